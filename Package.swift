@@ -1,0 +1,38 @@
+// swift-tools-version: 6.1
+
+import PackageDescription
+
+let package = Package(
+  name: "leaktrace",
+  products: [
+    .executable(name: "leaktrace", targets: ["leaktrace"]),
+    .library(name: "TraceAnalysis", targets: ["TraceAnalysis"]),
+  ],
+  dependencies: [
+    .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2")
+  ],
+  targets: [
+    // The trace format, for both sides.
+    .target(name: "CTraceFormat"),
+    // The preloaded library. This target is for editing and unit tests; scripts/build links the shared object itself.
+    .target(name: "CTraceShim", dependencies: ["CTraceFormat"], exclude: ["exports.map"]),
+
+    .systemLibrary(name: "CElfutils", providers: [.apt(["libdw-dev"])]),
+    .systemLibrary(name: "CZstd", providers: [.apt(["libzstd-dev"])]),
+    .target(name: "CDemangle", linkerSettings: [.linkedLibrary("stdc++")]),
+
+    .target(name: "TraceAnalysis", dependencies: ["CTraceFormat", "CElfutils", "CZstd", "CDemangle"]),
+    .executableTarget(
+      name: "leaktrace",
+      dependencies: ["TraceAnalysis", .product(name: "ArgumentParser", package: "swift-argument-parser")]),
+
+    // Builds traces for tests.
+    .target(name: "TraceTestSupport", dependencies: ["TraceAnalysis"], path: "Tests/TraceTestSupport"),
+    .testTarget(name: "FormatTests", dependencies: ["TraceAnalysis", "TraceTestSupport", "CTraceFormat"]),
+    .testTarget(name: "ReplayTests", dependencies: ["TraceAnalysis", "TraceTestSupport"]),
+    .testTarget(name: "SymbolicationTests", dependencies: ["TraceAnalysis"]),
+    .testTarget(name: "ReportsTests", dependencies: ["TraceAnalysis", "TraceTestSupport"]),
+    .testTarget(name: "ShimTests", dependencies: ["CTraceShim"]),
+    .testTarget(name: "EndToEndTests", dependencies: ["TraceAnalysis"]),
+  ]
+)

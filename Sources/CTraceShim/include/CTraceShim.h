@@ -1,0 +1,3 @@
+#ifndef LEAKTRACE_SHIM_H
+#define LEAKTRACE_SHIM_H
+#endif
