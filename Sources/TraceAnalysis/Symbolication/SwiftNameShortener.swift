@@ -177,7 +177,10 @@ struct SwiftNameShortener {
       let separator = firstOutside(" in ", in: rest)
       let part = rest[..<(separator ?? rest.endIndex)]
       if parts > 0 { output += Array(" in ".utf8) }
+      let wasAsync = isAsync
       readPart(part, isOutermost: separator == nil)
+      // What a function stands in may be async when it is not.
+      if parts > 0 { isAsync = wasAsync }
       parts += 1
       guard let separator else { break }
       rest = rest[(separator + 4)...]
@@ -250,12 +253,13 @@ struct SwiftNameShortener {
     noteEffects(rest[end...])
   }
 
-  private mutating func noteEffects(_ rest: ArraySlice<UInt8>) {
-    var rest = rest
-    if rest.first == UInt8(ascii: " ") { rest = rest.dropFirst() }
-    if rest.first == UInt8(ascii: "<"), let end = endOfBracket(rest) { rest = rest[end...].drop { $0 == UInt8(ascii: " ") } }
-    if rest.first == UInt8(ascii: "("), let end = endOfBracket(rest) { rest = rest[end...] }
-    if rest.starts(with: Array(" async".utf8)) { isAsync = true }
+  /// Looks for `async` among what follows a function's name: generic parameters, arguments, effects.
+  private mutating func noteEffects(_ text: ArraySlice<UInt8>) {
+    var rest = text.drop { $0 == UInt8(ascii: " ") }
+    while rest.first == UInt8(ascii: "<") || rest.first == UInt8(ascii: "("), let end = endOfBracket(rest) {
+      rest = rest[end...].drop { $0 == UInt8(ascii: " ") }
+    }
+    if rest.starts(with: Array("async ".utf8)) { isAsync = true }
   }
 
   /// `(extension in Module):`, as whose code the entity counts.
