@@ -70,6 +70,14 @@ import TraceAnalysis
     #expect(demangler.demangle(name).short == name)
   }
 
+  @Test(arguments: [
+    "$s1a1byyFTf3np",  // Takes memory without end.
+    "$s11SwiftSyntax013RawReturnStmtB0V3rawAA0cB0Rvs",  // Aborts.
+  ]) func namesThatBringADemanglerDownStandForThemselvesAndTheNextIsDemangled(_ name: String) {
+    #expect(demangler.demangle(name).short == name)
+    #expect(demangler.demangle("$s6sample6PollerC5countSivg").short == "Poller.count.getter")
+  }
+
   @Test func alteredNamesAreSurvived() {
     var random = DamagedFileTests.Random(state: 3)
     let names = ["$s6sample6PollerC5start5every_ySi_SStFyycfU_TA", "$sIetH_yts5Error_pIegHrzo_TR10async_MainTf3npf_nTQ0_", "_ZNSt6vectorIiSaIiEED4Ev"]

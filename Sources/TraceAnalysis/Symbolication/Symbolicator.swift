@@ -32,6 +32,7 @@ public final class Symbolicator {
   private var images: [LoadedImage] = []
   private var opened: [Int: OpenedImage] = [:]
   private var demanglers: [Set<String>: Demangler] = [:]
+  private let demanglerProcess = DemanglerProcess()
   private var cache: [AddressKey: [SourceFrame]] = [:]
 
   /// - Parameters:
@@ -92,7 +93,7 @@ public final class Symbolicator {
     let files = isVirtual ? ImageFiles(withoutFile: image) : ImageFiles(image, search: search, access: access)
     let own: Set<String> = SystemCode.isSystemImage(image.path) ? [] : ["main", moduleName(ofImage: image.path)]
     let modules = programModules.union(own)
-    let demangler = demanglers[modules] ?? Demangler(programModules: modules)
+    let demangler = demanglers[modules] ?? Demangler(programModules: modules, process: demanglerProcess)
     demanglers[modules] = demangler
     let result = OpenedImage(files: files, demangler: demangler)
     opened[number] = result
