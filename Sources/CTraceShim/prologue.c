@@ -73,11 +73,12 @@ static bool read_prologue(const uint8_t *start, const uint8_t *end, struct lt_un
 
 bool lt_prologue_row(uintptr_t address, uintptr_t low, struct lt_unwind_row *row) {
   if (address - low > SEARCH_LIMIT) low = address - SEARCH_LIMIT;
-  low = (low + FUNCTION_ALIGNMENT - 1) & ~(uintptr_t)(FUNCTION_ALIGNMENT - 1);
-  for (uintptr_t start = (address - 1) & ~(uintptr_t)(FUNCTION_ALIGNMENT - 1); start >= low && start < address; start -= FUNCTION_ALIGNMENT) {
-    const uint8_t *p = (const uint8_t *)start;
-    bool isFramed = p[0] == 0x55 && sets_frame_pointer(p + 1);
-    if ((isFramed || begins_after_end(p)) && read_prologue(p, (const uint8_t *)address, row)) return true;
+  const uint8_t *end = (const uint8_t *)address;
+  for (const uint8_t *p = end - 1; (uintptr_t)p >= low; p--) {
+    // A function may set its frame up only after a quick way out; the four bytes that do it hardly occur otherwise.
+    bool isFramed = p[0] == 0x55 && end - p >= 4 && sets_frame_pointer(p + 1);
+    bool isAligned = (uintptr_t)p % FUNCTION_ALIGNMENT == 0 && (uintptr_t)p - low >= 8;
+    if ((isFramed || (isAligned && begins_after_end(p))) && read_prologue(p, end, row)) return true;
   }
   return false;
 }
