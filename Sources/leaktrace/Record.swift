@@ -50,9 +50,12 @@ struct Record: ParsableCommand {
   var command: [String] = []
 
   mutating func validate() throws {
-    if command.first == "--" { command.removeFirst() }
+    let isMarked = command.first == "--"
+    if isMarked { command.removeFirst() }
     guard let name = command.first else { throw ValidationError("Name the program to run: leaktrace record -- COMMAND ARGUMENT...") }
-    if name.hasPrefix("-") {
+    // Capturing everything takes the help flags along.
+    if !isMarked, ["--help", "-h", "-help"].contains(name) { throw CleanExit.helpRequest(self) }
+    if !isMarked, name.hasPrefix("-") {
       throw ValidationError("Unknown option '\(name)'. If it is the program to run, put '--' before it.")
     }
     if let depth, !(1...65535).contains(depth) { throw ValidationError("--depth must be between 1 and 65535.") }

@@ -56,7 +56,7 @@ struct RecordingRun {
     var stillRecording: Set<String> = []
     var failures: [String] = []
     for (index, trace) in traces.enumerated() {
-      guard let live = LiveFile(tracePath: trace.path) else { continue }
+      guard let live = LiveRecording(tracePath: trace.path) else { continue }
       if live.recordingProcesses().contains(where: { $0 != processID }) {
         stillRecording.insert(trace.path)
         continue

@@ -77,11 +77,11 @@ public struct OutputPattern: Hashable, Sendable {
       guard information.st_mode & S_IFMT == S_IFREG, RecordedTrace(path: candidate) != nil else {
         throw .outputIsNotATrace(path: candidate)
       }
-      let live = LiveFile(tracePath: candidate)
+      let live = LiveRecording(tracePath: candidate)
       if let live, !live.recordingProcesses().isEmpty { throw .outputInUse(path: candidate) }
     }
     for candidate in candidates where lstat(candidate, &information) == 0 {
-      if let live = LiveFile(tracePath: candidate) { unlink(live.path) }
+      if let live = LiveRecording(tracePath: candidate) { unlink(live.path) }
       guard unlink(candidate) == 0 else { throw .outputDirectoryUnusable(path: directory, errno: errno) }
     }
   }

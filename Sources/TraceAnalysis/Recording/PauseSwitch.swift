@@ -18,9 +18,9 @@ public enum PauseSwitch: Sendable {
   /// The live files that a process records to.
   ///
   /// - Throws: `Failure.notRecording`.
-  public static func liveFiles(of processID: Int32) throws(Failure) -> [LiveFile] {
+  public static func liveFiles(of processID: Int32) throws(Failure) -> [LiveRecording] {
     let files = ProcessMappings.mappedFiles(of: processID).filter { $0.path.hasSuffix(String(LT_LIVE_SUFFIX)) }
-    let live = files.compactMap { LiveFile(path: $0.path) }.filter { $0.isMapped(by: processID) }
+    let live = files.compactMap { LiveRecording(path: $0.path) }.filter { $0.isMapped(by: processID) }
     guard !live.isEmpty else { throw .notRecording(processID: processID) }
     return live
   }
@@ -28,8 +28,8 @@ public enum PauseSwitch: Sendable {
   /// The live file of a trace.
   ///
   /// - Throws: `Failure.notLive`.
-  public static func liveFile(ofTrace path: String) throws(Failure) -> LiveFile {
-    let live = path.hasSuffix(String(LT_LIVE_SUFFIX)) ? LiveFile(path: path) : LiveFile(tracePath: path)
+  public static func liveFile(ofTrace path: String) throws(Failure) -> LiveRecording {
+    let live = path.hasSuffix(String(LT_LIVE_SUFFIX)) ? LiveRecording(path: path) : LiveRecording(tracePath: path)
     guard let live else { throw .notLive(tracePath: path) }
     return live
   }
@@ -37,7 +37,7 @@ public enum PauseSwitch: Sendable {
   /// Sets the switch; the process's next event sees it.
   ///
   /// - Throws: `Failure.cannotWrite`, or `.notLive` if the file changed meanwhile.
-  public func set(in live: LiveFile) throws(Failure) {
+  public func set(in live: LiveRecording) throws(Failure) {
     let descriptor = open(live.path, O_RDWR | O_CLOEXEC | O_NOFOLLOW)
     guard descriptor >= 0 else { throw .cannotWrite(path: live.path, errno: errno) }
     defer { close(descriptor) }

@@ -77,7 +77,7 @@ public struct RecordedTrace: Hashable, Sendable {
     } else {
       state = status.state == UInt32(LT_STATE_STOPPED) ? .stopped(status.stopErrno) : .open
       eventCount = status.eventCount
-      if let live = LiveFile(tracePath: path), live.traceID == header.traceID { eventCount += live.eventCount() }
+      if let live = LiveRecording(tracePath: path), live.traceID == header.traceID { eventCount += live.eventCount() }
       threadCount = 0
       untracedChildren = 0
       drops = withUnsafeBytes(of: status.drops) { Drops($0) }

@@ -4,7 +4,7 @@ import CTraceFormat
 import Glibc
 
 /// A live file found beside a trace. A value: what it says may be out of date a moment later.
-public struct LiveFile: Hashable, Sendable {
+public struct LiveRecording: Hashable, Sendable {
   public var path: String
   public var traceID: UInt64
   let identity: FileIdentity

@@ -1,0 +1,42 @@
+// The programs under test, as built beside the tests.
+
+import Glibc
+
+enum BuildProducts {
+  /// Where `swift build` put the products of the configuration that the tests were built in.
+  static let directory: String = {
+    // The test runner may be a program of the toolchain; its arguments or its own path name the test bundle.
+    let candidates = CommandLine.arguments + [resolve("/proc/self/exe") ?? ""]
+    for candidate in candidates where candidate.hasSuffix(".xctest") {
+      if let path = resolve(candidate) { return parent(of: path) }
+    }
+    return packageRoot + "/.build/debug"
+  }()
+
+  /// The root of the package.
+  static let packageRoot = parent(of: parent(of: parent(of: parent(of: #filePath))))
+
+  static let leaktrace = directory + "/leaktrace"
+  static let preloadLibrary = directory + "/libleaktrace.so"
+
+  /// The condition of every test that records: `scripts/build` links the library, `swift build` alone does not.
+  static let preloadLibraryExists = access(preloadLibrary, R_OK) == 0 && access(leaktrace, X_OK) == 0
+
+  /// The directory of the toolchain's programs.
+  static let toolchain: String = {
+    for directory in (getenv("PATH").map { String(cString: $0) } ?? "").split(separator: ":") {
+      if let path = resolve("\(directory)/swiftc"), access(parent(of: path) + "/clang", X_OK) == 0 { return parent(of: path) }
+    }
+    return "/usr/bin"
+  }()
+
+  static func parent(of path: String) -> String {
+    path.lastIndex(of: "/").map { String(path[..<$0]) } ?? "."
+  }
+
+  private static func resolve(_ path: String) -> String? {
+    guard let resolved = realpath(path, nil) else { return nil }
+    defer { free(resolved) }
+    return String(cString: resolved)
+  }
+}
