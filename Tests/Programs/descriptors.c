@@ -31,7 +31,7 @@ int main(int argc, char **argv) {
     closeAll(argv[1]);
     int first = open("/dev/null", O_WRONLY), second = open("/dev/zero", O_RDONLY);
     // Enough to fill buffers, which then have to go somewhere.
-    for (int i = 0; i < 100000; i++) free(malloc(16 + (size_t)(i * 7919) % 500));
+    for (int i = 0; i < 20000; i++) free(malloc(16 + (size_t)(i * 7919) % 500));
     printf("opened %d and %d\n", first, second);
     if (write(first, "x", 1) != 1) return 1;
   }

@@ -68,17 +68,21 @@ public struct RecordingEnvironment: Sendable {
   public func entries(inherited: [[UInt8]]) -> [[UInt8]] {
     let preload = Array("LD_PRELOAD=".utf8)
     let own = Array("LEAKTRACE_".utf8)
+    let ours = Array(library.path.utf8)
     var result: [[UInt8]] = []
-    var preloads = [Array(library.path.utf8)]
+    var isPreloaded = false
     for entry in inherited {
       if entry.starts(with: preload) {
+        // In its place, so that the variables are in their old order again once the library has taken its entry out.
         let others = entry.dropFirst(preload.count).split { $0 == UInt8(ascii: ":") || $0 == UInt8(ascii: " ") }
-        preloads += others.map(Array.init).filter { $0 != preloads[0] }
+        let all = [ours] + others.map(Array.init).filter { $0 != ours }
+        result.append(preload + Array(all.joined(separator: [UInt8(ascii: ":")])))
+        isPreloaded = true
       } else if !entry.starts(with: own) {
         result.append(entry)
       }
     }
-    result.append(preload + Array(preloads.joined(separator: [UInt8(ascii: ":")])))
+    if !isPreloaded { result.append(preload + ours) }
     for (name, value) in variables { result.append(Array("\(name)=\(value)".utf8)) }
     return result
   }

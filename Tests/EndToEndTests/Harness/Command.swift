@@ -46,8 +46,8 @@ struct Command: Sendable {
     posix_spawn_file_actions_addopen(&actions, 0, inputPath, O_RDONLY, 0)
     posix_spawn_file_actions_addopen(&actions, 1, outputPath, O_WRONLY | O_CREAT | O_APPEND, 0o600)
     posix_spawn_file_actions_addopen(&actions, 2, errorPath, O_WRONLY | O_CREAT | O_APPEND, 0o600)
-    posix_spawn_file_actions_addchdir_np(&actions, directory)
-    posix_spawn_file_actions_addclosefrom_np(&actions, 3)
+    _ = SpawnExtensions.addChangeDirectory(&actions, directory)
+    _ = SpawnExtensions.addCloseFrom(&actions, 3)
 
     var attributes = posix_spawnattr_t()
     posix_spawnattr_init(&attributes)
@@ -69,6 +69,16 @@ struct Command: Sendable {
     guard code == 0 else { throw CommandFailure("\(arguments[0]): \(String(cString: strerror(code)))") }
     return RunningCommand(processID: processID, scratch: scratch, timeLimit: timeLimit)
   }
+}
+
+/// Functions of the C library that Swift's module of it leaves out.
+private enum SpawnExtensions {
+  typealias Actions = UnsafeMutablePointer<posix_spawn_file_actions_t>
+  static let addChangeDirectory = unsafeBitCast(
+    dlsym(nil, "posix_spawn_file_actions_addchdir_np"),
+    to: (@convention(c) (Actions, UnsafePointer<CChar>) -> Int32).self)
+  static let addCloseFrom = unsafeBitCast(
+    dlsym(nil, "posix_spawn_file_actions_addclosefrom_np"), to: (@convention(c) (Actions, Int32) -> Int32).self)
 }
 
 /// A started program. `wait` is to be called once.
