@@ -3,3 +3,4 @@
 #include <elfutils/libdwfl.h>
 #include <gelf.h>
 #include <libelf.h>
+#include <elfutils/libdwelf.h>

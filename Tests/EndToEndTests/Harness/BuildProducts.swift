@@ -3,8 +3,9 @@
 import Glibc
 
 enum BuildProducts {
-  /// Where `swift build` put the products of the configuration that the tests were built in.
+  /// Where the command and the library are: as told by LEAKTRACE_TEST_PRODUCTS, or beside the tests.
   static let directory: String = {
+    if let told = getenv("LEAKTRACE_TEST_PRODUCTS") { return String(cString: told) }
     // The test runner may be a program of the toolchain; its arguments or its own path name the test bundle.
     let candidates = CommandLine.arguments + [resolve("/proc/self/exe") ?? ""]
     for candidate in candidates where candidate.hasSuffix(".xctest") {

@@ -4,8 +4,9 @@ import ArgumentParser
 import Glibc
 import TraceAnalysis
 
-struct Record: ParsableCommand {
+struct RecordCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
+    commandName: "record",
     abstract: "Run a program and record its allocations, retains and releases.",
     usage: "leaktrace record [options] [--] COMMAND [ARGUMENT...]",
     discussion: """

@@ -3,14 +3,14 @@
 import ArgumentParser
 import TraceAnalysis
 
-struct Pause: ParsableCommand {
-  static let configuration = CommandConfiguration(abstract: "Pause the recording of a running process.")
+struct PauseCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(commandName: "pause", abstract: "Pause the recording of a running process.")
   @OptionGroup var target: PauseTarget
   func run() throws { try target.set(.paused) }
 }
 
-struct Resume: ParsableCommand {
-  static let configuration = CommandConfiguration(abstract: "Resume the recording of a paused process.")
+struct ResumeCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(commandName: "resume", abstract: "Resume the recording of a paused process.")
   @OptionGroup var target: PauseTarget
   func run() throws { try target.set(.record) }
 }

@@ -1,0 +1,117 @@
+// Finds the function symbol that covers a link address.
+
+import CElfutils
+
+/// The function symbols of an ELF file, local ones too, sorted by address.
+///
+/// Making it is O(n log n) in the number of symbols; a look-up is O(log n). Names stay in the file until they are asked for.
+final class SymbolTable {
+  private struct Symbol {
+    var address: UInt64
+    var size: UInt64
+    var section: UInt32
+    var name: UInt32
+    /// Of several symbols at one place the one with the highest rank names it.
+    var rank: UInt8
+  }
+
+  private let file: ElfFile
+  private let stringTable: Int
+  private let names: [UInt32]
+  private let map: AddressMap
+
+  /// Function symbols that cover any code.
+  let count: Int
+
+  /// `nil` if the file has no function symbols: neither in its symbol table nor in the dynamic one.
+  convenience init?(_ file: ElfFile) {
+    self.init(file, sectionType: SHT_SYMTAB)
+  }
+
+  /// Reads one kind of table, `SHT_SYMTAB` or `SHT_DYNSYM`.
+  init?(_ file: ElfFile, sectionType: Int32) {
+    guard let (section, header) = file.section(ofType: sectionType), let data = elf_getdata(section, nil) else { return nil }
+    let entrySize = gelf_fsize(file.handle, ELF_T_SYM, 1, UInt32(EV_CURRENT))
+    guard entrySize > 0 else { return nil }
+    let total = Int(clamping: data.pointee.d_size) / entrySize
+    let codeSections = Self.codeSections(of: file)
+    var symbols: [Symbol] = []
+    var raw = GElf_Sym()
+    for index in 0..<total {
+      guard gelf_getsym(data, Int32(clamping: index), &raw) != nil else { break }
+      let kind = Int32(raw.st_info & 15)
+      guard kind == STT_FUNC || kind == STT_GNU_IFUNC || kind == STT_NOTYPE else { continue }
+      guard raw.st_name != 0, raw.st_value != 0, raw.st_shndx != SHN_UNDEF else { continue }
+      if kind == STT_NOTYPE {
+        // Labels of assembly code name functions; other untyped symbols name sections and mapping changes.
+        guard codeSections[UInt32(raw.st_shndx)] != nil, Self.isFunctionLabel(raw, file, Int(header.sh_link)) else { continue }
+      }
+      symbols.append(
+        Symbol(
+          address: raw.st_value, size: raw.st_size, section: UInt32(raw.st_shndx), name: raw.st_name,
+          rank: Self.rank(kind: kind, binding: Int32(raw.st_info >> 4), size: raw.st_size)))
+    }
+    guard !symbols.isEmpty else { return nil }
+    symbols.sort {
+      if $0.address != $1.address { return $0.address < $1.address }
+      if $0.rank != $1.rank { return $0.rank < $1.rank }
+      return $0.name > $1.name
+    }
+    var entries: [AddressMap.Entry] = []
+    entries.reserveCapacity(symbols.count)
+    var next = symbols.count
+    for index in symbols.indices.reversed() {
+      let symbol = symbols[index]
+      if index + 1 < symbols.count, symbols[index + 1].address != symbol.address { next = index + 1 }
+      var end = symbol.address &+ symbol.size
+      if symbol.size == 0 {
+        // A sized symbol at the same place knows better; otherwise the code reaches to the next symbol or the section's end.
+        let sectionEnd = codeSections[symbol.section] ?? .max
+        end = next < symbols.count ? min(symbols[next].address, max(sectionEnd, symbol.address)) : sectionEnd == .max ? symbol.address : sectionEnd
+      }
+      guard end > symbol.address else { continue }
+      entries.append(.init(start: symbol.address, end: end, value: index))
+    }
+    entries.reverse()
+    guard !entries.isEmpty else { return nil }
+    self.file = file
+    stringTable = Int(header.sh_link)
+    names = symbols.map(\.name)
+    map = AddressMap(entries)
+    count = entries.count
+  }
+
+  /// The name of the function whose code includes `address`.
+  func name(at address: LinkAddress) -> String? {
+    guard let index = map.value(at: address.rawValue) else { return nil }
+    guard let name = elf_strptr(file.handle, stringTable, Int(names[index])), name.pointee != 0 else { return nil }
+    return String(cString: name)
+  }
+
+  /// End addresses of the sections that hold code, by section number.
+  private static func codeSections(of file: ElfFile) -> [UInt32: UInt64] {
+    var ends: [UInt32: UInt64] = [:]
+    file.forEachSection { section, header, _ in
+      if header.sh_flags & GElf_Xword(SHF_EXECINSTR) != 0 {
+        ends[UInt32(clamping: elf_ndxscn(section))] = header.sh_addr &+ header.sh_size
+      }
+      return true
+    }
+    return ends
+  }
+
+  private static func isFunctionLabel(_ symbol: GElf_Sym, _ file: ElfFile, _ strings: Int) -> Bool {
+    guard let name = elf_strptr(file.handle, strings, Int(symbol.st_name)) else { return false }
+    if name[0] == CChar(bitPattern: UInt8(ascii: ".")) { return false }
+    // "$x", "$d" and their like, alone or followed by a dot, mark changes between code and data.
+    if name[0] == CChar(bitPattern: UInt8(ascii: "$")), name[1] != 0, name[2] == 0 || name[2] == CChar(bitPattern: UInt8(ascii: ".")) { return false }
+    return true
+  }
+
+  private static func rank(kind: Int32, binding: Int32, size: UInt64) -> UInt8 {
+    let byKind: UInt8 = kind == STT_NOTYPE ? 0 : 8
+    let bySize: UInt8 = size == 0 ? 0 : 4
+    let byBinding: UInt8 = binding == STB_GLOBAL ? 2 : binding == STB_WEAK ? 1 : 0
+    return byKind + bySize + byBinding
+  }
+}

@@ -1,0 +1,165 @@
+// Names the addresses of recorded stacks: the last stage, for what a report shows.
+
+/// Looks run-time addresses up in the files of the images they belong to.
+///
+/// A file is opened when the first address in its image is asked for. Nothing found wrong with one stops anything: its addresses stand as
+/// `module+0xoffset`, and `problems` says why. Not to be shared between threads.
+///
+///     let symbolicator = Symbolicator(images: trace.images)
+///     for frame in symbolicator.frames(for: key, in: image) { … }
+public final class Symbolicator {
+  private struct FileKey: Hashable {
+    var path: String
+    var buildID: [UInt8]
+  }
+
+  private struct AddressKey: Hashable {
+    var file: Int
+    var address: UInt64
+    var isExact: Bool
+    var isAsync: Bool
+  }
+
+  private struct OpenedImage {
+    var files: ImageFiles
+    var demangler: Demangler
+  }
+
+  private let search: DebugFileSearch
+  private let access: any SymbolFileAccess
+  private let programModules: Set<String>
+  private var numbers: [FileKey: Int] = [:]
+  private var images: [LoadedImage] = []
+  private var opened: [Int: OpenedImage] = [:]
+  private var demanglers: [Set<String>: Demangler] = [:]
+  private var cache: [AddressKey: [SourceFrame]] = [:]
+
+  /// - Parameters:
+  ///   - images: all that a trace has; one that is loaded more than once is read once.
+  ///   - programModules: Swift modules that short names leave out. The module that an image is named for is always left out there.
+  public init(
+    images: [LoadedImage], search: DebugFileSearch = DebugFileSearch(), access: any SymbolFileAccess = LocalSymbolFiles(),
+    programModules: Set<String> = []
+  ) {
+    self.search = search
+    self.access = access
+    self.programModules = programModules
+    for image in images { _ = number(of: image) }
+  }
+
+  /// The functions at an address: the innermost inlined one first, its caller next, and last the one that the linker knows.
+  /// Never empty: an address that nothing is known of gives one frame, named by image and offset.
+  ///
+  /// `image` is the one that covers the address; with `nil` the frame is the bare address.
+  /// O(log n) when the image is open; reading a compilation unit for the first time takes longer.
+  public func frames(for key: FrameKey, in image: LoadedImage?) -> [SourceFrame] {
+    guard let image else {
+      return [unnamed("0x" + String(key.address.rawValue, radix: 16), image: nil, isAsync: key.isAsync)]
+    }
+    let number = number(of: image)
+    let address = key.address.rawValue &- image.loadBias
+    let cacheKey = AddressKey(file: number, address: address, isExact: key.isExact, isAsync: key.isAsync)
+    if let known = cache[cacheKey] { return known }
+    // A return address is that of the instruction after the call, which may belong to another line or another function.
+    let isExact = key.isExact || key.isAsync
+    let target = LinkAddress(isExact || address == 0 ? address : address - 1)
+    let result = lookUp(target, offset: address, image: image, number: number, isAsync: key.isAsync)
+    cache[cacheKey] = result
+    return result
+  }
+
+  /// What is wrong with the images whose addresses were asked for so far, in the order of the images.
+  public var problems: [ImageProblem] {
+    opened.sorted { $0.key < $1.key }.flatMap { $0.value.files.problems }
+  }
+
+  // MARK: Images
+
+  private func number(of image: LoadedImage) -> Int {
+    let key = FileKey(path: image.path, buildID: image.buildID)
+    if let known = numbers[key] { return known }
+    numbers[key] = images.count
+    images.append(image)
+    return images.count - 1
+  }
+
+  private func open(_ number: Int) -> OpenedImage {
+    if let known = opened[number] { return known }
+    let image = images[number]
+    // There is no file behind the code that the kernel maps.
+    let isVirtual = image.path.isEmpty || image.path.hasPrefix("[") || image.path.hasPrefix("linux-vdso")
+    let files = isVirtual ? ImageFiles(withoutFile: image) : ImageFiles(image, search: search, access: access)
+    let modules = programModules.union(["main", moduleName(ofImage: image.path)])
+    let demangler = demanglers[modules] ?? Demangler(programModules: modules)
+    demanglers[modules] = demangler
+    let result = OpenedImage(files: files, demangler: demangler)
+    opened[number] = result
+    return result
+  }
+
+  /// The Swift module that an image's name stands for: `libNet.so.1` is `Net`, `my-tool` is `my_tool`.
+  private func moduleName(ofImage path: String) -> String {
+    var name = fileName(ofPath: path)
+    if name.hasPrefix("lib"), let end = name.firstIndex(of: "."), name[end...].hasPrefix(".so") { name = String(name[..<end].dropFirst(3)) }
+    return String(name.map { $0 == "-" || $0 == "." ? "_" : $0 })
+  }
+
+  // MARK: Frames
+
+  private func lookUp(_ address: LinkAddress, offset: UInt64, image: LoadedImage, number: Int, isAsync: Bool) -> [SourceFrame] {
+    let opened = open(number)
+    let debugFrames = opened.files.debugInformation?.frames(at: address) ?? []
+    let symbol = opened.files.symbols?.name(at: address)
+    guard let physical = debugFrames.last else {
+      guard let symbol else { return [unnamed(offsetName(offset, image), image: image, isAsync: isAsync)] }
+      return [frame(symbol, position: nil, image: image, opened, isInlined: false, isAsync: isAsync)]
+    }
+    var frames: [SourceFrame] = []
+    for inlined in debugFrames.dropLast() {
+      frames.append(frame(inlined.name, position: inlined.position, image: image, opened, isInlined: true, isAsync: isAsync))
+    }
+    // A plain name in debug information may be one of many; the symbol says which, where it says more.
+    let name = physical.isLinkageName ? physical.name : symbol.map { isMangled($0) ? $0 : physical.name ?? $0 } ?? physical.name
+    if let name {
+      frames.append(frame(name, position: physical.position, image: image, opened, isInlined: false, isAsync: isAsync))
+    } else {
+      var nameless = unnamed(offsetName(offset, image), image: image, isAsync: isAsync)
+      set(physical.position, on: &nameless)
+      frames.append(nameless)
+    }
+    return frames
+  }
+
+  private func isMangled(_ name: String) -> Bool { name.hasPrefix("_Z") || name.hasPrefix("$s") || name.hasPrefix("_R") }
+
+  private func frame(
+    _ name: String?, position: SourcePosition?, image: LoadedImage, _ opened: OpenedImage, isInlined: Bool, isAsync: Bool
+  ) -> SourceFrame {
+    let mangled = name ?? "?"
+    let demangled = opened.demangler.demangle(mangled)
+    var frame = SourceFrame(
+      function: demangled.short, fullFunction: demangled.full, mangledName: name, imagePath: image.path, file: nil, line: nil, column: nil,
+      isInlined: isInlined, kind: SystemCode.kind(of: demangled, mangled: mangled, inImage: image.path, position: position),
+      isAsync: isAsync || demangled.isAsync, asyncPart: demangled.asyncPart)
+    set(position, on: &frame)
+    return frame
+  }
+
+  private func set(_ position: SourcePosition?, on frame: inout SourceFrame) {
+    guard let position else { return }
+    frame.file = position.file
+    guard position.line > 0 else { return }
+    frame.line = position.line
+    frame.column = position.column > 0 ? position.column : nil
+  }
+
+  private func offsetName(_ address: UInt64, _ image: LoadedImage) -> String {
+    fileName(ofPath: image.path) + "+0x" + String(address, radix: 16)
+  }
+
+  private func unnamed(_ name: String, image: LoadedImage?, isAsync: Bool) -> SourceFrame {
+    SourceFrame(
+      function: name, fullFunction: name, mangledName: nil, imagePath: image?.path, file: nil, line: nil, column: nil, isInlined: false,
+      kind: image.map { SystemCode.isSystemImage($0.path) } == true ? .systemLibrary : .user, isAsync: isAsync, asyncPart: nil)
+  }
+}
