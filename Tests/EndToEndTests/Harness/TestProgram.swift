@@ -4,13 +4,22 @@ import Foundation
 
 /// A program of Tests/Programs, compiled one way.
 struct TestProgram: Sendable {
-  /// File names in Tests/Programs; or one directory there, all of whose Swift files are compiled together.
-  var sources: [String]
-  var flags: [String]
+  let name: String
+  /// Names of files in Tests/Programs, or of directories there, all of whose Swift files are meant.
+  let sources: [String]
+  let flags: [String]
 
   /// Optimised, dynamically linked, with the toolchain's compiler for the kind of source.
   init(_ source: String, flags: [String] = []) {
+    name = String(source.split(separator: ".")[0])
     sources = [source]
+    self.flags = flags
+  }
+
+  /// Optimised Swift of several directories.
+  init(named name: String, sources: [String], flags: [String] = []) {
+    self.name = name
+    self.sources = sources
     self.flags = flags
   }
 
@@ -30,7 +39,6 @@ struct TestProgram: Sendable {
     }
     let arguments = try compilerArguments(files)
     for argument in arguments { key.add(Array(argument.utf8)) }
-    let name = sources[0].split(separator: "/").last!.split(separator: ".")[0]
     let directory = "\(Self.cache)/\(key.text)"
     // The program's own name is what `%n` and its messages show, so it stands alone in a directory.
     let product = "\(directory)/\(name)"
