@@ -78,7 +78,7 @@ int main(int argc, char **argv) {
     for (int i = 0; i < 50; i++) {
       pid_t one = fork();
       if (one == 0) {
-        allocate(i);
+        allocate(i + 1);
         _exit(i);
       }
       await(one);

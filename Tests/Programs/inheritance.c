@@ -1,4 +1,4 @@
-// Prints what a program inherits: ignored and blocked signals, environment, open descriptors, group, limits, niceness.
+// Prints what a program inherits: ignored and blocked signals, environment, inherited descriptors, group, limits, niceness.
 #define _GNU_SOURCE
 #include <fcntl.h>
 #include <signal.h>
@@ -23,7 +23,8 @@ int main(int argc, char **argv) {
     if (sigismember(&mask, i) == 1) printf("signal %d is blocked\n", i);
   }
   for (int i = 0; i < 1024; i++) {
-    if (fcntl(i, F_GETFD) >= 0) printf("descriptor %d is open\n", i);
+    int flags = fcntl(i, F_GETFD);
+    if (flags >= 0 && (flags & FD_CLOEXEC) == 0) printf("descriptor %d is open\n", i);
   }
   printf("group of its own: %d, session of its own: %d\n", getpgrp() == getpid(), getsid(0) == getpid());
   for (int i = 0; i < RLIM_NLIMITS; i++) {

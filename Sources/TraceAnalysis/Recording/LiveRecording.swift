@@ -42,7 +42,7 @@ public struct LiveRecording: Hashable, Sendable {
       let bytes = file.bytes(at: base + index * UInt64(slotSize), count: MemoryLayout<lt_live_slot>.size)
       guard bytes.count == MemoryLayout<lt_live_slot>.size else { break }
       let slot = bytes.load(lt_live_slot.self, at: 0)
-      if slot.thread != 0 { sum &+= slot.eventCount }
+      if slot.thread != 0 { sum &+= UInt64(slot.eventCount) }
     }
     return sum
   }

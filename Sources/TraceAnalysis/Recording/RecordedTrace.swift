@@ -1,6 +1,7 @@
 // The fixed parts of a trace: what `record` says about it without reading its events.
 
 import CTraceFormat
+import CZstd
 import Glibc
 
 /// A trace as its header, status block and closing record describe it.
@@ -45,7 +46,6 @@ public struct RecordedTrace: Hashable, Sendable {
     /// Stacks cut at the depth limit; their events are there. So for the following.
     public var truncatedStacks: UInt64 = 0
     public var incompleteStacks: UInt64 = 0
-    public var stacksWithoutRoom: UInt64 = 0
     public var mismatchedStacks: UInt64 = 0
   }
 
@@ -88,22 +88,37 @@ public struct RecordedTrace: Hashable, Sendable {
 
   /// The last sound closing record in the last bytes of the file.
   private static func closing(of file: borrowing ReadOnlyFile) -> lt_closing? {
-    let headerSize = MemoryLayout<lt_chunk_header>.size, payloadSize = MemoryLayout<lt_closing>.size
+    let headerSize = MemoryLayout<lt_chunk_header>.size
     let window: UInt64 = 65536, alignment = UInt64(LT_CHUNK_ALIGNMENT)
     var start = max(UInt64(LT_TRACE_HEADER_SIZE), file.size > window ? file.size - window : 0)
     start = (start + alignment - 1) / alignment * alignment
     let tail = file.bytes(at: start, count: Int(window))
-    for at in stride(from: (tail.count - headerSize - payloadSize) & ~7, through: 0, by: -Int(alignment)) {
+    for at in stride(from: (tail.count - headerSize) & ~7, through: 0, by: -Int(alignment)) {
       let header = tail.load(lt_chunk_header.self, at: at)
       guard header.magic == UInt32(LT_CHUNK_MAGIC), header.kind == UInt16(LT_CHUNK_CLOSING),
-        header.compression == UInt8(LT_COMPRESSION_NONE), Int(header.storedSize) >= payloadSize,
         tail.checksum(at: at, count: headerSize - 4) == header.headerChecksum,
-        at + headerSize + Int(header.storedSize) <= tail.count,
-        tail.checksum(at: at + headerSize, count: Int(header.storedSize)) == header.payloadChecksum
+        Int(header.storedSize) <= tail.count - at - headerSize,
+        tail.checksum(at: at + headerSize, count: Int(header.storedSize)) == header.payloadChecksum,
+        let payload = payload(Array(tail[(at + headerSize)..<(at + headerSize + Int(header.storedSize))]), header)
       else { continue }
-      return tail.load(lt_closing.self, at: at + headerSize)
+      return payload.load(lt_closing.self, at: 0)
     }
     return nil
+  }
+
+  /// The decompressed payload of a closing chunk; nil if it is too short, or longer than any closing record will be.
+  private static func payload(_ stored: [UInt8], _ header: lt_chunk_header) -> [UInt8]? {
+    let size = Int(header.rawSize)
+    guard size >= MemoryLayout<lt_closing>.size, size <= 65536 else { return nil }
+    switch Int(header.compression) {
+    case Int(LT_COMPRESSION_NONE):
+      return stored.count == size ? stored : nil
+    case Int(LT_COMPRESSION_ZSTD):
+      var raw = [UInt8](repeating: 0, count: size)
+      return ZSTD_decompress(&raw, size, stored, stored.count) == size ? raw : nil
+    default:
+      return nil
+    }
   }
 }
 
@@ -128,7 +143,6 @@ extension RecordedTrace.Drops {
     withoutMemory = counter(Int(LT_DROP_NO_MEMORY))
     truncatedStacks = counter(Int(LT_DROP_STACK_TRUNCATED))
     incompleteStacks = counter(Int(LT_DROP_STACK_INCOMPLETE))
-    stacksWithoutRoom = counter(Int(LT_DROP_STACK_TABLE_FULL))
     mismatchedStacks = counter(Int(LT_DROP_STACK_MISMATCH))
   }
 }

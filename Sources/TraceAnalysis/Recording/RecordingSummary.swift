@@ -26,6 +26,7 @@ public struct RecordingSummary: Hashable, Sendable {
     for trace in largestFirst.prefix(Self.listedTraces) {
       notes.append(Self.line(trace, isRecording: stillRecording.contains(trace.path), displayPath))
       problems += Self.problems(of: trace, displayPath)
+      notes += Self.shortcomings(of: trace, displayPath)
     }
     let rest = largestFirst.dropFirst(Self.listedTraces)
     if !rest.isEmpty {
@@ -55,7 +56,6 @@ public struct RecordingSummary: Hashable, Sendable {
     var result: [String] = []
     let drops = trace.drops
     func add(_ text: String) { result.append("\(displayPath(trace.path)): \(text)") }
-    func stacks(_ count: UInt64) -> String { "\(groupedDigits(count)) \(count == 1 ? "stack" : "stacks")" }
     if case .stopped(let code) = trace.state {
       let lost = drops.afterStop > 0 ? "; \(eventText(drops.afterStop)) after that are missing" : ""
       add("recording stopped early: \(systemErrorText(code))\(lost)")
@@ -64,16 +64,26 @@ public struct RecordingSummary: Hashable, Sendable {
     }
     if drops.nested > 0 { add("\(eventText(drops.nested)) missing, made by signal handlers inside the recorder") }
     if drops.withoutMemory > 0 { add("\(eventText(drops.withoutMemory)) missing, for want of memory for a thread's buffer") }
-    if drops.truncatedStacks > 0 { add("\(stacks(drops.truncatedStacks)) cut at the limit of \(trace.stackDepthLimit) frames") }
-    if drops.incompleteStacks > 0 { add("\(stacks(drops.incompleteStacks)) incomplete: code without unwind information") }
-    if drops.stacksWithoutRoom > 0 { add("\(stacks(drops.stacksWithoutRoom)) cut: the stack table was full") }
-    if drops.mismatchedStacks > 0 { add("\(stacks(drops.mismatchedStacks)) differed from a fresh unwind") }
+    if drops.mismatchedStacks > 0 { add("\(stackText(drops.mismatchedStacks)) differed from a fresh unwind") }
+    return result
+  }
+
+  /// Events that are there with less of a stack than they had.
+  private static func shortcomings(of trace: RecordedTrace, _ displayPath: (String) -> String) -> [String] {
+    var result: [String] = []
+    func add(_ text: String) { result.append("\(displayPath(trace.path)): \(text)") }
+    let drops = trace.drops
+    if drops.truncatedStacks > 0 { add("\(stackText(drops.truncatedStacks)) cut at the limit of \(trace.stackDepthLimit) frames") }
+    if drops.incompleteStacks > 0 { add("\(stackText(drops.incompleteStacks)) incomplete: code without unwind information") }
     return result
   }
 }
 
 /// "1 event", "12,345 events".
 func eventText(_ count: UInt64) -> String { "\(groupedDigits(count)) \(count == 1 ? "event" : "events")" }
+
+/// "1 stack", "12,345 stacks".
+private func stackText(_ count: UInt64) -> String { "\(groupedDigits(count)) \(count == 1 ? "stack" : "stacks")" }
 
 /// Digits in groups of three: "1,234,567".
 func groupedDigits(_ value: UInt64) -> String {

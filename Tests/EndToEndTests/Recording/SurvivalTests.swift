@@ -85,7 +85,7 @@ import TraceAnalysis
   }
 
   @Test("A Swift crash prints its backtrace", arguments: ["index", "nil", "fatal"]) func swiftBacktrace(way: String) throws {
-    let run = try TracedRun([try TestProgram("crash.swift").path(), way]) { command in
+    let run = try TracedRun([try TestProgram("crash.swift", flags: ["-Onone"]).path(), way]) { command in
       command.environment["SWIFT_BACKTRACE"] = "enable=yes,color=no,interactive=no,threads=crashed,registers=none,images=none"
     }
     #expect(run.traced.end == run.untraced.end)
