@@ -5,5 +5,5 @@ struct Leaktrace: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "leaktrace",
     abstract: "Finds what a Swift program leaks on Linux, and what keeps it alive.",
-    subcommands: [DumpCommand.self])
+    subcommands: [AnalyzeCommand.self, DumpCommand.self])
 }
