@@ -30,8 +30,11 @@ enum ExitStatus: Int32 {
   /// To be thrown from a command's `run`.
   var code: ExitCode { ExitCode(rawValue) }
 
-  /// The status for several traces: the gravest.
-  static func worst(_ a: ExitStatus, _ b: ExitStatus) -> ExitStatus { a.rawValue >= b.rawValue ? a : b }
+  /// The status for several traces: the gravest. A trace that cannot be read outweighs one that is damaged.
+  static func worst(_ a: ExitStatus, _ b: ExitStatus) -> ExitStatus {
+    let byGravity: [ExitStatus] = [.outputFailed, .usage, .unreadable, .damaged, .findings, .success]
+    return byGravity.first { $0 == a || $0 == b } ?? a
+  }
 }
 
 /// Writes one message to standard error, with the command's name.

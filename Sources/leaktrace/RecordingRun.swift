@@ -79,7 +79,15 @@ struct RecordingRun {
 
   /// Seals what a process that died left in its live file. Returns what went wrong.
   private func finish(_ trace: RecordedTrace, waitStatus: Int32?) -> String? {
-    nil
+    do {
+      try TraceRecovery.finish(tracePath: trace.path, waitStatus: waitStatus ?? -1)
+      return nil
+    } catch .busy {
+      // Another `record` does it: a process may start one that outlives it.
+      return nil
+    } catch {
+      return explanation(of: error, path: trace.path)
+    }
   }
 
   /// The last arguments of this process, byte for byte.

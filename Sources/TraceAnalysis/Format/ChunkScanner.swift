@@ -10,6 +10,8 @@ struct ChunkScanner {
   private var windowCount = 0
   private(set) var chunks: [TraceChunk] = []
   private(set) var diagnostics: [TraceDiagnostic] = []
+  /// Chunks with a sound header and a payload that is not all there, by index of their diagnostic.
+  private(set) var torn: [Int: TraceChunk] = [:]
 
   init(source: ByteSource) { self.source = source }
 
@@ -72,6 +74,7 @@ struct ChunkScanner {
       let mayRemark = diagnostics.count <= TraceDiagnostics.limit
       if present < UInt64(chunk.storedSize) {
         if mayRemark {
+          torn[diagnostics.count] = chunk
           diagnostics.append(
             .init(
               .truncatedChunk(present: ByteCount(present), expected: ByteCount(UInt64(chunk.storedSize))),
@@ -90,6 +93,7 @@ struct ChunkScanner {
         offset = end + (alignment - end % alignment) % alignment
       } else {
         if mayRemark {
+          torn[diagnostics.count] = chunk
           diagnostics.append(.init(.damagedPayload(expected: expected, found: found), at: .trace(FileOffset(offset))))
         }
         // The length may be right and the bytes wrong, or bytes may be missing: look for a header from here on.

@@ -45,11 +45,18 @@ public final class ChunkWalker {
 
   /// The number of events in chunk `index`, by decoding it.
   public func countEvents(inChunk index: Int) -> UInt64 {
+    var time: UInt64 = 0
+    return countEvents(inChunk: index, lastTime: &time)
+  }
+
+  /// Besides sets `lastTime` to that of the last event or time record.
+  func countEvents(inChunk index: Int, lastTime: inout UInt64) -> UInt64 {
     let chunk = reader.chunks[index]
     guard chunk.kind == .events, reader.loader.load(chunk, into: buffer) == nil else { return 0 }
     decoder.begin(buffer, firstTime: chunk.firstTime)
     var event = TraceEvent()
     while case .event = decoder.next(&event) {}
+    lastTime = decoder.time
     return decoder.eventCount
   }
 

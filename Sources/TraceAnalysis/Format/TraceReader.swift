@@ -21,6 +21,7 @@ public final class TraceReader {
   public let hasLiveFile: Bool
   public private(set) var diagnostics: TraceDiagnostics
   let loader: PayloadLoader
+  private let source: ByteSource
   /// A second pass finds the same damage again.
   var hasReplayed = false
 
@@ -51,6 +52,7 @@ public final class TraceReader {
 
   private init(source: ByteSource, header: TraceHeader, liveFile: LiveFile?) throws(TraceFormatError) {
     self.header = header
+    self.source = source
     fileSize = ByteCount(source.size)
     status = TraceStatus(
       decoding: source.bytes(at: UInt64(LT_TRACE_STATUS_OFFSET), count: MemoryLayout<lt_trace_status>.size)
@@ -58,11 +60,15 @@ public final class TraceReader {
     var diagnostics = TraceDiagnostics()
     var scanner = ChunkScanner(source: source)
     scanner.scan()
-    for diagnostic in scanner.diagnostics { diagnostics.append(diagnostic) }
     var contents = ChunkContents(scanned: scanner.chunks, diagnostics: &diagnostics)
     if let liveFile {
       for diagnostic in liveFile.diagnostics { diagnostics.append(diagnostic) }
       contents.add(liveFile.payloads)
+    }
+    for (index, diagnostic) in scanner.diagnostics.enumerated() {
+      // A chunk that was being written when its process died is no loss if the live file, or who finished the trace, had it all.
+      if let torn = scanner.torn[index], contents.holds(torn) { continue }
+      diagnostics.append(diagnostic)
     }
     contents.reportMissing(diagnostics: &diagnostics)
     chunks = contents.chunks
@@ -109,6 +115,11 @@ public final class TraceReader {
   /// Ticks as seconds.
   public var clock: TraceClock { TraceClock(header: header, samples: definitions.clockSamples, closing: closing) }
 
+  /// The chunk whose sound header stands at `offset`, whatever its payload.
+  func tornChunk(at offset: UInt64) -> TraceChunk? {
+    source.bytes(at: offset, count: TraceChunk.headerSize)?.withUnsafeBytes { TraceChunk(header: $0.baseAddress!, offset: offset) }
+  }
+
   func reportWhileReplaying(_ diagnostic: TraceDiagnostic) {
     if !hasReplayed { diagnostics.append(diagnostic) }
   }
@@ -151,6 +162,11 @@ private struct ChunkContents {
           eventCount: payload.eventCount, compression: 0, storedSize: UInt32(payload.bytes.count), rawSize: UInt32(payload.bytes.count),
           place: .live(FileOffset(payload.offset)), livePayload: index))
     }
+  }
+
+  /// Whether there is a sound chunk of the same thread, kind and number.
+  func holds(_ chunk: TraceChunk) -> Bool {
+    known.contains(Identity(thread: chunk.thread, kind: chunk.kind, sequence: chunk.sequence))
   }
 
   func reportMissing(diagnostics: inout TraceDiagnostics) {

