@@ -1,0 +1,150 @@
+// The allocations of one trace, summed: what reports are made from.
+
+/// An allocation site: where, by what, and of which type blocks were allocated, and what became of them.
+public struct AllocationSite: Hashable, Sendable {
+  public var operation: Operation
+  public var stack: StackNode
+  /// Type ID; 0 but for Swift objects.
+  public var type: UInt32
+  public var total: SiteTotal
+}
+
+/// The heap at one moment beside what the system gave the process for it.
+public struct MemoryMoment: Hashable, Sendable {
+  /// Ticks.
+  public var time: UInt64
+  public var liveBytes: UInt64
+  public var liveBlocks: UInt64
+  /// The resident size nearest in time, without the recorder's own share; nil if none was recorded.
+  public var residentBytes: UInt64?
+  /// When that was measured.
+  public var residentTime: UInt64?
+}
+
+/// A trace, replayed and summed by site. A value of numbers: names are looked up for what is shown.
+public struct AllocationAnalysis: Sendable {
+  public var header: TraceHeader
+  public var clock: TraceClock
+  public var definitions: TraceDefinitions
+  public var closing: TraceClosing?
+  public var drops: DropCounts
+  public var fileSize: ByteCount
+  public var diagnostics: TraceDiagnostics
+  /// In no particular order; equal stacks merged.
+  public var sites: [AllocationSite]
+  public var threads: [ThreadTotal]
+  /// Events by operation number.
+  public var eventCounts: [UInt64]
+  /// By `Mismatch`.
+  public var mismatchCounts: [UInt64]
+  public var atExit: MemoryMoment
+  public var atPeak: MemoryMoment
+
+  public var eventCount: UInt64 { eventCounts.reduce(0) { $0 &+ $1 } }
+
+  public func count(of effect: Operation.Effect) -> UInt64 {
+    var sum: UInt64 = 0
+    for (number, count) in eventCounts.enumerated() where Operation(rawValue: UInt8(number)).effect == effect { sum &+= count }
+    return sum
+  }
+
+  public subscript(mismatch: Mismatch) -> UInt64 { mismatchCounts[mismatch.rawValue] }
+
+  public enum Completeness: Hashable, Sendable {
+    /// Closed by the recorder.
+    case whole
+    /// Finished by `leaktrace` after the process had died.
+    case recovered
+    /// No closing record.
+    case open
+  }
+
+  public var completeness: Completeness {
+    switch closing?.reason {
+    case nil: .open
+    case .recovered: .recovered
+    default: .whole
+    }
+  }
+
+  /// Reads and replays a trace: one pass over its events. Memory in proportion to its live blocks, sites and stacks.
+  public init(_ reader: TraceReader) {
+    let replayer = Replayer.replay(reader, SiteTotals())
+    header = reader.header
+    clock = reader.clock
+    definitions = reader.definitions
+    closing = reader.closing
+    drops = reader.drops
+    fileSize = reader.fileSize
+    diagnostics = reader.diagnostics
+    threads = replayer.threadTotals.sorted { $0.number < $1.number }
+    eventCounts = replayer.eventCounts
+    mismatchCounts = replayer.mismatchCounts
+
+    struct Identity: Hashable {
+      var operation: Operation
+      var stack: StackNode
+      var type: UInt32
+    }
+    var indices: [Identity: Int] = [:]
+    var sites: [AllocationSite] = []
+    for (number, total) in replayer.observer.totals.enumerated() {
+      let key = replayer.key(of: SiteID(UInt32(number)))
+      let identity = Identity(operation: key.operation, stack: definitions.stacks.node(of: key.stack), type: key.type)
+      if let index = indices[identity] {
+        sites[index].total += total
+      } else {
+        indices[identity] = sites.count
+        sites.append(AllocationSite(operation: key.operation, stack: identity.stack, type: key.type, total: total))
+      }
+    }
+    self.sites = sites
+
+    let totals = replayer.observer
+    let endTime = closing?.time ?? reader.chunks.lazy.filter { $0.kind == .events }.map(\.lastTime).max() ?? header.startTime
+    var samples = definitions.memorySamples
+    if let closing, closing.residentBytes > 0 {
+      samples.append(
+        MemorySample(
+          time: closing.time, resident: closing.residentBytes, recorder: closing.recorderBytes, peakResident: closing.peakResidentBytes))
+    }
+    atExit = Self.moment(endTime, totals.liveBytes, totals.liveBlocks, samples)
+    atPeak = Self.moment(totals.peakTime, totals.peakBytes, totals.peakBlocks, samples)
+  }
+
+  private static func moment(_ time: UInt64, _ bytes: UInt64, _ blocks: UInt64, _ samples: [MemorySample]) -> MemoryMoment {
+    func distance(_ sample: MemorySample) -> UInt64 { sample.time > time ? sample.time - time : time - sample.time }
+    let nearest = samples.min { distance($0) < distance($1) }
+    return MemoryMoment(
+      time: time, liveBytes: bytes, liveBlocks: blocks, residentBytes: nearest?.residentOfProgram, residentTime: nearest?.time)
+  }
+
+  /// Seconds from the start to the end of the recording; nil if the clock's rate is unknown.
+  public var duration: Double? { clock.seconds(at: atExit.time) }
+
+  /// What a site allocates, in words: a type's name, or the function that was called.
+  public func typeName(of site: AllocationSite) -> String {
+    if site.operation != .object { return site.operation.name }
+    if let type = definitions.types[site.type] { return type.displayName }
+    return "unknown type"
+  }
+
+  /// Totals of one key, most allocated bytes first, then by name.
+  public struct NamedTotal: Hashable, Sendable {
+    public var name: String
+    public var total: SiteTotal
+  }
+
+  /// Sums by what is allocated.
+  public var totalsByType: [NamedTotal] { totals { typeName(of: $0) } }
+
+  /// Sums by the operation that allocates.
+  public var totalsByOperation: [NamedTotal] { totals { $0.operation.name } }
+
+  private func totals(by name: (AllocationSite) -> String) -> [NamedTotal] {
+    var sums: [String: SiteTotal] = [:]
+    for site in sites { sums[name(site), default: SiteTotal()] += site.total }
+    return sums.map { NamedTotal(name: $0.key, total: $0.value) }
+      .sorted { ($1.total.allocatedBytes, $0.name) < ($0.total.allocatedBytes, $1.name) }
+  }
+}

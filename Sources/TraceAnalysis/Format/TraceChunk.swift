@@ -1,0 +1,103 @@
+// A chunk of a trace: who wrote it, where it is, and what it claims to hold.
+
+import CTraceFormat
+
+public enum ChunkKind: Hashable, Sendable {
+  case definitions, events, closing
+  case unknown(UInt16)
+
+  init(rawValue: UInt16) {
+    switch Int(rawValue) {
+    case Int(LT_CHUNK_DEFINITIONS): self = .definitions
+    case Int(LT_CHUNK_EVENTS): self = .events
+    case Int(LT_CHUNK_CLOSING): self = .closing
+    default: self = .unknown(rawValue)
+    }
+  }
+
+  var rawValue: UInt16 {
+    switch self {
+    case .definitions: UInt16(LT_CHUNK_DEFINITIONS)
+    case .events: UInt16(LT_CHUNK_EVENTS)
+    case .closing: UInt16(LT_CHUNK_CLOSING)
+    case .unknown(let n): n
+    }
+  }
+
+  public var name: String {
+    switch self {
+    case .definitions: "definitions"
+    case .events: "events"
+    case .closing: "closing"
+    case .unknown(let n): "kind \(n)"
+    }
+  }
+}
+
+/// A chunk whose header and stored payload have sound checksums, or a payload of the live file.
+public struct TraceChunk: Hashable, Sendable {
+  public var kind: ChunkKind
+  /// The writing thread's number, from 1; 0 for the process.
+  public var thread: UInt32
+  /// Counts the chunks of this thread and kind.
+  public var sequence: UInt32
+  /// Ticks.
+  public var firstTime: UInt64
+  public var lastTime: UInt64
+  /// As its header says.
+  public var eventCount: UInt64
+  /// 0 none, 1 zstd; others cannot be read.
+  public var compression: UInt8
+  public var storedSize: UInt32
+  public var rawSize: UInt32
+  /// Of the header in the trace, or of the slot in the live file.
+  public var place: TraceDiagnostic.Place
+  /// Index into the payloads kept from the live file.
+  var livePayload: Int?
+}
+
+extension TraceChunk {
+  static let headerSize = MemoryLayout<lt_chunk_header>.size
+  static let maximumRawSize = UInt64(LT_CHUNK_MAX_RAW)
+
+  /// What a payload of `storedSize` bytes can honestly decompress to. One zstd block holds at most 128 KiB, and a block of
+  /// repetition alone takes about a dozen bytes, so honest payloads stay below 16,384 to one; small ones have their frame header besides.
+  static func justifiedRawSize(storedSize: UInt32) -> UInt64 {
+    min(maximumRawSize, 65536 + UInt64(storedSize) * 16384)
+  }
+
+  /// Nil unless the 56 bytes are a header with a sound checksum.
+  init?(header bytes: UnsafeRawPointer, offset: UInt64) {
+    let raw = bytes.loadUnaligned(as: lt_chunk_header.self)
+    guard raw.magic == UInt32(LT_CHUNK_MAGIC) else { return nil }
+    guard checksum(UnsafeRawBufferPointer(start: bytes, count: 52)) == raw.headerChecksum else { return nil }
+    kind = ChunkKind(rawValue: raw.kind)
+    thread = raw.thread
+    sequence = raw.sequence
+    firstTime = raw.firstTime
+    lastTime = raw.lastTime
+    eventCount = raw.eventCount
+    compression = raw.compression
+    storedSize = raw.storedSize
+    rawSize = raw.rawSize
+    place = .trace(FileOffset(offset))
+  }
+
+  /// The 56 bytes before a payload with the given checksum.
+  func encodedHeader(payloadChecksum: UInt32) -> [UInt8] {
+    var raw = lt_chunk_header()
+    raw.magic = UInt32(LT_CHUNK_MAGIC)
+    raw.kind = kind.rawValue
+    raw.compression = compression
+    raw.storedSize = storedSize
+    raw.rawSize = rawSize
+    raw.thread = thread
+    raw.sequence = sequence
+    raw.firstTime = firstTime
+    raw.lastTime = lastTime
+    raw.eventCount = eventCount
+    raw.payloadChecksum = payloadChecksum
+    raw.headerChecksum = withUnsafeBytes(of: raw) { checksum(UnsafeRawBufferPointer(rebasing: $0[0..<52])) }
+    return rawBytes(of: raw)
+  }
+}

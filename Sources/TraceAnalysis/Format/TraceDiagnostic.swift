@@ -1,0 +1,75 @@
+// What a reader stepped over in a trace: each with the place where it stood.
+
+/// One thing that is wrong with a trace but does not keep the rest of it from being read.
+public struct TraceDiagnostic: Hashable, Sendable {
+  public enum Place: Hashable, Sendable {
+    case trace(FileOffset)
+    case live(FileOffset)
+  }
+
+  public enum Kind: Hashable, Sendable {
+    /// The file ends inside a chunk: `present` of its `expected` bytes are there.
+    case truncatedChunk(present: ByteCount, expected: ByteCount)
+    /// Bytes that are neither a chunk nor a gap; `skipped` bytes up to the next sound chunk header or the end.
+    case unreadableBytes(skipped: ByteCount)
+    /// A chunk whose payload is not what its checksum says.
+    case damagedPayload(expected: UInt32, found: UInt32)
+    /// A size that the file does not justify, so that nothing was allocated for it.
+    case implausibleSize(claimed: ByteCount, justified: ByteCount)
+    /// A payload that does not decompress to what its header says.
+    case undecompressable(reason: String)
+    /// A compression this reader does not know.
+    case unknownCompression(UInt8)
+    /// Two sound chunks of the same thread, kind and number: the second was ignored.
+    case duplicateChunk(thread: UInt32, sequence: UInt32)
+    /// Chunks that are missing between those that are there.
+    case missingChunks(thread: UInt32, kind: ChunkKind, sequences: ClosedRange<UInt32>)
+    /// A definitions payload that breaks off at byte `payloadOffset`, after `records` whole records.
+    case damagedDefinitions(payloadOffset: Int, records: Int)
+    /// A definition record whose fields do not fit its length; it was ignored.
+    case damagedDefinition(kind: UInt8, payloadOffset: Int)
+    /// Stack nodes whose parent was never defined, or is its own ancestor. They hang from an unknown caller.
+    case detachedStackNodes(count: Int)
+    /// Definitions beyond what the size of the file justifies were not kept.
+    case tooManyDefinitions(ignored: UInt64)
+    /// An events payload that breaks off at byte `payloadOffset`, after `events` whole events.
+    case damagedEvents(payloadOffset: Int, events: UInt64)
+    /// An events payload that has another number of events than its header says.
+    case eventCountMismatch(claimed: UInt64, found: UInt64)
+    /// A slot of the live file with offsets outside of it.
+    case damagedSlot(reason: String)
+    /// The live file beside the trace belongs to another trace, or is damaged, and was ignored.
+    case liveFileIgnored(reason: String)
+    /// A closing record that is too short.
+    case damagedClosing
+    /// The file could not be read here.
+    case readFailed(errno: Int32)
+  }
+
+  public var kind: Kind
+  public var place: Place?
+  /// Index of the chunk among the sound chunks of the trace, where one is meant.
+  public var chunk: Int?
+
+  public init(_ kind: Kind, at place: Place? = nil, chunk: Int? = nil) {
+    self.kind = kind
+    self.place = place
+    self.chunk = chunk
+  }
+}
+
+/// The diagnostics of one trace. Keeps the first thousand, and counts the rest, so that a hostile file cannot fill the memory with them.
+public struct TraceDiagnostics: Sendable {
+  public static let limit = 1000
+  public private(set) var first: [TraceDiagnostic] = []
+  public private(set) var count = 0
+
+  public init() {}
+
+  public var isEmpty: Bool { count == 0 }
+
+  public mutating func append(_ diagnostic: TraceDiagnostic) {
+    count += 1
+    if first.count < Self.limit { first.append(diagnostic) }
+  }
+}

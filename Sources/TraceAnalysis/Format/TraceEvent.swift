@@ -1,0 +1,41 @@
+// One event of a trace, decoded.
+
+/// An event. A plain value of numbers, so that a decoder can fill one over and over without allocating.
+public struct TraceEvent: Hashable, Sendable {
+  /// In ticks of the trace's clock; to be turned into seconds by `TraceClock`.
+  public var time: UInt64
+  /// The block's address; never a pointer into it.
+  public var address: UInt64
+  /// Bytes asked for, or the count of an operation on several references. 0 for operations without operands.
+  public var size: UInt64
+  /// As written; `StackTree` knows which nodes are the same stack.
+  public var stack: StackID
+  /// Type ID, for `Operation.object`; otherwise 0.
+  public var type: UInt32
+  /// The thread's number in this trace, from 1.
+  public var thread: UInt32
+  /// Index into the trace's chunks.
+  public var chunk: UInt32
+  /// Where its record begins in the chunk's decompressed payload.
+  public var payloadOffset: UInt32
+  public var operation: Operation
+
+  public init(
+    operation: Operation = Operation(rawValue: 0), address: UInt64 = 0, size: UInt64 = 0, type: UInt32 = 0,
+    stack: StackID = StackID(0), time: UInt64 = 0, thread: UInt32 = 0
+  ) {
+    self.operation = operation
+    self.address = address
+    self.size = size
+    self.type = type
+    self.stack = stack
+    self.time = time
+    self.thread = thread
+    chunk = 0
+    payloadOffset = 0
+  }
+
+  /// How many references it adds or takes: 1 but for the `_n` operations.
+  @inline(__always)
+  public var referenceCount: UInt64 { operation.hasCount ? size : 1 }
+}

@@ -1,0 +1,101 @@
+// Writing traces as the recorder does: for tests, and for tools that make traces.
+
+import CTraceFormat
+import CZstd
+
+/// Builds the bytes of a trace in memory, chunk by chunk. For one thread at a time.
+public struct TraceWriter {
+  public enum Compression: Hashable, Sendable { case none, zstd }
+
+  /// The trace so far.
+  public private(set) var bytes: [UInt8]
+  private let header: TraceHeader
+  private var sequences: [UInt64: UInt32] = [:]
+
+  /// Begins a trace with an empty status block.
+  public init(header: TraceHeader = TraceHeader()) {
+    self.header = header
+    bytes = header.encoded()
+    bytes.append(contentsOf: repeatElement(0, count: Int(LT_TRACE_HEADER_SIZE) - bytes.count))
+  }
+
+  /// The next sequence number of a thread's chunks of one kind.
+  private mutating func nextSequence(_ kind: ChunkKind, _ thread: UInt32) -> UInt32 {
+    let key = UInt64(thread) << 16 | UInt64(kind.rawValue)
+    let sequence = sequences[key, default: 0]
+    sequences[key] = sequence &+ 1
+    return sequence
+  }
+
+  /// Appends a chunk under the thread's next number, or the one given.
+  public mutating func append(
+    kind: ChunkKind, thread: UInt32, payload: [UInt8], sequence: UInt32? = nil, firstTime: UInt64 = 0, lastTime: UInt64 = 0,
+    eventCount: UInt64 = 0, compression: Compression = .zstd
+  ) throws(TraceFormatError) {
+    if let sequence { sequences[UInt64(thread) << 16 | UInt64(kind.rawValue)] = sequence &+ 1 }
+    let number = sequence ?? nextSequence(kind, thread)
+    var chunk = TraceChunk(
+      kind: kind, thread: thread, sequence: number, firstTime: firstTime, lastTime: lastTime, eventCount: eventCount, compression: 0,
+      storedSize: 0, rawSize: UInt32(payload.count), place: .trace(FileOffset(0)))
+    bytes.append(contentsOf: try SealedChunk.encode(&chunk, payload: payload, compression: compression))
+  }
+
+  /// Appends an encoder's payload as a chunk of `thread`.
+  public mutating func append(
+    _ encoder: EventEncoder, thread: UInt32, firstTime: UInt64, compression: Compression = .zstd
+  ) throws(TraceFormatError) {
+    try append(
+      kind: .events, thread: thread, payload: encoder.payload, firstTime: firstTime, lastTime: encoder.time, eventCount: encoder.eventCount,
+      compression: compression)
+  }
+
+  /// Appends definitions as one chunk.
+  public mutating func append(
+    _ definitions: [Definition], thread: UInt32 = 0, compression: Compression = .zstd
+  ) throws(TraceFormatError) {
+    try append(kind: .definitions, thread: thread, payload: definitions.flatMap(\.encoded), compression: compression)
+  }
+
+  /// Appends the closing record.
+  public mutating func append(_ closing: TraceClosing) throws(TraceFormatError) {
+    try append(kind: .closing, thread: 0, payload: closing.encoded(), compression: .none)
+  }
+}
+
+/// A chunk as it stands in a file.
+enum SealedChunk {
+  /// Header, stored payload, and the gap to the next multiple of 8. Sets the chunk's sizes and compression.
+  static func encode(
+    _ chunk: inout TraceChunk, payload: [UInt8], compression: TraceWriter.Compression
+  ) throws(TraceFormatError) -> [UInt8] {
+    var stored = payload
+    chunk.compression = 0
+    if compression == .zstd {
+      stored = try compressed(payload)
+      chunk.compression = 1
+    }
+    chunk.rawSize = UInt32(payload.count)
+    chunk.storedSize = UInt32(stored.count)
+    var result = chunk.encodedHeader(payloadChecksum: stored.withUnsafeBytes { checksum($0) })
+    result.append(contentsOf: stored)
+    let alignment = Int(LT_CHUNK_ALIGNMENT)
+    result.append(contentsOf: repeatElement(0, count: (alignment - result.count % alignment) % alignment))
+    return result
+  }
+
+  private static func compressed(_ payload: [UInt8]) throws(TraceFormatError) -> [UInt8] {
+    let bound = ZSTD_compressBound(payload.count)
+    var failure: String?
+    let result = [UInt8](unsafeUninitializedCapacity: bound) { buffer, initialized in
+      let count = payload.withUnsafeBytes { ZSTD_compress(buffer.baseAddress, buffer.count, $0.baseAddress, $0.count, 3) }
+      if ZSTD_isError(count) != 0 {
+        failure = String(cString: ZSTD_getErrorName(count))
+        initialized = 0
+      } else {
+        initialized = count
+      }
+    }
+    if let failure { throw .compressionFailed(reason: failure) }
+    return result
+  }
+}

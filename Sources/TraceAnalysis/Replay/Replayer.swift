@@ -1,0 +1,189 @@
+// The one record loop: rebuilding the heap from a trace's events.
+
+/// What one thread did.
+public struct ThreadTotal: Hashable, Sendable {
+  /// The trace's number for it, from 1.
+  public var number: UInt32
+  public var events: UInt64 = 0
+  public var allocations: UInt64 = 0
+  public var allocatedBytes: UInt64 = 0
+
+  init(number: UInt32) { self.number = number }
+}
+
+/// Replays a trace, keeping what is live, and telling an observer. An object's death is the free of its block.
+///
+/// Memory in proportion to the blocks live at once, the sites and the threads, not to the events. For one thread at a time.
+public struct Replayer<Observer: ReplayObserver>: EventSink {
+  public var observer: Observer
+  private let blocks = BlockTable()
+  private let siteTable = SiteTable()
+  private var threads: [ThreadState] = []
+  private var threadIndices: [UInt32: UInt32] = [:]
+  private var lastThread: UInt32 = 0
+  private var lastIndex = 0
+  private let isForked: Bool
+
+  private struct ThreadState {
+    var total: ThreadTotal
+    /// The block it gave to realloc last, until that is known to have succeeded.
+    var reallocated: LiveBlock?
+    /// Address of a block given to realloc that was an orphan.
+    var orphanRealloc: UInt64 = 0
+  }
+
+  /// `isForked`: the process began as a fork, so that frees of what was never seen allocated are to be expected.
+  public init(_ observer: Observer, process: ProcessRecord) {
+    self.observer = observer
+    isForked = process.isForked
+  }
+
+  /// Replays a whole trace and gives the observer back, with what is live at the end.
+  public static func replay(_ reader: TraceReader, _ observer: Observer) -> Replayer {
+    var replayer = Replayer(observer, process: reader.definitions.process)
+    reader.replay(into: &replayer)
+    return replayer
+  }
+
+  /// Blocks live now.
+  public var liveCount: Int { blocks.count }
+  public var siteCount: Int { siteTable.count }
+  public func key(of site: SiteID) -> SiteKey { siteTable[site] }
+  /// In order of first event.
+  public var threadTotals: [ThreadTotal] { threads.map(\.total) }
+  /// Events by operation number, those unknown included.
+  public private(set) var eventCounts = [UInt64](repeating: 0, count: 256)
+  /// By `Mismatch`.
+  public private(set) var mismatchCounts = [UInt64](repeating: 0, count: Mismatch.allCases.count)
+
+  /// Calls `body` with each block live now, in no particular order.
+  public func forEachLiveBlock(_ body: (LiveBlock) -> Void) { blocks.forEach(body) }
+
+  /// The block live now at `address`.
+  public func liveBlock(at address: RuntimeAddress) -> LiveBlock? { blocks.find(address.rawValue)?.pointee }
+
+  @inline(__always)
+  private mutating func index(of thread: UInt32) -> Int {
+    if thread == lastThread, !threads.isEmpty { return lastIndex }
+    return changeThread(thread)
+  }
+
+  @inline(never)
+  private mutating func changeThread(_ thread: UInt32) -> Int {
+    if let known = threadIndices[thread] {
+      lastIndex = Int(known)
+    } else {
+      lastIndex = threads.count
+      threadIndices[thread] = UInt32(lastIndex)
+      threads.append(ThreadState(total: ThreadTotal(number: thread)))
+    }
+    lastThread = thread
+    return lastIndex
+  }
+
+  @inline(__always)
+  public mutating func take(_ event: TraceEvent, mayWait: Bool) -> EventVerdict {
+    let verdict = apply(event, mayWait: mayWait)
+    if verdict == .taken {
+      eventCounts[Int(event.operation.rawValue)] &+= 1
+      let thread = index(of: event.thread)
+      threads[thread].total.events &+= 1
+    }
+    return verdict
+  }
+
+  private mutating func report(_ mismatch: Mismatch, _ event: TraceEvent) {
+    mismatchCounts[mismatch.rawValue] &+= 1
+    observer.mismatched(mismatch, event)
+  }
+
+  @inline(__always)
+  private mutating func apply(_ event: TraceEvent, mayWait: Bool) -> EventVerdict {
+    switch event.operation.effect {
+    case .retain, .release, .unownedRetain, .unownedRelease:
+      if let found = blocks.find(event.address) {
+        observer.referencesChanged(found.pointee, by: event)
+      } else {
+        report(event.address == 0 ? .nullAddress : .unknownObject, event)
+      }
+      return .taken
+    case .allocation:
+      return takeAllocation(event, mayWait: mayWait)
+    case .free:
+      if let found = blocks.find(event.address) {
+        let block = found.pointee
+        blocks.remove(found)
+        if event.operation == .reallocFree { threads[index(of: event.thread)].reallocated = block }
+        observer.blockFreed(block, by: event)
+        return .taken
+      }
+      return takeOrphanFree(event, mayWait: mayWait)
+    case .reallocFailed:
+      takeReallocFailure(event)
+      return .taken
+    case .unknown:
+      report(.unknownOperation, event)
+      return .taken
+    }
+  }
+
+  @inline(__always)
+  private mutating func takeAllocation(_ event: TraceEvent, mayWait: Bool) -> EventVerdict {
+    if event.address == 0 {
+      report(.nullAddress, event)
+      return .taken
+    }
+    if let found = blocks.find(event.address) {
+      if mayWait { return .waitForFree }
+      let block = found.pointee
+      blocks.remove(found)
+      report(.allocationOverLive, event)
+      observer.blockFreed(block, by: event)
+    }
+    let thread = index(of: event.thread)
+    let block = LiveBlock(
+      address: event.address, size: event.size, birthTime: event.time,
+      site: siteTable.site(SiteKey(operation: event.operation, stack: event.stack, type: event.type)), threadIndex: UInt32(thread),
+      ordinal: threads[thread].total.allocations)
+    threads[thread].total.allocations &+= 1
+    threads[thread].total.allocatedBytes &+= event.size
+    blocks.insert(block)
+    observer.blockAllocated(block, by: event)
+    return .taken
+  }
+
+  @inline(never)
+  private mutating func takeOrphanFree(_ event: TraceEvent, mayWait: Bool) -> EventVerdict {
+    if event.address == 0 {
+      report(.nullAddress, event)
+      return .taken
+    }
+    if isForked {
+      report(.inheritedFree, event)
+    } else {
+      if mayWait { return .waitForAllocation }
+      report(.orphanFree, event)
+    }
+    if event.operation == .reallocFree {
+      let thread = index(of: event.thread)
+      threads[thread].reallocated = nil
+      threads[thread].orphanRealloc = event.address
+    }
+    return .taken
+  }
+
+  @inline(never)
+  private mutating func takeReallocFailure(_ event: TraceEvent) {
+    let thread = index(of: event.thread)
+    if let block = threads[thread].reallocated, block.address == event.address, blocks.find(event.address) == nil {
+      threads[thread].reallocated = nil
+      blocks.insert(block)
+      observer.blockRestored(block, by: event)
+    } else if threads[thread].orphanRealloc == event.address, event.address != 0 {
+      // Counted already, as the orphan that it was.
+      threads[thread].orphanRealloc = 0
+    } else {
+      report(event.address == 0 ? .nullAddress : .orphanReallocFailure, event)
+    }
+  }
+}

@@ -1,0 +1,68 @@
+// Text from a trace that is safe to show, and numbers as text.
+
+enum PlainText {
+  /// Control characters (and so escape sequences that a terminal would obey) as `\u{…}`; the rest as it is.
+  static func escaped(_ text: String) -> String {
+    if text.unicodeScalars.allSatisfy({ isShown($0) }) { return text }
+    var result = ""
+    for scalar in text.unicodeScalars {
+      if isShown(scalar) {
+        result.unicodeScalars.append(scalar)
+      } else {
+        result += "\\u{\(String(scalar.value, radix: 16))}"
+      }
+    }
+    return result
+  }
+
+  private static func isShown(_ scalar: Unicode.Scalar) -> Bool {
+    switch scalar.properties.generalCategory {
+    case .control, .format, .lineSeparator, .paragraphSeparator, .surrogate, .privateUse, .unassigned: false
+    default: true
+    }
+  }
+}
+
+enum Decimal {
+  /// With `places` digits after the point, rounded half away from zero; `?` for what is no number.
+  static func fixed(_ value: Double, places: Int) -> String {
+    guard value.isFinite, abs(value) < 1e15 else { return "?" }
+    var scale: Int64 = 1
+    for _ in 0..<places { scale *= 10 }
+    let scaled = abs(value)
+    var whole = Int64(scaled)
+    var fraction = Int64(((scaled - Double(whole)) * Double(scale)).rounded())
+    if fraction >= scale {
+      whole += 1
+      fraction -= scale
+    }
+    let sign = value < 0 && (whole != 0 || fraction != 0) ? "-" : ""
+    if places == 0 { return "\(sign)\(whole)" }
+    let digits = String(fraction)
+    return "\(sign)\(whole)." + String(repeating: "0", count: places - digits.count) + digits
+  }
+
+  /// With thousands separated by commas.
+  static func grouped(_ value: UInt64) -> String {
+    let digits = Array(String(value))
+    var result = ""
+    for (index, digit) in digits.enumerated() {
+      if index > 0 && (digits.count - index) % 3 == 0 { result.append(",") }
+      result.append(digit)
+    }
+    return result
+  }
+
+  /// Bytes in B, KiB, MiB, GiB or TiB, with three significant digits.
+  static func bytes(_ value: UInt64) -> String {
+    if value < 1024 { return "\(value) B" }
+    var scaled = Double(value)
+    for unit in ["KiB", "MiB", "GiB", "TiB", "PiB", "EiB"] {
+      scaled /= 1024
+      if scaled < 1023.5 || unit == "EiB" {
+        return "\(fixed(scaled, places: scaled < 9.995 ? 2 : scaled < 99.95 ? 1 : 0)) \(unit)"
+      }
+    }
+    return "\(value) B"
+  }
+}

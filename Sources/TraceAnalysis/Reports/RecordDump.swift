@@ -1,0 +1,129 @@
+// The raw records of a trace as text, one a line.
+
+/// Puts records into lines whose fields are separated by one space and named, so that they can be searched.
+/// Strings stand last, with control characters escaped.
+public struct RecordDump {
+  public enum Part: Hashable, Sendable { case events, definitions, chunks }
+
+  private let reader: TraceReader
+  private let clock: TraceClock
+  private let parts: Set<Part>
+
+  public init(_ reader: TraceReader, parts: Set<Part>) {
+    self.reader = reader
+    clock = reader.clock
+    self.parts = parts
+  }
+
+  /// Hands all lines, each with its newline, to `write`, in the order of the file. Memory of one chunk.
+  public func write(_ write: (String) throws -> Void) throws {
+    if parts.contains(.chunks) { try write(header) }
+    let walker = ChunkWalker(reader)
+    for (index, chunk) in reader.chunks.enumerated() {
+      if parts.contains(.chunks) { try write(line(of: chunk, index)) }
+      switch chunk.kind {
+      case .definitions where parts.contains(.definitions):
+        try walker.definitions(inChunk: index) { definition, offset in
+          try write("\(place(chunk))+\(offset) \(line(of: definition))\n")
+        }
+      case .events where parts.contains(.events):
+        let place = place(chunk)
+        let failure = try walker.events(inChunk: index) { event in try write("\(place)+\(event.payloadOffset) \(line(of: event))\n") }
+        if let failure { try write("\(place) damaged \(failure.kind)\n") }
+      case .closing where parts.contains(.chunks):
+        if let closing = walker.closing(inChunk: index) { try write("\(place(chunk)) \(line(of: closing))\n") }
+      default: break
+      }
+    }
+  }
+
+  /// The same for events alone, of all threads, in order of time.
+  public func writeEventsByTime(_ write: @escaping (String) throws -> Void) throws {
+    var sink = LineSink(dump: self, write: write)
+    reader.replay(into: &sink)
+    if let failure = sink.failure { throw failure }
+  }
+
+  private struct LineSink: EventSink {
+    let dump: RecordDump
+    let write: (String) throws -> Void
+    var failure: (any Error)?
+
+    mutating func take(_ event: TraceEvent, mayWait: Bool) -> EventVerdict {
+      if failure != nil { return .taken }
+      do {
+        try write("\(dump.place(dump.reader.chunks[Int(event.chunk)]))+\(event.payloadOffset) \(dump.line(of: event))\n")
+      } catch { failure = error }
+      return .taken
+    }
+  }
+
+  private func place(_ chunk: TraceChunk) -> String {
+    switch chunk.place {
+    case .trace(let offset): "\(offset.rawValue)"
+    case .live(let offset): "live:\(offset.rawValue)"
+    }
+  }
+
+  private func time(_ ticks: UInt64) -> String {
+    guard let seconds = clock.seconds(at: ticks) else { return "time=\(ticks)t" }
+    return "time=\(Decimal.fixed(seconds, places: 9))"
+  }
+
+  private var header: String {
+    let h = reader.header
+    return "header version=\(h.version) machine=\(h.machine) pid=\(h.processID) ppid=\(h.parentProcessID)"
+      + " trace=\(Hexadecimal.text(h.traceID)) session=\(Hexadecimal.text(h.sessionID)) start=\(h.startRealtime) ticks=\(h.startTime)"
+      + " rate=\(h.ticksPerSecond) options=\(Hexadecimal.text(UInt64(h.options))) depth=\(h.stackDepthLimit)"
+      + " state=\(reader.status.state) errno=\(reader.status.stopErrno)\n"
+  }
+
+  private func line(of chunk: TraceChunk, _ index: Int) -> String {
+    "\(place(chunk)) chunk index=\(index) kind=\(chunk.kind.name.replacing(" ", with: "_")) thread=\(chunk.thread) sequence=\(chunk.sequence)"
+      + " stored=\(chunk.storedSize) raw=\(chunk.rawSize) events=\(chunk.eventCount)"
+      + (chunk.kind == .events ? " \(time(chunk.firstTime)) last\(time(chunk.lastTime))" : "") + "\n"
+  }
+
+  private func line(of event: TraceEvent) -> String {
+    var line = "thread=\(event.thread) \(time(event.time)) \(event.operation.name) address=\(Hexadecimal.text(event.address))"
+    if event.operation.hasOperands { line += event.operation.hasCount ? " count=\(event.size)" : " size=\(event.size)" }
+    if event.operation == .object { line += " type=\(event.type)" }
+    return line + " stack=\(event.stack.rawValue)"
+  }
+
+  private func line(of closing: TraceClosing) -> String {
+    "closing reason=\(closing.reason) wait=\(closing.waitStatus) \(time(closing.time)) events=\(closing.eventCount)"
+      + " resident=\(closing.residentBytes) peakResident=\(closing.peakResidentBytes) recorder=\(closing.recorderBytes)"
+      + " threads=\(closing.threadCount) untracedChildren=\(closing.untracedChildren)"
+      + " drops=\(closing.drops.counts.map { String($0) }.joined(separator: ","))"
+  }
+
+  private func line(of definition: Definition) -> String {
+    switch definition {
+    case .stack(let first, let parent, let keys):
+      return "stack first=\(first) parent=\(parent) count=\(keys.count) frames=\(keys.map(frame).joined(separator: ","))"
+    case .type(let type):
+      return "type id=\(type.id) metadata=\(Hexadecimal.text(type.metadata.rawValue)) kind=\(type.kind.rawValue)"
+        + " descriptor=\(Hexadecimal.text(type.descriptor.rawValue)) superclass=\(type.superclass) name=\(PlainText.escaped(type.name))"
+    case .imageLoaded(let image, let nextNode, let ticks):
+      let buildID = image.buildID.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
+      return "image_loaded first=\(Hexadecimal.text(image.range.lowerBound.rawValue)) end=\(Hexadecimal.text(image.range.upperBound.rawValue))"
+        + " bias=\(Hexadecimal.text(image.loadBias)) nextNode=\(nextNode) \(time(ticks)) buildID=\(buildID) path=\(PlainText.escaped(image.path))"
+    case .imageUnloaded(let first, let end, let nextNode, let ticks):
+      return "image_unloaded first=\(Hexadecimal.text(first.rawValue)) end=\(Hexadecimal.text(end.rawValue)) nextNode=\(nextNode) \(time(ticks))"
+    case .clock(let sample): return "clock ticks=\(sample.time) monotonic=\(sample.monotonic)"
+    case .memory(let sample):
+      return "memory \(time(sample.time)) resident=\(sample.resident) recorder=\(sample.recorder) peakResident=\(sample.peakResident)"
+    case .process(let process): return "process flags=\(Hexadecimal.text(process.flags)) executable=\(PlainText.escaped(process.executable))"
+    case .pause(let pause): return "\(pause.begins ? "pause" : "resume") \(time(pause.time))"
+    case .thread(let thread): return "thread number=\(thread.thread) os=\(thread.osThread) \(time(thread.time))"
+    case .warning(let text): return "warning text=\(PlainText.escaped(text))"
+    case .unknown(let kind, let size): return "unknown kind=\(kind) size=\(size)"
+    }
+  }
+
+  private func frame(_ key: UInt64) -> String {
+    let frame = FrameKey(encoded: key)
+    return Hexadecimal.text(frame.address.rawValue) + (frame.isAsync ? "@async" : frame.isExact ? "@exact" : "")
+  }
+}

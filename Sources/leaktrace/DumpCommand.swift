@@ -1,0 +1,65 @@
+// `leaktrace dump`: the raw records of a trace.
+
+import ArgumentParser
+import TraceAnalysis
+
+struct DumpCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "dump",
+    abstract: "Print the raw records of a trace, one a line.",
+    discussion: """
+      A line begins with the offset of the record's chunk in the file and, after a plus sign, the record's own in the \
+      chunk's decompressed payload. Fields are named: 'grep swift_allocObject', 'grep address=0x7f…'.
+      """)
+
+  @Argument(help: "The trace.")
+  var trace: String
+
+  @Flag(help: "Print events. Without any of these, everything is printed.")
+  var events = false
+
+  @Flag(help: "Print definitions: stacks, types, images, samples, warnings.")
+  var definitions = false
+
+  @Flag(help: "Print the header, the chunks and the closing record.")
+  var chunks = false
+
+  @Flag(help: "Print events alone, those of all threads merged by time.")
+  var byTime = false
+
+  func run() throws {
+    let reader: TraceReader
+    do {
+      reader = try TraceReader(path: trace)
+    } catch {
+      complain(explanation(of: error, path: trace))
+      throw ExitStatus.unreadable.code
+    }
+    var parts: Set<RecordDump.Part> = []
+    if events { parts.insert(.events) }
+    if definitions { parts.insert(.definitions) }
+    if chunks { parts.insert(.chunks) }
+    let dump = RecordDump(reader, parts: parts.isEmpty ? [.events, .definitions, .chunks] : parts)
+    let output = OutputBuffer()
+    struct ReaderWentAway: Error {}
+    func write(_ line: String) throws {
+      try output.write(line)
+      if output.isClosed { throw ReaderWentAway() }
+    }
+    do {
+      if byTime {
+        try dump.writeEventsByTime(write)
+      } else {
+        try dump.write(write)
+      }
+      try output.flush()
+    } catch is ReaderWentAway {
+      return
+    } catch OutputBuffer.Failure.write(let code) {
+      complain("cannot write the records: errno \(code)")
+      throw ExitStatus.outputFailed.code
+    }
+    for diagnostic in reader.diagnostics.first { complain("\(trace): \(diagnostic.explanation)") }
+    if !reader.diagnostics.isEmpty { throw ExitStatus.damaged.code }
+  }
+}

@@ -1,0 +1,77 @@
+// What the command's exit status means, and how its failures are put into words.
+
+import ArgumentParser
+import TraceAnalysis
+
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#endif
+
+/// The exit statuses of every subcommand that reads a trace. `record` passes on the status of the program it ran.
+///
+/// | status | meaning |
+/// | --- | --- |
+/// | 0 | done; nothing was found wrong with the trace |
+/// | 1 | done; there are findings (commands that look for leaks) |
+/// | 2 | the command line is wrong |
+/// | 3 | a trace could not be read at all |
+/// | 4 | done, but a trace is damaged or cut short: the result covers what is readable |
+/// | 5 | the result could not be written |
+enum ExitStatus: Int32 {
+  case success = 0
+  case findings = 1
+  case usage = 2
+  case unreadable = 3
+  case damaged = 4
+  case outputFailed = 5
+
+  /// To be thrown from a command's `run`.
+  var code: ExitCode { ExitCode(rawValue) }
+
+  /// The status for several traces: the gravest. A trace that cannot be read outweighs one that is damaged.
+  static func worst(_ a: ExitStatus, _ b: ExitStatus) -> ExitStatus {
+    let byGravity: [ExitStatus] = [.outputFailed, .usage, .unreadable, .damaged, .findings, .success]
+    return byGravity.first { $0 == a || $0 == b } ?? a
+  }
+}
+
+/// Writes one message to standard error, with the command's name.
+func complain(_ message: String) {
+  var text = "leaktrace: \(message)\n"
+  text.withUTF8 { bytes in
+    var rest = bytes[...]
+    while !rest.isEmpty {
+      let n = write(2, UnsafeRawBufferPointer(UnsafeBufferPointer(rebasing: rest)).baseAddress, rest.count)
+      if n > 0 { rest = rest.dropFirst(n) } else if errno != EINTR { return }
+    }
+  }
+}
+
+/// A failure in words: what is wrong, and what to do next.
+func explanation(of error: any Error, path: String) -> String {
+  guard let error = error as? TraceFormatError else { return "\(path): \(error)" }
+  return switch error {
+  case .system(let call, let place, let code):
+    "cannot \(call) \(place): \(String(cString: strerror(code)))"
+      + (code == ENOENT
+        ? ". Record one with 'leaktrace record -- COMMAND', or check the path."
+        : code == EACCES ? ". Traces are readable by their owner only; run as the user that recorded it." : "")
+  case .notATrace:
+    "\(path) is not a trace: it does not begin as one. Give a file that 'leaktrace record' wrote."
+  case .isLiveFile:
+    "\(path) is the live file beside a trace. Give the trace itself: the same path without '.live'."
+  case .truncatedHeader(let size):
+    "\(path) ends after \(size.rawValue) bytes, inside its header: the recording stopped before its first event. Record again."
+  case .newerVersion(let found, let known):
+    "\(path) has format version \(found), and this leaktrace reads up to \(known). Use the leaktrace that recorded it, or a later one."
+  case .damagedHeader(let expected, let found):
+    "\(path) has a damaged header (checksum \(String(found, radix: 16)), should be \(String(expected, radix: 16)))."
+      + " Copy the trace again from where it was recorded."
+  case .implausibleHeader(let field, let value, let offset):
+    "\(path) has a header with \(field) \(value) at offset \(offset.rawValue), which cannot be. Copy the trace again from where it was recorded."
+  case .compressionFailed(let reason): "\(path) could not be compressed: \(reason)"
+  case .busy(let place): "\(place) is being finished by another process. Try again when that is done."
+  }
+}

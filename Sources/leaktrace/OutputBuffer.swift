@@ -1,0 +1,52 @@
+// Standard output, in large pieces.
+
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#endif
+
+/// Gathers text and writes it out 64 KiB at a time. A reader that went away (`| head`) is no error: `isClosed` says so, and the rest is dropped.
+final class OutputBuffer {
+  enum Failure: Error { case write(errno: Int32) }
+
+  private var bytes: [UInt8] = []
+  private(set) var isClosed = false
+
+  init() {
+    bytes.reserveCapacity(1 << 17)
+    signal(SIGPIPE, SIG_IGN)
+  }
+
+  func write(_ text: String) throws {
+    bytes.append(contentsOf: text.utf8)
+    if bytes.count >= 1 << 16 { try flush() }
+  }
+
+  func flush() throws {
+    defer { bytes.removeAll(keepingCapacity: true) }
+    if isClosed { return }
+    try bytes.withUnsafeBytes { all in
+      var done = 0
+      while done < all.count {
+        let n = Self.writeOut(all.baseAddress! + done, all.count - done)
+        if n > 0 {
+          done += n
+        } else if errno == EPIPE {
+          isClosed = true
+          return
+        } else if errno != EINTR {
+          throw Failure.write(errno: errno)
+        }
+      }
+    }
+  }
+
+  private static func writeOut(_ start: UnsafeRawPointer, _ count: Int) -> Int {
+    #if canImport(Glibc)
+      Glibc.write(1, start, count)
+    #else
+      Musl.write(1, start, count)
+    #endif
+  }
+}

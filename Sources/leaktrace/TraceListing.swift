@@ -1,0 +1,38 @@
+// Which traces an argument means, and a line about each.
+
+import Foundation
+import TraceAnalysis
+
+enum TraceListing {
+  /// The path itself, or the traces in a directory: its files that begin as traces do, in order of name.
+  static func traces(at path: String) throws -> [String] {
+    var isDirectory: ObjCBool = false
+    guard FileManager.default.fileExists(atPath: path, isDirectory: &isDirectory), isDirectory.boolValue else { return [path] }
+    let names: [String]
+    do {
+      names = try FileManager.default.contentsOfDirectory(atPath: path).sorted()
+    } catch {
+      throw TraceFormatError.system(call: "open", path: path, errno: EACCES)
+    }
+    let found = names.map { path + (path.hasSuffix("/") ? "" : "/") + $0 }.filter(isTrace)
+    if found.isEmpty { throw EmptyDirectory(path: path) }
+    return found
+  }
+
+  struct EmptyDirectory: Error, CustomStringConvertible {
+    var path: String
+    var description: String { "no traces in this directory. Record some with 'leaktrace record -- COMMAND'." }
+  }
+
+  private static func isTrace(_ path: String) -> Bool {
+    guard let file = FileHandle(forReadingAtPath: path) else { return false }
+    defer { try? file.close() }
+    let start = (try? file.read(upToCount: 8)) ?? nil
+    return start.map { Array($0) == [0x89, 0x4C, 0x4B, 0x54, 0x52, 0x43, 0x0D, 0x0A] } ?? false
+  }
+
+  /// Path, program and size of a trace.
+  static func line(_ trace: ReportTrace) -> String {
+    "== \(trace.path): \(trace.program), pid \(trace.analysis.header.processID), \(trace.analysis.eventCount) events"
+  }
+}

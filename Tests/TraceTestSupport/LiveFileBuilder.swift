@@ -1,0 +1,51 @@
+// Builds live files for tests, byte by byte as docs/trace-format.md has them.
+
+/// A live file in the making. Fields are public and unchecked, so that tests can make hostile ones.
+public struct LiveFileBuilder {
+  public struct Slot {
+    public var thread: UInt32
+    public var osThread: UInt32 = 0
+    public var definitionSequence: UInt32 = 0
+    public var eventSequence: UInt32 = 0
+    public var definitions: [UInt8] = []
+    public var events: [UInt8] = []
+    public var firstTime: UInt64 = 0
+    public var lastTime: UInt64 = 0
+    public var eventCount: UInt64 = 0
+    /// Written in the place of the true offsets: definition start and used, event start and used.
+    public var offsets: [UInt32]?
+
+    public init(thread: UInt32) { self.thread = thread }
+  }
+
+  public var traceID: UInt64
+  public var slotSize: UInt32 = 4096
+  public var slotCount: UInt32?
+  public var version: UInt32 = 1
+  public var slots: [Slot] = []
+
+  public init(traceID: UInt64) { self.traceID = traceID }
+
+  public var bytes: [UInt8] {
+    var bytes: [UInt8] = [0x89, 0x4C, 0x4B, 0x4C, 0x49, 0x56, 0x0D, 0x0A]
+    func put(_ value: UInt32) { for shift in stride(from: 0, to: 32, by: 8) { bytes.append(UInt8(truncatingIfNeeded: value >> UInt32(shift))) } }
+    func put(_ value: UInt64) { for shift in stride(from: 0, to: 64, by: 8) { bytes.append(UInt8(truncatingIfNeeded: value >> UInt64(shift))) } }
+    put(version)
+    put(slotSize)
+    put(traceID)
+    put(slotCount ?? UInt32(slots.count))
+    put(UInt32(0))
+    bytes.append(contentsOf: repeatElement(0, count: 4096 - bytes.count))
+    for slot in slots {
+      let start = bytes.count
+      let definitionStart: UInt32 = 64
+      let eventStart = definitionStart + UInt32(slot.definitions.count)
+      let offsets = slot.offsets ?? [definitionStart, eventStart, eventStart, eventStart + UInt32(slot.events.count)]
+      for value in [slot.thread, slot.osThread, slot.definitionSequence, slot.eventSequence] + offsets { put(value) }
+      for value in [slot.firstTime, slot.lastTime, slot.eventCount, 0] { put(value) }
+      bytes += slot.definitions + slot.events
+      bytes.append(contentsOf: repeatElement(0, count: max(0, start + Int(slotSize) - bytes.count)))
+    }
+    return bytes
+  }
+}

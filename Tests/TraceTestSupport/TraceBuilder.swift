@@ -1,0 +1,82 @@
+// Builds traces for tests, event by event.
+
+import TraceAnalysis
+
+/// A trace in the making: definitions, and events by thread, whose bytes `bytes` gives.
+public struct TraceBuilder {
+  public var header: TraceHeader
+  public var definitions: [Definition] = []
+  public var closing: TraceClosing?
+  public var compression: TraceWriter.Compression = .zstd
+  /// Chunks of a thread have this many events.
+  public var eventsPerChunk = Int.max
+  public private(set) var events: [UInt32: [TraceEvent]] = [:]
+  private var nextNode: UInt32 = 1
+  private var nextType: UInt32 = 1
+
+  /// Ticks are nanoseconds from 0 on.
+  public init() {
+    header = TraceHeader()
+    header.clock = .monotonic
+    header.ticksPerSecond = 1_000_000_000
+    header.traceID = 0x1234_5678_9ABC_DEF0
+    header.processID = 42
+  }
+
+  /// A stack of return addresses, outermost first.
+  public mutating func stack(_ addresses: [UInt64]) -> StackID {
+    if addresses.isEmpty { return StackID(0) }
+    definitions.append(.stack(first: nextNode, parent: 0, keys: addresses))
+    nextNode += UInt32(addresses.count)
+    return StackID(nextNode - 1)
+  }
+
+  public mutating func type(_ name: String, kind: TraceType.Kind = .class) -> UInt32 {
+    definitions.append(.type(TraceType(id: nextType, metadata: RuntimeAddress(UInt64(nextType) << 12), kind: kind, name: name)))
+    nextType += 1
+    return nextType - 1
+  }
+
+  public mutating func image(_ path: String, _ range: Range<UInt64>, bias: UInt64 = 0, buildID: [UInt8] = []) {
+    definitions.append(
+      .imageLoaded(
+        LoadedImage(
+          path: path, buildID: buildID, loadBias: bias, range: RuntimeAddress(range.lowerBound)..<RuntimeAddress(range.upperBound)),
+        nextNode: 0, time: 0))
+  }
+
+  public mutating func append(_ event: TraceEvent) {
+    events[event.thread, default: []].append(event)
+  }
+
+  /// Appends an event at `time` ticks; times of a thread must not go down.
+  public mutating func event(
+    _ operation: Operation, _ address: UInt64, size: UInt64 = 0, type: UInt32 = 0, stack: StackID = StackID(0), time: UInt64,
+    thread: UInt32 = 1
+  ) {
+    append(TraceEvent(operation: operation, address: address, size: size, type: type, stack: stack, time: time, thread: thread))
+  }
+
+  /// The trace. Every thread's events carry their times, rounded down to 8 ticks.
+  public func bytes() throws -> [UInt8] {
+    var writer = TraceWriter(header: header)
+    if !definitions.isEmpty { try writer.append(definitions, compression: compression) }
+    let encoder = EventEncoder()
+    for (thread, events) in events.sorted(by: { $0.key < $1.key }) {
+      var start = 0
+      while start < events.count {
+        let part = events[start..<min(events.count, start + min(eventsPerChunk, events.count))]
+        let firstTime = part[part.startIndex].time & ~7
+        encoder.begin(firstTime: firstTime)
+        encoder.makeTimesExact()
+        for event in part { encoder.append(event) }
+        try writer.append(encoder, thread: thread, firstTime: firstTime, compression: compression)
+        start = part.endIndex
+      }
+    }
+    if let closing { try writer.append(closing) }
+    return writer.bytes
+  }
+
+  public func reader() throws -> TraceReader { try TraceReader(bytes: bytes()) }
+}
