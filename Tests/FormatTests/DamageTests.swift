@@ -8,7 +8,7 @@ import TraceTestSupport
 func readAll(_ bytes: [UInt8], live: [UInt8]? = nil) -> (events: [TraceEvent], diagnostics: Int)? {
   guard let reader = try? TraceReader(bytes: bytes, liveBytes: live) else { return nil }
   let events = CollectedEvents.of(reader)
-  for event in events.prefix(50) { _ = reader.definitions.stacks.path(of: reader.definitions.stacks.node(of: event.stack)) }
+  for event in events.prefix(50) { _ = reader.definitions.stacks.path(of: event.stack) }
   let walker = ChunkWalker(reader)
   for index in reader.chunks.indices {
     walker.definitions(inChunk: index) { _, _ in }

@@ -3,7 +3,7 @@
 /// An allocation site: where, by what, and of which type blocks were allocated, and what became of them.
 public struct AllocationSite: Hashable, Sendable {
   public var operation: Operation
-  public var stack: StackNode
+  public var stack: StackID
   /// Type ID; 0 but for Swift objects.
   public var type: UInt32
   public var total: SiteTotal
@@ -83,14 +83,14 @@ public struct AllocationAnalysis: Sendable {
 
     struct Identity: Hashable {
       var operation: Operation
-      var stack: StackNode
+      var stack: StackID
       var type: UInt32
     }
     var indices: [Identity: Int] = [:]
     var sites: [AllocationSite] = []
     for (number, total) in replayer.observer.totals.enumerated() {
       let key = replayer.key(of: SiteID(UInt32(number)))
-      let identity = Identity(operation: key.operation, stack: definitions.stacks.node(of: key.stack), type: key.type)
+      let identity = Identity(operation: key.operation, stack: key.stack, type: key.type)
       if let index = indices[identity] {
         sites[index].total += total
       } else {

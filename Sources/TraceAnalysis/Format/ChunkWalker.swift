@@ -4,9 +4,12 @@
 public final class ChunkWalker {
   private let reader: TraceReader
   private let buffer = PayloadBuffer()
-  private var decoder = EventDecoder()
+  private var decoder: EventDecoder
 
-  public init(_ reader: TraceReader) { self.reader = reader }
+  public init(_ reader: TraceReader, stacks: StackSelection = .all) {
+    self.reader = reader
+    decoder = reader.makeDecoder(wanting: stacks)
+  }
 
   deinit { decoder.deallocate() }
 
