@@ -28,7 +28,9 @@ static void *work(void *unused) {
     free(use(aligned_alloc(128, 256)));
     free(use(memalign(32, 33)));
     free(use(valloc(10)));
+#ifndef WITHOUT_PVALLOC // which jemalloc does not define
     free(use(pvalloc(10)));
+#endif
   }
   return NULL;
 }

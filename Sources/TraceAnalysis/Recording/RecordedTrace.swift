@@ -9,7 +9,7 @@ public struct RecordedTrace: Hashable, Sendable {
   public enum State: Hashable, Sendable {
     /// A closing record is there.
     case closed(CloseReason)
-    /// The recorder gave up before the process ended; the errno.
+    /// The recorder gave up before the process ended; the errno, 0 if unknown.
     case stopped(Int32)
     /// No closing record: the process is running, or ended without one.
     case open
@@ -68,8 +68,9 @@ public struct RecordedTrace: Hashable, Sendable {
     startRealtime = header.startRealtime
     stackDepthLimit = header.stackDepthLimit
     if let closing = Self.closing(of: file) {
-      state = .closed(CloseReason(closing.reason))
-      if closing.reason == UInt32(LT_CLOSE_STOPPED), status.stopErrno != 0 { state = .stopped(status.stopErrno) }
+      // Whoever closed it, what matters is that the recording had stopped before.
+      state = status.state == UInt32(LT_STATE_STOPPED) || closing.reason == UInt32(LT_CLOSE_STOPPED)
+        ? .stopped(status.stopErrno) : .closed(CloseReason(closing.reason))
       eventCount = closing.eventCount
       threadCount = closing.threadCount
       untracedChildren = closing.untracedChildren

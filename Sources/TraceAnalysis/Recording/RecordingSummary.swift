@@ -58,7 +58,7 @@ public struct RecordingSummary: Hashable, Sendable {
     func add(_ text: String) { result.append("\(displayPath(trace.path)): \(text)") }
     if case .stopped(let code) = trace.state {
       let lost = drops.afterStop > 0 ? "; \(eventText(drops.afterStop)) after that are missing" : ""
-      add("recording stopped early: \(systemErrorText(code))\(lost)")
+      add("recording stopped early\(code == 0 ? "" : ": \(systemErrorText(code))")\(lost)")
     } else if drops.afterStop > 0 {
       add("\(eventText(drops.afterStop)) missing after recording stopped")
     }

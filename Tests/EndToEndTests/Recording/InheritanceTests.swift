@@ -3,41 +3,44 @@
 import Testing
 
 @Suite(.enabled(if: BuildProducts.preloadLibraryExists)) struct InheritanceTests {
-  @Test("Environment, signals, descriptors and limits are those of an untraced run") func plain() throws {
-    let run = try TracedRun([try TestProgram("inheritance.c").path(), "an argument", "", "--", "-o"])
-    run.expectSameBehaviour()
-    _ = try run.onlyTrace()
+  /// Runs the program that prints what it inherits from a shell, which leads the process group, after `preparation`.
+  private func expectSameInheritance(
+    _ arguments: [String] = [], preparation: String = "", environment: [String: String] = [:],
+    sourceLocation: SourceLocation = #_sourceLocation
+  ) throws {
+    let program = try TestProgram("inheritance.c").path()
+    let directory = try TemporaryDirectory()
+    func run(_ prefix: [String]) throws -> Command.Outcome {
+      var command = Command(["/bin/sh", "-c", preparation + "\"$@\"; exit $?", "sh"] + prefix + [program] + arguments)
+      command.environment.merge(environment) { $1 }
+      return try command.run()
+    }
+    let untraced = try run([])
+    var traced = try run(TracedRun.recordArguments(directory))
+    #expect(TracedRun.separateRecorderLines(&traced) == [], sourceLocation: sourceLocation)
+    #expect(withoutUnderscore(traced.output) == withoutUnderscore(untraced.output), sourceLocation: sourceLocation)
+    #expect(traced.end == untraced.end, sourceLocation: sourceLocation)
+    #expect(try TracedRun.traces(in: directory).count == 1, sourceLocation: sourceLocation)
   }
 
-  @Test("An LD_PRELOAD and LEAKTRACE variables that were there before are kept or gone") func preload() throws {
-    let run = try TracedRun([try TestProgram("inheritance.c").path()]) { command in
-      command.environment["LD_PRELOAD"] = "libm.so.6"
-    }
-    run.expectSameBehaviour()
+  @Test("Arguments, environment, signals, descriptors and limits are those of an untraced run") func plain() throws {
+    try expectSameInheritance(["an argument", "", "--", "-o", "--help"])
   }
+
+  @Test("An LD_PRELOAD that was there before is kept") func preload() throws {
+    try expectSameInheritance(environment: ["LD_PRELOAD": "libm.so.6"])
+  }
+
+  @Test("Ignored signals stay ignored, and limits stay", arguments: [
+    "trap '' INT TERM USR1 PIPE; ", "trap '' CHLD; ", "ulimit -n 200; ulimit -c 0; ulimit -s 4000; ", "umask 077; ", "cd /usr; ",
+  ])
+  func surroundings(preparation: String) throws { try expectSameInheritance(preparation: preparation) }
 
   @Test("Children that are not followed see no variable of the recorder") func children() throws {
     let run = try TracedRun(["/bin/sh", "-c", "env | sort"])
     run.expectSameBehaviour(normalising: withoutUnderscore)
     #expect(!run.traced.output.contains("LEAKTRACE"))
     #expect(!run.traced.output.contains("LD_PRELOAD"))
-  }
-
-  @Test("Ignored signals stay ignored, and limits stay", arguments: [
-    "trap '' INT TERM USR1 CHLD PIPE; ulimit -n 200; ulimit -c 0; nice -n 3", "umask 077;",
-  ])
-  func surroundings(preparation: String) throws {
-    let program = try TestProgram("inheritance.c").path()
-    let directory = try TemporaryDirectory()
-    func run(_ prefix: [String]) throws -> Command.Outcome {
-      try Command(["/bin/sh", "-c", preparation + " \"$@\"", "sh"] + prefix + [program]).run()
-    }
-    let untraced = try run([])
-    var traced = try run(TracedRun.recordArguments(directory))
-    #expect(TracedRun.separateRecorderLines(&traced) == [])
-    #expect(withoutUnderscore(traced.output) == withoutUnderscore(untraced.output))
-    #expect(traced.end == untraced.end)
-    #expect(try TracedRun.traces(in: directory).count == 1)
   }
 
   /// Shells set `_` to the program they run, which is `record` in one of the runs.
