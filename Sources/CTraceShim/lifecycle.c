@@ -100,7 +100,12 @@ static void finish_at_exit(void *unused) {
 
 extern int __cxa_atexit(void (*)(void *), void *, void *);
 
-__attribute__((constructor(101))) static void load(void) {
+#ifdef LT_UNIT_TESTS
+__attribute__((unused))
+#else
+__attribute__((constructor(101)))
+#endif
+static void load(void) {
   if (getauxval(AT_SECURE)) return; // a program with more rights than its user is left alone
   if (!lt_next.malloc) lt_next_functions_find();
   lt_environment_read();

@@ -4,6 +4,7 @@
 // errno is left as the allocator left it: nothing here touches it.
 
 #include "event_buffer.h"
+#include "hook.h"
 #include "next_functions.h"
 #include "process_state.h"
 #include "stack_capture.h"
@@ -12,8 +13,6 @@
 #include <errno.h>
 #include <string.h>
 
-#define EXPORT __attribute__((visibility("default")))
-#define HOOK_FRAME ((const uintptr_t *)__builtin_frame_address(0))
 
 static LT_NOINLINE bool find_next(void) {
   // The search may allocate, and then comes back here: those calls get arena memory.
@@ -48,39 +47,39 @@ static LT_ALWAYS_INLINE bool is_inside_object_allocation(void) { return LT_UNLIK
     if ((block) && !is_inside_object_allocation()) {                                           \
       struct lt_thread *t = lt_enter();                                                        \
       if (t) {                                                                                 \
-        record_allocation(t, (operation), (block), (size), HOOK_FRAME);                        \
+        record_allocation(t, (operation), (block), (size), LT_HOOK_FRAME);                        \
         lt_leave(t);                                                                           \
       }                                                                                        \
     }                                                                                          \
   } while (0)
 
-EXPORT void *malloc(size_t size) {
+LT_EXPORT void *LT_HOOK(malloc)(size_t size) {
   if (!NEXT_IS_KNOWN) return lt_bootstrap_allocate(size, 16);
   void *block = lt_next.malloc(size);
   RECORD_ALLOCATION(LT_OP_MALLOC, block, size);
   return block;
 }
 
-EXPORT void *calloc(size_t count, size_t size) {
+LT_EXPORT void *LT_HOOK(calloc)(size_t count, size_t size) {
   if (!NEXT_IS_KNOWN) return lt_bootstrap_allocate(count * size, 16); // arena memory is zero
   void *block = lt_next.calloc(count, size);
   RECORD_ALLOCATION(LT_OP_CALLOC, block, count * size);
   return block;
 }
 
-EXPORT void free(void *block) {
+LT_EXPORT void LT_HOOK(free)(void *block) {
   if (!block || LT_UNLIKELY(lt_bootstrap_owns(block))) return;
   if (!NEXT_IS_KNOWN) return;
   struct lt_thread *t = lt_enter();
   if (t) {
-    record_free(t, LT_OP_FREE, block, HOOK_FRAME);
+    record_free(t, LT_OP_FREE, block, LT_HOOK_FRAME);
     lt_leave(t);
   }
   lt_next.free(block);
 }
 
 static LT_NOINLINE void *move_from_arena(void *block, size_t size) {
-  void *result = malloc(size);
+  void *result = LT_HOOK(malloc)(size);
   size_t old = lt_bootstrap_size(block);
   if (result) memcpy(result, block, old < size ? old : size);
   return result;
@@ -117,32 +116,32 @@ static void *call_realloc(void *block, size_t size, size_t unused) {
 }
 static void *call_reallocarray(void *block, size_t count, size_t size) { return lt_next.reallocarray(block, count, size); }
 
-EXPORT void *realloc(void *block, size_t size) {
+LT_EXPORT void *LT_HOOK(realloc)(void *block, size_t size) {
   if (!NEXT_IS_KNOWN) {
     void *result = lt_bootstrap_allocate(size, 16);
     if (result && block) memcpy(result, block, lt_bootstrap_size(block) < size ? lt_bootstrap_size(block) : size);
     return result;
   }
   if (LT_UNLIKELY(lt_bootstrap_owns(block))) return move_from_arena(block, size);
-  return reallocate(block, size, LT_OP_REALLOC, HOOK_FRAME, call_realloc, size, 0);
+  return reallocate(block, size, LT_OP_REALLOC, LT_HOOK_FRAME, call_realloc, size, 0);
 }
 
-EXPORT void *reallocarray(void *block, size_t count, size_t size) {
+LT_EXPORT void *LT_HOOK(reallocarray)(void *block, size_t count, size_t size) {
   size_t total;
   if (__builtin_mul_overflow(count, size, &total)) total = 0;
-  if (!NEXT_IS_KNOWN || LT_UNLIKELY(lt_bootstrap_owns(block))) return total || !count || !size ? realloc(block, total) : NULL;
+  if (!NEXT_IS_KNOWN || LT_UNLIKELY(lt_bootstrap_owns(block))) return total || !count || !size ? LT_HOOK(realloc)(block, total) : NULL;
   if (!lt_next.reallocarray) {
     // An older C library: what it would do.
     if (!total && count && size) {
       errno = ENOMEM;
       return NULL;
     }
-    return reallocate(block, total, LT_OP_REALLOCARRAY, HOOK_FRAME, call_realloc, total, 0);
+    return reallocate(block, total, LT_OP_REALLOCARRAY, LT_HOOK_FRAME, call_realloc, total, 0);
   }
-  return reallocate(block, total, LT_OP_REALLOCARRAY, HOOK_FRAME, call_reallocarray, count, size);
+  return reallocate(block, total, LT_OP_REALLOCARRAY, LT_HOOK_FRAME, call_reallocarray, count, size);
 }
 
-EXPORT int posix_memalign(void **result, size_t alignment, size_t size) {
+LT_EXPORT int LT_HOOK(posix_memalign)(void **result, size_t alignment, size_t size) {
   if (!NEXT_IS_KNOWN) {
     void *block = lt_bootstrap_allocate(size, alignment);
     if (!block) return ENOMEM;
@@ -154,28 +153,28 @@ EXPORT int posix_memalign(void **result, size_t alignment, size_t size) {
   return error;
 }
 
-EXPORT void *aligned_alloc(size_t alignment, size_t size) {
+LT_EXPORT void *LT_HOOK(aligned_alloc)(size_t alignment, size_t size) {
   if (!NEXT_IS_KNOWN) return lt_bootstrap_allocate(size, alignment);
   void *block = lt_next.aligned_alloc(alignment, size);
   RECORD_ALLOCATION(LT_OP_ALIGNED_ALLOC, block, size);
   return block;
 }
 
-EXPORT void *memalign(size_t alignment, size_t size) {
+LT_EXPORT void *LT_HOOK(memalign)(size_t alignment, size_t size) {
   if (!NEXT_IS_KNOWN) return lt_bootstrap_allocate(size, alignment);
   void *block = lt_next.memalign(alignment, size);
   RECORD_ALLOCATION(LT_OP_MEMALIGN, block, size);
   return block;
 }
 
-EXPORT void *valloc(size_t size) {
+LT_EXPORT void *LT_HOOK(valloc)(size_t size) {
   if (!NEXT_IS_KNOWN) return lt_bootstrap_allocate(size, 4096);
   void *block = lt_next.valloc(size);
   RECORD_ALLOCATION(LT_OP_VALLOC, block, size);
   return block;
 }
 
-EXPORT void *pvalloc(size_t size) {
+LT_EXPORT void *LT_HOOK(pvalloc)(size_t size) {
   if (!NEXT_IS_KNOWN) return lt_bootstrap_allocate((size + 4095) & ~(size_t)4095, 4096);
   void *block = lt_next.pvalloc(size);
   RECORD_ALLOCATION(LT_OP_PVALLOC, block, size);
