@@ -14,16 +14,7 @@
 #include <string.h>
 
 
-static LT_NOINLINE bool find_next(void) {
-  // The search may allocate, and then comes back here: those calls get arena memory.
-  static _Atomic uint32_t isSearching;
-  uint32_t no = 0;
-  if (!atomic_compare_exchange_strong(&isSearching, &no, 1)) return lt_next.malloc != NULL;
-  lt_next_functions_find();
-  atomic_store(&isSearching, 0);
-  return lt_next.malloc != NULL;
-}
-#define NEXT_IS_KNOWN (LT_LIKELY(lt_next.free != NULL) || find_next())
+#define NEXT_IS_KNOWN LT_LIKELY(lt_next.free != NULL)
 
 static LT_NOINLINE void record_allocation(struct lt_thread *t, unsigned operation, void *block, size_t size, const uintptr_t *frame) {
   if (!lt_buffer_has_room(t)) return;
@@ -85,22 +76,21 @@ static LT_NOINLINE void *move_from_arena(void *block, size_t size) {
   return result;
 }
 
-/// Both halves of a realloc. `size` is 0 where the product of reallocarray overflows.
-static LT_ALWAYS_INLINE void *reallocate(void *block, size_t size, unsigned operation, const uintptr_t *frame, void *(*call)(void *, size_t, size_t), size_t a,
-                                         size_t b) {
+/// Both halves of a realloc.
+static LT_ALWAYS_INLINE void *reallocate(void *block, size_t size, unsigned operation, const uintptr_t *frame) {
   struct lt_thread *t = block ? lt_enter() : NULL;
   if (t) {
     record_free(t, LT_OP_REALLOC_FREE, block, frame);
     lt_leave(t);
   }
-  void *result = call(block, a, b);
+  void *result = lt_next.realloc(block, size);
   if (result) {
     t = lt_enter();
     if (t) {
       record_allocation(t, operation, result, size, frame);
       lt_leave(t);
     }
-  } else if (block && (size > 0 || operation == LT_OP_REALLOCARRAY)) {
+  } else if (block && size > 0) {
     t = lt_enter();
     if (t) {
       record_allocation(t, LT_OP_REALLOC_FAILED, block, 0, frame);
@@ -110,12 +100,6 @@ static LT_ALWAYS_INLINE void *reallocate(void *block, size_t size, unsigned oper
   return result;
 }
 
-static void *call_realloc(void *block, size_t size, size_t unused) {
-  (void)unused;
-  return lt_next.realloc(block, size);
-}
-static void *call_reallocarray(void *block, size_t count, size_t size) { return lt_next.reallocarray(block, count, size); }
-
 LT_EXPORT void *LT_HOOK(realloc)(void *block, size_t size) {
   if (!NEXT_IS_KNOWN) {
     void *result = lt_bootstrap_allocate(size, 16);
@@ -123,22 +107,19 @@ LT_EXPORT void *LT_HOOK(realloc)(void *block, size_t size) {
     return result;
   }
   if (LT_UNLIKELY(lt_bootstrap_owns(block))) return move_from_arena(block, size);
-  return reallocate(block, size, LT_OP_REALLOC, LT_HOOK_FRAME, call_realloc, size, 0);
+  return reallocate(block, size, LT_OP_REALLOC, LT_HOOK_FRAME);
 }
 
 LT_EXPORT void *LT_HOOK(reallocarray)(void *block, size_t count, size_t size) {
   size_t total;
   if (__builtin_mul_overflow(count, size, &total)) total = 0;
-  if (!NEXT_IS_KNOWN || LT_UNLIKELY(lt_bootstrap_owns(block))) return total || !count || !size ? LT_HOOK(realloc)(block, total) : NULL;
-  if (!lt_next.reallocarray) {
-    // An older C library: what it would do.
-    if (!total && count && size) {
-      errno = ENOMEM;
-      return NULL;
-    }
-    return reallocate(block, total, LT_OP_REALLOCARRAY, LT_HOOK_FRAME, call_realloc, total, 0);
+  if (!total && count && size) {
+    errno = ENOMEM;
+    return NULL;
   }
-  return reallocate(block, total, LT_OP_REALLOCARRAY, LT_HOOK_FRAME, call_reallocarray, count, size);
+  if (!NEXT_IS_KNOWN || LT_UNLIKELY(lt_bootstrap_owns(block))) return LT_HOOK(realloc)(block, total);
+  // The C library's own goes through realloc, and would be seen twice.
+  return reallocate(block, total, LT_OP_REALLOCARRAY, LT_HOOK_FRAME);
 }
 
 LT_EXPORT int LT_HOOK(posix_memalign)(void **result, size_t alignment, size_t size) {

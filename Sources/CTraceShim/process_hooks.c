@@ -42,6 +42,7 @@ static bool is_traced_process(void) { return lt_trace_is_writable() && lt_proces
     bool isTraced = isOurs || lt_settings.followsChildren;                                                         \
     char **made = (char **)(environment);                                                                          \
     if (isOurs) lt_process_before_exec();                                                                          \
+    else if (lt_trace_is_writable()) lt_process_count_untraced_child(); /* of vfork: it has the parent's memory */  \
     if (isTraced) made = lt_environment_for_child((environment), true, isOurs ? lt_trace.path : NULL);             \
     int result = (call);                                                                                           \
     if (isTraced) lt_environment_free(made, (environment));                                                        \
