@@ -4,7 +4,7 @@
 public final class ChunkWalker {
   private let reader: TraceReader
   private let buffer = PayloadBuffer()
-  private var decoder = EventDecoder()
+  private let decoder = EventDecoder()
 
   public init(_ reader: TraceReader) { self.reader = reader }
 
@@ -29,6 +29,8 @@ public final class ChunkWalker {
     let chunk = reader.chunks[index]
     guard chunk.kind == .events else { return nil }
     if let failure = reader.loader.load(chunk, into: buffer) { return .init(failure, at: chunk.place, chunk: index) }
+    // A local copy: it shares the tables, and spares checks for exclusive access.
+    var decoder = decoder
     decoder.begin(buffer, firstTime: chunk.firstTime)
     var event = TraceEvent()
     event.thread = chunk.thread
@@ -53,6 +55,7 @@ public final class ChunkWalker {
   func countEvents(inChunk index: Int, lastTime: inout UInt64) -> UInt64 {
     let chunk = reader.chunks[index]
     guard chunk.kind == .events, reader.loader.load(chunk, into: buffer) == nil else { return 0 }
+    var decoder = decoder
     decoder.begin(buffer, firstTime: chunk.firstTime)
     var event = TraceEvent()
     while case .event = decoder.next(&event) {}
