@@ -1,1 +1,206 @@
-#include "CTraceShim.h"
+// The life of the traced process as the recorder sees it: load, fork, exec, exit. The one constructor is here.
+
+#define _GNU_SOURCE
+#include "process_state.h"
+
+#include "environment.h"
+#include "event_buffer.h"
+#include "image_list.h"
+#include "next_functions.h"
+#include "stack_capture.h"
+#include "swift_hooks.h"
+#include "trace_file.h"
+#include "type_table.h"
+
+#include <limits.h>
+#include <pthread.h>
+#include <string.h>
+#include <sys/auxv.h>
+
+/// Forked children that go on to exec leave no trace of their own unless they did more than this.
+enum { WORTH_KEEPING = 1000 };
+
+static struct {
+  _Atomic uint32_t isDescribed; ///< the process's own definitions are written
+  _Atomic uint32_t isForkPending; ///< a followed child: its trace begins with its first event
+  bool isForked, hasSwiftHooks, isSwiftStatic, isMallocHidden;
+  const char *warnings[4];
+  int warningCount;
+  char programName[256], programPath[PATH_MAX];
+} process;
+
+static void warn(const char *text) {
+  if (process.warningCount < 4) process.warnings[process.warningCount++] = text;
+  lt_message(text, NULL, 0);
+}
+
+// --- beginning ---------------------------------------------------------------------------------------------------------
+
+static bool open_trace(void) {
+  struct lt_trace_options options = {
+      .pattern = lt_settings.output, .session = lt_settings.session, .arcMode = lt_settings.arcMode, .depthLimit = lt_settings.depthLimit};
+  if (lt_settings.followsChildren) options.flags |= LT_OPTION_FOLLOW_CHILDREN;
+  if (lt_settings.startsPaused) options.flags |= LT_OPTION_START_PAUSED;
+  if (lt_settings.verifiesStacks) options.flags |= LT_OPTION_VERIFY_STACKS;
+  return lt_trace_open(&options, process.programName);
+}
+
+static void define_clock(struct lt_thread *t) {
+  uint8_t payload[32], *p = payload;
+  uint64_t now = lt_now();
+  p = lt_put_varint(p, now);
+  p = lt_put_varint(p, lt_clock_nanoseconds(CLOCK_MONOTONIC));
+  lt_define(t, LT_DEF_CLOCK, payload, (size_t)(p - payload));
+}
+
+void lt_process_first_event(struct lt_thread *t) {
+  uint32_t no = 0;
+  if (!atomic_compare_exchange_strong(&process.isDescribed, &no, 1)) return;
+  uint8_t payload[4096], *p = payload;
+  p = lt_put_string(p, payload + sizeof payload - 16, process.programPath);
+  p = lt_put_varint(p, (process.hasSwiftHooks ? LT_PROCESS_SWIFT_HOOKS : 0u) | (process.isSwiftStatic ? LT_PROCESS_SWIFT_STATIC : 0u) |
+                           (process.isForked ? LT_PROCESS_FORKED : 0u) | (process.isMallocHidden ? LT_PROCESS_MALLOC_HIDDEN : 0u));
+  lt_define(t, LT_DEF_PROCESS, payload, (size_t)(p - payload));
+  define_clock(t);
+  for (int i = 0; i < process.warningCount; i++) {
+    p = lt_put_string(payload, payload + sizeof payload, process.warnings[i]);
+    lt_define(t, LT_DEF_WARNING, payload, (size_t)(p - payload));
+  }
+  lt_image_list_refresh(t);
+}
+
+static void install_swift_hooks(void) {
+  struct lt_swift_runtime runtime;
+  switch (lt_swift_runtime_find(&runtime)) {
+    case LT_SWIFT_ABSENT: return;
+    case LT_SWIFT_STRIPPED:
+      warn("Swift objects are not seen, only malloc: the program has the Swift runtime inside it and was stripped. Trace the unstripped program.");
+      return;
+    case LT_SWIFT_UNKNOWN:
+      warn("Swift objects are not seen, only malloc: this version of the Swift runtime has none of the hooks that are known here.");
+      return;
+    case LT_SWIFT_FOUND:
+      process.hasSwiftHooks = true;
+      process.isSwiftStatic = runtime.isStatic;
+      lt_swift_hooks_install(&runtime);
+  }
+}
+
+static void name_program(void) {
+  long n = lt_syscall(SYS_readlink, "/proc/self/exe", process.programPath, sizeof process.programPath - 1);
+  process.programPath[n > 0 ? n : 0] = 0;
+  const char *slash = strrchr(process.programPath, '/');
+  strncpy(process.programName, slash ? slash + 1 : "program", sizeof process.programName - 1);
+}
+
+static void finish_at_exit(void *unused) {
+  (void)unused;
+  lt_process_finish(LT_CLOSE_EXIT);
+}
+
+extern int __cxa_atexit(void (*)(void *), void *, void *);
+
+__attribute__((constructor(101))) static void load(void) {
+  if (getauxval(AT_SECURE)) return; // a program with more rights than its user is left alone
+  if (!lt_next.malloc) lt_next_functions_find();
+  lt_environment_read();
+  lt_message_init(lt_settings.messages, lt_settings.isQuiet);
+  lt_swift_hooks_init(lt_settings.arcMode);
+  name_program();
+  if (!lt_stack_capture_init(lt_settings.depthLimit, lt_settings.verifiesStacks) || !open_trace()) return;
+  install_swift_hooks();
+  pthread_atfork(NULL, NULL, lt_process_after_fork);
+  // Registered for no library, and before main's own: it runs after all other handlers and destructors.
+  __cxa_atexit(finish_at_exit, NULL, NULL);
+  atomic_store(&lt_hook_mode, LT_HOOKS_ON);
+}
+
+// --- ending -------------------------------------------------------------------------------------------------------------
+
+/// Seals everything that all threads have recorded so far. Their hooks may still run: what they add after is not in the trace if it ends here.
+static void seal_all(struct lt_thread *self, bool continues) {
+  lt_thread_reap();
+  if (self) {
+    define_clock(self);
+    lt_trace_after_seal(self);
+  }
+  for (struct lt_thread *t = lt_thread_first(); t; t = atomic_load(&t->next)) {
+    if (continues && t != self) continue;
+    lt_buffer_seal_payloads(t);
+  }
+  if (continues && self) lt_buffer_begin(self);
+}
+
+void lt_process_finish(uint32_t reason) {
+  if (!lt_trace_is_writable() || lt_process_id() != lt_trace.process) return;
+  static _Atomic pid_t finishing;
+  pid_t no = 0;
+  if (!atomic_compare_exchange_strong(&finishing, &no, lt_trace.process) && no == lt_trace.process) return;
+  // Inside a hook, by a signal handler that ends the process: the interrupted record is not complete and is left out.
+  uint32_t depth = lt_tls.hookDepth;
+  lt_tls.hookDepth = 1;
+  struct lt_thread *self = lt_tls.thread && lt_tls.thread->isReady ? lt_tls.thread : NULL;
+  if (!self && depth == 0) {
+    // Nothing was recorded by this thread, perhaps by none: the process is described all the same.
+    self = lt_thread_prepare();
+  }
+  atomic_store(&lt_hook_mode, LT_HOOKS_OFF);
+  seal_all(depth == 0 ? self : NULL, false);
+  lt_trace_close(reason, false);
+  lt_tls.hookDepth = depth;
+}
+
+void lt_process_before_exec(void) {
+  if (!lt_trace_is_writable() || lt_process_id() != lt_trace.process || lt_tls.hookDepth) return;
+  struct lt_thread *t = lt_enter();
+  if (!t) return;
+  if (process.isForked && lt_trace.status->eventCount == 0 && t->eventCount < WORTH_KEEPING && lt_thread_count() == 1) {
+    // A child that only came to be another program.
+    atomic_store(&lt_hook_mode, LT_HOOKS_OFF);
+    lt_trace_discard();
+  } else {
+    seal_all(t, true);
+    lt_trace_close(LT_CLOSE_EXEC, true);
+  }
+  lt_leave(t);
+}
+
+// --- fork ------------------------------------------------------------------------------------------------------------------
+
+void lt_process_after_fork(void) {
+  atomic_store(&lt_hook_mode, LT_HOOKS_OFF);
+  lt_trace_reset_after_fork();
+  lt_thread_reset_after_fork();
+  if (!lt_settings.followsChildren) return;
+  lt_type_table_reset();
+  lt_image_list_reset();
+  lt_stack_capture_invalidate();
+  atomic_store(&process.isDescribed, 0);
+  process.isForked = true;
+  atomic_store(&process.isForkPending, 1);
+  atomic_store(&lt_hook_mode, LT_HOOKS_ON);
+}
+
+bool lt_process_is_ours(void) {
+  if (LT_UNLIKELY(atomic_load(&process.isForkPending))) {
+    uint32_t yes = 1;
+    if (!atomic_compare_exchange_strong(&process.isForkPending, &yes, 0)) return false;
+    if (!open_trace()) {
+      atomic_store(&lt_hook_mode, LT_HOOKS_OFF);
+      return false;
+    }
+    return true;
+  }
+  if (LT_LIKELY(lt_process_id() == lt_trace.process)) return true;
+  // A child whose fork went past the C library, or one that shares our memory for a moment (vfork): it must not write to our trace.
+  struct lt_thread *t = lt_tls.thread;
+  if (t && t->isReady) return false;
+  uint32_t depth = lt_tls.hookDepth;
+  lt_process_after_fork();
+  lt_tls.hookDepth = depth;
+  return lt_settings.followsChildren && lt_process_is_ours();
+}
+
+void lt_process_count_untraced_child(void) {
+  if (!lt_settings.followsChildren) atomic_fetch_add(&lt_trace.untracedChildren, 1);
+}

@@ -72,7 +72,7 @@ private func peakResident() -> Int {
 
   @Test func threadsThatAllClaimALotAtOnceAreRefused() throws {
     // Each has one event, far in the future, before 1 MiB that compresses to next to nothing: all have to be open at once.
-    let encoder = EventEncoder()
+    let encoder = EventEncoder(stacks: StackTree())
     encoder.begin(firstTime: 0)
     encoder.advance(to: 1 << 40)
     encoder.append(TraceEvent(operation: .free, address: 0x10))

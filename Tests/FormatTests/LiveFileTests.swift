@@ -4,7 +4,7 @@ import TraceTestSupport
 @testable import TraceAnalysis
 
 private func payload(_ addresses: [UInt64]) -> [UInt8] {
-  let encoder = EventEncoder()
+  let encoder = EventEncoder(stacks: StackTree())
   encoder.begin(firstTime: 0)
   for address in addresses { encoder.append(TraceEvent(operation: .malloc, address: address, size: 8)) }
   return encoder.payload

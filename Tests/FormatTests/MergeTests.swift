@@ -31,13 +31,13 @@ import TraceTestSupport
         builder.event(.malloc, UInt64(index + 1) * 16, size: UInt64(index), time: time, thread: thread)
       }
     }
-    let merged = try CollectedEvents.of(builder.reader())
-    #expect(merged.map(\.content) == Self.sorted(builder.events))
+    let merged = try CollectedEvents.of(builder.reader(), in: builder.stacks)
+    #expect(merged == Self.sorted(builder.events))
   }
 
   @Test func aChunkThatBeginsBeforeTheLastEndedKeepsItsPlace() throws {
     var writer = TraceWriter()
-    let encoder = EventEncoder()
+    let encoder = EventEncoder(stacks: StackTree())
     for (thread, times) in [(1, [800]), (1, [80]), (2, [400]), (2, [808])] as [(UInt32, [UInt64])] {
       encoder.begin(firstTime: times[0])
       encoder.makeTimesExact()
@@ -50,7 +50,7 @@ import TraceTestSupport
 
   @Test func chunksAreReadInTheOrderOfTheirNumbers() throws {
     var writer = TraceWriter()
-    let encoder = EventEncoder()
+    let encoder = EventEncoder(stacks: StackTree())
     for sequence in [2, 0, 1] as [UInt32] {
       encoder.begin(firstTime: 0)
       encoder.append(TraceEvent(operation: .malloc, address: UInt64(sequence)))
@@ -61,7 +61,7 @@ import TraceTestSupport
 
   @Test func aDamagedPayloadLosesItsRestAndNoOtherThreads() throws {
     var writer = TraceWriter()
-    let encoder = EventEncoder()
+    let encoder = EventEncoder(stacks: StackTree())
     encoder.begin(firstTime: 0)
     for address in 1...5 as ClosedRange<UInt64> { encoder.append(TraceEvent(operation: .malloc, address: address * 1000, size: address)) }
     try writer.append(kind: .events, thread: 1, payload: encoder.payload + [0], eventCount: 5)
@@ -141,15 +141,18 @@ import TraceTestSupport
     let (built, inOrder) = heap.build()
     var builder = TraceBuilder()
     builder.definitions = built.definitions
+    let stacks = built.stacks
     let skew: [UInt64] = [0, 80_000, 200_000, 400_000]
     for var event in inOrder where event.operation.effect == .allocation || event.operation.effect == .free {
       event.time += 1000 + skew[Int(event.thread - 1)]
+      event.stack = builder.stack(stacks.keys(of: event.stack))
       builder.append(event)
     }
     var sink = WaitingSink()
-    try builder.reader().replay(into: &sink)
+    let reader = try builder.reader()
+    reader.replay(into: &sink)
     #expect(sink.taken.count == builder.events.values.reduce(0) { $0 + $1.count })
     // Each thread's own order is kept whatever happens.
-    for (thread, events) in builder.events { #expect(sink.taken.filter { $0.thread == thread }.map(\.content) == events) }
+    for (thread, events) in builder.events { #expect(sink.taken.filter { $0.thread == thread }.map { $0.content.moved(from: reader.definitions.stacks, to: builder.stacks) } == events) }
   }
 }

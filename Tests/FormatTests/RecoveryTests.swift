@@ -23,11 +23,12 @@ private final class Scratch {
 }
 
 private func events(_ addresses: [UInt64]) -> EventEncoder {
-  let encoder = EventEncoder()
+  let tree = StackTree()
+  let encoder = EventEncoder(stacks: tree)
   encoder.begin(firstTime: 800)
   encoder.makeTimesExact()
   for (index, address) in addresses.enumerated() {
-    encoder.append(TraceEvent(operation: .malloc, address: address, size: 8, stack: StackID(1), time: 800 + UInt64(index) * 8))
+    encoder.append(TraceEvent(operation: .malloc, address: address, size: 8, stack: tree.stack([0x10, 0x20]), time: 800 + UInt64(index) * 8))
   }
   return encoder
 }
@@ -43,7 +44,7 @@ private func leftBehind() throws -> (trace: [UInt8], live: [UInt8]) {
   var slot = LiveFileBuilder.Slot(thread: 1)
   slot.definitionSequence = 1
   slot.eventSequence = 1
-  slot.definitions = Definition.stack(first: 1, parent: 0, keys: [0x1234]).encoded
+  slot.definitions = Definition.warning("live").encoded
   slot.events = events([32, 48]).payload
   slot.firstTime = 800
   live.slots = [slot]
@@ -56,12 +57,14 @@ private func leftBehind() throws -> (trace: [UInt8], live: [UInt8]) {
     let left = try leftBehind()
     let path = try scratch.write(left.trace, "t")
     _ = try scratch.write(left.live, "t.live")
-    let before = try CollectedEvents.of(TraceReader(path: path)).map(\.content)
+    let tree = StackTree()
+    let before = try CollectedEvents.of(TraceReader(path: path), in: tree)
     let outcome = try TraceRecovery.finish(tracePath: path, waitStatus: 9)
     #expect(!outcome.wasClosed && outcome.recoveredChunks == 2 && outcome.recoveredEvents == 2 && outcome.eventCount == 3)
     #expect(scratch.bytes("t.live") == nil)
     let reader = try TraceReader(path: path)
-    #expect(CollectedEvents.of(reader).map(\.content) == before)
+    #expect(CollectedEvents.of(reader, in: tree) == before)
+    #expect(reader.definitions.warnings == ["sealed", "live"])
     #expect(reader.diagnostics.isEmpty && before.count == 3)
     let closing = try #require(reader.closing)
     #expect(closing.reason == .recovered && closing.waitStatus == 9 && closing.eventCount == 3 && closing.time == 808)

@@ -114,9 +114,14 @@ struct NaiveHeap {
   private func compare(_ builder: TraceBuilder, _ inOrder: [TraceEvent]) throws {
     var naive = NaiveHeap()
     for event in inOrder { naive.take(event) }
-    let replayer = Replayer.replay(try builder.reader(), SiteTotals())
+    let reader = try builder.reader()
+    let replayer = Replayer.replay(reader, SiteTotals())
     var totals: [SiteKey: SiteTotal] = [:]
-    for (number, total) in replayer.observer.totals.enumerated() { totals[replayer.key(of: SiteID(UInt32(number)))] = total }
+    for (number, total) in replayer.observer.totals.enumerated() {
+      var key = replayer.key(of: SiteID(UInt32(number)))
+      key.stack = builder.stack(reader.definitions.stacks.keys(of: key.stack))
+      totals[key] = total
+    }
     #expect(totals == naive.finished)
     #expect(replayer.observer.peakBytes == naive.peakBytes)
     #expect(replayer.observer.peakTime == naive.peakTime)

@@ -17,9 +17,11 @@ extension Replayer where Observer == SiteTotals {
     trace.event(.malloc, 0x100, size: 50, stack: site, time: 8)
     trace.event(.reallocFree, 0x100, time: 16)
     trace.event(.reallocFailed, 0x100, size: 0, time: 24)
-    let result = try replay(trace)
+    let reader = try trace.reader()
+    let result = Replayer.replay(reader, SiteTotals())
     let block = try #require(result.liveBlock(at: RuntimeAddress(0x100)))
-    #expect(block.size == 50 && block.birthTime == 8 && result.key(of: block.site).stack == site)
+    #expect(block.size == 50 && block.birthTime == 8)
+    #expect(reader.definitions.stacks.keys(of: result.key(of: block.site).stack) == trace.stacks.keys(of: site))
     #expect(result.sum.allocatedBlocks == 1 && result.sum.liveBytes == 50 && result.observer.peakBytes == 50)
     #expect(Mismatch.allCases.allSatisfy { result[$0] == 0 })
   }
@@ -99,11 +101,13 @@ extension Replayer where Observer == SiteTotals {
   }
 
   @Test func memoryFollowsLiveBlocksNotEvents() throws {
-    let encoder = EventEncoder()
+    let tree = StackTree()
+    let (inner, outer) = (tree.stack([0x10]), tree.stack([0x20]))
+    let encoder = EventEncoder(stacks: tree)
     encoder.begin(firstTime: 0)
     for n in 0..<200_000 as Range<UInt64> {
-      encoder.append(TraceEvent(operation: .malloc, address: 16 * (n + 1), size: 8, stack: StackID(1)))
-      encoder.append(TraceEvent(operation: .free, address: 16 * (n + 1), stack: StackID(2)))
+      encoder.append(TraceEvent(operation: .malloc, address: 16 * (n + 1), size: 8, stack: inner))
+      encoder.append(TraceEvent(operation: .free, address: 16 * (n + 1), stack: outer))
     }
     var writer = TraceWriter()
     try writer.append(encoder, thread: 1, firstTime: 0)

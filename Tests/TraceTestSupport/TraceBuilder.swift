@@ -11,7 +11,7 @@ public struct TraceBuilder {
   /// Chunks of a thread have this many events.
   public var eventsPerChunk = Int.max
   public private(set) var events: [UInt32: [TraceEvent]] = [:]
-  private var nextNode: UInt32 = 1
+  public let stacks = StackTree()
   private var nextType: UInt32 = 1
 
   /// Ticks are nanoseconds from 0 on.
@@ -24,11 +24,8 @@ public struct TraceBuilder {
   }
 
   /// A stack of return addresses, outermost first.
-  public mutating func stack(_ addresses: [UInt64]) -> StackID {
-    if addresses.isEmpty { return StackID(0) }
-    definitions.append(.stack(first: nextNode, parent: 0, keys: addresses))
-    nextNode += UInt32(addresses.count)
-    return StackID(nextNode - 1)
+  public func stack(_ addresses: [UInt64]) -> StackID {
+    stacks.stack(addresses)
   }
 
   public mutating func type(_ name: String, kind: TraceType.Kind = .class) -> UInt32 {
@@ -42,7 +39,7 @@ public struct TraceBuilder {
       .imageLoaded(
         LoadedImage(
           path: path, buildID: buildID, loadBias: bias, range: RuntimeAddress(range.lowerBound)..<RuntimeAddress(range.upperBound)),
-        nextNode: 0, time: 0))
+        time: 0))
   }
 
   public mutating func append(_ event: TraceEvent) {
@@ -51,7 +48,7 @@ public struct TraceBuilder {
 
   /// Appends an event at `time` ticks; times of a thread must not go down.
   public mutating func event(
-    _ operation: Operation, _ address: UInt64, size: UInt64 = 0, type: UInt32 = 0, stack: StackID = StackID(0), time: UInt64,
+    _ operation: Operation, _ address: UInt64, size: UInt64 = 0, type: UInt32 = 0, stack: StackID = .empty, time: UInt64,
     thread: UInt32 = 1
   ) {
     append(TraceEvent(operation: operation, address: address, size: size, type: type, stack: stack, time: time, thread: thread))
@@ -61,7 +58,7 @@ public struct TraceBuilder {
   public func bytes() throws -> [UInt8] {
     var writer = TraceWriter(header: header)
     if !definitions.isEmpty { try writer.append(definitions, compression: compression) }
-    let encoder = EventEncoder()
+    let encoder = EventEncoder(stacks: stacks, referenceCounting: header.referenceCounting)
     for (thread, events) in events.sorted(by: { $0.key < $1.key }) {
       var start = 0
       while start < events.count {

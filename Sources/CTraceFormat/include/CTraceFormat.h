@@ -43,7 +43,7 @@ enum {
 /// How retains and releases are recorded.
 enum {
   LT_ARC_STACKS = 0, ///< every one with its stack
-  LT_ARC_COUNTS = 1, ///< every one with its object, without a stack (stack 0)
+  LT_ARC_COUNTS = 1, ///< every one with its object, without a stack
   LT_ARC_OFF = 2,    ///< not at all
 };
 
@@ -97,7 +97,7 @@ enum {
   LT_DROP_NO_MEMORY = 2,     ///< no buffer could be had for a thread
   LT_DROP_STACK_TRUNCATED = 3, ///< stacks cut at the depth limit (the event itself is there)
   LT_DROP_STACK_INCOMPLETE = 4, ///< stacks that end at a frame without unwind information (the event is there)
-  LT_DROP_STACK_TABLE_FULL = 5, ///< stacks cut because the stack table was full (the event is there)
+  LT_DROP_RESERVED = 5,
   LT_DROP_PAUSED = 6,        ///< reserved: pauses are records, calls while paused are not counted
   LT_DROP_STACK_MISMATCH = 7, ///< LT_OPTION_VERIFY_STACKS: stacks that differed from a fresh unwind
   LT_DROP_COUNT = 12,
@@ -123,7 +123,7 @@ _Static_assert(sizeof(struct lt_trace_status) == 120, "layout");
 #define LT_CHUNK_MAX_RAW (64u << 20)
 
 enum {
-  LT_CHUNK_DEFINITIONS = 1, ///< stacks, types, images, clocks: framed definition records
+  LT_CHUNK_DEFINITIONS = 1, ///< types, images, clocks: framed definition records
   LT_CHUNK_EVENTS = 2,      ///< the events of one thread, in order
   LT_CHUNK_CLOSING = 3,     ///< struct lt_closing; authoritative if it is the last chunk
 };
@@ -176,13 +176,13 @@ struct lt_live_slot {
   uint32_t eventSequence;
   uint32_t definitionStart; ///< offsets from the slot's start
   uint32_t definitionUsed;  ///< payload is [definitionStart, definitionUsed)
+  uint32_t eventUsed;       ///< payload is [eventStart, eventUsed)
+  uint32_t eventCount;      ///< events in it; stored together with eventUsed, in one word
+  uint64_t firstTime;       ///< as in the chunk header
   uint32_t eventStart;
-  uint32_t eventUsed; ///< payload is [eventStart, eventUsed)
-  uint64_t firstTime; ///< as in the chunk header
-  uint64_t lastTime;
-  uint64_t eventCount;
-  uint64_t reserved;
+  uint32_t reserved[5];
 };
+_Static_assert(offsetof(struct lt_live_slot, eventUsed) == 24, "layout");
 _Static_assert(sizeof(struct lt_live_slot) == 64, "layout");
 
 // ---------------------------------------------------------------------------------------------------------------------
@@ -191,17 +191,13 @@ _Static_assert(sizeof(struct lt_live_slot) == 64, "layout");
 // "string" is a varint length and that many bytes of UTF-8.
 
 enum {
-  /// varint first, varint parent, varint count, then count × zigzag varint: the frame key's difference from the previous
-  /// key of this record (the first from 0). Defines nodes first … first+count−1: `first` is a child of `parent`, each next
-  /// one a child of the one before. Node 0 is the empty stack.
-  LT_DEF_STACK = 1,
   /// varint type ID (from 1), varint metadata address, varint LT_TYPE_ kind, varint context descriptor address (or for a closure
   /// or box the capture descriptor address; 0 when unknown), string name ("" when unknown), varint superclass type ID or 0.
   LT_DEF_TYPE = 2,
-  /// varint load bias, varint first address, varint end address, varint next node ID, varint time, varint length and bytes of the build ID,
-  /// string path. Nodes from that ID on may have frames in it.
+  /// varint load bias, varint first address, varint end address, varint time, varint length and bytes of the build ID, string path. The time
+  /// is when it was noticed: not after the first event with a frame in it.
   LT_DEF_IMAGE_LOADED = 3,
-  /// varint first address, varint end address, varint next node ID, varint time. Nodes below that ID, not from it on, may mean it.
+  /// varint first address, varint end address, varint time.
   LT_DEF_IMAGE_UNLOADED = 4,
   /// varint time, varint CLOCK_MONOTONIC nanoseconds: the two read together.
   LT_DEF_CLOCK = 5,
@@ -287,10 +283,11 @@ enum {
   LT_CONTROL_TIME = 48,       ///< varint: ticks since the last known time (divided as event times are)
   LT_CONTROL_EXACT_TIME = 49, ///< empty: from here on every event carries its time
   LT_CONTROL_THREAD_END = 50, ///< empty: the thread was found to have ended
+  LT_CONTROL_STACK = 51, ///< a stack change without an event: varint pops, varint pushes, tokens
 };
 
-#define LT_TAG_PREDICTED 0x80u ///< operation and stack are those that followed last time
-#define LT_TAG_OPERANDS 0x40u  ///< size (and type) follow: they differ from the last ones of this operation and stack
+#define LT_TAG_PREDICTED 0x80u ///< operation and stack change are those that followed last time in this context
+#define LT_TAG_OPERANDS 0x40u  ///< size (and type) follow: they differ from the last ones in this context
 #define LT_TAG_LOW_MASK 0x3Fu  ///< predicted: address code; explicit: operation or control
 
 /// Address codes, 0 … 63.
@@ -308,8 +305,10 @@ enum {
 #define LT_RECENT_COUNT 4u
 #define LT_SUCCESSOR_COUNT 1024u
 #define LT_ADDRESS_TABLE_COUNT 256u
-#define LT_PREDICTION_COUNT 512u
-#define LT_SITE_COUNT 512u
+#define LT_KEY_COUNT 1024u
+#define LT_CONTEXT_COUNT 512u
+/// A predicted stack change pushes at most this many frames.
+#define LT_PREDICTED_PUSHES 6u
 #define LT_HASH_MULTIPLIER 0x9E3779B97F4A7C15ull
 
 /// Index into the successor table for the address that came before.
@@ -320,10 +319,15 @@ static inline uint32_t lt_successor_index(uint64_t address) {
 static inline uint32_t lt_address_index(uint64_t address) {
   return (uint32_t)(((address >> 4) * LT_HASH_MULTIPLIER) >> 56);
 }
-/// Index into the prediction table (keyed by the previous event) and into the site table (keyed by this event).
-static inline uint32_t lt_site_index(uint32_t operation, uint32_t stack) {
-  return (uint32_t)(((((uint64_t)stack << 6) | operation) * LT_HASH_MULTIPLIER) >> 55);
+/// Index into the dictionary of frame keys.
+static inline uint32_t lt_key_index(uint64_t key) { return (uint32_t)((key * LT_HASH_MULTIPLIER) >> 54); }
+/// Index into the prediction table and the site table: what an event did, and the two innermost frames of its stack (0 where there are none).
+static inline uint32_t lt_context_index(uint32_t operation, uint64_t innermost, uint64_t next) {
+  return (uint32_t)(((innermost + (next << 17) + ((uint64_t)operation << 48)) * LT_HASH_MULTIPLIER) >> 55);
 }
+
+/// Push tokens: 0 is a literal key, 1 … LT_KEY_COUNT a key of the dictionary, above that a copy of keys from further out.
+enum { LT_TOKEN_LITERAL = 0, LT_TOKEN_DICTIONARY = 1, LT_TOKEN_COPY = LT_KEY_COUNT + 1 };
 
 // ---------------------------------------------------------------------------------------------------------------------
 // Closing record: the payload of an LT_CHUNK_CLOSING.

@@ -28,11 +28,15 @@ public struct ByteCount: Hashable, Comparable, Sendable {
   public static func < (a: Self, b: Self) -> Bool { a.rawValue < b.rawValue }
 }
 
-/// A node of the trace's stack tree; its path to the root is a call stack. 0 is the empty stack.
+/// A call stack: a node of the trace's `StackTree`, its path to the root the callers. Equal stacks of a trace have equal numbers.
 public struct StackID: Hashable, Comparable, Sendable {
   public var rawValue: UInt32
   public init(_ rawValue: UInt32) { self.rawValue = rawValue }
   public static func < (a: Self, b: Self) -> Bool { a.rawValue < b.rawValue }
+
+  public static let empty = StackID(0)
+  /// Not looked up, or not kept.
+  public static let unknown = StackID(1)
 }
 
 /// An image file that was mapped into the traced process for a while.

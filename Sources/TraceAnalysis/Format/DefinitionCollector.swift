@@ -2,16 +2,17 @@
 
 /// Takes in definition payloads in file order; `finish` makes the model. Keeps no more than the size of the file justifies.
 struct DefinitionCollector {
-  private var builder = StackTreeBuilder()
   private var images = ImageRecords()
   private var definitions = TraceDefinitions()
   private var threads: [UInt32: ThreadRecord] = [:]
   private var warnings: Set<String> = []
   private var budget: UInt64
+  private let fileSize: UInt64
   private var ignored: UInt64 = 0
 
   /// `fileSize` in bytes. Definitions compress well, at most some hundred to one; small traces may keep 64 MiB in any case.
   init(fileSize: UInt64) {
+    self.fileSize = fileSize
     budget = (64 << 20) + min(fileSize, 1 << 40) * 1024
   }
 
@@ -41,9 +42,8 @@ struct DefinitionCollector {
   /// Bytes that keeping a definition takes, about.
   private static func cost(_ definition: Definition) -> UInt64 {
     switch definition {
-    case .stack(_, _, let keys): UInt64(keys.count) * 48
     case .type(let type): 160 + UInt64(type.name.utf8.count)
-    case .imageLoaded(let image, _, _): 200 + UInt64(image.path.utf8.count + image.buildID.count)
+    case .imageLoaded(let image, _): 200 + UInt64(image.path.utf8.count + image.buildID.count)
     case .warning(let text): 32 + UInt64(text.utf8.count)
     case .process(let process): 32 + UInt64(process.executable.utf8.count)
     case .imageUnloaded, .clock, .memory, .pause, .thread: 64
@@ -53,18 +53,12 @@ struct DefinitionCollector {
 
   private mutating func add(_ definition: Definition) {
     switch definition {
-    case .stack(let first, var parent, let keys):
-      for (index, key) in keys.enumerated() {
-        let id = first + UInt32(index)
-        builder.append(id: id, parent: parent, key: key)
-        parent = id
-      }
     case .type(let type):
       if definitions.types[type.id] == nil { definitions.types[type.id] = type }
-    case .imageLoaded(let image, let nextNode, let time):
-      images.loads.append(TraceImage(image: image, nodes: nextNode..<UInt64.max, loadTime: time, unloadTime: nil))
-    case .imageUnloaded(let first, let end, let nextNode, let time):
-      images.unloads.append(.init(first: first.rawValue, end: end.rawValue, nextNode: nextNode, time: time))
+    case .imageLoaded(let image, let time):
+      images.loads.append(TraceImage(image: image, loadTime: time, unloadTime: nil))
+    case .imageUnloaded(let first, let end, let time):
+      images.unloads.append(.init(first: first.rawValue, end: end.rawValue, time: time))
     case .clock(let sample): definitions.clockSamples.append(sample)
     case .memory(let sample): definitions.memorySamples.append(sample)
     case .process(let process):
@@ -84,9 +78,7 @@ struct DefinitionCollector {
 
   mutating func finish(diagnostics: inout TraceDiagnostics) -> TraceDefinitions {
     definitions.images = images.paired()
-    let (tree, detached) = builder.build(images: ImageIndex(images: definitions.images))
-    definitions.stacks = tree
-    if detached > 0 { diagnostics.append(.init(.detachedStackNodes(count: detached))) }
+    definitions.stacks.prepare(images: definitions.images, fileSize: fileSize)
     if ignored > 0 { diagnostics.append(.init(.tooManyDefinitions(ignored: ignored))) }
     definitions.memorySamples.sort { $0.time < $1.time }
     definitions.clockSamples.sort { $0.time < $1.time }

@@ -2,12 +2,11 @@
 
 import CTraceFormat
 
-/// One definition record, decoded. Stacks hold their keys in order from the outermost new node inwards.
+/// One definition record, decoded.
 public enum Definition: Hashable, Sendable {
-  case stack(first: UInt32, parent: UInt32, keys: [UInt64])
   case type(TraceType)
-  case imageLoaded(LoadedImage, nextNode: UInt64, time: UInt64)
-  case imageUnloaded(first: RuntimeAddress, end: RuntimeAddress, nextNode: UInt64, time: UInt64)
+  case imageLoaded(LoadedImage, time: UInt64)
+  case imageUnloaded(first: RuntimeAddress, end: RuntimeAddress, time: UInt64)
   case clock(ClockSample)
   case memory(MemorySample)
   case process(ProcessRecord)
@@ -51,7 +50,6 @@ struct DefinitionDecoder {
   private static func decode(_ kind: UInt8, _ payload: ByteCursor) -> Definition? {
     var p = payload
     switch Int(kind) {
-    case Int(LT_DEF_STACK): return stack(p)
     case Int(LT_DEF_TYPE):
       guard let id = p.varint(), id > 0, let id = UInt32(exactly: id), let metadata = p.varint(), let kind = p.varint(),
         let descriptor = p.varint(), let name = p.string(), let superclass = p.varint(), let superclass = UInt32(exactly: superclass)
@@ -61,15 +59,14 @@ struct DefinitionDecoder {
           id: id, metadata: RuntimeAddress(metadata), kind: .init(rawValue: kind), descriptor: RuntimeAddress(descriptor), name: name,
           superclass: superclass))
     case Int(LT_DEF_IMAGE_LOADED):
-      guard let bias = p.varint(), let first = p.varint(), let end = p.varint(), first <= end, let nextNode = p.varint(),
-        let time = p.varint(), let buildID = p.bytes(), let path = p.string()
+      guard let bias = p.varint(), let first = p.varint(), let end = p.varint(), first <= end, let time = p.varint(), let buildID = p.bytes(), let path = p.string()
       else { return nil }
       return .imageLoaded(
-        LoadedImage(path: path, buildID: buildID, loadBias: bias, range: RuntimeAddress(first)..<RuntimeAddress(end)), nextNode: nextNode,
+        LoadedImage(path: path, buildID: buildID, loadBias: bias, range: RuntimeAddress(first)..<RuntimeAddress(end)),
         time: time)
     case Int(LT_DEF_IMAGE_UNLOADED):
-      guard let first = p.varint(), let end = p.varint(), let nextNode = p.varint(), let time = p.varint() else { return nil }
-      return .imageUnloaded(first: RuntimeAddress(first), end: RuntimeAddress(end), nextNode: nextNode, time: time)
+      guard let first = p.varint(), let end = p.varint(), let time = p.varint() else { return nil }
+      return .imageUnloaded(first: RuntimeAddress(first), end: RuntimeAddress(end), time: time)
     case Int(LT_DEF_CLOCK):
       guard let time = p.varint(), let monotonic = p.varint() else { return nil }
       return .clock(ClockSample(time: time, monotonic: monotonic))
@@ -96,24 +93,6 @@ struct DefinitionDecoder {
       return .unknown(kind: kind, size: payload.remaining)
     }
   }
-
-  private static func stack(_ payload: ByteCursor) -> Definition? {
-    var p = payload
-    guard let first = p.varint(), let first = UInt32(exactly: first), first > 0, let parent = p.varint(),
-      let parent = UInt32(exactly: parent), let count = p.varint()
-    else { return nil }
-    // A key takes at least a byte, so the payload bounds the count.
-    guard count <= UInt64(p.remaining), count == 0 || count - 1 <= UInt64(UInt32.max - first) else { return nil }
-    var keys: [UInt64] = []
-    keys.reserveCapacity(Int(count))
-    var key: UInt64 = 0
-    for _ in 0..<count {
-      guard let delta = p.zigzag() else { return nil }
-      key &+= UInt64(bitPattern: delta)
-      keys.append(key)
-    }
-    return .stack(first: first, parent: parent, keys: keys)
-  }
 }
 
 extension Definition {
@@ -122,16 +101,6 @@ extension Definition {
     var fields = ByteBuilder()
     let kind: UInt8
     switch self {
-    case .stack(let first, let parent, let keys):
-      kind = UInt8(LT_DEF_STACK)
-      fields.varint(UInt64(first))
-      fields.varint(UInt64(parent))
-      fields.varint(UInt64(keys.count))
-      var previous: UInt64 = 0
-      for key in keys {
-        fields.zigzag(Int64(bitPattern: key &- previous))
-        previous = key
-      }
     case .type(let type):
       kind = UInt8(LT_DEF_TYPE)
       fields.varint(UInt64(type.id))
@@ -140,18 +109,17 @@ extension Definition {
       fields.varint(type.descriptor.rawValue)
       fields.string(type.name)
       fields.varint(UInt64(type.superclass))
-    case .imageLoaded(let image, let nextNode, let time):
+    case .imageLoaded(let image, let time):
       kind = UInt8(LT_DEF_IMAGE_LOADED)
       fields.varint(image.loadBias)
       fields.varint(image.range.lowerBound.rawValue)
       fields.varint(image.range.upperBound.rawValue)
-      fields.varint(nextNode)
       fields.varint(time)
       fields.blob(image.buildID)
       fields.string(image.path)
-    case .imageUnloaded(let first, let end, let nextNode, let time):
+    case .imageUnloaded(let first, let end, let time):
       kind = UInt8(LT_DEF_IMAGE_UNLOADED)
-      for value in [first.rawValue, end.rawValue, nextNode, time] { fields.varint(value) }
+      for value in [first.rawValue, end.rawValue, time] { fields.varint(value) }
     case .clock(let sample):
       kind = UInt8(LT_DEF_CLOCK)
       for value in [sample.time, sample.monotonic] { fields.varint(value) }

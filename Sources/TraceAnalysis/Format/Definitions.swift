@@ -1,4 +1,4 @@
-// What the definition records of a trace say, besides stacks.
+// What the definition records of a trace say.
 
 import CTraceFormat
 
@@ -115,9 +115,10 @@ public struct ProcessRecord: Hashable, Sendable {
   public var hidesMalloc: Bool { flags & UInt64(LT_PROCESS_MALLOC_HIDDEN) != 0 }
 }
 
-/// Everything a trace defines. Immutable once read.
+/// Everything a trace defines. Immutable once read, but for the stacks.
 public struct TraceDefinitions: Sendable {
-  public internal(set) var stacks = StackTree()
+  /// Grows while events are read.
+  public let stacks = StackTree()
   public internal(set) var types: [UInt32: TraceType] = [:]
   public internal(set) var images: [TraceImage] = []
   public internal(set) var clockSamples: [ClockSample] = []

@@ -4,8 +4,9 @@ import CTraceFormat
 
 /// The tables of docs/trace-format.md, "Events". Owns its memory; the owner calls `deallocate`. For one thread at a time.
 struct EventCodingState: @unchecked Sendable {
-  /// `stack << 8 | operation`
+  /// Two words a context: operation, pushes, pops and up to six key indices, of 8, 8, 16 and 16 bits from the low end up.
   let prediction: UnsafeMutablePointer<UInt64>
+  let keys: UnsafeMutablePointer<UInt64>
   let siteSize: UnsafeMutablePointer<UInt64>
   let siteType: UnsafeMutablePointer<UInt32>
   let successor: UnsafeMutablePointer<UInt64>
@@ -14,18 +15,21 @@ struct EventCodingState: @unchecked Sendable {
   var recent1: UInt64 = 0
   var recent2: UInt64 = 0
   var recent3: UInt64 = 0
-  /// `stack << 8 | operation`
-  var previous: UInt64 = 0
+  var stack: FrameStack
+  var literal: UInt64 = 0
+  var context = 0
   var time: UInt64 = 0
   var isExact = false
 
   /// Bytes that one state takes.
-  static let footprint = 8 * Int(LT_PREDICTION_COUNT) + 12 * Int(LT_SITE_COUNT) + 8 * Int(LT_SUCCESSOR_COUNT) + 8 * Int(LT_ADDRESS_TABLE_COUNT)
+  static let footprint = 28 * Int(LT_CONTEXT_COUNT) + 8 * Int(LT_KEY_COUNT + LT_SUCCESSOR_COUNT + LT_ADDRESS_TABLE_COUNT) + 12 * 256
 
   init() {
-    prediction = .allocate(capacity: Int(LT_PREDICTION_COUNT))
-    siteSize = .allocate(capacity: Int(LT_SITE_COUNT))
-    siteType = .allocate(capacity: Int(LT_SITE_COUNT))
+    prediction = .allocate(capacity: 2 * Int(LT_CONTEXT_COUNT))
+    keys = .allocate(capacity: Int(LT_KEY_COUNT))
+    stack = FrameStack()
+    siteSize = .allocate(capacity: Int(LT_CONTEXT_COUNT))
+    siteType = .allocate(capacity: Int(LT_CONTEXT_COUNT))
     successor = .allocate(capacity: Int(LT_SUCCESSOR_COUNT))
     table = .allocate(capacity: Int(LT_ADDRESS_TABLE_COUNT))
     begin(firstTime: 0)
@@ -34,6 +38,8 @@ struct EventCodingState: @unchecked Sendable {
   /// Without tables: not to be used, only to be replaced.
   private init(placeholder address: UInt) {
     prediction = UnsafeMutablePointer(bitPattern: address)!
+    keys = UnsafeMutablePointer(bitPattern: address)!
+    stack = .unopened
     siteSize = UnsafeMutablePointer(bitPattern: address)!
     siteType = UnsafeMutablePointer(bitPattern: address)!
     successor = UnsafeMutablePointer(bitPattern: address)!
@@ -42,9 +48,11 @@ struct EventCodingState: @unchecked Sendable {
 
   static let unopened = EventCodingState(placeholder: 16)
 
-  func deallocate() {
+  func deallocate(_ tree: StackTree) {
     if prediction == Self.unopened.prediction { return }
     prediction.deallocate()
+    keys.deallocate()
+    stack.deallocate(tree)
     siteSize.deallocate()
     siteType.deallocate()
     successor.deallocate()
@@ -53,23 +61,33 @@ struct EventCodingState: @unchecked Sendable {
 
   /// As at the start of every chunk.
   mutating func begin(firstTime: UInt64) {
-    prediction.initialize(repeating: 0, count: Int(LT_PREDICTION_COUNT))
-    siteSize.initialize(repeating: 0, count: Int(LT_SITE_COUNT))
-    siteType.initialize(repeating: 0, count: Int(LT_SITE_COUNT))
+    prediction.initialize(repeating: 0, count: 2 * Int(LT_CONTEXT_COUNT))
+    keys.initialize(repeating: 0, count: Int(LT_KEY_COUNT))
+    stack.removeAll()
+    literal = 0
+    context = 0
+    siteSize.initialize(repeating: 0, count: Int(LT_CONTEXT_COUNT))
+    siteType.initialize(repeating: 0, count: Int(LT_CONTEXT_COUNT))
     successor.initialize(repeating: 0, count: Int(LT_SUCCESSOR_COUNT))
     table.initialize(repeating: 0, count: Int(LT_ADDRESS_TABLE_COUNT))
     recent0 = 0
     recent1 = 0
     recent2 = 0
     recent3 = 0
-    previous = 0
     time = firstTime
     isExact = false
   }
 
+  /// Operations that have no stack in this trace, by bit.
+  static func operationsWithoutStack(_ referenceCounting: TraceHeader.ReferenceCounting) -> UInt64 {
+    // 24 … 41: strong retains and releases.
+    referenceCounting == .countsOnly ? ((1 << 42) - 1) & ~((1 << 24) - 1) : 0
+  }
+
+  /// Step 3.
   @inline(__always)
-  static func siteIndex(_ pair: UInt64) -> Int {
-    Int(lt_site_index(UInt32(truncatingIfNeeded: pair & 0xFF), UInt32(truncatingIfNeeded: pair >> 8)))
+  func nextContext(_ operation: UInt64, hasStack: Bool) -> Int {
+    Int(lt_context_index(UInt32(truncatingIfNeeded: operation), hasStack ? stack.innermost : 0, hasStack ? stack.nextInnermost : 0))
   }
 
   /// Step 4's end: an address that differs from the latest one becomes the latest.

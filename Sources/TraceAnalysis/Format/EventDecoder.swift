@@ -2,6 +2,22 @@
 
 import CTraceFormat
 
+/// Whose stacks a reader looks up. Looking one up costs, and makes the tree of stacks larger.
+public enum StackSelection: Hashable, Sendable {
+  case none
+  case allocations
+  case all
+
+  /// By bit.
+  var operations: UInt64 {
+    switch self {
+    case .none: 0
+    case .allocations: (1 << 16) - 1 | 1 << 18 // LT_OP_REALLOC_FAILED stands among the frees
+    case .all: .max
+    }
+  }
+}
+
 /// Walks an events payload that stands in a `PayloadBuffer`. Allocates nothing after `init`. For one thread at a time; `deallocate` ends it.
 struct EventDecoder {
   enum Step {
@@ -17,20 +33,31 @@ struct EventDecoder {
   private var end: UnsafePointer<UInt8>
   /// Events decoded from this payload.
   private(set) var eventCount: UInt64 = 0
+  private let stacks: StackTree
+  /// Operations, by bit, whose stacks are looked up.
+  private let stackOperations: UInt64
+  private let operationsWithoutStack: UInt64
 
-  init() { self.init(state: EventCodingState()) }
+  /// Looks stacks up in the tree, which it makes grow, for the operations asked for.
+  init(stacks: StackTree, referenceCounting: TraceHeader.ReferenceCounting, wanting selection: StackSelection) {
+    self.init(state: EventCodingState(), stacks, selection, EventCodingState.operationsWithoutStack(referenceCounting))
+  }
 
-  private init(state: EventCodingState) {
+  private init(state: EventCodingState, _ stacks: StackTree, _ selection: StackSelection, _ operationsWithoutStack: UInt64) {
     self.state = state
+    self.stacks = stacks
+    stackOperations = selection.operations
+    self.operationsWithoutStack = operationsWithoutStack
     start = UnsafePointer(bitPattern: 8)!
     position = start
     end = start
   }
 
   /// Stands in for a decoder; owns nothing, decodes nothing.
-  static var unopened: EventDecoder { EventDecoder(state: .unopened) }
+  static var unopened: EventDecoder { EventDecoder(state: .unopened, noStacks, .none, 0) }
+  private static let noStacks = StackTree()
 
-  func deallocate() { state.deallocate() }
+  func deallocate() { state.deallocate(stacks) }
 
   /// Where the next record begins; after `.damaged`, where the damaged one does.
   var offset: Int { position - start }
@@ -90,14 +117,22 @@ struct EventDecoder {
       var bad = false
       let tag = UInt64(p.pointee)
       p += 1
-      let pair: UInt64
+      let operation: UInt64
       let code: UInt64
+      let hasStack: Bool
       if tag & UInt64(LT_TAG_PREDICTED) != 0 {
-        pair = state.prediction[EventCodingState.siteIndex(state.previous)]
+        let first = state.prediction[2 &* state.context]
+        operation = first & 0xFF
         code = tag & UInt64(LT_TAG_LOW_MASK)
-        if pair & 0xFF == 0 { return .damaged }
+        if operation == 0 { return .damaged }
+        hasStack = operationsWithoutStack &>> operation & 1 == 0
+        if hasStack {
+          if !state.stack.pop(Int(truncatingIfNeeded: first >> 16 & 0xFFFF)) { return .damaged }
+          let pushes = Int(truncatingIfNeeded: first >> 8 & 0xFF)
+          if pushes > 0, !pushPredicted(pushes, first) { return .damaged }
+        }
       } else {
-        let operation = tag & UInt64(LT_TAG_LOW_MASK)
+        operation = tag & UInt64(LT_TAG_LOW_MASK)
         if operation >= UInt64(Operation.limit) {
           guard control(operation, &p) else { return .damaged }
           position = p
@@ -105,12 +140,15 @@ struct EventDecoder {
         }
         code = UInt64(p.pointee)
         p += 1
-        let delta = Self.unzigzag(varint(&p, &bad))
-        let stack = (state.previous >> 8) &+ delta
-        if stack > UInt64(UInt32.max) || operation == 0 || code > 63 { return .damaged }
-        pair = stack << 8 | operation
-        state.prediction[EventCodingState.siteIndex(state.previous)] = pair
+        if operation == 0 || code > 63 { return .damaged }
+        hasStack = operationsWithoutStack &>> operation & 1 == 0
+        if hasStack {
+          if !changeStack(&p, predicting: operation) { return .damaged }
+        } else {
+          state.prediction[2 &* state.context] = operation
+        }
       }
+      state.context = state.nextContext(operation, hasStack: hasStack)
 
       let address: UInt64
       if code >= UInt64(LT_ADDRESS_NEAR) {
@@ -136,9 +174,8 @@ struct EventDecoder {
         state.time = state.time &+ (varint(&p, &bad) &<< UInt64(LT_TIME_SHIFT))
       }
 
-      let operation = pair & 0xFF
       if Operation.operandMask &>> operation & 1 != 0 {
-        let index = EventCodingState.siteIndex(pair)
+        let index = state.context
         if tag & UInt64(LT_TAG_OPERANDS) != 0 {
           let size = varint(&p, &bad)
           var type: UInt64 = 0
@@ -161,14 +198,75 @@ struct EventDecoder {
       event.payloadOffset = UInt32(truncatingIfNeeded: position - start)
       event.time = state.time
       event.address = address
-      event.stack = StackID(UInt32(truncatingIfNeeded: pair >> 8))
+      event.stack =
+        !hasStack ? .empty : stackOperations &>> operation & 1 != 0 ? state.stack.resolve(in: stacks, time: state.time) : .unknown
       event.operation = Operation(rawValue: UInt8(truncatingIfNeeded: operation))
-      state.previous = pair
       position = p
       eventCount &+= 1
       return .event
     }
     return .end
+  }
+
+  @inline(__always)
+  private mutating func pushPredicted(_ pushes: Int, _ first: UInt64) -> Bool {
+    let second = state.prediction[2 &* state.context &+ 1]
+    var indices = first >> 32
+    for i in 0..<pushes {
+      if i == 2 { indices = second }
+      if !state.stack.push(state.keys[Int(truncatingIfNeeded: indices & 0x3FF)], stacks) { return false }
+      indices >>= 16
+    }
+    return true
+  }
+
+  /// Reads a stack change. With an operation, keeps it as the prediction of this context if it is small enough.
+  @inline(never)
+  private mutating func changeStack(_ p: inout UnsafePointer<UInt8>, predicting operation: UInt64?) -> Bool {
+    var bad = false
+    let pops = varint(&p, &bad)
+    let pushes = varint(&p, &bad)
+    if bad || p > end || pops > UInt64(FrameStack.depthLimit) || pushes > UInt64(FrameStack.depthLimit) { return false }
+    if !state.stack.pop(Int(pops)) { return false }
+    let keepsPrediction = operation != nil && pushes <= UInt64(LT_PREDICTED_PUSHES) && pops < 65536
+    var words = (operation ?? 0) | pushes << 8 | pops << 16
+    var second: UInt64 = 0
+    var done: UInt64 = 0
+    func push(_ key: UInt64) -> Bool {
+      if keepsPrediction {
+        let index = UInt64(lt_key_index(key))
+        if done < 2 { words |= index &<< (32 &+ 16 &* done) } else { second |= index &<< (16 &* (done &- 2)) }
+      }
+      done += 1
+      return state.stack.push(key, stacks)
+    }
+    while done < pushes {
+      if p >= end { return false }
+      let token = varint(&p, &bad)
+      if bad || p > end { return false }
+      if token >= UInt64(LT_TOKEN_COPY) {
+        let distance = token - UInt64(LT_TOKEN_COPY) + 1
+        let count = varint(&p, &bad)
+        if bad || p > end || distance > UInt64(state.stack.depth) || count == 0 || count > pushes - done { return false }
+        for _ in 0..<count where !push(state.stack.keys[state.stack.depth - Int(distance)]) { return false }
+        continue
+      }
+      let key: UInt64
+      if token == UInt64(LT_TOKEN_LITERAL) {
+        key = state.literal &+ Self.unzigzag(varint(&p, &bad))
+        if bad || p > end { return false }
+        state.literal = key
+        state.keys[Int(lt_key_index(key))] = key
+      } else {
+        key = state.keys[Int(token - UInt64(LT_TOKEN_DICTIONARY))]
+      }
+      if !push(key) { return false }
+    }
+    if keepsPrediction {
+      state.prediction[2 &* state.context] = words
+      state.prediction[2 &* state.context &+ 1] = second
+    }
+    return true
   }
 
   /// Takes in a control record whose tag has been read; false if it is damaged.
@@ -183,6 +281,9 @@ struct EventDecoder {
       state.time = state.time &+ (ticks &<< UInt64(LT_TIME_SHIFT))
     case Int(LT_CONTROL_EXACT_TIME):
       state.isExact = true
+    case Int(LT_CONTROL_STACK):
+      var q = payload.position
+      guard changeStack(&q, predicting: nil), q == payload.position + payload.remaining else { return false }
     default:
       break
     }

@@ -9,9 +9,16 @@ public final class EventEncoder {
   private var firstTime: UInt64 = 0
   public private(set) var eventCount: UInt64 = 0
 
-  public init() {}
+  private let stacks: StackTree
+  private let operationsWithoutStack: UInt64
 
-  deinit { state.deallocate() }
+  /// Events' stacks are those of `stacks`; in a trace whose retains are counted, they have none.
+  public init(stacks: StackTree, referenceCounting: TraceHeader.ReferenceCounting = .withStacks) {
+    self.stacks = stacks
+    operationsWithoutStack = EventCodingState.operationsWithoutStack(referenceCounting)
+  }
+
+  deinit { state.deallocate(stacks) }
 
   /// Bytes of the payload so far.
   public var count: Int { output.bytes.count }
@@ -54,11 +61,25 @@ public final class EventEncoder {
 
   /// Appends an event. Its time counts only once times are exact.
   public func append(_ event: TraceEvent) {
-    let pair = UInt64(event.stack.rawValue) << 8 | UInt64(event.operation.rawValue)
-    let predictionIndex = EventCodingState.siteIndex(state.previous)
-    let isPredicted = state.prediction[predictionIndex] == pair
+    let operation = UInt64(event.operation.rawValue)
+    let hasStack = operationsWithoutStack &>> operation & 1 == 0
+    let keys = hasStack ? stacks.keys(of: event.stack) : []
+    var kept = 0
+    while hasStack, kept < min(keys.count, state.stack.depth), keys[kept] == state.stack.keys[kept] { kept += 1 }
+    let pops = hasStack ? state.stack.depth - kept : 0
+    let pushed = keys[(hasStack ? kept : 0)...]
+    let change = UInt64(pops) << 16 | UInt64(pushed.count) << 8 | operation
+    let isSmall = pushed.count <= Int(LT_PREDICTED_PUSHES) && pops < 65536
+    var isPredicted = isSmall && state.prediction[2 * state.context] & 0xFFFF_FFFF == change
+    for (i, key) in pushed.enumerated() where isPredicted { isPredicted = state.keys[predictedIndex(i)] == key }
+    let predictionIndex = 2 * state.context
+    if hasStack {
+      _ = state.stack.pop(pops)
+      for key in pushed { precondition(state.stack.push(key, stacks), "a stack deeper than the format allows") }
+    }
+    state.context = state.nextContext(operation, hasStack: hasStack)
     let hasOperands = event.operation.hasOperands
-    let siteIndex = EventCodingState.siteIndex(pair)
+    let siteIndex = state.context
     let type = event.operation == .object ? event.type : 0
     let writesOperands =
       hasOperands && (state.siteSize[siteIndex] != event.size || (event.operation == .object && state.siteType[siteIndex] != type))
@@ -68,10 +89,9 @@ public final class EventEncoder {
     } else {
       output.byte((writesOperands ? UInt8(LT_TAG_OPERANDS) : 0) | event.operation.rawValue)
       output.byte(code)
-      output.zigzag(Int64(event.stack.rawValue) - Int64(state.previous >> 8))
-      state.prediction[predictionIndex] = pair
+      if hasStack { putChange(pops: pops, pushed) }
+      if isSmall { predict(change, pushed, at: predictionIndex) }
     }
-    state.previous = pair
     switch code {
     case 5: output.byte(UInt8(truncatingIfNeeded: extra))
     case 6, 7: output.zigzag(Int64(bitPattern: extra))
@@ -90,6 +110,54 @@ public final class EventEncoder {
       state.siteType[siteIndex] = type
     }
     eventCount += 1
+  }
+
+  private func predictedIndex(_ i: Int) -> Int {
+    let word = i < 2 ? state.prediction[2 * state.context] >> (32 + 16 * i) : state.prediction[2 * state.context + 1] >> (16 * (i - 2))
+    return Int(word & 0x3FF)
+  }
+
+  private func predict(_ change: UInt64, _ pushed: ArraySlice<UInt64>, at index: Int) {
+    var first = change
+    var second: UInt64 = 0
+    for (i, key) in pushed.enumerated() {
+      let number = UInt64(lt_key_index(key))
+      if i < 2 { first |= number << (32 + 16 * i) } else { second |= number << (16 * (i - 2)) }
+    }
+    state.prediction[index] = first
+    state.prediction[index + 1] = second
+  }
+
+  private func putChange(pops: Int, _ pushed: ArraySlice<UInt64>) {
+    output.varint(UInt64(pops))
+    output.varint(UInt64(pushed.count))
+    var i = pushed.startIndex
+    while i < pushed.endIndex {
+      // What repeats the keys before it, as in recursion.
+      var best = (length: 0, distance: 0)
+      for distance in 1...16 where i - distance >= pushed.startIndex {
+        var length = 0
+        while i + length < pushed.endIndex, pushed[i + length] == pushed[i + length - distance] { length += 1 }
+        if length > best.length { best = (length, distance) }
+      }
+      if best.length >= 4 {
+        output.varint(UInt64(LT_TOKEN_COPY) + UInt64(best.distance) - 1)
+        output.varint(UInt64(best.length))
+        i += best.length
+        continue
+      }
+      let key = pushed[i]
+      let index = lt_key_index(key)
+      if state.keys[Int(index)] == key {
+        output.varint(UInt64(LT_TOKEN_DICTIONARY) + UInt64(index))
+      } else {
+        output.varint(UInt64(LT_TOKEN_LITERAL))
+        output.zigzag(Int64(bitPattern: key &- state.literal))
+        state.literal = key
+        state.keys[Int(index)] = key
+      }
+      i += 1
+    }
   }
 
   /// The shortest code for an address, and what follows it.

@@ -20,6 +20,7 @@ public enum EventVerdict: Hashable, Sendable {
 /// and constant time otherwise. Source: the usual binary-heap merge; the runs are what makes it fast.
 struct EventMerger {
   private let reader: TraceReader
+  private let stacks: StackSelection
   private var streams: UnsafeMutablePointer<ThreadStream>
   private let streamCount: Int
   /// Stream numbers as a binary heap by `key`, then by number.
@@ -37,8 +38,9 @@ struct EventMerger {
   /// 1 ms: clocks of one machine that disagree, disagree by far less.
   static let patienceInSeconds = 0.001
 
-  init(_ reader: TraceReader) {
+  init(_ reader: TraceReader, stacks: StackSelection) {
     self.reader = reader
+    self.stacks = stacks
     patience = reader.clock.ticks(in: Self.patienceInSeconds)
     budget = (256 << 20) + min(reader.fileSize.rawValue, 1 << 40) * 256
     var chunksByThread: [UInt32: [Int]] = [:]
@@ -207,7 +209,7 @@ struct EventMerger {
           .init(.implausibleSize(claimed: ByteCount(cost), justified: ByteCount(budget)), at: chunk.place, chunk: index))
         continue
       }
-      let open = spare.popLast() ?? OpenChunk(buffer: PayloadBuffer(), decoder: EventDecoder())
+      let open = spare.popLast() ?? OpenChunk(buffer: PayloadBuffer(), decoder: reader.makeDecoder(wanting: stacks))
       if let failure = reader.loader.load(chunk, into: open.buffer) {
         spare.append(open)
         reader.reportWhileReplaying(.init(failure, at: chunk.place, chunk: index))
@@ -284,10 +286,11 @@ private struct OpenChunk {
 extension TraceReader {
   /// Hands every event of the trace to `sink`, merged by time. May be called again, for a second pass. What is found damaged
   /// on the way is added to `diagnostics`. O(events · log threads).
-  func replay<Sink: EventSink>(into sink: inout Sink) {
-    var merger = EventMerger(self)
+  func replay<Sink: EventSink>(into sink: inout Sink, stacks: StackSelection = .all) {
+    var merger = EventMerger(self, stacks: stacks)
     merger.run(into: &sink)
     merger.deallocate()
+    if definitions.stacks.overflowCount > 0 { reportWhileReplaying(.init(.tooManyStacks(frames: definitions.stacks.overflowCount))) }
     hasReplayed = true
   }
 }

@@ -128,8 +128,8 @@ struct LiveFile {
       payloads.append(
         LivePayload(
           kind: kind, thread: slot.thread, osThread: slot.osThread, sequence: sequence,
-          firstTime: kind == .events ? slot.firstTime : 0, lastTime: kind == .events ? slot.lastTime : 0,
-          eventCount: kind == .events ? slot.eventCount : 0, offset: offset, bytes: bytes))
+          firstTime: kind == .events ? slot.firstTime : 0, lastTime: kind == .events ? slot.firstTime : 0,
+          eventCount: kind == .events ? UInt64(slot.eventCount) : 0, offset: offset, bytes: bytes))
     }
     add(.definitions, slot.definitionStart, slot.definitionUsed, slot.definitionSequence)
     add(.events, slot.eventStart, slot.eventUsed, slot.eventSequence)

@@ -1,17 +1,6 @@
-// The call stacks of a trace, as a tree of frames.
+// The call stacks of a trace, as a tree of frames that grows as events are read.
 
 import CTraceFormat
-
-/// A call stack, free of duplicates: equal stacks of a trace have equal nodes. 0 is the empty stack.
-public struct StackNode: Hashable, Comparable, Sendable {
-  public var rawValue: UInt32
-  public init(_ rawValue: UInt32) { self.rawValue = rawValue }
-  public static func < (a: Self, b: Self) -> Bool { a.rawValue < b.rawValue }
-
-  public static let empty = StackNode(0)
-  /// A stack that the trace does not define.
-  public static let unknown = StackNode(1)
-}
 
 /// A frame of a stack of a trace.
 public struct StackFrame: Hashable, Sendable {
@@ -26,200 +15,199 @@ public struct StackPath: Hashable, Sendable {
     case complete
     /// The recorder stopped there.
     case cut
-    /// The trace does not say: a definition is missing or damaged.
+    /// Not looked up, or more stacks than the file justifies.
     case undefined
   }
   public var frames: [StackFrame]
   public var end: End
 }
 
-/// All stacks of a trace. Immutable; 20 bytes a node.
-public struct StackTree: Sendable {
-  fileprivate(set) var parents: [UInt32] = [0, 0]
-  fileprivate(set) var keys: [UInt64] = [0, 0]
-  fileprivate(set) var images: [Int32] = [-1, -1]
-  fileprivate var dense: [UInt32] = []
-  fileprivate var sparse: [UInt32: UInt32] = [:]
-
-  init() {}
+/// All stacks met so far. Equal stacks have equal nodes; parents have lower numbers than their children. Grows while events are read
+/// from its trace; for one thread at a time. 24 bytes a node and an eighth of that for finding them again.
+public final class StackTree: @unchecked Sendable {
+  private var parents: UnsafeMutablePointer<UInt32>
+  private var images: UnsafeMutablePointer<Int32>
+  private var keys: UnsafeMutablePointer<UInt64>
+  private var capacity: Int
+  private var slots: UnsafeMutablePointer<UInt32>
+  private var mask: Int
+  private var imageIndex = ImageIndex(images: [])
+  private var nodeLimit = Int(Int32.max)
+  /// Frames that decoders may still keep of the stacks they are in.
+  private var spareFrames = Int(Int32.max)
 
   /// Distinct stacks, the empty one and the unknown one included.
-  public var nodeCount: Int { parents.count }
+  public private(set) var nodeCount = 2
+  /// Stacks that were not kept, since there were more than the file justifies.
+  public private(set) var overflowCount: UInt64 = 0
 
-  /// The node of a stack as written; `.unknown` if it is not defined. Constant time.
-  public func node(of stack: StackID) -> StackNode {
-    let id = stack.rawValue
-    if id == 0 { return .empty }
-    if Int(id) < dense.count {
-      let node = dense[Int(id)]
-      return node == 0 ? .unknown : StackNode(node)
+  public init() {
+    capacity = 1024
+    parents = .allocate(capacity: capacity)
+    images = .allocate(capacity: capacity)
+    keys = .allocate(capacity: capacity)
+    for node in 0..<2 {
+      parents[node] = 0
+      images[node] = -1
+      keys[node] = 0
     }
-    return sparse[id].map { StackNode($0) } ?? .unknown
+    mask = 4095
+    slots = .allocate(capacity: mask + 1)
+    slots.initialize(repeating: 0, count: mask + 1)
   }
 
+  deinit {
+    parents.deallocate()
+    images.deallocate()
+    keys.deallocate()
+    slots.deallocate()
+  }
+
+  /// Says what images there are, before the first stack, and how large the file is: a small file may have deep stacks, but not without end.
+  func prepare(images: [TraceImage], fileSize: UInt64) {
+    imageIndex = ImageIndex(images: images)
+    nodeLimit = Int(min(UInt64(Int32.max), (4 << 20) + min(fileSize, 1 << 40) * 32))
+    spareFrames = nodeLimit
+  }
+
+  /// Whether a decoder may keep `count` more frames.
+  func reserveFrames(_ count: Int) -> Bool {
+    if count > spareFrames { return false }
+    spareFrames -= count
+    return true
+  }
+
+  func returnFrames(_ count: Int) { spareFrames += count }
+
   /// The caller's stack. The empty and the unknown stack are their own.
-  public func parent(of node: StackNode) -> StackNode { StackNode(parents[Int(node.rawValue)]) }
+  public func parent(of stack: StackID) -> StackID { stack.rawValue < 2 ? stack : StackID(parents[Int(stack.rawValue)]) }
 
   /// The innermost frame; nil for the empty and the unknown stack, and where a stack was cut.
-  public func frame(of node: StackNode) -> StackFrame? {
-    let index = Int(node.rawValue)
-    guard index > 1, keys[index] != 0 else { return nil }
-    return StackFrame(key: FrameKey(encoded: keys[index]), image: images[index] < 0 ? nil : Int(images[index]))
+  public func frame(of stack: StackID) -> StackFrame? {
+    let node = Int(stack.rawValue)
+    guard node > 1, node < nodeCount else { return nil }
+    let key = FrameKey(encoded: keys[node])
+    if key.address.rawValue == 0 { return nil }
+    return StackFrame(key: key, image: images[node] < 0 ? nil : Int(images[node]))
   }
 
   /// The frames of a stack, innermost first. Linear in its depth.
-  public func path(of node: StackNode) -> StackPath {
+  public func path(of stack: StackID) -> StackPath {
     var path = StackPath(frames: [], end: .complete)
-    var index = node.rawValue
-    while index > 1 {
-      let node = StackNode(index)
+    var node = stack
+    while node.rawValue > 1 {
       if let frame = frame(of: node) { path.frames.append(frame) } else { path.end = .cut }
-      index = parents[Int(index)]
+      node = parent(of: node)
     }
-    if index == 1 { path.end = .undefined }
+    if node == .unknown { path.end = .undefined }
     return path
+  }
+
+  /// The stack that has a frame inside `parent`, by the frame's number in the trace, at a time in ticks. Expected constant time.
+  @inline(__always)
+  func child(of parent: UInt32, key: UInt64, time: UInt64) -> UInt32 {
+    // Where addresses were used by several images, the same address may mean two frames.
+    let image = imageIndex.isAmbiguous ? self.image(of: key, time: time) : -2
+    var slot = Self.hash(parent, key) & mask
+    while true {
+      let node = slots[slot]
+      if node == 0 { return add(parent: parent, key: key, time: time, slot: slot) }
+      if keys[Int(node)] == key, parents[Int(node)] == parent, image == -2 || images[Int(node)] == image { return node }
+      slot = (slot + 1) & mask
+    }
+  }
+
+  /// A stack of frame keys, the outermost first.
+  public func stack(_ keys: [UInt64], time: UInt64 = 0) -> StackID {
+    var node: UInt32 = 0
+    for key in keys { node = child(of: node, key: key, time: time) }
+    return StackID(node)
+  }
+
+  /// The frame keys of a stack, the outermost first.
+  public func keys(of stack: StackID) -> [UInt64] {
+    var result: [UInt64] = []
+    var node = stack
+    while node.rawValue > 1 {
+      result.append(keys[Int(node.rawValue)])
+      node = parent(of: node)
+    }
+    return result.reversed()
+  }
+
+  @inline(__always)
+  private static func hash(_ parent: UInt32, _ key: UInt64) -> Int {
+    let h = (key ^ UInt64(parent) &<< 27) &* 0x9E37_79B9_7F4A_7C15
+    return Int(truncatingIfNeeded: (h ^ h >> 29) >> 8)
+  }
+
+  private func image(of key: UInt64, time: UInt64) -> Int32 {
+    let frame = FrameKey(encoded: key)
+    if frame.address.rawValue == 0 { return -1 }
+    return Int32(imageIndex.image(covering: frame.lookupAddress, time: time) ?? -1)
+  }
+
+  @inline(never)
+  private func add(parent: UInt32, key: UInt64, time: UInt64, slot: Int) -> UInt32 {
+    if parent == StackID.unknown.rawValue || nodeCount >= nodeLimit {
+      overflowCount += 1
+      return StackID.unknown.rawValue
+    }
+    if nodeCount == capacity { growNodes() }
+    let node = nodeCount
+    parents[node] = parent
+    keys[node] = key
+    images[node] = image(of: key, time: time)
+    slots[slot] = UInt32(node)
+    nodeCount += 1
+    if nodeCount * 2 > mask { growSlots() }
+    return UInt32(node)
+  }
+
+  private func growNodes() {
+    func grown<Element>(_ old: UnsafeMutablePointer<Element>) -> UnsafeMutablePointer<Element> {
+      let new = UnsafeMutablePointer<Element>.allocate(capacity: capacity * 2)
+      new.moveInitialize(from: old, count: nodeCount)
+      old.deallocate()
+      return new
+    }
+    parents = grown(parents)
+    images = grown(images)
+    keys = grown(keys)
+    capacity *= 2
+  }
+
+  private func growSlots() {
+    slots.deallocate()
+    mask = mask * 2 + 1
+    slots = .allocate(capacity: mask + 1)
+    slots.initialize(repeating: 0, count: mask + 1)
+    for node in 2..<nodeCount {
+      var slot = Self.hash(parents[node], keys[node]) & mask
+      while slots[slot] != 0 { slot = (slot + 1) & mask }
+      slots[slot] = UInt32(node)
+    }
   }
 }
 
 extension FrameKey {
   /// LT_FRAME_ADDRESS_MASK, whose expression Swift does not import.
   private static let addressMask: UInt64 = (1 << 57) - 1
+  private static let exactFlag: UInt64 = 1 << 62
+  private static let asyncFlag: UInt64 = 1 << 63
 
   /// From the number in the trace.
   init(encoded key: UInt64) {
-    let flags = key & ~Self.addressMask
-    let isAsync = flags & UInt64(LT_FRAME_ASYNC) != 0
+    let isAsync = key & Self.asyncFlag != 0
     self.init(
-      address: RuntimeAddress(key & Self.addressMask), isExact: isAsync || flags & UInt64(LT_FRAME_EXACT) != 0, isAsync: isAsync)
+      address: RuntimeAddress(key & Self.addressMask), isExact: isAsync || key & Self.exactFlag != 0, isAsync: isAsync)
   }
 
   /// The number in a trace.
   public var encoded: UInt64 {
-    address.rawValue & Self.addressMask | (isAsync ? UInt64(LT_FRAME_ASYNC) : isExact ? UInt64(LT_FRAME_EXACT) : 0)
+    address.rawValue & Self.addressMask | (isExact ? Self.exactFlag : 0) | (isAsync ? Self.asyncFlag : 0)
   }
 
   /// The address to look up: that of the call for a return address.
   public var lookupAddress: UInt64 { isExact || address.rawValue == 0 ? address.rawValue : address.rawValue - 1 }
-}
-
-/// Collects nodes in any order and makes the tree of them.
-struct StackTreeBuilder {
-  private var ids: [UInt32] = []
-  private var parents: [UInt32] = []
-  private var keys: [UInt64] = []
-
-  var count: Int { ids.count }
-
-  mutating func append(id: UInt32, parent: UInt32, key: UInt64) {
-    ids.append(id)
-    parents.append(parent)
-    keys.append(key)
-  }
-
-  /// The tree, and the number of nodes that had to be hung from the unknown stack. The first definition of an ID counts.
-  /// Expected linear time; memory in proportion to the nodes, whatever their IDs.
-  func build(images: ImageIndex) -> (tree: StackTree, detached: Int) {
-    var tree = StackTree()
-    var detached = 0
-    let isDense = (ids.max().map { Int($0) } ?? 0) < 8 * ids.count + 65536
-    // Position + 1 of the definition of an ID.
-    var denseDefinition = [UInt32](repeating: 0, count: isDense ? (ids.max().map { Int($0) + 1 } ?? 0) : 0)
-    var sparseDefinition: [UInt32: UInt32] = [:]
-    for (position, id) in ids.enumerated() {
-      if isDense {
-        if denseDefinition[Int(id)] == 0 { denseDefinition[Int(id)] = UInt32(position + 1) }
-      } else if sparseDefinition[id] == nil {
-        sparseDefinition[id] = UInt32(position + 1)
-      }
-    }
-    func definition(_ id: UInt32) -> Int? {
-      if isDense {
-        guard Int(id) < denseDefinition.count, denseDefinition[Int(id)] != 0 else { return nil }
-        return Int(denseDefinition[Int(id)]) - 1
-      }
-      return sparseDefinition[id].map { Int($0) - 1 }
-    }
-
-    let unresolved: UInt32 = 0
-    let inProgress = UInt32.max
-    var resolved = [UInt32](repeating: unresolved, count: ids.count)
-    var index = NodeIndex()
-    var chain: [Int] = []
-    for start in ids.indices where resolved[start] == unresolved {
-      // Up to something known, then down again.
-      chain.removeAll(keepingCapacity: true)
-      var position = start
-      var base: UInt32
-      while true {
-        resolved[position] = inProgress
-        chain.append(position)
-        if parents[position] == 0 {
-          base = StackNode.empty.rawValue
-          break
-        }
-        guard let next = definition(parents[position]), resolved[next] != inProgress else {
-          base = StackNode.unknown.rawValue
-          detached += 1
-          break
-        }
-        if resolved[next] != unresolved {
-          base = resolved[next]
-          break
-        }
-        position = next
-      }
-      for position in chain.reversed() {
-        let key = FrameKey(encoded: keys[position])
-        let image = keys[position] == 0 ? nil : images.image(covering: key.lookupAddress, node: UInt64(ids[position]))
-        base = index.node(parent: base, key: keys[position], image: Int32(image ?? -1), in: &tree)
-        resolved[position] = base
-      }
-    }
-    if isDense {
-      tree.dense = denseDefinition.map { $0 == 0 ? 0 : resolved[Int($0) - 1] }
-    } else {
-      tree.sparse = sparseDefinition.mapValues { resolved[Int($0) - 1] }
-    }
-    return (tree, detached)
-  }
-}
-
-/// Finds the child of a node by its frame, by open addressing over the tree's own arrays.
-private struct NodeIndex {
-  private var slots = [UInt32](repeating: 0, count: 1024)
-  private var used = 0
-
-  private static func hash(_ parent: UInt32, _ key: UInt64, _ image: Int32) -> UInt64 {
-    var h = (key ^ UInt64(parent) << 20 ^ UInt64(UInt32(bitPattern: image)) << 50) &* 0x9E37_79B9_7F4A_7C15
-    h ^= h >> 32
-    return h &* 0xD6E8_FEB8_6659_FD93
-  }
-
-  mutating func node(parent: UInt32, key: UInt64, image: Int32, in tree: inout StackTree) -> UInt32 {
-    var slot = Int(truncatingIfNeeded: Self.hash(parent, key, image) >> 32) & (slots.count - 1)
-    while slots[slot] != 0 {
-      let node = Int(slots[slot])
-      if tree.keys[node] == key, tree.parents[node] == parent, tree.images[node] == image { return slots[slot] }
-      slot = (slot + 1) & (slots.count - 1)
-    }
-    let node = UInt32(tree.parents.count)
-    tree.parents.append(parent)
-    tree.keys.append(key)
-    tree.images.append(image)
-    slots[slot] = node
-    used += 1
-    if used * 2 > slots.count { grow(tree) }
-    return node
-  }
-
-  private mutating func grow(_ tree: StackTree) {
-    let old = slots
-    slots = [UInt32](repeating: 0, count: old.count * 2)
-    for node in old where node != 0 {
-      let n = Int(node)
-      var slot = Int(truncatingIfNeeded: Self.hash(tree.parents[n], tree.keys[n], tree.images[n]) >> 32) & (slots.count - 1)
-      while slots[slot] != 0 { slot = (slot + 1) & (slots.count - 1) }
-      slots[slot] = node
-    }
-  }
 }

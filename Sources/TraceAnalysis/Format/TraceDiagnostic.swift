@@ -29,7 +29,8 @@ public struct TraceDiagnostic: Hashable, Sendable {
     /// A definition record whose fields do not fit its length; it was ignored.
     case damagedDefinition(kind: UInt8, payloadOffset: Int)
     /// Stack nodes whose parent was never defined, or is its own ancestor. They hang from an unknown caller.
-    case detachedStackNodes(count: Int)
+    /// More stack frames than a file of this size justifies: their stacks are not known.
+    case tooManyStacks(frames: UInt64)
     /// Definitions beyond what the size of the file justifies were not kept.
     case tooManyDefinitions(ignored: UInt64)
     /// An events payload that breaks off at byte `payloadOffset`, after `events` whole events.

@@ -8,7 +8,7 @@ public struct TraceEvent: Hashable, Sendable {
   public var address: UInt64
   /// Bytes asked for, or the count of an operation on several references. 0 for operations without operands.
   public var size: UInt64
-  /// As written; `StackTree` knows which nodes are the same stack.
+  /// In the trace's `StackTree`; `.unknown` for operations whose stacks the reader was not asked for.
   public var stack: StackID
   /// Type ID, for `Operation.object`; otherwise 0.
   public var type: UInt32
@@ -22,7 +22,7 @@ public struct TraceEvent: Hashable, Sendable {
 
   public init(
     operation: Operation = Operation(rawValue: 0), address: UInt64 = 0, size: UInt64 = 0, type: UInt32 = 0,
-    stack: StackID = StackID(0), time: UInt64 = 0, thread: UInt32 = 0
+    stack: StackID = .empty, time: UInt64 = 0, thread: UInt32 = 0
   ) {
     self.operation = operation
     self.address = address

@@ -61,7 +61,7 @@ public struct TraceStatus: Hashable, Sendable {
 /// Why and how often something is missing from a trace.
 public struct DropCounts: Hashable, Sendable {
   public enum Reason: Int, CaseIterable, Hashable, Sendable {
-    case nested = 0, stopped, noMemory, stackTruncated, stackIncomplete, stackTableFull, paused, stackMismatch
+    case nested = 0, stopped, noMemory, stackTruncated, stackIncomplete, reserved, paused, stackMismatch
 
     /// A phrase for reports.
     public var explanation: String {
@@ -71,7 +71,7 @@ public struct DropCounts: Hashable, Sendable {
       case .noMemory: "calls for which no buffer could be had"
       case .stackTruncated: "stacks cut at the depth limit"
       case .stackIncomplete: "stacks that end at a frame without unwind information"
-      case .stackTableFull: "stacks cut because the stack table was full"
+      case .reserved: "reserved"
       case .paused: "calls while paused"
       case .stackMismatch: "stacks that differed from a fresh unwind"
       }
@@ -81,7 +81,7 @@ public struct DropCounts: Hashable, Sendable {
     public var losesEvents: Bool {
       switch self {
       case .nested, .stopped, .noMemory, .paused: true
-      case .stackTruncated, .stackIncomplete, .stackTableFull, .stackMismatch: false
+      case .stackTruncated, .stackIncomplete, .reserved, .stackMismatch: false
       }
     }
 
@@ -93,7 +93,7 @@ public struct DropCounts: Hashable, Sendable {
       case .noMemory: "noMemory"
       case .stackTruncated: "stackTruncated"
       case .stackIncomplete: "stackIncomplete"
-      case .stackTableFull: "stackTableFull"
+      case .reserved: "reserved"
       case .paused: "paused"
       case .stackMismatch: "stackMismatch"
       }

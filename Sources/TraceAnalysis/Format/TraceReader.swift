@@ -120,6 +120,10 @@ public final class TraceReader {
     source.bytes(at: offset, count: TraceChunk.headerSize)?.withUnsafeBytes { TraceChunk(header: $0.baseAddress!, offset: offset) }
   }
 
+  func makeDecoder(wanting stacks: StackSelection) -> EventDecoder {
+    EventDecoder(stacks: definitions.stacks, referenceCounting: header.referenceCounting, wanting: stacks)
+  }
+
   func reportWhileReplaying(_ diagnostic: TraceDiagnostic) {
     if !hasReplayed { diagnostics.append(diagnostic) }
   }

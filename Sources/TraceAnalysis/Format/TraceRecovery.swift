@@ -79,7 +79,7 @@ public enum TraceRecovery {
   private static func sealed(
     _ reader: TraceReader, waitStatus: Int32, outcome: inout Outcome
   ) throws(TraceFormatError) -> [UInt8] {
-    let walker = ChunkWalker(reader)
+    let walker = ChunkWalker(reader, stacks: .none)
     let buffer = PayloadBuffer()
     var addition: [UInt8] = []
     var events: UInt64 = 0

@@ -41,7 +41,7 @@ public struct Replayer<Observer: ReplayObserver>: EventSink {
   /// Replays a whole trace and gives the observer back, with what is live at the end.
   public static func replay(_ reader: TraceReader, _ observer: Observer) -> Replayer {
     var replayer = Replayer(observer, process: reader.definitions.process)
-    reader.replay(into: &replayer)
+    reader.replay(into: &replayer, stacks: .allocations)
     return replayer
   }
 

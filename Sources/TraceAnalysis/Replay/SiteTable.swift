@@ -1,6 +1,6 @@
 // The distinct allocation sites that a replay meets.
 
-/// What makes two allocations the same site: the operation, the stack as written, and the type.
+/// What makes two allocations the same site: the operation, the stack, and the type.
 public struct SiteKey: Hashable, Sendable {
   public var operation: Operation
   public var stack: StackID
@@ -16,8 +16,6 @@ public struct SiteKey: Hashable, Sendable {
 }
 
 /// Numbers sites from 0 in order of first sight. Expected constant time; memory in proportion to the sites. For one thread at a time.
-///
-/// Stacks are told apart as written, not by `StackNode`, which spares a look-up an event: whoever shows sites merges those of equal stacks.
 final class SiteTable {
   private var slots: UnsafeMutablePointer<UInt32>
   private var mask: Int

@@ -143,7 +143,7 @@ public struct AllocationReport: Sendable {
 
   private struct Candidate {
     var trace: Int
-    var stack: StackNode
+    var stack: StackID
     var operation: Operation
     var type: String
     var total: SiteTotal
@@ -202,7 +202,7 @@ private struct StackForest {
     var numbers: [UInt32] = [0, 1]
     numbers.reserveCapacity(definitions.stacks.nodeCount)
     for node in 2..<max(2, definitions.stacks.nodeCount) {
-      let node = StackNode(UInt32(node))
+      let node = StackID(UInt32(node))
       let parent = numbers[Int(definitions.stacks.parent(of: node).rawValue)]
       let key: Key
       if let frame = definitions.stacks.frame(of: node) {

@@ -21,7 +21,7 @@ extension TraceDiagnostic {
           : "chunks \(sequences.lowerBound) to \(sequences.upperBound) of thread \(thread)'s \(kind.name) are missing"
       case .damagedDefinitions(let offset, let records): "definitions break off at payload byte \(offset), after \(records) records"
       case .damagedDefinition(let kind, let offset): "a definition of kind \(kind) at payload byte \(offset) is damaged and was ignored"
-      case .detachedStackNodes(let count): "\(count) stack frames have a caller that is not defined"
+      case .tooManyStacks(let frames): "\(frames) stack frames are left out: there are more than a file of this size justifies"
       case .tooManyDefinitions(let ignored): "\(ignored) definitions, more than the file's size justifies, were ignored"
       case .damagedEvents(let offset, let events): "events break off at payload byte \(offset), after \(events) events"
       case .eventCountMismatch(let claimed, let found): "a chunk has \(found) events but is said to have \(claimed)"

@@ -19,6 +19,7 @@ public struct RecordDump {
   public func write(_ write: (String) throws -> Void) throws {
     if parts.contains(.chunks) { try write(header) }
     let walker = ChunkWalker(reader)
+    var knownStacks = 2
     for (index, chunk) in reader.chunks.enumerated() {
       if parts.contains(.chunks) { try write(line(of: chunk, index)) }
       switch chunk.kind {
@@ -28,7 +29,10 @@ public struct RecordDump {
         }
       case .events where parts.contains(.events):
         let place = place(chunk)
-        let failure = try walker.events(inChunk: index) { event in try write("\(place)+\(event.payloadOffset) \(line(of: event))\n") }
+        let failure = try walker.events(inChunk: index) { event in
+          try writeNewStacks(upTo: &knownStacks, write)
+          try write("\(place)+\(event.payloadOffset) \(line(of: event))\n")
+        }
         if let failure { try write("\(place) damaged \(failure.kind)\n") }
       case .closing where parts.contains(.chunks):
         if let closing = walker.closing(inChunk: index) { try write("\(place(chunk)) \(line(of: closing))\n") }
@@ -48,13 +52,26 @@ public struct RecordDump {
     let dump: RecordDump
     let write: (String) throws -> Void
     var failure: (any Error)?
+    var knownStacks = 2
 
     mutating func take(_ event: TraceEvent, mayWait: Bool) -> EventVerdict {
       if failure != nil { return .taken }
       do {
+        try dump.writeNewStacks(upTo: &knownStacks, write)
         try write("\(dump.place(dump.reader.chunks[Int(event.chunk)]))+\(event.payloadOffset) \(dump.line(of: event))\n")
       } catch { failure = error }
       return .taken
+    }
+  }
+
+  /// A line for each stack that was met since the last time, before the event that has it. Its caller's line came before.
+  private func writeNewStacks(upTo known: inout Int, _ write: (String) throws -> Void) rethrows {
+    let stacks = reader.definitions.stacks
+    while known < stacks.nodeCount {
+      let stack = StackID(UInt32(known))
+      let frame = stacks.frame(of: stack).map { self.frame($0.key.encoded) } ?? "cut"
+      try write("stack id=\(known) caller=\(stacks.parent(of: stack).rawValue) frame=\(frame)\n")
+      known += 1
     }
   }
 
@@ -100,17 +117,15 @@ public struct RecordDump {
 
   private func line(of definition: Definition) -> String {
     switch definition {
-    case .stack(let first, let parent, let keys):
-      return "stack first=\(first) parent=\(parent) count=\(keys.count) frames=\(keys.map(frame).joined(separator: ","))"
     case .type(let type):
       return "type id=\(type.id) metadata=\(Hexadecimal.text(type.metadata.rawValue)) kind=\(type.kind.rawValue)"
         + " descriptor=\(Hexadecimal.text(type.descriptor.rawValue)) superclass=\(type.superclass) name=\(PlainText.escaped(type.name))"
-    case .imageLoaded(let image, let nextNode, let ticks):
+    case .imageLoaded(let image, let ticks):
       let buildID = image.buildID.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
       return "image_loaded first=\(Hexadecimal.text(image.range.lowerBound.rawValue)) end=\(Hexadecimal.text(image.range.upperBound.rawValue))"
-        + " bias=\(Hexadecimal.text(image.loadBias)) nextNode=\(nextNode) \(time(ticks)) buildID=\(buildID) path=\(PlainText.escaped(image.path))"
-    case .imageUnloaded(let first, let end, let nextNode, let ticks):
-      return "image_unloaded first=\(Hexadecimal.text(first.rawValue)) end=\(Hexadecimal.text(end.rawValue)) nextNode=\(nextNode) \(time(ticks))"
+        + " bias=\(Hexadecimal.text(image.loadBias)) \(time(ticks)) buildID=\(buildID) path=\(PlainText.escaped(image.path))"
+    case .imageUnloaded(let first, let end, let ticks):
+      return "image_unloaded first=\(Hexadecimal.text(first.rawValue)) end=\(Hexadecimal.text(end.rawValue)) \(time(ticks))"
     case .clock(let sample): return "clock ticks=\(sample.time) monotonic=\(sample.monotonic)"
     case .memory(let sample):
       return "memory \(time(sample.time)) resident=\(sample.resident) recorder=\(sample.recorder) peakResident=\(sample.peakResident)"

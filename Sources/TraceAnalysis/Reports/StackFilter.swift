@@ -14,10 +14,10 @@ final class StackFilter {
     self.selection = selection
   }
 
-  func matches(_ stack: StackNode) -> Bool {
+  func matches(_ stack: StackID) -> Bool {
     if selection.modules.isEmpty && selection.functions.isEmpty { return true }
     if verdicts.isEmpty { verdicts = Array(repeating: 0, count: definitions.stacks.nodeCount) }
-    var chain: [StackNode] = []
+    var chain: [StackID] = []
     var node = stack
     while node.rawValue > 1, verdicts[Int(node.rawValue)] & 128 == 0 {
       chain.append(node)

@@ -1,13 +1,5 @@
 // Turns the linker's names into the source's, in full and in short.
 
-import CDemangle
-
-#if canImport(Glibc)
-  import Glibc
-#elseif canImport(Musl)
-  import Musl
-#endif
-
 /// A function's name as people read it.
 public struct DemangledName: Hashable, Sendable {
   public enum Language: Hashable, Sendable {
@@ -37,7 +29,7 @@ public struct DemangledName: Hashable, Sendable {
 /// - says `specialized` once for any specialization: `specialized sum<A>(_:)`,
 /// - gives all parts of an async function the function's name.
 ///
-/// Results are kept, so asking again is a dictionary look-up. Not to be shared between threads.
+/// The work is done in a child process, since malformed names bring demanglers down. Results are kept, so asking again is a dictionary look-up. Not to be shared between threads.
 public final class Demangler {
   /// Modules that need not be named, because they are the program's own.
   public let programModules: Set<String>
@@ -47,8 +39,16 @@ public final class Demangler {
   private static let cacheLimit = 1 << 18
   private var cache: [String: DemangledName] = [:]
 
-  public init(programModules: Set<String> = []) {
+  private let process: DemanglerProcess
+
+  public convenience init(programModules: Set<String> = []) {
+    self.init(programModules: programModules, process: DemanglerProcess())
+  }
+
+  /// Several demanglers can share one process.
+  init(programModules: Set<String>, process: DemanglerProcess) {
     self.programModules = programModules
+    self.process = process
   }
 
   /// Never fails: a name that cannot be demangled stands for itself. O(length) when not asked before.
@@ -62,14 +62,14 @@ public final class Demangler {
 
   private func demangleAnew(_ mangled: String) -> DemangledName {
     guard mangled.utf8.count <= Self.longestName else { return plain(mangled) }
-    if isSwiftMangling(mangled), let full = swiftDemangled(mangled) {
+    if isSwiftMangling(mangled), let full = process.demangle(mangled) {
       var shortener = SwiftNameShortener(full, droppedModules: programModules)
       let short = shortener.shorten()
       return DemangledName(
         full: full, short: short, language: .swift, module: shortener.module ?? moduleInSwiftMangling(mangled), isThunk: shortener.isThunk,
         isMerged: shortener.isMerged, isAsync: shortener.isAsync, asyncPart: shortener.asyncPart)
     }
-    if mangled.hasPrefix("_Z") || mangled.hasPrefix("___Z"), let full = cPlusPlusDemangled(mangled) {
+    if mangled.hasPrefix("_Z") || mangled.hasPrefix("___Z"), let full = process.demangle(mangled) {
       return DemangledName(
         full: full, short: withoutCloneSuffix(full), language: .cPlusPlus, module: nil, isThunk: isCPlusPlusThunk(mangled), isMerged: false,
         isAsync: false, asyncPart: nil)
@@ -98,23 +98,6 @@ public final class Demangler {
   private func isSwiftMangling(_ name: String) -> Bool {
     for prefix in ["$s", "_$s", "$S", "_$S", "@__swiftmacro_", "_T0", "$e", "_$e"] where name.hasPrefix(prefix) { return true }
     return false
-  }
-
-  private func swiftDemangled(_ mangled: String) -> String? {
-    var mangled = mangled
-    let result = mangled.withUTF8 { bytes in
-      bytes.withMemoryRebound(to: CChar.self) { swift_demangle($0.baseAddress, $0.count, nil, nil, 0) }
-    }
-    guard let result else { return nil }
-    defer { free(result) }
-    return String(cString: result)
-  }
-
-  private func cPlusPlusDemangled(_ mangled: String) -> String? {
-    var status: Int32 = 0
-    guard let result = __cxa_demangle(mangled, nil, nil, &status) else { return nil }
-    defer { free(result) }
-    return status == 0 ? String(cString: result) : nil
   }
 
   private func isCPlusPlusThunk(_ mangled: String) -> Bool {

@@ -34,43 +34,6 @@ struct SwiftNameShortener {
 
   // MARK: Wrappers
 
-  /// Wrappers around an entity, what the short form has in their place, and whether they are nobody's source code.
-  private static let wrappers: [(text: [UInt8], short: [UInt8], isThunk: Bool)] = [
-    ("partial apply forwarder for ", "partial apply for ", true), ("partial apply ObjC forwarder for ", "partial apply for ", true),
-    ("dispatch thunk of ", "dispatch thunk of ", true), ("curry thunk of ", "curry thunk of ", true),
-    ("vtable thunk for ", "vtable thunk for ", true), ("method lookup function for ", "method lookup function for ", true),
-    ("distributed thunk ", "distributed thunk ", true), ("distributed accessor for ", "distributed accessor for ", true),
-    ("back deployment thunk for ", "back deployment thunk for ", true), ("back deployment fallback for ", "", false),
-    ("key path getter for ", "key path getter for ", true), ("key path setter for ", "key path setter for ", true),
-    ("key path equality for ", "key path equality for ", true), ("key path hash for ", "key path hash for ", true),
-    ("async function pointer to ", "async function pointer to ", true), ("@objc completion handler block implementation for ", "", true),
-    ("@objc ", "@objc ", true), ("@nonobjc ", "", true), ("dynamic ", "", false), ("super ", "", false),
-    ("one-time initialization function for ", "one-time initialization function for ", false),
-    ("variable initialization expression of ", "variable initialization expression of ", false),
-    ("property wrapper backing initializer of ", "property wrapper backing initializer of ", false),
-    ("property wrapper init accessor of ", "property wrapper init accessor of ", false),
-    ("default argument ", "default argument ", false),
-  ].map { (Array($0.0.utf8), Array($0.1.utf8), $0.2) }
-
-  /// Functions that the compiler makes for types. The text after `of`, `for` or `from` is a type or an entity.
-  private static let artifacts: [[UInt8]] = [
-    "type metadata accessor for ", "type metadata completion function for ", "type metadata instantiation function for ",
-    "type metadata instantiation cache for ", "lazy protocol witness table accessor for type ",
-    "lazy protocol witness table cache variable for type ", "instantiation function for generic protocol witness table for ",
-    "base witness table accessor for ", "associated type witness table accessor for ", "associated type metadata accessor for ",
-    "associated conformance descriptor for ", "default associated conformance accessor for ", "protocol witness table accessor for ",
-    "generic protocol witness table for ", "metadata instantiation cache for ", "canonical specialized generic type metadata accessor for ",
-    "canonical prespecialized generic type caching token for ", "noncanonical specialized generic type metadata for ", "pack expansion ",
-    "coroutine continuation prototype for ", "implicit conversion of ", "bridged ", "mutating partial apply ", "reverse-mode ",
-    "forward-mode ", "autodiff ", "global initialization token ", "opaque type descriptor accessor ", "block copy helper ", "block destroy helper ",
-  ].map { Array($0.utf8) }
-
-  private static let specializations: [[UInt8]] = [
-    "generic specialization <", "generic not re-abstracted specialization <", "generic partial specialization <",
-    "generic partial not-reabstracted specialization <", "generic pre-specialization <", "inlined generic function <",
-    "function signature specialization <", "generic not-reabstracted specialization <",
-  ].map { Array($0.utf8) }
-
   private mutating func readWrapped(_ rest: inout ArraySlice<UInt8>) {
     while !rest.isEmpty {
       if take("merged ", from: &rest) {
@@ -177,7 +140,10 @@ struct SwiftNameShortener {
       let separator = firstOutside(" in ", in: rest)
       let part = rest[..<(separator ?? rest.endIndex)]
       if parts > 0 { output += Array(" in ".utf8) }
+      let wasAsync = isAsync
       readPart(part, isOutermost: separator == nil)
+      // What a function stands in may be async when it is not.
+      if parts > 0 { isAsync = wasAsync }
       parts += 1
       guard let separator else { break }
       rest = rest[(separator + 4)...]
@@ -250,12 +216,13 @@ struct SwiftNameShortener {
     noteEffects(rest[end...])
   }
 
-  private mutating func noteEffects(_ rest: ArraySlice<UInt8>) {
-    var rest = rest
-    if rest.first == UInt8(ascii: " ") { rest = rest.dropFirst() }
-    if rest.first == UInt8(ascii: "<"), let end = endOfBracket(rest) { rest = rest[end...].drop { $0 == UInt8(ascii: " ") } }
-    if rest.first == UInt8(ascii: "("), let end = endOfBracket(rest) { rest = rest[end...] }
-    if rest.starts(with: Array(" async".utf8)) { isAsync = true }
+  /// Looks for `async` among what follows a function's name: generic parameters, arguments, effects.
+  private mutating func noteEffects(_ text: ArraySlice<UInt8>) {
+    var rest = text.drop { $0 == UInt8(ascii: " ") }
+    while rest.first == UInt8(ascii: "<") || rest.first == UInt8(ascii: "("), let end = endOfBracket(rest) {
+      rest = rest[end...].drop { $0 == UInt8(ascii: " ") }
+    }
+    if rest.starts(with: Array("async ".utf8)) { isAsync = true }
   }
 
   /// `(extension in Module):`, as whose code the entity counts.
@@ -306,170 +273,5 @@ struct SwiftNameShortener {
       rest = rest[min(end + 2, rest.endIndex)...]
     }
     output.append(UInt8(ascii: ")"))
-  }
-
-  // MARK: Types
-
-  /// `<A where A: Module.Protocol>` becomes `<A>`.
-  private func shortGenerics(_ clause: ArraySlice<UInt8>) -> [UInt8] {
-    let inner = clause.dropFirst().dropLast()
-    let end = firstOutside(" where ", in: inner) ?? inner.endIndex
-    return [UInt8(ascii: "<")] + withoutModules(inner[..<end]) + [UInt8(ascii: ">")]
-  }
-
-  /// Leaves out the first of the names that dots join, wherever the next is no associated type of a parameter such as `A` or `B1`.
-  private func withoutModules(_ type: ArraySlice<UInt8>) -> [UInt8] {
-    var result: [UInt8] = []
-    var index = type.startIndex
-    var isPathStart = true
-    while index < type.endIndex {
-      let byte = type[index]
-      if Self.endsIdentifier[Int(byte)] || isOperator(byte) {
-        if byte == UInt8(ascii: "(") {
-          if type[index...].starts(with: Array("(extension in ".utf8)), let end = firstIndex(of: "):", in: type[index...]) {
-            index = end + 2
-            continue
-          }
-          if let name = privateName(type[index...]) {
-            result += name.text
-            index = name.end
-            isPathStart = false
-            continue
-          }
-        }
-        result.append(byte)
-        isPathStart = byte != UInt8(ascii: ".")
-        index += 1
-        continue
-      }
-      var end = index
-      while end < type.endIndex, !Self.endsIdentifier[Int(type[end])], !isOperator(type[end]) { end += 1 }
-      let word = type[index..<end]
-      let isPath = end < type.endIndex && type[end] == UInt8(ascii: ".") && end + 1 < type.endIndex && !isOperator(type[end + 1])
-      if isPathStart, isPath, !isParameter(word) {
-        index = end + 1
-        isPathStart = false
-      } else {
-        result += word
-        index = end
-        isPathStart = false
-      }
-    }
-    return result
-  }
-
-  /// The name in `(name in _discriminator)`, and where that ends.
-  private func privateName(_ slice: ArraySlice<UInt8>) -> (text: ArraySlice<UInt8>, end: Int)? {
-    let name = slice.dropFirst().prefix { !Self.endsIdentifier[Int($0)] }
-    guard !name.isEmpty, slice[name.endIndex...].starts(with: Array(" in _".utf8)) else { return nil }
-    let discriminator = slice[(name.endIndex + 4)...].prefix { !Self.endsIdentifier[Int($0)] }
-    guard discriminator.endIndex < slice.endIndex, slice[discriminator.endIndex] == UInt8(ascii: ")") else { return nil }
-    return (name, discriminator.endIndex + 1)
-  }
-
-  private func isParameter(_ word: ArraySlice<UInt8>) -> Bool {
-    guard let first = word.first, first >= UInt8(ascii: "A"), first <= UInt8(ascii: "Z") else { return false }
-    return word.dropFirst().allSatisfy { $0 >= UInt8(ascii: "0") && $0 <= UInt8(ascii: "9") }
-  }
-
-  // MARK: Scanning
-
-  private static let endsIdentifier: [Bool] = {
-    var table = [Bool](repeating: false, count: 256)
-    for byte in " .<>()[]{},:;\"'?!&@=-".utf8 { table[Int(byte)] = true }
-    return table
-  }()
-
-  private static let operators: [Bool] = {
-    var table = [Bool](repeating: false, count: 256)
-    for byte in "/=-+!*%<>&|^~?.".utf8 { table[Int(byte)] = true }
-    return table
-  }()
-
-  private func isOperator(_ byte: UInt8) -> Bool { Self.operators[Int(byte)] }
-
-  private func take(_ prefix: String, from rest: inout ArraySlice<UInt8>) -> Bool {
-    guard rest.starts(with: prefix.utf8) else { return false }
-    rest = rest.dropFirst(prefix.utf8.count)
-    return true
-  }
-
-  private func firstIndex(of needle: String, in slice: ArraySlice<UInt8>) -> Int? {
-    let needle = Array(needle.utf8)
-    var start = slice.startIndex
-    while start + needle.count <= slice.endIndex, let found = slice[start...].firstIndex(of: needle[0]) {
-      if slice[found...].starts(with: needle) { return found }
-      start = found + 1
-    }
-    return nil
-  }
-
-  private func lastIndex(of needle: String, in slice: ArraySlice<UInt8>) -> Int? {
-    let needle = Array(needle.utf8)
-    var start = slice.endIndex - needle.count
-    while start >= slice.startIndex {
-      if slice[start...].starts(with: needle) { return start }
-      start -= 1
-    }
-    return nil
-  }
-
-  /// Calls `body` with each index outside all brackets, and after each closing bracket that has an opening one, until it returns `true`.
-  private func scan(_ slice: ArraySlice<UInt8>, _ body: (_ index: Int, _ depth: Int) -> Bool) {
-    var depth = 0
-    var index = slice.startIndex
-    while index < slice.endIndex {
-      let byte = slice[index]
-      if byte == UInt8(ascii: "."), index + 1 < slice.endIndex, isOperator(slice[index + 1]), index > slice.startIndex {
-        // An operator's name, which may have angle brackets in it.
-        index += 1
-        while index < slice.endIndex, isOperator(slice[index]) { index += 1 }
-        continue
-      }
-      switch byte {
-      case UInt8(ascii: "("), UInt8(ascii: "["), UInt8(ascii: "{"), UInt8(ascii: "<"):
-        if depth == 0, body(index, 0) { return }
-        depth += 1
-      case UInt8(ascii: ")"), UInt8(ascii: "]"), UInt8(ascii: "}"), UInt8(ascii: ">"):
-        let isArrow = byte == UInt8(ascii: ">") && index > slice.startIndex && slice[index - 1] == UInt8(ascii: "-")
-        if !isArrow {
-          depth -= 1
-          if depth <= 0 {
-            depth = 0
-            if body(index + 1, 0) { return }
-          }
-        }
-      default:
-        if depth == 0, body(index, 0) { return }
-      }
-      index += 1
-    }
-  }
-
-  /// The index after the bracket that closes the one `slice` begins with.
-  private func endOfBracket(_ slice: ArraySlice<UInt8>) -> Int? {
-    var result: Int?
-    var isOpen = false
-    scan(slice) { index, _ in
-      if index == slice.startIndex {
-        isOpen = true
-        return false
-      }
-      if isOpen { result = index }
-      return true
-    }
-    return result
-  }
-
-  /// Where `needle` first stands outside all brackets.
-  private func firstOutside(_ needle: String, in slice: ArraySlice<UInt8>) -> Int? {
-    let needle = Array(needle.utf8)
-    var result: Int?
-    scan(slice) { index, _ in
-      guard index < slice.endIndex, slice[index] == needle[0], slice[index...].starts(with: needle) else { return false }
-      result = index
-      return true
-    }
-    return result
   }
 }

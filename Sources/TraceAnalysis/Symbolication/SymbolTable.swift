@@ -20,15 +20,7 @@ final class SymbolTable {
   private let names: [UInt32]
   private let map: AddressMap
 
-  /// Function symbols that cover any code.
-  let count: Int
-
-  /// `nil` if the file has no function symbols: neither in its symbol table nor in the dynamic one.
-  convenience init?(_ file: ElfFile) {
-    self.init(file, sectionType: SHT_SYMTAB)
-  }
-
-  /// Reads one kind of table, `SHT_SYMTAB` or `SHT_DYNSYM`.
+  /// Reads one kind of table, `SHT_SYMTAB` or `SHT_DYNSYM`. `nil` if the file has none, or no function symbols in it.
   init?(_ file: ElfFile, sectionType: Int32) {
     guard let (section, header) = file.section(ofType: sectionType), let data = elf_getdata(section, nil) else { return nil }
     let entrySize = gelf_fsize(file.handle, ELF_T_SYM, 1, UInt32(EV_CURRENT))
@@ -78,7 +70,6 @@ final class SymbolTable {
     stringTable = Int(header.sh_link)
     names = symbols.map(\.name)
     map = AddressMap(entries)
-    count = entries.count
   }
 
   /// The name of the function whose code includes `address`.

@@ -32,11 +32,13 @@ public final class Symbolicator {
   private var images: [LoadedImage] = []
   private var opened: [Int: OpenedImage] = [:]
   private var demanglers: [Set<String>: Demangler] = [:]
+  private let demanglerProcess = DemanglerProcess()
   private var cache: [AddressKey: [SourceFrame]] = [:]
 
   /// - Parameters:
   ///   - images: all that a trace has; one that is loaded more than once is read once.
-  ///   - programModules: Swift modules that short names leave out. The module that an image is named for is always left out there.
+  ///   - programModules: Swift modules that short names leave out. The module that an image of the
+  ///     program's is named for is always left out there.
   public init(
     images: [LoadedImage], search: DebugFileSearch = DebugFileSearch(), access: any SymbolFileAccess = LocalSymbolFiles(),
     programModules: Set<String> = []
@@ -89,8 +91,9 @@ public final class Symbolicator {
     // There is no file behind the code that the kernel maps.
     let isVirtual = image.path.isEmpty || image.path.hasPrefix("[") || image.path.hasPrefix("linux-vdso")
     let files = isVirtual ? ImageFiles(withoutFile: image) : ImageFiles(image, search: search, access: access)
-    let modules = programModules.union(["main", moduleName(ofImage: image.path)])
-    let demangler = demanglers[modules] ?? Demangler(programModules: modules)
+    let own: Set<String> = SystemCode.isSystemImage(image.path) ? [] : ["main", moduleName(ofImage: image.path)]
+    let modules = programModules.union(own)
+    let demangler = demanglers[modules] ?? Demangler(programModules: modules, process: demanglerProcess)
     demanglers[modules] = demangler
     let result = OpenedImage(files: files, demangler: demangler)
     opened[number] = result

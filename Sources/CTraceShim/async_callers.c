@@ -1,0 +1,64 @@
+// The suspended callers of the async function that a task is running.
+//
+// An async function runs on the stack of whatever thread the concurrency runtime enters it on; its callers are suspended, each in
+// an async context on the heap: word 0 the caller's context, word 1 where the caller resumes. A function with a frame of its own
+// keeps the address of its context beside the saved frame pointer, one without keeps it in r14. Which of the two it is cannot be
+// known for certain, so a context is followed only after its whole chain was found readable, leading to code and ending.
+
+#include "async_callers.h"
+
+#include "stack_memory.h"
+#include "unwind_table.h"
+
+static bool looks_like_code(uintptr_t address) {
+  struct lt_unwind_row row;
+  return address > 4096 && address < LT_FRAME_ADDRESS_MASK && lt_unwind_row(address, true, &row);
+}
+
+/// Asked only for contexts that were not followed last time; costs system calls.
+static LT_NOINLINE bool is_chain(uint64_t context) {
+  for (unsigned depth = 0; depth < LT_ASYNC_LIMIT; depth++) {
+    if (context & 15 || context < 4096 || context >= LT_FRAME_ADDRESS_MASK) return false;
+    if (!lt_is_readable(context) || !lt_is_readable(context + 8)) return false;
+    const uint64_t *words = (const uint64_t *)context;
+    if (!looks_like_code(words[1])) return false;
+    if (words[0] == 0) return true;
+    context = words[0];
+  }
+  return true;
+}
+
+static bool is_same_chain(const struct lt_thread *t, uint64_t context) {
+  for (uint32_t i = 0; i < t->asyncDepth; i++) {
+    // Each context is read only when the one before it, just read, led to it.
+    const uint64_t *words = t->async[i].context;
+    if ((uint64_t)words != context || words[0] != t->async[i].parent || words[1] != t->async[i].resume) return false;
+    context = words[0];
+  }
+  return t->asyncDepth > 0;
+}
+
+static uint32_t replace_chain(struct lt_thread *t, uint64_t context) {
+  struct lt_async_entry fresh[LT_ASYNC_LIMIT];
+  uint32_t count = 0;
+  for (; context && count < LT_ASYNC_LIMIT; count++) {
+    const uint64_t *words = (const uint64_t *)context;
+    fresh[count] = (struct lt_async_entry){words, words[0], words[1]};
+    context = words[0];
+  }
+  uint32_t kept = 0;
+  while (kept < count && kept < t->asyncDepth && fresh[count - 1 - kept].resume == t->async[t->asyncDepth - 1 - kept].resume) kept++;
+  for (uint32_t i = 0; i < count; i++) t->async[i] = fresh[i];
+  t->asyncDepth = count;
+  return kept;
+}
+
+struct lt_async_change lt_async_callers_update(struct lt_thread *t, uintptr_t returnSlot, bool hasFramePointer, uint64_t registerValue) {
+  uint64_t beside = lt_stack_memory_has(t, returnSlot - 16) ? *(const uint64_t *)(returnSlot - 16) : 0;
+  uint64_t candidates[2] = {hasFramePointer ? beside : registerValue, hasFramePointer ? registerValue : beside};
+  if (LT_LIKELY(is_same_chain(t, candidates[0]))) return (struct lt_async_change){true, t->asyncDepth};
+  for (int c = 0; c < 2; c++)
+    if (is_chain(candidates[c])) return (struct lt_async_change){true, replace_chain(t, candidates[c])};
+  t->asyncDepth = 0;
+  return (struct lt_async_change){false, 0};
+}

@@ -1,0 +1,20 @@
+// The suspended callers of the async function that a task is running: its logical stack, below the physical one.
+
+#ifndef LEAKTRACE_ASYNC_CALLERS_H
+#define LEAKTRACE_ASYNC_CALLERS_H
+
+#include "thread_state.h"
+
+struct lt_async_change {
+  bool isFound;    ///< there is a chain of callers, now in the thread's `async`
+  uint32_t kept;   ///< how many of its outermost entries were in it before
+};
+
+/// `returnSlot` is where the outermost physical frame of the task's code returns into the concurrency runtime, `hasFramePointer` whether that
+/// frame is found by rbp, `registerValue` what r14 held in it.
+struct lt_async_change lt_async_callers_update(struct lt_thread *thread, uintptr_t returnSlot, bool hasFramePointer, uint64_t registerValue);
+
+/// The frame key of entry `i` of the thread's `async`.
+static LT_ALWAYS_INLINE uint64_t lt_async_key(const struct lt_thread *t, uint32_t i) { return t->async[i].resume | LT_FRAME_EXACT | LT_FRAME_ASYNC; }
+
+#endif

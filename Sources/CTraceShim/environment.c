@@ -1,0 +1,174 @@
+// The variables by which a process is told to trace, and what its children are told. Allocates only by mapping.
+
+#include "environment.h"
+
+#include "CTraceFormat.h"
+#include "os.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+struct lt_settings lt_settings = {.depthLimit = 65536};
+
+static const char ownPrefix[] = "LEAKTRACE_";
+static const char preloadPrefix[] = "LD_PRELOAD=";
+
+static void copy(char *to, size_t size, const char *from) {
+  size_t length = from ? strlen(from) : 0;
+  if (length >= size) length = 0;
+  memcpy(to, from ? from : "", length);
+  to[length] = 0;
+}
+
+static bool is_own_library(const char *entry, size_t length) {
+  static const char name[] = "libleaktrace.so";
+  size_t n = sizeof name - 1;
+  return length >= n && memcmp(entry + length - n, name, n) == 0 && (length == n || entry[length - n - 1] == '/');
+}
+
+/// The value of LD_PRELOAD without this library, written to `rest`. True if it was in there.
+static bool split_preload(const char *value, char *rest, size_t size, char *own, size_t ownSize) {
+  bool found = false;
+  size_t n = 0;
+  while (*value) {
+    size_t length = strcspn(value, ": ");
+    if (is_own_library(value, length)) {
+      found = true;
+      if (own && length < ownSize) {
+        memcpy(own, value, length);
+        own[length] = 0;
+      }
+    } else if (length && n + length + 2 < size) {
+      if (n) rest[n++] = ':';
+      memcpy(rest + n, value, length);
+      n += length;
+    }
+    value += length;
+    while (*value == ':' || *value == ' ') value++;
+  }
+  rest[n] = 0;
+  return found;
+}
+
+static uint64_t parse_number(const char *text, int base) { return text ? strtoull(text, NULL, base) : 0; }
+
+void lt_environment_read(void) {
+  struct lt_settings *s = &lt_settings;
+  const char *output = getenv("LEAKTRACE_OUTPUT");
+  if (!output || !*output) output = "leaktrace.%n.%p.trace";
+  if (output[0] == '/') {
+    copy(s->output, sizeof s->output, output);
+  } else if (getcwd(s->output, sizeof s->output - strlen(output) - 2)) {
+    strcat(s->output, "/");
+    strcat(s->output, output);
+  }
+  copy(s->messages, sizeof s->messages, getenv("LEAKTRACE_MESSAGES"));
+  s->session = parse_number(getenv("LEAKTRACE_SESSION"), 16);
+  const char *depth = getenv("LEAKTRACE_DEPTH");
+  uint64_t limit = depth ? parse_number(depth, 10) : 65536;
+  s->depthLimit = limit < 1 ? 1 : limit > 1u << 20 ? 1u << 20 : (uint32_t)limit;
+  const char *arc = getenv("LEAKTRACE_ARC");
+  s->arcMode = !arc ? LT_ARC_STACKS : strcmp(arc, "counts") == 0 ? LT_ARC_COUNTS : strcmp(arc, "off") == 0 ? LT_ARC_OFF : LT_ARC_STACKS;
+  s->followsChildren = parse_number(getenv("LEAKTRACE_FOLLOW"), 10) != 0;
+  s->startsPaused = parse_number(getenv("LEAKTRACE_PAUSED"), 10) != 0;
+  s->isQuiet = parse_number(getenv("LEAKTRACE_QUIET"), 10) != 0;
+  s->verifiesStacks = parse_number(getenv("LEAKTRACE_VERIFY_STACKS"), 10) != 0;
+  if (!s->session) s->session = lt_random() | 1;
+
+  const char *finished = getenv("LEAKTRACE_FINISHED");
+  if (finished && strlen(finished) < 4000) {
+    // The program that this one replaced left its live file to be removed.
+    char path[4096];
+    strcpy(path, finished);
+    strcat(path, LT_LIVE_SUFFIX);
+    lt_unlink(path);
+    unsetenv("LEAKTRACE_FINISHED");
+  }
+
+  char rest[4096];
+  const char *preload = getenv("LD_PRELOAD");
+  if (preload && strlen(preload) < sizeof rest && split_preload(preload, rest, sizeof rest, s->preload, sizeof s->preload) && !s->followsChildren) {
+    if (*rest) setenv("LD_PRELOAD", rest, 1);
+    else unsetenv("LD_PRELOAD");
+  }
+  if (!s->followsChildren) {
+    // Take them out in place: unsetenv by name needs the names.
+    extern char **environ;
+    char **to = environ;
+    for (char **from = environ; from && *from; from++)
+      if (strncmp(*from, ownPrefix, sizeof ownPrefix - 1) != 0) *to++ = *from;
+    if (environ) *to = NULL;
+  }
+}
+
+static char *put(char *p, const char *text) {
+  size_t n = strlen(text);
+  memcpy(p, text, n + 1);
+  return p + n;
+}
+
+static char *put_number(char *p, uint64_t value, unsigned base) {
+  char digits[24];
+  int n = 0;
+  do digits[n++] = "0123456789abcdef"[value % base];
+  while (value /= base);
+  while (n) *p++ = digits[--n];
+  *p = 0;
+  return p;
+}
+
+/// Sizes are kept in front of what the caller gets.
+struct block { size_t size; char *pointers[]; };
+
+char **lt_environment_for_child(char *const environment[], bool isTraced, const char *finishedTrace) {
+  if (!lt_settings.preload[0]) return (char **)environment;
+  size_t count = 0, preloadLength = 0;
+  for (char *const *e = environment; e && *e; e++, count++)
+    if (strncmp(*e, preloadPrefix, sizeof preloadPrefix - 1) == 0) preloadLength = strlen(*e);
+  enum { OWN_COUNT = 12 };
+  size_t size = sizeof(struct block) + (count + OWN_COUNT + 1) * sizeof(char *) + preloadLength + 6 * 4096;
+  struct block *block = lt_map_private(size);
+  if (!block) return (char **)environment;
+  block->size = size;
+  char **to = block->pointers;
+  char *text = (char *)(block->pointers + count + OWN_COUNT + 1);
+  char rest[4096] = "";
+  for (char *const *e = environment; e && *e; e++) {
+    if (strncmp(*e, preloadPrefix, sizeof preloadPrefix - 1) == 0) {
+      if (strlen(*e) - (sizeof preloadPrefix - 1) >= sizeof rest) { *to++ = *e; continue; }
+      split_preload(*e + sizeof preloadPrefix - 1, rest, sizeof rest, NULL, 0);
+    } else if (strncmp(*e, ownPrefix, sizeof ownPrefix - 1) != 0) {
+      *to++ = *e;
+    }
+  }
+  if (isTraced || *rest) {
+    *to++ = text;
+    text = put(text, preloadPrefix);
+    if (isTraced) text = put(text, lt_settings.preload);
+    if (isTraced && *rest) text = put(text, ":");
+    text = put(text, rest) + 1;
+  }
+  if (isTraced) {
+#define ADD(name) do { *to++ = text; text = put(text, name); } while (0)
+    ADD("LEAKTRACE_OUTPUT="); text = put(text, lt_settings.output) + 1;
+    if (lt_settings.messages[0]) { ADD("LEAKTRACE_MESSAGES="); text = put(text, lt_settings.messages) + 1; }
+    ADD("LEAKTRACE_SESSION="); text = put_number(text, lt_settings.session, 16) + 1;
+    ADD("LEAKTRACE_DEPTH="); text = put_number(text, lt_settings.depthLimit, 10) + 1;
+    ADD("LEAKTRACE_ARC="); text = put(text, lt_settings.arcMode == LT_ARC_OFF ? "off" : lt_settings.arcMode == LT_ARC_COUNTS ? "counts" : "stacks") + 1;
+    ADD("LEAKTRACE_FOLLOW="); text = put(text, lt_settings.followsChildren ? "1" : "0") + 1;
+    if (lt_settings.startsPaused) { ADD("LEAKTRACE_PAUSED=1"); text++; }
+    if (lt_settings.isQuiet) { ADD("LEAKTRACE_QUIET=1"); text++; }
+    if (lt_settings.verifiesStacks) { ADD("LEAKTRACE_VERIFY_STACKS=1"); text++; }
+    if (finishedTrace) { ADD("LEAKTRACE_FINISHED="); text = put(text, finishedTrace) + 1; }
+#undef ADD
+  }
+  *to = NULL;
+  return block->pointers;
+}
+
+void lt_environment_free(char **made, char *const environment[]) {
+  if (made == (char **)environment || !made) return;
+  struct block *block = (struct block *)((char *)made - offsetof(struct block, pointers));
+  lt_unmap(block, block->size);
+}

@@ -1,0 +1,29 @@
+// The variables by which a process is told to trace, and what its children are told.
+
+#ifndef LEAKTRACE_ENVIRONMENT_H
+#define LEAKTRACE_ENVIRONMENT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct lt_settings {
+  char output[4096];   ///< absolute pattern
+  char messages[4096]; ///< "" when preloaded by hand
+  char preload[4096];  ///< this library, as LD_PRELOAD named it
+  uint64_t session;
+  uint32_t depthLimit;
+  uint8_t arcMode;
+  bool followsChildren, startsPaused, isQuiet, verifiesStacks;
+};
+extern struct lt_settings lt_settings __attribute__((visibility("hidden")));
+
+/// Reads the settings, and takes the variables out of the process's environment unless children are followed.
+void lt_environment_read(void);
+
+/// An environment for a child: `environment` with the recorder's variables in it, or without them. The result is `environment` itself, or
+/// memory that lt_environment_free takes; NULL when there is none to be had.
+char **lt_environment_for_child(char *const environment[], bool isTraced, const char *finishedTrace);
+void lt_environment_free(char **made, char *const environment[]);
+
+#endif

@@ -1,0 +1,202 @@
+// Encodes a thread's events and definitions into its slot of the live file. Calls nothing that allocates.
+
+#include "event_buffer.h"
+
+#include "image_list.h"
+#include "trace_file.h"
+
+#include <string.h>
+
+_Atomic uint32_t lt_exact_time_required;
+uint8_t lt_clock_kind = LT_CLOCK_TSC;
+
+void lt_exact_time_require(void) { atomic_store_explicit(&lt_exact_time_required, 1, memory_order_release); }
+
+uint8_t *lt_put_string(uint8_t *p, const uint8_t *end, const char *text) {
+  size_t length = strlen(text), room = end > p + 10 ? (size_t)(end - p) - 10 : 0;
+  if (length > room) length = room;
+  p = lt_put_varint(p, length);
+  memcpy(p, text, length);
+  return p + length;
+}
+
+/// A control record that moves the time on, and the switch to exact times when it is due.
+LT_NOINLINE uint8_t *lt_buffer_put_time(struct lt_thread *t, uint8_t *p) {
+  uint64_t now = lt_now() >> LT_TIME_SHIFT;
+  t->untimedEvents = 0;
+  bool becomesExact = !t->isExact && atomic_load_explicit(&lt_exact_time_required, memory_order_acquire);
+  uint64_t units = now > t->timeUnits ? now - t->timeUnits : 0;
+  // About 20 microseconds: closer stamps say nothing that a person could use.
+  if (units >= 1u << 13 || becomesExact) {
+    uint8_t payload[10];
+    size_t size = (size_t)(lt_put_varint(payload, units) - payload);
+    *p++ = LT_CONTROL_TIME;
+    *p++ = (uint8_t)size;
+    memcpy(p, payload, size);
+    p += size;
+    t->timeUnits += units;
+  }
+  if (becomesExact) {
+    *p++ = LT_CONTROL_EXACT_TIME;
+    *p++ = 0;
+    t->isExact = 1;
+  }
+  return p;
+}
+
+void lt_buffer_begin(struct lt_thread *t) {
+  struct lt_live_slot *slot = t->slot;
+  uint8_t *base = (uint8_t *)slot;
+  t->cursor = base + slot->eventStart;
+  t->limit = base + lt_trace.slotSize - LT_EVENT_MAX_SIZE;
+  t->context = 0;
+  t->literal = 0;
+  t->recordedDepth = 0;
+  t->recordedAsync = 0;
+  t->depth = 0; // the next stack is unwound and written in full
+  memset(t->keys, 0, sizeof t->keys);
+  memset(t->recent, 0, sizeof t->recent);
+  memset(t->prediction, 0, sizeof t->prediction);
+  memset(t->site, 0, sizeof t->site);
+  memset(t->successor, 0, sizeof t->successor);
+  memset(t->table, 0, sizeof t->table);
+  t->eventCount = 0;
+  t->untimedEvents = 0;
+  t->isExact = 0;
+  uint64_t now = lt_now();
+  t->timeUnits = now >> LT_TIME_SHIFT;
+  slot->firstTime = t->timeUnits << LT_TIME_SHIFT;
+  slot->eventSequence = t->eventSequence;
+  if (atomic_load(&lt_exact_time_required)) t->cursor = lt_buffer_put_time(t, t->cursor);
+  lt_buffer_publish(t, 0);
+}
+
+static bool seal_definitions(struct lt_thread *t) {
+  struct lt_live_slot *slot = t->slot;
+  uint32_t size = slot->definitionUsed - slot->definitionStart;
+  if (size == 0) return true;
+  struct lt_chunk_header header = {.kind = LT_CHUNK_DEFINITIONS, .thread = t->number, .sequence = t->definitionSequence};
+  if (!lt_trace_append(&header, (uint8_t *)slot + slot->definitionStart, size)) return false;
+  t->definitionCursor = (uint8_t *)slot + slot->definitionStart;
+  atomic_store_explicit((_Atomic uint32_t *)&slot->definitionUsed, slot->definitionStart, memory_order_release);
+  slot->definitionSequence = ++t->definitionSequence;
+  return true;
+}
+
+bool lt_buffer_seal_payloads(struct lt_thread *t) {
+  struct lt_live_slot *slot = t->slot;
+  if (!slot) return true;
+  // Definitions first: events that use them follow.
+  if (!seal_definitions(t)) return false;
+  uint64_t word = atomic_load_explicit((_Atomic uint64_t *)&slot->eventUsed, memory_order_acquire);
+  uint32_t size = (uint32_t)word - slot->eventStart, count = (uint32_t)(word >> 32);
+  if (count) {
+    struct lt_chunk_header header = {.kind = LT_CHUNK_EVENTS, .thread = t->number, .sequence = t->eventSequence,
+                                     .firstTime = slot->firstTime, .lastTime = t->timeUnits << LT_TIME_SHIFT, .eventCount = count};
+    if (!lt_trace_append(&header, (uint8_t *)slot + slot->eventStart, size)) return false;
+    atomic_store_explicit((_Atomic uint64_t *)&slot->eventUsed, slot->eventStart, memory_order_release);
+    t->eventSequence++;
+  }
+  lt_trace_add_drops(t);
+  return true;
+}
+
+void lt_buffer_seal(struct lt_thread *t) {
+  if (lt_buffer_seal_payloads(t)) lt_buffer_begin(t);
+  else t->cursor = t->limit;
+}
+
+LT_NOINLINE bool lt_buffer_make_room(struct lt_thread *t) {
+  if (t->slot && lt_trace_is_writable()) {
+    lt_buffer_seal(t);
+    lt_trace_after_seal(t);
+  }
+  if (t->cursor < t->limit) return true;
+  t->drops[LT_DROP_STOPPED]++;
+  return false;
+}
+
+LT_NOINLINE uint8_t *lt_buffer_put_literal(struct lt_thread *t, uint8_t *p, uint64_t key) {
+  // The image must be defined before the event: this is the first time that the payload has this address.
+  if (!lt_image_list_covers(key & LT_FRAME_ADDRESS_MASK)) lt_image_list_refresh(t);
+  *p++ = LT_TOKEN_LITERAL;
+  p = lt_put_varint(p, lt_zigzag((int64_t)(key - t->literal)));
+  t->literal = key;
+  t->keys[lt_key_index(key)] = key;
+  return p;
+}
+
+/// The length of the longest run at keys[i] that repeats what stands `distance` before it.
+static uint32_t repeated(const uint64_t *keys, uint32_t i, uint32_t count, uint32_t distance) {
+  uint32_t n = 0;
+  while (i + n < count && keys[i + n] == keys[i + n - distance]) n++;
+  return n;
+}
+
+LT_NOINLINE void lt_buffer_put_large_change(struct lt_thread *t, struct lt_stack_change *change) {
+  // The payload of a control record has its length in front, and is not known to fit the slot. It goes in pieces, which do.
+  enum { PIECE_TOKENS = 64, PIECE_SIZE = PIECE_TOKENS * 16 + 32, DISTANCE_LIMIT = 16, SHORTEST_COPY = 4 };
+  uint32_t i = 0, count = change->pushes - LT_EVENT_PUSH_LIMIT / 2;
+  uint32_t pops = change->pops;
+  while (i < count && t->cursor + PIECE_SIZE + 16 < t->limit) {
+    uint8_t tokens[PIECE_SIZE], *p = tokens;
+    uint32_t first = i;
+    for (int n = 0; n < PIECE_TOKENS && i < count; n++) {
+      uint32_t best = 0, distance = 0;
+      for (uint32_t d = 1; d <= DISTANCE_LIMIT && d <= i; d++) {
+        uint32_t length = repeated(change->keys, i, count, d);
+        if (length > best) best = length, distance = d;
+      }
+      if (best >= SHORTEST_COPY) {
+        p = lt_put_varint(p, LT_TOKEN_COPY - 1 + distance);
+        p = lt_put_varint(p, best);
+        i += best;
+        continue;
+      }
+      uint32_t index = lt_key_index(change->keys[i]);
+      if (t->keys[index] == change->keys[i]) p = lt_put_varint(p, LT_TOKEN_DICTIONARY + index);
+      else p = lt_buffer_put_literal(t, p, change->keys[i]);
+      i++;
+    }
+    uint8_t head[24], *h = head;
+    h = lt_put_varint(h, pops);
+    h = lt_put_varint(h, i - first);
+    uint8_t *to = t->cursor;
+    *to++ = LT_CONTROL_STACK;
+    to = lt_put_varint(to, (uint64_t)(h - head) + (uint64_t)(p - tokens));
+    memcpy(to, head, (size_t)(h - head));
+    to += h - head;
+    memcpy(to, tokens, (size_t)(p - tokens));
+    t->cursor = to + (p - tokens);
+    pops = 0;
+  }
+  change->pops = pops;
+  change->keys += i;
+  change->pushes -= i;
+  if (LT_UNLIKELY(change->pushes > LT_EVENT_PUSH_LIMIT)) {
+    // The slot is full of this one stack: keep its inner end. Readers see a stack that lacks frames in the middle, and the count says so.
+    t->drops[LT_DROP_STACK_TRUNCATED]++;
+    uint32_t lost = change->pushes - LT_EVENT_PUSH_LIMIT;
+    change->keys += lost;
+    change->pushes = LT_EVENT_PUSH_LIMIT;
+    t->recordedDepth -= lost;
+    t->depth = 0;
+  }
+}
+
+void lt_define(struct lt_thread *t, uint8_t kind, const uint8_t *payload, size_t size) {
+  if (!t->slot) return;
+  if (size > 4096) size = 4096;
+  if (t->definitionCursor + size + 8 > t->definitionLimit) seal_definitions(t);
+  if (t->definitionCursor + size + 8 > t->definitionLimit) {
+    t->drops[LT_DROP_STOPPED]++;
+    return;
+  }
+  uint8_t *p = t->definitionCursor;
+  *p++ = kind;
+  p = lt_put_varint(p, size);
+  memcpy(p, payload, size);
+  p += size;
+  t->definitionCursor = p;
+  atomic_store_explicit((_Atomic uint32_t *)&t->slot->definitionUsed, (uint32_t)(p - (uint8_t *)t->slot), memory_order_release);
+}

@@ -1,0 +1,93 @@
+// Whole stacks by the full unwind tables. Calls nothing that allocates or locks.
+
+#include "full_unwind.h"
+
+#include "async_callers.h"
+#include "stack_memory.h"
+#include "unwind_rules.h"
+#include "unwind_table.h"
+
+#include <string.h>
+
+static bool is_readable(void *thread, uintptr_t address) { return lt_stack_memory_has(thread, address); }
+
+/// The registers of the hook's caller: begins in this function and steps out to it.
+static LT_NOINLINE bool caller_registers(struct lt_thread *t, const uintptr_t *hookFrame, struct lt_registers *registers) {
+  memset(registers, 0, sizeof *registers);
+  uint64_t rbx, r12, r13, r14, r15, here;
+  __asm__ volatile("movq %%rbx, %0\n\tmovq %%r12, %1\n\tmovq %%r13, %2\n\tmovq %%r14, %3\n\tmovq %%r15, %4\n\tleaq (%%rip), %5"
+                   : "=m"(rbx), "=m"(r12), "=m"(r13), "=m"(r14), "=m"(r15), "=r"(here));
+  registers->value[LT_REG_RBX] = rbx;
+  registers->value[12] = r12;
+  registers->value[13] = r13;
+  registers->value[LT_REG_R14] = r14;
+  registers->value[15] = r15;
+  registers->value[LT_REG_RBP] = (uint64_t)__builtin_frame_address(0);
+  registers->value[LT_REG_RSP] = (uint64_t)__builtin_frame_address(0); // frames here are found by rbp
+  registers->value[LT_REG_RA] = here;
+  for (int i = 0; i < 16; i++) {
+    struct lt_unwind_row row;
+    bool isHook = registers->value[LT_REG_RBP] == (uint64_t)hookFrame;
+    if (!lt_unwind_row(registers->value[LT_REG_RA], i == 0, &row)) return false;
+    if (!lt_unwind_apply(&row, registers, is_readable, t)) return false;
+    if (isHook) return true;
+  }
+  return false;
+}
+
+/// Unwinds from the given registers to the end of the stack. With `atTask`, stops at the call by which the concurrency runtime entered a
+/// task's code, and leaves the registers there in it.
+static void walk(struct lt_thread *t, struct lt_registers *registers, struct lt_full_stack *stack, struct lt_registers *atTask) {
+  bool isExact = false;
+  while (registers->value[LT_REG_RA]) {
+    uintptr_t address = registers->value[LT_REG_RA];
+    struct lt_unwind_row row;
+    bool isFound = lt_unwind_row(address, isExact, &row);
+    if (!isFound && !isExact) {
+      // The return address of a signal trampoline may be the first byte of its description.
+      isFound = lt_unwind_row(address, true, &row) && row.isSignalFrame;
+    }
+    if (atTask && isFound && !isExact && lt_is_task_entry_call(address)) {
+      *atTask = *registers;
+      return;
+    }
+    if (stack->count >= stack->capacity) {
+      stack->isTruncated = true;
+      return;
+    }
+    stack->keys[stack->count++] = address | (isExact ? LT_FRAME_EXACT : 0);
+    uint64_t before = registers->value[LT_REG_RSP];
+    if (!isFound || !lt_unwind_apply(&row, registers, is_readable, t)) {
+      stack->isIncomplete = true;
+      return;
+    }
+    isExact = row.isSignalFrame;
+    if (!isExact && registers->value[LT_REG_RSP] <= before && registers->value[LT_REG_RA]) {
+      stack->isIncomplete = true; // a stack that does not grow outwards would be walked for ever
+      return;
+    }
+  }
+}
+
+void lt_full_unwind(struct lt_thread *t, const uintptr_t *hookFrame, struct lt_full_stack *stack) {
+  struct lt_registers registers, atTask;
+  memset(&atTask, 0, sizeof atTask);
+  stack->count = 0;
+  stack->isIncomplete = stack->isTruncated = false;
+  if (!caller_registers(t, hookFrame, &registers)) {
+    stack->isIncomplete = true;
+    return;
+  }
+  walk(t, &registers, stack, &atTask);
+  if (!atTask.value[LT_REG_RA]) return;
+  bool hasFramePointer = false;
+  if (stack->count) {
+    uint64_t rule = lt_rule_for(stack->keys[stack->count - 1] & LT_FRAME_ADDRESS_MASK, atomic_load(&lt_image_generation));
+    hasFramePointer = lt_rule_uses_frame_pointer(rule);
+  }
+  if (lt_async_callers_update(t, atTask.value[LT_REG_RSP] - 8, hasFramePointer, atTask.value[LT_REG_R14]).isFound) {
+    for (uint32_t i = 0; i < t->asyncDepth && stack->count < stack->capacity; i++) stack->keys[stack->count++] = lt_async_key(t, i);
+  } else {
+    walk(t, &atTask, stack, NULL);
+  }
+}

@@ -1,0 +1,18 @@
+// Whole stacks by the full unwind tables, every register followed: slow, for what the short rules cannot express, and to check them.
+
+#ifndef LEAKTRACE_FULL_UNWIND_H
+#define LEAKTRACE_FULL_UNWIND_H
+
+#include "thread_state.h"
+
+struct lt_full_stack {
+  uint64_t *keys; ///< innermost first; the caller's memory
+  uint32_t count, capacity;
+  bool isIncomplete; ///< ends at a frame without usable unwind information
+  bool isTruncated;  ///< ends at the capacity
+};
+
+/// Unwinds the stack of the caller of the hook whose frame address is given. `keys` are frame keys; those of async callers included.
+void lt_full_unwind(struct lt_thread *thread, const uintptr_t *hookFrame, struct lt_full_stack *stack);
+
+#endif

@@ -1,0 +1,154 @@
+// The images loaded in the process, written to the trace as they come and go.
+// Calls dl_iterate_phdr, which takes the loader's lock for its list; never holds a lock of ours while waiting for it that anybody waits for.
+
+#define _GNU_SOURCE
+#include "image_list.h"
+
+#include "event_buffer.h"
+#include "stack_capture.h"
+
+#include <elf.h>
+#include <limits.h>
+#include <link.h>
+#include <string.h>
+
+struct image {
+  uintptr_t start, end, bias;
+  uint32_t isPresent;
+};
+
+enum { IMAGE_LIMIT = 4096 };
+static struct image *images;
+static uint32_t imageCount;
+static _Atomic uint32_t isRefreshing;
+static unsigned long long lastAdds, lastSubs;
+
+struct look {
+  struct lt_thread *thread;
+  bool isCounted, hasChanged;
+  unsigned long long adds, subs;
+};
+
+static int read_counters(struct dl_phdr_info *info, size_t size, void *context) {
+  struct look *look = context;
+  look->isCounted = size >= offsetof(struct dl_phdr_info, dlpi_subs) + sizeof info->dlpi_subs;
+  if (look->isCounted) {
+    look->adds = info->dlpi_adds;
+    look->subs = info->dlpi_subs;
+  }
+  return 1;
+}
+
+static size_t build_id(const struct dl_phdr_info *info, const uint8_t **bytes) {
+  for (int i = 0; i < info->dlpi_phnum; i++) {
+    const ElfW(Phdr) *p = &info->dlpi_phdr[i];
+    if (p->p_type != PT_NOTE) continue;
+    const uint8_t *note = (const uint8_t *)(info->dlpi_addr + p->p_vaddr), *end = note + p->p_memsz;
+    size_t alignment = p->p_align == 8 ? 8 : 4;
+    while (note + sizeof(ElfW(Nhdr)) <= end) {
+      const ElfW(Nhdr) *header = (const ElfW(Nhdr) *)note;
+      const uint8_t *name = note + sizeof *header;
+      const uint8_t *content = name + ((header->n_namesz + 3) & ~3u);
+      const uint8_t *next = note + ((size_t)(content - note) + header->n_descsz + alignment - 1) / alignment * alignment;
+      if (next > end || next <= note) break;
+      if (header->n_type == NT_GNU_BUILD_ID && header->n_namesz == 4 && memcmp(name, "GNU", 4) == 0 && header->n_descsz <= 64) {
+        *bytes = content;
+        return header->n_descsz;
+      }
+      note = next;
+    }
+  }
+  return 0;
+}
+
+static char executablePath[PATH_MAX];
+
+static void define_image(struct lt_thread *t, const struct dl_phdr_info *info, const struct image *image) {
+  uint8_t payload[PATH_MAX < 3600 ? PATH_MAX : 3600], *p = payload;
+  const uint8_t *identifier = NULL;
+  size_t identifierSize = build_id(info, &identifier);
+  const char *path = info->dlpi_name;
+  if (!path || !*path) {
+    long n = lt_syscall(SYS_readlink, "/proc/self/exe", executablePath, sizeof executablePath - 1);
+    executablePath[n > 0 ? n : 0] = 0;
+    path = executablePath;
+  }
+  p = lt_put_varint(p, image->bias);
+  p = lt_put_varint(p, image->start);
+  p = lt_put_varint(p, image->end);
+  p = lt_put_varint(p, lt_now());
+  p = lt_put_varint(p, identifierSize);
+  memcpy(p, identifier, identifierSize);
+  p += identifierSize;
+  p = lt_put_string(p, payload + sizeof payload, path);
+  lt_define(t, LT_DEF_IMAGE_LOADED, payload, (size_t)(p - payload));
+}
+
+static int look_at_image(struct dl_phdr_info *info, size_t size, void *context) {
+  (void)size;
+  struct look *look = context;
+  uintptr_t start = UINTPTR_MAX, end = 0;
+  for (int i = 0; i < info->dlpi_phnum; i++) {
+    const ElfW(Phdr) *p = &info->dlpi_phdr[i];
+    if (p->p_type != PT_LOAD) continue;
+    if (info->dlpi_addr + p->p_vaddr < start) start = info->dlpi_addr + p->p_vaddr;
+    if (info->dlpi_addr + p->p_vaddr + p->p_memsz > end) end = info->dlpi_addr + p->p_vaddr + p->p_memsz;
+  }
+  if (start >= end) return 0;
+  for (uint32_t i = 0; i < imageCount; i++) {
+    if (images[i].start == start && images[i].end == end && images[i].bias == info->dlpi_addr) {
+      images[i].isPresent = 1;
+      return 0;
+    }
+  }
+  if (imageCount == IMAGE_LIMIT) return 0;
+  struct image *image = &images[imageCount++];
+  *image = (struct image){start, end, info->dlpi_addr, 1};
+  define_image(look->thread, info, image);
+  look->hasChanged = true;
+  return 0;
+}
+
+void lt_image_list_refresh(struct lt_thread *t) {
+  uint32_t free = 0;
+  if (!atomic_compare_exchange_strong(&isRefreshing, &free, 1)) return;
+  struct look look = {.thread = t};
+  dl_iterate_phdr(read_counters, &look);
+  if (!look.isCounted || look.adds != lastAdds || look.subs != lastSubs) {
+    if (!images) images = lt_map_private(IMAGE_LIMIT * sizeof *images);
+    if (images) {
+      bool hasGone = false;
+      for (uint32_t i = 0; i < imageCount; i++) images[i].isPresent = 0;
+      dl_iterate_phdr(look_at_image, &look);
+      for (uint32_t i = 0; i < imageCount;) {
+        if (images[i].isPresent) {
+          i++;
+          continue;
+        }
+        uint8_t payload[64], *p = payload;
+        p = lt_put_varint(p, images[i].start);
+        p = lt_put_varint(p, images[i].end);
+              p = lt_put_varint(p, lt_now());
+        lt_define(t, LT_DEF_IMAGE_UNLOADED, payload, (size_t)(p - payload));
+        images[i] = images[--imageCount];
+        hasGone = true;
+      }
+      if (hasGone || look.hasChanged) lt_stack_capture_invalidate();
+      lastAdds = look.adds;
+      lastSubs = look.subs;
+    }
+  }
+  atomic_store(&isRefreshing, 0);
+}
+
+bool lt_image_list_covers(uintptr_t address) {
+  for (uint32_t i = 0; i < imageCount; i++)
+    if (address >= images[i].start && address < images[i].end) return true;
+  return false;
+}
+
+void lt_image_list_reset(void) {
+  imageCount = 0;
+  lastAdds = lastSubs = 0;
+  atomic_store(&isRefreshing, 0);
+}

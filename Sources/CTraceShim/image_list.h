@@ -1,0 +1,15 @@
+// The images loaded in the process, written to the trace as they come and go.
+
+#ifndef LEAKTRACE_IMAGE_LIST_H
+#define LEAKTRACE_IMAGE_LIST_H
+
+#include "thread_state.h"
+
+/// Looks whether images came or went since the last look, and defines what changed. Cheap when nothing did. Skips when another thread is at it.
+void lt_image_list_refresh(struct lt_thread *thread);
+/// Whether an image that was written covers the address. A false no only costs a refresh.
+bool lt_image_list_covers(uintptr_t address);
+/// Forgets what was written: in a child made by fork, for its own trace.
+void lt_image_list_reset(void);
+
+#endif

@@ -1,0 +1,43 @@
+// The functions that the hooks stand in front of, and the arena for calls that come before they are known.
+
+#define _GNU_SOURCE
+#include "next_functions.h"
+
+#include "os.h"
+
+#include <dlfcn.h>
+#include <stdatomic.h>
+#include <string.h>
+
+struct lt_next_functions lt_next;
+
+enum { ARENA_SIZE = 64 << 10, HEADER = 16 };
+static _Alignas(16) uint8_t arena[ARENA_SIZE];
+static _Atomic size_t arenaUsed;
+
+void *lt_bootstrap_allocate(size_t size, size_t alignment) {
+  if (alignment < 16) alignment = 16;
+  if (size > ARENA_SIZE || alignment > 4096) return NULL;
+  size_t need = size + alignment + HEADER;
+  size_t start = atomic_fetch_add(&arenaUsed, (need + 15) & ~(size_t)15);
+  if (start + need > ARENA_SIZE) return NULL;
+  uintptr_t address = ((uintptr_t)arena + start + HEADER + alignment - 1) / alignment * alignment;
+  memcpy((void *)(address - 8), &size, sizeof size);
+  return (void *)address;
+}
+
+int lt_bootstrap_owns(const void *pointer) { return (uintptr_t)pointer - (uintptr_t)arena < ARENA_SIZE; }
+
+size_t lt_bootstrap_size(const void *pointer) {
+  size_t size;
+  memcpy(&size, (const char *)pointer - 8, sizeof size);
+  return size;
+}
+
+void lt_next_functions_find(void) {
+  struct lt_next_functions found;
+#define FIND(result, name, parameters) *(void **)&found.name = dlsym(RTLD_NEXT, #name);
+  LT_HOOKED_MALLOC_FAMILY(FIND)
+#undef FIND
+  lt_next = found;
+}

@@ -1,0 +1,179 @@
+// Every operating system call the recorder makes. Calls no libc function but memory and string primitives.
+
+#include "os.h"
+
+#include <fcntl.h>
+#include <string.h>
+#include <errno.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/time.h>
+
+#ifndef MADV_WIPEONFORK
+#define MADV_WIPEONFORK 18
+#endif
+
+static void *map(size_t size, int protection, int flags, int descriptor, uint64_t offset) {
+  long result = lt_syscall6(SYS_mmap, 0, (long)size, protection, flags, descriptor, (long)offset);
+  return result < 0 && result > -4096 ? NULL : (void *)result;
+}
+
+void *lt_map_private(size_t size) { return map(size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0); }
+
+void *lt_map_wiped_on_fork(size_t size) {
+  void *memory = lt_map_private(size);
+  if (memory && lt_syscall(SYS_madvise, memory, size, MADV_WIPEONFORK) != 0) {
+    lt_unmap(memory, size);
+    return NULL;
+  }
+  return memory;
+}
+
+void *lt_map_file(int descriptor, uint64_t offset, size_t size) {
+  void *memory = map(size, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor, offset);
+  if (memory) lt_syscall(SYS_madvise, memory, size, MADV_DONTFORK);
+  return memory;
+}
+
+void *lt_map_file_read_only(int descriptor, size_t size) { return map(size, PROT_READ, MAP_PRIVATE, descriptor, 0); }
+
+void lt_unmap(void *address, size_t size) { lt_syscall(SYS_munmap, address, size, 0); }
+
+int lt_open(const char *path, int flags, mode_t mode) {
+  long result;
+  do result = lt_syscall6(SYS_openat, AT_FDCWD, (long)path, flags | O_CLOEXEC, mode, 0, 0);
+  while (result == -EINTR);
+  return (int)result;
+}
+
+void lt_close(int descriptor) { lt_syscall(SYS_close, descriptor, 0, 0); }
+
+long lt_read(int descriptor, void *buffer, size_t size) {
+  long result;
+  do result = lt_syscall(SYS_read, descriptor, buffer, size);
+  while (result == -EINTR);
+  return result;
+}
+
+int lt_write_all(int descriptor, const void *buffer, size_t size) {
+  const char *next = buffer;
+  while (size > 0) {
+    long n = lt_syscall(SYS_write, descriptor, next, size);
+    if (n == -EINTR) continue;
+    if (n < 0) return (int)n;
+    if (n == 0) return -EIO;
+    next += n;
+    size -= (size_t)n;
+  }
+  return 0;
+}
+
+int lt_pwrite_all(int descriptor, const void *buffer, size_t size, uint64_t offset) {
+  const char *next = buffer;
+  while (size > 0) {
+    long n = lt_syscall6(SYS_pwrite64, descriptor, (long)next, (long)size, (long)offset, 0, 0);
+    if (n == -EINTR) continue;
+    if (n < 0) return (int)n;
+    if (n == 0) return -EIO;
+    next += n;
+    size -= (size_t)n;
+    offset += (uint64_t)n;
+  }
+  return 0;
+}
+
+int lt_fstat(int descriptor, struct stat *result) { return (int)lt_syscall(SYS_fstat, descriptor, result, 0); }
+int lt_unlink(const char *path) { return (int)lt_syscall(SYS_unlink, path, 0, 0); }
+int lt_truncate_descriptor(int descriptor, uint64_t size) { return (int)lt_syscall(SYS_ftruncate, descriptor, size, 0); }
+
+int lt_allocate_storage(int descriptor, uint64_t offset, uint64_t size) {
+  long result;
+  do result = lt_syscall6(SYS_fallocate, descriptor, 0, (long)offset, (long)size, 0, 0);
+  while (result == -EINTR);
+  if (result != -EOPNOTSUPP && result != -ENOSYS) return (int)result;
+  // The file system cannot reserve: writing zeros does the same, slower.
+  static const char zeros[4096];
+  for (uint64_t done = 0; done < size; done += sizeof zeros) {
+    uint64_t n = size - done < sizeof zeros ? size - done : sizeof zeros;
+    int error = lt_pwrite_all(descriptor, zeros, n, offset + done);
+    if (error) return error;
+  }
+  return 0;
+}
+
+int lt_move_descriptor_high(int descriptor) {
+  struct rlimit limit;
+  uint64_t top = 1024;
+  if (lt_syscall6(SYS_prlimit64, 0, RLIMIT_NOFILE, 0, (long)&limit, 0, 0) == 0 && limit.rlim_cur < top) top = limit.rlim_cur;
+  if (top < 64) return descriptor;
+  long high = lt_syscall(SYS_fcntl, descriptor, F_DUPFD_CLOEXEC, top - 24);
+  if (high < 0) return descriptor;
+  lt_close(descriptor);
+  return (int)high;
+}
+
+uint64_t lt_file_size_limit(void) {
+  struct rlimit limit;
+  if (lt_syscall6(SYS_prlimit64, 0, RLIMIT_FSIZE, 0, (long)&limit, 0, 0) != 0) return UINT64_MAX;
+  return limit.rlim_cur == RLIM_INFINITY ? UINT64_MAX : limit.rlim_cur;
+}
+
+pid_t lt_process_id(void) { return (pid_t)lt_syscall(SYS_getpid, 0, 0, 0); }
+pid_t lt_parent_process_id(void) { return (pid_t)lt_syscall(SYS_getppid, 0, 0, 0); }
+pid_t lt_thread_id(void) { return (pid_t)lt_syscall(SYS_gettid, 0, 0, 0); }
+bool lt_thread_exists(pid_t process, pid_t thread) { return lt_syscall(SYS_tgkill, process, thread, 0) != -ESRCH; }
+void lt_yield(void) { lt_syscall(SYS_sched_yield, 0, 0, 0); }
+
+uint64_t lt_clock_nanoseconds(clockid_t clock) {
+  struct timespec t = {0};
+  lt_syscall(SYS_clock_gettime, clock, &t, 0);
+  return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
+uint64_t lt_random(void) {
+  uint64_t value = 0;
+  if (lt_syscall(SYS_getrandom, &value, sizeof value, 1 /* GRND_NONBLOCK */) != sizeof value)
+    value = lt_ticks() * 0x9E3779B97F4A7C15ull ^ ((uint64_t)lt_process_id() << 32);
+  return value;
+}
+
+void lt_resident_size(uint64_t *current, uint64_t *peak) {
+  *current = *peak = 0;
+  struct rusage usage;
+  if (lt_syscall(SYS_getrusage, RUSAGE_SELF, &usage, 0) == 0) *peak = (uint64_t)usage.ru_maxrss * 1024;
+  char text[128];
+  int descriptor = lt_open("/proc/self/statm", O_RDONLY, 0);
+  if (descriptor < 0) return;
+  long n = lt_read(descriptor, text, sizeof text - 1);
+  lt_close(descriptor);
+  if (n <= 0) return;
+  text[n] = 0;
+  const char *p = strchr(text, ' ');
+  uint64_t pages = 0;
+  for (p = p ? p + 1 : text; *p >= '0' && *p <= '9'; p++) pages = pages * 10 + (uint64_t)(*p - '0');
+  *current = pages * 4096;
+}
+
+bool lt_is_readable(uintptr_t address) {
+  // The kernel copies the mask before it looks at `how`: an unreadable address is EFAULT, a readable one EINVAL, and nothing changes.
+  return lt_syscall6(SYS_rt_sigprocmask, -1, (long)address, 0, 8, 0, 0) != -EFAULT;
+}
+
+bool lt_ticks_are_reliable(void) {
+  char name[16] = {0};
+  int descriptor = lt_open("/sys/devices/system/clocksource/clocksource0/current_clocksource", O_RDONLY, 0);
+  long n = descriptor < 0 ? -1 : lt_read(descriptor, name, sizeof name - 1);
+  if (descriptor >= 0) lt_close(descriptor);
+  if (n > 0) return strncmp(name, "tsc", 3) == 0 || strncmp(name, "kvm-clock", 9) == 0 || strncmp(name, "hyperv", 6) == 0;
+  // No sysfs, as in some containers: an invariant counter is the best sign left.
+  uint32_t eax = 0x80000007, ebx, ecx = 0, edx;
+  __asm__("cpuid" : "+a"(eax), "=b"(ebx), "+c"(ecx), "=d"(edx));
+  return (edx >> 8) & 1;
+}
+
+uint64_t lt_nominal_tick_rate(void) {
+  uint32_t eax = 0x15, ebx, ecx = 0, edx;
+  __asm__("cpuid" : "+a"(eax), "=b"(ebx), "+c"(ecx), "=d"(edx));
+  if (eax == 0 || ebx == 0 || ecx == 0) return 0;
+  return (uint64_t)ecx * ebx / eax;
+}

@@ -1,0 +1,94 @@
+// Every operating system call the recorder makes, and everything that depends on the processor.
+//
+// Calls go straight to the kernel: they leave errno alone, are no cancellation points, and cannot be interposed by another
+// preloaded library. Results are as the kernel gives them: a negative value is −errno.
+
+#ifndef LEAKTRACE_OS_H
+#define LEAKTRACE_OS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/types.h>
+#include <time.h>
+
+#if !defined(__linux__) || !defined(__x86_64__)
+#error "the recorder knows Linux on x86-64 only"
+#endif
+
+#define LT_LIKELY(x) __builtin_expect(!!(x), 1)
+#define LT_UNLIKELY(x) __builtin_expect(!!(x), 0)
+#define LT_NOINLINE __attribute__((noinline))
+#define LT_ALWAYS_INLINE inline __attribute__((always_inline))
+
+static LT_ALWAYS_INLINE long lt_syscall6(long number, long a, long b, long c, long d, long e, long f) {
+  long result;
+  register long r10 __asm__("r10") = d;
+  register long r8 __asm__("r8") = e;
+  register long r9 __asm__("r9") = f;
+  __asm__ volatile("syscall" : "=a"(result) : "a"(number), "D"(a), "S"(b), "d"(c), "r"(r10), "r"(r8), "r"(r9) : "rcx", "r11", "memory");
+  return result;
+}
+#define lt_syscall(n, a, b, c) lt_syscall6((n), (long)(a), (long)(b), (long)(c), 0, 0, 0)
+
+/// Processor ticks. Not ordered with the instructions around it.
+static LT_ALWAYS_INLINE uint64_t lt_ticks(void) { return __builtin_ia32_rdtsc(); }
+
+/// Processor ticks, read after all earlier loads are done: so that an event seen through memory written by another thread
+/// never gets an earlier time than that thread's.
+static LT_ALWAYS_INLINE uint64_t lt_ticks_ordered(void) {
+  unsigned processor;
+  return __builtin_ia32_rdtscp(&processor);
+}
+
+static LT_ALWAYS_INLINE void lt_relax(void) { __builtin_ia32_pause(); }
+
+/// Private zeroed memory, or NULL. Pages become resident when touched.
+void *lt_map_private(size_t size);
+/// The same, and a child made by fork sees it zeroed. NULL where the kernel cannot (before 4.14).
+void *lt_map_wiped_on_fork(size_t size);
+/// `size` bytes of the file at `offset`, shared. A child made by fork does not have the mapping. NULL on failure.
+void *lt_map_file(int descriptor, uint64_t offset, size_t size);
+/// The same, private and read-only.
+void *lt_map_file_read_only(int descriptor, size_t size);
+void lt_unmap(void *address, size_t size);
+
+int lt_open(const char *path, int flags, mode_t mode);
+void lt_close(int descriptor);
+long lt_read(int descriptor, void *buffer, size_t size);
+/// All of it, past interruptions. Returns 0 or −errno.
+int lt_write_all(int descriptor, const void *buffer, size_t size);
+/// All of it at `offset`. Returns 0 or −errno.
+int lt_pwrite_all(int descriptor, const void *buffer, size_t size, uint64_t offset);
+int lt_fstat(int descriptor, struct stat *result);
+int lt_unlink(const char *path);
+int lt_truncate_descriptor(int descriptor, uint64_t size);
+/// Makes the range of the file have storage, so that writing to its mapping cannot fail. Returns 0 or −errno.
+int lt_allocate_storage(int descriptor, uint64_t offset, uint64_t size);
+/// Duplicates to a high number, closed on exec. Returns the new descriptor, or the old one if that cannot be.
+int lt_move_descriptor_high(int descriptor);
+/// Largest file this process may write, or UINT64_MAX. Writing past it would raise SIGXFSZ.
+uint64_t lt_file_size_limit(void);
+
+pid_t lt_process_id(void);
+pid_t lt_parent_process_id(void);
+pid_t lt_thread_id(void);
+/// False when the thread has ended.
+bool lt_thread_exists(pid_t process, pid_t thread);
+void lt_yield(void);
+/// Nanoseconds of CLOCK_MONOTONIC or CLOCK_REALTIME.
+uint64_t lt_clock_nanoseconds(clockid_t clock);
+/// Random bits, for identifiers.
+uint64_t lt_random(void);
+/// Resident bytes of the process, and the most it had; 0 when unknown.
+void lt_resident_size(uint64_t *current, uint64_t *peak);
+/// Whether eight bytes at the address can be read. Costs a system call.
+bool lt_is_readable(uintptr_t address);
+/// Whether the kernel itself keeps time by the processor's tick counter, so that it runs evenly on all cores.
+bool lt_ticks_are_reliable(void);
+/// Nominal ticks per second of the processor's counter, or 0.
+uint64_t lt_nominal_tick_rate(void);
+
+#endif

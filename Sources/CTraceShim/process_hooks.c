@@ -1,0 +1,154 @@
+// Hooks of what begins and ends processes, threads and images. They record nothing themselves: they keep the trace right.
+
+#define _GNU_SOURCE
+#include "environment.h"
+#include "event_buffer.h"
+#include "image_list.h"
+#include "process_state.h"
+#include "trace_file.h"
+
+#include <alloca.h>
+#include <dlfcn.h>
+#include <pthread.h>
+#include <spawn.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#define EXPORT __attribute__((visibility("default")))
+
+/// The next definition of a function, looked up when first needed.
+#define NEXT(name)                                                                      \
+  ({                                                                                    \
+    static _Atomic(void *) found_;                                                      \
+    void *next_ = atomic_load_explicit(&found_, memory_order_relaxed);                  \
+    if (!next_) {                                                                       \
+      next_ = dlsym(RTLD_NEXT, #name);                                                  \
+      atomic_store_explicit(&found_, next_, memory_order_relaxed);                      \
+    }                                                                                   \
+    (__typeof__(&name))next_;                                                           \
+  })
+
+static bool is_traced_process(void) { return lt_trace_is_writable() && lt_process_id() == lt_trace.process; }
+
+// --- replacing the program ---------------------------------------------------------------------------------------------
+
+/// The environment for the program that replaces this one; `call` replaces it. A program that replaces the traced one is traced; one
+/// that replaces a child is traced if children are.
+#define REPLACE(environment, call)                                                                                 \
+  do {                                                                                                             \
+    bool isOurs = is_traced_process();                                                                             \
+    bool isTraced = isOurs || lt_settings.followsChildren;                                                         \
+    char **made = (char **)(environment);                                                                          \
+    if (isOurs) lt_process_before_exec();                                                                          \
+    if (isTraced) made = lt_environment_for_child((environment), true, isOurs ? lt_trace.path : NULL);             \
+    int result = (call);                                                                                           \
+    if (isTraced) lt_environment_free(made, (environment));                                                        \
+    return result;                                                                                                 \
+  } while (0)
+
+EXPORT int execve(const char *path, char *const arguments[], char *const environment[]) {
+  REPLACE(environment, NEXT(execve)(path, arguments, made));
+}
+EXPORT int execvpe(const char *file, char *const arguments[], char *const environment[]) {
+  REPLACE(environment, NEXT(execvpe)(file, arguments, made));
+}
+EXPORT int fexecve(int descriptor, char *const arguments[], char *const environment[]) {
+  REPLACE(environment, NEXT(fexecve)(descriptor, arguments, made));
+}
+EXPORT int execv(const char *path, char *const arguments[]) { return execve(path, arguments, environ); }
+EXPORT int execvp(const char *file, char *const arguments[]) { return execvpe(file, arguments, environ); }
+
+/// The variable arguments from `first` to the null that ends them, as an array on the stack.
+#define COLLECT(arguments, first, last)                          \
+  va_list list;                                                  \
+  size_t count = 1;                                              \
+  va_start(list, first);                                         \
+  while (va_arg(list, char *)) count++;                          \
+  va_end(list);                                                  \
+  char **arguments = alloca((count + 1) * sizeof(char *));       \
+  va_start(list, first);                                         \
+  arguments[0] = (char *)first;                                  \
+  for (size_t i = 1; i <= count; i++) arguments[i] = va_arg(list, char *); \
+  last;                                                          \
+  va_end(list)
+
+EXPORT int execl(const char *path, const char *first, ...) {
+  COLLECT(arguments, first, (void)0);
+  return execve(path, arguments, environ);
+}
+EXPORT int execlp(const char *file, const char *first, ...) {
+  COLLECT(arguments, first, (void)0);
+  return execvpe(file, arguments, environ);
+}
+EXPORT int execle(const char *path, const char *first, ...) {
+  COLLECT(arguments, first, char **environment = va_arg(list, char **));
+  return execve(path, arguments, environment);
+}
+
+// --- children --------------------------------------------------------------------------------------------------------------
+
+#define SPAWN(environment, call)                                                                        \
+  do {                                                                                                  \
+    bool isTraced = lt_settings.followsChildren && lt_settings.preload[0];                              \
+    char **made = isTraced ? lt_environment_for_child((environment), true, NULL) : (char **)(environment); \
+    int result = (call);                                                                                \
+    if (isTraced) lt_environment_free(made, (environment));                                             \
+    if (result == 0 && is_traced_process()) lt_process_count_untraced_child();                          \
+    return result;                                                                                      \
+  } while (0)
+
+EXPORT int posix_spawn(pid_t *pid, const char *path, const posix_spawn_file_actions_t *actions, const posix_spawnattr_t *attributes,
+                       char *const arguments[], char *const environment[]) {
+  SPAWN(environment, NEXT(posix_spawn)(pid, path, actions, attributes, arguments, made));
+}
+EXPORT int posix_spawnp(pid_t *pid, const char *file, const posix_spawn_file_actions_t *actions, const posix_spawnattr_t *attributes,
+                        char *const arguments[], char *const environment[]) {
+  SPAWN(environment, NEXT(posix_spawnp)(pid, file, actions, attributes, arguments, made));
+}
+EXPORT int system(const char *command) {
+  if (command && is_traced_process()) lt_process_count_untraced_child();
+  return NEXT(system)(command);
+}
+EXPORT FILE *popen(const char *command, const char *mode) {
+  if (is_traced_process()) lt_process_count_untraced_child();
+  return NEXT(popen)(command, mode);
+}
+EXPORT pid_t fork(void) {
+  pid_t child = NEXT(fork)();
+  if (child > 0 && is_traced_process()) lt_process_count_untraced_child();
+  return child;
+}
+
+// --- threads and images ------------------------------------------------------------------------------------------------------
+
+EXPORT int pthread_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*start)(void *), void *argument) {
+  // From the first event of the second thread on, all threads' events must be comparable.
+  if (atomic_load_explicit(&lt_hook_mode, memory_order_relaxed)) lt_exact_time_require();
+  return NEXT(pthread_create)(thread, attributes, start, argument);
+}
+
+EXPORT int dlclose(void *handle) {
+  int result = NEXT(dlclose)(handle);
+  struct lt_thread *t = lt_enter();
+  if (t) {
+    lt_image_list_refresh(t);
+    lt_leave(t);
+  }
+  return result;
+}
+
+// --- ends that skip the exit handlers ------------------------------------------------------------------------------------------
+
+EXPORT void _exit(int status) {
+  if (is_traced_process()) lt_process_finish(LT_CLOSE_UNDERSCORE_EXIT);
+  lt_syscall(SYS_exit_group, status, 0, 0);
+  __builtin_unreachable();
+}
+EXPORT void _Exit(int status) { _exit(status); }
+EXPORT void quick_exit(int status) {
+  if (is_traced_process()) lt_process_finish(LT_CLOSE_UNDERSCORE_EXIT);
+  NEXT(quick_exit)(status);
+  __builtin_unreachable();
+}

@@ -1,0 +1,24 @@
+// The life of the traced process as the recorder sees it: load, fork, exec, exit.
+
+#ifndef LEAKTRACE_PROCESS_STATE_H
+#define LEAKTRACE_PROCESS_STATE_H
+
+#include "thread_state.h"
+
+/// Whether this process is the one whose trace is open. In a child made by a fork that nobody announced it turns tracing off, or begins
+/// the child's own trace.
+bool lt_process_is_ours(void);
+/// Called by each thread when it has registered; the first writes what describes the process.
+void lt_process_first_event(struct lt_thread *thread);
+
+/// Before and after this process replaces its program. `seal` closes the trace as far as can be told.
+void lt_process_before_exec(void);
+void lt_process_after_failed_exec(void);
+/// Closes the trace for good. Safe to call twice, and in any process.
+void lt_process_finish(uint32_t reason);
+/// Child side of fork.
+void lt_process_after_fork(void);
+/// Counts a child that is not traced.
+void lt_process_count_untraced_child(void);
+
+#endif

@@ -1,0 +1,128 @@
+// What the recorder knows of one thread: registration, and cleaning up after threads that have ended.
+//
+// A thread's end is not announced: destructors of thread-local variables, the C library's among them, still allocate and
+// free after any hook one could set. So a thread's state outlives it, and is sealed and reused when the kernel says that the thread is
+// gone: when another thread registers, and at the end of the process.
+
+#include "thread_state.h"
+
+#include "event_buffer.h"
+#include "image_list.h"
+#include "process_state.h"
+#include "stack_capture.h"
+#include "trace_file.h"
+
+#include <string.h>
+
+__thread struct lt_tls lt_tls;
+
+static _Atomic(struct lt_thread *) firstThread;
+static _Atomic uint32_t nextNumber = 1;
+static _Atomic uint32_t threadCount;
+
+enum { CLAIM_FREE = 0, CLAIM_USED = 1, CLAIM_REAPING = 2 };
+
+struct lt_thread *lt_thread_first(void) { return atomic_load_explicit(&firstThread, memory_order_acquire); }
+uint32_t lt_thread_count(void) { return atomic_load_explicit(&threadCount, memory_order_relaxed); }
+
+void lt_thread_reset_after_fork(void) {
+  // The states were wiped; they are not worth finding again.
+  atomic_store(&firstThread, NULL);
+  atomic_store(&nextNumber, 1);
+  atomic_store(&threadCount, 0);
+  memset(&lt_tls, 0, sizeof lt_tls);
+}
+
+static void reap(struct lt_thread *t, pid_t process, pid_t self) {
+  if (atomic_load(&t->isClaimed) != CLAIM_USED) return;
+  bool isGone = t->osThread == self ? t != lt_tls.thread : !lt_thread_exists(process, t->osThread);
+  if (!isGone) return;
+  uint32_t used = CLAIM_USED;
+  if (!atomic_compare_exchange_strong(&t->isClaimed, &used, CLAIM_REAPING)) return;
+  lt_buffer_seal_payloads(t);
+  if (t->slot) t->slot->thread = 0;
+  atomic_store(&t->isClaimed, CLAIM_FREE);
+}
+
+void lt_thread_reap(void) {
+  pid_t process = lt_process_id(), self = lt_thread_id();
+  for (struct lt_thread *t = lt_thread_first(); t; t = atomic_load(&t->next)) reap(t, process, self);
+}
+
+static struct lt_thread *claim_free(void) {
+  for (struct lt_thread *t = lt_thread_first(); t; t = atomic_load(&t->next)) {
+    uint32_t free = CLAIM_FREE;
+    if (atomic_load(&t->isClaimed) == CLAIM_FREE && atomic_compare_exchange_strong(&t->isClaimed, &free, CLAIM_USED)) return t;
+  }
+  return NULL;
+}
+
+static struct lt_thread *make_thread(void) {
+  struct lt_thread *t = lt_map_wiped_on_fork(sizeof *t);
+  if (!t) return NULL;
+  t->entryLimit = lt_stack_depth_limit();
+  t->entries = lt_map_private(t->entryLimit * sizeof *t->entries);
+  t->fresh = lt_map_private(t->entryLimit * sizeof *t->fresh);
+  t->pushed = lt_map_private((t->entryLimit + LT_ASYNC_LIMIT + 1) * sizeof *t->pushed);
+  if (!t->entries || !t->fresh || !t->pushed) return NULL;
+  atomic_store(&t->isClaimed, CLAIM_USED);
+  struct lt_thread *first = lt_thread_first();
+  do atomic_store(&t->next, first);
+  while (!atomic_compare_exchange_weak(&firstThread, &first, t));
+  return t;
+}
+
+static struct lt_thread *register_thread(void) {
+  lt_thread_reap();
+  struct lt_thread *t = claim_free();
+  if (!t) t = make_thread();
+  if (!t) return NULL;
+  if (!t->slot) t->slot = lt_trace_new_slot();
+  if (!t->slot) {
+    atomic_store(&t->isClaimed, CLAIM_FREE);
+    return NULL;
+  }
+  t->number = atomic_fetch_add(&nextNumber, 1);
+  if (t->number > 1) lt_exact_time_require();
+  t->osThread = lt_thread_id();
+  t->eventSequence = t->definitionSequence = 0;
+  t->totalEvents = 0;
+  t->asyncDepth = 0;
+  t->endsInTask = 0;
+  t->mappedLow = t->mappedHigh = 0;
+  memset(t->drops, 0, sizeof t->drops);
+  struct lt_live_slot *slot = t->slot;
+  slot->osThread = (uint32_t)t->osThread;
+  slot->definitionSequence = slot->eventSequence = 0;
+  slot->definitionUsed = slot->definitionStart;
+  t->definitionCursor = (uint8_t *)slot + slot->definitionStart;
+  t->definitionLimit = (uint8_t *)slot + slot->eventStart;
+  lt_buffer_begin(t);
+  slot->thread = t->number;
+  atomic_fetch_add(&threadCount, 1);
+  t->isReady = 1;
+  uint8_t payload[32], *p = payload;
+  p = lt_put_varint(p, t->number);
+  p = lt_put_varint(p, (uint64_t)t->osThread);
+  p = lt_put_varint(p, lt_now());
+  lt_define(t, LT_DEF_THREAD, payload, (size_t)(p - payload));
+  return t;
+}
+
+LT_NOINLINE struct lt_thread *lt_thread_prepare(void) {
+  if (!lt_process_is_ours()) return NULL;
+  struct lt_thread *t = lt_tls.thread;
+  if (atomic_load_explicit(lt_pause_switch, memory_order_relaxed) != LT_SWITCH_RECORD) return NULL;
+  if (t && t->isReady) return t;
+  if (!lt_trace_is_writable()) return NULL;
+  t = register_thread();
+  lt_tls.thread = t;
+  if (!t) return NULL;
+  lt_process_first_event(t);
+  return t;
+}
+
+LT_NOINLINE void lt_thread_drain_nested_drops(struct lt_thread *t) {
+  t->drops[LT_DROP_NESTED] += lt_tls.nestedDrops;
+  lt_tls.nestedDrops = 0;
+}

@@ -1,0 +1,135 @@
+// What the recorder knows of one thread, and how a hook gets at it.
+//
+// `lt_tls` is the only thread-local variable: initial-exec, valid when all zero, so that reading it never allocates. The
+// struct it points to lives in memory that a fork wipes: in the child it reads as zero, `isReady` among it, whoever called fork.
+
+#ifndef LEAKTRACE_THREAD_STATE_H
+#define LEAKTRACE_THREAD_STATE_H
+
+#include "CTraceFormat.h"
+#include "os.h"
+
+#include <stdatomic.h>
+
+/// A frame of the last recorded stack, and what has to be unchanged in memory for it still to hold.
+struct lt_frame_entry {
+  uintptr_t returnSlot;        ///< address of the return address on the stack
+  uint64_t returnAddress;      ///< what it held
+  const uint64_t *framePointerSlot; ///< where this activation saved the caller's rbp; this struct's `framePointer` if it did not
+  uint64_t framePointer;       ///< the caller's rbp
+  uintptr_t contextSlot;       ///< where this activation saved the caller's r14; 0 if it did not
+};
+
+/// A suspended async caller of the last recorded stack.
+struct lt_async_entry {
+  const uint64_t *context; ///< address of the async context
+  uint64_t parent, resume; ///< its first two words
+};
+
+enum { LT_ASYNC_LIMIT = 512 };
+
+struct lt_prediction {
+  uint8_t operation, pushes;
+  uint16_t pops;
+  uint16_t keys[LT_PREDICTED_PUSHES];
+};
+_Static_assert(sizeof(struct lt_prediction) == 16, "four to a cache line");
+struct lt_site { uint64_t size; uint64_t metadata; uint32_t type; uint32_t reserved; };
+
+struct lt_thread {
+  // Written by every event.
+  uint32_t isReady; ///< zero before registration, and in a child made by fork
+  uint32_t isExact; ///< every event carries its time
+  uint8_t *cursor, *limit; ///< the events payload in the slot
+  struct lt_live_slot *slot;
+  uint64_t recent[LT_RECENT_COUNT];
+  uint32_t context; ///< of the last event
+  uint64_t timeUnits; ///< time of the last event, in units of 2^LT_TIME_SHIFT ticks
+  uint64_t eventCount; ///< in the present payload
+  uint32_t untimedEvents; ///< since the clock was last read
+
+  // Stack capture.
+  uint32_t depth;      ///< frames in `entries`, the outermost first
+  uint32_t endsInTask; ///< entries[0] returns into the concurrency runtime: no frame of the recorded stack, `async` follows instead
+  uint32_t asyncDepth; ///< suspended callers in `async`, the innermost first
+  uint32_t imageGeneration;
+  uintptr_t mappedLow, mappedHigh; ///< stack memory known to be readable
+  struct lt_frame_entry *entries;
+  struct lt_frame_entry *fresh; ///< scratch for frames that changed
+  uint64_t *pushed; ///< scratch for the keys of frames that changed
+  uint32_t entryLimit;
+  uint32_t recordedAsync; ///< that stack begins with the keys of `async`
+  uint32_t recordedDepth; ///< keys in the stack that a reader of the present payload has
+  uint64_t literal; ///< last key written out
+  struct lt_async_entry async[LT_ASYNC_LIMIT];
+
+  // Definitions payload.
+  uint8_t *definitionCursor, *definitionLimit;
+
+  // Identity.
+  uint32_t number;
+  pid_t osThread;
+  uint32_t eventSequence, definitionSequence;
+  uint64_t totalEvents;
+  uint64_t drops[LT_DROP_COUNT];
+  _Atomic(struct lt_thread *) next; ///< list of all threads
+  _Atomic uint32_t isClaimed;       ///< 0: may be taken over by a new thread
+
+  struct lt_prediction prediction[LT_CONTEXT_COUNT];
+  struct lt_site site[LT_CONTEXT_COUNT];
+  uint64_t keys[LT_KEY_COUNT];
+  uint64_t successor[LT_SUCCESSOR_COUNT];
+  uint64_t table[LT_ADDRESS_TABLE_COUNT];
+};
+
+struct lt_tls {
+  struct lt_thread *thread;
+  uint32_t hookDepth; ///< above 0 inside a hook
+  uint32_t isInsideObjectAllocation; ///< the runtime's own allocation function is being called for an object
+  uint64_t nestedDrops; ///< calls made inside a hook, not yet counted in the thread
+};
+
+extern __thread struct lt_tls lt_tls __attribute__((tls_model("initial-exec"), visibility("hidden")));
+
+/// What hooks ask first. LT_HOOKS_OFF passes every call through.
+enum lt_hook_mode { LT_HOOKS_OFF = 0, LT_HOOKS_ON = 1 };
+extern _Atomic uint32_t lt_hook_mode __attribute__((visibility("hidden")));
+/// The pause switch, in the live file's header once there is one: another process may set it.
+extern _Atomic uint32_t *lt_pause_switch __attribute__((visibility("hidden")));
+
+/// Registers the calling thread, or says NULL: tracing is off, paused, or there is no memory. Called with hookDepth 1.
+LT_NOINLINE struct lt_thread *lt_thread_prepare(void);
+LT_NOINLINE void lt_thread_drain_nested_drops(struct lt_thread *thread);
+
+/// Begins a hook. NULL: pass the call through and record nothing. Otherwise `lt_leave` must follow.
+static LT_ALWAYS_INLINE struct lt_thread *lt_enter(void) {
+  if (LT_UNLIKELY(atomic_load_explicit(&lt_hook_mode, memory_order_relaxed) == LT_HOOKS_OFF)) return NULL;
+  if (LT_UNLIKELY(lt_tls.hookDepth != 0)) {
+    lt_tls.nestedDrops++;
+    return NULL;
+  }
+  struct lt_thread *thread = lt_tls.thread;
+  lt_tls.hookDepth = 1;
+  __asm__ volatile("" ::: "memory");
+  if (LT_LIKELY(thread && thread->isReady && atomic_load_explicit(lt_pause_switch, memory_order_relaxed) == LT_SWITCH_RECORD)) return thread;
+  thread = lt_thread_prepare();
+  if (!thread) lt_tls.hookDepth = 0;
+  return thread;
+}
+
+static LT_ALWAYS_INLINE void lt_leave(struct lt_thread *thread) {
+  if (LT_UNLIKELY(lt_tls.nestedDrops)) lt_thread_drain_nested_drops(thread);
+  __asm__ volatile("" ::: "memory");
+  lt_tls.hookDepth = 0;
+}
+
+/// All threads that ever recorded, latest first. Never shrinks; entries are reused.
+struct lt_thread *lt_thread_first(void);
+/// Seals what threads that have ended left in their slots. `everything`: also that of the calling thread.
+void lt_thread_reap(void);
+/// Forgets every thread: in a child made by fork.
+void lt_thread_reset_after_fork(void);
+/// Threads that were registered.
+uint32_t lt_thread_count(void);
+
+#endif

@@ -1,0 +1,438 @@
+// The trace and its live file: create, append chunks, close, stop when the disk is full.
+//
+// A host may close every descriptor, change its root or its user, or fill the disk. So each append checks that the descriptor still
+// means the trace, opens it anew by path if not, and gives up for good if that fails. Appends are single writes to a file opened for
+// appending, so that threads need no lock. Calls nothing that allocates: zstd works in memory of our own.
+
+#include "trace_file.h"
+
+#include "event_buffer.h"
+#include "image_list.h"
+
+#define ZSTD_STATIC_LINKING_ONLY
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <zstd.h>
+
+struct lt_trace lt_trace = {.slotSize = LT_SLOT_SIZE, .descriptor = -1};
+_Atomic uint32_t lt_hook_mode;
+static _Atomic uint32_t neverPaused;
+_Atomic uint32_t *lt_pause_switch = &neverPaused;
+
+// --- messages ---------------------------------------------------------------------------------------------------------
+
+static char messagesPath[PATH_MAX];
+static bool isQuiet;
+
+void lt_message_init(const char *path, bool quiet) {
+  messagesPath[0] = 0;
+  if (path && strlen(path) < sizeof messagesPath) strcpy(messagesPath, path);
+  isQuiet = quiet;
+}
+
+void lt_message(const char *text, const char *detail, int error) {
+  char line[PATH_MAX + 512];
+  size_t n = 0;
+  const char *parts[] = {"leaktrace: ", text, detail ? " " : "", detail ? detail : "", error ? ": " : "", NULL};
+  const char *reason = "";
+  switch (error) {
+    case 0: break;
+    case EACCES: reason = "permission denied"; break;
+    case EROFS: reason = "read-only file system"; break;
+    case ENOSPC: reason = "no space left on device"; break;
+    case EDQUOT: reason = "disk quota exceeded"; break;
+    case EFBIG: reason = "file size limit reached"; break;
+    case ENOENT: reason = "no such directory"; break;
+    case ENOTDIR: reason = "not a directory"; break;
+    case ELOOP: reason = "is a symbolic link"; break;
+    case EEXIST: reason = "exists and is not a trace"; break;
+    case ENOMEM: reason = "out of memory"; break;
+    case EMFILE: case ENFILE: reason = "too many open files"; break;
+    case ESTALE: reason = "file was removed or replaced"; break;
+    case ENAMETOOLONG: reason = "name too long"; break;
+    default: reason = "input/output error"; break;
+  }
+  parts[5] = reason;
+  for (int i = 0; i < 6; i++) {
+    size_t length = strlen(parts[i]);
+    if (n + length >= sizeof line - 1) length = sizeof line - 1 - n;
+    memcpy(line + n, parts[i], length);
+    n += length;
+  }
+  line[n++] = '\n';
+  if (messagesPath[0]) {
+    int descriptor = lt_open(messagesPath, O_WRONLY | O_APPEND | O_NOFOLLOW, 0);
+    if (descriptor >= 0) {
+      lt_write_all(descriptor, line, n);
+      lt_close(descriptor);
+    }
+  } else if (!isQuiet) {
+    lt_write_all(2, line, n);
+  }
+}
+
+// --- creating ------------------------------------------------------------------------------------------------------------
+
+static bool expand_pattern(const char *pattern, const char *programName, unsigned attempt, char result[PATH_MAX]) {
+  size_t n = 0;
+  char number[24];
+#define APPEND(c) do { if (n >= PATH_MAX - 16) return false; result[n++] = (c); } while (0)
+  for (const char *p = pattern; *p; p++) {
+    if (*p != '%') { APPEND(*p); continue; }
+    p++;
+    if (*p == 'p') {
+      int digits = 0;
+      for (unsigned v = (unsigned)lt_process_id(); v; v /= 10) number[digits++] = (char)('0' + v % 10);
+      while (digits) APPEND(number[--digits]);
+    } else if (*p == 'n') {
+      for (const char *c = programName; *c; c++) APPEND(*c == '/' ? '_' : *c);
+    } else if (*p == '%') {
+      APPEND('%');
+    } else {
+      APPEND('%');
+      if (!*p) break;
+      APPEND(*p);
+    }
+  }
+  if (attempt > 1) {
+    int digits = 0;
+    APPEND('.');
+    for (unsigned v = attempt; v; v /= 10) number[digits++] = (char)('0' + v % 10);
+    while (digits) APPEND(number[--digits]);
+  }
+#undef APPEND
+  result[n] = 0;
+  return true;
+}
+
+/// Opens a new file for the trace. An older trace of another session is replaced, one of this session is not; nor is anything else.
+static int create_trace(const struct lt_trace_options *options, const char *programName) {
+  for (unsigned attempt = 1; attempt < 10000; attempt++) {
+    if (!expand_pattern(options->pattern, programName, attempt, lt_trace.path)) return -ENAMETOOLONG;
+    for (int again = 0; again < 2; again++) {
+      int descriptor = lt_open(lt_trace.path, O_RDWR | O_CREAT | O_EXCL | O_APPEND | O_NOFOLLOW, 0600);
+      if (descriptor != -EEXIST || again) {
+        if (descriptor == -EEXIST) break;
+        return descriptor;
+      }
+      int existing = lt_open(lt_trace.path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK, 0);
+      if (existing < 0) return existing;
+      struct stat info;
+      struct lt_trace_header header;
+      bool isTrace = lt_fstat(existing, &info) == 0 && S_ISREG(info.st_mode) && lt_read(existing, &header, sizeof header) == sizeof header &&
+                     memcmp(header.magic, LT_TRACE_MAGIC, 8) == 0;
+      lt_close(existing);
+      if (!isTrace) return -EEXIST;
+      if (header.sessionID == options->session) break; // of this run: take the next name
+      lt_unlink(lt_trace.path);
+    }
+  }
+  return -EEXIST;
+}
+
+static void live_path(char result[PATH_MAX]) {
+  size_t n = strlen(lt_trace.path);
+  memcpy(result, lt_trace.path, n);
+  memcpy(result + n, LT_LIVE_SUFFIX, sizeof LT_LIVE_SUFFIX);
+}
+
+static int create_live(uint64_t traceID) {
+  char path[PATH_MAX];
+  live_path(path);
+  lt_unlink(path); // left by a process that was killed: its trace has just been replaced
+  int descriptor = lt_open(path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW, 0600);
+  if (descriptor < 0) return descriptor;
+  struct stat info;
+  int error = lt_allocate_storage(descriptor, 0, LT_LIVE_HEADER_SIZE);
+  if (!error) error = lt_fstat(descriptor, &info);
+  if (!error) {
+    lt_trace.liveDevice = info.st_dev;
+    lt_trace.liveInode = info.st_ino;
+    lt_trace.live = lt_map_file(descriptor, 0, LT_LIVE_HEADER_SIZE);
+    if (!lt_trace.live) error = -ENOMEM;
+  }
+  lt_close(descriptor);
+  if (error) {
+    lt_unlink(path);
+    return error;
+  }
+  struct lt_live_header *live = lt_trace.live;
+  memcpy(live->magic, LT_LIVE_MAGIC, 8);
+  live->version = LT_FORMAT_VERSION;
+  live->slotSize = LT_SLOT_SIZE;
+  live->traceID = traceID;
+  return 0;
+}
+
+static void fill_header(struct lt_trace_header *header, const struct lt_trace_options *options) {
+  memcpy(header->magic, LT_TRACE_MAGIC, 8);
+  header->version = LT_FORMAT_VERSION;
+  header->headerSize = LT_TRACE_HEADER_SIZE;
+  header->machine = 62;
+  header->pointerSize = sizeof(void *);
+  header->clockKind = lt_clock_kind;
+  header->pageSize = 4096;
+  header->processID = (uint32_t)lt_process_id();
+  header->parentProcessID = (uint32_t)lt_parent_process_id();
+  header->traceID = lt_random();
+  header->sessionID = options->session;
+  header->startRealtime = lt_clock_nanoseconds(CLOCK_REALTIME);
+  header->startMonotonic = lt_clock_nanoseconds(CLOCK_MONOTONIC);
+  header->startTime = lt_now();
+  header->ticksPerSecond = lt_clock_kind == LT_CLOCK_TSC ? lt_nominal_tick_rate() : 1000000000u;
+  header->options = options->flags;
+  header->arcMode = options->arcMode;
+  header->stackDepthLimit = options->depthLimit;
+  header->liveSlotSize = LT_SLOT_SIZE;
+  header->headerChecksum = lt_crc32c(0, header, offsetof(struct lt_trace_header, headerChecksum));
+}
+
+bool lt_trace_open(const struct lt_trace_options *options, const char *programName) {
+  lt_trace.process = lt_process_id();
+  lt_clock_kind = lt_ticks_are_reliable() ? LT_CLOCK_TSC : LT_CLOCK_MONOTONIC;
+  int descriptor = create_trace(options, programName);
+  if (descriptor < 0) {
+    lt_message("not tracing: cannot create", lt_trace.path, -descriptor);
+    return false;
+  }
+  descriptor = lt_move_descriptor_high(descriptor);
+  static uint8_t page[LT_TRACE_HEADER_SIZE];
+  memset(page, 0, sizeof page);
+  fill_header((struct lt_trace_header *)page, options);
+  uint64_t traceID = ((struct lt_trace_header *)page)->traceID;
+  ((struct lt_trace_status *)(page + LT_TRACE_STATUS_OFFSET))->state = LT_STATE_RECORDING;
+  struct stat info;
+  int error = lt_file_size_limit() < (1u << 20) ? -EFBIG : 0;
+  if (!error) error = lt_write_all(descriptor, page, sizeof page);
+  if (!error) error = lt_fstat(descriptor, &info);
+  if (!error) {
+    lt_trace.device = info.st_dev;
+    lt_trace.inode = info.st_ino;
+    lt_trace.header = lt_map_file(descriptor, 0, LT_TRACE_HEADER_SIZE);
+    if (!lt_trace.header) error = -ENOMEM;
+  }
+  if (!error) error = create_live(traceID);
+  if (error) {
+    lt_message("not tracing: cannot write", lt_trace.path, -error);
+    lt_close(descriptor);
+    lt_unlink(lt_trace.path);
+    return false;
+  }
+  lt_trace.status = (struct lt_trace_status *)((uint8_t *)lt_trace.header + LT_TRACE_STATUS_OFFSET);
+  lt_trace.live->pauseSwitch = options->flags & LT_OPTION_START_PAUSED ? LT_SWITCH_PAUSED : LT_SWITCH_RECORD;
+  lt_pause_switch = (_Atomic uint32_t *)&lt_trace.live->pauseSwitch;
+  atomic_store(&lt_trace.untracedChildren, 0);
+  atomic_store(&lt_trace.descriptor, descriptor);
+  atomic_store(&lt_trace.isOpen, 1);
+  return true;
+}
+
+bool lt_trace_is_writable(void) { return atomic_load_explicit(&lt_trace.isOpen, memory_order_acquire); }
+
+/// Recording ends here, the process goes on.
+static void stop(int error) {
+  uint32_t open = 1;
+  if (!atomic_compare_exchange_strong(&lt_trace.isOpen, &open, 0)) return;
+  lt_trace.status->stopErrno = error;
+  lt_trace.status->stopTime = lt_now();
+  lt_trace.status->state = LT_STATE_STOPPED;
+  lt_message("recording stopped: cannot write", lt_trace.path, error);
+}
+
+// --- slots ----------------------------------------------------------------------------------------------------------------
+
+struct lt_live_slot *lt_trace_new_slot(void) {
+  char path[PATH_MAX];
+  live_path(path);
+  if (!lt_trace_is_writable()) return NULL;
+  int descriptor = lt_open(path, O_RDWR | O_NOFOLLOW, 0);
+  if (descriptor < 0) return NULL;
+  struct stat info;
+  struct lt_live_slot *slot = NULL;
+  if (lt_fstat(descriptor, &info) == 0 && info.st_ino == lt_trace.liveInode && info.st_dev == lt_trace.liveDevice) {
+    uint32_t index = atomic_fetch_add((_Atomic uint32_t *)&lt_trace.live->slotCount, 1);
+    uint64_t offset = LT_LIVE_HEADER_SIZE + (uint64_t)index * LT_SLOT_SIZE;
+    if (offset + LT_SLOT_SIZE <= lt_file_size_limit() && lt_allocate_storage(descriptor, offset, LT_SLOT_SIZE) == 0)
+      slot = lt_map_file(descriptor, offset, LT_SLOT_SIZE);
+  }
+  lt_close(descriptor);
+  if (slot) {
+    slot->definitionStart = slot->definitionUsed = sizeof *slot;
+    slot->eventStart = slot->eventUsed = LT_SLOT_DEFINITIONS;
+  }
+  return slot;
+}
+
+// --- chunks ----------------------------------------------------------------------------------------------------------------
+
+enum { COMPRESSOR_COUNT = 4, COMPRESSION_LEVEL = 1 };
+struct compressor {
+  _Atomic uint32_t isBusy;
+  ZSTD_CCtx *context;
+  uint8_t *output; ///< room for a header and any payload of a slot
+};
+static struct compressor compressors[COMPRESSOR_COUNT];
+static size_t workspaceSize;
+
+/// A free compressor, or NULL: then the chunk is stored as it is, for no thread waits for another.
+static struct compressor *take_compressor(void) {
+  for (int i = 0; i < COMPRESSOR_COUNT; i++) {
+    uint32_t free = 0;
+    struct compressor *c = &compressors[i];
+    if (!atomic_compare_exchange_strong(&c->isBusy, &free, 1)) continue;
+    if (!c->context) {
+      if (!workspaceSize) workspaceSize = ZSTD_estimateCCtxSize_usingCParams(ZSTD_getCParams(COMPRESSION_LEVEL, LT_SLOT_SIZE, 0));
+      void *workspace = lt_map_private(workspaceSize);
+      c->output = lt_map_private(LT_SLOT_SIZE + LT_SLOT_SIZE / 128 + 4096);
+      if (workspace) c->context = ZSTD_initStaticCCtx(workspace, workspaceSize);
+      if (!c->context || !c->output) {
+        c->context = NULL;
+        atomic_store(&c->isBusy, 0);
+        return NULL;
+      }
+    }
+    return c;
+  }
+  return NULL;
+}
+
+/// The trace's descriptor, opened anew if the host closed or reused it. −errno if that cannot be.
+static int trace_descriptor(uint64_t *fileSize) {
+  struct stat info;
+  int descriptor = atomic_load(&lt_trace.descriptor);
+  if (descriptor < 0 || lt_fstat(descriptor, &info) != 0 || info.st_ino != lt_trace.inode || info.st_dev != lt_trace.device) {
+    descriptor = lt_open(lt_trace.path, O_WRONLY | O_APPEND | O_NOFOLLOW, 0);
+    if (descriptor < 0) return descriptor;
+    if (lt_fstat(descriptor, &info) != 0 || info.st_ino != lt_trace.inode || info.st_dev != lt_trace.device) {
+      lt_close(descriptor);
+      return -ESTALE;
+    }
+    descriptor = lt_move_descriptor_high(descriptor);
+    atomic_store(&lt_trace.descriptor, descriptor);
+  }
+  *fileSize = (uint64_t)info.st_size;
+  return descriptor;
+}
+
+static bool write_chunk(struct lt_chunk_header *header, uint8_t *chunk) {
+  header->magic = LT_CHUNK_MAGIC;
+  header->payloadChecksum = lt_crc32c(0, chunk + sizeof *header, header->storedSize);
+  header->headerChecksum = lt_crc32c(0, header, offsetof(struct lt_chunk_header, headerChecksum));
+  memcpy(chunk, header, sizeof *header);
+  size_t size = sizeof *header + header->storedSize, padded = (size + LT_CHUNK_ALIGNMENT - 1) & ~(size_t)(LT_CHUNK_ALIGNMENT - 1);
+  memset(chunk + size, 0, padded - size);
+  uint64_t fileSize;
+  int descriptor = trace_descriptor(&fileSize);
+  int error = descriptor < 0 ? descriptor : 0;
+  if (!error && fileSize + padded > lt_file_size_limit()) error = -EFBIG;
+  if (!error) error = lt_write_all(descriptor, chunk, padded);
+  if (error) {
+    stop(-error);
+    return false;
+  }
+  return true;
+}
+
+bool lt_trace_append(struct lt_chunk_header *header, const void *payload, uint32_t size) {
+  if (!lt_trace_is_writable()) return false;
+  header->rawSize = size;
+  struct compressor *c = take_compressor();
+  bool isWritten;
+  if (c) {
+    size_t stored = ZSTD_compressCCtx(c->context, c->output + sizeof *header, LT_SLOT_SIZE + LT_SLOT_SIZE / 128 + 512, payload, size, COMPRESSION_LEVEL);
+    if (ZSTD_isError(stored) || stored >= size) {
+      memcpy(c->output + sizeof *header, payload, size);
+      header->storedSize = size;
+    } else {
+      header->compression = LT_COMPRESSION_ZSTD;
+      header->storedSize = (uint32_t)stored;
+    }
+    isWritten = write_chunk(header, c->output);
+    atomic_store(&c->isBusy, 0);
+  } else {
+    uint8_t *chunk = lt_map_private(sizeof *header + size + LT_CHUNK_ALIGNMENT);
+    if (!chunk) {
+      stop(ENOMEM);
+      return false;
+    }
+    memcpy(chunk + sizeof *header, payload, size);
+    header->storedSize = size;
+    isWritten = write_chunk(header, chunk);
+    lt_unmap(chunk, sizeof *header + size + LT_CHUNK_ALIGNMENT);
+  }
+  if (isWritten && header->kind == LT_CHUNK_EVENTS) atomic_fetch_add((_Atomic uint64_t *)&lt_trace.status->eventCount, header->eventCount);
+  return isWritten;
+}
+
+void lt_trace_add_drops(struct lt_thread *t) {
+  for (int i = 0; i < LT_DROP_COUNT; i++) {
+    if (!t->drops[i]) continue;
+    atomic_fetch_add((_Atomic uint64_t *)&lt_trace.status->drops[i], t->drops[i]);
+    t->drops[i] = 0;
+  }
+}
+
+uint64_t lt_recorder_bytes(void) {
+  uint64_t bytes = 2 * 4096;
+  for (struct lt_thread *t = lt_thread_first(); t; t = atomic_load(&t->next)) bytes += LT_SLOT_SIZE + sizeof *t;
+  for (int i = 0; i < COMPRESSOR_COUNT; i++)
+    if (compressors[i].context) bytes += workspaceSize + LT_SLOT_SIZE;
+  return bytes;
+}
+
+void lt_trace_after_seal(struct lt_thread *t) {
+  lt_image_list_refresh(t);
+  uint64_t current, peak;
+  lt_resident_size(&current, &peak);
+  uint8_t payload[64], *p = payload;
+  p = lt_put_varint(p, lt_now());
+  p = lt_put_varint(p, current);
+  p = lt_put_varint(p, lt_recorder_bytes());
+  p = lt_put_varint(p, peak);
+  lt_define(t, LT_DEF_MEMORY, payload, (size_t)(p - payload));
+}
+
+// --- the end ----------------------------------------------------------------------------------------------------------------
+
+static void remove_live(void) {
+  char path[PATH_MAX];
+  live_path(path);
+  lt_unlink(path);
+}
+
+void lt_trace_close(uint32_t reason, bool keepLive) {
+  if (!lt_trace_is_writable()) return;
+  for (struct lt_thread *t = lt_thread_first(); t; t = atomic_load(&t->next)) lt_trace_add_drops(t);
+  struct lt_closing closing = {.reason = reason, .waitStatus = -1, .time = lt_now(), .monotonic = lt_clock_nanoseconds(CLOCK_MONOTONIC),
+                               .eventCount = lt_trace.status->eventCount, .recorderBytes = lt_recorder_bytes(),
+                               .threadCount = lt_thread_count(), .untracedChildren = atomic_load(&lt_trace.untracedChildren)};
+  lt_resident_size(&closing.residentBytes, &closing.peakResidentBytes);
+  memcpy(closing.drops, lt_trace.status->drops, sizeof closing.drops);
+  struct lt_chunk_header header = {.kind = LT_CHUNK_CLOSING};
+  if (!lt_trace_append(&header, &closing, sizeof closing)) return;
+  if (keepLive) return;
+  lt_trace.status->state = LT_STATE_CLOSED;
+  atomic_store(&lt_trace.isOpen, 0);
+  remove_live();
+}
+
+void lt_trace_discard(void) {
+  atomic_store(&lt_trace.isOpen, 0);
+  remove_live();
+  lt_unlink(lt_trace.path);
+}
+
+void lt_trace_reset_after_fork(void) {
+  // The mappings are gone from this process; the descriptor is shared with the parent, and must not be used.
+  int descriptor = atomic_load(&lt_trace.descriptor);
+  struct stat info;
+  if (descriptor >= 0 && lt_fstat(descriptor, &info) == 0 && info.st_ino == lt_trace.inode && info.st_dev == lt_trace.device) lt_close(descriptor);
+  atomic_store(&lt_trace.descriptor, -1);
+  atomic_store(&lt_trace.isOpen, 0);
+  lt_pause_switch = &neverPaused;
+  lt_trace.header = NULL;
+  lt_trace.status = NULL;
+  lt_trace.live = NULL;
+  for (int i = 0; i < COMPRESSOR_COUNT; i++) atomic_store(&compressors[i].isBusy, 0);
+}

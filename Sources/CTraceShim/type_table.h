@@ -1,0 +1,16 @@
+// Numbers for the Swift types of objects, with their names read from the runtime's metadata.
+
+#ifndef LEAKTRACE_TYPE_TABLE_H
+#define LEAKTRACE_TYPE_TABLE_H
+
+#include "thread_state.h"
+
+/// The number of the type whose metadata is at this address; defines it, and its superclasses, the first time. 0 when the table is full.
+uint32_t lt_type_for(struct lt_thread *thread, uint64_t metadata);
+void lt_type_table_reset(void);
+
+/// Writes the readable name of a type, such as `App.Outer.Box<Swift.Int>`, and ends it with a zero. Reads metadata only: takes no lock of the
+/// runtime and calls nothing of it. Returns the length; 0 when there is no name to be had.
+size_t lt_type_name(uint64_t metadata, char *buffer, size_t size);
+
+#endif

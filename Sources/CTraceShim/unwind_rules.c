@@ -1,0 +1,55 @@
+// How to step out of a frame, worked out from .eh_frame once per code address. Calls nothing that allocates or locks.
+
+#include "unwind_rules.h"
+
+#include "unwind_table.h"
+
+struct lt_cached_rule *lt_rule_cache;
+_Atomic uint32_t lt_image_generation = 1;
+
+bool lt_unwind_rules_init(void) {
+  if (!lt_rule_cache) lt_rule_cache = lt_map_private((sizeof *lt_rule_cache) << LT_RULE_CACHE_BITS);
+  lt_unwind_table_init();
+  return lt_rule_cache != NULL;
+}
+
+bool lt_is_task_entry_call(uintptr_t address) {
+  // The runtime loads a task's saved context into r14 and calls its saved function, two neighbouring fields of one object:
+  // MOV r14, [register + disp8 + 8] is REX.WR(B) 8B /6 disp8, CALL [register + disp8] is (REX.B) FF /2 disp8. It needs no symbols.
+  const uint8_t *p = (const uint8_t *)address;
+  if (p[-3] != 0xff || (p[-2] & 0xf8) != 0x50) return false;
+  for (int prefix = 0; prefix < 2; prefix++) {
+    const uint8_t *move = p - 7 - prefix;
+    if (prefix && p[-4] != 0x41) continue;
+    if (move[0] == (0x4c | prefix) && move[1] == 0x8b && move[2] == (0x70 | (p[-2] & 7)) && move[3] == (uint8_t)(p[-1] + 8)) return true;
+  }
+  return false;
+}
+
+static uint64_t work_out(uintptr_t address) {
+  struct lt_unwind_row row;
+  if (!lt_unwind_row(address, false, &row)) return LT_RULE_NONE;
+  unsigned ra = row.registers[LT_REG_RA].rule;
+  if (ra == LT_RULE_UNDEFINED) return LT_RULE_END;
+  if (row.isSignalFrame || row.cfaIsExpression || ra != LT_RULE_OFFSET || row.registers[LT_REG_RA].offset != -8) return LT_RULE_FULL;
+  if (row.cfaRegister != LT_REG_RSP && row.cfaRegister != LT_REG_RBP) return LT_RULE_FULL;
+  if (row.cfaOffset < 8 || row.cfaOffset % 8 || row.cfaOffset / 8 > 0x7fffff) return LT_RULE_FULL;
+  uint64_t slots[2] = {0, 0};
+  static const int saved[2] = {LT_REG_RBP, LT_REG_R14};
+  for (int i = 0; i < 2; i++) {
+    unsigned rule = row.registers[saved[i]].rule;
+    int64_t offset = row.registers[saved[i]].offset;
+    if (rule == LT_RULE_SAME) continue;
+    if (rule == LT_RULE_OFFSET && offset <= -16 && offset % 8 == 0 && -offset / 8 <= 0xfff) slots[i] = (uint64_t)(-offset / 8);
+    else if (saved[i] == LT_REG_RBP) return LT_RULE_FULL;
+  }
+  uint64_t kind = lt_is_task_entry_call(address) ? LT_RULE_RUNNER : LT_RULE_STEP;
+  return kind | (uint64_t)(row.cfaRegister == LT_REG_RBP) << 4 | slots[0] << 5 | slots[1] << 17 | (uint64_t)(row.cfaOffset / 8) << 29;
+}
+
+LT_NOINLINE uint64_t lt_rule_make(uintptr_t address, struct lt_cached_rule *entry, uint64_t tag) {
+  uint64_t rule = work_out(address);
+  atomic_store_explicit(&entry->rule, rule, memory_order_relaxed);
+  atomic_store_explicit(&entry->check, tag ^ rule, memory_order_relaxed);
+  return rule;
+}

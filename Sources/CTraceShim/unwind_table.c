@@ -1,0 +1,448 @@
+// Reads .eh_frame: how to get from one frame to its caller.
+// Calls nothing that allocates or locks where the loader offers _dl_find_object (glibc 2.35); else dl_iterate_phdr.
+// Source: DWARF 5, section 6.4; System V ABI for x86-64, section 3.7; Linux Standard Base, "Exception Frames".
+
+#define _GNU_SOURCE
+#include "unwind_table.h"
+
+#include "prologue.h"
+
+#include <dlfcn.h>
+#include <elf.h>
+#include <link.h>
+#include <string.h>
+
+// --- finding the image's search table -------------------------------------------------------------------------------
+
+struct found_object { // struct dl_find_object of <dlfcn.h>, spelled out so that older headers do
+  unsigned long long flags;
+  void *mapStart, *mapEnd;
+  struct link_map *linkMap;
+  void *ehFrame;
+  unsigned long long reserved[7];
+};
+static int (*findObject)(void *, struct found_object *);
+
+void lt_unwind_table_init(void) { *(void **)&findObject = dlsym(RTLD_DEFAULT, "_dl_find_object"); }
+
+struct phdr_query {
+  uintptr_t address;
+  const uint8_t *header;
+};
+
+static int find_by_program_headers(struct dl_phdr_info *info, size_t size, void *context) {
+  (void)size;
+  struct phdr_query *query = context;
+  const uint8_t *header = NULL;
+  bool covers = false;
+  for (int i = 0; i < info->dlpi_phnum; i++) {
+    const ElfW(Phdr) *p = &info->dlpi_phdr[i];
+    uintptr_t start = info->dlpi_addr + p->p_vaddr;
+    if (p->p_type == PT_LOAD && query->address - start < p->p_memsz) covers = true;
+    if (p->p_type == PT_GNU_EH_FRAME) header = (const uint8_t *)start;
+  }
+  if (covers) query->header = header;
+  return covers;
+}
+
+static const uint8_t *search_table_for(uintptr_t address) {
+  if (findObject) {
+    struct found_object object;
+    if (findObject((void *)address, &object) != 0) return NULL;
+    return object.ehFrame;
+  }
+  struct phdr_query query = {address, NULL};
+  dl_iterate_phdr(find_by_program_headers, &query);
+  return query.header;
+}
+
+// --- primitive readers -----------------------------------------------------------------------------------------------
+
+static uint64_t read_uleb(const uint8_t **p) {
+  uint64_t value = 0;
+  unsigned shift = 0;
+  uint8_t byte;
+  do {
+    byte = *(*p)++;
+    if (shift < 64) value |= (uint64_t)(byte & 0x7f) << shift;
+    shift += 7;
+  } while (byte & 0x80);
+  return value;
+}
+
+static int64_t read_sleb(const uint8_t **p) {
+  int64_t value = 0;
+  unsigned shift = 0;
+  uint8_t byte;
+  do {
+    byte = *(*p)++;
+    if (shift < 64) value |= (int64_t)(byte & 0x7f) << shift;
+    shift += 7;
+  } while (byte & 0x80);
+  if (shift < 64 && (byte & 0x40)) value |= -(1ll << shift);
+  return value;
+}
+
+#define READ(type, p) ({ type value_; memcpy(&value_, *(p), sizeof value_); *(p) += sizeof value_; value_; })
+
+/// A pointer in one of the DW_EH_PE encodings. `dataBase` serves datarel. False for encodings that do not occur here.
+static bool read_encoded(const uint8_t **p, uint8_t encoding, uintptr_t dataBase, uintptr_t *result) {
+  uintptr_t place = (uintptr_t)*p, value;
+  if (encoding == 0xff) { // omitted
+    *result = 0;
+    return true;
+  }
+  switch (encoding & 0x0f) {
+    case 0x00: value = READ(uint64_t, p); break;
+    case 0x01: value = read_uleb(p); break;
+    case 0x02: value = READ(uint16_t, p); break;
+    case 0x03: value = READ(uint32_t, p); break;
+    case 0x04: value = READ(uint64_t, p); break;
+    case 0x09: value = (uintptr_t)read_sleb(p); break;
+    case 0x0a: value = (uintptr_t)(int64_t)READ(int16_t, p); break;
+    case 0x0b: value = (uintptr_t)(int64_t)READ(int32_t, p); break;
+    case 0x0c: value = READ(uint64_t, p); break;
+    default: return false;
+  }
+  if (value) {
+    switch (encoding & 0x70) {
+      case 0x00: break;
+      case 0x10: value += place; break;
+      case 0x30: value += dataBase; break;
+      default: return false;
+    }
+    if (encoding & 0x80) memcpy(&value, (const void *)value, sizeof value);
+  }
+  *result = value;
+  return true;
+}
+
+// --- frame description entries ------------------------------------------------------------------------------------------
+
+struct frame_description {
+  uintptr_t start, end;
+  const uint8_t *program, *programEnd;
+  const uint8_t *initial, *initialEnd;
+  uint64_t codeAlignment;
+  int64_t dataAlignment;
+  uint64_t returnRegister;
+  bool isSignalFrame;
+  bool hasAugmentationData;
+};
+
+static bool parse_common_entry(const uint8_t *p, struct frame_description *d, uint8_t *pointerEncoding) {
+  uint32_t length = READ(uint32_t, &p);
+  if (length == 0 || length == 0xffffffffu) return false;
+  const uint8_t *end = p + length;
+  if (READ(uint32_t, &p) != 0) return false;
+  uint8_t version = *p++;
+  const char *augmentation = (const char *)p;
+  p += strlen(augmentation) + 1;
+  if (version != 1 && version != 3) return false;
+  d->codeAlignment = read_uleb(&p);
+  d->dataAlignment = read_sleb(&p);
+  d->returnRegister = version == 1 ? *p++ : read_uleb(&p);
+  *pointerEncoding = 0;
+  d->isSignalFrame = false;
+  d->hasAugmentationData = augmentation[0] == 'z';
+  if (augmentation[0] == 'z') {
+    uint64_t size = read_uleb(&p);
+    const uint8_t *instructions = p + size;
+    for (const char *a = augmentation + 1; *a; a++) {
+      uintptr_t ignored;
+      if (*a == 'R') *pointerEncoding = *p++;
+      else if (*a == 'L') p++;
+      else if (*a == 'S') d->isSignalFrame = true;
+      else if (*a == 'P') {
+        uint8_t encoding = *p++;
+        if (!read_encoded(&p, encoding & 0x7f, 0, &ignored)) return false;
+      } else break;
+    }
+    p = instructions;
+  } else if (augmentation[0]) {
+    return false;
+  }
+  d->initial = p;
+  d->initialEnd = end;
+  return true;
+}
+
+static bool parse_frame_entry(const uint8_t *p, struct frame_description *d) {
+  uint32_t length = READ(uint32_t, &p);
+  if (length == 0 || length == 0xffffffffu) return false;
+  const uint8_t *end = p + length, *idField = p;
+  uint32_t commonOffset = READ(uint32_t, &p);
+  if (commonOffset == 0) return false;
+  uint8_t encoding;
+  const uint8_t *common = idField - commonOffset;
+  if (!parse_common_entry(common, d, &encoding)) return false;
+  uintptr_t size;
+  if (!read_encoded(&p, encoding, 0, &d->start)) return false;
+  if (!read_encoded(&p, encoding & 0x0f, 0, &size)) return false;
+  d->end = d->start + size;
+  if (d->hasAugmentationData) {
+    uint64_t augmentationSize = read_uleb(&p);
+    p += augmentationSize;
+  }
+  d->program = p;
+  d->programEnd = end;
+  return true;
+}
+
+/// `*gap` is set to the end of the last described function before the address, when none covers it.
+static bool find_frame_description(uintptr_t address, struct frame_description *d, uintptr_t *gap) {
+  *gap = 0;
+  const uint8_t *header = search_table_for(address);
+  if (!header || header[0] != 1) return false;
+  uint8_t frameEncoding = header[1], countEncoding = header[2], tableEncoding = header[3];
+  const uint8_t *p = header + 4;
+  uintptr_t frames, count;
+  if (!read_encoded(&p, frameEncoding, (uintptr_t)header, &frames)) return false;
+  if (!read_encoded(&p, countEncoding, (uintptr_t)header, &count)) return false;
+  if (tableEncoding != 0x3b || count == 0) return false; // datarel sdata4, sorted: what every linker writes
+  struct entry { int32_t location, description; };
+  int64_t target = (int64_t)(address - (uintptr_t)header);
+  uint64_t low = 0, high = count;
+  while (low < high) {
+    uint64_t middle = (low + high) / 2;
+    struct entry e;
+    memcpy(&e, p + middle * sizeof e, sizeof e);
+    if (e.location <= target) low = middle + 1;
+    else high = middle;
+  }
+  if (low == 0) return false;
+  struct entry e;
+  memcpy(&e, p + (low - 1) * sizeof e, sizeof e);
+  if (!parse_frame_entry(header + e.description, d)) return false;
+  if (address >= d->start && address < d->end) return true;
+  if (address >= d->end) *gap = d->end;
+  return false;
+}
+
+// --- call frame programs --------------------------------------------------------------------------------------------------
+
+enum { STATE_STACK_DEPTH = 8 };
+
+static bool run_program(const uint8_t *p, const uint8_t *end, const struct frame_description *d, uintptr_t address,
+                        const struct lt_unwind_row *initialRow, struct lt_unwind_row *row) {
+  struct lt_unwind_row remembered[STATE_STACK_DEPTH];
+  unsigned depth = 0;
+  uintptr_t location = d->start;
+#define SET(register_, rule_, offset_, expression_)                        \
+  do {                                                                    \
+    uint64_t r_ = (register_);                                            \
+    if (r_ < LT_REG_COUNT) {                                              \
+      row->registers[r_].rule = (rule_);                                  \
+      row->registers[r_].offset = (offset_);                              \
+      row->registers[r_].expression = (expression_);                      \
+    }                                                                     \
+  } while (0)
+  while (p < end) {
+    uint8_t instruction = *p++, low = instruction & 0x3f;
+    uint64_t reg, length;
+    int64_t offset;
+    switch (instruction & 0xc0) {
+      case 0x40: // advance_loc
+        location += low * d->codeAlignment;
+        if (location > address) return true;
+        continue;
+      case 0x80: // offset
+        offset = (int64_t)read_uleb(&p) * d->dataAlignment;
+        SET(low, LT_RULE_OFFSET, offset, NULL);
+        continue;
+      case 0xc0: // restore
+        if (low < LT_REG_COUNT) row->registers[low] = initialRow->registers[low];
+        continue;
+    }
+    switch (instruction) {
+      case 0x00: break; // nop
+      case 0x01: // set_loc
+        location = READ(uint64_t, &p);
+        if (location > address) return true;
+        break;
+      case 0x02: location += (uintptr_t)*p++ * d->codeAlignment; if (location > address) return true; break;
+      case 0x03: location += READ(uint16_t, &p) * d->codeAlignment; if (location > address) return true; break;
+      case 0x04: location += READ(uint32_t, &p) * d->codeAlignment; if (location > address) return true; break;
+      case 0x05: reg = read_uleb(&p); offset = (int64_t)read_uleb(&p) * d->dataAlignment; SET(reg, LT_RULE_OFFSET, offset, NULL); break;
+      case 0x06: reg = read_uleb(&p); if (reg < LT_REG_COUNT) row->registers[reg] = initialRow->registers[reg]; break;
+      case 0x07: reg = read_uleb(&p); SET(reg, LT_RULE_UNDEFINED, 0, NULL); break;
+      case 0x08: reg = read_uleb(&p); SET(reg, LT_RULE_SAME, 0, NULL); break;
+      case 0x09: reg = read_uleb(&p); offset = (int64_t)read_uleb(&p); SET(reg, LT_RULE_REGISTER, offset, NULL); break;
+      case 0x0a: // remember_state
+        if (depth == STATE_STACK_DEPTH) return false;
+        remembered[depth++] = *row;
+        break;
+      case 0x0b: // restore_state
+        if (depth == 0) return false;
+        *row = remembered[--depth];
+        break;
+      case 0x0c: // def_cfa
+        row->cfaRegister = (uint8_t)read_uleb(&p);
+        row->cfaOffset = (int64_t)read_uleb(&p);
+        row->cfaIsExpression = false;
+        break;
+      case 0x0d: row->cfaRegister = (uint8_t)read_uleb(&p); row->cfaIsExpression = false; break;
+      case 0x0e: row->cfaOffset = (int64_t)read_uleb(&p); break;
+      case 0x0f: // def_cfa_expression
+        row->cfaIsExpression = true;
+        row->cfaExpression = p;
+        length = read_uleb(&p);
+        p += length;
+        break;
+      case 0x10:
+      case 0x16: {
+        reg = read_uleb(&p);
+        const uint8_t *expression = p;
+        length = read_uleb(&p);
+        p += length;
+        SET(reg, instruction == 0x10 ? LT_RULE_EXPRESSION : LT_RULE_VALUE_EXPRESSION, 0, expression);
+        break;
+      }
+      case 0x11: reg = read_uleb(&p); offset = read_sleb(&p) * d->dataAlignment; SET(reg, LT_RULE_OFFSET, offset, NULL); break;
+      case 0x12: row->cfaRegister = (uint8_t)read_uleb(&p); row->cfaOffset = read_sleb(&p) * d->dataAlignment; row->cfaIsExpression = false; break;
+      case 0x13: row->cfaOffset = read_sleb(&p) * d->dataAlignment; break;
+      case 0x14: reg = read_uleb(&p); offset = (int64_t)read_uleb(&p) * d->dataAlignment; SET(reg, LT_RULE_VALUE_OFFSET, offset, NULL); break;
+      case 0x15: reg = read_uleb(&p); offset = read_sleb(&p) * d->dataAlignment; SET(reg, LT_RULE_VALUE_OFFSET, offset, NULL); break;
+      case 0x2e: read_uleb(&p); break; // GNU_args_size
+      default: return false;
+    }
+  }
+#undef SET
+  return true;
+}
+
+bool lt_unwind_row(uintptr_t address, bool isExact, struct lt_unwind_row *row) {
+  uintptr_t lookup = isExact ? address : address - 1;
+  struct frame_description d;
+  memset(row, 0, sizeof *row);
+  uintptr_t gap;
+  if (!find_frame_description(lookup, &d, &gap)) return gap && !isExact && lt_prologue_row(address, gap, row);
+  if (d.returnRegister != LT_REG_RA) return false;
+  static const struct lt_unwind_row empty;
+  if (!run_program(d.initial, d.initialEnd, &d, UINTPTR_MAX, &empty, row)) return false;
+  struct lt_unwind_row initial = *row;
+  if (!run_program(d.program, d.programEnd, &d, lookup, &initial, row)) return false;
+  row->isSignalFrame = d.isSignalFrame;
+  return true;
+}
+
+// --- following a row -------------------------------------------------------------------------------------------------------
+
+enum { EXPRESSION_STACK = 32 };
+
+static bool load(uintptr_t address, unsigned size, bool (*isReadable)(void *, uintptr_t), void *context, uint64_t *value) {
+  if (!isReadable(context, address)) return false;
+  *value = 0;
+  memcpy(value, (const void *)address, size);
+  return true;
+}
+
+static bool evaluate(const uint8_t *p, const struct lt_registers *registers, bool hasInitial, uint64_t initial,
+                     bool (*isReadable)(void *, uintptr_t), void *context, uint64_t *result) {
+  uint64_t stack[EXPRESSION_STACK];
+  int top = 0;
+  uint64_t length = read_uleb(&p);
+  const uint8_t *end = p + length;
+  if (hasInitial) stack[top++] = initial;
+#define NEED(n) do { if (top < (n)) return false; } while (0)
+#define ROOM() do { if (top >= EXPRESSION_STACK) return false; } while (0)
+  while (p < end) {
+    uint8_t op = *p++;
+    if (op >= 0x30 && op <= 0x4f) { ROOM(); stack[top++] = op - 0x30u; continue; } // lit0…31
+    if (op >= 0x50 && op <= 0x6f) { // reg0…31
+      if (op - 0x50 >= LT_REG_COUNT) return false;
+      ROOM(); stack[top++] = registers->value[op - 0x50]; continue;
+    }
+    if (op >= 0x70 && op <= 0x8f) { // breg0…31
+      if (op - 0x70 >= LT_REG_COUNT) return false;
+      ROOM(); stack[top++] = registers->value[op - 0x70] + (uint64_t)read_sleb(&p); continue;
+    }
+    switch (op) {
+      case 0x03: ROOM(); stack[top++] = READ(uint64_t, &p); break; // addr
+      case 0x06: NEED(1); if (!load(stack[top - 1], 8, isReadable, context, &stack[top - 1])) return false; break; // deref
+      case 0x94: { // deref_size
+        NEED(1);
+        uint8_t size = *p++;
+        if (size > 8 || !load(stack[top - 1], size, isReadable, context, &stack[top - 1])) return false;
+        break;
+      }
+      case 0x08: ROOM(); stack[top++] = *p++; break;
+      case 0x09: ROOM(); stack[top++] = (uint64_t)(int64_t)(int8_t)*p++; break;
+      case 0x0a: ROOM(); stack[top++] = READ(uint16_t, &p); break;
+      case 0x0b: ROOM(); stack[top++] = (uint64_t)(int64_t)READ(int16_t, &p); break;
+      case 0x0c: ROOM(); stack[top++] = READ(uint32_t, &p); break;
+      case 0x0d: ROOM(); stack[top++] = (uint64_t)(int64_t)READ(int32_t, &p); break;
+      case 0x0e: case 0x0f: ROOM(); stack[top++] = READ(uint64_t, &p); break;
+      case 0x10: ROOM(); stack[top++] = read_uleb(&p); break;
+      case 0x11: ROOM(); stack[top++] = (uint64_t)read_sleb(&p); break;
+      case 0x12: NEED(1); ROOM(); stack[top] = stack[top - 1]; top++; break; // dup
+      case 0x13: NEED(1); top--; break; // drop
+      case 0x14: NEED(2); ROOM(); stack[top] = stack[top - 2]; top++; break; // over
+      case 0x16: { NEED(2); uint64_t t = stack[top - 1]; stack[top - 1] = stack[top - 2]; stack[top - 2] = t; break; } // swap
+      case 0x1a: NEED(2); top--; stack[top - 1] &= stack[top]; break;
+      case 0x1c: NEED(2); top--; stack[top - 1] -= stack[top]; break;
+      case 0x1e: NEED(2); top--; stack[top - 1] *= stack[top]; break;
+      case 0x1f: NEED(1); stack[top - 1] = 0 - stack[top - 1]; break;
+      case 0x20: NEED(1); stack[top - 1] = ~stack[top - 1]; break;
+      case 0x21: NEED(2); top--; stack[top - 1] |= stack[top]; break;
+      case 0x22: NEED(2); top--; stack[top - 1] += stack[top]; break;
+      case 0x23: NEED(1); stack[top - 1] += read_uleb(&p); break; // plus_uconst
+      case 0x24: NEED(2); top--; stack[top - 1] = stack[top] < 64 ? stack[top - 1] << stack[top] : 0; break;
+      case 0x25: NEED(2); top--; stack[top - 1] = stack[top] < 64 ? stack[top - 1] >> stack[top] : 0; break;
+      case 0x26: NEED(2); top--; stack[top - 1] = (uint64_t)((int64_t)stack[top - 1] >> (stack[top] < 63 ? stack[top] : 63)); break;
+      case 0x27: NEED(2); top--; stack[top - 1] ^= stack[top]; break;
+      case 0x29: NEED(2); top--; stack[top - 1] = stack[top - 1] == stack[top]; break;
+      case 0x2a: NEED(2); top--; stack[top - 1] = (int64_t)stack[top - 1] >= (int64_t)stack[top]; break;
+      case 0x2b: NEED(2); top--; stack[top - 1] = (int64_t)stack[top - 1] > (int64_t)stack[top]; break;
+      case 0x2c: NEED(2); top--; stack[top - 1] = (int64_t)stack[top - 1] <= (int64_t)stack[top]; break;
+      case 0x2d: NEED(2); top--; stack[top - 1] = (int64_t)stack[top - 1] < (int64_t)stack[top]; break;
+      case 0x2e: NEED(2); top--; stack[top - 1] = stack[top - 1] != stack[top]; break;
+      case 0x96: break; // nop
+      default: return false;
+    }
+  }
+#undef NEED
+#undef ROOM
+  if (top < 1) return false;
+  *result = stack[top - 1];
+  return true;
+}
+
+bool lt_unwind_apply(const struct lt_unwind_row *row, struct lt_registers *registers, bool (*isReadable)(void *context, uintptr_t address),
+                     void *context) {
+  uint64_t cfa;
+  if (row->cfaIsExpression) {
+    if (!evaluate(row->cfaExpression, registers, false, 0, isReadable, context, &cfa)) return false;
+  } else {
+    if (row->cfaRegister >= LT_REG_COUNT) return false;
+    cfa = registers->value[row->cfaRegister] + (uint64_t)row->cfaOffset;
+  }
+  struct lt_registers next = *registers;
+  next.value[LT_REG_RSP] = cfa;
+  for (int r = 0; r < LT_REG_COUNT; r++) {
+    uint64_t address;
+    switch (row->registers[r].rule) {
+      case LT_RULE_SAME: break;
+      case LT_RULE_UNDEFINED: next.value[r] = 0; break;
+      case LT_RULE_OFFSET:
+        if (!load(cfa + (uint64_t)row->registers[r].offset, 8, isReadable, context, &next.value[r])) return false;
+        break;
+      case LT_RULE_VALUE_OFFSET: next.value[r] = cfa + (uint64_t)row->registers[r].offset; break;
+      case LT_RULE_REGISTER:
+        if (row->registers[r].offset < 0 || row->registers[r].offset >= LT_REG_COUNT) return false;
+        next.value[r] = registers->value[row->registers[r].offset];
+        break;
+      case LT_RULE_EXPRESSION:
+        if (!evaluate(row->registers[r].expression, registers, true, cfa, isReadable, context, &address)) return false;
+        if (!load(address, 8, isReadable, context, &next.value[r])) return false;
+        break;
+      case LT_RULE_VALUE_EXPRESSION:
+        if (!evaluate(row->registers[r].expression, registers, true, cfa, isReadable, context, &next.value[r])) return false;
+        break;
+    }
+  }
+  if (row->registers[LT_REG_RA].rule == LT_RULE_UNDEFINED) next.value[LT_REG_RA] = 0;
+  else if (row->registers[LT_REG_RA].rule == LT_RULE_SAME) return false;
+  *registers = next;
+  return true;
+}

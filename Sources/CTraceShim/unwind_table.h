@@ -1,0 +1,52 @@
+// Reads .eh_frame: how to get from one frame to its caller. Pure reads of mapped memory; no locks, no allocation.
+
+#ifndef LEAKTRACE_UNWIND_TABLE_H
+#define LEAKTRACE_UNWIND_TABLE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/// DWARF register numbers of x86-64.
+enum { LT_REG_RBX = 3, LT_REG_RBP = 6, LT_REG_RSP = 7, LT_REG_R14 = 14, LT_REG_RA = 16, LT_REG_COUNT = 17 };
+
+enum lt_register_rule {
+  LT_RULE_SAME = 0, ///< unchanged, or nothing said
+  LT_RULE_UNDEFINED,
+  LT_RULE_OFFSET, ///< saved at CFA + offset
+  LT_RULE_VALUE_OFFSET, ///< is CFA + offset
+  LT_RULE_REGISTER,
+  LT_RULE_EXPRESSION, ///< saved at the address an expression gives
+  LT_RULE_VALUE_EXPRESSION,
+};
+
+struct lt_unwind_row {
+  uint8_t cfaRegister;
+  bool cfaIsExpression;
+  bool isSignalFrame;
+  int64_t cfaOffset;
+  const uint8_t *cfaExpression; ///< at its length
+  struct {
+    uint8_t rule;
+    int64_t offset;
+    const uint8_t *expression;
+  } registers[LT_REG_COUNT];
+};
+
+/// Finds the row for a code address. `isExact`: the address itself, not the call before it.
+/// False when no image covers it or the image has no rule for it.
+bool lt_unwind_row(uintptr_t address, bool isExact, struct lt_unwind_row *row);
+
+/// Registers of a frame that is being unwound.
+struct lt_registers {
+  uint64_t value[LT_REG_COUNT]; ///< LT_REG_RA: the address being executed
+};
+
+/// Moves `registers` to the caller by `row`. False at a rule that cannot be followed or at unreadable memory.
+/// `isReadable` is asked before any address outside what the caller vouches for is read.
+bool lt_unwind_apply(const struct lt_unwind_row *row, struct lt_registers *registers, bool (*isReadable)(void *context, uintptr_t address),
+                     void *context);
+
+/// Prepares the lookup of images; once, before any other call here.
+void lt_unwind_table_init(void);
+
+#endif

@@ -1,0 +1,95 @@
+// The stack of one thread's latest event, as its frames come and go.
+
+import CTraceFormat
+
+/// Frame keys, the outermost first, and for the outer part of them the nodes in the tree. Owns its memory; the owner calls `deallocate`.
+/// What it needs beyond a small start it asks of the tree, which knows what the file justifies.
+struct FrameStack: @unchecked Sendable {
+  private(set) var keys: UnsafeMutablePointer<UInt64>
+  private var nodes: UnsafeMutablePointer<UInt32>
+  private var capacity: Int
+  private(set) var depth = 0
+  /// How many of the outermost keys have their node.
+  private var resolved = 0
+
+  /// Deeper than any recorder goes: 2^20 frames and the callers of a task.
+  static let depthLimit = (1 << 20) + 4096
+
+  private static let startCapacity = 256
+
+  init() {
+    capacity = Self.startCapacity
+    keys = .allocate(capacity: capacity)
+    nodes = .allocate(capacity: capacity)
+  }
+
+  /// Without memory: not to be used, only to be replaced.
+  private init(placeholder address: UInt) {
+    capacity = 0
+    keys = UnsafeMutablePointer(bitPattern: address)!
+    nodes = UnsafeMutablePointer(bitPattern: address)!
+  }
+  static let unopened = FrameStack(placeholder: 16)
+
+  func deallocate(_ tree: StackTree) {
+    tree.returnFrames(capacity - Self.startCapacity)
+    keys.deallocate()
+    nodes.deallocate()
+  }
+
+  mutating func removeAll() {
+    depth = 0
+    resolved = 0
+  }
+
+  @inline(__always)
+  var innermost: UInt64 { depth > 0 ? keys[depth - 1] : 0 }
+  @inline(__always)
+  var nextInnermost: UInt64 { depth > 1 ? keys[depth - 2] : 0 }
+
+  /// False if there are not as many.
+  @inline(__always)
+  mutating func pop(_ count: Int) -> Bool {
+    if count > depth { return false }
+    depth -= count
+    if resolved > depth { resolved = depth }
+    return true
+  }
+
+  /// False at the depth limit, and if the file does not justify so many frames.
+  @inline(__always)
+  mutating func push(_ key: UInt64, _ tree: StackTree) -> Bool {
+    if depth == capacity, !grow(tree) { return false }
+    keys[depth] = key
+    depth += 1
+    return true
+  }
+
+  @inline(never)
+  private mutating func grow(_ tree: StackTree) -> Bool {
+    if capacity >= Self.depthLimit || !tree.reserveFrames(capacity) { return false }
+    let newKeys = UnsafeMutablePointer<UInt64>.allocate(capacity: capacity * 2)
+    newKeys.moveInitialize(from: keys, count: depth)
+    keys.deallocate()
+    keys = newKeys
+    let newNodes = UnsafeMutablePointer<UInt32>.allocate(capacity: capacity * 2)
+    newNodes.moveInitialize(from: nodes, count: resolved)
+    nodes.deallocate()
+    nodes = newNodes
+    capacity *= 2
+    return true
+  }
+
+  /// The whole stack's node. Costs a look-up for each frame pushed since the last time.
+  @inline(__always)
+  mutating func resolve(in tree: StackTree, time: UInt64) -> StackID {
+    if depth == 0 { return .empty }
+    var node = resolved > 0 ? nodes[resolved - 1] : 0
+    while resolved < depth {
+      node = tree.child(of: node, key: keys[resolved], time: time)
+      nodes[resolved] = node
+      resolved += 1
+    }
+    return StackID(node)
+  }
+}

@@ -1,0 +1,23 @@
+// How a process ended or changed, decoded from waitpid's status.
+
+/// What `waitpid` reports of a child.
+public enum ProcessOutcome: Hashable, Sendable {
+  case exited(UInt8)
+  case killed(signal: Int32, coreDumped: Bool)
+  case stopped(signal: Int32)
+  case continued
+
+  /// - Parameter waitStatus: As `waitpid` stores it on Linux.
+  public init(waitStatus: Int32) {
+    let low = waitStatus & 0x7F
+    if waitStatus == 0xFFFF {
+      self = .continued
+    } else if low == 0 {
+      self = .exited(UInt8(truncatingIfNeeded: waitStatus >> 8))
+    } else if waitStatus & 0xFF == 0x7F {
+      self = .stopped(signal: (waitStatus >> 8) & 0xFF)
+    } else {
+      self = .killed(signal: low, coreDumped: waitStatus & 0x80 != 0)
+    }
+  }
+}

@@ -1,0 +1,89 @@
+// What a recording is asked to do, and how that is told to the preloaded library.
+
+/// The choices of one recording.
+public struct RecordingSettings: Hashable, Sendable {
+  public enum Children: Hashable, Sendable { case followed, notFollowed }
+  public enum Retains: String, Hashable, Sendable, CaseIterable { case stacks, counts, off }
+  public enum Start: Hashable, Sendable { case recording, paused }
+  /// Whether every stack is compared with a fresh unwind: for checking the recorder itself.
+  public enum StackChecking: Hashable, Sendable { case none, everyStack }
+
+  public var output: OutputPattern
+  public var children: Children
+  /// How retains and releases are recorded.
+  public var retains: Retains
+  /// Frames; nil for the recorder's own limit.
+  public var stackDepthLimit: Int?
+  public var start: Start
+  public var stackChecking: StackChecking
+
+  public init(
+    output: OutputPattern, children: Children = .notFollowed, retains: Retains = .stacks, stackDepthLimit: Int? = nil,
+    start: Start = .recording, stackChecking: StackChecking = .none
+  ) {
+    self.output = output
+    self.children = children
+    self.retains = retains
+    self.stackDepthLimit = stackDepthLimit
+    self.start = start
+    self.stackChecking = stackChecking
+  }
+}
+
+/// The environment under which a program is recorded. Entries are bytes, since an environment need not be UTF-8.
+public struct RecordingEnvironment: Sendable {
+  public var settings: RecordingSettings
+  public var library: PreloadLibrary
+  /// Stored in every trace of the run; not 0.
+  public var sessionID: UInt64
+  /// Where the library writes why it stepped aside.
+  public var messagesPath: String
+
+  public init(settings: RecordingSettings, library: PreloadLibrary, sessionID: UInt64, messagesPath: String) {
+    self.settings = settings
+    self.library = library
+    self.sessionID = sessionID
+    self.messagesPath = messagesPath
+  }
+
+  /// The variables that the recorder reads, without LD_PRELOAD.
+  public var variables: [(name: String, value: String)] {
+    var result = [
+      ("LEAKTRACE_OUTPUT", settings.output.text),
+      ("LEAKTRACE_FOLLOW", settings.children == .followed ? "1" : "0"),
+      ("LEAKTRACE_ARC", settings.retains.rawValue),
+      ("LEAKTRACE_SESSION", String(sessionID, radix: 16)),
+      ("LEAKTRACE_MESSAGES", messagesPath),
+    ]
+    if let depth = settings.stackDepthLimit { result.append(("LEAKTRACE_DEPTH", String(depth))) }
+    if settings.start == .paused { result.append(("LEAKTRACE_PAUSED", "1")) }
+    if settings.stackChecking == .everyStack { result.append(("LEAKTRACE_VERIFY_STACKS", "1")) }
+    return result
+  }
+
+  /// `inherited` with the recorder's variables: the library is put before what LD_PRELOAD holds already, LEAKTRACE_
+  /// variables of a surrounding recording are replaced, and everything else keeps its place and bytes.
+  ///
+  /// - Parameter inherited: `NAME=value` entries.
+  public func entries(inherited: [[UInt8]]) -> [[UInt8]] {
+    let preload = Array("LD_PRELOAD=".utf8)
+    let own = Array("LEAKTRACE_".utf8)
+    let ours = Array(library.path.utf8)
+    var result: [[UInt8]] = []
+    var isPreloaded = false
+    for entry in inherited {
+      if entry.starts(with: preload) {
+        // In its place, so that the variables are in their old order again once the library has taken its entry out.
+        let others = entry.dropFirst(preload.count).split { $0 == UInt8(ascii: ":") || $0 == UInt8(ascii: " ") }
+        let all = [ours] + others.map(Array.init).filter { $0 != ours }
+        result.append(preload + Array(all.joined(separator: [UInt8(ascii: ":")])))
+        isPreloaded = true
+      } else if !entry.starts(with: own) {
+        result.append(entry)
+      }
+    }
+    if !isPreloaded { result.append(preload + ours) }
+    for (name, value) in variables { result.append(Array("\(name)=\(value)".utf8)) }
+    return result
+  }
+}

@@ -1,0 +1,18 @@
+// What `record` and its relatives say on standard error.
+
+import Glibc
+
+enum ErrorOutput {
+  /// Writes one line with the program's name before it, in a single write so that it stays whole beside others' output.
+  static func print(_ line: String) { write("leaktrace: \(line)\n") }
+
+  static func write(_ text: String) {
+    var bytes = Array(text.utf8)[...]
+    while !bytes.isEmpty {
+      let count = bytes.withUnsafeBytes { Glibc.write(STDERR_FILENO, $0.baseAddress, $0.count) }
+      if count < 0 && errno == EINTR { continue }
+      guard count > 0 else { return }
+      bytes = bytes.dropFirst(count)
+    }
+  }
+}

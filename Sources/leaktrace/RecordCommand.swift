@@ -1,0 +1,102 @@
+// `leaktrace record`: runs a program with the recorder preloaded.
+
+import ArgumentParser
+import Glibc
+import TraceAnalysis
+
+struct RecordCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "record",
+    abstract: "Run a program and record its allocations, retains and releases.",
+    usage: "leaktrace record [options] [--] COMMAND [ARGUMENT...]",
+    discussion: """
+      The program runs as it would without leaktrace: same input and output, working directory, process group and \
+      signals. record ends as the program ends: with its exit status, or by the signal that killed it. If the program \
+      could not be started, the exit status is 127 (no such command), 126 (not executable) or 125 (anything else, such \
+      as a program that cannot be traced; the reason is on standard error).
+
+      In the output path %p stands for the process ID, %n for the program's name and %% for a percent sign.
+
+      A progress line is shown on standard error while that is a terminal and standard output is not, so that \
+      the program's own screen stays as it is; --progress shows it in any case.
+      """)
+
+  @Option(name: [.short, .long], help: ArgumentHelp("Where traces are written.", valueName: "path"))
+  var output: String = OutputPattern.standard
+
+  @Flag(inversion: .prefixedNo, help: "Trace the processes that the program starts as well.")
+  var followChildren = false
+
+  @Option(help: ArgumentHelp(
+    "How retains and releases are recorded: 'stacks' (each with its stack), 'counts' (each with its object), 'off'.",
+    valueName: "mode"))
+  var arc: RecordingSettings.Retains = .stacks
+
+  @Option(help: ArgumentHelp("Record at most this many frames of a stack.", valueName: "frames"))
+  var depth: Int?
+
+  @Flag(help: "Record nothing until 'leaktrace resume PID'.")
+  var startPaused = false
+
+  @Flag(name: [.short, .long], help: "Print nothing unless something went wrong.")
+  var quiet = false
+
+  @Flag(help: "Show a progress line on standard error even beside the program's own output.")
+  var progress = false
+
+  @Flag(help: .hidden)
+  var verifyStacks = false
+
+  @Argument(parsing: .captureForPassthrough, help: ArgumentHelp("The program to run, with its arguments.", valueName: "command"))
+  var command: [String] = []
+
+  mutating func validate() throws {
+    let isMarked = command.first == "--"
+    if isMarked { command.removeFirst() }
+    guard let name = command.first else { throw ValidationError("Name the program to run: leaktrace record -- COMMAND ARGUMENT...") }
+    // Capturing everything takes the help flags along.
+    if !isMarked, ["--help", "-h", "-help"].contains(name) { throw CleanExit.helpRequest(self) }
+    if !isMarked, name.hasPrefix("-") {
+      throw ValidationError("Unknown option '\(name)'. If it is the program to run, put '--' before it.")
+    }
+    if let depth, !(1...65535).contains(depth) { throw ValidationError("--depth must be between 1 and 65535.") }
+    if quiet && progress { throw ValidationError("--quiet and --progress exclude each other.") }
+  }
+
+  func run() throws {
+    do {
+      let run = try RecordingRun(
+        settings: try settings(), arguments: RecordingRun.rawArguments(last: command.count), command: command[0],
+        speech: quiet ? .problemsOnly : progress ? .progressAlways : .normal)
+      run.execute()
+    } catch {
+      ErrorOutput.print(error.description)
+      throw ExitCode(error.exitCode)
+    }
+  }
+
+  private func settings() throws(RecordingError) -> RecordingSettings {
+    RecordingSettings(
+      output: try OutputPattern(output, currentDirectory: currentDirectory()),
+      children: followChildren ? .followed : .notFollowed, retains: arc, stackDepthLimit: depth,
+      start: startPaused ? .paused : .recording, stackChecking: verifyStacks ? .everyStack : .none)
+  }
+
+  private func currentDirectory() throws(RecordingError) -> String {
+    guard let path = getcwd(nil, 0) else { throw .outputDirectoryUnusable(path: ".", errno: errno) }
+    defer { free(path) }
+    return String(cString: path)
+  }
+}
+
+extension RecordingSettings.Retains: ExpressibleByArgument {}
+
+extension RecordingError {
+  fileprivate var exitCode: Int32 {
+    switch self {
+    case .commandNotFound: return RecordExitCode.notFound
+    case .commandNotExecutable: return RecordExitCode.notExecutable
+    default: return RecordExitCode.failed
+    }
+  }
+}

@@ -1,0 +1,112 @@
+// One run of `record`, from finding the program to ending as it ended.
+
+import Glibc
+import TraceAnalysis
+
+/// Everything that is needed to start the program; made before anything is started.
+struct RecordingRun {
+  enum Speech { case problemsOnly, normal, progressAlways }
+
+  private let program: TargetProgram
+  private let arguments: [UnsafeMutablePointer<CChar>]
+  private let environment: RecordingEnvironment
+  private let session: RecordingSession
+  private let messages: MessagesFile
+  private let speech: Speech
+
+  init(
+    settings: RecordingSettings, arguments: [UnsafeMutablePointer<CChar>], command: String, speech: Speech
+  ) throws(RecordingError) {
+    program = try TargetProgram.find(
+      command: command, searchPath: Self.variable("PATH"), userID: getuid(), groupID: getgid())
+    let library = try PreloadLibrary.find(
+      in: PreloadLibrary.candidates(override: Self.variable("LEAKTRACE_LIBRARY"), executablePath: Self.ownPath()))
+    try settings.output.prepare(programNames: program.programNames)
+    messages = try MessagesFile()
+    session = RecordingSession(
+      sessionID: UInt64.random(in: 1...UInt64.max), output: settings.output, startTime: time(nil))
+    environment = RecordingEnvironment(
+      settings: settings, library: library, sessionID: session.sessionID, messagesPath: messages.path)
+    self.arguments = arguments
+    self.speech = speech
+  }
+
+  /// Runs the program and ends this process as the program ended.
+  func execute() -> Never {
+    for warning in program.warnings { ErrorOutput.print("warning: \(warning)") }
+    var progress = ProgressLine(
+      isShown: speech == .progressAlways || (speech == .normal && ProgressLine.fitsTheTerminal), session: session)
+    let target: TargetProcess
+    do {
+      target = try TargetProcess(program: program, arguments: arguments, environment: environment)
+    } catch {
+      messages.remove()
+      ErrorOutput.print("\(program.path): \(String(cString: strerror(error.code)))")
+      exit(error.code == ENOENT ? RecordExitCode.notFound : RecordExitCode.notExecutable)
+    }
+    let waitStatus = target.wait(onTick: { progress.update() }, tick: progress.isShown ? 1 : nil)
+    progress.clear()
+    report(waitStatus: waitStatus, processID: target.processID)
+    messages.remove()
+    target.endAsTargetDid(waitStatus: waitStatus)
+  }
+
+  private func report(waitStatus: Int32?, processID: Int32) {
+    var traces = session.traces()
+    var stillRecording: Set<String> = []
+    var failures: [String] = []
+    for (index, trace) in traces.enumerated() {
+      guard let live = LiveRecording(tracePath: trace.path) else { continue }
+      if live.recordingProcesses().contains(where: { $0 != processID }) {
+        stillRecording.insert(trace.path)
+        continue
+      }
+      // The status is known of one process only.
+      let status = trace.processID == UInt32(processID) ? waitStatus : nil
+      if let failure = finish(trace, waitStatus: status) { failures.append(failure) }
+      traces[index] = RecordedTrace(path: trace.path) ?? trace
+    }
+    let directory = session.output.directory
+    let current = Self.currentDirectory()
+    let summary = RecordingSummary(
+      traces: traces, stillRecording: stillRecording, messages: messages.lines() + failures,
+      displayPath: { path in
+        directory == current && path.hasPrefix(directory + "/") ? String(path.dropFirst(directory.count + 1)) : path
+      })
+    for problem in summary.problems { ErrorOutput.print("warning: \(problem)") }
+    if speech != .problemsOnly { for note in summary.notes { ErrorOutput.print(note) } }
+  }
+
+  /// Seals what a process that died left in its live file. Returns what went wrong.
+  private func finish(_ trace: RecordedTrace, waitStatus: Int32?) -> String? {
+    do {
+      try TraceRecovery.finish(tracePath: trace.path, waitStatus: waitStatus ?? -1)
+      return nil
+    } catch .busy {
+      // Another `record` does it: a process may start one that outlives it.
+      return nil
+    } catch {
+      return explanation(of: error, path: trace.path)
+    }
+  }
+
+  /// The last arguments of this process, byte for byte.
+  static func rawArguments(last count: Int) -> [UnsafeMutablePointer<CChar>] {
+    let total = Int(CommandLine.argc)
+    return (total - count..<total).map { CommandLine.unsafeArgv[$0]! }
+  }
+
+  private static func variable(_ name: String) -> String? { getenv(name).map { String(cString: $0) } }
+
+  private static func currentDirectory() -> String? {
+    guard let path = getcwd(nil, 0) else { return nil }
+    defer { free(path) }
+    return String(cString: path)
+  }
+
+  private static func ownPath() -> String {
+    guard let path = realpath("/proc/self/exe", nil) else { return CommandLine.arguments[0] }
+    defer { free(path) }
+    return String(cString: path)
+  }
+}

@@ -1,0 +1,43 @@
+// The programs under test, as built beside the tests.
+
+import Glibc
+
+enum BuildProducts {
+  /// Where the command and the library are: as told by LEAKTRACE_TEST_PRODUCTS, or beside the tests.
+  static let directory: String = {
+    if let told = getenv("LEAKTRACE_TEST_PRODUCTS") { return String(cString: told) }
+    // The test runner may be a program of the toolchain; its arguments or its own path name the test bundle.
+    let candidates = CommandLine.arguments + [resolve("/proc/self/exe") ?? ""]
+    for candidate in candidates where candidate.hasSuffix(".xctest") {
+      if let path = resolve(candidate) { return parent(of: path) }
+    }
+    return packageRoot + "/.build/debug"
+  }()
+
+  /// The root of the package.
+  static let packageRoot = parent(of: parent(of: parent(of: parent(of: #filePath))))
+
+  static let leaktrace = directory + "/leaktrace"
+  static let preloadLibrary = directory + "/libleaktrace.so"
+
+  /// The condition of every test that records: `scripts/build` links the library, `swift build` alone does not.
+  static let preloadLibraryExists = access(preloadLibrary, R_OK) == 0 && access(leaktrace, X_OK) == 0
+
+  /// The directory of the toolchain's programs.
+  static let toolchain: String = {
+    for directory in (getenv("PATH").map { String(cString: $0) } ?? "").split(separator: ":") {
+      if let path = resolve("\(directory)/swiftc"), access(parent(of: path) + "/clang", X_OK) == 0 { return parent(of: path) }
+    }
+    return "/usr/bin"
+  }()
+
+  static func parent(of path: String) -> String {
+    path.lastIndex(of: "/").map { String(path[..<$0]) } ?? "."
+  }
+
+  private static func resolve(_ path: String) -> String? {
+    guard let resolved = realpath(path, nil) else { return nil }
+    defer { free(resolved) }
+    return String(cString: resolved)
+  }
+}

@@ -1,0 +1,127 @@
+// Running a program as a child process and collecting all that can be seen of it from outside.
+
+import Dispatch
+import Foundation
+
+struct CommandFailure: Error, CustomStringConvertible {
+  var description: String
+  init(_ description: String) { self.description = description }
+}
+
+/// A program to run. It gets no descriptors but the standard three, no ignored and no blocked signals, and a process group
+/// of its own, which is killed when the time is up.
+struct Command: Sendable {
+  var arguments: [String]
+  var environment: [String: String] = Command.cleanEnvironment
+  var directory: String = "/"
+  var input: [UInt8] = []
+  var timeLimit: Double = 120
+
+  init(_ arguments: [String]) { self.arguments = arguments }
+
+  /// That of the tests without a surrounding recording's variables.
+  static let cleanEnvironment = ProcessInfo.processInfo.environment.filter { name, _ in
+    name != "LD_PRELOAD" && !name.hasPrefix("LEAKTRACE_")
+  }
+
+  struct Outcome: Equatable, Sendable {
+    enum End: Equatable, Sendable { case exit(Int32), signal(Int32) }
+    var end: End
+    var output: String
+    var errorOutput: String
+    var timedOut: Bool
+  }
+
+  /// Starts the program, waits for it and returns what it wrote. The first argument is looked up in PATH.
+  func run() throws -> Outcome { try start().wait() }
+
+  func start() throws -> RunningCommand {
+    let scratch = try TemporaryDirectory()
+    let inputPath = scratch.path + "/in", outputPath = scratch.path + "/out", errorPath = scratch.path + "/err"
+    try Data(input).write(to: URL(fileURLWithPath: inputPath))
+
+    var actions = posix_spawn_file_actions_t()
+    posix_spawn_file_actions_init(&actions)
+    defer { posix_spawn_file_actions_destroy(&actions) }
+    posix_spawn_file_actions_addopen(&actions, 0, inputPath, O_RDONLY, 0)
+    posix_spawn_file_actions_addopen(&actions, 1, outputPath, O_WRONLY | O_CREAT | O_APPEND, 0o600)
+    posix_spawn_file_actions_addopen(&actions, 2, errorPath, O_WRONLY | O_CREAT | O_APPEND, 0o600)
+    _ = SpawnExtensions.addChangeDirectory(&actions, directory)
+    _ = SpawnExtensions.addCloseFrom(&actions, 3)
+
+    var attributes = posix_spawnattr_t()
+    posix_spawnattr_init(&attributes)
+    defer { posix_spawnattr_destroy(&attributes) }
+    var none = sigset_t(), all = sigset_t()
+    sigemptyset(&none)
+    sigfillset(&all)
+    posix_spawnattr_setsigmask(&attributes, &none)
+    posix_spawnattr_setsigdefault(&attributes, &all)
+    posix_spawnattr_setpgroup(&attributes, 0)
+    posix_spawnattr_setflags(
+      &attributes, Int16(POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETPGROUP))
+
+    let argv = arguments.map { strdup($0) } + [nil]
+    let envp = environment.sorted { $0.key < $1.key }.map { strdup("\($0.key)=\($0.value)") } + [nil]
+    defer { for pointer in argv + envp { free(pointer) } }
+    var processID: pid_t = 0
+    let code = posix_spawnp(&processID, arguments[0], &actions, &attributes, argv, envp)
+    guard code == 0 else { throw CommandFailure("\(arguments[0]): \(String(cString: strerror(code)))") }
+    return RunningCommand(processID: processID, scratch: scratch, timeLimit: timeLimit)
+  }
+}
+
+/// Functions of the C library that Swift's module of it leaves out.
+private enum SpawnExtensions {
+  typealias Actions = UnsafeMutablePointer<posix_spawn_file_actions_t>
+  static let addChangeDirectory = unsafeBitCast(
+    dlsym(nil, "posix_spawn_file_actions_addchdir_np"),
+    to: (@convention(c) (Actions, UnsafePointer<CChar>) -> Int32).self)
+  static let addCloseFrom = unsafeBitCast(
+    dlsym(nil, "posix_spawn_file_actions_addclosefrom_np"), to: (@convention(c) (Actions, Int32) -> Int32).self)
+}
+
+/// A started program. `wait` is to be called once.
+final class RunningCommand: Sendable {
+  let processID: pid_t
+  private let scratch: TemporaryDirectory
+  nonisolated(unsafe) private let deadline: DispatchWorkItem
+  private let expired: Expiry
+
+  private final class Expiry: @unchecked Sendable {
+    private let lock = NSLock()
+    private var value = false
+    var isSet: Bool {
+      get { lock.withLock { value } }
+      set { lock.withLock { value = newValue } }
+    }
+  }
+
+  fileprivate init(processID: pid_t, scratch: TemporaryDirectory, timeLimit: Double) {
+    self.processID = processID
+    self.scratch = scratch
+    let expiry = Expiry()
+    expired = expiry
+    deadline = DispatchWorkItem {
+      expiry.isSet = true
+      kill(-processID, SIGKILL)
+    }
+    DispatchQueue.global().asyncAfter(deadline: .now() + timeLimit, execute: deadline)
+  }
+
+  func send(_ signal: Int32) { kill(processID, signal) }
+  func sendToGroup(_ signal: Int32) { kill(-processID, signal) }
+
+  func wait() throws -> Command.Outcome {
+    var status: Int32 = 0
+    while waitpid(processID, &status, 0) < 0 {
+      guard errno == EINTR else { throw CommandFailure("waitpid: \(String(cString: strerror(errno)))") }
+    }
+    deadline.cancel()
+    let end: Command.Outcome.End = status & 0x7F == 0 ? .exit((status >> 8) & 0xFF) : .signal(status & 0x7F)
+    func text(_ name: String) throws -> String {
+      String(decoding: try Data(contentsOf: URL(fileURLWithPath: "\(scratch.path)/\(name)")), as: UTF8.self)
+    }
+    return Command.Outcome(end: end, output: try text("out"), errorOutput: try text("err"), timedOut: expired.isSet)
+  }
+}

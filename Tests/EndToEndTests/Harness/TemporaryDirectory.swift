@@ -1,0 +1,25 @@
+// A directory for one test, removed with everything in it.
+
+import Foundation
+
+final class TemporaryDirectory: Sendable {
+  let path: String
+
+  init() throws {
+    var template = Array("/tmp/leaktrace-tests.XXXXXX".utf8CString)
+    guard mkdtemp(&template) != nil else { throw CommandFailure("mkdtemp: \(String(cString: strerror(errno)))") }
+    path = template.withUnsafeBufferPointer { String(cString: $0.baseAddress!) }
+  }
+
+  deinit { try? FileManager.default.removeItem(atPath: path) }
+
+  /// The names of the files in it, sorted.
+  func fileNames() throws -> [String] { try FileManager.default.contentsOfDirectory(atPath: path).sorted() }
+
+  func write(_ text: String, to name: String) throws -> String {
+    let file = "\(path)/\(name)"
+    try FileManager.default.createDirectory(atPath: BuildProducts.parent(of: file), withIntermediateDirectories: true)
+    try Data(text.utf8).write(to: URL(fileURLWithPath: file))
+    return file
+  }
+}

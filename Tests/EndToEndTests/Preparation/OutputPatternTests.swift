@@ -1,0 +1,68 @@
+// Where traces go.
+
+import Foundation
+import Testing
+import TraceAnalysis
+
+struct OutputPatternTests {
+  @Test("A pattern becomes absolute, and placeholders are filled in") func expansion() throws {
+    let pattern = try OutputPattern("traces/%n-%p.100%%.trace", currentDirectory: "/home/me")
+    #expect(pattern.text == "/home/me/traces/%n-%p.100%%.trace")
+    #expect(pattern.directory == "/home/me/traces")
+    #expect(pattern.path(processID: 42, programName: "app") == "/home/me/traces/app-42.100%.trace")
+    #expect(pattern.fileNamePrefix == "")
+    #expect(!pattern.namesOneFileForAProgram)
+  }
+
+  @Test("A percent sign in the current directory is no placeholder") func escaping() throws {
+    let pattern = try OutputPattern("a.trace", currentDirectory: "/tmp/50%p")
+    #expect(pattern.text == "/tmp/50%%p/a.trace")
+    #expect(pattern.directory == "/tmp/50%p")
+    #expect(pattern.path(processID: 1, programName: "x") == "/tmp/50%p/a.trace")
+    #expect(pattern.namesOneFileForAProgram)
+    #expect(pattern.fileNamePrefix == "a.trace")
+  }
+
+  @Test("A file in the root directory has one slash") func root() throws {
+    #expect(try OutputPattern("/x.%p", currentDirectory: "/").text == "/x.%p")
+    #expect(try OutputPattern("x.%p", currentDirectory: "/").path(processID: 3, programName: "") == "/x.3")
+  }
+
+  @Test("Patterns that cannot be meant are refused", arguments: [
+    "", "dir/", "%q", "trace%", "%p/x.trace", "%n/x.trace", "..", "dir/.",
+  ])
+  func refused(text: String) {
+    #expect(throws: RecordingError.self) { try OutputPattern(text, currentDirectory: "/tmp") }
+  }
+
+  @Test("An old trace makes way, anything else is left alone") func overwriting() throws {
+    let directory = try TemporaryDirectory()
+    var writer = TraceWriter()
+    try writer.append(TraceClosing())
+    try Data(writer.bytes).write(to: URL(fileURLWithPath: directory.path + "/old.trace"))
+    try OutputPattern("old.trace", currentDirectory: directory.path).prepare(programNames: ["x"])
+    #expect(try directory.fileNames() == [])
+
+    for text in ["", "notes of mine"] {
+      let path = try directory.write(text, to: "precious")
+      #expect(throws: RecordingError.outputIsNotATrace(path: path)) {
+        try OutputPattern("precious", currentDirectory: directory.path).prepare(programNames: ["x"])
+      }
+      #expect(throws: RecordingError.outputIsNotATrace(path: path)) {
+        try OutputPattern("prec%ns", currentDirectory: directory.path).prepare(programNames: ["sh", "iou"])
+      }
+      #expect(try String(contentsOfFile: path, encoding: .utf8) == text)
+    }
+  }
+
+  @Test("A directory that is missing or is none is refused") func directories() throws {
+    let directory = try TemporaryDirectory()
+    let file = try directory.write("", to: "file")
+    #expect(throws: RecordingError.outputDirectoryUnusable(path: directory.path + "/missing", errno: ENOENT)) {
+      try OutputPattern("missing/x.%p", currentDirectory: directory.path).prepare(programNames: [])
+    }
+    #expect(throws: RecordingError.outputDirectoryUnusable(path: file, errno: ENOTDIR)) {
+      try OutputPattern("file/x.%p", currentDirectory: directory.path).prepare(programNames: [])
+    }
+  }
+}

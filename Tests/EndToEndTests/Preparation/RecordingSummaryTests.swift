@@ -1,0 +1,97 @@
+// What `record` says at the end, asserted whole.
+
+import Foundation
+import Testing
+import TraceAnalysis
+
+struct RecordingSummaryTests {
+  private func trace(_ name: String, events: UInt64, size: Int, _ change: (inout TraceClosing) -> Void = { _ in }) throws -> RecordedTrace {
+    let directory = try TemporaryDirectory()
+    var header = TraceHeader()
+    header.processID = 7
+    header.stackDepthLimit = 64
+    var writer = TraceWriter(header: header)
+    var closing = TraceClosing()
+    closing.eventCount = events
+    change(&closing)
+    try writer.append(closing)
+    let path = directory.path + "/" + name
+    try Data(writer.bytes).write(to: URL(fileURLWithPath: path))
+    var trace = try #require(RecordedTrace(path: path))
+    trace.path = name
+    trace.fileSize = ByteCount(UInt64(size))
+    return trace
+  }
+
+  private func summary(_ traces: [RecordedTrace], running: Set<String> = [], messages: [String] = []) -> RecordingSummary {
+    RecordingSummary(traces: traces, stillRecording: running, messages: messages, displayPath: { $0 })
+  }
+
+  @Test("One trace, nothing missing") func plain() throws {
+    let summary = summary([try trace("app.trace", events: 26_123_456, size: 14_210_000)])
+    #expect(summary.problems == [])
+    #expect(summary.notes == ["26,123,456 events, 14.2 MB: app.trace", "next: leaktrace analyze app.trace"])
+  }
+
+  @Test("What was dropped is said, with the reason") func drops() throws {
+    let lossy = try trace("it's.trace", events: 1, size: 999) {
+      $0.drops = DropCounts(counts: [2, 0, 1, 1000, 1, 3, 0, 4, 0, 0, 0, 0])
+      $0.untracedChildren = 3
+    }
+    let summary = summary([lossy])
+    #expect(summary.problems == [
+      "it's.trace: 2 events missing, made by signal handlers inside the recorder",
+      "it's.trace: 1 event missing, for want of memory for a thread's buffer",
+      "it's.trace: 4 stacks differed from a fresh unwind",
+    ])
+    #expect(summary.notes == [
+      "1 event, 999 B: it's.trace", "it's.trace: 1,000 stacks cut at the limit of 64 frames",
+      "it's.trace: 1 stack incomplete: code without unwind information", "3 child processes were not traced; --follow-children traces them too",
+      "next: leaktrace analyze 'it'\\''s.trace'",
+    ])
+  }
+
+  @Test("Many traces: the largest first, ten of them, and the rest summed up") func many() throws {
+    let traces = try (1...13).map { try trace("\($0).trace", events: UInt64($0), size: $0 * 1000) }
+    let summary = summary(traces, running: ["13.trace"])
+    #expect(summary.notes.count == 12)
+    #expect(summary.notes[0] == "13 events, 13.0 kB: 13.trace (process 7 still runs and records)")
+    #expect(summary.notes[9] == "4 events, 4.00 kB: 4.trace")
+    #expect(summary.notes[10] == "and 3 more traces: 6 events, 6.00 kB")
+    #expect(summary.notes[11] == "next: leaktrace analyze 13.trace")
+  }
+
+  @Test("No trace at all is a problem, explained by the library if it can") func none() {
+    #expect(summary([]).problems == ["no trace was written: the program ended before the recorder was loaded"])
+    #expect(summary([], messages: ["cannot create /x: No space left on device"]).problems
+      == ["cannot create /x: No space left on device"])
+    #expect(summary([]).notes == [])
+  }
+
+  @Test("Sizes have three digits", arguments: [
+    (0, "0 B"), (999, "999 B"), (1000, "1.00 kB"), (1234, "1.23 kB"), (9994, "9.99 kB"), (9996, "10.0 kB"), (99_949, "99.9 kB"),
+    (99_960, "100 kB"), (999_499, "999 kB"), (999_500, "1.00 MB"), (45_600_000, "45.6 MB"), (UInt64.max, "18.4 EB"),
+  ] as [(UInt64, String)])
+  func sizes(bytes: UInt64, text: String) { #expect(sizeText(bytes) == text) }
+
+  @Test("A closing record is found at the end, and a changed one is not believed") func closing() throws {
+    let directory = try TemporaryDirectory()
+    var writer = TraceWriter()
+    var closing = TraceClosing()
+    closing.eventCount = 5
+    try writer.append(closing)
+    let path = directory.path + "/a.trace"
+    for damage in 0..<2 {
+      var bytes = writer.bytes
+      if damage == 1 { bytes[bytes.count - 20] ^= 1 }
+      try Data(bytes).write(to: URL(fileURLWithPath: path))
+      let trace = try #require(RecordedTrace(path: path))
+      #expect((trace.state == .closed(.exit)) == (damage == 0))
+      #expect(trace.eventCount == (damage == 0 ? 5 : 0))
+    }
+    for length in [0, 7, 127, 128, 4095] {
+      try Data(writer.bytes[..<length]).write(to: URL(fileURLWithPath: path))
+      #expect(RecordedTrace(path: path) == nil)
+    }
+  }
+}

@@ -1,0 +1,44 @@
+// The number of recorded events is the number of calls made, counted independently by the program that makes them.
+
+import Testing
+import TraceAnalysis
+
+@Suite(.enabled(if: BuildProducts.preloadLibraryExists)) struct CountTests {
+  /// What a run records more than one with a count of 0: the program's own calls, without those of the C library
+  /// and the runtime, which are the same in both.
+  private func difference(_ program: String, threads: Int, count: Int) throws -> (TraceContents, (String) -> Int) {
+    func contents(_ count: Int) throws -> TraceContents {
+      let run = try TracedRun([program, String(threads), String(count)])
+      run.expectSameBehaviour()
+      let trace = try run.onlyTrace()
+      #expect(trace.state == .closed(.exit))
+      return try TraceContents(trace.path)
+    }
+    let none = try contents(0), all = try contents(count)
+    return (all, { all.count($0) - none.count($0) })
+  }
+
+  @Test("Every allocation call is recorded once", arguments: [1, 64]) func allocations(threads: Int) throws {
+    let count = threads == 1 ? 1000 : 100, expected = threads * count
+    let (contents, difference) = try difference(
+      try TestProgram("allocation-calls.c", flags: ["-fno-builtin"]).path(), threads: threads, count: count)
+    for call in ["calloc", "realloc", "reallocarray", "posix_memalign", "aligned_alloc", "memalign", "valloc", "pvalloc"] {
+      #expect(difference(call) == expected, "\(call)")
+    }
+    #expect(difference("malloc") == 3 * expected)
+    #expect(difference("free") == 9 * expected)
+    #expect(difference("realloc_free") == 2 * expected)
+    #expect(contents.orphans == 0)
+  }
+
+  @Test("Every object, retain and release is recorded once", arguments: [1, 64]) func references(threads: Int) throws {
+    let count = threads == 1 ? 1000 : 100, expected = threads * count
+    let (contents, difference) = try difference(
+      try TestProgram("reference-calls.swift").path(), threads: threads, count: count)
+    #expect(difference("swift_allocObject") == expected)
+    #expect(difference("swift_retain") == 3 * expected)
+    #expect(difference("swift_release") == 4 * expected)
+    #expect(difference("free") == expected)
+    #expect(contents.orphans == 0)
+  }
+}

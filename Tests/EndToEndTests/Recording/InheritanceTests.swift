@@ -1,0 +1,50 @@
+// The program inherits from `record` what it would have inherited without it.
+
+import Testing
+
+@Suite(.enabled(if: BuildProducts.preloadLibraryExists)) struct InheritanceTests {
+  /// Runs the program that prints what it inherits from a shell, which leads the process group, after `preparation`.
+  private func expectSameInheritance(
+    _ arguments: [String] = [], preparation: String = "", environment: [String: String] = [:],
+    sourceLocation: SourceLocation = #_sourceLocation
+  ) throws {
+    let program = try TestProgram("inheritance.c").path()
+    let directory = try TemporaryDirectory()
+    func run(_ prefix: [String]) throws -> Command.Outcome {
+      var command = Command(["/bin/sh", "-c", preparation + "\"$@\"; exit $?", "sh"] + prefix + [program] + arguments)
+      command.environment.merge(environment) { $1 }
+      return try command.run()
+    }
+    let untraced = try run([])
+    var traced = try run(TracedRun.recordArguments(directory))
+    #expect(TracedRun.separateRecorderLines(&traced) == [], sourceLocation: sourceLocation)
+    #expect(withoutUnderscore(traced.output) == withoutUnderscore(untraced.output), sourceLocation: sourceLocation)
+    #expect(traced.end == untraced.end, sourceLocation: sourceLocation)
+    #expect(try TracedRun.traces(in: directory).count == 1, sourceLocation: sourceLocation)
+  }
+
+  @Test("Arguments, environment, signals, descriptors and limits are those of an untraced run") func plain() throws {
+    try expectSameInheritance(["an argument", "", "--", "-o", "--help"])
+  }
+
+  @Test("An LD_PRELOAD that was there before is kept") func preload() throws {
+    try expectSameInheritance(environment: ["LD_PRELOAD": "libm.so.6"])
+  }
+
+  @Test("Ignored signals stay ignored, and limits stay", arguments: [
+    "trap '' INT TERM USR1 PIPE; ", "trap '' CHLD; ", "ulimit -n 200; ulimit -c 0; ulimit -s 4000; ", "umask 077; ", "cd /usr; ",
+  ])
+  func surroundings(preparation: String) throws { try expectSameInheritance(preparation: preparation) }
+
+  @Test("Children that are not followed see no variable of the recorder") func children() throws {
+    let run = try TracedRun(["/bin/sh", "-c", "env | sort"])
+    run.expectSameBehaviour(normalising: withoutUnderscore)
+    #expect(!run.traced.output.contains("LEAKTRACE"))
+    #expect(!run.traced.output.contains("LD_PRELOAD"))
+  }
+
+  /// Shells set `_` to the program they run, which is `record` in one of the runs.
+  private func withoutUnderscore(_ text: String) -> String {
+    text.split(separator: "\n").filter { !$0.hasPrefix("_=") && !$0.hasPrefix("variable _=") }.joined(separator: "\n")
+  }
+}

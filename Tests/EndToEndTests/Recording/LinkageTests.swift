@@ -1,0 +1,102 @@
+// Programs are traced however they were linked, or refused with the reason.
+
+import Foundation
+import Testing
+import TraceAnalysis
+
+@Suite(.enabled(if: BuildProducts.preloadLibraryExists)) struct LinkageTests {
+  @Test("Swift programs are traced with objects, retains and releases", arguments: [
+    [], ["-Onone"], ["-static-stdlib"], ["-static-stdlib", "-Onone"], ["-Osize", "-Xcc", "-fomit-frame-pointer"],
+  ], ["plain.swift", "tasks.swift"])
+  func swift(flags: [String], source: String) throws {
+    let contents = try SurvivalTests.expectSurvival([try TestProgram(source, flags: flags).path()])
+    #expect(contents.count("swift_allocObject") > 500)
+    #expect(contents.count("swift_retain") > 500)
+    #expect(contents.count("swift_release") > 500)
+    #expect(contents.count("free") > 500)
+  }
+
+  @Test("Retains and releases can be counted without stacks, or left out", arguments: ["counts", "off"])
+  func modes(mode: String) throws {
+    let contents = try SurvivalTests.expectSurvival([try TestProgram("plain.swift").path()], options: ["--arc", mode])
+    #expect(contents.count("swift_allocObject") > 500)
+    #expect((contents.count("swift_retain") > 500) == (mode == "counts"))
+    #expect((contents.count("swift_release") > 500) == (mode == "counts"))
+  }
+
+  @Test("A stripped program with the runtime inside is traced for malloc alone, with a warning") func stripped() throws {
+    let program = try TestProgram("plain.swift", flags: ["-static-stdlib"]).strippedPath()
+    let run = try TracedRun([program])
+    #expect(run.traced == run.untraced)
+    #expect(run.recorderLines.contains { $0.contains("traced for malloc alone") }, "\(run.recorderLines)")
+    let contents = try TraceContents(try run.onlyTrace().path)
+    #expect(contents.count("swift_allocObject") == 0)
+    #expect(contents.count("swift_retain") == 0)
+    #expect(contents.count("malloc") > 500)
+    #expect(contents.orphans == 0)
+  }
+
+  @Test("A stripped dynamic Swift program is traced in full") func strippedDynamic() throws {
+    let contents = try SurvivalTests.expectSurvival([try TestProgram("plain.swift").strippedPath()])
+    #expect(contents.count("swift_allocObject") > 500)
+  }
+
+  @Test("Plain C and C++ programs are traced for malloc") func plain() throws {
+    let contents = try SurvivalTests.expectSurvival([try TestProgram("plain.cpp").path()])
+    #expect(contents.count("malloc") > 100)
+    #expect(contents.count("aligned_alloc") + contents.count("posix_memalign") >= 1)
+    #expect(contents.count("swift_allocObject") == 0)
+  }
+
+  static let hasJemalloc = ["/usr/lib/x86_64-linux-gnu", "/usr/lib/aarch64-linux-gnu"].contains {
+    FileManager.default.fileExists(atPath: $0 + "/libjemalloc.so")
+  }
+
+  @Test("Programs linked with jemalloc are traced", .enabled(if: hasJemalloc), arguments: [
+    TestProgram("allocation-calls.c", flags: ["-fno-builtin", "-DWITHOUT_PVALLOC", "-Wl,--no-as-needed", "-ljemalloc"]),
+  ])
+  func jemallocC(program: TestProgram) throws {
+    let contents = try SurvivalTests.expectSurvival([try program.path(), "4", "100"])
+    #expect(contents.count("malloc") >= 1200)
+    #expect(contents.count("free") >= 3200)
+  }
+
+  @Test("Swift programs linked with jemalloc are traced", .enabled(if: hasJemalloc)) func jemallocSwift() throws {
+    let program = TestProgram("plain.swift", flags: ["-Xlinker", "--no-as-needed", "-ljemalloc"])
+    let contents = try SurvivalTests.expectSurvival([try program.path()])
+    #expect(contents.count("swift_allocObject") > 500)
+  }
+
+  @Test("A statically linked program is refused before it starts") func staticallyLinked() throws {
+    let program = try TestProgram("endings.c", flags: ["-static"]).path()
+    try expectRefusal(program, reason: "linked statically")
+  }
+
+  @Test("A set-user-ID program is refused by record, and left alone when preloaded by hand", .enabled(if: getuid() == 0))
+  func setUserID() throws {
+    let directory = try TemporaryDirectory()
+    let program = directory.path + "/privileged"
+    try FileManager.default.copyItem(atPath: try TestProgram("endings.c").path(), toPath: program)
+    #expect(chown(program, 65534, 65534) == 0)
+    #expect(chmod(program, 0o4755) == 0)
+    try expectRefusal(program, reason: "set-user-ID")
+
+    var command = Command([program, "return", "10"])
+    let untraced = try command.run()
+    command.environment["LD_PRELOAD"] = BuildProducts.preloadLibrary
+    command.environment["LEAKTRACE_OUTPUT"] = directory.path + "/never.trace"
+    let preloaded = try command.run()
+    #expect(preloaded.end == untraced.end)
+    #expect(preloaded.output == untraced.output)
+    #expect(try directory.fileNames() == ["privileged"])
+  }
+
+  private func expectRefusal(_ program: String, reason: String) throws {
+    let directory = try TemporaryDirectory()
+    let outcome = try Command(TracedRun.recordArguments(directory) + [program, "return", "0"]).run()
+    #expect(outcome.end == .exit(125))
+    #expect(outcome.output == "", "it was not started")
+    #expect(outcome.errorOutput.contains(reason))
+    #expect(try directory.fileNames() == [])
+  }
+}

@@ -1,0 +1,45 @@
+// Recording can begin paused, and be paused and resumed from outside.
+
+import Foundation
+import Testing
+import TraceAnalysis
+
+@Suite(.enabled(if: BuildProducts.preloadLibraryExists)) struct PauseTests {
+  @Test("A paused process records nothing until it is resumed, and nothing after it is paused", arguments: ["process", "trace"])
+  func pauseAndResume(by means: String) throws {
+    let directory = try TemporaryDirectory()
+    let program = try TestProgram("stepwise.c").path()
+    let steps = directory.path + "/step"
+    let running = try Command(
+      [BuildProducts.leaktrace, "record", "-q", "--start-paused", "-o", directory.path + "/a.trace", "--", program, steps]).start()
+    func processID(atStep step: Int) throws -> Int32 {
+      for _ in 0..<500 {
+        if let text = try? String(contentsOfFile: "\(steps).\(step)", encoding: .utf8), text.hasSuffix("\n") {
+          return try #require(Int32(text.dropLast()))
+        }
+        usleep(20_000)
+      }
+      throw CommandFailure("step \(step) was not reached")
+    }
+    func flip(_ command: String, _ processID: Int32) throws {
+      let name = means == "process" ? String(processID) : directory.path + "/a.trace"
+      let outcome = try Command([BuildProducts.leaktrace, command, name]).run()
+      #expect(outcome.end == .exit(0), "\(outcome.errorOutput)")
+    }
+    // Blocks of 1001, 1002 and 1003 bytes are allocated in steps 1 to 3.
+    let target = try processID(atStep: 1)
+    try flip("resume", target)
+    kill(target, SIGUSR1)
+    _ = try processID(atStep: 2)
+    try flip("pause", target)
+    kill(target, SIGUSR1)
+    _ = try processID(atStep: 3)
+    kill(target, SIGUSR1)
+    #expect(try running.wait().end == .exit(0))
+
+    let contents = try TraceContents(directory.path + "/a.trace")
+    #expect(contents.allocations(ofSize: 1001) == 0)
+    #expect(contents.allocations(ofSize: 1002) == 100)
+    #expect(contents.allocations(ofSize: 1003) == 0)
+  }
+}

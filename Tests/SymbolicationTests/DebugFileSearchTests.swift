@@ -1,0 +1,177 @@
+// Which files are found and believed for an image, and what is said of those that are not.
+
+import Foundation
+import Testing
+import TraceAnalysis
+
+@Suite struct DebugFileSearchTests {
+  let program: ProgramFixture
+  let files: TemporaryDirectory
+  let stripped: String
+  let debugFile: String
+
+  init() throws {
+    program = try SharedProgram.cOptimised.get()
+    files = try TemporaryDirectory()
+    stripped = files.path("stripped")
+    debugFile = files.path("program.debug")
+    try program.split(stripped: stripped, debugFile: debugFile)
+  }
+
+  /// The frames at the start of `twice`, and the problems of the image.
+  func lookUp(
+    path: String, buildID: [UInt8]? = nil, search: DebugFileSearch = DebugFileSearch(systemDebugPath: "/nonexistent")
+  ) throws -> (frames: [SourceFrame], problems: [ImageProblem]) {
+    let image = program.image(path: path, buildID: buildID)
+    let symbolicator = Symbolicator(images: [image], search: search)
+    let frames = symbolicator.frames(for: .exact(try program.address(of: "twice")), in: image)
+    return (frames, symbolicator.problems)
+  }
+
+  func expectEverything(_ result: (frames: [SourceFrame], problems: [ImageProblem]), sourceLocation: SourceLocation = #_sourceLocation) {
+    #expect(result.frames.last?.function == "twice", sourceLocation: sourceLocation)
+    #expect(result.frames.last?.line == 13, sourceLocation: sourceLocation)
+    #expect(result.problems == [], sourceLocation: sourceLocation)
+  }
+
+  func expectNothing(_ result: (frames: [SourceFrame], problems: [ImageProblem]), _ reason: ImageProblem.Reason, sourceLocation: SourceLocation = #_sourceLocation) {
+    #expect(result.frames.map(\.isNamed) == [false], sourceLocation: sourceLocation)
+    #expect(result.problems.map(\.reason) == [reason], sourceLocation: sourceLocation)
+  }
+
+  var hexID: String { program.buildID.map { String(format: "%02x", $0) }.joined() }
+
+  @Test func anUnstrippedFileAtItsOwnPathIsComplete() throws {
+    expectEverything(try lookUp(path: program.path))
+  }
+
+  @Test func aFileThatIsGoneIsMissing() throws {
+    expectNothing(try lookUp(path: files.path("gone")), .fileMissing)
+  }
+
+  @Test func aFileOfAnotherBuildIsNotBelieved() throws {
+    let other = try ProgramFixture("clang", ["-O2", "-g", "-Wl,--build-id=0x0102030405060708"], source: Programs.c, fileName: "sample.c")
+    expectNothing(try lookUp(path: other.path), .buildIDMismatch(expected: hexID, found: "0102030405060708"))
+  }
+
+  @Test func aFileWithoutABuildIDIsNotBelievedForATraceWithOne() throws {
+    let other = try ProgramFixture("clang", ["-O2", "-g", "-Wl,--build-id=none"], source: Programs.c, fileName: "sample.c")
+    expectNothing(try lookUp(path: other.path), .buildIDMismatch(expected: hexID, found: ""))
+  }
+
+  @Test func withoutABuildIDInTheTraceTheFileIsBelievedButUnverified() throws {
+    let result = try lookUp(path: program.path, buildID: [])
+    #expect(result.frames.last?.line == 13)
+    #expect(result.problems.map(\.reason) == [.unverified])
+  }
+
+  @Test func aStrippedProgramHasNoSymbols() throws {
+    let result = try lookUp(path: stripped)
+    #expect(result.frames.map(\.isNamed) == [false])
+    #expect(result.problems.map(\.reason) == [.noSymbols])
+    #expect(result.problems.first?.file == stripped)
+  }
+
+  @Test func symbolsWithoutDebugInformationGiveNamesAlone() throws {
+    let path = files.path("plain")
+    try Tool.run("strip", ["--strip-debug", "-o", path, program.path])
+    let result = try lookUp(path: path)
+    #expect(result.frames.map(\.function) == ["twice"])
+    #expect(result.frames[0].line == nil)
+    #expect(result.problems.map(\.reason) == [.noDebugInformation])
+  }
+
+  @Test func exportedFunctionsOfAStrippedLibraryKeepTheirNames() throws {
+    let library = try ProgramFixture("clang", ["-O2", "-shared", "-fPIC"], source: Programs.c, fileName: "sample.c", output: "libsample.so")
+    let path = files.path("libsample.so")
+    try Tool.run("strip", ["--strip-all", "-o", path, library.path])
+    let image = library.image(path: path)
+    let frames = Symbolicator(images: []).frames(for: .exact(try library.address(of: "twice", plus: 4)), in: image)
+    #expect(frames.map(\.function) == ["twice"])
+  }
+
+  @Test func aDebugFileIsFoundByBuildID() throws {
+    let name = "debug/.build-id/" + hexID.prefix(2) + "/" + hexID.dropFirst(2) + ".debug"
+    try files.copy(debugFile, to: name)
+    let search = DebugFileSearch(debugPaths: [files.path("debug")], systemDebugPath: "/nonexistent")
+    expectEverything(try lookUp(path: stripped, search: search))
+    // The program itself need not be there.
+    expectEverything(try lookUp(path: files.path("gone"), search: search))
+    // The system's own directory is one more.
+    expectEverything(try lookUp(path: stripped, search: DebugFileSearch(systemDebugPath: files.path("debug"))))
+  }
+
+  @Test func aDebugFileUnderTheWrongBuildIDIsNotBelieved() throws {
+    let other = try ProgramFixture("clang", ["-O2", "-g", "-Wl,--build-id=0x0102030405060708"], source: Programs.c, fileName: "sample.c")
+    try files.copy(other.path, to: "debug/.build-id/" + hexID.prefix(2) + "/" + hexID.dropFirst(2) + ".debug")
+    let search = DebugFileSearch(debugPaths: [files.path("debug")], systemDebugPath: "/nonexistent")
+    expectNothing(try lookUp(path: stripped, search: search), .buildIDMismatch(expected: hexID, found: "0102030405060708"))
+  }
+
+  @Test(arguments: ["", "/opt/shop/bin"]) func anUnstrippedCopyIsFoundUnderADebugPathByNameOrByPath(_ directory: String) throws {
+    try files.copy(program.path, to: "copies\(directory)/shop")
+    let search = DebugFileSearch(debugPaths: [files.path("copies")], systemDebugPath: "/nonexistent")
+    expectEverything(try lookUp(path: "/opt/shop/bin/shop", search: search))
+  }
+
+  @Test(arguments: ["program.debug", ".debug/program.debug"]) func aDebugLinkLeadsToAFileBesideTheProgram(_ place: String) throws {
+    let (path, _) = try linked(debugFileAt: "bin/" + place)
+    expectEverything(try lookUp(path: path))
+  }
+
+  @Test func aDebugLinkLeadsIntoTheDebugPath() throws {
+    let (path, _) = try linked(debugFileAt: "elsewhere/program.debug")
+    expectEverything(try lookUp(path: path, search: DebugFileSearch(debugPaths: [files.path("elsewhere")], systemDebugPath: "/nonexistent")))
+  }
+
+  @Test func aFileWithAnotherChecksumIsNotWhatADebugLinkMeans() throws {
+    let (path, file) = try linked(debugFileAt: "bin/program.debug")
+    let handle = try #require(FileHandle(forWritingAtPath: file))
+    try handle.seekToEnd()
+    try handle.write(contentsOf: Data([0]))
+    try handle.close()
+    let result = try lookUp(path: path)
+    #expect(result.frames.map(\.isNamed) == [false])
+    #expect(result.problems.map(\.reason) == [.noSymbols])
+  }
+
+  /// A stripped program with a debug link, and the debug file it links to.
+  func linked(debugFileAt place: String) throws -> (program: String, debugFile: String) {
+    let path = try files.copy(stripped, to: "bin/program")
+    let file = try files.copy(debugFile, to: place)
+    try Tool.run("objcopy", ["--add-gnu-debuglink=" + file, path])
+    return (path, file)
+  }
+
+  @Test func aSysrootStandsInFrontOfEveryPath() throws {
+    try files.copy(stripped, to: "root/opt/shop/shop")
+    try files.copy(debugFile, to: "root/usr/lib/debug/.build-id/" + hexID.prefix(2) + "/" + hexID.dropFirst(2) + ".debug")
+    expectEverything(try lookUp(path: "/opt/shop/shop", search: DebugFileSearch(sysroot: files.path("root/"))))
+    // This machine's own files are another system's.
+    expectNothing(try lookUp(path: program.path, buildID: [9, 9, 9], search: DebugFileSearch(sysroot: files.path("root"))), .fileMissing)
+  }
+
+  @Test func theKernelsMarkOfADeletedFileIsNoPartOfItsName() throws {
+    expectEverything(try lookUp(path: program.path + " (deleted)"))
+  }
+
+  @Test func whatIsNoELFFileIsReportedAsSuch() throws {
+    let path = try files.write("#!/bin/sh\\necho hello, this is not a program at all\\n", to: "script")
+    expectNothing(try lookUp(path: path), .unreadable(.notELF(offset: FileOffset(0))))
+    let empty = try files.write("", to: "empty")
+    expectNothing(try lookUp(path: empty), .unreadable(.notELF(offset: FileOffset(0))))
+  }
+
+  @Test func aDirectoryOrAPipeAtThePathIsNotRead() throws {
+    expectNothing(try lookUp(path: files.root), .unreadable(.notARegularFile))
+    let pipe = files.path("pipe")
+    try #require(mkfifo(pipe, 0o600) == 0)
+    expectNothing(try lookUp(path: pipe), .unreadable(.notARegularFile))
+  }
+
+  @Test func codeThatTheKernelMapsHasNoFileToMiss() throws {
+    let result = try lookUp(path: "[vdso]")
+    #expect(result.frames.map(\.isNamed) == [false])
+    #expect(result.problems.isEmpty)
+  }
+}
