@@ -15,7 +15,9 @@ let package = Package(
     // The trace format, for both sides.
     .target(name: "CTraceFormat"),
     // The preloaded library. This target is for editing and unit tests; scripts/build links the shared object itself.
-    .target(name: "CTraceShim", dependencies: ["CTraceFormat"], exclude: ["exports.map"]),
+    .target(
+      name: "CTraceShim", dependencies: ["CTraceFormat"], exclude: ["exports.map"], cSettings: [.define("LT_UNIT_TESTS")],
+      linkerSettings: [.linkedLibrary("zstd")]),
 
     .systemLibrary(name: "CElfutils", providers: [.apt(["libdw-dev"])]),
     .systemLibrary(name: "CZstd", providers: [.apt(["libzstd-dev"])]),

@@ -7,7 +7,6 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 struct lt_settings lt_settings = {.depthLimit = 65536};
 
@@ -53,53 +52,62 @@ static bool split_preload(const char *value, char *rest, size_t size, char *own,
 
 static uint64_t parse_number(const char *text, int base) { return text ? strtoull(text, NULL, base) : 0; }
 
-void lt_environment_read(void) {
+static const char *value_of(char **environment, const char *name) {
+  size_t length = strlen(name);
+  for (char **e = environment; e && *e; e++)
+    if (strncmp(*e, name, length) == 0 && (*e)[length] == '=') return *e + length + 1;
+  return NULL;
+}
+
+/// Takes a variable out.
+static void forget(char **environment, const char *entryPrefix) {
+  char **to = environment;
+  for (char **from = environment; from && *from; from++)
+    if (strncmp(*from, entryPrefix, strlen(entryPrefix)) != 0) *to++ = *from;
+  if (environment) *to = NULL;
+}
+
+void lt_environment_read(char **environment) {
   struct lt_settings *s = &lt_settings;
-  const char *output = getenv("LEAKTRACE_OUTPUT");
+  const char *output = value_of(environment, "LEAKTRACE_OUTPUT");
   if (!output || !*output) output = "leaktrace.%n.%p.trace";
   if (output[0] == '/') {
     copy(s->output, sizeof s->output, output);
-  } else if (getcwd(s->output, sizeof s->output - strlen(output) - 2)) {
+  } else if (lt_syscall(SYS_getcwd, s->output, sizeof s->output - strlen(output) - 2, 0) > 0) {
     strcat(s->output, "/");
     strcat(s->output, output);
   }
-  copy(s->messages, sizeof s->messages, getenv("LEAKTRACE_MESSAGES"));
-  s->session = parse_number(getenv("LEAKTRACE_SESSION"), 16);
-  const char *depth = getenv("LEAKTRACE_DEPTH");
+  copy(s->messages, sizeof s->messages, value_of(environment, "LEAKTRACE_MESSAGES"));
+  s->session = parse_number(value_of(environment, "LEAKTRACE_SESSION"), 16);
+  const char *depth = value_of(environment, "LEAKTRACE_DEPTH");
   uint64_t limit = depth ? parse_number(depth, 10) : 65536;
   s->depthLimit = limit < 1 ? 1 : limit > 1u << 20 ? 1u << 20 : (uint32_t)limit;
-  const char *arc = getenv("LEAKTRACE_ARC");
+  const char *arc = value_of(environment, "LEAKTRACE_ARC");
   s->arcMode = !arc ? LT_ARC_STACKS : strcmp(arc, "counts") == 0 ? LT_ARC_COUNTS : strcmp(arc, "off") == 0 ? LT_ARC_OFF : LT_ARC_STACKS;
-  s->followsChildren = parse_number(getenv("LEAKTRACE_FOLLOW"), 10) != 0;
-  s->startsPaused = parse_number(getenv("LEAKTRACE_PAUSED"), 10) != 0;
-  s->isQuiet = parse_number(getenv("LEAKTRACE_QUIET"), 10) != 0;
-  s->verifiesStacks = parse_number(getenv("LEAKTRACE_VERIFY_STACKS"), 10) != 0;
+  s->followsChildren = parse_number(value_of(environment, "LEAKTRACE_FOLLOW"), 10) != 0;
+  s->startsPaused = parse_number(value_of(environment, "LEAKTRACE_PAUSED"), 10) != 0;
+  s->isQuiet = parse_number(value_of(environment, "LEAKTRACE_QUIET"), 10) != 0;
+  s->verifiesStacks = parse_number(value_of(environment, "LEAKTRACE_VERIFY_STACKS"), 10) != 0;
   if (!s->session) s->session = lt_random() | 1;
 
-  const char *finished = getenv("LEAKTRACE_FINISHED");
+  const char *finished = value_of(environment, "LEAKTRACE_FINISHED");
   if (finished && strlen(finished) < 4000) {
     // The program that this one replaced left its live file to be removed.
     char path[4096];
     strcpy(path, finished);
     strcat(path, LT_LIVE_SUFFIX);
     lt_unlink(path);
-    unsetenv("LEAKTRACE_FINISHED");
+    forget(environment, "LEAKTRACE_FINISHED=");
   }
 
   char rest[4096];
-  const char *preload = getenv("LD_PRELOAD");
+  const char *preload = value_of(environment, "LD_PRELOAD");
   if (preload && strlen(preload) < sizeof rest && split_preload(preload, rest, sizeof rest, s->preload, sizeof s->preload) && !s->followsChildren) {
-    if (*rest) setenv("LD_PRELOAD", rest, 1);
-    else unsetenv("LD_PRELOAD");
+    // What is left is shorter than what was there.
+    if (*rest) strcpy((char *)preload, rest);
+    else forget(environment, preloadPrefix);
   }
-  if (!s->followsChildren) {
-    // Take them out in place: unsetenv by name needs the names.
-    extern char **environ;
-    char **to = environ;
-    for (char **from = environ; from && *from; from++)
-      if (strncmp(*from, ownPrefix, sizeof ownPrefix - 1) != 0) *to++ = *from;
-    if (environ) *to = NULL;
-  }
+  if (!s->followsChildren) forget(environment, ownPrefix);
 }
 
 static char *put(char *p, const char *text) {

@@ -18,8 +18,9 @@ struct lt_settings {
 };
 extern struct lt_settings lt_settings __attribute__((visibility("hidden")));
 
-/// Reads the settings, and takes the variables out of the process's environment unless children are followed.
-void lt_environment_read(void);
+/// Reads the settings, and takes the variables out of the environment, in place, unless children are followed. `environment` is what the
+/// program was started with: the C library may not have it yet.
+void lt_environment_read(char **environment);
 
 /// An environment for a child: `environment` with the recorder's variables in it, or without them. The result is `environment` itself, or
 /// memory that lt_environment_free takes; NULL when there is none to be had.

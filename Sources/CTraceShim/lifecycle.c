@@ -100,10 +100,9 @@ static void finish_at_exit(void *unused) {
 
 extern int __cxa_atexit(void (*)(void *), void *, void *);
 
-__attribute__((constructor(101))) static void load(void) {
-  if (getauxval(AT_SECURE)) return; // a program with more rights than its user is left alone
-  if (!lt_next.malloc) lt_next_functions_find();
-  lt_environment_read();
+/// Sets everything up, unless something stands against it.
+static void begin(char **environment) {
+  lt_environment_read(environment);
   lt_message_init(lt_settings.messages, lt_settings.isQuiet);
   lt_swift_hooks_init(lt_settings.arcMode);
   name_program();
@@ -113,6 +112,22 @@ __attribute__((constructor(101))) static void load(void) {
   // Registered for no library, and before main's own: it runs after all other handlers and destructors.
   __cxa_atexit(finish_at_exit, NULL, NULL);
   atomic_store(&lt_hook_mode, LT_HOOKS_ON);
+}
+
+/// The one constructor. The library is marked to be initialised before all others, since their constructors allocate.
+#ifdef LT_UNIT_TESTS
+__attribute__((unused))
+#else
+__attribute__((constructor(101)))
+#endif
+static void load(int argumentCount, char **arguments, char **environment) {
+  (void)argumentCount;
+  (void)arguments;
+  struct lt_next_functions next;
+  lt_next_functions_find(&next);
+  // A program with more rights than its user is left alone.
+  if (!getauxval(AT_SECURE)) begin(environment);
+  lt_next = next;
 }
 
 // --- ending -------------------------------------------------------------------------------------------------------------

@@ -11,7 +11,7 @@
 
 struct lt_next_functions lt_next;
 
-enum { ARENA_SIZE = 64 << 10, HEADER = 16 };
+enum { ARENA_SIZE = 256 << 10, HEADER = 16 };
 static _Alignas(16) uint8_t arena[ARENA_SIZE];
 static _Atomic size_t arenaUsed;
 
@@ -34,10 +34,8 @@ size_t lt_bootstrap_size(const void *pointer) {
   return size;
 }
 
-void lt_next_functions_find(void) {
-  struct lt_next_functions found;
-#define FIND(result, name, parameters) *(void **)&found.name = dlsym(RTLD_NEXT, #name);
+void lt_next_functions_find(struct lt_next_functions *found) {
+#define FIND(result, name, parameters) *(void **)&found->name = dlsym(RTLD_NEXT, #name);
   LT_HOOKED_MALLOC_FAMILY(FIND)
 #undef FIND
-  lt_next = found;
 }

@@ -26,8 +26,9 @@ struct lt_next_functions {
 };
 extern struct lt_next_functions lt_next __attribute__((visibility("hidden")));
 
-/// Finds them. Calls that come before, or from inside the search, are served from a small arena that is never freed.
-void lt_next_functions_find(void);
+/// Finds them, into `found`. While `lt_next` is empty, calls are served from a small arena that is never freed: those that the
+/// loader makes before the recorder is there, and those that the recorder itself causes while it sets itself up.
+void lt_next_functions_find(struct lt_next_functions *found);
 
 void *lt_bootstrap_allocate(size_t size, size_t alignment);
 int lt_bootstrap_owns(const void *pointer);

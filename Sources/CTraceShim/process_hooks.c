@@ -3,6 +3,7 @@
 #define _GNU_SOURCE
 #include "environment.h"
 #include "event_buffer.h"
+#include "hook.h"
 #include "image_list.h"
 #include "process_state.h"
 #include "trace_file.h"
@@ -16,7 +17,6 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#define EXPORT __attribute__((visibility("default")))
 
 /// The next definition of a function, looked up when first needed.
 #define NEXT(name)                                                                      \
@@ -42,23 +42,24 @@ static bool is_traced_process(void) { return lt_trace_is_writable() && lt_proces
     bool isTraced = isOurs || lt_settings.followsChildren;                                                         \
     char **made = (char **)(environment);                                                                          \
     if (isOurs) lt_process_before_exec();                                                                          \
+    else if (lt_trace_is_writable()) lt_process_count_untraced_child(); /* of vfork: it has the parent's memory */  \
     if (isTraced) made = lt_environment_for_child((environment), true, isOurs ? lt_trace.path : NULL);             \
     int result = (call);                                                                                           \
     if (isTraced) lt_environment_free(made, (environment));                                                        \
     return result;                                                                                                 \
   } while (0)
 
-EXPORT int execve(const char *path, char *const arguments[], char *const environment[]) {
+LT_EXPORT int LT_HOOK(execve)(const char *path, char *const arguments[], char *const environment[]) {
   REPLACE(environment, NEXT(execve)(path, arguments, made));
 }
-EXPORT int execvpe(const char *file, char *const arguments[], char *const environment[]) {
+LT_EXPORT int LT_HOOK(execvpe)(const char *file, char *const arguments[], char *const environment[]) {
   REPLACE(environment, NEXT(execvpe)(file, arguments, made));
 }
-EXPORT int fexecve(int descriptor, char *const arguments[], char *const environment[]) {
+LT_EXPORT int LT_HOOK(fexecve)(int descriptor, char *const arguments[], char *const environment[]) {
   REPLACE(environment, NEXT(fexecve)(descriptor, arguments, made));
 }
-EXPORT int execv(const char *path, char *const arguments[]) { return execve(path, arguments, environ); }
-EXPORT int execvp(const char *file, char *const arguments[]) { return execvpe(file, arguments, environ); }
+LT_EXPORT int LT_HOOK(execv)(const char *path, char *const arguments[]) { return LT_HOOK(execve)(path, arguments, environ); }
+LT_EXPORT int LT_HOOK(execvp)(const char *file, char *const arguments[]) { return LT_HOOK(execvpe)(file, arguments, environ); }
 
 /// The variable arguments from `first` to the null that ends them, as an array on the stack.
 #define COLLECT(arguments, first, last)                          \
@@ -74,17 +75,17 @@ EXPORT int execvp(const char *file, char *const arguments[]) { return execvpe(fi
   last;                                                          \
   va_end(list)
 
-EXPORT int execl(const char *path, const char *first, ...) {
+LT_EXPORT int LT_HOOK(execl)(const char *path, const char *first, ...) {
   COLLECT(arguments, first, (void)0);
-  return execve(path, arguments, environ);
+  return LT_HOOK(execve)(path, arguments, environ);
 }
-EXPORT int execlp(const char *file, const char *first, ...) {
+LT_EXPORT int LT_HOOK(execlp)(const char *file, const char *first, ...) {
   COLLECT(arguments, first, (void)0);
-  return execvpe(file, arguments, environ);
+  return LT_HOOK(execvpe)(file, arguments, environ);
 }
-EXPORT int execle(const char *path, const char *first, ...) {
+LT_EXPORT int LT_HOOK(execle)(const char *path, const char *first, ...) {
   COLLECT(arguments, first, char **environment = va_arg(list, char **));
-  return execve(path, arguments, environment);
+  return LT_HOOK(execve)(path, arguments, environment);
 }
 
 // --- children --------------------------------------------------------------------------------------------------------------
@@ -99,23 +100,23 @@ EXPORT int execle(const char *path, const char *first, ...) {
     return result;                                                                                      \
   } while (0)
 
-EXPORT int posix_spawn(pid_t *pid, const char *path, const posix_spawn_file_actions_t *actions, const posix_spawnattr_t *attributes,
+LT_EXPORT int LT_HOOK(posix_spawn)(pid_t *pid, const char *path, const posix_spawn_file_actions_t *actions, const posix_spawnattr_t *attributes,
                        char *const arguments[], char *const environment[]) {
   SPAWN(environment, NEXT(posix_spawn)(pid, path, actions, attributes, arguments, made));
 }
-EXPORT int posix_spawnp(pid_t *pid, const char *file, const posix_spawn_file_actions_t *actions, const posix_spawnattr_t *attributes,
+LT_EXPORT int LT_HOOK(posix_spawnp)(pid_t *pid, const char *file, const posix_spawn_file_actions_t *actions, const posix_spawnattr_t *attributes,
                         char *const arguments[], char *const environment[]) {
   SPAWN(environment, NEXT(posix_spawnp)(pid, file, actions, attributes, arguments, made));
 }
-EXPORT int system(const char *command) {
+LT_EXPORT int LT_HOOK(system)(const char *command) {
   if (command && is_traced_process()) lt_process_count_untraced_child();
   return NEXT(system)(command);
 }
-EXPORT FILE *popen(const char *command, const char *mode) {
+LT_EXPORT FILE *LT_HOOK(popen)(const char *command, const char *mode) {
   if (is_traced_process()) lt_process_count_untraced_child();
   return NEXT(popen)(command, mode);
 }
-EXPORT pid_t fork(void) {
+LT_EXPORT pid_t LT_HOOK(fork)(void) {
   pid_t child = NEXT(fork)();
   if (child > 0 && is_traced_process()) lt_process_count_untraced_child();
   return child;
@@ -123,13 +124,13 @@ EXPORT pid_t fork(void) {
 
 // --- threads and images ------------------------------------------------------------------------------------------------------
 
-EXPORT int pthread_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*start)(void *), void *argument) {
+LT_EXPORT int LT_HOOK(pthread_create)(pthread_t *thread, const pthread_attr_t *attributes, void *(*start)(void *), void *argument) {
   // From the first event of the second thread on, all threads' events must be comparable.
   if (atomic_load_explicit(&lt_hook_mode, memory_order_relaxed)) lt_exact_time_require();
   return NEXT(pthread_create)(thread, attributes, start, argument);
 }
 
-EXPORT int dlclose(void *handle) {
+LT_EXPORT int LT_HOOK(dlclose)(void *handle) {
   int result = NEXT(dlclose)(handle);
   struct lt_thread *t = lt_enter();
   if (t) {
@@ -141,13 +142,13 @@ EXPORT int dlclose(void *handle) {
 
 // --- ends that skip the exit handlers ------------------------------------------------------------------------------------------
 
-EXPORT void _exit(int status) {
+LT_EXPORT void LT_HOOK(_exit)(int status) {
   if (is_traced_process()) lt_process_finish(LT_CLOSE_UNDERSCORE_EXIT);
   lt_syscall(SYS_exit_group, status, 0, 0);
   __builtin_unreachable();
 }
-EXPORT void _Exit(int status) { _exit(status); }
-EXPORT void quick_exit(int status) {
+LT_EXPORT void LT_HOOK(_Exit)(int status) { LT_HOOK(_exit)(status); }
+LT_EXPORT void LT_HOOK(quick_exit)(int status) {
   if (is_traced_process()) lt_process_finish(LT_CLOSE_UNDERSCORE_EXIT);
   NEXT(quick_exit)(status);
   __builtin_unreachable();

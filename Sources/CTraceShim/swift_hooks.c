@@ -7,6 +7,7 @@
 #include "swift_hooks.h"
 
 #include "event_buffer.h"
+#include "hook.h"
 #include "next_functions.h"
 #include "stack_capture.h"
 #include "thread_state.h"
@@ -14,8 +15,6 @@
 
 #include <dlfcn.h>
 
-#define EXPORT __attribute__((visibility("default")))
-#define HOOK_FRAME ((const uintptr_t *)__builtin_frame_address(0))
 
 /// What the runtime itself does, whatever its pointers say now.
 static struct {
@@ -85,7 +84,7 @@ COUNT_RECORDER(record_nonatomic_release_n, LT_OP_NONATOMIC_RELEASE_N)
   do {                                                        \
     struct lt_thread *t = lt_enter();                         \
     if (t) {                                                  \
-      recorder(t, __VA_ARGS__, HOOK_FRAME);                   \
+      recorder(t, __VA_ARGS__, LT_HOOK_FRAME);                   \
       lt_leave(t);                                            \
     }                                                         \
   } while (0)
@@ -195,45 +194,45 @@ void lt_swift_hooks_init(uint8_t mode) {
 
 #define IS_RECORDED (arcMode != LT_ARC_OFF)
 
-EXPORT void *swift_weakLoadStrong(void *reference) {
+LT_EXPORT void *LT_HOOK(swift_weakLoadStrong)(void *reference) {
   void *object = outside.weakLoadStrong(reference);
   if (IS_RECORDED && IS_COUNTED(object)) RECORD(record_weak_load, object);
   return object;
 }
 
-EXPORT void *swift_weakTakeStrong(void *reference) {
+LT_EXPORT void *LT_HOOK(swift_weakTakeStrong)(void *reference) {
   void *object = outside.weakTakeStrong(reference);
   if (IS_RECORDED && IS_COUNTED(object)) RECORD(record_weak_take, object);
   return object;
 }
 
-EXPORT void *swift_unownedRetainStrong(void *object) {
+LT_EXPORT void *LT_HOOK(swift_unownedRetainStrong)(void *object) {
   void *result = outside.unownedRetainStrong(object);
   if (IS_RECORDED && IS_COUNTED(result)) RECORD(record_unowned_retain_strong, result);
   return result;
 }
 
-EXPORT void swift_unownedRetainStrongAndRelease(void *object) {
+LT_EXPORT void LT_HOOK(swift_unownedRetainStrongAndRelease)(void *object) {
   outside.unownedRetainStrongAndRelease(object);
   if (IS_RECORDED && IS_COUNTED(object)) RECORD(record_unowned_retain_strong_and_release, object);
 }
 
-EXPORT void *swift_nonatomic_retain(void *object) {
+LT_EXPORT void *LT_HOOK(swift_nonatomic_retain)(void *object) {
   if (IS_RECORDED && IS_COUNTED(object)) RECORD(record_nonatomic_retain, object);
   return outside.nonatomicRetain(object);
 }
 
-EXPORT void *swift_nonatomic_retain_n(void *object, uint32_t count) {
+LT_EXPORT void *LT_HOOK(swift_nonatomic_retain_n)(void *object, uint32_t count) {
   if (IS_RECORDED && IS_COUNTED(object)) RECORD(record_nonatomic_retain_n, object, count);
   return outside.nonatomicRetainN(object, count);
 }
 
-EXPORT void swift_nonatomic_release(void *object) {
+LT_EXPORT void LT_HOOK(swift_nonatomic_release)(void *object) {
   if (IS_RECORDED && IS_COUNTED(object)) RECORD(record_nonatomic_release, object);
   outside.nonatomicRelease(object);
 }
 
-EXPORT void swift_nonatomic_release_n(void *object, uint32_t count) {
+LT_EXPORT void LT_HOOK(swift_nonatomic_release_n)(void *object, uint32_t count) {
   if (IS_RECORDED && IS_COUNTED(object)) RECORD(record_nonatomic_release_n, object, count);
   outside.nonatomicReleaseN(object, count);
 }

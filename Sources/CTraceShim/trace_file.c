@@ -38,20 +38,20 @@ void lt_message(const char *text, const char *detail, int error) {
   const char *reason = "";
   switch (error) {
     case 0: break;
-    case EACCES: reason = "permission denied"; break;
-    case EROFS: reason = "read-only file system"; break;
-    case ENOSPC: reason = "no space left on device"; break;
-    case EDQUOT: reason = "disk quota exceeded"; break;
-    case EFBIG: reason = "file size limit reached"; break;
-    case ENOENT: reason = "no such directory"; break;
-    case ENOTDIR: reason = "not a directory"; break;
-    case ELOOP: reason = "is a symbolic link"; break;
-    case EEXIST: reason = "exists and is not a trace"; break;
-    case ENOMEM: reason = "out of memory"; break;
-    case EMFILE: case ENFILE: reason = "too many open files"; break;
-    case ESTALE: reason = "file was removed or replaced"; break;
-    case ENAMETOOLONG: reason = "name too long"; break;
-    default: reason = "input/output error"; break;
+    case EACCES: reason = "Permission denied"; break;
+    case EROFS: reason = "Read-only file system"; break;
+    case ENOSPC: reason = "No space left on device"; break;
+    case EDQUOT: reason = "Disk quota exceeded"; break;
+    case EFBIG: reason = "File too large (the limit on file sizes was reached)"; break;
+    case ENOENT: reason = "No such file or directory"; break;
+    case ENOTDIR: reason = "Not a directory"; break;
+    case ELOOP: reason = "It is a symbolic link"; break;
+    case EEXIST: reason = "It exists and is not a trace"; break;
+    case ENOMEM: reason = "Cannot allocate memory"; break;
+    case EMFILE: case ENFILE: reason = "Too many open files"; break;
+    case ESTALE: reason = "The file was removed or replaced"; break;
+    case ENAMETOOLONG: reason = "File name too long"; break;
+    default: reason = "Input/output error"; break;
   }
   parts[5] = reason;
   for (int i = 0; i < 6; i++) {

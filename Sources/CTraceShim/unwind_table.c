@@ -11,6 +11,7 @@
 #include <elf.h>
 #include <link.h>
 #include <string.h>
+#include <sys/auxv.h>
 
 // --- finding the image's search table -------------------------------------------------------------------------------
 
@@ -23,7 +24,19 @@ struct found_object { // struct dl_find_object of <dlfcn.h>, spelled out so that
 };
 static int (*findObject)(void *, struct found_object *);
 
-void lt_unwind_table_init(void) { *(void **)&findObject = dlsym(RTLD_DEFAULT, "_dl_find_object"); }
+static uintptr_t loaderStart, loaderEnd;
+
+void lt_unwind_table_init(void) {
+  *(void **)&findObject = dlsym(RTLD_DEFAULT, "_dl_find_object");
+  // The loader's first instructions, from which constructors are called, have no description, and no caller.
+  uintptr_t base = getauxval(AT_BASE);
+  if (!base) return;
+  const ElfW(Ehdr) *header = (const ElfW(Ehdr) *)base;
+  const ElfW(Phdr) *program = (const ElfW(Phdr) *)(base + header->e_phoff);
+  loaderStart = loaderEnd = base;
+  for (int i = 0; i < header->e_phnum; i++)
+    if (program[i].p_type == PT_LOAD && base + program[i].p_vaddr + program[i].p_memsz > loaderEnd) loaderEnd = base + program[i].p_vaddr + program[i].p_memsz;
+}
 
 struct phdr_query {
   uintptr_t address;
@@ -316,7 +329,13 @@ bool lt_unwind_row(uintptr_t address, bool isExact, struct lt_unwind_row *row) {
   struct frame_description d;
   memset(row, 0, sizeof *row);
   uintptr_t gap;
-  if (!find_frame_description(lookup, &d, &gap)) return gap && !isExact && lt_prologue_row(address, gap, row);
+  if (!find_frame_description(lookup, &d, &gap)) {
+    if (address >= loaderStart && address < loaderEnd) {
+      row->registers[LT_REG_RA].rule = LT_RULE_UNDEFINED;
+      return true;
+    }
+    return gap && !isExact && lt_prologue_row(address, gap, row);
+  }
   if (d.returnRegister != LT_REG_RA) return false;
   static const struct lt_unwind_row empty;
   if (!run_program(d.initial, d.initialEnd, &d, UINTPTR_MAX, &empty, row)) return false;

@@ -52,6 +52,8 @@ struct RecordingRun {
   }
 
   private func report(waitStatus: Int32?, processID: Int32) {
+    // A limit on file sizes, which the program that has just ended inherited from here, is an error to be told, not a reason to die.
+    signal(SIGXFSZ, SIG_IGN)
     var traces = session.traces()
     var stillRecording: Set<String> = []
     var failures: [String] = []

@@ -58,14 +58,11 @@ struct RelayedSignals {
 
   func relay(_ signal: Arrival, to processID: Int32) {
     switch signal.number {
-    case SIGCHLD:
+    case SIGCHLD, SIGCONT:
       break
     case SIGTSTP:
       // From the terminal it has reached the program as well; this process stops when that has stopped.
       if signal.isFromProcess { kill(processID, SIGTSTP) }
-    case SIGCONT:
-      // Shells continue the whole group.
-      if Self.isStopped(processID) { kill(processID, SIGCONT) }
     default:
       // The terminal and the kernel signal the whole group.
       if signal.isFromProcess { kill(processID, signal.number) }
@@ -97,8 +94,10 @@ struct RelayedSignals {
     var set = sigset_t(), previous = sigset_t()
     sigemptyset(&set)
     sigaddset(&set, number)
-    sigprocmask(SIG_UNBLOCK, &set, &previous)
+    sigprocmask(SIG_BLOCK, &set, &previous)
+    // Made pending before it is let in, so that it is one with the terminal's, if that is still waiting.
     kill(getpid(), number)
+    sigprocmask(SIG_UNBLOCK, &set, nil)
     sigprocmask(SIG_SETMASK, &previous, nil)
     signal(number, before)
   }
@@ -108,17 +107,6 @@ struct RelayedSignals {
     guard terminal >= 0 else { return false }
     defer { close(terminal) }
     return tcgetpgrp(terminal) == getpgrp()
-  }
-
-  private static func isStopped(_ processID: Int32) -> Bool {
-    let descriptor = open("/proc/\(processID)/stat", O_RDONLY | O_CLOEXEC)
-    guard descriptor >= 0 else { return false }
-    defer { close(descriptor) }
-    var buffer = [UInt8](repeating: 0, count: 512)
-    let count = read(descriptor, &buffer, buffer.count)
-    // The state follows the command name, which is in parentheses and may hold any character.
-    guard count > 0, let end = buffer[..<count].lastIndex(of: UInt8(ascii: ")")), end + 2 < count else { return false }
-    return buffer[end + 2] == UInt8(ascii: "T")
   }
 
   /// Dumps that are piped to a program ignore the limit on core files.

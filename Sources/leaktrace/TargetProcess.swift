@@ -64,23 +64,39 @@ struct TargetProcess {
 
   /// Waits for the program to end, relaying signals meanwhile. Returns nil if the system does not say how it ended.
   func wait(onTick: () -> Void, tick seconds: Int?) -> Int32? {
+    var isStopped = false, wasToldToContinue = false
     while true {
       var status: Int32 = 0
-      let result = waitpid(processID, &status, WNOHANG | WUNTRACED)
+      let result = waitpid(processID, &status, WNOHANG | WUNTRACED | WCONTINUED)
       if result < 0 && errno != EINTR { return nil }
       if result == processID {
         switch ProcessOutcome(waitStatus: status) {
-        case .exited, .killed: return status
-        case .stopped(let signal): signals.targetStopped(by: signal)
-        case .continued: break
+        case .exited, .killed:
+          return status
+        case .stopped(let signal):
+          isStopped = true
+          signals.targetStopped(by: signal)
+        case .continued:
+          isStopped = false
         }
         continue
+      }
+      if wasToldToContinue {
+        wasToldToContinue = false
+        // It has not heard of it: this process alone was continued.
+        if isStopped { kill(processID, SIGCONT) }
       }
       guard let signal = signals.next(timeout: seconds) else {
         onTick()
         continue
       }
-      signals.relay(signal, to: processID)
+      if signal.number == SIGCONT, isStopped {
+        // Shells continue the whole group. Time for the program's own change to be reported, so as not to continue it twice.
+        usleep(20_000)
+        wasToldToContinue = true
+      } else {
+        signals.relay(signal, to: processID)
+      }
     }
   }
 

@@ -5,17 +5,19 @@ import Glibc
 let retain = unsafeBitCast(
   dlsym(nil, "swift_retain"), to: (@convention(c) (UnsafeMutableRawPointer) -> UnsafeMutableRawPointer).self)
 let release = unsafeBitCast(dlsym(nil, "swift_release"), to: (@convention(c) (UnsafeMutableRawPointer) -> Void).self)
+let allocate = unsafeBitCast(dlsym(nil, "malloc"), to: (@convention(c) (Int) -> UnsafeMutableRawPointer).self)
+let free = unsafeBitCast(dlsym(nil, "free"), to: (@convention(c) (UnsafeMutableRawPointer) -> Void).self)
 
 final class Marble {}
 nonisolated(unsafe) var handled = 0
 
 // The loop below does not call malloc, so that the handler may.
 signal(SIGUSR1) { _ in
-  free(malloc(123))
+  free(allocate(123))
   handled += 1
 }
 signal(SIGPROF) { _ in
-  free(malloc(321))
+  free(allocate(321))
   handled += 1
 }
 

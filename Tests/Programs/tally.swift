@@ -2,7 +2,7 @@
 // and live blocks of each size. It shares no code with the analysis, so that the two check each other.
 import Glibc
 
-/// FIELDS of a line: place, thread=N, time=T, operation, address=0xA, size=N or count=N or more.
+/// Lines that begin with "stack" define stacks. FIELDS of the others: place, thread=N, time=T, operation, address=0xA, size=N or count=N or more.
 struct Tally {
   var events = 0
   /// Frees of blocks that were not live, and allocations of blocks that were.
@@ -19,6 +19,7 @@ struct Tally {
   ]
 
   mutating func add(_ line: UnsafeBufferPointer<UInt8>) {
+    if line.starts(with: "stack ".utf8) { return }
     let fields = line.split(separator: UInt8(ascii: " "), maxSplits: 6)
     guard fields.count >= 5, let thread = number(fields[1], 10), let address = number(fields[4], 16) else {
       fputs("not an event: \(String(decoding: line, as: UTF8.self))\n", stderr)

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-static pthread_key_t keys[3];
+static pthread_key_t keys[4];
 static atomic_int destroyed;
 
 static void destroy(void *value) {
@@ -13,7 +13,10 @@ static void destroy(void *value) {
   free(malloc(77));
   // Comes back for another round of destructors.
   static __thread int rounds;
-  if (rounds++ < 2) pthread_setspecific(keys[rounds % 3], malloc(88));
+  if (rounds < 2 && pthread_getspecific(keys[3]) == NULL) {
+    rounds++;
+    pthread_setspecific(keys[3], malloc(88));
+  }
 }
 
 static void *work(void *unused) {
@@ -24,7 +27,7 @@ static void *work(void *unused) {
 }
 
 int main(void) {
-  for (int i = 0; i < 3; i++) pthread_key_create(&keys[i], destroy);
+  for (int i = 0; i < 4; i++) pthread_key_create(&keys[i], destroy);
   for (int batch = 0; batch < 25; batch++) {
     pthread_t threads[8];
     for (int i = 0; i < 8; i++) pthread_create(&threads[i], NULL, work, NULL);

@@ -16,7 +16,9 @@ import TraceAnalysis
 
   @Test("Children that are not followed leave one trace, which counts them", arguments: ways)
   func notFollowed(way: String) throws {
-    let trace = try Self.run(way, []).onlyTrace()
+    let run = try Self.run(way, [])
+    let trace = try run.onlyTrace()
+    defer { withExtendedLifetime(run) {} }
     #expect(trace.state == .closed(.exit))
     #expect(trace.untracedChildren >= 1)
     #expect(try TraceContents(trace.path).orphans == 0)

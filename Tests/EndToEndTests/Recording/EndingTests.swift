@@ -44,7 +44,9 @@ import TraceAnalysis
   }
 
   @Test("A program that fails to replace itself goes on in the same trace") func failedExec() throws {
-    let trace = try Self.run("exec-fails").onlyTrace()
+    let run = try Self.run("exec-fails")
+    defer { withExtendedLifetime(run) {} }
+    let trace = try run.onlyTrace()
     #expect(trace.state == .closed(.exit))
     let contents = try TraceContents(trace.path)
     #expect(contents.allocations(ofSize: 300) == 1)

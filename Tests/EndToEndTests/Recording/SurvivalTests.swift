@@ -37,6 +37,9 @@ import TraceAnalysis
     #expect(contents.liveBlocks(ofSize: 44) == 0)
     #expect(contents.allocations(ofSize: 77) >= 600)
     #expect(contents.liveBlocks(ofSize: 77) == 0)
+    // Two more rounds of destructors in each of the 200 threads.
+    #expect(contents.allocations(ofSize: 88) == 400)
+    #expect(contents.liveBlocks(ofSize: 88) == 0)
   }
 
   @Test("Signal handlers allocate, also when they interrupt a retain") func signalHandlers() throws {

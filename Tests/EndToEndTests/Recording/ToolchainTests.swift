@@ -92,8 +92,10 @@ import TraceAnalysis
     #expect(untraced.output == "answer to 1: a result\nanswer to 2: a result\nended with status 0\n")
     #expect(traced.end == untraced.end)
     #expect(traced.output == untraced.output)
-    // Its log lines carry the time.
-    #expect(withoutDigits(traced.errorOutput) == withoutDigits(untraced.errorOutput))
+    // Its log is written by a task that may be overtaken by the end, traced or not; and its lines carry the time.
+    #expect(
+      traced.errorOutput.isEmpty || untraced.errorOutput.isEmpty
+        || withoutDigits(traced.errorOutput) == withoutDigits(untraced.errorOutput))
     let trace = try #require(try TracedRun.traces(in: directory).first)
     #expect(trace.state != .open)
     try expectSwiftEvents(trace)

@@ -1,0 +1,20 @@
+// How a hook is declared: by the name it stands in front of, visible to the loader.
+//
+// Inside a test program, where this code is linked instead of preloaded, hooks have names of their own: the program's own calls go
+// past them, and nothing begins by itself.
+
+#ifndef LEAKTRACE_HOOK_H
+#define LEAKTRACE_HOOK_H
+
+#ifdef LT_UNIT_TESTS
+#define LT_HOOK(name) lt_hook_##name
+#define LT_EXPORT __attribute__((visibility("hidden")))
+#else
+#define LT_HOOK(name) name
+#define LT_EXPORT __attribute__((visibility("default")))
+#endif
+
+/// The frame address of the hook it is written in: where its caller's frame is found.
+#define LT_HOOK_FRAME ((const uintptr_t *)__builtin_frame_address(0))
+
+#endif
