@@ -21,7 +21,8 @@ static _Atomic uint32_t nextNumber = 1;
 static _Atomic uint32_t threadCount;
 static _Atomic uint32_t isPauseNoted; ///< the trace says that recording is paused
 
-enum { CLAIM_FREE = 0, CLAIM_USED = 1, CLAIM_REAPING = 2 };
+/// Who has a state. One that is being set up still names the thread that had it before: nobody may take that for its end.
+enum { CLAIM_FREE = 0, CLAIM_USED = 1, CLAIM_REAPING = 2, CLAIM_SETTING_UP = 3 };
 
 struct lt_thread *lt_thread_first(void) { return atomic_load_explicit(&firstThread, memory_order_acquire); }
 struct lt_thread *lt_thread_self(void) { return lt_tls.thread && lt_tls.thread->number ? lt_tls.thread : NULL; }
@@ -55,7 +56,7 @@ void lt_thread_reap(void) {
 static struct lt_thread *claim_free(void) {
   for (struct lt_thread *t = lt_thread_first(); t; t = atomic_load(&t->next)) {
     uint32_t free = CLAIM_FREE;
-    if (atomic_load(&t->isClaimed) == CLAIM_FREE && atomic_compare_exchange_strong(&t->isClaimed, &free, CLAIM_USED)) return t;
+    if (atomic_load(&t->isClaimed) == CLAIM_FREE && atomic_compare_exchange_strong(&t->isClaimed, &free, CLAIM_SETTING_UP)) return t;
   }
   return NULL;
 }
@@ -68,7 +69,7 @@ static struct lt_thread *make_thread(void) {
   t->fresh = lt_map_private(t->entryLimit * sizeof *t->fresh);
   t->pushed = lt_map_private((t->entryLimit + LT_ASYNC_LIMIT + 1) * sizeof *t->pushed);
   if (!t->entries || !t->fresh || !t->pushed) return NULL;
-  atomic_store(&t->isClaimed, CLAIM_USED);
+  atomic_store(&t->isClaimed, CLAIM_SETTING_UP);
   struct lt_thread *first = lt_thread_first();
   do atomic_store(&t->next, first);
   while (!atomic_compare_exchange_weak(&firstThread, &first, t));
@@ -104,6 +105,7 @@ static struct lt_thread *register_thread(void) {
   slot->thread = t->number;
   atomic_fetch_add(&threadCount, 1);
   t->isReady = 1;
+  atomic_store(&t->isClaimed, CLAIM_USED);
   uint8_t payload[32], *p = payload;
   p = lt_put_varint(p, t->number);
   p = lt_put_varint(p, (uint64_t)t->osThread);

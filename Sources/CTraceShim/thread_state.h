@@ -73,7 +73,7 @@ struct lt_thread {
   uint64_t totalEvents;
   uint64_t drops[LT_DROP_COUNT];
   _Atomic(struct lt_thread *) next; ///< list of all threads
-  _Atomic uint32_t isClaimed;       ///< 0: may be taken over by a new thread
+  _Atomic uint32_t isClaimed; ///< 0: may be taken over by a new thread; see thread_state.c
 
   struct lt_prediction prediction[LT_CONTEXT_COUNT];
   struct lt_site site[LT_CONTEXT_COUNT];

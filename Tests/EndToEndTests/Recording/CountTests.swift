@@ -41,4 +41,19 @@ import TraceAnalysis
     #expect(difference("free") == expected)
     #expect(contents.orphans == 0)
   }
+
+  @Test("Every other way to take and give up a reference is recorded once", arguments: [1, 64]) func relatives(threads: Int) throws {
+    let count = threads == 1 ? 1000 : 100, expected = threads * count
+    let (contents, difference) = try difference(
+      try TestProgram("reference-relatives.swift").path(), threads: threads, count: count)
+    for operation in [
+      "swift_retain_n", "swift_release_n", "swift_tryRetain", "swift_weakLoadStrong", "swift_weakTakeStrong", "swift_unownedRetainStrong",
+      "swift_unownedRetainStrongAndRelease", "swift_nonatomic_retain", "swift_nonatomic_release", "swift_nonatomic_retain_n",
+      "swift_nonatomic_release_n",
+    ] {
+      #expect(difference(operation) == expected, "\(operation)")
+    }
+    #expect(difference("swift_release") == 6 * expected)
+    #expect(contents.orphans == 0)
+  }
 }
