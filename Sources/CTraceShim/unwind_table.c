@@ -324,6 +324,16 @@ static bool run_program(const uint8_t *p, const uint8_t *end, const struct frame
   return true;
 }
 
+/// Whether nothing can have been called from just before the address, where a described function begins: code that makes stacks put it there
+/// to say what runs when the outermost function returns, as makecontext does.
+static bool is_planted(uintptr_t address) {
+  struct frame_description d;
+  uintptr_t gap;
+  if (!find_frame_description(address, &d, &gap) || d.start != address || d.isSignalFrame) return false;
+  const uint8_t *p = (const uint8_t *)address;
+  return p[-5] != 0xe8 && !(p[-2] == 0xff && (p[-1] & 0x38) == 0x10) && !(p[-3] == 0xff && (p[-2] & 0x38) == 0x10);
+}
+
 bool lt_unwind_row(uintptr_t address, bool isExact, struct lt_unwind_row *row) {
   uintptr_t lookup = isExact ? address : address - 1;
   struct frame_description d;
@@ -334,7 +344,12 @@ bool lt_unwind_row(uintptr_t address, bool isExact, struct lt_unwind_row *row) {
       row->registers[LT_REG_RA].rule = LT_RULE_UNDEFINED;
       return true;
     }
-    return gap && !isExact && lt_prologue_row(address, gap, row);
+    if (!gap || isExact) return false;
+    if (lt_prologue_row(address, gap, row)) return true;
+    if (!is_planted(address)) return false;
+    memset(row, 0, sizeof *row);
+    row->registers[LT_REG_RA].rule = LT_RULE_UNDEFINED;
+    return true;
   }
   if (d.returnRegister != LT_REG_RA) return false;
   static const struct lt_unwind_row empty;
