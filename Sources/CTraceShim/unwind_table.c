@@ -41,6 +41,7 @@ void lt_unwind_table_init(void) {
 struct phdr_query {
   uintptr_t address;
   const uint8_t *header;
+  bool isCode;
 };
 
 static int find_by_program_headers(struct dl_phdr_info *info, size_t size, void *context) {
@@ -51,7 +52,10 @@ static int find_by_program_headers(struct dl_phdr_info *info, size_t size, void 
   for (int i = 0; i < info->dlpi_phnum; i++) {
     const ElfW(Phdr) *p = &info->dlpi_phdr[i];
     uintptr_t start = info->dlpi_addr + p->p_vaddr;
-    if (p->p_type == PT_LOAD && query->address - start < p->p_memsz) covers = true;
+    if (p->p_type == PT_LOAD && query->address - start < p->p_memsz) {
+      covers = true;
+      query->isCode = p->p_flags & PF_X;
+    }
     if (p->p_type == PT_GNU_EH_FRAME) header = (const uint8_t *)start;
   }
   if (covers) query->header = header;
@@ -64,9 +68,25 @@ static const uint8_t *search_table_for(uintptr_t address) {
     if (findObject((void *)address, &object) != 0) return NULL;
     return object.ehFrame;
   }
-  struct phdr_query query = {address, NULL};
+  struct phdr_query query = {.address = address};
   dl_iterate_phdr(find_by_program_headers, &query);
   return query.header;
+}
+
+bool lt_unwind_is_code(uintptr_t address) {
+  if (!findObject) {
+    struct phdr_query query = {.address = address};
+    dl_iterate_phdr(find_by_program_headers, &query);
+    return query.isCode;
+  }
+  struct found_object object;
+  if (findObject((void *)address, &object) != 0) return false;
+  const ElfW(Ehdr) *header = object.mapStart;
+  if (memcmp(header->e_ident, ELFMAG, SELFMAG) != 0) return false;
+  const ElfW(Phdr) *program = (const ElfW(Phdr) *)((uintptr_t)header + header->e_phoff);
+  for (int i = 0; i < header->e_phnum; i++)
+    if (program[i].p_type == PT_LOAD && program[i].p_flags & PF_X && address - (object.linkMap->l_addr + program[i].p_vaddr) < program[i].p_memsz) return true;
+  return false;
 }
 
 // --- primitive readers -----------------------------------------------------------------------------------------------

@@ -36,6 +36,9 @@ struct lt_unwind_row {
 /// False when no image covers it or the image has no rule for it.
 bool lt_unwind_row(uintptr_t address, bool isExact, struct lt_unwind_row *row);
 
+/// Whether the address is in a part of an image that is there to be executed.
+bool lt_unwind_is_code(uintptr_t address);
+
 /// Registers of a frame that is being unwound.
 struct lt_registers {
   uint64_t value[LT_REG_COUNT]; ///< LT_REG_RA: the address being executed
