@@ -54,11 +54,12 @@ static uint32_t replace_chain(struct lt_thread *t, uint64_t context) {
 static struct lt_async_change follow(struct lt_thread *t, uint64_t context) { return (struct lt_async_change){true, replace_chain(t, context)}; }
 
 struct lt_async_change lt_async_callers_update(struct lt_thread *t, uintptr_t returnSlot, bool hasFramePointer, uint64_t registerValue) {
-  uint64_t beside = lt_stack_memory_has(t, returnSlot - 16) ? *(const uint64_t *)(returnSlot - 16) : 0;
-  uint64_t candidates[2] = {hasFramePointer ? beside : registerValue, hasFramePointer ? registerValue : beside};
-  if (LT_LIKELY(is_same_chain(t, candidates[0]))) return (struct lt_async_change){true, t->asyncDepth};
-  for (int c = 0; c < 2; c++)
-    if (is_chain(candidates[c])) return follow(t, candidates[c]);
+  uint64_t context = registerValue;
+  // Without a frame pointer, what stands in that place may be left over from another function.
+  if (hasFramePointer && lt_stack_memory_has(t, returnSlot - 16)) context = *(const uint64_t *)(returnSlot - 16);
+  if (LT_LIKELY(is_same_chain(t, context))) return (struct lt_async_change){true, t->asyncDepth};
+  if (is_chain(context)) return follow(t, context);
+  if (hasFramePointer && is_chain(registerValue)) return follow(t, registerValue);
   t->asyncDepth = 0;
   return (struct lt_async_change){false, 0};
 }
