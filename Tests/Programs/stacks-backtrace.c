@@ -20,6 +20,8 @@ __asm__(".text\n.weak swift_allocObject\n"
         "stacks_allocate_object: .cfi_startproc\njmp *swift_allocObject@GOTPCREL(%rip)\n.cfi_endproc\n"
         ".size stacks_allocate_object,.-stacks_allocate_object\n");
 
+__attribute__((noinline)) void stacks_point(size_t size) { __asm__ volatile("" : : "r"(size) : "memory"); }
+
 struct line {
   char text[1 << 14];
   size_t length;

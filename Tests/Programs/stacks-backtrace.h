@@ -8,6 +8,9 @@ size_t stacks_next_size(void);
 /// was interrupted rather than called from ends in "!". Allocates nothing.
 void stacks_report(size_t size);
 
+/// Does nothing: a place for a debugger to stop.
+void stacks_point(size_t size);
+
 /// Allocates in the function it stands in, and reports. The block is given back so that deep recursion does not pile them up.
 #define MARK()                            \
   do {                                    \
