@@ -2,7 +2,7 @@
 //
 // An async function runs on the stack of whatever thread the concurrency runtime enters it on; its callers are suspended, each in
 // an async context on the heap: word 0 the caller's context, word 1 where the caller resumes. A function with a frame of its own
-// keeps the address of its context beside the saved frame pointer, one without keeps it in r14. Which of the two it is cannot be
+// keeps the address of its context beside the saved frame pointer, one without gets it in r14 and mostly keeps it there. Which of the two it is cannot be
 // known for certain, so a context is followed only after its whole chain was found readable, leading to code and ending.
 
 #include "async_callers.h"
@@ -10,10 +10,8 @@
 #include "stack_memory.h"
 #include "unwind_table.h"
 
-static bool looks_like_code(uintptr_t address) {
-  struct lt_unwind_row row;
-  return address > 4096 && address < LT_FRAME_ADDRESS_MASK && lt_unwind_row(address, true, &row);
-}
+/// Not that it has unwind information: the concurrency library's own resumptions often have none.
+static bool looks_like_code(uintptr_t address) { return address > 4096 && address < LT_FRAME_ADDRESS_MASK && lt_unwind_is_code(address); }
 
 /// Asked only for contexts that were not followed last time; costs system calls.
 static LT_NOINLINE bool is_chain(uint64_t context) {
@@ -53,12 +51,22 @@ static uint32_t replace_chain(struct lt_thread *t, uint64_t context) {
   return kept;
 }
 
+static struct lt_async_change follow(struct lt_thread *t, uint64_t context) { return (struct lt_async_change){true, replace_chain(t, context)}; }
+
 struct lt_async_change lt_async_callers_update(struct lt_thread *t, uintptr_t returnSlot, bool hasFramePointer, uint64_t registerValue) {
-  uint64_t beside = lt_stack_memory_has(t, returnSlot - 16) ? *(const uint64_t *)(returnSlot - 16) : 0;
-  uint64_t candidates[2] = {hasFramePointer ? beside : registerValue, hasFramePointer ? registerValue : beside};
-  if (LT_LIKELY(is_same_chain(t, candidates[0]))) return (struct lt_async_change){true, t->asyncDepth};
-  for (int c = 0; c < 2; c++)
-    if (is_chain(candidates[c])) return (struct lt_async_change){true, replace_chain(t, candidates[c])};
+  uint64_t context = registerValue;
+  // Without a frame pointer, what stands in that place may be left over from another function.
+  if (hasFramePointer && lt_stack_memory_has(t, returnSlot - 16)) context = *(const uint64_t *)(returnSlot - 16);
+  if (LT_LIKELY(is_same_chain(t, context))) return (struct lt_async_change){true, t->asyncDepth};
+  if (is_chain(context)) return follow(t, context);
+  if (hasFramePointer && is_chain(registerValue)) return follow(t, registerValue);
+  t->asyncDepth = 0;
+  return (struct lt_async_change){false, 0};
+}
+
+struct lt_async_change lt_async_callers_search(struct lt_thread *t, const uint64_t *candidates, uint32_t count) {
+  for (uint32_t i = 0; i < count; i++)
+    if (is_chain(candidates[i])) return follow(t, candidates[i]);
   t->asyncDepth = 0;
   return (struct lt_async_change){false, 0};
 }

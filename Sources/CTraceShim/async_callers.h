@@ -14,6 +14,9 @@ struct lt_async_change {
 /// frame is found by rbp, `registerValue` what r14 held in it.
 struct lt_async_change lt_async_callers_update(struct lt_thread *thread, uintptr_t returnSlot, bool hasFramePointer, uint64_t registerValue);
 
+/// Where the context is in neither place: takes the first of the values that is one.
+struct lt_async_change lt_async_callers_search(struct lt_thread *thread, const uint64_t *candidates, uint32_t count);
+
 /// The frame key of entry `i` of the thread's `async`.
 static LT_ALWAYS_INLINE uint64_t lt_async_key(const struct lt_thread *t, uint32_t i) { return t->async[i].resume | LT_FRAME_EXACT | LT_FRAME_ASYNC; }
 

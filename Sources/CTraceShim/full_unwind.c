@@ -35,10 +35,17 @@ static LT_NOINLINE bool caller_registers(struct lt_thread *t, const uintptr_t *h
   return false;
 }
 
-/// Unwinds from the given registers to the end of the stack. With `atTask`, stops at the call by which the concurrency runtime entered a
-/// task's code, and leaves the registers there in it.
-static void walk(struct lt_thread *t, struct lt_registers *registers, struct lt_full_stack *stack, struct lt_registers *atTask) {
+/// Where the concurrency runtime entered a task's code.
+struct task_entry {
+  struct lt_registers runner; ///< as they are in the runtime's function; LT_REG_RA 0 if there is none
+  struct lt_registers inside; ///< as they are in the task's outermost function
+};
+
+/// Unwinds from the given registers to the end of the stack. With `task`, stops at the call by which the concurrency runtime entered a
+/// task's code.
+static void walk(struct lt_thread *t, struct lt_registers *registers, struct lt_full_stack *stack, struct task_entry *task) {
   bool isExact = false;
+  struct lt_registers inner = *registers;
   while (registers->value[LT_REG_RA]) {
     uintptr_t address = registers->value[LT_REG_RA];
     struct lt_unwind_row row;
@@ -47,8 +54,8 @@ static void walk(struct lt_thread *t, struct lt_registers *registers, struct lt_
       // The return address of a signal trampoline may be the first byte of its description.
       isFound = lt_unwind_row(address, true, &row) && row.isSignalFrame;
     }
-    if (atTask && isFound && !isExact && lt_is_task_entry_call(address)) {
-      *atTask = *registers;
+    if (task && isFound && !isExact && lt_is_task_entry_call(address)) {
+      *task = (struct task_entry){.runner = *registers, .inside = inner};
       return;
     }
     if (stack->count >= stack->capacity) {
@@ -56,13 +63,13 @@ static void walk(struct lt_thread *t, struct lt_registers *registers, struct lt_
       return;
     }
     stack->keys[stack->count++] = address | (isExact ? LT_FRAME_EXACT : 0);
-    uint64_t before = registers->value[LT_REG_RSP];
+    inner = *registers;
     if (!isFound || !lt_unwind_apply(&row, registers, is_readable, t)) {
       stack->isIncomplete = true;
       return;
     }
     isExact = row.isSignalFrame;
-    if (!isExact && registers->value[LT_REG_RSP] <= before && registers->value[LT_REG_RA]) {
+    if (!isExact && registers->value[LT_REG_RSP] <= inner.value[LT_REG_RSP] && registers->value[LT_REG_RA]) {
       stack->isIncomplete = true; // a stack that does not grow outwards would be walked for ever
       return;
     }
@@ -70,24 +77,30 @@ static void walk(struct lt_thread *t, struct lt_registers *registers, struct lt_
 }
 
 void lt_full_unwind(struct lt_thread *t, const uintptr_t *hookFrame, struct lt_full_stack *stack) {
-  struct lt_registers registers, atTask;
-  memset(&atTask, 0, sizeof atTask);
+  struct lt_registers registers;
+  struct task_entry task = {.runner.value[LT_REG_RA] = 0};
   stack->count = 0;
   stack->isIncomplete = stack->isTruncated = false;
   if (!caller_registers(t, hookFrame, &registers)) {
     stack->isIncomplete = true;
     return;
   }
-  walk(t, &registers, stack, &atTask);
-  if (!atTask.value[LT_REG_RA]) return;
+  walk(t, &registers, stack, &task);
+  if (!task.runner.value[LT_REG_RA]) return;
   bool hasFramePointer = false;
   if (stack->count) {
     uint64_t rule = lt_rule_for(stack->keys[stack->count - 1] & LT_FRAME_ADDRESS_MASK, atomic_load(&lt_image_generation));
     hasFramePointer = lt_rule_uses_frame_pointer(rule);
   }
-  if (lt_async_callers_update(t, atTask.value[LT_REG_RSP] - 8, hasFramePointer, atTask.value[LT_REG_R14]).isFound) {
+  struct lt_async_change async = lt_async_callers_update(t, task.runner.value[LT_REG_RSP] - 8, hasFramePointer, task.runner.value[LT_REG_R14]);
+  if (!async.isFound) {
+    // An optimised function without a frame pointer may have moved its context to another register that calls preserve.
+    uint64_t others[] = {task.inside.value[12], task.inside.value[13], task.inside.value[15], task.inside.value[LT_REG_RBX], task.inside.value[LT_REG_RBP]};
+    async = lt_async_callers_search(t, others, sizeof others / sizeof *others);
+  }
+  if (async.isFound) {
     for (uint32_t i = 0; i < t->asyncDepth && stack->count < stack->capacity; i++) stack->keys[stack->count++] = lt_async_key(t, i);
   } else {
-    walk(t, &atTask, stack, NULL);
+    walk(t, &task.runner, stack, NULL);
   }
 }

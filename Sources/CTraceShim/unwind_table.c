@@ -41,6 +41,7 @@ void lt_unwind_table_init(void) {
 struct phdr_query {
   uintptr_t address;
   const uint8_t *header;
+  bool isCode;
 };
 
 static int find_by_program_headers(struct dl_phdr_info *info, size_t size, void *context) {
@@ -51,7 +52,10 @@ static int find_by_program_headers(struct dl_phdr_info *info, size_t size, void 
   for (int i = 0; i < info->dlpi_phnum; i++) {
     const ElfW(Phdr) *p = &info->dlpi_phdr[i];
     uintptr_t start = info->dlpi_addr + p->p_vaddr;
-    if (p->p_type == PT_LOAD && query->address - start < p->p_memsz) covers = true;
+    if (p->p_type == PT_LOAD && query->address - start < p->p_memsz) {
+      covers = true;
+      query->isCode = p->p_flags & PF_X;
+    }
     if (p->p_type == PT_GNU_EH_FRAME) header = (const uint8_t *)start;
   }
   if (covers) query->header = header;
@@ -64,9 +68,25 @@ static const uint8_t *search_table_for(uintptr_t address) {
     if (findObject((void *)address, &object) != 0) return NULL;
     return object.ehFrame;
   }
-  struct phdr_query query = {address, NULL};
+  struct phdr_query query = {.address = address};
   dl_iterate_phdr(find_by_program_headers, &query);
   return query.header;
+}
+
+bool lt_unwind_is_code(uintptr_t address) {
+  if (!findObject) {
+    struct phdr_query query = {.address = address};
+    dl_iterate_phdr(find_by_program_headers, &query);
+    return query.isCode;
+  }
+  struct found_object object;
+  if (findObject((void *)address, &object) != 0) return false;
+  const ElfW(Ehdr) *header = object.mapStart;
+  if (memcmp(header->e_ident, ELFMAG, SELFMAG) != 0) return false;
+  const ElfW(Phdr) *program = (const ElfW(Phdr) *)((uintptr_t)header + header->e_phoff);
+  for (int i = 0; i < header->e_phnum; i++)
+    if (program[i].p_type == PT_LOAD && program[i].p_flags & PF_X && address - (object.linkMap->l_addr + program[i].p_vaddr) < program[i].p_memsz) return true;
+  return false;
 }
 
 // --- primitive readers -----------------------------------------------------------------------------------------------
@@ -324,6 +344,16 @@ static bool run_program(const uint8_t *p, const uint8_t *end, const struct frame
   return true;
 }
 
+/// Whether nothing can have been called from just before the address, where a described function begins: code that makes stacks put it there
+/// to say what runs when the outermost function returns, as makecontext does.
+static bool is_planted(uintptr_t address) {
+  struct frame_description d;
+  uintptr_t gap;
+  if (!find_frame_description(address, &d, &gap) || d.start != address || d.isSignalFrame) return false;
+  const uint8_t *p = (const uint8_t *)address;
+  return p[-5] != 0xe8 && !(p[-2] == 0xff && (p[-1] & 0x38) == 0x10) && !(p[-3] == 0xff && (p[-2] & 0x38) == 0x10);
+}
+
 bool lt_unwind_row(uintptr_t address, bool isExact, struct lt_unwind_row *row) {
   uintptr_t lookup = isExact ? address : address - 1;
   struct frame_description d;
@@ -334,7 +364,12 @@ bool lt_unwind_row(uintptr_t address, bool isExact, struct lt_unwind_row *row) {
       row->registers[LT_REG_RA].rule = LT_RULE_UNDEFINED;
       return true;
     }
-    return gap && !isExact && lt_prologue_row(address, gap, row);
+    if (!gap || isExact) return false;
+    if (lt_prologue_row(address, gap, row)) return true;
+    if (!is_planted(address)) return false;
+    memset(row, 0, sizeof *row);
+    row->registers[LT_REG_RA].rule = LT_RULE_UNDEFINED;
+    return true;
   }
   if (d.returnRegister != LT_REG_RA) return false;
   static const struct lt_unwind_row empty;

@@ -19,22 +19,28 @@ enum lt_register_rule {
   LT_RULE_VALUE_EXPRESSION,
 };
 
+/// Where the caller's value of a register is.
+struct lt_saved_register {
+  uint8_t rule; ///< lt_register_rule
+  int64_t offset;
+  const uint8_t *expression;
+};
+
 struct lt_unwind_row {
   uint8_t cfaRegister;
   bool cfaIsExpression;
   bool isSignalFrame;
   int64_t cfaOffset;
   const uint8_t *cfaExpression; ///< at its length
-  struct {
-    uint8_t rule;
-    int64_t offset;
-    const uint8_t *expression;
-  } registers[LT_REG_COUNT];
+  struct lt_saved_register registers[LT_REG_COUNT];
 };
 
 /// Finds the row for a code address. `isExact`: the address itself, not the call before it.
 /// False when no image covers it or the image has no rule for it.
 bool lt_unwind_row(uintptr_t address, bool isExact, struct lt_unwind_row *row);
+
+/// Whether the address is in a part of an image that is there to be executed.
+bool lt_unwind_is_code(uintptr_t address);
 
 /// Registers of a frame that is being unwound.
 struct lt_registers {

@@ -3,7 +3,14 @@
 #ifndef LEAKTRACE_SHIM_H
 #define LEAKTRACE_SHIM_H
 
+#include "../environment.h"
+#include "../prologue.h"
+#include "../unwind_table.h"
+
 #include <stddef.h>
 #include <stdint.h>
+
+/// As type_table.h says.
+size_t lt_type_name(uint64_t metadata, char *buffer, size_t size);
 
 #endif

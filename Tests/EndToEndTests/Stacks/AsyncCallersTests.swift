@@ -1,0 +1,60 @@
+// The stack of an allocation in async code goes on with the functions that are awaiting, before and after suspensions.
+
+import Testing
+import TraceAnalysis
+
+@Suite(.enabled(if: BuildProducts.preloadLibraryExists)) struct AsyncCallersTests {
+  @Test("Async callers are recorded in order", arguments: StackPrograms.swiftFlags)
+  func callers(flags: [String]) throws {
+    let run = try TracedRun([try StackPrograms.swift("stacks-async.swift", flags)], options: ["--verify-stacks"])
+    #expect(run.traced.end == .exit(0))
+    #expect(run.recorderLines == [])
+    let trace = try run.onlyTrace()
+    #expect(trace.drops.all == [])
+    let recorded = try RecordedStacks(trace.path)
+    var expected: [Int: [String]] = [:]
+    for line in run.traced.output.split(separator: "\n") where line.hasPrefix("logical ") {
+      let fields = line.split(separator: " ").map(String.init)
+      expected[try #require(Int(fields[1]))] = Array(fields[2...])
+    }
+    #expect(expected.count > 500)
+
+    let known = Set(expected.values.joined().map { $0.replacing("#", with: "") })
+    let names = try FunctionNames(Set(recorded.allocations.values.joined().joined()), images: recorded.images)
+    var differences: [String] = []
+    var asyncFrameCount = 0
+    for (size, wanted) in expected {
+      let stacks = recorded.allocations[size] ?? []
+      guard stacks.count == 1 else {
+        differences.append("size \(size): recorded \(stacks.count) times")
+        continue
+      }
+      asyncFrameCount += stacks[0].filter(\.isAsync).count
+      let functions = stacks[0].flatMap { frame in names[frame].compactMap { function(in: $0, known: known) } }
+      if merged(functions) != merged(wanted) { differences.append("size \(size): \(wanted) but recorded \(functions)") }
+    }
+    #expect(asyncFrameCount > expected.count)
+    #expect(differences.isEmpty, "\(differences.count) of \(expected.count) differ: \(differences.prefix(5))")
+  }
+
+  /// The function of the program that a demangled name is of, with "#" if it is a closure in it. Nil for what the compiler puts in between.
+  private func function(in name: String, known: Set<String>) -> String? {
+    if name.contains("partial apply") || name.contains("protocol witness") { return nil }
+    let words = name.split { !$0.isLetter && !$0.isNumber }.map(String.init)
+    return words.first(where: known.contains).map { $0 + (name.contains("closure #") ? "#" : "") }
+  }
+
+  /// Puts a closure and the function it is in, next to it, together: an optimiser may have done so.
+  private func merged(_ functions: [String]) -> [String] {
+    var result: [String] = []
+    for function in functions {
+      let name = function.replacing("#", with: "")
+      if let last = result.last, last.hasSuffix("#"), last.dropLast() == name {
+        result[result.count - 1] = function
+      } else {
+        result.append(function)
+      }
+    }
+    return result.map { $0.replacing("#", with: "") }
+  }
+}

@@ -1,0 +1,115 @@
+// How the recorder reads .eh_frame, against readelf; how it reads the beginnings of functions, against .eh_frame.
+
+import CTraceShim
+import Foundation
+import Testing
+
+/// Registers by the names readelf has for them, with their DWARF numbers.
+private let registerNumbers: [Substring: Int] = [
+  "rax": 0, "rdx": 1, "rcx": 2, "rbx": 3, "rsi": 4, "rdi": 5, "rbp": 6, "rsp": 7, "r8": 8, "r9": 9, "r10": 10, "r11": 11, "r12": 12, "r13": 13,
+  "r14": 14, "r15": 15, "ra": 16,
+]
+
+/// A row as text in the form that readelf gives it. What is not said and what is unchanged are both nil.
+private struct RowText: Equatable {
+  var frameAddress: String
+  var registers: [Int: String] = [:]
+
+  init(_ row: lt_unwind_row) {
+    let name = registerNumbers.first { $0.value == Int(row.cfaRegister) }?.key ?? "?"
+    frameAddress = row.cfaIsExpression ? "exp" : "\(name)\(signed(row.cfaOffset))"
+    withUnsafeBytes(of: row.registers) { bytes in
+      let entries = bytes.bindMemory(to: type(of: row.registers.0))
+      for (number, entry) in entries.enumerated() {
+        registers[number] =
+          switch Int(entry.rule) {
+          case Int(LT_RULE_SAME.rawValue): nil
+          case Int(LT_RULE_UNDEFINED.rawValue): "u"
+          case Int(LT_RULE_OFFSET.rawValue): "c\(signed(entry.offset))"
+          case Int(LT_RULE_VALUE_OFFSET.rawValue): "v\(signed(entry.offset))"
+          case Int(LT_RULE_REGISTER.rawValue): registerNumbers.first { $0.value == Int(entry.offset) }.map { String($0.key) }
+          case Int(LT_RULE_EXPRESSION.rawValue): "exp"
+          case Int(LT_RULE_VALUE_EXPRESSION.rawValue): "vexp"
+          default: "?"
+          }
+      }
+    }
+  }
+
+  init(_ row: DescribedFunction.Row) {
+    frameAddress = String(row.frameAddress)
+    for (name, value) in row.registers where value != "s" && value != "n" {
+      // readelf has one word for what is undefined and what was not mentioned yet; only for the return address does it matter.
+      if value == "u" && name != "ra" { continue }
+      if let number = registerNumbers[name] { registers[number] = String(value) }
+    }
+  }
+}
+
+private func signed(_ number: Int64) -> String { number < 0 ? "\(number)" : "+\(number)" }
+
+@Suite(.enabled(if: access("/usr/bin/readelf", X_OK) == 0)) struct UnwindRowTests {
+  init() { lt_unwind_table_init() }
+
+  @Test("Rows are readelf's", arguments: LoadedImage.named("libc.so", "libstdc++.so", "libswiftCore.so", "libdispatch.so") + LoadedImage.tests)
+  func rows(image: LoadedImage) throws {
+    let functions = try DescribedFunction.all(of: image, stride: image.path.hasSuffix(".xctest") ? 7 : 3)
+    var count = 0
+    var differences: [String] = []
+    for function in functions {
+      for row in function.rows where !row.range.isEmpty {
+        let expected = RowText(row)
+        for address in Set([row.range.lowerBound, row.range.upperBound - 1]) {
+          count += 1
+          var found = lt_unwind_row(), afterCall = lt_unwind_row()
+          guard lt_unwind_row(image.loadBias + address, true, &found), lt_unwind_row(image.loadBias + address + 1, false, &afterCall) else {
+            differences.append("\(String(address, radix: 16)): none")
+            continue
+          }
+          if RowText(found) != expected || RowText(afterCall) != expected {
+            differences.append("\(String(address, radix: 16)): \(RowText(found)), not \(expected)")
+          }
+        }
+      }
+    }
+    #expect(count > 1000)
+    #expect(differences.isEmpty, "\(differences.count) of \(count): \(differences.prefix(4))")
+  }
+
+  @Test("No row is found outside of code") func outside() {
+    var row = lt_unwind_row()
+    let heap = UnsafeMutableRawPointer.allocate(byteCount: 64, alignment: 16)
+    defer { heap.deallocate() }
+    for address in [0, 1, 4096, UInt(bitPattern: heap), UInt(1) << 46, UInt.max - 8] {
+      #expect(!lt_unwind_row(address, true, &row))
+      #expect(!lt_unwind_row(address, false, &row))
+      #expect(!lt_unwind_is_code(address))
+    }
+  }
+
+  @Test("Rows made from the beginnings of functions are those of .eh_frame")
+  func prologues() throws {
+    // Functions that have unwind information, taken for ones that have none.
+    let image = try #require(LoadedImage.named("libswiftCore.so").first)
+    var checked = 0
+    var differences: [String] = []
+    for function in try DescribedFunction.all(of: image, stride: 1) where function.range.lowerBound % 16 == 0 {
+      // The body: the row that covers most. Where it is not the state that the prologue leaves, there is nothing to compare with.
+      guard let body = function.rows.max(by: { $0.range.count < $1.range.count }), body.range.count > 16,
+        body.range.lowerBound - function.range.lowerBound < 40, body.range.lowerBound > function.range.lowerBound
+      else { continue }
+      checked += 1
+      let address = image.loadBias + body.range.upperBound - 1, start = image.loadBias + function.range.lowerBound
+      var row = lt_unwind_row()
+      guard lt_prologue_row(address, start - 16, &row) else {
+        differences.append("\(String(function.range.lowerBound, radix: 16)): none")
+        continue
+      }
+      let expected = RowText(body), found = RowText(row)
+      if found != expected { differences.append("\(String(function.range.lowerBound, radix: 16)): \(found), not \(expected)") }
+    }
+    #expect(checked > 3000)
+    print("PROLOGUES \(differences.count) of \(checked)", differences.prefix(12).joined(separator: "\n"))
+    #expect(differences.count * 100 <= checked, "\(differences.count) of \(checked): \(differences.prefix(8))")
+  }
+}
