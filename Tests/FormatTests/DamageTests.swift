@@ -5,10 +5,12 @@ import TraceTestSupport
 
 /// Reads everything there is in a trace, as a command would.
 @discardableResult
-func readAll(_ bytes: [UInt8], live: [UInt8]? = nil) -> (events: [TraceEvent], diagnostics: Int)? {
+func readAll(
+  _ bytes: [UInt8], live: [UInt8]? = nil, in tree: StackTree = StackTree()
+) -> (events: [TraceEvent], diagnostics: Int)? {
   guard let reader = try? TraceReader(bytes: bytes, liveBytes: live) else { return nil }
-  let events = CollectedEvents.of(reader)
-  for event in events.prefix(50) { _ = reader.definitions.stacks.path(of: event.stack) }
+  let events = CollectedEvents.of(reader, in: tree)
+  for stack in 0..<min(50, reader.definitions.stacks.nodeCount) { _ = reader.definitions.stacks.path(of: StackID(UInt32(stack))) }
   let walker = ChunkWalker(reader)
   for index in reader.chunks.indices {
     walker.definitions(inChunk: index) { _, _ in }
@@ -30,7 +32,7 @@ func sampleTrace(compression: TraceWriter.Compression, seed: UInt64 = 1) throws 
     .memory(MemorySample(time: 900, resident: 5000, recorder: 1000, peakResident: 6000)), .clock(ClockSample(time: 1, monotonic: 1)),
     .process(ProcessRecord(executable: "/app", flags: 1)), .pause(PauseRecord(begins: true, time: 5)),
     .thread(ThreadRecord(thread: 1, osThread: 77, time: 800)), .warning("careful"),
-    .imageUnloaded(first: RuntimeAddress(0x40_0000), end: RuntimeAddress(0x50_0000), nextNode: 1000, time: 10),
+    .imageUnloaded(first: RuntimeAddress(0x40_0000), end: RuntimeAddress(0x50_0000), time: 10),
   ]
   builder.eventsPerChunk = 30
   builder.compression = compression
@@ -42,13 +44,14 @@ func sampleTrace(compression: TraceWriter.Compression, seed: UInt64 = 1) throws 
   @Test(arguments: [TraceWriter.Compression.none, .zstd])
   func aTraceCutAtAnyByteGivesABeginningOfEachThread(compression: TraceWriter.Compression) throws {
     let bytes = try sampleTrace(compression: compression)
-    let whole = try #require(readAll(bytes))
+    let tree = StackTree()
+    let whole = try #require(readAll(bytes, in: tree))
     #expect(whole.events.count == 120 && whole.diagnostics == 0)
     var all: [UInt32: [TraceEvent]] = [:]
     for event in whole.events { all[event.thread, default: []].append(event.content) }
     var most = 0
     for length in 0..<bytes.count {
-      guard let part = readAll(Array(bytes.prefix(length))) else {
+      guard let part = readAll(Array(bytes.prefix(length)), in: tree) else {
         #expect(length < 4096)
         continue
       }

@@ -4,11 +4,13 @@ import TraceTestSupport
 @testable import TraceAnalysis
 
 /// Decodes a payload with the decoder alone.
-func decode(_ payload: [UInt8], firstTime: UInt64) -> (events: [TraceEvent], isWhole: Bool) {
+func decode(
+  _ payload: [UInt8], firstTime: UInt64, stacks: StackTree = StackTree(), referenceCounting: TraceHeader.ReferenceCounting = .withStacks
+) -> (events: [TraceEvent], isWhole: Bool) {
   let buffer = PayloadBuffer()
   buffer.resize(payload.count)
   for (index, byte) in payload.enumerated() { buffer.start[index] = byte }
-  var decoder = EventDecoder()
+  var decoder = EventDecoder(stacks: stacks, referenceCounting: referenceCounting, wanting: .all)
   defer { decoder.deallocate() }
   decoder.begin(buffer, firstTime: firstTime)
   var events: [TraceEvent] = []
@@ -22,9 +24,28 @@ func decode(_ payload: [UInt8], firstTime: UInt64) -> (events: [TraceEvent], isW
   }
 }
 
+/// Stacks that share their outer frames, some by the way of recursion, some very deep.
+func randomStacks(_ tree: StackTree, _ random: inout SeededRandom) -> [StackID] {
+  var keys: [UInt64] = []
+  return (0..<40).map { _ in
+    keys.removeLast(min(keys.count, Int(random.next() % 12)))
+    switch random.next() % 12 {
+    case 0: keys += Array(repeating: random.next() % 4, count: Int(random.next() % 60))
+    case 1:
+      let cycle = (0..<1 + random.next() % 5).map { _ in 0x40_0000 + random.next() % 0x1000 }
+      for index in 0..<Int(random.next() % 300) { keys.append(cycle[index % cycle.count]) }
+    case 2: keys = []
+    case 3: keys.append(random.next())
+    default: for _ in 0..<random.next() % 9 { keys.append(0x40_0000 + random.next() % 0x200) }
+    }
+    return tree.stack(keys)
+  }
+}
+
 /// Events of every operation with operands from the whole of their ranges.
-func randomEvents(_ count: Int, _ random: inout SeededRandom) -> [TraceEvent] {
+func randomEvents(_ count: Int, _ tree: StackTree, _ random: inout SeededRandom) -> [TraceEvent] {
   let operations = (1..<UInt8(Operation.limit)).map { Operation(rawValue: $0) }.filter { $0.effect != .unknown }
+  let stacks = randomStacks(tree, &random)
   var addresses: [UInt64] = [0x1000]
   var time: UInt64 = 1 << 40
   return (0..<count).map { _ in
@@ -40,11 +61,11 @@ func randomEvents(_ count: Int, _ random: inout SeededRandom) -> [TraceEvent] {
     addresses.append(address)
     if addresses.count > 50 { addresses.removeFirst() }
     if random.oneIn(3) { time += 8 &* (random.next() % (1 << (random.next() % 30))) }
-    let stack = random.oneIn(50) ? UInt32.max - UInt32(random.next() % 3) : UInt32(random.next() % 20)
     let size = random.oneIn(20) ? random.next() : random.next() % 4
     return TraceEvent(
       operation: operation, address: address, size: operation.hasOperands ? size : 0,
-      type: operation == .object ? (random.oneIn(20) ? UInt32.max : UInt32(random.next() % 3)) : 0, stack: StackID(stack), time: time)
+      type: operation == .object ? (random.oneIn(20) ? UInt32.max : UInt32(random.next() % 3)) : 0,
+      stack: stacks[Int(random.next() % (random.oneIn(4) ? 40 : 5))], time: time)
   }
 }
 
@@ -52,24 +73,43 @@ func randomEvents(_ count: Int, _ random: inout SeededRandom) -> [TraceEvent] {
   @Test(arguments: 0..<50)
   func eventsAreDecodedAsTheyWereEncoded(seed: UInt64) {
     var random = SeededRandom(seed: seed)
-    let events = randomEvents(500, &random)
-    let encoder = EventEncoder()
+    let tree = StackTree()
+    let events = randomEvents(500, tree, &random)
+    let encoder = EventEncoder(stacks: tree)
     encoder.begin(firstTime: events[0].time)
     encoder.makeTimesExact()
     for event in events { encoder.append(event) }
-    let decoded = decode(encoder.payload, firstTime: events[0].time)
+    let decoded = decode(encoder.payload, firstTime: events[0].time, stacks: tree)
     #expect(decoded.isWhole)
     #expect(decoded.events.map(\.content) == events.map(\.content))
   }
 
+  @Test(arguments: 0..<10)
+  func retainsWithoutStacksLeaveTheStacksOfOthersAlone(seed: UInt64) {
+    var random = SeededRandom(seed: seed)
+    let tree = StackTree()
+    let events = randomEvents(500, tree, &random)
+    let encoder = EventEncoder(stacks: tree, referenceCounting: .countsOnly)
+    encoder.begin(firstTime: events[0].time)
+    encoder.makeTimesExact()
+    for event in events { encoder.append(event) }
+    let decoded = decode(encoder.payload, firstTime: events[0].time, stacks: tree, referenceCounting: .countsOnly)
+    #expect(decoded.isWhole)
+    for (found, event) in zip(decoded.events, events) {
+      let hasStack = event.operation.effect != .retain && event.operation.effect != .release
+      #expect(found.stack == (hasStack ? event.stack : .empty) && found.address == event.address && found.size == event.size)
+    }
+  }
+
   @Test func decodedEventsEncodeToTheSamePayload() {
     var random = SeededRandom(seed: 99)
-    let encoder = EventEncoder()
+    let tree = StackTree()
+    let encoder = EventEncoder(stacks: tree)
     encoder.begin(firstTime: 0)
     encoder.makeTimesExact()
-    for event in randomEvents(2000, &random) { encoder.append(event) }
+    for event in randomEvents(2000, tree, &random) { encoder.append(event) }
     let payload = encoder.payload
-    let decoded = decode(payload, firstTime: 0).events
+    let decoded = decode(payload, firstTime: 0, stacks: tree).events
     encoder.begin(firstTime: 0)
     encoder.makeTimesExact()
     for event in decoded { encoder.append(event) }
@@ -77,7 +117,7 @@ func randomEvents(_ count: Int, _ random: inout SeededRandom) -> [TraceEvent] {
   }
 
   @Test func eventsWithoutTimesTakeThatOfTheLastTimeRecord() {
-    let encoder = EventEncoder()
+    let encoder = EventEncoder(stacks: StackTree())
     encoder.begin(firstTime: 1000)
     let event = TraceEvent(operation: .malloc, address: 0x100, size: 1)
     encoder.append(event)
@@ -92,7 +132,7 @@ func randomEvents(_ count: Int, _ random: inout SeededRandom) -> [TraceEvent] {
   }
 
   @Test func unknownControlRecordsAreSkipped() {
-    let encoder = EventEncoder()
+    let encoder = EventEncoder(stacks: StackTree())
     encoder.begin(firstTime: 0)
     encoder.append(TraceEvent(operation: .free, address: 0x10))
     encoder.appendControl(63, payload: [1, 2, 3, 255])
@@ -102,30 +142,33 @@ func randomEvents(_ count: Int, _ random: inout SeededRandom) -> [TraceEvent] {
     #expect(decoded.events.map(\.address) == [0x10, 0x20])
   }
 
-  @Test func aSteadyLoopTakesTwoBytesAnEvent() {
-    let encoder = EventEncoder()
+  @Test func aSteadyLoopTakesAByteAnEvent() {
+    let tree = StackTree()
+    let (inner, outer) = (tree.stack([0x10, 0x20, 0x30]), tree.stack([0x10, 0x20, 0x40]))
+    let encoder = EventEncoder(stacks: tree)
     encoder.begin(firstTime: 0)
     for _ in 0..<1000 {
-      encoder.append(TraceEvent(operation: .malloc, address: 0x1000, size: 32, stack: StackID(5)))
-      encoder.append(TraceEvent(operation: .free, address: 0x1000, stack: StackID(6)))
+      encoder.append(TraceEvent(operation: .malloc, address: 0x1000, size: 32, stack: inner))
+      encoder.append(TraceEvent(operation: .free, address: 0x1000, stack: outer))
     }
-    #expect(encoder.count < 2000 + 32)
+    #expect(encoder.count < 2000 + 64)
   }
 
   @Test func aPayloadCutAnywhereGivesTheEventsBeforeTheCut() {
     var random = SeededRandom(seed: 7)
-    let encoder = EventEncoder()
+    let tree = StackTree()
+    let encoder = EventEncoder(stacks: tree)
     encoder.begin(firstTime: 0)
     encoder.makeTimesExact()
     var ends = [encoder.count]
-    let events = randomEvents(200, &random)
+    let events = randomEvents(150, tree, &random)
     for event in events {
       encoder.append(event)
       ends.append(encoder.count)
     }
-    let all = decode(encoder.payload, firstTime: 0).events
+    let all = decode(encoder.payload, firstTime: 0, stacks: tree).events
     for length in 0...encoder.count {
-      let part = decode(Array(encoder.payload.prefix(length)), firstTime: 0)
+      let part = decode(Array(encoder.payload.prefix(length)), firstTime: 0, stacks: tree)
       let whole = ends.lastIndex { $0 <= length } ?? 0
       #expect(part.events == Array(all.prefix(whole)))
       #expect(part.isWhole == (length == 0 || ends.contains(length)))
@@ -134,40 +177,98 @@ func randomEvents(_ count: Int, _ random: inout SeededRandom) -> [TraceEvent] {
 
   /// The payload written by hand from docs/trace-format.md, so that encoder and decoder cannot agree on a mistake.
   @Test func payloadsReadAsTheFormatSays() {
-    let payload: [UInt8] = [
-      0x42, 0x06, 0x0A, 0x80, 0x02, 0x20,  // malloc, new pair, address 0 + 16 × 128, stack 5, size 32
-      0x10, 0x00, 0x02,  // free of the latest address, stack 6
-      0x02, 0x24, 0x01,  // malloc, 16 further, stack 5, size as before
-      0x80 | 0x00,  // what followed malloc at 5: free at 6, of the latest address
-      0x80 | 0x40 | 0x04, 0x07,  // and again malloc; the successor of this address is not known: 0. size 7
-    ]
-    let decoded = decode(payload, firstTime: 0)
+    // The index of key 0x1010 in the dictionary, by the multiplier and the shift of the format.
+    let token = 1 + (0x1010 as UInt64 &* 0x9E37_79B9_7F4A_7C15) >> 54
+    let tokenBytes: [UInt8] = [UInt8(token & 0x7F) | 0x80, UInt8(token >> 7)]
+    let payload: [UInt8] =
+      [
+        // malloc with operands, address code 6. Pops 0, pushes 2: key 0x1000, and 0x10 more. Address 0 + 16 × 128. Size 32.
+        0x42, 0x06, 0, 2, 0, 0x80, 0x40, 0, 0x20, 0x80, 0x02, 0x20,
+        // free of the latest address. Pops 1, pushes 1: key 0x1010 + 0xFF0.
+        0x10, 0x00, 1, 1, 0, 0xE0, 0x3F,
+        // malloc, 16 further, as large as last time there. Pops 1, pushes 1 known key.
+        0x02, 0x24, 1, 1,
+      ] + tokenBytes + [
+        // What followed last time after a malloc there: free, of the latest address.
+        0x80 | 0x00,
+        // And again malloc, at the successor of this address, which is not known: 0. Size 7.
+        0x80 | 0x40 | 0x04, 0x07,
+        // A stack change by itself: pops 0, pushes 5 times the key before the innermost, that is both in turn.
+        0x33, 5, 0, 5, 0x82, 0x08, 5,
+        // free of the address before. No change of stack.
+        0x10, 0x01, 0, 0,
+      ]
+    let tree = StackTree()
+    let decoded = decode(payload, firstTime: 0, stacks: tree)
     #expect(decoded.isWhole)
+    let (inner, other) = (tree.stack([0x1000, 0x1010]), tree.stack([0x1000, 0x2000]))
     #expect(
       decoded.events.map(\.content) == [
-        TraceEvent(operation: .malloc, address: 0x800, size: 32, stack: StackID(5)),
-        TraceEvent(operation: .free, address: 0x800, stack: StackID(6)),
-        TraceEvent(operation: .malloc, address: 0x810, size: 32, stack: StackID(5)),
-        TraceEvent(operation: .free, address: 0x810, stack: StackID(6)),
-        TraceEvent(operation: .malloc, address: 0, size: 7, stack: StackID(5)),
+        TraceEvent(operation: .malloc, address: 0x800, size: 32, stack: inner), TraceEvent(operation: .free, address: 0x800, stack: other),
+        TraceEvent(operation: .malloc, address: 0x810, size: 32, stack: inner), TraceEvent(operation: .free, address: 0x810, stack: other),
+        TraceEvent(operation: .malloc, address: 0, size: 7, stack: inner),
+        TraceEvent(
+          operation: .free, address: 0x810, stack: tree.stack([0x1000, 0x1010, 0x1000, 0x1010, 0x1000, 0x1010, 0x1000])),
       ])
   }
 
   @Test func operandsOnAnOperationWithoutAreDamage() {
-    #expect(!decode([0x40 | 16, 0, 0, 5], firstTime: 0).isWhole)
+    #expect(!decode([0x40 | 16, 0, 0, 0, 5], firstTime: 0).isWhole)
   }
 
   @Test func aPredictionOfNothingIsDamage() {
     #expect(!decode([0x80], firstTime: 0).isWhole)
   }
 
-  @Test func stacksOutsideTheirRangeAreDamage() {
-    #expect(!decode([16, 0, 0x01], firstTime: 0).isWhole)
-    #expect(!decode([16, 0, 0xFE, 0xFF, 0xFF, 0xFF, 0xFF, 0x01], firstTime: 0).isWhole)
+  @Test func impossibleStackChangesAreDamage() {
+    let changes: [[UInt8]] = [
+      [1, 0],  // a pop of nothing
+      [0, 1],  // a push that is not there
+      [0, 1, 0x81, 0x08, 1],  // a copy of nothing
+      [0, 2, 0, 2, 0x81, 0x08, 0],  // a copy of no keys
+      [0, 2, 0, 2, 0x81, 0x08, 2],  // a copy of more keys than there are to be
+      [0, 2, 0, 2, 0x82, 0x08, 1],  // a copy from further out than the stack goes
+      [0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0x01, 0], [0, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0x01],
+    ]
+    for change in changes {
+      #expect(!decode([16, 0] + change, firstTime: 0).isWhole)
+      #expect(!decode([0x33, UInt8(change.count)] + change, firstTime: 0).isWhole)
+    }
+    // The change is longer, or shorter, than its control record.
+    #expect(!decode([0x33, 1, 0, 0], firstTime: 0).isWhole)
+    #expect(!decode([0x33, 3, 0, 0, 0], firstTime: 0).isWhole)
+    #expect(decode([0x33, 2, 0, 0], firstTime: 0).isWhole)
+  }
+
+  @Test func stacksDeeperThanTheFileJustifiesAreDamage() {
+    let tree = StackTree()
+    // As for a file of a few bytes: 4 Mi frames for all threads together.
+    tree.prepare(images: [], fileSize: 100)
+    // A literal, and 2^20 copies of it, in a dozen bytes.
+    let deep: [UInt8] = [16, 0, 0, 0x81, 0x80, 0x40, 0, 2, 0x81, 0x08, 0x80, 0x80, 0x40]
+    #expect(decode(deep, firstTime: 0, stacks: tree).events.count == 1)
+    #expect(tree.nodeCount > 1 << 20)
+    #expect(tree.overflowCount == 0)
+    for _ in 0..<10 { #expect(decode(deep, firstTime: 0, stacks: tree).isWhole) }
+    var held: [EventDecoder] = []
+    var refused = 0
+    let buffer = PayloadBuffer()
+    buffer.resize(deep.count)
+    for (index, byte) in deep.enumerated() { buffer.start[index] = byte }
+    for _ in 0..<10 {
+      var decoder = EventDecoder(stacks: tree, referenceCounting: .withStacks, wanting: .none)
+      decoder.begin(buffer, firstTime: 0)
+      var event = TraceEvent()
+      if case .damaged = decoder.next(&event) { refused += 1 }
+      held.append(decoder)
+    }
+    #expect(refused > 5 && refused < 10)
+    for decoder in held { decoder.deallocate() }
+    #expect(decode(deep, firstTime: 0, stacks: tree).isWhole)
   }
 
   @Test func numbersOfMoreThan64BitsAreDamage() {
-    #expect(!decode([0x42, 0, 0] + Array(repeating: 0xFF, count: 9) + [0x02], firstTime: 0).isWhole)
-    #expect(!decode([0x42, 0, 0] + Array(repeating: 0xFF, count: 20), firstTime: 0).isWhole)
+    #expect(!decode([0x42, 0, 0, 0] + Array(repeating: 0xFF, count: 9) + [0x02], firstTime: 0).isWhole)
+    #expect(!decode([0x42, 0, 0, 0] + Array(repeating: 0xFF, count: 20), firstTime: 0).isWhole)
   }
 }

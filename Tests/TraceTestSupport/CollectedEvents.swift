@@ -17,11 +17,23 @@ public struct CollectedEvents: EventSink {
     reader.replay(into: &sink)
     return sink.events
   }
+
+  /// With stacks numbered as in `tree`, to be compared with events that stand in other traces or in none, and without their places.
+  public static func of(_ reader: TraceReader, in tree: StackTree) -> [TraceEvent] {
+    of(reader).map { $0.content.moved(from: reader.definitions.stacks, to: tree) }
+  }
 }
 
 extension TraceEvent {
   /// Without the fields that say where it stood in the file.
   public var content: TraceEvent {
     TraceEvent(operation: operation, address: address, size: size, type: type, stack: stack, time: time, thread: thread)
+  }
+
+  /// The same stack, by its number in another tree.
+  public func moved(from old: StackTree, to new: StackTree) -> TraceEvent {
+    var event = self
+    event.stack = new.stack(old.keys(of: stack))
+    return event
   }
 }

@@ -10,8 +10,7 @@ public struct LiveFileBuilder {
     public var definitions: [UInt8] = []
     public var events: [UInt8] = []
     public var firstTime: UInt64 = 0
-    public var lastTime: UInt64 = 0
-    public var eventCount: UInt64 = 0
+    public var eventCount: UInt32 = 0
     /// Written in the place of the true offsets: definition start and used, event start and used.
     public var offsets: [UInt32]?
 
@@ -41,8 +40,10 @@ public struct LiveFileBuilder {
       let definitionStart: UInt32 = 64
       let eventStart = definitionStart + UInt32(slot.definitions.count)
       let offsets = slot.offsets ?? [definitionStart, eventStart, eventStart, eventStart + UInt32(slot.events.count)]
-      for value in [slot.thread, slot.osThread, slot.definitionSequence, slot.eventSequence] + offsets { put(value) }
-      for value in [slot.firstTime, slot.lastTime, slot.eventCount, 0] { put(value) }
+      for value in [slot.thread, slot.osThread, slot.definitionSequence, slot.eventSequence] { put(value) }
+      for value in [offsets[0], offsets[1], offsets[3], slot.eventCount] { put(value) }
+      put(slot.firstTime)
+      for value in [offsets[2], 0, 0, 0, 0, 0] as [UInt32] { put(value) }
       bytes += slot.definitions + slot.events
       bytes.append(contentsOf: repeatElement(0, count: max(0, start + Int(slotSize) - bytes.count)))
     }

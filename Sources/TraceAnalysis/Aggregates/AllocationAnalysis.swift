@@ -30,7 +30,7 @@ public struct AllocationAnalysis: Sendable {
   public var drops: DropCounts
   public var fileSize: ByteCount
   public var diagnostics: TraceDiagnostics
-  /// In no particular order; equal stacks merged.
+  /// In order of first sight.
   public var sites: [AllocationSite]
   public var threads: [ThreadTotal]
   /// Events by operation number.
@@ -81,24 +81,10 @@ public struct AllocationAnalysis: Sendable {
     eventCounts = replayer.eventCounts
     mismatchCounts = replayer.mismatchCounts
 
-    struct Identity: Hashable {
-      var operation: Operation
-      var stack: StackID
-      var type: UInt32
-    }
-    var indices: [Identity: Int] = [:]
-    var sites: [AllocationSite] = []
-    for (number, total) in replayer.observer.totals.enumerated() {
+    sites = replayer.observer.totals.enumerated().map { number, total in
       let key = replayer.key(of: SiteID(UInt32(number)))
-      let identity = Identity(operation: key.operation, stack: key.stack, type: key.type)
-      if let index = indices[identity] {
-        sites[index].total += total
-      } else {
-        indices[identity] = sites.count
-        sites.append(AllocationSite(operation: key.operation, stack: identity.stack, type: key.type, total: total))
-      }
+      return AllocationSite(operation: key.operation, stack: key.stack, type: key.type, total: total)
     }
-    self.sites = sites
 
     let totals = replayer.observer
     let endTime = closing?.time ?? reader.chunks.lazy.filter { $0.kind == .events }.map(\.lastTime).max() ?? header.startTime

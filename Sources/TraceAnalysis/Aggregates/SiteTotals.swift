@@ -1,7 +1,7 @@
 // What happened at each allocation site.
 
 /// Sums over the blocks of one site.
-public struct SiteTotal: Hashable, Sendable {
+public struct SiteTotal: Hashable, Sendable, BitwiseCopyable {
   public var allocatedBlocks: UInt64 = 0
   public var allocatedBytes: UInt64 = 0
   public var liveBlocks: UInt64 = 0
@@ -40,23 +40,23 @@ public struct SiteTotal: Hashable, Sendable {
 ///
 /// A new peak would need a copy of every site's live bytes. Instead each site copies its own when it first changes after a peak:
 /// until then it stands as it stood at the peak. So every event costs constant time, and no second pass is needed.
-/// Arithmetic wraps: only a forged trace gets that far.
+/// A reference in all but name: copies share their rows. Arithmetic wraps: only a forged trace gets that far.
 public struct SiteTotals: ReplayObserver {
   /// A block freed with at most this many other allocations of its thread in between is temporary.
   public static let temporaryDistance: UInt64 = 1
 
-  private struct Row {
+  private struct Row: BitwiseCopyable {
     var total = SiteTotal()
     /// The number of the peak that `peakBytes` and `peakBlocks` are of; older ones are out of date.
     var peakNumber: UInt64 = 0
   }
 
-  private var rows: [Row] = []
-  private struct ThreadRow {
+  private let rows = RowTable(blank: Row())
+  private struct ThreadRow: BitwiseCopyable {
     var number: UInt32 = 0
     var allocations: UInt64 = 0
   }
-  private var threads: [ThreadRow] = []
+  private let threads = RowTable(blank: ThreadRow())
   private var peakNumber: UInt64 = 0
   public private(set) var liveBytes: UInt64 = 0
   public private(set) var liveBlocks: UInt64 = 0
@@ -70,7 +70,7 @@ public struct SiteTotals: ReplayObserver {
 
   /// By `SiteID`.
   public var totals: [SiteTotal] {
-    rows.map { row in
+    rows.all.map { row in
       var total = row.total
       if row.peakNumber != peakNumber {
         total.peakBytes = total.liveBytes
@@ -82,20 +82,20 @@ public struct SiteTotals: ReplayObserver {
 
   /// Keeps what a site had at the latest peak, before it changes.
   @inline(__always)
-  private static func keepPeak(_ row: inout Row, _ peakNumber: UInt64) {
-    if row.peakNumber != peakNumber {
-      row.peakNumber = peakNumber
-      row.total.peakBytes = row.total.liveBytes
-      row.total.peakBlocks = row.total.liveBlocks
+  private func keepPeak(_ row: UnsafeMutablePointer<Row>) {
+    if row.pointee.peakNumber != peakNumber {
+      row.pointee.peakNumber = peakNumber
+      row.pointee.total.peakBytes = row.pointee.total.liveBytes
+      row.pointee.total.peakBlocks = row.pointee.total.liveBlocks
     }
   }
 
   @inline(__always)
   private mutating func add(_ block: LiveBlock, at time: UInt64) {
-    let site = Int(block.site.rawValue)
-    Self.keepPeak(&rows[site], peakNumber)
-    rows[site].total.liveBlocks &+= 1
-    rows[site].total.liveBytes &+= block.size
+    let row = rows[Int(block.site.rawValue)]
+    keepPeak(row)
+    row.pointee.total.liveBlocks &+= 1
+    row.pointee.total.liveBytes &+= block.size
     liveBlocks &+= 1
     liveBytes &+= block.size
     if liveBytes > peakBytes {
@@ -109,29 +109,29 @@ public struct SiteTotals: ReplayObserver {
   @inline(__always)
   public mutating func blockAllocated(_ block: LiveBlock, by event: TraceEvent) {
     let site = Int(block.site.rawValue)
-    if site >= rows.count { rows.append(contentsOf: repeatElement(Row(), count: site + 1 - rows.count)) }
+    rows.reach(site)
     let thread = Int(block.threadIndex)
-    if thread >= threads.count { threads.append(contentsOf: repeatElement(ThreadRow(), count: thread + 1 - threads.count)) }
-    threads[thread] = ThreadRow(number: event.thread, allocations: block.ordinal &+ 1)
-    rows[site].total.allocatedBlocks &+= 1
-    rows[site].total.allocatedBytes &+= block.size
+    threads.reach(thread)
+    threads[thread].pointee = ThreadRow(number: event.thread, allocations: block.ordinal &+ 1)
+    rows[site].pointee.total.allocatedBlocks &+= 1
+    rows[site].pointee.total.allocatedBytes &+= block.size
     add(block, at: event.time)
   }
 
   @inline(__always)
   public mutating func blockFreed(_ block: LiveBlock, by event: TraceEvent) {
-    let site = Int(block.site.rawValue)
-    Self.keepPeak(&rows[site], peakNumber)
-    rows[site].total.liveBlocks &-= 1
-    rows[site].total.liveBytes &-= block.size
+    let row = rows[Int(block.site.rawValue)]
+    keepPeak(row)
+    row.pointee.total.liveBlocks &-= 1
+    row.pointee.total.liveBytes &-= block.size
     liveBlocks &-= 1
     liveBytes &-= block.size
-    let thread = threads[Int(block.threadIndex)]
+    let thread = threads[Int(block.threadIndex)].pointee
     if event.operation == .free || event.operation == .operatorDelete, event.thread == thread.number,
       thread.allocations &- block.ordinal &- 1 <= Self.temporaryDistance
     {
-      rows[site].total.temporaryBlocks &+= 1
-      rows[site].total.temporaryBytes &+= block.size
+      row.pointee.total.temporaryBlocks &+= 1
+      row.pointee.total.temporaryBytes &+= block.size
     }
   }
 
@@ -142,14 +142,14 @@ public struct SiteTotals: ReplayObserver {
 
   @inline(__always)
   public mutating func referencesChanged(_ block: LiveBlock, by event: TraceEvent) {
-    let site = Int(block.site.rawValue)
+    let row = rows[Int(block.site.rawValue)]
     switch event.operation.effect {
     case .retain:
-      rows[site].total.retains &+= event.referenceCount
-      if event.operation == .unownedRetainStrongAndRelease { rows[site].total.unownedReleases &+= 1 }
-    case .release: rows[site].total.releases &+= event.referenceCount
-    case .unownedRetain: rows[site].total.unownedRetains &+= event.referenceCount
-    case .unownedRelease: rows[site].total.unownedReleases &+= event.referenceCount
+      row.pointee.total.retains &+= event.referenceCount
+      if event.operation == .unownedRetainStrongAndRelease { row.pointee.total.unownedReleases &+= 1 }
+    case .release: row.pointee.total.releases &+= event.referenceCount
+    case .unownedRetain: row.pointee.total.unownedRetains &+= event.referenceCount
+    case .unownedRelease: row.pointee.total.unownedReleases &+= event.referenceCount
     default: break
     }
   }

@@ -6,6 +6,7 @@ public final class ChunkWalker {
   private let buffer = PayloadBuffer()
   private var decoder: EventDecoder
 
+  /// `stacks` says whose stacks are looked up: the tree of `reader` grows with them.
   public init(_ reader: TraceReader, stacks: StackSelection = .all) {
     self.reader = reader
     decoder = reader.makeDecoder(wanting: stacks)
@@ -32,6 +33,9 @@ public final class ChunkWalker {
     let chunk = reader.chunks[index]
     guard chunk.kind == .events else { return nil }
     if let failure = reader.loader.load(chunk, into: buffer) { return .init(failure, at: chunk.place, chunk: index) }
+    // A local copy, put back at the end, spares checks for exclusive access.
+    var decoder = self.decoder
+    defer { self.decoder = decoder }
     decoder.begin(buffer, firstTime: chunk.firstTime)
     var event = TraceEvent()
     event.thread = chunk.thread
@@ -56,6 +60,8 @@ public final class ChunkWalker {
   func countEvents(inChunk index: Int, lastTime: inout UInt64) -> UInt64 {
     let chunk = reader.chunks[index]
     guard chunk.kind == .events, reader.loader.load(chunk, into: buffer) == nil else { return 0 }
+    var decoder = self.decoder
+    defer { self.decoder = decoder }
     decoder.begin(buffer, firstTime: chunk.firstTime)
     var event = TraceEvent()
     while case .event = decoder.next(&event) {}

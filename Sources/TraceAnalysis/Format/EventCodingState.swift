@@ -48,11 +48,11 @@ struct EventCodingState: @unchecked Sendable {
 
   static let unopened = EventCodingState(placeholder: 16)
 
-  func deallocate() {
+  func deallocate(_ tree: StackTree) {
     if prediction == Self.unopened.prediction { return }
     prediction.deallocate()
     keys.deallocate()
-    stack.deallocate()
+    stack.deallocate(tree)
     siteSize.deallocate()
     siteType.deallocate()
     successor.deallocate()

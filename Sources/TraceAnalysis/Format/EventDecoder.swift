@@ -57,7 +57,7 @@ struct EventDecoder {
   static var unopened: EventDecoder { EventDecoder(state: .unopened, noStacks, .none, 0) }
   private static let noStacks = StackTree()
 
-  func deallocate() { state.deallocate() }
+  func deallocate() { state.deallocate(stacks) }
 
   /// Where the next record begins; after `.damaged`, where the damaged one does.
   var offset: Int { position - start }
@@ -214,7 +214,7 @@ struct EventDecoder {
     var indices = first >> 32
     for i in 0..<pushes {
       if i == 2 { indices = second }
-      if !state.stack.push(state.keys[Int(truncatingIfNeeded: indices & 0x3FF)]) { return false }
+      if !state.stack.push(state.keys[Int(truncatingIfNeeded: indices & 0x3FF)], stacks) { return false }
       indices >>= 16
     }
     return true
@@ -238,7 +238,7 @@ struct EventDecoder {
         if done < 2 { words |= index &<< (32 &+ 16 &* done) } else { second |= index &<< (16 &* (done &- 2)) }
       }
       done += 1
-      return state.stack.push(key)
+      return state.stack.push(key, stacks)
     }
     while done < pushes {
       if p >= end { return false }

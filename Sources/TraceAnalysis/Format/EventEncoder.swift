@@ -18,7 +18,7 @@ public final class EventEncoder {
     operationsWithoutStack = EventCodingState.operationsWithoutStack(referenceCounting)
   }
 
-  deinit { state.deallocate() }
+  deinit { state.deallocate(stacks) }
 
   /// Bytes of the payload so far.
   public var count: Int { output.bytes.count }
@@ -75,7 +75,7 @@ public final class EventEncoder {
     let predictionIndex = 2 * state.context
     if hasStack {
       _ = state.stack.pop(pops)
-      for key in pushed { precondition(state.stack.push(key), "a stack deeper than the format allows") }
+      for key in pushed { precondition(state.stack.push(key, stacks), "a stack deeper than the format allows") }
     }
     state.context = state.nextContext(operation, hasStack: hasStack)
     let hasOperands = event.operation.hasOperands

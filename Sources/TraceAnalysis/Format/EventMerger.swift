@@ -203,7 +203,7 @@ struct EventMerger {
         if heap.count > 1 { return true }
       }
       stream.pointee.nextChunk += 1
-      let cost = UInt64(chunk.rawSize) + UInt64(EventCodingState.footprint)
+      let cost = min(UInt64(chunk.rawSize), TraceChunk.justifiedRawSize(storedSize: chunk.storedSize)) + UInt64(EventCodingState.footprint)
       guard cost <= budget else {
         reader.reportWhileReplaying(
           .init(.implausibleSize(claimed: ByteCount(cost), justified: ByteCount(budget)), at: chunk.place, chunk: index))

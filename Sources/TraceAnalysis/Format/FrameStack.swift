@@ -3,6 +3,7 @@
 import CTraceFormat
 
 /// Frame keys, the outermost first, and for the outer part of them the nodes in the tree. Owns its memory; the owner calls `deallocate`.
+/// What it needs beyond a small start it asks of the tree, which knows what the file justifies.
 struct FrameStack: @unchecked Sendable {
   private(set) var keys: UnsafeMutablePointer<UInt64>
   private var nodes: UnsafeMutablePointer<UInt32>
@@ -14,8 +15,10 @@ struct FrameStack: @unchecked Sendable {
   /// Deeper than any recorder goes: 2^20 frames and the callers of a task.
   static let depthLimit = (1 << 20) + 4096
 
+  private static let startCapacity = 256
+
   init() {
-    capacity = 256
+    capacity = Self.startCapacity
     keys = .allocate(capacity: capacity)
     nodes = .allocate(capacity: capacity)
   }
@@ -28,7 +31,8 @@ struct FrameStack: @unchecked Sendable {
   }
   static let unopened = FrameStack(placeholder: 16)
 
-  func deallocate() {
+  func deallocate(_ tree: StackTree) {
+    tree.returnFrames(capacity - Self.startCapacity)
     keys.deallocate()
     nodes.deallocate()
   }
@@ -52,18 +56,18 @@ struct FrameStack: @unchecked Sendable {
     return true
   }
 
-  /// False at the depth limit.
+  /// False at the depth limit, and if the file does not justify so many frames.
   @inline(__always)
-  mutating func push(_ key: UInt64) -> Bool {
-    if depth == capacity, !grow() { return false }
+  mutating func push(_ key: UInt64, _ tree: StackTree) -> Bool {
+    if depth == capacity, !grow(tree) { return false }
     keys[depth] = key
     depth += 1
     return true
   }
 
   @inline(never)
-  private mutating func grow() -> Bool {
-    if capacity >= Self.depthLimit { return false }
+  private mutating func grow(_ tree: StackTree) -> Bool {
+    if capacity >= Self.depthLimit || !tree.reserveFrames(capacity) { return false }
     let newKeys = UnsafeMutablePointer<UInt64>.allocate(capacity: capacity * 2)
     newKeys.moveInitialize(from: keys, count: depth)
     keys.deallocate()

@@ -61,12 +61,9 @@ public struct Operation: RawRepresentable, Hashable, Sendable {
     }
   }
 
-  /// Bit n is set if operation n has operands.
-  static let operandMask: UInt64 = {
-    var mask: UInt64 = 0
-    for n in [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 18, 25, 32, 37, 39] { mask |= 1 << UInt64(n) }
-    return mask
-  }()
+  /// Bit n is set if operation n has operands: allocations, `reallocFailed`, and those that count references.
+  @inline(__always)
+  static var operandMask: UInt64 { 0b1111_1111_1110 | 1 << 18 | 1 << 25 | 1 << 32 | 1 << 37 | 1 << 39 }
 
   /// Whether its event carries a size, or a count in its place.
   public var hasOperands: Bool { rawValue < 64 && Self.operandMask >> UInt64(rawValue) & 1 != 0 }

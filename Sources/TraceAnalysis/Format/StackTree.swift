@@ -33,6 +33,8 @@ public final class StackTree: @unchecked Sendable {
   private var mask: Int
   private var imageIndex = ImageIndex(images: [])
   private var nodeLimit = Int(Int32.max)
+  /// Frames that decoders may still keep of the stacks they are in.
+  private var spareFrames = Int(Int32.max)
 
   /// Distinct stacks, the empty one and the unknown one included.
   public private(set) var nodeCount = 2
@@ -65,7 +67,17 @@ public final class StackTree: @unchecked Sendable {
   func prepare(images: [TraceImage], fileSize: UInt64) {
     imageIndex = ImageIndex(images: images)
     nodeLimit = Int(min(UInt64(Int32.max), (4 << 20) + min(fileSize, 1 << 40) * 32))
+    spareFrames = nodeLimit
   }
+
+  /// Whether a decoder may keep `count` more frames.
+  func reserveFrames(_ count: Int) -> Bool {
+    if count > spareFrames { return false }
+    spareFrames -= count
+    return true
+  }
+
+  func returnFrames(_ count: Int) { spareFrames += count }
 
   /// The caller's stack. The empty and the unknown stack are their own.
   public func parent(of stack: StackID) -> StackID { stack.rawValue < 2 ? stack : StackID(parents[Int(stack.rawValue)]) }

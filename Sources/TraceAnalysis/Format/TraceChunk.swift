@@ -60,10 +60,11 @@ extension TraceChunk {
   static let headerSize = MemoryLayout<lt_chunk_header>.size
   static let maximumRawSize = UInt64(LT_CHUNK_MAX_RAW)
 
-  /// What a payload of `storedSize` bytes can honestly decompress to. One zstd block holds at most 128 KiB, and a block of
-  /// repetition alone takes about a dozen bytes, so honest payloads stay below 16,384 to one; small ones have their frame header besides.
+  /// What a payload of `storedSize` bytes can decompress to: a zstd block of 128 KiB takes 4 bytes at least, and a loop that retains and
+  /// releases one object is recorded as a row of equal bytes, which comes close to that. Nothing honest is refused, then; how much is open
+  /// at a time has its limit in `EventMerger`, and what is kept of definitions in `DefinitionCollector`.
   static func justifiedRawSize(storedSize: UInt32) -> UInt64 {
-    min(maximumRawSize, 65536 + UInt64(storedSize) * 16384)
+    min(maximumRawSize, UInt64(storedSize) * 32768)
   }
 
   /// Nil unless the 56 bytes are a header with a sound checksum.

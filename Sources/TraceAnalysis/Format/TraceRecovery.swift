@@ -68,7 +68,8 @@ public enum TraceRecovery {
     // Less than a header holds nothing.
     if lastSound < reader.fileSize.rawValue, reader.fileSize.rawValue - lastSound < UInt64(TraceChunk.headerSize) { return lastSound }
     guard lastSound < reader.fileSize.rawValue, let torn = reader.tornChunk(at: lastSound) else { return end }
-    let isHeldLive = reader.chunks.contains {
+    // A closing record that was being written is written anew.
+    let isHeldLive = torn.kind == .closing || reader.chunks.contains {
       $0.livePayload != nil && $0.thread == torn.thread && $0.kind == torn.kind && $0.sequence == torn.sequence
     }
     let isLast = aligned(lastSound + UInt64(TraceChunk.headerSize) + UInt64(torn.storedSize)) >= reader.fileSize.rawValue
@@ -78,7 +79,7 @@ public enum TraceRecovery {
   private static func sealed(
     _ reader: TraceReader, waitStatus: Int32, outcome: inout Outcome
   ) throws(TraceFormatError) -> [UInt8] {
-    let walker = ChunkWalker(reader)
+    let walker = ChunkWalker(reader, stacks: .none)
     let buffer = PayloadBuffer()
     var addition: [UInt8] = []
     var events: UInt64 = 0

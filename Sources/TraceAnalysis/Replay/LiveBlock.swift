@@ -1,14 +1,14 @@
 // A block that is allocated and not yet freed.
 
 /// Index into the replay's sites; dense, from 0.
-public struct SiteID: Hashable, Comparable, Sendable {
+public struct SiteID: Hashable, Comparable, Sendable, BitwiseCopyable {
   public var rawValue: UInt32
   @inline(__always) public init(_ rawValue: UInt32) { self.rawValue = rawValue }
   public static func < (a: Self, b: Self) -> Bool { a.rawValue < b.rawValue }
 }
 
 /// A live block, as its allocation was recorded.
-public struct LiveBlock: Hashable, Sendable {
+public struct LiveBlock: Hashable, Sendable, BitwiseCopyable {
   public var address: UInt64
   /// Bytes asked for.
   public var size: UInt64

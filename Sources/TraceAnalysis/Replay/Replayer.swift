@@ -1,7 +1,7 @@
 // The one record loop: rebuilding the heap from a trace's events.
 
 /// What one thread did.
-public struct ThreadTotal: Hashable, Sendable {
+public struct ThreadTotal: Hashable, Sendable, BitwiseCopyable {
   /// The trace's number for it, from 1.
   public var number: UInt32
   public var events: UInt64 = 0
@@ -18,16 +18,16 @@ public struct Replayer<Observer: ReplayObserver>: EventSink {
   public var observer: Observer
   private let blocks = BlockTable()
   private let siteTable = SiteTable()
-  private var threads: [ThreadState] = []
+  private let threads = RowTable(blank: ThreadState(total: ThreadTotal(number: 0)))
   private var threadIndices: [UInt32: UInt32] = [:]
   private var lastThread: UInt32 = 0
-  private var lastIndex = 0
+  private var lastIndex = -1
   private let isForked: Bool
 
-  private struct ThreadState {
+  private struct ThreadState: BitwiseCopyable {
     var total: ThreadTotal
-    /// The block it gave to realloc last, until that is known to have succeeded.
-    var reallocated: LiveBlock?
+    /// The block it gave to realloc last; at address 0 if none.
+    var reallocated = LiveBlock(address: 0, size: 0, birthTime: 0, site: SiteID(0), threadIndex: 0, ordinal: 0)
     /// Address of a block given to realloc that was an orphan.
     var orphanRealloc: UInt64 = 0
   }
@@ -50,9 +50,10 @@ public struct Replayer<Observer: ReplayObserver>: EventSink {
   public var siteCount: Int { siteTable.count }
   public func key(of site: SiteID) -> SiteKey { siteTable[site] }
   /// In order of first event.
-  public var threadTotals: [ThreadTotal] { threads.map(\.total) }
+  public var threadTotals: [ThreadTotal] { threads.all.map(\.total) }
   /// Events by operation number, those unknown included.
-  public private(set) var eventCounts = [UInt64](repeating: 0, count: 256)
+  public var eventCounts: [UInt64] { countsByOperation.all }
+  private let countsByOperation = RowTable<UInt64>(blank: 0, count: 256)
   /// By `Mismatch`.
   public private(set) var mismatchCounts = [UInt64](repeating: 0, count: Mismatch.allCases.count)
 
@@ -64,7 +65,7 @@ public struct Replayer<Observer: ReplayObserver>: EventSink {
 
   @inline(__always)
   private mutating func index(of thread: UInt32) -> Int {
-    if thread == lastThread, !threads.isEmpty { return lastIndex }
+    if thread == lastThread, lastIndex >= 0 { return lastIndex }
     return changeThread(thread)
   }
 
@@ -75,7 +76,8 @@ public struct Replayer<Observer: ReplayObserver>: EventSink {
     } else {
       lastIndex = threads.count
       threadIndices[thread] = UInt32(lastIndex)
-      threads.append(ThreadState(total: ThreadTotal(number: thread)))
+      threads.reach(lastIndex)
+      threads[lastIndex].pointee.total.number = thread
     }
     lastThread = thread
     return lastIndex
@@ -85,9 +87,9 @@ public struct Replayer<Observer: ReplayObserver>: EventSink {
   public mutating func take(_ event: TraceEvent, mayWait: Bool) -> EventVerdict {
     let verdict = apply(event, mayWait: mayWait)
     if verdict == .taken {
-      eventCounts[Int(event.operation.rawValue)] &+= 1
+      countsByOperation[Int(event.operation.rawValue)].pointee &+= 1
       let thread = index(of: event.thread)
-      threads[thread].total.events &+= 1
+      threads[thread].pointee.total.events &+= 1
     }
     return verdict
   }
@@ -113,7 +115,7 @@ public struct Replayer<Observer: ReplayObserver>: EventSink {
       if let found = blocks.find(event.address) {
         let block = found.pointee
         blocks.remove(found)
-        if event.operation == .reallocFree { threads[index(of: event.thread)].reallocated = block }
+        if event.operation == .reallocFree { threads[index(of: event.thread)].pointee.reallocated = block }
         observer.blockFreed(block, by: event)
         return .taken
       }
@@ -144,9 +146,9 @@ public struct Replayer<Observer: ReplayObserver>: EventSink {
     let block = LiveBlock(
       address: event.address, size: event.size, birthTime: event.time,
       site: siteTable.site(SiteKey(operation: event.operation, stack: event.stack, type: event.type)), threadIndex: UInt32(thread),
-      ordinal: threads[thread].total.allocations)
-    threads[thread].total.allocations &+= 1
-    threads[thread].total.allocatedBytes &+= event.size
+      ordinal: threads[thread].pointee.total.allocations)
+    threads[thread].pointee.total.allocations &+= 1
+    threads[thread].pointee.total.allocatedBytes &+= event.size
     blocks.insert(block)
     observer.blockAllocated(block, by: event)
     return .taken
@@ -166,8 +168,8 @@ public struct Replayer<Observer: ReplayObserver>: EventSink {
     }
     if event.operation == .reallocFree {
       let thread = index(of: event.thread)
-      threads[thread].reallocated = nil
-      threads[thread].orphanRealloc = event.address
+      threads[thread].pointee.reallocated.address = 0
+      threads[thread].pointee.orphanRealloc = event.address
     }
     return .taken
   }
@@ -175,13 +177,14 @@ public struct Replayer<Observer: ReplayObserver>: EventSink {
   @inline(never)
   private mutating func takeReallocFailure(_ event: TraceEvent) {
     let thread = index(of: event.thread)
-    if let block = threads[thread].reallocated, block.address == event.address, blocks.find(event.address) == nil {
-      threads[thread].reallocated = nil
+    let block = threads[thread].pointee.reallocated
+    if block.address == event.address, block.address != 0, blocks.find(event.address) == nil {
+      threads[thread].pointee.reallocated.address = 0
       blocks.insert(block)
       observer.blockRestored(block, by: event)
-    } else if threads[thread].orphanRealloc == event.address, event.address != 0 {
+    } else if threads[thread].pointee.orphanRealloc == event.address, event.address != 0 {
       // Counted already, as the orphan that it was.
-      threads[thread].orphanRealloc = 0
+      threads[thread].pointee.orphanRealloc = 0
     } else {
       report(event.address == 0 ? .nullAddress : .orphanReallocFailure, event)
     }

@@ -1,0 +1,79 @@
+import Testing
+import TraceTestSupport
+
+@testable import TraceAnalysis
+
+private func reader(_ chunks: [[Definition]]) throws -> TraceReader {
+  var writer = TraceWriter()
+  for (index, chunk) in chunks.enumerated() { try writer.append(chunk, thread: UInt32(index)) }
+  return try TraceReader(bytes: writer.bytes)
+}
+
+@Suite struct DefinitionTests {
+  @Test func everyDefinitionIsReadAsItWasWritten() throws {
+    let all: [Definition] = [
+      .type(
+        TraceType(
+          id: 3, metadata: RuntimeAddress(0x7000), kind: .closureContext, descriptor: RuntimeAddress(0x88), name: "Größe", superclass: 2)),
+      .imageLoaded(
+        LoadedImage(path: "/lib/ä.so", buildID: [0, 255, 3], loadBias: 0xFFFF_FFFF_FFFF_F000, range: RuntimeAddress(1)..<RuntimeAddress(.max)),
+        time: 6),
+      .imageUnloaded(first: RuntimeAddress(1), end: RuntimeAddress(.max), time: 60),
+      .clock(ClockSample(time: 1, monotonic: 2)), .memory(MemorySample(time: 1, resident: 2, recorder: 3, peakResident: 4)),
+      .process(ProcessRecord(executable: "/bin/x", flags: 15)), .pause(PauseRecord(begins: true, time: 9)),
+      .pause(PauseRecord(begins: false, time: 10)), .thread(ThreadRecord(thread: 4, osThread: 5, time: 6)), .warning("look out"),
+      .unknown(kind: 200, size: 3),
+    ]
+    let reader = try reader([all])
+    var found: [Definition] = []
+    ChunkWalker(reader).definitions(inChunk: 0) { definition, _ in found.append(definition) }
+    #expect(found == all)
+    #expect(reader.diagnostics.isEmpty)
+    let model = reader.definitions
+    #expect(model.types[3]?.displayName == "closure context or box (Größe)")
+    #expect(model.process.isForked && model.process.executable == "/bin/x")
+    #expect(model.images[0].loadTime == 6 && model.images[0].unloadTime == 60)
+    #expect(model.warnings == ["look out"] && model.threads[0].osThread == 5 && model.pauses.count == 2)
+    #expect(model.memorySamples[0].residentOfProgram == 0)
+  }
+
+  @Test func fieldsAddedAtTheEndOfARecordAreIgnored() throws {
+    var writer = TraceWriter()
+    // A clock record with a third field.
+    try writer.append(kind: .definitions, thread: 0, payload: [5, 3, 1, 2, 3] + Definition.warning("after").encoded)
+    let reader = try TraceReader(bytes: writer.bytes)
+    #expect(reader.diagnostics.isEmpty)
+    #expect(reader.definitions.clockSamples == [ClockSample(time: 1, monotonic: 2)])
+    #expect(reader.definitions.warnings == ["after"])
+  }
+
+  @Test func anImageThatEndsBeforeItBeginsIsDamage() throws {
+    let reader = try reader([
+      [
+        .imageLoaded(LoadedImage(path: "/x", buildID: [], loadBias: 0, range: RuntimeAddress(8)..<RuntimeAddress(8)), time: 0),
+        .warning("after"),
+      ]
+    ])
+    #expect(reader.diagnostics.isEmpty)
+    var writer = TraceWriter()
+    // Bias 0, from 2 to 1.
+    try writer.append(kind: .definitions, thread: 0, payload: [3, 6, 0, 2, 1, 0, 0, 0] + Definition.warning("after").encoded)
+    let damaged = try TraceReader(bytes: writer.bytes)
+    #expect(damaged.diagnostics.first.map(\.kind) == [.damagedDefinition(kind: 3, payloadOffset: 0)])
+    #expect(damaged.definitions.warnings == ["after"])
+  }
+
+  @Test func theClocksRateIsMeasuredOverLongSpansAndBelievedOverShortOnes() throws {
+    var header = TraceHeader()
+    header.ticksPerSecond = 3_000_000_000
+    header.startTime = 1000
+    header.startMonotonic = 5_000_000_000
+    let long = TraceClock(header: header, samples: [ClockSample(time: 1000 + 4_000_000_000, monotonic: 7_000_000_000)], closing: nil)
+    #expect(long.ticksPerSecond == 2e9 && long.seconds(at: 1000 + 1_000_000_000) == 0.5)
+    let short = TraceClock(header: header, samples: [ClockSample(time: 2000, monotonic: 5_000_001_000)], closing: nil)
+    #expect(short.ticksPerSecond == 3e9)
+    header.ticksPerSecond = 0
+    #expect(TraceClock(header: header, samples: [], closing: nil).seconds(at: 5) == nil)
+    #expect(long.seconds(at: 0)! < 0)
+  }
+}

@@ -1,0 +1,198 @@
+import Testing
+import TraceTestSupport
+
+@testable import TraceAnalysis
+
+/// Replays events one by one with dictionaries: slow, and simple enough to be right.
+struct NaiveHeap {
+  struct Block: Equatable {
+    var size: UInt64
+    var site: SiteKey
+    var thread: UInt32
+    var ordinal: Int
+  }
+
+  var live: [UInt64: Block] = [:]
+  var totals: [SiteKey: SiteTotal] = [:]
+  var peakBytes: UInt64 = 0
+  var peakShares: [SiteKey: (bytes: UInt64, blocks: UInt64)] = [:]
+  var peakTime: UInt64 = 0
+  var mismatches: [Mismatch: UInt64] = [:]
+  var allocations: [UInt32: Int] = [:]
+  private var given: [UInt32: (address: UInt64, block: Block)] = [:]
+  private var orphanGiven: [UInt32: UInt64] = [:]
+  var isForked = false
+
+  var liveBytes: UInt64 { live.values.reduce(0) { $0 + $1.size } }
+
+  mutating func take(_ event: TraceEvent) {
+    switch event.operation.effect {
+    case .allocation:
+      if event.address == 0 {
+        mismatches[.nullAddress, default: 0] += 1
+        return
+      }
+      if live[event.address] != nil {
+        mismatches[.allocationOverLive, default: 0] += 1
+        live[event.address] = nil
+      }
+      let site = SiteKey(operation: event.operation, stack: event.stack, type: event.type)
+      live[event.address] = Block(size: event.size, site: site, thread: event.thread, ordinal: allocations[event.thread, default: 0])
+      allocations[event.thread, default: 0] += 1
+      totals[site, default: SiteTotal()].allocatedBlocks += 1
+      totals[site]!.allocatedBytes += event.size
+      notePeak(event)
+    case .free:
+      guard let block = live.removeValue(forKey: event.address) else {
+        mismatches[event.address == 0 ? .nullAddress : isForked ? .inheritedFree : .orphanFree, default: 0] += 1
+        if event.operation == .reallocFree, event.address != 0 {
+          given[event.thread] = nil
+          orphanGiven[event.thread] = event.address
+        }
+        return
+      }
+      if event.operation == .reallocFree {
+        given[event.thread] = (event.address, block)
+      } else if block.thread == event.thread, allocations[block.thread]! - block.ordinal - 1 <= 1 {
+        totals[block.site]!.temporaryBlocks += 1
+        totals[block.site]!.temporaryBytes += block.size
+      }
+    case .reallocFailed:
+      if let last = given[event.thread], last.address == event.address, live[event.address] == nil {
+        live[event.address] = last.block
+        given[event.thread] = nil
+        notePeak(event)
+      } else if orphanGiven[event.thread] == event.address {
+        orphanGiven[event.thread] = nil
+      } else {
+        mismatches[.orphanReallocFailure, default: 0] += 1
+      }
+    case .retain, .release, .unownedRetain, .unownedRelease:
+      guard let block = live[event.address] else {
+        mismatches[event.address == 0 ? .nullAddress : .unknownObject, default: 0] += 1
+        return
+      }
+      switch event.operation.effect {
+      case .retain: totals[block.site]!.retains += event.referenceCount
+      case .release: totals[block.site]!.releases += event.referenceCount
+      case .unownedRetain: totals[block.site]!.unownedRetains += event.referenceCount
+      default: totals[block.site]!.unownedReleases += event.referenceCount
+      }
+    case .unknown:
+      mismatches[.unknownOperation, default: 0] += 1
+    }
+  }
+
+  private mutating func notePeak(_ event: TraceEvent) {
+    let bytes = liveBytes
+    guard bytes > peakBytes else { return }
+    peakBytes = bytes
+    peakTime = event.time
+    peakShares = [:]
+    for block in live.values {
+      peakShares[block.site, default: (0, 0)].bytes += block.size
+      peakShares[block.site]!.blocks += 1
+    }
+  }
+
+  /// With what is live and what was at the peak filled in.
+  var finished: [SiteKey: SiteTotal] {
+    var result = totals
+    for block in live.values {
+      result[block.site]!.liveBlocks += 1
+      result[block.site]!.liveBytes += block.size
+    }
+    for (site, share) in peakShares {
+      result[site]!.peakBytes = share.bytes
+      result[site]!.peakBlocks = share.blocks
+    }
+    return result
+  }
+}
+
+@Suite struct ReplayOracleTests {
+  private func compare(_ builder: TraceBuilder, _ inOrder: [TraceEvent]) throws {
+    var naive = NaiveHeap()
+    for event in inOrder { naive.take(event) }
+    let reader = try builder.reader()
+    let replayer = Replayer.replay(reader, SiteTotals())
+    var totals: [SiteKey: SiteTotal] = [:]
+    for (number, total) in replayer.observer.totals.enumerated() {
+      var key = replayer.key(of: SiteID(UInt32(number)))
+      key.stack = builder.stack(reader.definitions.stacks.keys(of: key.stack))
+      totals[key] = total
+    }
+    #expect(totals == naive.finished)
+    #expect(replayer.observer.peakBytes == naive.peakBytes)
+    #expect(replayer.observer.peakTime == naive.peakTime)
+    #expect(replayer.observer.peakBlocks == naive.peakShares.values.reduce(0) { $0 + $1.blocks })
+    #expect(replayer.observer.liveBytes == naive.liveBytes)
+    #expect(replayer.liveCount == naive.live.count)
+    var live: [UInt64: UInt64] = [:]
+    replayer.forEachLiveBlock { live[$0.address] = $0.size }
+    #expect(live == naive.live.mapValues(\.size))
+    for mismatch in Mismatch.allCases { #expect(replayer.mismatchCounts[mismatch.rawValue] == naive.mismatches[mismatch] ?? 0, "\(mismatch)") }
+    for operation in 0..<UInt8(48) {
+      #expect(replayer.eventCounts[Int(operation)] == UInt64(inOrder.count { $0.operation.rawValue == operation }))
+    }
+    for thread in replayer.threadTotals {
+      #expect(thread.events == UInt64(inOrder.count { $0.thread == thread.number }))
+      #expect(thread.allocations == UInt64(naive.allocations[thread.number] ?? 0))
+    }
+  }
+
+  @Test(arguments: 0..<40)
+  func aThreadsReplayIsThatOfAnOracle(seed: UInt64) throws {
+    var heap = RandomHeap(seed: seed)
+    heap.oddOneIn = seed % 2 == 0 ? 0 : 20
+    heap.liveBlocks = [5, 50, 300][Int(seed % 3)]
+    let (builder, inOrder) = heap.build()
+    try compare(builder, inOrder)
+  }
+
+  @Test(arguments: 0..<40)
+  func theReplayOfManyThreadsIsThatOfAnOracle(seed: UInt64) throws {
+    var heap = RandomHeap(seed: seed &+ 500)
+    heap.threads = UInt32(2 + seed % 7)
+    heap.liveBlocks = [5, 50, 300][Int(seed % 3)]
+    var (builder, inOrder) = heap.build()
+    builder.eventsPerChunk = 50
+    try compare(builder, inOrder)
+  }
+
+  @Test func theTableOfBlocksHoldsUnderAMillionChanges() {
+    var random = SeededRandom(seed: 3)
+    let table = BlockTable(minimumCapacity: 4)
+    var oracle: [UInt64: UInt64] = [:]
+    for step in 0..<1_000_000 as Range<UInt64> {
+      // Few addresses in long runs, so that clusters form and are cut in the middle; some differ in their highest bits alone.
+      let address = 16 * (1 + random.next() % 3000) | (random.next() % 2) << 60
+      if let found = table.find(address) {
+        #expect(found.pointee.size == oracle[address])
+        if random.oneIn(2) {
+          table.remove(found)
+          oracle[address] = nil
+        }
+      } else {
+        #expect(oracle[address] == nil)
+        table.insert(LiveBlock(address: address, size: step, birthTime: 0, site: SiteID(0), threadIndex: 0, ordinal: 0))
+        oracle[address] = step
+      }
+    }
+    var all: [UInt64: UInt64] = [:]
+    table.forEach { all[$0.address] = $0.size }
+    #expect(all == oracle && table.count == oracle.count)
+    #expect(table.find(0) == nil)
+  }
+
+  @Test func sitesKeepTheirNumbersAsTheyGrowMany() {
+    let table = SiteTable()
+    for round in 0..<2 {
+      for n in 0..<50_000 as Range<UInt32> {
+        let key = SiteKey(operation: n % 2 == 0 ? .object : .malloc, stack: StackID(n / 4), type: n % 4 / 2)
+        #expect(table.site(key).rawValue == n, "round \(round)")
+      }
+    }
+    #expect(table.count == 50_000)
+  }
+}
