@@ -75,7 +75,12 @@ class InstructionCounter:
             ["callgrind_annotate", "--threshold=100", profile], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True,
             check=True).stdout
         found = re.findall(r"^\s*([\d,]+) .*?[^ ]*:(\S+) \[.*libleaktrace\.so\]$", text, re.MULTILINE)
-        return [(name, int(count.replace(",", ""))) for count, name in found]
+        totals = {}
+        for count, name in found:
+            # callgrind tells the depths of a recursion apart.
+            name = re.sub(r"'\d+$", "", name)
+            totals[name] = totals.get(name, 0) + int(count.replace(",", ""))
+        return list(totals.items())
 
     def event_costs(self, calls, count):
         """Instructions an event of each kind, for each setting."""
