@@ -1,0 +1,105 @@
+"""The side-by-side benchmark: untraced, leaktrace with each of its settings, and heaptrack. Started by scripts/bench."""
+
+import argparse
+import datetime
+import json
+import os
+import subprocess
+import sys
+import tempfile
+
+from . import machine, report
+from .instructions import InstructionCounter
+from .processes import FailedRun
+from .recorders import Heaptrack, Leaktrace, Workload, recorders
+from .rounds import measure_readers, measure_recorders, say
+
+BENCHMARKS = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+FULL = {"churn": ["18", "10"], "json": ["5000", "10"]}
+QUICK = {"churn": ["12", "20"], "json": ["200", "5"]}
+COUNTED = {"churn": (["10", "4"], ["10", "12"]), "json": (["20", "2"], ["20", "6"])}
+
+
+def parse():
+    parser = argparse.ArgumentParser(prog="scripts/bench", description=__doc__)
+    parser.add_argument("--rounds", type=int, default=7, help="rounds that count (default 7)")
+    parser.add_argument("--quick", action="store_true", help="small workloads and two rounds, to see that everything works")
+    parser.add_argument("--no-instructions", action="store_true", help="leave out what callgrind counts")
+    parser.add_argument("--output", default=BENCHMARKS, metavar="DIRECTORY", help="where RESULTS.md and results.json go")
+    parser.add_argument("--products", required=True, help=argparse.SUPPRESS)
+    options = parser.parse_args()
+    if options.rounds < 1:
+        parser.error("--rounds must be at least 1")
+    if options.quick:
+        options.rounds = min(options.rounds, 2)
+    return options
+
+
+def build(name, directory):
+    program = os.path.join(directory, name)
+    source = os.path.join(BENCHMARKS, "workloads", name + ".swift")
+    say(f"compiling {name}")
+    subprocess.run(["swiftc", "-O", "-g", "-o", program, source], check=True)
+    return program
+
+
+def measure(name, program, arguments, tool, rounds, directory):
+    workload = Workload(name, program, arguments)
+    ways = recorders(tool)
+    found = measure_recorders(ways, workload, rounds, directory)
+    readers, events = {}, {}
+    for way in ways:
+        if isinstance(way, Leaktrace):
+            reader = f"leaktrace analyze ({way.name.split()[-1]})"
+            readers[reader] = [tool, "analyze", way.trace(directory)]
+            events[reader] = found[way.name].facts["events"]
+        elif isinstance(way, Heaptrack):
+            readers["heaptrack_print"] = ["heaptrack_print", way.trace(directory)]
+    return {
+        "name": name, "arguments": arguments, "title": " ".join([name] + arguments), "recorders": found,
+        "commands": [way.shown_command.replace("PROGRAM", " ".join([name] + arguments)) for way in ways],
+        "readers": measure_readers(readers, rounds, directory), "reader events": events,
+    }
+
+
+def count_instructions(programs, tool, library, directory, count):
+    counter = InstructionCounter(tool, library, directory)
+    say("counting instructions, one kind of call at a time")
+    found = {"calls": counter.event_costs(counter.program(programs["calls"]), count), "workloads": {}}
+    for name, (few, many) in COUNTED.items():
+        stripped = counter.program(programs[name])
+        for retains in ("off", "counts", "stacks"):
+            say(f"counting instructions of {name}, --arc {retains}")
+            found["workloads"][f"{name} {' '.join(many)}, --arc {retains}"] = counter.workload_cost(stripped, few, many, retains)
+    return found
+
+
+def main():
+    options = parse()
+    tool = os.path.join(options.products, "leaktrace")
+    results = {
+        "date": datetime.datetime.now(datetime.timezone.utc).strftime("%Y-%m-%d %H:%M UTC"),
+        "arguments": " ".join((["--quick"] if options.quick else []) + [f"--rounds {options.rounds}"]),
+        "rounds": options.rounds, "machine": machine.description(), "workloads": [],
+    }
+    with tempfile.TemporaryDirectory(prefix="leaktrace-bench-") as directory:
+        programs = {name: build(name, directory) for name in ("churn", "json", "calls")}
+        for name, arguments in (QUICK if options.quick else FULL).items():
+            results["workloads"].append(measure(name, programs[name], arguments, tool, options.rounds, directory))
+        if not options.no_instructions:
+            library = os.path.join(options.products, "libleaktrace.so")
+            results["instructions"] = count_instructions(programs, tool, library, directory, 5_000 if options.quick else 50_000)
+    os.makedirs(options.output, exist_ok=True)
+    with open(os.path.join(options.output, "results.json"), "w") as file:
+        json.dump(report.plain(results), file, indent=1)
+        file.write("\n")
+    with open(os.path.join(options.output, "RESULTS.md"), "w") as file:
+        file.write(report.markdown(results))
+    say(f"written to {os.path.join(options.output, 'RESULTS.md')}")
+
+
+try:
+    main()
+except (FailedRun, subprocess.CalledProcessError) as failure:
+    print(f"bench: nothing was written: {failure}", file=sys.stderr)
+    sys.exit(1)

@@ -1,0 +1,103 @@
+"""Running one command, measuring it, and refusing to measure one that failed."""
+
+import os
+import subprocess
+import threading
+import time
+from dataclasses import dataclass
+
+from .machine import ProcessorUse
+
+
+class FailedRun(Exception):
+    """A command did not do what it should: no figure may be taken from it."""
+
+
+@dataclass
+class Run:
+    wall: float  # seconds
+    processor: float  # user and system seconds of the command and all it waited for
+    peak: int  # bytes: the most that any one process of the command had resident
+    others: float  # processors that other processes kept busy meanwhile
+    output: str
+
+
+def run(command, directory, environment=None, accept=(0,)):
+    """Runs `command` to its end. Raises FailedRun unless its exit status is among `accept`."""
+    output_path = os.path.join(directory, "output.txt")
+    errors_path = os.path.join(directory, "errors.txt")
+    with open(output_path, "wb") as output, open(errors_path, "wb") as errors:
+        use = ProcessorUse()
+        begin = time.perf_counter()
+        child = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=output, stderr=errors, cwd=directory, env=environment)
+        _, status, usage = os.wait4(child.pid, 0)
+        wall = time.perf_counter() - begin
+        child.returncode = os.waitstatus_to_exitcode(status)
+        processor = usage.ru_utime + usage.ru_stime
+        others = use.others(processor, wall)
+    with open(output_path, errors="replace") as file:
+        text = file.read()
+    if child.returncode not in accept:
+        with open(errors_path, errors="replace") as file:
+            tail = file.read()[-2000:]
+        raise FailedRun(f"{' '.join(command)}: exit status {child.returncode}\n{tail}")
+    return Run(wall, processor, usage.ru_maxrss * 1024, others, text)
+
+
+@dataclass
+class Memory:
+    program: int  # bytes: the most that the measured program itself had resident
+    all: int  # bytes: the most that the command and all its children had resident together, pages shared between them counted twice
+
+
+class _Watcher(threading.Thread):
+    """Looks at a process and its descendants every few milliseconds. What a process has had resident at most, the kernel keeps."""
+
+    def __init__(self, root, program):
+        super().__init__(daemon=True)
+        self._root = root
+        self._program = os.path.realpath(program)
+        self._ended = threading.Event()
+        self.memory = Memory(0, 0)
+
+    def run(self):
+        while not self._ended.wait(0.004):
+            self._look()
+
+    def end(self):
+        self._ended.set()
+        self.join()
+
+    def _look(self):
+        pending, resident = [self._root], 0
+        while pending:
+            process = pending.pop()
+            try:
+                with open(f"/proc/{process}/status") as file:
+                    fields = dict(line.split(":", 1) for line in file)
+                size = int(fields["VmRSS"].split()[0]) * 1024
+                resident += size
+                if os.readlink(f"/proc/{process}/exe") == self._program:
+                    self.memory.program = max(self.memory.program, int(fields["VmHWM"].split()[0]) * 1024)
+                for thread in os.listdir(f"/proc/{process}/task"):
+                    with open(f"/proc/{process}/task/{thread}/children") as file:
+                        pending += file.read().split()
+            except (OSError, KeyError, ValueError):
+                continue  # it ended meanwhile
+        self.memory.all = max(self.memory.all, resident)
+
+
+def memory_of(command, directory, program):
+    """Runs `command`, watching it. In a run of its own: watching costs time."""
+    with open(os.path.join(directory, "output.txt"), "wb") as output:
+        child = subprocess.Popen(
+            command, stdin=subprocess.DEVNULL, stdout=output, stderr=subprocess.STDOUT, cwd=directory)
+        watcher = _Watcher(child.pid, program)
+        watcher.start()
+        status = child.wait()
+        watcher.end()
+    if status != 0:
+        raise FailedRun(f"{' '.join(command)}: exit status {status}")
+    if watcher.memory.program == 0:
+        raise FailedRun(f"{' '.join(command)}: {program} was never seen running")
+    return watcher.memory

@@ -1,0 +1,67 @@
+import Glibc
+import Testing
+
+/// Inputs that the fuzzer kept, since each reaches code of the reader that the others do not, and those that once broke it (`found-…`).
+@Suite(.serialized) struct FuzzCorpusTests {
+  private static let directory = #filePath.split(separator: "/").dropLast().reduce("") { $0 + "/" + $1 } + "/FuzzCorpus"
+
+  static let names: [String] = {
+    guard let stream = opendir(directory) else { return [] }
+    defer { closedir(stream) }
+    var names: [String] = []
+    while let entry = readdir(stream) {
+      let name = withUnsafeBytes(of: &entry.pointee.d_name) { String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self) }
+      if !name.hasPrefix(".") { names.append(name) }
+    }
+    return names.sorted()
+  }()
+
+  private static func bytes(of name: String) throws -> [UInt8] {
+    let file = try #require(fopen(directory + "/" + name, "r"), "\(name)")
+    defer { fclose(file) }
+    var bytes: [UInt8] = []
+    var part = [UInt8](repeating: 0, count: 1 << 16)
+    while true {
+      let count = fread(&part, 1, part.count, file)
+      if count == 0 { return bytes }
+      bytes += part.prefix(count)
+    }
+  }
+
+  /// kB of a line of /proc/self/status.
+  private static func status(_ field: String) throws -> Int {
+    let file = try #require(fopen("/proc/self/status", "r"))
+    defer { fclose(file) }
+    var line = [CChar](repeating: 0, count: 256)
+    while fgets(&line, CInt(line.count), file) != nil {
+      let words = line.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }.split { $0 == 32 || $0 == 9 || $0 == 10 }
+      if let name = words.first, String(decoding: name, as: UTF8.self) == field + ":", words.count > 1 {
+        return Int(String(decoding: words[1], as: UTF8.self)) ?? 0
+      }
+    }
+    return 0
+  }
+
+  @Test func theCorpusIsThereAndSmall() throws {
+    #expect(Self.names.count > 50)
+    #expect(try Self.names.reduce(0) { $0 + (try Self.bytes(of: $1).count) } < 1 << 20)
+  }
+
+  @Test(arguments: names)
+  func everyKeptInputIsReadToItsEnd(name: String) throws {
+    let input = try #require(FuzzInput(try Self.bytes(of: name)))
+    // Twice the same, so that nothing that is read was never written.
+    #expect(input.readEverything() == input.readEverything())
+  }
+
+  /// Tests of other suites run meanwhile: the bound leaves them room.
+  @Test func readingTheCorpusTakesLittleMemory() throws {
+    let before = try Self.status("VmRSS")
+    // Begins the peak anew.
+    let file = try #require(fopen("/proc/self/clear_refs", "w"))
+    fputs("5", file)
+    fclose(file)
+    for name in Self.names { FuzzInput(try Self.bytes(of: name))?.readEverything() }
+    #expect(try Self.status("VmHWM") - before < 700 << 10)
+  }
+}

@@ -1,0 +1,172 @@
+// What the reader's fuzzer does with an input. Compiled into the fuzzer, and into the tests that replay what it found.
+
+import TraceAnalysis
+
+/// A trace, and maybe a live file, made of arbitrary bytes.
+///
+/// The first byte chooses the way, by its two low bits:
+/// - 0: the rest is a trace file.
+/// - 1: the rest is a live file beside an empty trace. Its magic number, version and trace ID are put right.
+/// - 2: the rest is payloads, which are sealed into chunks with sound checksums.
+/// - 3: likewise, and every second payload stands in the live file instead.
+///
+/// Its other bits choose the header's setting for retains and releases. A payload has five bytes before it: flags (bits 0 and 1: kind,
+/// bit 2: compressed), thread, two bytes of length, and a byte of first time.
+struct FuzzInput {
+  let trace: [UInt8]
+  let live: [UInt8]?
+
+  private static let traceID: UInt64 = 0x1122_3344_5566_7788
+
+  /// Nil if there are too few bytes.
+  init?(_ bytes: [UInt8]) {
+    guard let first = bytes.first else { return nil }
+    let rest = bytes.dropFirst()
+    var header = TraceHeader()
+    header.traceID = Self.traceID
+    header.ticksPerSecond = 1_000_000_000
+    switch first >> 2 & 3 {
+    case 1: header.referenceCounting = .countsOnly
+    case 2: header.referenceCounting = .off
+    case 3: header.referenceCounting = .unknown(7)
+    default: break
+    }
+    switch first & 3 {
+    case 0:
+      trace = Array(rest)
+      live = nil
+    case 1:
+      trace = TraceWriter(header: header).bytes
+      live = Self.headed(Array(rest))
+    case 2:
+      guard let sealed = Self.sealed(Self.payloads(rest), header) else { return nil }
+      trace = sealed
+      live = nil
+    default:
+      let payloads = Self.payloads(rest)
+      let sealedOnes = payloads.indices.filter { $0 % 2 == 0 }.map { payloads[$0] }
+      guard let sealed = Self.sealed(sealedOnes, header) else { return nil }
+      trace = sealed
+      live = Self.slots(payloads.indices.filter { $0 % 2 == 1 }.map { payloads[$0] })
+    }
+  }
+
+  // MARK: Payloads
+
+  private struct Payload {
+    var flags: UInt8
+    var thread: UInt32
+    var firstTime: UInt64
+    var bytes: [UInt8]
+
+    var kind: ChunkKind {
+      switch flags & 3 {
+      case 0: .definitions
+      case 1: .events
+      case 2: .closing
+      default: .unknown(9)
+      }
+    }
+  }
+
+  private static func payloads(_ bytes: ArraySlice<UInt8>) -> [Payload] {
+    var result: [Payload] = []
+    var rest = bytes
+    while rest.count >= 5 {
+      let head = Array(rest.prefix(5))
+      let length = Int(head[2]) | Int(head[3]) << 8
+      let body = rest.dropFirst(5).prefix(length)
+      result.append(Payload(flags: head[0], thread: UInt32(head[1]), firstTime: UInt64(head[4]) << 12, bytes: Array(body)))
+      rest = rest.dropFirst(5 + body.count)
+    }
+    return result
+  }
+
+  private static func sealed(_ payloads: [Payload], _ header: TraceHeader) -> [UInt8]? {
+    var writer = TraceWriter(header: header)
+    for payload in payloads {
+      do {
+        try writer.append(
+          kind: payload.kind, thread: payload.thread, payload: payload.bytes, firstTime: payload.firstTime, lastTime: payload.firstTime,
+          compression: payload.flags & 4 == 0 ? .none : .zstd)
+      } catch { return nil }
+    }
+    return writer.bytes
+  }
+
+  // MARK: Live file
+
+  private static let liveMagic: [UInt8] = [0x89, 0x4C, 0x4B, 0x4C, 0x49, 0x56, 0x0D, 0x0A]
+
+  private static func littleEndian(_ value: some FixedWidthInteger) -> [UInt8] {
+    withUnsafeBytes(of: value.littleEndian, Array.init)
+  }
+
+  private static func headed(_ bytes: [UInt8]) -> [UInt8] {
+    var result = bytes
+    let head = liveMagic + littleEndian(UInt32(1))
+    if result.count >= 24 {
+      result.replaceSubrange(0..<12, with: head)
+      result.replaceSubrange(16..<24, with: littleEndian(traceID))
+    }
+    return result
+  }
+
+  /// One slot a payload.
+  private static func slots(_ payloads: [Payload]) -> [UInt8] {
+    let slotHeaderSize = 64
+    let slotSize = slotHeaderSize + (payloads.map(\.bytes.count).max() ?? 0)
+    var result = liveMagic + littleEndian(UInt32(1)) + littleEndian(UInt32(slotSize)) + littleEndian(traceID)
+    result += littleEndian(UInt32(payloads.count))
+    result += repeatElement(0, count: 4096 - result.count)
+    for payload in payloads {
+      let begin = UInt32(slotHeaderSize)
+      let end = begin + UInt32(payload.bytes.count)
+      let isEvents = payload.flags & 1 != 0
+      let start = result.count
+      for field in [payload.thread, 1, 0, 0, begin, isEvents ? begin : end, isEvents ? end : begin, 0] as [UInt32] {
+        result += littleEndian(field)
+      }
+      result += littleEndian(payload.firstTime) + littleEndian(begin)
+      result += repeatElement(0, count: start + slotHeaderSize - result.count)
+      result += payload.bytes
+      result += repeatElement(0, count: start + slotSize - result.count)
+    }
+    return result
+  }
+
+  // MARK: Reading
+
+  /// Reads everything there is, as the commands would, short of opening the files that the trace names. Gives the characters written.
+  @discardableResult
+  func readEverything() -> Int {
+    var written = 0
+    for parts in [Set<RecordDump.Part>([.events, .definitions, .chunks]), []] {
+      guard let reader = try? TraceReader(bytes: trace, liveBytes: live) else { return written }
+      let dump = RecordDump(reader, parts: parts)
+      if parts.isEmpty {
+        dump.countingByTime(&written)
+      } else {
+        try? dump.write { written += $0.utf8.count }
+      }
+    }
+    guard let reader = try? TraceReader(bytes: trace, liveBytes: live) else { return written }
+    var selection = ReportSelection()
+    selection.order = .total
+    let report = AllocationReport(
+      [ReportTrace(path: "fuzz.trace", analysis: AllocationAnalysis(reader))], selection: selection, naming: OffsetNaming())
+    written += AllocationText(style: TextStyle(stacks: .full)).text(report).utf8.count
+    written += AllocationJSON.text([report]).utf8.count
+    return written
+  }
+}
+
+extension RecordDump {
+  /// Adds the characters of all events, merged by time, to `count`.
+  fileprivate func countingByTime(_ count: inout Int) {
+    final class Counter { var value = 0 }
+    let counter = Counter()
+    try? writeEventsByTime { counter.value += $0.utf8.count }
+    count += counter.value
+  }
+}
