@@ -31,9 +31,20 @@ static int frame_pointer_distance(const uint8_t *p) {
   return p[0] == 0x48 && p[1] == 0x8d && p[2] == 0x6c && p[3] == 0x24 && p[4] < 0x80 ? p[4] : -1;
 }
 
+/// Whether a NOP of several bytes, or a stretch of zeros, ends before `p`: padding between functions, not an operand that ends in zero.
+static bool is_after_padding(const uint8_t *p) {
+  static const struct { uint8_t size, bytes[4]; } nops[] = {{3, {0x0f, 0x1f, 0x00}}, {4, {0x0f, 0x1f, 0x40, 0x00}}, {5, {0x0f, 0x1f, 0x44, 0x00}},
+                                                            {7, {0x0f, 0x1f, 0x80, 0x00}}, {8, {0x0f, 0x1f, 0x84, 0x00}}};
+  for (unsigned i = 0; i < sizeof nops / sizeof *nops; i++)
+    if (memcmp(p - nops[i].size, nops[i].bytes, nops[i].size < 4 ? nops[i].size : 4) == 0) return true;
+  for (int i = 1; i <= 8; i++)
+    if (p[-i] != 0) return false;
+  return true;
+}
+
 /// Whether control cannot run into `p` from before: a return, a jump, a trap, or padding.
 static bool begins_after_end(const uint8_t *p) {
-  return p[-1] == 0xc3 || p[-1] == 0xcc || p[-1] == 0x90 || p[-1] == 0x00 || (p[-2] == 0x0f && p[-1] == 0x0b) || p[-5] == 0xe9 || p[-2] == 0xeb ||
+  return p[-1] == 0xc3 || p[-1] == 0xcc || p[-1] == 0x90 || is_after_padding(p) || (p[-2] == 0x0f && p[-1] == 0x0b) || p[-5] == 0xe9 || p[-2] == 0xeb ||
          (p[-2] == 0xff && (p[-1] & 0xf8) == 0xe0);
 }
 
@@ -81,6 +92,8 @@ static bool read_prologue(const uint8_t *start, const uint8_t *end, struct lt_un
 }
 
 bool lt_prologue_row(uintptr_t address, uintptr_t low, struct lt_unwind_row *row) {
+  // The first function after the last that has unwind information, with nothing but padding before it.
+  uintptr_t first = (low + FUNCTION_ALIGNMENT - 1) / FUNCTION_ALIGNMENT * FUNCTION_ALIGNMENT;
   if (address - low > SEARCH_LIMIT) low = address - SEARCH_LIMIT;
   const uint8_t *end = (const uint8_t *)address;
   for (const uint8_t *p = end - 1; (uintptr_t)p >= low; p--) {
@@ -88,7 +101,7 @@ bool lt_prologue_row(uintptr_t address, uintptr_t low, struct lt_unwind_row *row
     bool isFramed = p[0] == 0x55 && ((end - p >= 4 && sets_frame_pointer(p + 1)) ||
                                      (end - p >= 8 && p[1] == 0x41 && p[2] == 0x56 && frame_pointer_distance(p + 3) >= 0));
     bool isAligned = (uintptr_t)p % FUNCTION_ALIGNMENT == 0 && (uintptr_t)p - low >= 8;
-    if ((isFramed || (isAligned && begins_after_end(p))) && read_prologue(p, end, row)) return true;
+    if ((isFramed || (uintptr_t)p == first || (isAligned && begins_after_end(p))) && read_prologue(p, end, row)) return true;
   }
   return false;
 }

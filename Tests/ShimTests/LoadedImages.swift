@@ -11,7 +11,9 @@ struct LoadedImage: Sendable, CustomTestStringConvertible {
 
   static let all: [LoadedImage] = {
     var images: [LoadedImage] = []
-    for line in (try? String(contentsOfFile: "/proc/self/maps", encoding: .utf8))?.split(separator: "\n") ?? [] {
+    // Read to its end: such a file does not say how long it is.
+    let maps = FileHandle(forReadingAtPath: "/proc/self/maps").flatMap { try? $0.readToEnd() } ?? Data()
+    for line in String(decoding: maps, as: UTF8.self).split(separator: "\n") {
       // Range, permissions, offset, device, inode, path. All images here begin with address 0, at their file's beginning.
       let fields = line.split(separator: " ", maxSplits: 5)
       guard fields.count == 6, fields[2].allSatisfy({ $0 == "0" }), let start = UInt(fields[0].split(separator: "-")[0], radix: 16) else { continue }
@@ -43,47 +45,38 @@ struct DescribedFunction {
 
   /// Each `stride`-th of the image's functions.
   static func all(of image: LoadedImage, stride: Int) throws -> [DescribedFunction] {
-    let output = try run("/usr/bin/readelf", ["--wide", "--debug-dump=frames-interp", image.path])
+    // readelf says much; awk keeps what is asked for: entries and their rows, a register given as "r1 (rdx)" by its name alone.
+    let filter = """
+      / FDE cie=/ { n++; taken = n % \(stride) == 0; if (taken) { sub(/.*pc=/, "pc "); sub(/\\.\\./, " "); print } next }
+      / CIE| ZERO/ { taken = 0; next }
+      taken && NF > 1 { while (match($0, /r[0-9]+ \\([a-z0-9]+\\)/)) { t = substr($0, RSTART, RLENGTH); u = t; sub(/.*\\(/, "", u); sub(/\\)/, "", u);
+        $0 = substr($0, 1, RSTART - 1) u substr($0, RSTART + RLENGTH) } print }
+      """
+    let output = try run("/bin/sh", ["-c", "readelf --wide --debug-dump=frames-interp \"$0\" | awk \"$1\"", image.path, filter])
     var functions: [DescribedFunction] = []
     var columns: [Substring] = []
-    var entry = 0
-    var isTaken = false
-    func finish() {
-      guard isTaken, let last = functions.last else { return }
-      if last.rows.isEmpty {
-        functions.removeLast()
-      } else {
-        functions[functions.count - 1].rows[last.rows.count - 1].range = last.rows.last!.range.lowerBound..<last.range.upperBound
-      }
-    }
     for line in output.split(separator: "\n") {
-      if let place = line.range(of: " FDE cie=") {
-        finish()
-        entry += 1
-        let bounds = line[place.upperBound...].split(separator: "=")[1].split(separator: ".")
-        let start = UInt(bounds[0], radix: 16)!, end = UInt(bounds[1], radix: 16)!
-        isTaken = entry % stride == 0 && start < end && start > 0
-        if isTaken { functions.append(DescribedFunction(range: start..<end, rows: [])) }
-      } else if line.contains(" CIE ") {
-        finish()
-        isTaken = false
-      } else if isTaken {
-        let fields = line.split(separator: " ")
-        if fields.first == "LOC" {
-          columns = Array(fields)
-        } else if fields.count == columns.count, let location = UInt(fields[0], radix: 16) {
-          let index = functions.count - 1
-          if let previous = functions[index].rows.indices.last {
-            functions[index].rows[previous].range = functions[index].rows[previous].range.lowerBound..<location
-          }
-          let registers = Dictionary(uniqueKeysWithValues: zip(columns, fields).dropFirst(2))
-          functions[index].rows.append(Row(range: location..<location, frameAddress: fields[1], registers: registers))
+      let fields = line.split(separator: " ")
+      if fields[0] == "pc" {
+        let start = UInt(fields[1], radix: 16)!, end = UInt(fields[2], radix: 16)!
+        functions.append(DescribedFunction(range: start..<max(start, end), rows: []))
+      } else if fields[0] == "LOC" {
+        columns = fields
+      } else if fields.count == columns.count, let location = UInt(fields[0], radix: 16) {
+        let index = functions.count - 1, end = functions[index].range.upperBound
+        if let last = functions[index].rows.indices.last {
+          functions[index].rows[last].range = functions[index].rows[last].range.lowerBound..<location
         }
+        let registers = Dictionary(uniqueKeysWithValues: zip(columns, fields).dropFirst(2))
+        functions[index].rows.append(Row(range: location..<max(location, end), frameAddress: fields[1], registers: registers))
+      } else {
+        throw UnexpectedOutput(line: String(line))
       }
     }
-    finish()
-    return functions
+    return functions.filter { $0.range.lowerBound > 0 && !$0.range.isEmpty && !$0.rows.isEmpty }
   }
+
+  struct UnexpectedOutput: Error { var line: String }
 }
 
 /// What a program wrote on standard output.
