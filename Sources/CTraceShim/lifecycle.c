@@ -154,7 +154,7 @@ void lt_process_finish(uint32_t reason) {
   // Inside a hook, by a signal handler that ends the process: the interrupted record is not complete and is left out.
   uint32_t depth = lt_tls.hookDepth;
   lt_tls.hookDepth = 1;
-  struct lt_thread *self = lt_tls.thread && lt_tls.thread->isReady ? lt_tls.thread : NULL;
+  struct lt_thread *self = lt_thread_self();
   if (!self && depth == 0) {
     // Nothing was recorded by this thread, perhaps by none: the process is described all the same.
     self = lt_thread_prepare();
@@ -208,8 +208,7 @@ bool lt_process_is_ours(void) {
   }
   if (LT_LIKELY(lt_process_id() == lt_trace.process)) return true;
   // A child whose fork went past the C library, or one that shares our memory for a moment (vfork): it must not write to our trace.
-  struct lt_thread *t = lt_tls.thread;
-  if (t && t->isReady) return false;
+  if (lt_thread_self()) return false;
   uint32_t depth = lt_tls.hookDepth;
   lt_process_after_fork();
   lt_tls.hookDepth = depth;

@@ -26,6 +26,11 @@ static unsigned push_at(const uint8_t *p, unsigned *reg) {
 
 static bool sets_frame_pointer(const uint8_t *p) { return p[0] == 0x48 && ((p[1] == 0x89 && p[2] == 0xe5) || (p[1] == 0x8b && p[2] == 0xec)); }
 
+/// LEA rbp, [rsp + disp8]: how an async function finds its frame, after it pushed rbp and its context. The distance, or −1.
+static int frame_pointer_distance(const uint8_t *p) {
+  return p[0] == 0x48 && p[1] == 0x8d && p[2] == 0x6c && p[3] == 0x24 && p[4] < 0x80 ? p[4] : -1;
+}
+
 /// Whether control cannot run into `p` from before: a return, a jump, a trap, or padding.
 static bool begins_after_end(const uint8_t *p) {
   return p[-1] == 0xc3 || p[-1] == 0xcc || p[-1] == 0x90 || p[-1] == 0x00 || (p[-2] == 0x0f && p[-1] == 0x0b) || p[-5] == 0xe9 || p[-2] == 0xeb ||
@@ -51,6 +56,10 @@ static bool read_prologue(const uint8_t *start, const uint8_t *end, struct lt_un
     } else if (end - p >= 3 && depth == 16 && sets_frame_pointer(p) && row->registers[LT_REG_RBP].rule == LT_RULE_OFFSET) {
       hasFramePointer = true;
       p += 3;
+    } else if (end - p >= 5 && row->registers[LT_REG_RBP].rule == LT_RULE_OFFSET && frame_pointer_distance(p) >= 0 &&
+               depth - frame_pointer_distance(p) == 16) {
+      hasFramePointer = true;
+      p += 5;
     } else if (end - p >= 4 && p[0] == 0x48 && p[1] == 0x83 && p[2] == 0xec) { // SUB rsp, imm8
       depth += (int8_t)p[3];
       p += 4;
@@ -75,8 +84,9 @@ bool lt_prologue_row(uintptr_t address, uintptr_t low, struct lt_unwind_row *row
   if (address - low > SEARCH_LIMIT) low = address - SEARCH_LIMIT;
   const uint8_t *end = (const uint8_t *)address;
   for (const uint8_t *p = end - 1; (uintptr_t)p >= low; p--) {
-    // A function may set its frame up only after a quick way out; the four bytes that do it hardly occur otherwise.
-    bool isFramed = p[0] == 0x55 && end - p >= 4 && sets_frame_pointer(p + 1);
+    // A function may set its frame up only after a quick way out; the bytes that do it hardly occur otherwise.
+    bool isFramed = p[0] == 0x55 && ((end - p >= 4 && sets_frame_pointer(p + 1)) ||
+                                     (end - p >= 8 && p[1] == 0x41 && p[2] == 0x56 && frame_pointer_distance(p + 3) >= 0));
     bool isAligned = (uintptr_t)p % FUNCTION_ALIGNMENT == 0 && (uintptr_t)p - low >= 8;
     if ((isFramed || (isAligned && begins_after_end(p))) && read_prologue(p, end, row)) return true;
   }

@@ -19,10 +19,12 @@ __thread struct lt_tls lt_tls;
 static _Atomic(struct lt_thread *) firstThread;
 static _Atomic uint32_t nextNumber = 1;
 static _Atomic uint32_t threadCount;
+static _Atomic uint32_t isPauseNoted; ///< the trace says that recording is paused
 
 enum { CLAIM_FREE = 0, CLAIM_USED = 1, CLAIM_REAPING = 2 };
 
 struct lt_thread *lt_thread_first(void) { return atomic_load_explicit(&firstThread, memory_order_acquire); }
+struct lt_thread *lt_thread_self(void) { return lt_tls.thread && lt_tls.thread->number ? lt_tls.thread : NULL; }
 uint32_t lt_thread_count(void) { return atomic_load_explicit(&threadCount, memory_order_relaxed); }
 
 void lt_thread_reset_after_fork(void) {
@@ -30,6 +32,7 @@ void lt_thread_reset_after_fork(void) {
   atomic_store(&firstThread, NULL);
   atomic_store(&nextNumber, 1);
   atomic_store(&threadCount, 0);
+  atomic_store(&isPauseNoted, 0);
   memset(&lt_tls, 0, sizeof lt_tls);
 }
 
@@ -109,16 +112,38 @@ static struct lt_thread *register_thread(void) {
   return t;
 }
 
+/// Writes that recording was paused or goes on, by the thread that notices first.
+static void note_pause(struct lt_thread *t, uint64_t kind) {
+  uint32_t before = kind == LT_PAUSE_BEGIN ? 0 : 1;
+  if (!atomic_compare_exchange_strong(&isPauseNoted, &before, !before)) return;
+  uint8_t payload[24], *p = payload;
+  p = lt_put_varint(p, kind);
+  p = lt_put_varint(p, lt_now());
+  lt_define(t, LT_DEF_PAUSE, payload, (size_t)(p - payload));
+}
+
 LT_NOINLINE struct lt_thread *lt_thread_prepare(void) {
-  if (!lt_process_is_ours()) return NULL;
   struct lt_thread *t = lt_tls.thread;
-  if (atomic_load_explicit(lt_pause_switch, memory_order_relaxed) != LT_SWITCH_RECORD) return NULL;
-  if (t && t->isReady) return t;
+  // A state with a number was not wiped by a fork: it is this process's.
+  bool isKnown = t && t->number;
+  if (!isKnown && !lt_process_is_ours()) return NULL;
+  if (atomic_load_explicit(lt_pause_switch, memory_order_relaxed) != LT_SWITCH_RECORD) {
+    if (!isKnown) return NULL;
+    note_pause(t, LT_PAUSE_BEGIN);
+    t->isReady = 0; // so that the first call after the pause comes here again
+    return NULL;
+  }
+  if (isKnown) {
+    note_pause(t, LT_PAUSE_END);
+    t->isReady = 1;
+    return t;
+  }
   if (!lt_trace_is_writable()) return NULL;
   t = register_thread();
   lt_tls.thread = t;
   if (!t) return NULL;
   lt_process_first_event(t);
+  note_pause(t, LT_PAUSE_END);
   return t;
 }
 

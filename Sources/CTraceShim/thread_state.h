@@ -38,7 +38,7 @@ struct lt_site { uint64_t size; uint64_t metadata; uint32_t type; uint32_t reser
 
 struct lt_thread {
   // Written by every event.
-  uint32_t isReady; ///< zero before registration, and in a child made by fork
+  uint32_t isReady; ///< zero before registration, while paused, and in a child made by fork
   uint32_t isExact; ///< every event carries its time
   uint8_t *cursor, *limit; ///< the events payload in the slot
   struct lt_live_slot *slot;
@@ -123,6 +123,8 @@ static LT_ALWAYS_INLINE void lt_leave(struct lt_thread *thread) {
   lt_tls.hookDepth = 0;
 }
 
+/// The calling thread's state if it is registered in this process, paused or not.
+struct lt_thread *lt_thread_self(void);
 /// All threads that ever recorded, latest first. Never shrinks; entries are reused.
 struct lt_thread *lt_thread_first(void);
 /// Seals what threads that have ended left in their slots. `everything`: also that of the calling thread.

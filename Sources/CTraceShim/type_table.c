@@ -28,8 +28,8 @@ struct name {
 
 static bool read_bytes(uint64_t address, void *to, size_t size) {
   if (address < 4096 || address >= LT_FRAME_ADDRESS_MASK) return false;
-  // At most eight bytes: two probes cover them wherever a page ends.
-  if (!lt_is_readable(address) || !lt_is_readable(address + size - 1)) return false;
+  // At most eight bytes. A probe reads eight from an aligned address, which never cross the end of a page.
+  if (!lt_is_readable(address & ~7ull) || !lt_is_readable((address + size - 1) & ~7ull)) return false;
   memcpy(to, (const void *)address, size);
   return true;
 }
@@ -37,12 +37,17 @@ static uint64_t word_at(uint64_t address) { uint64_t v = 0; read_bytes(address, 
 static uint32_t half_at(uint64_t address) { uint32_t v = 0; read_bytes(address, &v, sizeof v); return v; }
 static uint16_t short_at(uint64_t address) { uint16_t v = 0; read_bytes(address, &v, sizeof v); return v; }
 
-/// A pointer stored as a distance from where it stands. With its low bit set it leads to the pointer proper.
+/// A pointer stored as a distance from where it stands.
 static uint64_t relative_at(uint64_t address) {
   int32_t distance = (int32_t)half_at(address);
-  if (distance == 0) return 0;
+  return distance == 0 ? 0 : address + (uint64_t)(int64_t)distance;
+}
+
+/// The same, but with its low bit set it leads to the pointer proper, in another image.
+static uint64_t relative_indirectable_at(uint64_t address) {
+  int32_t distance = (int32_t)half_at(address);
   if (distance & 1) return word_at(address + (uint64_t)(int64_t)(distance & ~1));
-  return address + (uint64_t)(int64_t)distance;
+  return relative_at(address);
 }
 
 static void put_text(struct name *n, const char *text) {
@@ -62,7 +67,7 @@ static void put_context(struct name *n, uint64_t descriptor, int depth) {
   if (!descriptor || depth > DEPTH_LIMIT) return;
   unsigned kind = half_at(descriptor) & 31;
   size_t before = n->length;
-  if (kind != DESCRIPTOR_MODULE) put_context(n, relative_at(descriptor + 4), depth + 1);
+  if (kind != DESCRIPTOR_MODULE) put_context(n, relative_indirectable_at(descriptor + 4), depth + 1);
   if (kind == DESCRIPTOR_EXTENSION || kind == DESCRIPTOR_ANONYMOUS) return;
   if (n->length > before) put_text(n, ".");
   put_string_at(n, relative_at(descriptor + 8));

@@ -12,8 +12,8 @@ struct AnalyzeCommand: ParsableCommand {
       Several traces, or a directory of them, are listed and analysed each, or as one with --together. What is live at \
       exit is not necessarily leaked: caches and globals live on by design.
 
-      Exit status: 0 done, 2 wrong usage, 3 a trace could not be read, 4 done but a trace is damaged or incomplete, \
-      5 the report could not be written.
+      Exit status: 0 done, 3 a trace could not be read, 4 done but a trace is damaged or incomplete, \
+      5 the report could not be written, 64 wrong usage.
       """)
 
   enum Format: String, CaseIterable, ExpressibleByArgument { case text, json }

@@ -9,23 +9,23 @@ import TraceAnalysis
   import Musl
 #endif
 
-/// The exit statuses of every subcommand that reads a trace. `record` passes on the status of the program it ran.
+/// The exit statuses of every subcommand that reads a trace. `record` passes on the status of the program it ran: see `RecordExitCode`.
 ///
 /// | status | meaning |
 /// | --- | --- |
 /// | 0 | done; nothing was found wrong with the trace |
 /// | 1 | done; there are findings (commands that look for leaks) |
-/// | 2 | the command line is wrong |
 /// | 3 | a trace could not be read at all |
 /// | 4 | done, but a trace is damaged or cut short: the result covers what is readable |
 /// | 5 | the result could not be written |
+/// | 64 | the command line is wrong |
 enum ExitStatus: Int32 {
   case success = 0
   case findings = 1
-  case usage = 2
   case unreadable = 3
   case damaged = 4
   case outputFailed = 5
+  case usage = 64
 
   /// To be thrown from a command's `run`.
   var code: ExitCode { ExitCode(rawValue) }
@@ -74,4 +74,14 @@ func explanation(of error: any Error, path: String) -> String {
   case .compressionFailed(let reason): "\(path) could not be compressed: \(reason)"
   case .busy(let place): "\(place) is being finished by another process. Try again when that is done."
   }
+}
+
+/// What `record` exits with when the program did not run; otherwise it ends as the program ended.
+enum RecordExitCode {
+  /// `record` itself failed, or refused the program. As of `env` and `timeout`.
+  static let failed: Int32 = 125
+  /// The command was found but cannot be executed. As of shells.
+  static let notExecutable: Int32 = 126
+  /// There is no such command. As of shells.
+  static let notFound: Int32 = 127
 }

@@ -1,3 +1,5 @@
+// The command line tool.
+
 import ArgumentParser
 
 @main
@@ -5,6 +7,7 @@ struct Leaktrace: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "leaktrace",
     abstract: "Finds what a Swift program leaks on Linux, and what keeps it alive.",
+    version: "0.1.0",
     subcommands: [
       RecordCommand.self, AnalyzeCommand.self, DumpCommand.self, PauseCommand.self, ResumeCommand.self,
     ])
