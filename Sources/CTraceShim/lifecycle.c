@@ -12,6 +12,7 @@
 #include "trace_file.h"
 #include "type_table.h"
 
+#include <dlfcn.h>
 #include <limits.h>
 #include <pthread.h>
 #include <string.h>
@@ -23,7 +24,7 @@ enum { WORTH_KEEPING = 1000 };
 static struct {
   _Atomic uint32_t isDescribed; ///< the process's own definitions are written
   _Atomic uint32_t isForkPending; ///< a followed child: its trace begins with its first event
-  bool isForked, hasSwiftHooks, isSwiftStatic, isMallocHidden;
+  bool isForked, hasSwiftHooks, isSwiftStatic;
   const char *warnings[4];
   int warningCount;
   char programName[256], programPath[PATH_MAX];
@@ -59,7 +60,7 @@ void lt_process_first_event(struct lt_thread *t) {
   uint8_t payload[4096], *p = payload;
   p = lt_put_string(p, payload + sizeof payload - 16, process.programPath);
   p = lt_put_varint(p, (process.hasSwiftHooks ? LT_PROCESS_SWIFT_HOOKS : 0u) | (process.isSwiftStatic ? LT_PROCESS_SWIFT_STATIC : 0u) |
-                           (process.isForked ? LT_PROCESS_FORKED : 0u) | (process.isMallocHidden ? LT_PROCESS_MALLOC_HIDDEN : 0u));
+                           (process.isForked ? LT_PROCESS_FORKED : 0u));
   lt_define(t, LT_DEF_PROCESS, payload, (size_t)(p - payload));
   define_clock(t);
   for (int i = 0; i < process.warningCount; i++) {
@@ -100,10 +101,24 @@ static void finish_at_exit(void *unused) {
 
 extern int __cxa_atexit(void (*)(void *), void *, void *);
 
+/// Whether calls of malloc reach this library: they do not when the executable has an allocator of its own inside.
+static bool is_malloc_ours(void) {
+  Dl_info found, own;
+  // Asked of the program: a library linked symbolically finds itself first.
+  void *program = dlopen(NULL, RTLD_LAZY);
+  void *first = program ? dlsym(program, "malloc") : NULL;
+  return !first || !dladdr(first, &found) || !dladdr(&process, &own) || found.dli_fbase == own.dli_fbase;
+}
+
 /// Sets everything up, unless something stands against it.
 static void begin(char **environment) {
   lt_environment_read(environment);
   lt_message_init(lt_settings.messages, lt_settings.isQuiet);
+  if (!is_malloc_ours()) {
+    lt_message("not tracing: the program defines malloc itself (a statically linked allocator?), so that its calls cannot be seen. "
+               "Link the allocator as a shared library.", NULL, 0);
+    return;
+  }
   lt_swift_hooks_init(lt_settings.arcMode);
   name_program();
   if (!lt_stack_capture_init(lt_settings.depthLimit, lt_settings.verifiesStacks) || !open_trace()) return;

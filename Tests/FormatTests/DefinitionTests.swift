@@ -31,7 +31,7 @@ private func reader(_ chunks: [[Definition]]) throws -> TraceReader {
     #expect(reader.diagnostics.isEmpty)
     let model = reader.definitions
     #expect(model.types[3]?.displayName == "closure context or box (Größe)")
-    #expect(model.process.isForked && model.process.hidesMalloc && model.process.executable == "/bin/x")
+    #expect(model.process.isForked && model.process.executable == "/bin/x")
     #expect(model.images[0].loadTime == 6 && model.images[0].unloadTime == 60)
     #expect(model.warnings == ["look out"] && model.threads[0].osThread == 5 && model.pauses.count == 2)
     #expect(model.memorySamples[0].residentOfProgram == 0)

@@ -217,7 +217,6 @@ enum {
   LT_PROCESS_SWIFT_HOOKS = 1u << 0,  ///< allocObject, retain and release are seen
   LT_PROCESS_SWIFT_STATIC = 1u << 1, ///< the runtime is inside the executable
   LT_PROCESS_FORKED = 1u << 2,       ///< began as a fork: blocks of the parent are live unseen
-  LT_PROCESS_MALLOC_HIDDEN = 1u << 3, ///< the executable defines malloc itself: its own calls are not seen
 };
 
 enum { LT_PAUSE_BEGIN = 1, LT_PAUSE_END = 2 };

@@ -112,7 +112,6 @@ public struct ProcessRecord: Hashable, Sendable {
   public var hasStaticRuntime: Bool { flags & UInt64(LT_PROCESS_SWIFT_STATIC) != 0 }
   /// Began as a fork: the parent's blocks are live but were never seen allocated.
   public var isForked: Bool { flags & UInt64(LT_PROCESS_FORKED) != 0 }
-  public var hidesMalloc: Bool { flags & UInt64(LT_PROCESS_MALLOC_HIDDEN) != 0 }
 }
 
 /// Everything a trace defines. Immutable once read, but for the stacks.

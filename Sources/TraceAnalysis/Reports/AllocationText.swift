@@ -65,9 +65,6 @@ public struct AllocationText {
       remarks.append("\(children) child process\(children == 1 ? " was" : "es were") not traced")
     }
     if analysis.header.referenceCounting == .off { remarks.append("retains and releases were not recorded") }
-    if analysis.definitions.process.hidesMalloc {
-      remarks.append("the program has a malloc of its own, whose calls are not seen")
-    }
     let pauses = analysis.definitions.pauses.lazy.filter(\.begins).count
     if pauses > 0 || analysis.header.startedPaused {
       remarks.append("recording was paused at times: blocks allocated then are unknown, and blocks freed then look live")

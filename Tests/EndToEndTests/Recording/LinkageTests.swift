@@ -99,4 +99,13 @@ import TraceAnalysis
     #expect(outcome.errorOutput.contains(reason))
     #expect(try directory.fileNames() == [])
   }
+
+  @Test("A program with an allocator of its own inside is left alone, and the reason given") func ownAllocator() throws {
+    let run = try TracedRun([try TestProgram("own-malloc.c", flags: ["-rdynamic"]).path()])
+    defer { withExtendedLifetime(run) {} }
+    #expect(run.untraced.output == "1\n")
+    #expect(run.traced == run.untraced)
+    #expect(run.recorderLines.contains { $0.contains("defines malloc itself") }, "\(run.recorderLines)")
+    #expect(run.traces.isEmpty)
+  }
 }
