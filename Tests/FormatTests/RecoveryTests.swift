@@ -51,6 +51,17 @@ private func leftBehind() throws -> (trace: [UInt8], live: [UInt8]) {
   return (writer.bytes, live.bytes)
 }
 
+private enum SealedHeader {
+  /// The header of a chunk under another number.
+  static func renumbered(_ chunk: ArraySlice<UInt8>, sequence: UInt32) throws -> ArraySlice<UInt8> {
+    let bytes = Array(chunk)
+    var header = try #require(bytes.withUnsafeBytes { TraceChunk(header: $0.baseAddress!, offset: 0) })
+    header.sequence = sequence
+    let checksum = bytes.withUnsafeBytes { $0.loadUnaligned(fromByteOffset: 48, as: UInt32.self) }
+    return header.encodedHeader(payloadChecksum: checksum)[...]
+  }
+}
+
 @Suite struct RecoveryTests {
   @Test func theLiveFileMovesIntoTheTrace() throws {
     let scratch = try Scratch()
@@ -126,30 +137,55 @@ private func leftBehind() throws -> (trace: [UInt8], live: [UInt8]) {
     #expect(scratch.bytes("t.live") == other)
   }
 
-  @Test func withoutRoomBothFilesStayAsTheyWere() throws {
+  /// Each with a torn chunk at the end of the trace, which recovery writes over, and without.
+  @Test(arguments: 0..<10)
+  func whenWritingFailsBothFilesStayAsTheyWere(failure: Int) throws {
     let scratch = try Scratch()
-    let left = try leftBehind()
+    var left = try leftBehind()
+    if failure % 2 == 1 {
+      var writer = TraceWriter(header: try TraceReader(bytes: left.trace).header)
+      try writer.append(events([32, 48]), thread: 1, firstTime: 800)
+      // The first 70 bytes of a chunk with the number that the live file's events have.
+      var torn = writer.bytes.dropFirst(4096)
+      let payload = Array(torn.dropFirst(56))
+      torn = try SealedHeader.renumbered(torn, sequence: 1) + payload
+      left.trace += torn.prefix(70)
+    }
     let path = try scratch.write(left.trace, "t")
     _ = try scratch.write(left.live, "t.live")
-    // A limit on file sizes fails as a full disk does, and can be had without one.
-    var old = rlimit()
-    getrlimit(__rlimit_resource_t(RLIMIT_FSIZE.rawValue), &old)
-    let handler = signal(SIGXFSZ, SIG_IGN)
-    var limit = rlimit(rlim_cur: rlim_t(left.trace.count + 40), rlim_max: old.rlim_max)
-    setrlimit(__rlimit_resource_t(RLIMIT_FSIZE.rawValue), &limit)
-    defer {
-      setrlimit(__rlimit_resource_t(RLIMIT_FSIZE.rawValue), &old)
-      signal(SIGXFSZ, handler)
+    var calls = RecoveryCalls()
+    switch failure / 2 {
+    case 0: calls.reserve = { _, _, _ in ENOSPC }
+    case 1: calls.write = { _, _, _, _ in
+      errno = ENOSPC
+      return -1
+    }
+    case 2:
+      // Room that is not there after all, where nothing can be reserved.
+      calls.reserve = { _, _, _ in EOPNOTSUPP }
+      calls.write = { descriptor, bytes, count, offset in
+        let room = left.trace.count + 30 - Int(offset)
+        if room <= 0 {
+          errno = ENOSPC
+          return -1
+        }
+        return pwrite(descriptor, bytes, min(count, room), offset)
+      }
+    case 3: calls.write = { descriptor, bytes, count, offset in count > 5 ? pwrite(descriptor, bytes, 5, offset) : 0 }
+    default: calls.sync = { _ in
+      errno = EIO
+      return -1
+    }
     }
     #expect {
-      try TraceRecovery.finish(tracePath: path, waitStatus: 9)
+      try TraceRecovery.finish(tracePath: path, waitStatus: 9, calls: calls)
     } throws: { error in
       if case TraceFormatError.system = error { true } else { false }
     }
-    setrlimit(__rlimit_resource_t(RLIMIT_FSIZE.rawValue), &old)
     #expect(scratch.bytes("t") == left.trace && scratch.bytes("t.live") == left.live)
     try TraceRecovery.finish(tracePath: path, waitStatus: 9)
-    #expect(try CollectedEvents.of(TraceReader(path: path)).count == 3)
+    let reader = try TraceReader(path: path)
+    #expect(CollectedEvents.of(reader).count == 3 && reader.diagnostics.isEmpty)
   }
 
   @Test func symbolicLinksAreNotFollowed() throws {

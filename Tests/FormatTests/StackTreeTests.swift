@@ -73,16 +73,12 @@ private func image(_ path: String, _ range: Range<UInt64> = 0x1000..<0x2000) -> 
   }
 
   @Test func moreStacksThanTheFileJustifiesAreUnknownAndCounted() throws {
-    // Each event pushes 2^20 frames of its own in 20 bytes; the file justifies some four million.
-    let tree = StackTree()
-    let encoder = EventEncoder(stacks: tree)
-    encoder.begin(firstTime: 0)
-    for n in 1...8 as ClosedRange<UInt64> {
-      encoder.append(
-        TraceEvent(operation: .malloc, address: n * 16, size: 1, stack: tree.stack(Array(repeating: n, count: 1 << 20))))
-    }
+    // Each event but the first pops 2^20 frames and pushes as many of its own: a key that was not there before, and copies of it.
+    let pushes: [UInt8] = [0x80, 0x80, 0x40, 0, 2, 0x81, 0x08, 0xFF, 0xFF, 0x3F]
+    var payload: [UInt8] = []
+    for n in 0..<8 { payload += [16, 0] + (n == 0 ? [0] : [0x80, 0x80, 0x40] as [UInt8]) + pushes }
     var writer = TraceWriter()
-    try writer.append(encoder, thread: 1, firstTime: 0)
+    try writer.append(kind: .events, thread: 1, payload: payload, eventCount: 8)
     #expect(writer.bytes.count < 5000)
     let reader = try TraceReader(bytes: writer.bytes)
     let events = CollectedEvents.of(reader)

@@ -29,7 +29,7 @@ public struct ByteCount: Hashable, Comparable, Sendable {
 }
 
 /// A call stack: a node of the trace's `StackTree`, its path to the root the callers. Equal stacks of a trace have equal numbers.
-public struct StackID: Hashable, Comparable, Sendable {
+public struct StackID: Hashable, Comparable, Sendable, BitwiseCopyable {
   public var rawValue: UInt32
   public init(_ rawValue: UInt32) { self.rawValue = rawValue }
   public static func < (a: Self, b: Self) -> Bool { a.rawValue < b.rawValue }

@@ -210,13 +210,15 @@ struct EventDecoder {
 
   @inline(__always)
   private mutating func pushPredicted(_ pushes: Int, _ first: UInt64) -> Bool {
+    guard let room = state.stack.room(for: pushes, stacks) else { return false }
     let second = state.prediction[2 &* state.context &+ 1]
     var indices = first >> 32
     for i in 0..<pushes {
       if i == 2 { indices = second }
-      if !state.stack.push(state.keys[Int(truncatingIfNeeded: indices & 0x3FF)], stacks) { return false }
+      room[i] = state.keys[Int(truncatingIfNeeded: indices & 0x3FF)]
       indices >>= 16
     }
+    state.stack.take(pushes)
     return true
   }
 
@@ -228,42 +230,58 @@ struct EventDecoder {
     let pushes = varint(&p, &bad)
     if bad || p > end || pops > UInt64(FrameStack.depthLimit) || pushes > UInt64(FrameStack.depthLimit) { return false }
     if !state.stack.pop(Int(pops)) { return false }
-    let keepsPrediction = operation != nil && pushes <= UInt64(LT_PREDICTED_PUSHES) && pops < 65536
-    var words = (operation ?? 0) | pushes << 8 | pops << 16
-    var second: UInt64 = 0
-    var done: UInt64 = 0
-    func push(_ key: UInt64) -> Bool {
-      if keepsPrediction {
-        let index = UInt64(lt_key_index(key))
-        if done < 2 { words |= index &<< (32 &+ 16 &* done) } else { second |= index &<< (16 &* (done &- 2)) }
+    let count = Int(pushes)
+    guard let room = state.stack.room(for: count, stacks) else { return false }
+    let depth = state.stack.depth
+    let dictionary = state.keys
+    let end = end
+    var q = p
+    var done = 0
+    while done < count {
+      if q >= end { return false }
+      // Nearly all are keys of the dictionary, in one byte or two.
+      var token = Int(q.pointee)
+      q += 1
+      if token >= 0x80 {
+        token = token & 0x7F | Int(q.pointee) &<< 7
+        q += 1
+        if token >= 0x80 &<< 7 {
+          q -= 2
+          token = Int(truncatingIfNeeded: min(varint(&q, &bad), UInt64(Int32.max)))
+          if bad { return false }
+        }
       }
-      done += 1
-      return state.stack.push(key, stacks)
-    }
-    while done < pushes {
-      if p >= end { return false }
-      let token = varint(&p, &bad)
-      if bad || p > end { return false }
-      if token >= UInt64(LT_TOKEN_COPY) {
-        let distance = token - UInt64(LT_TOKEN_COPY) + 1
-        let count = varint(&p, &bad)
-        if bad || p > end || distance > UInt64(state.stack.depth) || count == 0 || count > pushes - done { return false }
-        for _ in 0..<count where !push(state.stack.keys[state.stack.depth - Int(distance)]) { return false }
-        continue
-      }
-      let key: UInt64
-      if token == UInt64(LT_TOKEN_LITERAL) {
-        key = state.literal &+ Self.unzigzag(varint(&p, &bad))
-        if bad || p > end { return false }
+      if UInt(bitPattern: token &- Int(LT_TOKEN_DICTIONARY)) < UInt(LT_KEY_COUNT) {
+        room[done] = dictionary[token &- Int(LT_TOKEN_DICTIONARY)]
+        done &+= 1
+      } else if token == Int(LT_TOKEN_LITERAL) {
+        let key = state.literal &+ Self.unzigzag(varint(&q, &bad))
+        if bad || q > end { return false }
         state.literal = key
-        state.keys[Int(lt_key_index(key))] = key
+        dictionary[Int(lt_key_index(key))] = key
+        room[done] = key
+        done &+= 1
       } else {
-        key = state.keys[Int(token - UInt64(LT_TOKEN_DICTIONARY))]
+        let distance = token - Int(LT_TOKEN_COPY) + 1
+        let copies = varint(&q, &bad)
+        if bad || q > end || distance > depth + done || copies == 0 || copies > UInt64(count - done) { return false }
+        for _ in 0..<Int(copies) {
+          room[done] = room[done - distance]
+          done &+= 1
+        }
       }
-      if !push(key) { return false }
     }
-    if keepsPrediction {
-      state.prediction[2 &* state.context] = words
+    if q > end { return false }
+    p = q
+    state.stack.take(count)
+    if let operation, pushes <= UInt64(LT_PREDICTED_PUSHES), pops < 65536 {
+      var first = operation | pushes << 8 | pops << 16
+      var second: UInt64 = 0
+      for i in 0..<count {
+        let index = UInt64(lt_key_index(room[i]))
+        if i < 2 { first |= index &<< UInt64(32 &+ 16 &* i) } else { second |= index &<< UInt64(16 &* (i &- 2)) }
+      }
+      state.prediction[2 &* state.context] = first
       state.prediction[2 &* state.context &+ 1] = second
     }
     return true

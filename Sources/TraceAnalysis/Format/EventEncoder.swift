@@ -75,7 +75,9 @@ public final class EventEncoder {
     let predictionIndex = 2 * state.context
     if hasStack {
       _ = state.stack.pop(pops)
-      for key in pushed { precondition(state.stack.push(key, stacks), "a stack deeper than the format allows") }
+      guard let room = state.stack.room(for: pushed.count, stacks) else { preconditionFailure("a stack deeper than the format allows") }
+      for (i, key) in pushed.enumerated() { room[i] = key }
+      state.stack.take(pushed.count)
     }
     state.context = state.nextContext(operation, hasStack: hasStack)
     let hasOperands = event.operation.hasOperands

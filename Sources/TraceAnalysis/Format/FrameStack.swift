@@ -56,27 +56,34 @@ struct FrameStack: @unchecked Sendable {
     return true
   }
 
-  /// False at the depth limit, and if the file does not justify so many frames.
+  /// Where to put `count` keys before `take`; nil at the depth limit, and if the file does not justify so many frames. What stands before
+  /// the place are the keys further out.
   @inline(__always)
-  mutating func push(_ key: UInt64, _ tree: StackTree) -> Bool {
-    if depth == capacity, !grow(tree) { return false }
-    keys[depth] = key
-    depth += 1
-    return true
+  mutating func room(for count: Int, _ tree: StackTree) -> UnsafeMutablePointer<UInt64>? {
+    if count > capacity &- depth, !grow(count, tree) { return nil }
+    return keys + depth
   }
 
+  /// Makes the keys that were put in place a part of the stack.
+  @inline(__always)
+  mutating func take(_ count: Int) { depth &+= count }
+
   @inline(never)
-  private mutating func grow(_ tree: StackTree) -> Bool {
-    if capacity >= Self.depthLimit || !tree.reserveFrames(capacity) { return false }
-    let newKeys = UnsafeMutablePointer<UInt64>.allocate(capacity: capacity * 2)
+  private mutating func grow(_ count: Int, _ tree: StackTree) -> Bool {
+    let needed = depth + count
+    if needed > Self.depthLimit { return false }
+    var newCapacity = capacity
+    while newCapacity < needed { newCapacity *= 2 }
+    if !tree.reserveFrames(newCapacity - capacity) { return false }
+    let newKeys = UnsafeMutablePointer<UInt64>.allocate(capacity: newCapacity)
     newKeys.moveInitialize(from: keys, count: depth)
     keys.deallocate()
     keys = newKeys
-    let newNodes = UnsafeMutablePointer<UInt32>.allocate(capacity: capacity * 2)
+    let newNodes = UnsafeMutablePointer<UInt32>.allocate(capacity: newCapacity)
     newNodes.moveInitialize(from: nodes, count: resolved)
     nodes.deallocate()
     nodes = newNodes
-    capacity *= 2
+    capacity = newCapacity
     return true
   }
 

@@ -3,7 +3,7 @@
 import CTraceFormat
 
 /// A recorded operation. May hold a number that this reader does not know; such events are counted and otherwise ignored.
-public struct Operation: RawRepresentable, Hashable, Sendable {
+public struct Operation: RawRepresentable, Hashable, Sendable, BitwiseCopyable {
   public var rawValue: UInt8
   @inline(__always) public init(rawValue: UInt8) { self.rawValue = rawValue }
   @inline(__always) init(_ operation: lt_operation) { rawValue = UInt8(truncatingIfNeeded: operation.rawValue) }

@@ -23,11 +23,19 @@ public struct StackPath: Hashable, Sendable {
 }
 
 /// All stacks met so far. Equal stacks have equal nodes; parents have lower numbers than their children. Grows while events are read
-/// from its trace; for one thread at a time. 24 bytes a node and an eighth of that for finding them again.
+/// from its trace; for one thread at a time. 32 to 64 bytes a node.
+///
+/// Nodes are numbered as they are met, and programs come by the same stacks in the same order again: so a node is looked for near the place
+/// that its parent's number gives, and only if that is crowded, by its hash. Nothing is ever removed, so the first empty place ends the search.
 public final class StackTree: @unchecked Sendable {
-  private var parents: UnsafeMutablePointer<UInt32>
-  private var images: UnsafeMutablePointer<Int32>
-  private var keys: UnsafeMutablePointer<UInt64>
+  private struct Node: BitwiseCopyable {
+    var key: UInt64
+    var parent: UInt32
+    /// Index into the trace's images; −1 for none.
+    var image: Int32
+  }
+
+  private var nodes: UnsafeMutablePointer<Node>
   private var capacity: Int
   private var slots: UnsafeMutablePointer<UInt32>
   private var mask: Int
@@ -43,24 +51,16 @@ public final class StackTree: @unchecked Sendable {
 
   public init() {
     capacity = 1024
-    parents = .allocate(capacity: capacity)
-    images = .allocate(capacity: capacity)
-    keys = .allocate(capacity: capacity)
-    for node in 0..<2 {
-      parents[node] = 0
-      images[node] = -1
-      keys[node] = 0
-    }
+    nodes = TableMemory.allocate(Node.self, capacity: capacity)
+    nodes.initialize(repeating: Node(key: 0, parent: 0, image: -1), count: 2)
     mask = 4095
-    slots = .allocate(capacity: mask + 1)
+    slots = TableMemory.allocate(UInt32.self, capacity: mask + 1)
     slots.initialize(repeating: 0, count: mask + 1)
   }
 
   deinit {
-    parents.deallocate()
-    images.deallocate()
-    keys.deallocate()
-    slots.deallocate()
+    TableMemory.deallocate(nodes)
+    TableMemory.deallocate(slots)
   }
 
   /// Says what images there are, before the first stack, and how large the file is: a small file may have deep stacks, but not without end.
@@ -80,15 +80,15 @@ public final class StackTree: @unchecked Sendable {
   func returnFrames(_ count: Int) { spareFrames += count }
 
   /// The caller's stack. The empty and the unknown stack are their own.
-  public func parent(of stack: StackID) -> StackID { stack.rawValue < 2 ? stack : StackID(parents[Int(stack.rawValue)]) }
+  public func parent(of stack: StackID) -> StackID { stack.rawValue < 2 ? stack : StackID(nodes[Int(stack.rawValue)].parent) }
 
   /// The innermost frame; nil for the empty and the unknown stack, and where a stack was cut.
   public func frame(of stack: StackID) -> StackFrame? {
     let node = Int(stack.rawValue)
     guard node > 1, node < nodeCount else { return nil }
-    let key = FrameKey(encoded: keys[node])
+    let key = FrameKey(encoded: nodes[node].key)
     if key.address.rawValue == 0 { return nil }
-    return StackFrame(key: key, image: images[node] < 0 ? nil : Int(images[node]))
+    return StackFrame(key: key, image: nodes[node].image < 0 ? nil : Int(nodes[node].image))
   }
 
   /// The frames of a stack, innermost first. Linear in its depth.
@@ -108,12 +108,19 @@ public final class StackTree: @unchecked Sendable {
   func child(of parent: UInt32, key: UInt64, time: UInt64) -> UInt32 {
     // Where addresses were used by several images, the same address may mean two frames.
     let image = imageIndex.isAmbiguous ? self.image(of: key, time: time) : -2
-    var slot = Self.hash(parent, key) & mask
+    var slot = nearby(parent, key)
+    for _ in 0..<Self.nearbyPlaces {
+      let node = slots[slot]
+      if node == 0 { return add(parent: parent, key: key, time: time, slot: slot) }
+      if nodes[Int(node)].key == key, nodes[Int(node)].parent == parent, image == -2 || nodes[Int(node)].image == image { return node }
+      slot = (slot &+ 1) & mask
+    }
+    slot = Self.hash(parent, key) & mask
     while true {
       let node = slots[slot]
       if node == 0 { return add(parent: parent, key: key, time: time, slot: slot) }
-      if keys[Int(node)] == key, parents[Int(node)] == parent, image == -2 || images[Int(node)] == image { return node }
-      slot = (slot + 1) & mask
+      if nodes[Int(node)].key == key, nodes[Int(node)].parent == parent, image == -2 || nodes[Int(node)].image == image { return node }
+      slot = (slot &+ 1) & mask
     }
   }
 
@@ -129,10 +136,18 @@ public final class StackTree: @unchecked Sendable {
     var result: [UInt64] = []
     var node = stack
     while node.rawValue > 1 {
-      result.append(keys[Int(node.rawValue)])
+      result.append(nodes[Int(node.rawValue)].key)
       node = parent(of: node)
     }
     return result.reversed()
+  }
+
+  private static let nearbyPlaces = 8
+
+  /// Where the children of a node are looked for first; those of one parent by their keys.
+  @inline(__always)
+  private func nearby(_ parent: UInt32, _ key: UInt64) -> Int {
+    (Int(parent) &* 2 &+ Int(truncatingIfNeeded: (key &* 0x9E37_79B9_7F4A_7C15) >> 61)) & mask
   }
 
   @inline(__always)
@@ -155,9 +170,7 @@ public final class StackTree: @unchecked Sendable {
     }
     if nodeCount == capacity { growNodes() }
     let node = nodeCount
-    parents[node] = parent
-    keys[node] = key
-    images[node] = image(of: key, time: time)
+    (nodes + node).initialize(to: Node(key: key, parent: parent, image: image(of: key, time: time)))
     slots[slot] = UInt32(node)
     nodeCount += 1
     if nodeCount * 2 > mask { growSlots() }
@@ -165,28 +178,31 @@ public final class StackTree: @unchecked Sendable {
   }
 
   private func growNodes() {
-    func grown<Element>(_ old: UnsafeMutablePointer<Element>) -> UnsafeMutablePointer<Element> {
-      let new = UnsafeMutablePointer<Element>.allocate(capacity: capacity * 2)
-      new.moveInitialize(from: old, count: nodeCount)
-      old.deallocate()
-      return new
-    }
-    parents = grown(parents)
-    images = grown(images)
-    keys = grown(keys)
+    let larger = TableMemory.allocate(Node.self, capacity: capacity * 2)
+    larger.moveInitialize(from: nodes, count: nodeCount)
+    TableMemory.deallocate(nodes)
+    nodes = larger
     capacity *= 2
   }
 
   private func growSlots() {
-    slots.deallocate()
+    TableMemory.deallocate(slots)
     mask = mask * 2 + 1
-    slots = .allocate(capacity: mask + 1)
+    slots = TableMemory.allocate(UInt32.self, capacity: mask + 1)
     slots.initialize(repeating: 0, count: mask + 1)
-    for node in 2..<nodeCount {
-      var slot = Self.hash(parents[node], keys[node]) & mask
-      while slots[slot] != 0 { slot = (slot + 1) & mask }
-      slots[slot] = UInt32(node)
+    for node in 2..<nodeCount { slots[emptyPlace(nodes[node].parent, nodes[node].key)] = UInt32(node) }
+  }
+
+  /// The first empty place where a node will be looked for.
+  private func emptyPlace(_ parent: UInt32, _ key: UInt64) -> Int {
+    var slot = nearby(parent, key)
+    for _ in 0..<Self.nearbyPlaces {
+      if slots[slot] == 0 { return slot }
+      slot = (slot + 1) & mask
     }
+    slot = Self.hash(parent, key) & mask
+    while slots[slot] != 0 { slot = (slot + 1) & mask }
+    return slot
   }
 }
 

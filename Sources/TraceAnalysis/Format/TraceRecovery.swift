@@ -29,6 +29,10 @@ public enum TraceRecovery {
   /// throws. Throws `.busy` while another process does the same. `waitStatus` as by waitpid, −1 if unknown.
   @discardableResult
   public static func finish(tracePath: String, waitStatus: Int32) throws(TraceFormatError) -> Outcome {
+    try finish(tracePath: tracePath, waitStatus: waitStatus, calls: RecoveryCalls())
+  }
+
+  static func finish(tracePath: String, waitStatus: Int32, calls: RecoveryCalls) throws(TraceFormatError) -> Outcome {
     let descriptor = open(tracePath, O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
     if descriptor < 0 { throw .system(call: "open", path: tracePath, errno: errno) }
     defer { close(descriptor) }
@@ -44,7 +48,7 @@ public enum TraceRecovery {
     if reader.closing == nil {
       let end = appendOffset(reader)
       let addition = try sealed(reader, waitStatus: waitStatus, outcome: &outcome)
-      try append(addition, at: end, descriptor: descriptor, oldSize: reader.fileSize.rawValue, path: tracePath)
+      try append(addition, at: end, descriptor: descriptor, oldSize: reader.fileSize.rawValue, path: tracePath, calls)
       outcome.fileSize = ByteCount(max(reader.fileSize.rawValue, end + UInt64(addition.count)))
     }
     // One that is damaged or belongs to another trace is not ours to remove.
@@ -122,7 +126,7 @@ public enum TraceRecovery {
 
   /// Writes and syncs; on failure gives the file its old size and content back.
   private static func append(
-    _ bytes: [UInt8], at offset: UInt64, descriptor: Int32, oldSize: UInt64, path: String
+    _ bytes: [UInt8], at offset: UInt64, descriptor: Int32, oldSize: UInt64, path: String, _ calls: RecoveryCalls
   ) throws(TraceFormatError) {
     let overwritten = oldSize > offset ? Int(oldSize - offset) : 0
     var old = [UInt8](repeating: 0, count: overwritten)
@@ -131,26 +135,28 @@ public enum TraceRecovery {
     // What is torn may be longer than what replaces it.
     let end = max(offset + UInt64(bytes.count), oldSize)
     var failure: (call: String, code: Int32)?
-    let reserve = posix_fallocate(descriptor, off_t(offset), off_t(end - offset))
+    let reserve = calls.reserve(descriptor, off_t(offset), off_t(end - offset))
     if reserve != 0 && reserve != EOPNOTSUPP && reserve != EINVAL {
       failure = ("make room in", reserve)
     } else {
       var content = bytes
       content.append(contentsOf: repeatElement(0, count: Int(end - offset) - bytes.count))
-      failure = write(content, descriptor, offset)
-      if failure == nil, fsync(descriptor) != 0 { failure = ("sync", errno) }
+      failure = write(content, descriptor, offset, calls)
+      if failure == nil, calls.sync(descriptor) != 0 { failure = ("sync", errno) }
     }
     guard let failure else { return }
-    _ = write(old, descriptor, offset)
+    _ = write(old, descriptor, offset, RecoveryCalls())
     _ = ftruncate(descriptor, off_t(oldSize))
     throw .system(call: failure.call, path: path, errno: failure.code)
   }
 
-  private static func write(_ bytes: [UInt8], _ descriptor: Int32, _ offset: UInt64) -> (call: String, code: Int32)? {
+  private static func write(
+    _ bytes: [UInt8], _ descriptor: Int32, _ offset: UInt64, _ calls: RecoveryCalls
+  ) -> (call: String, code: Int32)? {
     bytes.withUnsafeBytes { all in
       var done = 0
       while done < all.count {
-        let n = pwrite(descriptor, all.baseAddress! + done, all.count - done, off_t(offset) + off_t(done))
+        let n = calls.write(descriptor, all.baseAddress! + done, all.count - done, off_t(offset) + off_t(done))
         if n > 0 {
           done += n
         } else if n == 0 {
@@ -162,4 +168,14 @@ public enum TraceRecovery {
       return nil
     }
   }
+}
+
+/// The calls by which a trace is added to; tests make them fail.
+struct RecoveryCalls {
+  /// As posix_fallocate: gives the error.
+  var reserve: (Int32, off_t, off_t) -> Int32 = { posix_fallocate($0, $1, $2) }
+  /// As pwrite.
+  var write: (Int32, UnsafeRawPointer, Int, off_t) -> Int = { pwrite($0, $1, $2, $3) }
+  /// As fsync.
+  var sync: (Int32) -> Int32 = { fsync($0) }
 }

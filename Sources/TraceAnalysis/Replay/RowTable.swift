@@ -13,11 +13,11 @@ final class RowTable<Row: BitwiseCopyable> {
     self.blank = blank
     self.count = count
     capacity = max(16, count)
-    start = .allocate(capacity: capacity)
+    start = TableMemory.allocate(Row.self, capacity: capacity)
     start.initialize(repeating: blank, count: capacity)
   }
 
-  deinit { start.deallocate() }
+  deinit { TableMemory.deallocate(start) }
 
   /// The row at an index below `count`, valid until the next `grow`.
   @inline(__always)
@@ -36,10 +36,10 @@ final class RowTable<Row: BitwiseCopyable> {
   private func grow(_ newCount: Int) {
     if newCount > capacity {
       let newCapacity = max(newCount, capacity * 2)
-      let larger = UnsafeMutablePointer<Row>.allocate(capacity: newCapacity)
+      let larger = TableMemory.allocate(Row.self, capacity: newCapacity)
       larger.update(from: start, count: count)
       (larger + count).initialize(repeating: blank, count: newCapacity - count)
-      start.deallocate()
+      TableMemory.deallocate(start)
       start = larger
       capacity = newCapacity
     }

@@ -44,7 +44,7 @@ public struct AllocationText {
   private func writeMemory(_ analysis: AllocationAnalysis, to lines: inout TextLines) {
     func row(_ name: String, _ moment: MemoryMoment) -> String {
       let resident = moment.residentBytes.map { "\(Decimal.bytes($0)) resident" } ?? "resident size unknown"
-      return "\(name) \(Decimal.bytes(moment.liveBytes)) live in \(Decimal.grouped(moment.liveBlocks)) blocks, \(resident)"
+      return "\(name) \(Decimal.bytes(moment.liveBytes)) live in \(Decimal.counted(moment.liveBlocks, "block")), \(resident)"
     }
     lines.line(row("at exit:", analysis.atExit), indent: 2)
     let time = analysis.clock.seconds(at: analysis.atPeak.time).map { " (after \(Decimal.fixed($0, places: 2)) s)" } ?? ""
@@ -70,24 +70,24 @@ public struct AllocationText {
       remarks.append("recording was paused at times: blocks allocated then are unknown, and blocks freed then look live")
     }
     for reason in DropCounts.Reason.allCases where analysis.drops[reason] > 0 {
-      remarks.append("\(Decimal.grouped(analysis.drops[reason])) \(reason.explanation)\(reason.losesEvents ? " are missing" : "")")
+      remarks.append("\(reason.losesEvents ? "missing: " : "")\(reason.explanation): \(Decimal.grouped(analysis.drops[reason]))")
     }
-    if analysis.drops.unknown > 0 { remarks.append("\(Decimal.grouped(analysis.drops.unknown)) dropped for reasons this version does not know") }
+    if analysis.drops.unknown > 0 { remarks.append("dropped for reasons that this version does not know: \(Decimal.grouped(analysis.drops.unknown))") }
     let orphans = analysis[.orphanFree] &+ analysis[.orphanReallocFailure]
-    if orphans > 0 { remarks.append("\(Decimal.grouped(orphans)) orphan frees of blocks never seen allocated") }
+    if orphans > 0 { remarks.append("\(Decimal.counted(orphans, "orphan free")) (of blocks never seen allocated)") }
     if analysis[.inheritedFree] > 0 {
-      remarks.append("\(Decimal.grouped(analysis[.inheritedFree])) frees of blocks inherited from the parent process")
+      remarks.append("frees of blocks inherited from the parent process: \(Decimal.grouped(analysis[.inheritedFree]))")
     }
     if analysis[.allocationOverLive] > 0 {
-      remarks.append("\(Decimal.grouped(analysis[.allocationOverLive])) allocations at addresses that looked live: their frees were not seen")
+      remarks.append("allocations at addresses that looked live, whose frees were not seen: \(Decimal.grouped(analysis[.allocationOverLive]))")
     }
     if analysis[.unknownObject] > 0 {
       remarks.append(
-        "\(Decimal.grouped(analysis[.unknownObject])) retains and releases of objects not seen allocated"
-          + " (static, on the stack, or older than the trace)")
+        "retains and releases of objects not seen allocated (static, on the stack, or older than the trace):"
+          + " \(Decimal.grouped(analysis[.unknownObject]))")
     }
     let odd = analysis[.nullAddress] &+ analysis[.unknownOperation]
-    if odd > 0 { remarks.append("\(Decimal.grouped(odd)) events that this version makes nothing of") }
+    if odd > 0 { remarks.append("events that this version makes nothing of: \(Decimal.grouped(odd))") }
     return remarks
   }
 
@@ -120,11 +120,11 @@ public struct AllocationText {
     let total = site.total
     let lead: String =
       switch report.selection.order {
-      case .live: "\(Decimal.bytes(total.liveBytes)) live in \(Decimal.grouped(total.liveBlocks)) blocks"
-      case .peak: "\(Decimal.bytes(total.peakBytes)) at the peak in \(Decimal.grouped(total.peakBlocks)) blocks"
-      case .total: "\(Decimal.bytes(total.allocatedBytes)) allocated in \(Decimal.grouped(total.allocatedBlocks)) blocks"
-      case .temporary: "\(Decimal.grouped(total.temporaryBlocks)) temporary blocks, \(Decimal.bytes(total.temporaryBytes))"
-      case .objects: "\(Decimal.grouped(total.allocatedBlocks)) blocks allocated, \(Decimal.bytes(total.allocatedBytes))"
+      case .live: "\(Decimal.bytes(total.liveBytes)) live in \(Decimal.counted(total.liveBlocks, "block"))"
+      case .peak: "\(Decimal.bytes(total.peakBytes)) at the peak in \(Decimal.counted(total.peakBlocks, "block"))"
+      case .total: "\(Decimal.bytes(total.allocatedBytes)) allocated in \(Decimal.counted(total.allocatedBlocks, "block"))"
+      case .temporary: "\(Decimal.counted(total.temporaryBlocks, "temporary block")), \(Decimal.bytes(total.temporaryBytes))"
+      case .objects: "\(Decimal.counted(total.allocatedBlocks, "block")) allocated, \(Decimal.bytes(total.allocatedBytes))"
       case .retains: "\(Decimal.grouped(total.retains)) retains, \(Decimal.grouped(total.releases)) releases"
       }
     let prefix = "#\(number) "
@@ -164,9 +164,9 @@ public struct AllocationText {
     case .live: "\(Decimal.bytes(value)) live"
     case .peak: "\(Decimal.bytes(value)) at the peak"
     case .total: "\(Decimal.bytes(value)) allocated"
-    case .temporary: "\(Decimal.grouped(value)) temporary blocks"
-    case .objects: "\(Decimal.grouped(value)) blocks"
-    case .retains: "\(Decimal.grouped(value)) retains"
+    case .temporary: Decimal.counted(value, "temporary block")
+    case .objects: Decimal.counted(value, "block")
+    case .retains: Decimal.counted(value, "retain")
     }
   }
 

@@ -12,7 +12,7 @@ extension Symbolicator: FrameNaming {
     problems.compactMap { problem in
       let image = PlainText.escaped(problem.imagePath)
       // System libraries seldom come with their debug information, and nobody misses it.
-      let isSystem = ["/lib", "/usr/", "[", "linux-vdso"].contains { problem.imagePath.hasPrefix($0) }
+      let isSystem = SystemCode.isSystemImage(problem.imagePath) || problem.imagePath.hasPrefix("[")
       return switch problem.reason {
       case .fileMissing:
         isSystem && problem.imagePath.hasPrefix("[")

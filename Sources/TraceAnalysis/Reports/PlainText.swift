@@ -53,6 +53,9 @@ enum Decimal {
     return result
   }
 
+  /// "1 block", "2 blocks".
+  static func counted(_ value: UInt64, _ noun: String) -> String { "\(grouped(value)) \(noun)\(value == 1 ? "" : "s")" }
+
   /// Bytes in B, KiB, MiB, GiB or TiB, with three significant digits.
   static func bytes(_ value: UInt64) -> String {
     if value < 1024 { return "\(value) B" }

@@ -1,0 +1,27 @@
+// Memory of large tables that are read all over.
+
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#endif
+
+/// Memory for plain values. What is large lies on large pages where the system has them: looking something up in a table of many
+/// megabytes costs as much for finding the page as for reading it, and more on a virtual machine.
+enum TableMemory {
+  private static let largePage = 2 << 20
+
+  /// Uninitialised memory, to be given back by `deallocate`. Traps when there is none.
+  static func allocate<Element: BitwiseCopyable>(_ type: Element.Type, capacity: Int) -> UnsafeMutablePointer<Element> {
+    let size = max(1, capacity * MemoryLayout<Element>.stride)
+    let isLarge = size >= largePage
+    var memory: UnsafeMutableRawPointer?
+    guard posix_memalign(&memory, isLarge ? largePage : 64, size) == 0, let memory else {
+      preconditionFailure("no memory for a table of \(size) bytes")
+    }
+    if isLarge { madvise(memory, size, MADV_HUGEPAGE) }
+    return memory.bindMemory(to: Element.self, capacity: capacity)
+  }
+
+  static func deallocate<Element: BitwiseCopyable>(_ memory: UnsafeMutablePointer<Element>) { free(memory) }
+}
