@@ -34,10 +34,9 @@ import Testing
     defer { fclose(file) }
     var line = [CChar](repeating: 0, count: 256)
     while fgets(&line, CInt(line.count), file) != nil {
-      let words = line.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }.split { $0 == 32 || $0 == 9 || $0 == 10 }
-      if let name = words.first, String(decoding: name, as: UTF8.self) == field + ":", words.count > 1 {
-        return Int(String(decoding: words[1], as: UTF8.self)) ?? 0
-      }
+      // A name, a colon, a number and its unit.
+      let words = String(decoding: line.prefix { $0 != 0 }.map(UInt8.init(bitPattern:)), as: UTF8.self).split(whereSeparator: \.isWhitespace)
+      if words.count > 1, words[0] == field + ":" { return Int(words[1]) ?? 0 }
     }
     return 0
   }
