@@ -34,6 +34,7 @@ import Testing
     defer { fclose(file) }
     var line = [CChar](repeating: 0, count: 256)
     while fgets(&line, CInt(line.count), file) != nil {
+      // A name, a colon, a number and its unit.
       let bytes: [UInt8] = line.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }
       let words = String(decoding: bytes, as: UTF8.self).split { $0.isWhitespace }
       if words.count > 1, words[0] == field + ":" { return Int(words[1]) ?? 0 }
