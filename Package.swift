@@ -30,7 +30,8 @@ let package = Package(
 
     // Builds traces for tests.
     .target(name: "TraceTestSupport", dependencies: ["TraceAnalysis"], path: "Tests/TraceTestSupport"),
-    .testTarget(name: "FormatTests", dependencies: ["TraceAnalysis", "TraceTestSupport", "CTraceFormat"]),
+    .testTarget(
+      name: "FormatTests", dependencies: ["TraceAnalysis", "TraceTestSupport", "CTraceFormat"], exclude: ["FuzzCorpus"]),
     .testTarget(name: "ReplayTests", dependencies: ["TraceAnalysis", "TraceTestSupport"]),
     .testTarget(name: "SymbolicationTests", dependencies: ["TraceAnalysis"]),
     .testTarget(name: "ReportsTests", dependencies: ["TraceAnalysis", "TraceTestSupport"]),

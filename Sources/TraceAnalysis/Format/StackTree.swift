@@ -66,7 +66,7 @@ public final class StackTree: @unchecked Sendable {
   /// Says what images there are, before the first stack, and how large the file is: a small file may have deep stacks, but not without end.
   func prepare(images: [TraceImage], fileSize: UInt64) {
     imageIndex = ImageIndex(images: images)
-    nodeLimit = Int(min(UInt64(Int32.max), (4 << 20) + min(fileSize, 1 << 40) * 32))
+    nodeLimit = Int(min(UInt64(Int32.max), UInt64(FrameStack.depthLimit) + min(fileSize, 1 << 40) * 32))
     spareFrames = nodeLimit
   }
 
