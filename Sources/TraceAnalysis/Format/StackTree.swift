@@ -67,7 +67,8 @@ public final class StackTree: @unchecked Sendable {
   func prepare(images: [TraceImage], fileSize: UInt64) {
     imageIndex = ImageIndex(images: images)
     nodeLimit = Int(min(UInt64(Int32.max), UInt64(FrameStack.depthLimit) + min(fileSize, 1 << 40) * 32))
-    spareFrames = nodeLimit
+    // Decoders grow by doubling, and several may be open.
+    spareFrames = Int(min(UInt64(Int32.max), (4 << 20) + min(fileSize, 1 << 40) * 32))
   }
 
   /// Whether a decoder may keep `count` more frames.
