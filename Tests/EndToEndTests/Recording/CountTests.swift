@@ -56,4 +56,23 @@ import TraceAnalysis
     #expect(difference("swift_release") == 6 * expected)
     #expect(contents.orphans == 0)
   }
+
+  @Test(
+    "Every address of the benchmark's workloads is allocated before it is freed, and freed once",
+    arguments: [("churn", ["12", "3"]), ("json", ["200", "3"])])
+  func workloadsHaveNoOrphans(name: String, arguments: [String]) throws {
+    let program = TestProgram(named: name, sources: ["../../Benchmarks/workloads/\(name).swift"])
+    let run = try TracedRun([try program.path()] + arguments)
+    defer { withExtendedLifetime(run) {} }
+    run.expectSameBehaviour()
+    let trace = try run.onlyTrace()
+    let contents = try TraceContents(trace.path)
+    #expect(contents.eventCount == trace.eventCount && contents.eventCount > 50_000)
+    #expect(contents.orphans == 0)
+    // The replay counts by itself, and agrees.
+    let analysis = AllocationAnalysis(try TraceReader(path: trace.path))
+    for mismatch in [Mismatch.orphanFree, .orphanReallocFailure, .inheritedFree, .allocationOverLive, .nullAddress, .unknownOperation] {
+      #expect(analysis.mismatchCounts[mismatch.rawValue] == 0, "\(mismatch)")
+    }
+  }
 }
