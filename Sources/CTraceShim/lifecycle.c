@@ -6,6 +6,7 @@
 #include "environment.h"
 #include "event_buffer.h"
 #include "image_list.h"
+#include "message.h"
 #include "next_functions.h"
 #include "stack_capture.h"
 #include "swift_hooks.h"

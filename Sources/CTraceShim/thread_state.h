@@ -127,7 +127,7 @@ static LT_ALWAYS_INLINE void lt_leave(struct lt_thread *thread) {
 struct lt_thread *lt_thread_self(void);
 /// All threads that ever recorded, latest first. Never shrinks; entries are reused.
 struct lt_thread *lt_thread_first(void);
-/// Seals what threads that have ended left in their slots. `everything`: also that of the calling thread.
+/// Seals what threads that have ended left in their slots.
 void lt_thread_reap(void);
 /// Forgets every thread: in a child made by fork.
 void lt_thread_reset_after_fork(void);

@@ -8,6 +8,7 @@
 
 #include "event_buffer.h"
 #include "image_list.h"
+#include "message.h"
 
 #define ZSTD_STATIC_LINKING_ONLY
 #include <errno.h>
@@ -19,58 +20,6 @@ struct lt_trace lt_trace = {.slotSize = LT_SLOT_SIZE, .descriptor = -1};
 _Atomic uint32_t lt_hook_mode;
 static _Atomic uint32_t neverPaused;
 _Atomic uint32_t *lt_pause_switch = &neverPaused;
-
-// --- messages ---------------------------------------------------------------------------------------------------------
-
-static char messagesPath[PATH_MAX];
-static bool isQuiet;
-
-void lt_message_init(const char *path, bool quiet) {
-  messagesPath[0] = 0;
-  if (path && strlen(path) < sizeof messagesPath) strcpy(messagesPath, path);
-  isQuiet = quiet;
-}
-
-void lt_message(const char *text, const char *detail, int error) {
-  char line[PATH_MAX + 512];
-  size_t n = 0;
-  const char *parts[] = {"leaktrace: ", text, detail ? " " : "", detail ? detail : "", error ? ": " : "", NULL};
-  const char *reason = "";
-  switch (error) {
-    case 0: break;
-    case EACCES: reason = "Permission denied"; break;
-    case EROFS: reason = "Read-only file system"; break;
-    case ENOSPC: reason = "No space left on device"; break;
-    case EDQUOT: reason = "Disk quota exceeded"; break;
-    case EFBIG: reason = "File too large (the limit on file sizes was reached)"; break;
-    case ENOENT: reason = "No such file or directory"; break;
-    case ENOTDIR: reason = "Not a directory"; break;
-    case ELOOP: reason = "It is a symbolic link"; break;
-    case EEXIST: reason = "It exists and is not a trace"; break;
-    case ENOMEM: reason = "Cannot allocate memory"; break;
-    case EMFILE: case ENFILE: reason = "Too many open files"; break;
-    case ESTALE: reason = "The file was removed or replaced"; break;
-    case ENAMETOOLONG: reason = "File name too long"; break;
-    default: reason = "Input/output error"; break;
-  }
-  parts[5] = reason;
-  for (int i = 0; i < 6; i++) {
-    size_t length = strlen(parts[i]);
-    if (n + length >= sizeof line - 1) length = sizeof line - 1 - n;
-    memcpy(line + n, parts[i], length);
-    n += length;
-  }
-  line[n++] = '\n';
-  if (messagesPath[0]) {
-    int descriptor = lt_open(messagesPath, O_WRONLY | O_APPEND | O_NOFOLLOW, 0);
-    if (descriptor >= 0) {
-      lt_write_all(descriptor, line, n);
-      lt_close(descriptor);
-    }
-  } else if (!isQuiet) {
-    lt_write_all(2, line, n);
-  }
-}
 
 // --- creating ------------------------------------------------------------------------------------------------------------
 

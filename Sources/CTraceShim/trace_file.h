@@ -49,9 +49,6 @@ void lt_trace_close(uint32_t reason, bool keepLive);
 void lt_trace_discard(void);
 /// Forgets the parent's trace, in a child made by fork.
 void lt_trace_reset_after_fork(void);
-/// Tells the user something, once a reason: a line for `record`, or on standard error when preloaded by hand.
-void lt_message(const char *text, const char *detail, int error);
-void lt_message_init(const char *messagesPath, bool quiet);
 /// Bytes of memory that are the recorder's own.
 uint64_t lt_recorder_bytes(void);
 
