@@ -113,6 +113,7 @@ LT_NOINLINE bool lt_buffer_make_room(struct lt_thread *t) {
   }
   if (t->cursor < t->limit) return true;
   t->drops[LT_DROP_STOPPED]++;
+  lt_trace_add_drops(t); // no chunk will follow that would
   return false;
 }
 

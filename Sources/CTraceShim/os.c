@@ -84,7 +84,6 @@ int lt_pwrite_all(int descriptor, const void *buffer, size_t size, uint64_t offs
 
 int lt_fstat(int descriptor, struct stat *result) { return (int)lt_syscall(SYS_fstat, descriptor, result, 0); }
 int lt_unlink(const char *path) { return (int)lt_syscall(SYS_unlink, path, 0, 0); }
-int lt_truncate_descriptor(int descriptor, uint64_t size) { return (int)lt_syscall(SYS_ftruncate, descriptor, size, 0); }
 
 int lt_allocate_storage(int descriptor, uint64_t offset, uint64_t size) {
   long result;
@@ -122,7 +121,6 @@ pid_t lt_process_id(void) { return (pid_t)lt_syscall(SYS_getpid, 0, 0, 0); }
 pid_t lt_parent_process_id(void) { return (pid_t)lt_syscall(SYS_getppid, 0, 0, 0); }
 pid_t lt_thread_id(void) { return (pid_t)lt_syscall(SYS_gettid, 0, 0, 0); }
 bool lt_thread_exists(pid_t process, pid_t thread) { return lt_syscall(SYS_tgkill, process, thread, 0) != -ESRCH; }
-void lt_yield(void) { lt_syscall(SYS_sched_yield, 0, 0, 0); }
 
 uint64_t lt_clock_nanoseconds(clockid_t clock) {
   struct timespec t = {0};

@@ -43,8 +43,6 @@ static LT_ALWAYS_INLINE uint64_t lt_ticks_ordered(void) {
   return __builtin_ia32_rdtscp(&processor);
 }
 
-static LT_ALWAYS_INLINE void lt_relax(void) { __builtin_ia32_pause(); }
-
 /// Private zeroed memory, or NULL. Pages become resident when touched.
 void *lt_map_private(size_t size);
 /// The same, and a child made by fork sees it zeroed. NULL where the kernel cannot (before 4.14).
@@ -64,7 +62,6 @@ int lt_write_all(int descriptor, const void *buffer, size_t size);
 int lt_pwrite_all(int descriptor, const void *buffer, size_t size, uint64_t offset);
 int lt_fstat(int descriptor, struct stat *result);
 int lt_unlink(const char *path);
-int lt_truncate_descriptor(int descriptor, uint64_t size);
 /// Makes the range of the file have storage, so that writing to its mapping cannot fail. Returns 0 or −errno.
 int lt_allocate_storage(int descriptor, uint64_t offset, uint64_t size);
 /// Duplicates to a high number, closed on exec. Returns the new descriptor, or the old one if that cannot be.
@@ -77,7 +74,6 @@ pid_t lt_parent_process_id(void);
 pid_t lt_thread_id(void);
 /// False when the thread has ended.
 bool lt_thread_exists(pid_t process, pid_t thread);
-void lt_yield(void);
 /// Nanoseconds of CLOCK_MONOTONIC or CLOCK_REALTIME.
 uint64_t lt_clock_nanoseconds(clockid_t clock);
 /// Random bits, for identifiers.

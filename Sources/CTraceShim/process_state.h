@@ -11,9 +11,8 @@ bool lt_process_is_ours(void);
 /// Called by each thread when it has registered; the first writes what describes the process.
 void lt_process_first_event(struct lt_thread *thread);
 
-/// Before and after this process replaces its program. `seal` closes the trace as far as can be told.
+/// Before this process replaces its program: closes the trace as far as can be told, so that it can go on if that fails.
 void lt_process_before_exec(void);
-void lt_process_after_failed_exec(void);
 /// Closes the trace for good. Safe to call twice, and in any process.
 void lt_process_finish(uint32_t reason);
 /// Child side of fork.

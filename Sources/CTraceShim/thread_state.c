@@ -143,7 +143,10 @@ LT_NOINLINE struct lt_thread *lt_thread_prepare(void) {
   if (!lt_trace_is_writable()) return NULL;
   t = register_thread();
   lt_tls.thread = t;
-  if (!t) return NULL;
+  if (!t) {
+    lt_trace_add_drop(LT_DROP_NO_MEMORY);
+    return NULL;
+  }
   lt_process_first_event(t);
   note_pause(t, LT_PAUSE_END);
   return t;

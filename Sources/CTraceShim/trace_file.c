@@ -196,16 +196,20 @@ struct lt_live_slot *lt_trace_new_slot(void) {
   live_path(path);
   if (!lt_trace_is_writable()) return NULL;
   int descriptor = lt_open(path, O_RDWR | O_NOFOLLOW, 0);
-  if (descriptor < 0) return NULL;
   struct stat info;
   struct lt_live_slot *slot = NULL;
-  if (lt_fstat(descriptor, &info) == 0 && info.st_ino == lt_trace.liveInode && info.st_dev == lt_trace.liveDevice) {
+  int error = descriptor < 0 ? descriptor : lt_fstat(descriptor, &info);
+  if (!error && (info.st_ino != lt_trace.liveInode || info.st_dev != lt_trace.liveDevice)) error = -ESTALE;
+  if (!error) {
     uint32_t index = atomic_fetch_add((_Atomic uint32_t *)&lt_trace.live->slotCount, 1);
     uint64_t offset = LT_LIVE_HEADER_SIZE + (uint64_t)index * LT_SLOT_SIZE;
-    if (offset + LT_SLOT_SIZE <= lt_file_size_limit() && lt_allocate_storage(descriptor, offset, LT_SLOT_SIZE) == 0)
-      slot = lt_map_file(descriptor, offset, LT_SLOT_SIZE);
+    error = offset + LT_SLOT_SIZE > lt_file_size_limit() ? -EFBIG : lt_allocate_storage(descriptor, offset, LT_SLOT_SIZE);
+    if (!error) slot = lt_map_file(descriptor, offset, LT_SLOT_SIZE);
+    if (!error && !slot) error = -ENOMEM;
   }
-  lt_close(descriptor);
+  if (descriptor >= 0) lt_close(descriptor);
+  // Part of a program is not worth recording: what one thread frees another may have allocated.
+  if (error) stop(-error);
   if (slot) {
     slot->definitionStart = slot->definitionUsed = sizeof *slot;
     slot->eventStart = slot->eventUsed = LT_SLOT_DEFINITIONS;
@@ -313,6 +317,8 @@ bool lt_trace_append(struct lt_chunk_header *header, const void *payload, uint32
   if (isWritten && header->kind == LT_CHUNK_EVENTS) atomic_fetch_add((_Atomic uint64_t *)&lt_trace.status->eventCount, header->eventCount);
   return isWritten;
 }
+
+void lt_trace_add_drop(uint32_t reason) { atomic_fetch_add((_Atomic uint64_t *)&lt_trace.status->drops[reason], 1); }
 
 void lt_trace_add_drops(struct lt_thread *t) {
   for (int i = 0; i < LT_DROP_COUNT; i++) {

@@ -41,6 +41,8 @@ struct lt_live_slot *lt_trace_new_slot(void);
 bool lt_trace_append(struct lt_chunk_header *header, const void *payload, uint32_t size);
 /// Adds the thread's drop counters to the trace's, and clears them.
 void lt_trace_add_drops(struct lt_thread *thread);
+/// Counts one call that was lost, for which there is no thread to count it.
+void lt_trace_add_drop(uint32_t reason);
 /// What is done now and then, when a thread has sealed a chunk: images, memory samples.
 void lt_trace_after_seal(struct lt_thread *thread);
 /// Appends the closing record. The live file is removed unless `keepLive`.

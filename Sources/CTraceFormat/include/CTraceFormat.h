@@ -281,7 +281,6 @@ enum lt_operation {
 enum {
   LT_CONTROL_TIME = 48,       ///< varint: ticks since the last known time (divided as event times are)
   LT_CONTROL_EXACT_TIME = 49, ///< empty: from here on every event carries its time
-  LT_CONTROL_THREAD_END = 50, ///< empty: the thread was found to have ended
   LT_CONTROL_STACK = 51, ///< a stack change without an event: varint pops, varint pushes, tokens
 };
 
