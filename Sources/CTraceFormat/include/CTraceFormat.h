@@ -126,6 +126,9 @@ enum {
   LT_CHUNK_DEFINITIONS = 1, ///< types, images, clocks: framed definition records
   LT_CHUNK_EVENTS = 2,      ///< the events of one thread, in order
   LT_CHUNK_CLOSING = 3,     ///< struct lt_closing; authoritative if it is the last chunk
+  LT_CHUNK_SNAPSHOT = 4,     ///< struct lt_snapshot, its threads, its regions, its label: a heap image begins
+  LT_CHUNK_MEMORY = 5,       ///< struct lt_memory_part, then pages of that image
+  LT_CHUNK_SNAPSHOT_END = 6, ///< struct lt_snapshot_end: the image is whole
 };
 
 enum {
@@ -162,11 +165,19 @@ struct lt_live_header {
   uint64_t traceID;
   uint32_t slotCount; ///< slots allocated so far
   uint32_t pauseSwitch; ///< LT_SWITCH_; written by `leaktrace pause` and `resume`, read by the hooks
+  uint32_t snapshotSignal;    ///< the signal that asks for a snapshot; 0: none can be asked for
+  uint32_t snapshotsAsked;    ///< counted up by who asks, before the signal
+  uint32_t snapshotsAnswered; ///< `snapshotsAsked` as it was when the last snapshot began, once that has ended
+  int32_t snapshotError;      ///< errno of the last snapshot, 0 if it was written
+  uint32_t snapshotNumber;    ///< of the last snapshot that has ended
+  uint32_t reserved;
 };
-_Static_assert(sizeof(struct lt_live_header) == 32, "layout");
+_Static_assert(offsetof(struct lt_live_header, snapshotSignal) == 32, "layout");
+_Static_assert(sizeof(struct lt_live_header) == 56, "layout");
 
 #define LT_LIVE_HEADER_SIZE 4096u
-enum { LT_SWITCH_RECORD = 0, LT_SWITCH_PAUSED = 1 };
+/// LT_SWITCH_SNAPSHOT: the next hook of any thread is to take the snapshot that was asked for, and to set LT_SWITCH_RECORD again.
+enum { LT_SWITCH_RECORD = 0, LT_SWITCH_PAUSED = 1, LT_SWITCH_SNAPSHOT = 2 };
 
 /// At the start of every slot. Payload bytes before the `used` offsets are complete records.
 struct lt_live_slot {
@@ -326,6 +337,97 @@ static inline uint32_t lt_context_index(uint32_t operation, uint64_t innermost, 
 
 /// Push tokens: 0 is a literal key, 1 … LT_KEY_COUNT a key of the dictionary, above that a copy of keys from further out.
 enum { LT_TOKEN_LITERAL = 0, LT_TOKEN_DICTIONARY = 1, LT_TOKEN_COPY = LT_KEY_COUNT + 1 };
+
+// ---------------------------------------------------------------------------------------------------------------------
+// Snapshots: what memory held at one moment, in three kinds of chunk (thread 0, sequence counts within each kind).
+//
+// An image holds words, not bytes: a word is in it if it looks like a pointer into the process's memory, or belongs to a Swift metadata record,
+// or is an object's reference count, or a count or occupancy bitmap of the standard library's array, set and dictionary storage. Everything
+// else, which is what users' data are made of, is left out, and is read as 0.
+
+enum {
+  LT_SNAPSHOT_EXIT = 1,      ///< the process began to exit
+  LT_SNAPSHOT_SIGNAL = 2,    ///< a signal is about to end the process
+  LT_SNAPSHOT_REQUEST = 3,   ///< asked for from outside
+  LT_SNAPSHOT_CALL = 4,      ///< asked for by the program
+};
+
+enum {
+  LT_SNAPSHOT_FROZEN = 1u << 0, ///< every other thread stood still, and its registers are known; otherwise whole stacks count as in use
+};
+
+struct lt_snapshot {
+  uint32_t number; ///< of the process's snapshots, from 1
+  uint32_t reason; ///< LT_SNAPSHOT_
+  uint64_t time;   ///< trace clock; events up to and including this time come before the image
+  uint64_t monotonic; ///< CLOCK_MONOTONIC at the same moment, nanoseconds
+  uint32_t flags;     ///< LT_SNAPSHOT_FROZEN
+  uint32_t threadCount;  ///< struct lt_snapshot_thread, as many
+  uint32_t regionCount;  ///< struct lt_snapshot_region, after the threads, in order of address
+  uint32_t labelSize;    ///< bytes of UTF-8 after the regions
+  uint64_t staticTLSSize; ///< bytes below a thread pointer that are thread-local variables
+};
+_Static_assert(sizeof(struct lt_snapshot) == 48, "layout");
+
+enum {
+  LT_SNAPSHOT_THREAD_REGISTERS = 1u << 0, ///< `stackPointer` and `registers` are known
+  LT_SNAPSHOT_THREAD_SELF = 1u << 1,      ///< the thread that took the snapshot
+};
+
+struct lt_snapshot_thread {
+  uint32_t osThread;
+  uint32_t flags; ///< LT_SNAPSHOT_THREAD_
+  uint64_t stackPointer;  ///< the stack is in use from here up
+  uint64_t threadPointer; ///< base of the thread's control block (fs)
+  uint64_t instructionPointer;
+  uint64_t registers[16]; ///< those that look like pointers; the others 0
+};
+_Static_assert(sizeof(struct lt_snapshot_thread) == 160, "layout");
+
+enum {
+  LT_REGION_ANONYMOUS = 1,
+  LT_REGION_BREAK = 2, ///< the kernel's [heap]
+  LT_REGION_MAIN_STACK = 3,
+  LT_REGION_FILE = 4,   ///< private mapping of a file: images' segments
+  LT_REGION_SHARED = 5, ///< shared with other processes
+  LT_REGION_RECORDER = 6, ///< the recorder's own; its words are not in the image
+};
+enum {
+  LT_REGION_READABLE = 1u << 0,
+  LT_REGION_WRITABLE = 1u << 1,
+  LT_REGION_EXECUTABLE = 1u << 2,
+  LT_REGION_CAPTURED = 1u << 3, ///< its words are in the image
+};
+
+struct lt_snapshot_region {
+  uint64_t start, end;
+  uint32_t kind;  ///< LT_REGION_
+  uint32_t flags; ///< LT_REGION_ bits
+};
+_Static_assert(sizeof(struct lt_snapshot_region) == 24, "layout");
+
+/// Head of a LT_CHUNK_MEMORY. After it, pages until the end of the payload, in order of address, here and across parts. A page: varint of the
+/// page's number (address / 4096) less that of the page before it (0 before the first of a part); 64 bytes, a bit for each of its 512 words,
+/// the lowest first; and for each bit that is set a zigzag varint, the word less the word before it (0 before the first of a part).
+struct lt_memory_part {
+  uint32_t snapshot; ///< lt_snapshot.number
+  uint32_t part;     ///< from 0
+};
+_Static_assert(sizeof(struct lt_memory_part) == 8, "layout");
+#define LT_MEMORY_PAGE 4096u
+#define LT_MEMORY_PAGE_WORDS 512u
+
+struct lt_snapshot_end {
+  uint32_t number;
+  int32_t error; ///< errno that ended it early, 0 if the image is whole
+  uint32_t partCount;
+  uint32_t reserved;
+  uint64_t pageCount, wordCount; ///< in the image
+  uint64_t capturedBytes; ///< resident memory that was looked at
+  uint64_t pauseNanoseconds; ///< how long threads other than the snapshot's stood still
+  uint64_t totalNanoseconds; ///< from the request until the image was written
+};
+_Static_assert(sizeof(struct lt_snapshot_end) == 56, "layout");
 
 // ---------------------------------------------------------------------------------------------------------------------
 // Closing record: the payload of an LT_CHUNK_CLOSING.
