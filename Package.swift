@@ -33,6 +33,7 @@ let package = Package(
     .testTarget(
       name: "FormatTests", dependencies: ["TraceAnalysis", "TraceTestSupport", "CTraceFormat"], exclude: ["FuzzCorpus"]),
     .testTarget(name: "ReplayTests", dependencies: ["TraceAnalysis", "TraceTestSupport"]),
+    .testTarget(name: "HeapGraphTests", dependencies: ["TraceAnalysis", "TraceTestSupport"]),
     .testTarget(name: "SymbolicationTests", dependencies: ["TraceAnalysis"]),
     .testTarget(name: "ReportsTests", dependencies: ["TraceAnalysis", "TraceTestSupport"]),
     .testTarget(name: "ShimTests", dependencies: ["CTraceShim"]),
