@@ -34,6 +34,7 @@ let package = Package(
       name: "FormatTests", dependencies: ["TraceAnalysis", "TraceTestSupport", "CTraceFormat"], exclude: ["FuzzCorpus"]),
     .testTarget(name: "ReplayTests", dependencies: ["TraceAnalysis", "TraceTestSupport"]),
     .testTarget(name: "HeapGraphTests", dependencies: ["TraceAnalysis", "TraceTestSupport"]),
+    .testTarget(name: "LeaksTests", dependencies: ["TraceAnalysis", "TraceTestSupport"]),
     .testTarget(name: "SymbolicationTests", dependencies: ["TraceAnalysis"]),
     .testTarget(name: "ReportsTests", dependencies: ["TraceAnalysis", "TraceTestSupport"]),
     .testTarget(name: "ShimTests", dependencies: ["CTraceShim"]),

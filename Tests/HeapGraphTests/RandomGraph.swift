@@ -1,7 +1,8 @@
 import TraceAnalysis
 import TraceTestSupport
 
-/// A small graph as lists, to be right about slowly, and the same graph as `HeapGraph`. Which nodes and edges algorithms may use is drawn too.
+/// A small graph as lists, to be right about slowly, and the same graph as `HeapGraph`. Which nodes and edges algorithms may use is
+/// drawn too.
 struct RandomGraph {
   struct Edge: Hashable {
     var source: Int

@@ -42,8 +42,8 @@ public final class CycleSearch {
     return search(from: node, in: component, below: RetainPaths.unreached)
   }
 
-  /// The cheapest of the cycles through up to `startLimit` nodes of a component, evenly spread over its node numbers: one of the lowest cost
-  /// in the component if it has no more nodes than that. Nil for a component without a cycle; traps if there is no such component.
+  /// The cheapest of the cycles through up to `startLimit` nodes of a component, evenly spread over its node numbers: one of the lowest
+  /// cost in the component if it has no more nodes than that. Nil for a component without a cycle; traps if there is no such component.
   /// At most `startLimit` times as much work as for one node.
   public func shortestCycle(in component: ComponentID, startLimit: Int = 16) -> NodeCycle? {
     precondition(Int(component) < components.count, "no such component")

@@ -6,7 +6,8 @@ public typealias NodeID = UInt32
 public typealias EdgeIndex = UInt32
 
 /// An immutable directed graph in compressed rows: the edges of a node lie side by side, in the order in which they were added. Parallel
-/// edges and edges from a node to itself are kept. What nodes, labels and kinds stand for, and how large a node is, the graph does not know.
+/// edges and edges from a node to itself are kept. What nodes, labels and kinds stand for, and how large a node is, the graph does not
+/// know.
 ///
 /// Made by `HeapGraphBuilder`. Memory: 4 bytes a node and 9 bytes an edge. Any number of threads may use it at once.
 public final class HeapGraph: @unchecked Sendable {
