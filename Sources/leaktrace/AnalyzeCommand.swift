@@ -73,18 +73,23 @@ struct AnalyzeCommand: ParsableCommand {
     }
     let output = OutputBuffer()
     var reports: [AllocationReport] = []
+    var leaks: [LeakReport?] = []
     var opened: [ReportTrace] = []
     for path in paths {
       do {
-        let trace = ReportTrace(path: path, analysis: AllocationAnalysis(try TraceReader(path: path)))
+        let reader = try TraceReader(path: path)
+        let snapshot = together ? nil : chosenSnapshot(reader)
+        var trace = ReportTrace(path: path, analysis: AllocationAnalysis(reader, snapshot: snapshot))
+        let leakReport = together ? nil : self.leaks(reader, &trace, snapshot)
         if !trace.analysis.diagnostics.isEmpty { status = .worst(status, .damaged) }
         if together {
           opened.append(trace)
         } else if format == .text {
           // One at a time: each is shown, and its memory given back, before the next is read.
           if paths.count > 1 { try write(TraceListing.line(trace) + "\n\n", to: output) }
-          try write(AllocationText(style: style).text(report([trace])), to: output)
+          try write(AllocationText(style: style).text(report([trace]), leaks: leakReport), to: output)
         } else {
+          leaks.append(leakReport)
           reports.append(report([trace]))
         }
       } catch let error as TraceFormatError {
@@ -101,9 +106,25 @@ struct AnalyzeCommand: ParsableCommand {
         reports.append(report)
       }
     }
-    if format == .json { try write(AllocationJSON.text(reports), to: output) }
+    if format == .json { try write(AllocationJSON.text(reports, leaks: leaks), to: output) }
     try flush(output)
     if status != .success { throw status.code }
+  }
+
+  /// The last whole heap image, or the last begun.
+  private func chosenSnapshot(_ reader: TraceReader) -> TraceSnapshot? {
+    reader.snapshots.last { $0.isWhole } ?? reader.snapshots.last
+  }
+
+  private func leaks(_ reader: TraceReader, _ trace: inout ReportTrace, _ snapshot: TraceSnapshot?) -> LeakReport {
+    guard let snapshot else {
+      return LeakReport(unavailable: "the trace has no heap image: the program was killed, still runs, or was recorded with --no-snapshots")
+    }
+    let search = DebugFileSearch(debugPaths: debugPath, sysroot: sysroot)
+    let analysis = LeakAnalysis(reader, trace.analysis, snapshot: snapshot, search: search)
+    for diagnostic in analysis.diagnostics.first { trace.analysis.diagnostics.append(diagnostic) }
+    let symbolicator = Symbolicator(images: trace.analysis.definitions.images.map(\.image), search: search)
+    return LeakReport(analysis, naming: symbolicator)
   }
 
   private func report(_ traces: [ReportTrace]) -> AllocationReport {

@@ -339,7 +339,8 @@ static inline uint32_t lt_context_index(uint32_t operation, uint64_t innermost, 
 enum { LT_TOKEN_LITERAL = 0, LT_TOKEN_DICTIONARY = 1, LT_TOKEN_COPY = LT_KEY_COUNT + 1 };
 
 // ---------------------------------------------------------------------------------------------------------------------
-// Snapshots: what memory held at one moment, in three kinds of chunk (thread 0, sequence counts within each kind).
+// Snapshots: what memory held at one moment, in three kinds of chunk (thread 0, sequence counts within each kind,
+// firstTime and lastTime are lt_snapshot.time).
 //
 // An image holds words, not bytes: a word is in it if it looks like a pointer into the process's memory, or belongs to a Swift metadata record,
 // or is an object's reference count, or a count or occupancy bitmap of the standard library's array, set and dictionary storage. Everything

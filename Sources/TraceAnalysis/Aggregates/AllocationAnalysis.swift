@@ -39,6 +39,8 @@ public struct AllocationAnalysis: Sendable {
   public var mismatchCounts: [UInt64]
   public var atExit: MemoryMoment
   public var atPeak: MemoryMoment
+  /// What was live at the snapshot that was asked for; sites index `sites`.
+  public var blocksAtSnapshot: [LiveBlock] = []
 
   public var eventCount: UInt64 { eventCounts.reduce(0) { $0 &+ $1 } }
 
@@ -68,8 +70,11 @@ public struct AllocationAnalysis: Sendable {
   }
 
   /// Reads and replays a trace: one pass over its events. Memory in proportion to its live blocks, sites and stacks.
-  public init(_ reader: TraceReader) {
-    let replayer = Replayer.replay(reader, SiteTotals())
+  ///
+  /// `snapshot`: what was live when it was taken is kept as well, in memory in proportion to that.
+  public init(_ reader: TraceReader, snapshot: TraceSnapshot? = nil) {
+    let replayer = Replayer.replay(reader, SiteTotals(), checkpoint: snapshot?.time)
+    if snapshot != nil { blocksAtSnapshot = replayer.blocksAtCheckpoint }
     header = reader.header
     clock = reader.clock
     definitions = reader.definitions

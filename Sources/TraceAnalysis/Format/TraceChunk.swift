@@ -4,6 +4,8 @@ import CTraceFormat
 
 public enum ChunkKind: Hashable, Sendable {
   case definitions, events, closing
+  /// A heap image: its beginning, its pages, its end.
+  case snapshot, memory, snapshotEnd
   case unknown(UInt16)
 
   init(rawValue: UInt16) {
@@ -11,6 +13,9 @@ public enum ChunkKind: Hashable, Sendable {
     case Int(LT_CHUNK_DEFINITIONS): self = .definitions
     case Int(LT_CHUNK_EVENTS): self = .events
     case Int(LT_CHUNK_CLOSING): self = .closing
+    case Int(LT_CHUNK_SNAPSHOT): self = .snapshot
+    case Int(LT_CHUNK_MEMORY): self = .memory
+    case Int(LT_CHUNK_SNAPSHOT_END): self = .snapshotEnd
     default: self = .unknown(rawValue)
     }
   }
@@ -20,6 +25,9 @@ public enum ChunkKind: Hashable, Sendable {
     case .definitions: UInt16(LT_CHUNK_DEFINITIONS)
     case .events: UInt16(LT_CHUNK_EVENTS)
     case .closing: UInt16(LT_CHUNK_CLOSING)
+    case .snapshot: UInt16(LT_CHUNK_SNAPSHOT)
+    case .memory: UInt16(LT_CHUNK_MEMORY)
+    case .snapshotEnd: UInt16(LT_CHUNK_SNAPSHOT_END)
     case .unknown(let n): n
     }
   }
@@ -29,6 +37,9 @@ public enum ChunkKind: Hashable, Sendable {
     case .definitions: "definitions"
     case .events: "events"
     case .closing: "closing"
+    case .snapshot: "snapshot"
+    case .memory: "memory"
+    case .snapshotEnd: "snapshot end"
     case .unknown(let n): "kind \(n)"
     }
   }

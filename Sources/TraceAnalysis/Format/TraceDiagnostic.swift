@@ -43,6 +43,12 @@ public struct TraceDiagnostic: Hashable, Sendable {
     case liveFileIgnored(reason: String)
     /// A closing record that is too short.
     case damagedClosing
+    /// The beginning or the end of a heap image, too short for what it says it holds.
+    case damagedSnapshot
+    /// Pages of a heap image that break off at byte `payloadOffset`.
+    case damagedMemory(payloadOffset: Int)
+    /// More words in a heap image than the file justifies, or than this machine could hold.
+    case tooMuchMemory(words: UInt64)
     /// The file could not be read here.
     case readFailed(errno: Int32)
   }

@@ -13,6 +13,8 @@ public final class TraceReader {
   /// The closing record, if it is the last chunk: then the trace is whole.
   public let closing: TraceClosing?
   public let definitions: TraceDefinitions
+  /// The heap images that were begun, in order of time.
+  public let snapshots: [TraceSnapshot]
   /// Sound chunks in file order, then the payloads of the live file that the trace does not hold yet.
   public let chunks: [TraceChunk]
   /// Bytes of the trace file.
@@ -81,6 +83,7 @@ public final class TraceReader {
     var collector = DefinitionCollector(fileSize: source.size + liveSize)
     let buffer = PayloadBuffer()
     var closing: TraceClosing?
+    var snapshots = SnapshotCollector()
     for (index, chunk) in chunks.enumerated() {
       switch chunk.kind {
       case .definitions:
@@ -99,6 +102,14 @@ public final class TraceReader {
         }
       case .events:
         closing = nil
+      case .snapshot, .snapshotEnd:
+        if let failure = loader.load(chunk, into: buffer) {
+          diagnostics.append(.init(failure, at: chunk.place, chunk: index))
+        } else if !snapshots.take(buffer.bytes, of: chunk) {
+          diagnostics.append(.init(.damagedSnapshot, at: chunk.place, chunk: index))
+        }
+      case .memory:
+        snapshots.takeMemory(chunk: index, time: chunk.firstTime)
       case .unknown:
         break
       }
@@ -108,6 +119,7 @@ public final class TraceReader {
       collector.add(ThreadRecord(thread: payload.thread, osThread: UInt64(payload.osThread), time: payload.firstTime))
     }
     definitions = collector.finish(diagnostics: &diagnostics)
+    self.snapshots = snapshots.finish()
     self.closing = closing
     self.diagnostics = diagnostics
   }
@@ -151,7 +163,7 @@ private struct ChunkContents {
           diagnostics.append(.init(.duplicateChunk(thread: chunk.thread, sequence: chunk.sequence), at: chunk.place))
           continue
         }
-      case .closing, .unknown: break
+      case .closing, .snapshot, .memory, .snapshotEnd, .unknown: break
       }
       chunks.append(chunk)
     }

@@ -56,6 +56,47 @@ public struct TraceWriter {
     try append(kind: .definitions, thread: thread, payload: definitions.flatMap(\.encoded), compression: compression)
   }
 
+  /// Appends a heap image in parts of so many pages each, and its end.
+  public mutating func append(
+    _ snapshot: TraceSnapshot, words: [(address: UInt64, value: UInt64)], pagesPerPart: Int = 1024, compression: Compression = .zstd
+  ) throws(TraceFormatError) {
+    func put(_ kind: ChunkKind, _ payload: [UInt8]) throws(TraceFormatError) {
+      try append(kind: kind, thread: 0, payload: payload, firstTime: snapshot.time, lastTime: snapshot.time, compression: compression)
+    }
+    try put(.snapshot, snapshot.encoded())
+    let pages = Dictionary(grouping: words, by: { $0.address >> 12 }).sorted { $0.key < $1.key }
+    var part: UInt32 = 0
+    var rest = pages[...]
+    while !rest.isEmpty {
+      var payload = ByteBuilder()
+      payload.bytes = rawBytes(of: lt_memory_part(snapshot: snapshot.number, part: part))
+      var lastPage: UInt64 = 0
+      var lastValue: UInt64 = 0
+      for (page, words) in rest.prefix(pagesPerPart) {
+        payload.varint(page - lastPage)
+        lastPage = page
+        var bitmap = [UInt8](repeating: 0, count: 64)
+        for word in words { bitmap[Int(word.address >> 3 & 511) / 8] |= 1 << UInt8(word.address >> 3 & 7) }
+        payload.bytes += bitmap
+        for word in words.sorted(by: { $0.address < $1.address }) {
+          payload.zigzag(Int64(bitPattern: word.value &- lastValue))
+          lastValue = word.value
+        }
+      }
+      try put(.memory, payload.bytes)
+      rest = rest.dropFirst(pagesPerPart)
+      part += 1
+    }
+    if let end = snapshot.end {
+      try put(
+        .snapshotEnd,
+        rawBytes(
+          of: lt_snapshot_end(
+            number: snapshot.number, error: end.error, partCount: part, reserved: 0, pageCount: UInt64(pages.count), wordCount: UInt64(words.count),
+            capturedBytes: end.capturedBytes, pauseNanoseconds: end.pauseNanoseconds, totalNanoseconds: end.totalNanoseconds)))
+    }
+  }
+
   /// Appends the closing record.
   public mutating func append(_ closing: TraceClosing) throws(TraceFormatError) {
     try append(kind: .closing, thread: 0, payload: closing.encoded(), compression: .none)

@@ -33,14 +33,29 @@ public struct Replayer<Observer: ReplayObserver>: EventSink {
   }
 
   /// `isForked`: the process began as a fork, so that frees of what was never seen allocated are to be expected.
-  public init(_ observer: Observer, process: ProcessRecord) {
+  public init(_ observer: Observer, process: ProcessRecord, checkpoint: UInt64? = nil) {
     self.observer = observer
     isForked = process.isForked
+    self.checkpoint = checkpoint ?? .max
+  }
+
+  /// Ticks. What is live after the events up to and including this time is kept in `blocksAtCheckpoint`.
+  private let checkpoint: UInt64
+  private var keptBlocks: [LiveBlock]?
+
+  /// The blocks that were live at the checkpoint, in no particular order; those live now if no event came after it.
+  public var blocksAtCheckpoint: [LiveBlock] { keptBlocks ?? liveBlocks }
+
+  private var liveBlocks: [LiveBlock] {
+    var result: [LiveBlock] = []
+    result.reserveCapacity(blocks.count)
+    blocks.forEach { result.append($0) }
+    return result
   }
 
   /// Replays a whole trace and gives the observer back, with what is live at the end.
-  public static func replay(_ reader: TraceReader, _ observer: Observer) -> Replayer {
-    var replayer = Replayer(observer, process: reader.definitions.process)
+  public static func replay(_ reader: TraceReader, _ observer: Observer, checkpoint: UInt64? = nil) -> Replayer {
+    var replayer = Replayer(observer, process: reader.definitions.process, checkpoint: checkpoint)
     reader.replay(into: &replayer, stacks: .allocations)
     return replayer
   }
@@ -85,6 +100,7 @@ public struct Replayer<Observer: ReplayObserver>: EventSink {
 
   @inline(__always)
   public mutating func take(_ event: TraceEvent, mayWait: Bool) -> EventVerdict {
+    if event.time > checkpoint, keptBlocks == nil { keptBlocks = liveBlocks }
     let verdict = apply(event, mayWait: mayWait)
     if verdict == .taken {
       countsByOperation[Int(event.operation.rawValue)].pointee &+= 1

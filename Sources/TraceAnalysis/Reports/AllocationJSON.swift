@@ -5,17 +5,19 @@ public enum AllocationJSON {
   /// Raised when a field changes its meaning or goes away; not when one is added.
   public static let schemaVersion: UInt64 = 1
 
-  public static func text(_ reports: [AllocationReport]) -> String {
+  /// `leaks` has for each report what was found out about leaks, nil where that was not asked.
+  public static func text(_ reports: [AllocationReport], leaks: [LeakReport?] = []) -> String {
     JSONValue.object([
       ("schema", .string("leaktrace.allocations")),
       ("schemaVersion", .number(schemaVersion)),
-      ("reports", .array(reports.map(value))),
+      ("reports", .array(reports.enumerated().map { value($1, leaks: $0 < leaks.count ? leaks[$0] : nil) })),
     ]).text + "\n"
   }
 
-  private static func value(_ report: AllocationReport) -> JSONValue {
+  private static func value(_ report: AllocationReport, leaks: LeakReport?) -> JSONValue {
     .object([
       ("traces", .array(report.traces.map(value))),
+    ] + (leaks.map(FindingJSON.fields) ?? []) + [
       ("sortedBy", .string(report.selection.order.rawValue)),
       ("siteCount", .number(UInt64(report.siteCount))),
       ("total", value(report.total)),

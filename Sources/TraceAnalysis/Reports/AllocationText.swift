@@ -6,9 +6,11 @@ public struct AllocationText {
 
   public init(style: TextStyle = TextStyle()) { self.style = style }
 
-  public func text(_ report: AllocationReport) -> String {
+  /// `leaks` stand before the sites.
+  public func text(_ report: AllocationReport, leaks: LeakReport? = nil) -> String {
     var lines = TextLines(style: style)
     for trace in report.traces { writeHead(trace, to: &lines) }
+    if let leaks { FindingText(style: style).write(leaks, to: &lines) }
     if report.traces.count > 1 {
       lines.line(
         "\(report.traces.count) traces together; peaks are each process's own, added up.")

@@ -27,6 +27,9 @@ extension TraceDiagnostic {
       case .eventCountMismatch(let claimed, let found): "a chunk has \(found) events but is said to have \(claimed)"
       case .damagedSlot(let reason): "a slot is damaged: \(PlainText.escaped(reason))"
       case .liveFileIgnored(let reason): "the live file beside the trace was ignored: \(PlainText.escaped(reason))"
+      case .damagedSnapshot: "the frame of a heap image is too short"
+      case .damagedMemory(let offset): "the pages of a heap image break off at byte \(offset) of their chunk"
+      case .tooMuchMemory(let words): "a heap image holds more than a file of this size justifies; \(words) words were read"
       case .damagedClosing: "the closing record is too short"
       case .readFailed(let code): "the file cannot be read here (errno \(code))"
       }

@@ -58,6 +58,18 @@ struct TextLines {
     }
   }
 
+  /// Two parts at the ends of a line; the second on a line of its own, further in, if they do not fit together.
+  mutating func spread(_ first: String, _ second: String, indent: Int, emphasized: Bool = false) {
+    let used = indent + first.count + second.count
+    guard !second.isEmpty, used + 2 <= style.width else {
+      pair(first, second.isEmpty ? nil : second, indent: indent, continuation: indent + 4, emphasized: emphasized)
+      return
+    }
+    // Beyond a hundred columns the eye loses the line.
+    let gap = max(2, min(style.width, max(100, used + 2)) - used)
+    text += String(repeating: " ", count: indent) + emphasize(first, emphasized) + String(repeating: " ", count: gap) + second + "\n"
+  }
+
   private func emphasize(_ text: String, _ emphasized: Bool) -> String {
     emphasized && style.emphasis == .terminal ? "\u{1B}[1m\(text)\u{1B}[0m" : text
   }

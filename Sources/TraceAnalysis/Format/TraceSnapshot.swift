@@ -1,0 +1,296 @@
+// The frame of a heap image: when and why it was taken, what the threads were doing, which memory there was.
+
+import CTraceFormat
+
+/// Why a heap image was taken.
+public enum SnapshotReason: Hashable, Sendable {
+  case exit, signal, request, call
+  case other(UInt32)
+
+  init(rawValue: UInt32) {
+    switch Int(rawValue) {
+    case Int(LT_SNAPSHOT_EXIT): self = .exit
+    case Int(LT_SNAPSHOT_SIGNAL): self = .signal
+    case Int(LT_SNAPSHOT_REQUEST): self = .request
+    case Int(LT_SNAPSHOT_CALL): self = .call
+    default: self = .other(rawValue)
+    }
+  }
+
+  var rawValue: UInt32 {
+    switch self {
+    case .exit: UInt32(LT_SNAPSHOT_EXIT)
+    case .signal: UInt32(LT_SNAPSHOT_SIGNAL)
+    case .request: UInt32(LT_SNAPSHOT_REQUEST)
+    case .call: UInt32(LT_SNAPSHOT_CALL)
+    case .other(let n): n
+    }
+  }
+}
+
+/// A thread as it stood when an image was taken.
+public struct SnapshotThread: Hashable, Sendable {
+  public var osThread: UInt32
+  /// The stack is in use from here up; nil if the thread could not be stopped.
+  public var stackPointer: UInt64?
+  /// Base of the thread's control block; 0 if unknown.
+  public var threadPointer: UInt64
+  public var instructionPointer: UInt64
+  /// Those that looked like pointers.
+  public var registers: [UInt64]
+  /// It took the snapshot.
+  public var isSelf: Bool
+
+  public init(
+    osThread: UInt32, stackPointer: UInt64?, threadPointer: UInt64, instructionPointer: UInt64 = 0, registers: [UInt64] = [], isSelf: Bool = false
+  ) {
+    self.osThread = osThread
+    self.stackPointer = stackPointer
+    self.threadPointer = threadPointer
+    self.instructionPointer = instructionPointer
+    self.registers = registers
+    self.isSelf = isSelf
+  }
+}
+
+/// A mapping of the traced process.
+public struct MemoryRegion: Hashable, Sendable {
+  public enum Kind: Hashable, Sendable {
+    case anonymous, programBreak, mainStack, file, shared, recorder
+    case other(UInt32)
+  }
+
+  public var range: Range<UInt64>
+  public var kind: Kind
+  public var isWritable: Bool
+  public var isExecutable: Bool
+  /// Its words are in the image.
+  public var isCaptured: Bool
+
+  public init(range: Range<UInt64>, kind: Kind, isWritable: Bool = true, isExecutable: Bool = false, isCaptured: Bool = true) {
+    self.range = range
+    self.kind = kind
+    self.isWritable = isWritable
+    self.isExecutable = isExecutable
+    self.isCaptured = isCaptured
+  }
+}
+
+/// A heap image in a trace, without its words; see `HeapImage`.
+public struct TraceSnapshot: Hashable, Sendable {
+  /// From 1, in the process's order.
+  public var number: UInt32
+  public var reason: SnapshotReason
+  /// Ticks. Events up to and including this time come before the image.
+  public var time: UInt64
+  /// Nanoseconds of CLOCK_MONOTONIC.
+  public var monotonic: UInt64
+  /// Every other thread stood still.
+  public var isFrozen: Bool
+  /// Bytes below a thread pointer that are thread-local variables.
+  public var staticTLSSize: UInt64
+  public var threads: [SnapshotThread]
+  /// In order of address, disjoint.
+  public var regions: [MemoryRegion]
+  public var label: String
+  /// Set by the end of the image.
+  public var end: End?
+  /// Indices of its memory chunks in the reader's.
+  var memoryChunks: [Int] = []
+
+  public struct End: Hashable, Sendable {
+    /// errno that ended it early; 0: the image is whole.
+    public var error: Int32
+    public var partCount: UInt32
+    public var pageCount: UInt64
+    public var wordCount: UInt64
+    /// Resident memory that was looked at.
+    public var capturedBytes: UInt64
+    /// How long other threads stood still.
+    public var pauseNanoseconds: UInt64
+    public var totalNanoseconds: UInt64
+
+    public init(
+      error: Int32 = 0, partCount: UInt32 = 0, pageCount: UInt64 = 0, wordCount: UInt64 = 0, capturedBytes: UInt64 = 0, pauseNanoseconds: UInt64 = 0,
+      totalNanoseconds: UInt64 = 0
+    ) {
+      self.error = error
+      self.partCount = partCount
+      self.pageCount = pageCount
+      self.wordCount = wordCount
+      self.capturedBytes = capturedBytes
+      self.pauseNanoseconds = pauseNanoseconds
+      self.totalNanoseconds = totalNanoseconds
+    }
+  }
+
+  public init(
+    number: UInt32 = 1, reason: SnapshotReason = .exit, time: UInt64, monotonic: UInt64 = 0, isFrozen: Bool = true, staticTLSSize: UInt64 = 0,
+    threads: [SnapshotThread] = [], regions: [MemoryRegion] = [], label: String = "", end: End? = End()
+  ) {
+    self.number = number
+    self.reason = reason
+    self.time = time
+    self.monotonic = monotonic
+    self.isFrozen = isFrozen
+    self.staticTLSSize = staticTLSSize
+    self.threads = threads
+    self.regions = regions
+    self.label = label
+    self.end = end
+  }
+
+  /// All of it was written.
+  public var isWhole: Bool { end?.error == 0 && end.map { Int($0.partCount) } == memoryChunks.count }
+}
+
+extension TraceSnapshot {
+  /// Nil if the payload is shorter than it says.
+  init?(decoding bytes: UnsafeRawBufferPointer) {
+    let headSize = MemoryLayout<lt_snapshot>.size
+    guard bytes.count >= headSize else { return nil }
+    let head = bytes.loadUnaligned(as: lt_snapshot.self)
+    let threadSize = MemoryLayout<lt_snapshot_thread>.size
+    let regionSize = MemoryLayout<lt_snapshot_region>.size
+    let threadsEnd = headSize + Int(head.threadCount) * threadSize
+    let regionsEnd = threadsEnd + Int(head.regionCount) * regionSize
+    guard bytes.count >= regionsEnd + Int(head.labelSize) else { return nil }
+    number = head.number
+    reason = SnapshotReason(rawValue: head.reason)
+    time = head.time
+    monotonic = head.monotonic
+    isFrozen = head.flags & UInt32(LT_SNAPSHOT_FROZEN) != 0
+    staticTLSSize = head.staticTLSSize
+    threads = (0..<Int(head.threadCount)).map { index in
+      var thread = bytes.loadUnaligned(fromByteOffset: headSize + index * threadSize, as: lt_snapshot_thread.self)
+      let isKnown = thread.flags & UInt32(LT_SNAPSHOT_THREAD_REGISTERS) != 0
+      let registers = withUnsafeBytes(of: &thread.registers) { Array($0.bindMemory(to: UInt64.self)) }
+      return SnapshotThread(
+        osThread: thread.osThread, stackPointer: isKnown ? thread.stackPointer : nil, threadPointer: thread.threadPointer,
+        instructionPointer: thread.instructionPointer, registers: registers.filter { $0 != 0 },
+        isSelf: thread.flags & UInt32(LT_SNAPSHOT_THREAD_SELF) != 0)
+    }
+    var regions: [MemoryRegion] = []
+    var last: UInt64 = 0
+    for index in 0..<Int(head.regionCount) {
+      let region = bytes.loadUnaligned(fromByteOffset: threadsEnd + index * regionSize, as: lt_snapshot_region.self)
+      // Out of order or empty: no mapping of a process looks so.
+      guard region.start >= last, region.end > region.start else { continue }
+      last = region.end
+      regions.append(MemoryRegion(region))
+    }
+    self.regions = regions
+    label = String(decoding: UnsafeRawBufferPointer(rebasing: bytes[regionsEnd..<regionsEnd + Int(head.labelSize)]), as: UTF8.self)
+  }
+
+  /// As the recorder writes it.
+  func encoded() -> [UInt8] {
+    var head = lt_snapshot()
+    head.number = number
+    head.reason = reason.rawValue
+    head.time = time
+    head.monotonic = monotonic
+    head.flags = isFrozen ? UInt32(LT_SNAPSHOT_FROZEN) : 0
+    head.threadCount = UInt32(threads.count)
+    head.regionCount = UInt32(regions.count)
+    head.labelSize = UInt32(label.utf8.count)
+    head.staticTLSSize = staticTLSSize
+    var bytes = rawBytes(of: head)
+    for thread in threads {
+      var raw = lt_snapshot_thread()
+      raw.osThread = thread.osThread
+      raw.flags =
+        (thread.stackPointer != nil ? UInt32(LT_SNAPSHOT_THREAD_REGISTERS) : 0) | (thread.isSelf ? UInt32(LT_SNAPSHOT_THREAD_SELF) : 0)
+      raw.stackPointer = thread.stackPointer ?? 0
+      raw.threadPointer = thread.threadPointer
+      raw.instructionPointer = thread.instructionPointer
+      withUnsafeMutableBytes(of: &raw.registers) { buffer in
+        for (index, value) in thread.registers.prefix(16).enumerated() { buffer.storeBytes(of: value, toByteOffset: index * 8, as: UInt64.self) }
+      }
+      bytes += rawBytes(of: raw)
+    }
+    for region in regions { bytes += rawBytes(of: region.raw) }
+    return bytes + Array(label.utf8)
+  }
+}
+
+extension MemoryRegion {
+  init(_ raw: lt_snapshot_region) {
+    range = raw.start..<raw.end
+    switch Int(raw.kind) {
+    case Int(LT_REGION_ANONYMOUS): kind = .anonymous
+    case Int(LT_REGION_BREAK): kind = .programBreak
+    case Int(LT_REGION_MAIN_STACK): kind = .mainStack
+    case Int(LT_REGION_FILE): kind = .file
+    case Int(LT_REGION_SHARED): kind = .shared
+    case Int(LT_REGION_RECORDER): kind = .recorder
+    default: kind = .other(raw.kind)
+    }
+    isWritable = raw.flags & UInt32(LT_REGION_WRITABLE) != 0
+    isExecutable = raw.flags & UInt32(LT_REGION_EXECUTABLE) != 0
+    isCaptured = raw.flags & UInt32(LT_REGION_CAPTURED) != 0
+  }
+
+  var raw: lt_snapshot_region {
+    let number: UInt32 =
+      switch kind {
+      case .anonymous: UInt32(LT_REGION_ANONYMOUS)
+      case .programBreak: UInt32(LT_REGION_BREAK)
+      case .mainStack: UInt32(LT_REGION_MAIN_STACK)
+      case .file: UInt32(LT_REGION_FILE)
+      case .shared: UInt32(LT_REGION_SHARED)
+      case .recorder: UInt32(LT_REGION_RECORDER)
+      case .other(let n): n
+      }
+    let flags =
+      UInt32(LT_REGION_READABLE) | (isWritable ? UInt32(LT_REGION_WRITABLE) : 0) | (isExecutable ? UInt32(LT_REGION_EXECUTABLE) : 0)
+      | (isCaptured ? UInt32(LT_REGION_CAPTURED) : 0)
+    return lt_snapshot_region(start: range.lowerBound, end: range.upperBound, kind: number, flags: flags)
+  }
+}
+
+extension TraceSnapshot.End {
+  init(_ raw: lt_snapshot_end) {
+    error = raw.error
+    partCount = raw.partCount
+    pageCount = raw.pageCount
+    wordCount = raw.wordCount
+    capturedBytes = raw.capturedBytes
+    pauseNanoseconds = raw.pauseNanoseconds
+    totalNanoseconds = raw.totalNanoseconds
+  }
+}
+
+/// Puts the chunks of each image together: they need not stand together in the file.
+struct SnapshotCollector {
+  /// More images than this are not told apart by number; a process that takes so many is not in earnest.
+  private static let limit = 1 << 16
+  private var snapshots: [UInt32: TraceSnapshot] = [:]
+  private var ends: [UInt32: TraceSnapshot.End] = [:]
+  private var memory: [UInt64: [Int]] = [:]
+
+  /// False if the payload is damaged.
+  mutating func take(_ bytes: UnsafeRawBufferPointer, of chunk: TraceChunk) -> Bool {
+    if chunk.kind == .snapshotEnd {
+      guard bytes.count >= MemoryLayout<lt_snapshot_end>.size else { return false }
+      let raw = bytes.loadUnaligned(as: lt_snapshot_end.self)
+      if ends.count < Self.limit, ends[raw.number] == nil { ends[raw.number] = TraceSnapshot.End(raw) }
+      return true
+    }
+    guard let snapshot = TraceSnapshot(decoding: bytes) else { return false }
+    if snapshots.count < Self.limit, snapshots[snapshot.number] == nil { snapshots[snapshot.number] = snapshot }
+    return true
+  }
+
+  /// `time` stands in the chunk's header, and is the image's.
+  mutating func takeMemory(chunk: Int, time: UInt64) { memory[time, default: []].append(chunk) }
+
+  func finish() -> [TraceSnapshot] {
+    snapshots.values.map { snapshot in
+      var snapshot = snapshot
+      snapshot.end = ends[snapshot.number]
+      snapshot.memoryChunks = memory[snapshot.time] ?? []
+      return snapshot
+    }.sorted { ($0.time, $0.number) < ($1.time, $1.number) }
+  }
+}

@@ -1,0 +1,175 @@
+// The words of memory that a snapshot kept.
+
+import CTraceFormat
+
+/// The words of one snapshot, by address. What is not in it is 0, or was users' data: the two are the same to who looks for pointers.
+///
+/// Memory: 8 bytes a word and 88 a page. Not to be shared between threads while being looked at, since the last page is remembered.
+public final class HeapImage {
+  /// Page numbers (address / 4096), ascending, without repeats.
+  private(set) var pages: [UInt64] = []
+  /// Eight words a page: a bit for each word that is there.
+  private var bitmaps: [UInt64] = []
+  /// Eight a page: index of the first value of each of those eight groups of 64 words.
+  private var starts: [UInt32] = []
+  /// Index of the first value of each page.
+  private var bases: [Int] = []
+  private var values: [UInt64] = []
+  private var lastIndex = 0
+  private var lastPage = UInt64.max
+
+  public var wordCount: Int { values.count }
+  public var pageCount: Int { pages.count }
+
+  /// An image of given words, by address.
+  public init(words: [(address: UInt64, value: UInt64)] = []) {
+    for word in words.sorted(by: { $0.address < $1.address }) {
+      let page = word.address >> 12
+      if pages.last != page { beginPage(page) }
+      let index = Int(word.address >> 3 & 511)
+      bitmaps[bitmaps.count - 8 + index / 64] |= 1 << UInt64(index & 63)
+      values.append(word.value)
+    }
+    finish()
+  }
+
+  /// Reads the image of `snapshot`. Linear in its words. What is wrong with it is added to `diagnostics`.
+  public init(_ snapshot: TraceSnapshot, in reader: TraceReader, diagnostics: inout TraceDiagnostics) {
+    let buffer = PayloadBuffer()
+    // A word takes a byte at least; of an image that repeats itself, zstd makes some hundred times less.
+    var budget = max(UInt64(256 << 20), reader.fileSize.rawValue &* 64)
+    if let claimed = snapshot.end?.wordCount, claimed < 1 << 32, claimed < UInt64(reader.fileSize.rawValue) { values.reserveCapacity(Int(claimed)) }
+    for index in snapshot.memoryChunks {
+      let chunk = reader.chunks[index]
+      if let failure = reader.loader.load(chunk, into: buffer) {
+        diagnostics.append(.init(failure, at: chunk.place, chunk: index))
+        continue
+      }
+      guard buffer.count >= MemoryLayout<lt_memory_part>.size,
+        buffer.bytes.loadUnaligned(as: lt_memory_part.self).snapshot == snapshot.number
+      else { continue }
+      if let offset = take(buffer, budget: &budget) {
+        diagnostics.append(
+          .init(budget == 0 ? .tooMuchMemory(words: UInt64(values.count)) : .damagedMemory(payloadOffset: offset), at: chunk.place, chunk: index))
+        if budget == 0 { break }
+      }
+    }
+    finish()
+  }
+
+  private func beginPage(_ page: UInt64) {
+    pages.append(page)
+    bases.append(values.count)
+    for _ in 0..<8 { bitmaps.append(0) }
+  }
+
+  /// Adds the pages of a part. The offset at which it is damaged, or nil.
+  private func take(_ buffer: PayloadBuffer, budget: inout UInt64) -> Int? {
+    let head = MemoryLayout<lt_memory_part>.size
+    var cursor = ByteCursor(UnsafePointer(buffer.start) + head, count: buffer.count - head)
+    var page: UInt64 = 0
+    var value: UInt64 = 0
+    while cursor.remaining > 0 {
+      let offset = buffer.count - cursor.remaining
+      guard let step = cursor.varint(), let map = cursor.part(64) else { return offset }
+      let (next, overflow) = page.addingReportingOverflow(step)
+      guard !overflow, next >> 52 == 0, pages.last.map({ next > $0 }) ?? true else { return offset }
+      page = next
+      let words = UnsafeRawPointer(map.position)
+      var count = 0
+      for group in 0..<8 { count += words.loadUnaligned(fromByteOffset: group * 8, as: UInt64.self).nonzeroBitCount }
+      guard UInt64(count) <= budget else {
+        budget = 0
+        return offset
+      }
+      budget -= UInt64(count)
+      let before = values.count
+      for _ in 0..<count {
+        guard let difference = cursor.zigzag() else {
+          values.removeLast(values.count - before)
+          return offset
+        }
+        value = value &+ UInt64(bitPattern: difference)
+        values.append(value)
+      }
+      pages.append(page)
+      bases.append(before)
+      for group in 0..<8 { bitmaps.append(words.loadUnaligned(fromByteOffset: group * 8, as: UInt64.self)) }
+    }
+    return nil
+  }
+
+  private func finish() {
+    starts.reserveCapacity(bitmaps.count)
+    var sum: UInt32 = 0
+    for (index, bitmap) in bitmaps.enumerated() {
+      if index & 7 == 0 { sum = 0 }
+      starts.append(sum)
+      sum += UInt32(bitmap.nonzeroBitCount)
+    }
+  }
+
+  /// Index of the first page at or after `page`. Logarithmic; constant for the page asked for last and the one after.
+  private func lowerBound(_ page: UInt64) -> Int {
+    if page == lastPage { return lastIndex }
+    if page == lastPage &+ 1, lastIndex < pages.count {
+      let next = pages[lastIndex] == lastPage ? lastIndex + 1 : lastIndex
+      lastPage = page
+      lastIndex = next
+      return next
+    }
+    var low = 0
+    var high = pages.count
+    while low < high {
+      let middle = (low + high) / 2
+      if pages[middle] < page { low = middle + 1 } else { high = middle }
+    }
+    lastPage = page
+    lastIndex = low
+    return low
+  }
+
+  /// The word at an address that is a multiple of 8; nil if the image has none there.
+  public func word(at address: UInt64) -> UInt64? {
+    let index = lowerBound(address >> 12)
+    guard index < pages.count, pages[index] == address >> 12 else { return nil }
+    let word = Int(address >> 3 & 511)
+    let bitmap = bitmaps[index * 8 + word / 64]
+    let bit = UInt64(1) << UInt64(word & 63)
+    guard bitmap & bit != 0 else { return nil }
+    return values[bases[index] + Int(starts[index * 8 + word / 64]) + (bitmap & (bit - 1)).nonzeroBitCount]
+  }
+
+  /// Calls `body` with the address and value of each word in `range`, in order. Linear in the words, and the pages between.
+  @inline(__always)
+  public func forEachWord(in range: Range<UInt64>, _ body: (UInt64, UInt64) -> Void) {
+    guard !range.isEmpty else { return }
+    let first = (range.lowerBound &+ 7) & ~7
+    var index = lowerBound(first >> 12)
+    while index < pages.count {
+      let base = pages[index] << 12
+      if base >= range.upperBound { return }
+      let from = base < first ? Int((first - base) >> 3) : 0
+      let to = range.upperBound - base >= 4096 ? 512 : Int((range.upperBound - base + 7) >> 3)
+      if from >= to { return }
+      var group = from / 64
+      while group * 64 < to {
+        let whole = bitmaps[index * 8 + group]
+        var bits = whole
+        if group == from / 64 { bits &= ~UInt64(0) << UInt64(from & 63) }
+        if to < group * 64 + 64 { bits &= (UInt64(1) << UInt64(to & 63)) &- 1 }
+        if bits != 0 {
+          var value = bases[index] + Int(starts[index * 8 + group]) + (whole & ((bits & (0 &- bits)) &- 1)).nonzeroBitCount
+          while bits != 0 {
+            let bit = bits.trailingZeroBitCount
+            body(base + UInt64(group * 64 + bit) * 8, values[value])
+            value += 1
+            bits &= bits - 1
+          }
+        }
+        group += 1
+      }
+      index += 1
+    }
+  }
+}

@@ -1,0 +1,94 @@
+// The blocks that were live at a moment, in order of address.
+
+/// The number of a live block: its place in the order of addresses, from 0.
+public struct BlockID: Hashable, Comparable, Sendable, BitwiseCopyable {
+  public var rawValue: UInt32
+  @inline(__always) public init(_ rawValue: UInt32) { self.rawValue = rawValue }
+  public static func < (a: Self, b: Self) -> Bool { a.rawValue < b.rawValue }
+}
+
+/// The live blocks of a trace at one moment, to be looked up by any address inside them. Immutable.
+///
+/// Memory: 48 bytes a block, and 16 for each page with a block in it.
+public struct LiveHeap: Sendable {
+  /// Ascending by address; disjoint.
+  public let blocks: [LiveBlock]
+  /// Open-addressed from page number + 1 to the first block that begins in the page.
+  private let pageKeys: [UInt64]
+  private let pageFirst: [UInt32]
+  private let shift: UInt64
+
+  /// O(n log n).
+  public init(_ unsorted: [LiveBlock]) {
+    var blocks = unsorted
+    blocks.sort { $0.address < $1.address }
+    if blocks.count > Int(UInt32.max) - 1 { blocks.removeLast(blocks.count - Int(UInt32.max) + 1) }
+    self.blocks = blocks
+    var pageCount = 0
+    var last = UInt64.max
+    for block in blocks where block.address >> 12 != last {
+      pageCount += 1
+      last = block.address >> 12
+    }
+    var capacity = 16
+    while capacity < pageCount * 2 { capacity *= 2 }
+    let shift = UInt64(64 - capacity.trailingZeroBitCount)
+    var keys = [UInt64](repeating: 0, count: capacity)
+    var first = [UInt32](repeating: 0, count: capacity)
+    last = UInt64.max
+    for (index, block) in blocks.enumerated() where block.address >> 12 != last {
+      last = block.address >> 12
+      var slot = Int(truncatingIfNeeded: (last &* 0x9E37_79B9_7F4A_7C15) >> shift)
+      while keys[slot] != 0 { slot = (slot + 1) & (capacity - 1) }
+      keys[slot] = last + 1
+      first[slot] = UInt32(index)
+    }
+    pageKeys = keys
+    pageFirst = first
+    self.shift = shift
+  }
+
+  public var count: Int { blocks.count }
+  @inline(__always) public subscript(_ id: BlockID) -> LiveBlock { blocks[Int(id.rawValue)] }
+
+  /// The block that holds `address`: from its start up to its size, or its start alone if its size is 0. Expected constant time.
+  @inline(__always)
+  public func block(containing address: UInt64) -> BlockID? {
+    let page = address >> 12
+    var slot = Int(truncatingIfNeeded: (page &* 0x9E37_79B9_7F4A_7C15) >> shift)
+    while true {
+      let key = pageKeys[slot]
+      if key == page &+ 1 {
+        var index = Int(pageFirst[slot])
+        if blocks[index].address > address { return index == 0 ? nil : Self.hit(blocks[index - 1], index - 1, address) }
+        while index + 1 < blocks.count, blocks[index + 1].address <= address { index += 1 }
+        return Self.hit(blocks[index], index, address)
+      }
+      if key == 0 { return searched(address) }
+      slot = (slot &+ 1) & (pageKeys.count &- 1)
+    }
+  }
+
+  @inline(__always)
+  private static func hit(_ block: LiveBlock, _ index: Int, _ address: UInt64) -> BlockID? {
+    address - block.address < max(block.size, 1) ? BlockID(UInt32(index)) : nil
+  }
+
+  /// In a page where no block begins: inside a large block, or nowhere.
+  @inline(never)
+  private func searched(_ address: UInt64) -> BlockID? {
+    let index = lowerBound(address &+ 1) - 1
+    return index < 0 ? nil : Self.hit(blocks[index], index, address)
+  }
+
+  /// Index of the first block at or after `address`.
+  public func lowerBound(_ address: UInt64) -> Int {
+    var low = 0
+    var high = blocks.count
+    while low < high {
+      let middle = (low + high) / 2
+      if blocks[middle].address < address { low = middle + 1 } else { high = middle }
+    }
+    return low
+  }
+}

@@ -1,0 +1,140 @@
+// What to do about a finding.
+
+/// Chooses advice by what the path goes through. Sentences, most likely first; they name the place to change.
+enum Advice {
+  static func lines(for finding: Finding) -> [String] {
+    if finding.isLibrary { return libraryAdvice(finding) }
+    switch finding.verdict {
+    case .retainCycle: return cycleAdvice(finding)
+    case .suspended: return suspendedAdvice(finding)
+    case .lost: return lostAdvice(finding)
+    case .deinitialised:
+      let holder = finding.path.count > 1 ? finding.path.first : nil
+      let field = holder.flatMap { step in step.reference.map { described($0, of: step) } }
+      return [
+        "The object is gone, and reading it through \(field ?? "an unowned reference") ends the program. "
+          + "Make that reference weak, or let the holder end before the object does."
+      ]
+    case .dangling:
+      let field = finding.path.first.flatMap { step in step.reference.map { described($0, of: step) } } ?? "the reference"
+      return ["\(field) is not counted and its target is gone: clear it when the target ends, or make it weak."]
+    }
+  }
+
+  // MARK: Cycles
+
+  /// Types that end a cycle by being told to, and what tells them.
+  private static let endings: [(type: String, edge: String?, advice: String)] = [
+    ("Foundation.URLSession", nil, "A URLSession keeps its delegate until it is invalidated: call finishTasksAndInvalidate() or invalidateAndCancel()."),
+    ("FoundationNetworking.URLSession", nil, "A URLSession keeps its delegate until it is invalidated: call finishTasksAndInvalidate() or invalidateAndCancel()."),
+    ("Foundation.Timer", nil, "A repeating Timer keeps its block until it is invalidated: call invalidate() when its owner is done."),
+    ("Dispatch.DispatchSource", nil, "A dispatch source keeps its handlers until it is cancelled: call cancel() when its owner is done."),
+    ("Dispatch.DispatchWorkItem", nil, "A work item keeps its block for as long as it lives: capture weakly, or drop the item once it has run."),
+    ("NIOEmbedded.EmbeddedChannel", nil, "An EmbeddedChannel holds its pipeline and is held by it until it is closed: call finish()."),
+    ("NIOCore.ChannelPipeline", nil, "A channel and its pipeline hold each other until the channel is closed: close it, and wait for closeFuture."),
+    ("NIOCore.ChannelHandlerContext", nil, "A handler that stores its context holds its channel: clear it in handlerRemoved(context:), and close the channel."),
+  ]
+
+  private static func cycleAdvice(_ finding: Finding) -> [String] {
+    var lines: [String] = []
+    for step in finding.path {
+      if let ending = endings.first(where: { step.qualifiedType.hasPrefix($0.type) }), !lines.contains(ending.advice) { lines.append(ending.advice) }
+      if let reference = step.reference, reference.name.hasSuffix("completionBlock"), step.kind == .object {
+        lines.append("An Operation keeps its completionBlock after it has run: set it to nil there, or capture the operation weakly.")
+      }
+    }
+    if let capture = finding.path.first(where: { $0.kind == .closure && $0.reference?.isCapture == true }), let reference = capture.reference {
+      let variable = reference.name.isEmpty ? "the \(target(of: capture, in: finding).type)" : reference.name
+      let place = position(capture.function).map { " in the closure at \($0)" } ?? ""
+      let holder = holder(of: capture, in: finding)
+      let clearing = holder.map { ", or clear \($0) when it is no longer needed" } ?? ""
+      if holder?.contains("onTermination") == true || lines.isEmpty {
+        lines.append("Break it: capture \(variable) weakly\(place)\(clearing).")
+      } else {
+        lines.append("Or capture \(variable) weakly\(place).")
+      }
+    } else if let step = finding.path.first(where: { $0.reference?.isClosure == true }), let reference = step.reference {
+      // A closure without a context: its captured object is all it holds.
+      let captured = target(of: step, in: finding)
+      let place = position(reference.closure).map { " in the closure at \($0)" } ?? ""
+      lines.append("Break it: capture \(captured.type == step.type ? "self" : "the \(captured.type)") weakly\(place), or clear \(described(reference, of: step)) when it is no longer needed.")
+    } else if let back = backReference(finding) {
+      lines.append("Break it: make \(described(back.reference, of: back.step)) weak or unowned, or clear it when \(finding.path[0].type) is done.")
+    } else if lines.isEmpty {
+      lines.append("Break it: clear one of these references when \(finding.path.first?.type ?? "it") is done.")
+    }
+    return lines
+  }
+
+  /// Names that references to an owner usually have.
+  private static let ownerNames = [
+    "delegate", "parent", "owner", "datasource", "observer", "target", "superview", "container", "controller", "coordinator", "previous", "prev", "listener",
+    "presenter", "manager", "context",
+  ]
+
+  private static func backReference(_ finding: Finding) -> (step: Finding.Step, reference: Finding.Reference)? {
+    let candidates = finding.path.compactMap { step in
+      step.reference.flatMap { step.kind == .object && !$0.name.isEmpty ? (step: step, reference: $0) : nil }
+    }
+    let named = candidates.filter { candidate in
+      let name = candidate.reference.name.lowercased()
+      return ownerNames.contains { name.hasSuffix($0) }
+    }
+    return named.last ?? candidates.last
+  }
+
+  // MARK: Others
+
+  private static func suspendedAdvice(_ finding: Finding) -> [String] {
+    let place = finding.path.first.flatMap { position($0.function) }.map { " at \($0)" } ?? ""
+    if finding.isCycle {
+      return [
+        "The task waits\(place) for something that only it keeps alive, so nothing will resume it. Finish the stream or resume the continuation, "
+          + "cancel the task when its owner ends, and capture the owner weakly in it."
+      ]
+    }
+    return [
+      "Nothing is left that could resume the task\(place): its continuation was dropped. Resume every continuation exactly once on every path, "
+        + "also on errors and cancellation."
+    ]
+  }
+
+  private static func lostAdvice(_ finding: Finding) -> [String] {
+    guard let step = finding.path.first else { return [] }
+    if step.kind == .malloc {
+      let place = position(step.allocation).map { " of \($0)" } ?? ""
+      return ["No pointer to the memory\(place) is left: deallocate it before the last pointer to it goes."]
+    }
+    let count = finding.referenceCount.map { "Its count of strong references is \($0.strong), and none of them is found. " } ?? ""
+    return ["\(count)Look for a retain without a release: Unmanaged.passRetained or retain() without takeRetainedValue() or release()."]
+  }
+
+  private static func libraryAdvice(_ finding: Finding) -> [String] {
+    let captured = finding.held.contains { !$0.name.hasPrefix("[") && $0.name != "malloc" && $0.name != "closure" }
+    return captured ? ["What its closures capture stays with it: capture weakly there, and the library keeps only its own."] : []
+  }
+
+  // MARK: Words
+
+  private static func target(of step: Finding.Step, in finding: Finding) -> Finding.Step {
+    guard let index = finding.path.firstIndex(of: step) else { return step }
+    return finding.path[index + 1 < finding.path.count ? index + 1 : 0]
+  }
+
+  private static func holder(of step: Finding.Step, in finding: Finding) -> String? {
+    guard let index = finding.path.firstIndex(of: step) else { return nil }
+    let before = finding.path[index > 0 ? index - 1 : finding.path.count - 1]
+    guard before != step, let reference = before.reference, !reference.name.isEmpty, before.kind == .object else { return nil }
+    return described(reference, of: before)
+  }
+
+  private static func described(_ reference: Finding.Reference, of step: Finding.Step) -> String {
+    if reference.name.isEmpty { return "the reference in \(step.type)" }
+    return step.kind == .object ? "\(step.type).\(reference.name)" : reference.name
+  }
+
+  static func position(_ frame: SourceFrame?) -> String? {
+    guard let frame, let file = frame.file else { return nil }
+    return frame.line.map { "\(fileName(ofPath: file)):\($0)" } ?? fileName(ofPath: file)
+  }
+}

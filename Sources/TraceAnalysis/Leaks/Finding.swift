@@ -1,0 +1,62 @@
+// A leak as a person is told of it: named, grouped by cause, with what to do about it.
+
+/// One cause of leaked memory, with all its instances. A value without addresses in what identifies it.
+public struct Finding: Hashable, Sendable {
+  /// A reference from one step of a path to the next.
+  public struct Reference: Hashable, Sendable {
+    /// `viewModel`, `[]`, `[value]`, `self`; empty if there is no name for it.
+    public var name: String
+    public var strength: EdgeStrength
+    public var isClosure: Bool
+    /// A variable that a closure captured.
+    public var isCapture: Bool
+    /// The function that a closure runs; for a closure without a context of its own its object is the next step itself.
+    public var closure: SourceFrame?
+    public var caseName: String?
+  }
+
+  /// An object on a path.
+  public struct Step: Hashable, Sendable {
+    public var kind: NodeKind
+    /// Without modules: `ViewModel`, `[Node]`, `closure`.
+    public var type: String
+    public var qualifiedType: String
+    /// For closures what they run, for tasks where they are suspended.
+    public var function: SourceFrame?
+    /// The program's innermost frame that made it, initialisers of its own type left out.
+    public var allocation: SourceFrame?
+    public var stack: StackID
+    /// Where the shown instance stood.
+    public var address: RuntimeAddress
+    public var size: ByteCount
+    /// To the next step; in a cycle the last one's leads to the first.
+    public var reference: Reference?
+  }
+
+  public struct HeldType: Hashable, Sendable {
+    public var name: String
+    public var count: UInt64
+    public var bytes: ByteCount
+  }
+
+  public var verdict: Verdict
+  /// Set if it was made and is held inside the platform's libraries alone: why it is not the program's.
+  public var libraryReason: String?
+  public var isCycle: Bool
+  public var instances: Int
+  public var retainedBytes: ByteCount
+  public var retainedBlocks: UInt64
+  /// The objects of one instance, in order.
+  public var path: [Step]
+  /// What the shown instance keeps besides its path, by type, most bytes first.
+  public var held: [HeldType]
+  /// For a lost object its strong references by count, and how many of them are accounted for.
+  public var referenceCount: ReferenceCount?
+  public var advice: [String]
+  /// Equal for equal causes, in this run and in others of the same or another build.
+  public var fingerprint: String
+  /// The pattern that hides it.
+  public var suppression: String?
+
+  public var isLibrary: Bool { libraryReason != nil }
+}

@@ -1,0 +1,277 @@
+// Names groups of leaked objects, joins those with one cause, and tells the program's from the libraries'.
+
+/// Makes findings of what `LeakFinder` found. For one thread at a time.
+struct FindingBuilder {
+  private let finder: LeakFinder
+  private let graph: ObjectGraph
+  private let naming: FindingNaming
+
+  init(_ finder: LeakFinder, naming: FindingNaming) {
+    self.finder = finder
+    graph = finder.graph
+    self.naming = naming
+  }
+
+  /// Findings of the program first, then those of libraries; in each the most retained bytes first.
+  func findings() -> [Finding] {
+    var numbers: [String: Int] = [:]
+    var findings: [Finding] = []
+    for group in finder.groups {
+      let owner = owner(of: group)
+      if case .runtime = owner { continue }
+      var finding = finding(group)
+      if case .library(let reason) = owner { finding.libraryReason = reason }
+      let identity = Fingerprint.identity(of: finding)
+      if let known = numbers[identity] {
+        findings[known].instances += finding.instances
+        findings[known].retainedBytes.rawValue &+= finding.retainedBytes.rawValue
+        findings[known].retainedBlocks &+= finding.retainedBlocks
+      } else {
+        finding.fingerprint = Fingerprint.text(identity)
+        numbers[identity] = findings.count
+        findings.append(finding)
+      }
+    }
+    for index in findings.indices { findings[index].advice = Advice.lines(for: findings[index]) }
+    return findings.sorted {
+      if $0.isLibrary != $1.isLibrary { return !$0.isLibrary }
+      if $0.retainedBytes != $1.retainedBytes { return $0.retainedBytes > $1.retainedBytes }
+      return ($0.instances, $0.fingerprint) > ($1.instances, $1.fingerprint)
+    }
+  }
+
+  // MARK: One group
+
+  private func finding(_ group: LeakGroup) -> Finding {
+    var path = path(group.steps)
+    if let dangling = group.dangling, !path.isEmpty {
+      let label = graph.label(dangling.label.rawValue)
+      path[path.count - 1].reference = Finding.Reference(
+        name: label?.name ?? "", strength: .unmanaged, isClosure: false, isCapture: false, closure: nil, caseName: label?.caseName)
+    }
+    let head = group.samples.first
+    return Finding(
+      verdict: group.verdict, libraryReason: nil, isCycle: group.isCycle, instances: group.instances, retainedBytes: ByteCount(group.retainedBytes),
+      retainedBlocks: group.retainedBlocks, path: path, held: group.verdict == .dangling ? [] : held(by: group),
+      referenceCount: group.verdict == .lost || group.verdict == .deinitialised
+        ? (group.verdict == .lost ? head : group.steps.last?.node).flatMap { graph.type(of: $0).kind.isCounted ? graph.referenceCount(of: $0) : nil } : nil,
+      advice: [], fingerprint: "")
+  }
+
+  private func path(_ steps: [LeakGroup.Step]) -> [Finding.Step] {
+    var steps = steps
+    // Function values of one type passed as another go through a thunk with a context of its own: nobody wrote it.
+    var index = 0
+    var carried: [Int: EdgeIndex] = [:]
+    while index < steps.count {
+      let next = index + 1 < steps.count ? index + 1 : 0
+      if next != index, let edge = steps[index].edge, graph.type(of: steps[next].node).kind == .closure, let beyond = steps[next].edge,
+        steps.count > 1, naming.isThunk(naming.closure(of: edge, from: steps[index].node)), graph.graph.target(of: beyond) != steps[next].node
+      {
+        carried[Int(steps[index].node)] = beyond
+        let removed = steps[next].node
+        steps[index].edge = edge
+        // The reference keeps its name and gets the function behind the thunk.
+        thunkTargets[removed] = beyond
+        steps.remove(at: next)
+        if next == 0 { index -= 1 }
+        steps[index].edge = edge
+        continue
+      }
+      index += 1
+    }
+    return name(steps)
+  }
+
+  /// By thunk context: the edge to what it calls.
+  private let thunkTargets = ThunkTargets()
+  private final class ThunkTargets {
+    var edges: [NodeID: EdgeIndex] = [:]
+    subscript(node: NodeID) -> EdgeIndex? {
+      get { edges[node] }
+      set { edges[node] = newValue }
+    }
+  }
+
+  private func name(_ steps: [LeakGroup.Step]) -> [Finding.Step] {
+    var result: [Finding.Step] = []
+    var closures: [SourceFrame?] = Array(repeating: nil, count: steps.count)
+    for (index, step) in steps.enumerated() {
+      guard let edge = step.edge else { continue }
+      closures[index] = closureBehindThunks(edge, from: step.node)
+    }
+    for (index, step) in steps.enumerated() {
+      let type = graph.type(of: step.node)
+      let block = graph.heap[BlockID(step.node)]
+      let incoming = index > 0 ? closures[index - 1] : steps.last?.edge != nil ? closures[steps.count - 1] : nil
+      var kind = type.kind
+      var function: SourceFrame?
+      if kind == .closure {
+        function = incoming
+        // A context that no function stands beside is a captured variable's box.
+        if function == nil, isBox(steps, index) { kind = .box }
+      } else if kind == .task {
+        function = naming.suspension(of: step.node)
+      }
+      result.append(
+        Finding.Step(
+          kind: kind, type: kind == .box ? "box" : type.name, qualifiedType: type.qualifiedName, function: function,
+          allocation: naming.allocation(of: step.node), stack: naming.stack(of: step.node), address: RuntimeAddress(block.address), size: ByteCount(block.size),
+          reference: nil))
+    }
+    for (index, step) in steps.enumerated() {
+      guard let edge = step.edge else { continue }
+      let target = result[index + 1 < result.count ? index + 1 : 0]
+      result[index].reference = reference(edge, from: result[index], to: target, closure: closures[index])
+    }
+    return result
+  }
+
+  private func closureBehindThunks(_ edge: EdgeIndex, from node: NodeID) -> SourceFrame? {
+    var (edge, node) = (edge, node)
+    for _ in 0..<4 {
+      let frame = naming.closure(of: edge, from: node)
+      let target = graph.graph.target(of: edge)
+      guard let beyond = thunkTargets[target] else { return frame }
+      guard naming.isThunk(frame) else { return frame }
+      if let inner = naming.closure(of: beyond, from: target) {
+        (edge, node) = (beyond, target)
+        if thunkTargets[graph.graph.target(of: beyond)] == nil { return inner }
+      } else {
+        return frame
+      }
+    }
+    return nil
+  }
+
+  private func isBox(_ steps: [LeakGroup.Step], _ index: Int) -> Bool {
+    let edge = index > 0 ? steps[index - 1].edge : steps.last?.edge
+    guard let edge, let label = graph.label(graph.graph.label(of: edge)) else { return false }
+    if case .closure = label.role { return false }
+    return true
+  }
+
+  private func reference(_ edge: EdgeIndex, from step: Finding.Step, to target: Finding.Step, closure: SourceFrame?) -> Finding.Reference {
+    let heap = graph.graph
+    let label = graph.label(heap.label(of: edge))
+    let strength = EdgeStrength(rawValue: heap.kind(of: edge)) ?? .conservative
+    var name = label?.name ?? ""
+    let isCapture = step.kind == .closure
+    if isCapture, name.isEmpty, isSelf(of: step.function, target) { name = "self" }
+    var isClosure = false
+    if case .closure = label?.role { isClosure = true }
+    return Finding.Reference(
+      name: name, strength: strength, isClosure: isClosure, isCapture: isCapture, closure: isClosure ? closure : nil, caseName: label?.caseName)
+  }
+
+  /// A closure written in a method of the captured object's type captured `self`.
+  private func isSelf(of function: SourceFrame?, _ target: Finding.Step) -> Bool {
+    guard target.kind == .object, let name = naming.name(ofClosure: function), let range = name.rangeAfterLast(" in ") else { return false }
+    let method = name[range...]
+    let type = target.type.prefix { $0 != "<" }
+    return method.hasPrefix("\(type).") || method.hasPrefix("\(type)<") || method.contains(".\(type).")
+  }
+
+  // MARK: What hangs from it
+
+  private static let heldLimit = 20_000
+
+  private func held(by group: LeakGroup) -> [Finding.HeldType] {
+    guard let first = group.steps.first?.node, group.verdict != .deinitialised else { return [] }
+    let onPath = Set(group.steps.map(\.node))
+    var seen: Set<NodeID> = [first]
+    var pending = [first]
+    var sums: [String: (count: UInt64, bytes: UInt64)] = [:]
+    while let node = pending.popLast(), seen.count < Self.heldLimit {
+      if !onPath.contains(node) {
+        let type = graph.type(of: node)
+        let size = graph.heap[BlockID(node)].size
+        sums[type.name, default: (0, 0)].count += 1
+        sums[type.name, default: (0, 0)].bytes += size
+      }
+      for edge in graph.graph.edges(from: node) where ObjectGraph.owning.contains(EdgeKinds(kind: graph.graph.kind(of: edge))) {
+        let target = graph.graph.target(of: edge)
+        if finder.unreachable.contains(target), seen.insert(target).inserted { pending.append(target) }
+      }
+    }
+    return sums.map { Finding.HeldType(name: $0.key, count: $0.value.count, bytes: ByteCount($0.value.bytes)) }
+      .sorted { ($1.bytes, $0.name) < ($0.bytes, $1.name) }
+  }
+
+  // MARK: Whose it is
+
+  private enum Owner {
+    case program
+    case library(String)
+    /// Memory that the Swift or C runtime keeps for itself.
+    case runtime
+  }
+
+  private func owner(of group: LeakGroup) -> Owner {
+    let nodes = group.steps.map(\.node)
+    if group.verdict == .dangling { return SystemCode.isSystemModule(graph.type(of: nodes[0]).module) ? .runtime : .program }
+    if let known = nodes.lazy.compactMap({ KnownLibraryLeaks.reason(graph.type(of: $0)) }).first, !group.isCycle || nodes.allSatisfy(isSystemObject) {
+      return .library(known)
+    }
+    let target = group.verdict == .deinitialised ? nodes[nodes.count - 1] : nodes[0]
+    if group.isCycle {
+      guard nodes.allSatisfy(isSystemObject) else { return .program }
+      return nodes.contains { graph.type(of: $0).kind != .malloc }
+        ? .library("every object of the cycle belongs to a library") : allocator(of: target, isObject: false)
+    }
+    let type = graph.type(of: target)
+    if type.kind == .task { return .program }
+    return allocator(of: target, isObject: type.kind.isCounted)
+  }
+
+  /// Neither a class of the program's nor a closure that it wrote.
+  private func isSystemObject(_ node: NodeID) -> Bool {
+    let type = graph.type(of: node)
+    switch type.kind {
+    case .object: return SystemCode.isSystemModule(type.module) && !TypeNames.arguments(type.qualifiedName).contains { isProgramType($0) }
+    case .task: return false
+    case .closure, .box:
+      // Whose closure it is shows in who made it.
+      return naming.frames(of: graph.heap[BlockID(node)].site).first { !AllocationFunctions.isOne($0) && $0.kind != .thunk }?.kind != .user
+    default: return true
+    }
+  }
+
+  private func isProgramType(_ name: String) -> Bool {
+    guard let dot = name.firstIndex(of: ".") else { return false }
+    return !SystemCode.isSystemModule(String(name[..<dot]))
+  }
+
+  /// By who called for the memory: between the program's frame and the allocation there may be containers of the standard library and
+  /// functions of the C library that hand their result out, but no library that has objects of its own.
+  private func allocator(of node: NodeID, isObject: Bool) -> Owner {
+    let type = graph.type(of: node)
+    let frames = naming.frames(of: graph.heap[BlockID(node)].site)
+    let inner = frames.drop { AllocationFunctions.isOne($0) || $0.kind == .thunk }
+    guard let first = inner.first else { return .runtime }
+    let isProgramClass = type.kind == .object && !SystemCode.isSystemModule(type.module)
+    if first.kind == .user || isProgramClass { return .program }
+    let between = inner.prefix { $0.kind != .user }
+    let hasUser = between.count < inner.count
+    if !isObject, AllocationFunctions.isRuntimeInternal(first) { return .runtime }
+    if !hasUser { return isObject ? .library("made by \(first.function) without a caller in the program") : .runtime }
+    let own = type.name.prefix { $0 != "<" }
+    for frame in between {
+      if frame.kind == .thunk || AllocationFunctions.isTransparent(frame) { continue }
+      if type.kind == .object, frame.function.contains("\(own).init(") || frame.function.contains("\(own).__allocating_init(") { continue }
+      return .library("made inside \(frame.function)")
+    }
+    return .program
+  }
+}
+
+extension String {
+  fileprivate func rangeAfterLast(_ separator: String) -> String.Index? {
+    var index = endIndex
+    while index > startIndex {
+      index = self.index(before: index)
+      if self[index...].hasPrefix(separator) { return self.index(index, offsetBy: separator.count) }
+    }
+    return nil
+  }
+}

@@ -1,0 +1,136 @@
+// From numbers to names: what a leaked object's parts are called, and where they came from.
+
+/// Looks names up for the nodes of a graph. For one thread at a time.
+final class FindingNaming {
+  let graph: ObjectGraph
+  let definitions: TraceDefinitions
+  private let naming: any FrameNaming
+  private let siteKeys: (SiteID) -> SiteKey
+  private var siteFrames: [SiteID: [SourceFrame]] = [:]
+
+  init(_ graph: ObjectGraph, definitions: TraceDefinitions, siteKeys: @escaping (SiteID) -> SiteKey, naming: any FrameNaming) {
+    self.graph = graph
+    self.definitions = definitions
+    self.siteKeys = siteKeys
+    self.naming = naming
+  }
+
+  // MARK: Code
+
+  private func image(at address: UInt64) -> LoadedImage? {
+    let images = graph.roots.images
+    var low = 0
+    var high = images.count
+    while low < high {
+      let middle = (low + high) / 2
+      if images[middle].range.upperBound.rawValue <= address { low = middle + 1 } else { high = middle }
+    }
+    return low < images.count && images[low].range.contains(RuntimeAddress(address)) ? images[low] : nil
+  }
+
+  /// The function that begins at, or includes, a code address.
+  func function(at address: UInt64) -> SourceFrame? {
+    guard address != 0, let image = image(at: address) else { return nil }
+    return naming.frames(for: FrameKey(address: RuntimeAddress(address), isExact: true, isAsync: false), in: image).last
+  }
+
+  /// The frames of an allocation, innermost first.
+  func frames(of site: SiteID) -> [SourceFrame] {
+    if let known = siteFrames[site] { return known }
+    let path = definitions.stacks.path(of: siteKeys(site).stack)
+    let frames = path.frames.flatMap { frame in naming.frames(for: frame.key, in: frame.image.map { definitions.images[$0].image }) }
+    siteFrames[site] = frames
+    return frames
+  }
+
+  func stack(of node: NodeID) -> StackID { siteKeys(graph.heap[BlockID(node)].site).stack }
+
+  /// The program's innermost frame that is not an initialiser of the allocated type.
+  func allocation(of node: NodeID) -> SourceFrame? {
+    let frames = frames(of: graph.heap[BlockID(node)].site)
+    let type = graph.type(of: node)
+    let head = type.name.prefix { $0 != "<" }
+    let user = frames.filter { $0.kind == .user }
+    return user.first { frame in
+      type.kind != .object || !Self.isInitialiser(frame.function, of: head)
+    } ?? user.first
+  }
+
+  private static func isInitialiser(_ function: String, of type: Substring) -> Bool {
+    guard let dot = function.range(ofInitialiser: ()) else { return false }
+    let owner = function[..<dot]
+    return owner == type || owner.hasSuffix(".\(type)") || owner.hasSuffix(" \(type)") || owner.hasPrefix("\(type)<")
+  }
+
+  // MARK: Steps
+
+  /// The function of a closure held by `edge`.
+  func closure(of edge: EdgeIndex, from node: NodeID) -> SourceFrame? {
+    guard let label = graph.label(graph.graph.label(of: edge)), case .closure(let offset) = label.role else { return nil }
+    let block = graph.heap[BlockID(node)]
+    guard let word = functionWord(of: edge, label, block, offset: offset) else { return nil }
+    return function(at: word)
+  }
+
+  private func functionWord(of edge: EdgeIndex, _ label: EdgeLabel, _ block: LiveBlock, offset: Int) -> UInt64? {
+    guard label.isElement else { return graph.image.word(at: block.address &+ UInt64(offset)) }
+    // Which element it was is not kept: the first place in the block that has the target, with code before it.
+    let target = graph.heap[BlockID(graph.graph.target(of: edge))].address
+    var found: UInt64?
+    graph.image.forEachWord(in: block.address + 16..<block.address + block.size) { address, value in
+      guard found == nil, value & 0x00FF_FFFF_FFFF_FFF8 == target else { return }
+      let place = address &+ UInt64(bitPattern: Int64(offset - label.offset))
+      if let word = graph.image.word(at: place), image(at: word) != nil { found = word }
+    }
+    return found
+  }
+
+  /// The function a closure context belongs to, by the one that holds it.
+  func name(ofClosure frame: SourceFrame?) -> String? {
+    guard let frame else { return nil }
+    var name = frame.function
+    for prefix in ["partial apply forwarder for ", "partial apply for ", "specialized "] {
+      while name.hasPrefix(prefix) { name.removeFirst(prefix.count) }
+    }
+    return name
+  }
+
+  func isThunk(_ frame: SourceFrame?) -> Bool {
+    guard let frame else { return false }
+    return frame.function.contains("reabstraction thunk") || frame.fullFunction.contains("reabstraction thunk")
+  }
+
+  /// Where a task is suspended: the innermost function of the program among its contexts.
+  func suspension(of task: NodeID) -> SourceFrame? {
+    let block = graph.heap[BlockID(task)]
+    var first: SourceFrame?
+    func consider(_ address: UInt64?) -> SourceFrame? {
+      guard let address, let frame = function(at: address) else { return nil }
+      if frame.kind == .user { return frame }
+      if first == nil { first = frame }
+      return nil
+    }
+    if let frame = consider(graph.image.word(at: block.address + 0x38)) { return frame }
+    var context = graph.image.word(at: block.address + 0x40)
+    for _ in 0..<64 {
+      guard let at = context, at & 7 == 0 else { break }
+      if let frame = consider(graph.image.word(at: at + 8)) { return frame }
+      context = graph.image.word(at: at)
+    }
+    return first
+  }
+}
+
+extension String {
+  /// Where `.init(` or `.__allocating_init(` stands.
+  fileprivate func range(ofInitialiser: Void) -> String.Index? {
+    for marker in [".__allocating_init(", ".init("] {
+      var index = startIndex
+      while let dot = self[index...].firstIndex(of: ".") {
+        if self[dot...].hasPrefix(marker) { return dot }
+        index = self.index(after: dot)
+      }
+    }
+    return nil
+  }
+}

@@ -1,0 +1,40 @@
+// What makes two findings the same, without addresses, lines and numbers that shift.
+
+enum Fingerprint {
+  /// Everything that identifies a cause, as text: the verdict, and types, edges and allocating functions along the path; of a cycle the
+  /// rotation that comes first, since where it begins is arbitrary.
+  static func identity(of finding: Finding) -> String {
+    let steps = finding.path.map { step in
+      let reference = step.reference.map { "\($0.name)/\($0.strength.key)" } ?? ""
+      let function = step.kind == .closure ? stable(step.function?.fullFunction ?? "") : ""
+      return "\(step.kind.key)|\(step.qualifiedType)|\(stable(step.allocation?.fullFunction ?? ""))|\(function)|\(reference)"
+    }
+    var best = steps
+    if finding.isCycle {
+      for start in steps.indices.dropFirst() {
+        let rotation = Array(steps[start...] + steps[..<start])
+        if rotation.lexicographicallyPrecedes(best) { best = rotation }
+      }
+    }
+    return "\(finding.verdict.rawValue)\(finding.isLibrary ? "|library" : "")\n" + best.joined(separator: "\n")
+  }
+
+  /// FNV-1a of 64 bits, in hexadecimal.
+  static func text(_ identity: String) -> String {
+    var hash: UInt64 = 0xCBF2_9CE4_8422_2325
+    for byte in identity.utf8 { hash = (hash ^ UInt64(byte)) &* 0x100_0000_01B3 }
+    let digits = String(hash, radix: 16)
+    return String(repeating: "0", count: 16 - digits.count) + digits
+  }
+
+  /// Without the numbers that the compiler gives closures and local functions in order: they shift when one is added before.
+  static func stable(_ function: String) -> String {
+    var result = ""
+    var rest = function[...]
+    while let mark = rest.firstIndex(of: "#") {
+      result += rest[..<mark]
+      rest = rest[rest.index(after: mark)...].drop { $0.isNumber }
+    }
+    return result + rest
+  }
+}

@@ -1,0 +1,65 @@
+// From a trace with a heap image to findings.
+
+/// The leaks of one snapshot of one trace. For one thread at a time.
+public final class LeakAnalysis {
+  public let snapshot: TraceSnapshot
+  public let graph: ObjectGraph
+  public private(set) var diagnostics: TraceDiagnostics
+  private let definitions: TraceDefinitions
+  private let siteKeys: [SiteKey]
+  private let finder: LeakFinder
+
+  /// Builds the graph of `snapshot` and looks for leaks in it. `analysis` must have been made with the same snapshot. Linear in the live blocks
+  /// and the image's words. Files of images are looked for as symbols are.
+  public init(
+    _ reader: TraceReader, _ analysis: AllocationAnalysis, snapshot: TraceSnapshot, search: DebugFileSearch = DebugFileSearch(),
+    access: any SymbolFileAccess = LocalSymbolFiles()
+  ) {
+    self.snapshot = snapshot
+    definitions = analysis.definitions
+    var diagnostics = TraceDiagnostics()
+    let image = HeapImage(snapshot, in: reader, diagnostics: &diagnostics)
+    self.diagnostics = diagnostics
+    let heap = LiveHeap(analysis.blocksAtSnapshot)
+    let images = definitions.images.filter { $0.loadTime <= snapshot.time && ($0.unloadTime.map { $0 > snapshot.time } ?? true) }.map(\.image)
+    let roots = HeapRoots(snapshot, images: images, heap: heap, image: image)
+    let keys = analysis.sites.map { SiteKey(operation: $0.operation, stack: $0.stack, type: $0.type) }
+    siteKeys = keys
+    let types = definitions.types
+    graph = ObjectGraphBuilder.build(
+      snapshot, heap: heap, image: image, roots: roots,
+      typeOf: { block in
+        let key = keys[Int(block.site.rawValue)]
+        return (key.operation == .object ? types[key.type] : nil, key.operation)
+      },
+      layouts: nil, metadataKind: { _ in nil })
+    finder = LeakFinder(graph)
+  }
+
+  /// All findings, named; library findings last. Names are looked up for what is found only.
+  public func findings(naming: any FrameNaming) -> [Finding] {
+    FindingBuilder(finder, naming: self.naming(naming)).findings()
+  }
+
+  func naming(_ naming: any FrameNaming) -> FindingNaming {
+    let keys = siteKeys
+    return FindingNaming(graph, definitions: definitions, siteKeys: { keys[Int($0.rawValue)] }, naming: naming)
+  }
+
+  /// What a reader has to know to judge the findings, in sentences.
+  public var remarks: [String] {
+    var remarks: [String] = []
+    if !snapshot.isWhole { remarks.append("the heap image was not written to its end: references are missing, and what they hold may look lost") }
+    if !snapshot.isFrozen {
+      remarks.append("other threads could not be stopped for the heap image: objects in motion may look lost, and left-over words on stacks keep objects")
+    }
+    if let problem = graph.reflectionProblem {
+      remarks.append("fields have no names (\(problem)): every word that looks like a pointer counts as a reference")
+    } else if !graph.scannedTypes.isEmpty {
+      let names = graph.scannedTypes.prefix(3).map { graph.types[$0].name }.joined(separator: ", ")
+      let more = graph.scannedTypes.count > 3 ? " and \(graph.scannedTypes.count - 3) more" : ""
+      remarks.append("no fields are known of \(names)\(more): every word of them that looks like a pointer counts as a reference")
+    }
+    return remarks
+  }
+}

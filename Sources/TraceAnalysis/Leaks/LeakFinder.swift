@@ -1,0 +1,283 @@
+// Which live blocks are leaked, and what holds each: in numbers, before anything has a name.
+
+/// What is wrong with a leaked object.
+public enum Verdict: String, CaseIterable, Hashable, Sendable {
+  /// Objects that hold one another, and that nothing else can reach.
+  case retainCycle
+  /// Nothing holds it, and still its count is above 0; or a block that nothing points to.
+  case lost
+  /// Its `deinit` has run; unowned references keep its memory.
+  case deinitialised
+  /// A task that nothing can resume.
+  case suspended
+  /// A live object refers to memory that has been freed.
+  case dangling
+}
+
+/// Instances of one shape from the same allocation sites, with one of them to be shown.
+struct LeakGroup {
+  /// A node of the shown instance, and the edge that leads to the next one.
+  struct Step {
+    var node: NodeID
+    /// Leads to the next step's node, and in a cycle from the last to the first; nil at the end of a path.
+    var edge: EdgeIndex?
+  }
+
+  var verdict: Verdict
+  var steps: [Step]
+  var isCycle: Bool
+  /// One node of each instance, at most `LeakFinder.instanceLimit`.
+  var samples: [NodeID]
+  var instances: Int
+  /// What would be freed with all of them, and how many blocks that is.
+  var retainedBytes: UInt64
+  var retainedBlocks: UInt64
+  /// Nodes of the shown instance's component.
+  var componentSize: Int
+  var dangling: ObjectGraph.DanglingReference?
+}
+
+/// Everything leaked in a snapshot.
+struct LeakFinder {
+  static let instanceLimit = 16
+  /// Cycles are looked for from as many members of a component, one of each type.
+  private static let cycleStarts = 12
+
+  let graph: ObjectGraph
+  /// What no root leads to, side tables left out.
+  let unreachable: NodeSet
+  private(set) var groups: [LeakGroup] = []
+
+  /// Linear in the graph, but for the cycles that are looked for: one for each shape of component.
+  init(_ graph: ObjectGraph) {
+    self.graph = graph
+    let heap = graph.graph
+    let reached = heap.reachable(from: graph.rootNodes, kinds: ObjectGraph.owning)
+    let unreachable = reached.complement
+    for node in 0..<NodeID(graph.blockCount) where unreachable.contains(node) && graph.type(of: node).kind == .sideTable { unreachable.remove(node) }
+    self.unreachable = unreachable
+    findDeinitialised()
+    // What was deinitialised holds nothing, and has been dealt with.
+    graph.deinitialised.forEach { unreachable.remove($0) }
+    findUnreachable()
+    findDangling()
+  }
+
+  // MARK: Unreachable
+
+  private mutating func findUnreachable() {
+    guard !unreachable.isEmpty else { return }
+    let heap = graph.graph
+    let components = StronglyConnectedComponents(heap, kinds: ObjectGraph.owning, within: unreachable)
+    let sources = components.sources().members
+    let members = ComponentMembers(components)
+    let representatives = sources.map { members.node(0, of: $0) }
+    let dominators = DominatorTree(heap, roots: representatives, kinds: ObjectGraph.owning, within: unreachable)
+    var sizes = [UInt64](repeating: 0, count: heap.nodeCount)
+    for (index, block) in graph.heap.blocks.enumerated() { sizes[index] = block.size }
+    let retainedBytes = dominators.retainedSizes(sizes)
+    let retainedBlocks = dominators.retainedCounts()
+    sizes = []
+    var numbers: [Signature: Int] = [:]
+    var found: [Candidate] = []
+    for (index, component) in sources.enumerated() {
+      let node = representatives[index]
+      let signature = signature(of: component, members, components)
+      let size = members.count(of: component)
+      let bytes = retainedBytes[node]
+      let blocks = UInt64(retainedBlocks[node])
+      if let known = numbers[signature] {
+        found[known].instances += 1
+        found[known].bytes += bytes
+        found[known].blocks += blocks
+        if found[known].samples.count < Self.instanceLimit { found[known].samples.append(node) }
+        if size < found[known].size { (found[known].component, found[known].size) = (component, size) }
+      } else {
+        numbers[signature] = found.count
+        found.append(Candidate(component: component, size: size, samples: [node], instances: 1, bytes: bytes, blocks: blocks))
+      }
+    }
+    let search = CycleSearch(components, costs: Self.costs)
+    for candidate in found { groups.append(group(candidate, members, components, search)) }
+  }
+
+  private struct Candidate {
+    var component: ComponentID
+    var size: Int
+    var samples: [NodeID]
+    var instances: Int
+    var bytes: UInt64
+    var blocks: UInt64
+  }
+
+  /// Exact references make better evidence than scanned words.
+  static var costs: EdgeCosts {
+    var costs = EdgeCosts(default: 200)
+    costs[EdgeStrength.strong.rawValue] = 2
+    costs[EdgeStrength.conservative.rawValue] = 9
+    costs[EdgeStrength.unmanaged.rawValue] = 12
+    return costs
+  }
+
+  /// What instances of a shape have in common, however many objects each has: types, sites, and which field of which type leads where.
+  private struct Signature: Hashable {
+    var first: UInt64
+    var second: UInt64
+    var isCycle: Bool
+  }
+
+  private func signature(of component: ComponentID, _ members: ComponentMembers, _ components: StronglyConnectedComponents) -> Signature {
+    func mix(_ a: UInt64, _ b: UInt64) -> UInt64 {
+      var x = (a ^ b &* 0x9E37_79B9_7F4A_7C15) &* 0xBF58_476D_1CE4_E5B9
+      x ^= x >> 31
+      return x &* 0x94D0_49BB_1331_11EB
+    }
+    let isCycle = components.nontrivial.contains(component)
+    if !isCycle {
+      let node = members.node(0, of: component)
+      let block = graph.heap[BlockID(node)]
+      return Signature(first: UInt64(graph.nodeTypes[Int(node)]), second: UInt64(block.site.rawValue), isCycle: false)
+    }
+    var parts: Set<UInt64> = []
+    members.forEach(of: component) { node in
+      let type = UInt64(graph.nodeTypes[Int(node)])
+      parts.insert(mix(type, UInt64(graph.heap[BlockID(node)].site.rawValue) + (1 << 40)))
+      for edge in graph.graph.edges(from: node) {
+        let target = graph.graph.target(of: edge)
+        guard ObjectGraph.owning.contains(EdgeKinds(kind: graph.graph.kind(of: edge))), components.componentOfNode[target] == component else { continue }
+        // Offsets in memory that is scanned differ between equal things.
+        let label = graph.graph.label(of: edge)
+        parts.insert(mix(mix(type, UInt64(label < 1 << 31 ? label : 1 << 31)), UInt64(graph.nodeTypes[Int(target)]) + (1 << 41)))
+      }
+    }
+    var sum: UInt64 = 0
+    var product: UInt64 = 1
+    for part in parts {
+      sum &+= part
+      product &*= part | 1
+    }
+    return Signature(first: sum, second: product, isCycle: true)
+  }
+
+  private func group(
+    _ candidate: Candidate, _ members: ComponentMembers, _ components: StronglyConnectedComponents, _ search: CycleSearch
+  ) -> LeakGroup {
+    let component = candidate.component
+    let first = members.node(0, of: component)
+    func make(_ verdict: Verdict, _ steps: [LeakGroup.Step], isCycle: Bool) -> LeakGroup {
+      LeakGroup(
+        verdict: verdict, steps: steps, isCycle: isCycle, samples: candidate.samples, instances: candidate.instances, retainedBytes: candidate.bytes,
+        retainedBlocks: candidate.blocks, componentSize: candidate.size)
+    }
+    guard components.nontrivial.contains(component) else {
+      return make(graph.type(of: first).kind == .task ? .suspended : .lost, [.init(node: first, edge: nil)], isCycle: false)
+    }
+    // One start of each type; tasks alone if there are any, since they are what has to be explained.
+    var starts: [UInt32: NodeID] = [:]
+    var tasks: [NodeID] = []
+    members.forEach(of: component) { node in
+      let type = graph.nodeTypes[Int(node)]
+      if starts.count < Self.cycleStarts, starts[type] == nil { starts[type] = node }
+      if graph.type(of: node).kind == .task, tasks.count < Self.cycleStarts { tasks.append(node) }
+    }
+    let cycles = (tasks.isEmpty ? starts.values.sorted() : tasks).compactMap { search.shortestCycle(through: $0) }
+    let best = cycles.min { (rank($0), names($0)) < (rank($1), names($1)) }
+    let steps = best.map { cycle in rotated(zip(cycle.nodes, cycle.edges).map { LeakGroup.Step(node: $0, edge: $1) }) }
+    return make(tasks.isEmpty ? .retainCycle : .suspended, steps ?? [.init(node: first, edge: nil)], isCycle: true)
+  }
+
+  /// A cycle that says most: made of exact references, short, and with an object in it that somebody wrote a class for.
+  private func rank(_ cycle: NodeCycle) -> UInt32 {
+    let hasObject = cycle.nodes.contains { isProgramObject($0) }
+    return cycle.cost + (hasObject ? 0 : 1000)
+  }
+
+  private func isProgramObject(_ node: NodeID) -> Bool {
+    let type = graph.type(of: node)
+    return type.kind == .object && !SystemCode.isSystemModule(type.module)
+  }
+
+  private func names(_ cycle: NodeCycle) -> String {
+    cycle.nodes.map { graph.type(of: $0).qualifiedName }.sorted().joined(separator: "\n")
+  }
+
+  /// Begins with the program's object that was made first.
+  private func rotated(_ steps: [LeakGroup.Step]) -> [LeakGroup.Step] {
+    func key(_ step: LeakGroup.Step) -> (Int, UInt64, UInt64) {
+      let block = graph.heap[BlockID(step.node)]
+      let kind = graph.type(of: step.node).kind
+      return (kind == .task ? 0 : isProgramObject(step.node) ? 1 : kind == .object ? 2 : 3, block.birthTime, block.ordinal)
+    }
+    guard let start = steps.indices.min(by: { key(steps[$0]) < key(steps[$1]) }) else { return steps }
+    return Array(steps[start...] + steps[..<start])
+  }
+
+  // MARK: Deinitialised
+
+  private mutating func findDeinitialised() {
+    guard !graph.deinitialised.isEmpty else { return }
+    let heap = graph.graph
+    // Who keeps the memory: an unowned reference by preference.
+    var holders: [NodeID: (node: NodeID, edge: EdgeIndex)] = [:]
+    for node in 0..<NodeID(heap.nodeCount) {
+      for edge in heap.edges(from: node) where graph.deinitialised.contains(heap.target(of: edge)) {
+        let target = heap.target(of: edge)
+        let isBetter = holders[target].map { known in
+          heap.kind(of: edge) == EdgeStrength.unowned.rawValue && heap.kind(of: known.edge) != EdgeStrength.unowned.rawValue
+        }
+        if isBetter ?? true { holders[target] = (node, edge) }
+      }
+    }
+    var numbers: [[UInt64]: Int] = [:]
+    for target in graph.deinitialised.members {
+      let holder = holders[target]
+      // Being deinitialised right now, on some thread; or held by what is leaked itself, and counted there.
+      if let holder, graph.isRoot(holder.node), heap.kind(of: holder.edge) != EdgeStrength.unowned.rawValue, isStack(holder.node) { continue }
+      if let holder, unreachable.contains(holder.node), !graph.deinitialised.contains(holder.node) { continue }
+      let block = graph.heap[BlockID(target)]
+      let holderType = holder.map { graph.isRoot($0.node) ? UInt64.max : UInt64(graph.nodeTypes[Int($0.node)]) } ?? .max - 1
+      let key = [UInt64(graph.nodeTypes[Int(target)]), UInt64(block.site.rawValue), holderType, holder.map { UInt64(heap.label(of: $0.edge)) } ?? .max]
+      if let known = numbers[key] {
+        groups[known].instances += 1
+        groups[known].retainedBytes += block.size
+        groups[known].retainedBlocks += 1
+        if groups[known].samples.count < Self.instanceLimit { groups[known].samples.append(target) }
+      } else {
+        numbers[key] = groups.count
+        var steps = [LeakGroup.Step(node: target, edge: nil)]
+        if let holder, !graph.isRoot(holder.node) { steps.insert(.init(node: holder.node, edge: holder.edge), at: 0) }
+        groups.append(
+          LeakGroup(
+            verdict: .deinitialised, steps: steps, isCycle: false, samples: [target], instances: 1, retainedBytes: block.size, retainedBlocks: 1,
+            componentSize: 1))
+      }
+    }
+  }
+
+  private func isStack(_ node: NodeID) -> Bool {
+    switch graph.root(node).kind {
+    case .stack, .registers: true
+    default: false
+    }
+  }
+
+  // MARK: Dangling
+
+  private mutating func findDangling() {
+    var numbers: [[UInt64]: Int] = [:]
+    for reference in graph.dangling where !unreachable.contains(reference.from.rawValue) {
+      let block = graph.heap[reference.from]
+      let key = [UInt64(graph.nodeTypes[Int(reference.from.rawValue)]), UInt64(block.site.rawValue), UInt64(reference.label.rawValue)]
+      if let known = numbers[key] {
+        groups[known].instances += 1
+        if groups[known].samples.count < Self.instanceLimit { groups[known].samples.append(reference.from.rawValue) }
+      } else {
+        numbers[key] = groups.count
+        groups.append(
+          LeakGroup(
+            verdict: .dangling, steps: [.init(node: reference.from.rawValue, edge: nil)], isCycle: false, samples: [reference.from.rawValue], instances: 1,
+            retainedBytes: 0, retainedBlocks: 0, componentSize: 1, dangling: reference))
+      }
+    }
+  }
+}

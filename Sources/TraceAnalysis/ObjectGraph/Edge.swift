@@ -1,0 +1,79 @@
+// What a reference is called, and how it holds.
+
+/// How a reference keeps its target, as bits of `EdgeKinds`.
+public enum EdgeStrength: UInt8, CaseIterable, Hashable, Sendable {
+  /// A counted reference in a field that reflection knows.
+  case strong = 0
+  /// A word that looks like a pointer, in memory that nothing is known of.
+  case conservative = 1
+  /// A reference that the program counts by hand, or not at all.
+  case unmanaged = 2
+  case weak = 3
+  case unowned = 4
+  /// An object's side table, which weak references need.
+  case bookkeeping = 5
+
+  /// The name in JSON.
+  public var key: String {
+    switch self {
+    case .strong: "strong"
+    case .conservative: "conservative"
+    case .unmanaged: "unmanaged"
+    case .weak: "weak"
+    case .unowned: "unowned"
+    case .bookkeeping: "bookkeeping"
+    }
+  }
+}
+
+/// A place in a type that holds a reference.
+public struct EdgeLabel: Hashable, Sendable {
+  public enum Role: Hashable, Sendable {
+    case field
+    /// A function value's context; the function stands `functionOffset` bytes after the start of the block, for array elements after that of the element.
+    case closure(functionOffset: Int)
+    case capture
+    case element, key, value
+  }
+
+  /// As the programmer wrote it: `viewModel`, `[].handler`; empty for captures whose variable is not known.
+  public var name: String
+  public var role: Role
+  /// The enum case whose payload it is.
+  public var caseName: String?
+  /// Of the field.
+  public var typeName: String
+  /// Bytes from the start of the block; in elements from the start of the element.
+  public var offset: Int
+  public var isElement: Bool
+
+  public init(name: String, role: Role, caseName: String? = nil, typeName: String, offset: Int, isElement: Bool = false) {
+    self.name = name
+    self.role = role
+    self.caseName = caseName
+    self.typeName = typeName
+    self.offset = offset
+    self.isElement = isElement
+  }
+}
+
+extension EdgeLabel {
+  /// Without the insides of library types: of `items._buffer._storage` only `items` is the programmer's.
+  static func shortName(_ name: String) -> String {
+    var parts = name.split(separator: ".", omittingEmptySubsequences: false)
+    if let end = parts.dropFirst().firstIndex(where: { $0.hasPrefix("_") }) { parts.removeLast(parts.count - end) }
+    return parts.joined(separator: ".")
+  }
+}
+
+/// An edge's label: an index into the labels, or for a scanned word its offset in the block.
+public struct EdgeLabelID: Hashable, Sendable {
+  public var rawValue: UInt32
+  public init(_ rawValue: UInt32) { self.rawValue = rawValue }
+
+  private static let scanned: UInt32 = 1 << 31
+  static func scanned(offset: UInt64) -> EdgeLabelID { EdgeLabelID(scanned | UInt32(min(offset >> 3, UInt64(scanned - 1)))) }
+
+  /// Bytes from the start of the block, for a scanned word.
+  public var scannedOffset: UInt64? { rawValue & Self.scanned != 0 ? UInt64(rawValue & ~Self.scanned) << 3 : nil }
+}

@@ -1,0 +1,130 @@
+// What a live block is, in a Swift programmer's words.
+
+/// What a block holds.
+public enum NodeKind: UInt8, Hashable, Sendable {
+  case object, closure, box, error, task, sideTable, array, dictionary, set, malloc
+
+  /// The name in JSON.
+  public var key: String {
+    switch self {
+    case .object: "object"
+    case .closure: "closure"
+    case .box: "box"
+    case .error: "error"
+    case .task: "task"
+    case .sideTable: "sideTable"
+    case .array: "array"
+    case .dictionary: "dictionary"
+    case .set: "set"
+    case .malloc: "malloc"
+    }
+  }
+
+  /// The Swift runtime counts references to it.
+  public var isCounted: Bool {
+    switch self {
+    case .sideTable, .malloc: false
+    default: true
+    }
+  }
+}
+
+/// A type of node: blocks of one are alike in all but their contents.
+public struct NodeType: Hashable, Sendable {
+  public var kind: NodeKind
+  /// As the runtime knows it, with modules; for malloc'd blocks the function that was called.
+  public var qualifiedName: String
+  /// Without modules, and with the language's own signs for its collections: `[Node]`, `[String: Handler]`.
+  public var name: String
+  /// The trace's; 0 for blocks that are no objects.
+  public var typeID: UInt32
+  /// How much of it is known by name rather than scanned for anything that looks like a pointer.
+  public var isReflected = false
+
+  /// The module that declares it; empty if that does not show.
+  public var module: String {
+    guard kind.isCounted, let dot = qualifiedName.firstIndex(of: ".") else { return "" }
+    let head = qualifiedName[..<dot]
+    return head.allSatisfy { $0.isLetter || $0.isNumber || $0 == "_" } ? String(head) : ""
+  }
+}
+
+/// Names of types without the modules they are declared in.
+enum TypeNames {
+  /// `App.Outer.Node<Swift.Int>` is `Outer.Node<Int>`. Linear.
+  static func unqualified(_ name: String) -> String {
+    var result: [UInt8] = []
+    var word: [UInt8] = []
+    var isFirst = true
+    func isName(_ c: UInt8) -> Bool { c == 95 || (48...57).contains(c) || (65...90).contains(c) || (97...122).contains(c) || c >= 128 }
+    for c in name.utf8 {
+      if isName(c) {
+        word.append(c)
+        continue
+      }
+      if c == UInt8(ascii: "."), isFirst, !word.isEmpty {
+        // The first of a row of names is the module.
+        word = []
+        isFirst = false
+        continue
+      }
+      result += word
+      word = []
+      result.append(c)
+      if c != UInt8(ascii: ".") { isFirst = true }
+    }
+    result += word
+    return String(decoding: result, as: UTF8.self)
+  }
+
+  /// The arguments of `Head<A, B<C>>`: `A`, `B<C>`.
+  static func arguments(_ name: String) -> [String] {
+    guard let open = name.firstIndex(of: "<"), name.hasSuffix(">") else { return [] }
+    var depth = 0
+    var arguments: [String] = []
+    var current = ""
+    var previous: Character = " "
+    for c in name[name.index(after: open)...].dropLast() {
+      if c == "<" || c == "(" || c == "[" { depth += 1 }
+      if c == ")" || c == "]" || (c == ">" && previous != "-") { depth -= 1 }
+      if c == "," && depth == 0 {
+        arguments.append(current.trimmed)
+        current = ""
+      } else {
+        current.append(c)
+      }
+      previous = c
+    }
+    arguments.append(current.trimmed)
+    return arguments
+  }
+
+  static func type(_ type: TraceType) -> NodeType {
+    let qualified = type.name
+    let short = unqualified(qualified)
+    func make(_ kind: NodeKind, _ name: String) -> NodeType { NodeType(kind: kind, qualifiedName: qualified, name: name, typeID: type.id) }
+    switch type.kind {
+    case .closureContext: return make(.closure, "closure")
+    case .box: return make(.box, "box")
+    case .error: return make(.error, short.isEmpty ? "error" : short)
+    case .task: return make(.task, "Task")
+    case .class, .other:
+      if qualified.hasPrefix("Swift._ContiguousArrayStorage<") { return make(.array, "[\(arguments(short).first ?? "?")]") }
+      if qualified.hasPrefix("Swift._DictionaryStorage<") {
+        let parts = arguments(short)
+        return make(.dictionary, "[\(parts.first ?? "?"): \(parts.dropFirst().first ?? "?")]")
+      }
+      if qualified.hasPrefix("Swift._SetStorage<") { return make(.set, "Set<\(arguments(short).first ?? "?")>") }
+      return make(.object, short.isEmpty ? type.displayName : short)
+    }
+  }
+}
+
+extension String {
+  fileprivate var trimmed: String {
+    var text = self[...]
+    while text.first == " " { text = text.dropFirst() }
+    while text.last == " " { text = text.dropLast() }
+    return String(text)
+  }
+}

@@ -1,0 +1,440 @@
+// Reads every live block of a heap image for the references in it.
+
+/// Where layouts come from.
+protocol LayoutSource: AnyObject {
+  /// The layout of an instance at an address whose first word is `metadata`; nil if nothing is known.
+  func layout(ofInstanceAt address: RuntimeAddress, metadata: RuntimeAddress) -> ObjectLayout?
+  /// Why there are none at all.
+  var problem: String? { get }
+}
+
+/// What reflection knows of one type, with its labels numbered.
+struct NodeLayout {
+  struct Reference {
+    var offset: UInt64
+    var strength: EdgeStrength
+    var label: UInt32
+    /// Types of the field; where several cases of an enum share a place, the one that fits what is found is taken.
+    var typeName: String
+    var hasAlternatives = false
+  }
+  struct Opaque {
+    var range: Range<UInt64>
+    /// Nil if the part has no name.
+    var label: UInt32?
+    /// The first word of an `any P`: an object, a box with the value, or the value's own first word.
+    var isExistential: Bool
+  }
+  /// Values of one type, one after the other.
+  struct Part {
+    var stride: UInt64
+    var references: [Reference]
+    var opaque: [Opaque]
+  }
+  enum Tail {
+    case scanned, plain
+    case array(start: UInt64, countOffset: UInt64, Part)
+    case hashTable(scale: UInt64, bitmap: UInt64, keys: UInt64, Part, values: UInt64?, Part?)
+  }
+
+  var size: UInt64
+  var fields: Part
+  var tail: Tail
+
+  init(_ layout: ObjectLayout, kind: NodeKind, labels: LabelTable) {
+    size = UInt64(clamping: layout.size)
+    let isCapturing = kind == .closure || kind == .box
+    fields = Part(layout.references, layout.opaque, stride: 0, role: isCapturing ? .capture : .field, prefix: "", labels: labels)
+    func part(_ value: ValueLayout, _ role: EdgeLabel.Role, _ prefix: String) -> Part {
+      Part(value.references, value.opaque, stride: UInt64(clamping: value.stride), role: role, prefix: prefix, labels: labels)
+    }
+    switch layout.tail {
+    case .unknown: tail = .scanned
+    case .plain: tail = .plain
+    case .array(let start, let countOffset, let element):
+      tail = .array(start: UInt64(clamping: start), countOffset: UInt64(clamping: countOffset), part(element, .element, "[]"))
+    case .hashTable(let scale, let bitmap, let keys, let key, let values, let value):
+      tail = .hashTable(
+        scale: UInt64(clamping: scale), bitmap: UInt64(clamping: bitmap), keys: UInt64(clamping: keys), part(key, value == nil ? .element : .key, value == nil ? "[]" : "[key]"),
+        values: values.map { UInt64(clamping: $0) }, value.map { part($0, .value, "[value]") })
+    }
+  }
+}
+
+extension NodeLayout.Part {
+  init(_ references: [ReferenceField], _ opaque: [OpaqueField], stride: UInt64, role: EdgeLabel.Role, prefix: String, labels: LabelTable) {
+    self.stride = stride
+    let isElement = stride > 0
+    func name(_ field: String) -> String {
+      let short = EdgeLabel.shortName(field)
+      return prefix.isEmpty ? short : short.isEmpty ? prefix : "\(prefix).\(short)"
+    }
+    var counts: [Int: Int] = [:]
+    for reference in references { counts[reference.offset, default: 0] += 1 }
+    self.references = references.map { reference in
+      var kind = role
+      if case .closure(let offset) = reference.kind { kind = .closure(functionOffset: offset) }
+      let label = EdgeLabel(
+        name: name(reference.name), role: kind, caseName: reference.caseName, typeName: reference.typeName, offset: reference.offset, isElement: isElement)
+      let strength: EdgeStrength =
+        switch reference.strength {
+        case .strong: .strong
+        case .weak: .weak
+        case .unowned: .unowned
+        case .unmanaged: .unmanaged
+        }
+      return NodeLayout.Reference(
+        offset: UInt64(clamping: reference.offset), strength: strength, label: labels.number(label), typeName: reference.typeName,
+        hasAlternatives: counts[reference.offset, default: 0] > 1)
+    }
+    self.opaque = opaque.map { field in
+      let label = EdgeLabel(
+        name: name(field.name), role: role, caseName: field.caseName, typeName: field.typeName, offset: field.range.lowerBound, isElement: isElement)
+      return NodeLayout.Opaque(
+        range: UInt64(clamping: field.range.lowerBound)..<UInt64(clamping: max(field.range.lowerBound, field.range.upperBound)),
+        label: field.name.isEmpty && prefix.isEmpty ? nil : labels.number(label), isExistential: field.metadataOffset != nil)
+    }
+  }
+}
+
+/// Edge labels, each once.
+final class LabelTable {
+  private(set) var labels: [EdgeLabel] = []
+  private var numbers: [EdgeLabel: UInt32] = [:]
+
+  func number(_ label: EdgeLabel) -> UInt32 {
+    if let known = numbers[label] { return known }
+    let number = UInt32(labels.count)
+    labels.append(label)
+    numbers[label] = number
+    return number
+  }
+}
+
+/// Makes the graph of a snapshot. Linear in the blocks and the words of the image.
+struct ObjectGraphBuilder {
+  private let heap: LiveHeap
+  private let image: HeapImage
+  private let roots: HeapRoots
+  private let layouts: LayoutSource?
+  private let labels = LabelTable()
+  private let graph: HeapGraphBuilder
+  private var types: [NodeType] = []
+  private var typeRows: [TypeRow] = []
+  private var nodeTypes: [UInt32]
+  private var deinitialised: NodeSet
+  private var dangling: [ObjectGraph.DanglingReference] = []
+  private var heapExtent: Range<UInt64>
+  private var isTaskMetadata: [UInt64: Bool] = [:]
+  private let metadataKind: (UInt64) -> UInt64?
+
+  private static let danglingLimit = 100_000
+
+  private struct TypeRow {
+    var type: TraceType?
+    var layout: NodeLayout?
+    var isLayoutKnown = false
+    var isPerInstance = false
+    var isGeneric = false
+    var isLeaf = false
+  }
+
+  /// - Parameters:
+  ///   - blockTypes: for each block the trace's type, or nil for blocks that are no Swift objects, and the name of what allocated it.
+  ///   - metadataKind: the first word of a metadata record in an image.
+  static func build(
+    _ snapshot: TraceSnapshot, heap: LiveHeap, image: HeapImage, roots: HeapRoots, typeOf: (LiveBlock) -> (type: TraceType?, operation: Operation),
+    layouts: LayoutSource?, metadataKind: @escaping (UInt64) -> UInt64?
+  ) -> ObjectGraph {
+    var builder = ObjectGraphBuilder(heap: heap, image: image, roots: roots, layouts: layouts, metadataKind: metadataKind)
+    builder.classify(typeOf)
+    builder.markSideTables()
+    for node in 0..<heap.count { builder.read(node) }
+    builder.readRoots()
+    let scanned = builder.typeRows.indices.filter { index in
+      let row = builder.typeRows[index]
+      return row.isLayoutKnown && row.layout == nil && !row.isLeaf && builder.types[index].kind.isCounted && builder.types[index].kind != .task
+    }
+    return ObjectGraph(
+      snapshot: snapshot, heap: heap, image: image, roots: roots, graph: builder.graph.build(), types: builder.types, labels: builder.labels.labels,
+      nodeTypes: builder.nodeTypes, deinitialised: builder.deinitialised, dangling: builder.dangling, scannedTypes: scanned,
+      reflectionProblem: layouts == nil ? "no reflection" : layouts?.problem)
+  }
+
+  private init(heap: LiveHeap, image: HeapImage, roots: HeapRoots, layouts: LayoutSource?, metadataKind: @escaping (UInt64) -> UInt64?) {
+    self.heap = heap
+    self.image = image
+    self.roots = roots
+    self.layouts = layouts
+    self.metadataKind = metadataKind
+    graph = HeapGraphBuilder(nodeCount: heap.count + roots.roots.count)
+    nodeTypes = Array(repeating: 0, count: heap.count)
+    deinitialised = NodeSet(bound: heap.count)
+    heapExtent = (heap.blocks.first?.address ?? 0)..<(heap.blocks.last.map { $0.address &+ max($0.size, 1) } ?? 0)
+  }
+
+  // MARK: Types
+
+  private mutating func addType(_ type: NodeType, _ traceType: TraceType?) -> UInt32 {
+    types.append(type)
+    // Text is no pointer, whatever it looks like.
+    let isLeaf = type.qualifiedName == "Swift.__StringStorage" || type.qualifiedName == "Swift.__SharedStringStorage"
+    typeRows.append(TypeRow(type: traceType, isLeaf: isLeaf))
+    return UInt32(types.count - 1)
+  }
+
+  private mutating func classify(_ typeOf: (LiveBlock) -> (type: TraceType?, operation: Operation)) {
+    var byType: [UInt32: UInt32] = [:]
+    var byOperation: [UInt8: UInt32] = [:]
+    var task: UInt32?
+    var lastSite = SiteID(.max)
+    var lastIsObject = false
+    var last: UInt32 = 0
+    for (node, block) in heap.blocks.enumerated() {
+      if block.site == lastSite, lastIsObject {
+        nodeTypes[node] = last
+        continue
+      }
+      let (type, operation) = typeOf(block)
+      lastSite = block.site
+      lastIsObject = type != nil
+      if let type {
+        if let known = byType[type.id] {
+          last = known
+        } else {
+          last = addType(TypeNames.type(type), type)
+          byType[type.id] = last
+        }
+      } else if isTask(block) {
+        last = task ?? addType(NodeType(kind: .task, qualifiedName: "Swift.Task", name: "Task", typeID: 0), nil)
+        task = last
+      } else {
+        last = byOperation[operation.rawValue] ?? addType(NodeType(kind: .malloc, qualifiedName: operation.name, name: operation.name, typeID: 0), nil)
+        byOperation[operation.rawValue] = last
+      }
+      nodeTypes[node] = last
+    }
+  }
+
+  /// Tasks come from malloc: their first word tells.
+  private mutating func isTask(_ block: LiveBlock) -> Bool {
+    guard block.size >= 64, let metadata = image.word(at: block.address) else { return false }
+    if let known = isTaskMetadata[metadata] { return known }
+    let result = metadata & 7 == 0 && metadataKind(metadata) == 0x502
+    if isTaskMetadata.count < 1 << 16 { isTaskMetadata[metadata] = result }
+    return result
+  }
+
+  /// The object of a block whose reference count word stands for a side table leads to that.
+  private mutating func markSideTables() {
+    var sideTableType: UInt32?
+    for (node, block) in heap.blocks.enumerated() where types[Int(nodeTypes[node])].kind.isCounted {
+      guard let bits = image.word(at: block.address + 8) else { continue }
+      if let table = ReferenceCount.sideTable(bits), let found = heap.block(containing: table), heap[found].address == table {
+        let type = sideTableType ?? addType(NodeType(kind: .sideTable, qualifiedName: "side table", name: "side table", typeID: 0), nil)
+        sideTableType = type
+        nodeTypes[Int(found.rawValue)] = type
+      }
+      if let counts = ObjectGraph.referenceCount(of: block.address, in: image), counts.isDeiniting, !counts.isImmortal {
+        deinitialised.insert(UInt32(node))
+      }
+    }
+  }
+
+  // MARK: Blocks
+
+  private mutating func layout(_ row: Int, at address: UInt64) -> NodeLayout? {
+    if typeRows[row].isLayoutKnown, !typeRows[row].isPerInstance { return typeRows[row].layout }
+    guard let type = typeRows[row].type, type.metadata.rawValue != 0 else { return nil }
+    let kind = types[row].kind
+    let found = layouts?.layout(ofInstanceAt: RuntimeAddress(address), metadata: type.metadata).map { NodeLayout($0, kind: kind, labels: labels) }
+    // What a generic closure captures may differ from one to the next.
+    typeRows[row].isPerInstance = kind == .closure && typeRows[row].isGeneric
+    typeRows[row].isLayoutKnown = true
+    typeRows[row].layout = found
+    if found != nil { types[row].isReflected = true }
+    return found
+  }
+
+  private mutating func read(_ node: Int) {
+    let block = heap.blocks[node]
+    let row = Int(nodeTypes[node])
+    if typeRows[row].isLeaf { return }
+    switch types[row].kind {
+    case .sideTable: return
+    case .malloc:
+      scan(node, block, block.address..<block.address &+ block.size)
+    case .task:
+      scan(node, block, block.address + 16..<block.address &+ max(block.size, 16))
+    default:
+      guard block.size > 16 else { return }
+      addSideTable(node, block)
+      // What deinit left behind is no reference any more.
+      if deinitialised.contains(UInt32(node)) { return }
+      let end = block.address &+ block.size
+      guard let layout = layout(row, at: block.address) else {
+        scan(node, block, block.address + 16..<end)
+        return
+      }
+      read(layout.fields, of: node, block, at: block.address, limit: end)
+      switch layout.tail {
+      case .plain: break
+      case .scanned:
+        if layout.size < block.size { scan(node, block, block.address + max(layout.size, 16)..<end) }
+      case .array(let start, let countOffset, let part):
+        readArray(node, block, from: block.address &+ start, count: image.word(at: block.address &+ countOffset), part)
+      case .hashTable(let scale, let bitmap, let keys, let key, let values, let value):
+        readTable(node, block, scale: scale, bitmap: bitmap, parts: [(keys, key)] + (values.flatMap { offset in value.map { [(offset, $0)] } } ?? []))
+      }
+    }
+  }
+
+  private mutating func addSideTable(_ node: Int, _ block: LiveBlock) {
+    guard let bits = image.word(at: block.address + 8), let table = ReferenceCount.sideTable(bits), let found = heap.block(containing: table) else { return }
+    graph.addEdge(from: UInt32(node), to: found.rawValue, label: EdgeLabelID.scanned(offset: 8).rawValue, kind: EdgeStrength.bookkeeping.rawValue)
+  }
+
+  private static let addressBits: UInt64 = 0x00FF_FFFF_FFFF_FFFF
+
+  /// The references of a value at `base`.
+  private mutating func read(_ part: NodeLayout.Part, of node: Int, _ block: LiveBlock, at base: UInt64, limit: UInt64) {
+    var index = 0
+    while index < part.references.count {
+      let reference = part.references[index]
+      index += 1
+      let place = base &+ reference.offset
+      guard place &+ 8 <= limit, let word = image.word(at: place) else {
+        if reference.hasAlternatives { while index < part.references.count, part.references[index].offset == reference.offset { index += 1 } }
+        continue
+      }
+      let target = word & Self.addressBits & ~7
+      var chosen = reference
+      if reference.hasAlternatives {
+        // Of the cases of an enum the one that holds such a thing.
+        let found = heap.block(containing: target).map { types[Int(nodeTypes[Int($0.rawValue)])] }
+        if found?.qualifiedName == reference.typeName { chosen = reference }
+        while index < part.references.count, part.references[index].offset == reference.offset {
+          if let found, found.qualifiedName == part.references[index].typeName, chosen.typeName != found.qualifiedName { chosen = part.references[index] }
+          index += 1
+        }
+      }
+      add(chosen, of: node, target)
+    }
+    for opaque in part.opaque where base &+ opaque.range.lowerBound < limit {
+      var from = max(base &+ opaque.range.lowerBound, block.address + 16)
+      let to = min(limit, base &+ opaque.range.upperBound)
+      if opaque.isExistential, let label = opaque.label, let word = image.word(at: from), let found = heap.block(containing: word & Self.addressBits),
+        heap[found].address == word & Self.addressBits & ~7, types[Int(nodeTypes[Int(found.rawValue)])].kind.isCounted
+      {
+        graph.addEdge(from: UInt32(node), to: found.rawValue, label: label, kind: EdgeStrength.strong.rawValue)
+        from += 8
+      }
+      if from < to { scan(node, block, from..<to, label: opaque.label) }
+    }
+  }
+
+  private mutating func add(_ reference: NodeLayout.Reference, of node: Int, _ target: UInt64) {
+    if reference.strength == .weak {
+      addWeak(node, sideTable: target, label: reference.label)
+      return
+    }
+    guard let found = heap.block(containing: target) else {
+      if reference.strength == .unmanaged { noteDangling(node, reference.label, target) }
+      return
+    }
+    // A raw pointer may lead anywhere in a block; a counted reference leads to an object's start.
+    guard heap[found].address == target || reference.strength == .unmanaged else { return }
+    graph.addEdge(from: UInt32(node), to: found.rawValue, label: reference.label, kind: reference.strength.rawValue)
+  }
+
+  private mutating func addWeak(_ node: Int, sideTable: UInt64, label: UInt32) {
+    guard let table = heap.block(containing: sideTable), heap[table].address == sideTable else { return }
+    graph.addEdge(from: UInt32(node), to: table.rawValue, label: label, kind: EdgeStrength.bookkeeping.rawValue)
+    if let object = image.word(at: sideTable), let found = heap.block(containing: object), heap[found].address == object {
+      graph.addEdge(from: UInt32(node), to: found.rawValue, label: label, kind: EdgeStrength.weak.rawValue)
+    }
+  }
+
+  private mutating func noteDangling(_ node: Int, _ label: UInt32, _ target: UInt64) {
+    guard heapExtent.contains(target), dangling.count < Self.danglingLimit, heap.block(containing: target) == nil else { return }
+    dangling.append(.init(from: BlockID(UInt32(node)), label: EdgeLabelID(label), target: target))
+  }
+
+  // MARK: Elements
+
+  private mutating func readArray(_ node: Int, _ block: LiveBlock, from start: UInt64, count: UInt64?, _ part: NodeLayout.Part) {
+    let end = block.address + block.size
+    guard start < end else { return }
+    guard let count, part.stride > 0 else {
+      scan(node, block, start..<end)
+      return
+    }
+    guard !part.references.isEmpty || !part.opaque.isEmpty else { return }
+    var next = start
+    let limit = start &+ min(count, (end - start) / part.stride) &* part.stride
+    while next < limit {
+      read(part, of: node, block, at: next, limit: limit)
+      next += part.stride
+    }
+  }
+
+  private mutating func readTable(_ node: Int, _ block: LiveBlock, scale: UInt64, bitmap: UInt64, parts: [(offset: UInt64, part: NodeLayout.Part)]) {
+    let end = block.address + block.size
+    guard let scale = image.word(at: block.address &+ scale), scale & 0xFF < 40 else {
+      scan(node, block, block.address + min(block.size, 48)..<end)
+      return
+    }
+    let buckets = UInt64(1) << (scale & 0xFF)
+    for (offset, part) in parts where part.stride > 0 && !(part.references.isEmpty && part.opaque.isEmpty) {
+      guard let base = image.word(at: block.address &+ offset), base >= block.address, base < end else { continue }
+      for word in 0..<max(1, buckets / 64) {
+        guard block.address + bitmap + word * 8 < end else { return }
+        var bits = image.word(at: block.address + bitmap + word * 8) ?? 0
+        while bits != 0 {
+          let bucket = word * 64 + UInt64(bits.trailingZeroBitCount)
+          bits &= bits - 1
+          let place = base &+ bucket &* part.stride
+          guard bucket < buckets, place >= block.address, place < end else { break }
+          read(part, of: node, block, at: place, limit: end)
+        }
+      }
+    }
+  }
+
+  // MARK: Scanning
+
+  private mutating func scan(_ node: Int, _ block: LiveBlock, _ range: Range<UInt64>, label: UInt32? = nil) {
+    guard range.lowerBound < range.upperBound else { return }
+    image.forEachWord(in: range) { address, value in
+      guard let target = target(of: value, acceptsInterior: false), Int(target) != node || types[Int(nodeTypes[node])].kind.isCounted else { return }
+      graph.addEdge(
+        from: UInt32(node), to: target, label: label ?? EdgeLabelID.scanned(offset: address - block.address).rawValue,
+        kind: EdgeStrength.conservative.rawValue)
+    }
+  }
+
+  /// The block that a scanned word leads to. C code keeps pointers into the middle of its blocks; a counted object is held by its start.
+  @inline(__always)
+  private func target(of word: UInt64, acceptsInterior: Bool) -> UInt32? {
+    let address = word & Self.addressBits
+    guard heapExtent.contains(address), let found = heap.block(containing: address) else { return nil }
+    let start = heap[found].address
+    if address & ~7 == start || acceptsInterior { return found.rawValue }
+    let kind = types[Int(nodeTypes[Int(found.rawValue)])].kind
+    return kind.isCounted && kind != .task ? nil : found.rawValue
+  }
+
+  private mutating func readRoots() {
+    for (index, root) in roots.roots.enumerated() {
+      let node = UInt32(heap.count + index)
+      func add(_ value: UInt64, at offset: UInt64) {
+        let address = value & Self.addressBits
+        guard heapExtent.contains(address), let found = heap.block(containing: address) else { return }
+        if !root.acceptsInterior, heap[found].address != address & ~7 { return }
+        graph.addEdge(from: node, to: found.rawValue, label: EdgeLabelID.scanned(offset: offset).rawValue, kind: EdgeStrength.conservative.rawValue)
+      }
+      for value in root.values { add(value, at: 0) }
+      for range in root.ranges { image.forEachWord(in: range) { add($1, at: $0 - range.lowerBound) } }
+    }
+  }
+}

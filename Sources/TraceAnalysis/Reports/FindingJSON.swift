@@ -1,0 +1,94 @@
+// Findings as JSON, as docs/report-schema.md describes them.
+
+enum FindingJSON {
+  /// What a report's object has on leaks.
+  static func fields(_ report: LeakReport) -> [(String, JSONValue)] {
+    [
+      ("snapshot", report.snapshot.map(value) ?? .null),
+      ("findings", report.unavailable == nil ? .array(report.findings.map(value)) : .null),
+      ("findingsUnavailable", .optional(report.unavailable)),
+      ("suppressedFindings", .number(UInt64(report.suppressedCount))),
+      ("suppressedBytes", .number(report.suppressedBytes)),
+      ("findingRemarks", .array(report.remarks.map { .string($0) })),
+    ]
+  }
+
+  private static func value(_ snapshot: TraceSnapshot) -> JSONValue {
+    .object([
+      ("number", .number(UInt64(snapshot.number))),
+      ("reason", .string(key(snapshot.reason))),
+      ("label", .string(snapshot.label)),
+      ("isFrozen", .bool(snapshot.isFrozen)),
+      ("isWhole", .bool(snapshot.isWhole)),
+      ("threads", .number(UInt64(snapshot.threads.count))),
+      ("pauseNanoseconds", .optional(snapshot.end?.pauseNanoseconds)),
+      ("totalNanoseconds", .optional(snapshot.end?.totalNanoseconds)),
+      ("capturedBytes", .optional(snapshot.end?.capturedBytes)),
+      ("words", .optional(snapshot.end?.wordCount)),
+    ])
+  }
+
+  private static func key(_ reason: SnapshotReason) -> String {
+    switch reason {
+    case .exit: "exit"
+    case .signal: "signal"
+    case .request: "request"
+    case .call: "call"
+    case .other(let n): "unknown(\(n))"
+    }
+  }
+
+  private static func value(_ finding: Finding) -> JSONValue {
+    .object([
+      ("verdict", .string(finding.verdict.rawValue)),
+      ("fingerprint", .string(finding.fingerprint)),
+      ("library", .bool(finding.isLibrary)),
+      ("libraryReason", .optional(finding.libraryReason)),
+      ("isCycle", .bool(finding.isCycle)),
+      ("instances", .number(UInt64(finding.instances))),
+      ("retainedBytes", .number(finding.retainedBytes.rawValue)),
+      ("retainedObjects", .number(finding.retainedBlocks)),
+      ("path", .array(finding.path.map(value))),
+      (
+        "held",
+        .array(
+          finding.held.map { held in
+            .object([("type", .string(held.name)), ("count", .number(held.count)), ("bytes", .number(held.bytes.rawValue))])
+          })
+      ),
+      ("strongCount", .optional(finding.referenceCount.map { UInt64($0.strong) })),
+      ("unownedCount", .optional(finding.referenceCount.map { UInt64($0.unowned) })),
+      ("advice", .array(finding.advice.map { .string($0) })),
+    ])
+  }
+
+  private static func value(_ step: Finding.Step) -> JSONValue {
+    .object([
+      ("type", .string(step.type)),
+      ("qualifiedType", .string(step.qualifiedType)),
+      ("kind", .string(step.kind.key)),
+      ("closure", .optional(step.function?.function)),
+      ("closureFile", .optional(step.function?.file)),
+      ("closureLine", step.function?.line.map { .integer(Int64($0)) } ?? .null),
+      ("function", .optional(step.allocation?.function)),
+      ("file", .optional(step.allocation?.file)),
+      ("line", step.allocation?.line.map { .integer(Int64($0)) } ?? .null),
+      ("address", .address(step.address.rawValue)),
+      ("size", .number(step.size.rawValue)),
+      ("edge", step.reference.map(value) ?? .null),
+    ])
+  }
+
+  private static func value(_ reference: Finding.Reference) -> JSONValue {
+    .object([
+      ("name", .string(reference.name)),
+      ("strength", .string(reference.strength.key)),
+      ("isClosure", .bool(reference.isClosure)),
+      ("isCapture", .bool(reference.isCapture)),
+      ("case", .optional(reference.caseName)),
+      ("closure", .optional(reference.closure?.function)),
+      ("closureFile", .optional(reference.closure?.file)),
+      ("closureLine", reference.closure?.line.map { .integer(Int64($0)) } ?? .null),
+    ])
+  }
+}

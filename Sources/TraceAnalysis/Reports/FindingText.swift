@@ -1,0 +1,136 @@
+// Findings as text.
+
+/// Puts findings into lines: a heading, one instance drawn, what hangs from it, what to do. Only formats.
+struct FindingText {
+  let style: TextStyle
+
+  func write(_ report: LeakReport, to lines: inout TextLines) {
+    if let reason = report.unavailable {
+      lines.line("Leaks: not looked for: \(reason)", emphasized: 1)
+      lines.blank()
+      return
+    }
+    let program = report.programFindings
+    let library = report.libraryFindings
+    lines.line(summary(report, program), emphasized: 1)
+    for remark in report.remarks { lines.line("note: \(remark)", indent: 2) }
+    lines.blank()
+    for finding in program { write(finding, to: &lines) }
+    if !library.isEmpty {
+      lines.line("In libraries: \(Decimal.counted(UInt64(library.count), "finding")) that \(library.count == 1 ? "is" : "are") not the program's doing", emphasized: 2)
+      lines.blank()
+      for finding in library { write(finding, to: &lines) }
+    }
+  }
+
+  private func summary(_ report: LeakReport, _ program: [Finding]) -> String {
+    var text: String
+    if program.isEmpty {
+      text = "Leaks: none found"
+    } else {
+      let bytes = program.reduce(UInt64(0)) { $0 &+ $1.retainedBytes.rawValue }
+      text = "Leaks: \(Decimal.counted(UInt64(program.count), "finding")), \(Decimal.bytes(bytes)) retained"
+    }
+    text += ", among \(Decimal.counted(UInt64(report.liveBlocks), "live block"))"
+    if let snapshot = report.snapshot { text += " \(moment(snapshot))" }
+    if report.suppressedCount > 0 { text += "; \(Decimal.counted(UInt64(report.suppressedCount), "finding")) hidden by suppressions (\(Decimal.bytes(report.suppressedBytes)))" }
+    return text
+  }
+
+  private func moment(_ snapshot: TraceSnapshot) -> String {
+    switch snapshot.reason {
+    case .exit: "at exit"
+    case .signal: "when a signal ended the program"
+    case .request, .call, .other: snapshot.label.isEmpty ? "in snapshot \(snapshot.number)" : "in snapshot \"\(PlainText.escaped(snapshot.label))\""
+    }
+  }
+
+  // MARK: One finding
+
+  private func write(_ finding: Finding, to lines: inout TextLines) {
+    let size = "\(Decimal.counted(UInt64(finding.instances), "instance")), \(Decimal.bytes(finding.retainedBytes.rawValue))\(finding.verdict == .dangling ? "" : " retained")"
+    lines.spread("\(title(finding.verdict))  \(PlainText.escaped(subject(finding)))", size, indent: 0, emphasized: true)
+    for (index, step) in finding.path.enumerated() { write(step, at: index, of: finding, to: &lines) }
+    if finding.isCycle, let last = finding.path.last, let first = finding.path.first, let reference = last.reference {
+      lines.spread("└ \(words(reference)) ──▶ \(PlainText.escaped(first.type))", "(back to the start)", indent: 3 + 3 * (finding.path.count - 1))
+    }
+    writeHeld(finding, to: &lines)
+    if let count = finding.referenceCount, finding.verdict == .lost, finding.path.first?.kind.isCounted == true {
+      lines.line("Its strong count is \(count.strong), unowned \(count.unowned - min(1, count.unowned)); no reference to it was found.", indent: 2)
+    }
+    if let reason = finding.libraryReason { lines.line("Not the program's: \(PlainText.escaped(reason)).", indent: 2) }
+    for line in finding.advice { lines.line(PlainText.escaped(line), indent: 2) }
+    lines.blank()
+  }
+
+  private func title(_ verdict: Verdict) -> String {
+    switch verdict {
+    case .retainCycle: "RETAIN CYCLE"
+    case .lost: "LOST"
+    case .deinitialised: "DEINITIALISED, STILL HELD"
+    case .suspended: "SUSPENDED FOR EVER"
+    case .dangling: "DANGLING REFERENCE"
+    }
+  }
+
+  private func subject(_ finding: Finding) -> String {
+    switch finding.verdict {
+    case .retainCycle:
+      var names: [String] = []
+      for step in finding.path where step.kind == .object && !names.contains(step.type) { names.append(step.type) }
+      if names.isEmpty { for step in finding.path where !names.contains(step.type) { names.append(step.type) } }
+      return names.count == 1 ? "\(names[0]) ↺" : names.joined(separator: " ⇄ ")
+    case .suspended, .lost: return name(finding.path.first)
+    case .deinitialised: return name(finding.path.last)
+    case .dangling: return finding.path.first.map { "\($0.type).\($0.reference?.name ?? "?")" } ?? ""
+    }
+  }
+
+  private func name(_ step: Finding.Step?) -> String {
+    guard let step else { return "" }
+    switch step.kind {
+    case .closure: return step.function.map { Self.closureName($0) } ?? "closure context"
+    case .box: return "box of a captured variable"
+    case .malloc: return "\(Decimal.bytes(step.size.rawValue)) of \(step.type)"
+    case .task: return step.function.map { "Task in \(Self.closureName($0))" } ?? "Task"
+    default: return step.type
+    }
+  }
+
+  static func closureName(_ frame: SourceFrame) -> String {
+    var name = frame.function
+    for prefix in ["partial apply forwarder for ", "partial apply for ", "specialized "] {
+      while name.hasPrefix(prefix) { name.removeFirst(prefix.count) }
+    }
+    return name
+  }
+
+  private func write(_ step: Finding.Step, at index: Int, of finding: Finding, to lines: inout TextLines) {
+    let place = step.kind == .closure ? Advice.position(step.function) : Advice.position(step.allocation)
+    var made = ""
+    if step.kind != .closure, let frame = step.allocation { made = "allocated in \(frame.function)" }
+    let right = [made, place ?? ""].filter { !$0.isEmpty }.joined(separator: "  ")
+    if index == 0 {
+      lines.spread(PlainText.escaped(name(step)), PlainText.escaped(right), indent: 2)
+    } else if let reference = finding.path[index - 1].reference {
+      lines.spread("└ \(words(reference)) ──▶ \(PlainText.escaped(name(step)))", PlainText.escaped(right), indent: 3 * index)
+    }
+  }
+
+  private func words(_ reference: Finding.Reference) -> String {
+    var name = reference.name
+    if let payload = reference.caseName, !payload.isEmpty { name += name.isEmpty ? "case \(payload)" : " case \(payload)" }
+    name = PlainText.escaped(name)
+    if reference.isCapture { return "captures\(name.isEmpty ? "" : " \(name)"), \(reference.strength.key)" }
+    let field = name.isEmpty ? "" : name.hasPrefix("[") || name.hasPrefix("case") ? name : ".\(name)"
+    let how = reference.isClosure ? "closure" : reference.strength == .conservative ? "scanned word" : reference.strength.key
+    return field.isEmpty ? how : "\(field)  \(how)"
+  }
+
+  private func writeHeld(_ finding: Finding, to lines: inout TextLines) {
+    guard !finding.held.isEmpty else { return }
+    let shown = finding.held.prefix(4).map { "\(Decimal.grouped($0.count)) × \(PlainText.escaped($0.name)) (\(Decimal.bytes($0.bytes.rawValue)))" }
+    let rest = finding.held.count - shown.count
+    lines.line("Each also keeps: \(shown.joined(separator: ", "))\(rest > 0 ? ", \(rest) more types" : "")", indent: 2)
+  }
+}
