@@ -23,7 +23,9 @@ let package = Package(
     .systemLibrary(name: "CZstd", providers: [.apt(["libzstd-dev"])]),
     .target(name: "CDemangle", linkerSettings: [.linkedLibrary("stdc++")]),
 
-    .target(name: "TraceAnalysis", dependencies: ["CTraceFormat", "CElfutils", "CZstd", "CDemangle"]),
+    .target(name: "CRemoteMirror", linkerSettings: [.linkedLibrary("dl", .when(platforms: [.linux]))]),
+
+    .target(name: "TraceAnalysis", dependencies: ["CTraceFormat", "CElfutils", "CZstd", "CDemangle", "CRemoteMirror"]),
     .executableTarget(
       name: "leaktrace",
       dependencies: ["TraceAnalysis", .product(name: "ArgumentParser", package: "swift-argument-parser")]),
@@ -36,6 +38,7 @@ let package = Package(
     .testTarget(name: "HeapGraphTests", dependencies: ["TraceAnalysis", "TraceTestSupport"]),
     .testTarget(name: "LeaksTests", dependencies: ["TraceAnalysis", "TraceTestSupport"]),
     .testTarget(name: "SymbolicationTests", dependencies: ["TraceAnalysis"]),
+    .testTarget(name: "SwiftReflectionTests", dependencies: ["TraceAnalysis", "CRemoteMirror"]),
     .testTarget(name: "ReportsTests", dependencies: ["TraceAnalysis", "TraceTestSupport"]),
     .testTarget(name: "ShimTests", dependencies: ["CTraceShim"]),
     .testTarget(name: "EndToEndTests", dependencies: ["TraceAnalysis"]),

@@ -1,0 +1,103 @@
+// The Swift runtime's remote mirror library, in a child process: it trusts what it reads, and aborts, crashes or runs away on what is malformed.
+//
+// The library is found by the caller and loaded with dlopen. Its C interface has no installed header; what is used of it is declared in the source.
+
+#ifndef LEAKTRACE_REMOTE_MIRROR_H
+#define LEAKTRACE_REMOTE_MIRROR_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+/// How a value is laid out: the library's numbers.
+enum {
+  LT_MIRROR_UNKNOWN = 0,
+  LT_MIRROR_BUILTIN = 1,
+  LT_MIRROR_RAW_POINTER = 2,
+  LT_MIRROR_TUPLE = 3,
+  LT_MIRROR_STRUCT = 4,
+  LT_MIRROR_NO_PAYLOAD_ENUM = 5,
+  LT_MIRROR_SINGLE_PAYLOAD_ENUM = 6,
+  LT_MIRROR_MULTI_PAYLOAD_ENUM = 7,
+  LT_MIRROR_THICK_FUNCTION = 8,
+  LT_MIRROR_OPAQUE_EXISTENTIAL = 9,
+  LT_MIRROR_CLASS_EXISTENTIAL = 10,
+  LT_MIRROR_ERROR_EXISTENTIAL = 11,
+  LT_MIRROR_EXISTENTIAL_METATYPE = 12,
+  LT_MIRROR_STRONG_REFERENCE = 13,
+  LT_MIRROR_UNOWNED_REFERENCE = 14,
+  LT_MIRROR_WEAK_REFERENCE = 15,
+  LT_MIRROR_UNMANAGED_REFERENCE = 16,
+  LT_MIRROR_CLASS_INSTANCE = 17,
+  LT_MIRROR_CLOSURE_CONTEXT = 18,
+  LT_MIRROR_ARRAY = 19,
+};
+
+/// What a question is about.
+enum {
+  LT_MIRROR_OF_METADATA = 1,      ///< the instances of a class, by the address of its metadata
+  LT_MIRROR_OF_INSTANCE = 2,      ///< one closure context or box, by its address
+  LT_MIRROR_OF_TYPE = 3,          ///< a value of a type, by the number an earlier answer of the same child gave for it
+  LT_MIRROR_OF_VALUE_METADATA = 4 ///< a value of the type whose metadata is at an address
+};
+
+/// An answer: this, the subject's name, then the generic arguments' type numbers (8 bytes each), then the fields. No padding in between.
+struct lt_mirror_answer {
+  uint32_t kind; ///< LT_MIRROR_UNKNOWN: nothing is known of the subject's fields; its name may be
+  uint32_t size, alignment, stride;
+  uint64_t type; ///< number of the subject's type, 0 if it has none
+  uint32_t nameSize;
+  uint32_t argumentCount;
+  uint32_t fieldCount;
+  uint32_t reserved;
+};
+
+/// A field, a case, a capture. After it its name, and its type's name.
+struct lt_mirror_field {
+  uint32_t offset;
+  uint32_t kind; ///< LT_MIRROR_
+  uint64_t type; ///< 0 for a case without payload
+  uint32_t nameSize, typeNameSize;
+};
+
+/// Bytes of the traced process that never change, in this process.
+struct lt_mirror_region {
+  uint64_t address, size;
+  const void *bytes;
+};
+
+/// What the child can read. Everything that is pointed to must outlive the child.
+struct lt_mirror_memory {
+  const struct lt_mirror_region *regions; ///< in order of address, not overlapping; asked first
+  size_t regionCount;
+  /// Copies `size` bytes; 0 if they are not known. Called in the child alone.
+  int (*read)(void *context, uint64_t address, void *bytes, uint64_t size);
+  void *context;
+};
+
+/// The functions of a loaded library.
+struct lt_mirror_library;
+
+/// Loads the library. NULL if it cannot be loaded, or lacks a function; `*reason` is then a string for `free`.
+const struct lt_mirror_library *lt_mirror_load(const char *path, char **reason);
+
+/// The file that gives this process a function: a library's path, or the program's. A string for `free`, or NULL.
+char *lt_mirror_file_defining(const char *function);
+
+/// A child process. All zero means none.
+struct lt_mirror_process {
+  pid_t process;
+  int socket;
+};
+
+/// Starts the child, which has the library read the ELF images that begin at the addresses. 0, or an errno.
+int lt_mirror_start(struct lt_mirror_process *child, const struct lt_mirror_library *library, const struct lt_mirror_memory *memory,
+                    const uint64_t *images, size_t imageCount);
+
+/// Asks. 0 on success: `*answer` is for `free`. Otherwise the question was too much for the child, which has been ended.
+int lt_mirror_ask(struct lt_mirror_process *child, uint32_t about, uint64_t subject, void **answer, size_t *size);
+
+/// Ends the child, if there is one, and waits for it.
+void lt_mirror_stop(struct lt_mirror_process *child);
+
+#endif

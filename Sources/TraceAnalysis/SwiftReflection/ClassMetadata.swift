@@ -1,0 +1,56 @@
+// What a class's metadata record says itself: its superclass, its size, and where its stored properties are.
+
+/// A class's metadata, and what of its descriptor is needed, as read from the traced process. Layouts: swift/ABI/Metadata.h.
+struct ClassMetadata {
+  let address: RuntimeAddress
+  /// 0 for a root class.
+  let superclass: RuntimeAddress
+  let instanceSize: Int
+  /// Address of the class's descriptor, which is part of its image.
+  let descriptor: RuntimeAddress
+  /// Bytes of the record from `address` on.
+  let recordSize: Int
+
+  /// Bytes of one object's stored properties.
+  private static let instanceSizeLimit = 1 << 24
+  private static let recordSizeLimit = 1 << 20
+  private static let fieldLimit = 1 << 14
+
+  /// `nil` if it cannot be read, or cannot be a class's.
+  init?(_ address: RuntimeAddress, in memory: some TargetMemory) {
+    func word(_ offset: UInt64) -> UInt64? { memory.word(at: RuntimeAddress(address.rawValue &+ offset)) }
+    guard let superclass = word(8), let sizes = word(24), let extent = word(32), let descriptor = word(40) else { return nil }
+    self.address = address
+    self.superclass = RuntimeAddress(superclass)
+    instanceSize = Int(sizes & 0xFFFF_FFFF)
+    let (addressPoint, size) = (Int(extent >> 32), Int(extent & 0xFFFF_FFFF))
+    recordSize = size - addressPoint
+    self.descriptor = RuntimeAddress(descriptor)
+    guard (16...Self.instanceSizeLimit).contains(instanceSize), (48...Self.recordSizeLimit).contains(recordSize) else { return nil }
+  }
+
+  /// Offsets of the class's own stored properties, in order of declaration; `nil` if they make no sense.
+  ///
+  /// - Parameter parent: the superclass's metadata, if there is one.
+  func fieldOffsets(parent: ClassMetadata?, in memory: some TargetMemory) -> [Int]? {
+    func half(_ offset: UInt64) -> UInt32? { memory.value(at: RuntimeAddress(descriptor.rawValue &+ offset), as: UInt32.self) }
+    guard descriptor.rawValue != 0, let flags = half(0), let count = half(36), let vector = half(40) else { return nil }
+    // The low bits are the kind of descriptor: a class's.
+    guard flags & 31 == 16, count <= Self.fieldLimit else { return nil }
+    if count == 0 { return [] }
+    var start = Int(vector) * 8
+    // The superclass may grow without this class being compiled again: the vector begins where the superclass's record ends.
+    let hasResilientSuperclass = flags >> 29 & 1 != 0
+    if hasResilientSuperclass { start += parent?.recordSize ?? 0 }
+    guard start >= 48, start + Int(count) * 8 <= recordSize else { return nil }
+    let floor = parent?.instanceSize ?? 16
+    var offsets: [Int] = []
+    offsets.reserveCapacity(Int(count))
+    for index in 0..<Int(count) {
+      guard let offset = memory.word(at: RuntimeAddress(address.rawValue &+ UInt64(start + index * 8))), offset >= floor, offset <= instanceSize
+      else { return nil }
+      offsets.append(Int(offset))
+    }
+    return offsets
+  }
+}

@@ -1,0 +1,117 @@
+// What reflection says of an object: where its references are, and what they are called.
+
+/// How a reference counts towards the life of what it refers to.
+public enum ReferenceStrength: Hashable, Sendable {
+  case strong
+  /// The word is the address of a side table, not of the object.
+  case weak
+  case unowned
+  /// Not counted: `unowned(unsafe)`, `Unmanaged`, and unsafe pointers, which may own memory that is no object.
+  case unmanaged
+}
+
+/// One word of an object, or of an element, that may hold a reference.
+///
+/// Spare bits of the word, at the top and below the alignment, may hold a discriminator.
+public struct ReferenceField: Hashable, Sendable {
+  public enum Kind: Hashable, Sendable {
+    case object
+    /// The box of a captured variable, or of several.
+    case variable
+    /// A closure's context, which may be any object; its code is at `functionOffset` from the start of the same object or element.
+    case closure(functionOffset: Int)
+    /// The object in `any P` where P is for classes alone; witness tables follow.
+    case existential
+    /// A box of kind 0x501.
+    case error
+    /// `UnsafePointer` and its relatives.
+    case rawPointer
+  }
+
+  /// From the start of the object or element, in bytes.
+  public var offset: Int
+  /// `viewModel`; `state.task` for a field of a structure; empty for a capture, which has none.
+  public var name: String
+  /// For a reference that is there in one case of an enumeration alone: the case's name, from the outermost, with dots. Not for optionals.
+  /// Fields of several cases have the same offset.
+  public var caseName: String?
+  public var strength: ReferenceStrength
+  public var kind: Kind
+  /// Demangled, as far as it is known, without `Optional`.
+  public var typeName: String
+
+  public init(offset: Int, name: String, caseName: String? = nil, strength: ReferenceStrength, kind: Kind, typeName: String) {
+    self.offset = offset
+    self.name = name
+    self.caseName = caseName
+    self.strength = strength
+    self.kind = kind
+    self.typeName = typeName
+  }
+}
+
+/// A part of an object whose contents reflection does not know: any word of it may be a strong reference.
+public struct OpaqueField: Hashable, Sendable {
+  /// From the start of the object or element, in bytes.
+  public var range: Range<Int>
+  /// Empty if it is not known.
+  public var name: String
+  public var caseName: String?
+  public var typeName: String
+  /// For the buffer of an `any P`: where the metadata of the value in it is. See `SwiftReflection.value(ofTypeWithMetadata:)`.
+  public var metadataOffset: Int?
+
+  public init(range: Range<Int>, name: String, caseName: String? = nil, typeName: String, metadataOffset: Int? = nil) {
+    self.range = range
+    self.name = name
+    self.caseName = caseName
+    self.typeName = typeName
+    self.metadataOffset = metadataOffset
+  }
+}
+
+/// How the values of a type are laid out.
+public struct ValueLayout: Hashable, Sendable {
+  public var typeName: String
+  public var size: Int
+  /// Distance from one element to the next, in bytes.
+  public var stride: Int
+  public var alignment: Int
+  /// Offsets are from the start of the value.
+  public var references: [ReferenceField]
+  public var opaque: [OpaqueField]
+
+  public var holdsNoReferences: Bool { references.isEmpty && opaque.isEmpty }
+}
+
+/// What is in a block behind its stored properties.
+public enum ObjectTail: Hashable, Sendable {
+  /// Not known, and nothing at all in most classes: any word may be a reference.
+  case unknown
+  /// Bytes without references, as in a string's storage.
+  case plain
+  /// Elements from `start` on, as many as the word at `countOffset` says.
+  case array(start: Int, countOffset: Int, element: ValueLayout)
+  /// Elements of a set or a dictionary, in 2^(byte at `scaleOffset`) places of which those are in use whose bit is set in the bitmap at
+  /// `bitmapOffset`. The words at `keysOffset` and `valuesOffset` are addresses of the first place. `value` is `nil` for a set.
+  case hashTable(scaleOffset: Int, bitmapOffset: Int, keysOffset: Int, key: ValueLayout, valuesOffset: Int?, value: ValueLayout?)
+}
+
+/// Where an object's references are.
+public struct ObjectLayout: Hashable, Sendable {
+  public var typeName: String
+  /// Bytes that `references` and `opaque` tell of; the rest of the block is the tail.
+  public var size: Int
+  /// In order of offset.
+  public var references: [ReferenceField]
+  public var opaque: [OpaqueField]
+  public var tail: ObjectTail
+
+  public init(typeName: String, size: Int, references: [ReferenceField], opaque: [OpaqueField], tail: ObjectTail) {
+    self.typeName = typeName
+    self.size = size
+    self.references = references
+    self.opaque = opaque
+    self.tail = tail
+  }
+}

@@ -1,0 +1,33 @@
+// The name of what a reference refers to, out of the name of the reference's type.
+
+enum ReferentName {
+  /// `weak Swift.Optional<M.C>` is `M.C`. The type of a captured variable, `<A> { var A } <M.C>`, is what stands between the braces.
+  static func of(_ typeName: String) -> (name: String, isVariable: Bool) {
+    var name = Substring(typeName)
+    var isVariable = false
+    if name.hasSuffix(">"), let open = name.range(of: "{ "), let close = name.range(of: " }", backwards: true), open.upperBound <= close.lowerBound,
+      name[open.upperBound...].hasPrefix("var ") || name[open.upperBound...].hasPrefix("let ")
+    {
+      name = name[open.upperBound..<close.lowerBound].dropFirst(4)
+      isVariable = true
+    }
+    for prefix in ["weak ", "unowned(unsafe) ", "unowned "] where name.hasPrefix(prefix) { name = name.dropFirst(prefix.count) }
+    let optional = "Swift.Optional<"
+    // A name with more behind the optional's end, such as a function's, does not end in its bracket.
+    while name.hasPrefix(optional), name.hasSuffix(">") { name = name.dropFirst(optional.count).dropLast() }
+    return (String(name), isVariable)
+  }
+}
+
+extension Substring {
+  /// Where a text begins and ends in this one, first or last.
+  fileprivate func range(of text: String, backwards: Bool = false) -> Range<Index>? {
+    let pattern = Array(text.utf8)
+    let bytes = Array(utf8)
+    guard bytes.count >= pattern.count else { return nil }
+    let starts = 0...(bytes.count - pattern.count)
+    func matches(_ start: Int) -> Bool { bytes[start..<start + pattern.count].elementsEqual(pattern) }
+    guard let start = backwards ? starts.last(where: matches) : starts.first(where: matches) else { return nil }
+    return utf8.index(startIndex, offsetBy: start)..<utf8.index(startIndex, offsetBy: start + pattern.count)
+  }
+}

@@ -1,0 +1,189 @@
+// Where an object's references are, from its metadata and the reflection sections of the program's images.
+
+import CRemoteMirror
+
+/// Tells the layout of Swift objects of a process that need not exist any more.
+///
+/// The Swift runtime's remote mirror library does the reading, in a child process: what it cannot take is not reflected, and the caller scans such
+/// an object's words as if any could be a reference. Layouts are kept by metadata. Not to be shared between threads.
+public final class SwiftReflection {
+  private let memory: any TargetMemory
+  private let mirror: MirrorProcess
+  private let values: ValueReflection
+  private var classes: [RuntimeAddress: ObjectLayout?] = [:]
+  private var contexts: [RuntimeAddress: ObjectLayout?] = [:]
+  private var valueTypes: [RuntimeAddress: ValueLayout?] = [:]
+
+  /// How often one object's types may end the child before it is given up.
+  private static let attemptLimit = 4
+  /// Superclasses of one class.
+  private static let depthLimit = 256
+  /// Bytes of one closure context.
+  private static let sizeLimit = 1 << 24
+
+  /// - Parameters:
+  ///   - images: the files of the images that were loaded.
+  ///   - memory: of the process. A copy of it is used in a child process.
+  ///   - libraries: paths of the remote mirror library, in order of preference; see `RemoteMirrorLibrary.candidates(images:path:)`.
+  public init(images: ImageContents, memory: any TargetMemory, libraries: [String]) throws(SwiftReflectionError) {
+    self.memory = memory
+    mirror = try MirrorProcess(library: RemoteMirrorLibrary.load(libraries), contents: images, memory: memory)
+    values = ValueReflection(mirror)
+  }
+
+  /// How many questions the child did not survive. From a sound trace: none.
+  public var failedQuestions: Int { mirror.deaths }
+
+  /// The layout of the object at an address; `nil` if nothing is known of it.
+  ///
+  /// - Parameter metadata: the object's first word.
+  public func layout(ofInstanceAt address: RuntimeAddress, metadata: RuntimeAddress) -> ObjectLayout? {
+    guard let kind = memory.word(at: metadata) else { return nil }
+    switch kind {
+    case 0, 0x800...: return cached(\.classes, metadata) { () throws(MirrorProcess.Failure) in try self.classLayout(metadata) }
+    case 0x400, 0x500:
+      if kind == 0x400, dependsOnInstance(metadata) {
+        return attempt { () throws(MirrorProcess.Failure) in try self.contextLayout(address, kind: kind) }
+      }
+      return cached(\.contexts, metadata) { () throws(MirrorProcess.Failure) in try self.contextLayout(address, kind: kind) }
+    case 0x501: return errorLayout(address)
+    default: return nil
+    }
+  }
+
+  /// The layout of the values of a type, as in the buffer of an `any P`; `nil` if nothing is known of it.
+  public func value(ofTypeWithMetadata metadata: RuntimeAddress) -> ValueLayout? {
+    cached(\.valueTypes, metadata) { () throws(MirrorProcess.Failure) in
+      try self.values.layout(of: try self.mirror.value(ofTypeWithMetadata: metadata))
+    }
+  }
+
+  private func cached<Layout>(
+    _ cache: ReferenceWritableKeyPath<SwiftReflection, [RuntimeAddress: Layout?]>, _ metadata: RuntimeAddress,
+    _ body: () throws(MirrorProcess.Failure) -> Layout?
+  ) -> Layout? {
+    if let known = self[keyPath: cache][metadata] { return known }
+    let layout = attempt(body)
+    self[keyPath: cache][metadata] = .some(layout)
+    return layout
+  }
+
+  private func attempt<Layout>(_ body: () throws(MirrorProcess.Failure) -> Layout?) -> Layout? {
+    for _ in 0..<Self.attemptLimit {
+      do throws(MirrorProcess.Failure) {
+        return try body()
+      } catch {
+        if case .exhausted = error { return nil }
+      }
+    }
+    return nil
+  }
+
+  // MARK: Classes
+
+  private func classLayout(_ metadata: RuntimeAddress) throws(MirrorProcess.Failure) -> ObjectLayout? {
+    guard let own = ClassMetadata(metadata, in: memory) else { return nil }
+    var chain = [own]
+    while let last = chain.last, last.superclass.rawValue != 0 {
+      guard chain.count < Self.depthLimit, let next = ClassMetadata(last.superclass, in: memory), next.instanceSize <= last.instanceSize else {
+        return nil
+      }
+      chain.append(next)
+    }
+    var layout = ObjectLayout(typeName: "", size: own.instanceSize, references: [], opaque: [], tail: .unknown)
+    var parent: ClassMetadata?
+    for part in chain.reversed() {
+      let answer = try append(part, parent: parent, to: &layout)
+      parent = part
+      guard part.address == metadata else { continue }
+      layout.typeName = answer.typeName
+      layout.tail = try tail(of: answer, layout: layout)
+    }
+    if layout.tail != .unknown {
+      // Storage of the standard library, whose own fields are counts, and pointers to its own elements.
+      layout.references = []
+      layout.opaque = []
+    }
+    layout.references.sort { $0.offset < $1.offset }
+    return layout
+  }
+
+  /// Adds the stored properties of one class of the chain.
+  private func append(
+    _ part: ClassMetadata, parent: ClassMetadata?, to layout: inout ObjectLayout
+  ) throws(MirrorProcess.Failure) -> MirrorAnswer {
+    let start = parent?.instanceSize ?? 16
+    var answer = try mirror.instances(ofClassWithMetadata: part.address)
+    // The library's offsets are wrong for a class with two superclasses that both have stored properties: it adds up their sizes.
+    guard answer.kind == LT_MIRROR_CLASS_INSTANCE, let offsets = part.fieldOffsets(parent: parent, in: memory), offsets.count == answer.fields.count
+    else {
+      if part.instanceSize > start { layout.opaque.append(OpaqueField(range: start..<part.instanceSize, name: "", typeName: answer.typeName)) }
+      return answer
+    }
+    for index in offsets.indices { answer.fields[index].offset = offsets[index] }
+    answer.size = part.instanceSize
+    let parts = try values.parts(of: answer, from: start)
+    layout.references += parts.references.filter { $0.offset >= start && $0.offset <= part.instanceSize - 8 }
+    layout.opaque += parts.opaque.filter { $0.range.lowerBound >= start && $0.range.upperBound <= part.instanceSize }
+    return answer
+  }
+
+  /// What a class of the standard library keeps behind its stored properties.
+  private func tail(of answer: MirrorAnswer, layout: ObjectLayout) throws(MirrorProcess.Failure) -> ObjectTail {
+    let name = answer.typeName
+    switch answer.arguments.count {
+    case 0: return name == "Swift.__StringStorage" || name == "Swift.__SharedStringStorage" ? .plain : .unknown
+    case 1 where name.hasPrefix("Swift._ContiguousArrayStorage<"):
+      guard let element = try values.layout(of: answer.arguments[0]), layout.size == 32 else { return .unknown }
+      return .array(start: (32 + element.alignment - 1) & ~(element.alignment - 1), countOffset: 16, element: element)
+    case 1 where name.hasPrefix("Swift._SetStorage<"):
+      guard let key = try values.layout(of: answer.arguments[0]), layout.size == 56 else { return .unknown }
+      return .hashTable(scaleOffset: 32, bitmapOffset: 56, keysOffset: 48, key: key, valuesOffset: nil, value: nil)
+    case 2 where name.hasPrefix("Swift._DictionaryStorage<"):
+      guard let key = try values.layout(of: answer.arguments[0]), let value = try values.layout(of: answer.arguments[1]), layout.size == 64
+      else { return .unknown }
+      return .hashTable(scaleOffset: 32, bitmapOffset: 64, keysOffset: 48, key: key, valuesOffset: 56, value: value)
+    default: return .unknown
+    }
+  }
+
+  // MARK: Closure contexts, boxes, errors
+
+  /// The capture descriptor of a closure context says what its generic parameters are bound to only together with an instance.
+  private func dependsOnInstance(_ metadata: RuntimeAddress) -> Bool {
+    guard let descriptor = memory.word(at: RuntimeAddress(metadata.rawValue &+ 16)), descriptor != 0 else { return false }
+    return memory.word(at: RuntimeAddress(descriptor &+ 4)) != 0
+  }
+
+  private func contextLayout(_ address: RuntimeAddress, kind: UInt64) throws(MirrorProcess.Failure) -> ObjectLayout? {
+    let answer = try mirror.instance(at: address)
+    let name = kind == 0x500 ? "box" : "closure context"
+    guard answer.kind != LT_MIRROR_UNKNOWN, answer.size <= Self.sizeLimit else {
+      return ObjectLayout(typeName: name, size: 16, references: [], opaque: [], tail: .unknown)
+    }
+    let parts = try values.parts(of: answer, from: 16)
+    return ObjectLayout(typeName: name, size: answer.size, references: parts.references, opaque: parts.opaque, tail: .unknown)
+  }
+
+  /// An error's box: after the header its type's metadata and its conformance to `Error`, then the value.
+  private func errorLayout(_ address: RuntimeAddress) -> ObjectLayout? {
+    guard let type = memory.word(at: RuntimeAddress(address.rawValue &+ 16)), let value = value(ofTypeWithMetadata: RuntimeAddress(type)) else {
+      return nil
+    }
+    let start = (32 + value.alignment - 1) & ~(value.alignment - 1)
+    var layout = ObjectLayout(typeName: value.typeName, size: start + value.size, references: [], opaque: [], tail: .unknown)
+    layout.references = value.references.map { reference in
+      var reference = reference
+      reference.offset += start
+      if case .closure(let functionOffset) = reference.kind { reference.kind = .closure(functionOffset: functionOffset + start) }
+      return reference
+    }
+    layout.opaque = value.opaque.map { opaque in
+      var opaque = opaque
+      opaque.range = opaque.range.lowerBound + start..<opaque.range.upperBound + start
+      opaque.metadataOffset = opaque.metadataOffset.map { $0 + start }
+      return opaque
+    }
+    return layout
+  }
+}
