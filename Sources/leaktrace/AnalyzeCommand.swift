@@ -121,7 +121,7 @@ struct AnalyzeCommand: ParsableCommand {
       return LeakReport(unavailable: "the trace has no heap image: the program was killed, still runs, or was recorded with --no-snapshots")
     }
     let search = DebugFileSearch(debugPaths: debugPath, sysroot: sysroot)
-    let analysis = LeakAnalysis(reader, trace.analysis, snapshot: snapshot, search: search)
+    let analysis = LeakAnalysis(reader, trace.analysis, snapshot: snapshot, search: search, toolPath: ProcessInfo.processInfo.environment["PATH"] ?? "")
     for diagnostic in analysis.diagnostics.first { trace.analysis.diagnostics.append(diagnostic) }
     let symbolicator = Symbolicator(images: trace.analysis.definitions.images.map(\.image), search: search)
     return LeakReport(analysis, naming: symbolicator)

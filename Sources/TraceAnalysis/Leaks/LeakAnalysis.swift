@@ -10,10 +10,11 @@ public final class LeakAnalysis {
   private let finder: LeakFinder
 
   /// Builds the graph of `snapshot` and looks for leaks in it. `analysis` must have been made with the same snapshot. Linear in the live blocks
-  /// and the image's words. Files of images are looked for as symbols are.
+  /// and the image's words. Files of images are looked for as symbols are;
+  /// `toolPath`: directories that may hold a Swift toolchain, as in PATH.
   public init(
     _ reader: TraceReader, _ analysis: AllocationAnalysis, snapshot: TraceSnapshot, search: DebugFileSearch = DebugFileSearch(),
-    access: any SymbolFileAccess = LocalSymbolFiles()
+    access: any SymbolFileAccess = LocalSymbolFiles(), toolPath: String = ""
   ) {
     self.snapshot = snapshot
     definitions = analysis.definitions
@@ -26,13 +27,16 @@ public final class LeakAnalysis {
     let keys = analysis.sites.map { SiteKey(operation: $0.operation, stack: $0.stack, type: $0.type) }
     siteKeys = keys
     let types = definitions.types
+    let layouts = ReflectedLayouts(
+      images: images, image: image, snapshot: snapshot, libraries: RemoteMirrorLibrary.candidates(images: images, path: toolPath), search: search,
+      access: access)
     graph = ObjectGraphBuilder.build(
       snapshot, heap: heap, image: image, roots: roots,
       typeOf: { block in
         let key = keys[Int(block.site.rawValue)]
         return (key.operation == .object ? types[key.type] : nil, key.operation)
       },
-      layouts: nil, metadataKind: { _ in nil })
+      layouts: layouts)
     finder = LeakFinder(graph)
   }
 

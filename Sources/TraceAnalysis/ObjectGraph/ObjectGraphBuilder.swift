@@ -4,7 +4,11 @@
 protocol LayoutSource: AnyObject {
   /// The layout of an instance at an address whose first word is `metadata`; nil if nothing is known.
   func layout(ofInstanceAt address: RuntimeAddress, metadata: RuntimeAddress) -> ObjectLayout?
-  /// Why there are none at all.
+  /// The layout of one instance says nothing of the next.
+  func dependsOnInstance(_ metadata: RuntimeAddress) -> Bool
+  /// The first word of a metadata record, which tells its kind; nil if it is not known.
+  func metadataKind(at address: UInt64) -> UInt64?
+  /// Why there are no layouts at all.
   var problem: String? { get }
 }
 
@@ -126,7 +130,6 @@ struct ObjectGraphBuilder {
   private var dangling: [ObjectGraph.DanglingReference] = []
   private var heapExtent: Range<UInt64>
   private var isTaskMetadata: [UInt64: Bool] = [:]
-  private let metadataKind: (UInt64) -> UInt64?
 
   private static let danglingLimit = 100_000
 
@@ -135,18 +138,16 @@ struct ObjectGraphBuilder {
     var layout: NodeLayout?
     var isLayoutKnown = false
     var isPerInstance = false
-    var isGeneric = false
     var isLeaf = false
   }
 
   /// - Parameters:
-  ///   - blockTypes: for each block the trace's type, or nil for blocks that are no Swift objects, and the name of what allocated it.
-  ///   - metadataKind: the first word of a metadata record in an image.
+  ///   - typeOf: the type of a block, or nil for one that is no Swift object, and what allocated it.
   static func build(
     _ snapshot: TraceSnapshot, heap: LiveHeap, image: HeapImage, roots: HeapRoots, typeOf: (LiveBlock) -> (type: TraceType?, operation: Operation),
-    layouts: LayoutSource?, metadataKind: @escaping (UInt64) -> UInt64?
+    layouts: LayoutSource?
   ) -> ObjectGraph {
-    var builder = ObjectGraphBuilder(heap: heap, image: image, roots: roots, layouts: layouts, metadataKind: metadataKind)
+    var builder = ObjectGraphBuilder(heap: heap, image: image, roots: roots, layouts: layouts)
     builder.classify(typeOf)
     builder.markSideTables()
     for node in 0..<heap.count { builder.read(node) }
@@ -161,12 +162,11 @@ struct ObjectGraphBuilder {
       reflectionProblem: layouts == nil ? "no reflection" : layouts?.problem)
   }
 
-  private init(heap: LiveHeap, image: HeapImage, roots: HeapRoots, layouts: LayoutSource?, metadataKind: @escaping (UInt64) -> UInt64?) {
+  private init(heap: LiveHeap, image: HeapImage, roots: HeapRoots, layouts: LayoutSource?) {
     self.heap = heap
     self.image = image
     self.roots = roots
     self.layouts = layouts
-    self.metadataKind = metadataKind
     graph = HeapGraphBuilder(nodeCount: heap.count + roots.roots.count)
     nodeTypes = Array(repeating: 0, count: heap.count)
     deinitialised = NodeSet(bound: heap.count)
@@ -220,7 +220,7 @@ struct ObjectGraphBuilder {
   private mutating func isTask(_ block: LiveBlock) -> Bool {
     guard block.size >= 64, let metadata = image.word(at: block.address) else { return false }
     if let known = isTaskMetadata[metadata] { return known }
-    let result = metadata & 7 == 0 && metadataKind(metadata) == 0x502
+    let result = metadata & 7 == 0 && layouts?.metadataKind(at: metadata) == 0x502
     if isTaskMetadata.count < 1 << 16 { isTaskMetadata[metadata] = result }
     return result
   }
@@ -249,7 +249,7 @@ struct ObjectGraphBuilder {
     let kind = types[row].kind
     let found = layouts?.layout(ofInstanceAt: RuntimeAddress(address), metadata: type.metadata).map { NodeLayout($0, kind: kind, labels: labels) }
     // What a generic closure captures may differ from one to the next.
-    typeRows[row].isPerInstance = kind == .closure && typeRows[row].isGeneric
+    typeRows[row].isPerInstance = kind == .closure && layouts?.dependsOnInstance(type.metadata) == true
     typeRows[row].isLayoutKnown = true
     typeRows[row].layout = found
     if found != nil { types[row].isReflected = true }

@@ -150,7 +150,8 @@ public final class SwiftReflection {
   // MARK: Closure contexts, boxes, errors
 
   /// The capture descriptor of a closure context says what its generic parameters are bound to only together with an instance.
-  private func dependsOnInstance(_ metadata: RuntimeAddress) -> Bool {
+  /// A generic closure finds out what it captured from what it captured: each context may be laid out differently.
+  func dependsOnInstance(_ metadata: RuntimeAddress) -> Bool {
     guard let descriptor = memory.word(at: RuntimeAddress(metadata.rawValue &+ 16)), descriptor != 0 else { return false }
     return memory.word(at: RuntimeAddress(descriptor &+ 4)) != 0
   }

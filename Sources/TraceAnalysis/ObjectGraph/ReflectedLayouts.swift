@@ -1,0 +1,62 @@
+// Reflection over a heap image.
+
+extension HeapImage {
+  /// This image's words, together with what is known of where they could have been.
+  struct Capture: CapturedWords {
+    let image: HeapImage
+    /// Captured regions, in order of address.
+    let ranges: [Range<UInt64>]
+
+    init(_ image: HeapImage, _ snapshot: TraceSnapshot) {
+      self.image = image
+      ranges = snapshot.regions.filter(\.isCaptured).map(\.range)
+    }
+
+    func word(at address: RuntimeAddress) -> UInt64? { image.word(at: address.rawValue) }
+
+    func covers(_ address: RuntimeAddress) -> Bool {
+      var low = 0
+      var high = ranges.count
+      while low < high {
+        let middle = (low + high) / 2
+        if ranges[middle].upperBound <= address.rawValue { low = middle + 1 } else { high = middle }
+      }
+      return low < ranges.count && ranges[low].contains(address.rawValue)
+    }
+  }
+}
+
+/// Layouts by the Swift runtime's own reflection, from a heap image and the files of the images that were loaded.
+final class ReflectedLayouts: LayoutSource {
+  private let memory: ImageBackedMemory
+  private let reflection: SwiftReflection?
+  let problem: String?
+
+  /// Starts the reflecting child process. `libraries`: see `RemoteMirrorLibrary`.
+  init(images: [LoadedImage], image: HeapImage, snapshot: TraceSnapshot, libraries: [String], search: DebugFileSearch, access: any SymbolFileAccess) {
+    let contents = ImageContents(images, search: search, access: access)
+    memory = ImageBackedMemory(images: contents, captured: HeapImage.Capture(image, snapshot))
+    do throws(SwiftReflectionError) {
+      reflection = try SwiftReflection(images: contents, memory: memory, libraries: libraries)
+      problem = nil
+    } catch {
+      reflection = nil
+      problem =
+        switch error {
+        case .libraryMissing: "libswiftRemoteMirror.so, which comes with the Swift toolchain, was not found: put swiftc on the PATH"
+        case .libraryUnusable(let path, let reason): "\(path) cannot be loaded: \(reason)"
+        case .noReflectionSections: "no file of the program with Swift reflection metadata was found"
+        case .system(let code): "no process for it can be started: errno \(code)"
+        }
+    }
+  }
+
+  func layout(ofInstanceAt address: RuntimeAddress, metadata: RuntimeAddress) -> ObjectLayout? {
+    reflection?.layout(ofInstanceAt: address, metadata: metadata)
+  }
+
+  func dependsOnInstance(_ metadata: RuntimeAddress) -> Bool { reflection?.dependsOnInstance(metadata) ?? false }
+
+  /// The first word of a metadata record, which tells its kind.
+  func metadataKind(at address: UInt64) -> UInt64? { memory.word(at: RuntimeAddress(address)) }
+}
