@@ -10,6 +10,8 @@ public struct TraceBuilder {
   public var compression: TraceWriter.Compression = .zstd
   /// Chunks of a thread have this many events.
   public var eventsPerChunk = Int.max
+  /// Heap images, with their words.
+  public var snapshots: [(snapshot: TraceSnapshot, words: [(address: UInt64, value: UInt64)])] = []
   public private(set) var events: [UInt32: [TraceEvent]] = [:]
   public let stacks = StackTree()
   private var nextType: UInt32 = 1
@@ -71,6 +73,7 @@ public struct TraceBuilder {
         start = part.endIndex
       }
     }
+    for (snapshot, words) in snapshots { try writer.append(snapshot, words: words, pagesPerPart: 2, compression: compression) }
     if let closing { try writer.append(closing) }
     return writer.bytes
   }

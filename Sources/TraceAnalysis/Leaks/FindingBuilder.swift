@@ -58,29 +58,21 @@ struct FindingBuilder {
       advice: [], fingerprint: "")
   }
 
+  /// Function values of one type passed as another go through a thunk with a context of its own, which nobody wrote: the reference that leads
+  /// to it is taken to lead to what it calls.
   private func path(_ steps: [LeakGroup.Step]) -> [Finding.Step] {
-    var steps = steps
-    // Function values of one type passed as another go through a thunk with a context of its own: nobody wrote it.
-    var index = 0
-    var carried: [Int: EdgeIndex] = [:]
-    while index < steps.count {
-      let next = index + 1 < steps.count ? index + 1 : 0
-      if next != index, let edge = steps[index].edge, graph.type(of: steps[next].node).kind == .closure, let beyond = steps[next].edge,
-        steps.count > 1, naming.isThunk(naming.closure(of: edge, from: steps[index].node)), graph.graph.target(of: beyond) != steps[next].node
+    var kept: [LeakGroup.Step] = []
+    for (index, step) in steps.enumerated() {
+      let before = index > 0 ? steps[index - 1] : steps[steps.count - 1]
+      if steps.count > 1, index > 0, graph.type(of: step.node).kind == .closure, let incoming = before.edge, let beyond = step.edge,
+        naming.isThunk(naming.closure(of: incoming, from: before.node))
       {
-        carried[Int(steps[index].node)] = beyond
-        let removed = steps[next].node
-        steps[index].edge = edge
-        // The reference keeps its name and gets the function behind the thunk.
-        thunkTargets[removed] = beyond
-        steps.remove(at: next)
-        if next == 0 { index -= 1 }
-        steps[index].edge = edge
+        thunkTargets[step.node] = beyond
         continue
       }
-      index += 1
+      kept.append(step)
     }
-    return name(steps)
+    return name(kept)
   }
 
   /// By thunk context: the edge to what it calls.

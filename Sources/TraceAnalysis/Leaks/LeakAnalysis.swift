@@ -12,9 +12,24 @@ public final class LeakAnalysis {
   /// Builds the graph of `snapshot` and looks for leaks in it. `analysis` must have been made with the same snapshot. Linear in the live blocks
   /// and the image's words. Files of images are looked for as symbols are;
   /// `toolPath`: directories that may hold a Swift toolchain, as in PATH.
-  public init(
+  public convenience init(
     _ reader: TraceReader, _ analysis: AllocationAnalysis, snapshot: TraceSnapshot, search: DebugFileSearch = DebugFileSearch(),
     access: any SymbolFileAccess = LocalSymbolFiles(), toolPath: String = ""
+  ) {
+    self.init(reader, analysis, snapshot: snapshot) { image, images in
+      ReflectedLayouts(
+        images: images, image: image, snapshot: snapshot, libraries: RemoteMirrorLibrary.candidates(images: images, path: toolPath), search: search,
+        access: access)
+    }
+  }
+
+  /// With layouts from elsewhere.
+  convenience init(_ reader: TraceReader, _ analysis: AllocationAnalysis, snapshot: TraceSnapshot, layouts: any LayoutSource) {
+    self.init(reader, analysis, snapshot: snapshot) { _, _ in layouts }
+  }
+
+  private init(
+    _ reader: TraceReader, _ analysis: AllocationAnalysis, snapshot: TraceSnapshot, layouts: (HeapImage, [LoadedImage]) -> any LayoutSource
   ) {
     self.snapshot = snapshot
     definitions = analysis.definitions
@@ -27,16 +42,13 @@ public final class LeakAnalysis {
     let keys = analysis.sites.map { SiteKey(operation: $0.operation, stack: $0.stack, type: $0.type) }
     siteKeys = keys
     let types = definitions.types
-    let layouts = ReflectedLayouts(
-      images: images, image: image, snapshot: snapshot, libraries: RemoteMirrorLibrary.candidates(images: images, path: toolPath), search: search,
-      access: access)
     graph = ObjectGraphBuilder.build(
       snapshot, heap: heap, image: image, roots: roots,
       typeOf: { block in
         let key = keys[Int(block.site.rawValue)]
         return (key.operation == .object ? types[key.type] : nil, key.operation)
       },
-      layouts: layouts)
+      layouts: layouts(image, images))
     finder = LeakFinder(graph)
   }
 

@@ -1,0 +1,248 @@
+// What is found in small heaps made by hand.
+
+import Testing
+import TraceTestSupport
+
+@testable import TraceAnalysis
+
+@Suite struct VerdictTests {
+  private typealias Heap = HeapBuilder
+
+  /// A screen that holds a model, whose closure holds the screen: `count` times.
+  private func screens(_ heap: HeapBuilder, count: Int) -> [HeapBuilder.Object] {
+    heap.type("App.Screen", fields: [Heap.field("model", 0, type: "App.Model")])
+    heap.type("App.Model", fields: [Heap.field("notify", 1, kind: .closure(functionOffset: 16))])
+    heap.type("", kind: .closureContext, fields: [Heap.field("", 0)])
+    return (0..<count).map { _ in
+      let screen = heap.object("App.Screen", stack: [0x1000_1001, 0x1000_1010])
+      let model = heap.object("App.Model", stack: [0x1000_1001, 0x1000_1020])
+      let closure = heap.object("", stack: [0x1000_1001, 0x1000_1030])
+      heap.set(screen, 0, model)
+      heap.set(model, 1, closure)
+      heap.words[model.address + 16] = 0x1000_2005
+      heap.set(closure, 0, screen)
+      return screen
+    }
+  }
+
+  private let functions: [UInt64: String] = [
+    0x1000_1010: "present()", 0x1000_1020: "Screen.init()", 0x1000_1030: "Screen.load()", 0x1000_2005: "closure #1 in Screen.load()",
+  ]
+
+  @Test func cycleThroughAClosureIsOneFindingWithNamesAndCounts() throws {
+    let heap = HeapBuilder()
+    _ = screens(heap, count: 3)
+    let findings = try heap.findings(functions)
+    #expect(findings.count == 1)
+    let finding = try #require(findings.first)
+    #expect(finding.verdict == .retainCycle)
+    #expect(finding.instances == 3)
+    #expect(finding.retainedBytes.rawValue == 3 * 3 * 48)
+    #expect(finding.path.map(\.type) == ["Screen", "Model", "closure"])
+    #expect(finding.path.map(\.reference?.name) == ["model", "notify", "self"])
+    #expect(finding.path.map(\.reference?.strength) == [.strong, .strong, .strong])
+    #expect(finding.path[2].function?.function == "closure #1 in Screen.load()")
+    #expect(finding.path[0].allocation?.function == "present()")
+    #expect(finding.advice.contains { $0.contains("capture self weakly in the closure at App.swift:5") && $0.contains("Model.notify") })
+  }
+
+  @Test func cycleThatAGlobalReachesIsNoFinding() throws {
+    let heap = HeapBuilder()
+    let screens = screens(heap, count: 2)
+    for screen in screens { heap.global(screen) }
+    let findings = try heap.findings(functions)
+    #expect(findings.isEmpty)
+  }
+
+  @Test func differentSitesAreDifferentFindings() throws {
+    let heap = HeapBuilder()
+    heap.type("App.Node", fields: [Heap.field("other", 0)])
+    for (site, count) in [(0x1000_1010 as UInt64, 2), (0x1000_1020, 5)] {
+      for _ in 0..<count {
+        let a = heap.object("App.Node", stack: [site])
+        let b = heap.object("App.Node", stack: [site])
+        heap.set(a, 0, b)
+        heap.set(b, 0, a)
+      }
+    }
+    let findings = try heap.findings([0x1000_1010: "first()", 0x1000_1020: "second()"])
+    #expect(findings.map(\.instances).sorted() == [2, 5])
+    #expect(Set(findings.map(\.fingerprint)).count == 2)
+  }
+
+  @Test func weakReferenceDoesNotHoldAndItsSideTableIsNoFinding() throws {
+    let heap = HeapBuilder()
+    heap.type("App.Owner", fields: [Heap.field("child", 0)])
+    heap.type("App.Child", fields: [Heap.field("owner", 0, .weak)])
+    let owner = heap.object("App.Owner")
+    let child = heap.object("App.Child")
+    let table = heap.sideTable(of: owner)
+    heap.set(owner, 0, child)
+    heap.words[child.address + 16] = table.address
+    heap.global(owner)
+    // The same pair again, which nothing but its own weak reference leads to.
+    let lost = heap.object("App.Owner")
+    let lostTable = heap.sideTable(of: lost)
+    let keeper = heap.object("App.Child")
+    heap.words[keeper.address + 16] = lostTable.address
+    heap.global(keeper)
+    let findings = try heap.findings()
+    #expect(findings.count == 1)
+    #expect(findings.first?.verdict == .lost)
+    #expect(findings.first?.path.map(\.type) == ["Owner"])
+    #expect(findings.first?.referenceCount?.strong == 1)
+  }
+
+  @Test func treeWithParentReferencesIsOneFinding() throws {
+    let heap = HeapBuilder()
+    heap.type("App.Tree", fields: [Heap.field("parent", 0), Heap.field("left", 1), Heap.field("right", 2)])
+    for depth in [4, 3] {
+      let nodes = (0..<(1 << depth) - 1).map { _ in heap.object("App.Tree") }
+      for index in nodes.indices.dropFirst() {
+        let parent = (index - 1) / 2
+        heap.set(nodes[index], 0, nodes[parent])
+        heap.set(nodes[parent], index % 2 == 1 ? 1 : 2, nodes[index])
+      }
+    }
+    let findings = try heap.findings()
+    #expect(findings.count == 1)
+    #expect(findings.first?.instances == 2)
+    #expect(findings.first?.retainedBlocks == 22)
+    #expect(findings.first?.path.map(\.type) == ["Tree", "Tree"])
+  }
+
+  @Test func whatHangsFromACycleIsCountedInIt() throws {
+    let heap = HeapBuilder()
+    let screen = screens(heap, count: 1)[0]
+    heap.type("App.Item", fields: [Heap.field("next", 0)])
+    var last = screen
+    for index in 0..<5 {
+      let item = heap.object("App.Item", size: 64)
+      heap.set(last, index == 0 ? 1 : 0, item)
+      if index == 0 { heap.words[screen.address + 16] = heap.words[screen.address + 16] }
+      last = item
+    }
+    let findings = try heap.findings(functions)
+    #expect(findings.count == 1)
+    #expect(findings.first?.retainedBlocks == 8)
+    #expect(findings.first?.held == [.init(name: "Item", count: 5, bytes: ByteCount(320))])
+  }
+
+  @Test func lostObjectLostBlockAndLostTask() throws {
+    let heap = HeapBuilder()
+    heap.type("App.Session", fields: [])
+    _ = heap.object("App.Session", count: 3 | 1 << 33)
+    _ = heap.malloc(100, stack: [0x1000_1040])
+    let task = heap.malloc(512, stack: [0x1000_1050])
+    heap.words[task.address] = HeapBuilder.taskMetadata
+    heap.words[task.address + 0x38] = 0x1000_3000
+    let findings = try heap.findings([0x1000_1040: "copy()", 0x1000_1050: "start()", 0x1000_3000: "wait()"])
+    #expect(Set(findings.map(\.verdict)) == [.lost, .suspended])
+    #expect(findings.count == 3)
+    let object = try #require(findings.first { $0.path[0].kind == .object })
+    #expect(object.referenceCount?.strong == 2)
+    let block = try #require(findings.first { $0.path[0].kind == .malloc })
+    #expect(block.path[0].allocation?.function == "copy()")
+    #expect(findings.first { $0.verdict == .suspended }?.path[0].function?.function == "wait()")
+  }
+
+  @Test func interiorPointersKeepBlocksButNotObjects() throws {
+    let heap = HeapBuilder()
+    heap.type("App.Session", fields: [])
+    let block = heap.malloc(100)
+    let holder = heap.malloc(100)
+    let object = heap.object("App.Session", size: 64)
+    heap.words[holder.address] = block.address + 40
+    heap.words[holder.address + 8] = object.address + 40
+    heap.global(holder, offset: 16)
+    let findings = try heap.findings()
+    #expect(findings.map(\.path[0].type) == ["Session"])
+  }
+
+  @Test func deinitialisedObjectIsFoundWithItsHolder() throws {
+    let heap = HeapBuilder()
+    heap.type("App.Parent", fields: [Heap.field("secret", 0)])
+    heap.type("App.Child", fields: [Heap.field("parent", 0, .unowned)])
+    let parent = heap.object("App.Parent", count: 1 << 32 | 1 << 1 | 1)
+    let child = heap.object("App.Child")
+    let stale = heap.object("App.Child")
+    heap.set(child, 0, parent)
+    heap.set(parent, 0, stale)
+    heap.global(child)
+    heap.global(stale)
+    let findings = try heap.findings()
+    #expect(findings.count == 1)
+    #expect(findings.first?.verdict == .deinitialised)
+    #expect(findings.first?.path.map(\.type) == ["Child", "Parent"])
+    #expect(findings.first?.path.first?.reference?.name == "parent")
+  }
+
+  @Test func unmanagedReferenceToFreedMemoryDangles() throws {
+    let heap = HeapBuilder()
+    heap.type("App.Button", fields: [Heap.field("delegate", 0, .unmanaged)])
+    heap.type("App.Screen", fields: [])
+    let button = heap.object("App.Button")
+    let gone = heap.object("App.Screen")
+    let other = heap.object("App.Screen")
+    heap.set(button, 0, gone)
+    heap.free(gone)
+    heap.global(button)
+    heap.global(other)
+    let findings = try heap.findings()
+    #expect(findings.count == 1)
+    #expect(findings.first?.verdict == .dangling)
+    #expect(findings.first?.path.first?.reference?.name == "delegate")
+  }
+
+  @Test func stacksCountFromTheStackPointerUpAndDeadStacksNotAtAll() throws {
+    let heap = HeapBuilder()
+    heap.type("App.Local", fields: [])
+    let live = heap.object("App.Local")
+    let popped = heap.object("App.Local", stack: [0x1000_1040])
+    let inRegister = heap.object("App.Local")
+    let inThreadLocal = heap.object("App.Local")
+    let left = heap.object("App.Local", stack: [0x1000_1050])
+    let base: UInt64 = 0x7000_0000_0000
+    heap.regions.append(MemoryRegion(range: base..<base + 0x10000, kind: .anonymous))
+    heap.threads = [SnapshotThread(osThread: 1, stackPointer: base + 0x8000, threadPointer: base + 0xF000, registers: [inRegister.address])]
+    heap.words[base + 0x8100] = live.address
+    heap.words[base + 0x4000] = popped.address
+    heap.words[base + 0xF000 - 64] = inThreadLocal.address
+    // A thread that has ended: its control block still points to itself.
+    let dead: UInt64 = 0x7000_1000_0000
+    heap.regions.append(MemoryRegion(range: dead..<dead + 0x10000, kind: .anonymous))
+    heap.words[dead + 0xF000] = dead + 0xF000
+    heap.words[dead + 0xF010] = dead + 0xF000
+    heap.words[dead + 0x8000] = left.address
+    let findings = try heap.findings([0x1000_1040: "popped()", 0x1000_1050: "left()"])
+    #expect(Set(findings.compactMap { $0.path[0].allocation?.function }) == ["popped()", "left()"])
+  }
+
+  @Test func libraryLeaksStandApart() throws {
+    let heap = HeapBuilder()
+    heap.type("Foundation.Timer", fields: [])
+    heap.type("Foundation.Cache", fields: [])
+    _ = heap.object("Foundation.Timer", stack: [0x1000_1010])
+    _ = heap.object("Foundation.Cache", stack: [0x1000_1010, 0x1000_1060])
+    let findings = try heap.findings([0x1000_1010: "start()", 0x1000_1060: "system URLSession.prepare()"])
+    #expect(findings.allSatisfy(\.isLibrary))
+    #expect(findings.count == 2)
+    #expect(findings.contains { $0.libraryReason?.contains("URLSession.prepare()") == true })
+  }
+
+  @Test func enumPayloadIsNamedByTheCaseThatFits() throws {
+    let heap = HeapBuilder()
+    heap.type(
+      "App.Machine",
+      fields: [Heap.field("state", 0, type: "App.Job", caseName: "running"), Heap.field("state", 0, type: "App.Report", caseName: "done")])
+    heap.type("App.Report", fields: [Heap.field("machine", 0)])
+    heap.type("App.Job", fields: [])
+    let machine = heap.object("App.Machine")
+    let report = heap.object("App.Report")
+    heap.set(machine, 0, report)
+    heap.set(report, 0, machine)
+    let findings = try heap.findings()
+    #expect(findings.count == 1)
+    #expect(findings.first?.path.first { $0.type == "Machine" }?.reference?.caseName == "done")
+  }
+}

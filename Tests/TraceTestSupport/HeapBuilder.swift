@@ -1,0 +1,144 @@
+// Builds a process's heap for tests, object by object: a trace with a heap image, and layouts for its types.
+
+@testable import TraceAnalysis
+
+/// A heap in the making. Objects begin 64 KiB apart unless told otherwise; roots are words of one image's data.
+public final class HeapBuilder {
+  public struct Object: Hashable, Sendable {
+    public let address: UInt64
+    let size: UInt64
+  }
+
+  public var trace = TraceBuilder()
+  public var words: [UInt64: UInt64] = [:]
+  public var threads: [SnapshotThread] = []
+  public var regions: [MemoryRegion] = []
+  private var layouts: [UInt64: ObjectLayout] = [:]
+  private var metadata: [String: (id: UInt32, address: UInt64)] = [:]
+  private var nextAddress: UInt64 = 0x5000_0000_0000
+  private var nextRoot: UInt64 = 0x1000_8000
+  private var time: UInt64 = 1000
+
+  /// The program's image, with its data at 0x10008000.
+  public static let image: Range<UInt64> = 0x1000_0000..<0x1010_0000
+
+  public init() {
+    trace.image("/bin/app", Self.image)
+    // Numbers of types that tests never use stand for tasks.
+    regions.append(MemoryRegion(range: 0x1000_8000..<0x1010_0000, kind: .file))
+    regions.append(MemoryRegion(range: 0x5000_0000_0000..<0x5100_0000_0000, kind: .anonymous))
+  }
+
+  /// Declares a class, or another kind of counted object, with named fields at offsets 16, 24, ….
+  public func type(_ name: String, kind: TraceType.Kind = .class, fields: [ReferenceField]? = []) {
+    let id = trace.type(name, kind: kind)
+    let address = UInt64(id) << 12
+    metadata[name] = (id, address)
+    if let fields {
+      layouts[address] = ObjectLayout(
+        typeName: name, size: 16 + 8 * (fields.map { $0.offset / 8 - 1 }.max() ?? 0), references: fields.sorted { $0.offset < $1.offset }, opaque: [],
+        tail: .unknown)
+    }
+  }
+
+  public static func field(
+    _ name: String, _ index: Int, _ strength: ReferenceStrength = .strong, kind: ReferenceField.Kind = .object, type: String = "", caseName: String? = nil
+  ) -> ReferenceField {
+    ReferenceField(offset: 16 + 8 * index, name: name, caseName: caseName, strength: strength, kind: kind, typeName: type)
+  }
+
+  /// Allocates an object. `stack`: return addresses, outermost first. `count`: the second word.
+  public func object(_ type: String, size: UInt64 = 48, stack: [UInt64] = [0x1000_1000], count: UInt64 = 3) -> Object {
+    let known = metadata[type]!
+    let object = allocate(.object, size: size, type: known.id, stack: stack)
+    words[object.address] = known.address
+    words[object.address + 8] = count
+    return object
+  }
+
+  public func malloc(_ size: UInt64, stack: [UInt64] = [0x1000_1000]) -> Object { allocate(.malloc, size: size, type: 0, stack: stack) }
+
+  private func allocate(_ operation: TraceAnalysis.Operation, size: UInt64, type: UInt32, stack: [UInt64]) -> Object {
+    let object = Object(address: nextAddress, size: size)
+    nextAddress += 0x10000
+    time += 8
+    trace.event(operation, object.address, size: size, type: type, stack: trace.stack(stack), time: time)
+    return object
+  }
+
+  public func free(_ object: Object) {
+    time += 8
+    trace.event(.free, object.address, time: time)
+  }
+
+  /// Stores a reference in field `index` of `from`, at offset 16 + 8 · index; of a malloc'd block pass a negative index for the words before.
+  public func set(_ from: Object, _ index: Int, _ to: Object, offset: UInt64 = 0) {
+    words[from.address &+ UInt64(bitPattern: Int64(16 + 8 * index))] = to.address + offset
+  }
+
+  /// A global variable that holds `object`.
+  @discardableResult
+  public func global(_ object: Object, offset: UInt64 = 0) -> UInt64 {
+    words[nextRoot] = object.address + offset
+    nextRoot += 8
+    return nextRoot - 8
+  }
+
+  /// Gives `object` a side table, and returns it.
+  public func sideTable(of object: Object) -> Object {
+    let table = allocate(.posixMemalign, size: 32, type: 0, stack: [0x1000_1000])
+    words[object.address + 8] = 3 << 62 | table.address >> 3
+    words[table.address] = object.address
+    words[table.address + 16] = 3
+    return table
+  }
+
+  public func reader() throws -> TraceReader {
+    var trace = trace
+    let snapshot = TraceSnapshot(time: time + 8, staticTLSSize: 256, threads: threads, regions: regions.sorted { $0.range.lowerBound < $1.range.lowerBound })
+    trace.snapshots = [(snapshot, words.map { (address: $0.key, value: $0.value) })]
+    return try trace.reader()
+  }
+
+  /// The leaks, with the names of functions that `functions` gives by address.
+  public func analysis() throws -> LeakAnalysis {
+    let reader = try reader()
+    let snapshot = reader.snapshots[0]
+    return LeakAnalysis(reader, AllocationAnalysis(reader, snapshot: snapshot), snapshot: snapshot, layouts: Layouts(layouts))
+  }
+
+  public func findings(_ functions: [UInt64: String] = [:]) throws -> [Finding] {
+    try analysis().findings(naming: FunctionTable(functions))
+  }
+
+  private final class Layouts: LayoutSource {
+    private let layouts: [UInt64: ObjectLayout]
+    init(_ layouts: [UInt64: ObjectLayout]) { self.layouts = layouts }
+    func layout(ofInstanceAt address: RuntimeAddress, metadata: RuntimeAddress) -> ObjectLayout? { layouts[metadata.rawValue] }
+    func dependsOnInstance(_ metadata: RuntimeAddress) -> Bool { false }
+    func metadataKind(at address: UInt64) -> UInt64? { address == HeapBuilder.taskMetadata ? 0x502 : nil }
+    var problem: String? { nil }
+  }
+
+  /// First word of a task.
+  public static let taskMetadata: UInt64 = 0x1000_F000
+}
+
+/// Names addresses from a table; those not in it are `main()` of the program.
+public struct FunctionTable: FrameNaming {
+  private let functions: [UInt64: String]
+  public init(_ functions: [UInt64: String]) { self.functions = functions }
+  public var remarks: [String] { [] }
+
+  public func frames(for key: FrameKey, in image: LoadedImage?) -> [SourceFrame] {
+    let name = functions[key.address.rawValue] ?? "main()"
+    let isSystem = name.hasPrefix("system ")
+    let function = isSystem ? String(name.dropFirst(7)) : name
+    return [
+      SourceFrame(
+        function: function, fullFunction: function, mangledName: function, imagePath: isSystem ? "/lib/libFoundation.so" : "/bin/app",
+        file: isSystem ? nil : "/src/App.swift", line: isSystem ? nil : Int(key.address.rawValue & 0xFFF), column: nil, isInlined: false,
+        kind: isSystem ? .systemLibrary : .user, isAsync: false, asyncPart: nil)
+    ]
+  }
+}
