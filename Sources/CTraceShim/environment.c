@@ -88,6 +88,10 @@ void lt_environment_read(char **environment) {
   s->startsPaused = parse_number(value_of(environment, "LEAKTRACE_PAUSED"), 10) != 0;
   s->isQuiet = parse_number(value_of(environment, "LEAKTRACE_QUIET"), 10) != 0;
   s->verifiesStacks = parse_number(value_of(environment, "LEAKTRACE_VERIFY_STACKS"), 10) != 0;
+  const char *snapshots = value_of(environment, "LEAKTRACE_SNAPSHOTS");
+  s->takesSnapshots = !snapshots || strcmp(snapshots, "off") != 0;
+  uint64_t signal = parse_number(value_of(environment, "LEAKTRACE_SNAPSHOT_SIGNAL"), 10);
+  s->snapshotSignal = signal <= 64 ? (uint32_t)signal : 0;
   if (!s->session) s->session = lt_random() | 1;
 
   const char *finished = value_of(environment, "LEAKTRACE_FINISHED");
@@ -134,7 +138,7 @@ char **lt_environment_for_child(char *const environment[], bool isTraced, const 
   size_t count = 0, preloadLength = 0;
   for (char *const *e = environment; e && *e; e++, count++)
     if (strncmp(*e, preloadPrefix, sizeof preloadPrefix - 1) == 0) preloadLength = strlen(*e);
-  enum { OWN_COUNT = 12 };
+  enum { OWN_COUNT = 14 };
   size_t size = sizeof(struct block) + (count + OWN_COUNT + 1) * sizeof(char *) + preloadLength + 6 * 4096;
   struct block *block = lt_map_private(size);
   if (!block) return (char **)environment;
@@ -168,6 +172,8 @@ char **lt_environment_for_child(char *const environment[], bool isTraced, const 
     if (lt_settings.startsPaused) { ADD("LEAKTRACE_PAUSED=1"); text++; }
     if (lt_settings.isQuiet) { ADD("LEAKTRACE_QUIET=1"); text++; }
     if (lt_settings.verifiesStacks) { ADD("LEAKTRACE_VERIFY_STACKS=1"); text++; }
+    if (!lt_settings.takesSnapshots) { ADD("LEAKTRACE_SNAPSHOTS=off"); text++; }
+    if (lt_settings.snapshotSignal) { ADD("LEAKTRACE_SNAPSHOT_SIGNAL="); text = put_number(text, lt_settings.snapshotSignal, 10) + 1; }
     if (finishedTrace) { ADD("LEAKTRACE_FINISHED="); text = put(text, finishedTrace) + 1; }
 #undef ADD
   }

@@ -15,6 +15,8 @@ struct lt_settings {
   uint32_t depthLimit;
   uint8_t arcMode;
   bool followsChildren, startsPaused, isQuiet, verifiesStacks;
+  bool takesSnapshots;
+  uint32_t snapshotSignal; ///< 0: the usual one, if it is free
 };
 extern struct lt_settings lt_settings __attribute__((visibility("hidden")));
 

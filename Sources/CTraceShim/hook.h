@@ -6,6 +6,9 @@
 #ifndef LEAKTRACE_HOOK_H
 #define LEAKTRACE_HOOK_H
 
+#include <dlfcn.h>
+#include <stdatomic.h>
+
 #ifdef LT_UNIT_TESTS
 #define LT_HOOK(name) lt_hook_##name
 #define LT_EXPORT __attribute__((visibility("hidden")))
@@ -13,6 +16,18 @@
 #define LT_HOOK(name) name
 #define LT_EXPORT __attribute__((visibility("default")))
 #endif
+
+/// The next definition of a function, looked up when first needed.
+#define NEXT(name)                                                                      \
+  ({                                                                                    \
+    static _Atomic(void *) found_;                                                      \
+    void *next_ = atomic_load_explicit(&found_, memory_order_relaxed);                  \
+    if (!next_) {                                                                       \
+      next_ = dlsym(RTLD_NEXT, #name);                                                  \
+      atomic_store_explicit(&found_, next_, memory_order_relaxed);                      \
+    }                                                                                   \
+    (__typeof__(&name))next_;                                                           \
+  })
 
 /// The frame address of the hook it is written in: where its caller's frame is found.
 #define LT_HOOK_FRAME ((const uintptr_t *)__builtin_frame_address(0))

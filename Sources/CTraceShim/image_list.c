@@ -17,11 +17,12 @@ struct image {
   uint32_t isPresent;
 };
 
-enum { IMAGE_LIMIT = 4096 };
+enum { IMAGE_LIMIT = 4096, STATIC_TLS_LIMIT = 1 << 20 };
 static struct image *images;
 static uint32_t imageCount;
 static _Atomic uint32_t isRefreshing;
 static unsigned long long lastAdds, lastSubs;
+static _Atomic uint64_t staticTLSSize;
 
 struct look {
   struct lt_thread *thread;
@@ -84,9 +85,21 @@ static void define_image(struct lt_thread *t, const struct dl_phdr_info *info, c
   lt_define(t, LT_DEF_IMAGE_LOADED, payload, (size_t)(p - payload));
 }
 
+/// Thread-local variables of images that are there from the start stand below the thread pointer, in one block with it.
+static void look_at_thread_local(const struct dl_phdr_info *info) {
+  uintptr_t threadPointer, start = (uintptr_t)info->dlpi_tls_data;
+  __asm__("movq %%fs:0, %0" : "=r"(threadPointer));
+  if (!start || start >= threadPointer || threadPointer - start > STATIC_TLS_LIMIT) return;
+  uint64_t size = atomic_load(&staticTLSSize);
+  while (threadPointer - start > size && !atomic_compare_exchange_weak(&staticTLSSize, &size, threadPointer - start)) {}
+}
+
+uint64_t lt_static_tls_size(void) { return atomic_load(&staticTLSSize); }
+
 static int look_at_image(struct dl_phdr_info *info, size_t size, void *context) {
   (void)size;
   struct look *look = context;
+  look_at_thread_local(info);
   uintptr_t start = UINTPTR_MAX, end = 0;
   for (int i = 0; i < info->dlpi_phnum; i++) {
     const ElfW(Phdr) *p = &info->dlpi_phdr[i];

@@ -5,6 +5,8 @@
 
 #include "environment.h"
 #include "event_buffer.h"
+#include "exit_hooks.h"
+#include "heap_snapshot.h"
 #include "image_list.h"
 #include "message.h"
 #include "next_functions.h"
@@ -44,7 +46,9 @@ static bool open_trace(void) {
   if (lt_settings.followsChildren) options.flags |= LT_OPTION_FOLLOW_CHILDREN;
   if (lt_settings.startsPaused) options.flags |= LT_OPTION_START_PAUSED;
   if (lt_settings.verifiesStacks) options.flags |= LT_OPTION_VERIFY_STACKS;
-  return lt_trace_open(&options, process.programName);
+  if (!lt_trace_open(&options, process.programName)) return false;
+  lt_snapshot_init(lt_settings.takesSnapshots);
+  return true;
 }
 
 static void define_clock(struct lt_thread *t) {
@@ -100,8 +104,6 @@ static void finish_at_exit(void *unused) {
   lt_process_finish(LT_CLOSE_EXIT);
 }
 
-extern int __cxa_atexit(void (*)(void *), void *, void *);
-
 /// Whether calls of malloc reach this library: they do not when the executable has an allocator of its own inside.
 static bool is_malloc_ours(void) {
   Dl_info found, own;
@@ -126,7 +128,7 @@ static void begin(char **environment) {
   install_swift_hooks();
   pthread_atfork(NULL, NULL, lt_process_after_fork);
   // Registered for no library, and before main's own: it runs after all other handlers and destructors.
-  __cxa_atexit(finish_at_exit, NULL, NULL);
+  lt_exit_hooks_init(finish_at_exit);
   atomic_store(&lt_hook_mode, LT_HOOKS_ON);
 }
 
@@ -200,6 +202,7 @@ void lt_process_before_exec(void) {
 
 void lt_process_after_fork(void) {
   atomic_store(&lt_hook_mode, LT_HOOKS_OFF);
+  lt_snapshot_reset_after_fork();
   lt_trace_reset_after_fork();
   lt_thread_reset_after_fork();
   if (!lt_settings.followsChildren) return;

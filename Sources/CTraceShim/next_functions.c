@@ -12,7 +12,7 @@
 struct lt_next_functions lt_next;
 
 enum { ARENA_SIZE = 256 << 10, HEADER = 16 };
-static _Alignas(16) uint8_t arena[ARENA_SIZE];
+static _Alignas(4096) uint8_t arena[ARENA_SIZE];
 static _Atomic size_t arenaUsed;
 
 void *lt_bootstrap_allocate(size_t size, size_t alignment) {
@@ -27,6 +27,11 @@ void *lt_bootstrap_allocate(size_t size, size_t alignment) {
 }
 
 int lt_bootstrap_owns(const void *pointer) { return (uintptr_t)pointer - (uintptr_t)arena < ARENA_SIZE; }
+
+void lt_bootstrap_range(uintptr_t *start, uintptr_t *end) {
+  *start = (uintptr_t)arena;
+  *end = *start + ARENA_SIZE;
+}
 
 size_t lt_bootstrap_size(const void *pointer) {
   size_t size;

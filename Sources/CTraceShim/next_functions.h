@@ -33,5 +33,7 @@ void lt_next_functions_find(struct lt_next_functions *found);
 void *lt_bootstrap_allocate(size_t size, size_t alignment);
 int lt_bootstrap_owns(const void *pointer);
 size_t lt_bootstrap_size(const void *pointer);
+/// The pages of the arena, which holds what others asked for.
+void lt_bootstrap_range(uintptr_t *start, uintptr_t *end);
 
 #endif

@@ -3,6 +3,7 @@
 #include "os.h"
 
 #include <fcntl.h>
+#include <stdatomic.h>
 #include <string.h>
 #include <errno.h>
 #include <sys/mman.h>
@@ -13,9 +14,58 @@
 #define MADV_WIPEONFORK 18
 #endif
 
+// --- what is the recorder's own ------------------------------------------------------------------------------------------
+
+/// Slots are taken and given back without locks. More than this many mappings are forgotten, and taken for the host's.
+enum { OWN_LIMIT = 1 << 16 };
+static struct own_slot { _Atomic uintptr_t start; _Atomic size_t size; } own[OWN_LIMIT];
+static _Atomic uint32_t ownEnd;  ///< slots from here on were never used
+static _Atomic uint32_t ownHint; ///< where one may be free
+
+static void note_own(uintptr_t start, size_t size) {
+  for (uint32_t i = atomic_load(&ownHint); i < OWN_LIMIT; i++) {
+    uintptr_t free = 0;
+    if (!atomic_compare_exchange_strong(&own[i].start, &free, start)) continue;
+    atomic_store(&own[i].size, size);
+    atomic_store(&ownHint, i + 1);
+    uint32_t end = atomic_load(&ownEnd);
+    while (end < i + 1 && !atomic_compare_exchange_weak(&ownEnd, &end, i + 1)) {}
+    return;
+  }
+}
+
+static void forget_own(uintptr_t start) {
+  uint32_t end = atomic_load(&ownEnd);
+  for (uint32_t i = 0; i < end; i++) {
+    if (atomic_load(&own[i].start) != start) continue;
+    atomic_store(&own[i].size, 0);
+    atomic_store(&own[i].start, 0);
+    uint32_t hint = atomic_load(&ownHint);
+    while (hint > i && !atomic_compare_exchange_weak(&ownHint, &hint, i)) {}
+    return;
+  }
+}
+
+extern const char __ehdr_start[] __attribute__((visibility("hidden"))), _end[] __attribute__((visibility("hidden")));
+
+uint32_t lt_own_ranges(struct lt_own_range *ranges, uint32_t limit) {
+  uint32_t count = 0, end = atomic_load(&ownEnd);
+  if (limit > 0) ranges[count++] = (struct lt_own_range){(uintptr_t)__ehdr_start & ~4095ul, ((uintptr_t)_end + 4095) & ~4095ul};
+  for (uint32_t i = 0; i < end && count < limit; i++) {
+    uintptr_t start = atomic_load(&own[i].start);
+    size_t size = atomic_load(&own[i].size);
+    if (start && size) ranges[count++] = (struct lt_own_range){start, start + ((size + 4095) & ~(size_t)4095)};
+  }
+  return count;
+}
+
+// --- memory ----------------------------------------------------------------------------------------------------------------
+
 static void *map(size_t size, int protection, int flags, int descriptor, uint64_t offset) {
   long result = lt_syscall6(SYS_mmap, 0, (long)size, protection, flags, descriptor, (long)offset);
-  return result < 0 && result > -4096 ? NULL : (void *)result;
+  if (result < 0 && result > -4096) return NULL;
+  note_own((uintptr_t)result, size);
+  return (void *)result;
 }
 
 void *lt_map_private(size_t size) { return map(size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0); }
@@ -37,7 +87,12 @@ void *lt_map_file(int descriptor, uint64_t offset, size_t size) {
 
 void *lt_map_file_read_only(int descriptor, size_t size) { return map(size, PROT_READ, MAP_PRIVATE, descriptor, 0); }
 
-void lt_unmap(void *address, size_t size) { lt_syscall(SYS_munmap, address, size, 0); }
+void *lt_map_shared(size_t size) { return map(size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0); }
+
+void lt_unmap(void *address, size_t size) {
+  forget_own((uintptr_t)address);
+  lt_syscall(SYS_munmap, address, size, 0);
+}
 
 int lt_open(const char *path, int flags, mode_t mode) {
   long result;

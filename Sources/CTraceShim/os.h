@@ -52,6 +52,13 @@ void *lt_map_file(int descriptor, uint64_t offset, size_t size);
 /// The same, private and read-only.
 void *lt_map_file_read_only(int descriptor, size_t size);
 void lt_unmap(void *address, size_t size);
+/// Private zeroed memory that stays shared with processes made by fork. NULL on failure.
+void *lt_map_shared(size_t size);
+
+/// A piece of memory that is the recorder's own.
+struct lt_own_range { uintptr_t start, end; };
+/// Copies at most `limit` of the ranges that the functions above gave out and that are still mapped, and those of this library's image, in no order.
+uint32_t lt_own_ranges(struct lt_own_range *ranges, uint32_t limit);
 
 int lt_open(const char *path, int flags, mode_t mode);
 void lt_close(int descriptor);

@@ -3,13 +3,13 @@
 #define _GNU_SOURCE
 #include "environment.h"
 #include "event_buffer.h"
+#include "heap_snapshot.h"
 #include "hook.h"
 #include "image_list.h"
 #include "process_state.h"
 #include "trace_file.h"
 
 #include <alloca.h>
-#include <dlfcn.h>
 #include <pthread.h>
 #include <spawn.h>
 #include <stdarg.h>
@@ -17,18 +17,6 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-
-/// The next definition of a function, looked up when first needed.
-#define NEXT(name)                                                                      \
-  ({                                                                                    \
-    static _Atomic(void *) found_;                                                      \
-    void *next_ = atomic_load_explicit(&found_, memory_order_relaxed);                  \
-    if (!next_) {                                                                       \
-      next_ = dlsym(RTLD_NEXT, #name);                                                  \
-      atomic_store_explicit(&found_, next_, memory_order_relaxed);                      \
-    }                                                                                   \
-    (__typeof__(&name))next_;                                                           \
-  })
 
 static bool is_traced_process(void) { return lt_trace_is_writable() && lt_process_id() == lt_trace.process; }
 
@@ -41,7 +29,7 @@ static bool is_traced_process(void) { return lt_trace_is_writable() && lt_proces
     bool isOurs = is_traced_process();                                                                             \
     bool isTraced = isOurs || lt_settings.followsChildren;                                                         \
     char **made = (char **)(environment);                                                                          \
-    if (isOurs) lt_process_before_exec();                                                                          \
+    if (isOurs) lt_snapshot_finish(), lt_process_before_exec();                                                                          \
     else if (lt_trace_is_writable()) lt_process_count_untraced_child(); /* of vfork: it has the parent's memory */  \
     if (isTraced) made = lt_environment_for_child((environment), true, isOurs ? lt_trace.path : NULL);             \
     int result = (call);                                                                                           \
@@ -131,25 +119,13 @@ LT_EXPORT int LT_HOOK(pthread_create)(pthread_t *thread, const pthread_attr_t *a
 }
 
 LT_EXPORT int LT_HOOK(dlclose)(void *handle) {
+  lt_tls.isClosingImage++;
   int result = NEXT(dlclose)(handle);
+  lt_tls.isClosingImage--;
   struct lt_thread *t = lt_enter();
   if (t) {
     lt_image_list_refresh(t);
     lt_leave(t);
   }
   return result;
-}
-
-// --- ends that skip the exit handlers ------------------------------------------------------------------------------------------
-
-LT_EXPORT void LT_HOOK(_exit)(int status) {
-  if (is_traced_process()) lt_process_finish(LT_CLOSE_UNDERSCORE_EXIT);
-  lt_syscall(SYS_exit_group, status, 0, 0);
-  __builtin_unreachable();
-}
-LT_EXPORT void LT_HOOK(_Exit)(int status) { LT_HOOK(_exit)(status); }
-LT_EXPORT void LT_HOOK(quick_exit)(int status) {
-  if (is_traced_process()) lt_process_finish(LT_CLOSE_UNDERSCORE_EXIT);
-  NEXT(quick_exit)(status);
-  __builtin_unreachable();
 }

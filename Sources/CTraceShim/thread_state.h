@@ -86,6 +86,7 @@ struct lt_tls {
   struct lt_thread *thread;
   uint32_t hookDepth; ///< above 0 inside a hook
   uint32_t isInsideObjectAllocation; ///< the runtime's own allocation function is being called for an object
+  uint32_t isClosingImage; ///< inside dlclose
   uint64_t nestedDrops; ///< calls made inside a hook, not yet counted in the thread
 };
 

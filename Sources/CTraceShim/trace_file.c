@@ -7,6 +7,7 @@
 #include "trace_file.h"
 
 #include "event_buffer.h"
+#include "heap_snapshot.h"
 #include "image_list.h"
 #include "message.h"
 
@@ -268,7 +269,7 @@ static int trace_descriptor(uint64_t *fileSize) {
   return descriptor;
 }
 
-static bool write_chunk(struct lt_chunk_header *header, uint8_t *chunk) {
+int lt_trace_write_chunk(struct lt_chunk_header *header, uint8_t *chunk) {
   header->magic = LT_CHUNK_MAGIC;
   header->payloadChecksum = lt_crc32c(0, chunk + sizeof *header, header->storedSize);
   header->headerChecksum = lt_crc32c(0, header, offsetof(struct lt_chunk_header, headerChecksum));
@@ -277,14 +278,36 @@ static bool write_chunk(struct lt_chunk_header *header, uint8_t *chunk) {
   memset(chunk + size, 0, padded - size);
   uint64_t fileSize;
   int descriptor = trace_descriptor(&fileSize);
-  int error = descriptor < 0 ? descriptor : 0;
-  if (!error && fileSize + padded > lt_file_size_limit()) error = -EFBIG;
-  if (!error) error = lt_write_all(descriptor, chunk, padded);
-  if (error) {
-    stop(-error);
-    return false;
+  if (descriptor < 0) return descriptor;
+  if (fileSize + padded > lt_file_size_limit()) return -EFBIG;
+  return lt_write_all(descriptor, chunk, padded);
+}
+
+static bool write_chunk(struct lt_chunk_header *header, uint8_t *chunk) {
+  int error = lt_trace_write_chunk(header, chunk);
+  if (error) stop(-error);
+  return !error;
+}
+
+int lt_trace_open_apart(int *live) {
+  int inherited = atomic_load(&lt_trace.descriptor);
+  atomic_store(&lt_trace.descriptor, -1);
+  uint64_t fileSize;
+  int descriptor = trace_descriptor(&fileSize);
+  if (descriptor < 0) {
+    // The host may have changed its root, or its user. The descriptor itself is as good as it was.
+    atomic_store(&lt_trace.descriptor, inherited);
+    descriptor = trace_descriptor(&fileSize);
   }
-  return true;
+  char path[PATH_MAX];
+  live_path(path);
+  struct stat info;
+  *live = lt_open(path, O_RDWR | O_NOFOLLOW, 0);
+  if (*live >= 0 && (lt_fstat(*live, &info) != 0 || info.st_ino != lt_trace.liveInode || info.st_dev != lt_trace.liveDevice)) {
+    lt_close(*live);
+    *live = -ESTALE;
+  }
+  return descriptor;
 }
 
 bool lt_trace_append(struct lt_chunk_header *header, const void *payload, uint32_t size) {
@@ -337,6 +360,7 @@ uint64_t lt_recorder_bytes(void) {
 }
 
 void lt_trace_after_seal(struct lt_thread *t) {
+  lt_snapshot_collect();
   lt_image_list_refresh(t);
   uint64_t current, peak;
   lt_resident_size(&current, &peak);

@@ -39,6 +39,11 @@ bool lt_trace_is_writable(void);
 struct lt_live_slot *lt_trace_new_slot(void);
 /// Compresses and appends a chunk. Fills in the header's sizes and checksums. False when recording has stopped, now or before.
 bool lt_trace_append(struct lt_chunk_header *header, const void *payload, uint32_t size);
+/// Appends the chunk that has room for its header and its padding around `header->storedSize` bytes of payload. Fills in checksums. Returns 0
+/// or −errno, and leaves it to the caller what that means.
+int lt_trace_write_chunk(struct lt_chunk_header *header, uint8_t *chunk);
+/// In a copy of this process: opens the trace and its live file for it alone. Returns the trace's descriptor; it and `live` may be −errno.
+int lt_trace_open_apart(int *live);
 /// Adds the thread's drop counters to the trace's, and clears them.
 void lt_trace_add_drops(struct lt_thread *thread);
 /// Counts one call that was lost, for which there is no thread to count it.

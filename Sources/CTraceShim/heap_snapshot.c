@@ -1,0 +1,225 @@
+// Heap images of the running process: when they are taken, and by which thread. Calls nothing that allocates or locks.
+
+#define _GNU_SOURCE
+#include "heap_snapshot.h"
+
+#include "event_buffer.h"
+#include "image_list.h"
+#include "message.h"
+#include "snapshot_writer.h"
+#include "thread_freeze.h"
+#include "trace_file.h"
+
+#include <errno.h>
+#include <linux/futex.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/wait.h>
+
+enum {
+  STACK_SIZE = 256 << 10, THREAD_LIMIT = 1 << 16,
+  WAIT_SECONDS = 300, ///< for an image to be written, before the process is let go
+};
+
+/// Who has the variables below: nobody, the thread that takes a snapshot, the copy that writes it, or who cleans up after that.
+enum { OWNER_NONE = 0, OWNER_TAKING = 1, OWNER_WRITING = 2, OWNER_COLLECTING = 3 };
+
+static bool isOn;
+static _Atomic uint32_t owner;
+static _Atomic uint32_t lastNumber;
+static _Atomic uint32_t exitState; ///< 0; 1 when the snapshot at the end was begun
+static struct lt_snapshot_progress *progress;
+static struct lt_snapshot_job job;
+static struct lt_freeze freeze;
+static uint8_t *stack;
+static _Atomic pid_t copy; ///< the process that writes
+
+void lt_snapshot_init(bool on) {
+  isOn = on;
+  if (!on) return;
+  progress = lt_map_shared(4096);
+  stack = lt_map_private(STACK_SIZE);
+  job.threads = lt_map_private(THREAD_LIMIT * sizeof *job.threads);
+  if (!progress || !stack || !job.threads || !lt_freeze_init()) isOn = false;
+}
+
+void lt_snapshot_reset_after_fork(void) {
+  // What is shared with the parent is the parent's. The rest is got anew with the child's own trace.
+  isOn = false;
+  progress = NULL;
+  stack = NULL;
+  job.threads = NULL;
+  atomic_store(&owner, OWNER_NONE);
+  atomic_store(&lastNumber, 0);
+  atomic_store(&exitState, 0);
+  lt_freeze_reset();
+}
+
+static bool is_possible(void) { return isOn && lt_trace_is_writable() && lt_process_id() == lt_trace.process; }
+
+// --- after it ---------------------------------------------------------------------------------------------------------------
+
+static void report_failure(int error) {
+  lt_trace.live->snapshotError = error;
+  lt_trace.live->snapshotNumber = job.snapshot.number;
+  atomic_store((_Atomic uint32_t *)&lt_trace.live->snapshotsAnswered, job.asked);
+}
+
+/// Cleans up after the copy if it is done, or gone. True if it was.
+static bool collect(void) {
+  uint32_t writing = OWNER_WRITING;
+  bool isDone = atomic_load(&progress->state) == LT_SNAPSHOT_DONE;
+  if (!atomic_compare_exchange_strong(&owner, &writing, OWNER_COLLECTING)) return writing == OWNER_NONE;
+  int status;
+  // One that says it is done ends in a moment.
+  long result = lt_syscall6(SYS_wait4, atomic_load(&copy), (long)&status, __WALL | (isDone ? 0 : WNOHANG), 0, 0, 0);
+  bool isGone = isDone || result != 0;
+  if (isGone) {
+    // It may have got done between the two looks at it.
+    isDone = atomic_load(&progress->state) == LT_SNAPSHOT_DONE;
+    int error = isDone ? atomic_load(&progress->error) : EIO;
+    if (!isDone) report_failure(error);
+    if (error) lt_message("a heap snapshot is missing from", lt_trace.path, error);
+  }
+  atomic_store(&owner, isGone ? OWNER_NONE : OWNER_WRITING);
+  return isGone;
+}
+
+void lt_snapshot_collect(void) {
+  if (LT_LIKELY(atomic_load_explicit(&owner, memory_order_relaxed) != OWNER_WRITING)) return;
+  if (is_possible() && atomic_load(&progress->state) == LT_SNAPSHOT_DONE) collect();
+}
+
+void lt_snapshot_finish(void) {
+  if (!is_possible()) return;
+  uint64_t deadline = lt_clock_nanoseconds(CLOCK_MONOTONIC) + WAIT_SECONDS * 1000000000ull;
+  while (atomic_load(&owner) != OWNER_NONE && lt_clock_nanoseconds(CLOCK_MONOTONIC) < deadline) {
+    if (atomic_load(&owner) == OWNER_WRITING && collect()) return;
+    struct timespec limit = {.tv_nsec = 20000000};
+    lt_syscall6(SYS_futex, (long)&progress->state, FUTEX_WAIT, LT_SNAPSHOT_WRITING, (long)&limit, 0, 0);
+  }
+}
+
+// --- taking it ---------------------------------------------------------------------------------------------------------------
+
+static void write_in_copy(void *unused) {
+  (void)unused;
+  job.threadCount = freeze.threadCount;
+  if (freeze.isFrozen) job.snapshot.flags |= LT_SNAPSHOT_FROZEN;
+  lt_snapshot_write(&job, progress);
+}
+
+static void note_time(void *unused) {
+  (void)unused;
+  job.snapshot.time = lt_now();
+  job.snapshot.monotonic = lt_clock_nanoseconds(CLOCK_MONOTONIC);
+}
+
+/// Everything but waiting. On a stack of its own: the host's may be nearly full, or small.
+static void begin(void *unused) {
+  (void)unused;
+  job.process = lt_trace.process;
+  job.asked = atomic_load((_Atomic uint32_t *)&lt_trace.live->snapshotsAsked);
+  job.snapshot.staticTLSSize = lt_static_tls_size();
+  freeze.process = lt_trace.process;
+  freeze.threads = job.threads;
+  freeze.threadLimit = THREAD_LIMIT;
+  freeze.copied = write_in_copy;
+  freeze.stopped = note_time;
+  atomic_store(&progress->pauseNanoseconds, 0);
+  atomic_store(&progress->error, 0);
+  atomic_store(&progress->state, LT_SNAPSHOT_WRITING);
+  lt_freeze_and_copy(&freeze);
+  atomic_store(&progress->pauseNanoseconds, freeze.pauseNanoseconds);
+}
+
+/// Calls a function on another stack.
+static LT_NOINLINE void call_on_stack(void (*function)(void *), uint8_t *top) {
+  __asm__ volatile(
+      "movq %%rsp, %%rbx\n"
+      "movq %[top], %%rsp\n"
+      "callq *%[function]\n"
+      "movq %%rbx, %%rsp\n"
+      :
+      : [top] "r"(top), [function] "r"(function)
+      : "rax", "rbx", "rcx", "rdx", "rsi", "rdi", "r8", "r9", "r10", "r11", "memory", "cc");
+}
+
+/// The calling thread as it is here, or as it was when a signal interrupted it.
+static LT_ALWAYS_INLINE void describe_self(struct lt_snapshot_thread *self, const ucontext_t *interrupted) {
+  uint64_t threadPointer;
+  __asm__("movq %%fs:0, %0" : "=r"(threadPointer));
+  *self = (struct lt_snapshot_thread){
+      .osThread = (uint32_t)lt_thread_id(), .flags = LT_SNAPSHOT_THREAD_SELF | LT_SNAPSHOT_THREAD_REGISTERS, .threadPointer = threadPointer};
+  if (interrupted) {
+    static const uint8_t order[] = {REG_RAX, REG_RBX, REG_RCX, REG_RDX, REG_RSI, REG_RDI, REG_RBP, REG_R8, REG_R9, REG_R10, REG_R11, REG_R12, REG_R13,
+                                    REG_R14, REG_R15};
+    for (unsigned i = 0; i < sizeof order; i++) self->registers[i] = (uint64_t)interrupted->uc_mcontext.gregs[order[i]];
+    self->stackPointer = (uint64_t)interrupted->uc_mcontext.gregs[REG_RSP];
+    self->instructionPointer = (uint64_t)interrupted->uc_mcontext.gregs[REG_RIP];
+    return;
+  }
+  // The others are the caller's to save.
+  __asm__ volatile(
+      "movq %%rbx, 8(%0)\n"
+      "movq %%rbp, 48(%0)\n"
+      "movq %%r12, 88(%0)\n"
+      "movq %%r13, 96(%0)\n"
+      "movq %%r14, 104(%0)\n"
+      "movq %%r15, 112(%0)\n"
+      "movq %%rsp, (%1)\n"
+      "leaq 0(%%rip), %%rcx\n"
+      "movq %%rcx, (%2)\n"
+      :
+      : "r"(self->registers), "r"(&self->stackPointer), "r"(&self->instructionPointer)
+      : "rcx", "memory");
+}
+
+/// Takes the variables, once a snapshot before this is done. A thread that has them never waits for another.
+static bool take_over(enum lt_snapshot_wait wait) {
+  uint64_t deadline = lt_clock_nanoseconds(CLOCK_MONOTONIC) + WAIT_SECONDS * 1000000000ull;
+  for (;;) {
+    uint32_t none = OWNER_NONE;
+    if (atomic_compare_exchange_strong(&owner, &none, OWNER_TAKING)) return true;
+    if (none == OWNER_WRITING && collect()) continue;
+    if (wait == LT_SNAPSHOT_RETURNS || lt_clock_nanoseconds(CLOCK_MONOTONIC) > deadline) return false;
+    struct timespec limit = {.tv_nsec = 10000000};
+    lt_syscall6(SYS_futex, (long)&progress->state, FUTEX_WAIT, LT_SNAPSHOT_WRITING, (long)&limit, 0, 0);
+  }
+}
+
+int lt_snapshot_take(uint32_t reason, const char *label, const ucontext_t *interrupted, enum lt_snapshot_wait wait) {
+  if (!is_possible()) return -ENODEV;
+  uint64_t start = lt_clock_nanoseconds(CLOCK_MONOTONIC);
+  // From here until the threads go on nothing may interrupt: a handler that came back here would find the variables taken by its own thread.
+  uint64_t all = ~0ull, before = 0;
+  lt_syscall6(SYS_rt_sigprocmask, SIG_BLOCK, (long)&all, (long)&before, sizeof all, 0, 0);
+  int result = -EBUSY;
+  if (take_over(wait)) {
+    // Events that come after are to be told from those before by their times.
+    lt_exact_time_require();
+    job.startNanoseconds = start;
+    job.snapshot = (struct lt_snapshot){.number = atomic_fetch_add(&lastNumber, 1) + 1, .reason = reason};
+    size_t length = label ? strnlen(label, sizeof job.label - 1) : 0;
+    memcpy(job.label, label ? label : "", length);
+    job.label[length] = 0;
+    describe_self(&job.threads[0], interrupted);
+    call_on_stack(begin, stack + STACK_SIZE);
+    bool isBegun = freeze.copy > 0;
+    result = isBegun ? (int)job.snapshot.number : freeze.copy;
+    if (!isBegun) report_failure(-freeze.copy);
+    atomic_store(&copy, freeze.copy);
+    atomic_store(&owner, isBegun ? OWNER_WRITING : OWNER_NONE);
+    if (!isBegun) lt_message("no heap snapshot was taken: cannot make a copy of the process", NULL, -freeze.copy);
+  }
+  lt_syscall6(SYS_rt_sigprocmask, SIG_SETMASK, (long)&before, 0, sizeof before, 0, 0);
+  if (wait == LT_SNAPSHOT_WAITS && result > 0) lt_snapshot_finish();
+  return result;
+}
+
+void lt_snapshot_at_exit(void) {
+  uint32_t no = 0;
+  if (!is_possible()) return;
+  if (atomic_compare_exchange_strong(&exitState, &no, 1)) lt_snapshot_take(LT_SNAPSHOT_EXIT, NULL, NULL, LT_SNAPSHOT_WAITS);
+  else lt_snapshot_finish();
+}

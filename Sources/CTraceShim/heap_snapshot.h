@@ -1,0 +1,30 @@
+// Heap images of the running process: when they are taken, and by which thread. How: thread_freeze makes a copy of the process, and
+// snapshot_writer writes what is in the copy's memory.
+
+#ifndef LEAKTRACE_HEAP_SNAPSHOT_H
+#define LEAKTRACE_HEAP_SNAPSHOT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <ucontext.h>
+
+/// Whether to wait until the image is written, or only until the threads go on.
+enum lt_snapshot_wait { LT_SNAPSHOT_RETURNS = 0, LT_SNAPSHOT_WAITS = 1 };
+
+/// Takes a snapshot. By any thread, in a hook or in a signal handler; never waits for a lock. `label` may be NULL. `interrupted` is where a signal
+/// found the calling thread, NULL elsewhere. Returns its number, or −errno: −EBUSY while another is being taken, −ENODEV when nothing is recorded.
+/// LT_SNAPSHOT_WAITS: waits for one that is being taken, too, with a limit.
+int lt_snapshot_take(uint32_t reason, const char *label, const ucontext_t *interrupted, enum lt_snapshot_wait wait);
+/// The snapshot at the beginning of the end, once a process: later calls return at once, unless the first is still at it.
+void lt_snapshot_at_exit(void);
+/// Waits for a snapshot that is being written, with a limit.
+void lt_snapshot_finish(void);
+/// Cleans up after a snapshot that is done. Costs a load when there is none.
+void lt_snapshot_collect(void);
+
+/// Prepares; when the trace is open, and once only.
+void lt_snapshot_init(bool isOn);
+/// In a child made by fork.
+void lt_snapshot_reset_after_fork(void);
+
+#endif

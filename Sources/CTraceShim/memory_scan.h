@@ -1,0 +1,49 @@
+// Goes through the memory of this process, which must not change meanwhile, and encodes the words that belong in a heap image.
+
+#ifndef LEAKTRACE_MEMORY_SCAN_H
+#define LEAKTRACE_MEMORY_SCAN_H
+
+#include "exact_words.h"
+#include "memory_map.h"
+#include "page_encoder.h"
+
+struct lt_memory_scan {
+  struct lt_memory_map *map;
+  const struct lt_snapshot_thread *threads; ///< whose stacks are in use from their stack pointers up
+  uint32_t threadCount;
+  struct lt_address_index index;
+  struct lt_exact_words exact;
+  uint32_t snapshotNumber;
+  /// Takes a part. Returns 0, or −errno to end the scan.
+  int (*writePart)(const uint8_t *part, size_t size);
+  uint8_t *partBuffer; ///< `partSize` bytes, of the caller
+  size_t partSize;
+
+  // Results.
+  uint32_t partCount;
+  uint64_t pageCount, wordCount, capturedBytes;
+
+  // Of the scan itself.
+  int pagemap;
+  uint8_t *residence; ///< a byte a page of the block that is being looked at
+  struct lt_page_encoder encoder;
+  const struct lt_snapshot_region *region;
+  uint64_t nextExact;
+  struct lt_exact_range openExact;
+  uint64_t words[LT_MEMORY_PAGE_WORDS], bits[8];
+  uint64_t metadataFilter[1024]; ///< a bit a hash of each metadata address of an object
+};
+
+/// Indexes the map and finds the metadata. Marks those of the map's read-only mappings of files that the loader wrote to as captured.
+/// Returns 0 or −errno.
+int lt_memory_scan_prepare(struct lt_memory_scan *scan, struct lt_memory_map *map);
+/// Encodes and writes the image: all captured regions but unused stack. Returns 0 or −errno. Linear in the resident memory, at about a nanosecond a word.
+int lt_memory_scan_run(struct lt_memory_scan *scan);
+void lt_memory_scan_free(struct lt_memory_scan *scan);
+
+/// The address in a word: what Swift keeps in the top byte of a reference is not part of it.
+#define LT_WORD_ADDRESS_BITS 0x00FFFFFFFFFFFFFFull
+/// Whether a word may be the count of a Swift object: immortal, or alive with counts that can be, or one that points to a side table.
+bool lt_is_reference_count(uint64_t word);
+
+#endif

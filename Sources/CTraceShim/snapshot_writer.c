@@ -1,0 +1,228 @@
+// Writes a heap image, from a copy of the process. Calls nothing of the C library but memory primitives, and zstd in memory of our own.
+
+#define ZSTD_STATIC_LINKING_ONLY
+#include "snapshot_writer.h"
+
+#include "memory_scan.h"
+#include "next_functions.h"
+#include "trace_file.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/futex.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <zstd.h>
+
+enum { PART_SIZE = 4 << 20, COMPRESSION_LEVEL = 1, THREAD_LIMIT = 1 << 16, OWN_RANGE_LIMIT = 1 << 16 };
+
+static struct writer {
+  struct lt_snapshot_job *job;
+  struct lt_snapshot_progress *progress;
+  ZSTD_CCtx *compressor;
+  uint8_t *chunk;
+  size_t chunkSize;
+  uint8_t *part;
+} writer;
+
+static bool is_process_gone(void) { return lt_parent_process_id() != writer.job->process; }
+
+/// Compresses and appends a chunk. Once the process has gone its trace may be finished by somebody else, and is left alone.
+static int append(uint16_t kind, const void *payload, size_t size) {
+  uint32_t *sequence = &writer.progress->sequences[kind - LT_CHUNK_SNAPSHOT];
+  struct lt_chunk_header header = {.kind = kind, .rawSize = (uint32_t)size, .sequence = *sequence};
+  uint8_t *to = writer.chunk + sizeof header;
+  if (size > LT_CHUNK_MAX_RAW) return -E2BIG;
+  size_t stored = ZSTD_compressCCtx(writer.compressor, to, writer.chunkSize - sizeof header - LT_CHUNK_ALIGNMENT, payload, size, COMPRESSION_LEVEL);
+  if (ZSTD_isError(stored)) return -EIO;
+  header.compression = LT_COMPRESSION_ZSTD;
+  header.storedSize = (uint32_t)stored;
+  int descriptor = atomic_load(&lt_trace.descriptor);
+  lt_syscall(SYS_flock, descriptor, LOCK_EX, 0);
+  int error = is_process_gone() ? -ESRCH : lt_trace_write_chunk(&header, writer.chunk);
+  lt_syscall(SYS_flock, descriptor, LOCK_UN, 0);
+  if (!error) ++*sequence;
+  return error;
+}
+
+static int write_part(const uint8_t *part, size_t size) { return append(LT_CHUNK_MEMORY, part, size); }
+
+/// What the host has open would stay open as long as this process lives: a peer would not see that a connection was closed.
+static void close_others(int first, int second) {
+  int low = first < second ? first : second, high = first < second ? second : first;
+  int from = 0;
+  bool isClosed = true;
+  for (int i = 0; i < 2; i++) {
+    int kept = i == 0 ? low : high;
+    if (kept < 0) continue;
+    if (kept > from && lt_syscall(SYS_close_range, from, kept - 1, 0) != 0) isClosed = false;
+    from = kept + 1;
+  }
+  if (lt_syscall(SYS_close_range, from, ~0u, 0) != 0) isClosed = false;
+  if (isClosed) return;
+  struct rlimit limit = {.rlim_cur = 1 << 16};
+  lt_syscall6(SYS_prlimit64, 0, RLIMIT_NOFILE, 0, (long)&limit, 0, 0);
+  for (int i = 0; i < 1 << 20 && (uint64_t)i < limit.rlim_cur; i++)
+    if (i != first && i != second) lt_close(i);
+}
+
+/// The kernel is to take this process rather than the host when memory is short, and to leave no dump of it.
+static void be_expendable(void) {
+  int descriptor = lt_open("/proc/self/oom_score_adj", O_WRONLY, 0);
+  if (descriptor >= 0) {
+    lt_write_all(descriptor, "1000", 4);
+    lt_close(descriptor);
+  }
+  struct rlimit none = {0, 0};
+  lt_syscall6(SYS_prlimit64, 0, RLIMIT_CORE, (long)&none, 0, 0, 0);
+}
+
+/// Adds the threads that were not stopped, by number alone.
+static void list_threads(struct lt_snapshot_job *job, uint32_t limit) {
+  char path[64] = "/proc/", *p = path + 6;
+  char digits[16];
+  int n = 0;
+  for (unsigned v = (unsigned)job->process; v; v /= 10) digits[n++] = (char)('0' + v % 10);
+  while (n) *p++ = digits[--n];
+  memcpy(p, "/task", 6);
+  int descriptor = lt_open(path, O_RDONLY | O_DIRECTORY, 0);
+  if (descriptor < 0) return;
+  uint32_t self = job->threadCount ? job->threads[0].osThread : 0;
+  _Alignas(8) char buffer[4096];
+  for (long size; (size = lt_syscall(SYS_getdents64, descriptor, buffer, sizeof buffer)) > 0;) {
+    for (long at = 0; at < size;) {
+      const struct { uint64_t inode; int64_t next; uint16_t length; uint8_t type; char name[]; } *entry = (const void *)(buffer + at);
+      at += entry->length;
+      uint32_t thread = 0;
+      for (const char *c = entry->name; *c >= '0' && *c <= '9'; c++) thread = thread * 10 + (uint32_t)(*c - '0');
+      if (thread == 0 || thread == self || job->threadCount >= limit) continue;
+      job->threads[job->threadCount] = (struct lt_snapshot_thread){.osThread = thread};
+      job->threadCount++;
+    }
+  }
+  lt_close(descriptor);
+}
+
+/// The recorder's own memory, less the arena for calls that came early: that holds other libraries' blocks.
+static bool mark_own_memory(struct lt_memory_map *map) {
+  struct lt_own_range *ranges = lt_map_private((OWN_RANGE_LIMIT + 2) * sizeof *ranges);
+  if (!ranges) return false;
+  uint32_t count = lt_own_ranges(ranges, OWN_RANGE_LIMIT);
+  uintptr_t arenaStart, arenaEnd;
+  lt_bootstrap_range(&arenaStart, &arenaEnd);
+  for (uint32_t i = 0; i < count; i++) {
+    if (arenaStart < ranges[i].start || arenaEnd > ranges[i].end) continue;
+    ranges[count++] = (struct lt_own_range){arenaEnd, ranges[i].end};
+    ranges[i].end = arenaStart;
+    break;
+  }
+  uint32_t kept = 0;
+  for (uint32_t i = 0; i < count; i++)
+    if (ranges[i].end > ranges[i].start) ranges[kept++] = ranges[i];
+  bool isMarked = lt_memory_map_mark_own(map, ranges, kept);
+  lt_unmap(ranges, (OWN_RANGE_LIMIT + 2) * sizeof *ranges);
+  return isMarked;
+}
+
+static int write_beginning(struct lt_memory_scan *scan, const struct lt_memory_map *map) {
+  struct lt_snapshot_job *job = writer.job;
+  // What is in a register and is no address is a user's.
+  for (uint32_t i = 0; i < job->threadCount; i++) {
+    for (int r = 0; r < 16; r++) {
+      uint64_t address = job->threads[i].registers[r] & LT_WORD_ADDRESS_BITS;
+      job->threads[i].registers[r] = lt_address_index_has(&scan->index, address) ? address : 0;
+    }
+  }
+  struct lt_snapshot *snapshot = &job->snapshot;
+  snapshot->threadCount = job->threadCount;
+  snapshot->regionCount = map->count;
+  snapshot->labelSize = (uint32_t)strlen(job->label);
+  size_t threadBytes = job->threadCount * sizeof *job->threads, regionBytes = map->count * sizeof *map->regions;
+  size_t size = sizeof *snapshot + threadBytes + regionBytes + snapshot->labelSize;
+  uint8_t *payload = size <= PART_SIZE ? writer.part : lt_map_private(size), *p = payload;
+  if (!payload) return -ENOMEM;
+  if (ZSTD_compressBound(size) + sizeof(struct lt_chunk_header) + LT_CHUNK_ALIGNMENT > writer.chunkSize) {
+    writer.chunkSize = ZSTD_compressBound(size) + sizeof(struct lt_chunk_header) + LT_CHUNK_ALIGNMENT;
+    writer.chunk = lt_map_private(writer.chunkSize);
+    if (!writer.chunk) return -ENOMEM;
+  }
+  memcpy(p, snapshot, sizeof *snapshot);
+  p += sizeof *snapshot;
+  memcpy(p, job->threads, threadBytes);
+  p += threadBytes;
+  memcpy(p, map->regions, regionBytes);
+  p += regionBytes;
+  memcpy(p, job->label, snapshot->labelSize);
+  return append(LT_CHUNK_SNAPSHOT, payload, size);
+}
+
+static int prepare(void) {
+  size_t workspaceSize = ZSTD_estimateCCtxSize_usingCParams(ZSTD_getCParams(COMPRESSION_LEVEL, PART_SIZE, 0));
+  void *workspace = lt_map_private(workspaceSize);
+  writer.chunkSize = ZSTD_compressBound(PART_SIZE) + sizeof(struct lt_chunk_header) + LT_CHUNK_ALIGNMENT;
+  writer.chunk = lt_map_private(writer.chunkSize);
+  writer.part = lt_map_private(PART_SIZE);
+  if (!workspace || !writer.chunk || !writer.part) return -ENOMEM;
+  writer.compressor = ZSTD_initStaticCCtx(workspace, workspaceSize);
+  return writer.compressor ? 0 : -ENOMEM;
+}
+
+/// The whole image but its end.
+static int write_image(struct lt_memory_scan *scan) {
+  // Mappings first, so that those made for writing are not among them.
+  struct lt_memory_map map;
+  int error = lt_memory_map_read(&map);
+  if (!error && !mark_own_memory(&map)) error = -ENOMEM;
+  if (!error) error = lt_memory_scan_prepare(scan, &map);
+  if (error) return error;
+  lt_syscall6(SYS_prctl, PR_SET_DUMPABLE, 0, 0, 0, 0, 0); // only now: the files of /proc are closed to such a process
+  if (!(writer.job->snapshot.flags & LT_SNAPSHOT_FROZEN)) list_threads(writer.job, THREAD_LIMIT);
+  scan->threads = writer.job->threads;
+  scan->threadCount = writer.job->threadCount;
+  scan->snapshotNumber = writer.job->snapshot.number;
+  scan->writePart = write_part;
+  scan->partBuffer = writer.part;
+  scan->partSize = PART_SIZE;
+  error = write_beginning(scan, &map);
+  return error ? error : lt_memory_scan_run(scan);
+}
+
+static int write_end(const struct lt_memory_scan *scan, int error) {
+  struct lt_snapshot_end end = {
+      .number = writer.job->snapshot.number, .error = -error, .partCount = scan->partCount, .pageCount = scan->pageCount, .wordCount = scan->wordCount,
+      .capturedBytes = scan->capturedBytes, .pauseNanoseconds = atomic_load(&writer.progress->pauseNanoseconds),
+      .totalNanoseconds = lt_clock_nanoseconds(CLOCK_MONOTONIC) - writer.job->startNanoseconds};
+  return append(LT_CHUNK_SNAPSHOT_END, &end, sizeof end);
+}
+
+static void put_live(int live, size_t offset, const void *value, size_t size) { lt_pwrite_all(live, value, size, offset); }
+
+_Noreturn void lt_snapshot_write(struct lt_snapshot_job *job, struct lt_snapshot_progress *progress) {
+  static struct lt_memory_scan scan;
+  writer = (struct writer){.job = job, .progress = progress};
+  scan.pagemap = -1;
+  int live = -1, descriptor = lt_trace_open_apart(&live);
+  close_others(descriptor, live);
+  be_expendable();
+  int error = descriptor < 0 ? descriptor : prepare();
+  if (!error) {
+    error = write_image(&scan);
+    if (error != -ESRCH && writer.compressor) {
+      int endError = write_end(&scan, error);
+      if (!error) error = endError;
+    }
+  }
+  int32_t code = -error;
+  if (live >= 0 && !is_process_gone()) {
+    put_live(live, offsetof(struct lt_live_header, snapshotError), &code, sizeof code);
+    put_live(live, offsetof(struct lt_live_header, snapshotNumber), &job->snapshot.number, 4);
+    put_live(live, offsetof(struct lt_live_header, snapshotsAnswered), &job->asked, 4);
+  }
+  atomic_store(&progress->error, code);
+  atomic_store(&progress->state, LT_SNAPSHOT_DONE);
+  lt_syscall(SYS_futex, &progress->state, FUTEX_WAKE, INT32_MAX);
+  for (;;) lt_syscall(SYS_exit_group, 0, 0, 0);
+}

@@ -1,0 +1,39 @@
+// Makes a copy of the process at a moment in which no thread of it runs.
+
+#ifndef LEAKTRACE_THREAD_FREEZE_H
+#define LEAKTRACE_THREAD_FREEZE_H
+
+#include "CTraceFormat.h"
+#include "os.h"
+
+#include <stdatomic.h>
+
+struct lt_freeze {
+  // Of the caller.
+  pid_t process;
+  struct lt_snapshot_thread *threads; ///< room for `threadLimit`; the first is the calling thread, already filled in
+  uint32_t threadLimit;
+  void (*copied)(void *argument); ///< runs in the copy; must not return
+  void (*stopped)(void *argument); ///< runs when all threads stand still, before the copy is made. May touch memory and the kernel only
+  void *argument;
+
+  // Results.
+  uint32_t threadCount;
+  bool isFrozen; ///< every other thread stood still; those whose registers were not to be had are listed without
+  pid_t copy;    ///< of the copied process, or −errno
+  uint64_t pauseNanoseconds;
+
+  // Between the threads of it.
+  _Atomic uint32_t isAllowed;
+  _Atomic uint32_t isDone;
+};
+
+/// Stops the other threads, makes the copy, lets the threads go on. Where stopping them is refused, the copy is made while they run. The copy is
+/// a child of this process that calls of wait do not see unless they ask for clones (`__WCLONE`, `__WALL`). Call it with all signals blocked.
+void lt_freeze_and_copy(struct lt_freeze *freeze);
+/// Prepares; once. False without memory.
+bool lt_freeze_init(void);
+/// In a child made by fork: the memory is the parent's copy, perhaps from the middle of its freezing.
+void lt_freeze_reset(void);
+
+#endif
