@@ -33,7 +33,8 @@ static bool is_process_gone(void) { return lt_parent_process_id() != writer.job-
 /// Compresses and appends a chunk. Once the process has gone its trace may be finished by somebody else, and is left alone.
 static int append(uint16_t kind, const void *payload, size_t size) {
   uint32_t *sequence = &writer.progress->sequences[kind - LT_CHUNK_SNAPSHOT];
-  struct lt_chunk_header header = {.kind = kind, .rawSize = (uint32_t)size, .sequence = *sequence};
+  struct lt_chunk_header header = {.kind = kind, .rawSize = (uint32_t)size, .sequence = *sequence,
+                                   .firstTime = writer.job->snapshot.time, .lastTime = writer.job->snapshot.time};
   uint8_t *to = writer.chunk + sizeof header;
   if (size > LT_CHUNK_MAX_RAW) return -E2BIG;
   size_t stored = ZSTD_compressCCtx(writer.compressor, to, writer.chunkSize - sizeof header - LT_CHUNK_ALIGNMENT, payload, size, COMPRESSION_LEVEL);

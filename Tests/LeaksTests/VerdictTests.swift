@@ -225,7 +225,7 @@ import TraceTestSupport
     _ = heap.object("Foundation.Timer", stack: [0x1000_1010])
     _ = heap.object("Foundation.Cache", stack: [0x1000_1010, 0x1000_1060])
     let findings = try heap.findings([0x1000_1010: "start()", 0x1000_1060: "system URLSession.prepare()"])
-    #expect(findings.allSatisfy(\.isLibrary))
+    #expect(findings.allSatisfy { $0.isLibrary })
     #expect(findings.count == 2)
     #expect(findings.contains { $0.libraryReason?.contains("URLSession.prepare()") == true })
   }
