@@ -57,7 +57,7 @@ enum Advice {
       // A closure without a context: its captured object is all it holds.
       let captured = target(of: step, in: finding)
       let place = position(reference.closure).map { " in the closure at \($0)" } ?? ""
-      lines.append("Break it: capture \(captured.type == step.type ? "self" : "the \(captured.type)") weakly\(place), or clear \(described(reference, of: step)) when it is no longer needed.")
+      lines.append("Break it: capture \(reference.capturesSelf ? "self" : "the \(captured.type)") weakly\(place), or clear \(described(reference, of: step)) when it is no longer needed.")
     } else if let back = backReference(finding) {
       lines.append("Break it: make \(described(back.reference, of: back.step)) weak or unowned, or clear it when \(finding.path[0].type) is done.")
     } else if lines.isEmpty {

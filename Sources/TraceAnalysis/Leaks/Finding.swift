@@ -10,6 +10,8 @@ public struct Finding: Hashable, Sendable {
     public var isClosure: Bool
     /// A variable that a closure captured.
     public var isCapture: Bool
+    /// A closure that has `self`, which is the next step, for its whole context.
+    public var capturesSelf: Bool
     /// The function that a closure runs; for a closure without a context of its own its object is the next step itself.
     public var closure: SourceFrame?
     public var caseName: String?

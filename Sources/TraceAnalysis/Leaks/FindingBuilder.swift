@@ -47,7 +47,7 @@ struct FindingBuilder {
     if let dangling = group.dangling, !path.isEmpty {
       let label = graph.label(dangling.label.rawValue)
       path[path.count - 1].reference = Finding.Reference(
-        name: label?.name ?? "", strength: .unmanaged, isClosure: false, isCapture: false, closure: nil, caseName: label?.caseName)
+        name: label?.name ?? "", strength: .unmanaged, isClosure: false, isCapture: false, capturesSelf: false, closure: nil, caseName: label?.caseName)
     }
     let head = group.samples.first
     return Finding(
@@ -152,8 +152,11 @@ struct FindingBuilder {
     if isCapture, name.isEmpty, isSelf(of: step.function, target) { name = "self" }
     var isClosure = false
     if case .closure = label?.role { isClosure = true }
+    // A closure that captures one object has that for a context.
+    let capturesSelf = isClosure && target.kind != .closure && target.kind != .box && isSelf(of: closure, target)
     return Finding.Reference(
-      name: name, strength: strength, isClosure: isClosure, isCapture: isCapture, closure: isClosure ? closure : nil, caseName: label?.caseName)
+      name: name, strength: strength, isClosure: isClosure, isCapture: isCapture, capturesSelf: capturesSelf, closure: isClosure ? closure : nil,
+      caseName: label?.caseName)
   }
 
   /// A closure written in a method of the captured object's type captured `self`.

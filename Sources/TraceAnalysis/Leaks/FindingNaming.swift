@@ -6,6 +6,7 @@ final class FindingNaming {
   let definitions: TraceDefinitions
   private let naming: any FrameNaming
   private let siteKeys: (SiteID) -> SiteKey
+  private var functions: [UInt64: SourceFrame?] = [:]
   private var siteFrames: [SiteID: [SourceFrame]] = [:]
 
   init(_ graph: ObjectGraph, definitions: TraceDefinitions, siteKeys: @escaping (SiteID) -> SiteKey, naming: any FrameNaming) {
@@ -28,10 +29,39 @@ final class FindingNaming {
     return low < images.count && images[low].range.contains(RuntimeAddress(address)) ? images[low] : nil
   }
 
-  /// The function that begins at, or includes, a code address.
+  /// The function that begins at a code address; for the forwarder that hands a closure its context, the closure.
   func function(at address: UInt64) -> SourceFrame? {
+    if let known = functions[address] { return known }
     guard address != 0, let image = image(at: address) else { return nil }
-    return naming.frames(for: FrameKey(address: RuntimeAddress(address), isExact: true, isAsync: false), in: image).last
+    var frame = naming.frames(for: FrameKey(address: RuntimeAddress(address), isExact: true, isAsync: false), in: image).last
+    if let found = frame, let name = found.mangledName, let forwarded = Self.forwarded(name) {
+      if let place = naming.address(ofFunction: forwarded, in: image) {
+        frame = naming.frames(for: FrameKey(address: place, isExact: true, isAsync: false), in: image).last ?? frame
+      } else if let inlined = inlined(forwarded, from: address, name, in: image) {
+        frame = inlined
+      }
+    }
+    functions[address] = .some(frame)
+    return frame
+  }
+
+  /// The linker's name of what a partial application's forwarder forwards to.
+  private static func forwarded(_ name: String) -> String? {
+    guard name.hasPrefix("$s"), let range = name.lastRange(of: "TA"), name[range.upperBound...].allSatisfy({ $0 == "." || $0 == "_" || $0.isNumber || $0 == "T" || $0 == "m" })
+    else { return nil }
+    return String(name[..<range.lowerBound])
+  }
+
+  /// A closure whose body the optimiser put into its forwarder: the first of its lines there.
+  private func inlined(_ closure: String, from address: UInt64, _ forwarder: String, in image: LoadedImage) -> SourceFrame? {
+    var first: SourceFrame?
+    for offset in UInt64(0)..<256 {
+      let frames = naming.frames(for: FrameKey(address: RuntimeAddress(address + offset), isExact: true, isAsync: false), in: image)
+      guard frames.last?.mangledName == forwarder else { break }
+      if let frame = frames.first(where: { $0.mangledName == closure && $0.line != nil }) { return frame }
+      if first == nil { first = frames.dropLast().first { $0.kind == .user && $0.line != nil } }
+    }
+    return first
   }
 
   /// The frames of an allocation, innermost first.
@@ -122,6 +152,15 @@ final class FindingNaming {
 }
 
 extension String {
+  fileprivate func lastRange(of text: String) -> Range<String.Index>? {
+    var start = endIndex
+    while start > startIndex {
+      start = index(before: start)
+      if self[start...].hasPrefix(text) { return start..<index(start, offsetBy: text.count) }
+    }
+    return nil
+  }
+
   /// Where `.init(` or `.__allocating_init(` stands.
   fileprivate func range(ofInitialiser: Void) -> String.Index? {
     for marker in [".__allocating_init(", ".init("] {

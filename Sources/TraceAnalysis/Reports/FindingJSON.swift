@@ -85,6 +85,7 @@ enum FindingJSON {
       ("strength", .string(reference.strength.key)),
       ("isClosure", .bool(reference.isClosure)),
       ("isCapture", .bool(reference.isCapture)),
+      ("capturesSelf", .bool(reference.capturesSelf)),
       ("case", .optional(reference.caseName)),
       ("closure", .optional(reference.closure?.function)),
       ("closureFile", .optional(reference.closure?.file)),

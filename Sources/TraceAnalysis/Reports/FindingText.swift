@@ -123,6 +123,10 @@ struct FindingText {
     name = PlainText.escaped(name)
     if reference.isCapture { return "captures\(name.isEmpty ? "" : " \(name)"), \(reference.strength.key)" }
     let field = name.isEmpty ? "" : name.hasPrefix("[") || name.hasPrefix("case") ? name : ".\(name)"
+    if reference.isClosure, let closure = reference.closure {
+      let captures = reference.capturesSelf ? " captures self" : ""
+      return "\(field)  \(PlainText.escaped(Self.closureName(closure)))\(captures)"
+    }
     let how = reference.isClosure ? "closure" : reference.strength == .conservative ? "scanned word" : reference.strength.key
     return field.isEmpty ? how : "\(field)  \(how)"
   }

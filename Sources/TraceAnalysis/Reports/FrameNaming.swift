@@ -3,8 +3,14 @@
 /// Gives the source frames of a recorded address, the innermost inlined one first; never none. For one thread at a time.
 public protocol FrameNaming {
   func frames(for key: FrameKey, in image: LoadedImage?) -> [SourceFrame]
+  /// Where the function with a linker's name begins; nil if that is not known.
+  func address(ofFunction mangledName: String, in image: LoadedImage) -> RuntimeAddress?
   /// What kept it from naming frames, in sentences.
   var remarks: [String] { get }
+}
+
+extension FrameNaming {
+  public func address(ofFunction mangledName: String, in image: LoadedImage) -> RuntimeAddress? { nil }
 }
 
 extension Symbolicator: FrameNaming {

@@ -2,6 +2,12 @@
 
 import CElfutils
 
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#endif
+
 /// The function symbols of an ELF file, local ones too, sorted by address.
 ///
 /// Making it is O(n log n) in the number of symbols; a look-up is O(log n). Names stay in the file until they are asked for.
@@ -18,6 +24,7 @@ final class SymbolTable {
   private let file: ElfFile
   private let stringTable: Int
   private let names: [UInt32]
+  private let addresses: [UInt64]
   private let map: AddressMap
 
   /// Reads one kind of table, `SHT_SYMTAB` or `SHT_DYNSYM`. `nil` if the file has none, or no function symbols in it.
@@ -69,6 +76,7 @@ final class SymbolTable {
     self.file = file
     stringTable = Int(header.sh_link)
     names = symbols.map(\.name)
+    addresses = symbols.map(\.address)
     map = AddressMap(entries)
   }
 
@@ -77,6 +85,16 @@ final class SymbolTable {
     guard let index = map.value(at: address.rawValue) else { return nil }
     guard let name = elf_strptr(file.handle, stringTable, Int(names[index])), name.pointee != 0 else { return nil }
     return String(cString: name)
+  }
+
+  /// Where the function of a name begins. O(n).
+  func address(of name: String) -> LinkAddress? {
+    name.withCString { name in
+      for (index, offset) in names.enumerated() {
+        if let found = elf_strptr(file.handle, stringTable, Int(offset)), strcmp(found, name) == 0 { return LinkAddress(addresses[index]) }
+      }
+      return nil
+    }
   }
 
   /// End addresses of the sections that hold code, by section number.

@@ -20,6 +20,11 @@ public final class Symbolicator {
     var isAsync: Bool
   }
 
+  private struct FunctionKey: Hashable {
+    var file: Int
+    var name: String
+  }
+
   private struct OpenedImage {
     var files: ImageFiles
     var demangler: Demangler
@@ -33,6 +38,7 @@ public final class Symbolicator {
   private var opened: [Int: OpenedImage] = [:]
   private var demanglers: [Set<String>: Demangler] = [:]
   private let demanglerProcess = DemanglerProcess()
+  private var functionAddresses: [FunctionKey: LinkAddress?] = [:]
   private var cache: [AddressKey: [SourceFrame]] = [:]
 
   /// - Parameters:
@@ -68,6 +74,14 @@ public final class Symbolicator {
     let result = lookUp(target, offset: address, image: image, number: number, isAsync: key.isAsync)
     cache[cacheKey] = result
     return result
+  }
+
+  /// Where in the process the function with a linker's name begins. Linear in the image's symbols; asked once for each name.
+  public func address(ofFunction mangledName: String, in image: LoadedImage) -> RuntimeAddress? {
+    let key = FunctionKey(file: number(of: image), name: mangledName)
+    let link = functionAddresses[key] ?? open(key.file).files.symbols?.address(of: mangledName)
+    functionAddresses[key] = .some(link)
+    return link.map { RuntimeAddress($0.rawValue &+ image.loadBias) }
   }
 
   /// What is wrong with the images whose addresses were asked for so far, in the order of the images.
