@@ -4,6 +4,7 @@
 #include "heap_snapshot.h"
 
 #include "event_buffer.h"
+#include "hook.h"
 #include "image_list.h"
 #include "message.h"
 #include "snapshot_writer.h"
@@ -126,11 +127,11 @@ static void begin(void *unused) {
   freeze.threadLimit = THREAD_LIMIT;
   freeze.copied = write_in_copy;
   freeze.stopped = note_time;
-  atomic_store(&progress->pauseNanoseconds, 0);
+  freeze.pauseNanoseconds = &progress->pauseNanoseconds;
+  atomic_store(&progress->pauseNanoseconds, LT_SNAPSHOT_PAUSE_UNKNOWN);
   atomic_store(&progress->error, 0);
   atomic_store(&progress->state, LT_SNAPSHOT_WRITING);
   lt_freeze_and_copy(&freeze);
-  atomic_store(&progress->pauseNanoseconds, freeze.pauseNanoseconds);
 }
 
 /// Calls a function on another stack.
@@ -217,9 +218,22 @@ int lt_snapshot_take(uint32_t reason, const char *label, const ucontext_t *inter
   return result;
 }
 
-void lt_snapshot_at_exit(void) {
+static void take_last(uint32_t reason, const ucontext_t *interrupted) {
   uint32_t no = 0;
   if (!is_possible()) return;
-  if (atomic_compare_exchange_strong(&exitState, &no, 1)) lt_snapshot_take(LT_SNAPSHOT_EXIT, NULL, NULL, LT_SNAPSHOT_WAITS);
+  if (atomic_compare_exchange_strong(&exitState, &no, 1)) lt_snapshot_take(reason, NULL, interrupted, LT_SNAPSHOT_WAITS);
   else lt_snapshot_finish();
 }
+
+void lt_snapshot_at_exit(void) { take_last(LT_SNAPSHOT_EXIT, NULL); }
+void lt_snapshot_at_signal(const ucontext_t *interrupted) { take_last(LT_SNAPSHOT_SIGNAL, interrupted); }
+
+void lt_snapshot_at_switch(void) {
+  uint32_t asked = LT_SWITCH_SNAPSHOT;
+  if (atomic_compare_exchange_strong(lt_pause_switch, &asked, LT_SWITCH_RECORD)) lt_snapshot_take(LT_SNAPSHOT_REQUEST, NULL, NULL, LT_SNAPSHOT_RETURNS);
+}
+
+/// For the traced program itself: takes a snapshot, named `label` (UTF-8, may be NULL), and returns while it is being written. Returns its number, from 1, or
+/// −errno. By any thread; waits for a snapshot that is being written.
+LT_EXPORT int LT_HOOK(leaktrace_snapshot)(const char *label);
+LT_EXPORT int LT_HOOK(leaktrace_snapshot)(const char *label) { return lt_snapshot_take(LT_SNAPSHOT_CALL, label, NULL, LT_SNAPSHOT_FOLLOWS); }

@@ -8,15 +8,23 @@
 #include <stdint.h>
 #include <ucontext.h>
 
-/// Whether to wait until the image is written, or only until the threads go on.
-enum lt_snapshot_wait { LT_SNAPSHOT_RETURNS = 0, LT_SNAPSHOT_WAITS = 1 };
+/// For what a call waits, besides for the threads to stand still.
+enum lt_snapshot_wait {
+  LT_SNAPSHOT_RETURNS = 0,  ///< for nothing
+  LT_SNAPSHOT_FOLLOWS = 1,  ///< for the end of a snapshot that is being taken
+  LT_SNAPSHOT_WAITS = 2,    ///< for that, and until its own image is written
+};
 
 /// Takes a snapshot. By any thread, in a hook or in a signal handler; never waits for a lock. `label` may be NULL. `interrupted` is where a signal
 /// found the calling thread, NULL elsewhere. Returns its number, or −errno: −EBUSY while another is being taken, −ENODEV when nothing is recorded.
-/// LT_SNAPSHOT_WAITS: waits for one that is being taken, too, with a limit.
+/// Every wait has a limit of some minutes.
 int lt_snapshot_take(uint32_t reason, const char *label, const ucontext_t *interrupted, enum lt_snapshot_wait wait);
 /// The snapshot at the beginning of the end, once a process: later calls return at once, unless the first is still at it.
 void lt_snapshot_at_exit(void);
+/// The same, when a signal is about to end the process.
+void lt_snapshot_at_signal(const ucontext_t *interrupted);
+/// By a hook: takes the snapshot that the pause switch asks for.
+void lt_snapshot_at_switch(void);
 /// Waits for a snapshot that is being written, with a limit.
 void lt_snapshot_finish(void);
 /// Cleans up after a snapshot that is done. Costs a load when there is none.

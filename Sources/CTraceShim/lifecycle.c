@@ -10,6 +10,7 @@
 #include "image_list.h"
 #include "message.h"
 #include "next_functions.h"
+#include "snapshot_signals.h"
 #include "stack_capture.h"
 #include "swift_hooks.h"
 #include "trace_file.h"
@@ -48,6 +49,7 @@ static bool open_trace(void) {
   if (lt_settings.verifiesStacks) options.flags |= LT_OPTION_VERIFY_STACKS;
   if (!lt_trace_open(&options, process.programName)) return false;
   lt_snapshot_init(lt_settings.takesSnapshots);
+  if (lt_settings.takesSnapshots) lt_snapshot_signals_init(lt_settings.snapshotSignal);
   return true;
 }
 

@@ -191,10 +191,20 @@ static int write_image(struct lt_memory_scan *scan) {
   return error ? error : lt_memory_scan_run(scan);
 }
 
+/// How long the other threads stood still. They may do so still: the image of a small process is written in a moment.
+static uint64_t pause_nanoseconds(void) {
+  for (int i = 0; i < 1000 && atomic_load(&writer.progress->pauseNanoseconds) == LT_SNAPSHOT_PAUSE_UNKNOWN; i++) {
+    struct timespec moment = {.tv_nsec = 100000};
+    lt_syscall(SYS_nanosleep, &moment, 0, 0);
+  }
+  uint64_t pause = atomic_load(&writer.progress->pauseNanoseconds);
+  return pause == LT_SNAPSHOT_PAUSE_UNKNOWN ? 0 : pause;
+}
+
 static int write_end(const struct lt_memory_scan *scan, int error) {
   struct lt_snapshot_end end = {
       .number = writer.job->snapshot.number, .error = -error, .partCount = scan->partCount, .pageCount = scan->pageCount, .wordCount = scan->wordCount,
-      .capturedBytes = scan->capturedBytes, .pauseNanoseconds = atomic_load(&writer.progress->pauseNanoseconds),
+      .capturedBytes = scan->capturedBytes, .pauseNanoseconds = pause_nanoseconds(),
       .totalNanoseconds = lt_clock_nanoseconds(CLOCK_MONOTONIC) - writer.job->startNanoseconds};
   return append(LT_CHUNK_SNAPSHOT_END, &end, sizeof end);
 }

@@ -23,11 +23,13 @@ struct lt_snapshot_job {
 
 enum { LT_SNAPSHOT_IDLE = 0, LT_SNAPSHOT_WRITING = 1, LT_SNAPSHOT_DONE = 2 };
 
+#define LT_SNAPSHOT_PAUSE_UNKNOWN UINT64_MAX
+
 /// Shared by the process and its copies.
 struct lt_snapshot_progress {
   _Atomic uint32_t state; ///< a futex
   _Atomic int32_t error;  ///< errno; 0 if the image is whole
-  _Atomic uint64_t pauseNanoseconds;
+  _Atomic uint64_t pauseNanoseconds; ///< LT_SNAPSHOT_PAUSE_UNKNOWN until the others go on
   uint32_t sequences[3]; ///< the next of each kind of chunk
 };
 

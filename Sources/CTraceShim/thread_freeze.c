@@ -234,7 +234,7 @@ static void trace(struct lt_freeze *f) {
   if (f->copy == 0) f->copied(f->argument);
   for (uint32_t i = 1; i < f->threadCount; i++)
     if (tracees[i].isStopped && !tracees[i].isGone) lt_syscall6(SYS_ptrace, PTRACE_DETACH, f->threads[i].osThread, 0, tracees[i].signal, 0, 0);
-  f->pauseNanoseconds = lt_clock_nanoseconds(CLOCK_MONOTONIC) - begin;
+  atomic_store(f->pauseNanoseconds, lt_clock_nanoseconds(CLOCK_MONOTONIC) - begin);
   atomic_store(&f->isDone, 1);
 }
 
@@ -258,7 +258,6 @@ void lt_freeze_and_copy(struct lt_freeze *f) {
   f->threadCount = 1;
   f->isFrozen = false;
   f->copy = -EAGAIN;
-  f->pauseNanoseconds = 0;
   atomic_store(&f->isAllowed, 0);
   atomic_store(&f->isDone, 0);
   bool isAlone = !has_other_threads();
@@ -276,6 +275,7 @@ void lt_freeze_and_copy(struct lt_freeze *f) {
     f->isFrozen = false;
   }
   f->stopped(f->argument);
+  atomic_store(f->pauseNanoseconds, 0);
   f->isFrozen = isAlone;
   f->copy = (pid_t)copy_process(0);
   if (f->copy == 0) f->copied(f->argument);

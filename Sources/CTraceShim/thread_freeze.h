@@ -17,11 +17,12 @@ struct lt_freeze {
   void (*stopped)(void *argument); ///< runs when all threads stand still, before the copy is made. May touch memory and the kernel only
   void *argument;
 
+  _Atomic uint64_t *pauseNanoseconds; ///< where to store how long the others stood still: at last, when the copy already runs
+
   // Results.
   uint32_t threadCount;
   bool isFrozen; ///< every other thread stood still; those whose registers were not to be had are listed without
   pid_t copy;    ///< of the copied process, or −errno
-  uint64_t pauseNanoseconds;
 
   // Between the threads of it.
   _Atomic uint32_t isAllowed;

@@ -7,6 +7,7 @@
 #include "thread_state.h"
 
 #include "event_buffer.h"
+#include "heap_snapshot.h"
 #include "image_list.h"
 #include "process_state.h"
 #include "stack_capture.h"
@@ -129,6 +130,7 @@ LT_NOINLINE struct lt_thread *lt_thread_prepare(void) {
   // A state with a number was not wiped by a fork: it is this process's.
   bool isKnown = t && t->number;
   if (!isKnown && !lt_process_is_ours()) return NULL;
+  if (LT_UNLIKELY(atomic_load_explicit(lt_pause_switch, memory_order_relaxed) == LT_SWITCH_SNAPSHOT)) lt_snapshot_at_switch();
   if (atomic_load_explicit(lt_pause_switch, memory_order_relaxed) != LT_SWITCH_RECORD) {
     if (!isKnown) return NULL;
     note_pause(t, LT_PAUSE_BEGIN);

@@ -1,0 +1,162 @@
+// The signals at which a snapshot is taken, and the functions by which a host would notice that they are handled.
+//
+// The host's view is kept: a signal that only the recorder handles is reported as having its default disposition, a handler of the host's takes the
+// recorder's place, and a host that goes back to the default gets the recorder's again. A process that is ended by a signal still ends by it.
+
+#define _GNU_SOURCE
+#include "snapshot_signals.h"
+
+#include "heap_snapshot.h"
+#include "hook.h"
+#include "trace_file.h"
+
+#include <signal.h>
+#include <string.h>
+
+enum {
+  SIGNAL_LIMIT = 65,
+  USUAL_REQUEST_SIGNAL = 62, ///< the third from the last: libraries take theirs from either end
+  /// The same signal may be sent to a process twice, to it and to its group. Later than that, somebody is impatient.
+  REPEAT_NANOSECONDS = 2000000000,
+};
+
+static bool isOn;
+static int requestSignal;
+static int (*nextSigaction)(int, const struct sigaction *, struct sigaction *);
+static struct sigaction seen[SIGNAL_LIMIT]; ///< what the host set, where the recorder's handler stands for the default
+static _Atomic uint64_t endingSince;
+
+static bool is_traced_process(void) { return lt_trace_is_writable() && lt_process_id() == lt_trace.process; }
+
+// --- handlers -----------------------------------------------------------------------------------------------------------
+
+/// As the kernel takes it.
+struct kernel_sigaction { void (*handler)(int); uint64_t flags; void (*restorer)(void); uint64_t mask; };
+
+static void end_by(int number) {
+  struct kernel_sigaction byDefault = {0};
+  uint64_t mask = 1ull << (number - 1);
+  lt_syscall6(SYS_rt_sigaction, number, (long)&byDefault, 0, sizeof mask, 0, 0);
+  lt_syscall6(SYS_rt_sigprocmask, SIG_UNBLOCK, (long)&mask, 0, sizeof mask, 0, 0);
+  lt_syscall(SYS_tgkill, lt_process_id(), lt_thread_id(), number);
+}
+
+static void on_ending_signal(int number, siginfo_t *information, void *context) {
+  (void)information;
+  if (is_traced_process()) {
+    uint64_t now = lt_clock_nanoseconds(CLOCK_MONOTONIC), since = 0;
+    if (atomic_compare_exchange_strong(&endingSince, &since, now)) lt_snapshot_at_signal(context);
+    else if (now - since < REPEAT_NANOSECONDS) return;
+  }
+  // What is recorded is safe in the live file.
+  end_by(number);
+}
+
+static void on_request(int number, siginfo_t *information, void *context) {
+  (void)number;
+  (void)information;
+  if (is_traced_process()) lt_snapshot_take(LT_SNAPSHOT_REQUEST, NULL, context, LT_SNAPSHOT_RETURNS);
+}
+
+static bool is_handled_here(int number) { return number == SIGTERM || number == SIGINT || number == SIGHUP || (number > 0 && number == requestSignal); }
+
+static bool is_ours(const struct sigaction *action) { return action->sa_sigaction == on_ending_signal || action->sa_sigaction == on_request; }
+
+static struct sigaction our_action(int number) {
+  struct sigaction action = {.sa_flags = SA_SIGINFO | SA_RESTART};
+  if (number == requestSignal) {
+    action.sa_sigaction = on_request;
+  } else {
+    action.sa_sigaction = on_ending_signal;
+    action.sa_flags |= SA_NODEFER; // a second one is to be noticed
+  }
+  return action;
+}
+
+static void set_live_signal(int number) {
+  if (is_traced_process()) lt_trace.live->snapshotSignal = (uint32_t)number;
+}
+
+void lt_snapshot_signals_init(uint32_t request) {
+  nextSigaction = NEXT(sigaction);
+  requestSignal = request ? (int)request : USUAL_REQUEST_SIGNAL;
+  isOn = true;
+  atomic_store(&endingSince, 0);
+  // The first process of a container is not ended by signals that have no handler.
+  const int numbers[] = {requestSignal, SIGTERM, SIGINT, SIGHUP};
+  for (int i = 0; i < (lt_process_id() == 1 ? 1 : 4); i++) {
+    struct sigaction action;
+    if (nextSigaction(numbers[i], NULL, &action) != 0) continue;
+    if (!is_ours(&action)) {
+      if (action.sa_handler != SIG_DFL) continue;
+      seen[numbers[i]] = action;
+      action = our_action(numbers[i]);
+      if (nextSigaction(numbers[i], &action, NULL) != 0) continue;
+    }
+    if (numbers[i] == requestSignal) set_live_signal(requestSignal);
+  }
+}
+
+// --- what the host sees ---------------------------------------------------------------------------------------------------
+
+/// The host has set a handler, an ignored signal or the default; the recorder's stands for the latter.
+static bool takes_default(int number) { return isOn && is_traced_process() && (number == requestSignal || lt_process_id() != 1); }
+
+static LT_NOINLINE int change_action(int number, const struct sigaction *action, struct sigaction *old) {
+  struct sigaction before, ours;
+  const struct sigaction *used = action;
+  bool isDefault = action && action->sa_handler == SIG_DFL && takes_default(number);
+  if (isDefault) {
+    ours = our_action(number);
+    used = &ours;
+  }
+  int result = nextSigaction(number, used, &before);
+  if (result != 0) return result;
+  struct sigaction view = is_ours(&before) ? seen[number] : before;
+  if (isDefault) seen[number] = *action;
+  if (old) *old = view;
+  if (action && number == requestSignal) set_live_signal(isDefault ? number : 0);
+  return 0;
+}
+
+LT_EXPORT int LT_HOOK(sigaction)(int number, const struct sigaction *action, struct sigaction *old) {
+  if (!nextSigaction) nextSigaction = NEXT(sigaction);
+  if (!is_handled_here(number)) __attribute__((musttail)) return nextSigaction(number, action, old);
+  return change_action(number, action, old);
+}
+extern int __sigaction(int, const struct sigaction *, struct sigaction *);
+LT_EXPORT int LT_HOOK(__sigaction)(int number, const struct sigaction *action, struct sigaction *old) { return LT_HOOK(sigaction)(number, action, old); }
+
+typedef void (*signal_handler)(int);
+
+/// After a call that set `handler` and returned `before`: what it should have returned.
+static signal_handler correct(int number, signal_handler handler, signal_handler before) {
+  if (before == SIG_ERR || !is_handled_here(number)) return before;
+  if (before == (signal_handler)(void *)on_ending_signal || before == (signal_handler)(void *)on_request) before = SIG_DFL;
+  bool isDefault = handler == SIG_DFL && takes_default(number);
+  if (isDefault) {
+    struct sigaction ours = our_action(number);
+    memset(&seen[number], 0, sizeof seen[number]);
+    nextSigaction(number, &ours, NULL);
+  }
+  if (number == requestSignal) set_live_signal(isDefault ? number : 0);
+  return before;
+}
+
+#define SIGNAL_HOOK(name)                                                       \
+  extern signal_handler name(int, signal_handler);                              \
+  LT_EXPORT signal_handler LT_HOOK(name)(int number, signal_handler handler) {   \
+    return correct(number, handler, NEXT(name)(number, handler));                \
+  }
+SIGNAL_HOOK(signal)
+SIGNAL_HOOK(bsd_signal)
+SIGNAL_HOOK(ssignal)
+SIGNAL_HOOK(sysv_signal)
+SIGNAL_HOOK(__sysv_signal)
+
+#pragma clang diagnostic push
+#pragma clang diagnostic ignored "-Wdeprecated-declarations"
+LT_EXPORT signal_handler LT_HOOK(sigset)(int number, signal_handler handler) {
+  return correct(number, handler, NEXT(sigset)(number, handler));
+}
+#pragma clang diagnostic pop
