@@ -68,12 +68,14 @@ public final class SwiftReflection {
     return layout
   }
 
+  /// Asks again if the type of a part was the child's end: that part is left alone then.
   private func attempt<Layout>(_ body: () throws(MirrorProcess.Failure) -> Layout?) -> Layout? {
     for _ in 0..<Self.attemptLimit {
+      let fatal = values.fatal.count
       do throws(MirrorProcess.Failure) {
         return try body()
       } catch {
-        if case .exhausted = error { return nil }
+        guard case .died = error, values.fatal.count > fatal else { return nil }
       }
     }
     return nil
