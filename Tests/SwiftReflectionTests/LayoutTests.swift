@@ -40,6 +40,36 @@ import Testing
       ]
     ),
     (
+      "values", "specimens.Values",
+      [
+        Expected(24, "state.leaf"), Expected(40, "state.label"), Expected(56, "optionalState.leaf"), Expected(72, "optionalState.label"),
+        Expected(80, "pair.0"), Expected(88, "pair.1"), Expected(104, "text"), Expected(112, "numbers"), Expected(120, "table"),
+        Expected(128, "unique"), Expected(136, "pointer", .unmanaged, .rawPointer),
+      ]
+    ),
+    (
+      "enumerations", "specimens.Enumerations",
+      [
+        Expected(16, "phase", in: "loading"), Expected(16, "phase", in: "nested"), Expected(24, "phase.0.leaf", in: "loaded"),
+        Expected(40, "phase.0.label", in: "loaded"), Expected(48, "phase.1", in: "loaded"), Expected(56, "optionalPhase", in: "loading"),
+        Expected(56, "optionalPhase", in: "nested"), Expected(64, "optionalPhase.0.leaf", in: "loaded"),
+        Expected(80, "optionalPhase.0.label", in: "loaded"), Expected(88, "optionalPhase.1", in: "loaded"), Expected(96, "either", in: "object"),
+        Expected(112, "outcome", in: "success"), Expected(112, "outcome.culprit", in: "failure"),
+      ]
+    ),
+    ("box-of-int", "specimens.Box<Swift.Int>", [Expected(24, "after")]),
+    ("box-of-leaf", "specimens.Box<specimens.Leaf>", [Expected(16, "content"), Expected(24, "after")]),
+    (
+      "box-of-state", "specimens.Box<Swift.Optional<specimens.State>>",
+      [Expected(24, "content.leaf"), Expected(40, "content.label"), Expected(48, "after")]
+    ),
+    ("pair-box", "specimens.PairBox<specimens.Leaf, Swift.String>", [Expected(16, "content"), Expected(24, "after"), Expected(40, "right")]),
+    ("formatter", "specimens.Formatter2", [Expected(16, "leaf")]),
+    ("nsobject", "specimens.Object", [Expected(16, "leaf")]),
+    ("task", "specimens.WithTask", [Expected(16, "task"), Expected(24, "leaf")]),
+    ("lazy", "specimens.Lazy", [Expected(16, "$__lazy_storage_$_leaf"), Expected(24, "_wrapped.wrappedValue")]),
+    ("buffer", "specimens.Buffer", [Expected(16, "header")]),
+    (
       "closures", "specimens.Closures",
       [
         Expected(24, "action", .strong, .closure(functionOffset: 16)), Expected(40, "optionalAction", .strong, .closure(functionOffset: 32)),
@@ -48,6 +78,99 @@ import Testing
       ]
     ),
   ]
+
+  /// Closure contexts, whose fields have no names; the optimizer has its own.
+  static let contexts: [(name: String, references: [Expected])] = [
+    ("closure", [Expected(16, ""), Expected(32, "")]),
+    ("closure-weak", [Expected(16, "", .unowned), Expected(32, "", .strong, .variable)]),
+    ("closure-of-closure", [Expected(24, "", .strong, .closure(functionOffset: 16))]),
+    ("variable", [Expected(16, "")]),
+    ("closure-self", [Expected(16, "leaf")]),
+    ("error", [Expected(32, "culprit")]),
+  ]
+
+  @Test(arguments: SpecimenBuild.allCases)
+  func capturesOfClosuresAreFound(_ build: SpecimenBuild) throws {
+    let process = try SpecimenProcess.running(build)
+    let reflection = try process.reflection(ProcessMemory(of: process.processID))
+    for (name, references) in Self.contexts {
+      let layout = try #require(process.layout(of: name, reflection), "\(name)")
+      #expect(layout.references.map { Expected($0) } == references, "\(name)")
+      #expect(layout.opaque == [], "\(name)")
+    }
+  }
+
+  @Test(arguments: SpecimenBuild.allCases)
+  func capturesOfGenericClosuresDependOnWhatTheyAreBoundTo(_ build: SpecimenBuild) throws {
+    let process = try SpecimenProcess.running(build)
+    let reflection = try process.reflection(ProcessMemory(of: process.processID))
+    let objects = try #require(process.layout(of: "closure-generic", reflection)).references.map(\.typeName)
+    let numbers = try #require(process.layout(of: "closure-generic-int", reflection)).references.map(\.typeName)
+    #expect(objects == ["specimens.Leaf", "Swift.String", "specimens.Leaf"])
+    #expect(numbers == ["Swift.Array<specimens.Leaf>", "specimens.Leaf"])
+  }
+
+  @Test(arguments: SpecimenBuild.allCases)
+  func aFieldOfUnknownTypeKeepsItsName(_ build: SpecimenBuild) throws {
+    let process = try SpecimenProcess.running(build)
+    let reflection = try process.reflection(ProcessMemory(of: process.processID))
+    let mutex = try #require(process.layout(of: "mutex", reflection))
+    let fields = mutex.references.map { ($0.offset, $0.name) } + mutex.opaque.map { ($0.range.lowerBound, $0.name) }
+    #expect(fields.sorted { $0.0 < $1.0 }.map(\.1) == ["before", "state", "after"])
+    let imported = try #require(process.layout(of: "c", reflection))
+    #expect(imported.references.map { Expected($0) } == [Expected(16, "before"), Expected(168, "after")])
+    #expect(imported.opaque.map(\.range) == [24..<168])
+    let actor = try #require(process.layout(of: "actor", reflection))
+    #expect(actor.references.map { Expected($0) } == [Expected(112, "leaf")])
+    #expect(actor.opaque.map(\.range) == [16..<112])
+  }
+
+  @Test(arguments: SpecimenBuild.allCases)
+  func existentialContainersAreRefinedByTheirMetadata(_ build: SpecimenBuild) throws {
+    let process = try SpecimenProcess.running(build)
+    let memory = ProcessMemory(of: process.processID)
+    let reflection = try process.reflection(memory)
+    let layout = try #require(process.layout(of: "existentials", reflection))
+    #expect(
+      layout.references.map { Expected($0) } == [
+        Expected(128, "delegate", .strong, .existential), Expected(144, "optionalDelegate", .strong, .existential),
+        Expected(160, "anyObject", .strong, .existential), Expected(168, "composed", .strong, .existential),
+        Expected(192, "error", .strong, .error),
+      ])
+    #expect(layout.opaque.map(\.name) == ["value", "optionalValue", "any"])
+    let address = try #require(process.specimens["existentials"]).address
+    let sizes = try layout.opaque.map { opaque in
+      let metadata = try #require(memory.word(at: RuntimeAddress(address.rawValue + UInt64(opaque.metadataOffset ?? 0))))
+      return try #require(reflection.value(ofTypeWithMetadata: RuntimeAddress(metadata)))
+    }
+    #expect(sizes.map(\.typeName) == ["specimens.Leaf", "specimens.State", "Swift.Int"])
+    #expect(sizes.map(\.references.count) == [1, 2, 0])
+  }
+
+  @Test(arguments: SpecimenBuild.allCases)
+  func elementsOfStorageAreDescribed(_ build: SpecimenBuild) throws {
+    let process = try SpecimenProcess.running(build)
+    let reflection = try process.reflection(ProcessMemory(of: process.processID))
+    func tail(_ name: String) throws -> ObjectTail {
+      let layout = try #require(process.layout(of: name, reflection), "\(name)")
+      #expect(layout.references == [] && layout.opaque == [])
+      return layout.tail
+    }
+    guard case .array(32, 16, let state) = try tail("array-of-state") else { throw SpecimenFailure(description: "no array") }
+    #expect(state.stride == 32)
+    #expect(state.references.map { Expected($0) } == [Expected(8, "leaf"), Expected(24, "label")])
+    guard case .array(32, 16, let number) = try tail("array-of-int") else { throw SpecimenFailure(description: "no array") }
+    #expect(number.holdsNoReferences)
+    guard case .array(32, 16, let closure) = try tail("array-of-closures") else { throw SpecimenFailure(description: "no array") }
+    #expect(closure.references.map { Expected($0) } == [Expected(8, "", .strong, .closure(functionOffset: 0))])
+    guard case .hashTable(32, 64, 48, let key, 56, let value) = try tail("dictionary") else { throw SpecimenFailure(description: "no table") }
+    #expect(key.stride == 16)
+    #expect(key.references.map { Expected($0) } == [Expected(8, "")])
+    #expect(value?.references.map { Expected($0) } == [Expected(0, "")])
+    guard case .hashTable(32, 56, 48, let member, nil, nil) = try tail("set") else { throw SpecimenFailure(description: "no table") }
+    #expect(member.references.map { Expected($0) } == [Expected(8, "")])
+    #expect(try tail("string") == .plain)
+  }
 
   @Test(arguments: SpecimenBuild.allCases)
   func referencesOfClassesAreFoundByName(_ build: SpecimenBuild) throws {

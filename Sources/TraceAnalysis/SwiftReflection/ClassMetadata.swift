@@ -53,4 +53,35 @@ struct ClassMetadata {
     }
     return offsets
   }
+
+  /// Names of the class's own stored properties, in order of declaration; `nil` if the program has no reflection data for the class.
+  func fieldNames(count: Int, in memory: some TargetMemory) -> [String]? {
+    guard let fields = Self.relative(at: descriptor.rawValue &+ 16, in: memory),
+      let recordSize = memory.value(at: RuntimeAddress(fields &+ 10), as: UInt16.self), recordSize >= 12,
+      let recorded = memory.value(at: RuntimeAddress(fields &+ 12), as: UInt32.self), Int(recorded) == count
+    else { return nil }
+    var names: [String] = []
+    names.reserveCapacity(count)
+    for index in 0..<count {
+      guard let name = Self.relative(at: fields &+ 16 &+ UInt64(index) * UInt64(recordSize) &+ 8, in: memory), let text = Self.string(at: name, in: memory)
+      else { return nil }
+      names.append(text)
+    }
+    return names
+  }
+
+  /// What a relative pointer points to; `nil` for none.
+  private static func relative(at address: UInt64, in memory: some TargetMemory) -> UInt64? {
+    guard let offset = memory.value(at: RuntimeAddress(address), as: Int32.self), offset != 0 else { return nil }
+    return address &+ UInt64(bitPattern: Int64(offset))
+  }
+
+  private static func string(at address: UInt64, in memory: some TargetMemory) -> String? {
+    var bytes: [UInt8] = []
+    while bytes.count < 1024, let byte = memory.value(at: RuntimeAddress(address &+ UInt64(bytes.count)), as: UInt8.self) {
+      if byte == 0 { return String(decoding: bytes, as: UTF8.self) }
+      bytes.append(byte)
+    }
+    return nil
+  }
 }

@@ -47,6 +47,8 @@ final class MirrorProcess {
 
   /// After as many questions that ended the child, no more are asked: such memory is not worth the time.
   private static let deathLimit = 64
+  /// Nor after as much time went into such questions.
+  private static let lostTimeLimit = Duration.seconds(60)
 
   private let library: OpaquePointer
   private let sections: ReflectionSections
@@ -56,6 +58,7 @@ final class MirrorProcess {
   private let memory: UnsafeMutablePointer<lt_mirror_memory>
   private var child = lt_mirror_process()
   private(set) var deaths = 0
+  private var lostTime = Duration.zero
   /// Counts children, so that types are told from those of the one before.
   private(set) var generation = 0
 
@@ -120,15 +123,17 @@ final class MirrorProcess {
   }
 
   private func ask(_ about: Int, _ subject: UInt64) throws(Failure) -> MirrorAnswer {
-    guard deaths < Self.deathLimit else { throw .exhausted }
-    if child.process == 0, start() != 0 { throw .exhausted }
+    guard deaths < Self.deathLimit, lostTime < Self.lostTimeLimit else { throw .exhausted }
+    if child.process == 0, self.start() != 0 { throw .exhausted }
     var bytes: UnsafeMutableRawPointer?
     var size = 0
+    let start = ContinuousClock.now
     let status = lt_mirror_ask(&child, UInt32(about), subject, &bytes, &size)
     defer { free(bytes) }
     guard status == 0, let answer = MirrorAnswer(UnsafeRawBufferPointer(start: bytes, count: size)) else {
       lt_mirror_stop(&child)
       deaths += 1
+      lostTime += ContinuousClock.now - start
       throw .died
     }
     return answer

@@ -68,12 +68,14 @@ public final class SwiftReflection {
     return layout
   }
 
+  /// Asks again if the type of a part was the child's end: that part is left alone then.
   private func attempt<Layout>(_ body: () throws(MirrorProcess.Failure) -> Layout?) -> Layout? {
     for _ in 0..<Self.attemptLimit {
+      let fatal = values.fatal.count
       do throws(MirrorProcess.Failure) {
         return try body()
       } catch {
-        if case .exhausted = error { return nil }
+        guard case .died = error, values.fatal.count > fatal else { return nil }
       }
     }
     return nil
@@ -115,9 +117,9 @@ public final class SwiftReflection {
     let start = parent?.instanceSize ?? 16
     var answer = try mirror.instances(ofClassWithMetadata: part.address)
     // The library's offsets are wrong for a class with two superclasses that both have stored properties: it adds up their sizes.
-    guard answer.kind == LT_MIRROR_CLASS_INSTANCE, let offsets = part.fieldOffsets(parent: parent, in: memory), offsets.count == answer.fields.count
-    else {
-      if part.instanceSize > start { layout.opaque.append(OpaqueField(range: start..<part.instanceSize, name: "", typeName: answer.typeName)) }
+    let offsets = part.fieldOffsets(parent: parent, in: memory)
+    guard answer.kind == LT_MIRROR_CLASS_INSTANCE, let offsets, offsets.count == answer.fields.count else {
+      layout.opaque += opaqueFields(of: part, from: start, offsets: offsets ?? [], className: answer.typeName)
       return answer
     }
     for index in offsets.indices { answer.fields[index].offset = offsets[index] }
@@ -126,6 +128,19 @@ public final class SwiftReflection {
     layout.references += parts.references.filter { $0.offset >= start && $0.offset <= part.instanceSize - 8 }
     layout.opaque += parts.opaque.filter { $0.range.lowerBound >= start && $0.range.upperBound <= part.instanceSize }
     return answer
+  }
+
+  /// The stored properties of a class, of which the library knows nothing as soon as it does not know the type of one.
+  private func opaqueFields(of part: ClassMetadata, from start: Int, offsets: [Int], className: String) -> [OpaqueField] {
+    let end = part.instanceSize
+    guard end > start else { return [] }
+    guard !offsets.isEmpty, let names = part.fieldNames(count: offsets.count, in: memory) else {
+      return [OpaqueField(range: start..<end, name: "", typeName: className)]
+    }
+    let bounds = offsets.dropFirst() + [end]
+    return zip(zip(offsets, bounds), names).compactMap { field, name in
+      field.0 < field.1 ? OpaqueField(range: field.0..<field.1, name: name, typeName: "") : nil
+    }
   }
 
   /// What a class of the standard library keeps behind its stored properties.

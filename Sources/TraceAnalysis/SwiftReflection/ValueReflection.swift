@@ -10,7 +10,7 @@ final class ValueReflection {
   /// Types that are being taken apart; a type within itself is left alone.
   private var open: Set<MirrorType> = []
   /// Types that ended the child. Names, since numbers end with the child too.
-  private var fatal: Set<String> = []
+  private(set) var fatal: Set<String> = []
 
   /// Of one type; real ones have some dozens.
   private static let fieldLimit = 4096

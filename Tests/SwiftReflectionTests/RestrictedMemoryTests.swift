@@ -1,0 +1,93 @@
+// Reflection with no more memory than a heap image holds.
+
+import Testing
+
+@testable import TraceAnalysis
+
+/// What a heap image holds of a process: the words of writable memory that look like pointers into mapped memory, spare bits at their top set
+/// or not, and the metadata records that are named. All other words of writable memory are 0; what is not writable is known from files alone.
+private final class RestrictedWords: CapturedWords {
+  private let memory: ProcessMemory
+  private let mapped: [Range<UInt64>]
+  private let writable: [Range<UInt64>]
+  private let records: [Range<UInt64>]
+
+  init(of process: SpecimenProcess, records: [Range<UInt64>]) {
+    memory = ProcessMemory(of: process.processID)
+    mapped = process.regions.map(\.range)
+    // Data that the loader protects once it has relocated it was written to all the same.
+    writable = process.regions.filter { $0.isWritable || $0.isReadable && $0.path.hasPrefix("/") && $0.offset != 0 }.map(\.range)
+    self.records = records
+  }
+
+  func word(at address: RuntimeAddress) -> UInt64? {
+    guard covers(address), let word = memory.word(at: address) else { return nil }
+    if records.contains(where: { $0.contains(address.rawValue) }) { return word }
+    let pointer = word & (1 << 56 - 1)
+    return Self.contains(mapped, pointer) ? word : nil
+  }
+
+  func covers(_ address: RuntimeAddress) -> Bool { Self.contains(writable, address.rawValue) }
+
+  private static func contains(_ ranges: [Range<UInt64>], _ address: UInt64) -> Bool {
+    var low = 0
+    var high = ranges.count
+    while low < high {
+      let middle = (low + high) / 2
+      if ranges[middle].lowerBound <= address { low = middle + 1 } else { high = middle }
+    }
+    return low > 0 && ranges[low - 1].contains(address)
+  }
+}
+
+@Suite struct RestrictedMemoryTests {
+  @Test(arguments: SpecimenBuild.allCases)
+  func layoutsAreTheSameFromAHeapImage(_ build: SpecimenBuild) throws {
+    let process = try SpecimenProcess.running(build)
+    let memory = ProcessMemory(of: process.processID)
+    let whole = try process.reflection(memory)
+    let records = MetadataRecords(of: process.specimens.values.map(\.metadata), in: memory)
+    let contents = ImageContents(process.images)
+    let image = ImageBackedMemory(images: contents, captured: RestrictedWords(of: process, records: records.ranges))
+    let restricted = try process.reflection(image)
+    for specimen in process.specimens.values.sorted(by: { $0.name < $1.name }) {
+      let expected = whole.layout(ofInstanceAt: specimen.address, metadata: specimen.metadata)
+      #expect(expected != nil, "\(specimen.name)")
+      let layout = restricted.layout(ofInstanceAt: specimen.address, metadata: specimen.metadata)
+      #expect(layout == expected, "\(specimen.name)")
+    }
+    #expect(restricted.failedQuestions == 0)
+  }
+}
+
+/// The metadata records that make up some objects' types, found as a recorder may find them: a class's record is whole, that of another type is
+/// its first words, and whatever looks like metadata behind a pointer in a record is a record too: superclasses, generic arguments.
+private struct MetadataRecords {
+  private(set) var ranges: [Range<UInt64>] = []
+
+  /// A function's metadata begins with its kind, its flags, its result and its parameters; a tuple's with kind, count, labels, and two words an
+  /// element; a generic type's with kind, descriptor and arguments.
+  private static let valueRecordSize: UInt64 = 128
+
+  init(of metadata: [RuntimeAddress], in memory: ProcessMemory) {
+    var pending = metadata
+    var seen: Set<RuntimeAddress> = []
+    while let address = pending.popLast() {
+      guard address.rawValue % 8 == 0, seen.insert(address).inserted, let kind = memory.word(at: address) else { continue }
+      var size = Self.valueRecordSize
+      switch kind {
+      case 0:
+        guard let record = ClassMetadata(address, in: memory), record.descriptor.rawValue % 4 == 0,
+          let flags = memory.value(at: record.descriptor, as: UInt32.self), flags & 31 == 16
+        else { continue }
+        size = UInt64(record.recordSize)
+      case 0x200...0x203, 0x300...0x307, 0x400, 0x500, 0x501: break
+      default: continue
+      }
+      ranges.append(address.rawValue..<address.rawValue + size)
+      for offset in stride(from: 0, to: size, by: 8) {
+        if let word = memory.word(at: RuntimeAddress(address.rawValue + offset)), word != 0 { pending.append(RuntimeAddress(word)) }
+      }
+    }
+  }
+}
