@@ -33,6 +33,7 @@ enum ActionStructure: FaultyProgram {
   @inline(never) private static func show(_ row: Int) {
     let cell = ButtonCell()
     cell.configure(row)
+    use(cell)
     cell.tap()
   }
 

@@ -48,12 +48,14 @@ enum Gallery: FaultyProgram {
   @inline(never) private static func addPicture() {
     let cell = GalleryCell()
     cell.showPicture()
+    use(cell)
     note(cell.height)
   }
 
   @inline(never) private static func addCaption(_ size: Int) {
     let cell = GalleryCell()
     cell.showCaption(size)
+    use(cell)
     note(cell.height)
   }
 

@@ -27,7 +27,11 @@ enum DownloadState: FaultyProgram {
   static func faulty() { for _ in 0..<5 { open() } }
   static func correct() { for _ in 0..<5 { openAndFinish() } }
 
-  @inline(never) private static func open() { DownloadScreen().begin() }
+  @inline(never) private static func open() {
+    let screen = DownloadScreen()
+    screen.begin()
+    use(screen)
+  }
 
   @inline(never) private static func openAndFinish() {
     let screen = DownloadScreen()

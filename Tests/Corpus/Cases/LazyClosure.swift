@@ -14,6 +14,7 @@ enum LazyClosure: FaultyProgram {
 
   @inline(never) private static func printInvoice(_ amount: Int) {
     let formatter = InvoiceFormatter(currency: "EUR")
+    use(formatter)
     note(formatter.format(amount).count)
   }
 

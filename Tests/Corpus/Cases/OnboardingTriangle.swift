@@ -28,6 +28,7 @@ enum OnboardingTriangle: FaultyProgram {
     let coordinator = OnboardingCoordinator()
     coordinator.controller = OnboardingController(model: OnboardingModel(coordinator: coordinator))
     coordinator.controller?.model.turn()
+    use(coordinator)
   }
 
   @inline(never) private static func beginAndEnd() {

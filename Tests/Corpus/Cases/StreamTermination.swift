@@ -1,18 +1,18 @@
 // A stream's continuation, stored in the object that its termination handler captures.
 
 final class PriceFeed: @unchecked Sendable {
-  private var continuation: AsyncStream<Int>.Continuation?
+  let prices: AsyncStream<Int>
+  private let continuation: AsyncStream<Int>.Continuation
   private(set) var isStopped = false
 
-  func prices() -> AsyncStream<Int> {
-    AsyncStream { continuation in
-      self.continuation = continuation
-      continuation.onTermination = { _ in self.isStopped = true }
-    }
+  init() { (prices, continuation) = AsyncStream<Int>.makeStream() }
+
+  func start() {
+    continuation.onTermination = { _ in self.isStopped = true }
   }
 
-  func publish(_ price: Int) { continuation?.yield(price) }
-  func stop() { continuation?.finish() }
+  func publish(_ price: Int) { continuation.yield(price) }
+  func stop() { continuation.finish() }
 }
 
 enum StreamTermination: FaultyProgram {
@@ -21,16 +21,16 @@ enum StreamTermination: FaultyProgram {
 
   @inline(never) private static func subscribe(_ price: Int) {
     let feed = PriceFeed()
-    let stream = feed.prices()
+    feed.start()
     feed.publish(price)
-    withExtendedLifetime(stream) { note(feed.isStopped ? 1 : 0) }
+    note(feed.isStopped ? 1 : 0)
   }
 
   @inline(never) private static func subscribeAndStop(_ price: Int) {
     let feed = PriceFeed()
-    let stream = feed.prices()
+    feed.start()
     feed.publish(price)
     feed.stop()
-    withExtendedLifetime(stream) { note(feed.isStopped ? 1 : 0) }
+    note(feed.isStopped ? 1 : 0)
   }
 }

@@ -28,7 +28,9 @@ enum StrongDelegate: FaultyProgram {
   static func correct() { for _ in 0..<12 { checkOutAndFinish() } }
 
   @inline(never) private static func checkOut() {
-    CheckoutCoordinator().start()
+    let coordinator = CheckoutCoordinator()
+    coordinator.start()
+    use(coordinator)
   }
 
   @inline(never) private static func checkOutAndFinish() {

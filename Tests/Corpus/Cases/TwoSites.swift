@@ -18,7 +18,7 @@ enum TwoSites: FaultyProgram {
     let editor = ReminderEditor()
     store.editor = editor
     editor.store = store
-    note(1)
+    use(store)
   }
 
   @inline(never) private static func editReminder() {
@@ -26,7 +26,7 @@ enum TwoSites: FaultyProgram {
     let editor = ReminderEditor()
     store.editor = editor
     editor.store = store
-    note(2)
+    use(store)
   }
 
   @inline(never) private static func editAndClose() {
@@ -34,7 +34,7 @@ enum TwoSites: FaultyProgram {
     let editor = ReminderEditor()
     store.editor = editor
     editor.store = store
-    note(3)
+    use(store)
     store.editor = nil
   }
 }
