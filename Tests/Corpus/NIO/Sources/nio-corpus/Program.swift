@@ -1,0 +1,10 @@
+// What a program of the corpus is; see Tests/Corpus/Program.swift.
+
+protocol FaultyProgram {
+  static func faulty()
+  static func correct()
+}
+
+nonisolated(unsafe) private var workDone = 0
+
+@inline(never) func note(_ value: Int) { workDone = workDone &* 31 &+ value }

@@ -1,0 +1,71 @@
+// The corpus's data: what `analyze` is to find in each program of Tests/Corpus.
+
+import Foundation
+
+/// A program of the corpus with its expected findings.
+struct CorpusCase: Decodable, Sendable {
+  var name: String
+  /// The executable that it is part of.
+  var program: CorpusProgram?
+  /// The only variants in which it exists; all of its executable's if nil.
+  var variants: [CorpusVariant]?
+  /// What is found with the fault; nil for a program that has no faulty form.
+  var leak: [ExpectedFinding]?
+  /// What is found without it.
+  var clean: [ExpectedFinding]
+
+  static let directory = BuildProducts.packageRoot + "/Tests/Corpus"
+
+  static func all() throws -> [CorpusCase] {
+    try JSONDecoder().decode([CorpusCase].self, from: Data(contentsOf: URL(fileURLWithPath: directory + "/expected.json")))
+  }
+
+  func exists(in variant: CorpusVariant) -> Bool {
+    (variants ?? (program ?? .corpus).variants).contains(variant)
+  }
+}
+
+enum Verdict: String, Codable, Sendable { case retainCycle, lost, deinitialised, suspended, dangling }
+
+/// A finding as the data describe it.
+struct ExpectedFinding: Decodable, Equatable, Sendable {
+  /// In a list of members: any number of steps, none included, of whatever kind.
+  static let anySteps = "..."
+  /// In a list of edges: a name that is not compared.
+  static let anyName = "*"
+
+  var verdict: Verdict
+  var library = false
+  var count: Int
+  /// Types of objects, kinds of the rest, in the order of the path; of a cycle beginning anywhere in it.
+  var members: [String]
+  /// The names of the references out of the members; those at the end of a path that is no cycle may be left out.
+  var edges: [String]
+  var retainedObjects: Int?
+  /// The only variants in which it is found; all if nil.
+  var variants: [CorpusVariant]?
+
+  init(
+    _ verdict: Verdict, count: Int, members: [String], edges: [String], library: Bool = false, retainedObjects: Int? = nil
+  ) {
+    self.verdict = verdict
+    self.library = library
+    self.count = count
+    self.members = members
+    self.edges = edges
+    self.retainedObjects = retainedObjects
+  }
+
+  private enum Key: CodingKey { case verdict, library, count, members, edges, retainedObjects, variants }
+
+  init(from decoder: any Decoder) throws {
+    let values = try decoder.container(keyedBy: Key.self)
+    verdict = try values.decode(Verdict.self, forKey: .verdict)
+    library = try values.decodeIfPresent(Bool.self, forKey: .library) ?? false
+    count = try values.decode(Int.self, forKey: .count)
+    members = try values.decode([String].self, forKey: .members)
+    edges = try values.decode([String].self, forKey: .edges)
+    retainedObjects = try values.decodeIfPresent(Int.self, forKey: .retainedObjects)
+    variants = try values.decodeIfPresent([CorpusVariant].self, forKey: .variants)
+  }
+}

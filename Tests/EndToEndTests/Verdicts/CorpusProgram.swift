@@ -1,0 +1,97 @@
+// The corpus's executables, built once in each variant.
+
+import Foundation
+import Testing
+
+/// One way of compiling the corpus.
+enum CorpusVariant: String, Codable, CaseIterable, Sendable, CustomTestStringConvertible {
+  case dynamicUnoptimised = "dynamic-Onone"
+  case dynamicOptimised = "dynamic-O"
+  case staticUnoptimised = "static-Onone"
+  case staticOptimised = "static-O"
+
+  var isOptimised: Bool { self == .dynamicOptimised || self == .staticOptimised }
+  var isStatic: Bool { self == .staticUnoptimised || self == .staticOptimised }
+  var testDescription: String { rawValue }
+}
+
+enum CorpusProgram: String, Codable, Sendable {
+  case corpus
+  case nioCorpus = "nio-corpus"
+
+  var variants: [CorpusVariant] { self == .corpus ? CorpusVariant.allCases : [.dynamicUnoptimised, .dynamicOptimised] }
+
+  /// The module's name, which its types' full names begin with.
+  var module: String { rawValue.replacingOccurrences(of: "-", with: "_") }
+
+  private static let cache = BuildProducts.packageRoot + "/.build/e2e-programs/corpus"
+  private static let lock = NSLock()
+  nonisolated(unsafe) private static var built: [String: Result<String, any Error>] = [:]
+
+  /// The path of the executable, built when it is first asked for, and kept as long as no source is newer.
+  ///
+  /// Blocks while it is being built.
+  func path(_ variant: CorpusVariant) throws -> String {
+    try Self.lock.withLock {
+      let key = "\(rawValue) \(variant.rawValue)"
+      let result = Self.built[key] ?? Result { try build(variant) }
+      Self.built[key] = result
+      return try result.get()
+    }
+  }
+
+  private func build(_ variant: CorpusVariant) throws -> String {
+    switch self {
+    case .corpus: try compile(variant)
+    case .nioCorpus: try buildPackage(variant)
+    }
+  }
+
+  private func compile(_ variant: CorpusVariant) throws -> String {
+    let sources = try ["", "/Cases", "/CleanPrograms"].flatMap { folder in
+      let directory = CorpusCase.directory + folder
+      return try FileManager.default.contentsOfDirectory(atPath: directory).filter { $0.hasSuffix(".swift") }.sorted()
+        .map { "\(directory)/\($0)" }
+    }
+    let compiler = BuildProducts.toolchain + "/swiftc"
+    let directory = "\(Self.cache)/\(variant.rawValue)"
+    let product = "\(directory)/corpus"
+    // The folders' dates change when a source goes away; this file's, when the way of compiling does.
+    let inputs = sources + [compiler, #filePath] + ["", "/Cases", "/CleanPrograms"].map { CorpusCase.directory + $0 }
+    if let date = Self.date(product), inputs.allSatisfy({ Self.date($0).map { $0 < date } ?? false }) { return product }
+
+    try FileManager.default.createDirectory(atPath: directory, withIntermediateDirectories: true)
+    let unfinished = "\(product).\(getpid())"
+    var arguments = [compiler, "-g", "-j", "2", "-module-name", module, variant.isOptimised ? "-O" : "-Onone"]
+    if variant.isStatic { arguments += ["-static-stdlib", "-D", "STATIC_STDLIB"] }
+    var command = Command(arguments + sources + ["-o", unfinished])
+    command.directory = directory
+    command.timeLimit = 600
+    try Self.check(command)
+    guard rename(unfinished, product) == 0 else { throw CommandFailure("rename: \(String(cString: strerror(errno)))") }
+    return product
+  }
+
+  private func buildPackage(_ variant: CorpusVariant) throws -> String {
+    var command = Command([
+      BuildProducts.toolchain + "/swift", "build", "--package-path", CorpusCase.directory + "/NIO", "--scratch-path",
+      Self.cache + "/nio", "--configuration", variant.isOptimised ? "release" : "debug", "--jobs", "2",
+    ])
+    command.timeLimit = 900
+    try Self.check(command)
+    command.arguments.append("--show-bin-path")
+    return try Self.check(command).trimmingCharacters(in: .whitespacesAndNewlines) + "/" + rawValue
+  }
+
+  @discardableResult private static func check(_ command: Command) throws -> String {
+    let outcome = try command.run()
+    guard outcome.end == .exit(0) else {
+      throw CommandFailure("\(command.arguments.prefix(8).joined(separator: " ")) …\n\(outcome.output)\(outcome.errorOutput)")
+    }
+    return outcome.output
+  }
+
+  private static func date(_ path: String) -> Date? {
+    try? FileManager.default.attributesOfItem(atPath: path)[.modificationDate] as? Date
+  }
+}

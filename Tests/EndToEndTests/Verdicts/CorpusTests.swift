@@ -1,0 +1,65 @@
+// The verdicts on small programs whose faults are known: each fault is found, counted and named, and nothing else is.
+
+import Testing
+
+@Suite(.serialized, .enabled(if: BuildProducts.preloadLibraryExists)) struct CorpusTests {
+  /// Needs no verdicts: it is the corpus that is tested here.
+  @Test("Objects of a faulty program live on in the expected number, and none does in its correct twin", arguments: CorpusVariant.allCases)
+  func lifetimes(variant: CorpusVariant) throws {
+    var checked = 0
+    for run in try CorpusRun.all(variant) {
+      guard case .success(let report) = run.report else {
+        Issue.record("\(run.name): \(run.report)")
+        continue
+      }
+      // The program's own types that the fault is about, and in how many findings' instances they are.
+      var instances: [String: Int] = [:]
+      for finding in run.program.leak ?? [] where finding.verdict != .dangling && !finding.library {
+        for member in Set(finding.members) { instances[member, default: 0] += finding.count }
+      }
+      for (member, count) in instances {
+        let live = report.liveBlocks(ofType: "\((run.program.program ?? .corpus).module).\(member)")
+        if run.mode == .clean { #expect(live == 0, "\(run.name): \(live) \(member) are live") }
+        guard run.mode == .leak, !Self.isOfLibrary(member) else { continue }
+        #expect(live >= count, "\(run.name): \(live) \(member) are live, of \(count)")
+        checked += 1
+      }
+    }
+    #expect(checked > 60)
+  }
+
+  @Test("Each fault is found, and nothing else", arguments: CorpusVariant.allCases) func verdicts(variant: CorpusVariant) throws {
+    for run in try CorpusRun.all(variant) {
+      switch run.report {
+      case .failure(let failure): Issue.record("\(run.name): \(failure)")
+      case .success(let report):
+        // The same would be said of every other.
+        let findings = try #require(report.findings, "\(run.name): the report does not speak of findings")
+        let mismatches = FindingComparison.mismatches(expected: run.expected, found: findings)
+        #expect(mismatches.isEmpty, "\(Self.explanation(run, findings, mismatches))")
+      }
+    }
+  }
+
+  private static func explanation(_ run: CorpusRun, _ findings: [ReportedFinding], _ mismatches: [String]) -> Comment {
+    func list(_ title: String, _ lines: [String]) -> String {
+      ([title] + (lines.isEmpty ? ["none"] : lines)).joined(separator: "\n    ")
+    }
+    return Comment(
+      rawValue: [
+        run.name, list("  expected:", run.expected.map(FindingComparison.text)),
+        list("  found:", findings.map { FindingComparison.text($0) + ($0.hidden == true ? " (hidden)" : "") }),
+        list("  differences:", mismatches),
+      ].joined(separator: "\n"))
+  }
+
+  /// Whether a member is no type that the corpus declares: a kind, a type of a library, a gap.
+  private static func isOfLibrary(_ member: String) -> Bool {
+    let others: Set<String> = [
+      "closure", "box", "task", "malloc", "array", "dictionary", "set", ExpectedFinding.anySteps, "DispatchWorkItem", "URLSession",
+      "ChannelHandlerContext", "EmbeddedChannel", "ChannelPipeline",
+    ]
+    // The report has full names inside the angle brackets.
+    return others.contains(member) || member.contains("<")
+  }
+}

@@ -1,0 +1,48 @@
+// What the tests read of the JSON of `analyze`: findings, and what is live of each type.
+
+import Foundation
+
+struct VerdictReport: Decodable, Sendable {
+  struct TypeTotal: Decodable, Sendable {
+    struct Total: Decodable, Sendable { var liveBlocks: Int }
+    var name: String
+    var total: Total
+  }
+
+  /// Nil if the report does not speak of findings at all.
+  var findings: [ReportedFinding]?
+  var types: [TypeTotal]
+
+  private struct Document: Decodable { var reports: [VerdictReport] }
+
+  /// The report of the only trace.
+  static func read(_ json: String) throws -> VerdictReport {
+    let reports = try JSONDecoder().decode(Document.self, from: Data(json.utf8)).reports
+    guard reports.count == 1 else { throw CommandFailure("\(reports.count) reports of one trace") }
+    return reports[0]
+  }
+
+  func liveBlocks(ofType name: String) -> Int {
+    types.lazy.filter { $0.name == name }.reduce(0) { $0 + $1.total.liveBlocks }
+  }
+}
+
+struct ReportedFinding: Decodable, Equatable, Sendable {
+  struct Step: Decodable, Equatable, Sendable {
+    struct Edge: Decodable, Equatable, Sendable { var name: String }
+    var type: String?
+    var kind: String
+    /// The reference to the next step, of a cycle's last step to the first; nil where a path ends.
+    var edge: Edge?
+
+    /// As the corpus's data name it.
+    var member: String { kind == "object" ? type ?? kind : kind }
+  }
+
+  var verdict: String
+  var library: Bool
+  var instances: Int
+  var retainedObjects: Int?
+  var path: [Step]
+  var hidden: Bool?
+}
