@@ -10,5 +10,6 @@ struct Leaktrace: ParsableCommand {
     version: "0.1.0",
     subcommands: [
       RecordCommand.self, AnalyzeCommand.self, DumpCommand.self, PauseCommand.self, ResumeCommand.self,
+      SnapshotCommand.self,
     ])
 }

@@ -38,6 +38,14 @@ struct RecordCommand: ParsableCommand {
   @Flag(help: "Record nothing until 'leaktrace resume PID'.")
   var startPaused = false
 
+  @Flag(inversion: .prefixedNo, help: ArgumentHelp(
+    "Write a heap snapshot when the program ends, and when 'leaktrace snapshot PID' asks for one."))
+  var snapshots = true
+
+  @Option(help: ArgumentHelp(
+    "The signal that asks for a snapshot, as a number or a name (USR1, RTMIN+3); one that the program does not use.", valueName: "signal"))
+  var snapshotSignal: SignalNumber?
+
   @Flag(name: [.short, .long], help: "Print nothing unless something went wrong.")
   var quiet = false
 
@@ -60,6 +68,7 @@ struct RecordCommand: ParsableCommand {
       throw ValidationError("Unknown option '\(name)'. If it is the program to run, put '--' before it.")
     }
     if let depth, !(1...65535).contains(depth) { throw ValidationError("--depth must be between 1 and 65535.") }
+    if !snapshots && snapshotSignal != nil { throw ValidationError("--snapshot-signal and --no-snapshots exclude each other.") }
     if quiet && progress { throw ValidationError("--quiet and --progress exclude each other.") }
   }
 
@@ -79,13 +88,44 @@ struct RecordCommand: ParsableCommand {
     RecordingSettings(
       output: try OutputPattern(output, currentDirectory: currentDirectory()),
       children: followChildren ? .followed : .notFollowed, retains: arc, stackDepthLimit: depth,
-      start: startPaused ? .paused : .recording, stackChecking: verifyStacks ? .everyStack : .none)
+      start: startPaused ? .paused : .recording, stackChecking: verifyStacks ? .everyStack : .none,
+      snapshots: snapshots ? .taken(signal: snapshotSignal?.number) : .none)
   }
 
   private func currentDirectory() throws(RecordingError) -> String {
     guard let path = getcwd(nil, 0) else { throw .outputDirectoryUnusable(path: ".", errno: errno) }
     defer { free(path) }
     return String(cString: path)
+  }
+}
+
+/// A signal on the command line: `10`, `USR1`, `SIGUSR1`, `RTMIN+2`, `RTMAX-2`.
+struct SignalNumber: ExpressibleByArgument {
+  var number: Int32
+
+  private static let names: [String: Int32] = [
+    "HUP": SIGHUP, "INT": SIGINT, "QUIT": SIGQUIT, "USR1": SIGUSR1, "USR2": SIGUSR2, "PIPE": SIGPIPE, "ALRM": SIGALRM, "TERM": SIGTERM,
+    "CONT": SIGCONT, "URG": SIGURG, "XCPU": SIGXCPU, "VTALRM": SIGVTALRM, "PROF": SIGPROF, "WINCH": SIGWINCH, "IO": SIGIO, "PWR": SIGPWR,
+  ]
+  /// Those that a handler for snapshots would take from their purpose.
+  private static let refused: Set<Int32> = [SIGHUP, SIGINT, SIGTERM, SIGKILL, SIGSTOP, SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT, SIGTRAP, SIGCHLD]
+  private static let realTime: ClosedRange<Int32> = 34...64
+
+  init?(argument: String) {
+    var name = argument.uppercased()
+    if name.hasPrefix("SIG") { name.removeFirst(3) }
+    let found: Int32?
+    if let number = Int32(name) {
+      found = number
+    } else if name.hasPrefix("RTMIN") {
+      found = name == "RTMIN" ? Self.realTime.lowerBound : Int32(name.dropFirst(5)).map { Self.realTime.lowerBound &+ $0 }
+    } else if name.hasPrefix("RTMAX") {
+      found = name == "RTMAX" ? Self.realTime.upperBound : Int32(name.dropFirst(5)).map { Self.realTime.upperBound &+ $0 }
+    } else {
+      found = Self.names[name]
+    }
+    guard let found, !Self.refused.contains(found), (1...31).contains(found) || Self.realTime.contains(found) else { return nil }
+    number = found
   }
 }
 

@@ -14,6 +14,9 @@ public struct LiveRecording: Hashable, Sendable {
   /// The live file beside a trace. Nil if there is none that is sound.
   public init?(tracePath: String) { self.init(path: tracePath + String(LT_LIVE_SUFFIX)) }
 
+  /// The trace that it stands beside.
+  public var tracePath: String { String(path.dropLast(String(LT_LIVE_SUFFIX).count)) }
+
   /// - Parameter path: Of the live file itself.
   public init?(path: String) {
     guard let file = ReadOnlyFile(path: path) else { return nil }

@@ -8,6 +8,13 @@ public struct RecordingSettings: Hashable, Sendable {
   /// Whether every stack is compared with a fresh unwind: for checking the recorder itself.
   public enum StackChecking: Hashable, Sendable { case none, everyStack }
 
+  /// Whether heap images are written, at the end and when asked for.
+  public enum Snapshots: Hashable, Sendable {
+    /// `signal`: the number of the one that asks for them; nil for the recorder's own choice.
+    case taken(signal: Int32?)
+    case none
+  }
+
   public var output: OutputPattern
   public var children: Children
   /// How retains and releases are recorded.
@@ -16,10 +23,12 @@ public struct RecordingSettings: Hashable, Sendable {
   public var stackDepthLimit: Int?
   public var start: Start
   public var stackChecking: StackChecking
+  public var snapshots: Snapshots
 
   public init(
     output: OutputPattern, children: Children = .notFollowed, retains: Retains = .stacks, stackDepthLimit: Int? = nil,
-    start: Start = .recording, stackChecking: StackChecking = .none
+    start: Start = .recording, stackChecking: StackChecking = .none,
+    snapshots: Snapshots = .taken(signal: nil)
   ) {
     self.output = output
     self.children = children
@@ -27,6 +36,7 @@ public struct RecordingSettings: Hashable, Sendable {
     self.stackDepthLimit = stackDepthLimit
     self.start = start
     self.stackChecking = stackChecking
+    self.snapshots = snapshots
   }
 }
 
@@ -58,6 +68,11 @@ public struct RecordingEnvironment: Sendable {
     if let depth = settings.stackDepthLimit { result.append(("LEAKTRACE_DEPTH", String(depth))) }
     if settings.start == .paused { result.append(("LEAKTRACE_PAUSED", "1")) }
     if settings.stackChecking == .everyStack { result.append(("LEAKTRACE_VERIFY_STACKS", "1")) }
+    switch settings.snapshots {
+    case .taken(let signal?): result.append(("LEAKTRACE_SNAPSHOT_SIGNAL", String(signal)))
+    case .taken(nil): break
+    case .none: result.append(("LEAKTRACE_SNAPSHOTS", "off"))
+    }
     return result
   }
 

@@ -1,0 +1,38 @@
+// `leaktrace snapshot`: has a running process write an image of its heap.
+
+import ArgumentParser
+import TraceAnalysis
+
+struct SnapshotCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "snapshot",
+    abstract: "Take a heap snapshot of a process that is being recorded.",
+    discussion: """
+      The process stands still for some milliseconds, and goes on while the snapshot is written to its trace.
+
+      Exit status: 0 the snapshot is in the trace, 1 it is not, 64 wrong usage.
+      """)
+
+  @Argument(help: ArgumentHelp("The process ID.", valueName: "pid"))
+  var processID: Int32
+
+  @Option(help: ArgumentHelp("How long to wait for the snapshot.", valueName: "seconds"))
+  var wait: Int = 60
+
+  func validate() throws {
+    if processID <= 0 { throw ValidationError("Give the ID of a process.") }
+    if !(1...86400).contains(wait) { throw ValidationError("--wait is a number of seconds, up to a day.") }
+  }
+
+  func run() throws {
+    do {
+      for live in try PauseSwitch.liveFiles(of: processID) {
+        let number = try SnapshotRequest(processID: processID, live: live).take(waitingSeconds: wait)
+        print("snapshot \(number): \(live.tracePath)")
+      }
+    } catch {
+      ErrorOutput.print("\(error)")
+      throw ExitCode.failure
+    }
+  }
+}
