@@ -34,7 +34,8 @@ import Testing
       case .failure(let failure): Issue.record("\(run.name): \(failure)")
       case .success(let report):
         // The same would be said of every other.
-        let findings = try #require(report.findings, "\(run.name): the report does not speak of findings")
+        let reported = report.findings
+        let findings = try #require(reported, "\(run.name): the report does not speak of findings")
         let mismatches = FindingComparison.mismatches(expected: run.expected, found: findings)
         #expect(mismatches.isEmpty, "\(Self.explanation(run, findings, mismatches))")
       }
