@@ -36,6 +36,9 @@ struct AnalyzeCommand: ParsableCommand {
   @Option(help: ArgumentHelp("Only sites of this type, or allocating function: part of a name, or a glob.", valueName: "pattern"))
   var type: [String] = []
 
+  @Option(help: "Number of the heap image to look for leaks in; the last one unless given.")
+  var snapshot: Int?
+
   @Option(help: "text or json.")
   var format: Format = .text
 
@@ -78,7 +81,7 @@ struct AnalyzeCommand: ParsableCommand {
     for path in paths {
       do {
         let reader = try TraceReader(path: path)
-        let snapshot = together ? nil : chosenSnapshot(reader)
+        let snapshot = together ? nil : SnapshotChoice.choose(reader, number: snapshot)
         var trace = ReportTrace(path: path, analysis: AllocationAnalysis(reader, snapshot: snapshot))
         let leakReport = together ? nil : self.leaks(reader, &trace, snapshot)
         if !trace.analysis.diagnostics.isEmpty { status = .worst(status, .damaged) }
@@ -111,14 +114,9 @@ struct AnalyzeCommand: ParsableCommand {
     if status != .success { throw status.code }
   }
 
-  /// The last whole heap image, or the last begun.
-  private func chosenSnapshot(_ reader: TraceReader) -> TraceSnapshot? {
-    reader.snapshots.last { $0.isWhole } ?? reader.snapshots.last
-  }
-
   private func leaks(_ reader: TraceReader, _ trace: inout ReportTrace, _ snapshot: TraceSnapshot?) -> LeakReport {
     guard let snapshot else {
-      return LeakReport(unavailable: "the trace has no heap image: the program was killed, still runs, or was recorded with --no-snapshots")
+      return LeakReport(unavailable: SnapshotChoice.explanation(reader, number: self.snapshot, path: trace.path))
     }
     let search = DebugFileSearch(debugPaths: debugPath, sysroot: sysroot)
     let analysis = LeakAnalysis(reader, trace.analysis, snapshot: snapshot, search: search, toolPath: ProcessInfo.processInfo.environment["PATH"] ?? "")

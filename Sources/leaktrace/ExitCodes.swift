@@ -15,6 +15,7 @@ import TraceAnalysis
 /// | --- | --- |
 /// | 0 | done; nothing was found wrong with the trace |
 /// | 1 | done; there are findings (commands that look for leaks) |
+/// | 2 | done; nothing matches what was asked for |
 /// | 3 | a trace could not be read at all |
 /// | 4 | done, but a trace is damaged or cut short: the result covers what is readable |
 /// | 5 | the result could not be written |
@@ -22,6 +23,7 @@ import TraceAnalysis
 enum ExitStatus: Int32 {
   case success = 0
   case findings = 1
+  case notFound = 2
   case unreadable = 3
   case damaged = 4
   case outputFailed = 5
@@ -32,7 +34,7 @@ enum ExitStatus: Int32 {
 
   /// The status for several traces: the gravest. A trace that cannot be read outweighs one that is damaged.
   static func worst(_ a: ExitStatus, _ b: ExitStatus) -> ExitStatus {
-    let byGravity: [ExitStatus] = [.outputFailed, .usage, .unreadable, .damaged, .findings, .success]
+    let byGravity: [ExitStatus] = [.outputFailed, .usage, .unreadable, .damaged, .notFound, .findings, .success]
     return byGravity.first { $0 == a || $0 == b } ?? a
   }
 }

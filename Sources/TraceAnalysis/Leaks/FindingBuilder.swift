@@ -60,7 +60,7 @@ struct FindingBuilder {
 
   /// Function values of one type passed as another go through a thunk with a context of its own, which nobody wrote: the reference that leads
   /// to it is taken to lead to what it calls.
-  private func path(_ steps: [LeakGroup.Step]) -> [Finding.Step] {
+  func path(_ steps: [LeakGroup.Step]) -> [Finding.Step] {
     var kept: [LeakGroup.Step] = []
     for (index, step) in steps.enumerated() {
       let before = index > 0 ? steps[index - 1] : steps[steps.count - 1]
@@ -149,9 +149,9 @@ struct FindingBuilder {
     let strength = EdgeStrength(rawValue: heap.kind(of: edge)) ?? .conservative
     var name = label?.name ?? ""
     let isCapture = step.kind == .closure
-    if isCapture, name.isEmpty, isSelf(of: step.function, target) { name = "self" }
     var isClosure = false
     if case .closure = label?.role { isClosure = true }
+    if isCapture, name.isEmpty, !isClosure, isSelf(of: step.function, target) { name = "self" }
     // A closure that captures one object has that for a context.
     let capturesSelf = isClosure && target.kind != .closure && target.kind != .box && isSelf(of: closure, target)
     return Finding.Reference(

@@ -92,6 +92,9 @@ final class FindingNaming {
     return owner == type || owner.hasSuffix(".\(type)") || owner.hasSuffix(" \(type)") || owner.hasPrefix("\(type)<")
   }
 
+  /// The variable at an address in an image's data.
+  func variable(at address: UInt64, in image: LoadedImage) -> String? { naming.variable(at: RuntimeAddress(address), in: image) }
+
   // MARK: Steps
 
   /// The function of a closure held by `edge`.

@@ -7,7 +7,7 @@ public final class LeakAnalysis {
   public private(set) var diagnostics: TraceDiagnostics
   private let definitions: TraceDefinitions
   private let siteKeys: [SiteKey]
-  private let finder: LeakFinder
+  let finder: LeakFinder
 
   /// Builds the graph of `snapshot` and looks for leaks in it. `analysis` must have been made with the same snapshot. Linear in the live blocks
   /// and the image's words. Files of images are looked for as symbols are;

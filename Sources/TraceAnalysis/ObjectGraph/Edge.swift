@@ -58,12 +58,18 @@ public struct EdgeLabel: Hashable, Sendable {
 }
 
 extension EdgeLabel {
-  /// Without the insides of library types: of `items._buffer._storage` only `items` is the programmer's.
-  static func shortName(_ name: String) -> String {
+  /// Without the insides of library types: of `items._buffer._storage` only `items` is the programmer's. The storage of a lazy property has
+  /// the property's name; in the payload of an enum case, the places of its parts say nothing that its name does not.
+  static func shortName(_ name: String, isPayload: Bool) -> String {
     var parts = name.split(separator: ".", omittingEmptySubsequences: false)
-    if let end = parts.dropFirst().firstIndex(where: { $0.hasPrefix("_") }) { parts.removeLast(parts.count - end) }
+    if let end = parts.dropFirst().firstIndex(where: { $0.hasPrefix("_") && $0.count > 1 }) { parts.removeLast(parts.count - end) }
+    if isPayload { while parts.count > 1, let last = parts.last, last.allSatisfy({ $0.isNumber }) { parts.removeLast() } }
+    if let first = parts.first, first.hasPrefix(lazyPrefix) { parts[0] = first.dropFirst(lazyPrefix.count) }
     return parts.joined(separator: ".")
   }
+
+  private static let lazyPrefix = "$__lazy_storage_$_"
+
 }
 
 /// An edge's label: an index into the labels, or for a scanned word its offset in the block.

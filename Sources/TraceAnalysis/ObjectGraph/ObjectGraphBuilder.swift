@@ -69,8 +69,8 @@ extension NodeLayout.Part {
   init(_ references: [ReferenceField], _ opaque: [OpaqueField], stride: UInt64, role: EdgeLabel.Role, prefix: String, labels: LabelTable) {
     self.stride = stride
     let isElement = stride > 0
-    func name(_ field: String) -> String {
-      let short = EdgeLabel.shortName(field)
+    func name(_ field: String, _ caseName: String?) -> String {
+      let short = EdgeLabel.shortName(field, isPayload: caseName != nil)
       return prefix.isEmpty ? short : short.isEmpty ? prefix : "\(prefix).\(short)"
     }
     var counts: [Int: Int] = [:]
@@ -79,7 +79,7 @@ extension NodeLayout.Part {
       var kind = role
       if case .closure(let offset) = reference.kind { kind = .closure(functionOffset: offset) }
       let label = EdgeLabel(
-        name: name(reference.name), role: kind, caseName: reference.caseName, typeName: reference.typeName, offset: reference.offset, isElement: isElement)
+        name: name(reference.name, reference.caseName), role: kind, caseName: reference.caseName, typeName: reference.typeName, offset: reference.offset, isElement: isElement)
       let strength: EdgeStrength =
         switch reference.strength {
         case .strong: .strong
@@ -93,7 +93,7 @@ extension NodeLayout.Part {
     }
     self.opaque = opaque.map { field in
       let label = EdgeLabel(
-        name: name(field.name), role: role, caseName: field.caseName, typeName: field.typeName, offset: field.range.lowerBound, isElement: isElement)
+        name: name(field.name, field.caseName), role: role, caseName: field.caseName, typeName: field.typeName, offset: field.range.lowerBound, isElement: isElement)
       return NodeLayout.Opaque(
         range: UInt64(clamping: field.range.lowerBound)..<UInt64(clamping: max(field.range.lowerBound, field.range.upperBound)),
         label: field.name.isEmpty && prefix.isEmpty ? nil : labels.number(label), isExistential: field.metadataOffset != nil)

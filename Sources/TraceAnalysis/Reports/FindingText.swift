@@ -50,7 +50,7 @@ struct FindingText {
   private func write(_ finding: Finding, to lines: inout TextLines) {
     let size = "\(Decimal.counted(UInt64(finding.instances), "instance")), \(Decimal.bytes(finding.retainedBytes.rawValue))\(finding.verdict == .dangling ? "" : " retained")"
     lines.spread("\(title(finding.verdict))  \(PlainText.escaped(subject(finding)))", size, indent: 0, emphasized: true)
-    for (index, step) in finding.path.enumerated() { write(step, at: index, of: finding, to: &lines) }
+    write(path: finding.path, to: &lines)
     if finding.isCycle, let last = finding.path.last, let first = finding.path.first, let reference = last.reference {
       lines.spread("└ \(words(reference)) ──▶ \(PlainText.escaped(first.type))", "(back to the start)", indent: 3 + 3 * (finding.path.count - 1))
     }
@@ -105,14 +105,19 @@ struct FindingText {
     return name
   }
 
-  private func write(_ step: Finding.Step, at index: Int, of finding: Finding, to lines: inout TextLines) {
+  /// An object a line, each further in than the one that holds it.
+  func write(path: [Finding.Step], to lines: inout TextLines) {
+    for (index, step) in path.enumerated() { write(step, at: index, of: path, to: &lines) }
+  }
+
+  private func write(_ step: Finding.Step, at index: Int, of path: [Finding.Step], to lines: inout TextLines) {
     let place = step.kind == .closure ? Advice.position(step.function) : Advice.position(step.allocation)
     var made = ""
     if step.kind != .closure, let frame = step.allocation { made = "allocated in \(frame.function)" }
     let right = [made, place ?? ""].filter { !$0.isEmpty }.joined(separator: "  ")
     if index == 0 {
       lines.spread(PlainText.escaped(name(step)), PlainText.escaped(right), indent: 2)
-    } else if let reference = finding.path[index - 1].reference {
+    } else if let reference = path[index - 1].reference {
       lines.spread("└ \(words(reference)) ──▶ \(PlainText.escaped(name(step)))", PlainText.escaped(right), indent: 3 * index)
     }
   }

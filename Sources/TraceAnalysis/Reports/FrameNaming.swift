@@ -5,12 +5,15 @@ public protocol FrameNaming {
   func frames(for key: FrameKey, in image: LoadedImage?) -> [SourceFrame]
   /// Where the function with a linker's name begins; nil if that is not known.
   func address(ofFunction mangledName: String, in image: LoadedImage) -> RuntimeAddress?
+  /// The variable at an address in an image's data; nil if that is not known.
+  func variable(at address: RuntimeAddress, in image: LoadedImage) -> String?
   /// What kept it from naming frames, in sentences.
   var remarks: [String] { get }
 }
 
 extension FrameNaming {
   public func address(ofFunction mangledName: String, in image: LoadedImage) -> RuntimeAddress? { nil }
+  public func variable(at address: RuntimeAddress, in image: LoadedImage) -> String? { nil }
 }
 
 extension Symbolicator: FrameNaming {

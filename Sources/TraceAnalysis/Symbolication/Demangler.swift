@@ -60,6 +60,17 @@ public final class Demangler {
     return name
   }
 
+  /// A variable's name without its type, and without the module if that is the program's own.
+  func variableName(_ mangled: String) -> String {
+    var name = Substring(demangle(mangled).full)
+    if let end = name.firstIndex(of: ":"), end > name.startIndex, name[name.index(before: end)] == " " { name = name[..<name.index(before: end)] }
+    for prefix in ["static ", ""] where name.hasPrefix(prefix) {
+      let rest = name.dropFirst(prefix.count)
+      if let dot = rest.firstIndex(of: "."), programModules.contains(String(rest[..<dot])) { return prefix + rest[rest.index(after: dot)...] }
+    }
+    return String(name)
+  }
+
   private func demangleAnew(_ mangled: String) -> DemangledName {
     guard mangled.utf8.count <= Self.longestName else { return plain(mangled) }
     if isSwiftMangling(mangled), let full = process.demangle(mangled) {

@@ -5,6 +5,7 @@ import CElfutils
 /// The files of an image that can be believed, and what is wrong with the rest.
 struct ImageFiles {
   private(set) var symbols: SymbolTable?
+  private(set) var variables: SymbolTable?
   private(set) var debugInformation: DebugInformation?
   private(set) var problems: [ImageProblem] = []
 
@@ -88,12 +89,17 @@ struct ImageFiles {
   }
 
   private mutating func readSymbols(_ files: [ElfFile]) {
+    symbols = Self.firstTable(of: files, .functions)
+    variables = Self.firstTable(of: files, .variables)
+  }
+
+  private static func firstTable(of files: [ElfFile], _ subject: SymbolTable.Subject) -> SymbolTable? {
     for type in [SHT_SYMTAB, SHT_DYNSYM] {
       for file in files {
-        symbols = SymbolTable(file, sectionType: type)
-        if symbols != nil { return }
+        if let table = SymbolTable(file, sectionType: type, subject: subject) { return table }
       }
     }
+    return nil
   }
 
   private mutating func readDebugInformation(_ files: [ElfFile], main: ElfFile?) {

@@ -1,4 +1,4 @@
-// Finds the function symbol that covers a link address.
+// Finds the symbol that covers a link address.
 
 import CElfutils
 
@@ -8,7 +8,7 @@ import CElfutils
   import Musl
 #endif
 
-/// The function symbols of an ELF file, local ones too, sorted by address.
+/// The function symbols of an ELF file, or those of variables, local ones too, sorted by address.
 ///
 /// Making it is O(n log n) in the number of symbols; a look-up is O(log n). Names stay in the file until they are asked for.
 final class SymbolTable {
@@ -27,8 +27,11 @@ final class SymbolTable {
   private let addresses: [UInt64]
   private let map: AddressMap
 
-  /// Reads one kind of table, `SHT_SYMTAB` or `SHT_DYNSYM`. `nil` if the file has none, or no function symbols in it.
-  init?(_ file: ElfFile, sectionType: Int32) {
+  /// What symbols name.
+  enum Subject { case functions, variables }
+
+  /// Reads one kind of table, `SHT_SYMTAB` or `SHT_DYNSYM`. `nil` if the file has none, or no such symbols in it.
+  init?(_ file: ElfFile, sectionType: Int32, subject: Subject = .functions) {
     guard let (section, header) = file.section(ofType: sectionType), let data = elf_getdata(section, nil) else { return nil }
     let entrySize = gelf_fsize(file.handle, ELF_T_SYM, 1, UInt32(EV_CURRENT))
     guard entrySize > 0 else { return nil }
@@ -39,7 +42,10 @@ final class SymbolTable {
     for index in 0..<total {
       guard gelf_getsym(data, Int32(clamping: index), &raw) != nil else { break }
       let kind = Int32(raw.st_info & 15)
-      guard kind == STT_FUNC || kind == STT_GNU_IFUNC || kind == STT_NOTYPE else { continue }
+      switch subject {
+      case .functions: guard kind == STT_FUNC || kind == STT_GNU_IFUNC || kind == STT_NOTYPE else { continue }
+      case .variables: guard kind == STT_OBJECT, raw.st_size > 0 else { continue }
+      }
       guard raw.st_name != 0, raw.st_value != 0, raw.st_shndx != SHN_UNDEF else { continue }
       if kind == STT_NOTYPE {
         // Labels of assembly code name functions; other untyped symbols name sections and mapping changes.
@@ -80,7 +86,7 @@ final class SymbolTable {
     map = AddressMap(entries)
   }
 
-  /// The name of the function whose code includes `address`.
+  /// The name of the function whose code, or the variable whose storage, includes `address`.
   func name(at address: LinkAddress) -> String? {
     guard let index = map.value(at: address.rawValue) else { return nil }
     guard let name = elf_strptr(file.handle, stringTable, Int(names[index])), name.pointee != 0 else { return nil }

@@ -84,6 +84,13 @@ public final class Symbolicator {
     return link.map { RuntimeAddress($0.rawValue &+ image.loadBias) }
   }
 
+  /// What the variable at an address of an image's data is called: `static Cache.all`, `registry`.
+  public func variable(at address: RuntimeAddress, in image: LoadedImage) -> String? {
+    let opened = open(number(of: image))
+    guard let name = opened.files.variables?.name(at: LinkAddress(address.rawValue &- image.loadBias)) else { return nil }
+    return opened.demangler.variableName(name)
+  }
+
   /// What is wrong with the images whose addresses were asked for so far, in the order of the images.
   public var problems: [ImageProblem] {
     opened.sorted { $0.key < $1.key }.flatMap { $0.value.files.problems }

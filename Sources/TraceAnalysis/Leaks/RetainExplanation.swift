@@ -1,0 +1,166 @@
+// Why objects are alive: paths from what is in use by itself.
+
+/// What a path begins with.
+public struct PathOrigin: Hashable, Sendable {
+  public enum Kind: Hashable, Sendable {
+    case global, stack, registers, threadLocal, mapping
+    /// Nothing leads there: the path begins at what is leaked.
+    case leaked
+  }
+
+  public var kind: Kind
+  /// `static Cache.all in App`, `stack of thread 4711, in nanosleep`.
+  public var name: String
+}
+
+/// One way in which objects are kept alive, shown for one of them.
+public struct RetainedGroup: Sendable {
+  public var origin: PathOrigin
+  /// From the first object to the one that was asked for.
+  public var path: [Finding.Step]
+  /// Objects that are held alike.
+  public var instances: Int
+  /// What would go if they went.
+  public var retainedBytes: ByteCount
+}
+
+/// What is asked about.
+public enum RetainQuery: Hashable, Sendable {
+  case address(RuntimeAddress)
+  /// A type's name, or a part of it.
+  case type(NamePattern)
+  /// A function in the stack of the allocation.
+  case site(NamePattern)
+}
+
+extension LeakAnalysis {
+  /// How the objects of a query are held, the most instances first. O(graph) for the first call, and names for what is shown.
+  public func explain(_ query: RetainQuery, naming: any FrameNaming, limit: Int) -> (groups: [RetainedGroup], matches: Int) {
+    let names = self.naming(naming)
+    let targets = nodes(query, names)
+    guard !targets.isEmpty else { return ([], 0) }
+    let heap = graph.graph
+    let roots = graph.rootNodes
+    let rootCosts = roots.map { node -> UInt8 in
+      switch graph.root(node).kind {
+      case .global: 0
+      case .threadLocal: 4
+      case .stack: 8
+      case .registers: 12
+      case .mapping: 30
+      }
+    }
+    let paths = RetainPaths(heap, roots: roots, rootCosts: rootCosts, kinds: ObjectGraph.owning, costs: LeakFinder.costs)
+    let isAnyLeaked = targets.contains { !paths.reaches($0) }
+    let leaked = isAnyLeaked ? leakedPaths() : nil
+    let dominators = DominatorTree(heap, roots: roots + (leaked?.heads ?? []), kinds: ObjectGraph.owning)
+    var sizes = [UInt64](repeating: 0, count: heap.nodeCount)
+    for (index, block) in graph.heap.blocks.enumerated() { sizes[index] = block.size }
+    let retained = dominators.retainedSizes(sizes)
+    var numbers: [[UInt64]: Int] = [:]
+    var found: [(path: RetainPath, isLeaked: Bool, instances: Int, bytes: UInt64)] = []
+    for target in targets {
+      let isLeaked = !paths.reaches(target)
+      guard let path = isLeaked ? leaked?.paths.path(to: target) : paths.path(to: target) else { continue }
+      // Alike: the same kind of root, and the same fields of the same types.
+      var key: [UInt64] = [isLeaked ? 1 : 0, graph.isRoot(path.root) ? rootKey(path.root) : UInt64(graph.nodeTypes[Int(path.root)])]
+      for step in path.steps {
+        let label = heap.label(of: step.edge)
+        key.append(UInt64(label < 1 << 31 ? label : 1 << 31) << 32 | UInt64(graph.nodeTypes[Int(step.node)]))
+      }
+      if let known = numbers[key] {
+        found[known].instances += 1
+        found[known].bytes &+= retained[target]
+      } else {
+        numbers[key] = found.count
+        found.append((path, isLeaked, 1, retained[target]))
+      }
+    }
+    found.sort { ($0.instances, $1.path.cost) > ($1.instances, $0.path.cost) }
+    let builder = FindingBuilder(finder, naming: names)
+    let groups = found.prefix(limit).map { entry -> RetainedGroup in
+      var steps: [LeakGroup.Step] = graph.isRoot(entry.path.root) ? [] : [.init(node: entry.path.root, edge: nil)]
+      for step in entry.path.steps {
+        if !steps.isEmpty { steps[steps.count - 1].edge = step.edge }
+        steps.append(.init(node: step.node, edge: nil))
+      }
+      let origin =
+        graph.isRoot(entry.path.root)
+        ? names.origin(entry.path.root, target: entry.path.steps.first?.node)
+        : PathOrigin(kind: .leaked, name: "nothing: it is leaked, or hangs from what is")
+      return RetainedGroup(origin: origin, path: builder.path(steps), instances: entry.instances, retainedBytes: ByteCount(entry.bytes))
+    }
+    return (groups, targets.count)
+  }
+
+  private func rootKey(_ root: NodeID) -> UInt64 {
+    switch graph.root(root).kind {
+    case .global(let image): UInt64(image) << 8
+    case .stack: 1
+    case .registers: 2
+    case .threadLocal: 3
+    case .mapping: 4
+    }
+  }
+
+  /// Paths among what no root reaches, from where leaks begin.
+  private func leakedPaths() -> (paths: RetainPaths, heads: [NodeID]) {
+    let components = StronglyConnectedComponents(graph.graph, kinds: ObjectGraph.owning, within: finder.unreachable)
+    let members = ComponentMembers(components)
+    let heads = components.sources().members.map { members.node(0, of: $0) }
+    return (RetainPaths(graph.graph, roots: heads, kinds: ObjectGraph.owning, costs: LeakFinder.costs, within: finder.unreachable), heads)
+  }
+
+  private func nodes(_ query: RetainQuery, _ names: FindingNaming) -> [NodeID] {
+    switch query {
+    case .address(let address): return graph.heap.block(containing: address.rawValue).map { [$0.rawValue] } ?? []
+    case .type(let pattern):
+      let matching = graph.types.map { pattern.matches($0.name) || pattern.matches($0.qualifiedName) }
+      return (0..<NodeID(graph.blockCount)).filter { matching[Int(graph.nodeTypes[Int($0)])] }
+    case .site(let pattern):
+      var known: [SiteID: Bool] = [:]
+      return (0..<NodeID(graph.blockCount)).filter { node in
+        let site = graph.heap[BlockID(node)].site
+        if let result = known[site] { return result }
+        let result = names.frames(of: site).contains { pattern.matches($0.function) || pattern.matches($0.fullFunction) }
+        known[site] = result
+        return result
+      }
+    }
+  }
+}
+
+extension FindingNaming {
+  /// What a root is called, as far as it holds `target`.
+  func origin(_ root: NodeID, target: NodeID?) -> PathOrigin {
+    let found = graph.root(root)
+    let block = target.map { graph.heap[BlockID($0)] }
+    /// Where in the root the pointer stands.
+    var place: UInt64?
+    if let block {
+      for range in found.ranges where place == nil {
+        graph.image.forEachWord(in: range) { address, value in
+          let pointer = value & 0x00FF_FFFF_FFFF_FFFF
+          if place == nil, pointer >= block.address, pointer < block.address + max(block.size, 1) { place = address }
+        }
+      }
+    }
+    switch found.kind {
+    case .global(let index):
+      let image = graph.roots.images[index]
+      let name = fileName(ofPath: image.path)
+      if let place, let variable = variable(at: place, in: image) { return PathOrigin(kind: .global, name: "\(variable) in \(name)") }
+      return PathOrigin(kind: .global, name: "a variable of \(name)")
+    case .stack(let thread): return PathOrigin(kind: .stack, name: "the stack of \(self.thread(thread))")
+    case .registers(let thread): return PathOrigin(kind: .registers, name: "a register of \(self.thread(thread))")
+    case .threadLocal(let thread): return PathOrigin(kind: .threadLocal, name: "thread-local memory of \(self.thread(thread))")
+    case .mapping: return PathOrigin(kind: .mapping, name: "memory that was mapped without malloc\(place.map { ", at \(Hexadecimal.text($0))" } ?? "")")
+    }
+  }
+
+  private func thread(_ index: Int) -> String {
+    let thread = graph.snapshot.threads[index]
+    let place = function(at: thread.instructionPointer).map { ", in \($0.function)" } ?? ""
+    return "thread \(thread.osThread)\(place)"
+  }
+}
