@@ -119,10 +119,11 @@ struct AnalyzeCommand: ParsableCommand {
       return LeakReport(unavailable: SnapshotChoice.explanation(reader, number: self.snapshot, path: trace.path))
     }
     let search = DebugFileSearch(debugPaths: debugPath, sysroot: sysroot)
-    let analysis = LeakAnalysis(reader, trace.analysis, snapshot: snapshot, search: search, toolPath: ProcessInfo.processInfo.environment["PATH"] ?? "")
-    for diagnostic in analysis.diagnostics.first { trace.analysis.diagnostics.append(diagnostic) }
     let symbolicator = Symbolicator(images: trace.analysis.definitions.images.map(\.image), search: search)
-    return LeakReport(analysis, naming: symbolicator)
+    let analysis = LeakAnalysis(
+      reader, trace.analysis, snapshot: snapshot, search: search, toolPath: ProcessInfo.processInfo.environment["PATH"] ?? "", naming: symbolicator)
+    for diagnostic in analysis.diagnostics.first { trace.analysis.diagnostics.append(diagnostic) }
+    return LeakReport(analysis)
   }
 
   private func report(_ traces: [ReportTrace]) -> AllocationReport {

@@ -55,9 +55,10 @@ struct WhyCommand: ParsableCommand {
     }
     let search = DebugFileSearch(debugPaths: debugPath, sysroot: sysroot)
     let allocations = AllocationAnalysis(reader, snapshot: chosen)
-    let analysis = LeakAnalysis(reader, allocations, snapshot: chosen, search: search, toolPath: ProcessInfo.processInfo.environment["PATH"] ?? "")
     let symbolicator = Symbolicator(images: allocations.definitions.images.map(\.image), search: search)
-    let answer = analysis.explain(query, naming: symbolicator, limit: limit)
+    let analysis = LeakAnalysis(
+      reader, allocations, snapshot: chosen, search: search, toolPath: ProcessInfo.processInfo.environment["PATH"] ?? "", naming: symbolicator)
+    let answer = analysis.explain(query, limit: limit)
     guard answer.matches > 0 else {
       complain("no live object matches '\(subject)' in this heap image. 'leaktrace analyze --sort objects' lists what there is.")
       throw ExitStatus.notFound.code

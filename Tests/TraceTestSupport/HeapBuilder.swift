@@ -101,14 +101,14 @@ public final class HeapBuilder {
   }
 
   /// The leaks, with the names of functions that `functions` gives by address.
-  public func analysis() throws -> LeakAnalysis {
+  public func analysis(_ functions: [UInt64: String] = [:]) throws -> LeakAnalysis {
     let reader = try reader()
     let snapshot = reader.snapshots[0]
-    return LeakAnalysis(reader, AllocationAnalysis(reader, snapshot: snapshot), snapshot: snapshot, layouts: Layouts(layouts))
+    return LeakAnalysis(reader, AllocationAnalysis(reader, snapshot: snapshot), snapshot: snapshot, naming: FunctionTable(functions), layouts: Layouts(layouts))
   }
 
   public func findings(_ functions: [UInt64: String] = [:]) throws -> [Finding] {
-    try analysis().findings(naming: FunctionTable(functions))
+    try analysis(functions).findings()
   }
 
   private final class Layouts: LayoutSource {

@@ -8,15 +8,16 @@ public final class LeakAnalysis {
   private let definitions: TraceDefinitions
   private let siteKeys: [SiteKey]
   let finder: LeakFinder
+  private let naming: any FrameNaming
 
   /// Builds the graph of `snapshot` and looks for leaks in it. `analysis` must have been made with the same snapshot. Linear in the live blocks
   /// and the image's words. Files of images are looked for as symbols are;
-  /// `toolPath`: directories that may hold a Swift toolchain, as in PATH.
+  /// `toolPath`: directories that may hold a Swift toolchain, as in PATH; `naming` gives names to what is found, and only to that.
   public convenience init(
     _ reader: TraceReader, _ analysis: AllocationAnalysis, snapshot: TraceSnapshot, search: DebugFileSearch = DebugFileSearch(),
-    access: any SymbolFileAccess = LocalSymbolFiles(), toolPath: String = ""
+    access: any SymbolFileAccess = LocalSymbolFiles(), toolPath: String = "", naming: any FrameNaming
   ) {
-    self.init(reader, analysis, snapshot: snapshot) { image, images in
+    self.init(reader, analysis, snapshot: snapshot, naming: naming) { image, images in
       ReflectedLayouts(
         images: images, image: image, snapshot: snapshot, libraries: RemoteMirrorLibrary.candidates(images: images, path: toolPath), search: search,
         access: access)
@@ -24,21 +25,23 @@ public final class LeakAnalysis {
   }
 
   /// With layouts from elsewhere.
-  convenience init(_ reader: TraceReader, _ analysis: AllocationAnalysis, snapshot: TraceSnapshot, layouts: any LayoutSource) {
-    self.init(reader, analysis, snapshot: snapshot) { _, _ in layouts }
+  convenience init(_ reader: TraceReader, _ analysis: AllocationAnalysis, snapshot: TraceSnapshot, naming: any FrameNaming, layouts: any LayoutSource) {
+    self.init(reader, analysis, snapshot: snapshot, naming: naming) { _, _ in layouts }
   }
 
   private init(
-    _ reader: TraceReader, _ analysis: AllocationAnalysis, snapshot: TraceSnapshot, layouts: (HeapImage, [LoadedImage]) -> any LayoutSource
+    _ reader: TraceReader, _ analysis: AllocationAnalysis, snapshot: TraceSnapshot, naming: any FrameNaming,
+    layouts: (HeapImage, [LoadedImage]) -> any LayoutSource
   ) {
     self.snapshot = snapshot
+    self.naming = naming
     definitions = analysis.definitions
     var diagnostics = TraceDiagnostics()
     let image = HeapImage(snapshot, in: reader, diagnostics: &diagnostics)
     self.diagnostics = diagnostics
     let heap = LiveHeap(analysis.blocksAtSnapshot)
     let images = definitions.images.filter { $0.loadTime <= snapshot.time && ($0.unloadTime.map { $0 > snapshot.time } ?? true) }.map(\.image)
-    let roots = HeapRoots(snapshot, images: images, heap: heap, image: image)
+    let roots = HeapRoots(snapshot, images: images, heap: heap, image: image) { Self.isWaitingCode($0, $1, naming) }
     let keys = analysis.sites.map { SiteKey(operation: $0.operation, stack: $0.stack, type: $0.type) }
     siteKeys = keys
     let types = definitions.types
@@ -53,11 +56,19 @@ public final class LeakAnalysis {
   }
 
   /// All findings, named; library findings last. Names are looked up for what is found only.
-  public func findings(naming: any FrameNaming) -> [Finding] {
-    FindingBuilder(finder, naming: self.naming(naming)).findings()
+  public func findings() -> [Finding] { FindingBuilder(finder, naming: names()).findings() }
+
+  /// Threads of libdispatch's pools wait in libdispatch and the C library; in a program with the libraries inside, their names tell.
+  private static func isWaitingCode(_ address: UInt64, _ image: LoadedImage, _ naming: any FrameNaming) -> Bool {
+    let name = fileName(ofPath: image.path)
+    if name.hasPrefix("libc.") || name.hasPrefix("libc-2") || name.hasPrefix("libdispatch") || name.hasPrefix("libpthread") || name.hasPrefix("ld-") { return true }
+    if SystemCode.isSystemImage(image.path) { return false }
+    let frame = naming.frames(for: FrameKey(address: RuntimeAddress(address), isExact: false, isAsync: false), in: image).last
+    guard let function = frame?.mangledName else { return false }
+    return function.hasPrefix("_dispatch_") || function.hasPrefix("dispatch_")
   }
 
-  func naming(_ naming: any FrameNaming) -> FindingNaming {
+  func names() -> FindingNaming {
     let keys = siteKeys
     return FindingNaming(graph, definitions: definitions, siteKeys: { keys[Int($0.rawValue)] }, naming: naming)
   }

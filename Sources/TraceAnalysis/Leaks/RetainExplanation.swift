@@ -35,8 +35,8 @@ public enum RetainQuery: Hashable, Sendable {
 
 extension LeakAnalysis {
   /// How the objects of a query are held, the most instances first. O(graph) for the first call, and names for what is shown.
-  public func explain(_ query: RetainQuery, naming: any FrameNaming, limit: Int) -> (groups: [RetainedGroup], matches: Int) {
-    let names = self.naming(naming)
+  public func explain(_ query: RetainQuery, limit: Int) -> (groups: [RetainedGroup], matches: Int) {
+    let names = self.names()
     let targets = nodes(query, names)
     guard !targets.isEmpty else { return ([], 0) }
     let heap = graph.graph

@@ -127,6 +127,7 @@ struct ObjectGraphBuilder {
   private var typeRows: [TypeRow] = []
   private var nodeTypes: [UInt32]
   private var deinitialised: NodeSet
+  private let idle: NodeSet
   private var dangling: [ObjectGraph.DanglingReference] = []
   private var heapExtent: Range<UInt64>
   private var isTaskMetadata: [UInt64: Bool] = [:]
@@ -150,6 +151,7 @@ struct ObjectGraphBuilder {
     var builder = ObjectGraphBuilder(heap: heap, image: image, roots: roots, layouts: layouts)
     builder.classify(typeOf)
     builder.markSideTables()
+    builder.markIdleContinuations()
     for node in 0..<heap.count { builder.read(node) }
     builder.readRoots()
     let scanned = builder.typeRows.indices.filter { index in
@@ -170,6 +172,7 @@ struct ObjectGraphBuilder {
     graph = HeapGraphBuilder(nodeCount: heap.count + roots.roots.count)
     nodeTypes = Array(repeating: 0, count: heap.count)
     deinitialised = NodeSet(bound: heap.count)
+    idle = NodeSet(bound: heap.count)
     heapExtent = (heap.blocks.first?.address ?? 0)..<(heap.blocks.last.map { $0.address &+ max($0.size, 1) } ?? 0)
   }
 
@@ -241,6 +244,31 @@ struct ObjectGraphBuilder {
     }
   }
 
+  /// libdispatch keeps some continuations of each thread for later: their words are what the last use left behind. A list begins in
+  /// thread-local memory; each has no flags, a link at 16, the function it called at 32.
+  /// Source: swiftlang/swift-corelibs-libdispatch, src/inline_internal.h and src/queue_internal.h.
+  private mutating func markIdleContinuations() {
+    for root in roots.roots {
+      guard case .threadLocal = root.kind else { continue }
+      for range in root.ranges {
+        var heads: [UInt64] = []
+        image.forEachWord(in: range) { heads.append($1) }
+        for head in heads {
+          var next: UInt64? = head
+          while let at = next, let found = idleContinuation(at: at), idle.insert(found.rawValue) { next = image.word(at: at + 16) }
+        }
+      }
+    }
+  }
+
+  private func idleContinuation(at address: UInt64) -> BlockID? {
+    guard heapExtent.contains(address), let found = heap.block(containing: address), heap[found].address == address, heap[found].size == 64,
+      types[Int(nodeTypes[Int(found.rawValue)])].qualifiedName == Operation.calloc.name, image.word(at: address) == nil, image.word(at: address + 8) == nil,
+      let function = image.word(at: address + 32), roots.isImage(function)
+    else { return nil }
+    return found
+  }
+
   // MARK: Blocks
 
   private mutating func layout(_ row: Int, at address: UInt64) -> NodeLayout? {
@@ -259,7 +287,7 @@ struct ObjectGraphBuilder {
   private mutating func read(_ node: Int) {
     let block = heap.blocks[node]
     let row = Int(nodeTypes[node])
-    if typeRows[row].isLeaf { return }
+    if typeRows[row].isLeaf || idle.contains(UInt32(node)) { return }
     switch types[row].kind {
     case .sideTable: return
     case .malloc:
@@ -280,7 +308,7 @@ struct ObjectGraphBuilder {
       switch layout.tail {
       case .plain: break
       case .scanned:
-        if layout.size < block.size { scan(node, block, block.address + max(layout.size, 16)..<end) }
+        if layout.size < block.size { scan(node, block, block.address + max(layout.size, 16)..<usableEnd(node, block)) }
       case .array(let start, let countOffset, let part):
         readArray(node, block, from: block.address &+ start, count: image.word(at: block.address &+ countOffset), part)
       case .hashTable(let scale, let bitmap, let keys, let key, let values, let value):
@@ -363,7 +391,7 @@ struct ObjectGraphBuilder {
   // MARK: Elements
 
   private mutating func readArray(_ node: Int, _ block: LiveBlock, from start: UInt64, count: UInt64?, _ part: NodeLayout.Part) {
-    let end = block.address + block.size
+    let end = usableEnd(node, block)
     guard start < end else { return }
     guard let count, part.stride > 0 else {
       scan(node, block, start..<end)
@@ -376,6 +404,14 @@ struct ObjectGraphBuilder {
       read(part, of: node, block, at: next, limit: limit)
       next += part.stride
     }
+  }
+
+  /// Collections of the standard library fill what the allocator gave them beyond what they had asked for: up to the next multiple of 16 less
+  /// the allocator's word, or a size class, but never into the next block.
+  private func usableEnd(_ node: Int, _ block: LiveBlock) -> UInt64 {
+    let end = block.address + block.size
+    let next = node + 1 < heap.count ? heap.blocks[node + 1].address : UInt64.max
+    return max(end, min(next, end &+ max(24, block.size / 4)))
   }
 
   private mutating func readTable(_ node: Int, _ block: LiveBlock, scale: UInt64, bitmap: UInt64, parts: [(offset: UInt64, part: NodeLayout.Part)]) {
@@ -405,8 +441,11 @@ struct ObjectGraphBuilder {
 
   private mutating func scan(_ node: Int, _ block: LiveBlock, _ range: Range<UInt64>, label: UInt32? = nil) {
     guard range.lowerBound < range.upperBound else { return }
+    // Blocks of C code and tasks have pointers into themselves that keep nothing.
+    let kind = types[Int(nodeTypes[node])].kind
+    let isObject = kind.isCounted && kind != .task
     image.forEachWord(in: range) { address, value in
-      guard let target = target(of: value, acceptsInterior: false), Int(target) != node || types[Int(nodeTypes[node])].kind.isCounted else { return }
+      guard let target = target(of: value, acceptsInterior: false), Int(target) != node || isObject else { return }
       graph.addEdge(
         from: UInt32(node), to: target, label: label ?? EdgeLabelID.scanned(offset: address - block.address).rawValue,
         kind: EdgeStrength.conservative.rawValue)

@@ -15,9 +15,9 @@ public struct LeakReport: Sendable {
 
   public init(unavailable: String) { self.unavailable = unavailable }
 
-  public init(_ analysis: LeakAnalysis, naming: any FrameNaming) {
+  public init(_ analysis: LeakAnalysis) {
     snapshot = analysis.snapshot
-    findings = analysis.findings(naming: naming)
+    findings = analysis.findings()
     remarks = analysis.remarks
     liveBlocks = analysis.graph.blockCount
   }
