@@ -10,6 +10,7 @@
 #include "hook.h"
 #include "trace_file.h"
 
+#include <errno.h>
 #include <signal.h>
 #include <string.h>
 
@@ -53,9 +54,15 @@ static void on_ending_signal(int number, siginfo_t *information, void *context) 
 }
 
 static void on_request(int number, siginfo_t *information, void *context) {
-  (void)number;
   (void)information;
-  if (is_traced_process()) lt_snapshot_take(LT_SNAPSHOT_REQUEST, NULL, context, LT_SNAPSHOT_RETURNS);
+  // A child that is not traced has the handler too, until it replaces its program.
+  if (lt_process_id() != lt_trace.process) {
+    end_by(number);
+  } else if (lt_snapshot_take(LT_SNAPSHOT_REQUEST, NULL, context, LT_SNAPSHOT_RETURNS) == -ENODEV && lt_trace.live) {
+    // Recording has stopped.
+    lt_trace.live->snapshotError = ENODEV;
+    atomic_store((_Atomic uint32_t *)&lt_trace.live->snapshotsAnswered, lt_trace.live->snapshotsAsked);
+  }
 }
 
 static bool is_handled_here(int number) { return number == SIGTERM || number == SIGINT || number == SIGHUP || (number > 0 && number == requestSignal); }

@@ -1,0 +1,132 @@
+// Snapshots that are asked for from outside, and those that a signal brings about.
+
+import CTraceFormat
+import Foundation
+import Testing
+import TraceAnalysis
+
+@Suite(.enabled(if: BuildProducts.preloadLibraryExists)) struct SnapshotRequestTests {
+  /// A recorded program that has printed where its words are, and waits.
+  struct Waiting {
+    var running: RunningCommand
+    var processID: Int32
+    var printed: String
+    var directory: TemporaryDirectory
+
+    init(_ way: String, options: [String] = []) throws {
+      directory = try TemporaryDirectory()
+      let output = directory.path + "/printed"
+      let traces = directory.path + "/traces"
+      try FileManager.default.createDirectory(atPath: traces, withIntermediateDirectories: false)
+      running = try Command(
+        [BuildProducts.leaktrace, "record", "--quiet", "-o", traces + "/a.trace"] + options
+          + ["--", "/bin/sh", "-c", "exec \"$0\" \"$1\" >\"$2\"", try TestProgram("snapshot-heap.c").path(), way, output]).start()
+      printed = ""
+      processID = 0
+      for _ in 0..<1000 {
+        printed = (try? String(contentsOfFile: output, encoding: .utf8)) ?? ""
+        if let ready = printed.split(separator: "\n").last, ready.hasPrefix("ready "), printed.hasSuffix("\n") {
+          processID = try #require(Int32(ready.dropFirst(6)))
+          return
+        }
+        usleep(10_000)
+      }
+      throw CommandFailure("the program did not begin: \(printed)")
+    }
+
+    /// The shell's trace is there as well.
+    func images() throws -> [HeapImage] {
+      let traces = try FileManager.default.contentsOfDirectory(atPath: directory.path + "/traces").filter { !$0.hasSuffix(".live") }
+        .compactMap { RecordedTrace(path: directory.path + "/traces/" + $0) }
+      let trace = try #require(traces.max { $0.startRealtime < $1.startRealtime })
+      return try HeapImage.images(of: trace.path)
+    }
+
+    func ask(_ arguments: [String] = []) throws -> Command.Outcome {
+      try Command([BuildProducts.leaktrace, "snapshot", String(processID)] + arguments).run()
+    }
+  }
+
+  @Test("An idle process takes a snapshot when it is asked to", arguments: [([], "pause"), (["--snapshot-signal", "USR2"], "alone")])
+  func idle(options: [String], way: String) throws {
+    let waiting = try Waiting(way, options: options)
+    for number in 1...3 {
+      let outcome = try waiting.ask()
+      #expect(outcome.end == .exit(0), "\(outcome.errorOutput)")
+      #expect(outcome.output.hasPrefix("snapshot \(number): "))
+    }
+    kill(waiting.processID, SIGKILL)
+    #expect(try waiting.running.wait().end == .signal(SIGKILL))
+    let images = try waiting.images()
+    #expect(images.count == 3)
+    for image in images {
+      #expect(image.isComplete && image.isFrozen && image.header.reason == UInt32(LT_SNAPSHOT_REQUEST))
+      #expect(image.threads.count == (way == "pause" ? 2 : 1) && image.threadsWithRegisters == image.threads.count)
+      try SnapshotTests.expectWords(image, printed: waiting.printed)
+      // Every thread's stack pointer is in memory of the image, in or above the frames that the program printed of.
+      for thread in image.threads {
+        #expect(image.regions.contains {
+          ($0.start..<$0.end).contains(thread.stackPointer) && $0.flags & UInt32(LT_REGION_CAPTURED) != 0
+        })
+      }
+    }
+  }
+
+  @Test("Where all threads block the signal, the next allocation takes the snapshot") func blocked() throws {
+    let waiting = try Waiting("stop-signals")
+    let outcome = try waiting.ask()
+    #expect(outcome.end == .exit(0), "\(outcome.errorOutput)")
+    kill(waiting.processID, SIGKILL)
+    _ = try waiting.running.wait()
+    let images = try waiting.images()
+    #expect(images.count == 1 && images[0].isComplete && images[0].isFrozen)
+  }
+
+  @Test("A snapshot can be had while recording is paused, which it stays") func paused() throws {
+    let waiting = try Waiting("pause", options: ["--start-paused"])
+    #expect(try waiting.ask().end == .exit(0))
+    kill(waiting.processID, SIGKILL)
+    _ = try waiting.running.wait()
+    #expect(try waiting.images().allSatisfy(\.isComplete))
+  }
+
+  @Test("Who cannot be asked is named") func errors() throws {
+    let none = try Waiting("pause", options: ["--no-snapshots"])
+    let refused = try none.ask()
+    #expect(refused.end == .exit(1) && refused.errorOutput.contains("takes no snapshots"))
+    kill(none.processID, SIGKILL)
+    _ = try none.running.wait()
+    let gone = try none.ask()
+    #expect(gone.end == .exit(1) && gone.errorOutput.contains("not being recorded"))
+    #expect(try Command([BuildProducts.leaktrace, "snapshot", "x"]).run().end == .exit(64))
+  }
+
+  @Test("A signal that ends the process leaves a snapshot and its status", arguments: [
+    (SIGTERM, "program"), (SIGINT, "program"), (SIGHUP, "program"), (SIGTERM, "record"), (SIGTERM, "group"), (SIGINT, "group"),
+  ])
+  func ended(signal: Int32, target: String) throws {
+    let waiting = try Waiting("pause")
+    switch target {
+    case "program": kill(waiting.processID, signal)
+    case "record": waiting.running.send(signal)
+    default: waiting.running.sendToGroup(signal)
+    }
+    let outcome = try waiting.running.wait()
+    #expect(outcome.end == .signal(signal))
+    #expect(outcome.errorOutput == "")
+    let images = try waiting.images()
+    #expect(images.count == 1)
+    let image = try #require(images.last)
+    #expect(image.isComplete && image.isFrozen && image.header.reason == UInt32(LT_SNAPSHOT_SIGNAL))
+    #expect(image.threads.count == 2)
+    try SnapshotTests.expectWords(image, printed: waiting.printed)
+  }
+
+  @Test("A program sees the dispositions that it would see") func dispositions() throws {
+    for arguments in [[], ["--no-snapshots"]] {
+      let run = try TracedRun([try TestProgram("dispositions.c").path()], options: arguments)
+      run.expectSameBehaviour()
+      #expect(run.traced.output.contains("own handler ran 3 times"))
+    }
+  }
+}

@@ -1,0 +1,213 @@
+// Heap snapshots hold what they should, when a process ends or asks for one.
+
+import CTraceFormat
+import Foundation
+import Testing
+import TraceAnalysis
+
+@Suite(.enabled(if: BuildProducts.preloadLibraryExists)) struct SnapshotTests {
+  /// The lines that test programs print: what stands where.
+  static func expectWords(
+    _ image: HeapImage, printed: String, except skipped: Set<String> = [], sourceLocation: SourceLocation = #_sourceLocation
+  ) throws {
+    var slots = 0
+    for line in printed.split(separator: "\n") {
+      let fields = line.split(separator: " ", maxSplits: 3).map(String.init)
+      let address = fields.count > 1 ? UInt64(fields[1].dropFirst(2), radix: 16) : nil
+      switch fields[0] {
+      case "slot":
+        if skipped.contains(fields[3]) { continue }
+        slots += 1
+        let value = try #require(UInt64(fields[2].dropFirst(2), radix: 16)), place = try #require(address)
+        #expect(image.words[place] == value, "\(fields[3])", sourceLocation: sourceLocation)
+      case "hole":
+        let place = try #require(address)
+        #expect(image.words[place] == nil, sourceLocation: sourceLocation)
+      default: continue
+      }
+    }
+    #expect(slots >= 10, sourceLocation: sourceLocation)
+  }
+
+  static func snapshot(_ arguments: [String], options: [String] = []) throws -> (HeapImage, TracedRun) {
+    let run = try TracedRun(arguments, options: options)
+    let images = try HeapImage.images(of: try run.onlyTrace().path)
+    #expect(images.count == 1)
+    return (try #require(images.last), run)
+  }
+
+  @Test("A process that ends leaves an image of its memory", arguments: ["return", "exit"]) func wordsAtExit(way: String) throws {
+    let (image, run) = try Self.snapshot([try TestProgram("snapshot-heap.c").path(), way])
+    #expect(run.traced.end == .exit(7))
+    #expect(image.isComplete)
+    #expect(image.isFrozen)
+    #expect(image.header.reason == UInt32(LT_SNAPSHOT_EXIT))
+    #expect(image.threads.count == 1 && image.threadsWithRegisters == 1)
+    // A main that has returned has no variables.
+    try Self.expectWords(image, printed: run.traced.output, except: way == "return" ? ["stack"] : [])
+    let threadLocal = run.traced.output.split(separator: "\n").first { $0.hasSuffix(" thread-local") }
+    let address = try #require(threadLocal.flatMap { UInt64($0.split(separator: " ")[1].dropFirst(2), radix: 16) })
+    let thread = image.threads[0]
+    #expect(address < thread.threadPointer && thread.threadPointer - address <= image.header.staticTLSSize)
+    #expect(zip(image.regions, image.regions.dropFirst()).allSatisfy { $0.end <= $1.start })
+    #expect(image.regions.contains { $0.kind == UInt32(LT_REGION_MAIN_STACK) && ($0.start..<$0.end).contains(thread.stackPointer) })
+    let own = image.regions.filter { $0.kind == UInt32(LT_REGION_RECORDER) }
+    #expect(own.count > 3)
+    #expect(!image.words.keys.contains { address in own.contains { ($0.start..<$0.end).contains(address) } })
+    // Every word that is not part of a record is an address.
+    #expect(!image.words.contains { _, word in word >> 56 != 0 }, "no Swift in this program")
+  }
+
+  @Test("However a process ends, there is one snapshot of its end", arguments: [
+    "return", "exit", "atexit", "thread-exit", "main-thread-ends", "_exit", "_Exit", "quick_exit", "exec-fails",
+  ])
+  func ends(way: String) throws {
+    let (image, run) = try Self.snapshot([try TestProgram("endings.c").path(), way, "1000"])
+    run.expectSameBehaviour()
+    #expect(image.isComplete && image.isFrozen)
+    #expect(image.header.reason == UInt32(LT_SNAPSHOT_EXIT))
+  }
+
+  @Test("Exit handlers run after the snapshot, and none is lost when images come and go") func plugins() throws {
+    let plugin = try TestProgram("plugin.c", flags: ["-shared", "-fPIC"]).path()
+    let (image, run) = try Self.snapshot([try TestProgram("plugin-host.c").path(), plugin, plugin])
+    run.expectSameBehaviour()
+    #expect(image.isComplete)
+  }
+
+  @Test("Recording without snapshots leaves none") func switchedOff() throws {
+    let run = try TracedRun([try TestProgram("endings.c").path(), "exit", "1000"], options: ["--no-snapshots"])
+    #expect(try HeapImage.images(of: try run.onlyTrace().path).isEmpty)
+  }
+
+  @Test("Swift objects have their counts, collections their occupancy, and metadata is whole") func swiftObjects() throws {
+    let (image, run) = try Self.snapshot([try TestProgram("snapshot-objects.swift").path()])
+    #expect(image.isComplete)
+    var places: [String: UInt64] = [:]
+    for line in run.traced.output.split(separator: "\n") {
+      let fields = line.split(separator: " ")
+      places["\(fields[0]) \(fields[1])"] = UInt64(fields[2].dropFirst(2), radix: 16)
+    }
+    func word(_ name: String, _ offset: UInt64) throws -> UInt64 { image.words[try #require(places[name]) + offset, default: 0] }
+
+    let node = try #require(places["metadata node"])
+    for object in ["object first", "object second"] { #expect(try word(object, 0) == node) }
+    #expect(try word("object first", 16) == places["object second"])
+    // It was referred to weakly: its counts are in a side table, with the object's address. 150 in the dictionary and some more hold it.
+    let mark = try word("object first", 8)
+    #expect(mark >> 62 == 3)
+    let table = (mark & (1 << 62 - 1)) << 3
+    #expect(image.words[table] == places["object first"])
+    let strong = try #require(image.words[table + 16]) >> 33 & 0x3FFF_FFFF
+    #expect((150...200).contains(strong))
+    // The other has plain counts: 150 in the dictionary and 11 in the array.
+    let counts = try word("object second", 8)
+    #expect(counts & 1 == 1 && (161...200).contains(counts >> 33 & 0x3FFF_FFFF))
+    // Not a count, and no address.
+    #expect(try word("object second", 32) == 0)
+
+    #expect(try word("object array", 16) == 11)
+    #expect(try word("object dictionary", 16) == 300)
+    let scale = try word("object dictionary", 32)
+    #expect((9...12).contains(scale))
+    let bits = try (0..<(1 << scale / 64)).map { try word("object dictionary", 64 + 8 * $0).nonzeroBitCount }.reduce(0, +)
+    #expect(bits == 300)
+    #expect(try word("object set", 16) == 40)
+    let setScale = try word("object set", 32)
+    let setBits = try (0..<max(1, 1 << setScale / 64)).map { try word("object set", 56 + 8 * $0).nonzeroBitCount }.reduce(0, +)
+    #expect(setBits == 40)
+
+    // Size and alignment of instances; the generic argument, a tuple of two elements.
+    #expect(try word("metadata node", 24) & 0xFFFF_FFFF == 40)
+    let holder = try #require(places["metadata holder"])
+    let argument = (7..<12).compactMap { image.words[holder + 8 * $0] }.first { image.words[$0] == 0x301 }
+    #expect(try #require(argument.flatMap { image.words[$0 + 8] }) == 2)
+  }
+
+  @Test("No text or number of a user's is in a snapshot") func secrets() throws {
+    let secret = "zQ7vKx9wJq3TzYb8RmXk5PdWhG2nLs4C"
+    let directory = try TemporaryDirectory()
+    var command = Command(TracedRun.recordArguments(directory) + [try TestProgram("snapshot-secrets.swift").path(), secret])
+    command.environment["SECRET"] = secret
+    let outcome = try command.run()
+    #expect(outcome.end == .exit(0))
+    let trace = try #require(try TracedRun.traces(in: directory).first)
+    let image = try #require(try HeapImage.images(of: trace.path).last)
+    #expect(image.isComplete && image.words.count > 10_000)
+    // Any five bytes of it, forwards or backwards, or as UTF-16.
+    let forwards = Array(secret.utf8), wide = Array(secret.utf16).flatMap { [UInt8($0 & 0xFF), UInt8($0 >> 8)] }
+    var pieces: Set<UInt64> = []
+    for text in [forwards, forwards.reversed(), wide] {
+      for start in 0...(text.count - 5) { pieces.insert(text[start..<(start + 5)].reduce(0) { $0 << 8 | UInt64($1) }) }
+    }
+    func holdsPiece(_ bytes: some Sequence<UInt8>) -> Bool {
+      var last: UInt64 = 0
+      return bytes.contains { byte in
+        last = (last << 8 | UInt64(byte)) & 0xFF_FFFF_FFFF
+        return pieces.contains(last)
+      }
+    }
+    for (address, word) in image.words {
+      let bytes = (0..<8).map { UInt8(truncatingIfNeeded: word >> UInt64(8 * $0)) }
+      #expect(!holdsPiece(bytes), "\(String(word, radix: 16)) at \(String(address, radix: 16))")
+    }
+    for payload in image.payloads { #expect(!holdsPiece(payload)) }
+  }
+
+  @Test("Threads that allocate and lock are frozen a hundred times", arguments: [("snapshot-threads.c", "64", "100"), ("snapshot-tasks.swift", "64", "40")])
+  func busyThreads(program: String, threads: String, snapshots: String) throws {
+    let run = try TracedRun([try TestProgram(program).path(), threads, snapshots], options: ["--arc", "off"])
+    run.expectSameBehaviour()
+    let trace = try run.onlyTrace()
+    let images = try HeapImage.images(of: trace.path, words: { $0 % 20 == 1 })
+    #expect(images.count == Int(snapshots)! + 1)
+    for image in images {
+      #expect(image.isComplete && image.isFrozen, "\(image.header.number)")
+      #expect(image.threadsWithRegisters == image.threads.count)
+      if image.header.reason == UInt32(LT_SNAPSHOT_CALL) { #expect(image.threads.count >= Int(threads)!) }
+    }
+    #expect(images.first?.label == (program.hasSuffix(".c") ? "round 1" : "round"))
+    #expect(zip(images, images.dropFirst()).allSatisfy { $0.header.time < $1.header.time })
+    #expect(try TraceContents(trace.path).orphans == 0)
+  }
+
+  @Test("The processes that take a snapshot are invisible to calls of wait", arguments: ["0", "3"]) func family(threads: String) throws {
+    let run = try TracedRun([try TestProgram("snapshot-family.c").path(), threads])
+    run.expectSameBehaviour()
+    #expect(run.traced.output == "strangers 0, own child 1 with status 9, signals 1\n")
+    let images = try HeapImage.images(of: try run.onlyTrace().path)
+    #expect(images.count == 21 && images.allSatisfy(\.isComplete))
+  }
+
+  @Test("A process that may not be traced is copied while it runs", arguments: ["error", "kill", "no-dumps"]) func refused(way: String) throws {
+    let run = try TracedRun([try TestProgram("snapshot-refused.c").path(), way])
+    run.expectSameBehaviour()
+    #expect(run.traced.output == "still there\n")
+    let images = try HeapImage.images(of: try run.onlyTrace().path)
+    #expect(images.count == 2)
+    for image in images {
+      #expect(image.isComplete)
+      #expect(image.threads.count == 4)
+      // Whoever has all rights may trace anything.
+      if way != "no-dumps" || getuid() != 0 { #expect(!image.isFrozen && image.threadsWithRegisters == 1) }
+    }
+  }
+
+  @Test("A disk that is too full for a snapshot does not harm the program, and is told", .enabled(if: getuid() == 0)) func fullDisk() throws {
+    let directory = try TemporaryDirectory()
+    let mountPoint = directory.path + "/small"
+    try FileManager.default.createDirectory(atPath: mountPoint, withIntermediateDirectories: false)
+    let mounted = try Command(["mount", "-t", "tmpfs", "-o", "size=1m", "tmpfs", mountPoint]).run()
+    try #require(mounted.end == .exit(0), "cannot mount here: \(mounted.errorOutput)")
+    defer { _ = try? Command(["umount", mountPoint]).run() }
+    let program = [try TestProgram("snapshot-large.c").path(), "16"]
+    let untraced = try Command(program).run()
+    var traced = try Command([BuildProducts.leaktrace, "record", "--quiet", "-o", mountPoint + "/full.trace", "--"] + program).run()
+    let lines = TracedRun.separateRecorderLines(&traced)
+    #expect(traced == untraced)
+    #expect(lines.contains { $0.contains("snapshot") && $0.contains("No space left on device") }, "\(lines)")
+    let images = try HeapImage.images(of: mountPoint + "/full.trace")
+    #expect(images.allSatisfy { !$0.isComplete })
+    #expect(RecordedTrace(path: mountPoint + "/full.trace") != nil)
+  }
+}
