@@ -146,8 +146,26 @@ static LT_NOINLINE void call_on_stack(void (*function)(void *), uint8_t *top) {
       : "rax", "rbx", "rcx", "rdx", "rsi", "rdi", "r8", "r9", "r10", "r11", "memory", "cc");
 }
 
-/// The calling thread as it is here, or as it was when a signal interrupted it.
+extern const char __ehdr_start[] __attribute__((visibility("hidden")));
+extern const char etext[] __attribute__((visibility("hidden")));
+
+/// The frame of the function that the host called. Frames of this library are linked by rbp; a word in those below it is nobody's reference.
+static LT_ALWAYS_INLINE const uintptr_t *outermost_own_frame(void) {
+  const uintptr_t *frame = __builtin_frame_address(0);
+  for (int i = 0; i < 32; i++) {
+    uintptr_t caller = frame[1];
+    if (caller < (uintptr_t)__ehdr_start || caller >= (uintptr_t)etext) break;
+    const uintptr_t *next = (const uintptr_t *)frame[0];
+    if (next <= frame) break;
+    frame = next;
+  }
+  return frame;
+}
+
+/// The calling thread as it is in the host's code that called this library, or as it was when a signal interrupted it. What lies below the
+/// stack pointer is not in use: of an interrupted function the 128 bytes that the ABI lets it use are counted in.
 static LT_ALWAYS_INLINE void describe_self(struct lt_snapshot_thread *self, const ucontext_t *interrupted) {
+  enum { RED_ZONE = 128, SAVED_REGISTERS = 5 };
   uint64_t threadPointer;
   __asm__("movq %%fs:0, %0" : "=r"(threadPointer));
   *self = (struct lt_snapshot_thread){
@@ -156,24 +174,14 @@ static LT_ALWAYS_INLINE void describe_self(struct lt_snapshot_thread *self, cons
     static const uint8_t order[] = {REG_RAX, REG_RBX, REG_RCX, REG_RDX, REG_RSI, REG_RDI, REG_RBP, REG_R8, REG_R9, REG_R10, REG_R11, REG_R12, REG_R13,
                                     REG_R14, REG_R15};
     for (unsigned i = 0; i < sizeof order; i++) self->registers[i] = (uint64_t)interrupted->uc_mcontext.gregs[order[i]];
-    self->stackPointer = (uint64_t)interrupted->uc_mcontext.gregs[REG_RSP];
+    self->stackPointer = (uint64_t)interrupted->uc_mcontext.gregs[REG_RSP] - RED_ZONE;
     self->instructionPointer = (uint64_t)interrupted->uc_mcontext.gregs[REG_RIP];
     return;
   }
-  // The others are the caller's to save.
-  __asm__ volatile(
-      "movq %%rbx, 8(%0)\n"
-      "movq %%rbp, 48(%0)\n"
-      "movq %%r12, 88(%0)\n"
-      "movq %%r13, 96(%0)\n"
-      "movq %%r14, 104(%0)\n"
-      "movq %%r15, 112(%0)\n"
-      "movq %%rsp, (%1)\n"
-      "leaq 0(%%rip), %%rcx\n"
-      "movq %%rcx, (%2)\n"
-      :
-      : "r"(self->registers), "r"(&self->stackPointer), "r"(&self->instructionPointer)
-      : "rcx", "memory");
+  // The registers that a caller may expect to keep were pushed right below the frame's two words, those that were changed since at least.
+  const uintptr_t *frame = outermost_own_frame();
+  self->stackPointer = (uint64_t)(frame - SAVED_REGISTERS);
+  self->instructionPointer = frame[1];
 }
 
 /// Takes the variables, once a snapshot before this is done. A thread that has them never waits for another.

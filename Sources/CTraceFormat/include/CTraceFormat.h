@@ -378,7 +378,7 @@ enum {
 struct lt_snapshot_thread {
   uint32_t osThread;
   uint32_t flags; ///< LT_SNAPSHOT_THREAD_
-  uint64_t stackPointer;  ///< the stack is in use from here up
+  uint64_t stackPointer;  ///< the stack is in use from here up; but for LT_SNAPSHOT_THREAD_SELF also the ABI's 128 bytes below
   uint64_t threadPointer; ///< base of the thread's control block (fs)
   uint64_t instructionPointer;
   uint64_t registers[16]; ///< those that look like pointers; the others 0

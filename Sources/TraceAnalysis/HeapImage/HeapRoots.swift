@@ -64,7 +64,7 @@ public struct HeapRoots: Sendable {
           !thread.isSelf && found.kind != .mainStack
           && Self.isIdle(pointer..<min(end, max(pointer, thread.threadPointer)), image, regions, isWaiting)
         if !isIdle {
-          roots.append(HeapRoot(kind: .stack(thread: index), ranges: [max(found.range.lowerBound, pointer &- 128)..<end]))
+          roots.append(HeapRoot(kind: .stack(thread: index), ranges: [max(found.range.lowerBound, pointer &- (thread.isSelf ? 0 : 128))..<end]))
           roots.append(HeapRoot(kind: .registers(thread: index), ranges: [], values: thread.registers))
         }
       }

@@ -287,7 +287,13 @@ struct ObjectGraphBuilder {
   private mutating func read(_ node: Int) {
     let block = heap.blocks[node]
     let row = Int(nodeTypes[node])
-    if typeRows[row].isLeaf || idle.contains(UInt32(node)) { return }
+    if typeRows[row].isLeaf { return }
+    if idle.contains(UInt32(node)) {
+      if let next = image.word(at: block.address + 16), let found = idleContinuation(at: next) {
+        graph.addEdge(from: UInt32(node), to: found.rawValue, label: EdgeLabelID.scanned(offset: 16).rawValue, kind: EdgeStrength.conservative.rawValue)
+      }
+      return
+    }
     switch types[row].kind {
     case .sideTable: return
     case .malloc:
