@@ -190,6 +190,40 @@ import TraceAnalysis
     }
   }
 
+  @Test("A thread that cannot be stopped, since it waits for a child of vfork, stands still") func vforkParent() throws {
+    let run = try TracedRun([try TestProgram("snapshot-vfork.c").path()])
+    run.expectSameBehaviour()
+    let image = try #require(try HeapImage.images(of: try run.onlyTrace().path).first)
+    #expect(image.isComplete && image.isFrozen)
+    #expect(image.threads.count == 2 && image.threadsWithRegisters == 1)
+    let pause = try #require(image.end).pauseNanoseconds
+    #expect(pause > 0 && pause < 4_000_000_000)
+  }
+
+  @Test("A process that is killed while its snapshot is written leaves a trace that is closed") func killed() throws {
+    for delay in [0, 20_000, 60_000] {
+      let directory = try TemporaryDirectory()
+      let running = try Command(
+        TracedRun.recordArguments(directory) + [try TestProgram("snapshot-large.c").path(), "200", "wait"]).start()
+      func trace() throws -> RecordedTrace? { try TracedRun.traces(in: directory).first }
+      for _ in 0..<1000 {
+        if let path = try trace()?.path, !(try HeapImage.images(of: path, words: { _ in false })).isEmpty { break }
+        usleep(5_000)
+      }
+      usleep(UInt32(delay))
+      let processID = try #require(try trace()).processID
+      kill(Int32(processID), SIGKILL)
+      #expect(try running.wait().end == .signal(SIGKILL))
+      let found = try #require(try trace())
+      #expect(found.state == .closed(.recovered))
+      #expect(try TraceContents(found.path).orphans == 0)
+      // The copy has noticed as well.
+      usleep(200_000)
+      #expect(try trace()?.fileSize == found.fileSize)
+      #expect(try HeapImage.images(of: found.path, words: { _ in false }).count == 1)
+    }
+  }
+
   @Test("A disk that is too full for a snapshot does not harm the program, and is told", .enabled(if: getuid() == 0)) func fullDisk() throws {
     let directory = try TemporaryDirectory()
     let mountPoint = directory.path + "/small"
