@@ -152,7 +152,9 @@ import TraceAnalysis
     for payload in image.payloads { #expect(!holdsPiece(payload)) }
   }
 
-  @Test("Threads that allocate and lock are frozen a hundred times", arguments: [("snapshot-threads.c", "64", "100"), ("snapshot-tasks.swift", "64", "20")])
+  @Test("Threads that allocate and lock are frozen again and again", arguments: [
+    ("snapshot-threads.c", "64", "100"), ("snapshot-tasks.swift", "64", "20"),
+  ])
   func busyThreads(program: String, threads: String, snapshots: String) throws {
     let run = try TracedRun([try TestProgram(program).path(), threads, snapshots], options: ["--arc", "off"])
     run.expectSameBehaviour()
