@@ -22,7 +22,8 @@ bool lt_exact_words_init(struct lt_exact_words *words, uint64_t limit);
 void lt_exact_words_free(struct lt_exact_words *words);
 /// Adds words; those beyond the limit are forgotten. The address is a multiple of 8.
 static inline void lt_exact_words_add(struct lt_exact_words *words, uint64_t address, uint64_t count, uint32_t keptBytes) {
-  if (words->count < words->limit && count && count <= UINT32_MAX) words->ranges[words->count++] = (struct lt_exact_range){address, (uint32_t)count, keptBytes};
+  if (words->count == words->limit || count == 0 || count > UINT32_MAX) return;
+  words->ranges[words->count++] = (struct lt_exact_range){address, (uint32_t)count, keptBytes};
 }
 /// Puts them in order of address, and makes one of those that overlap and are kept whole. n log n. False without memory.
 bool lt_exact_words_sort(struct lt_exact_words *words);

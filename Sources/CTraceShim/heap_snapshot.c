@@ -238,10 +238,11 @@ void lt_snapshot_at_signal(const ucontext_t *interrupted) { take_last(LT_SNAPSHO
 
 void lt_snapshot_at_switch(void) {
   uint32_t asked = LT_SWITCH_SNAPSHOT;
-  if (atomic_compare_exchange_strong(lt_pause_switch, &asked, LT_SWITCH_RECORD)) lt_snapshot_take(LT_SNAPSHOT_REQUEST, NULL, NULL, LT_SNAPSHOT_RETURNS);
+  if (!atomic_compare_exchange_strong(lt_pause_switch, &asked, LT_SWITCH_RECORD)) return;
+  lt_snapshot_take(LT_SNAPSHOT_REQUEST, NULL, NULL, LT_SNAPSHOT_RETURNS);
 }
 
-/// For the traced program itself: takes a snapshot, named `label` (UTF-8, may be NULL), and returns while it is being written. Returns its number, from 1, or
-/// −errno. By any thread; waits for a snapshot that is being written.
+/// For the traced program itself: takes a snapshot, named `label` (UTF-8, may be NULL), and returns while it is being written. Returns its
+/// number, from 1, or −errno. By any thread; waits for a snapshot that is being written.
 LT_EXPORT int LT_HOOK(leaktrace_snapshot)(const char *label);
 LT_EXPORT int LT_HOOK(leaktrace_snapshot)(const char *label) { return lt_snapshot_take(LT_SNAPSHOT_CALL, label, NULL, LT_SNAPSHOT_FOLLOWS); }

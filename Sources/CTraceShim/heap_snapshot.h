@@ -15,8 +15,9 @@ enum lt_snapshot_wait {
   LT_SNAPSHOT_WAITS = 2,    ///< for that, and until its own image is written
 };
 
-/// Takes a snapshot. By any thread, in a hook or in a signal handler; never waits for a lock. `label` may be NULL. `interrupted` is where a signal
-/// found the calling thread, NULL elsewhere. Returns its number, or −errno: −EBUSY while another is being taken, −ENODEV when nothing is recorded.
+/// Takes a snapshot. By any thread, in a hook or in a signal handler; never waits for a lock. `label` may be NULL. `interrupted` is where a
+/// signal found the calling thread, NULL elsewhere. Returns its number, or −errno: −EBUSY while another is being taken, −ENODEV when nothing
+/// is recorded.
 /// Every wait has a limit of some minutes.
 int lt_snapshot_take(uint32_t reason, const char *label, const ucontext_t *interrupted, enum lt_snapshot_wait wait);
 /// The snapshot at the beginning of the end, once a process: later calls return at once, unless the first is still at it.

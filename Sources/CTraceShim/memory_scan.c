@@ -80,7 +80,8 @@ bool lt_is_reference_count(uint64_t word) {
 /// What is kept as it is of an object at `address`, whose first word is known to be its metadata and whose second is at hand: at most
 /// OBJECT_RANGES ranges; `aside` of them, the first, are not part of the object. 0 if it is no object.
 enum { OBJECT_RANGES = 7 };
-static unsigned object_ranges(struct lt_memory_scan *s, uint64_t address, uint32_t storage, uint64_t count, struct lt_exact_range ranges[OBJECT_RANGES], unsigned *aside) {
+static unsigned object_ranges(struct lt_memory_scan *s, uint64_t address, uint32_t storage, uint64_t count,
+                              struct lt_exact_range ranges[OBJECT_RANGES], unsigned *aside) {
   unsigned n = 0;
   *aside = 0;
   if (!lt_is_reference_count(count)) return 0;

@@ -37,7 +37,7 @@ struct lt_memory_scan {
 /// Indexes the map and finds the metadata. Marks those of the map's read-only mappings of files that the loader wrote to as captured.
 /// Returns 0 or −errno.
 int lt_memory_scan_prepare(struct lt_memory_scan *scan, struct lt_memory_map *map);
-/// Encodes and writes the image: all captured regions but unused stack. Returns 0 or −errno. Linear in the resident memory, at about a nanosecond a word.
+/// Encodes and writes the image: all captured regions but unused stack. Returns 0 or −errno. Linear in the resident memory.
 int lt_memory_scan_run(struct lt_memory_scan *scan);
 void lt_memory_scan_free(struct lt_memory_scan *scan);
 

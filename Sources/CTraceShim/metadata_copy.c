@@ -34,7 +34,9 @@ static void find(struct walk *w, uint64_t metadata) {
 }
 
 /// Words from `first` words before the record on.
-static void add(struct walk *w, uint64_t metadata, uint64_t first, uint64_t count) { lt_exact_words_add(w->words, metadata - 8 * first, first + count, 8); }
+static void add(struct walk *w, uint64_t metadata, uint64_t first, uint64_t count) {
+  lt_exact_words_add(w->words, metadata - 8 * first, first + count, 8);
+}
 
 static void find_arguments(struct walk *w, uint64_t arguments, uint64_t genericHeader) {
   unsigned parameters = lt_short_at(genericHeader + 8), keyArguments = lt_short_at(genericHeader + 12);

@@ -65,7 +65,9 @@ static void on_request(int number, siginfo_t *information, void *context) {
   }
 }
 
-static bool is_handled_here(int number) { return number == SIGTERM || number == SIGINT || number == SIGHUP || (number > 0 && number == requestSignal); }
+static bool is_handled_here(int number) {
+  return number == SIGTERM || number == SIGINT || number == SIGHUP || (number > 0 && number == requestSignal);
+}
 
 static bool is_ours(const struct sigaction *action) { return action->sa_sigaction == on_ending_signal || action->sa_sigaction == on_request; }
 
@@ -132,7 +134,9 @@ LT_EXPORT int LT_HOOK(sigaction)(int number, const struct sigaction *action, str
   return change_action(number, action, old);
 }
 extern int __sigaction(int, const struct sigaction *, struct sigaction *);
-LT_EXPORT int LT_HOOK(__sigaction)(int number, const struct sigaction *action, struct sigaction *old) { return LT_HOOK(sigaction)(number, action, old); }
+LT_EXPORT int LT_HOOK(__sigaction)(int number, const struct sigaction *action, struct sigaction *old) {
+  return LT_HOOK(sigaction)(number, action, old);
+}
 
 typedef void (*signal_handler)(int);
 

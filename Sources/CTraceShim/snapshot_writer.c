@@ -203,8 +203,8 @@ static uint64_t pause_nanoseconds(void) {
 
 static int write_end(const struct lt_memory_scan *scan, int error) {
   struct lt_snapshot_end end = {
-      .number = writer.job->snapshot.number, .error = -error, .partCount = scan->partCount, .pageCount = scan->pageCount, .wordCount = scan->wordCount,
-      .capturedBytes = scan->capturedBytes, .pauseNanoseconds = pause_nanoseconds(),
+      .number = writer.job->snapshot.number, .error = -error, .partCount = scan->partCount, .pageCount = scan->pageCount,
+      .wordCount = scan->wordCount, .capturedBytes = scan->capturedBytes, .pauseNanoseconds = pause_nanoseconds(),
       .totalNanoseconds = lt_clock_nanoseconds(CLOCK_MONOTONIC) - writer.job->startNanoseconds};
   return append(LT_CHUNK_SNAPSHOT_END, &end, sizeof end);
 }

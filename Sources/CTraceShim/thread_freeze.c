@@ -19,7 +19,8 @@
 
 enum {
   STACK_SIZE = 256 << 10, THREAD_NUMBER_LIMIT = 1 << 22, STOP_EVENT = 128, PASS_LIMIT = 1000,
-  STOP_MILLISECONDS = 1000, ///< for all threads to stop
+  PATIENCE_MILLISECONDS = 200, ///< for threads to stop that the kernel does not let run
+  STOP_MILLISECONDS = 5000,     ///< for all threads to stop, on a machine with more to do
 };
 
 /// What is known of the thread at the same index of `lt_freeze.threads`.
@@ -173,7 +174,8 @@ static void take_reports(uint32_t *running) {
   }
 }
 
-/// Whether threads that have not stopped are all in waits that nothing interrupts, a parent in vfork for example: those stand still.
+/// Whether threads that have not stopped are all in waits that nothing interrupts, a parent in vfork for example. Those stand still: they stop
+/// before they are back in the program.
 static bool stand_still(const struct lt_freeze *f) {
   for (uint32_t i = 1; i < f->threadCount; i++) {
     if (tracees[i].isStopped || tracees[i].isGone) continue;
@@ -194,21 +196,22 @@ static void read_registers(struct lt_snapshot_thread *thread) {
   memcpy(thread->registers, registers, sizeof registers);
 }
 
-/// Stops all threads but the one that waits for this. False when that is refused.
+/// Stops all threads but the one that waits for this. False when that is refused, or takes too long.
 static bool stop_all(struct lt_freeze *f) {
-  uint64_t deadline = lt_clock_nanoseconds(CLOCK_MONOTONIC) + STOP_MILLISECONDS * 1000000ull;
+  uint64_t begin = lt_clock_nanoseconds(CLOCK_MONOTONIC);
   uint32_t running = 0;
   for (int pass = 0; pass < PASS_LIMIT; pass++) {
     int found = attach_new(f);
     if (found < 0) return false;
     // Threads that stand still make no new ones.
-    if (found == 0 && pass > 0) return true;
+    if (found == 0) return true;
     running += (uint32_t)found;
     for (unsigned round = 0; running > 0; round++) {
       take_reports(&running);
       if (running == 0) break;
-      if (round % 64 == 63 && stand_still(f)) break;
-      if (lt_clock_nanoseconds(CLOCK_MONOTONIC) > deadline) return true;
+      uint64_t milliseconds = (lt_clock_nanoseconds(CLOCK_MONOTONIC) - begin) / 1000000;
+      if (milliseconds > STOP_MILLISECONDS) return false;
+      if (milliseconds > PATIENCE_MILLISECONDS && stand_still(f)) break;
       sleep_microseconds(round < 8 ? 20 : 500);
     }
   }

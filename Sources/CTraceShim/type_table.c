@@ -153,7 +153,8 @@ void lt_type_table_reset(void) {
 
 static uint32_t storage_of(const char *name) {
   static const struct { const char *prefix; uint32_t storage; } known[] = {
-      {"Swift._ContiguousArrayStorage<", LT_STORAGE_ARRAY}, {"Swift._DictionaryStorage<", LT_STORAGE_DICTIONARY}, {"Swift._SetStorage<", LT_STORAGE_SET}};
+      {"Swift._ContiguousArrayStorage<", LT_STORAGE_ARRAY}, {"Swift._DictionaryStorage<", LT_STORAGE_DICTIONARY},
+      {"Swift._SetStorage<", LT_STORAGE_SET}};
   for (int i = 0; i < 3; i++)
     if (strncmp(name, known[i].prefix, strlen(known[i].prefix)) == 0) return known[i].storage;
   return LT_STORAGE_NONE;

@@ -20,6 +20,8 @@ import TraceAnalysis
 /// | 4 | done, but a trace is damaged or cut short: the result covers what is readable |
 /// | 5 | the result could not be written |
 /// | 64 | the command line is wrong |
+///
+/// `pause`, `resume` and `snapshot` read none: they exit with 0 if the process did what it was told, and with 1 if not.
 enum ExitStatus: Int32 {
   case success = 0
   case findings = 1

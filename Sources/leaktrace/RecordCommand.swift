@@ -17,6 +17,10 @@ struct RecordCommand: ParsableCommand {
 
       In the output path %p stands for the process ID, %n for the program's name and %% for a percent sign.
 
+      When the program exits, or is ended by SIGTERM, SIGINT or SIGHUP, an image of its heap is written to the trace: \
+      addresses and what is needed to understand them, no text or numbers of its own. 'leaktrace snapshot PID' writes one \
+      at any time. A second signal, two seconds later or more, ends the program at once.
+
       A progress line is shown on standard error while that is a terminal and standard output is not, so that \
       the program's own screen stays as it is; --progress shows it in any case.
       """)

@@ -1,5 +1,5 @@
-// Keeps blocks in the ways that a program does, and prints where: "slot ADDRESS VALUE" for words that an image of its memory holds, "hole ADDRESS" for
-// those that it does not. Then it ends, or waits. Usage: snapshot-heap return | exit | pause | stop-signals | alone
+// Keeps blocks in the ways that a program does, and prints where: "slot ADDRESS VALUE NAME" for words that an image of its memory holds,
+// "hole ADDRESS" for those that it does not. Then it ends, or waits. Usage: snapshot-heap return | exit | pause | stop-signals | alone
 #define _GNU_SOURCE
 #include <pthread.h>
 #include <signal.h>

@@ -4,6 +4,10 @@
 #define LEAKTRACE_SHIM_H
 
 #include "../environment.h"
+#include "../exact_words.h"
+#include "../memory_map.h"
+#include "../memory_scan.h"
+#include "../page_encoder.h"
 #include "../prologue.h"
 #include "../unwind_table.h"
 

@@ -1,0 +1,32 @@
+// Takes a snapshot of itself while another of its threads waits for a child made by vfork, and is not to be stopped.
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static volatile int isWaiting;
+static void *parent(void *unused) {
+  isWaiting = 1;
+  pid_t child = vfork();
+  if (child == 0) {
+    sleep(2);
+    _exit(0);
+  }
+  int status;
+  waitpid(child, &status, 0);
+  return unused;
+}
+
+int main(void) {
+  pthread_t thread;
+  pthread_create(&thread, NULL, parent, NULL);
+  while (!isWaiting) usleep(1000);
+  usleep(100000);
+  int (*snapshot)(const char *) = (int (*)(const char *))dlsym(RTLD_DEFAULT, "leaktrace_snapshot");
+  if (snapshot && snapshot("during vfork") != 1) return 3;
+  pthread_join(thread, NULL);
+  puts("joined");
+  return 0;
+}
