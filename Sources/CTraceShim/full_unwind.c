@@ -35,6 +35,19 @@ static LT_NOINLINE bool caller_registers(struct lt_thread *t, const uintptr_t *h
   return false;
 }
 
+bool lt_unwind_out_of(struct lt_thread *t, const uintptr_t *hookFrame, bool (*isPassed)(uintptr_t), struct lt_registers *result) {
+  enum { LIMIT = 64 };
+  lt_stack_memory_enter(t, (uintptr_t)__builtin_frame_address(0));
+  if (!caller_registers(t, hookFrame, result)) return false;
+  for (int i = 0; i < LIMIT && isPassed(result->value[LT_REG_RA]); i++) {
+    struct lt_unwind_row row;
+    uint64_t before = result->value[LT_REG_RSP];
+    if (!lt_unwind_row(result->value[LT_REG_RA], false, &row) || !lt_unwind_apply(&row, result, is_readable, t)) return false;
+    if (result->value[LT_REG_RSP] <= before) return false;
+  }
+  return result->value[LT_REG_RA] != 0;
+}
+
 /// Where the concurrency runtime entered a task's code.
 struct task_entry {
   struct lt_registers runner; ///< as they are in the runtime's function; LT_REG_RA 0 if there is none

@@ -4,6 +4,7 @@
 #define LEAKTRACE_FULL_UNWIND_H
 
 #include "thread_state.h"
+#include "unwind_table.h"
 
 struct lt_full_stack {
   uint64_t *keys; ///< innermost first; the caller's memory
@@ -14,5 +15,9 @@ struct lt_full_stack {
 
 /// Unwinds the stack of the caller of the hook whose frame address is given. `keys` are frame keys; those of async callers included.
 void lt_full_unwind(struct lt_thread *thread, const uintptr_t *hookFrame, struct lt_full_stack *stack);
+
+/// The registers of the innermost frame whose code `isPassed` does not let pass, beginning with the caller of the hook that has `hookFrame`:
+/// as they will be when that frame goes on. False if the stack cannot be followed so far.
+bool lt_unwind_out_of(struct lt_thread *t, const uintptr_t *hookFrame, bool (*isPassed)(uintptr_t), struct lt_registers *result);
 
 #endif

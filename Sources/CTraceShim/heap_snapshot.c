@@ -4,6 +4,7 @@
 #include "heap_snapshot.h"
 
 #include "event_buffer.h"
+#include "full_unwind.h"
 #include "hook.h"
 #include "image_list.h"
 #include "message.h"
@@ -15,6 +16,7 @@
 #include <linux/futex.h>
 #include <signal.h>
 #include <string.h>
+#include <sys/auxv.h>
 #include <sys/wait.h>
 
 enum {
@@ -162,6 +164,12 @@ static LT_ALWAYS_INLINE const uintptr_t *outermost_own_frame(void) {
   return frame;
 }
 
+/// The C library and the loader: on a thread's way to its end their frames come after the host's, and hold no references.
+static bool is_passed(uintptr_t address) {
+  return lt_image_list_has_both(address, (uintptr_t)getauxval) || lt_image_list_has_both(address, getauxval(AT_BASE)) ||
+         (address >= (uintptr_t)__ehdr_start && address < (uintptr_t)etext);
+}
+
 /// The calling thread as it is in the host's code that called this library, or as it was when a signal interrupted it. What lies below the
 /// stack pointer is not in use: of an interrupted function the 128 bytes that the ABI lets it use are counted in.
 static LT_ALWAYS_INLINE void describe_self(struct lt_snapshot_thread *self, const ucontext_t *interrupted) {
@@ -178,8 +186,18 @@ static LT_ALWAYS_INLINE void describe_self(struct lt_snapshot_thread *self, cons
     self->instructionPointer = (uint64_t)interrupted->uc_mcontext.gregs[REG_RIP];
     return;
   }
-  // The registers that a caller may expect to keep were pushed right below the frame's two words, those that were changed since at least.
   const uintptr_t *frame = outermost_own_frame();
+  struct lt_registers registers;
+  struct lt_thread *t = lt_thread_self();
+  if (t && lt_unwind_out_of(t, frame, is_passed, &registers)) {
+    self->registers[1] = registers.value[LT_REG_RBX];
+    self->registers[6] = registers.value[LT_REG_RBP];
+    for (int i = 12; i < 16; i++) self->registers[i - 1] = registers.value[i];
+    self->stackPointer = registers.value[LT_REG_RSP];
+    self->instructionPointer = registers.value[LT_REG_RA];
+    return;
+  }
+  // The registers that a caller may expect to keep were pushed right below the frame's two words, those that were changed since at least.
   self->stackPointer = (uint64_t)(frame - SAVED_REGISTERS);
   self->instructionPointer = frame[1];
 }

@@ -160,6 +160,13 @@ bool lt_image_list_covers(uintptr_t address) {
   return false;
 }
 
+bool lt_image_list_has_both(uintptr_t a, uintptr_t b) {
+  for (uint32_t i = 0; i < imageCount; i++) {
+    if (a >= images[i].start && a < images[i].end) return b >= images[i].start && b < images[i].end;
+  }
+  return false;
+}
+
 void lt_image_list_reset(void) {
   imageCount = 0;
   lastAdds = lastSubs = 0;

@@ -248,7 +248,7 @@ struct FindingBuilder {
     if first.kind == .user || isProgramClass { return .program }
     let between = inner.prefix { $0.kind != .user }
     let hasUser = between.count < inner.count
-    if !isObject, AllocationFunctions.isRuntimeInternal(first) { return .runtime }
+    if !isObject, between.contains(where: { AllocationFunctions.isRuntimeInternal($0) }) { return .runtime }
     if !hasUser { return isObject ? .library("made by \(first.function) without a caller in the program") : .runtime }
     let own = type.name.prefix { $0 != "<" }
     for frame in between {

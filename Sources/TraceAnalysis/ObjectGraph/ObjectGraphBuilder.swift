@@ -128,6 +128,8 @@ struct ObjectGraphBuilder {
   private var nodeTypes: [UInt32]
   private var deinitialised: NodeSet
   private let idle: NodeSet
+  /// By block of a task's memory: the task.
+  private var taskOfSlab: [UInt32: UInt32] = [:]
   private var dangling: [ObjectGraph.DanglingReference] = []
   private var heapExtent: Range<UInt64>
   private var isTaskMetadata: [UInt64: Bool] = [:]
@@ -152,6 +154,7 @@ struct ObjectGraphBuilder {
     builder.classify(typeOf)
     builder.markSideTables()
     builder.markIdleContinuations()
+    builder.markTaskMemory()
     for node in 0..<heap.count { builder.read(node) }
     builder.readRoots()
     let scanned = builder.typeRows.indices.filter { index in
@@ -245,7 +248,7 @@ struct ObjectGraphBuilder {
   }
 
   /// libdispatch keeps some continuations of each thread for later: their words are what the last use left behind. A list begins in
-  /// thread-local memory; each has no flags, a link at 16, the function it called at 32.
+  /// thread-local memory; each has flags or the address of a table first, a link at 16, the function it called at 32.
   /// Source: swiftlang/swift-corelibs-libdispatch, src/inline_internal.h and src/queue_internal.h.
   private mutating func markIdleContinuations() {
     for root in roots.roots {
@@ -263,8 +266,34 @@ struct ObjectGraphBuilder {
 
   private func idleContinuation(at address: UInt64) -> BlockID? {
     guard heapExtent.contains(address), let found = heap.block(containing: address), heap[found].address == address, heap[found].size == 64,
-      types[Int(nodeTypes[Int(found.rawValue)])].qualifiedName == Operation.calloc.name, image.word(at: address) == nil, image.word(at: address + 8) == nil,
+      types[Int(nodeTypes[Int(found.rawValue)])].qualifiedName == Operation.calloc.name, image.word(at: address).map({ roots.isImage($0) }) ?? true, image.word(at: address + 8) == nil,
       let function = image.word(at: address + 32), roots.isImage(function)
+    else { return nil }
+    return found
+  }
+
+  /// A task takes further memory for its functions' frames in slabs, which point back to it in many places: a part of it, not something it holds.
+  /// A slab begins with the address of a metadata record that is all 0, and of the next slab.
+  /// Source: swiftlang/swift, stdlib/public/runtime/StackAllocator.h.
+  private mutating func markTaskMemory() {
+    for node in 0..<heap.count where types[Int(nodeTypes[node])].kind == .task {
+      let block = heap.blocks[node]
+      var found: [UInt64] = []
+      image.forEachWord(in: block.address + 16..<block.address &+ max(block.size, 16)) { found.append($1 & Self.addressBits & ~7) }
+      for candidate in found {
+        var next: UInt64? = candidate
+        while let at = next, let slab = slab(at: at), taskOfSlab[slab.rawValue] == nil {
+          taskOfSlab[slab.rawValue] = UInt32(node)
+          next = image.word(at: at + 8)
+        }
+      }
+    }
+  }
+
+  private func slab(at address: UInt64) -> BlockID? {
+    guard heapExtent.contains(address), let found = heap.block(containing: address), heap[found].address == address, heap[found].size >= 256,
+      types[Int(nodeTypes[Int(found.rawValue)])].kind == .malloc, let metadata = image.word(at: address), roots.isImage(metadata),
+      layouts?.metadataKind(at: metadata) == 0, layouts?.metadataKind(at: metadata + 8) == 0
     else { return nil }
     return found
   }
@@ -450,8 +479,9 @@ struct ObjectGraphBuilder {
     // Blocks of C code and tasks have pointers into themselves that keep nothing.
     let kind = types[Int(nodeTypes[node])].kind
     let isObject = kind.isCounted && kind != .task
+    let task = kind == .malloc && !taskOfSlab.isEmpty ? taskOfSlab[UInt32(node)] : nil
     image.forEachWord(in: range) { address, value in
-      guard let target = target(of: value, acceptsInterior: false), Int(target) != node || isObject else { return }
+      guard let target = target(of: value, acceptsInterior: false), Int(target) != node || isObject, target != task else { return }
       graph.addEdge(
         from: UInt32(node), to: target, label: label ?? EdgeLabelID.scanned(offset: address - block.address).rawValue,
         kind: EdgeStrength.conservative.rawValue)

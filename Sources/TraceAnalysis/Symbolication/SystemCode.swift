@@ -48,7 +48,12 @@ struct SystemCode {
 
   /// A function that has this symbol comes from the platform, though it is linked into the program.
   static func isSystemFunction(_ mangled: String) -> Bool {
-    startFunctions.contains(mangled) || functions.contains { mangled.hasPrefix($0) }
+    startFunctions.contains(mangled) || functions.contains { mangled.hasPrefix($0) } || isLocalRuntimeFunction(mangled)
+  }
+
+  /// A function of one file of the Swift runtime: `_ZL` and the length of a name that begins with `swift_`.
+  private static func isLocalRuntimeFunction(_ mangled: String) -> Bool {
+    mangled.hasPrefix("_ZL") && mangled.dropFirst(3).drop { $0.isNumber }.hasPrefix("swift_")
   }
 
   /// The kind of a frame in an image that may be the program's.
