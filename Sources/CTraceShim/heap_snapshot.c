@@ -12,6 +12,7 @@
 #include "thread_freeze.h"
 #include "trace_file.h"
 
+#include <dlfcn.h>
 #include <errno.h>
 #include <linux/futex.h>
 #include <signal.h>
@@ -37,9 +38,13 @@ static struct lt_freeze freeze;
 static uint8_t *stack;
 static _Atomic pid_t copy; ///< the process that writes
 
+static uintptr_t exitFunction; ///< of the C library
+static bool isInExitHandlers;  ///< the walk is still inside of its frame
+
 void lt_snapshot_init(bool on) {
   isOn = on;
   if (!on) return;
+  if (!exitFunction) exitFunction = (uintptr_t)dlsym(RTLD_NEXT, "exit"); // by the constructor: later the loader's lock may be held
   progress = lt_map_shared(4096);
   stack = lt_map_private(STACK_SIZE);
   job.threads = lt_map_private(THREAD_LIMIT * sizeof *job.threads);
@@ -170,9 +175,16 @@ static bool is_passed(uintptr_t address) {
          (address >= (uintptr_t)__ehdr_start && address < (uintptr_t)etext);
 }
 
+/// Everything that exit called, and then the C library: whoever returned from main or called exit is not passed.
+static bool is_passed_by_exit(uintptr_t address) {
+  enum { EXIT_SIZE = 96 };
+  if (address > exitFunction && address <= exitFunction + EXIT_SIZE) isInExitHandlers = false;
+  return isInExitHandlers || is_passed(address);
+}
+
 /// The calling thread as it is in the host's code that called this library, or as it was when a signal interrupted it. What lies below the
 /// stack pointer is not in use: of an interrupted function the 128 bytes that the ABI lets it use are counted in.
-static LT_ALWAYS_INLINE void describe_self(struct lt_snapshot_thread *self, const ucontext_t *interrupted) {
+static LT_ALWAYS_INLINE void describe_self(struct lt_snapshot_thread *self, uint32_t reason, const ucontext_t *interrupted) {
   enum { RED_ZONE = 128, SAVED_REGISTERS = 5 };
   uint64_t threadPointer;
   __asm__("movq %%fs:0, %0" : "=r"(threadPointer));
@@ -189,7 +201,9 @@ static LT_ALWAYS_INLINE void describe_self(struct lt_snapshot_thread *self, cons
   const uintptr_t *frame = outermost_own_frame();
   struct lt_registers registers;
   struct lt_thread *t = lt_thread_self();
-  if (t && lt_unwind_out_of(t, frame, is_passed, &registers)) {
+  isInExitHandlers = true;
+  if (t && ((reason == LT_SNAPSHOT_EXIT && exitFunction && lt_unwind_out_of(t, frame, is_passed_by_exit, &registers)) ||
+            lt_unwind_out_of(t, frame, is_passed, &registers))) {
     self->registers[1] = registers.value[LT_REG_RBX];
     self->registers[6] = registers.value[LT_REG_RBP];
     for (int i = 12; i < 16; i++) self->registers[i - 1] = registers.value[i];
@@ -230,7 +244,7 @@ int lt_snapshot_take(uint32_t reason, const char *label, const ucontext_t *inter
     size_t length = label ? strnlen(label, sizeof job.label - 1) : 0;
     memcpy(job.label, label ? label : "", length);
     job.label[length] = 0;
-    describe_self(&job.threads[0], interrupted);
+    describe_self(&job.threads[0], reason, interrupted);
     call_on_stack(begin, stack + STACK_SIZE);
     bool isBegun = freeze.copy > 0;
     result = isBegun ? (int)job.snapshot.number : freeze.copy;

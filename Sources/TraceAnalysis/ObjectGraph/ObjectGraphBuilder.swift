@@ -257,19 +257,26 @@ struct ObjectGraphBuilder {
         var heads: [UInt64] = []
         image.forEachWord(in: range) { heads.append($1) }
         for head in heads {
-          var next: UInt64? = head
-          while let at = next, let found = idleContinuation(at: at), idle.insert(found.rawValue) { next = image.word(at: at + 16) }
+          guard let first = continuation(at: head), isUsed(head) else { continue }
+          var next: BlockID? = first
+          while let found = next, idle.insert(found.rawValue) { next = image.word(at: heap[found].address + 16).flatMap { continuation(at: $0) } }
         }
       }
     }
   }
 
-  private func idleContinuation(at address: UInt64) -> BlockID? {
+  private func continuation(at address: UInt64) -> BlockID? {
     guard heapExtent.contains(address), let found = heap.block(containing: address), heap[found].address == address, heap[found].size == 64,
-      types[Int(nodeTypes[Int(found.rawValue)])].qualifiedName == Operation.calloc.name, image.word(at: address).map({ roots.isImage($0) }) ?? true, image.word(at: address + 8) == nil,
-      let function = image.word(at: address + 32), roots.isImage(function)
+      types[Int(nodeTypes[Int(found.rawValue)])].qualifiedName == Operation.calloc.name
     else { return nil }
     return found
+  }
+
+  private func isUsed(_ continuation: UInt64) -> Bool {
+    guard image.word(at: continuation).map({ roots.isImage($0) }) ?? true, image.word(at: continuation + 8) == nil,
+      let function = image.word(at: continuation + 32)
+    else { return false }
+    return roots.isImage(function)
   }
 
   /// A task takes further memory for its functions' frames in slabs, which point back to it in many places: a part of it, not something it holds.
@@ -318,7 +325,7 @@ struct ObjectGraphBuilder {
     let row = Int(nodeTypes[node])
     if typeRows[row].isLeaf { return }
     if idle.contains(UInt32(node)) {
-      if let next = image.word(at: block.address + 16), let found = idleContinuation(at: next) {
+      if let next = image.word(at: block.address + 16), let found = continuation(at: next) {
         graph.addEdge(from: UInt32(node), to: found.rawValue, label: EdgeLabelID.scanned(offset: 16).rawValue, kind: EdgeStrength.conservative.rawValue)
       }
       return
