@@ -35,17 +35,33 @@ static LT_NOINLINE bool caller_registers(struct lt_thread *t, const uintptr_t *h
   return false;
 }
 
-bool lt_unwind_out_of(struct lt_thread *t, const uintptr_t *hookFrame, bool (*isPassed)(uintptr_t), struct lt_registers *result) {
+static bool step_out_of(struct lt_thread *t, bool (*isPassed)(uintptr_t), struct lt_registers *registers) {
   enum { LIMIT = 64 };
-  lt_stack_memory_enter(t, (uintptr_t)__builtin_frame_address(0));
-  if (!caller_registers(t, hookFrame, result)) return false;
-  for (int i = 0; i < LIMIT && isPassed(result->value[LT_REG_RA]); i++) {
+  for (int i = 0; i < LIMIT && isPassed(registers->value[LT_REG_RA]); i++) {
     struct lt_unwind_row row;
-    uint64_t before = result->value[LT_REG_RSP];
-    if (!lt_unwind_row(result->value[LT_REG_RA], false, &row) || !lt_unwind_apply(&row, result, is_readable, t)) return false;
-    if (result->value[LT_REG_RSP] <= before) return false;
+    uint64_t before = registers->value[LT_REG_RSP];
+    if (!lt_unwind_row(registers->value[LT_REG_RA], false, &row) || !lt_unwind_apply(&row, registers, is_readable, t)) return false;
+    if (registers->value[LT_REG_RSP] <= before) return false;
   }
-  return result->value[LT_REG_RA] != 0;
+  return registers->value[LT_REG_RA] != 0;
+}
+
+bool lt_unwind_out_of(struct lt_thread *t, const uintptr_t *hookFrame, bool (*isPassed)(uintptr_t), struct lt_registers *result) {
+  lt_stack_memory_enter(t, (uintptr_t)__builtin_frame_address(0));
+  return caller_registers(t, hookFrame, result) && step_out_of(t, isPassed, result);
+}
+
+bool lt_unwind_from_call(struct lt_thread *t, uintptr_t function, size_t size, bool (*isPassed)(uintptr_t), struct lt_registers *result) {
+  enum { FAR = 1 << 16 };
+  uintptr_t start = (uintptr_t)__builtin_frame_address(0) & ~(uintptr_t)7;
+  lt_stack_memory_enter(t, start);
+  for (uintptr_t slot = start; slot < start + FAR && is_readable(t, slot); slot += 8) {
+    uintptr_t word = *(const uintptr_t *)slot;
+    if (word <= function || word > function + size) continue;
+    *result = (struct lt_registers){.value[LT_REG_RSP] = slot + 8, .value[LT_REG_RA] = word};
+    return step_out_of(t, isPassed, result);
+  }
+  return false;
 }
 
 /// Where the concurrency runtime entered a task's code.

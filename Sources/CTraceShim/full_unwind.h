@@ -20,4 +20,8 @@ void lt_full_unwind(struct lt_thread *thread, const uintptr_t *hookFrame, struct
 /// as they will be when that frame goes on. False if the stack cannot be followed so far.
 bool lt_unwind_out_of(struct lt_thread *t, const uintptr_t *hookFrame, bool (*isPassed)(uintptr_t), struct lt_registers *result);
 
+/// The same, beginning with the innermost call that `function`, of `size` bytes, made: found by its return address, since not all frames inside it
+/// can be unwound. Registers that calls preserve are unknown then, and 0.
+bool lt_unwind_from_call(struct lt_thread *t, uintptr_t function, size_t size, bool (*isPassed)(uintptr_t), struct lt_registers *result);
+
 #endif

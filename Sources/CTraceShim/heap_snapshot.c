@@ -39,7 +39,6 @@ static uint8_t *stack;
 static _Atomic pid_t copy; ///< the process that writes
 
 static uintptr_t exitFunction; ///< of the C library
-static bool isInExitHandlers;  ///< the walk is still inside of its frame
 
 void lt_snapshot_init(bool on) {
   isOn = on;
@@ -175,13 +174,6 @@ static bool is_passed(uintptr_t address) {
          (address >= (uintptr_t)__ehdr_start && address < (uintptr_t)etext);
 }
 
-/// Everything that exit called, and then the C library: whoever returned from main or called exit is not passed.
-static bool is_passed_by_exit(uintptr_t address) {
-  enum { EXIT_SIZE = 96 };
-  if (address > exitFunction && address <= exitFunction + EXIT_SIZE) isInExitHandlers = false;
-  return isInExitHandlers || is_passed(address);
-}
-
 /// The calling thread as it is in the host's code that called this library, or as it was when a signal interrupted it. What lies below the
 /// stack pointer is not in use: of an interrupted function the 128 bytes that the ABI lets it use are counted in.
 static LT_ALWAYS_INLINE void describe_self(struct lt_snapshot_thread *self, uint32_t reason, const ucontext_t *interrupted) {
@@ -201,8 +193,9 @@ static LT_ALWAYS_INLINE void describe_self(struct lt_snapshot_thread *self, uint
   const uintptr_t *frame = outermost_own_frame();
   struct lt_registers registers;
   struct lt_thread *t = lt_thread_self();
-  isInExitHandlers = true;
-  if (t && ((reason == LT_SNAPSHOT_EXIT && exitFunction && lt_unwind_out_of(t, frame, is_passed_by_exit, &registers)) ||
+  // Inside of exit there may be handlers and destructors, but whoever returned from main or called exit is outside.
+  enum { EXIT_SIZE = 96 };
+  if (t && ((reason == LT_SNAPSHOT_EXIT && exitFunction && lt_unwind_from_call(t, exitFunction, EXIT_SIZE, is_passed, &registers)) ||
             lt_unwind_out_of(t, frame, is_passed, &registers))) {
     self->registers[1] = registers.value[LT_REG_RBX];
     self->registers[6] = registers.value[LT_REG_RBP];
