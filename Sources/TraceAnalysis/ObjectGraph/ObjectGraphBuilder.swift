@@ -34,6 +34,9 @@ struct NodeLayout {
     var stride: UInt64
     var references: [Reference]
     var opaque: [Opaque]
+    /// What neither of them covers: no reference by what reflection says. A word there that is the address of an object is taken for one all the
+    /// same, since a reference that is missed makes a leak of what is none.
+    var gaps: [Range<UInt64>] = []
   }
   enum Tail {
     case scanned, plain
@@ -49,8 +52,11 @@ struct NodeLayout {
     size = UInt64(clamping: layout.size)
     let isCapturing = kind == .closure || kind == .box
     fields = Part(layout.references, layout.opaque, stride: 0, role: isCapturing ? .capture : .field, prefix: "", labels: labels)
+    fields.findGaps(in: 16..<max(16, size))
     func part(_ value: ValueLayout, _ role: EdgeLabel.Role, _ prefix: String) -> Part {
-      Part(value.references, value.opaque, stride: UInt64(clamping: value.stride), role: role, prefix: prefix, labels: labels)
+      var part = Part(value.references, value.opaque, stride: UInt64(clamping: value.stride), role: role, prefix: prefix, labels: labels)
+      if !value.holdsNoReferences { part.findGaps(in: 0..<UInt64(clamping: value.size)) }
+      return part
     }
     switch layout.tail {
     case .unknown: tail = .scanned
@@ -66,6 +72,17 @@ struct NodeLayout {
 }
 
 extension NodeLayout.Part {
+  mutating func findGaps(in whole: Range<UInt64>) {
+    var next = whole.lowerBound
+    let covered = (references.map { $0.offset..<$0.offset &+ 8 } + opaque.map(\.range)).sorted { $0.lowerBound < $1.lowerBound }
+    for range in covered where range.upperBound > next {
+      if range.lowerBound > next { gaps.append(next..<min(range.lowerBound, whole.upperBound)) }
+      next = range.upperBound
+      if next >= whole.upperBound { break }
+    }
+    if next < whole.upperBound { gaps.append(next..<whole.upperBound) }
+  }
+
   init(_ references: [ReferenceField], _ opaque: [OpaqueField], stride: UInt64, role: EdgeLabel.Role, prefix: String, labels: LabelTable) {
     self.stride = stride
     let isElement = stride > 0
@@ -390,6 +407,7 @@ struct ObjectGraphBuilder {
       }
       add(chosen, of: node, target)
     }
+    if !part.gaps.isEmpty { readGaps(part, of: node, block, at: base, limit: limit) }
     for opaque in part.opaque where base &+ opaque.range.lowerBound < limit {
       var from = max(base &+ opaque.range.lowerBound, block.address + 16)
       let to = min(limit, base &+ opaque.range.upperBound)
@@ -400,6 +418,22 @@ struct ObjectGraphBuilder {
         from += 8
       }
       if from < to { scan(node, block, from..<to, label: opaque.label) }
+    }
+  }
+
+  /// Words that reflection takes for something else.
+  private mutating func readGaps(_ part: NodeLayout.Part, of node: Int, _ block: LiveBlock, at base: UInt64, limit: UInt64) {
+    for gap in part.gaps {
+      let from = base &+ gap.lowerBound
+      let to = min(limit, base &+ gap.upperBound)
+      guard from < to else { continue }
+      image.forEachWord(in: from..<to) { address, value in
+        let target = value & Self.addressBits
+        guard let found = heap.block(containing: target), heap[found].address == target, types[Int(nodeTypes[Int(found.rawValue)])].kind.isCounted else { return }
+        graph.addEdge(
+          from: UInt32(node), to: found.rawValue, label: EdgeLabelID.scanned(offset: address - block.address).rawValue,
+          kind: EdgeStrength.conservative.rawValue)
+      }
     }
   }
 

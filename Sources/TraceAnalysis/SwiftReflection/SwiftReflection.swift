@@ -41,11 +41,10 @@ public final class SwiftReflection {
     guard let kind = memory.word(at: metadata) else { return nil }
     switch kind {
     case 0, 0x800...: return cached(\.classes, metadata) { () throws(MirrorProcess.Failure) in try self.classLayout(metadata) }
-    case 0x400, 0x500:
-      if kind == 0x400, dependsOnInstance(metadata) {
-        return attempt { () throws(MirrorProcess.Failure) in try self.contextLayout(address, kind: kind) }
-      }
-      return cached(\.contexts, metadata) { () throws(MirrorProcess.Failure) in try self.contextLayout(address, kind: kind) }
+    case 0x400:
+      if dependsOnInstance(metadata) { return attempt { () throws(MirrorProcess.Failure) in try self.contextLayout(address) } }
+      return cached(\.contexts, metadata) { () throws(MirrorProcess.Failure) in try self.contextLayout(address) }
+    case 0x500: return boxLayout(metadata)
     case 0x501: return errorLayout(address)
     default: return nil
     }
@@ -171,9 +170,9 @@ public final class SwiftReflection {
     return memory.word(at: RuntimeAddress(descriptor &+ 4)) != 0
   }
 
-  private func contextLayout(_ address: RuntimeAddress, kind: UInt64) throws(MirrorProcess.Failure) -> ObjectLayout? {
+  private func contextLayout(_ address: RuntimeAddress) throws(MirrorProcess.Failure) -> ObjectLayout? {
     let answer = try mirror.instance(at: address)
-    let name = kind == 0x500 ? "box" : "closure context"
+    let name = "closure context"
     guard answer.kind != LT_MIRROR_UNKNOWN, answer.size <= Self.sizeLimit else {
       return ObjectLayout(typeName: name, size: 16, references: [], opaque: [], tail: .unknown)
     }
@@ -181,12 +180,23 @@ public final class SwiftReflection {
     return ObjectLayout(typeName: name, size: answer.size, references: parts.references, opaque: parts.opaque, tail: .unknown)
   }
 
+  /// A box that the runtime made: its metadata has the offset of the value and its type. The library finds nothing in such a box.
+  private func boxLayout(_ metadata: RuntimeAddress) -> ObjectLayout? {
+    guard let offset = memory.value(at: RuntimeAddress(metadata.rawValue &+ 8), as: UInt32.self), (16...4096).contains(offset),
+      let type = memory.word(at: RuntimeAddress(metadata.rawValue &+ 16)), let value = value(ofTypeWithMetadata: RuntimeAddress(type))
+    else { return nil }
+    return layout(ofBoxWith: value, at: Int(offset))
+  }
+
   /// An error's box: after the header its type's metadata and its conformance to `Error`, then the value.
   private func errorLayout(_ address: RuntimeAddress) -> ObjectLayout? {
     guard let type = memory.word(at: RuntimeAddress(address.rawValue &+ 16)), let value = value(ofTypeWithMetadata: RuntimeAddress(type)) else {
       return nil
     }
-    let start = (32 + value.alignment - 1) & ~(value.alignment - 1)
+    return layout(ofBoxWith: value, at: (32 + value.alignment - 1) & ~(value.alignment - 1))
+  }
+
+  private func layout(ofBoxWith value: ValueLayout, at start: Int) -> ObjectLayout {
     var layout = ObjectLayout(typeName: value.typeName, size: start + value.size, references: [], opaque: [], tail: .unknown)
     layout.references = value.references.map { reference in
       var reference = reference
