@@ -7,6 +7,8 @@ final class FindingNaming {
   private let naming: any FrameNaming
   private let siteKeys: (SiteID) -> SiteKey
   private var functions: [UInt64: SourceFrame?] = [:]
+  private var closureCode: [SourceFrame: (name: String, address: UInt64)] = [:]
+  private var captureLists: [SourceFrame: ClosureCaptures?] = [:]
   private var siteFrames: [SiteID: [SourceFrame]] = [:]
 
   init(_ graph: ObjectGraph, definitions: TraceDefinitions, siteKeys: @escaping (SiteID) -> SiteKey, naming: any FrameNaming) {
@@ -34,7 +36,9 @@ final class FindingNaming {
     if let known = functions[address] { return known }
     guard address != 0, let image = image(at: address) else { return nil }
     var frame = naming.frames(for: FrameKey(address: RuntimeAddress(address), isExact: true, isAsync: false), in: image).last
-    if let found = frame, let name = found.mangledName, let forwarded = Self.forwarded(name) {
+    let name = frame?.mangledName
+    let forwarded = name.flatMap(Self.forwarded)
+    if let name, let forwarded {
       if let place = naming.address(ofFunction: forwarded, in: image) {
         frame = naming.frames(for: FrameKey(address: place, isExact: true, isAsync: false), in: image).last ?? frame
       } else if let inlined = inlined(forwarded, from: address, name, in: image) {
@@ -42,7 +46,17 @@ final class FindingNaming {
       }
     }
     functions[address] = .some(frame)
+    if let frame, let closure = forwarded ?? name { closureCode[frame] = (closure, address) }
     return frame
+  }
+
+  /// What a closure captured that `function(at:)` named; nil if that is not known.
+  func captures(of closure: SourceFrame?) -> ClosureCaptures? {
+    guard let closure, let code = closureCode[closure], let image = image(at: code.address) else { return nil }
+    if let known = captureLists[closure] { return known }
+    let captures = naming.captures(ofClosure: code.name, at: RuntimeAddress(code.address), in: image)
+    captureLists[closure] = .some(captures)
+    return captures
   }
 
   /// The linker's name of what a partial application's forwarder forwards to.
