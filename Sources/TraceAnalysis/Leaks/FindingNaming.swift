@@ -56,7 +56,7 @@ final class FindingNaming {
   private func inlined(_ closure: String, from address: UInt64, _ forwarder: String, in image: LoadedImage) -> SourceFrame? {
     var first: SourceFrame?
     for offset in UInt64(0)..<256 {
-      let frames = naming.frames(for: FrameKey(address: RuntimeAddress(address + offset), isExact: true, isAsync: false), in: image)
+      let frames = naming.frames(for: FrameKey(address: RuntimeAddress(address &+ offset), isExact: true, isAsync: false), in: image)
       guard frames.last?.mangledName == forwarder else { break }
       if let frame = frames.first(where: { $0.mangledName == closure && $0.line != nil }) { return frame }
       if first == nil { first = frames.dropLast().first { $0.kind == .user && $0.line != nil } }
@@ -106,13 +106,13 @@ final class FindingNaming {
   }
 
   private func functionWord(of edge: EdgeIndex, _ label: EdgeLabel, _ block: LiveBlock, offset: Int) -> UInt64? {
-    guard label.isElement else { return graph.image.word(at: block.address &+ UInt64(offset)) }
+    guard label.isElement else { return graph.image.word(at: block.address &+ UInt64(bitPattern: Int64(offset))) }
     // Which element it was is not kept: the first place in the block that has the target, with code before it.
     let target = graph.heap[BlockID(graph.graph.target(of: edge))].address
     var found: UInt64?
-    graph.image.forEachWord(in: block.address + 16..<block.address + block.size) { address, value in
+    graph.image.forEachWord(in: block.address + 16..<block.address + max(block.size, 16)) { address, value in
       guard found == nil, value & 0x00FF_FFFF_FFFF_FFF8 == target else { return }
-      let place = address &+ UInt64(bitPattern: Int64(offset - label.offset))
+      let place = address &+ UInt64(bitPattern: Int64(offset &- label.offset))
       if let word = graph.image.word(at: place), image(at: word) != nil { found = word }
     }
     return found
@@ -147,7 +147,7 @@ final class FindingNaming {
     var context = graph.image.word(at: block.address + 0x40)
     for _ in 0..<64 {
       guard let at = context, at & 7 == 0 else { break }
-      if let frame = consider(graph.image.word(at: at + 8)) { return frame }
+      if let frame = consider(graph.image.word(at: at &+ 8)) { return frame }
       context = graph.image.word(at: at)
     }
     return first
