@@ -47,6 +47,8 @@ public struct TraceDiagnostic: Hashable, Sendable {
     case damagedSnapshot
     /// Pages of a heap image that break off at byte `payloadOffset`.
     case damagedMemory(payloadOffset: Int)
+    /// A heap image of which `parts` were read, and which was not written to its end, or lacks some; `expected` is what its end says.
+    case incompleteSnapshot(number: UInt32, parts: UInt32, expected: UInt32?)
     /// More words in a heap image than the file justifies, or than this machine could hold.
     case tooMuchMemory(words: UInt64)
     /// The file could not be read here.

@@ -83,7 +83,7 @@ public final class TraceReader {
     var collector = DefinitionCollector(fileSize: source.size + liveSize)
     let buffer = PayloadBuffer()
     var closing: TraceClosing?
-    var snapshots = SnapshotCollector()
+    var snapshots = SnapshotCollector(fileSize: source.size)
     for (index, chunk) in chunks.enumerated() {
       switch chunk.kind {
       case .definitions:
@@ -105,8 +105,8 @@ public final class TraceReader {
       case .snapshot, .snapshotEnd:
         if let failure = loader.load(chunk, into: buffer) {
           diagnostics.append(.init(failure, at: chunk.place, chunk: index))
-        } else if !snapshots.take(buffer.bytes, of: chunk) {
-          diagnostics.append(.init(.damagedSnapshot, at: chunk.place, chunk: index))
+        } else if let damage = snapshots.take(buffer.bytes, of: chunk) {
+          diagnostics.append(.init(damage, at: chunk.place, chunk: index))
         }
       case .memory:
         snapshots.takeMemory(chunk: index, time: chunk.firstTime)

@@ -174,8 +174,8 @@ extension TraceSnapshot {
     var last: UInt64 = 0
     for index in 0..<Int(head.regionCount) {
       let region = bytes.loadUnaligned(fromByteOffset: threadsEnd + index * regionSize, as: lt_snapshot_region.self)
-      // Out of order or empty: no mapping of a process looks so.
-      guard region.start >= last, region.end > region.start else { continue }
+      // Out of order, empty, or at the end of all addresses: no mapping of a process looks so.
+      guard region.start >= last, region.end > region.start, region.end <= LiveHeap.addressLimit else { continue }
       last = region.end
       regions.append(MemoryRegion(region))
     }
@@ -269,17 +269,29 @@ struct SnapshotCollector {
   private var ends: [UInt32: TraceSnapshot.End] = [:]
   private var memory: [UInt64: [Int]] = [:]
 
-  /// False if the payload is damaged.
-  mutating func take(_ bytes: UnsafeRawBufferPointer, of chunk: TraceChunk) -> Bool {
+  /// Bytes of payload that may still be kept.
+  private var budget: UInt64
+
+  /// `fileSize`: of the trace, in bytes, which justifies what is kept.
+  init(fileSize: UInt64) { budget = (32 << 20) + min(fileSize, 1 << 50) * 64 }
+
+  /// What is wrong with the payload; nil if nothing is. Of two images or ends with one number the first is kept.
+  mutating func take(_ bytes: UnsafeRawBufferPointer, of chunk: TraceChunk) -> TraceDiagnostic.Kind? {
     if chunk.kind == .snapshotEnd {
-      guard bytes.count >= MemoryLayout<lt_snapshot_end>.size else { return false }
+      guard bytes.count >= MemoryLayout<lt_snapshot_end>.size else { return .damagedSnapshot }
       let raw = bytes.loadUnaligned(as: lt_snapshot_end.self)
       if ends.count < Self.limit, ends[raw.number] == nil { ends[raw.number] = TraceSnapshot.End(raw) }
-      return true
+      return nil
     }
-    guard let snapshot = TraceSnapshot(decoding: bytes) else { return false }
-    if snapshots.count < Self.limit, snapshots[snapshot.number] == nil { snapshots[snapshot.number] = snapshot }
-    return true
+    guard UInt64(bytes.count) <= budget else {
+      return .implausibleSize(claimed: ByteCount(UInt64(bytes.count)), justified: ByteCount(budget))
+    }
+    guard let snapshot = TraceSnapshot(decoding: bytes) else { return .damagedSnapshot }
+    if snapshots.count < Self.limit, snapshots[snapshot.number] == nil {
+      snapshots[snapshot.number] = snapshot
+      budget -= UInt64(bytes.count)
+    }
+    return nil
   }
 
   /// `time` stands in the chunk's header, and is the image's.

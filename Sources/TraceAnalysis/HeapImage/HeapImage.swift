@@ -18,6 +18,9 @@ public final class HeapImage {
   private var lastIndex = 0
   private var lastPage = UInt64.max
 
+  /// All parts that the recorder says it wrote were there, sound, and in order.
+  public private(set) var isWhole = true
+
   public var wordCount: Int { values.count }
   public var pageCount: Int { pages.count }
 
@@ -36,26 +39,47 @@ public final class HeapImage {
   /// Reads the image of `snapshot`. Linear in its words. What is wrong with it is added to `diagnostics`.
   public init(_ snapshot: TraceSnapshot, in reader: TraceReader, diagnostics: inout TraceDiagnostics) {
     let buffer = PayloadBuffer()
-    // A word takes a byte at least; of an image that repeats itself, zstd makes some hundred times less.
-    var budget = max(UInt64(256 << 20), reader.fileSize.rawValue &* 64)
-    if let claimed = snapshot.end?.wordCount, claimed < 1 << 32, claimed < UInt64(reader.fileSize.rawValue) { values.reserveCapacity(Int(claimed)) }
+    // Bytes. A word takes one at least before compression; of an image that repeats itself, zstd makes some hundred times less.
+    var budget = Self.leastBudget + min(reader.fileSize.rawValue, 1 << 50) * 256
+    if let claimed = snapshot.end?.wordCount, claimed < reader.fileSize.rawValue { values.reserveCapacity(Int(claimed)) }
+    var partCount: UInt32 = 0
     for index in snapshot.memoryChunks {
       let chunk = reader.chunks[index]
       if let failure = reader.loader.load(chunk, into: buffer) {
         diagnostics.append(.init(failure, at: chunk.place, chunk: index))
+        isWhole = false
         continue
       }
-      guard buffer.count >= MemoryLayout<lt_memory_part>.size,
-        buffer.bytes.loadUnaligned(as: lt_memory_part.self).snapshot == snapshot.number
-      else { continue }
+      guard buffer.count >= MemoryLayout<lt_memory_part>.size else {
+        diagnostics.append(.init(.damagedMemory(payloadOffset: 0), at: chunk.place, chunk: index))
+        isWhole = false
+        continue
+      }
+      let head = buffer.bytes.loadUnaligned(as: lt_memory_part.self)
+      // Another image's, of the same time.
+      if head.snapshot != snapshot.number { continue }
+      if head.part != partCount { isWhole = false }
+      partCount &+= 1
       if let offset = take(buffer, budget: &budget) {
         diagnostics.append(
           .init(budget == 0 ? .tooMuchMemory(words: UInt64(values.count)) : .damagedMemory(payloadOffset: offset), at: chunk.place, chunk: index))
+        isWhole = false
         if budget == 0 { break }
       }
     }
+    if let end = snapshot.end {
+      if end.error != 0 || end.partCount != partCount || end.wordCount != UInt64(values.count) || end.pageCount != UInt64(pages.count) { isWhole = false }
+    } else {
+      isWhole = false
+    }
+    if !isWhole { diagnostics.append(.init(.incompleteSnapshot(number: snapshot.number, parts: partCount, expected: snapshot.end?.partCount))) }
     finish()
   }
+
+  /// Of memory for an image, in bytes, whatever the size of its file.
+  private static let leastBudget: UInt64 = 256 << 20
+  /// What a page costs besides its words.
+  private static let pageCost: UInt64 = 128
 
   private func beginPage(_ page: UInt64) {
     pages.append(page)
@@ -78,11 +102,12 @@ public final class HeapImage {
       let words = UnsafeRawPointer(map.position)
       var count = 0
       for group in 0..<8 { count += words.loadUnaligned(fromByteOffset: group * 8, as: UInt64.self).nonzeroBitCount }
-      guard UInt64(count) <= budget else {
+      let cost = UInt64(count) * 8 + Self.pageCost
+      guard cost < budget else {
         budget = 0
         return offset
       }
-      budget -= UInt64(count)
+      budget -= cost
       let before = values.count
       for _ in 0..<count {
         guard let difference = cursor.zigzag() else {
@@ -140,18 +165,41 @@ public final class HeapImage {
     return values[bases[index] + Int(starts[index * 8 + word / 64]) + (bitmap & (bit - 1)).nonzeroBitCount]
   }
 
+  /// The address of the first word in `range`. Constant time where the image has words near by, logarithmic otherwise.
+  func firstWord(in range: Range<UInt64>) -> UInt64? {
+    guard range.lowerBound < range.upperBound, range.lowerBound <= UInt64.max - 7 else { return nil }
+    let first = (range.lowerBound + 7) & ~7
+    var index = lowerBound(first >> 12)
+    while index < pages.count {
+      let base = pages[index] << 12
+      if base >= range.upperBound { return nil }
+      var word = base < first ? Int((first - base) >> 3) : 0
+      while word < 512 {
+        let bits = bitmaps[index * 8 + word / 64] & (~UInt64(0) << UInt64(word & 63))
+        if bits != 0 {
+          let address = base + UInt64(word & ~63 | bits.trailingZeroBitCount) * 8
+          return address < range.upperBound ? address : nil
+        }
+        word = (word | 63) + 1
+      }
+      index += 1
+    }
+    return nil
+  }
+
   /// Calls `body` with the address and value of each word in `range`, in order. Linear in the words, and the pages between.
   @inline(__always)
   public func forEachWord(in range: Range<UInt64>, _ body: (UInt64, UInt64) -> Void) {
-    guard !range.isEmpty else { return }
-    let first = (range.lowerBound &+ 7) & ~7
+    guard range.lowerBound < range.upperBound, range.lowerBound <= UInt64.max - 7 else { return }
+    let first = (range.lowerBound + 7) & ~7
     var index = lowerBound(first >> 12)
     while index < pages.count {
       let base = pages[index] << 12
       if base >= range.upperBound { return }
       let from = base < first ? Int((first - base) >> 3) : 0
       let to = range.upperBound - base >= 4096 ? 512 : Int((range.upperBound - base + 7) >> 3)
-      if from >= to { return }
+      // Not so if no multiple of 8 lies in the range.
+      guard first < range.upperBound, from < to else { return }
       var group = from / 64
       while group * 64 < to {
         let whole = bitmaps[index * 8 + group]

@@ -35,48 +35,40 @@ public struct HeapRoots: Sendable {
   ) {
     self.images = images.sorted { $0.range.lowerBound < $1.range.lowerBound }
     var roots: [HeapRoot] = []
+    // No two roots of a kind share memory, whatever the trace says: so each word is looked at a few times at most.
+    let imageRanges = Self.cutWhereTheyMeet(self.images.map { $0.range.lowerBound.rawValue..<$0.range.upperBound.rawValue })
     for (index, one) in self.images.enumerated() {
       let name = fileName(ofPath: one.path)
       if name.hasPrefix("libleaktrace") { continue }
       roots.append(
         HeapRoot(
-          kind: .global(image: index), ranges: [one.range.lowerBound.rawValue..<one.range.upperBound.rawValue],
+          kind: .global(image: index), ranges: [imageRanges[index]],
           acceptsInterior: !(name.hasPrefix("libc.") || name.hasPrefix("libc-2") || name.hasPrefix("ld-linux") || name.hasPrefix("ld-2"))))
     }
     let regions = snapshot.regions
-    func region(at address: UInt64) -> MemoryRegion? { Self.region(at: address, regions) }
     var stackRegions: Set<UInt64> = []
     let loaded = self.images
-    let isWaiting: (UInt64) -> Bool = { address in
-      guard let index = loaded.lastIndex(where: { $0.range.lowerBound.rawValue <= address }), loaded[index].range.contains(RuntimeAddress(address)) else {
-        return false
-      }
-      return isWaitingCode(address, loaded[index])
-    }
-    let controlBlockSize: UInt64 = 4096
+    let isWaiting: (UInt64) -> Bool = { address in Self.image(at: address, loaded).map { isWaitingCode(address, $0) } ?? false }
+    let places = snapshot.threads.map { Self.places(of: $0, snapshot.staticTLSSize, regions) }
+    let stacks = Self.cutWhereTheyMeet(places.map { $0.stack ?? 0..<0 })
+    let threadLocals = Self.cutWhereTheyMeet(places.map { $0.threadLocal ?? 0..<0 })
     for (index, thread) in snapshot.threads.enumerated() {
-      if let pointer = thread.stackPointer, let found = region(at: pointer) {
-        stackRegions.insert(found.range.lowerBound)
-        var end = found.range.upperBound
-        // Above a thread's control block another mapping may follow without a gap.
-        if found.kind != .mainStack, thread.threadPointer > pointer, thread.threadPointer < end { end = min(end, thread.threadPointer + controlBlockSize) }
+      if let pointer = thread.stackPointer, let region = places[index].stackRegion {
+        stackRegions.insert(region.range.lowerBound)
+        let stack = stacks[index]
+        let lowest = max(stack.lowerBound, min(pointer, stack.upperBound))
         let isIdle =
-          !thread.isSelf && found.kind != .mainStack
-          && Self.isIdle(pointer..<min(end, max(pointer, thread.threadPointer)), image, regions, isWaiting)
+          !thread.isSelf && region.kind != .mainStack
+          && Self.isIdle(lowest..<min(stack.upperBound, max(lowest, thread.threadPointer)), image, regions, isWaiting)
         if !isIdle {
-          roots.append(HeapRoot(kind: .stack(thread: index), ranges: [max(found.range.lowerBound, pointer &- (thread.isSelf ? 0 : 128))..<end]))
+          roots.append(HeapRoot(kind: .stack(thread: index), ranges: [stack]))
           roots.append(HeapRoot(kind: .registers(thread: index), ranges: [], values: thread.registers))
         }
       }
-      if thread.threadPointer != 0, let found = region(at: thread.threadPointer) {
-        let size = min(snapshot.staticTLSSize, thread.threadPointer - found.range.lowerBound)
-        roots.append(
-          HeapRoot(
-            kind: .threadLocal(thread: index),
-            ranges: [thread.threadPointer - size..<min(found.range.upperBound, thread.threadPointer + controlBlockSize)]))
-      }
+      if places[index].threadLocal != nil { roots.append(HeapRoot(kind: .threadLocal(thread: index), ranges: [threadLocals[index]])) }
     }
     let controlBlocks = Set(snapshot.threads.map(\.threadPointer))
+    let covered = Self.joined(imageRanges)
     var mapped: [Range<UInt64>] = []
     for region in regions where region.isCaptured && region.isWritable {
       switch region.kind {
@@ -85,9 +77,7 @@ public struct HeapRoots: Sendable {
       default: continue
       }
       if stackRegions.contains(region.range.lowerBound) { continue }
-      if self.images.contains(where: { $0.range.lowerBound.rawValue < region.range.upperBound && region.range.lowerBound < $0.range.upperBound.rawValue }) {
-        continue
-      }
+      if Self.touches(region.range, covered) { continue }
       let first = heap.lowerBound(region.range.lowerBound)
       if first < heap.count, heap.blocks[first].address < region.range.upperBound { continue }
       if Self.isArena(region, image) { continue }
@@ -101,7 +91,63 @@ public struct HeapRoots: Sendable {
   /// Whether an address lies in an image.
   func isImage(_ address: UInt64) -> Bool { image(at: address) != nil }
 
-  func image(at address: UInt64) -> LoadedImage? {
+  func image(at address: UInt64) -> LoadedImage? { Self.image(at: address, images) }
+
+  private static let controlBlockSize: UInt64 = 4096
+
+  /// Where a thread's stack and its thread-local variables are.
+  private static func places(
+    of thread: SnapshotThread, _ staticTLSSize: UInt64, _ regions: [MemoryRegion]
+  ) -> (stackRegion: MemoryRegion?, stack: Range<UInt64>?, threadLocal: Range<UInt64>?) {
+    var stackRegion: MemoryRegion?
+    var stack: Range<UInt64>?
+    let (behind, overflow) = thread.threadPointer.addingReportingOverflow(controlBlockSize)
+    let controlBlockEnd = overflow ? UInt64.max : behind
+    if let pointer = thread.stackPointer, let found = region(at: pointer, regions) {
+      stackRegion = found
+      var end = found.range.upperBound
+      // Above a thread's control block another mapping may follow without a gap.
+      if found.kind != .mainStack, thread.threadPointer > pointer, thread.threadPointer < end { end = min(end, controlBlockEnd) }
+      let redZone = min(pointer - found.range.lowerBound, thread.isSelf ? 0 : 128)
+      stack = pointer - redZone..<end
+    }
+    var threadLocal: Range<UInt64>?
+    if thread.threadPointer != 0, let found = region(at: thread.threadPointer, regions) {
+      let size = min(staticTLSSize, thread.threadPointer - found.range.lowerBound)
+      threadLocal = thread.threadPointer - size..<min(found.range.upperBound, controlBlockEnd)
+    }
+    return (stackRegion, stack, threadLocal)
+  }
+
+  /// The same ranges, each of them ended where the next one begins. O(n log n).
+  private static func cutWhereTheyMeet(_ ranges: [Range<UInt64>]) -> [Range<UInt64>] {
+    var result = ranges
+    var last: Int?
+    for index in ranges.indices.filter({ !ranges[$0].isEmpty }).sorted(by: { ranges[$0].lowerBound < ranges[$1].lowerBound }) {
+      if let last, result[last].upperBound > ranges[index].lowerBound { result[last] = result[last].lowerBound..<ranges[index].lowerBound }
+      last = index
+    }
+    return result
+  }
+
+  /// The disjoint ranges that are not empty, in order of address.
+  private static func joined(_ ranges: [Range<UInt64>]) -> [Range<UInt64>] {
+    ranges.filter { !$0.isEmpty }.sorted { $0.lowerBound < $1.lowerBound }
+  }
+
+  /// Whether a range has something in common with one of many, which are disjoint and in order of address. Logarithmic.
+  private static func touches(_ range: Range<UInt64>, _ others: [Range<UInt64>]) -> Bool {
+    var low = 0
+    var high = others.count
+    while low < high {
+      let middle = (low + high) / 2
+      if others[middle].upperBound <= range.lowerBound { low = middle + 1 } else { high = middle }
+    }
+    return low < others.count && others[low].lowerBound < range.upperBound
+  }
+
+  /// `images` in order of address.
+  private static func image(at address: UInt64, _ images: [LoadedImage]) -> LoadedImage? {
     var low = 0
     var high = images.count
     while low < high {
@@ -114,7 +160,7 @@ public struct HeapRoots: Sendable {
   /// A thread that waits for work in a pool runs nobody's code: the words on its stack are what its last work left behind. All code that its
   /// stack leads back to is the pool's, the C library's or the runtime's way of waiting.
   private static func isIdle(_ range: Range<UInt64>, _ image: HeapImage, _ regions: [MemoryRegion], _ isWaitingCode: (UInt64) -> Bool) -> Bool {
-    guard range.count < 16 << 10 else { return false }
+    guard range.upperBound - range.lowerBound < 16 << 10 else { return false }
     var hasCode = false
     var isIdle = true
     image.forEachWord(in: range) { _, value in
@@ -145,10 +191,10 @@ public struct HeapRoots: Sendable {
   /// The stack of a thread that has ended: the C library keeps some for new threads. At its top stands a control block, which points to
   /// itself twice, and no thread has it.
   private static func isLeftStack(_ region: MemoryRegion, _ image: HeapImage, _ controlBlocks: Set<UInt64>) -> Bool {
-    let low = max(region.range.lowerBound, region.range.upperBound &- (64 << 10))
+    let low = region.range.upperBound - min(region.range.upperBound - region.range.lowerBound, 64 << 10)
     var found = false
     image.forEachWord(in: low..<region.range.upperBound) { address, value in
-      if value == address, image.word(at: address + 16) == address, !controlBlocks.contains(address) { found = true }
+      if value == address, image.word(at: address &+ 16) == address, !controlBlocks.contains(address) { found = true }
     }
     return found
   }

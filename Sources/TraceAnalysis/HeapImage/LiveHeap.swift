@@ -11,18 +11,30 @@ public struct BlockID: Hashable, Comparable, Sendable, BitwiseCopyable {
 ///
 /// Memory: 48 bytes a block, and 16 for each page with a block in it.
 public struct LiveHeap: Sendable {
-  /// Ascending by address; disjoint.
+  /// No process has memory from here on, so that the ends of blocks and regions, and what stands a little behind them, are numbers of 64 bits.
+  static let addressLimit = UInt64.max - 4095
+  /// Blocks beyond this number are left out: the graph has room for so many, and for the roots.
+  static let blockLimit = 1 << 30
+
+  /// Ascending by address; disjoint, and below `addressLimit`: a block that a damaged or incomplete trace lets reach into the next one, or
+  /// beyond all memory, is cut there. So the sum of all sizes is a number of 64 bits.
   public let blocks: [LiveBlock]
   /// Open-addressed from page number + 1 to the first block that begins in the page.
   private let pageKeys: [UInt64]
   private let pageFirst: [UInt32]
   private let shift: UInt64
 
-  /// O(n log n).
+  /// O(n log n). No two blocks may begin at the same address.
   public init(_ unsorted: [LiveBlock]) {
     var blocks = unsorted
     blocks.sort { $0.address < $1.address }
-    if blocks.count > Int(UInt32.max) - 1 { blocks.removeLast(blocks.count - Int(UInt32.max) + 1) }
+    if blocks.count > Self.blockLimit { blocks.removeLast(blocks.count - Self.blockLimit) }
+    while let last = blocks.last, last.address >= Self.addressLimit { blocks.removeLast() }
+    for index in blocks.indices {
+      let next = index + 1 < blocks.count ? blocks[index + 1].address : Self.addressLimit
+      let room = next - blocks[index].address
+      if blocks[index].size > room { blocks[index].size = room }
+    }
     self.blocks = blocks
     var pageCount = 0
     var last = UInt64.max
@@ -61,8 +73,10 @@ public struct LiveHeap: Sendable {
       if key == page &+ 1 {
         var index = Int(pageFirst[slot])
         if blocks[index].address > address { return index == 0 ? nil : Self.hit(blocks[index - 1], index - 1, address) }
-        while index + 1 < blocks.count, blocks[index + 1].address <= address { index += 1 }
-        return Self.hit(blocks[index], index, address)
+        // No allocator puts more blocks into a page than this; a hostile file may.
+        let last = min(blocks.count - 1, index + 256)
+        while index < last, blocks[index + 1].address <= address { index += 1 }
+        return index == last ? searched(address) : Self.hit(blocks[index], index, address)
       }
       if key == 0 { return searched(address) }
       slot = (slot &+ 1) & (pageKeys.count &- 1)
@@ -74,10 +88,11 @@ public struct LiveHeap: Sendable {
     address - block.address < max(block.size, 1) ? BlockID(UInt32(index)) : nil
   }
 
-  /// In a page where no block begins: inside a large block, or nowhere.
+  /// In a page where no block begins, inside a large block or nowhere; or where very many do.
   @inline(never)
   private func searched(_ address: UInt64) -> BlockID? {
-    let index = lowerBound(address &+ 1) - 1
+    guard address < Self.addressLimit else { return nil }
+    let index = lowerBound(address + 1) - 1
     return index < 0 ? nil : Self.hit(blocks[index], index, address)
   }
 

@@ -151,12 +151,32 @@ struct FindingBuilder {
     let isCapture = step.kind == .closure
     var isClosure = false
     if case .closure = label?.role { isClosure = true }
-    if isCapture, name.isEmpty, !isClosure, isSelf(of: step.function, target) { name = "self" }
+    if isCapture {
+      let offset = label?.offset ?? EdgeLabelID(heap.label(of: edge)).scannedOffset.map { Int(clamping: $0) } ?? 0
+      name = captureName(step, offset: offset, label: label, isObject: !isClosure, target)
+    }
     // A closure that captures one object has that for a context.
-    let capturesSelf = isClosure && target.kind != .closure && target.kind != .box && isSelf(of: closure, target)
+    let capturesSelf = isClosure && target.kind != .closure && target.kind != .box && hasSelfForContext(closure, target)
     return Finding.Reference(
       name: name, strength: strength, isClosure: isClosure, isCapture: isCapture, capturesSelf: capturesSelf, closure: isClosure ? closure : nil,
       caseName: label?.caseName)
+  }
+
+  /// The captured variable that debug information knows; with none, `self` if that is likely.
+  private func captureName(_ step: Finding.Step, offset: Int, label: EdgeLabel?, isObject: Bool, _ target: Finding.Step) -> String {
+    let part = label?.name ?? ""
+    let captures = naming.captures(of: step.function)
+    let size = Int(clamping: step.size.rawValue)
+    if let variable = captures?.variable(at: offset, typeName: label?.typeName ?? "", contextSize: size) {
+      return part.isEmpty ? variable.name : "\(variable.name).\(part)"
+    }
+    let mayBeSelf = captures.map { $0.variables.contains { $0.name == "self" } } ?? true
+    return part.isEmpty && isObject && mayBeSelf && isSelf(of: step.function, target) ? "self" : part
+  }
+
+  private func hasSelfForContext(_ closure: SourceFrame?, _ target: Finding.Step) -> Bool {
+    if let captures = naming.captures(of: closure), captures.variables.count == 1 { return captures.variables[0].name == "self" }
+    return isSelf(of: closure, target)
   }
 
   /// A closure written in a method of the captured object's type captured `self`.

@@ -7,6 +7,8 @@ final class FindingNaming {
   private let naming: any FrameNaming
   private let siteKeys: (SiteID) -> SiteKey
   private var functions: [UInt64: SourceFrame?] = [:]
+  private var closureCode: [SourceFrame: (name: String, address: UInt64)] = [:]
+  private var captureLists: [SourceFrame: ClosureCaptures?] = [:]
   private var siteFrames: [SiteID: [SourceFrame]] = [:]
 
   init(_ graph: ObjectGraph, definitions: TraceDefinitions, siteKeys: @escaping (SiteID) -> SiteKey, naming: any FrameNaming) {
@@ -34,7 +36,9 @@ final class FindingNaming {
     if let known = functions[address] { return known }
     guard address != 0, let image = image(at: address) else { return nil }
     var frame = naming.frames(for: FrameKey(address: RuntimeAddress(address), isExact: true, isAsync: false), in: image).last
-    if let found = frame, let name = found.mangledName, let forwarded = Self.forwarded(name) {
+    let name = frame?.mangledName
+    let forwarded = name.flatMap(Self.forwarded)
+    if let name, let forwarded {
       if let place = naming.address(ofFunction: forwarded, in: image) {
         frame = naming.frames(for: FrameKey(address: place, isExact: true, isAsync: false), in: image).last ?? frame
       } else if let inlined = inlined(forwarded, from: address, name, in: image) {
@@ -42,7 +46,17 @@ final class FindingNaming {
       }
     }
     functions[address] = .some(frame)
+    if let frame, let closure = forwarded ?? name { closureCode[frame] = (closure, address) }
     return frame
+  }
+
+  /// What a closure captured that `function(at:)` named; nil if that is not known.
+  func captures(of closure: SourceFrame?) -> ClosureCaptures? {
+    guard let closure, let code = closureCode[closure], let image = image(at: code.address) else { return nil }
+    if let known = captureLists[closure] { return known }
+    let captures = naming.captures(ofClosure: code.name, at: RuntimeAddress(code.address), in: image)
+    captureLists[closure] = .some(captures)
+    return captures
   }
 
   /// The linker's name of what a partial application's forwarder forwards to.
@@ -56,7 +70,7 @@ final class FindingNaming {
   private func inlined(_ closure: String, from address: UInt64, _ forwarder: String, in image: LoadedImage) -> SourceFrame? {
     var first: SourceFrame?
     for offset in UInt64(0)..<256 {
-      let frames = naming.frames(for: FrameKey(address: RuntimeAddress(address + offset), isExact: true, isAsync: false), in: image)
+      let frames = naming.frames(for: FrameKey(address: RuntimeAddress(address &+ offset), isExact: true, isAsync: false), in: image)
       guard frames.last?.mangledName == forwarder else { break }
       if let frame = frames.first(where: { $0.mangledName == closure && $0.line != nil }) { return frame }
       if first == nil { first = frames.dropLast().first { $0.kind == .user && $0.line != nil } }
@@ -106,13 +120,13 @@ final class FindingNaming {
   }
 
   private func functionWord(of edge: EdgeIndex, _ label: EdgeLabel, _ block: LiveBlock, offset: Int) -> UInt64? {
-    guard label.isElement else { return graph.image.word(at: block.address &+ UInt64(offset)) }
+    guard label.isElement else { return graph.image.word(at: block.address &+ UInt64(bitPattern: Int64(offset))) }
     // Which element it was is not kept: the first place in the block that has the target, with code before it.
     let target = graph.heap[BlockID(graph.graph.target(of: edge))].address
     var found: UInt64?
-    graph.image.forEachWord(in: block.address + 16..<block.address + block.size) { address, value in
+    graph.image.forEachWord(in: block.address + 16..<block.address + max(block.size, 16)) { address, value in
       guard found == nil, value & 0x00FF_FFFF_FFFF_FFF8 == target else { return }
-      let place = address &+ UInt64(bitPattern: Int64(offset - label.offset))
+      let place = address &+ UInt64(bitPattern: Int64(offset &- label.offset))
       if let word = graph.image.word(at: place), image(at: word) != nil { found = word }
     }
     return found
@@ -147,7 +161,7 @@ final class FindingNaming {
     var context = graph.image.word(at: block.address + 0x40)
     for _ in 0..<64 {
       guard let at = context, at & 7 == 0 else { break }
-      if let frame = consider(graph.image.word(at: at + 8)) { return frame }
+      if let frame = consider(graph.image.word(at: at &+ 8)) { return frame }
       context = graph.image.word(at: at)
     }
     return first

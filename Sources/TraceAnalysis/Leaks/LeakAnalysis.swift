@@ -76,7 +76,7 @@ public final class LeakAnalysis {
   /// What a reader has to know to judge the findings, in sentences.
   public var remarks: [String] {
     var remarks: [String] = []
-    if !snapshot.isWhole { remarks.append("the heap image was not written to its end: references are missing, and what they hold may look lost") }
+    if !graph.image.isWhole { remarks.append("the heap image is incomplete: references are missing, and what they hold may look lost") }
     if !snapshot.isFrozen {
       remarks.append("other threads could not be stopped for the heap image: objects in motion may look lost, and left-over words on stacks keep objects")
     }

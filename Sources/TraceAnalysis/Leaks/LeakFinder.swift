@@ -88,8 +88,8 @@ struct LeakFinder {
       let blocks = UInt64(retainedBlocks[node])
       if let known = numbers[signature] {
         found[known].instances += 1
-        found[known].bytes += bytes
-        found[known].blocks += blocks
+        found[known].bytes &+= bytes
+        found[known].blocks &+= blocks
         if found[known].samples.count < Self.instanceLimit { found[known].samples.append(node) }
         if size < found[known].size { (found[known].component, found[known].size) = (component, size) }
       } else {
@@ -181,15 +181,18 @@ struct LeakFinder {
       if graph.type(of: node).kind == .task, tasks.count < Self.cycleStarts { tasks.append(node) }
     }
     let cycles = (tasks.isEmpty ? starts.values.sorted() : tasks).compactMap { search.shortestCycle(through: $0) }
-    let best = cycles.min { (rank($0), names($0)) < (rank($1), names($1)) }
+    let best = cycles.min { a, b in
+      let (rankOfA, rankOfB) = (rank(a), rank(b))
+      return rankOfA != rankOfB ? rankOfA < rankOfB : names(a) < names(b)
+    }
     let steps = best.map { cycle in rotated(zip(cycle.nodes, cycle.edges).map { LeakGroup.Step(node: $0, edge: $1) }) }
     return make(tasks.isEmpty ? .retainCycle : .suspended, steps ?? [.init(node: first, edge: nil)], isCycle: true)
   }
 
   /// A cycle that says most: made of exact references, short, and with an object in it that somebody wrote a class for.
-  private func rank(_ cycle: NodeCycle) -> UInt32 {
+  private func rank(_ cycle: NodeCycle) -> UInt64 {
     let hasObject = cycle.nodes.contains { isProgramObject($0) }
-    return cycle.cost + (hasObject ? 0 : 1000)
+    return UInt64(cycle.cost) + (hasObject ? 0 : 1000)
   }
 
   private func isProgramObject(_ node: NodeID) -> Bool {
@@ -239,7 +242,7 @@ struct LeakFinder {
       let key = [UInt64(graph.nodeTypes[Int(target)]), UInt64(block.site.rawValue), holderType, holder.map { UInt64(heap.label(of: $0.edge)) } ?? .max]
       if let known = numbers[key] {
         groups[known].instances += 1
-        groups[known].retainedBytes += block.size
+        groups[known].retainedBytes &+= block.size
         groups[known].retainedBlocks += 1
         if groups[known].samples.count < Self.instanceLimit { groups[known].samples.append(target) }
       } else {

@@ -44,10 +44,10 @@ public final class ObjectGraph {
   }
 
   static func referenceCount(of address: UInt64, in image: HeapImage) -> ReferenceCount? {
-    guard let bits = image.word(at: address + 8) else { return nil }
+    guard let bits = image.word(at: address &+ 8) else { return nil }
     if let table = ReferenceCount.sideTable(bits) {
-      guard let inner = image.word(at: table + 16) else { return nil }
-      return ReferenceCount(sideTableCounts: inner, weak: image.word(at: table + 24))
+      guard let inner = image.word(at: table &+ 16) else { return nil }
+      return ReferenceCount(sideTableCounts: inner, weak: image.word(at: table &+ 24))
     }
     return ReferenceCount(inline: bits)
   }

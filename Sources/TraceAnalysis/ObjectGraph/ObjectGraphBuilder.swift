@@ -317,7 +317,7 @@ struct ObjectGraphBuilder {
   private func slab(at address: UInt64) -> BlockID? {
     guard heapExtent.contains(address), let found = heap.block(containing: address), heap[found].address == address, heap[found].size >= 256,
       types[Int(nodeTypes[Int(found.rawValue)])].kind == .malloc, let metadata = image.word(at: address), roots.isImage(metadata),
-      layouts?.metadataKind(at: metadata) == 0, layouts?.metadataKind(at: metadata + 8) == 0
+      layouts?.metadataKind(at: metadata) == 0, layouts?.metadataKind(at: metadata &+ 8) == 0
     else { return nil }
     return found
   }
@@ -468,7 +468,7 @@ struct ObjectGraphBuilder {
 
   private mutating func readArray(_ node: Int, _ block: LiveBlock, from start: UInt64, count: UInt64?, _ part: NodeLayout.Part) {
     let end = usableEnd(node, block)
-    guard start < end else { return }
+    guard start >= block.address, start < end else { return }
     guard let count, part.stride > 0 else {
       scan(node, block, start..<end)
       return
@@ -476,7 +476,9 @@ struct ObjectGraphBuilder {
     guard !part.references.isEmpty || !part.opaque.isEmpty else { return }
     var next = start
     let limit = start &+ min(count, (end - start) / part.stride) &* part.stride
-    while next < limit {
+    // Elements in which the image has nothing are left out: a count may claim any number of them.
+    while next < limit, let word = image.firstWord(in: next..<limit) {
+      next += (word - next) / part.stride * part.stride
       read(part, of: node, block, at: next, limit: limit)
       next += part.stride
     }
@@ -492,22 +494,26 @@ struct ObjectGraphBuilder {
 
   private mutating func readTable(_ node: Int, _ block: LiveBlock, scale: UInt64, bitmap: UInt64, parts: [(offset: UInt64, part: NodeLayout.Part)]) {
     let end = block.address + block.size
-    guard let scale = image.word(at: block.address &+ scale), scale & 0xFF < 40 else {
+    let bits = block.address &+ bitmap
+    guard let scale = image.word(at: block.address &+ scale), scale & 0xFF < 40, bits >= block.address, bits < end else {
       scan(node, block, block.address + min(block.size, 48)..<end)
       return
     }
     let buckets = UInt64(1) << (scale & 0xFF)
     for (offset, part) in parts where part.stride > 0 && !(part.references.isEmpty && part.opaque.isEmpty) {
       guard let base = image.word(at: block.address &+ offset), base >= block.address, base < end else { continue }
-      for word in 0..<max(1, buckets / 64) {
-        guard block.address + bitmap + word * 8 < end else { return }
-        var bits = image.word(at: block.address + bitmap + word * 8) ?? 0
-        while bits != 0 {
-          let bucket = word * 64 + UInt64(bits.trailingZeroBitCount)
-          bits &= bits - 1
-          let place = base &+ bucket &* part.stride
-          guard bucket < buckets, place >= block.address, place < end else { break }
-          read(part, of: node, block, at: place, limit: end)
+      // A scale may claim any number of buckets: only those words of the bitmap are visited that the image has.
+      var next = bits
+      let bitsEnd = bits + min(end - bits, max(1, buckets / 64) * 8)
+      while let at = image.firstWord(in: next..<bitsEnd) {
+        next = at + 8
+        var occupied = image.word(at: at) ?? 0
+        while occupied != 0 {
+          let bucket = (at - bits) * 8 + UInt64(occupied.trailingZeroBitCount)
+          occupied &= occupied - 1
+          let (distance, overflow) = bucket.multipliedReportingOverflow(by: part.stride)
+          guard !overflow, bucket < buckets, distance < end - base else { break }
+          read(part, of: node, block, at: base + distance, limit: end)
         }
       }
     }

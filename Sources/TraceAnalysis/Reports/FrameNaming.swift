@@ -7,6 +7,8 @@ public protocol FrameNaming {
   func address(ofFunction mangledName: String, in image: LoadedImage) -> RuntimeAddress?
   /// The variable at an address in an image's data; nil if that is not known.
   func variable(at address: RuntimeAddress, in image: LoadedImage) -> String?
+  /// What the closure with a linker's name captured, found at its own address or its forwarder's; nil if that is not known.
+  func captures(ofClosure mangledName: String, at address: RuntimeAddress, in image: LoadedImage) -> ClosureCaptures?
   /// What kept it from naming frames, in sentences.
   var remarks: [String] { get }
 }
@@ -14,6 +16,7 @@ public protocol FrameNaming {
 extension FrameNaming {
   public func address(ofFunction mangledName: String, in image: LoadedImage) -> RuntimeAddress? { nil }
   public func variable(at address: RuntimeAddress, in image: LoadedImage) -> String? { nil }
+  public func captures(ofClosure mangledName: String, at address: RuntimeAddress, in image: LoadedImage) -> ClosureCaptures? { nil }
 }
 
 extension Symbolicator: FrameNaming {

@@ -43,6 +43,15 @@ final class DebugFunction {
     return name
   }
 
+  /// The parameters of the function itself, or of a call inlined in it, if that has the linkage name.
+  func parameters(ofFunction linkageName: String, _ codeFile: ElfFile) -> DebugParameters? {
+    func matches(_ name: Name) -> Bool { name.isLinkageName && name.text == linkageName }
+    if matches(name()) { return DebugParameters(die) }
+    readInlinedCalls(codeFile)
+    for index in inlinedCalls.indices where matches(name(ofCall: index)) { return DebugParameters(inlinedCalls[index].die) }
+    return nil
+  }
+
   /// The innermost inlined call whose code includes `address`. `readInlinedCalls` comes first.
   func innermostCall(at address: UInt64) -> Int? { map?.value(at: address) }
 

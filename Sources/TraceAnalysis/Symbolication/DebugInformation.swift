@@ -71,15 +71,21 @@ final class DebugInformation {
   /// The functions that cover `address`, innermost first, and at least one frame (without a name) if only a line is known.
   /// Empty if nothing is known. O(log n) after the first look-up in a unit and in a function.
   func frames(at address: LinkAddress) -> [DebugFrame] {
-    guard let number = map.value(at: address.rawValue) else { return [] }
-    let unit: DebugUnit
-    if let known = units[number] {
-      unit = known
-    } else {
-      unit = DebugUnit(unitDies[number], codeFile: codeFile)
-      units[number] = unit
-    }
-    return unit.frames(at: address.rawValue)
+    unit(at: address)?.frames(at: address.rawValue) ?? []
+  }
+
+  /// The parameters of the function with a linkage name whose code, inlined or not, is in the function that covers `address`.
+  /// `nil` if it is not there. O(inlined calls of that function) after the first look-up in the unit.
+  func parameters(ofFunction linkageName: String, at address: LinkAddress) -> DebugParameters? {
+    unit(at: address)?.parameters(ofFunction: linkageName, at: address.rawValue)
+  }
+
+  private func unit(at address: LinkAddress) -> DebugUnit? {
+    guard let number = map.value(at: address.rawValue) else { return nil }
+    if let known = units[number] { return known }
+    let unit = DebugUnit(unitDies[number], codeFile: codeFile)
+    units[number] = unit
+    return unit
   }
 }
 

@@ -46,6 +46,11 @@ final class DebugUnit {
     } while moveToSibling(&die)
   }
 
+  /// See `DebugInformation.parameters(ofFunction:at:)`.
+  func parameters(ofFunction linkageName: String, at address: UInt64) -> DebugParameters? {
+    functionMap.value(at: address).flatMap { functions[$0].parameters(ofFunction: linkageName, codeFile) }
+  }
+
   /// See `DebugInformation.frames(at:)`.
   func frames(at address: UInt64) -> [DebugFrame] {
     var position = lines.position(at: address)

@@ -84,6 +84,43 @@ public final class Symbolicator {
     return link.map { RuntimeAddress($0.rawValue &+ image.loadBias) }
   }
 
+  /// The variables that the closure with a linker's name captured. `address` is its own, or that of the forwarder that a partial application
+  /// begins with, into which it may be inlined. `nil` if debug information does not say.
+  ///
+  /// In the compiler's debug information they are the last parameters of the closure's function, in the order of its context. O(inlined calls
+  /// of the function) after the first look-up in its unit.
+  public func captures(ofClosure mangledName: String, at address: RuntimeAddress, in image: LoadedImage) -> ClosureCaptures? {
+    let opened = open(number(of: image))
+    guard let information = opened.files.debugInformation else { return nil }
+    for name in ClosureName.candidates(mangledName) {
+      let places = [address, self.address(ofFunction: name, in: image)].compactMap { $0 }
+      for place in places {
+        let link = LinkAddress(place.rawValue &- image.loadBias)
+        guard let function = information.parameters(ofFunction: name, at: link) else { continue }
+        return captures(of: function, name, opened.demangler)
+      }
+    }
+    return nil
+  }
+
+  private func captures(of function: DebugParameters, _ mangledName: String, _ demangler: Demangler) -> ClosureCaptures? {
+    guard let declared = ClosureName.parameterCount(demangler.demangle(mangledName).full), declared <= function.parameters.count else { return nil }
+    // A parameter that stands before the closure was captured, whatever else is missing.
+    let own = function.parameters.prefix(declared).prefix { $0.line == 0 || $0.line >= function.line }.count
+    let captured = function.parameters.dropFirst(own)
+    let promoted = ClosureName.promoted(mangledName, last: captured.count)
+    var variables: [CapturedVariable] = []
+    for (parameter, isPromoted) in zip(captured, promoted) {
+      guard !parameter.name.isEmpty else { return nil }
+      let isBoxed = !parameter.isConstant && !isPromoted
+      variables.append(
+        CapturedVariable(
+          name: parameter.name, typeName: parameter.mangledType.map { demangler.demangle($0).full }, size: isBoxed ? 8 : parameter.size,
+          isBoxed: isBoxed))
+    }
+    return ClosureCaptures(variables: variables, isGeneric: function.isGeneric)
+  }
+
   /// What the variable at an address of an image's data is called: `static Cache.all`, `registry`.
   public func variable(at address: RuntimeAddress, in image: LoadedImage) -> String? {
     let opened = open(number(of: image))
