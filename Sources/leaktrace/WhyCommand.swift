@@ -104,6 +104,9 @@ enum SnapshotChoice {
   }
 
   static func explanation(_ reader: TraceReader, number: Int?, path: String) -> String {
+    if reader.snapshots.isEmpty, reader.closing?.reason == .exec {
+      return "\(path) ends where the process became another program, which has a trace of its own."
+    }
     if reader.snapshots.isEmpty {
       return "\(path) has no heap image: the program was killed, still runs, or was recorded with --no-snapshots. "
         + "'leaktrace snapshot PID' takes one of a running program."

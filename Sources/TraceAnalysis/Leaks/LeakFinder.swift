@@ -186,6 +186,9 @@ struct LeakFinder {
       return rankOfA != rankOfB ? rankOfA < rankOfB : names(a) < names(b)
     }
     let steps = best.map { cycle in rotated(zip(cycle.nodes, cycle.edges).map { LeakGroup.Step(node: $0, edge: $1) }) }
+    // Blocks of C code that point to one another are not counted: nothing would have freed them.
+    let isCounted = (0..<members.count(of: component)).contains { graph.type(of: members.node($0, of: component)).kind.isCounted }
+    if !isCounted { return make(.lost, [.init(node: steps?.first?.node ?? first, edge: nil)], isCycle: false) }
     return make(tasks.isEmpty ? .retainCycle : .suspended, steps ?? [.init(node: first, edge: nil)], isCycle: true)
   }
 
