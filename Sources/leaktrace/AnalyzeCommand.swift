@@ -39,6 +39,9 @@ struct AnalyzeCommand: ParsableCommand {
   @Option(help: "Number of the heap image to look for leaks in; the last one unless given.")
   var snapshot: Int?
 
+  @Option(help: ArgumentHelp("Hide findings that a 'leak:' pattern in this file matches, as LeakSanitizer does.", valueName: "file"))
+  var suppressions: [String] = []
+
   @Option(help: "text or json.")
   var format: Format = .text
 
@@ -74,6 +77,7 @@ struct AnalyzeCommand: ParsableCommand {
         status = .worst(status, .unreadable)
       }
     }
+    let patterns = try readSuppressions()
     let output = OutputBuffer()
     var reports: [AllocationReport] = []
     var leaks: [LeakReport?] = []
@@ -83,7 +87,7 @@ struct AnalyzeCommand: ParsableCommand {
         let reader = try TraceReader(path: path)
         let snapshot = together ? nil : SnapshotChoice.choose(reader, number: snapshot)
         var trace = ReportTrace(path: path, analysis: AllocationAnalysis(reader, snapshot: snapshot))
-        let leakReport = together ? nil : self.leaks(reader, &trace, snapshot)
+        let leakReport = together ? nil : self.leaks(reader, &trace, snapshot, patterns)
         if !trace.analysis.diagnostics.isEmpty { status = .worst(status, .damaged) }
         if together {
           opened.append(trace)
@@ -114,7 +118,24 @@ struct AnalyzeCommand: ParsableCommand {
     if status != .success { throw status.code }
   }
 
-  private func leaks(_ reader: TraceReader, _ trace: inout ReportTrace, _ snapshot: TraceSnapshot?) -> LeakReport {
+  private func readSuppressions() throws -> Suppressions {
+    var patterns = Suppressions()
+    for path in suppressions {
+      guard let bytes = FileManager.default.contents(atPath: path) else {
+        complain("cannot read the suppressions in \(path). Give a file of 'leak:PATTERN' lines.")
+        throw ExitStatus.usage.code
+      }
+      do throws(SuppressionSyntaxError) {
+        patterns.append(contentsOf: try Suppressions(parsing: String(decoding: bytes, as: UTF8.self), file: path))
+      } catch {
+        complain("\(error)")
+        throw ExitStatus.usage.code
+      }
+    }
+    return patterns
+  }
+
+  private func leaks(_ reader: TraceReader, _ trace: inout ReportTrace, _ snapshot: TraceSnapshot?, _ patterns: Suppressions) -> LeakReport {
     guard let snapshot else {
       return LeakReport(unavailable: SnapshotChoice.explanation(reader, number: self.snapshot, path: trace.path))
     }
@@ -123,7 +144,7 @@ struct AnalyzeCommand: ParsableCommand {
     let analysis = LeakAnalysis(
       reader, trace.analysis, snapshot: snapshot, search: search, toolPath: ProcessInfo.processInfo.environment["PATH"] ?? "", naming: symbolicator)
     for diagnostic in analysis.diagnostics.first { trace.analysis.diagnostics.append(diagnostic) }
-    return LeakReport(analysis)
+    return LeakReport(analysis, suppressions: patterns)
   }
 
   private func report(_ traces: [ReportTrace]) -> AllocationReport {

@@ -58,6 +58,27 @@ public final class LeakAnalysis {
   /// All findings, named; library findings last. Names are looked up for what is found only.
   public func findings() -> [Finding] { FindingBuilder(finder, naming: names()).findings() }
 
+  /// What a suppression's pattern is held against: types, functions, modules, images and source files on the path and in the stacks of its
+  /// allocations.
+  public func suppressionNames(of finding: Finding) -> [String] {
+    var names: Set<String> = []
+    func add(_ frame: SourceFrame) {
+      names.insert(frame.function)
+      names.insert(frame.fullFunction)
+      for name in [frame.mangledName, frame.file, frame.imagePath] { if let name { names.insert(name) } }
+    }
+    for step in finding.path {
+      names.insert(step.type)
+      names.insert(step.qualifiedType)
+      if let function = step.function { add(function) }
+      if let closure = step.reference?.closure { add(closure) }
+      for frame in definitions.stacks.path(of: step.stack).frames {
+        naming.frames(for: frame.key, in: frame.image.map { definitions.images[$0].image }).forEach(add)
+      }
+    }
+    return names.sorted()
+  }
+
   /// Threads of libdispatch's pools wait in libdispatch and the C library; in a program with the libraries inside, their names tell.
   private static func isWaitingCode(_ address: UInt64, _ image: LoadedImage, _ naming: any FrameNaming) -> Bool {
     let name = fileName(ofPath: image.path)

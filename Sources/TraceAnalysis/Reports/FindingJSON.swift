@@ -7,10 +7,20 @@ enum FindingJSON {
       ("snapshot", report.snapshot.map(value) ?? .null),
       ("findings", report.unavailable == nil ? .array(report.findings.map(value)) : .null),
       ("findingsUnavailable", .optional(report.unavailable)),
-      ("suppressedFindings", .number(UInt64(report.suppressedCount))),
-      ("suppressedBytes", .number(report.suppressedBytes)),
+      ("suppressions", .array(report.suppressions.entries.map(value))),
       ("findingRemarks", .array(report.remarks.map { .string($0) })),
     ]
+  }
+
+  private static func value(_ entry: Suppressions.Entry) -> JSONValue {
+    .object([
+      ("pattern", .string(entry.pattern.text)),
+      ("file", .string(entry.file)),
+      ("line", .integer(Int64(entry.line))),
+      ("findings", .number(entry.findings)),
+      ("objects", .number(entry.objects)),
+      ("bytes", .number(entry.bytes)),
+    ])
   }
 
   private static func value(_ snapshot: TraceSnapshot) -> JSONValue {
@@ -44,6 +54,8 @@ enum FindingJSON {
       ("fingerprint", .string(finding.fingerprint)),
       ("library", .bool(finding.isLibrary)),
       ("libraryReason", .optional(finding.libraryReason)),
+      ("hidden", .bool(finding.suppression != nil)),
+      ("suppression", .optional(finding.suppression)),
       ("isCycle", .bool(finding.isCycle)),
       ("instances", .number(UInt64(finding.instances))),
       ("retainedBytes", .number(finding.retainedBytes.rawValue)),

@@ -14,6 +14,7 @@ struct FindingText {
     let library = report.libraryFindings
     lines.line(summary(report, program), emphasized: 1)
     for remark in report.remarks { lines.line("note: \(remark)", indent: 2) }
+    writeSuppressions(report, to: &lines)
     lines.blank()
     for finding in program { write(finding, to: &lines) }
     if !library.isEmpty {
@@ -33,8 +34,20 @@ struct FindingText {
     }
     text += ", among \(Decimal.counted(UInt64(report.liveBlocks), "live block"))"
     if let snapshot = report.snapshot { text += " \(moment(snapshot))" }
-    if report.suppressedCount > 0 { text += "; \(Decimal.counted(UInt64(report.suppressedCount), "finding")) hidden by suppressions (\(Decimal.bytes(report.suppressedBytes)))" }
     return text
+  }
+
+  private func writeSuppressions(_ report: LeakReport, to lines: inout TextLines) {
+    let hidden = report.hiddenFindings
+    guard !report.suppressions.entries.isEmpty else { return }
+    let bytes = hidden.reduce(UInt64(0)) { $0 &+ $1.retainedBytes.rawValue }
+    lines.line("hidden by suppressions: \(Decimal.counted(UInt64(hidden.count), "finding")), \(Decimal.bytes(bytes))", indent: 2)
+    for entry in report.suppressions.used {
+      lines.line(
+        "leak:\(PlainText.escaped(entry.pattern.text))  \(Decimal.counted(entry.findings, "finding")), \(Decimal.counted(entry.objects, "object")), \(Decimal.bytes(entry.bytes))",
+        indent: 4)
+    }
+    for entry in report.suppressions.unused { lines.line("leak:\(PlainText.escaped(entry.pattern.text))  hid nothing", indent: 4) }
   }
 
   private func moment(_ snapshot: TraceSnapshot) -> String {

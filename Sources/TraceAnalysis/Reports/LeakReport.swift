@@ -5,23 +5,33 @@ public struct LeakReport: Sendable {
   /// Why there are none to show, if no heap image could be looked at.
   public var unavailable: String?
   public var snapshot: TraceSnapshot?
-  /// Of the program, then of libraries; suppressed ones left out.
+  /// Of the program, then of libraries; those that a pattern hides among them.
   public var findings: [Finding] = []
-  /// How many a pattern hid, and their bytes.
-  public var suppressedCount = 0
-  public var suppressedBytes: UInt64 = 0
+  /// Patterns that hid something, and those that hid nothing.
+  public var suppressions = Suppressions()
   public var remarks: [String] = []
   public var liveBlocks = 0
 
   public init(unavailable: String) { self.unavailable = unavailable }
 
-  public init(_ analysis: LeakAnalysis) {
+  public init(_ analysis: LeakAnalysis, suppressions: Suppressions = Suppressions()) {
     snapshot = analysis.snapshot
     findings = analysis.findings()
     remarks = analysis.remarks
     liveBlocks = analysis.graph.blockCount
+    self.suppressions = suppressions
+    guard !suppressions.entries.isEmpty else { return }
+    for index in findings.indices {
+      let finding = findings[index]
+      if let entry = self.suppressions.match(
+        analysis.suppressionNames(of: finding), objects: finding.retainedBlocks, bytes: finding.retainedBytes.rawValue)
+      {
+        findings[index].suppression = self.suppressions.entries[entry].pattern.text
+      }
+    }
   }
 
-  public var programFindings: [Finding] { findings.filter { !$0.isLibrary } }
-  public var libraryFindings: [Finding] { findings.filter(\.isLibrary) }
+  public var programFindings: [Finding] { findings.filter { !$0.isLibrary && $0.suppression == nil } }
+  public var libraryFindings: [Finding] { findings.filter { $0.isLibrary && $0.suppression == nil } }
+  public var hiddenFindings: [Finding] { findings.filter { $0.suppression != nil } }
 }
