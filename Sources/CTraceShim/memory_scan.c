@@ -141,10 +141,12 @@ static void put_exact(struct lt_memory_scan *s, uint64_t page, unsigned firstWor
   if (start < firstWord) start = firstWord;
   if (end > LT_MEMORY_PAGE_WORDS) end = LT_MEMORY_PAGE_WORDS;
   uint64_t mask = r->keptBytes >= 8 ? ~0ull : (1ull << 8 * r->keptBytes) - 1;
+  // Of single words, counts among them, 0 is something else than not known.
+  bool keepsZero = r->count <= 2 && r->keptBytes >= 8;
   for (uint64_t i = start; i < end; i++) {
     uint64_t word = words[i] & mask, bit = 1ull << (i & 63);
     s->words[i] = word;
-    if (word) s->bits[i >> 6] |= bit;
+    if (word || keepsZero) s->bits[i >> 6] |= bit;
     else s->bits[i >> 6] &= ~bit;
   }
 }

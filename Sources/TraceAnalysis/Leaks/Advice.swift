@@ -39,11 +39,13 @@ enum Advice {
     var lines: [String] = []
     for step in finding.path {
       if let ending = endings.first(where: { step.qualifiedType.hasPrefix($0.type) }), !lines.contains(ending.advice) { lines.append(ending.advice) }
-      if let reference = step.reference, reference.name.hasSuffix("completionBlock"), step.kind == .object {
+      if let reference = step.reference, ["completionBlock", "__completion"].contains(where: { reference.name.hasSuffix($0) }), step.kind == .object {
         lines.append("An Operation keeps its completionBlock after it has run: set it to nil there, or capture the operation weakly.")
       }
     }
-    if let capture = finding.path.first(where: { $0.kind == .closure && $0.reference?.isCapture == true }), let reference = capture.reference {
+    if let capture = finding.path.first(where: { $0.kind == .closure && $0.reference?.isCapture == true && isObject(target(of: $0, in: finding)) }),
+      let reference = capture.reference
+    {
       let variable = reference.name.isEmpty ? "the \(target(of: capture, in: finding).type)" : reference.name
       let place = position(capture.function).map { " in the closure at \($0)" } ?? ""
       let holder = holder(of: capture, in: finding)
@@ -58,7 +60,7 @@ enum Advice {
       let captured = target(of: step, in: finding)
       let place = position(reference.closure).map { " in the closure at \($0)" } ?? ""
       lines.append("Break it: capture \(reference.capturesSelf ? "self" : "the \(captured.type)") weakly\(place), or clear \(described(reference, of: step)) when it is no longer needed.")
-    } else if let back = backReference(finding) {
+    } else if let back = backReference(finding), lines.isEmpty || !SystemCode.isSystemModule(module(back.step)) && !isDependency(back.step, finding) {
       lines.append("Break it: make \(described(back.reference, of: back.step)) weak or unowned, or clear it when \(finding.path[0].type) is done.")
     } else if lines.isEmpty {
       lines.append("Break it: clear one of these references when \(finding.path.first?.type ?? "it") is done.")
@@ -73,15 +75,29 @@ enum Advice {
   ]
 
   private static func backReference(_ finding: Finding) -> (step: Finding.Step, reference: Finding.Reference)? {
-    let candidates = finding.path.compactMap { step in
+    let all = finding.path.compactMap { step in
       step.reference.flatMap { step.kind == .object && !$0.name.isEmpty ? (step: step, reference: $0) : nil }
     }
+    // A field of a library's class is not for the program to change.
+    let own = all.filter { !SystemCode.isSystemModule(module($0.step)) && !isDependency($0.step, finding) }
+    let candidates = own.isEmpty ? all : own
     let named = candidates.filter { candidate in
       let name = candidate.reference.name.lowercased()
       return ownerNames.contains { name.hasSuffix($0) }
     }
     return named.last ?? candidates.last
   }
+
+  private static func module(_ step: Finding.Step) -> String { String(step.qualifiedType.prefix { $0 != "." }) }
+
+  /// Of a package that the program uses, where another object of the path is the program's own: that one stands first.
+  private static func isDependency(_ step: Finding.Step, _ finding: Finding) -> Bool {
+    guard let first = finding.path.first, first.kind == .object else { return false }
+    return module(step) != module(first)
+  }
+
+  /// Something that can be captured weakly.
+  private static func isObject(_ step: Finding.Step) -> Bool { step.kind == .object || step.kind == .task }
 
   // MARK: Others
 
@@ -105,8 +121,7 @@ enum Advice {
       let place = position(step.allocation).map { " of \($0)" } ?? ""
       return ["No pointer to the memory\(place) is left: deallocate it before the last pointer to it goes."]
     }
-    let count = finding.referenceCount.map { "Its count of strong references is \($0.strong), and none of them is found. " } ?? ""
-    return ["\(count)Look for a retain without a release: Unmanaged.passRetained or retain() without takeRetainedValue() or release()."]
+    return ["Look for a retain without a release: Unmanaged.passRetained or retain() without takeRetainedValue() or release()."]
   }
 
   private static func libraryAdvice(_ finding: Finding) -> [String] {

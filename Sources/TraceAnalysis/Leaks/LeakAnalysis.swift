@@ -51,7 +51,7 @@ public final class LeakAnalysis {
         let key = keys[Int(block.site.rawValue)]
         return (key.operation == .object ? types[key.type] : nil, key.operation)
       },
-      layouts: layouts(image, images))
+      layouts: layouts(image, images), mainModule: moduleName(ofImage: definitions.process.executable))
     finder = LeakFinder(graph)
   }
 

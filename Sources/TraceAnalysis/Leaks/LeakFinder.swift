@@ -42,6 +42,7 @@ struct LeakFinder {
   static let instanceLimit = 16
   /// Cycles are looked for from as many members of a component, one of each type.
   private static let cycleStarts = 12
+  private static let typeLimit = 1000
 
   let graph: ObjectGraph
   /// What no root leads to, side tables left out.
@@ -172,19 +173,23 @@ struct LeakFinder {
     guard components.nontrivial.contains(component) else {
       return make(graph.type(of: first).kind == .task ? .suspended : .lost, [.init(node: first, edge: nil)], isCycle: false)
     }
-    // One start of each type; tasks alone if there are any, since they are what has to be explained.
+    // One start of each type, the one that was made first; tasks alone if there are any, since they are what has to be explained.
     var starts: [UInt32: NodeID] = [:]
     var tasks: [NodeID] = []
+    var oldest = first
     members.forEach(of: component) { node in
       let type = graph.nodeTypes[Int(node)]
-      if starts.count < Self.cycleStarts, starts[type] == nil { starts[type] = node }
+      if let known = starts[type] {
+        if isOlder(node, than: known) { starts[type] = node }
+      } else if starts.count < Self.typeLimit {
+        starts[type] = node
+      }
+      if graph.type(of: node).kind.isCounted, isOlder(node, than: oldest) || !graph.type(of: oldest).kind.isCounted { oldest = node }
       if graph.type(of: node).kind == .task, tasks.count < Self.cycleStarts { tasks.append(node) }
     }
-    let cycles = (tasks.isEmpty ? starts.values.sorted() : tasks).compactMap { search.shortestCycle(through: $0) }
-    let best = cycles.min { a, b in
-      let (rankOfA, rankOfB) = (rank(a), rank(b))
-      return rankOfA != rankOfB ? rankOfA < rankOfB : names(a) < names(b)
-    }
+    let candidates = starts.values.sorted { (origin($0), graph.type(of: $0).qualifiedName, $0) < (origin($1), graph.type(of: $1).qualifiedName, $1) }
+    let cycles = (tasks.isEmpty ? Array(candidates.prefix(Self.cycleStarts)) + [oldest] : tasks).compactMap { search.shortestCycle(through: $0) }
+    let best = cycles.min { (rank($0, oldest: oldest), names($0)) < (rank($1, oldest: oldest), names($1)) }
     let steps = best.map { cycle in rotated(zip(cycle.nodes, cycle.edges).map { LeakGroup.Step(node: $0, edge: $1) }) }
     // Blocks of C code that point to one another are not counted: nothing would have freed them.
     let isCounted = (0..<members.count(of: component)).contains { graph.type(of: members.node($0, of: component)).kind.isCounted }
@@ -192,15 +197,24 @@ struct LeakFinder {
     return make(tasks.isEmpty ? .retainCycle : .suspended, steps ?? [.init(node: first, edge: nil)], isCycle: true)
   }
 
-  /// A cycle that says most: made of exact references, short, and with an object in it that somebody wrote a class for.
-  private func rank(_ cycle: NodeCycle) -> UInt64 {
-    let hasObject = cycle.nodes.contains { isProgramObject($0) }
-    return UInt64(cycle.cost) + (hasObject ? 0 : 1000)
+  /// A cycle that says most: through an object that the program itself has a class for, then through the one that all else came after, made of
+  /// exact references, and short.
+  private func rank(_ cycle: NodeCycle, oldest: NodeID) -> UInt32 {
+    let origin = cycle.nodes.map { self.origin($0) }.min() ?? 3
+    return UInt32(origin) * 10_000 + (cycle.nodes.contains(oldest) ? 0 : 1000) + min(cycle.cost, 999)
   }
 
-  private func isProgramObject(_ node: NodeID) -> Bool {
+  /// Whose class an object has: 0 the main program's, 1 another module's that was built with it, 2 the platform's; 3 for what is no object.
+  private func origin(_ node: NodeID) -> Int {
     let type = graph.type(of: node)
-    return type.kind == .object && !SystemCode.isSystemModule(type.module)
+    guard type.kind == .object else { return 3 }
+    if type.module == graph.mainModule { return 0 }
+    return SystemCode.isSystemModule(type.module) ? 2 : 1
+  }
+
+  private func isOlder(_ a: NodeID, than b: NodeID) -> Bool {
+    let (first, second) = (graph.heap[BlockID(a)], graph.heap[BlockID(b)])
+    return (first.birthTime, first.ordinal) < (second.birthTime, second.ordinal)
   }
 
   private func names(_ cycle: NodeCycle) -> String {
@@ -212,7 +226,7 @@ struct LeakFinder {
     func key(_ step: LeakGroup.Step) -> (Int, UInt64, UInt64) {
       let block = graph.heap[BlockID(step.node)]
       let kind = graph.type(of: step.node).kind
-      return (kind == .task ? 0 : isProgramObject(step.node) ? 1 : kind == .object ? 2 : 3, block.birthTime, block.ordinal)
+      return (kind == .task ? -1 : origin(step.node), block.birthTime, block.ordinal)
     }
     guard let start = steps.indices.min(by: { key(steps[$0]) < key(steps[$1]) }) else { return steps }
     return Array(steps[start...] + steps[..<start])

@@ -15,6 +15,8 @@ public final class ObjectGraph {
   let nodeTypes: [UInt32]
   /// By block: its `deinit` has run, and its memory is kept all the same.
   let deinitialised: NodeSet
+  /// The Swift module that the executable was made from, as far as its name tells.
+  public let mainModule: String
   /// References without ownership to memory that is no longer allocated.
   public let dangling: [DanglingReference]
   /// Types whose fields are not known, so that they were scanned; by index into `types`.
@@ -54,7 +56,7 @@ public final class ObjectGraph {
 
   init(
     snapshot: TraceSnapshot, heap: LiveHeap, image: HeapImage, roots: HeapRoots, graph: HeapGraph, types: [NodeType], labels: [EdgeLabel],
-    nodeTypes: [UInt32], deinitialised: NodeSet, dangling: [DanglingReference], scannedTypes: [Int], reflectionProblem: String?
+    nodeTypes: [UInt32], deinitialised: NodeSet, mainModule: String, dangling: [DanglingReference], scannedTypes: [Int], reflectionProblem: String?
   ) {
     self.snapshot = snapshot
     self.heap = heap
@@ -65,6 +67,7 @@ public final class ObjectGraph {
     self.labels = labels
     self.nodeTypes = nodeTypes
     self.deinitialised = deinitialised
+    self.mainModule = mainModule
     self.dangling = dangling
     self.scannedTypes = scannedTypes
     self.reflectionProblem = reflectionProblem

@@ -21,6 +21,8 @@ struct NodeLayout {
     /// Types of the field; where several cases of an enum share a place, the one that fits what is found is taken.
     var typeName: String
     var hasAlternatives = false
+    /// An unsafe pointer: it may lead to the end of a block, or to memory that was never malloc'd.
+    var isRawPointer = false
   }
   struct Opaque {
     var range: Range<UInt64>
@@ -106,7 +108,7 @@ extension NodeLayout.Part {
         }
       return NodeLayout.Reference(
         offset: UInt64(clamping: reference.offset), strength: strength, label: labels.number(label), typeName: reference.typeName,
-        hasAlternatives: counts[reference.offset, default: 0] > 1)
+        hasAlternatives: counts[reference.offset, default: 0] > 1, isRawPointer: reference.kind == .rawPointer)
     }
     self.opaque = opaque.map { field in
       let label = EdgeLabel(
@@ -165,7 +167,7 @@ struct ObjectGraphBuilder {
   ///   - typeOf: the type of a block, or nil for one that is no Swift object, and what allocated it.
   static func build(
     _ snapshot: TraceSnapshot, heap: LiveHeap, image: HeapImage, roots: HeapRoots, typeOf: (LiveBlock) -> (type: TraceType?, operation: Operation),
-    layouts: LayoutSource?
+    layouts: LayoutSource?, mainModule: String = ""
   ) -> ObjectGraph {
     var builder = ObjectGraphBuilder(heap: heap, image: image, roots: roots, layouts: layouts)
     builder.classify(typeOf)
@@ -180,7 +182,7 @@ struct ObjectGraphBuilder {
     }
     return ObjectGraph(
       snapshot: snapshot, heap: heap, image: image, roots: roots, graph: builder.graph.build(), types: builder.types, labels: builder.labels.labels,
-      nodeTypes: builder.nodeTypes, deinitialised: builder.deinitialised, dangling: builder.dangling, scannedTypes: scanned,
+      nodeTypes: builder.nodeTypes, deinitialised: builder.deinitialised, mainModule: mainModule, dangling: builder.dangling, scannedTypes: scanned,
       reflectionProblem: layouts == nil ? "no reflection" : layouts?.problem)
   }
 
@@ -359,6 +361,7 @@ struct ObjectGraphBuilder {
       // What deinit left behind is no reference any more.
       if deinitialised.contains(UInt32(node)) { return }
       let end = block.address &+ block.size
+      if isEmptyCollection(types[row].kind, block) { return }
       guard let layout = layout(row, at: block.address) else {
         scan(node, block, block.address + 16..<end)
         return
@@ -443,7 +446,7 @@ struct ObjectGraphBuilder {
       return
     }
     guard let found = heap.block(containing: target) else {
-      if reference.strength == .unmanaged { noteDangling(node, reference.label, target) }
+      if reference.strength == .unmanaged, !reference.isRawPointer { noteDangling(node, reference.label, target) }
       return
     }
     // A raw pointer may lead anywhere in a block; a counted reference leads to an object's start.
@@ -481,6 +484,14 @@ struct ObjectGraphBuilder {
       next += (word - next) / part.stride * part.stride
       read(part, of: node, block, at: next, limit: limit)
       next += part.stride
+    }
+  }
+
+  /// What elements that were removed left behind is no reference.
+  private func isEmptyCollection(_ kind: NodeKind, _ block: LiveBlock) -> Bool {
+    switch kind {
+    case .array, .dictionary, .set: image.word(at: block.address &+ 16) == 0
+    default: false
     }
   }
 

@@ -30,7 +30,8 @@ struct FindingText {
       text = "Leaks: none found"
     } else {
       let bytes = program.reduce(UInt64(0)) { $0 &+ $1.retainedBytes.rawValue }
-      text = "Leaks: \(Decimal.counted(UInt64(program.count), "finding")), \(Decimal.bytes(bytes)) retained"
+      text = "Leaks: \(Decimal.counted(UInt64(program.count), "finding"))"
+      if bytes > 0 { text += ", \(Decimal.bytes(bytes)) retained" }
     }
     text += ", among \(Decimal.counted(UInt64(report.liveBlocks), "live block"))"
     if let snapshot = report.snapshot { text += " \(moment(snapshot))" }
@@ -61,11 +62,15 @@ struct FindingText {
   // MARK: One finding
 
   private func write(_ finding: Finding, to lines: inout TextLines) {
-    let size = "\(Decimal.counted(UInt64(finding.instances), "instance")), \(Decimal.bytes(finding.retainedBytes.rawValue))\(finding.verdict == .dangling ? "" : " retained")"
+    let instances = Decimal.counted(UInt64(finding.instances), "instance")
+    let size = finding.verdict == .dangling ? instances : "\(instances), \(Decimal.bytes(finding.retainedBytes.rawValue)) retained"
     lines.spread("\(title(finding.verdict))  \(PlainText.escaped(subject(finding)))", size, indent: 0, emphasized: true)
     write(path: finding.path, to: &lines)
     if finding.isCycle, let last = finding.path.last, let first = finding.path.first, let reference = last.reference {
       lines.spread("└ \(words(reference)) ──▶ \(PlainText.escaped(first.type))", "(back to the start)", indent: 3 + 3 * (finding.path.count - 1))
+    }
+    if finding.verdict == .dangling, let step = finding.path.last, let reference = step.reference {
+      lines.spread("└ \(words(reference)) ──▶ memory that was freed", "", indent: 3 * finding.path.count)
     }
     writeHeld(finding, to: &lines)
     if let count = finding.referenceCount, finding.verdict == .lost, finding.path.first?.kind.isCounted == true {

@@ -158,13 +158,6 @@ public final class Symbolicator {
     return result
   }
 
-  /// The Swift module that an image's name stands for: `libNet.so.1` is `Net`, `my-tool` is `my_tool`.
-  private func moduleName(ofImage path: String) -> String {
-    var name = fileName(ofPath: path)
-    if name.hasPrefix("lib"), let end = name.firstIndex(of: "."), name[end...].hasPrefix(".so") { name = String(name[..<end].dropFirst(3)) }
-    return String(name.map { $0 == "-" || $0 == "." ? "_" : $0 })
-  }
-
   // MARK: Frames
 
   private func lookUp(_ address: LinkAddress, offset: UInt64, image: LoadedImage, number: Int, isAsync: Bool) -> [SourceFrame] {
@@ -223,4 +216,11 @@ public final class Symbolicator {
       function: name, fullFunction: name, mangledName: nil, imagePath: image?.path, file: nil, line: nil, column: nil, isInlined: false,
       kind: image.map { SystemCode.isSystemImage($0.path) } == true ? .systemLibrary : .user, isAsync: isAsync, asyncPart: nil)
   }
+}
+
+/// The Swift module that an image's name stands for: `libNet.so.1` is `Net`, `my-tool` is `my_tool`.
+func moduleName(ofImage path: String) -> String {
+  var name = fileName(ofPath: path)
+  if name.hasPrefix("lib"), let end = name.firstIndex(of: "."), name[end...].hasPrefix(".so") { name = String(name[..<end].dropFirst(3)) }
+  return String(name.map { $0 == "-" || $0 == "." ? "_" : $0 })
 }
