@@ -6,7 +6,8 @@ import TraceAnalysis
 
 @Suite struct CaptureTests {
   static let source = """
-    final class Node { var done: (() -> Void)?; var change: ((Int) -> Void)?; var sum: ((Int, String) -> Int)?; var number = 0 }
+    final class Node { var done: (() -> Void)?; var change: ((Int) -> Void)?; var sum: ((Int, String) -> Int)?; var number = 0
+      var job: ((Int) async -> Void)? }
     struct Pair { var node: Node; var flag: Bool }
     @inline(never) func use(_ value: Any) { if let node = value as? Node { node.number += 1 } }
 
@@ -35,6 +36,7 @@ import TraceAnalysis
     }
     extension Node {
       @inline(never) func method(_ other: Node) { change = { value in other.number += value; self.number += other.number * 3 } }
+      @inline(never) func wait(_ other: Node) { job = { count in await Task.yield(); use(other); self.number += count } }
       @inline(never) func local(_ other: Node) {
         func step(_ left: Int) { use(other); use(self); if left > 0 { step(left - 1) } }
         change = step
@@ -43,6 +45,7 @@ import TraceAnalysis
     let node = Node()
     sameType(node, Node(), Node()); parameters(node, Node()); variables(node, Node()); neverWritten(node, Node())
     functions({ $0 }, node); generic("text", node); generic(Node(), node); lists(node, Node()); node.method(Node()); node.local(Node())
+    node.wait(Node())
     node.done?(); node.change?(3); print(node.sum?(3, "text") ?? 0)
 
     """
@@ -109,6 +112,19 @@ import TraceAnalysis
     let specialised = try Self.captures(try Self.optimised.get(), "generic", "TG5")
     #expect(specialised.map { $0.variables.map(\.name) } == [["value", "node"], ["value", "node"]])
     #expect(Set(specialised.map { $0.variables[0].typeName }) == ["sample.Node", "Swift.String"])
+  }
+
+  @Test func anAsyncClosureIsFoundByTheRecordOfItsFunction() throws {
+    for program in [try Self.debug.get(), try Self.optimised.get()] {
+      let record = try #require(try Tool.run("nm", [program.path]).split(separator: "\n").first { $0.contains("4wait") && $0.hasSuffix("TATu") })
+      let fields = record.split(separator: " ")
+      let address = RuntimeAddress(try #require(UInt64(fields[0], radix: 16)) + ProgramFixture.loadBias)
+      let symbolicator = Symbolicator(images: [program.image()], programModules: ["sample"])
+      let forwarder = try #require(symbolicator.frames(for: .exact(address), in: program.image()).last)
+      #expect(forwarder.mangledName == String(fields[2].dropLast(2)))
+      let captures = symbolicator.captures(ofClosure: String(fields[2].dropLast(4)), at: address, in: program.image())
+      #expect(captures?.variables.map(\.name) == ["other", "self"])
+    }
   }
 
   @Test func withoutDebugInformationNothingIsKnown() throws {

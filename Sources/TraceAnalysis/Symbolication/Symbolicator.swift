@@ -99,6 +99,8 @@ public final class Symbolicator {
     let function =
       parameters(at: address) ?? parameters(at: self.address(ofFunction: closure, in: image))
       ?? (closure == mangledName ? nil : parameters(at: self.address(ofFunction: mangledName, in: image)))
+      // An async closure's address is that of a record.
+      ?? parameters(at: self.address(ofFunction: mangledName + "TA", in: image))
     return function.flatMap { captures(of: $0, closure, opened.demangler) }
   }
 
@@ -172,7 +174,12 @@ public final class Symbolicator {
     let debugFrames = opened.files.debugInformation?.frames(at: address) ?? []
     let symbol = opened.files.symbols?.name(at: address)
     guard let physical = debugFrames.last else {
-      guard let symbol else { return [unnamed(offsetName(offset, image), image: image, isAsync: isAsync)] }
+      guard let symbol else {
+        if let code = asyncFunction(at: address, opened) {
+          return lookUp(code, offset: offset, image: image, number: number, isAsync: isAsync)
+        }
+        return [unnamed(offsetName(offset, image), image: image, isAsync: isAsync)]
+      }
       return [frame(symbol, position: nil, image: image, opened, isInlined: false, isAsync: isAsync)]
     }
     var frames: [SourceFrame] = []
@@ -189,6 +196,14 @@ public final class Symbolicator {
       frames.append(nameless)
     }
     return frames
+  }
+
+  /// What stands for an async function in a function value is a record in data, which says where its code is.
+  private func asyncFunction(at address: LinkAddress, _ opened: OpenedImage) -> LinkAddress? {
+    guard let record = opened.files.variables?.name(at: address), record.hasPrefix("$s"), record.hasSuffix("Tu") else { return nil }
+    guard let code = opened.files.symbols?.address(of: String(record.dropLast(2))) else { return nil }
+    // What a symbol covers needs no other record: a damaged file must not send this round in circles.
+    return opened.files.symbols?.name(at: code) != nil ? code : nil
   }
 
   private func isMangled(_ name: String) -> Bool { name.hasPrefix("_Z") || name.hasPrefix("$s") || name.hasPrefix("_R") }
