@@ -114,7 +114,7 @@ struct FindingBuilder {
     for (index, step) in steps.enumerated() {
       guard let edge = step.edge else { continue }
       let target = result[index + 1 < result.count ? index + 1 : 0]
-      result[index].reference = reference(edge, from: result[index], to: target, closure: closures[index])
+      result[index].reference = reference(edge, of: step.node, from: result[index], to: target, closure: closures[index])
     }
     return result
   }
@@ -143,7 +143,9 @@ struct FindingBuilder {
     return true
   }
 
-  private func reference(_ edge: EdgeIndex, from step: Finding.Step, to target: Finding.Step, closure: SourceFrame?) -> Finding.Reference {
+  private func reference(
+    _ edge: EdgeIndex, of node: NodeID, from step: Finding.Step, to target: Finding.Step, closure: SourceFrame?
+  ) -> Finding.Reference {
     let heap = graph.graph
     let label = graph.label(heap.label(of: edge))
     let strength = EdgeStrength(rawValue: heap.kind(of: edge)) ?? .conservative
@@ -153,7 +155,8 @@ struct FindingBuilder {
     if case .closure = label?.role { isClosure = true }
     if isCapture {
       let offset = label?.offset ?? EdgeLabelID(heap.label(of: edge)).scannedOffset.map { Int(clamping: $0) } ?? 0
-      name = captureName(step, offset: offset, label: label, isObject: !isClosure, target)
+      name = captureName(step, offset: offset, label: label)
+      if name.isEmpty, !isClosure, mayBeSelf(edge, of: node, step, target) { name = "self" }
     }
     // A closure that captures one object has that for a context.
     let capturesSelf = isClosure && target.kind != .closure && target.kind != .box && hasSelfForContext(closure, target)
@@ -162,16 +165,21 @@ struct FindingBuilder {
       caseName: label?.caseName)
   }
 
-  /// The captured variable that debug information knows; with none, `self` if that is likely.
-  private func captureName(_ step: Finding.Step, offset: Int, label: EdgeLabel?, isObject: Bool, _ target: Finding.Step) -> String {
+  /// The captured variable, if debug information tells which it is, with the part of its value.
+  private func captureName(_ step: Finding.Step, offset: Int, label: EdgeLabel?) -> String {
     let part = label?.name ?? ""
-    let captures = naming.captures(of: step.function)
-    let size = Int(clamping: step.size.rawValue)
-    if let variable = captures?.variable(at: offset, typeName: label?.typeName ?? "", contextSize: size) {
-      return part.isEmpty ? variable.name : "\(variable.name).\(part)"
-    }
-    let mayBeSelf = captures.map { $0.variables.contains { $0.name == "self" } } ?? true
-    return part.isEmpty && isObject && mayBeSelf && isSelf(of: step.function, target) ? "self" : part
+    let captured = naming.captures(of: step.function)?.variable(
+      at: offset, typeName: label?.typeName ?? "", contextSize: Int(clamping: step.size.rawValue), isPart: !part.isEmpty)
+    guard let captured else { return part }
+    return part.isEmpty ? captured.name : "\(captured.name).\(part)"
+  }
+
+  /// A guess where no variable is known: not with another capture of the same type.
+  private func mayBeSelf(_ edge: EdgeIndex, of node: NodeID, _ step: Finding.Step, _ target: Finding.Step) -> Bool {
+    guard isSelf(of: step.function, target) else { return false }
+    if let captures = naming.captures(of: step.function), !captures.variables.contains(where: { $0.name == "self" }) { return false }
+    let type = graph.type(of: graph.graph.target(of: edge)).qualifiedName
+    return !graph.graph.edges(from: node).contains { $0 != edge && graph.type(of: graph.graph.target(of: $0)).qualifiedName == type }
   }
 
   private func hasSelfForContext(_ closure: SourceFrame?, _ target: Finding.Step) -> Bool {

@@ -36,10 +36,11 @@ public struct ClosureCaptures: Hashable, Sendable {
 
   /// The variable that a reference at `offset` of the context belongs to.
   ///
-  /// By place where the sizes of the variables add up to `contextSize`; where a size is not known, by type, if only one variable has that type.
-  /// `nil` where the answer might be wrong. `typeName` is that of the reference, empty if not known. O(variables)
-  public func variable(at offset: Int, typeName: String, contextSize: Int) -> CapturedVariable? {
-    let head = Self.head(of: typeName)
+  /// By place where the sizes of the variables add up to `contextSize`, in bytes with the header; where a size is not known, by type, if only
+  /// one variable has that type. `nil` where the answer might be wrong. `typeName` is that of the reference, empty if not known; with
+  /// `isPart` it is a part of the variable's value, which has another type. O(variables)
+  public func variable(at offset: Int, typeName: String, contextSize: Int, isPart: Bool = false) -> CapturedVariable? {
+    let head = isPart ? "" : Self.head(of: typeName)
     guard variables.allSatisfy({ $0.size != nil }) else {
       // What stands between the unknown sizes can only be told by its type.
       let fitting = variables.filter { !$0.isBoxed && !head.isEmpty && $0.head == head }
@@ -88,7 +89,9 @@ public struct ClosureCaptures: Hashable, Sendable {
     while name.hasSuffix("?") { name = name.dropLast() }
     name = name.prefix { $0 != "<" }
     // A private type's name stands in brackets, with what tells it from others.
-    if let open = name.lastIndex(of: "("), let end = name[open...].range(of: " in ") { return name[name.index(after: open)..<end.lowerBound] }
+    if let open = name.lastIndex(of: "("), let end = name[open...].range(of: " in ") {
+      return name[name.index(after: open)..<end.lowerBound]
+    }
     if name.contains(" ") || name.contains("(") { return "" }
     if let dot = name.lastIndex(of: ".") { name = name[name.index(after: dot)...] }
     return name
@@ -112,11 +115,8 @@ extension Substring {
 
 /// What the linker's name of a closure says of its parameters.
 enum ClosureName {
-  /// The closure that a forwarder's name was made from: the reabstracting thunk around a specialised closure has a closure of its own.
-  static func candidates(_ mangled: String) -> [String] {
-    guard mangled.hasSuffix("_TG5") else { return [mangled] }
-    return [mangled, mangled.dropLast(4) + "_Tg5"]
-  }
+  /// The closure itself, for the thunk that gives a specialised closure the parameters of the generic one.
+  static func withoutReabstraction(_ mangled: String) -> String { mangled.hasSuffix("_TG5") ? mangled.dropLast(4) + "_Tg5" : mangled }
 
   /// How many parameters stand in the type of `closure #1 (Swift.Int) -> () in f()`; `nil` if the name is not that of a closure or a
   /// local function. O(length)

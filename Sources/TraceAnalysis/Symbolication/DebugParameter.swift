@@ -75,7 +75,8 @@ struct DebugParameters {
         var attribute = Dwarf_Attribute()
         var value: Dwarf_Word = 0
         var size: Int?
-        if dwarf_attr(&type, UInt32(DW_AT_byte_size), &attribute) != nil, dwarf_formudata(&attribute, &value) == 0, value > 0, value < 1 << 20 {
+        // The size of a generic parameter's value is given as 0.
+        if dwarf_attr(&type, UInt32(DW_AT_byte_size), &attribute) != nil, dwarf_formudata(&attribute, &value) == 0, (1..<1 << 20).contains(value) {
           size = Int(value)
         }
         return (name ?? typeName(&type), size, isConstant)

@@ -84,27 +84,29 @@ public final class Symbolicator {
     return link.map { RuntimeAddress($0.rawValue &+ image.loadBias) }
   }
 
-  /// The variables that the closure with a linker's name captured. `address` is its own, or that of the forwarder that a partial application
-  /// begins with, into which it may be inlined. `nil` if debug information does not say.
+  /// The variables that the closure with a linker's name captured. `address` is its own, or that of the forwarder that hands it its
+  /// context, into which it may be inlined. `nil` if debug information does not say.
   ///
-  /// In the compiler's debug information they are the last parameters of the closure's function, in the order of its context. O(inlined calls
-  /// of the function) after the first look-up in its unit.
+  /// In the compiler's debug information they are the last parameters of the closure's function, in the order of its context.
+  /// O(inlined calls of the function) after the first look-up in its unit.
   public func captures(ofClosure mangledName: String, at address: RuntimeAddress, in image: LoadedImage) -> ClosureCaptures? {
     let opened = open(number(of: image))
     guard let information = opened.files.debugInformation else { return nil }
-    for name in ClosureName.candidates(mangledName) {
-      let places = [address, self.address(ofFunction: name, in: image)].compactMap { $0 }
-      for place in places {
-        let link = LinkAddress(place.rawValue &- image.loadBias)
-        guard let function = information.parameters(ofFunction: name, at: link) else { continue }
-        return captures(of: function, name, opened.demangler)
-      }
+    let closure = ClosureName.withoutReabstraction(mangledName)
+    func parameters(at place: RuntimeAddress?) -> DebugParameters? {
+      place.flatMap { information.parameters(ofFunction: closure, at: LinkAddress($0.rawValue &- image.loadBias)) }
     }
-    return nil
+    let function =
+      parameters(at: address) ?? parameters(at: self.address(ofFunction: closure, in: image))
+      ?? (closure == mangledName ? nil : parameters(at: self.address(ofFunction: mangledName, in: image)))
+      // An async closure's address is that of a record.
+      ?? parameters(at: self.address(ofFunction: mangledName + "TA", in: image))
+    return function.flatMap { captures(of: $0, closure, opened.demangler) }
   }
 
   private func captures(of function: DebugParameters, _ mangledName: String, _ demangler: Demangler) -> ClosureCaptures? {
-    guard let declared = ClosureName.parameterCount(demangler.demangle(mangledName).full), declared <= function.parameters.count else { return nil }
+    let name = demangler.demangle(mangledName).full
+    guard let declared = ClosureName.parameterCount(name), declared <= function.parameters.count else { return nil }
     // A parameter that stands before the closure was captured, whatever else is missing.
     let own = function.parameters.prefix(declared).prefix { $0.line == 0 || $0.line >= function.line }.count
     let captured = function.parameters.dropFirst(own)
@@ -165,7 +167,12 @@ public final class Symbolicator {
     let debugFrames = opened.files.debugInformation?.frames(at: address) ?? []
     let symbol = opened.files.symbols?.name(at: address)
     guard let physical = debugFrames.last else {
-      guard let symbol else { return [unnamed(offsetName(offset, image), image: image, isAsync: isAsync)] }
+      guard let symbol else {
+        if let code = asyncFunction(at: address, opened) {
+          return lookUp(code, offset: offset, image: image, number: number, isAsync: isAsync)
+        }
+        return [unnamed(offsetName(offset, image), image: image, isAsync: isAsync)]
+      }
       return [frame(symbol, position: nil, image: image, opened, isInlined: false, isAsync: isAsync)]
     }
     var frames: [SourceFrame] = []
@@ -182,6 +189,14 @@ public final class Symbolicator {
       frames.append(nameless)
     }
     return frames
+  }
+
+  /// What stands for an async function in a function value is a record in data, which says where its code is.
+  private func asyncFunction(at address: LinkAddress, _ opened: OpenedImage) -> LinkAddress? {
+    guard let record = opened.files.variables?.name(at: address), record.hasPrefix("$s"), record.hasSuffix("Tu") else { return nil }
+    guard let code = opened.files.symbols?.address(of: String(record.dropLast(2))) else { return nil }
+    // What a symbol covers needs no other record: a damaged file must not send this round in circles.
+    return opened.files.symbols?.name(at: code) != nil ? code : nil
   }
 
   private func isMangled(_ name: String) -> Bool { name.hasPrefix("_Z") || name.hasPrefix("$s") || name.hasPrefix("_R") }
