@@ -36,6 +36,8 @@ let package = Package(
       name: "FormatTests", dependencies: ["TraceAnalysis", "TraceTestSupport", "CTraceFormat"], exclude: ["FuzzCorpus"]),
     .testTarget(name: "ReplayTests", dependencies: ["TraceAnalysis", "TraceTestSupport"]),
     .testTarget(name: "HeapGraphTests", dependencies: ["TraceAnalysis", "TraceTestSupport"]),
+    .testTarget(name: "HeapImageTests", dependencies: ["TraceAnalysis", "TraceTestSupport", "CTraceFormat"]),
+    .testTarget(name: "ObjectGraphTests", dependencies: ["TraceAnalysis", "TraceTestSupport"]),
     .testTarget(name: "LeaksTests", dependencies: ["TraceAnalysis", "TraceTestSupport"]),
     .testTarget(name: "SymbolicationTests", dependencies: ["TraceAnalysis"]),
     .testTarget(name: "SwiftReflectionTests", dependencies: ["TraceAnalysis", "CRemoteMirror"]),

@@ -15,7 +15,7 @@ struct DumpCommand: ParsableCommand {
   @Argument(help: "The trace.")
   var trace: String
 
-  @Flag(help: "Print events. Without any of these, everything is printed.")
+  @Flag(help: "Print events. Without any of these, everything is printed but the contents of heap images.")
   var events = false
 
   @Flag(help: "Print definitions: stacks, types, images, samples, warnings.")
@@ -23,6 +23,12 @@ struct DumpCommand: ParsableCommand {
 
   @Flag(help: "Print the header, the chunks and the closing record.")
   var chunks = false
+
+  @Flag(help: "Print heap images, a line each: when and why they were taken, and whether they are whole.")
+  var snapshots = false
+
+  @Flag(help: "Print heap images with their threads, regions and words.")
+  var memory = false
 
   @Flag(help: "Print events alone, those of all threads merged by time.")
   var byTime = false
@@ -39,7 +45,9 @@ struct DumpCommand: ParsableCommand {
     if events { parts.insert(.events) }
     if definitions { parts.insert(.definitions) }
     if chunks { parts.insert(.chunks) }
-    let dump = RecordDump(reader, parts: parts.isEmpty ? [.events, .definitions, .chunks] : parts)
+    if snapshots { parts.insert(.snapshots) }
+    if memory { parts.insert(.memory) }
+    let dump = RecordDump(reader, parts: parts.isEmpty ? [.events, .definitions, .chunks, .snapshots] : parts)
     let output = OutputBuffer()
     struct ReaderWentAway: Error {}
     func write(_ line: String) throws {

@@ -1,6 +1,6 @@
 // What the reader's fuzzer does with an input. Compiled into the fuzzer, and into the tests that replay what it found.
 
-import TraceAnalysis
+@testable import TraceAnalysis
 
 /// A trace, and maybe a live file, made of arbitrary bytes.
 ///
@@ -10,8 +10,8 @@ import TraceAnalysis
 /// - 2: the rest is payloads, which are sealed into chunks with sound checksums.
 /// - 3: likewise, and every second payload stands in the live file instead.
 ///
-/// Its other bits choose the header's setting for retains and releases. A payload has five bytes before it: flags (bits 0 and 1: kind,
-/// bit 2: compressed), thread, two bytes of length, and a byte of first time.
+/// Its other bits choose the header's setting for retains and releases. A payload has five bytes before it: flags (bits 0, 1 and 3: kind,
+/// bit 2: compressed), thread, two bytes of length, and a byte of first time; of a heap image's chunks that is the highest but one.
 struct FuzzInput {
   let trace: [UInt8]
   let live: [UInt8]?
@@ -60,10 +60,13 @@ struct FuzzInput {
     var bytes: [UInt8]
 
     var kind: ChunkKind {
-      switch flags & 3 {
+      switch flags & 3 | flags >> 1 & 4 {
       case 0: .definitions
       case 1: .events
       case 2: .closing
+      case 4: .snapshot
+      case 5: .memory
+      case 6: .snapshotEnd
       default: .unknown(9)
       }
     }
@@ -76,7 +79,7 @@ struct FuzzInput {
       let head = Array(rest.prefix(5))
       let length = Int(head[2]) | Int(head[3]) << 8
       let body = rest.dropFirst(5).prefix(length)
-      result.append(Payload(flags: head[0], thread: UInt32(head[1]), firstTime: UInt64(head[4]) << 12, bytes: Array(body)))
+      result.append(Payload(flags: head[0], thread: UInt32(head[1]), firstTime: UInt64(head[4]) << (head[0] & 8 == 0 ? 12 : 48), bytes: Array(body)))
       rest = rest.dropFirst(5 + body.count)
     }
     return result
@@ -141,13 +144,18 @@ struct FuzzInput {
   @discardableResult
   func readEverything() -> Int {
     var written = 0
-    for parts in [Set<RecordDump.Part>([.events, .definitions, .chunks]), []] {
+    for parts in [Set<RecordDump.Part>([.events, .definitions, .chunks, .memory]), []] {
       guard let reader = try? TraceReader(bytes: trace, liveBytes: live) else { return written }
       let dump = RecordDump(reader, parts: parts)
       if parts.isEmpty {
         dump.countingByTime(&written)
       } else {
-        try? dump.write { written += $0.utf8.count }
+        // A few bytes can stand for very many words.
+        struct Enough: Error {}
+        try? dump.write {
+          written += $0.utf8.count
+          if written > 8 << 20 { throw Enough() }
+        }
       }
     }
     guard let reader = try? TraceReader(bytes: trace, liveBytes: live) else { return written }
@@ -157,7 +165,22 @@ struct FuzzInput {
       [ReportTrace(path: "fuzz.trace", analysis: AllocationAnalysis(reader))], selection: selection, naming: OffsetNaming())
     written += AllocationText(style: TextStyle(stacks: .full)).text(report).utf8.count
     written += AllocationJSON.text([report]).utf8.count
+    if let snapshot = reader.snapshots.last { written += readHeapImage(snapshot, report) }
     return written
+  }
+
+  /// Looks for leaks, and for what holds all objects, with layouts that real types have and with others.
+  private func readHeapImage(_ snapshot: TraceSnapshot, _ report: AllocationReport) -> Int {
+    guard let reader = try? TraceReader(bytes: trace, liveBytes: live) else { return 0 }
+    let analysis = LeakAnalysis(reader, AllocationAnalysis(reader, snapshot: snapshot), snapshot: snapshot, naming: FuzzNaming(), layouts: FuzzLayouts())
+    let leaks = LeakReport(analysis)
+    var written = AllocationText(style: TextStyle(stacks: .full)).text(report, leaks: leaks).utf8.count
+    written += AllocationJSON.text([report], leaks: [leaks]).utf8.count
+    for query in [RetainQuery.type(NamePattern("*")), .address(RuntimeAddress(0x5000_0000_0008)), .site(NamePattern("function"))] {
+      let answer = analysis.explain(query, limit: 20)
+      written += RetainText().text(answer.groups, matches: answer.matches, subject: "fuzz", remarks: analysis.remarks).utf8.count
+    }
+    return written + analysis.diagnostics.first.reduce(0) { $0 + $1.explanation.utf8.count }
   }
 }
 

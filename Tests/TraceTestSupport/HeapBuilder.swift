@@ -41,6 +41,9 @@ public final class HeapBuilder {
     }
   }
 
+  /// Gives a type that was declared another layout.
+  public func layout(of name: String, _ layout: ObjectLayout) { layouts[metadata[name]!.address] = layout }
+
   public static func field(
     _ name: String, _ index: Int, _ strength: ReferenceStrength = .strong, kind: ReferenceField.Kind = .object, type: String = "", caseName: String? = nil
   ) -> ReferenceField {
@@ -57,6 +60,14 @@ public final class HeapBuilder {
   }
 
   public func malloc(_ size: UInt64, stack: [UInt64] = [0x1000_1000]) -> Object { allocate(.malloc, size: size, type: 0, stack: stack) }
+
+  /// A block at an address of the test's choice.
+  @discardableResult
+  public func block(_ operation: TraceAnalysis.Operation, at address: UInt64, size: UInt64) -> Object {
+    time += 8
+    trace.event(operation, address, size: size, stack: trace.stack([0x1000_1000]), time: time)
+    return Object(address: address, size: size)
+  }
 
   private func allocate(_ operation: TraceAnalysis.Operation, size: UInt64, type: UInt32, stack: [UInt64]) -> Object {
     let object = Object(address: nextAddress, size: size)
@@ -116,12 +127,16 @@ public final class HeapBuilder {
     init(_ layouts: [UInt64: ObjectLayout]) { self.layouts = layouts }
     func layout(ofInstanceAt address: RuntimeAddress, metadata: RuntimeAddress) -> ObjectLayout? { layouts[metadata.rawValue] }
     func dependsOnInstance(_ metadata: RuntimeAddress) -> Bool { false }
-    func metadataKind(at address: UInt64) -> UInt64? { address == HeapBuilder.taskMetadata ? 0x502 : nil }
+    func metadataKind(at address: UInt64) -> UInt64? {
+      address == HeapBuilder.taskMetadata ? 0x502 : address == HeapBuilder.slabMetadata || address == HeapBuilder.slabMetadata + 8 ? 0 : nil
+    }
     var problem: String? { nil }
   }
 
   /// First word of a task.
   public static let taskMetadata: UInt64 = 0x1000_F000
+  /// First word of further memory of a task.
+  public static let slabMetadata: UInt64 = 0x1000_E000
 }
 
 /// Names addresses from a table; those not in it are `main()` of the program.

@@ -69,6 +69,12 @@ public final class ChunkWalker {
     return decoder.eventCount
   }
 
+  /// The number of the heap image that begins in chunk `index`.
+  func snapshotNumber(inChunk index: Int) -> UInt32? {
+    guard reader.chunks[index].kind == .snapshot, reader.loader.load(reader.chunks[index], into: buffer) == nil else { return nil }
+    return TraceSnapshot(decoding: buffer.bytes)?.number
+  }
+
   /// The closing record in chunk `index`.
   public func closing(inChunk index: Int) -> TraceClosing? {
     guard reader.chunks[index].kind == .closing, reader.loader.load(reader.chunks[index], into: buffer) == nil else { return nil }

@@ -72,8 +72,17 @@ struct FindingBuilder {
       }
       kept.append(step)
     }
-    return name(kept)
+    guard kept.count > Self.shownSteps else { return name(kept) }
+    // A long row is told by its ends.
+    let tail = 8
+    let left = kept.count - (Self.shownSteps - tail)
+    var named = name(Array(kept[..<(Self.shownSteps - tail)] + kept[(kept.count - tail - 1)...]))
+    named[Self.shownSteps - tail].type = "\(left - tail) more, the last of them \(named[Self.shownSteps - tail].type)"
+    return named
   }
+
+  /// Steps of a path that are shown, at most.
+  private static let shownSteps = 40
 
   /// By thunk context: the edge to what it calls.
   private let thunkTargets = ThunkTargets()
@@ -198,6 +207,9 @@ struct FindingBuilder {
   // MARK: What hangs from it
 
   private static let heldLimit = 20_000
+  /// What findings hold is looked at this often altogether: in a program with as many causes as objects it would be work without end.
+  private let heldVisits = HeldVisits()
+  private final class HeldVisits { var left = 20_000_000 }
 
   private func held(by group: LeakGroup) -> [Finding.HeldType] {
     guard let first = group.steps.first?.node, group.verdict != .deinitialised else { return [] }
@@ -205,7 +217,8 @@ struct FindingBuilder {
     var seen: Set<NodeID> = [first]
     var pending = [first]
     var sums: [String: (count: UInt64, bytes: UInt64)] = [:]
-    while let node = pending.popLast(), seen.count < Self.heldLimit {
+    while heldVisits.left > 0, let node = pending.popLast(), seen.count < Self.heldLimit {
+      heldVisits.left -= 1
       if !onPath.contains(node) {
         let type = graph.type(of: node)
         let size = graph.heap[BlockID(node)].size

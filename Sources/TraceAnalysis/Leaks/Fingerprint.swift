@@ -5,7 +5,8 @@ enum Fingerprint {
   /// rotation that comes first, since where it begins is arbitrary.
   static func identity(of finding: Finding) -> String {
     let steps = finding.path.map { step in
-      let reference = step.reference.map { "\($0.name)/\($0.strength.key)" } ?? ""
+      // A capture's name comes from debug information, which another build may lack.
+      let reference = step.reference.map { "\($0.isCapture ? "capture" : $0.name)/\($0.strength.key)" } ?? ""
       let function = step.kind == .closure ? stable(step.function?.fullFunction ?? "") : ""
       return "\(step.kind.key)|\(step.qualifiedType)|\(stable(step.allocation?.fullFunction ?? ""))|\(function)|\(reference)"
     }

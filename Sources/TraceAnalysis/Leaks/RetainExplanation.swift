@@ -57,40 +57,82 @@ extension LeakAnalysis {
     var sizes = [UInt64](repeating: 0, count: heap.nodeCount)
     for (index, block) in graph.heap.blocks.enumerated() { sizes[index] = block.size }
     let retained = dominators.retainedSizes(sizes)
-    var numbers: [[UInt64]: Int] = [:]
-    var found: [(path: RetainPath, isLeaked: Bool, instances: Int, bytes: UInt64)] = []
+    var numbers: [PathShape: Int] = [:]
+    var found: [(target: NodeID, cost: UInt32, isLeaked: Bool, instances: Int, bytes: UInt64)] = []
+    let shapes = PathShapes(self, paths)
+    let leakedShapes = leaked.map { PathShapes(self, $0.paths) }
     for target in targets {
       let isLeaked = !paths.reaches(target)
-      guard let path = isLeaked ? leaked?.paths.path(to: target) : paths.path(to: target) else { continue }
-      // Alike: the same kind of root, and the same fields of the same types.
-      var key: [UInt64] = [isLeaked ? 1 : 0, graph.isRoot(path.root) ? rootKey(path.root) : UInt64(graph.nodeTypes[Int(path.root)])]
-      for step in path.steps {
-        let label = heap.label(of: step.edge)
-        key.append(UInt64(label < 1 << 31 ? label : 1 << 31) << 32 | UInt64(graph.nodeTypes[Int(step.node)]))
-      }
-      if let known = numbers[key] {
+      guard let own = isLeaked ? leaked?.paths : paths, own.reaches(target), let shape = (isLeaked ? leakedShapes : shapes)?.shape(to: target) else { continue }
+      if let known = numbers[shape] {
         found[known].instances += 1
         found[known].bytes &+= retained[target]
       } else {
-        numbers[key] = found.count
-        found.append((path, isLeaked, 1, retained[target]))
+        numbers[shape] = found.count
+        found.append((target, own.costs[target], isLeaked, 1, retained[target]))
       }
     }
-    found.sort { ($0.instances, $1.path.cost) > ($1.instances, $0.path.cost) }
+    found.sort { ($0.instances, $1.cost) > ($1.instances, $0.cost) }
     let builder = FindingBuilder(finder, naming: names)
-    let groups = found.prefix(limit).map { entry -> RetainedGroup in
-      var steps: [LeakGroup.Step] = graph.isRoot(entry.path.root) ? [] : [.init(node: entry.path.root, edge: nil)]
-      for step in entry.path.steps {
+    let groups = found.prefix(limit).compactMap { entry -> RetainedGroup? in
+      guard let path = (entry.isLeaked ? leaked?.paths : paths)?.path(to: entry.target) else { return nil }
+      var steps: [LeakGroup.Step] = graph.isRoot(path.root) ? [] : [.init(node: path.root, edge: nil)]
+      for step in path.steps {
         if !steps.isEmpty { steps[steps.count - 1].edge = step.edge }
         steps.append(.init(node: step.node, edge: nil))
       }
       let origin =
-        graph.isRoot(entry.path.root)
-        ? names.origin(entry.path.root, target: entry.path.steps.first?.node)
+        graph.isRoot(path.root)
+        ? names.origin(path.root, target: path.steps.first?.node)
         : PathOrigin(kind: .leaked, name: "nothing: it is leaked, or hangs from what is")
       return RetainedGroup(origin: origin, path: builder.path(steps), instances: entry.instances, retainedBytes: ByteCount(entry.bytes))
     }
     return (groups, targets.count)
+  }
+
+  /// What alike paths have in common, the same kind of root, and the same fields of the same types, as a hash of 128 bits.
+  private struct PathShape: Hashable {
+    var first: UInt64
+    var second: UInt64
+
+    func continued(by step: UInt64) -> PathShape {
+      func mix(_ a: UInt64, _ b: UInt64) -> UInt64 {
+        var x = (a ^ b &* 0x9E37_79B9_7F4A_7C15) &* 0xBF58_476D_1CE4_E5B9
+        x ^= x >> 29
+        return x &* 0x94D0_49BB_1331_11EB
+      }
+      return PathShape(first: mix(first, step), second: mix(second &+ 0x5851_F42D_4C95_7F2D, step) ^ second >> 31)
+    }
+  }
+
+  /// The shapes of paths. Each node's is that of its parent and a step: paths may be as long as there are nodes, and so may the list of targets.
+  private final class PathShapes {
+    private let analysis: LeakAnalysis
+    private let paths: RetainPaths
+    private var known: [NodeID: PathShape] = [:]
+
+    init(_ analysis: LeakAnalysis, _ paths: RetainPaths) { (self.analysis, self.paths) = (analysis, paths) }
+
+    func shape(to node: NodeID) -> PathShape {
+      let graph = analysis.graph
+      var pending: [NodeID] = []
+      var current = node
+      while known[current] == nil, paths.parents[current] != HeapGraph.noNode {
+        pending.append(current)
+        current = paths.parents[current]
+      }
+      var shape = known[current] ?? {
+        let head = PathShape(first: 1, second: 2).continued(by: graph.isRoot(current) ? 1 : 0)
+        return head.continued(by: graph.isRoot(current) ? analysis.rootKey(current) : UInt64(graph.nodeTypes[Int(current)]))
+      }()
+      known[current] = shape
+      for next in pending.reversed() {
+        let label = graph.graph.label(of: paths.parentEdges[next])
+        shape = shape.continued(by: UInt64(label < 1 << 31 ? label : 1 << 31) << 32 | UInt64(graph.nodeTypes[Int(next)]))
+        known[next] = shape
+      }
+      return shape
+    }
   }
 
   private func rootKey(_ root: NodeID) -> UInt64 {

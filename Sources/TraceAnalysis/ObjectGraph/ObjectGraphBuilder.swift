@@ -372,7 +372,9 @@ struct ObjectGraphBuilder {
       case .scanned:
         if layout.size < block.size { scan(node, block, block.address + max(layout.size, 16)..<usableEnd(node, block)) }
       case .array(let start, let countOffset, let part):
-        readArray(node, block, from: block.address &+ start, count: image.word(at: block.address &+ countOffset), part)
+        // A count of 0 is not in the image; where the recorder knew the object, and so kept its reference count, it would have kept the other.
+        let count = image.word(at: block.address &+ countOffset) ?? (image.word(at: block.address + 8) != nil ? 0 : nil)
+        readArray(node, block, from: block.address &+ start, count: count, part)
       case .hashTable(let scale, let bitmap, let keys, let key, let values, let value):
         readTable(node, block, scale: scale, bitmap: bitmap, parts: [(keys, key)] + (values.flatMap { offset in value.map { [(offset, $0)] } } ?? []))
       }
@@ -392,8 +394,10 @@ struct ObjectGraphBuilder {
     while index < part.references.count {
       let reference = part.references[index]
       index += 1
-      let place = base &+ reference.offset
-      guard place &+ 8 <= limit, let word = image.word(at: place) else {
+      let (place, overflow) = base.addingReportingOverflow(reference.offset)
+      // They are in order.
+      if overflow || place >= limit || limit - place < 8 { break }
+      guard let word = image.word(at: place) else {
         if reference.hasAlternatives { while index < part.references.count, part.references[index].offset == reference.offset { index += 1 } }
         continue
       }
@@ -411,10 +415,10 @@ struct ObjectGraphBuilder {
       add(chosen, of: node, target)
     }
     if !part.gaps.isEmpty { readGaps(part, of: node, block, at: base, limit: limit) }
-    for opaque in part.opaque where base &+ opaque.range.lowerBound < limit {
-      var from = max(base &+ opaque.range.lowerBound, block.address + 16)
-      let to = min(limit, base &+ opaque.range.upperBound)
-      if opaque.isExistential, let label = opaque.label, let word = image.word(at: from), let found = heap.block(containing: word & Self.addressBits),
+    for opaque in part.opaque where base < limit && opaque.range.lowerBound < limit - base {
+      var from = max(base + opaque.range.lowerBound, block.address + 16)
+      let to = base + min(limit - base, opaque.range.upperBound)
+      if from < to, opaque.isExistential, let label = opaque.label, let word = image.word(at: from), let found = heap.block(containing: word & Self.addressBits),
         heap[found].address == word & Self.addressBits & ~7, types[Int(nodeTypes[Int(found.rawValue)])].kind.isCounted
       {
         graph.addEdge(from: UInt32(node), to: found.rawValue, label: label, kind: EdgeStrength.strong.rawValue)
@@ -427,9 +431,9 @@ struct ObjectGraphBuilder {
   /// Words that reflection takes for something else.
   private mutating func readGaps(_ part: NodeLayout.Part, of node: Int, _ block: LiveBlock, at base: UInt64, limit: UInt64) {
     for gap in part.gaps {
-      let from = base &+ gap.lowerBound
-      let to = min(limit, base &+ gap.upperBound)
-      guard from < to else { continue }
+      guard base < limit, gap.lowerBound < limit - base else { continue }
+      let from = base + gap.lowerBound
+      let to = base + min(limit - base, gap.upperBound)
       image.forEachWord(in: from..<to) { address, value in
         let target = value & Self.addressBits
         guard let found = heap.block(containing: target), heap[found].address == target, types[Int(nodeTypes[Int(found.rawValue)])].kind.isCounted else { return }

@@ -67,10 +67,10 @@ struct FindingText {
     lines.spread("\(title(finding.verdict))  \(PlainText.escaped(subject(finding)))", size, indent: 0, emphasized: true)
     write(path: finding.path, to: &lines)
     if finding.isCycle, let last = finding.path.last, let first = finding.path.first, let reference = last.reference {
-      lines.spread("└ \(words(reference)) ──▶ \(PlainText.escaped(first.type))", "(back to the start)", indent: 3 + 3 * (finding.path.count - 1))
+      lines.spread("└ \(words(reference, to: first)) ──▶ \(PlainText.escaped(first.type))", "(back to the start)", indent: 3 + 3 * (finding.path.count - 1))
     }
     if finding.verdict == .dangling, let step = finding.path.last, let reference = step.reference {
-      lines.spread("└ \(words(reference)) ──▶ memory that was freed", "", indent: 3 * finding.path.count)
+      lines.spread("└ \(words(reference, to: nil)) ──▶ memory that was freed", "", indent: 3 * finding.path.count)
     }
     writeHeld(finding, to: &lines)
     if let count = finding.referenceCount, finding.verdict == .lost, finding.path.first?.kind.isCounted == true {
@@ -136,21 +136,25 @@ struct FindingText {
     if index == 0 {
       lines.spread(PlainText.escaped(name(step)), PlainText.escaped(right), indent: 2)
     } else if let reference = path[index - 1].reference {
-      lines.spread("└ \(words(reference)) ──▶ \(PlainText.escaped(name(step)))", PlainText.escaped(right), indent: 3 * index)
+      lines.spread("└ \(words(reference, to: step)) ──▶ \(PlainText.escaped(name(step)))", PlainText.escaped(right), indent: 3 * index)
     }
   }
 
-  private func words(_ reference: Finding.Reference) -> String {
+  /// `target`: what the reference leads to; nil for memory that is gone.
+  private func words(_ reference: Finding.Reference, to target: Finding.Step?) -> String {
     var name = reference.name
     if let payload = reference.caseName, !payload.isEmpty { name += name.isEmpty ? "case \(payload)" : " case \(payload)" }
     name = PlainText.escaped(name)
-    if reference.isCapture { return "captures\(name.isEmpty ? "" : " \(name)"), \(reference.strength.key)" }
-    let field = name.isEmpty ? "" : name.hasPrefix("[") || name.hasPrefix("case") ? name : ".\(name)"
-    if reference.isClosure, let closure = reference.closure {
-      let captures = reference.capturesSelf ? " captures self" : ""
-      return "\(field)  \(PlainText.escaped(Self.closureName(closure)))\(captures)"
+    var how = reference.strength == .conservative ? "scanned word" : reference.strength.key
+    if reference.isClosure {
+      how = "closure"
+      // The context is named for the closure; where an object is the context, the reference has to say which closure it is.
+      if target?.kind != .closure, let closure = reference.closure {
+        how = "\(PlainText.escaped(Self.closureName(closure)))\(reference.capturesSelf ? " captures self" : "")"
+      }
     }
-    let how = reference.isClosure ? "closure" : reference.strength == .conservative ? "scanned word" : reference.strength.key
+    if reference.isCapture { return "captures\(name.isEmpty ? "" : " \(name)"), \(how)" }
+    let field = name.isEmpty ? "" : name.hasPrefix("[") || name.hasPrefix("case") ? name : ".\(name)"
     return field.isEmpty ? how : "\(field)  \(how)"
   }
 

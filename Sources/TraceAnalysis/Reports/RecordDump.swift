@@ -3,7 +3,13 @@
 /// Puts records into lines whose fields are separated by one space and named, so that they can be searched.
 /// Strings stand last, with control characters escaped.
 public struct RecordDump {
-  public enum Part: Hashable, Sendable { case events, definitions, chunks }
+  public enum Part: Hashable, Sendable {
+    case events, definitions, chunks
+    /// Heap images, a line for each.
+    case snapshots
+    /// Their threads, regions and words.
+    case memory
+  }
 
   private let reader: TraceReader
   private let clock: TraceClock
@@ -15,11 +21,12 @@ public struct RecordDump {
     self.parts = parts
   }
 
-  /// Hands all lines, each with its newline, to `write`, in the order of the file. Memory of one chunk.
+  /// Hands all lines, each with its newline, to `write`, in the order of the file. Memory of one chunk; for words that of one heap image.
   public func write(_ write: (String) throws -> Void) throws {
     if parts.contains(.chunks) { try write(header) }
     let walker = ChunkWalker(reader)
     var knownStacks = 2
+    var snapshots = Dictionary(reader.snapshots.map { ($0.number, $0) }) { first, _ in first }
     for (index, chunk) in reader.chunks.enumerated() {
       if parts.contains(.chunks) { try write(line(of: chunk, index)) }
       switch chunk.kind {
@@ -36,6 +43,11 @@ public struct RecordDump {
         if let failure { try write("\(place) damaged \(failure.kind)\n") }
       case .closing where parts.contains(.chunks):
         if let closing = walker.closing(inChunk: index) { try write("\(place(chunk)) \(line(of: closing))\n") }
+      case .snapshot where parts.contains(.snapshots) || parts.contains(.memory):
+        // Of several with one number the first counts.
+        guard let number = walker.snapshotNumber(inChunk: index), let snapshot = snapshots.removeValue(forKey: number) else { continue }
+        try write("\(place(chunk)) \(line(of: snapshot))\n")
+        if parts.contains(.memory) { try writeMemory(of: snapshot, write) }
       default: break
       }
     }
@@ -113,6 +125,65 @@ public struct RecordDump {
       + " resident=\(closing.residentBytes) peakResident=\(closing.peakResidentBytes) recorder=\(closing.recorderBytes)"
       + " threads=\(closing.threadCount) untracedChildren=\(closing.untracedChildren)"
       + " drops=\(closing.drops.counts.map { String($0) }.joined(separator: ","))"
+  }
+
+  private func line(of snapshot: TraceSnapshot) -> String {
+    var line = "snapshot number=\(snapshot.number) reason=\(name(snapshot.reason)) \(time(snapshot.time)) threads=\(snapshot.threads.count)"
+    line += " regions=\(snapshot.regions.count) frozen=\(snapshot.isFrozen) tls=\(snapshot.staticTLSSize) parts=\(snapshot.memoryChunks.count)"
+    if let end = snapshot.end {
+      line += " pages=\(end.pageCount) words=\(end.wordCount) captured=\(end.capturedBytes) pause=\(end.pauseNanoseconds)ns"
+      line += " total=\(end.totalNanoseconds)ns errno=\(end.error)"
+    }
+    let state = snapshot.isWhole ? "yes" : snapshot.end == nil ? "no_end" : "no"
+    return line + " whole=\(state) label=\(PlainText.escaped(snapshot.label))"
+  }
+
+  private func name(_ reason: SnapshotReason) -> String {
+    switch reason {
+    case .exit: "exit"
+    case .signal: "signal"
+    case .request: "request"
+    case .call: "call"
+    case .other(let number): "\(number)"
+    }
+  }
+
+  /// Threads, regions and words. Linear in the words.
+  private func writeMemory(of snapshot: TraceSnapshot, _ write: (String) throws -> Void) throws {
+    let number = snapshot.number
+    for thread in snapshot.threads {
+      let registers = thread.registers.map { Hexadecimal.text($0) }.joined(separator: ",")
+      try write(
+        "snapshot_thread snapshot=\(number) os=\(thread.osThread) sp=\(thread.stackPointer.map { Hexadecimal.text($0) } ?? "unknown")"
+          + " tp=\(Hexadecimal.text(thread.threadPointer)) ip=\(Hexadecimal.text(thread.instructionPointer)) self=\(thread.isSelf) registers=\(registers)\n")
+    }
+    for region in snapshot.regions {
+      let access = "\(region.isWritable ? "w" : "-")\(region.isExecutable ? "x" : "-")"
+      try write(
+        "snapshot_region snapshot=\(number) first=\(Hexadecimal.text(region.range.lowerBound)) end=\(Hexadecimal.text(region.range.upperBound))"
+          + " kind=\(name(region.kind)) access=\(access) captured=\(region.isCaptured)\n")
+    }
+    var diagnostics = TraceDiagnostics()
+    let image = HeapImage(snapshot, in: reader, diagnostics: &diagnostics)
+    var next: UInt64 = 0
+    while let address = image.firstWord(in: next..<UInt64.max), let word = image.word(at: address) {
+      try write("word snapshot=\(number) address=\(Hexadecimal.text(address)) value=\(Hexadecimal.text(word))\n")
+      guard address <= UInt64.max - 16 else { break }
+      next = address + 8
+    }
+    for diagnostic in diagnostics.first { try write("snapshot_damaged snapshot=\(number) \(diagnostic.explanation)\n") }
+  }
+
+  private func name(_ kind: MemoryRegion.Kind) -> String {
+    switch kind {
+    case .anonymous: "anonymous"
+    case .programBreak: "break"
+    case .mainStack: "main_stack"
+    case .file: "file"
+    case .shared: "shared"
+    case .recorder: "recorder"
+    case .other(let number): "\(number)"
+    }
   }
 
   private func line(of definition: Definition) -> String {

@@ -1,0 +1,143 @@
+import Testing
+import TraceTestSupport
+
+@testable import TraceAnalysis
+
+@Suite struct HeapRootsTests {
+  private let base: UInt64 = 0x7000_0000_0000
+
+  private func block(_ address: UInt64, _ size: UInt64) -> LiveBlock {
+    LiveBlock(address: address, size: size, birthTime: 0, site: SiteID(0), threadIndex: 0, ordinal: 0)
+  }
+
+  private func image(_ path: String, _ range: Range<UInt64>) -> LoadedImage {
+    LoadedImage(path: path, buildID: [], loadBias: range.lowerBound, range: RuntimeAddress(range.lowerBound)..<RuntimeAddress(range.upperBound))
+  }
+
+  private func roots(
+    _ regions: [MemoryRegion], threads: [SnapshotThread] = [], images: [LoadedImage] = [], blocks: [LiveBlock] = [], words: [(address: UInt64, value: UInt64)] = [],
+    isFrozen: Bool = true, tls: UInt64 = 256, isWaiting: @escaping (UInt64, LoadedImage) -> Bool = { _, _ in false }
+  ) -> HeapRoots {
+    HeapRoots(
+      TraceSnapshot(time: 8, isFrozen: isFrozen, staticTLSSize: tls, threads: threads, regions: regions), images: images, heap: LiveHeap(blocks), image: HeapImage(words: words),
+      isWaitingCode: isWaiting)
+  }
+
+  private func ranges(_ roots: HeapRoots, _ isWanted: (HeapRoot.Kind) -> Bool) -> [Range<UInt64>] { roots.roots.filter { isWanted($0.kind) }.flatMap(\.ranges) }
+  private func mappings(_ roots: HeapRoots) -> [Range<UInt64>] { ranges(roots) { $0 == .mapping } }
+  private func stacks(_ roots: HeapRoots) -> [Range<UInt64>] { ranges(roots) { if case .stack = $0 { true } else { false } } }
+  private func threadLocals(_ roots: HeapRoots) -> [Range<UInt64>] { ranges(roots) { if case .threadLocal = $0 { true } else { false } } }
+
+  private func region(_ start: UInt64, _ size: UInt64, _ kind: MemoryRegion.Kind = .anonymous) -> MemoryRegion { MemoryRegion(range: start..<start + size, kind: kind) }
+
+  @Test func onlyMemoryThatTheProgramMappedItselfIsAMapping() {
+    var readOnly = region(0x1_0000, 0x1000)
+    readOnly.isWritable = false
+    var outside = region(0x2_0000, 0x1000)
+    outside.isCaptured = false
+    let withBlocks = region(0x3_0000, 0x1000)
+    let ofImage = region(0x4_0000, 0x1000)
+    let own = region(0x5_0000, 0x1000)
+    let shared = region(0x6_0000, 0x1000, .shared)
+    let others = [region(0x7_0000, 0x1000, .file), region(0x8_0000, 0x1000, .programBreak), region(0x9_0000, 0x1000, .recorder), region(0xA_0000, 0x1000, .mainStack)]
+    let found = roots(
+      [readOnly, outside, withBlocks, ofImage, own, shared] + others, images: [image("/bin/app", 0x4_0800..<0x4_0900)], blocks: [block(0x3_0FF0, 16)])
+    #expect(mappings(found) == [own.range, shared.range])
+  }
+
+  @Test func arenasOfTheAllocatorAreNoRoots() {
+    let size: UInt64 = 64 << 20
+    let arena = region(size * 100, 0x1000)
+    let own = region(size * 101, 0x1000)
+    // The one points to its state close by, the other somewhere else.
+    let found = roots([arena, own], words: [(size * 100, size * 100 + 0x30), (size * 101, size * 101 + 0x300)])
+    #expect(mappings(found) == [own.range])
+  }
+
+  @Test func stacksOfThreadsThatHaveEndedAreNoRoots() {
+    let left = region(base, 0x2_0000)
+    let block = base + 0x1_F000
+    let words: [(address: UInt64, value: UInt64)] = [(block, block), (block + 16, block)]
+    #expect(mappings(roots([left], words: words)).isEmpty)
+    // The control block of a thread that is there.
+    let thread = SnapshotThread(osThread: 1, stackPointer: nil, threadPointer: block)
+    #expect(mappings(roots([left], threads: [thread], words: words)) == [left.range])
+    // Where threads were not stopped, stacks in use look like it as well.
+    #expect(mappings(roots([left], words: words, isFrozen: false)) == [left.range])
+  }
+
+  @Test func stacksBeginAtTheRedZoneAndEndBehindTheControlBlock() {
+    let stack = region(base, 0x10_0000)
+    let thread = SnapshotThread(osThread: 1, stackPointer: base + 0x8000, threadPointer: base + 0x4_0000, registers: [1, 2])
+    var found = roots([stack], threads: [thread])
+    #expect(stacks(found) == [base + 0x8000 - 128..<base + 0x4_1000])
+    #expect(threadLocals(found) == [base + 0x4_0000 - 256..<base + 0x4_1000])
+    #expect(found.roots.first { $0.kind == .registers(thread: 0) }?.values == [1, 2])
+    #expect(mappings(found).isEmpty)
+    // The thread that took the snapshot has left its red zone.
+    var own = thread
+    own.isSelf = true
+    #expect(stacks(roots([stack], threads: [own])) == [base + 0x8000..<base + 0x4_1000])
+    // No red zone below the region.
+    var low = thread
+    low.stackPointer = base + 16
+    #expect(stacks(roots([stack], threads: [low])) == [base..<base + 0x4_1000])
+    // The main thread's variables are not on its stack.
+    var main = thread
+    main.threadPointer = 0
+    found = roots([region(base, 0x10_0000, .mainStack)], threads: [main])
+    #expect(stacks(found) == [base + 0x8000 - 128..<base + 0x10_0000])
+    #expect(threadLocals(found).isEmpty)
+  }
+
+  @Test func idleThreadsOfAPoolHoldNothing() {
+    let stack = region(base, 0x1_0000)
+    let code = MemoryRegion(range: 0x10_0000..<0x20_0000, kind: .file, isWritable: false, isExecutable: true)
+    let images = [image("/lib/libc.so.6", 0x10_0000..<0x20_0000)]
+    let thread = SnapshotThread(osThread: 1, stackPointer: base + 0xE000, threadPointer: base + 0xF000, registers: [5])
+    func found(_ words: [(address: UInt64, value: UInt64)], _ thread: SnapshotThread) -> Int {
+      stacks(roots([code, stack], threads: [thread], images: images, words: words) { address, _ in address < 0x18_0000 }).count
+    }
+    #expect(found([(base + 0xE100, 0x10_1000)], thread) == 0)
+    #expect(found([(base + 0xE100, 0x10_1000), (base + 0xE200, 0x19_0000)], thread) == 1)
+    // Without any code, nothing is known.
+    #expect(found([(base + 0xE100, base)], thread) == 1)
+    var own = thread
+    own.isSelf = true
+    #expect(found([(base + 0xE100, 0x10_1000)], own) == 1)
+  }
+
+  @Test func variablesOfTheCLibraryPointCloseToBlocksByChance() {
+    let found = roots(
+      [], images: [image("/lib/libleaktrace.so", 0x1000..<0x2000), image("/lib/libc.so.6", 0x3000..<0x4000), image("/bin/app", 0x5000..<0x6000)])
+    #expect(found.images.map(\.path) == ["/lib/libleaktrace.so", "/lib/libc.so.6", "/bin/app"])
+    #expect(found.roots.map(\.kind) == [.global(image: 1), .global(image: 2)])
+    #expect(found.roots.map(\.acceptsInterior) == [false, true])
+    #expect(found.image(at: 0x3FFF)?.path == "/lib/libc.so.6" && found.image(at: 0x4000) == nil && found.isImage(0x5000))
+  }
+
+  @Test func rootsOfAKindShareNoMemoryHoweverManyThreadsClaimIt() {
+    let stack = region(base, 0x100_0000)
+    let threads = (0..<10_000).map { index in
+      SnapshotThread(osThread: 1, stackPointer: base + UInt64(index % 100) * 8, threadPointer: base + 0x80_0000 + UInt64(index % 50) * 16)
+    }
+    let found = roots([stack], threads: threads, images: (0..<1000).map { image("/a", 0x1000 + $0..<0x100_0000) }, tls: .max)
+    for kind in [stacks(found), threadLocals(found), ranges(found) { if case .global = $0 { true } else { false } }] {
+      let sorted = kind.filter { !$0.isEmpty }.sorted { $0.lowerBound < $1.lowerBound }
+      #expect(!sorted.isEmpty)
+      #expect(zip(sorted, sorted.dropFirst()).allSatisfy { $0.upperBound <= $1.lowerBound })
+    }
+  }
+
+  @Test func numbersAtBothEndsOfTheAddressSpaceAreOrdinary() {
+    let ends: [UInt64] = [0, 1, 8, 127, 128, 4095, 1 << 63, .max - 4096, .max - 4095, .max - 1, .max]
+    let regions = [MemoryRegion(range: 0..<64, kind: .anonymous), MemoryRegion(range: 64..<LiveHeap.addressLimit, kind: .anonymous)]
+    for pointer in ends {
+      for threadPointer in ends {
+        let thread = SnapshotThread(osThread: 1, stackPointer: pointer, threadPointer: threadPointer)
+        let found = roots(regions, threads: [thread], images: [image("/a", pointer..<max(pointer, threadPointer))], words: [(0, 8), (8, .max), (.max - 7, 8)], tls: .max)
+        #expect(stacks(found).count == (regions.contains { $0.range.contains(pointer) } ? 1 : 0))
+      }
+    }
+  }
+}

@@ -1,0 +1,332 @@
+import Testing
+import TraceTestSupport
+
+@testable import TraceAnalysis
+
+/// An edge by names: `field strong Target#2`.
+private struct NamedEdge: Hashable, CustomStringConvertible {
+  var name: String
+  var strength: EdgeStrength
+  var target: UInt64
+  var description: String { "\(name) \(strength.key) \(Hexadecimal.text(target))" }
+}
+
+@Suite struct EdgeTests {
+  private typealias Heap = HeapBuilder
+
+  private func edges(_ heap: HeapBuilder, from object: HeapBuilder.Object) throws -> Set<NamedEdge> {
+    let graph = try heap.analysis().graph
+    let node = try #require(graph.heap.block(containing: object.address)).rawValue
+    return Set(
+      graph.graph.edges(from: node).map { edge in
+        let id = graph.graph.label(of: edge)
+        let label = graph.label(id)
+        let name = label.map { $0.name + ($0.caseName.map { " case \($0)" } ?? "") } ?? "+\(EdgeLabelID(id).scannedOffset ?? 0)"
+        return NamedEdge(
+          name: name, strength: EdgeStrength(rawValue: graph.graph.kind(of: edge))!, target: graph.heap[BlockID(graph.graph.target(of: edge))].address)
+      })
+  }
+
+  private func edge(_ name: String, _ strength: EdgeStrength, _ target: HeapBuilder.Object) -> NamedEdge {
+    NamedEdge(name: name, strength: strength, target: target.address)
+  }
+
+  private func value(_ stride: Int, _ references: [ReferenceField], opaque: [OpaqueField] = []) -> ValueLayout {
+    ValueLayout(typeName: "", size: stride, stride: stride, alignment: 8, references: references, opaque: opaque)
+  }
+
+  private func element(_ offset: Int, _ name: String = "", _ strength: ReferenceStrength = .strong) -> ReferenceField {
+    ReferenceField(offset: offset, name: name, strength: strength, kind: .object, typeName: "App.Item")
+  }
+
+  private func items(_ heap: HeapBuilder, _ count: Int) -> [HeapBuilder.Object] {
+    heap.type("App.Item")
+    return (0..<count).map { _ in heap.object("App.Item") }
+  }
+
+  // MARK: Arrays
+
+  private func array(_ heap: HeapBuilder, _ element: ValueLayout, size: UInt64) -> HeapBuilder.Object {
+    heap.type("Swift._ContiguousArrayStorage<App.Item>")
+    heap.layout(
+      of: "Swift._ContiguousArrayStorage<App.Item>",
+      ObjectLayout(typeName: "", size: 32, references: [], opaque: [], tail: .array(start: 32, countOffset: 16, element: element)))
+    return heap.object("Swift._ContiguousArrayStorage<App.Item>", size: size)
+  }
+
+  @Test func anArrayHoldsItsElementsAndNotWhatStandsBehindThem() throws {
+    let heap = HeapBuilder()
+    let items = items(heap, 4)
+    let array = array(heap, value(8, [element(0)]), size: 32 + 4 * 8)
+    for (index, item) in items.enumerated() { heap.set(array, 2 + index, item) }
+    heap.words[array.address + 16] = 3
+    #expect(try edges(heap, from: array) == Set(items.prefix(3).map { edge("[]", .strong, $0) }))
+    // A count beyond the block.
+    heap.words[array.address + 16] = .max
+    #expect(try edges(heap, from: array) == Set(items.map { edge("[]", .strong, $0) }))
+    // An image has no words that are 0.
+    heap.words[array.address + 16] = nil
+    #expect(try edges(heap, from: array).isEmpty)
+    // No count of this object was kept, so nothing is known.
+    heap.words[array.address + 8] = nil
+    #expect(try edges(heap, from: array) == Set(items.enumerated().map { edge("+\(32 + 8 * $0.offset)", .conservative, $0.element) }))
+  }
+
+  @Test func anArrayUsesWhatTheAllocatorGaveBeyondItsSizeButNotTheNextBlock() throws {
+    let heap = HeapBuilder()
+    let items = items(heap, 3)
+    let array = array(heap, value(8, [element(0)]), size: 40)
+    for (index, item) in items.enumerated() { heap.set(array, 2 + index, item) }
+    heap.words[array.address + 16] = 3
+    #expect(try edges(heap, from: array).count == 3)
+    heap.block(.malloc, at: array.address + 48, size: 8)
+    #expect(try edges(heap, from: array) == [edge("[]", .strong, items[0]), edge("[]", .strong, items[1])])
+  }
+
+  @Test func elementsOfSeveralWordsAreReadWordByWord() throws {
+    let heap = HeapBuilder()
+    let items = items(heap, 4)
+    let array = array(heap, value(24, [element(0, "name"), element(16, "owner", .unowned)]), size: 32 + 2 * 24)
+    heap.words[array.address + 16] = 2
+    heap.set(array, 2, items[0])
+    // No reference stands here.
+    heap.set(array, 3, items[1])
+    heap.set(array, 4, items[2])
+    heap.set(array, 5, items[3])
+    #expect(
+      try edges(heap, from: array) == [edge("[].name", .strong, items[0]), edge("[].owner", .unowned, items[2]), edge("[].name", .strong, items[3])])
+  }
+
+  @Test func aHugeArrayOfNothingTakesNoTime() throws {
+    let heap = HeapBuilder()
+    let items = items(heap, 1)
+    let array = array(heap, value(1, [element(0)]), size: 1 << 46)
+    heap.words[array.address + 16] = 1 << 46
+    heap.set(array, 2, items[0])
+    #expect(try edges(heap, from: array).contains(edge("[]", .strong, items[0])))
+  }
+
+  // MARK: Tables
+
+  /// A dictionary, or a set without values, of `1 << scale` buckets.
+  private func table(_ heap: HeapBuilder, scale: UInt64, hasValues: Bool, claiming: UInt64? = nil, size: UInt64? = nil) -> (object: HeapBuilder.Object, keys: Int, values: Int) {
+    let name = hasValues ? "Swift._DictionaryStorage<App.Item, App.Item>" : "Swift._SetStorage<App.Item>"
+    heap.type(name)
+    let bitmap = hasValues ? 64 : 56
+    let word = value(8, [element(0)])
+    heap.layout(
+      of: name,
+      ObjectLayout(
+        typeName: "", size: bitmap, references: [], opaque: [],
+        tail: .hashTable(scaleOffset: 32, bitmapOffset: bitmap, keysOffset: 48, key: word, valuesOffset: hasValues ? 56 : nil, value: hasValues ? word : nil)))
+    let buckets = 1 << Int(scale)
+    let keys = bitmap + max(1, buckets / 64) * 8
+    let values = keys + 8 * buckets
+    let object = heap.object(name, size: size ?? UInt64(values + (hasValues ? 8 * buckets : 0)))
+    // Seed and age stand beside the scale.
+    heap.words[object.address + 32] = 0xAB00 | (claiming ?? scale)
+    heap.words[object.address + 48] = object.address + UInt64(keys)
+    if hasValues { heap.words[object.address + 56] = object.address + UInt64(values) }
+    return (object, keys / 8 - 2, values / 8 - 2)
+  }
+
+  @Test func aDictionaryHoldsWhatItsBitmapSaysAndNotWhatWasRemoved() throws {
+    let heap = HeapBuilder()
+    let items = items(heap, 6)
+    let (table, keys, values) = table(heap, scale: 7, hasValues: true)
+    for (index, bucket) in [3, 64, 127].enumerated() {
+      heap.set(table, keys + bucket, items[index * 2])
+      heap.set(table, values + bucket, items[index * 2 + 1])
+    }
+    heap.words[table.address + 64] = 1 << 3
+    heap.words[table.address + 72] = 1 << 63
+    #expect(
+      try edges(heap, from: table) == [
+        edge("[key]", .strong, items[0]), edge("[value]", .strong, items[1]), edge("[key]", .strong, items[4]), edge("[value]", .strong, items[5]),
+      ])
+    heap.words[table.address + 64] = nil
+    heap.words[table.address + 72] = nil
+    #expect(try edges(heap, from: table).isEmpty)
+  }
+
+  @Test func aSetHoldsItsMembers() throws {
+    let heap = HeapBuilder()
+    let items = items(heap, 2)
+    let (table, keys, _) = table(heap, scale: 2, hasValues: false)
+    heap.set(table, keys + 1, items[0])
+    heap.set(table, keys + 2, items[1])
+    // Bits beyond the buckets stand for nothing.
+    heap.words[table.address + 56] = 0b10 | 1 << 40
+    #expect(try edges(heap, from: table) == [edge("[]", .strong, items[0])])
+  }
+
+  @Test func tablesThatClaimTooMuchAreReadAsFarAsTheyGo() throws {
+    let heap = HeapBuilder()
+    let items = items(heap, 2)
+    let (table, keys, _) = table(heap, scale: 2, hasValues: true, claiming: 39, size: 1 << 45)
+    heap.set(table, keys, items[0])
+    heap.words[table.address + 64] = .max
+    let found = try edges(heap, from: table)
+    #expect(found.contains(edge("[key]", .strong, items[0])))
+    // No such scale: anything may be a reference.
+    heap.words[table.address + 32] = 40
+    #expect(try edges(heap, from: table).contains { $0.strength == .conservative && $0.target == items[0].address })
+    // Keys that are elsewhere.
+    heap.words[table.address + 32] = 2
+    heap.words[table.address + 48] = items[1].address
+    #expect(try !edges(heap, from: table).contains { $0.name == "[key]" })
+  }
+
+  // MARK: Fields
+
+  @Test func weakReferencesLeadThroughSideTables() throws {
+    let heap = HeapBuilder()
+    heap.type("App.Owner", fields: [Heap.field("weak", 0, .weak), Heap.field("cleared", 1, .weak)])
+    let item = items(heap, 1)[0]
+    let owner = heap.object("App.Owner")
+    let table = heap.sideTable(of: item)
+    heap.words[owner.address + 16] = table.address
+    // Not a side table, but the object itself.
+    heap.words[owner.address + 24] = item.address + 16
+    #expect(try edges(heap, from: owner) == [edge("weak", .bookkeeping, table), edge("weak", .weak, item)])
+    #expect(try edges(heap, from: item) == [edge("+8", .bookkeeping, table)])
+    #expect(try edges(heap, from: table).isEmpty)
+  }
+
+  @Test func countedReferencesLeadToTheStartOfAnObjectAndOthersAnywhere() throws {
+    let heap = HeapBuilder()
+    heap.type("App.Owner", fields: [Heap.field("strong", 0), Heap.field("raw", 1, .unmanaged), Heap.field("other", 2, .unowned)])
+    let items = items(heap, 3)
+    let owner = heap.object("App.Owner", size: 40)
+    heap.set(owner, 0, items[0], offset: 24)
+    heap.set(owner, 1, items[1], offset: 24)
+    heap.set(owner, 2, items[2])
+    #expect(try edges(heap, from: owner) == [edge("raw", .unmanaged, items[1]), edge("other", .unowned, items[2])])
+    // Spare bits of a reference may hold a case.
+    heap.words[owner.address + 16] = items[0].address | 1 << 60 | 3
+    #expect(try edges(heap, from: owner).contains(edge("strong", .strong, items[0])))
+  }
+
+  @Test func ofAPayloadsCasesTheOneIsTakenThatFits() throws {
+    let heap = HeapBuilder()
+    heap.type("App.Other")
+    heap.type(
+      "App.Owner",
+      fields: [
+        Heap.field("state", 0, type: "App.Item", caseName: "one"), Heap.field("state", 0, .weak, type: "App.Other", caseName: "two"),
+        Heap.field("state", 0, type: "App.Other", caseName: "three"), Heap.field("next", 1, type: "App.Item"),
+      ])
+    let item = items(heap, 1)[0]
+    let other = heap.object("App.Other")
+    let owner = heap.object("App.Owner")
+    heap.set(owner, 0, item)
+    heap.set(owner, 1, item)
+    #expect(try edges(heap, from: owner) == [edge("state case one", .strong, item), edge("next", .strong, item)])
+    // Nothing there: the fields behind are read all the same.
+    heap.words[owner.address + 16] = nil
+    #expect(try edges(heap, from: owner) == [edge("next", .strong, item)])
+    heap.type("App.Strong", fields: [Heap.field("state", 0, type: "App.Item", caseName: "one"), Heap.field("state", 0, type: "App.Other", caseName: "two")])
+    let strong = heap.object("App.Strong")
+    heap.set(strong, 0, other)
+    #expect(try edges(heap, from: strong) == [edge("state case two", .strong, other)])
+  }
+
+  @Test func anExistentialHoldsAnObjectOrABoxOrAValue() throws {
+    let heap = HeapBuilder()
+    heap.type("App.Owner")
+    heap.layout(
+      of: "App.Owner",
+      ObjectLayout(
+        typeName: "App.Owner", size: 56, references: [], opaque: [OpaqueField(range: 16..<40, name: "any", typeName: "any P", metadataOffset: 40)], tail: .plain))
+    let items = items(heap, 3)
+    let buffer = heap.malloc(64)
+    let owner = heap.object("App.Owner", size: 56)
+    heap.set(owner, 0, items[0])
+    heap.set(owner, 1, items[1])
+    // Metadata and witness table are not part of the value.
+    heap.set(owner, 3, items[2])
+    #expect(try edges(heap, from: owner) == [edge("any", .strong, items[0]), edge("any", .conservative, items[1])])
+    heap.set(owner, 0, buffer, offset: 8)
+    #expect(try edges(heap, from: owner) == [edge("any", .conservative, buffer), edge("any", .conservative, items[1])])
+  }
+
+  @Test func deinitialisedObjectsHoldNothing() throws {
+    let heap = HeapBuilder()
+    heap.type("App.Owner", fields: [Heap.field("strong", 0)])
+    let item = items(heap, 1)[0]
+    let owner = heap.object("App.Owner", count: 1 << 32 | 3)
+    heap.set(owner, 0, item)
+    #expect(try edges(heap, from: owner).isEmpty)
+    let graph = try heap.analysis().graph
+    #expect(graph.deinitialised.members.map { graph.heap[BlockID($0)].address } == [owner.address])
+  }
+
+  @Test func whatLiesBehindTheFieldsIsScanned() throws {
+    let heap = HeapBuilder()
+    heap.type("App.Owner", fields: [Heap.field("first", 0)])
+    heap.type("App.Unknown", fields: nil)
+    let items = items(heap, 2)
+    for name in ["App.Owner", "App.Unknown"] {
+      let owner = heap.object(name)
+      heap.set(owner, 0, items[0])
+      heap.set(owner, 1, items[1])
+      #expect(
+        try edges(heap, from: owner)
+          == [name == "App.Owner" ? edge("first", .strong, items[0]) : edge("+16", .conservative, items[0]), edge("+24", .conservative, items[1])])
+    }
+    #expect(try heap.analysis().graph.scannedTypes.count == 1)
+  }
+
+  // MARK: Memory of tasks and queues
+
+  @Test func slabsOfATaskDoNotHoldIt() throws {
+    let heap = HeapBuilder()
+    let item = items(heap, 1)[0]
+    let task = heap.malloc(512)
+    let slabs = (0..<2).map { _ in heap.malloc(1024) }
+    let other = heap.malloc(1024)
+    heap.words[task.address] = HeapBuilder.taskMetadata
+    heap.words[task.address + 0x48] = slabs[0].address
+    for slab in slabs {
+      heap.words[slab.address] = HeapBuilder.slabMetadata
+      heap.words[slab.address + 128] = task.address
+    }
+    heap.words[slabs[0].address + 8] = slabs[1].address
+    heap.words[slabs[1].address + 8] = slabs[0].address
+    heap.words[slabs[1].address + 136] = item.address
+    heap.words[other.address + 128] = task.address
+    #expect(try edges(heap, from: task) == [edge("+72", .conservative, slabs[0])])
+    #expect(try edges(heap, from: slabs[0]) == [edge("+8", .conservative, slabs[1])])
+    #expect(try edges(heap, from: slabs[1]) == [edge("+8", .conservative, slabs[0]), edge("+136", .conservative, item)])
+    #expect(try edges(heap, from: other) == [edge("+128", .conservative, task)])
+  }
+
+  @Test func idleContinuationsHoldOnlyOneAnother() throws {
+    let heap = HeapBuilder()
+    let item = items(heap, 1)[0]
+    // Blocks of 64 bytes by calloc.
+    let address: UInt64 = 0x5000_4000_0000
+    for index in 0..<3 as Range<UInt64> {
+      let at = address + index * 0x1000
+      heap.block(.calloc, at: at, size: 64)
+      heap.words[at] = 0x1000_9000
+      heap.words[at + 16] = address + (index + 1) % 3 * 0x1000
+      heap.words[at + 32] = 0x1000_1000
+      heap.words[at + 40] = item.address
+    }
+    let base: UInt64 = 0x7000_0000_0000
+    heap.regions.append(MemoryRegion(range: base..<base + 0x10000, kind: .anonymous))
+    heap.threads = [SnapshotThread(osThread: 1, stackPointer: base + 0x8000, threadPointer: base + 0xF000)]
+    let graph = { try heap.analysis().graph }
+    func targets(_ graph: ObjectGraph) -> [Set<UInt64>] {
+      (0..<3 as Range<UInt64>).map { index in
+        guard let node = graph.heap.block(containing: address + index * 0x1000) else { return [] }
+        return Set(graph.graph.edges(from: node.rawValue).map { graph.heap[BlockID(graph.graph.target(of: $0))].address })
+      }
+    }
+    // In a list in thread-local memory, and in none.
+    #expect(targets(try graph()) == (0..<3 as Range<UInt64>).map { [address + ($0 + 1) % 3 * 0x1000, item.address] })
+    heap.words[base + 0xF000 - 64] = address
+    #expect(targets(try graph()) == (0..<3 as Range<UInt64>).map { [address + ($0 + 1) % 3 * 0x1000] })
+  }
+}
