@@ -65,7 +65,7 @@ struct WhyCommand: ParsableCommand {
     }
     let terminal = TerminalOutput()
     let style = TextStyle(width: width ?? terminal.columns, emphasis: terminal.showsEmphasis ? .terminal : .none)
-    try show(RetainText(style: style).text(answer.groups, matches: answer.matches, subject: subject, remarks: analysis.remarks))
+    try show(RetainText(style: style).text(answer, subject: subject, remarks: analysis.remarks))
     if !allocations.diagnostics.isEmpty || !analysis.diagnostics.isEmpty { throw ExitStatus.damaged.code }
   }
 

@@ -24,6 +24,16 @@ public struct RetainedGroup: Sendable {
   public var retainedBytes: ByteCount
 }
 
+/// How objects are held.
+public struct RetainAnswer: Sendable {
+  /// Most instances first, as many as were asked for.
+  public var groups: [RetainedGroup]
+  /// All there are.
+  public var ways: Int
+  /// Objects that were meant.
+  public var matches: Int
+}
+
 /// What is asked about.
 public enum RetainQuery: Hashable, Sendable {
   case address(RuntimeAddress)
@@ -35,10 +45,10 @@ public enum RetainQuery: Hashable, Sendable {
 
 extension LeakAnalysis {
   /// How the objects of a query are held, the most instances first. O(graph) for the first call, and names for what is shown.
-  public func explain(_ query: RetainQuery, limit: Int) -> (groups: [RetainedGroup], matches: Int) {
+  public func explain(_ query: RetainQuery, limit: Int) -> RetainAnswer {
     let names = self.names()
     let targets = nodes(query, names)
-    guard !targets.isEmpty else { return ([], 0) }
+    guard !targets.isEmpty else { return RetainAnswer(groups: [], ways: 0, matches: 0) }
     let heap = graph.graph
     let roots = graph.rootNodes
     let rootCosts = roots.map { node -> UInt8 in
@@ -87,7 +97,7 @@ extension LeakAnalysis {
         : PathOrigin(kind: .leaked, name: "nothing: it is leaked, or hangs from what is")
       return RetainedGroup(origin: origin, path: builder.path(steps), instances: entry.instances, retainedBytes: ByteCount(entry.bytes))
     }
-    return (groups, targets.count)
+    return RetainAnswer(groups: groups, ways: found.count, matches: targets.count)
   }
 
   /// What alike paths have in common, the same kind of root, and the same fields of the same types, as a hash of 128 bits.
@@ -157,7 +167,9 @@ extension LeakAnalysis {
     switch query {
     case .address(let address): return graph.heap.block(containing: address.rawValue).map { [$0.rawValue] } ?? []
     case .type(let pattern):
-      let matching = graph.types.map { pattern.matches($0.name) || pattern.matches($0.qualifiedName) }
+      // A type of just that name is meant rather than all whose names contain it.
+      let exact = graph.types.map { pattern.isExactly($0.name) || pattern.isExactly($0.qualifiedName) }
+      let matching = exact.contains(true) ? exact : graph.types.map { pattern.matches($0.name) || pattern.matches($0.qualifiedName) }
       return (0..<NodeID(graph.blockCount)).filter { matching[Int(graph.nodeTypes[Int($0)])] }
     case .site(let pattern):
       var known: [SiteID: Bool] = [:]

@@ -67,7 +67,7 @@ struct FindingText {
     lines.spread("\(title(finding.verdict))  \(PlainText.escaped(subject(finding)))", size, indent: 0, emphasized: true)
     write(path: finding.path, to: &lines)
     if finding.isCycle, let last = finding.path.last, let first = finding.path.first, let reference = last.reference {
-      lines.spread("└ \(words(reference, to: first)) ──▶ \(PlainText.escaped(first.type))", "(back to the start)", indent: 3 + 3 * (finding.path.count - 1))
+      lines.spread("└ \(words(reference, to: first)) ──▶ \(PlainText.escaped(first.type))", "(back to the start)", indent: min(3 * finding.path.count, style.width / 2))
     }
     if finding.verdict == .dangling, let step = finding.path.last, let reference = step.reference {
       lines.spread("└ \(words(reference, to: nil)) ──▶ memory that was freed", "", indent: 3 * finding.path.count)
@@ -124,11 +124,18 @@ struct FindingText {
   }
 
   /// An object a line, each further in than the one that holds it.
-  func write(path: [Finding.Step], to lines: inout TextLines) {
-    for (index, step) in path.enumerated() { write(step, at: index, of: path, to: &lines) }
+  func write(path: [Finding.Step], to lines: inout TextLines, limit: Int = 40) {
+    guard path.count > limit else {
+      for (index, step) in path.enumerated() { write(step, at: index, of: path, to: &lines) }
+      return
+    }
+    let ends = limit / 2
+    for (index, step) in path.prefix(ends).enumerated() { write(step, at: index, of: path, to: &lines) }
+    lines.row("… \(path.count - 2 * ends) more objects", indent: 3 * ends)
+    for index in path.count - ends..<path.count { write(path[index], at: index, of: path, to: &lines, level: index - path.count + 2 * ends) }
   }
 
-  private func write(_ step: Finding.Step, at index: Int, of path: [Finding.Step], to lines: inout TextLines) {
+  private func write(_ step: Finding.Step, at index: Int, of path: [Finding.Step], to lines: inout TextLines, level: Int? = nil) {
     let place = step.kind == .closure ? Advice.position(step.function) : Advice.position(step.allocation)
     var made = ""
     if step.kind != .closure, let frame = step.allocation { made = "allocated in \(frame.function)" }
@@ -136,7 +143,7 @@ struct FindingText {
     if index == 0 {
       lines.spread(PlainText.escaped(name(step)), PlainText.escaped(right), indent: 2)
     } else if let reference = path[index - 1].reference {
-      lines.spread("└ \(words(reference, to: step)) ──▶ \(PlainText.escaped(name(step)))", PlainText.escaped(right), indent: 3 * index)
+      lines.spread("└ \(words(reference, to: step)) ──▶ \(PlainText.escaped(name(step)))", PlainText.escaped(right), indent: min(3 * (level ?? index), style.width / 2))
     }
   }
 

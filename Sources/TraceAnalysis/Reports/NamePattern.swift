@@ -10,6 +10,9 @@ public struct NamePattern: Hashable, Sendable {
     isGlob = text.contains("*") || text.contains("?")
   }
 
+  /// The pattern is no glob, and the name itself but for case.
+  public func isExactly(_ name: String) -> Bool { !isGlob && Array(name.lowercased()) == pattern }
+
   /// O(length of name · length of pattern) at worst.
   public func matches(_ name: String) -> Bool {
     let name = Array(name.lowercased())
