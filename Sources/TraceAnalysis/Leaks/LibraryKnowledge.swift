@@ -31,6 +31,8 @@ enum AllocationFunctions {
       return image.hasPrefix("libswiftCore") || image.hasPrefix("libswift_Concurrency") || name.hasPrefix("$ss") || name.hasPrefix("$sS")
         || name.hasPrefix("$sScT") || name.hasPrefix("$sScS")
     }
+    // Templates of the C++ library are instantiated in whoever uses them.
+    if ["_ZSt", "_ZNSt", "_ZNKSt", "_ZN9__gnu_cxx", "_ZNK9__gnu_cxx"].contains(where: { name.hasPrefix($0) }) { return true }
     if name.hasPrefix("swift_task_create") || name.hasPrefix("swift_asyncLet") { return true }
     let image = frame.imageName ?? ""
     return image.hasPrefix("libc.") || image.hasPrefix("libc-2") || image.hasPrefix("libstdc++")
