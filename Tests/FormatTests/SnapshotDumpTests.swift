@@ -25,7 +25,7 @@ import TraceTestSupport
   @Test func anImageIsOneLine() throws {
     #expect(
       try lines([.snapshots], [snapshot], words: [(0x1000, 0x2000), (0x2FF8, 0x1000)]) == [
-        #"snapshot number=2 reason=request time=8.000000000 threads=2 regions=2 frozen=true tls=4096 parts=1 pages=2 words=2 captured=8192 pause=1500ns total=9000ns errno=0 whole=yes label=after\nwork"#
+        #"snapshot number=2 reason=request time=8.000000000 threads=2 regions=2 frozen=true tls=4096 parts=1 pages=2 words=2 captured=8192 pause=1500ns total=9000ns errno=0 whole=yes label=after\u{a}work"#
       ])
   }
 
