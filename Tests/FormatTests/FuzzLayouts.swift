@@ -6,41 +6,58 @@
 final class FuzzLayouts: LayoutSource {
   static let count = 12
 
-  private static func field(_ offset: Int, _ strength: ReferenceStrength = .strong, _ kind: ReferenceField.Kind = .object, _ caseName: String? = nil) -> ReferenceField {
-    ReferenceField(offset: offset, name: "field\(offset)", caseName: caseName, strength: strength, kind: kind, typeName: caseName.map { "App.Type\($0)" } ?? "")
+  private static func field(
+    _ offset: Int, _ strength: ReferenceStrength = .strong, _ kind: ReferenceField.Kind = .object, _ caseName: String? = nil
+  ) -> ReferenceField {
+    ReferenceField(
+      offset: offset, name: "field\(offset)", caseName: caseName, strength: strength, kind: kind,
+      typeName: caseName.map { "App.Type\($0)" } ?? "")
   }
 
   private static func value(_ stride: Int, _ references: [ReferenceField], _ opaque: [OpaqueField] = []) -> ValueLayout {
     ValueLayout(typeName: "", size: stride, stride: stride, alignment: 8, references: references, opaque: opaque)
   }
 
-  private static let closures = [field(24, .strong, .closure(functionOffset: 16)), field(40, .strong, .closure(functionOffset: -8)), field(48, .strong, .closure(functionOffset: .min))]
+  private static let closures = [
+    field(24, .strong, .closure(functionOffset: 16)), field(40, .strong, .closure(functionOffset: -8)),
+    field(48, .strong, .closure(functionOffset: .min)),
+  ]
 
   private static let layouts: [ObjectLayout?] = [
     ObjectLayout(typeName: "", size: 32, references: [field(16), field(24, .weak)], opaque: [], tail: .unknown),
     ObjectLayout(typeName: "", size: 32, references: [field(16, .unowned), field(24, .unmanaged)], opaque: [], tail: .plain),
-    ObjectLayout(typeName: "", size: 32, references: [], opaque: [], tail: .array(start: 32, countOffset: 16, element: value(8, [field(0)]))),
+    ObjectLayout(
+      typeName: "", size: 32, references: [], opaque: [], tail: .array(start: 32, countOffset: 16, element: value(8, [field(0)]))),
     ObjectLayout(
       typeName: "", size: 56, references: [], opaque: [],
       tail: .hashTable(scaleOffset: 32, bitmapOffset: 56, keysOffset: 48, key: value(8, [field(0)]), valuesOffset: nil, value: nil)),
     ObjectLayout(
       typeName: "", size: 64, references: [], opaque: [],
-      tail: .hashTable(scaleOffset: 32, bitmapOffset: 64, keysOffset: 48, key: value(8, [field(0)]), valuesOffset: 56, value: value(16, [field(8)]))),
+      tail: .hashTable(
+        scaleOffset: 32, bitmapOffset: 64, keysOffset: 48, key: value(8, [field(0)]), valuesOffset: 56, value: value(16, [field(8)]))),
     ObjectLayout(typeName: "", size: 56, references: closures, opaque: [], tail: .unknown),
     ObjectLayout(
       typeName: "", size: 32, references: [], opaque: [],
       tail: .array(start: 32, countOffset: 16, element: value(16, [field(8, .strong, .closure(functionOffset: 0))]))),
     ObjectLayout(
-      typeName: "", size: 64, references: [], opaque: [OpaqueField(range: 16..<40, name: "any", typeName: "", metadataOffset: 40), OpaqueField(range: 48..<56, name: "", typeName: "")],
+      typeName: "", size: 64, references: [],
+      opaque: [
+        OpaqueField(range: 16..<40, name: "any", typeName: "", metadataOffset: 40), OpaqueField(range: 48..<56, name: "", typeName: ""),
+      ],
       tail: .unknown),
-    ObjectLayout(typeName: "", size: 24, references: [field(16, .strong, .object, "1"), field(16, .weak, .object, "2"), field(16, .unmanaged, .object, "3")], opaque: [], tail: .unknown),
     ObjectLayout(
-      typeName: "", size: .max, references: [field(.min), field(0), field(.max - 7)], opaque: [OpaqueField(range: .min ..< .max, name: "", typeName: "")],
+      typeName: "", size: 24,
+      references: [field(16, .strong, .object, "1"), field(16, .weak, .object, "2"), field(16, .unmanaged, .object, "3")], opaque: [],
+      tail: .unknown),
+    ObjectLayout(
+      typeName: "", size: .max, references: [field(.min), field(0), field(.max - 7)],
+      opaque: [OpaqueField(range: .min ..< .max, name: "", typeName: "")],
       tail: .array(start: .max, countOffset: .max, element: value(.max, [field(.max)]))),
     ObjectLayout(
       typeName: "", size: -1, references: [], opaque: [],
       tail: .hashTable(
-        scaleOffset: 16, bitmapOffset: .max, keysOffset: .max, key: value(1, [field(0), field(1)], [OpaqueField(range: 0..<8, name: "", typeName: "")]), valuesOffset: 24,
+        scaleOffset: 16, bitmapOffset: .max, keysOffset: .max,
+        key: value(1, [field(0), field(1)], [OpaqueField(range: 0..<8, name: "", typeName: "")]), valuesOffset: 24,
         value: value(.max, [field(.max)]))),
     nil,
   ]
@@ -70,13 +87,18 @@ struct FuzzNaming: FrameNaming {
   func frames(for key: FrameKey, in image: LoadedImage?) -> [SourceFrame] {
     let number = key.address.rawValue >> 4 & 7
     let names = [
-      "function()", "Type0.init()", "closure #1 in Type0.function()", "partial apply forwarder for closure #1 in Type1.function()", "reabstraction thunk helper",
+      "function()", "Type0.init()", "closure #1 in Type0.function()", "partial apply forwarder for closure #1 in Type1.function()",
+      "reabstraction thunk helper",
       "_dispatch_worker_thread2", "malloc", "App.Type2.__allocating_init()",
     ]
-    let mangled = ["$s3App8functionyyF", "$s3App5Type0CACycfc", "$s3App1fyyFyycfU_", "$s3App1fyyFyycfU_TA", "$sIeg_IegTR", "_dispatch_worker_thread2", "malloc", "swift_task_create"]
+    let mangled = [
+      "$s3App8functionyyF", "$s3App5Type0CACycfc", "$s3App1fyyFyycfU_", "$s3App1fyyFyycfU_TA", "$sIeg_IegTR", "_dispatch_worker_thread2",
+      "malloc", "swift_task_create",
+    ]
     return [
       SourceFrame(
-        function: names[Int(number)], fullFunction: names[Int(number)], mangledName: mangled[Int(number)], imagePath: image?.path ?? "/lib/libc.so.6",
+        function: names[Int(number)], fullFunction: names[Int(number)], mangledName: mangled[Int(number)],
+        imagePath: image?.path ?? "/lib/libc.so.6",
         file: number & 1 == 0 ? "/src/App.swift" : nil, line: number & 1 == 0 ? Int(number) : nil, column: nil, isInlined: false,
         kind: number > 3 ? .systemLibrary : .user, isAsync: false, asyncPart: nil)
     ]

@@ -4,7 +4,9 @@ import TraceTestSupport
 @testable import TraceAnalysis
 
 @Suite struct SnapshotDumpTests {
-  private func lines(_ parts: Set<RecordDump.Part>, _ snapshots: [TraceSnapshot], words: [(address: UInt64, value: UInt64)] = []) throws -> [String] {
+  private func lines(_ parts: Set<RecordDump.Part>, _ snapshots: [TraceSnapshot], words: [(address: UInt64, value: UInt64)] = []) throws
+    -> [String]
+  {
     var trace = TraceBuilder()
     trace.snapshots = snapshots.map { ($0, words) }
     var lines: [String] = []
@@ -18,14 +20,21 @@ import TraceTestSupport
 
   private let snapshot = TraceSnapshot(
     number: 2, reason: .request, time: 8_000_000_000, staticTLSSize: 4096,
-    threads: [SnapshotThread(osThread: 7, stackPointer: 0x7000, threadPointer: 0x8000, instructionPointer: 0x4000, registers: [0x1000, 0x2000], isSelf: true), SnapshotThread(osThread: 8, stackPointer: nil, threadPointer: 0)],
-    regions: [MemoryRegion(range: 0x1000..<0x3000, kind: .anonymous), MemoryRegion(range: 0x4000..<0x5000, kind: .file, isWritable: false, isExecutable: true, isCaptured: false)],
+    threads: [
+      SnapshotThread(
+        osThread: 7, stackPointer: 0x7000, threadPointer: 0x8000, instructionPointer: 0x4000, registers: [0x1000, 0x2000], isSelf: true),
+      SnapshotThread(osThread: 8, stackPointer: nil, threadPointer: 0),
+    ],
+    regions: [
+      MemoryRegion(range: 0x1000..<0x3000, kind: .anonymous),
+      MemoryRegion(range: 0x4000..<0x5000, kind: .file, isWritable: false, isExecutable: true, isCaptured: false),
+    ],
     label: "after\nwork", end: .init(capturedBytes: 8192, pauseNanoseconds: 1500, totalNanoseconds: 9000))
 
   @Test func anImageIsOneLine() throws {
     #expect(
       try lines([.snapshots], [snapshot], words: [(0x1000, 0x2000), (0x2FF8, 0x1000)]) == [
-        #"snapshot number=2 reason=request time=8.000000000 threads=2 regions=2 frozen=true tls=4096 parts=1 pages=2 words=2 captured=8192 pause=1500ns total=9000ns errno=0 whole=yes label=after\nwork"#
+        #"snapshot number=2 reason=request time=8.000000000 threads=2 regions=2 frozen=true tls=4096 parts=1 pages=2 words=2 captured=8192 pause=1500ns total=9000ns errno=0 whole=yes label=after\u{a}work"#
       ])
   }
 

@@ -82,7 +82,8 @@ enum FuzzHeaps {
       heap.regions.append(MemoryRegion(range: start..<start + 0x10000, kind: index == 2 ? .mainStack : .anonymous))
       heap.threads.append(
         SnapshotThread(
-          osThread: UInt32(index), stackPointer: index == 1 ? nil : start + 0x8000, threadPointer: start + 0xF000, registers: [objects[index].address], isSelf: index == 0))
+          osThread: UInt32(index), stackPointer: index == 1 ? nil : start + 0x8000, threadPointer: start + 0xF000,
+          registers: [objects[index].address], isSelf: index == 0))
       heap.words[start + 0x8100] = objects[index + 3].address
       heap.words[start + 0x8200] = 0x2000_0055
       heap.words[start + 0xF000] = start + 0xF000

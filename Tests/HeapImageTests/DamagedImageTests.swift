@@ -40,7 +40,8 @@ import TraceTestSupport
   private func end(parts: UInt32, pages: UInt64, words: UInt64, error: Int32 = 0) -> [UInt8] {
     rawBytes(
       of: lt_snapshot_end(
-        number: 1, error: error, partCount: parts, reserved: 0, pageCount: pages, wordCount: words, capturedBytes: 0, pauseNanoseconds: 0, totalNanoseconds: 0))
+        number: 1, error: error, partCount: parts, reserved: 0, pageCount: pages, wordCount: words, capturedBytes: 0, pauseNanoseconds: 0,
+        totalNanoseconds: 0))
   }
 
   /// Pages with one word each: the first of the page.
@@ -65,7 +66,8 @@ import TraceTestSupport
       func metadataKind(at address: UInt64) -> UInt64? { nil }
       var problem: String? { nil }
     }
-    return LeakAnalysis(reader, AllocationAnalysis(reader, snapshot: snapshot), snapshot: snapshot, naming: OffsetNaming(), layouts: NoLayouts())
+    return LeakAnalysis(
+      reader, AllocationAnalysis(reader, snapshot: snapshot), snapshot: snapshot, naming: OffsetNaming(), layouts: NoLayouts())
   }
 
   private func isIncomplete(_ analysis: LeakAnalysis) -> Bool {
@@ -76,7 +78,8 @@ import TraceTestSupport
   private var firstPage: UInt64 { object >> 12 }
 
   @Test func aSoundImageHasNothingWrong() throws {
-    let found = try analysis(reader([(.snapshot, head()), (.memory, part(0, [(firstPage, object + 4096)])), (.snapshotEnd, end(parts: 1, pages: 1, words: 1))]))
+    let found = try analysis(
+      reader([(.snapshot, head()), (.memory, part(0, [(firstPage, object + 4096)])), (.snapshotEnd, end(parts: 1, pages: 1, words: 1))]))
     #expect(found.diagnostics.isEmpty && found.remarks.isEmpty)
     #expect(found.graph.graph.edgeCount == 1)
     #expect(found.findings().count == 1)
@@ -85,7 +88,10 @@ import TraceTestSupport
   @Test func anImageThatWasNotWrittenToItsEndIsSaidToBeSoAndStillRead() throws {
     let snapshot: (kind: ChunkKind, payload: [UInt8]) = (.snapshot, head())
     let memory: (kind: ChunkKind, payload: [UInt8]) = (.memory, part(0, [(firstPage, object + 4096)]))
-    for chunks in [[snapshot, memory], [snapshot, memory, (.snapshotEnd, end(parts: 2, pages: 1, words: 1))], [snapshot, memory, (.snapshotEnd, end(parts: 1, pages: 1, words: 1, error: 28))]] {
+    for chunks in [
+      [snapshot, memory], [snapshot, memory, (.snapshotEnd, end(parts: 2, pages: 1, words: 1))],
+      [snapshot, memory, (.snapshotEnd, end(parts: 1, pages: 1, words: 1, error: 28))],
+    ] {
       let reader = try reader(chunks)
       #expect(!reader.snapshots[0].isWhole)
       let found = try analysis(reader)
@@ -105,19 +111,24 @@ import TraceTestSupport
     }
     // Those of another image are none of its.
     let other = try analysis(
-      reader([(.snapshot, head()), (.memory, part(0, [(9, 9)], of: 2)), (.memory, parts[0]), (.snapshotEnd, end(parts: 1, pages: 1, words: 1))]))
+      reader([
+        (.snapshot, head()), (.memory, part(0, [(9, 9)], of: 2)), (.memory, parts[0]), (.snapshotEnd, end(parts: 1, pages: 1, words: 1)),
+      ]))
     #expect(other.diagnostics.isEmpty && other.graph.image.wordCount == 1)
   }
 
   @Test func pagesThatBreakOffAreReadUpToThere() throws {
     let sound = part(0, [(firstPage, object + 4096), (firstPage + 1, 5)])
     for count in 0..<sound.count {
-      let found = try analysis(reader([(.snapshot, head()), (.memory, Array(sound.prefix(count))), (.snapshotEnd, end(parts: 1, pages: 2, words: 2))]))
+      let found = try analysis(
+        reader([(.snapshot, head()), (.memory, Array(sound.prefix(count))), (.snapshotEnd, end(parts: 1, pages: 2, words: 2))]))
       #expect(isIncomplete(found))
       #expect(found.graph.image.wordCount < 2)
     }
     // Out of order, twice the same, and beyond all addresses.
-    for pages in [[(firstPage, object), (firstPage - 1, object)], [(firstPage, object), (firstPage, object)], [(firstPage, object), (1 << 52, object)]] as [[(page: UInt64, value: UInt64)]] {
+    for pages in [
+      [(firstPage, object), (firstPage - 1, object)], [(firstPage, object), (firstPage, object)], [(firstPage, object), (1 << 52, object)],
+    ] as [[(page: UInt64, value: UInt64)]] {
       let found = try analysis(reader([(.snapshot, head()), (.memory, part(0, pages)), (.snapshotEnd, end(parts: 1, pages: 2, words: 2))]))
       #expect(found.diagnostics.first.contains { if case .damagedMemory = $0.kind { true } else { false } })
       #expect(found.graph.image.wordCount == 1 && isIncomplete(found))
@@ -126,7 +137,8 @@ import TraceTestSupport
 
   @Test func countsThatThePayloadDoesNotHoldAreDamage() throws {
     let changes: [(inout lt_snapshot) -> Void] = [
-      { $0.threadCount = 1 }, { $0.threadCount = .max }, { $0.regionCount = .max }, { $0.labelSize = .max }, { ($0.threadCount, $0.regionCount, $0.labelSize) = (.max, .max, .max) },
+      { $0.threadCount = 1 }, { $0.threadCount = .max }, { $0.regionCount = .max }, { $0.labelSize = .max },
+      { ($0.threadCount, $0.regionCount, $0.labelSize) = (.max, .max, .max) },
     ]
     for change in changes {
       let reader = try reader([(.snapshot, head(change))])
@@ -142,14 +154,19 @@ import TraceTestSupport
   }
 
   @Test func theFirstOfSeveralImagesWithOneNumberCounts() throws {
-    let reader = try reader([(.snapshot, head { $0.monotonic = 1 }), (.snapshot, head { $0.monotonic = 2 }), (.snapshotEnd, end(parts: 0, pages: 0, words: 0)), (.snapshotEnd, end(parts: 9, pages: 9, words: 9))])
+    let reader = try reader([
+      (.snapshot, head { $0.monotonic = 1 }), (.snapshot, head { $0.monotonic = 2 }), (.snapshotEnd, end(parts: 0, pages: 0, words: 0)),
+      (.snapshotEnd, end(parts: 9, pages: 9, words: 9)),
+    ])
     #expect(reader.snapshots.map(\.monotonic) == [1])
     #expect(reader.snapshots[0].end?.partCount == 0 && reader.snapshots[0].isWhole)
   }
 
   @Test func regionsThatOverlapOrHaveNoBytesAreLeftOut() throws {
     var payload = head { $0.regionCount = 7 }
-    let ranges: [(UInt64, UInt64)] = [(0x1000, 0x2000), (0x1800, 0x3000), (0x2000, 0x2000), (0x5000, 0x4000), (0x6000, 0x7000), (0x100, 0x200), (.max - 4096, .max)]
+    let ranges: [(UInt64, UInt64)] = [
+      (0x1000, 0x2000), (0x1800, 0x3000), (0x2000, 0x2000), (0x5000, 0x4000), (0x6000, 0x7000), (0x100, 0x200), (.max - 4096, .max),
+    ]
     for (start, end) in ranges { payload += rawBytes(of: lt_snapshot_region(start: start, end: end, kind: 1, flags: 15)) }
     #expect(try reader([(.snapshot, payload)]).snapshots[0].regions.map(\.range) == [0x1000..<0x2000, 0x6000..<0x7000])
   }
@@ -173,18 +190,25 @@ import TraceTestSupport
 
   @Test func framesOfImagesTakeNoMoreMemoryThanTheFileJustifies() throws {
     let threads = [UInt8](repeating: 0, count: 160 * 100_000)
-    let reader = try reader((1...20 as ClosedRange<UInt32>).map { number in (.snapshot, head { ($0.number, $0.threadCount) = (number, 100_000) } + threads) })
+    let reader = try reader(
+      (1...20 as ClosedRange<UInt32>).map { number in (.snapshot, head { ($0.number, $0.threadCount) = (number, 100_000) } + threads) })
     let kept = reader.snapshots.reduce(0) { $0 + $1.threads.count }
     #expect(kept > 0 && kept * 160 <= 32 << 20 + 64 * reader.fileSize.rawValue)
     #expect(reader.diagnostics.first.contains { if case .implausibleSize = $0.kind { true } else { false } })
   }
 
   @Test func blocksOfImpossibleSizesAndPlacesAreOrdinaryFindings() throws {
-    let ends: [UInt64] = [1, 8, 4095, object - 1, object, object + 8, 1 << 63, .max - 8192, .max - 4096, .max - 4095, .max - 16, .max - 8, .max]
+    let ends: [UInt64] = [
+      1, 8, 4095, object - 1, object, object + 8, 1 << 63, .max - 8192, .max - 4096, .max - 4095, .max - 16, .max - 8, .max,
+    ]
     for first in ends {
       for size in [0, 1, 16, 1 << 40, UInt64.max - 16, .max] {
         let reader = try reader(
-          [(.snapshot, head { $0.staticTLSSize = .max }), (.memory, part(0, [(0, .max), (firstPage, first), (firstPage + 1, object), ((1 << 52) - 1, object)])), (.snapshotEnd, end(parts: 1, pages: 4, words: 4))],
+          [
+            (.snapshot, head { $0.staticTLSSize = .max }),
+            (.memory, part(0, [(0, .max), (firstPage, first), (firstPage + 1, object), ((1 << 52) - 1, object)])),
+            (.snapshotEnd, end(parts: 1, pages: 4, words: 4)),
+          ],
           blocks: [(object + 4096, size), (first, .max), (object + 1, size)])
         let found = try analysis(reader)
         #expect(found.findings().reduce(0) { $0 + $1.instances } <= 3)

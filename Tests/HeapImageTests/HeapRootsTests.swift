@@ -11,24 +11,31 @@ import TraceTestSupport
   }
 
   private func image(_ path: String, _ range: Range<UInt64>) -> LoadedImage {
-    LoadedImage(path: path, buildID: [], loadBias: range.lowerBound, range: RuntimeAddress(range.lowerBound)..<RuntimeAddress(range.upperBound))
+    LoadedImage(
+      path: path, buildID: [], loadBias: range.lowerBound, range: RuntimeAddress(range.lowerBound)..<RuntimeAddress(range.upperBound))
   }
 
   private func roots(
-    _ regions: [MemoryRegion], threads: [SnapshotThread] = [], images: [LoadedImage] = [], blocks: [LiveBlock] = [], words: [(address: UInt64, value: UInt64)] = [],
+    _ regions: [MemoryRegion], threads: [SnapshotThread] = [], images: [LoadedImage] = [], blocks: [LiveBlock] = [],
+    words: [(address: UInt64, value: UInt64)] = [],
     isFrozen: Bool = true, tls: UInt64 = 256, isWaiting: @escaping (UInt64, LoadedImage) -> Bool = { _, _ in false }
   ) -> HeapRoots {
     HeapRoots(
-      TraceSnapshot(time: 8, isFrozen: isFrozen, staticTLSSize: tls, threads: threads, regions: regions), images: images, heap: LiveHeap(blocks), image: HeapImage(words: words),
+      TraceSnapshot(time: 8, isFrozen: isFrozen, staticTLSSize: tls, threads: threads, regions: regions), images: images,
+      heap: LiveHeap(blocks), image: HeapImage(words: words),
       isWaitingCode: isWaiting)
   }
 
-  private func ranges(_ roots: HeapRoots, _ isWanted: (HeapRoot.Kind) -> Bool) -> [Range<UInt64>] { roots.roots.filter { isWanted($0.kind) }.flatMap(\.ranges) }
+  private func ranges(_ roots: HeapRoots, _ isWanted: (HeapRoot.Kind) -> Bool) -> [Range<UInt64>] {
+    roots.roots.filter { isWanted($0.kind) }.flatMap(\.ranges)
+  }
   private func mappings(_ roots: HeapRoots) -> [Range<UInt64>] { ranges(roots) { $0 == .mapping } }
   private func stacks(_ roots: HeapRoots) -> [Range<UInt64>] { ranges(roots) { if case .stack = $0 { true } else { false } } }
   private func threadLocals(_ roots: HeapRoots) -> [Range<UInt64>] { ranges(roots) { if case .threadLocal = $0 { true } else { false } } }
 
-  private func region(_ start: UInt64, _ size: UInt64, _ kind: MemoryRegion.Kind = .anonymous) -> MemoryRegion { MemoryRegion(range: start..<start + size, kind: kind) }
+  private func region(_ start: UInt64, _ size: UInt64, _ kind: MemoryRegion.Kind = .anonymous) -> MemoryRegion {
+    MemoryRegion(range: start..<start + size, kind: kind)
+  }
 
   @Test func onlyMemoryThatTheProgramMappedItselfIsAMapping() {
     var readOnly = region(0x1_0000, 0x1000)
@@ -39,9 +46,13 @@ import TraceTestSupport
     let ofImage = region(0x4_0000, 0x1000)
     let own = region(0x5_0000, 0x1000)
     let shared = region(0x6_0000, 0x1000, .shared)
-    let others = [region(0x7_0000, 0x1000, .file), region(0x8_0000, 0x1000, .programBreak), region(0x9_0000, 0x1000, .recorder), region(0xA_0000, 0x1000, .mainStack)]
+    let others = [
+      region(0x7_0000, 0x1000, .file), region(0x8_0000, 0x1000, .programBreak), region(0x9_0000, 0x1000, .recorder),
+      region(0xA_0000, 0x1000, .mainStack),
+    ]
     let found = roots(
-      [readOnly, outside, withBlocks, ofImage, own, shared] + others, images: [image("/bin/app", 0x4_0800..<0x4_0900)], blocks: [block(0x3_0FF0, 16)])
+      [readOnly, outside, withBlocks, ofImage, own, shared] + others, images: [image("/bin/app", 0x4_0800..<0x4_0900)],
+      blocks: [block(0x3_0FF0, 16)])
     #expect(mappings(found) == [own.range, shared.range])
   }
 
@@ -109,7 +120,10 @@ import TraceTestSupport
 
   @Test func variablesOfTheCLibraryPointCloseToBlocksByChance() {
     let found = roots(
-      [], images: [image("/lib/libleaktrace.so", 0x1000..<0x2000), image("/lib/libc.so.6", 0x3000..<0x4000), image("/bin/app", 0x5000..<0x6000)])
+      [],
+      images: [
+        image("/lib/libleaktrace.so", 0x1000..<0x2000), image("/lib/libc.so.6", 0x3000..<0x4000), image("/bin/app", 0x5000..<0x6000),
+      ])
     #expect(found.images.map(\.path) == ["/lib/libleaktrace.so", "/lib/libc.so.6", "/bin/app"])
     #expect(found.roots.map(\.kind) == [.global(image: 1), .global(image: 2)])
     #expect(found.roots.map(\.acceptsInterior) == [false, true])
@@ -135,7 +149,9 @@ import TraceTestSupport
     for pointer in ends {
       for threadPointer in ends {
         let thread = SnapshotThread(osThread: 1, stackPointer: pointer, threadPointer: threadPointer)
-        let found = roots(regions, threads: [thread], images: [image("/a", pointer..<max(pointer, threadPointer))], words: [(0, 8), (8, .max), (.max - 7, 8)], tls: .max)
+        let found = roots(
+          regions, threads: [thread], images: [image("/a", pointer..<max(pointer, threadPointer))],
+          words: [(0, 8), (8, .max), (.max - 7, 8)], tls: .max)
         #expect(stacks(found).count == (regions.contains { $0.range.contains(pointer) } ? 1 : 0))
       }
     }

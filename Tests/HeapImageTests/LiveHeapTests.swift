@@ -38,7 +38,9 @@ private func block(_ address: UInt64, _ size: UInt64) -> LiveBlock {
     let heap = LiveHeap(blocks)
     var addresses: [UInt64] = [0, 1, .max, 1 << 63]
     for block in blocks {
-      for offset in [0, 1, block.size / 2, block.size &- 1, block.size, block.size + 1, 4096, 0 &- 1] { addresses.append(block.address &+ offset) }
+      for offset in [0, 1, block.size / 2, block.size &- 1, block.size, block.size + 1, 4096, 0 &- 1] {
+        addresses.append(block.address &+ offset)
+      }
       addresses.append(block.address &+ random.next() % 10_000)
     }
     expectAgreement(heap, addresses)
@@ -50,7 +52,10 @@ private func block(_ address: UInt64, _ size: UInt64) -> LiveBlock {
   }
 
   @Test func overlappingBlocksEndWhereTheNextBeginsAndNoneReachesTheEnd() {
-    let heap = LiveHeap([block(0x1000, .max), block(0x2000, 100), block(0x2010, .max - 0x2010), block(.max - 4096, .max), block(.max - 4095, 1), block(.max, 1)])
+    let heap = LiveHeap([
+      block(0x1000, .max), block(0x2000, 100), block(0x2010, .max - 0x2010), block(.max - 4096, .max), block(.max - 4095, 1),
+      block(.max, 1),
+    ])
     #expect(heap.blocks.map(\.address) == [0x1000, 0x2000, 0x2010, .max - 4096])
     #expect(heap.blocks.map(\.size) == [0x1000, 0x10, UInt64.max - 4096 - 0x2010, 1])
     #expect(heap.blocks.reduce(0) { $0 + $1.size } <= UInt64.max)

@@ -4,7 +4,9 @@ import TraceTestSupport
 @testable import TraceAnalysis
 
 /// The image of the only snapshot of a trace, and what was found wrong with it.
-func image(_ words: [(address: UInt64, value: UInt64)], pagesPerPart: Int = 1024, snapshot: TraceSnapshot = TraceSnapshot(time: 8)) throws -> (image: HeapImage, found: [TraceDiagnostic]) {
+func image(_ words: [(address: UInt64, value: UInt64)], pagesPerPart: Int = 1024, snapshot: TraceSnapshot = TraceSnapshot(time: 8)) throws
+  -> (image: HeapImage, found: [TraceDiagnostic])
+{
   var writer = TraceWriter()
   try writer.append(snapshot, words: words, pagesPerPart: pagesPerPart)
   let reader = try TraceReader(bytes: writer.bytes)
@@ -81,17 +83,21 @@ func image(_ words: [(address: UInt64, value: UInt64)], pagesPerPart: Int = 1024
 
   @Test func theFrameIsReadAsItWasWritten() throws {
     let threads = [
-      SnapshotThread(osThread: 7, stackPointer: 0x7000_0000, threadPointer: 0x7000_8000, instructionPointer: 0x4000, registers: [1 << 40, 2 << 40], isSelf: true),
+      SnapshotThread(
+        osThread: 7, stackPointer: 0x7000_0000, threadPointer: 0x7000_8000, instructionPointer: 0x4000, registers: [1 << 40, 2 << 40],
+        isSelf: true),
       SnapshotThread(osThread: 8, stackPointer: nil, threadPointer: 0),
     ]
     let kinds: [MemoryRegion.Kind] = [.anonymous, .programBreak, .mainStack, .file, .shared, .recorder, .other(77)]
     let regions = kinds.enumerated().map { index, kind in
       MemoryRegion(
-        range: UInt64(index + 1) << 20..<UInt64(index + 2) << 20, kind: kind, isWritable: index % 2 == 0, isExecutable: index % 3 == 0, isCaptured: index % 4 != 0)
+        range: UInt64(index + 1) << 20..<UInt64(index + 2) << 20, kind: kind, isWritable: index % 2 == 0, isExecutable: index % 3 == 0,
+        isCaptured: index % 4 != 0)
     }
     for reason in [SnapshotReason.exit, .signal, .request, .call, .other(99)] {
       let snapshot = TraceSnapshot(
-        number: 3, reason: reason, time: 80, monotonic: 99, isFrozen: reason != .call, staticTLSSize: 4096, threads: threads, regions: regions, label: "nach dem Lauf ✓",
+        number: 3, reason: reason, time: 80, monotonic: 99, isFrozen: reason != .call, staticTLSSize: 4096, threads: threads,
+        regions: regions, label: "nach dem Lauf ✓",
         end: .init(capturedBytes: 5, pauseNanoseconds: 6, totalNanoseconds: 7))
       var writer = TraceWriter()
       try writer.append(snapshot, words: [(8, 8)])

@@ -5,7 +5,9 @@ import Testing
 @Suite struct ReferenceCountTests {
   @Test func aFreshObjectHasOneStrongReferenceAndTheOneThatStandsForIt() throws {
     let count = try #require(ReferenceCount(inline: 3))
-    #expect(count == ReferenceCount(inline: 0x3) && count.strong == 1 && count.unowned == 1 && count.weak == 0 && !count.isDeiniting && !count.isImmortal)
+    #expect(
+      count == ReferenceCount(inline: 0x3) && count.strong == 1 && count.unowned == 1 && count.weak == 0 && !count.isDeiniting
+        && !count.isImmortal)
   }
 
   @Test func countsStandInTheirBits() throws {
@@ -31,13 +33,15 @@ import Testing
     #expect(ReferenceCount.sideTable(3 << 62 | table >> 3) == table)
     #expect(ReferenceCount(inline: 3 << 62 | table >> 3) == nil)
     for bits in [3, 1 << 62, 2 << 62, UInt64.max >> 1] { #expect(ReferenceCount.sideTable(bits) == nil) }
-    #expect(ReferenceCount.sideTable(.max) == .max - 7)
+    #expect(ReferenceCount.sideTable(.max) == UInt64.max - 7)
   }
 
   @Test func countsOfASideTableAreReadThroughIt() throws {
     let object: UInt64 = 0x1000
     let table: UInt64 = 0x2000
-    func count(_ words: [(address: UInt64, value: UInt64)]) -> ReferenceCount? { ObjectGraph.referenceCount(of: object, in: HeapImage(words: words)) }
+    func count(_ words: [(address: UInt64, value: UInt64)]) -> ReferenceCount? {
+      ObjectGraph.referenceCount(of: object, in: HeapImage(words: words))
+    }
     let head: [(address: UInt64, value: UInt64)] = [(object + 8, 3 << 62 | table >> 3), (table, object)]
     let known = try #require(count(head + [(table + 16, 2 << 33 | 3), (table + 24, 9)]))
     #expect(known.strong == 3 && known.unowned == 1 && known.weak == 9)
@@ -50,9 +54,12 @@ import Testing
 
 @Suite struct NameTests {
   @Test(arguments: [
-    ("items", false, "items"), ("items._buffer._storage", false, "items"), ("state.task", false, "state.task"), ("_storage", false, "_storage"),
-    ("_storage._inner", false, "_storage"), ("pair.0", false, "pair.0"), ("pair.0", true, "pair"), ("pair.0.1", true, "pair"), ("0", true, "0"), ("", true, ""), ("", false, ""),
-    ("$__lazy_storage_$_model", false, "model"), ("$__lazy_storage_$_model._object", false, "model"), ("a._", false, "a._"), (".", false, "."), ("a..b", false, "a..b"),
+    ("items", false, "items"), ("items._buffer._storage", false, "items"), ("state.task", false, "state.task"),
+    ("_storage", false, "_storage"),
+    ("_storage._inner", false, "_storage"), ("pair.0", false, "pair.0"), ("pair.0", true, "pair"), ("pair.0.1", true, "pair"),
+    ("0", true, "0"), ("", true, ""), ("", false, ""),
+    ("$__lazy_storage_$_model", false, "model"), ("$__lazy_storage_$_model._object", false, "model"), ("a._", false, "a._"),
+    (".", false, "."), ("a..b", false, "a..b"),
     ("value.some._x.y", false, "value.some"),
   ])
   func shortNamesAreTheProgrammers(name: String, isPayload: Bool, expected: String) {
@@ -60,14 +67,17 @@ import Testing
   }
 
   @Test(arguments: [
-    ("App.Node", "Node"), ("App.Outer.Node<Swift.Int>", "Outer.Node<Int>"), ("Node", "Node"), ("", ""), (".", "."), ("App.", ""), ("A.B.C.D", "B.C.D"),
-    ("(App.A, B.C) -> Swift.Void", "(A, C) -> Void"), ("App.Über<Größe.Maß>", "Über<Maß>"), ("[App.A : Swift.Array<App.B>]", "[A : Array<B>]"), ("<<<", "<<<"),
+    ("App.Node", "Node"), ("App.Outer.Node<Swift.Int>", "Outer.Node<Int>"), ("Node", "Node"), ("", ""), (".", "."), ("App.", ""),
+    ("A.B.C.D", "B.C.D"),
+    ("(App.A, B.C) -> Swift.Void", "(A, C) -> Void"), ("App.Über<Größe.Maß>", "Über<Maß>"),
+    ("[App.A : Swift.Array<App.B>]", "[A : Array<B>]"), ("<<<", "<<<"),
     ("App.A?", "A?"), ("App.(Hidden in _1234).Inner", "(Hidden in _1234).Inner"),
   ])
   func modulesAreLeftOut(name: String, expected: String) { #expect(TypeNames.unqualified(name) == expected) }
 
   @Test(arguments: [
-    ("A<B>", ["B"]), ("A<B, C<D, E>>", ["B", "C<D, E>"]), ("A", []), ("A<>", [""]), ("A<(B, C) -> D>", ["(B, C) -> D"]), ("A<B, (C) -> D, [E: F]>", ["B", "(C) -> D", "[E: F]"]),
+    ("A<B>", ["B"]), ("A<B, C<D, E>>", ["B", "C<D, E>"]), ("A", []), ("A<>", [""]), ("A<(B, C) -> D>", ["(B, C) -> D"]),
+    ("A<B, (C) -> D, [E: F]>", ["B", "(C) -> D", "[E: F]"]),
     ("A<B", []), (">A<", []), ("A<B>>>, C>", ["B>>>, C"]), ("<", []), (">", []), ("A<,>", ["", ""]),
   ])
   func argumentsAreTakenApart(name: String, expected: [String]) { #expect(TypeNames.arguments(name) == expected) }

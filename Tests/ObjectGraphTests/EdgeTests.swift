@@ -23,7 +23,8 @@ private struct NamedEdge: Hashable, CustomStringConvertible {
         let label = graph.label(id)
         let name = label.map { $0.name + ($0.caseName.map { " case \($0)" } ?? "") } ?? "+\(EdgeLabelID(id).scannedOffset ?? 0)"
         return NamedEdge(
-          name: name, strength: EdgeStrength(rawValue: graph.graph.kind(of: edge))!, target: graph.heap[BlockID(graph.graph.target(of: edge))].address)
+          name: name, strength: EdgeStrength(rawValue: graph.graph.kind(of: edge))!,
+          target: graph.heap[BlockID(graph.graph.target(of: edge))].address)
       })
   }
 
@@ -94,7 +95,9 @@ private struct NamedEdge: Hashable, CustomStringConvertible {
     heap.set(array, 4, items[2])
     heap.set(array, 5, items[3])
     #expect(
-      try edges(heap, from: array) == [edge("[].name", .strong, items[0]), edge("[].owner", .unowned, items[2]), edge("[].name", .strong, items[3])])
+      try edges(heap, from: array) == [
+        edge("[].name", .strong, items[0]), edge("[].owner", .unowned, items[2]), edge("[].name", .strong, items[3]),
+      ])
   }
 
   @Test func aHugeArrayOfNothingTakesNoTime() throws {
@@ -109,7 +112,9 @@ private struct NamedEdge: Hashable, CustomStringConvertible {
   // MARK: Tables
 
   /// A dictionary, or a set without values, of `1 << scale` buckets.
-  private func table(_ heap: HeapBuilder, scale: UInt64, hasValues: Bool, claiming: UInt64? = nil, size: UInt64? = nil) -> (object: HeapBuilder.Object, keys: Int, values: Int) {
+  private func table(_ heap: HeapBuilder, scale: UInt64, hasValues: Bool, claiming: UInt64? = nil, size: UInt64? = nil) -> (
+    object: HeapBuilder.Object, keys: Int, values: Int
+  ) {
     let name = hasValues ? "Swift._DictionaryStorage<App.Item, App.Item>" : "Swift._SetStorage<App.Item>"
     heap.type(name)
     let bitmap = hasValues ? 64 : 56
@@ -118,7 +123,9 @@ private struct NamedEdge: Hashable, CustomStringConvertible {
       of: name,
       ObjectLayout(
         typeName: "", size: bitmap, references: [], opaque: [],
-        tail: .hashTable(scaleOffset: 32, bitmapOffset: bitmap, keysOffset: 48, key: word, valuesOffset: hasValues ? 56 : nil, value: hasValues ? word : nil)))
+        tail: .hashTable(
+          scaleOffset: 32, bitmapOffset: bitmap, keysOffset: 48, key: word, valuesOffset: hasValues ? 56 : nil,
+          value: hasValues ? word : nil)))
     let buckets = 1 << Int(scale)
     let keys = bitmap + max(1, buckets / 64) * 8
     let values = keys + 8 * buckets
@@ -142,7 +149,8 @@ private struct NamedEdge: Hashable, CustomStringConvertible {
     heap.words[table.address + 72] = 1 << 63
     #expect(
       try edges(heap, from: table) == [
-        edge("[key]", .strong, items[0]), edge("[value]", .strong, items[1]), edge("[key]", .strong, items[4]), edge("[value]", .strong, items[5]),
+        edge("[key]", .strong, items[0]), edge("[value]", .strong, items[1]), edge("[key]", .strong, items[4]),
+        edge("[value]", .strong, items[5]),
       ])
     heap.words[table.address + 64] = nil
     heap.words[table.address + 72] = nil
@@ -225,7 +233,9 @@ private struct NamedEdge: Hashable, CustomStringConvertible {
     // Nothing there: the fields behind are read all the same.
     heap.words[owner.address + 16] = nil
     #expect(try edges(heap, from: owner) == [edge("next", .strong, item)])
-    heap.type("App.Strong", fields: [Heap.field("state", 0, type: "App.Item", caseName: "one"), Heap.field("state", 0, type: "App.Other", caseName: "two")])
+    heap.type(
+      "App.Strong",
+      fields: [Heap.field("state", 0, type: "App.Item", caseName: "one"), Heap.field("state", 0, type: "App.Other", caseName: "two")])
     let strong = heap.object("App.Strong")
     heap.set(strong, 0, other)
     #expect(try edges(heap, from: strong) == [edge("state case two", .strong, other)])
@@ -237,7 +247,8 @@ private struct NamedEdge: Hashable, CustomStringConvertible {
     heap.layout(
       of: "App.Owner",
       ObjectLayout(
-        typeName: "App.Owner", size: 56, references: [], opaque: [OpaqueField(range: 16..<40, name: "any", typeName: "any P", metadataOffset: 40)], tail: .plain))
+        typeName: "App.Owner", size: 56, references: [],
+        opaque: [OpaqueField(range: 16..<40, name: "any", typeName: "any P", metadataOffset: 40)], tail: .plain))
     let items = items(heap, 3)
     let buffer = heap.malloc(64)
     let owner = heap.object("App.Owner", size: 56)
@@ -272,7 +283,10 @@ private struct NamedEdge: Hashable, CustomStringConvertible {
       heap.set(owner, 1, items[1])
       #expect(
         try edges(heap, from: owner)
-          == [name == "App.Owner" ? edge("first", .strong, items[0]) : edge("+16", .conservative, items[0]), edge("+24", .conservative, items[1])])
+          == [
+            name == "App.Owner" ? edge("first", .strong, items[0]) : edge("+16", .conservative, items[0]),
+            edge("+24", .conservative, items[1]),
+          ])
     }
     #expect(try heap.analysis().graph.scannedTypes.count == 1)
   }

@@ -30,8 +30,8 @@ extension TraceDiagnostic {
       case .damagedSnapshot: "the frame of a heap image is too short"
       case .damagedMemory(let offset): "the pages of a heap image break off at byte \(offset) of their chunk"
       case .incompleteSnapshot(let number, let parts, let expected):
-        "heap image \(number) is incomplete: \(parts)\(expected.map { " of \($0)" } ?? "") parts of its memory were read"
-          + (expected == nil ? ", and its end is missing" : "")
+        "heap image \(number) is incomplete: parts of its memory that were read: \(parts)\(expected.map { " of \($0)" } ?? "")"
+          + (expected == nil ? "; its end is missing" : "")
       case .tooMuchMemory(let words): "a heap image holds more than a file of this size justifies; \(words) words were read"
       case .damagedClosing: "the closing record is too short"
       case .readFailed(let code): "the file cannot be read here (errno \(code))"
