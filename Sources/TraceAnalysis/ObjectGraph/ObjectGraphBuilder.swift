@@ -372,8 +372,7 @@ struct ObjectGraphBuilder {
       case .scanned:
         if layout.size < block.size { scan(node, block, block.address + max(layout.size, 16)..<usableEnd(node, block)) }
       case .array(let start, let countOffset, let part):
-        // A count of 0 is not in the image; where the recorder knew the object, and so kept its reference count, it would have kept the other.
-        let count = image.word(at: block.address &+ countOffset) ?? (image.word(at: block.address + 8) != nil ? 0 : nil)
+        let count = image.word(at: block.address &+ countOffset)
         readArray(node, block, from: block.address &+ start, count: count, part)
       case .hashTable(let scale, let bitmap, let keys, let key, let values, let value):
         readTable(node, block, scale: scale, bitmap: bitmap, parts: [(keys, key)] + (values.flatMap { offset in value.map { [(offset, $0)] } } ?? []))
