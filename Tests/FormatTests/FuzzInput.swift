@@ -178,7 +178,7 @@ struct FuzzInput {
     written += AllocationJSON.text([report], leaks: [leaks]).utf8.count
     for query in [RetainQuery.type(NamePattern("*")), .address(RuntimeAddress(0x5000_0000_0008)), .site(NamePattern("function"))] {
       let answer = analysis.explain(query, limit: 20)
-      written += RetainText().text(answer.groups, matches: answer.matches, subject: "fuzz", remarks: analysis.remarks).utf8.count
+      written += RetainText().text(answer, subject: "fuzz", remarks: analysis.remarks).utf8.count
     }
     return written + analysis.diagnostics.first.reduce(0) { $0 + $1.explanation.utf8.count }
   }

@@ -42,7 +42,8 @@ import TraceTestSupport
     let heap = HeapBuilder()
     let nodes = row(heap, 50_000)
     heap.global(nodes[0])
-    let (groups, matches) = try heap.analysis().explain(.type(NamePattern("Node")), limit: 60)
+    let answer = try heap.analysis().explain(.type(NamePattern("Node")), limit: 60)
+    let (groups, matches) = (answer.groups, answer.matches)
     #expect(matches == 50_000)
     // The shortest paths first.
     #expect(groups.map(\.path.count) == (1...60).map { min($0, 41) })
@@ -60,7 +61,8 @@ import TraceTestSupport
       heap.global(cache)
     }
     let lost = heap.object("App.Item")
-    let (groups, matches) = try heap.analysis().explain(.type(NamePattern("Item")), limit: 10)
+    let answer = try heap.analysis().explain(.type(NamePattern("Item")), limit: 10)
+    let (groups, matches) = (answer.groups, answer.matches)
     #expect(matches == 41)
     #expect(groups.map(\.instances) == [20, 20, 1])
     #expect(Set(groups.prefix(2).compactMap { $0.path.first?.reference?.name }) == ["first", "second"])

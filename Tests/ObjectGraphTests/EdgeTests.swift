@@ -65,11 +65,11 @@ private struct NamedEdge: Hashable, CustomStringConvertible {
     // A count beyond the block.
     heap.words[array.address + 16] = .max
     #expect(try edges(heap, from: array) == Set(items.map { edge("[]", .strong, $0) }))
-    // An image has no words that are 0.
-    heap.words[array.address + 16] = nil
+    // What was removed is no element.
+    heap.words[array.address + 16] = 0
     #expect(try edges(heap, from: array).isEmpty)
-    // No count of this object was kept, so nothing is known.
-    heap.words[array.address + 8] = nil
+    // No count was kept, so nothing is known.
+    heap.words[array.address + 16] = nil
     #expect(try edges(heap, from: array) == Set(items.enumerated().map { edge("+\(32 + 8 * $0.offset)", .conservative, $0.element) }))
   }
 
@@ -90,13 +90,14 @@ private struct NamedEdge: Hashable, CustomStringConvertible {
     let array = array(heap, value(24, [element(0, "name"), element(16, "owner", .unowned)]), size: 32 + 2 * 24)
     heap.words[array.address + 16] = 2
     heap.set(array, 2, items[0])
-    // No reference stands here.
+    // No reference stands here by the layout, but an object's address does.
     heap.set(array, 3, items[1])
     heap.set(array, 4, items[2])
     heap.set(array, 5, items[3])
     #expect(
       try edges(heap, from: array) == [
-        edge("[].name", .strong, items[0]), edge("[].owner", .unowned, items[2]), edge("[].name", .strong, items[3]),
+        edge("[].name", .strong, items[0]), edge("+40", .conservative, items[1]), edge("[].owner", .unowned, items[2]),
+        edge("[].name", .strong, items[3]),
       ])
   }
 
@@ -254,11 +255,11 @@ private struct NamedEdge: Hashable, CustomStringConvertible {
     let owner = heap.object("App.Owner", size: 56)
     heap.set(owner, 0, items[0])
     heap.set(owner, 1, items[1])
-    // Metadata and witness table are not part of the value.
+    // Metadata and witness table are not part of the value; an object's address there counts as a scanned word.
     heap.set(owner, 3, items[2])
-    #expect(try edges(heap, from: owner) == [edge("any", .strong, items[0]), edge("any", .conservative, items[1])])
+    #expect(try edges(heap, from: owner) == [edge("any", .strong, items[0]), edge("any", .conservative, items[1]), edge("+40", .conservative, items[2])])
     heap.set(owner, 0, buffer, offset: 8)
-    #expect(try edges(heap, from: owner) == [edge("any", .conservative, buffer), edge("any", .conservative, items[1])])
+    #expect(try edges(heap, from: owner) == [edge("any", .conservative, buffer), edge("any", .conservative, items[1]), edge("+40", .conservative, items[2])])
   }
 
   @Test func deinitialisedObjectsHoldNothing() throws {
