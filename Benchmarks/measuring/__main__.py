@@ -1,4 +1,4 @@
-"""The side-by-side benchmark: untraced, leaktrace with each of its settings, and heaptrack. Started by scripts/bench."""
+"""The side-by-side benchmark (untraced, leaktrace with each of its settings, heaptrack), and heap images. Started by scripts/bench."""
 
 import argparse
 import datetime
@@ -8,7 +8,7 @@ import subprocess
 import sys
 import tempfile
 
-from . import machine, report
+from . import image_report, images, machine, report
 from .instructions import InstructionCounter
 from .processes import FailedRun
 from .recorders import Heaptrack, Leaktrace, Workload, recorders
@@ -25,6 +25,7 @@ def parse():
     parser.add_argument("--rounds", type=int, default=7, help="rounds that count (default 7)")
     parser.add_argument("--quick", action="store_true", help="small workloads and two rounds, to see that everything works")
     parser.add_argument("--no-instructions", action="store_true", help="leave out what callgrind counts")
+    parser.add_argument("--only", choices=("recording", "snapshots"), help="measure this alone, and keep the other's results")
     parser.add_argument("--output", default=BENCHMARKS, metavar="DIRECTORY", help="where RESULTS.md and results.json go")
     parser.add_argument("--products", required=True, help=argparse.SUPPRESS)
     options = parser.parse_args()
@@ -74,28 +75,63 @@ def count_instructions(programs, tool, library, directory, count):
     return found
 
 
+def shown_arguments(options):
+    only = ["--only " + options.only] if options.only else []
+    return " ".join(only + (["--quick"] if options.quick else []) + [f"--rounds {options.rounds}"])
+
+
+def measure_recording(options, tool, results, directory):
+    programs = {name: build(name, directory) for name in ("churn", "json", "calls")}
+    results["workloads"] = [measure(name, programs[name], arguments, tool, options.rounds, directory)
+                            for name, arguments in (QUICK if options.quick else FULL).items()]
+    if not options.no_instructions:
+        library = os.path.join(options.products, "libleaktrace.so")
+        results["instructions"] = count_instructions(programs, tool, library, directory, 5_000 if options.quick else 50_000)
+
+
+def known(path, otherwise):
+    """What is there from an earlier time."""
+    try:
+        with open(path) as file:
+            return file.read()
+    except FileNotFoundError:
+        return otherwise
+
+
+def write(options, results):
+    """Writes what was measured, and keeps what was not."""
+    os.makedirs(options.output, exist_ok=True)
+    paths = [os.path.join(options.output, name) for name in ("results.json", "RESULTS.md")]
+    values = json.loads(known(paths[0], "{}"))
+    recording, _, snapshots = known(paths[1], "").partition(image_report.HEADING)
+    snapshots = image_report.HEADING + snapshots if snapshots else ""
+    if "workloads" in results:
+        values = {**report.plain(results), **({"snapshots": values["snapshots"]} if "snapshots" in values else {})}
+        recording = report.markdown(results)
+    if "images" in results:
+        values["snapshots"] = image_report.plain(results)
+        snapshots = image_report.markdown(results)
+    with open(paths[0], "w") as file:
+        json.dump(values, file, indent=1)
+        file.write("\n")
+    with open(paths[1], "w") as file:
+        file.write("\n\n".join(part.strip() for part in (recording, snapshots) if part.strip()) + "\n")
+    say(f"written to {paths[1]}")
+
+
 def main():
     options = parse()
     tool = os.path.join(options.products, "leaktrace")
     results = {
         "date": datetime.datetime.now(datetime.timezone.utc).strftime("%Y-%m-%d %H:%M UTC"),
-        "arguments": " ".join((["--quick"] if options.quick else []) + [f"--rounds {options.rounds}"]),
-        "rounds": options.rounds, "machine": machine.description(), "workloads": [],
+        "arguments": shown_arguments(options), "rounds": options.rounds, "machine": machine.description(),
     }
     with tempfile.TemporaryDirectory(prefix="leaktrace-bench-") as directory:
-        programs = {name: build(name, directory) for name in ("churn", "json", "calls")}
-        for name, arguments in (QUICK if options.quick else FULL).items():
-            results["workloads"].append(measure(name, programs[name], arguments, tool, options.rounds, directory))
-        if not options.no_instructions:
-            library = os.path.join(options.products, "libleaktrace.so")
-            results["instructions"] = count_instructions(programs, tool, library, directory, 5_000 if options.quick else 50_000)
-    os.makedirs(options.output, exist_ok=True)
-    with open(os.path.join(options.output, "results.json"), "w") as file:
-        json.dump(report.plain(results), file, indent=1)
-        file.write("\n")
-    with open(os.path.join(options.output, "RESULTS.md"), "w") as file:
-        file.write(report.markdown(results))
-    say(f"written to {os.path.join(options.output, 'RESULTS.md')}")
+        if options.only != "snapshots":
+            measure_recording(options, tool, results, directory)
+        if options.only != "recording":
+            results["images"] = images.measure(tool, build("heap", directory), options.rounds, options.quick, directory)
+    write(options, results)
 
 
 try:
