@@ -63,6 +63,7 @@ struct AnalyzeCommand: ParsableCommand {
   func validate() throws {
     if traces.isEmpty { throw ValidationError("Give a trace. 'leaktrace record -- COMMAND' makes one.") }
     if limit < 0 { throw ValidationError("--limit is a number of sites; 0 shows all.") }
+    if together, snapshot != nil { throw ValidationError("--snapshot and --together do not go together.") }
     if let width, width < 40 { throw ValidationError("--width must be at least 40 columns.") }
   }
 
@@ -86,6 +87,10 @@ struct AnalyzeCommand: ParsableCommand {
       do {
         let reader = try TraceReader(path: path)
         let snapshot = together ? nil : SnapshotChoice.choose(reader, number: snapshot)
+        if snapshot == nil, let number = self.snapshot, !together {
+          complain(SnapshotChoice.explanation(reader, number: number, path: path))
+          status = .worst(status, .unreadable)
+        }
         var trace = ReportTrace(path: path, analysis: AllocationAnalysis(reader, snapshot: snapshot))
         let leakReport = together ? nil : self.leaks(reader, &trace, snapshot, patterns)
         if !trace.analysis.diagnostics.isEmpty { status = .worst(status, .damaged) }
@@ -107,10 +112,12 @@ struct AnalyzeCommand: ParsableCommand {
     }
     if together, !opened.isEmpty {
       let report = report(opened)
+      let none = LeakReport(unavailable: "each process has its own heap; analyse the traces without --together")
       if format == .text {
-        try write(AllocationText(style: style).text(report), to: output)
+        try write(AllocationText(style: style).text(report, leaks: none), to: output)
       } else {
         reports.append(report)
+        leaks.append(none)
       }
     }
     if format == .json { try write(AllocationJSON.text(reports, leaks: leaks), to: output) }

@@ -47,7 +47,7 @@ enum Advice {
       let reference = capture.reference
     {
       let variable = reference.name.isEmpty ? "the \(target(of: capture, in: finding).type)" : reference.name
-      let place = position(capture.function).map { " in the closure at \($0)" } ?? ""
+      let place = whereabouts(capture.function)
       let holder = holder(of: capture, in: finding)
       let clearing = holder.map { ", or clear \($0) when it is no longer needed" } ?? ""
       if holder?.contains("onTermination") == true || lines.isEmpty {
@@ -58,7 +58,7 @@ enum Advice {
     } else if let step = finding.path.first(where: { $0.reference?.isClosure == true }), let reference = step.reference {
       // A closure without a context: its captured object is all it holds.
       let captured = target(of: step, in: finding)
-      let place = position(reference.closure).map { " in the closure at \($0)" } ?? ""
+      let place = whereabouts(reference.closure)
       lines.append("Break it: capture \(reference.capturesSelf ? "self" : "the \(captured.type)") weakly\(place), or clear \(described(reference, of: step)) when it is no longer needed.")
     } else if let back = backReference(finding), lines.isEmpty || !SystemCode.isSystemModule(module(back.step)) && !isDependency(back.step, finding) {
       lines.append("Break it: make \(described(back.reference, of: back.step)) weak or unowned, or clear it when \(finding.path[0].type) is done.")
@@ -146,6 +146,12 @@ enum Advice {
   private static func described(_ reference: Finding.Reference, of step: Finding.Step) -> String {
     if reference.name.isEmpty { return "the reference in \(step.type)" }
     return step.kind == .object ? "\(step.type).\(reference.name)" : reference.name
+  }
+
+  /// A closure by its line, or where the optimiser left none, by its name.
+  private static func whereabouts(_ closure: SourceFrame?) -> String {
+    guard let closure else { return "" }
+    return position(closure).map { " in the closure at \($0)" } ?? (closure.isNamed ? " in \(FindingText.closureName(closure))" : "")
   }
 
   static func position(_ frame: SourceFrame?) -> String? {

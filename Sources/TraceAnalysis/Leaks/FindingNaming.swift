@@ -41,6 +41,8 @@ final class FindingNaming {
     if let name, let forwarded {
       if let place = naming.address(ofFunction: forwarded, in: image) {
         frame = naming.frames(for: FrameKey(address: place, isExact: true, isAsync: false), in: image).last ?? frame
+        // Its first instructions may be of no line, when they were made from several.
+        if frame?.line == nil, let first = firstLine(of: forwarded, at: place.rawValue, in: image) { frame = first }
       } else if let inlined = inlined(forwarded, from: address, name, in: image) {
         frame = inlined
       }
@@ -64,6 +66,16 @@ final class FindingNaming {
     guard name.hasPrefix("$s"), let range = name.lastRange(of: "TA"), name[range.upperBound...].allSatisfy({ $0 == "." || $0 == "_" || $0.isNumber || $0 == "T" || $0 == "m" })
     else { return nil }
     return String(name[..<range.lowerBound])
+  }
+
+  /// A function's frame at the first of its instructions that has a line.
+  private func firstLine(of function: String, at address: UInt64, in image: LoadedImage) -> SourceFrame? {
+    for offset in UInt64(1)..<256 {
+      let frame = naming.frames(for: FrameKey(address: RuntimeAddress(address + offset), isExact: true, isAsync: false), in: image).last
+      guard let frame, frame.mangledName == function else { return nil }
+      if frame.line != nil { return frame }
+    }
+    return nil
   }
 
   /// A closure whose body the optimiser put into its forwarder: the first of its lines there.

@@ -1,0 +1,88 @@
+// The commands that look for leaks, as they are typed.
+
+import Foundation
+import Testing
+import TraceAnalysis
+
+@Suite(.enabled(if: BuildProducts.preloadLibraryExists), .serialized) struct LeakCommandTests {
+  /// A trace of a program of the corpus.
+  private func trace(_ name: String, _ mode: String, _ variant: CorpusVariant = .dynamicOptimised, in directory: TemporaryDirectory) throws -> String {
+    let path = directory.path + "/\(name).trace"
+    let executable = try CorpusProgram.corpus.path(variant)
+    let outcome = try Command([BuildProducts.leaktrace, "record", "--quiet", "-o", path, "--", executable, name, mode]).run()
+    #expect(outcome.end == .exit(0))
+    return path
+  }
+
+  private func leaktrace(_ arguments: String...) throws -> Command.Outcome { try Command([BuildProducts.leaktrace] + arguments).run() }
+
+  @Test("a finding is drawn with types, fields, closure, lines and advice, in any width", arguments: [40, 60, 100, 200])
+  func text(width: Int) throws {
+    let directory = try TemporaryDirectory()
+    let path = try trace("profile-screen", "leak", .dynamicUnoptimised, in: directory)
+    let outcome = try leaktrace("analyze", "--limit", "1", "--width", "\(width)", path)
+    #expect(outcome.end == .exit(0))
+    let words = outcome.output.split(whereSeparator: \.isWhitespace).joined(separator: " ")
+    for part in [
+      "Leaks: 1 finding", "RETAIN CYCLE ProfileViewController ⇄ ProfileViewModel", "10 instances", ".viewModel strong ──▶ ProfileViewModel",
+      "captures self ──▶ ProfileViewController", "(back to the start)", "Break it: capture self weakly in the closure at ProfileScreen.swift:",
+    ] { #expect(words.contains(part), "\(part) is not in\n\(outcome.output)") }
+    // Paths in the head of the report may be longer than any width.
+    let leaks = outcome.output.split(separator: "\n").drop { !$0.hasPrefix("Leaks:") }.prefix { !$0.hasPrefix("Allocation sites") }
+    #expect(leaks.count > 5)
+    #expect(leaks.allSatisfy { $0.count <= width })
+  }
+
+  @Test("suppressions hide findings and say how many") func suppressions() throws {
+    let directory = try TemporaryDirectory()
+    let path = try trace("profile-screen", "leak", in: directory)
+    let file = try directory.write("# known\nleak:^ProfileViewModel$\nleak:Nowhere\n", to: "known.supp")
+    let outcome = try leaktrace("analyze", "--limit", "1", "--width", "120", "--suppressions", file, path)
+    #expect(outcome.end == .exit(0))
+    #expect(outcome.output.contains("Leaks: none found"))
+    #expect(outcome.output.contains("hidden by suppressions: 1 finding"))
+    #expect(outcome.output.contains("leak:Nowhere  hid nothing"))
+    #expect(!outcome.output.contains("RETAIN CYCLE"))
+    let wrong = try directory.write("thread:x\n", to: "wrong.supp")
+    let refused = try leaktrace("analyze", "--suppressions", wrong, path)
+    #expect(refused.end == .exit(64))
+    #expect(refused.errorOutput.contains("wrong.supp:1"))
+  }
+
+  @Test("why names the variable that holds an object, and the fields between") func why() throws {
+    let directory = try TemporaryDirectory()
+    let path = try trace("dangling-surface", "clean", in: directory)
+    let outcome = try leaktrace("why", "--width", "160", path, "RenderSurface")
+    #expect(outcome.end == .exit(0))
+    #expect(outcome.output.contains("RenderSurface: 3 live objects, held in 1 way"))
+    #expect(outcome.output.contains("static DanglingSurface.(passes in") || outcome.output.contains("static DanglingSurface.passes"))
+    #expect(outcome.output.contains("[]  strong ──▶ RenderPass"))
+    #expect(outcome.output.contains(".keptSurface  strong ──▶ RenderSurface"))
+    #expect(try leaktrace("why", path, "NoSuchType").end == .exit(2))
+    #expect(try leaktrace("why", path, "0xZZ").end == .exit(64))
+  }
+
+  @Test("a heap image that is not there is said to be missing") func missingImage() throws {
+    let directory = try TemporaryDirectory()
+    let path = directory.path + "/none.trace"
+    let executable = try CorpusProgram.corpus.path(.dynamicOptimised)
+    _ = try Command([BuildProducts.leaktrace, "record", "--quiet", "--no-snapshots", "-o", path, "--", executable, "profile-screen", "leak"]).run()
+    let outcome = try leaktrace("analyze", "--limit", "1", path)
+    #expect(outcome.end == .exit(0))
+    #expect(outcome.output.contains("Leaks: not looked for"))
+    #expect(try leaktrace("why", path, "ProfileViewModel").end == .exit(3))
+    #expect(try leaktrace("analyze", "--snapshot", "7", path).end == .exit(3))
+  }
+
+  @Test("nothing is found in the toolchain's own tools", arguments: [["swift-format", "format"], ["swift-format", "lint"]])
+  func toolchain(arguments: [String]) throws {
+    let directory = try TemporaryDirectory()
+    let path = directory.path + "/tool.trace"
+    let command = ["\(BuildProducts.toolchain)/\(arguments[0])"] + arguments.dropFirst() + [BuildProducts.packageRoot + "/Tests/Programs/plain.swift"]
+    _ = try Command([BuildProducts.leaktrace, "record", "--quiet", "-o", path, "--"] + command).run()
+    let outcome = try leaktrace("analyze", "--limit", "1", path)
+    #expect(outcome.end == .exit(0))
+    #expect(outcome.output.contains("Leaks: none found"), "\(outcome.output)")
+    #expect(!outcome.output.contains("In libraries"))
+  }
+}
