@@ -15,7 +15,8 @@ def markdown(results):
         HEADING,
         f"Written by `scripts/bench`. {results['date']}, `scripts/bench {results['arguments']}`.",
         table(["machine", ""], list(results["machine"].items()), numbers=False),
-        f"**Other processes kept up to {worst:.1f} processors busy during a round: the times below are disturbed. Sizes and memory are not.**"
+        f"**Other processes kept up to {worst:.1f} processors busy during a round: the times below are disturbed. "
+        "Sizes and memory are not.**"
         if worst > 0.25 else f"Other processes kept at most {worst:.2f} processors busy during any round.",
         f"Medians of {results['rounds']} rounds, with the smallest and largest; times in seconds unless they say otherwise.",
     ]
@@ -56,8 +57,8 @@ def _taking(heap, blocks, live):
             ["bytes a live block", f"{size / blocks:.2f}"],
             ["bytes a live byte", f"{size / live:.4f}"],
             ["the program's resident memory, MB", megabytes(samples["resident"].median)],
-            ["added while it is written and the program writes to every object, MB", megabytes(added.median) if added else
-             "not measured: the copy had ended, or its memory may not be read"],
+            ["added while it is written and the program writes to every object, MB",
+             megabytes(added.median) if added else "not measured: the copy had ended, or its memory may not be read"],
         ]),
         "Added memory is what the program and the copy have together, pages that they share counted once and page tables counted in, at "
         "the most that was seen, less what the program had before.",
@@ -72,8 +73,9 @@ def _taking(heap, blocks, live):
 
 def _analysis(heap, analysis, blocks):
     samples = analysis["samples"]
-    rows = [[title, samples[f"{name}: wall"].seconds(), samples[f"{name}: processor"].seconds(), megabytes(max(samples[f"{name}: peak"].values)),
-             f"{max(samples[f'{name}: peak'].values) / blocks:.0f}"]
+    peaks = {name: max(samples[f"{name}: peak"].values) for name in ("replay", "analyze")}
+    rows = [[title, samples[f"{name}: wall"].seconds(), samples[f"{name}: processor"].seconds(), megabytes(peaks[name]),
+             f"{peaks[name] / blocks:.0f}"]
             for name, title in (("replay", "replay and sites alone (`--together`)"), ("analyze", "all of it"))]
     phases = [[name, each["wall"].seconds(), megabytes(max(each["peak"].values)), megabytes(each["after"].median - each["before"].median)]
               for name, each in analysis["phases"].items()]
@@ -89,8 +91,8 @@ def _analysis(heap, analysis, blocks):
         f"`leaktrace analyze` of the trace, with the image that was taken at exit: {grouped(blocks)} blocks, "
         f"{grouped(analysis['notes']['edges'])} references.",
         table(["", "wall", "processor", "peak MB", "bytes a block"], rows),
-        "Phase by phase, in one process; *image* and *order of blocks* are part of *leak analysis*, and are measured once more by themselves. *Kept*: "
-        "what the phase leaves resident.",
+        "Phase by phase, in one process; *image* and *order of blocks* are part of *leak analysis*, and are measured once more by "
+        "themselves. *Kept*: what the phase leaves resident.",
         table(["phase", "wall", "peak MB", "kept MB"], phases),
         "What the program says that it leaked, and instances in findings" + (". **They differ.**" if wrong else "; they agree:"),
         table(["", "leaked", "found"], findings),
@@ -106,8 +108,8 @@ def _threads(threads):
                      f"{statistics.median(each['totals']) * 1e3:.1f}", f"{max(each['totals']) * 1e3:.1f}"])
     return [
         "## Busy threads",
-        "`Tests/Programs/snapshot-threads.c`: threads that allocate, free and take one lock all the time, while the main thread has one image "
-        "after the other taken. Milliseconds.",
+        "`Tests/Programs/snapshot-threads.c`: threads that allocate, free and take one lock all the time, while the main thread has one "
+        "image after the other taken. Milliseconds.",
         table(["threads", "images", "could not be stopped", "pause, median", "pause, longest", "total, median", "total, longest"], rows),
     ]
 
