@@ -24,7 +24,6 @@ public final class HeapBuilder {
 
   public init() {
     trace.image("/bin/app", Self.image)
-    // Numbers of types that tests never use stand for tasks.
     regions.append(MemoryRegion(range: 0x1000_8000..<0x1010_0000, kind: .file))
     regions.append(MemoryRegion(range: 0x5000_0000_0000..<0x5100_0000_0000, kind: .anonymous))
   }

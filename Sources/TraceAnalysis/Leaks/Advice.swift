@@ -24,15 +24,15 @@ enum Advice {
   // MARK: Cycles
 
   /// Types that end a cycle by being told to, and what tells them.
-  private static let endings: [(type: String, edge: String?, advice: String)] = [
-    ("Foundation.URLSession", nil, "A URLSession keeps its delegate until it is invalidated: call finishTasksAndInvalidate() or invalidateAndCancel()."),
-    ("FoundationNetworking.URLSession", nil, "A URLSession keeps its delegate until it is invalidated: call finishTasksAndInvalidate() or invalidateAndCancel()."),
-    ("Foundation.Timer", nil, "A repeating Timer keeps its block until it is invalidated: call invalidate() when its owner is done."),
-    ("Dispatch.DispatchSource", nil, "A dispatch source keeps its handlers until it is cancelled: call cancel() when its owner is done."),
-    ("Dispatch.DispatchWorkItem", nil, "A work item keeps its block for as long as it lives: capture weakly, or drop the item once it has run."),
-    ("NIOEmbedded.EmbeddedChannel", nil, "An EmbeddedChannel holds its pipeline and is held by it until it is closed: call finish()."),
-    ("NIOCore.ChannelPipeline", nil, "A channel and its pipeline hold each other until the channel is closed: close it, and wait for closeFuture."),
-    ("NIOCore.ChannelHandlerContext", nil, "A handler that stores its context holds its channel: clear it in handlerRemoved(context:), and close the channel."),
+  private static let endings: [(type: String, advice: String)] = [
+    ("Foundation.URLSession", "A URLSession keeps its delegate until it is invalidated: call finishTasksAndInvalidate() or invalidateAndCancel()."),
+    ("FoundationNetworking.URLSession", "A URLSession keeps its delegate until it is invalidated: call finishTasksAndInvalidate() or invalidateAndCancel()."),
+    ("Foundation.Timer", "A repeating Timer keeps its block until it is invalidated: call invalidate() when its owner is done."),
+    ("Dispatch.DispatchSource", "A dispatch source keeps its handlers until it is cancelled: call cancel() when its owner is done."),
+    ("Dispatch.DispatchWorkItem", "A work item keeps its block for as long as it lives: capture weakly, or drop the item once it has run."),
+    ("NIOEmbedded.EmbeddedChannel", "An EmbeddedChannel holds its pipeline and is held by it until it is closed: call finish()."),
+    ("NIOCore.ChannelPipeline", "A channel and its pipeline hold each other until the channel is closed: close it, and wait for closeFuture."),
+    ("NIOCore.ChannelHandlerContext", "A handler that stores its context holds its channel: clear it in handlerRemoved(context:), and close the channel."),
   ]
 
   private static func cycleAdvice(_ finding: Finding) -> [String] {
@@ -151,7 +151,7 @@ enum Advice {
   /// A closure by its line, or where the optimiser left none, by its name.
   private static func whereabouts(_ closure: SourceFrame?) -> String {
     guard let closure else { return "" }
-    return position(closure).map { " in the closure at \($0)" } ?? (closure.isNamed ? " in \(FindingText.closureName(closure))" : "")
+    return position(closure).map { " in the closure at \($0)" } ?? (closure.isNamed ? " in \(closure.closureName)" : "")
   }
 
   static func position(_ frame: SourceFrame?) -> String? {

@@ -49,13 +49,13 @@ struct FindingBuilder {
       path[path.count - 1].reference = Finding.Reference(
         name: label?.name ?? "", strength: .unmanaged, isClosure: false, isCapture: false, capturesSelf: false, closure: nil, caseName: label?.caseName)
     }
-    let head = group.samples.first
+    // The last on the path: of a lost object the only one, of a deinitialised one that behind its holder.
+    let isCountTold = group.verdict == .lost || group.verdict == .deinitialised
+    let counted = isCountTold ? group.steps.last.flatMap { graph.type(of: $0.node).kind.isCounted ? $0.node : nil } : nil
     return Finding(
       verdict: group.verdict, libraryReason: nil, isCycle: group.isCycle, instances: group.instances, retainedBytes: ByteCount(group.retainedBytes),
       retainedBlocks: group.retainedBlocks, path: path, held: group.verdict == .dangling ? [] : held(by: group),
-      referenceCount: group.verdict == .lost || group.verdict == .deinitialised
-        ? (group.verdict == .lost ? head : group.steps.last?.node).flatMap { graph.type(of: $0).kind.isCounted ? graph.referenceCount(of: $0) : nil } : nil,
-      advice: [], fingerprint: "")
+      referenceCount: counted.flatMap { graph.referenceCount(of: $0) }, advice: [], fingerprint: "")
   }
 
   /// Function values of one type passed as another go through a thunk with a context of its own, which nobody wrote: the reference that leads
@@ -198,7 +198,7 @@ struct FindingBuilder {
 
   /// A closure written in a method of the captured object's type captured `self`.
   private func isSelf(of function: SourceFrame?, _ target: Finding.Step) -> Bool {
-    guard target.kind == .object, let name = naming.name(ofClosure: function), let range = name.rangeAfterLast(" in ") else { return false }
+    guard target.kind == .object, let name = function?.closureName, let range = name.rangeAfterLast(" in ") else { return false }
     let method = name[range...]
     let type = target.type.prefix { $0 != "<" }
     return method.hasPrefix("\(type).") || method.hasPrefix("\(type)<") || method.contains(".\(type).")

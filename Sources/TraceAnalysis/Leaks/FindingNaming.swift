@@ -20,21 +20,10 @@ final class FindingNaming {
 
   // MARK: Code
 
-  private func image(at address: UInt64) -> LoadedImage? {
-    let images = graph.roots.images
-    var low = 0
-    var high = images.count
-    while low < high {
-      let middle = (low + high) / 2
-      if images[middle].range.upperBound.rawValue <= address { low = middle + 1 } else { high = middle }
-    }
-    return low < images.count && images[low].range.contains(RuntimeAddress(address)) ? images[low] : nil
-  }
-
   /// The function that begins at a code address; for the forwarder that hands a closure its context, the closure.
   func function(at address: UInt64) -> SourceFrame? {
     if let known = functions[address] { return known }
-    guard address != 0, let image = image(at: address) else { return nil }
+    guard address != 0, let image = graph.roots.image(at: address) else { return nil }
     var frame = naming.frames(for: FrameKey(address: RuntimeAddress(address), isExact: true, isAsync: false), in: image).last
     let name = frame?.mangledName
     let forwarded = name.flatMap(Self.forwarded)
@@ -54,7 +43,7 @@ final class FindingNaming {
 
   /// What a closure captured that `function(at:)` named; nil if that is not known.
   func captures(of closure: SourceFrame?) -> ClosureCaptures? {
-    guard let closure, let code = closureCode[closure], let image = image(at: code.address) else { return nil }
+    guard let closure, let code = closureCode[closure], let image = graph.roots.image(at: code.address) else { return nil }
     if let known = captureLists[closure] { return known }
     let captures = naming.captures(ofClosure: code.name, at: RuntimeAddress(code.address), in: image)
     captureLists[closure] = .some(captures)
@@ -139,19 +128,9 @@ final class FindingNaming {
     graph.image.forEachWord(in: block.address + 16..<block.address + max(block.size, 16)) { address, value in
       guard found == nil, value & 0x00FF_FFFF_FFFF_FFF8 == target else { return }
       let place = address &+ UInt64(bitPattern: Int64(offset &- label.offset))
-      if let word = graph.image.word(at: place), image(at: word) != nil { found = word }
+      if let word = graph.image.word(at: place), graph.roots.isImage(word) { found = word }
     }
     return found
-  }
-
-  /// The function a closure context belongs to, by the one that holds it.
-  func name(ofClosure frame: SourceFrame?) -> String? {
-    guard let frame else { return nil }
-    var name = frame.function
-    for prefix in ["partial apply forwarder for ", "partial apply for ", "specialized "] {
-      while name.hasPrefix(prefix) { name.removeFirst(prefix.count) }
-    }
-    return name
   }
 
   func isThunk(_ frame: SourceFrame?) -> Bool {

@@ -26,20 +26,15 @@ struct LeakGroup {
   var verdict: Verdict
   var steps: [Step]
   var isCycle: Bool
-  /// One node of each instance, at most `LeakFinder.instanceLimit`.
-  var samples: [NodeID]
   var instances: Int
   /// What would be freed with all of them, and how many blocks that is.
   var retainedBytes: UInt64
   var retainedBlocks: UInt64
-  /// Nodes of the shown instance's component.
-  var componentSize: Int
   var dangling: ObjectGraph.DanglingReference?
 }
 
 /// Everything leaked in a snapshot.
 struct LeakFinder {
-  static let instanceLimit = 16
   /// Cycles are looked for from as many members of a component, one of each type.
   private static let cycleStarts = 12
   private static let typeLimit = 1000
@@ -91,11 +86,10 @@ struct LeakFinder {
         found[known].instances += 1
         found[known].bytes &+= bytes
         found[known].blocks &+= blocks
-        if found[known].samples.count < Self.instanceLimit { found[known].samples.append(node) }
         if size < found[known].size { (found[known].component, found[known].size) = (component, size) }
       } else {
         numbers[signature] = found.count
-        found.append(Candidate(component: component, size: size, samples: [node], instances: 1, bytes: bytes, blocks: blocks))
+        found.append(Candidate(component: component, size: size, instances: 1, bytes: bytes, blocks: blocks))
       }
     }
     let search = CycleSearch(components, costs: Self.costs)
@@ -105,7 +99,6 @@ struct LeakFinder {
   private struct Candidate {
     var component: ComponentID
     var size: Int
-    var samples: [NodeID]
     var instances: Int
     var bytes: UInt64
     var blocks: UInt64
@@ -167,8 +160,8 @@ struct LeakFinder {
     let first = members.node(0, of: component)
     func make(_ verdict: Verdict, _ steps: [LeakGroup.Step], isCycle: Bool) -> LeakGroup {
       LeakGroup(
-        verdict: verdict, steps: steps, isCycle: isCycle, samples: candidate.samples, instances: candidate.instances, retainedBytes: candidate.bytes,
-        retainedBlocks: candidate.blocks, componentSize: candidate.size)
+        verdict: verdict, steps: steps, isCycle: isCycle, instances: candidate.instances, retainedBytes: candidate.bytes,
+        retainedBlocks: candidate.blocks)
     }
     guard components.nontrivial.contains(component) else {
       return make(graph.type(of: first).kind == .task ? .suspended : .lost, [.init(node: first, edge: nil)], isCycle: false)
@@ -261,15 +254,13 @@ struct LeakFinder {
         groups[known].instances += 1
         groups[known].retainedBytes &+= block.size
         groups[known].retainedBlocks += 1
-        if groups[known].samples.count < Self.instanceLimit { groups[known].samples.append(target) }
       } else {
         numbers[key] = groups.count
         var steps = [LeakGroup.Step(node: target, edge: nil)]
         if let holder, !graph.isRoot(holder.node) { steps.insert(.init(node: holder.node, edge: holder.edge), at: 0) }
         groups.append(
           LeakGroup(
-            verdict: .deinitialised, steps: steps, isCycle: false, samples: [target], instances: 1, retainedBytes: block.size, retainedBlocks: 1,
-            componentSize: 1))
+            verdict: .deinitialised, steps: steps, isCycle: false, instances: 1, retainedBytes: block.size, retainedBlocks: 1))
       }
     }
   }
@@ -290,13 +281,12 @@ struct LeakFinder {
       let key = [UInt64(graph.nodeTypes[Int(reference.from.rawValue)]), UInt64(block.site.rawValue), UInt64(reference.label.rawValue)]
       if let known = numbers[key] {
         groups[known].instances += 1
-        if groups[known].samples.count < Self.instanceLimit { groups[known].samples.append(reference.from.rawValue) }
       } else {
         numbers[key] = groups.count
         groups.append(
           LeakGroup(
-            verdict: .dangling, steps: [.init(node: reference.from.rawValue, edge: nil)], isCycle: false, samples: [reference.from.rawValue], instances: 1,
-            retainedBytes: 0, retainedBlocks: 0, componentSize: 1, dangling: reference))
+            verdict: .dangling, steps: [.init(node: reference.from.rawValue, edge: nil)], isCycle: false, instances: 1,
+            retainedBytes: 0, retainedBlocks: 0, dangling: reference))
       }
     }
   }

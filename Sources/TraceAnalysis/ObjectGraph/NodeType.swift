@@ -115,6 +115,7 @@ enum TypeNames {
         return make(.dictionary, "[\(parts.first ?? "?"): \(parts.dropFirst().first ?? "?")]")
       }
       if qualified.hasPrefix("Swift._SetStorage<") { return make(.set, "Set<\(arguments(short).first ?? "?")>") }
+      if qualified == "Swift.__StringStorage" { return make(.object, "String storage") }
       return make(.object, short.isEmpty ? type.displayName : short)
     }
   }

@@ -107,20 +107,12 @@ struct FindingText {
   private func name(_ step: Finding.Step?) -> String {
     guard let step else { return "" }
     switch step.kind {
-    case .closure: return step.function.map { Self.closureName($0) } ?? "closure context"
+    case .closure: return step.function?.closureName ?? "closure context"
     case .box: return "box of a captured variable"
     case .malloc: return "\(Decimal.bytes(step.size.rawValue)) of \(step.type)"
-    case .task: return step.function.map { "Task in \(Self.closureName($0))" } ?? "Task"
+    case .task: return step.function.map { "Task in \($0.closureName)" } ?? "Task"
     default: return step.type
     }
-  }
-
-  static func closureName(_ frame: SourceFrame) -> String {
-    var name = frame.function
-    for prefix in ["partial apply forwarder for ", "partial apply for ", "specialized "] {
-      while name.hasPrefix(prefix) { name.removeFirst(prefix.count) }
-    }
-    return name
   }
 
   /// An object a line, each further in than the one that holds it.
@@ -157,7 +149,7 @@ struct FindingText {
       how = "closure"
       // The context is named for the closure; where an object is the context, the reference has to say which closure it is.
       if target?.kind != .closure, let closure = reference.closure {
-        how = "\(PlainText.escaped(Self.closureName(closure)))\(reference.capturesSelf ? " captures self" : "")"
+        how = "\(PlainText.escaped(closure.closureName))\(reference.capturesSelf ? " captures self" : "")"
       }
     }
     if reference.isCapture { return "captures\(name.isEmpty ? "" : " \(name)"), \(how)" }

@@ -46,6 +46,15 @@ public struct SourceFrame: Hashable, Sendable {
   /// The last component of `imagePath`.
   public var imageName: String? { imagePath.map(fileName(ofPath:)) }
 
+  /// Of a closure, without the forwarder that hands it its context, and without the optimiser's part.
+  public var closureName: String {
+    var name = function
+    for prefix in ["partial apply forwarder for ", "partial apply for ", "specialized "] {
+      while name.hasPrefix(prefix) { name.removeFirst(prefix.count) }
+    }
+    return name
+  }
+
   /// The function is known by a name and not just by its address.
   public var isNamed: Bool { mangledName != nil }
 }
