@@ -102,7 +102,7 @@ public struct Replayer<Observer: ReplayObserver>: EventSink {
   public mutating func take(_ event: TraceEvent, mayWait: Bool) -> EventVerdict {
     if event.time > checkpoint, keptBlocks == nil { keptBlocks = liveBlocks }
     let verdict = apply(event, mayWait: mayWait)
-    if verdict == .taken {
+    if verdict == .taken, event.operation != .mark {
       countsByOperation[Int(event.operation.rawValue)].pointee &+= 1
       let thread = index(of: event.thread)
       threads[thread].pointee.total.events &+= 1
@@ -138,6 +138,9 @@ public struct Replayer<Observer: ReplayObserver>: EventSink {
       return takeOrphanFree(event, mayWait: mayWait)
     case .reallocFailed:
       takeReallocFailure(event)
+      return .taken
+    case .mark:
+      observer.marked(event)
       return .taken
     case .unknown:
       report(.unknownOperation, event)
