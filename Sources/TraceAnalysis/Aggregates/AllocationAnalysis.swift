@@ -46,7 +46,7 @@ public struct AllocationAnalysis: Sendable {
   /// What was live at the snapshot that was asked for; sites index `sites`.
   public var blocksAtSnapshot: [LiveBlock] = []
   /// Where control was then.
-  public var activationsAtSnapshot = Activations(frames: [:])
+  public var activationsAtSnapshot = Activations(frames: [:], ordinal: 0, ownStrands: [:])
 
   public var eventCount: UInt64 { eventCounts.reduce(0) { $0 &+ $1 } }
 

@@ -8,7 +8,11 @@ public struct SiteLifetime: Hashable, Sendable, BitwiseCopyable {
   /// Ticks; of the first and of the last block made.
   public var firstBirth: UInt64 = 0
   public var lastBirth: UInt64 = 0
-  /// Allocations of the process before the first and the last, and the sum over all.
+  /// Ticks; of the last one that ended.
+  public var lastDeath: UInt64 = 0
+  /// Events of the process before that.
+  public var lastDeathOrdinal: UInt64 = 0
+  /// Events of the process before the first and the last, and the sum over all.
   public var firstOrdinal: UInt64 = 0
   public var lastOrdinal: UInt64 = 0
   public var ordinalSum: UInt64 = 0
@@ -16,6 +20,8 @@ public struct SiteLifetime: Hashable, Sendable, BitwiseCopyable {
   public var sampledDeaths: UInt64 = 0
   /// By how far out control had to go from where a block was made for it to end.
   public var departures = DepartureCounts()
+  /// How far out control had gone between a block and the next one of the site.
+  public var gaps = DepartureCounts()
   /// By time.
   public var durations = DurationCounts()
 
@@ -27,6 +33,8 @@ public struct SiteLifetime: Hashable, Sendable, BitwiseCopyable {
     if b.births == 0 { return }
     a.firstBirth = a.births == 0 ? b.firstBirth : min(a.firstBirth, b.firstBirth)
     a.firstOrdinal = a.births == 0 ? b.firstOrdinal : min(a.firstOrdinal, b.firstOrdinal)
+    a.lastDeath = max(a.lastDeath, b.lastDeath)
+    a.lastDeathOrdinal = max(a.lastDeathOrdinal, b.lastDeathOrdinal)
     a.lastBirth = max(a.lastBirth, b.lastBirth)
     a.lastOrdinal = max(a.lastOrdinal, b.lastOrdinal)
     a.births &+= b.births
@@ -34,6 +42,7 @@ public struct SiteLifetime: Hashable, Sendable, BitwiseCopyable {
     a.ordinalSum &+= b.ordinalSum
     a.sampledDeaths &+= b.sampledDeaths
     a.departures += b.departures
+    a.gaps += b.gaps
     a.durations += b.durations
   }
 }
@@ -203,6 +212,9 @@ struct SiteLifetimes: ReplayObserver {
       row.pointee.lifetime.firstBirth = block.birthTime
       row.pointee.lifetime.firstOrdinal = block.ordinal
       row.pointee.depth = event.depth
+    } else if row.pointee.lifetime.births < SiteLifetime.fullCount || row.pointee.lifetime.births & 15 == 0 {
+      let shared = activations.sharedDepth(block.strand, since: row.pointee.lifetime.lastOrdinal)
+      row.pointee.lifetime.gaps.add(UInt32(truncatingIfNeeded: max(0, Int(row.pointee.depth) &- shared)))
     }
     row.pointee.lifetime.births &+= 1
     row.pointee.lifetime.lastBirth = block.birthTime
@@ -215,6 +227,8 @@ struct SiteLifetimes: ReplayObserver {
     if event.time > end { return }
     let row = rows[Int(block.site.rawValue)]
     row.pointee.lifetime.deaths &+= 1
+    row.pointee.lifetime.lastDeath = event.time
+    row.pointee.lifetime.lastDeathOrdinal = activations.ordinal
     // Of many, the later ones differ little from the first.
     let deaths = row.pointee.lifetime.deaths
     if deaths > SiteLifetime.fullCount, deaths & 15 != 0 { return }

@@ -111,7 +111,26 @@ final class FindingNaming {
   }
 
   /// The variable at an address in an image's data.
-  func variable(at address: UInt64, in image: LoadedImage) -> String? { naming.variable(at: RuntimeAddress(address), in: image) }
+  func variable(at address: UInt64, in image: LoadedImage) -> String? {
+    naming.variable(at: RuntimeAddress(address), in: image).map(Self.withoutDiscriminators)
+  }
+
+  /// `(entries in _48EE…)`, as the compiler tells private names of one file from another's, is `entries`.
+  static func withoutDiscriminators(_ name: String) -> String {
+    var result = ""
+    var rest = name[...]
+    while let open = rest.firstIndex(of: "(") {
+      let inner = rest[rest.index(after: open)...]
+      guard let close = inner.firstIndex(of: ")"), let range = inner[..<close].firstRange(ofDiscriminator: ()) else {
+        result += rest[...open]
+        rest = inner
+        continue
+      }
+      result += rest[..<open] + inner[..<range]
+      rest = rest[rest.index(after: close)...]
+    }
+    return result + rest
+  }
 
   // MARK: Steps
 
@@ -172,6 +191,24 @@ extension String {
     return nil
   }
 
+}
+
+extension Substring {
+  /// Where ` in _` and hexadecimal digits to the end begin.
+  fileprivate func firstRange(ofDiscriminator: Void) -> String.Index? {
+    var index = startIndex
+    while index < endIndex {
+      if self[index...].hasPrefix(" in _") {
+        let digits = self[self.index(index, offsetBy: 5)...]
+        return digits.count == 32 && digits.allSatisfy(\.isHexDigit) ? index : nil
+      }
+      index = self.index(after: index)
+    }
+    return nil
+  }
+}
+
+extension String {
   /// Where `.init(` or `.__allocating_init(` stands.
   fileprivate func range(ofInitialiser: Void) -> String.Index? {
     for marker in [".__allocating_init(", ".init("] {

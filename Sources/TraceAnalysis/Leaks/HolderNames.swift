@@ -63,7 +63,7 @@ final class HolderNames {
     switch registration {
     case .timer?: return "a RunLoop timer"
     case .observer?: return usesDefaultCenter(steps, origin) ? "NotificationCenter.default" : "a NotificationCenter"
-    case .dispatchSource?: return "a DispatchSource that was not cancelled"
+    case .dispatchSource?: return isTimerSource(steps, suspect) ? "a DispatchSource timer" : "a DispatchSource"
     case .dispatchWork?: return "work scheduled by DispatchQueue.asyncAfter"
     case .urlSession?: return "a URLSession that was not invalidated"
     case .eventLoop?: return "a task scheduled on an EventLoop"
@@ -72,6 +72,13 @@ final class HolderNames {
       return naming.suspension(of: steps[suspect].node).flatMap { $0.kind == .user ? "\(start), waiting in \($0.closureName)" : nil } ?? "a \(start)"
     case nil: return place(suspect, named: named, origin: origin)
     }
+  }
+
+  /// libdispatch keeps what waits for a time in heaps of timers.
+  private func isTimerSource(_ steps: [LeakGroup.Step], _ index: Int) -> Bool {
+    guard graph.isRoot(steps[0].node) else { return false }
+    return naming.origin(steps[0].node, target: steps.count > 1 ? steps[1].node : nil).name.contains("_dispatch_timers_heap")
+      || naming.frames(of: graph.heap[BlockID(steps[index].node)].site).contains { $0.function.contains("makeTimerSource") }
   }
 
   private func usesDefaultCenter(_ steps: [LeakGroup.Step], _ origin: PathOrigin) -> Bool {

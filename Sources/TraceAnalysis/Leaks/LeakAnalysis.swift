@@ -40,7 +40,6 @@ public final class LeakAnalysis {
     self.naming = naming
     definitions = analysis.definitions
     sites = analysis.sites
-    activations = analysis.activationsAtSnapshot
     clock = analysis.clock
     var diagnostics = TraceDiagnostics()
     let image = HeapImage(snapshot, in: reader, diagnostics: &diagnostics)
@@ -59,6 +58,15 @@ public final class LeakAnalysis {
       },
       layouts: layouts(image, images), mainModule: moduleName(ofImage: definitions.process.executable))
     finder = LeakFinder(graph)
+    activations = Self.left(analysis.activationsAtSnapshot, snapshot, graph.roots, definitions)
+  }
+
+  /// A thread that is about to end the process, called by the C library, has returned from the program's main function.
+  private static func left(_ activations: Activations, _ snapshot: TraceSnapshot, _ roots: HeapRoots, _ definitions: TraceDefinitions) -> Activations {
+    guard snapshot.reason == .exit, let thread = snapshot.threads.first(where: \.isSelf), let image = roots.image(at: thread.instructionPointer),
+      SystemCode.isSystemImage(image.path), let record = definitions.threads.first(where: { $0.osThread == UInt64(thread.osThread) })
+    else { return activations }
+    return activations.leaving(thread: record.thread)
   }
 
   /// All findings, named; library findings last. Names are looked up for what is found only.
