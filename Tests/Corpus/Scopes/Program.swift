@@ -11,6 +11,15 @@ protocol FaultyProgram: CleanProgram {
   static func faulty()
 }
 
+/// The same for programs whose main function is async.
+protocol AsyncCleanProgram {
+  static func correct() async
+}
+
+protocol AsyncFaultyProgram: AsyncCleanProgram {
+  static func faulty() async
+}
+
 /// The sum of what the programs worked out: a side effect, so that no work is left out.
 private let workDone = Locked(0)
 

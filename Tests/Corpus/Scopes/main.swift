@@ -33,26 +33,24 @@ let programs: [String: any CleanProgram.Type] = [
   "warm-up-cache": WarmUpCache.self,
 ]
 
-typealias AsyncWork = @Sendable () async -> Void
+let asyncPrograms: [String: any AsyncCleanProgram.Type] = [
+  "async-stream-subscribers": AsyncStreamSubscribers.self,
+  "endless-task": EndlessTask.self,
+  "pending-sleep": PendingSleep.self,
+  "retry-queue": RetryQueueProgram.self,
+  "task-group": TaskGroupMetrics.self,
 
-/// Programs whose main function is async.
-let asyncPrograms: [String: (leak: AsyncWork?, clean: AsyncWork)] = [
-  "async-stream-subscribers": (AsyncStreamSubscribers.faulty, AsyncStreamSubscribers.correct),
-  "endless-task": (EndlessTask.faulty, EndlessTask.correct),
-  "pending-sleep": (PendingSleep.faulty, PendingSleep.correct),
-  "retry-queue": (RetryQueueProgram.faulty, RetryQueueProgram.correct),
-  "task-group": (TaskGroupMetrics.faulty, TaskGroupMetrics.correct),
-
-  "server-loop": (nil, ServerLoop.correct),
+  "server-loop": ServerLoop.self,
 ]
 
 let arguments = CommandLine.arguments
 let name = arguments.count == 3 ? arguments[1] : ""
 
-/// As the main function of an async program ends: with a call of exit.
-func runAsync(_ work: @escaping AsyncWork) -> Never {
+/// As an async main function does: the main thread's queue is served, and the end of the work is the end of the process.
+func runAsync(_ program: any AsyncCleanProgram.Type, leaking: Bool) -> Never {
+  nonisolated(unsafe) let program = program
   Task { @MainActor in
-    await work()
+    if leaking, let faulty = program as? any AsyncFaultyProgram.Type { await faulty.faulty() } else { await program.correct() }
     exit(EXIT_SUCCESS)
   }
   dispatchMain()
@@ -61,8 +59,8 @@ func runAsync(_ work: @escaping AsyncWork) -> Never {
 switch (programs[name], asyncPrograms[name], arguments.last) {
 case (let program as any FaultyProgram.Type, _, "leak"): program.faulty()
 case (.some(let program), _, "clean"): program.correct()
-case (_, (let work?, _)?, "leak"): runAsync(work)
-case (_, (_, let work)?, "clean"): runAsync(work)
+case (_, let program as any AsyncFaultyProgram.Type, "leak"): runAsync(program, leaking: true)
+case (_, .some(let program), "clean"): runAsync(program, leaking: false)
 default:
   fputs("usage: scopes NAME leak|clean\n", stderr)
   for name in (Array(programs.keys) + asyncPrograms.keys).sorted() { fputs("  \(name)\n", stderr) }

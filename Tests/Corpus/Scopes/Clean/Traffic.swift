@@ -161,16 +161,13 @@ actor AcceptLoop {
   }
 }
 
-enum ServerLoop {
-  @Sendable static func correct() async {
-    await start()
-    try? await Task.sleep(for: .milliseconds(10))
-  }
+enum ServerLoop: AsyncCleanProgram {
+  private static let loop = AcceptLoop()
 
-  @inline(never) private static func start() async {
-    let loop = AcceptLoop()
+  static func correct() async {
     await loop.start()
     for number in 0..<200 { loop.incoming.yield("/orders/\(number)") }
     while await !loop.isIdle { try? await Task.sleep(for: .milliseconds(1)) }
+    try? await Task.sleep(for: .milliseconds(10))
   }
 }

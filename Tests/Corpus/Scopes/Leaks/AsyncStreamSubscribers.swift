@@ -42,14 +42,14 @@ final class FeedSubscriber: @unchecked Sendable {
   }
 }
 
-enum AsyncStreamSubscribers {
-  @Sendable static func faulty() async {
+enum AsyncStreamSubscribers: AsyncFaultyProgram {
+  static func faulty() async {
     for id in 0..<12 { await visit(id, leaving: false) }
     FeedBroadcaster.shared.send(.posted(99))
     try? await Task.sleep(for: .milliseconds(20))
   }
 
-  @Sendable static func correct() async {
+  static func correct() async {
     for id in 0..<12 { await visit(id, leaving: true) }
     FeedBroadcaster.shared.send(.posted(99))
     try? await Task.sleep(for: .milliseconds(20))

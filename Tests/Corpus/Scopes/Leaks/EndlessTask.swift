@@ -11,7 +11,8 @@ final class SyncSession: @unchecked Sendable {
     task = Task {
       while !Task.isCancelled {
         self.poll()
-        try? await Task.sleep(for: .milliseconds(20))
+        // Often at first, to be quick to show something.
+        try? await Task.sleep(for: self.polls < 3 ? .milliseconds(2) : .seconds(60))
       }
     }
   }
@@ -27,13 +28,13 @@ final class SyncSession: @unchecked Sendable {
   }
 }
 
-enum EndlessTask {
-  @Sendable static func faulty() async {
+enum EndlessTask: AsyncFaultyProgram {
+  static func faulty() async {
     for number in 0..<9 { await synchronise(number, closing: false) }
     try? await Task.sleep(for: .milliseconds(30))
   }
 
-  @Sendable static func correct() async {
+  static func correct() async {
     for number in 0..<9 { await synchronise(number, closing: true) }
     try? await Task.sleep(for: .milliseconds(30))
   }

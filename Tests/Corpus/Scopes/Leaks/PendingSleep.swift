@@ -24,9 +24,9 @@ final class QueryRequest: @unchecked Sendable {
   private func fail() { rows.with { $0.removeAll() } }
 }
 
-enum PendingSleep {
-  @Sendable static func faulty() async { for number in 0..<15 { await answer(number, cancelling: false) } }
-  @Sendable static func correct() async { for number in 0..<15 { await answer(number, cancelling: true) } }
+enum PendingSleep: AsyncFaultyProgram {
+  static func faulty() async { for number in 0..<15 { await answer(number, cancelling: false) } }
+  static func correct() async { for number in 0..<15 { await answer(number, cancelling: true) } }
 
   @inline(never) private static func answer(_ number: Int, cancelling: Bool) async {
     let request = QueryRequest(query: "select name from people where id = \(number)")

@@ -37,9 +37,9 @@ actor RetryQueue {
   }
 }
 
-enum RetryQueueProgram {
-  @Sendable static func faulty() async { for id in 0..<500 { await request(id, forgetting: true) } }
-  @Sendable static func correct() async { for id in 0..<500 { await request(id, forgetting: false) } }
+enum RetryQueueProgram: AsyncFaultyProgram {
+  static func faulty() async { for id in 0..<500 { await request(id, forgetting: true) } }
+  static func correct() async { for id in 0..<500 { await request(id, forgetting: false) } }
 
   @inline(never) private static func request(_ id: Int, forgetting: Bool) async {
     do { try await RetryQueue.shared.deliver(OutgoingRequest(id: id), forgetting: forgetting) } catch { note(id) }

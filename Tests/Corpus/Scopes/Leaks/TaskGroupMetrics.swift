@@ -23,9 +23,9 @@ enum MetricsHistory {
   }
 }
 
-enum TaskGroupMetrics {
-  @Sendable static func faulty() async { for request in 0..<64 { await search(request, limit: nil) } }
-  @Sendable static func correct() async { for request in 0..<64 { await search(request, limit: 32) } }
+enum TaskGroupMetrics: AsyncFaultyProgram {
+  static func faulty() async { for request in 0..<64 { await search(request, limit: nil) } }
+  static func correct() async { for request in 0..<64 { await search(request, limit: 32) } }
 
   @inline(never) private static func search(_ request: Int, limit: Int?) async {
     await withTaskGroup(of: LatencySample.self) { group in
