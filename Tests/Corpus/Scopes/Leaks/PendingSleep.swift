@@ -25,8 +25,15 @@ final class QueryRequest: @unchecked Sendable {
 }
 
 enum PendingSleep: AsyncFaultyProgram {
-  static func faulty() async { for number in 0..<15 { await answer(number, cancelling: false) } }
-  static func correct() async { for number in 0..<15 { await answer(number, cancelling: true) } }
+  static func faulty() async {
+    for number in 0..<15 { await answer(number, cancelling: false) }
+    try? await Task.sleep(for: .milliseconds(20))
+  }
+
+  static func correct() async {
+    for number in 0..<15 { await answer(number, cancelling: true) }
+    try? await Task.sleep(for: .milliseconds(20))
+  }
 
   @inline(never) private static func answer(_ number: Int, cancelling: Bool) async {
     let request = QueryRequest(query: "select name from people where id = \(number)")
