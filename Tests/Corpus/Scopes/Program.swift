@@ -43,3 +43,9 @@ final class Locked<Value>: @unchecked Sendable {
 func turnRunLoop(milliseconds: Int) {
   _ = RunLoop.main.run(mode: .default, before: Date(timeIntervalSinceNow: Double(milliseconds) / 1000))
 }
+
+/// Gives libdispatch time to finish what it was told to: to sort delayed work, to give up sources that were cancelled (a run loop
+/// has one for each time it turns).
+func settle() {
+  usleep(20_000)
+}

@@ -106,6 +106,7 @@ enum HeartbeatTimer: CleanProgram {
   static func correct() {
     start()
     for _ in 0..<12 { turnRunLoop(milliseconds: 10) }
+    settle()
   }
 
   @inline(never) private static func start() { Heartbeat().start() }

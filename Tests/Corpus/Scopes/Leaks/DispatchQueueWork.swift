@@ -16,8 +16,7 @@ enum DispatchQueueWork: FaultyProgram {
 
   static func faulty() {
     for number in 0..<25 { upload(number, expiringIn: .seconds(3600), group: nil) }
-    // Until libdispatch has sorted them by their time.
-    usleep(20_000)
+    settle()
   }
 
   static func correct() {
@@ -26,7 +25,7 @@ enum DispatchQueueWork: FaultyProgram {
     group.wait()
     // Until the last block has been let go of.
     queue.sync {}
-    usleep(10_000)
+    settle()
   }
 
   @inline(never) private static func upload(_ number: Int, expiringIn delay: DispatchTimeInterval, group: DispatchGroup?) {

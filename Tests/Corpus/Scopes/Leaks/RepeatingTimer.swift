@@ -40,11 +40,13 @@ enum RepeatingTimer: FaultyProgram {
   static func faulty() {
     for symbol in symbols { showAndForget(symbol) }
     turnRunLoop(milliseconds: 20)
+    settle()
   }
 
   static func correct() {
     for symbol in symbols { showAndClose(symbol) }
     turnRunLoop(milliseconds: 20)
+    settle()
   }
 
   @inline(never) private static func showAndForget(_ symbol: String) {

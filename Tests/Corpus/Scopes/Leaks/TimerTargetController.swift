@@ -29,11 +29,13 @@ enum TimerTargetController: FaultyProgram {
   static func faulty() {
     for number in 0..<5 { listen(to: number, weakly: false) }
     turnRunLoop(milliseconds: 20)
+    settle()
   }
 
   static func correct() {
     for number in 0..<5 { listen(to: number, weakly: true) }
     turnRunLoop(milliseconds: 20)
+    settle()
   }
 
   @inline(never) private static func listen(to number: Int, weakly: Bool) {
