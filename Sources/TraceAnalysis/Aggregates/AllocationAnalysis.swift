@@ -41,6 +41,8 @@ public struct AllocationAnalysis: Sendable {
   public var atPeak: MemoryMoment
   /// What was live at the snapshot that was asked for; sites index `sites`.
   public var blocksAtSnapshot: [LiveBlock] = []
+  /// Addresses at which references seem to have been counted after the free of what stood there; see `FreedAddresses`.
+  var suspects: Set<UInt64> = []
 
   public var eventCount: UInt64 { eventCounts.reduce(0) { $0 &+ $1 } }
 
@@ -73,7 +75,7 @@ public struct AllocationAnalysis: Sendable {
   ///
   /// `snapshot`: what was live when it was taken is kept as well, in memory in proportion to that.
   public init(_ reader: TraceReader, snapshot: TraceSnapshot? = nil) {
-    let replayer = Replayer.replay(reader, SiteTotals(), checkpoint: snapshot?.time)
+    let replayer = Replayer.replay(reader, ObserverPair(SiteTotals(), FreedAddresses()), checkpoint: snapshot?.time)
     if snapshot != nil { blocksAtSnapshot = replayer.blocksAtCheckpoint }
     header = reader.header
     clock = reader.clock
@@ -85,13 +87,14 @@ public struct AllocationAnalysis: Sendable {
     threads = replayer.threadTotals.sorted { $0.number < $1.number }
     eventCounts = replayer.eventCounts
     mismatchCounts = replayer.mismatchCounts
+    suspects = replayer.observer.second.suspects
 
-    sites = replayer.observer.totals.enumerated().map { number, total in
+    let totals = replayer.observer.first
+    sites = totals.totals.enumerated().map { number, total in
       let key = replayer.key(of: SiteID(UInt32(number)))
       return AllocationSite(operation: key.operation, stack: key.stack, type: key.type, total: total)
     }
 
-    let totals = replayer.observer
     let endTime = closing?.time ?? reader.chunks.lazy.filter { $0.kind == .events }.map(\.lastTime).max() ?? header.startTime
     var samples = definitions.memorySamples
     if let closing, closing.residentBytes > 0 {

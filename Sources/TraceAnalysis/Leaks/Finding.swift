@@ -54,6 +54,8 @@ public struct Finding: Hashable, Sendable {
   public var held: [HeldType]
   /// For a lost object its strong references by count, and how many of them are accounted for.
   public var referenceCount: ReferenceCount?
+  /// Of `dangling` findings: how the object ended that is referred to, or was used after that; nil if the trace does not show it.
+  public var ending: Ending?
   public var advice: [String]
   /// Equal for equal causes, in this run and in others of the same or another build.
   public var fingerprint: String

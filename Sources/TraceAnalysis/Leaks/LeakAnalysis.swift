@@ -9,6 +9,9 @@ public final class LeakAnalysis {
   private let siteKeys: [SiteKey]
   let finder: LeakFinder
   private let naming: any FrameNaming
+  private let reader: TraceReader
+  private let suspects: Set<UInt64>
+  private var endingRemark: String?
 
   /// Builds the graph of `snapshot` and looks for leaks in it. `analysis` must have been made with the same snapshot. Linear in the live blocks
   /// and the image's words. Files of images are looked for as symbols are;
@@ -35,6 +38,8 @@ public final class LeakAnalysis {
   ) {
     self.snapshot = snapshot
     self.naming = naming
+    self.reader = reader
+    suspects = analysis.suspects
     definitions = analysis.definitions
     var diagnostics = TraceDiagnostics()
     let image = HeapImage(snapshot, in: reader, diagnostics: &diagnostics)
@@ -55,8 +60,13 @@ public final class LeakAnalysis {
     finder = LeakFinder(graph)
   }
 
-  /// All findings, named; library findings last. Names are looked up for what is found only.
-  public func findings() -> [Finding] { FindingBuilder(finder, naming: names()).findings() }
+  /// All findings, named; library findings last. Names are looked up for what is found only. If references dangle, or objects seem to have been
+  /// used after their end, the trace's events are read once more.
+  public func findings() -> [Finding] {
+    let (groups, remark) = EndedObjects.groups(of: finder, in: reader, suspects: suspects)
+    endingRemark = remark
+    return FindingBuilder(finder, groups: groups, naming: names()).findings()
+  }
 
   /// What a suppression's pattern is held against: types, functions, modules, images and source files on the path and in the stacks of its
   /// allocations.
@@ -66,6 +76,11 @@ public final class LeakAnalysis {
       names.insert(frame.function)
       names.insert(frame.fullFunction)
       for name in [frame.mangledName, frame.file, frame.imagePath] { if let name { names.insert(name) } }
+    }
+    if let ending = finding.ending {
+      names.insert(ending.type)
+      names.insert(ending.qualifiedType)
+      for moment in [ending.allocated, ending.freed, ending.used] { moment?.frames.forEach(add) }
     }
     for step in finding.path {
       names.insert(step.type)
@@ -91,10 +106,10 @@ public final class LeakAnalysis {
 
   func names() -> FindingNaming {
     let keys = siteKeys
-    return FindingNaming(graph, definitions: definitions, siteKeys: { keys[Int($0.rawValue)] }, naming: naming)
+    return FindingNaming(graph, definitions: definitions, clock: reader.clock, siteKeys: { keys[Int($0.rawValue)] }, naming: naming)
   }
 
-  /// What a reader has to know to judge the findings, in sentences.
+  /// What a reader has to know to judge the findings, in sentences; complete once `findings` has been called.
   public var remarks: [String] {
     var remarks: [String] = []
     if !graph.image.isWhole { remarks.append("the heap image is incomplete: references are missing, and what they hold may look lost") }
@@ -108,6 +123,7 @@ public final class LeakAnalysis {
       let more = graph.scannedTypes.count > 3 ? " and \(graph.scannedTypes.count - 3) more" : ""
       remarks.append("no fields are known of \(names)\(more): every word of them that looks like a pointer counts as a reference")
     }
+    if let endingRemark { remarks.append(endingRemark) }
     return remarks
   }
 }
