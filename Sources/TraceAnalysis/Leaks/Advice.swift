@@ -119,7 +119,7 @@ enum Advice {
       return ["\(field ?? "the reference") is not counted and its target is gone: clear it when the target ends, or make it weak."]
     }
     let place = position(used.frame).map { " at \($0)" } ?? used.frame.map { " in \($0.function)" } ?? ""
-    let end = position(ending.freed.frame).map { ", before \($0)" } ?? ""
+    let end = position(ending.freed.frame).map { " (at \($0))" } ?? ""
     if let field {
       return ["The \(ending.type) was used\(place) when it was gone: clear \(field) when its target ends, or make it weak. Memory that is given away meanwhile is corrupted."]
     }

@@ -27,7 +27,7 @@ struct CallbackTable {
 }
 
 /// Of a size that nothing else has. 11 words: the C library keeps such blocks, beyond seven freed ones, with all but their first word as it was.
-final class PaymentForm {
+final class InvoiceForm {
   private var amounts: (Int, Int, Int, Int, Int, Int, Int, Int) = (1, 2, 3, 4, 5, 6, 7, 8)
   private let unregisters: Bool
 
@@ -36,7 +36,7 @@ final class PaymentForm {
 
   func register() {
     UsedCallbacks.table.add(Unmanaged.passUnretained(self).toOpaque()) { context in
-      UsedCallbacks.current = Unmanaged<PaymentForm>.fromOpaque(context).takeUnretainedValue()
+      UsedCallbacks.current = Unmanaged<InvoiceForm>.fromOpaque(context).takeUnretainedValue()
       UsedCallbacks.current = nil
     }
   }
@@ -44,7 +44,7 @@ final class PaymentForm {
 
 enum UsedCallbacks: FaultyProgram {
   nonisolated(unsafe) fileprivate static var table = CallbackTable(capacity: 16)
-  nonisolated(unsafe) fileprivate static var current: PaymentForm? { didSet { note(current == nil ? 0 : 1) } }
+  nonisolated(unsafe) fileprivate static var current: InvoiceForm? { didSet { note(current == nil ? 0 : 1) } }
 
   static func faulty() { pay(unregistering: false) }
   static func correct() { pay(unregistering: true) }
@@ -61,7 +61,7 @@ enum UsedCallbacks: FaultyProgram {
     table.fire()
   }
 
-  @inline(never) private static func forms(_ count: Int, _ unregistering: Bool) -> [PaymentForm] {
-    (0..<count).map { _ in PaymentForm(unregisters: unregistering) }
+  @inline(never) private static func forms(_ count: Int, _ unregistering: Bool) -> [InvoiceForm] {
+    (0..<count).map { _ in InvoiceForm(unregisters: unregistering) }
   }
 }
