@@ -8,7 +8,7 @@
 public struct FreedAddresses: ReplayObserver {
   private static let rowBits: UInt64 = 12
   /// Suspects beyond this number are not noted: one is enough to look for the cause.
-  static let suspectLimit = 4096
+  static let suspectLimit = 1024
 
   /// The address freed last of those that fall on a slot; 0 at first.
   private let table = RowTable<UInt64>(blank: 0, count: 32 << Int(rowBits))
