@@ -44,6 +44,15 @@ LT_NOINLINE uint8_t *lt_buffer_put_time(struct lt_thread *t, uint8_t *p) {
   return p;
 }
 
+uint8_t *lt_buffer_put_task(struct lt_thread *t, uint8_t *p) {
+  t->recordedTask = t->task;
+  uint8_t *size = p + 1;
+  *p = LT_CONTROL_TASK;
+  p = lt_put_varint(p + 2, t->task);
+  *size = (uint8_t)(p - size - 1);
+  return p;
+}
+
 void lt_buffer_begin(struct lt_thread *t) {
   struct lt_live_slot *slot = t->slot;
   uint8_t *base = (uint8_t *)slot;
@@ -53,6 +62,7 @@ void lt_buffer_begin(struct lt_thread *t) {
   t->literal = 0;
   t->recordedDepth = 0;
   t->recordedAsync = 0;
+  t->recordedTask = 0;
   t->depth = 0; // the next stack is unwound and written in full
   memset(t->keys, 0, sizeof t->keys);
   memset(t->recent, 0, sizeof t->recent);

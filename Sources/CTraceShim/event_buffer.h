@@ -70,6 +70,8 @@ static LT_ALWAYS_INLINE void lt_buffer_publish(struct lt_thread *t, uint64_t eve
 }
 
 uint8_t *lt_buffer_put_time(struct lt_thread *t, uint8_t *p);
+/// A control record that says which task runs now.
+LT_NOINLINE uint8_t *lt_buffer_put_task(struct lt_thread *t, uint8_t *p);
 
 /// Puts the address operand and moves the address state on. Returns the address code.
 static LT_ALWAYS_INLINE unsigned lt_code_address(struct lt_thread *t, uint64_t address, uint8_t operand[16], unsigned *operandSize) {
@@ -113,6 +115,7 @@ static LT_ALWAYS_INLINE void lt_record(struct lt_thread *t, unsigned operation, 
                                        uint64_t metadata, uint32_t (*typeFor)(struct lt_thread *, uint64_t)) {
   if (change && LT_UNLIKELY(change->pushes > LT_EVENT_PUSH_LIMIT)) lt_buffer_put_large_change(t, change);
   uint8_t *p = t->cursor;
+  if (change && LT_UNLIKELY(t->task != t->recordedTask)) p = lt_buffer_put_task(t, p);
   if (LT_UNLIKELY(t->isExact != atomic_load_explicit(&lt_exact_time_required, memory_order_relaxed))) p = lt_buffer_put_time(t, p);
   uint64_t units = 0;
   if (t->isExact) {

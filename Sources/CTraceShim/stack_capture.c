@@ -124,12 +124,16 @@ static LT_NOINLINE void change_everything(struct lt_thread *t, uint32_t count, s
   t->recordedDepth = count;
 }
 
+/// What tells a task from others. The chain's length is limited: of a deeper one, this is a caller on the way.
+static LT_ALWAYS_INLINE uint64_t outermost_context(const struct lt_thread *t) { return t->asyncDepth ? (uint64_t)t->async[t->asyncDepth - 1].context : 0; }
+
 /// By the full tables. Nothing is kept for the next capture to build on.
 static LT_NOINLINE void capture_by_full_tables(struct lt_thread *t, const uintptr_t *hookFrame, struct lt_stack_change *change) {
   t->depth = 0;
   t->endsInTask = 0;
   struct lt_full_stack stack = {.keys = (uint64_t *)t->fresh, .capacity = t->entryLimit};
   lt_full_unwind(t, hookFrame, &stack);
+  t->task = outermost_context(t);
   if (stack.isIncomplete) t->drops[LT_DROP_STACK_INCOMPLETE]++;
   uint32_t count = 0;
   if (stack.isTruncated) {
@@ -208,6 +212,7 @@ static LT_ALWAYS_INLINE void capture(struct lt_thread *t, const uintptr_t *hookF
     bool callersHold = physical > 0 && kept == t->asyncDepth + physical - 1 && pushes == 0;
     first = callersHold ? physical : 1;
     t->recordedAsync = 1;
+    t->task = outermost_context(t);
     for (uint32_t i = first; i < total; i++) t->pushed[pushes++] = entries[i].returnAddress;
     *change = (struct lt_stack_change){.pops = t->recordedDepth - kept, .pushes = pushes, .keys = t->pushed};
     t->recordedDepth = t->asyncDepth + total - 1;
@@ -216,6 +221,7 @@ static LT_ALWAYS_INLINE void capture(struct lt_thread *t, const uintptr_t *hookF
     return;
   }
   t->recordedAsync = 0;
+  t->task = 0;
   t->asyncDepth = 0;
   for (uint32_t i = first; i < total; i++) t->pushed[pushes++] = entries[i].returnAddress;
   *change = (struct lt_stack_change){.pops = t->recordedDepth - kept, .pushes = pushes, .keys = t->pushed};

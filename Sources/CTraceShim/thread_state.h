@@ -47,6 +47,8 @@ struct lt_thread {
   uint64_t timeUnits; ///< time of the last event, in units of 2^LT_TIME_SHIFT ticks
   uint64_t eventCount; ///< in the present payload
   uint32_t untimedEvents; ///< since the clock was last read
+  uint64_t task; ///< the outermost async context below the last captured stack; 0 if that was no task's
+  uint64_t recordedTask; ///< that a reader of the present payload has
 
   // Stack capture.
   uint32_t depth;      ///< frames in `entries`, the outermost first

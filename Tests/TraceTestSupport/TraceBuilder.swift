@@ -14,6 +14,7 @@ public struct TraceBuilder {
   public var snapshots: [(snapshot: TraceSnapshot, words: [(address: UInt64, value: UInt64)])] = []
   public private(set) var events: [UInt32: [TraceEvent]] = [:]
   public let stacks = StackTree()
+  public let marks = MarkTable()
   private var nextType: UInt32 = 1
 
   /// Ticks are nanoseconds from 0 on.
@@ -51,9 +52,16 @@ public struct TraceBuilder {
   /// Appends an event at `time` ticks; times of a thread must not go down.
   public mutating func event(
     _ operation: Operation, _ address: UInt64, size: UInt64 = 0, type: UInt32 = 0, stack: StackID = .empty, time: UInt64,
-    thread: UInt32 = 1
+    thread: UInt32 = 1, task: UInt64 = 0
   ) {
-    append(TraceEvent(operation: operation, address: address, size: size, type: type, stack: stack, time: time, thread: thread))
+    var event = TraceEvent(operation: operation, address: address, size: size, type: type, stack: stack, time: time, thread: thread)
+    event.task = task
+    append(event)
+  }
+
+  /// Appends a mark, with the texts that `marks` has numbered for it.
+  public mutating func mark(_ mark: TraceMark, thread: UInt32 = 1) {
+    append(TraceEvent(operation: .mark, size: UInt64(marks.append(mark)), time: mark.time, thread: thread))
   }
 
   /// The trace. Every thread's events carry their times, rounded down to 8 ticks.
@@ -68,7 +76,9 @@ public struct TraceBuilder {
         let firstTime = part[part.startIndex].time & ~7
         encoder.begin(firstTime: firstTime)
         encoder.makeTimesExact()
-        for event in part { encoder.append(event) }
+        for event in part {
+          if event.operation == .mark { encoder.append(marks.marks[Int(event.size)], of: marks) } else { encoder.append(event) }
+        }
         try writer.append(encoder, thread: thread, firstTime: firstTime, compression: compression)
         start = part.endIndex
       }

@@ -292,7 +292,17 @@ enum lt_operation {
 enum {
   LT_CONTROL_TIME = 48,       ///< varint: ticks since the last known time (divided as event times are)
   LT_CONTROL_EXACT_TIME = 49, ///< empty: from here on every event carries its time
+  LT_CONTROL_TASK = 50, ///< varint: what tells the running task from others while both live: the address of its outermost async context; 0: no task
   LT_CONTROL_STACK = 51, ///< a stack change without an event: varint pops, varint pushes, tokens
+  LT_CONTROL_MARK = 52, ///< varint LT_MARK_ kind, varint time (trace clock), then by kind: what the program itself says
+};
+
+/// What a program says through the LeakTrace library, in the event stream of the thread that says it. Strings are cut at 255 bytes.
+enum {
+  LT_MARK_SCOPE_BEGIN = 1, ///< varint scope number (unique in the process, not 0), string name, string file, varint line
+  LT_MARK_SCOPE_END = 2,   ///< varint scope number, varint grace (ticks)
+  LT_MARK_GENERATION = 3,  ///< string name, string file, varint line
+  LT_MARK_EXPECTATION = 4, ///< varint expectation number (not 0), varint object's address, varint deadline (trace clock), string name, string file, varint line
 };
 
 #define LT_TAG_PREDICTED 0x80u ///< operation and stack change are those that followed last time in this context

@@ -20,6 +20,9 @@ struct EventCodingState: @unchecked Sendable {
   var context = 0
   var time: UInt64 = 0
   var isExact = false
+  var task: UInt64 = 0
+  /// Nothing ties the next stack to the one before.
+  var isStackNew = true
 
   /// Bytes that one state takes.
   static let footprint = 28 * Int(LT_CONTEXT_COUNT) + 8 * Int(LT_KEY_COUNT + LT_SUCCESSOR_COUNT + LT_ADDRESS_TABLE_COUNT) + 12 * 256
@@ -76,6 +79,8 @@ struct EventCodingState: @unchecked Sendable {
     recent3 = 0
     time = firstTime
     isExact = false
+    task = 0
+    isStackNew = true
   }
 
   /// Operations that have no stack in this trace, by bit.

@@ -34,18 +34,22 @@ struct EventDecoder {
   /// Events decoded from this payload.
   private(set) var eventCount: UInt64 = 0
   private let stacks: StackTree
+  private let marks: MarkTable
   /// Operations, by bit, whose stacks are looked up.
   private let stackOperations: UInt64
   private let operationsWithoutStack: UInt64
 
   /// Looks stacks up in the tree, which it makes grow, for the operations asked for.
-  init(stacks: StackTree, referenceCounting: TraceHeader.ReferenceCounting, wanting selection: StackSelection) {
-    self.init(state: EventCodingState(), stacks, selection, EventCodingState.operationsWithoutStack(referenceCounting))
+  init(stacks: StackTree, marks: MarkTable, referenceCounting: TraceHeader.ReferenceCounting, wanting selection: StackSelection) {
+    self.init(state: EventCodingState(), stacks, marks, selection, EventCodingState.operationsWithoutStack(referenceCounting))
   }
 
-  private init(state: EventCodingState, _ stacks: StackTree, _ selection: StackSelection, _ operationsWithoutStack: UInt64) {
+  private init(
+    state: EventCodingState, _ stacks: StackTree, _ marks: MarkTable, _ selection: StackSelection, _ operationsWithoutStack: UInt64
+  ) {
     self.state = state
     self.stacks = stacks
+    self.marks = marks
     stackOperations = selection.operations
     self.operationsWithoutStack = operationsWithoutStack
     start = UnsafePointer(bitPattern: 8)!
@@ -54,8 +58,9 @@ struct EventDecoder {
   }
 
   /// Stands in for a decoder; owns nothing, decodes nothing.
-  static var unopened: EventDecoder { EventDecoder(state: .unopened, noStacks, .none, 0) }
+  static var unopened: EventDecoder { EventDecoder(state: .unopened, noStacks, noMarks, .none, 0) }
   private static let noStacks = StackTree()
+  private static let noMarks = MarkTable()
 
   func deallocate() { state.deallocate(stacks) }
 
@@ -134,9 +139,12 @@ struct EventDecoder {
       } else {
         operation = tag & UInt64(LT_TAG_LOW_MASK)
         if operation >= UInt64(Operation.limit) {
-          guard control(operation, &p) else { return .damaged }
+          let offset = position - start
+          guard let mark = control(operation, &p) else { return .damaged }
           position = p
-          continue
+          if mark < 0 { continue }
+          fill(&event, mark: mark, offset: offset)
+          return .event
         }
         code = UInt64(p.pointee)
         p += 1
@@ -198,8 +206,18 @@ struct EventDecoder {
       event.payloadOffset = UInt32(truncatingIfNeeded: position - start)
       event.time = state.time
       event.address = address
-      event.stack =
-        !hasStack ? .empty : stackOperations &>> operation & 1 != 0 ? state.stack.resolve(in: stacks, time: state.time) : .unknown
+      event.task = state.task
+      event.depth = UInt32(truncatingIfNeeded: state.stack.depth)
+      event.keptDepth = UInt32(truncatingIfNeeded: state.stack.lowest)
+      state.stack.lowest = state.stack.depth
+      event.isStackNew = state.isStackNew
+      if state.isStackNew, hasStack, stackOperations != 0 {
+        event.stack = state.stack.resolve(in: stacks, time: state.time)
+        state.isStackNew = false
+      } else {
+        event.stack =
+          !hasStack ? .empty : stackOperations &>> operation & 1 != 0 ? state.stack.resolve(in: stacks, time: state.time) : .unknown
+      }
       event.operation = Operation(rawValue: UInt8(truncatingIfNeeded: operation))
       position = p
       eventCount &+= 1
@@ -287,25 +305,51 @@ struct EventDecoder {
     return true
   }
 
-  /// Takes in a control record whose tag has been read; false if it is damaged.
+  /// A mark as an event: its operation, and as its size its index in the table. It is not among those that a chunk's head counts.
   @inline(never)
-  private mutating func control(_ kind: UInt64, _ p: inout UnsafePointer<UInt8>) -> Bool {
-    guard p < end else { return false }
+  private func fill(_ event: inout TraceEvent, mark: Int, offset: Int) {
+    let said = marks.marks[mark]
+    event.operation = .mark
+    event.address = said.address
+    event.size = UInt64(mark)
+    event.type = 0
+    event.stack = .unknown
+    event.task = state.task
+    event.depth = UInt32(truncatingIfNeeded: state.stack.depth)
+    event.keptDepth = UInt32(truncatingIfNeeded: state.stack.lowest)
+    event.isStackNew = state.isStackNew
+    event.time = max(state.time, said.time)
+    event.payloadOffset = UInt32(truncatingIfNeeded: offset)
+  }
+
+  /// Takes in a control record whose tag has been read. The index of the mark it is, −1 for other records, nil if it is damaged.
+  @inline(never)
+  private mutating func control(_ kind: UInt64, _ p: inout UnsafePointer<UInt8>) -> Int? {
+    guard p < end else { return nil }
     var cursor = ByteCursor(p, count: end - p)
-    guard let length = cursor.varint(), var payload = cursor.part(length) else { return false }
+    guard let length = cursor.varint(), var payload = cursor.part(length) else { return nil }
+    var mark = -1
     switch Int(kind) {
     case Int(LT_CONTROL_TIME):
-      guard let ticks = payload.varint() else { return false }
+      guard let ticks = payload.varint() else { return nil }
       state.time = state.time &+ (ticks &<< UInt64(LT_TIME_SHIFT))
     case Int(LT_CONTROL_EXACT_TIME):
       state.isExact = true
+    case Int(LT_CONTROL_TASK):
+      guard let task = payload.varint() else { return nil }
+      state.task = task
+      state.isStackNew = true
     case Int(LT_CONTROL_STACK):
       var q = payload.position
-      guard changeStack(&q, predicting: nil), q == payload.position + payload.remaining else { return false }
+      guard changeStack(&q, predicting: nil), q == payload.position + payload.remaining else { return nil }
+    case Int(LT_CONTROL_MARK):
+      var isDamaged = false
+      if let index = marks.take(&payload, isDamaged: &isDamaged) { mark = index }
+      if isDamaged { return nil }
     default:
       break
     }
     p = cursor.position
-    return true
+    return mark
   }
 }

@@ -53,6 +53,21 @@ public final class EventEncoder {
     state.time += steps << UInt64(LT_TIME_SHIFT)
   }
 
+  /// From here on stacks are those of another task; 0: of none.
+  public func change(task: UInt64) {
+    var payload = ByteBuilder()
+    payload.varint(task)
+    output.byte(UInt8(LT_CONTROL_TASK))
+    output.blob(payload.bytes)
+    state.task = task
+  }
+
+  /// Writes a mark, whose strings `table` has.
+  public func append(_ mark: TraceMark, of table: MarkTable) {
+    output.byte(UInt8(LT_CONTROL_MARK))
+    output.blob(table.encoded(mark))
+  }
+
   /// Writes a control record of any number, as a later version might.
   public func appendControl(_ kind: UInt8, payload: [UInt8]) {
     output.byte(kind & UInt8(LT_TAG_LOW_MASK))
@@ -61,6 +76,7 @@ public final class EventEncoder {
 
   /// Appends an event. Its time counts only once times are exact.
   public func append(_ event: TraceEvent) {
+    if event.task != state.task { change(task: event.task) }
     let operation = UInt64(event.operation.rawValue)
     let hasStack = operationsWithoutStack &>> operation & 1 == 0
     let keys = hasStack ? stacks.keys(of: event.stack) : []

@@ -287,6 +287,7 @@ extension TraceReader {
   /// Hands every event of the trace to `sink`, merged by time. May be called again, for a second pass. What is found damaged
   /// on the way is added to `diagnostics`. O(events · log threads).
   func replay<Sink: EventSink>(into sink: inout Sink, stacks: StackSelection = .all) {
+    marks.removeAll()
     var merger = EventMerger(self, stacks: stacks)
     merger.run(into: &sink)
     merger.deallocate()

@@ -11,6 +11,8 @@ struct FrameStack: @unchecked Sendable {
   private(set) var depth = 0
   /// How many of the outermost keys have their node.
   private var resolved = 0
+  /// The least depth since it was last set.
+  var lowest = 0
 
   /// Deeper than any recorder goes: 2^20 frames and the callers of a task.
   static let depthLimit = (1 << 20) + 4096
@@ -39,6 +41,7 @@ struct FrameStack: @unchecked Sendable {
 
   mutating func removeAll() {
     depth = 0
+    lowest = 0
     resolved = 0
   }
 
@@ -52,6 +55,7 @@ struct FrameStack: @unchecked Sendable {
   mutating func pop(_ count: Int) -> Bool {
     if count > depth { return false }
     depth -= count
+    if lowest > depth { lowest = depth }
     if resolved > depth { resolved = depth }
     return true
   }

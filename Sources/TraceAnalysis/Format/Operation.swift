@@ -42,9 +42,12 @@ public struct Operation: RawRepresentable, Hashable, Sendable, BitwiseCopyable {
   public static var unownedRetain: Operation { .init(LT_OP_UNOWNED_RETAIN) }
   public static var unownedRelease: Operation { .init(LT_OP_UNOWNED_RELEASE) }
 
+  /// Something the program says: no operation on a block. The event's `size` is its index among the reader's marks.
+  public static var mark: Operation { .init(rawValue: UInt8(LT_CONTROL_MARK)) }
+
   /// What an operation does to a block.
   public enum Effect: UInt8, Hashable, Sendable {
-    case allocation, free, reallocFailed, retain, release, unownedRetain, unownedRelease, unknown
+    case allocation, free, reallocFailed, retain, release, unownedRetain, unownedRelease, mark, unknown
   }
 
   @inline(__always)
@@ -57,6 +60,7 @@ public struct Operation: RawRepresentable, Hashable, Sendable, BitwiseCopyable {
     case 36...39: .release
     case 42: .unownedRetain
     case 43: .unownedRelease
+    case 52: .mark
     default: .unknown
     }
   }
@@ -105,6 +109,7 @@ public struct Operation: RawRepresentable, Hashable, Sendable, BitwiseCopyable {
     case 39: "swift_nonatomic_release_n"
     case 42: "swift_unownedRetain"
     case 43: "swift_unownedRelease"
+    case 52: "mark"
     default: "operation_\(rawValue)"
     }
   }

@@ -15,6 +15,8 @@ public final class TraceReader {
   public let definitions: TraceDefinitions
   /// The heap images that were begun, in order of time.
   public let snapshots: [TraceSnapshot]
+  /// What the program said of itself, as far as events have been read.
+  public let marks = MarkTable()
   /// Sound chunks in file order, then the payloads of the live file that the trace does not hold yet.
   public let chunks: [TraceChunk]
   /// Bytes of the trace file.
@@ -133,7 +135,7 @@ public final class TraceReader {
   }
 
   func makeDecoder(wanting stacks: StackSelection) -> EventDecoder {
-    EventDecoder(stacks: definitions.stacks, referenceCounting: header.referenceCounting, wanting: stacks)
+    EventDecoder(stacks: definitions.stacks, marks: marks, referenceCounting: header.referenceCounting, wanting: stacks)
   }
 
   func reportWhileReplaying(_ diagnostic: TraceDiagnostic) {

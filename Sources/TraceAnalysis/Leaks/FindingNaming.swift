@@ -90,9 +90,10 @@ final class FindingNaming {
   }
 
   /// The frames of a stack, innermost first. Linear in its depth.
-  func frames(of stack: StackID) -> [SourceFrame] {
-    definitions.stacks.path(of: stack).frames.flatMap { frame in naming.frames(for: frame.key, in: frame.image.map { definitions.images[$0].image }) }
-  }
+  func frames(of stack: StackID) -> [SourceFrame] { definitions.stacks.path(of: stack).frames.flatMap { frames(for: $0) } }
+
+  /// The functions of one frame, what was inlined there first.
+  func frames(for frame: StackFrame) -> [SourceFrame] { naming.frames(for: frame.key, in: frame.image.map { definitions.images[$0].image }) }
 
   func stack(of node: NodeID) -> StackID { siteKeys(graph.heap[BlockID(node)].site).stack }
 

@@ -5,8 +5,11 @@ public final class LeakAnalysis {
   public let snapshot: TraceSnapshot
   public let graph: ObjectGraph
   public private(set) var diagnostics: TraceDiagnostics
-  private let definitions: TraceDefinitions
+  let definitions: TraceDefinitions
   private let siteKeys: [SiteKey]
+  let sites: [AllocationSite]
+  let activations: Activations
+  let clock: TraceClock
   let finder: LeakFinder
   private let naming: any FrameNaming
   private let reader: TraceReader
@@ -41,6 +44,9 @@ public final class LeakAnalysis {
     self.reader = reader
     suspects = analysis.suspects
     definitions = analysis.definitions
+    sites = analysis.sites
+    activations = analysis.activationsAtSnapshot
+    clock = analysis.clock
     var diagnostics = TraceDiagnostics()
     let image = HeapImage(snapshot, in: reader, diagnostics: &diagnostics)
     self.diagnostics = diagnostics
@@ -65,7 +71,9 @@ public final class LeakAnalysis {
   public func findings() -> [Finding] {
     let (groups, remark) = EndedObjects.groups(of: finder, in: reader, suspects: suspects)
     endingRemark = remark
-    return FindingBuilder(finder, groups: groups, naming: names()).findings()
+    let names = self.names()
+    let builder = FindingBuilder(finder, groups: groups, naming: names)
+    return FindingBuilder.sorted(builder.findings() + OutlivingBuilder(self, builder: builder, naming: names).findings())
   }
 
   /// What a suppression's pattern is held against: types, functions, modules, images and source files on the path and in the stacks of its
@@ -106,7 +114,7 @@ public final class LeakAnalysis {
 
   func names() -> FindingNaming {
     let keys = siteKeys
-    return FindingNaming(graph, definitions: definitions, clock: reader.clock, siteKeys: { keys[Int($0.rawValue)] }, naming: naming)
+    return FindingNaming(graph, definitions: definitions, clock: clock, siteKeys: { keys[Int($0.rawValue)] }, naming: naming)
   }
 
   /// What a reader has to know to judge the findings, in sentences; complete once `findings` has been called.

@@ -42,6 +42,12 @@ public protocol ReplayObserver {
   /// A retain or release, strong or unowned, of a live block.
   mutating func referencesChanged(_ block: LiveBlock, by event: TraceEvent)
   mutating func mismatched(_ mismatch: Mismatch, _ event: TraceEvent)
+  /// The program said something: `event.size` is the index of a mark.
+  mutating func marked(_ event: TraceEvent)
+}
+
+extension ReplayObserver {
+  @inline(__always) public mutating func marked(_ event: TraceEvent) {}
 }
 
 /// Two observers as one.
@@ -73,5 +79,9 @@ public struct ObserverPair<First: ReplayObserver, Second: ReplayObserver>: Repla
   @inline(__always) public mutating func mismatched(_ mismatch: Mismatch, _ event: TraceEvent) {
     first.mismatched(mismatch, event)
     second.mismatched(mismatch, event)
+  }
+  @inline(__always) public mutating func marked(_ event: TraceEvent) {
+    first.marked(event)
+    second.marked(event)
   }
 }

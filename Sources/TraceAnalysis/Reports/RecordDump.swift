@@ -114,10 +114,24 @@ public struct RecordDump {
   }
 
   private func line(of event: TraceEvent) -> String {
+    if event.operation == .mark { return "thread=\(event.thread) \(time(event.time)) \(line(of: reader.marks.marks[Int(event.size)]))" }
     var line = "thread=\(event.thread) \(time(event.time)) \(event.operation.name) address=\(Hexadecimal.text(event.address))"
     if event.operation.hasOperands { line += event.operation.hasCount ? " count=\(event.size)" : " size=\(event.size)" }
     if event.operation == .object { line += " type=\(event.type)" }
+    if event.task != 0 { line += " task=\(Hexadecimal.text(event.task))" }
     return line + " stack=\(event.stack.rawValue)"
+  }
+
+  private func line(of mark: TraceMark) -> String {
+    let name = PlainText.escaped(reader.marks.text(mark.name))
+    let place = "line=\(mark.line) file=\(PlainText.escaped(reader.marks.text(mark.file))) name=\(name)"
+    switch mark.kind {
+    case .scopeBegin: return "scope_begin number=\(mark.number) \(place)"
+    case .scopeEnd: return "scope_end number=\(mark.number) grace=\(mark.grace)"
+    case .generation: return "generation \(place)"
+    case .expectation:
+      return "expectation number=\(mark.number) address=\(Hexadecimal.text(mark.address)) due_\(time(mark.deadline)) \(place)"
+    }
   }
 
   private func line(of closing: TraceClosing) -> String {

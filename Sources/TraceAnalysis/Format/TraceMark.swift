@@ -1,0 +1,142 @@
+// What a program says of itself through the LeakTrace library.
+
+import CTraceFormat
+
+/// A statement of the traced program, at a place in the events of the thread that made it. Strings are numbers of a `MarkTable`.
+public struct TraceMark: Hashable, Sendable {
+  public enum Kind: Hashable, Sendable {
+    /// Until the end of the same number, what the task or thread makes belongs to the scope.
+    case scopeBegin
+    case scopeEnd
+    /// What is made from here on is of a new generation.
+    case generation
+    /// The object that lives at `address` now is to be gone at `deadline`.
+    case expectation
+  }
+
+  public var kind: Kind
+  /// Ticks.
+  public var time: UInt64
+  /// Ties a scope's end to its beginning, and names an expectation; 0 for a generation.
+  public var number: UInt64 = 0
+  /// Of an expectation's object.
+  public var address: UInt64 = 0
+  /// Of an expectation: ticks.
+  public var deadline: UInt64 = 0
+  /// Of a scope's end: ticks that what is left may still take to go.
+  public var grace: UInt64 = 0
+  public var name: UInt32 = 0
+  public var file: UInt32 = 0
+  public var line: UInt32 = 0
+
+  public init(_ kind: Kind, time: UInt64) { (self.kind, self.time) = (kind, time) }
+}
+
+/// The marks that a pass over the events has met, and their strings, each once. A new pass begins it anew. For one thread at a time.
+public final class MarkTable: @unchecked Sendable {
+  public private(set) var marks: [TraceMark] = []
+  private var texts: [String] = [""]
+  private var numbers: [String: UInt32] = ["": 0]
+  /// Bytes of distinct text that are kept; what comes after is left empty. Marks that people write have few names.
+  private var spareText = 16 << 20
+
+  public init() {}
+
+  public func text(_ number: UInt32) -> String { texts[Int(number)] }
+
+  /// The number of a text, new or known.
+  public func intern(_ text: String) -> UInt32 {
+    if let known = numbers[text] { return known }
+    guard text.utf8.count <= spareText else { return 0 }
+    spareText -= text.utf8.count + 64
+    numbers[text] = UInt32(texts.count)
+    texts.append(text)
+    return UInt32(texts.count - 1)
+  }
+
+  /// Adds a mark; its index.
+  public func append(_ mark: TraceMark) -> Int {
+    marks.append(mark)
+    return marks.count - 1
+  }
+
+  func removeAll() { marks.removeAll(keepingCapacity: true) }
+
+  /// Takes in the payload of a mark record. Its index among `marks`; nil if it is damaged or of an unknown kind, which `isDamaged` tells.
+  func take(_ payload: inout ByteCursor, isDamaged: inout Bool) -> Int? {
+    guard let kind = payload.varint(), let time = payload.varint() else {
+      isDamaged = true
+      return nil
+    }
+    var mark = TraceMark(.generation, time: time)
+    switch Int(clamping: kind) {
+    case Int(LT_MARK_SCOPE_BEGIN):
+      mark.kind = .scopeBegin
+      isDamaged = !takeNumber(&payload, &mark) || !takePlace(&payload, &mark)
+    case Int(LT_MARK_SCOPE_END):
+      mark.kind = .scopeEnd
+      isDamaged = !takeNumber(&payload, &mark)
+      if let grace = payload.varint() { mark.grace = grace } else { isDamaged = true }
+    case Int(LT_MARK_GENERATION):
+      isDamaged = !takePlace(&payload, &mark)
+    case Int(LT_MARK_EXPECTATION):
+      mark.kind = .expectation
+      isDamaged = !takeNumber(&payload, &mark)
+      if let address = payload.varint(), let deadline = payload.varint() {
+        (mark.address, mark.deadline) = (address, deadline)
+      } else {
+        isDamaged = true
+      }
+      if !isDamaged { isDamaged = !takePlace(&payload, &mark) }
+    default:
+      return nil
+    }
+    if isDamaged { return nil }
+    marks.append(mark)
+    return marks.count - 1
+  }
+
+  private func takeNumber(_ payload: inout ByteCursor, _ mark: inout TraceMark) -> Bool {
+    guard let number = payload.varint() else { return false }
+    mark.number = number
+    return true
+  }
+
+  private func takePlace(_ payload: inout ByteCursor, _ mark: inout TraceMark) -> Bool {
+    guard let name = payload.string(), let file = payload.string(), let line = payload.varint() else { return false }
+    (mark.name, mark.file, mark.line) = (intern(name), intern(file), UInt32(clamping: line))
+    return true
+  }
+
+  /// The payload of a mark's record.
+  func encoded(_ mark: TraceMark) -> [UInt8] {
+    var output = ByteBuilder()
+    func place() {
+      output.string(text(mark.name))
+      output.string(text(mark.file))
+      output.varint(UInt64(mark.line))
+    }
+    func head(_ kind: Int) {
+      output.varint(UInt64(kind))
+      output.varint(mark.time)
+      if mark.kind != .generation { output.varint(mark.number) }
+    }
+    switch mark.kind {
+    case .scopeBegin:
+      head(Int(LT_MARK_SCOPE_BEGIN))
+      place()
+    case .scopeEnd:
+      head(Int(LT_MARK_SCOPE_END))
+      output.varint(mark.grace)
+    case .generation:
+      head(Int(LT_MARK_GENERATION))
+      place()
+    case .expectation:
+      head(Int(LT_MARK_EXPECTATION))
+      output.varint(mark.address)
+      output.varint(mark.deadline)
+      place()
+    }
+    return output.bytes
+  }
+}
