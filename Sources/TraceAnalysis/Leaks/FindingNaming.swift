@@ -4,6 +4,7 @@
 final class FindingNaming {
   let graph: ObjectGraph
   let definitions: TraceDefinitions
+  let clock: TraceClock
   private let naming: any FrameNaming
   private let siteKeys: (SiteID) -> SiteKey
   private var functions: [UInt64: SourceFrame?] = [:]
@@ -11,9 +12,10 @@ final class FindingNaming {
   private var captureLists: [SourceFrame: ClosureCaptures?] = [:]
   private var siteFrames: [SiteID: [SourceFrame]] = [:]
 
-  init(_ graph: ObjectGraph, definitions: TraceDefinitions, siteKeys: @escaping (SiteID) -> SiteKey, naming: any FrameNaming) {
+  init(_ graph: ObjectGraph, definitions: TraceDefinitions, clock: TraceClock, siteKeys: @escaping (SiteID) -> SiteKey, naming: any FrameNaming) {
     self.graph = graph
     self.definitions = definitions
+    self.clock = clock
     self.siteKeys = siteKeys
     self.naming = naming
   }
@@ -82,11 +84,13 @@ final class FindingNaming {
   /// The frames of an allocation, innermost first.
   func frames(of site: SiteID) -> [SourceFrame] {
     if let known = siteFrames[site] { return known }
-    let path = definitions.stacks.path(of: siteKeys(site).stack)
-    let frames = path.frames.flatMap { frame in naming.frames(for: frame.key, in: frame.image.map { definitions.images[$0].image }) }
+    let frames = frames(of: siteKeys(site).stack)
     siteFrames[site] = frames
     return frames
   }
+
+  /// The frames of a stack, innermost first. Linear in its depth.
+  func frames(of stack: StackID) -> [SourceFrame] { definitions.stacks.path(of: stack).frames.flatMap { frames(for: $0) } }
 
   /// The functions of one frame, what was inlined there first.
   func frames(for frame: StackFrame) -> [SourceFrame] { naming.frames(for: frame.key, in: frame.image.map { definitions.images[$0].image }) }
@@ -104,7 +108,7 @@ final class FindingNaming {
     } ?? user.first
   }
 
-  private static func isInitialiser(_ function: String, of type: Substring) -> Bool {
+  static func isInitialiser(_ function: String, of type: Substring) -> Bool {
     guard let dot = function.range(ofInitialiser: ()) else { return false }
     let owner = function[..<dot]
     return owner == type || owner.hasSuffix(".\(type)") || owner.hasSuffix(" \(type)") || owner.hasPrefix("\(type)<")
