@@ -127,42 +127,42 @@ public struct DepartureCounts: Hashable, Sendable, BitwiseCopyable {
   }
 }
 
-/// Lifetimes in ticks by powers of four.
+/// Lifetimes in ticks by powers of two.
 public struct DurationCounts: Hashable, Sendable, BitwiseCopyable {
-  private typealias Buckets = (
-    UInt32, UInt32, UInt32, UInt32, UInt32, UInt32, UInt32, UInt32, UInt32, UInt32, UInt32, UInt32, UInt32, UInt32, UInt32, UInt32
-  )
-  private var buckets: Buckets = (0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0)
-  static let bucketCount = 16
-  /// The first bucket ends at 2^12 ticks, some microseconds.
-  private static let firstBits = 12
+  /// 32 counts of 16 bits, four a word. When one is full, all are halved: shares are what is asked for.
+  private typealias Buckets = (UInt64, UInt64, UInt64, UInt64, UInt64, UInt64, UInt64, UInt64)
+  private var buckets: Buckets = (0, 0, 0, 0, 0, 0, 0, 0)
+  static let bucketCount = 32
+  /// The first bucket ends at 2^10 ticks, some hundred nanoseconds.
+  private static let firstBits = 10
 
   public init() {}
 
   public static func == (a: Self, b: Self) -> Bool { a.all == b.all }
   public func hash(into hasher: inout Hasher) { hasher.combine(all) }
 
-  private var all: [UInt32] { withUnsafeBytes(of: buckets) { Array($0.bindMemory(to: UInt32.self)) } }
+  private var all: [UInt16] { withUnsafeBytes(of: buckets) { Array($0.bindMemory(to: UInt16.self)) } }
 
   @inline(__always)
   public mutating func add(_ ticks: UInt64) {
     let bits = 64 &- ticks.leadingZeroBitCount
-    let bucket = bits <= Self.firstBits ? 0 : min((bits &- Self.firstBits &+ 1) / 2, Self.bucketCount &- 1)
+    add(1, to: min(max(bits &- Self.firstBits, 0), Self.bucketCount &- 1))
+  }
+
+  @inline(__always)
+  private mutating func add(_ count: UInt16, to bucket: Int) {
     withUnsafeMutableBytes(of: &buckets) { bytes in
-      let place = bytes.baseAddress!.assumingMemoryBound(to: UInt32.self) + bucket
-      place.pointee &+= 1
+      let start = bytes.baseAddress!.assumingMemoryBound(to: UInt16.self)
+      if start[bucket] > .max &- count { for index in 0..<Self.bucketCount { start[index] /= 2 } }
+      start[bucket] = start[bucket].addingReportingOverflow(count).overflow ? .max : start[bucket] &+ count
     }
   }
 
   public static func += (a: inout Self, b: Self) {
-    let other = b.all
-    withUnsafeMutableBytes(of: &a.buckets) { bytes in
-      let start = bytes.baseAddress!.assumingMemoryBound(to: UInt32.self)
-      for bucket in 0..<bucketCount { start[bucket] &+= other[bucket] }
-    }
+    for (bucket, count) in b.all.enumerated() where count > 0 { a.add(count, to: bucket) }
   }
 
-  /// An upper bound in ticks, to a factor of four, of the shortest lifetime that `share` of the blocks did not exceed; nil without any, and
+  /// An upper bound in ticks, to a factor of two, of the shortest lifetime that `share` of the blocks did not exceed; nil without any, and
   /// `UInt64.max` where it lies beyond the last bound.
   public func bound(of share: Double) -> UInt64? {
     let all = self.all
@@ -171,7 +171,7 @@ public struct DurationCounts: Hashable, Sendable, BitwiseCopyable {
     var sum = 0.0
     for (bucket, count) in all.enumerated() {
       sum += Double(count)
-      if sum >= total * share { return bucket == Self.bucketCount - 1 ? .max : 1 << UInt64(Self.firstBits + 2 * bucket) }
+      if sum >= total * share { return bucket == Self.bucketCount - 1 ? .max : 1 << UInt64(Self.firstBits + bucket) }
     }
     return .max
   }

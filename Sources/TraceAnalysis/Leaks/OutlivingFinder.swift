@@ -145,8 +145,6 @@ struct OutlivingFinder {
     var needsRegistration = false
     /// Whether it holds only for objects that a sibling holds.
     var needsChain = false
-    /// Whether siblings that hold each other speak against it: trees and lists are made of such.
-    var excludesChains = false
     /// Survivors that it needs to be held in the same way.
     var least: Int
   }
@@ -160,10 +158,10 @@ struct OutlivingFinder {
     let registered = Suspicion(verdict: .outlived, family: family, needsRegistration: true, least: Self.leastRegistered)
     guard growsSteadily(family) else { return registered }
     if isCalledBack(family, first) {
-      return count >= Self.leastCalledBack ? Suspicion(verdict: .accumulating, family: family, excludesChains: true, least: Self.leastCalledBack) : registered
+      return count >= Self.leastCalledBack ? Suspicion(verdict: .accumulating, family: family, least: Self.leastCalledBack) : registered
     }
     guard count >= Self.leastLooped, spread(of: family) >= 0.7, isUnused(family) else { return registered }
-    return Suspicion(verdict: .accumulating, family: family, excludesChains: true, least: Self.leastLooped)
+    return Suspicion(verdict: .accumulating, family: family, least: Self.leastLooped)
   }
 
   /// Made in many tasks or threads, or by what a run loop or a queue calls.
@@ -190,14 +188,14 @@ struct OutlivingFinder {
     for (index, node) in family.survivors.enumerated() {
       let block = block(node)
       if isInFlight(block, distance: distance, typical: typical, family) { continue }
-      let hasLeft = isTight && departure(of: block) > distance
+      let hasLeft = departure(of: block) > distance
       if hasLeft { left.append(node) }
       // Younger ones have ended: nobody waits in a queue, or stands in for the last.
       let younger = Double(lifetime.births) * Double(lifetime.lastOrdinal - min(lifetime.lastOrdinal, block.ordinal)) / range
       guard younger - Double(family.survivors.count - index - 1) >= 2 else { continue }
       // Age counts up to the last that happened to a sibling: when no more are made, nobody takes the place of the last one.
       let isOld = typical < .max && lastMoment > block.birthTime && (lastMoment - block.birthTime) / 2 > typical
-      if isOld || hasLeft { proven.append(node) }
+      if isOld || isTight && hasLeft { proven.append(node) }
     }
     if proven.count < Self.leastOutlived {
       // One screen that the next one holds: where all siblings end in a scope, and there are but a few others.
@@ -373,11 +371,11 @@ struct OutlivingFinder {
       let nodes = groups[key]!
       let sample = nodes[min(nodes.count, Self.detailLimit) / 2]
       guard nodes.count >= suspicion.least, let holding = holding(sample, members, counts, paths, registration) else { return nil }
-      if case .reference(_, _, let isChain) = key, isChain ? suspicion.excludesChains : suspicion.needsChain { return nil }
+      // Trees and lists are made of siblings that hold each other.
+      if case .reference(_, _, let isChain) = key, isChain != suspicion.needsChain { return nil }
       if suspicion.needsRegistration, !holding.isRegistered { return nil }
       let (steps, place) = (holding.steps, holding.suspect)
-      // A local variable of a function that still runs holds what it is meant to hold.
-      if place == 0, case .stack = graph.root(steps[0].node).kind { return nil }
+      if case .reference = key, !isKnownHolder(steps, place) { return nil }
       if suspicion.verdict == .accumulating, !holding.isRegistered, !isContainerOlder(steps, place, than: nodes) { return nil }
       return OutlivingGroup(
         verdict: holding.isRegistered ? .outlived : suspicion.verdict, survivors: nodes, sample: sample, path: steps, suspect: place,
@@ -404,6 +402,14 @@ struct OutlivingFinder {
     let label = graph.graph.label(of: edge)
     return Holding(
       key: .reference(holder: kind, label: label < 1 << 31 ? label : 1 << 31, isChain: isChain), steps: steps, suspect: place, isRegistered: false)
+  }
+
+  /// Whether what holds is something that a person knows by name: an object, or a variable of the program. A local variable of a function that still runs
+  /// holds what it is meant to hold; and what seems held by a library's own memory may be left-over words.
+  private func isKnownHolder(_ steps: [LeakGroup.Step], _ suspect: Int) -> Bool {
+    if steps[..<(suspect + 1)].contains(where: { !graph.isRoot($0.node) && isProgramObject($0.node) }) { return true }
+    guard case .global(let image) = graph.root(steps[0].node).kind else { return false }
+    return !SystemCode.isSystemImage(graph.roots.images[image].path)
   }
 
   /// Objects that were put together into something made later were collected on purpose; what grows had its holder before.

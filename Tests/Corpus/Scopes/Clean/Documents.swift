@@ -17,16 +17,17 @@ final class OrderRecord {
 
 /// Every record of the input lives to the end, as is the purpose of a batch program.
 enum RecordBatch: CleanProgram {
-  nonisolated(unsafe) private static var orders: [OrderRecord] = []
-
   static func correct() {
+    var orders: [OrderRecord] = []
     let text = (0..<5000).map { "\($0);customer number \($0 % 700);\($0 &* 7919 % 10_007)" }.joined(separator: "\n")
-    for line in text.split(separator: "\n") { read(line) }
+    for line in text.split(separator: "\n") { read(line, into: &orders) }
     orders.sort { ($0.cents, $0.id) < ($1.cents, $1.id) }
     for order in orders.suffix(3) { print(order.id, order.customer, order.cents) }
+    // As many tools do, with everything still at hand.
+    withExtendedLifetime(orders) { exit(0) }
   }
 
-  @inline(never) private static func read(_ line: Substring) {
+  @inline(never) private static func read(_ line: Substring, into orders: inout [OrderRecord]) {
     if let order = OrderRecord(line: line) { orders.append(order) }
   }
 }

@@ -69,9 +69,14 @@ enum ThreadHandoff: FaultyProgram {
       encoder.hand(job)
     }
     workers = [decoder, encoder]
-    for id in 0..<60 { decoder.hand(TranscodeJob(id: id)) }
-    decoder.waitUntilDone(60)
-    encoder.waitUntilDone(60)
+    for id in 0..<60 {
+      decoder.hand(TranscodeJob(id: id))
+      // No more than a few are on their way at a time.
+      if id % 6 == 5 {
+        decoder.waitUntilDone(id + 1)
+        encoder.waitUntilDone(id + 1)
+      }
+    }
     // Until both threads wait again.
     usleep(10_000)
   }
