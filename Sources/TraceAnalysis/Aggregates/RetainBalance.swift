@@ -6,8 +6,6 @@ public struct ReferenceBalance: Hashable, Sendable, BitwiseCopyable {
   public var strong: Int64
   /// Unowned references, of which the runtime counts one for all strong ones together.
   public var unowned: Int64
-  /// A count was changed without atomic instructions: with several threads, such a count may be wrong in the program itself.
-  public var hasNonatomic = false
 
   /// Of a block whose allocation was just recorded. What is no Swift object has no references of its own.
   @inline(__always)
@@ -28,10 +26,6 @@ public struct ReferenceBalance: Hashable, Sendable, BitwiseCopyable {
     case .unownedRetain: unowned &+= count
     case .unownedRelease: unowned &-= count
     default: return
-    }
-    switch event.operation {
-    case .nonatomicRetain, .nonatomicRetainN, .nonatomicRelease, .nonatomicReleaseN: hasNonatomic = true
-    default: break
     }
   }
 }

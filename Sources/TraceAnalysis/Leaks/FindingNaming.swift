@@ -101,7 +101,8 @@ final class FindingNaming {
     } ?? user.first
   }
 
-  private static func isInitialiser(_ function: String, of type: Substring) -> Bool {
+  /// An initialiser of a type, given by its name without arguments.
+  static func isInitialiser(_ function: String, of type: Substring) -> Bool {
     guard let dot = function.range(ofInitialiser: ()) else { return false }
     let owner = function[..<dot]
     return owner == type || owner.hasSuffix(".\(type)") || owner.hasSuffix(" \(type)") || owner.hasPrefix("\(type)<")
