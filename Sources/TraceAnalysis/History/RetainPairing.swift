@@ -13,7 +13,9 @@
 /// 6. Functions of the same type, as where one method stores a reference and `deinit` gives it up: the oldest.
 /// 7. Whatever is left: the oldest.
 ///
-/// References that `Unmanaged` takes and gives up are paired among themselves by all rules first, then the others, then the rest by rule 7.
+/// A release that all that leaves without a retain before it gets that of the latest release after it, which is paired again by rule 7. So no release
+/// is left over unless more was given up than had been taken.
+///
 /// An activation is known by its function and by the stack outside of it: two calls from the same place are one.
 ///
 /// O(events · rules), and for rule 4 O(places² · depth); it is left out beyond `placeLimit` places.
@@ -51,29 +53,26 @@ struct RetainPairing {
     self.steps = steps
     self.places = places
     left = steps.map { Int64(clamping: $0.change.magnitude) }
-    for isExplicit in [true, false] {
-      let meant = steps.map { places[$0.place].isExplicit == isExplicit }
-      pair(meant, .last) { place in place.scope.map { Key(number: $0, line: place.line) } }
-      pairAllocation(meant)
-      pair(meant, .last) { $0.scope.map { Key(number: $0) } }
-      pairNested(meant)
-      pair(meant, .last) { $0.function.map { Key(number: $0) } }
-      pair(meant, .first) { $0.owner.map { Key(number: $0) } }
-      pair(meant, .first) { _ in Key(number: 0) }
-    }
-    pair(steps.map { _ in true }, .first) { _ in Key(number: 0) }
+    pair(.last) { place in place.scope.map { Key(number: $0, line: place.line) } }
+    pairAllocation()
+    pair(.last) { $0.scope.map { Key(number: $0) } }
+    pairNested()
+    pair(.last) { $0.function.map { Key(number: $0) } }
+    pair(.first) { $0.owner.map { Key(number: $0) } }
+    pair(.first) { _ in Key(number: 0) }
+    settle()
   }
 
   /// Pairs what has equal keys.
-  private mutating func pair(_ meant: [Bool], _ order: Order, by key: (RetainPlace) -> Key?) {
+  private mutating func pair(_ order: Order, by key: (RetainPlace) -> Key?) {
     let keys = places.map(key)
-    pair(meant, order, taken: { keys[$0] }, givenUp: { keys[$0].map { [$0] } ?? [] })
+    pair(order, taken: { keys[$0] }, givenUp: { keys[$0].map { [$0] } ?? [] })
   }
 
   /// `taken`: the key by which a place's retains are found. `givenUp`: the keys that a place's releases look for, the best first.
-  private mutating func pair(_ meant: [Bool], _ order: Order, taken: (Int) -> Key?, givenUp: (Int) -> [Key]) {
+  private mutating func pair(_ order: Order, taken: (Int) -> Key?, givenUp: (Int) -> [Key]) {
     var open: [Key: OpenSteps] = [:]
-    for index in steps.indices where meant[index] && left[index] > 0 {
+    for index in steps.indices where left[index] > 0 {
       let place = steps[index].place
       if steps[index].change > 0 {
         if let key = taken(place) { open[key, default: OpenSteps()].steps.append(index) }
@@ -96,25 +95,25 @@ struct RetainPairing {
   }
 
   /// Rule 2.
-  private mutating func pairAllocation(_ meant: [Bool]) {
-    guard let allocation = steps.firstIndex(where: { $0.isAllocation }), meant[allocation], left[allocation] > 0,
+  private mutating func pairAllocation() {
+    guard let allocation = steps.firstIndex(where: { $0.isAllocation }), left[allocation] > 0,
       let scope = places[steps[allocation].place].scope,
       let release = steps.indices.last(where: {
-        $0 > allocation && meant[$0] && steps[$0].change < 0 && left[$0] > 0 && places[steps[$0].place].scope == scope
+        $0 > allocation && steps[$0].change < 0 && left[$0] > 0 && places[steps[$0].place].scope == scope
       })
     else { return }
     link(allocation, release)
   }
 
   /// Rule 4.
-  private mutating func pairNested(_ meant: [Bool]) {
+  private mutating func pairNested() {
     let places = places
     var taking: Set<Int> = []
-    for index in steps.indices where meant[index] && left[index] > 0 && steps[index].change > 0 { taking.insert(steps[index].place) }
+    for index in steps.indices where left[index] > 0 && steps[index].change > 0 { taking.insert(steps[index].place) }
     let used = taking.sorted()
     guard used.count <= Self.placeLimit else { return }
     var known: [Int: [Key]] = [:]
-    pair(meant, .last, taken: { Key(number: $0) }) { release in
+    pair(.last, taken: { Key(number: $0) }) { release in
       if let candidates = known[release] { return candidates }
       var candidates: [(place: Int, distance: Int)] = []
       for place in used {
@@ -127,6 +126,37 @@ struct RetainPairing {
       known[release] = keys
       return keys
     }
+  }
+
+  /// Sees to it that no release is left over if it need not be. Linear but for such releases, each of which looks at the links that span it.
+  private mutating func settle() {
+    guard steps.indices.contains(where: { steps[$0].change < 0 && left[$0] > 0 }) else { return }
+    let linksOfTaken = Dictionary(grouping: links.indices, by: { links[$0].taken })
+    var spanning: [Int] = []
+    var open = OpenSteps()
+    for index in steps.indices {
+      if steps[index].change > 0 {
+        spanning += linksOfTaken[index] ?? []
+        if left[index] > 0 { open.steps.append(index) }
+      }
+      guard steps[index].change < 0 else { continue }
+      while left[index] > 0, let taken = open.first {
+        link(taken, index)
+        if left[taken] == 0 { open.removeFirst() }
+      }
+      guard left[index] > 0 else { continue }
+      spanning.removeAll { links[$0].givenUp <= index || links[$0].count == 0 }
+      while left[index] > 0, let last = spanning.indices.max(by: { links[spanning[$0]].givenUp < links[spanning[$1]].givenUp }) {
+        let link = spanning[last]
+        let count = min(left[index], links[link].count)
+        links[link].count -= count
+        left[links[link].givenUp] += count
+        left[index] -= count
+        links.append(Link(taken: links[link].taken, givenUp: index, count: count))
+        if links[link].count == 0 { spanning.remove(at: last) }
+      }
+    }
+    links.removeAll { $0.count == 0 }
   }
 
   /// Steps in order, some gone from either end.

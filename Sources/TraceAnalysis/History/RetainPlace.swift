@@ -12,8 +12,6 @@ struct RetainPlace: Hashable {
   var owner: Int?
   /// The activations from `scope` outwards, itself first.
   var enclosing: [Int] = []
-  /// The program counts by itself, by way of `Unmanaged`.
-  var isExplicit = false
 }
 
 /// Names stacks, each once. For one thread at a time.
@@ -93,7 +91,6 @@ final class RetainPlaces {
             break
           }
           if source.kind == .systemLibrary, source.isNamed, initialiser == nil { name.through = source.function }
-          if Self.isUnmanaged(source) { place.isExplicit = true }
         }
       }
       if userScope != nil { place.enclosing.append(number(scope)) }
@@ -119,10 +116,6 @@ final class RetainPlaces {
     if let number = numbers[value] { return number }
     numbers[value] = numbers.count + 1
     return numbers.count
-  }
-
-  private static func isUnmanaged(_ frame: SourceFrame) -> Bool {
-    frame.function.contains("Unmanaged") && [".retain()", ".release()", ".autorelease()"].contains { frame.function.hasSuffix($0) }
   }
 
   /// `Editor` of `closure #1 in Editor.open(_:)`, `static Editor.make()`, `Editor.text.setter` and `outlined destroy of Editor`; nil for functions of no type.

@@ -153,11 +153,11 @@ public struct HistoryText {
       let position = Self.position(row.place).map(PlainText.escaped)
       let length = head.count + 2 + name.count + (position.map { $0.count + 2 } ?? 0)
       if row.event.operation.effect == .free, row.place.function == nil {
-        lines.row(head)
+        lines.row(head.withoutTrailingSpaces)
       } else if length <= style.width {
         lines.pair("\(head)  \(name)", position, indent: 0, continuation: 8, emphasized: row.rest > 0)
       } else {
-        lines.pair(head, nil, indent: 0, continuation: 8, emphasized: row.rest > 0)
+        lines.pair(head.withoutTrailingSpaces, nil, indent: 0, continuation: 8, emphasized: row.rest > 0)
         lines.pair(name, position, indent: 8, continuation: 10)
       }
       if row.rest > 0 { writeStack(row.place, to: &lines, indent: 8) }
@@ -195,6 +195,14 @@ public struct HistoryText {
   }
 }
 
+extension String {
+  fileprivate var withoutTrailingSpaces: String {
+    var text = self[...]
+    while text.last == " " { text.removeLast() }
+    return String(text)
+  }
+}
+
 /// The columns of a history's rows: number, time since the allocation, thread if there are several, strong references, operation, other half.
 private struct RowLayout {
   private let number: Int
@@ -219,7 +227,6 @@ private struct RowLayout {
     text += Self.left(String(index), number) + "  " + Self.left(Self.time(row), time)
     if let thread { text += "  thread " + Self.left(String(row.event.thread), thread) }
     text += "  " + Self.left(String(row.strong), strong) + "  " + Self.right(Self.operation(row), operation) + "  " + Self.right(Self.partners(row), partners)
-    while text.last == " " { text.removeLast() }
     return text
   }
 
