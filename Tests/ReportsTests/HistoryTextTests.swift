@@ -43,6 +43,21 @@ import TraceTestSupport
     let (report, analysis) = try fixture()
     #expect(
       HistoryText(style: TextStyle(width: 100), frames: analysis.frames).text(report) == """
+        Node 0x7f001000, 48 B, not freed; 1 reference not given up
+          4 references taken, 3 given up
+          note: there is no heap image to check the balance against
+
+        Not given up
+          1 retain in Registry.add(_:)  Registry.swift:11
+
+        History, 6 events: time since the allocation, strong references, what happened
+          1      0 s  thread 1  1  allocated       → 6           Graph.build()  Graph.swift:20
+        ▶ 2   1.6 µs  thread 1  2  retain          not given up  Registry.add(_:)  Registry.swift:11
+          3   3.2 µs  thread 2  4  retain ×2       → 4           Visitor.visit(_:)  Visitor.swift:5
+          4  4.00 ms  thread 2  2  release ×2      ← 3           Visitor.visit(_:)  Visitor.swift:6
+          5  4.00 ms  thread 1  2  unowned retain                Graph.build()  Graph.swift:20
+          6  4.01 ms  thread 1  1  release         ← 1           Graph.build()  Graph.swift:24
+
         """)
   }
 

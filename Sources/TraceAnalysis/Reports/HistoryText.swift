@@ -138,7 +138,7 @@ public struct HistoryText {
 
   private func writeRows(_ object: ObjectHistory, to lines: inout TextLines) {
     let rows = object.rows
-    lines.line("History, \(Decimal.counted(UInt64(rows.count), "event"))", emphasized: 1)
+    lines.line("History, \(Decimal.counted(UInt64(rows.count), "event")): time since the allocation, strong references, what happened", emphasized: 1)
     let layout = RowLayout(rows)
     var hidden: [ObjectHistory.Row] = []
     for (index, row) in rows.enumerated() {

@@ -24,7 +24,7 @@ struct CountedObjects: Sendable {
     let allocations = AllocationAnalysis(reader, snapshot: snapshot)
     let balances = RetainBalances.at(snapshot, in: reader)
     var diagnostics = TraceDiagnostics()
-    let image = HeapImage(snapshot, in: reader, diagnostics: &diagnostics)
+    let image = TraceAnalysis.HeapImage(snapshot, in: reader, diagnostics: &diagnostics)
     let history = HistoryAnalysis(reader, allocations, snapshot: snapshot, naming: OffsetNaming())
     for block in allocations.blocksAtSnapshot {
       let site = allocations.sites[Int(block.site.rawValue)]
