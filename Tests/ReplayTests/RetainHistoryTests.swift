@@ -165,6 +165,19 @@ private struct Program {
     #expect(try program.report(.address(RuntimeAddress(0x9000))) == nil)
   }
 
+  @Test func aFreeWithoutAReleaseGivesUpTheLastReferenceAndNoMore() throws {
+    var program = Program()
+    program.event(.object, "main", "f()@1")
+    program.event(.free, "main", "f()@2")
+    let freed = try #require(try program.report())
+    #expect(freed.object?.rows.map(\.partners) == [[2], [1]] && freed.openSites.isEmpty && freed.gaps.isEmpty)
+    program.event(.object, "main", "f()@1")
+    program.event(.retain, "main", "f()@1")
+    program.event(.free, "main", "f()@2")
+    let unbalanced = try #require(try program.report())
+    #expect(unbalanced.openSites.reduce(0) { $0 + $1.rest } == 2 && unbalanced.gaps == [.freedUnbalanced(objects: 1)])
+  }
+
   @Test func objectsOfATypeAreAddedUpByPlace() throws {
     var program = Program()
     for index in 0..<5 as Range<UInt64> {

@@ -47,6 +47,8 @@ public struct BlockHistory: Sendable {
   public var events: [HistoryEvent]
 
   public var isFreed: Bool { events.last?.operation.effect == .free }
+  /// The strong references after all events.
+  public var balance: Int64 { events.reduce(0) { $0 &+ $1.change } }
 }
 
 /// Collects the events of chosen blocks up to a moment. The replay has to look up all stacks.

@@ -6,8 +6,9 @@ struct GapSearch {
   private(set) var counts = CountComparison()
   private let reader: TraceReader
 
-  /// `shapes`: an example of each.
-  init(_ reader: TraceReader, _ allocations: AllocationAnalysis, shapes: [BlockHistory]) {
+  /// `shapes`: an example of each, and how many there are.
+  init(_ reader: TraceReader, _ allocations: AllocationAnalysis, shapes counted: [(blocks: UInt64, first: BlockHistory)]) {
+    let shapes = counted.map(\.first)
     self.reader = reader
     let process = allocations.definitions.process
     if !process.hasSwiftHooks { gaps.append(.withoutSwiftHooks) }
@@ -26,6 +27,15 @@ struct GapSearch {
   }
 
   mutating func add(_ gap: HistoryGap) { gaps.append(gap) }
+
+  /// Without an image, what was freed still has to have come to its last reference, and nothing may be given up that was not taken.
+  mutating func check(_ shapes: [(blocks: UInt64, first: BlockHistory)], unmatchedReleases: UInt64) {
+    let unbalanced = shapes.filter { $0.first.isFreed && $0.first.events[0].operation == .object && $0.first.balance > 1 }
+      .reduce(UInt64(0)) { $0 + $1.blocks }
+    if unbalanced > 0 { gaps.append(.freedUnbalanced(objects: unbalanced)) }
+    if unmatchedReleases > 0 { gaps.append(.unmatchedReleases(unmatchedReleases)) }
+    if unmatchedReleases > 0, reader.definitions.process.hasStaticRuntime, !gaps.contains(.staticRuntime) { gaps.append(.staticRuntime) }
+  }
 
   /// Compares the blocks that are meant.
   mutating func compare(

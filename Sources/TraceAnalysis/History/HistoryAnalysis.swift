@@ -73,7 +73,7 @@ public final class HistoryAnalysis {
 
   private func report(_ choice: RetainHistory.Choice, isLive: Bool) -> HistoryReport? {
     let endTime = isLive ? snapshot?.time ?? .max : .max
-    let shapes = RetainHistory.collect(choice, until: endTime, in: reader).shapes.values
+    let shapes: [(blocks: UInt64, first: BlockHistory)] = RetainHistory.collect(choice, until: endTime, in: reader).shapes.values
       .sorted { ($1.blocks, $0.first.block.birthTime, $0.first.block.address) < ($0.blocks, $1.first.block.birthTime, $1.first.block.address) }
     guard let first = shapes.first else { return nil }
     var sums = SiteSums()
@@ -88,7 +88,7 @@ public final class HistoryAnalysis {
     }
     report.sites = sums.sites
     report.unmatchedReleases = sums.unmatchedReleases
-    var gaps = GapSearch(reader, allocations, shapes: shapes.map(\.first))
+    var gaps = GapSearch(reader, allocations, shapes: shapes)
     if isLive, let snapshot, let image {
       gaps.compare(choice, RetainBalances.at(snapshot, in: reader), allocations.blocksAtSnapshot, image, snapshot)
       if let object = report.object { report.count = ObjectGraph.referenceCount(of: object.block.address, in: image) }
@@ -96,8 +96,7 @@ public final class HistoryAnalysis {
       gaps.add(.noSnapshot)
     }
     report.counts = gaps.counts
-    let unmatched = sums.unmatchedReleases.reduce(UInt64(0)) { $0 + $1.count }
-    if unmatched > 0 { gaps.add(.unmatchedReleases(unmatched)) }
+    gaps.check(shapes, unmatchedReleases: report.unmatchedReleases.reduce(0) { $0 + $1.count })
     report.gaps = gaps.gaps
     return report
   }
@@ -125,9 +124,11 @@ public final class HistoryAnalysis {
     let site = allocations.sites[Int(history.block.site.rawValue)]
     let type = site.operation == .object ? allocations.definitions.types[site.type].map { String(TypeNames.type($0).name.prefix { $0 != "<" }) } ?? "" : ""
     let places = history.events.enumerated().map { index, event in self.places.place(of: event.stack, allocating: index == 0 ? type : "") }
-    let steps = zip(history.events, places).enumerated().map { index, pair in
+    var steps = zip(history.events, places).enumerated().map { index, pair in
       RetainPairing.Step(place: pair.1, change: pair.0.change, isAllocation: index == 0)
     }
+    // Where the compiler knows that a reference is the last, and where an initialiser fails, objects are freed without being released.
+    if history.isFreed, site.operation == .object, history.balance == 1 { steps[steps.count - 1].change = -1 }
     return Paired(events: history.events, places: places, pairing: RetainPairing(steps, places: self.places.places))
   }
 
@@ -141,7 +142,7 @@ public final class HistoryAnalysis {
     var strong: Int64 = 0
     let rows = history.events.indices.map { index in
       let event = history.events[index]
-      strong &+= event.change
+      strong &+= paired.pairing.steps[index].change
       return ObjectHistory.Row(
         event: event, place: places.named[paired.places[index]], seconds: start.flatMap { start in reader.clock.seconds(at: event.time).map { $0 - start } },
         strong: strong, partners: partners[index].sorted(), rest: paired.pairing.left[index])

@@ -105,11 +105,13 @@ public enum HistoryGap: Hashable, Sendable {
   /// Balances that are not the counts in memory, and nothing that is known to explain it.
   case different(objects: UInt64)
   case unmatchedReleases(UInt64)
+  /// Objects whose memory was freed with references left over.
+  case freedUnbalanced(objects: UInt64)
 
   /// References may be missing from the history, or counts in it be wrong. The others only keep it from being checked.
   public var isIncomplete: Bool {
     switch self {
-    case .withoutStacks, .noSnapshot, .notCaptured, .immortal, .notFrozen: false
+    case .withoutStacks, .noSnapshot, .notCaptured, .immortal, .deinitialised, .notFrozen: false
     default: true
     }
   }
@@ -132,6 +134,7 @@ public enum HistoryGap: Hashable, Sendable {
     case .noObject: "noObject"
     case .different: "different"
     case .unmatchedReleases: "unmatchedReleases"
+    case .freedUnbalanced: "freedUnbalanced"
     }
   }
 
@@ -147,13 +150,14 @@ public enum HistoryGap: Hashable, Sendable {
       "the Swift runtime is inside the program: weak loads and unowned upgrades, which take a strong reference, are not seen, and the releases that belong to them are"
     case .nonatomic: "its count was changed without atomic instructions: if several threads did, the count in memory may be wrong"
     case .immortal: "it is never freed: its count does not change"
-    case .deinitialised: "its deinit had begun: the count in memory is that of references that no longer matter"
+    case .deinitialised: "deinit had begun: no strong reference is left"
     case .notCaptured(let count): "the heap image has no count of \(Decimal.counted(count, "object"))"
     case .notFrozen: "threads ran on while the heap image was taken: a count may differ by what was going on"
     case .noSnapshot: "there is no heap image to check the balance against"
     case .noObject: "it is no object that Swift allocated, and what references it was born with is not known"
     case .different(let count): "the balance of \(Decimal.counted(count, "object")) is not the count in memory"
     case .unmatchedReleases(let count): "\(Decimal.counted(count, "release")) gave up a reference that was not seen taken"
+    case .freedUnbalanced(let count): "\(Decimal.counted(count, "object")) \(count == 1 ? "was" : "were") freed with references that were not seen given up"
     }
   }
 }

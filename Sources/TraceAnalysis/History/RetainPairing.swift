@@ -37,7 +37,7 @@ struct RetainPairing {
 
   static let placeLimit = 2000
 
-  private let steps: [Step]
+  let steps: [Step]
   private let places: [RetainPlace]
   /// By step: references that are not paired.
   private(set) var left: [Int64]
