@@ -101,13 +101,19 @@ public final class HistoryAnalysis {
     return report
   }
 
+  private func site(of block: LiveBlock) -> AllocationSite? {
+    let index = Int(block.site.rawValue)
+    return index < allocations.sites.count ? allocations.sites[index] : nil
+  }
+
   private func typeName(of blocks: [LiveBlock]) -> String {
     var names: [String] = []
     for block in blocks {
-      let site = allocations.sites[Int(block.site.rawValue)]
+      guard let site = site(of: block) else { continue }
       let name = site.operation == .object ? allocations.definitions.types[site.type].map { TypeNames.type($0).name } ?? "unknown type" : site.operation.name
       if !names.contains(name) { names.append(name) }
     }
+    if names.isEmpty { return "unknown type" }
     return names.count <= 3 ? names.joined(separator: ", ") : "\(names[0]) and \(names.count - 1) other types"
   }
 
@@ -121,14 +127,15 @@ public final class HistoryAnalysis {
   }
 
   private func pair(_ history: BlockHistory) -> Paired {
-    let site = allocations.sites[Int(history.block.site.rawValue)]
-    let type = site.operation == .object ? allocations.definitions.types[site.type].map { String(TypeNames.type($0).name.prefix { $0 != "<" }) } ?? "" : ""
+    let site = site(of: history.block)
+    let isObject = site?.operation == .object
+    let type = isObject ? allocations.definitions.types[site?.type ?? 0].map { String(TypeNames.type($0).name.prefix { $0 != "<" }) } ?? "" : ""
     let places = history.events.enumerated().map { index, event in self.places.place(of: event.stack, allocating: index == 0 ? type : "") }
     var steps = zip(history.events, places).enumerated().map { index, pair in
       RetainPairing.Step(place: pair.1, change: pair.0.change, isAllocation: index == 0)
     }
     // Where the compiler knows that a reference is the last, and where an initialiser fails, objects are freed without being released.
-    if history.isFreed, site.operation == .object, history.balance == 1 { steps[steps.count - 1].change = -1 }
+    if history.isFreed, isObject, history.balance == 1 { steps[steps.count - 1].change = -1 }
     return Paired(events: history.events, places: places, pairing: RetainPairing(steps, places: self.places.places))
   }
 
