@@ -92,7 +92,8 @@ public struct HistoryText {
   }
 
   private func write(_ site: RetainSite, of report: HistoryReport, to lines: inout TextLines) {
-    let number = site.rest == 0 ? Decimal.grouped(site.taken) : site.rest == site.taken ? Decimal.grouped(site.rest) : "\(Decimal.grouped(site.rest)) of \(Decimal.grouped(site.taken))"
+    let taken = Decimal.grouped(site.taken)
+    let number = site.rest == 0 || site.rest == site.taken ? taken : "\(Decimal.grouped(site.rest)) of \(taken)"
     write(site.place, "\(number) \(Self.word(site.operation)) in ", indent: 2, emphasized: site.rest > 0, to: &lines)
     if report.objects > 1 {
       let objects = site.rest > 0 ? site.openObjects : site.objects
@@ -169,9 +170,8 @@ public struct HistoryText {
     guard !hidden.isEmpty else { return }
     let taken = hidden.reduce(Int64(0)) { $0 + max(0, $1.event.change) }
     let given = hidden.reduce(Int64(0)) { $0 - min(0, $1.event.change) }
-    lines.row(
-      "… \(Decimal.counted(UInt64(hidden.count), "event")) left out: \(Decimal.grouped(UInt64(taken))) taken, \(Decimal.grouped(UInt64(given))) given up; --limit 0 shows all",
-      indent: 2)
+    let counts = "\(Decimal.grouped(UInt64(taken))) taken, \(Decimal.grouped(UInt64(given))) given up"
+    lines.row("… \(Decimal.counted(UInt64(hidden.count), "event")) left out: \(counts); --limit 0 shows all", indent: 2)
     hidden = []
   }
 
