@@ -156,7 +156,8 @@ enum Advice {
       let place = position(step.allocation).map { " of \($0)" } ?? ""
       return ["No pointer to the memory\(place) is left: deallocate it before the last pointer to it goes."]
     }
-    return ["Look for a retain without a release: Unmanaged.passRetained or retain() without takeRetainedValue() or release()."]
+    let asking = step.kind == .object ? " 'leaktrace history' with its type's name shows who retained it." : ""
+    return ["Look for a retain without a release: Unmanaged.passRetained or retain() without takeRetainedValue() or release()." + asking]
   }
 
   private static func libraryAdvice(_ finding: Finding) -> [String] {

@@ -108,6 +108,7 @@ final class FindingNaming {
     } ?? user.first
   }
 
+  /// An initialiser of a type, given by its name without arguments.
   static func isInitialiser(_ function: String, of type: Substring) -> Bool {
     guard let dot = function.range(ofInitialiser: ()) else { return false }
     let owner = function[..<dot]

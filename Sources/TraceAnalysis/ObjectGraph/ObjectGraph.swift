@@ -45,7 +45,7 @@ public final class ObjectGraph {
     ObjectGraph.referenceCount(of: heap[BlockID(node)].address, in: image)
   }
 
-  static func referenceCount(of address: UInt64, in image: HeapImage) -> ReferenceCount? {
+  public static func referenceCount(of address: UInt64, in image: HeapImage) -> ReferenceCount? {
     guard let bits = image.word(at: address &+ 8) else { return nil }
     if let table = ReferenceCount.sideTable(bits) {
       guard let inner = image.word(at: table &+ 16) else { return nil }

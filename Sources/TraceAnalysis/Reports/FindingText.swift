@@ -34,7 +34,7 @@ struct FindingText {
       if bytes > 0 { text += ", \(Decimal.bytes(bytes)) retained" }
     }
     text += ", among \(Decimal.counted(UInt64(report.liveBlocks), "live block"))"
-    if let snapshot = report.snapshot { text += " \(moment(snapshot))" }
+    if let snapshot = report.snapshot { text += " \(Self.moment(snapshot))" }
     return text
   }
 
@@ -51,7 +51,7 @@ struct FindingText {
     for entry in report.suppressions.unused { lines.line("leak:\(PlainText.escaped(entry.pattern.text))  hid nothing", indent: 4) }
   }
 
-  private func moment(_ snapshot: TraceSnapshot) -> String {
+  static func moment(_ snapshot: TraceSnapshot) -> String {
     switch snapshot.reason {
     case .exit: "at exit"
     case .signal: "when a signal ended the program"
