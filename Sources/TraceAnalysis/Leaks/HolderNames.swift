@@ -47,6 +47,7 @@ final class HolderNames {
   ]
 
   private func kindOfBlock(_ node: NodeID) -> Finding.Registration? {
+    if graph.taskOfSlab[node] != nil { return .task }
     for frame in naming.frames(of: graph.heap[BlockID(node)].site).prefix(12) {
       guard frame.kind != .user, let name = frame.mangledName else { break }
       if name.hasPrefix("dispatch_source_create") { return .dispatchSource }
@@ -68,8 +69,8 @@ final class HolderNames {
     case .urlSession?: return "a URLSession that was not invalidated"
     case .eventLoop?: return "a task scheduled on an EventLoop"
     case .task?:
-      let start = naming.allocation(of: steps[suspect].node).map { "task started in \($0.function)" } ?? "task"
-      return naming.suspension(of: steps[suspect].node).flatMap { $0.kind == .user ? "\(start), waiting in \($0.closureName)" : nil } ?? "a \(start)"
+      let task = graph.taskOfSlab[steps[suspect].node] ?? steps[suspect].node
+      return naming.allocation(of: task).map { "a task started in \($0.function)" } ?? "a task"
     case nil: return place(suspect, named: named, origin: origin)
     }
   }

@@ -21,7 +21,7 @@ struct OutlivingBuilder {
     let finder = OutlivingFinder(
       graph: graph, sites: analysis.sites, activations: analysis.activations, stacks: analysis.definitions.stacks,
       unreachable: analysis.finder.unreachable, origin: origin)
-    let groups = finder.groups { steps, place in holders.registration(steps, after: place)?.index }
+    let groups = finder.groups { steps, shared in holders.registration(steps, after: shared) }
     var numbers: [String: Int] = [:]
     var findings: [Finding] = []
     let objectsFirst = groups.filter { graph.type(of: $0.sample).kind == .object } + groups.filter { graph.type(of: $0.sample).kind != .object }

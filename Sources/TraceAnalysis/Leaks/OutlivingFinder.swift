@@ -263,9 +263,11 @@ struct OutlivingFinder {
 
   // MARK: Groups
 
-  /// All groups, those with the most retained bytes first. `registration` says which object of a path, whose survivor's own part begins
-  /// after an index, is a registration (a timer, an observer, a task) of what it holds. O(graph) once there is a suspicion; else linear in the blocks and sites.
-  func groups(registration: ([LeakGroup.Step], Int) -> Int?) -> [OutlivingGroup] {
+  /// Which step of a path is a registration of what comes after it, given the last step that leads to many survivors.
+  typealias RegistrationSearch = (_ steps: [LeakGroup.Step], _ shared: Int) -> (index: Int, kind: Finding.Registration)?
+
+  /// All groups, those with the most retained bytes first. `registration` recognises timers, observers, tasks and the like. O(graph) once there is a suspicion; else linear in the blocks and sites.
+  func groups(registration: RegistrationSearch) -> [OutlivingGroup] {
     var suspicions: [Suspicion] = []
     var taken = NodeSet(bound: graph.graph.nodeCount)
     // A loop may have been unrolled, or one class be made in many places: what says nothing of a place may say something of all.
@@ -334,8 +336,7 @@ struct OutlivingFinder {
   private enum HolderKey: Hashable {
     /// A type of root or node, and the reference it holds by.
     case reference(holder: UInt64, label: UInt32, isChain: Bool)
-    /// A kind of registration, by the type of the object that stands for it.
-    case registration(type: UInt32)
+    case registration(Finding.Registration)
   }
 
   /// The way to one survivor.
@@ -350,7 +351,7 @@ struct OutlivingFinder {
   private static let detailLimit = 4000
 
   /// The survivors of a family by what holds them.
-  private func held(_ suspicion: Suspicion, paths: RetainPaths, registration: ([LeakGroup.Step], Int) -> Int?) -> [OutlivingGroup] {
+  private func held(_ suspicion: Suspicion, paths: RetainPaths, registration: RegistrationSearch) -> [OutlivingGroup] {
     let survivors = suspicion.family.survivors.filter { paths.reaches($0) }
     let members = Set(survivors)
     let counts = pathCounts(survivors, paths)
@@ -384,7 +385,7 @@ struct OutlivingFinder {
   }
 
   private func holding(
-    _ node: NodeID, _ members: Set<NodeID>, _ counts: [NodeID: Int], _ paths: RetainPaths, _ registration: ([LeakGroup.Step], Int) -> Int?
+    _ node: NodeID, _ members: Set<NodeID>, _ counts: [NodeID: Int], _ paths: RetainPaths, _ registration: RegistrationSearch
   ) -> Holding? {
     let (edge, isChain) = suspectEdge(of: node, members, counts, paths)
     guard let edge, let path = paths.path(to: node) else { return nil }
@@ -394,8 +395,8 @@ struct OutlivingFinder {
       steps.append(.init(node: step.node, edge: nil))
     }
     let place = steps.firstIndex { $0.edge == edge } ?? 0
-    if !isChain, let index = registration(steps, place) {
-      return Holding(key: .registration(type: graph.nodeTypes[Int(steps[index].node)]), steps: steps, suspect: index, isRegistered: true)
+    if !isChain, let (index, kind) = registration(steps, place) {
+      return Holding(key: .registration(kind), steps: steps, suspect: index, isRegistered: true)
     }
     let holder = steps[place].node
     let kind = graph.isRoot(holder) ? UInt64(1) << 40 | LeakAnalysis.rootKey(graph.root(holder).kind) : UInt64(graph.nodeTypes[Int(holder)])

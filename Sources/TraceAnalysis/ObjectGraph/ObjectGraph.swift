@@ -15,6 +15,8 @@ public final class ObjectGraph {
   let nodeTypes: [UInt32]
   /// By block: its `deinit` has run, and its memory is kept all the same.
   let deinitialised: NodeSet
+  /// Memory that a task took for its functions' frames: the task it is a part of.
+  let taskOfSlab: [UInt32: UInt32]
   /// The Swift module that the executable was made from, as far as its name tells.
   public let mainModule: String
   /// References without ownership to memory that is no longer allocated.
@@ -56,7 +58,7 @@ public final class ObjectGraph {
 
   init(
     snapshot: TraceSnapshot, heap: LiveHeap, image: HeapImage, roots: HeapRoots, graph: HeapGraph, types: [NodeType], labels: [EdgeLabel],
-    nodeTypes: [UInt32], deinitialised: NodeSet, mainModule: String, dangling: [DanglingReference], scannedTypes: [Int], reflectionProblem: String?
+    nodeTypes: [UInt32], deinitialised: NodeSet, taskOfSlab: [UInt32: UInt32], mainModule: String, dangling: [DanglingReference], scannedTypes: [Int], reflectionProblem: String?
   ) {
     self.snapshot = snapshot
     self.heap = heap
@@ -67,6 +69,7 @@ public final class ObjectGraph {
     self.labels = labels
     self.nodeTypes = nodeTypes
     self.deinitialised = deinitialised
+    self.taskOfSlab = taskOfSlab
     self.mainModule = mainModule
     self.dangling = dangling
     self.scannedTypes = scannedTypes

@@ -48,7 +48,7 @@ struct ObjectGraphBuilder {
     }
     return ObjectGraph(
       snapshot: snapshot, heap: heap, image: image, roots: roots, graph: builder.graph.build(), types: builder.types, labels: builder.labels.labels,
-      nodeTypes: builder.nodeTypes, deinitialised: builder.deinitialised, mainModule: mainModule, dangling: builder.dangling, scannedTypes: scanned,
+      nodeTypes: builder.nodeTypes, deinitialised: builder.deinitialised, taskOfSlab: builder.taskOfSlab, mainModule: mainModule, dangling: builder.dangling, scannedTypes: scanned,
       reflectionProblem: layouts == nil ? "no reflection" : layouts?.problem)
   }
 
