@@ -51,7 +51,7 @@ final class Screen {
 
 enum RegisteredObservers: CleanProgram {
   static func correct() {
-    for _ in 0..<3 { Screen().observe() }
+    for _ in 0..<2 { Screen().observe() }
     NotificationCenter.default.post(name: Notification.Name("saved"), object: nil)
   }
 }
@@ -59,7 +59,7 @@ enum RegisteredObservers: CleanProgram {
 /// A source that fires while the program ends: libdispatch knows it, and it knows its handler.
 enum RunningTimers: CleanProgram {
   static func correct() {
-    for _ in 0..<3 { Heartbeat().start() }
+    for _ in 0..<2 { Heartbeat().start() }
     settle()
   }
 }

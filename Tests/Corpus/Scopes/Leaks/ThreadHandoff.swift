@@ -69,7 +69,7 @@ enum ThreadHandoff: FaultyProgram {
       encoder.hand(job)
     }
     workers = [decoder, encoder]
-    for id in 0..<60 {
+    for id in 0..<120 {
       decoder.hand(TranscodeJob(id: id))
       // No more than a few are on their way at a time.
       if id % 6 == 5 {
