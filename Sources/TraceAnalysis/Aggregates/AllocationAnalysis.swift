@@ -45,6 +45,8 @@ public struct AllocationAnalysis: Sendable {
   public var atPeak: MemoryMoment
   /// What was live at the snapshot that was asked for; sites index `sites`.
   public var blocksAtSnapshot: [LiveBlock] = []
+  /// What the program said of its objects, and what had come of it by then.
+  public var statements = ProgramStatements()
   /// Where control was then.
   public var activationsAtSnapshot = Activations(frames: [:], ordinal: 0, ownStrands: [:])
   /// Addresses at which references seem to have been counted after the free of what stood there; see `FreedAddresses`.
@@ -83,8 +85,10 @@ public struct AllocationAnalysis: Sendable {
   public init(_ reader: TraceReader, snapshot: TraceSnapshot? = nil) {
     let activations = ActivationTracker(stacks: reader.definitions.stacks)
     var replayer = Replayer(
-      ObserverPair(SiteTotals(), ObserverPair(SiteLifetimes(activations, until: snapshot?.time), FreedAddresses())), process: reader.definitions.process, activations: activations,
-      checkpoint: snapshot?.time)
+      ObserverPair(
+        ObserverPair(SiteTotals(), SiteLifetimes(activations, until: snapshot?.time)),
+        ObserverPair(FreedAddresses(), ProgramMarks(reader.marks, activations, until: snapshot?.time))),
+      process: reader.definitions.process, activations: activations, checkpoint: snapshot?.time)
     reader.replay(into: &replayer, stacks: .allocations)
     if snapshot != nil {
       blocksAtSnapshot = replayer.blocksAtCheckpoint
@@ -100,11 +104,11 @@ public struct AllocationAnalysis: Sendable {
     threads = replayer.threadTotals.sorted { $0.number < $1.number }
     eventCounts = replayer.eventCounts
     mismatchCounts = replayer.mismatchCounts
-    suspects = replayer.observer.second.second.suspects
+    suspects = replayer.observer.second.first.suspects
 
-    let totals = replayer.observer.first
-    let lifetimes = replayer.observer.second.first.lifetimes
-    let depths = replayer.observer.second.first.depths
+    let totals = replayer.observer.first.first
+    let lifetimes = replayer.observer.first.second.lifetimes
+    let depths = replayer.observer.first.second.depths
     sites = totals.totals.enumerated().map { number, total in
       let key = replayer.key(of: SiteID(UInt32(number)))
       return AllocationSite(
@@ -112,6 +116,7 @@ public struct AllocationAnalysis: Sendable {
     }
 
     let endTime = closing?.time ?? reader.chunks.lazy.filter { $0.kind == .events }.map(\.lastTime).max() ?? header.startTime
+    statements = replayer.observer.second.second.statements(at: snapshot?.time ?? endTime, isFinal: snapshot.map { $0.reason == .exit || $0.reason == .signal } ?? true)
     var samples = definitions.memorySamples
     if let closing, closing.residentBytes > 0 {
       samples.append(

@@ -43,6 +43,8 @@ public struct Finding: Hashable, Sendable {
 
   /// Why an object that something still holds should be gone.
   public struct Outliving: Hashable, Sendable {
+    /// Set if the program itself said that it should be gone.
+    public var statement: Statement?
     /// What the path begins with.
     public var origin: PathOrigin
     /// Who does not let go, in the program's terms: `static Cache.entries`, `RunLoop timer`, `task started in Session.start()`.
@@ -65,6 +67,14 @@ public struct Finding: Hashable, Sendable {
     public var oldest: Double?
     /// Objects that were there to stay after each eighth of the time from the first to the snapshot.
     public var growth: [Int]
+  }
+
+  /// What the program said that makes an object one that should be gone.
+  public enum Statement: Hashable, Sendable {
+    /// Made in a scope, and there when its grace had passed, after so many of its executions.
+    case scope(MarkPlace, executions: UInt64, executionsWithRest: UInt64, grace: Double?)
+    /// Expected to be gone: how many were in time, late and still there, and the longest delay in seconds.
+    case expectation(MarkPlace, met: UInt64, late: UInt64, violated: UInt64, longestDelay: Double?)
   }
 
   /// Something that calls the program back, and keeps what it calls until it is told to stop.

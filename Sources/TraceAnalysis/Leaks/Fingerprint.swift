@@ -6,7 +6,7 @@ enum Fingerprint {
   static func identity(of finding: Finding) -> String {
     if let outliving = finding.outliving, let last = finding.path.last {
       // What lies between the holder and the object is often a library's own, and need not be the same twice.
-      return "\(finding.verdict.rawValue)\n\(last.kind.key)|\(last.qualifiedType)|\(stable(last.allocation?.fullFunction ?? ""))\n\(stable(outliving.holder))"
+      return "\(finding.verdict.rawValue)\n\(statement(outliving.statement))\(last.kind.key)|\(last.qualifiedType)|\(stable(last.allocation?.fullFunction ?? ""))\n\(stable(outliving.holder))"
     }
     let steps = finding.path.map { step in
       // A capture's name comes from debug information, which another build may lack.
@@ -26,6 +26,14 @@ enum Fingerprint {
       best.append("used|\(stable(used.frame?.fullFunction ?? ""))")
     }
     return "\(finding.verdict.rawValue)\(finding.isLibrary ? "|library" : "")\n" + best.joined(separator: "\n")
+  }
+
+  private static func statement(_ statement: Finding.Statement?) -> String {
+    switch statement {
+    case .scope(let place, _, _, _)?: "scope \(place.name)\n"
+    case .expectation(let place, _, _, _, _)?: "expectation \(place.name) \(place.file)\n"
+    case nil: ""
+    }
   }
 
   /// FNV-1a of 64 bits, in hexadecimal.

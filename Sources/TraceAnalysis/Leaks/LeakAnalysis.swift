@@ -8,6 +8,7 @@ public final class LeakAnalysis {
   let definitions: TraceDefinitions
   private let siteKeys: [SiteKey]
   let sites: [AllocationSite]
+  public let statements: ProgramStatements
   let activations: Activations
   let clock: TraceClock
   let finder: LeakFinder
@@ -45,6 +46,7 @@ public final class LeakAnalysis {
     suspects = analysis.suspects
     definitions = analysis.definitions
     sites = analysis.sites
+    statements = analysis.statements
     clock = analysis.clock
     var diagnostics = TraceDiagnostics()
     let image = HeapImage(snapshot, in: reader, diagnostics: &diagnostics)
@@ -77,11 +79,21 @@ public final class LeakAnalysis {
   /// All findings, named; library findings last. Names are looked up for what is found only. If references dangle, or objects seem to have been
   /// used after their end, the trace's events are read once more.
   public func findings() -> [Finding] {
-    let (groups, remark) = EndedObjects.groups(of: finder, in: reader, suspects: suspects)
-    endingRemark = remark
     let names = self.names()
-    let builder = FindingBuilder(finder, groups: groups, naming: names)
-    return FindingBuilder.sorted(builder.findings() + OutlivingBuilder(self, builder: builder, naming: names).findings())
+    let builder = FindingBuilder(finder, naming: names)
+    let outliving = OutlivingBuilder(self, builder: builder, naming: names)
+    let stated = outliving.scopeFindings() + outliving.expectationFindings()
+    // What the program itself says of an object is told rather than what was concluded of it.
+    let concluded = outliving.findings().filter { finding in
+      !stated.contains { $0.path.last?.qualifiedType == finding.path.last?.qualifiedType && $0.outliving?.holder == finding.outliving?.holder }
+    }
+    return FindingBuilder.sorted(builder.findings() + stated + concluded)
+  }
+
+  /// Findings of expectations alone, of the image of a time at which one of them was not met. `totals`: what came of them in the end.
+  public func expectationFindings(_ totals: [ExpectationOutcome], places: Set<MarkPlace>) -> [Finding] {
+    let names = self.names()
+    return OutlivingBuilder(self, builder: FindingBuilder(finder, naming: names), naming: names).expectationFindings(totals, places: places)
   }
 
   /// What a suppression's pattern is held against: types, functions, modules, images and source files on the path and in the stacks of its

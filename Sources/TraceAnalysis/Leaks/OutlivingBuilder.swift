@@ -7,6 +7,7 @@ struct OutlivingBuilder {
   private let builder: FindingBuilder
   private let naming: FindingNaming
   private let holders: HolderNames
+  private let ownership: OwnershipTrees
 
   init(_ analysis: LeakAnalysis, builder: FindingBuilder, naming: FindingNaming) {
     self.analysis = analysis
@@ -14,19 +15,28 @@ struct OutlivingBuilder {
     self.builder = builder
     self.naming = naming
     holders = HolderNames(analysis.graph, naming: naming)
+    ownership = OwnershipTrees(analysis.graph)
   }
 
   /// One for each cause.
   func findings() -> [Finding] {
-    let finder = OutlivingFinder(
-      graph: graph, sites: analysis.sites, activations: analysis.activations, stacks: analysis.definitions.stacks,
-      unreachable: analysis.finder.unreachable, origin: origin)
     let groups = finder.groups { steps, shared in holders.registration(steps, after: shared) }
+    return findings(of: groups)
+  }
+
+  private var finder: OutlivingFinder {
+    OutlivingFinder(
+      graph: graph, sites: analysis.sites, activations: analysis.activations, stacks: analysis.definitions.stacks,
+      unreachable: analysis.finder.unreachable, ownership: ownership, origin: origin)
+  }
+
+  private func findings(of groups: [OutlivingGroup], statement: Finding.Statement? = nil) -> [Finding] {
     var numbers: [String: Int] = [:]
     var findings: [Finding] = []
     let objectsFirst = groups.filter { graph.type(of: $0.sample).kind == .object } + groups.filter { graph.type(of: $0.sample).kind != .object }
     for group in objectsFirst {
       var finding = finding(group)
+      finding.outliving?.statement = statement
       let identity = Fingerprint.identity(of: finding)
       if let known = numbers[identity] {
         merge(finding, into: &findings[known])
@@ -55,6 +65,50 @@ struct OutlivingBuilder {
     own.oldest = [own.oldest, added.oldest].compactMap { $0 }.max()
     if own.growth.count == added.growth.count { own.growth = zip(own.growth, added.growth).map { $0 + $1 } }
     finding.outliving = own
+  }
+
+  // MARK: What the program said
+
+  /// Findings of scopes that something was left of, for what is still there now.
+  func scopeFindings() -> [Finding] {
+    analysis.statements.scopes.flatMap { scope -> [Finding] in
+      guard !scope.rest.isEmpty else { return [] }
+      var nodes: [NodeID] = []
+      var first: [NodeID: UInt64] = [:]
+      for (block, execution) in scope.rest {
+        guard let node = node(of: block) else { continue }
+        nodes.append(node)
+        first[node] = execution
+      }
+      let statement = Finding.Statement.scope(
+        scope.place, executions: scope.executions, executionsWithRest: scope.executionsWithRest, grace: duration(scope.grace))
+      let groups = finder.groups(of: nodes) { steps, shared in holders.registration(steps, after: shared) }
+      return findings(
+        of: groups.filter { group in
+          // What is made when something is done for the first time, and never again, is no leak of every time.
+          scope.executions < 3 || group.survivors.contains { first[$0] != 0 }
+        }, statement: statement)
+    }
+  }
+
+  /// Findings of expectations that were not met, for what is still there now. `totals`: what came of them in the end, if this is an image of the
+  /// time of one of them; only those of `places` are told.
+  func expectationFindings(_ totals: [ExpectationOutcome]? = nil, places: Set<MarkPlace>? = nil) -> [Finding] {
+    analysis.statements.expectations.flatMap { outcome -> [Finding] in
+      let total = totals?.first { $0.place == outcome.place } ?? outcome
+      guard total.violated + total.late > 0, places?.contains(outcome.place) ?? true else { return [] }
+      let nodes = outcome.rest.compactMap { node(of: $0.block) }.filter { !graph.deinitialised.contains($0) }
+      let statement = Finding.Statement.expectation(
+        outcome.place, met: total.met, late: total.late, violated: total.violated, longestDelay: total.late > 0 ? duration(total.longestDelay) : nil)
+      return findings(of: finder.groups(of: nodes) { steps, shared in holders.registration(steps, after: shared) }, statement: statement)
+    }
+  }
+
+  /// A block that is live in this image.
+  private func node(of block: LiveBlock) -> NodeID? {
+    guard let found = graph.heap.block(containing: block.address), graph.heap[found].address == block.address, graph.heap[found].ordinal == block.ordinal
+    else { return nil }
+    return found.rawValue
   }
 
   // MARK: Whose work it is

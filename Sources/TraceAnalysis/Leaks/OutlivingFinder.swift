@@ -31,6 +31,8 @@ struct OutlivingFinder {
   let stacks: StackTree
   /// Nodes that no root reaches, which have verdicts of their own.
   let unreachable: NodeSet
+  /// Paths from the roots, and what hangs from what.
+  let ownership: OwnershipTrees
   /// Who made a block: is there a function of the program's in its stack, and does something but the program's main function call it?
   let origin: (SiteID) -> AllocationOrigin
 
@@ -145,6 +147,8 @@ struct OutlivingFinder {
     var needsRegistration = false
     /// Whether it holds only for objects that a sibling holds.
     var needsChain = false
+    /// The program said so: whoever holds it is told.
+    var isStated = false
     /// Survivors that it needs to be held in the same way.
     var least: Int
   }
@@ -279,30 +283,35 @@ struct OutlivingFinder {
         for node in suspicion.family.survivors { taken.insert(node) }
       }
     }
-    guard !suspicions.isEmpty else { return [] }
-    // Objects first: closures and tasks are told of where no object is.
-    suspicions.sort { isProgramObject($0.family.survivors[0]) && !isProgramObject($1.family.survivors[0]) }
-    let roots = graph.rootNodes
-    let rootCosts = roots.map { LeakAnalysis.rootCost(graph.root($0).kind) }
-    let paths = RetainPaths(graph.graph, roots: roots, rootCosts: rootCosts, kinds: ObjectGraph.owning, costs: LeakFinder.costs)
-    let dominators = DominatorTree(graph.graph, roots: roots, kinds: ObjectGraph.owning)
-    var sizes = [UInt64](repeating: 0, count: graph.graph.nodeCount)
-    for (index, block) in graph.heap.blocks.enumerated() { sizes[index] = block.size }
-    let retained = dominators.retainedSizes(sizes)
-    let counts = dominators.retainedCounts()
+    return groups(suspicions, registration)
+  }
 
+  /// Groups of objects that the program itself says should be gone: those of them that hang from others of them are left out.
+  func groups(of nodes: [NodeID], registration: RegistrationSearch) -> [OutlivingGroup] {
+    let wanted = Set(nodes)
+    let families = families(depth: 1) { !wanted.contains($0) }
+    return groups(
+      families.compactMap { family in
+        family.survivors.first.map(isTold) == true ? Suspicion(verdict: .outlived, family: family, isStated: true, least: 1) : nil
+      }, registration)
+  }
+
+  private func groups(_ unsorted: [Suspicion], _ registration: RegistrationSearch) -> [OutlivingGroup] {
+    guard !unsorted.isEmpty else { return [] }
+    // Objects first: closures and tasks are told of where no object is.
+    let suspicions = unsorted.sorted { isProgramObject($0.family.survivors[0]) && !isProgramObject($1.family.survivors[0]) }
+    let ownership = ownership
     var familyOf: [NodeID: Int] = [:]
     for (index, suspicion) in suspicions.enumerated() { for node in suspicion.family.survivors { familyOf[node] = index } }
     var groups: [OutlivingGroup] = []
     var accepted: Set<Int> = []
     for (index, suspicion) in suspicions.enumerated() where groups.count < Self.limit {
-      let found = held(suspicion, paths: paths, registration: registration)
-      for var group in found {
+      for var group in held(suspicion, paths: ownership.paths, registration: registration) {
         let members = Set(group.survivors)
         for node in group.survivors {
-          if isDominated(node, by: { members.contains($0) }, dominators) { continue }
-          group.retainedBytes &+= retained[node]
-          group.retainedBlocks &+= counts[node]
+          if isDominated(node, by: { members.contains($0) }, ownership.dominators) { continue }
+          group.retainedBytes &+= ownership.retainedSizes[node]
+          group.retainedBlocks &+= ownership.retainedCounts[node]
         }
         groups.append(group)
         accepted.insert(index)
@@ -312,13 +321,14 @@ struct OutlivingFinder {
     return groups.filter { group in
       let own = familyOf[group.sample]!
       let within = group.survivors.filter { node in
-        isDominated(node, by: { other in familyOf[other].map { accepted.contains($0) && $0 != own && isProgramObject(other) } ?? false }, dominators)
+        isDominated(
+          node, by: { other in familyOf[other].map { accepted.contains($0) && $0 != own && isProgramObject(other) } ?? false }, ownership.dominators)
       }
       if within.count * 2 > group.survivors.count { return false }
       if isProgramObject(group.sample) { return true }
       let members = Set(group.survivors)
       return !groups.contains { other in
-        isProgramObject(other.sample) && other.survivors.contains { isDominated($0, by: { members.contains($0) }, dominators) }
+        isProgramObject(other.sample) && other.survivors.contains { isDominated($0, by: { members.contains($0) }, ownership.dominators) }
       }
     }.sorted { ($0.retainedBytes, $0.survivors.count) > ($1.retainedBytes, $1.survivors.count) }
   }
@@ -373,10 +383,10 @@ struct OutlivingFinder {
       let sample = nodes[min(nodes.count, Self.detailLimit) / 2]
       guard nodes.count >= suspicion.least, let holding = holding(sample, members, counts, paths, registration) else { return nil }
       // Trees and lists are made of siblings that hold each other.
-      if case .reference(_, _, let isChain) = key, isChain != suspicion.needsChain { return nil }
+      if case .reference(_, _, let isChain) = key, !suspicion.isStated, isChain != suspicion.needsChain { return nil }
       if suspicion.needsRegistration, !holding.isRegistered { return nil }
       let (steps, place) = (holding.steps, holding.suspect)
-      if case .reference = key, !isKnownHolder(steps, place) { return nil }
+      if case .reference = key, !suspicion.isStated, !isKnownHolder(steps, place) { return nil }
       if suspicion.verdict == .accumulating, !holding.isRegistered, !isContainerOlder(steps, place, than: nodes) { return nil }
       return OutlivingGroup(
         verdict: holding.isRegistered ? .outlived : suspicion.verdict, survivors: nodes, sample: sample, path: steps, suspect: place,
@@ -461,4 +471,22 @@ struct OutlivingFinder {
       current = parent
     }
   }
+}
+
+/// What holds what in a graph, worked out when it is first asked for. For one thread at a time.
+final class OwnershipTrees {
+  private let graph: ObjectGraph
+  init(_ graph: ObjectGraph) { self.graph = graph }
+
+  /// The cheapest paths from the roots.
+  private(set) lazy var paths = RetainPaths(
+    graph.graph, roots: graph.rootNodes, rootCosts: graph.rootNodes.map { LeakAnalysis.rootCost(graph.root($0).kind) }, kinds: ObjectGraph.owning,
+    costs: LeakFinder.costs)
+  private(set) lazy var dominators = DominatorTree(graph.graph, roots: graph.rootNodes, kinds: ObjectGraph.owning)
+  private(set) lazy var retainedSizes: NodeTable<UInt64> = {
+    var sizes = [UInt64](repeating: 0, count: graph.graph.nodeCount)
+    for (index, block) in graph.heap.blocks.enumerated() { sizes[index] = block.size }
+    return dominators.retainedSizes(sizes)
+  }()
+  private(set) lazy var retainedCounts = dominators.retainedCounts()
 }

@@ -42,12 +42,12 @@ public protocol ReplayObserver {
   /// A retain or release, strong or unowned, of a live block.
   mutating func referencesChanged(_ block: LiveBlock, by event: TraceEvent)
   mutating func mismatched(_ mismatch: Mismatch, _ event: TraceEvent)
-  /// The program said something: `event.size` is the index of a mark.
-  mutating func marked(_ event: TraceEvent)
+  /// The program said something: `event.size` is the index of a mark. `strand`: who said it; `block`: what is live at the mark's address.
+  mutating func marked(_ event: TraceEvent, strand: StrandID, block: LiveBlock?)
 }
 
 extension ReplayObserver {
-  @inline(__always) public mutating func marked(_ event: TraceEvent) {}
+  @inline(__always) public mutating func marked(_ event: TraceEvent, strand: StrandID, block: LiveBlock?) {}
 }
 
 /// Two observers as one.
@@ -80,8 +80,8 @@ public struct ObserverPair<First: ReplayObserver, Second: ReplayObserver>: Repla
     first.mismatched(mismatch, event)
     second.mismatched(mismatch, event)
   }
-  @inline(__always) public mutating func marked(_ event: TraceEvent) {
-    first.marked(event)
-    second.marked(event)
+  @inline(__always) public mutating func marked(_ event: TraceEvent, strand: StrandID, block: LiveBlock?) {
+    first.marked(event, strand: strand, block: block)
+    second.marked(event, strand: strand, block: block)
   }
 }

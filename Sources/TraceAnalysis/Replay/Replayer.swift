@@ -190,7 +190,7 @@ public struct Replayer<Observer: ReplayObserver>: EventSink {
       takeReallocFailure(event)
       return .taken
     case .mark:
-      observer.marked(event)
+      observer.marked(event, strand: strand, block: event.address == 0 ? nil : blocks.find(event.address)?.pointee)
       return .taken
     case .unknown:
       report(.unknownOperation, event)

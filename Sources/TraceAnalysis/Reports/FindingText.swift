@@ -101,8 +101,25 @@ struct FindingText {
     _ = type
   }
 
+  private func words(_ statement: Finding.Statement, _ finding: Finding) -> String {
+    func words(_ place: MarkPlace) -> String {
+      "\"\(PlainText.escaped(place.name))\"\(place.file.isEmpty ? "" : " (\(PlainText.escaped(fileName(ofPath: place.file))):\(place.line))")"
+    }
+    switch statement {
+    case .scope(let place, let executions, let withRest, let grace):
+      let after = grace.map { $0 > 0 ? ", and still there \(Decimal.duration($0)) after its end" : ", and still there at its end" } ?? ""
+      let runs = executions == 1 ? "" : "; something was left after \(Decimal.grouped(withRest)) of its \(Decimal.grouped(executions)) runs"
+      return "Made in the scope \(words(place))\(after)\(runs)."
+    case .expectation(let place, let met, let late, let violated, let delay):
+      var text = "Expected to be gone: \(words(place)). \(Decimal.grouped(met)) \(met == 1 ? "was" : "were") in time"
+      if late > 0 { text += ", \(Decimal.grouped(late)) late\(delay.map { " (by up to \(Decimal.duration($0)))" } ?? "")" }
+      return text + ", \(Decimal.grouped(violated)) \(violated == 1 ? "is" : "are") still there."
+    }
+  }
+
   /// Why it should be gone.
   private func evidence(_ outliving: Finding.Outliving, _ finding: Finding) -> String {
+    if let statement = outliving.statement { return words(statement, finding) }
     let births = Decimal.grouped(outliving.births)
     guard outliving.deaths > 0, finding.verdict == .outlived else {
       return "None of the \(births) made there has ended\(outliving.registration == nil ? ", and their number grows with the work done" : "")."

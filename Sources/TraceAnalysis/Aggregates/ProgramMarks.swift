@@ -1,0 +1,315 @@
+// What became of the program's own statements: its scopes, expectations and generations.
+
+/// A place in the program that made marks of one name.
+public struct MarkPlace: Hashable, Sendable {
+  public var name: String
+  /// As the compiler gives it: `Module/File.swift`.
+  public var file: String
+  public var line: Int
+}
+
+/// All executions of one marked scope.
+public struct ScopeOutcome: Hashable, Sendable {
+  public var place: MarkPlace
+  /// Begun, and of those not ended by the snapshot or the trace's end.
+  public var executions: UInt64 = 0
+  public var open: UInt64 = 0
+  /// Blocks made inside.
+  public var births: UInt64 = 0
+  /// Executions whose end, with its grace, came to pass while something was left of them.
+  public var executionsWithRest: UInt64 = 0
+  /// What was left when the grace had passed, as many as are kept; `execution` counts from 0.
+  public var rest: [(block: LiveBlock, execution: UInt64)] = []
+  /// Ticks, of the last end.
+  public var grace: UInt64 = 0
+
+  public static func == (a: Self, b: Self) -> Bool {
+    a.place == b.place && a.executions == b.executions && a.rest.elementsEqual(b.rest) { $0.block == $1.block && $0.execution == $1.execution }
+  }
+  public func hash(into hasher: inout Hasher) { hasher.combine(place) }
+}
+
+/// All expectations that one place stated.
+public struct ExpectationOutcome: Hashable, Sendable {
+  public var place: MarkPlace
+  /// Gone in time, gone late, still there at a deadline that has passed, and not yet due when the trace or the snapshot came.
+  public var met: UInt64 = 0
+  public var late: UInt64 = 0
+  public var violated: UInt64 = 0
+  public var undecided: UInt64 = 0
+  /// Of objects that were not seen being made: nothing can be said.
+  public var unknown: UInt64 = 0
+  /// Ticks: the longest that one was late.
+  public var longestDelay: UInt64 = 0
+  /// Objects that were still there at their deadline, as many as are kept.
+  public var rest: [Rest] = []
+
+  public struct Rest: Hashable, Sendable {
+    public var block: LiveBlock
+    public var number: UInt64
+    public var deadline: UInt64
+    /// When it went after all; nil if it did not.
+    public var end: UInt64?
+  }
+}
+
+/// A generation of objects: those made from one mark to the next.
+public struct GenerationStart: Hashable, Sendable {
+  public var place: MarkPlace
+  /// Ticks.
+  public var time: UInt64
+}
+
+/// Everything the program stated, and what came of it.
+public struct ProgramStatements: Sendable {
+  public var scopes: [ScopeOutcome] = []
+  public var expectations: [ExpectationOutcome] = []
+  public var generations: [GenerationStart] = []
+  public var isEmpty: Bool { scopes.isEmpty && expectations.isEmpty && generations.isEmpty }
+}
+
+/// Watches scopes and expectations.
+///
+/// What is made in a scope is what its thread, or its task, makes between its beginning and its end, and what is made meanwhile by tasks that were made in
+/// it. Memory in proportion to the scopes that are open or in their grace, the live blocks made in them, and the expectations that are not settled. For
+/// programs without marks it costs a comparison an event.
+struct ProgramMarks: ReplayObserver {
+  /// So much of what is left is kept by itself, for each place.
+  private static let restLimit = 10_000
+
+  private final class Scope {
+    let place: Int
+    let execution: UInt64
+    /// The scope around it on the same strand.
+    let outer: Scope?
+    var live: [UInt64: LiveBlock] = [:]
+    var isOpen = true
+    init(place: Int, execution: UInt64, outer: Scope?) { (self.place, self.execution, self.outer) = (place, execution, outer) }
+  }
+
+  private struct Deadline: Comparable {
+    var time: UInt64
+    var scope: Scope
+    static func < (a: Deadline, b: Deadline) -> Bool { a.time < b.time }
+    static func == (a: Deadline, b: Deadline) -> Bool { a.time == b.time }
+  }
+
+  private final class State {
+    var isUsed = false
+    var scopePlaces: [MarkPlace: Int] = [:]
+    var expectationPlaces: [MarkPlace: Int] = [:]
+    var statements = ProgramStatements()
+    /// Open scopes by number, and the innermost of each strand.
+    var open: [UInt64: Scope] = [:]
+    var innermost: [UInt32: Scope] = [:]
+    /// Strands that were made in a scope, or that were looked at and were not.
+    var inherited: [UInt32: Scope?] = [:]
+    /// By address: the innermost scope that a live block was made in.
+    var scopeOfBlock: [UInt64: Scope] = [:]
+    /// Scopes in their grace, in order of its end where graces are alike.
+    var waiting: [Deadline] = []
+    var nextWaiting = 0
+    var nextDeadline = UInt64.max
+    /// By address.
+    var expected: [UInt64: [(place: Int, rest: ExpectationOutcome.Rest)]] = [:]
+  }
+
+  private let state = State()
+  private let marks: MarkTable
+  private let activations: ActivationTracker
+  private let end: UInt64
+  private var isUsed = false
+
+  init(_ marks: MarkTable, _ activations: ActivationTracker, until end: UInt64?) {
+    self.marks = marks
+    self.activations = activations
+    self.end = end ?? .max
+  }
+
+  // MARK: Marks
+
+  mutating func marked(_ event: TraceEvent, strand: StrandID, block: LiveBlock?) {
+    guard event.time <= end else { return }
+    isUsed = true
+    let mark = marks.marks[Int(event.size)]
+    settle(upTo: event.time)
+    switch mark.kind {
+    case .scopeBegin: begin(mark, strand)
+    case .scopeEnd: finish(mark, strand, at: event.time)
+    case .generation: state.statements.generations.append(GenerationStart(place: place(of: mark), time: event.time))
+    case .expectation: expect(mark, block)
+    }
+  }
+
+  private func place(of mark: TraceMark) -> MarkPlace { MarkPlace(name: marks.text(mark.name), file: marks.text(mark.file), line: Int(mark.line)) }
+
+  private func begin(_ mark: TraceMark, _ strand: StrandID) {
+    let place = place(of: mark)
+    let index = state.scopePlaces[place] ?? {
+      state.statements.scopes.append(ScopeOutcome(place: place))
+      state.scopePlaces[place] = state.statements.scopes.count - 1
+      return state.statements.scopes.count - 1
+    }()
+    let scope = Scope(place: index, execution: state.statements.scopes[index].executions, outer: current(strand))
+    state.statements.scopes[index].executions += 1
+    state.statements.scopes[index].open += 1
+    state.open[mark.number] = scope
+    state.innermost[strand.rawValue] = scope
+  }
+
+  private func finish(_ mark: TraceMark, _ strand: StrandID, at time: UInt64) {
+    guard let scope = state.open.removeValue(forKey: mark.number) else { return }
+    scope.isOpen = false
+    state.statements.scopes[scope.place].open -= 1
+    state.statements.scopes[scope.place].grace = mark.grace
+    // Scopes that overlap end in any order: the innermost that is still open counts.
+    for (key, innermost) in state.innermost where innermost === scope {
+      var next: Scope? = scope.outer
+      while let found = next, !found.isOpen { next = found.outer }
+      state.innermost[key] = next
+    }
+    if scope.live.isEmpty { return }
+    let (deadline, overflow) = time.addingReportingOverflow(mark.grace)
+    let entry = Deadline(time: overflow ? .max : deadline, scope: scope)
+    var index = state.waiting.count
+    while index > state.nextWaiting, entry < state.waiting[index - 1] { index -= 1 }
+    state.waiting.insert(entry, at: index)
+    state.nextDeadline = state.waiting[state.nextWaiting].time
+  }
+
+  private func expect(_ mark: TraceMark, _ block: LiveBlock?) {
+    let place = place(of: mark)
+    let index = state.expectationPlaces[place] ?? {
+      state.statements.expectations.append(ExpectationOutcome(place: place))
+      state.expectationPlaces[place] = state.statements.expectations.count - 1
+      return state.statements.expectations.count - 1
+    }()
+    guard let block else {
+      state.statements.expectations[index].unknown += 1
+      return
+    }
+    state.expected[block.address, default: []].append(
+      (index, ExpectationOutcome.Rest(block: block, number: mark.number, deadline: mark.deadline, end: nil)))
+  }
+
+  // MARK: Blocks
+
+  /// The innermost open scope of a strand: one that was begun there, or in which its task was made.
+  private func current(_ strand: StrandID) -> Scope? {
+    if let own = state.innermost[strand.rawValue] { return own }
+    if let known = state.inherited[strand.rawValue] { return opened(known) }
+    let block = activations[strand].block
+    let scope = block == 0 ? nil : state.scopeOfBlock[block]
+    // A task whose block was made in no scope never comes to be in one.
+    state.inherited[strand.rawValue] = .some(scope)
+    return opened(scope)
+  }
+
+  private func opened(_ scope: Scope?) -> Scope? {
+    var next = scope
+    while let found = next, !found.isOpen { next = found.outer }
+    return next
+  }
+
+  @inline(__always)
+  mutating func blockAllocated(_ block: LiveBlock, by event: TraceEvent) {
+    if isUsed { noteBirth(block, event) }
+  }
+
+  @inline(never)
+  private func noteBirth(_ block: LiveBlock, _ event: TraceEvent) {
+    guard event.time <= end else { return }
+    settle(upTo: event.time)
+    guard !state.open.isEmpty, let innermost = current(block.strand) else { return }
+    state.scopeOfBlock[block.address] = innermost
+    var next: Scope? = innermost
+    while let scope = next {
+      if scope.isOpen {
+        scope.live[block.address] = block
+        state.statements.scopes[scope.place].births += 1
+      }
+      next = scope.outer
+    }
+  }
+
+  @inline(__always)
+  mutating func blockFreed(_ block: LiveBlock, by event: TraceEvent) {
+    if isUsed { noteDeath(block, event) }
+  }
+
+  @inline(never)
+  private func noteDeath(_ block: LiveBlock, _ event: TraceEvent) {
+    guard event.time <= end else { return }
+    settle(upTo: event.time)
+    if let innermost = state.scopeOfBlock.removeValue(forKey: block.address) {
+      var next: Scope? = innermost
+      while let scope = next {
+        scope.live[block.address] = nil
+        next = scope.outer
+      }
+    }
+    guard let expected = state.expected.removeValue(forKey: block.address) else { return }
+    for (place, var rest) in expected {
+      if event.time <= rest.deadline {
+        state.statements.expectations[place].met += 1
+      } else {
+        state.statements.expectations[place].late += 1
+        rest.end = event.time
+        if state.statements.expectations[place].rest.count < Self.restLimit { state.statements.expectations[place].rest.append(rest) }
+        let delay = event.time - rest.deadline
+        if delay > state.statements.expectations[place].longestDelay { state.statements.expectations[place].longestDelay = delay }
+      }
+    }
+  }
+
+  mutating func blockRestored(_ block: LiveBlock, by event: TraceEvent) {}
+  @inline(__always) mutating func referencesChanged(_ block: LiveBlock, by event: TraceEvent) {}
+  @inline(__always) mutating func mismatched(_ mismatch: Mismatch, _ event: TraceEvent) {}
+
+  /// Looks at what is left of scopes whose grace has passed.
+  private func settle(upTo time: UInt64) {
+    guard state.nextDeadline < time else { return }
+    while state.nextWaiting < state.waiting.count, state.waiting[state.nextWaiting].time < time {
+      settle(state.waiting[state.nextWaiting].scope)
+      state.nextWaiting += 1
+    }
+    if state.nextWaiting > 4096, state.nextWaiting * 2 > state.waiting.count {
+      state.waiting.removeFirst(state.nextWaiting)
+      state.nextWaiting = 0
+    }
+    state.nextDeadline = state.nextWaiting < state.waiting.count ? state.waiting[state.nextWaiting].time : .max
+  }
+
+  private func settle(_ scope: Scope) {
+    guard !scope.live.isEmpty else { return }
+    state.statements.scopes[scope.place].executionsWithRest += 1
+    let room = Self.restLimit - state.statements.scopes[scope.place].rest.count
+    for block in scope.live.values.sorted(by: { $0.ordinal < $1.ordinal }).prefix(max(0, room)) {
+      state.statements.scopes[scope.place].rest.append((block, scope.execution))
+    }
+    scope.live = [:]
+  }
+
+  // MARK: Results
+
+  /// What came of everything, as things stood at `time`, in ticks: a snapshot's, or the end of the trace. At the end of the process nothing is given
+  /// more time (`isFinal`).
+  func statements(at time: UInt64, isFinal: Bool) -> ProgramStatements {
+    for entry in state.waiting[state.nextWaiting...] where isFinal || entry.time < time { settle(entry.scope) }
+    state.nextWaiting = state.waiting.count
+    state.nextDeadline = .max
+    for (_, expected) in state.expected {
+      for (place, rest) in expected {
+        if rest.deadline > time {
+          state.statements.expectations[place].undecided += 1
+        } else {
+          state.statements.expectations[place].violated += 1
+          if state.statements.expectations[place].rest.count < Self.restLimit { state.statements.expectations[place].rest.append(rest) }
+        }
+      }
+    }
+    state.expected = [:]
+    for index in state.statements.expectations.indices { state.statements.expectations[index].rest.sort { $0.number < $1.number } }
+    return state.statements
+  }
+}
