@@ -44,6 +44,7 @@ enum FindingJSON {
     case .signal: "signal"
     case .request: "request"
     case .call: "call"
+    case .expectation: "expectation"
     case .other(let n): "unknown(\(n))"
     }
   }

@@ -55,7 +55,7 @@ struct FindingText {
     switch snapshot.reason {
     case .exit: "at exit"
     case .signal: "when a signal ended the program"
-    case .request, .call, .other: snapshot.label.isEmpty ? "in snapshot \(snapshot.number)" : "in snapshot \"\(PlainText.escaped(snapshot.label))\""
+    case .request, .call, .expectation, .other: snapshot.label.isEmpty ? "in snapshot \(snapshot.number)" : "in snapshot \"\(PlainText.escaped(snapshot.label))\""
     }
   }
 
