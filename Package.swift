@@ -7,6 +7,8 @@ let package = Package(
   products: [
     .executable(name: "leaktrace", targets: ["leaktrace"]),
     .library(name: "TraceAnalysis", targets: ["TraceAnalysis"]),
+    .library(name: "LeakTrace", targets: ["LeakTrace"]),
+    .library(name: "LeakTraceTesting", targets: ["LeakTraceTesting"]),
   ],
   dependencies: [
     .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2")
@@ -29,6 +31,11 @@ let package = Package(
     .executableTarget(
       name: "leaktrace",
       dependencies: ["TraceAnalysis", .product(name: "ArgumentParser", package: "swift-argument-parser")]),
+
+    // What programs link to say what they expect, and their tests to fail by it. They know the recorder by the names of its functions alone.
+    .target(name: "CLeakTrace"),
+    .target(name: "LeakTrace", dependencies: ["CLeakTrace"]),
+    .target(name: "LeakTraceTesting", dependencies: ["LeakTrace"]),
 
     // Builds traces for tests.
     .target(name: "TraceTestSupport", dependencies: ["TraceAnalysis"], path: "Tests/TraceTestSupport"),
