@@ -7,7 +7,7 @@ import TraceTestSupport
   private let base: UInt64 = 0x7000_0000_0000
 
   private func block(_ address: UInt64, _ size: UInt64) -> LiveBlock {
-    LiveBlock(address: address, size: size, birthTime: 0, site: SiteID(0), threadIndex: 0, ordinal: 0)
+    LiveBlock(address: address, size: size, birthTime: 0, site: SiteID(0))
   }
 
   private func image(_ path: String, _ range: Range<UInt64>) -> LoadedImage {

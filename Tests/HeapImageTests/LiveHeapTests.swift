@@ -4,7 +4,7 @@ import TraceTestSupport
 @testable import TraceAnalysis
 
 private func block(_ address: UInt64, _ size: UInt64) -> LiveBlock {
-  LiveBlock(address: address, size: size, birthTime: 0, site: SiteID(0), threadIndex: 0, ordinal: 0)
+  LiveBlock(address: address, size: size, birthTime: 0, site: SiteID(0))
 }
 
 @Suite struct LiveHeapTests {

@@ -67,6 +67,7 @@ struct NaiveHeap {
       } else {
         mismatches[.orphanReallocFailure, default: 0] += 1
       }
+    case .mark: break
     case .retain, .release, .unownedRetain, .unownedRelease:
       guard let block = live[event.address] else {
         mismatches[event.address == 0 ? .nullAddress : .unknownObject, default: 0] += 1
@@ -170,12 +171,12 @@ struct NaiveHeap {
       if let found = table.find(address) {
         #expect(found.pointee.size == oracle[address])
         if random.oneIn(2) {
-          table.remove(found)
+          #expect(table.remove(address)?.size == oracle[address])
           oracle[address] = nil
         }
       } else {
         #expect(oracle[address] == nil)
-        table.insert(LiveBlock(address: address, size: step, birthTime: 0, site: SiteID(0), threadIndex: 0, ordinal: 0))
+        table.insert(LiveBlock(address: address, size: step, birthTime: 0, site: SiteID(0)))
         oracle[address] = step
       }
     }

@@ -7,6 +7,10 @@ public struct AllocationSite: Hashable, Sendable {
   /// Type ID; 0 but for Swift objects.
   public var type: UInt32
   public var total: SiteTotal
+  /// Up to the snapshot, if there is one.
+  public var lifetime: SiteLifetime
+  /// Frames of the stack.
+  public var depth: UInt32
 }
 
 /// The heap at one moment beside what the system gave the process for it.
@@ -41,6 +45,8 @@ public struct AllocationAnalysis: Sendable {
   public var atPeak: MemoryMoment
   /// What was live at the snapshot that was asked for; sites index `sites`.
   public var blocksAtSnapshot: [LiveBlock] = []
+  /// Where control was then.
+  public var activationsAtSnapshot = Activations(frames: [:])
 
   public var eventCount: UInt64 { eventCounts.reduce(0) { $0 &+ $1 } }
 
@@ -73,8 +79,15 @@ public struct AllocationAnalysis: Sendable {
   ///
   /// `snapshot`: what was live when it was taken is kept as well, in memory in proportion to that.
   public init(_ reader: TraceReader, snapshot: TraceSnapshot? = nil) {
-    let replayer = Replayer.replay(reader, SiteTotals(), checkpoint: snapshot?.time)
-    if snapshot != nil { blocksAtSnapshot = replayer.blocksAtCheckpoint }
+    let activations = ActivationTracker(stacks: reader.definitions.stacks)
+    var replayer = Replayer(
+      ObserverPair(SiteTotals(), SiteLifetimes(activations, until: snapshot?.time)), process: reader.definitions.process, activations: activations,
+      checkpoint: snapshot?.time)
+    reader.replay(into: &replayer, stacks: .allocations)
+    if snapshot != nil {
+      blocksAtSnapshot = replayer.blocksAtCheckpoint
+      activationsAtSnapshot = replayer.activationsAtCheckpoint
+    }
     header = reader.header
     clock = reader.clock
     definitions = reader.definitions
@@ -86,12 +99,15 @@ public struct AllocationAnalysis: Sendable {
     eventCounts = replayer.eventCounts
     mismatchCounts = replayer.mismatchCounts
 
-    sites = replayer.observer.totals.enumerated().map { number, total in
+    let totals = replayer.observer.first
+    let lifetimes = replayer.observer.second.lifetimes
+    let depths = replayer.observer.second.depths
+    sites = totals.totals.enumerated().map { number, total in
       let key = replayer.key(of: SiteID(UInt32(number)))
-      return AllocationSite(operation: key.operation, stack: key.stack, type: key.type, total: total)
+      return AllocationSite(
+        operation: key.operation, stack: key.stack, type: key.type, total: total, lifetime: lifetimes[number], depth: depths[number])
     }
 
-    let totals = replayer.observer
     let endTime = closing?.time ?? reader.chunks.lazy.filter { $0.kind == .events }.map(\.lastTime).max() ?? header.startTime
     var samples = definitions.memorySamples
     if let closing, closing.residentBytes > 0 {

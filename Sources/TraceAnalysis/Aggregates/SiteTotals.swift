@@ -43,7 +43,7 @@ public struct SiteTotal: Hashable, Sendable, BitwiseCopyable {
 /// A reference in all but name: copies share their rows. Arithmetic wraps: only a forged trace gets that far.
 public struct SiteTotals: ReplayObserver {
   /// A block freed with at most this many other allocations of its thread in between is temporary.
-  public static let temporaryDistance: UInt64 = 1
+  public static let temporaryDistance: UInt32 = 1
 
   private struct Row: BitwiseCopyable {
     var total = SiteTotal()
@@ -54,7 +54,7 @@ public struct SiteTotals: ReplayObserver {
   private let rows = RowTable(blank: Row())
   private struct ThreadRow: BitwiseCopyable {
     var number: UInt32 = 0
-    var allocations: UInt64 = 0
+    var allocations: UInt32 = 0
   }
   private let threads = RowTable(blank: ThreadRow())
   private var peakNumber: UInt64 = 0
@@ -112,7 +112,7 @@ public struct SiteTotals: ReplayObserver {
     rows.reach(site)
     let thread = Int(block.threadIndex)
     threads.reach(thread)
-    threads[thread].pointee = ThreadRow(number: event.thread, allocations: block.ordinal &+ 1)
+    threads[thread].pointee = ThreadRow(number: event.thread, allocations: block.threadOrdinal &+ 1)
     rows[site].pointee.total.allocatedBlocks &+= 1
     rows[site].pointee.total.allocatedBytes &+= block.size
     add(block, at: event.time)
@@ -128,7 +128,7 @@ public struct SiteTotals: ReplayObserver {
     liveBytes &-= block.size
     let thread = threads[Int(block.threadIndex)].pointee
     if event.operation == .free || event.operation == .operatorDelete, event.thread == thread.number,
-      thread.allocations &- block.ordinal &- 1 <= Self.temporaryDistance
+      thread.allocations &- block.threadOrdinal &- 1 <= Self.temporaryDistance
     {
       row.pointee.total.temporaryBlocks &+= 1
       row.pointee.total.temporaryBytes &+= block.size

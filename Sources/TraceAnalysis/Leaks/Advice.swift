@@ -18,6 +18,27 @@ enum Advice {
     case .dangling:
       let field = finding.path.first.flatMap { step in step.reference.map { described($0, of: step) } } ?? "the reference"
       return ["\(field) is not counted and its target is gone: clear it when the target ends, or make it weak."]
+    case .outlived, .accumulating: return outlivingAdvice(finding)
+    }
+  }
+
+  // MARK: What should be gone
+
+  private static func outlivingAdvice(_ finding: Finding) -> [String] {
+    guard let outliving = finding.outliving, let object = finding.path.last else { return [] }
+    let type = object.type
+    switch outliving.registration {
+    case .timer?: return ["Let go: call invalidate() on the timer when \(type) is done, and capture it weakly in the timer's block."]
+    case .observer?: return ["Let go: remove the observer when \(type) is done, and capture it weakly in the block."]
+    case .dispatchSource?: return ["Let go: call cancel() on the dispatch source when \(type) is done, and capture it weakly in the handler."]
+    case .dispatchWork?: return ["Let go: keep the DispatchWorkItem and cancel() it when \(type) is done, or capture weakly what it does not need."]
+    case .task?: return ["Let go: keep the task and cancel() it when \(type) is done; in the task, check Task.isCancelled, and let sleeps and loops end."]
+    case .eventLoop?: return ["Let go: cancel() the scheduled or repeated task when \(type) is done."]
+    case .urlSession?: return ["Let go: call finishTasksAndInvalidate() on the session when \(type) is done."]
+    case nil:
+      let place = outliving.holder
+      if finding.verdict == .accumulating { return ["\(place) only grows: remove what is done with, or give it a limit."] }
+      return ["\(place) still refers to what is done with: remove it there when \(type) ends."]
     }
   }
 

@@ -41,6 +41,37 @@ public struct Finding: Hashable, Sendable {
     public var bytes: ByteCount
   }
 
+  /// Why an object that something still holds should be gone.
+  public struct Outliving: Hashable, Sendable {
+    /// What the path begins with.
+    public var origin: PathOrigin
+    /// Who does not let go, in the program's terms: `static Cache.entries`, `RunLoop timer`, `task started in Session.start()`.
+    public var holder: String
+    /// What kind of registration that is; nil for the program's own collections and fields.
+    public var registration: Registration?
+    /// Index in the path of the object that the suspect reference leads to; 0 where that is the root's own.
+    public var suspect: Int
+    /// All objects made at its site, and how many of them have ended.
+    public var births: UInt64
+    public var deaths: UInt64
+    /// The function within which nearly all that ended did so; nil if no call of the program's is left by then.
+    public var scope: SourceFrame?
+    /// Percent of those that ended which ended there.
+    public var scopeShare: Int
+    /// Seconds: an upper bound of what nine in ten siblings lived.
+    public var siblingLifetime: Double?
+    /// Seconds.
+    public var youngest: Double?
+    public var oldest: Double?
+    /// Objects that were there to stay after each eighth of the time from the first to the snapshot.
+    public var growth: [Int]
+  }
+
+  /// Something that calls the program back, and keeps what it calls until it is told to stop.
+  public enum Registration: String, Hashable, Sendable {
+    case timer, observer, dispatchSource, dispatchWork, task, eventLoop, urlSession
+  }
+
   public var verdict: Verdict
   /// Set if it was made and is held inside the platform's libraries alone: why it is not the program's.
   public var libraryReason: String?
@@ -54,6 +85,8 @@ public struct Finding: Hashable, Sendable {
   public var held: [HeldType]
   /// For a lost object its strong references by count, and how many of them are accounted for.
   public var referenceCount: ReferenceCount?
+  /// Of what outlived its scope, or accumulates.
+  public var outliving: Outliving?
   public var advice: [String]
   /// Equal for equal causes, in this run and in others of the same or another build.
   public var fingerprint: String

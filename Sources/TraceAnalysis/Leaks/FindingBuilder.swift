@@ -33,7 +33,12 @@ struct FindingBuilder {
       }
     }
     for index in findings.indices { findings[index].advice = Advice.lines(for: findings[index]) }
-    return findings.sorted {
+    return Self.sorted(findings)
+  }
+
+  /// The program's first; in each part those that retain most.
+  static func sorted(_ findings: [Finding]) -> [Finding] {
+    findings.sorted {
       if $0.isLibrary != $1.isLibrary { return !$0.isLibrary }
       if $0.retainedBytes != $1.retainedBytes { return $0.retainedBytes > $1.retainedBytes }
       return ($0.instances, $0.fingerprint) > ($1.instances, $1.fingerprint)

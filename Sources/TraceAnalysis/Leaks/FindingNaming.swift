@@ -88,6 +88,9 @@ final class FindingNaming {
     return frames
   }
 
+  /// The functions of one frame, what was inlined there first.
+  func frames(for frame: StackFrame) -> [SourceFrame] { naming.frames(for: frame.key, in: frame.image.map { definitions.images[$0].image }) }
+
   func stack(of node: NodeID) -> StackID { siteKeys(graph.heap[BlockID(node)].site).stack }
 
   /// The program's innermost frame that is not an initialiser of the allocated type.

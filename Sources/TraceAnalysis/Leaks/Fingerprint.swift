@@ -4,6 +4,10 @@ enum Fingerprint {
   /// Everything that identifies a cause, as text: the verdict, and types, edges and allocating functions along the path; of a cycle the
   /// rotation that comes first, since where it begins is arbitrary.
   static func identity(of finding: Finding) -> String {
+    if let outliving = finding.outliving, let last = finding.path.last {
+      // What lies between the holder and the object is often a library's own, and need not be the same twice.
+      return "\(finding.verdict.rawValue)\n\(last.kind.key)|\(last.qualifiedType)|\(stable(last.allocation?.fullFunction ?? ""))\n\(stable(outliving.holder))"
+    }
     let steps = finding.path.map { step in
       // A capture's name comes from debug information, which another build may lack.
       let reference = step.reference.map { "\($0.isCapture ? "capture" : $0.name)/\($0.strength.key)" } ?? ""

@@ -5,8 +5,11 @@ public final class LeakAnalysis {
   public let snapshot: TraceSnapshot
   public let graph: ObjectGraph
   public private(set) var diagnostics: TraceDiagnostics
-  private let definitions: TraceDefinitions
+  let definitions: TraceDefinitions
   private let siteKeys: [SiteKey]
+  let sites: [AllocationSite]
+  let activations: Activations
+  let clock: TraceClock
   let finder: LeakFinder
   private let naming: any FrameNaming
 
@@ -36,6 +39,9 @@ public final class LeakAnalysis {
     self.snapshot = snapshot
     self.naming = naming
     definitions = analysis.definitions
+    sites = analysis.sites
+    activations = analysis.activationsAtSnapshot
+    clock = analysis.clock
     var diagnostics = TraceDiagnostics()
     let image = HeapImage(snapshot, in: reader, diagnostics: &diagnostics)
     self.diagnostics = diagnostics
@@ -56,7 +62,11 @@ public final class LeakAnalysis {
   }
 
   /// All findings, named; library findings last. Names are looked up for what is found only.
-  public func findings() -> [Finding] { FindingBuilder(finder, naming: names()).findings() }
+  public func findings() -> [Finding] {
+    let names = self.names()
+    let builder = FindingBuilder(finder, naming: names)
+    return FindingBuilder.sorted(builder.findings() + OutlivingBuilder(self, builder: builder, naming: names).findings())
+  }
 
   /// What a suppression's pattern is held against: types, functions, modules, images and source files on the path and in the stacks of its
   /// allocations.

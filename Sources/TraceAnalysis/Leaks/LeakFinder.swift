@@ -12,6 +12,10 @@ public enum Verdict: String, CaseIterable, Hashable, Sendable {
   case suspended
   /// A live object refers to memory that has been freed.
   case dangling
+  /// Reachable, but its scope has ended, and its siblings with it.
+  case outlived
+  /// Reachable, like all of its kind, of which there are more and more.
+  case accumulating
 }
 
 /// Instances of one shape from the same allocation sites, with one of them to be shown.

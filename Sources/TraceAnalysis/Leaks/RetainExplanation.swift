@@ -51,15 +51,7 @@ extension LeakAnalysis {
     guard !targets.isEmpty else { return RetainAnswer(groups: [], ways: 0, matches: 0) }
     let heap = graph.graph
     let roots = graph.rootNodes
-    let rootCosts = roots.map { node -> UInt8 in
-      switch graph.root(node).kind {
-      case .global: 0
-      case .threadLocal: 4
-      case .stack: 8
-      case .registers: 12
-      case .mapping: 30
-      }
-    }
+    let rootCosts = roots.map { Self.rootCost(graph.root($0).kind) }
     let paths = RetainPaths(heap, roots: roots, rootCosts: rootCosts, kinds: ObjectGraph.owning, costs: LeakFinder.costs)
     let isAnyLeaked = targets.contains { !paths.reaches($0) }
     let leaked = isAnyLeaked ? leakedPaths() : nil
@@ -133,7 +125,7 @@ extension LeakAnalysis {
       }
       var shape = known[current] ?? {
         let head = PathShape(first: 1, second: 2).continued(by: graph.isRoot(current) ? 1 : 0)
-        return head.continued(by: graph.isRoot(current) ? analysis.rootKey(current) : UInt64(graph.nodeTypes[Int(current)]))
+        return head.continued(by: graph.isRoot(current) ? LeakAnalysis.rootKey(graph.root(current).kind) : UInt64(graph.nodeTypes[Int(current)]))
       }()
       known[current] = shape
       for next in pending.reversed() {
@@ -145,8 +137,20 @@ extension LeakAnalysis {
     }
   }
 
-  private func rootKey(_ root: NodeID) -> UInt64 {
-    switch graph.root(root).kind {
+  /// What a path that begins at a root of a kind costs to begin with: of several ways the one that people know by name is shown.
+  static func rootCost(_ kind: HeapRoot.Kind) -> UInt8 {
+    switch kind {
+    case .global: 0
+    case .threadLocal: 4
+    case .stack: 8
+    case .registers: 12
+    case .mapping: 30
+    }
+  }
+
+  /// Equal for roots that hold in the same way.
+  static func rootKey(_ kind: HeapRoot.Kind) -> UInt64 {
+    switch kind {
     case .global(let image): UInt64(image) << 8
     case .stack: 1
     case .registers: 2

@@ -7,6 +7,12 @@ public struct SiteID: Hashable, Comparable, Sendable, BitwiseCopyable {
   public static func < (a: Self, b: Self) -> Bool { a.rawValue < b.rawValue }
 }
 
+/// Index into the replay's strands: a thread outside of tasks, or a task on whatever threads it ran. Dense, from 0.
+public struct StrandID: Hashable, Sendable, BitwiseCopyable {
+  public var rawValue: UInt32
+  @inline(__always) public init(_ rawValue: UInt32) { self.rawValue = rawValue }
+}
+
 /// A live block, as its allocation was recorded.
 public struct LiveBlock: Hashable, Sendable, BitwiseCopyable {
   public var address: UInt64
@@ -14,19 +20,35 @@ public struct LiveBlock: Hashable, Sendable, BitwiseCopyable {
   public var size: UInt64
   /// Ticks.
   public var birthTime: UInt64
+  /// How many allocations the process had made before it.
+  public var ordinal: UInt64
   public var site: SiteID
   /// Index into the replay's threads, not the thread's number.
   public var threadIndex: UInt32
-  /// How many allocations its thread had made before it.
-  public var ordinal: UInt64
+  /// How many allocations its thread had made before it, modulo 2^32.
+  public var threadOrdinal: UInt32
+  /// What control was in when it was made.
+  public var strand: StrandID
+  /// When it was last retained or released, in `useUnit`s of ticks; 0 if it never was.
+  public var lastUse: UInt32 = 0
+  /// A task lives in it, which has a strand.
+  public var hasTask = false
+
+  /// Ticks: fine enough to tell a request from the next, coarse enough that 32 bits last for weeks.
+  public static let useUnit: UInt64 = 1 << 20
 
   @inline(__always)
-  public init(address: UInt64, size: UInt64, birthTime: UInt64, site: SiteID, threadIndex: UInt32, ordinal: UInt64) {
+  public init(
+    address: UInt64, size: UInt64, birthTime: UInt64, site: SiteID, threadIndex: UInt32 = 0, ordinal: UInt64 = 0, threadOrdinal: UInt32 = 0,
+    strand: StrandID = StrandID(0)
+  ) {
     self.address = address
     self.size = size
     self.birthTime = birthTime
+    self.ordinal = ordinal
     self.site = site
     self.threadIndex = threadIndex
-    self.ordinal = ordinal
+    self.threadOrdinal = threadOrdinal
+    self.strand = strand
   }
 }

@@ -27,21 +27,35 @@ public struct Replayer<Observer: ReplayObserver>: EventSink {
   private struct ThreadState: BitwiseCopyable {
     var total: ThreadTotal
     /// The block it gave to realloc last; at address 0 if none.
-    var reallocated = LiveBlock(address: 0, size: 0, birthTime: 0, site: SiteID(0), threadIndex: 0, ordinal: 0)
+    var reallocated = LiveBlock(address: 0, size: 0, birthTime: 0, site: SiteID(0))
     /// Address of a block given to realloc that was an orphan.
     var orphanRealloc: UInt64 = 0
   }
 
   /// `isForked`: the process began as a fork, so that frees of what was never seen allocated are to be expected.
-  public init(_ observer: Observer, process: ProcessRecord, checkpoint: UInt64? = nil) {
+  public init(_ observer: Observer, process: ProcessRecord, stacks: StackTree, checkpoint: UInt64? = nil) {
+    self.init(observer, process: process, activations: ActivationTracker(stacks: stacks), checkpoint: checkpoint)
+  }
+
+  /// With a tracker that the observer asks as well.
+  init(_ observer: Observer, process: ProcessRecord, activations: ActivationTracker, checkpoint: UInt64? = nil) {
     self.observer = observer
+    self.activations = activations
     isForked = process.isForked
     self.checkpoint = checkpoint ?? .max
   }
 
+  private let activations: ActivationTracker
+  /// Allocations of all threads so far.
+  private var allocationCount: UInt64 = 0
+
   /// Ticks. What is live after the events up to and including this time is kept in `blocksAtCheckpoint`.
   private let checkpoint: UInt64
   private var keptBlocks: [LiveBlock]?
+  private var keptActivations: Activations?
+
+  /// Where control was at the checkpoint; where it is now if no event came after it.
+  public var activationsAtCheckpoint: Activations { keptActivations ?? activations.present }
 
   /// The blocks that were live at the checkpoint, in no particular order; those live now if no event came after it.
   public var blocksAtCheckpoint: [LiveBlock] { keptBlocks ?? liveBlocks }
@@ -55,7 +69,8 @@ public struct Replayer<Observer: ReplayObserver>: EventSink {
 
   /// Replays a whole trace and gives the observer back, with what is live at the end.
   public static func replay(_ reader: TraceReader, _ observer: Observer, checkpoint: UInt64? = nil) -> Replayer {
-    var replayer = Replayer(observer, process: reader.definitions.process, checkpoint: checkpoint)
+    let activations = ActivationTracker(stacks: reader.definitions.stacks)
+    var replayer = Replayer(observer, process: reader.definitions.process, activations: activations, checkpoint: checkpoint)
     reader.replay(into: &replayer, stacks: .allocations)
     return replayer
   }
@@ -100,8 +115,9 @@ public struct Replayer<Observer: ReplayObserver>: EventSink {
 
   @inline(__always)
   public mutating func take(_ event: TraceEvent, mayWait: Bool) -> EventVerdict {
-    if event.time > checkpoint, keptBlocks == nil { keptBlocks = liveBlocks }
-    let verdict = apply(event, mayWait: mayWait)
+    if event.time > checkpoint, keptBlocks == nil { reachCheckpoint() }
+    let strand = advance(event)
+    let verdict = apply(event, strand, mayWait: mayWait)
     if verdict == .taken, event.operation != .mark {
       countsByOperation[Int(event.operation.rawValue)].pointee &+= 1
       let thread = index(of: event.thread)
@@ -110,27 +126,54 @@ public struct Replayer<Observer: ReplayObserver>: EventSink {
     return verdict
   }
 
+  @inline(never)
+  private mutating func reachCheckpoint() {
+    keptBlocks = liveBlocks
+    keptActivations = activations.present
+  }
+
+  @inline(__always)
+  private mutating func advance(_ event: TraceEvent) -> StrandID {
+    let thread = index(of: event.thread)
+    return activations.advance(event, thread: thread, ordinal: allocationCount) { context in taskBlock(of: context) }
+  }
+
+  /// A task's outermost context stands near the beginning of the block that the task was given, if it was given one of its own. Marks the block.
+  @inline(never)
+  private func taskBlock(of context: UInt64) -> UInt64? {
+    var address = context & ~15
+    for _ in 0..<64 where address >= 16 {
+      if let block = blocks.find(address) {
+        if context - address >= block.pointee.size { return nil }
+        block.pointee.hasTask = true
+        return address
+      }
+      address -= 16
+    }
+    return nil
+  }
+
   private mutating func report(_ mismatch: Mismatch, _ event: TraceEvent) {
     mismatchCounts[mismatch.rawValue] &+= 1
     observer.mismatched(mismatch, event)
   }
 
   @inline(__always)
-  private mutating func apply(_ event: TraceEvent, mayWait: Bool) -> EventVerdict {
+  private mutating func apply(_ event: TraceEvent, _ strand: StrandID, mayWait: Bool) -> EventVerdict {
     switch event.operation.effect {
     case .retain, .release, .unownedRetain, .unownedRelease:
       if let found = blocks.find(event.address) {
+        found.pointee.lastUse = UInt32(truncatingIfNeeded: event.time / LiveBlock.useUnit)
         observer.referencesChanged(found.pointee, by: event)
       } else {
         report(event.address == 0 ? .nullAddress : .unknownObject, event)
       }
       return .taken
     case .allocation:
-      return takeAllocation(event, mayWait: mayWait)
+      return takeAllocation(event, strand, mayWait: mayWait)
     case .free:
-      if let found = blocks.find(event.address) {
-        let block = found.pointee
-        blocks.remove(found)
+      if let block = blocks.remove(event.address) {
+        if block.hasTask { activations.endTask(inBlock: block.address) }
         if event.operation == .reallocFree { threads[index(of: event.thread)].pointee.reallocated = block }
         observer.blockFreed(block, by: event)
         return .taken
@@ -149,15 +192,15 @@ public struct Replayer<Observer: ReplayObserver>: EventSink {
   }
 
   @inline(__always)
-  private mutating func takeAllocation(_ event: TraceEvent, mayWait: Bool) -> EventVerdict {
+  private mutating func takeAllocation(_ event: TraceEvent, _ strand: StrandID, mayWait: Bool) -> EventVerdict {
     if event.address == 0 {
       report(.nullAddress, event)
       return .taken
     }
-    if let found = blocks.find(event.address) {
+    if blocks.find(event.address) != nil {
       if mayWait { return .waitForFree }
-      let block = found.pointee
-      blocks.remove(found)
+      let block = blocks.remove(event.address)!
+      if block.hasTask { activations.endTask(inBlock: block.address) }
       report(.allocationOverLive, event)
       observer.blockFreed(block, by: event)
     }
@@ -165,7 +208,8 @@ public struct Replayer<Observer: ReplayObserver>: EventSink {
     let block = LiveBlock(
       address: event.address, size: event.size, birthTime: event.time,
       site: siteTable.site(SiteKey(operation: event.operation, stack: event.stack, type: event.type)), threadIndex: UInt32(thread),
-      ordinal: threads[thread].pointee.total.allocations)
+      ordinal: allocationCount, threadOrdinal: UInt32(truncatingIfNeeded: threads[thread].pointee.total.allocations), strand: strand)
+    allocationCount &+= 1
     threads[thread].pointee.total.allocations &+= 1
     threads[thread].pointee.total.allocatedBytes &+= event.size
     blocks.insert(block)

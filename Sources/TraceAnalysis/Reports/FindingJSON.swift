@@ -69,9 +69,28 @@ enum FindingJSON {
             .object([("type", .string(held.name)), ("count", .number(held.count)), ("bytes", .number(held.bytes.rawValue))])
           })
       ),
+      ("outliving", finding.outliving.map(value) ?? .null),
       ("strongCount", .optional(finding.referenceCount.map { UInt64($0.strong) })),
       ("unownedCount", .optional(finding.referenceCount.map { UInt64($0.unowned) })),
       ("advice", .array(finding.advice.map { .string($0) })),
+    ])
+  }
+
+  private static func value(_ outliving: Finding.Outliving) -> JSONValue {
+    .object([
+      ("holder", .string(outliving.holder)),
+      ("registration", .optional(outliving.registration?.rawValue)),
+      ("root", .string(outliving.origin.name)),
+      ("suspect", .number(UInt64(outliving.suspect))),
+      ("births", .number(outliving.births)),
+      ("deaths", .number(outliving.deaths)),
+      ("scope", .optional(outliving.scope?.function)),
+      ("scopeFile", .optional(outliving.scope?.file)),
+      ("scopeShare", outliving.scope == nil ? .null : .number(UInt64(outliving.scopeShare))),
+      ("siblingSeconds", .optional(outliving.siblingLifetime)),
+      ("youngestSeconds", .optional(outliving.youngest)),
+      ("oldestSeconds", .optional(outliving.oldest)),
+      ("growth", .array(outliving.growth.map { .number(UInt64($0)) })),
     ])
   }
 

@@ -65,7 +65,11 @@ struct FindingText {
     let instances = Decimal.counted(UInt64(finding.instances), "instance")
     let size = finding.verdict == .dangling ? instances : "\(instances), \(Decimal.bytes(finding.retainedBytes.rawValue)) retained"
     lines.spread("\(title(finding.verdict))  \(PlainText.escaped(subject(finding)))", size, indent: 0, emphasized: true)
-    write(path: finding.path, to: &lines)
+    if let outliving = finding.outliving {
+      write(outliving, of: finding, to: &lines)
+    } else {
+      write(path: finding.path, to: &lines)
+    }
     if finding.isCycle, let last = finding.path.last, let first = finding.path.first, let reference = last.reference {
       lines.spread("└ \(words(reference, to: first)) ──▶ \(PlainText.escaped(first.type))", "(back to the start)", indent: min(3 * finding.path.count, style.width / 2))
     }
@@ -81,6 +85,31 @@ struct FindingText {
     lines.blank()
   }
 
+  private func write(_ outliving: Finding.Outliving, of finding: Finding, to lines: inout TextLines) {
+    let type = PlainText.escaped(name(finding.path.last))
+    lines.line("Held by \(PlainText.escaped(outliving.holder)).", indent: 2)
+    lines.line(evidence(outliving, finding), indent: 2)
+    if let youngest = outliving.youngest, let oldest = outliving.oldest {
+      let growth = outliving.growth.isEmpty ? "" : ", \(outliving.growth.map { Decimal.grouped(UInt64($0)) }.joined(separator: " → ")) over that time"
+      lines.line("\(finding.instances == 1 ? "It is" : "They are") \(Decimal.span(youngest, oldest)) old\(growth).", indent: 2)
+    }
+    lines.row(PlainText.escaped(outliving.origin.name), indent: 2)
+    write(path: finding.path, to: &lines, suspect: outliving.suspect, level: 1)
+    _ = type
+  }
+
+  /// Why it should be gone.
+  private func evidence(_ outliving: Finding.Outliving, _ finding: Finding) -> String {
+    let births = Decimal.grouped(outliving.births)
+    guard outliving.deaths > 0, finding.verdict == .outlived else {
+      return "None of the \(births) made there has ended\(outliving.registration == nil ? ", and their number grows with the work done" : "")."
+    }
+    var text = "Of \(births) made there, \(Decimal.grouped(outliving.deaths)) have ended"
+    if let scope = outliving.scope { text += ", \(outliving.scopeShare) % of them within \(PlainText.escaped(scope.function))" }
+    if let lifetime = outliving.siblingLifetime { text += "\(outliving.scope == nil ? "," : " and") nine in ten after less than \(Decimal.duration(lifetime))" }
+    return text + "."
+  }
+
   private func title(_ verdict: Verdict) -> String {
     switch verdict {
     case .retainCycle: "RETAIN CYCLE"
@@ -88,6 +117,8 @@ struct FindingText {
     case .deinitialised: "DEINITIALISED, STILL HELD"
     case .suspended: "SUSPENDED FOR EVER"
     case .dangling: "DANGLING REFERENCE"
+    case .outlived: "OUTLIVED ITS SCOPE"
+    case .accumulating: "ACCUMULATING"
     }
   }
 
@@ -99,7 +130,7 @@ struct FindingText {
       if names.isEmpty { for step in finding.path where !names.contains(step.type) { names.append(step.type) } }
       return names.count == 1 ? "\(names[0]) ↺" : names.joined(separator: " ⇄ ")
     case .suspended, .lost: return name(finding.path.first)
-    case .deinitialised: return name(finding.path.last)
+    case .deinitialised, .outlived, .accumulating: return name(finding.path.last)
     case .dangling: return finding.path.first.map { "\($0.type).\($0.reference?.name ?? "?")" } ?? ""
     }
   }
@@ -116,9 +147,12 @@ struct FindingText {
   }
 
   /// An object a line, each further in than the one that holds it.
-  func write(path: [Finding.Step], to lines: inout TextLines, limit: Int = 40) {
+  func write(path: [Finding.Step], to lines: inout TextLines, limit: Int = 40, suspect: Int? = nil, level: Int = 0) {
     guard path.count > limit else {
-      for (index, step) in path.enumerated() { write(step, at: index, of: path, to: &lines) }
+      for (index, step) in path.enumerated() {
+        write(step, at: index, of: path, to: &lines, level: index + level)
+        if index == suspect { lines.row("~~~ the suspect reference", indent: min(3 * max(index + level, 1), style.width / 2) + 2) }
+      }
       return
     }
     let ends = limit / 2

@@ -54,6 +54,21 @@ enum Decimal {
   }
 
   /// "1 block", "2 blocks".
+  /// A stretch of time to two digits, in the unit that suits it.
+  static func duration(_ seconds: Double) -> String {
+    if seconds >= 7200 { return "\(fixed(seconds / 3600, places: 1)) h" }
+    if seconds >= 120 { return "\(fixed(seconds / 60, places: 1)) min" }
+    if seconds >= 1 { return "\(fixed(seconds, places: 1)) s" }
+    if seconds >= 0.001 { return "\(fixed(seconds * 1000, places: seconds < 0.01 ? 1 : 0)) ms" }
+    return "\(fixed(seconds * 1e6, places: 0)) µs"
+  }
+
+  /// From one to another; just one if they read alike.
+  static func span(_ first: Double, _ second: Double) -> String {
+    let (a, b) = (duration(first), duration(second))
+    return a == b ? a : "\(a) to \(b)"
+  }
+
   static func counted(_ value: UInt64, _ noun: String) -> String { "\(grouped(value)) \(noun)\(value == 1 ? "" : "s")" }
 
   /// Bytes in B, KiB, MiB, GiB or TiB, with three significant digits.

@@ -1,0 +1,235 @@
+// How long the blocks of each allocation site live, and within what they end.
+
+/// What became of the blocks of a site, up to the moment of a snapshot. Sums of several sites that allocate alike have a meaning, too.
+public struct SiteLifetime: Hashable, Sendable, BitwiseCopyable {
+  /// Blocks made, and how many of them ended.
+  public var births: UInt64 = 0
+  public var deaths: UInt64 = 0
+  /// Ticks; of the first and of the last block made.
+  public var firstBirth: UInt64 = 0
+  public var lastBirth: UInt64 = 0
+  /// Allocations of the process before the first and the last, and the sum over all.
+  public var firstOrdinal: UInt64 = 0
+  public var lastOrdinal: UInt64 = 0
+  public var ordinalSum: UInt64 = 0
+  /// Ended blocks that were looked at: all of the first `fullCount`, then a part.
+  public var sampledDeaths: UInt64 = 0
+  /// By how far out control had to go from where a block was made for it to end.
+  public var departures = DepartureCounts()
+  /// By time.
+  public var durations = DurationCounts()
+
+  public static let fullCount: UInt64 = 1024
+
+  public init() {}
+
+  public static func += (a: inout Self, b: Self) {
+    if b.births == 0 { return }
+    a.firstBirth = a.births == 0 ? b.firstBirth : min(a.firstBirth, b.firstBirth)
+    a.firstOrdinal = a.births == 0 ? b.firstOrdinal : min(a.firstOrdinal, b.firstOrdinal)
+    a.lastBirth = max(a.lastBirth, b.lastBirth)
+    a.lastOrdinal = max(a.lastOrdinal, b.lastOrdinal)
+    a.births &+= b.births
+    a.deaths &+= b.deaths
+    a.ordinalSum &+= b.ordinalSum
+    a.sampledDeaths &+= b.sampledDeaths
+    a.departures += b.departures
+    a.durations += b.durations
+  }
+}
+
+/// How many blocks ended after control had left how many of the activations in which they were made: 0 is none, so that they ended in the
+/// function that allocated. Few distinct numbers are kept apart; what does not fit is counted as having gone further than it had.
+public struct DepartureCounts: Hashable, Sendable, BitwiseCopyable {
+  private typealias Slots = (UInt32, UInt32, UInt32, UInt32)
+  /// Ascending; unused ones have no count.
+  private var distances: Slots = (0, 0, 0, 0)
+  private var counts: Slots = (0, 0, 0, 0)
+
+  public init() {}
+
+  public static func == (a: Self, b: Self) -> Bool { a.pairs.elementsEqual(b.pairs) { $0 == $1 } }
+  public func hash(into hasher: inout Hasher) { for pair in pairs { hasher.combine(pair.count) } }
+
+  private var pairs: [(distance: UInt32, count: UInt32)] {
+    [(distances.0, counts.0), (distances.1, counts.1), (distances.2, counts.2), (distances.3, counts.3)].filter { $0.1 > 0 }
+  }
+
+  @inline(__always)
+  public mutating func add(_ distance: UInt32, count: UInt32 = 1) {
+    if counts.0 > 0, distances.0 == distance { counts.0 &+= count } else { addElsewhere(distance, count) }
+  }
+
+  @inline(never)
+  private mutating func addElsewhere(_ distance: UInt32, _ count: UInt32) {
+    withUnsafeMutablePointer(to: &distances) { distances in
+      distances.withMemoryRebound(to: UInt32.self, capacity: 4) { distances in
+        withUnsafeMutablePointer(to: &counts) { counts in
+          counts.withMemoryRebound(to: UInt32.self, capacity: 4) { counts in
+            var free = -1
+            var above = -1
+            var highest = -1
+            for slot in 0..<4 {
+              if counts[slot] == 0 {
+                if free < 0 { free = slot }
+                continue
+              }
+              if distances[slot] == distance {
+                counts[slot] &+= count
+                return
+              }
+              if distances[slot] > distance, above < 0 || distances[slot] < distances[above] { above = slot }
+              if highest < 0 || distances[slot] > distances[highest] { highest = slot }
+            }
+            if free >= 0 {
+              distances[free] = distance
+              counts[free] = count
+            } else if above >= 0 {
+              counts[above] &+= count
+            } else {
+              distances[highest] = distance
+              counts[highest] &+= count
+            }
+          }
+        }
+      }
+    }
+  }
+
+  public static func += (a: inout Self, b: Self) {
+    for pair in b.pairs.sorted(by: { $0.distance > $1.distance }) { a.add(pair.distance, count: pair.count) }
+  }
+
+  /// The least distance within which at least `share` of the blocks ended; nil if none did.
+  public func distance(of share: Double) -> UInt32? {
+    let total = pairs.reduce(0.0) { $0 + Double($1.count) }
+    var sum = 0.0
+    for pair in pairs.sorted(by: { $0.distance < $1.distance }) {
+      sum += Double(pair.count)
+      if sum >= total * share { return pair.distance }
+    }
+    return nil
+  }
+
+  /// The share of blocks that ended within a distance.
+  public func share(within distance: UInt32) -> Double {
+    let total = pairs.reduce(0.0) { $0 + Double($1.count) }
+    return total == 0 ? 0 : pairs.reduce(0.0) { $0 + ($1.distance <= distance ? Double($1.count) : 0) } / total
+  }
+}
+
+/// Lifetimes in ticks by powers of four.
+public struct DurationCounts: Hashable, Sendable, BitwiseCopyable {
+  private typealias Buckets = (
+    UInt32, UInt32, UInt32, UInt32, UInt32, UInt32, UInt32, UInt32, UInt32, UInt32, UInt32, UInt32, UInt32, UInt32, UInt32, UInt32
+  )
+  private var buckets: Buckets = (0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0)
+  static let bucketCount = 16
+  /// The first bucket ends at 2^12 ticks, some microseconds.
+  private static let firstBits = 12
+
+  public init() {}
+
+  public static func == (a: Self, b: Self) -> Bool { a.all == b.all }
+  public func hash(into hasher: inout Hasher) { hasher.combine(all) }
+
+  private var all: [UInt32] { withUnsafeBytes(of: buckets) { Array($0.bindMemory(to: UInt32.self)) } }
+
+  @inline(__always)
+  public mutating func add(_ ticks: UInt64) {
+    let bits = 64 &- ticks.leadingZeroBitCount
+    let bucket = bits <= Self.firstBits ? 0 : min((bits &- Self.firstBits &+ 1) / 2, Self.bucketCount &- 1)
+    withUnsafeMutableBytes(of: &buckets) { bytes in
+      let place = bytes.baseAddress!.assumingMemoryBound(to: UInt32.self) + bucket
+      place.pointee &+= 1
+    }
+  }
+
+  public static func += (a: inout Self, b: Self) {
+    let other = b.all
+    withUnsafeMutableBytes(of: &a.buckets) { bytes in
+      let start = bytes.baseAddress!.assumingMemoryBound(to: UInt32.self)
+      for bucket in 0..<bucketCount { start[bucket] &+= other[bucket] }
+    }
+  }
+
+  /// An upper bound in ticks, to a factor of four, of the shortest lifetime that `share` of the blocks did not exceed; nil without any, and
+  /// `UInt64.max` where it lies beyond the last bound.
+  public func bound(of share: Double) -> UInt64? {
+    let all = self.all
+    let total = all.reduce(0.0) { $0 + Double($1) }
+    if total == 0 { return nil }
+    var sum = 0.0
+    for (bucket, count) in all.enumerated() {
+      sum += Double(count)
+      if sum >= total * share { return bucket == Self.bucketCount - 1 ? .max : 1 << UInt64(Self.firstBits + 2 * bucket) }
+    }
+    return .max
+  }
+}
+
+/// Watches how the blocks of each site end, up to a moment: what happens after a snapshot is no part of the picture it is compared with.
+///
+/// A reference in all but name: copies share their rows. Constant time an event, but for the logarithm of the stack's depth at a death.
+struct SiteLifetimes: ReplayObserver {
+  private struct Row: BitwiseCopyable {
+    var lifetime = SiteLifetime()
+    /// Of the site's stack, in frames.
+    var depth: UInt32 = 0
+  }
+
+  private let rows = RowTable(blank: Row())
+  private let activations: ActivationTracker
+  /// Ticks.
+  private let end: UInt64
+
+  init(_ activations: ActivationTracker, until end: UInt64?) {
+    self.activations = activations
+    self.end = end ?? .max
+  }
+
+  /// By `SiteID`. Sites first met after the end have no births.
+  var lifetimes: [SiteLifetime] { rows.all.map(\.lifetime) }
+  /// By `SiteID`.
+  var depths: [UInt32] { rows.all.map(\.depth) }
+
+  @inline(__always)
+  mutating func blockAllocated(_ block: LiveBlock, by event: TraceEvent) {
+    let site = Int(block.site.rawValue)
+    rows.reach(site)
+    if event.time > end { return }
+    let row = rows[site]
+    if row.pointee.lifetime.births == 0 {
+      row.pointee.lifetime.firstBirth = block.birthTime
+      row.pointee.lifetime.firstOrdinal = block.ordinal
+      row.pointee.depth = event.depth
+    }
+    row.pointee.lifetime.births &+= 1
+    row.pointee.lifetime.lastBirth = block.birthTime
+    row.pointee.lifetime.lastOrdinal = block.ordinal
+    row.pointee.lifetime.ordinalSum &+= block.ordinal
+  }
+
+  @inline(__always)
+  mutating func blockFreed(_ block: LiveBlock, by event: TraceEvent) {
+    if event.time > end { return }
+    let row = rows[Int(block.site.rawValue)]
+    row.pointee.lifetime.deaths &+= 1
+    // Of many, the later ones differ little from the first.
+    let deaths = row.pointee.lifetime.deaths
+    if deaths > SiteLifetime.fullCount, deaths & 15 != 0 { return }
+    row.pointee.lifetime.sampledDeaths &+= 1
+    row.pointee.lifetime.durations.add(event.time &- block.birthTime)
+    let shared = activations.sharedDepth(block.strand, since: block.ordinal)
+    let depth = Int(row.pointee.depth)
+    row.pointee.lifetime.departures.add(UInt32(truncatingIfNeeded: max(0, depth &- shared)))
+  }
+
+  @inline(__always)
+  mutating func blockRestored(_ block: LiveBlock, by event: TraceEvent) {
+    if event.time <= end { rows[Int(block.site.rawValue)].pointee.lifetime.deaths &-= 1 }
+  }
+
+  @inline(__always) mutating func referencesChanged(_ block: LiveBlock, by event: TraceEvent) {}
+  @inline(__always) mutating func mismatched(_ mismatch: Mismatch, _ event: TraceEvent) {}
+}

@@ -1,0 +1,116 @@
+// Who does not let go, in the words of the program's author.
+
+/// Recognises registrations on retain paths, and names holders. For one thread at a time.
+final class HolderNames {
+  private let graph: ObjectGraph
+  private let naming: FindingNaming
+
+  init(_ graph: ObjectGraph, naming: FindingNaming) {
+    self.graph = graph
+    self.naming = naming
+  }
+
+  /// Which step of a path is a registration of what comes after it. Those shared by many (a notification centre) may stand anywhere; those
+  /// made one for each (a timer, a task) behind the step `place`, that still leads to all. The one nearest to the object counts.
+  func registration(_ steps: [LeakGroup.Step], after place: Int) -> (index: Int, kind: Finding.Registration)? {
+    for index in steps.indices.dropLast().reversed() where !graph.isRoot(steps[index].node) {
+      guard let kind = kind(of: steps[index].node) else { continue }
+      if kind == .observer || index > place { return (index, kind) }
+    }
+    // The run loop's timer may be the place itself where just one leads to what is asked about.
+    return nil
+  }
+
+  private func kind(of node: NodeID) -> Finding.Registration? {
+    let type = graph.type(of: node)
+    switch type.kind {
+    case .task: return .task
+    case .malloc: return kindOfBlock(node)
+    case .object: return Self.kinds.first { type.qualifiedName.hasPrefix($0.type) }?.kind
+    default: return nil
+    }
+  }
+
+  private static let kinds: [(type: String, kind: Finding.Registration)] = [
+    ("Foundation.Timer", .timer),
+    ("Foundation.NotificationCenter", .observer),
+    ("FoundationEssentials.NotificationCenter", .observer),
+    ("Foundation.NSNotificationReceiver", .observer),
+    ("Foundation.(NSNotificationReceiver", .observer),
+    ("Dispatch.DispatchSource", .dispatchSource),
+    ("Dispatch.DispatchWorkItem", .dispatchWork),
+    ("NIOCore.RepeatedTask", .eventLoop),
+    ("NIOPosix.ScheduledTask", .eventLoop),
+    ("NIOCore.Scheduled", .eventLoop),
+    ("FoundationNetworking.URLSession", .urlSession),
+    ("Foundation.URLSession", .urlSession),
+  ]
+
+  private func kindOfBlock(_ node: NodeID) -> Finding.Registration? {
+    for frame in naming.frames(of: graph.heap[BlockID(node)].site).prefix(12) {
+      guard frame.kind != .user, let name = frame.mangledName else { break }
+      if name.hasPrefix("dispatch_source_create") { return .dispatchSource }
+      if name.hasPrefix("_dispatch_after") || name.hasPrefix("dispatch_after") { return .dispatchWork }
+      if name.hasPrefix("CFRunLoopTimerCreate") { return .timer }
+    }
+    return nil
+  }
+
+  // MARK: Names
+
+  /// The holder at a step of a path: the registration if it is one, else the variable or field the suspect reference stands in.
+  func name(_ steps: [LeakGroup.Step], suspect: Int, registration: Finding.Registration?, named: [Finding.Step], origin: PathOrigin) -> String {
+    switch registration {
+    case .timer?: return "a RunLoop timer"
+    case .observer?: return usesDefaultCenter(steps, origin) ? "NotificationCenter.default" : "a NotificationCenter"
+    case .dispatchSource?: return "a DispatchSource that was not cancelled"
+    case .dispatchWork?: return "work scheduled by DispatchQueue.asyncAfter"
+    case .urlSession?: return "a URLSession that was not invalidated"
+    case .eventLoop?: return "a task scheduled on an EventLoop"
+    case .task?:
+      let start = naming.allocation(of: steps[suspect].node).map { "task started in \($0.function)" } ?? "task"
+      return naming.suspension(of: steps[suspect].node).flatMap { $0.kind == .user ? "\(start), waiting in \($0.closureName)" : nil } ?? "a \(start)"
+    case nil: return place(suspect, named: named, origin: origin)
+    }
+  }
+
+  private func usesDefaultCenter(_ steps: [LeakGroup.Step], _ origin: PathOrigin) -> Bool {
+    origin.kind == .global && origin.name.contains("NotificationCenter") || origin.name.contains("efaultCenter")
+  }
+
+  /// `static Cache.all`, `Server.connections`: the nearest name on the way in to the suspect reference. `named[i]` is the step after the root, so
+  /// that the suspect reference leads to `named[suspect]`.
+  private func place(_ suspect: Int, named: [Finding.Step], origin: PathOrigin) -> String {
+    var index = suspect - 1
+    while index >= 0, index < named.count {
+      let step = named[index]
+      if step.kind == .object, let reference = step.reference, !reference.name.isEmpty, !SystemCode.isSystemModule(String(step.qualifiedType.prefix { $0 != "." })) {
+        return "\(step.type).\(reference.name)"
+      }
+      if step.kind == .closure, let reference = step.reference, let function = step.function {
+        return reference.name.isEmpty ? function.closureName : "\(reference.name) captured by \(function.closureName)"
+      }
+      index -= 1
+    }
+    if origin.kind == .global { return Self.withoutImage(origin.name) }
+    return origin.name
+  }
+
+  /// `static Cache.all in App` without the image.
+  private static func withoutImage(_ name: String) -> String {
+    guard let range = name.range(of: " in ", fromEnd: true) else { return name }
+    return String(name[..<range])
+  }
+}
+
+extension String {
+  /// Where the last occurrence of a text begins.
+  fileprivate func range(of text: String, fromEnd: Bool) -> String.Index? {
+    var index = endIndex
+    while index > startIndex {
+      index = self.index(before: index)
+      if self[index...].hasPrefix(text) { return index }
+    }
+    return nil
+  }
+}

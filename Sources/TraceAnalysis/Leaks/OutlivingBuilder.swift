@@ -1,0 +1,125 @@
+// Names what outlived its scope: the scope, the holder, how it grew.
+
+/// Makes findings of what `OutlivingFinder` found. For one thread at a time.
+struct OutlivingBuilder {
+  private let analysis: LeakAnalysis
+  private let graph: ObjectGraph
+  private let builder: FindingBuilder
+  private let naming: FindingNaming
+  private let holders: HolderNames
+
+  init(_ analysis: LeakAnalysis, builder: FindingBuilder, naming: FindingNaming) {
+    self.analysis = analysis
+    graph = analysis.graph
+    self.builder = builder
+    self.naming = naming
+    holders = HolderNames(analysis.graph, naming: naming)
+  }
+
+  /// One for each cause.
+  func findings() -> [Finding] {
+    let finder = OutlivingFinder(
+      graph: graph, sites: analysis.sites, activations: analysis.activations, stacks: analysis.definitions.stacks,
+      unreachable: analysis.finder.unreachable, origin: origin)
+    let groups = finder.groups { steps, place in holders.registration(steps, after: place)?.index }
+    var numbers: [String: Int] = [:]
+    var findings: [Finding] = []
+    for group in groups {
+      var finding = finding(group)
+      let identity = Fingerprint.identity(of: finding)
+      if let known = numbers[identity] {
+        merge(finding, into: &findings[known])
+        continue
+      }
+      finding.fingerprint = Fingerprint.text(identity)
+      finding.advice = Advice.lines(for: finding)
+      numbers[identity] = findings.count
+      findings.append(finding)
+    }
+    return findings
+  }
+
+  private func merge(_ other: Finding, into finding: inout Finding) {
+    finding.instances += other.instances
+    finding.retainedBytes.rawValue &+= other.retainedBytes.rawValue
+    finding.retainedBlocks &+= other.retainedBlocks
+    guard let added = other.outliving, var own = finding.outliving else { return }
+    own.youngest = [own.youngest, added.youngest].compactMap { $0 }.min()
+    own.oldest = [own.oldest, added.oldest].compactMap { $0 }.max()
+    if own.growth.count == added.growth.count { own.growth = zip(own.growth, added.growth).map { $0 + $1 } }
+    finding.outliving = own
+  }
+
+  // MARK: Whose work it is
+
+  private func origin(_ site: SiteID) -> OutlivingFinder.AllocationOrigin {
+    let frames = naming.frames(of: site)
+    let program = frames.firstIndex { $0.kind == .user }
+    let outer = program.map { frames[$0...] } ?? []
+    return .init(isProgram: program != nil, isCalledBack: outer.contains { Self.callsBack($0) })
+  }
+
+  /// A function that calls what others gave it, again and again.
+  private static func callsBack(_ frame: SourceFrame) -> Bool {
+    if let name = frame.mangledName, callbacks.contains(where: { name.hasPrefix($0) }) { return true }
+    return frame.function.hasPrefix("SelectableEventLoop.run") || frame.function.hasPrefix("Thread.main") || frame.function.hasPrefix("RunLoop.")
+  }
+
+  private static let callbacks = [
+    "_dispatch_client_callout", "_dispatch_call_block_and_release", "__CFRunLoop", "CFRunLoopRun", "swift_job_run", "start_thread", "__clone", "clone",
+  ]
+
+  // MARK: One group
+
+  private func finding(_ group: OutlivingGroup) -> Finding {
+    let registration = holders.registration(group.path, after: 0).flatMap { $0.index == group.suspect ? $0.kind : nil }
+    let steps = Array(group.path.dropFirst())
+    let named = builder.path(steps)
+    let origin = naming.origin(group.path[0].node, target: steps.first?.node)
+    let seconds = group.survivors.compactMap { node -> Double? in
+      analysis.clock.seconds(at: analysis.snapshot.time).flatMap { end in
+        analysis.clock.seconds(at: graph.heap[BlockID(node)].birthTime).map { max(0, end - $0) }
+      }
+    }
+    let lifetime = group.lifetime
+    let scope = homeScope(group)
+    let outliving = Finding.Outliving(
+      origin: origin,
+      holder: holders.name(group.path, suspect: group.suspect, registration: registration, named: named, origin: origin),
+      registration: registration, suspect: group.suspect, births: lifetime.births, deaths: lifetime.deaths, scope: scope,
+      scopeShare: Int((group.homeDistance.map { lifetime.departures.share(within: $0) } ?? 0) * 100),
+      siblingLifetime: lifetime.deaths == 0 ? nil : lifetime.durations.bound(of: 0.9).flatMap { $0 == .max ? nil : duration($0) },
+      youngest: seconds.min(), oldest: seconds.max(), growth: growth(group))
+    return Finding(
+      verdict: group.verdict, libraryReason: nil, isCycle: false, instances: group.survivors.count, retainedBytes: ByteCount(group.retainedBytes),
+      retainedBlocks: group.retainedBlocks, path: named, held: [], referenceCount: nil, outliving: outliving, advice: [], fingerprint: "")
+  }
+
+  private func duration(_ ticks: UInt64) -> Double? {
+    let start = analysis.snapshot.time &- min(ticks, analysis.snapshot.time)
+    guard let from = analysis.clock.seconds(at: start), let to = analysis.clock.seconds(at: analysis.snapshot.time) else { return nil }
+    return to - from
+  }
+
+  /// The program's function whose call is still running when nearly all siblings have ended, and has been since they were made.
+  private func homeScope(_ group: OutlivingGroup) -> SourceFrame? {
+    guard let distance = group.homeDistance else { return nil }
+    let site = graph.heap[BlockID(group.sample)].site
+    let path = analysis.definitions.stacks.path(of: analysis.sites[Int(site.rawValue)].stack)
+    // As many frames of the innermost end have been left, and the next one out has seen a call return; its function goes on.
+    let index = Int(distance)
+    guard index < path.frames.count else { return nil }
+    let frame = path.frames[index]
+    let names = naming.frames(for: frame)
+    guard let outermost = names.last(where: { $0.kind == .user }) else { return nil }
+    return outermost.function.hasPrefix("main") || outermost.mangledName == "main" ? nil : outermost
+  }
+
+  /// How many survivors there were after each eighth of the time since the first of them.
+  private func growth(_ group: OutlivingGroup) -> [Int] {
+    let births = group.survivors.map { graph.heap[BlockID($0)].birthTime }
+    guard let first = births.min(), analysis.snapshot.time > first, births.count >= 8 else { return [] }
+    let length = analysis.snapshot.time - first
+    return (1...4).map { part in births.filter { $0 - first <= length / 4 * UInt64(part) || part == 4 }.count }
+  }
+}
