@@ -35,7 +35,7 @@ let package = Package(
     // What programs link to say what they expect, and their tests to fail by it. They know the recorder by the names of its functions alone.
     .target(name: "CLeakTrace"),
     .target(name: "LeakTrace", dependencies: ["CLeakTrace"]),
-    .target(name: "LeakTraceTesting", dependencies: ["LeakTrace"]),
+    .target(name: "LeakTraceTesting", dependencies: ["CLeakTrace", "LeakTrace"]),
 
     // Builds traces for tests.
     .target(name: "TraceTestSupport", dependencies: ["TraceAnalysis"], path: "Tests/TraceTestSupport"),

@@ -8,6 +8,11 @@
 
 unsigned char cleaktrace_state;
 
+__attribute__((noinline)) void cleaktrace_clear_stack(void) {
+  volatile uint64_t area[(64 << 10) / sizeof(uint64_t)];
+  for (size_t i = 0; i < sizeof area / sizeof *area; i++) area[i] = 0;
+}
+
 #if defined(__linux__) && !defined(CLEAKTRACE_NEVER)
 
 #include <dlfcn.h>

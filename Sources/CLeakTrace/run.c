@@ -11,6 +11,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <spawn.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
@@ -43,6 +44,18 @@ static __typeof__(&posix_spawn) own_spawn(void) {
   return found ? (__typeof__(&posix_spawn))found : posix_spawn;
 }
 
+bool cleaktrace_find_command(char *path, size_t size) {
+  const char *library = cleaktrace_library_path();
+  const char *slash = library ? strrchr(library, '/') : NULL;
+  if (!slash) return false;
+  static const char *const places[] = {"leaktrace", "../bin/leaktrace"};
+  for (int i = 0; i < 2; i++) {
+    int length = snprintf(path, size, "%.*s/%s", (int)(slash - library), library, places[i]);
+    if (length > 0 && (size_t)length < size && access(path, X_OK) == 0) return true;
+  }
+  return false;
+}
+
 int cleaktrace_run(char *const arguments[], char **output) {
   *output = NULL;
   size_t count = 0, kept = 0;
@@ -73,8 +86,12 @@ int cleaktrace_run(char *const arguments[], char **output) {
   return status;
 }
 
+void cleaktrace_free(char *output) { free(output); }
+
 #else
 
+bool cleaktrace_find_command(char *path, size_t size) { return (void)path, (void)size, false; }
 int cleaktrace_run(char *const arguments[], char **output) { return (void)arguments, *output = NULL, -1; }
+void cleaktrace_free(char *output) { (void)output; }
 
 #endif

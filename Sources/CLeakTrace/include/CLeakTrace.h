@@ -7,6 +7,7 @@
 #define CLEAKTRACE_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #ifdef __cplusplus
@@ -38,9 +39,17 @@ int cleaktrace_snapshot_written(const char *label);
 /// The path of the recorder's library, or NULL. Stays valid.
 const char *cleaktrace_library_path(void);
 
+/// Overwrites 64 KB of the stack below the caller: what functions that have returned left there would look like references to a heap image.
+void cleaktrace_clear_stack(void);
+
+/// Writes the path of the `leaktrace` command that belongs to the recorder: beside it, or in `bin` beside its directory. False when there is none.
+bool cleaktrace_find_command(char *path, size_t size);
+
 /// Runs a program, untraced whatever the recorder is told of children, and collects what it writes to standard output. `arguments` ends with NULL; the first is
-/// the path. Returns its exit status, or −1 when it did not run or end by itself; `*output` is to be freed, and NULL then.
+/// the path. Returns its exit status, or −1 when it did not run or end by itself; `*output` is to be freed by
+/// cleaktrace_free, and may be NULL then.
 int cleaktrace_run(char *const arguments[], char **output);
+void cleaktrace_free(char *output);
 
 #ifdef __cplusplus
 }

@@ -49,7 +49,7 @@ enum FindingJSON {
     }
   }
 
-  private static func value(_ finding: Finding) -> JSONValue {
+  static func value(_ finding: Finding) -> JSONValue {
     .object([
       ("verdict", .string(finding.verdict.rawValue)),
       ("fingerprint", .string(finding.fingerprint)),

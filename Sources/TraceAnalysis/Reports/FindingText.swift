@@ -4,6 +4,13 @@
 struct FindingText {
   let style: TextStyle
 
+  /// One finding by itself.
+  static func text(_ finding: Finding, style: TextStyle) -> String {
+    var lines = TextLines(style: style)
+    FindingText(style: style).write(finding, to: &lines)
+    return lines.text
+  }
+
   func write(_ report: LeakReport, to lines: inout TextLines) {
     if let reason = report.unavailable {
       lines.line("Leaks: not looked for: \(reason)", emphasized: 1)

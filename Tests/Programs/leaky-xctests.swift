@@ -1,0 +1,52 @@
+// The same with XCTest, of which some leak.
+
+import LeakTraceTesting
+import XCTest
+
+final class Node { var other: Node? }
+
+@inline(never) func makeCycle() {
+  let node = Node()
+  node.other = node
+}
+@inline(never) func makeNone() { _ = Node() }
+
+final class LeakyTests: XCTestCase {
+  func testLeaks() { XCTAssertNoLeaks { makeCycle() } }
+  func testLeaksLater() async {
+    await XCTAssertNoLeaks {
+      await Task.yield()
+      makeCycle()
+    }
+  }
+  func testLeaksUntilTheEnd() {
+    expectNoLeaks()
+    makeCycle()
+  }
+  func testLeaksWhatIsAllowed() { XCTAssertNoLeaks(allowing: ["Node": 1]) { makeCycle() } }
+  func testLeaksBefore() {
+    makeCycle()
+    let number = XCTAssertNoLeaks { () -> Int in
+      makeNone()
+      return 7
+    }
+    XCTAssertEqual(number, 7)
+  }
+  func testEnds() async {
+    await XCTAssertNoLeaks {
+      for _ in 0..<100 {
+        makeNone()
+        await Task.yield()
+      }
+    }
+  }
+
+  static let allTests = [
+    ("testLeaks", testLeaks), ("testLeaksUntilTheEnd", testLeaksUntilTheEnd), ("testLeaksWhatIsAllowed", testLeaksWhatIsAllowed),
+    ("testLeaksBefore", testLeaksBefore), ("testLeaksLater", asyncTest(testLeaksLater)), ("testEnds", asyncTest(testEnds)),
+  ]
+}
+
+@main struct Runner {
+  static func main() { XCTMain([testCase(LeakyTests.allTests)]) }
+}
