@@ -10,7 +10,7 @@ func decode(
   let buffer = PayloadBuffer()
   buffer.resize(payload.count)
   for (index, byte) in payload.enumerated() { buffer.start[index] = byte }
-  var decoder = EventDecoder(stacks: stacks, referenceCounting: referenceCounting, wanting: .all)
+  var decoder = EventDecoder(stacks: stacks, marks: MarkTable(), referenceCounting: referenceCounting, wanting: .all)
   defer { decoder.deallocate() }
   decoder.begin(buffer, firstTime: firstTime)
   var events: [TraceEvent] = []
@@ -256,7 +256,7 @@ func randomEvents(_ count: Int, _ tree: StackTree, _ random: inout SeededRandom)
     buffer.resize(deep.count)
     for (index, byte) in deep.enumerated() { buffer.start[index] = byte }
     for _ in 0..<10 {
-      var decoder = EventDecoder(stacks: tree, referenceCounting: .withStacks, wanting: .none)
+      var decoder = EventDecoder(stacks: tree, marks: MarkTable(), referenceCounting: .withStacks, wanting: .none)
       decoder.begin(buffer, firstTime: 0)
       var event = TraceEvent()
       if case .damaged = decoder.next(&event) { refused += 1 }

@@ -19,13 +19,14 @@ import TraceAnalysis
   @Test("Tests that leak fail when they are recorded, and no others; one that hops threads may be missed") func trait() throws {
     let outcome = try run("leaky-tests.swift", traced: true)
     #expect(outcome.end == .exit(1))
-    let failed = names(outcome.output, /(?:Test|Suite) ([A-Za-z]+)[^ ]* recorded an issue/)
-    #expect(failed.isSuperset(of: ["leaksMoreThanIsAllowed", "leaksInChildTasks"]), "\(outcome.output)")
-    #expect(failed.isSubset(of: ["leaksACycle", "leaksInChildTasks", "leaksMoreThanIsAllowed", "LeakySuite"]), "\(outcome.output)")
-    #expect(outcome.output.contains("RETAIN CYCLE  Node"))
+    let said = outcome.output + outcome.errorOutput
+    let failed = names(said, /(?:Test|Suite) ([A-Za-z]+)[^ ]* recorded an issue/)
+    #expect(failed.isSuperset(of: ["leaksMoreThanIsAllowed", "leaksInChildTasks"]), "\(said)")
+    #expect(failed.isSubset(of: ["leaksACycle", "leaksInChildTasks", "leaksMoreThanIsAllowed", "LeakySuite"]), "\(said)")
+    #expect(said.contains("RETAIN CYCLE  Node"))
     // Of itself, though the other tests leak the same kind of object.
-    #expect(outcome.output.contains("closure #1 in SingleTests.leaksInChildTasks()"))
-    #expect(!outcome.output.contains("were not looked for"))
+    #expect(said.contains("closure #1 in SingleTests.leaksInChildTasks()"))
+    #expect(!said.contains("were not looked for"))
   }
 
   @Test("Tests that are not recorded know nothing of leaks", arguments: ["leaky-tests.swift", "leaky-xctests.swift"]) func untraced(program: String) throws {
