@@ -4,6 +4,8 @@ import PackageDescription
 
 let package = Package(
   name: "leaktrace",
+  // For programs that link LeakTrace; the rest is for Linux alone.
+  platforms: [.macOS(.v13), .iOS(.v16), .tvOS(.v16), .watchOS(.v9)],
   products: [
     .executable(name: "leaktrace", targets: ["leaktrace"]),
     .library(name: "TraceAnalysis", targets: ["TraceAnalysis"]),

@@ -68,8 +68,8 @@ static void watch(void *unused) {
     // While nothing is recorded, frees are not seen: what was watched may be gone. Its watch ends without an image.
     bool mayTakeImage = images < IMAGE_LIMIT && atomic_load(lt_pause_switch) == LT_SWITCH_RECORD && !lt_snapshot_is_ending();
     bool isTooSoon = mayTakeImage && images > 0 && sinceImage < IMAGE_INTERVAL_NANOSECONDS;
-    lt_expectations_take_due(now, isTooSoon, label);
-    if (label[0] && mayTakeImage && lt_snapshot_take(LT_SNAPSHOT_EXPECTATION, label, NULL, LT_SNAPSHOT_FOLLOWS) > 0) {
+    lt_expectations_take_due(now, !mayTakeImage ? LT_IMAGE_IMPOSSIBLE : isTooSoon ? LT_IMAGE_LATER : LT_IMAGE_POSSIBLE, label);
+    if (label[0] && lt_snapshot_take(LT_SNAPSHOT_EXPECTATION, label, NULL, LT_SNAPSHOT_FOLLOWS) > 0) {
       images++;
       lastImage = lt_clock_nanoseconds(CLOCK_MONOTONIC);
     }

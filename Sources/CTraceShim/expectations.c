@@ -183,7 +183,7 @@ static void put_label(char label[LT_EXPECTATION_LABEL_SIZE], uint64_t number, co
   if (atomic_load_explicit(&place->isNamed, memory_order_acquire)) put_text(p, end, place->name);
 }
 
-void lt_expectations_take_due(uint64_t now, bool isTooSoon, char label[LT_EXPECTATION_LABEL_SIZE]) {
+void lt_expectations_take_due(uint64_t now, enum lt_image_choice choice, char label[LT_EXPECTATION_LABEL_SIZE]) {
   label[0] = 0;
   _Atomic uintptr_t *table = atomic_load_explicit(&addresses, memory_order_acquire);
   if (!table) return;
@@ -197,8 +197,8 @@ void lt_expectations_take_due(uint64_t now, bool isTooSoon, char label[LT_EXPECT
       if (address <= RESERVED) continue;
       struct entry entry = entries[slot];
       struct place *place = &places[entry.place & (PLACE_COUNT - 1)];
-      bool deservesImage = !atomic_load(&place->hasImage);
-      if (entry.deadline > now || (isTooSoon && deservesImage)) {
+      bool deservesImage = choice != LT_IMAGE_IMPOSSIBLE && !atomic_load(&place->hasImage);
+      if (entry.deadline > now || (choice == LT_IMAGE_LATER && deservesImage)) {
         if (entry.deadline < next) next = entry.deadline;
         continue;
       }

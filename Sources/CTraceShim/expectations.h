@@ -29,10 +29,12 @@ static LT_ALWAYS_INLINE void lt_expectations_freed(const void *address) {
 
 /// The deadline that is due first; UINT64_MAX when nothing is watched, or a time that has passed.
 uint64_t lt_expectations_next_deadline(void);
-/// Ends the watch of everything that was due at `now`. The label of the image that is wanted goes to `label`, "" when none is: at most one for each place
-/// in the program. While `isTooSoon` places that deserve an image stay watched. By the watcher.
+/// Whether an image may be taken of what is due.
+enum lt_image_choice { LT_IMAGE_POSSIBLE, LT_IMAGE_LATER, LT_IMAGE_IMPOSSIBLE };
 enum { LT_EXPECTATION_LABEL_SIZE = 320 };
-void lt_expectations_take_due(uint64_t now, bool isTooSoon, char label[LT_EXPECTATION_LABEL_SIZE]);
+/// Ends the watch of everything that was due at `now`. The label of the image that is wanted goes to `label`, "" when none is: at most one for each place
+/// in the program. With LT_IMAGE_LATER what deserves an image stays watched. By the watcher.
+void lt_expectations_take_due(uint64_t now, enum lt_image_choice choice, char label[LT_EXPECTATION_LABEL_SIZE]);
 
 /// `takesSnapshots`: whether there will be images. When the trace is open, and once only.
 void lt_expectations_init(bool takesSnapshots);

@@ -15,6 +15,7 @@
 #include "stack_capture.h"
 #include "swift_hooks.h"
 #include "trace_file.h"
+#include "trace_ticks.h"
 #include "type_table.h"
 
 #include <dlfcn.h>
@@ -50,6 +51,7 @@ static bool open_trace(void) {
   if (lt_settings.verifiesStacks) options.flags |= LT_OPTION_VERIFY_STACKS;
   if (!lt_trace_open(&options, process.programName)) return false;
   lt_snapshot_init(lt_settings.takesSnapshots);
+  lt_trace_ticks_init();
   lt_expectations_init(lt_settings.takesSnapshots);
   if (lt_settings.takesSnapshots) lt_snapshot_signals_init(lt_settings.snapshotSignal);
   return true;

@@ -3,24 +3,49 @@
 #include "trace_ticks.h"
 
 #include "event_buffer.h"
-#include "trace_file.h"
 
-enum { SETTLED_NANOSECONDS = 1000000000 };
+enum { SECOND = 1000000000, TRIES = 5 };
 
-/// Ticks per second of the processor's counter once it was measured for long enough.
-static _Atomic uint64_t settledRate;
+/// Both clocks at one moment.
+struct moment { uint64_t ticks, nanoseconds; };
+
+static struct moment first;
+static _Atomic uint64_t knownRate; ///< ticks per second of the processor's counter, as last measured
+static _Atomic uint64_t nextMeasurement; ///< ticks; when the recording is twice as old as it was at the last one, up to a second
+
+/// The closest together of a few readings: a thread may be interrupted between two clocks.
+static struct moment read_clocks(void) {
+  struct moment best = {0, 0};
+  uint64_t bestWidth = UINT64_MAX;
+  for (int i = 0; i < TRIES; i++) {
+    uint64_t before = lt_now(), nanoseconds = lt_clock_nanoseconds(CLOCK_MONOTONIC), width = lt_now() - before;
+    if (width >= bestWidth) continue;
+    bestWidth = width;
+    best = (struct moment){before + width / 2, nanoseconds};
+  }
+  return best;
+}
+
+void lt_trace_ticks_init(void) {
+  first = read_clocks();
+  atomic_store(&knownRate, 0);
+  atomic_store(&nextMeasurement, 0);
+}
+
+static LT_NOINLINE uint64_t measure(void) {
+  struct moment now = read_clocks();
+  if (now.nanoseconds <= first.nanoseconds || now.ticks <= first.ticks) return SECOND;
+  uint64_t ticks = now.ticks - first.ticks, nanoseconds = now.nanoseconds - first.nanoseconds;
+  uint64_t rate = (uint64_t)((unsigned __int128)ticks * SECOND / nanoseconds);
+  atomic_store_explicit(&knownRate, rate, memory_order_relaxed);
+  atomic_store_explicit(&nextMeasurement, nanoseconds >= SECOND ? UINT64_MAX : now.ticks + ticks, memory_order_relaxed);
+  return rate ? rate : SECOND;
+}
 
 static uint64_t rate(void) {
-  if (lt_clock_kind != LT_CLOCK_TSC) return 1000000000;
-  uint64_t known = atomic_load_explicit(&settledRate, memory_order_relaxed);
-  if (LT_LIKELY(known)) return known;
-  const struct lt_trace_header *header = lt_trace.header;
-  uint64_t nanoseconds = lt_clock_nanoseconds(CLOCK_MONOTONIC), ticks = lt_now();
-  if (!header || nanoseconds <= header->startMonotonic || ticks <= header->startTime) return 1000000000;
-  nanoseconds -= header->startMonotonic;
-  uint64_t measured = (uint64_t)((unsigned __int128)(ticks - header->startTime) * 1000000000 / nanoseconds);
-  if (nanoseconds >= SETTLED_NANOSECONDS) atomic_store_explicit(&settledRate, measured, memory_order_relaxed);
-  return measured ? measured : 1000000000;
+  if (lt_clock_kind != LT_CLOCK_TSC) return SECOND;
+  uint64_t next = atomic_load_explicit(&nextMeasurement, memory_order_relaxed), known = atomic_load_explicit(&knownRate, memory_order_relaxed);
+  return LT_LIKELY(known && (next == UINT64_MAX || lt_now() < next)) ? known : measure();
 }
 
 static uint64_t scaled(uint64_t value, uint64_t by, uint64_t per) {
@@ -28,5 +53,5 @@ static uint64_t scaled(uint64_t value, uint64_t by, uint64_t per) {
   return result > UINT64_MAX ? UINT64_MAX : (uint64_t)result;
 }
 
-uint64_t lt_ticks_in(uint64_t nanoseconds) { return nanoseconds == 0 ? 0 : scaled(nanoseconds, rate(), 1000000000); }
-uint64_t lt_nanoseconds_in(uint64_t ticks) { return scaled(ticks, 1000000000, rate()); }
+uint64_t lt_ticks_in(uint64_t nanoseconds) { return nanoseconds == 0 ? 0 : scaled(nanoseconds, rate(), SECOND); }
+uint64_t lt_nanoseconds_in(uint64_t ticks) { return scaled(ticks, SECOND, rate()); }

@@ -1,4 +1,5 @@
-// Tests of which some leak, run as `swift test` runs them. In pairs with the same types, so that one's leaks could be taken for the other's.
+// Tests of which some leak, run as `swift test` runs them. They have types in common, so that one's leaks could be taken for the other's. Each leaks several
+// objects: a single one may be missed, by a word somewhere that happens to look like a reference to it.
 
 import LeakTrace
 import LeakTraceTesting
@@ -13,14 +14,16 @@ final class Known { var other: Known? }
 @Suite struct SingleTests {
   @Test(.noLeaks) func leaksACycle() async {
     await Task.yield()
-    let a = Node(), b = Node()
-    a.other = b
-    b.other = a
+    for _ in 0..<8 {
+      let a = Node(), b = Node()
+      a.other = b
+      b.other = a
+    }
   }
 
   @Test(.noLeaks) func leaksInChildTasks() async {
     await withTaskGroup(of: Void.self) { group in
-      for _ in 0..<3 {
+      for _ in 0..<8 {
         group.addTask {
           let node = Node()
           node.closure = { _ = node }
@@ -45,7 +48,7 @@ final class Known { var other: Known? }
   }
 
   @Test(.noLeaks(allowing: ["Known": 1])) func leaksMoreThanIsAllowed() {
-    for _ in 0..<2 {
+    for _ in 0..<8 {
       let known = Known()
       known.other = known
     }
@@ -55,8 +58,10 @@ final class Known { var other: Known? }
 @Suite(.noLeaks) struct LeakySuite {
   @Test func leaksInASuite() async {
     await Task.yield()
-    let node = Node()
-    node.other = node
+    for _ in 0..<8 {
+      let node = Node()
+      node.other = node
+    }
   }
   @Test func leaksNothing() { _ = Node() }
 }

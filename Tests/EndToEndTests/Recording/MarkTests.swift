@@ -95,4 +95,10 @@ import TraceAnalysis
       #expect(marks.begun("child").count == 4)
     }
   }
+
+  @Test("Beside a recorder that knows none of its functions the library does nothing") func olderRecorder() throws {
+    var command = Command([try LeakTraceLibrary.program("marks.swift").path()])
+    command.environment["LD_PRELOAD"] = try TestProgram("old-recorder.c", flags: ["-shared", "-fPIC"]).path()
+    #expect(try command.run() == Command.Outcome(end: .exit(0), output: "done\n", errorOutput: "", timedOut: false))
+  }
 }
