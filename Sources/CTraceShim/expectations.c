@@ -15,7 +15,7 @@ enum {
   SLOT_COUNT = 1 << 21, ///< a power of two: blocks are 16 bytes at least, so 32 MB of memory have a slot of their own for each
   PROBE_LIMIT = 8,
   GROUP_SIZE = 1 << 12, GROUP_COUNT = SLOT_COUNT / GROUP_SIZE, ///< what is looked at when a deadline passes: groups that have entries
-  PLACE_COUNT = 1 << 10, NAME_SIZE = 256,
+  PLACE_COUNT = 1 << 10, PLACE_PROBES = 16, NAME_SIZE = 256,
   RESERVED = 1, ///< an address that is none: the slot is being filled
 };
 
@@ -76,10 +76,10 @@ static uint64_t hash_text(uint64_t hash, const char *text) {
   return (hash ^ 0xFF) * 0x100000001B3ull;
 }
 
-/// The number of the place, new or known. All that do not fit are the last.
+/// The number of the place, new or known. All that do not fit are the last, which has no name.
 static uint32_t place_of(const struct lt_expectation *e) {
   uint64_t hash = hash_text(hash_text(0xCBF29CE484222325ull ^ e->line, e->name), e->file) | 1;
-  for (uint32_t i = 0; i < PLACE_COUNT - 1; i++) {
+  for (uint32_t i = 0; i < PLACE_PROBES; i++) {
     uint32_t index = (uint32_t)((hash >> 20) + i) % (PLACE_COUNT - 1);
     struct place *place = &places[index];
     uint64_t known = atomic_load_explicit(&place->hash, memory_order_acquire);

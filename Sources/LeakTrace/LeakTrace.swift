@@ -2,7 +2,8 @@
 
 import CLeakTrace
 
-/// Says to `leaktrace record` what a program expects of its objects: that what a piece of work made is gone after it, that an object goes soon, that a phase is over.
+/// Says to `leaktrace record` what a program expects of its objects: that what a piece of work made is gone after it, that an object goes soon, that a phase
+/// is over.
 ///
 /// A program may link this and ship it. Without a recorder every call is one load and one branch, and its arguments are not evaluated. With one, a call
 /// writes a few dozen bytes to the trace; the verdicts are `leaktrace analyze`'s. All of it can be used from any thread and task.
@@ -34,8 +35,8 @@ public enum LeakTrace {
     cleaktrace_mark(name(), text(file), UInt32(clamping: line))
   }
 
-  /// Expects the object's memory to be freed within `limit` from now. If it is not, the expectation is broken, whatever becomes of the object later, and a heap image
-  /// of that time shows what kept it.
+  /// Expects the object's memory to be freed within `limit` from now. If it is not, the expectation is broken, whatever becomes of the object later, and a
+  /// heap image of that time shows what kept it.
   ///
   /// The object is not retained, nor looked at later. Its memory may outlive its `deinit` while unowned references are left: that breaks the expectation, too.
   /// - Parameter name: What happened that should end the object; shown with the finding.

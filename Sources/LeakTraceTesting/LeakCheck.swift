@@ -38,8 +38,8 @@ struct LeakCheck: Sendable {
 
   func end() { cleaktrace_scope_end(number, 0) }
 
-  /// Takes a heap image and has it analysed, by a process of its own. Blocks for as long as that takes. What is leaked beyond what is allowed, as texts for people;
-  /// one that says why, if there is no telling.
+  /// Takes a heap image and has it analysed, by a process of its own. Blocks for as long as that takes. What is leaked beyond what is allowed, as texts for
+  /// people; one that says why, if there is no telling.
   ///
   /// `allowances`: how many instances may be leaked, by the name of a type on the finding's path.
   func failures(allowing allowances: [String: Int]) -> [String] {

@@ -5,8 +5,8 @@
   import LeakTrace
   public import Testing
 
-  /// Fails a test, or a suite as a whole, when objects that were made in it are leaked: a cycle, or an object that nothing leads to any more. Where the tests are not
-  /// recorded, it does nothing.
+  /// Fails a test, or a suite as a whole, when objects that were made in it are leaked: a cycle, or an object that nothing leads to any more. Where the tests
+  /// are not recorded, it does nothing.
   ///
   /// ```swift
   /// @Test(.noLeaks) func opensAndCloses() async { … }

@@ -48,8 +48,8 @@
   @inline(never) private func keepWords(_ words: SIMD32<UInt64>) { withExtendedLifetime(words) {} }
 
   extension XCTestCase {
-    /// From here to the end of the test nothing that is made may be leaked. To be called in `setUp` or at the beginning of a test; looks when the test's teardown
-    /// blocks run.
+    /// From here to the end of the test nothing that is made may be leaked. To be called in `setUp` or at the beginning of a test; looks when the test's
+    /// teardown blocks run.
     public func expectNoLeaks(allowing limits: [String: Int] = [:], file: StaticString = #filePath, line: UInt = #line) {
       guard let check = LeakCheck(name, file: "\(file)", line: Int(line)) else { return }
       addTeardownBlock {
