@@ -32,6 +32,8 @@ static struct {
   void *(*weakTakeStrong)(void *);
   void *(*unownedRetainStrong)(void *);
   void (*unownedRetainStrongAndRelease)(void *);
+  void *(*unownedRetain)(void *);
+  void (*unownedRelease)(void *);
   void *(*nonatomicRetain)(void *);
   void *(*nonatomicRetainN)(void *, uint32_t);
   void (*nonatomicRelease)(void *);
@@ -73,6 +75,8 @@ RECORDER(record_weak_load, LT_OP_WEAK_LOAD_STRONG)
 RECORDER(record_weak_take, LT_OP_WEAK_TAKE_STRONG)
 RECORDER(record_unowned_retain_strong, LT_OP_UNOWNED_RETAIN_STRONG)
 RECORDER(record_unowned_retain_strong_and_release, LT_OP_UNOWNED_RETAIN_STRONG_AND_RELEASE)
+RECORDER(record_unowned_retain, LT_OP_UNOWNED_RETAIN)
+RECORDER(record_unowned_release, LT_OP_UNOWNED_RELEASE)
 RECORDER(record_nonatomic_retain, LT_OP_NONATOMIC_RETAIN)
 RECORDER(record_nonatomic_release, LT_OP_NONATOMIC_RELEASE)
 COUNT_RECORDER(record_retain_n, LT_OP_RETAIN_N)
@@ -186,6 +190,8 @@ void lt_swift_hooks_init(uint8_t mode) {
   *(void **)&outside.weakTakeStrong = dlsym(RTLD_NEXT, "swift_weakTakeStrong");
   *(void **)&outside.unownedRetainStrong = dlsym(RTLD_NEXT, "swift_unownedRetainStrong");
   *(void **)&outside.unownedRetainStrongAndRelease = dlsym(RTLD_NEXT, "swift_unownedRetainStrongAndRelease");
+  *(void **)&outside.unownedRetain = dlsym(RTLD_NEXT, "swift_unownedRetain");
+  *(void **)&outside.unownedRelease = dlsym(RTLD_NEXT, "swift_unownedRelease");
   *(void **)&outside.nonatomicRetain = dlsym(RTLD_NEXT, "swift_nonatomic_retain");
   *(void **)&outside.nonatomicRetainN = dlsym(RTLD_NEXT, "swift_nonatomic_retain_n");
   *(void **)&outside.nonatomicRelease = dlsym(RTLD_NEXT, "swift_nonatomic_release");
@@ -215,6 +221,16 @@ LT_EXPORT void *LT_HOOK(swift_unownedRetainStrong)(void *object) {
 LT_EXPORT void LT_HOOK(swift_unownedRetainStrongAndRelease)(void *object) {
   outside.unownedRetainStrongAndRelease(object);
   if (IS_RECORDED && IS_COUNTED(object)) RECORD(record_unowned_retain_strong_and_release, object);
+}
+
+LT_EXPORT void *LT_HOOK(swift_unownedRetain)(void *object) {
+  if (IS_RECORDED && IS_COUNTED(object)) RECORD(record_unowned_retain, object);
+  return outside.unownedRetain(object);
+}
+
+LT_EXPORT void LT_HOOK(swift_unownedRelease)(void *object) {
+  if (IS_RECORDED && IS_COUNTED(object)) RECORD(record_unowned_release, object);
+  outside.unownedRelease(object);
 }
 
 LT_EXPORT void *LT_HOOK(swift_nonatomic_retain)(void *object) {

@@ -11,6 +11,7 @@ var programs: [String: any CleanProgram.Type] = [
   "cart-observation": CartObservation.self,
   "action-structure": ActionStructure.self,
   "gallery": Gallery.self,
+  "dangling-delegate": DanglingDelegate.self,
   "dangling-surface": DanglingSurface.self,
   "debounced-work": DebouncedWork.self,
   "download-state": DownloadState.self,
@@ -63,6 +64,7 @@ var programs: [String: any CleanProgram.Type] = [
   "tuple-capture": TupleCapture.self,
   "two-sites": TwoSites.self,
   "unowned-zombies": UnownedZombies.self,
+  "used-callbacks": UsedCallbacks.self,
   "watcher-source": WatcherSource.self,
 
   "json-coding": JSONCoding.self,

@@ -17,7 +17,8 @@ public final class HeapBuilder {
   private var metadata: [String: (id: UInt32, address: UInt64)] = [:]
   private var nextAddress: UInt64 = 0x5000_0000_0000
   private var nextRoot: UInt64 = 0x1000_8000
-  private var time: UInt64 = 1000
+  /// Of the last event that was made here, in ticks; the snapshot is taken after it.
+  public var time: UInt64 = 1000
 
   /// The program's image, with its data at 0x10008000.
   public static let image: Range<UInt64> = 0x1000_0000..<0x1010_0000

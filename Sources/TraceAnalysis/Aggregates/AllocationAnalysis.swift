@@ -46,7 +46,9 @@ public struct AllocationAnalysis: Sendable {
   /// What was live at the snapshot that was asked for; sites index `sites`.
   public var blocksAtSnapshot: [LiveBlock] = []
   /// Where control was then.
-  public var activationsAtSnapshot = Activations(frames: [:])
+  public var activationsAtSnapshot = Activations(frames: [:], ordinal: 0, ownStrands: [:])
+  /// Addresses at which references seem to have been counted after the free of what stood there; see `FreedAddresses`.
+  var suspects: Set<UInt64> = []
 
   public var eventCount: UInt64 { eventCounts.reduce(0) { $0 &+ $1 } }
 
@@ -81,7 +83,7 @@ public struct AllocationAnalysis: Sendable {
   public init(_ reader: TraceReader, snapshot: TraceSnapshot? = nil) {
     let activations = ActivationTracker(stacks: reader.definitions.stacks)
     var replayer = Replayer(
-      ObserverPair(SiteTotals(), SiteLifetimes(activations, until: snapshot?.time)), process: reader.definitions.process, activations: activations,
+      ObserverPair(SiteTotals(), ObserverPair(SiteLifetimes(activations, until: snapshot?.time), FreedAddresses())), process: reader.definitions.process, activations: activations,
       checkpoint: snapshot?.time)
     reader.replay(into: &replayer, stacks: .allocations)
     if snapshot != nil {
@@ -98,10 +100,11 @@ public struct AllocationAnalysis: Sendable {
     threads = replayer.threadTotals.sorted { $0.number < $1.number }
     eventCounts = replayer.eventCounts
     mismatchCounts = replayer.mismatchCounts
+    suspects = replayer.observer.second.second.suspects
 
     let totals = replayer.observer.first
-    let lifetimes = replayer.observer.second.lifetimes
-    let depths = replayer.observer.second.depths
+    let lifetimes = replayer.observer.second.first.lifetimes
+    let depths = replayer.observer.second.first.depths
     sites = totals.totals.enumerated().map { number, total in
       let key = replayer.key(of: SiteID(UInt32(number)))
       return AllocationSite(

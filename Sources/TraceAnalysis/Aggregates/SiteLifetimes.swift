@@ -8,7 +8,11 @@ public struct SiteLifetime: Hashable, Sendable, BitwiseCopyable {
   /// Ticks; of the first and of the last block made.
   public var firstBirth: UInt64 = 0
   public var lastBirth: UInt64 = 0
-  /// Allocations of the process before the first and the last, and the sum over all.
+  /// Ticks; of the last one that ended.
+  public var lastDeath: UInt64 = 0
+  /// Events of the process before that.
+  public var lastDeathOrdinal: UInt64 = 0
+  /// Events of the process before the first and the last, and the sum over all.
   public var firstOrdinal: UInt64 = 0
   public var lastOrdinal: UInt64 = 0
   public var ordinalSum: UInt64 = 0
@@ -16,6 +20,8 @@ public struct SiteLifetime: Hashable, Sendable, BitwiseCopyable {
   public var sampledDeaths: UInt64 = 0
   /// By how far out control had to go from where a block was made for it to end.
   public var departures = DepartureCounts()
+  /// How far out control had gone between a block and the next one of the site.
+  public var gaps = DepartureCounts()
   /// By time.
   public var durations = DurationCounts()
 
@@ -27,6 +33,8 @@ public struct SiteLifetime: Hashable, Sendable, BitwiseCopyable {
     if b.births == 0 { return }
     a.firstBirth = a.births == 0 ? b.firstBirth : min(a.firstBirth, b.firstBirth)
     a.firstOrdinal = a.births == 0 ? b.firstOrdinal : min(a.firstOrdinal, b.firstOrdinal)
+    a.lastDeath = max(a.lastDeath, b.lastDeath)
+    a.lastDeathOrdinal = max(a.lastDeathOrdinal, b.lastDeathOrdinal)
     a.lastBirth = max(a.lastBirth, b.lastBirth)
     a.lastOrdinal = max(a.lastOrdinal, b.lastOrdinal)
     a.births &+= b.births
@@ -34,6 +42,7 @@ public struct SiteLifetime: Hashable, Sendable, BitwiseCopyable {
     a.ordinalSum &+= b.ordinalSum
     a.sampledDeaths &+= b.sampledDeaths
     a.departures += b.departures
+    a.gaps += b.gaps
     a.durations += b.durations
   }
 }
@@ -118,42 +127,42 @@ public struct DepartureCounts: Hashable, Sendable, BitwiseCopyable {
   }
 }
 
-/// Lifetimes in ticks by powers of four.
+/// Lifetimes in ticks by powers of two.
 public struct DurationCounts: Hashable, Sendable, BitwiseCopyable {
-  private typealias Buckets = (
-    UInt32, UInt32, UInt32, UInt32, UInt32, UInt32, UInt32, UInt32, UInt32, UInt32, UInt32, UInt32, UInt32, UInt32, UInt32, UInt32
-  )
-  private var buckets: Buckets = (0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0)
-  static let bucketCount = 16
-  /// The first bucket ends at 2^12 ticks, some microseconds.
-  private static let firstBits = 12
+  /// 32 counts of 16 bits, four a word. When one is full, all are halved: shares are what is asked for.
+  private typealias Buckets = (UInt64, UInt64, UInt64, UInt64, UInt64, UInt64, UInt64, UInt64)
+  private var buckets: Buckets = (0, 0, 0, 0, 0, 0, 0, 0)
+  static let bucketCount = 32
+  /// The first bucket ends at 2^10 ticks, some hundred nanoseconds.
+  private static let firstBits = 10
 
   public init() {}
 
   public static func == (a: Self, b: Self) -> Bool { a.all == b.all }
   public func hash(into hasher: inout Hasher) { hasher.combine(all) }
 
-  private var all: [UInt32] { withUnsafeBytes(of: buckets) { Array($0.bindMemory(to: UInt32.self)) } }
+  private var all: [UInt16] { withUnsafeBytes(of: buckets) { Array($0.bindMemory(to: UInt16.self)) } }
 
   @inline(__always)
   public mutating func add(_ ticks: UInt64) {
     let bits = 64 &- ticks.leadingZeroBitCount
-    let bucket = bits <= Self.firstBits ? 0 : min((bits &- Self.firstBits &+ 1) / 2, Self.bucketCount &- 1)
+    add(1, to: min(max(bits &- Self.firstBits, 0), Self.bucketCount &- 1))
+  }
+
+  @inline(__always)
+  private mutating func add(_ count: UInt16, to bucket: Int) {
     withUnsafeMutableBytes(of: &buckets) { bytes in
-      let place = bytes.baseAddress!.assumingMemoryBound(to: UInt32.self) + bucket
-      place.pointee &+= 1
+      let start = bytes.baseAddress!.assumingMemoryBound(to: UInt16.self)
+      if start[bucket] > .max &- count { for index in 0..<Self.bucketCount { start[index] /= 2 } }
+      start[bucket] = start[bucket].addingReportingOverflow(count).overflow ? .max : start[bucket] &+ count
     }
   }
 
   public static func += (a: inout Self, b: Self) {
-    let other = b.all
-    withUnsafeMutableBytes(of: &a.buckets) { bytes in
-      let start = bytes.baseAddress!.assumingMemoryBound(to: UInt32.self)
-      for bucket in 0..<bucketCount { start[bucket] &+= other[bucket] }
-    }
+    for (bucket, count) in b.all.enumerated() where count > 0 { a.add(count, to: bucket) }
   }
 
-  /// An upper bound in ticks, to a factor of four, of the shortest lifetime that `share` of the blocks did not exceed; nil without any, and
+  /// An upper bound in ticks, to a factor of two, of the shortest lifetime that `share` of the blocks did not exceed; nil without any, and
   /// `UInt64.max` where it lies beyond the last bound.
   public func bound(of share: Double) -> UInt64? {
     let all = self.all
@@ -162,7 +171,7 @@ public struct DurationCounts: Hashable, Sendable, BitwiseCopyable {
     var sum = 0.0
     for (bucket, count) in all.enumerated() {
       sum += Double(count)
-      if sum >= total * share { return bucket == Self.bucketCount - 1 ? .max : 1 << UInt64(Self.firstBits + 2 * bucket) }
+      if sum >= total * share { return bucket == Self.bucketCount - 1 ? .max : 1 << UInt64(Self.firstBits + bucket) }
     }
     return .max
   }
@@ -203,6 +212,9 @@ struct SiteLifetimes: ReplayObserver {
       row.pointee.lifetime.firstBirth = block.birthTime
       row.pointee.lifetime.firstOrdinal = block.ordinal
       row.pointee.depth = event.depth
+    } else if row.pointee.lifetime.births < SiteLifetime.fullCount || row.pointee.lifetime.births & 15 == 0 {
+      let shared = activations.sharedDepth(block.strand, since: row.pointee.lifetime.lastOrdinal)
+      row.pointee.lifetime.gaps.add(UInt32(truncatingIfNeeded: max(0, Int(row.pointee.depth) &- shared)))
     }
     row.pointee.lifetime.births &+= 1
     row.pointee.lifetime.lastBirth = block.birthTime
@@ -215,6 +227,8 @@ struct SiteLifetimes: ReplayObserver {
     if event.time > end { return }
     let row = rows[Int(block.site.rawValue)]
     row.pointee.lifetime.deaths &+= 1
+    row.pointee.lifetime.lastDeath = event.time
+    row.pointee.lifetime.lastDeathOrdinal = activations.ordinal
     // Of many, the later ones differ little from the first.
     let deaths = row.pointee.lifetime.deaths
     if deaths > SiteLifetime.fullCount, deaths & 15 != 0 { return }

@@ -15,9 +15,7 @@ enum Advice {
         "The object is gone, and reading it through \(field ?? "an unowned reference") ends the program. "
           + "Make that reference weak, or let the holder end before the object does."
       ]
-    case .dangling:
-      let field = finding.path.first.flatMap { step in step.reference.map { described($0, of: step) } } ?? "the reference"
-      return ["\(field) is not counted and its target is gone: clear it when the target ends, or make it weak."]
+    case .dangling: return danglingAdvice(finding)
     case .outlived, .accumulating: return outlivingAdvice(finding)
     }
   }
@@ -136,13 +134,30 @@ enum Advice {
     ]
   }
 
+  private static func danglingAdvice(_ finding: Finding) -> [String] {
+    let field = finding.path.first.flatMap { step in step.reference.map { described($0, of: step) } }
+    guard let ending = finding.ending, let used = ending.used else {
+      return ["\(field ?? "the reference") is not counted and its target is gone: clear it when the target ends, or make it weak."]
+    }
+    let place = position(used.frame).map { " at \($0)" } ?? used.frame.map { " in \($0.function)" } ?? ""
+    let end = position(ending.freed.frame).map { " (at \($0))" } ?? ""
+    if let field {
+      return ["The \(ending.type) was used\(place) when it was gone: clear \(field) when its target ends, or make it weak. Memory that is given away meanwhile is corrupted."]
+    }
+    return [
+      "Something\(place) still had a pointer to the \(ending.type), and nothing kept the object: unregister the pointer before the object ends\(end), "
+        + "or keep the object (Unmanaged.passRetained) for as long as it is registered. Memory that is given away meanwhile is corrupted."
+    ]
+  }
+
   private static func lostAdvice(_ finding: Finding) -> [String] {
     guard let step = finding.path.first else { return [] }
     if step.kind == .malloc {
       let place = position(step.allocation).map { " of \($0)" } ?? ""
       return ["No pointer to the memory\(place) is left: deallocate it before the last pointer to it goes."]
     }
-    return ["Look for a retain without a release: Unmanaged.passRetained or retain() without takeRetainedValue() or release()."]
+    let asking = step.kind == .object ? " 'leaktrace history' with its type's name shows who retained it." : ""
+    return ["Look for a retain without a release: Unmanaged.passRetained or retain() without takeRetainedValue() or release()." + asking]
   }
 
   private static func libraryAdvice(_ finding: Finding) -> [String] {

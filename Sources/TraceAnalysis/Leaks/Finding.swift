@@ -85,6 +85,8 @@ public struct Finding: Hashable, Sendable {
   public var held: [HeldType]
   /// For a lost object its strong references by count, and how many of them are accounted for.
   public var referenceCount: ReferenceCount?
+  /// Of `dangling` findings: how the object ended that is referred to, or was used after that; nil if the trace does not show it.
+  public var ending: Ending?
   /// Of what outlived its scope, or accumulates.
   public var outliving: Outliving?
   public var advice: [String]

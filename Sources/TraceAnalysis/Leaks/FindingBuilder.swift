@@ -3,11 +3,14 @@
 /// Makes findings of what `LeakFinder` found. For one thread at a time.
 struct FindingBuilder {
   private let finder: LeakFinder
+  private let groups: [LeakGroup]
   private let graph: ObjectGraph
   private let naming: FindingNaming
 
-  init(_ finder: LeakFinder, naming: FindingNaming) {
+  /// `groups`: those of `finder`, with what else is known of them.
+  init(_ finder: LeakFinder, groups: [LeakGroup]? = nil, naming: FindingNaming) {
     self.finder = finder
+    self.groups = groups ?? finder.groups
     graph = finder.graph
     self.naming = naming
   }
@@ -16,7 +19,7 @@ struct FindingBuilder {
   func findings() -> [Finding] {
     var numbers: [String: Int] = [:]
     var findings: [Finding] = []
-    for group in finder.groups {
+    for group in groups {
       let owner = owner(of: group)
       if case .runtime = owner { continue }
       var finding = finding(group)
@@ -49,6 +52,8 @@ struct FindingBuilder {
 
   private func finding(_ group: LeakGroup) -> Finding {
     var path = path(group.steps)
+    let ending = group.ended.map { naming.ending(of: $0) }
+    if path.isEmpty, let ended = group.ended, let ending { path = [naming.step(ended, ending)] }
     if let dangling = group.dangling, !path.isEmpty {
       let label = graph.label(dangling.label.rawValue)
       path[path.count - 1].reference = Finding.Reference(
@@ -60,7 +65,7 @@ struct FindingBuilder {
     return Finding(
       verdict: group.verdict, libraryReason: nil, isCycle: group.isCycle, instances: group.instances, retainedBytes: ByteCount(group.retainedBytes),
       retainedBlocks: group.retainedBlocks, path: path, held: group.verdict == .dangling ? [] : held(by: group),
-      referenceCount: counted.flatMap { graph.referenceCount(of: $0) }, advice: [], fingerprint: "")
+      referenceCount: counted.flatMap { graph.referenceCount(of: $0) }, ending: ending, advice: [], fingerprint: "")
   }
 
   /// Function values of one type passed as another go through a thunk with a context of its own, which nobody wrote: the reference that leads
@@ -250,6 +255,7 @@ struct FindingBuilder {
 
   private func owner(of group: LeakGroup) -> Owner {
     let nodes = group.steps.map(\.node)
+    if nodes.isEmpty, let ended = group.ended { return user(of: ended) }
     if group.verdict == .dangling { return SystemCode.isSystemModule(graph.type(of: nodes[0]).module) ? .runtime : .program }
     if let known = nodes.lazy.compactMap({ KnownLibraryLeaks.reason(graph.type(of: $0)) }).first, !group.isCycle || nodes.allSatisfy(isSystemObject) {
       return .library(known)
@@ -263,6 +269,15 @@ struct FindingBuilder {
     let type = graph.type(of: target)
     if type.kind == .task { return .program }
     return allocator(of: target, isObject: type.kind.isCounted)
+  }
+
+  /// By who used an object that had ended: an object of the program's, or of a library's that the program called.
+  private func user(of ended: EndedBlock) -> Owner {
+    let type = naming.type(of: ended)
+    guard type.kind == .object, SystemCode.isSystemModule(type.module) else { return .program }
+    let frames = naming.frames(of: ended.used?.stack ?? .unknown)
+    if frames.isEmpty || frames.contains(where: { $0.kind == .user }) { return .program }
+    return .library("used inside \(frames.first { $0.kind == .systemLibrary && $0.isNamed }?.function ?? "a library") without a caller in the program")
   }
 
   /// Neither a class of the program's nor a closure that it wrote.

@@ -4,6 +4,7 @@
 final class FindingNaming {
   let graph: ObjectGraph
   let definitions: TraceDefinitions
+  let clock: TraceClock
   private let naming: any FrameNaming
   private let siteKeys: (SiteID) -> SiteKey
   private var functions: [UInt64: SourceFrame?] = [:]
@@ -11,9 +12,10 @@ final class FindingNaming {
   private var captureLists: [SourceFrame: ClosureCaptures?] = [:]
   private var siteFrames: [SiteID: [SourceFrame]] = [:]
 
-  init(_ graph: ObjectGraph, definitions: TraceDefinitions, siteKeys: @escaping (SiteID) -> SiteKey, naming: any FrameNaming) {
+  init(_ graph: ObjectGraph, definitions: TraceDefinitions, clock: TraceClock, siteKeys: @escaping (SiteID) -> SiteKey, naming: any FrameNaming) {
     self.graph = graph
     self.definitions = definitions
+    self.clock = clock
     self.siteKeys = siteKeys
     self.naming = naming
   }
@@ -82,11 +84,13 @@ final class FindingNaming {
   /// The frames of an allocation, innermost first.
   func frames(of site: SiteID) -> [SourceFrame] {
     if let known = siteFrames[site] { return known }
-    let path = definitions.stacks.path(of: siteKeys(site).stack)
-    let frames = path.frames.flatMap { frame in naming.frames(for: frame.key, in: frame.image.map { definitions.images[$0].image }) }
+    let frames = frames(of: siteKeys(site).stack)
     siteFrames[site] = frames
     return frames
   }
+
+  /// The frames of a stack, innermost first. Linear in its depth.
+  func frames(of stack: StackID) -> [SourceFrame] { definitions.stacks.path(of: stack).frames.flatMap { frames(for: $0) } }
 
   /// The functions of one frame, what was inlined there first.
   func frames(for frame: StackFrame) -> [SourceFrame] { naming.frames(for: frame.key, in: frame.image.map { definitions.images[$0].image }) }
@@ -104,14 +108,34 @@ final class FindingNaming {
     } ?? user.first
   }
 
-  private static func isInitialiser(_ function: String, of type: Substring) -> Bool {
+  /// An initialiser of a type, given by its name without arguments.
+  static func isInitialiser(_ function: String, of type: Substring) -> Bool {
     guard let dot = function.range(ofInitialiser: ()) else { return false }
     let owner = function[..<dot]
     return owner == type || owner.hasSuffix(".\(type)") || owner.hasSuffix(" \(type)") || owner.hasPrefix("\(type)<")
   }
 
   /// The variable at an address in an image's data.
-  func variable(at address: UInt64, in image: LoadedImage) -> String? { naming.variable(at: RuntimeAddress(address), in: image) }
+  func variable(at address: UInt64, in image: LoadedImage) -> String? {
+    naming.variable(at: RuntimeAddress(address), in: image).map(Self.withoutDiscriminators)
+  }
+
+  /// `(entries in _48EE…)`, as the compiler tells private names of one file from another's, is `entries`.
+  static func withoutDiscriminators(_ name: String) -> String {
+    var result = ""
+    var rest = name[...]
+    while let open = rest.firstIndex(of: "(") {
+      let inner = rest[rest.index(after: open)...]
+      guard let close = inner.firstIndex(of: ")"), let range = inner[..<close].firstRange(ofDiscriminator: ()) else {
+        result += rest[...open]
+        rest = inner
+        continue
+      }
+      result += rest[..<open] + inner[..<range]
+      rest = rest[rest.index(after: close)...]
+    }
+    return result + rest
+  }
 
   // MARK: Steps
 
@@ -172,6 +196,24 @@ extension String {
     return nil
   }
 
+}
+
+extension Substring {
+  /// Where ` in _` and hexadecimal digits to the end begin.
+  fileprivate func firstRange(ofDiscriminator: Void) -> String.Index? {
+    var index = startIndex
+    while index < endIndex {
+      if self[index...].hasPrefix(" in _") {
+        let digits = self[self.index(index, offsetBy: 5)...]
+        return digits.count == 32 && digits.allSatisfy(\.isHexDigit) ? index : nil
+      }
+      index = self.index(after: index)
+    }
+    return nil
+  }
+}
+
+extension String {
   /// Where `.init(` or `.__allocating_init(` stands.
   fileprivate func range(ofInitialiser: Void) -> String.Index? {
     for marker in [".__allocating_init(", ".init("] {

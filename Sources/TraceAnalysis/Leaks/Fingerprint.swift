@@ -21,6 +21,10 @@ enum Fingerprint {
         if rotation.lexicographicallyPrecedes(best) { best = rotation }
       }
     }
+    // Without a holder, what an object was used by is all that there is to tell it by.
+    if let used = finding.ending?.used, finding.path.count == 1, finding.path[0].reference == nil {
+      best.append("used|\(stable(used.frame?.fullFunction ?? ""))")
+    }
     return "\(finding.verdict.rawValue)\(finding.isLibrary ? "|library" : "")\n" + best.joined(separator: "\n")
   }
 

@@ -47,6 +47,7 @@ final class HolderNames {
   ]
 
   private func kindOfBlock(_ node: NodeID) -> Finding.Registration? {
+    if graph.taskOfSlab[node] != nil { return .task }
     for frame in naming.frames(of: graph.heap[BlockID(node)].site).prefix(12) {
       guard frame.kind != .user, let name = frame.mangledName else { break }
       if name.hasPrefix("dispatch_source_create") { return .dispatchSource }
@@ -63,15 +64,22 @@ final class HolderNames {
     switch registration {
     case .timer?: return "a RunLoop timer"
     case .observer?: return usesDefaultCenter(steps, origin) ? "NotificationCenter.default" : "a NotificationCenter"
-    case .dispatchSource?: return "a DispatchSource that was not cancelled"
+    case .dispatchSource?: return isTimerSource(steps, suspect) ? "a DispatchSource timer" : "a DispatchSource"
     case .dispatchWork?: return "work scheduled by DispatchQueue.asyncAfter"
     case .urlSession?: return "a URLSession that was not invalidated"
     case .eventLoop?: return "a task scheduled on an EventLoop"
     case .task?:
-      let start = naming.allocation(of: steps[suspect].node).map { "task started in \($0.function)" } ?? "task"
-      return naming.suspension(of: steps[suspect].node).flatMap { $0.kind == .user ? "\(start), waiting in \($0.closureName)" : nil } ?? "a \(start)"
+      let task = graph.taskOfSlab[steps[suspect].node] ?? steps[suspect].node
+      return naming.allocation(of: task).map { "a task started in \($0.function)" } ?? "a task"
     case nil: return place(suspect, named: named, origin: origin)
     }
+  }
+
+  /// libdispatch keeps what waits for a time in heaps of timers.
+  private func isTimerSource(_ steps: [LeakGroup.Step], _ index: Int) -> Bool {
+    guard graph.isRoot(steps[0].node) else { return false }
+    return naming.origin(steps[0].node, target: steps.count > 1 ? steps[1].node : nil).name.contains("_dispatch_timers_heap")
+      || naming.frames(of: graph.heap[BlockID(steps[index].node)].site).contains { $0.function.contains("makeTimerSource") }
   }
 
   private func usesDefaultCenter(_ steps: [LeakGroup.Step], _ origin: PathOrigin) -> Bool {

@@ -12,6 +12,9 @@ public final class LeakAnalysis {
   let clock: TraceClock
   let finder: LeakFinder
   private let naming: any FrameNaming
+  private let reader: TraceReader
+  private let suspects: Set<UInt64>
+  private var endingRemark: String?
 
   /// Builds the graph of `snapshot` and looks for leaks in it. `analysis` must have been made with the same snapshot. Linear in the live blocks
   /// and the image's words. Files of images are looked for as symbols are;
@@ -38,9 +41,10 @@ public final class LeakAnalysis {
   ) {
     self.snapshot = snapshot
     self.naming = naming
+    self.reader = reader
+    suspects = analysis.suspects
     definitions = analysis.definitions
     sites = analysis.sites
-    activations = analysis.activationsAtSnapshot
     clock = analysis.clock
     var diagnostics = TraceDiagnostics()
     let image = HeapImage(snapshot, in: reader, diagnostics: &diagnostics)
@@ -59,12 +63,24 @@ public final class LeakAnalysis {
       },
       layouts: layouts(image, images), mainModule: moduleName(ofImage: definitions.process.executable))
     finder = LeakFinder(graph)
+    activations = Self.left(analysis.activationsAtSnapshot, snapshot, graph.roots, definitions)
   }
 
-  /// All findings, named; library findings last. Names are looked up for what is found only.
+  /// A thread that is about to end the process, called by the C library, has returned from the program's main function.
+  private static func left(_ activations: Activations, _ snapshot: TraceSnapshot, _ roots: HeapRoots, _ definitions: TraceDefinitions) -> Activations {
+    guard snapshot.reason == .exit, let thread = snapshot.threads.first(where: \.isSelf), let image = roots.image(at: thread.instructionPointer),
+      SystemCode.isSystemImage(image.path), let record = definitions.threads.first(where: { $0.osThread == UInt64(thread.osThread) })
+    else { return activations }
+    return activations.leaving(thread: record.thread)
+  }
+
+  /// All findings, named; library findings last. Names are looked up for what is found only. If references dangle, or objects seem to have been
+  /// used after their end, the trace's events are read once more.
   public func findings() -> [Finding] {
+    let (groups, remark) = EndedObjects.groups(of: finder, in: reader, suspects: suspects)
+    endingRemark = remark
     let names = self.names()
-    let builder = FindingBuilder(finder, naming: names)
+    let builder = FindingBuilder(finder, groups: groups, naming: names)
     return FindingBuilder.sorted(builder.findings() + OutlivingBuilder(self, builder: builder, naming: names).findings())
   }
 
@@ -76,6 +92,11 @@ public final class LeakAnalysis {
       names.insert(frame.function)
       names.insert(frame.fullFunction)
       for name in [frame.mangledName, frame.file, frame.imagePath] { if let name { names.insert(name) } }
+    }
+    if let ending = finding.ending {
+      names.insert(ending.type)
+      names.insert(ending.qualifiedType)
+      for moment in [ending.allocated, ending.freed, ending.used] { moment?.frames.forEach(add) }
     }
     for step in finding.path {
       names.insert(step.type)
@@ -101,10 +122,10 @@ public final class LeakAnalysis {
 
   func names() -> FindingNaming {
     let keys = siteKeys
-    return FindingNaming(graph, definitions: definitions, siteKeys: { keys[Int($0.rawValue)] }, naming: naming)
+    return FindingNaming(graph, definitions: definitions, clock: clock, siteKeys: { keys[Int($0.rawValue)] }, naming: naming)
   }
 
-  /// What a reader has to know to judge the findings, in sentences.
+  /// What a reader has to know to judge the findings, in sentences; complete once `findings` has been called.
   public var remarks: [String] {
     var remarks: [String] = []
     if !graph.image.isWhole { remarks.append("the heap image is incomplete: references are missing, and what they hold may look lost") }
@@ -118,6 +139,7 @@ public final class LeakAnalysis {
       let more = graph.scannedTypes.count > 3 ? " and \(graph.scannedTypes.count - 3) more" : ""
       remarks.append("no fields are known of \(names)\(more): every word of them that looks like a pointer counts as a reference")
     }
+    if let endingRemark { remarks.append(endingRemark) }
     return remarks
   }
 }

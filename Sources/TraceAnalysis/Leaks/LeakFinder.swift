@@ -35,6 +35,8 @@ struct LeakGroup {
   var retainedBytes: UInt64
   var retainedBlocks: UInt64
   var dangling: ObjectGraph.DanglingReference?
+  /// What ended before those that used or still refer to it: of the shown instance.
+  var ended: EndedBlock?
 }
 
 /// Everything leaked in a snapshot.
@@ -286,8 +288,7 @@ struct LeakFinder {
   private mutating func findDangling() {
     var numbers: [[UInt64]: Int] = [:]
     for reference in graph.dangling where !unreachable.contains(reference.from.rawValue) && wanted?(reference.from) ?? true {
-      let block = graph.heap[reference.from]
-      let key = [UInt64(graph.nodeTypes[Int(reference.from.rawValue)]), UInt64(block.site.rawValue), UInt64(reference.label.rawValue)]
+      let key = key(of: reference)
       if let known = numbers[key] {
         groups[known].instances += 1
       } else {
@@ -298,5 +299,10 @@ struct LeakFinder {
             retainedBytes: 0, retainedBlocks: 0, dangling: reference))
       }
     }
+  }
+  /// Equal for references that make one group.
+  func key(of reference: ObjectGraph.DanglingReference) -> [UInt64] {
+    let block = graph.heap[reference.from]
+    return [UInt64(graph.nodeTypes[Int(reference.from.rawValue)]), UInt64(block.site.rawValue), UInt64(reference.label.rawValue)]
   }
 }

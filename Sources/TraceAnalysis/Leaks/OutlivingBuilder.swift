@@ -21,22 +21,29 @@ struct OutlivingBuilder {
     let finder = OutlivingFinder(
       graph: graph, sites: analysis.sites, activations: analysis.activations, stacks: analysis.definitions.stacks,
       unreachable: analysis.finder.unreachable, origin: origin)
-    let groups = finder.groups { steps, place in holders.registration(steps, after: place)?.index }
+    let groups = finder.groups { steps, shared in holders.registration(steps, after: shared) }
     var numbers: [String: Int] = [:]
     var findings: [Finding] = []
-    for group in groups {
+    let objectsFirst = groups.filter { graph.type(of: $0.sample).kind == .object } + groups.filter { graph.type(of: $0.sample).kind != .object }
+    for group in objectsFirst {
       var finding = finding(group)
       let identity = Fingerprint.identity(of: finding)
       if let known = numbers[identity] {
         merge(finding, into: &findings[known])
         continue
       }
+      // Closures and tasks are told of where they keep nothing that can be.
+      if finding.path.last?.kind != .object, findings.contains(where: { $0.path.last?.kind == .object && isSameHolder($0, finding) }) { continue }
       finding.fingerprint = Fingerprint.text(identity)
       finding.advice = Advice.lines(for: finding)
       numbers[identity] = findings.count
       findings.append(finding)
     }
     return findings
+  }
+
+  private func isSameHolder(_ a: Finding, _ b: Finding) -> Bool {
+    a.outliving?.holder == b.outliving?.holder || a.outliving?.registration != nil && a.outliving?.registration == b.outliving?.registration
   }
 
   private func merge(_ other: Finding, into finding: inout Finding) {
@@ -56,7 +63,11 @@ struct OutlivingBuilder {
     let frames = naming.frames(of: site)
     let program = frames.firstIndex { $0.kind == .user }
     let outer = program.map { frames[$0...] } ?? []
-    return .init(isProgram: program != nil, isCalledBack: outer.contains { Self.callsBack($0) })
+    // What a library makes for itself on the way is the library's.
+    let isDirect = frames.prefix(program ?? 0).allSatisfy { frame in
+      AllocationFunctions.isOne(frame) || frame.kind == .thunk || AllocationFunctions.isTransparent(frame) && !frame.function.contains("sleep")
+    }
+    return .init(isProgram: program != nil && isDirect, isCalledBack: outer.contains { Self.callsBack($0) })
   }
 
   /// A function that calls what others gave it, again and again.

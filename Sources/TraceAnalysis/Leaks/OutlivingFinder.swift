@@ -74,21 +74,26 @@ struct OutlivingFinder {
     }
   }
 
-  private func key(of site: AllocationSite) -> FamilyKey {
+  /// Of `depth` frames, at most three.
+  private func key(of site: AllocationSite, depth: Int) -> FamilyKey {
     var stack = site.stack
+    var left = depth
     func next() -> UInt64 {
+      left -= 1
+      if left < 0 { return 0 }
       defer { stack = stacks.parent(of: stack) }
       return stacks.frame(of: stack)?.key.encoded ?? 0
     }
     return FamilyKey(type: site.type, operation: site.operation.rawValue, frames: (next(), next(), next()))
   }
 
-  private func families() -> [Family] {
+  /// Sites that agree in type and in so many innermost frames. `isTaken`: survivors that belong elsewhere.
+  private func families(depth: Int, isTaken: (NodeID) -> Bool) -> [Family] {
     var numbers: [FamilyKey: Int] = [:]
     var families: [Family] = []
     var familyOfSite = [Int32](repeating: -1, count: sites.count)
     for (index, site) in sites.enumerated() where site.lifetime.births > 0 {
-      let key = key(of: site)
+      let key = key(of: site, depth: depth)
       let number = numbers[key] ?? {
         numbers[key] = families.count
         families.append(Family())
@@ -99,7 +104,7 @@ struct OutlivingFinder {
     }
     for (index, block) in graph.heap.blocks.enumerated() {
       let node = NodeID(index)
-      guard isCandidate(node), !unreachable.contains(node) else { continue }
+      guard isCandidate(node), !unreachable.contains(node), !isTaken(node) else { continue }
       let family = familyOfSite[Int(block.site.rawValue)]
       if family >= 0 { families[Int(family)].survivors.append(node) }
     }
@@ -124,6 +129,9 @@ struct OutlivingFinder {
     return type.kind == .object && !SystemCode.isSystemModule(type.module) && !type.module.isEmpty
   }
 
+  /// An object of the program's classes; or a closure or task of the program's making, which a person can be told of where there is no object.
+  private func isTold(_ node: NodeID) -> Bool { isProgramObject(node) || graph.type(of: node).kind != .object && origin(block(node).site).isProgram }
+
   private func block(_ node: NodeID) -> LiveBlock { graph.heap[BlockID(node)] }
   private func ordinal(_ node: NodeID) -> UInt64 { block(node).ordinal }
 
@@ -135,97 +143,141 @@ struct OutlivingFinder {
     var homeDistance: UInt32?
     /// Whether it holds only for objects that something has registered each by itself.
     var needsRegistration = false
-    /// Whether siblings that hold each other speak against it: trees and lists are made of such.
-    var excludesChains = false
+    /// Whether it holds only for objects that a sibling holds.
+    var needsChain = false
+    /// Survivors that it needs to be held in the same way.
+    var least: Int
   }
 
-  private func suspicion(_ family: Family, workEnd: UInt64) -> Suspicion? {
+  private func suspicion(_ family: Family) -> Suspicion? {
     let lifetime = family.lifetime
     guard lifetime.births > 1, let first = family.survivors.first else { return nil }
-    if lifetime.deaths >= Self.leastEnded, lifetime.deaths * 8 >= lifetime.births {
-      return outlived(family) ? Suspicion(verdict: .outlived, family: family, homeDistance: lifetime.departures.distance(of: 0.9)) : nil
-    }
-    guard lifetime.deaths * 8 < lifetime.births || lifetime.deaths < Self.leastEnded else { return nil }
-    guard growsSteadily(family, workEnd: workEnd) else { return nil }
-    let origin = origin(block(first).site)
+    if lifetime.deaths >= Self.leastEnded, lifetime.deaths * 8 >= lifetime.births { return outlived(family) }
     let count = family.survivors.count
-    if count < Self.leastRegistered { return nil }
-    if origin.isCalledBack, count >= Self.leastCalledBack { return Suspicion(verdict: .accumulating, family: family, excludesChains: true) }
-    if !origin.isCalledBack, count >= Self.leastLooped, isUnused(family) { return Suspicion(verdict: .accumulating, family: family, excludesChains: true) }
-    return Suspicion(verdict: .outlived, family: family, needsRegistration: true)
+    guard count >= Self.leastRegistered, spread(of: family) >= 0.1 else { return nil }
+    let registered = Suspicion(verdict: .outlived, family: family, needsRegistration: true, least: Self.leastRegistered)
+    guard growsSteadily(family) else { return registered }
+    if isCalledBack(family, first) {
+      return count >= Self.leastCalledBack ? Suspicion(verdict: .accumulating, family: family, least: Self.leastCalledBack) : registered
+    }
+    guard count >= Self.leastLooped, spread(of: family) >= 0.7, isUnused(family) else { return registered }
+    return Suspicion(verdict: .accumulating, family: family, least: Self.leastLooped)
   }
 
-  /// Whether enough survivors are older than siblings get, younger ones having ended, and they did not just come about at the start.
-  private func outlived(_ family: Family) -> Bool {
+  /// Made in many tasks or threads, or by what a run loop or a queue calls.
+  private func isCalledBack(_ family: Family, _ first: NodeID) -> Bool {
+    var strands: Set<StrandID> = []
+    for node in family.survivors {
+      strands.insert(block(node).strand)
+      if strands.count >= 4 { return true }
+    }
+    return origin(block(first).site).isCalledBack
+  }
+
+  /// Where siblings end: whether enough survivors are proven to have outlived them, and they did not just come about at the start.
+  private func outlived(_ family: Family) -> Suspicion? {
     let lifetime = family.lifetime
-    guard let typical = lifetime.durations.bound(of: 0.9), typical < .max, lifetime.lastOrdinal > lifetime.firstOrdinal else { return false }
+    guard let typical = lifetime.durations.bound(of: 0.9), lifetime.lastOrdinal > lifetime.firstOrdinal, let first = family.survivors.first else { return nil }
     let distance = lifetime.departures.distance(of: 0.9) ?? 0
-    // Age counts up to the last birth: when no more are made, nobody takes the place of the last one.
+    let lastMoment = max(lifetime.lastBirth, lifetime.lastDeath)
+    let range = Double(lifetime.lastOrdinal - lifetime.firstOrdinal)
+    // A scope that is left and entered again between one sibling and the next: not a loop that makes them all.
+    let isTight = lifetime.gaps.share(within: distance) <= 0.5
     var proven: [NodeID] = []
+    var left: [NodeID] = []
     for (index, node) in family.survivors.enumerated() {
       let block = block(node)
-      guard lifetime.lastBirth > block.birthTime, lifetime.lastBirth - block.birthTime > typical &* 2 else { continue }
-      let younger = Double(lifetime.births) * Double(lifetime.lastOrdinal - min(lifetime.lastOrdinal, block.ordinal)) / Double(lifetime.lastOrdinal - lifetime.firstOrdinal)
+      if isInFlight(block, distance: distance, typical: typical, family) { continue }
+      let hasLeft = departure(of: block) > distance
+      if hasLeft { left.append(node) }
+      // Younger ones have ended: nobody waits in a queue, or stands in for the last.
+      let younger = Double(lifetime.births) * Double(lifetime.lastOrdinal - min(lifetime.lastOrdinal, block.ordinal)) / range
       guard younger - Double(family.survivors.count - index - 1) >= 2 else { continue }
-      proven.append(node)
+      // Age counts up to the last that happened to a sibling: when no more are made, nobody takes the place of the last one.
+      let isOld = typical < .max && lastMoment > block.birthTime && (lastMoment - block.birthTime) / 2 > typical
+      if isOld || isTight && hasLeft { proven.append(node) }
     }
-    proven = proven.filter { !isInFlight($0, distance: distance, typical: typical, among: proven) }
-    guard proven.count >= Self.leastOutlived else { return false }
+    if proven.count < Self.leastOutlived {
+      // One screen that the next one holds: where all siblings end in a scope, and there are but a few others.
+      guard lifetime.deaths >= 8, !left.isEmpty, left.count <= 3, lifetime.departures.share(within: distance) >= 0.95 else { return nil }
+      var family = family
+      family.survivors = left
+      return Suspicion(verdict: .outlived, family: family, homeDistance: distance, needsChain: true, least: 1)
+    }
     // Survivors of a cache that fills up are the first of their kind.
-    let range = Double(lifetime.lastOrdinal - lifetime.firstOrdinal)
     let births = (Double(lifetime.ordinalSum) / Double(lifetime.births) - Double(lifetime.firstOrdinal)) / range
     let survivors = proven.reduce(0.0) { $0 + Double(ordinal($1) - lifetime.firstOrdinal) / range } / Double(proven.count)
-    return survivors >= 0.5 * births
+    guard survivors >= 0.5 * births else { return nil }
+    // What a loop keeps of many may be what it was looking for, if something is done with it.
+    if !isCalledBack(family, first), !isUnused(family) {
+      return Suspicion(verdict: .outlived, family: family, homeDistance: distance, needsRegistration: true, least: Self.leastRegistered)
+    }
+    return Suspicion(verdict: .outlived, family: family, homeDistance: distance, least: Self.leastOutlived)
+  }
+
+  /// Activations of those in which it was made that control has left since.
+  private func departure(of block: LiveBlock) -> UInt32 {
+    let depth = Int(sites[Int(block.site.rawValue)].depth)
+    return UInt32(max(0, depth - activations.sharedDepth(block.strand, since: block.ordinal)))
   }
 
   /// The scope in which its siblings end is still running, and is a scope of its own: not a loop around them all.
-  private func isInFlight(_ node: NodeID, distance: UInt32, typical: UInt64, among others: [NodeID]) -> Bool {
-    let block = block(node)
+  private func isInFlight(_ block: LiveBlock, distance: UInt32, typical: UInt64, _ family: Family) -> Bool {
     let depth = Int(sites[Int(block.site.rawValue)].depth)
     let shared = activations.sharedDepth(block.strand, since: block.ordinal)
     guard depth - shared <= Int(distance), shared > 0 else { return false }
     guard let began = activations.beginning(of: block.strand, frame: depth - Int(distance) - 1) else { return false }
-    let within = others.filter { self.block($0).strand == block.strand && ordinal($0) >= began }
-    let oldest = within.map { self.block($0).birthTime }.min() ?? block.birthTime
-    let youngest = within.map { self.block($0).birthTime }.max() ?? block.birthTime
+    var oldest = block.birthTime
+    var youngest = block.birthTime
+    for node in family.survivors {
+      let other = self.block(node)
+      guard other.strand == block.strand, other.ordinal >= began else { continue }
+      oldest = min(oldest, other.birthTime)
+      youngest = max(youngest, other.birthTime)
+    }
     return youngest - oldest <= typical
   }
 
-  /// Births are spread over the program's work from the first of them on.
-  private func growsSteadily(_ family: Family, workEnd: UInt64) -> Bool {
-    let lifetime = family.lifetime
+  /// What part of the program's work since the first of them the births take up.
+  private func spread(of family: Family) -> Double {
+    guard let first = family.survivors.first.map(ordinal), let last = family.survivors.last.map(ordinal), activations.ordinal > first else { return 0 }
+    return Double(last - first) / Double(activations.ordinal - first)
+  }
+
+  /// Births go on for much of the work from the first of them on, without long gaps.
+  private func growsSteadily(_ family: Family) -> Bool {
     let ordinals = family.survivors.map(ordinal)
-    guard let first = ordinals.first, let last = ordinals.last, last > first, workEnd > first else { return false }
-    if Double(last - first) < 0.4 * Double(workEnd - first) { return false }
-    if Double(ordinals.count) < 0.8 * Double(lifetime.births - lifetime.deaths) { return false }
-    // No quarter of that time without its share.
+    guard let first = ordinals.first, let last = ordinals.last, last > first, spread(of: family) >= 0.4 else { return false }
     var quarters = [0, 0, 0, 0]
     for ordinal in ordinals { quarters[min(3, Int(4 * (ordinal - first) / (last - first + 1)))] += 1 }
     let least = ordinals.count >= 16 ? Double(ordinals.count) * 0.08 : 0
     return quarters.filter { Double($0) > least }.count >= (ordinals.count >= 8 ? 4 : 3)
   }
 
-  /// Hardly any of them was touched once its successors had come.
+  /// Hardly any of them was touched once nothing happened to any of their kind any more: what a program collects, it goes through.
   private func isUnused(_ family: Family) -> Bool {
-    let blocks = family.survivors.map(block)
-    guard let last = blocks.last, let first = blocks.first else { return false }
-    let interval = (last.birthTime - first.birthTime) / UInt64(max(1, blocks.count - 1))
-    let grace = interval &* 8 / LiveBlock.useUnit + 2
-    let used = blocks.filter { UInt64($0.lastUse) > $0.birthTime / LiveBlock.useUnit + grace }
-    return used.count * 5 <= blocks.count
+    let end = max(family.lifetime.lastOrdinal, family.lifetime.lastDeathOrdinal) / LiveBlock.useUnit + 1
+    let used = family.survivors.count { UInt64(block($0).lastUse) > end }
+    return used * 5 <= family.survivors.count
   }
 
   // MARK: Groups
 
-  /// All groups, those with the most retained bytes first. `registration` says which object of a path, whose survivor's own part begins
-  /// after an index, is a registration (a timer, an observer, a task) of what it holds. O(graph) once there is a suspicion; else linear in the blocks and sites.
-  func groups(registration: ([LeakGroup.Step], Int) -> Int?) -> [OutlivingGroup] {
-    let workEnd = sites.reduce(UInt64(0)) { max($0, $1.lifetime.lastOrdinal) }
+  /// Which step of a path is a registration of what comes after it, given the last step that leads to many survivors.
+  typealias RegistrationSearch = (_ steps: [LeakGroup.Step], _ shared: Int) -> (index: Int, kind: Finding.Registration)?
+
+  /// All groups, those with the most retained bytes first. `registration` recognises timers, observers, tasks and the like. O(graph) once there is a suspicion; else linear in the blocks and sites.
+  func groups(registration: RegistrationSearch) -> [OutlivingGroup] {
     var suspicions: [Suspicion] = []
-    for family in families() {
-      guard let first = family.survivors.first, let suspicion = suspicion(family, workEnd: workEnd) else { continue }
-      guard isProgramObject(first) || origin(block(first).site).isProgram else { continue }
-      suspicions.append(suspicion)
+    var taken = NodeSet(bound: graph.graph.nodeCount)
+    // A loop may have been unrolled, or one class be made in many places: what says nothing of a place may say something of all.
+    for depth in [3, 2, 1] {
+      for family in families(depth: depth, isTaken: { taken.contains($0) }) {
+        guard let first = family.survivors.first, depth == 3 || isProgramObject(first), let suspicion = suspicion(family) else { continue }
+        guard isTold(first) else { continue }
+        suspicions.append(suspicion)
+        for node in suspicion.family.survivors { taken.insert(node) }
+      }
     }
     guard !suspicions.isEmpty else { return [] }
     // Objects first: closures and tasks are told of where no object is.
@@ -280,52 +332,85 @@ struct OutlivingFinder {
     return false
   }
 
+  /// What groups the survivors of a family.
+  private enum HolderKey: Hashable {
+    /// A type of root or node, and the reference it holds by.
+    case reference(holder: UInt64, label: UInt32, isChain: Bool)
+    case registration(Finding.Registration)
+  }
+
+  /// The way to one survivor.
+  private struct Holding {
+    var key: HolderKey
+    var steps: [LeakGroup.Step]
+    var suspect: Int
+    var isRegistered: Bool
+  }
+
+  /// So many survivors are looked at one by one; the others are taken to be held as the last of them that is held by the same root is.
+  private static let detailLimit = 4000
+
   /// The survivors of a family by what holds them.
-  private func held(_ suspicion: Suspicion, paths: RetainPaths, registration: ([LeakGroup.Step], Int) -> Int?) -> [OutlivingGroup] {
-    struct Key: Hashable {
-      var holder: UInt64
-      var label: UInt32
-      var isChain: Bool
-    }
+  private func held(_ suspicion: Suspicion, paths: RetainPaths, registration: RegistrationSearch) -> [OutlivingGroup] {
     let survivors = suspicion.family.survivors.filter { paths.reaches($0) }
     let members = Set(survivors)
     let counts = pathCounts(survivors, paths)
-    var order: [Key] = []
-    var groups: [Key: [NodeID]] = [:]
-    for node in survivors {
-      let (edge, isChain) = suspectEdge(of: node, members, counts, paths)
-      guard let edge else { continue }
-      let holder = graph.graph.source(of: edge)
-      let kind = graph.isRoot(holder) ? UInt64(1) << 40 | LeakAnalysis.rootKey(graph.root(holder).kind) : UInt64(graph.nodeTypes[Int(holder)])
-      let label = graph.graph.label(of: edge)
-      let key = Key(holder: kind, label: label < 1 << 31 ? label : 1 << 31, isChain: isChain)
+    var order: [HolderKey] = []
+    var groups: [HolderKey: [NodeID]] = [:]
+    for (index, node) in survivors.enumerated() {
+      let key: HolderKey
+      if index < Self.detailLimit || order.isEmpty {
+        guard let holding = holding(node, members, counts, paths, registration) else { continue }
+        key = holding.key
+      } else {
+        key = order[0]
+      }
       if groups[key] == nil { order.append(key) }
       groups[key, default: []].append(node)
     }
     return order.compactMap { key in
       let nodes = groups[key]!
-      if key.isChain, suspicion.excludesChains { return nil }
-      let sample = nodes[nodes.count / 2]
-      guard let path = paths.path(to: sample), let suspect = suspectEdge(of: sample, members, counts, paths).edge else { return nil }
-      var steps: [LeakGroup.Step] = [.init(node: path.root, edge: nil)]
-      for step in path.steps {
-        steps[steps.count - 1].edge = step.edge
-        steps.append(.init(node: step.node, edge: nil))
-      }
-      var place = steps.firstIndex { $0.edge == suspect } ?? 0
-      if let found = registration(steps, place) {
-        place = found
-      } else if suspicion.needsRegistration {
-        return nil
-      }
-      // A local variable of a function that still runs holds what it is meant to hold.
-      if place == 0, case .stack = graph.root(path.root).kind { return nil }
-      if suspicion.verdict == .accumulating, !isContainerOlder(steps, place, than: nodes) { return nil }
-      if nodes.count < Self.leastRegistered { return nil }
+      let sample = nodes[min(nodes.count, Self.detailLimit) / 2]
+      guard nodes.count >= suspicion.least, let holding = holding(sample, members, counts, paths, registration) else { return nil }
+      // Trees and lists are made of siblings that hold each other.
+      if case .reference(_, _, let isChain) = key, isChain != suspicion.needsChain { return nil }
+      if suspicion.needsRegistration, !holding.isRegistered { return nil }
+      let (steps, place) = (holding.steps, holding.suspect)
+      if case .reference = key, !isKnownHolder(steps, place) { return nil }
+      if suspicion.verdict == .accumulating, !holding.isRegistered, !isContainerOlder(steps, place, than: nodes) { return nil }
       return OutlivingGroup(
-        verdict: suspicion.verdict, survivors: nodes, sample: sample, path: steps, suspect: place, lifetime: suspicion.family.lifetime,
-        homeDistance: suspicion.homeDistance, retainedBytes: 0, retainedBlocks: 0)
+        verdict: holding.isRegistered ? .outlived : suspicion.verdict, survivors: nodes, sample: sample, path: steps, suspect: place,
+        lifetime: suspicion.family.lifetime, homeDistance: suspicion.homeDistance, retainedBytes: 0, retainedBlocks: 0)
     }
+  }
+
+  private func holding(
+    _ node: NodeID, _ members: Set<NodeID>, _ counts: [NodeID: Int], _ paths: RetainPaths, _ registration: RegistrationSearch
+  ) -> Holding? {
+    let (edge, isChain) = suspectEdge(of: node, members, counts, paths)
+    guard let edge, let path = paths.path(to: node) else { return nil }
+    var steps: [LeakGroup.Step] = [.init(node: path.root, edge: nil)]
+    for step in path.steps {
+      steps[steps.count - 1].edge = step.edge
+      steps.append(.init(node: step.node, edge: nil))
+    }
+    let place = steps.firstIndex { $0.edge == edge } ?? 0
+    if !isChain, let (index, kind) = registration(steps, place) {
+      return Holding(key: .registration(kind), steps: steps, suspect: index, isRegistered: true)
+    }
+    let holder = steps[place].node
+    let kind = graph.isRoot(holder) ? UInt64(1) << 40 | LeakAnalysis.rootKey(graph.root(holder).kind) : UInt64(graph.nodeTypes[Int(holder)])
+    let label = graph.graph.label(of: edge)
+    return Holding(
+      key: .reference(holder: kind, label: label < 1 << 31 ? label : 1 << 31, isChain: isChain), steps: steps, suspect: place, isRegistered: false)
+  }
+
+  /// Whether what holds is something that a person knows by name: an object, or a variable of the program. A local variable of a function that still runs
+  /// holds what it is meant to hold; and what seems held by a library's own memory may be left-over words.
+  private func isKnownHolder(_ steps: [LeakGroup.Step], _ suspect: Int) -> Bool {
+    if steps[..<(suspect + 1)].contains(where: { !graph.isRoot($0.node) && isProgramObject($0.node) }) { return true }
+    guard case .global(let image) = graph.root(steps[0].node).kind else { return false }
+    return !SystemCode.isSystemImage(graph.roots.images[image].path)
   }
 
   /// Objects that were put together into something made later were collected on purpose; what grows had its holder before.

@@ -15,6 +15,8 @@ public final class ObjectGraph {
   let nodeTypes: [UInt32]
   /// By block: its `deinit` has run, and its memory is kept all the same.
   let deinitialised: NodeSet
+  /// Memory that a task took for its functions' frames: the task it is a part of.
+  let taskOfSlab: [UInt32: UInt32]
   /// The Swift module that the executable was made from, as far as its name tells.
   public let mainModule: String
   /// References without ownership to memory that is no longer allocated.
@@ -45,7 +47,7 @@ public final class ObjectGraph {
     ObjectGraph.referenceCount(of: heap[BlockID(node)].address, in: image)
   }
 
-  static func referenceCount(of address: UInt64, in image: HeapImage) -> ReferenceCount? {
+  public static func referenceCount(of address: UInt64, in image: HeapImage) -> ReferenceCount? {
     guard let bits = image.word(at: address &+ 8) else { return nil }
     if let table = ReferenceCount.sideTable(bits) {
       guard let inner = image.word(at: table &+ 16) else { return nil }
@@ -56,7 +58,7 @@ public final class ObjectGraph {
 
   init(
     snapshot: TraceSnapshot, heap: LiveHeap, image: HeapImage, roots: HeapRoots, graph: HeapGraph, types: [NodeType], labels: [EdgeLabel],
-    nodeTypes: [UInt32], deinitialised: NodeSet, mainModule: String, dangling: [DanglingReference], scannedTypes: [Int], reflectionProblem: String?
+    nodeTypes: [UInt32], deinitialised: NodeSet, taskOfSlab: [UInt32: UInt32], mainModule: String, dangling: [DanglingReference], scannedTypes: [Int], reflectionProblem: String?
   ) {
     self.snapshot = snapshot
     self.heap = heap
@@ -67,6 +69,7 @@ public final class ObjectGraph {
     self.labels = labels
     self.nodeTypes = nodeTypes
     self.deinitialised = deinitialised
+    self.taskOfSlab = taskOfSlab
     self.mainModule = mainModule
     self.dangling = dangling
     self.scannedTypes = scannedTypes

@@ -48,7 +48,7 @@ struct ObjectGraphBuilder {
     }
     return ObjectGraph(
       snapshot: snapshot, heap: heap, image: image, roots: roots, graph: builder.graph.build(), types: builder.types, labels: builder.labels.labels,
-      nodeTypes: builder.nodeTypes, deinitialised: builder.deinitialised, mainModule: mainModule, dangling: builder.dangling, scannedTypes: scanned,
+      nodeTypes: builder.nodeTypes, deinitialised: builder.deinitialised, taskOfSlab: builder.taskOfSlab, mainModule: mainModule, dangling: builder.dangling, scannedTypes: scanned,
       reflectionProblem: layouts == nil ? "no reflection" : layouts?.problem)
   }
 
@@ -158,10 +158,10 @@ struct ObjectGraphBuilder {
   }
 
   private func isUsed(_ continuation: UInt64) -> Bool {
-    guard image.word(at: continuation).map({ roots.isImage($0) }) ?? true, image.word(at: continuation + 8) == nil,
-      let function = image.word(at: continuation + 32)
-    else { return false }
-    return roots.isImage(function)
+    guard image.word(at: continuation).map({ roots.isImage($0) }) ?? true, image.word(at: continuation + 8) == nil else { return false }
+    if let function = image.word(at: continuation + 32) { return roots.isImage(function) }
+    // One that resumed a task has no function; the link to others of its kind tells.
+    return image.word(at: continuation + 16).map { self.continuation(at: $0) != nil } ?? false
   }
 
   /// A task takes further memory for its functions' frames in slabs, which point back to it in many places: a part of it, not something it holds.

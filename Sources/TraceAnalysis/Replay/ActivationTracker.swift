@@ -1,7 +1,7 @@
 // Which function activations control is in, thread by thread and task by task.
 
 /// Follows the stacks of all strands. Every frame of a strand's present stack is known with the moment since which it has been there, counted
-/// in allocations of the process: so what was made at an earlier moment and what happens now share just the frames that began before.
+/// in events of the process: so what was made at an earlier moment and what happens now share just the frames that began before.
 ///
 /// An activation that ends and is entered again from the same call, without an event of the caller between, is taken for one that went on:
 /// the trace shows stacks at events alone. Memory in proportion to the depth of the stacks that are in use; amortised constant time an event,
@@ -10,7 +10,7 @@ final class ActivationTracker {
   struct Frame: BitwiseCopyable, Sendable {
     /// In the tree of stacks.
     var node: UInt32
-    /// Allocations of the process before it was there.
+    /// Events of the process before it was there.
     var began: UInt64
   }
 
@@ -35,6 +35,8 @@ final class ActivationTracker {
   }
 
   private let stacks: StackTree
+  /// Events of the process before the latest that was taken in.
+  private(set) var ordinal: UInt64 = 0
   private let strands = RowTable(blank: Strand(task: 0, frames: nil, count: 0, capacity: 0, isEnded: false, block: 0))
   private let threads = RowTable(blank: ThreadRow())
   private var strandsByTask: [UInt64: UInt32] = [:]
@@ -49,7 +51,7 @@ final class ActivationTracker {
   var strandCount: Int { strands.count }
   subscript(strand: StrandID) -> Strand { strands[Int(strand.rawValue)].pointee }
 
-  /// Takes an event in; a second time has no effect. `ordinal`: allocations of the process so far. `findTask` gives the block of a
+  /// Takes an event in; a second time has no effect. `ordinal`: events of the process so far. `findTask` gives the block of a
   /// task's context and is asked when the task is met for the first time. The strand that control is in.
   @inline(__always)
   func advance(_ event: TraceEvent, thread: Int, ordinal: UInt64, findTask: (UInt64) -> UInt64?) -> StrandID {
@@ -58,6 +60,7 @@ final class ActivationTracker {
     let place = UInt64(event.chunk) << 32 | UInt64(event.payloadOffset)
     if row.pointee.lastEvent == place { return StrandID(row.pointee.strand) }
     row.pointee.lastEvent = place
+    self.ordinal = ordinal
     if event.isStackNew || row.pointee.strand == .max {
       changeStrand(event, thread: thread, ordinal: ordinal, findTask: findTask)
       return StrandID(threads[thread].pointee.strand)
@@ -156,18 +159,21 @@ final class ActivationTracker {
     strand.pointee.isEnded = true
   }
 
-  /// The stacks of all strands as they are now. Linear in their depths.
-  var present: Activations {
+  /// The stacks of all strands as they are now. `numbers`: indices of threads by their numbers. Linear in their depths.
+  func present(ordinal: UInt64, threads numbers: [UInt32: Int]) -> Activations {
     var frames: [StrandID: [Frame]] = [:]
     for number in 0..<strands.count {
       let row = strands[number].pointee
       guard row.count > 0, let start = row.frames else { continue }
       frames[StrandID(UInt32(number))] = Array(UnsafeBufferPointer(start: start, count: Int(row.count)))
     }
-    return Activations(frames: frames)
+    let own = numbers.compactMapValues { index in
+      index < threads.count && threads[index].pointee.own != .max ? StrandID(threads[index].pointee.own) : nil
+    }
+    return Activations(frames: frames, ordinal: ordinal, ownStrands: own)
   }
 
-  /// How many of the outermost frames of a strand were there, and have been since, when the process had made `ordinal` allocations.
+  /// How many of the outermost frames of a strand were there, and have been since, when the process had seen `ordinal` events.
   /// Logarithmic in the depth.
   @inline(__always)
   func sharedDepth(_ strand: StrandID, since ordinal: UInt64) -> Int {
@@ -186,8 +192,19 @@ final class ActivationTracker {
 /// The stacks of all strands at one moment.
 public struct Activations: Sendable {
   let frames: [StrandID: [ActivationTracker.Frame]]
+  /// Events of the process until then.
+  public let ordinal: UInt64
+  /// By thread number: the thread's strand outside of tasks.
+  let ownStrands: [UInt32: StrandID]
 
-  /// How many of the outermost frames of a strand have been there since the process had made `ordinal` allocations. Logarithmic in the depth.
+  /// Without the stack of a thread that has none of the program's functions left.
+  func leaving(thread number: UInt32) -> Activations {
+    var frames = self.frames
+    if let strand = ownStrands[number] { frames[strand] = nil }
+    return Activations(frames: frames, ordinal: ordinal, ownStrands: ownStrands)
+  }
+
+  /// How many of the outermost frames of a strand have been there since the process had seen `ordinal` events. Logarithmic in the depth.
   public func sharedDepth(_ strand: StrandID, since ordinal: UInt64) -> Int {
     guard let row = frames[strand] else { return 0 }
     var low = 0
@@ -199,7 +216,7 @@ public struct Activations: Sendable {
     return low
   }
 
-  /// Allocations of the process before the frame at an index from the outermost was there; nil if there is none.
+  /// Events of the process before the frame at an index from the outermost was there; nil if there is none.
   public func beginning(of strand: StrandID, frame index: Int) -> UInt64? {
     guard let row = frames[strand], row.indices.contains(index) else { return nil }
     return row[index].began

@@ -20,7 +20,7 @@ public struct LiveBlock: Hashable, Sendable, BitwiseCopyable {
   public var size: UInt64
   /// Ticks.
   public var birthTime: UInt64
-  /// How many allocations the process had made before it.
+  /// How many events of the process came before it.
   public var ordinal: UInt64
   public var site: SiteID
   /// Index into the replay's threads, not the thread's number.
@@ -29,13 +29,13 @@ public struct LiveBlock: Hashable, Sendable, BitwiseCopyable {
   public var threadOrdinal: UInt32
   /// What control was in when it was made.
   public var strand: StrandID
-  /// When it was last retained or released, in `useUnit`s of ticks; 0 if it never was.
+  /// When it was last retained or released, in `useUnit`s of events of the process; 0 if it never was.
   public var lastUse: UInt32 = 0
   /// A task lives in it, which has a strand.
   public var hasTask = false
 
-  /// Ticks: fine enough to tell a request from the next, coarse enough that 32 bits last for weeks.
-  public static let useUnit: UInt64 = 1 << 20
+  /// Events: few enough to tell a request from the next, many enough that 32 bits last.
+  public static let useUnit: UInt64 = 64
 
   @inline(__always)
   public init(

@@ -46,8 +46,8 @@ public struct Replayer<Observer: ReplayObserver>: EventSink {
   }
 
   private let activations: ActivationTracker
-  /// Allocations of all threads so far.
-  private var allocationCount: UInt64 = 0
+  /// Events of all threads so far.
+  private var eventCount: UInt64 = 0
 
   /// Ticks. What is live after the events up to and including this time is kept in `blocksAtCheckpoint`.
   private let checkpoint: UInt64
@@ -55,7 +55,7 @@ public struct Replayer<Observer: ReplayObserver>: EventSink {
   private var keptActivations: Activations?
 
   /// Where control was at the checkpoint; where it is now if no event came after it.
-  public var activationsAtCheckpoint: Activations { keptActivations ?? activations.present }
+  public var activationsAtCheckpoint: Activations { keptActivations ?? presentActivations }
 
   /// The blocks that were live at the checkpoint, in no particular order; those live now if no event came after it.
   public var blocksAtCheckpoint: [LiveBlock] { keptBlocks ?? liveBlocks }
@@ -122,20 +122,27 @@ public struct Replayer<Observer: ReplayObserver>: EventSink {
       countsByOperation[Int(event.operation.rawValue)].pointee &+= 1
       let thread = index(of: event.thread)
       threads[thread].pointee.total.events &+= 1
+      eventCount &+= 1
     }
     return verdict
+  }
+
+  private var presentActivations: Activations {
+    var numbers: [UInt32: Int] = [:]
+    for (index, row) in threads.all.enumerated() { numbers[row.total.number] = index }
+    return activations.present(ordinal: eventCount, threads: numbers)
   }
 
   @inline(never)
   private mutating func reachCheckpoint() {
     keptBlocks = liveBlocks
-    keptActivations = activations.present
+    keptActivations = presentActivations
   }
 
   @inline(__always)
   private mutating func advance(_ event: TraceEvent) -> StrandID {
     let thread = index(of: event.thread)
-    return activations.advance(event, thread: thread, ordinal: allocationCount) { context in taskBlock(of: context) }
+    return activations.advance(event, thread: thread, ordinal: eventCount) { context in taskBlock(of: context) }
   }
 
   /// A task's outermost context stands near the beginning of the block that the task was given, if it was given one of its own. Marks the block.
@@ -163,7 +170,7 @@ public struct Replayer<Observer: ReplayObserver>: EventSink {
     switch event.operation.effect {
     case .retain, .release, .unownedRetain, .unownedRelease:
       if let found = blocks.find(event.address) {
-        found.pointee.lastUse = UInt32(truncatingIfNeeded: event.time / LiveBlock.useUnit)
+        found.pointee.lastUse = UInt32(truncatingIfNeeded: eventCount / LiveBlock.useUnit)
         observer.referencesChanged(found.pointee, by: event)
       } else {
         report(event.address == 0 ? .nullAddress : .unknownObject, event)
@@ -208,8 +215,7 @@ public struct Replayer<Observer: ReplayObserver>: EventSink {
     let block = LiveBlock(
       address: event.address, size: event.size, birthTime: event.time,
       site: siteTable.site(SiteKey(operation: event.operation, stack: event.stack, type: event.type)), threadIndex: UInt32(thread),
-      ordinal: allocationCount, threadOrdinal: UInt32(truncatingIfNeeded: threads[thread].pointee.total.allocations), strand: strand)
-    allocationCount &+= 1
+      ordinal: eventCount, threadOrdinal: UInt32(truncatingIfNeeded: threads[thread].pointee.total.allocations), strand: strand)
     threads[thread].pointee.total.allocations &+= 1
     threads[thread].pointee.total.allocatedBytes &+= event.size
     blocks.insert(block)

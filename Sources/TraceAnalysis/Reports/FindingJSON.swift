@@ -72,6 +72,11 @@ enum FindingJSON {
       ("outliving", finding.outliving.map(value) ?? .null),
       ("strongCount", .optional(finding.referenceCount.map { UInt64($0.strong) })),
       ("unownedCount", .optional(finding.referenceCount.map { UInt64($0.unowned) })),
+      ("allocatedAt", finding.ending.map { value($0.allocated) } ?? .null),
+      ("freedAt", finding.ending.map { value($0.freed) } ?? .null),
+      ("usedAt", finding.ending?.used.map(value) ?? .null),
+      ("endedType", .optional(finding.ending?.qualifiedType)),
+      ("uses", .optional(finding.ending?.uses)),
       ("advice", .array(finding.advice.map { .string($0) })),
     ])
   }
@@ -108,6 +113,25 @@ enum FindingJSON {
       ("address", .address(step.address.rawValue)),
       ("size", .number(step.size.rawValue)),
       ("edge", step.reference.map(value) ?? .null),
+    ])
+  }
+
+  private static func value(_ moment: Finding.Moment) -> JSONValue {
+    .object([
+      ("operation", .string(moment.operation)),
+      ("seconds", .optional(moment.seconds)),
+      ("thread", .optional(moment.thread)),
+      ("userFrame", moment.userFrame.map { .integer(Int64($0)) } ?? .null),
+      (
+        "frames",
+        .array(
+          moment.frames.map { frame in
+            .object([
+              ("function", .string(frame.function)), ("image", .optional(frame.imageName)), ("file", .optional(frame.file)),
+              ("line", frame.line.map { .integer(Int64($0)) } ?? .null),
+            ])
+          })
+      ),
     ])
   }
 

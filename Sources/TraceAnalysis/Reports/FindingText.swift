@@ -41,7 +41,7 @@ struct FindingText {
       if bytes > 0 { text += ", \(Decimal.bytes(bytes)) retained" }
     }
     text += ", among \(Decimal.counted(UInt64(report.liveBlocks), "live block"))"
-    if let snapshot = report.snapshot { text += " \(moment(snapshot))" }
+    if let snapshot = report.snapshot { text += " \(Self.moment(snapshot))" }
     return text
   }
 
@@ -58,7 +58,7 @@ struct FindingText {
     for entry in report.suppressions.unused { lines.line("leak:\(PlainText.escaped(entry.pattern.text))  hid nothing", indent: 4) }
   }
 
-  private func moment(_ snapshot: TraceSnapshot) -> String {
+  static func moment(_ snapshot: TraceSnapshot) -> String {
     switch snapshot.reason {
     case .exit: "at exit"
     case .signal: "when a signal ended the program"
@@ -71,18 +71,21 @@ struct FindingText {
   private func write(_ finding: Finding, to lines: inout TextLines) {
     let instances = Decimal.counted(UInt64(finding.instances), "instance")
     let size = finding.verdict == .dangling ? instances : "\(instances), \(Decimal.bytes(finding.retainedBytes.rawValue)) retained"
-    lines.spread("\(title(finding.verdict))  \(PlainText.escaped(subject(finding)))", size, indent: 0, emphasized: true)
+    lines.spread("\(title(finding))  \(PlainText.escaped(subject(finding)))", size, indent: 0, emphasized: true)
     if let outliving = finding.outliving {
       write(outliving, of: finding, to: &lines)
-    } else {
+    } else if finding.ending == nil || finding.path.last?.reference != nil {
+      // An object that is gone, and that nothing known refers to, is told by its ending alone.
       write(path: finding.path, to: &lines)
     }
     if finding.isCycle, let last = finding.path.last, let first = finding.path.first, let reference = last.reference {
       lines.spread("└ \(words(reference, to: first)) ──▶ \(PlainText.escaped(first.type))", "(back to the start)", indent: min(3 * finding.path.count, style.width / 2))
     }
     if finding.verdict == .dangling, let step = finding.path.last, let reference = step.reference {
-      lines.spread("└ \(words(reference, to: nil)) ──▶ memory that was freed", "", indent: 3 * finding.path.count)
+      let target = finding.ending.map { "\(PlainText.escaped($0.type)), which was freed" } ?? "memory that was freed"
+      lines.spread("└ \(words(reference, to: nil)) ──▶ \(target)", "", indent: 3 * finding.path.count)
     }
+    if let ending = finding.ending { EndingText(style: style).write(ending, to: &lines) }
     writeHeld(finding, to: &lines)
     if let count = finding.referenceCount, finding.verdict == .lost, finding.path.first?.kind.isCounted == true {
       lines.line("Its strong count is \(count.strong), unowned \(count.unowned - min(1, count.unowned)); no reference to it was found.", indent: 2)
@@ -117,13 +120,13 @@ struct FindingText {
     return text + "."
   }
 
-  private func title(_ verdict: Verdict) -> String {
-    switch verdict {
+  private func title(_ finding: Finding) -> String {
+    switch finding.verdict {
     case .retainCycle: "RETAIN CYCLE"
     case .lost: "LOST"
     case .deinitialised: "DEINITIALISED, STILL HELD"
     case .suspended: "SUSPENDED FOR EVER"
-    case .dangling: "DANGLING REFERENCE"
+    case .dangling: finding.ending?.used == nil ? "DANGLING REFERENCE" : "USED AFTER ITS END"
     case .outlived: "OUTLIVED ITS SCOPE"
     case .accumulating: "ACCUMULATING"
     }
@@ -138,7 +141,9 @@ struct FindingText {
       return names.count == 1 ? "\(names[0]) ↺" : names.joined(separator: " ⇄ ")
     case .suspended, .lost: return name(finding.path.first)
     case .deinitialised, .outlived, .accumulating: return name(finding.path.last)
-    case .dangling: return finding.path.first.map { "\($0.type).\($0.reference?.name ?? "?")" } ?? ""
+    case .dangling:
+      if let ending = finding.ending, ending.used != nil { return ending.type }
+      return finding.path.first.map { "\($0.type).\($0.reference?.name ?? "?")" } ?? ""
     }
   }
 

@@ -48,12 +48,13 @@ import TraceAnalysis
       try TestProgram("reference-relatives.swift").path(), threads: threads, count: count)
     for operation in [
       "swift_retain_n", "swift_release_n", "swift_tryRetain", "swift_weakLoadStrong", "swift_weakTakeStrong", "swift_unownedRetainStrong",
-      "swift_unownedRetainStrongAndRelease", "swift_nonatomic_retain", "swift_nonatomic_release", "swift_nonatomic_retain_n",
-      "swift_nonatomic_release_n",
+      "swift_unownedRetainStrongAndRelease", "swift_unownedRelease", "swift_nonatomic_retain", "swift_nonatomic_release",
+      "swift_nonatomic_retain_n", "swift_nonatomic_release_n",
     ] {
       #expect(difference(operation) == expected, "\(operation)")
     }
     #expect(difference("swift_release") == 6 * expected)
+    #expect(difference("swift_unownedRetain") == 2 * expected)
     #expect(contents.orphans == 0)
   }
 

@@ -18,8 +18,9 @@ enum CorpusVariant: String, Codable, CaseIterable, Sendable, CustomTestStringCon
 enum CorpusProgram: String, Codable, Sendable {
   case corpus
   case nioCorpus = "nio-corpus"
+  case scopes
 
-  var variants: [CorpusVariant] { self == .corpus ? CorpusVariant.allCases : [.dynamicUnoptimised, .dynamicOptimised] }
+  var variants: [CorpusVariant] { self == .nioCorpus ? [.dynamicUnoptimised, .dynamicOptimised] : CorpusVariant.allCases }
 
   /// The module's name, which its types' full names begin with.
   var module: String { rawValue.replacingOccurrences(of: "-", with: "_") }
@@ -42,22 +43,23 @@ enum CorpusProgram: String, Codable, Sendable {
 
   private func build(_ variant: CorpusVariant) throws -> String {
     switch self {
-    case .corpus: try compile(variant)
+    case .corpus: try compile(variant, folders: ["", "/Cases", "/CleanPrograms"])
+    case .scopes: try compile(variant, folders: ["/Scopes", "/Scopes/Leaks", "/Scopes/Clean"])
     case .nioCorpus: try buildPackage(variant)
     }
   }
 
-  private func compile(_ variant: CorpusVariant) throws -> String {
-    let sources = try ["", "/Cases", "/CleanPrograms"].flatMap { folder in
+  private func compile(_ variant: CorpusVariant, folders: [String]) throws -> String {
+    let sources = try folders.flatMap { folder in
       let directory = CorpusCase.directory + folder
       return try FileManager.default.contentsOfDirectory(atPath: directory).filter { $0.hasSuffix(".swift") }.sorted()
         .map { "\(directory)/\($0)" }
     }
     let compiler = BuildProducts.toolchain + "/swiftc"
     let directory = "\(Self.cache)/\(variant.rawValue)"
-    let product = "\(directory)/corpus"
+    let product = "\(directory)/\(rawValue)"
     // The folders' dates change when a source goes away; this file's, when the way of compiling does.
-    let inputs = sources + [compiler, #filePath] + ["", "/Cases", "/CleanPrograms"].map { CorpusCase.directory + $0 }
+    let inputs = sources + [compiler, #filePath] + folders.map { CorpusCase.directory + $0 }
     if let date = Self.date(product), inputs.allSatisfy({ Self.date($0).map { $0 < date } ?? false }) { return product }
 
     try FileManager.default.createDirectory(atPath: directory, withIntermediateDirectories: true)

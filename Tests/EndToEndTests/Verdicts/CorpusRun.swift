@@ -10,6 +10,7 @@ struct CorpusRun: Sendable {
   var mode: Mode
   var variant: CorpusVariant
   var report: Result<VerdictReport, CommandFailure>
+  var counts: Result<CountedObjects, CommandFailure>
 
   var name: String { "\(program.name) \(mode.rawValue) (\(variant.rawValue))" }
 
@@ -42,14 +43,15 @@ struct CorpusRun: Sendable {
     DispatchQueue.concurrentPerform(iterations: 2) { _ in
       while let index = results.next() {
         let (program, mode) = wanted[index]
-        let report = Result { try run(program, mode, variant) }.mapError { $0 as? CommandFailure ?? CommandFailure("\($0)") }
-        results.set(index, CorpusRun(program: program, mode: mode, variant: variant, report: report))
+        let result = Result { try run(program, mode, variant) }.mapError { $0 as? CommandFailure ?? CommandFailure("\($0)") }
+        results.set(
+          index, CorpusRun(program: program, mode: mode, variant: variant, report: result.map(\.report), counts: result.map(\.counts)))
       }
     }
     return results.all
   }
 
-  private static func run(_ program: CorpusCase, _ mode: Mode, _ variant: CorpusVariant) throws -> VerdictReport {
+  private static func run(_ program: CorpusCase, _ mode: Mode, _ variant: CorpusVariant) throws -> (report: VerdictReport, counts: CountedObjects) {
     let directory = try TemporaryDirectory()
     let trace = directory.path + "/corpus.trace"
     let executable = try (program.program ?? .corpus).path(variant)
@@ -60,7 +62,7 @@ struct CorpusRun: Sendable {
     command.arguments = [BuildProducts.leaktrace, "analyze", "--format", "json", "--limit", "1", trace]
     let analysis = try command.run()
     guard analysis.end == .exit(0) else { throw CommandFailure("analyze: \(analysis.end) \(analysis.errorOutput)") }
-    return try VerdictReport.read(analysis.output)
+    return (try VerdictReport.read(analysis.output), try CountedObjects(trace: trace))
   }
 }
 

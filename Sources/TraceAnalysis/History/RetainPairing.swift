@@ -1,0 +1,171 @@
+// Which release gave up which retain.
+
+/// Pairs the retains and releases of one object. The runtime only counts: which reference a release gives up is nowhere written. What is
+/// assumed is how Swift code is compiled: who takes a reference gives it up, or hands it to who does.
+///
+/// Rules in order, each applied to the whole history before the next, and a release always to a retain before it:
+///
+/// 1. A release in the activation of the retain's function, at the same line: the last such retain.
+/// 2. The last release in the activation that allocated the object gives up the reference that it was allocated with.
+/// 3. A release in the activation of the retain's function: the last such retain.
+/// 4. One of the two in a function called, however deep, from the other's activation: the nearest, and of those the last.
+/// 5. The same function in another activation: the last.
+/// 6. Functions of the same type, as where one method stores a reference and `deinit` gives it up: the oldest.
+/// 7. Whatever is left: the oldest.
+///
+/// A release that all that leaves without a retain before it gets that of the latest release after it, which is paired again by rule 7. So no release
+/// is left over unless more was given up than had been taken.
+///
+/// An activation is known by its function and by the stack outside of it: two calls from the same place are one.
+///
+/// O(events · rules), and for rule 4 O(places² · depth); it is left out beyond `placeLimit` places.
+struct RetainPairing {
+  struct Step {
+    /// Index into the places.
+    var place: Int
+    /// References that it adds; negative: that it takes.
+    var change: Int64
+    var isAllocation = false
+  }
+
+  struct Link: Hashable {
+    /// Indices of steps.
+    var taken: Int
+    var givenUp: Int
+    var count: Int64
+  }
+
+  static let placeLimit = 2000
+
+  let steps: [Step]
+  private let places: [RetainPlace]
+  /// By step: references that are not paired.
+  private(set) var left: [Int64]
+  private(set) var links: [Link] = []
+
+  private enum Order { case first, last }
+  private struct Key: Hashable {
+    var number: Int
+    var line = 0
+  }
+
+  init(_ steps: [Step], places: [RetainPlace]) {
+    self.steps = steps
+    self.places = places
+    left = steps.map { Int64(clamping: $0.change.magnitude) }
+    pair(.last) { place in place.scope.map { Key(number: $0, line: place.line) } }
+    pairAllocation()
+    pair(.last) { $0.scope.map { Key(number: $0) } }
+    pairNested()
+    pair(.last) { $0.function.map { Key(number: $0) } }
+    pair(.first) { $0.owner.map { Key(number: $0) } }
+    pair(.first) { _ in Key(number: 0) }
+    settle()
+  }
+
+  /// Pairs what has equal keys.
+  private mutating func pair(_ order: Order, by key: (RetainPlace) -> Key?) {
+    let keys = places.map(key)
+    pair(order, taken: { keys[$0] }, givenUp: { keys[$0].map { [$0] } ?? [] })
+  }
+
+  /// `taken`: the key by which a place's retains are found. `givenUp`: the keys that a place's releases look for, the best first.
+  private mutating func pair(_ order: Order, taken: (Int) -> Key?, givenUp: (Int) -> [Key]) {
+    var open: [Key: OpenSteps] = [:]
+    for index in steps.indices where left[index] > 0 {
+      let place = steps[index].place
+      if steps[index].change > 0 {
+        if let key = taken(place) { open[key, default: OpenSteps()].steps.append(index) }
+        continue
+      }
+      for key in givenUp(place) where left[index] > 0 {
+        while left[index] > 0, let candidate = order == .last ? open[key]?.last : open[key]?.first {
+          link(candidate, index)
+          if left[candidate] == 0 { if order == .last { open[key]?.removeLast() } else { open[key]?.removeFirst() } }
+        }
+      }
+    }
+  }
+
+  private mutating func link(_ taken: Int, _ givenUp: Int) {
+    let count = min(left[taken], left[givenUp])
+    left[taken] -= count
+    left[givenUp] -= count
+    links.append(Link(taken: taken, givenUp: givenUp, count: count))
+  }
+
+  /// Rule 2.
+  private mutating func pairAllocation() {
+    guard let allocation = steps.firstIndex(where: { $0.isAllocation }), left[allocation] > 0,
+      let scope = places[steps[allocation].place].scope,
+      let release = steps.indices.last(where: {
+        $0 > allocation && steps[$0].change < 0 && left[$0] > 0 && places[steps[$0].place].scope == scope
+      })
+    else { return }
+    link(allocation, release)
+  }
+
+  /// Rule 4.
+  private mutating func pairNested() {
+    let places = places
+    var taking: Set<Int> = []
+    for index in steps.indices where left[index] > 0 && steps[index].change > 0 { taking.insert(steps[index].place) }
+    let used = taking.sorted()
+    guard used.count <= Self.placeLimit else { return }
+    var known: [Int: [Key]] = [:]
+    pair(.last, taken: { Key(number: $0) }) { release in
+      if let candidates = known[release] { return candidates }
+      var candidates: [(place: Int, distance: Int)] = []
+      for place in used {
+        guard let inner = places[release].scope, let outer = places[place].scope else { continue }
+        let below = places[release].enclosing.firstIndex(of: outer)
+        let above = places[place].enclosing.firstIndex(of: inner)
+        if let distance = [below, above].compactMap({ $0 }).min() { candidates.append((place, distance)) }
+      }
+      let keys = candidates.sorted { ($0.distance, $0.place) < ($1.distance, $1.place) }.map { Key(number: $0.place) }
+      known[release] = keys
+      return keys
+    }
+  }
+
+  /// Sees to it that no release is left over if it need not be. Linear but for such releases, each of which looks at the links that span it.
+  private mutating func settle() {
+    guard steps.indices.contains(where: { steps[$0].change < 0 && left[$0] > 0 }) else { return }
+    let linksOfTaken = Dictionary(grouping: links.indices, by: { links[$0].taken })
+    var spanning: [Int] = []
+    var open = OpenSteps()
+    for index in steps.indices {
+      if steps[index].change > 0 {
+        spanning += linksOfTaken[index] ?? []
+        if left[index] > 0 { open.steps.append(index) }
+      }
+      guard steps[index].change < 0 else { continue }
+      while left[index] > 0, let taken = open.first {
+        link(taken, index)
+        if left[taken] == 0 { open.removeFirst() }
+      }
+      guard left[index] > 0 else { continue }
+      spanning.removeAll { links[$0].givenUp <= index || links[$0].count == 0 }
+      while left[index] > 0, let last = spanning.indices.max(by: { links[spanning[$0]].givenUp < links[spanning[$1]].givenUp }) {
+        let link = spanning[last]
+        let count = min(left[index], links[link].count)
+        links[link].count -= count
+        left[links[link].givenUp] += count
+        left[index] -= count
+        links.append(Link(taken: links[link].taken, givenUp: index, count: count))
+        if links[link].count == 0 { spanning.remove(at: last) }
+      }
+    }
+    links.removeAll { $0.count == 0 }
+  }
+
+  /// Steps in order, some gone from either end.
+  private struct OpenSteps {
+    var steps: [Int] = []
+    private var start = 0
+    var first: Int? { start < steps.count ? steps[start] : nil }
+    var last: Int? { start < steps.count ? steps.last : nil }
+    mutating func removeFirst() { start += 1 }
+    mutating func removeLast() { steps.removeLast() }
+  }
+}

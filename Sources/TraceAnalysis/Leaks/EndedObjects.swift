@@ -1,0 +1,102 @@
+// Objects that ended while something still referred to them, or used them: what the events say of their lives.
+
+/// Looks up how the targets of dangling references ended, and finds objects that were used after their end. For one thread at a time.
+struct EndedObjects {
+  private let finder: LeakFinder
+  private var groups: [LeakGroup]
+  /// What cannot be said for certain, in a sentence.
+  private(set) var remark: String?
+
+  /// The groups of `finder`, with the ends of what they refer to, and those of objects used after their end besides. If there is anything to
+  /// look up, it is looked up in a second pass over the trace's events: O(events), in memory in proportion to the live blocks.
+  /// `suspects`: as the first pass found them.
+  static func groups(of finder: LeakFinder, in reader: TraceReader, suspects: Set<UInt64>) -> (groups: [LeakGroup], remark: String?) {
+    var search = EndedObjects(finder: finder, groups: finder.groups)
+    search.run(reader, suspects)
+    return (search.groups, search.remark)
+  }
+
+  private init(finder: LeakFinder, groups: [LeakGroup]) {
+    self.finder = finder
+    self.groups = groups
+  }
+
+  private mutating func run(_ reader: TraceReader, _ suspects: Set<UInt64>) {
+    var addresses = suspects
+    for group in groups { if let target = group.dangling?.target { addresses.insert(target) } }
+    guard !addresses.isEmpty else { return }
+    let history = EndHistory(
+      addresses: addresses, snapshotTime: finder.graph.snapshot.time, patience: reader.clock.ticks(in: EventMerger.patienceInSeconds))
+    var replayer = Replayer(history, process: reader.definitions.process, stacks: reader.definitions.stacks)
+    reader.replay(into: &replayer, stacks: .all)
+    let used = replayer.observer.usedBlocks
+    let missing = Self.missingEvents(reader)
+    for index in groups.indices {
+      guard let target = groups[index].dangling?.target else { continue }
+      groups[index].ended = replayer.observer.endedAtSnapshot(target)
+      if missing != nil { groups[index].ended?.forgetUses() }
+    }
+    guard !used.isEmpty else { return }
+    if let missing {
+      let objects = used.count == 1 ? "an object seems" : "\(used.count) objects seem"
+      remark = "\(objects) to have been used after the end, but \(missing): something else may have stood there"
+    } else {
+      add(used, replayer.observer)
+    }
+  }
+
+  /// Why memory may have been given away without the trace showing it; nil if that cannot be.
+  private static func missingEvents(_ reader: TraceReader) -> String? {
+    if reader.header.startedPaused || !reader.definitions.pauses.isEmpty { return "recording was paused at times" }
+    let drops = reader.drops
+    if drops.unknown > 0 || DropCounts.Reason.allCases.contains(where: { $0.losesEvents && drops[$0] > 0 }) { return "events are missing" }
+    return reader.diagnostics.isEmpty ? nil : "the trace is damaged"
+  }
+
+  /// An object that a dangling reference leads to belongs to that reference's group, the others to groups by their stacks.
+  private mutating func add(_ used: [EndedBlock], _ history: EndHistory) {
+    var holders: [UInt64: ObjectGraph.DanglingReference] = [:]
+    let addresses = Set(used.map(\.address))
+    for reference in finder.graph.dangling where addresses.contains(reference.target) && !finder.unreachable.contains(reference.from.rawValue) {
+      if holders[reference.target] == nil { holders[reference.target] = reference }
+    }
+    var byReference: [[UInt64]: Int] = [:]
+    for (index, group) in groups.enumerated() { if let reference = group.dangling { byReference[finder.key(of: reference)] = index } }
+    var byLife: [Life: Int] = [:]
+    for block in used {
+      if let reference = holders[block.address], history.endedAtSnapshot(block.address)?.isSame(as: block) == true,
+        let index = byReference[finder.key(of: reference)]
+      {
+        // An instance that was used says more than one that was not.
+        guard groups[index].ended?.used == nil else { continue }
+        groups[index].ended = block
+        groups[index].dangling = reference
+        groups[index].steps = [.init(node: reference.from.rawValue, edge: nil)]
+        continue
+      }
+      let life = Life(type: block.type, allocated: block.allocated.stack, freed: block.freed.stack, used: block.used?.stack ?? .unknown)
+      if let known = byLife[life] {
+        groups[known].instances += 1
+      } else {
+        byLife[life] = groups.count
+        var group = LeakGroup(verdict: .dangling, steps: [], isCycle: false, instances: 1, retainedBytes: 0, retainedBlocks: 0)
+        group.ended = block
+        groups.append(group)
+      }
+    }
+  }
+
+  private struct Life: Hashable {
+    var type: UInt32
+    var allocated: StackID
+    var freed: StackID
+    var used: StackID
+  }
+}
+
+extension EndedBlock {
+  mutating func forgetUses() {
+    used = nil
+    uses = 0
+  }
+}

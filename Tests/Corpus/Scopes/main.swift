@@ -1,0 +1,68 @@
+// Runs one program of this part of the corpus, named by the first argument, with its fault ("leak") or without ("clean").
+// Programs return from here, or call exit from a task as an async main function does. Nothing is tidied up before that.
+import Foundation
+
+let programs: [String: any CleanProgram.Type] = [
+  "connection-registry": ConnectionRegistry.self,
+  "dispatch-queue-work": DispatchQueueWork.self,
+  "dispatch-timer": DispatchTimer.self,
+  "growing-cache": GrowingCache.self,
+  "growing-log": GrowingLog.self,
+  "notification-observer": NotificationObserver.self,
+  "pushed-twice": PushedTwice.self,
+  "repeating-timer": RepeatingTimer.self,
+  "thread-handoff": ThreadHandoff.self,
+  "timer-target-controller": TimerTargetController.self,
+
+  "bounded-queue": BoundedQueue.self,
+  "chat-room": ChatRoom.self,
+  "config-reload": ConfigReload.self,
+  "game-loop": GameLoop.self,
+  "heartbeat-timer": HeartbeatTimer.self,
+  "last-and-best": LastAndBest.self,
+  "memoisation": Memoisation.self,
+  "object-pool": ObjectPool.self,
+  "open-document": OpenDocument.self,
+  "record-batch": RecordBatch.self,
+  "services": Services.self,
+  "start-observer": StartObserver.self,
+  "symbol-interning": SymbolInterning.self,
+  "syntax-tree": SyntaxTree.self,
+  "thread-caches": ThreadCaches.self,
+  "undo-stack": UndoStack.self,
+  "warm-up-cache": WarmUpCache.self,
+]
+
+let asyncPrograms: [String: any AsyncCleanProgram.Type] = [
+  "async-stream-subscribers": AsyncStreamSubscribers.self,
+  "endless-task": EndlessTask.self,
+  "pending-sleep": PendingSleep.self,
+  "retry-queue": RetryQueueProgram.self,
+  "task-group": TaskGroupMetrics.self,
+
+  "server-loop": ServerLoop.self,
+]
+
+let arguments = CommandLine.arguments
+let name = arguments.count == 3 ? arguments[1] : ""
+
+/// As an async main function does: the main thread's queue is served, and the end of the work is the end of the process.
+func runAsync(_ program: any AsyncCleanProgram.Type, leaking: Bool) -> Never {
+  nonisolated(unsafe) let program = program
+  Task { @MainActor in
+    if leaking, let faulty = program as? any AsyncFaultyProgram.Type { await faulty.faulty() } else { await program.correct() }
+    exit(EXIT_SUCCESS)
+  }
+  dispatchMain()
+}
+
+switch (programs[name], asyncPrograms[name], arguments.last) {
+case (let program as any FaultyProgram.Type, _, "leak"): program.faulty()
+case (.some(let program), _, "clean"): program.correct()
+case (_, let program as any AsyncFaultyProgram.Type, "leak"): runAsync(program, leaking: true)
+case (_, .some(let program), "clean"): runAsync(program, leaking: false)
+default:
+  fputs("usage: scopes NAME leak|clean\n", stderr)
+  for name in (Array(programs.keys) + asyncPrograms.keys).sorted() { fputs("  \(name)\n", stderr) }
+  exit(64)
+}

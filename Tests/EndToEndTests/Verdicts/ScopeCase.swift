@@ -1,0 +1,31 @@
+// The data of Tests/Corpus/Scopes: what outlives its scope in each program, and what holds it.
+
+import Foundation
+
+struct ScopeCase: Decodable, Sendable {
+  struct Finding: Decodable, Equatable, Sendable {
+    var verdict: String
+    /// Without the module.
+    var type: String
+    var count: Int
+    var library: Bool?
+    /// A part of what the report says of the holder; nil for findings that are no matter of scopes.
+    var holder: String?
+    /// Other wordings of the same.
+    var otherHolders: [String]?
+    /// How many of the type are live in the faulty run; `count` if nil.
+    var live: Int?
+    /// How many of the type are live without the fault, and meant to be; none if nil.
+    var liveInTwin: Int?
+  }
+
+  var name: String
+  /// Nil for a program that has no faulty form.
+  var leak: [Finding]?
+  var clean: [Finding]
+
+  static func all() throws -> [ScopeCase] {
+    try JSONDecoder().decode(
+      [ScopeCase].self, from: Data(contentsOf: URL(fileURLWithPath: CorpusCase.directory + "/Scopes/expected.json")))
+  }
+}

@@ -1,0 +1,293 @@
+// Whom a retain history names, on traces made by hand.
+
+import Testing
+import TraceTestSupport
+
+@testable import TraceAnalysis
+
+/// A program of named functions, each at an address of its own, with lines in the low digits.
+private struct Program {
+  var trace = TraceBuilder()
+  var naming = TableNaming()
+  private var functions: [String: UInt64] = [:]
+  private var time: UInt64 = 1000
+  let type: UInt32
+  static let object: UInt64 = 0x5000
+
+  init() {
+    trace.definitions = [.process(ProcessRecord(executable: "/bin/app", flags: 1))]
+    trace.image("/bin/app", 0x40_0000..<0x80_0000)
+    type = trace.type("App.Node")
+  }
+
+  /// `calls`: from the outermost inwards, "function:line" each.
+  mutating func stack(_ calls: [String]) -> StackID {
+    trace.stack(calls.map { address($0) })
+  }
+
+  private mutating func address(_ call: String) -> UInt64 {
+    if let known = functions[call] { return known }
+    let parts = call.split(separator: "@")
+    let address = 0x40_0000 + UInt64(functions.count) * 16
+    naming.add(address, String(parts[0]), file: "/src/App.swift", line: parts.count > 1 ? Int(parts[1]) : nil)
+    functions[call] = address
+    return address
+  }
+
+  mutating func event(_ operation: TraceAnalysis.Operation, _ calls: String..., count: UInt64 = 0, at address: UInt64 = Program.object, thread: UInt32 = 1) {
+    time += 8
+    let size: UInt64 = operation == .object ? 48 : count
+    trace.event(operation, address, size: size, type: operation == .object ? type : 0, stack: stack(calls), time: time, thread: thread)
+  }
+
+  func report(_ query: RetainQuery = .address(RuntimeAddress(Program.object))) throws -> HistoryReport? {
+    let reader = try trace.reader()
+    return HistoryAnalysis(reader, AllocationAnalysis(reader), snapshot: nil, naming: naming).report(query)
+  }
+
+  /// Function and line of what was not given up, with how often.
+  func open() throws -> [String] {
+    try #require(try report()).openSites.map { "\($0.place.function?.function ?? "?")@\($0.place.function?.line ?? 0) ×\($0.rest)" }
+  }
+}
+
+@Suite struct RetainHistoryTests {
+  @Test func aRetainWithoutItsReleaseIsToldApartFromOneThatHasIt() throws {
+    var program = Program()
+    program.event(.object, "main", "make()@1")
+    program.event(.retain, "main", "borrow()@5")
+    program.event(.retain, "main", "keep()@9")
+    program.event(.release, "main", "borrow()@6")
+    program.event(.release, "main", "make()@2")
+    #expect(try program.open() == ["keep()@9 ×1"])
+    let rows = try #require(try program.report()?.object).rows
+    #expect(rows.map(\.partners) == [[5], [4], [], [2], [1]])
+    #expect(rows.map(\.strong) == [1, 2, 3, 2, 1])
+    #expect(rows.map(\.rest) == [0, 0, 1, 0, 0])
+  }
+
+  @Test func theLastReleaseInTheAllocatingFunctionGivesUpTheAllocation() throws {
+    var program = Program()
+    program.event(.object, "main", "show()@17", "Node.__allocating_init()@3")
+    program.event(.retain, "main", "show()@18")
+    program.event(.retain, "main", "show()@21")
+    program.event(.release, "main", "show()@25")
+    program.event(.release, "main", "show()@25", "Holder.deinit")
+    let report = try #require(try program.report())
+    #expect(report.openSites.count == 1)
+    #expect(report.sites.contains { $0.operation == .object && $0.place.function?.line == 17 && $0.givenUpAt[0].place.function?.line == 25 })
+  }
+
+  @Test func aRetainAndReleaseOfOneLineBelongTogether() throws {
+    var program = Program()
+    program.event(.object, "main", "f()@1")
+    program.event(.retain, "main", "f()@2")
+    program.event(.retain, "main", "f()@3")
+    program.event(.release, "main", "f()@2")
+    program.event(.release, "main", "f()@9")
+    #expect(try program.open() == ["f()@3 ×1"])
+  }
+
+  @Test func whatACalleeTookItsCallerGivesUp() throws {
+    var program = Program()
+    program.event(.object, "main", "factory()@1")
+    program.event(.retain, "main", "other()@4")
+    program.event(.retain, "main", "user()@7", "Store.node.getter@30")
+    program.event(.release, "main", "user()@8")
+    program.event(.release, "main", "factory()@2")
+    #expect(try program.open() == ["other()@4 ×1"])
+  }
+
+  @Test func deinitGivesUpWhatAnotherMethodOfItsTypeStored() throws {
+    var program = Program()
+    program.event(.object, "main", "f()@1")
+    program.event(.release, "main", "f()@2")
+    program.event(.retain, "main", "Cache.insert(_:)@10")
+    program.event(.retain, "main", "closure #1 in Holder.open()@20")
+    program.event(.release, "main", "g()@3", "Holder.deinit")
+    #expect(try program.open() == ["Cache.insert(_:)@10 ×1"])
+  }
+
+  @Test func twoActivationsOfAFunctionAreTwoScopes() throws {
+    var program = Program()
+    program.event(.object, "main", "f()@1")
+    program.event(.retain, "main@1", "visit()@5")
+    program.event(.retain, "main@2", "visit()@5")
+    program.event(.release, "main@1", "visit()@6")
+    program.event(.release, "main", "f()@2")
+    #expect(try #require(try program.report()?.object).rows.map(\.rest) == [0, 0, 1, 0, 0])
+  }
+
+  @Test func countsArePairedInParts() throws {
+    var program = Program()
+    program.event(.object, "main", "f()@1")
+    program.event(.retainN, "main", "f()@2", count: 5)
+    program.event(.releaseN, "main", "f()@3", count: 3)
+    program.event(.release, "main", "f()@4")
+    #expect(try program.open() == ["f()@2 ×2"])
+  }
+
+  @Test func aReleaseThatNothingWasSeenToTakeMakesTheHistoryIncomplete() throws {
+    var program = Program()
+    program.event(.object, "main", "f()@1")
+    program.event(.release, "main", "f()@2")
+    program.event(.release, "main", "f()@3")
+    let report = try #require(try program.report())
+    #expect(report.unmatchedReleases.map(\.count) == [1])
+    #expect(report.gaps.contains(.unmatchedReleases(1)) && report.gaps.contains { $0.isIncomplete })
+  }
+
+  @Test func weakAndUnownedLoadsTakeReferencesAndUnownedOnesDoNot() throws {
+    var program = Program()
+    program.event(.object, "main", "f()@1")
+    for operation in [TraceAnalysis.Operation.weakLoadStrong, .weakTakeStrong, .unownedRetainStrong, .unownedRetainStrongAndRelease, .tryRetain, .nonatomicRetain] {
+      program.event(operation, "main", "f()@2")
+    }
+    program.event(.unownedRetain, "main", "f()@3")
+    program.event(.unownedRelease, "main", "f()@4")
+    let report = try #require(try program.report())
+    #expect(report.object?.rows.map(\.strong) == [1, 2, 3, 4, 5, 6, 7, 7, 7])
+    #expect(report.gaps.contains(.nonatomic))
+  }
+
+  @Test func theLastBlockAtAnAddressIsMeant() throws {
+    var program = Program()
+    program.event(.object, "main", "first()@1")
+    program.event(.release, "main", "first()@2")
+    program.event(.free, "main", "first()@2")
+    program.event(.object, "main", "second()@1")
+    program.event(.release, "main", "second()@2")
+    program.event(.free, "main", "second()@2")
+    let report = try #require(try program.report(.address(RuntimeAddress(Program.object + 40))))
+    #expect(report.object?.isFreed == true && report.object?.rows.count == 3)
+    #expect(report.sites.map { $0.place.function?.function } == ["second()"])
+    #expect(report.openSites.isEmpty && !report.gaps.contains { $0.isIncomplete })
+    #expect(try program.report(.address(RuntimeAddress(0x9000))) == nil)
+  }
+
+  @Test func aFreeWithoutAReleaseGivesUpTheLastReferenceAndNoMore() throws {
+    var program = Program()
+    program.event(.object, "main", "f()@1")
+    program.event(.free, "main", "f()@2")
+    let freed = try #require(try program.report())
+    #expect(freed.object?.rows.map(\.partners) == [[2], [1]] && freed.openSites.isEmpty && freed.gaps.isEmpty)
+    program.event(.object, "main", "f()@1")
+    program.event(.retain, "main", "f()@1")
+    program.event(.free, "main", "f()@2")
+    let unbalanced = try #require(try program.report())
+    #expect(unbalanced.openSites.reduce(0) { $0 + $1.rest } == 2 && unbalanced.gaps == [.freedUnbalanced(objects: 1)])
+  }
+
+  @Test func objectsOfATypeAreAddedUpByPlace() throws {
+    var program = Program()
+    for index in 0..<5 as Range<UInt64> {
+      let address = 0x10000 + index * 0x100
+      program.event(.object, "main", "make()@1", at: address)
+      program.event(.retain, "main", "keep()@9", at: address)
+      program.event(.release, "main", "make()@2", at: address)
+      if index < 2 { program.event(.release, "main", "drop()@3", at: address) }
+      if index == 0 { program.event(.free, "main", "drop()@3", at: address) }
+    }
+    let report = try #require(try program.report(.type(NamePattern("Node"))))
+    #expect(report.objects == 5 && report.object == nil)
+    let keep = try #require(report.openSites.first)
+    #expect(report.openSites.count == 1 && keep.place.function?.function == "keep()")
+    #expect(keep.taken == 5 && keep.givenUp == 2 && keep.rest == 3 && keep.objects == 5 && keep.openObjects == 3)
+    #expect(keep.givenUpAt.map(\.count) == [2])
+    #expect(try program.report(.site(NamePattern("make")))?.objects == 5)
+    #expect(try program.report(.site(NamePattern("keep"))) == nil)
+    #expect(try program.report(.type(NamePattern("Edge"))) == nil)
+  }
+
+  @Test(arguments: [
+    ("Editor.open(_:)", "Editor"), ("closure #1 in Editor.open(_:)", "Editor"), ("static Editor.make()", "Editor"), ("Editor.text.setter", "Editor"),
+    ("outlined destroy of Editor", "Editor"), ("Box<Some.Type>.deinit", "Box"), ("Outer.Inner.f(x: Int)", "Outer.Inner"), ("open(_:)", nil),
+    ("specialized closure #1 in static A.b() throws -> C.D", "A"),
+  ] as [(String, String?)])
+  func aFunctionsTypeIsReadOffItsName(function: String, owner: String?) {
+    #expect(RetainPlaces.owner(of: function) == owner)
+  }
+
+  @Test func nothingIsPairedTwiceOrBeforeItIsTaken() {
+    var random = SeededRandom(seed: 4711)
+    for _ in 0..<300 {
+      let places = (0..<6).map { index in
+        RetainPlace(
+          scope: Bool.random(using: &random) ? index % 3 + 1 : nil, line: Int.random(in: 0..<3, using: &random), function: index % 4,
+          owner: index % 2 == 0 ? 1 : nil, enclosing: [index % 3 + 1, 9])
+      }
+      let steps = (0..<Int.random(in: 1..<40, using: &random)).map { index in
+        RetainPairing.Step(
+          place: Int.random(in: 0..<6, using: &random), change: index == 0 ? 1 : Int64.random(in: -3...3, using: &random), isAllocation: index == 0)
+      }
+      let pairing = RetainPairing(steps, places: places)
+      var used = [Int64](repeating: 0, count: steps.count)
+      for link in pairing.links {
+        #expect(link.taken < link.givenUp && link.count > 0)
+        #expect(steps[link.taken].change > 0 && steps[link.givenUp].change < 0)
+        used[link.taken] += link.count
+        used[link.givenUp] += link.count
+      }
+      for index in steps.indices { #expect(used[index] + pairing.left[index] == abs(steps[index].change)) }
+      // Releases are left over only where more was given up than taken.
+      var open: Int64 = 0
+      var shortage: Int64 = 0
+      for step in steps {
+        open += step.change
+        if open < 0 {
+          shortage -= open
+          open = 0
+        }
+      }
+      let unmatched = steps.indices.filter { steps[$0].change < 0 }.reduce(Int64(0)) { $0 + pairing.left[$1] }
+      #expect(unmatched == shortage)
+    }
+  }
+}
+
+@Suite struct RetainBalanceTests {
+  private func report(count: UInt64, retains: Int, after: Bool = false) throws -> HistoryReport {
+    let heap = HeapBuilder()
+    heap.trace.definitions.append(.process(ProcessRecord(executable: "/bin/app", flags: 1)))
+    heap.type("App.Node")
+    let node = heap.object("App.Node", count: count)
+    for _ in 0..<retains { heap.trace.event(.retain, node.address, stack: heap.trace.stack([0x1000_2000]), time: 1008) }
+    if after { heap.trace.event(.retain, node.address, stack: heap.trace.stack([0x1000_2000]), time: 9000) }
+    let reader = try heap.reader()
+    let snapshot = reader.snapshots[0]
+    let analysis = HistoryAnalysis(reader, AllocationAnalysis(reader, snapshot: snapshot), snapshot: snapshot, naming: FunctionTable([:]))
+    return try #require(analysis.report(.type(NamePattern("Node"))))
+  }
+
+  @Test func aBalanceIsComparedWithTheCountInMemory() throws {
+    let equal = try report(count: 3 | 2 << 33, retains: 2)
+    #expect(equal.counts == CountComparison(equal: 1, different: 0, unknown: 0))
+    #expect(equal.count?.strong == 3 && !equal.gaps.contains { $0.isIncomplete })
+    let different = try report(count: 3 | 3 << 33, retains: 2)
+    #expect(different.counts.different == 1 && different.gaps.contains(.different(objects: 1)))
+    #expect(try report(count: 0xFFFF_FFFF, retains: 2).gaps.contains(.immortal))
+  }
+
+  @Test func whatCameAfterTheImageIsLeftOut() throws {
+    let report = try report(count: 3 | 2 << 33, retains: 2, after: true)
+    #expect(report.object?.rows.count == 3 && report.counts.equal == 1)
+  }
+
+  @Test func balancesFollowABlockToItsEnd() throws {
+    var trace = TraceBuilder()
+    let type = trace.type("App.Node")
+    trace.event(.object, 0x10, size: 32, type: type, time: 8)
+    trace.event(.retainN, 0x10, size: 4, time: 16)
+    trace.event(.unownedRetainStrongAndRelease, 0x10, time: 24)
+    trace.event(.unownedRetain, 0x10, time: 32)
+    trace.event(.object, 0x90, size: 32, type: type, time: 40)
+    trace.event(.release, 0x90, time: 48)
+    trace.event(.free, 0x90, time: 56)
+    trace.event(.malloc, 0x200, size: 8, time: 64)
+    var replayer = Replayer(RetainBalances(), process: ProcessRecord())
+    try trace.reader().replay(into: &replayer, stacks: .none)
+    let balances = replayer.observer
+    #expect(balances[RuntimeAddress(0x10)]?.strong == 6 && balances[RuntimeAddress(0x10)]?.unowned == 1)
+    #expect(balances[RuntimeAddress(0x90)] == nil && balances[RuntimeAddress(0x200)] == nil)
+  }
+}
