@@ -4,9 +4,13 @@ import PackageDescription
 
 let package = Package(
   name: "leaktrace",
+  // For programs that link LeakTrace; the rest is for Linux alone.
+  platforms: [.macOS(.v13), .iOS(.v16), .tvOS(.v16), .watchOS(.v9)],
   products: [
     .executable(name: "leaktrace", targets: ["leaktrace"]),
     .library(name: "TraceAnalysis", targets: ["TraceAnalysis"]),
+    .library(name: "LeakTrace", targets: ["LeakTrace"]),
+    .library(name: "LeakTraceTesting", targets: ["LeakTraceTesting"]),
   ],
   dependencies: [
     .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2")
@@ -29,6 +33,11 @@ let package = Package(
     .executableTarget(
       name: "leaktrace",
       dependencies: ["TraceAnalysis", .product(name: "ArgumentParser", package: "swift-argument-parser")]),
+
+    // What programs link to say what they expect, and their tests to fail by it. They know the recorder by the names of its functions alone.
+    .target(name: "CLeakTrace"),
+    .target(name: "LeakTrace", dependencies: ["CLeakTrace"]),
+    .target(name: "LeakTraceTesting", dependencies: ["CLeakTrace", "LeakTrace"]),
 
     // Builds traces for tests.
     .target(name: "TraceTestSupport", dependencies: ["TraceAnalysis"], path: "Tests/TraceTestSupport"),

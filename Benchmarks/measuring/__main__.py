@@ -8,7 +8,7 @@ import subprocess
 import sys
 import tempfile
 
-from . import image_report, images, machine, report
+from . import client, image_report, images, machine, report
 from .instructions import InstructionCounter
 from .processes import FailedRun
 from .recorders import Heaptrack, Leaktrace, Workload, recorders
@@ -25,7 +25,8 @@ def parse():
     parser.add_argument("--rounds", type=int, default=7, help="rounds that count (default 7)")
     parser.add_argument("--quick", action="store_true", help="small workloads and two rounds, to see that everything works")
     parser.add_argument("--no-instructions", action="store_true", help="leave out what callgrind counts")
-    parser.add_argument("--only", choices=("recording", "snapshots"), help="measure this alone, and keep the other's results")
+    parser.add_argument("--only", choices=("recording", "snapshots", "client"),
+                        help="measure this alone, and keep the others' results; client only prints what calls of LeakTrace cost")
     parser.add_argument("--output", default=BENCHMARKS, metavar="DIRECTORY", help="where RESULTS.md and results.json go")
     parser.add_argument("--products", required=True, help=argparse.SUPPRESS)
     options = parser.parse_args()
@@ -127,6 +128,9 @@ def main():
         "arguments": shown_arguments(options), "rounds": options.rounds, "machine": machine.description(),
     }
     with tempfile.TemporaryDirectory(prefix="leaktrace-bench-") as directory:
+        if options.only == "client":
+            print(client.measure(tool, BENCHMARKS, options.rounds, options.quick, directory))
+            return
         if options.only != "snapshots":
             measure_recording(options, tool, results, directory)
         if options.only != "recording":

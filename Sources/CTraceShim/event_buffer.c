@@ -2,12 +2,14 @@
 
 #include "event_buffer.h"
 
+#include "expectations.h"
 #include "image_list.h"
 #include "trace_file.h"
 
 #include <string.h>
 
 _Atomic uint32_t lt_exact_time_required;
+_Atomic uint32_t lt_expectations_pending; // here, because every free has just looked at the line
 uint8_t lt_clock_kind = LT_CLOCK_TSC;
 
 void lt_exact_time_require(void) { atomic_store_explicit(&lt_exact_time_required, 1, memory_order_release); }
@@ -71,6 +73,7 @@ void lt_buffer_begin(struct lt_thread *t) {
   memset(t->successor, 0, sizeof t->successor);
   memset(t->table, 0, sizeof t->table);
   t->eventCount = 0;
+  t->hasMarks = 0;
   t->untimedEvents = 0;
   t->isExact = 0;
   uint64_t now = lt_now();
@@ -100,12 +103,14 @@ bool lt_buffer_seal_payloads(struct lt_thread *t) {
   if (!seal_definitions(t)) return false;
   uint64_t word = atomic_load_explicit((_Atomic uint64_t *)&slot->eventUsed, memory_order_acquire);
   uint32_t size = (uint32_t)word - slot->eventStart, count = (uint32_t)(word >> 32);
-  if (count) {
+  // Marks are no events, but as good a reason for a chunk.
+  if (count || t->hasMarks) {
     struct lt_chunk_header header = {.kind = LT_CHUNK_EVENTS, .thread = t->number, .sequence = t->eventSequence,
                                      .firstTime = slot->firstTime, .lastTime = t->timeUnits << LT_TIME_SHIFT, .eventCount = count};
     if (!lt_trace_append(&header, (uint8_t *)slot + slot->eventStart, size)) return false;
     atomic_store_explicit((_Atomic uint64_t *)&slot->eventUsed, slot->eventStart, memory_order_release);
     t->eventSequence++;
+    t->hasMarks = 0;
   }
   lt_trace_add_drops(t);
   return true;
@@ -144,12 +149,15 @@ static uint32_t repeated(const uint64_t *keys, uint32_t i, uint32_t count, uint3
   return n;
 }
 
-LT_NOINLINE void lt_buffer_put_large_change(struct lt_thread *t, struct lt_stack_change *change) {
+enum { PIECE_TOKENS = 64, PIECE_SIZE = PIECE_TOKENS * 16 + 32, DISTANCE_LIMIT = 16, SHORTEST_COPY = 4 };
+_Static_assert(LT_MARK_ROOM >= PIECE_SIZE + 16 + LT_MARK_MAX_SIZE, "a mark follows one piece of its stack at least");
+
+/// Writes the pops and the first `count` pushed keys of a change, and takes them out of it, as far as there is room.
+static void put_pieces(struct lt_thread *t, struct lt_stack_change *change, uint32_t count) {
   // The payload of a control record has its length in front, and is not known to fit the slot. It goes in pieces, which do.
-  enum { PIECE_TOKENS = 64, PIECE_SIZE = PIECE_TOKENS * 16 + 32, DISTANCE_LIMIT = 16, SHORTEST_COPY = 4 };
-  uint32_t i = 0, count = change->pushes - LT_EVENT_PUSH_LIMIT / 2;
+  uint32_t i = 0;
   uint32_t pops = change->pops;
-  while (i < count && t->cursor + PIECE_SIZE + 16 < t->limit) {
+  while ((i < count || pops) && t->cursor + PIECE_SIZE + 16 < t->limit) {
     uint8_t tokens[PIECE_SIZE], *p = tokens;
     uint32_t first = i;
     for (int n = 0; n < PIECE_TOKENS && i < count; n++) {
@@ -184,6 +192,10 @@ LT_NOINLINE void lt_buffer_put_large_change(struct lt_thread *t, struct lt_stack
   change->pops = pops;
   change->keys += i;
   change->pushes -= i;
+}
+
+LT_NOINLINE void lt_buffer_put_large_change(struct lt_thread *t, struct lt_stack_change *change) {
+  put_pieces(t, change, change->pushes - LT_EVENT_PUSH_LIMIT / 2);
   if (LT_UNLIKELY(change->pushes > LT_EVENT_PUSH_LIMIT)) {
     // The slot is full of this one stack: keep its inner end. Readers see a stack that lacks frames in the middle, and the count says so.
     t->drops[LT_DROP_STACK_TRUNCATED]++;
@@ -193,6 +205,39 @@ LT_NOINLINE void lt_buffer_put_large_change(struct lt_thread *t, struct lt_stack
     t->recordedDepth -= lost;
     t->depth = 0;
   }
+}
+
+bool lt_buffer_make_mark_room(struct lt_thread *t) {
+  if (t->limit - t->cursor < LT_MARK_ROOM && !lt_buffer_make_room(t)) return false;
+  return t->limit - t->cursor >= LT_MARK_ROOM;
+}
+
+void lt_buffer_put_mark(struct lt_thread *t, struct lt_stack_change *change, const uint8_t *payload, size_t size, uint64_t time) {
+  if (t->task != t->recordedTask) t->cursor = lt_buffer_put_task(t, t->cursor);
+  put_pieces(t, change, change->pushes);
+  if (LT_UNLIKELY(change->pushes)) {
+    // As with events: a stack that fills the slot alone loses frames, and the count says so.
+    t->drops[LT_DROP_STACK_TRUNCATED]++;
+    t->recordedDepth -= change->pushes;
+    t->depth = 0;
+  }
+  uint8_t *p = t->cursor;
+  if (t->isExact != atomic_load_explicit(&lt_exact_time_required, memory_order_relaxed)) p = lt_buffer_put_time(t, p);
+  uint64_t units = time >> LT_TIME_SHIFT;
+  if (units > t->timeUnits) {
+    uint8_t *length = p + 1;
+    *p = LT_CONTROL_TIME;
+    p = lt_put_varint(p + 2, units - t->timeUnits);
+    *length = (uint8_t)(p - length - 1);
+    t->timeUnits = units;
+    t->untimedEvents = 0;
+  }
+  *p++ = LT_CONTROL_MARK;
+  p = lt_put_varint(p, size);
+  memcpy(p, payload, size);
+  t->cursor = p + size;
+  t->hasMarks = 1;
+  lt_buffer_publish(t, t->eventCount);
 }
 
 void lt_define(struct lt_thread *t, uint8_t kind, const uint8_t *payload, size_t size) {

@@ -26,8 +26,16 @@ static LT_ALWAYS_INLINE bool lt_buffer_has_room(struct lt_thread *t) { return LT
 LT_NOINLINE void lt_buffer_put_large_change(struct lt_thread *thread, struct lt_stack_change *change);
 /// Whether a change of this many pushes surely fits what is left of the payload, or the payload is new and has all the room there is.
 static LT_ALWAYS_INLINE bool lt_buffer_fits(const struct lt_thread *t, uint32_t pushes) {
-  return LT_LIKELY(pushes <= LT_EVENT_PUSH_LIMIT) || t->eventCount == 0 || (uint64_t)(t->limit - t->cursor) > 4096 + 12ull * pushes;
+  return LT_LIKELY(pushes <= LT_EVENT_PUSH_LIMIT) || (t->eventCount == 0 && !t->hasMarks) || (uint64_t)(t->limit - t->cursor) > 4096 + 12ull * pushes;
 }
+/// Most bytes of a mark's payload.
+enum { LT_MARK_MAX_SIZE = 576 };
+/// What is to be left of a payload before the stack of a mark is captured.
+enum { LT_MARK_ROOM = 2048 };
+/// Makes that room, by sealing the payload if need be. False when recording has stopped.
+bool lt_buffer_make_mark_room(struct lt_thread *thread);
+/// Writes a mark, after the change of the stack that its caller has, and the task that runs. `time` is that in the mark.
+void lt_buffer_put_mark(struct lt_thread *thread, struct lt_stack_change *change, const uint8_t *payload, size_t size, uint64_t time);
 /// Puts a key that is not in the dictionary.
 LT_NOINLINE uint8_t *lt_buffer_put_literal(struct lt_thread *thread, uint8_t *p, uint64_t key);
 /// Appends a definition record of the given kind. Up to 4 KiB; a longer payload is cut.

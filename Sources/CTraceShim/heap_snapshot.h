@@ -26,6 +26,8 @@ void lt_snapshot_at_exit(void);
 void lt_snapshot_at_signal(const ucontext_t *interrupted);
 /// By a hook: takes the snapshot that the pause switch asks for.
 void lt_snapshot_at_switch(void);
+/// Whether the snapshot at the end was begun.
+bool lt_snapshot_is_ending(void);
 /// Waits for a snapshot that is being written, with a limit.
 void lt_snapshot_finish(void);
 /// Cleans up after a snapshot that is done. Costs a load when there is none.

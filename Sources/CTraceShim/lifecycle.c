@@ -6,6 +6,7 @@
 #include "environment.h"
 #include "event_buffer.h"
 #include "exit_hooks.h"
+#include "expectations.h"
 #include "heap_snapshot.h"
 #include "image_list.h"
 #include "message.h"
@@ -14,6 +15,7 @@
 #include "stack_capture.h"
 #include "swift_hooks.h"
 #include "trace_file.h"
+#include "trace_ticks.h"
 #include "type_table.h"
 
 #include <dlfcn.h>
@@ -49,6 +51,8 @@ static bool open_trace(void) {
   if (lt_settings.verifiesStacks) options.flags |= LT_OPTION_VERIFY_STACKS;
   if (!lt_trace_open(&options, process.programName)) return false;
   lt_snapshot_init(lt_settings.takesSnapshots);
+  lt_trace_ticks_init();
+  lt_expectations_init(lt_settings.takesSnapshots);
   if (lt_settings.takesSnapshots) lt_snapshot_signals_init(lt_settings.snapshotSignal);
   return true;
 }
@@ -205,6 +209,7 @@ void lt_process_before_exec(void) {
 void lt_process_after_fork(void) {
   atomic_store(&lt_hook_mode, LT_HOOKS_OFF);
   lt_snapshot_reset_after_fork();
+  lt_expectations_reset_after_fork();
   lt_trace_reset_after_fork();
   lt_thread_reset_after_fork();
   if (!lt_settings.followsChildren) return;

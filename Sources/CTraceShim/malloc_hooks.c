@@ -4,6 +4,7 @@
 // errno is left as the allocator left it: nothing here touches it.
 
 #include "event_buffer.h"
+#include "expectations.h"
 #include "hook.h"
 #include "next_functions.h"
 #include "process_state.h"
@@ -28,6 +29,7 @@ static LT_NOINLINE void record_free(struct lt_thread *t, unsigned operation, voi
   struct lt_stack_change change;
   lt_capture_stack(t, frame, &change);
   lt_record(t, operation, &change, (uint64_t)block, 0, 0, 0, NULL);
+  lt_expectations_freed(block);
 }
 
 /// The runtime's object allocation calls the allocator for a block that its own hook records.

@@ -7,6 +7,8 @@
 
 #include "thread_freeze.h"
 
+#include "expectation_watcher.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/futex.h>
@@ -192,6 +194,8 @@ static void read_registers(struct lt_snapshot_thread *thread) {
   thread->stackPointer = r.rsp;
   thread->threadPointer = r.fs_base;
   thread->instructionPointer = r.rip;
+  // The recorder's own thread: what it looks at is in use by nobody.
+  if (thread->osThread == (uint32_t)lt_watcher_thread()) return;
   const uint64_t registers[16] = {r.rax, r.rbx, r.rcx, r.rdx, r.rsi, r.rdi, r.rbp, r.r8, r.r9, r.r10, r.r11, r.r12, r.r13, r.r14, r.r15};
   memcpy(thread->registers, registers, sizeof registers);
 }
@@ -243,11 +247,13 @@ static void trace(struct lt_freeze *f) {
 
 // --- the thread that waits for it ---------------------------------------------------------------------------------------------
 
-/// Whether this process has threads besides the calling one.
+/// Whether this process has threads besides the calling one and the recorder's own, which touches nothing of the host's.
 static bool has_other_threads(void) {
   // A directory of threads: its links are those threads, itself and its parent.
   struct stat info;
-  return lt_syscall6(SYS_newfstatat, AT_FDCWD, (long)"/proc/self/task", (long)&info, 0, 0, 0) != 0 || info.st_nlink != 3;
+  pid_t watcher = lt_watcher_thread();
+  unsigned own = watcher && watcher != lt_thread_id() ? 1 : 0;
+  return lt_syscall6(SYS_newfstatat, AT_FDCWD, (long)"/proc/self/task", (long)&info, 0, 0, 0) != 0 || info.st_nlink != 3 + own;
 }
 
 static bool has_memory(const struct lt_freeze *f) {

@@ -49,6 +49,7 @@ struct lt_thread {
   uint32_t untimedEvents; ///< since the clock was last read
   uint64_t task; ///< the outermost async context below the last captured stack; 0 if that was no task's
   uint64_t recordedTask; ///< that a reader of the present payload has
+  uint32_t hasMarks; ///< in the present payload
 
   // Stack capture.
   uint32_t depth;      ///< frames in `entries`, the outermost first

@@ -10,6 +10,6 @@ struct Leaktrace: ParsableCommand {
     version: "0.1.0",
     subcommands: [
       RecordCommand.self, AnalyzeCommand.self, WhyCommand.self, HistoryCommand.self, DumpCommand.self, PauseCommand.self, ResumeCommand.self,
-      SnapshotCommand.self,
+      SnapshotCommand.self, ScopeReportCommand.self,
     ])
 }

@@ -284,8 +284,9 @@ private struct Program {
     trace.event(.release, 0x90, time: 48)
     trace.event(.free, 0x90, time: 56)
     trace.event(.malloc, 0x200, size: 8, time: 64)
-    var replayer = Replayer(RetainBalances(), process: ProcessRecord())
-    try trace.reader().replay(into: &replayer, stacks: .none)
+    let reader = try trace.reader()
+    var replayer = Replayer(RetainBalances(), process: ProcessRecord(), stacks: reader.definitions.stacks)
+    reader.replay(into: &replayer, stacks: .none)
     let balances = replayer.observer
     #expect(balances[RuntimeAddress(0x10)]?.strong == 6 && balances[RuntimeAddress(0x10)]?.unowned == 1)
     #expect(balances[RuntimeAddress(0x90)] == nil && balances[RuntimeAddress(0x200)] == nil)

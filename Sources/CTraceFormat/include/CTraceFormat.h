@@ -97,7 +97,7 @@ enum {
   LT_DROP_NO_MEMORY = 2,     ///< no buffer could be had for a thread
   LT_DROP_STACK_TRUNCATED = 3, ///< stacks cut at the depth limit (the event itself is there)
   LT_DROP_STACK_INCOMPLETE = 4, ///< stacks that end at a frame without unwind information (the event is there)
-  LT_DROP_RESERVED = 5,
+  LT_DROP_EXPECTATION_UNWATCHED = 5, ///< expectations for which there was no room in the recorder's table (the mark is there)
   LT_DROP_PAUSED = 6,        ///< reserved: pauses are records, calls while paused are not counted
   LT_DROP_STACK_MISMATCH = 7, ///< LT_OPTION_VERIFY_STACKS: stacks that differed from a fresh unwind
   LT_DROP_COUNT = 12,
@@ -361,6 +361,7 @@ enum {
   LT_SNAPSHOT_SIGNAL = 2,    ///< a signal is about to end the process
   LT_SNAPSHOT_REQUEST = 3,   ///< asked for from outside
   LT_SNAPSHOT_CALL = 4,      ///< asked for by the program
+  LT_SNAPSHOT_EXPECTATION = 5, ///< an object outlived its expectation. The label is "expectation NUMBER: NAME"
 };
 
 enum {

@@ -61,7 +61,7 @@ public struct TraceStatus: Hashable, Sendable {
 /// Why and how often something is missing from a trace.
 public struct DropCounts: Hashable, Sendable {
   public enum Reason: Int, CaseIterable, Hashable, Sendable {
-    case nested = 0, stopped, noMemory, stackTruncated, stackIncomplete, reserved, paused, stackMismatch
+    case nested = 0, stopped, noMemory, stackTruncated, stackIncomplete, expectationUnwatched, paused, stackMismatch
 
     /// A phrase for reports.
     public var explanation: String {
@@ -71,7 +71,7 @@ public struct DropCounts: Hashable, Sendable {
       case .noMemory: "calls for which no buffer could be had"
       case .stackTruncated: "stacks cut at the depth limit"
       case .stackIncomplete: "stacks that end at a frame without unwind information"
-      case .reserved: "reserved"
+      case .expectationUnwatched: "expectations that were too many to watch, so that images of their time may be missing"
       case .paused: "calls while paused"
       case .stackMismatch: "stacks that differed from a fresh unwind"
       }
@@ -81,7 +81,7 @@ public struct DropCounts: Hashable, Sendable {
     public var losesEvents: Bool {
       switch self {
       case .nested, .stopped, .noMemory, .paused: true
-      case .stackTruncated, .stackIncomplete, .reserved, .stackMismatch: false
+      case .stackTruncated, .stackIncomplete, .expectationUnwatched, .stackMismatch: false
       }
     }
 
@@ -93,7 +93,7 @@ public struct DropCounts: Hashable, Sendable {
       case .noMemory: "noMemory"
       case .stackTruncated: "stackTruncated"
       case .stackIncomplete: "stackIncomplete"
-      case .reserved: "reserved"
+      case .expectationUnwatched: "expectationUnwatched"
       case .paused: "paused"
       case .stackMismatch: "stackMismatch"
       }

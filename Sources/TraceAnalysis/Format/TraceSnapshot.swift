@@ -5,6 +5,8 @@ import CTraceFormat
 /// Why a heap image was taken.
 public enum SnapshotReason: Hashable, Sendable {
   case exit, signal, request, call
+  /// An object was still live when the program expected it to be gone. The label is `expectation NUMBER: NAME`.
+  case expectation
   case other(UInt32)
 
   init(rawValue: UInt32) {
@@ -13,6 +15,7 @@ public enum SnapshotReason: Hashable, Sendable {
     case Int(LT_SNAPSHOT_SIGNAL): self = .signal
     case Int(LT_SNAPSHOT_REQUEST): self = .request
     case Int(LT_SNAPSHOT_CALL): self = .call
+    case Int(LT_SNAPSHOT_EXPECTATION): self = .expectation
     default: self = .other(rawValue)
     }
   }
@@ -23,6 +26,7 @@ public enum SnapshotReason: Hashable, Sendable {
     case .signal: UInt32(LT_SNAPSHOT_SIGNAL)
     case .request: UInt32(LT_SNAPSHOT_REQUEST)
     case .call: UInt32(LT_SNAPSHOT_CALL)
+    case .expectation: UInt32(LT_SNAPSHOT_EXPECTATION)
     case .other(let n): n
     }
   }

@@ -50,9 +50,13 @@ struct LeakFinder {
   let unreachable: NodeSet
   private(set) var groups: [LeakGroup] = []
 
+  /// Blocks of which a leak must have one to be told; nil for all.
+  private let wanted: ((BlockID) -> Bool)?
+
   /// Linear in the graph, but for the cycles that are looked for: one for each shape of component.
-  init(_ graph: ObjectGraph) {
+  init(_ graph: ObjectGraph, among wanted: ((BlockID) -> Bool)? = nil) {
     self.graph = graph
+    self.wanted = wanted
     let heap = graph.graph
     let reached = heap.reachable(from: graph.rootNodes, kinds: ObjectGraph.owning)
     let unreachable = reached.complement
@@ -83,6 +87,7 @@ struct LeakFinder {
     var numbers: [Signature: Int] = [:]
     var found: [Candidate] = []
     for (index, component) in sources.enumerated() {
+      if let wanted, !(0..<members.count(of: component)).contains(where: { wanted(BlockID(members.node($0, of: component))) }) { continue }
       let node = representatives[index]
       let signature = signature(of: component, members, components)
       let size = members.count(of: component)
@@ -248,7 +253,7 @@ struct LeakFinder {
       }
     }
     var numbers: [[UInt64]: Int] = [:]
-    for target in graph.deinitialised.members {
+    for target in graph.deinitialised.members where wanted?(BlockID(target)) ?? true {
       let holder = holders[target]
       // Being deinitialised right now, on some thread; or held by what is leaked itself, and counted there.
       if let holder, graph.isRoot(holder.node), heap.kind(of: holder.edge) != EdgeStrength.unowned.rawValue, isStack(holder.node) { continue }
@@ -282,7 +287,7 @@ struct LeakFinder {
 
   private mutating func findDangling() {
     var numbers: [[UInt64]: Int] = [:]
-    for reference in graph.dangling where !unreachable.contains(reference.from.rawValue) {
+    for reference in graph.dangling where !unreachable.contains(reference.from.rawValue) && wanted?(reference.from) ?? true {
       let key = key(of: reference)
       if let known = numbers[key] {
         groups[known].instances += 1

@@ -44,11 +44,12 @@ enum FindingJSON {
     case .signal: "signal"
     case .request: "request"
     case .call: "call"
+    case .expectation: "expectation"
     case .other(let n): "unknown(\(n))"
     }
   }
 
-  private static func value(_ finding: Finding) -> JSONValue {
+  static func value(_ finding: Finding) -> JSONValue {
     .object([
       ("verdict", .string(finding.verdict.rawValue)),
       ("fingerprint", .string(finding.fingerprint)),

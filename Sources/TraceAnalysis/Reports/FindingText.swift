@@ -4,6 +4,13 @@
 struct FindingText {
   let style: TextStyle
 
+  /// One finding by itself.
+  static func text(_ finding: Finding, style: TextStyle) -> String {
+    var lines = TextLines(style: style)
+    FindingText(style: style).write(finding, to: &lines)
+    return lines.text
+  }
+
   func write(_ report: LeakReport, to lines: inout TextLines) {
     if let reason = report.unavailable {
       lines.line("Leaks: not looked for: \(reason)", emphasized: 1)
@@ -55,7 +62,7 @@ struct FindingText {
     switch snapshot.reason {
     case .exit: "at exit"
     case .signal: "when a signal ended the program"
-    case .request, .call, .other: snapshot.label.isEmpty ? "in snapshot \(snapshot.number)" : "in snapshot \"\(PlainText.escaped(snapshot.label))\""
+    case .request, .call, .expectation, .other: snapshot.label.isEmpty ? "in snapshot \(snapshot.number)" : "in snapshot \"\(PlainText.escaped(snapshot.label))\""
     }
   }
 

@@ -158,6 +158,7 @@ public struct RecordDump {
     case .signal: "signal"
     case .request: "request"
     case .call: "call"
+    case .expectation: "expectation"
     case .other(let number): "\(number)"
     }
   }

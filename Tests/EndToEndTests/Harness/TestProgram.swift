@@ -97,7 +97,7 @@ struct TestProgram: Sendable {
 }
 
 /// FNV-1a over several byte strings; enough to tell one's own sources apart.
-private struct FingerprintOfBytes {
+struct FingerprintOfBytes {
   private var state: UInt64 = 0xCBF2_9CE4_8422_2325
 
   mutating func add(_ bytes: [UInt8]) {

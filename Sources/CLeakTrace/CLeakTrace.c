@@ -1,0 +1,83 @@
+// Finds the recorder's functions, if there is a recorder, and calls them.
+
+#define _GNU_SOURCE
+#include "CLeakTrace.h"
+
+#include <errno.h>
+#include <stddef.h>
+
+unsigned char cleaktrace_state;
+
+__attribute__((noinline)) void cleaktrace_clear_stack(void) {
+  volatile uint64_t area[(64 << 10) / sizeof(uint64_t)];
+  for (size_t i = 0; i < sizeof area / sizeof *area; i++) area[i] = 0;
+}
+
+#if defined(__linux__) && !defined(CLEAKTRACE_NEVER)
+
+#include <dlfcn.h>
+
+static struct {
+  const char *(*tracePath)(void);
+  uint64_t (*scopeBegin)(const char *, const char *, uint32_t);
+  void (*scopeEnd)(uint64_t, uint64_t);
+  void (*mark)(const char *, const char *, uint32_t);
+  void (*expectDeallocated)(const void *, uint64_t, const char *, const char *, uint32_t);
+  int (*snapshot)(const char *), (*snapshotWritten)(const char *);
+} recorder;
+
+// Two threads that look at the same time find and store the same.
+#define FIND(member, name) __atomic_store_n((void **)&recorder.member, dlsym(RTLD_DEFAULT, name), __ATOMIC_RELAXED)
+
+bool cleaktrace_find(void) {
+  FIND(tracePath, "leaktrace_trace_path");
+  FIND(scopeBegin, "leaktrace_scope_begin");
+  FIND(scopeEnd, "leaktrace_scope_end");
+  FIND(mark, "leaktrace_mark");
+  FIND(expectDeallocated, "leaktrace_expect_deallocated");
+  FIND(snapshot, "leaktrace_snapshot");
+  FIND(snapshotWritten, "leaktrace_snapshot_written");
+  unsigned char state = recorder.snapshot ? 2 : 1;
+  __atomic_store_n(&cleaktrace_state, state, __ATOMIC_RELEASE);
+  return state == 2;
+}
+
+#define HAS(member) (cleaktrace_is_present() && recorder.member)
+
+const char *cleaktrace_trace_path(void) { return HAS(tracePath) ? recorder.tracePath() : NULL; }
+uint64_t cleaktrace_scope_begin(const char *name, const char *file, uint32_t line) { return HAS(scopeBegin) ? recorder.scopeBegin(name, file, line) : 0; }
+void cleaktrace_scope_end(uint64_t number, uint64_t graceNanoseconds) {
+  if (HAS(scopeEnd)) recorder.scopeEnd(number, graceNanoseconds);
+}
+void cleaktrace_mark(const char *name, const char *file, uint32_t line) {
+  if (HAS(mark)) recorder.mark(name, file, line);
+}
+void cleaktrace_expect_deallocated(const void *object, uint64_t nanoseconds, const char *name, const char *file, uint32_t line) {
+  if (HAS(expectDeallocated)) recorder.expectDeallocated(object, nanoseconds, name, file, line);
+}
+int cleaktrace_snapshot(const char *label) { return HAS(snapshot) ? recorder.snapshot(label) : -ENODEV; }
+int cleaktrace_snapshot_written(const char *label) { return HAS(snapshotWritten) ? recorder.snapshotWritten(label) : -ENODEV; }
+
+const char *cleaktrace_library_path(void) {
+  Dl_info info;
+  return HAS(snapshot) && dladdr((void *)recorder.snapshot, &info) ? info.dli_fname : NULL;
+}
+
+#else
+
+bool cleaktrace_find(void) {
+  __atomic_store_n(&cleaktrace_state, 1, __ATOMIC_RELEASE);
+  return false;
+}
+const char *cleaktrace_trace_path(void) { return NULL; }
+uint64_t cleaktrace_scope_begin(const char *name, const char *file, uint32_t line) { return (void)name, (void)file, (void)line, 0; }
+void cleaktrace_scope_end(uint64_t number, uint64_t graceNanoseconds) { (void)number, (void)graceNanoseconds; }
+void cleaktrace_mark(const char *name, const char *file, uint32_t line) { (void)name, (void)file, (void)line; }
+void cleaktrace_expect_deallocated(const void *object, uint64_t nanoseconds, const char *name, const char *file, uint32_t line) {
+  (void)object, (void)nanoseconds, (void)name, (void)file, (void)line;
+}
+int cleaktrace_snapshot(const char *label) { return (void)label, -ENODEV; }
+int cleaktrace_snapshot_written(const char *label) { return (void)label, -ENODEV; }
+const char *cleaktrace_library_path(void) { return NULL; }
+
+#endif

@@ -1,0 +1,57 @@
+// What a program may say to the recorder that traces it, for C; Swift programs use the module LeakTrace.
+//
+// Nothing here does anything in a program that is not traced, on any system: the recorder's functions are looked up once, by name, when first needed. A recorder
+// that does not know one of them yet is as good as none for it. Thread-safe. Strings are UTF-8, may be NULL, and are cut at 255 bytes.
+
+#ifndef CLEAKTRACE_H
+#define CLEAKTRACE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/// 0: nobody has looked yet; 1: there is no recorder; 2: there is.
+extern unsigned char cleaktrace_state;
+/// Looks for the recorder. Whether there is one.
+bool cleaktrace_find(void);
+
+/// Whether a recorder was preloaded: a load and a branch.
+static inline bool cleaktrace_is_present(void) {
+  unsigned char state = __atomic_load_n(&cleaktrace_state, __ATOMIC_ACQUIRE);
+  return __builtin_expect(state != 1, 0) && (state == 2 || cleaktrace_find());
+}
+
+/// The path of the trace that is being written, or NULL.
+const char *cleaktrace_trace_path(void);
+/// The number of the scope, or 0.
+uint64_t cleaktrace_scope_begin(const char *name, const char *file, uint32_t line);
+void cleaktrace_scope_end(uint64_t number, uint64_t graceNanoseconds);
+void cleaktrace_mark(const char *name, const char *file, uint32_t line);
+void cleaktrace_expect_deallocated(const void *object, uint64_t nanoseconds, const char *name, const char *file, uint32_t line);
+/// The number of the heap image, or a negative errno. Returns while it is being written.
+int cleaktrace_snapshot(const char *label);
+/// The same, and returns when it is written.
+int cleaktrace_snapshot_written(const char *label);
+/// The path of the recorder's library, or NULL. Stays valid.
+const char *cleaktrace_library_path(void);
+
+/// Overwrites 64 KB of the stack below the caller: what functions that have returned left there would look like references to a heap image.
+void cleaktrace_clear_stack(void);
+
+/// Writes the path of the `leaktrace` command that belongs to the recorder: beside it, or in `bin` beside its directory. False when there is none.
+bool cleaktrace_find_command(char *path, size_t size);
+
+/// Runs a program, untraced whatever the recorder is told of children, and collects what it writes to standard output. `arguments` ends with NULL; the first is
+/// the path. Returns its exit status, or −1 when it did not run or end by itself; `*output` is to be freed by
+/// cleaktrace_free, and may be NULL then.
+int cleaktrace_run(char *const arguments[], char **output);
+void cleaktrace_free(char *output);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

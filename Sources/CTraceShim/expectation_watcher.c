@@ -1,0 +1,146 @@
+// The recorder's own thread, which notices that deadlines pass.
+//
+// It is made by the kernel's call, unknown to the C library, with a stack and thread-local memory of the recorder's own: nothing it has is in a heap image. It
+// blocks every signal and calls nothing of the C library but memory primitives. It sleeps while nothing is due.
+
+#define _GNU_SOURCE
+#include "expectation_watcher.h"
+
+#include "expectations.h"
+#include "event_buffer.h"
+#include "heap_snapshot.h"
+#include "trace_ticks.h"
+
+#include <limits.h>
+#include <linux/futex.h>
+#include <sched.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/prctl.h>
+
+enum {
+  STACK_SIZE = 256 << 10, CONTROL_BLOCK_SIZE = 8192, THREAD_LOCAL_LIMIT = 1 << 20,
+  IMAGE_LIMIT = 8, IMAGE_INTERVAL_NANOSECONDS = 1000000000,
+  SHORTEST_SLEEP_NANOSECONDS = 10000000, ///< between two looks through the table
+  SECOND = 1000000000,
+};
+
+enum { WATCHER_NONE = 0, WATCHER_STARTING = 1, WATCHER_RUNS = 2, WATCHER_REFUSED = 3 };
+static _Atomic uint32_t state;
+static _Atomic uint32_t wakes; ///< what the thread sleeps on
+static _Atomic pid_t thread;
+
+pid_t lt_watcher_thread(void) { return atomic_load_explicit(&thread, memory_order_relaxed); }
+
+void lt_watcher_reset_after_fork(void) {
+  atomic_store(&state, WATCHER_NONE);
+  atomic_store(&thread, 0);
+}
+
+void lt_watcher_wake(void) {
+  atomic_fetch_add(&wakes, 1);
+  lt_syscall(SYS_futex, &wakes, FUTEX_WAKE_PRIVATE, 1);
+}
+
+// --- the thread ---------------------------------------------------------------------------------------------------------------
+
+/// Until then, or until it is woken. UINT64_MAX: until it is woken.
+static void sleep_nanoseconds(uint64_t nanoseconds, uint32_t seenWakes) {
+  struct timespec limit = {.tv_sec = (time_t)(nanoseconds / SECOND), .tv_nsec = (long)(nanoseconds % SECOND)};
+  lt_syscall6(SYS_futex, (long)&wakes, FUTEX_WAIT_PRIVATE, seenWakes, nanoseconds == UINT64_MAX ? 0 : (long)&limit, 0, 0);
+}
+
+static void watch(void *unused) {
+  (void)unused;
+  lt_syscall(SYS_prctl, PR_SET_NAME, "leaktrace", 0);
+  char label[LT_EXPECTATION_LABEL_SIZE];
+  int images = 0;
+  uint64_t lastImage = 0;
+  for (;;) {
+    uint32_t seenWakes = atomic_load(&wakes);
+    uint64_t deadline = lt_expectations_next_deadline(), now = lt_now();
+    if (deadline > now) {
+      sleep_nanoseconds(deadline == UINT64_MAX ? UINT64_MAX : lt_nanoseconds_in(deadline - now) + 1, seenWakes);
+      continue;
+    }
+    uint64_t begin = lt_clock_nanoseconds(CLOCK_MONOTONIC);
+    uint64_t sinceImage = begin - lastImage;
+    // While nothing is recorded, frees are not seen: what was watched may be gone. Its watch ends without an image.
+    bool mayTakeImage = images < IMAGE_LIMIT && atomic_load(lt_pause_switch) == LT_SWITCH_RECORD && !lt_snapshot_is_ending();
+    bool isTooSoon = mayTakeImage && images > 0 && sinceImage < IMAGE_INTERVAL_NANOSECONDS;
+    lt_expectations_take_due(now, !mayTakeImage ? LT_IMAGE_IMPOSSIBLE : isTooSoon ? LT_IMAGE_LATER : LT_IMAGE_POSSIBLE, label);
+    if (label[0] && lt_snapshot_take(LT_SNAPSHOT_EXPECTATION, label, NULL, LT_SNAPSHOT_FOLLOWS) > 0) {
+      images++;
+      lastImage = lt_clock_nanoseconds(CLOCK_MONOTONIC);
+    }
+    // Looking through a full table takes a while: it is to take a tenth of a processor at most.
+    uint64_t pause = 10 * (lt_clock_nanoseconds(CLOCK_MONOTONIC) - begin);
+    if (isTooSoon && pause < IMAGE_INTERVAL_NANOSECONDS - sinceImage) pause = IMAGE_INTERVAL_NANOSECONDS - sinceImage;
+    if (label[0] || pause < SHORTEST_SLEEP_NANOSECONDS) pause = SHORTEST_SLEEP_NANOSECONDS;
+    struct timespec time = {.tv_sec = (time_t)(pause / SECOND), .tv_nsec = (long)(pause % SECOND)};
+    lt_syscall(SYS_nanosleep, &time, 0, 0);
+  }
+}
+
+// --- starting it ----------------------------------------------------------------------------------------------------------------
+
+/// Makes a thread that calls `run` on the stack that ends at `top`. Its number, or −errno.
+static long make_thread(void (*run)(void *), uintptr_t *top, uintptr_t threadPointer) {
+  top -= 2;
+  top[0] = (uintptr_t)run;
+  top[1] = 0;
+  long result;
+  long flags = CLONE_VM | CLONE_FS | CLONE_FILES | CLONE_SIGHAND | CLONE_THREAD | CLONE_SYSVSEM | CLONE_SETTLS;
+  register long childThread __asm__("r10") = 0;
+  register uintptr_t newPointer __asm__("r8") = threadPointer;
+  __asm__ volatile(
+      "syscall\n"
+      "testq %%rax, %%rax\n"
+      "jnz 1f\n"
+      "xorl %%ebp, %%ebp\n"
+      "popq %%rax\n"
+      "popq %%rdi\n"
+      "callq *%%rax\n"
+      "hlt\n"
+      "1:\n"
+      : "=a"(result)
+      : "a"(SYS_clone), "D"(flags), "S"(top), "d"(0L), "r"(childThread), "r"(newPointer)
+      : "rcx", "r11", "memory");
+  return result;
+}
+
+/// Thread-local memory in which this library's variables are zero, and what compilers look for in the control block. The thread pointer, or 0.
+static uintptr_t make_thread_local(void) {
+  uintptr_t *own, *made;
+  __asm__("movq %%fs:0, %0" : "=r"(own));
+  uintptr_t below = (uintptr_t)own - (uintptr_t)&lt_tls;
+  if (below > THREAD_LOCAL_LIMIT) return 0;
+  below = (below + 4095) & ~(uintptr_t)4095;
+  uint8_t *memory = lt_map_private(below + CONTROL_BLOCK_SIZE);
+  if (!memory) return 0;
+  made = (uintptr_t *)(memory + below);
+  made[0] = made[2] = (uintptr_t)made; // the ABI's, and glibc's own
+  made[5] = own[5];                    // the stack guard
+  return (uintptr_t)made;
+}
+
+static bool start(void) {
+  uint8_t *stack = lt_map_private(STACK_SIZE);
+  uintptr_t threadPointer = make_thread_local();
+  if (!stack || !threadPointer) return false;
+  uint64_t all = ~0ull, before = 0;
+  lt_syscall6(SYS_rt_sigprocmask, SIG_BLOCK, (long)&all, (long)&before, sizeof all, 0, 0);
+  long made = make_thread(watch, (uintptr_t *)(stack + STACK_SIZE), threadPointer);
+  lt_syscall6(SYS_rt_sigprocmask, SIG_SETMASK, (long)&before, 0, sizeof before, 0, 0);
+  if (made > 0) atomic_store(&thread, (pid_t)made);
+  return made > 0;
+}
+
+bool lt_watcher_start(void) {
+  uint32_t known = atomic_load_explicit(&state, memory_order_acquire);
+  if (LT_UNLIKELY(known == WATCHER_NONE) && atomic_compare_exchange_strong(&state, &known, WATCHER_STARTING)) {
+    known = start() ? WATCHER_RUNS : WATCHER_REFUSED;
+    atomic_store(&state, known);
+  }
+  return known != WATCHER_REFUSED;
+}

@@ -1,0 +1,103 @@
+// What the traced program says of itself. Guard, capture the stack, write the mark.
+//
+// The stack comes first, since it says which task runs: marks, and the events after them, are attributed by that.
+
+#include "program_marks.h"
+
+#include "event_buffer.h"
+#include "expectations.h"
+#include "heap_snapshot.h"
+#include "stack_capture.h"
+#include "trace_file.h"
+#include "trace_ticks.h"
+
+#include <string.h>
+
+enum { TEXT_LIMIT = 255 };
+
+static _Atomic uint64_t lastScope, lastExpectation;
+
+/// Cut at the limit, and there before a character that would be cut in two.
+static uint8_t *put_text(uint8_t *p, const char *text) {
+  size_t length = text ? strnlen(text, TEXT_LIMIT + 1) : 0;
+  if (length > TEXT_LIMIT) {
+    length = TEXT_LIMIT;
+    while (length > 0 && ((uint8_t)text[length] & 0xC0) == 0x80) length--;
+  }
+  p = lt_put_varint(p, length);
+  memcpy(p, text ? text : "", length);
+  return p + length;
+}
+
+static uint8_t *put_place(uint8_t *p, const char *name, const char *file, uint32_t line) { return lt_put_varint(put_text(put_text(p, name), file), line); }
+
+static uint8_t *put_head(uint8_t *p, uint64_t kind, uint64_t time) { return lt_put_varint(lt_put_varint(p, kind), time); }
+
+/// The thread, with room for a mark, and its stack; NULL: say nothing. Otherwise `lt_leave` must follow.
+static struct lt_thread *begin(const uintptr_t *frame, struct lt_stack_change *change) {
+  struct lt_thread *t = lt_enter();
+  if (!t) return NULL;
+  if (lt_buffer_make_mark_room(t)) {
+    lt_capture_stack(t, frame, change);
+    return t;
+  }
+  lt_leave(t);
+  return NULL;
+}
+
+LT_EXPORT uint64_t LT_HOOK(leaktrace_scope_begin)(const char *name, const char *file, uint32_t line) {
+  struct lt_stack_change change;
+  struct lt_thread *t = begin(LT_HOOK_FRAME, &change);
+  if (!t) return 0;
+  uint8_t payload[LT_MARK_MAX_SIZE];
+  uint64_t number = atomic_fetch_add(&lastScope, 1) + 1, now = lt_now();
+  uint8_t *p = put_place(lt_put_varint(put_head(payload, LT_MARK_SCOPE_BEGIN, now), number), name, file, line);
+  lt_buffer_put_mark(t, &change, payload, (size_t)(p - payload), now);
+  lt_leave(t);
+  return number;
+}
+
+LT_EXPORT void LT_HOOK(leaktrace_scope_end)(uint64_t number, uint64_t graceNanoseconds) {
+  if (number == 0) return;
+  struct lt_stack_change change;
+  struct lt_thread *t = begin(LT_HOOK_FRAME, &change);
+  if (!t) return;
+  uint8_t payload[LT_MARK_MAX_SIZE];
+  uint64_t now = lt_now();
+  uint8_t *p = lt_put_varint(lt_put_varint(put_head(payload, LT_MARK_SCOPE_END, now), number), lt_ticks_in(graceNanoseconds));
+  lt_buffer_put_mark(t, &change, payload, (size_t)(p - payload), now);
+  lt_leave(t);
+}
+
+LT_EXPORT void LT_HOOK(leaktrace_mark)(const char *name, const char *file, uint32_t line) {
+  struct lt_stack_change change;
+  struct lt_thread *t = begin(LT_HOOK_FRAME, &change);
+  if (!t) return;
+  uint8_t payload[LT_MARK_MAX_SIZE];
+  uint64_t now = lt_now();
+  uint8_t *p = put_place(put_head(payload, LT_MARK_GENERATION, now), name, file, line);
+  lt_buffer_put_mark(t, &change, payload, (size_t)(p - payload), now);
+  lt_leave(t);
+}
+
+LT_EXPORT void LT_HOOK(leaktrace_expect_deallocated)(const void *object, uint64_t nanoseconds, const char *name, const char *file, uint32_t line) {
+  if (!object) return;
+  struct lt_stack_change change;
+  struct lt_thread *t = begin(LT_HOOK_FRAME, &change);
+  if (!t) return;
+  uint8_t payload[LT_MARK_MAX_SIZE];
+  struct lt_expectation e = {.address = (uintptr_t)object, .number = atomic_fetch_add(&lastExpectation, 1) + 1, .name = name, .file = file, .line = line};
+  uint64_t now = lt_now();
+  if (__builtin_add_overflow(now, lt_ticks_in(nanoseconds), &e.deadline)) e.deadline = UINT64_MAX;
+  uint8_t *p = lt_put_varint(put_head(payload, LT_MARK_EXPECTATION, now), e.number);
+  p = put_place(lt_put_varint(lt_put_varint(p, e.address), e.deadline), name, file, line);
+  lt_buffer_put_mark(t, &change, payload, (size_t)(p - payload), now);
+  lt_expectations_add(t, &e);
+  lt_leave(t);
+}
+
+LT_EXPORT const char *LT_HOOK(leaktrace_trace_path)(void) {
+  return lt_trace_is_writable() && lt_process_id() == lt_trace.process ? lt_trace.path : NULL;
+}
+
+LT_EXPORT int LT_HOOK(leaktrace_snapshot_written)(const char *label) { return lt_snapshot_take(LT_SNAPSHOT_CALL, label, NULL, LT_SNAPSHOT_WAITS); }

@@ -1,0 +1,56 @@
+// Tests that are recorded fail by what they themselves leaked.
+
+import Foundation
+import Testing
+import TraceAnalysis
+
+@Suite(.enabled(if: BuildProducts.preloadLibraryExists), .serialized) struct TestTraitTests {
+  private func run(_ program: String, traced: Bool, options: [String] = []) throws -> Command.Outcome {
+    let directory = try TemporaryDirectory()
+    let path = try LeakTraceLibrary.tests(program).path()
+    return try Command((traced ? TracedRun.recordArguments(directory, options: options) : []) + [path]).run()
+  }
+
+  /// Names in lines of this form.
+  private func names(_ text: String, _ pattern: some RegexComponent<(Substring, Substring)>) -> Set<String> {
+    Set(text.matches(of: pattern).map { String($0.output.1) })
+  }
+
+  @Test("Tests that leak fail when they are recorded, and no others") func trait() throws {
+    let outcome = try run("leaky-tests.swift", traced: true)
+    #expect(outcome.end == .exit(1))
+    let said = outcome.output + outcome.errorOutput
+    let failed = names(said, /(?:Test|Suite) ([A-Za-z]+)[^ ]* recorded an issue/)
+    #expect(failed == ["leaksACycle", "leaksInChildTasks", "leaksMoreThanIsAllowed", "LeakySuite"], "\(said)")
+    #expect(said.contains("RETAIN CYCLE  Node"))
+    // Of itself, though the other tests leak the same kind of object.
+    #expect(said.contains("closure #1 in SingleTests.leaksInChildTasks()"))
+    #expect(!said.contains("were not looked for"))
+  }
+
+  @Test("Tests that are not recorded know nothing of leaks", arguments: ["leaky-tests.swift", "leaky-xctests.swift"]) func untraced(program: String) throws {
+    let outcome = try run(program, traced: false)
+    #expect(outcome.end == .exit(0), "\(outcome.output)")
+    #expect(!outcome.output.contains("leaked"))
+  }
+
+  @Test("Tests that are recorded without heap images fail for that reason, not in silence") func withoutImages() throws {
+    let outcome = try run("leaky-xctests.swift", traced: true, options: ["--no-snapshots"])
+    #expect(outcome.end == .exit(1))
+    #expect((outcome.output + outcome.errorOutput).contains("leaks were not looked for: no heap image could be taken"))
+  }
+
+  @Test("Tests of XCTest fail by what was made in the assertion, or until their end") func assertion() throws {
+    let outcome = try run("leaky-xctests.swift", traced: true)
+    #expect(outcome.end == .exit(1))
+    let failed = names(outcome.output + outcome.errorOutput, /error: LeakyTests\.([A-Za-z]+) : failed - leaked: RETAIN CYCLE/)
+    #expect(failed == ["testLeaks", "testLeaksLater", "testLeaksUntilTheEnd"], "\(outcome.output)\(outcome.errorOutput)")
+  }
+
+  @Test("The recorder does not follow the analysis that a test starts") func followedChildren() throws {
+    let directory = try TemporaryDirectory()
+    let path = try LeakTraceLibrary.tests("leaky-xctests.swift").path()
+    _ = try Command(TracedRun.recordArguments(directory, options: ["--follow-children"]) + [path]).run()
+    #expect(try TracedRun.traces(in: directory).count == 1)
+  }
+}
