@@ -24,7 +24,7 @@ public struct ScopeBirths: ReplayObserver {
   /// `marks`: of the reader whose events are replayed.
   public init(number: UInt64, marks: MarkTable) { (self.number, self.marks) = (number, marks) }
 
-  public mutating func marked(_ event: TraceEvent) {
+  public mutating func marked(_ event: TraceEvent, strand: StrandID, block: LiveBlock?) {
     let mark = marks.marks[Int(event.size)]
     guard mark.number == number else { return }
     if mark.kind == .scopeBegin, beginning == nil {
