@@ -96,7 +96,6 @@ struct FindingText {
   }
 
   private func write(_ outliving: Finding.Outliving, of finding: Finding, to lines: inout TextLines) {
-    let type = PlainText.escaped(name(finding.path.last))
     lines.line("Held by \(PlainText.escaped(outliving.holder)).", indent: 2)
     lines.line(evidence(outliving, finding), indent: 2)
     if let youngest = outliving.youngest, let oldest = outliving.oldest {
@@ -105,7 +104,6 @@ struct FindingText {
     }
     lines.row(PlainText.escaped(outliving.origin.name), indent: 2)
     write(path: finding.path, to: &lines, suspect: outliving.suspect, level: 1)
-    _ = type
   }
 
   private func words(_ statement: Finding.Statement, _ finding: Finding) -> String {
@@ -176,29 +174,37 @@ struct FindingText {
   }
 
   /// An object a line, each further in than the one that holds it.
+  /// `suspect`: index of the object that the reference leads to which should be gone; it is marked. `level`: how far in the path begins.
   func write(path: [Finding.Step], to lines: inout TextLines, limit: Int = 40, suspect: Int? = nil, level: Int = 0) {
     guard path.count > limit else {
-      for (index, step) in path.enumerated() {
-        write(step, at: index, of: path, to: &lines, level: index + level)
-        if index == suspect { lines.row("~~~ the suspect reference", indent: min(3 * max(index + level, 1), style.width / 2) + 2) }
-      }
+      for index in path.indices { write(index, of: path, to: &lines, level: index + level, isSuspect: index == suspect) }
       return
     }
     let ends = limit / 2
-    for (index, step) in path.prefix(ends).enumerated() { write(step, at: index, of: path, to: &lines) }
-    lines.row("… \(path.count - 2 * ends) more objects", indent: 3 * ends)
-    for index in path.count - ends..<path.count { write(path[index], at: index, of: path, to: &lines, level: index - path.count + 2 * ends) }
+    for index in 0..<ends { write(index, of: path, to: &lines, level: index + level, isSuspect: index == suspect) }
+    lines.row("… \(path.count - 2 * ends) more objects", indent: 3 * (ends + level))
+    for index in path.count - ends..<path.count {
+      write(index, of: path, to: &lines, level: index - path.count + 2 * ends + level, isSuspect: index == suspect)
+    }
   }
 
-  private func write(_ step: Finding.Step, at index: Int, of path: [Finding.Step], to lines: inout TextLines, level: Int? = nil) {
+  private func write(_ index: Int, of path: [Finding.Step], to lines: inout TextLines, level: Int, isSuspect: Bool) {
+    let step = path[index]
     let place = step.kind == .closure ? Advice.position(step.function) : Advice.position(step.allocation)
     var made = ""
     if step.kind != .closure, let frame = step.allocation { made = "allocated in \(frame.function)" }
-    let right = [made, place ?? ""].filter { !$0.isEmpty }.joined(separator: "  ")
-    if index == 0 {
-      lines.spread(PlainText.escaped(name(step)), PlainText.escaped(right), indent: 2)
-    } else if let reference = path[index - 1].reference {
-      lines.spread("└ \(words(reference, to: step)) ──▶ \(PlainText.escaped(name(step)))", PlainText.escaped(right), indent: min(3 * (level ?? index), style.width / 2))
+    let right = PlainText.escaped([made, place ?? ""].filter { !$0.isEmpty }.joined(separator: "  "))
+    let name = PlainText.escaped(name(step))
+    if level == 0 {
+      lines.spread(name, right, indent: 2)
+      return
+    }
+    let indent = min(3 * level, style.width / 2)
+    let reference = index > 0 ? path[index - 1].reference.map { words($0, to: step) } : nil
+    lines.spread(reference.map { "└ \($0) ──▶ \(name)" } ?? "└ \(name)", right, indent: indent)
+    if isSuspect {
+      let width = max(3, min((reference ?? name).count, style.width - indent - 12))
+      lines.row(String(repeating: "~", count: width) + " suspect", indent: indent + 2)
     }
   }
 
