@@ -24,6 +24,8 @@ struct FindingText {
     writeSuppressions(report, to: &lines)
     lines.blank()
     for finding in program { write(finding, to: &lines) }
+    write(report.statements, to: &lines)
+    write(report.generations, to: &lines)
     if !library.isEmpty {
       lines.line("In libraries: \(Decimal.counted(UInt64(library.count), "finding")) that \(library.count == 1 ? "is" : "are") not the program's doing", emphasized: 2)
       lines.blank()
@@ -99,17 +101,54 @@ struct FindingText {
     lines.line("Held by \(PlainText.escaped(outliving.holder)).", indent: 2)
     lines.line(evidence(outliving, finding), indent: 2)
     if let youngest = outliving.youngest, let oldest = outliving.oldest {
-      let growth = outliving.growth.isEmpty ? "" : ", \(outliving.growth.map { Decimal.grouped(UInt64($0)) }.joined(separator: " → ")) over that time"
+      let growth = outliving.growth.first == outliving.growth.last ? "" : ", \(outliving.growth.map { Decimal.grouped(UInt64($0)) }.joined(separator: " → ")) over that time"
       lines.line("\(finding.instances == 1 ? "It is" : "They are") \(Decimal.span(youngest, oldest)) old\(growth).", indent: 2)
     }
+    if let snapshot = outliving.snapshot { lines.line("Held so when the time was up (snapshot \(snapshot)):", indent: 2) }
     lines.row(PlainText.escaped(outliving.origin.name), indent: 2)
     write(path: finding.path, to: &lines, suspect: outliving.suspect, level: 1)
   }
 
-  private func words(_ statement: Finding.Statement, _ finding: Finding) -> String {
-    func words(_ place: MarkPlace) -> String {
-      "\"\(PlainText.escaped(place.name))\"\(place.file.isEmpty ? "" : " (\(PlainText.escaped(fileName(ofPath: place.file))):\(place.line))")"
+  /// The program's scopes and expectations, also those that nothing is wrong with.
+  private func write(_ statements: ProgramStatements, to lines: inout TextLines) {
+    guard !statements.scopes.isEmpty || !statements.expectations.isEmpty else { return }
+    lines.line("What the program said", emphasized: 4)
+    for scope in statements.scopes {
+      let open = scope.open > 0 ? ", \(Decimal.grouped(scope.open)) not ended" : ""
+      lines.spread(
+        "scope \(words(scope.place))",
+        "\(Decimal.counted(scope.executions, "run"))\(open), \(Decimal.counted(scope.births, "object")) made, something left after \(Decimal.grouped(scope.executionsWithRest))",
+        indent: 2)
     }
+    for outcome in statements.expectations {
+      var parts = ["\(Decimal.grouped(outcome.met)) gone in time"]
+      if outcome.late > 0 { parts.append("\(Decimal.grouped(outcome.late)) late") }
+      if outcome.violated > 0 { parts.append("\(Decimal.grouped(outcome.violated)) not gone") }
+      if outcome.undecided > 0 { parts.append("\(Decimal.grouped(outcome.undecided)) not due yet") }
+      if outcome.unknown > 0 { parts.append("\(Decimal.grouped(outcome.unknown)) not seen made") }
+      lines.spread("expectation \(words(outcome.place))", parts.joined(separator: ", "), indent: 2)
+    }
+    lines.blank()
+  }
+
+  private func write(_ generations: [Generation], to lines: inout TextLines) {
+    guard !generations.isEmpty else { return }
+    lines.line("Live objects by generation", emphasized: 4)
+    for generation in generations {
+      let name = generation.start.map { words($0.place) } ?? "before the first mark"
+      lines.spread(name, "\(Decimal.counted(generation.objects, "object")), \(Decimal.bytes(generation.bytes.rawValue))", indent: 2)
+      let shown = generation.shares.prefix(4).map { "\(Decimal.grouped($0.objects)) × \(PlainText.escaped($0.type)) (\(Decimal.bytes($0.bytes.rawValue)))" }
+      let rest = generation.shares.count - shown.count
+      if !shown.isEmpty { lines.line(shown.joined(separator: ", ") + (rest > 0 ? ", \(rest) more types" : ""), indent: 4) }
+    }
+    lines.blank()
+  }
+
+  private func words(_ place: MarkPlace) -> String {
+    "\"\(PlainText.escaped(place.name))\"\(place.file.isEmpty ? "" : " (\(PlainText.escaped(fileName(ofPath: place.file))):\(place.line))")"
+  }
+
+  private func words(_ statement: Finding.Statement, _ finding: Finding) -> String {
     switch statement {
     case .scope(let place, let executions, let withRest, let grace):
       let after = grace.map { $0 > 0 ? ", and still there \(Decimal.duration($0)) after its end" : ", and still there at its end" } ?? ""
