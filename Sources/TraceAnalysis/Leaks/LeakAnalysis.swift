@@ -80,7 +80,9 @@ public final class LeakAnalysis {
   /// used after their end, the trace's events are read once more.
   public func findings() -> [Finding] {
     let names = self.names()
-    let builder = FindingBuilder(finder, naming: names)
+    let (groups, remark) = EndedObjects.groups(of: finder, in: reader, suspects: suspects)
+    endingRemark = remark
+    let builder = FindingBuilder(finder, groups: groups, naming: names)
     let outliving = OutlivingBuilder(self, builder: builder, naming: names)
     let stated = outliving.scopeFindings() + outliving.expectationFindings()
     // What the program itself says of an object is told rather than what was concluded of it.

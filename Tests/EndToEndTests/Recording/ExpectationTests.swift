@@ -13,7 +13,7 @@ import TraceAnalysis
     var expectations = 0, unknown = 0, met = 0, late = 0
     var begun: Set<UInt64> = [], ended: Set<UInt64> = []
 
-    mutating func marked(_ event: TraceEvent) {
+    mutating func marked(_ event: TraceEvent, strand: StrandID, block: LiveBlock?) {
       let mark = table.marks[Int(event.size)]
       switch mark.kind {
       case .expectation:

@@ -17,7 +17,7 @@ import TraceAnalysis
     /// Births of Swift objects, by task.
     var births: [UInt64: Int] = [:]
 
-    mutating func marked(_ event: TraceEvent) { entries.append(Entry(mark: table.marks[Int(event.size)], task: event.task, thread: event.thread)) }
+    mutating func marked(_ event: TraceEvent, strand: StrandID, block: LiveBlock?) { entries.append(Entry(mark: table.marks[Int(event.size)], task: event.task, thread: event.thread)) }
     mutating func blockAllocated(_ block: LiveBlock, by event: TraceEvent) { if event.operation == .object { births[event.task, default: 0] += 1 } }
     mutating func blockFreed(_ block: LiveBlock, by event: TraceEvent) {}
     mutating func blockRestored(_ block: LiveBlock, by event: TraceEvent) {}
