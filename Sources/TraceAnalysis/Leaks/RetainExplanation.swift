@@ -208,7 +208,10 @@ extension FindingNaming {
     case .global(let index):
       let image = graph.roots.images[index]
       let name = fileName(ofPath: image.path)
-      if let place, let variable = variable(at: place, in: image) { return PathOrigin(kind: .global, name: "\(variable) in \(name)") }
+      if let place, let variable = variable(at: place, in: image) {
+        let known = SystemCode.isSystemImage(image.path) ? Self.knownVariables.first { variable.hasSuffix($0.variable) }?.name : nil
+        return PathOrigin(kind: .global, name: known.map { "\($0) (\(variable) in \(name))" } ?? "\(variable) in \(name)")
+      }
       return PathOrigin(kind: .global, name: "a variable of \(name)")
     case .stack(let thread): return PathOrigin(kind: .stack, name: "the stack of \(self.thread(thread))")
     case .registers(let thread): return PathOrigin(kind: .registers, name: "a register of \(self.thread(thread))")
@@ -216,6 +219,13 @@ extension FindingNaming {
     case .mapping: return PathOrigin(kind: .mapping, name: "memory that was mapped without malloc\(place.map { ", at \(Hexadecimal.text($0))" } ?? "")")
     }
   }
+
+  /// Variables inside the platform's libraries that people know by another name.
+  private static let knownVariables: [(variable: String, name: String)] = [
+    ("_defaultCenter", "NotificationCenter.default"), ("CFRunLoopGetMain.__main", "RunLoop.main"), ("__CFRunLoops", "run loops"),
+    ("_dispatch_timers_heap", "libdispatch's timers"), ("_dispatch_mgr_q", "libdispatch's manager queue"), ("_dispatch_main_q", "DispatchQueue.main"),
+    ("_dispatch_root_queues", "global dispatch queues"),
+  ]
 
   private func thread(_ index: Int) -> String {
     let thread = graph.snapshot.threads[index]
