@@ -378,6 +378,13 @@ struct OutlivingFinder {
       if groups[key] == nil { order.append(key) }
       groups[key, default: []].append(node)
     }
+    // A few that a left-over word seems to hold besides are like the others.
+    if let main = order.max(by: { groups[$0]!.count < groups[$1]!.count }), groups[main]!.count >= suspicion.least {
+      for key in order where key != main && groups[key]!.count < suspicion.least && groups[key]!.count * 4 <= groups[main]!.count {
+        groups[main]! += groups.removeValue(forKey: key)!
+      }
+      order.removeAll { groups[$0] == nil }
+    }
     return order.compactMap { key in
       let nodes = groups[key]!
       let sample = nodes[min(nodes.count, Self.detailLimit) / 2]

@@ -142,10 +142,9 @@ extension LeakAnalysis {
     switch kind {
     case .global: 0
     case .threadLocal: 4
-    // Words on stacks are often left over: a longer way from something that has a name says more.
-    case .stack: 60
-    case .registers: 64
-    case .mapping: 80
+    case .stack: 8
+    case .registers: 12
+    case .mapping: 30
     }
   }
 
