@@ -253,7 +253,7 @@ import TraceTestSupport
     let buffer = PayloadBuffer()
     // malloc with both; a stack change that pops both, and pushes them again; a mark; malloc with no change.
     let payload: [UInt8] =
-      [0x42, 0] + push + [8] + [0x33, 2, 2, 0] + [0x33, 6, 0, 2, 0, 1, 0, 2] + [0x34, 6, 3, 8, 0, 0, 1] + [0x02, 0, 0, 0]
+      [0x42, 0] + push + [8] + [0x33, 2, 2, 0] + [0x33, 6, 0, 2, 0, 1, 0, 2] + [0x34, 5, 3, 8, 0, 0, 1] + [0x02, 0, 0, 0]
     buffer.resize(payload.count)
     for (index, byte) in payload.enumerated() { buffer.start[index] = byte }
     let tree = StackTree()
