@@ -148,10 +148,14 @@ struct AnalyzeCommand: ParsableCommand {
     }
     let search = DebugFileSearch(debugPaths: debugPath, sysroot: sysroot)
     let symbolicator = Symbolicator(images: trace.analysis.definitions.images.map(\.image), search: search)
-    let analysis = LeakAnalysis(
-      reader, trace.analysis, snapshot: snapshot, search: search, toolPath: ProcessInfo.processInfo.environment["PATH"] ?? "", naming: symbolicator)
+    let toolPath = ProcessInfo.processInfo.environment["PATH"] ?? ""
+    let analysis = LeakAnalysis(reader, trace.analysis, snapshot: snapshot, search: search, toolPath: toolPath, naming: symbolicator)
+    let atExpectations = LeakAnalysis.findingsAtExpectations(reader, trace.analysis) { snapshot in
+      LeakAnalysis(
+        reader, AllocationAnalysis(reader, snapshot: snapshot), snapshot: snapshot, search: search, toolPath: toolPath, naming: symbolicator)
+    }
     for diagnostic in analysis.diagnostics.first { trace.analysis.diagnostics.append(diagnostic) }
-    return LeakReport(analysis, suppressions: patterns)
+    return LeakReport(analysis, suppressions: patterns, atExpectations: atExpectations)
   }
 
   private func report(_ traces: [ReportTrace]) -> AllocationReport {

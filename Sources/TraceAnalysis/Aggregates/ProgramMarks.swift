@@ -14,7 +14,7 @@ public struct ScopeOutcome: Hashable, Sendable {
   /// Begun, and of those not ended by the snapshot or the trace's end.
   public var executions: UInt64 = 0
   public var open: UInt64 = 0
-  /// Blocks made inside.
+  /// Swift objects made inside.
   public var births: UInt64 = 0
   /// Executions whose end, with its grace, came to pass while something was left of them.
   public var executionsWithRest: UInt64 = 0
@@ -221,7 +221,9 @@ struct ProgramMarks: ReplayObserver {
     guard event.time <= end else { return }
     settle(upTo: event.time)
     guard !state.open.isEmpty, let innermost = current(block.strand) else { return }
+    // What else a program's first steps leave behind, in the runtime and the C library, is not what a person means by a scope's objects.
     state.scopeOfBlock[block.address] = innermost
+    guard event.operation == .object else { return }
     var next: Scope? = innermost
     while let scope = next {
       if scope.isOpen {

@@ -45,6 +45,8 @@ public struct Finding: Hashable, Sendable {
   public struct Outliving: Hashable, Sendable {
     /// Set if the program itself said that it should be gone.
     public var statement: Statement?
+    /// The heap image that the path was found in, if it is not the report's own: that of the moment of an expectation.
+    public var snapshot: UInt32?
     /// What the path begins with.
     public var origin: PathOrigin
     /// Who does not let go, in the program's terms: `static Cache.entries`, `RunLoop timer`, `task started in Session.start()`.

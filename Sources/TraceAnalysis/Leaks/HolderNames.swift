@@ -14,11 +14,17 @@ final class HolderNames {
   /// made one for each (a timer, a task) behind the step `place`, that still leads to all. The one nearest to the object counts.
   func registration(_ steps: [LeakGroup.Step], after place: Int) -> (index: Int, kind: Finding.Registration)? {
     for index in steps.indices.dropLast().reversed() where !graph.isRoot(steps[index].node) {
+      if isSchedule(steps[index]) { return (index, .eventLoop) }
       guard let kind = kind(of: steps[index].node) else { continue }
       if kind == .observer || index > place { return (index, kind) }
     }
-    // The run loop's timer may be the place itself where just one leads to what is asked about.
     return nil
+  }
+
+  /// An event loop's list of what it is to run later.
+  private func isSchedule(_ step: LeakGroup.Step) -> Bool {
+    guard let edge = step.edge, let label = graph.label(graph.graph.label(of: edge)), label.name.lowercased().contains("scheduledtasks") else { return false }
+    return graph.type(of: step.node).qualifiedName.contains("EventLoop")
   }
 
   private func kind(of node: NodeID) -> Finding.Registration? {
@@ -67,7 +73,7 @@ final class HolderNames {
     case .dispatchSource?: return isTimerSource(steps, suspect) ? "a DispatchSource timer" : "a DispatchSource"
     case .dispatchWork?: return "work scheduled by DispatchQueue.asyncAfter"
     case .urlSession?: return "a URLSession that was not invalidated"
-    case .eventLoop?: return "a task scheduled on an EventLoop"
+    case .eventLoop?: return "a task scheduled on an EventLoop (\(place(suspect + 1, named: named, origin: origin)))"
     case .task?:
       let task = graph.taskOfSlab[steps[suspect].node] ?? steps[suspect].node
       return naming.allocation(of: task).map { "a task started in \($0.function)" } ?? "a task"

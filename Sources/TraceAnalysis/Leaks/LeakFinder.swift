@@ -258,6 +258,8 @@ struct LeakFinder {
       // Being deinitialised right now, on some thread; or held by what is leaked itself, and counted there.
       if let holder, graph.isRoot(holder.node), heap.kind(of: holder.edge) != EdgeStrength.unowned.rawValue, isStack(holder.node) { continue }
       if let holder, unreachable.contains(holder.node), !graph.deinitialised.contains(holder.node) { continue }
+      // Nobody refers to a closure's context without keeping it: what a library still points to is on its way out.
+      if graph.type(of: target).kind != .object, holder.map({ heap.kind(of: $0.edge) != EdgeStrength.unowned.rawValue }) ?? true { continue }
       let block = graph.heap[BlockID(target)]
       let holderType = holder.map { graph.isRoot($0.node) ? UInt64.max : UInt64(graph.nodeTypes[Int($0.node)]) } ?? .max - 1
       let key = [UInt64(graph.nodeTypes[Int(target)]), UInt64(block.site.rawValue), holderType, holder.map { UInt64(heap.label(of: $0.edge)) } ?? .max]

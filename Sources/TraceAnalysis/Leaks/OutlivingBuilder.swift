@@ -30,11 +30,29 @@ struct OutlivingBuilder {
       unreachable: analysis.finder.unreachable, ownership: ownership, origin: origin)
   }
 
+  /// Of several groups that are held at the same place, as many each, one stands for all: what one entry of a registry keeps is one cause.
+  private func causes(_ groups: [OutlivingGroup]) -> [OutlivingGroup] {
+    var kept: [OutlivingGroup] = []
+    for group in groups.sorted(by: { rank($0) < rank($1) }) {
+      let isKnown = kept.contains { other in
+        let (a, b) = (Double(other.survivors.count), Double(group.survivors.count))
+        return other.path[other.suspect].node == group.path[group.suspect].node && abs(a - b) <= 0.1 * max(a, b)
+      }
+      if !isKnown { kept.append(group) }
+    }
+    return kept
+  }
+
+  /// The program's own objects before those of packages, and those before closures and tasks.
+  private func rank(_ group: OutlivingGroup) -> Int {
+    let type = graph.type(of: group.sample)
+    return type.kind != .object ? 2 : type.module == graph.mainModule ? 0 : 1
+  }
+
   private func findings(of groups: [OutlivingGroup], statement: Finding.Statement? = nil) -> [Finding] {
     var numbers: [String: Int] = [:]
     var findings: [Finding] = []
-    let objectsFirst = groups.filter { graph.type(of: $0.sample).kind == .object } + groups.filter { graph.type(of: $0.sample).kind != .object }
-    for group in objectsFirst {
+    for group in causes(groups) {
       var finding = finding(group)
       finding.outliving?.statement = statement
       let identity = Fingerprint.identity(of: finding)
@@ -151,13 +169,22 @@ struct OutlivingBuilder {
     let outliving = Finding.Outliving(
       origin: origin,
       holder: holders.name(group.path, suspect: group.suspect, registration: registration, named: named, origin: origin),
-      registration: registration, suspect: group.suspect, births: lifetime.births, deaths: lifetime.deaths, scope: scope,
+      registration: registration, suspect: suspectStep(group, named), births: lifetime.births, deaths: lifetime.deaths, scope: scope,
       scopeShare: Int((group.homeDistance.map { lifetime.departures.share(within: $0) } ?? 0) * 100),
       siblingLifetime: lifetime.deaths == 0 ? nil : lifetime.durations.bound(of: 0.9).flatMap { $0 == .max ? nil : duration($0) },
       youngest: seconds.min(), oldest: seconds.max(), growth: growth(group))
     return Finding(
       verdict: group.verdict, libraryReason: nil, isCycle: false, instances: group.survivors.count, retainedBytes: ByteCount(group.retainedBytes),
       retainedBlocks: group.retainedBlocks, path: named, held: [], referenceCount: nil, outliving: outliving, advice: [], fingerprint: "")
+  }
+
+  /// Where in the named path the object stands that the suspect reference leads to. Thunks have no step there, and long paths are shortened.
+  private func suspectStep(_ group: OutlivingGroup, _ named: [Finding.Step]) -> Int {
+    for step in group.path[(group.suspect + 1)...] {
+      let address = RuntimeAddress(graph.heap[BlockID(step.node)].address)
+      if let index = named.firstIndex(where: { $0.address == address }) { return index }
+    }
+    return max(0, named.count - 1)
   }
 
   private func duration(_ ticks: UInt64) -> Double? {

@@ -8,6 +8,9 @@ enum FindingJSON {
       ("findings", report.unavailable == nil ? .array(report.findings.map(value)) : .null),
       ("findingsUnavailable", .optional(report.unavailable)),
       ("suppressions", .array(report.suppressions.entries.map(value))),
+      ("scopes", .array(report.statements.scopes.map(value))),
+      ("expectations", .array(report.statements.expectations.map(value))),
+      ("generations", .array(report.generations.map(value))),
       ("findingRemarks", .array(report.remarks.map { .string($0) })),
     ]
   }
@@ -81,8 +84,60 @@ enum FindingJSON {
     ])
   }
 
+  private static func fields(_ place: MarkPlace) -> [(String, JSONValue)] {
+    [("name", .string(place.name)), ("file", .string(place.file)), ("line", .integer(Int64(place.line)))]
+  }
+
+  private static func value(_ scope: ScopeOutcome) -> JSONValue {
+    .object(
+      fields(scope.place) + [
+        ("executions", .number(scope.executions)), ("open", .number(scope.open)), ("births", .number(scope.births)),
+        ("executionsWithRest", .number(scope.executionsWithRest)),
+      ])
+  }
+
+  private static func value(_ outcome: ExpectationOutcome) -> JSONValue {
+    .object(
+      fields(outcome.place) + [
+        ("met", .number(outcome.met)), ("late", .number(outcome.late)), ("violated", .number(outcome.violated)),
+        ("undecided", .number(outcome.undecided)), ("unknown", .number(outcome.unknown)),
+      ])
+  }
+
+  private static func value(_ generation: Generation) -> JSONValue {
+    .object([
+      ("start", generation.start.map { .object(fields($0.place)) } ?? .null),
+      ("objects", .number(generation.objects)),
+      ("bytes", .number(generation.bytes.rawValue)),
+      (
+        "types",
+        .array(
+          generation.shares.map { share in
+            .object([("type", .string(share.type)), ("objects", .number(share.objects)), ("bytes", .number(share.bytes.rawValue))])
+          })
+      ),
+    ])
+  }
+
+  private static func value(_ statement: Finding.Statement) -> JSONValue {
+    switch statement {
+    case .scope(let place, let executions, let withRest, let grace):
+      .object(
+        [("kind", .string("scope"))] + fields(place) + [
+          ("executions", .number(executions)), ("executionsWithRest", .number(withRest)), ("graceSeconds", .optional(grace)),
+        ])
+    case .expectation(let place, let met, let late, let violated, let delay):
+      .object(
+        [("kind", .string("expectation"))] + fields(place) + [
+          ("met", .number(met)), ("late", .number(late)), ("violated", .number(violated)), ("longestDelaySeconds", .optional(delay)),
+        ])
+    }
+  }
+
   private static func value(_ outliving: Finding.Outliving) -> JSONValue {
     .object([
+      ("statement", outliving.statement.map(value) ?? .null),
+      ("snapshot", .optional(outliving.snapshot.map { UInt64($0) })),
       ("holder", .string(outliving.holder)),
       ("registration", .optional(outliving.registration?.rawValue)),
       ("root", .string(outliving.origin.name)),

@@ -24,6 +24,8 @@ struct FindingText {
     writeSuppressions(report, to: &lines)
     lines.blank()
     for finding in program { write(finding, to: &lines) }
+    write(report.statements, to: &lines)
+    write(report.generations, to: &lines)
     if !library.isEmpty {
       lines.line("In libraries: \(Decimal.counted(UInt64(library.count), "finding")) that \(library.count == 1 ? "is" : "are") not the program's doing", emphasized: 2)
       lines.blank()
@@ -96,22 +98,57 @@ struct FindingText {
   }
 
   private func write(_ outliving: Finding.Outliving, of finding: Finding, to lines: inout TextLines) {
-    let type = PlainText.escaped(name(finding.path.last))
     lines.line("Held by \(PlainText.escaped(outliving.holder)).", indent: 2)
     lines.line(evidence(outliving, finding), indent: 2)
     if let youngest = outliving.youngest, let oldest = outliving.oldest {
-      let growth = outliving.growth.isEmpty ? "" : ", \(outliving.growth.map { Decimal.grouped(UInt64($0)) }.joined(separator: " → ")) over that time"
+      let growth = outliving.growth.first == outliving.growth.last ? "" : ", \(outliving.growth.map { Decimal.grouped(UInt64($0)) }.joined(separator: " → ")) over that time"
       lines.line("\(finding.instances == 1 ? "It is" : "They are") \(Decimal.span(youngest, oldest)) old\(growth).", indent: 2)
     }
+    if let snapshot = outliving.snapshot { lines.line("Held so when the time was up (snapshot \(snapshot)):", indent: 2) }
     lines.row(PlainText.escaped(outliving.origin.name), indent: 2)
     write(path: finding.path, to: &lines, suspect: outliving.suspect, level: 1)
-    _ = type
+  }
+
+  /// The program's scopes and expectations, also those that nothing is wrong with.
+  private func write(_ statements: ProgramStatements, to lines: inout TextLines) {
+    guard !statements.scopes.isEmpty || !statements.expectations.isEmpty else { return }
+    lines.line("What the program said", emphasized: 4)
+    for scope in statements.scopes {
+      let open = scope.open > 0 ? ", \(Decimal.grouped(scope.open)) not ended" : ""
+      lines.spread(
+        "scope \(words(scope.place))",
+        "\(Decimal.counted(scope.executions, "run"))\(open), \(Decimal.counted(scope.births, "object")) made, something left after \(Decimal.grouped(scope.executionsWithRest))",
+        indent: 2)
+    }
+    for outcome in statements.expectations {
+      var parts = ["\(Decimal.grouped(outcome.met)) gone in time"]
+      if outcome.late > 0 { parts.append("\(Decimal.grouped(outcome.late)) late") }
+      if outcome.violated > 0 { parts.append("\(Decimal.grouped(outcome.violated)) not gone") }
+      if outcome.undecided > 0 { parts.append("\(Decimal.grouped(outcome.undecided)) not due yet") }
+      if outcome.unknown > 0 { parts.append("\(Decimal.grouped(outcome.unknown)) not seen made") }
+      lines.spread("expectation \(words(outcome.place))", parts.joined(separator: ", "), indent: 2)
+    }
+    lines.blank()
+  }
+
+  private func write(_ generations: [Generation], to lines: inout TextLines) {
+    guard !generations.isEmpty else { return }
+    lines.line("Live objects by generation", emphasized: 4)
+    for generation in generations {
+      let name = generation.start.map { words($0.place) } ?? "before the first mark"
+      lines.spread(name, "\(Decimal.counted(generation.objects, "object")), \(Decimal.bytes(generation.bytes.rawValue))", indent: 2)
+      let shown = generation.shares.prefix(4).map { "\(Decimal.grouped($0.objects)) × \(PlainText.escaped($0.type)) (\(Decimal.bytes($0.bytes.rawValue)))" }
+      let rest = generation.shares.count - shown.count
+      if !shown.isEmpty { lines.line(shown.joined(separator: ", ") + (rest > 0 ? ", \(rest) more types" : ""), indent: 4) }
+    }
+    lines.blank()
+  }
+
+  private func words(_ place: MarkPlace) -> String {
+    "\"\(PlainText.escaped(place.name))\"\(place.file.isEmpty ? "" : " (\(PlainText.escaped(fileName(ofPath: place.file))):\(place.line))")"
   }
 
   private func words(_ statement: Finding.Statement, _ finding: Finding) -> String {
-    func words(_ place: MarkPlace) -> String {
-      "\"\(PlainText.escaped(place.name))\"\(place.file.isEmpty ? "" : " (\(PlainText.escaped(fileName(ofPath: place.file))):\(place.line))")"
-    }
     switch statement {
     case .scope(let place, let executions, let withRest, let grace):
       let after = grace.map { $0 > 0 ? ", and still there \(Decimal.duration($0)) after its end" : ", and still there at its end" } ?? ""
@@ -176,29 +213,37 @@ struct FindingText {
   }
 
   /// An object a line, each further in than the one that holds it.
+  /// `suspect`: index of the object that the reference leads to which should be gone; it is marked. `level`: how far in the path begins.
   func write(path: [Finding.Step], to lines: inout TextLines, limit: Int = 40, suspect: Int? = nil, level: Int = 0) {
     guard path.count > limit else {
-      for (index, step) in path.enumerated() {
-        write(step, at: index, of: path, to: &lines, level: index + level)
-        if index == suspect { lines.row("~~~ the suspect reference", indent: min(3 * max(index + level, 1), style.width / 2) + 2) }
-      }
+      for index in path.indices { write(index, of: path, to: &lines, level: index + level, isSuspect: index == suspect) }
       return
     }
     let ends = limit / 2
-    for (index, step) in path.prefix(ends).enumerated() { write(step, at: index, of: path, to: &lines) }
-    lines.row("… \(path.count - 2 * ends) more objects", indent: 3 * ends)
-    for index in path.count - ends..<path.count { write(path[index], at: index, of: path, to: &lines, level: index - path.count + 2 * ends) }
+    for index in 0..<ends { write(index, of: path, to: &lines, level: index + level, isSuspect: index == suspect) }
+    lines.row("… \(path.count - 2 * ends) more objects", indent: 3 * (ends + level))
+    for index in path.count - ends..<path.count {
+      write(index, of: path, to: &lines, level: index - path.count + 2 * ends + level, isSuspect: index == suspect)
+    }
   }
 
-  private func write(_ step: Finding.Step, at index: Int, of path: [Finding.Step], to lines: inout TextLines, level: Int? = nil) {
+  private func write(_ index: Int, of path: [Finding.Step], to lines: inout TextLines, level: Int, isSuspect: Bool) {
+    let step = path[index]
     let place = step.kind == .closure ? Advice.position(step.function) : Advice.position(step.allocation)
     var made = ""
     if step.kind != .closure, let frame = step.allocation { made = "allocated in \(frame.function)" }
-    let right = [made, place ?? ""].filter { !$0.isEmpty }.joined(separator: "  ")
-    if index == 0 {
-      lines.spread(PlainText.escaped(name(step)), PlainText.escaped(right), indent: 2)
-    } else if let reference = path[index - 1].reference {
-      lines.spread("└ \(words(reference, to: step)) ──▶ \(PlainText.escaped(name(step)))", PlainText.escaped(right), indent: min(3 * (level ?? index), style.width / 2))
+    let right = PlainText.escaped([made, place ?? ""].filter { !$0.isEmpty }.joined(separator: "  "))
+    let name = PlainText.escaped(name(step))
+    if level == 0 {
+      lines.spread(name, right, indent: 2)
+      return
+    }
+    let indent = min(3 * level, style.width / 2)
+    let reference = index > 0 ? path[index - 1].reference.map { words($0, to: step) } : nil
+    lines.spread(reference.map { "└ \($0) ──▶ \(name)" } ?? "└ \(name)", right, indent: indent)
+    if isSuspect {
+      let width = max(3, min((reference ?? name).count, style.width - indent - 12))
+      lines.row(String(repeating: "~", count: width) + " suspect", indent: indent + 2)
     }
   }
 

@@ -11,12 +11,21 @@ public struct LeakReport: Sendable {
   public var suppressions = Suppressions()
   public var remarks: [String] = []
   public var liveBlocks = 0
+  /// What the program said of its objects, and what came of it.
+  public var statements = ProgramStatements()
+  /// What is live by the program's generations.
+  public var generations: [Generation] = []
 
   public init(unavailable: String) { self.unavailable = unavailable }
 
-  public init(_ analysis: LeakAnalysis, suppressions: Suppressions = Suppressions()) {
+  /// `atExpectations`: findings of the heap images that were taken when expectations were not met; they take the place of those of the
+  /// same expectations in this one.
+  public init(_ analysis: LeakAnalysis, suppressions: Suppressions = Suppressions(), atExpectations: [Finding] = []) {
     snapshot = analysis.snapshot
-    findings = analysis.findings()
+    statements = analysis.statements
+    generations = analysis.generations
+    let stated = Set(atExpectations.compactMap(\.expectation))
+    findings = FindingBuilder.sorted(analysis.findings().filter { finding in !(finding.expectation.map { stated.contains($0) } ?? false) } + atExpectations)
     remarks = analysis.remarks
     liveBlocks = analysis.graph.blockCount
     self.suppressions = suppressions
@@ -34,4 +43,11 @@ public struct LeakReport: Sendable {
   public var programFindings: [Finding] { findings.filter { !$0.isLibrary && $0.suppression == nil } }
   public var libraryFindings: [Finding] { findings.filter { $0.isLibrary && $0.suppression == nil } }
   public var hiddenFindings: [Finding] { findings.filter { $0.suppression != nil } }
+}
+
+extension Finding {
+  /// Where the program stated the expectation that it breaks, if it does.
+  var expectation: MarkPlace? {
+    if case .expectation(let place, _, _, _, _)? = outliving?.statement { place } else { nil }
+  }
 }

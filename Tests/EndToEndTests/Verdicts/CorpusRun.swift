@@ -39,7 +39,7 @@ struct CorpusRun: Sendable {
     }
     // Before the timing of anything can suffer from a compiler beside it.
     for (program, _) in wanted { _ = try (program.program ?? .corpus).path(variant) }
-    let results = RunResults(count: wanted.count)
+    let results = RunResults<CorpusRun>(count: wanted.count)
     DispatchQueue.concurrentPerform(iterations: 2) { _ in
       while let index = results.next() {
         let (program, mode) = wanted[index]
@@ -67,9 +67,9 @@ struct CorpusRun: Sendable {
 }
 
 /// Results that two threads fill in.
-private final class RunResults: @unchecked Sendable {
+final class RunResults<Run: Sendable>: @unchecked Sendable {
   private let lock = NSLock()
-  private var runs: [CorpusRun?]
+  private var runs: [Run?]
   private var given = 0
 
   init(count: Int) { runs = Array(repeating: nil, count: count) }
@@ -82,6 +82,6 @@ private final class RunResults: @unchecked Sendable {
     }
   }
 
-  func set(_ index: Int, _ run: CorpusRun) { lock.withLock { runs[index] = run } }
-  var all: [CorpusRun] { lock.withLock { runs.compactMap { $0 } } }
+  func set(_ index: Int, _ run: Run) { lock.withLock { runs[index] = run } }
+  var all: [Run] { lock.withLock { runs.compactMap { $0 } } }
 }

@@ -45,4 +45,27 @@ struct ReportedFinding: Decodable, Equatable, Sendable {
   var retainedObjects: Int?
   var path: [Step]
   var hidden: Bool?
+  /// Of what outlived its scope or accumulates.
+  var outliving: Outliving?
+
+  struct Outliving: Decodable, Equatable, Sendable {
+    struct Statement: Decodable, Equatable, Sendable {
+      var kind: String
+      var name: String
+      var line: Int
+      var executions: Int?
+      var executionsWithRest: Int?
+      var met: Int?
+      var late: Int?
+      var violated: Int?
+    }
+
+    var holder: String
+    var registration: String?
+    var suspect: Int
+    var births: Int
+    var deaths: Int
+    var snapshot: Int?
+    var statement: Statement?
+  }
 }

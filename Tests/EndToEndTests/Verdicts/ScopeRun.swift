@@ -1,0 +1,56 @@
+// Running the programs of Tests/Corpus/Scopes in a variant under the recorder, and analysing each trace.
+
+import Foundation
+
+/// One program, with or without its fault.
+struct ScopeRun: Sendable {
+  var program: ScopeCase
+  var mode: CorpusRun.Mode
+  var report: Result<VerdictReport, CommandFailure>
+
+  var name: String { "\(program.name) \(mode.rawValue)" }
+  var expected: [ScopeCase.Finding] { (mode == .leak ? program.leak : program.clean) ?? [] }
+
+  private static let lock = NSLock()
+  nonisolated(unsafe) private static var done: [CorpusVariant: [ScopeRun]] = [:]
+
+  /// All runs of a variant, made when they are first asked for, two at a time. Blocks until they are done.
+  static func all(_ variant: CorpusVariant) throws -> [ScopeRun] {
+    try lock.withLock {
+      if let runs = done[variant] { return runs }
+      let executable = try CorpusProgram.scopes.path(variant)
+      let wanted = try ScopeCase.all().flatMap { program in
+        (program.leak == nil ? [CorpusRun.Mode.clean] : [.leak, .clean]).map { (program, $0) }
+      }
+      let results = RunResults<ScopeRun>(count: wanted.count)
+      DispatchQueue.concurrentPerform(iterations: 2) { _ in
+        while let index = results.next() {
+          let (program, mode) = wanted[index]
+          let report = Result { try run([executable, program.name, mode.rawValue]) }.mapError { $0 as? CommandFailure ?? CommandFailure("\($0)") }
+          results.set(index, ScopeRun(program: program, mode: mode, report: report))
+        }
+      }
+      done[variant] = results.all
+      return results.all
+    }
+  }
+
+  /// Records a program that ends by itself, and analyses the trace.
+  static func run(_ program: [String]) throws -> VerdictReport {
+    let directory = try TemporaryDirectory()
+    let trace = directory.path + "/scopes.trace"
+    var command = Command([BuildProducts.leaktrace, "record", "--quiet", "-o", trace, "--"] + program)
+    command.timeLimit = 60
+    let recording = try command.run()
+    guard recording.end == .exit(0) else { throw CommandFailure("record: \(recording.end) \(recording.errorOutput)") }
+    return try analyze(trace)
+  }
+
+  static func analyze(_ trace: String) throws -> VerdictReport {
+    var command = Command([BuildProducts.leaktrace, "analyze", "--format", "json", "--limit", "1", trace])
+    command.timeLimit = 120
+    let analysis = try command.run()
+    guard analysis.end == .exit(0) else { throw CommandFailure("analyze: \(analysis.end) \(analysis.errorOutput)") }
+    return try VerdictReport.read(analysis.output)
+  }
+}

@@ -1,0 +1,75 @@
+// Servers under load, one leak planted for so many requests or connections, and the same servers without it.
+
+import Foundation
+import Testing
+
+@Suite(.serialized, .enabled(if: BuildProducts.preloadLibraryExists)) struct ServerTests {
+  struct Server: Decodable, Sendable, CustomTestStringConvertible {
+    var name: String
+    /// What the load generator is to send.
+    var load: String
+    var requests: Int
+    var connections: Int
+    var leak: [ScopeCase.Finding]
+    var clean: [ScopeCase.Finding]
+    var testDescription: String { name }
+
+    static func all() throws -> [Server] {
+      try JSONDecoder().decode([Server].self, from: Data(contentsOf: URL(fileURLWithPath: CorpusCase.directory + "/Servers/expected.json")))
+    }
+  }
+
+  @Test("What a server keeps of its requests is found and named, and nothing without it", arguments: try Server.all(), [CorpusRun.Mode.leak, .clean])
+  func verdicts(server: Server, mode: CorpusRun.Mode) throws {
+    let report = try run(server, mode)
+    let reported = report.findings
+    let findings = try #require(reported)
+    let expected = mode == .leak ? server.leak : server.clean
+    #expect(ScopeTests.agrees(findings, expected), "expected \(expected), found \(findings.map(ScopeTests.text))")
+  }
+
+  private func run(_ server: Server, _ mode: CorpusRun.Mode) throws -> VerdictReport {
+    let products = try Self.products.get()
+    let directory = try TemporaryDirectory()
+    let output = directory.path + "/printed"
+    let trace = directory.path + "/server.trace"
+    // The shell becomes the server, whose process the recorder's command tells nobody of.
+    var command = Command([
+      BuildProducts.leaktrace, "record", "--quiet", "-o", trace, "--", "\(products)/\(server.name)", mode.rawValue,
+    ])
+    command.timeLimit = 180
+    command.arguments = ["/bin/sh", "-c", "exec \"$@\" >\"$0\"", output] + command.arguments
+    let running = try command.start()
+    let port = try Self.port(output)
+    var load = Command(["\(products)/load", port, String(server.requests), String(server.connections), server.load])
+    load.timeLimit = 120
+    let answered = try load.run()
+    // The recorder hands a signal on that it gets.
+    running.send(SIGTERM)
+    let end = try running.wait()
+    try #require(answered.end == .exit(0), "\(answered.output)\(answered.errorOutput)")
+    try #require(end.end == .exit(0), "\(end.errorOutput)")
+    return try ScopeRun.analyze(trace)
+  }
+
+  private static func port(_ output: String) throws -> String {
+    for _ in 0..<1000 {
+      let text = (try? String(contentsOfFile: output, encoding: .utf8)) ?? ""
+      if text.hasPrefix("port "), let end = text.firstIndex(of: "\n") { return String(text[text.index(text.startIndex, offsetBy: 5)..<end]) }
+      usleep(10_000)
+    }
+    throw CommandFailure("the server did not begin")
+  }
+
+  private static let products = Result { () -> String in
+    var command = Command([
+      BuildProducts.toolchain + "/swift", "build", "--package-path", CorpusCase.directory + "/Servers", "--scratch-path",
+      BuildProducts.packageRoot + "/.build/e2e-programs/servers", "--configuration", "release", "--jobs", "2",
+    ])
+    command.timeLimit = 1500
+    let outcome = try command.run()
+    guard outcome.end == .exit(0) else { throw CommandFailure("swift build: \(outcome.output)\(outcome.errorOutput)") }
+    command.arguments.append("--show-bin-path")
+    return try command.run().output.trimmingCharacters(in: .whitespacesAndNewlines)
+  }
+}
