@@ -79,9 +79,9 @@ public final class LeakAnalysis {
   /// All findings, named; library findings last. Names are looked up for what is found only. If references dangle, or objects seem to have been
   /// used after their end, the trace's events are read once more.
   public func findings() -> [Finding] {
+    let names = self.names()
     let (groups, remark) = EndedObjects.groups(of: finder, in: reader, suspects: suspects)
     endingRemark = remark
-    let names = self.names()
     let builder = FindingBuilder(finder, groups: groups, naming: names)
     let outliving = OutlivingBuilder(self, builder: builder, naming: names)
     let stated = outliving.scopeFindings() + outliving.expectationFindings()
