@@ -442,6 +442,22 @@ private final class Server {
     #expect(met == 1 && late == 1 && violated == 2 && delay != nil)
   }
 
+  @Test func objectsStandInTheGenerationTheyWereMadeIn() throws {
+    let server = Server()
+    server.put(server.heap.object("App.Session"))
+    for number in 1...2 {
+      mark(server.heap, .generation, number: 0)
+      for _ in 0..<number { server.put(server.heap.object("App.Session")) }
+      server.put(server.heap.malloc(64))
+      server.heap.free(server.heap.object("App.Session"))
+    }
+    let generations = try server.heap.analysis(Server.functions).generations
+    #expect(generations.map(\.objects) == [1, 1, 2] && generations.map(\.bytes.rawValue) == [48, 48, 96])
+    #expect(generations.map { $0.start?.place.name } == [nil, "order", "order"])
+    #expect(generations.last?.shares == [.init(type: "Session", objects: 2, bytes: ByteCount(96))])
+    #expect(try Server().heap.analysis().generations.isEmpty)
+  }
+
   @Test func whatIsStatedIsNotConcludedAsWell() throws {
     let server = Server()
     scopes(server, 300) { _ in true }

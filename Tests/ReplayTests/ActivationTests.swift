@@ -271,6 +271,23 @@ private struct Replayed {
     #expect(try after.block(0x7000).hasTask)
   }
 
+  @Test func aTaskInThePlaceOfOneThatEndedIsAnotherThoughItsThreadDidNothingBetween() throws {
+    var trace = TraceBuilder()
+    trace.event(.malloc, 0x7000, size: 0x200, stack: trace.stack([1]), time: 8)
+    trace.event(.malloc, 0x100, size: 16, stack: trace.stack([5, 6]), time: 16, thread: 2, task: 0x7060)
+    trace.event(.free, 0x7000, time: 24)
+    trace.event(.malloc, 0x180, size: 16, stack: trace.stack([5, 6]), time: 32, thread: 2, task: 0x7060)
+    trace.event(.malloc, 0x7000, size: 0x200, stack: trace.stack([1]), time: 40)
+    trace.event(.malloc, 0x200, size: 16, stack: trace.stack([5, 6]), time: 48, thread: 2, task: 0x7060)
+    let replayed = try Replayed(trace)
+    #expect(try replayed.block(0x100).strand == replayed.block(0x180).strand)
+    #expect(try replayed.block(0x100).strand != replayed.block(0x200).strand)
+    #expect(try [0x100, 0x180, 0x200].map { try replayed.sharedDepth(of: $0) } == [0, 0, 2])
+    #expect(try replayed.block(0x7000).hasTask)
+    trace.event(.free, 0x7000, time: 56)
+    #expect(try Replayed(trace).sharedDepth(of: 0x200) == 0)
+  }
+
   @Test func aContextBeyondItsBlockOrFarInsideIsNotTheBlocks() throws {
     var trace = TraceBuilder()
     trace.event(.malloc, 0x7000, size: 0x40, time: 8)

@@ -219,6 +219,18 @@ extension ScopeOutcome {
     #expect(try program.scope("outer").left == [0x100, 0x200])
   }
 
+  @Test func aTaskInThePlaceOfAnotherIsOfTheScopeItWasMadeIn() throws {
+    var program = Program()
+    for n in 1...3 as ClosedRange<UInt64> {
+      program.begin("\(n)", n)
+      program.make(0x2000, size: 256)
+      program.make(0x100 * n, thread: 2, task: 0x2060)
+      program.free(0x2000)
+      program.end(n)
+    }
+    #expect(try (1...3).map { try program.scope("\($0)").left } == [[0x100], [0x200], [0x300]])
+  }
+
   @Test func whatDiesWithinTheGraceIsNotLeft() throws {
     var program = Program()
     program.begin("work", 1)

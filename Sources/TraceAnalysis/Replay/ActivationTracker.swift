@@ -113,11 +113,18 @@ final class ActivationTracker {
     } else if let known = strandsByTask[event.task] {
       number = known
     } else {
-      number = addStrand(task: event.task)
-      strandsByTask[event.task] = number
-      if let block = findTask(event.task) {
-        strands[Int(number)].pointee.block = block
-        strandsByBlock[block] = number
+      let block = findTask(event.task)
+      let last = threads[thread].pointee.strand
+      if block == nil, last != .max, strands[Int(last)].pointee.isEnded, strands[Int(last)].pointee.task == event.task {
+        // What is done in a task's name after its end.
+        number = last
+      } else {
+        number = addStrand(task: event.task)
+        strandsByTask[event.task] = number
+        if let block {
+          strands[Int(number)].pointee.block = block
+          strandsByBlock[block] = number
+        }
       }
     }
     threads[thread].pointee.strand = number
@@ -129,7 +136,7 @@ final class ActivationTracker {
       }
       strand.pointee.thread = UInt32(thread)
     }
-    let isKnown = event.stack != .unknown && !Self.hasNoStack(event)
+    let isKnown = event.stack != .unknown && !Self.hasNoStack(event) && !strand.pointee.isEnded
     threads[thread].pointee.isUntied = !isKnown
     if isKnown { reconcile(event, strand, ordinal: ordinal) }
   }
@@ -180,6 +187,9 @@ final class ActivationTracker {
     strand.pointee.count = 0
     strand.pointee.capacity = 0
     strand.pointee.isEnded = true
+    // The next task may have the same place in memory, and so the same name.
+    let thread = strand.pointee.thread
+    if thread != .max, threads[Int(thread)].pointee.strand == number { threads[Int(thread)].pointee.isUntied = true }
   }
 
   /// The stacks of all strands as they are now. `numbers`: indices of threads by their numbers. Linear in their depths.
