@@ -51,9 +51,9 @@ public final class HeapBuilder {
   }
 
   /// Allocates an object. `stack`: return addresses, outermost first. `count`: the second word.
-  public func object(_ type: String, size: UInt64 = 48, stack: [UInt64] = [0x1000_1000], count: UInt64 = 3) -> Object {
+  public func object(_ type: String, size: UInt64 = 48, stack: [UInt64] = [0x1000_1000], count: UInt64 = 3, thread: UInt32 = 1) -> Object {
     let known = metadata[type]!
-    let object = allocate(.object, size: size, type: known.id, stack: stack)
+    let object = allocate(.object, size: size, type: known.id, stack: stack, thread: thread)
     words[object.address] = known.address
     words[object.address + 8] = count
     return object
@@ -69,17 +69,28 @@ public final class HeapBuilder {
     return Object(address: address, size: size)
   }
 
-  private func allocate(_ operation: TraceAnalysis.Operation, size: UInt64, type: UInt32, stack: [UInt64]) -> Object {
+  private func allocate(_ operation: TraceAnalysis.Operation, size: UInt64, type: UInt32, stack: [UInt64], thread: UInt32 = 1) -> Object {
     let object = Object(address: nextAddress, size: size)
     nextAddress += 0x10000
     time += 8
-    trace.event(operation, object.address, size: size, type: type, stack: trace.stack(stack), time: time)
+    trace.event(operation, object.address, size: size, type: type, stack: trace.stack(stack), time: time, thread: thread)
     return object
   }
 
-  public func free(_ object: Object) {
+  public func free(_ object: Object, stack: [UInt64] = [], thread: UInt32 = 1) {
     time += 8
-    trace.event(.free, object.address, time: time)
+    trace.event(.free, object.address, stack: trace.stack(stack), time: time, thread: thread)
+  }
+
+  /// Shows that control is in the innermost function of a stack, by a block that ends at once.
+  public func visit(_ stack: [UInt64], thread: UInt32 = 1) {
+    free(allocate(.malloc, size: 16, type: 0, stack: stack, thread: thread), stack: stack, thread: thread)
+  }
+
+  /// Shows that something uses an object.
+  public func retain(_ object: Object, stack: [UInt64] = [0x1000_1000]) {
+    time += 8
+    trace.event(.retain, object.address, stack: trace.stack(stack), time: time)
   }
 
   /// Stores a reference in field `index` of `from`, at offset 16 + 8 · index; of a malloc'd block pass a negative index for the words before.

@@ -59,9 +59,11 @@ public struct TraceBuilder {
     append(event)
   }
 
-  /// Appends a mark, with the texts that `marks` has numbered for it.
-  public mutating func mark(_ mark: TraceMark, thread: UInt32 = 1) {
-    append(TraceEvent(operation: .mark, size: UInt64(marks.append(mark)), time: mark.time, thread: thread))
+  /// Appends a mark, with the texts that `marks` has numbered for it. `task`: that of the thread's event before it unless it is given.
+  public mutating func mark(_ mark: TraceMark, thread: UInt32 = 1, task: UInt64? = nil) {
+    var event = TraceEvent(operation: .mark, size: UInt64(marks.append(mark)), time: mark.time, thread: thread)
+    event.task = task ?? events[thread]?.last?.task ?? 0
+    append(event)
   }
 
   /// The trace. Every thread's events carry their times, rounded down to 8 ticks.
@@ -76,8 +78,15 @@ public struct TraceBuilder {
         let firstTime = part[part.startIndex].time & ~7
         encoder.begin(firstTime: firstTime)
         encoder.makeTimesExact()
+        var task: UInt64 = 0
         for event in part {
-          if event.operation == .mark { encoder.append(marks.marks[Int(event.size)], of: marks) } else { encoder.append(event) }
+          if event.operation == .mark {
+            if event.task != task { encoder.change(task: event.task) }
+            encoder.append(marks.marks[Int(event.size)], of: marks)
+          } else {
+            encoder.append(event)
+          }
+          task = event.task
         }
         try writer.append(encoder, thread: thread, firstTime: firstTime, compression: compression)
         start = part.endIndex

@@ -132,13 +132,15 @@ public struct DurationCounts: Hashable, Sendable, BitwiseCopyable {
   /// 32 counts of 16 bits, four a word. When one is full, all are halved: shares are what is asked for.
   private typealias Buckets = (UInt64, UInt64, UInt64, UInt64, UInt64, UInt64, UInt64, UInt64)
   private var buckets: Buckets = (0, 0, 0, 0, 0, 0, 0, 0)
+  /// Of a sum: how often its counts were halved to have room. What a single site loses by that is its own early lifetimes, and does not count.
+  private var halvings: UInt8 = 0
   static let bucketCount = 32
   /// The first bucket ends at 2^10 ticks, some hundred nanoseconds.
   private static let firstBits = 10
 
   public init() {}
 
-  public static func == (a: Self, b: Self) -> Bool { a.all == b.all }
+  public static func == (a: Self, b: Self) -> Bool { a.halvings == b.halvings && a.all == b.all }
   public func hash(into hasher: inout Hasher) { hasher.combine(all) }
 
   private var all: [UInt16] { withUnsafeBytes(of: buckets) { Array($0.bindMemory(to: UInt16.self)) } }
@@ -146,20 +148,31 @@ public struct DurationCounts: Hashable, Sendable, BitwiseCopyable {
   @inline(__always)
   public mutating func add(_ ticks: UInt64) {
     let bits = 64 &- ticks.leadingZeroBitCount
-    add(1, to: min(max(bits &- Self.firstBits, 0), Self.bucketCount &- 1))
+    count(min(max(bits &- Self.firstBits, 0), Self.bucketCount &- 1))
   }
 
   @inline(__always)
-  private mutating func add(_ count: UInt16, to bucket: Int) {
+  private mutating func count(_ bucket: Int) {
     withUnsafeMutableBytes(of: &buckets) { bytes in
       let start = bytes.baseAddress!.assumingMemoryBound(to: UInt16.self)
-      if start[bucket] > .max &- count { for index in 0..<Self.bucketCount { start[index] /= 2 } }
-      start[bucket] = start[bucket].addingReportingOverflow(count).overflow ? .max : start[bucket] &+ count
+      if start[bucket] == .max { for index in 0..<Self.bucketCount { start[index] /= 2 } }
+      start[bucket] &+= 1
     }
   }
 
+  /// A sum of many weighs as many, whichever comes first.
   public static func += (a: inout Self, b: Self) {
-    for (bucket, count) in b.all.enumerated() where count > 0 { a.add(count, to: bucket) }
+    var halvings = max(a.halvings, b.halvings)
+    var sums = zip(a.all, b.all).map { UInt32($0) >> UInt32(halvings - a.halvings) + UInt32($1) >> UInt32(halvings - b.halvings) }
+    if sums.contains(where: { $0 > UInt16.max }) {
+      for index in sums.indices { sums[index] /= 2 }
+      halvings += 1
+    }
+    a.halvings = halvings
+    withUnsafeMutableBytes(of: &a.buckets) { bytes in
+      let start = bytes.baseAddress!.assumingMemoryBound(to: UInt16.self)
+      for (index, sum) in sums.enumerated() { start[index] = UInt16(sum) }
+    }
   }
 
   /// An upper bound in ticks, to a factor of two, of the shortest lifetime that `share` of the blocks did not exceed; nil without any, and
@@ -233,7 +246,8 @@ struct SiteLifetimes: ReplayObserver {
     let deaths = row.pointee.lifetime.deaths
     if deaths > SiteLifetime.fullCount, deaths & 15 != 0 { return }
     row.pointee.lifetime.sampledDeaths &+= 1
-    row.pointee.lifetime.durations.add(event.time &- block.birthTime)
+    // Clocks of two processors disagree a little.
+    row.pointee.lifetime.durations.add(event.time > block.birthTime ? event.time &- block.birthTime : 0)
     let shared = activations.sharedDepth(block.strand, since: block.ordinal)
     let depth = Int(row.pointee.depth)
     row.pointee.lifetime.departures.add(UInt32(truncatingIfNeeded: max(0, depth &- shared)))

@@ -67,7 +67,7 @@ public struct Finding: Hashable, Sendable {
     /// Seconds.
     public var youngest: Double?
     public var oldest: Double?
-    /// Objects that were there to stay after each eighth of the time from the first to the snapshot.
+    /// Objects that were there to stay after each quarter of the time from the first to the snapshot.
     public var growth: [Int]
   }
 

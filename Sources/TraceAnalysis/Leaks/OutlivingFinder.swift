@@ -151,6 +151,8 @@ struct OutlivingFinder {
     var isStated = false
     /// Survivors that it needs to be held in the same way.
     var least: Int
+    /// All of the type that the same innermost frame made, whoever called: those that are held likewise belong to it.
+    var kin: Family?
   }
 
   private func suspicion(_ family: Family) -> Suspicion? {
@@ -283,8 +285,17 @@ struct OutlivingFinder {
         for node in suspicion.family.survivors { taken.insert(node) }
       }
     }
+    guard !suspicions.isEmpty else { return [] }
+    let kin = Dictionary(
+      families(depth: 1) { taken.contains($0) }.compactMap { family in family.survivors.first.map { (key(of: site(of: $0), depth: 1), family) } },
+      uniquingKeysWith: { first, _ in first })
+    for index in suspicions.indices where isProgramObject(suspicions[index].family.survivors[0]) {
+      suspicions[index].kin = kin[key(of: site(of: suspicions[index].family.survivors[0]), depth: 1)]
+    }
     return groups(suspicions, registration)
   }
+
+  private func site(of node: NodeID) -> AllocationSite { sites[Int(block(node).site.rawValue)] }
 
   /// Groups of objects that the program itself says should be gone: those of them that hang from others of them are left out.
   func groups(of nodes: [NodeID], registration: RegistrationSearch) -> [OutlivingGroup] {
@@ -330,7 +341,26 @@ struct OutlivingFinder {
       return !groups.contains { other in
         isProgramObject(other.sample) && other.survivors.contains { isDominated($0, by: { members.contains($0) }, ownership.dominators) }
       }
-    }.sorted { ($0.retainedBytes, $0.survivors.count) > ($1.retainedBytes, $1.survivors.count) }
+    }.map { straightened($0, among: groups, registration) }
+      .sorted { ($0.retainedBytes, $0.survivors.count) > ($1.retainedBytes, $1.survivors.count) }
+  }
+
+  /// The same with a path that does not lead through other groups' objects, if there is one: what holds two causes is shown for each by itself.
+  private func straightened(_ group: OutlivingGroup, among groups: [OutlivingGroup], _ registration: RegistrationSearch) -> OutlivingGroup {
+    guard groups.count <= 16 else { return group }
+    let others = groups.filter { $0.sample != group.sample }.flatMap(\.survivors)
+    guard group.path.contains(where: { step in others.contains(step.node) }) else { return group }
+    let subset = graph.graph.allNodes
+    for node in others { subset.remove(node) }
+    let paths = ownership.paths(within: subset)
+    let members = Set(group.survivors)
+    guard paths.reaches(group.sample),
+      let holding = holding(group.sample, members, pathCounts(group.survivors.filter { paths.reaches($0) }, paths), paths, registration),
+      holding.isRegistered || isKnownHolder(holding.steps, holding.suspect)
+    else { return group }
+    var group = group
+    (group.path, group.suspect) = (holding.steps, holding.suspect)
+    return group
   }
 
   private func isDominated(_ node: NodeID, by isHolder: (NodeID) -> Bool, _ dominators: DominatorTree) -> Bool {
@@ -363,8 +393,9 @@ struct OutlivingFinder {
   /// The survivors of a family by what holds them.
   private func held(_ suspicion: Suspicion, paths: RetainPaths, registration: RegistrationSearch) -> [OutlivingGroup] {
     let survivors = suspicion.family.survivors.filter { paths.reaches($0) }
-    let members = Set(survivors)
-    let counts = pathCounts(survivors, paths)
+    let kin = (suspicion.kin?.survivors ?? []).filter { paths.reaches($0) }
+    let members = Set(survivors).union(kin)
+    let counts = pathCounts(survivors + kin, paths)
     var order: [HolderKey] = []
     var groups: [HolderKey: [NodeID]] = [:]
     for (index, node) in survivors.enumerated() {
@@ -378,6 +409,10 @@ struct OutlivingFinder {
       if groups[key] == nil { order.append(key) }
       groups[key, default: []].append(node)
     }
+    for node in kin.prefix(Self.detailLimit) {
+      if let holding = holding(node, members, counts, paths, registration), groups[holding.key] != nil { groups[holding.key]!.append(node) }
+    }
+    for key in order { groups[key]!.sort { ordinal($0) < ordinal($1) } }
     // A few that a left-over word seems to hold besides are like the others.
     if let main = order.max(by: { groups[$0]!.count < groups[$1]!.count }), groups[main]!.count >= suspicion.least {
       for key in order where key != main && groups[key]!.count < suspicion.least && groups[key]!.count * 4 <= groups[main]!.count {
@@ -397,7 +432,8 @@ struct OutlivingFinder {
       if suspicion.verdict == .accumulating, !holding.isRegistered, !isContainerOlder(steps, place, than: nodes) { return nil }
       return OutlivingGroup(
         verdict: holding.isRegistered ? .outlived : suspicion.verdict, survivors: nodes, sample: sample, path: steps, suspect: place,
-        lifetime: suspicion.family.lifetime, homeDistance: suspicion.homeDistance, retainedBytes: 0, retainedBlocks: 0)
+        lifetime: Double(nodes.count) > Double(suspicion.family.lifetime.births) ? suspicion.kin?.lifetime ?? suspicion.family.lifetime : suspicion.family.lifetime,
+        homeDistance: suspicion.homeDistance, retainedBytes: 0, retainedBlocks: 0)
     }
   }
 
@@ -416,7 +452,11 @@ struct OutlivingFinder {
       return Holding(key: .registration(kind), steps: steps, suspect: index, isRegistered: true)
     }
     let holder = steps[place].node
-    let kind = graph.isRoot(holder) ? UInt64(1) << 40 | LeakAnalysis.rootKey(graph.root(holder).kind) : UInt64(graph.nodeTypes[Int(holder)])
+    // What holds many is told apart by itself, what holds one or two by its type.
+    let kind =
+      graph.isRoot(holder)
+      ? UInt64(1) << 40 | LeakAnalysis.rootKey(graph.root(holder).kind)
+      : (counts[holder] ?? 0) >= 3 && !isChain ? UInt64(2) << 40 | UInt64(holder) : UInt64(graph.nodeTypes[Int(holder)])
     let label = graph.graph.label(of: edge)
     return Holding(
       key: .reference(holder: kind, label: label < 1 << 31 ? label : 1 << 31, isChain: isChain), steps: steps, suspect: place, isRegistered: false)
@@ -486,9 +526,14 @@ final class OwnershipTrees {
   init(_ graph: ObjectGraph) { self.graph = graph }
 
   /// The cheapest paths from the roots.
-  private(set) lazy var paths = RetainPaths(
-    graph.graph, roots: graph.rootNodes, rootCosts: graph.rootNodes.map { LeakAnalysis.rootCost(graph.root($0).kind) }, kinds: ObjectGraph.owning,
-    costs: LeakFinder.costs)
+  private(set) lazy var paths = paths(within: nil)
+
+  func paths(within subset: NodeSet?) -> RetainPaths {
+    RetainPaths(
+      graph.graph, roots: graph.rootNodes, rootCosts: graph.rootNodes.map { LeakAnalysis.rootCost(graph.root($0).kind) }, kinds: ObjectGraph.owning,
+      costs: LeakFinder.costs, within: subset)
+  }
+
   private(set) lazy var dominators = DominatorTree(graph.graph, roots: graph.rootNodes, kinds: ObjectGraph.owning)
   private(set) lazy var retainedSizes: NodeTable<UInt64> = {
     var sizes = [UInt64](repeating: 0, count: graph.graph.nodeCount)

@@ -24,6 +24,8 @@ final class ActivationTracker {
     var isEnded: Bool
     /// The block the task lives in; 0 if it is not known.
     var block: UInt64
+    /// Index of the thread that ran it last; `.max` before any did.
+    var thread: UInt32
   }
 
   private struct ThreadRow: BitwiseCopyable {
@@ -32,12 +34,14 @@ final class ActivationTracker {
     var own: UInt32 = .max
     /// The chunk and the offset of the last event that was taken in.
     var lastEvent: UInt64 = .max
+    /// What the next stack keeps of the thread's last one says nothing of its strand: that has no stack from this thread, or one from another since.
+    var isUntied = true
   }
 
   private let stacks: StackTree
   /// Events of the process before the latest that was taken in.
   private(set) var ordinal: UInt64 = 0
-  private let strands = RowTable(blank: Strand(task: 0, frames: nil, count: 0, capacity: 0, isEnded: false, block: 0))
+  private let strands = RowTable(blank: Strand(task: 0, frames: nil, count: 0, capacity: 0, isEnded: false, block: 0, thread: .max))
   private let threads = RowTable(blank: ThreadRow())
   private var strandsByTask: [UInt64: UInt32] = [:]
   private var strandsByBlock: [UInt64: UInt32] = [:]
@@ -61,7 +65,7 @@ final class ActivationTracker {
     if row.pointee.lastEvent == place { return StrandID(row.pointee.strand) }
     row.pointee.lastEvent = place
     self.ordinal = ordinal
-    if event.isStackNew || row.pointee.strand == .max {
+    if event.isStackNew || row.pointee.isUntied {
       changeStrand(event, thread: thread, ordinal: ordinal, findTask: findTask)
       return StrandID(threads[thread].pointee.strand)
     }
@@ -109,21 +113,47 @@ final class ActivationTracker {
     } else if let known = strandsByTask[event.task] {
       number = known
     } else {
-      number = addStrand(task: event.task)
-      strandsByTask[event.task] = number
-      if let block = findTask(event.task) {
-        strands[Int(number)].pointee.block = block
-        strandsByBlock[block] = number
+      let block = findTask(event.task)
+      let last = threads[thread].pointee.strand
+      if block == nil, last != .max, strands[Int(last)].pointee.isEnded, strands[Int(last)].pointee.task == event.task {
+        // What is done in a task's name after its end.
+        number = last
+      } else {
+        number = addStrand(task: event.task)
+        strandsByTask[event.task] = number
+        if let block {
+          strands[Int(number)].pointee.block = block
+          strandsByBlock[block] = number
+        }
       }
     }
     threads[thread].pointee.strand = number
-    if event.stack != .unknown { reconcile(event, strands[Int(number)], ordinal: ordinal) }
+    let strand = strands[Int(number)]
+    if strand.pointee.thread != UInt32(thread) {
+      // The thread that the task comes from has a stack that it may leave unseen.
+      if strand.pointee.thread != .max, threads[Int(strand.pointee.thread)].pointee.strand == number {
+        threads[Int(strand.pointee.thread)].pointee.isUntied = true
+      }
+      strand.pointee.thread = UInt32(thread)
+    }
+    let isKnown = event.stack != .unknown && !Self.hasNoStack(event) && !strand.pointee.isEnded
+    threads[thread].pointee.isUntied = !isKnown
+    if isKnown { reconcile(event, strand, ordinal: ordinal) }
+  }
+
+  /// Retains that are counted without stacks have an empty one, which says nothing.
+  private static func hasNoStack(_ event: TraceEvent) -> Bool {
+    guard event.stack == .empty else { return false }
+    switch event.operation.effect {
+    case .retain, .release: return true
+    default: return false
+    }
   }
 
   private func addStrand(task: UInt64) -> UInt32 {
     let number = strands.count
     strands.reach(number)
-    strands[number].pointee = Strand(task: task, frames: nil, count: 0, capacity: 0, isEnded: false, block: 0)
+    strands[number].pointee = Strand(task: task, frames: nil, count: 0, capacity: 0, isEnded: false, block: 0, thread: .max)
     return UInt32(number)
   }
 
@@ -157,6 +187,9 @@ final class ActivationTracker {
     strand.pointee.count = 0
     strand.pointee.capacity = 0
     strand.pointee.isEnded = true
+    // The next task may have the same place in memory, and so the same name.
+    let thread = strand.pointee.thread
+    if thread != .max, threads[Int(thread)].pointee.strand == number { threads[Int(thread)].pointee.isUntied = true }
   }
 
   /// The stacks of all strands as they are now. `numbers`: indices of threads by their numbers. Linear in their depths.

@@ -1,0 +1,194 @@
+// Objects that something holds and that should have been gone, in small heaps made by hand.
+
+import Testing
+import TraceTestSupport
+
+@testable import TraceAnalysis
+
+@Suite struct OutlivingTests {
+  @Test(arguments: [true, false])
+  func fewThatStayInACollectionWhileTheirSiblingsEndHaveOutlivedTheirScope(isCalledBack: Bool) throws {
+    let server = RequestServer(isCalledBack: isCalledBack)
+    server.requests(100) { $0 % 20 == 10 }
+    let finding = try server.finding()
+    #expect(finding.verdict == .outlived && finding.instances == 5 && !finding.isLibrary)
+    #expect(finding.retainedBytes.rawValue == 5 * 48 && finding.retainedBlocks == 5)
+    #expect(finding.path.map(\.kind) == [.malloc, .object])
+    let outliving = try #require(finding.outliving)
+    #expect(outliving.births == 100 && outliving.deaths == 95)
+    #expect(outliving.registration == nil && outliving.statement == nil && outliving.origin.kind == .global)
+    // The store is what leads to many; the reference that leaves it is each one's own.
+    #expect(outliving.suspect == 1)
+    #expect(outliving.scope?.function == "Server.handle(_:)" && outliving.scopeShare == 100)
+    #expect(try #require(outliving.youngest) < #require(outliving.oldest))
+    #expect(try #require(outliving.siblingLifetime) < 3e-6)
+    #expect(!finding.advice.isEmpty && !finding.fingerprint.isEmpty)
+  }
+
+  @Test func theFieldThatLeadsToManyIsTheSuspect() throws {
+    let server = RequestServer()
+    let registry = server.heap.object("App.Registry", stack: [0x1000_1010])
+    let sessions = server.heap.malloc(4096, stack: [0x1000_1010])
+    server.heap.global(registry)
+    server.heap.set(registry, 0, sessions)
+    for index in 0..<60 {
+      let session = server.request(keep: index % 12 == 6)
+      if index % 12 == 6 { server.put(session, in: sessions) }
+    }
+    let finding = try server.finding()
+    #expect(finding.verdict == .outlived && finding.instances == 5)
+    #expect(finding.path.map(\.type).first == "Registry" && finding.path.first?.reference?.name == "sessions")
+    #expect(finding.outliving?.suspect == 2 && finding.outliving?.holder.contains("sessions") == true)
+  }
+
+  @Test func whatHangsFromSurvivorsIsCountedInThemAndNoFindingOfItsOwn() throws {
+    let server = RequestServer()
+    server.heap.type("App.Body", fields: [])
+    for index in 0..<100 {
+      server.heap.visit(server.outer)
+      server.heap.time += 10_000
+      let session = server.heap.object("App.Session", stack: server.inner)
+      let body = server.heap.object("App.Body", size: 1000, stack: server.inner)
+      server.heap.set(session, 1, body)
+      if index % 20 == 10 {
+        server.put(session)
+      } else {
+        server.heap.free(body, stack: server.inner)
+        server.heap.free(session, stack: server.inner)
+      }
+    }
+    server.heap.visit(server.outer)
+    let finding = try server.finding()
+    #expect(finding.instances == 5 && finding.retainedBlocks == 10 && finding.retainedBytes.rawValue == 5 * 1048)
+    #expect(try server.findings(of: "App.Body").isEmpty)
+  }
+
+  @Test func survivorsInTwoKindsOfCollectionAreTwoFindings() throws {
+    let server = RequestServer()
+    server.heap.type("App.Log", fields: [HeapBuilder.field("entries", 0)])
+    server.heap.type("Swift._ContiguousArrayStorage<App.Session>", fields: nil)
+    let log = server.heap.object("App.Log", stack: [0x1000_1010])
+    let entries = server.heap.object("Swift._ContiguousArrayStorage<App.Session>", size: 4096, stack: [0x1000_1010])
+    server.heap.global(log)
+    server.heap.set(log, 0, entries)
+    for index in 0..<200 {
+      let session = server.request(keep: index % 20 == 10)
+      if index % 20 == 10 { server.put(session, in: index < 120 ? entries : server.store) }
+    }
+    let findings = try server.findings()
+    #expect(findings.count == 2 && findings.allSatisfy { $0.verdict == .outlived })
+    #expect(Set(findings.map(\.instances)) == [6, 4])
+    #expect(Set(findings.map(\.fingerprint)).count == 2)
+  }
+
+  @Test(arguments: [true, false])
+  func whatNeverEndsAndGoesOnBeingMadeAccumulates(isCalledBack: Bool) throws {
+    let server = RequestServer(isCalledBack: isCalledBack)
+    server.requests(300) { _ in true }
+    let finding = try server.finding()
+    #expect(finding.verdict == .accumulating && finding.instances == 300)
+    let outliving = try #require(finding.outliving)
+    #expect(outliving.births == 300 && outliving.deaths == 0 && outliving.scope == nil && outliving.siblingLifetime == nil)
+    #expect(outliving.growth.count == 4 && outliving.growth.last == 300 && outliving.growth == outliving.growth.sorted())
+    #expect(finding.retainedBlocks == 300)
+  }
+
+  @Test func whatALoopCollectsAndUsesAfterwardsDoesNotAccumulate() throws {
+    let server = RequestServer(isCalledBack: false)
+    let sessions = server.requests(300) { _ in true }
+    for session in sessions { server.heap.retain(session) }
+    #expect(try server.findings().isEmpty)
+  }
+
+  @Test func whatIsMadeOnManyThreadsAccumulatesWithoutACallback() throws {
+    let server = RequestServer(isCalledBack: false)
+    for index in 0..<12 { server.put(server.request(keep: true, thread: UInt32(index % 6 + 1))) }
+    let finding = try server.finding()
+    #expect(finding.verdict == .accumulating && finding.instances == 12)
+    let one = RequestServer(isCalledBack: false)
+    one.requests(12) { _ in true }
+    #expect(try one.findings().isEmpty)
+  }
+
+  @Test func oneThatItsYoungerSiblingHoldsIsTold() throws {
+    let server = RequestServer()
+    var kept: [HeapBuilder.Object] = []
+    for index in 0..<40 {
+      let session = server.request(keep: index == 10 || index == 11)
+      if index == 10 || index == 11 { kept.append(session) }
+    }
+    server.heap.set(kept[1], 0, kept[0])
+    server.heap.global(kept[1])
+    let finding = try server.finding()
+    #expect(finding.verdict == .outlived && finding.instances == 1)
+    #expect(finding.path.map(\.type) == ["Session", "Session"] && finding.path.first?.reference?.name == "next")
+    #expect(finding.path.last?.address.rawValue == kept[0].address)
+  }
+
+  // MARK: Registrations
+
+  /// `count` sessions, each held by a node of its own that `register` makes.
+  private func registered(_ count: Int, of server: RequestServer, _ register: (HeapBuilder.Object) -> HeapBuilder.Object) {
+    for _ in 0..<count {
+      server.heap.visit(server.outer)
+      server.heap.time += 10_000
+      let session = server.heap.object("App.Session", stack: server.inner)
+      server.put(register(session))
+      server.heap.visit(server.outer)
+    }
+  }
+
+  @Test(arguments: [
+    ("Foundation.Timer", .timer), ("Foundation.NSNotificationReceiver", .observer), ("Dispatch.DispatchSourceTimer", .dispatchSource),
+    ("Dispatch.DispatchWorkItem", .dispatchWork), ("NIOCore.RepeatedTask", .eventLoop), ("FoundationNetworking.URLSession", .urlSession),
+  ] as [(String, Finding.Registration)])
+  func objectsThatARegistrationKeepsAreToldWithIt(type: String, kind: Finding.Registration) throws {
+    let server = RequestServer()
+    server.heap.type(type, fields: [HeapBuilder.field("target", 0)])
+    registered(4, of: server) { session in
+      let node = server.heap.object(type, stack: server.inner)
+      server.heap.set(node, 0, session)
+      return node
+    }
+    let finding = try server.finding()
+    #expect(finding.verdict == .outlived && finding.instances == 4 && finding.outliving?.registration == kind)
+    #expect(finding.path.last?.type == "Session" && finding.path[finding.outliving!.suspect - 1].qualifiedType == type)
+  }
+
+  @Test func objectsThatATaskKeepsAreToldWithIt() throws {
+    let server = RequestServer()
+    registered(4, of: server) { session in
+      let task = server.heap.malloc(512, stack: server.inner)
+      server.heap.words[task.address] = HeapBuilder.taskMetadata
+      server.heap.words[task.address + 0x100] = session.address
+      return task
+    }
+    let finding = try server.finding()
+    #expect(finding.verdict == .outlived && finding.instances == 4 && finding.outliving?.registration == .task)
+    #expect(finding.path.map(\.kind) == [.malloc, .task, .object])
+    // The tasks are told of by what they keep.
+    #expect(try server.heap.findings(RequestServer.functions).count == 1)
+  }
+
+  @Test func twoRegistrationsAreTooFew() throws {
+    let server = RequestServer()
+    server.heap.type("Foundation.Timer", fields: [HeapBuilder.field("target", 0)])
+    registered(2, of: server) { session in
+      let timer = server.heap.object("Foundation.Timer", stack: server.inner)
+      server.heap.set(timer, 0, session)
+      return timer
+    }
+    #expect(try server.heap.findings(RequestServer.functions).isEmpty)
+  }
+
+  @Test func fewInAnOrdinaryObjectEachAreNotRegistered() throws {
+    let server = RequestServer()
+    server.heap.type("App.Slot", fields: [HeapBuilder.field("target", 0)])
+    registered(4, of: server) { session in
+      let slot = server.heap.object("App.Slot", stack: server.inner)
+      server.heap.set(slot, 0, session)
+      return slot
+    }
+    #expect(try server.heap.findings(RequestServer.functions).isEmpty)
+  }
+}

@@ -1,0 +1,75 @@
+// A server to make heaps with, for tests of what outlives its scope.
+
+import Testing
+import TraceTestSupport
+
+@testable import TraceAnalysis
+
+/// A program that handles one request after the other, each in a call of its own.
+final class RequestServer {
+  let heap = HeapBuilder()
+  /// Memory of a collection, which a global holds.
+  let store: HeapBuilder.Object
+  private var used: [UInt64: UInt64] = [:]
+
+  static let callout: UInt64 = 0x1000_1100
+  static let serve: UInt64 = 0x1000_1200
+  static let handle: UInt64 = 0x1000_1300
+  static let functions: [UInt64: String] = [
+    0x1000_1010: "main()", callout: "system _dispatch_client_callout", serve: "Server.serve()", handle: "Server.handle(_:)",
+    0x1000_1400: "Server.prepare()",
+  ]
+
+  /// From the outermost frame to the function that serves: a queue calls it, or a loop in it.
+  let outer: [UInt64]
+  var inner: [UInt64] { outer + [Self.handle] }
+
+  init(isCalledBack: Bool = true) {
+    outer = (isCalledBack ? [Self.callout] : [0x1000_1010]) + [Self.serve]
+    heap.type("App.Session", fields: [HeapBuilder.field("next", 0), HeapBuilder.field("body", 1)])
+    heap.type("App.Registry", fields: [HeapBuilder.field("sessions", 0)])
+    store = heap.malloc(1 << 15, stack: [0x1000_1010])
+    heap.global(store)
+  }
+
+  /// Stores a reference in the next free word of a block.
+  func put(_ object: HeapBuilder.Object, in block: HeapBuilder.Object? = nil) {
+    let block = block ?? store
+    heap.words[block.address + 16 + 8 * used[block.address, default: 0]] = object.address
+    used[block.address, default: 0] += 1
+  }
+
+  /// A request that makes a session and ends it unless `keep` says that something else has it.
+  @discardableResult
+  func request(keep: Bool, thread: UInt32 = 1) -> HeapBuilder.Object {
+    heap.visit(outer, thread: thread)
+    heap.time += 10_000
+    let session = heap.object("App.Session", stack: inner, thread: thread)
+    heap.visit(inner, thread: thread)
+    if !keep { heap.free(session, stack: inner, thread: thread) }
+    heap.visit(outer, thread: thread)
+    return session
+  }
+
+  /// `count` requests, of which those that `keep` chooses leave their session in the store.
+  @discardableResult
+  func requests(_ count: Int, keep: (Int) -> Bool = { _ in false }) -> [HeapBuilder.Object] {
+    (0..<count).compactMap { index in
+      let session = request(keep: keep(index))
+      if !keep(index) { return nil }
+      put(session)
+      return session
+    }
+  }
+
+  /// Without what is said of other types.
+  func findings(of type: String = "App.Session") throws -> [Finding] {
+    try heap.findings(Self.functions).filter { $0.path.last?.qualifiedType == type }
+  }
+
+  func finding(of type: String = "App.Session") throws -> Finding {
+    let findings = try findings(of: type)
+    #expect(findings.count == 1)
+    return try #require(findings.first)
+  }
+}

@@ -1,0 +1,335 @@
+// Since when control has been in which activations: by an oracle, and case by case.
+
+import Testing
+import TraceTestSupport
+
+@testable import TraceAnalysis
+
+/// Whole stacks as arrays, each frame with the number of the event that put it there last. What two stacks of a strand have in common from the
+/// outermost frame on has stayed: the trace shows no more.
+private struct NaiveActivations {
+  struct Strand: Hashable {
+    var thread: UInt32
+    var task: UInt64
+  }
+
+  var stacks: [Strand: [(key: UInt64, began: UInt64)]] = [:]
+
+  mutating func take(_ strand: Strand, _ keys: [UInt64], ordinal: UInt64) {
+    let old = stacks[strand] ?? []
+    var kept = 0
+    while kept < min(old.count, keys.count), old[kept].key == keys[kept] { kept += 1 }
+    stacks[strand] = old[..<kept] + keys[kept...].map { ($0, ordinal) }
+  }
+
+  func sharedDepth(_ strand: Strand, since ordinal: UInt64) -> Int { (stacks[strand] ?? []).prefix { $0.began <= ordinal }.count }
+}
+
+/// A random program: threads that run tasks now and then, which go from thread to thread and end.
+private struct RandomCalls {
+  var threads: UInt32 = 1
+  var tasks = false
+  var events = 600
+  /// A task's first event on another thread is an allocation, whose stack every reader looks up.
+  var movesByAllocation = false
+  var retainsHaveStacks = true
+
+  enum Step {
+    case event(TraceEvent)
+    case end(task: UInt64)
+  }
+
+  func build(_ random: inout SeededRandom) -> (builder: TraceBuilder, steps: [Step]) {
+    var builder = TraceBuilder()
+    builder.eventsPerChunk = [Int.max, 7, 40][Int(random.next() % 3)]
+    if !retainsHaveStacks { builder.header.referenceCounting = .countsOnly }
+    var stacks: [NaiveActivations.Strand: [UInt64]] = [:]
+    var current: [UInt32: UInt64] = [:]
+    var lastThread: [UInt64: UInt32] = [:]
+    var live: [UInt64] = []
+    var nextTask: UInt64 = 0x10_0000
+    var steps: [Step] = []
+    var time: UInt64 = 800
+    while steps.count < events {
+      let thread = UInt32.random(in: 1...threads, using: &random)
+      if tasks, random.oneIn(6) {
+        switch random.next() % 4 {
+        case 0:
+          current[thread] = 0
+        case 1:
+          current[thread] = nextTask
+          live.append(nextTask)
+          nextTask += 0x1000
+        case 2 where !live.isEmpty:
+          // It moves to this thread; where it was, nothing need happen before it comes back.
+          current[thread] = live.randomElement(using: &random)!
+        case 3 where live.count > 2:
+          let ended = live.remove(at: Int.random(in: live.indices, using: &random))
+          for (thread, task) in current where task == ended { current[thread] = 0 }
+          steps.append(.end(task: ended))
+        default: break
+        }
+      }
+      let task = current[thread, default: 0]
+      let strand = NaiveActivations.Strand(thread: task == 0 ? thread : 0, task: task)
+      var keys = stacks[strand] ?? []
+      keys.removeLast(min(keys.count, Int(random.next() % 4)))
+      for _ in 0..<random.next() % 4 { keys.append(0x1000 + random.next() % 3) }
+      // An empty stack of a retain says nothing: it may not have been recorded.
+      if keys.isEmpty { keys = [0x1000 + random.next() % 3] }
+      var operation: TraceAnalysis.Operation = random.oneIn(2) ? .malloc : random.oneIn(2) ? .retain : .free
+      if movesByAllocation, task != 0, lastThread[task] != thread { operation = .malloc }
+      lastThread[task] = thread
+      if retainsHaveStacks || operation != .retain { stacks[strand] = keys }
+      time += 8
+      var event = TraceEvent(
+        operation: operation, address: time * 16, size: operation == .malloc ? 16 : 0, stack: builder.stack(keys), time: time, thread: thread)
+      event.task = task
+      builder.append(event)
+      steps.append(.event(event))
+    }
+    return (builder, steps)
+  }
+}
+
+/// Feeds a tracker and the oracle with the same events, and compares what they say of strands and moments.
+private struct Comparison: EventSink {
+  let builder: TraceBuilder
+  let steps: [RandomCalls.Step]
+  let tracker: ActivationTracker
+  /// Moments are those of allocations alone: readers that look up no other stacks know of those.
+  let allocationsAlone: Bool
+  var oracle = NaiveActivations()
+  var strands: [NaiveActivations.Strand: StrandID] = [:]
+  var moments: [NaiveActivations.Strand: [UInt64]] = [:]
+  var next = 0
+  var ordinal: UInt64 = 0
+  var random = SeededRandom(seed: 1)
+  var comparisons = 0
+  var differences: [String] = []
+
+  mutating func take(_ event: TraceEvent, mayWait: Bool) -> EventVerdict {
+    while case .end(let task) = steps[next] {
+      tracker.endTask(inBlock: task - 8)
+      let strand = NaiveActivations.Strand(thread: 0, task: task)
+      oracle.stacks[strand] = nil
+      next += 1
+    }
+    guard case .event(let original) = steps[next] else { return .taken }
+    next += 1
+    #expect(original.time == event.time && original.task == event.task)
+    let strand = NaiveActivations.Strand(thread: event.task == 0 ? event.thread : 0, task: event.task)
+    let hasStack = builder.header.referenceCounting == .withStacks || event.operation != .retain
+    if hasStack { oracle.take(strand, builder.stacks.keys(of: original.stack), ordinal: ordinal) }
+    let id = tracker.advance(event, thread: Int(event.thread), ordinal: ordinal) { $0 - 8 }
+    if let known = strands[strand], known != id { differences.append("strand of event \(ordinal)") }
+    strands[strand] = id
+    if !allocationsAlone || event.operation == .malloc { moments[strand, default: []].append(ordinal) }
+    for (strand, id) in strands {
+      for _ in 0..<2 {
+        guard let moment = moments[strand]?.randomElement(using: &random) else { continue }
+        comparisons += 1
+        let (found, expected) = (tracker.sharedDepth(id, since: moment), oracle.sharedDepth(strand, since: moment))
+        if found != expected { differences.append("event \(ordinal): \(found) frames of \(strand) since \(moment), not \(expected)") }
+      }
+    }
+    ordinal += 1
+    return .taken
+  }
+}
+
+@Suite struct ActivationOracleTests {
+  private func compare(_ calls: RandomCalls, seed: UInt64, stacks: StackSelection) throws {
+    var random = SeededRandom(seed: seed)
+    let (builder, steps) = calls.build(&random)
+    let reader = try builder.reader()
+    var comparison = Comparison(
+      builder: builder, steps: steps, tracker: ActivationTracker(stacks: reader.definitions.stacks), allocationsAlone: stacks == .allocations)
+    reader.replay(into: &comparison, stacks: stacks)
+    #expect(comparison.comparisons > 500)
+    #expect(comparison.differences.first == nil, "\(comparison.differences.count) of \(comparison.comparisons)")
+    // At the end, all at once.
+    let present = comparison.tracker.present(ordinal: comparison.ordinal, threads: [:])
+    for (strand, id) in comparison.strands {
+      for moment in comparison.moments[strand] ?? [] {
+        #expect(present.sharedDepth(id, since: moment) == comparison.oracle.sharedDepth(strand, since: moment))
+      }
+    }
+  }
+
+  @Test(arguments: 0..<30)
+  func aThreadsActivationsAreThoseOfAnOracle(seed: UInt64) throws {
+    try compare(RandomCalls(), seed: seed, stacks: .all)
+    try compare(RandomCalls(), seed: seed, stacks: .allocations)
+  }
+
+  @Test(arguments: 0..<30)
+  func manyThreadsActivationsAreThoseOfAnOracle(seed: UInt64) throws {
+    try compare(RandomCalls(threads: 5), seed: seed &+ 100, stacks: .all)
+    try compare(RandomCalls(threads: 5), seed: seed &+ 100, stacks: .allocations)
+  }
+
+  @Test(arguments: 0..<60)
+  func activationsOfTasksThatMoveAreThoseOfAnOracle(seed: UInt64) throws {
+    try compare(RandomCalls(threads: 3, tasks: true), seed: seed &+ 200, stacks: .all)
+    try compare(RandomCalls(threads: 3, tasks: true, movesByAllocation: true), seed: seed &+ 200, stacks: .allocations)
+  }
+
+  @Test(arguments: 0..<30)
+  func retainsWithoutStacksLeaveActivationsAlone(seed: UInt64) throws {
+    try compare(RandomCalls(threads: 3, tasks: seed % 2 == 0, retainsHaveStacks: false), seed: seed &+ 300, stacks: .all)
+  }
+}
+
+/// The activations of a replayed trace, and its live blocks.
+private struct Replayed {
+  let replayer: Replayer<SiteTotals>
+  let present: Activations
+
+  init(_ trace: TraceBuilder) throws {
+    replayer = Replayer.replay(try trace.reader(), SiteTotals())
+    present = replayer.activationsAtCheckpoint
+  }
+
+  func block(_ address: UInt64) throws -> LiveBlock { try #require(replayer.liveBlock(at: RuntimeAddress(address))) }
+  func sharedDepth(of address: UInt64) throws -> Int {
+    let block = try block(address)
+    return present.sharedDepth(block.strand, since: block.ordinal)
+  }
+}
+
+@Suite struct ActivationTests {
+  @Test func aCallThatReturnsEndsItsActivationAndThoseInIt() throws {
+    var trace = TraceBuilder()
+    trace.event(.malloc, 0x100, size: 16, stack: trace.stack([1, 2, 3]), time: 8)
+    trace.event(.malloc, 0x200, size: 16, stack: trace.stack([1, 2]), time: 16)
+    trace.event(.malloc, 0x300, size: 16, stack: trace.stack([1, 2, 3]), time: 24)
+    let replayed = try Replayed(trace)
+    #expect(try replayed.sharedDepth(of: 0x100) == 2)
+    #expect(try replayed.sharedDepth(of: 0x200) == 2)
+    #expect(try replayed.sharedDepth(of: 0x300) == 3)
+    let strand = try replayed.block(0x100).strand
+    #expect((0..<4).map { replayed.present.beginning(of: strand, frame: $0) } == [0, 0, 2, nil])
+    #expect(replayed.present.ordinal == 3)
+  }
+
+  @Test func aCallThatIsRepeatedWithoutAnEventOfItsCallerIsTakenForOne() throws {
+    var trace = TraceBuilder()
+    for n in 1...3 as ClosedRange<UInt64> { trace.event(.malloc, n * 0x100, size: 16, stack: trace.stack([1, 2, 3]), time: n * 8) }
+    #expect(try Replayed(trace).sharedDepth(of: 0x100) == 3)
+  }
+
+  @Test func anActivationOutlastsAChunk() throws {
+    var trace = TraceBuilder()
+    trace.eventsPerChunk = 1
+    trace.event(.malloc, 0x100, size: 16, stack: trace.stack([1, 2, 3]), time: 8)
+    trace.event(.malloc, 0x200, size: 16, stack: trace.stack([1, 2, 4]), time: 16)
+    #expect(try Replayed(trace).sharedDepth(of: 0x100) == 2)
+  }
+
+  @Test func aTaskThatComesBackToAThreadHasWhatItLeftElsewhereBehindIt() throws {
+    var trace = TraceBuilder()
+    trace.event(.malloc, 0x100, size: 16, stack: trace.stack([1, 2, 3]), time: 8, thread: 1, task: 0x7000)
+    trace.event(.malloc, 0x200, size: 16, stack: trace.stack([1, 4, 5]), time: 16, thread: 2, task: 0x7000)
+    // The first thread did nothing meanwhile: in its own row of stacks all three frames have stayed.
+    trace.event(.malloc, 0x300, size: 16, stack: trace.stack([1, 2, 3, 6]), time: 24, thread: 1, task: 0x7000)
+    let replayed = try Replayed(trace)
+    #expect(try replayed.sharedDepth(of: 0x100) == 1)
+    #expect(try replayed.sharedDepth(of: 0x200) == 1)
+    #expect(try Set([0x100, 0x200, 0x300].map { try replayed.block($0).strand }).count == 1)
+  }
+
+  @Test func aThreadsOwnStackWaitsWhileItRunsATask() throws {
+    var trace = TraceBuilder()
+    trace.event(.malloc, 0x100, size: 16, stack: trace.stack([1, 2]), time: 8)
+    trace.event(.malloc, 0x200, size: 16, stack: trace.stack([7, 8]), time: 16, task: 0x7000)
+    trace.event(.malloc, 0x300, size: 16, stack: trace.stack([1, 2, 3]), time: 24)
+    let replayed = try Replayed(trace)
+    #expect(try replayed.sharedDepth(of: 0x100) == 2)
+    #expect(try replayed.sharedDepth(of: 0x200) == 2)
+    #expect(replayed.present.leaving(thread: 1).sharedDepth(try replayed.block(0x100).strand, since: 0) == 0)
+    #expect(replayed.present.leaving(thread: 1).sharedDepth(try replayed.block(0x200).strand, since: 1) == 2)
+    #expect(replayed.present.leaving(thread: 2).sharedDepth(try replayed.block(0x100).strand, since: 0) == 2)
+  }
+
+  @Test func aTaskEndsWithTheBlockThatHoldsItsContext() throws {
+    var trace = TraceBuilder()
+    trace.event(.malloc, 0x7000, size: 0x200, stack: trace.stack([1]), time: 8)
+    trace.event(.malloc, 0x100, size: 16, stack: trace.stack([5, 6]), time: 16, thread: 2, task: 0x7060)
+    let before = try Replayed(trace)
+    #expect(try before.block(0x7000).hasTask)
+    #expect(try before.sharedDepth(of: 0x100) == 2)
+    trace.event(.free, 0x7000, time: 24)
+    #expect(try Replayed(trace).sharedDepth(of: 0x100) == 0)
+    // Another task in the same place, elsewhere.
+    trace.event(.malloc, 0x7000, size: 0x200, stack: trace.stack([1]), time: 32)
+    trace.event(.malloc, 0x200, size: 16, stack: trace.stack([5, 6]), time: 40, thread: 3, task: 0x7060)
+    let after = try Replayed(trace)
+    #expect(try after.sharedDepth(of: 0x100) == 0)
+    #expect(try after.sharedDepth(of: 0x200) == 2)
+    #expect(try after.block(0x100).strand != after.block(0x200).strand)
+    #expect(try after.block(0x7000).hasTask)
+  }
+
+  @Test func aTaskInThePlaceOfOneThatEndedIsAnotherThoughItsThreadDidNothingBetween() throws {
+    var trace = TraceBuilder()
+    trace.event(.malloc, 0x7000, size: 0x200, stack: trace.stack([1]), time: 8)
+    trace.event(.malloc, 0x100, size: 16, stack: trace.stack([5, 6]), time: 16, thread: 2, task: 0x7060)
+    trace.event(.free, 0x7000, time: 24)
+    trace.event(.malloc, 0x180, size: 16, stack: trace.stack([5, 6]), time: 32, thread: 2, task: 0x7060)
+    trace.event(.malloc, 0x7000, size: 0x200, stack: trace.stack([1]), time: 40)
+    trace.event(.malloc, 0x200, size: 16, stack: trace.stack([5, 6]), time: 48, thread: 2, task: 0x7060)
+    let replayed = try Replayed(trace)
+    #expect(try replayed.block(0x100).strand == replayed.block(0x180).strand)
+    #expect(try replayed.block(0x100).strand != replayed.block(0x200).strand)
+    #expect(try [0x100, 0x180, 0x200].map { try replayed.sharedDepth(of: $0) } == [0, 0, 2])
+    #expect(try replayed.block(0x7000).hasTask)
+    trace.event(.free, 0x7000, time: 56)
+    #expect(try Replayed(trace).sharedDepth(of: 0x200) == 0)
+  }
+
+  @Test func aContextBeyondItsBlockOrFarInsideIsNotTheBlocks() throws {
+    var trace = TraceBuilder()
+    trace.event(.malloc, 0x7000, size: 0x40, time: 8)
+    trace.event(.malloc, 0x8000, size: 0x4000, time: 16)
+    trace.event(.malloc, 0x100, size: 16, stack: trace.stack([5]), time: 24, thread: 2, task: 0x7040)
+    trace.event(.malloc, 0x200, size: 16, stack: trace.stack([5]), time: 32, thread: 2, task: 0xB000)
+    let replayed = try Replayed(trace)
+    #expect(try !replayed.block(0x7000).hasTask && !replayed.block(0x8000).hasTask)
+  }
+
+  @Test func aBlocksPointerIsGoodWhileOthersComeAndGo() throws {
+    var random = SeededRandom(seed: 12)
+    let table = BlockTable(minimumCapacity: 4)
+    var kept: [UInt64: UnsafeMutablePointer<LiveBlock>] = [:]
+    for n in 1...64 as ClosedRange<UInt64> {
+      table.insert(LiveBlock(address: n * 0x1000, size: n, birthTime: n, site: SiteID(0)))
+      kept[n * 0x1000] = table.find(n * 0x1000)
+    }
+    var others: [UInt64] = []
+    for step in 0..<200_000 as Range<UInt64> {
+      if others.count > 50_000 || !others.isEmpty && random.oneIn(3) {
+        #expect(table.remove(others.remove(at: others.count - 1)) != nil)
+      } else {
+        let address = 0x100_0000 + step * 16
+        table.insert(LiveBlock(address: address, size: step, birthTime: 0, site: SiteID(0)))
+        others.append(address)
+      }
+    }
+    #expect(table.count == others.count + 64)
+    for (address, pointer) in kept {
+      #expect(table.find(address) == pointer && pointer.pointee.address == address && pointer.pointee.size == address / 0x1000)
+    }
+  }
+
+  @Test func aPlaceThatWasGivenBackIsTheNextOneTaken() throws {
+    let table = BlockTable()
+    for n in 1...3 as ClosedRange<UInt64> { table.insert(LiveBlock(address: n * 16, size: n, birthTime: 0, site: SiteID(0))) }
+    let (first, second) = (table.find(16), table.find(32))
+    #expect(table.remove(16)?.size == 1 && table.remove(32)?.size == 2)
+    table.insert(LiveBlock(address: 64, size: 4, birthTime: 0, site: SiteID(0)))
+    table.insert(LiveBlock(address: 80, size: 5, birthTime: 0, site: SiteID(0)))
+    #expect(table.find(64) == second && table.find(80) == first)
+    #expect(table.find(16) == nil && table.find(48)?.pointee.size == 3 && table.count == 3)
+  }
+}
