@@ -53,7 +53,6 @@ enum Decimal {
     return result
   }
 
-  /// "1 block", "2 blocks".
   /// A stretch of time to two digits, in the unit that suits it.
   static func duration(_ seconds: Double) -> String {
     if seconds >= 7200 { return "\(fixed(seconds / 3600, places: 1)) h" }
@@ -69,6 +68,7 @@ enum Decimal {
     return a == b ? a : "\(a) to \(b)"
   }
 
+  /// "1 block", "2 blocks".
   static func counted(_ value: UInt64, _ noun: String) -> String { "\(grouped(value)) \(noun)\(value == 1 ? "" : "s")" }
 
   /// Bytes in B, KiB, MiB, GiB or TiB, with three significant digits.
