@@ -275,7 +275,7 @@ struct OutlivingFinder {
   /// All groups, those with the most retained bytes first. `registration` recognises timers, observers, tasks and the like. O(graph) once there is a suspicion; else linear in the blocks and sites.
   func groups(registration: RegistrationSearch) -> [OutlivingGroup] {
     var suspicions: [Suspicion] = []
-    var taken = NodeSet(bound: graph.graph.nodeCount)
+    let taken = NodeSet(bound: graph.graph.nodeCount)
     // A loop may have been unrolled, or one class be made in many places: what says nothing of a place may say something of all.
     for depth in [3, 2, 1] {
       for family in families(depth: depth, isTaken: { taken.contains($0) }) {

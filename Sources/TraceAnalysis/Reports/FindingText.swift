@@ -106,7 +106,7 @@ struct FindingText {
     }
     if let snapshot = outliving.snapshot { lines.line("Held so when the time was up (snapshot \(snapshot)):", indent: 2) }
     lines.row(PlainText.escaped(outliving.origin.name), indent: 2)
-    write(path: finding.path, to: &lines, suspect: outliving.suspect, level: 1)
+    write(path: finding.path, to: &lines, suspect: outliving.suspect)
   }
 
   /// The program's scopes and expectations, also those that nothing is wrong with.
@@ -213,28 +213,51 @@ struct FindingText {
   }
 
   /// An object a line, each further in than the one that holds it.
-  /// `suspect`: index of the object that the reference leads to which should be gone; it is marked. `level`: how far in the path begins.
-  func write(path: [Finding.Step], to lines: inout TextLines, limit: Int = 40, suspect: Int? = nil, level: Int = 0) {
+  func write(path: [Finding.Step], to lines: inout TextLines, limit: Int = 40) {
     guard path.count > limit else {
-      for index in path.indices { write(index, of: path, to: &lines, level: index + level, isSuspect: index == suspect) }
+      for index in path.indices { write(index, of: path, to: &lines, level: index) }
       return
     }
     let ends = limit / 2
-    for index in 0..<ends { write(index, of: path, to: &lines, level: index + level, isSuspect: index == suspect) }
-    lines.row("… \(path.count - 2 * ends) more objects", indent: 3 * (ends + level))
-    for index in path.count - ends..<path.count {
-      write(index, of: path, to: &lines, level: index - path.count + 2 * ends + level, isSuspect: index == suspect)
+    for index in 0..<ends { write(index, of: path, to: &lines, level: index) }
+    lines.row("… \(path.count - 2 * ends) more objects", indent: 3 * ends)
+    for index in path.count - ends..<path.count { write(index, of: path, to: &lines, level: index - path.count + 2 * ends) }
+  }
+
+  /// Below a root's name. `suspect`: index of the object that the reference leads to which should be gone; it is marked. Blocks of a library that lie
+  /// between, and of which nothing is known but that they hold each other, are counted.
+  private func write(path: [Finding.Step], to lines: inout TextLines, suspect: Int) {
+    var level = 1
+    var index = 0
+    while index < path.count {
+      var end = index
+      while end < path.count - 1, end != suspect, end + 1 != suspect, isNameless(end, of: path) { end += 1 }
+      if end - index >= 3 {
+        lines.row("└ … \(end - index) blocks of a library …", indent: min(3 * level, style.width / 2))
+        index = end
+      } else {
+        write(index, of: path, to: &lines, level: level, isSuspect: index == suspect)
+        index += 1
+      }
+      level += 1
     }
   }
 
-  private func write(_ index: Int, of path: [Finding.Step], to lines: inout TextLines, level: Int, isSuspect: Bool) {
+  private func isNameless(_ index: Int, of path: [Finding.Step]) -> Bool {
+    let step = path[index]
+    guard step.kind == .malloc || step.kind == .object && step.type.contains("NSCF") else { return false }
+    func isPlain(_ reference: Finding.Reference?) -> Bool { reference.map { $0.name.isEmpty && $0.strength == .conservative } ?? true }
+    return isPlain(step.reference) && (index == 0 || isPlain(path[index - 1].reference))
+  }
+
+  private func write(_ index: Int, of path: [Finding.Step], to lines: inout TextLines, level: Int, isSuspect: Bool = false) {
     let step = path[index]
     let place = step.kind == .closure ? Advice.position(step.function) : Advice.position(step.allocation)
     var made = ""
     if step.kind != .closure, let frame = step.allocation { made = "allocated in \(frame.function)" }
     let right = PlainText.escaped([made, place ?? ""].filter { !$0.isEmpty }.joined(separator: "  "))
     let name = PlainText.escaped(name(step))
-    if level == 0 {
+    guard level > 0 else {
       lines.spread(name, right, indent: 2)
       return
     }
