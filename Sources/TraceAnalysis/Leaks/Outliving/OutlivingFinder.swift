@@ -1,0 +1,160 @@
+// Which reachable objects should have been gone: what outlived its scope, and what accumulates. In numbers.
+
+/// Objects of one allocation site, or of several that allocate alike, that outlived their scope and are held in one way.
+struct OutlivingGroup {
+  var verdict: Verdict
+  /// The survivors, in order of birth.
+  var survivors: [NodeID]
+  /// The one that is shown.
+  var sample: NodeID
+  /// From the root's node to the sample; the first step is the root.
+  var path: [LeakGroup.Step]
+  /// Index in `path` of the object that holds what is each survivor's own: the edge that leaves it is the suspect.
+  var suspect: Int
+  var lifetime: SiteLifetime
+  /// Frames that control leaves before nearly all siblings have ended; nil if they do not end.
+  var homeDistance: UInt32?
+  /// What would go with them.
+  var retainedBytes: UInt64
+  var retainedBlocks: UInt64
+}
+
+/// Judges reachable objects by what became of their siblings.
+///
+/// Two things count. Where siblings end: a survivor that is several times as old as they get, when control has left the scope in which they end, has
+/// outlived it. And how their number grows: where nothing of a site ever ends, and it goes on being made for as long as the program works, it accumulates.
+/// What is made once, what is made at the start, and what levels off, is neither.
+struct OutlivingFinder {
+  let graph: ObjectGraph
+  let sites: [AllocationSite]
+  let activations: Activations
+  let stacks: StackTree
+  /// Nodes that no root reaches, which have verdicts of their own.
+  let unreachable: NodeSet
+  /// Paths from the roots, and what hangs from what.
+  let ownership: OwnershipTrees
+  /// Who made a block: is there a function of the program's in its stack, and does something but the program's main function call it?
+  let origin: (SiteID) -> AllocationOrigin
+
+  /// Where the calls begin that lead to an allocation.
+  struct AllocationOrigin {
+    var isProgram: Bool
+    /// A run loop, a queue, a task or a thread calls the program's outermost function, over and over.
+    var isCalledBack: Bool
+  }
+
+  /// So many proven survivors make a finding where siblings end.
+  static let leastOutlived = 3
+  /// And so many where each has a registration of its own.
+  static let leastRegistered = 3
+  static let leastCalledBack = 8
+  static let leastLooped = 24
+  /// Siblings that have to have ended for their lifetimes to say something.
+  static let leastEnded: UInt64 = 4
+  static let limit = 200
+
+  // MARK: Groups
+
+  /// Which step of a path is a registration of what comes after it, given the last step that leads to many survivors.
+  typealias RegistrationSearch = (_ steps: [LeakGroup.Step], _ shared: Int) -> (index: Int, kind: Finding.Registration)?
+
+  /// All groups, those with the most retained bytes first. `registration` recognises timers, observers, tasks and the like. O(graph) once there is a suspicion; else linear in the blocks and sites.
+  func groups(registration: RegistrationSearch) -> [OutlivingGroup] {
+    var suspicions: [Suspicion] = []
+    let taken = NodeSet(bound: graph.graph.nodeCount)
+    // A loop may have been unrolled, or one class be made in many places: what says nothing of a place may say something of all.
+    for depth in [3, 2, 1] {
+      for family in families(depth: depth, isTaken: { taken.contains($0) }) {
+        guard let first = family.survivors.first, depth == 3 || isProgramObject(first), let suspicion = suspicion(family) else { continue }
+        guard isTold(first) else { continue }
+        suspicions.append(suspicion)
+        for node in suspicion.family.survivors { taken.insert(node) }
+      }
+    }
+    guard !suspicions.isEmpty else { return [] }
+    let kin = Dictionary(
+      families(depth: 1) { taken.contains($0) }.compactMap { family in family.survivors.first.map { (key(of: site(of: $0), depth: 1), family) } },
+      uniquingKeysWith: { first, _ in first })
+    for index in suspicions.indices where isProgramObject(suspicions[index].family.survivors[0]) {
+      suspicions[index].kin = kin[key(of: site(of: suspicions[index].family.survivors[0]), depth: 1)]
+    }
+    return groups(suspicions, registration)
+  }
+
+  func site(of node: NodeID) -> AllocationSite { sites[Int(block(node).site.rawValue)] }
+
+  /// Groups of objects that the program itself says should be gone: those of them that hang from others of them are left out.
+  func groups(of nodes: [NodeID], registration: RegistrationSearch) -> [OutlivingGroup] {
+    let wanted = Set(nodes)
+    let families = families(depth: 1) { !wanted.contains($0) }
+    return groups(
+      families.compactMap { family in
+        family.survivors.first.map(isTold) == true ? Suspicion(verdict: .outlived, family: family, isStated: true, least: 1) : nil
+      }, registration)
+  }
+
+  func groups(_ unsorted: [Suspicion], _ registration: RegistrationSearch) -> [OutlivingGroup] {
+    guard !unsorted.isEmpty else { return [] }
+    // Objects first: closures and tasks are told of where no object is.
+    let suspicions = unsorted.sorted { isProgramObject($0.family.survivors[0]) && !isProgramObject($1.family.survivors[0]) }
+    let ownership = ownership
+    var familyOf: [NodeID: Int] = [:]
+    for (index, suspicion) in suspicions.enumerated() { for node in suspicion.family.survivors { familyOf[node] = index } }
+    var groups: [OutlivingGroup] = []
+    var accepted: Set<Int> = []
+    for (index, suspicion) in suspicions.enumerated() where groups.count < Self.limit {
+      for var group in held(suspicion, paths: ownership.paths, registration: registration) {
+        let members = Set(group.survivors)
+        for node in group.survivors {
+          if isDominated(node, by: { members.contains($0) }, ownership.dominators) { continue }
+          group.retainedBytes &+= ownership.retainedSizes[node]
+          group.retainedBlocks &+= ownership.retainedCounts[node]
+        }
+        groups.append(group)
+        accepted.insert(index)
+      }
+    }
+    // What hangs from survivors of another group is counted in them; what objects hang from is their holder.
+    return groups.filter { group in
+      let own = familyOf[group.sample]!
+      let within = group.survivors.filter { node in
+        isDominated(
+          node, by: { other in familyOf[other].map { accepted.contains($0) && $0 != own && isProgramObject(other) } ?? false }, ownership.dominators)
+      }
+      if within.count * 2 > group.survivors.count { return false }
+      if isProgramObject(group.sample) { return true }
+      let members = Set(group.survivors)
+      return !groups.contains { other in
+        isProgramObject(other.sample) && other.survivors.contains { isDominated($0, by: { members.contains($0) }, ownership.dominators) }
+      }
+    }.map { straightened($0, among: groups, registration) }
+      .sorted { ($0.retainedBytes, $0.survivors.count) > ($1.retainedBytes, $1.survivors.count) }
+  }
+
+  /// The same with a path that does not lead through other groups' objects, if there is one: what holds two causes is shown for each by itself.
+  func straightened(_ group: OutlivingGroup, among groups: [OutlivingGroup], _ registration: RegistrationSearch) -> OutlivingGroup {
+    guard groups.count <= 16 else { return group }
+    let others = groups.filter { $0.sample != group.sample }.flatMap(\.survivors)
+    guard group.path.contains(where: { step in others.contains(step.node) }) else { return group }
+    let subset = graph.graph.allNodes
+    for node in others { subset.remove(node) }
+    let paths = ownership.paths(within: subset)
+    let members = Set(group.survivors)
+    guard paths.reaches(group.sample),
+      let holding = holding(group.sample, members, pathCounts(group.survivors.filter { paths.reaches($0) }, paths), paths, registration),
+      holding.isRegistered || isKnownHolder(holding.steps, holding.suspect)
+    else { return group }
+    var group = group
+    (group.path, group.suspect) = (holding.steps, holding.suspect)
+    return group
+  }
+
+  func isDominated(_ node: NodeID, by isHolder: (NodeID) -> Bool, _ dominators: DominatorTree) -> Bool {
+    var current = dominators.immediateDominator[node]
+    for _ in 0..<256 where current < DominatorTree.superRoot {
+      if Int(current) < graph.blockCount, isHolder(current) { return true }
+      current = dominators.immediateDominator[current]
+    }
+    return false
+  }
+}

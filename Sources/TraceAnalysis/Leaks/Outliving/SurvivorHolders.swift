@@ -1,0 +1,150 @@
+// What holds survivors: the paths to them, and where on these what many share becomes what each has for itself.
+
+extension OutlivingFinder {
+  /// What groups the survivors of a family.
+  enum HolderKey: Hashable {
+    /// A type of root or node, and the reference it holds by.
+    case reference(holder: UInt64, label: UInt32, isChain: Bool)
+    case registration(Finding.Registration)
+  }
+
+  /// The way to one survivor.
+  struct Holding {
+    var key: HolderKey
+    var steps: [LeakGroup.Step]
+    var suspect: Int
+    var isRegistered: Bool
+  }
+
+  /// So many survivors are looked at one by one; the others are taken to be held as the last of them that is held by the same root is.
+  static let detailLimit = 4000
+
+  /// The survivors of a family by what holds them.
+  func held(_ suspicion: Suspicion, paths: RetainPaths, registration: RegistrationSearch) -> [OutlivingGroup] {
+    let survivors = suspicion.family.survivors.filter { paths.reaches($0) }
+    let kin = (suspicion.kin?.survivors ?? []).filter { paths.reaches($0) }
+    let members = Set(survivors).union(kin)
+    let counts = pathCounts(survivors + kin, paths)
+    var order: [HolderKey] = []
+    var groups: [HolderKey: [NodeID]] = [:]
+    for (index, node) in survivors.enumerated() {
+      let key: HolderKey
+      if index < Self.detailLimit || order.isEmpty {
+        guard let holding = holding(node, members, counts, paths, registration) else { continue }
+        key = holding.key
+      } else {
+        key = order[0]
+      }
+      if groups[key] == nil { order.append(key) }
+      groups[key, default: []].append(node)
+    }
+    for node in kin.prefix(Self.detailLimit) {
+      if let holding = holding(node, members, counts, paths, registration), groups[holding.key] != nil { groups[holding.key]!.append(node) }
+    }
+    for key in order { groups[key]!.sort { ordinal($0) < ordinal($1) } }
+    // A few that a left-over word seems to hold besides are like the others.
+    if let main = order.max(by: { groups[$0]!.count < groups[$1]!.count }), groups[main]!.count >= suspicion.least {
+      for key in order where key != main && groups[key]!.count < suspicion.least && groups[key]!.count * 4 <= groups[main]!.count {
+        groups[main]! += groups.removeValue(forKey: key)!
+      }
+      order.removeAll { groups[$0] == nil }
+    }
+    return order.compactMap { key in
+      let nodes = groups[key]!
+      let sample = nodes[min(nodes.count, Self.detailLimit) / 2]
+      guard nodes.count >= suspicion.least, let holding = holding(sample, members, counts, paths, registration) else { return nil }
+      // Trees and lists are made of siblings that hold each other.
+      if case .reference(_, _, let isChain) = key, !suspicion.isStated, isChain != suspicion.needsChain { return nil }
+      if suspicion.needsRegistration, !holding.isRegistered { return nil }
+      let (steps, place) = (holding.steps, holding.suspect)
+      if case .reference = key, !suspicion.isStated, !isKnownHolder(steps, place) { return nil }
+      if suspicion.verdict == .accumulating, !holding.isRegistered, !isContainerOlder(steps, place, than: nodes) { return nil }
+      return OutlivingGroup(
+        verdict: holding.isRegistered ? .outlived : suspicion.verdict, survivors: nodes, sample: sample, path: steps, suspect: place,
+        lifetime: Double(nodes.count) > Double(suspicion.family.lifetime.births) ? suspicion.kin?.lifetime ?? suspicion.family.lifetime : suspicion.family.lifetime,
+        homeDistance: suspicion.homeDistance, retainedBytes: 0, retainedBlocks: 0)
+    }
+  }
+
+  func holding(
+    _ node: NodeID, _ members: Set<NodeID>, _ counts: [NodeID: Int], _ paths: RetainPaths, _ registration: RegistrationSearch
+  ) -> Holding? {
+    let (edge, isChain) = suspectEdge(of: node, members, counts, paths)
+    guard let edge, let path = paths.path(to: node) else { return nil }
+    var steps: [LeakGroup.Step] = [.init(node: path.root, edge: nil)]
+    for step in path.steps {
+      steps[steps.count - 1].edge = step.edge
+      steps.append(.init(node: step.node, edge: nil))
+    }
+    let place = steps.firstIndex { $0.edge == edge } ?? 0
+    if !isChain, let (index, kind) = registration(steps, place) {
+      return Holding(key: .registration(kind), steps: steps, suspect: index, isRegistered: true)
+    }
+    let holder = steps[place].node
+    // What holds many is told apart by itself, what holds one or two by its type.
+    let kind =
+      graph.isRoot(holder)
+      ? UInt64(1) << 40 | LeakAnalysis.rootKey(graph.root(holder).kind)
+      : (counts[holder] ?? 0) >= 3 && !isChain ? UInt64(2) << 40 | UInt64(holder) : UInt64(graph.nodeTypes[Int(holder)])
+    let label = graph.graph.label(of: edge)
+    return Holding(
+      key: .reference(holder: kind, label: label < 1 << 31 ? label : 1 << 31, isChain: isChain), steps: steps, suspect: place, isRegistered: false)
+  }
+
+  /// Whether what holds is something that a person knows by name: an object, or a variable of the program. A local variable of a function that still runs
+  /// holds what it is meant to hold; and what seems held by a library's own memory may be left-over words.
+  func isKnownHolder(_ steps: [LeakGroup.Step], _ suspect: Int) -> Bool {
+    if steps[..<(suspect + 1)].contains(where: { !graph.isRoot($0.node) && isProgramObject($0.node) }) { return true }
+    guard case .global(let image) = graph.root(steps[0].node).kind else { return false }
+    return !SystemCode.isSystemImage(graph.roots.images[image].path)
+  }
+
+  /// Objects that were put together into something made later were collected on purpose; what grows had its holder before.
+  func isContainerOlder(_ steps: [LeakGroup.Step], _ suspect: Int, than survivors: [NodeID]) -> Bool {
+    guard let first = survivors.first else { return false }
+    return steps[..<(suspect + 1)].allSatisfy { step in
+      guard !graph.isRoot(step.node), isProgramObject(step.node) else { return true }
+      return ordinal(step.node) <= ordinal(first)
+    }
+  }
+
+  /// For each node on the paths to survivors, how many of them it leads to.
+  func pathCounts(_ survivors: [NodeID], _ paths: RetainPaths) -> [NodeID: Int] {
+    var counts: [NodeID: Int] = [:]
+    var order: [NodeID] = []
+    for node in survivors {
+      var current = node
+      var fresh: [NodeID] = []
+      while current != HeapGraph.noNode, counts[current] == nil {
+        counts[current] = 0
+        fresh.append(current)
+        current = paths.parents[current]
+      }
+      order += fresh.reversed()
+    }
+    // A parent's path is cheaper than a child's, so that children come first this way round.
+    for node in survivors { counts[node]! += 1 }
+    for node in order.sorted(by: { paths.costs[$0] > paths.costs[$1] }) {
+      let parent = paths.parents[node]
+      if parent != HeapGraph.noNode { counts[parent]! += counts[node]! }
+    }
+    return counts
+  }
+
+  /// The edge at which a survivor's own part of its path begins: from what leads to many of them. Or, where a sibling leads to it, the edge
+  /// that leaves the sibling.
+  func suspectEdge(of node: NodeID, _ members: Set<NodeID>, _ counts: [NodeID: Int], _ paths: RetainPaths) -> (edge: EdgeIndex?, isChain: Bool) {
+    var current = node
+    var edge: EdgeIndex?
+    while true {
+      let parent = paths.parents[current]
+      if parent == HeapGraph.noNode { return (edge, false) }
+      edge = paths.parentEdges[current]
+      if members.contains(parent) { return (edge, true) }
+      if graph.isRoot(parent) { return (edge, false) }
+      let count = counts[parent] ?? 0
+      if count >= 3, count >= 2 * (counts[current] ?? 1) { return (edge, false) }
+      current = parent
+    }
+  }
+}
