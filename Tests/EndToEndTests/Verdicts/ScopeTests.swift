@@ -25,6 +25,15 @@ import Testing
     }
   }
 
+  @Test("Programs that keep all their data to the end have no finding", arguments: [["-Onone"], ["-O"], ["-O", "-g"]]) func everyday(flags: [String]) throws {
+    let program = try TestProgram("everyday.swift", flags: flags).path()
+    for way in ["tree", "graph", "words", "bank", "simulation", "life", "json", "filter", "window"] {
+      let reported = try ScopeRun.run([program, way]).findings
+      let findings = try #require(reported)
+      #expect(findings.isEmpty, "\(way): \(findings.map(Self.text))")
+    }
+  }
+
   /// One finding for each that is expected, of the same verdict, type and count, with a holder of one of the names.
   static func agrees(_ findings: [ReportedFinding], _ expected: [ScopeCase.Finding]) -> Bool {
     var left = findings

@@ -139,7 +139,17 @@ struct OutlivingBuilder {
     let isDirect = frames.prefix(program ?? 0).allSatisfy { frame in
       AllocationFunctions.isOne(frame) || frame.kind == .thunk || AllocationFunctions.isTransparent(frame) && !frame.function.contains("sleep")
     }
-    return .init(isProgram: program != nil && isDirect, isCalledBack: outer.contains { Self.callsBack($0) })
+    return .init(isProgram: program != nil && isDirect, isCalledBack: outer.contains { Self.callsBack($0) }, hasUnit: hasUnit(site, frames))
+  }
+
+  private func hasUnit(_ site: SiteID, _ frames: [SourceFrame]) -> Bool {
+    if frames.contains(where: { $0.kind != .user && ($0.function.contains("Decoder") || $0.function.contains("decode")) }) { return false }
+    let type = analysis.definitions.types[analysis.sites[Int(site.rawValue)].type]
+    let name = type.map { TypeNames.unqualified($0.name) }?.prefix { $0 != "<" } ?? ""
+    return frames.contains { frame in
+      frame.kind == .user && !FindingNaming.isInitialiser(frame.function, of: name) && frame.mangledName != "main" && !frame.function.hasSuffix(".main()")
+        && !frame.function.hasSuffix("$main()")
+    }
   }
 
   /// A function that calls what others gave it, again and again.
@@ -171,7 +181,7 @@ struct OutlivingBuilder {
       holder: holders.name(group.path, suspect: group.suspect, registration: registration, named: named, origin: origin),
       registration: registration, suspect: suspectStep(group, named), births: lifetime.births, deaths: lifetime.deaths, scope: scope,
       scopeShare: Int((group.homeDistance.map { lifetime.departures.share(within: $0) } ?? 0) * 100),
-      siblingLifetime: lifetime.deaths == 0 ? nil : lifetime.durations.bound(of: 0.9).flatMap { $0 == .max ? nil : duration($0) },
+      siblingLifetime: lifetime.deaths == 0 ? nil : lifetime.durations.bound(of: 0.9).flatMap { $0 == .max ? nil : duration($0).map { max($0, 1e-6) } },
       youngest: seconds.min(), oldest: seconds.max(), growth: growth(group))
     return Finding(
       verdict: group.verdict, libraryReason: nil, isCycle: false, instances: group.survivors.count, retainedBytes: ByteCount(group.retainedBytes),

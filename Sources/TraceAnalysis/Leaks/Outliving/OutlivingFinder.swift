@@ -41,6 +41,8 @@ struct OutlivingFinder {
     var isProgram: Bool
     /// A run loop, a queue, a task or a thread calls the program's outermost function, over and over.
     var isCalledBack: Bool
+    /// A function of the program's other than its main one made it, and not because it was decoded: a unit of work that may come again.
+    var hasUnit: Bool
   }
 
   /// So many proven survivors make a finding where siblings end.

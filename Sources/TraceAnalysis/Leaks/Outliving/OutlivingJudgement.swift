@@ -28,7 +28,7 @@ extension OutlivingFinder {
     if isCalledBack(family, first) {
       return count >= Self.leastCalledBack ? Suspicion(verdict: .accumulating, family: family, least: Self.leastCalledBack) : registered
     }
-    guard count >= Self.leastLooped, spread(of: family) >= 0.7, isUnused(family) else { return registered }
+    guard count >= Self.leastLooped, spread(of: family) >= 0.7, isUnused(family), origin(block(first).site).hasUnit else { return registered }
     return Suspicion(verdict: .accumulating, family: family, least: Self.leastLooped)
   }
 
@@ -77,7 +77,7 @@ extension OutlivingFinder {
     let survivors = proven.reduce(0.0) { $0 + Double(ordinal($1) - lifetime.firstOrdinal) / range } / Double(proven.count)
     guard survivors >= 0.5 * births else { return nil }
     // What a loop keeps of many may be what it was looking for, if something is done with it.
-    if !isCalledBack(family, first), !isUnused(family) {
+    if !isCalledBack(family, first), !isUnused(family) || !origin(block(first).site).hasUnit {
       return Suspicion(verdict: .outlived, family: family, homeDistance: distance, needsRegistration: true, least: Self.leastRegistered)
     }
     return Suspicion(verdict: .outlived, family: family, homeDistance: distance, least: Self.leastOutlived)
