@@ -24,6 +24,8 @@ public struct SiteLifetime: Hashable, Sendable, BitwiseCopyable {
   public var gaps = DepartureCounts()
   /// By time.
   public var durations = DurationCounts()
+  /// By work: 64ths of events of the process, which no busy machine makes longer.
+  public var work = DurationCounts()
 
   public static let fullCount: UInt64 = 1024
 
@@ -44,6 +46,7 @@ public struct SiteLifetime: Hashable, Sendable, BitwiseCopyable {
     a.departures += b.departures
     a.gaps += b.gaps
     a.durations += b.durations
+    a.work += b.work
   }
 }
 
@@ -248,6 +251,7 @@ struct SiteLifetimes: ReplayObserver {
     row.pointee.lifetime.sampledDeaths &+= 1
     // Clocks of two processors disagree a little.
     row.pointee.lifetime.durations.add(event.time > block.birthTime ? event.time &- block.birthTime : 0)
+    row.pointee.lifetime.work.add((activations.ordinal &- block.ordinal) &* 64)
     let shared = activations.sharedDepth(block.strand, since: block.ordinal)
     let depth = Int(row.pointee.depth)
     row.pointee.lifetime.departures.add(UInt32(truncatingIfNeeded: max(0, depth &- shared)))

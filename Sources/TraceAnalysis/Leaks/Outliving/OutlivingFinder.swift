@@ -75,10 +75,10 @@ struct OutlivingFinder {
     }
     guard !suspicions.isEmpty else { return [] }
     let kin = Dictionary(
-      families(depth: 1) { taken.contains($0) }.compactMap { family in family.survivors.first.map { (key(of: site(of: $0), depth: 1), family) } },
+      families(depth: 0) { taken.contains($0) }.compactMap { family in family.survivors.first.map { (key(of: site(of: $0), depth: 0), family) } },
       uniquingKeysWith: { first, _ in first })
     for index in suspicions.indices where isProgramObject(suspicions[index].family.survivors[0]) {
-      suspicions[index].kin = kin[key(of: site(of: suspicions[index].family.survivors[0]), depth: 1)]
+      suspicions[index].kin = kin[key(of: site(of: suspicions[index].family.survivors[0]), depth: 0)]
     }
     return groups(suspicions, registration)
   }

@@ -13,7 +13,7 @@ extension OutlivingFinder {
     var isStated = false
     /// Survivors that it needs to be held in the same way.
     var least: Int
-    /// All of the type that the same innermost frame made, whoever called: those that are held likewise belong to it.
+    /// All others of the type, wherever they were made: those that are held by the same collection belong to it.
     var kin: Family?
   }
 
@@ -48,6 +48,8 @@ extension OutlivingFinder {
     guard let typical = lifetime.durations.bound(of: 0.9), lifetime.lastOrdinal > lifetime.firstOrdinal, let first = family.survivors.first else { return nil }
     let distance = lifetime.departures.distance(of: 0.9) ?? 0
     let lastMoment = max(lifetime.lastBirth, lifetime.lastDeath)
+    let work = lifetime.work.bound(of: 0.9).map { $0 == .max ? .max : $0 / 64 } ?? .max
+    let lastOrdinal = max(lifetime.lastOrdinal, lifetime.lastDeathOrdinal)
     let range = Double(lifetime.lastOrdinal - lifetime.firstOrdinal)
     // A scope that is left and entered again between one sibling and the next: not a loop that makes them all.
     let isTight = lifetime.gaps.share(within: distance) <= 0.5
@@ -63,7 +65,9 @@ extension OutlivingFinder {
       guard younger - Double(family.survivors.count - index - 1) >= 2 else { continue }
       // Age counts up to the last that happened to a sibling: when no more are made, nobody takes the place of the last one.
       let isOld = typical < .max && lastMoment > block.birthTime && (lastMoment - block.birthTime) / 2 > typical
-      if isOld || isTight && hasLeft { proven.append(node) }
+      // On a busy machine lifetimes grow, but not the work that is done in them.
+      let isOverdue = work < .max && lastOrdinal > block.ordinal && (lastOrdinal - block.ordinal) / 2 > work
+      if isOld || isOverdue || isTight && hasLeft { proven.append(node) }
     }
     if proven.count < Self.leastOutlived {
       // One screen that the next one holds: where all siblings end in a scope, and there are but a few others.
