@@ -57,7 +57,7 @@ struct HistoryCommand: ParsableCommand {
   }
 
   func run() throws {
-    guard let reader = open() else { throw ExitStatus.unreadable.code }
+    guard let reader = ObjectQuestion.open(trace) else { throw ExitStatus.unreadable.code }
     if reader.header.referenceCounting == .off {
       complain("\(trace) has no retains and releases: it was recorded with --arc off.")
       throw ExitStatus.unreadable.code
@@ -71,42 +71,17 @@ struct HistoryCommand: ParsableCommand {
     let search = DebugFileSearch(debugPaths: debugPath, sysroot: sysroot)
     let symbolicator = Symbolicator(images: allocations.definitions.images.map(\.image), search: search)
     let analysis = HistoryAnalysis(reader, allocations, snapshot: chosen, naming: symbolicator)
-    guard let report = analysis.report(query) else {
+    guard let report = analysis.report(ObjectQuestion.query(subject, isSite: site)) else {
       complain("no \(chosen == nil || subject.hasPrefix("0x") ? "" : "live ")object matches '\(subject)'. 'leaktrace analyze --sort objects' lists what there is.")
       throw ExitStatus.notFound.code
     }
     let terminal = TerminalOutput()
     let style = TextStyle(
       width: width ?? terminal.columns, emphasis: terminal.showsEmphasis ? .terminal : .none, stacks: fullStacks ? .full : .folded)
-    try show(
+    try ObjectQuestion.show(
       format == .json
         ? HistoryJSON.text(report, subject: subject)
-        : HistoryText(style: style, limit: limit == 0 ? nil : limit, frames: analysis.frames).text(report))
+        : HistoryText(style: style, limit: limit == 0 ? nil : limit, frames: analysis.frames).text(report), called: "the history")
     if !allocations.diagnostics.isEmpty || !analysis.diagnostics.isEmpty { throw ExitStatus.damaged.code }
-  }
-
-  private func open() -> TraceReader? {
-    do {
-      return try TraceReader(path: trace)
-    } catch {
-      complain(explanation(of: error, path: trace))
-      return nil
-    }
-  }
-
-  private func show(_ text: String) throws {
-    let output = OutputBuffer()
-    do {
-      try output.write(text)
-      try output.flush()
-    } catch {
-      if case OutputBuffer.Failure.write(let code) = error { complain("cannot write the history: \(String(cString: strerror(code)))") }
-      throw ExitStatus.outputFailed.code
-    }
-  }
-
-  private var query: RetainQuery {
-    if subject.hasPrefix("0x"), let address = UInt64(subject.dropFirst(2), radix: 16) { return .address(RuntimeAddress(address)) }
-    return site ? .site(NamePattern(subject)) : .type(NamePattern(subject))
   }
 }

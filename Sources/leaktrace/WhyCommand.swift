@@ -48,7 +48,7 @@ struct WhyCommand: ParsableCommand {
   }
 
   func run() throws {
-    guard let reader = open() else { throw ExitStatus.unreadable.code }
+    guard let reader = ObjectQuestion.open(trace) else { throw ExitStatus.unreadable.code }
     guard let chosen = SnapshotChoice.choose(reader, number: snapshot) else {
       complain(SnapshotChoice.explanation(reader, number: snapshot, path: trace))
       throw ExitStatus.unreadable.code
@@ -58,40 +58,15 @@ struct WhyCommand: ParsableCommand {
     let symbolicator = Symbolicator(images: allocations.definitions.images.map(\.image), search: search)
     let analysis = LeakAnalysis(
       reader, allocations, snapshot: chosen, search: search, toolPath: ProcessInfo.processInfo.environment["PATH"] ?? "", naming: symbolicator)
-    let answer = analysis.explain(query, limit: limit)
+    let answer = analysis.explain(ObjectQuestion.query(subject, isSite: site), limit: limit)
     guard answer.matches > 0 else {
       complain("no live object matches '\(subject)' in this heap image. 'leaktrace analyze --sort objects' lists what there is.")
       throw ExitStatus.notFound.code
     }
     let terminal = TerminalOutput()
     let style = TextStyle(width: width ?? terminal.columns, emphasis: terminal.showsEmphasis ? .terminal : .none)
-    try show(RetainText(style: style).text(answer, subject: subject, remarks: analysis.remarks))
+    try ObjectQuestion.show(RetainText(style: style).text(answer, subject: subject, remarks: analysis.remarks), called: "the answer")
     if !allocations.diagnostics.isEmpty || !analysis.diagnostics.isEmpty { throw ExitStatus.damaged.code }
-  }
-
-  private func open() -> TraceReader? {
-    do {
-      return try TraceReader(path: trace)
-    } catch {
-      complain(explanation(of: error, path: trace))
-      return nil
-    }
-  }
-
-  private func show(_ text: String) throws {
-    let output = OutputBuffer()
-    do {
-      try output.write(text)
-      try output.flush()
-    } catch {
-      if case OutputBuffer.Failure.write(let code) = error { complain("cannot write the answer: \(String(cString: strerror(code)))") }
-      throw ExitStatus.outputFailed.code
-    }
-  }
-
-  private var query: RetainQuery {
-    if subject.hasPrefix("0x"), let address = UInt64(subject.dropFirst(2), radix: 16) { return .address(RuntimeAddress(address)) }
-    return site ? .site(NamePattern(subject)) : .type(NamePattern(subject))
   }
 }
 

@@ -95,7 +95,6 @@ struct ProgramMarks: ReplayObserver {
   }
 
   private final class State {
-    var isUsed = false
     var scopePlaces: [MarkPlace: Int] = [:]
     var expectationPlaces: [MarkPlace: Int] = [:]
     var statements = ProgramStatements()

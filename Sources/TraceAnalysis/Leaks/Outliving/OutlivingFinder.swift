@@ -60,7 +60,8 @@ struct OutlivingFinder {
   /// Which step of a path is a registration of what comes after it, given the last step that leads to many survivors.
   typealias RegistrationSearch = (_ steps: [LeakGroup.Step], _ shared: Int) -> (index: Int, kind: Finding.Registration)?
 
-  /// All groups, those with the most retained bytes first. `registration` recognises timers, observers, tasks and the like. O(graph) once there is a suspicion; else linear in the blocks and sites.
+  /// All groups, those with the most retained bytes first. `registration` recognises timers, observers, tasks and the like. O(graph) once there is a
+  /// suspicion; else linear in the blocks and sites.
   func groups(registration: RegistrationSearch) -> [OutlivingGroup] {
     var suspicions: [Suspicion] = []
     let taken = NodeSet(bound: graph.graph.nodeCount)
@@ -136,7 +137,7 @@ struct OutlivingFinder {
   /// The same with a path that does not lead through other groups' objects, if there is one: what holds two causes is shown for each by itself.
   func straightened(_ group: OutlivingGroup, among groups: [OutlivingGroup], _ registration: RegistrationSearch) -> OutlivingGroup {
     guard groups.count <= 16 else { return group }
-    let others = groups.filter { $0.sample != group.sample }.flatMap(\.survivors)
+    let others = Set(groups.filter { $0.sample != group.sample }.flatMap(\.survivors))
     guard group.path.contains(where: { step in others.contains(step.node) }) else { return group }
     let subset = graph.graph.allNodes
     for node in others { subset.remove(node) }

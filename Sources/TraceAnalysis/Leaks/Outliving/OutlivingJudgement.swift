@@ -55,9 +55,10 @@ extension OutlivingFinder {
     let isTight = lifetime.gaps.share(within: distance) <= 0.5
     var proven: [NodeID] = []
     var left: [NodeID] = []
+    var homes: [Home: Bool] = [:]
     for (index, node) in family.survivors.enumerated() {
       let block = block(node)
-      if isInFlight(block, distance: distance, typical: typical, family) { continue }
+      if isInFlight(block, distance: distance, typical: typical, family, &homes) { continue }
       let hasLeft = departure(of: block) > distance
       if hasLeft { left.append(node) }
       // Younger ones have ended: nobody waits in a queue, or stands in for the last.
@@ -93,21 +94,25 @@ extension OutlivingFinder {
     return UInt32(max(0, depth - activations.sharedDepth(block.strand, since: block.ordinal)))
   }
 
-  /// The scope in which its siblings end is still running, and is a scope of its own: not a loop around them all.
-  func isInFlight(_ block: LiveBlock, distance: UInt32, typical: UInt64, _ family: Family) -> Bool {
+  /// An activation that survivors were made in, and that still runs.
+  struct Home: Hashable {
+    var strand: StrandID
+    var began: UInt64
+  }
+
+  /// The scope in which its siblings end is still running, and is a scope of its own: not a loop around them all. `homes`: what is known of
+  /// activations, so that each is looked at once.
+  func isInFlight(_ block: LiveBlock, distance: UInt32, typical: UInt64, _ family: Family, _ homes: inout [Home: Bool]) -> Bool {
     let depth = Int(sites[Int(block.site.rawValue)].depth)
     let shared = activations.sharedDepth(block.strand, since: block.ordinal)
     guard depth - shared <= Int(distance), shared > 0 else { return false }
     guard let began = activations.beginning(of: block.strand, frame: depth - Int(distance) - 1) else { return false }
-    var oldest = block.birthTime
-    var youngest = block.birthTime
-    for node in family.survivors {
-      let other = self.block(node)
-      guard other.strand == block.strand, other.ordinal >= began else { continue }
-      oldest = min(oldest, other.birthTime)
-      youngest = max(youngest, other.birthTime)
-    }
-    return youngest - oldest <= typical
+    let home = Home(strand: block.strand, began: began)
+    if let known = homes[home] { return known }
+    let births = family.survivors.lazy.map(self.block).filter { $0.strand == home.strand && $0.ordinal >= began }.map(\.birthTime)
+    let isOwn = (births.max() ?? 0) - (births.min() ?? 0) <= typical
+    homes[home] = isOwn
+    return isOwn
   }
 
   /// What part of the program's work since the first of them the births take up.

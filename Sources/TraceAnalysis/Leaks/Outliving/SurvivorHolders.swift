@@ -16,7 +16,7 @@ extension OutlivingFinder {
     var isRegistered: Bool
   }
 
-  /// So many survivors are looked at one by one; the others are taken to be held as the last of them that is held by the same root is.
+  /// So many survivors are looked at one by one; the others are taken to be held as the first is.
   static let detailLimit = 4000
 
   /// The survivors of a family by what holds them.
@@ -30,8 +30,8 @@ extension OutlivingFinder {
     for (index, node) in survivors.enumerated() {
       let key: HolderKey
       if index < Self.detailLimit || order.isEmpty {
-        guard let holding = holding(node, members, counts, paths, registration) else { continue }
-        key = holding.key
+        guard let found = holderKey(node, members, counts, paths, registration) else { continue }
+        key = found
       } else {
         key = order[0]
       }
@@ -39,7 +39,7 @@ extension OutlivingFinder {
       groups[key, default: []].append(node)
     }
     for node in kin.prefix(Self.detailLimit) {
-      if let holding = holding(node, members, counts, paths, registration), groups[holding.key] != nil { groups[holding.key]!.append(node) }
+      if let key = holderKey(node, members, counts, paths, registration), groups[key] != nil { groups[key]!.append(node) }
     }
     for key in order { groups[key]!.sort { ordinal($0) < ordinal($1) } }
     // A few that a left-over word seems to hold besides are like the others.
@@ -61,9 +61,29 @@ extension OutlivingFinder {
       if suspicion.verdict == .accumulating, !holding.isRegistered, !isContainerOlder(steps, place, than: nodes) { return nil }
       return OutlivingGroup(
         verdict: holding.isRegistered ? .outlived : suspicion.verdict, survivors: nodes, sample: sample, path: steps, suspect: place,
-        lifetime: Double(nodes.count) > Double(suspicion.family.lifetime.births) ? suspicion.kin?.lifetime ?? suspicion.family.lifetime : suspicion.family.lifetime,
+        lifetime: UInt64(nodes.count) > suspicion.family.lifetime.births ? suspicion.kin?.lifetime ?? suspicion.family.lifetime : suspicion.family.lifetime,
         homeDistance: suspicion.homeDistance, retainedBytes: 0, retainedBlocks: 0)
     }
+  }
+
+  /// What groups a survivor. Where a sibling holds it the rest of the way does not matter: in a list it is as long as the list.
+  func holderKey(
+    _ node: NodeID, _ members: Set<NodeID>, _ counts: [NodeID: Int], _ paths: RetainPaths, _ registration: RegistrationSearch
+  ) -> HolderKey? {
+    let (edge, isChain) = suspectEdge(of: node, members, counts, paths)
+    if isChain { return edge.map { referenceKey($0, isChain: true, counts) } }
+    return holding(node, members, counts, paths, registration)?.key
+  }
+
+  private func referenceKey(_ edge: EdgeIndex, isChain: Bool, _ counts: [NodeID: Int]) -> HolderKey {
+    let holder = graph.graph.source(of: edge)
+    // What holds many is told apart by itself, what holds one or two by its type.
+    let kind =
+      graph.isRoot(holder)
+      ? UInt64(1) << 40 | LeakAnalysis.rootKey(graph.root(holder).kind)
+      : (counts[holder] ?? 0) >= 3 && !isChain ? UInt64(2) << 40 | UInt64(holder) : UInt64(graph.nodeTypes[Int(holder)])
+    let label = graph.graph.label(of: edge)
+    return .reference(holder: kind, label: label < 1 << 31 ? label : 1 << 31, isChain: isChain)
   }
 
   func holding(
@@ -80,15 +100,7 @@ extension OutlivingFinder {
     if !isChain, let (index, kind) = registration(steps, place) {
       return Holding(key: .registration(kind), steps: steps, suspect: index, isRegistered: true)
     }
-    let holder = steps[place].node
-    // What holds many is told apart by itself, what holds one or two by its type.
-    let kind =
-      graph.isRoot(holder)
-      ? UInt64(1) << 40 | LeakAnalysis.rootKey(graph.root(holder).kind)
-      : (counts[holder] ?? 0) >= 3 && !isChain ? UInt64(2) << 40 | UInt64(holder) : UInt64(graph.nodeTypes[Int(holder)])
-    let label = graph.graph.label(of: edge)
-    return Holding(
-      key: .reference(holder: kind, label: label < 1 << 31 ? label : 1 << 31, isChain: isChain), steps: steps, suspect: place, isRegistered: false)
+    return Holding(key: referenceKey(edge, isChain: isChain, counts), steps: steps, suspect: place, isRegistered: false)
   }
 
   /// Whether what holds is something that a person knows by name: an object, or a variable of the program. A local variable of a function that still runs

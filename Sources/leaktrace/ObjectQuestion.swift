@@ -1,0 +1,34 @@
+// What commands that are asked about objects have in common: `why` and `history`.
+
+import Foundation
+import TraceAnalysis
+
+enum ObjectQuestion {
+  /// Opens a trace; nil if it cannot be read, which has been said then.
+  static func open(_ trace: String) -> TraceReader? {
+    do {
+      return try TraceReader(path: trace)
+    } catch {
+      complain(explanation(of: error, path: trace))
+      return nil
+    }
+  }
+
+  /// What is meant: an address, a type's name, or with `isSite` a function on the stack of the allocation.
+  static func query(_ subject: String, isSite: Bool) -> RetainQuery {
+    if subject.hasPrefix("0x"), let address = UInt64(subject.dropFirst(2), radix: 16) { return .address(RuntimeAddress(address)) }
+    return isSite ? .site(NamePattern(subject)) : .type(NamePattern(subject))
+  }
+
+  /// Writes to standard output. `name` says what could not be written, if it could not.
+  static func show(_ text: String, called name: String) throws {
+    let output = OutputBuffer()
+    do {
+      try output.write(text)
+      try output.flush()
+    } catch {
+      if case OutputBuffer.Failure.write(let code) = error { complain("cannot write \(name): \(String(cString: strerror(code)))") }
+      throw ExitStatus.outputFailed.code
+    }
+  }
+}
