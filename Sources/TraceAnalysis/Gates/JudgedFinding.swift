@@ -1,0 +1,43 @@
+// Findings as a gate sees them: what is known and accepted, and what is not.
+
+/// A finding, and how it stands to what was known before: a baseline, or another build.
+public struct JudgedFinding: Hashable, Sendable {
+  public enum Standing: Hashable, Sendable {
+    /// Not known before.
+    case new
+    /// Known before, and now worse: how, in words.
+    case worse(String)
+    /// Known before, and no worse. `reason`: why it was accepted; empty where nobody said.
+    case known(reason: String)
+    /// A suppression's pattern hides it.
+    case hidden(pattern: String)
+    /// Of the platform's libraries, not of the program.
+    case library
+  }
+
+  public var finding: Finding
+  public var standing: Standing
+
+  public init(_ finding: Finding, _ standing: Standing) { (self.finding, self.standing) = (finding, standing) }
+
+  /// It makes a gate fail, or could: it is the program's, not hidden, and new or worse.
+  public var isFailing: Bool {
+    switch standing {
+    case .new, .worse: true
+    case .known, .hidden, .library: false
+    }
+  }
+}
+
+/// What one gate said.
+public struct GateOutcome: Hashable, Sendable {
+  /// As it was written: `new-leaks`, `retains:10%`.
+  public var gate: String
+  public var hasFailed: Bool
+  /// A sentence: what was found, and what would have been let through.
+  public var explanation: String
+
+  public init(gate: String, hasFailed: Bool, explanation: String) {
+    (self.gate, self.hasFailed, self.explanation) = (gate, hasFailed, explanation)
+  }
+}
