@@ -16,7 +16,7 @@ struct DiffCommand: ParsableCommand {
       Nothing is compared by address or line: findings and allocation sites are the same if they are so by types, fields and functions. What is \
       matched by likeness, or under another name, is marked.
 
-      A run is a trace, or a directory with the traces of a run's processes, which are added up. Several runs a side show what differs by chance, \
+      A run is a trace, a directory with the traces of a run's processes, which are added up, or a digest ('leaktrace digest'). Several runs a side show what differs by chance, \
       and only what lies beyond that is reported. With one run a side a change has to exceed --tolerance.
 
       Exit status: 0 nothing that --fail-on names, 1 something, 3 a trace could not be read or compared, 4 done but a trace is damaged or \
@@ -74,9 +74,9 @@ struct DiffCommand: ParsableCommand {
   }
 
   func run() throws {
-    var status = ExitStatus.success
-    let old = try digests(runs.isEmpty ? oldRuns : [runs[0]], &status)
-    let new = try digests(runs.isEmpty ? newRuns : [runs[1]], &status)
+    var digests = RunDigests(search: DebugFileSearch(debugPaths: debugPath, sysroot: sysroot), suppressions: try SuppressionFiles.read(suppressions))
+    let old = try (runs.isEmpty ? oldRuns : [runs[0]]).map { try digests.digest(ofRun: $0) }
+    let new = try (runs.isEmpty ? newRuns : [runs[1]]).map { try digests.digest(ofRun: $0) }
     let report: DiffReport
     do throws(RunComparison.Failure) {
       report = try RunComparison.report(old: old, new: new, unit: per?.unit ?? .run, tolerance: tolerance.value)
@@ -98,42 +98,7 @@ struct DiffCommand: ParsableCommand {
     case .json, .markdown: text = ""
     }
     try ObjectQuestion.show(text, called: "the report")
-    if status != .success { throw status.code }
-  }
-
-  private func digests(_ paths: [String], _ status: inout ExitStatus) throws -> [RunDigest] {
-    try paths.map { path in
-      var digest: RunDigest?
-      do {
-        for trace in try TraceListing.traces(at: path) {
-          let next = try self.digest(trace, &status)
-          if digest == nil { digest = next } else { digest!.add(next) }
-        }
-      } catch {
-        complain(explanation(of: error, path: path))
-        throw ExitStatus.unreadable.code
-      }
-      digest!.path = path
-      return digest!
-    }
-  }
-
-  private func digest(_ path: String, _ status: inout ExitStatus) throws -> RunDigest {
-    let reader = try TraceReader(path: path)
-    let snapshot = SnapshotChoice.choose(reader, number: nil)
-    let trace = ReportTrace(path: path, analysis: AllocationAnalysis(reader, snapshot: snapshot))
-    let search = DebugFileSearch(debugPaths: debugPath, sysroot: sysroot)
-    let symbolicator = Symbolicator(images: trace.analysis.definitions.images.map(\.image), search: search)
-    let leaks: LeakReport
-    if let snapshot {
-      let analysis = LeakAnalysis(
-        reader, trace.analysis, snapshot: snapshot, search: search, toolPath: ProcessInfo.processInfo.environment["PATH"] ?? "", naming: symbolicator)
-      leaks = LeakReport(analysis)
-    } else {
-      leaks = LeakReport(unavailable: SnapshotChoice.explanation(reader, number: nil, path: path))
-    }
-    if !trace.analysis.diagnostics.isEmpty { status = .worst(status, .damaged) }
-    return RunDigest(trace, leaks: leaks, naming: symbolicator)
+    if digests.status != .success { throw digests.status.code }
   }
 }
 
