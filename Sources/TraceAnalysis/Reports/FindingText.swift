@@ -177,7 +177,7 @@ struct FindingText {
     return text + "."
   }
 
-  private func title(_ finding: Finding) -> String {
+  func title(_ finding: Finding) -> String {
     switch finding.verdict {
     case .retainCycle: "RETAIN CYCLE"
     case .lost: "LOST"
@@ -189,7 +189,7 @@ struct FindingText {
     }
   }
 
-  private func subject(_ finding: Finding) -> String {
+  func subject(_ finding: Finding) -> String {
     switch finding.verdict {
     case .retainCycle:
       var names: [String] = []
