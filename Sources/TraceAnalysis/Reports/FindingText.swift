@@ -186,7 +186,7 @@ struct FindingText {
     }
   }
 
-  private func subject(_ finding: Finding) -> String {
+  func subject(_ finding: Finding) -> String {
     switch finding.verdict {
     case .retainCycle:
       var names: [String] = []
