@@ -132,3 +132,10 @@ public struct Baseline: Hashable, Sendable {
       changed: baseline.entries.filter { entry in self[entry.fingerprint].map { $0.instances != entry.instances } ?? false })
   }
 }
+
+extension Baseline.Entry: CustomStringConvertible {
+  /// `4f1c0a9be2d37586 retainCycle TimelineViewModel ↺, 20 instances`.
+  public var description: String {
+    "\(fingerprint) \(verdict) \(PlainText.escaped(subject)), \(Decimal.counted(UInt64(instances), "instance"))"
+  }
+}

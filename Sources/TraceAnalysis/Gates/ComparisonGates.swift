@@ -40,7 +40,7 @@ extension GateList {
       return GateOutcome(gate: condition.text, hasFailed: true, explanation: "cannot be judged: a build did not record it")
     }
     let worse = changes.filter { Self.isWorse($0, condition.threshold) }
-    let told = (worse.isEmpty ? (figures == nil ? [] : changes) : worse).map(Self.words).joined(separator: ", ")
+    let told = (worse.isEmpty ? (figures == nil ? [] : changes) : worse).map(DiffWords.change).joined(separator: ", ")
     let limit = condition.threshold.map { "; fails at \(Self.words($0)) more" } ?? ""
     return GateOutcome(gate: condition.text, hasFailed: !worse.isEmpty, explanation: (told.isEmpty ? "no figure got worse" : told) + limit)
   }
@@ -63,32 +63,6 @@ extension GateList {
     case .bytes(let least): change.figure.isBytes && change.difference >= Double(least)
     // The rounding of a division is not to let through what is exactly at the threshold.
     case .part(let least): change.difference > 0 && (change.ratio.map { $0 - 1 >= least - 1e-9 } ?? true)
-    }
-  }
-
-  /// `peak bytes 1.00 MiB → 1.20 MiB (+20 %)`.
-  private static func words(_ change: FigureChange) -> String {
-    func amount(_ value: Double) -> String {
-      let whole = UInt64(min(max(0, value.rounded()), 9e18))
-      return change.figure.isBytes ? Decimal.bytes(whole) : Decimal.grouped(whole)
-    }
-    let difference = change.ratio.map { " (\($0 >= 1 ? "+" : "")\(percent($0 - 1)))" } ?? ""
-    return "\(name(change.figure)) \(amount(change.expected)) → \(amount(change.new.median))\(difference)"
-  }
-
-  private static func name(_ figure: Figure) -> String {
-    switch figure {
-    case .liveBytes: "live bytes at exit"
-    case .liveBlocks: "live blocks at exit"
-    case .peakBytes: "bytes at the peak"
-    case .allocatedBytes: "bytes allocated"
-    case .allocatedBlocks: "blocks allocated"
-    case .temporaryBlocks: "temporary blocks"
-    case .retains: "retains"
-    case .releases: "releases"
-    case .instances: "instances"
-    case .retainedBytes: "bytes retained"
-    case .growth: "growth"
     }
   }
 }
