@@ -150,7 +150,7 @@ enum DiffWords {
     return ((changed.isEmpty ? ["none changed"] : changed) + ["\(Decimal.grouped(UInt64(max(0, unchanged)))) unchanged"]).joined(separator: ", ")
   }
 
-  /// What a section's count of unchanged ones leaves out: `2 of them under other names or by likeness, 1 not in every run`; nil if nothing.
+  /// What the number of unchanged ones does not say: `2 found by other names or by likeness, 1 not in every run`; nil if there is nothing.
   static func restOfSection(moved: Int, unsteady: Int) -> String? {
     var parts: [String] = []
     if moved > 0 { parts.append("\(Decimal.grouped(UInt64(moved))) found by other names or by likeness") }

@@ -185,7 +185,7 @@ struct FindingText {
     return text + "."
   }
 
-  private func title(_ finding: Finding) -> String {
+  func title(_ finding: Finding) -> String {
     switch finding.verdict {
     case .retainCycle: "RETAIN CYCLE"
     case .lost: "LOST"
