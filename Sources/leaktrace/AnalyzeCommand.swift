@@ -82,6 +82,7 @@ struct AnalyzeCommand: ParsableCommand {
     let search = try LeakSearch(searchOptions, snapshot: snapshot)
     var gatekeeper = try Gatekeeper(gateOptions, subject: .analysis, standard: [])
     var writer = ReportWriter(outputs, style: style)
+    if paths.isEmpty, status != .success { throw status.code }
     if together {
       try writeTogether(paths, search, &writer, &status)
     } else {
@@ -96,12 +97,14 @@ struct AnalyzeCommand: ParsableCommand {
   ) throws {
     var programs: [String] = []
     var remarks: [String] = []
+    var unjudged: String?
     for path in paths {
       do {
         var examined = try search.examine(path)
         status = .worst(status, examined.status)
         if let reason = examined.leaks.unavailable, gatekeeper.needsFindings, examined.reader.closing?.reason != .exec {
           complain("gates cannot be judged: \(reason)")
+          unjudged = unjudged ?? reason
           status = .worst(status, .unreadable)
         }
         gatekeeper.admit(&examined.leaks)
@@ -110,18 +113,21 @@ struct AnalyzeCommand: ParsableCommand {
           (paths.count > 1 ? TraceListing.line(examined.trace) + "\n\n" : "") + AllocationText(style: style).text(report, leaks: examined.leaks)
         }
         writer.add(report, leaks: examined.leaks)
-        if !programs.contains(examined.trace.program) { programs.append(examined.trace.program) }
+        let program = examined.trace.program.split(separator: "/").last.map(String.init) ?? examined.trace.program
+        if !programs.contains(program) { programs.append(program) }
         if let reason = examined.leaks.unavailable { remarks.append("leaks were not looked for: \(reason)") }
         remarks += examined.leaks.remarks
       } catch let error as TraceFormatError {
         complain(explanation(of: error, path: path))
         status = .worst(status, .unreadable)
         remarks.append(explanation(of: error, path: path))
+        unjudged = unjudged ?? explanation(of: error, path: path)
       }
       // Gates want to see the rest.
       if writer.isClosed, gatekeeper.gates.isEmpty { break }
     }
-    let gates = gatekeeper.close(&status)
+    let (gates, outcome) = gatekeeper.close(gap: status == .success ? nil : "not everything that was recorded could be read", unjudged: unjudged)
+    status = .worst(status, outcome)
     try writer.finish(program: programs.joined(separator: ", "), judged: gatekeeper.judged, gates: gates, remarks: remarks)
   }
 

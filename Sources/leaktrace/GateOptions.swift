@@ -72,23 +72,30 @@ struct Gatekeeper {
   /// All findings as they stand to the baseline, one of each.
   var judged: [JudgedFinding] { JudgedFinding.union((baseline ?? Baseline()).judge(findings, tolerance: gates.tolerance)) }
 
-  /// Judges; before that writes the baseline, if that was asked for. `status`: what is known of the traces. With one that was not
-  /// wholly read nothing can be said to be gone, and the baseline is left alone.
-  mutating func close(_ status: inout ExitStatus) -> GateReport {
+  /// Judges; before that writes the baseline, if that was asked for. `gap`: why what was found may not be all; then nothing can be said to be gone,
+  /// and the baseline is left alone. `unjudged`: why some findings are not known at all; then no condition on findings is met. The status is that of the
+  /// gates and of writing.
+  mutating func close(gap: String?, unjudged: String?) -> (report: GateReport, status: ExitStatus) {
+    let gap = unjudged ?? gap
+    var status = ExitStatus.success
     if isUpdating, let path, let old = baseline {
-      if status == .success {
-        baseline = Self.write(old.updated(with: findings), to: path, &status)
+      if let gap {
+        complain("\(path) was not updated: \(gap)")
       } else {
-        complain("\(path) was not updated: not everything that was recorded could be read")
+        baseline = Self.write(old.updated(with: findings), to: path, &status)
+      }
+    }
+    var outcomes = gates.outcomes((baseline ?? Baseline()).judge(findings, tolerance: gates.tolerance))
+    if let unjudged {
+      for index in outcomes.indices where !outcomes[index].hasFailed {
+        outcomes[index] = GateOutcome(gate: outcomes[index].gate, hasFailed: true, explanation: "cannot be judged: \(unjudged)")
       }
     }
     let report = GateReport(
-      outcomes: gates.outcomes((baseline ?? Baseline()).judge(findings, tolerance: gates.tolerance)), baselinePath: path,
-      // Of traces that were not wholly read nobody knows what is gone.
-      gone: status == .success ? baseline?.unmatched(by: findings) ?? [] : [])
-    for outcome in report.outcomes where outcome.hasFailed { complain("gate failed: \(outcome.gate): \(outcome.explanation)") }
-    if report.hasFailed { status = .worst(status, .findings) }
-    return report
+      outcomes: outcomes, baselinePath: path,
+      gone: gap == nil ? baseline?.unmatched(by: findings) ?? [] : [])
+    for outcome in report.outcomes where outcome.hasFailed && unjudged == nil { complain("gate failed: \(outcome.gate): \(outcome.explanation)") }
+    return (report, report.hasFailed ? .worst(status, .findings) : status)
   }
 
   private static func write(_ update: Baseline.Update, to path: String, _ status: inout ExitStatus) -> Baseline {
