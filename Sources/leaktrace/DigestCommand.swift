@@ -21,22 +21,16 @@ struct DigestCommand: ParsableCommand {
   @Option(name: [.short, .long], help: ArgumentHelp("Where the digest is written.", valueName: "file"))
   var output: String
 
-  @Option(help: ArgumentHelp("Leave out findings that a 'leak:' pattern in this file matches.", valueName: "file"))
-  var suppressions: [String] = []
-
-  @Option(help: ArgumentHelp("Look for files with debug information here, too.", valueName: "directory"))
-  var debugPath: [String] = []
-
-  @Option(help: ArgumentHelp("Look for the program's files under this directory.", valueName: "directory"))
-  var sysroot: String?
+  @OptionGroup var searchOptions: LeakSearchOptions
 
   func run() throws {
-    var runs = RunDigests(search: DebugFileSearch(debugPaths: debugPath, sysroot: sysroot), suppressions: try SuppressionFiles.read(suppressions))
+    var runs = RunDigests(try LeakSearch(searchOptions))
     let digest = try runs.digest(ofRun: recorded)
-    do {
-      try Data(try DigestFile.bytes(digest)).write(to: URL(fileURLWithPath: output), options: .atomic)
+    let text = String(decoding: try DigestFile.bytes(digest), as: UTF8.self)
+    do throws(OutputFile.Failure) {
+      try OutputFile.write(text, to: output)
     } catch {
-      complain("cannot write \(output): \(error.localizedDescription)")
+      complain("cannot write \(output): \(String(cString: strerror(error.errno)))")
       throw ExitStatus.outputFailed.code
     }
     if runs.status != .success { throw runs.status.code }

@@ -5,12 +5,11 @@ import TraceAnalysis
 
 /// Reads runs, one after the other, so that no two traces are in memory at once. For one thread at a time.
 struct RunDigests {
-  var search = DebugFileSearch()
-  var suppressions = Suppressions()
+  private let search: LeakSearch
   /// The gravest of what was met.
   private(set) var status = ExitStatus.success
 
-  init(search: DebugFileSearch, suppressions: Suppressions) { (self.search, self.suppressions) = (search, suppressions) }
+  init(_ search: LeakSearch) { self.search = search }
 
   /// The digest of a run. Complains, and throws an exit status, if there is none to be had.
   mutating func digest(ofRun path: String) throws -> RunDigest {
@@ -44,20 +43,9 @@ struct RunDigests {
   }
 
   private mutating func digest(ofTrace path: String) throws -> RunDigest {
-    let reader = try TraceReader(path: path)
-    let snapshot = SnapshotChoice.choose(reader, number: nil)
-    let trace = ReportTrace(path: path, analysis: AllocationAnalysis(reader, snapshot: snapshot))
-    let symbolicator = Symbolicator(images: trace.analysis.definitions.images.map(\.image), search: search)
-    var leaks: LeakReport
-    if let snapshot {
-      let analysis = LeakAnalysis(
-        reader, trace.analysis, snapshot: snapshot, search: search, toolPath: ProcessInfo.processInfo.environment["PATH"] ?? "", naming: symbolicator)
-      leaks = LeakReport(analysis, suppressions: suppressions)
-    } else {
-      leaks = LeakReport(unavailable: SnapshotChoice.explanation(reader, number: nil, path: path))
-    }
-    if !trace.analysis.diagnostics.isEmpty { status = .worst(status, .damaged) }
-    return RunDigest(trace, leaks: leaks, naming: symbolicator)
+    let examined = try search.examine(path)
+    status = .worst(status, examined.status)
+    return RunDigest(examined.trace, leaks: examined.leaks, naming: search.naming(examined.trace))
   }
 
   private func damage(_ failure: DigestFile.Failure, _ path: String) -> String {
