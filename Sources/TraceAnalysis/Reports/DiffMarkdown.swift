@@ -130,8 +130,12 @@ public enum DiffMarkdown {
     guard !renames.isEmpty else { return }
     markdown.line("Taken for renamed:")
     markdown.line()
-    for rename in renames.prefix(listed) { markdown.line("- \(MarkdownText.code(rename.old)) → \(MarkdownText.code(rename.new))") }
-    if renames.count > listed { markdown.line("- … \(renames.count - listed) more") }
+    var shown = 0
+    for rename in renames.prefix(listed) {
+      guard markdown.line(ifRoom: "- \(MarkdownText.code(rename.old)) → \(MarkdownText.code(rename.new))") else { break }
+      shown += 1
+    }
+    if shown < renames.count { markdown.line("- … \(Decimal.grouped(UInt64(renames.count - shown))) more") }
     markdown.line()
   }
 

@@ -45,7 +45,8 @@ enum DiffWords {
   /// What became of an amount, in relation to what was expected of it: `+50 %`, `×12`, `from nothing`.
   static func ratio(_ change: FigureChange) -> String {
     guard let ratio = change.ratio else { return change.new.median > 0 ? "from nothing" : "±0 %" }
-    if ratio >= 10 { return "×\(ratio < 1e15 ? Decimal.grouped(UInt64(ratio.rounded())) : "?")" }
+    guard ratio.isFinite, ratio < 1e15 else { return "?" }
+    if ratio >= 10 { return "×\(Decimal.grouped(UInt64(ratio.rounded())))" }
     let percent = (ratio - 1) * 100
     let size = abs(percent)
     if size == 0 { return "±0 %" }
