@@ -76,6 +76,9 @@ struct LeakSearch {
     ReportTrace(path: path, analysis: AllocationAnalysis(try TraceReader(path: path), snapshot: nil))
   }
 
+  /// Names for a trace's frames.
+  func naming(_ trace: ReportTrace) -> any FrameNaming { Symbolicator(images: trace.analysis.definitions.images.map(\.image), search: files) }
+
   func report(_ traces: [ReportTrace], selection: ReportSelection) -> AllocationReport {
     let images = traces.flatMap { $0.analysis.definitions.images.map(\.image) }
     return AllocationReport(traces, selection: selection, naming: Symbolicator(images: images, search: files))

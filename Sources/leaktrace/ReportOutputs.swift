@@ -54,6 +54,31 @@ struct ReportOutputs: ParsableArguments {
   }
 }
 
+extension ReportOutputs {
+  /// Writes a report in all the formats and places that are asked for. `style`: that of standard output; files have lines of 100 columns.
+  func deliver(style: TextStyle, _ render: (ReportFormat, TextStyle) -> String) throws {
+    try ObjectQuestion.show(render(format, style), called: "the report")
+    try Self.write(write) { render($0, TextStyle(width: 100)) }
+  }
+
+  /// Writes files, each format rendered once. Tries all before it throws.
+  fileprivate static func write(_ files: [ReportFile], _ contents: (ReportFormat) -> String) throws {
+    var rendered: [ReportFormat: String] = [:]
+    var hasFailed = false
+    for file in files {
+      let text = rendered[file.format] ?? contents(file.format)
+      rendered[file.format] = text
+      do throws(OutputFile.Failure) {
+        try OutputFile.write(text, to: file.path)
+      } catch {
+        complain("cannot write \(file.path): \(String(cString: strerror(error.errno)))")
+        hasFailed = true
+      }
+    }
+    if hasFailed { throw ExitStatus.outputFailed.code }
+  }
+}
+
 /// Gathers what reports need, and writes them all at the end; text to standard output goes out as it comes.
 struct ReportWriter {
   private let outputs: ReportOutputs
@@ -105,39 +130,25 @@ struct ReportWriter {
     let document = FindingDocument(
       program: program, judged: judged, gates: gates.outcomes, source: outputs.sourceTree, toolVersion: Leaktrace.configuration.version,
       remarks: remarks + gates.remarks)
-    var done: [ReportFormat: String] = [:]
+    let (fileText, reports, leaks) = (fileText, reports, leaks)
     func contents(_ format: ReportFormat) -> String {
-      if let text = done[format] { return text }
-      let text =
-        switch format {
-        case .text: fileText
-        case .json: AllocationJSON.text(reports, leaks: leaks, gates: gates)
-        case .markdown: document.markdown()
-        case .github: document.annotations()
-        case .sarif: document.sarif()
-        case .junit: document.junit()
-        }
-      done[format] = text
-      return text
+      switch format {
+      case .text: fileText
+      case .json: AllocationJSON.text(reports, leaks: leaks, gates: gates)
+      case .markdown: document.markdown()
+      case .github: document.annotations()
+      case .sarif: document.sarif()
+      case .junit: document.junit()
+      }
     }
     var files = outputs.write
     switch destination {
     case .standardOutput:
       if outputs.format != .text { try put(contents(outputs.format)) }
       do { try output.flush() } catch { try fail(error) }
-    case .file(let path):
-      files.append(ReportFile(outputs.format, path))
+    case .file(let path): files.append(ReportFile(outputs.format, path))
     }
-    var hasFailed = false
-    for file in files {
-      do throws(OutputFile.Failure) {
-        try OutputFile.write(contents(file.format), to: file.path)
-      } catch {
-        complain("cannot write \(file.path): \(String(cString: strerror(error.errno)))")
-        hasFailed = true
-      }
-    }
-    if hasFailed { throw ExitStatus.outputFailed.code }
+    try ReportOutputs.write(files, contents)
   }
 
   private func put(_ text: String) throws {
