@@ -128,7 +128,10 @@ import TraceAnalysis
   @Test func whatCannotBeJudgedNeverPasses() throws {
     let run = try CheckedRun()
     #expect(try run.command([], ["/no/such/program"]).run().end == .exit(127))
-    // Its children are not recorded, and it is of the system.
+    let untraceable = try run.command([], [try TestProgram("churn.c", flags: ["-static"]).path()]).run()
+    #expect(untraceable.end == .exit(3))
+    #expect(untraceable.errorOutput.contains("cannot be traced: it is linked statically"))
+    // No process has that name.
     let shell = try run.command(["--only", "gated"], ["/bin/sh", "-c", "exit 0"]).run()
     #expect(shell.end == .exit(3))
     #expect(shell.errorOutput.contains("nothing can be said of leaks"))
