@@ -17,7 +17,7 @@ struct DiffCommand: ParsableCommand {
       matched by likeness, or under another name, is marked.
 
       A run is a trace, a directory with the traces of a run's processes, which are added up, or a digest ('leaktrace digest'). Several runs a side show what differs by chance, \
-      and only what lies beyond that is reported. With one run a side a change has to exceed --tolerance.
+      and only what lies beyond that is reported. With one run a side a change has to exceed a tolerance.
 
       --fail-on is new-leaks,worse unless told otherwise; it takes also leaks, growth (of live bytes at exit), peak, allocations, temporary, retains \
       and regressions (any of these figures of the whole program), each with a threshold if wanted: retains:10%. See docs/ci.md.
@@ -38,8 +38,10 @@ struct DiffCommand: ParsableCommand {
   @Option(help: ArgumentHelp("Relate figures to the amount of work: 'scope:NAME', runs of one of the program's scopes, or 'events'.", valueName: "unit"))
   var per: WorkUnit?
 
-  @Option(help: ArgumentHelp("Part of an old value that a change has to exceed; 0 shows every difference.", valueName: "percent"))
-  var tolerance: Percentage = Percentage(value: 0.05)
+  @Option(help: ArgumentHelp(
+    "Part of an old value that a change has to exceed; 0 shows every difference. 5 % unless given, and more where one run a side of a threaded program says little.",
+    valueName: "percent"))
+  var tolerance: Percentage?
 
   @Option(help: "How many types and sites to show; 0 for all.")
   var limit: Int = 10
@@ -76,7 +78,7 @@ struct DiffCommand: ParsableCommand {
     let new = try (runs.isEmpty ? newRuns : [runs[1]]).map { try digests.digest(ofRun: $0) }
     var report: DiffReport
     do throws(RunComparison.Failure) {
-      report = try RunComparison.report(old: old, new: new, unit: per?.unit ?? .run, tolerance: tolerance.value)
+      report = try RunComparison.report(old: old, new: new, unit: per?.unit ?? .run, tolerance: tolerance.map { FigureTolerance(part: $0.value) })
     } catch {
       switch error {
       case .scopeMissing(let name, let path, let known):
@@ -127,17 +129,13 @@ struct WorkUnit: ExpressibleByArgument {
 }
 
 /// `5` or `5%`.
-struct Percentage: ExpressibleByArgument, CustomStringConvertible {
+struct Percentage: ExpressibleByArgument {
   /// 0.05 for 5 %.
   var value: Double
-
-  init(value: Double) { self.value = value }
 
   init?(argument: String) {
     let digits = argument.hasSuffix("%") ? argument.dropLast() : argument[...]
     guard let percent = Double(digits), percent >= 0, percent.isFinite else { return nil }
     value = percent / 100
   }
-
-  var description: String { "\(value * 100)%" }
 }

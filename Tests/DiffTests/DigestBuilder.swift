@@ -4,7 +4,7 @@
 
 struct DigestBuilder {
   var digest = RunDigest(
-    path: "/tmp/run.trace", program: "/bin/app", eventCount: 1000, recordsReferenceCounts: true, total: SiteTotal(), scopes: [:], frames: [], stacks: [],
+    path: "/tmp/run.trace", program: "/bin/app", eventCount: 1000, recordsReferenceCounts: true, busyThreads: 1, total: SiteTotal(), scopes: [:], frames: [], stacks: [],
     sites: [], findings: [], findingsUnavailable: nil, remarks: [])
 
   /// `functions`: innermost first.

@@ -4,7 +4,7 @@ import Testing
 
 @Suite struct FigureJudgementTests {
   private func direction(_ old: [Double], _ new: [Double], _ figure: Figure = .retains, tolerance: Double = 0.05) -> FigureChange.Direction {
-    FigureJudgement(tolerance: tolerance).change(figure, old: old, new: new).direction
+    FigureJudgement(tolerance: FigureTolerance(part: tolerance)).change(figure, old: old, new: new).direction
   }
 
   @Test func oneRunASideNeedsMoreThanTheTolerance() {
@@ -18,6 +18,26 @@ import Testing
     #expect(direction([100], [120]) == .same)
     #expect(direction([100], [400]) == .worse)
     #expect(direction([100], [120], .instances) == .worse)
+  }
+
+  @Test func oneRunOfAThreadedProgramSaysLessThanOneOfAnother() throws {
+    func run(threads: Int, blocks: UInt64, peak: UInt64) -> RunDigest {
+      var digest = RunDigest.make { run in
+        run.site("App.Part", ["part()", "main"], blocks: blocks, peak: peak)
+        run.site("App.Rest", ["rest()", "main"], blocks: 1_000_000, peak: 10_000)
+      }
+      digest.busyThreads = threads
+      return digest
+    }
+    for (threads, expected) in [(1, 1), (4, 0)] {
+      let part = try RunComparison.report(old: [run(threads: threads, blocks: 10_000, peak: 0)], new: [run(threads: threads, blocks: 15_000, peak: 0)])
+      #expect(part.sites.changes.count == expected && part.remarks.isEmpty == (threads == 1))
+      let peak = try RunComparison.report(old: [run(threads: threads, blocks: 1, peak: 0)], new: [run(threads: threads, blocks: 1, peak: 2_000)])
+      #expect(peak.totals.contains { $0.direction != .same } == (expected == 1))
+    }
+    let several = try RunComparison.report(
+      old: (0..<4).map { _ in run(threads: 4, blocks: 10_000, peak: 0) }, new: (0..<4).map { _ in run(threads: 4, blocks: 15_000, peak: 0) })
+    #expect(several.sites.changes.count == 1)
   }
 
   @Test func whatLiesWithinTheSpreadIsNoChange() {

@@ -1,20 +1,46 @@
 // When a figure has changed, and when it only looks so.
 
+/// How large a difference has to be to be called one.
+public struct FigureTolerance: Hashable, Sendable {
+  /// Part of the old value.
+  var part: Double
+  /// The same of the peak, which depends on what comes together when.
+  var partOfPeak: Double
+  /// Of a count of independent events: so many times its standard deviation. With one run a side only.
+  var deviations: Double
+  /// Of a site or type: part of the whole program's figure. Which of a program's parts a few blocks are asked for by is often
+  /// chance (who comes first, the order of a hash table).
+  var leastPart: Double
+  /// The same of what is live at one moment.
+  var leastLivePart: Double
+
+  /// For several runs a side, and for programs that do the same each time but for the seeds of hash tables.
+  public static let standard = FigureTolerance(part: 0.05)
+  /// For a few runs a side of a program with several busy threads: who runs when decides how tasks are split, what is temporary, and what comes together.
+  public static let threaded = FigureTolerance(part: 0.05, partOfPeak: 0.3, deviations: 6, leastPart: 0.02, leastLivePart: 0.05)
+  /// Every difference counts.
+  public static let none = FigureTolerance(part: 0, partOfPeak: 0, deviations: 0, leastPart: 0, leastLivePart: 0)
+
+  /// `part`: 0.05 for five percent.
+  public init(part: Double) { self = part == 0 ? .none : FigureTolerance(part: part, partOfPeak: part, deviations: 4, leastPart: 0.0025, leastLivePart: 0.0025) }
+
+  private init(part: Double, partOfPeak: Double, deviations: Double, leastPart: Double, leastLivePart: Double) {
+    (self.part, self.partOfPeak, self.deviations) = (part, partOfPeak, deviations)
+    (self.leastPart, self.leastLivePart) = (leastPart, leastLivePart)
+  }
+}
+
 /// Decides what difference between two builds' figures is more than chance.
 ///
 /// Several runs of a side show what chance does: a change counts if all of one side's values lie beyond all of the other's, by more than either side is
-/// wide. With one run a side nothing shows it, and a change must be beyond the tolerance, and beyond what counting things that happen independently
-/// would do to a number of that size.
-public struct FigureJudgement: Hashable, Sendable {
-  /// Part of the old value that a change has to exceed.
-  public var tolerance: Double
+/// wide (the more runs, the less). With one run a side nothing shows it, and a change must be beyond the tolerance, and beyond what counting things that happen
+/// independently would do to a number of that size.
+struct FigureJudgement {
+  var tolerance: FigureTolerance
   /// By run, in the unit that was asked for. nil: runs are compared as they are.
-  public var work: (old: [Double], new: [Double])?
+  var work: (old: [Double], new: [Double])?
 
-  public init(tolerance: Double = 0.05, work: (old: [Double], new: [Double])? = nil) { (self.tolerance, self.work) = (tolerance, work) }
-
-  public static func == (a: Self, b: Self) -> Bool { a.tolerance == b.tolerance && a.work?.old == b.work?.old && a.work?.new == b.work?.new }
-  public func hash(into hasher: inout Hasher) { hasher.combine(tolerance) }
+  init(tolerance: FigureTolerance = .standard, work: (old: [Double], new: [Double])? = nil) { (self.tolerance, self.work) = (tolerance, work) }
 
   /// New work to old work; 1 if runs are compared as they are.
   var workRatio: Double {
@@ -26,13 +52,12 @@ public struct FigureJudgement: Hashable, Sendable {
   /// Judges a figure by its values in the runs of both sides.
   ///
   /// With a unit of work, what stays the same although the work does not is taken to be independent of it; all else should be in proportion.
-  /// `expected`: that of the parts of a sum, if it is one. `whole`: the program's figure, if this is a part of it. Which of a program's parts
-  /// a few blocks are asked for by is often chance (who comes first, the order of a hash table), so that one run cannot show a part's change that is nothing to
-  /// the whole.
+  /// `expected`: that of the parts of a sum, if it is one. `whole`: the program's figure, if this is a part of it.
   func change(_ figure: Figure, old: [Double], new: [Double], expected: Double? = nil, whole: Double = 0) -> FigureChange {
     let plain = FigureChange(figure: figure, old: Spread(old), new: Spread(new), expected: Spread(old).median, direction: .same)
     let runs = min(old.count, new.count)
-    let least = runs > 1 || tolerance == 0 ? 0 : whole * Self.leastPart
+    let isLive = figure == .liveBytes || figure == .liveBlocks || figure == .peakBytes
+    let least = whole * (isLive ? tolerance.leastLivePart : tolerance.leastPart)
     guard work != nil else { return judged(plain, least: least, runs: runs) }
     if let expected {
       var change = plain
@@ -72,9 +97,6 @@ public struct FigureJudgement: Hashable, Sendable {
     return change
   }
 
-  /// Part of the whole program's figure.
-  private static let leastPart = 0.0025
-
   /// How much of a side's width has to lie between the sides: the fewer the runs, the less of what chance does have they shown.
   private static func margin(runs: Int) -> Double {
     switch runs {
@@ -86,8 +108,8 @@ public struct FigureJudgement: Hashable, Sendable {
   }
 
   private func threshold(_ figure: Figure, _ old: Double, _ new: Double, runs: Int) -> Double {
-    if tolerance == 0 { return 0 }
-    let relative = old * tolerance
+    if tolerance == .none { return 0 }
+    let relative = old * (figure == .peakBytes && runs == 1 ? tolerance.partOfPeak : tolerance.part)
     switch figure {
     // Causes are few, and each is looked at by itself.
     case .instances: return max(relative, 0.5)
@@ -100,8 +122,8 @@ public struct FigureJudgement: Hashable, Sendable {
     }
   }
 
-  /// Four times the standard deviation of a count of independent events.
-  private func chance(_ count: Double) -> Double { 4 * count.squareRoot() }
+  /// How far a count of independent events strays.
+  private func chance(_ count: Double) -> Double { tolerance.deviations * count.squareRoot() }
 }
 
 extension Spread {

@@ -8,20 +8,23 @@ public struct RunComparison {
     case scopeMissing(name: String, path: String, known: [String])
   }
 
+  /// Runs a side up to which a threaded program's parts are not looked at closely.
+  private static let fewRuns = 3
+
   private let old: [RunDigest]
   private let new: [RunDigest]
   private let unit: DiffReport.Unit
   private let judgement: FigureJudgement
   private let vocabulary = Vocabulary()
 
-  /// The report of a comparison. `old` and `new` have at least one run each. `tolerance`: part of an old value that a change has to exceed; with 0 every
-  /// difference counts.
+  /// The report of a comparison. `old` and `new` have at least one run each. `tolerance`: nil for what suits the runs.
   public static func report(
-    old: [RunDigest], new: [RunDigest], unit: DiffReport.Unit = .run, tolerance: Double = 0.05
+    old: [RunDigest], new: [RunDigest], unit: DiffReport.Unit = .run, tolerance: FigureTolerance? = nil
   ) throws(Failure) -> DiffReport {
     let oldWork = try work(old, unit)
     let newWork = try work(new, unit)
-    let judgement = FigureJudgement(tolerance: tolerance, work: unit == .run ? nil : (oldWork, newWork))
+    let isThreaded = tolerance == nil && min(old.count, new.count) <= Self.fewRuns && (old + new).contains { $0.busyThreads > 1 }
+    let judgement = FigureJudgement(tolerance: tolerance ?? (isThreaded ? .threaded : .standard), work: unit == .run ? nil : (oldWork, newWork))
     return RunComparison(old: old, new: new, unit: unit, judgement: judgement).report(oldWork, newWork)
   }
 
@@ -108,6 +111,11 @@ public struct RunComparison {
 
   private func remarks(_ comparesReferences: Bool) -> [String] {
     var remarks: [String] = []
+    if judgement.tolerance == .threaded {
+      remarks.append(
+        "several busy threads, and \(min(old.count, new.count) == 1 ? "one run a side" : "few runs a side"): smaller differences, which chance may have made, "
+          + "are not shown. Give \(Self.fewRuns + 1) or more runs a side (--old, --new) to see them")
+    }
     if !comparesReferences { remarks.append("retains and releases were not recorded on both sides, and are not compared") }
     if fileName(ofPath: old[0].program) != fileName(ofPath: new[0].program) {
       remarks.append("the sides are different programs: \(fileName(ofPath: old[0].program)) and \(fileName(ofPath: new[0].program))")

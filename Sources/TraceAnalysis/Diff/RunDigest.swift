@@ -33,6 +33,8 @@ public struct RunDigest: Codable, Hashable, Sendable {
   public var program: String
   public var eventCount: UInt64
   public var recordsReferenceCounts: Bool
+  /// Threads that made at least a hundredth of the events.
+  public var busyThreads: Int
   /// Over all sites, with the peak of the whole process.
   public var total: SiteTotal
   /// Executions of the program's scopes, by name.
@@ -58,6 +60,7 @@ extension RunDigest {
     program = trace.program
     eventCount = analysis.eventCount
     recordsReferenceCounts = analysis.header.referenceCounting != .off
+    busyThreads = analysis.threads.lazy.filter { $0.events > analysis.eventCount / 100 }.count
     scopes = [:]
     for scope in analysis.statements.scopes { scopes[scope.place.name, default: 0] &+= scope.executions }
     remarks = AllocationText.gaps(analysis)
@@ -105,6 +108,7 @@ extension RunDigest {
   public mutating func add(_ other: RunDigest) {
     eventCount &+= other.eventCount
     recordsReferenceCounts = recordsReferenceCounts && other.recordsReferenceCounts
+    busyThreads = max(busyThreads, other.busyThreads)
     total += other.total
     scopes.merge(other.scopes) { $0 &+ $1 }
     let frameBase = Int32(frames.count)

@@ -38,8 +38,8 @@ enum DiffWords {
 
   private static func exact(_ value: Double, of figure: Figure) -> String {
     guard value.isFinite, value >= 0, value < 1e15 else { return "?" }
-    let number = value == value.rounded() ? Decimal.grouped(UInt64(value)) : Decimal.fixed(value, places: 3)
-    return figure.isBytes ? "\(number) B" : number
+    if figure.isBytes { return "\(Decimal.grouped(UInt64(value.rounded()))) B" }
+    return value == value.rounded() ? Decimal.grouped(UInt64(value)) : Decimal.fixed(value, places: 3)
   }
 
   /// What became of an amount, in relation to what was expected of it: `+50 %`, `×12`, `from nothing`.
