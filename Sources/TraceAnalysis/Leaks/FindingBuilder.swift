@@ -17,20 +17,20 @@ struct FindingBuilder {
 
   /// Findings of the program first, then those of libraries; in each the most retained bytes first.
   func findings() -> [Finding] {
-    var numbers: [String: Int] = [:]
+    var numbers: [FindingIdentity: Int] = [:]
     var findings: [Finding] = []
     for group in groups {
       let owner = owner(of: group)
       if case .runtime = owner { continue }
       var finding = finding(group)
       if case .library(let reason) = owner { finding.libraryReason = reason }
-      let identity = Fingerprint.identity(of: finding)
+      let identity = FindingIdentity(finding)
       if let known = numbers[identity] {
         findings[known].instances += finding.instances
         findings[known].retainedBytes.rawValue &+= finding.retainedBytes.rawValue
         findings[known].retainedBlocks &+= finding.retainedBlocks
       } else {
-        finding.fingerprint = Fingerprint.text(identity)
+        finding.fingerprint = identity.fingerprint
         numbers[identity] = findings.count
         findings.append(finding)
       }

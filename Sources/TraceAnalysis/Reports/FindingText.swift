@@ -70,10 +70,13 @@ struct FindingText {
 
   // MARK: One finding
 
-  private func write(_ finding: Finding, to lines: inout TextLines) {
-    let instances = Decimal.counted(UInt64(finding.instances), "instance")
-    let size = finding.verdict == .dangling ? instances : "\(instances), \(Decimal.bytes(finding.retainedBytes.rawValue)) retained"
-    lines.spread("\(title(finding))  \(PlainText.escaped(subject(finding)))", size, indent: 0, emphasized: true)
+  /// What it is, and how much of it there is.
+  func writeHeading(of finding: Finding, to lines: inout TextLines, indent: Int = 0) {
+    lines.spread("\(title(finding))  \(PlainText.escaped(subject(finding)))", DiffWords.extent(finding), indent: indent, emphasized: true)
+  }
+
+  func write(_ finding: Finding, to lines: inout TextLines) {
+    writeHeading(of: finding, to: &lines)
     if let outliving = finding.outliving {
       write(outliving, of: finding, to: &lines)
     } else if finding.ending == nil || finding.path.last?.reference != nil {

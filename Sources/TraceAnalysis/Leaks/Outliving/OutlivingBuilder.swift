@@ -50,19 +50,19 @@ struct OutlivingBuilder {
   }
 
   private func findings(of groups: [OutlivingGroup], statement: Finding.Statement? = nil) -> [Finding] {
-    var numbers: [String: Int] = [:]
+    var numbers: [FindingIdentity: Int] = [:]
     var findings: [Finding] = []
     for group in causes(groups) {
       var finding = finding(group)
       finding.outliving?.statement = statement
-      let identity = Fingerprint.identity(of: finding)
+      let identity = FindingIdentity(finding)
       if let known = numbers[identity] {
         merge(finding, into: &findings[known])
         continue
       }
       // Closures and tasks are told of where they keep nothing that can be.
       if finding.path.last?.kind != .object, findings.contains(where: { $0.path.last?.kind == .object && isSameHolder($0, finding) }) { continue }
-      finding.fingerprint = Fingerprint.text(identity)
+      finding.fingerprint = identity.fingerprint
       finding.advice = Advice.lines(for: finding)
       numbers[identity] = findings.count
       findings.append(finding)

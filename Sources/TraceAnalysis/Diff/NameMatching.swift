@@ -1,0 +1,113 @@
+// Which things of the old side are which of the new one, by name.
+
+/// Something that is compared, by the names that it is made of.
+struct NamedItem {
+  /// The names that it is made of, in the order in which `name` makes them stand: what begins in an arbitrary place begins where that comes first.
+  var parts: (_ name: (Int32) -> Int32) -> (named: [Int32], own: [Int32])
+  /// How much of it there is: what is one thing under two names mostly comes in like numbers.
+  var amount: Double
+}
+
+/// Matches items that are equal, then those that are equal once names are replaced which have changed throughout.
+///
+/// A name can only have changed if one side alone has it. Items whose other names are the same, in the same places, each say which new name stands
+/// where the old one stood; a name has become another if most of what speaks of either says so.
+struct NameMatching {
+  /// Each round may find names that others stand beside.
+  private static let rounds = 3
+  /// Items with the same shared names, on both sides together, beyond which they say nothing.
+  private static let crowd = 64
+
+  /// By old item: the new one, and whether names were replaced.
+  private(set) var partners: [(new: Int, isRenamed: Bool)?]
+  private(set) var isTaken: [Bool]
+
+  init(old: [NamedItem], new: [NamedItem]) {
+    partners = Array(repeating: nil, count: old.count)
+    isTaken = Array(repeating: false, count: new.count)
+  }
+
+  /// Matches what is equal under the successors known so far.
+  mutating func matchEqual(_ old: [NamedItem], _ new: [NamedItem], _ vocabulary: Vocabulary, isRenamed: Bool) {
+    var places: [[Int32]: Int] = [:]
+    for (index, item) in new.enumerated() where !isTaken[index] { places[item.parts { $0 }.named] = index }
+    for (index, item) in old.enumerated() where partners[index] == nil {
+      guard let place = places[item.parts { vocabulary.current($0) }.named], !isTaken[place] else { continue }
+      partners[index] = (place, isRenamed)
+      isTaken[place] = true
+    }
+  }
+
+  /// Who says what has become of which name: old, new, and how much that is worth.
+  fileprivate func votes(_ old: [NamedItem], _ new: [NamedItem], _ vocabulary: Vocabulary, into votes: inout [Int32: [Int32: Double]]) {
+    struct Voter {
+      var item: Int
+      var own: [Int32]
+    }
+    struct Crowd {
+      var old: [Voter] = []
+      var new: [Voter] = []
+    }
+    var crowds: [[Int32]: Crowd] = [:]
+    for (index, item) in old.enumerated() where partners[index] == nil {
+      let (masked, own) = item.parts { vocabulary.masked(old: $0) }
+      if masked.contains(Vocabulary.wildcard) { crowds[masked, default: Crowd()].old.append(Voter(item: index, own: own)) }
+    }
+    for (index, item) in new.enumerated() where !isTaken[index] {
+      let (masked, own) = item.parts { vocabulary.masked(new: $0) }
+      if masked.contains(Vocabulary.wildcard) { crowds[masked, default: Crowd()].new.append(Voter(item: index, own: own)) }
+    }
+    for (mask, crowd) in crowds where !crowd.old.isEmpty && !crowd.new.isEmpty && crowd.old.count + crowd.new.count <= Self.crowd {
+      let hidden = mask.indices.filter { mask[$0] == Vocabulary.wildcard }
+      for a in crowd.old {
+        for b in crowd.new {
+          let share = Self.likeness(old[a.item].amount, new[b.item].amount) / Double(max(crowd.old.count, crowd.new.count))
+          // A name counts once, however often the item has it.
+          var seen: Set<Int32> = []
+          for index in hidden where seen.insert(a.own[index]).inserted { votes[a.own[index], default: [:]][b.own[index], default: 0] += share }
+        }
+      }
+    }
+  }
+
+  /// 1 for equal amounts, towards 0 for ever more different ones.
+  static func likeness(_ a: Double, _ b: Double) -> Double {
+    let larger = max(a, b)
+    return larger > 0 ? min(a, b) / larger : 1
+  }
+
+  /// Matches sites and findings by name, together: what is learnt of a name by the one holds for the other.
+  static func match(
+    sites: (old: [NamedItem], new: [NamedItem]), findings: (old: [NamedItem], new: [NamedItem]), _ vocabulary: Vocabulary
+  ) -> (sites: NameMatching, findings: NameMatching) {
+    var siteMatching = NameMatching(old: sites.old, new: sites.new)
+    var findingMatching = NameMatching(old: findings.old, new: findings.new)
+    siteMatching.matchEqual(sites.old, sites.new, vocabulary, isRenamed: false)
+    findingMatching.matchEqual(findings.old, findings.new, vocabulary, isRenamed: false)
+    for _ in 0..<rounds {
+      var votes: [Int32: [Int32: Double]] = [:]
+      siteMatching.votes(sites.old, sites.new, vocabulary, into: &votes)
+      findingMatching.votes(findings.old, findings.new, vocabulary, into: &votes)
+      guard elect(votes, vocabulary) else { break }
+      siteMatching.matchEqual(sites.old, sites.new, vocabulary, isRenamed: true)
+      findingMatching.matchEqual(findings.old, findings.new, vocabulary, isRenamed: true)
+    }
+    return (siteMatching, findingMatching)
+  }
+
+  /// Takes a name to have become another if that is most of what is said of either. True if there is one.
+  private static func elect(_ votes: [Int32: [Int32: Double]], _ vocabulary: Vocabulary) -> Bool {
+    var received: [Int32: Double] = [:]
+    for choices in votes.values { for (new, weight) in choices { received[new, default: 0] += weight } }
+    var isAny = false
+    for (old, choices) in votes {
+      let given = choices.values.reduce(0, +)
+      guard let (new, weight) = choices.max(by: { ($0.value, $1.key) < ($1.value, $0.key) }), weight >= 0.5, weight > 0.6 * given,
+        weight > 0.6 * received[new]!
+      else { continue }
+      vocabulary.rename(old, to: new)
+      isAny = true
+    }
+    return isAny
+  }
+}

@@ -1,0 +1,157 @@
+// Two builds, each by one or more runs: what changed.
+
+/// Compares digests. Takes time and memory in proportion to the sites of both sides by name; the likeness of what no name matches costs more, within limits.
+public struct RunComparison {
+  /// Why two sides cannot be compared.
+  public enum Failure: Error, Hashable, Sendable {
+    /// A run has no execution of the scope that figures were to be related to; the scopes it has.
+    case scopeMissing(name: String, path: String, known: [String])
+  }
+
+  private let old: [RunDigest]
+  private let new: [RunDigest]
+  private let unit: DiffReport.Unit
+  private let judgement: FigureJudgement
+  private let vocabulary = Vocabulary()
+
+  /// The report of a comparison. `old` and `new` have at least one run each. `tolerance`: part of an old value that a change has to exceed; with 0 every
+  /// difference counts.
+  public static func report(
+    old: [RunDigest], new: [RunDigest], unit: DiffReport.Unit = .run, tolerance: Double = 0.05
+  ) throws(Failure) -> DiffReport {
+    let oldWork = try work(old, unit)
+    let newWork = try work(new, unit)
+    let judgement = FigureJudgement(tolerance: tolerance, work: unit == .run ? nil : (oldWork, newWork))
+    return RunComparison(old: old, new: new, unit: unit, judgement: judgement).report(oldWork, newWork)
+  }
+
+  private init(old: [RunDigest], new: [RunDigest], unit: DiffReport.Unit, judgement: FigureJudgement) {
+    (self.old, self.new, self.unit, self.judgement) = (old, new, unit, judgement)
+  }
+
+  private static func work(_ runs: [RunDigest], _ unit: DiffReport.Unit) throws(Failure) -> [Double] {
+    var result: [Double] = []
+    for run in runs {
+      switch unit {
+      case .run: result.append(1)
+      case .events: result.append(Double(max(1, run.eventCount)))
+      case .scope(let name):
+        guard let executions = run.scopes[name], executions > 0 else {
+          throw .scopeMissing(name: name, path: run.path, known: run.scopes.keys.sorted())
+        }
+        result.append(Double(executions))
+      }
+    }
+    return result
+  }
+
+  // MARK: The report
+
+  private func report(_ oldWork: [Double], _ newWork: [Double]) -> DiffReport {
+    let oldSites = ComparedSites(old, vocabulary, side: .old).entries
+    let newSites = ComparedSites(new, vocabulary, side: .new).entries
+    let oldFindings = ComparedFindings(old, vocabulary, side: .old).entries
+    let newFindings = ComparedFindings(new, vocabulary, side: .new).entries
+    let matched = NameMatching.match(
+      sites: (oldSites.map(\.item), newSites.map(\.item)), findings: (oldFindings.map(\.item), newFindings.map(\.item)), vocabulary)
+    var sites = SiteChanges(old: oldSites, new: newSites, judgement: judgement, vocabulary: vocabulary)
+    sites.match(matched.sites, alike: SiteLikeness.pairs(oldSites, newSites, matched.sites, vocabulary))
+
+    let comparesReferences = (old + new).allSatisfy(\.recordsReferenceCounts)
+    let figures = Figure.ofAllocations.filter { comparesReferences || ($0 != .retains && $0 != .releases) }
+    let totals = totals(figures, sites)
+    let unavailable = (old + new).first { $0.findings == nil }
+    let findings = FindingChanges(oldFindings, newFindings, judgement: judgement, vocabulary: vocabulary, runs: (old.count, new.count))
+      .compare(matched.findings, FindingLikeness(vocabulary).pairs(oldFindings, newFindings, matched.findings))
+    return DiffReport(
+      old: side(old, oldWork), new: side(new, newWork), unit: unit, totals: totals, findings: unavailable == nil ? findings.section : nil,
+      findingsUnavailable: unavailable.map { "\($0.path): \($0.findingsUnavailable ?? "no heap image")" },
+      types: sites.types(figures, totals: totals),
+      sites: sites.sites(figures, totals: totals, frames: frames), renames: renames(), remarks: remarks(comparesReferences),
+      judged: unavailable == nil ? findings.judged + libraryFindings() : [])
+  }
+
+  private func side(_ runs: [RunDigest], _ work: [Double]) -> DiffSide {
+    DiffSide(program: runs[0].program, runs: zip(runs, work).map { DiffSide.Run(path: $0.path, events: $0.eventCount, work: $1) })
+  }
+
+  private func totals(_ figures: [Figure], _ sites: SiteChanges) -> [FigureChange] {
+    figures.map { figure in
+      judgement.change(
+        figure, old: old.map { Double($0.total[figure]) }, new: new.map { Double($0.total[figure]) },
+        // Peaks and what is live at the end belong to the whole; sums are expected to be what their sites are.
+        expected: judgement.work == nil ? nil : sites.expectedSum(figure))
+    }
+  }
+
+  private func libraryFindings() -> [JudgedFinding] {
+    var known: Set<String> = []
+    return new.flatMap { $0.findings ?? [] }.map(\.finding).filter { $0.isLibrary && known.insert($0.fingerprint).inserted }.map { JudgedFinding($0, .library) }
+  }
+
+  private func frames(_ entry: ComparedSites.Entry, _ side: Vocabulary.Side) -> [DiffFrame] {
+    let digest = side == .old ? old[entry.run] : new[entry.run]
+    return digest.frames(of: digest.sites[entry.site])
+  }
+
+  /// Names that changed, without those that another's change explains.
+  private func renames() -> [DiffRename] {
+    let all = vocabulary.successors.map { DiffRename(old: vocabulary.name($0), new: vocabulary.name($1)) }.sorted()
+    return DiffRename.simplest(all)
+  }
+
+  private func remarks(_ comparesReferences: Bool) -> [String] {
+    var remarks: [String] = []
+    if !comparesReferences { remarks.append("retains and releases were not recorded on both sides, and are not compared") }
+    if fileName(ofPath: old[0].program) != fileName(ofPath: new[0].program) {
+      remarks.append("the sides are different programs: \(fileName(ofPath: old[0].program)) and \(fileName(ofPath: new[0].program))")
+    }
+    for (name, runs) in [("old", old), ("new", new)] {
+      for run in runs { for remark in run.remarks { remarks.append("\(name)\(runs.count > 1 ? " (\(fileName(ofPath: run.path)))" : ""): \(remark)") } }
+    }
+    return remarks
+  }
+}
+
+extension DiffRename {
+  /// Without those that are another's in a longer name: `Foo.run()` is `Bar.run()` because `Foo` is `Bar`.
+  static func simplest(_ renames: [DiffRename]) -> [DiffRename] {
+    var result: [DiffRename] = []
+    for rename in renames.map(\.withoutCommonOwner).sorted(by: { ($0.old.count, $0) < ($1.old.count, $1) }) {
+      guard !result.contains(where: { $0.explains(rename) }), !result.contains(rename) else { continue }
+      result.append(rename)
+    }
+    return result.sorted()
+  }
+
+  /// `App.Foo` and `App.Bar` differ in `Foo` and `Bar`: without the owners that both begin with.
+  private var withoutCommonOwner: DiffRename {
+    var (a, b) = (old[...], new[...])
+    while let dotA = a.firstIndex(of: "."), let dotB = b.firstIndex(of: "."), a[..<dotA] == b[..<dotB], a[..<dotA].allSatisfy({ $0.isLetter || $0.isNumber || $0 == "_" }) {
+      a = a[a.index(after: dotA)...]
+      b = b[b.index(after: dotB)...]
+    }
+    return DiffRename(old: String(a), new: String(b))
+  }
+
+  private func explains(_ other: DiffRename) -> Bool {
+    guard !old.isEmpty, other.old.count >= old.count else { return false }
+    return other.old.replacingName(old, with: new) == other.new
+  }
+}
+
+extension String {
+  /// With another name wherever a name stands as a whole.
+  fileprivate func replacingName(_ name: String, with other: String) -> String {
+    func isPart(_ character: Character?) -> Bool { character.map { $0.isLetter || $0.isNumber || $0 == "_" } ?? false }
+    var result = ""
+    var rest = self[...]
+    while let range = rest.firstRange(of: name) {
+      let before = range.lowerBound > startIndex ? self[index(before: range.lowerBound)] : nil
+      let after = range.upperBound < endIndex ? self[range.upperBound] : nil
+      result += rest[..<range.lowerBound] + (isPart(before) || isPart(after) ? name : other)
+      rest = rest[range.upperBound...]
+    }
+    return result + rest
+  }
+}

@@ -1,0 +1,152 @@
+// One run of a program, summed up so that it can be compared with a run of another build.
+
+/// What a comparison needs of a run: sums by allocation site, and findings, by name. No addresses: the trace and the program's files are not needed
+/// any more once it is made. Memory in proportion to the distinct sites by name, of which there are far fewer than stacks. A value; any thread.
+public struct RunDigest: Sendable {
+  /// A site by what stays the same from build to build: what was allocated, and the program's functions on the way there.
+  public struct Site: Hashable, Sendable {
+    /// The type's name, or that of the function that allocated.
+    public var type: String
+    public var operation: String
+    /// Number of the innermost frame in `frames`.
+    public var innermost: Int32
+    /// Number of the stack in `stacks`.
+    public var stack: Int32
+    public var total: SiteTotal
+  }
+
+  /// A stack, each function once: a function, and the number of the stack of its callers, -1 for none.
+  public struct StackNode: Hashable, Sendable {
+    public var caller: Int32
+    public var frame: Int32
+  }
+
+  /// A finding, with the program's functions where the objects of its path were allocated.
+  public struct DigestedFinding: Hashable, Sendable {
+    public var finding: Finding
+    /// Stable names by step of the path, innermost first, each once.
+    public var allocations: [[String]]
+  }
+
+  /// Where the run was read from.
+  public var path: String
+  public var program: String
+  public var eventCount: UInt64
+  public var recordsReferenceCounts: Bool
+  /// Over all sites, with the peak of the whole process.
+  public var total: SiteTotal
+  /// Executions of the program's scopes, by name.
+  public var scopes: [String: UInt64]
+  public var frames: [DiffFrame]
+  public var stacks: [StackNode]
+  public var sites: [Site]
+  /// Of the program and of libraries; nil if there was no heap image to look at.
+  public var findings: [DigestedFinding]?
+  /// Why there are no findings.
+  public var findingsUnavailable: String?
+  /// What a reader has to know to judge the figures, in sentences.
+  public var remarks: [String]
+}
+
+extension RunDigest {
+  /// Sums up a trace that has been analysed. Names every site: linear in the nodes of the stack tree, and in the distinct frames' symbols.
+  ///
+  /// `leaks`: what was found in its heap image; suppressed findings are left out.
+  public init(_ trace: ReportTrace, leaks: LeakReport, naming: any FrameNaming) {
+    let analysis = trace.analysis
+    path = trace.path
+    program = trace.program
+    eventCount = analysis.eventCount
+    recordsReferenceCounts = analysis.header.referenceCounting != .off
+    scopes = [:]
+    for scope in analysis.statements.scopes { scopes[scope.place.name, default: 0] &+= scope.executions }
+    remarks = AllocationText.remarks(analysis)
+
+    var namer = StackNamer(analysis.definitions, naming: naming)
+    var numbers: [SiteKey: Int] = [:]
+    var types: [UInt32: String] = [:]
+    sites = []
+    total = SiteTotal()
+    for site in analysis.sites {
+      total += site.total
+      let (stack, innermost) = namer.stack(site.stack)
+      let type = site.operation == .object ? types[site.type] ?? analysis.typeName(of: site) : site.operation.name
+      if site.operation == .object { types[site.type] = type }
+      let key = SiteKey(type: type, operation: site.operation.rawValue, innermost: namer.stableNumber(of: innermost), stack: stack)
+      if let known = numbers[key] {
+        sites[known].total += site.total
+      } else {
+        numbers[key] = sites.count
+        sites.append(Site(type: type, operation: site.operation.name, innermost: innermost, stack: stack, total: site.total))
+      }
+    }
+    total.peakBytes = analysis.atPeak.liveBytes
+    total.peakBlocks = analysis.atPeak.liveBlocks
+
+    findingsUnavailable = leaks.unavailable
+    if leaks.unavailable == nil {
+      remarks += leaks.remarks
+      findings = leaks.findings.filter { $0.suppression == nil }.map { finding in
+        DigestedFinding(finding: finding, allocations: finding.path.map { namer.functions(of: $0.stack) })
+      }
+    }
+    frames = namer.frames
+    stacks = namer.nodes
+  }
+
+  private struct SiteKey: Hashable {
+    var type: String
+    var operation: UInt8
+    var innermost: Int32
+    var stack: Int32
+  }
+
+  /// Adds another process of the same run: sums are added up, findings of one fingerprint joined. Peaks are each process's own, added up.
+  public mutating func add(_ other: RunDigest) {
+    eventCount &+= other.eventCount
+    recordsReferenceCounts = recordsReferenceCounts && other.recordsReferenceCounts
+    total += other.total
+    scopes.merge(other.scopes) { $0 &+ $1 }
+    let frameBase = Int32(frames.count)
+    let stackBase = Int32(stacks.count)
+    frames += other.frames
+    stacks += other.stacks.map { StackNode(caller: $0.caller < 0 ? -1 : $0.caller + stackBase, frame: $0.frame + frameBase) }
+    // Sites that are equal by name are joined when runs are compared.
+    sites += other.sites.map { site in
+      var site = site
+      site.innermost = site.innermost < 0 ? -1 : site.innermost + frameBase
+      site.stack = site.stack < 0 ? -1 : site.stack + stackBase
+      return site
+    }
+    findings = Self.joined(findings, other.findings)
+    if findings == nil { findingsUnavailable = findingsUnavailable ?? other.findingsUnavailable }
+    for remark in other.remarks where !remarks.contains(remark) { remarks.append(remark) }
+  }
+
+  /// A process without a heap image has nothing to add to what the others' show.
+  private static func joined(_ a: [DigestedFinding]?, _ b: [DigestedFinding]?) -> [DigestedFinding]? {
+    guard var result = a else { return b }
+    for entry in b ?? [] {
+      if let known = result.firstIndex(where: { $0.finding.fingerprint == entry.finding.fingerprint }) {
+        result[known].finding.instances += entry.finding.instances
+        result[known].finding.retainedBytes.rawValue &+= entry.finding.retainedBytes.rawValue
+        result[known].finding.retainedBlocks &+= entry.finding.retainedBlocks
+      } else {
+        result.append(entry)
+      }
+    }
+    return result
+  }
+
+  /// The functions of a site, innermost first.
+  func frames(of site: Site) -> [DiffFrame] {
+    var result: [DiffFrame] = site.innermost >= 0 ? [frames[Int(site.innermost)]] : []
+    var node = site.stack
+    while node >= 0 {
+      let frame = frames[Int(stacks[Int(node)].frame)]
+      if frame.stableName != result.first?.stableName { result.append(frame) }
+      node = stacks[Int(node)].caller
+    }
+    return result
+  }
+}

@@ -1,0 +1,102 @@
+// Which sites are the same though their stacks differ.
+
+/// Matches sites that no name makes equal: of one type, and where the function that allocated on one side is still on the way there on the other
+/// (a function was split, or put into its caller), or most of the way is the same.
+enum SiteLikeness {
+  /// Pairs of sites of one type beyond which only those are looked at that share their innermost function.
+  private static let pairLimit = 20_000
+  /// Functions of a stack that are compared.
+  private static let depthLimit = 64
+
+  private struct Candidate {
+    var old: Int
+    var new: Int
+    var likeness: Double
+  }
+
+  private struct Kind: Hashable {
+    var type: Int32
+    var operation: Int32
+  }
+
+  /// Pairs of the unmatched, most alike first; each site at most once.
+  static func pairs(_ old: [ComparedSites.Entry], _ new: [ComparedSites.Entry], _ matching: NameMatching, _ vocabulary: Vocabulary) -> [(old: Int, new: Int)] {
+    var olds: [Kind: [Int]] = [:]
+    var news: [Kind: [Int]] = [:]
+    for (index, entry) in old.enumerated() where matching.partners[index] == nil {
+      olds[Kind(type: vocabulary.current(entry.type), operation: entry.operation), default: []].append(index)
+    }
+    for (index, entry) in new.enumerated() where !matching.isTaken[index] {
+      news[Kind(type: entry.type, operation: entry.operation), default: []].append(index)
+    }
+    var result: [(old: Int, new: Int)] = []
+    for (kind, olds) in olds {
+      guard let news = news[kind] else { continue }
+      result += pairs(olds, news, old, new, vocabulary)
+    }
+    return result
+  }
+
+  private static func pairs(
+    _ olds: [Int], _ news: [Int], _ old: [ComparedSites.Entry], _ new: [ComparedSites.Entry], _ vocabulary: Vocabulary
+  ) -> [(old: Int, new: Int)] {
+    var candidates: [Candidate] = []
+    func consider(_ a: Int, _ b: Int) {
+      let before = old[a].functions.prefix(depthLimit).map(vocabulary.current)
+      let likeness = stackLikeness(before, Array(new[b].functions.prefix(depthLimit)))
+      guard likeness >= 0.5 else { return }
+      // Of equally alike stacks the ones with like numbers belong together.
+      candidates.append(Candidate(old: a, new: b, likeness: likeness + 0.1 * NameMatching.likeness(old[a].amount, new[b].amount)))
+    }
+    if olds.count * news.count <= pairLimit {
+      for a in olds { for b in news { consider(a, b) } }
+    } else {
+      var byFunction: [Int32: [Int]] = [:]
+      for b in news { if let first = new[b].functions.first { byFunction[first, default: []].append(b) } }
+      for a in olds {
+        guard let first = old[a].functions.first else { continue }
+        for b in byFunction[vocabulary.current(first)]?.prefix(64) ?? [] { consider(a, b) }
+      }
+    }
+    candidates.sort { ($0.likeness, $1.old, $1.new) > ($1.likeness, $0.old, $0.new) }
+    var takenOld: Set<Int> = []
+    var takenNew: Set<Int> = []
+    var result: [(old: Int, new: Int)] = []
+    for candidate in candidates where !takenOld.contains(candidate.old) && !takenNew.contains(candidate.new) {
+      takenOld.insert(candidate.old)
+      takenNew.insert(candidate.new)
+      result.append((candidate.old, candidate.new))
+    }
+    // What is left of a type, if it is one site a side with the same numbers, has moved.
+    let restOld = olds.filter { !takenOld.contains($0) }
+    let restNew = news.filter { !takenNew.contains($0) }
+    if restOld.count == 1, restNew.count == 1, old[restOld[0]].amount >= 8, NameMatching.likeness(old[restOld[0]].amount, new[restNew[0]].amount) > 0.98 {
+      result.append((restOld[0], restNew[0]))
+    }
+    return result
+  }
+
+  /// From 0 to 1: the part of the longer stack that is on both in the same order. 0 unless the innermost function of one is on the other, beyond
+  /// the outermost, which all of a program's stacks may share.
+  static func stackLikeness(_ a: [Int32], _ b: [Int32]) -> Double {
+    guard let first = a.first, let other = b.first else { return a.count == b.count ? 1 : 0 }
+    if a == b { return 1 }
+    let isContained = b.contains(first) && (a.count > 1 || b.count == 1) || a.contains(other) && (b.count > 1 || a.count == 1)
+    let common = Double(commonLength(a, b)) / Double(max(a.count, b.count))
+    return isContained ? max(0.5, common) : common >= 0.75 ? common : 0
+  }
+
+  /// The longest common subsequence's length. O(a · b).
+  private static func commonLength(_ a: [Int32], _ b: [Int32]) -> Int {
+    var row = Array(repeating: 0, count: b.count + 1)
+    for x in a {
+      var diagonal = 0
+      for (j, y) in b.enumerated() {
+        let above = row[j + 1]
+        row[j + 1] = x == y ? diagonal + 1 : max(above, row[j])
+        diagonal = above
+      }
+    }
+    return row[b.count]
+  }
+}

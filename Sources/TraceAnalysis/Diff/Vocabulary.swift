@@ -1,0 +1,53 @@
+// The names that things of both sides are made of, as numbers.
+
+/// Numbers names, and knows on which side each occurs. For one thread at a time.
+final class Vocabulary {
+  enum Side { case old, new }
+
+  /// Stands for any name that one side alone has.
+  static let wildcard: Int32 = -1
+
+  private var numbers: [String: Int32] = [:]
+  private var names: [String] = []
+  private var isOld: [Bool] = []
+  private var isNew: [Bool] = []
+  /// By number: what an old name is called now.
+  private(set) var successors: [Int32: Int32] = [:]
+  private var predecessors: Set<Int32> = []
+
+  func number(of name: String, on side: Side) -> Int32 {
+    let number: Int32
+    if let known = numbers[name] {
+      number = known
+    } else {
+      number = Int32(names.count)
+      numbers[name] = number
+      names.append(name)
+      isOld.append(false)
+      isNew.append(false)
+    }
+    if side == .old { isOld[Int(number)] = true } else { isNew[Int(number)] = true }
+    return number
+  }
+
+  func name(_ number: Int32) -> String { names[Int(number)] }
+
+  /// What an old name is called on the new side.
+  func current(_ number: Int32) -> Int32 { successors[number] ?? number }
+
+  /// An old name as it is compared: by its successor, or as a wildcard if the new side has nothing of that name.
+  func masked(old number: Int32) -> Int32 {
+    if let successor = successors[number] { return successor }
+    return isNew[Int(number)] ? number : Self.wildcard
+  }
+
+  /// A new name as it is compared: a wildcard if the old side has nothing of that name, under this name or another.
+  func masked(new number: Int32) -> Int32 {
+    isOld[Int(number)] || predecessors.contains(number) ? number : Self.wildcard
+  }
+
+  func rename(_ old: Int32, to new: Int32) {
+    successors[old] = new
+    predecessors.insert(new)
+  }
+}

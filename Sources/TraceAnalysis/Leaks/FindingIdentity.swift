@@ -1,0 +1,68 @@
+// What makes two findings the same, without addresses, lines and numbers that shift.
+
+/// Everything that identifies a finding's cause, in parts: the verdict, and along the path kinds, types, allocating functions and edges.
+struct FindingIdentity: Hashable, Sendable {
+  /// The verdict, whose it is, and what the program stated of it.
+  var head: [String]
+  /// One an object of the path: kind, type, allocating function, closure, reference to the next.
+  var steps: [[String]]
+  /// Where the path begins is arbitrary.
+  var isCycle: Bool
+  /// What else tells it from others: its holder, or who used it after its end.
+  var tail: [String]
+
+  init(_ finding: Finding) {
+    head = [finding.verdict.rawValue, finding.isLibrary ? "library" : ""]
+    steps = []
+    tail = []
+    isCycle = finding.isCycle
+    if let outliving = finding.outliving, let last = finding.path.last {
+      // What lies between the holder and the object is often a library's own, and need not be the same twice.
+      head += Self.parts(of: outliving.statement)
+      steps = [[last.kind.key, StableName.of(last.qualifiedType), StableName.of(last.allocation), "", ""]]
+      tail = [StableName.of(outliving.holder)]
+      return
+    }
+    steps = finding.path.map { step in
+      // A capture's name comes from debug information, which another build may lack.
+      let reference = step.reference.map { "\($0.isCapture ? "capture" : $0.name)/\($0.strength.key)" } ?? ""
+      let function = step.kind == .closure ? StableName.of(step.function) : ""
+      return [step.kind.key, StableName.of(step.qualifiedType), StableName.of(step.allocation), function, reference]
+    }
+    // Without a holder, what an object was used by is all that there is to tell it by.
+    if let used = finding.ending?.used, finding.path.count == 1, finding.path[0].reference == nil { tail = ["used", StableName.of(used.frame)] }
+  }
+
+  private static func parts(of statement: Finding.Statement?) -> [String] {
+    switch statement {
+    case .scope(let place, _, _, _)?: ["scope", place.name]
+    // A place is told by its name. Where it has none, by its file; a line would be another in the next build.
+    case .expectation(let place, _, _, _, _)?: ["expectation", place.name.isEmpty ? place.file : place.name]
+    case nil: []
+    }
+  }
+
+  /// All parts in order, with other names in place of some; of a cycle the rotation that comes first. O(steps²) for a cycle.
+  func parts(_ name: (String) -> String = { $0 }) -> [String] {
+    let named = steps.map { $0.map(name) }
+    var best = named
+    if isCycle {
+      for start in named.indices.dropFirst() {
+        let rotation = Array(named[start...] + named[..<start])
+        if rotation.lexicographicallyPrecedes(best, by: { $0.lexicographicallyPrecedes($1) }) { best = rotation }
+      }
+    }
+    return head + best.flatMap { $0 } + tail.map(name)
+  }
+
+  /// Of 64 bits, in hexadecimal: the FNV-1a hash of the parts.
+  var fingerprint: String {
+    var hash: UInt64 = 0xCBF2_9CE4_8422_2325
+    for part in parts() {
+      for byte in part.utf8 { hash = (hash ^ UInt64(byte)) &* 0x100_0000_01B3 }
+      hash = (hash ^ 0xFF) &* 0x100_0000_01B3
+    }
+    let digits = String(hash, radix: 16)
+    return String(repeating: "0", count: 16 - digits.count) + digits
+  }
+}

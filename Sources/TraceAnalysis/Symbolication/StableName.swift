@@ -1,0 +1,49 @@
+// Names of functions and types without what shifts when code elsewhere changes.
+
+/// What a function or type is called in one build and the next.
+///
+/// Left out are numbers that the compiler gives in order (`closure #2`, `local #1`), the mark of the file that a private name stands in, what
+/// the optimiser says of itself (`specialized`, `merged`, `.constprop.0`), and addresses of functions that have no name. O(length).
+enum StableName {
+  static func of(_ frame: SourceFrame?) -> String {
+    guard let frame else { return "" }
+    // `module+0x1234` is another address in the next build.
+    if !frame.isNamed, frame.file == nil { return "in \(frame.imageName ?? "?")" }
+    return of(frame.function)
+  }
+
+  static func of(_ name: String) -> String {
+    // Nearly all names have nothing of the kind.
+    let utf8 = name.utf8
+    let isPlain = !utf8.contains { $0 == UInt8(ascii: "#") || $0 == UInt8(ascii: "(") || $0 == UInt8(ascii: ".") } && !name.hasPrefix("specialized ") && !name.hasPrefix("merged ")
+    return isPlain ? name : stripped(name)
+  }
+
+  private static func stripped(_ name: String) -> String {
+    var rest = name[...]
+    while let wrapper = ["partial apply forwarder for ", "partial apply for ", "specialized ", "merged "].first(where: { rest.hasPrefix($0) }) {
+      rest = rest.dropFirst(wrapper.count)
+    }
+    rest = withoutSuffixes(rest)
+    var result = ""
+    while let mark = rest.firstIndex(of: "#") {
+      result += rest[..<mark]
+      rest = rest[rest.index(after: mark)...].drop { $0.isNumber }
+    }
+    result += rest
+    return result.utf8.contains(UInt8(ascii: "(")) ? FindingNaming.withoutDiscriminators(result) : result
+  }
+
+  /// Without what compilers of C add to the names of a function's parts and copies.
+  private static func withoutSuffixes(_ name: Substring) -> Substring {
+    var rest = name
+    while let dot = rest.lastIndex(of: "."), dot > rest.startIndex {
+      let suffix = rest[rest.index(after: dot)...]
+      let isPart = ["cold", "constprop", "isra", "part", "llvm", "resume"].contains(String(suffix))
+      let isNumber = !suffix.isEmpty && suffix.allSatisfy(\.isNumber)
+      guard isPart || isNumber else { break }
+      rest = rest[..<dot]
+    }
+    return rest
+  }
+}
