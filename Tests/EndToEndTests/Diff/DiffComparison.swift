@@ -72,7 +72,9 @@ enum DiffComparison {
   }
 
   private static func siteAgrees(_ expected: PairCase.Allocation, _ found: ReportedDiff.AllocationChange) -> Bool {
-    expected.kind == found.kind && found.name.contains(expected.name) && directionsAgree(expected.worse, expected.better, found.figures)
+    expected.kind == found.kind && expected.name == withoutModules(found.name)
+      && (expected.function.map { function in found.frames.contains { $0.function.contains(function) } } ?? true)
+      && directionsAgree(expected.worse, expected.better, found.figures)
   }
 
   private static func directionsAgree(_ worse: [String]?, _ better: [String]?, _ found: [ReportedDiff.Figure]) -> Bool {
@@ -114,11 +116,12 @@ enum DiffComparison {
   }
 
   private static func text(_ allocation: PairCase.Allocation) -> String {
-    "\(allocation.kind) \(allocation.name)\(allocation.oldName.map { ", was \($0)" } ?? "")" + text(allocation.worse, allocation.better)
+    "\(allocation.kind) \(allocation.name)\(allocation.function.map { " in \($0)" } ?? "")\(allocation.oldName.map { ", was \($0)" } ?? "")" + text(allocation.worse, allocation.better)
   }
 
   private static func text(_ change: ReportedDiff.AllocationChange) -> String {
-    "\(change.kind) \(change.name)\(change.oldName.map { ", was \($0)" } ?? "")" + text(figures(change.figures, "worse"), figures(change.figures, "better"))
+    "\(change.kind) \(change.name)\(change.frames.first.map { " in \($0.function)" } ?? "")\(change.oldName.map { ", was \($0)" } ?? "")"
+      + text(figures(change.figures, "worse"), figures(change.figures, "better"))
   }
 
   private static func text(_ worse: [String]?, _ better: [String]?) -> String {

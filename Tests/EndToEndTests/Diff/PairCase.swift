@@ -22,8 +22,10 @@ struct PairCase: Decodable, Sendable {
   /// A type or a site that is not as it was.
   struct Allocation: Decodable, Equatable, Sendable {
     var kind: String
-    /// Without modules; of a site a part of the function's name.
+    /// The type's, without modules, or the allocating function's.
     var name: String
+    /// Of a site: a part of the name of any function on its stack; not looked at if nil.
+    var function: String?
     /// If it had another.
     var oldName: String?
     var worse: [String]?

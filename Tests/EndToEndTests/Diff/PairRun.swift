@@ -97,7 +97,8 @@ final class PairRecordings {
   }
 
   static func diff(_ old: [String], _ new: [String], options: [String] = []) throws -> ReportedDiff {
-    var command = Command([BuildProducts.leaktrace, "diff", old.joined(separator: ","), new.joined(separator: ","), "--format", "json"] + options)
+    let runs = old.flatMap { ["--old", $0] } + new.flatMap { ["--new", $0] }
+    var command = Command([BuildProducts.leaktrace, "diff", "--format", "json", "--limit", "0"] + options + runs)
     command.timeLimit = 120
     let outcome = try command.run()
     guard outcome.end == .exit(0) else { throw CommandFailure("diff: \(outcome.end) \(outcome.errorOutput)") }

@@ -28,10 +28,13 @@ struct ReportedDiff: Decodable, Sendable {
     var figures: [Figure]
   }
 
+  struct Frame: Decodable, Sendable { var function: String }
+
   struct AllocationChange: Decodable, Sendable {
     var kind: String
     var name: String
     var oldName: String?
+    var frames: [Frame]
     var figures: [Figure]
   }
 
