@@ -48,6 +48,7 @@ let package = Package(
     .testTarget(name: "HeapImageTests", dependencies: ["TraceAnalysis", "TraceTestSupport", "CTraceFormat"]),
     .testTarget(name: "ObjectGraphTests", dependencies: ["TraceAnalysis", "TraceTestSupport"]),
     .testTarget(name: "LeaksTests", dependencies: ["TraceAnalysis", "TraceTestSupport"]),
+    .testTarget(name: "DiffTests", dependencies: ["TraceAnalysis", "TraceTestSupport"]),
     .testTarget(name: "SymbolicationTests", dependencies: ["TraceAnalysis"]),
     .testTarget(name: "SwiftReflectionTests", dependencies: ["TraceAnalysis", "CRemoteMirror"]),
     .testTarget(name: "ReportsTests", dependencies: ["TraceAnalysis", "TraceTestSupport"]),

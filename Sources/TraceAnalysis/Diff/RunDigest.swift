@@ -60,7 +60,7 @@ extension RunDigest {
     recordsReferenceCounts = analysis.header.referenceCounting != .off
     scopes = [:]
     for scope in analysis.statements.scopes { scopes[scope.place.name, default: 0] &+= scope.executions }
-    remarks = AllocationText.remarks(analysis)
+    remarks = AllocationText.gaps(analysis)
 
     var namer = StackNamer(analysis.definitions, naming: naming)
     var numbers: [SiteKey: Int] = [:]

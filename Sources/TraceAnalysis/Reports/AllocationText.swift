@@ -55,6 +55,27 @@ public struct AllocationText {
 
   /// What a reader has to know to judge the figures, in sentences.
   static func remarks(_ analysis: AllocationAnalysis) -> [String] {
+    var remarks = gaps(analysis)
+    let orphans = analysis[.orphanFree] &+ analysis[.orphanReallocFailure]
+    if orphans > 0 { remarks.append("\(Decimal.counted(orphans, "orphan free")) (of blocks never seen allocated)") }
+    if analysis[.inheritedFree] > 0 {
+      remarks.append("frees of blocks inherited from the parent process: \(Decimal.grouped(analysis[.inheritedFree]))")
+    }
+    if analysis[.allocationOverLive] > 0 {
+      remarks.append("allocations at addresses that looked live, whose frees were not seen: \(Decimal.grouped(analysis[.allocationOverLive]))")
+    }
+    if analysis[.unknownObject] > 0 {
+      remarks.append(
+        "retains and releases of objects not seen allocated (static, on the stack, or older than the trace):"
+          + " \(Decimal.grouped(analysis[.unknownObject]))")
+    }
+    let odd = analysis[.nullAddress] &+ analysis[.unknownOperation]
+    if odd > 0 { remarks.append("events that this version makes nothing of: \(Decimal.grouped(odd))") }
+    return remarks
+  }
+
+  /// What is missing from the trace, in sentences.
+  static func gaps(_ analysis: AllocationAnalysis) -> [String] {
     var remarks: [String] = []
     switch analysis.completeness {
     case .whole: break
@@ -75,21 +96,6 @@ public struct AllocationText {
       remarks.append("\(reason.losesEvents ? "missing: " : "")\(reason.explanation): \(Decimal.grouped(analysis.drops[reason]))")
     }
     if analysis.drops.unknown > 0 { remarks.append("dropped for reasons that this version does not know: \(Decimal.grouped(analysis.drops.unknown))") }
-    let orphans = analysis[.orphanFree] &+ analysis[.orphanReallocFailure]
-    if orphans > 0 { remarks.append("\(Decimal.counted(orphans, "orphan free")) (of blocks never seen allocated)") }
-    if analysis[.inheritedFree] > 0 {
-      remarks.append("frees of blocks inherited from the parent process: \(Decimal.grouped(analysis[.inheritedFree]))")
-    }
-    if analysis[.allocationOverLive] > 0 {
-      remarks.append("allocations at addresses that looked live, whose frees were not seen: \(Decimal.grouped(analysis[.allocationOverLive]))")
-    }
-    if analysis[.unknownObject] > 0 {
-      remarks.append(
-        "retains and releases of objects not seen allocated (static, on the stack, or older than the trace):"
-          + " \(Decimal.grouped(analysis[.unknownObject]))")
-    }
-    let odd = analysis[.nullAddress] &+ analysis[.unknownOperation]
-    if odd > 0 { remarks.append("events that this version makes nothing of: \(Decimal.grouped(odd))") }
     return remarks
   }
 

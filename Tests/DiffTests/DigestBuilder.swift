@@ -1,0 +1,80 @@
+// Runs of made-up programs, by their sites and findings.
+
+@testable import TraceAnalysis
+
+struct DigestBuilder {
+  var digest = RunDigest(
+    path: "/tmp/run.trace", program: "/bin/app", eventCount: 1000, recordsReferenceCounts: true, total: SiteTotal(), scopes: [:], frames: [], stacks: [],
+    sites: [], findings: [], findingsUnavailable: nil, remarks: [])
+
+  /// `functions`: innermost first.
+  mutating func site(_ type: String, _ functions: [String], blocks: UInt64, retains: UInt64 = 0, live: UInt64 = 0, peak: UInt64 = 0) {
+    var total = SiteTotal()
+    total.allocatedBlocks = blocks
+    total.allocatedBytes = blocks * 64
+    total.retains = retains
+    total.releases = retains
+    total.liveBlocks = live
+    total.liveBytes = live * 64
+    total.peakBlocks = peak
+    total.peakBytes = peak * 64
+    var stack: Int32 = -1
+    for function in functions.reversed() {
+      digest.frames.append(DiffFrame(function: function, stableName: StableName.of(function), file: nil, line: nil))
+      digest.stacks.append(RunDigest.StackNode(caller: stack, frame: Int32(digest.frames.count - 1)))
+      stack = Int32(digest.stacks.count - 1)
+    }
+    digest.sites.append(
+      RunDigest.Site(type: type, operation: "object", innermost: Int32(digest.frames.count - 1), stack: stack, total: total))
+    digest.total += total
+  }
+
+  static func frame(_ function: String, file: String? = nil, line: Int? = nil) -> SourceFrame {
+    SourceFrame(
+      function: function, fullFunction: "App.\(function)", mangledName: "$s\(function)", imagePath: "/bin/app", file: file, line: line, column: nil,
+      isInlined: false, kind: .user, isAsync: false, asyncPart: nil)
+  }
+
+  /// A step of a path: type, the functions that allocated it, innermost first, and the field that leads to the next step.
+  static func step(_ type: String, _ functions: [String], _ field: String?) -> (Finding.Step, [String]) {
+    let reference = field.map {
+      Finding.Reference(name: $0, strength: .strong, isClosure: false, isCapture: false, capturesSelf: false, closure: nil, caseName: nil)
+    }
+    let step = Finding.Step(
+      kind: .object, type: type, qualifiedType: "App.\(type)", function: nil, allocation: functions.first.map { frame($0) }, stack: StackID(0),
+      address: RuntimeAddress(0x1000), size: ByteCount(64), reference: reference)
+    return (step, functions.map { StableName.of($0) })
+  }
+
+  mutating func cycle(_ steps: [(Finding.Step, [String])], instances: Int = 1, retained: UInt64 = 128) {
+    add(verdict: .retainCycle, steps, instances: instances, retained: retained)
+  }
+
+  mutating func lost(_ step: (Finding.Step, [String]), instances: Int = 1, retained: UInt64 = 64) {
+    add(verdict: .lost, [step], instances: instances, retained: retained)
+  }
+
+  private mutating func add(verdict: Verdict, _ steps: [(Finding.Step, [String])], instances: Int, retained: UInt64) {
+    var finding = Finding(
+      verdict: verdict, libraryReason: nil, isCycle: verdict == .retainCycle, instances: instances, retainedBytes: ByteCount(retained),
+      retainedBlocks: UInt64(instances * steps.count), path: steps.map(\.0), held: [], advice: [], fingerprint: "")
+    finding.fingerprint = FindingIdentity(finding).fingerprint
+    digest.findings!.append(RunDigest.DigestedFinding(finding: finding, allocations: steps.map(\.1)))
+  }
+}
+
+extension RunDigest {
+  static func make(_ build: (inout DigestBuilder) -> Void) -> RunDigest {
+    var builder = DigestBuilder()
+    build(&builder)
+    return builder.digest
+  }
+}
+
+extension DiffSection where Change == AllocationChange {
+  var summary: [String] { changes.map { "\($0.kind.rawValue) \($0.name) \($0.changes.map { "\($0.figure.rawValue)" }.joined(separator: ","))" } }
+}
+
+extension DiffSection where Change == FindingChange {
+  var summary: [String] { changes.map { "\($0.kind.rawValue) \($0.finding.verdict.rawValue) \($0.finding.path[0].type)" } }
+}

@@ -1,0 +1,71 @@
+import Testing
+
+@testable import TraceAnalysis
+
+@Suite struct FigureJudgementTests {
+  private func direction(_ old: [Double], _ new: [Double], _ figure: Figure = .retains, tolerance: Double = 0.05) -> FigureChange.Direction {
+    FigureJudgement(tolerance: tolerance).change(figure, old: old, new: new).direction
+  }
+
+  @Test func oneRunASideNeedsMoreThanTheTolerance() {
+    #expect(direction([100_000], [104_000]) == .same)
+    #expect(direction([100_000], [106_000]) == .worse)
+    #expect(direction([100_000], [94_000]) == .better)
+    #expect(direction([100_000], [100_001], tolerance: 0) == .worse)
+  }
+
+  @Test func smallCountsNeedMoreThanChanceWouldDo() {
+    #expect(direction([100], [120]) == .same)
+    #expect(direction([100], [400]) == .worse)
+    #expect(direction([100], [120], .instances) == .worse)
+  }
+
+  @Test func whatLiesWithinTheSpreadIsNoChange() {
+    #expect(direction([100_000, 130_000, 115_000], [125_000, 140_000, 150_000]) == .same)
+    #expect(direction([100_000, 101_000, 102_000], [120_000, 121_000, 122_000]) == .worse)
+    // Apart, but by less than what the runs show to be chance.
+    #expect(direction([100_000, 120_000], [125_000, 145_000]) == .same)
+    #expect(direction([100_000, 102_000, 104_000, 106_000, 108_000], [115_000, 117_000, 119_000, 121_000, 123_000]) == .worse)
+  }
+
+  @Test func aSpreadThatOverlapsIsNeverAChangeWhateverTheOrder() {
+    var random = SystemRandomNumberGenerator()
+    for _ in 0..<500 {
+      let values = (0..<8).map { _ in Double(Int.random(in: 90_000...110_000, using: &random)) }
+      let old = Array(values[..<4])
+      let new = Array(values[4...])
+      if old.max()! >= new.min()! && new.max()! >= old.min()! { #expect(direction(old, new) == .same) }
+    }
+  }
+
+  @Test func figuresInProportionToTheWorkAreAsExpected() {
+    let judgement = FigureJudgement(work: ([100], [300]))
+    #expect(judgement.change(.retains, old: [10_000], new: [30_000]).direction == .same)
+    #expect(judgement.change(.retains, old: [10_000], new: [45_000]).direction == .worse)
+    #expect(judgement.change(.retains, old: [10_000], new: [15_000]).direction == .better)
+    // What does not depend on the work.
+    #expect(judgement.change(.instances, old: [1], new: [1]).direction == .same)
+    #expect(judgement.change(.instances, old: [100], new: [300]).direction == .same)
+    #expect(judgement.change(.instances, old: [100], new: [301]).direction == .same)
+    #expect(judgement.change(.instances, old: [100], new: [400]).direction == .worse)
+  }
+
+  @Test func aSumOfFixedAndProportionalPartsIsExpectedToBeTheirSum() throws {
+    func run(_ requests: UInt64, each: UInt64) -> RunDigest {
+      var digest = RunDigest.make { run in
+        run.site("App.Node", ["start()", "main"], blocks: 10_000)
+        run.site("App.Node", ["handle()", "main"], blocks: requests * each)
+      }
+      digest.scopes = ["request": requests]
+      return digest
+    }
+    let same = try RunComparison.report(old: [run(100, each: 50)], new: [run(300, each: 50)], unit: .scope("request"))
+    #expect(same.types.changes.isEmpty && same.sites.changes.isEmpty && same.totals.allSatisfy { $0.direction == .same })
+    let worse = try RunComparison.report(old: [run(100, each: 50)], new: [run(300, each: 80)], unit: .scope("request"))
+    #expect(worse.types.changes.map(\.kind) == [.worse] && worse.sites.changes.map(\.kind) == [.worse])
+    #expect(worse.totals.first { $0.figure == .allocatedBlocks }?.direction == .worse)
+    #expect(throws: RunComparison.Failure.scopeMissing(name: "page", path: "/tmp/run.trace", known: ["request"])) {
+      _ = try RunComparison.report(old: [run(1, each: 1)], new: [run(1, each: 1)], unit: .scope("page"))
+    }
+  }
+}

@@ -1,0 +1,112 @@
+import Testing
+
+@testable import TraceAnalysis
+
+@Suite struct FindingDiffTests {
+  private typealias Build = (inout DigestBuilder) -> Void
+
+  private func findings(_ old: Build, _ new: Build) throws -> DiffSection<FindingChange> {
+    try #require(try RunComparison.report(old: [.make(old)], new: [.make(new)]).findings)
+  }
+
+  private func pair(_ a: String, _ b: String, in functions: [String], fields: (String, String) = ("child", "parent")) -> [(Finding.Step, [String])] {
+    [DigestBuilder.step(a, functions, fields.0), DigestBuilder.step(b, functions, fields.1)]
+  }
+
+  @Test func aLeakOfTheNewSideAloneIsNewAndOneOfTheOldSideAloneIsGone() throws {
+    let changes = try findings(
+      { $0.cycle(pair("Screen", "Model", in: ["show()", "main"])) }, { $0.lost(DigestBuilder.step("Buffer", ["read()", "main"], nil)) })
+    #expect(changes.summary == ["gone retainCycle Screen", "new lost Buffer"])
+  }
+
+  @Test func whereACycleBeginsIsNoDifference() throws {
+    let steps = pair("Screen", "Model", in: ["show()", "main"])
+    let changes = try findings({ $0.cycle(steps) }, { $0.cycle([steps[1], steps[0]]) })
+    #expect(changes.changes.isEmpty && changes.unchanged == 1 && changes.moved == 0)
+  }
+
+  @Test func moreInstancesAreWorseAndFewerAreBetter() throws {
+    let steps = pair("Screen", "Model", in: ["show()", "main"])
+    let more = try findings({ $0.cycle(steps, instances: 10, retained: 1280) }, { $0.cycle(steps, instances: 20, retained: 2560) })
+    #expect(more.summary == ["worse retainCycle Screen"])
+    #expect(more.changes[0].figures.filter { $0.direction == .worse }.map(\.figure) == [.instances, .retainedBytes])
+    let fewer = try findings({ $0.cycle(steps, instances: 20, retained: 2560) }, { $0.cycle(steps, instances: 10, retained: 1280) })
+    #expect(fewer.summary == ["better retainCycle Screen"])
+  }
+
+  @Test(arguments: [("Aardvark", "Zebra"), ("Zebra", "Aardvark")])
+  func aRenamedTypeInACycleIsTheSameCycle(old: String, new: String) throws {
+    // The name decides where a cycle is taken to begin.
+    let changes = try findings(
+      { $0.cycle(pair(old, "Model", in: ["show()", "main"])) }, { $0.cycle(pair(new, "Model", in: ["show()", "main"])) })
+    #expect(changes.changes.isEmpty && changes.unchanged == 1 && changes.moved == 1)
+  }
+
+  @Test func aRenamedFieldIsTheSameCycle() throws {
+    let changes = try findings(
+      { $0.cycle(pair("Screen", "Model", in: ["show()", "main"], fields: ("child", "owner"))) },
+      { $0.cycle(pair("Screen", "Model", in: ["show()", "main"], fields: ("child", "parent"))) })
+    #expect(changes.changes.isEmpty && changes.moved == 1)
+  }
+
+  @Test func anAllocationThatMovedIntoANewFunctionIsMatchedByLikeness() throws {
+    let changes = try findings(
+      { $0.cycle(pair("Screen", "Model", in: ["show()", "open()", "main"])) },
+      { $0.cycle(pair("Screen", "Model", in: ["build()", "show()", "open()", "main"]), instances: 9, retained: 900) })
+    #expect(changes.summary == ["worse retainCycle Screen"])
+    #expect(changes.changes[0].match == .likeness(["Screen was allocated in show()", "Model was allocated in show()"]))
+  }
+
+  @Test func oneLeakOfATypeFixedAndAnotherIntroducedElsewhereAreTwoChanges() throws {
+    // Both functions exist on both sides.
+    func base(_ run: inout DigestBuilder) {
+      run.site("App.Screen", ["showProfile()", "main"], blocks: 10)
+      run.site("App.Screen", ["showSettings()", "main"], blocks: 10)
+    }
+    let changes = try findings(
+      { run in
+        base(&run)
+        run.cycle(pair("Screen", "Model", in: ["showProfile()", "main"]))
+      },
+      { run in
+        base(&run)
+        run.cycle(pair("Screen", "Model", in: ["showSettings()", "main"]))
+      })
+    #expect(Set(changes.changes.map(\.kind)) == [.new, .gone] && changes.changes.count == 2)
+  }
+
+  @Test func cyclesOfTheSameTypesThroughOtherFieldsAreTwo() throws {
+    func both(_ run: inout DigestBuilder, leaking: (String, String)) {
+      // Each field's name is known on both sides.
+      run.cycle(pair("Panel", "Handler", in: ["make()", "main"], fields: ("onOpen", "owner")))
+      run.cycle(pair("Panel", "Handler", in: ["make()", "main"], fields: ("onClose", "target")))
+      run.cycle(pair("Screen", "Model", in: ["show()", "main"], fields: leaking))
+    }
+    let changes = try findings({ both(&$0, leaking: ("onOpen", "owner")) }, { both(&$0, leaking: ("onClose", "target")) })
+    #expect(Set(changes.changes.map(\.kind)) == [.new, .gone] && changes.changes.count == 2)
+  }
+
+  @Test func whatIsMetInSomeRunsOfBothSidesIsNoChange() throws {
+    let with = RunDigest.make { $0.cycle(pair("Screen", "Model", in: ["show()"])) }
+    let without = RunDigest.make { _ in }
+    let report = try RunComparison.report(old: [with, without, without], new: [without, with, with])
+    let section = try #require(report.findings)
+    #expect(section.changes.isEmpty && section.unchanged == 1 && section.unsteady == 1)
+    #expect(report.judged.map(\.standing) == [.known(reason: "")])
+  }
+
+  @Test func whatEveryRunOfOneSideHasAndNoneOfTheOtherIsAChangeHoweverItsNumbersVary() throws {
+    let old = (0..<3).map { _ in RunDigest.make { _ in } }
+    let new = [10, 30, 50].map { count in RunDigest.make { $0.cycle(pair("Screen", "Model", in: ["show()"]), instances: count) } }
+    #expect(try RunComparison.report(old: old, new: new).findings?.summary == ["new retainCycle Screen"])
+    #expect(try RunComparison.report(old: new, new: old).findings?.summary == ["gone retainCycle Screen"])
+  }
+
+  @Test func aSideWithoutAHeapImageLeavesLeaksUncomparedAndSaysWhich() throws {
+    var blind = RunDigest.make { _ in }
+    blind.findings = nil
+    blind.findingsUnavailable = "killed"
+    let report = try RunComparison.report(old: [blind], new: [.make { $0.cycle(pair("A", "B", in: ["f()"])) }])
+    #expect(report.findings == nil && report.judged.isEmpty && report.findingsUnavailable == "/tmp/run.trace: killed")
+  }
+}

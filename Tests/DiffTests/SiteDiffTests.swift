@@ -1,0 +1,139 @@
+import Testing
+
+@testable import TraceAnalysis
+
+@Suite struct SiteDiffTests {
+  private func report(_ old: (inout DigestBuilder) -> Void, _ new: (inout DigestBuilder) -> Void) throws -> DiffReport {
+    try RunComparison.report(old: [.make(old)], new: [.make(new)])
+  }
+
+  @Test func equalRunsHaveNoChange() throws {
+    let build: (inout DigestBuilder) -> Void = { run in
+      for index in 0..<40 { run.site("App.Type\(index % 7)", ["Maker\(index).make()", "main"], blocks: UInt64(index * index), retains: 100_000) }
+    }
+    let report = try report(build, build)
+    #expect(report.sites.changes.isEmpty && report.sites.unchanged == 40)
+    #expect(report.types.changes.isEmpty && report.types.unchanged == 7)
+    #expect(report.totals.allSatisfy { $0.direction == .same })
+    #expect(report.renames.isEmpty)
+  }
+
+  @Test func numbersOfClosuresDoNotTellSitesApart() throws {
+    let report = try report(
+      { $0.site("App.Node", ["closure #1 in Graph.build()", "main"], blocks: 500) },
+      { $0.site("App.Node", ["closure #2 in Graph.build()", "main"], blocks: 500) })
+    #expect(report.sites.unchanged == 1 && report.sites.moved == 0 && report.sites.changes.isEmpty)
+  }
+
+  @Test func moreRetainsForTheSameObjectsAreWorse() throws {
+    let report = try report(
+      { $0.site("App.Node", ["Graph.build()"], blocks: 500, retains: 10_000) }, { $0.site("App.Node", ["Graph.build()"], blocks: 500, retains: 15_000) })
+    #expect(report.sites.summary == ["worse App.Node retains,releases"])
+    #expect(report.types.summary == ["worse App.Node retains,releases"])
+    #expect(report.totals.filter { $0.direction == .worse }.map(\.figure) == [.retains, .releases])
+  }
+
+  @Test func aTypeThatIsCalledAnotherNameEverywhereIsNeitherGoneNorNew() throws {
+    let report = try report(
+      { run in
+        run.site("App.Node", ["Node.init(id:)", "Graph.build()", "main"], blocks: 500)
+        run.site("Swift._ContiguousArrayStorage<App.Node>", ["Graph.build()", "main"], blocks: 60)
+        run.site("App.Edge", ["Graph.build()", "main"], blocks: 900)
+      },
+      { run in
+        run.site("App.Vertex", ["Vertex.init(id:)", "Graph.build()", "main"], blocks: 500)
+        run.site("Swift._ContiguousArrayStorage<App.Vertex>", ["Graph.build()", "main"], blocks: 60)
+        run.site("App.Edge", ["Graph.build()", "main"], blocks: 900)
+      })
+    #expect(report.sites.changes.isEmpty && report.sites.unchanged == 3 && report.sites.moved == 2)
+    #expect(report.types.changes.isEmpty && report.types.moved == 2)
+    #expect(report.renames == [DiffRename(old: "Node", new: "Vertex")])
+  }
+
+  @Test func twoTypesThatAreRenamedAtOnceAreToldApart() throws {
+    let report = try report(
+      { run in
+        run.site("App.A", ["A.init()", "setUp()", "main"], blocks: 100)
+        run.site("App.B", ["B.init()", "setUp()", "main"], blocks: 5000)
+      },
+      { run in
+        run.site("App.X", ["X.init()", "setUp()", "main"], blocks: 100)
+        run.site("App.Y", ["Y.init()", "setUp()", "main"], blocks: 5000)
+      })
+    #expect(report.sites.changes.isEmpty && report.sites.moved == 2)
+    #expect(report.renames.contains(DiffRename(old: "A", new: "X")) && report.renames.contains(DiffRename(old: "B", new: "Y")))
+  }
+
+  @Test func aTypeThatStillExistsIsNotTakenToBeRenamed() throws {
+    let report = try report(
+      { run in
+        run.site("App.Old", ["first()", "main"], blocks: 500)
+        run.site("App.Old", ["second()", "main"], blocks: 500)
+      },
+      { run in
+        run.site("App.Old", ["first()", "main"], blocks: 500)
+        run.site("App.New", ["second()", "main"], blocks: 500)
+      })
+    #expect(report.renames.isEmpty)
+    #expect(report.types.summary.contains { $0.hasPrefix("new App.New") } && report.types.summary.contains { $0.hasPrefix("better App.Old") })
+  }
+
+  @Test func aFunctionThatWasSplitIsMatchedByLikenessAndSaidToBe() throws {
+    let report = try report(
+      { $0.site("App.Node", ["Graph.build()", "load()", "main"], blocks: 500) },
+      { $0.site("App.Node", ["Graph.addNode()", "Graph.build()", "load()", "main"], blocks: 900) })
+    let change = try #require(report.sites.changes.first)
+    #expect(report.sites.changes.count == 1 && change.kind == .worse)
+    #expect(change.match == .likeness(["now through Graph.addNode()"]))
+  }
+
+  @Test func sitesThatShareTheOutermostFunctionAloneAreNotAlike() throws {
+    let report = try report(
+      { run in
+        run.site("App.Node", ["first()", "main"], blocks: 500)
+        run.site("App.Edge", ["second()", "main"], blocks: 5)
+      },
+      { run in
+        run.site("App.Edge", ["first()", "main"], blocks: 5)
+        run.site("App.Node", ["second()", "main"], blocks: 100)
+      })
+    #expect(report.sites.summary.count == 2)
+    #expect(Set(report.sites.changes.map(\.kind)) == [.new, .gone])
+  }
+
+  @Test func theLargestShareOfTheWholeComesFirst() throws {
+    let report = try report(
+      { run in
+        run.site("App.Big", ["f()"], blocks: 100_000)
+        run.site("App.Small", ["g()"], blocks: 1_000)
+      },
+      { run in
+        run.site("App.Big", ["f()"], blocks: 200_000)
+        run.site("App.Small", ["g()"], blocks: 10_000)
+      })
+    #expect(report.sites.changes.map(\.name) == ["App.Big", "App.Small"])
+  }
+
+  @Test func shareOfThePeakCountsOnlyWhereThePeakIsAnother() throws {
+    let same = try report(
+      { run in
+        run.site("App.A", ["f()"], blocks: 1000, peak: 1000)
+        run.site("App.B", ["g()"], blocks: 1000, peak: 0)
+      },
+      { run in
+        run.site("App.A", ["f()"], blocks: 1000, peak: 0)
+        run.site("App.B", ["g()"], blocks: 1000, peak: 1000)
+      })
+    #expect(same.sites.changes.isEmpty)
+    let higher = try report({ $0.site("App.A", ["f()"], blocks: 1000, peak: 500) }, { $0.site("App.A", ["f()"], blocks: 1000, peak: 1000) })
+    #expect(higher.sites.summary == ["worse App.A peakBytes"])
+  }
+
+  @Test func manySitesWithOneMaskAreMatchedInBoundedTime() throws {
+    // All names differ, and nothing tells which is which.
+    let old = RunDigest.make { run in for index in 0..<3000 { run.site("App.Same", ["old\(index)()", "main"], blocks: 20) } }
+    let new = RunDigest.make { run in for index in 0..<3000 { run.site("App.Same", ["new\(index)()", "main"], blocks: 20) } }
+    let report = try RunComparison.report(old: [old], new: [new])
+    #expect(report.types.changes.isEmpty && report.renames.isEmpty)
+  }
+}
