@@ -33,7 +33,8 @@ enum DiffComparison {
     func mirrored(_ allocation: PairCase.Allocation) -> PairCase.Allocation {
       var result = allocation
       result.kind = opposites[allocation.kind] ?? allocation.kind
-      if let oldName = allocation.oldName { (result.name, result.oldName) = (oldName, allocation.name) }
+      // Of a type with another name the functions mostly have one, too.
+      if let oldName = allocation.oldName { (result.name, result.oldName, result.function) = (oldName, allocation.name, nil) }
       (result.worse, result.better) = (allocation.better, allocation.worse)
       return result
     }
@@ -66,15 +67,25 @@ enum DiffComparison {
   }
 
   private static func typeAgrees(_ expected: PairCase.Allocation, _ found: ReportedDiff.AllocationChange) -> Bool {
-    expected.kind == found.kind && expected.name == withoutModules(found.name)
-      && expected.oldName == found.oldName.map(withoutModules).flatMap { $0 == withoutModules(found.name) ? nil : $0 }
-      && directionsAgree(expected.worse, expected.better, found.figures)
+    namesAgree(expected, found) && kindsAgree(expected, found) && directionsAgree(expected.worse, expected.better, found.figures)
   }
 
   private static func siteAgrees(_ expected: PairCase.Allocation, _ found: ReportedDiff.AllocationChange) -> Bool {
-    expected.kind == found.kind && expected.name == withoutModules(found.name)
+    namesAgree(expected, found) && kindsAgree(expected, found)
       && (expected.function.map { function in found.frames.contains { $0.function.contains(function) } } ?? true)
       && directionsAgree(expected.worse, expected.better, found.figures)
+  }
+
+  private static func namesAgree(_ expected: PairCase.Allocation, _ found: ReportedDiff.AllocationChange) -> Bool {
+    let name = withoutModules(found.name)
+    return expected.name == name && expected.oldName == found.oldName.map(withoutModules).flatMap { $0 == name ? nil : $0 }
+  }
+
+  /// What is worse in one figure and better in another may be told as either, whichever side comes first.
+  private static func kindsAgree(_ expected: PairCase.Allocation, _ found: ReportedDiff.AllocationChange) -> Bool {
+    if expected.kind == found.kind { return true }
+    let isMixed = !(expected.worse ?? []).isEmpty && !(expected.better ?? []).isEmpty
+    return isMixed && [expected.kind, found.kind].allSatisfy { ["worse", "better"].contains($0) }
   }
 
   private static func directionsAgree(_ worse: [String]?, _ better: [String]?, _ found: [ReportedDiff.Figure]) -> Bool {

@@ -89,14 +89,16 @@ struct PairCase: Decodable, Sendable {
   }
 
   static func all() throws -> [PairCase] {
-    try FileManager.default.contentsOfDirectory(atPath: directory).filter { !others.contains($0) && !$0.hasPrefix(".") }.sorted().map { name in
-      do {
-        var pair = try JSONDecoder().decode(PairCase.self, from: Data(contentsOf: URL(fileURLWithPath: "\(directory)/\(name)/expected.json")))
-        pair.name = name
-        return pair
-      } catch {
-        throw CommandFailure("\(name)/expected.json: \(error)")
-      }
+    try FileManager.default.contentsOfDirectory(atPath: directory).filter { !others.contains($0) && !$0.hasPrefix(".") }.sorted().map(read)
+  }
+
+  static func read(_ name: String) throws -> PairCase {
+    do {
+      var pair = try JSONDecoder().decode(PairCase.self, from: Data(contentsOf: URL(fileURLWithPath: "\(directory)/\(name)/expected.json")))
+      pair.name = name
+      return pair
+    } catch {
+      throw CommandFailure("\(name)/expected.json: \(error)")
     }
   }
 }
