@@ -49,6 +49,7 @@ let package = Package(
     .testTarget(name: "ObjectGraphTests", dependencies: ["TraceAnalysis", "TraceTestSupport"]),
     .testTarget(name: "LeaksTests", dependencies: ["TraceAnalysis", "TraceTestSupport"]),
     .testTarget(name: "DiffTests", dependencies: ["TraceAnalysis", "TraceTestSupport"]),
+    .testTarget(name: "GatesTests", dependencies: ["TraceAnalysis"]),
     .testTarget(name: "SymbolicationTests", dependencies: ["TraceAnalysis"]),
     .testTarget(name: "SwiftReflectionTests", dependencies: ["TraceAnalysis", "CRemoteMirror"]),
     .testTarget(name: "ReportsTests", dependencies: ["TraceAnalysis", "TraceTestSupport"]),

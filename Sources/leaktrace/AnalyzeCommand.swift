@@ -12,11 +12,12 @@ struct AnalyzeCommand: ParsableCommand {
       Several traces, or a directory of them, are listed and analysed each, or as one with --together. What is live at \
       exit is not necessarily leaked: caches and globals live on by design.
 
-      Exit status: 0 done, 3 a trace could not be read, 4 done but a trace is damaged or incomplete, \
-      5 the report could not be written, 64 wrong usage.
-      """)
+      --fail-on takes leaks (any), new-leaks (that the baseline does not accept), worse (accepted ones that have become more), \
+      retained:SIZE and growth; each but retained may have a threshold after a colon: leaks:3, worse:10%. See docs/ci.md.
 
-  enum Format: String, CaseIterable, ExpressibleByArgument { case text, json }
+      Exit status: 0 done, 1 a gate failed, 3 a trace could not be read or has no heap image for a gate, 4 done but a trace is damaged \
+      or incomplete, 5 the report could not be written, 64 wrong usage. Of several the last of 1, 4, 3, 64, 5.
+      """)
 
   @Argument(help: ArgumentHelp("Traces, or directories of traces.", valueName: "trace"))
   var traces: [String]
@@ -39,11 +40,9 @@ struct AnalyzeCommand: ParsableCommand {
   @Option(help: "Number of the heap image to look for leaks in; the last one unless given.")
   var snapshot: Int?
 
-  @Option(help: ArgumentHelp("Hide findings that a 'leak:' pattern in this file matches, as LeakSanitizer does.", valueName: "file"))
-  var suppressions: [String] = []
+  @OptionGroup var outputs: ReportOutputs
 
-  @Option(help: "text or json.")
-  var format: Format = .text
+  @OptionGroup(title: "Gates") var gateOptions: GateOptions
 
   @Flag(help: "Show every frame, with full names and paths.")
   var fullStacks = false
@@ -51,11 +50,7 @@ struct AnalyzeCommand: ParsableCommand {
   @Flag(help: "Analyse all traces as one.")
   var together = false
 
-  @Option(help: ArgumentHelp("Look for files with debug information here, too.", valueName: "directory"))
-  var debugPath: [String] = []
-
-  @Option(help: ArgumentHelp("Look for the program's files under this directory.", valueName: "directory"))
-  var sysroot: String?
+  @OptionGroup var searchOptions: LeakSearchOptions
 
   @Option(help: ArgumentHelp("Columns of the text; that of the terminal, or 80, unless given.", valueName: "columns"))
   var width: Int?
@@ -64,6 +59,12 @@ struct AnalyzeCommand: ParsableCommand {
     if traces.isEmpty { throw ValidationError("Give a trace. 'leaktrace record -- COMMAND' makes one.") }
     if limit < 0 { throw ValidationError("--limit is a number of sites; 0 shows all.") }
     if together, snapshot != nil { throw ValidationError("--snapshot and --together do not go together.") }
+    if together, !gateOptions.failOn.isEmpty || gateOptions.baseline != nil {
+      throw ValidationError("Gates judge each process's own leaks; they do not go with --together.")
+    }
+    if together, ReportFormat.allCases.contains(where: { outputs.has($0) && $0 != .text && $0 != .json }) {
+      throw ValidationError("With --together there are no findings to report: the formats are text and json.")
+    }
     if let width, width < 40 { throw ValidationError("--width must be at least 40 columns.") }
   }
 
@@ -78,117 +79,93 @@ struct AnalyzeCommand: ParsableCommand {
         status = .worst(status, .unreadable)
       }
     }
-    let patterns = try readSuppressions()
-    let output = OutputBuffer()
-    var reports: [AllocationReport] = []
-    var leaks: [LeakReport?] = []
-    var opened: [ReportTrace] = []
-    for path in paths {
-      do {
-        let reader = try TraceReader(path: path)
-        let snapshot = together ? nil : SnapshotChoice.choose(reader, number: snapshot)
-        if snapshot == nil, let number = self.snapshot, !together {
-          complain(SnapshotChoice.explanation(reader, number: number, path: path))
-          status = .worst(status, .unreadable)
-        }
-        var trace = ReportTrace(path: path, analysis: AllocationAnalysis(reader, snapshot: snapshot))
-        let leakReport = together ? nil : self.leaks(reader, &trace, snapshot, patterns)
-        if !trace.analysis.diagnostics.isEmpty { status = .worst(status, .damaged) }
-        if together {
-          opened.append(trace)
-        } else if format == .text {
-          // One at a time: each is shown, and its memory given back, before the next is read.
-          if paths.count > 1 { try write(TraceListing.line(trace) + "\n\n", to: output) }
-          try write(AllocationText(style: style).text(report([trace]), leaks: leakReport), to: output)
-        } else {
-          leaks.append(leakReport)
-          reports.append(report([trace]))
-        }
-      } catch let error as TraceFormatError {
-        complain(explanation(of: error, path: path))
-        status = .worst(status, .unreadable)
-      }
-      if output.isClosed { break }
+    let search = try LeakSearch(searchOptions, snapshot: snapshot)
+    var gatekeeper = try Gatekeeper(gateOptions, subject: .analysis, standard: [])
+    var writer = ReportWriter(outputs, style: style)
+    if paths.isEmpty, status != .success { throw status.code }
+    if together {
+      try writeTogether(paths, search, &writer, &status)
+    } else {
+      try writeEach(paths, search, &gatekeeper, &writer, &status)
     }
-    if together, !opened.isEmpty {
-      let report = report(opened)
-      let none = LeakReport(unavailable: "each process has its own heap; analyse the traces without --together")
-      if format == .text {
-        try write(AllocationText(style: style).text(report, leaks: none), to: output)
-      } else {
-        reports.append(report)
-        leaks.append(none)
-      }
-    }
-    if format == .json { try write(AllocationJSON.text(reports, leaks: leaks), to: output) }
-    try flush(output)
     if status != .success { throw status.code }
   }
 
-  private func readSuppressions() throws -> Suppressions {
-    var patterns = Suppressions()
-    for path in suppressions {
-      guard let bytes = FileManager.default.contents(atPath: path) else {
-        complain("cannot read the suppressions in \(path). Give a file of 'leak:PATTERN' lines.")
-        throw ExitStatus.usage.code
+  /// One at a time: each is shown, and its memory given back, before the next is read.
+  private func writeEach(
+    _ paths: [String], _ search: LeakSearch, _ gatekeeper: inout Gatekeeper, _ writer: inout ReportWriter, _ status: inout ExitStatus
+  ) throws {
+    var programs: [String] = []
+    var remarks: [String] = []
+    var unjudged: String?
+    for path in paths {
+      do {
+        var examined = try search.examine(path)
+        status = .worst(status, examined.status)
+        if let reason = examined.leaks.unavailable, gatekeeper.needsFindings, examined.reader.closing?.reason != .exec {
+          complain("gates cannot be judged: \(reason)")
+          unjudged = unjudged ?? reason
+          status = .worst(status, .unreadable)
+        }
+        gatekeeper.admit(&examined.leaks)
+        let report = search.report([examined.trace], selection: selection)
+        try writer.text { style in
+          (paths.count > 1 ? TraceListing.line(examined.trace) + "\n\n" : "") + AllocationText(style: style).text(report, leaks: examined.leaks)
+        }
+        writer.add(report, leaks: examined.leaks)
+        let program = examined.trace.program.split(separator: "/").last.map(String.init) ?? examined.trace.program
+        if !programs.contains(program) { programs.append(program) }
+        if let reason = examined.leaks.unavailable { remarks.append("leaks were not looked for: \(reason)") }
+        remarks += examined.leaks.remarks
+      } catch let error as TraceFormatError {
+        complain(explanation(of: error, path: path))
+        status = .worst(status, .unreadable)
+        remarks.append(explanation(of: error, path: path))
+        unjudged = unjudged ?? explanation(of: error, path: path)
       }
-      do throws(SuppressionSyntaxError) {
-        patterns.append(contentsOf: try Suppressions(parsing: String(decoding: bytes, as: UTF8.self), file: path))
+      // Gates want to see the rest.
+      if writer.isClosed, gatekeeper.gates.isEmpty { break }
+    }
+    let (gates, outcome) = gatekeeper.close(gap: status == .success ? nil : "not everything that was recorded could be read", unjudged: unjudged)
+    status = .worst(status, outcome)
+    try writer.finish(program: programs.joined(separator: ", "), judged: gatekeeper.judged, gates: gates, remarks: remarks)
+  }
+
+  private func writeTogether(_ paths: [String], _ search: LeakSearch, _ writer: inout ReportWriter, _ status: inout ExitStatus) throws {
+    var opened: [ReportTrace] = []
+    for path in paths {
+      do {
+        let trace = try search.allocations(path)
+        if !trace.analysis.diagnostics.isEmpty { status = .worst(status, .damaged) }
+        opened.append(trace)
       } catch {
-        complain("\(error)")
-        throw ExitStatus.usage.code
+        complain(explanation(of: error, path: path))
+        status = .worst(status, .unreadable)
       }
     }
-    return patterns
+    if !opened.isEmpty {
+      let report = search.report(opened, selection: selection)
+      let none = LeakReport(unavailable: "each process has its own heap; analyse the traces without --together")
+      try writer.text { AllocationText(style: $0).text(report, leaks: none) }
+      writer.add(report, leaks: none)
+    }
+    try writer.finish(program: "", judged: [], gates: GateReport(outcomes: []), remarks: [])
   }
 
-  private func leaks(_ reader: TraceReader, _ trace: inout ReportTrace, _ snapshot: TraceSnapshot?, _ patterns: Suppressions) -> LeakReport {
-    guard let snapshot else {
-      return LeakReport(unavailable: SnapshotChoice.explanation(reader, number: self.snapshot, path: trace.path))
-    }
-    let search = DebugFileSearch(debugPaths: debugPath, sysroot: sysroot)
-    let symbolicator = Symbolicator(images: trace.analysis.definitions.images.map(\.image), search: search)
-    let toolPath = ProcessInfo.processInfo.environment["PATH"] ?? ""
-    let analysis = LeakAnalysis(reader, trace.analysis, snapshot: snapshot, search: search, toolPath: toolPath, naming: symbolicator)
-    let atExpectations = LeakAnalysis.findingsAtExpectations(reader, trace.analysis) { snapshot in
-      LeakAnalysis(
-        reader, AllocationAnalysis(reader, snapshot: snapshot), snapshot: snapshot, search: search, toolPath: toolPath, naming: symbolicator)
-    }
-    for diagnostic in analysis.diagnostics.first { trace.analysis.diagnostics.append(diagnostic) }
-    return LeakReport(analysis, suppressions: patterns, atExpectations: atExpectations)
-  }
-
-  private func report(_ traces: [ReportTrace]) -> AllocationReport {
+  private var selection: ReportSelection {
     var selection = ReportSelection()
     selection.order = sort.order
     selection.limit = limit == 0 ? nil : limit
     selection.modules = module.map(NamePattern.init)
     selection.functions = function.map(NamePattern.init)
     selection.types = type.map(NamePattern.init)
-    let images = traces.flatMap { $0.analysis.definitions.images.map(\.image) }
-    let symbolicator = Symbolicator(images: images, search: DebugFileSearch(debugPaths: debugPath, sysroot: sysroot))
-    return AllocationReport(traces, selection: selection, naming: symbolicator)
+    return selection
   }
 
   private var style: TextStyle {
     let terminal = TerminalOutput()
     return TextStyle(
       width: width ?? terminal.columns, emphasis: terminal.showsEmphasis ? .terminal : .none, stacks: fullStacks ? .full : .folded)
-  }
-
-  private func write(_ text: String, to output: OutputBuffer) throws {
-    do { try output.write(text) } catch { try fail(error) }
-  }
-
-  private func flush(_ output: OutputBuffer) throws {
-    do { try output.flush() } catch { try fail(error) }
-  }
-
-  private func fail(_ error: any Error) throws -> Never {
-    if case OutputBuffer.Failure.write(let code) = error {
-      complain("cannot write the report: \(String(cString: strerror(code)))")
-    }
-    throw ExitStatus.outputFailed.code
   }
 }
 

@@ -16,14 +16,15 @@ struct DiffCommand: ParsableCommand {
       Nothing is compared by address or line: findings and allocation sites are the same if they are so by types, fields and functions. What is \
       matched by likeness, or under another name, is marked.
 
-      A run is a trace, or a directory with the traces of a run's processes, which are added up. Several runs a side show what differs by chance, \
+      A run is a trace, a directory with the traces of a run's processes, which are added up, or a digest ('leaktrace digest'). Several runs a side show what differs by chance, \
       and only what lies beyond that is reported. With one run a side a change has to exceed --tolerance.
 
-      Exit status: 0 nothing that --fail-on names, 1 something, 3 a trace could not be read or compared, 4 done but a trace is damaged or \
-      incomplete, 5 the report could not be written, 64 wrong usage.
-      """)
+      --fail-on is new-leaks,worse unless told otherwise; it takes also leaks, growth (of live bytes at exit), peak, allocations, temporary, retains \
+      and regressions (any of these figures of the whole program), each with a threshold if wanted: retains:10%. See docs/ci.md.
 
-  enum Format: String, CaseIterable, ExpressibleByArgument { case text, json, markdown }
+      Exit status: 0 no gate failed, 1 one did, 3 a trace could not be read or compared, 4 done but a trace is damaged or incomplete, 5 the report \
+      could not be written, 64 wrong usage. Of several the last of 1, 4, 3, 64, 5.
+      """)
 
   @Argument(help: ArgumentHelp("The old run and the new one.", valueName: "run"))
   var runs: [String] = []
@@ -43,20 +44,14 @@ struct DiffCommand: ParsableCommand {
   @Option(help: "How many types and sites to show; 0 for all.")
   var limit: Int = 10
 
-  @Option(help: "text, json or markdown.")
-  var format: Format = .text
+  @OptionGroup var outputs: ReportOutputs
+
+  @OptionGroup(title: "Gates") var gateOptions: GateOptions
 
   @Flag(help: "Show every function of a site.")
   var fullStacks = false
 
-  @Option(help: ArgumentHelp("Hide findings that a 'leak:' pattern in this file matches, as LeakSanitizer does.", valueName: "file"))
-  var suppressions: [String] = []
-
-  @Option(help: ArgumentHelp("Look for files with debug information here, too.", valueName: "directory"))
-  var debugPath: [String] = []
-
-  @Option(help: ArgumentHelp("Look for the program's files under this directory.", valueName: "directory"))
-  var sysroot: String?
+  @OptionGroup var searchOptions: LeakSearchOptions
 
   @Option(help: ArgumentHelp("Columns of the text; that of the terminal, or 80, unless given.", valueName: "columns"))
   var width: Int?
@@ -71,69 +66,48 @@ struct DiffCommand: ParsableCommand {
   private func validateNumbers() throws {
     if limit < 0 { throw ValidationError("--limit is a number of types and sites; 0 shows all.") }
     if let width, width < 40 { throw ValidationError("--width must be at least 40 columns.") }
+    if gateOptions.updateBaseline { throw ValidationError("A baseline is of one build: write it with 'leaktrace analyze NEW --baseline FILE --update-baseline'.") }
   }
 
   func run() throws {
-    var status = ExitStatus.success
-    let old = try digests(runs.isEmpty ? oldRuns : [runs[0]], &status)
-    let new = try digests(runs.isEmpty ? newRuns : [runs[1]], &status)
-    let report: DiffReport
+    let gatekeeper = try Gatekeeper(gateOptions, subject: .comparison, standard: ["new-leaks", "worse"])
+    var digests = RunDigests(try LeakSearch(searchOptions))
+    let old = try (runs.isEmpty ? oldRuns : [runs[0]]).map { try digests.digest(ofRun: $0) }
+    let new = try (runs.isEmpty ? newRuns : [runs[1]]).map { try digests.digest(ofRun: $0) }
+    var report: DiffReport
     do throws(RunComparison.Failure) {
       report = try RunComparison.report(old: old, new: new, unit: per?.unit ?? .run, tolerance: tolerance.value)
     } catch {
       switch error {
       case .scopeMissing(let name, let path, let known):
         let has = known.isEmpty ? "it has none" : "it has \(known.map { "'\($0)'" }.joined(separator: ", "))"
-        complain("\(path) has no finished run of a scope '\(name)'; \(has). Mark one with LeakTrace.scope(\"\(name)\"), or use --per events.")
+        complain("\(path) has no run of a scope '\(name)'; \(has). Mark one with LeakTrace.scope(\"\(name)\"), or use --per events.")
       }
       throw ExitStatus.unreadable.code
     }
-    let text: String
-    switch format {
-    case .text:
-      let terminal = TerminalOutput()
-      let style = TextStyle(
-        width: width ?? terminal.columns, emphasis: terminal.showsEmphasis ? .terminal : .none, stacks: fullStacks ? .full : .folded)
-      text = DiffText(style: style, limit: limit == 0 ? nil : limit).text(report)
-    case .json, .markdown: text = ""
+    let gates = gatekeeper.close(&report)
+    for outcome in gates where outcome.hasFailed { complain("gate failed: \(outcome.gate): \(outcome.explanation)") }
+    let document = FindingDocument(
+      program: new[0].program.split(separator: "/").last.map(String.init) ?? new[0].program, judged: report.judged, gates: gates,
+      source: outputs.sourceTree, toolVersion: Leaktrace.configuration.version, remarks: report.remarks)
+    try outputs.deliver(style: style) { format, style in
+      switch format {
+      case .text: DiffText(style: style, limit: limit == 0 ? nil : limit).text(report, gates: gates)
+      case .json: DiffJSON.text(report, gates: gates)
+      case .markdown: DiffMarkdown.text(report, gates: gates)
+      case .github: document.annotations()
+      case .sarif: document.sarif()
+      case .junit: document.junit()
+      }
     }
-    try ObjectQuestion.show(text, called: "the report")
+    let status = gates.contains(where: \.hasFailed) ? ExitStatus.worst(digests.status, .findings) : digests.status
     if status != .success { throw status.code }
   }
 
-  private func digests(_ paths: [String], _ status: inout ExitStatus) throws -> [RunDigest] {
-    try paths.map { path in
-      var digest: RunDigest?
-      do {
-        for trace in try TraceListing.traces(at: path) {
-          let next = try self.digest(trace, &status)
-          if digest == nil { digest = next } else { digest!.add(next) }
-        }
-      } catch {
-        complain(explanation(of: error, path: path))
-        throw ExitStatus.unreadable.code
-      }
-      digest!.path = path
-      return digest!
-    }
-  }
-
-  private func digest(_ path: String, _ status: inout ExitStatus) throws -> RunDigest {
-    let reader = try TraceReader(path: path)
-    let snapshot = SnapshotChoice.choose(reader, number: nil)
-    let trace = ReportTrace(path: path, analysis: AllocationAnalysis(reader, snapshot: snapshot))
-    let search = DebugFileSearch(debugPaths: debugPath, sysroot: sysroot)
-    let symbolicator = Symbolicator(images: trace.analysis.definitions.images.map(\.image), search: search)
-    let leaks: LeakReport
-    if let snapshot {
-      let analysis = LeakAnalysis(
-        reader, trace.analysis, snapshot: snapshot, search: search, toolPath: ProcessInfo.processInfo.environment["PATH"] ?? "", naming: symbolicator)
-      leaks = LeakReport(analysis)
-    } else {
-      leaks = LeakReport(unavailable: SnapshotChoice.explanation(reader, number: nil, path: path))
-    }
-    if !trace.analysis.diagnostics.isEmpty { status = .worst(status, .damaged) }
-    return RunDigest(trace, leaks: leaks, naming: symbolicator)
+  private var style: TextStyle {
+    let terminal = TerminalOutput()
+    return TextStyle(
+      width: width ?? terminal.columns, emphasis: terminal.showsEmphasis ? .terminal : .none, stacks: fullStacks ? .full : .folded)
   }
 }
 

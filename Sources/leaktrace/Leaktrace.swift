@@ -9,7 +9,8 @@ struct Leaktrace: ParsableCommand {
     abstract: "Finds what a Swift program leaks on Linux, and what keeps it alive.",
     version: "0.1.0",
     subcommands: [
-      RecordCommand.self, AnalyzeCommand.self, WhyCommand.self, DiffCommand.self, HistoryCommand.self, DumpCommand.self, PauseCommand.self, ResumeCommand.self,
+      RecordCommand.self, CheckCommand.self, AnalyzeCommand.self, WhyCommand.self, HistoryCommand.self, DiffCommand.self, DigestCommand.self,
+      DumpCommand.self, PauseCommand.self, ResumeCommand.self,
       SnapshotCommand.self, ScopeReportCommand.self,
     ])
 }

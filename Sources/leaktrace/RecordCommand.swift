@@ -81,8 +81,13 @@ struct RecordCommand: ParsableCommand {
       let run = try RecordingRun(
         settings: try settings(), arguments: RecordingRun.rawArguments(last: command.count), command: command[0],
         speech: quiet ? .problemsOnly : progress ? .progressAlways : .normal)
-      run.execute()
-    } catch {
+      let recorded = try run.run()
+      run.tell(recorded.summary)
+      recorded.target.endAsTargetDid(waitStatus: recorded.waitStatus)
+    } catch let error as RecordingRun.StartFailure {
+      ErrorOutput.print(error.message)
+      throw ExitCode(error.exitCode)
+    } catch let error as RecordingError {
       ErrorOutput.print(error.description)
       throw ExitCode(error.exitCode)
     }
@@ -97,9 +102,8 @@ struct RecordCommand: ParsableCommand {
   }
 
   private func currentDirectory() throws(RecordingError) -> String {
-    guard let path = getcwd(nil, 0) else { throw .outputDirectoryUnusable(path: ".", errno: errno) }
-    defer { free(path) }
-    return String(cString: path)
+    guard let path = RecordingRun.currentDirectory() else { throw .outputDirectoryUnusable(path: ".", errno: errno) }
+    return path
   }
 }
 
@@ -136,7 +140,7 @@ struct SignalNumber: ExpressibleByArgument {
 extension RecordingSettings.Retains: ExpressibleByArgument {}
 
 extension RecordingError {
-  fileprivate var exitCode: Int32 {
+  var exitCode: Int32 {
     switch self {
     case .commandNotFound: return RecordExitCode.notFound
     case .commandNotExecutable: return RecordExitCode.notExecutable

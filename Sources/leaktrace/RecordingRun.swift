@@ -1,4 +1,4 @@
-// One run of `record`, from finding the program to ending as it ended.
+// One recording, from finding the program to its end.
 
 import Glibc
 import TraceAnalysis
@@ -31,8 +31,29 @@ struct RecordingRun {
     self.speech = speech
   }
 
-  /// Runs the program and ends this process as the program ended.
-  func execute() -> Never {
+  /// The program could not be started.
+  struct StartFailure: Error {
+    let message: String
+    let exitCode: Int32
+  }
+
+  /// What is left of a program that has ended.
+  struct Recorded {
+    let target: TargetProcess
+    /// nil if the system does not say how it ended.
+    let waitStatus: Int32?
+    /// In the order in which their processes began, finished where their processes have ended.
+    let traces: [RecordedTrace]
+    /// Paths of traces whose processes still run.
+    let stillRecording: Set<String>
+    let summary: RecordingSummary
+  }
+
+  /// The program's file.
+  var programPath: String { program.path }
+
+  /// Runs the program and waits for its end. Signals stay blocked. `companion` is started when the program is, and looked after meanwhile.
+  func run(companion: EndingCommand? = nil) throws(StartFailure) -> Recorded {
     for warning in program.warnings { ErrorOutput.print("warning: \(warning)") }
     var progress = ProgressLine(
       isShown: speech == .progressAlways || (speech == .normal && ProgressLine.fitsTheTerminal), session: session)
@@ -41,17 +62,28 @@ struct RecordingRun {
       target = try TargetProcess(program: program, arguments: arguments, environment: environment)
     } catch {
       messages.remove()
-      ErrorOutput.print("\(program.path): \(String(cString: strerror(error.code)))")
-      exit(error.code == ENOENT ? RecordExitCode.notFound : RecordExitCode.notExecutable)
+      throw StartFailure(
+        message: "\(program.path): \(String(cString: strerror(error.code)))",
+        exitCode: error.code == ENOENT ? RecordExitCode.notFound : RecordExitCode.notExecutable)
     }
-    let waitStatus = target.wait(onTick: { progress.update() }, tick: progress.isShown ? 1 : nil)
+    companion?.start(beside: target)
+    let waitStatus = target.wait(
+      onTick: { progress.update() }, tick: progress.isShown || companion != nil ? 1 : nil, beforeEachPause: { companion?.look() })
+    companion?.stop()
     progress.clear()
-    report(waitStatus: waitStatus, processID: target.processID)
+    let recorded = finish(target, waitStatus: waitStatus)
     messages.remove()
-    target.endAsTargetDid(waitStatus: waitStatus)
+    return recorded
   }
 
-  private func report(waitStatus: Int32?, processID: Int32) {
+  /// Says what was recorded, as `record` does.
+  func tell(_ summary: RecordingSummary) {
+    for problem in summary.problems { ErrorOutput.print("warning: \(problem)") }
+    if speech != .problemsOnly { for note in summary.notes { ErrorOutput.print(note) } }
+  }
+
+  private func finish(_ target: TargetProcess, waitStatus: Int32?) -> Recorded {
+    let processID = target.processID
     // A limit on file sizes, which the program that has just ended inherited from here, is an error to be told, not a reason to die.
     signal(SIGXFSZ, SIG_IGN)
     var traces = session.traces()
@@ -75,8 +107,7 @@ struct RecordingRun {
       displayPath: { path in
         directory == current && path.hasPrefix(directory + "/") ? String(path.dropFirst(directory.count + 1)) : path
       })
-    for problem in summary.problems { ErrorOutput.print("warning: \(problem)") }
-    if speech != .problemsOnly { for note in summary.notes { ErrorOutput.print(note) } }
+    return Recorded(target: target, waitStatus: waitStatus, traces: traces, stillRecording: stillRecording, summary: summary)
   }
 
   /// Seals what a process that died left in its live file. Returns what went wrong.
@@ -100,7 +131,7 @@ struct RecordingRun {
 
   private static func variable(_ name: String) -> String? { getenv(name).map { String(cString: $0) } }
 
-  private static func currentDirectory() -> String? {
+  static func currentDirectory() -> String? {
     guard let path = getcwd(nil, 0) else { return nil }
     defer { free(path) }
     return String(cString: path)

@@ -62,8 +62,13 @@ struct TargetProcess {
     return result
   }
 
+  /// The signal mask that a program started beside it is to have.
+  var maskBefore: sigset_t { signals.maskBefore }
+
   /// Waits for the program to end, relaying signals meanwhile. Returns nil if the system does not say how it ended.
-  func wait(onTick: () -> Void, tick seconds: Int?) -> Int32? {
+  ///
+  /// - Parameter beforeEachPause: Called before each wait for a signal, and so after each child's end.
+  func wait(onTick: () -> Void, tick seconds: Int?, beforeEachPause: () -> Void = {}) -> Int32? {
     var isStopped = false, wasToldToContinue = false
     while true {
       var status: Int32 = 0
@@ -86,6 +91,7 @@ struct TargetProcess {
         // It has not heard of it: this process alone was continued.
         if isStopped { kill(processID, SIGCONT) }
       }
+      beforeEachPause()
       guard let signal = signals.next(timeout: seconds) else {
         onTick()
         continue

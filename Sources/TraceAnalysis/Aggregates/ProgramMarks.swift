@@ -1,7 +1,7 @@
 // What became of the program's own statements: its scopes, expectations and generations.
 
 /// A place in the program that made marks of one name.
-public struct MarkPlace: Hashable, Sendable {
+public struct MarkPlace: Codable, Hashable, Sendable {
   public var name: String
   /// As the compiler gives it: `Module/File.swift`.
   public var file: String

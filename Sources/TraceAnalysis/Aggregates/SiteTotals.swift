@@ -1,7 +1,7 @@
 // What happened at each allocation site.
 
 /// Sums over the blocks of one site.
-public struct SiteTotal: Hashable, Sendable, BitwiseCopyable {
+public struct SiteTotal: Codable, Hashable, Sendable, BitwiseCopyable {
   public var allocatedBlocks: UInt64 = 0
   public var allocatedBytes: UInt64 = 0
   public var liveBlocks: UInt64 = 0

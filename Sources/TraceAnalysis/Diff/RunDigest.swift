@@ -2,9 +2,9 @@
 
 /// What a comparison needs of a run: sums by allocation site, and findings, by name. No addresses: the trace and the program's files are not needed
 /// any more once it is made. Memory in proportion to the distinct sites by name, of which there are far fewer than stacks. A value; any thread.
-public struct RunDigest: Sendable {
+public struct RunDigest: Codable, Hashable, Sendable {
   /// A site by what stays the same from build to build: what was allocated, and the program's functions on the way there.
-  public struct Site: Hashable, Sendable {
+  public struct Site: Codable, Hashable, Sendable {
     /// The type's name, or that of the function that allocated.
     public var type: String
     public var operation: String
@@ -16,13 +16,13 @@ public struct RunDigest: Sendable {
   }
 
   /// A stack, each function once: a function, and the number of the stack of its callers, -1 for none.
-  public struct StackNode: Hashable, Sendable {
+  public struct StackNode: Codable, Hashable, Sendable {
     public var caller: Int32
     public var frame: Int32
   }
 
   /// A finding, with the program's functions where the objects of its path were allocated.
-  public struct DigestedFinding: Hashable, Sendable {
+  public struct DigestedFinding: Codable, Hashable, Sendable {
     public var finding: Finding
     /// Stable names by step of the path, innermost first, each once.
     public var allocations: [[String]]

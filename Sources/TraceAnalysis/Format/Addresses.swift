@@ -1,7 +1,7 @@
 // The kinds of address and number that must not be mixed up.
 
 /// An address in the traced process.
-public struct RuntimeAddress: Hashable, Comparable, Sendable {
+public struct RuntimeAddress: Codable, Hashable, Comparable, Sendable {
   public var rawValue: UInt64
   public init(_ rawValue: UInt64) { self.rawValue = rawValue }
   public static func < (a: Self, b: Self) -> Bool { a.rawValue < b.rawValue }
@@ -22,14 +22,14 @@ public struct FileOffset: Hashable, Comparable, Sendable {
 }
 
 /// A number of bytes.
-public struct ByteCount: Hashable, Comparable, Sendable {
+public struct ByteCount: Codable, Hashable, Comparable, Sendable {
   public var rawValue: UInt64
   public init(_ rawValue: UInt64) { self.rawValue = rawValue }
   public static func < (a: Self, b: Self) -> Bool { a.rawValue < b.rawValue }
 }
 
 /// A call stack: a node of the trace's `StackTree`, its path to the root the callers. Equal stacks of a trace have equal numbers.
-public struct StackID: Hashable, Comparable, Sendable, BitwiseCopyable {
+public struct StackID: Codable, Hashable, Comparable, Sendable, BitwiseCopyable {
   public var rawValue: UInt32
   public init(_ rawValue: UInt32) { self.rawValue = rawValue }
   public static func < (a: Self, b: Self) -> Bool { a.rawValue < b.rawValue }

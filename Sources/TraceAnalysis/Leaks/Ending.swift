@@ -2,7 +2,7 @@
 
 extension Finding {
   /// The end of an object that something still refers to, or used.
-  public struct Ending: Hashable, Sendable {
+  public struct Ending: Codable, Hashable, Sendable {
     /// Without modules; for blocks of C code the function that allocated.
     public var type: String
     public var qualifiedType: String
@@ -15,7 +15,7 @@ extension Finding {
   }
 
   /// Something that happened to it.
-  public struct Moment: Hashable, Sendable {
+  public struct Moment: Codable, Hashable, Sendable {
     /// The function that was called.
     public var operation: String
     public var stack: StackID

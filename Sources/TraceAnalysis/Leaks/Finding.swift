@@ -1,9 +1,9 @@
 // A leak as a person is told of it: named, grouped by cause, with what to do about it.
 
 /// One cause of leaked memory, with all its instances. A value without addresses in what identifies it.
-public struct Finding: Hashable, Sendable {
+public struct Finding: Codable, Hashable, Sendable {
   /// A reference from one step of a path to the next.
-  public struct Reference: Hashable, Sendable {
+  public struct Reference: Codable, Hashable, Sendable {
     /// `viewModel`, `[]`, `[value]`, `self`; empty if there is no name for it.
     public var name: String
     public var strength: EdgeStrength
@@ -18,7 +18,7 @@ public struct Finding: Hashable, Sendable {
   }
 
   /// An object on a path.
-  public struct Step: Hashable, Sendable {
+  public struct Step: Codable, Hashable, Sendable {
     public var kind: NodeKind
     /// Without modules: `ViewModel`, `[Node]`, `closure`.
     public var type: String
@@ -35,14 +35,14 @@ public struct Finding: Hashable, Sendable {
     public var reference: Reference?
   }
 
-  public struct HeldType: Hashable, Sendable {
+  public struct HeldType: Codable, Hashable, Sendable {
     public var name: String
     public var count: UInt64
     public var bytes: ByteCount
   }
 
   /// Why an object that something still holds should be gone.
-  public struct Outliving: Hashable, Sendable {
+  public struct Outliving: Codable, Hashable, Sendable {
     /// Set if the program itself said that it should be gone.
     public var statement: Statement?
     /// The heap image that the path was found in, if it is not the report's own: that of the moment of an expectation.
@@ -72,7 +72,7 @@ public struct Finding: Hashable, Sendable {
   }
 
   /// What the program said that makes an object one that should be gone.
-  public enum Statement: Hashable, Sendable {
+  public enum Statement: Codable, Hashable, Sendable {
     /// Made in a scope, and there when its grace had passed, after so many of its executions.
     case scope(MarkPlace, executions: UInt64, executionsWithRest: UInt64, grace: Double?)
     /// Expected to be gone: how many were in time, late and still there, and the longest delay in seconds.
@@ -80,7 +80,7 @@ public struct Finding: Hashable, Sendable {
   }
 
   /// Something that calls the program back, and keeps what it calls until it is told to stop.
-  public enum Registration: String, Hashable, Sendable {
+  public enum Registration: String, Codable, Hashable, Sendable {
     case timer, observer, dispatchSource, dispatchWork, task, eventLoop, urlSession
   }
 

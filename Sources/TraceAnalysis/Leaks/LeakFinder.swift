@@ -1,7 +1,7 @@
 // Which live blocks are leaked, and what holds each: in numbers, before anything has a name.
 
 /// What is wrong with a leaked object.
-public enum Verdict: String, CaseIterable, Hashable, Sendable {
+public enum Verdict: String, CaseIterable, Codable, Hashable, Sendable {
   /// Objects that hold one another, and that nothing else can reach.
   case retainCycle
   /// Nothing holds it, and still its count is above 0; or a block that nothing points to.

@@ -1,8 +1,8 @@
 // Why objects are alive: paths from what is in use by itself.
 
 /// What a path begins with.
-public struct PathOrigin: Hashable, Sendable {
-  public enum Kind: Hashable, Sendable {
+public struct PathOrigin: Codable, Hashable, Sendable {
+  public enum Kind: Codable, Hashable, Sendable {
     case global, stack, registers, threadLocal, mapping
     /// Nothing leads there: the path begins at what is leaked.
     case leaked

@@ -1,7 +1,7 @@
 // What a reference is called, and how it holds.
 
 /// How a reference keeps its target, as bits of `EdgeKinds`.
-public enum EdgeStrength: UInt8, CaseIterable, Hashable, Sendable {
+public enum EdgeStrength: UInt8, CaseIterable, Codable, Hashable, Sendable {
   /// A counted reference in a field that reflection knows.
   case strong = 0
   /// A word that looks like a pointer, in memory that nothing is known of.

@@ -1,7 +1,7 @@
 // What a live block is, in a Swift programmer's words.
 
 /// What a block holds.
-public enum NodeKind: UInt8, Hashable, Sendable {
+public enum NodeKind: UInt8, Codable, Hashable, Sendable {
   case object, closure, box, error, task, sideTable, array, dictionary, set, malloc
 
   /// The name in JSON.

@@ -83,7 +83,7 @@ extension EdgeKinds {
 
 /// A Swift object's counts, as its second word holds them.
 /// Source: swiftlang/swift, stdlib/public/SwiftShims/swift/shims/RefCount.h.
-public struct ReferenceCount: Hashable, Sendable {
+public struct ReferenceCount: Codable, Hashable, Sendable {
   /// References that keep it from being deinitialised.
   public var strong: UInt32
   /// References that keep its memory, one of which stands for all strong ones.

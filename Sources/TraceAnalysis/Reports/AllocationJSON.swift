@@ -6,12 +6,13 @@ public enum AllocationJSON {
   public static let schemaVersion: UInt64 = 1
 
   /// `leaks` has for each report what was found out about leaks, nil where that was not asked.
-  public static func text(_ reports: [AllocationReport], leaks: [LeakReport?] = []) -> String {
+  /// `gates`: what gates say of all of them; nil if there are none.
+  public static func text(_ reports: [AllocationReport], leaks: [LeakReport?] = [], gates: GateReport? = nil) -> String {
     JSONValue.object([
       ("schema", .string("leaktrace.allocations")),
       ("schemaVersion", .number(schemaVersion)),
       ("reports", .array(reports.enumerated().map { value($1, leaks: $0 < leaks.count ? leaks[$0] : nil) })),
-    ]).text + "\n"
+    ] + (gates.map(GateText.fields) ?? [])).text + "\n"
   }
 
   private static func value(_ report: AllocationReport, leaks: LeakReport?) -> JSONValue {

@@ -45,7 +45,8 @@ enum DiffWords {
   /// What became of an amount, in relation to what was expected of it: `+50 %`, `×12`, `from nothing`.
   static func ratio(_ change: FigureChange) -> String {
     guard let ratio = change.ratio else { return change.new.median > 0 ? "from nothing" : "±0 %" }
-    if ratio >= 10 { return "×\(ratio < 1e15 ? Decimal.grouped(UInt64(ratio.rounded())) : "?")" }
+    guard ratio.isFinite, ratio < 1e15 else { return "?" }
+    if ratio >= 10 { return "×\(Decimal.grouped(UInt64(ratio.rounded())))" }
     let percent = (ratio - 1) * 100
     let size = abs(percent)
     if size == 0 { return "±0 %" }
@@ -150,7 +151,7 @@ enum DiffWords {
     return ((changed.isEmpty ? ["none changed"] : changed) + ["\(Decimal.grouped(UInt64(max(0, unchanged)))) unchanged"]).joined(separator: ", ")
   }
 
-  /// What a section's count of unchanged ones leaves out: `2 of them under other names or by likeness, 1 not in every run`; nil if nothing.
+  /// What the number of unchanged ones does not say: `2 found by other names or by likeness, 1 not in every run`; nil if there is nothing.
   static func restOfSection(moved: Int, unsteady: Int) -> String? {
     var parts: [String] = []
     if moved > 0 { parts.append("\(Decimal.grouped(UInt64(moved))) found by other names or by likeness") }

@@ -5,7 +5,7 @@ enum FindingJSON {
   static func fields(_ report: LeakReport) -> [(String, JSONValue)] {
     [
       ("snapshot", report.snapshot.map(value) ?? .null),
-      ("findings", report.unavailable == nil ? .array(report.findings.map(value)) : .null),
+      ("findings", report.unavailable == nil ? .array(report.judged.map(value)) : .null),
       ("findingsUnavailable", .optional(report.unavailable)),
       ("suppressions", .array(report.suppressions.entries.map(value))),
       ("scopes", .array(report.statements.scopes.map(value))),
@@ -52,8 +52,24 @@ enum FindingJSON {
     }
   }
 
-  static func value(_ finding: Finding) -> JSONValue {
-    .object([
+  /// A finding's fields, and how it stands to what is accepted.
+  private static func value(_ judged: JudgedFinding) -> JSONValue {
+    let (standing, how, reason): (String, String?, String?) =
+      switch judged.standing {
+      case .new: ("new", nil, nil)
+      case .worse(let how): ("worse", how, nil)
+      case .known(let reason): ("known", nil, reason)
+      case .hidden: ("hidden", nil, nil)
+      case .library: ("library", nil, nil)
+      }
+    return .object(
+      fields(judged.finding) + [("standing", .string(standing)), ("worsening", .optional(how)), ("acceptedReason", .optional(reason))])
+  }
+
+  static func value(_ finding: Finding) -> JSONValue { .object(fields(finding)) }
+
+  private static func fields(_ finding: Finding) -> [(String, JSONValue)] {
+    [
       ("verdict", .string(finding.verdict.rawValue)),
       ("fingerprint", .string(finding.fingerprint)),
       ("library", .bool(finding.isLibrary)),
@@ -81,7 +97,7 @@ enum FindingJSON {
       ("endedType", .optional(finding.ending?.qualifiedType)),
       ("uses", .optional(finding.ending?.uses)),
       ("advice", .array(finding.advice.map { .string($0) })),
-    ])
+    ]
   }
 
   private static func fields(_ place: MarkPlace) -> [(String, JSONValue)] {

@@ -23,7 +23,7 @@ struct FindingText {
     for remark in report.remarks { lines.line("note: \(remark)", indent: 2) }
     writeSuppressions(report, to: &lines)
     lines.blank()
-    for finding in program { write(finding, to: &lines) }
+    for judged in report.judged where judged.isOfProgram { write(judged.finding, standing: report.baseline == nil ? nil : judged.standing, to: &lines) }
     write(report.statements, to: &lines)
     write(report.generations, to: &lines)
     if !library.isEmpty {
@@ -75,8 +75,10 @@ struct FindingText {
     lines.spread("\(title(finding))  \(PlainText.escaped(subject(finding)))", DiffWords.extent(finding), indent: indent, emphasized: true)
   }
 
-  func write(_ finding: Finding, to lines: inout TextLines) {
+  /// `standing`: how it stands to a baseline, if there is one.
+  func write(_ finding: Finding, standing: JudgedFinding.Standing? = nil, to lines: inout TextLines) {
     writeHeading(of: finding, to: &lines)
+    if let words = standing.flatMap(words) { lines.line(words, indent: 2) }
     if let outliving = finding.outliving {
       write(outliving, of: finding, to: &lines)
     } else if finding.ending == nil || finding.path.last?.reference != nil {
@@ -98,6 +100,15 @@ struct FindingText {
     if let reason = finding.libraryReason { lines.line("Not the program's: \(PlainText.escaped(reason)).", indent: 2) }
     for line in finding.advice { lines.line(PlainText.escaped(line), indent: 2) }
     lines.blank()
+  }
+
+  private func words(_ standing: JudgedFinding.Standing) -> String? {
+    switch standing {
+    case .new: "New: not in the baseline."
+    case .worse(let how): "Worse than accepted: \(how)."
+    case .known(let reason): "Known, accepted\(reason.isEmpty ? "." : ": \(PlainText.escaped(reason))")"
+    case .hidden, .library: nil
+    }
   }
 
   private func write(_ outliving: Finding.Outliving, of finding: Finding, to lines: inout TextLines) {
@@ -177,7 +188,7 @@ struct FindingText {
     return text + "."
   }
 
-  private func title(_ finding: Finding) -> String {
+  func title(_ finding: Finding) -> String {
     switch finding.verdict {
     case .retainCycle: "RETAIN CYCLE"
     case .lost: "LOST"
@@ -189,7 +200,7 @@ struct FindingText {
     }
   }
 
-  private func subject(_ finding: Finding) -> String {
+  func subject(_ finding: Finding) -> String {
     switch finding.verdict {
     case .retainCycle:
       var names: [String] = []

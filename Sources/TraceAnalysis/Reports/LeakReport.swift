@@ -15,6 +15,10 @@ public struct LeakReport: Sendable {
   public var statements = ProgramStatements()
   /// What is live by the program's generations.
   public var generations: [Generation] = []
+  /// What is accepted; nil if nobody said. Then every finding of the program is new.
+  public var baseline: Baseline?
+  /// Which part more of an accepted finding makes it worse.
+  public var tolerance = Baseline.tolerance
 
   public init(unavailable: String) { self.unavailable = unavailable }
 
@@ -39,6 +43,9 @@ public struct LeakReport: Sendable {
       }
     }
   }
+
+  /// All findings, in their order, as they stand to the baseline.
+  public var judged: [JudgedFinding] { (baseline ?? Baseline()).judge(findings, tolerance: tolerance) }
 
   public var programFindings: [Finding] { findings.filter { !$0.isLibrary && $0.suppression == nil } }
   public var libraryFindings: [Finding] { findings.filter { $0.isLibrary && $0.suppression == nil } }

@@ -1,9 +1,9 @@
 // What is known of one function activation once its address has been looked up: names, source position, and how much of it is the program's own.
 
 /// One function in a call stack, as source code knows it. One recorded address gives several when calls were inlined there.
-public struct SourceFrame: Hashable, Sendable {
+public struct SourceFrame: Codable, Hashable, Sendable {
   /// Whose code a frame is, so that a report can lead with the program's own line.
-  public enum Kind: Hashable, Sendable {
+  public enum Kind: Codable, Hashable, Sendable {
     /// Code somebody wrote in the program or in a package it uses.
     case user
     /// The Swift runtime and libraries of the toolchain, the C and C++ libraries, the loader, the recorder itself.
@@ -13,7 +13,7 @@ public struct SourceFrame: Hashable, Sendable {
   }
 
   /// Where an async function goes on after it had given its thread away.
-  public enum AsyncPart: Hashable, Sendable {
+  public enum AsyncPart: Codable, Hashable, Sendable {
     /// The part after the `index`-th suspension that waits for a callee.
     case afterAwait(index: Int)
     /// The part after the `index`-th suspension that changes the executor or waits for a continuation.

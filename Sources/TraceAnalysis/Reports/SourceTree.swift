@@ -1,0 +1,141 @@
+// Where in a checked-out source tree a finding is best pointed at.
+
+/// How source files are looked at: a protocol, so that where they are is the caller's choice.
+public protocol SourceAccess: Sendable {
+  /// The absolute path without symbolic links, `.` and `..`; nil if nothing is there, or it may not be looked at.
+  func resolvedPath(_ path: String) -> String?
+  /// Lines of a regular file, one without a newline at its end included; nil if it is none, is too large for source code, or cannot be read.
+  func lineCount(ofFile path: String) -> Int?
+}
+
+/// A line of a file of the tree, which exists.
+public struct SourcePlace: Hashable, Sendable {
+  /// Relative to the root, without symbolic links, `.` and `..`.
+  public var path: String
+  /// From 1.
+  public var line: Int
+}
+
+/// The source code that a report points into: files below a root.
+///
+/// Paths come from debug information, which may have been made elsewhere or of other code: what is not there has no place. Nor has code in hidden
+/// folders, such as packages in `.build`, since it is no part of what is reviewed.
+public struct SourceTree: Sendable {
+  /// A place, and what it is to the finding: `allocated in Cache.fill(_:)`.
+  struct Note: Hashable {
+    var place: SourcePlace
+    var text: String
+  }
+
+  /// Absolute and without symbolic links; nil if there is no such folder.
+  public let root: String?
+  private let access: any SourceAccess
+
+  /// `root` may be relative or lead through symbolic links.
+  public init(root: String, access: any SourceAccess = LocalSources()) {
+    self.root = access.resolvedPath(root)
+    self.access = access
+  }
+
+  /// The line that is best pointed at; nil if none of those that the finding names is in the tree. Reads each file once.
+  public func place(of finding: Finding) -> SourcePlace? {
+    var known = Known()
+    return notes(on: finding, &known).first?.place
+  }
+
+  /// All lines of the tree that each finding names, the best one first. Reads each file once.
+  func notes(on findings: [Finding]) -> [[Note]] {
+    var known = Known()
+    return findings.map { notes(on: $0, &known) }
+  }
+
+  /// A line by the path that debug information has for its file: absolute, or relative to the root.
+  public func place(file: String, line: Int) -> SourcePlace? {
+    var known = Known()
+    return place(file: file, line: line, &known)
+  }
+
+  // MARK: Lookup
+
+  /// What files were found to be, by their paths in debug information: their paths in the tree and numbers of lines; nil for what has no place.
+  private typealias Known = [String: (path: String, lines: Int)?]
+
+  private func place(file: String, line: Int, _ known: inout Known) -> SourcePlace? {
+    guard line > 0 else { return nil }
+    let entry: (path: String, lines: Int)?
+    if let old = known[file] {
+      entry = old
+    } else {
+      entry = look(file)
+      known.updateValue(entry, forKey: file)
+    }
+    guard let entry, line <= entry.lines else { return nil }
+    return SourcePlace(path: entry.path, line: line)
+  }
+
+  private func look(_ file: String) -> (path: String, lines: Int)? {
+    guard let root, !file.isEmpty, let resolved = access.resolvedPath(file.hasPrefix("/") ? file : "\(root)/\(file)") else { return nil }
+    let prefix = root.hasSuffix("/") ? root : root + "/"
+    guard resolved.utf8.count > prefix.utf8.count, resolved.utf8.starts(with: prefix.utf8) else { return nil }
+    let path = String(decoding: resolved.utf8.dropFirst(prefix.utf8.count), as: UTF8.self)
+    if path.split(separator: "/").contains(where: { $0.hasPrefix(".") }) { return nil }
+    return access.lineCount(ofFile: resolved).map { (path, $0) }
+  }
+
+  // MARK: Choice
+
+  private func notes(on finding: Finding, _ known: inout Known) -> [Note] {
+    var notes: [Note] = []
+    for (frame, text) in Self.candidates(finding) where frame.kind != .systemLibrary {
+      guard let file = frame.file, let line = frame.line, let place = place(file: file, line: line, &known) else { continue }
+      if !notes.contains(where: { $0.place == place }) { notes.append(Note(place: place, text: text)) }
+    }
+    return notes
+  }
+
+  /// What a finding names of the program's code, best first: the use of what is gone, closures that capture, other closures and where tasks wait, where
+  /// the objects were made, how an object ended.
+  private static func candidates(_ finding: Finding) -> [(SourceFrame, String)] {
+    typealias Candidates = [(SourceFrame, String)]
+    var (capturing, running, made, used, ended) = (Candidates(), Candidates(), Candidates(), Candidates(), Candidates())
+    for step in finding.path {
+      if let function = step.function {
+        if step.kind == .task {
+          running.append((function, "the task waits in \(function.closureName)"))
+        } else if step.reference?.isCapture == true {
+          capturing.append((function, "\(function.closureName) captures \(captured(step.reference))"))
+        } else {
+          running.append((function, function.closureName))
+        }
+      }
+      if let reference = step.reference, let closure = reference.closure {
+        if reference.capturesSelf {
+          capturing.append((closure, "\(closure.closureName) captures self"))
+        } else {
+          running.append((closure, closure.closureName))
+        }
+      }
+      if let allocation = step.allocation { made.append((allocation, "\(step.type) is allocated in \(allocation.function)")) }
+    }
+    // Of what is held too long the object itself is at the end of the path, and its holder before it.
+    if finding.outliving != nil || finding.verdict == .deinitialised { made.reverse() }
+    if let ending = finding.ending {
+      used = frames(of: ending.used, "\(ending.type) is used in")
+      ended = frames(of: ending.freed, "\(ending.type) is freed in") + frames(of: ending.allocated, "\(ending.type) is allocated in")
+    }
+    if let scope = finding.outliving?.scope { ended.append((scope, "others end within \(scope.function)")) }
+    return Array(used[..<min(1, used.count)]) + capturing + running + made + Array(used.dropFirst()) + ended
+  }
+
+  private static func captured(_ reference: Finding.Reference?) -> String {
+    guard let reference, !reference.name.isEmpty else { return "a variable" }
+    return reference.name
+  }
+
+  /// The program's frame that says who did it, then the program's others.
+  private static func frames(of moment: Finding.Moment?, _ words: String) -> [(SourceFrame, String)] {
+    guard let moment else { return [] }
+    let others = moment.frames.filter { $0.kind == .user && $0 != moment.frame }
+    return ([moment.frame].compactMap(\.self) + others).map { ($0, "\(words) \($0.function)") }
+  }
+}

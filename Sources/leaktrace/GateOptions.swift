@@ -1,0 +1,132 @@
+// Options that make a command fail by what it finds, and how they are kept to.
+
+import ArgumentParser
+import Foundation
+import TraceAnalysis
+
+/// On what to fail, and what is accepted.
+struct GateOptions: ParsableArguments {
+  @Option(help: ArgumentHelp("Exit with 1 on these conditions, with commas between; 'none' for none. See docs/ci.md.", valueName: "conditions"))
+  var failOn: [String] = []
+
+  @Option(help: ArgumentHelp("The file of findings that are known and accepted.", valueName: "file"))
+  var baseline: String?
+
+  @Flag(help: "Write what was found to the file of --baseline: reasons of what is still there are kept, what is gone is dropped.")
+  var updateBaseline = false
+
+  func validate() throws {
+    if updateBaseline, baseline == nil { throw ValidationError("--update-baseline needs --baseline FILE, the file to write.") }
+  }
+}
+
+/// The gates of one run: gathers findings, then judges them.
+struct Gatekeeper {
+  private(set) var gates: GateList
+  private(set) var baseline: Baseline?
+  private let path: String?
+  private let isUpdating: Bool
+  private var findings: [Finding] = []
+
+  /// Throws an exit status after having said why.
+  init(_ options: GateOptions, subject: GateList.Subject, standard: [String]) throws {
+    do throws(GateSyntaxError) {
+      gates = try GateList(parsing: options.failOn.isEmpty ? standard : options.failOn, for: subject)
+    } catch {
+      complain("--fail-on: \(error)")
+      throw ExitStatus.usage.code
+    }
+    path = options.baseline
+    isUpdating = options.updateBaseline
+    if let path { baseline = try Self.read(path, isUpdating: isUpdating) }
+  }
+
+  private static func read(_ path: String, isUpdating: Bool) throws -> Baseline {
+    guard FileManager.default.fileExists(atPath: path) else {
+      if isUpdating { return Baseline() }
+      complain("there is no baseline \(path). Make it with the same command and --update-baseline.")
+      throw ExitStatus.usage.code
+    }
+    guard let bytes = FileManager.default.contents(atPath: path) else {
+      complain("cannot read the baseline \(path).")
+      throw ExitStatus.usage.code
+    }
+    do throws(BaselineSyntaxError) {
+      return try Baseline(parsing: bytes, file: path)
+    } catch {
+      complain("\(error)")
+      throw ExitStatus.usage.code
+    }
+  }
+
+  /// A gate cannot be judged without findings.
+  var needsFindings: Bool { gates.needsFindings || isUpdating }
+
+  /// Notes what a trace has, and tells the report what is accepted.
+  mutating func admit(_ leaks: inout LeakReport) {
+    leaks.baseline = baseline
+    leaks.tolerance = gates.tolerance
+    findings += leaks.findings
+  }
+
+  /// All findings as they stand to the baseline, one of each.
+  var judged: [JudgedFinding] { JudgedFinding.union((baseline ?? Baseline()).judge(findings, tolerance: gates.tolerance)) }
+
+  /// Judges; before that writes the baseline, if that was asked for. `gap`: why what was found may not be all; then nothing can be said to be gone,
+  /// and the baseline is left alone. `unjudged`: why some findings are not known at all; then no condition on findings is met. The status is that of the
+  /// gates and of writing.
+  mutating func close(gap: String?, unjudged: String?) -> (report: GateReport, status: ExitStatus) {
+    let gap = unjudged ?? gap
+    var status = ExitStatus.success
+    if isUpdating, let path, let old = baseline {
+      if let gap {
+        complain("\(path) was not updated: \(gap)")
+      } else {
+        baseline = Self.write(old.updated(with: findings), to: path, &status)
+      }
+    }
+    var outcomes = gates.outcomes((baseline ?? Baseline()).judge(findings, tolerance: gates.tolerance))
+    if let unjudged {
+      for index in outcomes.indices where !outcomes[index].hasFailed {
+        outcomes[index] = GateOutcome(gate: outcomes[index].gate, hasFailed: true, explanation: "cannot be judged: \(unjudged)")
+      }
+    }
+    let report = GateReport(
+      outcomes: outcomes, baselinePath: path,
+      gone: gap == nil ? baseline?.unmatched(by: findings) ?? [] : [])
+    for outcome in report.outcomes where outcome.hasFailed && unjudged == nil { complain("gate failed: \(outcome.gate): \(outcome.explanation)") }
+    return (report, report.hasFailed ? .worst(status, .findings) : status)
+  }
+
+  /// Judges a comparison. What the baseline accepts is known, though the old build has it not.
+  func close(_ report: inout DiffReport) -> [GateOutcome] {
+    if let baseline {
+      for index in report.judged.indices where report.judged[index].standing == .new {
+        report.judged[index] = baseline.judge([report.judged[index].finding], tolerance: gates.tolerance)[0]
+      }
+    }
+    return gates.outcomes(report)
+  }
+
+  private static func write(_ update: Baseline.Update, to path: String, _ status: inout ExitStatus) -> Baseline {
+    let exists = FileManager.default.fileExists(atPath: path)
+    if update.isEmpty, exists {
+      complain("\(path) is up to date: \(update.baseline.entries.count) accepted")
+      return update.baseline
+    }
+    do throws(OutputFile.Failure) {
+      try OutputFile.write(update.baseline.text, to: path)
+    } catch {
+      complain("cannot write the baseline \(path): \(String(cString: strerror(error.errno)))")
+      status = .worst(status, .outputFailed)
+      return update.baseline
+    }
+    for entry in update.added { complain("\(path): added \(entry.description)") }
+    for entry in update.changed { complain("\(path): changed \(entry.description)") }
+    for entry in update.dropped { complain("\(path): dropped \(entry.description)") }
+    complain(
+      "\(exists ? "updated" : "wrote") \(path): \(update.added.count) added, \(update.changed.count) changed, \(update.dropped.count) dropped, "
+        + "\(update.baseline.entries.count) accepted")
+    return update.baseline
+  }
+}

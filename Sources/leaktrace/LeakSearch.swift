@@ -1,0 +1,101 @@
+// Looking at one trace: what was allocated, and what is leaked.
+
+import ArgumentParser
+import Foundation
+import TraceAnalysis
+
+/// Where files are looked for and which findings are hidden: options of every command that looks for leaks.
+struct LeakSearchOptions: ParsableArguments {
+  @Option(help: ArgumentHelp("Hide findings that a 'leak:' pattern in this file matches, as LeakSanitizer does.", valueName: "file"))
+  var suppressions: [String] = []
+
+  @Option(help: ArgumentHelp("Look for files with debug information here, too.", valueName: "directory"))
+  var debugPath: [String] = []
+
+  @Option(help: ArgumentHelp("Look for the program's files under this directory.", valueName: "directory"))
+  var sysroot: String?
+}
+
+/// A trace with all that a report needs of it.
+struct ExaminedTrace {
+  var reader: TraceReader
+  var trace: ReportTrace
+  var leaks: LeakReport
+  /// `damaged`, or `unreadable` if it has not the heap image that was asked for.
+  var status: ExitStatus
+}
+
+/// Looks for leaks in one trace after the other, alike.
+struct LeakSearch {
+  /// Number of the heap image; nil for the last one.
+  var snapshot: Int?
+  private let suppressions: Suppressions
+  private let files: DebugFileSearch
+
+  /// Throws an exit status after having said why.
+  init(_ options: LeakSearchOptions, snapshot: Int? = nil) throws {
+    self.snapshot = snapshot
+    files = DebugFileSearch(debugPaths: options.debugPath, sysroot: options.sysroot)
+    suppressions = try Self.read(options.suppressions)
+  }
+
+  private static func read(_ paths: [String]) throws -> Suppressions {
+    var patterns = Suppressions()
+    for path in paths {
+      guard let bytes = FileManager.default.contents(atPath: path) else {
+        complain("cannot read the suppressions in \(path). Give a file of 'leak:PATTERN' lines.")
+        throw ExitStatus.usage.code
+      }
+      do throws(SuppressionSyntaxError) {
+        patterns.append(contentsOf: try Suppressions(parsing: String(decoding: bytes, as: UTF8.self), file: path))
+      } catch {
+        complain("\(error)")
+        throw ExitStatus.usage.code
+      }
+    }
+    return patterns
+  }
+
+  /// Looks for leaks.
+  func examine(_ path: String) throws(TraceFormatError) -> ExaminedTrace {
+    let reader = try TraceReader(path: path)
+    let chosen = SnapshotChoice.choose(reader, number: snapshot)
+    var status = ExitStatus.success
+    if chosen == nil, let number = snapshot {
+      complain(SnapshotChoice.explanation(reader, number: number, path: path))
+      status = .unreadable
+    }
+    var trace = ReportTrace(path: path, analysis: AllocationAnalysis(reader, snapshot: chosen))
+    let leaks = leaks(reader, &trace, chosen)
+    if !trace.analysis.diagnostics.isEmpty { status = .worst(status, .damaged) }
+    return ExaminedTrace(reader: reader, trace: trace, leaks: leaks, status: status)
+  }
+
+  /// Only what was allocated.
+  func allocations(_ path: String) throws(TraceFormatError) -> ReportTrace {
+    ReportTrace(path: path, analysis: AllocationAnalysis(try TraceReader(path: path), snapshot: nil))
+  }
+
+  /// Names for a trace's frames.
+  func naming(_ trace: ReportTrace) -> any FrameNaming { Symbolicator(images: trace.analysis.definitions.images.map(\.image), search: files) }
+
+  func report(_ traces: [ReportTrace], selection: ReportSelection) -> AllocationReport {
+    let images = traces.flatMap { $0.analysis.definitions.images.map(\.image) }
+    return AllocationReport(traces, selection: selection, naming: Symbolicator(images: images, search: files))
+  }
+
+  private func leaks(_ reader: TraceReader, _ trace: inout ReportTrace, _ snapshot: TraceSnapshot?) -> LeakReport {
+    guard let snapshot else {
+      return LeakReport(unavailable: SnapshotChoice.explanation(reader, number: self.snapshot, path: trace.path))
+    }
+    let symbolicator = Symbolicator(images: trace.analysis.definitions.images.map(\.image), search: files)
+    let toolPath = ProcessInfo.processInfo.environment["PATH"] ?? ""
+    let analysis = LeakAnalysis(reader, trace.analysis, snapshot: snapshot, search: files, toolPath: toolPath, naming: symbolicator)
+    let atExpectations = LeakAnalysis.findingsAtExpectations(reader, trace.analysis) { snapshot in
+      LeakAnalysis(
+        reader, AllocationAnalysis(reader, snapshot: snapshot), snapshot: snapshot, search: files, toolPath: toolPath, naming: symbolicator)
+    }
+    for diagnostic in analysis.diagnostics.first { trace.analysis.diagnostics.append(diagnostic) }
+    return LeakReport(analysis, suppressions: suppressions, atExpectations: atExpectations)
+  }
+}

@@ -1,0 +1,60 @@
+// Writing a file so that a reader finds the old one or the new one, and nothing between.
+
+import Glibc
+
+enum OutputFile {
+  struct Failure: Error { let errno: Int32 }
+
+  /// Replaces a regular file, or makes one, by a whole new one beside it; what a symbolic link leads to is replaced, not the link. Permissions stay; a new
+  /// file's are those that the umask leaves. What is no regular file (a pipe, /dev/stdout) is written to.
+  static func write(_ text: String, to path: String) throws(Failure) {
+    var information = stat()
+    let exists = stat(path, &information) == 0
+    if exists, information.st_mode & S_IFMT != S_IFREG { return try writeThrough(text, path) }
+    let target = resolved(path)
+    var template = Array("\(target).XXXXXX".utf8CString)
+    let descriptor = mkstemp(&template)
+    guard descriptor >= 0 else { throw Failure(errno: errno) }
+    _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
+    let temporary = template.withUnsafeBufferPointer { String(cString: $0.baseAddress!) }
+    var failure: Int32 = 0
+    let mask = umask(0)
+    umask(mask)
+    if fchmod(descriptor, exists ? information.st_mode & 0o7777 : 0o666 & ~mask) != 0 { failure = errno }
+    // Another owner's file stays that owner's, if that is allowed.
+    if exists, information.st_uid != geteuid() || information.st_gid != getegid() { _ = fchown(descriptor, information.st_uid, information.st_gid) }
+    if failure == 0 { failure = put(text, descriptor) }
+    if failure == 0, fsync(descriptor) != 0 { failure = errno }
+    close(descriptor)
+    if failure == 0, rename(temporary, target) != 0 { failure = errno }
+    if failure != 0 {
+      unlink(temporary)
+      throw Failure(errno: failure)
+    }
+  }
+
+  private static func resolved(_ path: String) -> String {
+    guard let real = realpath(path, nil) else { return path }
+    defer { free(real) }
+    return String(cString: real)
+  }
+
+  private static func writeThrough(_ text: String, _ path: String) throws(Failure) {
+    let descriptor = open(path, O_WRONLY | O_CLOEXEC)
+    guard descriptor >= 0 else { throw Failure(errno: errno) }
+    defer { close(descriptor) }
+    let failure = put(text, descriptor)
+    if failure != 0 { throw Failure(errno: failure) }
+  }
+
+  private static func put(_ text: String, _ descriptor: Int32) -> Int32 {
+    var bytes = Array(text.utf8)[...]
+    while !bytes.isEmpty {
+      let count = bytes.withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress, $0.count) }
+      if count < 0, errno == EINTR { continue }
+      guard count > 0 else { return count < 0 ? errno : EIO }
+      bytes = bytes.dropFirst(count)
+    }
+    return 0
+  }
+}

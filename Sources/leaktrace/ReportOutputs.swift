@@ -1,0 +1,168 @@
+// In which formats a report is given, and where to.
+
+import ArgumentParser
+import Foundation
+import TraceAnalysis
+
+enum ReportFormat: String, CaseIterable, ExpressibleByArgument {
+  case text, json, markdown, github, sarif, junit
+}
+
+/// `FORMAT=PATH`: a report to be written to a file.
+struct ReportFile: ExpressibleByArgument {
+  var format: ReportFormat
+  var path: String
+
+  init?(argument: String) {
+    let parts = argument.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
+    guard parts.count == 2, !parts[1].isEmpty, let format = ReportFormat(rawValue: parts[0]) else { return nil }
+    (self.format, path) = (format, parts[1])
+  }
+}
+
+/// Formats and places of a report.
+struct ReportOutputs: ParsableArguments {
+  @Option(help: "text, json, markdown, github (workflow annotations), sarif or junit.")
+  var format: ReportFormat = .text
+
+  @Option(help: ArgumentHelp("Also write the report to a file, in one of these formats; may be repeated.", valueName: "format=path"))
+  var write: [ReportFile] = []
+
+  @Option(help: ArgumentHelp(
+    "What paths of source files are relative to in sarif, junit, github and markdown; the top of the Git working tree unless given.",
+    valueName: "directory"))
+  var sourceRoot: String?
+
+  func validate() throws {
+    if let sourceRoot, !FileManager.default.fileExists(atPath: sourceRoot) { throw ValidationError("There is no directory \(sourceRoot).") }
+  }
+
+  /// The report is asked for in this format somewhere.
+  func has(_ format: ReportFormat) -> Bool { self.format == format || write.contains { $0.format == format } }
+
+  var sourceTree: SourceTree { SourceTree(root: sourceRoot ?? Self.workingTree(), access: LocalSources()) }
+
+  /// The nearest directory from the current one up that has a `.git`; the current one if none has.
+  private static func workingTree() -> String {
+    let current = FileManager.default.currentDirectoryPath
+    var directory = current
+    while true {
+      if FileManager.default.fileExists(atPath: directory == "/" ? "/.git" : directory + "/.git") { return directory }
+      guard directory != "/", let slash = directory.lastIndex(of: "/") else { return current }
+      directory = slash == directory.startIndex ? "/" : String(directory[..<slash])
+    }
+  }
+}
+
+extension ReportOutputs {
+  /// Writes a report in all the formats and places that are asked for. `style`: that of standard output; files have lines of 100 columns.
+  func deliver(style: TextStyle, _ render: (ReportFormat, TextStyle) -> String) throws {
+    try ObjectQuestion.show(render(format, style), called: "the report")
+    try Self.write(write) { render($0, TextStyle(width: 100)) }
+  }
+
+  /// Writes files, each format rendered once. Tries all before it throws.
+  fileprivate static func write(_ files: [ReportFile], _ contents: (ReportFormat) -> String) throws {
+    var rendered: [ReportFormat: String] = [:]
+    var hasFailed = false
+    for file in files {
+      let text = rendered[file.format] ?? contents(file.format)
+      rendered[file.format] = text
+      do throws(OutputFile.Failure) {
+        try OutputFile.write(text, to: file.path)
+      } catch {
+        complain("cannot write \(file.path): \(String(cString: strerror(error.errno)))")
+        hasFailed = true
+      }
+    }
+    if hasFailed { throw ExitStatus.outputFailed.code }
+  }
+}
+
+/// Gathers what reports need, and writes them all at the end; text to standard output goes out as it comes.
+struct ReportWriter {
+  private let outputs: ReportOutputs
+  private let style: TextStyle
+  private let destination: Destination
+  private let output = OutputBuffer()
+  private var fileText = ""
+  private var reports: [AllocationReport] = []
+  private var leaks: [LeakReport?] = []
+
+  /// Where the report of `--format` goes.
+  enum Destination {
+    case standardOutput
+    case file(String)
+  }
+
+  init(_ outputs: ReportOutputs, style: TextStyle, destination: Destination = .standardOutput) {
+    (self.outputs, self.style, self.destination) = (outputs, style, destination)
+  }
+
+  /// Nobody reads on.
+  var isClosed: Bool { output.isClosed && outputs.write.isEmpty }
+
+  /// Text for people. `render`: for a style.
+  mutating func text(_ render: (TextStyle) -> String) throws {
+    if outputs.format == .text, case .standardOutput = destination { try put(render(style)) }
+    if needsFileText { fileText += render(Self.fileStyle) }
+  }
+
+  private static let fileStyle = TextStyle(width: 100)
+
+  private var needsFileText: Bool {
+    if outputs.format == .text, case .file = destination { return true }
+    return outputs.write.contains { $0.format == .text }
+  }
+
+  var needsJSON: Bool { outputs.has(.json) }
+
+  /// A report for JSON; kept only if that is asked for.
+  mutating func add(_ report: @autoclosure () -> AllocationReport, leaks: LeakReport?) {
+    guard needsJSON else { return }
+    reports.append(report())
+    self.leaks.append(leaks)
+  }
+
+  /// Writes all that is asked for. `program`: what the documents call it; `remarks`: what a reader has to know, in sentences.
+  mutating func finish(program: String, judged: [JudgedFinding], gates: GateReport, remarks: [String]) throws {
+    try text { GateText.text(gates, style: $0) }
+    let document = FindingDocument(
+      program: program, judged: judged, gates: gates.outcomes, source: outputs.sourceTree, toolVersion: Leaktrace.configuration.version,
+      remarks: remarks + gates.remarks)
+    let (fileText, reports, leaks) = (fileText, reports, leaks)
+    func contents(_ format: ReportFormat) -> String {
+      switch format {
+      case .text: fileText
+      case .json: AllocationJSON.text(reports, leaks: leaks, gates: gates)
+      case .markdown: document.markdown()
+      case .github: document.annotations()
+      case .sarif: document.sarif()
+      case .junit: document.junit()
+      }
+    }
+    var files = outputs.write
+    switch destination {
+    case .standardOutput:
+      if outputs.format != .text { try put(contents(outputs.format)) }
+      do { try output.flush() } catch { try fail(error) }
+    case .file(let path): files.append(ReportFile(outputs.format, path))
+    }
+    try ReportOutputs.write(files, contents)
+  }
+
+  private func put(_ text: String) throws {
+    do { try output.write(text) } catch { try fail(error) }
+  }
+
+  private func fail(_ error: any Error) throws -> Never {
+    if case OutputBuffer.Failure.write(let code) = error {
+      complain("cannot write the report: \(String(cString: strerror(code)))")
+    }
+    throw ExitStatus.outputFailed.code
+  }
+}
+
+extension ReportFile {
+  init(_ format: ReportFormat, _ path: String) { (self.format, self.path) = (format, path) }
+}

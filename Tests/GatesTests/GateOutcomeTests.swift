@@ -1,0 +1,112 @@
+// What conditions say of findings and of comparisons.
+
+import Testing
+
+@testable import TraceAnalysis
+
+@Suite struct GateOutcomeTests {
+  private func failed(_ gates: String, _ judged: [JudgedFinding]) throws -> [String] {
+    try GateList(parsing: [gates], for: .analysis).outcomes(judged).filter(\.hasFailed).map(\.gate)
+  }
+
+  private func failed(_ gates: String, _ report: DiffReport) throws -> [String] {
+    try GateList(parsing: [gates], for: .comparison).outcomes(report).filter(\.hasFailed).map(\.gate)
+  }
+
+  private let new = JudgedFinding(GateFixture.finding(1, bytes: 600), .new)
+  private let worse = JudgedFinding(GateFixture.finding(2, bytes: 424), .worse("more"))
+  private let known = JudgedFinding(GateFixture.finding(3, .accumulating, bytes: 5000, growth: [1, 2, 3, 4]), .known(reason: ""))
+  private let hidden = JudgedFinding(GateFixture.finding(4, suppression: "x"), .hidden(pattern: "x"))
+  private let library = JudgedFinding(GateFixture.finding(5, library: true), .library)
+
+  @Test func nothingFailsWhereNothingWasFound() throws {
+    #expect(try failed("leaks,new-leaks,worse,retained:1B,growth", [JudgedFinding]()) == [])
+  }
+
+  @Test func leaksCountsAcceptedFindingsAndNeitherLibrariesNorHiddenOnes() throws {
+    #expect(try failed("leaks", [known]) == ["leaks"])
+    #expect(try failed("leaks", [hidden, library]) == [])
+    #expect(try failed("leaks:3", [new, known, hidden, library]) == [])
+    #expect(try failed("leaks:3", [new, worse, known]) == ["leaks:3"])
+  }
+
+  @Test func newLeaksAndWorseCountTheirOwnKind() throws {
+    #expect(try failed("new-leaks,worse", [known, hidden, library]) == [])
+    #expect(try failed("new-leaks,worse", [new, known]) == ["new-leaks"])
+    #expect(try failed("new-leaks,worse", [worse, known]) == ["worse"])
+    #expect(try failed("new-leaks:2", [new, new]) == [])
+  }
+
+  @Test func retainedSumsWhatIsNotAccepted() throws {
+    #expect(try failed("retained:1KiB", [new, worse, known, hidden, library]) == ["retained:1KiB"])
+    #expect(try failed("retained:1025B", [new, worse, known, hidden, library]) == [])
+    let huge = JudgedFinding(GateFixture.finding(9, bytes: .max), .new)
+    #expect(try failed("retained:1GiB", [huge, huge]) == ["retained:1GiB"])
+  }
+
+  @Test func growthIsWhatAccumulatesOrOutlivesInGrowingNumber() throws {
+    func judged(_ verdict: Verdict, _ growth: [Int]?) -> [JudgedFinding] { [JudgedFinding(GateFixture.finding(1, verdict, bytes: 2048, growth: growth), .new)] }
+    #expect(try failed("growth", judged(.accumulating, [])) == ["growth"])
+    #expect(try failed("growth", judged(.outlived, [1, 2, 3, 4])) == ["growth"])
+    #expect(try failed("growth", judged(.outlived, [4, 4, 4, 4])) == [])
+    #expect(try failed("growth", judged(.outlived, [])) == [])
+    #expect(try failed("growth", judged(.retainCycle, nil)) == [])
+    #expect(try failed("growth", [known]) == [])
+    #expect(try failed("growth:2KiB", judged(.accumulating, [])) == ["growth:2KiB"])
+    #expect(try failed("growth:3KiB", judged(.accumulating, [])) == [])
+  }
+
+  @Test func explanationsNameWhatWasFoundAndWhatFails() throws {
+    let outcomes = try GateList(parsing: ["new-leaks,leaks:4,retained:1MiB,worse:10%"], for: .analysis).outcomes([new, worse, known])
+    #expect(outcomes.map(\.explanation) == [
+      "1 finding not known before", "3 findings of the program; fails at 4", "findings not accepted retain 1.00 KiB; fails at 1.00 MiB",
+      "1 known finding got worse by at least 10 %",
+    ])
+  }
+
+  @Test func theSameFindingOfSeveralTracesIsOneAndThatOfTheMostInstances() {
+    let few = JudgedFinding(GateFixture.finding(1, instances: 2), .known(reason: "r"))
+    let many = JudgedFinding(GateFixture.finding(1, instances: 9), .worse("9"))
+    #expect(JudgedFinding.union([few, new, many]).map(\.finding.instances) == [9])
+    #expect(JudgedFinding.union([few, worse]).count == 2)
+  }
+
+  @Test func figuresOfComparisonsFailByTheirThreshold() throws {
+    let report = GateFixture.report(totals: [
+      GateFixture.change(.liveBytes, from: 1_048_576, to: 3_145_728), GateFixture.change(.peakBytes, from: 1000, to: 1100),
+      GateFixture.change(.allocatedBlocks, from: 100, to: 90), GateFixture.change(.allocatedBytes, from: 100, to: 103, .same),
+      GateFixture.change(.temporaryBlocks, from: 0, to: 5), GateFixture.change(.retains, from: 10, to: 10), GateFixture.change(.releases, from: 10, to: 12),
+    ])
+    #expect(try failed("growth:2MiB,peak:10%,allocations,temporary:50%,retains:20%", report) == ["growth:2MiB", "peak:10%", "temporary:50%", "retains:20%"])
+    #expect(try failed("growth:3MiB,peak:11%,allocations:4%,temporary:6,retains:21%", report) == [])
+    // Less than the comparison's own tolerance, where a smaller one is asked for.
+    #expect(try failed("allocations:3%", report) == ["allocations:3%"])
+    #expect(try failed("regressions", report) == ["regressions"])
+    // What came out of nothing is more by any part.
+    #expect(try failed("regressions:300%", report) == ["regressions:300%"])
+    #expect(try failed("regressions:10%", GateFixture.report(totals: [GateFixture.change(.peakBytes, from: 1000, to: 1099)])) == [])
+  }
+
+  @Test func whatLiesWithinTheSpreadOfTheRunsDoesNotFail() throws {
+    let report = GateFixture.report(totals: [GateFixture.change(.peakBytes, from: 1000, to: 1100, .same, spread: 60)])
+    #expect(try failed("peak,peak", report) == [])
+    #expect(try failed("peak:5%", report) == [])
+  }
+
+  @Test func whatCannotBeJudgedFails() throws {
+    let report = GateFixture.report(totals: [GateFixture.change(.peakBytes, from: 1000, to: 900)], changes: nil)
+    #expect(try failed("new-leaks,worse,leaks,retains,peak", report) == ["new-leaks", "worse", "leaks", "retains"])
+    let said = try GateList(parsing: ["new-leaks"], for: .comparison).outcomes(report)
+    #expect(said[0].explanation == "cannot be judged: the old build's trace has no heap image")
+  }
+
+  @Test func findingsOfComparisonsFailAsTheyStandToTheOldBuild() throws {
+    let change = FindingChange(
+      kind: .worse, old: GateFixture.finding(2, instances: 10), new: worse.finding, match: .exact,
+      figures: [GateFixture.change(.instances, from: 10, to: 12)], oldRuns: 1, newRuns: 1)
+    let report = GateFixture.report(totals: [], judged: [new, worse, known, library], changes: [change])
+    #expect(try failed("new-leaks,worse,leaks:3", report) == ["new-leaks", "worse", "leaks:3"])
+    #expect(try failed("new-leaks:2,worse:30%,leaks:4", report) == [])
+    #expect(try failed("worse:20%", report) == ["worse:20%"])
+  }
+}
