@@ -60,18 +60,20 @@ enum DiffComparison {
     // A type that was renamed has one of its two names here.
     let sides = [found.new, found.old].compactMap { $0 }
     let types = sides.flatMap { $0.path.compactMap(\.type) }.map(withoutModules)
-    guard expected.kind == found.kind, sides.allSatisfy({ $0.verdict == expected.verdict }), types.contains(expected.type), expected.match == found.match?.kind
+    guard kindsAgree(expected.kind, expected.worse, expected.better, found.kind), sides.allSatisfy({ $0.verdict == expected.verdict }),
+      types.contains(expected.type), expected.match == found.match?.kind
     else { return false }
     if let function = expected.function, !sides.contains(where: { $0.path.contains { $0.function?.contains(function) ?? false } }) { return false }
     return directionsAgree(expected.worse, expected.better, found.figures)
   }
 
   private static func typeAgrees(_ expected: PairCase.Allocation, _ found: ReportedDiff.AllocationChange) -> Bool {
-    namesAgree(expected, found) && kindsAgree(expected, found) && directionsAgree(expected.worse, expected.better, found.figures)
+    namesAgree(expected, found) && kindsAgree(expected.kind, expected.worse, expected.better, found.kind)
+      && directionsAgree(expected.worse, expected.better, found.figures)
   }
 
   private static func siteAgrees(_ expected: PairCase.Allocation, _ found: ReportedDiff.AllocationChange) -> Bool {
-    namesAgree(expected, found) && kindsAgree(expected, found)
+    namesAgree(expected, found) && kindsAgree(expected.kind, expected.worse, expected.better, found.kind)
       && (expected.function.map { function in found.frames.contains { $0.function.contains(function) } } ?? true)
       && directionsAgree(expected.worse, expected.better, found.figures)
   }
@@ -82,10 +84,9 @@ enum DiffComparison {
   }
 
   /// What is worse in one figure and better in another may be told as either, whichever side comes first.
-  private static func kindsAgree(_ expected: PairCase.Allocation, _ found: ReportedDiff.AllocationChange) -> Bool {
-    if expected.kind == found.kind { return true }
-    let isMixed = !(expected.worse ?? []).isEmpty && !(expected.better ?? []).isEmpty
-    return isMixed && [expected.kind, found.kind].allSatisfy { ["worse", "better"].contains($0) }
+  private static func kindsAgree(_ expected: String, _ worse: [String]?, _ better: [String]?, _ found: String) -> Bool {
+    let isMixed = !(worse ?? []).isEmpty && !(better ?? []).isEmpty
+    return expected == found || (isMixed && [expected, found].allSatisfy { ["worse", "better"].contains($0) })
   }
 
   private static func directionsAgree(_ worse: [String]?, _ better: [String]?, _ found: [ReportedDiff.Figure]) -> Bool {
@@ -127,7 +128,8 @@ enum DiffComparison {
   }
 
   private static func text(_ allocation: PairCase.Allocation) -> String {
-    "\(allocation.kind) \(allocation.name)\(allocation.function.map { " in \($0)" } ?? "")\(allocation.oldName.map { ", was \($0)" } ?? "")" + text(allocation.worse, allocation.better)
+    "\(allocation.kind) \(allocation.name)\(allocation.function.map { " in \($0)" } ?? "")\(allocation.oldName.map { ", was \($0)" } ?? "")"
+      + text(allocation.worse, allocation.better)
   }
 
   private static func text(_ change: ReportedDiff.AllocationChange) -> String {

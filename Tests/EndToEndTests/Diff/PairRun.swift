@@ -10,6 +10,8 @@ struct PairRun: Sendable {
   var forwards: Result<[String], CommandFailure>
   /// Of the same with the sides exchanged.
   var backwards: Result<[String], CommandFailure>
+  /// Of the same with digests in place of the old side's traces.
+  var digested: Result<[String], CommandFailure>
   /// Of two runs of the old side.
   var repeated: Result<[String], CommandFailure>
 
@@ -49,6 +51,12 @@ struct PairRun: Sendable {
         return DiffComparison.mismatches(comparison, found).map { "\(comparison.options ?? []): \($0)" }
       }
     }
+    digested = attempt {
+      try comparisons.flatMap { comparison in
+        let found = try recordings.get().diff(comparison.before, comparison.after, old: .before, keeping: .digests, options: comparison.options ?? [])
+        return DiffComparison.mismatches(comparison, found).map { "\(comparison.options ?? []): \($0)" }
+      }
+    }
     repeated = attempt {
       let arguments = comparisons.first?.before.map { [$0[0]] } ?? [[]]
       let found = try recordings.get().repeated(arguments[0])
@@ -69,12 +77,17 @@ final class PairRecordings {
     directory = try TemporaryDirectory()
   }
 
+  /// What is kept of the old side.
+  enum Kept { case traces, digests }
+
   /// By side the arguments of its runs: one run without any if nil. The old side's come first.
-  func diff(_ oldRuns: [[String]]?, _ newRuns: [[String]]?, old: PairSide, options: [String]) throws -> ReportedDiff {
+  func diff(_ oldRuns: [[String]]?, _ newRuns: [[String]]?, old: PairSide, keeping kept: Kept = .traces, options: [String]) throws -> ReportedDiff {
     func traces(_ runs: [[String]]?, _ side: PairSide) throws -> [String] {
       try (runs ?? [[]]).enumerated().map { try trace(side, $0.element, number: $0.offset) }
     }
-    return try Self.diff(traces(oldRuns, old), traces(newRuns, old == .before ? .after : .before), options: options)
+    var oldTraces = try traces(oldRuns, old)
+    if kept == .digests { oldTraces = try oldTraces.map(digest) }
+    return try Self.diff(oldTraces, traces(newRuns, old == .before ? .after : .before), options: options)
   }
 
   /// Two runs of the old side with the same arguments.
@@ -96,12 +109,23 @@ final class PairRecordings {
     return path
   }
 
+  private func digest(of trace: String) throws -> String {
+    let path = trace + ".digest"
+    let outcome = try Command([BuildProducts.leaktrace, "digest", trace, "-o", path]).run()
+    guard outcome.end == .exit(0) else { throw CommandFailure("digest: \(outcome.end) \(outcome.errorOutput)") }
+    return path
+  }
+
   static func diff(_ old: [String], _ new: [String], options: [String] = []) throws -> ReportedDiff {
     let runs = old.flatMap { ["--old", $0] } + new.flatMap { ["--new", $0] }
     var command = Command([BuildProducts.leaktrace, "diff", "--format", "json", "--limit", "0"] + options + runs)
     command.timeLimit = 120
     let outcome = try command.run()
-    guard outcome.end == .exit(0) else { throw CommandFailure("diff: \(outcome.end) \(outcome.errorOutput)") }
-    return try ReportedDiff.read(outcome.output)
+    guard outcome.end == .exit(0) || outcome.end == .exit(1) else { throw CommandFailure("diff: \(outcome.end) \(outcome.errorOutput)") }
+    let diff = try ReportedDiff.read(outcome.output)
+    // The gates that are closed unless told otherwise.
+    let fails = diff.findings.changes.contains { ["new", "worse"].contains($0.kind) }
+    guard (outcome.end == .exit(1)) == fails else { throw CommandFailure("diff: \(outcome.end) with \(diff.findings.changes) \(outcome.errorOutput)") }
+    return diff
   }
 }

@@ -13,7 +13,7 @@ final class Job {
   }
 
   @inline(never) static func run(_ number: Int, leaks: Bool) {
-    let job = Job(8)
+    let job = Job(64)
     job.retry = { note(job.steps.count) }
     job.retry?()
     if !leaks || number % 20 != 0 { job.retry = nil }
