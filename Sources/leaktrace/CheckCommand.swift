@@ -105,8 +105,9 @@ struct CheckCommand: ParsableCommand {
       // Found before it is run, to know whether it is of the toolchain.
       let found = try TargetProgram.find(
         command: command[0], searchPath: ProcessInfo.processInfo.environment["PATH"], userID: getuid(), groupID: getgid())
-      let isToolchain = CheckedProcesses.isOfToolchain(found.path)
-      let isTestRun = isToolchain && found.path.hasSuffix("/swift") && command.dropFirst().first == "test"
+      // What starts a toolchain's swift may stand elsewhere, as swiftly's does.
+      let isToolchain = CheckedProcesses.isOfToolchain(found.path) || found.path.hasSuffix("/swift")
+      let isTestRun = found.path.hasSuffix("/swift") && command.dropFirst().first == "test"
       let follows = followChildren || isToolchain || !only.isEmpty
       let settings = RecordingSettings(
         output: try OutputPattern(pattern, currentDirectory: "/"), children: follows ? .followed : .notFollowed, retains: arc)
@@ -160,7 +161,9 @@ struct CheckCommand: ParsableCommand {
         if !programs.contains(name) { programs.append(name) }
         status = .worst(status, examined.status)
         if recorded.stillRecording.contains(trace.path) {
-          cannotJudge("\(name) (pid \(trace.processID)) still runs")
+          let reason = "\(name) (pid \(trace.processID)) still runs"
+          if examined.leaks.unavailable != nil { examined.leaks.unavailable = reason }
+          cannotJudge(reason)
         } else if examined.leaks.unavailable != nil {
           examined.leaks.unavailable = "\(name) (pid \(trace.processID)) left no heap image: it was killed, crashed, or ended in another unusual way"
           cannotJudge(examined.leaks.unavailable!)

@@ -37,7 +37,7 @@ struct CheckedProcesses {
   private func reasonToLeaveOut(_ program: String, images: [String]) -> String? {
     let name = program.split(separator: "/").last.map(String.init) ?? program
     if choosesAll { return nil }
-    if !names.isEmpty { return names.contains { $0.isExactly(name) || $0.matches(name) } ? nil : "not among --only" }
+    if !names.isEmpty { return names.contains { $0.matches(name) } ? nil : "not among --only" }
     if Self.isOfToolchain(program) { return "of the toolchain" }
     if isTestRun, !name.hasSuffix(".xctest") { return "no test bundle" }
     if images.contains(where: { $0.hasSuffix("/libPackageDescription.so") }) { return "a package manifest" }

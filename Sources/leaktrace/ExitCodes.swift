@@ -14,12 +14,15 @@ import TraceAnalysis
 /// | status | meaning |
 /// | --- | --- |
 /// | 0 | done; nothing was found wrong with the trace |
-/// | 1 | done; there are findings (commands that look for leaks) |
+/// | 1 | done; a gate failed, or there are findings (commands that look for leaks) |
 /// | 2 | done; nothing matches what was asked for |
 /// | 3 | a trace could not be read at all |
 /// | 4 | done, but a trace is damaged or cut short: the result covers what is readable |
 /// | 5 | the result could not be written |
 /// | 64 | the command line is wrong |
+///
+/// Of several the gravest is taken (`worst`): 1 says that everything was read and a gate failed, so what could not be read outweighs it.
+/// `check` ends as its program does if that fails; otherwise with these, and with 3 also if nothing was recorded.
 ///
 /// `pause`, `resume` and `snapshot` read none: they exit with 0 if the process did what it was told, and with 1 if not.
 enum ExitStatus: Int32 {

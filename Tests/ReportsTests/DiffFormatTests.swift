@@ -168,6 +168,32 @@ import TraceTestSupport
   }
 }
 
+@Suite struct HostileDiffTests {
+  @Test(arguments: 0..<10 as Range<UInt64>)
+  func namesMeanNothingInMarkdownAndSurviveInJSON(seed: UInt64) throws {
+    var random = SeededRandom(seed: seed)
+    func name() -> String { ExampleFindings.hostileName(&random) }
+    var report = ExampleDiff.report
+    report.judged = ExampleFindings.hostile(20, seed: seed)
+    report.findings?.changes = report.judged.map { ExampleDiff.change(DiffKind.allCases[Int(random.next() % 4)], $0.finding, match: .likeness([name()])) }
+    report.sites.changes = (0..<20).map { _ in
+      ExampleDiff.site(
+        DiffKind.allCases[Int(random.next() % 4)], name(), match: .renamed([DiffRename(old: name(), new: name())]),
+        frames: [DiffFrame(function: name(), stableName: name(), file: name(), line: 1)], [ExampleDiff.figure(.retains, 5, 6)])
+    }
+    report.new.program = name()
+    report.remarks = [name()]
+    let gates = [GateOutcome(gate: name(), hasFailed: true, explanation: name())]
+    let text = DiffMarkdown.text(report, gates: gates)
+    let tags = Set(text.matches(of: /<\/?[A-Za-z!][^>]*>/).map { String($0.0) })
+    #expect(tags.isSubset(of: ["<code>", "</code>", "<details>", "</details>", "<summary>", "</summary>", "<pre>", "</pre>"]), "\(tags)")
+    #expect(!text.unicodeScalars.contains("\r") && !text.unicodeScalars.contains("\u{1}"))
+    let document = try #require(try JSONSerialization.jsonObject(with: Data(DiffJSON.text(report, gates: gates).utf8)) as? [String: Any])
+    let sites = try #require((document["sites"] as? [String: Any])?["changes"] as? [[String: Any]])
+    #expect(sites.map { $0["name"] as? String } == report.sites.changes.map(\.name))
+  }
+}
+
 @Suite struct DiffJSONTests {
   private func parsed(_ report: DiffReport) throws -> [String: Any] {
     let gates = [GateOutcome(gate: "new-leaks", hasFailed: true, explanation: "1 new leak")]

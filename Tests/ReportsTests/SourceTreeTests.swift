@@ -31,6 +31,25 @@ import Testing
     #expect(place(ExampleFindings.outlived()) == "Sources/App/Server.swift:20")
   }
 
+  @Test func whatManyObjectsShareIsNotPointedAt() {
+    var finding = ExampleFindings.outlived()
+    let other = ExampleFindings.frame("closure #1 in Other.start()", "/src/Sources/App/ViewModel.swift", 5)
+    finding.path.insert(ExampleFindings.step("closure", .closure, function: other, reference: ExampleFindings.reference("self", capture: true)), at: 0)
+    finding.outliving?.suspect = 2
+    #expect(place(finding) == "Sources/App/Server.swift:20")
+    // It is better than nothing, though.
+    finding.path[1].allocation = nil
+    finding.path[2].allocation = nil
+    #expect(place(finding) == "Sources/App/ViewModel.swift:5")
+  }
+
+  @Test func whatCallsBackIsPointedAtWhereItWasAskedFor() {
+    var finding = ExampleFindings.outlived()
+    finding.path[0].allocation = ExampleFindings.frame("start()", "/src/Sources/App/ViewModel.swift", 18)
+    finding.outliving?.registration = .timer
+    #expect(place(finding) == "Sources/App/ViewModel.swift:18")
+  }
+
   @Test func theUseOfWhatIsGoneIsPointedAt() {
     #expect(place(ExampleFindings.usedAfterEnd()) == "Sources/App/Net.swift:15")
     var dangling = ExampleFindings.usedAfterEnd()

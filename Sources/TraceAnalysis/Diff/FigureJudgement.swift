@@ -26,22 +26,26 @@ public struct FigureJudgement: Hashable, Sendable {
   /// Judges a figure by its values in the runs of both sides.
   ///
   /// With a unit of work, what stays the same although the work does not is taken to be independent of it; all else should be in proportion.
-  /// `expected`: that of the parts of a sum, if it is one.
-  func change(_ figure: Figure, old: [Double], new: [Double], expected: Double? = nil) -> FigureChange {
+  /// `expected`: that of the parts of a sum, if it is one. `whole`: the program's figure, if this is a part of it. Which of a program's parts
+  /// a few blocks are asked for by is often chance (who comes first, the order of a hash table), so that one run cannot show a part's change that is nothing to
+  /// the whole.
+  func change(_ figure: Figure, old: [Double], new: [Double], expected: Double? = nil, whole: Double = 0) -> FigureChange {
     let plain = FigureChange(figure: figure, old: Spread(old), new: Spread(new), expected: Spread(old).median, direction: .same)
-    guard work != nil else { return judged(plain, runs: min(old.count, new.count)) }
+    let runs = min(old.count, new.count)
+    let least = runs > 1 || tolerance == 0 ? 0 : whole * Self.leastPart
+    guard work != nil else { return judged(plain, least: least, runs: runs) }
     if let expected {
       var change = plain
       let factor = plain.expected > 0 ? expected / plain.expected : 1
       change.expected = expected
-      return judged(change, factor: factor, runs: min(old.count, new.count))
+      return judged(change, factor: factor, least: least, runs: runs)
     }
-    let asIs = judged(plain, runs: min(old.count, new.count))
+    let asIs = judged(plain, least: least, runs: runs)
     if asIs.direction == .same { return asIs }
     var scaled = FigureChange(
       figure: figure, old: Spread(perWork(old, work!.old)), new: Spread(perWork(new, work!.new)), expected: 0, direction: .same)
     scaled.expected = scaled.old.median * workRatio
-    return judged(scaled, factor: workRatio, runs: min(old.count, new.count))
+    return judged(scaled, factor: workRatio, least: least, runs: runs)
   }
 
   /// Values as they would be had each run done the middle amount of its side's work.
@@ -51,12 +55,12 @@ public struct FigureJudgement: Hashable, Sendable {
   }
 
   /// `factor`: what old values are multiplied by to be comparable.
-  private func judged(_ change: FigureChange, factor: Double = 1, runs: Int) -> FigureChange {
+  private func judged(_ change: FigureChange, factor: Double = 1, least: Double, runs: Int) -> FigureChange {
     var change = change
     let old = Spread(lowest: change.old.lowest * factor, median: change.expected, highest: change.old.highest * factor)
     let new = change.new
     let difference = new.median - old.median
-    guard abs(difference) > threshold(change.figure, old.median, new.median, runs: runs) else { return change }
+    guard abs(difference) > max(least, threshold(change.figure, old.median, new.median, runs: runs)) else { return change }
     if runs > 1 {
       let gap = difference > 0 ? new.lowest - old.highest : old.lowest - new.highest
       // A cause that no run of one side has, and every run of the other, is told by that alone.
@@ -67,6 +71,9 @@ public struct FigureJudgement: Hashable, Sendable {
     change.direction = difference > 0 ? .worse : .better
     return change
   }
+
+  /// Part of the whole program's figure.
+  private static let leastPart = 0.0025
 
   /// How much of a side's width has to lie between the sides: the fewer the runs, the less of what chance does have they shown.
   private static func margin(runs: Int) -> Double {

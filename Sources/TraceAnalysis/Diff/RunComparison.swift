@@ -54,7 +54,7 @@ public struct RunComparison {
     let newFindings = ComparedFindings(new, vocabulary, side: .new).entries
     let matched = NameMatching.match(
       sites: (oldSites.map(\.item), newSites.map(\.item)), findings: (oldFindings.map(\.item), newFindings.map(\.item)), vocabulary)
-    var sites = SiteChanges(old: oldSites, new: newSites, judgement: judgement, vocabulary: vocabulary)
+    var sites = SiteChanges(old: oldSites, new: newSites, wholes: wholes, judgement: judgement, vocabulary: vocabulary)
     sites.match(matched.sites, alike: SiteLikeness.pairs(oldSites, newSites, matched.sites, vocabulary))
 
     let comparesReferences = (old + new).allSatisfy(\.recordsReferenceCounts)
@@ -73,6 +73,12 @@ public struct RunComparison {
 
   private func side(_ runs: [RunDigest], _ work: [Double]) -> DiffSide {
     DiffSide(program: runs[0].program, runs: zip(runs, work).map { DiffSide.Run(path: $0.path, events: $0.eventCount, work: $1) })
+  }
+
+  private var wholes: [Figure: Double] {
+    var wholes: [Figure: Double] = [:]
+    for figure in Figure.ofAllocations { wholes[figure] = (old + new).map { Double($0.total[figure]) }.max() }
+    return wholes
   }
 
   private func totals(_ figures: [Figure], _ sites: SiteChanges) -> [FigureChange] {

@@ -16,9 +16,11 @@ struct SiteChanges {
   private var pairs: [Pair] = []
   private let noneOld: [SiteTotal]
   private let noneNew: [SiteTotal]
+  /// The whole program's figures.
+  private let wholes: [Figure: Double]
 
-  init(old: [ComparedSites.Entry], new: [ComparedSites.Entry], judgement: FigureJudgement, vocabulary: Vocabulary) {
-    (self.old, self.new, self.judgement, self.vocabulary) = (old, new, judgement, vocabulary)
+  init(old: [ComparedSites.Entry], new: [ComparedSites.Entry], wholes: [Figure: Double], judgement: FigureJudgement, vocabulary: Vocabulary) {
+    (self.old, self.new, self.wholes, self.judgement, self.vocabulary) = (old, new, wholes, judgement, vocabulary)
     noneOld = Array(repeating: SiteTotal(), count: old.first?.totals.count ?? judgement.work?.old.count ?? 1)
     noneNew = Array(repeating: SiteTotal(), count: new.first?.totals.count ?? judgement.work?.new.count ?? 1)
   }
@@ -68,7 +70,7 @@ struct SiteChanges {
 
   private func change(_ pair: Pair, _ figure: Figure) -> FigureChange {
     let (before, after) = values(pair, figure)
-    return judgement.change(figure, old: before, new: after)
+    return judgement.change(figure, old: before, new: after, whole: wholes[figure] ?? 0)
   }
 
   /// What the sites lead to expect of their sum.
@@ -149,7 +151,7 @@ struct SiteChanges {
       for index in after.indices { after[index] += new[index] }
     }
     let expected = judgement.work == nil ? nil : pairs.reduce(0) { $0 + self.expected($1, figure) }
-    return judgement.change(figure, old: before, new: after, expected: expected)
+    return judgement.change(figure, old: before, new: after, expected: expected, whole: wholes[figure] ?? 0)
   }
 
   // MARK: Kinds

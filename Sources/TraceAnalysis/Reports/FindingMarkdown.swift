@@ -18,8 +18,8 @@ struct FindingMarkdown {
       markdown.line()
       var shown = 0
       for entry in others {
-        guard markdown.line(ifRoom: "- \(Self.title(entry.finding)), \(DiffWords.extent(entry.finding)): \(MarkdownText.escaped(FindingDocument.standing(entry.judged) ?? ""))")
-        else { break }
+        let standing = MarkdownText.escaped(FindingDocument.standing(entry.judged) ?? "")
+        guard markdown.line(ifRoom: "- \(Self.title(entry.finding)), \(DiffWords.extent(entry.finding)): \(standing)") else { break }
         shown += 1
       }
       if shown < others.count { markdown.line("- … \(others.count - shown) more") }

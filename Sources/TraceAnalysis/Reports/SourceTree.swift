@@ -93,12 +93,34 @@ public struct SourceTree: Sendable {
     return notes
   }
 
+  private typealias Candidates = [(SourceFrame, String)]
+
   /// What a finding names of the program's code, best first: the use of what is gone, closures that capture, other closures and where tasks wait, where
   /// the objects were made, how an object ended.
-  private static func candidates(_ finding: Finding) -> [(SourceFrame, String)] {
-    typealias Candidates = [(SourceFrame, String)]
-    var (capturing, running, made, used, ended) = (Candidates(), Candidates(), Candidates(), Candidates(), Candidates())
-    for step in finding.path {
+  private static func candidates(_ finding: Finding) -> Candidates {
+    var (used, ended) = (Candidates(), Candidates())
+    if let ending = finding.ending {
+      used = frames(of: ending.used, "\(ending.type) is used in")
+      ended = frames(of: ending.freed, "\(ending.type) is freed in") + frames(of: ending.allocated, "\(ending.type) is allocated in")
+    }
+    var path = Candidates()
+    if let outliving = finding.outliving {
+      // Up to the suspect reference the path is what many objects share, and often code that has nothing to do with this one.
+      let start = min(max(0, outliving.suspect - 1), finding.path.count)
+      let own = Array(finding.path[start...].reversed())
+      path = candidates(own, isRegistered: outliving.registration != nil) + candidates(finding.path[..<start].reversed(), isRegistered: false)
+      if let scope = outliving.scope { ended.append((scope, "others end within \(scope.function)")) }
+    } else {
+      // What should be gone is at the end of a path, and its holder before it.
+      path = candidates(finding.verdict == .deinitialised ? finding.path.reversed() : finding.path, isRegistered: false)
+    }
+    return Array(used[..<min(1, used.count)]) + path + Array(used.dropFirst()) + ended
+  }
+
+  /// Of objects on a path, the one that matters most first; `isRegistered`: what calls it back stands before it, and was made where that was asked for.
+  private static func candidates(_ steps: [Finding.Step], isRegistered: Bool) -> Candidates {
+    var (capturing, running, made) = (Candidates(), Candidates(), Candidates())
+    for step in steps {
       if let function = step.function {
         if step.kind == .task {
           running.append((function, "the task waits in \(function.closureName)"))
@@ -117,14 +139,8 @@ public struct SourceTree: Sendable {
       }
       if let allocation = step.allocation { made.append((allocation, "\(step.type) is allocated in \(allocation.function)")) }
     }
-    // Of what is held too long the object itself is at the end of the path, and its holder before it.
-    if finding.outliving != nil || finding.verdict == .deinitialised { made.reverse() }
-    if let ending = finding.ending {
-      used = frames(of: ending.used, "\(ending.type) is used in")
-      ended = frames(of: ending.freed, "\(ending.type) is freed in") + frames(of: ending.allocated, "\(ending.type) is allocated in")
-    }
-    if let scope = finding.outliving?.scope { ended.append((scope, "others end within \(scope.function)")) }
-    return Array(used[..<min(1, used.count)]) + capturing + running + made + Array(used.dropFirst()) + ended
+    if isRegistered, steps.first?.allocation != nil, made.count > 1 { made.swapAt(0, 1) }
+    return capturing + running + made
   }
 
   private static func captured(_ reference: Finding.Reference?) -> String {

@@ -1,0 +1,204 @@
+// What `leaktrace check` ends with, and what it leaves behind.
+
+import Foundation
+import Testing
+import TraceAnalysis
+
+@Suite(.enabled(if: BuildProducts.preloadLibraryExists)) struct CheckTests {
+  @Test func aProgramThatLeaksNothingPasses() throws {
+    let outcome = try CheckedRun().check()
+    #expect(outcome.end == .exit(0), "\(outcome.errorOutput)")
+    #expect(outcome.output.hasPrefix("begins\nends\nLeaks: none found"))
+    #expect(outcome.output.contains("Gates: passed"))
+    #expect(outcome.errorOutput == "")
+  }
+
+  @Test func aProgramThatLeaksFailsAndSaysWhereAndHowToSeeMore() throws {
+    let outcome = try CheckedRun().check([], "cycles=3")
+    #expect(outcome.end == .exit(1))
+    #expect(outcome.output.contains("RETAIN CYCLE  Parent"))
+    #expect(outcome.output.contains("FAILED  new-leaks: 1 finding not known before"))
+    #expect(outcome.errorOutput.contains("gate failed: new-leaks"))
+    #expect(outcome.errorOutput.contains("--keep DIRECTORY"))
+  }
+
+  @Test(arguments: [("none", 0), ("leaks:2", 0), ("leaks:2,retained:1B", 1), ("growth", 0)] as [(String, Int32)])
+  func conditionsDecide(conditions: String, status: Int32) throws {
+    #expect(try CheckedRun().check(["--fail-on", conditions], "cycles=2").end == .exit(status))
+  }
+
+  @Test func whatTheBaselineAcceptsPassesAndASecondLeakIsNew() throws {
+    let run = try CheckedRun()
+    let options = ["--baseline", run.baseline]
+    let missing = try run.check(options, "cycles=3")
+    #expect(missing.end == .exit(64) && missing.output == "")
+    #expect(missing.errorOutput.contains("Make it with the same command and --update-baseline"))
+
+    let written = try run.check(options + ["--update-baseline"], "cycles=20")
+    #expect(written.end == .exit(0), "\(written.errorOutput)")
+    #expect(written.errorOutput.contains("1 added, 0 changed, 0 dropped, 1 accepted"))
+    #expect(try run.text("leaks.txt").contains(/\n[0-9a-f]{16} \d+ retainCycle "Parent ↺"\n/))
+
+    let accepted = try run.check(options, "cycles=20")
+    #expect(accepted.end == .exit(0), "\(accepted.output)")
+    #expect(accepted.output.contains("Known, accepted."))
+
+    let second = try run.check(options, "cycles=20", "lost=9")
+    #expect(second.end == .exit(1))
+    #expect(second.output.contains("New: not in the baseline."))
+    #expect(second.output.contains("FAILED  new-leaks: 1 finding not known before"))
+
+    let more = try run.check(options, "cycles=40")
+    #expect(more.end == .exit(1))
+    #expect(more.output.contains("FAILED  worse: 1 known finding got worse"))
+    #expect(try run.check(options + ["--fail-on", "worse:200%"], "cycles=40").end == .exit(0))
+
+    let gone = try run.check(options)
+    #expect(gone.end == .exit(0))
+    #expect(gone.output.contains("--update-baseline removes them"))
+  }
+
+  @Test func anUpdateKeepsReasonsHeadPermissionsAndLinks() throws {
+    let run = try CheckedRun()
+    let options = ["--baseline", run.baseline, "--update-baseline"]
+    _ = try run.check(options, "cycles=10", "lost=10")
+    var text = try run.text("leaks.txt")
+    text = "# Ours.\n\n" + text.split(separator: "\n").filter { !$0.hasPrefix("#") }.map { $0.contains("Parent") ? "\($0) ticket 12" : "\($0)" }.joined(separator: "\n")
+    let real = try run.directory.write(text, to: "kept/real.txt")
+    chmod(real, 0o640)
+    try FileManager.default.removeItem(atPath: run.baseline)
+    try FileManager.default.createSymbolicLink(atPath: run.baseline, withDestinationPath: real)
+    let outcome = try run.check(options, "cycles=10")
+    #expect(outcome.end == .exit(0))
+    #expect(outcome.errorOutput.contains("dropped") && outcome.errorOutput.contains("Forgotten"))
+    let updated = try run.text("kept/real.txt")
+    #expect(updated.hasPrefix("# Ours.\n\n") && updated.hasSuffix("ticket 12\n") && !updated.contains("Forgotten"))
+    #expect(try FileManager.default.destinationOfSymbolicLink(atPath: run.baseline) == real)
+    #expect(try FileManager.default.attributesOfItem(atPath: real)[.posixPermissions] as? Int == 0o640)
+    #expect(try FileManager.default.contentsOfDirectory(atPath: run.directory.path + "/kept") == ["real.txt"])
+  }
+
+  @Test func aProgramsOwnFailureIsPassedOnAndItsLeaksAreToldAllTheSame() throws {
+    let run = try CheckedRun()
+    let outcome = try run.check(["--baseline", run.baseline, "--update-baseline"], "cycles=3", "exit=7")
+    #expect(outcome.end == .exit(7))
+    #expect(outcome.output.contains("RETAIN CYCLE  Parent"))
+    #expect(outcome.errorOutput.contains("the program failed with exit status 7"))
+    // What a program that failed did not do is not gone.
+    #expect(outcome.errorOutput.contains("was not updated"))
+    #expect(!FileManager.default.fileExists(atPath: run.baseline))
+  }
+
+  @Test func aProgramThatASignalEndsEndsItAlike() throws {
+    let run = try CheckedRun()
+    let terminated = try run.check([], "cycles=3", "signal=15")
+    #expect(terminated.end == .signal(15))
+    #expect(terminated.output.contains("RETAIN CYCLE  Parent"))
+    let killed = try run.check([], "cycles=3", "signal=9")
+    #expect(killed.end == .signal(9))
+    #expect(!killed.output.contains("none found") && !killed.output.contains("passed"))
+    #expect(killed.output.contains("FAILED  new-leaks: cannot be judged"))
+  }
+
+  @Test func signalsReachTheProgramAndTheReportFollows() throws {
+    let run = try CheckedRun()
+    let running = try run.command([], [run.program, "lost=4", "wait"]).start()
+    for _ in 0..<100 where try FileManager.default.contentsOfDirectory(atPath: run.directory.path + "/tmp").count < 2 { usleep(50_000) }
+    usleep(500_000)
+    running.send(SIGTERM)
+    let outcome = try running.wait()
+    #expect(outcome.end == .signal(SIGTERM))
+    #expect(outcome.output.contains("LOST  Forgotten"))
+    try run.expectNothingLeft()
+  }
+
+  @Test func aCommandBesideTheProgramEndsIt() throws {
+    let run = try CheckedRun()
+    let leaky = try run.check(["--until", "sleep 1; echo done"], "lost=4", "wait")
+    #expect(leaky.end == .exit(1))
+    #expect(leaky.output.contains("LOST  Forgotten") && !leaky.output.contains("done"))
+    #expect(leaky.errorOutput.contains("done"))
+    #expect(try run.check(["--until", "sleep 1"], "wait").end == .exit(0))
+    #expect(try run.check(["--until", "sleep 1; exit 9"], "wait").end == .exit(9))
+    let early = try run.check(["--until", "sleep 50"])
+    #expect(early.end == .exit(3))
+    #expect(early.errorOutput.contains("the program ended before the command of --until did"))
+  }
+
+  @Test func whatCannotBeJudgedNeverPasses() throws {
+    let run = try CheckedRun()
+    #expect(try run.command([], ["/no/such/program"]).run().end == .exit(127))
+    let untraceable = try run.command([], [try TestProgram("churn.c", flags: ["-static"]).path()]).run()
+    #expect(untraceable.end == .exit(3))
+    #expect(untraceable.errorOutput.contains("cannot be traced: it is linked statically"))
+    // No process has that name.
+    let shell = try run.command(["--only", "gated"], ["/bin/sh", "-c", "exit 0"]).run()
+    #expect(shell.end == .exit(3))
+    #expect(shell.errorOutput.contains("nothing can be said of leaks"))
+    #expect(try run.command(["--fail-on", "leeks"], [run.program]).run().end == .exit(64))
+    try run.expectNothingLeft()
+  }
+
+  @Test func ofFollowedProcessesTheProgramsOwnAreJudged() throws {
+    let run = try CheckedRun()
+    let script = "\(run.program) cycles=3; ls / > /dev/null"
+    let followed = try run.command(["--follow-children"], ["/bin/sh", "-c", script]).run()
+    #expect(followed.end == .exit(1))
+    #expect(followed.output.contains("RETAIN CYCLE  Parent"))
+    #expect(followed.errorOutput.contains("not judged, of the system: "))
+    #expect(try run.command(["--only", "nothing-of-it"], ["/bin/sh", "-c", script]).run().end == .exit(3))
+    try run.expectNothingLeft()
+  }
+
+  @Test func tracesAreKeptWhereThatIsAskedFor() throws {
+    let run = try CheckedRun()
+    let outcome = try run.check(["--keep", "traces/of %n"], "cycles=3")
+    #expect(outcome.end == .exit(1))
+    let kept = try FileManager.default.contentsOfDirectory(atPath: run.directory.path + "/traces/of %n")
+    #expect(kept.count == 1)
+    #expect(RecordedTrace(path: "\(run.directory.path)/traces/of %n/\(kept.first ?? "")") != nil)
+  }
+
+  @Test func reportsGoToFilesInSeveralFormatsAtOnce() throws {
+    let run = try CheckedRun()
+    let outcome = try run.check(
+      ["--report", "leaks.out", "--write", "json=leaks.json", "--write", "sarif=leaks.sarif", "--write", "junit=leaks.xml", "--write", "markdown=leaks.md",
+        "--write", "github=leaks.github", "--source-root", BuildProducts.packageRoot], "cycles=3")
+    #expect(outcome.end == .exit(1))
+    #expect(outcome.output == "begins\nends\n")
+    #expect(try run.text("leaks.out").contains("RETAIN CYCLE  Parent"))
+    #expect(try run.text("leaks.xml").hasPrefix("<?xml"))
+    #expect(try run.text("leaks.md").contains("Parent"))
+    #expect(try run.text("leaks.github").contains("file=Tests/Programs/gated.swift,"))
+    let json = try #require(JSONSerialization.jsonObject(with: Data(try run.text("leaks.json").utf8)) as? [String: Any])
+    let gates = try #require(json["gates"] as? [[String: Any]])
+    #expect(gates.map { $0["hasFailed"] as? Bool } == [true, false])
+    let reports = try #require(json["reports"] as? [[String: Any]])
+    let findings = try #require(reports.first?["findings"] as? [[String: Any]])
+    #expect(findings.first?["standing"] as? String == "new")
+    #expect(try JSONSerialization.jsonObject(with: Data(try run.text("leaks.sarif").utf8)) is [String: Any])
+    #expect(try run.check(["--write", "json=/no/such/directory/x"]).end == .exit(5))
+  }
+
+  @Test func testsThatSwiftTestRunsAreJudgedAndNothingElse() throws {
+    let run = try CheckedRun()
+    _ = try run.directory.write(
+      """
+      // swift-tools-version: 6.0
+      import PackageDescription
+      let package = Package(name: "Shop", targets: [.target(name: "Shop"), .testTarget(name: "ShopTests", dependencies: ["Shop"])])
+      """, to: "Package.swift")
+    _ = try run.directory.write(
+      "public final class Basket { public var changed: (() -> Void)?; public init() { changed = { _ = self } } }", to: "Sources/Shop/Basket.swift")
+    _ = try run.directory.write(
+      "import Shop\nimport Testing\n@Test func opens() { for _ in 0..<5 { #expect(Basket().changed != nil) } }", to: "Tests/ShopTests/ShopTests.swift")
+    var command = run.command([], ["\(BuildProducts.toolchain)/swift", "test"])
+    command.timeLimit = 300
+    command.environment["TMPDIR"] = nil
+    let outcome = try command.run()
+    #expect(outcome.end == .exit(1), "\(outcome.output)\(outcome.errorOutput)")
+    #expect(outcome.output.contains("RETAIN CYCLE  Basket"))
+    #expect(outcome.errorOutput.contains("not judged, of the toolchain: "))
+    #expect(outcome.output.contains("FAILED  new-leaks: 1 finding not known before"))
+  }
+}

@@ -1,0 +1,55 @@
+// Leaks as it is told to: `cycles=N` parents that hold themselves, `lost=N` forgotten objects, then `exit=N`, `signal=N` or `wait` for a signal.
+
+import Foundation
+
+final class Parent {
+  var again: (() -> Void)?
+  func tie() { again = { self.again = nil } }
+}
+
+final class Forgotten {
+  var number = 0
+}
+
+@inline(never) func makeCycles(_ count: Int) {
+  for _ in 0..<count { Parent().tie() }
+}
+
+@inline(never) func lose(_ count: Int) {
+  for _ in 0..<count { _ = Unmanaged.passRetained(Forgotten()) }
+}
+
+/// Writes over what finished calls left on the stack.
+@inline(never) func clearStack() -> Int {
+  withUnsafeTemporaryAllocation(of: Int.self, capacity: 4096) { words in
+    words.initialize(repeating: 1)
+    return words.reduce(0, +)
+  }
+}
+
+@main struct Gated {
+  static func main() {
+    print("begins")
+    for argument in CommandLine.arguments.dropFirst() {
+      let parts = argument.split(separator: "=")
+      let number = parts.count == 2 ? Int32(parts[1])! : 0
+      switch parts[0] {
+      case "cycles": makeCycles(Int(number))
+      case "lost": lose(Int(number))
+      default: break
+      }
+      guard clearStack() == 4096 else { fatalError() }
+      switch parts[0] {
+      case "exit":
+        print("ends")
+        exit(number)
+      case "signal": kill(getpid(), number)
+      case "wait":
+        FileHandle.standardError.write(Data("ready\n".utf8))
+        while true { sleep(100) }
+      default: break
+      }
+    }
+    print("ends")
+  }
+}
