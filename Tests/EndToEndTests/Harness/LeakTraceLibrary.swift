@@ -14,7 +14,7 @@ enum LeakTraceLibrary {
   }
 
   /// What the compiler has to be told.
-  private static func flags() throws -> [String] {
+  static func flags() throws -> [String] {
     let directory = try built.get()
     return ["-I", directory, "-I", "\(directory)/include", "-L", directory, "-lLeakTrace", "\(directory)/CLeakTrace.o", "\(directory)/run.o"]
   }

@@ -1,0 +1,3 @@
+@main enum App {
+  static func main() { for number in 0..<10 { play(number) } }
+}

@@ -1,0 +1,4 @@
+final class Page {
+  var loaded: (() -> Void)?
+  var links: [Int] = [1, 2]
+}

@@ -1,0 +1,3 @@
+@main enum App {
+  static func main() { for text in 0..<10 { search(text) } }
+}

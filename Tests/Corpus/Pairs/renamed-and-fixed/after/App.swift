@@ -1,0 +1,18 @@
+final class Hamper {
+  var changed: (() -> Void)?
+  var fruit = [1, 2, 3]
+}
+
+nonisolated(unsafe) var last: Hamper?
+
+@main enum App {
+  static func main() { for number in 0..<80 { fill(number) } }
+
+  @inline(never) static func fill(_ number: Int) {
+    let basket = Hamper()
+    basket.changed = { basket.fruit.append(number) }
+    basket.changed?()
+    last = basket
+    basket.changed = nil
+  }
+}

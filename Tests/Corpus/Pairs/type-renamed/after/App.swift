@@ -1,0 +1,34 @@
+// A leaking class, a generic one that is told of it, and one that is all right.
+
+final class Document {
+  var relay: Relay<Document>?
+  var values: [Int] = [1, 2, 3]
+}
+
+final class Relay<Subject: AnyObject> {
+  let subject: Subject
+  init(_ subject: Subject) { self.subject = subject }
+}
+
+final class Scanner {
+  var position = 0
+  func read() -> Int { position += 1; return position }
+}
+
+nonisolated(unsafe) var readers: [Scanner] = []
+
+@main enum App {
+  static func main() {
+    for number in 0..<15 { makeModel(number) }
+    for _ in 0..<4 { readers.append(makeReader()) }
+    note(readers[0].read())
+  }
+
+  @inline(never) static func makeModel(_ number: Int) {
+    let model = Document()
+    model.relay = Relay(model)
+    model.values.append(number)
+  }
+
+  @inline(never) static func makeReader() -> Scanner { Scanner() }
+}

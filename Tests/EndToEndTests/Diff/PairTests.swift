@@ -1,0 +1,46 @@
+// Two versions of many programs, each with one change of a known kind, and what `leaktrace diff` says of it.
+
+import Foundation
+import Testing
+
+@Suite(.serialized, .enabled(if: BuildProducts.preloadLibraryExists)) struct PairTests {
+  @Test("What changed between two versions is reported, and nothing else is", arguments: PairVariant.allCases) func changes(variant: PairVariant) throws {
+    for run in try PairRun.all(variant) { try expectNone(run.forwards, run) }
+  }
+
+  @Test("With the sides exchanged the opposite is reported", arguments: PairVariant.allCases) func mirrored(variant: PairVariant) throws {
+    for run in try PairRun.all(variant) { try expectNone(run.backwards, run) }
+  }
+
+  @Test("Digests say of the old version what its traces do", arguments: PairVariant.allCases) func digested(variant: PairVariant) throws {
+    for run in try PairRun.all(variant) { try expectNone(run.digested, run) }
+  }
+
+  @Test("Of two runs of the same version nothing is reported", arguments: PairVariant.allCases) func repeated(variant: PairVariant) throws {
+    for run in try PairRun.all(variant) { try expectNone(run.repeated, run) }
+  }
+
+  @Test("Any two of ten runs of a program with threads, tasks and timers are alike, and so are five and five", arguments: PairVariant.allCases)
+  func nothingChanged(variant: PairVariant) throws {
+    let pair = try #require(try PairCase.all().first { $0.name == "nothing-changed" })
+    let recordings = try PairRecordings(pair, variant)
+    let traces = try (0..<10).map { try recordings.trace(.before, [], number: $0) }
+    let nothing = PairCase.Comparison(unchanged: 3, moved: 0, renames: [])
+    func expectNothing(_ old: [String], _ new: [String], _ name: String) throws {
+      let mismatches = DiffComparison.mismatches(nothing, try PairRecordings.diff(old, new))
+      #expect(mismatches == [], "\(name)")
+    }
+    for (i, old) in traces.enumerated() {
+      for (j, new) in traces.enumerated() where i < j { try expectNothing([old], [new], "\(i) and \(j)") }
+    }
+    for split in [2, 3, 5] { try expectNothing(Array(traces[..<split]), Array(traces[split...]), "\(split) and \(10 - split)") }
+    try expectNothing(traces.indices.filter { $0 % 2 == 0 }.map { traces[$0] }, traces.indices.filter { $0 % 2 == 1 }.map { traces[$0] }, "even and odd")
+  }
+
+  private func expectNone(_ mismatches: Result<[String], CommandFailure>, _ run: PairRun) throws {
+    switch mismatches {
+    case .success(let lines): #expect(lines.isEmpty, "\(run.pair.name) -\(run.variant.rawValue):\n  \(lines.joined(separator: "\n  "))")
+    case .failure(let failure): Issue.record("\(run.pair.name) -\(run.variant.rawValue): \(failure)")
+    }
+  }
+}
