@@ -100,11 +100,7 @@ struct Gatekeeper {
 
   /// Judges a comparison. What the baseline accepts is known, though the old build has it not.
   func close(_ report: inout DiffReport) -> [GateOutcome] {
-    if let baseline {
-      for index in report.judged.indices where report.judged[index].standing == .new {
-        report.judged[index] = baseline.judge([report.judged[index].finding], tolerance: gates.tolerance)[0]
-      }
-    }
+    if let baseline { report.judged = baseline.accepting(report.judged, tolerance: gates.tolerance) }
     return gates.outcomes(report)
   }
 

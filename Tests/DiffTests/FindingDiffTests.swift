@@ -75,6 +75,20 @@ import Testing
     #expect(Set(changes.changes.map(\.kind)) == [.new, .gone] && changes.changes.count == 2)
   }
 
+  @Test func aLeakInANewFunctionIsNewWhereTheOldFunctionIsStillThere() throws {
+    let way = ["run()", "loop()", "start()", "main"]
+    let changes = try findings(
+      { run in
+        run.site("App.Screen", ["show()"] + way, blocks: 10)
+        run.cycle(pair("Screen", "Model", in: ["show()"] + way))
+      },
+      { run in
+        run.site("App.Screen", ["show()"] + way, blocks: 10)
+        run.cycle(pair("Screen", "Model", in: ["present()"] + way))
+      })
+    #expect(Set(changes.changes.map(\.kind)) == [.new, .gone])
+  }
+
   @Test func cyclesOfTheSameTypesThroughOtherFieldsAreTwo() throws {
     func both(_ run: inout DigestBuilder, leaking: (String, String)) {
       // Each field's name is known on both sides.

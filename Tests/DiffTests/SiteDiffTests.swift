@@ -114,6 +114,28 @@ import Testing
     #expect(report.sites.changes.map(\.name) == ["App.Big", "App.Small"])
   }
 
+  @Test func objectsThatDieInsteadOfLeakingAreNotWorseForTheirReleases() throws {
+    func run(live: UInt64, releases: UInt64, temporary: UInt64) -> RunDigest {
+      var digest = RunDigest.make { $0.site("App.A", ["f()"], blocks: 1000, retains: 5000, live: live) }
+      digest.sites[0].total.releases = releases
+      digest.sites[0].total.temporaryBlocks = temporary
+      digest.total = digest.sites[0].total
+      return digest
+    }
+    let report = try RunComparison.report(old: [run(live: 1000, releases: 5000, temporary: 0)], new: [run(live: 0, releases: 6000, temporary: 900)])
+    #expect(report.sites.summary == ["better App.A liveBytes,liveBlocks"])
+  }
+
+  @Test func theFunctionsOfThePlatformAreNotTheProgramsToRename() throws {
+    func run(_ function: String) -> RunDigest {
+      var digest = RunDigest.make { $0.site("malloc", [function, "start_thread"], blocks: 100) }
+      for index in digest.frames.indices { digest.frames[index].isPlatform = true }
+      return digest
+    }
+    let report = try RunComparison.report(old: [run("_dispatch_async_redirect_invoke")], new: [run("_dispatch_lane_invoke")])
+    #expect(report.renames.isEmpty)
+  }
+
   @Test func shareOfThePeakCountsOnlyWhereThePeakIsAnother() throws {
     let same = try report(
       { run in

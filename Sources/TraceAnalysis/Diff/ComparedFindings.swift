@@ -79,7 +79,11 @@ struct NamedIdentity {
 extension Finding {
   /// A figure of findings; 0 for others.
   subscript(figure: Figure) -> UInt64 {
-    switch figure {
+    if case .expectation(_, _, _, let violated, _)? = outliving?.statement {
+      // The image was taken when the first of them was due: how many of the others were in it is chance.
+      return figure == .instances ? violated : 0
+    }
+    return switch figure {
     case .instances: UInt64(instances)
     case .retainedBytes: retainedBytes.rawValue
     case .growth:

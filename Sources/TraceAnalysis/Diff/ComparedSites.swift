@@ -10,6 +10,7 @@ struct ComparedSites {
     /// Where its frames are to be had: a run, and the site there.
     var run: Int
     var site: Int
+    var isOfProgram: Bool
 
     var type: Int32 { parts[0] }
     var operation: Int32 { parts[1] }
@@ -19,7 +20,7 @@ struct ComparedSites {
     var amount: Double { Spread(totals.map { Double($0.allocatedBlocks) }).median }
 
     var item: NamedItem {
-      NamedItem(parts: { name in (parts.map(name), parts) }, amount: amount)
+      NamedItem(parts: { name in (parts.map(name), parts) }, amount: amount, isOfProgram: isOfProgram)
     }
   }
 
@@ -43,7 +44,8 @@ struct ComparedSites {
           var totals = Array(repeating: SiteTotal(), count: runs.count)
           totals[run] = site.total
           places[parts] = entries.count
-          entries.append(Entry(parts: parts, totals: totals, run: run, site: index))
+          let isOfProgram = site.innermost >= 0 && !digest.frames[Int(site.innermost)].isPlatform
+          entries.append(Entry(parts: parts, totals: totals, run: run, site: index, isOfProgram: isOfProgram))
         }
       }
     }

@@ -88,6 +88,8 @@ public struct DiffFrame: Codable, Hashable, Sendable {
   public var function: String
   /// Without numbers and marks that change with code elsewhere.
   public var stableName: String
+  /// It is not the program's, but the only kind there is on its stack.
+  public var isPlatform = false
   public var file: String?
   public var line: Int?
 }

@@ -107,6 +107,22 @@ struct FigureJudgement {
     }
   }
 
+  /// Figures of one thing beside each other. Objects that die are released once more, and may die soon, than those that were leaked: more releases without
+  /// more retains, and more temporary blocks without as many more allocations, are no worse.
+  static func related(_ changes: [FigureChange]) -> [FigureChange] {
+    changes.map { change in
+      var change = change
+      switch change.figure {
+      case .releases where change.direction != changes.first(where: { $0.figure == .retains })?.direction: change.direction = .same
+      case .temporaryBlocks:
+        let allocations = changes.first { $0.figure == .allocatedBlocks }?.difference ?? 0
+        if abs(change.difference) > 2 * abs(allocations) || (change.difference < 0) != (allocations < 0) { change.direction = .same }
+      default: break
+      }
+      return change
+    }
+  }
+
   private func threshold(_ figure: Figure, _ old: Double, _ new: Double, runs: Int) -> Double {
     if tolerance == .none { return 0 }
     let relative = old * (figure == .peakBytes && runs == 1 ? tolerance.partOfPeak : tolerance.part)

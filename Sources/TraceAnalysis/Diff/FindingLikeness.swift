@@ -69,7 +69,7 @@ struct FindingLikeness {
       // Kind and type.
       guard old[0] == new[0], vocabulary.current(old[1]) == new[1] else { return nil }
       let way = SiteLikeness.stackLikeness(
-        aWays[index].map { vocabulary.current(vocabulary.number(of: $0, on: .old)) }, bWays[index].map { vocabulary.number(of: $0, on: .new) })
+        aWays[index].map { vocabulary.number(of: $0, on: .old) }, bWays[index].map { vocabulary.number(of: $0, on: .new) }, vocabulary)
       let isSameClosure = vocabulary.current(old[3]) == new[3]
       if way < 0.5, !isSameClosure || vocabulary.name(new[3]).isEmpty { return nil }
       likeness += max(way, isSameClosure && !vocabulary.name(new[3]).isEmpty ? 0.75 : 0)
@@ -80,7 +80,9 @@ struct FindingLikeness {
       if !isSameClosure { differences.append("the closure was \(vocabulary.name(old[3]))") }
       if vocabulary.current(old[4]) != new[4] {
         otherEdges += 1
-        differences.append("it was held through \(vocabulary.name(old[4]).prefix { $0 != "/" })")
+        differences.append("it was held through \(vocabulary.name(old[4]))")
+      } else if old[5] != new[5] {
+        differences.append("it was held by \(vocabulary.name(old[5])) reference")
       }
     }
     guard otherEdges == 0 || otherEdges == 1 && a.count > 1 else { return nil }

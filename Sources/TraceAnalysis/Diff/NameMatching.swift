@@ -6,6 +6,8 @@ struct NamedItem {
   var parts: (_ name: (Int32) -> Int32) -> (named: [Int32], own: [Int32])
   /// How much of it there is: what is one thing under two names mostly comes in like numbers.
   var amount: Double
+  /// Its names are the program's own. What the platform calls its functions says nothing of what the program has renamed.
+  var isOfProgram = true
 }
 
 /// Matches items that are equal, then those that are equal once names are replaced which have changed throughout.
@@ -49,11 +51,11 @@ struct NameMatching {
       var new: [Voter] = []
     }
     var crowds: [[Int32]: Crowd] = [:]
-    for (index, item) in old.enumerated() where partners[index] == nil {
+    for (index, item) in old.enumerated() where partners[index] == nil && item.isOfProgram {
       let (masked, own) = item.parts { vocabulary.masked(old: $0) }
       if masked.contains(Vocabulary.wildcard) { crowds[masked, default: Crowd()].old.append(Voter(item: index, own: own)) }
     }
-    for (index, item) in new.enumerated() where !isTaken[index] {
+    for (index, item) in new.enumerated() where !isTaken[index] && item.isOfProgram {
       let (masked, own) = item.parts { vocabulary.masked(new: $0) }
       if masked.contains(Vocabulary.wildcard) { crowds[masked, default: Crowd()].new.append(Voter(item: index, own: own)) }
     }

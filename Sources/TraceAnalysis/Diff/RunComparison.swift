@@ -85,12 +85,13 @@ public struct RunComparison {
   }
 
   private func totals(_ figures: [Figure], _ sites: SiteChanges) -> [FigureChange] {
-    figures.map { figure in
+    let changes = figures.map { figure in
       judgement.change(
         figure, old: old.map { Double($0.total[figure]) }, new: new.map { Double($0.total[figure]) },
         // Peaks and what is live at the end belong to the whole; sums are expected to be what their sites are.
         expected: judgement.work == nil ? nil : sites.expectedSum(figure))
     }
+    return FigureJudgement.related(changes)
   }
 
   private func libraryFindings() -> [JudgedFinding] {

@@ -87,7 +87,7 @@ struct SiteChanges {
   func sites(_ figures: [Figure], totals: [FigureChange], frames: (ComparedSites.Entry, Vocabulary.Side) -> [DiffFrame]) -> DiffSection<AllocationChange> {
     var section = DiffSection<AllocationChange>(changes: [], unchanged: 0, moved: 0, unsteady: 0)
     for pair in pairs {
-      let changes = Self.withPeaksOfWhole(figures.map { change(pair, $0) }, totals)
+      let changes = Self.weighed(figures.map { change(pair, $0) }, totals)
       guard let kind = Self.kind(changes, isOld: pair.old != nil, isNew: pair.new != nil) else {
         if pair.old != nil, pair.new != nil { Self.count(pair.match, in: &section) }
         continue
@@ -126,7 +126,7 @@ struct SiteChanges {
     }
     var section = DiffSection<AllocationChange>(changes: [], unchanged: 0, moved: 0, unsteady: 0)
     for (type, sum) in sums {
-      let changes = Self.withPeaksOfWhole(figures.map { change(of: sum.pairs, $0) }, totals)
+      let changes = Self.weighed(figures.map { change(of: sum.pairs, $0) }, totals)
       let match: DiffMatch? = sum.oldName.map { .renamed([DiffRename(old: vocabulary.name($0), new: vocabulary.name(type))]) }
         ?? (sum.isOld && sum.isNew ? .exact : nil)
       guard let kind = Self.kind(changes, isOld: sum.isOld, isNew: sum.isNew) else {
@@ -156,10 +156,11 @@ struct SiteChanges {
 
   // MARK: Kinds
 
-  /// A part's share of the peak says something only where the peak itself is another: which of two like peaks is the higher one is chance.
-  private static func withPeaksOfWhole(_ changes: [FigureChange], _ totals: [FigureChange]) -> [FigureChange] {
+  /// Which changes count. A part's share of the peak says something only where the peak itself is another: which of two like peaks is the higher one
+  /// is chance.
+  private static func weighed(_ changes: [FigureChange], _ totals: [FigureChange]) -> [FigureChange] {
     let whole = totals.first { $0.figure == .peakBytes }?.direction
-    return changes.map { change in
+    return FigureJudgement.related(changes).map { change in
       guard change.figure == .peakBytes, change.direction != whole else { return change }
       var change = change
       change.direction = .same

@@ -1,7 +1,7 @@
 // Which sites are the same though their stacks differ.
 
-/// Matches sites that no name makes equal: of one type, and where the function that allocated on one side is still on the way there on the other
-/// (a function was split, or put into its caller), or most of the way is the same.
+/// Matches sites that no name makes equal: of one type, and allocated by the same function, or by one that was split, put into its caller, or replaced:
+/// what one side has and the other has not decides which.
 enum SiteLikeness {
   /// Pairs of sites of one type beyond which only those are looked at that share their innermost function.
   private static let pairLimit = 20_000
@@ -42,8 +42,7 @@ enum SiteLikeness {
   ) -> [(old: Int, new: Int)] {
     var candidates: [Candidate] = []
     func consider(_ a: Int, _ b: Int) {
-      let before = old[a].functions.prefix(depthLimit).map(vocabulary.current)
-      let likeness = stackLikeness(before, Array(new[b].functions.prefix(depthLimit)))
+      let likeness = stackLikeness(Array(old[a].functions.prefix(depthLimit)), Array(new[b].functions.prefix(depthLimit)), vocabulary)
       guard likeness >= 0.5 else { return }
       // Of equally alike stacks the ones with like numbers belong together.
       candidates.append(Candidate(old: a, new: b, likeness: likeness + 0.1 * NameMatching.likeness(old[a].amount, new[b].amount)))
@@ -76,14 +75,21 @@ enum SiteLikeness {
     return result
   }
 
-  /// From 0 to 1: the part of the longer stack that is on both in the same order. 0 unless the innermost function of one is on the other, beyond
-  /// the outermost, which all of a program's stacks may share.
-  static func stackLikeness(_ a: [Int32], _ b: [Int32]) -> Double {
+  /// From 0 to 1: the part of the longer stack that is on both in the same order. 0 if another function allocated, unless it is new and was split from
+  /// the old one, or the old one is gone: put into a caller, or replaced where nearly all else is the same. Functions that both builds have are two.
+  static func stackLikeness(_ old: [Int32], _ b: [Int32], _ vocabulary: Vocabulary) -> Double {
+    let a = old.map(vocabulary.current)
     guard let first = a.first, let other = b.first else { return a.count == b.count ? 1 : 0 }
     if a == b { return 1 }
-    let isContained = b.contains(first) && (a.count > 1 || b.count == 1) || a.contains(other) && (b.count > 1 || a.count == 1)
     let common = Double(commonLength(a, b)) / Double(max(a.count, b.count))
-    return isContained ? max(0.5, common) : common >= 0.75 ? common : 0
+    if first == other { return max(0.5, common) }
+    let isOldGone = !vocabulary.isOnNewSide(old[0])
+    let isNewCome = !vocabulary.isOnOldSide(other)
+    // Beyond the outermost, which all of a program's stacks may share.
+    let isSplit = isNewCome && b.contains(first) && (a.count > 1 || b.count == 2)
+    let isJoined = isOldGone && a.contains(other) && (b.count > 1 || a.count == 2)
+    if isSplit || isJoined { return max(0.5, common) }
+    return isOldGone && isNewCome && common >= 0.75 ? common : 0
   }
 
   /// The longest common subsequence's length. O(a · b).

@@ -30,6 +30,12 @@ final class Vocabulary {
     return number
   }
 
+  /// The new side has this old name, or one that has taken its place.
+  func isOnNewSide(_ old: Int32) -> Bool { successors[old] != nil || isNew[Int(old)] }
+
+  /// The old side has this new name, or had another in its place.
+  func isOnOldSide(_ new: Int32) -> Bool { predecessors.contains(new) || isOld[Int(new)] }
+
   func name(_ number: Int32) -> String { names[Int(number)] }
 
   /// What an old name is called on the new side.

@@ -26,7 +26,7 @@ public struct Baseline: Hashable, Sendable {
 
     init(_ finding: Finding) {
       self.init(
-        fingerprint: finding.fingerprint, instances: finding.instances, verdict: finding.verdict.rawValue,
+        fingerprint: finding.fingerprint, instances: Int(clamping: finding[.instances]), verdict: finding.verdict.rawValue,
         subject: FindingText(style: TextStyle()).subject(finding), reason: "")
     }
   }
@@ -90,10 +90,11 @@ public struct Baseline: Hashable, Sendable {
     if let pattern = finding.suppression { return .hidden(pattern: pattern) }
     if finding.isLibrary { return .library }
     guard let entry = self[finding.fingerprint] else { return .new }
-    let more = finding.instances - entry.instances
+    let instances = Int(clamping: finding[.instances])
+    let more = instances - entry.instances
     // What is exactly at the tolerance is worse, whatever its binary fraction.
     guard more >= 1, Double(more) >= Double(entry.instances) * tolerance - 1e-9 else { return .known(reason: entry.reason) }
-    return .worse("\(Decimal.counted(UInt64(finding.instances), "instance")) where \(Decimal.grouped(UInt64(entry.instances))) are accepted")
+    return .worse("\(Decimal.counted(UInt64(instances), "instance")) where \(Decimal.grouped(UInt64(entry.instances))) are accepted")
   }
 
   /// Entries that none of the findings has, suppressed and library ones included among these.

@@ -4,7 +4,7 @@
 struct FindingIdentity: Hashable, Sendable {
   /// The verdict, whose it is, and what the program stated of it.
   var head: [String]
-  /// One an object of the path: kind, type, allocating function, closure, reference to the next.
+  /// One an object of the path: kind, type, allocating function, closure, and of the reference to the next its name and strength.
   var steps: [[String]]
   /// Where the path begins is arbitrary.
   var isCycle: Bool
@@ -19,15 +19,15 @@ struct FindingIdentity: Hashable, Sendable {
     if let outliving = finding.outliving, let last = finding.path.last {
       // What lies between the holder and the object is often a library's own, and need not be the same twice.
       head += Self.parts(of: outliving.statement)
-      steps = [[last.kind.key, StableName.of(last.qualifiedType), StableName.of(last.allocation), "", ""]]
+      steps = [[last.kind.key, StableName.of(last.qualifiedType), StableName.of(last.allocation), "", "", ""]]
       tail = [StableName.of(outliving.holder)]
       return
     }
     steps = finding.path.map { step in
       // A capture's name comes from debug information, which another build may lack.
-      let reference = step.reference.map { "\($0.isCapture ? "capture" : $0.name)/\($0.strength.key)" } ?? ""
+      let reference = step.reference.map { [$0.isCapture ? "capture" : $0.name, $0.strength.key] } ?? ["", ""]
       let function = step.kind == .closure ? StableName.of(step.function) : ""
-      return [step.kind.key, StableName.of(step.qualifiedType), StableName.of(step.allocation), function, reference]
+      return [step.kind.key, StableName.of(step.qualifiedType), StableName.of(step.allocation), function] + reference
     }
     // Without a holder, what an object was used by is all that there is to tell it by.
     if let used = finding.ending?.used, finding.path.count == 1, finding.path[0].reference == nil { tail = ["used", StableName.of(used.frame)] }
