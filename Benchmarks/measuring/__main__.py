@@ -8,7 +8,7 @@ import subprocess
 import sys
 import tempfile
 
-from . import client, image_report, images, machine, report
+from . import client, comparing, image_report, images, machine, report
 from .instructions import InstructionCounter
 from .processes import FailedRun
 from .recorders import Heaptrack, Leaktrace, Workload, recorders
@@ -25,8 +25,8 @@ def parse():
     parser.add_argument("--rounds", type=int, default=7, help="rounds that count (default 7)")
     parser.add_argument("--quick", action="store_true", help="small workloads and two rounds, to see that everything works")
     parser.add_argument("--no-instructions", action="store_true", help="leave out what callgrind counts")
-    parser.add_argument("--only", choices=("recording", "snapshots", "client"),
-                        help="measure this alone, and keep the others' results; client only prints what calls of LeakTrace cost")
+    parser.add_argument("--only", choices=("recording", "snapshots", "comparing", "client"),
+                        help="measure this alone, and keep the others' results")
     parser.add_argument("--output", default=BENCHMARKS, metavar="DIRECTORY", help="where RESULTS.md and results.json go")
     parser.add_argument("--products", required=True, help=argparse.SUPPRESS)
     options = parser.parse_args()
@@ -99,24 +99,42 @@ def known(path, otherwise):
         return otherwise
 
 
+def sections(text):
+    """By heading of the first level, the text below it with it."""
+    found = {}
+    for line in text.splitlines(keepends=True):
+        if line.startswith("# "):
+            heading = line.strip()
+            found[heading] = ""
+        if found:
+            found[heading] += line
+    return found
+
+
 def write(options, results):
     """Writes what was measured, and keeps what was not."""
     os.makedirs(options.output, exist_ok=True)
     paths = [os.path.join(options.output, name) for name in ("results.json", "RESULTS.md")]
     values = json.loads(known(paths[0], "{}"))
-    recording, _, snapshots = known(paths[1], "").partition(image_report.HEADING)
-    snapshots = image_report.HEADING + snapshots if snapshots else ""
+    text = sections(known(paths[1], ""))
     if "workloads" in results:
-        values = {**report.plain(results), **({"snapshots": values["snapshots"]} if "snapshots" in values else {})}
-        recording = report.markdown(results)
+        values = {**report.plain(results), **{name: values[name] for name in ("snapshots", "comparisons", "client") if name in values}}
+        text[report.HEADING] = report.markdown(results)
     if "images" in results:
         values["snapshots"] = image_report.plain(results)
-        snapshots = image_report.markdown(results)
+        text[image_report.HEADING] = image_report.markdown(results)
+    if "comparisons" in results:
+        values["comparisons"] = comparing.plain(results)
+        text[comparing.HEADING] = comparing.markdown(results)
+    if "client" in results:
+        values["client"] = client.plain(results)
+        text[client.HEADING] = client.markdown(results)
+    order = [report.HEADING, image_report.HEADING, comparing.HEADING, client.HEADING]
     with open(paths[0], "w") as file:
         json.dump(values, file, indent=1)
         file.write("\n")
     with open(paths[1], "w") as file:
-        file.write("\n\n".join(part.strip() for part in (recording, snapshots) if part.strip()) + "\n")
+        file.write("\n\n".join(text[heading].strip() for heading in order if heading in text) + "\n")
     say(f"written to {paths[1]}")
 
 
@@ -128,13 +146,15 @@ def main():
         "arguments": shown_arguments(options), "rounds": options.rounds, "machine": machine.description(),
     }
     with tempfile.TemporaryDirectory(prefix="leaktrace-bench-") as directory:
-        if options.only == "client":
-            print(client.measure(tool, BENCHMARKS, options.rounds, options.quick, directory))
-            return
-        if options.only != "snapshots":
+        if options.only in (None, "recording"):
             measure_recording(options, tool, results, directory)
-        if options.only != "recording":
+        if options.only in (None, "snapshots"):
             results["images"] = images.measure(tool, build("heap", directory), options.rounds, options.quick, directory)
+        if options.only in (None, "comparing"):
+            programs = {name: build(name, directory) for name in comparing.LONG}
+            results["comparisons"] = comparing.measure(tool, programs, min(options.rounds, 3), options.quick, directory)
+        if options.only in (None, "client"):
+            results["client"] = client.measure(tool, BENCHMARKS, options.rounds, options.quick, directory)
     write(options, results)
 
 

@@ -8,6 +8,7 @@ from .figures import table
 from .processes import run
 from .rounds import say
 
+HEADING = "# The LeakTrace library"
 SOURCES = os.path.join(os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))), "Sources")
 
 
@@ -36,7 +37,7 @@ def _costs(command, directory):
 
 
 def measure(tool, benchmarks, rounds, quick, directory):
-    """The table, as Markdown: medians of the rounds."""
+    """By way, the costs of each round by call."""
     program = build(benchmarks, directory)
     command = [program, "20000" if quick else "1000000"]
     trace = os.path.join(directory, "client.trace")
@@ -48,5 +49,19 @@ def measure(tool, benchmarks, rounds, quick, directory):
             costs = _costs(way, directory)
             if number > 0:  # the first warms up
                 found[name].append(costs)
-    rows = [[call] + [f"{statistics.median(each[call] for each in found[name]):.1f}" for name in ways] for call in found["untraced"][0]]
-    return table(["call", "untraced ns", "traced ns"], rows)
+    return found
+
+
+def markdown(results):
+    found = results["client"]
+    rows = [[call] + [f"{statistics.median(each[call] for each in found[name]):.1f}" for name in found] for call in found["untraced"][0]]
+    return "\n".join([
+        HEADING, "",
+        f"`scripts/bench {results['arguments']}`, {results['date']}. Medians, in nanoseconds a call, of a loop in one thread. *Object* is the allocation and the "
+        "free of a small object, *object-expected* the same with an expectation that is met.", "",
+        table(["call", "untraced ns", "traced ns"], rows),
+    ])
+
+
+def plain(results):
+    return results["client"]

@@ -2,6 +2,8 @@
 
 from .figures import count, grouped, megabytes, table
 
+HEADING = "# Benchmark results"
+
 
 def busy_note(workloads):
     """Whether other processes took part of the machine meanwhile: then times mean little."""
@@ -15,7 +17,7 @@ def busy_note(workloads):
 
 def markdown(results):
     parts = [
-        "# Benchmark results",
+        HEADING,
         "Written by `scripts/bench`; `results.json` has the same figures with every round. "
         f"{results['date']}, `scripts/bench {results['arguments']}`".strip() + ".",
         table(["machine", ""], list(results["machine"].items()), numbers=False),
