@@ -126,6 +126,18 @@ import Testing
     #expect(report.sites.summary == ["better App.A liveBytes,liveBlocks"])
   }
 
+  @Test(arguments: [
+    ("App.Node", "App.Vertex", true), ("App.Screen.Model", "App.Model", true), ("Shop.Node", "Store.Node", true), ("Shop.Node", "Store.Vertex", false),
+    ("App.Node", "Swift._DictionaryStorage<Swift.String, App.Node>", false), ("Swift._SetStorage<App.Node>", "Swift._SetStorage<App.Vertex>", true),
+    ("Swift._SetStorage<App.Node>", "Swift._ContiguousArrayStorage<App.Node>", false), ("Graph.build()", "Graph.make(of:)", true),
+    ("Graph.build()", "App.Graph", false), ("closure  in Graph.build()", "Graph.build()", false), ("closure  in Graph.build()", "closure  in Graph.make()", true),
+    ("Node.init(id:)", "Node.make(id:)", false), ("Node.init(id:)", "Vertex.init()", true), ("Node.next.getter", "Node.after.getter", true),
+    ("isOpen(_:)", "Node.next.getter", false), ("onTap", "onPress", true), ("Foundation.Data", "Foundation.NSData", false),
+  ] as [(String, String, Bool)])
+  func aNameBecomesOneOfTheSameSortAlone(old: String, new: String, isPlausible: Bool) {
+    #expect(DiffRename(old: old, new: new).isPlausible == isPlausible)
+  }
+
   @Test func theFunctionsOfThePlatformAreNotTheProgramsToRename() throws {
     func run(_ function: String) -> RunDigest {
       var digest = RunDigest.make { $0.site("malloc", [function, "start_thread"], blocks: 100) }

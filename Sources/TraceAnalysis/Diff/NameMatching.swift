@@ -61,12 +61,16 @@ struct NameMatching {
     }
     for (mask, crowd) in crowds where !crowd.old.isEmpty && !crowd.new.isEmpty && crowd.old.count + crowd.new.count <= Self.crowd {
       let hidden = mask.indices.filter { mask[$0] == Vocabulary.wildcard }
+      // Where little else is the same, the same places mean nothing.
+      guard hidden.count <= 2 * (mask.count - hidden.count - 1) else { continue }
       for a in crowd.old {
         for b in crowd.new {
           let share = Self.likeness(old[a.item].amount, new[b.item].amount) / Double(max(crowd.old.count, crowd.new.count))
           // A name counts once, however often the item has it.
           var seen: Set<Int32> = []
-          for index in hidden where seen.insert(a.own[index]).inserted { votes[a.own[index], default: [:]][b.own[index], default: 0] += share }
+          for index in hidden where seen.insert(a.own[index]).inserted && vocabulary.canBecome(a.own[index], b.own[index]) {
+            votes[a.own[index], default: [:]][b.own[index], default: 0] += share
+          }
         }
       }
     }

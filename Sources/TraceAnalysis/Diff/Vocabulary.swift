@@ -52,6 +52,9 @@ final class Vocabulary {
     isOld[Int(number)] || predecessors.contains(number) ? number : Self.wildcard
   }
 
+  /// Somebody may have called by the one name what had the other.
+  func canBecome(_ old: Int32, _ new: Int32) -> Bool { DiffRename(old: name(old), new: name(new)).isPlausible }
+
   func rename(_ old: Int32, to new: Int32) {
     successors[old] = new
     predecessors.insert(new)
