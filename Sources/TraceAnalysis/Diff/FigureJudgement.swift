@@ -134,7 +134,8 @@ struct FigureJudgement {
     case .peakBytes: return max(relative, 4096)
     case .liveBytes, .allocatedBytes: return max(relative, 1024, runs > 1 ? 0 : chance(max(old, new) / 64) * 64)
     case .liveBlocks, .allocatedBlocks, .temporaryBlocks: return max(relative, 8, runs > 1 ? 0 : chance(max(old, new)))
-    case .retains, .releases: return max(relative, 64, runs > 1 ? 0 : chance(max(old, new)))
+    // References are copied by the cluster: what is looked for in a hash table is compared with all that is in its way, and the seed is another each time.
+    case .retains, .releases: return max(relative, 64, runs > 1 ? 0 : 2 * chance(max(old, new)))
     }
   }
 

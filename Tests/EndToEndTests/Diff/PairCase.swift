@@ -28,10 +28,12 @@ struct PairCase: Decodable, Sendable {
     var function: String?
     /// If it had another.
     var oldName: String?
+    /// As of a finding, but that retains, releases and temporary blocks are looked at only if they are named.
     var worse: [String]?
     var better: [String]?
   }
 
+  /// Of the totals. As of a type, if there are any to be named; else no figure may have changed.
   struct Directions: Decodable, Equatable, Sendable {
     var worse: [String]?
     var better: [String]?
@@ -69,12 +71,15 @@ struct PairCase: Decodable, Sendable {
   }
 
   private struct Contents: Decodable {
+    var variant: PairVariant?
     var comparisons: [Comparison]
     var before: Compilation?
     var after: Compilation?
   }
 
   var name: String
+  /// The only one that it is compiled in, if the optimiser has no part in how it is told what is the same; nil: all.
+  var variant: PairVariant?
   var comparisons: [Comparison]
   var compilations: [PairSide: Compilation]
 
@@ -84,8 +89,15 @@ struct PairCase: Decodable, Sendable {
   init(from decoder: any Decoder) throws {
     let contents = try Contents(from: decoder)
     name = ""
+    variant = contents.variant
     comparisons = contents.comparisons
     compilations = [.before: contents.before, .after: contents.after].compactMapValues { $0 }
+  }
+
+  /// What there is to be said in a variant.
+  func comparisons(in variant: PairVariant) -> [Comparison] {
+    guard self.variant == nil || self.variant == variant else { return [] }
+    return comparisons.filter { $0.variant == nil || $0.variant == variant }
   }
 
   static func all() throws -> [PairCase] {

@@ -6,23 +6,23 @@ import Foundation
 struct PairRun: Sendable {
   var pair: PairCase
   var variant: PairVariant
-  /// Of the comparisons as they are written down.
+  /// Of the comparisons as they are written down, between traces.
   var forwards: Result<[String], CommandFailure>
-  /// Of the same with the sides exchanged.
-  var backwards: Result<[String], CommandFailure>
   /// Of the same with digests in place of the old side's traces.
   var digested: Result<[String], CommandFailure>
-  /// Of two runs of the old side.
+  /// Of the same with the sides exchanged, between digests.
+  var backwards: Result<[String], CommandFailure>
+  /// Of two runs of the old side, between digests.
   var repeated: Result<[String], CommandFailure>
 
   private static let lock = NSLock()
   nonisolated(unsafe) private static var done: [PairVariant: [PairRun]] = [:]
 
-  /// The runs of all pairs in a variant, made when they are first asked for, two at a time. Blocks until they are done.
+  /// The runs of all pairs that are compiled in a variant, made when they are first asked for, two at a time. Blocks until they are done.
   static func all(_ variant: PairVariant) throws -> [PairRun] {
     try lock.withLock {
       if let runs = done[variant] { return runs }
-      let pairs = try PairCase.all()
+      let pairs = try PairCase.all().filter { !$0.comparisons(in: variant).isEmpty }
       let results = RunResults<PairRun>(count: pairs.count)
       DispatchQueue.concurrentPerform(iterations: 2) { _ in
         while let index = results.next() { results.set(index, PairRun(pairs[index], variant)) }
@@ -38,81 +38,77 @@ struct PairRun: Sendable {
       Result { try body() }.mapError { $0 as? CommandFailure ?? CommandFailure("\($0)") }
     }
     let recordings = Result { try PairRecordings(pair, variant) }
-    let comparisons = pair.comparisons.filter { $0.variant == nil || $0.variant == variant }
-    forwards = attempt {
-      try comparisons.flatMap { comparison in
-        let found = try recordings.get().diff(comparison.before, comparison.after, old: .before, options: comparison.options ?? [])
-        return DiffComparison.mismatches(comparison, found).map { "\(comparison.options ?? []): \($0)" }
+    let comparisons = pair.comparisons(in: variant)
+    func mismatches(_ comparisons: [PairCase.Comparison], old: PairSide, _ kept: PairRecordings.Kept) -> Result<[String], CommandFailure> {
+      attempt {
+        try comparisons.flatMap { comparison in
+          let found = try recordings.get().diff(comparison, old: old, keeping: kept)
+          return DiffComparison.mismatches(comparison, found).map { "\(comparison.options ?? []): \($0)" }
+        }
       }
     }
-    backwards = attempt {
-      try comparisons.map(DiffComparison.mirrored).flatMap { comparison in
-        let found = try recordings.get().diff(comparison.before, comparison.after, old: .after, options: comparison.options ?? [])
-        return DiffComparison.mismatches(comparison, found).map { "\(comparison.options ?? []): \($0)" }
-      }
-    }
-    digested = attempt {
-      try comparisons.flatMap { comparison in
-        let found = try recordings.get().diff(comparison.before, comparison.after, old: .before, keeping: .digests, options: comparison.options ?? [])
-        return DiffComparison.mismatches(comparison, found).map { "\(comparison.options ?? []): \($0)" }
-      }
-    }
+    forwards = mismatches(comparisons, old: .before, .traces)
+    digested = mismatches(comparisons, old: .before, .digestsOfOld)
+    backwards = mismatches(comparisons.map(DiffComparison.mirrored), old: .after, .digests)
     repeated = attempt {
-      let arguments = comparisons.first?.before.map { [$0[0]] } ?? [[]]
-      let found = try recordings.get().repeated(arguments[0])
+      let arguments = comparisons.first?.before?.first ?? []
+      let found = try recordings.get().repeated(arguments)
       return DiffComparison.mismatches(PairCase.Comparison(unchanged: found.findings.unchanged, moved: 0, renames: []), found)
     }
   }
 }
 
-/// Traces of both sides, recorded when they are first asked for. For one thread at a time.
+/// Traces of both sides and their digests, made when they are first asked for. For one thread at a time.
 final class PairRecordings {
   private let pair: PairCase
   private let variant: PairVariant
   private let directory: TemporaryDirectory
-  private var traces: [String: String] = [:]
+  private var made: Set<String> = []
 
   init(_ pair: PairCase, _ variant: PairVariant) throws {
     (self.pair, self.variant) = (pair, variant)
     directory = try TemporaryDirectory()
   }
 
-  /// What is kept of the old side.
-  enum Kept { case traces, digests }
+  /// What the sides are read from.
+  enum Kept { case traces, digestsOfOld, digests }
 
-  /// By side the arguments of its runs: one run without any if nil. The old side's come first.
-  func diff(_ oldRuns: [[String]]?, _ newRuns: [[String]]?, old: PairSide, keeping kept: Kept = .traces, options: [String]) throws -> ReportedDiff {
-    func traces(_ runs: [[String]]?, _ side: PairSide) throws -> [String] {
-      try (runs ?? [[]]).enumerated().map { try trace(side, $0.element, number: $0.offset) }
+  /// The old side's runs are `comparison.before`.
+  func diff(_ comparison: PairCase.Comparison, old: PairSide, keeping kept: Kept) throws -> ReportedDiff {
+    func files(_ runs: [[String]]?, _ side: PairSide, areDigests: Bool) throws -> [String] {
+      try (runs ?? [[]]).enumerated().map { try areDigests ? digest(side, $1, number: $0) : trace(side, $1, number: $0) }
     }
-    var oldTraces = try traces(oldRuns, old)
-    if kept == .digests { oldTraces = try oldTraces.map(digest) }
-    return try Self.diff(oldTraces, traces(newRuns, old == .before ? .after : .before), options: options)
+    return try Self.diff(
+      files(comparison.before, old, areDigests: kept != .traces),
+      files(comparison.after, old == .before ? .after : .before, areDigests: kept == .digests), options: comparison.options ?? [])
   }
 
   /// Two runs of the old side with the same arguments.
   func repeated(_ arguments: [String]) throws -> ReportedDiff {
-    try Self.diff([trace(.before, arguments, number: 0)], [trace(.before, arguments, number: 1000)])
+    try Self.diff([digest(.before, arguments, number: 0)], [digest(.before, arguments, number: 1000)])
   }
 
   /// The trace of a side's run, one for each number.
   func trace(_ side: PairSide, _ arguments: [String], number: Int) throws -> String {
-    let name = "\(side.rawValue)-\(arguments.joined(separator: "-"))-\(number).trace"
-    if let path = traces[name] { return path }
+    let path = "\(directory.path)/\(side.rawValue)-\(arguments.joined(separator: "-"))-\(number).trace"
+    if made.contains(path) { return path }
     let program = try PairProgram(pair: pair, side: side, variant: variant).path()
-    let path = "\(directory.path)/\(name)"
     var command = Command([BuildProducts.leaktrace, "record", "--quiet", "-o", path, "--", program] + arguments)
     command.timeLimit = 60
     let recording = try command.run()
     guard recording.end == .exit(0) else { throw CommandFailure("record: \(recording.end) \(recording.errorOutput)") }
-    traces[name] = path
+    made.insert(path)
     return path
   }
 
-  private func digest(of trace: String) throws -> String {
+  /// The digest of that trace.
+  func digest(_ side: PairSide, _ arguments: [String], number: Int) throws -> String {
+    let trace = try trace(side, arguments, number: number)
     let path = trace + ".digest"
+    if made.contains(path) { return path }
     let outcome = try Command([BuildProducts.leaktrace, "digest", trace, "-o", path]).run()
     guard outcome.end == .exit(0) else { throw CommandFailure("digest: \(outcome.end) \(outcome.errorOutput)") }
+    made.insert(path)
     return path
   }
 

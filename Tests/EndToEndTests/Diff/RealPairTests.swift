@@ -13,7 +13,8 @@ import Testing
       try #require(recording.end == .exit(0), "\(recording.errorOutput)")
       return trace
     }
-    let before = try record(RealPackage.published(), "before"), after = try record(RealPackage.mended(), "after")
+    let programs = try RealPackage.programs()
+    let before = try record(programs + "/before", "before"), after = try record(programs + "/after", "after")
     for comparison in pair.comparisons {
       #expect(DiffComparison.mismatches(comparison, try PairRecordings.diff([before], [after])) == [])
       #expect(DiffComparison.mismatches(DiffComparison.mirrored(comparison), try PairRecordings.diff([after], [before])) == [])
@@ -25,35 +26,52 @@ import Testing
 private enum RealPackage {
   private static let sources = PairCase.directory + "/Real"
   private static let cache = BuildProducts.packageRoot + "/.build/e2e-programs/real"
-  private static let publishedScratch = cache + "/published"
+  private static let toolchain = BuildProducts.toolchain + "/swift"
 
-  /// With the package as it is published.
-  static func published() throws -> String { try build(publishedScratch) { _ in } }
-
-  /// With a copy of it, mended by our script.
-  static func mended() throws -> String {
-    _ = try published()
-    let script = "\(sources)/mend"
+  /// The directory with `before` and `after`, named for their sources. Builds them unless they are there, which fetches the package unless it is.
+  ///
+  /// Both are built of one copy of the package: what mending leaves alone is compiled once.
+  static func programs() throws -> String {
     var key = FingerprintOfBytes()
-    key.add([UInt8](try Data(contentsOf: URL(fileURLWithPath: script))))
-    let copy = "\(cache)/\(key.text)/TOMLKit"
-    if access(copy, F_OK) != 0 {
-      let unfinished = "\(cache)/\(key.text).\(getpid())"
-      try FileManager.default.createDirectory(atPath: unfinished, withIntermediateDirectories: true)
-      let commands = "cp -r \"$0\" \"$1/TOMLKit\" && chmod -R u+w \"$1\" && \"$2\" \"$1/TOMLKit\""
-      try check(Command(["/bin/sh", "-c", commands, publishedScratch + "/checkouts/TOMLKit", unfinished, script]))
-      guard rename(unfinished, "\(cache)/\(key.text)") == 0 else { throw CommandFailure("rename: \(String(cString: strerror(errno)))") }
-    }
-    return try build("\(cache)/mended") { $0.environment["TOMLKIT_PATH"] = copy }
+    for name in ["Package.swift", "Sources/settings/main.swift", "mend"] { key.add([UInt8](try Data(contentsOf: URL(fileURLWithPath: "\(sources)/\(name)")))) }
+    let kept = "\(cache)/\(key.text)"
+    if access(kept, F_OK) == 0 { return kept }
+    let unfinished = "\(kept).\(getpid())", copy = unfinished + "/TOMLKit"
+    try FileManager.default.createDirectory(atPath: unfinished, withIntermediateDirectories: true)
+    let commands = "cp -R \"$0\" \"$1\" && chmod -R u+w \"$1\""
+    try check(Command(["/bin/sh", "-c", commands, try fetched(), copy]))
+    try build(of: copy, in: unfinished, as: "before")
+    try check(Command(["\(sources)/mend", copy]))
+    try build(of: copy, in: unfinished, as: "after")
+    try FileManager.default.removeItem(atPath: unfinished + "/build")
+    guard rename(unfinished, kept) == 0 else { throw CommandFailure("rename: \(String(cString: strerror(errno)))") }
+    return kept
   }
 
-  private static func build(_ scratch: String, adjust: (inout Command) -> Void) throws -> String {
-    var command = Command([BuildProducts.toolchain + "/swift", "build", "--package-path", sources, "--scratch-path", scratch, "--jobs", "2"])
-    command.timeLimit = 900
-    adjust(&command)
+  /// The package as it is published.
+  private static func fetched() throws -> String {
+    let scratch = cache + "/fetched", checkout = scratch + "/checkouts/TOMLKit"
+    if access(checkout + "/Package.swift", F_OK) == 0 { return checkout }
+    var command = Command([toolchain, "package", "resolve", "--package-path", sources, "--scratch-path", scratch])
+    command.timeLimit = 120
+    let outcome = try command.run()
+    guard outcome.end == .exit(0), access(checkout + "/Package.swift", F_OK) == 0 else {
+      let end = outcome.timedOut ? "no answer in \(Int(command.timeLimit)) s" : "\(outcome.end)"
+      throw CommandFailure("The package that this test is about could not be fetched, which needs the network: \(end)\n\(outcome.output)\(outcome.errorOutput)")
+    }
+    return checkout
+  }
+
+  private static func build(of copy: String, in directory: String, as name: String) throws {
+    var command = Command([
+      toolchain, "build", "--package-path", sources, "--scratch-path", directory + "/build", "--product", "settings", "--jobs", "2", "--disable-index-store",
+    ])
+    command.environment["TOMLKIT_PATH"] = copy
+    command.timeLimit = 600
     try check(command)
     command.arguments.append("--show-bin-path")
-    return try check(command).trimmingCharacters(in: .whitespacesAndNewlines) + "/settings"
+    let product = try check(command).trimmingCharacters(in: .whitespacesAndNewlines) + "/settings"
+    try FileManager.default.copyItem(atPath: product, toPath: "\(directory)/\(name)")
   }
 
   @discardableResult private static func check(_ command: Command) throws -> String {
