@@ -107,6 +107,7 @@ struct AnalyzeCommand: ParsableCommand {
           unjudged = unjudged ?? reason
           status = .worst(status, .unreadable)
         }
+        if examined.status == .damaged, gatekeeper.needsFindings { unjudged = unjudged ?? "\(path) is damaged, and leaks may be missing or false" }
         gatekeeper.admit(&examined.leaks)
         let report = search.report([examined.trace], selection: selection)
         try writer.text { style in

@@ -102,7 +102,9 @@ struct DiffCommand: ParsableCommand {
       case .junit: document.junit()
       }
     }
-    let status = gates.contains(where: \.hasFailed) ? ExitStatus.worst(digests.status, .findings) : digests.status
+    var status = gates.contains(where: \.hasFailed) ? ExitStatus.worst(digests.status, .findings) : digests.status
+    // Not to be taken for something that was looked at and not accepted.
+    if report.findings == nil, gatekeeper.needsFindings { status = .worst(status, .unreadable) }
     if status != .success { throw status.code }
   }
 

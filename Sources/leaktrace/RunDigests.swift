@@ -17,6 +17,7 @@ struct RunDigests {
       if let bytes = digestFile(at: path) {
         var digest = try DigestFile.digest(bytes)
         digest.path = path
+        if digest.isDamaged { status = .worst(status, .damaged) }
         return digest
       }
       var digest: RunDigest?

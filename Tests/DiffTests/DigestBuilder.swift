@@ -4,7 +4,7 @@
 
 struct DigestBuilder {
   var digest = RunDigest(
-    path: "/tmp/run.trace", program: "/bin/app", eventCount: 1000, recordsReferenceCounts: true, busyThreads: 1, total: SiteTotal(), scopes: [:], frames: [], stacks: [],
+    path: "/tmp/run.trace", program: "/bin/app", eventCount: 1000, recordsReferenceCounts: true, isDamaged: false, busyThreads: 1, total: SiteTotal(), scopes: [:], frames: [], stacks: [],
     sites: [], findings: [], findingsUnavailable: nil, remarks: [])
 
   /// `functions`: innermost first.
@@ -36,13 +36,13 @@ struct DigestBuilder {
   }
 
   /// A step of a path: type, the functions that allocated it, innermost first, and the field that leads to the next step.
-  static func step(_ type: String, _ functions: [String], _ field: String?) -> (Finding.Step, [String]) {
+  static func step(_ type: String, _ functions: [String], _ field: String?, fields: [String] = []) -> (Finding.Step, [String]) {
     let reference = field.map {
       Finding.Reference(name: $0, strength: .strong, isClosure: false, isCapture: false, capturesSelf: false, closure: nil, caseName: nil)
     }
     let step = Finding.Step(
       kind: .object, type: type, qualifiedType: "App.\(type)", function: nil, allocation: functions.first.map { frame($0) }, stack: StackID(0),
-      address: RuntimeAddress(0x1000), size: ByteCount(64), reference: reference)
+      address: RuntimeAddress(0x1000), size: ByteCount(64), reference: reference, fields: fields)
     return (step, functions.map { StableName.of($0) })
   }
 

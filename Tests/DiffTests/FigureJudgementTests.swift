@@ -24,7 +24,7 @@ import Testing
     func run(threads: Int, blocks: UInt64, peak: UInt64) -> RunDigest {
       var digest = RunDigest.make { run in
         run.site("App.Part", ["part()", "main"], blocks: blocks, peak: peak)
-        run.site("App.Rest", ["rest()", "main"], blocks: 1_000_000, peak: 10_000)
+        run.site("App.Rest", ["rest()", "main"], blocks: 400_000, peak: 10_000)
       }
       digest.busyThreads = threads
       return digest

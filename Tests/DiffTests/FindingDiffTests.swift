@@ -37,16 +37,31 @@ import Testing
   @Test(arguments: [("Aardvark", "Zebra"), ("Zebra", "Aardvark")])
   func aRenamedTypeInACycleIsTheSameCycle(old: String, new: String) throws {
     // The name decides where a cycle is taken to begin.
-    let changes = try findings(
-      { $0.cycle(pair(old, "Model", in: ["show()", "main"])) }, { $0.cycle(pair(new, "Model", in: ["show()", "main"])) })
+    func run(_ name: String) -> RunDigest {
+      .make { run in
+        run.site("App.\(name)", ["show()", "main"], blocks: 20)
+        run.cycle(pair(name, "Model", in: ["show()", "main"]))
+      }
+    }
+    let changes = try #require(try RunComparison.report(old: [run(old)], new: [run(new)]).findings)
     #expect(changes.changes.isEmpty && changes.unchanged == 1 && changes.moved == 1)
   }
 
-  @Test func aRenamedFieldIsTheSameCycle() throws {
-    let changes = try findings(
-      { $0.cycle(pair("Screen", "Model", in: ["show()", "main"], fields: ("child", "owner"))) },
-      { $0.cycle(pair("Screen", "Model", in: ["show()", "main"], fields: ("child", "parent"))) })
-    #expect(changes.changes.isEmpty && changes.moved == 1)
+  @Test func aRenamedFieldIsTheSameCycleAndOneThatIsStillThereIsNot() throws {
+    func cycle(_ field: String, _ fields: [String]) -> [(Finding.Step, [String])] {
+      [DigestBuilder.step("Screen", ["show()", "main"], field, fields: fields), DigestBuilder.step("Model", ["show()", "main"], "screen", fields: ["screen"])]
+    }
+    let renamed = try findings({ $0.cycle(cycle("action", ["action", "model"])) }, { $0.cycle(cycle("onPress", ["model", "onPress"])) })
+    #expect(renamed.changes.isEmpty && renamed.moved == 1)
+    let mended = try findings({ $0.cycle(cycle("onDone", ["onDone", "onProgress"])) }, { $0.cycle(cycle("onProgress", ["onDone", "onProgress"])) })
+    #expect(Set(mended.changes.map(\.kind)) == [.new, .gone])
+    let unknown = try findings({ $0.cycle(cycle("onDone", [])) }, { $0.cycle(cycle("onProgress", [])) })
+    #expect(Set(unknown.changes.map(\.kind)) == [.new, .gone])
+  }
+
+  @Test func aTypeThatLeaksNoMoreAndOneThatDoesInsteadAreTwoEvenIfNothingElseTellsThem() throws {
+    let changes = try findings({ $0.cycle(pair("Feed", "Model", in: ["show()", "main"])) }, { $0.cycle(pair("Search", "Model", in: ["show()", "main"])) })
+    #expect(Set(changes.changes.map(\.kind)) == [.new, .gone])
   }
 
   @Test func anAllocationThatMovedIntoANewFunctionIsMatchedByLikeness() throws {

@@ -8,6 +8,8 @@ public struct FigureTolerance: Hashable, Sendable {
   var partOfPeak: Double
   /// Of a count of independent events: so many times its standard deviation. With one run a side only.
   var deviations: Double
+  /// The same of a site or type, with one run a side: the seeds of hash tables decide in which order things are encoded, and what grows when.
+  var partOfSite: Double
   /// Of a site or type: part of the whole program's figure. Which of a program's parts a few blocks are asked for by is often
   /// chance (who comes first, the order of a hash table).
   var leastPart: Double
@@ -15,17 +17,17 @@ public struct FigureTolerance: Hashable, Sendable {
   var leastLivePart: Double
 
   /// For several runs a side, and for programs that do the same each time but for the seeds of hash tables.
-  public static let standard = FigureTolerance(part: 0.05)
+  public static let standard = FigureTolerance(part: 0.05, partOfPeak: 0.05, deviations: 4, partOfSite: 0.2, leastPart: 0.005, leastLivePart: 0.005)
   /// For a few runs a side of a program with several busy threads: who runs when decides how tasks are split, what is temporary, and what comes together.
-  public static let threaded = FigureTolerance(part: 0.05, partOfPeak: 0.3, deviations: 6, leastPart: 0.02, leastLivePart: 0.05)
+  public static let threaded = FigureTolerance(part: 0.05, partOfPeak: 0.3, deviations: 6, partOfSite: 0.2, leastPart: 0.02, leastLivePart: 0.05)
   /// Every difference counts.
-  public static let none = FigureTolerance(part: 0, partOfPeak: 0, deviations: 0, leastPart: 0, leastLivePart: 0)
+  public static let none = FigureTolerance(part: 0, partOfPeak: 0, deviations: 0, partOfSite: 0, leastPart: 0, leastLivePart: 0)
 
   /// `part`: 0.05 for five percent.
-  public init(part: Double) { self = part == 0 ? .none : FigureTolerance(part: part, partOfPeak: part, deviations: 4, leastPart: 0.0025, leastLivePart: 0.0025) }
+  public init(part: Double) { self = part == 0 ? .none : FigureTolerance(part: part, partOfPeak: part, deviations: 4, partOfSite: part, leastPart: 0.0025, leastLivePart: 0.0025) }
 
-  private init(part: Double, partOfPeak: Double, deviations: Double, leastPart: Double, leastLivePart: Double) {
-    (self.part, self.partOfPeak, self.deviations) = (part, partOfPeak, deviations)
+  private init(part: Double, partOfPeak: Double, deviations: Double, partOfSite: Double, leastPart: Double, leastLivePart: Double) {
+    (self.part, self.partOfPeak, self.deviations, self.partOfSite) = (part, partOfPeak, deviations, partOfSite)
     (self.leastPart, self.leastLivePart) = (leastPart, leastLivePart)
   }
 }
@@ -58,19 +60,19 @@ struct FigureJudgement {
     let runs = min(old.count, new.count)
     let isLive = figure == .liveBytes || figure == .liveBlocks || figure == .peakBytes
     let least = whole * (isLive ? tolerance.leastLivePart : tolerance.leastPart)
-    guard work != nil else { return judged(plain, least: least, runs: runs) }
+    guard work != nil else { return judged(plain, least: least, isPart: whole > 0, runs: runs) }
     if let expected {
       var change = plain
       let factor = plain.expected > 0 ? expected / plain.expected : 1
       change.expected = expected
-      return judged(change, factor: factor, least: least, runs: runs)
+      return judged(change, factor: factor, least: least, isPart: whole > 0, runs: runs)
     }
-    let asIs = judged(plain, least: least, runs: runs)
+    let asIs = judged(plain, least: least, isPart: whole > 0, runs: runs)
     if asIs.direction == .same { return asIs }
     var scaled = FigureChange(
       figure: figure, old: Spread(perWork(old, work!.old)), new: Spread(perWork(new, work!.new)), expected: 0, direction: .same)
     scaled.expected = scaled.old.median * workRatio
-    return judged(scaled, factor: workRatio, least: least, runs: runs)
+    return judged(scaled, factor: workRatio, least: least, isPart: whole > 0, runs: runs)
   }
 
   /// Values as they would be had each run done the middle amount of its side's work.
@@ -80,12 +82,12 @@ struct FigureJudgement {
   }
 
   /// `factor`: what old values are multiplied by to be comparable.
-  private func judged(_ change: FigureChange, factor: Double = 1, least: Double, runs: Int) -> FigureChange {
+  private func judged(_ change: FigureChange, factor: Double = 1, least: Double, isPart: Bool, runs: Int) -> FigureChange {
     var change = change
     let old = Spread(lowest: change.old.lowest * factor, median: change.expected, highest: change.old.highest * factor)
     let new = change.new
     let difference = new.median - old.median
-    guard abs(difference) > max(least, threshold(change.figure, old.median, new.median, runs: runs)) else { return change }
+    guard abs(difference) > max(least, threshold(change.figure, old.median, new.median, isPart: isPart, runs: runs)) else { return change }
     if runs > 1 {
       let gap = difference > 0 ? new.lowest - old.highest : old.lowest - new.highest
       // A cause that no run of one side has, and every run of the other, is told by that alone.
@@ -123,14 +125,16 @@ struct FigureJudgement {
     }
   }
 
-  private func threshold(_ figure: Figure, _ old: Double, _ new: Double, runs: Int) -> Double {
+  private func threshold(_ figure: Figure, _ old: Double, _ new: Double, isPart: Bool, runs: Int) -> Double {
     if tolerance == .none { return 0 }
-    let relative = old * (figure == .peakBytes && runs == 1 ? tolerance.partOfPeak : tolerance.part)
+    let part = figure == .peakBytes ? tolerance.partOfPeak : isPart ? tolerance.partOfSite : tolerance.part
+    let relative = old * (runs > 1 ? tolerance.part : part)
     switch figure {
     // Causes are few, and each is looked at by itself.
     case .instances: return max(relative, 0.5)
     case .retainedBytes: return max(relative, 32)
-    case .growth: return max(2 * relative, 2)
+    // How far it had come at each quarter depends on when the image was taken.
+    case .growth: return runs > 1 ? max(2 * relative, 2) : max(old / 2, 3)
     case .peakBytes: return max(relative, 4096)
     case .liveBytes, .allocatedBytes: return max(relative, 1024, runs > 1 ? 0 : chance(max(old, new) / 64) * 64)
     case .liveBlocks, .allocatedBlocks, .temporaryBlocks: return max(relative, 8, runs > 1 ? 0 : chance(max(old, new)))

@@ -27,7 +27,7 @@ struct FindingChanges {
     for pair in alike {
       likeOld.insert(pair.old)
       likeNew.insert(pair.new)
-      add(pair.old, pair.new, .likeness(pair.differences), to: &result)
+      add(pair.old, pair.new, .likeness(pair.differences), isRemainder: pair.isRemainder, to: &result)
     }
     for (index, partner) in matching.partners.enumerated() {
       if let partner {
@@ -42,7 +42,7 @@ struct FindingChanges {
     return result
   }
 
-  private func add(_ before: Int?, _ after: Int?, _ match: DiffMatch?, to result: inout Result) {
+  private func add(_ before: Int?, _ after: Int?, _ match: DiffMatch?, isRemainder: Bool = false, to result: inout Result) {
     let none = (old: Array(repeating: 0.0, count: runs.old), new: Array(repeating: 0.0, count: runs.new))
     let figures = Figure.ofFindings.map { figure in
       judgement.change(figure, old: before.map { old[$0].values(figure) } ?? none.old, new: after.map { new[$0].values(figure) } ?? none.new)
@@ -54,6 +54,9 @@ struct FindingChanges {
       kind = isWorse ? .new : nil
     } else if after == nil {
       kind = isBetter ? .gone : nil
+    } else if isRemainder {
+      // What is retained now was so before, by objects that are not any more.
+      kind = .better
     } else {
       kind = isWorse ? .worse : isBetter ? .better : nil
     }

@@ -12,8 +12,9 @@ struct NamedItem {
 
 /// Matches items that are equal, then those that are equal once names are replaced which have changed throughout.
 ///
-/// A name can only have changed if one side alone has it. Items whose other names are the same, in the same places, each say which new name stands
-/// where the old one stood; a name has become another if most of what speaks of either says so.
+/// A name can only have changed if one side alone has it. Sites whose other names are the same, in the same places, each say which new name stands
+/// where the old one stood; a name has become another if most of what speaks of either says so, names that read alike before others. Findings do not
+/// say so: what leaks no more, and what leaks instead, would look like one thing under two names.
 struct NameMatching {
   /// Each round may find names that others stand beside.
   private static let rounds = 3
@@ -69,7 +70,7 @@ struct NameMatching {
           // A name counts once, however often the item has it.
           var seen: Set<Int32> = []
           for index in hidden where seen.insert(a.own[index]).inserted && vocabulary.canBecome(a.own[index], b.own[index]) {
-            votes[a.own[index], default: [:]][b.own[index], default: 0] += share
+            votes[a.own[index], default: [:]][b.own[index], default: 0] += share * vocabulary.resemblance(a.own[index], b.own[index])
           }
         }
       }
@@ -93,7 +94,6 @@ struct NameMatching {
     for _ in 0..<rounds {
       var votes: [Int32: [Int32: Double]] = [:]
       siteMatching.votes(sites.old, sites.new, vocabulary, into: &votes)
-      findingMatching.votes(findings.old, findings.new, vocabulary, into: &votes)
       guard elect(votes, vocabulary) else { break }
       siteMatching.matchEqual(sites.old, sites.new, vocabulary, isRenamed: true)
       findingMatching.matchEqual(findings.old, findings.new, vocabulary, isRenamed: true)
@@ -105,12 +105,19 @@ struct NameMatching {
   private static func elect(_ votes: [Int32: [Int32: Double]], _ vocabulary: Vocabulary) -> Bool {
     var received: [Int32: Double] = [:]
     for choices in votes.values { for (new, weight) in choices { received[new, default: 0] += weight } }
-    var isAny = false
+    var elected: [(old: Int32, new: Int32)] = []
     for (old, choices) in votes {
       let given = choices.values.reduce(0, +)
-      guard let (new, weight) = choices.max(by: { ($0.value, $1.key) < ($1.value, $0.key) }), weight >= 0.5, weight > 0.6 * given,
+      guard let (new, weight) = choices.max(by: { ($0.value, $1.key) < ($1.value, $0.key) }), weight >= 0.1, weight > 0.6 * given,
         weight > 0.6 * received[new]!
       else { continue }
+      elected.append((old, new))
+    }
+    // Types settle first: their methods' names follow from theirs.
+    let types = elected.filter { !vocabulary.isFunction($0.old) }
+    for (old, new) in types { vocabulary.rename(old, to: new) }
+    var isAny = !types.isEmpty
+    for (old, new) in elected where vocabulary.isFunction(old) && vocabulary.followsOwners(old, new) {
       vocabulary.rename(old, to: new)
       isAny = true
     }

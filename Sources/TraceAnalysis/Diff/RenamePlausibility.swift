@@ -9,6 +9,43 @@ extension DiffRename {
     return a.isFunction ? a.role == b.role : Self.isPlausibleType(old[...], new[...])
   }
 
+  /// Part of the longer one's letters that both have in the same order, from 0 to 1; more than 1 if all but the owner is the same. O(length²).
+  var resemblance: Double {
+    let (lastOld, lastNew) = (old.split(separator: ".").last, new.split(separator: ".").last)
+    if lastOld == lastNew { return 1.32 }
+    let (a, b) = (Array(old.utf8.prefix(200)), Array(new.utf8.prefix(200)))
+    guard !a.isEmpty, !b.isEmpty else { return 0 }
+    var row = Array(repeating: 0, count: b.count + 1)
+    for x in a {
+      var diagonal = 0
+      for (j, y) in b.enumerated() {
+        let above = row[j + 1]
+        row[j + 1] = x == y ? diagonal + 1 : max(above, row[j])
+        diagonal = above
+      }
+    }
+    return Double(row[b.count]) / Double(max(a.count, b.count))
+  }
+
+  static func isFunction(_ name: String) -> Bool { Form(name).isFunction }
+
+  /// The type that a function belongs to, as its name has it; empty for none.
+  static func owner(of function: String) -> Substring {
+    var rest = function[...]
+    while let range = rest.firstRange(of: " in ") { rest = rest[range.upperBound...] }
+    for word in ["static ", "closure "] where rest.hasPrefix(word) { rest = rest.dropFirst(word.count) }
+    let base = rest.prefix { $0 != "(" && $0 != "<" }
+    guard let dot = base.lastIndex(of: ".") else { return "" }
+    let owner = base[..<dot]
+    // `Type.property.getter` belongs to the type.
+    let role = base[base.index(after: dot)...]
+    guard ["getter", "setter", "modify", "read"].contains(role), let inner = owner.lastIndex(of: ".") else { return owner }
+    return owner[..<inner]
+  }
+
+  /// A type's name, or its end after an owner's.
+  static func isName(_ name: Substring, endOf type: String) -> Bool { type == name || type.hasSuffix("." + name) }
+
   private static func isPlausibleType(_ a: Substring, _ b: Substring) -> Bool {
     let (headA, headB) = (a.prefix { $0 != "<" }, b.prefix { $0 != "<" })
     // Fields have no owners.

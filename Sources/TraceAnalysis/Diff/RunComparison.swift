@@ -65,10 +65,13 @@ public struct RunComparison {
     let totals = totals(figures, sites)
     let unavailable = (old + new).first { $0.findings == nil }
     let findings = FindingChanges(oldFindings, newFindings, judgement: judgement, vocabulary: vocabulary, runs: (old.count, new.count))
-      .compare(matched.findings, FindingLikeness(vocabulary).pairs(oldFindings, newFindings, matched.findings))
+      .compare(matched.findings, FindingLikeness(vocabulary, renames: renames()).pairs(oldFindings, newFindings, matched.findings))
     return DiffReport(
       old: side(old, oldWork), new: side(new, newWork), unit: unit, totals: totals, findings: unavailable == nil ? findings.section : nil,
-      findingsUnavailable: unavailable.map { "\($0.path): \($0.findingsUnavailable ?? "no heap image")" },
+      findingsUnavailable: unavailable.map { run in
+        let reason = run.findingsUnavailable ?? "no heap image"
+        return reason.hasPrefix(run.path) ? reason : "\(run.path): \(reason)"
+      },
       types: sites.types(figures, totals: totals),
       sites: sites.sites(figures, totals: totals, frames: frames), renames: renames(), remarks: remarks(comparesReferences),
       judged: unavailable == nil ? findings.judged + libraryFindings() : [])
@@ -157,7 +160,7 @@ extension DiffRename {
 
 extension String {
   /// With another name wherever a name stands as a whole.
-  fileprivate func replacingName(_ name: String, with other: String) -> String {
+  func replacingName(_ name: String, with other: String) -> String {
     func isPart(_ character: Character?) -> Bool { character.map { $0.isLetter || $0.isNumber || $0 == "_" } ?? false }
     var result = ""
     var rest = self[...]

@@ -33,6 +33,8 @@ public struct RunDigest: Codable, Hashable, Sendable {
   public var program: String
   public var eventCount: UInt64
   public var recordsReferenceCounts: Bool
+  /// A trace of it is damaged: what is readable is in the sums.
+  public var isDamaged: Bool
   /// Threads that made at least a hundredth of the events.
   public var busyThreads: Int
   /// Over all sites, with the peak of the whole process.
@@ -59,6 +61,7 @@ extension RunDigest {
     path = trace.path
     program = trace.program
     eventCount = analysis.eventCount
+    isDamaged = !analysis.diagnostics.isEmpty
     recordsReferenceCounts = analysis.header.referenceCounting != .off
     busyThreads = analysis.threads.lazy.filter { $0.events > analysis.eventCount / 100 }.count
     scopes = [:]
@@ -86,8 +89,9 @@ extension RunDigest {
     total.peakBytes = analysis.atPeak.liveBytes
     total.peakBlocks = analysis.atPeak.liveBlocks
 
-    findingsUnavailable = leaks.unavailable
-    if leaks.unavailable == nil {
+    // What is missing from a trace makes live objects of freed ones, and lost ones of held ones.
+    findingsUnavailable = leaks.unavailable ?? (isDamaged ? "the trace is damaged" : leaks.snapshot?.isWhole == false ? "the heap image is incomplete" : nil)
+    if findingsUnavailable == nil {
       remarks += leaks.remarks
       findings = leaks.findings.filter { $0.suppression == nil }.map { finding in
         DigestedFinding(finding: finding, allocations: finding.path.map { namer.functions(of: $0.stack) })
@@ -107,6 +111,7 @@ extension RunDigest {
   /// Adds another process of the same run: sums are added up, findings of one fingerprint joined. Peaks are each process's own, added up.
   public mutating func add(_ other: RunDigest) {
     eventCount &+= other.eventCount
+    isDamaged = isDamaged || other.isDamaged
     recordsReferenceCounts = recordsReferenceCounts && other.recordsReferenceCounts
     busyThreads = max(busyThreads, other.busyThreads)
     total += other.total

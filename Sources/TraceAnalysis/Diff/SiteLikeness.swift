@@ -42,7 +42,7 @@ enum SiteLikeness {
   ) -> [(old: Int, new: Int)] {
     var candidates: [Candidate] = []
     func consider(_ a: Int, _ b: Int) {
-      let likeness = stackLikeness(Array(old[a].functions.prefix(depthLimit)), Array(new[b].functions.prefix(depthLimit)), vocabulary)
+      let likeness = stackLikeness(way(old[a], vocabulary), way(new[b], vocabulary), vocabulary)
       guard likeness >= 0.5 else { return }
       // Of equally alike stacks the ones with like numbers belong together.
       candidates.append(Candidate(old: a, new: b, likeness: likeness + 0.1 * NameMatching.likeness(old[a].amount, new[b].amount)))
@@ -73,6 +73,13 @@ enum SiteLikeness {
       result.append((restOld[0], restNew[0]))
     }
     return result
+  }
+
+  /// The functions on the way, without initialisers at its inner end: every object of a type has those.
+  private static func way(_ entry: ComparedSites.Entry, _ vocabulary: Vocabulary) -> [Int32] {
+    let functions = entry.functions.prefix(depthLimit)
+    let rest = functions.drop { vocabulary.name($0).contains("init(") }
+    return Array(rest.isEmpty ? functions : rest)
   }
 
   /// From 0 to 1: the part of the longer stack that is on both in the same order. 0 if another function allocated, unless it is new and was split from

@@ -36,6 +36,13 @@ final class Vocabulary {
   /// The old side has this new name, or had another in its place.
   func isOnOldSide(_ new: Int32) -> Bool { predecessors.contains(new) || isOld[Int(new)] }
 
+  func isOnNewSide(name: String) -> Bool { numbers[name].map(isOnNewSide) ?? false }
+
+  func isOnOldSide(name: String) -> Bool { numbers[name].map(isOnOldSide) ?? false }
+
+  /// What an old name is called on the new side; the name itself if nothing is known of it.
+  func currentName(_ name: String) -> String { numbers[name].map { self.name(current($0)) } ?? name }
+
   func name(_ number: Int32) -> String { names[Int(number)] }
 
   /// What an old name is called on the new side.
@@ -54,6 +61,23 @@ final class Vocabulary {
 
   /// Somebody may have called by the one name what had the other.
   func canBecome(_ old: Int32, _ new: Int32) -> Bool { DiffRename(old: name(old), new: name(new)).isPlausible }
+
+  /// From 0.25 for names that have nothing in common to 2 for those with one last part.
+  func resemblance(_ old: Int32, _ new: Int32) -> Double {
+    let resemblance = DiffRename(old: name(old), new: name(new)).resemblance
+    return 0.25 + resemblance * resemblance
+  }
+
+  func isFunction(_ number: Int32) -> Bool { DiffRename.isFunction(name(number)) }
+
+  /// Of functions: the types that they belong to are the same, or one has taken the other's name.
+  func followsOwners(_ old: Int32, _ new: Int32) -> Bool {
+    let (a, b) = (DiffRename.owner(of: name(old)), DiffRename.owner(of: name(new)))
+    if a == b { return true }
+    // What belongs to nobody may have found an owner, or lost it.
+    if a.isEmpty || b.isEmpty { return true }
+    return successors.contains { DiffRename.isName(a, endOf: name($0)) && DiffRename.isName(b, endOf: name($1)) }
+  }
 
   func rename(_ old: Int32, to new: Int32) {
     successors[old] = new

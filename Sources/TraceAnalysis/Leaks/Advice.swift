@@ -25,6 +25,19 @@ enum Advice {
   private static func outlivingAdvice(_ finding: Finding) -> [String] {
     guard let outliving = finding.outliving, let object = finding.path.last else { return [] }
     let type = object.type
+    // What is left of a registration is its closure, which keeps nothing of the program's.
+    if let registration = outliving.registration, object.kind == .closure {
+      let call = switch registration {
+      case .timer: "invalidate() on the timer"
+      case .observer: "removeObserver(_:) with the observer"
+      case .dispatchSource: "cancel() on the dispatch source"
+      case .dispatchWork: "cancel() on the work item"
+      case .task: "cancel() on the task"
+      case .eventLoop: "cancel() on the scheduled task"
+      case .urlSession: "finishTasksAndInvalidate() on the session"
+      }
+      return ["Let go: call \(call) when it is no longer needed; until then its closure is kept."]
+    }
     switch outliving.registration {
     case .timer?: return ["Let go: call invalidate() on the timer when \(type) is done, and capture it weakly in the timer's block."]
     case .observer?: return ["Let go: remove the observer when \(type) is done, and capture it weakly in the block."]

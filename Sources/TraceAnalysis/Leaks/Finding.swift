@@ -33,6 +33,8 @@ public struct Finding: Codable, Hashable, Sendable {
     public var size: ByteCount
     /// To the next step; in a cycle the last one's leads to the first.
     public var reference: Reference?
+    /// All fields of its type that hold references; none if they are not known.
+    public var fields: [String] = []
   }
 
   public struct HeldType: Codable, Hashable, Sendable {

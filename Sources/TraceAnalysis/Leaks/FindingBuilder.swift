@@ -128,7 +128,7 @@ struct FindingBuilder {
         Finding.Step(
           kind: kind, type: kind == .box ? "box" : type.name, qualifiedType: type.qualifiedName, function: function,
           allocation: naming.allocation(of: step.node), stack: naming.stack(of: step.node), address: RuntimeAddress(block.address), size: ByteCount(block.size),
-          reference: nil))
+          reference: nil, fields: kind == .object ? graph.fieldNames(of: step.node) : []))
     }
     for (index, step) in steps.enumerated() {
       guard let edge = step.edge else { continue }

@@ -19,6 +19,8 @@ public final class ObjectGraph {
   let taskOfSlab: [UInt32: UInt32]
   /// The Swift module that the executable was made from, as far as its name tells.
   public let mainModule: String
+  /// Names of the fields that hold references, by index into `types`; none where no layout was asked for.
+  let fieldNames: [[String]]
   /// References without ownership to memory that is no longer allocated.
   public let dangling: [DanglingReference]
   /// Types whose fields are not known, so that they were scanned; by index into `types`.
@@ -39,6 +41,7 @@ public final class ObjectGraph {
   public func isRoot(_ node: UInt32) -> Bool { Int(node) >= heap.count }
   public func root(_ node: UInt32) -> HeapRoot { roots.roots[Int(node) - heap.count] }
   public func type(of node: UInt32) -> NodeType { types[Int(nodeTypes[Int(node)])] }
+  func fieldNames(of node: UInt32) -> [String] { fieldNames[Int(nodeTypes[Int(node)])] }
   public func label(_ id: UInt32) -> EdgeLabel? { id < 1 << 31 ? labels[Int(id)] : nil }
   public var rootNodes: [UInt32] { (heap.count..<heap.count + roots.roots.count).map { UInt32($0) } }
 
@@ -58,7 +61,7 @@ public final class ObjectGraph {
 
   init(
     snapshot: TraceSnapshot, heap: LiveHeap, image: HeapImage, roots: HeapRoots, graph: HeapGraph, types: [NodeType], labels: [EdgeLabel],
-    nodeTypes: [UInt32], deinitialised: NodeSet, taskOfSlab: [UInt32: UInt32], mainModule: String, dangling: [DanglingReference], scannedTypes: [Int], reflectionProblem: String?
+    nodeTypes: [UInt32], deinitialised: NodeSet, taskOfSlab: [UInt32: UInt32], mainModule: String, fieldNames: [[String]], dangling: [DanglingReference], scannedTypes: [Int], reflectionProblem: String?
   ) {
     self.snapshot = snapshot
     self.heap = heap
@@ -71,6 +74,7 @@ public final class ObjectGraph {
     self.deinitialised = deinitialised
     self.taskOfSlab = taskOfSlab
     self.mainModule = mainModule
+    self.fieldNames = fieldNames
     self.dangling = dangling
     self.scannedTypes = scannedTypes
     self.reflectionProblem = reflectionProblem

@@ -46,9 +46,12 @@ struct ObjectGraphBuilder {
       let row = builder.typeRows[index]
       return row.isLayoutKnown && row.layout == nil && !row.isLeaf && builder.types[index].kind.isCounted && builder.types[index].kind != .task
     }
+    let fields = builder.typeRows.map { row in
+      Set(row.layout?.fields.references.map { String(builder.labels.labels[Int($0.label)].name.prefix { $0 != "." }) } ?? []).sorted()
+    }
     return ObjectGraph(
       snapshot: snapshot, heap: heap, image: image, roots: roots, graph: builder.graph.build(), types: builder.types, labels: builder.labels.labels,
-      nodeTypes: builder.nodeTypes, deinitialised: builder.deinitialised, taskOfSlab: builder.taskOfSlab, mainModule: mainModule, dangling: builder.dangling, scannedTypes: scanned,
+      nodeTypes: builder.nodeTypes, deinitialised: builder.deinitialised, taskOfSlab: builder.taskOfSlab, mainModule: mainModule, fieldNames: fields, dangling: builder.dangling, scannedTypes: scanned,
       reflectionProblem: layouts == nil ? "no reflection" : layouts?.problem)
   }
 

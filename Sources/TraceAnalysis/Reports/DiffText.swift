@@ -83,7 +83,7 @@ public struct DiffText {
       let step = steps[index] + String(repeating: " ", count: stepWidth - steps[index].count)
       let verdict: String
       switch change.direction {
-      case .same: verdict = "unchanged"
+      case .same: verdict = abs((change.ratio ?? 1) - 1) < 0.05 ? "unchanged" : "\(DiffWords.ratio(change)), within what chance may do"
       case .worse: verdict = "worse, \(DiffWords.ratio(change))\(DiffWords.expectation(change).map { " of \($0)" } ?? "")"
       case .better: verdict = "better, \(DiffWords.ratio(change))\(DiffWords.expectation(change).map { " of \($0)" } ?? "")"
       }

@@ -9,7 +9,9 @@ enum StableName {
     guard let frame else { return "" }
     // `module+0x1234` is another address in the next build.
     if !frame.isNamed, frame.file == nil { return "in \(frame.imageName ?? "?")" }
-    return of(frame.function)
+    // Short names leave out the module that the program's file is called after, and the file may be called otherwise next time.
+    guard let module = frame.swiftModule else { return of(frame.function) }
+    return of(frame.function.removingOwner(module))
   }
 
   static func of(_ name: String) -> String {
@@ -45,5 +47,22 @@ enum StableName {
       rest = rest[..<dot]
     }
     return rest
+  }
+}
+
+extension String {
+  /// Without a module's name wherever it owns what follows. O(length).
+  fileprivate func removingOwner(_ module: String) -> String {
+    let owner = module + "."
+    guard contains(owner) else { return self }
+    var result = ""
+    var rest = self[...]
+    while let range = rest.firstRange(of: owner) {
+      result += rest[..<range.lowerBound]
+      // `MyApp.` is no `App.`, and `Shop.App.` no module.
+      if let before = result.last, before.isLetter || before.isNumber || before == "_" || before == "." { result += owner }
+      rest = rest[range.upperBound...]
+    }
+    return result + rest
   }
 }

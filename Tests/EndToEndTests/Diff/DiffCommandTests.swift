@@ -121,8 +121,8 @@ import Testing
     let whole = try Data(contentsOf: URL(fileURLWithPath: feed.leaky))
     try whole.prefix(whole.count * 3 / 4).write(to: URL(fileURLWithPath: feed.directory.path + "/cut.trace"))
     let outcome = try feed.run(["diff", feed.leaky, "cut.trace"])
-    // The heap image is at the end: leaks cannot be judged, which must not pass.
-    #expect(outcome.end == .exit(4))
+    // The heap image is at the end: leaks cannot be judged, which outweighs the damage.
+    #expect(outcome.end == .exit(3))
     #expect(outcome.output.contains("Leaks: not compared"))
     #expect(outcome.errorOutput.contains("cannot be judged"))
   }
