@@ -66,6 +66,7 @@ struct AnalyzeCommand: ParsableCommand {
       throw ValidationError("With --together there are no findings to report: the formats are text and json.")
     }
     if let width, width < 40 { throw ValidationError("--width must be at least 40 columns.") }
+    try outputs.validate(besides: [gateOptions.baseline] + traces)
   }
 
   func run() throws {

@@ -14,8 +14,8 @@ struct CheckCommand: ParsableCommand {
       (new-leaks,worse unless told otherwise), reports, and removes the traces. The program's input and output are its own; the report \
       follows it on standard output.
 
-      'leaktrace check -- swift test' judges the tests' processes. Of other commands the program itself is judged, with --follow-children \
-      also what it starts, but programs of the toolchain and the system; --only chooses by name.
+      'leaktrace check -- swift test' judges the tests' processes. Of other commands the program is judged, and what \
+      it starts, but no programs of the toolchain and the system; --only chooses by name.
 
       Exit status: that of the program, if it is not 0, or the signal that ended it; then that of the command of --until. Otherwise 0 nothing \
       was found, 1 a gate failed, 3 nothing can be said, since there is no trace or no heap image, 4 a trace is damaged, 5 a report \
@@ -32,10 +32,10 @@ struct CheckCommand: ParsableCommand {
   @Option(help: ArgumentHelp("Keep the traces in this directory.", valueName: "directory"))
   var keep: String?
 
-  @Flag(help: "Also judge the processes that the program starts.")
-  var followChildren = false
+  @Flag(inversion: .prefixedNo, help: "Also judge the processes that the program starts.")
+  var followChildren = true
 
-  @Option(help: ArgumentHelp("Of all processes judge only those of programs with this name: part of it, or a glob. Implies --follow-children.", valueName: "name"))
+  @Option(help: ArgumentHelp("Of all processes judge only those of programs with this name: part of it, or a glob.", valueName: "name"))
   var only: [String] = []
 
   @Option(help: ArgumentHelp("Run this shell command beside the program, and end the program by SIGTERM when it has ended.", valueName: "command"))
@@ -62,6 +62,7 @@ struct CheckCommand: ParsableCommand {
       throw ValidationError("Unknown option '\(name)'. If it is the program to run, put '--' before it.")
     }
     if let width, width < 40 { throw ValidationError("--width must be at least 40 columns.") }
+    try outputs.validate(besides: [gateOptions.baseline, report])
   }
 
   func run() throws {
@@ -140,6 +141,12 @@ struct CheckCommand: ParsableCommand {
       "not judged, \(reason): \(Set(programs.map(Self.name)).sorted().joined(separator: ", "))"
     }
     var unjudged: String?
+    let children = traces.reduce(0) { $0 &+ UInt64($1.untracedChildren) }
+    if children > 0 {
+      let remark = "not judged: \(children) child process\(children == 1 ? "" : "es"), which \(children == 1 ? "was" : "were") not traced"
+      complain(remark + (followChildren ? "" : "; leave out --no-follow-children to judge them"))
+      remarks.append(remark)
+    }
     func cannotJudge(_ reason: String) {
       unjudged = unjudged ?? reason
       complain("nothing can be said of leaks: \(reason)")
@@ -149,7 +156,7 @@ struct CheckCommand: ParsableCommand {
     if recorded.traces.isEmpty {
       cannotJudge(recorded.summary.problems.isEmpty ? "no trace was written" : recorded.summary.problems.joined(separator: "; "))
     } else if traces.isEmpty {
-      let hint = processes.names.isEmpty ? "; --follow-children looks at what it starts, --only chooses by name" : ""
+      let hint = processes.names.isEmpty ? "; --only NAME chooses by name" : ""
       cannotJudge("of what was recorded no process is to be judged\(hint)")
     }
     var writer = ReportWriter(outputs, style: style, destination: report.map { .file($0) } ?? .standardOutput)
@@ -179,9 +186,9 @@ struct CheckCommand: ParsableCommand {
         cannotJudge(explanation(of: error, path: trace.path))
       }
     }
-    for remark in remarks where remark.hasPrefix("not judged") { complain(remark) }
+    for remark in remarks where remark.hasPrefix("not judged,") { complain(remark) }
     // What a program that failed left undone is not what it leaks.
-    let gap = isFailed ? "the program failed" : status == .success ? nil : "not everything that was recorded could be read"
+    let gap = isFailed ? "the program failed" : children > 0 && !followChildren ? "child processes were not looked at" : status == .success ? nil : "not everything that was recorded could be read"
     let (gates, outcome) = gatekeeper.close(gap: gap, unjudged: unjudged)
     status = .worst(status, outcome)
     try writer.finish(

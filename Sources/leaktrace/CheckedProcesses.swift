@@ -31,6 +31,8 @@ struct CheckedProcesses {
         judged.append(trace)
       }
     }
+    // A program that is installed where the system's are is meant, if it was run by itself.
+    if judged.isEmpty, traces.count == 1, names.isEmpty, !isTestRun { return (traces, [:]) }
     return (judged, leftOut)
   }
 

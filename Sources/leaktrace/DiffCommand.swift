@@ -68,6 +68,10 @@ struct DiffCommand: ParsableCommand {
   private func validateNumbers() throws {
     if limit < 0 { throw ValidationError("--limit is a number of types and sites; 0 shows all.") }
     if let width, width < 40 { throw ValidationError("--width must be at least 40 columns.") }
+    try outputs.validate(besides: [gateOptions.baseline] + runs + oldRuns + newRuns)
+    for side in [oldRuns, newRuns] where Set(side.map(ReportOutputs.place)).count < side.count {
+      throw ValidationError("A run stands twice on one side: it says nothing of chance.")
+    }
     if gateOptions.updateBaseline { throw ValidationError("A baseline is of one build: write it with 'leaktrace analyze NEW --baseline FILE --update-baseline'.") }
   }
 

@@ -23,6 +23,10 @@ struct DigestCommand: ParsableCommand {
 
   @OptionGroup var searchOptions: LeakSearchOptions
 
+  func validate() throws {
+    if ReportOutputs.place(output) == ReportOutputs.place(recorded) { throw ValidationError("The digest would be written over the run itself.") }
+  }
+
   func run() throws {
     var runs = RunDigests(try LeakSearch(searchOptions))
     let digest = try runs.digest(ofRun: recorded)

@@ -8,6 +8,8 @@ enum OutputFile {
   /// Replaces a regular file, or makes one, by a whole new one beside it; what a symbolic link leads to is replaced, not the link. Permissions stay; a new
   /// file's are those that the umask leaves. What is no regular file (a pipe, /dev/stdout) is written to.
   static func write(_ text: String, to path: String) throws(Failure) {
+    // The process's own output, which may be a file that has something in it.
+    if path.hasPrefix("/dev/") || path.hasPrefix("/proc/") { return try writeThrough(text, path) }
     var information = stat()
     let exists = stat(path, &information) == 0
     if exists, information.st_mode & S_IFMT != S_IFREG { return try writeThrough(text, path) }
@@ -40,7 +42,7 @@ enum OutputFile {
   }
 
   private static func writeThrough(_ text: String, _ path: String) throws(Failure) {
-    let descriptor = open(path, O_WRONLY | O_CLOEXEC)
+    let descriptor = open(path, O_WRONLY | O_APPEND | O_CLOEXEC)
     guard descriptor >= 0 else { throw Failure(errno: errno) }
     defer { close(descriptor) }
     let failure = put(text, descriptor)

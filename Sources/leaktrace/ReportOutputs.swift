@@ -37,6 +37,17 @@ struct ReportOutputs: ParsableArguments {
     if let sourceRoot, !FileManager.default.fileExists(atPath: sourceRoot) { throw ValidationError("There is no directory \(sourceRoot).") }
   }
 
+  /// Each file is written once, and none over what is read. `others`: files that the command reads or writes besides.
+  func validate(besides others: [String?]) throws {
+    var places = Set(others.compactMap { $0 }.map(Self.place))
+    for file in write where !file.path.hasPrefix("/dev/") {
+      if !places.insert(Self.place(file.path)).inserted { throw ValidationError("\(file.path) is named more than once: a report would be written over it.") }
+    }
+  }
+
+  /// The file that a path means.
+  static func place(_ path: String) -> String { URL(fileURLWithPath: path).resolvingSymlinksInPath().standardizedFileURL.path }
+
   /// The report is asked for in this format somewhere.
   func has(_ format: ReportFormat) -> Bool { self.format == format || write.contains { $0.format == format } }
 

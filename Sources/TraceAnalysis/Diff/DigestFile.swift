@@ -45,6 +45,7 @@ public enum DigestFile {
     do {
       let head = try decoder.decode(Head.self, from: data)
       guard head.schema == schema else { throw Failure.malformed("its schema is '\(head.schema)'") }
+      guard head.schemaVersion >= 1 else { throw Failure.malformed("its version is \(head.schemaVersion)") }
       guard head.schemaVersion <= version else { throw Failure.newerVersion(found: head.schemaVersion, known: version) }
       let digest = try decoder.decode(Document.self, from: data).digest
       try check(digest)

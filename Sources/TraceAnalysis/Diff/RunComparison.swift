@@ -125,6 +125,7 @@ public struct RunComparison {
       remarks.append("the sides are different programs: \(fileName(ofPath: old[0].program)) and \(fileName(ofPath: new[0].program))")
     }
     for (name, runs) in [("old", old), ("new", new)] {
+      for run in runs where run.processes > 1 { remarks.append("\(name): \(run.processes) traces in \(run.path) are added up, as those of one run") }
       for run in runs { for remark in run.remarks { remarks.append("\(name)\(runs.count > 1 ? " (\(fileName(ofPath: run.path)))" : ""): \(remark)") } }
     }
     return remarks

@@ -31,6 +31,8 @@ public struct RunDigest: Codable, Hashable, Sendable {
   /// Where the run was read from.
   public var path: String
   public var program: String
+  /// Traces that were added up.
+  public var processes: Int
   public var eventCount: UInt64
   public var recordsReferenceCounts: Bool
   /// A trace of it is damaged: what is readable is in the sums.
@@ -60,6 +62,7 @@ extension RunDigest {
     let analysis = trace.analysis
     path = trace.path
     program = trace.program
+    processes = 1
     eventCount = analysis.eventCount
     isDamaged = !analysis.diagnostics.isEmpty
     recordsReferenceCounts = analysis.header.referenceCounting != .off
@@ -110,6 +113,7 @@ extension RunDigest {
 
   /// Adds another process of the same run: sums are added up, findings of one fingerprint joined. Peaks are each process's own, added up.
   public mutating func add(_ other: RunDigest) {
+    processes += other.processes
     eventCount &+= other.eventCount
     isDamaged = isDamaged || other.isDamaged
     recordsReferenceCounts = recordsReferenceCounts && other.recordsReferenceCounts
