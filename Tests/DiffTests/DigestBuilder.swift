@@ -4,7 +4,7 @@
 
 struct DigestBuilder {
   var digest = RunDigest(
-    path: "/tmp/run.trace", program: "/bin/app", processes: 1, eventCount: 1000, recordsReferenceCounts: true, isDamaged: false, busyThreads: 1, total: SiteTotal(), scopes: [:], frames: [], stacks: [],
+    path: "/tmp/run.trace", program: "/bin/app", processes: 1, eventCount: 1000, recordsReferenceCounts: true, isDamaged: false, busyThreads: 1, total: SiteTotal(), scopes: [:], functions: [], frames: [], stacks: [],
     sites: [], findings: [], findingsUnavailable: nil, remarks: [])
 
   /// `functions`: innermost first.

@@ -104,6 +104,23 @@ import Testing
     #expect(Set(changes.changes.map(\.kind)) == [.new, .gone])
   }
 
+  @Test func aFunctionThatOneBuildCallsNoMoreIsStillThereIfItsSymbolIs() throws {
+    func run(_ function: String, has functions: [UInt32]) -> RunDigest {
+      var digest = RunDigest.make { run in
+        run.site("App.Job", [function, "main"], blocks: 20)
+        run.site("App.Log", [function, "main"], blocks: 40)
+        run.cycle(pair("Job", "Log", in: [function, "main"]))
+      }
+      digest.functions = functions
+      for index in digest.frames.indices { digest.frames[index].symbol = digest.frames[index].function == "export()" ? 1 : digest.frames[index].function == "load()" ? 2 : 0 }
+      return digest
+    }
+    let renamed = try RunComparison.report(old: [run("load()", has: [2])], new: [run("export()", has: [1])])
+    #expect(renamed.findings?.changes.isEmpty == true && renamed.renames == [DiffRename(old: "load()", new: "export()")])
+    let other = try RunComparison.report(old: [run("load()", has: [1, 2])], new: [run("export()", has: [1, 2])])
+    #expect(Set(other.findings?.changes.map(\.kind) ?? []) == [.new, .gone] && other.renames.isEmpty)
+  }
+
   @Test func cyclesOfTheSameTypesThroughOtherFieldsAreTwo() throws {
     func both(_ run: inout DigestBuilder, leaking: (String, String)) {
       // Each field's name is known on both sides.

@@ -88,6 +88,8 @@ public struct DiffFrame: Codable, Hashable, Sendable {
   public var function: String
   /// Without numbers and marks that change with code elsewhere.
   public var stableName: String
+  /// Of its mangled name; 0 if it has none. See `SymbolHash`.
+  public var symbol: UInt32 = 0
   /// It is not the program's, but the only kind there is on its stack.
   public var isPlatform = false
   public var file: String?

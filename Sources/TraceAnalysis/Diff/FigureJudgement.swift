@@ -4,12 +4,12 @@
 public struct FigureTolerance: Hashable, Sendable {
   /// Part of the old value.
   var part: Double
-  /// The same of the peak, which depends on what comes together when.
+  /// The same of the peak, with one run a side: it depends on what comes together when.
   var partOfPeak: Double
-  /// Of a count of independent events: so many times its standard deviation. With one run a side only.
-  var deviations: Double
   /// The same of a site or type, with one run a side: the seeds of hash tables decide in which order things are encoded, and what grows when.
   var partOfSite: Double
+  /// Of a count of independent events: so many times its standard deviation. With one run a side only.
+  var deviations: Double
   /// Of a site or type: part of the whole program's figure. Which of a program's parts a few blocks are asked for by is often
   /// chance (who comes first, the order of a hash table).
   var leastPart: Double

@@ -55,6 +55,8 @@ public struct RunComparison {
     let newSites = ComparedSites(new, vocabulary, side: .new).entries
     let oldFindings = ComparedFindings(old, vocabulary, side: .old).entries
     let newFindings = ComparedFindings(new, vocabulary, side: .new).entries
+    noteFunctions(of: old, on: .new, having: new)
+    noteFunctions(of: new, on: .old, having: old)
     let matched = NameMatching.match(
       sites: (oldSites.map(\.item), newSites.map(\.item)), findings: (oldFindings.map(\.item), newFindings.map(\.item)), vocabulary)
     var sites = SiteChanges(old: oldSites, new: newSites, wholes: wholes, judgement: judgement, vocabulary: vocabulary)
@@ -75,6 +77,12 @@ public struct RunComparison {
       types: sites.types(figures, totals: totals),
       sites: sites.sites(figures, totals: totals, frames: frames), renames: renames(), remarks: remarks(comparesReferences),
       judged: unavailable == nil ? findings.judged + libraryFindings() : [])
+  }
+
+  /// A function that allocates nothing any more is there all the same: the other build's symbols tell.
+  private func noteFunctions(of runs: [RunDigest], on side: Vocabulary.Side, having others: [RunDigest]) {
+    let functions = others.reduce(into: Set<UInt32>()) { $0.formUnion($1.functions) }
+    for run in runs { for frame in run.frames where frame.symbol != 0 && functions.contains(frame.symbol) { _ = vocabulary.number(of: frame.stableName, on: side) } }
   }
 
   private func side(_ runs: [RunDigest], _ work: [Double]) -> DiffSide {

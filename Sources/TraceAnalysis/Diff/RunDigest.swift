@@ -43,6 +43,8 @@ public struct RunDigest: Codable, Hashable, Sendable {
   public var total: SiteTotal
   /// Executions of the program's scopes, by name.
   public var scopes: [String: UInt64]
+  /// Functions that the program's own files have, called or not: hashes of their mangled names, sorted. See `SymbolHash`.
+  public var functions: [UInt32]
   public var frames: [DiffFrame]
   public var stacks: [StackNode]
   public var sites: [Site]
@@ -100,8 +102,13 @@ extension RunDigest {
         DigestedFinding(finding: finding, allocations: finding.path.map { namer.functions(of: $0.stack) })
       }
     }
+    var functions: Set<UInt32> = []
+    for image in analysis.definitions.images.map(\.image) where !SystemCode.isSystemImage(image.path) { functions.formUnion(naming.functionHashes(in: image)) }
+    self.functions = functions.sorted()
     frames = namer.frames
     stacks = namer.nodes
+    // Functions without names are told by their image alone.
+    remarks += naming.remarks
   }
 
   private struct SiteKey: Hashable {
@@ -118,6 +125,7 @@ extension RunDigest {
     isDamaged = isDamaged || other.isDamaged
     recordsReferenceCounts = recordsReferenceCounts && other.recordsReferenceCounts
     busyThreads = max(busyThreads, other.busyThreads)
+    functions = Set(functions).union(other.functions).sorted()
     total += other.total
     scopes.merge(other.scopes) { $0 &+ $1 }
     let frameBase = Int32(frames.count)

@@ -114,7 +114,8 @@ struct StackNamer {
     if let known = functions[frame] { return known }
     var result = Functions()
     for source in naming.frames(for: frame.key, in: frame.image.map { definitions.images[$0].image }) where source.kind != .thunk {
-      let frame = number(of: DiffFrame(function: source.function, stableName: StableName.of(source), isPlatform: source.kind != .user, file: source.file, line: source.line))
+      let symbol = source.mangledName.map { SymbolHash.of($0.utf8) } ?? 0
+      let frame = number(of: DiffFrame(function: source.function, stableName: StableName.of(source), symbol: symbol, isPlatform: source.kind != .user, file: source.file, line: source.line))
       if source.kind == .user { result.user.append(frame) } else { result.system.append(frame) }
     }
     functions[frame] = result

@@ -98,7 +98,7 @@ public struct DiffText {
     let shown = section.changes.prefix(limit ?? section.changes.count)
     for change in shown { write(change, to: &lines) }
     if shown.count < section.changes.count {
-      lines.line("\(Decimal.grouped(UInt64(section.changes.count - shown.count))) smaller changes; show more with --limit", indent: 2)
+      lines.line("\(Decimal.counted(UInt64(section.changes.count - shown.count), "smaller change")); show more with --limit", indent: 2)
     }
     lines.blank()
   }
@@ -113,7 +113,7 @@ public struct DiffText {
       let place = frame.file.map { file in "\(PlainText.escaped(fileName(ofPath: file)))\(frame.line.map { ":\($0)" } ?? "")" }
       lines.pair(PlainText.escaped(frame.function), place, indent: index == 0 ? 6 : 8, continuation: 10)
     }
-    if frames.count < change.frames.count { lines.row("… \(change.frames.count - frames.count) more callers", indent: 8) }
+    if frames.count < change.frames.count { lines.row("… \(Decimal.counted(UInt64(change.frames.count - frames.count), "more caller"))", indent: 8) }
   }
 
   private func writeRenames(_ report: DiffReport, to lines: inout TextLines) {

@@ -9,11 +9,14 @@ public protocol FrameNaming {
   func variable(at address: RuntimeAddress, in image: LoadedImage) -> String?
   /// What the closure with a linker's name captured, found at its own address or its forwarder's; nil if that is not known.
   func captures(ofClosure mangledName: String, at address: RuntimeAddress, in image: LoadedImage) -> ClosureCaptures?
+  /// Hashes of the mangled names of the Swift functions that an image has, called or not; empty if they are not known. See `SymbolHash`.
+  func functionHashes(in image: LoadedImage) -> Set<UInt32>
   /// What kept it from naming frames, in sentences.
   var remarks: [String] { get }
 }
 
 extension FrameNaming {
+  public func functionHashes(in image: LoadedImage) -> Set<UInt32> { [] }
   public func address(ofFunction mangledName: String, in image: LoadedImage) -> RuntimeAddress? { nil }
   public func variable(at address: RuntimeAddress, in image: LoadedImage) -> String? { nil }
   public func captures(ofClosure mangledName: String, at address: RuntimeAddress, in image: LoadedImage) -> ClosureCaptures? { nil }

@@ -130,6 +130,8 @@ public final class Symbolicator {
     return opened.demangler.variableName(name)
   }
 
+  public func functionHashes(in image: LoadedImage) -> Set<UInt32> { open(number(of: image)).files.symbols?.functionHashes ?? [] }
+
   /// What is wrong with the images whose addresses were asked for so far, in the order of the images.
   public var problems: [ImageProblem] {
     opened.sorted { $0.key < $1.key }.flatMap { $0.value.files.problems }
