@@ -1,7 +1,7 @@
 // Which findings are the same though something of their path differs.
 
-/// Matches findings that no name makes equal: with the same types along the path, all but one held by fields of the same names, and
-/// allocated on like ways.
+/// Matches findings that no name makes equal: with the same types along the path, held by the same fields (one may have another name now, or be another
+/// kind of collection), and allocated on like ways.
 struct FindingLikeness {
   private let vocabulary: Vocabulary
   private let renames: [DiffRename]
@@ -21,8 +21,11 @@ struct FindingLikeness {
     var candidates: [(likeness: Double, pair: Pair)] = []
     for a in old.indices where matching.partners[a] == nil {
       for b in new.indices where !matching.isTaken[b] {
-        if let (likeness, differences) = compare(old[a], new[b]) {
-          candidates.append((likeness, Pair(old: a, new: b, differences: differences, isRemainder: remainder(old[a], new[b]) != nil)))
+        guard isComparable(old[a], new[b]) else { continue }
+        if let remainder = remainder(old[a], new[b]) {
+          candidates.append((0.6, Pair(old: a, new: b, differences: [remainder], isRemainder: true)))
+        } else if let (likeness, differences) = compare(old[a], new[b]) {
+          candidates.append((likeness, Pair(old: a, new: b, differences: differences)))
         }
       }
     }
@@ -38,13 +41,16 @@ struct FindingLikeness {
     return result
   }
 
+  /// They are of one sort, stated alike, and held by the same.
+  private func isComparable(_ a: ComparedFindings.Entry, _ b: ComparedFindings.Entry) -> Bool {
+    Self.sort(of: a.finding.verdict) == Self.sort(of: b.finding.verdict) && a.finding.isCycle == b.finding.isCycle
+      && a.identity.head.dropFirst().elementsEqual(b.identity.head.dropFirst()) && a.identity.tail.count == b.identity.tail.count
+      && zip(a.identity.tail, b.identity.tail).allSatisfy { isSameHolder($0, $1) }
+  }
+
   private func compare(_ a: ComparedFindings.Entry, _ b: ComparedFindings.Entry) -> (Double, [String])? {
     var differences: [String] = []
-    guard Self.sort(of: a.finding.verdict) == Self.sort(of: b.finding.verdict), a.finding.isCycle == b.finding.isCycle else { return nil }
     if a.finding.verdict != b.finding.verdict { differences.append("it was told as \(a.finding.verdict.words)") }
-    guard a.identity.head.dropFirst().elementsEqual(b.identity.head.dropFirst()), a.identity.tail.count == b.identity.tail.count else { return nil }
-    guard zip(a.identity.tail, b.identity.tail).allSatisfy({ isSameHolder($0, $1) }) else { return nil }
-    if let remainder = remainder(a, b) { return (0.6, [remainder]) }
     // Of what outlives its scope the path may go another way each time; its last object is what counts.
     let isOutliving = a.finding.outliving != nil
     let steps = (a.identity.steps, b.identity.steps)

@@ -15,16 +15,7 @@ extension DiffRename {
     if lastOld == lastNew { return 1.32 }
     let (a, b) = (Array(old.utf8.prefix(200)), Array(new.utf8.prefix(200)))
     guard !a.isEmpty, !b.isEmpty else { return 0 }
-    var row = Array(repeating: 0, count: b.count + 1)
-    for x in a {
-      var diagonal = 0
-      for (j, y) in b.enumerated() {
-        let above = row[j + 1]
-        row[j + 1] = x == y ? diagonal + 1 : max(above, row[j])
-        diagonal = above
-      }
-    }
-    return Double(row[b.count]) / Double(max(a.count, b.count))
+    return Double(CommonSubsequence.length(a, b)) / Double(max(a.count, b.count))
   }
 
   static func isFunction(_ name: String) -> Bool { Form(name).isFunction }

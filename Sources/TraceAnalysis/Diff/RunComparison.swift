@@ -65,9 +65,10 @@ public struct RunComparison {
     let comparesReferences = (old + new).allSatisfy(\.recordsReferenceCounts)
     let figures = Figure.ofAllocations.filter { comparesReferences || ($0 != .retains && $0 != .releases) }
     let totals = totals(figures, sites)
+    let renames = renames()
     let unavailable = (old + new).first { $0.findings == nil }
     let findings = FindingChanges(oldFindings, newFindings, judgement: judgement, vocabulary: vocabulary, runs: (old.count, new.count))
-      .compare(matched.findings, FindingLikeness(vocabulary, renames: renames()).pairs(oldFindings, newFindings, matched.findings))
+      .compare(matched.findings, FindingLikeness(vocabulary, renames: renames).pairs(oldFindings, newFindings, matched.findings))
     return DiffReport(
       old: side(old, oldWork), new: side(new, newWork), unit: unit, totals: totals, findings: unavailable == nil ? findings.section : nil,
       findingsUnavailable: unavailable.map { run in
@@ -75,7 +76,7 @@ public struct RunComparison {
         return reason.hasPrefix(run.path) ? reason : "\(run.path): \(reason)"
       },
       types: sites.types(figures, totals: totals),
-      sites: sites.sites(figures, totals: totals, frames: frames), renames: renames(), remarks: remarks(comparesReferences),
+      sites: sites.sites(figures, totals: totals, frames: frames), renames: renames, remarks: remarks(comparesReferences),
       judged: unavailable == nil ? findings.judged + libraryFindings() : [])
   }
 

@@ -88,7 +88,7 @@ enum SiteLikeness {
     let a = old.map(vocabulary.current)
     guard let first = a.first, let other = b.first else { return a.count == b.count ? 1 : 0 }
     if a == b { return 1 }
-    let common = Double(commonLength(a, b)) / Double(max(a.count, b.count))
+    let common = Double(CommonSubsequence.length(a, b)) / Double(max(a.count, b.count))
     if first == other { return max(0.5, common) }
     let isOldGone = !vocabulary.isOnNewSide(old[0])
     let isNewCome = !vocabulary.isOnOldSide(other)
@@ -97,19 +97,5 @@ enum SiteLikeness {
     let isJoined = isOldGone && a.contains(other) && (b.count > 1 || a.count == 2)
     if isSplit || isJoined { return max(0.5, common) }
     return isOldGone && isNewCome && common >= 0.75 ? common : 0
-  }
-
-  /// The longest common subsequence's length. O(a · b).
-  private static func commonLength(_ a: [Int32], _ b: [Int32]) -> Int {
-    var row = Array(repeating: 0, count: b.count + 1)
-    for x in a {
-      var diagonal = 0
-      for (j, y) in b.enumerated() {
-        let above = row[j + 1]
-        row[j + 1] = x == y ? diagonal + 1 : max(above, row[j])
-        diagonal = above
-      }
-    }
-    return row[b.count]
   }
 }

@@ -17,7 +17,7 @@ struct FindingBuilder {
 
   /// Findings of the program first, then those of libraries; in each the most retained bytes first.
   func findings() -> [Finding] {
-    var numbers: [FindingIdentity: Int] = [:]
+    var numbers: [[String]: Int] = [:]
     var findings: [Finding] = []
     for group in groups {
       let owner = owner(of: group)
@@ -25,13 +25,14 @@ struct FindingBuilder {
       var finding = finding(group)
       if case .library(let reason) = owner { finding.libraryReason = reason }
       let identity = FindingIdentity(finding)
-      if let known = numbers[identity] {
+      let parts = identity.parts
+      if let known = numbers[parts] {
         findings[known].instances += finding.instances
         findings[known].retainedBytes.rawValue &+= finding.retainedBytes.rawValue
         findings[known].retainedBlocks &+= finding.retainedBlocks
       } else {
         finding.fingerprint = identity.fingerprint
-        numbers[identity] = findings.count
+        numbers[parts] = findings.count
         findings.append(finding)
       }
     }

@@ -1,7 +1,7 @@
 // What makes two findings the same, without addresses, lines and numbers that shift.
 
 /// Everything that identifies a finding's cause, in parts: the verdict, and along the path kinds, types, allocating functions and edges.
-struct FindingIdentity: Hashable, Sendable {
+struct FindingIdentity: Sendable {
   /// The verdict, whose it is, and what the program stated of it.
   var head: [String]
   /// One an object of the path: kind, type, allocating function, closure, and of the reference to the next its name and strength.
@@ -42,23 +42,22 @@ struct FindingIdentity: Hashable, Sendable {
     }
   }
 
-  /// All parts in order, with other names in place of some; of a cycle the rotation that comes first. O(steps²) for a cycle.
-  func parts(_ name: (String) -> String = { $0 }) -> [String] {
-    let named = steps.map { $0.map(name) }
-    var best = named
+  /// All parts in order; of a cycle the rotation that comes first. Equal for what is one finding. O(steps²) for a cycle.
+  var parts: [String] {
+    var best = steps
     if isCycle {
-      for start in named.indices.dropFirst() {
-        let rotation = Array(named[start...] + named[..<start])
+      for start in steps.indices.dropFirst() {
+        let rotation = Array(steps[start...] + steps[..<start])
         if rotation.lexicographicallyPrecedes(best, by: { $0.lexicographicallyPrecedes($1) }) { best = rotation }
       }
     }
-    return head + best.flatMap { $0 } + tail.map(name)
+    return head + best.flatMap { $0 } + tail
   }
 
   /// Of 64 bits, in hexadecimal: the FNV-1a hash of the parts.
   var fingerprint: String {
     var hash: UInt64 = 0xCBF2_9CE4_8422_2325
-    for part in parts() {
+    for part in parts {
       for byte in part.utf8 { hash = (hash ^ UInt64(byte)) &* 0x100_0000_01B3 }
       hash = (hash ^ 0xFF) &* 0x100_0000_01B3
     }

@@ -50,13 +50,14 @@ struct OutlivingBuilder {
   }
 
   private func findings(of groups: [OutlivingGroup], statement: Finding.Statement? = nil) -> [Finding] {
-    var numbers: [FindingIdentity: Int] = [:]
+    var numbers: [[String]: Int] = [:]
     var findings: [Finding] = []
     for group in causes(groups) {
       var finding = finding(group)
       finding.outliving?.statement = statement
       let identity = FindingIdentity(finding)
-      if let known = numbers[identity] {
+      let parts = identity.parts
+      if let known = numbers[parts] {
         merge(finding, into: &findings[known])
         continue
       }
@@ -64,7 +65,7 @@ struct OutlivingBuilder {
       if finding.path.last?.kind != .object, findings.contains(where: { $0.path.last?.kind == .object && isSameHolder($0, finding) }) { continue }
       finding.fingerprint = identity.fingerprint
       finding.advice = Advice.lines(for: finding)
-      numbers[identity] = findings.count
+      numbers[parts] = findings.count
       findings.append(finding)
     }
     return findings
