@@ -69,12 +69,8 @@ public enum DiffMarkdown {
       guard !changes.isEmpty else { continue }
       markdown.line("#### \(kind.rawValue.capitalizedFirst) leaks: \(Decimal.grouped(UInt64(changes.count)))")
       markdown.line()
-      var shown = 0
-      for change in changes.prefix(listedFindings) {
-        guard write(change, of: report, to: &markdown) else { break }
-        shown += 1
-      }
-      if shown < changes.count { markdown.line("… and \(Decimal.grouped(UInt64(changes.count - shown))) more.\n") }
+      let rest = list(changes, limit: listedFindings) { write($0, of: report, to: &markdown) }
+      if rest > 0 { markdown.line("… and \(Decimal.grouped(UInt64(rest))) more.\n") }
     }
     markdown.line(unchanged(findings.unchanged, moved: findings.moved, unsteady: findings.unsteady, "leak"))
     markdown.line()
@@ -104,12 +100,8 @@ public enum DiffMarkdown {
       guard !changes.isEmpty else { continue }
       markdown.line("**\(kind.rawValue.capitalizedFirst)**")
       markdown.line()
-      var shown = 0
-      for change in changes.prefix(listed) {
-        guard markdown.line(ifRoom: "- \(line(change))") else { break }
-        shown += 1
-      }
-      if shown < changes.count { markdown.line("- … \(Decimal.grouped(UInt64(changes.count - shown))) more") }
+      let rest = list(changes, limit: listed) { markdown.line(ifRoom: "- \(line($0))") }
+      if rest > 0 { markdown.line("- … \(Decimal.grouped(UInt64(rest))) more") }
       markdown.line()
     }
     if let rest = DiffWords.restOfSection(moved: section.moved, unsteady: section.unsteady) { markdown.line("Of those unchanged, \(rest).\n") }
@@ -130,13 +122,19 @@ public enum DiffMarkdown {
     guard !renames.isEmpty else { return }
     markdown.line("Taken for renamed:")
     markdown.line()
+    let rest = list(renames, limit: listed) { markdown.line(ifRoom: "- \(MarkdownText.code($0.old)) → \(MarkdownText.code($0.new))") }
+    if rest > 0 { markdown.line("- … \(Decimal.grouped(UInt64(rest))) more") }
+    markdown.line()
+  }
+
+  /// Writes items until there are enough or no room is left. How many are not written.
+  private static func list<Item>(_ items: [Item], limit: Int, _ write: (Item) -> Bool) -> Int {
     var shown = 0
-    for rename in renames.prefix(listed) {
-      guard markdown.line(ifRoom: "- \(MarkdownText.code(rename.old)) → \(MarkdownText.code(rename.new))") else { break }
+    for item in items.prefix(limit) {
+      guard write(item) else { break }
       shown += 1
     }
-    if shown < renames.count { markdown.line("- … \(Decimal.grouped(UInt64(renames.count - shown))) more") }
-    markdown.line()
+    return items.count - shown
   }
 
   private static func unchanged(_ count: Int, moved: Int, unsteady: Int, _ noun: String) -> String {
