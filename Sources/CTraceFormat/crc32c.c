@@ -2,6 +2,7 @@
 
 #include "CTraceFormat.h"
 
+#include <stdatomic.h>
 #include <string.h>
 
 #if defined(__x86_64__)
@@ -16,10 +17,18 @@ __attribute__((target("sse4.2"))) static uint32_t crc32c_sse42(uint32_t crc, con
   return (uint32_t)c;
 }
 
+/// Asked once: in a virtual machine the question goes to the hypervisor, and costs more than the checksum.
 static int has_sse42(void) {
-  uint32_t eax = 1, ebx, ecx = 0, edx;
-  __asm__("cpuid" : "+a"(eax), "=b"(ebx), "+c"(ecx), "=d"(edx));
-  return (ecx >> 20) & 1;
+  enum { UNKNOWN, NO, YES };
+  static _Atomic int answer;
+  int known = atomic_load_explicit(&answer, memory_order_relaxed);
+  if (known == UNKNOWN) {
+    uint32_t eax = 1, ebx, ecx = 0, edx;
+    __asm__("cpuid" : "+a"(eax), "=b"(ebx), "+c"(ecx), "=d"(edx));
+    known = (ecx >> 20) & 1 ? YES : NO;
+    atomic_store_explicit(&answer, known, memory_order_relaxed);
+  }
+  return known == YES;
 }
 #endif
 

@@ -5,14 +5,17 @@
 #include "expectations.h"
 #include "image_list.h"
 #include "trace_file.h"
+#include "unwind_rules.h"
 
 #include <string.h>
 
-_Atomic uint32_t lt_exact_time_required;
+static _Atomic uint32_t isExactTimeRequired;
 _Atomic uint32_t lt_expectations_pending; // here, because every free has just looked at the line
 uint8_t lt_clock_kind = LT_CLOCK_TSC;
 
-void lt_exact_time_require(void) { atomic_store_explicit(&lt_exact_time_required, 1, memory_order_release); }
+void lt_exact_time_require(void) {
+  if (!atomic_exchange(&isExactTimeRequired, 1)) lt_thread_send_to_prepare();
+}
 
 uint8_t *lt_put_string(uint8_t *p, const uint8_t *end, const char *text) {
   size_t length = strlen(text), room = end > p + 10 ? (size_t)(end - p) - 10 : 0;
@@ -22,37 +25,39 @@ uint8_t *lt_put_string(uint8_t *p, const uint8_t *end, const char *text) {
   return p + length;
 }
 
-/// A control record that moves the time on, and the switch to exact times when it is due.
-LT_NOINLINE uint8_t *lt_buffer_put_time(struct lt_thread *t, uint8_t *p) {
-  uint64_t now = lt_now() >> LT_TIME_SHIFT;
-  t->untimedEvents = 0;
-  bool becomesExact = !t->isExact && atomic_load_explicit(&lt_exact_time_required, memory_order_acquire);
-  uint64_t units = now > t->timeUnits ? now - t->timeUnits : 0;
-  // About 20 microseconds: closer stamps say nothing that a person could use.
-  if (units >= 1u << 13 || becomesExact) {
-    uint8_t payload[10];
-    size_t size = (size_t)(lt_put_varint(payload, units) - payload);
-    *p++ = LT_CONTROL_TIME;
-    *p++ = (uint8_t)size;
-    memcpy(p, payload, size);
-    p += size;
-    t->timeUnits += units;
-  }
-  if (becomesExact) {
-    *p++ = LT_CONTROL_EXACT_TIME;
-    *p++ = 0;
-    t->isExact = 1;
-  }
+static uint8_t *put_units(struct lt_thread *t, uint8_t *p, uint64_t units) {
+  uint8_t *size = p + 1;
+  *p = LT_CONTROL_TIME;
+  p = lt_put_varint(p + 2, units);
+  *size = (uint8_t)(p - size - 1);
+  t->timeUnits += units;
   return p;
 }
 
-uint8_t *lt_buffer_put_task(struct lt_thread *t, uint8_t *p) {
+LT_NOINLINE uint8_t *lt_buffer_put_time(struct lt_thread *t, uint8_t *p) {
+  uint64_t now = lt_now() >> LT_TIME_SHIFT;
+  uint64_t units = now > t->timeUnits ? now - t->timeUnits : 0;
+  // About 20 microseconds: closer stamps say nothing that a person could use.
+  return units >= 1u << 13 ? put_units(t, p, units) : p;
+}
+
+void lt_buffer_keep_exact_time(struct lt_thread *t) {
+  if (t->isExact || !atomic_load(&isExactTimeRequired) || !lt_buffer_has_room(t) || t->isExact) return;
+  uint64_t now = lt_now() >> LT_TIME_SHIFT;
+  uint8_t *p = put_units(t, t->cursor, now > t->timeUnits ? now - t->timeUnits : 0);
+  *p++ = LT_CONTROL_EXACT_TIME;
+  *p++ = 0;
+  t->cursor = p;
+  t->isExact = 1;
+}
+
+void lt_buffer_put_task(struct lt_thread *t) {
+  if (LT_LIKELY(t->task == t->recordedTask)) return;
   t->recordedTask = t->task;
-  uint8_t *size = p + 1;
-  *p = LT_CONTROL_TASK;
-  p = lt_put_varint(p + 2, t->task);
-  *size = (uint8_t)(p - size - 1);
-  return p;
+  uint8_t *size = t->cursor + 1;
+  *t->cursor = LT_CONTROL_TASK;
+  t->cursor = lt_put_varint(t->cursor + 2, t->task);
+  *size = (uint8_t)(t->cursor - size - 1);
 }
 
 void lt_buffer_begin(struct lt_thread *t) {
@@ -66,7 +71,7 @@ void lt_buffer_begin(struct lt_thread *t) {
   t->recordedAsync = 0;
   t->recordedTask = 0;
   t->depth = 0; // the next stack is unwound and written in full
-  memset(t->keys, 0, sizeof t->keys);
+  memset(t->dictionary, 0, sizeof t->dictionary);
   memset(t->recent, 0, sizeof t->recent);
   memset(t->prediction, 0, sizeof t->prediction);
   memset(t->site, 0, sizeof t->site);
@@ -74,13 +79,12 @@ void lt_buffer_begin(struct lt_thread *t) {
   memset(t->table, 0, sizeof t->table);
   t->eventCount = 0;
   t->hasMarks = 0;
-  t->untimedEvents = 0;
   t->isExact = 0;
   uint64_t now = lt_now();
   t->timeUnits = now >> LT_TIME_SHIFT;
   slot->firstTime = t->timeUnits << LT_TIME_SHIFT;
   slot->eventSequence = t->eventSequence;
-  if (atomic_load(&lt_exact_time_required)) t->cursor = lt_buffer_put_time(t, t->cursor);
+  lt_buffer_keep_exact_time(t);
   lt_buffer_publish(t, 0);
 }
 
@@ -138,7 +142,8 @@ LT_NOINLINE uint8_t *lt_buffer_put_literal(struct lt_thread *t, uint8_t *p, uint
   *p++ = LT_TOKEN_LITERAL;
   p = lt_put_varint(p, lt_zigzag((int64_t)(key - t->literal)));
   t->literal = key;
-  t->keys[lt_key_index(key)] = key;
+  bool isReturnAddress = key == (key & LT_FRAME_ADDRESS_MASK);
+  t->dictionary[lt_key_index(key)] = (struct lt_known_key){key, isReturnAddress ? lt_rule_for(key, t->imageGeneration) : 0};
   return p;
 }
 
@@ -173,7 +178,7 @@ static void put_pieces(struct lt_thread *t, struct lt_stack_change *change, uint
         continue;
       }
       uint32_t index = lt_key_index(change->keys[i]);
-      if (t->keys[index] == change->keys[i]) p = lt_put_varint(p, LT_TOKEN_DICTIONARY + index);
+      if (t->dictionary[index].key == change->keys[i]) p = lt_put_varint(p, LT_TOKEN_DICTIONARY + index);
       else p = lt_buffer_put_literal(t, p, change->keys[i]);
       i++;
     }
@@ -213,7 +218,6 @@ bool lt_buffer_make_mark_room(struct lt_thread *t) {
 }
 
 void lt_buffer_put_mark(struct lt_thread *t, struct lt_stack_change *change, const uint8_t *payload, size_t size, uint64_t time) {
-  if (t->task != t->recordedTask) t->cursor = lt_buffer_put_task(t, t->cursor);
   put_pieces(t, change, change->pushes);
   if (LT_UNLIKELY(change->pushes)) {
     // As with events: a stack that fills the slot alone loses frames, and the count says so.
@@ -222,16 +226,8 @@ void lt_buffer_put_mark(struct lt_thread *t, struct lt_stack_change *change, con
     t->depth = 0;
   }
   uint8_t *p = t->cursor;
-  if (t->isExact != atomic_load_explicit(&lt_exact_time_required, memory_order_relaxed)) p = lt_buffer_put_time(t, p);
   uint64_t units = time >> LT_TIME_SHIFT;
-  if (units > t->timeUnits) {
-    uint8_t *length = p + 1;
-    *p = LT_CONTROL_TIME;
-    p = lt_put_varint(p + 2, units - t->timeUnits);
-    *length = (uint8_t)(p - length - 1);
-    t->timeUnits = units;
-    t->untimedEvents = 0;
-  }
+  if (units > t->timeUnits) p = put_units(t, p, units - t->timeUnits);
   *p++ = LT_CONTROL_MARK;
   p = lt_put_varint(p, size);
   memcpy(p, payload, size);

@@ -34,7 +34,7 @@ enum { LT_MARK_MAX_SIZE = 576 };
 enum { LT_MARK_ROOM = 2048 };
 /// Makes that room, by sealing the payload if need be. False when recording has stopped.
 bool lt_buffer_make_mark_room(struct lt_thread *thread);
-/// Writes a mark, after the change of the stack that its caller has, and the task that runs. `time` is that in the mark.
+/// Writes a mark, after the change of the stack that its caller has. `time` is that in the mark.
 void lt_buffer_put_mark(struct lt_thread *thread, struct lt_stack_change *change, const uint8_t *payload, size_t size, uint64_t time);
 /// Puts a key that is not in the dictionary.
 LT_NOINLINE uint8_t *lt_buffer_put_literal(struct lt_thread *thread, uint8_t *p, uint64_t key);
@@ -51,7 +51,8 @@ bool lt_buffer_seal_payloads(struct lt_thread *thread);
 
 /// From now on every event carries its time, in all threads: the process has more than one.
 void lt_exact_time_require(void);
-extern _Atomic uint32_t lt_exact_time_required __attribute__((visibility("hidden")));
+/// Switches the calling thread's buffer to exact times if they are required.
+void lt_buffer_keep_exact_time(struct lt_thread *thread);
 
 static LT_ALWAYS_INLINE uint8_t *lt_put_varint(uint8_t *p, uint64_t value) {
   while (value >= 0x80) {
@@ -77,114 +78,9 @@ static LT_ALWAYS_INLINE void lt_buffer_publish(struct lt_thread *t, uint64_t eve
   atomic_store_explicit((_Atomic uint64_t *)&t->slot->eventUsed, word, memory_order_release);
 }
 
-uint8_t *lt_buffer_put_time(struct lt_thread *t, uint8_t *p);
-/// A control record that says which task runs now.
-LT_NOINLINE uint8_t *lt_buffer_put_task(struct lt_thread *t, uint8_t *p);
-
-/// Puts the address operand and moves the address state on. Returns the address code.
-static LT_ALWAYS_INLINE unsigned lt_code_address(struct lt_thread *t, uint64_t address, uint8_t operand[16], unsigned *operandSize) {
-  uint64_t recent = t->recent[0];
-  *operandSize = 0;
-  if (address == recent) return LT_ADDRESS_RECENT;
-  unsigned code;
-  uint64_t *successor = &t->successor[lt_successor_index(recent)];
-  unsigned index = lt_address_index(address);
-  int64_t delta = (int64_t)(address - recent);
-  unsigned position = 3;
-  if (address == t->recent[1]) code = LT_ADDRESS_RECENT + 1, position = 1;
-  else if (address == t->recent[2]) code = LT_ADDRESS_RECENT + 2, position = 2;
-  else if (address == t->recent[3]) code = LT_ADDRESS_RECENT + 3;
-  else if (address == *successor) code = LT_ADDRESS_SUCCESSOR;
-  else if ((delta & 15) == 0 && delta >= -16 * 28 && delta <= 16 * 28) code = delta < 0 ? (unsigned)(36 + delta / 16) : (unsigned)(35 + delta / 16);
-  else if (address == t->table[index]) {
-    code = LT_ADDRESS_TABLE;
-    operand[0] = (uint8_t)index;
-    *operandSize = 1;
-  } else if ((delta & 15) == 0) {
-    code = LT_ADDRESS_DELTA16;
-    *operandSize = (unsigned)(lt_put_varint(operand, lt_zigzag(delta / 16)) - operand);
-  } else {
-    code = LT_ADDRESS_DELTA;
-    *operandSize = (unsigned)(lt_put_varint(operand, lt_zigzag(delta)) - operand);
-  }
-  *successor = address;
-  t->table[index] = address;
-  switch (position) {
-    case 3: t->recent[3] = t->recent[2]; // fall through
-    case 2: t->recent[2] = t->recent[1]; // fall through
-    default: t->recent[1] = recent; t->recent[0] = address;
-  }
-  return code;
-}
-
-/// Records an event. `hasOperands`: `size`, and for objects the type that `typeFor` gives for `metadata`, are recorded with it.
-/// `change` is NULL for operations without a stack. Inlined into each recorder with a constant operation.
-static LT_ALWAYS_INLINE void lt_record(struct lt_thread *t, unsigned operation, struct lt_stack_change *change, uint64_t address, int hasOperands, uint64_t size,
-                                       uint64_t metadata, uint32_t (*typeFor)(struct lt_thread *, uint64_t)) {
-  if (change && LT_UNLIKELY(change->pushes > LT_EVENT_PUSH_LIMIT)) lt_buffer_put_large_change(t, change);
-  uint8_t *p = t->cursor;
-  if (change && LT_UNLIKELY(t->task != t->recordedTask)) p = lt_buffer_put_task(t, p);
-  if (LT_UNLIKELY(t->isExact != atomic_load_explicit(&lt_exact_time_required, memory_order_relaxed))) p = lt_buffer_put_time(t, p);
-  uint64_t units = 0;
-  if (t->isExact) {
-    uint64_t now = lt_now() >> LT_TIME_SHIFT;
-    units = now > t->timeUnits ? now - t->timeUnits : 0;
-    t->timeUnits += units;
-  } else if (LT_UNLIKELY(++t->untimedEvents >= 32)) {
-    p = lt_buffer_put_time(t, p);
-  }
-  uint8_t operand[16];
-  unsigned operandSize;
-  unsigned code = lt_code_address(t, address, operand, &operandSize);
-  uint32_t context = lt_context_index(operation, change ? change->innermost : 0, change ? change->next : 0);
-  struct lt_site *site = NULL;
-  unsigned operandsFlag = 0;
-  if (hasOperands) {
-    site = &t->site[context];
-    if (site->size != size || site->metadata != metadata) {
-      operandsFlag = LT_TAG_OPERANDS;
-      site->size = size;
-      if (typeFor && site->metadata != metadata) site->type = typeFor(t, metadata);
-      site->metadata = metadata;
-    }
-  }
-  struct lt_prediction *predicted = &t->prediction[t->context];
-  uint32_t pops = change ? change->pops : 0, pushes = change ? change->pushes : 0;
-  bool isPredicted = predicted->operation == operation && predicted->pops == pops && predicted->pushes == pushes;
-  for (uint32_t i = 0; isPredicted && i < pushes; i++) isPredicted = t->keys[predicted->keys[i]] == change->keys[i];
-  if (LT_LIKELY(isPredicted)) {
-    *p++ = (uint8_t)(LT_TAG_PREDICTED | operandsFlag | code);
-  } else {
-    *p++ = (uint8_t)(operandsFlag | operation);
-    *p++ = (uint8_t)code;
-    if (change) {
-      p = lt_put_varint(p, pops);
-      p = lt_put_varint(p, pushes);
-    }
-    for (uint32_t i = 0; i < pushes; i++) {
-      uint32_t index = lt_key_index(change->keys[i]);
-      if (LT_LIKELY(t->keys[index] == change->keys[i])) p = lt_put_varint(p, LT_TOKEN_DICTIONARY + index);
-      else p = lt_buffer_put_literal(t, p, change->keys[i]);
-    }
-    if (pushes <= LT_PREDICTED_PUSHES && pops < 65536) {
-      predicted->operation = (uint8_t)operation;
-      predicted->pops = (uint16_t)pops;
-      predicted->pushes = (uint8_t)pushes;
-      for (uint32_t i = 0; i < pushes; i++) predicted->keys[i] = (uint16_t)lt_key_index(change->keys[i]);
-    }
-  }
-  t->context = context;
-  if (operandSize) {
-    *p++ = operand[0];
-    for (unsigned i = 1; i < operandSize; i++) *p++ = operand[i];
-  }
-  if (t->isExact) p = lt_put_varint(p, units);
-  if (operandsFlag) {
-    p = lt_put_varint(p, size);
-    if (operation == LT_OP_OBJECT) p = lt_put_varint(p, site->type);
-  }
-  t->cursor = p;
-  lt_buffer_publish(t, ++t->eventCount);
-}
+/// A control record that moves the time on. Returns what follows it, as all that put something do.
+LT_NOINLINE uint8_t *lt_buffer_put_time(struct lt_thread *t, uint8_t *p);
+/// A control record that says which task runs, if the reader does not know.
+void lt_buffer_put_task(struct lt_thread *t);
 
 #endif

@@ -135,7 +135,7 @@ static void begin(char **environment) {
   pthread_atfork(NULL, NULL, lt_process_after_fork);
   // Registered for no library, and before main's own: it runs after all other handlers and destructors.
   lt_exit_hooks_init(finish_at_exit);
-  atomic_store(&lt_hook_mode, LT_HOOKS_ON);
+  lt_hooks_set(LT_HOOKS_ON);
 }
 
 /// The one constructor. The library is marked to be initialised before all others, since their constructors allocate.
@@ -183,7 +183,7 @@ void lt_process_finish(uint32_t reason) {
     // Nothing was recorded by this thread, perhaps by none: the process is described all the same.
     self = lt_thread_prepare();
   }
-  atomic_store(&lt_hook_mode, LT_HOOKS_OFF);
+  lt_hooks_set(LT_HOOKS_OFF);
   seal_all(depth == 0 ? self : NULL, false);
   lt_trace_close(reason, false);
   lt_tls.hookDepth = depth;
@@ -195,19 +195,19 @@ void lt_process_before_exec(void) {
   if (!t) return;
   if (process.isForked && lt_trace.status->eventCount == 0 && t->eventCount < WORTH_KEEPING && lt_thread_count() == 1) {
     // A child that only came to be another program.
-    atomic_store(&lt_hook_mode, LT_HOOKS_OFF);
+    lt_hooks_set(LT_HOOKS_OFF);
     lt_trace_discard();
   } else {
     seal_all(t, true);
     lt_trace_close(LT_CLOSE_EXEC, true);
   }
-  lt_leave(t);
+  lt_leave();
 }
 
 // --- fork ------------------------------------------------------------------------------------------------------------------
 
 void lt_process_after_fork(void) {
-  atomic_store(&lt_hook_mode, LT_HOOKS_OFF);
+  lt_hooks_set(LT_HOOKS_OFF);
   lt_snapshot_reset_after_fork();
   lt_expectations_reset_after_fork();
   lt_trace_reset_after_fork();
@@ -219,7 +219,7 @@ void lt_process_after_fork(void) {
   atomic_store(&process.isDescribed, 0);
   process.isForked = true;
   atomic_store(&process.isForkPending, 1);
-  atomic_store(&lt_hook_mode, LT_HOOKS_ON);
+  lt_hooks_set(LT_HOOKS_ON);
 }
 
 bool lt_process_is_ours(void) {
@@ -227,7 +227,7 @@ bool lt_process_is_ours(void) {
     uint32_t yes = 1;
     if (!atomic_compare_exchange_strong(&process.isForkPending, &yes, 0)) return false;
     if (!open_trace()) {
-      atomic_store(&lt_hook_mode, LT_HOOKS_OFF);
+      lt_hooks_set(LT_HOOKS_OFF);
       return false;
     }
     return true;

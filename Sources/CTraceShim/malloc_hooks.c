@@ -3,32 +3,20 @@
 // A free is recorded before it happens, an allocation after: in between another thread may be given the address.
 // errno is left as the allocator left it: nothing here touches it.
 
-#include "event_buffer.h"
+#include "event_recorder.h"
 #include "expectations.h"
 #include "hook.h"
 #include "next_functions.h"
 #include "process_state.h"
-#include "stack_capture.h"
 #include "thread_state.h"
 
 #include <errno.h>
 #include <string.h>
 
-
 #define NEXT_IS_KNOWN LT_LIKELY(lt_next.free != NULL)
 
-static LT_NOINLINE void record_allocation(struct lt_thread *t, unsigned operation, void *block, size_t size, const uintptr_t *frame) {
-  if (!lt_buffer_has_room(t)) return;
-  struct lt_stack_change change;
-  lt_capture_stack(t, frame, &change);
-  lt_record(t, operation, &change, (uint64_t)block, 1, size, 0, NULL);
-}
-
-static LT_NOINLINE void record_free(struct lt_thread *t, unsigned operation, void *block, const uintptr_t *frame) {
-  if (!lt_buffer_has_room(t)) return;
-  struct lt_stack_change change;
-  lt_capture_stack(t, frame, &change);
-  lt_record(t, operation, &change, (uint64_t)block, 0, 0, 0, NULL);
+static LT_ALWAYS_INLINE void record_free(struct lt_thread *t, unsigned operation, void *block, const uintptr_t *frame) {
+  lt_record(t, operation, block, frame);
   lt_expectations_freed(block);
 }
 
@@ -40,8 +28,8 @@ static LT_ALWAYS_INLINE bool is_inside_object_allocation(void) { return LT_UNLIK
     if ((block) && !is_inside_object_allocation()) {                                           \
       struct lt_thread *t = lt_enter();                                                        \
       if (t) {                                                                                 \
-        record_allocation(t, (operation), (block), (size), LT_HOOK_FRAME);                        \
-        lt_leave(t);                                                                           \
+        lt_record_size(t, (operation), (block), (size), LT_HOOK_FRAME);                           \
+        lt_leave();                                                                            \
       }                                                                                        \
     }                                                                                          \
   } while (0)
@@ -66,7 +54,7 @@ LT_EXPORT void LT_HOOK(free)(void *block) {
   struct lt_thread *t = lt_enter();
   if (t) {
     record_free(t, LT_OP_FREE, block, LT_HOOK_FRAME);
-    lt_leave(t);
+    lt_leave();
   }
   lt_next.free(block);
 }
@@ -83,20 +71,20 @@ static LT_ALWAYS_INLINE void *reallocate(void *block, size_t size, unsigned oper
   struct lt_thread *t = block ? lt_enter() : NULL;
   if (t) {
     record_free(t, LT_OP_REALLOC_FREE, block, frame);
-    lt_leave(t);
+    lt_leave();
   }
   void *result = lt_next.realloc(block, size);
   if (result) {
     t = lt_enter();
     if (t) {
-      record_allocation(t, operation, result, size, frame);
-      lt_leave(t);
+      lt_record_size(t, operation, result, size, frame);
+      lt_leave();
     }
   } else if (block && size > 0) {
     t = lt_enter();
     if (t) {
-      record_allocation(t, LT_OP_REALLOC_FAILED, block, 0, frame);
-      lt_leave(t);
+      lt_record_size(t, LT_OP_REALLOC_FAILED, block, 0, frame);
+      lt_leave();
     }
   }
   return result;

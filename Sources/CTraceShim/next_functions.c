@@ -11,26 +11,24 @@
 
 struct lt_next_functions lt_next;
 
-enum { ARENA_SIZE = 256 << 10, HEADER = 16 };
-static _Alignas(4096) uint8_t arena[ARENA_SIZE];
+enum { HEADER = 16 };
+_Alignas(4096) uint8_t lt_bootstrap_arena[LT_BOOTSTRAP_SIZE];
 static _Atomic size_t arenaUsed;
 
 void *lt_bootstrap_allocate(size_t size, size_t alignment) {
   if (alignment < 16) alignment = 16;
-  if (size > ARENA_SIZE || alignment > 4096) return NULL;
+  if (size > LT_BOOTSTRAP_SIZE || alignment > 4096) return NULL;
   size_t need = size + alignment + HEADER;
   size_t start = atomic_fetch_add(&arenaUsed, (need + 15) & ~(size_t)15);
-  if (start + need > ARENA_SIZE) return NULL;
-  uintptr_t address = ((uintptr_t)arena + start + HEADER + alignment - 1) / alignment * alignment;
+  if (start + need > LT_BOOTSTRAP_SIZE) return NULL;
+  uintptr_t address = ((uintptr_t)lt_bootstrap_arena + start + HEADER + alignment - 1) / alignment * alignment;
   memcpy((void *)(address - 8), &size, sizeof size);
   return (void *)address;
 }
 
-int lt_bootstrap_owns(const void *pointer) { return (uintptr_t)pointer - (uintptr_t)arena < ARENA_SIZE; }
-
 void lt_bootstrap_range(uintptr_t *start, uintptr_t *end) {
-  *start = (uintptr_t)arena;
-  *end = *start + ARENA_SIZE;
+  *start = (uintptr_t)lt_bootstrap_arena;
+  *end = *start + LT_BOOTSTRAP_SIZE;
 }
 
 size_t lt_bootstrap_size(const void *pointer) {

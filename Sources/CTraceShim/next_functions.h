@@ -31,7 +31,9 @@ extern struct lt_next_functions lt_next __attribute__((visibility("hidden")));
 void lt_next_functions_find(struct lt_next_functions *found);
 
 void *lt_bootstrap_allocate(size_t size, size_t alignment);
-int lt_bootstrap_owns(const void *pointer);
+enum { LT_BOOTSTRAP_SIZE = 256 << 10 };
+extern uint8_t lt_bootstrap_arena[LT_BOOTSTRAP_SIZE] __attribute__((visibility("hidden")));
+static inline int lt_bootstrap_owns(const void *pointer) { return (uintptr_t)pointer - (uintptr_t)lt_bootstrap_arena < LT_BOOTSTRAP_SIZE; }
 size_t lt_bootstrap_size(const void *pointer);
 /// The pages of the arena, which holds what others asked for.
 void lt_bootstrap_range(uintptr_t *start, uintptr_t *end);

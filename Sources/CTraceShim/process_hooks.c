@@ -125,7 +125,7 @@ LT_EXPORT int LT_HOOK(dlclose)(void *handle) {
   struct lt_thread *t = lt_enter();
   if (t) {
     lt_image_list_refresh(t);
-    lt_leave(t);
+    lt_leave();
   }
   return result;
 }

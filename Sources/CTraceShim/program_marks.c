@@ -38,10 +38,10 @@ static struct lt_thread *begin(const uintptr_t *frame, struct lt_stack_change *c
   struct lt_thread *t = lt_enter();
   if (!t) return NULL;
   if (lt_buffer_make_mark_room(t)) {
-    lt_capture_stack(t, frame, change);
+    *change = lt_capture_stack(t, frame);
     return t;
   }
-  lt_leave(t);
+  lt_leave();
   return NULL;
 }
 
@@ -53,7 +53,7 @@ LT_EXPORT uint64_t LT_HOOK(leaktrace_scope_begin)(const char *name, const char *
   uint64_t number = atomic_fetch_add(&lastScope, 1) + 1, now = lt_now();
   uint8_t *p = put_place(lt_put_varint(put_head(payload, LT_MARK_SCOPE_BEGIN, now), number), name, file, line);
   lt_buffer_put_mark(t, &change, payload, (size_t)(p - payload), now);
-  lt_leave(t);
+  lt_leave();
   return number;
 }
 
@@ -66,7 +66,7 @@ LT_EXPORT void LT_HOOK(leaktrace_scope_end)(uint64_t number, uint64_t graceNanos
   uint64_t now = lt_now();
   uint8_t *p = lt_put_varint(lt_put_varint(put_head(payload, LT_MARK_SCOPE_END, now), number), lt_ticks_in(graceNanoseconds));
   lt_buffer_put_mark(t, &change, payload, (size_t)(p - payload), now);
-  lt_leave(t);
+  lt_leave();
 }
 
 LT_EXPORT void LT_HOOK(leaktrace_mark)(const char *name, const char *file, uint32_t line) {
@@ -77,7 +77,7 @@ LT_EXPORT void LT_HOOK(leaktrace_mark)(const char *name, const char *file, uint3
   uint64_t now = lt_now();
   uint8_t *p = put_place(put_head(payload, LT_MARK_GENERATION, now), name, file, line);
   lt_buffer_put_mark(t, &change, payload, (size_t)(p - payload), now);
-  lt_leave(t);
+  lt_leave();
 }
 
 LT_EXPORT void LT_HOOK(leaktrace_expect_deallocated)(const void *object, uint64_t nanoseconds, const char *name, const char *file, uint32_t line) {
@@ -93,7 +93,7 @@ LT_EXPORT void LT_HOOK(leaktrace_expect_deallocated)(const void *object, uint64_
   p = put_place(lt_put_varint(lt_put_varint(p, e.address), e.deadline), name, file, line);
   lt_buffer_put_mark(t, &change, payload, (size_t)(p - payload), now);
   lt_expectations_add(t, &e);
-  lt_leave(t);
+  lt_leave();
 }
 
 LT_EXPORT const char *LT_HOOK(leaktrace_trace_path)(void) {

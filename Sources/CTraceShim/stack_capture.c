@@ -1,17 +1,9 @@
-// The calling thread's whole stack, as a change of the one before.
-//
-// Consecutive stacks of a thread share most frames. The last stack is kept with the address of every return address; a
-// new one is unwound from the top only until it meets a frame of the old one at the same place, and the rest is
-// confirmed by comparing, in place, all that a fresh unwind would read: each return address and each saved frame pointer.
-// Where all of it is as before, a fresh unwind would compute the same; so the result always equals one.
-// Calls nothing that allocates or locks.
+// Stacks that are not like the one before: their outer end, tasks, what the short rules cannot express; and the checking mode.
 
 #include "stack_capture.h"
 
 #include "async_callers.h"
 #include "full_unwind.h"
-#include "stack_memory.h"
-#include "unwind_rules.h"
 
 #include <string.h>
 
@@ -25,68 +17,40 @@ bool lt_stack_capture_init(uint32_t limit, bool verifies) {
 }
 
 uint32_t lt_stack_depth_limit(void) { return depthLimit; }
-void lt_stack_capture_invalidate(void) { atomic_fetch_add(&lt_image_generation, 1); }
+
+void lt_stack_capture_invalidate(void) {
+  atomic_fetch_add(&lt_image_generation, 1);
+  lt_thread_send_to_prepare();
+}
+
+void lt_stack_capture_renew(struct lt_thread *t) {
+  uint32_t generation = atomic_load(&lt_image_generation);
+  if (t->imageGeneration == generation) return;
+  t->imageGeneration = generation;
+  t->depth = 0;
+  for (uint32_t i = 0; i < LT_KEY_COUNT; i++) t->dictionary[i].rule = LT_RULE_UNKNOWN;
+}
 
 // --- what changed -----------------------------------------------------------------------------------------------------
 
-/// Compares, in place, what entries [0, count) depend on. 0 if all hold, else one more than the index of the innermost that changed.
-static LT_ALWAYS_INLINE uint32_t changed_entry(const struct lt_frame_entry *entries, uint32_t count) {
-  uint64_t difference = 0;
-  for (uint32_t i = 0; i < count; i++) {
-    const struct lt_frame_entry *e = &entries[i];
-    difference |= (*(const uint64_t *)e->returnSlot ^ e->returnAddress) | (*e->framePointerSlot ^ e->framePointer);
+LT_NOINLINE uint32_t lt_changed_entry(const struct lt_thread *t, uint32_t index) {
+  for (; index > 0; index--) {
+    const struct lt_frame_entry *entry = &t->entries[index];
+    for (uint32_t i = entry[-1].wordEnd; i < entry->wordEnd; i++)
+      if (*t->words.addresses[i] != t->words.values[i]) return index;
+    for (uint32_t i = entry[-1].pairEnd; i < entry->pairEnd; i++) {
+      lt_two_words difference = *t->pairs.addresses[i] ^ t->pairs.values[i];
+      if (difference[0] | difference[1]) return index;
+    }
   }
-  if (LT_LIKELY(!difference)) return 0;
-  uint32_t i = count;
-  while (i > 1 && *(const uint64_t *)entries[i - 1].returnSlot == entries[i - 1].returnAddress &&
-         *entries[i - 1].framePointerSlot == entries[i - 1].framePointer)
-    i--;
-  return i;
+  return 1; // another thread wrote to this one's stack between two looks: nothing is known of it
 }
 
-struct walk {
-  uint32_t kept;  ///< entries of the last stack that hold, from the outermost
-  uint32_t fresh; ///< frames inside them, in the thread's scratch memory, innermost first
-  uint32_t end;   ///< why the walk ended, if it met no entry that holds: a rule kind; LT_RULE_STEP at the depth limit
-};
-
-/// Unwinds from the hook until a frame of the last stack that still holds, or to the end of the stack.
-static LT_ALWAYS_INLINE struct walk walk_changed(struct lt_thread *t, const uintptr_t *hookFrame) {
-  struct lt_frame_entry *entries = t->entries, *fresh = t->fresh;
-  uint32_t old = t->depth, count = 0, limit = t->entryLimit;
-  // The hook's own frame: its caller's rbp and return address, side by side.
-  struct lt_frame_entry e = {.returnSlot = (uintptr_t)(hookFrame + 1), .returnAddress = hookFrame[1],
-                             .framePointerSlot = hookFrame, .framePointer = hookFrame[0]};
-  for (;;) {
-    while (old > 0 && entries[old - 1].returnSlot < e.returnSlot) old--;
-    if (old > 0 && entries[old - 1].returnSlot == e.returnSlot && entries[old - 1].returnAddress == e.returnAddress &&
-        entries[old - 1].framePointer == e.framePointer) {
-      // From here on the last stack would be unwound alike, if what it depends on still stands.
-      uint32_t changed = changed_entry(entries, old - 1);
-      if (LT_LIKELY(changed == 0)) {
-        struct lt_frame_entry *same = &entries[old - 1];
-        same->framePointerSlot = e.framePointerSlot ? e.framePointerSlot : &same->framePointer;
-        same->contextSlot = e.contextSlot;
-        return (struct walk){old, count, LT_RULE_STEP};
-      }
-      old = changed - 1;
-    }
-    if (LT_UNLIKELY(count >= limit)) return (struct walk){0, count, LT_RULE_STEP};
-    fresh[count++] = e;
-    uint64_t rule = lt_rule_for(e.returnAddress, t->imageGeneration);
-    if (LT_UNLIKELY(lt_rule_kind(rule) != LT_RULE_STEP)) return (struct walk){0, count, lt_rule_kind(rule)};
-    uintptr_t cfa = (lt_rule_uses_frame_pointer(rule) ? e.framePointer : e.returnSlot + 8) + lt_rule_offset(rule);
-    uint64_t slot = lt_rule_frame_pointer_slot(rule), contextSlot = lt_rule_context_slot(rule);
-    if (LT_UNLIKELY(cfa <= e.returnSlot + 8 || cfa % 8 || !lt_stack_memory_has(t, cfa - 16))) return (struct walk){0, count, LT_RULE_NONE};
-    // Slots of a frame lie between its callee's return slot, which was readable, and its own.
-    if (LT_UNLIKELY(slot && cfa - slot <= e.returnSlot)) return (struct walk){0, count, LT_RULE_FULL};
-    e.returnSlot = cfa - 8;
-    e.returnAddress = *(const uint64_t *)(cfa - 8);
-    e.framePointerSlot = slot ? (const uint64_t *)(cfa - slot) : NULL;
-    if (slot) e.framePointer = *e.framePointerSlot;
-    e.contextSlot = contextSlot ? cfa - contextSlot : 0;
-    if (LT_UNLIKELY(!e.returnAddress)) return (struct walk){0, count, LT_RULE_END};
-  }
+/// The outermost frame becomes the first entry.
+static void keep_outermost(struct lt_thread *t, const struct lt_fresh_frame *frame) {
+  bool needsFramePointer = lt_rule_kind(frame->rule) == LT_RULE_STEP && lt_rule_uses_frame_pointer(frame->rule);
+  t->entries[0] = (struct lt_frame_entry){frame->state, frame->rule | (needsFramePointer ? LT_NEEDS_FRAME_POINTER : 0), 0, 0};
+  t->addresses[0] = frame->returnAddress;
 }
 
 // --- the task's callers -----------------------------------------------------------------------------------------------
@@ -111,8 +75,10 @@ static LT_NOINLINE uint64_t live_context_register(const uintptr_t *hookFrame, ui
 
 /// r14 in the async function at the bottom of the stack: saved by the outermost of the functions it called that did, or live.
 static uint64_t context_register(struct lt_thread *t, const uintptr_t *hookFrame) {
-  for (uint32_t i = 1; i < t->depth; i++)
-    if (t->entries[i].contextSlot) return *(const uint64_t *)t->entries[i].contextSlot;
+  for (uint32_t i = 2; i < t->depth; i++) {
+    uint64_t slot = lt_rule_context_slot(t->entries[i].rule);
+    if (slot) return *(const uint64_t *)(t->entries[i - 1].state.returnSlot + 8 - slot);
+  }
   return live_context_register(hookFrame, t->imageGeneration);
 }
 
@@ -127,10 +93,19 @@ static LT_NOINLINE void change_everything(struct lt_thread *t, uint32_t count, s
 /// What tells a task from others. The chain's length is limited: of a deeper one, this is a caller on the way.
 static LT_ALWAYS_INLINE uint64_t outermost_context(const struct lt_thread *t) { return t->asyncDepth ? (uint64_t)t->async[t->asyncDepth - 1].context : 0; }
 
+static void set_ends_in_task(struct lt_thread *t, bool endsInTask) {
+  t->endsInTask = endsInTask;
+  t->isIntricate = endsInTask || verifiesStacks;
+  if (endsInTask) return;
+  t->recordedAsync = 0;
+  t->task = 0;
+  t->asyncDepth = 0;
+}
+
 /// By the full tables. Nothing is kept for the next capture to build on.
 static LT_NOINLINE void capture_by_full_tables(struct lt_thread *t, const uintptr_t *hookFrame, struct lt_stack_change *change) {
   t->depth = 0;
-  t->endsInTask = 0;
+  set_ends_in_task(t, false);
   struct lt_full_stack stack = {.keys = (uint64_t *)t->fresh, .capacity = t->entryLimit};
   lt_full_unwind(t, hookFrame, &stack);
   t->task = outermost_context(t);
@@ -149,8 +124,9 @@ static LT_NOINLINE void capture_by_full_tables(struct lt_thread *t, const uintpt
 static LT_NOINLINE void capture_cut(struct lt_thread *t, uint32_t count, struct lt_stack_change *change) {
   t->drops[LT_DROP_STACK_TRUNCATED]++;
   t->depth = 0;
-  t->endsInTask = 0;
-  t->asyncDepth = 0;
+  uint64_t task = t->task;
+  set_ends_in_task(t, false);
+  t->task = task; // its end of the stack was not seen
   t->pushed[0] = LT_FRAME_EXACT;
   for (uint32_t i = 0; i < count; i++) t->pushed[i + 1] = t->fresh[count - 1 - i].returnAddress;
   change_everything(t, count + 1, change);
@@ -159,9 +135,9 @@ static LT_NOINLINE void capture_cut(struct lt_thread *t, uint32_t count, struct 
 /// The bottom of the stack is in a task. Settles the task's callers; what of the recorded stack is kept is left in `*kept`, what is pushed
 /// below the physical frames goes to the thread's scratch memory, as many as returned. UINT32_MAX: no callers to be found.
 static LT_NOINLINE uint32_t settle_task(struct lt_thread *t, const uintptr_t *hookFrame, uint32_t *kept) {
-  bool hasFramePointer = t->depth > 1 && lt_rule_uses_frame_pointer(lt_rule_for(t->entries[1].returnAddress, t->imageGeneration));
+  bool hasFramePointer = t->depth > 1 && lt_rule_uses_frame_pointer(t->entries[1].rule);
   uint32_t before = t->asyncDepth;
-  struct lt_async_change async = lt_async_callers_update(t, t->entries[0].returnSlot, hasFramePointer, context_register(t, hookFrame));
+  struct lt_async_change async = lt_async_callers_update(t, t->entries[0].state.returnSlot, hasFramePointer, context_register(t, hookFrame));
   if (!async.isFound) return UINT32_MAX;
   if (*kept > 0 && async.kept == t->asyncDepth && before == t->asyncDepth) {
     *kept = t->asyncDepth + *kept - 1;
@@ -175,59 +151,46 @@ static LT_NOINLINE uint32_t settle_task(struct lt_thread *t, const uintptr_t *ho
   return count;
 }
 
-static LT_ALWAYS_INLINE void capture(struct lt_thread *t, const uintptr_t *hookFrame, struct lt_stack_change *change) {
-  lt_stack_memory_begin(t, (uintptr_t)hookFrame);
-  uint32_t generation = atomic_load_explicit(&lt_image_generation, memory_order_relaxed);
-  if (LT_UNLIKELY(t->imageGeneration != generation)) {
-    t->imageGeneration = generation;
-    t->depth = 0;
-  }
-  struct lt_frame_entry *entries = t->entries, *fresh = t->fresh;
-  struct walk walk = walk_changed(t, hookFrame);
+/// What changed of a stack whose bottom is in a task, and of which `physical` entries were kept. False if its callers cannot be found.
+static LT_NOINLINE bool change_in_task(struct lt_thread *t, const uintptr_t *hookFrame, uint32_t physical, struct lt_stack_change *change) {
+  uint32_t kept = physical, total = t->depth, pushes = settle_task(t, hookFrame, &kept);
+  if (LT_UNLIKELY(pushes == UINT32_MAX)) return false;
+  // The bottom entry is in the runtime: no frame of the task.
+  bool callersHold = physical > 0 && kept == t->asyncDepth + physical - 1 && pushes == 0;
+  t->recordedAsync = 1;
+  t->task = outermost_context(t);
+  for (uint32_t i = callersHold ? physical : 1; i < total; i++) t->pushed[pushes++] = t->addresses[i];
+  *change = (struct lt_stack_change){.pops = t->recordedDepth - kept, .pushes = pushes, .keys = t->pushed};
+  t->recordedDepth = t->asyncDepth + total - 1;
+  change->innermost = total > 1 ? t->addresses[total - 1] : lt_async_key(t, 0);
+  change->next = total > 2 ? t->addresses[total - 2] : total > 1 ? lt_async_key(t, 0) : t->asyncDepth > 1 ? lt_async_key(t, 1) : 0;
+  return true;
+}
+
+static void finish_walk(struct lt_thread *t, const uintptr_t *hookFrame, struct lt_walk walk, struct lt_stack_change *change) {
   uint32_t total = walk.kept + walk.fresh;
-  if (LT_UNLIKELY(walk.kept == 0)) {
+  if (walk.kept == 0) {
     if (walk.end == LT_RULE_FULL) return capture_by_full_tables(t, hookFrame, change);
     if (walk.end == LT_RULE_STEP) return capture_cut(t, walk.fresh, change);
     if (walk.end == LT_RULE_NONE) t->drops[LT_DROP_STACK_INCOMPLETE]++;
-    t->endsInTask = walk.end == LT_RULE_RUNNER;
-  } else if (LT_UNLIKELY(total > t->entryLimit)) {
+    set_ends_in_task(t, walk.end == LT_RULE_RUNNER);
+    keep_outermost(t, &t->fresh[walk.fresh - 1]);
+    lt_keep_fresh(t, 1, walk.fresh - 1);
+  } else if (total > t->entryLimit) {
     // The limit was reached by growing on what was kept: begin again without it.
     t->depth = 0;
-    return capture_cut(t, walk_changed(t, hookFrame).fresh, change);
-  }
-  // The fresh frames, innermost first, become the top of the kept ones, innermost last.
-  for (uint32_t i = 0; i < walk.fresh; i++) {
-    struct lt_frame_entry *to = &entries[total - 1 - i];
-    *to = fresh[i];
-    if (!to->framePointerSlot) to->framePointerSlot = &to->framePointer;
+    return capture_cut(t, lt_walk_changed(t, hookFrame, t->entryLimit).fresh, change);
+  } else {
+    lt_keep_fresh(t, walk.kept, walk.fresh);
   }
   t->depth = total;
-  uint32_t kept = walk.kept, pushes = 0, first = walk.kept;
-  if (LT_UNLIKELY(t->endsInTask)) {
-    uint32_t physical = walk.kept;
-    kept = walk.kept;
-    pushes = settle_task(t, hookFrame, &kept);
-    if (LT_UNLIKELY(pushes == UINT32_MAX)) return capture_by_full_tables(t, hookFrame, change);
-    // The bottom entry is in the runtime: no frame of the task.
-    bool callersHold = physical > 0 && kept == t->asyncDepth + physical - 1 && pushes == 0;
-    first = callersHold ? physical : 1;
-    t->recordedAsync = 1;
-    t->task = outermost_context(t);
-    for (uint32_t i = first; i < total; i++) t->pushed[pushes++] = entries[i].returnAddress;
-    *change = (struct lt_stack_change){.pops = t->recordedDepth - kept, .pushes = pushes, .keys = t->pushed};
-    t->recordedDepth = t->asyncDepth + total - 1;
-    change->innermost = total > 1 ? entries[total - 1].returnAddress : lt_async_key(t, 0);
-    change->next = total > 2 ? entries[total - 2].returnAddress : total > 1 ? lt_async_key(t, 0) : t->asyncDepth > 1 ? lt_async_key(t, 1) : 0;
+  if (t->endsInTask) {
+    if (!change_in_task(t, hookFrame, walk.kept, change)) capture_by_full_tables(t, hookFrame, change);
     return;
   }
-  t->recordedAsync = 0;
-  t->task = 0;
-  t->asyncDepth = 0;
-  for (uint32_t i = first; i < total; i++) t->pushed[pushes++] = entries[i].returnAddress;
-  *change = (struct lt_stack_change){.pops = t->recordedDepth - kept, .pushes = pushes, .keys = t->pushed};
+  *change = (struct lt_stack_change){.pops = t->recordedDepth - walk.kept, .pushes = total - walk.kept, .keys = t->addresses + walk.kept,
+                                     .innermost = t->addresses[total - 1], .next = total > 1 ? t->addresses[total - 2] : 0};
   t->recordedDepth = total;
-  change->innermost = entries[total - 1].returnAddress;
-  change->next = total > 1 ? entries[total - 2].returnAddress : 0;
 }
 
 // --- checking mode --------------------------------------------------------------------------------------------------------
@@ -242,7 +205,7 @@ static LT_NOINLINE void check_against_full_tables(struct lt_thread *t, const uin
   lt_full_unwind(t, hookFrame, &stack);
   uint32_t physical = t->depth - bottom;
   bool isSame = stack.count == physical + (bottom ? asyncDepth : 0);
-  for (uint32_t i = 0; isSame && i < physical; i++) isSame = stack.keys[i] == t->entries[t->depth - 1 - i].returnAddress;
+  for (uint32_t i = 0; isSame && i < physical; i++) isSame = stack.keys[i] == t->addresses[t->depth - 1 - i];
   for (uint32_t i = 0; isSame && bottom && i < asyncDepth; i++) isSame = stack.keys[physical + i] == (async[i].resume | LT_FRAME_EXACT | LT_FRAME_ASYNC);
   if (!isSame) t->drops[LT_DROP_STACK_MISMATCH]++;
   // What the fast path keeps must not be repaired by the check.
@@ -250,8 +213,12 @@ static LT_NOINLINE void check_against_full_tables(struct lt_thread *t, const uin
   t->asyncDepth = asyncDepth;
 }
 
-void lt_capture_stack(struct lt_thread *t, const uintptr_t *hookFrame, struct lt_stack_change *change) {
-  capture(t, hookFrame, change);
-  if (LT_UNLIKELY(!lt_buffer_fits(t, change->pushes)) && lt_buffer_make_room(t)) capture(t, hookFrame, change);
+LT_NOINLINE void lt_capture_elsewise(struct lt_thread *t, const uintptr_t *hookFrame, struct lt_walk walk, struct lt_stack_change *change) {
+  // More frames than an event has room for were new: how many, that walk did not find out.
+  if (walk.kept == 0 && walk.end == LT_RULE_STEP) walk = lt_walk_changed(t, hookFrame, t->entryLimit);
+  finish_walk(t, hookFrame, walk, change);
+  // A new payload begins with an empty stack.
+  if (!lt_buffer_fits(t, change->pushes) && lt_buffer_make_room(t)) finish_walk(t, hookFrame, lt_walk_changed(t, hookFrame, t->entryLimit), change);
+  lt_buffer_put_task(t);
   if (LT_UNLIKELY(verifiesStacks)) check_against_full_tables(t, hookFrame);
 }

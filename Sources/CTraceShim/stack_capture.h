@@ -1,18 +1,149 @@
 // The calling thread's whole stack, as a change of the one before. Never symbols.
+//
+// Consecutive stacks of a thread share most frames. The last stack is kept with the place of every return address; a
+// new one is unwound from the top only until it meets a frame of the old one at the same place, and the rest is
+// confirmed by comparing, in place, all that decides what a fresh unwind finds: each return address, and each saved frame pointer from which an
+// outer frame is found. Where all of it is as before, a fresh unwind would compute the same; so the result always equals one.
+// Calls nothing that allocates or locks.
+//
+// What happens at every event is here, to be inlined; what happens now and then is in stack_capture.c.
 
 #ifndef LEAKTRACE_STACK_CAPTURE_H
 #define LEAKTRACE_STACK_CAPTURE_H
 
 #include "event_buffer.h"
+#include "stack_memory.h"
+#include "unwind_rules.h"
+
+struct lt_walk {
+  uint32_t kept;  ///< entries of the last stack that hold, from the outermost
+  uint32_t fresh; ///< frames inside them, in the thread's scratch memory, innermost first
+  uint32_t end;   ///< why the walk ended, if it met no entry that holds: a rule kind; LT_RULE_STEP at the depth limit
+};
+
+/// Whether all that the frames outside of entry `index` depend on stands where it stood.
+static LT_ALWAYS_INLINE bool lt_entries_hold(const struct lt_thread *t, uint32_t index) {
+  const struct lt_frame_entry *entry = &t->entries[index];
+  const struct lt_stack_pairs pairs = t->pairs;
+  const struct lt_stack_words words = t->words;
+  uint32_t pairEnd = entry->pairEnd, wordEnd = entry->wordEnd;
+  lt_two_words differences = {0, 0};
+#pragma clang loop unroll_count(4)
+  for (uint32_t i = 0; i < pairEnd; i++) differences |= *pairs.addresses[i] ^ pairs.values[i];
+  uint64_t difference = differences[0] | differences[1];
+#pragma clang loop unroll_count(4)
+  for (uint32_t i = 0; i < wordEnd; i++) difference |= *words.addresses[i] ^ words.values[i];
+  return LT_LIKELY(!difference);
+}
+
+/// The innermost entry, at most `index`, outside of which all holds though it does not outside of `index`.
+LT_NOINLINE uint32_t lt_changed_entry(const struct lt_thread *thread, uint32_t index);
+
+/// Unwinds from the hook until a frame of the last stack that still holds, or to the end of the stack; at most `limit` frames.
+static LT_ALWAYS_INLINE struct lt_walk lt_walk_changed(struct lt_thread *t, const uintptr_t *hookFrame, uint32_t limit) {
+  struct lt_fresh_frame *fresh = t->fresh;
+  const struct lt_frame_entry *entry = t->entries + t->depth - 1;
+  uint32_t count = 0;
+  // The hook's own frame: its caller's rbp and return address, side by side.
+  uintptr_t returnSlot = (uintptr_t)(hookFrame + 1);
+  uint64_t returnAddress = hookFrame[1], framePointer = hookFrame[0];
+  for (;;) {
+    while (entry->state.returnSlot < returnSlot) entry--;
+    if (entry->state.returnSlot == returnSlot) {
+      uint32_t index = (uint32_t)(entry - t->entries);
+      if (t->addresses[index] == returnAddress && (!(entry->rule & LT_NEEDS_FRAME_POINTER) || entry->state.framePointer == framePointer)) {
+        // From here on the last stack would be unwound alike, if what it depends on still stands.
+        if (LT_LIKELY(lt_entries_hold(t, index))) return (struct lt_walk){index + 1, count, LT_RULE_STEP};
+        entry = t->entries + (ptrdiff_t)lt_changed_entry(t, index) - 2;
+      }
+    }
+    if (LT_UNLIKELY(count >= limit)) return (struct lt_walk){0, count, LT_RULE_STEP};
+    struct lt_known_key *known = &t->dictionary[lt_key_index(returnAddress)];
+    uint64_t rule = LT_LIKELY(known->key == returnAddress) ? known->rule : lt_rule_for(returnAddress, t->imageGeneration);
+    fresh[count++] = (struct lt_fresh_frame){{returnSlot, framePointer}, rule, returnAddress};
+    uintptr_t cfa = returnSlot + 8 + lt_rule_offset(rule);
+    uint64_t slot = lt_rule_frame_pointer_slot(rule);
+    if ((rule & LT_RULE_HEAD_MASK) != LT_RULE_STEP) {
+      if (LT_UNLIKELY(lt_rule_kind(rule) != LT_RULE_STEP)) {
+        if (lt_rule_kind(rule) != LT_RULE_UNKNOWN) return (struct lt_walk){0, count, lt_rule_kind(rule)};
+        known->rule = lt_rule_for(returnAddress, t->imageGeneration);
+        count--;
+        continue;
+      }
+      cfa = framePointer + lt_rule_offset(rule);
+      if (LT_UNLIKELY(cfa < returnSlot + 16 || cfa % 8)) return (struct lt_walk){0, count, LT_RULE_NONE};
+      // Slots of a frame lie between its callee's return slot, which was readable, and its own.
+      if (LT_UNLIKELY(cfa - slot <= returnSlot)) return (struct lt_walk){0, count, LT_RULE_FULL};
+    }
+    // Higher than what was readable: only its end has to be asked for.
+    if (LT_UNLIKELY(cfa > t->mappedHigh) && !lt_stack_memory_has(t, cfa - 16)) return (struct lt_walk){0, count, LT_RULE_NONE};
+    if (slot) framePointer = *(const uint64_t *)(cfa - slot);
+    returnSlot = cfa - 8;
+    returnAddress = *(const uint64_t *)returnSlot;
+    if (LT_UNLIKELY(!returnAddress)) return (struct lt_walk){0, count, LT_RULE_END};
+  }
+}
+
+/// Makes the fresh frames the inner end of the last stack, after its outermost `kept` entries, of which there are some.
+static LT_ALWAYS_INLINE void lt_keep_fresh(struct lt_thread *t, uint32_t kept, uint32_t count) {
+  struct lt_frame_entry *entry = t->entries + kept;
+  uint64_t *address = t->addresses + kept;
+  const struct lt_stack_pairs pairs = t->pairs;
+  const struct lt_stack_words words = t->words;
+  uint32_t word = entry[-1].wordEnd, pair = entry[-1].pairEnd;
+  for (const struct lt_fresh_frame *first = t->fresh, *from = first + count; from > first; entry++, address++) {
+    from--;
+    // What the step from this frame to the one outside of it read.
+    const uint64_t *returnSlot = (const uint64_t *)entry[-1].state.returnSlot;
+    uint64_t rule = from->rule, slot = lt_rule_frame_pointer_slot(rule), needed = entry[-1].rule & LT_NEEDS_FRAME_POINTER;
+    if (slot && needed) {
+      needed = 0;
+      if (LT_LIKELY(slot == 16)) {
+        pairs.addresses[pair] = (const lt_two_words_anywhere *)(returnSlot - 1);
+        pairs.values[pair++] = (lt_two_words){entry[-1].state.framePointer, address[-1]};
+        goto added;
+      }
+      words.addresses[word] = (const uint64_t *)((uintptr_t)returnSlot + 8 - slot);
+      words.values[word++] = entry[-1].state.framePointer;
+    }
+    words.addresses[word] = returnSlot;
+    words.values[word++] = address[-1];
+  added:
+    needed |= (rule & 8) << 60;
+    *entry = (struct lt_frame_entry){from->state, rule | needed, word, pair};
+    *address = from->returnAddress;
+  }
+}
+_Static_assert(8ull << 60 == LT_NEEDS_FRAME_POINTER, "a rule's mark of a CFA found from rbp, moved");
+
+/// Whatever is not done in a moment: the end of a stack was reached, it ends in a task, many frames are new, or stacks are to be verified.
+LT_NOINLINE void lt_capture_elsewise(struct lt_thread *thread, const uintptr_t *frame, struct lt_walk walk, struct lt_stack_change *change);
 
 /// How the stack of a hook's caller differs from the one recorded before, innermost frame the hook's caller. `frame` is the hook's own
 /// frame address (__builtin_frame_address(0)): the hook is compiled with a frame pointer. The change must be recorded, in the
 /// same payload, before the next capture. Linear in the depth for a look at each return address; frames that did not change since the
 /// thread's last call are not unwound again.
-void lt_capture_stack(struct lt_thread *thread, const uintptr_t *frame, struct lt_stack_change *change);
+static LT_ALWAYS_INLINE struct lt_stack_change lt_capture_stack(struct lt_thread *t, const uintptr_t *frame) {
+  lt_stack_memory_begin(t, (uintptr_t)frame);
+  struct lt_walk walk = lt_walk_changed(t, frame, t->freshLimit);
+  uint32_t total = walk.kept + walk.fresh;
+  if (LT_UNLIKELY(!walk.kept || t->isIntricate || total > t->entryLimit)) {
+    struct lt_stack_change change;
+    lt_capture_elsewise(t, frame, walk, &change);
+    return change;
+  }
+  lt_keep_fresh(t, walk.kept, walk.fresh);
+  const uint64_t *end = t->addresses + total;
+  struct lt_stack_change change = {.pops = t->recordedDepth - walk.kept, .pushes = walk.fresh, .keys = end - walk.fresh,
+                                   .innermost = end[-1], .next = total > 1 ? end[-2] : 0};
+  t->depth = t->recordedDepth = total;
+  return change;
+}
 
 /// Makes every thread unwind afresh at its next event: an image has gone.
 void lt_stack_capture_invalidate(void);
+/// Has the calling thread do so, if an image has gone since it did.
+void lt_stack_capture_renew(struct lt_thread *thread);
 /// Prepares; once. False without memory. `limit`: frames recorded at most. `verifies`: compare each stack with a fresh full unwind.
 bool lt_stack_capture_init(uint32_t limit, bool verifies);
 uint32_t lt_stack_depth_limit(void);

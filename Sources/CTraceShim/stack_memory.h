@@ -15,7 +15,7 @@ static LT_ALWAYS_INLINE bool lt_stack_memory_has(struct lt_thread *t, uintptr_t 
 
 /// To be called with the address of the innermost frame before a walk: the thread may be on another stack than last time.
 static LT_ALWAYS_INLINE void lt_stack_memory_begin(struct lt_thread *t, uintptr_t address) {
-  if (LT_UNLIKELY(address < t->mappedLow || address + 16 > t->mappedHigh)) lt_stack_memory_enter(t, address);
+  if (LT_UNLIKELY(address - t->mappedLow >= t->mappedHigh - t->mappedLow)) lt_stack_memory_enter(t, address);
 }
 
 #endif

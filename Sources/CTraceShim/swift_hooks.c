@@ -6,12 +6,10 @@
 #define _GNU_SOURCE
 #include "swift_hooks.h"
 
-#include "event_buffer.h"
+#include "event_recorder.h"
 #include "hook.h"
 #include "next_functions.h"
-#include "stack_capture.h"
 #include "thread_state.h"
-#include "type_table.h"
 
 #include <dlfcn.h>
 
@@ -46,51 +44,26 @@ static uint8_t *isHookedByte;
 /// Bits of a reference that are an address; the others mark native strings, bridged objects and the like.
 #define ADDRESS_BITS 0x00FFFFFFFFFFFFF8ull
 
-static LT_NOINLINE void record_object(struct lt_thread *t, void *object, size_t size, const void *metadata, const uintptr_t *frame) {
-  if (!lt_buffer_has_room(t)) return;
-  struct lt_stack_change change;
-  lt_capture_stack(t, frame, &change);
-  lt_record(t, LT_OP_OBJECT, &change, (uint64_t)object, 1, size, (uint64_t)metadata, lt_type_for);
-}
+/// The object of an event whose hook may be called with marks in the reference.
+#define OBJECT(reference) ((const void *)((uint64_t)(reference) & ADDRESS_BITS))
 
-/// One function an operation, so that each is encoded with constants.
-#define RECORDER(name, operation)                                                                          \
-  static LT_NOINLINE void name(struct lt_thread *t, void *object, const uintptr_t *frame) {                 \
-    if (!lt_buffer_has_room(t)) return;                                                                    \
-    struct lt_stack_change change;                                                                         \
-    if (arcMode == LT_ARC_STACKS) lt_capture_stack(t, frame, &change);                                     \
-    lt_record(t, operation, arcMode == LT_ARC_STACKS ? &change : NULL, (uint64_t)object & ADDRESS_BITS, 0, 0, 0, NULL);                        \
-  }
-#define COUNT_RECORDER(name, operation)                                                                    \
-  static LT_NOINLINE void name(struct lt_thread *t, void *object, uint32_t count, const uintptr_t *frame) { \
-    if (!lt_buffer_has_room(t)) return;                                                                    \
-    struct lt_stack_change change;                                                                         \
-    if (arcMode == LT_ARC_STACKS) lt_capture_stack(t, frame, &change);                                     \
-    lt_record(t, operation, arcMode == LT_ARC_STACKS ? &change : NULL, (uint64_t)object & ADDRESS_BITS, 1, count, 0, NULL);                    \
-  }
-RECORDER(record_retain, LT_OP_RETAIN)
-RECORDER(record_release, LT_OP_RELEASE)
-RECORDER(record_try_retain, LT_OP_TRY_RETAIN)
-RECORDER(record_weak_load, LT_OP_WEAK_LOAD_STRONG)
-RECORDER(record_weak_take, LT_OP_WEAK_TAKE_STRONG)
-RECORDER(record_unowned_retain_strong, LT_OP_UNOWNED_RETAIN_STRONG)
-RECORDER(record_unowned_retain_strong_and_release, LT_OP_UNOWNED_RETAIN_STRONG_AND_RELEASE)
-RECORDER(record_unowned_retain, LT_OP_UNOWNED_RETAIN)
-RECORDER(record_unowned_release, LT_OP_UNOWNED_RELEASE)
-RECORDER(record_nonatomic_retain, LT_OP_NONATOMIC_RETAIN)
-RECORDER(record_nonatomic_release, LT_OP_NONATOMIC_RELEASE)
-COUNT_RECORDER(record_retain_n, LT_OP_RETAIN_N)
-COUNT_RECORDER(record_release_n, LT_OP_RELEASE_N)
-COUNT_RECORDER(record_nonatomic_retain_n, LT_OP_NONATOMIC_RETAIN_N)
-COUNT_RECORDER(record_nonatomic_release_n, LT_OP_NONATOMIC_RELEASE_N)
-
-#define RECORD(recorder, ...)                                 \
-  do {                                                        \
-    struct lt_thread *t = lt_enter();                         \
-    if (t) {                                                  \
-      recorder(t, __VA_ARGS__, LT_HOOK_FRAME);                   \
-      lt_leave(t);                                            \
-    }                                                         \
+#define RECORD(operation, reference)                                                              \
+  do {                                                                                           \
+    struct lt_thread *t = lt_enter();                                                            \
+    if (t) {                                                                                     \
+      if (LT_LIKELY(arcMode == LT_ARC_STACKS)) lt_record(t, operation, OBJECT(reference), LT_HOOK_FRAME); \
+      else lt_record_alone(t, operation, OBJECT(reference));                                     \
+      lt_leave();                                                                                \
+    }                                                                                            \
+  } while (0)
+#define RECORD_COUNT(operation, reference, count)                                                 \
+  do {                                                                                           \
+    struct lt_thread *t = lt_enter();                                                            \
+    if (t) {                                                                                     \
+      if (LT_LIKELY(arcMode == LT_ARC_STACKS)) lt_record_size(t, operation, OBJECT(reference), count, LT_HOOK_FRAME); \
+      else lt_record_size_alone(t, operation, OBJECT(reference), count);                         \
+      lt_leave();                                                                                \
+    }                                                                                            \
   } while (0)
 /// Null and values that are no pointers (small strings and immortal objects are ≤ 0) are not counted by the runtime.
 #define IS_COUNTED(object) ((intptr_t)(object) > 0)
@@ -103,13 +76,17 @@ static void *hook_allocObject(const void *metadata, size_t size, size_t alignMas
   lt_tls.isInsideObjectAllocation++;
   void *object = runtime.allocObject(metadata, size, alignMask);
   lt_tls.isInsideObjectAllocation--;
-  RECORD(record_object, object, size, metadata);
+  struct lt_thread *t = lt_enter();
+  if (t) {
+    lt_record_object(t, object, size, metadata, LT_HOOK_FRAME);
+    lt_leave();
+  }
   return object;
 }
 
 static LT_ALWAYS_INLINE void *record_and_retain(void *object) {
   if (!IS_COUNTED(object)) return object;
-  RECORD(record_retain, object);
+  RECORD(LT_OP_RETAIN, object);
   runtime.retain((void *)((uint64_t)object & ADDRESS_BITS));
   return object;
 }
@@ -123,24 +100,24 @@ static void *retain_only(void *object) {
 }
 
 static void *hook_retain_n(void *object, uint32_t count) {
-  if (IS_COUNTED(object)) RECORD(record_retain_n, object, count);
+  if (IS_COUNTED(object)) RECORD_COUNT(LT_OP_RETAIN_N, object, count);
   return runtime.retain_n(object, count);
 }
 
 static void hook_release(void *object) {
   if (!IS_COUNTED(object)) return;
-  RECORD(record_release, object);
+  RECORD(LT_OP_RELEASE, object);
   runtime.release(object);
 }
 
 static void hook_release_n(void *object, uint32_t count) {
-  if (IS_COUNTED(object)) RECORD(record_release_n, object, count);
+  if (IS_COUNTED(object)) RECORD_COUNT(LT_OP_RELEASE_N, object, count);
   runtime.release_n(object, count);
 }
 
 static void *hook_tryRetain(void *object) {
   void *result = runtime.tryRetain(object);
-  if (IS_COUNTED(result)) RECORD(record_try_retain, result);
+  if (IS_COUNTED(result)) RECORD(LT_OP_TRY_RETAIN, result);
   return result;
 }
 
@@ -202,53 +179,53 @@ void lt_swift_hooks_init(uint8_t mode) {
 
 LT_EXPORT void *LT_HOOK(swift_weakLoadStrong)(void *reference) {
   void *object = outside.weakLoadStrong(reference);
-  if (IS_RECORDED && IS_COUNTED(object)) RECORD(record_weak_load, object);
+  if (IS_RECORDED && IS_COUNTED(object)) RECORD(LT_OP_WEAK_LOAD_STRONG, object);
   return object;
 }
 
 LT_EXPORT void *LT_HOOK(swift_weakTakeStrong)(void *reference) {
   void *object = outside.weakTakeStrong(reference);
-  if (IS_RECORDED && IS_COUNTED(object)) RECORD(record_weak_take, object);
+  if (IS_RECORDED && IS_COUNTED(object)) RECORD(LT_OP_WEAK_TAKE_STRONG, object);
   return object;
 }
 
 LT_EXPORT void *LT_HOOK(swift_unownedRetainStrong)(void *object) {
   void *result = outside.unownedRetainStrong(object);
-  if (IS_RECORDED && IS_COUNTED(result)) RECORD(record_unowned_retain_strong, result);
+  if (IS_RECORDED && IS_COUNTED(result)) RECORD(LT_OP_UNOWNED_RETAIN_STRONG, result);
   return result;
 }
 
 LT_EXPORT void LT_HOOK(swift_unownedRetainStrongAndRelease)(void *object) {
   outside.unownedRetainStrongAndRelease(object);
-  if (IS_RECORDED && IS_COUNTED(object)) RECORD(record_unowned_retain_strong_and_release, object);
+  if (IS_RECORDED && IS_COUNTED(object)) RECORD(LT_OP_UNOWNED_RETAIN_STRONG_AND_RELEASE, object);
 }
 
 LT_EXPORT void *LT_HOOK(swift_unownedRetain)(void *object) {
-  if (IS_RECORDED && IS_COUNTED(object)) RECORD(record_unowned_retain, object);
+  if (IS_RECORDED && IS_COUNTED(object)) RECORD(LT_OP_UNOWNED_RETAIN, object);
   return outside.unownedRetain(object);
 }
 
 LT_EXPORT void LT_HOOK(swift_unownedRelease)(void *object) {
-  if (IS_RECORDED && IS_COUNTED(object)) RECORD(record_unowned_release, object);
+  if (IS_RECORDED && IS_COUNTED(object)) RECORD(LT_OP_UNOWNED_RELEASE, object);
   outside.unownedRelease(object);
 }
 
 LT_EXPORT void *LT_HOOK(swift_nonatomic_retain)(void *object) {
-  if (IS_RECORDED && IS_COUNTED(object)) RECORD(record_nonatomic_retain, object);
+  if (IS_RECORDED && IS_COUNTED(object)) RECORD(LT_OP_NONATOMIC_RETAIN, object);
   return outside.nonatomicRetain(object);
 }
 
 LT_EXPORT void *LT_HOOK(swift_nonatomic_retain_n)(void *object, uint32_t count) {
-  if (IS_RECORDED && IS_COUNTED(object)) RECORD(record_nonatomic_retain_n, object, count);
+  if (IS_RECORDED && IS_COUNTED(object)) RECORD_COUNT(LT_OP_NONATOMIC_RETAIN_N, object, count);
   return outside.nonatomicRetainN(object, count);
 }
 
 LT_EXPORT void LT_HOOK(swift_nonatomic_release)(void *object) {
-  if (IS_RECORDED && IS_COUNTED(object)) RECORD(record_nonatomic_release, object);
+  if (IS_RECORDED && IS_COUNTED(object)) RECORD(LT_OP_NONATOMIC_RELEASE, object);
   outside.nonatomicRelease(object);
 }
 
 LT_EXPORT void LT_HOOK(swift_nonatomic_release_n)(void *object, uint32_t count) {
-  if (IS_RECORDED && IS_COUNTED(object)) RECORD(record_nonatomic_release_n, object, count);
+  if (IS_RECORDED && IS_COUNTED(object)) RECORD_COUNT(LT_OP_NONATOMIC_RELEASE_N, object, count);
   outside.nonatomicReleaseN(object, count);
 }

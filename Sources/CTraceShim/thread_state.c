@@ -62,19 +62,44 @@ static struct lt_thread *claim_free(void) {
   return NULL;
 }
 
+/// Memory for an array that is used together with others: they begin in different parts of a page, so that they are not rivals for the same lines of a cache.
+static void *map_apart(size_t size, unsigned part) {
+  uint8_t *pages = lt_map_private(size + 4096);
+  return pages ? pages + part * 512 : NULL;
+}
+
 static struct lt_thread *make_thread(void) {
   struct lt_thread *t = lt_map_wiped_on_fork(sizeof *t);
   if (!t) return NULL;
   t->entryLimit = lt_stack_depth_limit();
-  t->entries = lt_map_private(t->entryLimit * sizeof *t->entries);
-  t->fresh = lt_map_private(t->entryLimit * sizeof *t->fresh);
-  t->pushed = lt_map_private((t->entryLimit + LT_ASYNC_LIMIT + 1) * sizeof *t->pushed);
-  if (!t->entries || !t->fresh || !t->pushed) return NULL;
+  t->freshLimit = t->entryLimit < LT_EVENT_PUSH_LIMIT ? t->entryLimit : LT_EVENT_PUSH_LIMIT;
+  // Only the first few kilobytes of each are in use for most stacks.
+  t->entries = map_apart((t->entryLimit + 1) * sizeof *t->entries, 0);
+  t->addresses = map_apart(t->entryLimit * sizeof *t->addresses, 3);
+  t->words.addresses = map_apart(2 * t->entryLimit * sizeof *t->words.addresses, 1);
+  t->words.values = map_apart(2 * t->entryLimit * sizeof *t->words.values, 2);
+  t->pairs.addresses = map_apart(t->entryLimit * sizeof *t->pairs.addresses, 4);
+  t->pairs.values = map_apart(t->entryLimit * sizeof *t->pairs.values, 5);
+  t->fresh = map_apart(t->entryLimit * sizeof *t->fresh, 7);
+  t->pushed = map_apart((t->entryLimit + LT_ASYNC_LIMIT + 1) * sizeof *t->pushed, 7);
+  if (!t->entries || !t->addresses || !t->words.addresses || !t->words.values || !t->pairs.addresses || !t->pairs.values || !t->fresh || !t->pushed) return NULL;
+  *t->entries++ = (struct lt_frame_entry){.state.returnSlot = UINTPTR_MAX};
   atomic_store(&t->isClaimed, CLAIM_SETTING_UP);
   struct lt_thread *first = lt_thread_first();
   do atomic_store(&t->next, first);
   while (!atomic_compare_exchange_weak(&firstThread, &first, t));
   return t;
+}
+
+void lt_thread_send_to_prepare(void) {
+  for (struct lt_thread *t = lt_thread_first(); t; t = atomic_load(&t->next)) atomic_store(&t->isReady, 0);
+}
+
+/// From here on hooks ask for nothing. In this order: whoever changes what is asked for here clears `isReady` after.
+static void make_ready(struct lt_thread *t) {
+  atomic_store(&t->isReady, 1);
+  lt_buffer_keep_exact_time(t);
+  lt_stack_capture_renew(t);
 }
 
 static struct lt_thread *register_thread(void) {
@@ -105,7 +130,7 @@ static struct lt_thread *register_thread(void) {
   lt_buffer_begin(t);
   slot->thread = t->number;
   atomic_fetch_add(&threadCount, 1);
-  t->isReady = 1;
+  make_ready(t);
   atomic_store(&t->isClaimed, CLAIM_USED);
   uint8_t payload[32], *p = payload;
   p = lt_put_varint(p, t->number);
@@ -126,6 +151,7 @@ static void note_pause(struct lt_thread *t, uint64_t kind) {
 }
 
 LT_NOINLINE struct lt_thread *lt_thread_prepare(void) {
+  if (atomic_load_explicit(&lt_hook_mode, memory_order_relaxed) == LT_HOOKS_OFF) return NULL;
   struct lt_thread *t = lt_tls.thread;
   // A state with a number was not wiped by a fork: it is this process's.
   bool isKnown = t && t->number;
@@ -134,12 +160,12 @@ LT_NOINLINE struct lt_thread *lt_thread_prepare(void) {
   if (atomic_load_explicit(lt_pause_switch, memory_order_relaxed) != LT_SWITCH_RECORD) {
     if (!isKnown) return NULL;
     note_pause(t, LT_PAUSE_BEGIN);
-    t->isReady = 0; // so that the first call after the pause comes here again
+    atomic_store(&t->isReady, 0); // so that the first call after the pause comes here again
     return NULL;
   }
   if (isKnown) {
     note_pause(t, LT_PAUSE_END);
-    t->isReady = 1;
+    make_ready(t);
     return t;
   }
   if (!lt_trace_is_writable()) return NULL;
@@ -149,12 +175,15 @@ LT_NOINLINE struct lt_thread *lt_thread_prepare(void) {
     lt_trace_add_drop(LT_DROP_NO_MEMORY);
     return NULL;
   }
+  t->drops[LT_DROP_NESTED] += lt_tls.nestedDrops;
+  lt_tls.nestedDrops = 0;
   lt_process_first_event(t);
   note_pause(t, LT_PAUSE_END);
   return t;
 }
 
-LT_NOINLINE void lt_thread_drain_nested_drops(struct lt_thread *t) {
-  t->drops[LT_DROP_NESTED] += lt_tls.nestedDrops;
-  lt_tls.nestedDrops = 0;
+LT_NOINLINE void lt_thread_drop_nested(void) {
+  if (atomic_load_explicit(&lt_hook_mode, memory_order_relaxed) == LT_HOOKS_OFF) return;
+  if (lt_tls.thread) lt_tls.thread->drops[LT_DROP_NESTED]++;
+  else lt_tls.nestedDrops++;
 }

@@ -10,14 +10,42 @@
 #include "os.h"
 
 #include <stdatomic.h>
+#include <stdbool.h>
 
-/// A frame of the last recorded stack, and what has to be unchanged in memory for it still to hold.
+/// A saved frame pointer and the return address above it.
+typedef uint64_t lt_two_words __attribute__((vector_size(16)));
+typedef lt_two_words lt_two_words_anywhere __attribute__((aligned(8)));
+
+/// The state that an unwinder is in when it has reached a frame.
+struct lt_frame_state {
+  uintptr_t returnSlot;  ///< address of the return address on the stack
+  uint64_t framePointer; ///< rbp as the code at the return address has it
+};
+
+/// A frame of the last recorded stack. What its return slot held is in `addresses`.
 struct lt_frame_entry {
-  uintptr_t returnSlot;        ///< address of the return address on the stack
-  uint64_t returnAddress;      ///< what it held
-  const uint64_t *framePointerSlot; ///< where this activation saved the caller's rbp; this struct's `framePointer` if it did not
-  uint64_t framePointer;       ///< the caller's rbp
-  uintptr_t contextSlot;       ///< where this activation saved the caller's r14; 0 if it did not
+  struct lt_frame_state state;
+  uint64_t rule;              ///< how to step out of this frame; with LT_NEEDS_FRAME_POINTER
+  uint32_t wordEnd, pairEnd; ///< of `words` and `pairs`, so many have to hold for the frames outside of this one to be as they were
+};
+/// Stepping out of this frame, or out of one outside of it, depends on its rbp.
+#define LT_NEEDS_FRAME_POINTER (1ull << 63)
+
+/// A frame that is being unwound.
+struct lt_fresh_frame {
+  struct lt_frame_state state;
+  uint64_t rule, returnAddress;
+};
+
+/// What entries depend on, the outermost first: words of the stack that an unwinder read, and what it found there.
+struct lt_stack_words {
+  const uint64_t **addresses;
+  uint64_t *values;
+};
+/// The same, where it read two words side by side.
+struct lt_stack_pairs {
+  const lt_two_words_anywhere **addresses;
+  lt_two_words *values;
 };
 
 /// A suspended async caller of the last recorded stack.
@@ -34,11 +62,14 @@ struct lt_prediction {
   uint16_t keys[LT_PREDICTED_PUSHES];
 };
 _Static_assert(sizeof(struct lt_prediction) == 16, "four to a cache line");
+/// A frame key that a reader of the present payload has, and how to step out of that frame, if it is a return address and the rule was looked up since images
+/// last went; else LT_RULE_UNKNOWN.
+struct lt_known_key { uint64_t key, rule; };
 struct lt_site { uint64_t size; uint64_t metadata; uint32_t type; uint32_t reserved; };
 
 struct lt_thread {
   // Written by every event.
-  uint32_t isReady; ///< zero before registration, while paused, and in a child made by fork
+  _Atomic uint32_t isReady; ///< zero before registration, while paused, in a child made by fork, and when lt_thread_prepare has something to do
   uint32_t isExact; ///< every event carries its time
   uint8_t *cursor, *limit; ///< the events payload in the slot
   struct lt_live_slot *slot;
@@ -46,7 +77,6 @@ struct lt_thread {
   uint32_t context; ///< of the last event
   uint64_t timeUnits; ///< time of the last event, in units of 2^LT_TIME_SHIFT ticks
   uint64_t eventCount; ///< in the present payload
-  uint32_t untimedEvents; ///< since the clock was last read
   uint64_t task; ///< the outermost async context below the last captured stack; 0 if that was no task's
   uint64_t recordedTask; ///< that a reader of the present payload has
   uint32_t hasMarks; ///< in the present payload
@@ -57,10 +87,15 @@ struct lt_thread {
   uint32_t asyncDepth; ///< suspended callers in `async`, the innermost first
   uint32_t imageGeneration;
   uintptr_t mappedLow, mappedHigh; ///< stack memory known to be readable
-  struct lt_frame_entry *entries;
-  struct lt_frame_entry *fresh; ///< scratch for frames that changed
-  uint64_t *pushed; ///< scratch for the keys of frames that changed
+  struct lt_frame_entry *entries; ///< one more stands before the first, whose return slot is above all others
+  uint64_t *addresses; ///< return addresses of `entries`
+  struct lt_stack_words words;
+  struct lt_stack_pairs pairs;
+  struct lt_fresh_frame *fresh; ///< scratch for frames that changed
+  uint64_t *pushed; ///< scratch for keys that are not in `addresses`
   uint32_t entryLimit;
+  uint32_t freshLimit; ///< of them, as many as may change in an event that is not out of the ordinary
+  bool isIntricate; ///< more is to be done for a stack than to see what changed: it ends in a task, or is to be verified
   uint32_t recordedAsync; ///< that stack begins with the keys of `async`
   uint32_t recordedDepth; ///< keys in the stack that a reader of the present payload has
   uint64_t literal; ///< last key written out
@@ -80,7 +115,7 @@ struct lt_thread {
 
   struct lt_prediction prediction[LT_CONTEXT_COUNT];
   struct lt_site site[LT_CONTEXT_COUNT];
-  uint64_t keys[LT_KEY_COUNT];
+  struct lt_known_key dictionary[LT_KEY_COUNT];
   uint64_t successor[LT_SUCCESSOR_COUNT];
   uint64_t table[LT_ADDRESS_TABLE_COUNT];
 };
@@ -90,39 +125,46 @@ struct lt_tls {
   uint32_t hookDepth; ///< above 0 inside a hook
   uint32_t isInsideObjectAllocation; ///< the runtime's own allocation function is being called for an object
   uint32_t isClosingImage; ///< inside dlclose
-  uint64_t nestedDrops; ///< calls made inside a hook, not yet counted in the thread
+  uint64_t nestedDrops; ///< calls made while the thread was being registered
 };
 
 extern __thread struct lt_tls lt_tls __attribute__((tls_model("initial-exec"), visibility("hidden")));
 
-/// What hooks ask first. LT_HOOKS_OFF passes every call through.
+/// LT_HOOKS_OFF passes every call through. Set by lt_hooks_set.
 enum lt_hook_mode { LT_HOOKS_OFF = 0, LT_HOOKS_ON = 1 };
 extern _Atomic uint32_t lt_hook_mode __attribute__((visibility("hidden")));
-/// The pause switch, in the live file's header once there is one: another process may set it.
+/// What hooks ask: the pause switch, in the live file's header once there is one, where another process may set it; while hooks are off, a word that never says
+/// LT_SWITCH_RECORD.
 extern _Atomic uint32_t *lt_pause_switch __attribute__((visibility("hidden")));
+
+/// Switches hooks on or off.
+void lt_hooks_set(enum lt_hook_mode mode);
 
 /// Registers the calling thread, or says NULL: tracing is off, paused, or there is no memory. Called with hookDepth 1.
 LT_NOINLINE struct lt_thread *lt_thread_prepare(void);
-LT_NOINLINE void lt_thread_drain_nested_drops(struct lt_thread *thread);
+
+/// Has every thread come by lt_thread_prepare at its next hook: what hooks do not ask for themselves has changed.
+void lt_thread_send_to_prepare(void);
+/// Counts a call made inside a hook.
+LT_NOINLINE void lt_thread_drop_nested(void);
 
 /// Begins a hook. NULL: pass the call through and record nothing. Otherwise `lt_leave` must follow.
 static LT_ALWAYS_INLINE struct lt_thread *lt_enter(void) {
-  if (LT_UNLIKELY(atomic_load_explicit(&lt_hook_mode, memory_order_relaxed) == LT_HOOKS_OFF)) return NULL;
+  struct lt_thread *thread = lt_tls.thread;
   if (LT_UNLIKELY(lt_tls.hookDepth != 0)) {
-    lt_tls.nestedDrops++;
+    lt_thread_drop_nested();
     return NULL;
   }
-  struct lt_thread *thread = lt_tls.thread;
   lt_tls.hookDepth = 1;
   __asm__ volatile("" ::: "memory");
-  if (LT_LIKELY(thread && thread->isReady && atomic_load_explicit(lt_pause_switch, memory_order_relaxed) == LT_SWITCH_RECORD)) return thread;
+  if (LT_LIKELY(thread && atomic_load_explicit(&thread->isReady, memory_order_relaxed) &&
+                atomic_load_explicit(lt_pause_switch, memory_order_relaxed) == LT_SWITCH_RECORD)) return thread;
   thread = lt_thread_prepare();
   if (!thread) lt_tls.hookDepth = 0;
   return thread;
 }
 
-static LT_ALWAYS_INLINE void lt_leave(struct lt_thread *thread) {
-  if (LT_UNLIKELY(lt_tls.nestedDrops)) lt_thread_drain_nested_drops(thread);
+static LT_ALWAYS_INLINE void lt_leave(void) {
   __asm__ volatile("" ::: "memory");
   lt_tls.hookDepth = 0;
 }

@@ -19,8 +19,19 @@
 
 struct lt_trace lt_trace = {.slotSize = LT_SLOT_SIZE, .descriptor = -1};
 _Atomic uint32_t lt_hook_mode;
-static _Atomic uint32_t neverPaused;
-_Atomic uint32_t *lt_pause_switch = &neverPaused;
+static _Atomic uint32_t neverPaused = LT_SWITCH_RECORD, hooksOff = LT_SWITCH_PAUSED;
+_Atomic uint32_t *lt_pause_switch = &hooksOff;
+
+/// Has the hooks ask what they are to ask now.
+static void connect_switch(void) {
+  if (atomic_load(&lt_hook_mode) == LT_HOOKS_OFF) lt_pause_switch = &hooksOff;
+  else lt_pause_switch = lt_trace.live ? (_Atomic uint32_t *)&lt_trace.live->pauseSwitch : &neverPaused;
+}
+
+void lt_hooks_set(enum lt_hook_mode mode) {
+  atomic_store(&lt_hook_mode, mode);
+  connect_switch();
+}
 
 // --- creating ------------------------------------------------------------------------------------------------------------
 
@@ -171,7 +182,7 @@ bool lt_trace_open(const struct lt_trace_options *options, const char *programNa
   }
   lt_trace.status = (struct lt_trace_status *)((uint8_t *)lt_trace.header + LT_TRACE_STATUS_OFFSET);
   lt_trace.live->pauseSwitch = options->flags & LT_OPTION_START_PAUSED ? LT_SWITCH_PAUSED : LT_SWITCH_RECORD;
-  lt_pause_switch = (_Atomic uint32_t *)&lt_trace.live->pauseSwitch;
+  connect_switch();
   atomic_store(&lt_trace.untracedChildren, 0);
   atomic_store(&lt_trace.descriptor, descriptor);
   atomic_store(&lt_trace.isOpen, 1);
@@ -346,8 +357,9 @@ void lt_trace_add_drop(uint32_t reason) { atomic_fetch_add((_Atomic uint64_t *)&
 void lt_trace_add_drops(struct lt_thread *t) {
   for (int i = 0; i < LT_DROP_COUNT; i++) {
     if (!t->drops[i]) continue;
-    atomic_fetch_add((_Atomic uint64_t *)&lt_trace.status->drops[i], t->drops[i]);
-    t->drops[i] = 0;
+    // A signal handler may count one meanwhile.
+    uint64_t count = atomic_exchange_explicit((_Atomic uint64_t *)&t->drops[i], 0, memory_order_relaxed);
+    atomic_fetch_add((_Atomic uint64_t *)&lt_trace.status->drops[i], count);
   }
 }
 
@@ -409,9 +421,9 @@ void lt_trace_reset_after_fork(void) {
   if (descriptor >= 0 && lt_fstat(descriptor, &info) == 0 && info.st_ino == lt_trace.inode && info.st_dev == lt_trace.device) lt_close(descriptor);
   atomic_store(&lt_trace.descriptor, -1);
   atomic_store(&lt_trace.isOpen, 0);
-  lt_pause_switch = &neverPaused;
   lt_trace.header = NULL;
   lt_trace.status = NULL;
   lt_trace.live = NULL;
+  connect_switch();
   for (int i = 0; i < COMPRESSOR_COUNT; i++) atomic_store(&compressors[i].isBusy, 0);
 }

@@ -33,7 +33,7 @@ static uint64_t work_out(uintptr_t address) {
   if (ra == LT_RULE_UNDEFINED) return LT_RULE_END;
   if (row.isSignalFrame || row.cfaIsExpression || ra != LT_RULE_OFFSET || row.registers[LT_REG_RA].offset != -8) return LT_RULE_FULL;
   if (row.cfaRegister != LT_REG_RSP && row.cfaRegister != LT_REG_RBP) return LT_RULE_FULL;
-  if (row.cfaOffset < 8 || row.cfaOffset % 8 || row.cfaOffset / 8 > 0x7fffff) return LT_RULE_FULL;
+  if (row.cfaOffset < 8 || row.cfaOffset % 8 || row.cfaOffset > 0x3fffffff) return LT_RULE_FULL;
   uint64_t slots[2] = {0, 0};
   static const int saved[2] = {LT_REG_RBP, LT_REG_R14};
   for (int i = 0; i < 2; i++) {
@@ -43,8 +43,10 @@ static uint64_t work_out(uintptr_t address) {
     if (rule == LT_RULE_OFFSET && offset <= -16 && offset % 8 == 0 && -offset / 8 <= 0xfff) slots[i] = (uint64_t)(-offset / 8);
     else if (saved[i] == LT_REG_RBP) return LT_RULE_FULL;
   }
+  // A saved register lies inside its frame. Of one that is found from rbp, only the walk can say.
+  if (row.cfaRegister == LT_REG_RSP && (int64_t)slots[0] * 8 > row.cfaOffset) return LT_RULE_FULL;
   uint64_t kind = lt_is_task_entry_call(address) ? LT_RULE_RUNNER : LT_RULE_STEP;
-  return kind | (uint64_t)(row.cfaRegister == LT_REG_RBP) << 4 | slots[0] << 5 | slots[1] << 17 | (uint64_t)(row.cfaOffset / 8) << 29;
+  return kind | (uint64_t)(row.cfaRegister == LT_REG_RBP) << 3 | slots[1] << 4 | slots[0] * 8 << 16 | (uint64_t)row.cfaOffset << 32;
 }
 
 LT_NOINLINE uint64_t lt_rule_make(uintptr_t address, struct lt_cached_rule *entry, uint64_t tag) {

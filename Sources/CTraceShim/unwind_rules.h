@@ -17,13 +17,15 @@ enum lt_rule_kind {
   LT_RULE_NONE = 5,   ///< no unwind information
 };
 
-// Layout of a rule: kind 0–3, whether the CFA is found from rbp 4, slot of rbp 5–16, slot of r14 17–28 (words below the CFA, 0 none),
-// CFA's distance in words 29–51.
-static LT_ALWAYS_INLINE unsigned lt_rule_kind(uint64_t rule) { return rule & 15; }
-static LT_ALWAYS_INLINE bool lt_rule_uses_frame_pointer(uint64_t rule) { return rule >> 4 & 1; }
-static LT_ALWAYS_INLINE uint64_t lt_rule_frame_pointer_slot(uint64_t rule) { return (rule >> 5 & 0xfff) * 8; }
-static LT_ALWAYS_INLINE uint64_t lt_rule_context_slot(uint64_t rule) { return (rule >> 17 & 0xfff) * 8; }
-static LT_ALWAYS_INLINE uint64_t lt_rule_offset(uint64_t rule) { return (rule >> 29 & 0x7fffff) * 8; }
+// Layout of a rule: kind 0–2, whether the CFA is found from rbp 3, slot of r14 4–15 (words below the CFA, 0 none), slot of rbp 16–31 (bytes below the CFA,
+// 0 none), CFA's distance 32–62 (bytes). What an entry of a stack notes beside it is in bit 63.
+/// The kind, and whether the CFA is found from rbp.
+#define LT_RULE_HEAD_MASK 15u
+static LT_ALWAYS_INLINE unsigned lt_rule_kind(uint64_t rule) { return rule & 7; }
+static LT_ALWAYS_INLINE bool lt_rule_uses_frame_pointer(uint64_t rule) { return rule & 8; }
+static LT_ALWAYS_INLINE uint64_t lt_rule_context_slot(uint64_t rule) { return (rule >> 4 & 0xfff) * 8; }
+static LT_ALWAYS_INLINE uint64_t lt_rule_frame_pointer_slot(uint64_t rule) { return (uint16_t)(rule >> 16); }
+static LT_ALWAYS_INLINE uint64_t lt_rule_offset(uint64_t rule) { return rule >> 32; }
 
 struct lt_cached_rule {
   _Atomic uint64_t check; ///< address ^ generation ^ rule: a pair torn by another thread does not fit
@@ -41,7 +43,7 @@ static LT_ALWAYS_INLINE uint64_t lt_rule_for(uintptr_t address, uint32_t generat
   struct lt_cached_rule *entry = &lt_rule_cache[(address * LT_HASH_MULTIPLIER) >> (64 - LT_RULE_CACHE_BITS)];
   uint64_t tag = address ^ (uint64_t)generation << 57;
   uint64_t rule = atomic_load_explicit(&entry->rule, memory_order_relaxed);
-  if (LT_LIKELY((atomic_load_explicit(&entry->check, memory_order_relaxed) ^ rule) == tag && rule)) return rule;
+  if (LT_LIKELY((atomic_load_explicit(&entry->check, memory_order_relaxed) ^ rule) == tag)) return rule; // no tag is 0
   return lt_rule_make(address, entry, tag);
 }
 
