@@ -168,8 +168,8 @@ static LT_NOINLINE bool change_in_task(struct lt_thread *t, const uintptr_t *hoo
 }
 
 static void finish_walk(struct lt_thread *t, const uintptr_t *hookFrame, struct lt_walk walk, struct lt_stack_change *change) {
-  uint32_t total = walk.kept + walk.fresh;
-  if (walk.kept == 0) {
+  uint32_t total = walk.entries + walk.fresh;
+  if (walk.entries == 0) {
     if (walk.end == LT_RULE_FULL) return capture_by_full_tables(t, hookFrame, change);
     if (walk.end == LT_RULE_STEP) return capture_cut(t, walk.fresh, change);
     if (walk.end == LT_RULE_NONE) t->drops[LT_DROP_STACK_INCOMPLETE]++;
@@ -181,7 +181,7 @@ static void finish_walk(struct lt_thread *t, const uintptr_t *hookFrame, struct 
     t->depth = 0;
     return capture_cut(t, lt_walk_changed(t, hookFrame, t->entryLimit).fresh, change);
   } else {
-    lt_keep_fresh(t, walk.kept, walk.fresh);
+    lt_keep_fresh(t, walk.entries, walk.fresh);
   }
   t->depth = total;
   if (t->endsInTask) {
@@ -215,7 +215,7 @@ static LT_NOINLINE void check_against_full_tables(struct lt_thread *t, const uin
 
 LT_NOINLINE void lt_capture_elsewise(struct lt_thread *t, const uintptr_t *hookFrame, struct lt_walk walk, struct lt_stack_change *change) {
   // More frames than an event has room for were new: how many, that walk did not find out.
-  if (walk.kept == 0 && walk.end == LT_RULE_STEP) walk = lt_walk_changed(t, hookFrame, t->entryLimit);
+  if (walk.entries == 0 && walk.end == LT_RULE_STEP) walk = lt_walk_changed(t, hookFrame, t->entryLimit);
   finish_walk(t, hookFrame, walk, change);
   // A new payload begins with an empty stack.
   if (!lt_buffer_fits(t, change->pushes) && lt_buffer_make_room(t)) finish_walk(t, hookFrame, lt_walk_changed(t, hookFrame, t->entryLimit), change);

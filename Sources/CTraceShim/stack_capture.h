@@ -16,9 +16,10 @@
 #include "unwind_rules.h"
 
 struct lt_walk {
-  uint32_t kept;  ///< entries of the last stack that hold, from the outermost
-  uint32_t fresh; ///< frames inside them, in the thread's scratch memory, innermost first
-  uint32_t end;   ///< why the walk ended, if it met no entry that holds: a rule kind; LT_RULE_STEP at the depth limit
+  uint32_t entries; ///< of the last stack that hold, from the outermost; the return address of the innermost of them may be another
+  uint32_t kept;    ///< of those, all that have their return address
+  uint32_t fresh;   ///< frames inside them, in the thread's scratch memory, innermost first
+  uint32_t end;     ///< why the walk ended, if it met no entry that holds: a rule kind; LT_RULE_STEP at the depth limit
 };
 
 /// Whether all that the frames outside of entry `index` depend on stands where it stood.
@@ -41,53 +42,59 @@ LT_NOINLINE uint32_t lt_changed_entry(const struct lt_thread *thread, uint32_t i
 
 /// Unwinds from the hook until a frame of the last stack that still holds, or to the end of the stack; at most `limit` frames.
 static LT_ALWAYS_INLINE struct lt_walk lt_walk_changed(struct lt_thread *t, const uintptr_t *hookFrame, uint32_t limit) {
-  struct lt_fresh_frame *fresh = t->fresh;
+  struct lt_fresh_frame *fresh = t->fresh, *end = fresh + limit;
   const struct lt_frame_entry *entry = t->entries + t->depth - 1;
-  uint32_t count = 0;
   // The hook's own frame: its caller's rbp and return address, side by side.
   uintptr_t returnSlot = (uintptr_t)(hookFrame + 1);
-  uint64_t returnAddress = hookFrame[1], framePointer = hookFrame[0];
+  uint64_t returnAddress = hookFrame[1], framePointer = hookFrame[0], rule;
+  enum lt_rule_kind kind;
   for (;;) {
     while (entry->state.returnSlot < returnSlot) entry--;
-    if (entry->state.returnSlot == returnSlot) {
+    const struct lt_known_key *known = &t->dictionary[lt_key_index(returnAddress)];
+    rule = LT_LIKELY(known->key == returnAddress && known->rule) ? known->rule : lt_rule_find(returnAddress, t->imageGeneration);
+    // The frame of an activation that was on the last stack, be it that it has come to another call: from here on the last stack would be unwound alike, if what
+    // it depends on still stands.
+    if (entry->state.returnSlot == returnSlot && rule == (entry->rule & ~LT_NEEDS_FRAME_POINTER) &&
+        (!(entry->rule & LT_NEEDS_FRAME_POINTER) || entry->state.framePointer == framePointer)) {
       uint32_t index = (uint32_t)(entry - t->entries);
-      if (t->addresses[index] == returnAddress && (!(entry->rule & LT_NEEDS_FRAME_POINTER) || entry->state.framePointer == framePointer)) {
-        // From here on the last stack would be unwound alike, if what it depends on still stands.
-        if (LT_LIKELY(lt_entries_hold(t, index))) return (struct lt_walk){index + 1, count, LT_RULE_STEP};
-        entry = t->entries + (ptrdiff_t)lt_changed_entry(t, index) - 2;
+      if (LT_LIKELY(lt_entries_hold(t, index))) {
+        bool isSameCall = t->addresses[index] == returnAddress;
+        t->addresses[index] = returnAddress;
+        return (struct lt_walk){index + 1, index + isSameCall, (uint32_t)(fresh - t->fresh), LT_RULE_STEP};
       }
+      entry = t->entries + (ptrdiff_t)lt_changed_entry(t, index) - 2;
     }
-    if (LT_UNLIKELY(count >= limit)) return (struct lt_walk){0, count, LT_RULE_STEP};
-    struct lt_known_key *known = &t->dictionary[lt_key_index(returnAddress)];
-    uint64_t rule = LT_LIKELY(known->key == returnAddress) ? known->rule : lt_rule_for(returnAddress, t->imageGeneration);
-    fresh[count++] = (struct lt_fresh_frame){{returnSlot, framePointer}, rule, returnAddress};
-    uintptr_t cfa = returnSlot + 8 + lt_rule_offset(rule);
+    kind = LT_RULE_STEP;
+    if (LT_UNLIKELY(fresh >= end)) break;
+    *fresh++ = (struct lt_fresh_frame){{returnSlot, framePointer}, rule, returnAddress};
     uint64_t slot = lt_rule_frame_pointer_slot(rule);
-    if ((rule & LT_RULE_HEAD_MASK) != LT_RULE_STEP) {
-      if (LT_UNLIKELY(lt_rule_kind(rule) != LT_RULE_STEP)) {
-        if (lt_rule_kind(rule) != LT_RULE_UNKNOWN) return (struct lt_walk){0, count, lt_rule_kind(rule)};
-        known->rule = lt_rule_for(returnAddress, t->imageGeneration);
-        count--;
-        continue;
-      }
-      cfa = framePointer + lt_rule_offset(rule);
-      if (LT_UNLIKELY(cfa < returnSlot + 16 || cfa % 8)) return (struct lt_walk){0, count, LT_RULE_NONE};
-      // Slots of a frame lie between its callee's return slot, which was readable, and its own.
-      if (LT_UNLIKELY(cfa - slot <= returnSlot)) return (struct lt_walk){0, count, LT_RULE_FULL};
+    uintptr_t cfa = lt_rule_offset(rule);
+    if ((rule & LT_RULE_HEAD_MASK) == LT_RULE_STEP) {
+      cfa += returnSlot + 8;
+    } else {
+      kind = lt_rule_kind(rule);
+      if (LT_UNLIKELY(kind != LT_RULE_STEP)) break;
+      cfa += framePointer;
+      // A frame lies outside of its callee's, and what it saved lies in it.
+      kind = LT_RULE_FULL;
+      if (LT_UNLIKELY(cfa - slot <= returnSlot || cfa % 8)) break;
     }
     // Higher than what was readable: only its end has to be asked for.
-    if (LT_UNLIKELY(cfa > t->mappedHigh) && !lt_stack_memory_has(t, cfa - 16)) return (struct lt_walk){0, count, LT_RULE_NONE};
+    kind = LT_RULE_NONE;
+    if (LT_UNLIKELY(cfa > t->mappedHigh) && !lt_stack_memory_has(t, cfa - 16)) break;
     if (slot) framePointer = *(const uint64_t *)(cfa - slot);
     returnSlot = cfa - 8;
     returnAddress = *(const uint64_t *)returnSlot;
-    if (LT_UNLIKELY(!returnAddress)) return (struct lt_walk){0, count, LT_RULE_END};
+    kind = LT_RULE_END;
+    if (LT_UNLIKELY(!returnAddress)) break;
   }
+  return (struct lt_walk){.fresh = (uint32_t)(fresh - t->fresh), .end = kind};
 }
 
-/// Makes the fresh frames the inner end of the last stack, after its outermost `kept` entries, of which there are some.
-static LT_ALWAYS_INLINE void lt_keep_fresh(struct lt_thread *t, uint32_t kept, uint32_t count) {
-  struct lt_frame_entry *entry = t->entries + kept;
-  uint64_t *address = t->addresses + kept;
+/// Makes the fresh frames the inner end of the last stack, after its outermost `entries`, of which there are some.
+static LT_ALWAYS_INLINE void lt_keep_fresh(struct lt_thread *t, uint32_t entries, uint32_t count) {
+  struct lt_frame_entry *entry = t->entries + entries;
+  uint64_t *address = t->addresses + entries;
   const struct lt_stack_pairs pairs = t->pairs;
   const struct lt_stack_words words = t->words;
   uint32_t word = entry[-1].wordEnd, pair = entry[-1].pairEnd;
@@ -126,15 +133,15 @@ LT_NOINLINE void lt_capture_elsewise(struct lt_thread *thread, const uintptr_t *
 static LT_ALWAYS_INLINE struct lt_stack_change lt_capture_stack(struct lt_thread *t, const uintptr_t *frame) {
   lt_stack_memory_begin(t, (uintptr_t)frame);
   struct lt_walk walk = lt_walk_changed(t, frame, t->freshLimit);
-  uint32_t total = walk.kept + walk.fresh;
-  if (LT_UNLIKELY(!walk.kept || t->isIntricate || total > t->entryLimit)) {
+  uint32_t total = walk.entries + walk.fresh;
+  if (LT_UNLIKELY(!walk.entries || t->isIntricate || total > t->entryLimit)) {
     struct lt_stack_change change;
     lt_capture_elsewise(t, frame, walk, &change);
     return change;
   }
-  lt_keep_fresh(t, walk.kept, walk.fresh);
+  lt_keep_fresh(t, walk.entries, walk.fresh);
   const uint64_t *end = t->addresses + total;
-  struct lt_stack_change change = {.pops = t->recordedDepth - walk.kept, .pushes = walk.fresh, .keys = end - walk.fresh,
+  struct lt_stack_change change = {.pops = t->recordedDepth - walk.kept, .pushes = total - walk.kept, .keys = t->addresses + walk.kept,
                                    .innermost = end[-1], .next = total > 1 ? end[-2] : 0};
   t->depth = t->recordedDepth = total;
   return change;

@@ -43,11 +43,13 @@ static uint64_t work_out(uintptr_t address) {
     if (rule == LT_RULE_OFFSET && offset <= -16 && offset % 8 == 0 && -offset / 8 <= 0xfff) slots[i] = (uint64_t)(-offset / 8);
     else if (saved[i] == LT_REG_RBP) return LT_RULE_FULL;
   }
-  // A saved register lies inside its frame. Of one that is found from rbp, only the walk can say.
-  if (row.cfaRegister == LT_REG_RSP && (int64_t)slots[0] * 8 > row.cfaOffset) return LT_RULE_FULL;
+  // A saved register lies inside its frame, and a frame that is found from rbp has saved it. Where those lie, only the walk can say.
+  if (row.cfaRegister == LT_REG_RSP ? (int64_t)slots[0] * 8 > row.cfaOffset : !slots[0]) return LT_RULE_FULL;
   uint64_t kind = lt_is_task_entry_call(address) ? LT_RULE_RUNNER : LT_RULE_STEP;
   return kind | (uint64_t)(row.cfaRegister == LT_REG_RBP) << 3 | slots[1] << 4 | slots[0] * 8 << 16 | (uint64_t)row.cfaOffset << 32;
 }
+
+LT_NOINLINE uint64_t lt_rule_find(uintptr_t address, uint32_t generation) { return lt_rule_for(address, generation); }
 
 LT_NOINLINE uint64_t lt_rule_make(uintptr_t address, struct lt_cached_rule *entry, uint64_t tag) {
   uint64_t rule = work_out(address);

@@ -47,6 +47,9 @@ static LT_ALWAYS_INLINE uint64_t lt_rule_for(uintptr_t address, uint32_t generat
   return lt_rule_make(address, entry, tag);
 }
 
+/// The same, for where it is not asked for at every event.
+LT_NOINLINE uint64_t lt_rule_find(uintptr_t address, uint32_t generation);
+
 /// Whether the call that returns to `address` is the one by which the concurrency runtime enters a task's code.
 bool lt_is_task_entry_call(uintptr_t address);
 /// Prepares the cache; false without memory.
