@@ -132,6 +132,37 @@ import TraceTestSupport
     #expect(sink.forced == 1)
   }
 
+  @Test func aThreadThatWaitsOftenFallsNoFurtherBehind() throws {
+    var builder = TraceBuilder()
+    // Nobody ever allocated what thread 2 frees.
+    for n in 1...200 as ClosedRange<UInt64> { builder.event(.free, n * 16, time: 1000 + 80 * n, thread: 2) }
+    for n in 1...50 as ClosedRange<UInt64> { builder.event(.malloc, 0x10_0000 + n * 16, size: 1, time: 100_000 * n, thread: 1) }
+    var sink = WaitingSink()
+    try builder.reader().replay(into: &sink)
+    #expect(sink.forced == 200)
+    let last = try #require(sink.taken.lastIndex { $0.thread == 2 })
+    #expect(sink.taken[..<last].filter { $0.thread == 1 }.map(\.time) == (1...10).map { 100_000 * $0 })
+  }
+
+  /// Enough events for the merge to run on a thread of its own.
+  @Test(arguments: [1, 4] as [UInt32])
+  func eventsThatAreReadAheadComeAsASortWouldHaveThem(threads: UInt32) throws {
+    var random = SeededRandom(seed: 9)
+    var builder = TraceBuilder()
+    builder.eventsPerChunk = 10_000
+    let stacks = (0..<50).map { builder.stack([0x1000, 0x2000 + UInt64($0)]) }
+    for n in 1...300_000 as ClosedRange<UInt64> {
+      let thread = UInt32.random(in: 1...threads, using: &random)
+      builder.event(.malloc, n * 16, size: n, stack: stacks.randomElement(using: &random)!, time: 8 * n, thread: thread)
+    }
+    let reader = try builder.reader()
+    var progress: [ReplayProgress] = []
+    reader.progressObserver = { progress.append($0) }
+    let merged = CollectedEvents.of(reader, in: builder.stacks)
+    #expect(merged == Self.sorted(builder.events))
+    #expect(progress.count == 1 && progress.allSatisfy { $0.totalEvents == 300_000 && (1 << 18..<300_000).contains($0.events) })
+  }
+
   /// Threads whose clocks are off by up to 400 µs, over a heap that is consistent in true order.
   @Test(arguments: 0..<30)
   func clocksThatDisagreeLoseNothing(seed: UInt64) throws {

@@ -121,7 +121,7 @@ private struct Comparison: EventSink {
     let strand = NaiveActivations.Strand(thread: event.task == 0 ? event.thread : 0, task: event.task)
     let hasStack = builder.header.referenceCounting == .withStacks || event.operation != .retain
     if hasStack { oracle.take(strand, builder.stacks.keys(of: original.stack), ordinal: ordinal) }
-    let id = tracker.advance(event, thread: Int(event.thread), ordinal: ordinal) { $0 - 8 }
+    let id = withUnsafePointer(to: event) { tracker.advance($0, tracker.row(ofThread: Int(event.thread)), ordinal: ordinal) { $0 - 8 } }
     if let known = strands[strand], known != id { differences.append("strand of event \(ordinal)") }
     strands[strand] = id
     if !allocationsAlone || event.operation == .malloc { moments[strand, default: []].append(ordinal) }
@@ -300,7 +300,8 @@ private struct Replayed {
 
   @Test func aBlocksPointerIsGoodWhileOthersComeAndGo() throws {
     var random = SeededRandom(seed: 12)
-    let table = BlockTable(minimumCapacity: 4)
+    let memory = TableOwner()
+    let table = BlockTable(minimumCapacity: 4, ownedBy: memory)
     var kept: [UInt64: UnsafeMutablePointer<LiveBlock>] = [:]
     for n in 1...64 as ClosedRange<UInt64> {
       table.insert(LiveBlock(address: n * 0x1000, size: n, birthTime: n, site: SiteID(0)))
@@ -320,16 +321,19 @@ private struct Replayed {
     for (address, pointer) in kept {
       #expect(table.find(address) == pointer && pointer.pointee.address == address && pointer.pointee.size == address / 0x1000)
     }
+    withExtendedLifetime(memory) {}
   }
 
   @Test func aPlaceThatWasGivenBackIsTheNextOneTaken() throws {
-    let table = BlockTable()
+    let memory = TableOwner()
+    let table = BlockTable(ownedBy: memory)
     for n in 1...3 as ClosedRange<UInt64> { table.insert(LiveBlock(address: n * 16, size: n, birthTime: 0, site: SiteID(0))) }
     let (first, second) = (table.find(16), table.find(32))
-    #expect(table.remove(16)?.size == 1 && table.remove(32)?.size == 2)
+    #expect(table.remove(16)?.pointee.size == 1 && table.remove(32)?.pointee.size == 2)
     table.insert(LiveBlock(address: 64, size: 4, birthTime: 0, site: SiteID(0)))
     table.insert(LiveBlock(address: 80, size: 5, birthTime: 0, site: SiteID(0)))
     #expect(table.find(64) == second && table.find(80) == first)
     #expect(table.find(16) == nil && table.find(48)?.pointee.size == 3 && table.count == 3)
+    withExtendedLifetime(memory) {}
   }
 }

@@ -163,7 +163,8 @@ struct NaiveHeap {
 
   @Test func theTableOfBlocksHoldsUnderAMillionChanges() {
     var random = SeededRandom(seed: 3)
-    let table = BlockTable(minimumCapacity: 4)
+    let memory = TableOwner()
+    let table = BlockTable(minimumCapacity: 4, ownedBy: memory)
     var oracle: [UInt64: UInt64] = [:]
     for step in 0..<1_000_000 as Range<UInt64> {
       // Few addresses in long runs, so that clusters form and are cut in the middle; some differ in their highest bits alone.
@@ -171,7 +172,7 @@ struct NaiveHeap {
       if let found = table.find(address) {
         #expect(found.pointee.size == oracle[address])
         if random.oneIn(2) {
-          #expect(table.remove(address)?.size == oracle[address])
+          #expect(table.remove(address)?.pointee.size == oracle[address])
           oracle[address] = nil
         }
       } else {
@@ -184,10 +185,12 @@ struct NaiveHeap {
     table.forEach { all[$0.address] = $0.size }
     #expect(all == oracle && table.count == oracle.count)
     #expect(table.find(0) == nil)
+    withExtendedLifetime(memory) {}
   }
 
   @Test func sitesKeepTheirNumbersAsTheyGrowMany() {
-    let table = SiteTable()
+    let memory = TableOwner()
+    let table = SiteTable(ownedBy: memory)
     for round in 0..<2 {
       for n in 0..<50_000 as Range<UInt32> {
         let key = SiteKey(operation: n % 2 == 0 ? .object : .malloc, stack: StackID(n / 4), type: n % 4 / 2)
@@ -195,5 +198,6 @@ struct NaiveHeap {
       }
     }
     #expect(table.count == 50_000)
+    withExtendedLifetime(memory) {}
   }
 }

@@ -48,7 +48,7 @@ public struct AllocationAnalysis: Sendable {
   /// What the program said of its objects, and what had come of it by then.
   public var statements = ProgramStatements()
   /// Where control was then.
-  public var activationsAtSnapshot = Activations(frames: [:], ordinal: 0, ownStrands: [:])
+  public var activationsAtSnapshot = Activations.none
   /// Addresses at which references seem to have been counted after the free of what stood there; see `FreedAddresses`.
   var suspects: Set<UInt64> = []
 
@@ -107,12 +107,13 @@ public struct AllocationAnalysis: Sendable {
     suspects = replayer.observer.second.first.suspects
 
     let totals = replayer.observer.first.first
-    let lifetimes = replayer.observer.first.second.lifetimes
-    let depths = replayer.observer.first.second.depths
-    sites = totals.totals.enumerated().map { number, total in
-      let key = replayer.key(of: SiteID(UInt32(number)))
+    let lifetimes = replayer.observer.first.second
+    sites = (0..<UInt32(totals.siteCount)).map { number in
+      let site = SiteID(number)
+      let key = replayer.key(of: site)
       return AllocationSite(
-        operation: key.operation, stack: key.stack, type: key.type, total: total, lifetime: lifetimes[number], depth: depths[number])
+        operation: key.operation, stack: key.stack, type: key.type, total: totals.total(of: site), lifetime: lifetimes.lifetime(of: site),
+        depth: lifetimes.depth(of: site))
     }
 
     let endTime = closing?.time ?? reader.chunks.lazy.filter { $0.kind == .events }.map(\.lastTime).max() ?? header.startTime

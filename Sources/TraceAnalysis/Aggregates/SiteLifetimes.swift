@@ -67,6 +67,10 @@ public struct DepartureCounts: Hashable, Sendable, BitwiseCopyable {
     [(distances.0, counts.0), (distances.1, counts.1), (distances.2, counts.2), (distances.3, counts.3)].filter { $0.1 > 0 }
   }
 
+  /// The one that came first.
+  @inline(__always)
+  fileprivate var first: UInt32 { distances.0 }
+
   @inline(__always)
   public mutating func add(_ distance: UInt32, count: UInt32 = 1) {
     if counts.0 > 0, distances.0 == distance { counts.0 &+= count } else { addElsewhere(distance, count) }
@@ -149,17 +153,19 @@ public struct DurationCounts: Hashable, Sendable, BitwiseCopyable {
   private var all: [UInt16] { withUnsafeBytes(of: buckets) { Array($0.bindMemory(to: UInt16.self)) } }
 
   @inline(__always)
-  public mutating func add(_ ticks: UInt64) {
-    let bits = 64 &- ticks.leadingZeroBitCount
-    count(min(max(bits &- Self.firstBits, 0), Self.bucketCount &- 1))
+  public mutating func add(_ ticks: UInt64) { count(Self.bucket(of: ticks)) }
+
+  @inline(__always)
+  fileprivate static func bucket(of ticks: UInt64) -> Int {
+    min(max(64 &- ticks.leadingZeroBitCount &- Self.firstBits, 0), Self.bucketCount &- 1)
   }
 
   @inline(__always)
-  private mutating func count(_ bucket: Int) {
+  fileprivate mutating func count(_ bucket: Int, times: UInt16 = 1) {
     withUnsafeMutableBytes(of: &buckets) { bytes in
       let start = bytes.baseAddress!.assumingMemoryBound(to: UInt16.self)
       if start[bucket] == .max { for index in 0..<Self.bucketCount { start[index] /= 2 } }
-      start[bucket] &+= 1
+      start[bucket] &+= times
     }
   }
 
@@ -193,30 +199,127 @@ public struct DurationCounts: Hashable, Sendable, BitwiseCopyable {
   }
 }
 
+/// `DurationCounts` of at most four different buckets in a quarter of the room: most sites need no more, and those that do get `DurationCounts` of their own.
+private struct FewDurations: BitwiseCopyable {
+  /// Numbers of buckets and 1 more; 0 where there is none.
+  private var buckets: (UInt8, UInt8, UInt8, UInt8) = (0, 0, 0, 0)
+  /// 1 more than the index of the counts that are in use instead; 0 as long as there are none.
+  private var elsewhere: UInt32 = 0
+  private var counts: (UInt16, UInt16, UInt16, UInt16) = (0, 0, 0, 0)
+
+  @inline(__always)
+  mutating func add(_ ticks: UInt64, _ many: RowTable<DurationCounts>) {
+    let bucket = DurationCounts.bucket(of: ticks)
+    let key = UInt8(truncatingIfNeeded: bucket &+ 1)
+    // Those that moved elsewhere have no buckets here.
+    if buckets.0 == key, counts.0 < .max {
+      counts.0 &+= 1
+    } else if buckets.1 == key, counts.1 < .max {
+      counts.1 &+= 1
+    } else {
+      addRarely(bucket, key, many)
+    }
+  }
+
+  @inline(never)
+  private mutating func addRarely(_ bucket: Int, _ key: UInt8, _ many: RowTable<DurationCounts>) {
+    if elsewhere > 0 {
+      many[Int(elsewhere) - 1].pointee.count(bucket)
+    } else if buckets.2 == key, counts.2 < .max {
+      counts.2 += 1
+    } else if buckets.3 == key, counts.3 < .max {
+      counts.3 += 1
+    } else if buckets.0 == 0 {
+      (buckets.0, counts.0) = (key, 1)
+    } else if buckets.1 == 0, buckets.0 != key {
+      (buckets.1, counts.1) = (key, 1)
+    } else if buckets.2 == 0, buckets.0 != key, buckets.1 != key {
+      (buckets.2, counts.2) = (key, 1)
+    } else if buckets.3 == 0, buckets.0 != key, buckets.1 != key, buckets.2 != key {
+      (buckets.3, counts.3) = (key, 1)
+    } else {
+      let index = many.count
+      many.reach(index)
+      many[index].pointee = all(many)
+      many[index].pointee.count(bucket)
+      self = FewDurations()
+      elsewhere = UInt32(index + 1)
+    }
+  }
+
+  func all(_ many: RowTable<DurationCounts>) -> DurationCounts {
+    if elsewhere > 0 { return many[Int(elsewhere) - 1].pointee }
+    var result = DurationCounts()
+    for (key, count) in [(buckets.0, counts.0), (buckets.1, counts.1), (buckets.2, counts.2), (buckets.3, counts.3)] where key > 0 {
+      result.count(Int(key) - 1, times: count)
+    }
+    return result
+  }
+}
+
 /// Watches how the blocks of each site end, up to a moment: what happens after a snapshot is no part of the picture it is compared with.
 ///
 /// A reference in all but name: copies share their rows. Constant time an event, but for the logarithm of the stack's depth at a death.
 struct SiteLifetimes: ReplayObserver {
+  /// A `SiteLifetime` in three lines of the cache: what births change, what deaths change, and what is common.
   private struct Row: BitwiseCopyable {
-    var lifetime = SiteLifetime()
+    var births: UInt64 = 0
+    var firstBirth: UInt64 = 0
+    var firstOrdinal: UInt64 = 0
+    var lastBirth: UInt64 = 0
+    var lastOrdinal: UInt64 = 0
+    var ordinalSum: UInt64 = 0
+    var gaps = DepartureCounts()
+    var departures = DepartureCounts()
+    var deaths: UInt64 = 0
+    var lastDeath: UInt64 = 0
+    var lastDeathOrdinal: UInt64 = 0
+    var sampledDeaths: UInt32 = 0
     /// Of the site's stack, in frames.
     var depth: UInt32 = 0
+    var durations = FewDurations()
+    var work = FewDurations()
   }
 
-  private let rows = RowTable(blank: Row())
-  private let activations: ActivationTracker
+  private let memory = TableOwner()
+  private let rows: RowTable<Row>
+  /// Of sites whose rows have no room for them.
+  private let durations: RowTable<DurationCounts>
+  /// The replay's, which keeps it: no references to it are counted here.
+  private let activations: Unmanaged<ActivationTracker>
   /// Ticks.
   private let end: UInt64
 
   init(_ activations: ActivationTracker, until end: UInt64?) {
-    self.activations = activations
+    rows = RowTable(blank: Row(), ownedBy: memory)
+    durations = RowTable(blank: DurationCounts(), ownedBy: memory)
+    self.activations = Unmanaged.passUnretained(activations)
     self.end = end ?? .max
   }
 
-  /// By `SiteID`. Sites first met after the end have no births.
-  var lifetimes: [SiteLifetime] { rows.all.map(\.lifetime) }
-  /// By `SiteID`.
-  var depths: [UInt32] { rows.all.map(\.depth) }
+  /// Sites first met after the end have no births.
+  func lifetime(of site: SiteID) -> SiteLifetime {
+    let row = rows[Int(site.rawValue)].pointee
+    var lifetime = SiteLifetime()
+    lifetime.births = row.births
+    lifetime.deaths = row.deaths
+    lifetime.firstBirth = row.firstBirth
+    lifetime.lastBirth = row.lastBirth
+    lifetime.lastDeath = row.lastDeath
+    lifetime.lastDeathOrdinal = row.lastDeathOrdinal
+    lifetime.firstOrdinal = row.firstOrdinal
+    lifetime.lastOrdinal = row.lastOrdinal
+    lifetime.ordinalSum = row.ordinalSum
+    lifetime.sampledDeaths = UInt64(row.sampledDeaths)
+    lifetime.departures = row.departures
+    lifetime.gaps = row.gaps
+    lifetime.durations = row.durations.all(durations)
+    lifetime.work = row.work.all(durations)
+    return lifetime
+  }
+
+  /// Frames of the site's stack.
+  func depth(of site: SiteID) -> UInt32 { rows[Int(site.rawValue)].pointee.depth }
 
   @inline(__always)
   mutating func blockAllocated(_ block: LiveBlock, by event: TraceEvent) {
@@ -224,42 +327,49 @@ struct SiteLifetimes: ReplayObserver {
     rows.reach(site)
     if event.time > end { return }
     let row = rows[site]
-    if row.pointee.lifetime.births == 0 {
-      row.pointee.lifetime.firstBirth = block.birthTime
-      row.pointee.lifetime.firstOrdinal = block.ordinal
+    let births = row.pointee.births
+    if births == 0 {
+      row.pointee.firstBirth = block.birthTime
+      row.pointee.firstOrdinal = block.ordinal
       row.pointee.depth = event.depth
-    } else if row.pointee.lifetime.births < SiteLifetime.fullCount || row.pointee.lifetime.births & 15 == 0 {
-      let shared = activations.sharedDepth(block.strand, since: row.pointee.lifetime.lastOrdinal)
-      row.pointee.lifetime.gaps.add(UInt32(truncatingIfNeeded: max(0, Int(row.pointee.depth) &- shared)))
+    } else if births < SiteLifetime.fullCount || births & 15 == 0 {
+      let shared = activations._withUnsafeGuaranteedRef { $0.sharedDepth(block.strand, since: row.pointee.lastOrdinal) }
+      row.pointee.gaps.add(UInt32(truncatingIfNeeded: max(0, Int(row.pointee.depth) &- shared)))
     }
-    row.pointee.lifetime.births &+= 1
-    row.pointee.lifetime.lastBirth = block.birthTime
-    row.pointee.lifetime.lastOrdinal = block.ordinal
-    row.pointee.lifetime.ordinalSum &+= block.ordinal
+    row.pointee.births = births &+ 1
+    row.pointee.lastBirth = block.birthTime
+    row.pointee.lastOrdinal = block.ordinal
+    row.pointee.ordinalSum &+= block.ordinal
   }
 
   @inline(__always)
   mutating func blockFreed(_ block: LiveBlock, by event: TraceEvent) {
     if event.time > end { return }
     let row = rows[Int(block.site.rawValue)]
-    row.pointee.lifetime.deaths &+= 1
-    row.pointee.lifetime.lastDeath = event.time
-    row.pointee.lifetime.lastDeathOrdinal = activations.ordinal
+    let ordinal = activations._withUnsafeGuaranteedRef { $0.ordinal }
+    let deaths = row.pointee.deaths &+ 1
+    row.pointee.deaths = deaths
+    row.pointee.lastDeath = event.time
+    row.pointee.lastDeathOrdinal = ordinal
     // Of many, the later ones differ little from the first.
-    let deaths = row.pointee.lifetime.deaths
     if deaths > SiteLifetime.fullCount, deaths & 15 != 0 { return }
-    row.pointee.lifetime.sampledDeaths &+= 1
+    row.pointee.sampledDeaths &+= 1
     // Clocks of two processors disagree a little.
-    row.pointee.lifetime.durations.add(event.time > block.birthTime ? event.time &- block.birthTime : 0)
-    row.pointee.lifetime.work.add((activations.ordinal &- block.ordinal) &* 64)
-    let shared = activations.sharedDepth(block.strand, since: block.ordinal)
-    let depth = Int(row.pointee.depth)
-    row.pointee.lifetime.departures.add(UInt32(truncatingIfNeeded: max(0, depth &- shared)))
+    row.pointee.durations.add(event.time > block.birthTime ? event.time &- block.birthTime : 0, durations)
+    row.pointee.work.add((ordinal &- block.ordinal) &* 64, durations)
+    let shared = activations._withUnsafeGuaranteedRef { $0.sharedDepth(block.strand, since: block.ordinal) }
+    row.pointee.departures.add(UInt32(truncatingIfNeeded: max(0, Int(row.pointee.depth) &- shared)))
   }
 
   @inline(__always)
   mutating func blockRestored(_ block: LiveBlock, by event: TraceEvent) {
-    if event.time <= end { rows[Int(block.site.rawValue)].pointee.lifetime.deaths &-= 1 }
+    if event.time <= end { rows[Int(block.site.rawValue)].pointee.deaths &-= 1 }
+  }
+
+  @inline(__always)
+  func foreseeBlock(of site: SiteID) -> UInt64 {
+    let row = rows[Int(site.rawValue)]
+    return row.pointee.births &+ row.pointee.deaths &+ UInt64(row.pointee.departures.first)
   }
 
   @inline(__always) mutating func referencesChanged(_ block: LiveBlock, by event: TraceEvent) {}

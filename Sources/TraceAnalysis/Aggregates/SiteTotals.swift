@@ -46,17 +46,18 @@ public struct SiteTotals: ReplayObserver {
   public static let temporaryDistance: UInt32 = 1
 
   private struct Row: BitwiseCopyable {
-    var total = SiteTotal()
     /// The number of the peak that `peakBytes` and `peakBlocks` are of; older ones are out of date.
     var peakNumber: UInt64 = 0
+    var total = SiteTotal()
   }
 
-  private let rows = RowTable(blank: Row())
+  private let memory = TableOwner()
+  private let rows: RowTable<Row>
   private struct ThreadRow: BitwiseCopyable {
     var number: UInt32 = 0
     var allocations: UInt32 = 0
   }
-  private let threads = RowTable(blank: ThreadRow())
+  private let threads: RowTable<ThreadRow>
   private var peakNumber: UInt64 = 0
   public private(set) var liveBytes: UInt64 = 0
   public private(set) var liveBlocks: UInt64 = 0
@@ -66,18 +67,24 @@ public struct SiteTotals: ReplayObserver {
   /// The first moment of it, in ticks.
   public private(set) var peakTime: UInt64 = 0
 
-  public init() {}
+  public init() {
+    rows = RowTable(blank: Row(), ownedBy: memory)
+    threads = RowTable(blank: ThreadRow(), ownedBy: memory)
+  }
 
   /// By `SiteID`.
-  public var totals: [SiteTotal] {
-    rows.all.map { row in
-      var total = row.total
-      if row.peakNumber != peakNumber {
-        total.peakBytes = total.liveBytes
-        total.peakBlocks = total.liveBlocks
-      }
-      return total
+  public var totals: [SiteTotal] { (0..<rows.count).map { total(of: SiteID(UInt32($0))) } }
+
+  public var siteCount: Int { rows.count }
+
+  public func total(of site: SiteID) -> SiteTotal {
+    let row = rows[Int(site.rawValue)].pointee
+    var total = row.total
+    if row.peakNumber != peakNumber {
+      total.peakBytes = total.liveBytes
+      total.peakBlocks = total.liveBlocks
     }
+    return total
   }
 
   /// Keeps what a site had at the latest peak, before it changes.
@@ -153,6 +160,15 @@ public struct SiteTotals: ReplayObserver {
     default: break
     }
   }
+
+  @inline(__always)
+  public func foreseeBlock(of site: SiteID) -> UInt64 {
+    let row = rows[Int(site.rawValue)]
+    return row.pointee.peakNumber &+ row.pointee.total.temporaryBytes
+  }
+
+  @inline(__always)
+  public func foreseeReference(to site: SiteID) -> UInt64 { rows[Int(site.rawValue)].pointee.total.retains }
 
   @inline(__always)
   public mutating func mismatched(_ mismatch: Mismatch, _ event: TraceEvent) {}

@@ -33,8 +33,10 @@ struct EventDecoder {
   private var end: UnsafePointer<UInt8>
   /// Events decoded from this payload.
   private(set) var eventCount: UInt64 = 0
-  private let stacks: StackTree
-  private let marks: MarkTable
+  private let kept: (stacks: StackTree, marks: MarkTable)
+  /// The same for the loop, which counts no references to them.
+  private let stacks: Unmanaged<StackTree>
+  private let marks: Unmanaged<MarkTable>
   /// Operations, by bit, whose stacks are looked up.
   private let stackOperations: UInt64
   private let operationsWithoutStack: UInt64
@@ -48,8 +50,9 @@ struct EventDecoder {
     state: EventCodingState, _ stacks: StackTree, _ marks: MarkTable, _ selection: StackSelection, _ operationsWithoutStack: UInt64
   ) {
     self.state = state
-    self.stacks = stacks
-    self.marks = marks
+    kept = (stacks, marks)
+    self.stacks = Unmanaged.passUnretained(stacks)
+    self.marks = Unmanaged.passUnretained(marks)
     stackOperations = selection.operations
     self.operationsWithoutStack = operationsWithoutStack
     start = UnsafePointer(bitPattern: 8)!
@@ -62,7 +65,7 @@ struct EventDecoder {
   private static let noStacks = StackTree()
   private static let noMarks = MarkTable()
 
-  func deallocate() { state.deallocate(stacks) }
+  func deallocate() { state.deallocate(kept.stacks) }
 
   /// Where the next record begins; after `.damaged`, where the damaged one does.
   var offset: Int { position - start }
@@ -151,7 +154,7 @@ struct EventDecoder {
         if operation == 0 || code > 63 { return .damaged }
         hasStack = operationsWithoutStack &>> operation & 1 == 0
         if hasStack {
-          if !changeStack(&p, predicting: operation) { return .damaged }
+          if !takeSmallChange(&p, operation), !changeStack(&p, predicting: operation) { return .damaged }
         } else {
           state.prediction[2 &* state.context] = operation
         }
@@ -212,11 +215,11 @@ struct EventDecoder {
       state.stack.lowest = state.stack.depth
       event.isStackNew = state.isStackNew
       if state.isStackNew, hasStack, stackOperations != 0 {
-        event.stack = state.stack.resolve(in: stacks, time: state.time)
+        event.stack = resolve()
         state.isStackNew = false
       } else {
         event.stack =
-          !hasStack ? .empty : stackOperations &>> operation & 1 != 0 ? state.stack.resolve(in: stacks, time: state.time) : .unknown
+          !hasStack ? .empty : stackOperations &>> operation & 1 != 0 ? resolve() : .unknown
       }
       event.operation = Operation(rawValue: UInt8(truncatingIfNeeded: operation))
       position = p
@@ -227,17 +230,70 @@ struct EventDecoder {
   }
 
   @inline(__always)
+  private mutating func resolve() -> StackID {
+    stacks._withUnsafeGuaranteedRef { state.stack.resolve(in: $0, time: state.time) }
+  }
+
+  @inline(__always)
   private mutating func pushPredicted(_ pushes: Int, _ first: UInt64) -> Bool {
-    guard let room = state.stack.room(for: pushes, stacks) else { return false }
-    let second = state.prediction[2 &* state.context &+ 1]
-    var indices = first >> 32
-    for i in 0..<pushes {
-      if i == 2 { indices = second }
-      room[i] = state.keys[Int(truncatingIfNeeded: indices & 0x3FF)]
-      indices >>= 16
+    if !state.stack.hasRoom(for: pushes), state.stack.room(for: pushes, in: stacks) == nil { return false }
+    push(pushes, first, state.prediction[2 &* state.context &+ 1])
+    return true
+  }
+
+  /// Reads a stack change of few frames, all of them of the dictionary, as nearly all are, and keeps it as the prediction of this context. False for any other,
+  /// and then nothing has happened. May read past the end, into the padding.
+  @inline(__always)
+  private mutating func takeSmallChange(_ p: inout UnsafePointer<UInt8>, _ operation: UInt64) -> Bool {
+    let pops = Int(p[0])
+    let pushes = Int(p[1])
+    if pops >= 0x80 || pushes > Int(LT_PREDICTED_PUSHES) || pops > state.stack.depth { return false }
+    if !state.stack.hasRoom(for: pushes &- pops) { return false }
+    var q = p + 2
+    var first = operation | UInt64(truncatingIfNeeded: pushes) &<< 8 | UInt64(truncatingIfNeeded: pops) &<< 16
+    var second: UInt64 = 0
+    let keys = state.keys
+    var number = 0
+    while number < pushes {
+      var token = UInt64(q.pointee)
+      q += 1
+      if token >= 0x80 {
+        token = token & 0x7F | UInt64(q.pointee) &<< 7
+        q += 1
+      }
+      let index = token &- UInt64(LT_TOKEN_DICTIONARY)
+      // A key stands at its own index; 0 may stand anywhere.
+      if index >= UInt64(LT_KEY_COUNT) || keys[Int(truncatingIfNeeded: index)] == 0 { return false }
+      if number < 2 {
+        first |= index &<< UInt64(truncatingIfNeeded: 32 &+ 16 &* number)
+      } else {
+        second |= index &<< UInt64(truncatingIfNeeded: 16 &* (number &- 2))
+      }
+      number &+= 1
+    }
+    p = q
+    _ = state.stack.pop(pops)
+    push(pushes, first, second)
+    state.prediction[2 &* state.context] = first
+    state.prediction[2 &* state.context &+ 1] = second
+    return true
+  }
+
+  /// Pushes keys of the dictionary, for which there is room.
+  @inline(__always)
+  private mutating func push(_ pushes: Int, _ first: UInt64, _ second: UInt64) {
+    let keys = state.keys
+    let room = state.stack.innerEnd
+    if pushes > 0 { room[0] = keys[Int(truncatingIfNeeded: first &>> 32 & 0x3FF)] }
+    if pushes > 1 { room[1] = keys[Int(truncatingIfNeeded: first &>> 48 & 0x3FF)] }
+    if pushes > 2 {
+      var indices = second
+      for number in 2..<pushes {
+        room[number] = keys[Int(truncatingIfNeeded: indices & 0x3FF)]
+        indices &>>= 16
+      }
     }
     state.stack.take(pushes)
-    return true
   }
 
   /// Reads a stack change. With an operation, keeps it as the prediction of this context if it is small enough.
@@ -249,7 +305,7 @@ struct EventDecoder {
     if bad || p > end || pops > UInt64(FrameStack.depthLimit) || pushes > UInt64(FrameStack.depthLimit) { return false }
     if !state.stack.pop(Int(pops)) { return false }
     let count = Int(pushes)
-    guard let room = state.stack.room(for: count, stacks) else { return false }
+    guard let room = state.stack.room(for: count, in: stacks) else { return false }
     let depth = state.stack.depth
     let dictionary = state.keys
     let end = end
@@ -308,7 +364,7 @@ struct EventDecoder {
   /// A mark as an event: its operation, and as its size its index in the table. It is not among those that a chunk's head counts.
   @inline(never)
   private func fill(_ event: inout TraceEvent, mark: Int, offset: Int) {
-    let said = marks.marks[mark]
+    let said = marks._withUnsafeGuaranteedRef { $0.mark(mark) }
     event.operation = .mark
     event.address = said.address
     event.size = UInt64(mark)
@@ -344,7 +400,7 @@ struct EventDecoder {
       guard changeStack(&q, predicting: nil), q == payload.position + payload.remaining else { return nil }
     case Int(LT_CONTROL_MARK):
       var isDamaged = false
-      if let index = marks.take(&payload, isDamaged: &isDamaged) { mark = index }
+      if let index = marks._withUnsafeGuaranteedRef({ $0.take(&payload, isDamaged: &isDamaged) }) { mark = index }
       if isDamaged { return nil }
     default:
       break

@@ -91,7 +91,7 @@ public final class EventEncoder {
     let predictionIndex = 2 * state.context
     if hasStack {
       _ = state.stack.pop(pops)
-      guard let room = state.stack.room(for: pushed.count, stacks) else { preconditionFailure("a stack deeper than the format allows") }
+      guard let room = state.stack.room(for: pushed.count, in: Unmanaged.passUnretained(stacks)) else { preconditionFailure("a stack deeper than the format allows") }
       for (i, key) in pushed.enumerated() { room[i] = key }
       state.stack.take(pushed.count)
     }

@@ -1,23 +1,9 @@
 // The events of all threads in one order of time.
 
-/// Takes in merged events. Conform a concrete type: the loop is specialised for it, and calls nothing through a witness table.
-public protocol EventSink {
-  /// Takes an event, or says that its thread should wait. `mayWait` is false when nothing is gained by waiting any longer: then take it.
-  mutating func take(_ event: TraceEvent, mayWait: Bool) -> EventVerdict
-}
-
-public enum EventVerdict: Hashable, Sendable {
-  case taken
-  /// The block's address is in use: its free stands in another thread whose clock is behind.
-  case waitForFree
-  /// Nothing is known at the address: its allocation stands in another thread whose clock is behind.
-  case waitForAllocation
-}
-
 /// A k-way merge of the threads' chunks, by time and then by thread number. Within a thread events keep their order whatever their times say.
 ///
 /// Holds at most one decompressed chunk a thread, opened when its first event is due. Costs O(log threads) when the thread changes
-/// and constant time otherwise. Source: the usual binary-heap merge; the runs are what makes it fast.
+/// and constant time otherwise. Source: the usual binary-heap merge; the runs are what makes it fast. For one thread at a time.
 struct EventMerger {
   private let reader: TraceReader
   private let stacks: StackSelection
@@ -25,23 +11,16 @@ struct EventMerger {
   private let streamCount: Int
   /// Stream numbers as a binary heap by `key`, then by number.
   private var heap: [Int32] = []
-  /// How long a thread waits for another one, in ticks.
-  private let patience: UInt64
-  private var waiting = 0
-  /// A stream other than the first has moved.
-  private var isDisordered = false
   /// Decoders that no stream uses just now.
   private var spare: [OpenChunk] = []
   /// Decompressed bytes that may be held at a time.
   private var budget: UInt64
-
-  /// 1 ms: clocks of one machine that disagree, disagree by far less.
-  static let patienceInSeconds = 0.001
+  /// Marks on their way to the batch.
+  private let marks = MarkTable()
 
   init(_ reader: TraceReader, stacks: StackSelection) {
     self.reader = reader
     self.stacks = stacks
-    patience = reader.clock.ticks(in: Self.patienceInSeconds)
     budget = (256 << 20) + min(reader.fileSize.rawValue, 1 << 40) * 256
     var chunksByThread: [UInt32: [Int]] = [:]
     for (index, chunk) in reader.chunks.enumerated() where chunk.kind == .events { chunksByThread[chunk.thread, default: []].append(index) }
@@ -53,16 +32,14 @@ struct EventMerger {
       (streams + number).initialize(to: ThreadStream(thread: thread, chunks: chunks, key: reader.chunks[chunks[0]].firstTime))
       heap.append(Int32(number))
     }
-    order()
-  }
-
-  private mutating func order() {
     for position in stride(from: heap.count / 2 - 1, through: 0, by: -1) { siftDown(position) }
-    isDisordered = false
   }
 
   mutating func deallocate() {
-    for number in 0..<streamCount { streams[number].decoder.deallocate() }
+    for number in 0..<streamCount {
+      streams[number].decoder.deallocate()
+      streams[number].eventPlace.deallocate()
+    }
     for open in spare { open.decoder.deallocate() }
     spare = []
     streams.deinitialize(count: streamCount)
@@ -97,9 +74,9 @@ struct EventMerger {
     siftDown(0)
   }
 
-  /// Hands every event to `sink`.
-  mutating func run<Sink: EventSink>(into sink: inout Sink) {
-    while let first = heap.first {
+  /// Puts the events that come next into a batch, which holds none yet; false if there are none left.
+  mutating func fill(_ batch: EventBatch) -> Bool {
+    while batch.room > 0, let first = heap.first {
       let stream = streams + Int(first)
       if !stream.pointee.hasEvent {
         if !openNext(stream) {
@@ -109,84 +86,88 @@ struct EventMerger {
         }
         continue
       }
+      let hasOthers = heap.count > 1
+      if batch.count == 0 { batch.hasOthers = hasOthers } else if batch.hasOthers != hasOthers { break }
       // The stream keeps the lead until it reaches the second.
       var limit = UInt64.max
       var winsTies = true
-      if heap.count > 1 {
+      if hasOthers {
         let second = heap.count > 2 && precedes(heap[2], heap[1]) ? heap[2] : heap[1]
         limit = streams[Int(second)].key
         winsTies = first < second
       }
-      runStream(stream, into: &sink, limit: limit, winsTies: winsTies)
-      if isDisordered { order() } else { siftDown(0) }
+      if hasOthers { runStream(stream, into: batch, limit: limit, winsTies: winsTies) } else { runLastStream(stream, into: batch) }
+      siftDown(0)
+    }
+    batch.marks = marks.handOver()
+    return batch.count > 0
+  }
+
+  /// Puts events of one stream into the batch while it leads and there is room. Afterwards its key is up to date.
+  private mutating func runStream(_ stream: UnsafeMutablePointer<ThreadStream>, into batch: EventBatch, limit: UInt64, winsTies: Bool) {
+    let start = batch.start
+    let end = start + EventBatch.capacity
+    var place = start + batch.count
+    defer { batch.count = place - start }
+    place.pointee = stream.pointee.event
+    place += 1
+    let thread = stream.pointee.thread
+    let chunk = stream.pointee.event.chunk
+    var key = stream.pointee.key
+    // The last event decoded is not yet due, or there is no room for it.
+    while true {
+      let next = place < end ? place : stream.pointee.eventPlace
+      let step = stream.pointee.decoder.next(&next.pointee)
+      if step != .event {
+        stream.pointee.key = key
+        finishChunk(stream, isDamaged: step == .damaged)
+        return
+      }
+      next.pointee.thread = thread
+      next.pointee.chunk = chunk
+      if next.pointee.time > key { key = next.pointee.time }
+      if place < end, key < limit || (key == limit && winsTies) {
+        place += 1
+        continue
+      }
+      stream.pointee.key = key
+      if place < end { stream.pointee.event = next.pointee }
+      return
     }
   }
 
-  /// Hands events of one stream on while it leads. Afterwards its key is up to date.
-  @inline(__always)
-  private mutating func runStream<Sink: EventSink>(
-    _ stream: UnsafeMutablePointer<ThreadStream>, into sink: inout Sink, limit: UInt64, winsTies: Bool
-  ) {
-    repeat {
-      let mayWait = stream.pointee.waitsFor == nil && heap.count > 1 && patience > 0
-      let verdict = sink.take(stream.pointee.event, mayWait: mayWait)
-      if verdict != .taken && mayWait {
-        park(stream, verdict)
-        return
-      }
-      if stream.pointee.waitsFor != nil {
-        stream.pointee.waitsFor = nil
-        waiting -= 1
-      }
-      if waiting > 0, wake(for: stream.pointee.event) {
-        _ = advance(stream)
-        return
-      }
-      if !advance(stream) { return }
-    } while stream.pointee.key < limit || (stream.pointee.key == limit && winsTies)
+  /// Puts events of the only stream that is left into the batch.
+  private mutating func runLastStream(_ stream: UnsafeMutablePointer<ThreadStream>, into batch: EventBatch) {
+    let start = batch.start
+    let end = start + EventBatch.capacity
+    var place = start + batch.count
+    place.pointee = stream.pointee.event
+    place += 1
+    let thread = stream.pointee.thread
+    let chunk = stream.pointee.event.chunk
+    // A copy that nobody else can see may stay in registers.
+    var decoder = stream.pointee.decoder
+    var step = EventDecoder.Step.event
+    while place < end {
+      step = decoder.next(&place.pointee)
+      if step != .event { break }
+      place.pointee.thread = thread
+      place.pointee.chunk = chunk
+      place += 1
+    }
+    stream.pointee.decoder = decoder
+    batch.count = place - start
+    if step != .event { finishChunk(stream, isDamaged: step == .damaged) } else { _ = advance(stream) }
   }
 
-  /// Moves a stream to its next event; false if its chunk has ended.
-  @inline(__always)
+  /// Decodes a stream's next event; false if its chunk has ended.
   private mutating func advance(_ stream: UnsafeMutablePointer<ThreadStream>) -> Bool {
-    switch stream.pointee.decoder.next(&stream.pointee.event) {
-    case .event:
+    let step = stream.pointee.decoder.next(&stream.pointee.eventPlace.pointee)
+    if step == .event {
       if stream.pointee.event.time > stream.pointee.key { stream.pointee.key = stream.pointee.event.time }
       return true
-    case .end:
-      finishChunk(stream, isDamaged: false)
-      return false
-    case .damaged:
-      finishChunk(stream, isDamaged: true)
-      return false
     }
-  }
-
-  @inline(never)
-  private mutating func park(_ stream: UnsafeMutablePointer<ThreadStream>, _ verdict: EventVerdict) {
-    stream.pointee.waitsFor = verdict
-    stream.pointee.keyBeforeWaiting = stream.pointee.key
-    stream.pointee.key = stream.pointee.key.addingReportingOverflow(patience).overflow ? .max : stream.pointee.key + patience
-    waiting += 1
-  }
-
-  /// If a stream waits for this event, lets it go next. True if one did.
-  @inline(never)
-  private mutating func wake(for event: TraceEvent) -> Bool {
-    let awaited: EventVerdict
-    switch event.operation.effect {
-    case .free: awaited = .waitForFree
-    case .allocation, .reallocFailed: awaited = .waitForAllocation
-    default: return false
-    }
-    for position in heap.indices.dropFirst() {
-      let stream = streams + Int(heap[position])
-      guard stream.pointee.waitsFor == awaited, stream.pointee.event.address == event.address else { continue }
-      // It stays marked as waiting, so that its event is taken whatever comes.
-      stream.pointee.key = stream.pointee.keyBeforeWaiting
-      isDisordered = true
-      return true
-    }
+    finishChunk(stream, isDamaged: step == .damaged)
     return false
   }
 
@@ -209,7 +190,7 @@ struct EventMerger {
           .init(.implausibleSize(claimed: ByteCount(cost), justified: ByteCount(budget)), at: chunk.place, chunk: index))
         continue
       }
-      let open = spare.popLast() ?? OpenChunk(buffer: PayloadBuffer(), decoder: reader.makeDecoder(wanting: stacks))
+      let open = spare.popLast() ?? OpenChunk(buffer: PayloadBuffer(), decoder: reader.makeDecoder(wanting: stacks, marks: marks))
       if let failure = reader.loader.load(chunk, into: open.buffer) {
         spare.append(open)
         reader.reportWhileReplaying(.init(failure, at: chunk.place, chunk: index))
@@ -221,8 +202,8 @@ struct EventMerger {
       stream.pointee.held = cost
       stream.pointee.currentChunk = index
       stream.pointee.decoder.begin(open.buffer, firstTime: chunk.firstTime)
-      stream.pointee.event.thread = stream.pointee.thread
-      stream.pointee.event.chunk = UInt32(truncatingIfNeeded: index)
+      stream.pointee.eventPlace.pointee.thread = stream.pointee.thread
+      stream.pointee.eventPlace.pointee.chunk = UInt32(truncatingIfNeeded: index)
       stream.pointee.hasEvent = true
       if advance(stream) { return true }
     }
@@ -260,12 +241,14 @@ struct ThreadStream {
   var nextChunk = 0
   var currentChunk = 0
   /// The event that comes next, if `hasEvent`.
-  var event = TraceEvent()
+  var event: TraceEvent {
+    @inline(__always) get { eventPlace.pointee }
+    @inline(__always) nonmutating set { eventPlace.pointee = newValue }
+  }
+  let eventPlace = UnsafeMutablePointer<TraceEvent>.allocate(capacity: 1)
   var hasEvent = false
   /// Where the thread stands in the merge: its next event's time, but never less than one before it.
   var key: UInt64
-  var waitsFor: EventVerdict?
-  var keyBeforeWaiting: UInt64 = 0
   var decoder = EventDecoder.unopened
   var held: UInt64 = 0
   var buffer: PayloadBuffer?
@@ -274,6 +257,7 @@ struct ThreadStream {
     self.thread = thread
     self.chunks = chunks
     self.key = key
+    eventPlace.initialize(to: TraceEvent())
   }
 }
 
@@ -281,17 +265,4 @@ struct ThreadStream {
 private struct OpenChunk {
   var buffer: PayloadBuffer
   var decoder: EventDecoder
-}
-
-extension TraceReader {
-  /// Hands every event of the trace to `sink`, merged by time. May be called again, for a second pass. What is found damaged
-  /// on the way is added to `diagnostics`. O(events · log threads).
-  func replay<Sink: EventSink>(into sink: inout Sink, stacks: StackSelection = .all) {
-    marks.removeAll()
-    var merger = EventMerger(self, stacks: stacks)
-    merger.run(into: &sink)
-    merger.deallocate()
-    if definitions.stacks.overflowCount > 0 { reportWhileReplaying(.init(.tooManyStacks(frames: definitions.stacks.overflowCount))) }
-    hasReplayed = true
-  }
 }

@@ -63,10 +63,18 @@ struct FrameStack: @unchecked Sendable {
   /// Where to put `count` keys before `take`; nil at the depth limit, and if the file does not justify so many frames. What stands before
   /// the place are the keys further out.
   @inline(__always)
-  mutating func room(for count: Int, _ tree: StackTree) -> UnsafeMutablePointer<UInt64>? {
-    if count > capacity &- depth, !grow(count, tree) { return nil }
+  mutating func room(for count: Int, in tree: Unmanaged<StackTree>) -> UnsafeMutablePointer<UInt64>? {
+    if count > capacity &- depth, !grow(count, tree.takeUnretainedValue()) { return nil }
     return keys + depth
   }
+
+  /// Whether so many keys could be put at the inner end without more memory.
+  @inline(__always)
+  func hasRoom(for count: Int) -> Bool { count <= capacity &- depth }
+
+  /// Where the next key goes.
+  @inline(__always)
+  var innerEnd: UnsafeMutablePointer<UInt64> { keys + depth }
 
   /// Makes the keys that were put in place a part of the stack.
   @inline(__always)

@@ -65,6 +65,13 @@ public struct Operation: RawRepresentable, Hashable, Sendable, BitwiseCopyable {
     }
   }
 
+  @inline(__always)
+  var isAllocation: Bool { rawValue &- 1 < 11 }
+
+  /// Retains and releases, strong or unowned.
+  @inline(__always)
+  var countsReferences: Bool { rawValue &- 24 < 24 }
+
   /// Bit n is set if operation n has operands: allocations, `reallocFailed`, and those that count references.
   @inline(__always)
   static var operandMask: UInt64 { 0b1111_1111_1110 | 1 << 18 | 1 << 25 | 1 << 32 | 1 << 37 | 1 << 39 }

@@ -23,7 +23,8 @@ public struct StackPath: Hashable, Sendable {
 }
 
 /// All stacks met so far. Equal stacks have equal nodes; parents have lower numbers than their children. Grows while events are read
-/// from its trace; for one thread at a time. 32 to 64 bytes a node.
+/// from its trace. 32 to 64 bytes a node. For one thread at a time, but for `parent` and `ancestor`: nodes never move or change, so another thread
+/// may ask for the parents of stacks that it was given.
 ///
 /// Nodes are numbered as they are met, and programs come by the same stacks in the same order again: so a node is looked for near the place
 /// that its parent's number gives, and only if that is crowded, by its hash. Nothing is ever removed, so the first empty place ends the search.
@@ -35,8 +36,10 @@ public final class StackTree: @unchecked Sendable {
     var image: Int32
   }
 
-  private var nodes: UnsafeMutablePointer<Node>
-  private var capacity: Int
+  /// By segment; there is room for all that there can be.
+  private let segments: UnsafeMutablePointer<UnsafeMutablePointer<Node>>
+  private var segmentCount = 0
+  private static let segmentBits = 17
   private var slots: UnsafeMutablePointer<UInt32>
   private var mask: Int
   private var imageIndex = ImageIndex(images: [])
@@ -50,17 +53,28 @@ public final class StackTree: @unchecked Sendable {
   public private(set) var overflowCount: UInt64 = 0
 
   public init() {
-    capacity = 1024
-    nodes = TableMemory.allocate(Node.self, capacity: capacity)
-    nodes.initialize(repeating: Node(key: 0, parent: 0, image: -1), count: 2)
+    segments = .allocate(capacity: (Int(Int32.max) >> Self.segmentBits) + 1)
     mask = 4095
     slots = TableMemory.allocate(UInt32.self, capacity: mask + 1)
     slots.initialize(repeating: 0, count: mask + 1)
+    addSegment()
+    segments[0].initialize(repeating: Node(key: 0, parent: 0, image: -1), count: 2)
   }
 
   deinit {
-    TableMemory.deallocate(nodes)
+    for index in 0..<segmentCount { TableMemory.deallocate(segments[index]) }
+    segments.deallocate()
     TableMemory.deallocate(slots)
+  }
+
+  @inline(__always)
+  private func node(_ number: UInt32) -> UnsafeMutablePointer<Node> {
+    segments[Int(number &>> UInt32(Self.segmentBits))] + Int(number & (1 &<< UInt32(Self.segmentBits) &- 1))
+  }
+
+  private func addSegment() {
+    segments[segmentCount] = TableMemory.allocate(Node.self, capacity: 1 << Self.segmentBits, isSparse: segmentCount == 0)
+    segmentCount += 1
   }
 
   /// Says what images there are, before the first stack, and how large the file is: a small file may have deep stacks, but not without end.
@@ -81,15 +95,22 @@ public final class StackTree: @unchecked Sendable {
   func returnFrames(_ count: Int) { spareFrames += count }
 
   /// The caller's stack. The empty and the unknown stack are their own.
-  public func parent(of stack: StackID) -> StackID { stack.rawValue < 2 ? stack : StackID(nodes[Int(stack.rawValue)].parent) }
+  public func parent(of stack: StackID) -> StackID { stack.rawValue < 2 ? stack : StackID(node(stack.rawValue).pointee.parent) }
+
+  /// The caller so many calls further out.
+  func ancestor(of stack: StackID, distance: Int32) -> StackID {
+    var stack = stack
+    for _ in 0..<max(0, distance) { stack = parent(of: stack) }
+    return stack
+  }
 
   /// The innermost frame; nil for the empty and the unknown stack, and where a stack was cut.
   public func frame(of stack: StackID) -> StackFrame? {
-    let node = Int(stack.rawValue)
-    guard node > 1, node < nodeCount else { return nil }
-    let key = FrameKey(encoded: nodes[node].key)
+    guard stack.rawValue > 1, Int(stack.rawValue) < nodeCount else { return nil }
+    let node = node(stack.rawValue).pointee
+    let key = FrameKey(encoded: node.key)
     if key.address.rawValue == 0 { return nil }
-    return StackFrame(key: key, image: nodes[node].image < 0 ? nil : Int(nodes[node].image))
+    return StackFrame(key: key, image: node.image < 0 ? nil : Int(node.image))
   }
 
   /// The frames of a stack, innermost first. Linear in its depth.
@@ -111,16 +132,18 @@ public final class StackTree: @unchecked Sendable {
     let image = imageIndex.isAmbiguous ? self.image(of: key, time: time) : -2
     var slot = nearby(parent, key)
     for _ in 0..<Self.nearbyPlaces {
-      let node = slots[slot]
-      if node == 0 { return add(parent: parent, key: key, time: time, slot: slot) }
-      if nodes[Int(node)].key == key, nodes[Int(node)].parent == parent, image == -2 || nodes[Int(node)].image == image { return node }
+      let number = slots[slot]
+      if number == 0 { return add(parent: parent, key: key, time: time, slot: slot) }
+      let node = node(number)
+      if node.pointee.key == key, node.pointee.parent == parent, image == -2 || node.pointee.image == image { return number }
       slot = (slot &+ 1) & mask
     }
     slot = Self.hash(parent, key) & mask
     while true {
-      let node = slots[slot]
-      if node == 0 { return add(parent: parent, key: key, time: time, slot: slot) }
-      if nodes[Int(node)].key == key, nodes[Int(node)].parent == parent, image == -2 || nodes[Int(node)].image == image { return node }
+      let number = slots[slot]
+      if number == 0 { return add(parent: parent, key: key, time: time, slot: slot) }
+      let node = node(number)
+      if node.pointee.key == key, node.pointee.parent == parent, image == -2 || node.pointee.image == image { return number }
       slot = (slot &+ 1) & mask
     }
   }
@@ -137,7 +160,7 @@ public final class StackTree: @unchecked Sendable {
     var result: [UInt64] = []
     var node = stack
     while node.rawValue > 1 {
-      result.append(nodes[Int(node.rawValue)].key)
+      result.append(self.node(node.rawValue).pointee.key)
       node = parent(of: node)
     }
     return result.reversed()
@@ -169,21 +192,13 @@ public final class StackTree: @unchecked Sendable {
       overflowCount += 1
       return StackID.unknown.rawValue
     }
-    if nodeCount == capacity { growNodes() }
-    let node = nodeCount
-    (nodes + node).initialize(to: Node(key: key, parent: parent, image: image(of: key, time: time)))
-    slots[slot] = UInt32(node)
+    if nodeCount == segmentCount << Self.segmentBits { addSegment() }
+    let number = UInt32(nodeCount)
+    node(number).initialize(to: Node(key: key, parent: parent, image: image(of: key, time: time)))
+    slots[slot] = number
     nodeCount += 1
     if nodeCount * 2 > mask { growSlots() }
-    return UInt32(node)
-  }
-
-  private func growNodes() {
-    let larger = TableMemory.allocate(Node.self, capacity: capacity * 2)
-    larger.moveInitialize(from: nodes, count: nodeCount)
-    TableMemory.deallocate(nodes)
-    nodes = larger
-    capacity *= 2
+    return number
   }
 
   private func growSlots() {
@@ -191,7 +206,7 @@ public final class StackTree: @unchecked Sendable {
     mask = mask * 2 + 1
     slots = TableMemory.allocate(UInt32.self, capacity: mask + 1)
     slots.initialize(repeating: 0, count: mask + 1)
-    for node in 2..<nodeCount { slots[emptyPlace(nodes[node].parent, nodes[node].key)] = UInt32(node) }
+    for number in 2..<UInt32(nodeCount) { slots[emptyPlace(node(number).pointee.parent, node(number).pointee.key)] = number }
   }
 
   /// The first empty place where a node will be looked for.

@@ -32,9 +32,18 @@ public struct TraceMark: Hashable, Sendable {
   public init(_ kind: Kind, time: UInt64) { (self.kind, self.time) = (kind, time) }
 }
 
+/// A mark with its strings, on the way from one table to another.
+struct NamedMark: Sendable {
+  var mark: TraceMark
+  var name: String
+  var file: String
+}
+
 /// The marks that a pass over the events has met, and their strings, each once. A new pass begins it anew. For one thread at a time.
 public final class MarkTable: @unchecked Sendable {
   public private(set) var marks: [TraceMark] = []
+  /// Marks before the first of `marks`.
+  private(set) var handedOver = 0
   private var texts: [String] = [""]
   private var numbers: [String: UInt32] = ["": 0]
   /// Bytes of distinct text that are kept; what comes after is left empty. Marks that people write have few names.
@@ -62,7 +71,29 @@ public final class MarkTable: @unchecked Sendable {
 
   func removeAll() { marks.removeAll(keepingCapacity: true) }
 
-  /// Takes in the payload of a mark record. Its index among `marks`; nil if it is damaged or of an unknown kind, which `isDamaged` tells.
+  /// The marks since the last time, which are then only counted here: the numbers of those to come go on from theirs.
+  func handOver() -> [NamedMark] {
+    if marks.isEmpty { return [] }
+    defer {
+      handedOver += marks.count
+      marks.removeAll(keepingCapacity: true)
+    }
+    return marks.map { NamedMark(mark: $0, name: text($0.name), file: text($0.file)) }
+  }
+
+  /// Takes marks in that another table has handed over.
+  func append(_ others: [NamedMark]) {
+    for other in others {
+      var mark = other.mark
+      (mark.name, mark.file) = (intern(other.name), intern(other.file))
+      marks.append(mark)
+    }
+  }
+
+  /// By the number that `take` gave it, if it was not handed over since.
+  func mark(_ number: Int) -> TraceMark { marks[number - handedOver] }
+
+  /// Takes in the payload of a mark record. Its number, its index among all so far; nil if it is damaged or of an unknown kind, which `isDamaged` tells.
   func take(_ payload: inout ByteCursor, isDamaged: inout Bool) -> Int? {
     guard let kind = payload.varint(), let time = payload.varint() else {
       isDamaged = true
@@ -93,7 +124,7 @@ public final class MarkTable: @unchecked Sendable {
     }
     if isDamaged { return nil }
     marks.append(mark)
-    return marks.count - 1
+    return handedOver + marks.count - 1
   }
 
   private func takeNumber(_ payload: inout ByteCursor, _ mark: inout TraceMark) -> Bool {

@@ -24,6 +24,8 @@ public final class TraceReader {
   /// Whether a live file with its `traceID` stands beside it.
   public let hasLiveFile: Bool
   public private(set) var diagnostics: TraceDiagnostics
+  /// Called now and then, some hundred times a second, by the thread that replays the events; a second pass begins anew.
+  public var progressObserver: ((ReplayProgress) -> Void)?
   let loader: PayloadLoader
   private let source: ByteSource
   /// A second pass finds the same damage again.
@@ -134,8 +136,9 @@ public final class TraceReader {
     source.bytes(at: offset, count: TraceChunk.headerSize)?.withUnsafeBytes { TraceChunk(header: $0.baseAddress!, offset: offset) }
   }
 
-  func makeDecoder(wanting stacks: StackSelection) -> EventDecoder {
-    EventDecoder(stacks: definitions.stacks, marks: marks, referenceCounting: header.referenceCounting, wanting: stacks)
+  /// `marks` takes those that are met; the reader's own unless given.
+  func makeDecoder(wanting stacks: StackSelection, marks: MarkTable? = nil) -> EventDecoder {
+    EventDecoder(stacks: definitions.stacks, marks: marks ?? self.marks, referenceCounting: header.referenceCounting, wanting: stacks)
   }
 
   func reportWhileReplaying(_ diagnostic: TraceDiagnostic) {

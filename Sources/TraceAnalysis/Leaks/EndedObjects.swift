@@ -26,7 +26,7 @@ struct EndedObjects {
     for group in groups { if let target = group.dangling?.target { addresses.insert(target) } }
     guard !addresses.isEmpty else { return }
     let history = EndHistory(
-      addresses: addresses, snapshotTime: finder.graph.snapshot.time, patience: reader.clock.ticks(in: EventMerger.patienceInSeconds))
+      addresses: addresses, snapshotTime: finder.graph.snapshot.time, patience: reader.clock.ticks(in: EventDelivery.patienceInSeconds))
     var replayer = Replayer(history, process: reader.definitions.process, stacks: reader.definitions.stacks)
     reader.replay(into: &replayer, stacks: .all)
     let used = replayer.observer.usedBlocks

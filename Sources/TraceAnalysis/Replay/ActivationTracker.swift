@@ -1,105 +1,144 @@
 // Which function activations control is in, thread by thread and task by task.
 
 /// Follows the stacks of all strands. Every frame of a strand's present stack is known with the moment since which it has been there, counted
-/// in events of the process: so what was made at an earlier moment and what happens now share just the frames that began before.
+/// in events of the process: so what was made at an earlier moment and what happens now share just the frames that began before. Frames that came
+/// together are one run.
 ///
 /// An activation that ends and is entered again from the same call, without an event of the caller between, is taken for one that went on:
 /// the trace shows stacks at events alone. Memory in proportion to the depth of the stacks that are in use; amortised constant time an event,
 /// and the stack's depth where a thread changes tasks. For one thread at a time.
 final class ActivationTracker {
-  struct Frame: BitwiseCopyable, Sendable {
-    /// In the tree of stacks.
-    var node: UInt32
-    /// Events of the process before it was there.
+  /// Frames that came with one event.
+  struct Run: BitwiseCopyable, Sendable {
+    /// The outermost of them, and the one after the innermost, counted from the outermost of the stack. Some of the inner ones may be gone since.
+    var start: Int32
+    var end: Int32
+    /// Events of the process before them.
     var began: UInt64
+    /// The stack that they came with, in the tree of stacks; `end` frames deep.
+    var stack: StackID
   }
 
   struct Strand: BitwiseCopyable {
     /// 0 for a thread's own.
     var task: UInt64
-    var frames: UnsafeMutablePointer<Frame>?
-    var count: Int32
+    /// Those of the present stack, the outermost first; none is empty.
+    var runs: UnsafeMutablePointer<Run>?
+    var runCount: Int32
     var capacity: Int32
+    /// Frames of the present stack, as far as it is known.
+    var depth: Int32
     /// Its task is gone.
     var isEnded: Bool
     /// The block the task lives in; 0 if it is not known.
     var block: UInt64
     /// Index of the thread that ran it last; `.max` before any did.
     var thread: UInt32
+
+    init(task: UInt64) {
+      self.task = task
+      runs = nil
+      runCount = 0
+      capacity = 0
+      depth = 0
+      isEnded = false
+      block = 0
+      thread = .max
+    }
   }
 
-  private struct ThreadRow: BitwiseCopyable {
-    var strand: UInt32 = .max
+  struct ThreadRow: BitwiseCopyable {
+    fileprivate var strand: UInt32 = .max
+    /// The same, where it stands.
+    fileprivate var place: UnsafeMutablePointer<Strand>?
     /// That of the thread when it runs no task.
-    var own: UInt32 = .max
-    /// The chunk and the offset of the last event that was taken in.
-    var lastEvent: UInt64 = .max
+    fileprivate var own: UInt32 = .max
     /// What the next stack keeps of the thread's last one says nothing of its strand: that has no stack from this thread, or one from another since.
-    var isUntied = true
+    fileprivate var isUntied = true
+    /// Its index.
+    fileprivate var number: UInt32 = 0
+
+    /// What control is in.
+    var present: StrandID { StrandID(strand) }
   }
 
   private let stacks: StackTree
   /// Events of the process before the latest that was taken in.
   private(set) var ordinal: UInt64 = 0
-  private let strands = RowTable(blank: Strand(task: 0, frames: nil, count: 0, capacity: 0, isEnded: false, block: 0, thread: .max))
-  private let threads = RowTable(blank: ThreadRow())
+  private let memory = TableOwner()
+  private let strands: RowTable<Strand>
+  private let threads: RowTable<ThreadRow>
   private var strandsByTask: [UInt64: UInt32] = [:]
   private var strandsByBlock: [UInt64: UInt32] = [:]
 
-  init(stacks: StackTree) { self.stacks = stacks }
+  init(stacks: StackTree) {
+    self.stacks = stacks
+    strands = RowTable(blank: Strand(task: 0), ownedBy: memory)
+    threads = RowTable(blank: ThreadRow(), ownedBy: memory)
+  }
 
   deinit {
-    for index in 0..<strands.count { strands[index].pointee.frames?.deallocate() }
+    for index in 0..<strands.count { strands[index].pointee.runs?.deallocate() }
   }
 
   var strandCount: Int { strands.count }
   subscript(strand: StrandID) -> Strand { strands[Int(strand.rawValue)].pointee }
 
-  /// Takes an event in; a second time has no effect. `ordinal`: events of the process so far. `findTask` gives the block of a
+  /// What is known of a thread, by its index; stays where it is as long as the tracker.
+  func row(ofThread thread: Int) -> UnsafeMutablePointer<ThreadRow> {
+    threads.reach(thread)
+    threads[thread].pointee.number = UInt32(thread)
+    return threads[thread]
+  }
+
+  /// Takes an event of a thread in, once. `ordinal`: events of the process so far. `findTask` gives the block of a
   /// task's context and is asked when the task is met for the first time. The strand that control is in.
   @inline(__always)
-  func advance(_ event: TraceEvent, thread: Int, ordinal: UInt64, findTask: (UInt64) -> UInt64?) -> StrandID {
-    threads.reach(thread)
-    let row = threads[thread]
-    let place = UInt64(event.chunk) << 32 | UInt64(event.payloadOffset)
-    if row.pointee.lastEvent == place { return StrandID(row.pointee.strand) }
-    row.pointee.lastEvent = place
+  func advance(
+    _ event: UnsafePointer<TraceEvent>, _ row: UnsafeMutablePointer<ThreadRow>, ordinal: UInt64, findTask: (UInt64) -> UInt64?
+  ) -> StrandID {
     self.ordinal = ordinal
-    if event.isStackNew || row.pointee.isUntied {
-      changeStrand(event, thread: thread, ordinal: ordinal, findTask: findTask)
-      return StrandID(threads[thread].pointee.strand)
+    if event.pointee.isStackNew || row.pointee.isUntied {
+      changeStrand(event.pointee, thread: Int(row.pointee.number), ordinal: ordinal, findTask: findTask)
+      return StrandID(row.pointee.strand)
     }
-    let strand = strands[Int(row.pointee.strand)]
-    if strand.pointee.count > Int32(bitPattern: event.keptDepth) { strand.pointee.count = Int32(bitPattern: event.keptDepth) }
-    if event.stack != .unknown, strand.pointee.count < Int32(bitPattern: event.depth) { push(event, strand, ordinal: ordinal) }
+    let strand = row.pointee.place!
+    let kept = Int32(bitPattern: event.pointee.keptDepth)
+    if strand.pointee.depth > kept { Self.cut(strand, to: kept) }
+    if event.pointee.stack != .unknown, strand.pointee.depth < Int32(bitPattern: event.pointee.depth) {
+      Self.push(event.pointee.stack, Int32(bitPattern: event.pointee.depth), strand, ordinal: ordinal)
+    }
     return StrandID(row.pointee.strand)
   }
 
-  /// Puts the frames of the event's stack that its strand does not have yet.
+  /// Takes frames off the inner end.
   @inline(__always)
-  private func push(_ event: TraceEvent, _ strand: UnsafeMutablePointer<Strand>, ordinal: UInt64) {
-    let depth = Int32(bitPattern: event.depth)
-    if depth > strand.pointee.capacity { grow(strand, to: depth) }
-    let frames = strand.pointee.frames!
-    var index = depth
-    var node = event.stack
-    while index > strand.pointee.count {
-      index -= 1
-      frames[Int(index)] = Frame(node: node.rawValue, began: ordinal)
-      node = stacks.parent(of: node)
-    }
-    strand.pointee.count = depth
+  private static func cut(_ strand: UnsafeMutablePointer<Strand>, to depth: Int32) {
+    strand.pointee.depth = depth
+    guard let runs = strand.pointee.runs else { return }
+    var count = Int(strand.pointee.runCount)
+    while count > 0, runs[count &- 1].start >= depth { count &-= 1 }
+    strand.pointee.runCount = Int32(truncatingIfNeeded: count)
+  }
+
+  /// Puts the frames of a stack of some depth that its strand does not have yet.
+  @inline(__always)
+  private static func push(_ stack: StackID, _ depth: Int32, _ strand: UnsafeMutablePointer<Strand>, ordinal: UInt64) {
+    if strand.pointee.runCount == strand.pointee.capacity { grow(strand) }
+    strand.pointee.runs.unsafelyUnwrapped[Int(strand.pointee.runCount)] = Run(start: strand.pointee.depth, end: depth, began: ordinal, stack: stack)
+    strand.pointee.runCount &+= 1
+    strand.pointee.depth = depth
   }
 
   @inline(never)
-  private func grow(_ strand: UnsafeMutablePointer<Strand>, to depth: Int32) {
-    let capacity = max(depth, max(8, strand.pointee.capacity * 2))
-    let larger = UnsafeMutablePointer<Frame>.allocate(capacity: Int(capacity))
-    if let frames = strand.pointee.frames {
-      larger.update(from: frames, count: Int(strand.pointee.count))
-      frames.deallocate()
+  private static func grow(_ strand: UnsafeMutablePointer<Strand>) {
+    let capacity = max(8, strand.pointee.capacity * 2)
+    let larger = UnsafeMutablePointer<Run>.allocate(capacity: Int(capacity))
+    if let runs = strand.pointee.runs {
+      larger.update(from: runs, count: Int(strand.pointee.runCount))
+      runs.deallocate()
     }
-    strand.pointee.frames = larger
+    strand.pointee.runs = larger
     strand.pointee.capacity = capacity
   }
 
@@ -127,8 +166,9 @@ final class ActivationTracker {
         }
       }
     }
-    threads[thread].pointee.strand = number
     let strand = strands[Int(number)]
+    threads[thread].pointee.strand = number
+    threads[thread].pointee.place = strand
     if strand.pointee.thread != UInt32(thread) {
       // The thread that the task comes from has a stack that it may leave unseen.
       if strand.pointee.thread != .max, threads[Int(strand.pointee.thread)].pointee.strand == number {
@@ -153,27 +193,31 @@ final class ActivationTracker {
   private func addStrand(task: UInt64) -> UInt32 {
     let number = strands.count
     strands.reach(number)
-    strands[number].pointee = Strand(task: task, frames: nil, count: 0, capacity: 0, isEnded: false, block: 0, thread: .max)
+    strands[number].pointee = Strand(task: task)
     return UInt32(number)
   }
 
   /// Nothing says how the stack came about: frames that are the same from the outermost on count as having stayed.
   private func reconcile(_ event: TraceEvent, _ strand: UnsafeMutablePointer<Strand>, ordinal: UInt64) {
     let depth = Int32(bitPattern: event.depth)
-    if strand.pointee.count > depth { strand.pointee.count = depth }
-    var node = event.stack
-    var index = depth
-    while index > strand.pointee.count {
-      index -= 1
-      node = stacks.parent(of: node)
-    }
+    if strand.pointee.depth > depth { Self.cut(strand, to: depth) }
+    var node = stacks.ancestor(of: event.stack, distance: depth - strand.pointee.depth)
+    var shared = strand.pointee.depth
     // A node stands for its frame and all further out: where nodes agree, so do the rest.
-    while index > 0, strand.pointee.frames![Int(index) - 1].node != node.rawValue {
-      index -= 1
-      node = stacks.parent(of: node)
+    var run = Int(strand.pointee.runCount) - 1
+    search: while run >= 0 {
+      let present = strand.pointee.runs![run]
+      var own = stacks.ancestor(of: present.stack, distance: present.end - shared)
+      while shared > present.start {
+        if own == node { break search }
+        own = stacks.parent(of: own)
+        node = stacks.parent(of: node)
+        shared -= 1
+      }
+      run -= 1
     }
-    strand.pointee.count = index
-    if index < depth { push(event, strand, ordinal: ordinal) }
+    Self.cut(strand, to: shared)
+    if shared < depth { Self.push(event.stack, depth, strand, ordinal: ordinal) }
   }
 
   /// The block of a task is freed: what ran in it has ended.
@@ -182,10 +226,11 @@ final class ActivationTracker {
     guard let number = strandsByBlock.removeValue(forKey: address) else { return }
     let strand = strands[Int(number)]
     if strandsByTask[strand.pointee.task] == number { strandsByTask[strand.pointee.task] = nil }
-    strand.pointee.frames?.deallocate()
-    strand.pointee.frames = nil
-    strand.pointee.count = 0
+    strand.pointee.runs?.deallocate()
+    strand.pointee.runs = nil
+    strand.pointee.runCount = 0
     strand.pointee.capacity = 0
+    strand.pointee.depth = 0
     strand.pointee.isEnded = true
     // The next task may have the same place in memory, and so the same name.
     let thread = strand.pointee.thread
@@ -194,64 +239,93 @@ final class ActivationTracker {
 
   /// The stacks of all strands as they are now. `numbers`: indices of threads by their numbers. Linear in their depths.
   func present(ordinal: UInt64, threads numbers: [UInt32: Int]) -> Activations {
-    var frames: [StrandID: [Frame]] = [:]
+    var stacks: [StrandID: Activations.Stack] = [:]
     for number in 0..<strands.count {
       let row = strands[number].pointee
-      guard row.count > 0, let start = row.frames else { continue }
-      frames[StrandID(UInt32(number))] = Array(UnsafeBufferPointer(start: start, count: Int(row.count)))
+      guard row.depth > 0, let runs = row.runs else { continue }
+      stacks[StrandID(UInt32(number))] = Activations.Stack(runs: Array(UnsafeBufferPointer(start: runs, count: Int(row.runCount))), depth: Int(row.depth))
     }
     let own = numbers.compactMapValues { index in
       index < threads.count && threads[index].pointee.own != .max ? StrandID(threads[index].pointee.own) : nil
     }
-    return Activations(frames: frames, ordinal: ordinal, ownStrands: own)
+    return Activations(stacks: stacks, ordinal: ordinal, ownStrands: own)
   }
 
   /// How many of the outermost frames of a strand were there, and have been since, when the process had seen `ordinal` events.
-  /// Logarithmic in the depth.
+  /// Linear in the runs that began since, of which there are few where little happened since, and logarithmic in the depth beyond.
   @inline(__always)
   func sharedDepth(_ strand: StrandID, since ordinal: UInt64) -> Int {
-    let row = strands[Int(strand.rawValue)].pointee
-    guard let frames = row.frames else { return 0 }
+    let row = strands[Int(strand.rawValue)]
+    guard let runs = row.pointee.runs else { return 0 }
+    return runs.sharedDepth(count: Int(row.pointee.runCount), depth: Int(row.pointee.depth), since: ordinal)
+  }
+}
+
+extension UnsafeMutablePointer<ActivationTracker.Run> {
+  /// How many frames began by a moment.
+  @inline(__always)
+  fileprivate func sharedDepth(count: Int, depth: Int, since ordinal: UInt64) -> Int {
+    var high = count
+    // What ended soon shares all but the last few runs.
+    for _ in 0..<8 {
+      if high == 0 { return 0 }
+      if self[high &- 1].began <= ordinal { return high == count ? depth : Int(self[high].start) }
+      high &-= 1
+    }
     var low = 0
-    var high = Int(row.count)
     while low < high {
       let middle = (low &+ high) / 2
-      if frames[middle].began <= ordinal { low = middle &+ 1 } else { high = middle }
+      if self[middle].began <= ordinal { low = middle &+ 1 } else { high = middle }
     }
-    return low
+    return Int(self[low].start)
   }
 }
 
 /// The stacks of all strands at one moment.
 public struct Activations: Sendable {
-  let frames: [StrandID: [ActivationTracker.Frame]]
+  struct Stack: Sendable {
+    /// The outermost first.
+    var runs: [ActivationTracker.Run]
+    var depth: Int
+  }
+
+  let stacks: [StrandID: Stack]
   /// Events of the process until then.
   public let ordinal: UInt64
   /// By thread number: the thread's strand outside of tasks.
   let ownStrands: [UInt32: StrandID]
 
+  /// Nothing runs.
+  static var none: Activations { Activations(stacks: [:], ordinal: 0, ownStrands: [:]) }
+
   /// Without the stack of a thread that has none of the program's functions left.
   func leaving(thread number: UInt32) -> Activations {
-    var frames = self.frames
-    if let strand = ownStrands[number] { frames[strand] = nil }
-    return Activations(frames: frames, ordinal: ordinal, ownStrands: ownStrands)
+    var stacks = self.stacks
+    if let strand = ownStrands[number] { stacks[strand] = nil }
+    return Activations(stacks: stacks, ordinal: ordinal, ownStrands: ownStrands)
   }
 
-  /// How many of the outermost frames of a strand have been there since the process had seen `ordinal` events. Logarithmic in the depth.
-  public func sharedDepth(_ strand: StrandID, since ordinal: UInt64) -> Int {
-    guard let row = frames[strand] else { return 0 }
+  /// Index of the first run of which something is not as asked; those before it are.
+  private static func first(_ runs: [ActivationTracker.Run], beyond isWithin: (ActivationTracker.Run) -> Bool) -> Int {
     var low = 0
-    var high = row.count
+    var high = runs.count
     while low < high {
       let middle = (low + high) / 2
-      if row[middle].began <= ordinal { low = middle + 1 } else { high = middle }
+      if isWithin(runs[middle]) { low = middle + 1 } else { high = middle }
     }
     return low
   }
 
+  /// How many of the outermost frames of a strand have been there since the process had seen `ordinal` events. Logarithmic in the depth.
+  public func sharedDepth(_ strand: StrandID, since ordinal: UInt64) -> Int {
+    guard let stack = stacks[strand] else { return 0 }
+    let index = Self.first(stack.runs) { $0.began <= ordinal }
+    return index < stack.runs.count ? Int(stack.runs[index].start) : stack.depth
+  }
+
   /// Events of the process before the frame at an index from the outermost was there; nil if there is none.
   public func beginning(of strand: StrandID, frame index: Int) -> UInt64? {
-    guard let row = frames[strand], row.indices.contains(index) else { return nil }
-    return row[index].began
+    guard let stack = stacks[strand], index >= 0, index < stack.depth else { return nil }
+    return stack.runs[Self.first(stack.runs) { Int($0.start) <= index } - 1].began
   }
 }

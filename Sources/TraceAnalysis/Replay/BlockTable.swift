@@ -6,108 +6,162 @@
 /// Neighbours in the heap are neighbours in the table, by half KiB: programs use blocks near one another at about the same time, and what
 /// a look-up costs is cache misses. The blocks themselves stand in a pool, and do not move: what came up together stays together there.
 ///
-/// Expected constant time. Memory: 32 to 64 bytes for each block of the largest number live at once, besides the block's own 56.
-/// Address 0 cannot be stored. For one thread at a time.
-final class BlockTable {
+/// Expected constant time. Memory: 32 to 64 bytes for each block of the largest number live at once, besides the block's own 64.
+/// Address 0 cannot be stored. A reference in all but name, as `RowTable` is. For one thread at a time.
+struct BlockTable: BitwiseCopyable {
   private struct Slot: BitwiseCopyable {
     /// 0 where there is none.
     var address: UInt64
-    var block: UnsafeMutablePointer<LiveBlock>
+    var place: UnsafeMutablePointer<Place>
   }
 
-  private var slots: UnsafeMutablePointer<Slot>
-  private var mask: Int
-  private var shift: UInt64
-  private(set) var count = 0
-  private var pool = BlockPool()
+  /// A line of the cache.
+  private struct Place: BitwiseCopyable {
+    var block: LiveBlock
+    /// Where the block was removed: the place that was given back before.
+    var nextFree: UnsafeMutablePointer<Place>?
+  }
 
-  init(minimumCapacity: Int = 1024) {
+  private struct Header: BitwiseCopyable {
+    var slots: UnsafeMutablePointer<Slot>
+    var mask: Int
+    var shift: UInt64
+    var count = 0
+    /// The place given back last is the first taken: it is the likeliest to be in the cache.
+    var firstFree: UnsafeMutablePointer<Place>?
+    /// One that is always there, and never taken.
+    var somePlace: UnsafeMutablePointer<Place>
+  }
+
+  private let header: UnsafeMutablePointer<Header>
+  private let places: RowTable<Place>
+
+  init(minimumCapacity: Int = 1024, ownedBy owner: TableOwner) {
     var capacity = 16
     while capacity < minimumCapacity * 2 { capacity *= 2 }
-    slots = Self.allocate(capacity)
-    mask = capacity - 1
-    shift = UInt64(64 - capacity.trailingZeroBitCount)
-  }
-
-  deinit {
-    TableMemory.deallocate(slots)
-    pool.deallocate()
+    let header = UnsafeMutablePointer<Header>.allocate(capacity: 1)
+    places = RowTable(
+      blank: Place(block: LiveBlock(address: 0, size: 0, birthTime: 0, site: SiteID(0)), nextFree: nil), count: 1, ownedBy: owner)
+    header.initialize(
+      to: Header(
+        slots: Self.allocate(capacity), mask: capacity - 1, shift: UInt64(64 - capacity.trailingZeroBitCount), somePlace: places[0]))
+    self.header = header
+    owner.own {
+      TableMemory.deallocate(header.pointee.slots)
+      header.deallocate()
+    }
   }
 
   private static func allocate(_ capacity: Int) -> UnsafeMutablePointer<Slot> {
     let slots = TableMemory.allocate(Slot.self, capacity: capacity)
-    slots.initialize(repeating: Slot(address: 0, block: UnsafeMutablePointer(bitPattern: 8)!), count: capacity)
+    slots.initialize(repeating: Slot(address: 0, place: UnsafeMutablePointer(bitPattern: 8)!), count: capacity)
     return slots
   }
 
+  @inline(__always)
+  var count: Int { header.pointee.count }
+
   /// Half a KiB of heap, 32 possible blocks, stays together; where it goes is spread by multiplying.
   @inline(__always)
-  private func home(_ address: UInt64) -> Int {
-    let place = ((address >> 9) &* 0x9E37_79B9_7F4A_7C15) &>> shift
-    return Int(truncatingIfNeeded: place &+ (address >> 4 & 31)) & mask
+  private static func home(_ address: UInt64, _ header: UnsafeMutablePointer<Header>) -> Int {
+    let place = ((address >> 9) &* 0x9E37_79B9_7F4A_7C15) &>> header.pointee.shift
+    return Int(truncatingIfNeeded: place &+ (address >> 4 & 31)) & header.pointee.mask
   }
 
   /// A live block, valid until it is removed; nil if nothing is live there.
   @inline(__always)
   func find(_ address: UInt64) -> UnsafeMutablePointer<LiveBlock>? {
-    var slot = home(address)
+    let slots = header.pointee.slots
+    let mask = header.pointee.mask
+    var slot = Self.home(address, header)
     while true {
       let found = slots[slot].address
-      if found == address { return address == 0 ? nil : slots[slot].block }
+      if found == address { return address == 0 ? nil : Self.block(slots[slot].place) }
       if found == 0 { return nil }
       slot = (slot &+ 1) & mask
     }
   }
 
-  /// Adds a block at an address that is neither live nor 0.
+  /// The block whose slot is the first that is looked at for an address; if that is another's, some block. Reads nothing of the block.
   @inline(__always)
-  func insert(_ block: LiveBlock) {
-    var slot = home(block.address)
-    while slots[slot].address != 0 { slot = (slot &+ 1) & mask }
-    let place = pool.take()
-    place.initialize(to: block)
-    slots[slot] = Slot(address: block.address, block: place)
-    count &+= 1
-    if count &* 2 > mask { grow() }
+  func foresee(_ address: UInt64) -> UnsafePointer<LiveBlock> {
+    let slot = header.pointee.slots[Self.home(address, header)]
+    return UnsafePointer(Self.block(slot.address == address ? slot.place : header.pointee.somePlace))
   }
 
-  /// Removes the block at an address and gives it back; nil if there is none.
+  /// `LiveBlock` is what a place begins with.
   @inline(__always)
-  func remove(_ address: UInt64) -> LiveBlock? {
-    var hole = home(address)
+  private static func block(_ place: UnsafeMutablePointer<Place>) -> UnsafeMutablePointer<LiveBlock> {
+    UnsafeMutableRawPointer(place).assumingMemoryBound(to: LiveBlock.self)
+  }
+
+  /// Adds a block at an address that is neither live nor 0; where it stands until it is removed.
+  @inline(__always)
+  @discardableResult
+  func insert(_ block: LiveBlock) -> UnsafeMutablePointer<LiveBlock> {
+    let slots = header.pointee.slots
+    let mask = header.pointee.mask
+    var slot = Self.home(block.address, header)
+    while slots[slot].address != 0 { slot = (slot &+ 1) & mask }
+    let place = takePlace()
+    place.pointee.block = block
+    slots[slot] = Slot(address: block.address, place: place)
+    header.pointee.count &+= 1
+    if header.pointee.count &* 2 > mask { grow() }
+    return Self.block(place)
+  }
+
+  @inline(__always)
+  private func takePlace() -> UnsafeMutablePointer<Place> {
+    if let place = header.pointee.firstFree {
+      header.pointee.firstFree = place.pointee.nextFree
+      return place
+    }
+    let number = places.count
+    places.reach(number)
+    return places[number]
+  }
+
+  /// Removes the block at an address; nil if there is none. It can be read until the next `insert`.
+  @inline(__always)
+  func remove(_ address: UInt64) -> UnsafeMutablePointer<LiveBlock>? {
+    let slots = header.pointee.slots
+    let mask = header.pointee.mask
+    var hole = Self.home(address, header)
     while slots[hole].address != address || address == 0 {
       if slots[hole].address == 0 { return nil }
       hole = (hole &+ 1) & mask
     }
-    let place = slots[hole].block
-    let block = place.pointee
-    pool.give(place)
+    let place = slots[hole].place
+    place.pointee.nextFree = header.pointee.firstFree
+    header.pointee.firstFree = place
     var slot = hole
     while true {
       slot = (slot &+ 1) & mask
       let address = slots[slot].address
       if address == 0 { break }
       // An entry may move into the hole unless its home lies between the hole and itself, cyclically.
-      if (slot &- home(address)) & mask >= (slot &- hole) & mask {
+      if (slot &- Self.home(address, header)) & mask >= (slot &- hole) & mask {
         slots[hole] = slots[slot]
         hole = slot
       }
     }
     slots[hole].address = 0
-    count &-= 1
-    return block
+    header.pointee.count &-= 1
+    return Self.block(place)
   }
 
   @inline(never)
   private func grow() {
-    let old = slots
-    let oldCapacity = mask + 1
-    slots = Self.allocate(oldCapacity * 2)
-    mask = oldCapacity * 2 - 1
-    shift -= 1
+    let old = header.pointee.slots
+    let oldCapacity = header.pointee.mask + 1
+    let slots = Self.allocate(oldCapacity * 2)
+    header.pointee.slots = slots
+    header.pointee.mask = oldCapacity * 2 - 1
+    header.pointee.shift -= 1
     for index in 0..<oldCapacity where old[index].address != 0 {
-      var slot = home(old[index].address)
-      while slots[slot].address != 0 { slot = (slot + 1) & mask }
+      var slot = Self.home(old[index].address, header)
+      while slots[slot].address != 0 { slot = (slot + 1) & header.pointee.mask }
       slots[slot] = old[index]
     }
     TableMemory.deallocate(old)
@@ -115,40 +169,6 @@ final class BlockTable {
 
   /// Calls `body` with every live block, in no particular order.
   func forEach(_ body: (LiveBlock) -> Void) {
-    for index in 0...mask where slots[index].address != 0 { body(slots[index].block.pointee) }
+    for index in 0...header.pointee.mask where header.pointee.slots[index].address != 0 { body(header.pointee.slots[index].place.pointee.block) }
   }
-}
-
-/// Places for blocks that stay where they are. The last place given back is the first taken: it is the likeliest to be in the cache.
-private struct BlockPool {
-  private static let segmentSize = 1 << 15
-  private var segments: [UnsafeMutablePointer<LiveBlock>] = []
-  private var used = BlockPool.segmentSize
-  /// Free places, each with the address of the next in its own `address`.
-  private var free: UnsafeMutablePointer<LiveBlock>?
-
-  @inline(__always)
-  mutating func take() -> UnsafeMutablePointer<LiveBlock> {
-    if let place = free {
-      free = UnsafeMutablePointer(bitPattern: UInt(place.pointee.address))
-      return place
-    }
-    if used == Self.segmentSize { addSegment() }
-    used &+= 1
-    return segments[segments.count &- 1] + (used &- 1)
-  }
-
-  @inline(__always)
-  mutating func give(_ place: UnsafeMutablePointer<LiveBlock>) {
-    place.pointee.address = UInt64(UInt(bitPattern: free))
-    free = place
-  }
-
-  @inline(never)
-  private mutating func addSegment() {
-    segments.append(TableMemory.allocate(LiveBlock.self, capacity: Self.segmentSize))
-    used = 0
-  }
-
-  func deallocate() { for segment in segments { TableMemory.deallocate(segment) } }
 }

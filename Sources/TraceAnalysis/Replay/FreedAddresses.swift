@@ -11,11 +11,12 @@ public struct FreedAddresses: ReplayObserver {
   static let suspectLimit = 1024
 
   /// The address freed last of those that fall on a slot; 0 at first.
-  private let table = RowTable<UInt64>(blank: 0, count: 32 << Int(rowBits))
+  private let table: RowTable<UInt64>
+  private let memory = TableOwner()
   /// Addresses of blocks, in no particular order.
   private(set) var suspects: Set<UInt64> = []
 
-  public init() {}
+  public init() { table = RowTable(blank: 0, count: 32 << Int(Self.rowBits), ownedBy: memory) }
 
   /// Half a KiB of heap stays together, as in `BlockTable`.
   @inline(__always)

@@ -44,10 +44,16 @@ public protocol ReplayObserver {
   mutating func mismatched(_ mismatch: Mismatch, _ event: TraceEvent)
   /// The program said something: `event.size` is the index of a mark. `strand`: who said it; `block`: what is live at the mark's address.
   mutating func marked(_ event: TraceEvent, strand: StrandID, block: LiveBlock?)
+  /// A block of this site may come or go soon. Reads what it keeps of the site, if it keeps anything, and gives some of it back, so that it is in the cache.
+  func foreseeBlock(of site: SiteID) -> UInt64
+  /// The same of a block's retain or release.
+  func foreseeReference(to site: SiteID) -> UInt64
 }
 
 extension ReplayObserver {
   @inline(__always) public mutating func marked(_ event: TraceEvent, strand: StrandID, block: LiveBlock?) {}
+  @inline(__always) public func foreseeBlock(of site: SiteID) -> UInt64 { 0 }
+  @inline(__always) public func foreseeReference(to site: SiteID) -> UInt64 { 0 }
 }
 
 /// Two observers as one.
@@ -84,4 +90,6 @@ public struct ObserverPair<First: ReplayObserver, Second: ReplayObserver>: Repla
     first.marked(event, strand: strand, block: block)
     second.marked(event, strand: strand, block: block)
   }
+  @inline(__always) public func foreseeBlock(of site: SiteID) -> UInt64 { first.foreseeBlock(of: site) &+ second.foreseeBlock(of: site) }
+  @inline(__always) public func foreseeReference(to site: SiteID) -> UInt64 { first.foreseeReference(to: site) &+ second.foreseeReference(to: site) }
 }

@@ -16,12 +16,18 @@ public struct ThreadTotal: Hashable, Sendable, BitwiseCopyable {
 /// Memory in proportion to the blocks live at once, the sites and the threads, not to the events. For one thread at a time.
 public struct Replayer<Observer: ReplayObserver>: EventSink {
   public var observer: Observer
-  private let blocks = BlockTable()
-  private let siteTable = SiteTable()
-  private let threads = RowTable(blank: ThreadState(total: ThreadTotal(number: 0)))
+  private let memory = TableOwner()
+  private let blocks: BlockTable
+  /// Where what was read ahead ends up, so that it is read.
+  private let foreseen: UnsafeMutablePointer<UInt64>
+  private let siteTable: SiteTable
+  private let threads: RowTable<ThreadState>
   private var threadIndices: [UInt32: UInt32] = [:]
   private var lastThread: UInt32 = 0
   private var lastIndex = -1
+  /// What is known of that thread here, and what the tracker knows of it.
+  private var state: UnsafeMutablePointer<ThreadState>
+  private var trackedThread: UnsafeMutablePointer<ActivationTracker.ThreadRow>
   private let isForked: Bool
 
   private struct ThreadState: BitwiseCopyable {
@@ -30,6 +36,8 @@ public struct Replayer<Observer: ReplayObserver>: EventSink {
     var reallocated = LiveBlock(address: 0, size: 0, birthTime: 0, site: SiteID(0))
     /// Address of a block given to realloc that was an orphan.
     var orphanRealloc: UInt64 = 0
+    /// Its next event has been met before, and had to wait: its stack is taken in.
+    var isTakenInAlready = false
   }
 
   /// `isForked`: the process began as a fork, so that frees of what was never seen allocated are to be expected.
@@ -41,11 +49,22 @@ public struct Replayer<Observer: ReplayObserver>: EventSink {
   init(_ observer: Observer, process: ProcessRecord, activations: ActivationTracker, checkpoint: UInt64? = nil) {
     self.observer = observer
     self.activations = activations
+    tracker = Unmanaged.passUnretained(activations)
+    blocks = BlockTable(ownedBy: memory)
+    foreseen = RowTable<UInt64>(blank: 0, count: 1, ownedBy: memory)[0]
+    siteTable = SiteTable(ownedBy: memory)
+    threads = RowTable(blank: ThreadState(total: ThreadTotal(number: 0)), ownedBy: memory)
+    state = UnsafeMutablePointer(bitPattern: 64)!
+    trackedThread = UnsafeMutablePointer(bitPattern: 64)!
+    countsByOperation = RowTable(blank: 0, count: Self.operationCount, ownedBy: memory)[0]
+    countsByMismatch = RowTable(blank: 0, count: Mismatch.allCases.count, ownedBy: memory)
     isForked = process.isForked
     self.checkpoint = checkpoint ?? .max
   }
 
   private let activations: ActivationTracker
+  /// The same for the loop, which counts no references to it.
+  private let tracker: Unmanaged<ActivationTracker>
   /// Events of all threads so far.
   private var eventCount: UInt64 = 0
 
@@ -82,10 +101,12 @@ public struct Replayer<Observer: ReplayObserver>: EventSink {
   /// In order of first event.
   public var threadTotals: [ThreadTotal] { threads.all.map(\.total) }
   /// Events by operation number, those unknown included.
-  public var eventCounts: [UInt64] { countsByOperation.all }
-  private let countsByOperation = RowTable<UInt64>(blank: 0, count: 256)
+  public var eventCounts: [UInt64] { Array(UnsafeBufferPointer(start: countsByOperation, count: Self.operationCount)) }
+  private let countsByOperation: UnsafeMutablePointer<UInt64>
+  private static var operationCount: Int { 256 }
   /// By `Mismatch`.
-  public private(set) var mismatchCounts = [UInt64](repeating: 0, count: Mismatch.allCases.count)
+  public var mismatchCounts: [UInt64] { countsByMismatch.all }
+  private let countsByMismatch: RowTable<UInt64>
 
   /// Calls `body` with each block live now, in no particular order.
   public func forEachLiveBlock(_ body: (LiveBlock) -> Void) { blocks.forEach(body) }
@@ -94,13 +115,12 @@ public struct Replayer<Observer: ReplayObserver>: EventSink {
   public func liveBlock(at address: RuntimeAddress) -> LiveBlock? { blocks.find(address.rawValue)?.pointee }
 
   @inline(__always)
-  private mutating func index(of thread: UInt32) -> Int {
-    if thread == lastThread, lastIndex >= 0 { return lastIndex }
-    return changeThread(thread)
+  private mutating func select(_ thread: UInt32) {
+    if thread != lastThread || lastIndex < 0 { changeThread(thread) }
   }
 
   @inline(never)
-  private mutating func changeThread(_ thread: UInt32) -> Int {
+  private mutating func changeThread(_ thread: UInt32) {
     if let known = threadIndices[thread] {
       lastIndex = Int(known)
     } else {
@@ -110,21 +130,68 @@ public struct Replayer<Observer: ReplayObserver>: EventSink {
       threads[lastIndex].pointee.total.number = thread
     }
     lastThread = thread
-    return lastIndex
+    state = threads[lastIndex]
+    trackedThread = activations.row(ofThread: lastIndex)
+  }
+
+  public mutating func take(_ event: TraceEvent, mayWait: Bool) -> EventVerdict {
+    withUnsafePointer(to: event) { take(at: $0, mayWait: mayWait) }
   }
 
   @inline(__always)
-  public mutating func take(_ event: TraceEvent, mayWait: Bool) -> EventVerdict {
-    if event.time > checkpoint, keptBlocks == nil { reachCheckpoint() }
-    let strand = advance(event)
+  public mutating func take(at event: UnsafePointer<TraceEvent>, mayWait: Bool) -> EventVerdict {
+    if event.pointee.time > checkpoint, keptBlocks == nil { reachCheckpoint() }
+    select(event.pointee.thread)
+    let strand = state.pointee.isTakenInAlready ? trackedThread.pointee.present : advance(event)
     let verdict = apply(event, strand, mayWait: mayWait)
-    if verdict == .taken, event.operation != .mark {
-      countsByOperation[Int(event.operation.rawValue)].pointee &+= 1
-      let thread = index(of: event.thread)
-      threads[thread].pointee.total.events &+= 1
-      eventCount &+= 1
+    if verdict != .taken {
+      state.pointee.isTakenInAlready = true
+    } else {
+      state.pointee.isTakenInAlready = false
+      if event.pointee.operation != .mark {
+        countsByOperation[Int(event.pointee.operation.rawValue)] &+= 1
+        state.pointee.total.events &+= 1
+        eventCount &+= 1
+      }
     }
     return verdict
+  }
+
+  /// Looking up one block after the other waits for memory each time; all at once the waits overlap. Small tables are in the cache anyway.
+  @inline(__always)
+  public func foresee(_ events: UnsafeBufferPointer<TraceEvent>) {
+    if siteTable.count > 1 << 12 || (blocks.count > 1 << 16 && siteTable.count > 0) { warm(events) }
+  }
+
+  /// Step by step for all events, and without branches that depend on what is found: so the processor reads on while it waits.
+  @inline(never)
+  private func warm(_ events: UnsafeBufferPointer<TraceEvent>) {
+    withUnsafeTemporaryAllocation(of: UnsafePointer<LiveBlock>.self, capacity: events.count) { found in
+      withUnsafeTemporaryAllocation(of: UInt32.self, capacity: 2 * events.count) { sites in
+        let found = found.baseAddress!
+        // Where blocks come and go, and where references are counted.
+        let changed = sites.baseAddress!
+        let used = changed + events.count
+        var changedCount = 0
+        var usedCount = 0
+        for index in 0..<events.count { found[index] = blocks.foresee(events[index].address) }
+        let last = UInt32(truncatingIfNeeded: siteTable.count &- 1)
+        for index in 0..<events.count {
+          let operation = events[index].operation
+          let known = found[index].pointee.site.rawValue
+          let made = siteTable.foresee(events[index].stack)
+          let site = min(operation.isAllocation ? made : known, last)
+          changed[changedCount] = site
+          used[usedCount] = site
+          changedCount &+= operation.countsReferences ? 0 : 1
+          usedCount &+= operation.countsReferences ? 1 : 0
+        }
+        var sum: UInt64 = 0
+        for index in 0..<changedCount { sum &+= observer.foreseeBlock(of: SiteID(changed[index])) }
+        for index in 0..<usedCount { sum &+= observer.foreseeReference(to: SiteID(used[index])) }
+        foreseen.pointee = sum
+      }
+    }
   }
 
   private var presentActivations: Activations {
@@ -140,9 +207,10 @@ public struct Replayer<Observer: ReplayObserver>: EventSink {
   }
 
   @inline(__always)
-  private mutating func advance(_ event: TraceEvent) -> StrandID {
-    let thread = index(of: event.thread)
-    return activations.advance(event, thread: thread, ordinal: eventCount) { context in taskBlock(of: context) }
+  private mutating func advance(_ event: UnsafePointer<TraceEvent>) -> StrandID {
+    let ordinal = eventCount
+    let row = trackedThread
+    return tracker._withUnsafeGuaranteedRef { $0.advance(event, row, ordinal: ordinal) { context in taskBlock(of: context) } }
   }
 
   /// A task's outermost context stands near the beginning of the block that the task was given, if it was given one of its own. Marks the block.
@@ -161,66 +229,73 @@ public struct Replayer<Observer: ReplayObserver>: EventSink {
   }
 
   private mutating func report(_ mismatch: Mismatch, _ event: TraceEvent) {
-    mismatchCounts[mismatch.rawValue] &+= 1
+    countsByMismatch[mismatch.rawValue].pointee &+= 1
     observer.mismatched(mismatch, event)
   }
 
   @inline(__always)
-  private mutating func apply(_ event: TraceEvent, _ strand: StrandID, mayWait: Bool) -> EventVerdict {
-    switch event.operation.effect {
+  private mutating func apply(_ event: UnsafePointer<TraceEvent>, _ strand: StrandID, mayWait: Bool) -> EventVerdict {
+    switch event.pointee.operation.effect {
     case .retain, .release, .unownedRetain, .unownedRelease:
-      if let found = blocks.find(event.address) {
+      if let found = blocks.find(event.pointee.address) {
         found.pointee.lastUse = UInt32(truncatingIfNeeded: eventCount / LiveBlock.useUnit)
-        observer.referencesChanged(found.pointee, by: event)
+        observer.referencesChanged(found.pointee, by: event.pointee)
       } else {
-        report(event.address == 0 ? .nullAddress : .unknownObject, event)
+        report(event.pointee.address == 0 ? .nullAddress : .unknownObject, event.pointee)
       }
       return .taken
     case .allocation:
       return takeAllocation(event, strand, mayWait: mayWait)
     case .free:
-      if let block = blocks.remove(event.address) {
-        if block.hasTask { activations.endTask(inBlock: block.address) }
-        if event.operation == .reallocFree { threads[index(of: event.thread)].pointee.reallocated = block }
-        observer.blockFreed(block, by: event)
+      if let block = blocks.remove(event.pointee.address) {
+        if block.pointee.hasTask { activations.endTask(inBlock: block.pointee.address) }
+        if event.pointee.operation == .reallocFree { state.pointee.reallocated = block.pointee }
+        observer.blockFreed(block.pointee, by: event.pointee)
         return .taken
       }
-      return takeOrphanFree(event, mayWait: mayWait)
+      return takeOrphanFree(event.pointee, mayWait: mayWait)
     case .reallocFailed:
-      takeReallocFailure(event)
+      takeReallocFailure(event.pointee)
       return .taken
     case .mark:
-      observer.marked(event, strand: strand, block: event.address == 0 ? nil : blocks.find(event.address)?.pointee)
+      let address = event.pointee.address
+      observer.marked(event.pointee, strand: strand, block: address == 0 ? nil : blocks.find(address)?.pointee)
       return .taken
     case .unknown:
-      report(.unknownOperation, event)
+      report(.unknownOperation, event.pointee)
       return .taken
     }
   }
 
   @inline(__always)
-  private mutating func takeAllocation(_ event: TraceEvent, _ strand: StrandID, mayWait: Bool) -> EventVerdict {
-    if event.address == 0 {
-      report(.nullAddress, event)
+  private mutating func takeAllocation(_ event: UnsafePointer<TraceEvent>, _ strand: StrandID, mayWait: Bool) -> EventVerdict {
+    let address = event.pointee.address
+    if address == 0 {
+      report(.nullAddress, event.pointee)
       return .taken
     }
-    if blocks.find(event.address) != nil {
+    if blocks.find(address) != nil {
       if mayWait { return .waitForFree }
-      let block = blocks.remove(event.address)!
-      if block.hasTask { activations.endTask(inBlock: block.address) }
-      report(.allocationOverLive, event)
-      observer.blockFreed(block, by: event)
+      takeOver(event.pointee)
     }
-    let thread = index(of: event.thread)
-    let block = LiveBlock(
-      address: event.address, size: event.size, birthTime: event.time,
-      site: siteTable.site(SiteKey(operation: event.operation, stack: event.stack, type: event.type)), threadIndex: UInt32(thread),
-      ordinal: eventCount, threadOrdinal: UInt32(truncatingIfNeeded: threads[thread].pointee.total.allocations), strand: strand)
-    threads[thread].pointee.total.allocations &+= 1
-    threads[thread].pointee.total.allocatedBytes &+= event.size
-    blocks.insert(block)
-    observer.blockAllocated(block, by: event)
+    let site = siteTable.site(SiteKey(operation: event.pointee.operation, stack: event.pointee.stack, type: event.pointee.type))
+    let block = blocks.insert(
+      LiveBlock(
+        address: address, size: event.pointee.size, birthTime: event.pointee.time, site: site, threadIndex: UInt32(truncatingIfNeeded: lastIndex),
+        ordinal: eventCount, threadOrdinal: UInt32(truncatingIfNeeded: state.pointee.total.allocations), strand: strand))
+    state.pointee.total.allocations &+= 1
+    state.pointee.total.allocatedBytes &+= event.pointee.size
+    observer.blockAllocated(block.pointee, by: event.pointee)
     return .taken
+  }
+
+  /// The free of what lives at an allocation's address was not seen.
+  @inline(never)
+  private mutating func takeOver(_ event: TraceEvent) {
+    let block = blocks.remove(event.address)!.pointee
+    if block.hasTask { activations.endTask(inBlock: block.address) }
+    report(.allocationOverLive, event)
+    observer.blockFreed(block, by: event)
   }
 
   @inline(never)
@@ -236,24 +311,22 @@ public struct Replayer<Observer: ReplayObserver>: EventSink {
       report(.orphanFree, event)
     }
     if event.operation == .reallocFree {
-      let thread = index(of: event.thread)
-      threads[thread].pointee.reallocated.address = 0
-      threads[thread].pointee.orphanRealloc = event.address
+      state.pointee.reallocated.address = 0
+      state.pointee.orphanRealloc = event.address
     }
     return .taken
   }
 
   @inline(never)
   private mutating func takeReallocFailure(_ event: TraceEvent) {
-    let thread = index(of: event.thread)
-    let block = threads[thread].pointee.reallocated
+    let block = state.pointee.reallocated
     if block.address == event.address, block.address != 0, blocks.find(event.address) == nil {
-      threads[thread].pointee.reallocated.address = 0
+      state.pointee.reallocated.address = 0
       blocks.insert(block)
       observer.blockRestored(block, by: event)
-    } else if threads[thread].pointee.orphanRealloc == event.address, event.address != 0 {
+    } else if state.pointee.orphanRealloc == event.address, event.address != 0 {
       // Counted already, as the orphan that it was.
-      threads[thread].pointee.orphanRealloc = 0
+      state.pointee.orphanRealloc = 0
     } else {
       report(event.address == 0 ? .nullAddress : .orphanReallocFailure, event)
     }

@@ -15,37 +15,46 @@ public struct SiteKey: Hashable, Sendable, BitwiseCopyable {
   }
 }
 
-/// Numbers sites from 0 in order of first sight. Expected constant time; memory in proportion to the sites. For one thread at a time.
+/// Numbers sites from 0 in order of first sight. Expected constant time; memory in proportion to the sites. A reference in all but name, as
+/// `RowTable` is. For one thread at a time.
 ///
 /// Stacks that are met one after the other have numbers near one another, so their sites stand near one another: a key is looked for in a few
 /// places by its stack, and if those are taken, by its hash. Nothing is ever removed, so the first empty place ends the search.
-final class SiteTable {
-  private var slots: UnsafeMutablePointer<UInt32>
-  private var mask: Int
-  private var keys: UnsafeMutablePointer<SiteKey>
-  private var capacity: Int
-  private(set) var count = 0
-
-  init() {
-    mask = 1023
-    slots = TableMemory.allocate(UInt32.self, capacity: 1024)
-    slots.initialize(repeating: .max, count: 1024)
-    capacity = 512
-    keys = TableMemory.allocate(SiteKey.self, capacity: 512)
+struct SiteTable: BitwiseCopyable {
+  private struct Header: BitwiseCopyable {
+    var slots: UnsafeMutablePointer<UInt32>
+    var mask: Int
   }
 
-  deinit {
-    TableMemory.deallocate(slots)
-    TableMemory.deallocate(keys)
+  private let header: UnsafeMutablePointer<Header>
+  private let keys: RowTable<SiteKey>
+
+  init(ownedBy owner: TableOwner) {
+    let header = UnsafeMutablePointer<Header>.allocate(capacity: 1)
+    header.initialize(to: Header(slots: Self.allocate(1024), mask: 1023))
+    self.header = header
+    keys = RowTable(blank: SiteKey(operation: Operation(rawValue: 0), stack: .empty, type: 0), ownedBy: owner)
+    owner.own {
+      TableMemory.deallocate(header.pointee.slots)
+      header.deallocate()
+    }
   }
+
+  private static func allocate(_ capacity: Int) -> UnsafeMutablePointer<UInt32> {
+    let slots = TableMemory.allocate(UInt32.self, capacity: capacity)
+    slots.initialize(repeating: .max, count: capacity)
+    return slots
+  }
+
+  var count: Int { keys.count }
 
   private static let nearbyPlaces = 8
 
   @inline(__always)
-  private func nearby(_ key: SiteKey) -> Int { Int(truncatingIfNeeded: UInt64(key.stack.rawValue) &* 2) & mask }
+  private static func nearby(_ key: SiteKey, _ mask: Int) -> Int { Int(truncatingIfNeeded: UInt64(key.stack.rawValue) &* 2) & mask }
 
   @inline(__always)
-  private func hashed(_ key: SiteKey) -> Int {
+  private static func hashed(_ key: SiteKey, _ mask: Int) -> Int {
     let word = UInt64(key.stack.rawValue) << 32 | UInt64(key.type) ^ UInt64(key.operation.rawValue) << 24
     let product = word &* 0x9E37_79B9_7F4A_7C15
     return Int(truncatingIfNeeded: (product ^ product >> 32) >> 16) & mask
@@ -54,35 +63,51 @@ final class SiteTable {
   /// The number of a site, new or known.
   @inline(__always)
   func site(_ key: SiteKey) -> SiteID {
-    var slot = nearby(key)
+    let slots = header.pointee.slots
+    let mask = header.pointee.mask
+    var slot = Self.nearby(key, mask)
     for _ in 0..<Self.nearbyPlaces {
       let found = slots[slot]
       if found == .max { return add(key) }
-      if keys[Int(found)] == key { return SiteID(found) }
+      if keys[Int(found)].pointee == key { return SiteID(found) }
       slot = (slot &+ 1) & mask
     }
-    slot = hashed(key)
+    return distantSite(key)
+  }
+
+  /// The number of the site that is looked at first for an allocation by a stack, which is likely the one; large if there is none.
+  @inline(__always)
+  func foresee(_ stack: StackID) -> UInt32 {
+    header.pointee.slots[Int(truncatingIfNeeded: UInt64(stack.rawValue) &* 2) & header.pointee.mask]
+  }
+
+  @inline(never)
+  private func distantSite(_ key: SiteKey) -> SiteID {
+    let mask = header.pointee.mask
+    var slot = Self.hashed(key, mask)
     while true {
-      let found = slots[slot]
+      let found = header.pointee.slots[slot]
       if found == .max { return add(key) }
-      if keys[Int(found)] == key { return SiteID(found) }
+      if keys[Int(found)].pointee == key { return SiteID(found) }
       slot = (slot &+ 1) & mask
     }
   }
 
   @inline(never)
   private func add(_ key: SiteKey) -> SiteID {
-    let number = UInt32(count)
-    if count == capacity { grow() }
-    (keys + count).initialize(to: key)
-    place(number)
-    count += 1
-    return SiteID(number)
+    let number = keys.count
+    keys.reach(number)
+    keys[number].pointee = key
+    if keys.count * 2 > header.pointee.mask + 1 { grow() } else { place(UInt32(number)) }
+    return SiteID(UInt32(number))
   }
 
   /// Puts a number into the first empty place where its key will be looked for.
   private func place(_ number: UInt32) {
-    var slot = nearby(keys[Int(number)])
+    let slots = header.pointee.slots
+    let mask = header.pointee.mask
+    let key = keys[Int(number)].pointee
+    var slot = Self.nearby(key, mask)
     for _ in 0..<Self.nearbyPlaces {
       if slots[slot] == .max {
         slots[slot] = number
@@ -90,23 +115,17 @@ final class SiteTable {
       }
       slot = (slot + 1) & mask
     }
-    slot = hashed(keys[Int(number)])
+    slot = Self.hashed(key, mask)
     while slots[slot] != .max { slot = (slot + 1) & mask }
     slots[slot] = number
   }
 
   private func grow() {
-    let larger = TableMemory.allocate(SiteKey.self, capacity: capacity * 2)
-    larger.moveInitialize(from: keys, count: count)
-    TableMemory.deallocate(keys)
-    keys = larger
-    capacity *= 2
-    TableMemory.deallocate(slots)
-    mask = capacity * 2 - 1
-    slots = TableMemory.allocate(UInt32.self, capacity: capacity * 2)
-    slots.initialize(repeating: .max, count: capacity * 2)
-    for number in 0..<UInt32(count) { place(number) }
+    let capacity = 2 * (header.pointee.mask + 1)
+    TableMemory.deallocate(header.pointee.slots)
+    header.pointee = Header(slots: Self.allocate(capacity), mask: capacity - 1)
+    for number in 0..<UInt32(keys.count) { place(number) }
   }
 
-  subscript(site: SiteID) -> SiteKey { keys[Int(site.rawValue)] }
+  subscript(site: SiteID) -> SiteKey { keys[Int(site.rawValue)].pointee }
 }

@@ -1,0 +1,115 @@
+// Reading all events of a trace: decoding and merging on one thread, and what is made of them on another.
+
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#endif
+
+extension TraceReader {
+  /// Hands every event of the trace to `sink`, merged by time, on the calling thread. Decoding and merging go on ahead on another thread where there is a processor for it.
+  /// May be called again, for a second pass. What is found damaged on the way is added to `diagnostics`. O(events · log threads).
+  func replay<Sink: EventSink>(into sink: inout Sink, stacks: StackSelection = .all) {
+    marks.removeAll()
+    let total = chunks.reduce(UInt64(0)) { $0 &+ ($1.kind == .events ? $1.eventCount : 0) }
+    var course = ReplayCourse(total: total, observer: progressObserver)
+    var delivery = EventDelivery(patience: clock.ticks(in: EventDelivery.patienceInSeconds))
+    let source = EventSource(EventMerger(self, stacks: stacks))
+    if total >= Self.leastEventsForThread, Self.hasProcessors, let queue = source.begin() {
+      while let batch = queue.takeFull() {
+        marks.append(batch.marks)
+        delivery.deliver(batch, to: &sink)
+        course.add(batch.count)
+        queue.putEmpty(batch)
+      }
+      source.join()
+    } else {
+      let batch = EventBatch()
+      while source.merger.fill(batch) {
+        marks.append(batch.marks)
+        delivery.deliver(batch, to: &sink)
+        course.add(batch.count)
+        batch.removeAll()
+      }
+    }
+    delivery.finish(&sink)
+    source.merger.deallocate()
+    if definitions.stacks.overflowCount > 0 { reportWhileReplaying(.init(.tooManyStacks(frames: definitions.stacks.overflowCount))) }
+    hasReplayed = true
+  }
+
+  /// Fewer are read sooner than a thread begins.
+  private static let leastEventsForThread: UInt64 = 100_000
+
+  private static var hasProcessors: Bool { sysconf(Int32(_SC_NPROCESSORS_ONLN)) > 1 }
+}
+
+/// How far a replay has come.
+public struct ReplayProgress: Hashable, Sendable {
+  public var events: UInt64
+  /// As the chunks' heads claim, which may be wrong where a trace is damaged.
+  public var totalEvents: UInt64
+}
+
+/// Tells an observer now and then.
+private struct ReplayCourse {
+  private static let interval: UInt64 = 1 << 18
+  private var progress: ReplayProgress
+  private var next: UInt64 = interval
+  private let observer: ((ReplayProgress) -> Void)?
+
+  init(total: UInt64, observer: ((ReplayProgress) -> Void)?) {
+    progress = ReplayProgress(events: 0, totalEvents: total)
+    self.observer = observer
+  }
+
+  mutating func add(_ count: Int) {
+    progress.events &+= UInt64(count)
+    guard progress.events >= next else { return }
+    next = progress.events &+ Self.interval
+    observer?(progress)
+  }
+}
+
+/// The merger of a trace, and the thread that runs it.
+private final class EventSource: @unchecked Sendable {
+  var merger: EventMerger
+  private lazy var queue = BatchQueue()
+  private var thread = pthread_t()
+
+  init(_ merger: EventMerger) { self.merger = merger }
+
+  /// Starts the thread, which has the merger, and all of the reader that decoding takes, to itself until `join`. Nil if there can be none.
+  func begin() -> BatchQueue? {
+    // It is no business of this thread what signals the process gets.
+    var all = sigset_t()
+    var before = sigset_t()
+    sigfillset(&all)
+    pthread_sigmask(SIG_SETMASK, &all, &before)
+    defer { pthread_sigmask(SIG_SETMASK, &before, nil) }
+    // Made here, before both threads use it.
+    let queue = self.queue
+    let this = Unmanaged.passRetained(self)
+    let result = pthread_create(
+      &thread, nil,
+      { argument in
+        let source = Unmanaged<EventSource>.fromOpaque(argument!).takeRetainedValue()
+        source.run()
+        return nil
+      }, this.toOpaque())
+    if result == 0 { return queue }
+    this.release()
+    return nil
+  }
+
+  private func run() {
+    while true {
+      let batch = queue.takeEmpty()
+      if !merger.fill(batch) { break }
+      queue.putFull(batch)
+    }
+    queue.end()
+  }
+
+  func join() { pthread_join(thread, nil) }
+}
