@@ -8,7 +8,7 @@ import subprocess
 import sys
 import tempfile
 
-from . import client, comparing, image_report, images, machine, report
+from . import budget, client, comparing, image_report, images, machine, report
 from .instructions import InstructionCounter
 from .processes import FailedRun
 from .recorders import Heaptrack, Leaktrace, Workload, recorders
@@ -66,8 +66,10 @@ def measure(name, program, arguments, tool, rounds, directory):
 
 def count_instructions(programs, tool, library, directory, count):
     counter = InstructionCounter(tool, library, directory)
-    say("counting instructions, one kind of call at a time")
-    found = {"calls": counter.event_costs(counter.program(programs["calls"]), count), "workloads": {}}
+    say("counting instructions, one path at a time")
+    paths = counter.program(budget.compile_program(directory))
+    settings = {"untraced": None, "off": "off", "counts": "counts", "stacks": "stacks"}
+    found = {"paths": {name: counter.path_costs(paths, count, retains) for name, retains in settings.items()}, "workloads": {}}
     for name, (few, many) in COUNTED.items():
         stripped = counter.program(programs[name])
         for retains in ("off", "counts", "stacks"):
@@ -82,7 +84,7 @@ def shown_arguments(options):
 
 
 def measure_recording(options, tool, results, directory):
-    programs = {name: build(name, directory) for name in ("churn", "json", "calls")}
+    programs = {name: build(name, directory) for name in ("churn", "json")}
     results["workloads"] = [measure(name, programs[name], arguments, tool, options.rounds, directory)
                             for name, arguments in (QUICK if options.quick else FULL).items()]
     if not options.no_instructions:
