@@ -1,6 +1,7 @@
 """The results as Markdown and as JSON."""
 
 from .figures import count, grouped, megabytes, table
+from .rounds import plain_measurement
 
 HEADING = "# Benchmark results"
 
@@ -64,7 +65,7 @@ def _workload(workload):
         "Commands: " + ", ".join(f"`{command}`" for command in workload["commands"]) + ".",
         table(["", "wall", "ratio", "processor", "ratio", "peak MB", "added MB", "with helpers MB"], rows),
         table(["", "events", "file MB", "bytes an event", "added ns an event", "cut stacks"], sizes),
-        "Reading what the last round left:",
+        "Reading what the last round left; *one core*: pinned to one. heaptrack's events are taken to be as many as those of `--arc off`:",
         table(["", "wall", "processor", "million events/s", "peak MB"], readers),
     ]
 
@@ -102,15 +103,10 @@ def _instructions(found):
 
 def plain(results):
     """The results as JSON values, every round kept."""
-    def measurement(each):
-        return {"wall": each.wall.values, "processor": each.processor.values, "others": each.others.values, "peak": each.peak.values,
-                "programMemory": each.program_memory, "allMemory": each.all_memory, "facts": each.facts}
-
     workloads = [{
         "name": workload["name"], "arguments": workload["arguments"],
-        "recorders": {name: measurement(each) for name, each in workload["recorders"].items()},
-        "readers": {name: measurement(each) for name, each in workload["readers"].items()},
+        "recorders": {name: plain_measurement(each) for name, each in workload["recorders"].items()},
+        "readers": {name: plain_measurement(each) for name, each in workload["readers"].items()},
         "readerEvents": workload["reader events"],
     } for workload in results["workloads"]]
-    return {"date": results["date"], "arguments": results["arguments"], "rounds": results["rounds"], "machine": results["machine"],
-            "workloads": workloads, "instructions": results.get("instructions")}
+    return {"rounds": results["rounds"], "workloads": workloads, "instructions": results.get("instructions")}
