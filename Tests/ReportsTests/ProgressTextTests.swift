@@ -23,7 +23,9 @@ import Testing
     (30, "leaktrace:  25%, 0:06 left"), (20, "leaktrace:  25%"), (10, "leaktrace"),
   ])
   func whatThereIsNoRoomForIsLeftOut(columns: Int, expected: String) {
-    let line = ProgressText("feed.trace", now: 10).line(position(250, events: 6_000_000), now: 12, columns: columns)
+    var text = ProgressText("feed.trace", now: 10)
+    text.see(position(0), now: 10)
+    let line = text.line(position(250, events: 6_000_000), now: 12, columns: columns)
     #expect(line == expected)
   }
 
@@ -31,7 +33,8 @@ import Testing
     for columns in 1...300 {
       for bytes in [0, 3, 10, 500, 999, 1000] as [UInt64] {
         for (name, seconds) in [("x", 1.5), ("a-long-name.of.a.program.12345.trace", 5000), ("日本", 100_000)] {
-          let text = ProgressText(name, now: 0)
+          var text = ProgressText(name, now: 0)
+          text.see(position(0), now: 0)
           let line = text.line(position(bytes, events: bytes * 1_000_000), now: seconds, columns: columns)
           #expect(line.count < columns && !line.contains("\n"), "\(columns): \(line)")
         }
@@ -46,9 +49,11 @@ import Testing
     }
   }
 
-  @Test func theTimeLeftIsThatOfTheRateSoFar() {
+  @Test func theTimeLeftIsThatOfTheRate() {
     func left(_ bytes: UInt64, _ seconds: Double) -> String {
-      let line = ProgressText("a", now: 0).line(position(bytes), now: seconds, columns: 60)
+      var text = ProgressText("a", now: 0)
+      text.see(position(0), now: 0)
+      let line = text.line(position(bytes), now: seconds, columns: 60)
       return line.split(separator: ",").first { $0.hasSuffix("left") }.map { String($0.dropFirst()) } ?? ""
     }
     #expect(left(500, 10) == "0:10 left")
@@ -58,6 +63,15 @@ import Testing
     // Too early to tell.
     #expect(left(9, 10) == "")
     #expect(left(0, 10) == "")
+  }
+
+  @Test func theRateIsThatOfTheLastSeconds() {
+    var text = ProgressText("a", now: 0)
+    // 1 byte and 1,000 events a second for 50 seconds, then 50 bytes and 2,000,000 events.
+    for tenth in 0...500 { text.see(position(UInt64(tenth) / 10, events: UInt64(tenth) * 100), now: Double(tenth) / 10) }
+    for tenth in 1...103 { text.see(position(50 + UInt64(tenth) * 5, events: 50_000 + UInt64(tenth) * 200_000), now: 50 + Double(tenth) / 10) }
+    let line = text.line(position(565, events: 20_650_000), now: 60.3, columns: 100)
+    #expect(line.hasSuffix(" 56%, 0:09 left, 2.0 M events/s"))
   }
 
   @Test func anotherPassIsSaidAndItsRateIsItsOwn() {

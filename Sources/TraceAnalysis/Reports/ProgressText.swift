@@ -9,20 +9,22 @@ public struct ProgressText: Sendable {
   private let name: String
   private let start: Double
   private var lastShown: Double?
-  private var pass = 0
-  private var passStart: Double
+  /// Where the pass stood in the last seconds, the oldest first: rate and time left are of these, since a trace does not read equally fast everywhere.
+  private var seen: [(time: Double, position: ReadingPosition)] = []
 
   /// - Parameter name: What is read.
   public init(_ name: String, now: Double) {
     self.name = name.utf8.allSatisfy { (0x20..<0x7F).contains($0) } ? name : ""
-    (start, passStart) = (now, now)
+    start = now
   }
 
-  /// To be told of every position: rate and time left are those of the pass, and it has to be seen beginning.
+  /// Takes note of where the reading is. To be told of every position, the first of each pass among them. O(1).
   public mutating func see(_ position: ReadingPosition, now: Double) {
-    guard position.pass != pass else { return }
-    pass = position.pass
-    passStart = now
+    if let last = seen.last {
+      if last.position.pass != position.pass { seen.removeAll() } else if now - last.time < Self.interval { return }
+    }
+    seen.append((now, position))
+    while seen.count > 2, now - seen[1].time >= Self.memory { seen.removeFirst() }
   }
 
   /// Whether the line is due. Says so at most once for each moment.
@@ -35,14 +37,14 @@ public struct ProgressText: Sendable {
   /// The line, of less than `columns` columns, so that a terminal does not wrap it. What there is no room for is left out: first the name, then the rate, the bar, and the time left.
   public func line(_ position: ReadingPosition, now: Double, columns: Int) -> String {
     let part = position.totalBytes > 0 ? min(1, Double(position.bytes) / Double(position.totalBytes)) : 0
-    let seconds = now - passStart
+    let (bytesPerSecond, eventsPerSecond) = rates(position, now)
     let room = columns - 1
     var line = "leaktrace: "
     let percent = "\(Int(part * 100))%"
     let numbers = String(repeating: " ", count: 4 - percent.count) + percent
     // A guess from little would only jump.
-    let left = part >= 0.01 ? ", \(Self.duration(seconds / part - seconds)) left" : ""
-    let rate = seconds > 0 ? ", \(Self.oneDecimal(Double(position.events) / seconds / 1e6)) M events/s" : ""
+    let left = part >= 0.01 && bytesPerSecond > 0 ? ", \(Self.duration(Double(position.totalBytes - min(position.bytes, position.totalBytes)) / bytesPerSecond)) left" : ""
+    let rate = eventsPerSecond > 0 ? ", \(Self.oneDecimal(eventsPerSecond / 1e6)) M events/s" : ""
     let verb = position.pass == 0 ? "reading" : "reading again"
     var used = line.count + numbers.count
     func take(_ text: String) -> String {
@@ -64,6 +66,13 @@ public struct ProgressText: Sendable {
     return String((line + numbers + (isKnown ? shownLeft : "") + shownRate).prefix(max(0, room)))
   }
 
+  private func rates(_ position: ReadingPosition, _ now: Double) -> (bytes: Double, events: Double) {
+    guard let oldest = seen.first, oldest.position.pass == position.pass, now > oldest.time else { return (0, 0) }
+    let seconds = now - oldest.time
+    return (Double(position.bytes - min(position.bytes, oldest.position.bytes)) / seconds, Double(position.events - min(position.events, oldest.position.events)) / seconds)
+  }
+
+  private static let memory = 5.0
   private static let leastBar = 10, mostBar = 30
   private static let leastLeft = ", 0:00 left".count
 

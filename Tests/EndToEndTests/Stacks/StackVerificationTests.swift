@@ -29,6 +29,20 @@ import TraceAnalysis
     #expect(StackVerification.failure(of: adjusted, outcome) == nil)
   }
 
+  @Test("Every stack of ordinary programs is that of a fresh unwind, in each run of the tests", arguments: [
+    TestProgram("plain.swift"), TestProgram("plain.swift", flags: ["-Onone"]), TestProgram("plain.cpp"), TestProgram("tasks.swift"), TestProgram("tasks.swift", flags: ["-static-stdlib"]),
+    TestProgram("thread-ends.c"), TestProgram("hook-paths.swift"),
+    TestProgram(named: "feed-client", sources: ["feed-client/shared", "feed-client/leaky"], flags: ["-swift-version", "5"]),
+  ])
+  func ordinary(program: TestProgram) throws {
+    let arguments = program.name == "hook-paths" ? ["2000"] : program.name == "feed-client" ? ["5"] : []
+    let run = try TracedRun([try program.path()] + arguments, options: StackVerification.isOn ? [] : ["--verify-stacks"])
+    #expect(run.traced.end == .exit(0), "\(run.traced.errorOutput)")
+    let trace = try run.onlyTrace()
+    #expect(try TraceReader(path: trace.path).header.options & UInt32(LT_OPTION_VERIFY_STACKS) != 0)
+    #expect(trace.eventCount > 100 && trace.drops.mismatchedStacks == 0 && trace.drops.incompleteStacks == 0)
+  }
+
   @Test("A package manager is recorded as it is otherwise") func packageManager() {
     let command = Command([BuildProducts.leaktrace, "check", "--", BuildProducts.toolchain + "/swift", "test"])
     #expect(StackVerification.adjusted(command).arguments == command.arguments)
