@@ -54,6 +54,6 @@ let package = Package(
     .testTarget(name: "SwiftReflectionTests", dependencies: ["TraceAnalysis", "CRemoteMirror"]),
     .testTarget(name: "ReportsTests", dependencies: ["TraceAnalysis", "TraceTestSupport"]),
     .testTarget(name: "ShimTests", dependencies: ["CTraceShim"]),
-    .testTarget(name: "EndToEndTests", dependencies: ["TraceAnalysis"]),
+    .testTarget(name: "EndToEndTests", dependencies: ["TraceAnalysis", "CTraceFormat"]),
   ]
 )

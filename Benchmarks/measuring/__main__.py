@@ -1,4 +1,4 @@
-"""The side-by-side benchmark (untraced, leaktrace with each of its settings, heaptrack), and heap images. Started by scripts/bench."""
+"""Everything that leaktrace is measured by, beside the untraced run and heaptrack. Started by scripts/bench."""
 
 import argparse
 import datetime
@@ -8,9 +8,10 @@ import subprocess
 import sys
 import tempfile
 
-from . import client, comparing, image_report, images, machine, report
+from . import billion, budget, client, comparing, image_report, images, lengths, machine, report, server, summary, threads
 from .instructions import InstructionCounter
 from .processes import FailedRun
+from .parts import PARTS
 from .recorders import Heaptrack, Leaktrace, Workload, recorders
 from .rounds import measure_readers, measure_recorders, say
 
@@ -25,8 +26,8 @@ def parse():
     parser.add_argument("--rounds", type=int, default=7, help="rounds that count (default 7)")
     parser.add_argument("--quick", action="store_true", help="small workloads and two rounds, to see that everything works")
     parser.add_argument("--no-instructions", action="store_true", help="leave out what callgrind counts")
-    parser.add_argument("--only", choices=("recording", "snapshots", "comparing", "client"),
-                        help="measure this alone, and keep the others' results")
+    parser.add_argument("--only", choices=PARTS, metavar="PART", action="append",
+                        help="measure this alone, and keep the others' results; may be given several times: " + ", ".join(PARTS))
     parser.add_argument("--output", default=BENCHMARKS, metavar="DIRECTORY", help="where RESULTS.md and results.json go")
     parser.add_argument("--products", required=True, help=argparse.SUPPRESS)
     options = parser.parse_args()
@@ -50,13 +51,19 @@ def measure(name, program, arguments, tool, rounds, directory):
     ways = recorders(tool)
     found = measure_recorders(ways, workload, rounds, directory)
     readers, events = {}, {}
+    # The last one: what else there is on a machine prefers the first.
+    pinned = ["taskset", "-c", str(max(os.sched_getaffinity(0)))]
     for way in ways:
         if isinstance(way, Leaktrace):
-            reader = f"leaktrace analyze ({way.name.split()[-1]})"
-            readers[reader] = [tool, "analyze", way.trace(directory)]
-            events[reader] = found[way.name].facts["events"]
+            reader, command = f"leaktrace analyze ({way.name.split()[-1]})", [tool, "analyze", way.trace(directory)]
+            count = found[way.name].facts["events"]
         elif isinstance(way, Heaptrack):
-            readers["heaptrack_print"] = ["heaptrack_print", way.trace(directory)]
+            reader, command = "heaptrack_print", ["heaptrack_print", way.trace(directory)]
+            count = found["leaktrace --arc off"].facts["events"]
+        else:
+            continue
+        for shown, each in ((reader, command), (reader + ", one core", pinned + command)):
+            readers[shown], events[shown] = each, count
     return {
         "name": name, "arguments": arguments, "title": " ".join([name] + arguments), "recorders": found,
         "commands": [way.shown_command.replace("PROGRAM", " ".join([name] + arguments)) for way in ways],
@@ -66,8 +73,10 @@ def measure(name, program, arguments, tool, rounds, directory):
 
 def count_instructions(programs, tool, library, directory, count):
     counter = InstructionCounter(tool, library, directory)
-    say("counting instructions, one kind of call at a time")
-    found = {"calls": counter.event_costs(counter.program(programs["calls"]), count), "workloads": {}}
+    say("counting instructions, one path at a time")
+    paths = counter.program(budget.compile_program(directory))
+    settings = {"untraced": None, "off": "off", "counts": "counts", "stacks": "stacks"}
+    found = {"paths": {name: counter.path_costs(paths, count, retains) for name, retains in settings.items()}, "workloads": {}}
     for name, (few, many) in COUNTED.items():
         stripped = counter.program(programs[name])
         for retains in ("off", "counts", "stacks"):
@@ -77,17 +86,17 @@ def count_instructions(programs, tool, library, directory, count):
 
 
 def shown_arguments(options):
-    only = ["--only " + options.only] if options.only else []
+    only = [f"--only {part}" for part in options.only or ()]
     return " ".join(only + (["--quick"] if options.quick else []) + [f"--rounds {options.rounds}"])
 
 
-def measure_recording(options, tool, results, directory):
-    programs = {name: build(name, directory) for name in ("churn", "json", "calls")}
-    results["workloads"] = [measure(name, programs[name], arguments, tool, options.rounds, directory)
+def measure_recording(options, tool, results, programs, directory):
+    results["workloads"] = [measure(name, programs(name), arguments, tool, options.rounds, directory)
                             for name, arguments in (QUICK if options.quick else FULL).items()]
     if not options.no_instructions:
         library = os.path.join(options.products, "libleaktrace.so")
-        results["instructions"] = count_instructions(programs, tool, library, directory, 5_000 if options.quick else 50_000)
+        counted = {name: programs(name) for name in COUNTED}
+        results["instructions"] = count_instructions(counted, tool, library, directory, 5_000 if options.quick else 50_000)
 
 
 def known(path, otherwise):
@@ -115,27 +124,56 @@ def write(options, results):
     """Writes what was measured, and keeps what was not."""
     os.makedirs(options.output, exist_ok=True)
     paths = [os.path.join(options.output, name) for name in ("results.json", "RESULTS.md")]
-    values = json.loads(known(paths[0], "{}"))
+    values = {part: value for part, value in json.loads(known(paths[0], "{}")).items() if part in PARTS}
     text = sections(known(paths[1], ""))
-    if "workloads" in results:
-        values = {**report.plain(results), **{name: values[name] for name in ("snapshots", "comparisons", "client") if name in values}}
-        text[report.HEADING] = report.markdown(results)
-    if "images" in results:
-        values["snapshots"] = image_report.plain(results)
-        text[image_report.HEADING] = image_report.markdown(results)
-    if "comparisons" in results:
-        values["comparisons"] = comparing.plain(results)
-        text[comparing.HEADING] = comparing.markdown(results)
-    if "client" in results:
-        values["client"] = client.plain(results)
-        text[client.HEADING] = client.markdown(results)
-    order = [report.HEADING, image_report.HEADING, comparing.HEADING, client.HEADING]
+    headings = {"recording": report, "lengths": lengths, "threads": threads, "server": server, "billion": billion, "snapshots": image_report,
+                "comparing": comparing, "client": client}
+    for part, result in results["parts"].items():
+        section = headings[part]
+        about = {name: results[name] for name in ("date", "arguments", "machine")}
+        if part in ("lengths", "threads", "server", "billion"):
+            values[part] = {"part": about, **result}
+            text[section.HEADING] = section.markdown(result, about)
+        else:
+            values[part] = {"part": about, **section.plain({**results, **result})}
+            text[section.HEADING] = section.markdown({**results, **result})
+        others = list(others_in(values[part]))
+        if others:
+            values[part]["part"]["others"] = max(others)
     with open(paths[0], "w") as file:
         json.dump(values, file, indent=1)
         file.write("\n")
+    text[summary.HEADING] = summary.markdown(values)
+    order = [summary.HEADING] + [headings[part].HEADING for part in PARTS]
     with open(paths[1], "w") as file:
         file.write("\n\n".join(text[heading].strip() for heading in order if heading in text) + "\n")
     say(f"written to {paths[1]}")
+
+
+def others_in(values):
+    """How many processors others kept busy, wherever it is noted."""
+    if isinstance(values, dict):
+        for name, value in values.items():
+            if name == "others" and isinstance(value, list):
+                yield from value
+            else:
+                yield from others_in(value)
+    elif isinstance(values, list):
+        for value in values:
+            yield from others_in(value)
+
+
+class Programs:
+    """The workloads, compiled when they are first asked for."""
+
+    def __init__(self, directory):
+        self._directory = directory
+        self._paths = {}
+
+    def __call__(self, name):
+        if name not in self._paths:
+            self._paths[name] = build(name, self._directory)
+        return self._paths[name]
 
 
 def main():
@@ -143,23 +181,39 @@ def main():
     tool = os.path.join(options.products, "leaktrace")
     results = {
         "date": datetime.datetime.now(datetime.timezone.utc).strftime("%Y-%m-%d %H:%M UTC"),
-        "arguments": shown_arguments(options), "rounds": options.rounds, "machine": machine.description(),
+        "arguments": shown_arguments(options), "rounds": options.rounds, "machine": machine.description(), "parts": {},
     }
     with tempfile.TemporaryDirectory(prefix="leaktrace-bench-") as directory:
-        if options.only in (None, "recording"):
-            measure_recording(options, tool, results, directory)
-        if options.only in (None, "snapshots"):
-            results["images"] = images.measure(tool, build("heap", directory), options.rounds, options.quick, directory)
-        if options.only in (None, "comparing"):
-            programs = {name: build(name, directory) for name in comparing.LONG}
-            results["comparisons"] = comparing.measure(tool, programs, min(options.rounds, 3), options.quick, directory)
-        if options.only in (None, "client"):
-            results["client"] = client.measure(tool, BENCHMARKS, options.rounds, options.quick, directory)
-    write(options, results)
+        programs = Programs(directory)
+        for part in options.only or PARTS:
+            results["parts"][part] = measure_part(part, options, tool, results["rounds"], programs, directory)
+            # What is done is kept if a later part fails.
+            write(options, results)
+
+
+def measure_part(part, options, tool, rounds, programs, directory):
+    found = {}
+    ways = recorders(tool, ("off", "stacks"))
+    if part == "recording":
+        measure_recording(options, tool, found, programs, directory)
+        return found
+    if part == "lengths":
+        return lengths.measure(ways, {name: programs(name) for name in lengths.FULL}, options.quick, directory)
+    if part == "threads":
+        return threads.measure(ways, programs("threads"), rounds, options.quick, directory)
+    if part == "server":
+        return server.measure(ways, min(rounds, 5), options.quick, directory)
+    if part == "billion":
+        return billion.measure(Leaktrace(tool, "stacks"), programs("churn"), min(rounds, 3), options.quick, directory)
+    if part == "snapshots":
+        return {"images": images.measure(tool, programs("heap"), rounds, options.quick, directory)}
+    if part == "comparing":
+        return {"comparisons": comparing.measure(tool, {name: programs(name) for name in comparing.LONG}, min(rounds, 3), options.quick, directory)}
+    return {"client": client.measure(tool, BENCHMARKS, rounds, options.quick, directory)}
 
 
 try:
     main()
 except (FailedRun, subprocess.CalledProcessError) as failure:
-    print(f"bench: nothing was written: {failure}", file=sys.stderr)
+    print(f"bench: stopped, and nothing was written of this part: {failure}", file=sys.stderr)
     sys.exit(1)

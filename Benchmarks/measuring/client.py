@@ -64,4 +64,4 @@ def markdown(results):
 
 
 def plain(results):
-    return results["client"]
+    return {"ways": results["client"]}

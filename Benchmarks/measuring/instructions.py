@@ -1,6 +1,7 @@
-"""Instructions an event costs, counted by callgrind: figures that do not depend on how busy the machine is.
+"""Instructions that recording takes, counted by callgrind: figures that do not depend on how busy the machine is.
 
-Each kind of call is run some number of times and twice as many, untraced and traced. Starting up costs the same in both and cancels out.
+Paths through the hooks are counted by themselves, in one function of a program that calls nothing else. Whole workloads are run for a shorter and for a longer
+time; starting up costs the same in both and cancels out.
 """
 
 import os
@@ -10,7 +11,8 @@ import subprocess
 
 from .processes import FailedRun, run
 
-KINDS = ("malloc", "free", "object", "retain", "release")
+# The compressor's functions, which are linked into the recorder: they choose their way by the processor.
+COMPRESSION = re.compile(r"(?:ZSTD|HUF|FSE|HIST|XXH|BIT|ERR|POOL)_|XXH\d")
 
 
 def _tool():
@@ -21,6 +23,40 @@ def _tool():
             if os.access(path, os.X_OK):
                 return path
     raise FailedRun("callgrind was not found beside valgrind")
+
+
+def _instructions(profile):
+    """What a file of callgrind's counts: all instructions, and those of the recorder without compression."""
+    names, objects = {}, {}
+    total = own = 0
+    function = library = ""
+
+    def resolve(known, text):
+        number, _, name = text.partition(" ")
+        if name:
+            known[number] = name
+        return known[number]
+
+    with open(profile) as file:
+        is_callees = False
+        for line in file:
+            kind, separator, value = line.rstrip("\n").partition("=")
+            if separator and kind in ("ob", "cob"):
+                found = resolve(objects, value)
+                library = found if kind == "ob" else library
+            elif separator and kind in ("fn", "cfn"):
+                found = resolve(names, value)
+                function = found if kind == "fn" else function
+            elif kind == "calls":
+                is_callees = True  # the next line is what the callee took
+            elif re.match(r"[-+*\d]", line):
+                if not is_callees:
+                    cost = int(line.split()[1])
+                    total += cost
+                    if library.endswith("/libleaktrace.so") and not COMPRESSION.match(function):
+                        own += cost
+                is_callees = False
+    return total, own
 
 
 class InstructionCounter:
@@ -44,29 +80,37 @@ class InstructionCounter:
     def count(self, program, arguments, retains=None):
         """Instructions and events of one run; without `retains`, untraced."""
         profile = os.path.join(self._directory, "callgrind.out")
+        if os.path.exists(profile):
+            os.unlink(profile)
+        _, events = self._run(program, arguments, retains, [])
+        with open(profile) as file:
+            totals = re.search(r"^(?:totals|summary): (\d+)", file.read(), re.MULTILINE)
+        if not totals:
+            raise FailedRun(f"{program}: callgrind counted nothing")
+        return int(totals[1]), events
+
+    def _run(self, program, arguments, retains, options):
+        """Runs it below callgrind. What it printed, and how many events were recorded; a trace that is not whole is a failure."""
         trace = os.path.join(self._directory, "callgrind.trace")
-        for path in (profile, trace):
+        for path in (trace, trace + ".live"):
             if os.path.exists(path):
                 os.unlink(path)
         environment = {key: value for key, value in os.environ.items() if not key.startswith(("LEAKTRACE_", "LD_PRELOAD"))}
         environment["VALGRIND_LAUNCHER"] = shutil.which("valgrind")
         environment["SWIFT_DETERMINISTIC_HASHING"] = "1"
         if retains:
-            environment.update({"LD_PRELOAD": self._library, "LEAKTRACE_OUTPUT": trace, "LEAKTRACE_ARC": retains})
-        command = [self._tool, "--tool=callgrind", f"--callgrind-out-file={profile}", program] + arguments
-        run(command, self._directory, environment)
-        with open(profile) as file:
-            totals = re.search(r"^(?:totals|summary): (\d+)", file.read(), re.MULTILINE)
-        if not totals:
-            raise FailedRun(f"{' '.join(command)}: no count")
-        events = 0
-        if retains:
-            chunks = run([self._leaktrace, "dump", "--chunks", trace], self._directory).output
-            closing = re.search(r"closing reason=exit .*?\bevents=(\d+)", chunks)
-            if not closing:
-                raise FailedRun(f"{' '.join(command)}: the trace was not closed by an exit")
-            events = int(closing[1])
-        return int(totals[1]), events
+            # An image is no event.
+            environment.update({"LD_PRELOAD": self._library, "LEAKTRACE_OUTPUT": trace, "LEAKTRACE_ARC": retains, "LEAKTRACE_SNAPSHOTS": "off"})
+        profile = os.path.join(self._directory, "callgrind.out")
+        command = [self._tool, "--tool=callgrind", f"--callgrind-out-file={profile}"] + options + [program] + arguments
+        output = run(command, self._directory, environment).output
+        if not retains:
+            return output, 0
+        chunks = run([self._leaktrace, "dump", "--chunks", trace], self._directory).output
+        closing = re.search(r"closing reason=exit .*?\bevents=(\d+) .*\bdrops=([\d,]+)$", chunks, re.MULTILINE)
+        if not closing or any(int(count) for count in closing[2].split(",")[:3]):
+            raise FailedRun(f"{' '.join(command)}: the trace was not closed by an exit, or lacks events")
+        return output, int(closing[1])
 
     def split(self):
         """Instructions of the last run by function of the recorder, the most first."""
@@ -82,26 +126,29 @@ class InstructionCounter:
             totals[name] = totals.get(name, 0) + int(count.replace(",", ""))
         return list(totals.items())
 
-    def event_costs(self, calls, count):
-        """Instructions an event of each kind, for each setting."""
-        rows = {}
-        for kind in KINDS:
-            sizes = [count, 2 * count]
-            arguments = [[kind, str(size), str(2 * count)] for size in sizes]
-            plain = [self.count(calls, each)[0] for each in arguments]
-            row = {"untraced": (plain[1] - plain[0]) / count}
-            for retains in ("off", "counts", "stacks"):
-                if retains == "off" and kind in ("retain", "release"):
-                    # No event; the call itself must cost nothing more.
-                    traced = [self.count(calls, each, retains)[0] for each in arguments]
-                    row[retains] = (traced[1] - traced[0] - plain[1] + plain[0]) / count
-                    continue
-                (few, few_events), (many, many_events) = [self.count(calls, each, retains) for each in arguments]
-                if many_events - few_events != count:
-                    raise FailedRun(f"calls {kind}, --arc {retains}: {many_events - few_events} events for {count} calls")
-                row[retains] = (many - few - plain[1] + plain[0]) / count
-            rows[kind] = row
-        return rows
+    def path_costs(self, program, count, retains=None):
+        """Instructions a call of each path of `hook-paths`: of all code, and of the recorder's own. Without `retains`, untraced."""
+        for path in self._parts():
+            os.unlink(path)
+        options = ["--toggle-collect=measured_calls", "--dump-after=measured_calls"]
+        output, events = self._run(program, [str(count)], retains, options)
+        calls = {name: int(number) for name, number in (line.split(": ") for line in output.splitlines())}
+        parts = self._parts()
+        if len(parts) != len(calls):
+            raise FailedRun(f"hook-paths: {len(parts)} counts of {len(calls)} paths")
+        recorded = sum(number for name, number in calls.items() if retains == "stacks" or name not in ("retain", "release"))
+        if any(number < count * 0.9 for number in calls.values()) or (retains in ("counts", "stacks") and events < recorded):
+            raise FailedRun(f"hook-paths, --arc {retains}: {events} events for {calls}")
+        costs = {}
+        for (name, number), path in zip(calls.items(), parts):
+            total, own = _instructions(path)
+            costs[name] = {"all": total / number, "recorder": own / number}
+        return costs
+
+    def _parts(self):
+        """The files of the last run that have what was counted in one call of the measured function each, in order."""
+        found = [name for name in os.listdir(self._directory) if re.fullmatch(r"callgrind\.out\.\d+", name)]
+        return [os.path.join(self._directory, name) for name in sorted(found, key=lambda name: int(name.rsplit(".", 1)[1]))]
 
     def workload_cost(self, program, few, many, retains):
         """Instructions an event of a whole workload, and how they are spread over the recorder's functions."""

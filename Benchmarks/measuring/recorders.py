@@ -27,6 +27,9 @@ class Untraced:
     def command(self, workload, directory):
         return workload.command
 
+    def facts(self, directory):
+        return {}
+
     def check(self, workload, output, directory):
         if workload.output == "":
             workload.output = output
@@ -39,7 +42,7 @@ class Leaktrace:
     """`leaktrace record` with one of its settings for retains and releases."""
 
     def __init__(self, tool, retains):
-        self._tool = tool
+        self.tool = tool
         self._retains = retains
         self.name = f"leaktrace --arc {retains}"
         self.shown_command = f"leaktrace record --arc {retains} -o FILE -- PROGRAM"
@@ -51,21 +54,24 @@ class Leaktrace:
         for path in (self.trace(directory), self.trace(directory) + ".live"):
             if os.path.exists(path):
                 os.unlink(path)
-        return [self._tool, "record", "--arc", self._retains, "-o", self.trace(directory), "--"] + workload.command
+        return [self.tool, "record", "--arc", self._retains, "-o", self.trace(directory), "--"] + workload.command
 
     def check(self, workload, output, directory):
-        """A trace counts if it is whole and nothing was dropped. Gives its size and events."""
         if output != workload.output:
             raise FailedRun(f"{self.name}, {workload.name}: printed {output!r} instead of {workload.output!r}")
+        return self.facts(directory)
+
+    def facts(self, directory):
+        """Size and events of the last trace; one that is not whole is a failure."""
         trace = self.trace(directory)
-        chunks = run([self._tool, "dump", "--chunks", trace], directory).output
+        chunks = run([self.tool, "dump", "--chunks", trace], directory).output
         closing = re.search(r"^\d+ closing reason=(\w+) .*?\bevents=(\d+) .*\bdrops=([\d,]+)$", chunks, re.MULTILINE)
         if not closing or closing[1] != "exit":
-            raise FailedRun(f"{self.name}, {workload.name}: the trace was not closed by an exit")
+            raise FailedRun(f"{self.name}: the trace was not closed by an exit")
         drops = [int(count) for count in closing[3].split(",")]
         # By LT_DROP_ numbers: nested calls, after stopping, no memory. The others are events with less of a stack.
         if any(drops[:3]):
-            raise FailedRun(f"{self.name}, {workload.name}: events were dropped: {closing[3]}")
+            raise FailedRun(f"{self.name}: events were dropped: {closing[3]}")
         return {"bytes": os.path.getsize(trace), "events": int(closing[2]), "cut stacks": drops[3] + drops[4]}
 
 
@@ -91,15 +97,18 @@ class Heaptrack:
         # Its own remarks stand around the program's output.
         if workload.output.strip() not in (line.strip() for line in output.splitlines()):
             raise FailedRun(f"heaptrack, {workload.name}: the program's output is missing from {output!r}")
+        return self.facts(directory)
+
+    def facts(self, directory):
         size = os.path.getsize(self.trace(directory))
         if size == 0:
-            raise FailedRun(f"heaptrack, {workload.name}: its file is empty")
+            raise FailedRun("heaptrack: its file is empty")
         return {"bytes": size}
 
 
-def recorders(tool):
+def recorders(tool, settings=("off", "counts", "stacks")):
     """In the order in which they take turns."""
-    ways = [Untraced()] + [Leaktrace(tool, retains) for retains in ("off", "counts", "stacks")]
+    ways = [Untraced()] + [Leaktrace(tool, retains) for retains in settings]
     if shutil.which("heaptrack"):
         ways.append(Heaptrack())
     return ways

@@ -1,6 +1,7 @@
 """The results as Markdown and as JSON."""
 
 from .figures import count, grouped, megabytes, table
+from .rounds import plain_measurement
 
 HEADING = "# Benchmark results"
 
@@ -64,7 +65,7 @@ def _workload(workload):
         "Commands: " + ", ".join(f"`{command}`" for command in workload["commands"]) + ".",
         table(["", "wall", "ratio", "processor", "ratio", "peak MB", "added MB", "with helpers MB"], rows),
         table(["", "events", "file MB", "bytes an event", "added ns an event", "cut stacks"], sizes),
-        "Reading what the last round left:",
+        "Reading what the last round left; *one core*: pinned to one. heaptrack's events are taken to be as many as those of `--arc off`:",
         table(["", "wall", "processor", "million events/s", "peak MB"], readers),
     ]
 
@@ -75,9 +76,13 @@ def _instructions(found):
         "Instructions an event, counted by `valgrind --tool=callgrind`: what the traced run executes more than the untraced one, "
         "divided by events. Starting up is left out, compressing the trace is included. The counts hardly depend on the machine and "
         "not on its load. The first column is what the call itself takes untraced.",
-        "One kind of call in a loop (`workloads/calls.swift`): the same short stack every time, so the best case.",
-        table(["", "the call untraced", "--arc off", "--arc counts", "--arc stacks"], [
-            [kind] + [count(row[key]) for key in ("untraced", "off", "counts", "stacks")] for kind, row in found["calls"].items()]),
+        "One path at a time (`Tests/Programs/hook-paths.swift`): *added* is what a call takes more than untraced, all libraries and compression counted in; *own* "
+        "is what `libleaktrace.so` itself executes without compression, which `scripts/budget` and the tests hold to `Benchmarks/budget.json`.",
+        table(["", "the call untraced"] + [f"{word} --arc {retains}" for retains in ("off", "counts", "stacks") for word in ("added,", "own,")], [
+            [path, count(plain["all"])] + [
+                count(value) for retains in ("off", "counts", "stacks")
+                for value in (found["paths"][retains][path]["all"] - plain["all"], found["paths"][retains][path]["recorder"])]
+            for path, plain in found["paths"]["untraced"].items()]),
     ]
     rows = []
     for name, each in found["workloads"].items():
@@ -98,15 +103,10 @@ def _instructions(found):
 
 def plain(results):
     """The results as JSON values, every round kept."""
-    def measurement(each):
-        return {"wall": each.wall.values, "processor": each.processor.values, "others": each.others.values, "peak": each.peak.values,
-                "programMemory": each.program_memory, "allMemory": each.all_memory, "facts": each.facts}
-
     workloads = [{
         "name": workload["name"], "arguments": workload["arguments"],
-        "recorders": {name: measurement(each) for name, each in workload["recorders"].items()},
-        "readers": {name: measurement(each) for name, each in workload["readers"].items()},
+        "recorders": {name: plain_measurement(each) for name, each in workload["recorders"].items()},
+        "readers": {name: plain_measurement(each) for name, each in workload["readers"].items()},
         "readerEvents": workload["reader events"],
     } for workload in results["workloads"]]
-    return {"date": results["date"], "arguments": results["arguments"], "rounds": results["rounds"], "machine": results["machine"],
-            "workloads": workloads, "instructions": results.get("instructions")}
+    return {"rounds": results["rounds"], "workloads": workloads, "instructions": results.get("instructions")}

@@ -25,6 +25,12 @@ class Measurement:
         self.peak.add(result.peak)
 
 
+def plain_measurement(each):
+    """As JSON values, every round kept."""
+    return {"wall": each.wall.values, "processor": each.processor.values, "others": each.others.values, "peak": each.peak.values,
+            "programMemory": each.program_memory, "allMemory": each.all_memory, "facts": each.facts}
+
+
 def say(text):
     print(f"bench: {text}", file=sys.stderr, flush=True)
 

@@ -44,6 +44,9 @@ struct CheckCommand: ParsableCommand {
   @Option(help: ArgumentHelp("How retains and releases are recorded: 'stacks', 'counts' or 'off'.", valueName: "mode"))
   var arc: RecordingSettings.Retains = .stacks
 
+  @Flag(help: .hidden)
+  var verifyStacks = false
+
   @OptionGroup var searchOptions: LeakSearchOptions
 
   @Option(help: ArgumentHelp("Columns of the text; that of the terminal, or 80, unless given.", valueName: "columns"))
@@ -111,7 +114,8 @@ struct CheckCommand: ParsableCommand {
       let isTestRun = found.path.hasSuffix("/swift") && command.dropFirst().first == "test"
       let follows = followChildren || isToolchain || !only.isEmpty
       let settings = RecordingSettings(
-        output: try OutputPattern(pattern, currentDirectory: "/"), children: follows ? .followed : .notFollowed, retains: arc)
+        output: try OutputPattern(pattern, currentDirectory: "/"), children: follows ? .followed : .notFollowed, retains: arc,
+        stackChecking: verifyStacks ? .everyStack : .none)
       let run = try RecordingRun(
         settings: settings, arguments: RecordingRun.rawArguments(last: command.count), command: command[0], speech: .problemsOnly)
       let chosen = CheckedProcesses(names: only.map(NamePattern.init), isTestRun: isTestRun, choosesAll: !follows)

@@ -67,11 +67,15 @@ struct HistoryCommand: ParsableCommand {
       complain(SnapshotChoice.explanation(reader, number: snapshot, path: trace))
       throw ExitStatus.unreadable.code
     }
+    let line = ReadingLine.show(reader, path: trace)
+    defer { line?.erase() }
     let allocations = AllocationAnalysis(reader, snapshot: chosen)
     let search = DebugFileSearch(debugPaths: debugPath, sysroot: sysroot)
     let symbolicator = Symbolicator(images: allocations.definitions.images.map(\.image), search: search)
     let analysis = HistoryAnalysis(reader, allocations, snapshot: chosen, naming: symbolicator)
-    guard let report = analysis.report(ObjectQuestion.query(subject, isSite: site)) else {
+    let found = analysis.report(ObjectQuestion.query(subject, isSite: site))
+    line?.erase()
+    guard let report = found else {
       complain("no \(chosen == nil || subject.hasPrefix("0x") ? "" : "live ")object matches '\(subject)'. 'leaktrace analyze --sort objects' lists what there is.")
       throw ExitStatus.notFound.code
     }

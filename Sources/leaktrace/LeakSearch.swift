@@ -65,7 +65,10 @@ struct LeakSearch {
       complain(SnapshotChoice.explanation(reader, number: number, path: path))
       status = .unreadable
     }
+    let line = ReadingLine.show(reader, path: path)
+    defer { line?.erase() }
     var trace = ReportTrace(path: path, analysis: AllocationAnalysis(reader, snapshot: chosen))
+    line?.replace("looking for leaks")
     let leaks = leaks(reader, &trace, chosen)
     if !trace.analysis.diagnostics.isEmpty { status = .worst(status, .damaged) }
     return ExaminedTrace(reader: reader, trace: trace, leaks: leaks, status: status)
@@ -73,7 +76,10 @@ struct LeakSearch {
 
   /// Only what was allocated.
   func allocations(_ path: String) throws(TraceFormatError) -> ReportTrace {
-    ReportTrace(path: path, analysis: AllocationAnalysis(try TraceReader(path: path), snapshot: nil))
+    let reader = try TraceReader(path: path)
+    let line = ReadingLine.show(reader, path: path)
+    defer { line?.erase() }
+    return ReportTrace(path: path, analysis: AllocationAnalysis(reader, snapshot: nil))
   }
 
   /// Names for a trace's frames.

@@ -54,11 +54,14 @@ struct WhyCommand: ParsableCommand {
       throw ExitStatus.unreadable.code
     }
     let search = DebugFileSearch(debugPaths: debugPath, sysroot: sysroot)
+    let line = ReadingLine.show(reader, path: trace)
+    defer { line?.erase() }
     let allocations = AllocationAnalysis(reader, snapshot: chosen)
     let symbolicator = Symbolicator(images: allocations.definitions.images.map(\.image), search: search)
     let analysis = LeakAnalysis(
       reader, allocations, snapshot: chosen, search: search, toolPath: ProcessInfo.processInfo.environment["PATH"] ?? "", naming: symbolicator)
     let answer = analysis.explain(ObjectQuestion.query(subject, isSite: site), limit: limit)
+    line?.erase()
     guard answer.matches > 0 else {
       complain("no live object matches '\(subject)' in this heap image. 'leaktrace analyze --sort objects' lists what there is.")
       throw ExitStatus.notFound.code

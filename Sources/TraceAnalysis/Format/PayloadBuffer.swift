@@ -40,6 +40,8 @@ final class PayloadLoader {
   private let livePayloads: [LivePayload]
   private let context = ZSTD_createDCtx()
   private let stored = PayloadBuffer()
+  /// Told of each chunk of events before it is read.
+  var willLoadEvents: ((TraceChunk) -> Void)?
 
   init(source: ByteSource, livePayloads: [LivePayload]) {
     self.source = source
@@ -51,6 +53,7 @@ final class PayloadLoader {
   /// Fills `buffer` with the payload of `chunk`. On failure the buffer is empty and the reason is returned.
   /// Allocates no more than `TraceChunk.justifiedRawSize`.
   func load(_ chunk: TraceChunk, into buffer: PayloadBuffer) -> TraceDiagnostic.Kind? {
+    if let willLoadEvents, chunk.kind == .events { willLoadEvents(chunk) }
     buffer.resize(0)
     if let index = chunk.livePayload {
       let bytes = livePayloads[index].bytes

@@ -35,7 +35,9 @@ struct Command: Sendable {
   /// Starts the program, waits for it and returns what it wrote. The first argument is looked up in PATH.
   func run() throws -> Outcome { try start().wait() }
 
-  func start() throws -> RunningCommand {
+  func start() throws -> RunningCommand { try (StackVerification.isOn ? StackVerification.adjusted(self) : self).launch() }
+
+  private func launch() throws -> RunningCommand {
     let scratch = try TemporaryDirectory()
     let inputPath = scratch.path + "/in", outputPath = scratch.path + "/out", errorPath = scratch.path + "/err"
     try Data(input).write(to: URL(fileURLWithPath: inputPath))
@@ -67,7 +69,7 @@ struct Command: Sendable {
     var processID: pid_t = 0
     let code = posix_spawnp(&processID, arguments[0], &actions, &attributes, argv, envp)
     guard code == 0 else { throw CommandFailure("\(arguments[0]): \(String(cString: strerror(code)))") }
-    return RunningCommand(processID: processID, scratch: scratch, timeLimit: timeLimit)
+    return RunningCommand(self, processID: processID, scratch: scratch)
   }
 }
 
@@ -84,6 +86,7 @@ private enum SpawnExtensions {
 /// A started program. `wait` is to be called once.
 final class RunningCommand: Sendable {
   let processID: pid_t
+  private let command: Command
   private let scratch: TemporaryDirectory
   nonisolated(unsafe) private let deadline: DispatchWorkItem
   private let expired: Expiry
@@ -97,7 +100,8 @@ final class RunningCommand: Sendable {
     }
   }
 
-  fileprivate init(processID: pid_t, scratch: TemporaryDirectory, timeLimit: Double) {
+  fileprivate init(_ command: Command, processID: pid_t, scratch: TemporaryDirectory) {
+    self.command = command
     self.processID = processID
     self.scratch = scratch
     let expiry = Expiry()
@@ -106,7 +110,7 @@ final class RunningCommand: Sendable {
       expiry.isSet = true
       kill(-processID, SIGKILL)
     }
-    DispatchQueue.global().asyncAfter(deadline: .now() + timeLimit, execute: deadline)
+    DispatchQueue.global().asyncAfter(deadline: .now() + command.timeLimit, execute: deadline)
   }
 
   func send(_ signal: Int32) { kill(processID, signal) }
@@ -122,6 +126,8 @@ final class RunningCommand: Sendable {
     func text(_ name: String) throws -> String {
       String(decoding: try Data(contentsOf: URL(fileURLWithPath: "\(scratch.path)/\(name)")), as: UTF8.self)
     }
-    return Command.Outcome(end: end, output: try text("out"), errorOutput: try text("err"), timedOut: expired.isSet)
+    let outcome = Command.Outcome(end: end, output: try text("out"), errorOutput: try text("err"), timedOut: expired.isSet)
+    if StackVerification.isOn, let failure = StackVerification.failure(of: command, outcome) { throw CommandFailure(failure) }
+    return outcome
   }
 }

@@ -1,0 +1,102 @@
+"""Holds the recorder's paths to a budget of instructions. Started by scripts/budget and by the tests.
+
+Counted are instructions of libleaktrace.so itself, without what it calls in other libraries and without compression: what is left depends on this project's
+code and the compiler, and hardly on the machine.
+"""
+
+import argparse
+import json
+import os
+import subprocess
+import sys
+import tempfile
+
+from . import machine
+from .instructions import InstructionCounter
+from .processes import FailedRun
+
+BENCHMARKS = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+BUDGET = os.path.join(BENCHMARKS, "budget.json")
+PROGRAM = os.path.join(os.path.dirname(BENCHMARKS), "Tests", "Programs", "hook-paths.swift")
+CALLS = 4000  # of each path
+
+# A path may grow by this part of its budget, or by half an instruction if that is more.
+TOLERANCE, LEAST = 0.1, 0.5
+
+# Where retains are not recorded, allocations and frees go the same ways as where they are.
+HELD = {"off": ("object", "retain", "release"), "counts": ("retain", "release"), "stacks": None}
+
+
+def measure(counter, program, calls=CALLS):
+    """By path and setting, the recorder's own instructions a call."""
+    found = {}
+    for retains, held in HELD.items():
+        for name, cost in counter.path_costs(program, calls, retains).items():
+            if held is None or name in held:
+                found[f"{name}, --arc {retains}"] = round(cost["recorder"], 1)
+    return found
+
+
+def judge(budget, measured):
+    """Lines that say what does not fit, and hints."""
+    failures, hints = [], []
+    for path in sorted(set(budget) | set(measured)):
+        if path not in measured:
+            failures.append(f"{path}: has a budget and was not measured")
+        elif path not in budget:
+            failures.append(f"{path}: {measured[path]} instructions a call, and no budget")
+        else:
+            allowed, now = budget[path], measured[path]
+            change = f"{now} instructions a call, the budget is {allowed}" + (f" ({now / allowed - 1:+.0%})" if allowed else "")
+            if now - allowed > max(allowed * TOLERANCE, LEAST):
+                failures.append(f"{path}: {change}")
+            elif allowed - now > max(allowed * TOLERANCE, LEAST):
+                hints.append(f"{path}: {change}: lower the budget")
+    return failures, hints
+
+
+def compile_program(directory):
+    program = os.path.join(directory, "hook-paths")
+    subprocess.run(["swiftc", "-O", "-g", "-o", program, PROGRAM], check=True)
+    return program
+
+
+def main():
+    parser = argparse.ArgumentParser(prog="scripts/budget", description=__doc__.splitlines()[0])
+    parser.add_argument("--update", action="store_true", help="make what is measured the budget: say in the commit why a path has to take more")
+    parser.add_argument("--budget", default=BUDGET, metavar="FILE", help="the budget (default Benchmarks/budget.json)")
+    parser.add_argument("--program", help=argparse.SUPPRESS)  # compiled already
+    parser.add_argument("--products", required=True, help=argparse.SUPPRESS)
+    options = parser.parse_args()
+    compiler = machine.first_line(["swiftc", "--version"])
+    with tempfile.TemporaryDirectory(prefix="leaktrace-budget-") as directory:
+        counter = InstructionCounter(os.path.join(options.products, "leaktrace"), os.path.join(options.products, "libleaktrace.so"), directory)
+        measured = measure(counter, counter.program(options.program or compile_program(directory)))
+    if options.update:
+        with open(options.budget, "w") as file:
+            json.dump({"unit": "instructions of libleaktrace.so a call", "compiler": compiler, "paths": measured}, file, indent=1)
+            file.write("\n")
+        print(f"written to {options.budget}")
+        return 0
+    with open(options.budget) as file:
+        known = json.load(file)
+    for path, count in measured.items():
+        print(f"{path}: {count}")
+    failures, hints = judge(known["paths"], measured)
+    for hint in hints:
+        print(f"hint: {hint}")
+    for failure in failures:
+        print(f"over budget: {failure}")
+    if failures and known["compiler"] != compiler:
+        print(f"The budget was measured with another compiler: {known['compiler']}; this is {compiler}.")
+    if failures:
+        print("If it has to be so, run scripts/budget --update, and say why in the commit.")
+    return 1 if failures else 0
+
+
+if __name__ == "__main__":
+    try:
+        sys.exit(main())
+    except (FailedRun, subprocess.CalledProcessError, OSError) as failure:
+        print(f"budget: {failure}", file=sys.stderr)
+        sys.exit(2)

@@ -1,0 +1,69 @@
+// A shop's HTTP server: looks products up and takes orders, both as JSON. Prints "port NUMBER"; ends on SIGTERM.
+
+import Foundation
+import Hummingbird
+import Logging
+
+struct Product: ResponseEncodable {
+  var id: Int
+  var title: String
+  var tags: [String]
+  var prices: [String: Double]
+}
+
+struct Order: Decodable {
+  var product: Int
+  var quantity: Int
+  var customer: String
+}
+
+struct Receipt: ResponseEncodable {
+  var number: Int
+  var total: Double
+  var lines: [String]
+}
+
+/// Keeps a bounded number of orders, so that a long run is as large as a short one.
+actor Shop {
+  private let products: [Product]
+  private var orders: [Order] = []
+  private var number = 0
+
+  init() {
+    products = (0..<500).map { id in
+      Product(
+        id: id, title: "product number \(id), of a longer name", tags: ["tag \(id % 7)", "another tag that is longer \(id % 11)"],
+        prices: ["single": Double(id) + 0.5, "dozen": Double(id) * 10])
+    }
+  }
+
+  func product(_ id: Int) -> Product { products[id % products.count] }
+
+  func enter(_ order: Order) -> Receipt {
+    number += 1
+    if orders.count == 1000 { orders.removeAll(keepingCapacity: true) }
+    orders.append(order)
+    let product = product(order.product)
+    let total = product.prices["single", default: 0] * Double(order.quantity)
+    return Receipt(number: number, total: total, lines: ["\(order.quantity) × \(product.title)", "for \(order.customer)"])
+  }
+}
+
+@main struct ShopServer {
+  static func main() async throws {
+    var logger = Logger(label: "shop")
+    logger.logLevel = .error
+    let shop = Shop()
+    let router = Router()
+    router.get("products/:id") { _, context in await shop.product(try context.parameters.require("id", as: Int.self)) }
+    router.post("orders") { request, context in await shop.enter(try await request.decode(as: Order.self, context: context)) }
+    let application = Application(
+      router: router, configuration: ApplicationConfiguration(address: .hostname("127.0.0.1", port: 0)),
+      onServerRunning: { channel in
+        print("port \(channel.localAddress?.port ?? 0)")
+        fflush(nil)
+      },
+      logger: logger)
+    try await application.runService()
+  }
+}

@@ -1,0 +1,54 @@
+// The line on the terminal that says how far a trace has been read.
+
+import Foundation
+import TraceAnalysis
+
+/// Shows on standard error how far the reading of a trace is, where that is a terminal and it takes long enough. The line is gone when `erase` has been called, which is to come
+/// before anything else is written. For one thread at a time.
+final class ReadingLine {
+  private var text: ProgressText
+  private var isOnScreen = false
+
+  /// Nil where no line is to be shown.
+  static func show(_ reader: TraceReader, path: String) -> ReadingLine? {
+    guard isatty(STDERR_FILENO) == 1, ProcessInfo.processInfo.environment["TERM"] != "dumb" else { return nil }
+    let line = ReadingLine(path)
+    reader.whileReading { [weak line] in line?.update($0) }
+    return line
+  }
+
+  private init(_ path: String) {
+    text = ProgressText(path.split(separator: "/").last.map(String.init) ?? path, now: Self.now)
+  }
+
+  private func update(_ position: ReadingPosition) {
+    let now = Self.now
+    text.see(position, now: now)
+    // A process in the background leaves the terminal alone.
+    guard text.isDue(now), tcgetpgrp(STDERR_FILENO) == getpgrp() else { return }
+    ErrorOutput.write("\r" + text.line(position, now: now, columns: Self.columns) + "\u{1B}[K")
+    isOnScreen = true
+  }
+
+  /// Says what goes on after the reading, if there is a line.
+  func replace(_ activity: String) {
+    if isOnScreen { ErrorOutput.write("\rleaktrace: \(activity)\u{1B}[K") }
+  }
+
+  func erase() {
+    if isOnScreen { ErrorOutput.write("\r\u{1B}[K") }
+    isOnScreen = false
+  }
+
+  private static var now: Double {
+    var time = timespec()
+    clock_gettime(CLOCK_MONOTONIC, &time)
+    return Double(time.tv_sec) + Double(time.tv_nsec) / 1e9
+  }
+
+  /// As wide as the terminal is now.
+  private static var columns: Int {
+    var size = winsize()
+    return ioctl(STDERR_FILENO, UInt(TIOCGWINSZ), &size) == 0 && size.ws_col > 0 ? Int(size.ws_col) : 80
+  }
+}
