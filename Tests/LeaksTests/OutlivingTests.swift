@@ -155,6 +155,21 @@ import TraceTestSupport
     #expect(finding.path.last?.type == "Session" && finding.path[finding.outliving!.suspect - 1].qualifiedType == type)
   }
 
+  @Test func growthIsByWorkHoweverSlowSomeOfItIs() throws {
+    func growth(isSlow: (Int) -> Bool) throws -> [Int]? {
+      let server = RequestServer()
+      for index in 0..<400 {
+        if isSlow(index) { server.heap.time += 1_000_000_000 }
+        let session = server.request(keep: index % 2 == 0)
+        if index % 2 == 0 { server.put(session) }
+      }
+      return try server.finding().outliving?.growth
+    }
+    let steady = try growth { _ in false }
+    #expect(steady?.count == 4 && (steady?.first ?? 0) < 70)
+    #expect(try growth { $0 < 4 } == steady && growth { $0 > 390 } == steady)
+  }
+
   @Test func objectsThatATaskKeepsAreToldWithIt() throws {
     let server = RequestServer()
     registered(4, of: server) { session in

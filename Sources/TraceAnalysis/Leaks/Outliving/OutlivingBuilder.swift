@@ -218,11 +218,12 @@ struct OutlivingBuilder {
     return outermost.function.hasPrefix("main") || outermost.mangledName == "main" ? nil : outermost
   }
 
-  /// How many survivors there were after each eighth of the time since the first of them.
+  /// How many survivors there were after each quarter of the work since the first of them: of the process's events, which neither a slow machine nor a wait at
+  /// the end makes more. In time they would come as the machine runs: all of them in the last quarter where the first calls are slow, in the first where the program waits.
   private func growth(_ group: OutlivingGroup) -> [Int] {
-    let births = group.survivors.map { graph.heap[BlockID($0)].birthTime }
-    guard let first = births.min(), analysis.snapshot.time > first, births.count >= 8 else { return [] }
-    let length = analysis.snapshot.time - first
+    let births = group.survivors.map { graph.heap[BlockID($0)].ordinal }
+    guard let first = births.min(), analysis.activations.ordinal > first, births.count >= 8 else { return [] }
+    let length = analysis.activations.ordinal - first
     return (1...4).map { part in births.filter { $0 - first <= length / 4 * UInt64(part) || part == 4 }.count }
   }
 }
