@@ -33,10 +33,48 @@ nonisolated(unsafe) private var lastUsed: AnyObject?
   }
   done.wait()
   // The task still has to end.
-  usleep(5000)
+  settle()
 }
 
-/// Gives work on other threads time to end, or to come to where it stays.
+/// Waits until work on other threads has ended, or has come to where it stays: until all of them have been asleep for a while, however slow the machine is.
 @inline(never) func settle() {
-  usleep(20_000)
+  var quiet = 0
+  for _ in 0..<2500 where quiet < 5 {
+    usleep(4000)
+    quiet = othersSleep() ? quiet + 1 : 0
+  }
+}
+
+/// Whether no other thread of the process runs or is about to, as far as one look tells. Makes no objects.
+private func othersSleep() -> Bool {
+  guard let tasks = opendir("/proc/self/task") else { return true }
+  defer { closedir(tasks) }
+  var awake = 0
+  while let entry = readdir(tasks) {
+    let runs = withUnsafePointer(to: &entry.pointee.d_name) { name in
+      name.withMemoryRebound(to: CChar.self, capacity: 256) { name in
+        // The directory itself and the one above it are no numbers.
+        atoi(name) > 0 && isAwake(openat(dirfd(tasks), name, O_RDONLY | O_DIRECTORY))
+      }
+    }
+    if runs { awake += 1 }
+  }
+  // Who asks is one.
+  return awake <= 1
+}
+
+/// Whether a thread, given by its directory in /proc, does not sleep. Closes the directory; a thread that has ended has none.
+private func isAwake(_ directory: Int32) -> Bool {
+  if directory < 0 { return false }
+  defer { close(directory) }
+  let file = openat(directory, "stat", O_RDONLY)
+  if file < 0 { return false }
+  defer { close(file) }
+  // The state stands behind the name in brackets.
+  return withUnsafeTemporaryAllocation(byteCount: 128, alignment: 1) { text in
+    let length = read(file, text.baseAddress!, text.count)
+    var index = length - 3
+    while index >= 0, text[index] != UInt8(ascii: ")") { index -= 1 }
+    return index >= 0 && text[index + 2] != UInt8(ascii: "S")
+  }
 }

@@ -155,6 +155,66 @@ import TraceTestSupport
     #expect(finding.path.last?.type == "Session" && finding.path[finding.outliving!.suspect - 1].qualifiedType == type)
   }
 
+  /// As of repeated tasks that have come due once: the event loop has them, and they have what they run.
+  @Test func whatRepeatedTasksOfTwoEventLoopsKeepIsOneFinding() throws {
+    let server = RequestServer()
+    let heap = server.heap
+    heap.type("NIOPosix.SelectableEventLoop", fields: [HeapBuilder.field("_scheduledTasks", 0)])
+    heap.type("Swift._ContiguousArrayStorage<NIOPosix.ScheduledTask>", fields: nil)
+    heap.type("NIOCore.RepeatedTask", fields: [HeapBuilder.field("task", 0)])
+    heap.type("NIOCore.EventLoopFuture", fields: [])
+    let lists = (0..<2).map { _ in
+      let loop = heap.object("NIOPosix.SelectableEventLoop", stack: [0x1000_1010])
+      let list = heap.object("Swift._ContiguousArrayStorage<NIOPosix.ScheduledTask>", size: 4096, stack: [0x1000_1010])
+      heap.global(loop)
+      heap.set(loop, 0, list)
+      return list
+    }
+    for index in 0..<61 {
+      let session = server.request(keep: true)
+      let task = heap.object("NIOCore.RepeatedTask", stack: server.inner)
+      heap.set(task, 0, session)
+      server.put(task, in: lists[index % 2])
+      // One less, so that the one in the middle is in the other loop.
+      if index > 0 { server.put(heap.object("NIOCore.EventLoopFuture", stack: server.inner), in: lists[index % 2]) }
+      heap.visit(server.outer)
+    }
+    let findings = try heap.findings(RequestServer.functions)
+    let finding = try #require(findings.first)
+    #expect(findings.count == 1 && finding.verdict == .outlived && finding.instances == 61 && finding.path.last?.qualifiedType == "App.Session")
+    #expect(finding.outliving?.registration == .eventLoop)
+  }
+
+  @Test func repeatedTasksThatKeepNothingAreToldOf() throws {
+    let server = RequestServer()
+    server.heap.type("NIOPosix.SelectableEventLoop", fields: [HeapBuilder.field("_scheduledTasks", 0)])
+    server.heap.type("NIOCore.RepeatedTask", fields: [])
+    let loop = server.heap.object("NIOPosix.SelectableEventLoop", stack: [0x1000_1010])
+    server.heap.global(loop)
+    server.heap.set(loop, 0, server.store)
+    for _ in 0..<20 {
+      server.request(keep: false)
+      server.put(server.heap.object("NIOCore.RepeatedTask", stack: server.inner))
+      server.heap.visit(server.outer)
+    }
+    #expect(try server.finding(of: "NIOCore.RepeatedTask").instances == 20)
+  }
+
+  @Test func growthIsByWorkHoweverSlowSomeOfItIs() throws {
+    func growth(isSlow: (Int) -> Bool) throws -> [Int]? {
+      let server = RequestServer()
+      for index in 0..<400 {
+        if isSlow(index) { server.heap.time += 1_000_000_000 }
+        let session = server.request(keep: index % 2 == 0)
+        if index % 2 == 0 { server.put(session) }
+      }
+      return try server.finding().outliving?.growth
+    }
+    let steady = try growth { _ in false }
+    #expect(steady?.count == 4 && (steady?.first ?? 0) < 70)
+    #expect(try growth { $0 < 4 } == steady && growth { $0 > 390 } == steady)
+  }
+
   @Test func objectsThatATaskKeepsAreToldWithIt() throws {
     let server = RequestServer()
     registered(4, of: server) { session in

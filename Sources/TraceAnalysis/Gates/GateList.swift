@@ -151,7 +151,7 @@ extension JudgedFinding {
 }
 
 extension Finding {
-  /// Its objects have become more from the first quarter of the time to the last.
+  /// Its objects have become more from the first quarter of the work to the last.
   var keepsGrowing: Bool {
     guard let outliving else { return verdict == .accumulating }
     return verdict == .accumulating || (outliving.growth.last ?? 0) > (outliving.growth.first ?? 0)

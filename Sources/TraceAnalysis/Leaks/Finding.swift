@@ -69,7 +69,7 @@ public struct Finding: Codable, Hashable, Sendable {
     /// Seconds.
     public var youngest: Double?
     public var oldest: Double?
-    /// Objects that were there to stay after each quarter of the time from the first to the snapshot.
+    /// Objects that were there to stay after each quarter of the process's events from the first to the snapshot. Empty for fewer than eight.
     public var growth: [Int]
   }
 

@@ -33,15 +33,29 @@ struct OutlivingBuilder {
   /// Of several groups that are held at the same place, as many each, one stands for all: what one entry of a registry keeps is one cause.
   private func causes(_ groups: [OutlivingGroup]) -> [OutlivingGroup] {
     var kept: [OutlivingGroup] = []
+    var passing: [NodeID: [NodeID: Int]] = [:]
+    /// How many survivors' paths lead through a node.
+    func count(of group: OutlivingGroup, through node: NodeID) -> Int {
+      let counts = passing[group.sample] ?? finder.pathCounts(group.survivors.filter { ownership.paths.reaches($0) }, ownership.paths)
+      passing[group.sample] = counts
+      return counts[node] ?? 0
+    }
     for group in groups.sorted(by: { rank($0) < rank($1) }) {
+      let place = group.path[group.suspect].node
       let isKnown = kept.contains { other in
-        let (a, b) = (Double(other.survivors.count), Double(group.survivors.count))
-        return other.path[other.suspect].node == group.path[group.suspect].node && abs(a - b) <= 0.1 * max(a, b)
+        guard Self.areAsMany(other.survivors.count, group.survivors.count) else { return false }
+        if other.path[other.suspect].node == place { return true }
+        // Of several registries of a kind (each event loop has one) the samples may be in two, and one of them be held by what the registry's entry holds.
+        guard holders.registration(group.path, after: 0)?.index == group.suspect else { return false }
+        let own = count(of: group, through: place)
+        return own >= OutlivingFinder.leastRegistered && Self.areAsMany(own, count(of: other, through: place))
       }
       if !isKnown { kept.append(group) }
     }
     return kept
   }
+
+  private static func areAsMany(_ a: Int, _ b: Int) -> Bool { Double(abs(a - b)) <= 0.1 * Double(max(a, b)) }
 
   /// The program's own objects before those of packages, and those before closures and tasks.
   private func rank(_ group: OutlivingGroup) -> Int {
@@ -218,11 +232,12 @@ struct OutlivingBuilder {
     return outermost.function.hasPrefix("main") || outermost.mangledName == "main" ? nil : outermost
   }
 
-  /// How many survivors there were after each eighth of the time since the first of them.
+  /// How many survivors there were after each quarter of the work since the first of them: of the process's events, which neither a slow machine nor a wait at
+  /// the end makes more. In time they would come as the machine runs: all of them in the last quarter where the first calls are slow, in the first where the program waits.
   private func growth(_ group: OutlivingGroup) -> [Int] {
-    let births = group.survivors.map { graph.heap[BlockID($0)].birthTime }
-    guard let first = births.min(), analysis.snapshot.time > first, births.count >= 8 else { return [] }
-    let length = analysis.snapshot.time - first
+    let births = group.survivors.map { graph.heap[BlockID($0)].ordinal }
+    guard let first = births.min(), analysis.activations.ordinal > first, births.count >= 8 else { return [] }
+    let length = analysis.activations.ordinal - first
     return (1...4).map { part in births.filter { $0 - first <= length / 4 * UInt64(part) || part == 4 }.count }
   }
 }

@@ -117,21 +117,29 @@ struct OutlivingFinder {
         accepted.insert(index)
       }
     }
+    // A timer or a scheduled task that is registered itself is how something is held: it is told of where nothing that it holds is.
+    let registered = Set(groups.filter { isRegistration($0, registration) }.compactMap { familyOf[$0.sample] })
     // What hangs from survivors of another group is counted in them; what objects hang from is their holder.
     return groups.filter { group in
       let own = familyOf[group.sample]!
       let within = group.survivors.filter { node in
         isDominated(
-          node, by: { other in familyOf[other].map { accepted.contains($0) && $0 != own && isProgramObject(other) } ?? false }, ownership.dominators)
+          node, by: { other in familyOf[other].map { accepted.contains($0) && $0 != own && !registered.contains($0) && isProgramObject(other) } ?? false }, ownership.dominators)
       }
       if within.count * 2 > group.survivors.count { return false }
-      if isProgramObject(group.sample) { return true }
+      if isProgramObject(group.sample), !isRegistration(group, registration) { return true }
       let members = Set(group.survivors)
       return !groups.contains { other in
-        isProgramObject(other.sample) && other.survivors.contains { isDominated($0, by: { members.contains($0) }, ownership.dominators) }
+        isProgramObject(other.sample) && !registered.contains(familyOf[other.sample]!) && other.survivors.contains { isDominated($0, by: { members.contains($0) }, ownership.dominators) }
       }
     }.map { straightened($0, among: groups, registration) }
       .sorted { ($0.retainedBytes, $0.survivors.count) > ($1.retainedBytes, $1.survivors.count) }
+  }
+
+  /// Whether its objects are registrations by themselves, and it is as such that they are held.
+  private func isRegistration(_ group: OutlivingGroup, _ registration: RegistrationSearch) -> Bool {
+    guard isProgramObject(group.sample), registration(group.path, 0)?.index == group.suspect else { return false }
+    return registration(group.path + [.init(node: group.sample, edge: nil)], 0)?.index == group.path.count - 1
   }
 
   /// The same with a path that does not lead through other groups' objects, if there is one: what holds two causes is shown for each by itself.
