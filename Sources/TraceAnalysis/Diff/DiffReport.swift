@@ -5,7 +5,7 @@ public enum Figure: String, CaseIterable, Codable, Hashable, Sendable {
   case liveBytes, liveBlocks, peakBytes, allocatedBytes, allocatedBlocks, temporaryBlocks, retains, releases
   /// Of a finding.
   case instances, retainedBytes
-  /// Of a finding: objects that came to stay after the first quarter of the time from the first to the snapshot.
+  /// Of a finding: objects that came to stay after the first quarter of the work (events) from the first to the snapshot.
   case growth
 
   public var isBytes: Bool { [.liveBytes, .peakBytes, .allocatedBytes, .retainedBytes].contains(self) }

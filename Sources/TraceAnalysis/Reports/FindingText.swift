@@ -115,7 +115,7 @@ struct FindingText {
     lines.line("Held by \(PlainText.escaped(outliving.holder)).", indent: 2)
     lines.line(evidence(outliving, finding), indent: 2)
     if let youngest = outliving.youngest, let oldest = outliving.oldest {
-      let growth = outliving.growth.first == outliving.growth.last ? "" : ", \(outliving.growth.map { Decimal.grouped(UInt64($0)) }.joined(separator: " → ")) over that time"
+      let growth = outliving.growth.first == outliving.growth.last ? "" : ", \(outliving.growth.map { Decimal.grouped(UInt64($0)) }.joined(separator: " → ")) by quarters of the work"
       lines.line("\(finding.instances == 1 ? "It is" : "They are") \(Decimal.span(youngest, oldest)) old\(growth).", indent: 2)
     }
     if let snapshot = outliving.snapshot { lines.line("Held so when the time was up (snapshot \(snapshot)):", indent: 2) }
