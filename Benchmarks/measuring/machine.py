@@ -27,6 +27,15 @@ def _field(path, name, separator):
     return ""
 
 
+def _version():
+    """The commit, and whether anything but the results was changed since: those are written part by part."""
+    if not shutil.which("git"):
+        return ""
+    commit = first_line(["git", "describe", "--always", "--abbrev=12"])
+    changed = first_line(["git", "status", "--porcelain", "--untracked-files=no", "--", ":/", ":(top,exclude)Benchmarks/RESULTS.md", ":(top,exclude)Benchmarks/results.json"])
+    return f"{commit}-dirty" if changed else commit
+
+
 def description():
     """Name and value of everything that figures depend on."""
     memory = _field("/proc/meminfo", "MemTotal", ":").split()
@@ -40,7 +49,7 @@ def description():
         "Swift": first_line(["swiftc", "--version"]),
         "heaptrack": first_line(["heaptrack", "--version"]),
         "valgrind": first_line(["valgrind", "--version"]),
-        "leaktrace": first_line(["git", "describe", "--always", "--dirty", "--abbrev=12"]) if shutil.which("git") else "",
+        "leaktrace": _version(),
     }
 
 
