@@ -24,8 +24,6 @@ public final class TraceReader {
   /// Whether a live file with its `traceID` stands beside it.
   public let hasLiveFile: Bool
   public private(set) var diagnostics: TraceDiagnostics
-  /// Called now and then, some hundred times a second, by the thread that replays the events; a second pass begins anew.
-  public var progressObserver: ((ReplayProgress) -> Void)?
   let loader: PayloadLoader
   private let source: ByteSource
   /// A second pass finds the same damage again.

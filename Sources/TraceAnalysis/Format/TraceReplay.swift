@@ -12,14 +12,12 @@ extension TraceReader {
   func replay<Sink: EventSink>(into sink: inout Sink, stacks: StackSelection = .all) {
     marks.removeAll()
     let total = chunks.reduce(UInt64(0)) { $0 &+ ($1.kind == .events ? $1.eventCount : 0) }
-    var course = ReplayCourse(total: total, observer: progressObserver)
     var delivery = EventDelivery(patience: clock.ticks(in: EventDelivery.patienceInSeconds))
     let source = EventSource(EventMerger(self, stacks: stacks))
     if total >= Self.leastEventsForThread, Self.hasProcessors, let queue = source.begin() {
       while let batch = queue.takeFull() {
         marks.append(batch.marks)
         delivery.deliver(batch, to: &sink)
-        course.add(batch.count)
         queue.putEmpty(batch)
       }
       source.join()
@@ -28,7 +26,6 @@ extension TraceReader {
       while source.merger.fill(batch) {
         marks.append(batch.marks)
         delivery.deliver(batch, to: &sink)
-        course.add(batch.count)
         batch.removeAll()
       }
     }
@@ -42,33 +39,6 @@ extension TraceReader {
   private static let leastEventsForThread: UInt64 = 100_000
 
   private static var hasProcessors: Bool { sysconf(Int32(_SC_NPROCESSORS_ONLN)) > 1 }
-}
-
-/// How far a replay has come.
-public struct ReplayProgress: Hashable, Sendable {
-  public var events: UInt64
-  /// As the chunks' heads claim, which may be wrong where a trace is damaged.
-  public var totalEvents: UInt64
-}
-
-/// Tells an observer now and then.
-private struct ReplayCourse {
-  private static let interval: UInt64 = 1 << 18
-  private var progress: ReplayProgress
-  private var next: UInt64 = interval
-  private let observer: ((ReplayProgress) -> Void)?
-
-  init(total: UInt64, observer: ((ReplayProgress) -> Void)?) {
-    progress = ReplayProgress(events: 0, totalEvents: total)
-    self.observer = observer
-  }
-
-  mutating func add(_ count: Int) {
-    progress.events &+= UInt64(count)
-    guard progress.events >= next else { return }
-    next = progress.events &+ Self.interval
-    observer?(progress)
-  }
 }
 
 /// The merger of a trace, and the thread that runs it.
