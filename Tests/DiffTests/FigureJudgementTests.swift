@@ -40,6 +40,22 @@ import Testing
     #expect(several.sites.changes.count == 1)
   }
 
+  @Test func whatWasQueuedAtOnceSaysNothingOfAThreadedProgram() throws {
+    func run(threads: Int, links: UInt64) -> RunDigest {
+      var digest = RunDigest.make { run in
+        run.site("calloc", ["_dispatch_continuation_alloc_from_heap", "enqueue()", "main"], blocks: links, live: links)
+        run.site("App.Rest", ["rest()", "main"], blocks: 400, live: 400)
+      }
+      digest.busyThreads = threads
+      return digest
+    }
+    for (threads, runs, expected) in [(1, 1, 1), (4, 1, 0), (4, 3, 0), (4, 4, 1)] {
+      func side(_ links: UInt64) -> [RunDigest] { Array(repeating: run(threads: threads, links: links), count: runs) }
+      let report = try RunComparison.report(old: side(10), new: side(110))
+      #expect(report.sites.changes.count == expected && report.types.changes.count == expected, "\(threads) threads, \(runs) runs")
+    }
+  }
+
   @Test func whatLiesWithinTheSpreadIsNoChange() {
     #expect(direction([100_000, 130_000, 115_000], [125_000, 140_000, 150_000]) == .same)
     #expect(direction([100_000, 101_000, 102_000], [120_000, 121_000, 122_000]) == .worse)

@@ -65,7 +65,14 @@ struct SiteChanges {
   }
 
   private func values(_ pair: Pair, _ figure: Figure) -> (old: [Double], new: [Double]) {
-    ((pair.old.map { old[$0].totals } ?? noneOld).map { Double($0[figure]) }, (pair.new.map { new[$0].totals } ?? noneNew).map { Double($0[figure]) })
+    if isChance(pair) { return (noneOld.map { _ in 0 }, noneNew.map { _ in 0 }) }
+    return ((pair.old.map { old[$0].totals } ?? noneOld).map { Double($0[figure]) }, (pair.new.map { new[$0].totals } ?? noneNew).map { Double($0[figure]) })
+  }
+
+  /// libdispatch keeps the links of its queues to use them again: how many there are shows how much was queued at once.
+  private func isChance(_ pair: Pair) -> Bool {
+    guard judgement.tolerance == .threaded, let function = (pair.new.map { new[$0] } ?? old[pair.old!]).functions.first else { return false }
+    return vocabulary.name(function) == "_dispatch_continuation_alloc_from_heap"
   }
 
   private func change(_ pair: Pair, _ figure: Figure) -> FigureChange {
