@@ -10,16 +10,32 @@
 #include "stack_memory.h"
 #include "unwind_table.h"
 
-/// Not that it has unwind information: the concurrency library's own resumptions often have none.
-static bool looks_like_code(uintptr_t address) { return address > 4096 && address < LT_FRAME_ADDRESS_MASK && lt_unwind_is_code(address); }
+/// Not that it has unwind information: the concurrency library's own resumptions often have none. What a payload has as a key of a caller was found to be
+/// code when it was put there.
+static bool looks_like_code(const struct lt_thread *t, uintptr_t address) {
+  if (address <= 4096 || address >= LT_FRAME_ADDRESS_MASK) return false;
+  uint64_t key = address | LT_FRAME_EXACT | LT_FRAME_ASYNC;
+  const struct lt_known_key *known = &t->dictionary[lt_key_index(key)];
+  return (known->key == key && known->rule) || lt_unwind_is_code(address);
+}
 
-/// Asked only for contexts that were not followed last time; costs system calls.
-static LT_NOINLINE bool is_chain(uint64_t context) {
+/// Asked only for contexts that were not followed last time; costs a system call for each page that it comes to.
+static LT_NOINLINE bool is_chain(const struct lt_thread *t, uint64_t context) {
+  enum { PAGE = 4096, PAGES = 8 };
+  uint64_t pages[PAGES] = {0};
+  unsigned next = 0;
   for (unsigned depth = 0; depth < LT_ASYNC_LIMIT; depth++) {
-    if (context & 15 || context < 4096 || context >= LT_FRAME_ADDRESS_MASK) return false;
-    if (!lt_is_readable(context) || !lt_is_readable(context + 8)) return false;
+    if (context & 15 || context < PAGE || context >= LT_FRAME_ADDRESS_MASK) return false;
+    // Its two words lie in one page; a chain's contexts mostly lie in a few.
+    uint64_t page = context & -(uint64_t)PAGE;
+    bool isKnown = false;
+    for (unsigned i = 0; i < PAGES; i++) isKnown |= pages[i] == page;
+    if (!isKnown) {
+      if (!lt_is_readable(context)) return false;
+      pages[next++ % PAGES] = page;
+    }
     const uint64_t *words = (const uint64_t *)context;
-    if (!looks_like_code(words[1])) return false;
+    if (!looks_like_code(t, words[1])) return false;
     if (words[0] == 0) return true;
     context = words[0];
   }
@@ -58,15 +74,15 @@ struct lt_async_change lt_async_callers_update(struct lt_thread *t, uintptr_t re
   // Without a frame pointer, what stands in that place may be left over from another function.
   if (hasFramePointer && lt_stack_memory_has(t, returnSlot - 16)) context = *(const uint64_t *)(returnSlot - 16);
   if (LT_LIKELY(is_same_chain(t, context))) return (struct lt_async_change){true, t->asyncDepth};
-  if (is_chain(context)) return follow(t, context);
-  if (hasFramePointer && is_chain(registerValue)) return follow(t, registerValue);
+  if (is_chain(t, context)) return follow(t, context);
+  if (hasFramePointer && is_chain(t, registerValue)) return follow(t, registerValue);
   t->asyncDepth = 0;
   return (struct lt_async_change){false, 0};
 }
 
 struct lt_async_change lt_async_callers_search(struct lt_thread *t, const uint64_t *candidates, uint32_t count) {
   for (uint32_t i = 0; i < count; i++)
-    if (is_chain(candidates[i])) return follow(t, candidates[i]);
+    if (is_chain(t, candidates[i])) return follow(t, candidates[i]);
   t->asyncDepth = 0;
   return (struct lt_async_change){false, 0};
 }
