@@ -143,7 +143,8 @@ LT_NOINLINE uint8_t *lt_buffer_put_literal(struct lt_thread *t, uint8_t *p, uint
   p = lt_put_varint(p, lt_zigzag((int64_t)(key - t->literal)));
   t->literal = key;
   bool isReturnAddress = key == (key & LT_FRAME_ADDRESS_MASK);
-  t->dictionary[lt_key_index(key)] = (struct lt_known_key){key, isReturnAddress ? lt_rule_for(key, t->imageGeneration) : 0};
+  uint64_t rule = isReturnAddress ? lt_rule_for(key, t->imageGeneration) : key & LT_FRAME_ASYNC ? LT_RULE_END : LT_RULE_UNKNOWN;
+  t->dictionary[lt_key_index(key)] = (struct lt_known_key){key, rule};
   return p;
 }
 

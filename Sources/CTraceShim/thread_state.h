@@ -62,8 +62,8 @@ struct lt_prediction {
   uint16_t keys[LT_PREDICTED_PUSHES];
 };
 _Static_assert(sizeof(struct lt_prediction) == 16, "four to a cache line");
-/// A frame key that a reader of the present payload has, and how to step out of that frame, if it is a return address and the rule was looked up since images
-/// last went; else LT_RULE_UNKNOWN.
+/// A frame key that a reader of the present payload has, and how to step out of that frame: LT_RULE_UNKNOWN if images went since it was looked up, and of
+/// what is no return address. A suspended caller's has LT_RULE_END, which says that it is code.
 struct lt_known_key { uint64_t key, rule; };
 struct lt_site { uint64_t size; uint64_t metadata; uint32_t type; uint32_t reserved; };
 

@@ -73,6 +73,8 @@ func explanation(of error: any Error, path: String) -> String {
     "\(path) ends after \(size.rawValue) bytes, inside its header: the recording stopped before its first event. Record again."
   case .newerVersion(let found, let known):
     "\(path) has format version \(found), and this leaktrace reads up to \(known). Use the leaktrace that recorded it, or a later one."
+  case .olderVersion(let found, let oldest):
+    "\(path) has format version \(found), and this leaktrace reads from \(oldest) on. Use the leaktrace that recorded it, or record again."
   case .damagedHeader(let expected, let found):
     "\(path) has a damaged header (checksum \(String(found, radix: 16)), should be \(String(expected, radix: 16)))."
       + " Copy the trace again from where it was recorded."

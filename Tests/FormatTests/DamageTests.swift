@@ -153,9 +153,13 @@ func sampleTrace(compression: TraceWriter.Compression, seed: UInt64 = 1) throws 
     var bytes = try sampleTrace(compression: .none)
     #expect(throws: TraceFormatError.notATrace(firstBytes: Array("hello wo".utf8))) { try TraceReader(bytes: Array("hello world".utf8)) }
     #expect(throws: TraceFormatError.isLiveFile) { try TraceReader(bytes: LiveFileBuilder(traceID: 1).bytes) }
-    bytes[8] = 2
-    #expect(throws: TraceFormatError.newerVersion(found: 2, known: 1)) { try TraceReader(bytes: bytes) }
-    bytes[8] = 1
+    let version = TraceHeader().version
+    bytes[8] += 1
+    #expect(throws: TraceFormatError.newerVersion(found: version + 1, known: version)) { try TraceReader(bytes: bytes) }
+    bytes[8] -= 1
+    var older = TraceHeader()
+    older.version = version - 1
+    #expect(throws: TraceFormatError.olderVersion(found: version - 1, oldest: version)) { try TraceHeader(decoding: older.encoded()) }
     bytes[40] ^= 1
     #expect {
       try TraceReader(bytes: bytes)

@@ -178,7 +178,7 @@ func randomEvents(_ count: Int, _ tree: StackTree, _ random: inout SeededRandom)
   /// The payload written by hand from docs/trace-format.md, so that encoder and decoder cannot agree on a mistake.
   @Test func payloadsReadAsTheFormatSays() {
     // The index of key 0x1010 in the dictionary, by the multiplier and the shift of the format.
-    let token = 1 + (0x1010 as UInt64 &* 0x9E37_79B9_7F4A_7C15) >> 54
+    let token = 1 + (0x1010 as UInt64 &* 0x9E37_79B9_7F4A_7C15) >> 52
     let tokenBytes: [UInt8] = [UInt8(token & 0x7F) | 0x80, UInt8(token >> 7)]
     let payload: [UInt8] =
       [
@@ -194,7 +194,7 @@ func randomEvents(_ count: Int, _ tree: StackTree, _ random: inout SeededRandom)
         // And again malloc, at the successor of this address, which is not known: 0. Size 7.
         0x80 | 0x40 | 0x04, 0x07,
         // A stack change by itself: pops 0, pushes 5 times the key before the innermost, that is both in turn.
-        0x33, 5, 0, 5, 0x82, 0x08, 5,
+        0x33, 5, 0, 5, 0x82, 0x20, 5,
         // free of the address before. No change of stack.
         0x10, 0x01, 0, 0,
       ]
@@ -224,10 +224,10 @@ func randomEvents(_ count: Int, _ tree: StackTree, _ random: inout SeededRandom)
     let changes: [[UInt8]] = [
       [1, 0],  // a pop of nothing
       [0, 1],  // a push that is not there
-      [0, 1, 0x81, 0x08, 1],  // a copy of nothing
-      [0, 2, 0, 2, 0x81, 0x08, 0],  // a copy of no keys
-      [0, 2, 0, 2, 0x81, 0x08, 2],  // a copy of more keys than there are to be
-      [0, 2, 0, 2, 0x82, 0x08, 1],  // a copy from further out than the stack goes
+      [0, 1, 0x81, 0x20, 1],  // a copy of nothing
+      [0, 2, 0, 2, 0x81, 0x20, 0],  // a copy of no keys
+      [0, 2, 0, 2, 0x81, 0x20, 2],  // a copy of more keys than there are to be
+      [0, 2, 0, 2, 0x82, 0x20, 1],  // a copy from further out than the stack goes
       [0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0x01, 0], [0, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0x01],
     ]
     for change in changes {
@@ -245,7 +245,7 @@ func randomEvents(_ count: Int, _ tree: StackTree, _ random: inout SeededRandom)
     // As for a file of a few bytes: 4 Mi frames for all threads together.
     tree.prepare(images: [], fileSize: 100)
     // A literal, and 2^20 copies of it, in a dozen bytes.
-    let deep: [UInt8] = [16, 0, 0, 0x81, 0x80, 0x40, 0, 2, 0x81, 0x08, 0x80, 0x80, 0x40]
+    let deep: [UInt8] = [16, 0, 0, 0x81, 0x80, 0x40, 0, 2, 0x81, 0x20, 0x80, 0x80, 0x40]
     #expect(decode(deep, firstTime: 0, stacks: tree).events.count == 1)
     #expect(tree.nodeCount > 1 << 20)
     #expect(tree.overflowCount == 0)

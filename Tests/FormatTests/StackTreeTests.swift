@@ -74,7 +74,7 @@ private func image(_ path: String, _ range: Range<UInt64> = 0x1000..<0x2000) -> 
 
   @Test func moreStacksThanTheFileJustifiesAreUnknownAndCounted() throws {
     // Each event but the first pops 2^20 frames and pushes as many of its own: a key that was not there before, and copies of it.
-    let pushes: [UInt8] = [0x80, 0x80, 0x40, 0, 2, 0x81, 0x08, 0xFF, 0xFF, 0x3F]
+    let pushes: [UInt8] = [0x80, 0x80, 0x40, 0, 2, 0x81, 0x20, 0xFF, 0xFF, 0x3F]
     var payload: [UInt8] = []
     for n in 0..<8 { payload += [16, 0] + (n == 0 ? [0] : [0x80, 0x80, 0x40] as [UInt8]) + pushes }
     var writer = TraceWriter()

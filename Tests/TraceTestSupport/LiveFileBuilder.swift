@@ -1,5 +1,7 @@
 // Builds live files for tests, byte by byte as docs/trace-format.md has them.
 
+import TraceAnalysis
+
 /// A live file in the making. Fields are public and unchecked, so that tests can make hostile ones.
 public struct LiveFileBuilder {
   public struct Slot {
@@ -20,7 +22,7 @@ public struct LiveFileBuilder {
   public var traceID: UInt64
   public var slotSize: UInt32 = 4096
   public var slotCount: UInt32?
-  public var version: UInt32 = 1
+  public var version = TraceHeader().version
   public var slots: [Slot] = []
 
   public init(traceID: UInt64) { self.traceID = traceID }

@@ -26,7 +26,9 @@ extern "C" {
 /// First eight bytes of the live file that stands beside a trace while it is being written.
 #define LT_LIVE_MAGIC "\x89LKLIV\r\n"
 /// Raised by every change that an older reader cannot skip.
-#define LT_FORMAT_VERSION 1u
+#define LT_FORMAT_VERSION 2u
+/// The oldest that is still read. Version 1 had 1,024 keys in a payload's dictionary.
+#define LT_FORMAT_OLDEST_VERSION 2u
 /// Appended to the trace's path to get the live file's.
 #define LT_LIVE_SUFFIX ".live"
 /// Bytes before the first chunk of a trace file. The part after the two structs is zero.
@@ -324,7 +326,7 @@ enum {
 #define LT_RECENT_COUNT 4u
 #define LT_SUCCESSOR_COUNT 1024u
 #define LT_ADDRESS_TABLE_COUNT 256u
-#define LT_KEY_COUNT 1024u
+#define LT_KEY_COUNT 4096u
 #define LT_CONTEXT_COUNT 512u
 /// A predicted stack change pushes at most this many frames.
 #define LT_PREDICTED_PUSHES 6u
@@ -339,7 +341,7 @@ static inline uint32_t lt_address_index(uint64_t address) {
   return (uint32_t)(((address >> 4) * LT_HASH_MULTIPLIER) >> 56);
 }
 /// Index into the dictionary of frame keys.
-static inline uint32_t lt_key_index(uint64_t key) { return (uint32_t)((key * LT_HASH_MULTIPLIER) >> 54); }
+static inline uint32_t lt_key_index(uint64_t key) { return (uint32_t)((key * LT_HASH_MULTIPLIER) >> 52); }
 /// Index into the prediction table and the site table: what an event did, and the two innermost frames of its stack (0 where there are none).
 static inline uint32_t lt_context_index(uint32_t operation, uint64_t innermost, uint64_t next) {
   return (uint32_t)(((innermost + (next << 17) + ((uint64_t)operation << 48)) * LT_HASH_MULTIPLIER) >> 55);

@@ -284,12 +284,12 @@ struct EventDecoder {
   private mutating func push(_ pushes: Int, _ first: UInt64, _ second: UInt64) {
     let keys = state.keys
     let room = state.stack.innerEnd
-    if pushes > 0 { room[0] = keys[Int(truncatingIfNeeded: first &>> 32 & 0x3FF)] }
-    if pushes > 1 { room[1] = keys[Int(truncatingIfNeeded: first &>> 48 & 0x3FF)] }
+    if pushes > 0 { room[0] = keys[Int(truncatingIfNeeded: first &>> 32 & UInt64(LT_KEY_COUNT - 1))] }
+    if pushes > 1 { room[1] = keys[Int(truncatingIfNeeded: first &>> 48 & UInt64(LT_KEY_COUNT - 1))] }
     if pushes > 2 {
       var indices = second
       for number in 2..<pushes {
-        room[number] = keys[Int(truncatingIfNeeded: indices & 0x3FF)]
+        room[number] = keys[Int(truncatingIfNeeded: indices & UInt64(LT_KEY_COUNT - 1))]
         indices &>>= 16
       }
     }

@@ -132,7 +132,7 @@ public final class EventEncoder {
 
   private func predictedIndex(_ i: Int) -> Int {
     let word = i < 2 ? state.prediction[2 * state.context] >> (32 + 16 * i) : state.prediction[2 * state.context + 1] >> (16 * (i - 2))
-    return Int(word & 0x3FF)
+    return Int(word & UInt64(LT_KEY_COUNT - 1))
   }
 
   private func predict(_ change: UInt64, _ pushed: ArraySlice<UInt64>, at index: Int) {

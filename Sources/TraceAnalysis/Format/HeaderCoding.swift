@@ -33,6 +33,7 @@ extension TraceHeader {
     let found = bytes.withUnsafeBytes { checksum(UnsafeRawBufferPointer(rebasing: $0[0..<124])) }
     if found != raw.headerChecksum { throw .damagedHeader(expected: raw.headerChecksum, found: found) }
     if raw.version == 0 { throw .implausibleHeader(field: "version", value: 0, offset: FileOffset(8)) }
+    if raw.version < UInt32(LT_FORMAT_OLDEST_VERSION) { throw .olderVersion(found: raw.version, oldest: UInt32(LT_FORMAT_OLDEST_VERSION)) }
     if raw.headerSize != UInt32(LT_TRACE_HEADER_SIZE) {
       throw .implausibleHeader(field: "headerSize", value: UInt64(raw.headerSize), offset: FileOffset(12))
     }

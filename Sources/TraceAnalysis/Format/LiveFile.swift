@@ -54,8 +54,8 @@ struct LiveFile {
       ignore("it does not begin as a live file does")
       return
     }
-    guard header.version <= UInt32(LT_FORMAT_VERSION), header.version > 0 else {
-      ignore("its version is \(header.version), this reader knows \(LT_FORMAT_VERSION)")
+    guard (UInt32(LT_FORMAT_OLDEST_VERSION)...UInt32(LT_FORMAT_VERSION)).contains(header.version) else {
+      ignore("its version is \(header.version), this reader knows \(LT_FORMAT_OLDEST_VERSION) to \(LT_FORMAT_VERSION)")
       return
     }
     guard header.traceID == traceID else {

@@ -12,6 +12,8 @@ public enum TraceFormatError: Error, Hashable, Sendable {
   case truncatedHeader(size: ByteCount)
   /// Written by a later version of the format.
   case newerVersion(found: UInt32, known: UInt32)
+  /// Written by an earlier version of the format, which is not read any more.
+  case olderVersion(found: UInt32, oldest: UInt32)
   /// The header's checksum does not fit its bytes.
   case damagedHeader(expected: UInt32, found: UInt32)
   /// A header field with a sound checksum has a value that cannot be.
