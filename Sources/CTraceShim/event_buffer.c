@@ -2,12 +2,16 @@
 
 #include "event_buffer.h"
 
+#include "chunk_compressor.h"
 #include "expectations.h"
 #include "image_list.h"
 #include "trace_file.h"
 #include "unwind_rules.h"
 
 #include <string.h>
+
+/// As much of a payload is compressed at once, while it grows. Some 100 microseconds; each piece costs some bytes of the trace.
+enum { COMPRESSION_STEP = 32 << 10 };
 
 static _Atomic uint32_t isExactTimeRequired;
 _Atomic uint32_t lt_expectations_pending; // here, because every free has just looked at the line
@@ -60,11 +64,33 @@ void lt_buffer_put_task(struct lt_thread *t) {
   *size = (uint8_t)(t->cursor - size - 1);
 }
 
+/// Lets events be written up to where the next piece is to be compressed.
+static void extend_limit(struct lt_thread *t) { t->limit = t->end - t->cursor > COMPRESSION_STEP ? t->cursor + COMPRESSION_STEP : t->end; }
+
+static void drop_compressor(struct lt_thread *t) {
+  lt_compressor_return(t->compressor);
+  t->compressor = NULL;
+}
+
+/// What of the payload is complete: bytes in the low half, events in the high one.
+static uint64_t published(const struct lt_live_slot *slot) {
+  return atomic_load_explicit((const _Atomic uint64_t *)&slot->eventUsed, memory_order_acquire) - slot->eventStart;
+}
+
+/// Compresses what the payload has so far.
+static void compress_piece(struct lt_thread *t) {
+  if (!t->compressor) t->compressor = lt_compressor_take(LT_COMPRESS_GROWING);
+  if (t->compressor) lt_compressor_add(t->compressor, (uint8_t *)t->slot + t->slot->eventStart, (uint32_t)published(t->slot));
+  extend_limit(t);
+}
+
 void lt_buffer_begin(struct lt_thread *t) {
   struct lt_live_slot *slot = t->slot;
   uint8_t *base = (uint8_t *)slot;
   t->cursor = base + slot->eventStart;
-  t->limit = base + lt_trace.slotSize - LT_EVENT_MAX_SIZE;
+  t->end = base + lt_trace.slotSize - LT_EVENT_MAX_SIZE;
+  extend_limit(t);
+  drop_compressor(t);
   t->context = 0;
   t->literal = 0;
   t->recordedDepth = 0;
@@ -93,25 +119,26 @@ static bool seal_definitions(struct lt_thread *t) {
   uint32_t size = slot->definitionUsed - slot->definitionStart;
   if (size == 0) return true;
   struct lt_chunk_header header = {.kind = LT_CHUNK_DEFINITIONS, .thread = t->number, .sequence = t->definitionSequence};
-  if (!lt_trace_append(&header, (uint8_t *)slot + slot->definitionStart, size)) return false;
+  if (!lt_trace_append(&header, (uint8_t *)slot + slot->definitionStart, size, NULL)) return false;
   t->definitionCursor = (uint8_t *)slot + slot->definitionStart;
   atomic_store_explicit((_Atomic uint32_t *)&slot->definitionUsed, slot->definitionStart, memory_order_release);
   slot->definitionSequence = ++t->definitionSequence;
   return true;
 }
 
-bool lt_buffer_seal_payloads(struct lt_thread *t) {
+/// `compressor`: has compressed the beginning of the events, or NULL.
+static bool seal_payloads(struct lt_thread *t, struct lt_compressor *compressor) {
   struct lt_live_slot *slot = t->slot;
   if (!slot) return true;
   // Definitions first: events that use them follow.
   if (!seal_definitions(t)) return false;
-  uint64_t word = atomic_load_explicit((_Atomic uint64_t *)&slot->eventUsed, memory_order_acquire);
-  uint32_t size = (uint32_t)word - slot->eventStart, count = (uint32_t)(word >> 32);
+  uint64_t complete = published(slot);
+  uint32_t size = (uint32_t)complete, count = (uint32_t)(complete >> 32);
   // Marks are no events, but as good a reason for a chunk.
   if (count || t->hasMarks) {
     struct lt_chunk_header header = {.kind = LT_CHUNK_EVENTS, .thread = t->number, .sequence = t->eventSequence,
                                      .firstTime = slot->firstTime, .lastTime = t->timeUnits << LT_TIME_SHIFT, .eventCount = count};
-    if (!lt_trace_append(&header, (uint8_t *)slot + slot->eventStart, size)) return false;
+    if (!lt_trace_append(&header, (uint8_t *)slot + slot->eventStart, size, compressor)) return false;
     atomic_store_explicit((_Atomic uint64_t *)&slot->eventUsed, slot->eventStart, memory_order_release);
     t->eventSequence++;
     t->hasMarks = 0;
@@ -120,12 +147,26 @@ bool lt_buffer_seal_payloads(struct lt_thread *t) {
   return true;
 }
 
+// What the thread itself has compressed is of no use here: this may be another thread, or the thread may have been interrupted while it did.
+bool lt_buffer_seal_payloads(struct lt_thread *t) { return seal_payloads(t, NULL); }
+
+void lt_buffer_end(struct lt_thread *t) {
+  lt_buffer_seal_payloads(t);
+  drop_compressor(t);
+}
+
 void lt_buffer_seal(struct lt_thread *t) {
-  if (lt_buffer_seal_payloads(t)) lt_buffer_begin(t);
-  else t->cursor = t->limit;
+  if (seal_payloads(t, t->compressor)) lt_buffer_begin(t);
+  else t->cursor = t->limit = t->end;
 }
 
 LT_NOINLINE bool lt_buffer_make_room(struct lt_thread *t) {
+  if (!t->slot || !lt_trace_is_writable() || t->cursor >= t->end) return lt_buffer_renew(t);
+  compress_piece(t);
+  return true;
+}
+
+bool lt_buffer_renew(struct lt_thread *t) {
   if (t->slot && lt_trace_is_writable()) {
     lt_buffer_seal(t);
     lt_trace_after_seal(t);
@@ -163,7 +204,7 @@ static void put_pieces(struct lt_thread *t, struct lt_stack_change *change, uint
   // The payload of a control record has its length in front, and is not known to fit the slot. It goes in pieces, which do.
   uint32_t i = 0;
   uint32_t pops = change->pops;
-  while ((i < count || pops) && t->cursor + PIECE_SIZE + 16 < t->limit) {
+  while ((i < count || pops) && t->cursor + PIECE_SIZE + 16 < t->end) {
     uint8_t tokens[PIECE_SIZE], *p = tokens;
     uint32_t first = i;
     for (int n = 0; n < PIECE_TOKENS && i < count; n++) {
@@ -214,8 +255,8 @@ LT_NOINLINE void lt_buffer_put_large_change(struct lt_thread *t, struct lt_stack
 }
 
 bool lt_buffer_make_mark_room(struct lt_thread *t) {
-  if (t->limit - t->cursor < LT_MARK_ROOM && !lt_buffer_make_room(t)) return false;
-  return t->limit - t->cursor >= LT_MARK_ROOM;
+  if (t->end - t->cursor < LT_MARK_ROOM && !lt_buffer_renew(t)) return false;
+  return t->end - t->cursor >= LT_MARK_ROOM;
 }
 
 void lt_buffer_put_mark(struct lt_thread *t, struct lt_stack_change *change, const uint8_t *payload, size_t size, uint64_t time) {

@@ -18,15 +18,17 @@ struct lt_stack_change {
   uint64_t innermost, next; ///< the two innermost keys of the stack
 };
 
-/// Makes room for an event, by sealing the payload. False when recording has stopped; the event is counted as dropped.
+/// Makes room for an event, by sealing the payload if it is full. False when recording has stopped; the event is counted as dropped.
 LT_NOINLINE bool lt_buffer_make_room(struct lt_thread *thread);
+/// Seals the payload and begins a new one. False as of lt_buffer_make_room.
+bool lt_buffer_renew(struct lt_thread *thread);
 /// Room for one event. To be asked before the stack is captured: a new payload begins with an empty stack.
 static LT_ALWAYS_INLINE bool lt_buffer_has_room(struct lt_thread *t) { return LT_LIKELY(t->cursor < t->limit) || lt_buffer_make_room(t); }
 /// Writes all but the last few pushed keys of a large change, and takes them out of it.
 LT_NOINLINE void lt_buffer_put_large_change(struct lt_thread *thread, struct lt_stack_change *change);
 /// Whether a change of this many pushes surely fits what is left of the payload, or the payload is new and has all the room there is.
 static LT_ALWAYS_INLINE bool lt_buffer_fits(const struct lt_thread *t, uint32_t pushes) {
-  return LT_LIKELY(pushes <= LT_EVENT_PUSH_LIMIT) || (t->eventCount == 0 && !t->hasMarks) || (uint64_t)(t->limit - t->cursor) > 4096 + 12ull * pushes;
+  return LT_LIKELY(pushes <= LT_EVENT_PUSH_LIMIT) || (t->eventCount == 0 && !t->hasMarks) || (uint64_t)(t->end - t->cursor) > 4096 + 12ull * pushes;
 }
 /// Most bytes of a mark's payload.
 enum { LT_MARK_MAX_SIZE = 576 };
@@ -45,9 +47,11 @@ void lt_define(struct lt_thread *thread, uint8_t kind, const uint8_t *payload, s
 void lt_buffer_begin(struct lt_thread *thread);
 /// Seals what the thread's slot holds into chunks of the trace and begins new payloads. By the thread itself.
 void lt_buffer_seal(struct lt_thread *thread);
-/// Seals what is complete in a slot, and begins nothing: of a thread that has ended, or whose hooks were switched off.
+/// Seals what is complete in a slot, and begins nothing: by a thread whose hooks were switched off, or by another.
 /// False when the trace could not be written.
 bool lt_buffer_seal_payloads(struct lt_thread *thread);
+/// The same of a thread that has ended. Gives back what it held.
+void lt_buffer_end(struct lt_thread *thread);
 
 /// From now on every event carries its time, in all threads: the process has more than one.
 void lt_exact_time_require(void);

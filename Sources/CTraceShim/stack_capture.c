@@ -218,7 +218,7 @@ LT_NOINLINE void lt_capture_elsewise(struct lt_thread *t, const uintptr_t *hookF
   if (walk.entries == 0 && walk.end == LT_RULE_STEP) walk = lt_walk_changed(t, hookFrame, t->entryLimit);
   finish_walk(t, hookFrame, walk, change);
   // A new payload begins with an empty stack.
-  if (!lt_buffer_fits(t, change->pushes) && lt_buffer_make_room(t)) finish_walk(t, hookFrame, lt_walk_changed(t, hookFrame, t->entryLimit), change);
+  if (!lt_buffer_fits(t, change->pushes) && lt_buffer_renew(t)) finish_walk(t, hookFrame, lt_walk_changed(t, hookFrame, t->entryLimit), change);
   lt_buffer_put_task(t);
   if (LT_UNLIKELY(verifiesStacks)) check_against_full_tables(t, hookFrame);
 }

@@ -71,7 +71,7 @@ struct lt_thread {
   // Written by every event.
   _Atomic uint32_t isReady; ///< zero before registration, while paused, in a child made by fork, and when lt_thread_prepare has something to do
   uint32_t isExact; ///< every event carries its time
-  uint8_t *cursor, *limit; ///< the events payload in the slot
+  uint8_t *cursor, *limit; ///< the events payload in the slot, and where something is to be done about it
   struct lt_live_slot *slot;
   uint64_t recent[LT_RECENT_COUNT];
   uint32_t context; ///< of the last event
@@ -80,6 +80,8 @@ struct lt_thread {
   uint64_t task; ///< the outermost async context below the last captured stack; 0 if that was no task's
   uint64_t recordedTask; ///< that a reader of the present payload has
   uint32_t hasMarks; ///< in the present payload
+  uint8_t *end; ///< of the room in the slot
+  struct lt_compressor *compressor; ///< of the present payload, once a piece of it was compressed; or NULL
 
   // Stack capture.
   uint32_t depth;      ///< frames in `entries`, the outermost first

@@ -6,16 +6,15 @@
 
 #include "trace_file.h"
 
+#include "chunk_compressor.h"
 #include "event_buffer.h"
 #include "heap_snapshot.h"
 #include "image_list.h"
 #include "message.h"
 
-#define ZSTD_STATIC_LINKING_ONLY
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
-#include <zstd.h>
 
 struct lt_trace lt_trace = {.slotSize = LT_SLOT_SIZE, .descriptor = -1};
 _Atomic uint32_t lt_hook_mode;
@@ -231,37 +230,6 @@ struct lt_live_slot *lt_trace_new_slot(void) {
 
 // --- chunks ----------------------------------------------------------------------------------------------------------------
 
-enum { COMPRESSOR_COUNT = 4, COMPRESSION_LEVEL = 1 };
-struct compressor {
-  _Atomic uint32_t isBusy;
-  ZSTD_CCtx *context;
-  uint8_t *output; ///< room for a header and any payload of a slot
-};
-static struct compressor compressors[COMPRESSOR_COUNT];
-static size_t workspaceSize;
-
-/// A free compressor, or NULL: then the chunk is stored as it is, for no thread waits for another.
-static struct compressor *take_compressor(void) {
-  for (int i = 0; i < COMPRESSOR_COUNT; i++) {
-    uint32_t free = 0;
-    struct compressor *c = &compressors[i];
-    if (!atomic_compare_exchange_strong(&c->isBusy, &free, 1)) continue;
-    if (!c->context) {
-      if (!workspaceSize) workspaceSize = ZSTD_estimateCCtxSize_usingCParams(ZSTD_getCParams(COMPRESSION_LEVEL, LT_SLOT_SIZE, 0));
-      void *workspace = lt_map_private(workspaceSize);
-      c->output = lt_map_private(LT_SLOT_SIZE + LT_SLOT_SIZE / 128 + 4096);
-      if (workspace) c->context = ZSTD_initStaticCCtx(workspace, workspaceSize);
-      if (!c->context || !c->output) {
-        c->context = NULL;
-        atomic_store(&c->isBusy, 0);
-        return NULL;
-      }
-    }
-    return c;
-  }
-  return NULL;
-}
-
 /// The trace's descriptor, opened anew if the host closed or reused it. −errno if that cannot be.
 static int trace_descriptor(uint64_t *fileSize) {
   struct stat info;
@@ -321,33 +289,25 @@ int lt_trace_open_apart(int *live) {
   return descriptor;
 }
 
-bool lt_trace_append(struct lt_chunk_header *header, const void *payload, uint32_t size) {
+bool lt_trace_append(struct lt_chunk_header *header, const void *payload, uint32_t size, struct lt_compressor *begun) {
   if (!lt_trace_is_writable()) return false;
-  header->rawSize = size;
-  struct compressor *c = take_compressor();
-  bool isWritten;
-  if (c) {
-    size_t stored = ZSTD_compressCCtx(c->context, c->output + sizeof *header, LT_SLOT_SIZE + LT_SLOT_SIZE / 128 + 512, payload, size, COMPRESSION_LEVEL);
-    if (ZSTD_isError(stored) || stored >= size) {
-      memcpy(c->output + sizeof *header, payload, size);
-      header->storedSize = size;
-    } else {
-      header->compression = LT_COMPRESSION_ZSTD;
-      header->storedSize = (uint32_t)stored;
-    }
-    isWritten = write_chunk(header, c->output);
-    atomic_store(&c->isBusy, 0);
-  } else {
-    uint8_t *chunk = lt_map_private(sizeof *header + size + LT_CHUNK_ALIGNMENT);
-    if (!chunk) {
-      stop(ENOMEM);
-      return false;
-    }
-    memcpy(chunk + sizeof *header, payload, size);
-    header->storedSize = size;
-    isWritten = write_chunk(header, chunk);
-    lt_unmap(chunk, sizeof *header + size + LT_CHUNK_ALIGNMENT);
+  header->rawSize = header->storedSize = size;
+  struct lt_compressor *compressor = begun ? begun : lt_compressor_take(LT_COMPRESS_WHOLE);
+  uint32_t stored = compressor ? lt_compressor_end(compressor, payload, size) : 0;
+  uint8_t *chunk = compressor ? lt_compressor_chunk(compressor) : lt_map_private(sizeof *header + size + LT_CHUNK_ALIGNMENT);
+  if (!chunk) {
+    stop(ENOMEM);
+    return false;
   }
+  if (stored) {
+    header->compression = LT_COMPRESSION_ZSTD;
+    header->storedSize = stored;
+  } else {
+    memcpy(chunk + sizeof *header, payload, size);
+  }
+  bool isWritten = write_chunk(header, chunk);
+  if (!compressor) lt_unmap(chunk, sizeof *header + size + LT_CHUNK_ALIGNMENT);
+  if (!begun) lt_compressor_return(compressor);
   if (isWritten && header->kind == LT_CHUNK_EVENTS) atomic_fetch_add((_Atomic uint64_t *)&lt_trace.status->eventCount, header->eventCount);
   return isWritten;
 }
@@ -366,9 +326,7 @@ void lt_trace_add_drops(struct lt_thread *t) {
 uint64_t lt_recorder_bytes(void) {
   uint64_t bytes = 2 * 4096;
   for (struct lt_thread *t = lt_thread_first(); t; t = atomic_load(&t->next)) bytes += LT_SLOT_SIZE + sizeof *t;
-  for (int i = 0; i < COMPRESSOR_COUNT; i++)
-    if (compressors[i].context) bytes += workspaceSize + LT_SLOT_SIZE;
-  return bytes;
+  return bytes + lt_compressors_bytes();
 }
 
 void lt_trace_after_seal(struct lt_thread *t) {
@@ -401,7 +359,7 @@ void lt_trace_close(uint32_t reason, bool keepLive) {
   lt_resident_size(&closing.residentBytes, &closing.peakResidentBytes);
   memcpy(closing.drops, lt_trace.status->drops, sizeof closing.drops);
   struct lt_chunk_header header = {.kind = LT_CHUNK_CLOSING};
-  if (!lt_trace_append(&header, &closing, sizeof closing)) return;
+  if (!lt_trace_append(&header, &closing, sizeof closing, NULL)) return;
   if (keepLive) return;
   lt_trace.status->state = LT_STATE_CLOSED;
   atomic_store(&lt_trace.isOpen, 0);
@@ -425,5 +383,5 @@ void lt_trace_reset_after_fork(void) {
   lt_trace.status = NULL;
   lt_trace.live = NULL;
   connect_switch();
-  for (int i = 0; i < COMPRESSOR_COUNT; i++) atomic_store(&compressors[i].isBusy, 0);
+  lt_compressors_reset_after_fork();
 }

@@ -37,8 +37,10 @@ bool lt_trace_open(const struct lt_trace_options *options, const char *programNa
 bool lt_trace_is_writable(void);
 /// A slot of the live file, or NULL. Caller holds no lock.
 struct lt_live_slot *lt_trace_new_slot(void);
-/// Compresses and appends a chunk. Fills in the header's sizes and checksums. False when recording has stopped, now or before.
-bool lt_trace_append(struct lt_chunk_header *header, const void *payload, uint32_t size);
+struct lt_compressor;
+/// Compresses and appends a chunk. Fills in the header's sizes and checksums. False when recording has stopped, now or before. `begun`: has compressed the
+/// beginning of the payload, and stays the caller's; NULL if nothing has.
+bool lt_trace_append(struct lt_chunk_header *header, const void *payload, uint32_t size, struct lt_compressor *begun);
 /// Appends the chunk that has room for its header and its padding around `header->storedSize` bytes of payload. Fills in checksums. Returns 0
 /// or −errno, and leaves it to the caller what that means.
 int lt_trace_write_chunk(struct lt_chunk_header *header, uint8_t *chunk);
