@@ -65,9 +65,11 @@ extension OutlivingFinder {
       let younger = Double(lifetime.births) * Double(lifetime.lastOrdinal - min(lifetime.lastOrdinal, block.ordinal)) / range
       guard younger - Double(family.survivors.count - index - 1) >= 2 else { continue }
       // Age counts up to the last that happened to a sibling: when no more are made, nobody takes the place of the last one.
-      let isOld = typical < .max && lastMoment > block.birthTime && (lastMoment - block.birthTime) / 2 > typical
+      // A pause of the whole program makes all that live older: as much work as siblings live for has to be done as well.
+      let worked = lastOrdinal > block.ordinal ? lastOrdinal - block.ordinal : 0
+      let isOld = typical < .max && lastMoment > block.birthTime && (lastMoment - block.birthTime) / 2 > typical && (work == .max || worked > work)
       // On a busy machine lifetimes grow, but not the work that is done in them.
-      let isOverdue = work < .max && lastOrdinal > block.ordinal && (lastOrdinal - block.ordinal) / 2 > work
+      let isOverdue = work < .max && worked / 2 > work
       if isOld || isOverdue || isTight && hasLeft { proven.append(node) }
     }
     if proven.count < Self.leastOutlived {
