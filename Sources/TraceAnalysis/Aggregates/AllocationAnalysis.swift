@@ -1,18 +1,5 @@
 // The allocations of one trace, summed: what reports are made from.
 
-/// An allocation site: where, by what, and of which type blocks were allocated, and what became of them.
-public struct AllocationSite: Hashable, Sendable {
-  public var operation: Operation
-  public var stack: StackID
-  /// Type ID; 0 but for Swift objects.
-  public var type: UInt32
-  public var total: SiteTotal
-  /// Up to the snapshot, if there is one.
-  public var lifetime: SiteLifetime
-  /// Frames of the stack.
-  public var depth: UInt32
-}
-
 /// The heap at one moment beside what the system gave the process for it.
 public struct MemoryMoment: Hashable, Sendable {
   /// Ticks.
@@ -34,8 +21,7 @@ public struct AllocationAnalysis: Sendable {
   public var drops: DropCounts
   public var fileSize: ByteCount
   public var diagnostics: TraceDiagnostics
-  /// In order of first sight.
-  public var sites: [AllocationSite]
+  public let sites: AllocationSites
   public var threads: [ThreadTotal]
   /// Events by operation number.
   public var eventCounts: [UInt64]
@@ -107,14 +93,7 @@ public struct AllocationAnalysis: Sendable {
     suspects = replayer.observer.second.first.suspects
 
     let totals = replayer.observer.first.first
-    let lifetimes = replayer.observer.first.second
-    sites = (0..<UInt32(totals.siteCount)).map { number in
-      let site = SiteID(number)
-      let key = replayer.key(of: site)
-      return AllocationSite(
-        operation: key.operation, stack: key.stack, type: key.type, total: totals.total(of: site), lifetime: lifetimes.lifetime(of: site),
-        depth: lifetimes.depth(of: site))
-    }
+    sites = AllocationSites(keys: replayer.siteKeys, totals: totals, lifetimes: replayer.observer.first.second)
 
     let endTime = closing?.time ?? reader.chunks.lazy.filter { $0.kind == .events }.map(\.lastTime).max() ?? header.startTime
     statements = replayer.observer.second.second.statements(at: snapshot?.time ?? endTime, isFinal: snapshot.map { $0.reason == .exit || $0.reason == .signal } ?? true)

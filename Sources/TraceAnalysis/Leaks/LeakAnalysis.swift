@@ -7,7 +7,7 @@ public final class LeakAnalysis {
   public private(set) var diagnostics: TraceDiagnostics
   let definitions: TraceDefinitions
   private let siteKeys: [SiteKey]
-  let sites: [AllocationSite]
+  let sites: AllocationSites
   public let statements: ProgramStatements
   let activations: Activations
   let clock: TraceClock

@@ -21,6 +21,7 @@ public struct Replayer<Observer: ReplayObserver>: EventSink {
   /// Where what was read ahead ends up, so that it is read.
   private let foreseen: UnsafeMutablePointer<UInt64>
   private let siteTable: SiteTable
+  private let siteMemory = TableOwner()
   private let threads: RowTable<ThreadState>
   private var threadIndices: [UInt32: UInt32] = [:]
   private var lastThread: UInt32 = 0
@@ -52,7 +53,7 @@ public struct Replayer<Observer: ReplayObserver>: EventSink {
     tracker = Unmanaged.passUnretained(activations)
     blocks = BlockTable(ownedBy: memory)
     foreseen = RowTable<UInt64>(blank: 0, count: 1, ownedBy: memory)[0]
-    siteTable = SiteTable(ownedBy: memory)
+    siteTable = SiteTable(ownedBy: siteMemory)
     threads = RowTable(blank: ThreadState(total: ThreadTotal(number: 0)), ownedBy: memory)
     state = UnsafeMutablePointer(bitPattern: 64)!
     trackedThread = UnsafeMutablePointer(bitPattern: 64)!
@@ -98,6 +99,8 @@ public struct Replayer<Observer: ReplayObserver>: EventSink {
   public var liveCount: Int { blocks.count }
   public var siteCount: Int { siteTable.count }
   public func key(of site: SiteID) -> SiteKey { siteTable[site] }
+  /// Those of all sites, also when the replayer has gone.
+  var siteKeys: SiteKeys { SiteKeys(table: siteTable, owner: siteMemory) }
   /// In order of first event.
   public var threadTotals: [ThreadTotal] { threads.all.map(\.total) }
   /// Events by operation number, those unknown included.

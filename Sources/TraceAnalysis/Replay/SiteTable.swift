@@ -129,3 +129,12 @@ struct SiteTable: BitwiseCopyable {
 
   subscript(site: SiteID) -> SiteKey { keys[Int(site.rawValue)].pointee }
 }
+
+/// The keys of a replay's sites, kept beyond it.
+struct SiteKeys {
+  let table: SiteTable
+  /// Of the table's memory.
+  let owner: TableOwner
+
+  subscript(site: SiteID) -> SiteKey { table[site] }
+}

@@ -88,79 +88,132 @@ public struct AllocationReport: Sendable {
   public init(_ traces: [ReportTrace], selection: ReportSelection = ReportSelection(), naming: any FrameNaming) {
     self.traces = traces
     self.selection = selection
-    var candidates: [Candidate] = []
+    var candidates = Candidates(traces)
     var identities = SiteIdentities()
     var forest = StackForest()
     var total = SiteTotal()
     var names = SiteTypeNames(selection)
-    var matched = SiteTotal()
     for (number, trace) in traces.enumerated() {
       let filter = StackFilter(trace.analysis.definitions, naming: naming, selection: selection)
       let nodes = forest.take(trace.analysis.definitions, isOnly: traces.count == 1)
       names.begin(trace.analysis)
       for site in trace.analysis.sites {
-        total += site.total
+        let siteTotal = site.total
+        total += siteTotal
         let type = names.number(of: site)
         let stack = nodes.map { $0[Int(site.stack.rawValue)] } ?? site.stack.rawValue
         let identity = identities.index(operation: site.operation, type: type, stack: Int(stack))
         guard names.isMatching(type), filter.matches(site.stack) else { continue }
-        matched += site.total
-        if let index = identities.candidate(of: identity) {
-          candidates[index].total += site.total
+        if let candidate = identities.candidate(of: identity) {
+          candidates.merge(siteTotal, into: candidate)
         } else {
           identities.setCandidate(candidates.count, of: identity)
-          candidates.append(Candidate(trace: number, stack: site.stack, operation: site.operation, type: type, total: site.total))
+          candidates.append(site.number, ofTrace: number, type: type)
         }
       }
     }
     self.total = total
-    matchingTotal = matched
     matchingCount = candidates.count
     siteCount = traces.count > 1 ? identities.count : traces.first.map { $0.analysis.sites.count } ?? 0
 
+    var sums = CandidateSums(typeCount: names.count)
+    var ranking: [Rank] = []
+    ranking.reserveCapacity(candidates.count)
     let order = selection.order
-    candidates.sort { Self.precedes($0, $1, order, names) }
-    // A site that has nothing of what is asked for is not worth its lines.
-    let shown = candidates.prefix(selection.limit ?? candidates.count).filter { order.value(of: $0.total) > 0 }
-    sites = shown.map { candidate in
-      let definitions = traces[candidate.trace].analysis.definitions
-      let path = definitions.stacks.path(of: candidate.stack)
+    for index in 0..<candidates.count {
+      let total = candidates.total(index)
+      sums.add(total, type: candidates.type(index), operation: candidates.site(index).operation)
+      // A site that has nothing of what is asked for is not worth its lines.
+      let value = order.value(of: total)
+      if value > 0 { ranking.append(Rank(value: value, allocatedBytes: total.allocatedBytes, candidate: index)) }
+    }
+    matchingTotal = sums.whole
+    types = sums.types(order, names)
+    operations = sums.operations(order)
+
+    ranking.sort { Self.precedes($0, $1, candidates, names) }
+    sites = ranking.prefix(selection.limit ?? ranking.count).map { rank in
+      let site = candidates.site(rank.candidate)
+      let definitions = traces[candidates.trace(rank.candidate)].analysis.definitions
+      let path = definitions.stacks.path(of: site.stack)
       let frames = path.frames.flatMap { frame in
         naming.frames(for: frame.key, in: frame.image.map { definitions.images[$0].image })
           .map { ReportFrame(address: frame.key.address, source: $0) }
       }
-      return ReportSite(operation: candidate.operation, type: names[candidate.type], total: candidate.total, frames: frames, end: path.end)
+      return ReportSite(
+        operation: site.operation, type: names[candidates.type(rank.candidate)], total: candidates.total(rank.candidate), frames: frames, end: path.end)
     }
-    types = Self.sums(candidates, order, count: names.count, number: { $0.type }, name: { names[$0] })
-    operations = Self.sums(
-      candidates, order, count: Int(UInt8.max) + 1, number: { Int($0.operation.rawValue) }, name: { Operation(rawValue: UInt8($0)).name })
     namingRemarks = naming.remarks
   }
 
+  /// What decides where a site stands in the report.
+  private struct Rank {
+    /// Of what the order goes by.
+    var value: UInt64
+    var allocatedBytes: UInt64
+    var candidate: Int
+  }
+
+  private static func precedes(_ a: Rank, _ b: Rank, _ candidates: Candidates, _ names: SiteTypeNames) -> Bool {
+    if a.value != b.value { return a.value > b.value }
+    if a.allocatedBytes != b.allocatedBytes { return a.allocatedBytes > b.allocatedBytes }
+    let (x, y) = (candidates.site(a.candidate), candidates.site(b.candidate))
+    let (traceX, traceY) = (candidates.trace(a.candidate), candidates.trace(b.candidate))
+    if (traceX, x.stack) != (traceY, y.stack) { return (traceX, x.stack) < (traceY, y.stack) }
+    return (names[candidates.type(a.candidate)], x.operation.rawValue) < (names[candidates.type(b.candidate)], y.operation.rawValue)
+  }
+}
+
+/// The sites that the filters let through. What is known of a site stays in its trace's tables, but for sums of several.
+private struct Candidates {
   private struct Candidate {
-    var trace: Int
-    var stack: StackID
-    var operation: Operation
+    var trace: UInt32
+    var site: SiteID
     /// In `SiteTypeNames`.
-    var type: Int
-    var total: SiteTotal
+    var type: UInt32
   }
 
-  private static func precedes(_ a: Candidate, _ b: Candidate, _ order: ReportSelection.Order, _ names: SiteTypeNames) -> Bool {
-    let x = order.value(of: a.total)
-    let y = order.value(of: b.total)
-    if x != y { return x > y }
-    if a.total.allocatedBytes != b.total.allocatedBytes { return a.total.allocatedBytes > b.total.allocatedBytes }
-    if (a.trace, a.stack) != (b.trace, b.stack) { return (a.trace, a.stack) < (b.trace, b.stack) }
-    return (names[a.type], a.operation.rawValue) < (names[b.type], b.operation.rawValue)
+  private let traces: [ReportTrace]
+  private var all: [Candidate] = []
+  private var sums: [Int: SiteTotal] = [:]
+
+  init(_ traces: [ReportTrace]) { self.traces = traces }
+
+  var count: Int { all.count }
+
+  mutating func append(_ site: SiteID, ofTrace trace: Int, type: Int) { all.append(Candidate(trace: UInt32(trace), site: site, type: UInt32(type))) }
+
+  mutating func merge(_ total: SiteTotal, into index: Int) {
+    let own = site(index).total
+    sums[index, default: own] += total
   }
 
-  /// Sums by number; those of one name are one.
-  private static func sums(
-    _ candidates: [Candidate], _ order: ReportSelection.Order, count: Int, number: (Candidate) -> Int, name: (Int) -> String
-  ) -> [AllocationAnalysis.NamedTotal] {
-    var sums: [SiteTotal?] = Array(repeating: nil, count: count)
-    for candidate in candidates { sums[number(candidate), default: SiteTotal()] += candidate.total }
+  func trace(_ index: Int) -> Int { Int(all[index].trace) }
+  func type(_ index: Int) -> Int { Int(all[index].type) }
+  /// The first of those that are one here.
+  func site(_ index: Int) -> AllocationSite { traces[trace(index)].analysis.sites[Int(all[index].site.rawValue)] }
+  func total(_ index: Int) -> SiteTotal { sums[index] ?? site(index).total }
+}
+
+/// Sums over candidates: of all, by type, by operation.
+private struct CandidateSums {
+  private(set) var whole = SiteTotal()
+  private var byType: [SiteTotal?]
+  private var byOperation: [SiteTotal?] = Array(repeating: nil, count: Int(UInt8.max) + 1)
+
+  init(typeCount: Int) { byType = Array(repeating: nil, count: typeCount) }
+
+  mutating func add(_ total: SiteTotal, type: Int, operation: Operation) {
+    whole += total
+    byType[type, default: SiteTotal()] += total
+    byOperation[Int(operation.rawValue), default: SiteTotal()] += total
+  }
+
+  func types(_ order: ReportSelection.Order, _ names: SiteTypeNames) -> [AllocationAnalysis.NamedTotal] { Self.named(byType, order) { names[$0] } }
+  func operations(_ order: ReportSelection.Order) -> [AllocationAnalysis.NamedTotal] { Self.named(byOperation, order) { Operation(rawValue: UInt8($0)).name } }
+
+  /// Those of one name are one.
+  private static func named(_ sums: [SiteTotal?], _ order: ReportSelection.Order, name: (Int) -> String) -> [AllocationAnalysis.NamedTotal] {
     var named: [String: SiteTotal] = [:]
     for (number, sum) in sums.enumerated() { if let sum { named[name(number), default: SiteTotal()] += sum } }
     return named.map { AllocationAnalysis.NamedTotal(name: $0.key, total: $0.value) }.sorted {

@@ -26,7 +26,7 @@ struct OutlivingGroup {
 /// What is made once, what is made at the start, and what levels off, is neither.
 struct OutlivingFinder {
   let graph: ObjectGraph
-  let sites: [AllocationSite]
+  let sites: AllocationSites
   let activations: Activations
   let stacks: StackTree
   /// Nodes that no root reaches, which have verdicts of their own.

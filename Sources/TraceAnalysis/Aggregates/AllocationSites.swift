@@ -1,0 +1,52 @@
+// The allocation sites of a replayed trace, as its tables have them.
+
+/// The sites of a replay, in order of first sight; index: `SiteID`. A site is put together when it is asked for: a program may have a million of them, and
+/// what is known of one takes hundreds of bytes. Any thread; copies share the tables.
+public struct AllocationSites: RandomAccessCollection, Sendable {
+  /// What is known of each site. Nobody writes to the tables once the replay is over.
+  fileprivate final class Tables: @unchecked Sendable {
+    let keys: SiteKeys
+    let totals: SiteTotals
+    let lifetimes: SiteLifetimes
+
+    init(keys: SiteKeys, totals: SiteTotals, lifetimes: SiteLifetimes) { (self.keys, self.totals, self.lifetimes) = (keys, totals, lifetimes) }
+  }
+
+  private let tables: Tables
+  public let endIndex: Int
+
+  /// Of a replay that is over.
+  init(keys: SiteKeys, totals: SiteTotals, lifetimes: SiteLifetimes) {
+    tables = Tables(keys: keys, totals: totals, lifetimes: lifetimes)
+    endIndex = totals.siteCount
+  }
+
+  public var startIndex: Int { 0 }
+
+  public subscript(index: Int) -> AllocationSite {
+    precondition(indices.contains(index))
+    return AllocationSite(tables: tables, number: SiteID(UInt32(index)))
+  }
+}
+
+/// An allocation site: where, by what, and of which type blocks were allocated, and what became of them. A look into the tables of the replay, which it keeps.
+public struct AllocationSite: Sendable {
+  private let tables: AllocationSites.Tables
+  public let number: SiteID
+  public let operation: Operation
+  public let stack: StackID
+  /// Type ID; 0 but for Swift objects.
+  public let type: UInt32
+
+  fileprivate init(tables: AllocationSites.Tables, number: SiteID) {
+    let key = tables.keys[number]
+    (self.tables, self.number) = (tables, number)
+    (operation, stack, type) = (key.operation, key.stack, key.type)
+  }
+
+  public var total: SiteTotal { tables.totals.total(of: number) }
+  /// Up to the snapshot, if there is one.
+  public var lifetime: SiteLifetime { tables.lifetimes.lifetime(of: number) }
+  /// Frames of the stack.
+  public var depth: UInt32 { tables.lifetimes.depth(of: number) }
+}
