@@ -12,6 +12,7 @@ enum DispatchGroups: CleanProgram {
     group.wait()
     queue.sync { note(results.values.count) }
     DispatchQueue.concurrentPerform(iterations: 16) { _ in _ = [1, 2, 3].map { $0 * 2 } }
+    settle()
   }
 
   private final class Results: @unchecked Sendable { var values: [Int] = [] }
@@ -27,6 +28,8 @@ enum OperationQueues: CleanProgram {
     queue.addOperations([first, second], waitUntilFinished: true)
     for _ in 0..<8 { queue.addOperation { _ = UUID().uuidString } }
     queue.waitUntilAllOperationsAreFinished()
+    // Their threads still put them away.
+    settle()
   }
 }
 
