@@ -45,7 +45,7 @@ enum CorpusProgram: String, Codable, Sendable {
     switch self {
     case .corpus: try compile(variant, folders: ["", "/Cases", "/CleanPrograms"])
     case .scopes: try compile(variant, folders: ["/Scopes", "/Scopes/Leaks", "/Scopes/Clean"])
-    case .nioCorpus: try buildPackage(variant)
+    case .nioCorpus: try CorpusPackage.products(rawValue, isOptimised: variant.isOptimised) + "/" + rawValue
     }
   }
 
@@ -72,17 +72,6 @@ enum CorpusProgram: String, Codable, Sendable {
     try Self.check(command)
     guard rename(unfinished, product) == 0 else { throw CommandFailure("rename: \(String(cString: strerror(errno)))") }
     return product
-  }
-
-  private func buildPackage(_ variant: CorpusVariant) throws -> String {
-    var command = Command([
-      BuildProducts.toolchain + "/swift", "build", "--package-path", CorpusCase.directory + "/NIO", "--scratch-path",
-      Self.cache + "/nio", "--configuration", variant.isOptimised ? "release" : "debug", "--jobs", "2",
-    ])
-    command.timeLimit = 900
-    try Self.check(command)
-    command.arguments.append("--show-bin-path")
-    return try Self.check(command).trimmingCharacters(in: .whitespacesAndNewlines) + "/" + rawValue
   }
 
   @discardableResult private static func check(_ command: Command) throws -> String {

@@ -15,7 +15,7 @@ import Testing
     var testDescription: String { name }
 
     static func all() throws -> [Server] {
-      try JSONDecoder().decode([Server].self, from: Data(contentsOf: URL(fileURLWithPath: CorpusCase.directory + "/Servers/expected.json")))
+      try JSONDecoder().decode([Server].self, from: Data(contentsOf: URL(fileURLWithPath: CorpusPackage.servers)))
     }
   }
 
@@ -61,15 +61,5 @@ import Testing
     throw CommandFailure("the server did not begin")
   }
 
-  private static let products = Result { () -> String in
-    var command = Command([
-      BuildProducts.toolchain + "/swift", "build", "--package-path", CorpusCase.directory + "/Servers", "--scratch-path",
-      BuildProducts.packageRoot + "/.build/e2e-programs/servers", "--configuration", "release", "--jobs", "2",
-    ])
-    command.timeLimit = 1500
-    let outcome = try command.run()
-    guard outcome.end == .exit(0) else { throw CommandFailure("swift build: \(outcome.output)\(outcome.errorOutput)") }
-    command.arguments.append("--show-bin-path")
-    return try command.run().output.trimmingCharacters(in: .whitespacesAndNewlines)
-  }
+  private static let products = Result { try CorpusPackage.products() }
 }

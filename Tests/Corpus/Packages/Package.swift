@@ -3,7 +3,7 @@
 import PackageDescription
 
 let package = Package(
-  name: "servers",
+  name: "packages",
   platforms: [.macOS(.v14)],
   dependencies: [
     .package(url: "https://github.com/hummingbird-project/hummingbird", exact: "2.28.1"),
@@ -26,5 +26,10 @@ let package = Package(
       swiftSettings: [.swiftLanguageMode(.v5)]),
     // Sends requests to either of them.
     .executableTarget(name: "load"),
+    // Faults in the use of SwiftNIO, as the programs of the corpus are.
+    .executableTarget(
+      name: "nio-corpus",
+      dependencies: [.product(name: "NIOCore", package: "swift-nio"), .product(name: "NIOEmbedded", package: "swift-nio")],
+      swiftSettings: [.swiftLanguageMode(.v5)]),
   ]
 )

@@ -1,0 +1,31 @@
+// Programs that need packages of others: servers, and faults in the use of SwiftNIO. They are one package, so that what they need is compiled once.
+
+import Foundation
+
+enum CorpusPackage {
+  private static let directory = CorpusCase.directory + "/Packages"
+  private static let cache = BuildProducts.packageRoot + "/.build/e2e-programs/packages"
+
+  static let servers = directory + "/servers.json"
+
+  /// The directory with the products. Blocks while they are being built.
+  ///
+  /// `product`: the only one that is wanted; nil for all.
+  static func products(_ product: String? = nil, isOptimised: Bool = true) throws -> String {
+    var command = Command([
+      BuildProducts.toolchain + "/swift", "build", "--package-path", directory, "--scratch-path", cache,
+      "--configuration", isOptimised ? "release" : "debug", "--jobs", "2",
+    ])
+    command.timeLimit = 1500
+    let building = command.arguments + (product.map { ["--product", $0] } ?? [])
+    let printing = command.arguments + ["--show-bin-path"]
+    var path = ""
+    for arguments in [building, printing] {
+      command.arguments = arguments
+      let outcome = try command.run()
+      guard outcome.end == .exit(0) else { throw CommandFailure("swift build: \(outcome.output)\(outcome.errorOutput)") }
+      path = outcome.output.trimmingCharacters(in: .whitespacesAndNewlines)
+    }
+    return path
+  }
+}
