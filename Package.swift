@@ -53,7 +53,7 @@ let package = Package(
     .testTarget(name: "SymbolicationTests", dependencies: ["TraceAnalysis"]),
     .testTarget(name: "SwiftReflectionTests", dependencies: ["TraceAnalysis", "CRemoteMirror"]),
     .testTarget(name: "ReportsTests", dependencies: ["TraceAnalysis", "TraceTestSupport"]),
-    .testTarget(name: "ShimTests", dependencies: ["CTraceShim"]),
+    .testTarget(name: "ShimTests", dependencies: ["CTraceShim", "CZstd"]),
     .testTarget(name: "EndToEndTests", dependencies: ["TraceAnalysis", "CTraceFormat"]),
   ]
 )

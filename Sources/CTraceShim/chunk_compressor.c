@@ -2,6 +2,8 @@
 
 #include "chunk_compressor.h"
 
+#include "trace_file.h"
+
 #define ZSTD_STATIC_LINKING_ONLY
 #define ZSTD_DISABLE_DEPRECATE_WARNINGS // zstd has no other way to go on with a frame that needs no copy of what was compressed before
 #include <zstd.h>

@@ -4,7 +4,7 @@
 #ifndef LEAKTRACE_CHUNK_COMPRESSOR_H
 #define LEAKTRACE_CHUNK_COMPRESSOR_H
 
-#include "trace_file.h"
+#include <stdint.h>
 
 struct lt_compressor;
 
@@ -17,7 +17,7 @@ struct lt_compressor *lt_compressor_take(enum lt_compressor_use use);
 void lt_compressor_add(struct lt_compressor *compressor, const uint8_t *payload, uint32_t size);
 /// Compresses the rest of a payload of `size` bytes. Returns the compressed size, or 0 if that would not be smaller.
 uint32_t lt_compressor_end(struct lt_compressor *compressor, const uint8_t *payload, uint32_t size);
-/// The compressed payload, with room for a header before it and for padding after it, even if it is replaced by the payload.
+/// Where the compressed payload is, behind room for a chunk's header; there is room for padding after it, and for the payload itself in its place.
 uint8_t *lt_compressor_chunk(struct lt_compressor *compressor);
 /// NULL is allowed.
 void lt_compressor_return(struct lt_compressor *compressor);
