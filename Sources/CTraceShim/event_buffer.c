@@ -10,7 +10,8 @@
 
 #include <string.h>
 
-/// As much of a payload is compressed at once, while it grows. Some 100 microseconds; each piece costs some bytes of the trace.
+/// In a process with several threads, where one may wait for another, as much of a payload is compressed at once, while it grows. Some 100 microseconds; each
+/// piece costs some bytes of the trace.
 enum { COMPRESSION_STEP = 32 << 10 };
 
 static _Atomic uint32_t isExactTimeRequired;
@@ -39,7 +40,8 @@ static uint8_t *put_units(struct lt_thread *t, uint8_t *p, uint64_t units) {
 }
 
 LT_NOINLINE uint8_t *lt_buffer_put_time(struct lt_thread *t, uint8_t *p) {
-  uint64_t now = lt_now() >> LT_TIME_SHIFT;
+  // The process has one thread: there are no others to be in order with.
+  uint64_t now = (lt_clock_kind == LT_CLOCK_TSC ? lt_ticks_unordered() : lt_now()) >> LT_TIME_SHIFT;
   uint64_t units = now > t->timeUnits ? now - t->timeUnits : 0;
   // About 20 microseconds: closer stamps say nothing that a person could use.
   return units >= 1u << 13 ? put_units(t, p, units) : p;
@@ -65,7 +67,7 @@ void lt_buffer_put_task(struct lt_thread *t) {
 }
 
 /// Lets events be written up to where the next piece is to be compressed.
-static void extend_limit(struct lt_thread *t) { t->limit = t->end - t->cursor > COMPRESSION_STEP ? t->cursor + COMPRESSION_STEP : t->end; }
+static void extend_limit(struct lt_thread *t) { t->limit = t->isExact && t->end - t->cursor > COMPRESSION_STEP ? t->cursor + COMPRESSION_STEP : t->end; }
 
 static void drop_compressor(struct lt_thread *t) {
   lt_compressor_return(t->compressor);
@@ -88,8 +90,7 @@ void lt_buffer_begin(struct lt_thread *t) {
   struct lt_live_slot *slot = t->slot;
   uint8_t *base = (uint8_t *)slot;
   t->cursor = base + slot->eventStart;
-  t->end = base + lt_trace.slotSize - LT_EVENT_MAX_SIZE;
-  extend_limit(t);
+  t->limit = t->end = base + lt_trace.slotSize - LT_EVENT_MAX_SIZE;
   drop_compressor(t);
   t->context = 0;
   t->literal = 0;
@@ -111,6 +112,7 @@ void lt_buffer_begin(struct lt_thread *t) {
   slot->firstTime = t->timeUnits << LT_TIME_SHIFT;
   slot->eventSequence = t->eventSequence;
   lt_buffer_keep_exact_time(t);
+  extend_limit(t);
   lt_buffer_publish(t, 0);
 }
 

@@ -43,6 +43,9 @@ static LT_ALWAYS_INLINE uint64_t lt_ticks_ordered(void) {
   return __builtin_ia32_rdtscp(&processor);
 }
 
+/// The same where no order is asked for: waits for nothing.
+static LT_ALWAYS_INLINE uint64_t lt_ticks_unordered(void) { return __builtin_ia32_rdtsc(); }
+
 /// Private zeroed memory, or NULL. Pages become resident when touched.
 void *lt_map_private(size_t size);
 /// The same, and a child made by fork sees it zeroed. NULL where the kernel cannot (before 4.14).
