@@ -190,10 +190,13 @@ struct EventDecoder {
         if tag & UInt64(LT_TAG_OPERANDS) != 0 {
           let size = varint(&p, &bad)
           var type: UInt64 = 0
-          if operation == 1 { type = varint(&p, &bad) }
-          if type > UInt64(UInt32.max) { return .damaged }
+          if operation == 1 {
+            type = varint(&p, &bad)
+            if type > UInt64(UInt32.max) { return .damaged }
+            // What has no type leaves that of an object in the same context alone: the recorder does not write it again.
+            state.siteType[index] = UInt32(truncatingIfNeeded: type)
+          }
           state.siteSize[index] = size
-          state.siteType[index] = UInt32(truncatingIfNeeded: type)
           event.size = size
           event.type = UInt32(truncatingIfNeeded: type)
         } else {

@@ -123,9 +123,11 @@ public final class EventEncoder {
     }
     if writesOperands {
       output.varint(event.size)
-      if event.operation == .object { output.varint(UInt64(type)) }
+      if event.operation == .object {
+        output.varint(UInt64(type))
+        state.siteType[siteIndex] = type
+      }
       state.siteSize[siteIndex] = event.size
-      state.siteType[siteIndex] = type
     }
     eventCount += 1
   }
