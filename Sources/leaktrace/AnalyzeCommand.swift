@@ -12,8 +12,8 @@ struct AnalyzeCommand: ParsableCommand {
       Several traces, or a directory of them, are listed and analysed each, or as one with --together. What is live at \
       exit is not necessarily leaked: caches and globals live on by design.
 
-      --fail-on takes leaks (any), new-leaks (that the baseline does not accept), worse (accepted ones that have become more), \
-      retained:SIZE and growth; each but retained may have a threshold after a colon: leaks:3, worse:10%. See docs/ci.md.
+      --fail-on takes leaks (any that is proven), new-leaks (that the baseline does not accept), worse (accepted ones that have become more), \
+      suspects and new-suspects (what is suspected and not proven), retained:SIZE and growth; each but retained may have a threshold after a colon: leaks:3, worse:10%. See docs/ci.md.
 
       Exit status: 0 done, 1 a gate failed, 3 a trace could not be read or has no heap image for a gate, 4 done but a trace is damaged \
       or incomplete, 5 the report could not be written, 64 wrong usage. Of several the last of 1, 4, 3, 64, 5.
@@ -46,6 +46,9 @@ struct AnalyzeCommand: ParsableCommand {
 
   @Flag(help: "Show every frame, with full names and paths.")
   var fullStacks = false
+
+  @Flag(help: "List weak suspicions, too.")
+  var weak = false
 
   @Flag(help: "Analyse all traces as one.")
   var together = false
@@ -110,6 +113,7 @@ struct AnalyzeCommand: ParsableCommand {
         }
         if examined.status == .damaged, gatekeeper.needsFindings { unjudged = unjudged ?? "\(path) is damaged, and leaks may be missing or false" }
         gatekeeper.admit(&examined.leaks)
+        examined.leaks.listsWeak = weak
         let report = search.report([examined.trace], selection: selection)
         try writer.text { style in
           (paths.count > 1 ? TraceListing.line(examined.trace) + "\n\n" : "") + AllocationText(style: style).text(report, leaks: examined.leaks)

@@ -29,6 +29,9 @@ struct CheckCommand: ParsableCommand {
   @Option(help: ArgumentHelp("Write the report to a file instead of standard output.", valueName: "file"))
   var report: String?
 
+  @Flag(help: "List weak suspicions, too.")
+  var weak = false
+
   @Option(help: ArgumentHelp("Keep the traces in this directory.", valueName: "directory"))
   var keep: String?
 
@@ -181,6 +184,7 @@ struct CheckCommand: ParsableCommand {
         }
         if examined.status == .damaged { complain("the trace of \(name) (pid \(trace.processID)) is damaged: what was found is what is readable") }
         gatekeeper.admit(&examined.leaks)
+        examined.leaks.listsWeak = weak
         try writer.text { style in
           "\(traces.count > 1 ? "== \(name), pid \(trace.processID)\n\n" : "")\(LeakText.text(examined.leaks, style: style))"
         }

@@ -19,7 +19,7 @@ struct DiffCommand: ParsableCommand {
       A run is a trace, a directory with the traces of a run's processes, which are added up, or a digest ('leaktrace digest'). Several runs a side show what differs by chance, \
       and only what lies beyond that is reported. With one run a side a change has to exceed a tolerance.
 
-      --fail-on is new-leaks,worse unless told otherwise; it takes also leaks, growth (of live bytes at exit), peak, allocations, temporary, retains \
+      --fail-on is new-leaks,worse,new-suspects unless told otherwise; it takes also leaks, suspects, growth (of live bytes at exit), peak, allocations, temporary, retains \
       and regressions (any of these figures of the whole program), each with a threshold if wanted: retains:10%. See docs/ci.md.
 
       Exit status: 0 no gate failed, 1 one did, 3 a trace could not be read or compared, 4 done but a trace is damaged or incomplete, 5 the report \
@@ -76,7 +76,7 @@ struct DiffCommand: ParsableCommand {
   }
 
   func run() throws {
-    let gatekeeper = try Gatekeeper(gateOptions, subject: .comparison, standard: ["new-leaks", "worse"])
+    let gatekeeper = try Gatekeeper(gateOptions, subject: .comparison, standard: ["new-leaks", "worse", "new-suspects"])
     var digests = RunDigests(try LeakSearch(searchOptions))
     let old = try (runs.isEmpty ? oldRuns : [runs[0]]).map { try digests.digest(ofRun: $0) }
     let new = try (runs.isEmpty ? newRuns : [runs[1]]).map { try digests.digest(ofRun: $0) }

@@ -66,11 +66,12 @@ struct Gatekeeper {
   mutating func admit(_ leaks: inout LeakReport) {
     leaks.baseline = baseline
     leaks.tolerance = gates.tolerance
+    leaks.judgesSuspicions = gates.judgesSuspicions
     findings += leaks.findings
   }
 
   /// All findings as they stand to the baseline, one of each.
-  var judged: [JudgedFinding] { JudgedFinding.union((baseline ?? Baseline()).judge(findings, tolerance: gates.tolerance)) }
+  var judged: [JudgedFinding] { JudgedFinding.union((baseline ?? Baseline()).judge(findings, tolerance: gates.tolerance, judgesSuspicions: gates.judgesSuspicions)) }
 
   /// Judges; before that writes the baseline, if that was asked for. `gap`: why what was found may not be all; then nothing can be said to be gone,
   /// and the baseline is left alone. `unjudged`: why some findings are not known at all; then no condition on findings is met. The status is that of the

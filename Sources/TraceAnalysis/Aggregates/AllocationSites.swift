@@ -47,6 +47,8 @@ public struct AllocationSite: Sendable {
   public var total: SiteTotal { tables.totals.total(of: number) }
   /// Up to the snapshot, if there is one.
   public var lifetime: SiteLifetime { tables.lifetimes.lifetime(of: number) }
+  /// Live blocks over the work, up to the snapshot if there is one.
+  public var liveCurve: LiveCurve { tables.lifetimes.curve(of: number) }
   /// Frames of the stack.
   public var depth: UInt32 { tables.lifetimes.depth(of: number) }
 }

@@ -16,9 +16,10 @@ public struct SiteLifetime: Hashable, Sendable, BitwiseCopyable {
   public var firstOrdinal: UInt64 = 0
   public var lastOrdinal: UInt64 = 0
   public var ordinalSum: UInt64 = 0
-  /// Ended blocks that were looked at: all of the first `fullCount`, then a part.
-  public var sampledDeaths: UInt64 = 0
-  /// By how far out control had to go from where a block was made for it to end.
+  /// The longest life of a block that ended, in ticks and in events of the process. To the accuracy of 24 bits.
+  public var longestDuration: UInt64 = 0
+  public var longestWork: UInt64 = 0
+  /// By how far out control had to go from where a block was made for it to end: of the first `fullCount` deaths, then of a part.
   public var departures = DepartureCounts()
   /// How far out control had gone between a block and the next one of the site.
   public var gaps = DepartureCounts()
@@ -26,6 +27,9 @@ public struct SiteLifetime: Hashable, Sendable, BitwiseCopyable {
   public var durations = DurationCounts()
   /// By work: 64ths of events of the process, which no busy machine makes longer.
   public var work = DurationCounts()
+
+  /// Events of the process before the last thing that happened to a block of the site.
+  var lastEventOrdinal: UInt64 { max(lastOrdinal, lastDeathOrdinal) }
 
   public static let fullCount: UInt64 = 1024
 
@@ -42,7 +46,8 @@ public struct SiteLifetime: Hashable, Sendable, BitwiseCopyable {
     a.births &+= b.births
     a.deaths &+= b.deaths
     a.ordinalSum &+= b.ordinalSum
-    a.sampledDeaths &+= b.sampledDeaths
+    a.longestDuration = max(a.longestDuration, b.longestDuration)
+    a.longestWork = max(a.longestWork, b.longestWork)
     a.departures += b.departures
     a.gaps += b.gaps
     a.durations += b.durations
@@ -164,7 +169,8 @@ public struct DurationCounts: Hashable, Sendable, BitwiseCopyable {
   fileprivate mutating func count(_ bucket: Int, times: UInt16 = 1) {
     withUnsafeMutableBytes(of: &buckets) { bytes in
       let start = bytes.baseAddress!.assumingMemoryBound(to: UInt16.self)
-      if start[bucket] == .max { for index in 0..<Self.bucketCount { start[index] /= 2 } }
+      // One that lived long is not to be forgotten for many that did not.
+      if start[bucket] == .max { for index in 0..<Self.bucketCount { start[index] -= start[index] / 2 } }
       start[bucket] &+= times
     }
   }
@@ -174,7 +180,7 @@ public struct DurationCounts: Hashable, Sendable, BitwiseCopyable {
     var halvings = max(a.halvings, b.halvings)
     var sums = zip(a.all, b.all).map { UInt32($0) >> UInt32(halvings - a.halvings) + UInt32($1) >> UInt32(halvings - b.halvings) }
     if sums.contains(where: { $0 > UInt16.max }) {
-      for index in sums.indices { sums[index] /= 2 }
+      for index in sums.indices { sums[index] -= sums[index] / 2 }
       halvings += 1
     }
     a.halvings = halvings
@@ -196,6 +202,22 @@ public struct DurationCounts: Hashable, Sendable, BitwiseCopyable {
       if sum >= total * share { return bucket == Self.bucketCount - 1 ? .max : 1 << UInt64(Self.firstBits + bucket) }
     }
     return .max
+  }
+
+  /// Bounds of the buckets that have any, descending, each with the number of blocks that lived beyond it, of `total` in all. Of very many, the
+  /// counts were halved to have room: those are estimates, and never too low.
+  func tails(of total: UInt64) -> [(bound: UInt64, beyond: UInt64)] {
+    let all = self.all
+    let known = all.reduce(0.0) { $0 + Double($1) }
+    guard known > 0 else { return [] }
+    let scale = max(1, Double(total) / known)
+    var beyond = 0.0
+    var result: [(bound: UInt64, beyond: UInt64)] = []
+    for bucket in all.indices.reversed() where all[bucket] > 0 {
+      if bucket < Self.bucketCount - 1 { result.append((1 << UInt64(Self.firstBits + bucket), UInt64((beyond * scale).rounded(.up)))) }
+      beyond += Double(all[bucket])
+    }
+    return result
   }
 }
 
@@ -274,9 +296,11 @@ struct SiteLifetimes: ReplayObserver {
     var deaths: UInt64 = 0
     var lastDeath: UInt64 = 0
     var lastDeathOrdinal: UInt64 = 0
-    var sampledDeaths: UInt32 = 0
     /// Of the site's stack, in frames.
     var depth: UInt32 = 0
+    var longestDuration: Float = 0
+    var longestWork: Float = 0
+    var position = LiveCurves.Position()
     var durations = FewDurations()
     var work = FewDurations()
   }
@@ -285,6 +309,7 @@ struct SiteLifetimes: ReplayObserver {
   private let rows: RowTable<Row>
   /// Of sites whose rows have no room for them.
   private let durations: RowTable<DurationCounts>
+  private let curves: LiveCurves
   /// The replay's, which keeps it: no references to it are counted here.
   private let activations: Unmanaged<ActivationTracker>
   /// Ticks.
@@ -293,6 +318,7 @@ struct SiteLifetimes: ReplayObserver {
   init(_ activations: ActivationTracker, until end: UInt64?) {
     rows = RowTable(blank: Row(), ownedBy: memory)
     durations = RowTable(blank: DurationCounts(), ownedBy: memory)
+    curves = LiveCurves(ownedBy: memory)
     self.activations = Unmanaged.passUnretained(activations)
     self.end = end ?? .max
   }
@@ -310,12 +336,19 @@ struct SiteLifetimes: ReplayObserver {
     lifetime.firstOrdinal = row.firstOrdinal
     lifetime.lastOrdinal = row.lastOrdinal
     lifetime.ordinalSum = row.ordinalSum
-    lifetime.sampledDeaths = UInt64(row.sampledDeaths)
+    lifetime.longestDuration = UInt64(row.longestDuration)
+    lifetime.longestWork = UInt64(row.longestWork)
     lifetime.departures = row.departures
     lifetime.gaps = row.gaps
     lifetime.durations = row.durations.all(durations)
     lifetime.work = row.work.all(durations)
     return lifetime
+  }
+
+  /// The site's live blocks over the work. O(1).
+  func curve(of site: SiteID) -> LiveCurve {
+    let row = rows[Int(site.rawValue)].pointee
+    return curves.curve(row.position, start: row.firstOrdinal, live: row.births &- row.deaths)
   }
 
   /// Frames of the site's stack.
@@ -332,6 +365,11 @@ struct SiteLifetimes: ReplayObserver {
       row.pointee.firstBirth = block.birthTime
       row.pointee.firstOrdinal = block.ordinal
       row.pointee.depth = event.depth
+    }
+    let first = row.pointee.firstOrdinal
+    curves.advance(&row.pointee.position, age: block.ordinal > first ? block.ordinal &- first : 0, live: births &- row.pointee.deaths)
+    if births == 0 {
+      // The first has none before it.
     } else if births < SiteLifetime.fullCount || births & 15 == 0 {
       let shared = activations._withUnsafeGuaranteedRef { $0.sharedDepth(block.strand, since: row.pointee.lastOrdinal) }
       row.pointee.gaps.add(UInt32(truncatingIfNeeded: max(0, Int(row.pointee.depth) &- shared)))
@@ -348,15 +386,20 @@ struct SiteLifetimes: ReplayObserver {
     let row = rows[Int(block.site.rawValue)]
     let ordinal = activations._withUnsafeGuaranteedRef { $0.ordinal }
     let deaths = row.pointee.deaths &+ 1
+    let first = row.pointee.firstOrdinal
+    curves.advance(&row.pointee.position, age: ordinal > first ? ordinal &- first : 0, live: row.pointee.births &- row.pointee.deaths)
     row.pointee.deaths = deaths
     row.pointee.lastDeath = event.time
     row.pointee.lastDeathOrdinal = ordinal
-    // Of many, the later ones differ little from the first.
-    if deaths > SiteLifetime.fullCount, deaths & 15 != 0 { return }
-    row.pointee.sampledDeaths &+= 1
     // Clocks of two processors disagree a little.
-    row.pointee.durations.add(event.time > block.birthTime ? event.time &- block.birthTime : 0, durations)
-    row.pointee.work.add((ordinal &- block.ordinal) &* 64, durations)
+    let duration = event.time > block.birthTime ? event.time &- block.birthTime : 0
+    let work = ordinal > block.ordinal ? ordinal &- block.ordinal : 0
+    row.pointee.durations.add(duration, durations)
+    row.pointee.work.add(work &* 64, durations)
+    row.pointee.longestDuration = max(row.pointee.longestDuration, Float(duration))
+    row.pointee.longestWork = max(row.pointee.longestWork, Float(work))
+    // By how far control had gone: of many, the later ones differ little from the first.
+    if deaths > SiteLifetime.fullCount, deaths & 15 != 0 { return }
     let shared = activations._withUnsafeGuaranteedRef { $0.sharedDepth(block.strand, since: block.ordinal) }
     row.pointee.departures.add(UInt32(truncatingIfNeeded: max(0, Int(row.pointee.depth) &- shared)))
   }

@@ -49,8 +49,12 @@ struct FindingChanges {
     }
     let isWorse = figures.contains { $0.direction == .worse }
     let isBetter = figures.contains { $0.direction == .better }
+    let isWeak = (before.map { old[$0].finding.isWeak } ?? true) && (after.map { new[$0].finding.isWeak } ?? true)
     let kind: DiffKind?
-    if before == nil {
+    if isWeak {
+      // Chance brings and takes such suspicions.
+      kind = nil
+    } else if before == nil {
       kind = isWorse ? .new : nil
     } else if after == nil {
       kind = isBetter ? .gone : nil
@@ -71,13 +75,14 @@ struct FindingChanges {
       if change.oldRuns < runs.old || change.newRuns < runs.new { result.section.unsteady += 1 }
     }
     guard let finding = change.new else { return }
+    let standing: JudgedFinding.Standing
     switch kind {
-    case .new?: result.judged.append(JudgedFinding(finding, .new))
-    case .worse?: result.judged.append(JudgedFinding(finding, .worse(DiffWords.figures(change))))
-    default:
-      let reason = kind == nil && before == nil ? "met in \(change.newRuns) of \(runs.new) runs" : ""
-      result.judged.append(JudgedFinding(finding, .known(reason: reason)))
+    case .new?: standing = .new
+    case .worse?: standing = .worse(DiffWords.figures(change))
+    default: standing = .known(reason: kind == nil && before == nil ? "met in \(change.newRuns) of \(runs.new) runs" : "")
     }
+    // The old build had it not, which is more than a suspicion by itself says.
+    result.judged.append(JudgedFinding(finding, standing, judgesSuspicions: true))
   }
 
   private func renames(of entry: ComparedFindings.Entry) -> [DiffRename] {

@@ -76,14 +76,16 @@ public struct Baseline: Hashable, Sendable {
 
   /// How findings stand to this baseline.
   ///
-  /// - Parameter tolerance: An accepted finding is worse if it has more instances by this part of them or more, and by one at least.
-  public func judge(_ findings: [Finding], tolerance: Double = Baseline.tolerance) -> [JudgedFinding] {
-    findings.map { JudgedFinding($0, standing(of: $0, tolerance)) }
+  /// - Parameters:
+  ///   - tolerance: An accepted finding is worse if it has more instances by this part of them or more, and by one at least.
+  ///   - judgesSuspicions: Whether suspicions can fail a gate as proofs do.
+  public func judge(_ findings: [Finding], tolerance: Double = Baseline.tolerance, judgesSuspicions: Bool = false) -> [JudgedFinding] {
+    findings.map { JudgedFinding($0, standing(of: $0, tolerance), judgesSuspicions: judgesSuspicions) }
   }
 
   /// Findings that another comparison calls new, and that are accepted here, are known; all else stays as it was judged.
   public func accepting(_ judged: [JudgedFinding], tolerance: Double = Baseline.tolerance) -> [JudgedFinding] {
-    judged.map { $0.standing == .new ? JudgedFinding($0.finding, standing(of: $0.finding, tolerance)) : $0 }
+    judged.map { $0.standing == .new ? JudgedFinding($0.finding, standing(of: $0.finding, tolerance), judgesSuspicions: $0.judgesSuspicions) : $0 }
   }
 
   private func standing(of finding: Finding, _ tolerance: Double) -> JudgedFinding.Standing {

@@ -6,14 +6,18 @@ extension GateList {
 
   private func outcome(_ condition: GateCondition, _ report: DiffReport) -> GateOutcome {
     switch condition.name {
-    case .leaks, .newLeaks, .worse, .retained:
+    case .leaks, .newLeaks, .suspects, .newSuspects, .worse, .retained:
       if report.findings == nil {
         let reason = report.findingsUnavailable ?? "a build has no heap image"
         return GateOutcome(gate: condition.text, hasFailed: true, explanation: "cannot be judged: \(reason)")
       }
       switch condition.name {
-      case .leaks: return Self.outcome(condition, findings: report.judged.filter(\.isOfProgram), "of the program")
-      case .newLeaks: return Self.outcome(condition, findings: report.judged.filter { $0.standing == .new }, "not known before")
+      case .leaks:
+        return Self.outcome(condition, findings: report.judged.filter { $0.isOfProgram && $0.finding.certainty == .proven }, "of the program")
+      case .newLeaks:
+        return Self.outcome(condition, findings: report.judged.filter { $0.standing == .new && $0.finding.certainty == .proven }, "not known before")
+      case .suspects: return Self.outcome(condition, suspicions: report.judged.filter(\.isOfProgram))
+      case .newSuspects: return Self.outcome(condition, suspicions: report.judged.filter { $0.standing == .new })
       default: return Self.outcome(condition, worse: report.judged.filter { $0.isWorse && isWorse($0.finding, condition, report) })
       }
     case .growth: return outcome(condition, figures: [.liveBytes], report)

@@ -3,10 +3,13 @@
 /// A condition with the least amount that makes it fail.
 public struct GateCondition: Hashable, Sendable {
   public enum Name: String, CaseIterable, Hashable, Sendable {
-    /// Findings of the program, accepted or not.
+    /// Proven findings of the program, accepted or not.
     case leaks
-    /// Findings that were not known before.
+    /// Proven findings that were not known before.
     case newLeaks = "new-leaks"
+    /// Suspicions, accepted or not; those that were not known before. Weak ones do not count.
+    case suspects
+    case newSuspects = "new-suspects"
     /// Findings that were known before, and have got worse.
     case worse
     /// Bytes that findings retain together which nobody accepted.
@@ -83,7 +86,7 @@ extension GateCondition.Name {
   /// The kinds of threshold it takes; nil if there is no such condition for the subject.
   func kinds(for subject: GateList.Subject) -> [GateCondition.Threshold.Kind]? {
     switch (self, subject) {
-    case (.leaks, _), (.newLeaks, _): [.count]
+    case (.leaks, _), (.newLeaks, _), (.suspects, _), (.newSuspects, _): [.count]
     case (.worse, _): [.part]
     case (.retained, .analysis): [.bytes]
     case (.growth, .analysis): [.count, .bytes]

@@ -41,8 +41,11 @@ public struct GateList: Hashable, Sendable {
 
   /// Some condition is about findings: without a heap image it cannot be judged.
   public var needsFindings: Bool {
-    conditions.contains { [.leaks, .newLeaks, .worse, .retained].contains($0.name) || $0.name == .growth && subject == .analysis }
+    conditions.contains { [.leaks, .newLeaks, .suspects, .newSuspects, .worse, .retained].contains($0.name) || $0.name == .growth && subject == .analysis }
   }
+
+  /// Some condition is about suspicions, so that they can fail it.
+  public var judgesSuspicions: Bool { subject == .comparison || conditions.contains { [.suspects, .newSuspects, .growth].contains($0.name) } }
 
   /// How much more of a known finding makes it worse: 0.05 unless `worse` says otherwise.
   public var tolerance: Double {
@@ -53,28 +56,39 @@ public struct GateList: Hashable, Sendable {
   /// What each condition says of the findings of one build. A finding that is in several traces counts once, and its bytes in each.
   public func outcomes(_ judged: [JudgedFinding]) -> [GateOutcome] {
     let program = judged.filter(\.isOfProgram)
-    let failing = judged.filter(\.isFailing)
+    let unaccepted = judged.filter(\.isUnaccepted)
+    let failing = unaccepted.filter { $0.finding.certainty == .proven }
     return conditions.map { condition in
       switch condition.name {
       case .leaks:
-        Self.outcome(condition, findings: program, "of the program")
+        Self.outcome(condition, findings: program.filter { $0.finding.certainty == .proven }, "of the program")
       case .newLeaks:
-        Self.outcome(condition, findings: judged.filter { $0.standing == .new }, "not known before")
+        Self.outcome(condition, findings: failing.filter { $0.standing == .new }, "not known before")
+      case .suspects:
+        Self.outcome(condition, suspicions: program)
+      case .newSuspects:
+        Self.outcome(condition, suspicions: judged.filter { $0.standing == .new })
       case .worse:
-        Self.outcome(condition, worse: judged.filter(\.isWorse))
+        Self.outcome(condition, worse: failing.filter(\.isWorse))
       case .retained:
         Self.outcome(condition, bytesOf: failing, "not accepted")
       case .growth:
         if case .bytes? = condition.threshold {
-          Self.outcome(condition, bytesOf: failing.filter(\.finding.keepsGrowing), "whose objects become more")
+          Self.outcome(condition, bytesOf: unaccepted.filter(\.finding.keepsGrowing), "whose objects become more")
         } else {
-          Self.outcome(condition, findings: failing.filter(\.finding.keepsGrowing), "whose objects become more")
+          Self.outcome(condition, findings: unaccepted.filter(\.finding.keepsGrowing), "whose objects become more")
         }
       case .peak, .allocations, .temporary, .retains, .regressions:
         // The parser takes these for comparisons alone.
         GateOutcome(gate: condition.text, hasFailed: true, explanation: "cannot be judged: it is about two builds")
       }
     }
+  }
+
+  /// Suspicions that are not weak.
+  static func outcome(_ condition: GateCondition, suspicions: [JudgedFinding]) -> GateOutcome {
+    let listed = suspicions.filter { $0.finding.certainty == .suspected && !$0.finding.isWeak }
+    return outcome(condition, findings: listed, "suspected\(condition.name == .newSuspects ? " and not known before" : "")")
   }
 
   /// As many findings as the threshold, or any.
@@ -153,6 +167,7 @@ extension JudgedFinding {
 extension Finding {
   /// Its objects have become more from the first quarter of the work to the last.
   var keepsGrowing: Bool {
+    guard !isWeak else { return false }
     guard let outliving else { return verdict == .accumulating }
     return verdict == .accumulating || (outliving.growth.last ?? 0) > (outliving.growth.first ?? 0)
   }

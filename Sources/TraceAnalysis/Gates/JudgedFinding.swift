@@ -18,15 +18,23 @@ public struct JudgedFinding: Hashable, Sendable {
   public var finding: Finding
   public var standing: Standing
 
-  public init(_ finding: Finding, _ standing: Standing) { (self.finding, self.standing) = (finding, standing) }
+  /// Whether suspicions are judged like proofs, since there is another build to compare with, or since it was asked for.
+  public var judgesSuspicions = false
 
-  /// It makes a gate fail, or could: it is the program's, not hidden, and new or worse.
-  public var isFailing: Bool {
+  public init(_ finding: Finding, _ standing: Standing, judgesSuspicions: Bool = false) {
+    (self.finding, self.standing, self.judgesSuspicions) = (finding, standing, judgesSuspicions)
+  }
+
+  /// It is the program's, not hidden, and new or worse.
+  public var isUnaccepted: Bool {
     switch standing {
     case .new, .worse: true
     case .known, .hidden, .library: false
     }
   }
+
+  /// It makes a gate fail, or could.
+  public var isFailing: Bool { isUnaccepted && (finding.certainty == .proven || judgesSuspicions && !finding.isWeak) }
 }
 
 /// What one gate said.

@@ -35,6 +35,7 @@ enum Advice {
       case .task: "cancel() on the task"
       case .eventLoop: "cancel() on the scheduled task"
       case .urlSession: "finishTasksAndInvalidate() on the session"
+      case .thread: "what the thread waits for"
       }
       return ["Let go: call \(call) when it is no longer needed; until then its closure is kept."]
     }
@@ -46,6 +47,7 @@ enum Advice {
     case .task?: return ["Let go: keep the task and cancel() it when \(type) is done; in the task, check Task.isCancelled, and let sleeps and loops end."]
     case .eventLoop?: return ["Let go: cancel() the scheduled or repeated task when \(type) is done."]
     case .urlSession?: return ["Let go: call finishTasksAndInvalidate() on the session when \(type) is done."]
+    case .thread?: return ["Let the threads end when \(type) is done: signal what they wait for, also on the paths that fail, or wait with a timeout."]
     case nil:
       let place = outliving.holder
       if finding.verdict == .accumulating { return ["\(place) only grows: remove what is done with, or give it a limit."] }

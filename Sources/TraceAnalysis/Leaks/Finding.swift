@@ -69,8 +69,37 @@ public struct Finding: Codable, Hashable, Sendable {
     /// Seconds.
     public var youngest: Double?
     public var oldest: Double?
-    /// Objects that were there to stay after each quarter of the process's events from the first to the snapshot. Empty for fewer than eight.
+    /// Of the shown objects, how many had been made after each quarter of the process's events from the first to the snapshot. Empty for fewer than eight.
     public var growth: [Int]
+    /// What speaks for a suspicion; nil where the program itself said that the object should be gone.
+    public var evidence: Evidence?
+  }
+
+  /// The figures behind a suspicion.
+  public struct Evidence: Codable, Hashable, Sendable {
+    public var strength: Strength
+    /// Probability that chance keeps so many siblings for so long; nil where no siblings ended.
+    public var chance: Double?
+    /// Seconds: the longest life of a sibling that ended; nil if none did.
+    public var longestLifetime: Double?
+    /// All live objects that were made by the same code, after each quarter of the process's events from the first of them to the snapshot.
+    public var live: [UInt64]
+  }
+
+  /// How much a suspicion is worth.
+  public enum Strength: String, Codable, Hashable, Sendable {
+    /// Worth a look at each.
+    case strong
+    /// May well be chance or purpose: counted, and listed on demand.
+    case weak
+  }
+
+  /// How sure it is that something is wrong.
+  public enum Certainty: String, Codable, Hashable, Sendable {
+    /// Memory or the program's own word shows it.
+    case proven
+    /// Concluded from what became of other objects.
+    case suspected
   }
 
   /// What the program said that makes an object one that should be gone.
@@ -83,7 +112,7 @@ public struct Finding: Codable, Hashable, Sendable {
 
   /// Something that calls the program back, and keeps what it calls until it is told to stop.
   public enum Registration: String, Codable, Hashable, Sendable {
-    case timer, observer, dispatchSource, dispatchWork, task, eventLoop, urlSession
+    case timer, observer, dispatchSource, dispatchWork, task, eventLoop, urlSession, thread
   }
 
   public var verdict: Verdict
@@ -110,4 +139,20 @@ public struct Finding: Codable, Hashable, Sendable {
   public var suppression: String?
 
   public var isLibrary: Bool { libraryReason != nil }
+
+  /// Whether it is a proof or a suspicion.
+  public var certainty: Certainty { outliving?.statement == nil ? verdict.certainty : .proven }
+
+  /// A suspicion that is listed on demand only.
+  public var isWeak: Bool { certainty == .suspected && outliving?.evidence?.strength == .weak }
+}
+
+extension Verdict {
+  /// How sure it is where the program itself says nothing.
+  public var certainty: Finding.Certainty {
+    switch self {
+    case .retainCycle, .lost, .deinitialised, .suspended, .dangling: .proven
+    case .outlived, .accumulating: .suspected
+    }
+  }
 }

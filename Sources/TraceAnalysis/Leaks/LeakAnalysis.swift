@@ -10,6 +10,7 @@ public final class LeakAnalysis {
   let sites: AllocationSites
   public let statements: ProgramStatements
   let activations: Activations
+  let threads: [ThreadTotal]
   let clock: TraceClock
   let finder: LeakFinder
   private let naming: any FrameNaming
@@ -48,6 +49,7 @@ public final class LeakAnalysis {
     sites = analysis.sites
     statements = analysis.statements
     clock = analysis.clock
+    threads = analysis.threads
     var diagnostics = TraceDiagnostics()
     let image = HeapImage(snapshot, in: reader, diagnostics: &diagnostics)
     self.diagnostics = diagnostics

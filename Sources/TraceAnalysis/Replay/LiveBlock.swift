@@ -31,11 +31,24 @@ public struct LiveBlock: Hashable, Sendable, BitwiseCopyable {
   public var strand: StrandID
   /// When it was last retained or released, in `useUnit`s of events of the process; 0 if it never was.
   public var lastUse: UInt32 = 0
+  /// At which ages it was retained or released: bit n stands for 2^n to 2^(n+1) `useUnit`s of events of the process since its birth, the last bit for all beyond.
+  public var useAges: UInt16 = 0
   /// A task lives in it, which has a strand.
   public var hasTask = false
 
   /// Events: few enough to tell a request from the next, many enough that 32 bits last.
   public static let useUnit: UInt64 = 64
+
+  /// The bit of `useAges` for an age in events of the process.
+  @inline(__always)
+  static func ageBit(_ age: UInt64) -> UInt64 { min(63 &- UInt64((age / useUnit | 1).leadingZeroBitCount), 15) }
+
+  /// Notes that a reference to it was counted, when the process had seen so many events.
+  @inline(__always)
+  mutating func noteUse(at ordinal: UInt64) {
+    lastUse = UInt32(truncatingIfNeeded: ordinal / Self.useUnit)
+    useAges |= 1 &<< UInt16(truncatingIfNeeded: Self.ageBit(ordinal > self.ordinal ? ordinal &- self.ordinal : 0))
+  }
 
   @inline(__always)
   public init(

@@ -241,7 +241,7 @@ public struct Replayer<Observer: ReplayObserver>: EventSink {
     switch event.pointee.operation.effect {
     case .retain, .release, .unownedRetain, .unownedRelease:
       if let found = blocks.find(event.pointee.address) {
-        found.pointee.lastUse = UInt32(truncatingIfNeeded: eventCount / LiveBlock.useUnit)
+        found.pointee.noteUse(at: eventCount)
         observer.referencesChanged(found.pointee, by: event.pointee)
       } else {
         report(event.pointee.address == 0 ? .nullAddress : .unknownObject, event.pointee)

@@ -22,9 +22,10 @@ public struct FindingDocument: Sendable {
   let toolVersion: String
   let remarks: [String]
 
-  /// `judged`: in the order in which they are to be told. `remarks`: sentences on what makes findings less certain.
+  /// `judged`: in the order in which they are to be told; weak suspicions are left out. `remarks`: sentences on what makes findings less certain.
   public init(program: String, judged: [JudgedFinding], gates: [GateOutcome], source: SourceTree, toolVersion: String, remarks: [String]) {
     self.program = program
+    let judged = judged.filter { !$0.finding.isWeak }
     let notes = source.notes(on: judged.map(\.finding))
     entries = zip(judged, notes).map { Entry(judged: $0, notes: $1) }
     self.gates = gates
@@ -59,7 +60,7 @@ public struct FindingDocument: Sendable {
   /// How it stands to what was known: `worse: 2 → 5 instances`; nil for what is new.
   static func standing(_ judged: JudgedFinding) -> String? {
     switch judged.standing {
-    case .new: nil
+    case .new: judged.isFailing ? nil : "suspected, not proven"
     case .worse(let how): how.isEmpty ? "worse" : "worse: \(PlainText.escaped(how))"
     case .known(let reason): reason.isEmpty ? "known" : "known: \(PlainText.escaped(reason))"
     case .hidden(let pattern): "hidden by the suppression \(PlainText.escaped(pattern))"

@@ -71,6 +71,8 @@ enum FindingJSON {
   private static func fields(_ finding: Finding) -> [(String, JSONValue)] {
     [
       ("verdict", .string(finding.verdict.rawValue)),
+      ("certainty", .string(finding.certainty.rawValue)),
+      ("strength", .optional(finding.certainty == .suspected ? finding.outliving?.evidence?.strength.rawValue : nil)),
       ("fingerprint", .string(finding.fingerprint)),
       ("library", .bool(finding.isLibrary)),
       ("libraryReason", .optional(finding.libraryReason)),
@@ -167,6 +169,9 @@ enum FindingJSON {
       ("youngestSeconds", .optional(outliving.youngest)),
       ("oldestSeconds", .optional(outliving.oldest)),
       ("growth", .array(outliving.growth.map { .number(UInt64($0)) })),
+      ("live", .array((outliving.evidence?.live ?? []).map { .number($0) })),
+      ("chance", .optional(outliving.evidence?.chance)),
+      ("longestLifeSeconds", .optional(outliving.evidence?.longestLifetime)),
     ])
   }
 

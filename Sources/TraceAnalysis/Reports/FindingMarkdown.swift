@@ -14,7 +14,7 @@ struct FindingMarkdown {
     Self.writeTable(failing, to: &markdown)
     Self.writeDetails(failing, to: &markdown)
     if !others.isEmpty {
-      markdown.line("<details><summary>\(Decimal.counted(UInt64(others.count), "finding")) that \(others.count == 1 ? "is" : "are") no news</summary>")
+      markdown.line("<details><summary>\(Decimal.counted(UInt64(others.count), "finding")) that \(others.count == 1 ? "does" : "do") not fail a gate</summary>")
       markdown.line()
       var shown = 0
       for entry in others {

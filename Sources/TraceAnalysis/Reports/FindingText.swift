@@ -21,9 +21,13 @@ struct FindingText {
     let library = report.libraryFindings
     lines.line(summary(report, program), emphasized: 1)
     for remark in report.remarks { lines.line("note: \(remark)", indent: 2) }
+    if report.unlistedCount > 0 {
+      lines.line("\(Decimal.counted(UInt64(report.unlistedCount), "weak suspicion")) not listed; --weak lists \(report.unlistedCount == 1 ? "it" : "them")", indent: 2)
+    }
     writeSuppressions(report, to: &lines)
     lines.blank()
-    for judged in report.judged where judged.isOfProgram { write(judged.finding, standing: report.baseline == nil ? nil : judged.standing, to: &lines) }
+    write(report, .proven, "Proven", to: &lines)
+    write(report, .suspected, "Suspected: something still holds these objects, and probably should not", to: &lines)
     write(report.statements, to: &lines)
     write(report.generations, to: &lines)
     if !library.isEmpty {
@@ -33,13 +37,24 @@ struct FindingText {
     }
   }
 
+  /// One of the two parts.
+  private func write(_ report: LeakReport, _ certainty: Finding.Certainty, _ title: String, to lines: inout TextLines) {
+    let shown = report.judged.filter { $0.isOfProgram && $0.finding.certainty == certainty && report.isListed($0.finding) }
+    guard !shown.isEmpty else { return }
+    lines.line(title, emphasized: 1)
+    lines.blank()
+    for judged in shown { write(judged.finding, standing: report.baseline == nil ? nil : judged.standing, to: &lines) }
+  }
+
   private func summary(_ report: LeakReport, _ program: [Finding]) -> String {
     var text: String
     if program.isEmpty {
       text = "Leaks: none found"
     } else {
       let bytes = program.reduce(UInt64(0)) { $0 &+ $1.retainedBytes.rawValue }
-      text = "Leaks: \(Decimal.counted(UInt64(program.count), "finding"))"
+      let proven = program.count { $0.certainty == .proven }
+      let parts = [(proven, "proven"), (program.count - proven, "suspected")].filter { $0.0 > 0 }.map { "\($0.0) \($0.1)" }
+      text = "Leaks: \(parts.joined(separator: ", "))"
       if bytes > 0 { text += ", \(Decimal.bytes(bytes)) retained" }
     }
     text += ", among \(Decimal.counted(UInt64(report.liveBlocks), "live block"))"
@@ -115,9 +130,13 @@ struct FindingText {
     lines.line("Held by \(PlainText.escaped(outliving.holder)).", indent: 2)
     lines.line(evidence(outliving, finding), indent: 2)
     if let youngest = outliving.youngest, let oldest = outliving.oldest {
-      let growth = outliving.growth.first == outliving.growth.last ? "" : ", \(outliving.growth.map { Decimal.grouped(UInt64($0)) }.joined(separator: " → ")) by quarters of the work"
-      lines.line("\(finding.instances == 1 ? "It is" : "They are") \(Decimal.span(youngest, oldest)) old\(growth).", indent: 2)
+      var text = "\(finding.instances == 1 ? "This one is" : "These \(Decimal.grouped(UInt64(max(0, finding.instances)))) are") \(Decimal.span(youngest, oldest)) old."
+      if let live = outliving.evidence?.live, finding.instances > 1, !live.isEmpty {
+        text += " Live after each quarter of the run: \(live.map { Decimal.grouped($0) }.joined(separator: ", "))."
+      }
+      lines.line(text, indent: 2)
     }
+    if let evidence = outliving.evidence { lines.line(words(evidence), indent: 2) }
     if let snapshot = outliving.snapshot { lines.line("Held so when the time was up (snapshot \(snapshot)):", indent: 2) }
     lines.row(PlainText.escaped(outliving.origin.name), indent: 2)
     write(path: finding.path, to: &lines, suspect: outliving.suspect)
@@ -175,16 +194,26 @@ struct FindingText {
     }
   }
 
+  private func words(_ evidence: Finding.Evidence) -> String {
+    var text = evidence.strength == .strong ? "Strong suspicion" : "Weak suspicion"
+    if let chance = evidence.chance {
+      let odds = min(1 / max(chance, 1e-6), 1e6)
+      text += odds < 2 ? ": chance would keep as many" : ": chance keeps so many for so long in \(odds >= 1e6 ? "less than " : "")1 of \(Decimal.grouped(UInt64(odds))) cases"
+    }
+    return text + "."
+  }
+
   /// Why it should be gone.
   private func evidence(_ outliving: Finding.Outliving, _ finding: Finding) -> String {
     if let statement = outliving.statement { return words(statement, finding) }
     let births = Decimal.grouped(outliving.births)
     guard outliving.deaths > 0, finding.verdict == .outlived else {
-      return "None of the \(births) made there has ended\(outliving.registration == nil ? ", and their number grows with the work done" : "")."
+      if outliving.deaths == 0 { return "None of the \(births) instances created here has been deallocated." }
+      return "Of \(births) instances created here, \(Decimal.grouped(outliving.deaths)) have been deallocated, and there are more and more."
     }
-    var text = "Of \(births) made there, \(Decimal.grouped(outliving.deaths)) have ended"
+    var text = "Of \(births) instances created here, \(Decimal.grouped(outliving.deaths)) have been deallocated"
     if let scope = outliving.scope { text += ", \(outliving.scopeShare) % of them within \(PlainText.escaped(scope.function))" }
-    if let lifetime = outliving.siblingLifetime { text += "\(outliving.scope == nil ? "," : " and") nine in ten after less than \(Decimal.duration(lifetime))" }
+    if let longest = outliving.evidence?.longestLifetime { text += ", the longest-lived after \(Decimal.duration(longest))" }
     return text + "."
   }
 

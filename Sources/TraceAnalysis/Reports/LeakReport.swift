@@ -20,6 +20,11 @@ public struct LeakReport: Sendable {
   /// Which part more of an accepted finding makes it worse.
   public var tolerance = Baseline.tolerance
 
+  /// Whether suspicions can fail a gate.
+  public var judgesSuspicions = false
+  /// Whether weak suspicions are listed, too.
+  public var listsWeak = false
+
   public init(unavailable: String) { self.unavailable = unavailable }
 
   /// `atExpectations`: findings of the heap images that were taken when expectations were not met; they take the place of those of the
@@ -45,9 +50,13 @@ public struct LeakReport: Sendable {
   }
 
   /// All findings, in their order, as they stand to the baseline.
-  public var judged: [JudgedFinding] { (baseline ?? Baseline()).judge(findings, tolerance: tolerance) }
+  public var judged: [JudgedFinding] { (baseline ?? Baseline()).judge(findings, tolerance: tolerance, judgesSuspicions: judgesSuspicions) }
 
-  public var programFindings: [Finding] { findings.filter { !$0.isLibrary && $0.suppression == nil } }
+  /// Those that are listed.
+  public var programFindings: [Finding] { findings.filter { !$0.isLibrary && $0.suppression == nil && isListed($0) } }
+  /// Suspicions of the program that are counted and not listed.
+  public var unlistedCount: Int { findings.count { !$0.isLibrary && $0.suppression == nil && !isListed($0) } }
+  func isListed(_ finding: Finding) -> Bool { listsWeak || !finding.isWeak }
   public var libraryFindings: [Finding] { findings.filter { $0.isLibrary && $0.suppression == nil } }
   public var hiddenFindings: [Finding] { findings.filter { $0.suppression != nil } }
 }

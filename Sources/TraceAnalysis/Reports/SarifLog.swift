@@ -57,18 +57,18 @@ struct SarifLog {
       ("shortDescription", Self.message(description.short)),
       ("fullDescription", Self.message(description.full)),
       ("help", Self.message(description.help)),
-      ("defaultConfiguration", .object([("level", .string(Self.level(description)))])),
+      ("defaultConfiguration", .object([("level", .string(Self.level(verdict.certainty)))])),
       (
         "properties",
         .object([
-          ("tags", .array([.string("memory"), .string("leak")])), ("precision", .string(description.certainty == .seen ? "high" : "medium")),
-          ("problem.severity", .string(Self.level(description))),
+          ("tags", .array([.string("memory"), .string("leak")])), ("precision", .string(verdict.certainty == .proven ? "high" : "medium")),
+          ("problem.severity", .string(Self.level(verdict.certainty))),
         ])
       ),
     ])
   }
 
-  private static func level(_ description: VerdictDescription) -> String { description.certainty == .seen ? "error" : "warning" }
+  private static func level(_ certainty: Finding.Certainty) -> String { certainty == .proven ? "error" : "warning" }
 
   // MARK: Results
 
@@ -78,7 +78,7 @@ struct SarifLog {
     var fields: [(String, JSONValue)] = [
       ("ruleId", .string(finding.verdict.rawValue)),
       ("ruleIndex", .integer(Int64(Verdict.allCases.firstIndex(of: finding.verdict)!))),
-      ("level", .string(isLibrary ? "note" : Self.level(VerdictDescription(finding)))),
+      ("level", .string(isLibrary ? "note" : Self.level(finding.certainty))),
       (
         "message",
         .object([

@@ -18,7 +18,14 @@ final class HolderNames {
       guard let kind = kind(of: steps[index].node) else { continue }
       if kind == .observer || index > place { return (index, kind) }
     }
+    // A thread that goes on, and what it has on its stack.
+    if place == 0, steps.count > 1, case .stack(let thread) = graph.root(steps[0].node).kind, !isMain(thread) { return (0, .thread) }
     return nil
+  }
+
+  private func isMain(_ thread: Int) -> Bool {
+    guard graph.snapshot.threads.indices.contains(thread), let pointer = graph.snapshot.threads[thread].stackPointer else { return true }
+    return graph.snapshot.regions.contains { $0.kind == .mainStack && $0.range.contains(pointer) }
   }
 
   /// An event loop's list of what it is to run later.
@@ -73,6 +80,7 @@ final class HolderNames {
     case .dispatchSource?: return isTimerSource(steps, suspect) ? "a DispatchSource timer" : "a DispatchSource"
     case .dispatchWork?: return "work scheduled by DispatchQueue.asyncAfter"
     case .urlSession?: return "a URLSession that was not invalidated"
+    case .thread?: return "threads that have not ended"
     case .eventLoop?: return "a task scheduled on an EventLoop (\(place(suspect + 1, named: named, origin: origin)))"
     case .task?:
       let task = graph.taskOfSlab[steps[suspect].node] ?? steps[suspect].node

@@ -27,7 +27,13 @@ struct OutlivingBuilder {
   private var finder: OutlivingFinder {
     OutlivingFinder(
       graph: graph, sites: analysis.sites, activations: analysis.activations, stacks: analysis.definitions.stacks,
-      unreachable: analysis.finder.unreachable, ownership: ownership, origin: origin)
+      unreachable: analysis.finder.unreachable, ownership: ownership, isConcurrent: isConcurrent, origin: origin)
+  }
+
+  private var isConcurrent: Bool {
+    let events = analysis.threads.map(\.events)
+    let all = events.reduce(0, &+)
+    return Double(all - (events.max() ?? 0)) >= OutlivingRules.leastConcurrency * Double(max(1, all))
   }
 
   /// Of several groups that are held at the same place, as many each, one stands for all: what one entry of a registry keeps is one cause.
@@ -48,7 +54,7 @@ struct OutlivingBuilder {
         // Of several registries of a kind (each event loop has one) the samples may be in two, and one of them be held by what the registry's entry holds.
         guard holders.registration(group.path, after: 0)?.index == group.suspect else { return false }
         let own = count(of: group, through: place)
-        return own >= OutlivingFinder.leastRegistered && Self.areAsMany(own, count(of: other, through: place))
+        return own >= OutlivingRules.leastRegistered && Self.areAsMany(own, count(of: other, through: place))
       }
       if !isKnown { kept.append(group) }
     }
@@ -68,7 +74,10 @@ struct OutlivingBuilder {
     var findings: [Finding] = []
     for group in causes(groups) {
       var finding = finding(group)
-      finding.outliving?.statement = statement
+      if let statement {
+        finding.outliving?.statement = statement
+        finding.outliving?.evidence = nil
+      }
       let identity = FindingIdentity(finding)
       let parts = identity.parts
       if let known = numbers[parts] {
@@ -197,7 +206,10 @@ struct OutlivingBuilder {
       registration: registration, suspect: suspectStep(group, named), births: lifetime.births, deaths: lifetime.deaths, scope: scope,
       scopeShare: Int((group.homeDistance.map { lifetime.departures.share(within: $0) } ?? 0) * 100),
       siblingLifetime: lifetime.deaths == 0 ? nil : lifetime.durations.bound(of: 0.9).flatMap { $0 == .max ? nil : duration($0).map { max($0, 1e-6) } },
-      youngest: seconds.min(), oldest: seconds.max(), growth: growth(group))
+      youngest: seconds.min(), oldest: seconds.max(), growth: growth(group),
+      evidence: Finding.Evidence(
+        strength: group.evidence.isStrong ? .strong : .weak, chance: group.evidence.odds?.chance,
+        longestLifetime: lifetime.deaths == 0 ? nil : duration(lifetime.longestDuration).map { max($0, 1e-6) }, live: group.evidence.live))
     return Finding(
       verdict: group.verdict, libraryReason: nil, isCycle: false, instances: group.survivors.count, retainedBytes: ByteCount(group.retainedBytes),
       retainedBlocks: group.retainedBlocks, path: named, held: [], referenceCount: nil, outliving: outliving, advice: [], fingerprint: "")

@@ -12,8 +12,11 @@ struct OutlivingGroup {
   /// Index in `path` of the object that holds what is each survivor's own: the edge that leaves it is the suspect.
   var suspect: Int
   var lifetime: SiteLifetime
+  /// The sites of the siblings, as indices.
+  var sites: [UInt32]
   /// Frames that control leaves before nearly all siblings have ended; nil if they do not end.
   var homeDistance: UInt32?
+  var evidence: OutlivingFinder.Evidence
   /// What would go with them.
   var retainedBytes: UInt64
   var retainedBlocks: UInt64
@@ -33,6 +36,8 @@ struct OutlivingFinder {
   let unreachable: NodeSet
   /// Paths from the roots, and what hangs from what.
   let ownership: OwnershipTrees
+  /// Several threads did the work.
+  let isConcurrent: Bool
   /// Who made a block: is there a function of the program's in its stack, and does something but the program's main function call it?
   let origin: (SiteID) -> AllocationOrigin
 
@@ -45,14 +50,7 @@ struct OutlivingFinder {
     var hasUnit: Bool
   }
 
-  /// So many proven survivors make a finding where siblings end.
-  static let leastOutlived = 3
-  /// And so many where each has a registration of its own.
-  static let leastRegistered = 3
-  static let leastCalledBack = 8
-  static let leastLooped = 24
-  /// Siblings that have to have ended for their lifetimes to say something.
-  static let leastEnded: UInt64 = 4
+  /// Groups in all.
   static let limit = 200
 
   // MARK: Groups
@@ -113,8 +111,13 @@ struct OutlivingFinder {
           group.retainedBytes &+= ownership.retainedSizes[node]
           group.retainedBlocks &+= ownership.retainedCounts[node]
         }
-        groups.append(group)
+        if !suspicion.isStated, isKeptElsewhere(group, registration) { continue }
         accepted.insert(index)
+        if let known = suspicion.isStated ? nil : groups.firstIndex(where: { isSameCause($0, group) }) {
+          merge(group, into: &groups[known])
+        } else {
+          groups.append(group)
+        }
       }
     }
     // A timer or a scheduled task that is registered itself is how something is held: it is told of where nothing that it holds is.
@@ -134,6 +137,51 @@ struct OutlivingFinder {
       }
     }.map { straightened($0, among: groups, registration) }
       .sorted { ($0.retainedBytes, $0.survivors.count) > ($1.retainedBytes, $1.survivors.count) }
+  }
+
+  // MARK: One cause
+
+  /// Objects of one type that one holder keeps by one reference are one cause, whichever functions made them.
+  private func isSameCause(_ a: OutlivingGroup, _ b: OutlivingGroup) -> Bool {
+    let (first, second) = (a.path[a.suspect], b.path[b.suspect])
+    guard first.node == second.node, graph.nodeTypes[Int(a.sample)] == graph.nodeTypes[Int(b.sample)] else { return false }
+    func label(_ step: LeakGroup.Step) -> UInt32 { step.edge.map { graph.graph.label(of: $0) } ?? .max }
+    // Offsets in memory that is scanned differ between equal things.
+    return label(first) == label(second) || label(first) >= 1 << 31 && label(second) >= 1 << 31
+  }
+
+  private func merge(_ other: OutlivingGroup, into group: inout OutlivingGroup) {
+    if other.survivors.count > group.survivors.count {
+      (group.sample, group.path, group.suspect, group.homeDistance) = (other.sample, other.path, other.suspect, other.homeDistance)
+    }
+    if other.verdict == .outlived { group.verdict = .outlived }
+    let known = Set(group.survivors)
+    group.survivors = (group.survivors + other.survivors.filter { !known.contains($0) }).sorted { ordinal($0) < ordinal($1) }
+    group.lifetime += other.lifetime
+    group.sites += other.sites
+    group.retainedBytes &+= other.retainedBytes
+    group.retainedBlocks &+= other.retainedBlocks
+    group.evidence.join(other.evidence)
+    var family = Family()
+    (family.lifetime, family.sites) = (group.lifetime, group.sites)
+    group.evidence.live = population(family, until: activations.ordinal).quarters
+  }
+
+  /// The program itself holds most of them by its own variables, too: then the registration is not what keeps them.
+  private func isKeptElsewhere(_ group: OutlivingGroup, _ registration: RegistrationSearch) -> Bool {
+    guard let (_, kind) = registration(group.path, 0).flatMap({ $0.index == group.suspect ? $0 : nil }), kind != .thread else { return false }
+    let members = Set(group.survivors)
+    let counts = pathCounts(group.survivors, ownership.paths)
+    let subset = graph.graph.allNodes
+    for node in group.survivors.prefix(Self.detailLimit) {
+      if let holding = holding(node, members, counts, ownership.paths, registration), holding.isRegistered { subset.remove(holding.steps[holding.suspect].node) }
+    }
+    let paths = ownership.paths(within: subset)
+    let kept = group.survivors.count { node in
+      guard let path = paths.path(to: node), case .global(let image) = graph.root(path.root).kind else { return false }
+      return !SystemCode.isSystemImage(graph.roots.images[image].path)
+    }
+    return kept * 2 > group.survivors.count
   }
 
   /// Whether its objects are registrations by themselves, and it is as such that they are held.

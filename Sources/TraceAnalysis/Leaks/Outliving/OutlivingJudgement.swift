@@ -1,6 +1,49 @@
 // Which families have survivors that should be gone, by how their siblings ended and how their number grew.
 
 extension OutlivingFinder {
+  /// What speaks for a suspicion.
+  struct Evidence {
+    /// Probability that chance keeps so many siblings for so long; nil where no siblings ended.
+    var odds: SurvivalOdds?
+    /// Live objects of the family after each quarter of the work since its first.
+    var live: [UInt64] = []
+    /// Strong enough to be listed.
+    var isStrong = true
+    /// Survivors that are older than siblings get, and what to weigh a part of them by; none where siblings do not end.
+    var proven: Set<NodeID> = []
+    fileprivate var limit = Limit()
+
+    /// Where ordinary lives end.
+    fileprivate struct Limit {
+      var beyond: UInt64 = 0
+      var ratio = 1.0
+      var strongOdds = OutlivingRules.strongOdds
+    }
+
+    /// What is left of it for those survivors that are held in one way; nil if too few of them are old. The others may be in use just now.
+    func of(_ survivors: [NodeID], least: Int) -> Evidence? {
+      if proven.isEmpty { return self }
+      let own = survivors.count { proven.contains($0) }
+      guard own >= min(least, OutlivingRules.leastOutlived) else { return nil }
+      var evidence = self
+      evidence.weigh(own)
+      return evidence
+    }
+
+    /// Of two families that are one cause the better evidence speaks for both.
+    mutating func join(_ other: Evidence) {
+      odds = [odds, other.odds].compactMap { $0 }.min()
+      isStrong = isStrong || other.isStrong
+      proven.formUnion(other.proven)
+    }
+
+    fileprivate mutating func weigh(_ survivors: Int) {
+      let odds = SurvivalOdds(survivors: survivors, beyond: limit.beyond, ratio: limit.ratio)
+      self.odds = odds
+      isStrong = odds.chance <= limit.strongOdds
+    }
+  }
+
   struct Suspicion {
     var verdict: Verdict
     var family: Family
@@ -15,21 +58,69 @@ extension OutlivingFinder {
     var least: Int
     /// All others of the type, wherever they were made: those that are held by the same collection belong to it.
     var kin: Family?
+    var evidence = Evidence()
   }
 
   func suspicion(_ family: Family) -> Suspicion? {
     let lifetime = family.lifetime
-    guard lifetime.births > 1, let first = family.survivors.first else { return nil }
-    if lifetime.deaths >= Self.leastEnded, lifetime.deaths * 8 >= lifetime.births { return outlived(family) }
-    let count = family.survivors.count
-    guard count >= Self.leastRegistered, spread(of: family) >= 0.1 else { return nil }
-    let registered = Suspicion(verdict: .outlived, family: family, needsRegistration: true, least: Self.leastRegistered)
-    guard growsSteadily(family) else { return registered }
-    if isCalledBack(family, first) {
-      return count >= Self.leastCalledBack ? Suspicion(verdict: .accumulating, family: family, least: Self.leastCalledBack) : registered
+    guard lifetime.births > 1, !family.survivors.isEmpty else { return nil }
+    var suspicion: Suspicion?
+    if lifetime.deaths >= OutlivingRules.leastEnded, Double(lifetime.deaths) >= OutlivingRules.leastEndedShare * Double(lifetime.births) {
+      suspicion = outlived(family) ?? backlog(family)
+    } else {
+      suspicion = collected(family)
     }
-    guard count >= Self.leastLooped, spread(of: family) >= 0.7, isUnused(family), origin(block(first).site).hasUnit else { return registered }
-    return Suspicion(verdict: .accumulating, family: family, least: Self.leastLooped)
+    suspicion?.evidence.live = population(family, until: activations.ordinal).quarters
+    return suspicion
+  }
+
+  /// The live objects of a family from its first to a later moment. Linear in its sites.
+  func population(_ family: Family, until end: UInt64) -> Population {
+    Population(family.sites.map { sites[Int($0)].liveCurve }, from: family.lifetime.firstOrdinal, to: max(end, family.lifetime.firstOrdinal))
+  }
+
+  // MARK: Where hardly any has ended
+
+  /// Registrations, and what only grows.
+  private func collected(_ family: Family) -> Suspicion? {
+    guard let first = family.survivors.first else { return nil }
+    let count = family.survivors.count
+    guard count >= OutlivingRules.leastRegistered, spread(of: family) >= OutlivingRules.leastRegisteredSpread, !isOfTheEnd(family) else { return nil }
+    let registered = Suspicion(verdict: .outlived, family: family, needsRegistration: true, least: OutlivingRules.leastRegistered)
+    let calledBack = isCalledBack(family, first)
+    guard count >= (calledBack ? OutlivingRules.leastCalledBack : OutlivingRules.leastLooped), growsSteadily(family, isCalledBack: calledBack), isUnused(family),
+      calledBack || origin(block(first).site).hasUnit
+    else { return registered }
+    var suspicion = Suspicion(
+      verdict: .accumulating, family: family, least: calledBack ? OutlivingRules.leastCalledBack : OutlivingRules.leastLooped)
+    suspicion.evidence.isStrong = !calledBack || count >= OutlivingRules.strongCalledBack
+    return suspicion
+  }
+
+  /// All of them were made when little work was left: when a program ends, some of what it does is under way.
+  private func isOfTheEnd(_ family: Family) -> Bool {
+    let first = min(family.lifetime.firstOrdinal, activations.ordinal)
+    return Double(activations.ordinal - first) < OutlivingRules.leastRemainingWork * Double(activations.ordinal)
+  }
+
+  /// Births go on for much of the work from the first of them on, and each quarter adds its share.
+  private func growsSteadily(_ family: Family, isCalledBack: Bool) -> Bool {
+    guard spread(of: family) >= (isCalledBack ? OutlivingRules.leastCalledBackSpread : OutlivingRules.leastLoopedSpread) else { return false }
+    let least = family.survivors.count >= OutlivingRules.leastForQuarters ? OutlivingRules.leastQuarter : 0
+    return population(family, until: family.lifetime.lastOrdinal).growsInEachQuarter(least: least)
+  }
+
+  /// A queue whose consumer is slower: its members end, one after the other, and still there are more and more.
+  private func backlog(_ family: Family) -> Suspicion? {
+    guard let first = family.survivors.first, family.survivors.count >= OutlivingRules.leastLooped,
+      isConcurrent || isCalledBack(family, first), isUnused(family), !isOfTheEnd(family)
+    else { return nil }
+    let lifetime = family.lifetime
+    let work = activations.ordinal - min(activations.ordinal, lifetime.firstOrdinal)
+    guard Double(lifetime.lastOrdinal - min(lifetime.lastOrdinal, lifetime.firstOrdinal)) >= OutlivingRules.leastLoopedSpread * Double(work),
+      population(family, until: lifetime.lastEventOrdinal).growsInEachQuarter(least: OutlivingRules.leastQuarterOfQueue)
+    else { return nil }
+    return Suspicion(verdict: .accumulating, family: family, least: OutlivingRules.leastLooped)
   }
 
   /// Made in many tasks or threads, or by what a run loop or a queue calls.
@@ -42,52 +133,129 @@ extension OutlivingFinder {
     return origin(block(first).site).isCalledBack
   }
 
-  /// Where siblings end: whether enough survivors are proven to have outlived them, and they did not just come about at the start.
-  func outlived(_ family: Family) -> Suspicion? {
+  /// What part of the program's work since the first of them the births take up.
+  private func spread(of family: Family) -> Double {
+    guard let first = family.survivors.first.map(ordinal), let last = family.survivors.last.map(ordinal), activations.ordinal > first else { return 0 }
+    return Double(last - first) / Double(activations.ordinal - first)
+  }
+
+  // MARK: Where siblings end
+
+  /// A survivor, with what speaks against it.
+  private struct Candidate {
+    var node: NodeID
+    /// Up to the last that happened to a sibling: when no more are made, nobody takes the place of the last one. Events of the process, and ticks.
+    var work: UInt64
+    var time: UInt64
+    /// Control has left the scope in which siblings end.
+    var hasLeft: Bool
+  }
+
+  /// Survivors that are older than siblings get, or that were left behind in a scope in which siblings end; unless they took the places of others.
+  ///
+  /// Wrong about objects that live long on purpose, are made over and over, never end while the program runs, are not used meanwhile, and share their class and
+  /// allocation site with objects that end soon.
+  private func outlived(_ family: Family) -> Suspicion? {
     let lifetime = family.lifetime
-    guard let typical = lifetime.durations.bound(of: 0.9), lifetime.lastOrdinal > lifetime.firstOrdinal, let first = family.survivors.first else { return nil }
-    let distance = lifetime.departures.distance(of: 0.9) ?? 0
+    guard lifetime.lastOrdinal > lifetime.firstOrdinal, let first = family.survivors.first else { return nil }
+    let distance = lifetime.departures.distance(of: OutlivingRules.scopedShare) ?? 0
+    let candidates = candidates(family, distance: distance)
+    guard let (proven, limit) = unlikely(candidates, lifetime) else { return leftInScope(family, candidates, distance) }
+    let span = Double(lifetime.lastEventOrdinal - lifetime.firstOrdinal)
+    let positions = proven.map { Double(ordinal($0.node) - min(ordinal($0.node), lifetime.firstOrdinal)) / span }
+    let growth = population(family, until: lifetime.lastEventOrdinal).growth(by: positions)
+    guard growth.made > 0, Double(growth.made) >= OutlivingRules.leastMadeLater * Double(proven.count), growth.kind != .bounded else { return nil }
+    var suspicion = Suspicion(verdict: .outlived, family: family, homeDistance: distance, least: OutlivingRules.leastOutlived)
+    suspicion.evidence.proven = Set(proven.map(\.node))
+    suspicion.evidence.limit = limit
+    if growth.kind != .added { suspicion.evidence.limit.strongOdds = OutlivingRules.strongOddsByAgeAlone }
+    suspicion.evidence.weigh(proven.count)
+    // What a loop keeps of many may be what it was looking for, if something is done with it; unless the others were kept for a while as well, and let go.
+    if !isCalledBack(family, first), !isUnused(family) || !origin(block(first).site).hasUnit, !areSiblingsKept(lifetime) {
+      suspicion.needsRegistration = true
+      suspicion.least = OutlivingRules.leastRegistered
+    }
+    return suspicion
+  }
+
+  private func candidates(_ family: Family, distance: UInt32) -> [Candidate] {
+    let lifetime = family.lifetime
+    let typical = lifetime.durations.bound(of: 0.9) ?? .max
     let lastMoment = max(lifetime.lastBirth, lifetime.lastDeath)
-    let work = lifetime.work.bound(of: 0.9).map { $0 == .max ? .max : $0 / 64 } ?? .max
-    let lastOrdinal = max(lifetime.lastOrdinal, lifetime.lastDeathOrdinal)
     let range = Double(lifetime.lastOrdinal - lifetime.firstOrdinal)
     // A scope that is left and entered again between one sibling and the next: not a loop that makes them all.
-    let isTight = lifetime.gaps.share(within: distance) <= 0.5
-    var proven: [NodeID] = []
-    var left: [NodeID] = []
+    let isScope =
+      lifetime.gaps.share(within: distance) <= OutlivingRules.leastScopeChanges && lifetime.departures.share(within: distance) >= OutlivingRules.scopedShare
     var homes: [Home: Bool] = [:]
+    var candidates: [Candidate] = []
     for (index, node) in family.survivors.enumerated() {
       let block = block(node)
       if isInFlight(block, distance: distance, typical: typical, family, &homes) { continue }
-      let hasLeft = departure(of: block) > distance
-      if hasLeft { left.append(node) }
       // Younger ones have ended: nobody waits in a queue, or stands in for the last.
       let younger = Double(lifetime.births) * Double(lifetime.lastOrdinal - min(lifetime.lastOrdinal, block.ordinal)) / range
-      guard younger - Double(family.survivors.count - index - 1) >= 2 else { continue }
-      // Age counts up to the last that happened to a sibling: when no more are made, nobody takes the place of the last one.
-      // A pause of the whole program makes all that live older: as much work as siblings live for has to be done as well.
-      let worked = lastOrdinal > block.ordinal ? lastOrdinal - block.ordinal : 0
-      let isOld = typical < .max && lastMoment > block.birthTime && (lastMoment - block.birthTime) / 2 > typical && (work == .max || worked > work)
-      // On a busy machine lifetimes grow, but not the work that is done in them.
-      let isOverdue = work < .max && worked / 2 > work
-      if isOld || isOverdue || isTight && hasLeft { proven.append(node) }
+      guard younger - Double(family.survivors.count - index - 1) >= OutlivingRules.leastYoungerEnded else { continue }
+      candidates.append(
+        Candidate(
+          node: node, work: lifetime.lastEventOrdinal - min(lifetime.lastEventOrdinal, block.ordinal), time: lastMoment - min(lastMoment, block.birthTime),
+          hasLeft: isScope && departure(of: block) > distance))
     }
-    if proven.count < Self.leastOutlived {
-      // One screen that the next one holds: where all siblings end in a scope, and there are but a few others.
-      guard lifetime.deaths >= 8, !left.isEmpty, left.count <= 3, lifetime.departures.share(within: distance) >= 0.95 else { return nil }
-      var family = family
-      family.survivors = left
-      return Suspicion(verdict: .outlived, family: family, homeDistance: distance, needsChain: true, least: 1)
+    return candidates
+  }
+
+  /// Those that are the least likely to be there by chance, by any limit that the lives of siblings suggest; nil if there are too few. Siblings of two
+  /// sorts, most of them short-lived and some not, are told apart by it.
+  private func unlikely(_ candidates: [Candidate], _ lifetime: SiteLifetime) -> ([Candidate], Evidence.Limit)? {
+    guard candidates.count >= OutlivingRules.leastOutlived else { return nil }
+    let durations = lifetime.durations.tails(of: lifetime.deaths)
+    var best: (old: [Candidate], limit: Evidence.Limit, odds: SurvivalOdds)?
+    for (bound, beyond) in lifetime.work.tails(of: lifetime.deaths) {
+      guard beyond < UInt64(candidates.count) else { break }
+      let limit = beyond == 0 ? min(bound / 64, lifetime.longestWork + 1) : bound / 64
+      let paused = max(beyond, lifetime.deaths >= 2 * OutlivingRules.leastEnded ? 1 : 0, UInt64(Double(lifetime.deaths) * OutlivingRules.pausedShare))
+      guard let slow = durations.last(where: { $0.beyond <= paused }) else { continue }
+      let longest = slow.beyond == 0 ? min(slow.bound, lifetime.longestDuration + 1) : slow.bound
+      let old = candidates.filter { candidate in
+        let isOld = Double(candidate.work) > OutlivingRules.ageFactor * Double(limit) && Double(candidate.time) > OutlivingRules.ageFactor * Double(longest)
+        return (isOld || candidate.hasLeft && beyond == 0 && candidate.work > 0) && !isInUse(candidate.node, beyond: limit)
+      }
+      guard old.count >= OutlivingRules.leastOutlived else { continue }
+      let ages = old.map(\.work).sorted()
+      let found = Evidence.Limit(beyond: beyond, ratio: Double(ages[ages.count / 2]) / Double(max(1, limit)))
+      let odds = SurvivalOdds(survivors: old.count, beyond: beyond, ratio: found.ratio)
+      if best.map({ odds < $0.odds }) ?? true { best = (old, found, odds) }
     }
-    // Survivors of a cache that fills up are the first of their kind.
-    let births = (Double(lifetime.ordinalSum) / Double(lifetime.births) - Double(lifetime.firstOrdinal)) / range
-    let survivors = proven.reduce(0.0) { $0 + Double(ordinal($1) - lifetime.firstOrdinal) / range } / Double(proven.count)
-    guard survivors >= 0.5 * births else { return nil }
-    // What a loop keeps of many may be what it was looking for, if something is done with it.
-    if !isCalledBack(family, first), !isUnused(family) || !origin(block(first).site).hasUnit {
-      return Suspicion(verdict: .outlived, family: family, homeDistance: distance, needsRegistration: true, least: Self.leastRegistered)
-    }
-    return Suspicion(verdict: .outlived, family: family, homeDistance: distance, least: Self.leastOutlived)
+    return best.map { ($0.old, $0.limit) }
+  }
+
+  /// Siblings live through the births of others, so that something keeps them as well: what is left was not let go. In a loop that looks for something they
+  /// end before the next is made.
+  private func areSiblingsKept(_ lifetime: SiteLifetime) -> Bool {
+    guard let median = lifetime.work.bound(of: 0.5), median < .max, lifetime.births > 1 else { return false }
+    let interval = Double(lifetime.lastOrdinal - min(lifetime.lastOrdinal, lifetime.firstOrdinal)) / Double(lifetime.births - 1)
+    return Double(median / 64) >= OutlivingRules.keptIntervals * interval
+  }
+
+  /// References to it were counted again and again at ages that siblings do not reach: somebody works with it. A last pass over all that is left is
+  /// one use, at the last moment.
+  private func isInUse(_ node: NodeID, beyond limit: UInt64) -> Bool {
+    let block = block(node)
+    let last = UInt64(block.lastUse) * LiveBlock.useUnit
+    guard last > block.ordinal else { return false }
+    var ages = UInt64(block.useAges)
+    // The two octaves about the limit may be the end of the ordinary use, the last two a single pass.
+    let longest = LiveBlock.ageBit(last - block.ordinal)
+    ages &= ~0 << min(63, LiveBlock.ageBit(limit) + 2)
+    ages &= longest == 0 ? 0 : (1 << longest) - 1
+    return ages.nonzeroBitCount >= OutlivingRules.leastUseOctaves
+  }
+
+  /// One screen that the next one holds: where all siblings end in a scope, and there are but a few others.
+  private func leftInScope(_ family: Family, _ candidates: [Candidate], _ distance: UInt32) -> Suspicion? {
+    let left = candidates.filter(\.hasLeft).map(\.node)
+    guard family.lifetime.deaths >= OutlivingRules.leastEndedInScope, !left.isEmpty, left.count <= OutlivingRules.leastOutlived else { return nil }
+    var family = family
+    family.survivors = left
+    return Suspicion(verdict: .outlived, family: family, homeDistance: distance, needsChain: true, least: 1)
   }
 
   /// Activations of those in which it was made that control has left since.
@@ -117,26 +285,14 @@ extension OutlivingFinder {
     return isOwn
   }
 
-  /// What part of the program's work since the first of them the births take up.
-  func spread(of family: Family) -> Double {
-    guard let first = family.survivors.first.map(ordinal), let last = family.survivors.last.map(ordinal), activations.ordinal > first else { return 0 }
-    return Double(last - first) / Double(activations.ordinal - first)
-  }
-
-  /// Births go on for much of the work from the first of them on, without long gaps.
-  func growsSteadily(_ family: Family) -> Bool {
-    let ordinals = family.survivors.map(ordinal)
-    guard let first = ordinals.first, let last = ordinals.last, last > first, spread(of: family) >= 0.4 else { return false }
-    var quarters = [0, 0, 0, 0]
-    for ordinal in ordinals { quarters[min(3, Int(4 * (ordinal - first) / (last - first + 1)))] += 1 }
-    let least = ordinals.count >= 16 ? Double(ordinals.count) * 0.08 : 0
-    return quarters.filter { Double($0) > least }.count >= (ordinals.count >= 8 ? 4 : 3)
-  }
-
   /// Hardly any of them was touched once nothing happened to any of their kind any more: what a program collects, it goes through.
-  func isUnused(_ family: Family) -> Bool {
-    let end = max(family.lifetime.lastOrdinal, family.lifetime.lastDeathOrdinal) / LiveBlock.useUnit + 1
+  private func isUnused(_ family: Family) -> Bool {
+    let lastEvent = family.lifetime.lastEventOrdinal
+    let whole = activations.ordinal - min(activations.ordinal, family.lifetime.firstOrdinal)
+    let phase = activations.ordinal - min(activations.ordinal, lastEvent)
+    guard Double(phase) >= OutlivingRules.leastUsePhase * Double(whole) else { return true }
+    let end = lastEvent / LiveBlock.useUnit + 1
     let used = family.survivors.count { UInt64(block($0).lastUse) > end }
-    return used * 5 <= family.survivors.count
+    return Double(used) <= OutlivingRules.usedShare * Double(family.survivors.count)
   }
 }

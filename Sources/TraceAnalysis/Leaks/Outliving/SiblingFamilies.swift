@@ -5,6 +5,8 @@ extension OutlivingFinder {
   struct Family {
     var lifetime = SiteLifetime()
     var survivors: [NodeID] = []
+    /// Indices into the sites.
+    var sites: [UInt32] = []
   }
 
   struct FamilyKey: Hashable {
@@ -48,6 +50,7 @@ extension OutlivingFinder {
         return families.count - 1
       }()
       families[number].lifetime += site.lifetime
+      families[number].sites.append(UInt32(index))
       familyOfSite[index] = Int32(number)
     }
     for (index, block) in graph.heap.blocks.enumerated() {

@@ -56,13 +56,16 @@ extension OutlivingFinder {
       // Trees and lists are made of siblings that hold each other.
       if case .reference(_, _, let isChain) = key, !suspicion.isStated, isChain != suspicion.needsChain { return nil }
       if suspicion.needsRegistration, !holding.isRegistered { return nil }
+      // A pool's threads wait for work.
+      if case .registration(.thread) = key, suspicion.evidence.proven.isEmpty, nodes.count < OutlivingRules.leastThreads { return nil }
       let (steps, place) = (holding.steps, holding.suspect)
       if case .reference = key, !suspicion.isStated, !isKnownHolder(steps, place) { return nil }
       if suspicion.verdict == .accumulating, !holding.isRegistered, !isContainerOlder(steps, place, than: nodes) { return nil }
+      guard let evidence = suspicion.evidence.of(nodes, least: suspicion.least) else { return nil }
       return OutlivingGroup(
         verdict: holding.isRegistered ? .outlived : suspicion.verdict, survivors: nodes, sample: sample, path: steps, suspect: place,
         lifetime: UInt64(nodes.count) > suspicion.family.lifetime.births ? suspicion.kin?.lifetime ?? suspicion.family.lifetime : suspicion.family.lifetime,
-        homeDistance: suspicion.homeDistance, retainedBytes: 0, retainedBlocks: 0)
+        sites: suspicion.family.sites, homeDistance: suspicion.homeDistance, evidence: evidence, retainedBytes: 0, retainedBlocks: 0)
     }
   }
 
@@ -111,9 +114,11 @@ extension OutlivingFinder {
     return !SystemCode.isSystemImage(graph.roots.images[image].path)
   }
 
-  /// Objects that were put together into something made later were collected on purpose; what grows had its holder before.
+  /// Objects that were put together into something made later were collected on purpose; what grows had its holder before. Not before all of them:
+  /// a registry that is made when it is first asked for comes after the object that asks.
   func isContainerOlder(_ steps: [LeakGroup.Step], _ suspect: Int, than survivors: [NodeID]) -> Bool {
-    guard let first = survivors.first else { return false }
+    guard !survivors.isEmpty else { return false }
+    let first = survivors[survivors.count / OutlivingRules.leastLooped]
     return steps[..<(suspect + 1)].allSatisfy { step in
       guard !graph.isRoot(step.node), isProgramObject(step.node) else { return true }
       return ordinal(step.node) <= ordinal(first)

@@ -1,0 +1,65 @@
+// How many objects of a family were live in the course of the run, and whether they became more.
+
+/// The live objects of several sites together, between two moments. A value.
+struct Population {
+  /// Events of the process: from when to when.
+  let start: UInt64
+  let end: UInt64
+  private let curves: [LiveCurve]
+
+  init(_ curves: [LiveCurve], from start: UInt64, to end: UInt64) { (self.curves, self.start, self.end) = (curves, start, end) }
+
+  /// Live objects after a part of the span, from 0 to 1. Linear in the sites.
+  func live(at part: Double) -> UInt64 {
+    let moment = start + UInt64(Double(end - min(start, end)) * min(1, max(0, part)))
+    return curves.reduce(0) { $0 &+ $1.live(at: moment) }
+  }
+
+  /// After each quarter.
+  var quarters: [UInt64] { [0.25, 0.5, 0.75, 1].map(live) }
+
+  /// The middle and the spread of what was live in a part of the span.
+  func level(_ parts: ClosedRange<Double>) -> (median: Double, spread: Double) {
+    let steps = 8
+    let counts = (0...steps).map { Double(live(at: parts.lowerBound + (parts.upperBound - parts.lowerBound) * Double($0) / Double(steps))) }.sorted()
+    return (counts[steps / 2], (counts.last ?? 0) - (counts.first ?? 0))
+  }
+
+  enum Growth: Equatable {
+    /// The survivors came on top of what comes and goes.
+    case added
+    /// They took the places of others: the number stayed.
+    case bounded
+    /// What comes and goes varies by more than there are survivors.
+    case unclear
+  }
+
+  /// Whether survivors made between the early and the late part of the span made the population larger. `positions`: when each was made, from 0 to 1.
+  ///
+  /// A cache that is full, a pool, the sessions that are open: their oldest members look forgotten, but the population stays what it is. What is
+  /// really forgotten adds up.
+  func growth(by positions: [Double]) -> (made: Int, kind: Growth) {
+    let early = level(OutlivingRules.early)
+    let late = level(OutlivingRules.late)
+    let made = positions.count { $0 > OutlivingRules.early.middle && $0 <= OutlivingRules.late.middle }
+    let grown = late.median - early.median
+    if grown >= OutlivingRules.leastAdded * Double(made) { return (made, .added) }
+    return (made, max(early.spread, late.spread) > Double(made) ? .unclear : .bounded)
+  }
+
+  /// The population grew in each quarter, by at least a share of what there is in the end.
+  func growsInEachQuarter(least share: Double) -> Bool {
+    let quarters = self.quarters
+    guard let last = quarters.last, last > 0 else { return false }
+    var before: UInt64 = 0
+    for count in quarters {
+      guard count > before, Double(count - before) >= share * Double(last) else { return false }
+      before = count
+    }
+    return true
+  }
+}
+
+extension ClosedRange<Double> {
+  fileprivate var middle: Double { (lowerBound + upperBound) / 2 }
+}

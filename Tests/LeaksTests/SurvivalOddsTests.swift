@@ -1,0 +1,53 @@
+// The statistics behind suspicions.
+
+import Testing
+import TraceTestSupport
+
+@testable import TraceAnalysis
+
+@Suite struct SurvivalOddsTests {
+  @Test(arguments: [(0, 1.0, 1.0), (1, 1.0, 0.632_121), (3, 1.0, 0.080_301), (3, 0.2, 0.001_148), (20, 10.0, 0.003_454)])
+  func theTailOfPoissonsDistributionIsThatOfTables(count: Int, mean: Double, expected: Double) {
+    #expect(abs(SurvivalOdds.poissonTail(atLeast: count, mean: mean) - expected) < 1e-5 || Double(count) <= mean)
+  }
+
+  @Test func theTailFallsWithTheCountAndRisesWithTheMean() {
+    var last = 1.0
+    for count in 1...400 {
+      let tail = SurvivalOdds.poissonTail(atLeast: count, mean: 0.7)
+      #expect(tail <= last && tail >= 0 && !tail.isNaN)
+      #expect(tail <= SurvivalOdds.poissonTail(atLeast: count, mean: 0.8))
+      last = tail
+    }
+    #expect(SurvivalOdds.poissonTail(atLeast: .max, mean: 1) == 0)
+  }
+
+  @Test func moreAndOlderSurvivorsAreLessLikely() {
+    let few = SurvivalOdds(survivors: 3, beyond: 0, ratio: 2)
+    #expect(SurvivalOdds(survivors: 5, beyond: 0, ratio: 2) < few)
+    #expect(SurvivalOdds(survivors: 3, beyond: 0, ratio: 20) < few)
+    #expect(few < SurvivalOdds(survivors: 3, beyond: 5, ratio: 2))
+    // Three that are twice as old as any sibling got may be chance; three that are ten times as old are not.
+    #expect(few.chance > OutlivingRules.strongOdds && SurvivalOdds(survivors: 3, beyond: 0, ratio: 10).chance < OutlivingRules.strongOdds)
+  }
+
+  private func population(_ counts: [UInt32]) -> Population {
+    Population([LiveCurve(start: 0, width: 10, counts: counts)], from: 0, to: UInt64(counts.count * 10))
+  }
+
+  @Test func survivorsThatAddUpAreToldFromThoseThatTakeTheirPlaces() {
+    let positions = (0..<20).map { Double($0) / 20 }
+    #expect(population((0..<20).map { 10 + $0 }).growth(by: positions).kind == .added)
+    #expect(population(Array(repeating: 30, count: 20)).growth(by: positions).kind == .bounded)
+    // Up and down by more than there are survivors.
+    #expect(population((0..<20).map { $0 % 2 == 0 ? 100 : 180 }).growth(by: positions).kind == .unclear)
+  }
+
+  @Test func onlyEvenGrowthGrowsInEachQuarter() {
+    #expect(population((1...20).map { $0 }).growsInEachQuarter(least: OutlivingRules.leastQuarter))
+    #expect(!population((1...20).map { min($0, 12) }).growsInEachQuarter(least: 0))
+    // The square root, as of a table of names.
+    #expect(!population((1...20).map { UInt32(10 * Double($0).squareRoot()) }).growsInEachQuarter(least: OutlivingRules.leastQuarterOfQueue))
+    #expect(!population([]).growsInEachQuarter(least: 0))
+  }
+}

@@ -1,0 +1,75 @@
+// How many blocks of a site were live in the course of a run.
+
+import Testing
+import TraceTestSupport
+
+@testable import TraceAnalysis
+
+@Suite struct LiveCurveTests {
+  /// The curve of a site that goes through numbers of live blocks, one event after the other, beside what the numbers were.
+  private func curve(_ counts: [Int], pause: Int = 1) throws -> (curve: LiveCurve, exact: [UInt64]) {
+    var trace = TraceBuilder()
+    let stack = trace.stack([1, 2])
+    let other = trace.stack([1, 3])
+    var live: [UInt64] = []
+    var exact: [UInt64] = []
+    var address: UInt64 = 0x1000
+    for count in counts {
+      while live.count < count {
+        trace.event(.malloc, address, size: 16, stack: stack)
+        live.append(address)
+        address += 0x10
+        exact.append(UInt64(live.count))
+      }
+      while live.count > count {
+        trace.event(.free, live.removeFirst(), stack: stack)
+        exact.append(UInt64(live.count))
+      }
+      for _ in 1..<pause {
+        trace.event(.calloc, 0x10, size: 8, stack: other)
+        trace.event(.free, 0x10, stack: other)
+        exact += [UInt64(live.count), UInt64(live.count)]
+      }
+    }
+    let sites = AllocationAnalysis(try trace.reader()).sites.filter { $0.operation == .malloc }
+    return (try #require(sites.first).liveCurve, exact)
+  }
+
+  @Test(arguments: [1, 7])
+  func theCurveFollowsTheLiveBlocksToWithinAnInterval(pause: Int) throws {
+    var random = SeededRandom(seed: 4711)
+    var count = 1
+    let counts = (0..<2000).map { _ -> Int in
+      count = max(0, count + Int(random.next() % 7) - 3)
+      return count
+    }
+    let (curve, exact) = try curve([1] + counts, pause: pause)
+    #expect(curve.counts.count <= LiveCurves.intervals)
+    for (interval, found) in curve.counts.enumerated() {
+      let moment = min((interval + 1) * Int(curve.width), exact.count) - 1
+      #expect(UInt64(found) == exact[moment], "interval \(interval) of \(curve.width) events")
+    }
+  }
+
+  @Test func intervalsGrowWithTheLifeOfASite() throws {
+    let short = try curve(Array(1...100)).curve
+    let long = try curve(Array(1...3000)).curve
+    #expect(short.counts.count > LiveCurves.intervals / 4 && long.counts.count > LiveCurves.intervals / 4)
+    #expect(long.width >= 16 * short.width)
+    #expect(long.counts == long.counts.sorted() && long.counts.last == 3000)
+  }
+
+  @Test func aSiteWithoutLiveBlocksBetweenHasNone() throws {
+    let (curve, _) = try curve((0..<4000).map { $0 % 2 })
+    #expect(curve.counts.allSatisfy { $0 <= 1 })
+    #expect(curve.live(at: 0) <= 1 && curve.live(at: 1 << 40) <= 1)
+  }
+
+  @Test func beforeTheFirstBlockThereIsNothing() throws {
+    var trace = TraceBuilder()
+    for n in 0..<100 as Range<UInt64> { trace.event(.calloc, 0x1000 + 16 * n, size: 8) }
+    trace.event(.malloc, 0x9000, size: 8)
+    let site = try #require(AllocationAnalysis(try trace.reader()).sites.first { $0.operation == .malloc })
+    #expect(site.liveCurve.live(at: 99) == 0 && site.liveCurve.live(at: 100) == 1 && site.liveCurve.live(at: 1000) == 1)
+  }
+}
