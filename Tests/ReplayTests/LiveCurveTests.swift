@@ -11,23 +11,28 @@ import TraceTestSupport
     var trace = TraceBuilder()
     let stack = trace.stack([1, 2])
     let other = trace.stack([1, 3])
+    var time: UInt64 = 0
+    func next() -> UInt64 {
+      time += 80
+      return time
+    }
     var live: [UInt64] = []
     var exact: [UInt64] = []
     var address: UInt64 = 0x1000
     for count in counts {
       while live.count < count {
-        trace.event(.malloc, address, size: 16, stack: stack)
+        trace.event(.malloc, address, size: 16, stack: stack, time: next())
         live.append(address)
         address += 0x10
         exact.append(UInt64(live.count))
       }
       while live.count > count {
-        trace.event(.free, live.removeFirst(), stack: stack)
+        trace.event(.free, live.removeFirst(), stack: stack, time: next())
         exact.append(UInt64(live.count))
       }
       for _ in 1..<pause {
-        trace.event(.calloc, 0x10, size: 8, stack: other)
-        trace.event(.free, 0x10, stack: other)
+        trace.event(.calloc, 0x10, size: 8, stack: other, time: next())
+        trace.event(.free, 0x10, stack: other, time: next())
         exact += [UInt64(live.count), UInt64(live.count)]
       }
     }
@@ -67,8 +72,8 @@ import TraceTestSupport
 
   @Test func beforeTheFirstBlockThereIsNothing() throws {
     var trace = TraceBuilder()
-    for n in 0..<100 as Range<UInt64> { trace.event(.calloc, 0x1000 + 16 * n, size: 8) }
-    trace.event(.malloc, 0x9000, size: 8)
+    for n in 0..<100 as Range<UInt64> { trace.event(.calloc, 0x1000 + 16 * n, size: 8, time: 80 * n) }
+    trace.event(.malloc, 0x9000, size: 8, time: 9000)
     let site = try #require(AllocationAnalysis(try trace.reader()).sites.first { $0.operation == .malloc })
     #expect(site.liveCurve.live(at: 99) == 0 && site.liveCurve.live(at: 100) == 1 && site.liveCurve.live(at: 1000) == 1)
   }

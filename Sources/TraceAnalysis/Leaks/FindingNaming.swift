@@ -115,6 +115,9 @@ final class FindingNaming {
     return owner == type || owner.hasSuffix(".\(type)") || owner.hasSuffix(" \(type)") || owner.hasPrefix("\(type)<")
   }
 
+  /// An initialiser of some type.
+  static func isInitialiser(_ function: String) -> Bool { function.range(ofInitialiser: ()) != nil }
+
   /// The variable at an address in an image's data.
   func variable(at address: UInt64, in image: LoadedImage) -> String? {
     naming.variable(at: RuntimeAddress(address), in: image).map(Self.withoutDiscriminators)

@@ -18,9 +18,12 @@ final class HolderNames {
       guard let kind = kind(of: steps[index].node) else { continue }
       if kind == .observer || index > place { return (index, kind) }
     }
-    // A thread that goes on, and what it has on its stack.
-    if place == 0, steps.count > 1, case .stack(let thread) = graph.root(steps[0].node).kind, !isMain(thread) { return (0, .thread) }
-    return nil
+    // A thread that goes on, and what it has on its stack or as its own variables.
+    guard place == 0, steps.count > 1 else { return nil }
+    switch graph.root(steps[0].node).kind {
+    case .stack(let thread), .threadLocal(let thread): return isMain(thread) ? nil : (0, .thread)
+    default: return nil
+    }
   }
 
   private func isMain(_ thread: Int) -> Bool {

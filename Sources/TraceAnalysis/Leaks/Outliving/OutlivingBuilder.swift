@@ -168,10 +168,9 @@ struct OutlivingBuilder {
 
   private func hasUnit(_ site: SiteID, _ frames: [SourceFrame]) -> Bool {
     if frames.contains(where: { $0.kind != .user && ($0.function.contains("Decoder") || $0.function.contains("decode")) }) { return false }
-    let type = analysis.definitions.types[analysis.sites[Int(site.rawValue)].type]
-    let name = type.map { TypeNames.unqualified($0.name) }?.prefix { $0 != "<" } ?? ""
     return frames.contains { frame in
-      frame.kind == .user && !FindingNaming.isInitialiser(frame.function, of: name) && frame.mangledName != "main" && !frame.function.hasSuffix(".main()")
+      // What an object makes as it comes about belongs to it.
+      frame.kind == .user && !FindingNaming.isInitialiser(frame.function) && frame.mangledName != "main" && !frame.function.hasSuffix(".main()")
         && !frame.function.hasSuffix("$main()")
     }
   }

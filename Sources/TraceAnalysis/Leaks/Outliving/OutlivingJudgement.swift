@@ -50,6 +50,8 @@ extension OutlivingFinder {
     var homeDistance: UInt32?
     /// Whether it holds only for objects that something has registered each by itself.
     var needsRegistration = false
+    /// Whether it holds only for objects that a stored closure captured.
+    var needsCallback = false
     /// Whether it holds only for objects that a sibling holds.
     var needsChain = false
     /// The program said so: whoever holds it is told.
@@ -88,13 +90,40 @@ extension OutlivingFinder {
     guard count >= OutlivingRules.leastRegistered, spread(of: family) >= OutlivingRules.leastRegisteredSpread, !isOfTheEnd(family) else { return nil }
     let registered = Suspicion(verdict: .outlived, family: family, needsRegistration: true, least: OutlivingRules.leastRegistered)
     let calledBack = isCalledBack(family, first)
-    guard count >= (calledBack ? OutlivingRules.leastCalledBack : OutlivingRules.leastLooped), growsSteadily(family, isCalledBack: calledBack), isUnused(family),
-      calledBack || origin(block(first).site).hasUnit
-    else { return registered }
+    guard count >= (calledBack ? OutlivingRules.leastCalledBack : OutlivingRules.leastLooped), growsSteadily(family, isCalledBack: calledBack), isUnused(family) else { return registered }
+    if isChain(family) { return calledBack || origin(block(first).site).hasUnit ? chain(family) : registered }
     var suspicion = Suspicion(
       verdict: .accumulating, family: family, least: calledBack ? OutlivingRules.leastCalledBack : OutlivingRules.leastLooped)
     suspicion.evidence.isStrong = !calledBack || count >= OutlivingRules.strongCalledBack
+    // What the main function collects is what the program is for, unless it is subscribers that it collects.
+    suspicion.needsCallback = !calledBack && !origin(block(first).site).hasUnit
     return suspicion
+  }
+
+  /// Most of the objects hold one another in a row, as those of a history do whose entries keep what came before.
+  private func isChain(_ family: Family) -> Bool {
+    let members = Set(family.survivors)
+    var links = 0
+    for node in family.survivors {
+      let own = graph.graph.edges(from: node).count { edge in
+        let target = graph.graph.target(of: edge)
+        return target != node && ObjectGraph.owning.contains(EdgeKinds(kind: graph.graph.kind(of: edge))) && members.contains(target)
+      }
+      // Trees and meshes are structures on purpose.
+      if own > 1 { return false }
+      links += own
+    }
+    return Double(links) >= OutlivingRules.chainShare * Double(family.survivors.count)
+  }
+
+  /// A chain to which each piece of work adds a link. A list that a program builds takes little else than its links.
+  private func chain(_ family: Family) -> Suspicion? {
+    guard let first = family.survivors.first.map(ordinal), let last = family.survivors.last.map(ordinal), last > first else { return nil }
+    let count = family.survivors.count
+    guard count >= OutlivingRules.leastLooped, spread(of: family) >= OutlivingRules.leastLoopedSpread,
+      Double(last - first) >= OutlivingRules.leastWorkOfLink * Double(count)
+    else { return nil }
+    return Suspicion(verdict: .accumulating, family: family, needsChain: true, least: OutlivingRules.leastLooped)
   }
 
   /// All of them were made when little work was left: when a program ends, some of what it does is under way.

@@ -75,6 +75,11 @@ enum OutlivingRules {
   /// Objects from which on quarters are asked for. Fewer spread by chance.
   static let leastForQuarters = 16
 
+  /// Part of the objects that must hold one sibling each, to be a chain; and events of the process between one link and the next, on average, that make a link the
+  /// result of a piece of work. A list takes some three for each element.
+  static let chainShare = 0.9
+  static let leastWorkOfLink = 32.0
+
   // MARK: Use
 
   /// Part of the survivors that must have been used after the last was made, to be what the program collected and went through.

@@ -61,6 +61,7 @@ extension OutlivingFinder {
       let (steps, place) = (holding.steps, holding.suspect)
       if case .reference = key, !suspicion.isStated, !isKnownHolder(steps, place) { return nil }
       if suspicion.verdict == .accumulating, !holding.isRegistered, !isContainerOlder(steps, place, than: nodes) { return nil }
+      if suspicion.needsCallback, !holding.isRegistered, !isCaptured(steps, place) { return nil }
       guard let evidence = suspicion.evidence.of(nodes, least: suspicion.least) else { return nil }
       return OutlivingGroup(
         verdict: holding.isRegistered ? .outlived : suspicion.verdict, survivors: nodes, sample: sample, path: steps, suspect: place,
@@ -112,6 +113,15 @@ extension OutlivingFinder {
     if steps[..<(suspect + 1)].contains(where: { !graph.isRoot($0.node) && isProgramObject($0.node) }) { return true }
     guard case .global(let image) = graph.root(steps[0].node).kind else { return false }
     return !SystemCode.isSystemImage(graph.roots.images[image].path)
+  }
+
+  /// A closure that something keeps captured it.
+  private func isCaptured(_ steps: [LeakGroup.Step], _ suspect: Int) -> Bool {
+    steps[suspect..<steps.count].contains { step in
+      if !graph.isRoot(step.node), graph.type(of: step.node).kind == .closure { return true }
+      guard let edge = step.edge, let label = graph.label(graph.graph.label(of: edge)), case .closure = label.role else { return false }
+      return true
+    }
   }
 
   /// Objects that were put together into something made later were collected on purpose; what grows had its holder before. Not before all of them:
