@@ -13,6 +13,7 @@ struct ObjectGraphBuilder {
   private var nodeTypes: [UInt32]
   private var deinitialised: NodeSet
   private let idle: NodeSet
+  private var sideTableType: UInt32?
   /// By block of a task's memory: the task.
   private var taskOfSlab: [UInt32: UInt32] = [:]
   private var dangling: [ObjectGraph.DanglingReference] = []
@@ -40,7 +41,9 @@ struct ObjectGraphBuilder {
     builder.markSideTables()
     builder.markIdleContinuations()
     builder.markTaskMemory()
-    for node in 0..<heap.count { builder.read(node) }
+    // Blocks that weak references turn out to lead to are no memory to be scanned: those that may be such come last.
+    for node in 0..<heap.count where !builder.mayBeSideTable(node) { builder.read(node) }
+    for node in 0..<heap.count where builder.mayBeSideTable(node) { builder.read(node) }
     builder.readRoots()
     let scanned = builder.typeRows.indices.filter { index in
       let row = builder.typeRows[index]
@@ -119,20 +122,29 @@ struct ObjectGraphBuilder {
     return result
   }
 
-  /// The object of a block whose reference count word stands for a side table leads to that.
+  /// Those that live objects' count words lead to, and those that look like one of an object that is gone.
   private mutating func markSideTables() {
-    var sideTableType: UInt32?
-    for (node, block) in heap.blocks.enumerated() where types[Int(nodeTypes[node])].kind.isCounted {
+    for (node, block) in heap.blocks.enumerated() {
+      guard types[Int(nodeTypes[node])].kind.isCounted else {
+        if SideTable.isOrphan(block, in: image) { markSideTable(UInt32(node)) }
+        continue
+      }
       guard let bits = image.word(at: block.address + 8) else { continue }
-      if let table = ReferenceCount.sideTable(bits), let found = heap.block(containing: table), heap[found].address == table {
-        let type = sideTableType ?? addType(NodeType(kind: .sideTable, qualifiedName: "side table", name: "side table", typeID: 0), nil)
-        sideTableType = type
-        nodeTypes[Int(found.rawValue)] = type
+      if let table = ReferenceCount.sideTable(bits), let found = heap.block(containing: table), heap[found].address == table,
+        image.word(at: table) == block.address
+      {
+        markSideTable(found.rawValue)
       }
       if let counts = ObjectGraph.referenceCount(of: block.address, in: image), counts.isDeiniting, !counts.isImmortal {
         deinitialised.insert(UInt32(node))
       }
     }
+  }
+
+  private mutating func markSideTable(_ node: UInt32) {
+    let type = sideTableType ?? addType(NodeType(kind: .sideTable, qualifiedName: "side table", name: "side table", typeID: 0), nil)
+    sideTableType = type
+    nodeTypes[Int(node)] = type
   }
 
   /// libdispatch keeps some continuations of each thread for later: their words are what the last use left behind. A list begins in
@@ -329,9 +341,14 @@ struct ObjectGraphBuilder {
   private mutating func addWeak(_ node: Int, sideTable: UInt64, label: UInt32) {
     guard let table = heap.block(containing: sideTable), heap[table].address == sideTable else { return }
     graph.addEdge(from: UInt32(node), to: table.rawValue, label: label, kind: EdgeStrength.bookkeeping.rawValue)
-    if let object = image.word(at: sideTable), let found = heap.block(containing: object), heap[found].address == object {
+    if mayBeSideTable(Int(table.rawValue)) { markSideTable(table.rawValue) }
+    if let found = SideTable.object(of: sideTable, in: image, heap) {
       graph.addEdge(from: UInt32(node), to: found.rawValue, label: label, kind: EdgeStrength.weak.rawValue)
     }
+  }
+
+  private func mayBeSideTable(_ node: Int) -> Bool {
+    types[Int(nodeTypes[node])].kind == .malloc && SideTable.mayBeOrphan(heap.blocks[node], in: image)
   }
 
   private mutating func noteDangling(_ node: Int, _ label: UInt32, _ target: UInt64) {
