@@ -19,6 +19,15 @@ public struct HeapRoot: Hashable, Sendable {
   public var values: [UInt64] = []
   /// A pointer into the middle of a block counts. Not so in the C library's own variables: the allocator's point close to blocks.
   public var acceptsInterior = true
+
+  /// Whether it is the stack or the registers of a thread that may be in any function of the program. The thread that ends the process has left
+  /// them all but the outermost, and has old words in its frames.
+  func isOfRunningThread(in snapshot: TraceSnapshot) -> Bool {
+    switch kind {
+    case .stack(let thread), .registers(let thread): snapshot.reason != .exit || !snapshot.threads[thread].isSelf
+    default: false
+    }
+  }
 }
 
 /// Whose code an address is, as far as it tells that a thread waits for work.

@@ -129,6 +129,8 @@ public final class LeakAnalysis {
     let name = fileName(ofPath: image.path)
     if name.hasPrefix("libdispatch") { return .pool }
     if name.hasPrefix("libc.") || name.hasPrefix("libc-2") || name.hasPrefix("libpthread") || name.hasPrefix("ld-") { return .cLibrary }
+    // The recorder's hooks, which stood where the thread waits now: their frames leave return addresses behind, and none of them waits.
+    if name.hasPrefix("libleaktrace") { return .cLibrary }
     if SystemCode.isSystemImage(image.path) { return .other }
     let frame = naming.frames(for: FrameKey(address: RuntimeAddress(address), isExact: false, isAsync: false), in: image).last
     guard let function = frame?.mangledName else { return .other }
@@ -154,6 +156,7 @@ public final class LeakAnalysis {
       let more = graph.scannedTypes.count > 3 ? " and \(graph.scannedTypes.count - 3) more" : ""
       remarks.append("no fields are known of \(names)\(more): every word of them that looks like a pointer counts as a reference")
     }
+    remarks += graph.runtimeRemarks
     if let endingRemark { remarks.append(endingRemark) }
     return remarks
   }

@@ -69,6 +69,9 @@ struct LeakFinder {
     findDangling()
   }
 
+  /// Whether a leak of a block is to be told.
+  func isWanted(_ block: BlockID) -> Bool { wanted?(block) ?? true }
+
   // MARK: Unreachable
 
   private mutating func findUnreachable() {
@@ -247,7 +250,7 @@ struct LeakFinder {
     var unownedCounts: [NodeID: UInt32] = [:]
     var onStacks: Set<NodeID> = []
     for node in 0..<NodeID(heap.nodeCount) {
-      let isStack = graph.isRoot(node) && isStackOfAnother(node)
+      let isStack = graph.isRoot(node) && graph.root(node).isOfRunningThread(in: graph.snapshot)
       for edge in heap.edges(from: node) where graph.deinitialised.contains(heap.target(of: edge)) {
         let target = heap.target(of: edge)
         if isStack { onStacks.insert(target) }
@@ -281,19 +284,12 @@ struct LeakFinder {
     }
   }
 
-  /// A stack or registers, but not of the thread that ends the process: it is in no `deinit`, and its frames have old words in them.
-  private func isStackOfAnother(_ node: NodeID) -> Bool {
-    switch graph.root(node).kind {
-    case .stack(let thread), .registers(let thread): graph.snapshot.reason != .exit || !graph.snapshot.threads[thread].isSelf
-    default: false
-    }
-  }
-
   // MARK: Dangling
 
   private mutating func findDangling() {
     var numbers: [[UInt64]: Int] = [:]
-    for reference in graph.dangling where !unreachable.contains(reference.from.rawValue) && wanted?(reference.from) ?? true {
+    // Of memory that has been given away since, only the events can say that a reference to it dangles.
+    for reference in graph.dangling where !reference.isTargetReused && !unreachable.contains(reference.from.rawValue) && wanted?(reference.from) ?? true {
       let key = key(of: reference)
       if let known = numbers[key] {
         groups[known].instances += 1
