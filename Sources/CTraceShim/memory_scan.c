@@ -115,13 +115,49 @@ static unsigned object_ranges(struct lt_memory_scan *s, uint64_t address, uint32
   return n;
 }
 
+bool lt_is_freed_side_table(const uint64_t *table) {
+  // Only the low half of the last word is a count. The other half is what the memory held before.
+  uint32_t weak = (uint32_t)table[3];
+  return table[0] != 0 && table[0] % 8 == 0 && table[2] == LT_FREED_OBJECT_COUNTS && weak != 0 && weak >> 31 == 0;
+}
 
-/// First pass: what lies outside the object's page.
+bool lt_is_task_slab(uint64_t address, const uint64_t *slab) {
+  uint32_t capacity = (uint32_t)slab[2], used = (uint32_t)(slab[2] >> 32);
+  return slab[0] != 0 && slab[0] % 8 == 0 && slab[5] == address && used <= capacity && used % 16 == 0 && capacity >> 30 == 0;
+}
+
+/// Whether `count` words from an address on are in the region that is being looked at.
+static bool is_in_region(const struct lt_memory_scan *s, uint64_t address, uint64_t count) {
+  return address >= s->region->start && address <= s->region->end && (s->region->end - address) / 8 >= count;
+}
+
+/// Notes the counts of a side table that no object leads to any more: `address` is where they may stand.
+static LT_NOINLINE void find_freed_side_table(struct lt_memory_scan *s, uint64_t address) {
+  uint64_t table = address - 16;
+  if (address < 16 || !is_in_region(s, table, 4) || !lt_is_freed_side_table((const uint64_t *)table)) return;
+  if (lt_address_index_has(&s->index, *(const uint64_t *)table)) lt_exact_words_add(&s->exact, address, 1, 8);
+}
+
+/// Notes how much of a task's slab is in use: `address` is where the slab may begin. Its first word leads to a metadata record that no object has,
+/// of the kind 0; its second to the next slab, which has the same. An object has its counts there, which are no address.
+static LT_NOINLINE void find_task_slab(struct lt_memory_scan *s, uint64_t address) {
+  if (!is_in_region(s, address, 6) || !lt_is_task_slab(address, (const uint64_t *)address)) return;
+  uint64_t metadata = ((const uint64_t *)address)[0], next = ((const uint64_t *)address)[1], kind = 1, nextMetadata = 0;
+  uint32_t storage;
+  if (!lt_address_index_has(&s->index, metadata) || !lt_read_bytes(metadata, &kind, 8) || kind != 0 || lt_type_storage(metadata, &storage)) return;
+  if (next && (!lt_address_index_has(&s->index, next) || !lt_read_bytes(next, &nextMetadata, 8) || nextMetadata != metadata)) return;
+  lt_exact_words_add(&s->exact, address + 16, 1, 8);
+}
+
+/// First pass: what lies outside the object's page, and what no object leads to.
 static void find_apart(struct lt_memory_scan *s, uint64_t page, unsigned firstWord) {
   const uint64_t *words = (const uint64_t *)page;
   for (unsigned i = (firstWord + 1) & ~1u; i < LT_MEMORY_PAGE_WORDS; i += 2) {
-    uint64_t word = words[i];
+    uint64_t word = words[i], slab = page + 8 * i - 32;
     uint32_t storage;
+    // The first allocation in a slab, which begins 32 bytes after it, has the slab's address second.
+    if (LT_UNLIKELY(words[i + 1] == slab)) find_task_slab(s, slab);
+    if (LT_UNLIKELY(word == LT_FREED_OBJECT_COUNTS)) find_freed_side_table(s, page + 8 * i);
     if (LT_LIKELY(word == 0 || !may_be_metadata(s, word)) || !lt_type_storage(word, &storage)) continue;
     struct lt_exact_range ranges[OBJECT_RANGES];
     unsigned aside, n = object_ranges(s, page + 8 * i, storage, words[i + 1], ranges, &aside);

@@ -187,10 +187,21 @@ static bool stand_still(const struct lt_freeze *f) {
   return true;
 }
 
+/// Whether the thread slept in a system call when it was stopped. The kernel ends the call for the stop: with EINTR, or with one of the numbers
+/// by which it begins the call anew afterwards, which only a tracer sees (Linux, include/linux/errno.h). A call that was about to return has its result.
+static bool is_interrupted_wait(const struct user_regs_struct *r) {
+  enum { RESTART = 512, RESTART_NO_INTERRUPT = 513, RESTART_NO_HANDLER = 514, RESTART_BLOCK = 516 };
+  if ((long)r->orig_rax < 0) return false;
+  switch (-(long)r->rax) {
+    case EINTR: case RESTART: case RESTART_NO_INTERRUPT: case RESTART_NO_HANDLER: case RESTART_BLOCK: return true;
+    default: return false;
+  }
+}
+
 static void read_registers(struct lt_snapshot_thread *thread) {
   struct user_regs_struct r;
   if (lt_syscall6(SYS_ptrace, PTRACE_GETREGS, thread->osThread, 0, (long)&r, 0, 0) != 0) return;
-  thread->flags = LT_SNAPSHOT_THREAD_REGISTERS;
+  thread->flags = LT_SNAPSHOT_THREAD_REGISTERS | (is_interrupted_wait(&r) ? LT_SNAPSHOT_THREAD_WAITING : 0);
   thread->stackPointer = r.rsp;
   thread->threadPointer = r.fs_base;
   thread->instructionPointer = r.rip;

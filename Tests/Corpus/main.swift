@@ -66,6 +66,9 @@ var programs: [String: any CleanProgram.Type] = [
   "unowned-zombies": UnownedZombies.self,
   "used-callbacks": UsedCallbacks.self,
   "watcher-source": WatcherSource.self,
+  "visitor-badges": VisitorBadges.self,
+  "parked-jobs": ParkedJobs.self,
+  "reused-seat": ReusedSeat.self,
 
   "json-coding": JSONCoding.self,
   "xml-reading": XMLReading.self,
@@ -76,6 +79,8 @@ var programs: [String: any CleanProgram.Type] = [
   "actors": Actors.self,
   "finished-streams": FinishedStreams.self,
   "stored-tasks": StoredTasks.self,
+  "pending-loads": PendingLoads.self,
+  "computing-threads": ComputingThreads.self,
   "files": Files.self,
   "process-environment": ProcessEnvironment.self,
   "removed-observers": RemovedObservers.self,

@@ -23,7 +23,7 @@ import TraceTestSupport
     threads: [
       SnapshotThread(
         osThread: 7, stackPointer: 0x7000, threadPointer: 0x8000, instructionPointer: 0x4000, registers: [0x1000, 0x2000], isSelf: true),
-      SnapshotThread(osThread: 8, stackPointer: nil, threadPointer: 0),
+      SnapshotThread(osThread: 8, stackPointer: nil, threadPointer: 0, isWaiting: true),
     ],
     regions: [
       MemoryRegion(range: 0x1000..<0x3000, kind: .anonymous),
@@ -55,8 +55,8 @@ import TraceTestSupport
     #expect(found.first?.hasPrefix("snapshot number=2 ") == true)
     #expect(
       found.dropFirst() == [
-        "snapshot_thread snapshot=2 os=7 sp=0x7000 tp=0x8000 ip=0x4000 self=true registers=0x1000,0x2000",
-        "snapshot_thread snapshot=2 os=8 sp=unknown tp=0x0 ip=0x0 self=false registers=",
+        "snapshot_thread snapshot=2 os=7 sp=0x7000 tp=0x8000 ip=0x4000 self=true waiting=false registers=0x1000,0x2000",
+        "snapshot_thread snapshot=2 os=8 sp=unknown tp=0x0 ip=0x0 self=false waiting=true registers=",
         "snapshot_region snapshot=2 first=0x1000 end=0x3000 kind=anonymous access=w- captured=true",
         "snapshot_region snapshot=2 first=0x4000 end=0x5000 kind=file access=-x captured=false",
         "word snapshot=2 address=0x1000 value=0x2000", "word snapshot=2 address=0x2ff8 value=0xffffffffffffffff",

@@ -18,12 +18,12 @@ import TraceTestSupport
   private func roots(
     _ regions: [MemoryRegion], threads: [SnapshotThread] = [], images: [LoadedImage] = [], blocks: [LiveBlock] = [],
     words: [(address: UInt64, value: UInt64)] = [],
-    isFrozen: Bool = true, tls: UInt64 = 256, isWaiting: @escaping (UInt64, LoadedImage) -> Bool = { _, _ in false }
+    isFrozen: Bool = true, tls: UInt64 = 256, code: @escaping (UInt64, LoadedImage) -> WaitingCode = { _, _ in .other }
   ) -> HeapRoots {
     HeapRoots(
       TraceSnapshot(time: 8, isFrozen: isFrozen, staticTLSSize: tls, threads: threads, regions: regions), images: images,
       heap: LiveHeap(blocks), image: HeapImage(words: words),
-      isWaitingCode: isWaiting)
+      waitingCode: code)
   }
 
   private func ranges(_ roots: HeapRoots, _ isWanted: (HeapRoot.Kind) -> Bool) -> [Range<UInt64>] {
@@ -101,21 +101,61 @@ import TraceTestSupport
     #expect(threadLocals(found).isEmpty)
   }
 
-  @Test func idleThreadsOfAPoolHoldNothing() {
-    let stack = region(base, 0x1_0000)
+  // The C library's code, the pool's, the program's.
+  private static let cLibrary: UInt64 = 0x10_0000
+  private static let pool: UInt64 = 0x14_0000
+  private static let program: UInt64 = 0x18_0000
+
+  /// How many stacks are roots, of one thread with such words on it.
+  private func stackCount(_ words: [(address: UInt64, value: UInt64)], _ thread: SnapshotThread) -> Int {
     let code = MemoryRegion(range: 0x10_0000..<0x20_0000, kind: .file, isWritable: false, isExecutable: true)
-    let images = [image("/lib/libc.so.6", 0x10_0000..<0x20_0000)]
-    let thread = SnapshotThread(osThread: 1, stackPointer: base + 0xE000, threadPointer: base + 0xF000, registers: [5])
-    func found(_ words: [(address: UInt64, value: UInt64)], _ thread: SnapshotThread) -> Int {
-      stacks(roots([code, stack], threads: [thread], images: images, words: words) { address, _ in address < 0x18_0000 }).count
-    }
-    #expect(found([(base + 0xE100, 0x10_1000)], thread) == 0)
-    #expect(found([(base + 0xE100, 0x10_1000), (base + 0xE200, 0x19_0000)], thread) == 1)
+    let found = roots(
+      [code, region(base, 0x1_0000)], threads: [thread], images: [image("/lib/all", 0x10_0000..<0x20_0000)], words: words
+    ) { address, _ in address < Self.pool ? .cLibrary : address < Self.program ? .pool : .other }
+    return stacks(found).count
+  }
+
+  private var idle: SnapshotThread {
+    SnapshotThread(
+      osThread: 1, stackPointer: base + 0xE000, threadPointer: base + 0xF000, instructionPointer: Self.cLibrary + 16, registers: [5], isWaiting: true)
+  }
+
+  @Test func idleThreadsOfAPoolHoldNothing() {
+    let words: [(address: UInt64, value: UInt64)] = [(base + 0xE100, Self.pool), (base + 0xE200, Self.cLibrary)]
+    #expect(stackCount(words, idle) == 0)
+    #expect(stackCount(words + [(base + 0xE300, Self.program)], idle) == 1)
     // Without any code, nothing is known.
-    #expect(found([(base + 0xE100, base)], thread) == 1)
-    var own = thread
+    #expect(stackCount([(base + 0xE100, base)], idle) == 1)
+    var own = idle
     own.isSelf = true
-    #expect(found([(base + 0xE100, 0x10_1000)], own) == 1)
+    #expect(stackCount(words, own) == 1)
+  }
+
+  @Test func aThreadThatComputesInItsOwnStartRoutineIsNotIdle() {
+    // Only the C library, which called the routine, stands on its stack.
+    let words: [(address: UInt64, value: UInt64)] = [(base + 0xE100, Self.cLibrary)]
+    var busy = idle
+    busy.instructionPointer = Self.program + 8
+    busy.isWaiting = false
+    #expect(stackCount(words, busy) == 1)
+    // The same where a pool called it, and where it is in a function of the C library that does not wait.
+    #expect(stackCount(words + [(base + 0xE200, Self.pool)], busy) == 1)
+    busy.instructionPointer = Self.cLibrary + 8
+    #expect(stackCount(words + [(base + 0xE200, Self.pool)], busy) == 1)
+  }
+
+  @Test func aThreadOfAPoolThatTakesWorkIsNotIdle() {
+    // What it took is in a register.
+    let words: [(address: UInt64, value: UInt64)] = [(base + 0xE100, Self.pool)]
+    var taking = idle
+    taking.instructionPointer = Self.pool + 8
+    taking.isWaiting = false
+    #expect(stackCount(words, taking) == 1)
+  }
+
+  @Test func aThreadThatWaitsInACallWithoutAPoolIsNotIdle() {
+    // Its start routine ended in a tail call: read, with a buffer in a register.
+    #expect(stackCount([(base + 0xE100, Self.cLibrary)], idle) == 1)
   }
 
   @Test func variablesOfTheCLibraryPointCloseToBlocksByChance() {

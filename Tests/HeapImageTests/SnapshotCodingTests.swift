@@ -86,7 +86,7 @@ func image(_ words: [(address: UInt64, value: UInt64)], pagesPerPart: Int = 1024
       SnapshotThread(
         osThread: 7, stackPointer: 0x7000_0000, threadPointer: 0x7000_8000, instructionPointer: 0x4000, registers: [1 << 40, 2 << 40],
         isSelf: true),
-      SnapshotThread(osThread: 8, stackPointer: nil, threadPointer: 0),
+      SnapshotThread(osThread: 8, stackPointer: nil, threadPointer: 0, isWaiting: true),
     ]
     let kinds: [MemoryRegion.Kind] = [.anonymous, .programBreak, .mainStack, .file, .shared, .recorder, .other(77)]
     let regions = kinds.enumerated().map { index, kind in

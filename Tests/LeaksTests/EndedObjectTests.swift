@@ -180,6 +180,76 @@ import TraceTestSupport
     #expect(try heap.findings(functions).map { $0.ending?.type } == ["Form"])
   }
 
+  /// As many fields whose delegate, a screen, has ended. `next`: what has its memory after that.
+  private func fieldsOfEndedScreens(_ heap: HeapBuilder, _ count: Int, next: String) throws -> [HeapBuilder.Object] {
+    heap.type("App.Field", fields: [Heap.field("delegate", 0, .unmanaged, type: "App.Screen")])
+    heap.type("App.Screen", fields: [])
+    let type = heap.trace.type(next, superclass: next == "App.Detail" ? heap.typeID(of: "App.Screen") : 0)
+    return (0..<count).map { _ in
+      let field = heap.object("App.Field")
+      heap.global(field)
+      let screen = heap.object("App.Screen", stack: [0x1000_1001, 0x1000_1010])
+      heap.set(field, 0, screen)
+      heap.free(screen, stack: [0x1000_1001, 0x1000_1020])
+      heap.time += 8
+      heap.trace.event(.object, screen.address, size: 48, type: type, stack: heap.trace.stack([0x1000_1001]), time: heap.time)
+      heap.global(heap.malloc(16))
+      return screen
+    }
+  }
+
+  @Test func aDanglingReferenceIsToldByTheFieldsTypeAndNotByALaterTenantThatEnded() throws {
+    let heap = HeapBuilder()
+    for screen in try fieldsOfEndedScreens(heap, 2, next: "App.Later") { heap.free(screen) }
+    let findings = try heap.findings(functions)
+    #expect(findings.map { $0.ending?.type } == ["Screen"])
+    #expect(findings.map { $0.ending?.freed.frame?.function } == ["close()"])
+    #expect(findings.map(\.instances) == [2])
+  }
+
+  @Test func aReferenceDanglesThoughSomethingOfAnotherClassHasTheMemory() throws {
+    let heap = HeapBuilder()
+    _ = try fieldsOfEndedScreens(heap, 3, next: "App.Later")
+    let findings = try heap.findings(functions)
+    #expect(findings.map(\.verdict) == [.dangling])
+    #expect(findings.map { $0.ending?.type } == ["Screen"])
+    #expect(findings.map(\.instances) == [3])
+  }
+
+  @Test(arguments: ["App.Screen", "App.Detail"]) func anObjectOfTheFieldsClassOrOneThatInheritsFromItIsItsTarget(next: String) throws {
+    let heap = HeapBuilder()
+    _ = try fieldsOfEndedScreens(heap, 3, next: next)
+    #expect(try heap.findings(functions).isEmpty)
+  }
+
+  @Test func anObjectThatEndedBeforeTheHolderWasMadeWasNotItsTarget() throws {
+    let heap = HeapBuilder()
+    heap.type("App.Field", fields: [Heap.field("delegate", 0, .unmanaged, type: "App.Screen")])
+    heap.type("App.Screen", fields: [])
+    heap.type("App.Later", fields: [])
+    let screen = heap.object("App.Screen")
+    heap.free(screen)
+    heap.time += 8
+    heap.trace.event(.object, screen.address, size: 48, type: heap.typeID(of: "App.Later"), stack: heap.trace.stack([0x1000_1001]), time: heap.time)
+    let field = heap.object("App.Field")
+    heap.global(field)
+    heap.set(field, 0, screen)
+    #expect(try heap.findings(functions).isEmpty)
+  }
+
+  @Test func whereTheTraceDoesNotShowTheEndTheFieldsTypeIsToldAllTheSame() throws {
+    let heap = HeapBuilder()
+    heap.type("App.Field", fields: [Heap.field("delegate", 0, .unmanaged, type: "App.Screen")])
+    heap.type("App.Screen", fields: [])
+    let field = heap.object("App.Field")
+    heap.global(field)
+    heap.global(heap.object("App.Screen"))
+    heap.words[field.address + 16] = field.address + 0x8000
+    let finding = try #require(try heap.findings(functions).first)
+    #expect(finding.ending == nil)
+    #expect(finding.path.last?.reference?.referentType == "Screen")
+  }
+
   @Test func useOfADanglingReferencesTargetBelongsToIt() throws {
     let heap = HeapBuilder()
     let form = danglingButton(heap)

@@ -177,6 +177,56 @@ import TraceTestSupport
     #expect(findings.first?.path.first?.reference?.name == "parent")
   }
 
+  @Test func aWordThatLeadsToADeinitialisedObjectDoesNotAccuse() throws {
+    let heap = HeapBuilder()
+    heap.type("App.Session", fields: [])
+    let session = heap.object("App.Session", count: 1 << 32 | 1 << 1 | 1)
+    // A block of C code, a queue's for example, that still has its address; and another that nothing leads to.
+    let block = heap.malloc(64)
+    heap.set(block, 0, session)
+    heap.global(block)
+    _ = heap.object("App.Session", count: 1 << 32 | 1 << 1 | 1)
+    #expect(try heap.findings().isEmpty)
+  }
+
+  /// A parent whose child has an unowned reference to it, and that holds a part.
+  private func endingParent(_ heap: HeapBuilder, unownedCount: UInt64) -> (parent: HeapBuilder.Object, part: HeapBuilder.Object) {
+    heap.type("App.Parent", fields: [Heap.field("part", 0)])
+    heap.type("App.Part", fields: [])
+    heap.type("App.Child", fields: [Heap.field("parent", 0, .unowned)])
+    let parent = heap.object("App.Parent", count: 1 << 32 | unownedCount << 1 | 1)
+    let part = heap.object("App.Part")
+    let child = heap.object("App.Child")
+    heap.set(child, 0, parent)
+    heap.set(parent, 0, part)
+    heap.global(child)
+    return (parent, part)
+  }
+
+  @Test func anObjectInItsDeinitIsNoFindingNorIsWhatItHolds() throws {
+    let heap = HeapBuilder()
+    let parent = endingParent(heap, unownedCount: 2).parent
+    let base: UInt64 = 0x7000_0000_0000
+    heap.regions.append(MemoryRegion(range: base..<base + 0x10000, kind: .anonymous))
+    heap.threads = [SnapshotThread(osThread: 1, stackPointer: base + 0x8000, threadPointer: base + 0xF000)]
+    heap.words[base + 0x8100] = parent.address
+    #expect(try heap.findings().isEmpty)
+    // On no stack: something else has an unowned reference besides.
+    heap.words[base + 0x8100] = nil
+    #expect(try Set(heap.findings().map(\.verdict)) == [.deinitialised, .lost])
+  }
+
+  @Test func anObjectThatOnlyUnownedReferencesKeepIsAFindingThoughAStackStillHasItsAddress() throws {
+    let heap = HeapBuilder()
+    let (parent, part) = endingParent(heap, unownedCount: 1)
+    heap.global(part)
+    let base: UInt64 = 0x7000_0000_0000
+    heap.regions.append(MemoryRegion(range: base..<base + 0x10000, kind: .anonymous))
+    heap.threads = [SnapshotThread(osThread: 1, stackPointer: base + 0x8000, threadPointer: base + 0xF000)]
+    heap.words[base + 0x8100] = parent.address
+    #expect(try heap.findings().map(\.verdict) == [.deinitialised])
+  }
+
   @Test func unmanagedReferenceToFreedMemoryDangles() throws {
     let heap = HeapBuilder()
     heap.type("App.Button", fields: [Heap.field("delegate", 0, .unmanaged)])

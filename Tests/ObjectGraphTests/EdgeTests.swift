@@ -301,7 +301,9 @@ private struct NamedEdge: Hashable, CustomStringConvertible {
     let slabs = (0..<2).map { _ in heap.malloc(1024) }
     let other = heap.malloc(1024)
     heap.words[task.address] = HeapBuilder.taskMetadata
-    heap.words[task.address + 0x48] = slabs[0].address
+    heap.words[task.address + 0x70] = slabs[1].address + 32
+    heap.words[task.address + 0x78] = slabs[0].address
+    heap.words[slabs[1].address + 40] = slabs[1].address
     for slab in slabs {
       heap.words[slab.address] = HeapBuilder.slabMetadata
       heap.words[slab.address + 128] = task.address
@@ -310,7 +312,7 @@ private struct NamedEdge: Hashable, CustomStringConvertible {
     heap.words[slabs[1].address + 8] = slabs[0].address
     heap.words[slabs[1].address + 136] = item.address
     heap.words[other.address + 128] = task.address
-    #expect(try edges(heap, from: task) == [edge("+72", .conservative, slabs[0])])
+    #expect(try edges(heap, from: task) == [edge("+112", .conservative, slabs[1]), edge("+120", .conservative, slabs[0])])
     #expect(try edges(heap, from: slabs[0]) == [edge("+8", .conservative, slabs[1])])
     #expect(try edges(heap, from: slabs[1]) == [edge("+8", .conservative, slabs[0]), edge("+136", .conservative, item)])
     #expect(try edges(heap, from: other) == [edge("+128", .conservative, task)])

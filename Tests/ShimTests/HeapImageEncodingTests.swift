@@ -118,4 +118,20 @@ struct HeapImageEncodingTests {
     (0x7F31_5ADE_F3E0_0001, false), (0x8000_0000_0000_0003, false), (0x1234_5678_FFFF_FFFF, false),
   ] as [(UInt64, Bool)])
   func referenceCounts(word: UInt64, isOne: Bool) { #expect(lt_is_reference_count(word) == isOne) }
+
+  @Test("The side table of a freed object is told by its counts", arguments: [
+    ([0x5000, 0, 0x1_0000_0001, 1], true), ([0x5000, 7, 0x1_0000_0001, 0xABCD_0000_0002], true),
+    // Unowned references are left; it lives; nobody refers to it; no address.
+    ([0x5000, 0, 0x1_0000_0003, 1], false), ([0x5000, 0, 0x3, 1], false), ([0x5000, 0, 0x1_0000_0001, 0], false), ([0, 0, 0x1_0000_0001, 1], false),
+    ([0x5001, 0, 0x1_0000_0001, 1], false),
+  ] as [([UInt64], Bool)])
+  func freedSideTables(words: [UInt64], isOne: Bool) { #expect(lt_is_freed_side_table(words) == isOne) }
+
+  @Test("A task's slab is told by what it says of itself", arguments: [
+    ([0x5000, 0, 480 | 160 << 32, 0, 0, 0x9000], true), ([0x5000, 0x7000, 992, 0, 0x9020, 0x9000], true),
+    // More in use than there is; in no multiples of 16; the first allocation is another slab's; too large.
+    ([0x5000, 0, 480 | 496 << 32, 0, 0, 0x9000], false), ([0x5000, 0, 480 | 8 << 32, 0, 0, 0x9000], false),
+    ([0x5000, 0, 480 | 160 << 32, 0, 0, 0x8000], false), ([0x5000, 0, 1 << 31, 0, 0, 0x9000], false), ([0, 0, 480, 0, 0, 0x9000], false),
+  ] as [([UInt64], Bool)])
+  func taskSlabs(words: [UInt64], isOne: Bool) { #expect(lt_is_task_slab(0x9000, words) == isOne) }
 }

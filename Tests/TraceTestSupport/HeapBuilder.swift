@@ -14,6 +14,8 @@ public final class HeapBuilder {
   public var threads: [SnapshotThread] = []
   public var regions: [MemoryRegion] = []
   private var layouts: [UInt64: ObjectLayout] = [:]
+  /// Addresses of variables that the concurrency runtime exports.
+  public var variables: [String: UInt64] = [:]
   private var metadata: [String: (id: UInt32, address: UInt64)] = [:]
   private var nextAddress: UInt64 = 0x5000_0000_0000
   private var nextRoot: UInt64 = 0x1000_8000
@@ -40,6 +42,9 @@ public final class HeapBuilder {
         tail: .unknown)
     }
   }
+
+  /// The trace's number of a type that was declared.
+  public func typeID(of name: String) -> UInt32 { metadata[name]!.id }
 
   /// Gives a type that was declared another layout.
   public func layout(of name: String, _ layout: ObjectLayout) { layouts[metadata[name]!.address] = layout }
@@ -126,7 +131,7 @@ public final class HeapBuilder {
   public func analysis(_ functions: [UInt64: String] = [:]) throws -> LeakAnalysis {
     let reader = try reader()
     let snapshot = reader.snapshots[0]
-    return LeakAnalysis(reader, AllocationAnalysis(reader, snapshot: snapshot), snapshot: snapshot, naming: FunctionTable(functions), layouts: Layouts(layouts))
+    return LeakAnalysis(reader, AllocationAnalysis(reader, snapshot: snapshot), snapshot: snapshot, naming: FunctionTable(functions), layouts: Layouts(layouts, variables))
   }
 
   public func findings(_ functions: [UInt64: String] = [:]) throws -> [Finding] {
@@ -135,7 +140,9 @@ public final class HeapBuilder {
 
   private final class Layouts: LayoutSource {
     private let layouts: [UInt64: ObjectLayout]
-    init(_ layouts: [UInt64: ObjectLayout]) { self.layouts = layouts }
+    private let variables: [String: UInt64]
+    init(_ layouts: [UInt64: ObjectLayout], _ variables: [String: UInt64]) { (self.layouts, self.variables) = (layouts, variables) }
+    func addresses(ofConcurrencyVariable name: String) -> [UInt64] { variables[name].map { [$0] } ?? [] }
     func layout(ofInstanceAt address: RuntimeAddress, metadata: RuntimeAddress) -> ObjectLayout? { layouts[metadata.rawValue] }
     func dependsOnInstance(_ metadata: RuntimeAddress) -> Bool { false }
     func metadataKind(at address: UInt64) -> UInt64? {

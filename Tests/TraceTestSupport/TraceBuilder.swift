@@ -31,8 +31,8 @@ public struct TraceBuilder {
     stacks.stack(addresses)
   }
 
-  public mutating func type(_ name: String, kind: TraceType.Kind = .class) -> UInt32 {
-    definitions.append(.type(TraceType(id: nextType, metadata: RuntimeAddress(UInt64(nextType) << 12), kind: kind, name: name)))
+  public mutating func type(_ name: String, kind: TraceType.Kind = .class, superclass: UInt32 = 0) -> UInt32 {
+    definitions.append(.type(TraceType(id: nextType, metadata: RuntimeAddress(UInt64(nextType) << 12), kind: kind, name: name, superclass: superclass)))
     nextType += 1
     return nextType - 1
   }

@@ -386,6 +386,7 @@ _Static_assert(sizeof(struct lt_snapshot) == 48, "layout");
 enum {
   LT_SNAPSHOT_THREAD_REGISTERS = 1u << 0, ///< `stackPointer` and `registers` are known
   LT_SNAPSHOT_THREAD_SELF = 1u << 1,      ///< the thread that took the snapshot
+  LT_SNAPSHOT_THREAD_WAITING = 1u << 2,   ///< it slept in a system call: it ran no code, its own or a library's
 };
 
 struct lt_snapshot_thread {

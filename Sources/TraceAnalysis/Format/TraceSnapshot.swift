@@ -44,9 +44,12 @@ public struct SnapshotThread: Hashable, Sendable {
   public var registers: [UInt64]
   /// It took the snapshot.
   public var isSelf: Bool
+  /// It slept in a system call when it was stopped. Recorders did not always say so: then nobody waits.
+  public var isWaiting: Bool
 
   public init(
-    osThread: UInt32, stackPointer: UInt64?, threadPointer: UInt64, instructionPointer: UInt64 = 0, registers: [UInt64] = [], isSelf: Bool = false
+    osThread: UInt32, stackPointer: UInt64?, threadPointer: UInt64, instructionPointer: UInt64 = 0, registers: [UInt64] = [], isSelf: Bool = false,
+    isWaiting: Bool = false
   ) {
     self.osThread = osThread
     self.stackPointer = stackPointer
@@ -54,6 +57,7 @@ public struct SnapshotThread: Hashable, Sendable {
     self.instructionPointer = instructionPointer
     self.registers = registers
     self.isSelf = isSelf
+    self.isWaiting = isWaiting
   }
 }
 
@@ -172,7 +176,7 @@ extension TraceSnapshot {
       return SnapshotThread(
         osThread: thread.osThread, stackPointer: isKnown ? thread.stackPointer : nil, threadPointer: thread.threadPointer,
         instructionPointer: thread.instructionPointer, registers: registers.filter { $0 != 0 },
-        isSelf: thread.flags & UInt32(LT_SNAPSHOT_THREAD_SELF) != 0)
+        isSelf: thread.flags & UInt32(LT_SNAPSHOT_THREAD_SELF) != 0, isWaiting: thread.flags & UInt32(LT_SNAPSHOT_THREAD_WAITING) != 0)
     }
     var regions: [MemoryRegion] = []
     var last: UInt64 = 0
@@ -205,6 +209,7 @@ extension TraceSnapshot {
       raw.osThread = thread.osThread
       raw.flags =
         (thread.stackPointer != nil ? UInt32(LT_SNAPSHOT_THREAD_REGISTERS) : 0) | (thread.isSelf ? UInt32(LT_SNAPSHOT_THREAD_SELF) : 0)
+        | (thread.isWaiting ? UInt32(LT_SNAPSHOT_THREAD_WAITING) : 0)
       raw.stackPointer = thread.stackPointer ?? 0
       raw.threadPointer = thread.threadPointer
       raw.instructionPointer = thread.instructionPointer

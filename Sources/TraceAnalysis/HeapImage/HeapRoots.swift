@@ -19,6 +19,24 @@ public struct HeapRoot: Hashable, Sendable {
   public var values: [UInt64] = []
   /// A pointer into the middle of a block counts. Not so in the C library's own variables: the allocator's point close to blocks.
   public var acceptsInterior = true
+
+  /// Whether it is the stack or the registers of a thread that may be in any function of the program. The thread that ends the process has left
+  /// them all but the outermost, and has old words in its frames.
+  func isOfRunningThread(in snapshot: TraceSnapshot) -> Bool {
+    switch kind {
+    case .stack(let thread), .registers(let thread): snapshot.reason != .exit || !snapshot.threads[thread].isSelf
+    default: false
+    }
+  }
+}
+
+/// Whose code an address is, as far as it tells that a thread waits for work.
+public enum WaitingCode: Sendable {
+  /// A pool of threads: libdispatch.
+  case pool
+  /// The C library and the loader, below which every wait ends, and above which every thread begins.
+  case cLibrary
+  case other
 }
 
 /// The roots of one snapshot.
@@ -27,11 +45,11 @@ public struct HeapRoots: Sendable {
   /// Images that were loaded when the snapshot was taken.
   public let images: [LoadedImage]
 
-  /// - Parameter isWaitingCode: whether a code address belongs to functions in which threads of a pool wait.
+  /// - Parameter waitingCode: whose code an address in an image is.
   ///
   /// Linear in the regions and their pages.
   public init(
-    _ snapshot: TraceSnapshot, images: [LoadedImage], heap: LiveHeap, image: HeapImage, isWaitingCode: @escaping (UInt64, LoadedImage) -> Bool = { _, _ in false }
+    _ snapshot: TraceSnapshot, images: [LoadedImage], heap: LiveHeap, image: HeapImage, waitingCode: @escaping (UInt64, LoadedImage) -> WaitingCode = { _, _ in .other }
   ) {
     self.images = images.sorted { $0.range.lowerBound < $1.range.lowerBound }
     var roots: [HeapRoot] = []
@@ -48,7 +66,7 @@ public struct HeapRoots: Sendable {
     let regions = snapshot.regions
     var stackRegions: Set<UInt64> = []
     let loaded = self.images
-    let isWaiting: (UInt64) -> Bool = { address in Self.image(at: address, loaded).map { isWaitingCode(address, $0) } ?? false }
+    let code: (UInt64) -> WaitingCode = { address in Self.image(at: address, loaded).map { waitingCode(address, $0) } ?? .other }
     let places = snapshot.threads.map { Self.places(of: $0, snapshot.staticTLSSize, regions) }
     let stacks = Self.cutWhereTheyMeet(places.map { $0.stack ?? 0..<0 })
     let threadLocals = Self.cutWhereTheyMeet(places.map { $0.threadLocal ?? 0..<0 })
@@ -58,8 +76,8 @@ public struct HeapRoots: Sendable {
         let stack = stacks[index]
         let lowest = max(stack.lowerBound, min(pointer, stack.upperBound))
         let isIdle =
-          !thread.isSelf && region.kind != .mainStack
-          && Self.isIdle(lowest..<min(stack.upperBound, max(lowest, thread.threadPointer)), image, regions, isWaiting)
+          thread.isWaiting && !thread.isSelf && region.kind != .mainStack && code(thread.instructionPointer) == .cLibrary
+          && Self.isIdle(lowest..<min(stack.upperBound, max(lowest, thread.threadPointer)), image, regions, code)
         if !isIdle {
           roots.append(HeapRoot(kind: .stack(thread: index), ranges: [stack]))
           roots.append(HeapRoot(kind: .registers(thread: index), ranges: [], values: thread.registers))
@@ -157,19 +175,26 @@ public struct HeapRoots: Sendable {
     return low < images.count && images[low].range.contains(RuntimeAddress(address)) ? images[low] : nil
   }
 
-  /// A thread that waits for work in a pool runs nobody's code: the words on its stack are what its last work left behind. All code that its
-  /// stack leads back to is the pool's, the C library's or the runtime's way of waiting.
-  private static func isIdle(_ range: Range<UInt64>, _ image: HeapImage, _ regions: [MemoryRegion], _ isWaitingCode: (UInt64) -> Bool) -> Bool {
-    guard range.upperBound - range.lowerBound < 16 << 10 else { return false }
-    var hasCode = false
+  /// A thread that waits for work in a pool runs nobody's code: the words on its stack are what its last work left behind. It sleeps in a call of
+  /// the C library, and all code that its stack leads back to is the pool's or the C library's. A thread that stands anywhere else may have its
+  /// work in registers, though nothing on its stack tells: the start routine is called by the C library.
+  private static func isIdle(_ range: Range<UInt64>, _ image: HeapImage, _ regions: [MemoryRegion], _ code: (UInt64) -> WaitingCode) -> Bool {
+    guard range.upperBound - range.lowerBound < idleStackLimit else { return false }
+    var isOfPool = false
     var isIdle = true
     image.forEachWord(in: range) { _, value in
       guard isIdle, let region = Self.region(at: value, regions), region.isExecutable else { return }
-      hasCode = true
-      if !isWaitingCode(value) { isIdle = false }
+      switch code(value) {
+      case .pool: isOfPool = true
+      case .cLibrary: break
+      case .other: isIdle = false
+      }
     }
-    return hasCode && isIdle
+    return isOfPool && isIdle
   }
+
+  /// The way from a pool's start routine to where it waits takes some hundred bytes; the thread that waits for events has room for some of those.
+  private static let idleStackLimit: UInt64 = 16 << 10
 
   private static func region(at address: UInt64, _ regions: [MemoryRegion]) -> MemoryRegion? {
     var low = 0

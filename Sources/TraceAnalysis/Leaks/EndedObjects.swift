@@ -24,6 +24,11 @@ struct EndedObjects {
   private mutating func run(_ reader: TraceReader, _ suspects: Set<UInt64>) {
     var addresses = suspects
     for group in groups { if let target = group.dangling?.target { addresses.insert(target) } }
+    let referents = DanglingReferents(finder.graph, reader.definitions.types)
+    let reused = finder.graph.dangling.filter {
+      $0.isTargetReused && !finder.unreachable.contains($0.from.rawValue) && finder.isWanted($0.from) && referents.isMismatch($0)
+    }
+    for reference in reused { addresses.insert(reference.target) }
     guard !addresses.isEmpty else { return }
     let history = EndHistory(
       addresses: addresses, snapshotTime: finder.graph.snapshot.time, patience: reader.clock.ticks(in: EventDelivery.patienceInSeconds))
@@ -33,15 +38,40 @@ struct EndedObjects {
     let missing = Self.missingEvents(reader)
     for index in groups.indices {
       guard let target = groups[index].dangling?.target else { continue }
-      groups[index].ended = replayer.observer.endedAtSnapshot(target)
+      guard let reference = groups[index].dangling else { continue }
+      groups[index].ended = referents.ended(reference, among: replayer.observer.ends(at: target)).map { ended in
+        replayer.observer.endedAtSnapshot(target).flatMap { $0.isSame(as: ended) ? $0 : nil } ?? ended
+      }
       if missing != nil { groups[index].ended?.forgetUses() }
     }
+    if missing == nil { addReused(reused, referents, replayer.observer) }
     guard !used.isEmpty else { return }
     if let missing {
       let objects = used.count == 1 ? "an object seems" : "\(used.count) objects seem"
       remark = "\(objects) to have been used after the end, but \(missing): something else may have stood there"
     } else {
       add(used, replayer.observer)
+    }
+  }
+
+  /// References to memory that has another tenant now, where one of the field's type ended there in the holder's life.
+  private mutating func addReused(_ references: [ObjectGraph.DanglingReference], _ referents: DanglingReferents, _ history: EndHistory) {
+    var byReference: [[UInt64]: Int] = [:]
+    for (index, group) in groups.enumerated() { if let reference = group.dangling { byReference[finder.key(of: reference)] = index } }
+    for reference in references {
+      guard let ended = referents.ended(reference, among: history.ends(at: reference.target)), ended.freed.time >= finder.graph.heap[reference.from].birthTime
+      else { continue }
+      let key = finder.key(of: reference)
+      if let known = byReference[key] {
+        groups[known].instances += 1
+      } else {
+        byReference[key] = groups.count
+        var group = LeakGroup(
+          verdict: .dangling, steps: [.init(node: reference.from.rawValue, edge: nil)], isCycle: false, instances: 1, retainedBytes: 0, retainedBlocks: 0)
+        group.dangling = reference
+        group.ended = ended
+        groups.append(group)
+      }
     }
   }
 

@@ -15,6 +15,8 @@ public struct Finding: Codable, Hashable, Sendable {
     /// The function that a closure runs; for a closure without a context of its own its object is the next step itself.
     public var closure: SourceFrame?
     public var caseName: String?
+    /// Of a dangling reference: the type that the field was declared with, without modules; nil if it is not a class's.
+    public var referentType: String?
   }
 
   /// An object on a path.

@@ -58,7 +58,8 @@ struct FindingBuilder {
     if let dangling = group.dangling, !path.isEmpty {
       let label = graph.label(dangling.label.rawValue)
       path[path.count - 1].reference = Finding.Reference(
-        name: label?.name ?? "", strength: .unmanaged, isClosure: false, isCapture: false, capturesSelf: false, closure: nil, caseName: label?.caseName)
+        name: label?.name ?? "", strength: .unmanaged, isClosure: false, isCapture: false, capturesSelf: false, closure: nil, caseName: label?.caseName,
+        referentType: DanglingReferents(graph, naming.definitions.types).declaredClass(dangling).map { TypeNames.unqualified($0) })
     }
     // The last on the path: of a lost object the only one, of a deinitialised one that behind its holder.
     let isCountTold = group.verdict == .lost || group.verdict == .deinitialised

@@ -55,7 +55,7 @@ public final class LeakAnalysis {
     self.diagnostics = diagnostics
     let heap = LiveHeap(analysis.blocksAtSnapshot)
     let images = definitions.images.filter { $0.loadTime <= snapshot.time && ($0.unloadTime.map { $0 > snapshot.time } ?? true) }.map(\.image)
-    let roots = HeapRoots(snapshot, images: images, heap: heap, image: image) { Self.isWaitingCode($0, $1, naming) }
+    let roots = HeapRoots(snapshot, images: images, heap: heap, image: image) { Self.waitingCode($0, $1, naming) }
     let keys = analysis.sites.map { SiteKey(operation: $0.operation, stack: $0.stack, type: $0.type) }
     siteKeys = keys
     let types = definitions.types
@@ -127,13 +127,16 @@ public final class LeakAnalysis {
   }
 
   /// Threads of libdispatch's pools wait in libdispatch and the C library; in a program with the libraries inside, their names tell.
-  private static func isWaitingCode(_ address: UInt64, _ image: LoadedImage, _ naming: any FrameNaming) -> Bool {
+  private static func waitingCode(_ address: UInt64, _ image: LoadedImage, _ naming: any FrameNaming) -> WaitingCode {
     let name = fileName(ofPath: image.path)
-    if name.hasPrefix("libc.") || name.hasPrefix("libc-2") || name.hasPrefix("libdispatch") || name.hasPrefix("libpthread") || name.hasPrefix("ld-") { return true }
-    if SystemCode.isSystemImage(image.path) { return false }
+    if name.hasPrefix("libdispatch") { return .pool }
+    if name.hasPrefix("libc.") || name.hasPrefix("libc-2") || name.hasPrefix("libpthread") || name.hasPrefix("ld-") { return .cLibrary }
+    // The recorder's hooks, which stood where the thread waits now: their frames leave return addresses behind, and none of them waits.
+    if name.hasPrefix("libleaktrace") { return .cLibrary }
+    if SystemCode.isSystemImage(image.path) { return .other }
     let frame = naming.frames(for: FrameKey(address: RuntimeAddress(address), isExact: false, isAsync: false), in: image).last
-    guard let function = frame?.mangledName else { return false }
-    return function.hasPrefix("_dispatch_") || function.hasPrefix("dispatch_")
+    guard let function = frame?.mangledName else { return .other }
+    return function.hasPrefix("_dispatch_") || function.hasPrefix("dispatch_") ? .pool : .other
   }
 
   func names() -> FindingNaming {
@@ -155,6 +158,7 @@ public final class LeakAnalysis {
       let more = graph.scannedTypes.count > 3 ? " and \(graph.scannedTypes.count - 3) more" : ""
       remarks.append("no fields are known of \(names)\(more): every word of them that looks like a pointer counts as a reference")
     }
+    remarks += graph.runtimeRemarks
     if let endingRemark { remarks.append(endingRemark) }
     return remarks
   }

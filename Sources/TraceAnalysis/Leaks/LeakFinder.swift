@@ -69,6 +69,9 @@ struct LeakFinder {
     findDangling()
   }
 
+  /// Whether a leak of a block is to be told.
+  func isWanted(_ block: BlockID) -> Bool { wanted?(block) ?? true }
+
   // MARK: Unreachable
 
   private mutating func findUnreachable() {
@@ -238,50 +241,46 @@ struct LeakFinder {
 
   // MARK: Deinitialised
 
+  /// Objects whose `deinit` has run, and to which unowned references lead. Words that look like pointers prove nothing here: an object that ends at
+  /// this very moment is on its thread's stack, or in what that thread has just let go of.
   private mutating func findDeinitialised() {
     guard !graph.deinitialised.isEmpty else { return }
     let heap = graph.graph
-    // Who keeps the memory: an unowned reference by preference.
     var holders: [NodeID: (node: NodeID, edge: EdgeIndex)] = [:]
+    var unownedCounts: [NodeID: UInt32] = [:]
+    var onStacks: Set<NodeID> = []
     for node in 0..<NodeID(heap.nodeCount) {
+      let isStack = graph.isRoot(node) && graph.root(node).isOfRunningThread(in: graph.snapshot)
       for edge in heap.edges(from: node) where graph.deinitialised.contains(heap.target(of: edge)) {
         let target = heap.target(of: edge)
-        let isBetter = holders[target].map { known in
-          heap.kind(of: edge) == EdgeStrength.unowned.rawValue && heap.kind(of: known.edge) != EdgeStrength.unowned.rawValue
-        }
-        if isBetter ?? true { holders[target] = (node, edge) }
+        if isStack { onStacks.insert(target) }
+        guard heap.kind(of: edge) == EdgeStrength.unowned.rawValue else { continue }
+        unownedCounts[target, default: 0] += 1
+        // What is leaked is a finding of its own, with all that it holds.
+        if !unreachable.contains(node), holders[target] == nil { holders[target] = (node, edge) }
       }
     }
     var numbers: [[UInt64]: Int] = [:]
     for target in graph.deinitialised.members where wanted?(BlockID(target)) ?? true {
-      let holder = holders[target]
-      // Being deinitialised right now, on some thread; or held by what is leaked itself, and counted there.
-      if let holder, graph.isRoot(holder.node), heap.kind(of: holder.edge) != EdgeStrength.unowned.rawValue, isStack(holder.node) { continue }
-      if let holder, unreachable.contains(holder.node), !graph.deinitialised.contains(holder.node) { continue }
-      // Nobody refers to a closure's context without keeping it: what a library still points to is on its way out.
-      if graph.type(of: target).kind != .object, holder.map({ heap.kind(of: $0.edge) != EdgeStrength.unowned.rawValue }) ?? true { continue }
+      guard let holder = holders[target] else { continue }
+      // Until `deinit` returns, the object has an unowned reference of its own besides those that lead to it.
+      let isEnding = (graph.referenceCount(of: target)?.unowned ?? 0) > unownedCounts[target] ?? 0
+      if isEnding, onStacks.contains(target) { continue }
       let block = graph.heap[BlockID(target)]
-      let holderType = holder.map { graph.isRoot($0.node) ? UInt64.max : UInt64(graph.nodeTypes[Int($0.node)]) } ?? .max - 1
-      let key = [UInt64(graph.nodeTypes[Int(target)]), UInt64(block.site.rawValue), holderType, holder.map { UInt64(heap.label(of: $0.edge)) } ?? .max]
+      let key = [
+        UInt64(graph.nodeTypes[Int(target)]), UInt64(block.site.rawValue), UInt64(graph.nodeTypes[Int(holder.node)]), UInt64(heap.label(of: holder.edge)),
+      ]
       if let known = numbers[key] {
         groups[known].instances += 1
         groups[known].retainedBytes &+= block.size
         groups[known].retainedBlocks += 1
       } else {
         numbers[key] = groups.count
-        var steps = [LeakGroup.Step(node: target, edge: nil)]
-        if let holder, !graph.isRoot(holder.node) { steps.insert(.init(node: holder.node, edge: holder.edge), at: 0) }
         groups.append(
           LeakGroup(
-            verdict: .deinitialised, steps: steps, isCycle: false, instances: 1, retainedBytes: block.size, retainedBlocks: 1))
+            verdict: .deinitialised, steps: [.init(node: holder.node, edge: holder.edge), .init(node: target, edge: nil)], isCycle: false, instances: 1,
+            retainedBytes: block.size, retainedBlocks: 1))
       }
-    }
-  }
-
-  private func isStack(_ node: NodeID) -> Bool {
-    switch graph.root(node).kind {
-    case .stack, .registers: true
-    default: false
     }
   }
 
@@ -289,7 +288,8 @@ struct LeakFinder {
 
   private mutating func findDangling() {
     var numbers: [[UInt64]: Int] = [:]
-    for reference in graph.dangling where !unreachable.contains(reference.from.rawValue) && wanted?(reference.from) ?? true {
+    // Of memory that has been given away since, only the events can say that a reference to it dangles.
+    for reference in graph.dangling where !reference.isTargetReused && !unreachable.contains(reference.from.rawValue) && wanted?(reference.from) ?? true {
       let key = key(of: reference)
       if let known = numbers[key] {
         groups[known].instances += 1

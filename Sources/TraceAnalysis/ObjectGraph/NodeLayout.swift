@@ -8,8 +8,14 @@ protocol LayoutSource: AnyObject {
   func dependsOnInstance(_ metadata: RuntimeAddress) -> Bool
   /// The first word of a metadata record, which tells its kind; nil if it is not known.
   func metadataKind(at address: UInt64) -> UInt64?
+  /// Where the variables of a name are that the concurrency runtime exports: one for each runtime in the process.
+  func addresses(ofConcurrencyVariable name: String) -> [UInt64]
   /// Why there are no layouts at all.
   var problem: String? { get }
+}
+
+extension LayoutSource {
+  func addresses(ofConcurrencyVariable name: String) -> [UInt64] { [] }
 }
 
 /// What reflection knows of one type, with its labels numbered.

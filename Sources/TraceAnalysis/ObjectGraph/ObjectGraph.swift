@@ -25,6 +25,8 @@ public final class ObjectGraph {
   public let dangling: [DanglingReference]
   /// Types whose fields are not known, so that they were scanned; by index into `types`.
   public let scannedTypes: [Int]
+  /// What is not known of the Swift runtime of the program, and what follows from that, in sentences.
+  let runtimeRemarks: [String]
   /// Why no type's fields are known; nil if reflection worked.
   public let reflectionProblem: String?
 
@@ -32,6 +34,8 @@ public final class ObjectGraph {
     public var from: BlockID
     public var label: EdgeLabelID
     public var target: UInt64
+    /// Something lives at the target that is not of the reference's type by name; it dangles only if one of that type has ended there.
+    public var isTargetReused = false
   }
 
   /// Edges along which memory is kept alive.
@@ -61,7 +65,7 @@ public final class ObjectGraph {
 
   init(
     snapshot: TraceSnapshot, heap: LiveHeap, image: HeapImage, roots: HeapRoots, graph: HeapGraph, types: [NodeType], labels: [EdgeLabel],
-    nodeTypes: [UInt32], deinitialised: NodeSet, taskOfSlab: [UInt32: UInt32], mainModule: String, fieldNames: [[String]], dangling: [DanglingReference], scannedTypes: [Int], reflectionProblem: String?
+    nodeTypes: [UInt32], deinitialised: NodeSet, taskOfSlab: [UInt32: UInt32], mainModule: String, fieldNames: [[String]], dangling: [DanglingReference], scannedTypes: [Int], runtimeRemarks: [String], reflectionProblem: String?
   ) {
     self.snapshot = snapshot
     self.heap = heap
@@ -77,6 +81,7 @@ public final class ObjectGraph {
     self.fieldNames = fieldNames
     self.dangling = dangling
     self.scannedTypes = scannedTypes
+    self.runtimeRemarks = runtimeRemarks
     self.reflectionProblem = reflectionProblem
   }
 }

@@ -12,9 +12,12 @@ struct ObjectGraphBuilder {
   private var typeRows: [TypeRow] = []
   private var nodeTypes: [UInt32]
   private var deinitialised: NodeSet
-  private let idle: NodeSet
-  /// By block of a task's memory: the task.
-  private var taskOfSlab: [UInt32: UInt32] = [:]
+  /// Of those, the ones whose `deinit` a thread may be in.
+  private var ending: Set<UInt32> = []
+  private var dispatchMemory: DispatchMemory?
+  private var sideTableType: UInt32?
+  private var taskMemory: TaskMemory
+  private var taskRegistry: TaskRegistry?
   private var dangling: [ObjectGraph.DanglingReference] = []
   private var heapExtent: Range<UInt64>
   private var isTaskMetadata: [UInt64: Bool] = [:]
@@ -38,9 +41,12 @@ struct ObjectGraphBuilder {
     var builder = ObjectGraphBuilder(heap: heap, image: image, roots: roots, layouts: layouts)
     builder.classify(typeOf)
     builder.markSideTables()
-    builder.markIdleContinuations()
-    builder.markTaskMemory()
-    for node in 0..<heap.count { builder.read(node) }
+    builder.findEnding(snapshot)
+    builder.readDispatchMemory()
+    builder.readTaskMemory()
+    // Blocks that weak references turn out to lead to are no memory to be scanned: those that may be such come last.
+    for node in 0..<heap.count where !builder.mayBeSideTable(node) { builder.read(node) }
+    for node in 0..<heap.count where builder.mayBeSideTable(node) { builder.read(node) }
     builder.readRoots()
     let scanned = builder.typeRows.indices.filter { index in
       let row = builder.typeRows[index]
@@ -51,8 +57,8 @@ struct ObjectGraphBuilder {
     }
     return ObjectGraph(
       snapshot: snapshot, heap: heap, image: image, roots: roots, graph: builder.graph.build(), types: builder.types, labels: builder.labels.labels,
-      nodeTypes: builder.nodeTypes, deinitialised: builder.deinitialised, taskOfSlab: builder.taskOfSlab, mainModule: mainModule, fieldNames: fields, dangling: builder.dangling, scannedTypes: scanned,
-      reflectionProblem: layouts == nil ? "no reflection" : layouts?.problem)
+      nodeTypes: builder.nodeTypes, deinitialised: builder.deinitialised, taskOfSlab: builder.taskMemory.taskOfSlab, mainModule: mainModule, fieldNames: fields, dangling: builder.dangling, scannedTypes: scanned,
+      runtimeRemarks: builder.taskRegistry?.isUnknown == true ? [TaskRegistry.remark] : [], reflectionProblem: layouts == nil ? "no reflection" : layouts?.problem)
   }
 
   private init(heap: LiveHeap, image: HeapImage, roots: HeapRoots, layouts: LayoutSource?) {
@@ -60,10 +66,12 @@ struct ObjectGraphBuilder {
     self.image = image
     self.roots = roots
     self.layouts = layouts
+    taskMemory = TaskMemory(heap: heap, image: image) { metadata in
+      roots.isImage(metadata) && layouts?.metadataKind(at: metadata) == 0 && layouts?.metadataKind(at: metadata &+ 8) == 0
+    }
     graph = HeapGraphBuilder(nodeCount: heap.count + roots.roots.count)
     nodeTypes = Array(repeating: 0, count: heap.count)
     deinitialised = NodeSet(bound: heap.count)
-    idle = NodeSet(bound: heap.count)
     heapExtent = (heap.blocks.first?.address ?? 0)..<(heap.blocks.last.map { $0.address &+ max($0.size, 1) } ?? 0)
   }
 
@@ -112,22 +120,29 @@ struct ObjectGraphBuilder {
 
   /// Tasks come from malloc: their first word tells.
   private mutating func isTask(_ block: LiveBlock) -> Bool {
-    guard block.size >= 64, let metadata = image.word(at: block.address) else { return false }
+    block.size >= 64 && isTask(at: block.address)
+  }
+
+  private mutating func isTask(at address: UInt64) -> Bool {
+    guard let metadata = image.word(at: address) else { return false }
     if let known = isTaskMetadata[metadata] { return known }
-    let result = metadata & 7 == 0 && layouts?.metadataKind(at: metadata) == 0x502
+    let result = metadata & 7 == 0 && layouts?.metadataKind(at: metadata) == Self.taskMetadataKind
     if isTaskMetadata.count < 1 << 16 { isTaskMetadata[metadata] = result }
     return result
   }
 
-  /// The object of a block whose reference count word stands for a side table leads to that.
+  /// Those that live objects' count words lead to, and those that look like one of an object that is gone.
   private mutating func markSideTables() {
-    var sideTableType: UInt32?
-    for (node, block) in heap.blocks.enumerated() where types[Int(nodeTypes[node])].kind.isCounted {
+    for (node, block) in heap.blocks.enumerated() {
+      guard types[Int(nodeTypes[node])].kind.isCounted else {
+        if SideTable.isOrphan(block, in: image) { markSideTable(UInt32(node)) }
+        continue
+      }
       guard let bits = image.word(at: block.address + 8) else { continue }
-      if let table = ReferenceCount.sideTable(bits), let found = heap.block(containing: table), heap[found].address == table {
-        let type = sideTableType ?? addType(NodeType(kind: .sideTable, qualifiedName: "side table", name: "side table", typeID: 0), nil)
-        sideTableType = type
-        nodeTypes[Int(found.rawValue)] = type
+      if let table = ReferenceCount.sideTable(bits), let found = heap.block(containing: table), heap[found].address == table,
+        image.word(at: table) == block.address
+      {
+        markSideTable(found.rawValue)
       }
       if let counts = ObjectGraph.referenceCount(of: block.address, in: image), counts.isDeiniting, !counts.isImmortal {
         deinitialised.insert(UInt32(node))
@@ -135,63 +150,45 @@ struct ObjectGraphBuilder {
     }
   }
 
-  /// libdispatch keeps some continuations of each thread for later: their words are what the last use left behind. A list begins in
-  /// thread-local memory; each has flags or the address of a table first, a link at 16, the function it called at 32.
-  /// Source: swiftlang/swift-corelibs-libdispatch, src/inline_internal.h and src/queue_internal.h.
-  private mutating func markIdleContinuations() {
-    for root in roots.roots {
-      guard case .threadLocal = root.kind else { continue }
-      for range in root.ranges {
-        var heads: [UInt64] = []
-        image.forEachWord(in: range) { heads.append($1) }
-        for head in heads {
-          guard let first = continuation(at: head), isUsed(head) else { continue }
-          var next: BlockID? = first
-          while let found = next, idle.insert(found.rawValue) { next = image.word(at: heap[found].address + 16).flatMap { continuation(at: $0) } }
-        }
-      }
+  private mutating func markSideTable(_ node: UInt32) {
+    let type = sideTableType ?? addType(NodeType(kind: .sideTable, qualifiedName: "side table", name: "side table", typeID: 0), nil)
+    sideTableType = type
+    nodeTypes[Int(node)] = type
+  }
+
+  /// An object has an unowned reference of its own until its `deinit` returns, and a thread in `deinit` has the object's address.
+  private mutating func findEnding(_ snapshot: TraceSnapshot) {
+    guard !deinitialised.isEmpty else { return }
+    func note(_ word: UInt64) {
+      let address = word & Self.addressBits & ~7
+      guard let found = heap.block(containing: address), heap[found].address == address, deinitialised.contains(found.rawValue) else { return }
+      ending.insert(found.rawValue)
+    }
+    for root in roots.roots where root.isOfRunningThread(in: snapshot) {
+      root.values.forEach(note)
+      for range in root.ranges { image.forEachWord(in: range) { note($1) } }
     }
   }
 
-  private func continuation(at address: UInt64) -> BlockID? {
-    guard heapExtent.contains(address), let found = heap.block(containing: address), heap[found].address == address, heap[found].size == 64,
-      types[Int(nodeTypes[Int(found.rawValue)])].qualifiedName == Operation.calloc.name
-    else { return nil }
-    return found
+  private mutating func readDispatchMemory() {
+    let calloc = Operation.calloc.name
+    dispatchMemory = DispatchMemory(heap: heap, image: image, roots: roots) { [types, nodeTypes] in types[Int(nodeTypes[Int($0.rawValue)])].qualifiedName == calloc }
   }
 
-  private func isUsed(_ continuation: UInt64) -> Bool {
-    guard image.word(at: continuation).map({ roots.isImage($0) }) ?? true, image.word(at: continuation + 8) == nil else { return false }
-    if let function = image.word(at: continuation + 32) { return roots.isImage(function) }
-    // One that resumed a task has no function; the link to others of its kind tells.
-    return image.word(at: continuation + 16).map { self.continuation(at: $0) != nil } ?? false
+  private mutating func readTaskMemory() {
+    var tasks: [BlockID] = []
+    for node in 0..<heap.count where types[Int(nodeTypes[node])].kind == .task { tasks.append(BlockID(UInt32(node))) }
+    guard !tasks.isEmpty else { return }
+    for task in tasks { taskMemory.add(task) { [types, nodeTypes] in types[Int(nodeTypes[Int($0.rawValue)])].kind == .malloc } }
+    let variables = layouts?.addresses(ofConcurrencyVariable: TaskRegistry.variable) ?? []
+    guard !variables.isEmpty else { return }
+    taskRegistry = TaskRegistry(
+      variables: variables, image: image,
+      isTask: { [image, layouts] address in image.word(at: address).map { $0 & 7 == 0 && layouts?.metadataKind(at: $0) == Self.taskMetadataKind } ?? false },
+      taskCount: tasks.count)
   }
 
-  /// A task takes further memory for its functions' frames in slabs, which point back to it in many places: a part of it, not something it holds.
-  /// A slab begins with the address of a metadata record that is all 0, and of the next slab.
-  /// Source: swiftlang/swift, stdlib/public/runtime/StackAllocator.h.
-  private mutating func markTaskMemory() {
-    for node in 0..<heap.count where types[Int(nodeTypes[node])].kind == .task {
-      let block = heap.blocks[node]
-      var found: [UInt64] = []
-      image.forEachWord(in: block.address + 16..<block.address &+ max(block.size, 16)) { found.append($1 & Self.addressBits & ~7) }
-      for candidate in found {
-        var next: UInt64? = candidate
-        while let at = next, let slab = slab(at: at), taskOfSlab[slab.rawValue] == nil {
-          taskOfSlab[slab.rawValue] = UInt32(node)
-          next = image.word(at: at + 8)
-        }
-      }
-    }
-  }
-
-  private func slab(at address: UInt64) -> BlockID? {
-    guard heapExtent.contains(address), let found = heap.block(containing: address), heap[found].address == address, heap[found].size >= 256,
-      types[Int(nodeTypes[Int(found.rawValue)])].kind == .malloc, let metadata = image.word(at: address), roots.isImage(metadata),
-      layouts?.metadataKind(at: metadata) == 0, layouts?.metadataKind(at: metadata &+ 8) == 0
-    else { return nil }
-    return found
-  }
+  private static let taskMetadataKind: UInt64 = 0x502
 
   // MARK: Blocks
 
@@ -212,23 +209,25 @@ struct ObjectGraphBuilder {
     let block = heap.blocks[node]
     let row = Int(nodeTypes[node])
     if typeRows[row].isLeaf { return }
-    if idle.contains(UInt32(node)) {
-      if let next = image.word(at: block.address + 16), let found = continuation(at: next) {
-        graph.addEdge(from: UInt32(node), to: found.rawValue, label: EdgeLabelID.scanned(offset: 16).rawValue, kind: EdgeStrength.conservative.rawValue)
+    if let dispatchMemory, dispatchMemory.idle.contains(UInt32(node)) {
+      if let next = dispatchMemory.next(after: BlockID(UInt32(node))) {
+        graph.addEdge(
+          from: UInt32(node), to: next.rawValue, label: EdgeLabelID.scanned(offset: DispatchMemory.nextOffset).rawValue,
+          kind: EdgeStrength.conservative.rawValue)
       }
       return
     }
     switch types[row].kind {
     case .sideTable: return
     case .malloc:
-      scan(node, block, block.address..<block.address &+ block.size)
+      scanUsed(node, block, block.address..<block.address &+ block.size)
     case .task:
-      scan(node, block, block.address + 16..<block.address &+ max(block.size, 16))
+      scanUsed(node, block, block.address + 16..<block.address &+ max(block.size, 16))
     default:
       guard block.size > 16 else { return }
       addSideTable(node, block)
-      // What deinit left behind is no reference any more.
-      if deinitialised.contains(UInt32(node)) { return }
+      // What deinit left behind is no reference any more; while it runs, the fields are.
+      if deinitialised.contains(UInt32(node)), !ending.contains(UInt32(node)) { return }
       let end = block.address &+ block.size
       if isEmptyCollection(types[row].kind, block) { return }
       guard let layout = layout(row, at: block.address) else {
@@ -318,25 +317,48 @@ struct ObjectGraphBuilder {
       return
     }
     guard let found = heap.block(containing: target) else {
-      if reference.strength == .unmanaged, !reference.isRawPointer { noteDangling(node, reference.label, target) }
+      if reference.strength == .unmanaged, !reference.isRawPointer { noteDangling(node, reference.label, target, isReused: false) }
       return
     }
-    // A raw pointer may lead anywhere in a block; a counted reference leads to an object's start.
-    guard heap[found].address == target || reference.strength == .unmanaged else { return }
+    if reference.strength == .unmanaged, !reference.isRawPointer, !reference.typeName.isEmpty,
+      heap[found].address != target || types[Int(nodeTypes[Int(found.rawValue)])].qualifiedName != reference.typeName
+    {
+      noteDangling(node, reference.label, target, isReused: true)
+    }
+    // A raw pointer may lead anywhere in a block; a counted reference leads to an object's start, which may stand among a task's frames.
+    guard heap[found].address == target || reference.strength == .unmanaged else {
+      if let parent = parent(ofTaskAt: target, in: found), parent != UInt32(node) {
+        graph.addEdge(from: UInt32(node), to: parent, label: reference.label, kind: reference.strength.rawValue)
+      }
+      return
+    }
     graph.addEdge(from: UInt32(node), to: found.rawValue, label: reference.label, kind: reference.strength.rawValue)
+  }
+
+  /// `async let` makes a task among the frames of the one that waits for it: who can resume the child resumes the parent with it.
+  private mutating func parent(ofTaskAt address: UInt64, in found: BlockID) -> UInt32? {
+    guard heap[found].address != address else { return nil }
+    let isTaskBlock = types[Int(nodeTypes[Int(found.rawValue)])].kind == .task
+    guard let parent = isTaskBlock ? found.rawValue : taskMemory.taskOfSlab[found.rawValue], isTask(at: address) else { return nil }
+    return parent
   }
 
   private mutating func addWeak(_ node: Int, sideTable: UInt64, label: UInt32) {
     guard let table = heap.block(containing: sideTable), heap[table].address == sideTable else { return }
     graph.addEdge(from: UInt32(node), to: table.rawValue, label: label, kind: EdgeStrength.bookkeeping.rawValue)
-    if let object = image.word(at: sideTable), let found = heap.block(containing: object), heap[found].address == object {
+    if mayBeSideTable(Int(table.rawValue)) { markSideTable(table.rawValue) }
+    if let found = SideTable.object(of: sideTable, in: image, heap) {
       graph.addEdge(from: UInt32(node), to: found.rawValue, label: label, kind: EdgeStrength.weak.rawValue)
     }
   }
 
-  private mutating func noteDangling(_ node: Int, _ label: UInt32, _ target: UInt64) {
-    guard heapExtent.contains(target), dangling.count < Self.danglingLimit, heap.block(containing: target) == nil else { return }
-    dangling.append(.init(from: BlockID(UInt32(node)), label: EdgeLabelID(label), target: target))
+  private func mayBeSideTable(_ node: Int) -> Bool {
+    types[Int(nodeTypes[node])].kind == .malloc && SideTable.mayBeOrphan(heap.blocks[node], in: image)
+  }
+
+  private mutating func noteDangling(_ node: Int, _ label: UInt32, _ target: UInt64, isReused: Bool) {
+    guard heapExtent.contains(target), dangling.count < Self.danglingLimit else { return }
+    dangling.append(.init(from: BlockID(UInt32(node)), label: EdgeLabelID(label), target: target, isTargetReused: isReused))
   }
 
   // MARK: Elements
@@ -404,14 +426,23 @@ struct ObjectGraphBuilder {
 
   // MARK: Scanning
 
+  /// Leaves out a task's frames that were freed.
+  private mutating func scanUsed(_ node: Int, _ block: LiveBlock, _ range: Range<UInt64>) {
+    guard let unused = taskMemory.unused[UInt32(node)] else { return scan(node, block, range) }
+    scan(node, block, range.lowerBound..<max(range.lowerBound, unused.lowerBound))
+    scan(node, block, min(unused.upperBound, range.upperBound)..<range.upperBound)
+  }
+
   private mutating func scan(_ node: Int, _ block: LiveBlock, _ range: Range<UInt64>, label: UInt32? = nil) {
     guard range.lowerBound < range.upperBound else { return }
     // Blocks of C code and tasks have pointers into themselves that keep nothing.
     let kind = types[Int(nodeTypes[node])].kind
     let isObject = kind.isCounted && kind != .task
-    let task = kind == .malloc && !taskOfSlab.isEmpty ? taskOfSlab[UInt32(node)] : nil
+    let task = kind == .malloc && !taskMemory.taskOfSlab.isEmpty ? taskMemory.taskOfSlab[UInt32(node)] : nil
+    let links = kind == .task || task != nil ? taskRegistry?.links ?? [] : []
     image.forEachWord(in: range) { address, value in
-      guard let target = target(of: value, acceptsInterior: false), Int(target) != node || isObject, target != task else { return }
+      if !links.isEmpty, links.contains(address) { return }
+      guard let target = target(of: value), Int(target) != node || isObject, target != task else { return }
       graph.addEdge(
         from: UInt32(node), to: target, label: label ?? EdgeLabelID.scanned(offset: address - block.address).rawValue,
         kind: EdgeStrength.conservative.rawValue)
@@ -420,12 +451,12 @@ struct ObjectGraphBuilder {
 
   /// The block that a scanned word leads to. C code keeps pointers into the middle of its blocks; a counted object is held by its start.
   @inline(__always)
-  private func target(of word: UInt64, acceptsInterior: Bool) -> UInt32? {
+  private mutating func target(of word: UInt64) -> UInt32? {
     let address = word & Self.addressBits
     guard heapExtent.contains(address), let found = heap.block(containing: address) else { return nil }
-    let start = heap[found].address
-    if address & ~7 == start || acceptsInterior { return found.rawValue }
+    if address & ~7 == heap[found].address { return found.rawValue }
     let kind = types[Int(nodeTypes[Int(found.rawValue)])].kind
+    if kind == .malloc, !taskMemory.taskOfSlab.isEmpty, let parent = parent(ofTaskAt: address & ~7, in: found) { return parent }
     return kind.isCounted && kind != .task ? nil : found.rawValue
   }
 
@@ -436,10 +467,14 @@ struct ObjectGraphBuilder {
         let address = value & Self.addressBits
         guard heapExtent.contains(address), let found = heap.block(containing: address) else { return }
         if !root.acceptsInterior, heap[found].address != address & ~7 { return }
-        graph.addEdge(from: node, to: found.rawValue, label: EdgeLabelID.scanned(offset: offset).rawValue, kind: EdgeStrength.conservative.rawValue)
+        let target = parent(ofTaskAt: address & ~7, in: found) ?? found.rawValue
+        graph.addEdge(from: node, to: target, label: EdgeLabelID.scanned(offset: offset).rawValue, kind: EdgeStrength.conservative.rawValue)
       }
       for value in root.values { add(value, at: 0) }
-      for range in root.ranges { image.forEachWord(in: range) { add($1, at: $0 - range.lowerBound) } }
+      let heads = taskRegistry?.heads ?? []
+      for range in root.ranges {
+        image.forEachWord(in: range) { address, value in if heads.isEmpty || !heads.contains(address) { add(value, at: address - range.lowerBound) } }
+      }
     }
   }
 }

@@ -1,5 +1,7 @@
 // Reflection over a heap image.
 
+import CElfutils
+
 extension HeapImage {
   /// This image's words, together with what is known of where they could have been.
   struct Capture: CapturedWords {
@@ -29,12 +31,14 @@ extension HeapImage {
 /// Layouts by the Swift runtime's own reflection, from a heap image and the files of the images that were loaded.
 final class ReflectedLayouts: LayoutSource {
   private let memory: ImageBackedMemory
+  private let contents: ImageContents
   private let reflection: SwiftReflection?
   let problem: String?
 
   /// Starts the reflecting child process. `libraries`: see `RemoteMirrorLibrary`.
   init(images: [LoadedImage], image: HeapImage, snapshot: TraceSnapshot, libraries: [String], search: DebugFileSearch, access: any SymbolFileAccess) {
     let contents = ImageContents(images, search: search, access: access)
+    self.contents = contents
     memory = ImageBackedMemory(images: contents, captured: HeapImage.Capture(image, snapshot))
     do throws(SwiftReflectionError) {
       reflection = try SwiftReflection(images: contents, memory: memory, libraries: libraries)
@@ -59,4 +63,11 @@ final class ReflectedLayouts: LayoutSource {
 
   /// The first word of a metadata record, which tells its kind.
   func metadataKind(at address: UInt64) -> UInt64? { memory.word(at: RuntimeAddress(address)) }
+
+  func addresses(ofConcurrencyVariable name: String) -> [UInt64] {
+    let isLibrary = { (image: ImageContents.Image) in fileName(ofPath: image.loaded.path).hasPrefix("libswift_Concurrency") }
+    // A program may have the runtime inside.
+    let shared = contents.images.filter(isLibrary).compactMap { $0.address(ofVariable: name, in: SHT_DYNSYM) }
+    return shared.isEmpty ? contents.images.filter { !isLibrary($0) }.compactMap { $0.address(ofVariable: name, in: SHT_SYMTAB) } : shared
+  }
 }

@@ -27,7 +27,12 @@ public struct EndHistory: ReplayObserver {
     /// The block that covered it last, if none does now.
     var ended: EndedBlock?
     var endedAtSnapshot: EndedBlock?
+    /// Of each type the last that began here and had ended when the snapshot was taken, in order of their ends.
+    var endsByType: [EndedBlock] = []
   }
+
+  /// More types than this seldom take turns at one place.
+  private static let rememberedTypes = 8
 
   /// Ascending by address.
   private var places: [Place]
@@ -74,7 +79,12 @@ public struct EndHistory: ReplayObserver {
   private mutating func setEnded(_ index: Int, _ ended: EndedBlock?, at time: UInt64) {
     if let old = places[index].ended, old.used != nil, old.address == places[index].address { replaced.append(old) }
     places[index].ended = ended
-    if time <= snapshotTime { places[index].endedAtSnapshot = ended }
+    guard time <= snapshotTime else { return }
+    places[index].endedAtSnapshot = ended
+    guard let ended, ended.address == places[index].address else { return }
+    places[index].endsByType.removeAll { $0.type == ended.type }
+    if places[index].endsByType.count == Self.rememberedTypes { places[index].endsByType.removeFirst() }
+    places[index].endsByType.append(ended)
   }
 
   public mutating func blockAllocated(_ block: LiveBlock, by event: TraceEvent) {
@@ -125,6 +135,13 @@ public struct EndHistory: ReplayObserver {
   var usedBlocks: [EndedBlock] {
     let current = places.compactMap { place in place.ended.flatMap { $0.used != nil && $0.address == place.address ? $0 : nil } }
     return (replaced + current).sorted { ($0.address, $0.freed.time) < ($1.address, $1.freed.time) }
+  }
+
+  /// Of each type that which began at one of the addresses and ended there last, up to the snapshot, the latest end last. Something else may live there
+  /// since.
+  func ends(at address: UInt64) -> [EndedBlock] {
+    let index = index(of: address)
+    return index < places.count && places[index].address == address ? places[index].endsByType : []
   }
 
   /// What had ended at one of the addresses when the snapshot was taken, if nothing covered it then, with all its uses.

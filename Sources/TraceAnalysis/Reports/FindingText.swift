@@ -104,7 +104,7 @@ struct FindingText {
       lines.spread("└ \(words(reference, to: first)) ──▶ \(PlainText.escaped(first.type))", "(back to the start)", indent: min(3 * finding.path.count, style.width / 2))
     }
     if finding.verdict == .dangling, let step = finding.path.last, let reference = step.reference {
-      let target = finding.ending.map { "\(PlainText.escaped($0.type)), which was freed" } ?? "memory that was freed"
+      let target = finding.ending.map { "\(PlainText.escaped($0.type)), which was freed" } ?? reference.referentType.map { "\(PlainText.escaped($0)), which was freed" } ?? "memory that was freed"
       lines.spread("└ \(words(reference, to: nil)) ──▶ \(target)", "", indent: 3 * finding.path.count)
     }
     if let ending = finding.ending { EndingText(style: style).write(ending, to: &lines) }

@@ -170,7 +170,7 @@ public struct RecordDump {
       let registers = thread.registers.map { Hexadecimal.text($0) }.joined(separator: ",")
       try write(
         "snapshot_thread snapshot=\(number) os=\(thread.osThread) sp=\(thread.stackPointer.map { Hexadecimal.text($0) } ?? "unknown")"
-          + " tp=\(Hexadecimal.text(thread.threadPointer)) ip=\(Hexadecimal.text(thread.instructionPointer)) self=\(thread.isSelf) registers=\(registers)\n")
+          + " tp=\(Hexadecimal.text(thread.threadPointer)) ip=\(Hexadecimal.text(thread.instructionPointer)) self=\(thread.isSelf) waiting=\(thread.isWaiting) registers=\(registers)\n")
     }
     for region in snapshot.regions {
       let access = "\(region.isWritable ? "w" : "-")\(region.isExecutable ? "x" : "-")"

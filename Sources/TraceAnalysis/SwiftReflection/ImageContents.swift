@@ -10,6 +10,11 @@ public final class ImageContents {
   struct Image {
     let loaded: LoadedImage
     let file: ElfFile
+
+    /// Where a variable stands that a table of symbols, `SHT_DYNSYM` or `SHT_SYMTAB`, names. Linear in the table.
+    func address(ofVariable name: String, in table: Int32) -> UInt64? {
+      SymbolTable(file, sectionType: table, subject: .variables)?.address(of: name).map { $0.rawValue &+ loaded.loadBias }
+    }
   }
 
   /// A part of memory that was mapped from a file. `fileBytes` are its first; the rest is 0.

@@ -1,0 +1,59 @@
+// Tasks that wait for what may still come, and threads that compute.
+import Glibc
+
+enum PendingLoads: CleanProgram {
+  private final class Page: @unchecked Sendable { var parts: [Int] = [] }
+
+  /// Who can resume a load, and with it the task that made it.
+  private static let requests = Requests()
+
+  private final class Requests: @unchecked Sendable {
+    private var waiting: [UnsafeContinuation<Int, Never>] = []
+    private var lock = pthread_mutex_t()
+    func next() async -> Int {
+      await withUnsafeContinuation { continuation in
+        pthread_mutex_lock(&lock)
+        waiting.append(continuation)
+        pthread_mutex_unlock(&lock)
+      }
+    }
+  }
+
+  static func correct() {
+    Task.detached {
+      let page = Page()
+      async let first = requests.next()
+      async let second = requests.next()
+      page.parts = await [first, second]
+    }
+    Task.detached {
+      let page = Page()
+      await withTaskGroup(of: Int.self) { group in
+        for _ in 0..<3 { group.addTask { await requests.next() } }
+        for await part in group { page.parts.append(part) }
+      }
+    }
+    settle()
+  }
+}
+
+enum ComputingThreads: CleanProgram {
+  nonisolated(unsafe) private static var started = 0
+  nonisolated(unsafe) private static var isStopping = false
+
+  static func correct() {
+    for number in 1...2 {
+      var thread = pthread_t()
+      // It computes where it begins, and nothing else knows its memory.
+      pthread_create(&thread, nil, { _ in
+        let cells = UnsafeMutablePointer<UInt32>.allocate(capacity: 1000)
+        cells.initialize(repeating: 1, count: 1000)
+        ComputingThreads.started += 1
+        while !ComputingThreads.isStopping { for index in 0..<1000 { cells[index] = cells[index] &* 1_664_525 &+ 1_013_904_223 } }
+        cells.deallocate()
+        return nil
+      }, nil)
+      while started < number { sched_yield() }
+    }
+  }
+}

@@ -1,0 +1,92 @@
+// Weak references whose objects are gone.
+
+import Testing
+import TraceTestSupport
+
+@testable import TraceAnalysis
+
+@Suite struct SideTableTests {
+  private typealias Heap = HeapBuilder
+
+  /// What a block leads to, in the graph of a heap.
+  private func targets(_ heap: HeapBuilder, from object: HeapBuilder.Object) throws -> Set<UInt64> {
+    let graph = try heap.analysis().graph
+    let node = try #require(graph.heap.block(containing: object.address)).rawValue
+    return Set(graph.graph.edges(from: node).map { graph.heap[BlockID(graph.graph.target(of: $0))].address })
+  }
+
+  private func kind(_ heap: HeapBuilder, of object: HeapBuilder.Object) throws -> NodeKind {
+    let graph = try heap.analysis().graph
+    return graph.type(of: try #require(graph.heap.block(containing: object.address)).rawValue).kind
+  }
+
+  /// A box with a weak reference to an object that is gone, and what lives in its memory now.
+  private func boxOfTheDead(_ heap: HeapBuilder) -> (box: HeapBuilder.Object, table: HeapBuilder.Object, tenant: HeapBuilder.Object) {
+    heap.type("App.Box", fields: [Heap.field("value", 0, .weak)])
+    heap.type("App.Tenant", fields: [Heap.field("other", 0)])
+    let tenant = heap.object("App.Tenant")
+    let box = heap.object("App.Box")
+    let table = heap.block(.posixMemalign, at: 0x5000_4000_0000, size: 32)
+    heap.words[table.address] = tenant.address
+    heap.words[box.address + 16] = table.address
+    return (box, table, tenant)
+  }
+
+  @Test(arguments: [nil, SideTable.freedCounts] as [UInt64?]) func theTableOfADeadObjectLeadsNowhere(counts: UInt64?) throws {
+    // Earlier recorders left its counts out.
+    let heap = HeapBuilder()
+    let (box, table, _) = boxOfTheDead(heap)
+    heap.words[table.address + 16] = counts
+    #expect(try kind(heap, of: table) == .sideTable)
+    #expect(try targets(heap, from: table).isEmpty)
+    #expect(try targets(heap, from: box) == [table.address])
+  }
+
+  @Test func aTableOfADeadObjectLeadsNowhereWhenTheTenantHasATableOfItsOwn() throws {
+    let heap = HeapBuilder()
+    let (box, table, tenant) = boxOfTheDead(heap)
+    let own = heap.sideTable(of: tenant)
+    #expect(try targets(heap, from: box) == [table.address])
+    #expect(try targets(heap, from: tenant) == [own.address])
+  }
+
+  @Test func aTableIsKnownByItsLooksWhereOnlyScannedWordsLeadToIt() throws {
+    let heap = HeapBuilder()
+    heap.type("App.Tenant", fields: [])
+    let tenant = heap.object("App.Tenant")
+    let block = heap.malloc(64)
+    let table = heap.block(.posixMemalign, at: 0x5000_4000_0000, size: 32)
+    heap.words[table.address] = tenant.address
+    heap.set(block, 0, table)
+    // A block of C code that has a pointer.
+    #expect(try targets(heap, from: table) == [tenant.address])
+    heap.words[table.address + 16] = SideTable.freedCounts
+    #expect(try kind(heap, of: table) == .sideTable)
+    #expect(try targets(heap, from: table).isEmpty)
+    #expect(try targets(heap, from: block) == [table.address])
+  }
+
+  @Test func aBlockOfAnotherSizeIsNoTable() throws {
+    let heap = HeapBuilder()
+    heap.type("App.Box", fields: [Heap.field("value", 0, .weak)])
+    heap.type("App.Tenant", fields: [])
+    let tenant = heap.object("App.Tenant")
+    let box = heap.object("App.Box")
+    let block = heap.malloc(40)
+    heap.words[block.address] = tenant.address
+    heap.words[block.address + 16] = SideTable.freedCounts
+    heap.set(box, 0, block)
+    #expect(try kind(heap, of: block) == .malloc)
+    #expect(try targets(heap, from: block) == [tenant.address])
+  }
+
+  @Test func aCycleInTheMemoryOfWeaklyHeldObjectsIsFoundThoughARegistryStillHasTheirBoxes() throws {
+    let heap = HeapBuilder()
+    let (box, _, tenant) = boxOfTheDead(heap)
+    heap.global(box)
+    let other = heap.object("App.Tenant")
+    heap.set(tenant, 0, other)
+    heap.set(other, 0, tenant)
+    #expect(try heap.findings().map(\.verdict) == [.retainCycle])
+  }
+}

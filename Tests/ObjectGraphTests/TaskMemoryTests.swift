@@ -1,0 +1,227 @@
+// Tasks, the frames of their functions, and the lists that runtimes keep of them.
+
+import Testing
+import TraceTestSupport
+
+@testable import TraceAnalysis
+
+@Suite struct TaskMemoryTests {
+  private typealias Heap = HeapBuilder
+
+  /// What a block leads to, in the graph of a heap.
+  private func targets(_ heap: HeapBuilder, from object: HeapBuilder.Object) throws -> Set<UInt64> {
+    let graph = try heap.analysis().graph
+    let node = try #require(graph.heap.block(containing: object.address)).rawValue
+    return Set(graph.graph.edges(from: node).map { graph.heap[BlockID(graph.graph.target(of: $0))].address })
+  }
+
+  /// Byte 112 of a task, in Swift 6.1 and 6.3.
+  private let allocator: UInt64 = 112
+  private let inlineSlab: UInt64 = 256
+
+  /// A task of 768 bytes with a slab in it.
+  private func task(_ heap: HeapBuilder) -> HeapBuilder.Object {
+    let task = heap.malloc(768)
+    heap.words[task.address] = HeapBuilder.taskMetadata
+    heap.words[task.address + allocator + 8] = task.address + inlineSlab
+    slab(heap, at: task.address + inlineSlab, capacity: 480, used: 0)
+    return task
+  }
+
+  private func slab(_ heap: HeapBuilder, at address: UInt64, capacity: UInt64, used: UInt64?) {
+    heap.words[address] = HeapBuilder.slabMetadata
+    heap.words[address + 16] = used.map { capacity | $0 << 32 }
+  }
+
+  /// A slab of its own, behind another.
+  private func furtherSlab(_ heap: HeapBuilder, after address: UInt64, used: UInt64?) -> HeapBuilder.Object {
+    let block = heap.malloc(1024)
+    slab(heap, at: block.address, capacity: 992, used: used)
+    heap.words[address + 8] = block.address
+    return block
+  }
+
+  /// The last allocation of a task stands `offset` bytes behind a slab's header.
+  private func setLast(_ heap: HeapBuilder, _ task: HeapBuilder.Object, inSlabAt slab: UInt64, offset: UInt64) {
+    let allocation = slab + 32 + offset
+    heap.words[allocation + 8] = slab
+    heap.words[task.address + allocator] = allocation
+  }
+
+  private func items(_ heap: HeapBuilder, _ count: Int) -> [HeapBuilder.Object] {
+    heap.type("App.Item")
+    return (0..<count).map { _ in heap.object("App.Item") }
+  }
+
+  @Test func framesThatWereFreedHoldNothing() throws {
+    let heap = HeapBuilder()
+    let items = items(heap, 2)
+    let task = task(heap)
+    let slab = task.address + inlineSlab
+    setLast(heap, task, inSlabAt: slab, offset: 64)
+    self.slab(heap, at: slab, capacity: 480, used: 160)
+    heap.words[slab + 32 + 152] = items[0].address
+    heap.words[slab + 32 + 160] = items[1].address
+    #expect(try targets(heap, from: task).intersection(items.map(\.address)) == [items[0].address])
+    // It does not say how much is in use: any of it may be.
+    self.slab(heap, at: slab, capacity: 480, used: nil)
+    #expect(try targets(heap, from: task).isSuperset(of: items.map(\.address)))
+  }
+
+  @Test func allSlabsOfATaskCountUpToTheirLastFrame() throws {
+    let heap = HeapBuilder()
+    let items = items(heap, 4)
+    let task = task(heap)
+    let first = task.address + inlineSlab
+    slab(heap, at: first, capacity: 480, used: 320)
+    let second = furtherSlab(heap, after: first, used: 96)
+    let third = furtherSlab(heap, after: second.address, used: 0)
+    setLast(heap, task, inSlabAt: second.address, offset: 48)
+    heap.words[first + 32 + 312] = items[0].address
+    heap.words[first + 32 + 320] = items[1].address
+    heap.words[second.address + 32 + 88] = items[2].address
+    heap.words[second.address + 32 + 96] = items[3].address
+    heap.words[third.address + 200] = items[3].address
+    #expect(try targets(heap, from: task) == [items[0].address, second.address])
+    #expect(try targets(heap, from: second) == [items[2].address, third.address])
+    #expect(try targets(heap, from: third).isEmpty)
+  }
+
+  @Test func slabsBehindTheLastAllocationAreEmptyThoughTheyWereNeverUsed() throws {
+    let heap = HeapBuilder()
+    let item = items(heap, 1)[0]
+    let task = task(heap)
+    let first = task.address + inlineSlab
+    slab(heap, at: first, capacity: 480, used: 64)
+    setLast(heap, task, inSlabAt: first, offset: 0)
+    // No allocation was made in it, so that the recorder did not know it for a slab.
+    let second = furtherSlab(heap, after: first, used: nil)
+    heap.words[second.address + 200] = item.address
+    #expect(try targets(heap, from: second).isEmpty)
+  }
+
+  @Test func aTaskThatHasNotBegunHoldsNothingOfWhatItsMemoryHeldBefore() throws {
+    let heap = HeapBuilder()
+    let item = items(heap, 1)[0]
+    let task = task(heap)
+    // No allocation was ever made in its slab.
+    slab(heap, at: task.address + inlineSlab, capacity: 480, used: nil)
+    heap.words[task.address + inlineSlab + 200] = item.address
+    #expect(try targets(heap, from: task).isEmpty)
+    // Its allocator stands somewhere else than where it is known to: nothing is certain.
+    heap.words[task.address + allocator + 24] = task.address + inlineSlab
+    heap.words[task.address + allocator + 8] = nil
+    #expect(try targets(heap, from: task) == [item.address])
+  }
+
+  @Test func whatContradictsItselfCountsAsInUse() throws {
+    let heap = HeapBuilder()
+    let item = items(heap, 1)[0]
+    let task = task(heap)
+    let first = task.address + inlineSlab
+    let second = furtherSlab(heap, after: first, used: 48)
+    heap.words[second.address + 200] = item.address
+    // The last allocation is in the first slab, and the second one is not empty.
+    slab(heap, at: first, capacity: 480, used: 64)
+    setLast(heap, task, inSlabAt: first, offset: 0)
+    #expect(try targets(heap, from: second) == [item.address])
+    // Behind what is in use.
+    slab(heap, at: second.address, capacity: 992, used: 0)
+    setLast(heap, task, inSlabAt: first, offset: 128)
+    #expect(try targets(heap, from: second) == [item.address])
+    // In a slab that is none of the task's.
+    setLast(heap, task, inSlabAt: item.address, offset: 0)
+    #expect(try targets(heap, from: second) == [item.address])
+  }
+
+  // MARK: Tasks among the frames of others
+
+  @Test(arguments: [true, false]) func whoCanResumeAChildHoldsTheTaskThatWaitsForIt(isInline: Bool) throws {
+    // `async let` makes its task among the frames of the parent.
+    let heap = HeapBuilder()
+    heap.type("App.Mailbox", fields: [Heap.field("continuation", 0)])
+    let mailbox = heap.object("App.Mailbox")
+    heap.global(mailbox)
+    let task = task(heap)
+    let first = task.address + inlineSlab
+    slab(heap, at: first, capacity: 480, used: 320)
+    let second = furtherSlab(heap, after: first, used: 320)
+    setLast(heap, task, inSlabAt: second.address, offset: 0)
+    let child = (isInline ? first : second.address) + 48
+    heap.words[mailbox.address + 16] = child
+    // Nothing that is a task.
+    #expect(try heap.findings().map(\.verdict) == [.suspended])
+    heap.words[child] = HeapBuilder.taskMetadata
+    #expect(try heap.findings().isEmpty)
+    #expect(try targets(heap, from: mailbox) == [task.address])
+    // The same by a word that is scanned.
+    heap.words[mailbox.address + 16] = nil
+    let block = heap.malloc(64)
+    heap.global(block)
+    heap.words[block.address + 8] = child
+    #expect(try heap.findings().isEmpty)
+  }
+
+  // MARK: Registry
+
+  private let registry: UInt64 = 0x1000_D000
+
+  /// As many tasks, in one list of the registry, linked at an offset; none of them is held otherwise.
+  private func linkedTasks(_ heap: HeapBuilder, _ count: Int, at offset: UInt64) -> [HeapBuilder.Object] {
+    heap.variables[TaskRegistry.variable] = registry
+    let tasks = (0..<count).map { _ in
+      let task = heap.malloc(512)
+      heap.words[task.address] = HeapBuilder.taskMetadata
+      return task
+    }
+    heap.words[registry + 5 * TaskRegistry.headStride] = tasks.first?.address
+    for (a, b) in zip(tasks, tasks.dropFirst()) {
+      heap.words[a.address + offset] = b.address
+      heap.words[b.address + offset + 8] = a.address
+    }
+    return tasks
+  }
+
+  @Test(arguments: [1, 2, 7]) func tasksThatOnlyTheRegistryLinksAreSuspendedForEver(count: Int) throws {
+    let heap = HeapBuilder()
+    _ = linkedTasks(heap, count, at: 160)
+    let findings = try heap.findings()
+    #expect(findings.map(\.verdict) == [.suspended])
+    #expect(findings.map(\.instances) == [count])
+    #expect(findings.map(\.isCycle) == [false])
+  }
+
+  @Test func aTaskThatAnotherOneWaitsForIsHeldThoughTheyAreLinked() throws {
+    let heap = HeapBuilder()
+    let tasks = linkedTasks(heap, 3, at: 160)
+    heap.words[tasks[0].address + 200] = tasks[2].address
+    #expect(try targets(heap, from: tasks[0]) == [tasks[2].address])
+    heap.global(tasks[0])
+    #expect(try heap.findings().map(\.instances) == [1])
+  }
+
+  @Test func aListMayGoThroughTasksAmongTheFramesOfAnother() throws {
+    let heap = HeapBuilder()
+    let tasks = linkedTasks(heap, 2, at: 160)
+    let owner = task(heap)
+    heap.global(owner)
+    slab(heap, at: owner.address + inlineSlab, capacity: 480, used: 320)
+    setLast(heap, owner, inSlabAt: owner.address + inlineSlab, offset: 0)
+    let child = owner.address + inlineSlab + 48
+    heap.words[child] = HeapBuilder.taskMetadata
+    heap.words[tasks[1].address + 160] = child
+    heap.words[child + 168] = tasks[1].address
+    #expect(try heap.findings().map(\.instances) == [2])
+  }
+
+  @Test func linksThatAreNotKnownAreSaid() throws {
+    let heap = HeapBuilder()
+    let tasks = linkedTasks(heap, 3, at: 160)
+    // Not the way back that was expected.
+    heap.words[tasks[2].address + 168] = tasks[0].address
+    #expect(try heap.analysis().remarks.contains(TaskRegistry.remark))
+    let known = HeapBuilder()
+    _ = linkedTasks(known, 3, at: 160)
+    #expect(try !known.analysis().remarks.contains(TaskRegistry.remark))
+  }
+}
