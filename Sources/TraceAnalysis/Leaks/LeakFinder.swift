@@ -62,11 +62,12 @@ struct LeakFinder {
     let unreachable = reached.complement
     for node in 0..<NodeID(graph.blockCount) where unreachable.contains(node) && graph.type(of: node).kind == .sideTable { unreachable.remove(node) }
     self.unreachable = unreachable
-    findDeinitialised()
+    // What an image lacks may be what holds them, or what would show that they are just ending.
+    if graph.isWhole { findDeinitialised() }
     // What was deinitialised holds nothing, and has been dealt with.
     graph.deinitialised.forEach { unreachable.remove($0) }
-    findUnreachable()
-    findDangling()
+    if graph.isWhole { findUnreachable() }
+    if !graph.hasUnseenMemory { groups += danglingGroups { _ in true } }
   }
 
   // MARK: Unreachable
@@ -287,9 +288,11 @@ struct LeakFinder {
 
   // MARK: Dangling
 
-  private mutating func findDangling() {
+  /// Groups of the references that dangle for certain.
+  func danglingGroups(_ isCertain: (ObjectGraph.DanglingReference) -> Bool) -> [LeakGroup] {
+    var groups: [LeakGroup] = []
     var numbers: [[UInt64]: Int] = [:]
-    for reference in graph.dangling where !unreachable.contains(reference.from.rawValue) && wanted?(reference.from) ?? true {
+    for reference in graph.dangling where isCertain(reference) && !unreachable.contains(reference.from.rawValue) && wanted?(reference.from) ?? true {
       let key = key(of: reference)
       if let known = numbers[key] {
         groups[known].instances += 1
@@ -301,7 +304,9 @@ struct LeakFinder {
             retainedBytes: 0, retainedBlocks: 0, dangling: reference))
       }
     }
+    return groups
   }
+
   /// Equal for references that make one group.
   func key(of reference: ObjectGraph.DanglingReference) -> [UInt64] {
     let block = graph.heap[reference.from]
