@@ -14,6 +14,8 @@ struct LeakSearchOptions: ParsableArguments {
 
   @Option(help: ArgumentHelp("Look for the program's files under this directory.", valueName: "directory"))
   var sysroot: String?
+
+  @OptionGroup var memory: MemoryLimitOption
 }
 
 /// A trace with all that a report needs of it.
@@ -31,11 +33,13 @@ struct LeakSearch {
   var snapshot: Int?
   private let suppressions: Suppressions
   private let files: DebugFileSearch
+  private let memoryLimit: MemoryLimit
 
   /// Throws an exit status after having said why.
   init(_ options: LeakSearchOptions, snapshot: Int? = nil) throws {
     self.snapshot = snapshot
     files = DebugFileSearch(debugPaths: options.debugPath, sysroot: options.sysroot)
+    memoryLimit = options.memory.limit
     suppressions = try Self.read(options.suppressions)
   }
 
@@ -96,10 +100,10 @@ struct LeakSearch {
     }
     let symbolicator = Symbolicator(images: trace.analysis.definitions.images.map(\.image), search: files)
     let toolPath = ProcessInfo.processInfo.environment["PATH"] ?? ""
-    let analysis = LeakAnalysis(reader, trace.analysis, snapshot: snapshot, search: files, toolPath: toolPath, naming: symbolicator)
+    let analysis = LeakAnalysis(reader, trace.analysis, snapshot: snapshot, search: files, toolPath: toolPath, memoryLimit: memoryLimit, naming: symbolicator)
     let atExpectations = LeakAnalysis.findingsAtExpectations(reader, trace.analysis) { snapshot in
       LeakAnalysis(
-        reader, AllocationAnalysis(reader, snapshot: snapshot), snapshot: snapshot, search: files, toolPath: toolPath, naming: symbolicator)
+        reader, AllocationAnalysis(reader, snapshot: snapshot), snapshot: snapshot, search: files, toolPath: toolPath, memoryLimit: memoryLimit, naming: symbolicator)
     }
     for diagnostic in analysis.diagnostics.first { trace.analysis.diagnostics.append(diagnostic) }
     return LeakReport(analysis, suppressions: suppressions, atExpectations: atExpectations)

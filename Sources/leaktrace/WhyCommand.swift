@@ -38,6 +38,8 @@ struct WhyCommand: ParsableCommand {
   @Option(help: ArgumentHelp("Look for the program's files under this directory.", valueName: "directory"))
   var sysroot: String?
 
+  @OptionGroup var memory: MemoryLimitOption
+
   @Option(help: ArgumentHelp("Columns of the text; that of the terminal, or 80, unless given.", valueName: "columns"))
   var width: Int?
 
@@ -59,7 +61,7 @@ struct WhyCommand: ParsableCommand {
     let allocations = AllocationAnalysis(reader, snapshot: chosen)
     let symbolicator = Symbolicator(images: allocations.definitions.images.map(\.image), search: search)
     let analysis = LeakAnalysis(
-      reader, allocations, snapshot: chosen, search: search, toolPath: ProcessInfo.processInfo.environment["PATH"] ?? "", naming: symbolicator)
+      reader, allocations, snapshot: chosen, search: search, toolPath: ProcessInfo.processInfo.environment["PATH"] ?? "", memoryLimit: memory.limit, naming: symbolicator)
     let answer = analysis.explain(ObjectQuestion.query(subject, isSite: site), limit: limit)
     line?.erase()
     guard answer.matches > 0 else {
@@ -84,6 +86,9 @@ enum SnapshotChoice {
   static func explanation(_ reader: TraceReader, number: Int?, path: String) -> String {
     if reader.snapshots.isEmpty, reader.closing?.reason == .exec {
       return "\(path) ends where the process became another program, which has a trace of its own."
+    }
+    if reader.snapshots.isEmpty, let failure = reader.failedSnapshots.last {
+      return "\(path) has no heap image: \(failure.explanation)."
     }
     if reader.snapshots.isEmpty {
       return "\(path) has no heap image: the program was killed, still runs, or was recorded with --no-snapshots. "

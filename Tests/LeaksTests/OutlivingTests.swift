@@ -81,6 +81,18 @@ import TraceTestSupport
     #expect(Set(findings.map(\.fingerprint)).count == 2)
   }
 
+  @Test func survivorsOfOneClassThatOneCollectionHoldsAreOneFindingWhereverTheyWereMade() throws {
+    let server = RequestServer()
+    // More others than survivors, each of a function of its own, and all made first: the object in the middle is one of them.
+    for index in 0..<30 {
+      server.put(server.heap.object("App.Session", stack: server.outer + [0x1000_2000 + 16 * UInt64(index)]))
+    }
+    server.requests(200) { $0 % 20 == 10 }
+    let finding = try server.finding()
+    #expect(finding.verdict == .outlived && finding.instances == 40)
+    #expect(finding.retainedBytes.rawValue == 40 * 48 && finding.retainedBlocks == 40)
+  }
+
   @Test(arguments: [true, false])
   func whatNeverEndsAndGoesOnBeingMadeAccumulates(isCalledBack: Bool) throws {
     let server = RequestServer(isCalledBack: isCalledBack)

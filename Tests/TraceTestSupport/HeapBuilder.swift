@@ -13,6 +13,8 @@ public final class HeapBuilder {
   public var words: [UInt64: UInt64] = [:]
   public var threads: [SnapshotThread] = []
   public var regions: [MemoryRegion] = []
+  /// Of the heap image; nil if it was not written to its end.
+  public var snapshotEnd: TraceSnapshot.End? = .init()
   private var layouts: [UInt64: ObjectLayout] = [:]
   /// Addresses of variables that the concurrency runtime exports.
   public var variables: [String: UInt64] = [:]
@@ -45,6 +47,11 @@ public final class HeapBuilder {
 
   /// The trace's number of a type that was declared.
   public func typeID(of name: String) -> UInt32 { metadata[name]!.id }
+
+  public func isDeclared(_ name: String) -> Bool { metadata[name] != nil }
+
+  /// Those of its types.
+  public var layoutSource: any LayoutSource { Layouts(layouts) }
 
   /// Gives a type that was declared another layout.
   public func layout(of name: String, _ layout: ObjectLayout) { layouts[metadata[name]!.address] = layout }
@@ -98,6 +105,24 @@ public final class HeapBuilder {
     trace.event(.retain, object.address, stack: trace.stack(stack), time: time)
   }
 
+  /// A time in which nothing is recorded: what `body` allocates and frees the trace does not show.
+  public func pause(_ body: () -> Void = {}) {
+    time += 8
+    trace.definitions.append(.pause(PauseRecord(begins: true, time: time)))
+    let recorded = trace
+    body()
+    time += 8
+    trace = recorded
+    trace.definitions.append(.pause(PauseRecord(begins: false, time: time)))
+    time += 8
+  }
+
+  /// Leaves in an object's memory what the C library's allocator puts there when it is freed: a link and a key.
+  public func overwriteAsFreed(_ object: Object) {
+    words[object.address] = object.address >> 12
+    words[object.address + 8] = nil
+  }
+
   /// Stores a reference in field `index` of `from`, at offset 16 + 8 · index; of a malloc'd block pass a negative index for the words before.
   public func set(_ from: Object, _ index: Int, _ to: Object, offset: UInt64 = 0) {
     words[from.address &+ UInt64(bitPattern: Int64(16 + 8 * index))] = to.address + offset
@@ -122,7 +147,7 @@ public final class HeapBuilder {
 
   public func reader() throws -> TraceReader {
     var trace = trace
-    let snapshot = TraceSnapshot(time: time + 8, staticTLSSize: 256, threads: threads, regions: regions.sorted { $0.range.lowerBound < $1.range.lowerBound })
+    let snapshot = TraceSnapshot(time: time + 8, staticTLSSize: 256, threads: threads, regions: regions.sorted { $0.range.lowerBound < $1.range.lowerBound }, end: snapshotEnd)
     trace.snapshots = [(snapshot, words.map { (address: $0.key, value: $0.value) })]
     return try trace.reader()
   }

@@ -33,6 +33,8 @@ public struct AllocationAnalysis: Sendable {
   public var blocksAtSnapshot: [LiveBlock] = []
   /// What the program said of its objects, and what had come of it by then.
   public var statements = ProgramStatements()
+  /// Calls that the trace lacks up to then; without a snapshot up to the trace's end.
+  public var gaps = TraceGaps.none
   /// Where control was then.
   public var activationsAtSnapshot = Activations.none
   /// Addresses at which references seem to have been counted after the free of what stood there; see `FreedAddresses`.
@@ -97,6 +99,7 @@ public struct AllocationAnalysis: Sendable {
 
     let endTime = closing?.time ?? reader.chunks.lazy.filter { $0.kind == .events }.map(\.lastTime).max() ?? header.startTime
     statements = replayer.observer.second.second.statements(at: snapshot?.time ?? endTime, isFinal: snapshot.map { $0.reason == .exit || $0.reason == .signal } ?? true)
+    gaps = TraceGaps(reader, diagnostics: diagnostics, until: snapshot?.time ?? endTime)
     var samples = definitions.memorySamples
     if let closing, closing.residentBytes > 0 {
       samples.append(

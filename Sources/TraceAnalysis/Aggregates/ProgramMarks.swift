@@ -37,7 +37,7 @@ public struct ExpectationOutcome: Hashable, Sendable {
   public var late: UInt64 = 0
   public var violated: UInt64 = 0
   public var undecided: UInt64 = 0
-  /// Of objects that were not seen being made: nothing can be said.
+  /// Of objects that were not seen being made, or whose end the trace may lack: nothing can be said.
   public var unknown: UInt64 = 0
   /// Ticks: the longest that one was late.
   public var longestDelay: UInt64 = 0
@@ -253,6 +253,9 @@ struct ProgramMarks: ReplayObserver {
     for (place, var rest) in expected {
       if event.time <= rest.deadline {
         state.statements.expectations[place].met += 1
+      } else if event.operation.effect != .free {
+        // Its free was not seen, but what took its place.
+        state.statements.expectations[place].unknown += 1
       } else {
         state.statements.expectations[place].late += 1
         rest.end = event.time

@@ -49,8 +49,10 @@ public struct TraceDiagnostic: Hashable, Sendable {
     case damagedMemory(payloadOffset: Int)
     /// A heap image of which `parts` were read, and which was not written to its end, or lacks some; `expected` is what its end says.
     case incompleteSnapshot(number: UInt32, parts: UInt32, expected: UInt32?)
-    /// More words in a heap image than the file justifies, or than this machine could hold.
+    /// More words in a heap image without an end than the file justifies.
     case tooMuchMemory(words: UInt64)
+    /// A heap image that would have taken more memory than it may: `words` of it were read.
+    case overMemoryLimit(words: UInt64, limit: ByteCount)
     /// The file could not be read here.
     case readFailed(errno: Int32)
   }

@@ -4,7 +4,8 @@ import CTraceFormat
 
 /// The words of one snapshot, by address. What is not in it is 0, or was users' data: the two are the same to who looks for pointers.
 ///
-/// Memory: 8 bytes a word and 88 a page. Not to be shared between threads while being looked at, since the last page is remembered.
+/// Memory: 8 bytes a word and 104 a page; of a page whose words are all equal 8 bytes for all of them. Not to be shared between threads while being
+/// looked at, since the last page is remembered.
 public final class HeapImage {
   /// Page numbers (address / 4096), ascending, without repeats.
   private(set) var pages: [UInt64] = []
@@ -12,36 +13,56 @@ public final class HeapImage {
   private var bitmaps: [UInt64] = []
   /// Eight a page: index of the first value of each of those eight groups of 64 words.
   private var starts: [UInt32] = []
-  /// Index of the first value of each page.
-  private var bases: [Int] = []
+  /// Where the values of each page are.
+  private var rows: [ValueRow] = []
   private var values: [UInt64] = []
   private var lastIndex = 0
   private var lastPage = UInt64.max
 
   /// All parts that the recorder says it wrote were there, sound, and in order.
   public private(set) var isWhole = true
+  /// Set if reading stopped because the image would have taken more than this many bytes.
+  public private(set) var exceededLimit: ByteCount?
 
-  public var wordCount: Int { values.count }
+  public private(set) var wordCount = 0
   public var pageCount: Int { pages.count }
+
+  /// The values of a page: the first, and whether it stands for all of them. Arrays and tables that were filled with one reference are pages of equal
+  /// words, of which a small file has very many.
+  private struct ValueRow: BitwiseCopyable {
+    private let bits: Int
+    @inline(__always) init(first: Int, isUniform: Bool) { bits = first << 1 | (isUniform ? 1 : 0) }
+    /// Index of the `offset`th value.
+    @inline(__always) func index(_ offset: Int) -> Int { bits >> 1 &+ (offset & ((bits & 1) &- 1)) }
+  }
 
   /// An image of given words, by address.
   public init(words: [(address: UInt64, value: UInt64)] = []) {
     for word in words.sorted(by: { $0.address < $1.address }) {
       let page = word.address >> 12
-      if pages.last != page { beginPage(page) }
+      if pages.last != page {
+        pages.append(page)
+        rows.append(ValueRow(first: values.count, isUniform: false))
+        for _ in 0..<8 { bitmaps.append(0) }
+      }
       let index = Int(word.address >> 3 & 511)
       bitmaps[bitmaps.count - 8 + index / 64] |= 1 << UInt64(index & 63)
       values.append(word.value)
     }
+    wordCount = values.count
     finish()
   }
 
   /// Reads the image of `snapshot`. Linear in its words. What is wrong with it is added to `diagnostics`.
-  public init(_ snapshot: TraceSnapshot, in reader: TraceReader, diagnostics: inout TraceDiagnostics) {
+  ///
+  /// As many words and pages are expected as the image's end says, which its checksum covers: what goes beyond is damage. An image without its end has to
+  /// do with what the size of the file justifies. Neither takes more memory than `limit`.
+  public init(
+    _ snapshot: TraceSnapshot, in reader: TraceReader, limit: MemoryLimit = .standard, diagnostics: inout TraceDiagnostics
+  ) {
     let buffer = PayloadBuffer()
-    // Bytes. A word takes one at least before compression; of an image that repeats itself, zstd makes some hundred times less.
-    var budget = Self.leastBudget + min(reader.fileSize.rawValue, 1 << 50) * 256
     if let claimed = snapshot.end?.wordCount, claimed < reader.fileSize.rawValue { values.reserveCapacity(Int(claimed)) }
+    var budget = Budget(snapshot.end, fileSize: reader.fileSize.rawValue, limit: limit)
     var partCount: UInt32 = 0
     for index in snapshot.memoryChunks {
       let chunk = reader.chunks[index]
@@ -60,15 +81,23 @@ public final class HeapImage {
       if head.snapshot != snapshot.number { continue }
       if head.part != partCount { isWhole = false }
       partCount &+= 1
-      if let offset = take(buffer, budget: &budget) {
-        diagnostics.append(
-          .init(budget == 0 ? .tooMuchMemory(words: UInt64(values.count)) : .damagedMemory(payloadOffset: offset), at: chunk.place, chunk: index))
-        isWhole = false
-        if budget == 0 { break }
+      guard let failure = take(buffer, &budget) else { continue }
+      isWhole = false
+      switch failure {
+      case .damage(let offset): diagnostics.append(.init(.damagedMemory(payloadOffset: offset), at: chunk.place, chunk: index))
+      case .tooMuch:
+        let words = UInt64(wordCount)
+        if budget.isOfMachine {
+          exceededLimit = ByteCount(budget.bytes)
+          diagnostics.append(.init(.overMemoryLimit(words: words, limit: ByteCount(budget.bytes)), at: chunk.place, chunk: index))
+        } else {
+          diagnostics.append(.init(.tooMuchMemory(words: words), at: chunk.place, chunk: index))
+        }
       }
+      if case .tooMuch = failure { break }
     }
     if let end = snapshot.end {
-      if end.error != 0 || end.partCount != partCount || end.wordCount != UInt64(values.count) || end.pageCount != UInt64(pages.count) { isWhole = false }
+      if end.error != 0 || end.partCount != partCount || end.wordCount != UInt64(wordCount) || end.pageCount != UInt64(pages.count) { isWhole = false }
     } else {
       isWhole = false
     }
@@ -76,49 +105,74 @@ public final class HeapImage {
     finish()
   }
 
-  /// Of memory for an image, in bytes, whatever the size of its file.
-  private static let leastBudget: UInt64 = 256 << 20
-  /// What a page costs besides its words.
-  private static let pageCost: UInt64 = 128
+  /// How much of an image is taken in.
+  private struct Budget {
+    /// Of an image without its end, in bytes, whatever the size of its file.
+    private static let leastBytes: UInt64 = 256 << 20
+    /// A page's number, bitmap, starts and row.
+    static let pageCost: UInt64 = 8 + 64 + 32 + 8
 
-  private func beginPage(_ page: UInt64) {
-    pages.append(page)
-    bases.append(values.count)
-    for _ in 0..<8 { bitmaps.append(0) }
+    /// As the image's end says.
+    let words: UInt64
+    let pages: UInt64
+    /// Of memory.
+    let bytes: UInt64
+    /// It is this machine that limits the memory, not the file.
+    let isOfMachine: Bool
+    var usedBytes: UInt64 = 0
+
+    init(_ end: TraceSnapshot.End?, fileSize: UInt64, limit: MemoryLimit) {
+      words = end?.wordCount ?? .max
+      pages = end?.pageCount ?? .max
+      let justified = end == nil ? Self.leastBytes + min(fileSize, 1 << 50) * 256 : .max
+      bytes = min(limit.bytes.rawValue, justified)
+      isOfMachine = limit.bytes.rawValue <= justified
+    }
   }
 
-  /// Adds the pages of a part. The offset at which it is damaged, or nil.
-  private func take(_ buffer: PayloadBuffer, budget: inout UInt64) -> Int? {
+  private enum Failure {
+    /// At an offset of the payload.
+    case damage(offset: Int)
+    case tooMuch
+  }
+
+  /// Adds the pages of a part. Stops at what is wrong with it; nil if nothing is.
+  private func take(_ buffer: PayloadBuffer, _ budget: inout Budget) -> Failure? {
     let head = MemoryLayout<lt_memory_part>.size
     var cursor = ByteCursor(UnsafePointer(buffer.start) + head, count: buffer.count - head)
     var page: UInt64 = 0
     var value: UInt64 = 0
     while cursor.remaining > 0 {
       let offset = buffer.count - cursor.remaining
-      guard let step = cursor.varint(), let map = cursor.part(64) else { return offset }
+      guard let step = cursor.varint(), let map = cursor.part(64) else { return .damage(offset: offset) }
       let (next, overflow) = page.addingReportingOverflow(step)
-      guard !overflow, next >> 52 == 0, pages.last.map({ next > $0 }) ?? true else { return offset }
+      guard !overflow, next >> 52 == 0, pages.last.map({ next > $0 }) ?? true else { return .damage(offset: offset) }
       page = next
       let words = UnsafeRawPointer(map.position)
       var count = 0
       for group in 0..<8 { count += words.loadUnaligned(fromByteOffset: group * 8, as: UInt64.self).nonzeroBitCount }
-      let cost = UInt64(count) * 8 + Self.pageCost
-      guard cost < budget else {
-        budget = 0
-        return offset
-      }
-      budget -= cost
+      guard UInt64(pages.count) < budget.pages, UInt64(wordCount) + UInt64(count) <= budget.words else { return .damage(offset: offset) }
       let before = values.count
-      for _ in 0..<count {
+      var differences: Int64 = 0
+      for index in 0..<count {
         guard let difference = cursor.zigzag() else {
           values.removeLast(values.count - before)
-          return offset
+          return .damage(offset: offset)
         }
+        if index > 0 { differences |= difference }
         value = value &+ UInt64(bitPattern: difference)
         values.append(value)
       }
+      let isUniform = differences == 0 && count > 1
+      if isUniform { values.removeLast(count - 1) }
+      budget.usedBytes += UInt64(values.count - before) * 8 + Budget.pageCost
+      guard budget.usedBytes <= budget.bytes else {
+        values.removeLast(values.count - before)
+        return .tooMuch
+      }
       pages.append(page)
-      bases.append(before)
+      rows.append(ValueRow(first: before, isUniform: isUniform))
+      wordCount += count
       for group in 0..<8 { bitmaps.append(words.loadUnaligned(fromByteOffset: group * 8, as: UInt64.self)) }
     }
     return nil
@@ -162,7 +216,7 @@ public final class HeapImage {
     let bitmap = bitmaps[index * 8 + word / 64]
     let bit = UInt64(1) << UInt64(word & 63)
     guard bitmap & bit != 0 else { return nil }
-    return values[bases[index] + Int(starts[index * 8 + word / 64]) + (bitmap & (bit - 1)).nonzeroBitCount]
+    return values[rows[index].index(Int(starts[index * 8 + word / 64]) + (bitmap & (bit - 1)).nonzeroBitCount)]
   }
 
   /// The address of the first word in `range`. Constant time where the image has words near by, logarithmic otherwise.
@@ -207,11 +261,12 @@ public final class HeapImage {
         if group == from / 64 { bits &= ~UInt64(0) << UInt64(from & 63) }
         if to < group * 64 + 64 { bits &= (UInt64(1) << UInt64(to & 63)) &- 1 }
         if bits != 0 {
-          var value = bases[index] + Int(starts[index * 8 + group]) + (whole & ((bits & (0 &- bits)) &- 1)).nonzeroBitCount
+          let row = rows[index]
+          var offset = Int(starts[index * 8 + group]) + (whole & ((bits & (0 &- bits)) &- 1)).nonzeroBitCount
           while bits != 0 {
             let bit = bits.trailingZeroBitCount
-            body(base + UInt64(group * 64 + bit) * 8, values[value])
-            value += 1
+            body(base + UInt64(group * 64 + bit) * 8, values[row.index(offset)])
+            offset += 1
             bits &= bits - 1
           }
         }

@@ -11,6 +11,8 @@ public struct HeapRoot: Hashable, Sendable {
     case threadLocal(thread: Int)
     /// Memory that the program mapped itself, or the loader.
     case mapping
+    /// Memory of the allocator's in which no known block stands, in a trace that lacks calls: it may be in use.
+    case unseen
   }
 
   public var kind: Kind
@@ -45,11 +47,14 @@ public struct HeapRoots: Sendable {
   /// Images that were loaded when the snapshot was taken.
   public let images: [LoadedImage]
 
-  /// - Parameter waitingCode: whose code an address in an image is.
+  /// - Parameters:
+  ///   - gaps: what the trace lacks.
+  ///   - waitingCode: whose code an address in an image is.
   ///
   /// Linear in the regions and their pages.
   public init(
-    _ snapshot: TraceSnapshot, images: [LoadedImage], heap: LiveHeap, image: HeapImage, waitingCode: @escaping (UInt64, LoadedImage) -> WaitingCode = { _, _ in .other }
+    _ snapshot: TraceSnapshot, images: [LoadedImage], heap: LiveHeap, image: HeapImage, gaps: TraceGaps = .none,
+    waitingCode: @escaping (UInt64, LoadedImage) -> WaitingCode = { _, _ in .other }
   ) {
     self.images = images.sorted { $0.range.lowerBound < $1.range.lowerBound }
     var roots: [HeapRoot] = []
@@ -88,22 +93,43 @@ public struct HeapRoots: Sendable {
     let controlBlocks = Set(snapshot.threads.map(\.threadPointer))
     let covered = Self.joined(imageRanges)
     var mapped: [Range<UInt64>] = []
+    var unseen: [Range<UInt64>] = []
     for region in regions where region.isCaptured && region.isWritable {
       switch region.kind {
       case .anonymous, .shared: break
+      case .programBreak where gaps.hideAllocations: break
       case .mainStack where !snapshot.isFrozen && !stackRegions.contains(region.range.lowerBound): break
       default: continue
       }
       if stackRegions.contains(region.range.lowerBound) { continue }
       if Self.touches(region.range, covered) { continue }
       let first = heap.lowerBound(region.range.lowerBound)
-      if first < heap.count, heap.blocks[first].address < region.range.upperBound { continue }
-      if Self.isArena(region, image) { continue }
+      let hasBlocks = first < heap.count && heap.blocks[first].address < region.range.upperBound
+      if hasBlocks || region.kind == .programBreak || Self.isArena(region, image) {
+        if gaps.hideAllocations { Self.addPartsWithoutBlocks(of: region.range, heap, from: first, to: &unseen) }
+        continue
+      }
       if snapshot.isFrozen, Self.isLeftStack(region, image, controlBlocks) { continue }
       mapped.append(region.range)
     }
     if !mapped.isEmpty { roots.append(HeapRoot(kind: .mapping, ranges: mapped)) }
+    if gaps.hideAllocations { roots.append(HeapRoot(kind: .unseen, ranges: unseen, acceptsInterior: false)) }
     self.roots = roots
+  }
+
+  /// What stands between blocks. `first`: index of the first block in the range.
+  private static func addPartsWithoutBlocks(of range: Range<UInt64>, _ heap: LiveHeap, from first: Int, to parts: inout [Range<UInt64>]) {
+    var start = range.lowerBound
+    // The block before may reach into the range.
+    if first > 0 { start = max(start, heap.blocks[first - 1].address + heap.blocks[first - 1].size) }
+    var index = first
+    while index < heap.count, heap.blocks[index].address < range.upperBound {
+      let block = heap.blocks[index]
+      if start < block.address { parts.append(start..<block.address) }
+      start = max(start, block.address + block.size)
+      index += 1
+    }
+    if start < range.upperBound { parts.append(start..<range.upperBound) }
   }
 
   /// Whether an address lies in an image.

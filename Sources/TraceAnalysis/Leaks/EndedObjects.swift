@@ -10,9 +10,9 @@ struct EndedObjects {
   /// The groups of `finder`, with the ends of what they refer to, and those of objects used after their end besides. If there is anything to
   /// look up, it is looked up in a second pass over the trace's events: O(events), in memory in proportion to the live blocks.
   /// `suspects`: as the first pass found them.
-  static func groups(of finder: LeakFinder, in reader: TraceReader, suspects: Set<UInt64>) -> (groups: [LeakGroup], remark: String?) {
+  static func groups(of finder: LeakFinder, in reader: TraceReader, suspects: Set<UInt64>, gaps: TraceGaps) -> (groups: [LeakGroup], remark: String?) {
     var search = EndedObjects(finder: finder, groups: finder.groups)
-    search.run(reader, suspects)
+    search.run(reader, suspects, gaps)
     return (search.groups, search.remark)
   }
 
@@ -21,8 +21,9 @@ struct EndedObjects {
     self.groups = groups
   }
 
-  private mutating func run(_ reader: TraceReader, _ suspects: Set<UInt64>) {
+  private mutating func run(_ reader: TraceReader, _ suspects: Set<UInt64>, _ gaps: TraceGaps) {
     var addresses = suspects
+    if finder.graph.hasUnseenMemory { addresses.formUnion(finder.graph.dangling.lazy.map(\.target)) }
     for group in groups { if let target = group.dangling?.target { addresses.insert(target) } }
     let referents = DanglingReferents(finder.graph, reader.definitions.types)
     let reused = finder.graph.dangling.filter {
@@ -36,6 +37,13 @@ struct EndedObjects {
     reader.replay(into: &replayer, stacks: .all)
     let used = replayer.observer.usedBlocks
     let missing = Self.missingEvents(reader)
+    if finder.graph.hasUnseenMemory {
+      // Memory may have been given away unseen, but for what was freed after the last call that is missing.
+      let history = replayer.observer
+      groups += finder.danglingGroups { reference in
+        history.endedAtSnapshot(reference.target).map { !gaps.mayHideFree(ofBlockMadeAt: $0.freed.time) } ?? false
+      }
+    }
     for index in groups.indices {
       guard let target = groups[index].dangling?.target else { continue }
       guard let reference = groups[index].dangling else { continue }

@@ -9,6 +9,8 @@ public final class LeakAnalysis {
   private let siteKeys: [SiteKey]
   let sites: AllocationSites
   public let statements: ProgramStatements
+  /// Calls that the trace lacks.
+  public let gaps: TraceGaps
   let activations: Activations
   let threads: [ThreadTotal]
   let clock: TraceClock
@@ -23,9 +25,9 @@ public final class LeakAnalysis {
   /// `toolPath`: directories that may hold a Swift toolchain, as in PATH; `naming` gives names to what is found, and only to that.
   public convenience init(
     _ reader: TraceReader, _ analysis: AllocationAnalysis, snapshot: TraceSnapshot, search: DebugFileSearch = DebugFileSearch(),
-    access: any SymbolFileAccess = LocalSymbolFiles(), toolPath: String = "", naming: any FrameNaming
+    access: any SymbolFileAccess = LocalSymbolFiles(), toolPath: String = "", memoryLimit: MemoryLimit = .standard, naming: any FrameNaming
   ) {
-    self.init(reader, analysis, snapshot: snapshot, naming: naming) { image, images in
+    self.init(reader, analysis, snapshot: snapshot, naming: naming, memoryLimit: memoryLimit) { image, images in
       ReflectedLayouts(
         images: images, image: image, snapshot: snapshot, libraries: RemoteMirrorLibrary.candidates(images: images, path: toolPath), search: search,
         access: access)
@@ -33,12 +35,14 @@ public final class LeakAnalysis {
   }
 
   /// With layouts from elsewhere.
-  convenience init(_ reader: TraceReader, _ analysis: AllocationAnalysis, snapshot: TraceSnapshot, naming: any FrameNaming, layouts: any LayoutSource) {
-    self.init(reader, analysis, snapshot: snapshot, naming: naming) { _, _ in layouts }
+  convenience init(
+    _ reader: TraceReader, _ analysis: AllocationAnalysis, snapshot: TraceSnapshot, naming: any FrameNaming, layouts: any LayoutSource, memoryLimit: MemoryLimit = .standard
+  ) {
+    self.init(reader, analysis, snapshot: snapshot, naming: naming, memoryLimit: memoryLimit) { _, _ in layouts }
   }
 
   private init(
-    _ reader: TraceReader, _ analysis: AllocationAnalysis, snapshot: TraceSnapshot, naming: any FrameNaming,
+    _ reader: TraceReader, _ analysis: AllocationAnalysis, snapshot: TraceSnapshot, naming: any FrameNaming, memoryLimit: MemoryLimit,
     layouts: (HeapImage, [LoadedImage]) -> any LayoutSource
   ) {
     self.snapshot = snapshot
@@ -47,15 +51,15 @@ public final class LeakAnalysis {
     suspects = analysis.suspects
     definitions = analysis.definitions
     sites = analysis.sites
-    statements = analysis.statements
+    gaps = analysis.gaps
     clock = analysis.clock
     threads = analysis.threads
     var diagnostics = TraceDiagnostics()
-    let image = HeapImage(snapshot, in: reader, diagnostics: &diagnostics)
+    let image = HeapImage(snapshot, in: reader, limit: memoryLimit, diagnostics: &diagnostics)
     self.diagnostics = diagnostics
     let heap = LiveHeap(analysis.blocksAtSnapshot)
     let images = definitions.images.filter { $0.loadTime <= snapshot.time && ($0.unloadTime.map { $0 > snapshot.time } ?? true) }.map(\.image)
-    let roots = HeapRoots(snapshot, images: images, heap: heap, image: image) { Self.waitingCode($0, $1, naming) }
+    let roots = HeapRoots(snapshot, images: images, heap: heap, image: image, gaps: analysis.gaps) { Self.waitingCode($0, $1, naming) }
     let keys = analysis.sites.map { SiteKey(operation: $0.operation, stack: $0.stack, type: $0.type) }
     siteKeys = keys
     let types = definitions.types
@@ -65,7 +69,8 @@ public final class LeakAnalysis {
         let key = keys[Int(block.site.rawValue)]
         return (key.operation == .object ? types[key.type] : nil, key.operation)
       },
-      layouts: layouts(image, images), mainModule: moduleName(ofImage: definitions.process.executable))
+      layouts: layouts(image, images), mainModule: moduleName(ofImage: definitions.process.executable), gaps: analysis.gaps)
+    statements = analysis.statements.without(graph)
     finder = LeakFinder(graph)
     activations = Self.left(analysis.activationsAtSnapshot, snapshot, graph.roots, definitions)
   }
@@ -82,7 +87,7 @@ public final class LeakAnalysis {
   /// used after their end, the trace's events are read once more.
   public func findings() -> [Finding] {
     let names = self.names()
-    let (groups, remark) = EndedObjects.groups(of: finder, in: reader, suspects: suspects)
+    let (groups, remark) = EndedObjects.groups(of: finder, in: reader, suspects: suspects, gaps: gaps)
     endingRemark = remark
     let builder = FindingBuilder(finder, groups: groups, naming: names)
     let outliving = OutlivingBuilder(self, builder: builder, naming: names)
@@ -147,7 +152,8 @@ public final class LeakAnalysis {
   /// What a reader has to know to judge the findings, in sentences; complete once `findings` has been called.
   public var remarks: [String] {
     var remarks: [String] = []
-    if !graph.image.isWhole { remarks.append("the heap image is incomplete: references are missing, and what they hold may look lost") }
+    if !graph.isWhole { remarks.append(incompleteness) }
+    remarks += gapRemarks
     if !snapshot.isFrozen {
       remarks.append("other threads could not be stopped for the heap image: objects in motion may look lost, and left-over words on stacks keep objects")
     }

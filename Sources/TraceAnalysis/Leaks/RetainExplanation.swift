@@ -86,7 +86,7 @@ extension LeakAnalysis {
       let origin =
         graph.isRoot(path.root)
         ? names.origin(path.root, target: path.steps.first?.node)
-        : PathOrigin(kind: .leaked, name: "nothing: it is leaked, or hangs from what is")
+        : PathOrigin(kind: .leaked, name: graph.isWhole ? "nothing: it is leaked, or hangs from what is" : "nothing that the incomplete image shows")
       return RetainedGroup(origin: origin, path: builder.path(steps), instances: entry.instances, retainedBytes: ByteCount(entry.bytes))
     }
     return RetainAnswer(groups: groups, ways: found.count, matches: targets.count)
@@ -146,6 +146,7 @@ extension LeakAnalysis {
     case .stack: 60
     case .registers: 64
     case .mapping: 80
+    case .unseen: 120
     }
   }
 
@@ -157,6 +158,7 @@ extension LeakAnalysis {
     case .registers: 2
     case .threadLocal: 3
     case .mapping: 4
+    case .unseen: 5
     }
   }
 
@@ -216,6 +218,7 @@ extension FindingNaming {
     case .stack(let thread): return PathOrigin(kind: .stack, name: "the stack of \(self.thread(thread))")
     case .registers(let thread): return PathOrigin(kind: .registers, name: "a register of \(self.thread(thread))")
     case .threadLocal(let thread): return PathOrigin(kind: .threadLocal, name: "thread-local memory of \(self.thread(thread))")
+    case .unseen: return PathOrigin(kind: .mapping, name: "memory that was allocated, or may have been, while calls were not recorded")
     case .mapping: return PathOrigin(kind: .mapping, name: "memory that was mapped without malloc\(place.map { ", at \(Hexadecimal.text($0))" } ?? "")")
     }
   }

@@ -15,6 +15,10 @@ public final class ObjectGraph {
   let nodeTypes: [UInt32]
   /// By block: its `deinit` has run, and its memory is kept all the same.
   let deinitialised: NodeSet
+  /// By block: made before calls went missing from the trace, and nothing in the image proves that it is still what it was. Its memory may be anybody's.
+  let uncertain: NodeSet
+  /// Every reference of the process is in it, as far as its image is meant to have them.
+  public let isWhole: Bool
   /// Memory that a task took for its functions' frames: the task it is a part of.
   let taskOfSlab: [UInt32: UInt32]
   /// The Swift module that the executable was made from, as far as its name tells.
@@ -41,6 +45,9 @@ public final class ObjectGraph {
   /// Edges along which memory is kept alive.
   public static let owning: EdgeKinds = EdgeKinds([.strong, .conservative, .unmanaged, .bookkeeping])
 
+  /// Memory may be in use whose allocation the trace does not show.
+  var hasUnseenMemory: Bool { roots.roots.contains { $0.kind == .unseen } }
+
   public var blockCount: Int { heap.count }
   public func isRoot(_ node: UInt32) -> Bool { Int(node) >= heap.count }
   public func root(_ node: UInt32) -> HeapRoot { roots.roots[Int(node) - heap.count] }
@@ -65,7 +72,7 @@ public final class ObjectGraph {
 
   init(
     snapshot: TraceSnapshot, heap: LiveHeap, image: HeapImage, roots: HeapRoots, graph: HeapGraph, types: [NodeType], labels: [EdgeLabel],
-    nodeTypes: [UInt32], deinitialised: NodeSet, taskOfSlab: [UInt32: UInt32], mainModule: String, fieldNames: [[String]], dangling: [DanglingReference], scannedTypes: [Int], runtimeRemarks: [String], reflectionProblem: String?
+    nodeTypes: [UInt32], deinitialised: NodeSet, uncertain: NodeSet, isWhole: Bool, taskOfSlab: [UInt32: UInt32], mainModule: String, fieldNames: [[String]], dangling: [DanglingReference], scannedTypes: [Int], runtimeRemarks: [String], reflectionProblem: String?
   ) {
     self.snapshot = snapshot
     self.heap = heap
@@ -76,6 +83,8 @@ public final class ObjectGraph {
     self.labels = labels
     self.nodeTypes = nodeTypes
     self.deinitialised = deinitialised
+    self.uncertain = uncertain
+    self.isWhole = isWhole
     self.taskOfSlab = taskOfSlab
     self.mainModule = mainModule
     self.fieldNames = fieldNames

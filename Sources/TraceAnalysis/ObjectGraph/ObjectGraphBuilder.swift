@@ -14,6 +14,9 @@ struct ObjectGraphBuilder {
   private var deinitialised: NodeSet
   /// Of those, the ones whose `deinit` a thread may be in.
   private var ending: Set<UInt32> = []
+  private let uncertain: NodeSet
+  /// The edge that was added last.
+  private var last: (source: UInt32, target: UInt32, label: UInt32, kind: UInt8) = (.max, .max, 0, 0)
   private var dispatchMemory: DispatchMemory?
   private var sideTableType: UInt32?
   private var taskMemory: TaskMemory
@@ -34,12 +37,14 @@ struct ObjectGraphBuilder {
 
   /// - Parameters:
   ///   - typeOf: the type of a block, or nil for one that is no Swift object, and what allocated it.
+  ///   - gaps: what the trace lacks.
   static func build(
     _ snapshot: TraceSnapshot, heap: LiveHeap, image: HeapImage, roots: HeapRoots, typeOf: (LiveBlock) -> (type: TraceType?, operation: Operation),
-    layouts: LayoutSource?, mainModule: String = ""
+    layouts: LayoutSource?, mainModule: String = "", gaps: TraceGaps = .none
   ) -> ObjectGraph {
     var builder = ObjectGraphBuilder(heap: heap, image: image, roots: roots, layouts: layouts)
     builder.classify(typeOf)
+    builder.markUncertain(gaps)
     builder.markSideTables()
     builder.findEnding(snapshot)
     builder.readDispatchMemory()
@@ -55,9 +60,10 @@ struct ObjectGraphBuilder {
     let fields = builder.typeRows.map { row in
       Set(row.layout?.fields.references.map { String(builder.labels.labels[Int($0.label)].name.prefix { $0 != "." }) } ?? []).sorted()
     }
+    let isWhole = image.isWhole && builder.graph.refusedEdgeCount == 0
     return ObjectGraph(
       snapshot: snapshot, heap: heap, image: image, roots: roots, graph: builder.graph.build(), types: builder.types, labels: builder.labels.labels,
-      nodeTypes: builder.nodeTypes, deinitialised: builder.deinitialised, taskOfSlab: builder.taskMemory.taskOfSlab, mainModule: mainModule, fieldNames: fields, dangling: builder.dangling, scannedTypes: scanned,
+      nodeTypes: builder.nodeTypes, deinitialised: builder.deinitialised, uncertain: builder.uncertain, isWhole: isWhole, taskOfSlab: builder.taskMemory.taskOfSlab, mainModule: mainModule, fieldNames: fields, dangling: builder.dangling, scannedTypes: scanned,
       runtimeRemarks: builder.taskRegistry?.isUnknown == true ? [TaskRegistry.remark] : [], reflectionProblem: layouts == nil ? "no reflection" : layouts?.problem)
   }
 
@@ -72,6 +78,7 @@ struct ObjectGraphBuilder {
     graph = HeapGraphBuilder(nodeCount: heap.count + roots.roots.count)
     nodeTypes = Array(repeating: 0, count: heap.count)
     deinitialised = NodeSet(bound: heap.count)
+    uncertain = NodeSet(bound: heap.count)
     heapExtent = (heap.blocks.first?.address ?? 0)..<(heap.blocks.last.map { $0.address &+ max($0.size, 1) } ?? 0)
   }
 
@@ -116,6 +123,29 @@ struct ObjectGraphBuilder {
       }
       nodeTypes[node] = last
     }
+  }
+
+  /// Blocks that may have been freed unseen. An object is still itself if its first word is its type's metadata and its count says that its `deinit` has
+  /// not begun: nothing frees an object before that, and what takes its place begins with words of its own. Of other memory nothing tells, so that it
+  /// is read as memory that may hold anything.
+  private mutating func markUncertain(_ gaps: TraceGaps) {
+    guard gaps.end != nil else { return }
+    var unknown: UInt32?
+    for (node, block) in heap.blocks.enumerated() where gaps.mayHideFree(ofBlockMadeAt: block.birthTime) && !isProven(node, block) {
+      uncertain.insert(UInt32(node))
+      guard types[Int(nodeTypes[node])].kind.isCounted else { continue }
+      let type = unknown ?? addType(NodeType(kind: .malloc, qualifiedName: "unknown", name: "memory of unknown use", typeID: 0), nil)
+      unknown = type
+      nodeTypes[node] = type
+    }
+  }
+
+  private func isProven(_ node: Int, _ block: LiveBlock) -> Bool {
+    let row = Int(nodeTypes[node])
+    guard types[row].kind.isCounted, block.size >= 16, let count = ObjectGraph.referenceCount(of: block.address, in: image), !count.isDeiniting else { return false }
+    // That a block is a task its first word has told.
+    guard let type = typeRows[row].type else { return types[row].kind == .task }
+    return type.metadata.rawValue != 0 && image.word(at: block.address) == type.metadata.rawValue
   }
 
   /// Tasks come from malloc: their first word tells.
@@ -211,7 +241,7 @@ struct ObjectGraphBuilder {
     if typeRows[row].isLeaf { return }
     if let dispatchMemory, dispatchMemory.idle.contains(UInt32(node)) {
       if let next = dispatchMemory.next(after: BlockID(UInt32(node))) {
-        graph.addEdge(
+        addEdge(
           from: UInt32(node), to: next.rawValue, label: EdgeLabelID.scanned(offset: DispatchMemory.nextOffset).rawValue,
           kind: EdgeStrength.conservative.rawValue)
       }
@@ -250,7 +280,7 @@ struct ObjectGraphBuilder {
 
   private mutating func addSideTable(_ node: Int, _ block: LiveBlock) {
     guard let bits = image.word(at: block.address + 8), let table = ReferenceCount.sideTable(bits), let found = heap.block(containing: table) else { return }
-    graph.addEdge(from: UInt32(node), to: found.rawValue, label: EdgeLabelID.scanned(offset: 8).rawValue, kind: EdgeStrength.bookkeeping.rawValue)
+    addEdge(from: UInt32(node), to: found.rawValue, label: EdgeLabelID.scanned(offset: 8).rawValue, kind: EdgeStrength.bookkeeping.rawValue)
   }
 
   private static let addressBits: UInt64 = 0x00FF_FFFF_FFFF_FFFF
@@ -288,7 +318,7 @@ struct ObjectGraphBuilder {
       if from < to, opaque.isExistential, let label = opaque.label, let word = image.word(at: from), let found = heap.block(containing: word & Self.addressBits),
         heap[found].address == word & Self.addressBits & ~7, types[Int(nodeTypes[Int(found.rawValue)])].kind.isCounted
       {
-        graph.addEdge(from: UInt32(node), to: found.rawValue, label: label, kind: EdgeStrength.strong.rawValue)
+        addEdge(from: UInt32(node), to: found.rawValue, label: label, kind: EdgeStrength.strong.rawValue)
         from += 8
       }
       if from < to { scan(node, block, from..<to, label: opaque.label) }
@@ -304,7 +334,7 @@ struct ObjectGraphBuilder {
       image.forEachWord(in: from..<to) { address, value in
         let target = value & Self.addressBits
         guard let found = heap.block(containing: target), heap[found].address == target, types[Int(nodeTypes[Int(found.rawValue)])].kind.isCounted else { return }
-        graph.addEdge(
+        addEdge(
           from: UInt32(node), to: found.rawValue, label: EdgeLabelID.scanned(offset: address - block.address).rawValue,
           kind: EdgeStrength.conservative.rawValue)
       }
@@ -328,11 +358,11 @@ struct ObjectGraphBuilder {
     // A raw pointer may lead anywhere in a block; a counted reference leads to an object's start, which may stand among a task's frames.
     guard heap[found].address == target || reference.strength == .unmanaged else {
       if let parent = parent(ofTaskAt: target, in: found), parent != UInt32(node) {
-        graph.addEdge(from: UInt32(node), to: parent, label: reference.label, kind: reference.strength.rawValue)
+        addEdge(from: UInt32(node), to: parent, label: reference.label, kind: reference.strength.rawValue)
       }
       return
     }
-    graph.addEdge(from: UInt32(node), to: found.rawValue, label: reference.label, kind: reference.strength.rawValue)
+    addEdge(from: UInt32(node), to: found.rawValue, label: reference.label, kind: reference.strength.rawValue)
   }
 
   /// `async let` makes a task among the frames of the one that waits for it: who can resume the child resumes the parent with it.
@@ -345,10 +375,10 @@ struct ObjectGraphBuilder {
 
   private mutating func addWeak(_ node: Int, sideTable: UInt64, label: UInt32) {
     guard let table = heap.block(containing: sideTable), heap[table].address == sideTable else { return }
-    graph.addEdge(from: UInt32(node), to: table.rawValue, label: label, kind: EdgeStrength.bookkeeping.rawValue)
+    addEdge(from: UInt32(node), to: table.rawValue, label: label, kind: EdgeStrength.bookkeeping.rawValue)
     if mayBeSideTable(Int(table.rawValue)) { markSideTable(table.rawValue) }
     if let found = SideTable.object(of: sideTable, in: image, heap) {
-      graph.addEdge(from: UInt32(node), to: found.rawValue, label: label, kind: EdgeStrength.weak.rawValue)
+      addEdge(from: UInt32(node), to: found.rawValue, label: label, kind: EdgeStrength.weak.rawValue)
     }
   }
 
@@ -359,6 +389,15 @@ struct ObjectGraphBuilder {
   private mutating func noteDangling(_ node: Int, _ label: UInt32, _ target: UInt64, isReused: Bool) {
     guard heapExtent.contains(target), dangling.count < Self.danglingLimit else { return }
     dangling.append(.init(from: BlockID(UInt32(node)), label: EdgeLabelID(label), target: target, isTargetReused: isReused))
+  }
+
+  /// Adds an edge, unless it says what the one before it said: a row of references to one thing, as a table has that was filled with it, is one edge.
+  /// Of scanned words the first of the row stands for all.
+  @inline(__always)
+  private mutating func addEdge(from source: UInt32, to target: UInt32, label: UInt32, kind: UInt8) {
+    if last.target == target, last.source == source, last.kind == kind, last.label == label || (last.label >= 1 << 31 && label >= 1 << 31) { return }
+    last = (source, target, label, kind)
+    graph.addEdge(from: source, to: target, label: label, kind: kind)
   }
 
   // MARK: Elements
@@ -443,7 +482,7 @@ struct ObjectGraphBuilder {
     image.forEachWord(in: range) { address, value in
       if !links.isEmpty, links.contains(address) { return }
       guard let target = target(of: value), Int(target) != node || isObject, target != task else { return }
-      graph.addEdge(
+      addEdge(
         from: UInt32(node), to: target, label: label ?? EdgeLabelID.scanned(offset: address - block.address).rawValue,
         kind: EdgeStrength.conservative.rawValue)
     }
@@ -464,17 +503,25 @@ struct ObjectGraphBuilder {
     for (index, root) in roots.roots.enumerated() {
       let node = UInt32(heap.count + index)
       func add(_ value: UInt64, at offset: UInt64) {
+        if root.kind == .unseen {
+          if let target = target(of: value, acceptsInterior: false) {
+            addEdge(from: node, to: target, label: EdgeLabelID.scanned(offset: offset).rawValue, kind: EdgeStrength.conservative.rawValue)
+          }
+          return
+        }
         let address = value & Self.addressBits
         guard heapExtent.contains(address), let found = heap.block(containing: address) else { return }
         if !root.acceptsInterior, heap[found].address != address & ~7 { return }
         let target = parent(ofTaskAt: address & ~7, in: found) ?? found.rawValue
-        graph.addEdge(from: node, to: target, label: EdgeLabelID.scanned(offset: offset).rawValue, kind: EdgeStrength.conservative.rawValue)
+        addEdge(from: node, to: target, label: EdgeLabelID.scanned(offset: offset).rawValue, kind: EdgeStrength.conservative.rawValue)
       }
       for value in root.values { add(value, at: 0) }
       let heads = taskRegistry?.heads ?? []
       for range in root.ranges {
         image.forEachWord(in: range) { address, value in if heads.isEmpty || !heads.contains(address) { add(value, at: address - range.lowerBound) } }
       }
+      guard root.kind == .unseen else { continue }
+      uncertain.forEach { addEdge(from: node, to: $0, label: EdgeLabelID.scanned(offset: 0).rawValue, kind: EdgeStrength.conservative.rawValue) }
     }
   }
 }

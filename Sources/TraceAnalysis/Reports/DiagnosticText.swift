@@ -33,6 +33,8 @@ extension TraceDiagnostic {
         "heap image \(number) is incomplete: parts of its memory that were read: \(parts)\(expected.map { " of \($0)" } ?? "")"
           + (expected == nil ? "; its end is missing" : "")
       case .tooMuchMemory(let words): "a heap image holds more than a file of this size justifies; \(words) words were read"
+      case .overMemoryLimit(let words, let limit):
+        "a heap image takes more than \(Decimal.bytes(limit.rawValue)) of memory, half of this machine's unless --memory-limit says otherwise; \(words) words were read"
       case .damagedClosing: "the closing record is too short"
       case .readFailed(let code): "the file cannot be read here (errno \(code))"
       }

@@ -3,6 +3,8 @@
 /// Objects of one allocation site, or of several that allocate alike, that outlived their scope and are held in one way.
 struct OutlivingGroup {
   var verdict: Verdict
+  /// Which suspicion it comes from. Its survivors are of that one's family, or kin of it, which are of no suspicion's own.
+  var suspicion = 0
   /// The survivors, in order of birth.
   var survivors: [NodeID]
   /// The one that is shown.
@@ -106,6 +108,8 @@ struct OutlivingFinder {
     for (index, suspicion) in suspicions.enumerated() where groups.count < Self.limit {
       for var group in held(suspicion, paths: ownership.paths, registration: registration) {
         let members = Set(group.survivors)
+        group.suspicion = index
+        for node in group.survivors where familyOf[node] == nil { familyOf[node] = index }
         for node in group.survivors {
           if isDominated(node, by: { members.contains($0) }, ownership.dominators) { continue }
           group.retainedBytes &+= ownership.retainedSizes[node]
@@ -121,10 +125,10 @@ struct OutlivingFinder {
       }
     }
     // A timer or a scheduled task that is registered itself is how something is held: it is told of where nothing that it holds is.
-    let registered = Set(groups.filter { isRegistration($0, registration) }.compactMap { familyOf[$0.sample] })
+    let registered = Set(groups.filter { isRegistration($0, registration) }.map(\.suspicion))
     // What hangs from survivors of another group is counted in them; what objects hang from is their holder.
     return groups.filter { group in
-      let own = familyOf[group.sample]!
+      let own = group.suspicion
       let within = group.survivors.filter { node in
         isDominated(
           node, by: { other in familyOf[other].map { accepted.contains($0) && $0 != own && !registered.contains($0) && isProgramObject(other) } ?? false }, ownership.dominators)
@@ -133,7 +137,7 @@ struct OutlivingFinder {
       if isProgramObject(group.sample), !isRegistration(group, registration) { return true }
       let members = Set(group.survivors)
       return !groups.contains { other in
-        isProgramObject(other.sample) && !registered.contains(familyOf[other.sample]!) && other.survivors.contains { isDominated($0, by: { members.contains($0) }, ownership.dominators) }
+        isProgramObject(other.sample) && !registered.contains(other.suspicion) && other.survivors.contains { isDominated($0, by: { members.contains($0) }, ownership.dominators) }
       }
     }.map { straightened($0, among: groups, registration) }
       .sorted { ($0.retainedBytes, $0.survivors.count) > ($1.retainedBytes, $1.survivors.count) }

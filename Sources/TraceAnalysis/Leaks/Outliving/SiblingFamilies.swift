@@ -53,11 +53,14 @@ extension OutlivingFinder {
       families[number].sites.append(UInt32(index))
       familyOfSite[index] = Int32(number)
     }
+    // Where some may have ended unseen, how siblings end is not known.
+    var unknown: Set<Int32> = []
+    graph.uncertain.forEach { unknown.insert(familyOfSite[Int(block($0).site.rawValue)]) }
     for (index, block) in graph.heap.blocks.enumerated() {
       let node = NodeID(index)
       guard isCandidate(node), !unreachable.contains(node), !isTaken(node) else { continue }
       let family = familyOfSite[Int(block.site.rawValue)]
-      if family >= 0 { families[Int(family)].survivors.append(node) }
+      if family >= 0, !unknown.contains(family) { families[Int(family)].survivors.append(node) }
     }
     return families.filter { $0.survivors.count > 0 }.map { family in
       var family = family
@@ -68,7 +71,7 @@ extension OutlivingFinder {
 
   /// Objects of the program's classes, closures and tasks: what a person can be told of. The rest hangs from these.
   func isCandidate(_ node: NodeID) -> Bool {
-    if graph.deinitialised.contains(node) { return false }
+    if graph.deinitialised.contains(node) || graph.uncertain.contains(node) { return false }
     switch graph.type(of: node).kind {
     case .object, .closure, .box, .task: return true
     default: return false

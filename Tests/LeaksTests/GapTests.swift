@@ -1,0 +1,149 @@
+// Traces that lack calls: what may have been freed then is unknown, and so is what was allocated.
+
+import Testing
+import TraceTestSupport
+
+@testable import TraceAnalysis
+
+@Suite struct GapTests {
+  private typealias Heap = HeapBuilder
+
+  private func nodes() -> HeapBuilder {
+    let heap = HeapBuilder()
+    heap.type("App.Node", fields: [Heap.field("other", 0), Heap.field("target", 1, .unmanaged)])
+    return heap
+  }
+
+  @Test func whatMayHaveBeenFreedWhilePausedIsCountedAndNotAccused() throws {
+    let heap = nodes()
+    let freed = (0..<3).map { _ in heap.object("App.Node") }
+    _ = heap.malloc(100)
+    heap.pause { for object in freed { heap.overwriteAsFreed(object) } }
+    let analysis = try heap.analysis()
+    #expect(analysis.findings().isEmpty)
+    #expect(analysis.finder.unknownBlocks.count == 4 && analysis.finder.unknownBlocks.bytes == 3 * 48 + 100)
+    #expect(analysis.remarks.contains { $0.contains("recording was paused") } && analysis.remarks.contains { $0.contains("4 blocks (244 B)") })
+  }
+
+  @Test func anObjectThatTheImageShowsIntactIsFoundAlthoughItIsOlderThanThePause() throws {
+    let heap = nodes()
+    let (a, b) = (heap.object("App.Node"), heap.object("App.Node"))
+    heap.set(a, 0, b)
+    heap.set(b, 0, a)
+    heap.pause()
+    let finding = try #require(try heap.findings().first)
+    #expect(finding.verdict == .retainCycle && finding.instances == 1)
+  }
+
+  @Test func anObjectWhoseDeinitHasBegunMayHaveBeenFreedWhilePaused() throws {
+    let heap = nodes()
+    _ = heap.object("App.Node", count: 1 << 32 | 3)
+    heap.pause()
+    #expect(try heap.findings().isEmpty)
+  }
+
+  @Test func whatIsMadeAfterThePauseIsJudgedAsEver() throws {
+    let heap = nodes()
+    heap.pause()
+    _ = heap.object("App.Node")
+    _ = heap.malloc(64, stack: [0x1000_1010])
+    #expect(try heap.findings().map(\.verdict) == [.lost, .lost])
+  }
+
+  @Test func memoryThatWasAllocatedUnseenHoldsWhatItRefersTo() throws {
+    for isPaused in [true, false] {
+      let heap = nodes()
+      var unseen: HeapBuilder.Object?
+      if isPaused { heap.pause { unseen = heap.malloc(64) } } else { unseen = heap.malloc(64) }
+      let kept = heap.object("App.Node")
+      heap.words[try #require(unseen).address + 8] = kept.address
+      // The buffer itself is lost where its allocation was seen, and all that hangs from it.
+      #expect(try heap.findings().isEmpty == isPaused)
+      let answer = try heap.analysis().explain(.type(NamePattern("Node")), limit: 1)
+      #expect(answer.groups.first?.origin.kind == (isPaused ? .mapping : .leaked))
+    }
+  }
+
+  @Test func whatAnUnknownBlockRefersToIsHeld() throws {
+    let heap = nodes()
+    let block = heap.malloc(64)
+    heap.pause()
+    let kept = heap.object("App.Node")
+    heap.words[block.address + 8] = kept.address
+    #expect(try heap.findings().isEmpty)
+  }
+
+  @Test func aReferenceDanglesForCertainOnlyIfItsTargetWasFreedAfterThePause() throws {
+    for freedAfter in [true, false] {
+      let heap = nodes()
+      let (holder, target, last) = (heap.object("App.Node"), heap.object("App.Node"), heap.object("App.Node"))
+      heap.set(holder, 1, target)
+      heap.global(holder)
+      heap.global(last)
+      if !freedAfter { heap.free(target) }
+      heap.pause()
+      if freedAfter { heap.free(target) }
+      #expect(try heap.findings().map(\.verdict) == (freedAfter ? [.dangling] : []))
+    }
+  }
+
+  @Test func siblingsThatMayHaveEndedUnseenSayNothingOfTheOthers() throws {
+    for isPaused in [true, false] {
+      let server = RequestServer()
+      let sessions = server.requests(300) { _ in true }
+      if isPaused {
+        server.heap.pause { server.heap.overwriteAsFreed(sessions[7]) }
+        server.heap.visit(server.outer)
+      }
+      #expect(try server.findings().isEmpty == isPaused)
+    }
+  }
+
+  @Test func anExpectationWhoseObjectMayHaveEndedUnseenIsUndecided() throws {
+    for isPaused in [true, false] {
+      let server = RequestServer()
+      let session = server.heap.object("App.Session", stack: server.inner)
+      server.put(session)
+      server.heap.time += 8
+      var mark = TraceMark(.expectation, time: server.heap.time)
+      (mark.number, mark.name, mark.file, mark.line) = (1, server.heap.trace.marks.intern("done"), server.heap.trace.marks.intern("App/Shop.swift"), 3)
+      (mark.address, mark.deadline) = (session.address, server.heap.time + 80)
+      server.heap.trace.mark(mark)
+      server.heap.time += 800
+      if isPaused { server.heap.pause { server.heap.overwriteAsFreed(session) } }
+      server.heap.visit(server.outer)
+      let analysis = try server.heap.analysis(RequestServer.functions)
+      let outcome = try #require(analysis.statements.expectations.first)
+      #expect(outcome.violated == (isPaused ? 0 : 1) && outcome.unknown == (isPaused ? 1 : 0))
+      #expect(analysis.findings().isEmpty == isPaused)
+    }
+  }
+
+  @Test func callsThatWereDroppedMayBeFreesOfAnyBlockWithoutProof() throws {
+    let heap = nodes()
+    _ = heap.malloc(64)
+    _ = heap.object("App.Node")
+    let findings = try heap.findings()
+    #expect(findings.count == 2)
+    var drops = DropCounts()
+    drops.counts[DropCounts.Reason.nested.rawValue] = 1
+    heap.trace.closing = TraceClosing(time: heap.time + 800, eventCount: 2)
+    heap.trace.closing?.drops = drops
+    // The object is proven by its memory.
+    let analysis = try heap.analysis()
+    #expect(analysis.findings().map { $0.path.first?.kind } == [.object])
+    #expect(analysis.remarks.contains { $0.contains("calls were dropped") })
+  }
+
+  @Test func whatAForkedProcessInheritedMayHoldItsObjects() throws {
+    for isForked in [true, false] {
+      let heap = nodes()
+      if isForked { heap.trace.definitions.append(.process(ProcessRecord(executable: "/bin/app", flags: 4))) }
+      let kept = heap.object("App.Node")
+      heap.words[0x50FF_0000_0000] = kept.address
+      _ = heap.object("App.Node", stack: [0x1000_1010])
+      // Memory of the heap's region in which no block of its own stands.
+      #expect(try heap.findings().reduce(0) { $0 + $1.instances } == (isForked ? 1 : 2))
+    }
+  }
+}
