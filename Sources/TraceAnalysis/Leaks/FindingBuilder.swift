@@ -17,28 +17,43 @@ struct FindingBuilder {
 
   /// Findings of the program first, then those of libraries; in each the most retained bytes first.
   func findings() -> [Finding] {
-    var numbers: [[String]: Int] = [:]
-    var findings: [Finding] = []
-    for group in groups {
+    var join = FindingJoin()
+    for group in groups.flatMap(parts) {
       let owner = owner(of: group)
       if case .runtime = owner { continue }
       var finding = finding(group)
       if case .library(let reason) = owner { finding.libraryReason = reason }
-      let identity = FindingIdentity(finding)
-      let parts = identity.parts
-      if let known = numbers[parts] {
-        findings[known].instances += finding.instances
-        findings[known].retainedBytes.rawValue &+= finding.retainedBytes.rawValue
-        findings[known].retainedBlocks &+= finding.retainedBlocks
-      } else {
-        finding.fingerprint = identity.fingerprint
-        numbers[parts] = findings.count
-        findings.append(finding)
-      }
+      join.add(finding)
     }
+    var findings = join.joined()
     for index in findings.indices { findings[index].advice = Advice.lines(for: findings[index]) }
     return Self.sorted(findings)
   }
+
+  /// Tasks that one place starts may wait for different things: a group for each, shown by the first of them.
+  private func parts(of group: LeakGroup) -> [LeakGroup] {
+    guard group.verdict == .suspended, !group.isCycle, group.members.count > 1, group.members.count <= Self.namedTasks else { return [group] }
+    var order: [String] = []
+    var parts: [String: [LeakGroup.Member]] = [:]
+    for member in group.members.sorted(by: { graph.birthOrder(of: $0.node) < graph.birthOrder(of: $1.node) }) {
+      let function = naming.suspension(of: member.node)?.function ?? ""
+      if parts[function] == nil { order.append(function) }
+      parts[function, default: []].append(member)
+    }
+    return order.compactMap { function in
+      guard let members = parts[function], let first = members.first else { return nil }
+      var part = group
+      part.steps = [.init(node: first.node, edge: nil)]
+      part.members = members
+      part.instances = members.count
+      part.retainedBytes = members.reduce(0) { $0 &+ $1.bytes }
+      part.retainedBlocks = members.reduce(0) { $0 &+ $1.blocks }
+      return part
+    }
+  }
+
+  /// Of more tasks than these from one place it is not asked where each waits.
+  private static let namedTasks = 10_000
 
   /// The program's first; in each part those that retain most.
   static func sorted(_ findings: [Finding]) -> [Finding] {
@@ -63,10 +78,21 @@ struct FindingBuilder {
     // The last on the path: of a lost object the only one, of a deinitialised one that behind its holder.
     let isCountTold = group.verdict == .lost || group.verdict == .deinitialised
     let counted = isCountTold ? group.steps.last.flatMap { graph.type(of: $0.node).kind.isCounted ? $0.node : nil } : nil
+    let held = group.verdict == .dangling ? [] : held(by: group)
     return Finding(
       verdict: group.verdict, libraryReason: nil, isCycle: group.isCycle, instances: group.instances, retainedBytes: ByteCount(group.retainedBytes),
-      retainedBlocks: group.retainedBlocks, path: path, held: group.verdict == .dangling ? [] : held(by: group),
+      retainedBlocks: group.retainedBlocks, path: path, places: place(of: group, path).map { [$0] } ?? [], held: held, isHeldByEach: isHeldByEach(group),
       referenceCount: counted.flatMap { graph.referenceCount(of: $0) }, ending: ending, advice: [], fingerprint: "")
+  }
+
+  /// All instances of a group come from the same places: that of the object which the finding is titled by is told.
+  private func place(of group: LeakGroup, _ path: [Finding.Step]) -> Finding.Place? {
+    guard let step = group.verdict == .deinitialised ? path.last : path.first, !group.members.isEmpty else { return nil }
+    // The members of a cycle are any of its objects.
+    let sizes = group.isCycle ? [step.size.rawValue] : group.members.map { graph.heap[BlockID($0.node)].size }
+    return Finding.Place(
+      allocation: step.allocation, stack: step.stack, instances: group.instances, retainedBytes: ByteCount(group.retainedBytes),
+      retainedBlocks: group.retainedBlocks, smallest: ByteCount(sizes.min() ?? 0), largest: ByteCount(sizes.max() ?? 0))
   }
 
   /// Function values of one type passed as another go through a thunk with a context of its own, which nobody wrote: the reference that leads
@@ -224,26 +250,43 @@ struct FindingBuilder {
 
   private func held(by group: LeakGroup) -> [Finding.HeldType] {
     guard let first = group.steps.first?.node, group.verdict != .deinitialised else { return [] }
-    let onPath = Set(group.steps.map(\.node))
+    return held(from: first, besides: Set(group.steps.map(\.node)))
+  }
+
+  private func held(from first: NodeID, besides path: Set<NodeID>) -> [Finding.HeldType] {
     var seen: Set<NodeID> = [first]
     var pending = [first]
-    var sums: [String: (count: UInt64, bytes: UInt64)] = [:]
+    var sums: [UInt32: (count: UInt64, bytes: UInt64)] = [:]
     while heldVisits.left > 0, let node = pending.popLast(), seen.count < Self.heldLimit {
       heldVisits.left -= 1
-      if !onPath.contains(node) {
-        let type = graph.type(of: node)
-        let size = graph.heap[BlockID(node)].size
-        sums[type.name, default: (0, 0)].count += 1
-        sums[type.name, default: (0, 0)].bytes += size
+      if !path.contains(node) {
+        sums[graph.nodeTypes[Int(node)], default: (0, 0)].count += 1
+        sums[graph.nodeTypes[Int(node)], default: (0, 0)].bytes &+= graph.heap[BlockID(node)].size
       }
       for edge in graph.graph.edges(from: node) where ObjectGraph.owning.contains(EdgeKinds(kind: graph.graph.kind(of: edge))) {
         let target = graph.graph.target(of: edge)
         if finder.unreachable.contains(target), seen.insert(target).inserted { pending.append(target) }
       }
     }
-    return sums.map { Finding.HeldType(name: $0.key, count: $0.value.count, bytes: ByteCount($0.value.bytes)) }
+    var named: [String: (count: UInt64, bytes: UInt64)] = [:]
+    for (type, sum) in sums {
+      named[graph.types[Int(type)].name, default: (0, 0)].count += sum.count
+      named[graph.types[Int(type)].name, default: (0, 0)].bytes &+= sum.bytes
+    }
+    return named.map { Finding.HeldType(name: $0.key, count: $0.value.count, bytes: ByteCount($0.value.bytes)) }
       .sorted { ($1.bytes, $0.name) < ($0.bytes, $1.name) }
   }
+
+  /// Whether what the shown instance keeps is true of all: each retains as many blocks and bytes. Of a few dozen it is looked at which types they are.
+  private func isHeldByEach(_ group: LeakGroup) -> Bool {
+    guard group.members.count > 1, let first = group.members.first else { return true }
+    guard group.members.allSatisfy({ ($0.blocks, $0.bytes) == (first.blocks, first.bytes) }) else { return false }
+    guard first.blocks > 1 else { return true }
+    let types = held(from: first.node, besides: [])
+    return group.members.prefix(Self.comparedMembers).dropFirst().allSatisfy { held(from: $0.node, besides: []) == types }
+  }
+
+  private static let comparedMembers = 32
 
   // MARK: Whose it is
 

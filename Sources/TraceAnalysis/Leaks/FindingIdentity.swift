@@ -23,11 +23,14 @@ struct FindingIdentity: Sendable {
       tail = [StableName.of(outliving.holder)]
       return
     }
+    // References make a cycle, wherever its objects were made. Only where none of them has a name, the place has to tell it from others.
+    let isNamed = finding.isCycle && finding.path.contains { $0.kind == .object || $0.function?.isNamed == true || $0.reference?.closure?.isNamed == true }
     steps = finding.path.map { step in
       // A capture's name comes from debug information, which another build may lack.
       let reference = step.reference.map { [$0.isCapture ? "capture" : $0.name, $0.strength.key] } ?? ["", ""]
-      let function = step.kind == .closure ? StableName.of(step.function) : ""
-      return [step.kind.key, StableName.of(step.qualifiedType), StableName.of(step.allocation), function] + reference
+      // A task is told by where it waits: one function may start many that wait for different things.
+      let function = step.kind == .closure || step.kind == .task ? StableName.of(step.function) : StableName.of(step.reference?.closure)
+      return [step.kind.key, StableName.of(step.qualifiedType), isNamed ? "" : StableName.of(step.allocation), function] + reference
     }
     // Without a holder, what an object was used by is all that there is to tell it by.
     if let used = finding.ending?.used, finding.path.count == 1, finding.path[0].reference == nil { tail = ["used", StableName.of(used.frame)] }

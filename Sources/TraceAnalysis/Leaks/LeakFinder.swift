@@ -20,6 +20,13 @@ public enum Verdict: String, CaseIterable, Codable, Hashable, Sendable {
 
 /// Instances of one shape from the same allocation sites, with one of them to be shown.
 struct LeakGroup {
+  /// An instance: the object itself, or one of the objects of a cycle, and what would be freed with it.
+  struct Member {
+    var node: NodeID
+    var bytes: UInt64
+    var blocks: UInt64
+  }
+
   /// A node of the shown instance, and the edge that leads to the next one.
   struct Step {
     var node: NodeID
@@ -34,6 +41,8 @@ struct LeakGroup {
   /// What would be freed with all of them, and how many blocks that is.
   var retainedBytes: UInt64
   var retainedBlocks: UInt64
+  /// One an instance, in order of address; none where the objects themselves are gone.
+  var members: [Member] = []
   var dangling: ObjectGraph.DanglingReference?
   /// What ended before those that used or still refer to it: of the shown instance.
   var ended: EndedBlock?
@@ -41,10 +50,6 @@ struct LeakGroup {
 
 /// Everything leaked in a snapshot.
 struct LeakFinder {
-  /// Cycles are looked for from as many members of a component, one of each type.
-  private static let cycleStarts = 12
-  private static let typeLimit = 1000
-
   let graph: ObjectGraph
   /// What no root leads to, side tables left out.
   let unreachable: NodeSet
@@ -91,28 +96,29 @@ struct LeakFinder {
       let node = representatives[index]
       let signature = signature(of: component, members, components)
       let size = members.count(of: component)
-      let bytes = retainedBytes[node]
-      let blocks = UInt64(retainedBlocks[node])
+      let member = LeakGroup.Member(node: node, bytes: retainedBytes[node], blocks: UInt64(retainedBlocks[node]))
       if let known = numbers[signature] {
-        found[known].instances += 1
-        found[known].bytes &+= bytes
-        found[known].blocks &+= blocks
-        if size < found[known].size { (found[known].component, found[known].size) = (component, size) }
+        found[known].members.append(member)
+        // The smallest shows the cause best; of equal ones the first that was made is another in no run.
+        if (size, graph.birthOrder(of: node)) < (found[known].size, found[known].order) {
+          (found[known].component, found[known].size, found[known].order) = (component, size, graph.birthOrder(of: node))
+        }
       } else {
         numbers[signature] = found.count
-        found.append(Candidate(component: component, size: size, instances: 1, bytes: bytes, blocks: blocks))
+        found.append(Candidate(component: component, size: size, order: graph.birthOrder(of: node), members: [member]))
       }
     }
-    let search = CycleSearch(components, costs: Self.costs)
-    for candidate in found { groups.append(group(candidate, members, components, search)) }
+    // Searching takes memory for each node.
+    let hasCycle = found.contains { components.nontrivial.contains($0.component) }
+    let cycles = hasCycle ? CycleChoice(graph, components, members, within: unreachable) : nil
+    for candidate in found { groups.append(group(candidate, members, components, cycles)) }
   }
 
   private struct Candidate {
     var component: ComponentID
     var size: Int
-    var instances: Int
-    var bytes: UInt64
-    var blocks: UInt64
+    var order: BirthOrder
+    var members: [LeakGroup.Member]
   }
 
   /// Exact references make better evidence than scanned words.
@@ -164,76 +170,22 @@ struct LeakFinder {
     return Signature(first: sum, second: product, isCycle: true)
   }
 
-  private func group(
-    _ candidate: Candidate, _ members: ComponentMembers, _ components: StronglyConnectedComponents, _ search: CycleSearch
-  ) -> LeakGroup {
+  private func group(_ candidate: Candidate, _ members: ComponentMembers, _ components: StronglyConnectedComponents, _ cycles: CycleChoice?) -> LeakGroup {
     let component = candidate.component
     let first = members.node(0, of: component)
     func make(_ verdict: Verdict, _ steps: [LeakGroup.Step], isCycle: Bool) -> LeakGroup {
       LeakGroup(
-        verdict: verdict, steps: steps, isCycle: isCycle, instances: candidate.instances, retainedBytes: candidate.bytes,
-        retainedBlocks: candidate.blocks)
+        verdict: verdict, steps: steps, isCycle: isCycle, instances: candidate.members.count,
+        retainedBytes: candidate.members.reduce(0) { $0 &+ $1.bytes }, retainedBlocks: candidate.members.reduce(0) { $0 &+ $1.blocks }, members: candidate.members)
     }
     guard components.nontrivial.contains(component) else {
       return make(graph.type(of: first).kind == .task ? .suspended : .lost, [.init(node: first, edge: nil)], isCycle: false)
     }
-    // One start of each type, the one that was made first; tasks alone if there are any, since they are what has to be explained.
-    var starts: [UInt32: NodeID] = [:]
-    var tasks: [NodeID] = []
-    var oldest = first
-    members.forEach(of: component) { node in
-      let type = graph.nodeTypes[Int(node)]
-      if let known = starts[type] {
-        if isOlder(node, than: known) { starts[type] = node }
-      } else if starts.count < Self.typeLimit {
-        starts[type] = node
-      }
-      if graph.type(of: node).kind.isCounted, isOlder(node, than: oldest) || !graph.type(of: oldest).kind.isCounted { oldest = node }
-      if graph.type(of: node).kind == .task, tasks.count < Self.cycleStarts { tasks.append(node) }
-    }
-    let candidates = starts.values.sorted { (origin($0), graph.type(of: $0).qualifiedName, $0) < (origin($1), graph.type(of: $1).qualifiedName, $1) }
-    let cycles = (tasks.isEmpty ? Array(candidates.prefix(Self.cycleStarts)) + [oldest] : tasks).compactMap { search.shortestCycle(through: $0) }
-    let best = cycles.min { (rank($0, oldest: oldest), names($0)) < (rank($1, oldest: oldest), names($1)) }
-    let steps = best.map { cycle in rotated(zip(cycle.nodes, cycle.edges).map { LeakGroup.Step(node: $0, edge: $1) }) }
+    let cycle = cycles?.cycle(of: component)
     // Blocks of C code that point to one another are not counted: nothing would have freed them.
     let isCounted = (0..<members.count(of: component)).contains { graph.type(of: members.node($0, of: component)).kind.isCounted }
-    if !isCounted { return make(.lost, [.init(node: steps?.first?.node ?? first, edge: nil)], isCycle: false) }
-    return make(tasks.isEmpty ? .retainCycle : .suspended, steps ?? [.init(node: first, edge: nil)], isCycle: true)
-  }
-
-  /// A cycle that says most: through an object that the program itself has a class for, then through the one that all else came after, made of
-  /// exact references, and short.
-  private func rank(_ cycle: NodeCycle, oldest: NodeID) -> UInt32 {
-    let origin = cycle.nodes.map { self.origin($0) }.min() ?? 3
-    return UInt32(origin) * 10_000 + (cycle.nodes.contains(oldest) ? 0 : 1000) + min(cycle.cost, 999)
-  }
-
-  /// Whose class an object has: 0 the main program's, 1 another module's that was built with it, 2 the platform's; 3 for what is no object.
-  private func origin(_ node: NodeID) -> Int {
-    let type = graph.type(of: node)
-    guard type.kind == .object else { return 3 }
-    if type.module == graph.mainModule { return 0 }
-    return SystemCode.isSystemModule(type.module) ? 2 : 1
-  }
-
-  private func isOlder(_ a: NodeID, than b: NodeID) -> Bool {
-    let (first, second) = (graph.heap[BlockID(a)], graph.heap[BlockID(b)])
-    return (first.birthTime, first.ordinal) < (second.birthTime, second.ordinal)
-  }
-
-  private func names(_ cycle: NodeCycle) -> String {
-    cycle.nodes.map { graph.type(of: $0).qualifiedName }.sorted().joined(separator: "\n")
-  }
-
-  /// Begins with the program's object that was made first.
-  private func rotated(_ steps: [LeakGroup.Step]) -> [LeakGroup.Step] {
-    func key(_ step: LeakGroup.Step) -> (Int, UInt64, UInt64) {
-      let block = graph.heap[BlockID(step.node)]
-      let kind = graph.type(of: step.node).kind
-      return (kind == .task ? -1 : origin(step.node), block.birthTime, block.ordinal)
-    }
-    guard let start = steps.indices.min(by: { key(steps[$0]) < key(steps[$1]) }) else { return steps }
-    return Array(steps[start...] + steps[..<start])
+    if !isCounted { return make(.lost, [.init(node: cycle?.steps.first?.node ?? first, edge: nil)], isCycle: false) }
+    return make(cycle?.hasTask == true ? .suspended : .retainCycle, cycle?.steps ?? [.init(node: first, edge: nil)], isCycle: true)
   }
 
   // MARK: Deinitialised
@@ -267,13 +219,15 @@ struct LeakFinder {
         groups[known].instances += 1
         groups[known].retainedBytes &+= block.size
         groups[known].retainedBlocks += 1
+        groups[known].members.append(.init(node: target, bytes: block.size, blocks: 1))
       } else {
         numbers[key] = groups.count
         var steps = [LeakGroup.Step(node: target, edge: nil)]
         if let holder, !graph.isRoot(holder.node) { steps.insert(.init(node: holder.node, edge: holder.edge), at: 0) }
         groups.append(
           LeakGroup(
-            verdict: .deinitialised, steps: steps, isCycle: false, instances: 1, retainedBytes: block.size, retainedBlocks: 1))
+            verdict: .deinitialised, steps: steps, isCycle: false, instances: 1, retainedBytes: block.size, retainedBlocks: 1,
+            members: [.init(node: target, bytes: block.size, blocks: 1)]))
       }
     }
   }
