@@ -26,8 +26,8 @@ extension ObjectGraph {
 /// Chooses one cycle of a component that nothing reaches.
 ///
 /// A component may have many cycles, and which of its objects came first, where they lie, and which words of theirs look like pointers differ from
-/// instance to instance and from run to run. So a cycle is chosen by what the program's source says of it alone: whose classes it goes through, whether
-/// all its references are fields that are known, how many there are, and their names.
+/// instance to instance and from run to run. So a cycle is chosen by what the program's source says of it alone: whose classes it goes through, whether one of them is the
+/// class that all else came after, whether all its references are fields that are known, how many there are, and their names.
 struct CycleChoice {
   /// Cycles are looked for from members of as many types: of more than a cause has, so that it does not matter which others come along with it.
   private static let typeLimit = 48
@@ -54,10 +54,11 @@ struct CycleChoice {
   /// each of a fixed number of starts, and as a rule far less: a search goes no further than the best cycle is long.
   func cycle(of component: ComponentID) -> (steps: [LeakGroup.Step], hasTask: Bool)? {
     let (starts, hasTask) = starts(in: component)
+    let first = firstClass(in: component)
     var best: (rank: Rank, cycle: NodeCycle)?
     for start in starts {
       for cycle in [exact.shortestCycle(through: start), all.shortestCycle(through: start)].compactMap({ $0 }) {
-        let rank = rank(cycle)
+        let rank = rank(cycle, first: first)
         if best.map({ rank < $0.rank }) ?? true { best = (rank, cycle) }
       }
     }
@@ -80,6 +81,16 @@ struct CycleChoice {
     return (ordered.prefix(Self.typeLimit).flatMap { $0 }, false)
   }
 
+  /// The class of the object that was made first: what owns the others, as a rule.
+  private func firstClass(in component: ComponentID) -> UInt32? {
+    var oldest: NodeID?
+    members.forEach(of: component) { node in
+      guard graph.type(of: node).kind == .object else { return }
+      if oldest.map({ graph.birthOrder(of: node) < graph.birthOrder(of: $0) }) ?? true { oldest = node }
+    }
+    return oldest.map { graph.nodeTypes[Int($0)] }
+  }
+
   /// Keeps the oldest of a type, in order.
   private func insert(_ node: NodeID, into nodes: inout [NodeID], limit: Int) {
     let order = graph.birthOrder(of: node)
@@ -90,26 +101,29 @@ struct CycleChoice {
     nodes.insert(node, at: nodes.firstIndex { order < graph.birthOrder(of: $0) } ?? nodes.count)
   }
 
-  /// What says more comes first: through an object that the program itself has a class for, made of references that are known for certain, and short; names
-  /// decide between equals.
+  /// What says more comes first: through an object that the program itself has a class for, through one of the class that came first, made of references that are
+  /// known for certain, and short; names decide between equals.
   private struct Rank: Comparable {
     var origin: Int
+    var isOfOthers: Bool
     var isScanned: Bool
     var cost: UInt32
     var names: [String]
 
     static func < (a: Rank, b: Rank) -> Bool {
       if a.origin != b.origin { return a.origin < b.origin }
+      if a.isOfOthers != b.isOfOthers { return !a.isOfOthers }
       if a.isScanned != b.isScanned { return !a.isScanned }
       if a.cost != b.cost { return a.cost < b.cost }
       return a.names.lexicographicallyPrecedes(b.names)
     }
   }
 
-  private func rank(_ cycle: NodeCycle) -> Rank {
+  private func rank(_ cycle: NodeCycle, first: UInt32?) -> Rank {
     let origin = cycle.nodes.map { graph.classOrigin(of: $0) }.min() ?? 3
     let isScanned = cycle.edges.contains { graph.graph.kind(of: $0) != EdgeStrength.strong.rawValue }
-    return Rank(origin: origin, isScanned: isScanned, cost: cycle.cost, names: names(cycle))
+    let isOfOthers = !cycle.nodes.contains { graph.nodeTypes[Int($0)] == first }
+    return Rank(origin: origin, isOfOthers: isOfOthers, isScanned: isScanned, cost: cycle.cost, names: names(cycle))
   }
 
   /// Types and references from the one on that comes first.

@@ -49,6 +49,8 @@ public struct Finding: Codable, Hashable, Sendable {
     /// Sizes of the object itself.
     public var smallest: ByteCount
     public var largest: ByteCount
+    /// The objects of an instance from here; empty if that is the finding's own path.
+    public var path: [Step] = []
   }
 
   public struct HeldType: Codable, Hashable, Sendable {

@@ -18,8 +18,9 @@ struct FindingBuilder {
   /// Findings of the program first, then those of libraries; in each the most retained bytes first.
   func findings() -> [Finding] {
     var join = FindingJoin()
+    let owners = OwnerSearch(graph, naming: naming)
     for group in groups.flatMap(parts) {
-      let owner = owner(of: group)
+      let owner = owners.owner(of: group)
       if case .runtime = owner { continue }
       var finding = finding(group)
       if case .library(let reason) = owner { finding.libraryReason = reason }
@@ -70,6 +71,8 @@ struct FindingBuilder {
     var path = path(group.steps)
     let ending = group.ended.map { naming.ending(of: $0) }
     if path.isEmpty, let ended = group.ended, let ending { path = [naming.step(ended, ending)] }
+    // Where tail calls left no function of the program's on the stack, the one that was asked for memory says most.
+    if group.verdict == .lost, let first = group.steps.first?.node, !path.isEmpty, path[0].allocation == nil { path[0].allocation = naming.caller(of: first) }
     if let dangling = group.dangling, !path.isEmpty {
       let label = graph.label(dangling.label.rawValue)
       path[path.count - 1].reference = Finding.Reference(
@@ -287,82 +290,6 @@ struct FindingBuilder {
   }
 
   private static let comparedMembers = 32
-
-  // MARK: Whose it is
-
-  private enum Owner {
-    case program
-    case library(String)
-    /// Memory that the Swift or C runtime keeps for itself.
-    case runtime
-  }
-
-  private func owner(of group: LeakGroup) -> Owner {
-    let nodes = group.steps.map(\.node)
-    if nodes.isEmpty, let ended = group.ended { return user(of: ended) }
-    if group.verdict == .dangling { return SystemCode.isSystemModule(graph.type(of: nodes[0]).module) ? .runtime : .program }
-    if let known = nodes.lazy.compactMap({ KnownLibraryLeaks.reason(graph.type(of: $0)) }).first, !group.isCycle || nodes.allSatisfy(isSystemObject) {
-      return .library(known)
-    }
-    let target = group.verdict == .deinitialised ? nodes[nodes.count - 1] : nodes[0]
-    if group.isCycle {
-      guard nodes.allSatisfy(isSystemObject) else { return .program }
-      return nodes.contains { graph.type(of: $0).kind != .malloc }
-        ? .library("every object of the cycle belongs to a library") : allocator(of: target, isObject: false)
-    }
-    let type = graph.type(of: target)
-    if type.kind == .task { return .program }
-    return allocator(of: target, isObject: type.kind.isCounted)
-  }
-
-  /// By who used an object that had ended: an object of the program's, or of a library's that the program called.
-  private func user(of ended: EndedBlock) -> Owner {
-    let type = naming.type(of: ended)
-    guard type.kind == .object, SystemCode.isSystemModule(type.module) else { return .program }
-    let frames = naming.frames(of: ended.used?.stack ?? .unknown)
-    if frames.isEmpty || frames.contains(where: { $0.kind == .user }) { return .program }
-    return .library("used inside \(frames.first { $0.kind == .systemLibrary && $0.isNamed }?.function ?? "a library") without a caller in the program")
-  }
-
-  /// Neither a class of the program's nor a closure that it wrote.
-  private func isSystemObject(_ node: NodeID) -> Bool {
-    let type = graph.type(of: node)
-    switch type.kind {
-    case .object: return SystemCode.isSystemModule(type.module) && !TypeNames.arguments(type.qualifiedName).contains { isProgramType($0) }
-    case .task: return false
-    case .closure, .box:
-      // Whose closure it is shows in who made it.
-      return naming.frames(of: graph.heap[BlockID(node)].site).first { !AllocationFunctions.isOne($0) && $0.kind != .thunk }?.kind != .user
-    default: return true
-    }
-  }
-
-  private func isProgramType(_ name: String) -> Bool {
-    guard let dot = name.firstIndex(of: ".") else { return false }
-    return !SystemCode.isSystemModule(String(name[..<dot]))
-  }
-
-  /// By who called for the memory: between the program's frame and the allocation there may be containers of the standard library and
-  /// functions of the C library that hand their result out, but no library that has objects of its own.
-  private func allocator(of node: NodeID, isObject: Bool) -> Owner {
-    let type = graph.type(of: node)
-    let frames = naming.frames(of: graph.heap[BlockID(node)].site)
-    let inner = frames.drop { AllocationFunctions.isOne($0) || $0.kind == .thunk }
-    guard let first = inner.first else { return .runtime }
-    let isProgramClass = type.kind == .object && !SystemCode.isSystemModule(type.module)
-    if first.kind == .user || isProgramClass { return .program }
-    let between = inner.prefix { $0.kind != .user }
-    let hasUser = between.count < inner.count
-    if !isObject, between.contains(where: { AllocationFunctions.isRuntimeInternal($0) }) { return .runtime }
-    if !hasUser { return isObject ? .library("made by \(first.function) without a caller in the program") : .runtime }
-    let own = type.name.prefix { $0 != "<" }
-    for frame in between {
-      if frame.kind == .thunk || AllocationFunctions.isTransparent(frame) { continue }
-      if type.kind == .object, frame.function.contains("\(own).init(") || frame.function.contains("\(own).__allocating_init(") { continue }
-      return .library("made inside \(frame.function)")
-    }
-    return .program
-  }
 }
 
 extension String {

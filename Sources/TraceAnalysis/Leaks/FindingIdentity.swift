@@ -1,6 +1,6 @@
 // What makes two findings the same, without addresses, lines and numbers that shift.
 
-/// Everything that identifies a finding's cause, in parts: the verdict, and along the path kinds, types, allocating functions and edges.
+/// Everything that identifies a finding, in parts: the verdict, and along the path kinds, types, allocating functions and edges.
 struct FindingIdentity: Sendable {
   /// The verdict, whose it is, and what the program stated of it.
   var head: [String]
@@ -23,14 +23,12 @@ struct FindingIdentity: Sendable {
       tail = [StableName.of(outliving.holder)]
       return
     }
-    // References make a cycle, wherever its objects were made. Only where none of them has a name, the place has to tell it from others.
-    let isNamed = finding.isCycle && finding.path.contains { $0.kind == .object || $0.function?.isNamed == true || $0.reference?.closure?.isNamed == true }
     steps = finding.path.map { step in
       // A capture's name comes from debug information, which another build may lack.
       let reference = step.reference.map { [$0.isCapture ? "capture" : $0.name, $0.strength.key] } ?? ["", ""]
       // A task is told by where it waits: one function may start many that wait for different things.
       let function = step.kind == .closure || step.kind == .task ? StableName.of(step.function) : StableName.of(step.reference?.closure)
-      return [step.kind.key, StableName.of(step.qualifiedType), isNamed ? "" : StableName.of(step.allocation), function] + reference
+      return [step.kind.key, StableName.of(step.qualifiedType), StableName.of(step.allocation), function] + reference
     }
     // Without a holder, what an object was used by is all that there is to tell it by.
     if let used = finding.ending?.used, finding.path.count == 1, finding.path[0].reference == nil { tail = ["used", StableName.of(used.frame)] }
@@ -45,7 +43,17 @@ struct FindingIdentity: Sendable {
     }
   }
 
-  /// All parts in order; of a cycle the rotation that comes first. Equal for what is one finding. O(steps²) for a cycle.
+  /// Without the places that it is met at: references make a cycle, wherever its objects were made. Only where neither a class nor a function tells it from
+  /// others, the place has to.
+  var cause: FindingIdentity {
+    guard isCycle, steps.contains(where: { $0[0] == NodeKind.object.key || !$0[3].isEmpty }) else { return self }
+    var cause = self
+    for index in steps.indices { cause.steps[index][2] = "" }
+    return cause
+  }
+
+  /// All parts in order; of a cycle the rotation that comes first. Equal for what is one finding at one place, and of a `cause` for what is one finding. O(steps²)
+  /// for a cycle.
   var parts: [String] {
     var best = steps
     if isCycle {
@@ -57,10 +65,10 @@ struct FindingIdentity: Sendable {
     return head + best.flatMap { $0 } + tail
   }
 
-  /// Of 64 bits, in hexadecimal: the FNV-1a hash of the parts.
+  /// Of 64 bits, in hexadecimal: the FNV-1a hash of the cause's parts.
   var fingerprint: String {
     var hash: UInt64 = 0xCBF2_9CE4_8422_2325
-    for part in parts {
+    for part in cause.parts {
       for byte in part.utf8 { hash = (hash ^ UInt64(byte)) &* 0x100_0000_01B3 }
       hash = (hash ^ 0xFF) &* 0x100_0000_01B3
     }

@@ -1,8 +1,8 @@
 // Findings of one cause, met at several places, are one.
 
 extension Finding {
-  /// Adds what another group, another run's or another process's finding of the same cause has: figures, and the places that they come from. The
-  /// shown instance stays. O(places).
+  /// Adds what another group's or another process's finding of the same cause has: figures, and the places that they come from. The shown instance
+  /// stays. O(places).
   mutating func add(_ other: Finding) {
     // Figures in a digest may be anything up to its limits.
     instances = instances.addingReportingOverflow(other.instances).overflow ? .max : instances + other.instances
@@ -14,6 +14,19 @@ extension Finding {
 
   /// All objects that it is titled by are as large, as far as is known.
   var isOfOneSize: Bool { places.allSatisfy { $0.smallest == $0.largest && $0.smallest == places[0].smallest } }
+
+  /// One for each place, with the place's figures and path; itself if it has no more than one. All have one fingerprint.
+  var byPlace: [Finding] {
+    guard places.count > 1 else { return [self] }
+    return places.map { place in
+      var finding = self
+      (finding.instances, finding.retainedBytes, finding.retainedBlocks) = (place.instances, place.retainedBytes, place.retainedBlocks)
+      if !place.path.isEmpty { finding.path = place.path }
+      finding.places = [place]
+      finding.places[0].path = []
+      return finding
+    }
+  }
 
   /// Places of one line are one.
   static func joined(_ places: [Place]) -> [Place] {
@@ -67,7 +80,7 @@ struct FindingJoin {
   @discardableResult
   mutating func add(_ finding: Finding) -> Int {
     let identity = FindingIdentity(finding)
-    let parts = identity.parts
+    let parts = identity.cause.parts
     let place = Finding.PlaceKey(finding.places.first?.allocation)
     guard let known = numbers[parts] else {
       numbers[parts] = findings.count
@@ -88,6 +101,9 @@ struct FindingJoin {
       var finding = findings[index]
       guard let place = finding.places.first, let sample = samples[index][Finding.PlaceKey(place.allocation)] else { return finding }
       (finding.path, finding.held, finding.referenceCount, finding.ending) = (sample.path, sample.held, sample.referenceCount, sample.ending)
+      for number in finding.places.indices.dropFirst() {
+        finding.places[number].path = samples[index][Finding.PlaceKey(finding.places[number].allocation)]?.path ?? []
+      }
       return finding
     }
   }

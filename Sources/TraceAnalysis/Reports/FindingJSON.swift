@@ -81,6 +81,7 @@ enum FindingJSON {
       ("retainedBytes", .number(finding.retainedBytes.rawValue)),
       ("retainedObjects", .number(finding.retainedBlocks)),
       ("path", .array(finding.path.map(value))),
+      ("places", .array(finding.places.map(value))),
       (
         "held",
         .array(
@@ -88,6 +89,7 @@ enum FindingJSON {
             .object([("type", .string(held.name)), ("count", .number(held.count)), ("bytes", .number(held.bytes.rawValue))])
           })
       ),
+      ("heldByEach", .bool(finding.isHeldByEach)),
       ("outliving", finding.outliving.map(value) ?? .null),
       ("strongCount", .optional(finding.referenceCount.map { UInt64($0.strong) })),
       ("unownedCount", .optional(finding.referenceCount.map { UInt64($0.unowned) })),
@@ -167,6 +169,17 @@ enum FindingJSON {
       ("youngestSeconds", .optional(outliving.youngest)),
       ("oldestSeconds", .optional(outliving.oldest)),
       ("growth", .array(outliving.growth.map { .number(UInt64($0)) })),
+    ])
+  }
+
+  private static func value(_ place: Finding.Place) -> JSONValue {
+    .object([
+      ("function", .optional(place.allocation?.function)),
+      ("file", .optional(place.allocation?.file)),
+      ("line", place.allocation?.line.map { .integer(Int64($0)) } ?? .null),
+      ("instances", .integer(Int64(place.instances))),
+      ("retainedBytes", .number(place.retainedBytes.rawValue)),
+      ("retainedObjects", .number(place.retainedBlocks)),
     ])
   }
 
