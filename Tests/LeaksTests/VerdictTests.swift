@@ -54,7 +54,7 @@ import TraceTestSupport
     #expect(findings.isEmpty)
   }
 
-  @Test func aCycleThatIsMetAtSeveralPlacesIsOneFindingThatListsThem() throws {
+  @Test func differentSitesAreDifferentFindings() throws {
     let heap = HeapBuilder()
     heap.type("App.Node", fields: [Heap.field("other", 0)])
     for (site, count) in [(0x1000_1010 as UInt64, 2), (0x1000_1020, 5)] {
@@ -66,11 +66,8 @@ import TraceTestSupport
       }
     }
     let findings = try heap.findings([0x1000_1010: "first()", 0x1000_1020: "second()"])
-    #expect(findings.map(\.instances) == [7])
-    #expect(findings.first?.places.map(\.allocation?.function) == ["second()", "first()"])
-    #expect(findings.first?.places.map(\.instances) == [5, 2])
-    #expect(findings.first?.places.map(\.retainedBytes.rawValue) == [480, 192])
-    #expect(findings.first?.path.first?.allocation?.function == "second()")
+    #expect(findings.map(\.instances).sorted() == [2, 5])
+    #expect(Set(findings.map(\.fingerprint)).count == 2)
   }
 
   @Test func weakReferenceDoesNotHoldAndItsSideTableIsNoFinding() throws {

@@ -28,7 +28,9 @@ struct FindingIdentity: Sendable {
       let reference = step.reference.map { [$0.isCapture ? "capture" : $0.name, $0.strength.key] } ?? ["", ""]
       // A task is told by where it waits: one function may start many that wait for different things.
       let function = step.kind == .closure || step.kind == .task ? StableName.of(step.function) : StableName.of(step.reference?.closure)
-      return [step.kind.key, StableName.of(step.qualifiedType), StableName.of(step.allocation), function] + reference
+      // A collection's memory is made where it happens to grow.
+      let isCollection = finding.isCycle && [.array, .dictionary, .set].contains(step.kind)
+      return [step.kind.key, StableName.of(step.qualifiedType), isCollection ? "" : StableName.of(step.allocation), function] + reference
     }
     // Without a holder, what an object was used by is all that there is to tell it by.
     if let used = finding.ending?.used, finding.path.count == 1, finding.path[0].reference == nil { tail = ["used", StableName.of(used.frame)] }
@@ -43,12 +45,17 @@ struct FindingIdentity: Sendable {
     }
   }
 
-  /// Without the places that it is met at: references make a cycle, wherever its objects were made. Only where neither a class nor a function tells it from
-  /// others, the place has to.
+  /// Without the place that it is met at, where the cause lies further in.
+  ///
+  /// The first object of a cycle is the one that the others came after. Where it and all others were made by one function, that function ties them together, and is the
+  /// cause. Where another function made some of them (an initialiser, a method, a package's function), or a closure closes the cycle, that is the cause, whoever
+  /// called for it.
   var cause: FindingIdentity {
-    guard isCycle, steps.contains(where: { $0[0] == NodeKind.object.key || !$0[3].isEmpty }) else { return self }
+    guard isCycle, let place = steps.first?[2] else { return self }
+    let isTiedWithin = steps.contains { !$0[3].isEmpty || !$0[2].isEmpty && $0[2] != place }
+    guard isTiedWithin else { return self }
     var cause = self
-    for index in steps.indices { cause.steps[index][2] = "" }
+    for index in steps.indices where steps[index][2] == place { cause.steps[index][2] = "" }
     return cause
   }
 
