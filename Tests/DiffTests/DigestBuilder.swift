@@ -8,16 +8,16 @@ struct DigestBuilder {
     sites: [], findings: [], findingsUnavailable: nil, remarks: [])
 
   /// `functions`: innermost first.
-  mutating func site(_ type: String, _ functions: [String], blocks: UInt64, retains: UInt64 = 0, live: UInt64 = 0, peak: UInt64 = 0) {
+  mutating func site(_ type: String, _ functions: [String], blocks: UInt64, retains: UInt64 = 0, live: UInt64 = 0, peak: UInt64 = 0, size: UInt64 = 64) {
     var total = SiteTotal()
     total.allocatedBlocks = blocks
-    total.allocatedBytes = blocks * 64
+    total.allocatedBytes = blocks * size
     total.retains = retains
     total.releases = retains
     total.liveBlocks = live
-    total.liveBytes = live * 64
+    total.liveBytes = live * size
     total.peakBlocks = peak
-    total.peakBytes = peak * 64
+    total.peakBytes = peak * size
     var stack: Int32 = -1
     for function in functions.reversed() {
       digest.frames.append(DiffFrame(function: function, stableName: StableName.of(function), file: nil, line: nil))

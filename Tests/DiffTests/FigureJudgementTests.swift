@@ -86,6 +86,45 @@ import Testing
     #expect(judgement.change(.instances, old: [100], new: [400]).direction == .worse)
   }
 
+  @Test func perEventAFigureMayBePartlyFixedAndPartlyInProportion() {
+    let judgement = FigureJudgement(work: ([100], [300]), isWorkDerived: true)
+    #expect(judgement.change(.retains, old: [10_000], new: [10_000]).direction == .same)
+    #expect(judgement.change(.retains, old: [10_000], new: [20_000]).direction == .same)
+    #expect(judgement.change(.retains, old: [10_000], new: [30_000]).direction == .same)
+    #expect(judgement.change(.retains, old: [10_000], new: [45_000]).direction == .worse)
+    #expect(judgement.change(.retains, old: [10_000], new: [5_000]).direction == .better)
+    let less = FigureJudgement(work: ([300], [100]), isWorkDerived: true)
+    #expect(less.change(.retains, old: [30_000], new: [20_000]).direction == .same)
+    #expect(less.change(.retains, old: [30_000], new: [45_000]).direction == .worse)
+  }
+
+  @Test func whatIsQueuedByChanceIsInTheSumThatIsExpectedOfAThreadedProgram() throws {
+    func run(_ links: UInt64) -> RunDigest {
+      var digest = RunDigest.make { run in
+        run.site("calloc", ["_dispatch_continuation_alloc_from_heap", "enqueue()", "main"], blocks: links, live: links)
+        run.site("App.Rest", ["rest()", "main"], blocks: 400, live: 400)
+      }
+      digest.busyThreads = 4
+      return digest
+    }
+    let report = try RunComparison.report(old: [run(1_000)], new: [run(1_000)], unit: .events)
+    #expect(report.totals.allSatisfy { $0.expected == $0.new.median && $0.direction == .same })
+  }
+
+  @Test func aFewLargeBlocksThatAnotherFunctionOfAThreadedProgramAskedForAreNoChange() throws {
+    func run(_ large: UInt64, threads: Int) -> RunDigest {
+      var digest = RunDigest.make { run in
+        run.site("malloc", ["grow()", "main"], blocks: large, size: 8192)
+        run.site("malloc", ["read()", "main"], blocks: 6 - large, size: 8192)
+        run.site("App.Rest", ["rest()", "main"], blocks: 4000)
+      }
+      digest.busyThreads = threads
+      return digest
+    }
+    #expect(try RunComparison.report(old: [run(5, threads: 4)], new: [run(1, threads: 4)]).sites.changes.isEmpty)
+    #expect(try !RunComparison.report(old: [run(5, threads: 1)], new: [run(1, threads: 1)]).sites.changes.isEmpty)
+  }
+
   @Test func aSumOfFixedAndProportionalPartsIsExpectedToBeTheirSum() throws {
     func run(_ requests: UInt64, each: UInt64) -> RunDigest {
       var digest = RunDigest.make { run in

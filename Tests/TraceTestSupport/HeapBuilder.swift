@@ -153,10 +153,12 @@ public final class HeapBuilder {
   }
 
   /// The leaks, with the names of functions that `functions` gives by address.
-  public func analysis(_ functions: [UInt64: String] = [:]) throws -> LeakAnalysis {
+  public func analysis(_ functions: [UInt64: String] = [:]) throws -> LeakAnalysis { try analysis(naming: FunctionTable(functions)) }
+
+  public func analysis(naming: any FrameNaming) throws -> LeakAnalysis {
     let reader = try reader()
     let snapshot = reader.snapshots[0]
-    return LeakAnalysis(reader, AllocationAnalysis(reader, snapshot: snapshot), snapshot: snapshot, naming: FunctionTable(functions), layouts: Layouts(layouts, variables))
+    return LeakAnalysis(reader, AllocationAnalysis(reader, snapshot: snapshot), snapshot: snapshot, naming: naming, layouts: Layouts(layouts, variables))
   }
 
   public func findings(_ functions: [UInt64: String] = [:]) throws -> [Finding] {

@@ -1,6 +1,7 @@
 // The findings of one side's runs, in one list.
 
-/// Findings of one fingerprint are one, with its figures in each run. Those of libraries are not the program's doing, and left out.
+/// Findings of one cause at one place are one, with its figures in each run: a cause that is mended at one place and comes at another is gone there and new here. Those of
+/// libraries are not the program's doing, and left out.
 struct ComparedFindings {
   struct Entry {
     /// The one of the run in which it has most instances.
@@ -24,23 +25,30 @@ struct ComparedFindings {
   private(set) var entries: [Entry] = []
 
   init(_ runs: [RunDigest], _ vocabulary: Vocabulary, side: Vocabulary.Side) {
-    var places: [String: Int] = [:]
+    var known: [[String]: Int] = [:]
     for (run, digest) in runs.enumerated() {
       for digested in digest.findings ?? [] where !digested.finding.isLibrary {
-        let finding = digested.finding
-        if let place = places[finding.fingerprint] {
-          entries[place].runs[run] = finding
-          if finding.instances > entries[place].finding.instances {
-            entries[place].finding = finding
-            entries[place].allocations = digested.allocations
+        var finding = digested.finding
+        let identity = FindingIdentity(finding)
+        let parts = identity.parts
+        if let number = known[parts] {
+          // Lines of one function are places of their own in a report.
+          if var other = entries[number].runs[run] {
+            other.add(finding)
+            finding = other
+          }
+          entries[number].runs[run] = finding
+          if finding.instances > entries[number].finding.instances {
+            entries[number].finding = finding
+            entries[number].allocations = digested.allocations
           }
         } else {
-          places[finding.fingerprint] = entries.count
+          known[parts] = entries.count
           var found = [Finding?](repeating: nil, count: runs.count)
           found[run] = finding
           entries.append(
             Entry(
-              finding: finding, allocations: digested.allocations, identity: NamedIdentity(FindingIdentity(finding), vocabulary, side: side), runs: found))
+              finding: finding, allocations: digested.allocations, identity: NamedIdentity(identity, vocabulary, side: side), runs: found))
         }
       }
     }

@@ -73,6 +73,7 @@ public enum DigestFile {
     for (index, entry) in (digest.findings ?? []).enumerated() {
       let finding = entry.finding
       guard !finding.path.isEmpty, finding.path.count == entry.allocations.count, count.contains(finding.instances),
+        finding.places.allSatisfy({ count.contains($0.instances) }),
         finding.outliving.map({ finding.path.indices.contains($0.suspect) && $0.growth.allSatisfy(count.contains) }) ?? true,
         [finding.ending?.allocated, finding.ending?.freed, finding.ending?.used].allSatisfy({ moment in
           moment?.userFrame.map { moment!.frames.indices.contains($0) } ?? true

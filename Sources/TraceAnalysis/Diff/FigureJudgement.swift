@@ -42,8 +42,16 @@ struct FigureJudgement {
   var tolerance: FigureTolerance
   /// By run, in the unit that was asked for. nil: runs are compared as they are.
   var work: (old: [Double], new: [Double])?
+  /// The work is counted in what the program does anyhow, and not in units that it names: of every figure some part may come with the work, and the
+  /// other be the same in all runs.
+  var isWorkDerived = false
 
-  init(tolerance: FigureTolerance = .standard, work: (old: [Double], new: [Double])? = nil) { (self.tolerance, self.work) = (tolerance, work) }
+  init(tolerance: FigureTolerance = .standard, work: (old: [Double], new: [Double])? = nil, isWorkDerived: Bool = false) {
+    (self.tolerance, self.work, self.isWorkDerived) = (tolerance, work, isWorkDerived)
+  }
+
+  /// Bytes of a block where their sizes are not known.
+  static let smallBlock = 64.0
 
   /// New work to old work; 1 if runs are compared as they are.
   var workRatio: Double {
@@ -55,25 +63,33 @@ struct FigureJudgement {
   /// Judges a figure by its values in the runs of both sides.
   ///
   /// With a unit of work, what stays the same although the work does not is taken to be independent of it; all else should be in proportion.
-  /// `expected`: that of the parts of a sum, if it is one. `whole`: the program's figure, if this is a part of it.
-  func change(_ figure: Figure, old: [Double], new: [Double], expected: Double? = nil, whole: Double = 0) -> FigureChange {
+  /// `expected`: that of the parts of a sum, if it is one. `whole`: the program's figure, if this is a part of it. `blockSize`: of bytes, how many a block
+  /// has, if blocks come or do not by chance.
+  func change(_ figure: Figure, old: [Double], new: [Double], expected: Double? = nil, whole: Double = 0, blockSize: Double = Self.smallBlock) -> FigureChange {
     let plain = FigureChange(figure: figure, old: Spread(old), new: Spread(new), expected: Spread(old).median, direction: .same)
     let runs = min(old.count, new.count)
     let isLive = figure == .liveBytes || figure == .liveBlocks || figure == .peakBytes
     let least = whole * (isLive ? tolerance.leastLivePart : tolerance.leastPart)
-    guard work != nil else { return judged(plain, least: least, isPart: whole > 0, runs: runs) }
+    guard work != nil else { return judged(plain, least: least, isPart: whole > 0, runs: runs, blockSize: blockSize) }
     if let expected {
       var change = plain
       let factor = plain.expected > 0 ? expected / plain.expected : 1
       change.expected = expected
-      return judged(change, factor: factor, least: least, isPart: whole > 0, runs: runs)
+      return judged(change, factor: factor, least: least, isPart: whole > 0, runs: runs, blockSize: blockSize)
     }
-    let asIs = judged(plain, least: least, isPart: whole > 0, runs: runs)
+    let asIs = judged(plain, least: least, isPart: whole > 0, runs: runs, blockSize: blockSize)
     if asIs.direction == .same { return asIs }
     var scaled = FigureChange(
       figure: figure, old: Spread(perWork(old, work!.old)), new: Spread(perWork(new, work!.new)), expected: 0, direction: .same)
     scaled.expected = scaled.old.median * workRatio
-    return judged(scaled, factor: workRatio, least: least, isPart: whole > 0, runs: runs)
+    let inProportion = judged(scaled, factor: workRatio, least: least, isPart: whole > 0, runs: runs, blockSize: blockSize)
+    // More than without the work and less than in proportion to it, or the reverse.
+    if isWorkDerived, inProportion.direction != asIs.direction {
+      var between = inProportion
+      between.direction = .same
+      return between
+    }
+    return inProportion
   }
 
   /// Values as they would be had each run done the middle amount of its side's work.
@@ -83,12 +99,12 @@ struct FigureJudgement {
   }
 
   /// `factor`: what old values are multiplied by to be comparable.
-  private func judged(_ change: FigureChange, factor: Double = 1, least: Double, isPart: Bool, runs: Int) -> FigureChange {
+  private func judged(_ change: FigureChange, factor: Double = 1, least: Double, isPart: Bool, runs: Int, blockSize: Double) -> FigureChange {
     var change = change
     let old = Spread(lowest: change.old.lowest * factor, median: change.expected, highest: change.old.highest * factor)
     let new = change.new
     let difference = new.median - old.median
-    guard abs(difference) > max(least, threshold(change.figure, old.median, new.median, isPart: isPart, runs: runs)) else { return change }
+    guard abs(difference) > max(least, threshold(change.figure, old.median, new.median, isPart: isPart, runs: runs, blockSize: blockSize)) else { return change }
     if runs > 1 {
       let gap = difference > 0 ? new.lowest - old.highest : old.lowest - new.highest
       // A cause that no run of one side has, and every run of the other, is told by that alone.
@@ -126,7 +142,7 @@ struct FigureJudgement {
     }
   }
 
-  private func threshold(_ figure: Figure, _ old: Double, _ new: Double, isPart: Bool, runs: Int) -> Double {
+  private func threshold(_ figure: Figure, _ old: Double, _ new: Double, isPart: Bool, runs: Int, blockSize: Double) -> Double {
     if tolerance == .none { return 0 }
     let part = figure == .peakBytes ? tolerance.partOfPeak : isPart ? tolerance.partOfSite : tolerance.part
     let relative = old * (runs > 1 ? tolerance.part : part)
@@ -137,7 +153,7 @@ struct FigureJudgement {
     // How far it had come at each quarter depends on when the image was taken.
     case .growth: return runs > 1 ? max(2 * relative, 2) : max(old / 2, 3)
     case .peakBytes: return max(relative, 4096)
-    case .liveBytes, .allocatedBytes: return max(relative, 1024, runs > 1 ? 0 : chance(max(old, new) / 64) * 64)
+    case .liveBytes, .allocatedBytes: return max(relative, 1024, runs > 1 ? 0 : chance(max(old, new) / blockSize) * blockSize)
     case .liveBlocks, .allocatedBlocks, .temporaryBlocks: return max(relative, 8, runs > 1 ? 0 : chance(max(old, new)))
     // References are copied by the cluster: what is looked for in a hash table is compared with all that is in its way, and the seed is another each time.
     case .retains, .releases: return max(relative, 64, runs > 1 ? 0 : 2 * chance(max(old, new)))

@@ -21,28 +21,36 @@ struct FindingChanges {
   }
 
   func compare(_ matching: NameMatching, _ alike: [FindingLikeness.Pair]) -> Result {
-    var result = Result()
+    var pairs: [Pair] = []
     var likeOld: Set<Int> = []
     var likeNew: Set<Int> = []
     for pair in alike {
       likeOld.insert(pair.old)
       likeNew.insert(pair.new)
-      add(pair.old, pair.new, .likeness(pair.differences), isRemainder: pair.isRemainder, to: &result)
+      pairs.append(self.pair(pair.old, pair.new, .likeness(pair.differences), isRemainder: pair.isRemainder))
     }
     for (index, partner) in matching.partners.enumerated() {
       if let partner {
-        add(index, partner.new, partner.isRenamed ? .renamed(renames(of: old[index])) : .exact, to: &result)
+        pairs.append(pair(index, partner.new, partner.isRenamed ? .renamed(renames(of: old[index])) : .exact))
       } else if !likeOld.contains(index) {
-        add(index, nil, nil, to: &result)
+        pairs.append(pair(index, nil, nil))
       }
     }
-    for (index, isTaken) in matching.isTaken.enumerated() where !isTaken && !likeNew.contains(index) { add(nil, index, nil, to: &result) }
+    for (index, isTaken) in matching.isTaken.enumerated() where !isTaken && !likeNew.contains(index) { pairs.append(pair(nil, index, nil)) }
+    var result = Result()
+    for pair in Self.joined(pairs) { add(pair, to: &result) }
     result.section.changes.sort(by: Self.precedes)
     result.judged.sort { Self.size($0.finding) > Self.size($1.finding) }
     return result
   }
 
-  private func add(_ before: Int?, _ after: Int?, _ match: DiffMatch?, isRemainder: Bool = false, to result: inout Result) {
+  /// What belongs together, and what has become of it; nil if nothing has.
+  private struct Pair {
+    var change: FindingChange
+    var kind: DiffKind?
+  }
+
+  private func pair(_ before: Int?, _ after: Int?, _ match: DiffMatch?, isRemainder: Bool = false) -> Pair {
     let none = (old: Array(repeating: 0.0, count: runs.old), new: Array(repeating: 0.0, count: runs.new))
     let figures = Figure.ofFindings.map { figure in
       judgement.change(figure, old: before.map { old[$0].values(figure) } ?? none.old, new: after.map { new[$0].values(figure) } ?? none.new)
@@ -67,19 +75,45 @@ struct FindingChanges {
     let change = FindingChange(
       kind: kind ?? .worse, old: before.map { old[$0].finding }, new: after.map { new[$0].finding }, match: match, figures: figures,
       oldRuns: before.map { old[$0].foundIn } ?? 0, newRuns: after.map { new[$0].foundIn } ?? 0)
-    if kind != nil {
+    return Pair(change: change, kind: kind)
+  }
+
+  /// One cause of which the same has become at several places is one.
+  private static func joined(_ pairs: [Pair]) -> [Pair] {
+    struct Key: Hashable {
+      var kind: DiffKind?
+      var old: String?
+      var new: String?
+    }
+    var numbers: [Key: Int] = [:]
+    var result: [Pair] = []
+    for pair in pairs {
+      let key = Key(kind: pair.kind, old: pair.change.old?.fingerprint, new: pair.change.new?.fingerprint)
+      guard pair.change.match == nil || pair.change.match == .exact, let known = numbers[key] else {
+        if pair.change.match == nil || pair.change.match == .exact { numbers[key] = result.count }
+        result.append(pair)
+        continue
+      }
+      result[known].change.add(pair.change)
+    }
+    return result
+  }
+
+  private func add(_ pair: Pair, to result: inout Result) {
+    let change = pair.change
+    if pair.kind != nil {
       result.section.changes.append(change)
     } else {
       result.section.unchanged += 1
-      if let match, match != .exact { result.section.moved += 1 }
+      if let match = change.match, match != .exact { result.section.moved += 1 }
       if change.oldRuns < runs.old || change.newRuns < runs.new { result.section.unsteady += 1 }
     }
     guard let finding = change.new else { return }
     let standing: JudgedFinding.Standing
-    switch kind {
+    switch pair.kind {
     case .new?: standing = .new
     case .worse?: standing = .worse(DiffWords.figures(change))
-    default: standing = .known(reason: kind == nil && before == nil ? "met in \(change.newRuns) of \(runs.new) runs" : "")
+    default: standing = .known(reason: pair.kind == nil && change.old == nil ? "met in \(change.newRuns) of \(runs.new) runs" : "")
     }
     // The old build had it not, which is more than a suspicion by itself says.
     result.judged.append(JudgedFinding(finding, standing, judgesSuspicions: true))
@@ -100,6 +134,31 @@ struct FindingChanges {
       return (difference(.retainedBytes), difference(.instances), change.finding.fingerprint)
     }
     return key(a) > key(b)
+  }
+}
+
+extension FindingChange {
+  /// Adds what has become of the same cause at another place.
+  fileprivate mutating func add(_ other: FindingChange) {
+    if let more = other.old { old?.add(more) }
+    if let more = other.new { new?.add(more) }
+    figures = zip(figures, other.figures).map { own, more in
+      var sum = own
+      sum.old += more.old
+      sum.new += more.new
+      sum.expected += more.expected
+      if sum.direction == .same { sum.direction = more.direction }
+      return sum
+    }
+    (oldRuns, newRuns) = (max(oldRuns, other.oldRuns), max(newRuns, other.newRuns))
+  }
+}
+
+extension Spread {
+  fileprivate static func += (a: inout Spread, b: Spread) {
+    a.lowest += b.lowest
+    a.median += b.median
+    a.highest += b.highest
   }
 }
 

@@ -93,7 +93,7 @@ struct FindingLikeness {
         let words = "\(shortType(new[1])) was allocated in \(vocabulary.name(old[2]))"
         if !differences.contains(words) { differences.append(words) }
       }
-      if !isSameClosure { differences.append("the closure was \(vocabulary.name(old[3]))") }
+      if !isSameClosure { differences.append("\(vocabulary.name(old[0]) == NodeKind.task.key ? "the task waited in" : "the closure was") \(vocabulary.name(old[3]))") }
       if vocabulary.current(old[4]) != new[4] {
         // A field that does not leak any more may well be there still.
         let (before, after) = (vocabulary.name(old[4]), vocabulary.name(new[4]))

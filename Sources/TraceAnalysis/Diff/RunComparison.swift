@@ -24,7 +24,7 @@ public struct RunComparison {
     let oldWork = try work(old, unit)
     let newWork = try work(new, unit)
     let isThreaded = tolerance == nil && min(old.count, new.count) <= Self.fewRuns && (old + new).contains { $0.busyThreads > 1 }
-    let judgement = FigureJudgement(tolerance: tolerance ?? (isThreaded ? .threaded : .standard), work: unit == .run ? nil : (oldWork, newWork))
+    let judgement = FigureJudgement(tolerance: tolerance ?? (isThreaded ? .threaded : .standard), work: unit == .run ? nil : (oldWork, newWork), isWorkDerived: unit == .events)
     return RunComparison(old: old, new: new, unit: unit, judgement: judgement).report(oldWork, newWork)
   }
 

@@ -21,7 +21,7 @@ public struct RunDigest: Codable, Hashable, Sendable {
     public var frame: Int32
   }
 
-  /// A finding, with the program's functions where the objects of its path were allocated.
+  /// A finding at one place, with the program's functions where the objects of its path were allocated.
   public struct DigestedFinding: Codable, Hashable, Sendable {
     public var finding: Finding
     /// Stable names by step of the path, innermost first, each once.
@@ -98,7 +98,7 @@ extension RunDigest {
     findingsUnavailable = leaks.unavailable ?? (isDamaged ? "the trace is damaged" : leaks.snapshot?.isWhole == false ? "the heap image is incomplete" : nil)
     if findingsUnavailable == nil {
       remarks += leaks.remarks
-      findings = leaks.findings.filter { $0.suppression == nil }.map { finding in
+      findings = leaks.findings.filter { $0.suppression == nil }.flatMap(\.byPlace).map { finding in
         DigestedFinding(finding: finding, allocations: finding.path.map { namer.functions(of: $0.stack) })
       }
     }
@@ -118,7 +118,7 @@ extension RunDigest {
     var stack: Int32
   }
 
-  /// Adds another process of the same run: sums are added up, findings of one fingerprint joined. Peaks are each process's own, added up.
+  /// Adds another process of the same run: sums are added up, equal findings joined. Peaks are each process's own, added up.
   public mutating func add(_ other: RunDigest) {
     processes += other.processes
     eventCount &+= other.eventCount
@@ -147,12 +147,14 @@ extension RunDigest {
   /// A process without a heap image has nothing to add to what the others' show.
   private static func joined(_ a: [DigestedFinding]?, _ b: [DigestedFinding]?) -> [DigestedFinding]? {
     guard var result = a else { return b }
+    var numbers: [[String]: Int] = [:]
+    for (index, entry) in result.enumerated() { numbers[FindingIdentity(entry.finding).parts] = index }
     for entry in b ?? [] {
-      if let known = result.firstIndex(where: { $0.finding.fingerprint == entry.finding.fingerprint }) {
-        result[known].finding.instances += entry.finding.instances
-        result[known].finding.retainedBytes.rawValue &+= entry.finding.retainedBytes.rawValue
-        result[known].finding.retainedBlocks &+= entry.finding.retainedBlocks
+      let parts = FindingIdentity(entry.finding).parts
+      if let known = numbers[parts] {
+        result[known].finding.add(entry.finding)
       } else {
+        numbers[parts] = result.count
         result.append(entry)
       }
     }

@@ -77,13 +77,23 @@ struct SiteChanges {
 
   private func change(_ pair: Pair, _ figure: Figure) -> FigureChange {
     let (before, after) = values(pair, figure)
-    return judgement.change(figure, old: before, new: after, whole: wholes[figure] ?? 0)
+    return judgement.change(figure, old: before, new: after, whole: wholes[figure] ?? 0, blockSize: blockSize(pair, figure))
+  }
+
+  /// In a threaded program it is chance which of several functions asks for a large block: so it is blocks that are counted, however large.
+  private func blockSize(_ pair: Pair, _ figure: Figure) -> Double {
+    guard judgement.tolerance == .threaded, figure == .allocatedBytes || figure == .liveBytes else { return FigureJudgement.smallBlock }
+    let blocks: Figure = figure == .liveBytes ? .liveBlocks : .allocatedBlocks
+    let totals = (pair.old.map { old[$0].totals } ?? []) + (pair.new.map { new[$0].totals } ?? [])
+    return totals.map { Double($0[figure]) / max(1, Double($0[blocks])) }.max().map { max($0, FigureJudgement.smallBlock) } ?? FigureJudgement.smallBlock
   }
 
   /// What the sites lead to expect of their sum.
   func expectedSum(_ figure: Figure) -> Double { pairs.reduce(0) { $0 + expected($1, figure) } }
 
   private func expected(_ pair: Pair, _ figure: Figure) -> Double {
+    // What is not judged is as it should be: the sum has it all the same.
+    if isChance(pair) { return Spread((pair.new.map { new[$0].totals } ?? noneNew).map { Double($0[figure]) }).median }
     let change = change(pair, figure)
     return change.direction == .same && judgement.work != nil ? change.new.median : change.expected
   }
@@ -156,7 +166,8 @@ struct SiteChanges {
       for index in before.indices { before[index] += old[index] }
       for index in after.indices { after[index] += new[index] }
     }
-    let expected = judgement.work == nil ? nil : pairs.reduce(0) { $0 + self.expected($1, figure) }
+    // Those that are not judged are in neither sum.
+    let expected = judgement.work == nil ? nil : pairs.filter { !isChance($0) }.reduce(0) { $0 + self.expected($1, figure) }
     return judgement.change(figure, old: before, new: after, expected: expected, whole: wholes[figure] ?? 0)
   }
 

@@ -39,6 +39,22 @@ public struct Finding: Codable, Hashable, Sendable {
     public var fields: [String] = []
   }
 
+  /// Where instances come from: the program's line that made the object that the finding is titled by.
+  public struct Place: Codable, Hashable, Sendable {
+    /// The program's innermost frame that made it, initialisers of its own type left out.
+    public var allocation: SourceFrame?
+    public var stack: StackID
+    public var instances: Int
+    /// What would be freed with the instances from here, and how many blocks that is.
+    public var retainedBytes: ByteCount
+    public var retainedBlocks: UInt64
+    /// Sizes of the object itself.
+    public var smallest: ByteCount
+    public var largest: ByteCount
+    /// The objects of an instance from here; empty if that is the finding's own path.
+    public var path: [Step] = []
+  }
+
   public struct HeldType: Codable, Hashable, Sendable {
     public var name: String
     public var count: UInt64
@@ -124,10 +140,14 @@ public struct Finding: Codable, Hashable, Sendable {
   public var instances: Int
   public var retainedBytes: ByteCount
   public var retainedBlocks: UInt64
-  /// The objects of one instance, in order.
+  /// The objects of one instance, in order: one from the first of `places`.
   public var path: [Step]
+  /// All places that instances come from, those with the most instances first; empty where the objects themselves are gone, or are reachable.
+  public var places: [Place] = []
   /// What the shown instance keeps besides its path, by type, most bytes first.
   public var held: [HeldType]
+  /// Each instance keeps as much, of the same types.
+  public var isHeldByEach: Bool = true
   /// What hangs from several of the instances and from nothing else, by type, most bytes first; nil if there is nothing of it.
   public var heldTogether: [HeldType]?
   /// For a lost object its strong references by count, and how many of them are accounted for.
@@ -158,5 +178,22 @@ extension Verdict {
     case .retainCycle, .lost, .deinitialised, .suspended, .dangling: .proven
     case .outlived, .accumulating: .suspected
     }
+  }
+}
+
+extension Finding {
+  /// Digests of earlier versions know of no places.
+  public init(from decoder: any Decoder) throws {
+    let fields = try decoder.container(keyedBy: CodingKeys.self)
+    self.init(
+      verdict: try fields.decode(Verdict.self, forKey: .verdict), libraryReason: try fields.decodeIfPresent(String.self, forKey: .libraryReason),
+      isCycle: try fields.decode(Bool.self, forKey: .isCycle), instances: try fields.decode(Int.self, forKey: .instances),
+      retainedBytes: try fields.decode(ByteCount.self, forKey: .retainedBytes), retainedBlocks: try fields.decode(UInt64.self, forKey: .retainedBlocks),
+      path: try fields.decode([Step].self, forKey: .path), places: try fields.decodeIfPresent([Place].self, forKey: .places) ?? [],
+      held: try fields.decode([HeldType].self, forKey: .held), isHeldByEach: try fields.decodeIfPresent(Bool.self, forKey: .isHeldByEach) ?? true,
+      heldTogether: try fields.decodeIfPresent([HeldType].self, forKey: .heldTogether),
+      referenceCount: try fields.decodeIfPresent(ReferenceCount.self, forKey: .referenceCount), ending: try fields.decodeIfPresent(Ending.self, forKey: .ending),
+      outliving: try fields.decodeIfPresent(Outliving.self, forKey: .outliving), advice: try fields.decode([String].self, forKey: .advice),
+      fingerprint: try fields.decode(String.self, forKey: .fingerprint), suppression: try fields.decodeIfPresent(String.self, forKey: .suppression))
   }
 }

@@ -17,38 +17,56 @@ struct FindingBuilder {
 
   /// Findings of the program first, then those of libraries; in each the most retained bytes first.
   func findings() -> [Finding] {
-    var numbers: [[String]: Int] = [:]
-    var findings: [Finding] = []
-    /// By group of causes: the finding that it is a part of.
+    var join = FindingJoin()
+    let owners = OwnerSearch(graph, naming: naming)
+    /// By group of causes: the finding that it is a part of; `several` where its instances are in more than one.
     var joined: [Int32: Int32] = [:]
-    for group in groups {
-      let owner = owner(of: group)
+    for group in groups.flatMap(parts) {
+      let owner = owners.owner(of: group)
       if case .runtime = owner { continue }
       var finding = finding(group)
       if case .library(let reason) = owner { finding.libraryReason = reason }
-      let identity = FindingIdentity(finding)
-      let parts = identity.parts
-      if let known = numbers[parts] {
-        findings[known].instances += finding.instances
-        findings[known].retainedBytes.rawValue &+= finding.retainedBytes.rawValue
-        findings[known].retainedBlocks &+= finding.retainedBlocks
-        if let cause = group.cause { joined[cause] = Int32(truncatingIfNeeded: known) }
-      } else {
-        if let cause = group.cause { joined[cause] = Int32(truncatingIfNeeded: findings.count) }
-        finding.fingerprint = identity.fingerprint
-        numbers[parts] = findings.count
-        findings.append(finding)
-      }
+      let index = Int32(truncatingIfNeeded: join.add(finding))
+      if let cause = group.cause { joined[cause] = joined[cause].map { $0 == index ? index : CauseShares.several } ?? index }
     }
-    if joined.count > Set(joined.values).count, let causes = finder.causes {
+    var findings = join.joined()
+    if joined.count > Set(joined.values).count, !joined.values.contains(CauseShares.several), let causes = finder.causes {
       // What hangs from several groups, and from no other finding, goes with them.
-      for (index, sum) in causes.retained(joined: joined, graph.heap) {
+      for (index, sum) in causes.retained(joined: joined, graph.heap) where findings.indices.contains(Int(index)) {
         (findings[Int(index)].retainedBytes, findings[Int(index)].retainedBlocks) = (ByteCount(sum.bytes), sum.blocks)
       }
     }
     for index in findings.indices { findings[index].advice = Advice.lines(for: findings[index]) }
     return Self.sorted(findings)
   }
+
+  /// Tasks that one place starts may wait for different things: a group for each, shown by the first of them.
+  private func parts(of group: LeakGroup) -> [LeakGroup] {
+    guard group.verdict == .suspended, !group.isCycle, group.members.count > 1, group.members.count <= Self.namedTasks else { return [group] }
+    var order: [String] = []
+    var parts: [String: [LeakGroup.Member]] = [:]
+    for member in group.members.sorted(by: { graph.birthOrder(of: $0.node) < graph.birthOrder(of: $1.node) }) {
+      let function = naming.suspension(of: member.node)?.function ?? ""
+      if parts[function] == nil { order.append(function) }
+      parts[function, default: []].append(member)
+    }
+    return order.compactMap { function in
+      guard let members = parts[function], let first = members.first else { return nil }
+      var part = group
+      // What is known of the shown instance alone is not that of another.
+      if group.steps.first?.node != first.node { part.held = [:] }
+      part.steps = [.init(node: first.node, edge: nil)]
+      part.heldTogether = [:]
+      part.members = members
+      part.instances = members.count
+      part.retainedBytes = members.reduce(0) { $0 &+ $1.bytes }
+      part.retainedBlocks = members.reduce(0) { $0 &+ $1.blocks }
+      return part
+    }
+  }
+
+  /// Of more tasks than these from one place it is not asked where each waits.
+  private static let namedTasks = 10_000
 
   /// The program's first; in each part those that retain most.
   static func sorted(_ findings: [Finding]) -> [Finding] {
@@ -65,6 +83,8 @@ struct FindingBuilder {
     var path = path(group.steps)
     let ending = group.ended.map { naming.ending(of: $0) }
     if path.isEmpty, let ended = group.ended, let ending { path = [naming.step(ended, ending)] }
+    // Where tail calls left no function of the program's on the stack, the one that was asked for memory says most.
+    if group.verdict == .lost, let first = group.steps.first?.node, !path.isEmpty, path[0].allocation == nil { path[0].allocation = naming.caller(of: first) }
     if let dangling = group.dangling, !path.isEmpty {
       let label = graph.label(dangling.label.rawValue)
       path[path.count - 1].reference = Finding.Reference(
@@ -76,8 +96,19 @@ struct FindingBuilder {
     let counted = isCountTold ? group.steps.last.flatMap { graph.type(of: $0.node).kind.isCounted ? $0.node : nil } : nil
     return Finding(
       verdict: group.verdict, libraryReason: nil, isCycle: group.isCycle, instances: group.instances, retainedBytes: ByteCount(group.retainedBytes),
-      retainedBlocks: group.retainedBlocks, path: path, held: held(by: group), heldTogether: group.heldTogether.isEmpty ? nil : named(group.heldTogether),
+      retainedBlocks: group.retainedBlocks, path: path, places: place(of: group, path).map { [$0] } ?? [], held: group.verdict == .dangling ? [] : held(by: group),
+      isHeldByEach: group.isHeldByEach, heldTogether: group.heldTogether.isEmpty ? nil : named(group.heldTogether),
       referenceCount: counted.flatMap { graph.referenceCount(of: $0) }, ending: ending, advice: [], fingerprint: "")
+  }
+
+  /// All instances of a group come from the same places: that of the object which the finding is titled by is told.
+  private func place(of group: LeakGroup, _ path: [Finding.Step]) -> Finding.Place? {
+    guard let step = group.verdict == .deinitialised ? path.last : path.first, !group.members.isEmpty else { return nil }
+    // The members of a cycle are any of its objects.
+    let sizes = group.isCycle ? [step.size.rawValue] : group.members.map { graph.heap[BlockID($0.node)].size }
+    return Finding.Place(
+      allocation: step.allocation, stack: step.stack, instances: group.instances, retainedBytes: ByteCount(group.retainedBytes),
+      retainedBlocks: group.retainedBlocks, smallest: ByteCount(sizes.min() ?? 0), largest: ByteCount(sizes.max() ?? 0))
   }
 
   /// Function values of one type passed as another go through a thunk with a context of its own, which nobody wrote: the reference that leads
@@ -252,82 +283,6 @@ struct FindingBuilder {
     }
     return byName.map { Finding.HeldType(name: $0.key, count: $0.value.blocks, bytes: ByteCount($0.value.bytes)) }
       .sorted { ($1.bytes, $0.name) < ($0.bytes, $1.name) }
-  }
-
-  // MARK: Whose it is
-
-  private enum Owner {
-    case program
-    case library(String)
-    /// Memory that the Swift or C runtime keeps for itself.
-    case runtime
-  }
-
-  private func owner(of group: LeakGroup) -> Owner {
-    let nodes = group.steps.map(\.node)
-    if nodes.isEmpty, let ended = group.ended { return user(of: ended) }
-    if group.verdict == .dangling { return SystemCode.isSystemModule(graph.type(of: nodes[0]).module) ? .runtime : .program }
-    if let known = nodes.lazy.compactMap({ KnownLibraryLeaks.reason(graph.type(of: $0)) }).first, !group.isCycle || nodes.allSatisfy(isSystemObject) {
-      return .library(known)
-    }
-    let target = group.verdict == .deinitialised ? nodes[nodes.count - 1] : nodes[0]
-    if group.isCycle {
-      guard nodes.allSatisfy(isSystemObject) else { return .program }
-      return nodes.contains { graph.type(of: $0).kind != .malloc }
-        ? .library("every object of the cycle belongs to a library") : allocator(of: target, isObject: false)
-    }
-    let type = graph.type(of: target)
-    if type.kind == .task { return .program }
-    return allocator(of: target, isObject: type.kind.isCounted)
-  }
-
-  /// By who used an object that had ended: an object of the program's, or of a library's that the program called.
-  private func user(of ended: EndedBlock) -> Owner {
-    let type = naming.type(of: ended)
-    guard type.kind == .object, SystemCode.isSystemModule(type.module) else { return .program }
-    let frames = naming.frames(of: ended.used?.stack ?? .unknown)
-    if frames.isEmpty || frames.contains(where: { $0.kind == .user }) { return .program }
-    return .library("used inside \(frames.first { $0.kind == .systemLibrary && $0.isNamed }?.function ?? "a library") without a caller in the program")
-  }
-
-  /// Neither a class of the program's nor a closure that it wrote.
-  private func isSystemObject(_ node: NodeID) -> Bool {
-    let type = graph.type(of: node)
-    switch type.kind {
-    case .object: return SystemCode.isSystemModule(type.module) && !TypeNames.arguments(type.qualifiedName).contains { isProgramType($0) }
-    case .task: return false
-    case .closure, .box:
-      // Whose closure it is shows in who made it.
-      return naming.frames(of: graph.heap[BlockID(node)].site).first { !AllocationFunctions.isOne($0) && $0.kind != .thunk }?.kind != .user
-    default: return true
-    }
-  }
-
-  private func isProgramType(_ name: String) -> Bool {
-    guard let dot = name.firstIndex(of: ".") else { return false }
-    return !SystemCode.isSystemModule(String(name[..<dot]))
-  }
-
-  /// By who called for the memory: between the program's frame and the allocation there may be containers of the standard library and
-  /// functions of the C library that hand their result out, but no library that has objects of its own.
-  private func allocator(of node: NodeID, isObject: Bool) -> Owner {
-    let type = graph.type(of: node)
-    let frames = naming.frames(of: graph.heap[BlockID(node)].site)
-    let inner = frames.drop { AllocationFunctions.isOne($0) || $0.kind == .thunk }
-    guard let first = inner.first else { return .runtime }
-    let isProgramClass = type.kind == .object && !SystemCode.isSystemModule(type.module)
-    if first.kind == .user || isProgramClass { return .program }
-    let between = inner.prefix { $0.kind != .user }
-    let hasUser = between.count < inner.count
-    if !isObject, between.contains(where: { AllocationFunctions.isRuntimeInternal($0) }) { return .runtime }
-    if !hasUser { return isObject ? .library("made by \(first.function) without a caller in the program") : .runtime }
-    let own = type.name.prefix { $0 != "<" }
-    for frame in between {
-      if frame.kind == .thunk || AllocationFunctions.isTransparent(frame) { continue }
-      if type.kind == .object, frame.function.contains("\(own).init(") || frame.function.contains("\(own).__allocating_init(") { continue }
-      return .library("made inside \(frame.function)")
-    }
-    return .program
   }
 }
 

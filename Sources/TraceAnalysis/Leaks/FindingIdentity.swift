@@ -1,6 +1,6 @@
 // What makes two findings the same, without addresses, lines and numbers that shift.
 
-/// Everything that identifies a finding's cause, in parts: the verdict, and along the path kinds, types, allocating functions and edges.
+/// Everything that identifies a finding, in parts: the verdict, and along the path kinds, types, allocating functions and edges.
 struct FindingIdentity: Sendable {
   /// The verdict, whose it is, and what the program stated of it.
   var head: [String]
@@ -26,8 +26,11 @@ struct FindingIdentity: Sendable {
     steps = finding.path.map { step in
       // A capture's name comes from debug information, which another build may lack.
       let reference = step.reference.map { [$0.isCapture ? "capture" : $0.name, $0.strength.key] } ?? ["", ""]
-      let function = step.kind == .closure ? StableName.of(step.function) : ""
-      return [step.kind.key, StableName.of(step.qualifiedType), StableName.of(step.allocation), function] + reference
+      // A task is told by where it waits: one function may start many that wait for different things.
+      let function = step.kind == .closure || step.kind == .task ? StableName.of(step.function) : StableName.of(step.reference?.closure)
+      // A collection's memory is made where it happens to grow.
+      let isCollection = finding.isCycle && [.array, .dictionary, .set].contains(step.kind)
+      return [step.kind.key, StableName.of(step.qualifiedType), isCollection ? "" : StableName.of(step.allocation), function] + reference
     }
     // Without a holder, what an object was used by is all that there is to tell it by.
     if let used = finding.ending?.used, finding.path.count == 1, finding.path[0].reference == nil { tail = ["used", StableName.of(used.frame)] }
@@ -42,7 +45,22 @@ struct FindingIdentity: Sendable {
     }
   }
 
-  /// All parts in order; of a cycle the rotation that comes first. Equal for what is one finding. O(steps²) for a cycle.
+  /// Without the place that it is met at, where the cause lies further in.
+  ///
+  /// The first object of a cycle is the one that the others came after. Where it and all others were made by one function, that function ties them together, and is the
+  /// cause. Where another function made some of them (an initialiser, a method, a package's function), or a closure closes the cycle, that is the cause, whoever
+  /// called for it.
+  var cause: FindingIdentity {
+    guard isCycle, let place = steps.first?[2] else { return self }
+    let isTiedWithin = steps.contains { !$0[3].isEmpty || !$0[2].isEmpty && $0[2] != place }
+    guard isTiedWithin else { return self }
+    var cause = self
+    for index in steps.indices where steps[index][2] == place { cause.steps[index][2] = "" }
+    return cause
+  }
+
+  /// All parts in order; of a cycle the rotation that comes first. Equal for what is one finding at one place, and of a `cause` for what is one finding. O(steps²)
+  /// for a cycle.
   var parts: [String] {
     var best = steps
     if isCycle {
@@ -54,10 +72,10 @@ struct FindingIdentity: Sendable {
     return head + best.flatMap { $0 } + tail
   }
 
-  /// Of 64 bits, in hexadecimal: the FNV-1a hash of the parts.
+  /// Of 64 bits, in hexadecimal: the FNV-1a hash of the cause's parts.
   var fingerprint: String {
     var hash: UInt64 = 0xCBF2_9CE4_8422_2325
-    for part in parts {
+    for part in cause.parts {
       for byte in part.utf8 { hash = (hash ^ UInt64(byte)) &* 0x100_0000_01B3 }
       hash = (hash ^ 0xFF) &* 0x100_0000_01B3
     }

@@ -102,10 +102,28 @@ final class FindingNaming {
     let frames = frames(of: graph.heap[BlockID(node)].site)
     let type = graph.type(of: node)
     let head = type.name.prefix { $0 != "<" }
-    let user = frames.filter { $0.kind == .user }
+    var user = frames.filter { $0.kind == .user }
+    // A library of the operating system made it for the program's function that called it.
+    let own = user.filter { !isOfOperatingSystem($0) }
+    if !own.isEmpty { user = own }
     return user.first { frame in
       type.kind != .object || !Self.isInitialiser(frame.function, of: head)
     } ?? user.first
+  }
+
+  /// The function that allocation functions were called from, whosever it is: what is known of a stack without a function of the program's.
+  func caller(of node: NodeID) -> SourceFrame? {
+    frames(of: graph.heap[BlockID(node)].site).first { !AllocationFunctions.isOne($0) && $0.kind != .thunk }
+  }
+
+  /// Code of a shared library that came with the operating system, in a program that did not: neither the program's nor the platform's.
+  func isOfOperatingSystem(_ frame: SourceFrame) -> Bool {
+    guard frame.kind == .user, let path = frame.imagePath, SystemCode.isOfOperatingSystem(path) else { return false }
+    return !isProgramOfOperatingSystem
+  }
+
+  private lazy var isProgramOfOperatingSystem = ["/bin/", "/sbin/", "/usr/bin/", "/usr/sbin/", "/lib/", "/usr/lib/", "/usr/libexec/"].contains {
+    definitions.process.executable.hasPrefix($0)
   }
 
   /// An initialiser of a type, given by its name without arguments.

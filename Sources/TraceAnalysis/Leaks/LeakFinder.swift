@@ -20,6 +20,15 @@ public enum Verdict: String, CaseIterable, Codable, Hashable, Sendable {
 
 /// Instances of one shape from the same allocation sites, with one of them to be shown.
 struct LeakGroup {
+  /// An instance: the object itself, or one of the objects of a cycle, and what would be freed with it.
+  struct Member {
+    var node: NodeID
+    var bytes: UInt64
+    var blocks: UInt64
+    /// Equal for instances that hold blocks of the same types and sizes.
+    var types: UInt64 = 0
+  }
+
   /// A node of the shown instance, and the edge that leads to the next one.
   struct Step {
     var node: NodeID
@@ -50,6 +59,10 @@ struct LeakGroup {
   var held: [UInt32: Sum] = [:]
   /// By type: what hangs from several of the instances, and from nothing else.
   var heldTogether: [UInt32: Sum] = [:]
+  /// One an instance, in order of address; none where the objects themselves are gone.
+  var members: [Member] = []
+  /// Each instance keeps as many blocks, as many bytes, of the same types.
+  var isHeldByEach: Bool { members.allSatisfy { ($0.blocks, $0.bytes, $0.types) == (members[0].blocks, members[0].bytes, members[0].types) } }
   var dangling: ObjectGraph.DanglingReference?
   /// What ended before those that used or still refer to it: of the shown instance.
   var ended: EndedBlock?
@@ -57,10 +70,6 @@ struct LeakGroup {
 
 /// Everything leaked in a snapshot.
 struct LeakFinder {
-  /// Cycles are looked for from as many members of a component, one of each type.
-  private static let cycleStarts = 12
-  private static let typeLimit = 1000
-
   let graph: ObjectGraph
   /// What no root leads to, side tables left out.
   let unreachable: NodeSet
@@ -105,19 +114,24 @@ struct LeakFinder {
       if let wanted, !(0..<members.count(of: component)).contains(where: { wanted(BlockID(members.node($0, of: component))) }) { return CauseShares.several }
       let signature = signature(of: component, members, components)
       let size = members.count(of: component)
+      let node = members.node(0, of: component)
+      let order = graph.birthOrder(of: node)
       if let known = numbers[signature] {
-        found[Int(known)].instances += 1
-        if size < found[Int(known)].size { (found[Int(known)].component, found[Int(known)].size) = (component, size) }
+        // The smallest shows the cause best; of equal ones the first that was made is another in no run.
+        if (size, order) < (found[Int(known)].size, found[Int(known)].order) {
+          (found[Int(known)].component, found[Int(known)].size, found[Int(known)].order) = (component, size, order)
+        }
         return known
       }
       let number = Int32(truncatingIfNeeded: found.count)
       numbers[signature] = number
-      found.append(Candidate(component: component, size: size))
+      found.append(Candidate(component: component, size: size, order: order))
       return number
     }
     let shares = CauseShares(components, members, sources: sources, group: groupOfSource)
     causes = LeakCauses(components, members, sources: sources, groups: groupOfSource)
     let shown = found.map { shares.causes[Int($0.component)] }
+    var instances = sources.map { LeakGroup.Member(node: members.node(0, of: $0), bytes: 0, blocks: 0) }
     unreachable.forEach { node in
       let component = Int(components.componentOfNode[node])
       let group = Int(shares.groups[component])
@@ -125,15 +139,25 @@ struct LeakFinder {
       let size = graph.heap[BlockID(node)].size
       found[group].all.add(size)
       let cause = shares.causes[component]
+      let type = graph.nodeTypes[Int(node)]
+      if instances.indices.contains(Int(cause)) {
+        instances[Int(cause)].blocks += 1
+        instances[Int(cause)].bytes &+= size
+        // The same for the same types in any order.
+        instances[Int(cause)].types &+= Self.mix(UInt64(type), size)
+      }
       if cause == shown[group] {
-        found[group].held[graph.nodeTypes[Int(node)], default: .init()].add(size)
+        found[group].held[type, default: .init()].add(size)
       } else if cause == CauseShares.several {
-        found[group].heldTogether[graph.nodeTypes[Int(node)], default: .init()].add(size)
+        found[group].heldTogether[type, default: .init()].add(size)
       }
     }
-    let search = CycleSearch(components, costs: Self.costs)
+    for (index, group) in groupOfSource.enumerated() where found.indices.contains(Int(group)) { found[Int(group)].members.append(instances[index]) }
+    // Searching takes memory for each node.
+    let hasCycle = found.contains { components.nontrivial.contains($0.component) }
+    let cycles = hasCycle ? CycleChoice(graph, components, members, within: unreachable) : nil
     for (number, candidate) in found.enumerated() {
-      var group = group(candidate, members, components, search)
+      var group = group(candidate, members, components, cycles)
       group.cause = Int32(truncatingIfNeeded: number)
       groups.append(group)
     }
@@ -143,7 +167,8 @@ struct LeakFinder {
     /// That of the instance that is shown, and how many objects are in it.
     var component: ComponentID
     var size: Int
-    var instances = 1
+    var order: BirthOrder
+    var members: [LeakGroup.Member] = []
     /// All that goes with the group.
     var all = LeakGroup.Sum()
     var held: [UInt32: LeakGroup.Sum] = [:]
@@ -166,12 +191,13 @@ struct LeakFinder {
     var isCycle: Bool
   }
 
+  private static func mix(_ a: UInt64, _ b: UInt64) -> UInt64 {
+    var x = (a ^ b &* 0x9E37_79B9_7F4A_7C15) &* 0xBF58_476D_1CE4_E5B9
+    x ^= x >> 31
+    return x &* 0x94D0_49BB_1331_11EB
+  }
+
   private func signature(of component: ComponentID, _ members: ComponentMembers, _ components: StronglyConnectedComponents) -> Signature {
-    func mix(_ a: UInt64, _ b: UInt64) -> UInt64 {
-      var x = (a ^ b &* 0x9E37_79B9_7F4A_7C15) &* 0xBF58_476D_1CE4_E5B9
-      x ^= x >> 31
-      return x &* 0x94D0_49BB_1331_11EB
-    }
     let isCycle = components.nontrivial.contains(component)
     if !isCycle {
       let node = members.node(0, of: component)
@@ -181,13 +207,13 @@ struct LeakFinder {
     var parts: Set<UInt64> = []
     members.forEach(of: component) { node in
       let type = UInt64(graph.nodeTypes[Int(node)])
-      parts.insert(mix(type, UInt64(graph.heap[BlockID(node)].site.rawValue) + (1 << 40)))
+      parts.insert(Self.mix(type, UInt64(graph.heap[BlockID(node)].site.rawValue) + (1 << 40)))
       for edge in graph.graph.edges(from: node) {
         let target = graph.graph.target(of: edge)
         guard ObjectGraph.owning.contains(EdgeKinds(kind: graph.graph.kind(of: edge))), components.componentOfNode[target] == component else { continue }
         // Offsets in memory that is scanned differ between equal things.
         let label = graph.graph.label(of: edge)
-        parts.insert(mix(mix(type, UInt64(label < 1 << 31 ? label : 1 << 31)), UInt64(graph.nodeTypes[Int(target)]) + (1 << 41)))
+        parts.insert(Self.mix(Self.mix(type, UInt64(label < 1 << 31 ? label : 1 << 31)), UInt64(graph.nodeTypes[Int(target)]) + (1 << 41)))
       }
     }
     var sum: UInt64 = 0
@@ -199,76 +225,22 @@ struct LeakFinder {
     return Signature(first: sum, second: product, isCycle: true)
   }
 
-  private func group(
-    _ candidate: Candidate, _ members: ComponentMembers, _ components: StronglyConnectedComponents, _ search: CycleSearch
-  ) -> LeakGroup {
+  private func group(_ candidate: Candidate, _ members: ComponentMembers, _ components: StronglyConnectedComponents, _ cycles: CycleChoice?) -> LeakGroup {
     let component = candidate.component
     let first = members.node(0, of: component)
     func make(_ verdict: Verdict, _ steps: [LeakGroup.Step], isCycle: Bool) -> LeakGroup {
       LeakGroup(
-        verdict: verdict, steps: steps, isCycle: isCycle, instances: candidate.instances, retainedBytes: candidate.all.bytes,
-        retainedBlocks: candidate.all.blocks, held: candidate.held, heldTogether: candidate.heldTogether)
+        verdict: verdict, steps: steps, isCycle: isCycle, instances: candidate.members.count, retainedBytes: candidate.all.bytes,
+        retainedBlocks: candidate.all.blocks, held: candidate.held, heldTogether: candidate.heldTogether, members: candidate.members)
     }
     guard components.nontrivial.contains(component) else {
       return make(graph.type(of: first).kind == .task ? .suspended : .lost, [.init(node: first, edge: nil)], isCycle: false)
     }
-    // One start of each type, the one that was made first; tasks alone if there are any, since they are what has to be explained.
-    var starts: [UInt32: NodeID] = [:]
-    var tasks: [NodeID] = []
-    var oldest = first
-    members.forEach(of: component) { node in
-      let type = graph.nodeTypes[Int(node)]
-      if let known = starts[type] {
-        if isOlder(node, than: known) { starts[type] = node }
-      } else if starts.count < Self.typeLimit {
-        starts[type] = node
-      }
-      if graph.type(of: node).kind.isCounted, isOlder(node, than: oldest) || !graph.type(of: oldest).kind.isCounted { oldest = node }
-      if graph.type(of: node).kind == .task, tasks.count < Self.cycleStarts { tasks.append(node) }
-    }
-    let candidates = starts.values.sorted { (origin($0), graph.type(of: $0).qualifiedName, $0) < (origin($1), graph.type(of: $1).qualifiedName, $1) }
-    let cycles = (tasks.isEmpty ? Array(candidates.prefix(Self.cycleStarts)) + [oldest] : tasks).compactMap { search.shortestCycle(through: $0) }
-    let best = cycles.min { (rank($0, oldest: oldest), names($0)) < (rank($1, oldest: oldest), names($1)) }
-    let steps = best.map { cycle in rotated(zip(cycle.nodes, cycle.edges).map { LeakGroup.Step(node: $0, edge: $1) }) }
+    let cycle = cycles?.cycle(of: component)
     // Blocks of C code that point to one another are not counted: nothing would have freed them.
     let isCounted = (0..<members.count(of: component)).contains { graph.type(of: members.node($0, of: component)).kind.isCounted }
-    if !isCounted { return make(.lost, [.init(node: steps?.first?.node ?? first, edge: nil)], isCycle: false) }
-    return make(tasks.isEmpty ? .retainCycle : .suspended, steps ?? [.init(node: first, edge: nil)], isCycle: true)
-  }
-
-  /// A cycle that says most: through an object that the program itself has a class for, then through the one that all else came after, made of
-  /// exact references, and short.
-  private func rank(_ cycle: NodeCycle, oldest: NodeID) -> UInt32 {
-    let origin = cycle.nodes.map { self.origin($0) }.min() ?? 3
-    return UInt32(origin) * 10_000 + (cycle.nodes.contains(oldest) ? 0 : 1000) + min(cycle.cost, 999)
-  }
-
-  /// Whose class an object has: 0 the main program's, 1 another module's that was built with it, 2 the platform's; 3 for what is no object.
-  private func origin(_ node: NodeID) -> Int {
-    let type = graph.type(of: node)
-    guard type.kind == .object else { return 3 }
-    if type.module == graph.mainModule { return 0 }
-    return SystemCode.isSystemModule(type.module) ? 2 : 1
-  }
-
-  private func isOlder(_ a: NodeID, than b: NodeID) -> Bool {
-    let (first, second) = (graph.heap[BlockID(a)], graph.heap[BlockID(b)])
-    return (first.birthTime, first.ordinal) < (second.birthTime, second.ordinal)
-  }
-
-  private func names(_ cycle: NodeCycle) -> String {
-    cycle.nodes.map { graph.type(of: $0).qualifiedName }.sorted().joined(separator: "\n")
-  }
-
-  /// Begins with the program's object that was made first.
-  private func rotated(_ steps: [LeakGroup.Step]) -> [LeakGroup.Step] {
-    func key(_ step: LeakGroup.Step) -> (Int, UInt64, UInt64) {
-      let block = graph.heap[BlockID(step.node)]
-      let kind = graph.type(of: step.node).kind
-      return (kind == .task ? -1 : origin(step.node), block.birthTime, block.ordinal)
-    }
-    guard let start = steps.indices.min(by: { key(steps[$0]) < key(steps[$1]) }) else { return steps }
-    return Array(steps[start...] + steps[..<start])
+    if !isCounted { return make(.lost, [.init(node: cycle?.steps.first?.node ?? first, edge: nil)], isCycle: false) }
+    return make(cycle?.hasTask == true ? .suspended : .retainCycle, cycle?.steps ?? [.init(node: first, edge: nil)], isCycle: true)
   }
 
   // MARK: Deinitialised
@@ -306,12 +278,13 @@ struct LeakFinder {
         groups[known].instances += 1
         groups[known].retainedBytes &+= block.size
         groups[known].retainedBlocks += 1
+        groups[known].members.append(.init(node: target, bytes: block.size, blocks: 1))
       } else {
         numbers[key] = groups.count
         groups.append(
           LeakGroup(
             verdict: .deinitialised, steps: [.init(node: holder.node, edge: holder.edge), .init(node: target, edge: nil)], isCycle: false, instances: 1,
-            retainedBytes: block.size, retainedBlocks: 1))
+            retainedBytes: block.size, retainedBlocks: 1, members: [.init(node: target, bytes: block.size, blocks: 1)]))
       }
     }
   }

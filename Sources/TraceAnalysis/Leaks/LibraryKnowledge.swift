@@ -38,17 +38,51 @@ enum AllocationFunctions {
     return image.hasPrefix("libc.") || image.hasPrefix("libc-2") || image.hasPrefix("libstdc++")
   }
 
-  /// The Swift runtime's C++ code, the loader and the threads' library: what they keep is theirs for good.
+  /// The Swift runtime's C++ code, the loader, and functions of the C library that make what the library keeps for good in tables of its own. All
+  /// others of the C library make something for their callers, or free it themselves.
   static func isRuntimeInternal(_ frame: SourceFrame) -> Bool {
     let image = frame.imageName ?? ""
     if image.hasPrefix("ld-") { return true }
-    guard let name = frame.mangledName else { return SystemCode.isSystemImage(frame.imagePath ?? "") }
+    guard let name = frame.mangledName else { return SystemCode.isSystemImage(frame.imagePath ?? "") && !isOfCLibrary(image) }
     if isSwift(name) { return false }
     if name.hasPrefix("_ZN5swift") || name.hasPrefix("_ZNK5swift") || name.hasPrefix("_ZL") || name.contains("5swift") { return true }
-    if name.hasPrefix("swift_") || name.hasPrefix("_swift_") { return !name.hasPrefix("swift_task_create") }
-    return ["_dl_", "__libc_", "pthread_", "__pthread_", "__nptl", "init_cacheinfo", "_IO_", "setlocale", "__cxa_", "tzset", "__tz", "getpw", "res_", "__res_"]
-      .contains { name.hasPrefix($0) }
+    if name.hasPrefix("swift_") || name.hasPrefix("_swift_") { return !handsOut.contains { name.hasPrefix($0) } }
+    let plain = withoutAlias(name)
+    return internals.contains { plain.hasPrefix($0) }
   }
+
+  /// Functions of the Swift runtime whose result is their caller's.
+  private static let handsOut = ["swift_task_create", "swift_demangle"]
+
+  /// Thread-local memory and its tables, what runs at exit, locales, character sets, time zones, and the tables of the name service (glibc 2.36).
+  private static let internals = [
+    "_dl_", "allocate_dtv", "allocate_stack", "__tls_get_addr", "tls_get_addr", "__nptl_", "__cxa_atexit", "__cxa_thread_atexit", "__cxa_get_globals", "__new_exitfn",
+    "__internal_atexit", "setlocale", "_nl_", "__gconv_load", "__gconv_read", "__gconv_find", "__gconv_lookup", "tzset", "__tz", "__nss_", "nss_", "__res_", "__resolv_",
+    "init_cacheinfo",
+  ]
+
+  /// glibc's own name for a function that it calls by another.
+  private static func withoutAlias(_ name: String) -> Substring { name.hasPrefix("__GI_") ? name.dropFirst(5) : name[...] }
+
+  private static func isOfCLibrary(_ image: String) -> Bool { image.hasPrefix("libc.") || image.hasPrefix("libc-2") }
+
+  /// A function that calls what the program gave it: what it seems to have asked for itself, a function of the program's asked for that left its
+  /// place on the stack by a tail call.
+  static func callsProgram(_ frame: SourceFrame) -> Bool {
+    guard let name = frame.mangledName else { return false }
+    let plain = withoutAlias(name)
+    return callers.contains { plain == $0 } || callersOfBlocks.contains { plain.hasPrefix($0) }
+  }
+
+  private static let callers: Set<Substring> = [
+    "start_thread", "__clone", "__clone3", "clone", "clone3", "__libc_start_call_main", "__libc_start_main", "__libc_start_main_impl", "_start", "qsort", "__qsort_r", "qsort_r",
+    "bsearch", "tsearch", "__tsearch", "twalk", "__twalk", "__run_exit_handlers", "__pthread_once_slow", "pthread_once", "nftw", "ftw",
+  ]
+
+  private static let callersOfBlocks = ["_dispatch_client_callout", "_dispatch_call_block_and_release"]
+
+  /// What calls `main` calls it for the program.
+  static func isStartOfMain(_ frame: SourceFrame) -> Bool { frame.mangledName.map { withoutAlias($0).hasPrefix("__libc_start_") || $0 == "_start" } ?? false }
 
   private static func isSwift(_ name: String) -> Bool { name.hasPrefix("$s") || name.hasPrefix("$S") || name.hasPrefix("_$s") }
 }

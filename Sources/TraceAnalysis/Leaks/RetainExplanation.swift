@@ -59,16 +59,25 @@ extension LeakAnalysis {
     var sizes = [UInt64](repeating: 0, count: heap.nodeCount)
     for (index, block) in graph.heap.blocks.enumerated() { sizes[index] = block.size }
     let retained = dominators.retainedSizes(sizes)
-    var numbers: [PathShape: Int] = [:]
+    struct Shape: Hashable {
+      var isLeaked: Bool
+      var way: PathShapes.Way
+    }
+    var numbers: [Shape: Int] = [:]
     var found: [(target: NodeID, cost: UInt32, isLeaked: Bool, instances: Int, bytes: UInt64)] = []
-    let shapes = PathShapes(self, paths)
-    let leakedShapes = leaked.map { PathShapes(self, $0.paths) }
+    let shapes = PathShapes(graph, paths)
+    let leakedShapes = leaked.map { PathShapes(graph, $0.paths) }
     for target in targets {
       let isLeaked = !paths.reaches(target)
-      guard let own = isLeaked ? leaked?.paths : paths, own.reaches(target), let shape = (isLeaked ? leakedShapes : shapes)?.shape(to: target) else { continue }
+      guard let own = isLeaked ? leaked?.paths : paths, own.reaches(target), let way = (isLeaked ? leakedShapes : shapes)?.way(to: target) else { continue }
+      let shape = Shape(isLeaked: isLeaked, way: way)
       if let known = numbers[shape] {
         found[known].instances += 1
         found[known].bytes &+= retained[target]
+        // The nearest shows the way best; of equal ones the first that was made.
+        if (own.costs[target], graph.birthOrder(of: target)) < (found[known].cost, graph.birthOrder(of: found[known].target)) {
+          (found[known].target, found[known].cost) = (target, own.costs[target])
+        }
       } else {
         numbers[shape] = found.count
         found.append((target, own.costs[target], isLeaked, 1, retained[target]))
@@ -90,51 +99,6 @@ extension LeakAnalysis {
       return RetainedGroup(origin: origin, path: builder.path(steps), instances: entry.instances, retainedBytes: ByteCount(entry.bytes))
     }
     return RetainAnswer(groups: groups, ways: found.count, matches: targets.count)
-  }
-
-  /// What alike paths have in common, the same kind of root, and the same fields of the same types, as a hash of 128 bits.
-  private struct PathShape: Hashable {
-    var first: UInt64
-    var second: UInt64
-
-    func continued(by step: UInt64) -> PathShape {
-      func mix(_ a: UInt64, _ b: UInt64) -> UInt64 {
-        var x = (a ^ b &* 0x9E37_79B9_7F4A_7C15) &* 0xBF58_476D_1CE4_E5B9
-        x ^= x >> 29
-        return x &* 0x94D0_49BB_1331_11EB
-      }
-      return PathShape(first: mix(first, step), second: mix(second &+ 0x5851_F42D_4C95_7F2D, step) ^ second >> 31)
-    }
-  }
-
-  /// The shapes of paths. Each node's is that of its parent and a step: paths may be as long as there are nodes, and so may the list of targets.
-  private final class PathShapes {
-    private let analysis: LeakAnalysis
-    private let paths: RetainPaths
-    private var known: [NodeID: PathShape] = [:]
-
-    init(_ analysis: LeakAnalysis, _ paths: RetainPaths) { (self.analysis, self.paths) = (analysis, paths) }
-
-    func shape(to node: NodeID) -> PathShape {
-      let graph = analysis.graph
-      var pending: [NodeID] = []
-      var current = node
-      while known[current] == nil, paths.parents[current] != HeapGraph.noNode {
-        pending.append(current)
-        current = paths.parents[current]
-      }
-      var shape = known[current] ?? {
-        let head = PathShape(first: 1, second: 2).continued(by: graph.isRoot(current) ? 1 : 0)
-        return head.continued(by: graph.isRoot(current) ? LeakAnalysis.rootKey(graph.root(current).kind) : UInt64(graph.nodeTypes[Int(current)]))
-      }()
-      known[current] = shape
-      for next in pending.reversed() {
-        let label = graph.graph.label(of: paths.parentEdges[next])
-        shape = shape.continued(by: UInt64(label < 1 << 31 ? label : 1 << 31) << 32 | UInt64(graph.nodeTypes[Int(next)]))
-        known[next] = shape
-      }
-      return shape
-    }
   }
 
   /// What a path that begins at a root of a kind costs to begin with: of several ways the one that people know by name is shown.

@@ -36,14 +36,15 @@ struct ObjectGraphBuilder {
   }
 
   /// - Parameters:
+  ///   - holdsBytes: whether a block that is no Swift object is known to hold no references.
   ///   - typeOf: the type of a block, or nil for one that is no Swift object, and what allocated it.
   ///   - gaps: what the trace lacks.
   static func build(
     _ snapshot: TraceSnapshot, heap: LiveHeap, image: HeapImage, roots: HeapRoots, typeOf: (LiveBlock) -> (type: TraceType?, operation: Operation),
-    layouts: LayoutSource?, mainModule: String = "", gaps: TraceGaps = .none
+    holdsBytes: (LiveBlock) -> Bool = { _ in false }, layouts: LayoutSource?, mainModule: String = "", gaps: TraceGaps = .none
   ) -> ObjectGraph {
     var builder = ObjectGraphBuilder(heap: heap, image: image, roots: roots, layouts: layouts)
-    builder.classify(typeOf)
+    builder.classify(typeOf, holdsBytes: holdsBytes)
     builder.markUncertain(gaps)
     builder.markSideTables()
     builder.findEnding(snapshot)
@@ -92,7 +93,8 @@ struct ObjectGraphBuilder {
     return UInt32(types.count - 1)
   }
 
-  private mutating func classify(_ typeOf: (LiveBlock) -> (type: TraceType?, operation: Operation)) {
+  private mutating func classify(_ typeOf: (LiveBlock) -> (type: TraceType?, operation: Operation), holdsBytes: (LiveBlock) -> Bool) {
+    var bytes: UInt32?
     var byType: [UInt32: UInt32] = [:]
     var byOperation: [UInt8: UInt32] = [:]
     var task: UInt32?
@@ -117,6 +119,10 @@ struct ObjectGraphBuilder {
       } else if isTask(block) {
         last = task ?? addType(NodeType(kind: .task, qualifiedName: "Swift.Task", name: "Task", typeID: 0), nil)
         task = last
+      } else if holdsBytes(block) {
+        last = bytes ?? addType(NodeType(kind: .malloc, qualifiedName: operation.name, name: operation.name, typeID: 0), nil)
+        typeRows[Int(last)].isLeaf = true
+        bytes = last
       } else {
         last = byOperation[operation.rawValue] ?? addType(NodeType(kind: .malloc, qualifiedName: operation.name, name: operation.name, typeID: 0), nil)
         byOperation[operation.rawValue] = last
@@ -504,7 +510,7 @@ struct ObjectGraphBuilder {
       let node = UInt32(heap.count + index)
       func add(_ value: UInt64, at offset: UInt64) {
         if root.kind == .unseen {
-          if let target = target(of: value, acceptsInterior: false) {
+          if let target = target(of: value) {
             addEdge(from: node, to: target, label: EdgeLabelID.scanned(offset: offset).rawValue, kind: EdgeStrength.conservative.rawValue)
           }
           return

@@ -83,7 +83,9 @@ enum FindingJSON {
       ("retainedBytes", .number(finding.retainedBytes.rawValue)),
       ("retainedObjects", .number(finding.retainedBlocks)),
       ("path", .array(finding.path.map(value))),
+      ("places", .array(finding.places.map(value))),
       ("held", value(finding.held)),
+      ("heldByEach", .bool(finding.isHeldByEach)),
       ("heldTogether", value(finding.heldTogether ?? [])),
       ("outliving", finding.outliving.map(value) ?? .null),
       ("strongCount", .optional(finding.referenceCount.map { UInt64($0.strong) })),
@@ -171,6 +173,17 @@ enum FindingJSON {
       ("live", .array((outliving.evidence?.live ?? []).map { .number($0) })),
       ("chance", .optional(outliving.evidence?.chance)),
       ("longestLifeSeconds", .optional(outliving.evidence?.longestLifetime)),
+    ])
+  }
+
+  private static func value(_ place: Finding.Place) -> JSONValue {
+    .object([
+      ("function", .optional(place.allocation?.function)),
+      ("file", .optional(place.allocation?.file)),
+      ("line", place.allocation?.line.map { .integer(Int64($0)) } ?? .null),
+      ("instances", .integer(Int64(place.instances))),
+      ("retainedBytes", .number(place.retainedBytes.rawValue)),
+      ("retainedObjects", .number(place.retainedBlocks)),
     ])
   }
 

@@ -108,6 +108,7 @@ struct FindingText {
       lines.spread("└ \(words(reference, to: nil)) ──▶ \(target)", "", indent: 3 * finding.path.count)
     }
     if let ending = finding.ending { EndingText(style: style).write(ending, to: &lines) }
+    writePlaces(finding, to: &lines)
     writeHeld(finding, to: &lines)
     if let count = finding.referenceCount, finding.verdict == .lost, finding.path.first?.kind.isCounted == true {
       lines.line("Its strong count is \(count.strong), unowned \(count.unowned - min(1, count.unowned)); no reference to it was found.", indent: 2)
@@ -236,7 +237,11 @@ struct FindingText {
       for step in finding.path where step.kind == .object && !names.contains(step.type) { names.append(step.type) }
       if names.isEmpty { for step in finding.path where !names.contains(step.type) { names.append(step.type) } }
       return names.count == 1 ? "\(names[0]) ↺" : names.joined(separator: " ⇄ ")
-    case .suspended, .lost: return name(finding.path.first)
+    case .suspended: return name(finding.path.first)
+    case .lost:
+      // A size that is one instance's alone would be another in the next run.
+      if finding.path.first?.kind == .malloc, let step = finding.path.first, !finding.isOfOneSize { return "blocks of \(step.type)" }
+      return name(finding.path.first)
     case .deinitialised, .outlived, .accumulating: return name(finding.path.last)
     case .dangling:
       if let ending = finding.ending, ending.used != nil { return ending.type }
@@ -331,8 +336,29 @@ struct FindingText {
     return field.isEmpty ? how : "\(field)  \(how)"
   }
 
+  /// Places besides the shown one, if there are any: how many instances come from each.
+  private func writePlaces(_ finding: Finding, to lines: inout TextLines) {
+    guard finding.places.count > 1 else { return }
+    lines.line("In \(Decimal.grouped(UInt64(finding.places.count))) places:", indent: 2)
+    for place in finding.places.prefix(Self.shownPlaces) {
+      let figures = [
+        Decimal.counted(UInt64(max(0, place.instances)), "instance"), finding.verdict == .dangling ? nil : "\(Decimal.bytes(place.retainedBytes.rawValue)) retained",
+      ].compactMap { $0 }.joined(separator: ", ")
+      let where_ = [place.allocation?.function, Advice.position(place.allocation)].compactMap { $0 }.joined(separator: "  ")
+      lines.spread(figures, where_.isEmpty ? "unknown" : PlainText.escaped(where_), indent: 4)
+    }
+    let rest = finding.places.dropFirst(Self.shownPlaces)
+    if !rest.isEmpty {
+      let instances = rest.reduce(0) { $0 + UInt64(max(0, $1.instances)) }
+      lines.line("and \(Decimal.grouped(UInt64(rest.count))) more, \(Decimal.counted(instances, "instance"))", indent: 4)
+    }
+  }
+
+  private static let shownPlaces = 10
+
   private func writeHeld(_ finding: Finding, to lines: inout TextLines) {
-    write(finding.held, "Each also keeps", to: &lines)
+    let subject = finding.instances == 1 ? "It" : finding.isHeldByEach ? "Each" : "The shown one"
+    write(finding.held, "\(subject) also keeps", to: &lines)
     write(finding.heldTogether ?? [], "Together they keep", to: &lines)
   }
 

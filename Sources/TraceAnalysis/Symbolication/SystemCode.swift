@@ -44,6 +44,19 @@ struct SystemCode {
     return libraries.contains { name.hasPrefix($0) }
   }
 
+  /// The image is a shared library that came with the operating system: where its packages put them, and neither the program nor what was built with it is. `path` is as
+  /// the traced process knew it.
+  static func isOfOperatingSystem(_ path: String) -> Bool {
+    let folders = ["/lib/", "/lib64/", "/usr/lib/", "/usr/lib64/"]
+    return folders.contains { path.hasPrefix($0) } && fileName(ofPath: path).contains(".so")
+  }
+
+  /// The image is glibc.
+  static func isCLibrary(_ path: String) -> Bool {
+    let name = fileName(ofPath: path)
+    return name.hasPrefix("libc.") || name.hasPrefix("libc-2")
+  }
+
   static func isSystemModule(_ module: String) -> Bool { modules.contains(module) }
 
   /// A function that has this symbol comes from the platform, though it is linked into the program.
@@ -56,12 +69,16 @@ struct SystemCode {
     mangled.hasPrefix("_ZL") && mangled.dropFirst(3).drop { $0.isNumber }.hasPrefix("swift_")
   }
 
+  private static func isHeaderOfCLibrary(_ path: String) -> Bool { path.hasPrefix("/usr/include/") && path.contains("/bits/") && path.hasSuffix(".h") && !path.contains("c++") }
+
   /// The kind of a frame in an image that may be the program's.
   static func kind(of name: DemangledName, mangled: String, inImage path: String?, position: SourcePosition?) -> SourceFrame.Kind {
     if let path, isSystemImage(path) { return .systemLibrary }
     // A merged function is one function's code with a parameter more: where it has a line, that line is the program's.
     if name.isThunk || (name.isMerged && (position?.line ?? 0) == 0) { return .thunk }
     if name.language == .other, artifacts.contains(where: { mangled.hasPrefix($0) }) { return .thunk }
+    // glibc's functions that headers define (`getline`, `asprintf`) are calls of its own: whoever includes them makes the call.
+    if name.language == .other, let file = position?.file, isHeaderOfCLibrary(file) { return .thunk }
     if let module = name.module, isSystemModule(module) { return .systemLibrary }
     if name.language != .swift, isSystemFunction(mangled) { return .systemLibrary }
     return .user

@@ -39,7 +39,7 @@ struct OutlivingBuilder {
   /// Of several groups that are held at the same place, as many each, one stands for all: what one entry of a registry keeps is one cause.
   private func causes(_ groups: [OutlivingGroup]) -> [OutlivingGroup] {
     var kept: [OutlivingGroup] = []
-    var passing: [NodeID: [NodeID: Int]] = [:]
+    var passing: [NodeID: OutlivingFinder.PathCounts] = [:]
     /// How many survivors' paths lead through a node.
     func count(of group: OutlivingGroup, through node: NodeID) -> Int {
       let counts = passing[group.sample] ?? finder.pathCounts(group.survivors.filter { ownership.paths.reaches($0) }, ownership.paths)

@@ -72,14 +72,14 @@ extension OutlivingFinder {
 
   /// What groups a survivor. Where a sibling holds it the rest of the way does not matter: in a list it is as long as the list.
   func holderKey(
-    _ node: NodeID, _ members: Set<NodeID>, _ counts: [NodeID: Int], _ paths: RetainPaths, _ registration: RegistrationSearch
+    _ node: NodeID, _ members: Set<NodeID>, _ counts: PathCounts, _ paths: RetainPaths, _ registration: RegistrationSearch
   ) -> HolderKey? {
     let (edge, isChain) = suspectEdge(of: node, members, counts, paths)
     if isChain { return edge.map { referenceKey($0, isChain: true, counts) } }
     return holding(node, members, counts, paths, registration)?.key
   }
 
-  private func referenceKey(_ edge: EdgeIndex, isChain: Bool, _ counts: [NodeID: Int]) -> HolderKey {
+  private func referenceKey(_ edge: EdgeIndex, isChain: Bool, _ counts: PathCounts) -> HolderKey {
     let holder = graph.graph.source(of: edge)
     // What holds many is told apart by itself, what holds one or two by its type.
     let kind =
@@ -91,7 +91,7 @@ extension OutlivingFinder {
   }
 
   func holding(
-    _ node: NodeID, _ members: Set<NodeID>, _ counts: [NodeID: Int], _ paths: RetainPaths, _ registration: RegistrationSearch
+    _ node: NodeID, _ members: Set<NodeID>, _ counts: PathCounts, _ paths: RetainPaths, _ registration: RegistrationSearch
   ) -> Holding? {
     let (edge, isChain) = suspectEdge(of: node, members, counts, paths)
     guard let edge, let path = paths.path(to: node) else { return nil }
@@ -135,9 +135,26 @@ extension OutlivingFinder {
     }
   }
 
+  /// How many survivors each node on the paths to them leads to, and by how many edges.
+  struct PathCounts {
+    fileprivate var survivors: [NodeID: Int] = [:]
+    fileprivate var branches: [NodeID: Int] = [:]
+
+    subscript(node: NodeID) -> Int? { survivors[node] }
+
+    /// It leads to one or two by themselves, and to the others by way of the next link: an element of a list, which has its place in the list by chance.
+    fileprivate func isLink(_ node: NodeID, to next: NodeID) -> Bool {
+      guard let all = survivors[node], branches[node] == 2, let beyond = survivors[next] else { return false }
+      return min(beyond, all - beyond) <= PathCounts.ownOfLink
+    }
+
+    private static let ownOfLink = 2
+  }
+
   /// For each node on the paths to survivors, how many of them it leads to.
-  func pathCounts(_ survivors: [NodeID], _ paths: RetainPaths) -> [NodeID: Int] {
+  func pathCounts(_ survivors: [NodeID], _ paths: RetainPaths) -> PathCounts {
     var counts: [NodeID: Int] = [:]
+    var branches: [NodeID: Int] = [:]
     var order: [NodeID] = []
     for node in survivors {
       var current = node
@@ -150,17 +167,19 @@ extension OutlivingFinder {
       order += fresh.reversed()
     }
     // A parent's path is cheaper than a child's, so that children come first this way round.
-    for node in survivors { counts[node]! += 1 }
+    for node in survivors { counts[node, default: 0] += 1 }
     for node in order.sorted(by: { paths.costs[$0] > paths.costs[$1] }) {
       let parent = paths.parents[node]
-      if parent != HeapGraph.noNode { counts[parent]! += counts[node]! }
+      guard parent != HeapGraph.noNode else { continue }
+      counts[parent, default: 0] += counts[node] ?? 0
+      branches[parent, default: 0] += 1
     }
-    return counts
+    return PathCounts(survivors: counts, branches: branches)
   }
 
   /// The edge at which a survivor's own part of its path begins: from what leads to many of them. Or, where a sibling leads to it, the edge
   /// that leaves the sibling.
-  func suspectEdge(of node: NodeID, _ members: Set<NodeID>, _ counts: [NodeID: Int], _ paths: RetainPaths) -> (edge: EdgeIndex?, isChain: Bool) {
+  func suspectEdge(of node: NodeID, _ members: Set<NodeID>, _ counts: PathCounts, _ paths: RetainPaths) -> (edge: EdgeIndex?, isChain: Bool) {
     var current = node
     var edge: EdgeIndex?
     while true {
@@ -170,7 +189,7 @@ extension OutlivingFinder {
       if members.contains(parent) { return (edge, true) }
       if graph.isRoot(parent) { return (edge, false) }
       let count = counts[parent] ?? 0
-      if count >= 3, count >= 2 * (counts[current] ?? 1) { return (edge, false) }
+      if count >= 3, count >= 2 * (counts[current] ?? 1), !counts.isLink(parent, to: current) { return (edge, false) }
       current = parent
     }
   }

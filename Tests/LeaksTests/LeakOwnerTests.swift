@@ -1,0 +1,68 @@
+// Whose memory it is that a library asked for.
+
+import Testing
+import TraceTestSupport
+
+@testable import TraceAnalysis
+
+@Suite struct LeakOwnerTests {
+  /// Functions from the allocation outwards, each with its image.
+  private func finding(_ functions: [(name: String, image: String)]) throws -> Finding? {
+    let heap = HeapBuilder()
+    var naming = CFunctions()
+    var stack: [UInt64] = []
+    for (index, function) in functions.enumerated() {
+      let address = 0x1000_1100 + UInt64(index) * 16
+      naming.functions[address] = function
+      stack.insert(address, at: 0)
+    }
+    _ = heap.malloc(48, stack: stack)
+    return try heap.analysis(naming: naming).findings().first
+  }
+
+  private struct CFunctions: FrameNaming {
+    var functions: [UInt64: (name: String, image: String)] = [:]
+    var remarks: [String] { [] }
+
+    func frames(for key: FrameKey, in image: LoadedImage?) -> [SourceFrame] {
+      guard let (name, image) = functions[key.address.rawValue] else { return [] }
+      return [
+        SourceFrame(
+          function: name, fullFunction: name, mangledName: name, imagePath: image, isInlined: false, kind: SystemCode.isSystemImage(image) ? .systemLibrary : .user,
+          isAsync: false)
+      ]
+    }
+  }
+
+  private let libc = "/lib/x86_64-linux-gnu/libc.so.6"
+  private let curl = "/lib/x86_64-linux-gnu/libcurl.so.4"
+  private let app = "/srv/app/server"
+
+  @Test func whatAThreadsFunctionAskedForByATailCallIsTheProgramsThoughTheStackDoesNotHaveIt() throws {
+    let block = try #require(try finding([("malloc", libc), ("start_thread", libc), ("clone3", libc)]))
+    #expect(!block.isLibrary && block.path[0].allocation?.function == "start_thread")
+    let copy = try #require(try finding([("malloc", libc), ("__GI___strdup", libc), ("start_thread", libc), ("clone3", libc)]))
+    #expect(!copy.isLibrary && copy.path[0].allocation?.function == "__GI___strdup")
+  }
+
+  @Test(arguments: ["_IO_getdelim", "_IO_mem_finish", "__pthread_attr_setaffinity_new", "__vasprintf_internal", "__realpath", "__scandir_tail", "getaddrinfo"])
+  func whatTheCLibraryHandsOutIsItsCallers(_ function: String) throws {
+    let block = try #require(try finding([("malloc", libc), (function, libc), ("load_settings", app), ("main", app)]))
+    #expect(!block.isLibrary && block.path[0].allocation?.function == "load_settings")
+  }
+
+  @Test func whatTheCLibraryAndTheLoaderKeepForThemselvesIsNoFinding() throws {
+    #expect(try finding([("calloc", "/lib64/ld-linux-x86-64.so.2"), ("allocate_dtv", "/lib64/ld-linux-x86-64.so.2"), ("pthread_create", libc), ("main", app)]) == nil)
+    #expect(try finding([("malloc", libc), ("__GI_setlocale", libc), ("main", app)]) == nil)
+  }
+
+  @Test func whatALibraryOfTheSystemMadeIsThatOfWhoCalledIt() throws {
+    let foundation = "/usr/lib/swift/linux/libFoundationNetworking.so"
+    let made = try #require(try finding([("malloc", libc), ("Curl_open", curl), ("CFURLSessionEasyHandleInit", foundation), ("fetch", app), ("main", app)]))
+    #expect(made.libraryReason == "made inside libcurl.so.4, which libFoundationNetworking.so called")
+    let resolver = try #require(try finding([("malloc", libc), ("Curl_resolve", curl), ("start_thread", libc), ("clone3", libc)]))
+    #expect(resolver.libraryReason == "made inside libcurl.so.4 without a caller in the program")
+    let own = try #require(try finding([("malloc", libc), ("curl_easy_init", curl), ("fetch", app), ("main", app)]))
+    #expect(!own.isLibrary && own.path[0].allocation?.function == "fetch")
+  }
+}
