@@ -1,0 +1,19 @@
+// Sees Swift runtimes that come into the process: those that are there from the start, and those that are loaded later.
+
+#ifndef LEAKTRACE_LOADER_WATCH_H
+#define LEAKTRACE_LOADER_WATCH_H
+
+#include <link.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+/// Hooks the runtimes that are there, and has the loader tell of images that it brings in or takes away. Once, before hooks are on.
+void lt_loader_watch_begin(void);
+/// Whether the loader tells. If not, what follows has to be called by who looks at images.
+bool lt_loader_watch_is_on(void);
+/// An image that was not there before. False if it is not relocated yet, and has to be shown again.
+bool lt_loader_watch_came(const struct dl_phdr_info *info);
+/// An image that was there and is not any more.
+void lt_loader_watch_went(uintptr_t start, uintptr_t end);
+
+#endif
