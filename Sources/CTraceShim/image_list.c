@@ -137,6 +137,13 @@ static int look_at_image(struct dl_phdr_info *info, size_t size, void *context) 
   return 0;
 }
 
+/// dl_iterate_phdr shows the images of its caller's namespace alone. While it shows one, no image comes or goes in any.
+static int look_elsewhere(struct dl_phdr_info *info, size_t size, void *context) {
+  (void)info;
+  lt_loader_watch_each_elsewhere(look_at_image, size, context);
+  return 1;
+}
+
 void lt_image_list_refresh(struct lt_thread *t) {
   uint32_t free = 0;
   if (!atomic_compare_exchange_strong(&isRefreshing, &free, 1)) return;
@@ -148,6 +155,7 @@ void lt_image_list_refresh(struct lt_thread *t) {
       bool hasGone = false;
       for (uint32_t i = 0; i < imageCount; i++) images[i].isPresent = false;
       dl_iterate_phdr(look_at_image, &look);
+      dl_iterate_phdr(look_elsewhere, &look);
       isLooking = true;
       for (uint32_t i = 0; i < imageCount;) {
         if (images[i].isPresent) {

@@ -149,3 +149,51 @@ bool lt_loaded_image_refers(const struct lt_loaded_image *image, uintptr_t start
   }
   return false;
 }
+
+bool lt_loaded_image_is_relocated(const struct lt_loaded_image *image) {
+  uintptr_t place = 0;
+  struct relocations table = relocations(image, DT_RELA, DT_RELASZ);
+  for (size_t i = 0; i < table.count && !place; i++)
+    if (ELF64_R_TYPE(table.entries[i].r_info) == R_X86_64_RELATIVE) place = image->bias + table.entries[i].r_offset;
+  enum { PACKED_RELATIVE = 36 }; // DT_RELR, of newer headers: its first word is a place
+  const uint64_t *packed = place ? NULL : target(image, PACKED_RELATIVE);
+  if (packed) place = image->bias + *packed;
+  if (!lt_loaded_image_is_writable(image, place)) return true;
+  return lt_loaded_image_covers(image, *(const uintptr_t *)place);
+}
+
+// --- binding ---------------------------------------------------------------------------------------------------------------
+
+/// Writes a pointer. What the loader has made read-only is writable meanwhile.
+static void replace(const struct lt_loaded_image *image, uintptr_t place, void *address) {
+  enum { PAGE = 4096 };
+  uintptr_t page = place & -(uintptr_t)PAGE;
+  bool isReadOnly = false;
+  for (uint32_t i = 0; i < image->programHeaderCount; i++) {
+    const ElfW(Phdr) *p = &image->programHeaders[i];
+    uintptr_t start = image->bias + p->p_vaddr;
+    // The loader leaves a page alone of which only a part is to be read-only.
+    if (p->p_type == PT_GNU_RELRO && place >= start && place < ((start + p->p_memsz) & -(uintptr_t)PAGE)) isReadOnly = true;
+  }
+  if (isReadOnly && !lt_protect((void *)page, PAGE, true)) return;
+  __atomic_store_n((void **)place, address, __ATOMIC_RELEASE);
+  if (isReadOnly) lt_protect((void *)page, PAGE, false);
+}
+
+void lt_loaded_image_bind(const struct lt_loaded_image *image, const char *const names[], void *const addresses[], int count) {
+  struct symbols symbols;
+  if (!open_symbols(image, &symbols)) return;
+  struct relocations tables[] = {relocations(image, DT_JMPREL, DT_PLTRELSZ), relocations(image, DT_RELA, DT_RELASZ)};
+  for (int t = 0; t < 2; t++) {
+    for (size_t i = 0; i < tables[t].count; i++) {
+      const ElfW(Rela) *entry = &tables[t].entries[i];
+      unsigned type = ELF64_R_TYPE(entry->r_info);
+      uint32_t index = ELF64_R_SYM(entry->r_info);
+      bool isReference = type == R_X86_64_JUMP_SLOT || type == R_X86_64_GLOB_DAT || (type == R_X86_64_64 && entry->r_addend == 0);
+      uintptr_t place = image->bias + entry->r_offset;
+      if (!index || !isReference || place % sizeof(void *) || !lt_loaded_image_is_writable(image, place)) continue;
+      for (int k = 0; k < count; k++)
+        if (strcmp(symbols.names + symbols.table[index].st_name, names[k]) == 0) replace(image, place, addresses[k]);
+    }
+  }
+}

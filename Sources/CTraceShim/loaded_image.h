@@ -27,6 +27,10 @@ bool lt_loaded_image_symbol(const struct lt_loaded_image *image, const char *nam
 bool lt_loaded_image_imports(const struct lt_loaded_image *image, const char *prefix);
 /// Whether one of the image's references to data of others leads into [start, end): those are settled when the image is loaded. Linear in its relocations.
 bool lt_loaded_image_refers(const struct lt_loaded_image *image, uintptr_t start, uintptr_t end);
+/// Whether the loader has relocated the image, as the first place tells that holds an address of the image itself. Yes if there is none.
+bool lt_loaded_image_is_relocated(const struct lt_loaded_image *image);
+/// Makes the image's references to symbols of these names lead to other addresses. The image must be relocated; what of it was made read-only after that is so again.
+void lt_loaded_image_bind(const struct lt_loaded_image *image, const char *const names[], void *const addresses[], int count);
 /// The entry of the dynamic section, or NULL.
 ElfW(Dyn) *lt_loaded_image_entry(const struct lt_loaded_image *image, ElfW(Sxword) tag);
 /// Whether an address is in a segment that is loaded to be written to.

@@ -10,6 +10,7 @@
 
 #include "image_list.h"
 #include "initializer_detour.h"
+#include "namespace_malloc.h"
 #include "process_state.h"
 #include "swift_relatives.h"
 #include "swift_runtimes.h"
@@ -27,6 +28,9 @@ struct rendezvous {
 static struct rendezvous *loader;
 static bool isOn;
 
+/// Namespaces that have no images any more stay in the list.
+static const struct rendezvous *next_space(const struct rendezvous *space) { return space->base.r_version > 1 ? space->next : NULL; }
+
 // --- the images that are known ------------------------------------------------------------------------------------------------
 
 enum { IMAGE_LIMIT = 1 << 14 };
@@ -34,7 +38,9 @@ static struct image {
   const struct link_map *map;
   uintptr_t bias;
   const void *dynamic;
+  const struct rendezvous *space;
   uintptr_t start, end;
+  bool isBound; ///< to the hooks of its namespace's malloc family
   struct lt_swift_runtime runtime; ///< to be hooked when the image is initialised
   int detour;                      ///< −1 if there is none
   uint32_t look;                   ///< the last one it was seen in
@@ -52,11 +58,78 @@ static struct image *known(const struct link_map *map, uint32_t *hint) {
   return NULL;
 }
 
-static struct image *keep(const struct link_map *map) {
+static struct image *keep(const struct link_map *map, const struct rendezvous *space) {
   if (imageCount == IMAGE_LIMIT) return NULL;
   struct image *image = &images[imageCount++];
-  *image = (struct image){.map = map, .bias = map->l_addr, .dynamic = map->l_ld, .detour = -1};
+  *image = (struct image){.map = map, .bias = map->l_addr, .dynamic = map->l_ld, .space = space, .detour = -1};
   return image;
+}
+
+// --- other namespaces -----------------------------------------------------------------------------------------------------------
+//
+// There the C library is another, and the preloaded hooks are not. Objects that are seen being allocated must be seen being freed, and so must be
+// the memory that holds them.
+
+static const struct rendezvous *spaces[LT_NAMESPACE_LIMIT]; ///< those that have a Swift runtime
+enum { SPACE_IMAGE_LIMIT = 1024 };
+
+static bool is_programs(const struct rendezvous *space) { return space == loader; }
+
+/// The loader itself is in every namespace.
+static bool is_also_programs(const struct image *image) {
+  for (uint32_t i = 0; i < imageCount; i++)
+    if (is_programs(images[i].space) && images[i].bias == image->bias) return true;
+  return false;
+}
+
+static int number_of(const struct rendezvous *space) {
+  for (int i = 0; i < LT_NAMESPACE_LIMIT; i++)
+    if (spaces[i] == space) return i;
+  return -1;
+}
+
+/// A runtime is in this namespace. False if its memory cannot be seen.
+static bool take(const struct rendezvous *space) {
+  if (is_programs(space) || number_of(space) >= 0) return true;
+  int number = number_of(NULL);
+  struct lt_loaded_image *all = number < 0 ? NULL : lt_map_private(SPACE_IMAGE_LIMIT * sizeof *all);
+  if (!all) return false;
+  uint32_t count = 0;
+  for (const struct link_map *map = space->base.r_map; map && count < SPACE_IMAGE_LIMIT; map = map->l_next) count += lt_loaded_image_from_map(map, &all[count]);
+  bool isFound = lt_namespace_malloc_find((unsigned)number, all, count);
+  lt_unmap(all, SPACE_IMAGE_LIMIT * sizeof *all);
+  if (isFound) spaces[number] = space;
+  return isFound;
+}
+
+/// Binds what of a namespace was not bound yet. All of it is relocated.
+static void bind(const struct rendezvous *space) {
+  int number = number_of(space);
+  for (uint32_t i = 0; i < imageCount && number >= 0; i++) {
+    struct lt_loaded_image image;
+    if (images[i].space != space || images[i].isBound || is_also_programs(&images[i])) continue;
+    if (!lt_loaded_image_from_map(images[i].map, &image) || !lt_loaded_image_is_relocated(&image)) continue;
+    images[i].isBound = true;
+    lt_namespace_malloc_bind((unsigned)number, &image);
+  }
+}
+
+static void forget_empty_spaces(void) {
+  for (int i = 0; i < LT_NAMESPACE_LIMIT; i++)
+    if (spaces[i] && !spaces[i]->base.r_map) spaces[i] = NULL;
+}
+
+void lt_loader_watch_each_elsewhere(int (*look)(struct dl_phdr_info *, size_t, void *), size_t size, void *context) {
+  if (!isOn) return;
+  for (const struct rendezvous *space = next_space(loader); space; space = next_space(space)) {
+    for (const struct link_map *map = space->base.r_map; map; map = map->l_next) {
+      struct lt_loaded_image image;
+      if (!lt_loaded_image_from_map(map, &image)) continue;
+      struct dl_phdr_info info = {.dlpi_addr = image.bias, .dlpi_name = image.path, .dlpi_phdr = image.programHeaders,
+                                  .dlpi_phnum = (ElfW(Half))image.programHeaderCount};
+      look(&info, size, context);
+    }
+  }
 }
 
 // --- what comes and goes --------------------------------------------------------------------------------------------------------
@@ -76,22 +149,45 @@ static void look_at(struct image *known) {
   if (!lt_loaded_image_from_map(known->map, &image)) return;
   known->start = image.start;
   known->end = image.end;
-  if (!is_left_for_later(&image, &known->runtime)) return;
+  enum lt_swift_search result = lt_swift_runtime_find(&image, &known->runtime);
+  if (result != LT_SWIFT_FOUND) {
+    known->runtime.retain = NULL;
+    lt_swift_runtimes_refuse(&image, result);
+  } else if (!take(known->space)) {
+    known->runtime.retain = NULL;
+    lt_swift_runtimes_refuse(&image, LT_SWIFT_UNKNOWN);
+  }
+}
+
+/// The images that are new have been looked at. What is to be done about them once they are relocated, is done before the first of them is initialised.
+/// False if it is relocated already.
+static bool prepare(struct image *known) {
+  bool isToBeBound = !is_programs(known->space) && number_of(known->space) >= 0 && !is_also_programs(known);
+  struct lt_loaded_image image;
+  if ((!known->runtime.retain && !isToBeBound) || !lt_loaded_image_from_map(known->map, &image)) return true;
+  if (lt_loaded_image_is_relocated(&image)) return false;
   known->detour = lt_initializer_detour(&image);
-  if (known->detour < 0) lt_swift_runtimes_refuse(&image, LT_SWIFT_UNKNOWN);
+  if (known->detour < 0 && known->runtime.retain) lt_swift_runtimes_refuse(&image, LT_SWIFT_UNKNOWN);
+  return true;
+}
+
+/// All images that came together are relocated before the first is initialised.
+static void finish(void) {
+  for (uint32_t i = 0; i < imageCount; i++) {
+    struct lt_loaded_image image;
+    if (!images[i].runtime.retain || !lt_loaded_image_from_map(images[i].map, &image)) continue;
+    if (!lt_swift_runtime_is_relocated(&image, &images[i].runtime)) continue;
+    bind(images[i].space);
+    lt_swift_runtimes_hook(&image, &images[i].runtime);
+    images[i].runtime.retain = NULL;
+  }
+  for (int i = 0; i < LT_NAMESPACE_LIMIT; i++)
+    if (spaces[i]) bind(spaces[i]);
 }
 
 void lt_initializer_is_next(int number) {
-  // All images that came together are relocated before the first is initialised.
-  for (uint32_t i = 0; i < imageCount; i++) {
-    struct lt_loaded_image image;
-    if (images[i].detour < 0 || !images[i].runtime.retain) continue;
-    if (lt_loaded_image_from_map(images[i].map, &image) && lt_swift_runtime_is_relocated(&image, &images[i].runtime)) {
-      lt_swift_runtimes_hook(&image, &images[i].runtime);
-      images[i].runtime.retain = NULL;
-    }
-  }
   (void)number;
+  finish();
 }
 
 static void refresh(void) {
@@ -118,6 +214,7 @@ static void forget_what_went(void) {
     lt_loader_watch_went(image->start, image->end);
     *image = images[--imageCount];
   }
+  forget_empty_spaces();
 }
 
 /// Called by the loader, with its lock held.
@@ -128,17 +225,19 @@ static void lt_loader_has_news(void) {
   isLooking = true;
   uint32_t before = imageCount, hint = 0, seen = 0;
   looks++;
-  for (struct rendezvous *space = loader; space; space = space->base.r_version > 1 ? space->next : NULL) {
+  for (const struct rendezvous *space = loader; space; space = next_space(space)) {
     for (const struct link_map *map = space->base.r_map; map; map = map->l_next) {
       struct image *image = known(map, &hint);
       bool isNew = !image;
-      if (isNew && !(image = keep(map))) continue;
+      if (isNew && !(image = keep(map, space))) continue;
       image->look = looks;
       seen++;
       if (isNew) look_at(image);
     }
   }
-  bool hasNew = imageCount > before, hasGone = seen < imageCount;
+  bool hasNew = imageCount > before, hasGone = seen < imageCount, isRelocated = false;
+  for (uint32_t i = before; i < imageCount; i++) isRelocated |= !prepare(&images[i]);
+  if (isRelocated) finish();
   if (hasGone) forget_what_went();
   if (hasNew || hasGone) refresh();
   isLooking = false;
@@ -243,7 +342,7 @@ void lt_loader_watch_begin(void) {
   loader = find_rendezvous();
   images = lt_map_private(IMAGE_LIMIT * sizeof *images);
   if (!images || !loader->base.r_brk) return;
-  for (struct rendezvous *space = loader; space; space = space->base.r_version > 1 ? space->next : NULL)
-    for (const struct link_map *map = space->base.r_map; map; map = map->l_next) keep(map);
+  for (const struct rendezvous *space = loader; space; space = next_space(space))
+    for (const struct link_map *map = space->base.r_map; map; map = map->l_next) keep(map, space);
   isOn = lead_here(loader->base.r_brk);
 }

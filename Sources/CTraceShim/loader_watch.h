@@ -15,5 +15,8 @@ bool lt_loader_watch_is_on(void);
 bool lt_loader_watch_came(const struct dl_phdr_info *info);
 /// An image that was there and is not any more.
 void lt_loader_watch_went(uintptr_t start, uintptr_t end);
+/// Shows the images of the namespaces that are not the program's, as far as the loader tells of them, without their thread-local variables. To be called
+/// while dl_iterate_phdr shows an image.
+void lt_loader_watch_each_elsewhere(int (*look)(struct dl_phdr_info *, size_t, void *), size_t size, void *context);
 
 #endif
