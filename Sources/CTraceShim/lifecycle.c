@@ -15,7 +15,6 @@
 #include "snapshot_signals.h"
 #include "stack_capture.h"
 #include "swift_recording.h"
-#include "swift_relatives.h"
 #include "trace_file.h"
 #include "trace_ticks.h"
 #include "type_table.h"
@@ -111,10 +110,10 @@ void lt_process_warn(const char *text, const char *detail) {
   say_news();
 }
 
-void lt_process_has_swift(bool isInExecutable) {
-  if (process.hasSwiftHooks) return;
+void lt_process_has_swift(bool isPartly) {
+  if (process.hasSwiftHooks && (process.isSwiftStatic || !isPartly)) return;
   process.hasSwiftHooks = true;
-  process.isSwiftStatic = isInExecutable;
+  process.isSwiftStatic |= isPartly;
   say_news();
 }
 
@@ -169,7 +168,6 @@ static void load(int argumentCount, char **arguments, char **environment) {
   (void)arguments;
   struct lt_next_functions next;
   lt_next_functions_find(&next);
-  lt_swift_relatives_settle();
   // A program with more rights than its user is left alone.
   if (!getauxval(AT_SECURE)) begin(environment);
   lt_next = next;

@@ -157,6 +157,8 @@ static void look_at(struct image *known) {
     known->runtime.retain = NULL;
     lt_swift_runtimes_refuse(&image, LT_SWIFT_UNKNOWN);
   }
+  // In a namespace of its own, nothing is interposed by name.
+  known->runtime.isLinkedIn |= !is_programs(known->space);
 }
 
 /// The images that are new have been looked at. What is to be done about them once they are relocated, is done before the first of them is initialised.
@@ -341,8 +343,11 @@ void lt_loader_watch_begin(void) {
   dl_iterate_phdr(look_at_first, NULL);
   loader = find_rendezvous();
   images = lt_map_private(IMAGE_LIMIT * sizeof *images);
+  lt_swift_relatives_settle();
   if (!images || !loader->base.r_brk) return;
   for (const struct rendezvous *space = loader; space; space = next_space(space))
     for (const struct link_map *map = space->base.r_map; map; map = map->l_next) keep(map, space);
-  isOn = lead_here(loader->base.r_brk);
+  // Whether it is this function that runs: a simulator of processors may go on with the code it had seen before.
+  if (lead_here(loader->base.r_brk)) ((void (*)(void))loader->base.r_brk)();
+  isOn = looks > 0;
 }

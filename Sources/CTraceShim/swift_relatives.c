@@ -146,6 +146,11 @@ void lt_swift_relatives_settle(void) {
   next = found;
 }
 
+void lt_swift_relatives_unsettle(void) {
+  atomic_fetch_add(&generation, 1);
+  next = (struct functions){EACH_FUNCTION(LEADING)};
+}
+
 // --- hooks -------------------------------------------------------------------------------------------------------------------
 
 #define IS_RECORDED (lt_arc_mode != LT_ARC_OFF)

@@ -69,6 +69,7 @@ static enum lt_swift_search find_inside(const struct lt_loaded_image *image, con
   if (!lt_elf_find_symbols(file, symbolNames, symbols, SYMBOL_COUNT) || !symbols[SYMBOL_RETAIN].address) return LT_SWIFT_STRIPPED;
   for (int i = 0; i < SYMBOL_COUNT; i++)
     if (symbols[i].address) symbols[i].address += image->bias;
+  runtime->isLinkedIn = true;
   return assign(runtime, image, symbols) ? LT_SWIFT_FOUND : LT_SWIFT_UNKNOWN;
 }
 

@@ -14,6 +14,7 @@ struct lt_swift_runtime {
   void *(**tryRetain)(void *object);
   void *(**retainAdapter)(void *object); ///< what swift_retain goes through; NULL where there is none, or it was not found
   bool retainsDirectly; ///< swift_retain goes through `retain` itself, with the reference as its caller had it: before Swift 6.2
+  bool isLinkedIn; ///< statically, so that nothing in it can be interposed by name
   uint8_t *isHooked; ///< set to 1 to have every call go through the pointers
 };
 

@@ -25,7 +25,7 @@ void lt_swift_runtimes_hook(const struct lt_loaded_image *image, const struct lt
   hooked[free].start = image->start;
   hooked[free].end = image->end;
   lt_swift_hooks_install(free, runtime);
-  lt_process_has_swift(image->isExecutable);
+  lt_process_has_swift(runtime->isLinkedIn);
 }
 
 void lt_swift_runtimes_refuse(const struct lt_loaded_image *image, enum lt_swift_search reason) {
