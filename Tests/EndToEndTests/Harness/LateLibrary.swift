@@ -8,10 +8,12 @@ enum LateLibrary {
 
   /// - Parameters:
   ///   - module: of its types. Libraries of several modules can be in one process.
-  static func path(_ linkage: Linkage, module: String = "plugin") throws -> String {
-    let object = try TestProgram("late-initializer.c", flags: ["-fPIC", "-c"]).path()
+  static func path(_ linkage: Linkage, module: String = "plugin") throws -> String { try program(linkage, module: module).path() }
+
+  static func program(_ linkage: Linkage, module: String = "plugin") throws -> TestProgram {
+    let object = try TestProgram("late-initializer.c", flags: ["-fPIC", "-c", "-Wno-unused-command-line-argument"]).path()
     let flags = ["-parse-as-library", "-emit-library", "-module-name", module, object]
-    return try TestProgram("late-plugin.swift", flags: flags + (linkage == .static ? ["-static-stdlib"] : [])).path()
+    return try TestProgram("late-plugin.swift", flags: flags + (linkage == .static ? ["-static-stdlib"] : []))
   }
 
   static func host() throws -> String { try TestProgram("late-host.c").path() }

@@ -9,8 +9,9 @@ import TraceAnalysis
   private static let sheet = 856
 
   /// Runs the host and holds what it says it made against what was recorded.
-  @discardableResult
-  private static func expectAllSheets(_ arguments: [String], early: Int = 0, sourceLocation: SourceLocation = #_sourceLocation) throws -> RecordedTrace {
+  private static func expectAllSheets(
+    _ arguments: [String], early: Int = 0, sourceLocation: SourceLocation = #_sourceLocation, also check: (TraceReader) -> Void = { _ in }
+  ) throws {
     let run = try TracedRun([try LateLibrary.host()] + arguments)
     defer { withExtendedLifetime(run) {} }
     run.expectSameBehaviour(sourceLocation: sourceLocation)
@@ -21,8 +22,9 @@ import TraceAnalysis
     #expect(contents.allocations(ofSize: sheet) == made + early, sourceLocation: sourceLocation)
     #expect(contents.orphans == 0, sourceLocation: sourceLocation)
     #expect(contents.count("swift_retain") > 0 && contents.count("swift_release") > 0, sourceLocation: sourceLocation)
-    #expect(try TraceReader(path: trace.path).definitions.process.hasSwiftHooks, sourceLocation: sourceLocation)
-    return trace
+    let reader = try TraceReader(path: trace.path)
+    #expect(reader.definitions.process.hasSwiftHooks, sourceLocation: sourceLocation)
+    check(reader)
   }
 
   @Test("Every object is recorded of a library that dlopen loads, from the first that its first initialiser makes", arguments: LateLibrary.Linkage.allCases)
@@ -36,10 +38,11 @@ import TraceAnalysis
   }
 
   @Test("A runtime that is unloaded and loaded again is recorded each time, and its types are told anew") func again() throws {
-    let trace = try Self.expectAllSheets(["-c", "-r", "30", try LateLibrary.path(.static)])
-    let analysis = AllocationAnalysis(try TraceReader(path: trace.path))
-    let sheets = analysis.sites.filter { analysis.typeName(of: $0) == "plugin.Sheet" }
-    #expect(sheets.reduce(0) { $0 + $1.total.allocatedBlocks } == 30 * 107)
+    try Self.expectAllSheets(["-c", "-r", "30", try LateLibrary.path(.static)]) { reader in
+      let analysis = AllocationAnalysis(reader)
+      let sheets = analysis.sites.filter { analysis.typeName(of: $0) == "plugin.Sheet" }
+      #expect(sheets.reduce(0) { $0 + $1.total.allocatedBlocks } == 30 * 107)
+    }
   }
 
   @Test("A runtime in a namespace of its own is recorded with the memory that it takes and gives back", arguments: LateLibrary.Linkage.allCases)
@@ -70,6 +73,17 @@ import TraceAnalysis
     #expect(outcome.end == .exit(0) && outcome.output == untraced.output, "\(outcome)")
   }
 
+  @Test("A library that has the runtime inside and was stripped is named in a warning, and malloc is seen all the same") func stripped() throws {
+    let library = try LateLibrary.program(.static).strippedPath()
+    let run = try TracedRun([try LateLibrary.host(), library])
+    #expect(run.traced == run.untraced && run.traced.end == .exit(0))
+    #expect(run.recorderLines.count == 1 && run.recorderLines[0].hasSuffix(library), "\(run.recorderLines)")
+    let trace = try run.onlyTrace()
+    #expect(try TraceReader(path: trace.path).definitions.warnings.contains { $0.hasSuffix(library) })
+    let contents = try TraceContents(trace.path)
+    #expect(contents.count("swift_allocObject") == 0 && contents.allocations(ofSize: Self.sheet) == 107 && contents.orphans == 0)
+  }
+
   @Test("Where the loader's function cannot be led here, a runtime is found when its code first allocates") func withoutRendezvous() throws {
     // A simulator of processors goes on with the loader's code as it was. Valgrind gives up on debug information that is newer than itself.
     let directory = try TemporaryDirectory()
@@ -81,11 +95,11 @@ import TraceAnalysis
     }
     var command = Command(["valgrind", "--tool=none", "--quiet", names[1], names[2]])
     command.environment["LD_PRELOAD"] = names[0]
-    command.environment["LEAKTRACE_OUTPUT"] = directory.path + "/%p.trace"
+    command.environment["LEAKTRACE_OUTPUT"] = directory.path + "/simulated.trace"
     command.timeLimit = 300
     let outcome = try command.run()
     #expect(outcome.end == .exit(0) && outcome.output == "107 sheets\n", "\(outcome)")
-    let paths = try directory.fileNames().filter { $0.hasSuffix(".trace") }.map { directory.path + "/" + $0 }
+    let paths = try directory.fileNames().filter { !$0.hasSuffix(".live") && $0.contains(".trace") }.map { directory.path + "/" + $0 }
     let contents = try paths.map { try TraceContents($0) }
     let most = try #require(contents.max { $0.eventCount < $1.eventCount })
     #expect(most.allocations(ofSize: Self.sheet) == 107)
