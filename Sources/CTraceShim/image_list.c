@@ -5,7 +5,9 @@
 #include "image_list.h"
 
 #include "event_buffer.h"
+#include "loader_watch.h"
 #include "stack_capture.h"
+#include "swift_relatives.h"
 
 #include <elf.h>
 #include <limits.h>
@@ -14,7 +16,8 @@
 
 struct image {
   uintptr_t start, end, bias;
-  uint32_t isPresent;
+  bool isPresent;
+  bool isToBeShown; ///< to who looks for Swift runtimes, when it is relocated
 };
 
 enum { IMAGE_LIMIT = 4096, STATIC_TLS_LIMIT = 1 << 20 };
@@ -26,7 +29,7 @@ static _Atomic uint64_t staticTLSSize;
 
 struct look {
   struct lt_thread *thread;
-  bool isCounted, hasChanged;
+  bool isCounted, hasChanged, hasUnfinished;
   unsigned long long adds, subs;
 };
 
@@ -96,6 +99,16 @@ static void look_at_thread_local(const struct dl_phdr_info *info) {
 
 uint64_t lt_static_tls_size(void) { return atomic_load(&staticTLSSize); }
 
+/// Whether images are new that were not there when the recording began.
+static bool isLooking;
+
+/// Where the loader does not tell of its images, they are found here.
+static void show(const struct dl_phdr_info *info, struct image *image, struct look *look) {
+  if (!image->isToBeShown) return;
+  image->isToBeShown = !lt_loader_watch_came(info);
+  look->hasUnfinished |= image->isToBeShown;
+}
+
 static int look_at_image(struct dl_phdr_info *info, size_t size, void *context) {
   (void)size;
   struct look *look = context;
@@ -110,16 +123,25 @@ static int look_at_image(struct dl_phdr_info *info, size_t size, void *context) 
   if (start >= end) return 0;
   for (uint32_t i = 0; i < imageCount; i++) {
     if (images[i].start == start && images[i].end == end && images[i].bias == info->dlpi_addr) {
-      images[i].isPresent = 1;
+      images[i].isPresent = true;
+      show(info, &images[i], look);
       return 0;
     }
   }
   if (imageCount == IMAGE_LIMIT) return 0;
   struct image *image = &images[imageCount++];
-  *image = (struct image){start, end, info->dlpi_addr, 1};
+  *image = (struct image){start, end, info->dlpi_addr, true, isLooking && !lt_loader_watch_is_on()};
   define_image(look->thread, info, image);
+  show(info, image, look);
   look->hasChanged = true;
   return 0;
+}
+
+/// dl_iterate_phdr shows the images of its caller's namespace alone. While it shows one, no image comes or goes in any.
+static int look_elsewhere(struct dl_phdr_info *info, size_t size, void *context) {
+  (void)info;
+  lt_loader_watch_each_elsewhere(look_at_image, size, context);
+  return 1;
 }
 
 void lt_image_list_refresh(struct lt_thread *t) {
@@ -131,8 +153,10 @@ void lt_image_list_refresh(struct lt_thread *t) {
     if (!images) images = lt_map_private(IMAGE_LIMIT * sizeof *images);
     if (images) {
       bool hasGone = false;
-      for (uint32_t i = 0; i < imageCount; i++) images[i].isPresent = 0;
+      for (uint32_t i = 0; i < imageCount; i++) images[i].isPresent = false;
       dl_iterate_phdr(look_at_image, &look);
+      dl_iterate_phdr(look_elsewhere, &look);
+      isLooking = true;
       for (uint32_t i = 0; i < imageCount;) {
         if (images[i].isPresent) {
           i++;
@@ -141,13 +165,16 @@ void lt_image_list_refresh(struct lt_thread *t) {
         uint8_t payload[64], *p = payload;
         p = lt_put_varint(p, images[i].start);
         p = lt_put_varint(p, images[i].end);
-              p = lt_put_varint(p, lt_now());
+        p = lt_put_varint(p, lt_now());
+        if (!lt_loader_watch_is_on()) lt_loader_watch_went(images[i].start, images[i].end);
         lt_define(t, LT_DEF_IMAGE_UNLOADED, payload, (size_t)(p - payload));
         images[i] = images[--imageCount];
         hasGone = true;
       }
       if (hasGone || look.hasChanged) lt_stack_capture_invalidate();
-      lastAdds = look.adds;
+      if (!lt_loader_watch_is_on()) lt_swift_relatives_settle();
+      // An image that is not relocated yet is looked at again.
+      lastAdds = look.hasUnfinished ? 0 : look.adds;
       lastSubs = look.subs;
     }
   }

@@ -9,11 +9,12 @@
 #include "expectations.h"
 #include "heap_snapshot.h"
 #include "image_list.h"
+#include "loader_watch.h"
 #include "message.h"
 #include "next_functions.h"
 #include "snapshot_signals.h"
 #include "stack_capture.h"
-#include "swift_hooks.h"
+#include "swift_recording.h"
 #include "trace_file.h"
 #include "trace_ticks.h"
 #include "type_table.h"
@@ -30,16 +31,12 @@ enum { WORTH_KEEPING = 1000 };
 static struct {
   _Atomic uint32_t isDescribed; ///< the process's own definitions are written
   _Atomic uint32_t isForkPending; ///< a followed child: its trace begins with its first event
+  _Atomic uint32_t isDescriptionOld; ///< what is below has changed since
   bool isForked, hasSwiftHooks, isSwiftStatic;
-  const char *warnings[4];
-  int warningCount;
+  char warnings[4][512];
+  int warningCount, writtenWarnings;
   char programName[256], programPath[PATH_MAX];
 } process;
-
-static void warn(const char *text) {
-  if (process.warningCount < 4) process.warnings[process.warningCount++] = text;
-  lt_message(text, NULL, 0);
-}
 
 // --- beginning ---------------------------------------------------------------------------------------------------------
 
@@ -65,37 +62,59 @@ static void define_clock(struct lt_thread *t) {
   lt_define(t, LT_DEF_CLOCK, payload, (size_t)(p - payload));
 }
 
-void lt_process_first_event(struct lt_thread *t) {
-  uint32_t no = 0;
-  if (!atomic_compare_exchange_strong(&process.isDescribed, &no, 1)) return;
+/// What of the process is known by now, and was not yet said. Called by one thread at a time.
+static void describe(struct lt_thread *t) {
   uint8_t payload[4096], *p = payload;
   p = lt_put_string(p, payload + sizeof payload - 16, process.programPath);
   p = lt_put_varint(p, (process.hasSwiftHooks ? LT_PROCESS_SWIFT_HOOKS : 0u) | (process.isSwiftStatic ? LT_PROCESS_SWIFT_STATIC : 0u) |
                            (process.isForked ? LT_PROCESS_FORKED : 0u));
   lt_define(t, LT_DEF_PROCESS, payload, (size_t)(p - payload));
-  define_clock(t);
-  for (int i = 0; i < process.warningCount; i++) {
-    p = lt_put_string(payload, payload + sizeof payload, process.warnings[i]);
+  while (process.writtenWarnings < process.warningCount) {
+    p = lt_put_string(payload, payload + sizeof payload, process.warnings[process.writtenWarnings++]);
     lt_define(t, LT_DEF_WARNING, payload, (size_t)(p - payload));
   }
+}
+
+void lt_process_first_event(struct lt_thread *t) {
+  uint32_t no = 0;
+  if (!atomic_compare_exchange_strong(&process.isDescribed, &no, 1)) return;
+  process.writtenWarnings = 0;
+  describe(t);
+  define_clock(t);
   lt_image_list_refresh(t);
 }
 
-static void install_swift_hooks(void) {
-  struct lt_swift_runtime runtime;
-  switch (lt_swift_runtime_find(&runtime)) {
-    case LT_SWIFT_ABSENT: return;
-    case LT_SWIFT_STRIPPED:
-      warn("Swift objects are not seen, only malloc: the program has the Swift runtime inside it and was stripped. Trace the unstripped program.");
-      return;
-    case LT_SWIFT_UNKNOWN:
-      warn("Swift objects are not seen, only malloc: this version of the Swift runtime has none of the hooks that are known here.");
-      return;
-    case LT_SWIFT_FOUND:
-      process.hasSwiftHooks = true;
-      process.isSwiftStatic = runtime.isStatic;
-      lt_swift_hooks_install(&runtime);
-  }
+void lt_process_describe_again(struct lt_thread *t) {
+  uint32_t yes = 1;
+  if (atomic_load(&process.isDescribed) && atomic_compare_exchange_strong(&process.isDescriptionOld, &yes, 0)) describe(t);
+}
+
+/// By the calling thread if it records, or by the next that comes by lt_thread_prepare.
+static void say_news(void) {
+  if (!atomic_load(&process.isDescribed)) return;
+  atomic_store(&process.isDescriptionOld, 1);
+  lt_thread_send_to_prepare();
+  struct lt_thread *t = lt_enter();
+  if (t) lt_leave();
+}
+
+void lt_process_warn(const char *text, const char *detail) {
+  char whole[sizeof *process.warnings] = "";
+  size_t length = 0;
+  for (const char *part = text; part; part = part == text ? detail : NULL)
+    for (const char *c = part; *c && length + 1 < sizeof whole; c++) whole[length++] = *c;
+  for (int i = 0; i < process.warningCount; i++)
+    if (strcmp(process.warnings[i], whole) == 0) return;
+  if (process.warningCount < (int)(sizeof process.warnings / sizeof *process.warnings)) memcpy(process.warnings[process.warningCount++], whole, sizeof whole);
+  lt_message(whole, NULL, 0);
+  say_news();
+}
+
+void lt_process_has_swift(bool isPartly) {
+  if (process.hasSwiftHooks && (process.isSwiftStatic || !isPartly)) return;
+  process.hasSwiftHooks = true;
+  process.isSwiftStatic |= isPartly;
+  say_news();
 }
 
 static void name_program(void) {
@@ -128,10 +147,10 @@ static void begin(char **environment) {
                "Link the allocator as a shared library.", NULL, 0);
     return;
   }
-  lt_swift_hooks_init(lt_settings.arcMode);
+  lt_arc_mode = lt_settings.arcMode;
   name_program();
   if (!lt_stack_capture_init(lt_settings.depthLimit, lt_settings.verifiesStacks) || !open_trace()) return;
-  install_swift_hooks();
+  lt_loader_watch_begin();
   pthread_atfork(NULL, NULL, lt_process_after_fork);
   // Registered for no library, and before main's own: it runs after all other handlers and destructors.
   lt_exit_hooks_init(finish_at_exit);

@@ -3,36 +3,15 @@
 // A free is recorded before it happens, an allocation after: in between another thread may be given the address.
 // errno is left as the allocator left it: nothing here touches it.
 
-#include "event_recorder.h"
-#include "expectations.h"
+#include "allocation_recording.h"
 #include "hook.h"
 #include "next_functions.h"
 #include "process_state.h"
-#include "thread_state.h"
 
 #include <errno.h>
 #include <string.h>
 
 #define NEXT_IS_KNOWN LT_LIKELY(lt_next.free != NULL)
-
-static LT_ALWAYS_INLINE void record_free(struct lt_thread *t, unsigned operation, void *block, const uintptr_t *frame) {
-  lt_record(t, operation, block, frame);
-  lt_expectations_freed(block);
-}
-
-/// The runtime's object allocation calls the allocator for a block that its own hook records.
-static LT_ALWAYS_INLINE bool is_inside_object_allocation(void) { return LT_UNLIKELY(lt_tls.isInsideObjectAllocation); }
-
-#define RECORD_ALLOCATION(operation, block, size)                                              \
-  do {                                                                                         \
-    if ((block) && !is_inside_object_allocation()) {                                           \
-      struct lt_thread *t = lt_enter();                                                        \
-      if (t) {                                                                                 \
-        lt_record_size(t, (operation), (block), (size), LT_HOOK_FRAME);                           \
-        lt_leave();                                                                            \
-      }                                                                                        \
-    }                                                                                          \
-  } while (0)
 
 LT_EXPORT void *LT_HOOK(malloc)(size_t size) {
   if (!NEXT_IS_KNOWN) return lt_bootstrap_allocate(size, 16);
@@ -66,30 +45,6 @@ static LT_NOINLINE void *move_from_arena(void *block, size_t size) {
   return result;
 }
 
-/// Both halves of a realloc.
-static LT_ALWAYS_INLINE void *reallocate(void *block, size_t size, unsigned operation, const uintptr_t *frame) {
-  struct lt_thread *t = block ? lt_enter() : NULL;
-  if (t) {
-    record_free(t, LT_OP_REALLOC_FREE, block, frame);
-    lt_leave();
-  }
-  void *result = lt_next.realloc(block, size);
-  if (result) {
-    t = lt_enter();
-    if (t) {
-      lt_record_size(t, operation, result, size, frame);
-      lt_leave();
-    }
-  } else if (block && size > 0) {
-    t = lt_enter();
-    if (t) {
-      lt_record_size(t, LT_OP_REALLOC_FAILED, block, 0, frame);
-      lt_leave();
-    }
-  }
-  return result;
-}
-
 LT_EXPORT void *LT_HOOK(realloc)(void *block, size_t size) {
   if (!NEXT_IS_KNOWN) {
     void *result = lt_bootstrap_allocate(size, 16);
@@ -97,7 +52,7 @@ LT_EXPORT void *LT_HOOK(realloc)(void *block, size_t size) {
     return result;
   }
   if (LT_UNLIKELY(lt_bootstrap_owns(block))) return move_from_arena(block, size);
-  return reallocate(block, size, LT_OP_REALLOC, LT_HOOK_FRAME);
+  return reallocate(lt_next.realloc, block, size, LT_OP_REALLOC, LT_HOOK_FRAME);
 }
 
 LT_EXPORT void *LT_HOOK(reallocarray)(void *block, size_t count, size_t size) {
@@ -109,7 +64,7 @@ LT_EXPORT void *LT_HOOK(reallocarray)(void *block, size_t count, size_t size) {
   }
   if (!NEXT_IS_KNOWN || LT_UNLIKELY(lt_bootstrap_owns(block))) return LT_HOOK(realloc)(block, total);
   // The C library's own goes through realloc, and would be seen twice.
-  return reallocate(block, total, LT_OP_REALLOCARRAY, LT_HOOK_FRAME);
+  return reallocate(lt_next.realloc, block, total, LT_OP_REALLOCARRAY, LT_HOOK_FRAME);
 }
 
 LT_EXPORT int LT_HOOK(posix_memalign)(void **result, size_t alignment, size_t size) {

@@ -94,6 +94,10 @@ void lt_unmap(void *address, size_t size) {
   lt_syscall(SYS_munmap, address, size, 0);
 }
 
+bool lt_protect(void *address, size_t size, bool isWritable) {
+  return lt_syscall(SYS_mprotect, address, size, isWritable ? PROT_READ | PROT_WRITE : PROT_READ) == 0;
+}
+
 int lt_open(const char *path, int flags, mode_t mode) {
   long result;
   do result = lt_syscall6(SYS_openat, AT_FDCWD, (long)path, flags | O_CLOEXEC, mode, 0, 0);

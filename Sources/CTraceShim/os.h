@@ -55,6 +55,8 @@ void *lt_map_file(int descriptor, uint64_t offset, size_t size);
 /// The same, private and read-only.
 void *lt_map_file_read_only(int descriptor, size_t size);
 void lt_unmap(void *address, size_t size);
+/// Makes pages read-only, or writable too. They keep their contents. False if the kernel refuses.
+bool lt_protect(void *address, size_t size, bool isWritable);
 /// Private zeroed memory that stays shared with processes made by fork. NULL on failure.
 void *lt_map_shared(size_t size);
 

@@ -6,7 +6,9 @@
 #include "heap_snapshot.h"
 #include "hook.h"
 #include "image_list.h"
+#include "loader_watch.h"
 #include "process_state.h"
+#include "swift_relatives.h"
 #include "trace_file.h"
 
 #include <alloca.h>
@@ -122,6 +124,7 @@ LT_EXPORT int LT_HOOK(dlclose)(void *handle) {
   lt_tls.isClosingImage++;
   int result = NEXT(dlclose)(handle);
   lt_tls.isClosingImage--;
+  if (!lt_loader_watch_is_on()) lt_swift_relatives_unsettle();
   struct lt_thread *t = lt_enter();
   if (t) {
     lt_image_list_refresh(t);

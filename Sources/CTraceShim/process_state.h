@@ -10,6 +10,12 @@
 bool lt_process_is_ours(void);
 /// Called by each thread when it has registered; the first writes what describes the process.
 void lt_process_first_event(struct lt_thread *thread);
+/// Writes what describes the process once more if that has changed.
+void lt_process_describe_again(struct lt_thread *thread);
+/// From now on, Swift objects are seen. `isPartly`: nothing of the runtime that is interposed by name.
+void lt_process_has_swift(bool isPartly);
+/// Tells whoever started the recording, and the trace, what is not seen. `detail` is put behind the text, if it is not NULL. One text is told once.
+void lt_process_warn(const char *text, const char *detail);
 
 /// Before this process replaces its program: closes the trace as far as can be told, so that it can go on if that fails.
 void lt_process_before_exec(void);

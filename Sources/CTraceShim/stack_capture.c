@@ -29,6 +29,8 @@ void lt_stack_capture_renew(struct lt_thread *t) {
   t->imageGeneration = generation;
   t->depth = 0;
   for (uint32_t i = 0; i < LT_KEY_COUNT; i++) t->dictionary[i].rule = LT_RULE_UNKNOWN;
+  // Another type may stand where one was: its number is asked for again.
+  for (uint32_t i = 0; i < LT_CONTEXT_COUNT; i++) t->site[i].metadata = 0;
 }
 
 // --- what changed -----------------------------------------------------------------------------------------------------

@@ -1,153 +1,91 @@
-// Finds the Swift runtime's entry points for tracers. Runs once, before any hook is on; maps files, calls the loader.
+// Finds the Swift runtime's entry points for tracers.
+//
+// Swift 6.1's swift_retain goes through the pointer `_swift_retain` where hooks are on. Later ones go through an adapter, which clears the marks of
+// the reference first; the adapter has a pointer of its own, a local symbol.
 
 #define _GNU_SOURCE
 #include "swift_runtime.h"
 
 #include "os.h"
 
-#include <dlfcn.h>
-#include <elf.h>
-#include <fcntl.h>
-#include <link.h>
 #include <string.h>
 
-/// An ELF file of this machine's kind, mapped to be read.
-struct elf_file {
-  const uint8_t *bytes;
-  size_t size;
-  const ElfW(Ehdr) *header;
-  const ElfW(Shdr) *sections;
-};
-
-static bool in_file(const struct elf_file *file, uint64_t offset, uint64_t size) { return offset <= file->size && size <= file->size - offset; }
-
-static bool open_elf(const char *path, struct elf_file *file) {
-  int descriptor = lt_open(path, O_RDONLY, 0);
-  if (descriptor < 0) return false;
-  struct stat info;
-  bool isGood = lt_fstat(descriptor, &info) == 0 && info.st_size > (off_t)sizeof(ElfW(Ehdr));
-  if (isGood) {
-    file->size = (size_t)info.st_size;
-    file->bytes = lt_map_file_read_only(descriptor, file->size);
-    isGood = file->bytes != NULL;
-  }
-  lt_close(descriptor);
-  if (!isGood) return false;
-  file->header = (const ElfW(Ehdr) *)file->bytes;
-  if (memcmp(file->header->e_ident, ELFMAG, SELFMAG) == 0 && file->header->e_shentsize == sizeof(ElfW(Shdr)) &&
-      in_file(file, file->header->e_shoff, (uint64_t)file->header->e_shnum * sizeof(ElfW(Shdr)))) {
-    file->sections = (const ElfW(Shdr) *)(file->bytes + file->header->e_shoff);
-    return true;
-  }
-  lt_unmap((void *)file->bytes, file->size);
-  return false;
-}
-
-/// Link-time addresses of `count` symbols of .symtab; 0 where there is none of the name. False without a .symtab.
-static bool find_symbols(const struct elf_file *file, const char *const names[], uint64_t values[], int count) {
-  for (int i = 0; i < count; i++) values[i] = 0;
-  for (int s = 0; s < file->header->e_shnum; s++) {
-    const ElfW(Shdr) *table = &file->sections[s];
-    if (table->sh_type != SHT_SYMTAB || table->sh_link >= file->header->e_shnum) continue;
-    const ElfW(Shdr) *strings = &file->sections[table->sh_link];
-    if (!in_file(file, table->sh_offset, table->sh_size) || !in_file(file, strings->sh_offset, strings->sh_size) || strings->sh_size == 0) return false;
-    const char *text = (const char *)file->bytes + strings->sh_offset;
-    if (text[strings->sh_size - 1] != 0) return false;
-    const ElfW(Sym) *symbols = (const ElfW(Sym) *)(file->bytes + table->sh_offset);
-    int found = 0;
-    for (size_t k = 0; k < table->sh_size / sizeof *symbols && found < count; k++) {
-      if (symbols[k].st_shndx == SHN_UNDEF || symbols[k].st_name >= strings->sh_size) continue;
-      const char *name = text + symbols[k].st_name;
-      if (name[0] != '_') continue;
-      for (int i = 0; i < count; i++) {
-        if (values[i] || strcmp(name, names[i]) != 0) continue;
-        values[i] = symbols[k].st_value;
-        found++;
-      }
-    }
-    return true;
-  }
-  return false;
-}
-
-static bool has_section(const struct elf_file *file, const char *name) {
-  if (file->header->e_shstrndx >= file->header->e_shnum) return false;
-  const ElfW(Shdr) *strings = &file->sections[file->header->e_shstrndx];
-  if (!in_file(file, strings->sh_offset, strings->sh_size)) return false;
-  size_t length = strlen(name) + 1;
-  for (int s = 0; s < file->header->e_shnum; s++) {
-    uint64_t at = file->sections[s].sh_name;
-    if (at + length <= strings->sh_size && memcmp(file->bytes + strings->sh_offset + at, name, length) == 0) return true;
-  }
-  return false;
-}
-
-/// Whether the mapped image is this file: its program headers are the same bytes.
-static bool is_image_of(const struct elf_file *file, uintptr_t base) {
-  const ElfW(Ehdr) *loaded = (const ElfW(Ehdr) *)base;
-  return memcmp(loaded, file->header, sizeof *loaded) == 0 &&
-         in_file(file, file->header->e_phoff, (uint64_t)file->header->e_phnum * sizeof(ElfW(Phdr))) &&
-         memcmp((const uint8_t *)base + loaded->e_phoff, file->bytes + file->header->e_phoff, (size_t)loaded->e_phnum * sizeof(ElfW(Phdr))) == 0;
-}
-
-enum { SYMBOL_ALLOC, SYMBOL_RETAIN, SYMBOL_RETAIN_N, SYMBOL_RELEASE, SYMBOL_RELEASE_N, SYMBOL_TRY_RETAIN, SYMBOL_SWITCH, SYMBOL_ADAPTER, SYMBOL_COUNT };
+enum { SYMBOL_ALLOC, SYMBOL_RETAIN, SYMBOL_RETAIN_N, SYMBOL_RELEASE, SYMBOL_RELEASE_N, SYMBOL_TRY_RETAIN, SYMBOL_SWITCH, SYMBOL_RETAIN_CODE, SYMBOL_ADAPTER,
+       SYMBOL_COUNT };
 static const char *const symbolNames[SYMBOL_COUNT] = {
     "_swift_allocObject", "_swift_retain", "_swift_retain_n", "_swift_release", "_swift_release_n", "_swift_tryRetain",
-    "_swift_enableSwizzlingOfAllocationAndRefCountingFunctions_forInstrumentsOnly", "_ZL21_swift_retain_adapter"};
+    "_swift_enableSwizzlingOfAllocationAndRefCountingFunctions_forInstrumentsOnly", "swift_retain", "_ZL21_swift_retain_adapter"};
 
-static bool assign(struct lt_swift_runtime *r, void *const addresses[SYMBOL_COUNT]) {
-  for (int i = 0; i < SYMBOL_ADAPTER; i++)
-    if (!addresses[i]) return false;
-  r->allocObject = addresses[SYMBOL_ALLOC];
-  r->retain = addresses[SYMBOL_RETAIN];
-  r->retain_n = addresses[SYMBOL_RETAIN_N];
-  r->release = addresses[SYMBOL_RELEASE];
-  r->release_n = addresses[SYMBOL_RELEASE_N];
-  r->tryRetain = addresses[SYMBOL_TRY_RETAIN];
-  r->isHooked = addresses[SYMBOL_SWITCH];
-  r->retainAdapter = addresses[SYMBOL_ADAPTER];
-  // Before anybody hooked them the pointers lead into the image they are in.
-  return *r->allocObject && *r->retain && *r->release && *r->retain_n && *r->release_n && *r->tryRetain;
+/// Whether the function reads a word at the address, which x86-64 code does relative to the next instruction.
+static bool reads(const struct lt_symbol *function, uint64_t address) {
+  enum { LONGEST = 1024 };
+  uint64_t size = function->size < LONGEST ? function->size : LONGEST;
+  for (uint64_t i = 0; i + 4 <= size; i++) {
+    int32_t displacement;
+    memcpy(&displacement, (const void *)(function->address + i), sizeof displacement);
+    if (function->address + i + 4 + (uint64_t)(int64_t)displacement == address) return true;
+  }
+  return false;
 }
 
-static int executable_bias(struct dl_phdr_info *info, size_t size, void *context) {
-  (void)size;
-  *(uintptr_t *)context = info->dlpi_addr;
-  return 1; // the executable comes first
+static bool assign(struct lt_swift_runtime *r, const struct lt_loaded_image *image, const struct lt_symbol symbols[SYMBOL_COUNT]) {
+  for (int i = 0; i < SYMBOL_RETAIN_CODE; i++)
+    if (!symbols[i].address || !lt_loaded_image_is_writable(image, symbols[i].address)) return false;
+  r->allocObject = (void *)symbols[SYMBOL_ALLOC].address;
+  r->retain = (void *)symbols[SYMBOL_RETAIN].address;
+  r->retain_n = (void *)symbols[SYMBOL_RETAIN_N].address;
+  r->release = (void *)symbols[SYMBOL_RELEASE].address;
+  r->release_n = (void *)symbols[SYMBOL_RELEASE_N].address;
+  r->tryRetain = (void *)symbols[SYMBOL_TRY_RETAIN].address;
+  r->isHooked = (void *)symbols[SYMBOL_SWITCH].address;
+  r->retainAdapter = (void *)symbols[SYMBOL_ADAPTER].address;
+  if (r->retainAdapter) return true;
+  const struct lt_symbol *code = &symbols[SYMBOL_RETAIN_CODE];
+  if (!lt_loaded_image_covers(image, code->address) || !lt_loaded_image_covers(image, code->address + code->size)) return false;
+  r->retainsDirectly = reads(code, symbols[SYMBOL_RETAIN].address);
+  return true;
 }
 
-enum lt_swift_search lt_swift_runtime_find(struct lt_swift_runtime *runtime) {
+static enum lt_swift_search find_exported(const struct lt_loaded_image *image, struct lt_swift_runtime *runtime) {
+  struct lt_symbol symbols[SYMBOL_COUNT] = {{0, 0}};
+  for (int i = 0; i < SYMBOL_ADAPTER; i++) lt_loaded_image_symbol(image, symbolNames[i], &symbols[i]);
+  struct lt_elf_file file;
+  if (lt_elf_open(image->path, &file)) {
+    struct lt_symbol adapter;
+    if (lt_elf_is_image(&file, image->start) && lt_elf_find_symbols(&file, &symbolNames[SYMBOL_ADAPTER], &adapter, 1) && adapter.address)
+      symbols[SYMBOL_ADAPTER] = (struct lt_symbol){image->bias + adapter.address, adapter.size};
+    lt_elf_close(&file);
+  }
+  return assign(runtime, image, symbols) ? LT_SWIFT_FOUND : LT_SWIFT_UNKNOWN;
+}
+
+static enum lt_swift_search find_inside(const struct lt_loaded_image *image, const struct lt_elf_file *file, struct lt_swift_runtime *runtime) {
+  if (!lt_elf_has_section(file, "swift5_protocols") && !lt_elf_has_section(file, "swift5_reflstr") && !lt_elf_has_section(file, "swift5_fieldmd"))
+    return LT_SWIFT_ABSENT;
+  // Functions and symbols of Swift code. An image that has the runtime inside wants none of another.
+  if (lt_loaded_image_imports(image, "swift_") || lt_loaded_image_imports(image, "$s")) return LT_SWIFT_ABSENT;
+  struct lt_symbol symbols[SYMBOL_COUNT];
+  if (!lt_elf_is_image(file, image->start)) return LT_SWIFT_ABSENT;
+  if (!lt_elf_find_symbols(file, symbolNames, symbols, SYMBOL_COUNT) || !symbols[SYMBOL_RETAIN].address) return LT_SWIFT_STRIPPED;
+  for (int i = 0; i < SYMBOL_COUNT; i++)
+    if (symbols[i].address) symbols[i].address += image->bias;
+  runtime->isLinkedIn = true;
+  return assign(runtime, image, symbols) ? LT_SWIFT_FOUND : LT_SWIFT_UNKNOWN;
+}
+
+enum lt_swift_search lt_swift_runtime_find(const struct lt_loaded_image *image, struct lt_swift_runtime *runtime) {
   memset(runtime, 0, sizeof *runtime);
-  void *addresses[SYMBOL_COUNT] = {0};
-  uint64_t values[SYMBOL_COUNT];
-  struct elf_file file;
-  void *exported = dlsym(RTLD_DEFAULT, symbolNames[SYMBOL_RETAIN]);
-  if (exported) {
-    for (int i = 0; i < SYMBOL_ADAPTER; i++) addresses[i] = dlsym(RTLD_DEFAULT, symbolNames[i]);
-    Dl_info info;
-    struct link_map *map = NULL;
-    if (dladdr1(exported, &info, (void **)&map, RTLD_DL_LINKMAP) && map && open_elf(info.dli_fname, &file)) {
-      if (is_image_of(&file, (uintptr_t)info.dli_fbase)) {
-        find_symbols(&file, symbolNames + SYMBOL_ADAPTER, values, 1);
-        if (values[0]) addresses[SYMBOL_ADAPTER] = (void *)(map->l_addr + values[0]);
-      }
-      lt_unmap((void *)file.bytes, file.size);
-    }
-    return assign(runtime, addresses) ? LT_SWIFT_FOUND : LT_SWIFT_UNKNOWN;
-  }
-  if (!open_elf("/proc/self/exe", &file)) return LT_SWIFT_ABSENT;
-  enum lt_swift_search result = LT_SWIFT_ABSENT;
-  bool isSwift = has_section(&file, "swift5_protocols") || has_section(&file, "swift5_reflstr") || has_section(&file, "swift5_fieldmd");
-  if (isSwift) {
-    uintptr_t bias = 0;
-    dl_iterate_phdr(executable_bias, &bias);
-    result = LT_SWIFT_STRIPPED;
-    if (find_symbols(&file, symbolNames, values, SYMBOL_COUNT) && values[SYMBOL_RETAIN]) {
-      for (int i = 0; i < SYMBOL_COUNT; i++) addresses[i] = values[i] ? (void *)(bias + values[i]) : NULL;
-      runtime->isStatic = true;
-      result = assign(runtime, addresses) ? LT_SWIFT_FOUND : LT_SWIFT_UNKNOWN;
-    }
-  }
-  lt_unmap((void *)file.bytes, file.size);
+  struct lt_symbol exported;
+  if (lt_loaded_image_symbol(image, symbolNames[SYMBOL_RETAIN], &exported)) return find_exported(image, runtime);
+  struct lt_elf_file file;
+  if (!lt_elf_open(image->path, &file)) return LT_SWIFT_ABSENT;
+  enum lt_swift_search result = find_inside(image, &file, runtime);
+  lt_elf_close(&file);
   return result;
+}
+
+bool lt_swift_runtime_is_relocated(const struct lt_loaded_image *image, const struct lt_swift_runtime *r) {
+  return lt_loaded_image_covers(image, (uintptr_t)*r->allocObject) && lt_loaded_image_covers(image, (uintptr_t)*r->retain) &&
+         lt_loaded_image_covers(image, (uintptr_t)*r->release) && lt_loaded_image_covers(image, (uintptr_t)*r->retain_n) &&
+         lt_loaded_image_covers(image, (uintptr_t)*r->release_n) && lt_loaded_image_covers(image, (uintptr_t)*r->tryRetain);
 }

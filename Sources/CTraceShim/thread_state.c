@@ -179,6 +179,7 @@ LT_NOINLINE struct lt_thread *lt_thread_prepare(void) {
   if (isKnown) {
     note_pause(t, LT_PAUSE_END);
     make_ready(t);
+    lt_process_describe_again(t);
     return t;
   }
   if (!lt_trace_is_writable()) return NULL;

@@ -142,13 +142,26 @@ struct entry {
   _Atomic uint32_t storage; ///< LT_STORAGE_
 };
 static _Atomic(struct entry *) table;
-static _Atomic uint32_t nextType = 1;
+static _Atomic uint32_t nextType = 1, usedEntries;
+/// In place of the metadata of a type that is gone: what comes after in the table stays where it is. No address.
+enum { GONE = 1 };
 
 void lt_type_table_reset(void) {
   // The child's own trace has to define them again.
   struct entry *entries = atomic_exchange(&table, NULL);
   if (entries) lt_unmap(entries, TABLE_SIZE * sizeof *entries);
   atomic_store(&nextType, 1);
+  atomic_store(&usedEntries, 0);
+}
+
+void lt_type_table_forget(uintptr_t start, uintptr_t end) {
+  struct entry *entries = atomic_load_explicit(&table, memory_order_acquire);
+  for (uint32_t i = 0; entries && i < TABLE_SIZE; i++) {
+    uint64_t metadata = atomic_load_explicit(&entries[i].metadata, memory_order_relaxed);
+    if (metadata < start || metadata >= end) continue;
+    atomic_store(&entries[i].type, 0);
+    atomic_store(&entries[i].metadata, GONE);
+  }
 }
 
 static uint32_t storage_of(const char *name) {
@@ -206,15 +219,20 @@ uint32_t lt_type_for(struct lt_thread *t, uint64_t metadata) {
     else lt_unmap(made, TABLE_SIZE * sizeof *made);
   }
   uint64_t index = (metadata * LT_HASH_MULTIPLIER) >> 48;
+  struct entry *free = NULL; // the first place that has become free
   for (int probe = 0; probe < 64; probe++, index = (index + 1) % TABLE_SIZE) {
     uint64_t found = atomic_load_explicit(&entries[index].metadata, memory_order_acquire);
+    if (found == GONE && !free) free = &entries[index];
     if (found == 0) {
-      if (atomic_load(&nextType) > TYPE_LIMIT) return 0;
+      if (!free && atomic_load(&usedEntries) > TYPE_LIMIT) return 0;
       // A thread that loses the race here, or finds the winner's number not yet there, defines the type a second time: the same name.
       uint32_t storage = LT_STORAGE_NONE, type = define_type(t, metadata, &storage);
-      if (atomic_compare_exchange_strong(&entries[index].metadata, &found, metadata)) {
-        atomic_store_explicit(&entries[index].storage, storage, memory_order_relaxed);
-        atomic_store_explicit(&entries[index].type, type, memory_order_release);
+      if (!free) atomic_fetch_add(&usedEntries, 1);
+      struct entry *entry = free ? free : &entries[index];
+      found = free ? GONE : 0;
+      if (atomic_compare_exchange_strong(&entry->metadata, &found, metadata)) {
+        atomic_store_explicit(&entry->storage, storage, memory_order_relaxed);
+        atomic_store_explicit(&entry->type, type, memory_order_release);
       }
       return type;
     }
@@ -245,7 +263,7 @@ uint64_t lt_type_next(uint32_t *position) {
   struct entry *entries = atomic_load_explicit(&table, memory_order_acquire);
   while (entries && *position < TABLE_SIZE) {
     uint64_t metadata = atomic_load_explicit(&entries[(*position)++].metadata, memory_order_relaxed);
-    if (metadata) return metadata;
+    if (metadata && metadata != GONE) return metadata;
   }
   return 0;
 }

@@ -8,6 +8,8 @@
 /// The number of the type whose metadata is at this address; defines it, and its superclasses, the first time. 0 when the table is full.
 uint32_t lt_type_for(struct lt_thread *thread, uint64_t metadata);
 void lt_type_table_reset(void);
+/// Metadata in [start, end) is gone with its image; what comes to stand there is another type.
+void lt_type_table_forget(uintptr_t start, uintptr_t end);
 
 /// Objects of the standard library whose counts and occupancy bitmaps a snapshot has to know.
 enum { LT_STORAGE_NONE = 0, LT_STORAGE_ARRAY = 1, LT_STORAGE_DICTIONARY = 2, LT_STORAGE_SET = 3 };

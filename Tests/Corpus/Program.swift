@@ -1,5 +1,4 @@
 // What a program of the corpus is, and what keeps the optimiser from seeing through it.
-import Dispatch
 import Glibc
 
 /// A program that is correct: all that it leaves behind is reachable.
@@ -26,14 +25,18 @@ nonisolated(unsafe) private var lastUsed: AnyObject?
 
 /// Runs asynchronous work to its end, from a thread that has nothing else to do.
 @inline(never) func waitFor(_ work: @escaping @Sendable () async -> Void) {
-  let done = DispatchSemaphore(value: 0)
+  // Of the C library: that of Dispatch comes with another library than the runtime's own.
+  nonisolated(unsafe) let done = UnsafeMutablePointer<sem_t>.allocate(capacity: 1)
+  sem_init(done, 0, 0)
   Task.detached {
     await work()
-    done.signal()
+    sem_post(done)
   }
-  done.wait()
+  while sem_wait(done) != 0 {}
   // The task still has to end.
   settle()
+  sem_destroy(done)
+  done.deallocate()
 }
 
 /// Waits until work on other threads has ended, or has come to where it stays: until all of them have been asleep for a while, however slow the machine is.

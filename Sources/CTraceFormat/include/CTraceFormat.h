@@ -228,7 +228,7 @@ enum {
 
 enum {
   LT_PROCESS_SWIFT_HOOKS = 1u << 0,  ///< allocObject, retain and release are seen
-  LT_PROCESS_SWIFT_STATIC = 1u << 1, ///< the runtime is inside the executable
+  LT_PROCESS_SWIFT_STATIC = 1u << 1, ///< a runtime is linked into the executable or a library, or in a namespace of its own: weak and unowned references are not seen
   LT_PROCESS_FORKED = 1u << 2,       ///< began as a fork: blocks of the parent are live unseen
 };
 

@@ -109,6 +109,7 @@ public struct ProcessRecord: Hashable, Sendable {
   public var flags: UInt64 = 0
 
   public var hasSwiftHooks: Bool { flags & UInt64(LT_PROCESS_SWIFT_HOOKS) != 0 }
+  /// A runtime is inside the program or a library of it, or in a namespace of its own: functions that are interposed by name are not seen.
   public var hasStaticRuntime: Bool { flags & UInt64(LT_PROCESS_SWIFT_STATIC) != 0 }
   /// Began as a fork: the parent's blocks are live but were never seen allocated.
   public var isForked: Bool { flags & UInt64(LT_PROCESS_FORKED) != 0 }

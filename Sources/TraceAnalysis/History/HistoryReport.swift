@@ -147,7 +147,7 @@ public enum HistoryGap: Hashable, Sendable {
     case .dropped(let count): "\(Decimal.grouped(count)) events of the trace were not recorded"
     case .damaged: "the trace is damaged: events are missing"
     case .staticRuntime:
-      "the Swift runtime is inside the program: weak loads and unowned upgrades, which take a strong reference, are not seen, "
+      "a Swift runtime is inside the program or a library, or in a namespace of its own: weak loads and unowned upgrades, which take a strong reference, are not seen, "
         + "and the releases that belong to them are"
     case .nonatomic: "its count was changed without atomic instructions: if several threads did, the count in memory may be wrong"
     case .immortal: "it is never freed: its count does not change"

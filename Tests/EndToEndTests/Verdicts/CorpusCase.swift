@@ -21,7 +21,9 @@ struct CorpusCase: Decodable, Sendable {
   }
 
   func exists(in variant: CorpusVariant) -> Bool {
-    (variants ?? (program ?? .corpus).variants).contains(variant)
+    let program = program ?? .corpus
+    guard program.variants.contains(variant), variants?.contains(variant.expectations) ?? true else { return false }
+    return variant != .earlierRuntime || EarlierRuntimeCorpus.names.contains(name)
   }
 }
 

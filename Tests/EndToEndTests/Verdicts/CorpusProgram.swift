@@ -9,9 +9,16 @@ enum CorpusVariant: String, Codable, CaseIterable, Sendable, CustomTestStringCon
   case dynamicOptimised = "dynamic-O"
   case staticUnoptimised = "static-Onone"
   case staticOptimised = "static-O"
+  /// Linked to the runtime of an earlier Swift, optimised: what of the corpus needs no library that does not come with it.
+  case earlierRuntime = "swift-6.1.2"
 
-  var isOptimised: Bool { self == .dynamicOptimised || self == .staticOptimised }
+  /// With the toolchain's own runtime.
+  static let own = [dynamicUnoptimised, dynamicOptimised, staticUnoptimised, staticOptimised]
+
+  var isOptimised: Bool { self != .dynamicUnoptimised && self != .staticUnoptimised }
   var isStatic: Bool { self == .staticUnoptimised || self == .staticOptimised }
+  /// The one whose expectations hold for it.
+  var expectations: CorpusVariant { self == .earlierRuntime ? .dynamicOptimised : self }
   var testDescription: String { rawValue }
 }
 
@@ -20,7 +27,13 @@ enum CorpusProgram: String, Codable, Sendable {
   case nioCorpus = "nio-corpus"
   case scopes
 
-  var variants: [CorpusVariant] { self == .nioCorpus ? [.dynamicUnoptimised, .dynamicOptimised] : CorpusVariant.allCases }
+  var variants: [CorpusVariant] {
+    switch self {
+    case .corpus: CorpusVariant.allCases
+    case .scopes: CorpusVariant.own
+    case .nioCorpus: [.dynamicUnoptimised, .dynamicOptimised]
+    }
+  }
 
   /// The module's name, which its types' full names begin with.
   var module: String { rawValue.replacingOccurrences(of: "-", with: "_") }
@@ -50,21 +63,23 @@ enum CorpusProgram: String, Codable, Sendable {
   }
 
   private func compile(_ variant: CorpusVariant, folders: [String]) throws -> String {
-    let sources = try folders.flatMap { folder in
+    var sources = try folders.flatMap { folder in
       let directory = CorpusCase.directory + folder
       return try FileManager.default.contentsOfDirectory(atPath: directory).filter { $0.hasSuffix(".swift") }.sorted()
         .map { "\(directory)/\($0)" }
     }
     let compiler = BuildProducts.toolchain + "/swiftc"
     let directory = "\(Self.cache)/\(variant.rawValue)"
+    if variant == .earlierRuntime { sources = try EarlierRuntimeCorpus.sources(of: sources, in: directory) }
     let product = "\(directory)/\(rawValue)"
     // The folders' dates change when a source goes away; this file's, when the way of compiling does.
-    let inputs = sources + [compiler, #filePath] + folders.map { CorpusCase.directory + $0 }
+    let inputs = sources.filter { $0.hasPrefix(CorpusCase.directory) } + [compiler, #filePath] + folders.map { CorpusCase.directory + $0 }
     if let date = Self.date(product), inputs.allSatisfy({ Self.date($0).map { $0 < date } ?? false }) { return product }
 
     try FileManager.default.createDirectory(atPath: directory, withIntermediateDirectories: true)
     let unfinished = "\(product).\(getpid())"
     var arguments = [compiler, "-g", "-j", "2", "-module-name", module, variant.isOptimised ? "-O" : "-Onone"]
+    if variant == .earlierRuntime { arguments += ["-no-toolchain-stdlib-rpath", "-Xlinker", "-rpath=\(try PythonServer.runtime())"] }
     if variant.isStatic { arguments += ["-static-stdlib", "-D", "STATIC_STDLIB"] }
     var command = Command(arguments + sources + ["-o", unfinished])
     command.directory = directory

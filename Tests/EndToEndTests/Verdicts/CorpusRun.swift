@@ -15,7 +15,7 @@ struct CorpusRun: Sendable {
   var name: String { "\(program.name) \(mode.rawValue) (\(variant.rawValue))" }
 
   var expected: [ExpectedFinding] {
-    ((mode == .leak ? program.leak : program.clean) ?? []).filter { $0.variants?.contains(variant) ?? true }
+    ((mode == .leak ? program.leak : program.clean) ?? []).filter { $0.variants?.contains(variant.expectations) ?? true }
   }
 
   private static let lock = NSLock()

@@ -5,7 +5,7 @@ import Testing
 
 @Suite(.serialized, .enabled(if: BuildProducts.preloadLibraryExists)) struct ScopeTests {
   /// Needs no verdicts on scopes: it is the programs that are tested here.
-  @Test("Objects live on in the expected number with the fault, and without it only those that are meant to", arguments: CorpusVariant.allCases)
+  @Test("Objects live on in the expected number with the fault, and without it only those that are meant to", arguments: CorpusVariant.own)
   func lifetimes(variant: CorpusVariant) throws {
     for run in try ScopeRun.all(variant) {
       let report = try run.report.get()
@@ -16,7 +16,7 @@ import Testing
     }
   }
 
-  @Test("What outlives its scope is found, counted and named with its holder, and nothing else is", arguments: CorpusVariant.allCases)
+  @Test("What outlives its scope is found, counted and named with its holder, and nothing else is", arguments: CorpusVariant.own)
   func verdicts(variant: CorpusVariant) throws {
     for run in try ScopeRun.all(variant) {
       let reported = try run.report.get().findings

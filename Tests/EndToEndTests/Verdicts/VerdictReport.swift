@@ -32,6 +32,8 @@ struct ReportedFinding: Decodable, Equatable, Sendable {
     struct Edge: Decodable, Equatable, Sendable { var name: String }
     var type: String?
     var kind: String
+    /// That allocated it.
+    var function: String?
     /// The reference to the next step, of a cycle's last step to the first; nil where a path ends.
     var edge: Edge?
 

@@ -1,0 +1,41 @@
+// An image that the loader has mapped: where it is, and the symbols that are mapped with it.
+//
+// Asks the loader nothing, so that an image can be looked at while the loader is at work on it, relocated or not.
+
+#ifndef LEAKTRACE_LOADED_IMAGE_H
+#define LEAKTRACE_LOADED_IMAGE_H
+
+#include "elf_file.h"
+
+struct lt_loaded_image {
+  uintptr_t bias, start, end;
+  const ElfW(Phdr) *programHeaders;
+  uint32_t programHeaderCount;
+  ElfW(Dyn) *dynamic;
+  const char *path; ///< as the loader has it; the executable's is that of the kernel's link to it
+  bool isExecutable; ///< the program itself
+};
+
+/// From what dl_iterate_phdr shows. False if it has no code or no dynamic section.
+bool lt_loaded_image_from_info(const struct dl_phdr_info *info, struct lt_loaded_image *image);
+/// From the loader's list of images. False if its ELF header is not mapped where the image begins.
+bool lt_loaded_image_from_map(const struct link_map *map, struct lt_loaded_image *image);
+
+/// The run-time address of a symbol that the image defines for others. False if there is none. Constant time with a GNU hash table.
+bool lt_loaded_image_symbol(const struct lt_loaded_image *image, const char *name, struct lt_symbol *found);
+/// Whether the image wants a symbol of another image whose name begins so.
+bool lt_loaded_image_imports(const struct lt_loaded_image *image, const char *prefix);
+/// Whether one of the image's references to data of others leads into [start, end): those are settled when the image is loaded. Linear in its relocations.
+bool lt_loaded_image_refers(const struct lt_loaded_image *image, uintptr_t start, uintptr_t end);
+/// Whether the loader has relocated the image, as the first place tells that holds an address of the image itself. Yes if there is none.
+bool lt_loaded_image_is_relocated(const struct lt_loaded_image *image);
+/// Makes the image's references to symbols of these names lead to other addresses. The image must be relocated; what of it was made read-only after that is so again.
+void lt_loaded_image_bind(const struct lt_loaded_image *image, const char *const names[], void *const addresses[], int count);
+/// The entry of the dynamic section, or NULL.
+ElfW(Dyn) *lt_loaded_image_entry(const struct lt_loaded_image *image, ElfW(Sxword) tag);
+/// Whether an address is in a segment that is loaded to be written to.
+bool lt_loaded_image_is_writable(const struct lt_loaded_image *image, uintptr_t address);
+
+static inline bool lt_loaded_image_covers(const struct lt_loaded_image *image, uintptr_t address) { return address >= image->start && address < image->end; }
+
+#endif

@@ -1,0 +1,353 @@
+// Sees Swift runtimes before anything can use them, whoever loads them, in whatever namespace.
+//
+// The loader has a function that does nothing: it calls it when it begins to change its list of images and when the change is complete, for
+// debuggers to stop at (`r_brk` of <link.h>). It does so with its lock held, before it relocates the new images (glibc 2.35 to 2.40) or after (2.41),
+// and in any case before it initialises them. That function is made to lead here. Where it cannot be, images are looked at as their code is first
+// met on a stack, mostly when they allocate from an initialiser.
+
+#define _GNU_SOURCE
+#include "loader_watch.h"
+
+#include "image_list.h"
+#include "initializer_detour.h"
+#include "namespace_malloc.h"
+#include "process_state.h"
+#include "swift_relatives.h"
+#include "swift_runtimes.h"
+#include "type_table.h"
+
+#include <fcntl.h>
+#include <string.h>
+#include <sys/auxv.h>
+
+/// What <link.h> of glibc 2.35 calls r_debug_extended: one a namespace.
+struct rendezvous {
+  struct r_debug base;
+  struct rendezvous *next; ///< from version 2 on
+};
+static struct rendezvous *loader;
+static bool isOn;
+
+/// Namespaces that have no images any more stay in the list.
+static const struct rendezvous *next_space(const struct rendezvous *space) { return space->base.r_version > 1 ? space->next : NULL; }
+
+// --- the images that are known ------------------------------------------------------------------------------------------------
+
+enum { IMAGE_LIMIT = 1 << 14 };
+static struct image {
+  const struct link_map *map;
+  uintptr_t bias;
+  const void *dynamic;
+  const struct rendezvous *space;
+  uintptr_t start, end;
+  bool isBound; ///< to the hooks of its namespace's malloc family
+  struct lt_swift_runtime runtime; ///< to be hooked when the image is initialised
+  int detour;                      ///< −1 if there is none
+  uint32_t look;                   ///< the last one it was seen in
+} *images;
+static uint32_t imageCount, looks;
+
+static struct image *known(const struct link_map *map, uint32_t *hint) {
+  // Mostly in the loader's order.
+  for (uint32_t k = 0; k < imageCount; k++) {
+    uint32_t i = (*hint + k) % imageCount;
+    if (images[i].map != map || images[i].bias != map->l_addr || images[i].dynamic != map->l_ld) continue;
+    *hint = i + 1;
+    return &images[i];
+  }
+  return NULL;
+}
+
+static struct image *keep(const struct link_map *map, const struct rendezvous *space) {
+  if (imageCount == IMAGE_LIMIT) return NULL;
+  struct image *image = &images[imageCount++];
+  *image = (struct image){.map = map, .bias = map->l_addr, .dynamic = map->l_ld, .space = space, .detour = -1};
+  return image;
+}
+
+// --- other namespaces -----------------------------------------------------------------------------------------------------------
+//
+// There the C library is another, and the preloaded hooks are not. Objects that are seen being allocated must be seen being freed, and so must be
+// the memory that holds them.
+
+static const struct rendezvous *spaces[LT_NAMESPACE_LIMIT]; ///< those that have a Swift runtime
+enum { SPACE_IMAGE_LIMIT = 1024 };
+
+static bool is_programs(const struct rendezvous *space) { return space == loader; }
+
+/// The loader itself is in every namespace.
+static bool is_also_programs(const struct image *image) {
+  for (uint32_t i = 0; i < imageCount; i++)
+    if (is_programs(images[i].space) && images[i].bias == image->bias) return true;
+  return false;
+}
+
+static int number_of(const struct rendezvous *space) {
+  for (int i = 0; i < LT_NAMESPACE_LIMIT; i++)
+    if (spaces[i] == space) return i;
+  return -1;
+}
+
+/// A runtime is in this namespace. False if its memory cannot be seen.
+static bool take(const struct rendezvous *space) {
+  if (is_programs(space) || number_of(space) >= 0) return true;
+  int number = number_of(NULL);
+  struct lt_loaded_image *all = number < 0 ? NULL : lt_map_private(SPACE_IMAGE_LIMIT * sizeof *all);
+  if (!all) return false;
+  uint32_t count = 0;
+  for (const struct link_map *map = space->base.r_map; map && count < SPACE_IMAGE_LIMIT; map = map->l_next) count += lt_loaded_image_from_map(map, &all[count]);
+  bool isFound = lt_namespace_malloc_find((unsigned)number, all, count);
+  lt_unmap(all, SPACE_IMAGE_LIMIT * sizeof *all);
+  if (isFound) spaces[number] = space;
+  return isFound;
+}
+
+/// Binds what of a namespace was not bound yet. All of it is relocated.
+static void bind(const struct rendezvous *space) {
+  int number = number_of(space);
+  for (uint32_t i = 0; i < imageCount && number >= 0; i++) {
+    struct lt_loaded_image image;
+    if (images[i].space != space || images[i].isBound || is_also_programs(&images[i])) continue;
+    if (!lt_loaded_image_from_map(images[i].map, &image) || !lt_loaded_image_is_relocated(&image)) continue;
+    images[i].isBound = true;
+    lt_namespace_malloc_bind((unsigned)number, &image);
+  }
+}
+
+static void forget_empty_spaces(void) {
+  for (int i = 0; i < LT_NAMESPACE_LIMIT; i++)
+    if (spaces[i] && !spaces[i]->base.r_map) spaces[i] = NULL;
+}
+
+void lt_loader_watch_each_elsewhere(int (*look)(struct dl_phdr_info *, size_t, void *), size_t size, void *context) {
+  if (!isOn) return;
+  for (const struct rendezvous *space = next_space(loader); space; space = next_space(space)) {
+    for (const struct link_map *map = space->base.r_map; map; map = map->l_next) {
+      struct lt_loaded_image image;
+      if (!lt_loaded_image_from_map(map, &image)) continue;
+      struct dl_phdr_info info = {.dlpi_addr = image.bias, .dlpi_name = image.path, .dlpi_phdr = image.programHeaders,
+                                  .dlpi_phnum = (ElfW(Half))image.programHeaderCount};
+      look(&info, size, context);
+    }
+  }
+}
+
+// --- what comes and goes --------------------------------------------------------------------------------------------------------
+
+/// Looks for a runtime in the image. Hooks it if it is relocated; if not, leaves in `runtime` what to hook, and says that.
+static bool is_left_for_later(const struct lt_loaded_image *image, struct lt_swift_runtime *runtime) {
+  enum lt_swift_search result = lt_swift_runtime_find(image, runtime);
+  if (result != LT_SWIFT_FOUND) lt_swift_runtimes_refuse(image, result);
+  else if (!lt_swift_runtime_is_relocated(image, runtime)) return true;
+  else lt_swift_runtimes_hook(image, runtime);
+  return false;
+}
+
+/// The loader is at work on a new image.
+static void look_at(struct image *known) {
+  struct lt_loaded_image image;
+  if (!lt_loaded_image_from_map(known->map, &image)) return;
+  known->start = image.start;
+  known->end = image.end;
+  enum lt_swift_search result = lt_swift_runtime_find(&image, &known->runtime);
+  if (result != LT_SWIFT_FOUND) {
+    known->runtime.retain = NULL;
+    lt_swift_runtimes_refuse(&image, result);
+  } else if (!take(known->space)) {
+    known->runtime.retain = NULL;
+    lt_swift_runtimes_refuse(&image, LT_SWIFT_UNKNOWN);
+  }
+  // In a namespace of its own, nothing is interposed by name.
+  known->runtime.isLinkedIn |= !is_programs(known->space);
+}
+
+/// The images that are new have been looked at. What is to be done about them once they are relocated, is done before the first of them is initialised.
+/// False if it is relocated already.
+static bool prepare(struct image *known) {
+  bool isToBeBound = !is_programs(known->space) && number_of(known->space) >= 0 && !is_also_programs(known);
+  struct lt_loaded_image image;
+  if ((!known->runtime.retain && !isToBeBound) || !lt_loaded_image_from_map(known->map, &image)) return true;
+  if (lt_loaded_image_is_relocated(&image)) return false;
+  known->detour = lt_initializer_detour(&image);
+  if (known->detour < 0 && known->runtime.retain) lt_swift_runtimes_refuse(&image, LT_SWIFT_UNKNOWN);
+  return true;
+}
+
+/// All images that came together are relocated before the first is initialised.
+static void finish(void) {
+  for (uint32_t i = 0; i < imageCount; i++) {
+    struct lt_loaded_image image;
+    if (!images[i].runtime.retain || !lt_loaded_image_from_map(images[i].map, &image)) continue;
+    if (!lt_swift_runtime_is_relocated(&image, &images[i].runtime)) continue;
+    bind(images[i].space);
+    lt_swift_runtimes_hook(&image, &images[i].runtime);
+    images[i].runtime.retain = NULL;
+  }
+  for (int i = 0; i < LT_NAMESPACE_LIMIT; i++)
+    if (spaces[i]) bind(spaces[i]);
+}
+
+void lt_initializer_is_next(int number) {
+  (void)number;
+  finish();
+}
+
+static void refresh(void) {
+  lt_swift_relatives_settle();
+  struct lt_thread *t = lt_enter();
+  if (!t) return;
+  lt_image_list_refresh(t);
+  lt_leave();
+}
+
+void lt_loader_watch_went(uintptr_t start, uintptr_t end) {
+  lt_swift_runtimes_forget(start, end);
+  lt_type_table_forget(start, end);
+}
+
+static void forget_what_went(void) {
+  for (uint32_t i = 0; i < imageCount;) {
+    struct image *image = &images[i];
+    if (image->look == looks) {
+      i++;
+      continue;
+    }
+    if (image->detour >= 0) lt_initializer_forget(image->detour);
+    lt_loader_watch_went(image->start, image->end);
+    *image = images[--imageCount];
+  }
+  forget_empty_spaces();
+}
+
+/// Called by the loader, with its lock held.
+static void lt_loader_has_news(void) __attribute__((used));
+static void lt_loader_has_news(void) {
+  static bool isLooking; // a signal handler may load images while this thread is here
+  if (isLooking) return;
+  isLooking = true;
+  uint32_t before = imageCount, hint = 0, seen = 0;
+  looks++;
+  for (const struct rendezvous *space = loader; space; space = next_space(space)) {
+    for (const struct link_map *map = space->base.r_map; map; map = map->l_next) {
+      struct image *image = known(map, &hint);
+      bool isNew = !image;
+      if (isNew && !(image = keep(map, space))) continue;
+      image->look = looks;
+      seen++;
+      if (isNew) look_at(image);
+    }
+  }
+  bool hasNew = imageCount > before, hasGone = seen < imageCount, isRelocated = false;
+  for (uint32_t i = before; i < imageCount; i++) isRelocated |= !prepare(&images[i]);
+  if (isRelocated) finish();
+  if (hasGone) forget_what_went();
+  if (hasNew || hasGone) refresh();
+  isLooking = false;
+}
+
+// --- beginning --------------------------------------------------------------------------------------------------------------------
+
+bool lt_loader_watch_is_on(void) { return isOn; }
+
+bool lt_loader_watch_came(const struct dl_phdr_info *info) {
+  struct lt_loaded_image image;
+  struct lt_swift_runtime runtime;
+  return !lt_loaded_image_from_info(info, &image) || !is_left_for_later(&image, &runtime);
+}
+
+static int look_at_first(struct dl_phdr_info *info, size_t size, void *context) {
+  (void)size;
+  (void)context;
+  lt_loader_watch_came(info);
+  return 0;
+}
+
+/// The loader may be at its function any time after this: registers are kept that a function may change, since the loader knows that its own changes none.
+__asm__(
+    ".text\n"
+    ".p2align 4\n"
+    ".hidden lt_loader_at_rendezvous\n"
+    ".globl lt_loader_at_rendezvous\n"
+    ".type lt_loader_at_rendezvous, @function\n"
+    "lt_loader_at_rendezvous:\n"
+    "  .cfi_startproc\n"
+    "  pushq %rbp\n"
+    "  .cfi_def_cfa_offset 16\n"
+    "  .cfi_offset 6, -16\n"
+    "  movq %rsp, %rbp\n"
+    "  .cfi_def_cfa_register 6\n"
+    "  pushq %rax\n  pushq %rcx\n  pushq %rdx\n  pushq %rsi\n  pushq %rdi\n  pushq %r8\n  pushq %r9\n  pushq %r10\n  pushq %r11\n"
+    "  andq $-16, %rsp\n"
+    "  call lt_loader_has_news\n"
+    "  leaq -72(%rbp), %rsp\n"
+    "  popq %r11\n  popq %r10\n  popq %r9\n  popq %r8\n  popq %rdi\n  popq %rsi\n  popq %rdx\n  popq %rcx\n  popq %rax\n"
+    "  popq %rbp\n"
+    "  .cfi_def_cfa 7, 8\n"
+    "  ret\n"
+    "  .cfi_endproc\n"
+    ".size lt_loader_at_rendezvous, .-lt_loader_at_rendezvous\n");
+void lt_loader_at_rendezvous(void) __attribute__((visibility("hidden")));
+
+static struct rendezvous *find_rendezvous(void) {
+  const ElfW(Phdr) *headers = (const ElfW(Phdr) *)getauxval(AT_PHDR);
+  unsigned long count = getauxval(AT_PHNUM);
+  uintptr_t bias = 0;
+  const ElfW(Dyn) *dynamic = NULL;
+  for (unsigned long i = 0; headers && i < count; i++)
+    if (headers[i].p_type == PT_PHDR) bias = (uintptr_t)headers - headers[i].p_vaddr;
+  for (unsigned long i = 0; headers && i < count; i++)
+    if (headers[i].p_type == PT_DYNAMIC) dynamic = (const ElfW(Dyn) *)(bias + headers[i].p_vaddr);
+  for (; dynamic && dynamic->d_tag != DT_NULL; dynamic++)
+    if (dynamic->d_tag == DT_DEBUG && dynamic->d_un.d_ptr) return (struct rendezvous *)dynamic->d_un.d_ptr;
+  return (struct rendezvous *)&_r_debug;
+}
+
+/// Whether the bytes are what compilers put between functions.
+static bool is_padding(const uint8_t *code, size_t count) {
+  for (size_t i = 0; i < count;) {
+    static const struct { uint8_t size, bytes[11]; } fillers[] = {
+        {1, {0x90}}, {1, {0xcc}}, {2, {0x66, 0x90}}, {3, {0x0f, 0x1f, 0x00}}, {4, {0x0f, 0x1f, 0x40, 0x00}}, {5, {0x0f, 0x1f, 0x44, 0x00, 0x00}},
+        {6, {0x66, 0x0f, 0x1f, 0x44, 0x00, 0x00}}, {7, {0x0f, 0x1f, 0x80, 0x00, 0x00, 0x00, 0x00}}, {8, {0x0f, 0x1f, 0x84, 0x00, 0x00, 0x00, 0x00, 0x00}},
+        {9, {0x66, 0x0f, 0x1f, 0x84, 0x00, 0x00, 0x00, 0x00, 0x00}}, {10, {0x66, 0x2e, 0x0f, 0x1f, 0x84, 0x00, 0x00, 0x00, 0x00, 0x00}},
+        {11, {0x66, 0x66, 0x2e, 0x0f, 0x1f, 0x84, 0x00, 0x00, 0x00, 0x00, 0x00}}};
+    size_t step = 0;
+    for (size_t k = 0; k < sizeof fillers / sizeof *fillers; k++)
+      if (memcmp(code + i, fillers[k].bytes, fillers[k].size) == 0) step = fillers[k].size;
+    if (!step) return false;
+    i += step;
+  }
+  return true;
+}
+
+/// Writes a jump over the loader's empty function and the padding behind it. Memory that can be executed keeps its protection: the kernel writes, as it does
+/// for a debugger, or refuses.
+static bool lead_here(uintptr_t function) {
+  enum { JUMP = 5, ALIGNMENT = 16 };
+  static const uint8_t marked[] = {0xf3, 0x0f, 0x1e, 0xfa};
+  const uint8_t *code = (const uint8_t *)function;
+  size_t end = memcmp(code, marked, sizeof marked) == 0 ? sizeof marked : 0;
+  if (function % ALIGNMENT || code[end] != 0xc3 || (end + 1 < JUMP && !is_padding(code + end + 1, ALIGNMENT - end - 1))) return false;
+  int64_t distance = (int64_t)((uintptr_t)lt_loader_at_rendezvous - (function + JUMP));
+  if (distance != (int32_t)distance) return false;
+  uint8_t jump[JUMP] = {0xe9};
+  int32_t displacement = (int32_t)distance;
+  memcpy(jump + 1, &displacement, sizeof displacement);
+  int memory = lt_open("/proc/self/mem", O_RDWR, 0);
+  if (memory < 0) return false;
+  lt_pwrite_all(memory, jump, sizeof jump, function);
+  lt_close(memory);
+  return memcmp(code, jump, sizeof jump) == 0;
+}
+
+void lt_loader_watch_begin(void) {
+  dl_iterate_phdr(look_at_first, NULL);
+  loader = find_rendezvous();
+  images = lt_map_private(IMAGE_LIMIT * sizeof *images);
+  lt_swift_relatives_settle();
+  if (!images || !loader->base.r_brk) return;
+  for (const struct rendezvous *space = loader; space; space = next_space(space))
+    for (const struct link_map *map = space->base.r_map; map; map = map->l_next) keep(map, space);
+  // Whether it is this function that runs: a simulator of processors may go on with the code it had seen before.
+  if (lead_here(loader->base.r_brk)) ((void (*)(void))loader->base.r_brk)();
+  isOn = looks > 0;
+}

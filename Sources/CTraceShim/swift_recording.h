@@ -1,0 +1,40 @@
+// How an event of a Swift object is recorded by a hook that is called with a reference.
+
+#ifndef LEAKTRACE_SWIFT_RECORDING_H
+#define LEAKTRACE_SWIFT_RECORDING_H
+
+#include "event_recorder.h"
+#include "hook.h"
+#include "thread_state.h"
+
+/// LT_ARC_: whether retains and releases are recorded, and with stacks. Set once, before hooks are on.
+extern uint8_t lt_arc_mode __attribute__((visibility("hidden")));
+
+/// Bits of a reference that are an address; the others mark native strings, bridged objects and the like.
+#define ADDRESS_BITS 0x00FFFFFFFFFFFFF8ull
+
+/// The object of an event whose hook may be called with marks in the reference.
+#define OBJECT(reference) ((const void *)((uint64_t)(reference) & ADDRESS_BITS))
+
+#define RECORD(operation, reference)                                                              \
+  do {                                                                                           \
+    struct lt_thread *t = lt_enter();                                                            \
+    if (t) {                                                                                     \
+      if (LT_LIKELY(lt_arc_mode == LT_ARC_STACKS)) lt_record(t, operation, OBJECT(reference), LT_HOOK_FRAME); \
+      else lt_record_alone(t, operation, OBJECT(reference));                                     \
+      lt_leave();                                                                                \
+    }                                                                                            \
+  } while (0)
+#define RECORD_COUNT(operation, reference, count)                                                 \
+  do {                                                                                           \
+    struct lt_thread *t = lt_enter();                                                            \
+    if (t) {                                                                                     \
+      if (LT_LIKELY(lt_arc_mode == LT_ARC_STACKS)) lt_record_size(t, operation, OBJECT(reference), count, LT_HOOK_FRAME); \
+      else lt_record_size_alone(t, operation, OBJECT(reference), count);                         \
+      lt_leave();                                                                                \
+    }                                                                                            \
+  } while (0)
+/// Null and values that are no pointers (small strings and immortal objects are ≤ 0) are not counted by the runtime.
+#define IS_COUNTED(object) ((intptr_t)(object) > 0)
+
+#endif

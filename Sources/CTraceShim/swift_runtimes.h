@@ -1,0 +1,15 @@
+// The Swift runtimes of this process that are hooked.
+
+#ifndef LEAKTRACE_SWIFT_RUNTIMES_H
+#define LEAKTRACE_SWIFT_RUNTIMES_H
+
+#include "swift_runtime.h"
+
+/// Hooks a runtime whose pointers the loader has set, and says in the trace that Swift objects are seen. Does nothing if it is hooked.
+void lt_swift_runtimes_hook(const struct lt_loaded_image *image, const struct lt_swift_runtime *runtime);
+/// Says in the trace, and to who started the recording, why an image's Swift objects are not seen.
+void lt_swift_runtimes_refuse(const struct lt_loaded_image *image, enum lt_swift_search reason);
+/// The image at [start, end) is gone, and what was in it.
+void lt_swift_runtimes_forget(uintptr_t start, uintptr_t end);
+
+#endif

@@ -1,0 +1,70 @@
+// A Python server whose extension module brings a Swift runtime of its own, by dlopen, under load.
+
+import Foundation
+import Testing
+import TraceAnalysis
+
+@Suite(.serialized, .enabled(if: BuildProducts.preloadLibraryExists)) struct PythonServerTests {
+  private static let requests = 150
+
+  /// Functions of what is truly left behind. CPython does not free all of its own (LeakSanitizer says the same of `python3 -c pass`); the server's
+  /// command line and its worker's state are never deallocated.
+  private static func isLeftBehind(_ finding: ReportedFinding, _ function: String) -> Bool {
+    finding.verdict == "lost"
+      && (function.hasPrefix("_Py") || function.hasPrefix("Py") || function.contains("makeWorker") || function.contains("nativeServe"))
+  }
+
+  @Test("The Swift side of a Python server is recorded whole, and nothing false is found in it") func underLoad() throws {
+    let directory = try TemporaryDirectory()
+    let programs = BuildProducts.packageRoot + "/Tests/Programs"
+    let port = try Self.freePort()
+    var server = Command([
+      BuildProducts.leaktrace, "record", "--quiet", "--follow-children", "-o", directory.path + "/%p.trace", "--", try PythonServer.interpreter(), "-m", "peregrine",
+      "--port", String(port), "python-server-application:application",
+    ])
+    server.environment["PYTHONPATH"] = try PythonServer.directory() + ":" + programs
+    server.environment["PYTHONDONTWRITEBYTECODE"] = "1"
+    server.timeLimit = 180
+    let running = try server.start()
+    var load = Command(["python3", programs + "/python-server-load.py", String(port), String(Self.requests)])
+    load.timeLimit = 120
+    let answered = try load.run()
+    // The recorder hands a signal on that it gets.
+    running.send(SIGTERM)
+    let end = try running.wait()
+    try #require(answered.end == .exit(0), "\(answered.output)\(answered.errorOutput)\(end.errorOutput)")
+    #expect(end.end == .exit(0), "\(end.errorOutput)")
+
+    let traces = try directory.fileNames().filter { $0.hasSuffix(".trace") }.map { directory.path + "/" + $0 }
+    #expect(traces.count >= 2, "a supervisor and a worker")
+    for trace in traces {
+      let findings = try #require(try ScopeRun.analyze(trace).findings)
+      for finding in findings {
+        let function = finding.path.first?.function ?? ""
+        #expect(Self.isLeftBehind(finding, function), "\(finding)")
+      }
+    }
+    let readers = try traces.map { try TraceReader(path: $0) }
+    #expect(readers.allSatisfy { $0.definitions.process.hasSwiftHooks && !$0.definitions.process.hasStaticRuntime })
+    let contents = try traces.map { try TraceContents($0) }
+    let worker = try #require(contents.max { $0.count("swift_retain") < $1.count("swift_retain") })
+    #expect(worker.count("swift_retain") > 4 * Self.requests && worker.count("swift_release") > 4 * Self.requests)
+    #expect(contents.contains { $0.count("swift_allocObject") > 0 })
+    #expect(readers.contains { $0.definitions.types.values.contains { $0.name.contains("<PeregrineServer.") } }, "types of the server's by name")
+  }
+
+  /// A port that nobody listens on now.
+  private static func freePort() throws -> UInt16 {
+    let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+    defer { close(descriptor) }
+    var address = sockaddr_in()
+    address.sin_family = sa_family_t(AF_INET)
+    address.sin_addr.s_addr = UInt32(INADDR_LOOPBACK).bigEndian
+    var size = socklen_t(MemoryLayout<sockaddr_in>.size)
+    let isBound = withUnsafeMutablePointer(to: &address) { pointer in
+      pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { bind(descriptor, $0, size) == 0 && getsockname(descriptor, $0, &size) == 0 }
+    }
+    guard isBound else { throw CommandFailure("bind: \(String(cString: strerror(errno)))") }
+    return UInt16(bigEndian: address.sin_port)
+  }
+}
