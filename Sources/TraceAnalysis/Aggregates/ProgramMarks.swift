@@ -60,11 +60,24 @@ public struct GenerationStart: Hashable, Sendable {
   public var time: UInt64
 }
 
+/// The end of a round of work that the program repeats.
+public struct RoundMark: Hashable, Sendable {
+  /// Of the repetition: what ties its rounds to each other, and where it stands.
+  public var repetition: UInt64
+  public var place: MarkPlace
+  /// From 1.
+  public var round: Int
+  /// The number of the heap image that was taken then.
+  public var snapshot: UInt32
+}
+
 /// Everything the program stated, and what came of it.
 public struct ProgramStatements: Sendable {
   public var scopes: [ScopeOutcome] = []
   public var expectations: [ExpectationOutcome] = []
   public var generations: [GenerationStart] = []
+  /// Those of the whole trace, whichever image the rest is of.
+  public var rounds: [RoundMark] = []
   public var isEmpty: Bool { scopes.isEmpty && expectations.isEmpty && generations.isEmpty }
 }
 
@@ -128,15 +141,22 @@ struct ProgramMarks: ReplayObserver {
   // MARK: Marks
 
   mutating func marked(_ event: TraceEvent, strand: StrandID, block: LiveBlock?) {
+    let mark = marks.marks[Int(event.size)]
+    if mark.kind == .round {
+      // It comes after the image that it is about.
+      state.statements.rounds.append(
+        RoundMark(repetition: mark.number, place: place(of: mark), round: Int(mark.round), snapshot: mark.snapshot))
+      return
+    }
     guard event.time <= end else { return }
     isUsed = true
-    let mark = marks.marks[Int(event.size)]
     settle(upTo: event.time)
     switch mark.kind {
     case .scopeBegin: begin(mark, strand)
     case .scopeEnd: finish(mark, strand, at: event.time)
     case .generation: state.statements.generations.append(GenerationStart(place: place(of: mark), time: event.time))
     case .expectation: expect(mark, block)
+    case .round: break
     }
   }
 

@@ -109,6 +109,7 @@ extension Verdict {
     case .dangling: "a dangling reference"
     case .outlived: "outliving its scope"
     case .accumulating: "accumulating"
+    case .growing: "growing with each round"
     }
   }
 }

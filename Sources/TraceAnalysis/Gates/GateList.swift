@@ -153,7 +153,7 @@ extension JudgedFinding {
 extension Finding {
   /// Its objects have become more from the first quarter of the work to the last.
   var keepsGrowing: Bool {
-    guard let outliving else { return verdict == .accumulating }
-    return verdict == .accumulating || (outliving.growth.last ?? 0) > (outliving.growth.first ?? 0)
+    guard let outliving else { return verdict == .accumulating || verdict == .growing }
+    return verdict == .accumulating || verdict == .growing || (outliving.growth.last ?? 0) > (outliving.growth.first ?? 0)
   }
 }

@@ -16,7 +16,7 @@ enum Advice {
           + "Make that reference weak, or let the holder end before the object does."
       ]
     case .dangling: return danglingAdvice(finding)
-    case .outlived, .accumulating: return outlivingAdvice(finding)
+    case .outlived, .accumulating, .growing: return outlivingAdvice(finding)
     }
   }
 
@@ -48,7 +48,7 @@ enum Advice {
     case .urlSession?: return ["Let go: call finishTasksAndInvalidate() on the session when \(type) is done."]
     case nil:
       let place = outliving.holder
-      if finding.verdict == .accumulating { return ["\(place) only grows: remove what is done with, or give it a limit."] }
+      if finding.verdict == .accumulating || finding.verdict == .growing { return ["\(place) only grows: remove what is done with, or give it a limit."] }
       return ["\(place) still refers to what is done with: remove it there when \(type) ends."]
     }
   }

@@ -64,7 +64,7 @@ struct FindingText {
     switch snapshot.reason {
     case .exit: "at exit"
     case .signal: "when a signal ended the program"
-    case .request, .call, .expectation, .other: snapshot.label.isEmpty ? "in snapshot \(snapshot.number)" : "in snapshot \"\(PlainText.escaped(snapshot.label))\""
+    case .request, .call, .expectation, .round, .other: snapshot.label.isEmpty ? "in snapshot \(snapshot.number)" : "in snapshot \"\(PlainText.escaped(snapshot.label))\""
     }
   }
 
@@ -114,11 +114,13 @@ struct FindingText {
   private func write(_ outliving: Finding.Outliving, of finding: Finding, to lines: inout TextLines) {
     lines.line("Held by \(PlainText.escaped(outliving.holder)).", indent: 2)
     lines.line(evidence(outliving, finding), indent: 2)
-    if let youngest = outliving.youngest, let oldest = outliving.oldest {
+    if finding.verdict != .growing, let youngest = outliving.youngest, let oldest = outliving.oldest {
       let growth = outliving.growth.first == outliving.growth.last ? "" : ", \(outliving.growth.map { Decimal.grouped(UInt64($0)) }.joined(separator: " → ")) by quarters of the work"
       lines.line("\(finding.instances == 1 ? "It is" : "They are") \(Decimal.span(youngest, oldest)) old\(growth).", indent: 2)
     }
-    if let snapshot = outliving.snapshot { lines.line("Held so when the time was up (snapshot \(snapshot)):", indent: 2) }
+    if let snapshot = outliving.snapshot {
+      lines.line("Held so \(finding.verdict == .growing ? "after the last round" : "when the time was up") (snapshot \(snapshot)):", indent: 2)
+    }
     lines.row(PlainText.escaped(outliving.origin.name), indent: 2)
     write(path: finding.path, to: &lines, suspect: outliving.suspect)
   }
@@ -172,6 +174,12 @@ struct FindingText {
       var text = "Expected to be gone: \(words(place)). \(Decimal.grouped(met)) \(met == 1 ? "was" : "were") in time"
       if late > 0 { text += ", \(Decimal.grouped(late)) late\(delay.map { " (by up to \(Decimal.duration($0)))" } ?? "")" }
       return text + ", \(Decimal.grouped(violated)) \(violated == 1 ? "is" : "are") still there."
+    case .repetition(let place, let firstRound, let measure):
+      let counts = finding.outliving?.growth ?? []
+      let held = measure == .objects ? "There were" : "There were elements"
+      let repeated = place.name.isEmpty && place.file.isEmpty ? "Work was repeated from outside" : "Repeated: \(words(place))"
+      let rounds = "rounds \(Decimal.grouped(UInt64(max(0, firstRound)))) to \(Decimal.grouped(UInt64(max(0, firstRound + counts.count - 1))))"
+      return "\(repeated). \(held) after \(rounds): \(counts.map { Decimal.grouped(UInt64(max(0, $0))) }.joined(separator: " → "))."
     }
   }
 
@@ -197,6 +205,7 @@ struct FindingText {
     case .dangling: finding.ending?.used == nil ? "DANGLING REFERENCE" : "USED AFTER ITS END"
     case .outlived: "OUTLIVED ITS SCOPE"
     case .accumulating: "ACCUMULATING"
+    case .growing: "GROWS WITH EACH ROUND"
     }
   }
 
@@ -208,7 +217,7 @@ struct FindingText {
       if names.isEmpty { for step in finding.path where !names.contains(step.type) { names.append(step.type) } }
       return names.count == 1 ? "\(names[0]) ↺" : names.joined(separator: " ⇄ ")
     case .suspended, .lost: return name(finding.path.first)
-    case .deinitialised, .outlived, .accumulating: return name(finding.path.last)
+    case .deinitialised, .outlived, .accumulating, .growing: return name(finding.path.last)
     case .dangling:
       if let ending = finding.ending, ending.used != nil { return ending.type }
       return finding.path.first.map { "\($0.type).\($0.reference?.name ?? "?")" } ?? ""
