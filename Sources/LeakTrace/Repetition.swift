@@ -18,7 +18,6 @@ extension LeakTrace {
   ///   - name: Shown with what grows.
   ///   - times: How often `body` runs. Five are the fewest that say anything; a collection with a limit has to reach it in the first two rounds, or to level
   ///     off in the others.
-  @inlinable
   public static func `repeat`<Failure: Error>(
     _ name: @autoclosure () -> String = "", times: Int = 6, file: StaticString = #fileID, line: UInt = #line, _ body: () throws(Failure) -> Void
   ) throws(Failure) {
@@ -42,7 +41,6 @@ extension LeakTrace {
   /// Runs `body` several times on the caller's actor, and writes a heap image after each, as the form for work that does not suspend does.
   ///
   /// What other tasks leave behind counts as well: a round should wait for those that it starts. The thread is kept while an image is written.
-  @inlinable
   public static func `repeat`<Failure: Error>(
     _ name: @autoclosure () -> String = "", times: Int = 6, file: StaticString = #fileID, line: UInt = #line,
     isolation: isolated (any Actor)? = #isolation, _ body: () async throws(Failure) -> Void
@@ -65,18 +63,18 @@ extension LeakTrace {
   }
 
   /// Work that is repeated while it is recorded.
-  @usableFromInline struct Repetition {
+  private struct Repetition {
     private let number: UInt64
     private let name: String
     private let file: StaticString
     private let line: UInt32
 
-    @usableFromInline init(_ name: String, file: StaticString, line: UInt) {
+    init(_ name: String, file: StaticString, line: UInt) {
       number = cleaktrace_repetition_begin()
       (self.name, self.file, self.line) = (name, file, UInt32(clamping: line))
     }
 
-    @usableFromInline func end(round: Int) {
+    func end(round: Int) {
       cleaktrace_round_end(number, UInt64(round), name, LeakTrace.text(file), line)
     }
   }

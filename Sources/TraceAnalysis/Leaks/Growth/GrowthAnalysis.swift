@@ -41,7 +41,7 @@ extension LeakAnalysis {
         continue
       }
       let scene = GrowthScene(
-        last: last.graph.heap, base: repetition.images[Repetition.warmUpRounds - 1].time, sites: analysis.sites, stacks: analysis.definitions.stacks)
+        last: last.graph.heap, base: repetition.images[Repetition.warmUpRounds - 1].time, sites: analysis.sites, definitions: analysis.definitions)
       let tree = HolderTree(last.graph, scene)
       let wanted = births.map { births in { (block: LiveBlock) in births[block.address] == block.birthTime } }
       let finder = GrowthFinder(images: repetition.images, scene: scene, last: tree, open: { look($0)?.graph }, wanted: wanted)

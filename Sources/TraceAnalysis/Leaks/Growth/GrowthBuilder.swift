@@ -26,9 +26,11 @@ struct GrowthBuilder {
     var places: Set<HolderPlace> = []
     var owners: [BlockIdentity: [[UInt64]]] = [:]
     var taken: Set<NodeID> = []
+    /// Libraries hold for many reasons in one place.
+    var accepted: [Told] = []
     for candidate in told {
       let group = candidate.group
-      guard !places.contains(group.place) else { continue }
+      if group.place == .library ? accepted.contains(where: { areOne($0, candidate) }) : places.contains(group.place) { continue }
       // Objects that two places hold are told of once.
       if group.members.count(where: { taken.contains($0) }) * 2 > group.members.count { continue }
       // A list of keys beside the table of what they stand for.
@@ -36,11 +38,24 @@ struct GrowthBuilder {
       if case .field(let owner, _) = group.place, case .elements = group.subject, owners[owner]?.contains(steps) ?? false { continue }
       places.insert(group.place)
       taken.formUnion(group.members)
+      if group.place == .library { accepted.append(candidate) }
       if case .field(let owner, _) = group.place { owners[owner, default: []].append(steps) }
       findings.append(finding(candidate))
     }
     return Self.merged(findings)
   }
+
+  /// Most of the ones hang from the others: a task, its closure, and what that captures.
+  private func areOne(_ a: Told, _ b: Told) -> Bool {
+    func hangs(_ a: Told, from b: Told) -> Bool {
+      let holders = Set(b.group.members)
+      let looked = a.fresh.prefix(Self.comparedMembers)
+      return looked.count { node in outliving.finder.isDominated(node, by: { holders.contains($0) }, tree.ownership.dominators) } * 2 > looked.count
+    }
+    return hangs(a, from: b) || hangs(b, from: a)
+  }
+  /// Whether one hangs from another is asked of so many.
+  private static let comparedMembers = 64
 
   private static func steps(of counts: [UInt64]) -> [UInt64] { zip(counts, counts.dropFirst()).map { $1 &- $0 } }
 
@@ -92,10 +107,9 @@ struct GrowthBuilder {
     case .objects: fresh = group.members.filter { !tree.isKept($0) }
     case .elements: fresh = group.members
     }
-    let paths = tree.ownership.paths
     let sample = fresh.filter { node in tree.entry(of: node).flatMap(tree.place) == group.place }
-      .min { (paths.costs[$0], $0) < (paths.costs[$1], $1) }
-    guard let sample, let entry = tree.entry(of: sample), let path = paths.path(to: sample) else { return nil }
+      .min { (tree.paths(to: $0).costs[$0], $0) < (tree.paths(to: $1).costs[$1], $1) }
+    guard let sample, let entry = tree.entry(of: sample), let path = tree.paths(to: sample).path(to: sample) else { return nil }
     var steps: [LeakGroup.Step] = [.init(node: path.root, edge: nil)]
     for step in path.steps {
       steps[steps.count - 1].edge = step.edge
@@ -103,7 +117,10 @@ struct GrowthBuilder {
     }
     guard let holder = steps.firstIndex(where: { $0.edge == entry }) else { return nil }
     let beyond = steps.indices.dropFirst(holder + 1)
-    let first = beyond.first { !tree.isKept(steps[$0].node) && !tree.isCollection(steps[$0].node) } ?? steps.count - 1
+    // Of a list the first of its kind is the holder's, wherever the new ones are put.
+    let kind = tree.typeNumber(of: sample)
+    let first =
+      beyond.first { !tree.isKept(steps[$0].node) && !tree.isCollection(steps[$0].node) || tree.typeNumber(of: steps[$0].node) == kind } ?? steps.count - 1
     let registration = outliving.holders.registration(steps, after: holder)
     let suspect = registration?.index ?? first - 1
     guard let rank = rank(group, sample, steps, holder), !isPending(steps, isRegistered: registration != nil) else { return nil }

@@ -75,7 +75,7 @@ struct GrowthFinder {
 
   // MARK: Candidates
 
-  /// By holder, what each counted round made and left there. Linear in the last image.
+  /// By holder, what each counted round made and left there. The last round's may still be on its way to where it will stay. Linear in the last image.
   private func candidates() -> [HolderPlace: Set<GrowthUnit>] {
     let graph = last.graph
     let rounds = counted.count - 1
@@ -90,7 +90,7 @@ struct GrowthFinder {
       births[unit, default: Array(repeating: 0, count: rounds)][number] += 1
       fresh.append((NodeID(index), unit, number))
     }
-    let lasting = births.filter { $0.value.allSatisfy { $0 > 0 } }
+    let lasting = births.filter { $0.value.dropLast().allSatisfy { $0 > 0 } }
     struct Key: Hashable {
       var place: HolderPlace
       var unit: GrowthUnit
@@ -101,7 +101,7 @@ struct GrowthFinder {
       held[Key(place: place, unit: unit), default: Array(repeating: 0, count: rounds)][round] += 1
     }
     var result: [HolderPlace: Set<GrowthUnit>] = [:]
-    let chosen = held.filter { $0.value.allSatisfy { $0 > 0 } }.map { (key: $0.key, count: $0.value.reduce(0) { $0 &+ UInt64($1) }) }
+    let chosen = held.filter { $0.value.dropLast().allSatisfy { $0 > 0 } }.map { (key: $0.key, count: $0.value.reduce(0) { $0 &+ UInt64($1) }) }
       .sorted { $0.count > $1.count }.prefix(Self.candidateLimit)
     for entry in chosen { result[entry.key.place, default: []].insert(entry.key.unit) }
     return result
@@ -111,7 +111,8 @@ struct GrowthFinder {
   private func isNamed(_ key: HolderTree.CollectionKey) -> Bool {
     switch key.place {
     case .field: true
-    case .global(let address): last.graph.roots.image(at: address).map { !SystemCode.isSystemImage($0.path) } ?? false
+    case .global: true
+    case .library: false
     }
   }
 

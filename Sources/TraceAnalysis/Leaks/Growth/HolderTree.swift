@@ -4,14 +4,16 @@
 enum HolderPlace: Hashable {
   /// In a block: at an offset from its start, or nil where its words are not known by name.
   case field(owner: BlockIdentity, offset: Int?)
-  /// In a variable of an image.
+  /// In a variable of the program, or of a package.
   case global(address: UInt64)
+  /// In the variables of a system library: where in them is its own affair, and need not be the same twice.
+  case library
 }
 
-/// What is counted as one thing: objects of a class; closures, tasks and blocks without a type by where they were made.
+/// What is counted as one thing: objects of a class, closures that capture alike, tasks and blocks without a type by where they were made.
 struct GrowthUnit: Hashable {
   var type: Int
-  /// 0 for classes.
+  /// 0 for classes and closures.
   var family: UInt64
 }
 
@@ -20,15 +22,28 @@ final class GrowthScene {
   private let last: LiveHeap
   private let base: UInt64
   private let sites: AllocationSites
-  private let stacks: StackTree
   private var types: [String: Int] = [:]
   private var families: [SiteID: UInt64] = [:]
+  private let definitions: TraceDefinitions
+  private var stacks: StackTree { definitions.stacks }
+  private var libraryMemory: [SiteID: Bool] = [:]
 
   /// - Parameters:
   ///   - last: what was live at the last image.
   ///   - base: the time, in ticks, of the image that the first counted round is compared with.
-  init(last: LiveHeap, base: UInt64, sites: AllocationSites, stacks: StackTree) {
-    (self.last, self.base, self.sites, self.stacks) = (last, base, sites, stacks)
+  init(last: LiveHeap, base: UInt64, sites: AllocationSites, definitions: TraceDefinitions) {
+    (self.last, self.base, self.sites, self.definitions) = (last, base, sites, definitions)
+  }
+
+  /// A library's function allocated it: a table of its own, or memory that it manages for its caller.
+  func isLibraryMemory(_ site: SiteID) -> Bool {
+    if let known = libraryMemory[site] { return known }
+    var isLibrary = false
+    if Int(site.rawValue) < sites.count, let frame = stacks.frame(of: sites[Int(site.rawValue)].stack), let image = frame.image {
+      isLibrary = SystemCode.isSystemImage(definitions.images[image].image.path)
+    }
+    libraryMemory[site] = isLibrary
+    return isLibrary
   }
 
   /// The block is there in all images that count.
@@ -37,8 +52,9 @@ final class GrowthScene {
     return last[found].address == block.address && last[found].identity == block.identity
   }
 
+  /// A closure's type is what it captures, which has no name; its number is the trace's.
   func number(of type: NodeType) -> Int {
-    let key = "\(type.kind.rawValue) \(type.qualifiedName)"
+    let key = "\(type.kind.rawValue) \(type.kind == .closure || type.kind == .box ? "\(type.typeID)" : type.qualifiedName)"
     if let known = types[key] { return known }
     types[key] = types.count
     return types.count - 1
@@ -63,8 +79,8 @@ final class GrowthScene {
 
 /// The nodes of an image by what holds them. For one thread at a time.
 ///
-/// The holder of a node is looked for on its cheapest path: the last reference on it that leaves something kept. Collections do not count as holders, since they
-/// are replaced as they grow; nor do things of the node's own kind, so that the nodes of a list or tree have one holder, however long it is.
+/// The holder of a node is looked for on its cheapest path: the last reference on it that leaves something kept. Collections, and tables of libraries, do not count
+/// as holders, since they are replaced as they grow; nor do things of the node's own kind, so that the nodes of a list or tree have one holder, however long it is.
 final class HolderTree {
   let graph: ObjectGraph
   let ownership: OwnershipTrees
@@ -77,19 +93,23 @@ final class HolderTree {
   private let known: NodeSet
   /// By node that holds others of its kind.
   private var chains: [NodeID: EdgeIndex] = [:]
-  private var paths: RetainPaths { ownership.paths }
+  /// From variables: where they lead, what is left over on stacks does not matter.
+  private let namedPaths: RetainPaths
 
   init(_ graph: ObjectGraph, _ scene: GrowthScene) {
     self.graph = graph
     self.scene = scene
     ownership = OwnershipTrees(graph)
+    let variables = graph.rootNodes.filter { if case .global = graph.root($0).kind { true } else { false } }
+    namedPaths = RetainPaths(graph.graph, roots: variables, kinds: ObjectGraph.owning, costs: LeakFinder.costs)
     kept = NodeSet(bound: graph.graph.nodeCount)
     for (index, block) in graph.heap.blocks.enumerated() where scene.isKept(block) { kept.insert(NodeID(index)) }
     typeNumbers = graph.types.map(scene.number)
     countedTypes = graph.types.map { type in
       switch type.kind {
       case .object: (!SystemCode.isSystemModule(type.module) && !type.module.isEmpty, false)
-      case .closure, .box, .task, .malloc: (true, true)
+      case .closure, .box: (true, false)
+      case .task, .malloc: (true, true)
       case .error, .sideTable, .array, .dictionary, .set: (false, false)
       }
     }
@@ -105,6 +125,16 @@ final class HolderTree {
     guard !graph.isRoot(node) else { return false }
     switch graph.type(of: node).kind {
     case .array, .dictionary, .set: return true
+    default: return false
+    }
+  }
+
+  /// What stands between a holder and what it holds: a collection, or a block of a library.
+  private func isBetween(_ node: NodeID) -> Bool {
+    guard !graph.isRoot(node) else { return false }
+    switch graph.type(of: node).kind {
+    case .array, .dictionary, .set: return true
+    case .malloc: return graph.taskOfSlab[node] == nil && scene.isLibraryMemory(graph.heap[BlockID(node)].site)
     default: return false
     }
   }
@@ -129,6 +159,9 @@ final class HolderTree {
 
   // MARK: Holders
 
+  /// The tree that has a node's path. What has none from a variable has the best of the others.
+  func paths(to node: NodeID) -> RetainPaths { namedPaths.reaches(node) ? namedPaths : ownership.paths }
+
   /// The reference that holds a node; nil for what nothing reaches. Constant time but for the first node of a path.
   func entry(of node: NodeID) -> EdgeIndex? {
     guard let first = ownEntry(of: node) else { return nil }
@@ -151,6 +184,7 @@ final class HolderTree {
   }
 
   private func ownEntry(of node: NodeID) -> EdgeIndex? {
+    let paths = paths(to: node)
     guard paths.reaches(node), !graph.isRoot(node) else { return nil }
     var pending: [NodeID] = []
     var current = node
@@ -160,7 +194,7 @@ final class HolderTree {
     }
     for next in pending.reversed() {
       let parent = paths.parents[next]
-      let passesOn = !graph.isRoot(parent) && (!kept.contains(parent) || isCollection(parent))
+      let passesOn = !graph.isRoot(parent) && (!kept.contains(parent) || isBetween(parent))
       entries.start[Int(next)] = passesOn ? entries[parent] : paths.parentEdges[next]
       known.insert(next)
     }
@@ -174,7 +208,8 @@ final class HolderTree {
     let label = graph.graph.label(of: edge)
     if graph.isRoot(owner) {
       let root = graph.root(owner)
-      guard case .global = root.kind, let start = root.ranges.first?.lowerBound, let offset = EdgeLabelID(label).scannedOffset else { return nil }
+      guard case .global(let image) = root.kind, let start = root.ranges.first?.lowerBound, let offset = EdgeLabelID(label).scannedOffset else { return nil }
+      if SystemCode.isSystemImage(graph.roots.images[image].path) { return .library }
       return .global(address: start &+ offset)
     }
     if graph.type(of: owner).kind == .task || graph.taskOfSlab[owner] != nil { return nil }
@@ -182,6 +217,9 @@ final class HolderTree {
   }
 
   /// The nodes that references at these places lead to. Linear in the edges of the roots and of the owners.
+  ///
+  /// What libraries hold for the program they hand to threads now and then: what stacks and registers lead to counts with it, so that it does not matter whether
+  /// a round's last work has begun.
   func targets(of places: Set<HolderPlace>) -> [HolderPlace: [NodeID]] {
     var result: [HolderPlace: [NodeID]] = [:]
     var owners: Set<BlockIdentity> = []
@@ -189,7 +227,7 @@ final class HolderTree {
     for place in places {
       switch place {
       case .field(let owner, _): owners.insert(owner)
-      case .global: hasGlobals = true
+      case .global, .library: hasGlobals = true
       }
     }
     func take(_ node: NodeID) {
@@ -198,31 +236,38 @@ final class HolderTree {
       }
     }
     for (index, block) in graph.heap.blocks.enumerated() where owners.contains(block.identity) && kept.contains(NodeID(index)) { take(NodeID(index)) }
-    if hasGlobals { for root in graph.rootNodes { if case .global = graph.root(root).kind { take(root) } } }
+    guard hasGlobals else { return result }
+    for root in graph.rootNodes {
+      if case .global = graph.root(root).kind {
+        take(root)
+      } else if places.contains(.library) {
+        for edge in graph.graph.edges(from: root) { result[.library, default: []].append(graph.graph.target(of: edge)) }
+      }
+    }
     return result
   }
 
   // MARK: Counting
 
-  /// The nodes of `units` that are held by a place: reached from `targets` through what is not kept, through the collections that stand there, and through
-  /// each other. Nearest first. Linear in what is reached.
+  /// The nodes of `units` that are held by a place: reached from `targets` through what is not kept, through the collections and tables that stand there, and
+  /// through each other. Nearest first. Linear in what is reached.
   func members(of units: Set<GrowthUnit>, from targets: [NodeID]) -> [GrowthUnit: [NodeID]] {
     var result: [GrowthUnit: [NodeID]] = [:]
     var seen: Set<NodeID> = []
-    var queue: [(node: NodeID, isInCollection: Bool)] = []
+    var queue: [(node: NodeID, isInTable: Bool)] = []
     for target in targets where seen.insert(target).inserted { queue.append((target, true)) }
     var next = 0
     while next < queue.count {
-      let (node, isInCollection) = queue[next]
+      let (node, isInTable) = queue[next]
       next += 1
       let unit = self.unit(of: node)
       let isMember = unit.map { units.contains($0) } ?? false
       if isMember, let unit { result[unit, default: []].append(node) }
-      let isCollection = isInCollection && self.isCollection(node)
-      guard isMember || isCollection || !kept.contains(node) else { continue }
+      let isTable = isInTable && isBetween(node)
+      guard isMember || isTable || !kept.contains(node) else { continue }
       for edge in graph.graph.edges(from: node) where ObjectGraph.owning.contains(EdgeKinds(kind: graph.graph.kind(of: edge))) {
         let target = graph.graph.target(of: edge)
-        if seen.insert(target).inserted { queue.append((target, isCollection)) }
+        if seen.insert(target).inserted { queue.append((target, isTable)) }
       }
     }
     return result
