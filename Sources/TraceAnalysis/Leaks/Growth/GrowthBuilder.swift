@@ -45,17 +45,14 @@ struct GrowthBuilder {
     return Self.merged(findings)
   }
 
-  /// Most of the ones hang from the others: a task, its closure, and what that captures.
+  /// The ones hang from the others: a task, its closure, and what that captures.
   private func areOne(_ a: Told, _ b: Told) -> Bool {
     func hangs(_ a: Told, from b: Told) -> Bool {
       let holders = Set(b.group.members)
-      let looked = a.fresh.prefix(Self.comparedMembers)
-      return looked.count { node in outliving.finder.isDominated(node, by: { holders.contains($0) }, tree.ownership.dominators) } * 2 > looked.count
+      return a.path.contains { holders.contains($0.node) }
     }
     return hangs(a, from: b) || hangs(b, from: a)
   }
-  /// Whether one hangs from another is asked of so many.
-  private static let comparedMembers = 64
 
   private static func steps(of counts: [UInt64]) -> [UInt64] { zip(counts, counts.dropFirst()).map { $1 &- $0 } }
 
@@ -141,7 +138,11 @@ struct GrowthBuilder {
   /// Work that waits in a queue until somebody gets to it keeps what it needs: it is on its way, also where the thread that repeats is the one that would do it.
   /// What waits for a time or an event is not.
   private func isPending(_ steps: [LeakGroup.Step], isRegistered: Bool) -> Bool {
-    let start = steps.indices.dropLast().last { !graph.isRoot(steps[$0].node) && outliving.finder.isProgramObject(steps[$0].node) } ?? 0
+    // What the last object of the program's that stays holds; those that came with the work are part of it.
+    let start =
+      steps.indices.dropLast().last {
+        !graph.isRoot(steps[$0].node) && tree.isKept(steps[$0].node) && outliving.finder.isProgramObject(steps[$0].node)
+      } ?? 0
     var isQueued = false
     for index in steps.indices.dropLast() where index >= start {
       let node = steps[index].node
