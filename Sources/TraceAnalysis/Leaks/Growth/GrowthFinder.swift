@@ -36,7 +36,8 @@ struct GrowthFinder {
   /// Nil if an image cannot be looked at. Linear in the graphs of the images that are looked at, and for each candidate in what its holder holds.
   func groups() -> [GrowthGroup]? {
     var units = candidates()
-    var elements = wanted == nil ? last.elements(isNamed).filter { $0.value >= UInt64(counted.count - 1) } : [:]
+    let witnessed = wanted.map(witnessedPlaces)
+    var elements = last.elements { isNamed($0) && witnessed?.contains($0.place) ?? true }.filter { $0.value >= UInt64(counted.count - 1) }
     let targets = last.targets(of: Set(units.keys))
     var members: [HolderPlace: [GrowthUnit: [NodeID]]] = [:]
     var series: [HolderPlace: [GrowthUnit: [UInt64]]] = [:]
@@ -84,9 +85,8 @@ struct GrowthFinder {
     var fresh: [(node: NodeID, unit: GrowthUnit, round: Int)] = []
     for (index, block) in graph.heap.blocks.enumerated() where !last.isKept(NodeID(index)) {
       guard let unit = last.unit(of: NodeID(index)), wanted?(block) ?? true, last.ownership.paths.reaches(NodeID(index)),
-        let round = counted.dropFirst().firstIndex(where: { block.birthTime <= $0.time })
+        let number = round(of: block)
       else { continue }
-      let number = round - counted.startIndex - 1
       births[unit, default: Array(repeating: 0, count: rounds)][number] += 1
       fresh.append((NodeID(index), unit, number))
     }
@@ -107,6 +107,22 @@ struct GrowthFinder {
     return result
   }
 
+  /// Which round made a block, from 0 for the first that counts; nil for what was made after the last.
+  private func round(of block: LiveBlock) -> Int? {
+    counted.dropFirst().firstIndex { block.birthTime <= $0.time }.map { $0 - counted.startIndex - 1 }
+  }
+
+  /// Places that hold something which was made in each counted round by those whose blocks may be told. An element of a collection has no maker, but what it
+  /// refers to has one. Linear in the last image.
+  private func witnessedPlaces(_ wanted: (LiveBlock) -> Bool) -> Set<HolderPlace> {
+    var rounds: [HolderPlace: [Bool]] = [:]
+    for (index, block) in last.graph.heap.blocks.enumerated() where !last.isKept(NodeID(index)) && wanted(block) {
+      guard let round = round(of: block), let place = last.entry(of: NodeID(index)).flatMap(last.place) else { continue }
+      rounds[place, default: Array(repeating: false, count: counted.count - 1)][round] = true
+    }
+    return Set(rounds.filter { $0.value.dropLast().allSatisfy { $0 } }.keys)
+  }
+
   /// Whether what holds a collection is the program's: a field or variable of its own. What libraries keep for themselves in collections is theirs.
   private func isNamed(_ key: HolderTree.CollectionKey) -> Bool {
     switch key.place {
@@ -123,8 +139,14 @@ struct GrowthFinder {
   ) -> [GrowthGroup] {
     units.flatMap { place, units in
       units.compactMap { unit in
-        let counts = Array((series[place]?[unit] ?? []).reversed())
-        guard RoundCounts(counts: counts).grows, let nodes = members[place]?[unit], !nodes.isEmpty else { return nil }
+        var counts = Array((series[place]?[unit] ?? []).reversed())
+        guard var nodes = members[place]?[unit], !nodes.isEmpty else { return nil }
+        if let wanted {
+          // That all of them grow has been seen; how much of it those who are meant added, what is left of theirs says.
+          nodes = nodes.filter { wanted(last.graph.heap[BlockID($0)]) }
+          counts = counted.map { image in UInt64(nodes.count { last.graph.heap[BlockID($0)].birthTime <= image.time }) }
+        }
+        guard RoundCounts(counts: counts).grows else { return nil }
         return GrowthGroup(place: place, subject: .objects(unit), members: nodes, counts: counts)
       }
     }
