@@ -75,7 +75,7 @@ extension LeakTrace {
     }
 
     func end(round: Int) {
-      cleaktrace_round_end(number, UInt64(round), name, LeakTrace.text(file), line)
+      cleaktrace_round_end(number, UInt64(round), 0, name, LeakTrace.text(file), line)
     }
   }
 }

@@ -28,7 +28,7 @@ struct GrowthCheck: Sendable {
   mutating func end(round: Int) {
     rounds += 1
     cleaktrace_clear_stack()
-    lastImage = cleaktrace_round_end(repetition, UInt64(round), name, file, line)
+    lastImage = cleaktrace_round_end(repetition, UInt64(round), check.number, name, file, line)
   }
 
   func end() { check.end() }

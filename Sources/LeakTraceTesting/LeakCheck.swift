@@ -25,7 +25,7 @@ struct LeakFinding: Decodable {
 /// One piece of work whose leaks are looked for.
 struct LeakCheck: Sendable {
   /// Of the scope.
-  private let number: UInt64
+  let number: UInt64
   private let name: String
 
   /// Begins in the calling task, or outside of tasks in the calling thread. Nil when nothing is recorded.

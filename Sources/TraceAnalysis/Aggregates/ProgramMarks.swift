@@ -69,6 +69,8 @@ public struct RoundMark: Hashable, Sendable {
   public var round: Int
   /// The number of the heap image that was taken then.
   public var snapshot: UInt32
+  /// The number of the scope in which alone it counts what is made; 0 for all work.
+  public var scope: UInt64
 }
 
 /// Everything the program stated, and what came of it.
@@ -97,6 +99,8 @@ struct ProgramMarks: ReplayObserver {
     let outer: Scope?
     var live: [UInt64: LiveBlock] = [:]
     var isOpen = true
+    /// What is left of it is what it left; false where it only says whose the objects of a repetition are.
+    var isJudged = true
     init(place: Int, execution: UInt64, outer: Scope?) { (self.place, self.execution, self.outer) = (place, execution, outer) }
   }
 
@@ -109,6 +113,8 @@ struct ProgramMarks: ReplayObserver {
 
   private final class State {
     var scopePlaces: [MarkPlace: Int] = [:]
+    /// By place: executions that are not judged.
+    var unjudged: [Int: UInt64] = [:]
     var expectationPlaces: [MarkPlace: Int] = [:]
     var statements = ProgramStatements()
     /// Open scopes by number, and the innermost of each strand.
@@ -145,7 +151,11 @@ struct ProgramMarks: ReplayObserver {
     if mark.kind == .round {
       // It comes after the image that it is about.
       state.statements.rounds.append(
-        RoundMark(repetition: mark.number, place: place(of: mark), round: Int(mark.round), snapshot: mark.snapshot))
+        RoundMark(repetition: mark.number, place: place(of: mark), round: Int(mark.round), snapshot: mark.snapshot, scope: mark.scope))
+      if let scope = state.open[mark.scope], scope.isJudged {
+        scope.isJudged = false
+        state.unjudged[scope.place, default: 0] += 1
+      }
       return
     }
     guard event.time <= end else { return }
@@ -302,7 +312,7 @@ struct ProgramMarks: ReplayObserver {
   }
 
   private func settle(_ scope: Scope) {
-    guard !scope.live.isEmpty else { return }
+    guard !scope.live.isEmpty, scope.isJudged else { return }
     state.statements.scopes[scope.place].executionsWithRest += 1
     let room = Self.restLimit - state.statements.scopes[scope.place].rest.count
     for block in scope.live.values.sorted(by: { $0.ordinal < $1.ordinal }).prefix(max(0, room)) {
@@ -331,6 +341,8 @@ struct ProgramMarks: ReplayObserver {
     }
     state.expected = [:]
     for index in state.statements.expectations.indices { state.statements.expectations[index].rest.sort { $0.number < $1.number } }
-    return state.statements
+    var statements = state.statements
+    statements.scopes = statements.scopes.enumerated().filter { state.unjudged[$0.offset] != $0.element.executions }.map(\.element)
+    return statements
   }
 }

@@ -27,9 +27,10 @@ public struct TraceMark: Hashable, Sendable {
   public var deadline: UInt64 = 0
   /// Of a scope's end: ticks that what is left may still take to go.
   public var grace: UInt64 = 0
-  /// Of a round: which it is, from 1, and the number of the heap image at its end.
+  /// Of a round: which it is, from 1, the number of the heap image at its end, and that of the scope in which alone it counts what is made, or 0.
   public var round: UInt32 = 0
   public var snapshot: UInt32 = 0
+  public var scope: UInt64 = 0
   public var name: UInt32 = 0
   public var file: UInt32 = 0
   public var line: UInt32 = 0
@@ -127,8 +128,8 @@ public final class MarkTable: @unchecked Sendable {
     case Int(LT_MARK_ROUND):
       mark.kind = .round
       isDamaged = !takeNumber(&payload, &mark)
-      if let round = payload.varint(), let snapshot = payload.varint() {
-        (mark.round, mark.snapshot) = (UInt32(clamping: round), UInt32(clamping: snapshot))
+      if let round = payload.varint(), let snapshot = payload.varint(), let scope = payload.varint() {
+        (mark.round, mark.snapshot, mark.scope) = (UInt32(clamping: round), UInt32(clamping: snapshot), scope)
       } else {
         isDamaged = true
       }
@@ -185,6 +186,7 @@ public final class MarkTable: @unchecked Sendable {
       head(Int(LT_MARK_ROUND))
       output.varint(UInt64(mark.round))
       output.varint(UInt64(mark.snapshot))
+      output.varint(mark.scope)
       place()
     }
     return output.bytes

@@ -131,7 +131,7 @@ public struct RecordDump {
     case .generation: return "generation \(place)"
     case .expectation:
       return "expectation number=\(mark.number) address=\(Hexadecimal.text(mark.address)) due_\(time(mark.deadline)) \(place)"
-    case .round: return "round repetition=\(mark.number) round=\(mark.round) snapshot=\(mark.snapshot) \(place)"
+    case .round: return "round repetition=\(mark.number) round=\(mark.round) snapshot=\(mark.snapshot) scope=\(mark.scope) \(place)"
     }
   }
 

@@ -14,7 +14,7 @@ extension LeakAnalysis {
   ///
   /// - Parameters:
   ///   - analysis: Of the same trace, whichever of its images it was made with.
-  ///   - number: That of the one repetition that is meant; nil for all.
+  ///   - number: That of the one repetition that is meant; nil for all but those of tests, which have looked for themselves.
   ///   - births: The blocks that may be told, by address with their time of birth; nil for all.
   ///   - open: Makes the analysis of an image, of which `analysis` has the live blocks.
   public static func growth(
@@ -22,7 +22,9 @@ extension LeakAnalysis {
     open: @escaping (_ snapshot: TraceSnapshot, _ analysis: AllocationAnalysis) -> LeakAnalysis
   ) -> GrowthReport {
     var report = GrowthReport()
-    let repetitions = Repetition.all(in: reader, analysis.statements).filter { number == nil || $0.number == number }
+    let repetitions = Repetition.all(in: reader, analysis.statements).filter { repetition in
+      number.map { repetition.number == $0 } ?? (repetition.scope == 0)
+    }
     for repetition in repetitions where !repetition.isJudged { report.remarks.append(Self.remark(repetition)) }
     let judged = repetitions.filter(\.isJudged)
     guard !judged.isEmpty else { return report }

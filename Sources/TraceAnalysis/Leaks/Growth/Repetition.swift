@@ -6,6 +6,8 @@ public struct Repetition: Hashable, Sendable {
   public var number: UInt64
   /// Empty for rounds that were marked from outside.
   public var place: MarkPlace
+  /// The number of the scope in which alone it counts what is made: that of a test, which other tests run beside. 0 for all work.
+  public var scope: UInt64
   /// Whole images, in order of time. A round whose image is missing counts with the next.
   public var images: [TraceSnapshot]
 
@@ -34,7 +36,7 @@ public struct Repetition: Hashable, Sendable {
         repetitions[known].images.append(image)
       } else {
         numbers[number] = repetitions.count
-        repetitions.append(Repetition(number: number, place: mark?.place ?? MarkPlace(name: "", file: "", line: 0), images: [image]))
+        repetitions.append(Repetition(number: number, place: mark?.place ?? MarkPlace(name: "", file: "", line: 0), scope: mark?.scope ?? 0, images: [image]))
       }
     }
     return repetitions
