@@ -24,6 +24,8 @@ static struct {
   void (*mark)(const char *, const char *, uint32_t);
   void (*expectDeallocated)(const void *, uint64_t, const char *, const char *, uint32_t);
   int (*snapshot)(const char *), (*snapshotWritten)(const char *);
+  uint64_t (*repetitionBegin)(void);
+  int (*roundEnd)(uint64_t, uint64_t, uint64_t, const char *, const char *, uint32_t);
 } recorder;
 
 // Two threads that look at the same time find and store the same.
@@ -37,6 +39,8 @@ bool cleaktrace_find(void) {
   FIND(expectDeallocated, "leaktrace_expect_deallocated");
   FIND(snapshot, "leaktrace_snapshot");
   FIND(snapshotWritten, "leaktrace_snapshot_written");
+  FIND(repetitionBegin, "leaktrace_repetition_begin");
+  FIND(roundEnd, "leaktrace_round_end");
   unsigned char state = recorder.snapshot ? 2 : 1;
   __atomic_store_n(&cleaktrace_state, state, __ATOMIC_RELEASE);
   return state == 2;
@@ -57,6 +61,10 @@ void cleaktrace_expect_deallocated(const void *object, uint64_t nanoseconds, con
 }
 int cleaktrace_snapshot(const char *label) { return HAS(snapshot) ? recorder.snapshot(label) : -ENODEV; }
 int cleaktrace_snapshot_written(const char *label) { return HAS(snapshotWritten) ? recorder.snapshotWritten(label) : -ENODEV; }
+uint64_t cleaktrace_repetition_begin(void) { return HAS(repetitionBegin) ? recorder.repetitionBegin() : 0; }
+int cleaktrace_round_end(uint64_t repetition, uint64_t round, uint64_t scope, const char *name, const char *file, uint32_t line) {
+  return HAS(roundEnd) ? recorder.roundEnd(repetition, round, scope, name, file, line) : -ENODEV;
+}
 
 const char *cleaktrace_library_path(void) {
   Dl_info info;
@@ -78,6 +86,10 @@ void cleaktrace_expect_deallocated(const void *object, uint64_t nanoseconds, con
 }
 int cleaktrace_snapshot(const char *label) { return (void)label, -ENODEV; }
 int cleaktrace_snapshot_written(const char *label) { return (void)label, -ENODEV; }
+uint64_t cleaktrace_repetition_begin(void) { return 0; }
+int cleaktrace_round_end(uint64_t repetition, uint64_t round, uint64_t scope, const char *name, const char *file, uint32_t line) {
+  return (void)repetition, (void)round, (void)scope, (void)name, (void)file, (void)line, -ENODEV;
+}
 const char *cleaktrace_library_path(void) { return NULL; }
 
 #endif

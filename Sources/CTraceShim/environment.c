@@ -92,6 +92,8 @@ void lt_environment_read(char **environment) {
   s->takesSnapshots = !snapshots || strcmp(snapshots, "off") != 0;
   uint64_t signal = parse_number(value_of(environment, "LEAKTRACE_SNAPSHOT_SIGNAL"), 10);
   s->snapshotSignal = signal <= 64 ? (uint32_t)signal : 0;
+  signal = parse_number(value_of(environment, "LEAKTRACE_ROUND_SIGNAL"), 10);
+  s->roundSignal = signal <= 64 ? (uint32_t)signal : 0;
   if (!s->session) s->session = lt_random() | 1;
 
   const char *finished = value_of(environment, "LEAKTRACE_FINISHED");
@@ -138,7 +140,7 @@ char **lt_environment_for_child(char *const environment[], bool isTraced, const 
   size_t count = 0, preloadLength = 0;
   for (char *const *e = environment; e && *e; e++, count++)
     if (strncmp(*e, preloadPrefix, sizeof preloadPrefix - 1) == 0) preloadLength = strlen(*e);
-  enum { OWN_COUNT = 14 };
+  enum { OWN_COUNT = 15 };
   size_t size = sizeof(struct block) + (count + OWN_COUNT + 1) * sizeof(char *) + preloadLength + 6 * 4096;
   struct block *block = lt_map_private(size);
   if (!block) return (char **)environment;
@@ -174,6 +176,7 @@ char **lt_environment_for_child(char *const environment[], bool isTraced, const 
     if (lt_settings.verifiesStacks) { ADD("LEAKTRACE_VERIFY_STACKS=1"); text++; }
     if (!lt_settings.takesSnapshots) { ADD("LEAKTRACE_SNAPSHOTS=off"); text++; }
     if (lt_settings.snapshotSignal) { ADD("LEAKTRACE_SNAPSHOT_SIGNAL="); text = put_number(text, lt_settings.snapshotSignal, 10) + 1; }
+    if (lt_settings.roundSignal) { ADD("LEAKTRACE_ROUND_SIGNAL="); text = put_number(text, lt_settings.roundSignal, 10) + 1; }
     if (finishedTrace) { ADD("LEAKTRACE_FINISHED="); text = put(text, finishedTrace) + 1; }
 #undef ADD
   }

@@ -17,6 +17,7 @@ struct lt_settings {
   bool followsChildren, startsPaused, isQuiet, verifiesStacks;
   bool takesSnapshots;
   uint32_t snapshotSignal; ///< 0: the usual one, if it is free
+  uint32_t roundSignal;    ///< at which a round is over; 0: none
 };
 extern struct lt_settings lt_settings __attribute__((visibility("hidden")));
 

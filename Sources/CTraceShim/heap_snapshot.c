@@ -266,10 +266,15 @@ bool lt_snapshot_is_ending(void) { return atomic_load(&exitState) != 0; }
 void lt_snapshot_at_exit(void) { take_last(LT_SNAPSHOT_EXIT, NULL); }
 void lt_snapshot_at_signal(const ucontext_t *interrupted) { take_last(LT_SNAPSHOT_SIGNAL, interrupted); }
 
+uint32_t lt_snapshot_requested_reason(void) {
+  uint32_t reason = lt_trace.live ? atomic_load((_Atomic uint32_t *)&lt_trace.live->snapshotReason) : 0;
+  return reason == LT_SNAPSHOT_ROUND ? LT_SNAPSHOT_ROUND : LT_SNAPSHOT_REQUEST;
+}
+
 void lt_snapshot_at_switch(void) {
   uint32_t asked = LT_SWITCH_SNAPSHOT;
   if (!atomic_compare_exchange_strong(lt_pause_switch, &asked, LT_SWITCH_RECORD)) return;
-  lt_snapshot_take(LT_SNAPSHOT_REQUEST, NULL, NULL, LT_SNAPSHOT_RETURNS);
+  lt_snapshot_take(lt_snapshot_requested_reason(), NULL, NULL, LT_SNAPSHOT_RETURNS);
 }
 
 /// For the traced program itself: takes a snapshot, named `label` (UTF-8, may be NULL), and returns while it is being written. Returns its

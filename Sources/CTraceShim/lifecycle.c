@@ -50,7 +50,7 @@ static bool open_trace(void) {
   lt_snapshot_init(lt_settings.takesSnapshots);
   lt_trace_ticks_init();
   lt_expectations_init(lt_settings.takesSnapshots);
-  if (lt_settings.takesSnapshots) lt_snapshot_signals_init(lt_settings.snapshotSignal);
+  if (lt_settings.takesSnapshots) lt_snapshot_signals_init(lt_settings.snapshotSignal, lt_settings.roundSignal);
   return true;
 }
 

@@ -15,7 +15,7 @@
 
 enum { TEXT_LIMIT = 255 };
 
-static _Atomic uint64_t lastScope, lastExpectation;
+static _Atomic uint64_t lastScope, lastExpectation, lastRepetition;
 
 /// Cut at the limit, and there before a character that would be cut in two.
 static uint8_t *put_text(uint8_t *p, const char *text) {
@@ -94,6 +94,24 @@ LT_EXPORT void LT_HOOK(leaktrace_expect_deallocated)(const void *object, uint64_
   lt_buffer_put_mark(t, &change, payload, (size_t)(p - payload), now);
   lt_expectations_add(t, &e);
   lt_leave();
+}
+
+LT_EXPORT uint64_t LT_HOOK(leaktrace_repetition_begin)(void) { return atomic_fetch_add(&lastRepetition, 1) + 1; }
+
+LT_EXPORT int LT_HOOK(leaktrace_round_end)(uint64_t repetition, uint64_t round, uint64_t scope, const char *name, const char *file, uint32_t line) {
+  // The image first: what the mark itself takes is no part of it, and the round after this one begins with a whole image.
+  int snapshot = lt_snapshot_take(LT_SNAPSHOT_ROUND, name, NULL, LT_SNAPSHOT_WAITS);
+  if (repetition == 0 || snapshot <= 0) return snapshot;
+  struct lt_stack_change change;
+  struct lt_thread *t = begin(LT_HOOK_FRAME, &change);
+  if (!t) return snapshot;
+  uint8_t payload[LT_MARK_MAX_SIZE];
+  uint64_t now = lt_now();
+  uint8_t *p = lt_put_varint(lt_put_varint(put_head(payload, LT_MARK_ROUND, now), repetition), round);
+  p = put_place(lt_put_varint(lt_put_varint(p, (uint64_t)snapshot), scope), name, file, line);
+  lt_buffer_put_mark(t, &change, payload, (size_t)(p - payload), now);
+  lt_leave();
+  return snapshot;
 }
 
 LT_EXPORT const char *LT_HOOK(leaktrace_trace_path)(void) {

@@ -19,6 +19,10 @@ LT_EXPORT void LT_HOOK(leaktrace_scope_end)(uint64_t number, uint64_t graceNanos
 LT_EXPORT void LT_HOOK(leaktrace_mark)(const char *name, const char *file, uint32_t line);
 /// The block at `object`, which is live, is to be freed within so many nanoseconds from now.
 LT_EXPORT void LT_HOOK(leaktrace_expect_deallocated)(const void *object, uint64_t nanoseconds, const char *name, const char *file, uint32_t line);
+/// A number, not 0, for work that is done several times over.
+LT_EXPORT uint64_t LT_HOOK(leaktrace_repetition_begin)(void);
+/// A round of that work is over; `round` counts from 1. `scope`: what is made in that alone is meant; 0: all that is made. Takes a heap image, and returns when it is written, or cannot be. Its number, or −errno.
+LT_EXPORT int LT_HOOK(leaktrace_round_end)(uint64_t repetition, uint64_t round, uint64_t scope, const char *name, const char *file, uint32_t line);
 /// The path of the trace that this process writes now, or NULL. Stays valid; in a child made by fork it may become another's.
 LT_EXPORT const char *LT_HOOK(leaktrace_trace_path)(void);
 /// As leaktrace_snapshot, but returns when the image is written, or cannot be.

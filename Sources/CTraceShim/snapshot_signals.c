@@ -23,6 +23,7 @@ enum {
 
 static bool isOn;
 static int requestSignal;
+static int roundSignal; ///< 0: none
 static int (*nextSigaction)(int, const struct sigaction *, struct sigaction *);
 static struct sigaction seen[SIGNAL_LIMIT]; ///< what the host set, where the recorder's handler stands for the default
 static _Atomic uint64_t endingSince;
@@ -58,23 +59,35 @@ static void on_request(int number, siginfo_t *information, void *context) {
   // A child that is not traced has the handler too, until it replaces its program.
   if (lt_process_id() != lt_trace.process) {
     end_by(number);
-  } else if (lt_snapshot_take(LT_SNAPSHOT_REQUEST, NULL, context, LT_SNAPSHOT_RETURNS) == -ENODEV && lt_trace.live) {
+  } else if (lt_snapshot_take(lt_snapshot_requested_reason(), NULL, context, LT_SNAPSHOT_RETURNS) == -ENODEV && lt_trace.live) {
     // Recording has stopped.
     lt_trace.live->snapshotError = ENODEV;
     atomic_store((_Atomic uint32_t *)&lt_trace.live->snapshotsAnswered, lt_trace.live->snapshotsAsked);
   }
 }
 
-static bool is_handled_here(int number) {
-  return number == SIGTERM || number == SIGINT || number == SIGHUP || (number > 0 && number == requestSignal);
+/// The thread that the signal interrupts never waits: a round that ends while the last one's image is being written counts with the next.
+static void on_round(int number, siginfo_t *information, void *context) {
+  (void)information;
+  if (lt_process_id() != lt_trace.process) end_by(number);
+  else lt_snapshot_take(LT_SNAPSHOT_ROUND, NULL, context, LT_SNAPSHOT_RETURNS);
 }
 
-static bool is_ours(const struct sigaction *action) { return action->sa_sigaction == on_ending_signal || action->sa_sigaction == on_request; }
+/// Those that mean nothing to the host unless it says so.
+static bool is_asking(int number) { return number > 0 && (number == requestSignal || number == roundSignal); }
+
+static bool is_handled_here(int number) { return number == SIGTERM || number == SIGINT || number == SIGHUP || is_asking(number); }
+
+static bool is_ours(const struct sigaction *action) {
+  return action->sa_sigaction == on_ending_signal || action->sa_sigaction == on_request || action->sa_sigaction == on_round;
+}
 
 static struct sigaction our_action(int number) {
   struct sigaction action = {.sa_flags = SA_SIGINFO | SA_RESTART};
   if (number == requestSignal) {
     action.sa_sigaction = on_request;
+  } else if (number == roundSignal) {
+    action.sa_sigaction = on_round;
   } else {
     action.sa_sigaction = on_ending_signal;
     action.sa_flags |= SA_NODEFER; // a second one is to be noticed
@@ -86,15 +99,17 @@ static void set_live_signal(int number) {
   if (is_traced_process()) lt_trace.live->snapshotSignal = (uint32_t)number;
 }
 
-void lt_snapshot_signals_init(uint32_t request) {
+void lt_snapshot_signals_init(uint32_t request, uint32_t round) {
   nextSigaction = NEXT(sigaction);
   requestSignal = request ? (int)request : USUAL_REQUEST_SIGNAL;
+  roundSignal = (int)round != requestSignal ? (int)round : 0;
   isOn = true;
   atomic_store(&endingSince, 0);
   // The first process of a container is not ended by signals that have no handler.
-  const int numbers[] = {requestSignal, SIGTERM, SIGINT, SIGHUP};
-  for (int i = 0; i < (lt_process_id() == 1 ? 1 : 4); i++) {
+  const int numbers[] = {requestSignal, roundSignal, SIGTERM, SIGINT, SIGHUP};
+  for (int i = 0; i < (lt_process_id() == 1 ? 2 : 5); i++) {
     struct sigaction action;
+    if (numbers[i] <= 0 || numbers[i] >= SIGNAL_LIMIT) continue;
     if (nextSigaction(numbers[i], NULL, &action) != 0) continue;
     if (!is_ours(&action)) {
       if (action.sa_handler != SIG_DFL) continue;
@@ -109,7 +124,7 @@ void lt_snapshot_signals_init(uint32_t request) {
 // --- what the host sees ---------------------------------------------------------------------------------------------------
 
 /// The host has set a handler, an ignored signal or the default; the recorder's stands for the latter.
-static bool takes_default(int number) { return isOn && is_traced_process() && (number == requestSignal || lt_process_id() != 1); }
+static bool takes_default(int number) { return isOn && is_traced_process() && (is_asking(number) || lt_process_id() != 1); }
 
 static LT_NOINLINE int change_action(int number, const struct sigaction *action, struct sigaction *old) {
   struct sigaction before, ours;
@@ -143,7 +158,8 @@ typedef void (*signal_handler)(int);
 /// After a call that set `handler` and returned `before`: what it should have returned.
 static signal_handler correct(int number, signal_handler handler, signal_handler before) {
   if (before == SIG_ERR || !is_handled_here(number)) return before;
-  if (before == (signal_handler)(void *)on_ending_signal || before == (signal_handler)(void *)on_request) before = SIG_DFL;
+  if (before == (signal_handler)(void *)on_ending_signal || before == (signal_handler)(void *)on_request || before == (signal_handler)(void *)on_round)
+    before = SIG_DFL;
   bool isDefault = handler == SIG_DFL && takes_default(number);
   if (isDefault) {
     struct sigaction ours = our_action(number);

@@ -25,7 +25,7 @@ struct LeakFinding: Decodable {
 /// One piece of work whose leaks are looked for.
 struct LeakCheck: Sendable {
   /// Of the scope.
-  private let number: UInt64
+  let number: UInt64
   private let name: String
 
   /// Begins in the calling task, or outside of tasks in the calling thread. Nil when nothing is recorded.
@@ -53,7 +53,18 @@ struct LeakCheck: Sendable {
     if snapshot <= 0 { return ["leaks were not looked for: no heap image could be taken (errno \(-snapshot)). Is it recorded with --no-snapshots?"] }
     switch Self.report(scope: number, snapshot: snapshot) {
     case .failure(let problem): return ["leaks were not looked for: \(problem.reason)"]
-    case .success(let findings): return Self.failures(findings, allowing: allowances)
+    case .success(let report): return Self.failures(report.findings, allowing: allowances)
+    }
+  }
+
+  /// What grew with each round of a repetition inside, of what was made inside, as texts for people; one that says why, if there is no telling. Once it has ended. Blocks
+  /// for as long as the analysis takes.
+  func growthFailures(repetition: UInt64, lastImage: Int32) -> [String] {
+    if lastImage <= 0 { return ["growth was not looked for: no heap image could be taken (errno \(-lastImage)). Is it recorded with --no-snapshots?"] }
+    switch Self.report(scope: number, snapshot: lastImage, options: ["--repetition", "\(repetition)"]) {
+    case .failure(let problem): return ["growth was not looked for: \(problem.reason)"]
+    case .success(let report):
+      return report.findings.filter { !$0.library }.map { Self.trimmed($0.text, of: "grew") } + report.remarks.map { "growth was not judged: \($0)" }
     }
   }
 
@@ -74,27 +85,30 @@ struct LeakCheck: Sendable {
     return failures
   }
 
-  private static func trimmed(_ text: String) -> String {
+  private static func trimmed(_ text: String, of kind: String = "leaked") -> String {
     var lines = text.split(separator: "\n", omittingEmptySubsequences: false)
     while lines.last?.isEmpty == true { lines.removeLast() }
-    return "leaked: " + lines.joined(separator: "\n")
+    return "\(kind): " + lines.joined(separator: "\n")
   }
 
   private struct Problem: Error { var reason: String }
-  private struct Report: Decodable { var findings: [LeakFinding] }
+  private struct Report: Decodable {
+    var findings: [LeakFinding]
+    var remarks: [String]
+  }
 
-  private static func report(scope: UInt64, snapshot: Int32) -> Result<[LeakFinding], Problem> {
+  private static func report(scope: UInt64, snapshot: Int32, options: [String] = []) -> Result<Report, Problem> {
     guard let trace = cleaktrace_trace_path().map({ String(cString: $0) }) else { return .failure(Problem(reason: "the recording has stopped")) }
     let command = withUnsafeTemporaryAllocation(of: CChar.self, capacity: 4096) { buffer in
       cleaktrace_find_command(buffer.baseAddress!, buffer.count) ? String(cString: buffer.baseAddress!) : nil
     }
     guard let command else { return .failure(Problem(reason: "the command 'leaktrace' is not where the recorder's library is")) }
-    let arguments = [command, "scope-report", "--number", "\(scope)", "--snapshot", "\(snapshot)", "--format", "json", trace]
+    let arguments = [command, "scope-report", "--number", "\(scope)", "--snapshot", "\(snapshot)", "--format", "json"] + options + [trace]
     guard let (status, output) = run(arguments) else { return .failure(Problem(reason: "\(command) could not be run")) }
     guard status == 0 || status == 1, let report = try? JSONDecoder().decode(Report.self, from: output) else {
       return .failure(Problem(reason: "\(arguments.joined(separator: " ")) ended with status \(status)"))
     }
-    return .success(report.findings)
+    return .success(report)
   }
 
   private static func run(_ arguments: [String]) -> (status: Int32, output: Data)? {

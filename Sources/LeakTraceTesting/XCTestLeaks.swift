@@ -36,6 +36,39 @@
     return result
   }
 
+  /// Runs `body` so many times over, and fails the test when the same holder has more of what it made after every round from the third on. Where the tests are not
+  /// recorded it runs once. Fewer than five rounds say nothing, and fail.
+  public func XCTAssertNoGrowth(repeating rounds: Int = 6, file: StaticString = #filePath, line: UInt = #line, _ body: () throws -> Void) rethrows {
+    guard var check = GrowthCheck("XCTAssertNoGrowth", file: "\(file)", line: Int(line)) else { return try body() }
+    do {
+      defer { check.end() }
+      var round = 1
+      while round <= rounds {
+        try body()
+        check.end(round: round)
+        round += 1
+      }
+    }
+    for failure in check.failures() { XCTFail(failure, file: file, line: line) }
+  }
+
+  /// The same for what suspends.
+  public func XCTAssertNoGrowth(
+    repeating rounds: Int = 6, file: StaticString = #filePath, line: UInt = #line, isolation: isolated (any Actor)? = #isolation, _ body: () async throws -> Void
+  ) async rethrows {
+    guard var check = GrowthCheck("XCTAssertNoGrowth", file: "\(file)", line: Int(line)) else { return try await body() }
+    do {
+      defer { check.end() }
+      var round = 1
+      while round <= rounds {
+        try await body()
+        check.end(round: round)
+        round += 1
+      }
+    }
+    for failure in check.failures() { XCTFail(failure, file: file, line: line) }
+  }
+
   /// Overwrites the memory of the task in which functions that have returned kept their variables: those would look like references.
   @inline(never)
   private func overwriteFrames(_ count: Int) async {

@@ -44,6 +44,11 @@ struct CheckCommand: ParsableCommand {
   @Option(help: ArgumentHelp("Run this shell command beside the program, and end the program by SIGTERM when it has ended.", valueName: "command"))
   var until: String?
 
+  @Option(help: ArgumentHelp(
+    "Work is repeated from outside, and this signal says each time that a round is over; what grows with each round fails the gates. Five rounds at least.",
+    valueName: "signal"))
+  var repeatSignal: SignalNumber?
+
   @Option(help: ArgumentHelp("How retains and releases are recorded: 'stacks', 'counts' or 'off'.", valueName: "mode"))
   var arc: RecordingSettings.Retains = .stacks
 
@@ -67,6 +72,7 @@ struct CheckCommand: ParsableCommand {
     if !isMarked, name.hasPrefix("-") {
       throw ValidationError("Unknown option '\(name)'. If it is the program to run, put '--' before it.")
     }
+    try repeatSignal?.validateAsRoundSignal(besides: nil)
     if let width, width < 40 { throw ValidationError("--width must be at least 40 columns.") }
     try outputs.validate(besides: [gateOptions.baseline, report])
   }
@@ -118,7 +124,7 @@ struct CheckCommand: ParsableCommand {
       let follows = followChildren || isToolchain || !only.isEmpty
       let settings = RecordingSettings(
         output: try OutputPattern(pattern, currentDirectory: "/"), children: follows ? .followed : .notFollowed, retains: arc,
-        stackChecking: verifyStacks ? .everyStack : .none)
+        stackChecking: verifyStacks ? .everyStack : .none, snapshots: .taken(signal: nil, roundSignal: repeatSignal?.number))
       let run = try RecordingRun(
         settings: settings, arguments: RecordingRun.rawArguments(last: command.count), command: command[0], speech: .problemsOnly)
       let chosen = CheckedProcesses(names: only.map(NamePattern.init), isTestRun: isTestRun, choosesAll: !follows)
@@ -168,9 +174,11 @@ struct CheckCommand: ParsableCommand {
     }
     var writer = ReportWriter(outputs, style: style, destination: report.map { .file($0) } ?? .standardOutput)
     var programs: [String] = []
+    var hasRounds = false
     for trace in traces {
       do {
         var examined = try search.examine(trace.path)
+        if Repetition.all(in: examined.reader, examined.trace.analysis.statements).contains(where: { $0.number == 0 && $0.isJudged }) { hasRounds = true }
         let name = Self.name(examined.trace.program)
         if !programs.contains(name) { programs.append(name) }
         status = .worst(status, examined.status)
@@ -194,6 +202,10 @@ struct CheckCommand: ParsableCommand {
       } catch let error as TraceFormatError {
         cannotJudge(explanation(of: error, path: trace.path))
       }
+    }
+    if repeatSignal != nil, !hasRounds, !traces.isEmpty {
+      cannotJudge(
+        "no process got the signal of --repeat-signal \(Repetition.leastRounds) times with a heap image written each time; a program that handles it itself keeps it")
     }
     for remark in remarks where remark.hasPrefix("not judged,") { complain(remark) }
     // What a program that failed left undone is not what it leaks.

@@ -2,10 +2,13 @@
 
 import Glibc
 
-/// The command of `check --until`: a load generator, which knows when a server has done enough. Main thread only.
+/// The command of `check --until`: a load generator, which knows when a server has done enough. It finds the program's process ID in `LEAKTRACE_PID`. Main thread
+/// only.
 final class EndingCommand {
   /// How long a program may take to end after SIGTERM, in seconds.
   static let patience = 60
+
+  private static let processVariable = "LEAKTRACE_PID="
 
   private let command: String
   private var processID: Int32 = 0
@@ -40,7 +43,15 @@ final class EndingCommand {
     posix_spawn_file_actions_adddup2(&actions, 2, 1)
     let arguments: [UnsafeMutablePointer<CChar>?] = [strdup("sh"), strdup("-c"), strdup(command), nil]
     defer { for argument in arguments { free(argument) } }
-    startFailure = posix_spawn(&processID, "/bin/sh", &actions, &attributes, arguments, environ)
+    var variables: [UnsafeMutablePointer<CChar>?] = []
+    var next = environ
+    while let entry = next.pointee {
+      if strncmp(entry, Self.processVariable, Self.processVariable.utf8.count) != 0 { variables.append(strdup(entry)) }
+      next += 1
+    }
+    variables += [strdup("\(Self.processVariable)\(targetID)"), nil]
+    defer { for variable in variables { free(variable) } }
+    startFailure = posix_spawn(&processID, "/bin/sh", &actions, &attributes, arguments, variables)
     if startFailure != 0 {
       processID = 0
       endTarget()

@@ -105,7 +105,10 @@ struct LeakSearch {
       LeakAnalysis(
         reader, AllocationAnalysis(reader, snapshot: snapshot), snapshot: snapshot, search: files, toolPath: toolPath, memoryLimit: memoryLimit, naming: symbolicator)
     }
+    let growth = LeakAnalysis.growth(reader, trace.analysis) { snapshot, allocations in
+      LeakAnalysis(reader, allocations, snapshot: snapshot, search: files, toolPath: toolPath, naming: symbolicator)
+    }
     for diagnostic in analysis.diagnostics.first { trace.analysis.diagnostics.append(diagnostic) }
-    return LeakReport(analysis, suppressions: suppressions, atExpectations: atExpectations)
+    return LeakReport(analysis, suppressions: suppressions, atExpectations: atExpectations, growth: growth)
   }
 }

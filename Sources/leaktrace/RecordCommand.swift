@@ -50,6 +50,11 @@ struct RecordCommand: ParsableCommand {
     "The signal that asks for a snapshot, as a number or a name (USR1, RTMIN+3); one that the program does not use.", valueName: "signal"))
   var snapshotSignal: SignalNumber?
 
+  @Option(help: ArgumentHelp(
+    "The signal by which a round of work that is repeated is said to be over: what grows with each round is found. One that the program does not use.",
+    valueName: "signal"))
+  var repeatSignal: SignalNumber?
+
   @Flag(name: [.short, .long], help: "Print nothing unless something went wrong.")
   var quiet = false
 
@@ -73,6 +78,8 @@ struct RecordCommand: ParsableCommand {
     }
     if let depth, !(1...65535).contains(depth) { throw ValidationError("--depth must be between 1 and 65535.") }
     if !snapshots && snapshotSignal != nil { throw ValidationError("--snapshot-signal and --no-snapshots exclude each other.") }
+    if !snapshots && repeatSignal != nil { throw ValidationError("--repeat-signal and --no-snapshots exclude each other.") }
+    try repeatSignal?.validateAsRoundSignal(besides: snapshotSignal)
     if quiet && progress { throw ValidationError("--quiet and --progress exclude each other.") }
   }
 
@@ -98,7 +105,7 @@ struct RecordCommand: ParsableCommand {
       output: try OutputPattern(output, currentDirectory: currentDirectory()),
       children: followChildren ? .followed : .notFollowed, retains: arc, stackDepthLimit: depth,
       start: startPaused ? .paused : .recording, stackChecking: verifyStacks ? .everyStack : .none,
-      snapshots: snapshots ? .taken(signal: snapshotSignal?.number) : .none)
+      snapshots: snapshots ? .taken(signal: snapshotSignal?.number, roundSignal: repeatSignal?.number) : .none)
   }
 
   private func currentDirectory() throws(RecordingError) -> String {
@@ -134,6 +141,15 @@ struct SignalNumber: ExpressibleByArgument {
     }
     guard let found, !Self.refused.contains(found), (1...31).contains(found) || Self.realTime.contains(found) else { return nil }
     number = found
+  }
+}
+
+extension SignalNumber {
+  /// Throws if the signal asks for heap images already.
+  func validateAsRoundSignal(besides snapshotSignal: SignalNumber?) throws {
+    if number == snapshotSignal?.number ?? RecordingSettings.usualSnapshotSignal {
+      throw ValidationError("--repeat-signal must be another signal than the one that 'leaktrace snapshot' uses.")
+    }
   }
 }
 

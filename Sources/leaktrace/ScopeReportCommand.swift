@@ -27,6 +27,9 @@ struct ScopeReportCommand: ParsableCommand {
   @Option(help: "Number of the heap image; the last one unless given.")
   var snapshot: Int?
 
+  @Option(help: "Instead of leaks: what grows with each round of this repetition, of what was made in the scope.")
+  var repetition: UInt64?
+
   @Option(help: "text or json.")
   var format: Format = .text
 
@@ -53,10 +56,18 @@ struct ScopeReportCommand: ParsableCommand {
       let search = DebugFileSearch()
       let allocations = AllocationAnalysis(reader, snapshot: chosen)
       let symbolicator = Symbolicator(images: allocations.definitions.images.map(\.image), search: search)
-      let analysis = LeakAnalysis(
-        reader, allocations, snapshot: chosen, search: search, toolPath: ProcessInfo.processInfo.environment["PATH"] ?? "", naming: symbolicator)
-      findings = analysis.findings(among: births.live)
-      remarks = analysis.remarks
+      let toolPath = ProcessInfo.processInfo.environment["PATH"] ?? ""
+      func analysis(_ snapshot: TraceSnapshot, _ allocations: AllocationAnalysis) -> LeakAnalysis {
+        LeakAnalysis(reader, allocations, snapshot: snapshot, search: search, toolPath: toolPath, naming: symbolicator)
+      }
+      if let repetition {
+        let growth = LeakAnalysis.growth(reader, allocations, repetition: repetition, among: births.live, open: analysis)
+        (findings, remarks) = (growth.findings, growth.remarks)
+      } else {
+        let leaks = analysis(chosen, allocations)
+        findings = leaks.findings(among: births.live)
+        remarks = leaks.remarks
+      }
     }
     let report = ScopeReport(births, marks: reader.marks, findings: findings, remarks: remarks)
     let output = OutputBuffer()

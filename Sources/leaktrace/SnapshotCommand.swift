@@ -19,6 +19,9 @@ struct SnapshotCommand: ParsableCommand {
   @Option(help: ArgumentHelp("How long to wait for the snapshot.", valueName: "seconds"))
   var wait: Int = 60
 
+  @Flag(help: "A round of work that is repeated is over: after five and more, what grows with each round is found.")
+  var round = false
+
   func validate() throws {
     if processID <= 0 { throw ValidationError("Give the ID of a process.") }
     if !(1...86400).contains(wait) { throw ValidationError("--wait is a number of seconds, up to a day.") }
@@ -27,7 +30,7 @@ struct SnapshotCommand: ParsableCommand {
   func run() throws {
     do {
       for live in try PauseSwitch.liveFiles(of: processID) {
-        let number = try SnapshotRequest(processID: processID, live: live).take(waitingSeconds: wait)
+        let number = try SnapshotRequest(processID: processID, live: live).take(round ? .round : .picture, waitingSeconds: wait)
         print("snapshot \(number): \(live.tracePath)")
       }
     } catch {

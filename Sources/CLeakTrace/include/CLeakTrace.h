@@ -36,6 +36,11 @@ void cleaktrace_expect_deallocated(const void *object, uint64_t nanoseconds, con
 int cleaktrace_snapshot(const char *label);
 /// The same, and returns when it is written.
 int cleaktrace_snapshot_written(const char *label);
+/// A number for work that is repeated, or 0.
+uint64_t cleaktrace_repetition_begin(void);
+/// A round of it is over: takes a heap image, and returns when that is written. `round` counts from 1. `scope`: that in which it is
+/// done, if what is made there alone is meant; else 0. The number of the image, or a negative errno.
+int cleaktrace_round_end(uint64_t repetition, uint64_t round, uint64_t scope, const char *name, const char *file, uint32_t line);
 /// The path of the recorder's library, or NULL. Stays valid.
 const char *cleaktrace_library_path(void);
 

@@ -172,7 +172,7 @@ struct lt_live_header {
   uint32_t snapshotsAnswered; ///< `snapshotsAsked` as it was when the last snapshot began, once that has ended
   int32_t snapshotError;      ///< errno of the last snapshot, 0 if it was written
   uint32_t snapshotNumber;    ///< of the last snapshot that has ended
-  uint32_t reserved;
+  uint32_t snapshotReason;    ///< LT_SNAPSHOT_ROUND if the snapshot that is asked for ends a round; else one that is asked for from outside. Written before `snapshotsAsked`
 };
 _Static_assert(offsetof(struct lt_live_header, snapshotSignal) == 32, "layout");
 _Static_assert(sizeof(struct lt_live_header) == 56, "layout");
@@ -305,6 +305,7 @@ enum {
   LT_MARK_SCOPE_END = 2,   ///< varint scope number, varint grace (ticks)
   LT_MARK_GENERATION = 3,  ///< string name, string file, varint line
   LT_MARK_EXPECTATION = 4, ///< varint expectation number (not 0), varint object's address, varint deadline (trace clock), string name, string file, varint line
+  LT_MARK_ROUND = 5, ///< varint repetition number (not 0), varint round (from 1), varint number of the snapshot at its end, varint number of the scope that alone is meant (0: all work), string name, string file, varint line
 };
 
 #define LT_TAG_PREDICTED 0x80u ///< operation and stack change are those that followed last time in this context
@@ -364,6 +365,7 @@ enum {
   LT_SNAPSHOT_REQUEST = 3,   ///< asked for from outside
   LT_SNAPSHOT_CALL = 4,      ///< asked for by the program
   LT_SNAPSHOT_EXPECTATION = 5, ///< an object outlived its expectation. The label is "expectation NUMBER: NAME"
+  LT_SNAPSHOT_ROUND = 6, ///< a round of work that is repeated is over. The label is the repetition's name; empty if it was said from outside
 };
 
 enum {

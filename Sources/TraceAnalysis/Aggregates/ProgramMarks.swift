@@ -60,11 +60,26 @@ public struct GenerationStart: Hashable, Sendable {
   public var time: UInt64
 }
 
+/// The end of a round of work that the program repeats.
+public struct RoundMark: Hashable, Sendable {
+  /// Of the repetition: what ties its rounds to each other, and where it stands.
+  public var repetition: UInt64
+  public var place: MarkPlace
+  /// From 1.
+  public var round: Int
+  /// The number of the heap image that was taken then.
+  public var snapshot: UInt32
+  /// The number of the scope in which alone it counts what is made; 0 for all work.
+  public var scope: UInt64
+}
+
 /// Everything the program stated, and what came of it.
 public struct ProgramStatements: Sendable {
   public var scopes: [ScopeOutcome] = []
   public var expectations: [ExpectationOutcome] = []
   public var generations: [GenerationStart] = []
+  /// Those of the whole trace, whichever image the rest is of.
+  public var rounds: [RoundMark] = []
   public var isEmpty: Bool { scopes.isEmpty && expectations.isEmpty && generations.isEmpty }
 }
 
@@ -84,6 +99,8 @@ struct ProgramMarks: ReplayObserver {
     let outer: Scope?
     var live: [UInt64: LiveBlock] = [:]
     var isOpen = true
+    /// What is left of it is what it left; false where it only says whose the objects of a repetition are.
+    var isJudged = true
     init(place: Int, execution: UInt64, outer: Scope?) { (self.place, self.execution, self.outer) = (place, execution, outer) }
   }
 
@@ -96,6 +113,8 @@ struct ProgramMarks: ReplayObserver {
 
   private final class State {
     var scopePlaces: [MarkPlace: Int] = [:]
+    /// By place: executions that are not judged.
+    var unjudged: [Int: UInt64] = [:]
     var expectationPlaces: [MarkPlace: Int] = [:]
     var statements = ProgramStatements()
     /// Open scopes by number, and the innermost of each strand.
@@ -128,15 +147,26 @@ struct ProgramMarks: ReplayObserver {
   // MARK: Marks
 
   mutating func marked(_ event: TraceEvent, strand: StrandID, block: LiveBlock?) {
+    let mark = marks.marks[Int(event.size)]
+    if mark.kind == .round {
+      // It comes after the image that it is about.
+      state.statements.rounds.append(
+        RoundMark(repetition: mark.number, place: place(of: mark), round: Int(mark.round), snapshot: mark.snapshot, scope: mark.scope))
+      if let scope = state.open[mark.scope], scope.isJudged {
+        scope.isJudged = false
+        state.unjudged[scope.place, default: 0] += 1
+      }
+      return
+    }
     guard event.time <= end else { return }
     isUsed = true
-    let mark = marks.marks[Int(event.size)]
     settle(upTo: event.time)
     switch mark.kind {
     case .scopeBegin: begin(mark, strand)
     case .scopeEnd: finish(mark, strand, at: event.time)
     case .generation: state.statements.generations.append(GenerationStart(place: place(of: mark), time: event.time))
     case .expectation: expect(mark, block)
+    case .round: break
     }
   }
 
@@ -285,7 +315,7 @@ struct ProgramMarks: ReplayObserver {
   }
 
   private func settle(_ scope: Scope) {
-    guard !scope.live.isEmpty else { return }
+    guard !scope.live.isEmpty, scope.isJudged else { return }
     state.statements.scopes[scope.place].executionsWithRest += 1
     let room = Self.restLimit - state.statements.scopes[scope.place].rest.count
     for block in scope.live.values.sorted(by: { $0.ordinal < $1.ordinal }).prefix(max(0, room)) {
@@ -314,6 +344,8 @@ struct ProgramMarks: ReplayObserver {
     }
     state.expected = [:]
     for index in state.statements.expectations.indices { state.statements.expectations[index].rest.sort { $0.number < $1.number } }
-    return state.statements
+    var statements = state.statements
+    statements.scopes = statements.scopes.enumerated().filter { state.unjudged[$0.offset] != $0.element.executions }.map(\.element)
+    return statements
   }
 }

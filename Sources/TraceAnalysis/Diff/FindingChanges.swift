@@ -173,6 +173,7 @@ extension Verdict {
     case .dangling: "a dangling reference"
     case .outlived: "outliving its scope"
     case .accumulating: "accumulating"
+    case .growing: "growing with each round"
     }
   }
 }

@@ -12,12 +12,14 @@ public struct TraceMark: Hashable, Sendable {
     case generation
     /// The object that lives at `address` now is to be gone at `deadline`.
     case expectation
+    /// A round of work that is repeated is over.
+    case round
   }
 
   public var kind: Kind
   /// Ticks.
   public var time: UInt64
-  /// Ties a scope's end to its beginning, and names an expectation; 0 for a generation.
+  /// Ties a scope's end to its beginning, and a repetition's rounds to each other, and names an expectation; 0 for a generation.
   public var number: UInt64 = 0
   /// Of an expectation's object.
   public var address: UInt64 = 0
@@ -25,6 +27,10 @@ public struct TraceMark: Hashable, Sendable {
   public var deadline: UInt64 = 0
   /// Of a scope's end: ticks that what is left may still take to go.
   public var grace: UInt64 = 0
+  /// Of a round: which it is, from 1, the number of the heap image at its end, and that of the scope in which alone it counts what is made, or 0.
+  public var round: UInt32 = 0
+  public var snapshot: UInt32 = 0
+  public var scope: UInt64 = 0
   public var name: UInt32 = 0
   public var file: UInt32 = 0
   public var line: UInt32 = 0
@@ -119,6 +125,15 @@ public final class MarkTable: @unchecked Sendable {
         isDamaged = true
       }
       if !isDamaged { isDamaged = !takePlace(&payload, &mark) }
+    case Int(LT_MARK_ROUND):
+      mark.kind = .round
+      isDamaged = !takeNumber(&payload, &mark)
+      if let round = payload.varint(), let snapshot = payload.varint(), let scope = payload.varint() {
+        (mark.round, mark.snapshot, mark.scope) = (UInt32(clamping: round), UInt32(clamping: snapshot), scope)
+      } else {
+        isDamaged = true
+      }
+      if !isDamaged { isDamaged = !takePlace(&payload, &mark) }
     default:
       return nil
     }
@@ -166,6 +181,12 @@ public final class MarkTable: @unchecked Sendable {
       head(Int(LT_MARK_EXPECTATION))
       output.varint(mark.address)
       output.varint(mark.deadline)
+      place()
+    case .round:
+      head(Int(LT_MARK_ROUND))
+      output.varint(UInt64(mark.round))
+      output.varint(UInt64(mark.snapshot))
+      output.varint(mark.scope)
       place()
     }
     return output.bytes

@@ -8,6 +8,8 @@ public enum SnapshotReason: Hashable, Sendable {
   case exit, signal, request, call
   /// An object was still live when the program expected it to be gone. The label is `expectation NUMBER: NAME`.
   case expectation
+  /// A round of work that is repeated was over. The label is the repetition's name; empty if it was said from outside.
+  case round
   case other(UInt32)
 
   init(rawValue: UInt32) {
@@ -17,6 +19,7 @@ public enum SnapshotReason: Hashable, Sendable {
     case Int(LT_SNAPSHOT_REQUEST): self = .request
     case Int(LT_SNAPSHOT_CALL): self = .call
     case Int(LT_SNAPSHOT_EXPECTATION): self = .expectation
+    case Int(LT_SNAPSHOT_ROUND): self = .round
     default: self = .other(rawValue)
     }
   }
@@ -28,6 +31,7 @@ public enum SnapshotReason: Hashable, Sendable {
     case .request: UInt32(LT_SNAPSHOT_REQUEST)
     case .call: UInt32(LT_SNAPSHOT_CALL)
     case .expectation: UInt32(LT_SNAPSHOT_EXPECTATION)
+    case .round: UInt32(LT_SNAPSHOT_ROUND)
     case .other(let n): n
     }
   }

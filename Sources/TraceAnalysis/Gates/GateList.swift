@@ -168,7 +168,7 @@ extension Finding {
   /// Its objects have become more from the first quarter of the work to the last.
   var keepsGrowing: Bool {
     guard !isWeak else { return false }
-    guard let outliving else { return verdict == .accumulating }
-    return verdict == .accumulating || (outliving.growth.last ?? 0) > (outliving.growth.first ?? 0)
+    guard let outliving else { return verdict == .accumulating || verdict == .growing }
+    return verdict == .accumulating || verdict == .growing || (outliving.growth.last ?? 0) > (outliving.growth.first ?? 0)
   }
 }

@@ -16,7 +16,7 @@ enum Advice {
           + "Make that reference weak, or let the holder end before the object does."
       ]
     case .dangling: return danglingAdvice(finding)
-    case .outlived, .accumulating: return outlivingAdvice(finding)
+    case .outlived, .accumulating, .growing: return outlivingAdvice(finding)
     }
   }
 
@@ -50,7 +50,7 @@ enum Advice {
     case .thread?: return ["Let the threads end when \(type) is done: signal what they wait for, also on the paths that fail, or wait with a timeout."]
     case nil:
       let place = outliving.holder
-      if finding.verdict == .accumulating { return ["\(place) only grows: remove what is done with, or give it a limit."] }
+      if finding.verdict == .accumulating || finding.verdict == .growing { return ["\(place) only grows: remove what is done with, or give it a limit."] }
       return ["\(place) still refers to what is done with: remove it there when \(type) ends."]
     }
   }

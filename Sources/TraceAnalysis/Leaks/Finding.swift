@@ -88,6 +88,7 @@ public struct Finding: Codable, Hashable, Sendable {
     public var youngest: Double?
     public var oldest: Double?
     /// Of the shown objects, how many had been made after each quarter of the process's events from the first to the snapshot. Empty for fewer than eight.
+    /// Of what grows with each round, how many there were after each.
     public var growth: [Int]
     /// What speaks for a suspicion; nil where the program itself said that the object should be gone.
     public var evidence: Evidence?
@@ -126,6 +127,15 @@ public struct Finding: Codable, Hashable, Sendable {
     case scope(MarkPlace, executions: UInt64, executionsWithRest: UInt64, grace: Double?)
     /// Expected to be gone: how many were in time, late and still there, and the longest delay in seconds.
     case expectation(MarkPlace, met: UInt64, late: UInt64, violated: UInt64, longestDelay: Double?)
+    /// Work that was done several times over, from outside if the place is empty. `Outliving.growth` has what there was after each round from `firstRound` on.
+    case repetition(MarkPlace, firstRound: Int, of: RoundMeasure)
+  }
+
+  /// What is counted after each round.
+  public enum RoundMeasure: String, Codable, Hashable, Sendable {
+    case objects
+    /// Of collections, by their own counts.
+    case elements
   }
 
   /// Something that calls the program back, and keeps what it calls until it is told to stop.
@@ -175,7 +185,7 @@ extension Verdict {
   /// How sure it is where the program itself says nothing.
   public var certainty: Finding.Certainty {
     switch self {
-    case .retainCycle, .lost, .deinitialised, .suspended, .dangling: .proven
+    case .retainCycle, .lost, .deinitialised, .suspended, .dangling, .growing: .proven
     case .outlived, .accumulating: .suspected
     }
   }

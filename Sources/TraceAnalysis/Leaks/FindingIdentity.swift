@@ -41,6 +41,7 @@ struct FindingIdentity: Sendable {
     case .scope(let place, _, _, _)?: ["scope", place.name]
     // A place is told by its name. Where it has none, by its file; a line would be another in the next build.
     case .expectation(let place, _, _, _, _)?: ["expectation", place.name.isEmpty ? place.file : place.name]
+    case .repetition(let place, _, _)?: ["repetition", place.name.isEmpty ? place.file : place.name]
     case nil: []
     }
   }

@@ -16,6 +16,8 @@ public enum Verdict: String, CaseIterable, Codable, Hashable, Sendable {
   case outlived
   /// Reachable, like all of its kind, of which there are more and more.
   case accumulating
+  /// Reachable, and more with each round of work that is repeated.
+  case growing
 }
 
 /// Instances of one shape from the same allocation sites, with one of them to be shown.

@@ -10,10 +10,14 @@ public struct RecordingSettings: Hashable, Sendable {
 
   /// Whether heap images are written, at the end and when asked for.
   public enum Snapshots: Hashable, Sendable {
-    /// `signal`: the number of the one that asks for them; nil for the recorder's own choice.
-    case taken(signal: Int32?)
+    /// `signal`: the number of the one that asks for them; nil for the recorder's own choice. `roundSignal`: of the one that says that a round of repeated work
+    /// is over; nil for none.
+    case taken(signal: Int32?, roundSignal: Int32? = nil)
     case none
   }
+
+  /// The signal that asks for heap images, unless another is chosen.
+  public static let usualSnapshotSignal: Int32 = 62
 
   public var output: OutputPattern
   public var children: Children
@@ -69,8 +73,9 @@ public struct RecordingEnvironment: Sendable {
     if settings.start == .paused { result.append(("LEAKTRACE_PAUSED", "1")) }
     if settings.stackChecking == .everyStack { result.append(("LEAKTRACE_VERIFY_STACKS", "1")) }
     switch settings.snapshots {
-    case .taken(let signal?): result.append(("LEAKTRACE_SNAPSHOT_SIGNAL", String(signal)))
-    case .taken(nil): break
+    case .taken(let signal, let roundSignal):
+      if let signal { result.append(("LEAKTRACE_SNAPSHOT_SIGNAL", String(signal))) }
+      if let roundSignal { result.append(("LEAKTRACE_ROUND_SIGNAL", String(roundSignal))) }
     case .none: result.append(("LEAKTRACE_SNAPSHOTS", "off"))
     }
     return result

@@ -19,6 +19,13 @@ public struct SnapshotRequest: Sendable {
     case notWritten(processID: Int32, errno: Int32)
   }
 
+  /// What the snapshot is for.
+  public enum Purpose: Hashable, Sendable {
+    case picture
+    /// It is the end of a round of work that is repeated.
+    case round
+  }
+
   public let processID: Int32
   private let live: LiveRecording
 
@@ -31,10 +38,11 @@ public struct SnapshotRequest: Sendable {
   /// Takes a snapshot, and returns its number when it is written.
   ///
   /// The signal goes to a thread that does not block it. If all do, the next allocation of any thread takes the snapshot.
-  public func take(waitingSeconds: Int) throws(Failure) -> UInt32 {
+  public func take(_ purpose: Purpose = .picture, waitingSeconds: Int) throws(Failure) -> UInt32 {
     let header = try SharedHeader(path: live.path, identity: live.identity)
     let signal = header.load(\.snapshotSignal)
     guard signal != 0 else { throw .notOffered(processID: processID) }
+    header.store(purpose == .round ? UInt32(LT_SNAPSHOT_ROUND) : 0, to: \.snapshotReason)
     let asked = header.increment(\.snapshotsAsked)
     let switchBefore = header.load(\.pauseSwitch)
     // Paused recording stays paused.

@@ -48,6 +48,7 @@ enum FindingJSON {
     case .request: "request"
     case .call: "call"
     case .expectation: "expectation"
+    case .round: "round"
     case .other(let n): "unknown(\(n))"
     }
   }
@@ -150,6 +151,8 @@ enum FindingJSON {
         [("kind", .string("expectation"))] + fields(place) + [
           ("met", .number(met)), ("late", .number(late)), ("violated", .number(violated)), ("longestDelaySeconds", .optional(delay)),
         ])
+    case .repetition(let place, let firstRound, let measure):
+      .object([("kind", .string("repetition"))] + fields(place) + [("firstRound", .number(UInt64(firstRound))), ("measure", .string(measure.rawValue))])
     }
   }
 

@@ -79,7 +79,7 @@ struct FindingText {
     switch snapshot.reason {
     case .exit: "at exit"
     case .signal: "when a signal ended the program"
-    case .request, .call, .expectation, .other: snapshot.label.isEmpty ? "in snapshot \(snapshot.number)" : "in snapshot \"\(PlainText.escaped(snapshot.label))\""
+    case .request, .call, .expectation, .round, .other: snapshot.label.isEmpty ? "in snapshot \(snapshot.number)" : "in snapshot \"\(PlainText.escaped(snapshot.label))\""
     }
   }
 
@@ -130,7 +130,7 @@ struct FindingText {
   private func write(_ outliving: Finding.Outliving, of finding: Finding, to lines: inout TextLines) {
     lines.line("Held by \(PlainText.escaped(outliving.holder)).", indent: 2)
     lines.line(evidence(outliving, finding), indent: 2)
-    if let youngest = outliving.youngest, let oldest = outliving.oldest {
+    if finding.verdict != .growing, let youngest = outliving.youngest, let oldest = outliving.oldest {
       var text = "\(finding.instances == 1 ? "This one is" : "These \(Decimal.grouped(UInt64(max(0, finding.instances)))) are") \(Decimal.span(youngest, oldest)) old."
       if let live = outliving.evidence?.live, finding.instances > 1, !live.isEmpty {
         text += " Live after each quarter of the run: \(live.map { Decimal.grouped($0) }.joined(separator: ", "))."
@@ -138,7 +138,9 @@ struct FindingText {
       lines.line(text, indent: 2)
     }
     if let evidence = outliving.evidence { lines.line(words(evidence), indent: 2) }
-    if let snapshot = outliving.snapshot { lines.line("Held so when the time was up (snapshot \(snapshot)):", indent: 2) }
+    if let snapshot = outliving.snapshot {
+      lines.line("Held so \(finding.verdict == .growing ? "after the last round" : "when the time was up") (snapshot \(snapshot)):", indent: 2)
+    }
     lines.row(PlainText.escaped(outliving.origin.name), indent: 2)
     write(path: finding.path, to: &lines, suspect: outliving.suspect)
   }
@@ -192,6 +194,12 @@ struct FindingText {
       var text = "Expected to be gone: \(words(place)). \(Decimal.grouped(met)) \(met == 1 ? "was" : "were") in time"
       if late > 0 { text += ", \(Decimal.grouped(late)) late\(delay.map { " (by up to \(Decimal.duration($0)))" } ?? "")" }
       return text + ", \(Decimal.grouped(violated)) \(violated == 1 ? "is" : "are") still there."
+    case .repetition(let place, let firstRound, let measure):
+      let counts = finding.outliving?.growth ?? []
+      let held = measure == .objects ? "There were" : "There were elements"
+      let repeated = place.name.isEmpty && place.file.isEmpty ? "Work was repeated from outside" : "Repeated: \(words(place))"
+      let rounds = "rounds \(Decimal.grouped(UInt64(max(0, firstRound)))) to \(Decimal.grouped(UInt64(max(0, firstRound + counts.count - 1))))"
+      return "\(repeated). \(held) after \(rounds): \(counts.map { Decimal.grouped(UInt64(max(0, $0))) }.joined(separator: " → "))."
     }
   }
 
@@ -227,6 +235,7 @@ struct FindingText {
     case .dangling: finding.ending?.used == nil ? "DANGLING REFERENCE" : "USED AFTER ITS END"
     case .outlived: "OUTLIVED ITS SCOPE"
     case .accumulating: "ACCUMULATING"
+    case .growing: "GROWS WITH EACH ROUND"
     }
   }
 
@@ -242,7 +251,7 @@ struct FindingText {
       // A size that is one instance's alone would be another in the next run.
       if finding.path.first?.kind == .malloc, let step = finding.path.first, !finding.isOfOneSize { return "blocks of \(step.type)" }
       return name(finding.path.first)
-    case .deinitialised, .outlived, .accumulating: return name(finding.path.last)
+    case .deinitialised, .outlived, .accumulating, .growing: return name(finding.path.last)
     case .dangling:
       if let ending = finding.ending, ending.used != nil { return ending.type }
       return finding.path.first.map { "\($0.type).\($0.reference?.name ?? "?")" } ?? ""

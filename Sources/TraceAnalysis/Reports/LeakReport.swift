@@ -28,14 +28,19 @@ public struct LeakReport: Sendable {
   public init(unavailable: String) { self.unavailable = unavailable }
 
   /// `atExpectations`: findings of the heap images that were taken when expectations were not met; they take the place of those of the
-  /// same expectations in this one.
-  public init(_ analysis: LeakAnalysis, suppressions: Suppressions = Suppressions(), atExpectations: [Finding] = []) {
+  /// same expectations in this one. `growth`: what repetitions prove to grow, which takes the place of what was concluded of the same.
+  public init(
+    _ analysis: LeakAnalysis, suppressions: Suppressions = Suppressions(), atExpectations: [Finding] = [], growth: GrowthReport = GrowthReport()
+  ) {
     snapshot = analysis.snapshot
     statements = analysis.statements
     generations = analysis.generations
     let stated = Set(atExpectations.compactMap(\.expectation))
-    findings = FindingBuilder.sorted(analysis.findings().filter { finding in !(finding.expectation.map { stated.contains($0) } ?? false) } + atExpectations)
-    remarks = analysis.remarks
+    let own = analysis.findings().filter { finding in
+      !(finding.expectation.map { stated.contains($0) } ?? false) && !growth.findings.contains { $0.isOfSameCause(as: finding) }
+    }
+    findings = FindingBuilder.sorted(own + atExpectations + growth.findings)
+    remarks = analysis.remarks + growth.remarks
     liveBlocks = analysis.graph.blockCount
     self.suppressions = suppressions
     guard !suppressions.entries.isEmpty else { return }
@@ -62,6 +67,12 @@ public struct LeakReport: Sendable {
 }
 
 extension Finding {
+  /// What was concluded of objects that are proven to grow.
+  fileprivate func isOfSameCause(as concluded: Finding) -> Bool {
+    guard concluded.verdict == .outlived || concluded.verdict == .accumulating, let other = concluded.outliving, other.statement == nil else { return false }
+    return outliving?.holder == other.holder && path.last?.qualifiedType == concluded.path.last?.qualifiedType
+  }
+
   /// Where the program stated the expectation that it breaks, if it does.
   var expectation: MarkPlace? {
     if case .expectation(let place, _, _, _, _)? = outliving?.statement { place } else { nil }

@@ -131,6 +131,7 @@ public struct RecordDump {
     case .generation: return "generation \(place)"
     case .expectation:
       return "expectation number=\(mark.number) address=\(Hexadecimal.text(mark.address)) due_\(time(mark.deadline)) \(place)"
+    case .round: return "round repetition=\(mark.number) round=\(mark.round) snapshot=\(mark.snapshot) scope=\(mark.scope) \(place)"
     }
   }
 
@@ -159,6 +160,7 @@ public struct RecordDump {
     case .request: "request"
     case .call: "call"
     case .expectation: "expectation"
+    case .round: "round"
     case .other(let number): "\(number)"
     }
   }

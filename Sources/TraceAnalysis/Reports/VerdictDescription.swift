@@ -52,6 +52,11 @@ struct VerdictDescription {
       short = "Objects of one kind become more and more, and none of them ends."
       full = "None of the objects made by this code ended, and their number grows with the work done. What holds them only grows."
       help = "Remove from the collection what is done with, or give it a limit."
+    case .growing:
+      title = "Grows with each round"
+      short = "The same work was done several times over, and each time the same holder had more."
+      full = "Heap images were taken after each round of work that was repeated. From the third round on each left more in the same place than there was before."
+      help = "Remove what a round leaves behind when its work ends, or give the collection a limit that the first two rounds reach."
     }
   }
 }

@@ -6,8 +6,8 @@ struct OutlivingBuilder {
   private let graph: ObjectGraph
   private let builder: FindingBuilder
   private let naming: FindingNaming
-  private let holders: HolderNames
-  private let ownership: OwnershipTrees
+  let holders: HolderNames
+  let ownership: OwnershipTrees
 
   init(_ analysis: LeakAnalysis, builder: FindingBuilder, naming: FindingNaming) {
     self.analysis = analysis
@@ -24,7 +24,7 @@ struct OutlivingBuilder {
     return findings(of: groups)
   }
 
-  private var finder: OutlivingFinder {
+  var finder: OutlivingFinder {
     OutlivingFinder(
       graph: graph, sites: analysis.sites, activations: analysis.activations, stacks: analysis.definitions.stacks,
       unreachable: analysis.finder.unreachable, ownership: ownership, isConcurrent: isConcurrent, origin: origin)
@@ -155,7 +155,7 @@ struct OutlivingBuilder {
 
   // MARK: Whose work it is
 
-  private func origin(_ site: SiteID) -> OutlivingFinder.AllocationOrigin {
+  func origin(_ site: SiteID) -> OutlivingFinder.AllocationOrigin {
     let frames = naming.frames(of: site)
     let program = frames.firstIndex { $0.kind == .user }
     let outer = program.map { frames[$0...] } ?? []
@@ -187,7 +187,7 @@ struct OutlivingBuilder {
 
   // MARK: One group
 
-  private func finding(_ group: OutlivingGroup) -> Finding {
+  func finding(_ group: OutlivingGroup) -> Finding {
     let registration = holders.registration(group.path, after: 0).flatMap { $0.index == group.suspect ? $0.kind : nil }
     let steps = Array(group.path.dropFirst())
     let named = builder.path(steps)

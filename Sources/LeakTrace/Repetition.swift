@@ -1,0 +1,81 @@
+// Work that is done several times over: what grows each time is proven to leak.
+
+import CLeakTrace
+
+extension LeakTrace {
+  /// Runs `body` several times, and writes a heap image after each. What the same holder has more of after every round from the third on is a finding of
+  /// `leaktrace analyze`, reachable as it is: the first two rounds are given to caches that fill and to what is made once.
+  ///
+  /// ```swift
+  /// LeakTrace.repeat("open screen") {
+  ///   let screen = navigator.open()
+  ///   navigator.close(screen)
+  /// }
+  /// ```
+  /// Each round should do the same, with other objects than the last. Returns when the last image is written; each takes milliseconds to seconds, as the heap
+  /// is large. Without a recorder it only runs `body`. An error ends it after the round in which it was thrown.
+  /// - Parameters:
+  ///   - name: Shown with what grows.
+  ///   - times: How often `body` runs. Five are the fewest that say anything; a collection with a limit has to reach it in the first two rounds, or to level
+  ///     off in the others.
+  public static func `repeat`<Failure: Error>(
+    _ name: @autoclosure () -> String = "", times: Int = 6, file: StaticString = #fileID, line: UInt = #line, _ body: () throws(Failure) -> Void
+  ) throws(Failure) {
+    guard cleaktrace_is_present() else {
+      var left = times
+      while left > 0 {
+        try body()
+        left -= 1
+      }
+      return
+    }
+    let repetition = Repetition(name(), file: file, line: line)
+    var round = 1
+    while round <= times {
+      try body()
+      repetition.end(round: round)
+      round += 1
+    }
+  }
+
+  /// Runs `body` several times on the caller's actor, and writes a heap image after each, as the form for work that does not suspend does.
+  ///
+  /// What other tasks leave behind counts as well: a round should wait for those that it starts. The thread is kept while an image is written.
+  public static func `repeat`<Failure: Error>(
+    _ name: @autoclosure () -> String = "", times: Int = 6, file: StaticString = #fileID, line: UInt = #line,
+    isolation: isolated (any Actor)? = #isolation, _ body: () async throws(Failure) -> Void
+  ) async throws(Failure) {
+    guard cleaktrace_is_present() else {
+      var left = times
+      while left > 0 {
+        try await body()
+        left -= 1
+      }
+      return
+    }
+    let repetition = Repetition(name(), file: file, line: line)
+    var round = 1
+    while round <= times {
+      try await body()
+      repetition.end(round: round)
+      round += 1
+    }
+  }
+
+  /// Work that is repeated while it is recorded.
+  private struct Repetition {
+    private let number: UInt64
+    private let name: String
+    private let file: StaticString
+    private let line: UInt32
+
+    init(_ name: String, file: StaticString, line: UInt) {
+      number = cleaktrace_repetition_begin()
+      (self.name, self.file, self.line) = (name, file, UInt32(clamping: line))
+    }
+
+    func end(round: Int) {
+      cleaktrace_round_end(number, UInt64(round), 0, name, LeakTrace.text(file), line)
+    }
+  }
+}

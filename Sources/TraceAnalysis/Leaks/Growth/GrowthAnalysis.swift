@@ -1,0 +1,68 @@
+// From the heap images of repeated work to findings.
+
+/// What repetitions prove to grow.
+public struct GrowthReport: Sendable {
+  public var findings: [Finding] = []
+  /// Repetitions of which nothing can be said, and why, in sentences.
+  public var remarks: [String] = []
+  public init() {}
+}
+
+extension LeakAnalysis {
+  /// What grows with each round of the trace's repetitions, found in the heap images of their rounds. One pass over the events for all of them; then two graphs
+  /// for each repetition, and as many as it has images if something grows.
+  ///
+  /// - Parameters:
+  ///   - analysis: Of the same trace, whichever of its images it was made with.
+  ///   - number: That of the one repetition that is meant; nil for all but those of tests, which have looked for themselves.
+  ///   - births: The blocks that may be told, by address with their time of birth; nil for all.
+  ///   - open: Makes the analysis of an image, of which `analysis` has the live blocks.
+  public static func growth(
+    _ reader: TraceReader, _ analysis: AllocationAnalysis, repetition number: UInt64? = nil, among births: [UInt64: UInt64]? = nil,
+    open: @escaping (_ snapshot: TraceSnapshot, _ analysis: AllocationAnalysis) -> LeakAnalysis
+  ) -> GrowthReport {
+    var report = GrowthReport()
+    let repetitions = Repetition.all(in: reader, analysis.statements).filter { repetition in
+      number.map { repetition.number == $0 } ?? (repetition.scope == 0)
+    }
+    for repetition in repetitions where !repetition.isJudged { report.remarks.append(Self.remark(repetition)) }
+    let judged = repetitions.filter(\.isJudged)
+    guard !judged.isEmpty else { return report }
+    let blocks = RoundBlocks.collect(at: judged.flatMap { $0.images.map(\.time) }, in: reader)
+    func look(_ image: TraceSnapshot) -> LeakAnalysis? {
+      var own = analysis
+      own.blocksAtSnapshot = blocks.blocks(at: image.time)
+      own.activationsAtSnapshot = .none
+      let found = open(image, own)
+      return found.graph.image.isWhole ? found : nil
+    }
+    for repetition in judged {
+      func giveUp() { report.remarks.append("\(Self.words(repetition)): a round's heap image is damaged, and growth was not judged") }
+      guard let lastImage = repetition.images.last, let last = look(lastImage) else {
+        giveUp()
+        continue
+      }
+      let scene = GrowthScene(
+        last: last.graph.heap, base: repetition.images[Repetition.warmUpRounds - 1].time, sites: analysis.sites, definitions: analysis.definitions)
+      let tree = HolderTree(last.graph, scene)
+      let wanted = births.map { births in { (block: LiveBlock) in births[block.address] == block.birthTime } }
+      let finder = GrowthFinder(images: repetition.images, scene: scene, last: tree, open: { look($0)?.graph }, wanted: wanted)
+      guard let groups = finder.groups() else {
+        giveUp()
+        continue
+      }
+      if !groups.isEmpty { report.findings += GrowthBuilder(last, tree, repetition).findings(groups) }
+    }
+    return report
+  }
+
+  private static func words(_ repetition: Repetition) -> String {
+    repetition.place.name.isEmpty && repetition.place.file.isEmpty
+      ? "rounds marked from outside" : "repetition \"\(PlainText.escaped(repetition.place.name))\""
+  }
+
+  private static func remark(_ repetition: Repetition) -> String {
+    let count = repetition.images.count
+    return "\(words(repetition)): \(Decimal.counted(UInt64(count), "round")) with a heap image; growth is judged from \(Repetition.leastRounds) on"
+  }
+}

@@ -1,0 +1,49 @@
+// The blocks that were live at each of several moments, from one pass over the events.
+
+/// Watches a replay for what is live at given times.
+///
+/// Memory: 80 bytes for each block that is live at one of the times or more.
+struct RoundBlocks: ReplayObserver {
+  /// Ascending, in ticks. Events up to and including a time come before it.
+  private let times: [UInt64]
+  private var ended: [(block: LiveBlock, end: UInt64)] = []
+  private var live: [LiveBlock] = []
+  /// By thread: the entry of the block that it gave to realloc last.
+  private var reallocated: [UInt32: Int] = [:]
+
+  private init(times: [UInt64]) { self.times = times }
+
+  /// One pass over the events.
+  static func collect(at times: [UInt64], in reader: TraceReader) -> RoundBlocks {
+    let last = times.max() ?? 0
+    var replayer = Replayer(RoundBlocks(times: times.sorted()), process: reader.definitions.process, stacks: reader.definitions.stacks)
+    // As the pass that numbered the sites of the report.
+    reader.replay(into: &replayer, stacks: .allocations)
+    var live: [LiveBlock] = []
+    replayer.forEachLiveBlock { if $0.birthTime <= last { live.append($0) } }
+    var blocks = replayer.observer
+    blocks.live = live
+    return blocks
+  }
+
+  /// What was live at a time that was given, in no particular order. Linear in what is kept.
+  func blocks(at time: UInt64) -> [LiveBlock] {
+    ended.filter { $0.block.birthTime <= time && time < $0.end }.map(\.block) + live.filter { $0.birthTime <= time }
+  }
+
+  mutating func blockFreed(_ block: LiveBlock, by event: TraceEvent) {
+    guard let first = times.first(where: { $0 >= block.birthTime }), first < event.time else { return }
+    if event.operation == .reallocFree { reallocated[event.thread] = ended.count }
+    ended.append((block, event.time))
+  }
+
+  mutating func blockRestored(_ block: LiveBlock, by event: TraceEvent) {
+    guard let index = reallocated.removeValue(forKey: event.thread), ended[index].block.address == block.address else { return }
+    // It never ended.
+    ended[index].end = 0
+  }
+
+  mutating func blockAllocated(_ block: LiveBlock, by event: TraceEvent) {}
+  mutating func referencesChanged(_ block: LiveBlock, by event: TraceEvent) {}
+  mutating func mismatched(_ mismatch: Mismatch, _ event: TraceEvent) {}
+}
