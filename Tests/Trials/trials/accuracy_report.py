@@ -15,6 +15,8 @@ TITLES = {
 NAMES = {"retainCycle": "RETAIN CYCLE", "lost": "LOST", "deinitialised": "DEINITIALISED", "suspended": "SUSPENDED", "dangling": "DANGLING",
          "outlived": "OUTLIVED ITS SCOPE", "accumulating": "ACCUMULATING"}
 
+BLAMED = "a library's told as the program's"
+
 
 def _told(result, certainty, judgement):
     """Findings of that kind that are told as the program's."""
@@ -31,13 +33,13 @@ def _missed(result):
 
 
 def complaints(results):
-    """What has to be looked at: false findings, ones that nobody has judged, known leaks that were missed, runs that failed."""
+    """What has to be looked at: false findings, a library's told as the program's, ones that nobody has judged, known leaks that were missed, failed runs."""
     found = []
     for name, result in results.items():
-        for judgement in (FALSE, OPEN):
+        for judgement in (FALSE, LIBRARY, OPEN):
             for certainty in (PROOF, SUSPICION):
                 for finding in _told(result, certainty, judgement):
-                    found.append(f"{name}: {judgement}, {certainty}: {NAMES.get(finding['verdict'], finding['verdict'])} {finding['subject']} "
+                    found.append(f"{name}: {BLAMED if judgement == LIBRARY else judgement}, {certainty}: {NAMES.get(finding['verdict'], finding['verdict'])} {finding['subject']} "
                                  f"×{finding['instances']}, {finding['place']}")
         found += [f"{name}: missed: {cause['why']} ({cause['known']})" for cause in _missed(result)]
         if result["has_failed"]:

@@ -8,6 +8,7 @@ from .trial import SUITE, Result
 
 LIBRARIES = {"XCTest": [], "Swift Testing": ["--testing-library", "swift-testing"]}
 NO_TESTS = 69  # Swift Testing's status when a bundle has none for it
+ATTEMPTS = 5
 
 
 class Suite:
@@ -31,7 +32,7 @@ class Suite:
         for library, options in LIBRARIES.items():
             trace = os.path.join(directory, f"{self.name}-{library.replace(' ', '-')}.trace")
             command = [bundle, *options, *self._selection(library)]
-            recording = leaktrace.record(command, trace, directory=self.package.directory, limit=self.limit, extra_environment=self.environment)
+            recording = self._record(leaktrace, command, trace, library, result)
             tests = counted_tests(library, recording.output)
             if tests == 0 and (library == "XCTest" or recording.status in (0, NO_TESTS)):
                 continue
@@ -46,9 +47,24 @@ class Suite:
         result.judge(findings)
         return result
 
+    def _record(self, leaktrace, command, trace, library, result):
+        """Runs a suite that crashes by itself again: of a crash there is no heap image."""
+        for attempt in range(ATTEMPTS):
+            recording = leaktrace.record(command, trace, directory=self.package.directory, limit=self.limit, extra_environment=self.environment)
+            if recording.timed_out or not _has_crashed(recording.status):
+                break
+            said = re.search(r"Fatal error: .*", recording.output)
+            result.remarks.append(f"{library}: crashed in run {attempt + 1}" + (f": {said[0].strip()}" if said else ""))
+        return recording
+
     def _selection(self, library):
         """Leaves out tests that cannot run here. XCTest's runner takes what is to be skipped, too."""
         return [word for pattern in self.skipped for word in ("--skip", pattern)] if library == "Swift Testing" else []
+
+
+def _has_crashed(status):
+    """By a signal, which a shell or `leaktrace record` may say as 128 and more."""
+    return status < 0 or status > 128
 
 
 def counted_tests(library, output):
