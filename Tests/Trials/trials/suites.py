@@ -18,7 +18,8 @@ class Suite:
         self.package = Package(values["url"], values["version"], cache, tuple(values.get("flags", ())))
         self.name = self.package.name
         self.limit = values.get("seconds", 900)
-        self.skipped = values.get("skip", [])
+        self.skipped = values.get("skip", [])  # patterns of Swift Testing's tests
+        self.selected = values.get("only", [])  # classes of XCTest's tests
         self.environment = values.get("environment", {})
         self.remark = values.get("remark")
 
@@ -58,8 +59,10 @@ class Suite:
         return recording
 
     def _selection(self, library):
-        """Leaves out tests that cannot run here. XCTest's runner takes what is to be skipped, too."""
-        return [word for pattern in self.skipped for word in ("--skip", pattern)] if library == "Swift Testing" else []
+        """Leaves out tests that cannot run here, or take too long. Either library's runner knows one of the two ways alone."""
+        if library == "XCTest":
+            return [",".join(self.selected)] if self.selected else []
+        return [word for pattern in self.skipped for word in ("--skip", pattern)]
 
 
 def _has_crashed(status):
