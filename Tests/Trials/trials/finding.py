@@ -42,11 +42,8 @@ class Finding:
             return ""
         if self._values.get("isCycle"):
             return " ⇄ ".join(self._step(step) for step in self.path)
-        if self._outliving:
-            index = self._outliving.get("suspect")
-            chosen = self.path[index] if isinstance(index, int) and 0 <= index < len(self.path) else self.path[-1]
-            return self._step(chosen)
-        return self._step(self.path[-1] if self.verdict == "deinitialised" else self.path[0])
+        # What outlived something, or is used after its end, stands at the end of what holds it.
+        return self._step(self.path[-1] if self._outliving or self.verdict == "deinitialised" else self.path[0])
 
     @property
     def holder(self):

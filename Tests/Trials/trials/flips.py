@@ -20,7 +20,7 @@ def _named(shape):
 def flips(runs):
     """Sentences on what flipped: `runs` are the lists of findings of each run.
 
-    Verdicts are compared first; types, counts and fingerprints where the verdicts are the same in all runs.
+    Verdicts are compared first; types, counts, fingerprints and holders where the verdicts are the same in all runs.
     """
     found = []
     shapes = [collections.Counter(map(_shape, run)) for run in runs]
@@ -31,7 +31,7 @@ def flips(runs):
             continue
         chosen = [[finding for finding in run if _shape(finding) == shape] for run in runs]
         for field, read in (("type", lambda each: each.subject), ("count", lambda each: (each.subject, each.instances)),
-                            ("fingerprint", lambda each: (each.subject, each.fingerprint))):
+                            ("fingerprint", lambda each: (each.subject, each.fingerprint)), ("holder", lambda each: (each.subject, each.holder))):
             values = [tuple(sorted(map(read, findings))) for findings in chosen]
             if len(set(values)) > 1:
                 found.append(f"{field} of {_named(shape)}: {_counted(map(_difference(values), values))} runs")

@@ -21,7 +21,7 @@ final class Delivery: Sendable {
     let arguments = CommandLine.arguments
     guard arguments.count == 2, ["leak", "clean"].contains(arguments[1]) else { fatalError("usage: feed-server leak|clean") }
     let isForgetting = arguments[1] == "leak"
-    let server = HTTPServer(address: .loopback(port: 0), logger: .disabled)
+    let server = HTTPServer(address: try .inet(ip4: "127.0.0.1", port: 0), logger: .disabled)
     await server.appendRoute("GET /items/*") { request in
       let delivery = Delivery(item: request.path.utf8.count)
       Task { _ = await delivery.confirm(isForgetting: isForgetting) }
