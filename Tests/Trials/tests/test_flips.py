@@ -1,0 +1,33 @@
+import unittest
+
+from trials.flips import flips
+
+from .findings import finding
+
+
+class FlipTests(unittest.TestCase):
+    def test_equal_runs_have_no_flip(self):
+        run = [finding(), finding("lost", ("Image",), "b2", 4)]
+        self.assertEqual(flips([run, list(reversed(run)), run]), [])
+
+    def test_a_finding_that_is_not_in_every_run_flips_its_verdict(self):
+        said = flips([[finding()], [], [finding()]])
+        self.assertEqual(said, ["verdict retainCycle (proven): 1 findings in 2, 0 findings in 1 runs, Screen ⇄ Model"])
+
+    def test_a_proof_that_becomes_a_suspicion_flips(self):
+        said = flips([[finding("outlived", ("Request",), certainty="proven")], [finding("outlived", ("Request",), certainty="suspected")]])
+        self.assertEqual(len(said), 2)
+
+    def test_another_type_is_a_flip(self):
+        said = flips([[finding(types=("A",))], [finding(types=("B",))]])
+        self.assertEqual(len(said), 1)
+        self.assertTrue(said[0].startswith("type of retainCycle"), said)
+
+    def test_another_count_and_another_fingerprint_are_flips(self):
+        said = flips([[finding(instances=5)], [finding(instances=4)], [finding(instances=5, fingerprint="c3")]])
+        self.assertEqual([line.split(" of ")[0] for line in said], ["count", "fingerprint"])
+        self.assertIn("in 2", said[0])
+
+    def test_of_two_findings_of_one_verdict_the_one_that_flips_is_shown(self):
+        said = flips([[finding(types=("A",)), finding(types=("B",), instances=2)], [finding(types=("A",)), finding(types=("B",), instances=3)]])
+        self.assertEqual(said, ["count of retainCycle (proven): B 2 in 1, B 3 in 1 runs"])

@@ -1,0 +1,72 @@
+"""The programs of Tests/Corpus, compiled as the end-to-end tests compile them, and at the same place: what one has built the other uses."""
+
+import dataclasses
+import json
+import os
+
+from .processes import must
+
+TRIALS = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+ROOT = os.path.dirname(os.path.dirname(TRIALS))
+CORPUS = os.path.join(ROOT, "Tests", "Corpus")
+PROGRAMS = os.path.join(ROOT, ".build", "e2e-programs")
+
+VARIANTS = {
+    "dynamic-Onone": ["-Onone"],
+    "dynamic-O": ["-O"],
+    "static-Onone": ["-Onone", "-static-stdlib", "-D", "STATIC_STDLIB"],
+    "static-O": ["-O", "-static-stdlib", "-D", "STATIC_STDLIB"],
+}
+FOLDERS = {"corpus": ("", "Cases", "CleanPrograms"), "scopes": ("Scopes", "Scopes/Leaks", "Scopes/Clean")}
+# A package of its own, which exists in the dynamic variants alone.
+PACKAGE = "nio-corpus"
+
+
+@dataclasses.dataclass(frozen=True)
+class Case:
+    """One program in one form and variant."""
+
+    executable: str
+    name: str
+    mode: str
+    variant: str
+
+    def __str__(self):
+        return f"{self.name} {self.mode} ({self.variant})"
+
+
+def cases(variants):
+    """All that the corpus's data name."""
+    found = []
+    for executable, path in (("corpus", "expected.json"), ("scopes", "Scopes/expected.json")):
+        with open(os.path.join(CORPUS, path)) as file:
+            for values in json.load(file):
+                program = values.get("program", executable)
+                possible = values.get("variants") or [each for each in VARIANTS if program != PACKAGE or each.startswith("dynamic")]
+                found += [Case(program, values["name"], mode, variant)
+                          for variant in variants if variant in possible for mode in ("leak", "clean") if mode in values]
+    return found
+
+
+def build(executable, variant, jobs):
+    """The path of an executable, compiled if a source is newer."""
+    if executable == PACKAGE:
+        return _build_package(variant, jobs)
+    folders = [os.path.join(CORPUS, folder) for folder in FOLDERS[executable]]
+    sources = [os.path.join(folder, name) for folder in folders for name in sorted(os.listdir(folder)) if name.endswith(".swift")]
+    directory = os.path.join(PROGRAMS, "corpus", variant)
+    path = os.path.join(directory, executable)
+    if os.path.exists(path) and all(os.path.getmtime(each) < os.path.getmtime(path) for each in sources + folders):
+        return path
+    os.makedirs(directory, exist_ok=True)
+    unfinished = f"{path}.{os.getpid()}"
+    must(["swiftc", "-g", "-j", str(jobs), "-module-name", executable, *VARIANTS[variant], *sources, "-o", unfinished], directory=directory, limit=1800)
+    os.rename(unfinished, path)
+    return path
+
+
+def _build_package(variant, jobs):
+    command = ["swift", "build", "--package-path", os.path.join(CORPUS, "Packages"), "--scratch-path", os.path.join(PROGRAMS, "packages"),
+               "--configuration", "release" if variant.endswith("-O") else "debug", "--jobs", str(jobs)]
+    must([*command, "--product", PACKAGE], limit=3600)
+    return os.path.join(must([*command, "--show-bin-path"]).strip().splitlines()[-1], PACKAGE)

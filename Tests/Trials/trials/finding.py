@@ -1,0 +1,81 @@
+"""A finding of `leaktrace analyze --format json`, as the trials compare it."""
+
+import fnmatch
+
+# The verdicts that suspect; every other proves. For reports that do not say `certainty` themselves.
+SUSPICIONS = ("outlived", "accumulating")
+PROOF, SUSPICION = "proven", "suspected"
+
+
+class Finding:
+    """One finding of a report."""
+
+    def __init__(self, values):
+        self.verdict = values["verdict"]
+        self.fingerprint = values.get("fingerprint", "")
+        self.instances = values["instances"]
+        self.retained_bytes = values.get("retainedBytes", 0)
+        self.is_library = bool(values.get("library"))
+        self.is_hidden = bool(values.get("hidden"))
+        self._values = values
+        said = values.get("certainty")
+        stated = (values.get("outliving") or {}).get("statement")
+        self.certainty = said or (SUSPICION if self.verdict in SUSPICIONS and not stated else PROOF)
+
+    @property
+    def path(self):
+        return self._values.get("path") or []
+
+    @property
+    def _outliving(self):
+        return self._values.get("outliving") or {}
+
+    def _step(self, step):
+        if step.get("kind") == "closure":
+            return step.get("closure") or "closure"
+        return step.get("type") or step.get("kind") or "?"
+
+    @property
+    def subject(self):
+        """The types that the finding is about, in one line, without addresses and lines."""
+        if not self.path:
+            return ""
+        if self._values.get("isCycle"):
+            return " ⇄ ".join(self._step(step) for step in self.path)
+        # What outlived something, or is used after its end, stands at the end of what holds it.
+        return self._step(self.path[-1] if self._outliving or self.verdict == "deinitialised" else self.path[0])
+
+    @property
+    def holder(self):
+        return self._outliving.get("holder") or ""
+
+    @property
+    def place(self):
+        """Where it was made: function and file of the path's first step that knows."""
+        for step in self.path:
+            if step.get("function"):
+                line = f":{step['line']}" if step.get("line") else ""
+                return f"{step['function']}" + (f" ({step['file'].rsplit('/', 1)[-1]}{line})" if step.get("file") else "")
+        return ""
+
+    def texts(self):
+        """All that a pattern may mention: types, functions, files, references and holder."""
+        found = {self.subject, self.holder, self._outliving.get("root") or "", self._values.get("endedType") or ""}
+        for step in self.path:
+            found |= {step.get(name) or "" for name in ("type", "qualifiedType", "function", "file", "closure", "closureFile")}
+            found.add((step.get("edge") or {}).get("name") or "")
+        for moment in ("allocatedAt", "freedAt", "usedAt"):
+            for frame in (self._values.get(moment) or {}).get("frames") or []:
+                found |= {frame.get("function") or "", frame.get("file") or ""}
+        found.discard("")
+        return found
+
+    def mentions(self, pattern):
+        return any(fnmatch.fnmatchcase(text, pattern) for text in self.texts())
+
+    def evidence(self):
+        """The figures of a suspicion, in short."""
+        if not self._outliving:
+            return ""
+        births, deaths = self._outliving.get("births"), self._outliving.get("deaths")
+        return f"held by {self.holder or self._outliving.get('root')}; {deaths} of {births} ended"

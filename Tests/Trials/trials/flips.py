@@ -1,0 +1,56 @@
+"""What differs between runs of one program that should be equal."""
+
+import collections
+
+
+def _counted(values):
+    """Values with how often each came, the most frequent first."""
+    return ", ".join(f"{value} in {count}" for value, count in collections.Counter(values).most_common())
+
+
+def _shape(finding):
+    return finding.verdict, finding.certainty, finding.is_library
+
+
+def _named(shape):
+    verdict, certainty, is_library = shape
+    return f"{verdict} ({certainty}{', a library’s' if is_library else ''})"
+
+
+def flips(runs):
+    """Sentences on what flipped: `runs` are the lists of findings of each run.
+
+    Verdicts are compared first; types, counts, fingerprints and holders where the verdicts are the same in all runs.
+    """
+    found = []
+    shapes = [collections.Counter(map(_shape, run)) for run in runs]
+    for shape in sorted({shape for counter in shapes for shape in counter}):
+        numbers = [counter[shape] for counter in shapes]
+        if len(set(numbers)) > 1:
+            found.append(f"verdict {_named(shape)}: {_counted(f'{number} findings' for number in numbers)} runs, {_titles(runs, shape)}")
+            continue
+        chosen = [[finding for finding in run if _shape(finding) == shape] for run in runs]
+        for field, read in (("type", lambda each: each.subject), ("count", lambda each: (each.subject, each.instances)),
+                            ("fingerprint", lambda each: (each.subject, each.fingerprint)), ("holder", lambda each: (each.subject, each.holder))):
+            values = [tuple(sorted(map(read, findings))) for findings in chosen]
+            if len(set(values)) > 1:
+                found.append(f"{field} of {_named(shape)}: {_counted(map(_difference(values), values))} runs")
+                if field == "type":
+                    break
+    return found
+
+
+def _titles(runs, shape):
+    titles = collections.Counter(finding.subject for run in runs for finding in run if _shape(finding) == shape)
+    return "; ".join(title for title, _ in titles.most_common(3))
+
+
+def _difference(values):
+    """Shows of each value what not all have."""
+    common = set(values[0]).intersection(*values[1:])
+
+    def shown(value):
+        rest = [each for each in value if each not in common]
+        return "; ".join(" ".join(map(str, each)) if isinstance(each, tuple) else str(each) for each in rest) or "none"
+
+    return shown

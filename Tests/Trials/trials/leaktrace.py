@@ -1,0 +1,83 @@
+"""The command under trial: records and analyses."""
+
+import dataclasses
+import json
+import os
+
+from .finding import Finding
+from .processes import Outcome, run
+
+# `analyze` did it: with all of the trace, or with what is readable of it.
+DONE = (0, 4)
+
+
+@dataclasses.dataclass
+class Analysis:
+    """What `analyze` said of one trace."""
+
+    outcome: Outcome
+    trace_bytes: int
+    report: dict | None  # None if it failed
+
+    @property
+    def has_failed(self):
+        return self.report is None
+
+    @property
+    def reason(self):
+        """Why there are no findings to judge, or an empty string."""
+        if self.report is None:
+            if self.outcome.timed_out:
+                return "analyze did not end in time"
+            return f"analyze ended with status {self.outcome.status}: {self.outcome.output.strip()[-200:]}"
+        if self.report.get("findings") is None:
+            return self.report.get("findingsUnavailable") or "the report has no findings"
+        return ""
+
+    @property
+    def findings(self):
+        """Those that are told as the program's or a library's, hidden ones left out."""
+        values = (self.report or {}).get("findings") or []
+        return [finding for finding in map(Finding, values) if not finding.is_hidden]
+
+    @property
+    def remarks(self):
+        return (self.report or {}).get("findingRemarks") or []
+
+    @property
+    def allocated_blocks(self):
+        return ((self.report or {}).get("total") or {}).get("allocatedBlocks", 0)
+
+    @property
+    def program(self):
+        traces = (self.report or {}).get("traces") or [{}]
+        return traces[0].get("program", "")
+
+
+class Leaktrace:
+    """The command with its library, in one directory."""
+
+    def __init__(self, products):
+        self.command = os.path.join(products, "leaktrace")
+        if not os.access(self.command, os.X_OK):
+            raise FileNotFoundError(f"{self.command} is not there; scripts/build makes it")
+
+    def record(self, command, trace, directory=None, limit=600, options=(), **more):
+        """Runs `command` recorded; `trace` is a file, or a pattern if children are followed."""
+        return run([self.command, "record", "--quiet", "-o", trace, *options, "--", *command], directory=directory, limit=limit, **more)
+
+    def check(self, command, directory=None, limit=600, options=(), **more):
+        return run([self.command, "check", *options, "--", *command], directory=directory, limit=limit, **more)
+
+    def analyze(self, trace, limit=900):
+        if not os.path.exists(trace):
+            return Analysis(Outcome(-1, "there is no trace", 0.0, 0, False), 0, None)
+        report = trace + ".json"
+        # The report goes to a file of its own, apart from what is said on standard error.
+        outcome = run(["/bin/sh", "-c", 'exec "$@" >"$0"', report, self.command, "analyze", "--format", "json", "--limit", "1", trace], limit=limit)
+        try:
+            with open(report) as file:
+                reports = json.load(file)["reports"] if outcome.status in DONE else []
+        except (OSError, ValueError, KeyError):
+            reports = []
+        return Analysis(outcome, os.path.getsize(trace), reports[0] if len(reports) == 1 else None)

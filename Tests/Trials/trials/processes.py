@@ -1,0 +1,79 @@
+"""Running commands with a time limit, and what they took."""
+
+import dataclasses
+import os
+import signal
+import subprocess
+import tempfile
+import threading
+import time
+
+# What a run inherits of the shell that started it, and should not: recorders, and the testing library's own choices.
+DROPPED_VARIABLES = ("LD_PRELOAD", "LEAKTRACE_", "LLVM_PROFILE_FILE")
+
+
+class FailedCommand(Exception):
+    """A command that had to succeed did not."""
+
+
+@dataclasses.dataclass
+class Outcome:
+    """What became of a command."""
+
+    status: int  # as of subprocess: negative for a signal
+    output: str  # standard output and standard error as they came
+    seconds: float
+    peak_bytes: int  # the largest resident size of the command's own process
+    timed_out: bool
+
+
+def environment(extra=None):
+    kept = {name: value for name, value in os.environ.items() if not name.startswith(DROPPED_VARIABLES)}
+    return {**kept, **(extra or {})}
+
+
+def run(command, directory=None, limit=600, extra_environment=None, standard_input=None):
+    """Runs `command` in a session of its own, and ends all of it after `limit` seconds."""
+    with tempfile.TemporaryFile() as output, tempfile.TemporaryFile() as given:
+        if standard_input is not None:
+            given.write(standard_input)
+            given.seek(0)
+        begin = time.monotonic()
+        child = subprocess.Popen(command, stdin=given, stdout=output, stderr=subprocess.STDOUT, cwd=directory,
+                                 env=environment(extra_environment), start_new_session=True)
+        timed_out = threading.Event()
+
+        def give_up():
+            timed_out.set()
+            _kill_session(child.pid)
+
+        timer = threading.Timer(limit, give_up)
+        timer.start()
+        try:
+            _, status, usage = os.wait4(child.pid, 0)
+        except BaseException:
+            _kill_session(child.pid)
+            raise
+        finally:
+            timer.cancel()
+        seconds = time.monotonic() - begin
+        child.returncode = os.waitstatus_to_exitcode(status)
+        output.seek(0)
+        text = output.read().decode(errors="replace")
+    return Outcome(child.returncode, text, seconds, usage.ru_maxrss * 1024, timed_out.is_set())
+
+
+def must(command, **options):
+    """The output of a command that has to succeed."""
+    outcome = run(command, **options)
+    if outcome.status != 0:
+        ended = "did not end in time" if outcome.timed_out else f"status {outcome.status}"
+        raise FailedCommand(f"{' '.join(command[:8])}: {ended}\n{outcome.output[-3000:]}")
+    return outcome.output
+
+
+def _kill_session(leader):
+    try:
+        os.killpg(leader, signal.SIGKILL)
+    except ProcessLookupError:
+        pass

@@ -1,0 +1,121 @@
+"""Runs every program of the corpus again and again, and reports what flips: verdicts, types, counts, fingerprints. Ends with 1 if something does."""
+
+import argparse
+import collections
+import concurrent.futures
+import os
+import sys
+import tempfile
+import time
+
+from .corpus import VARIANTS, build, cases
+from .flips import flips
+from .leaktrace import Leaktrace
+from .load import Load
+from .processes import FailedCommand
+
+# A few programs that have threads, tasks, timers and leftover words in them: verdicts that depend on where things stand are theirs.
+SHORT = ("lost-checked-continuation", "own-stream-task", "presence-timer", "stream-termination", "task-groups", "actors", "unowned-zombies", "watcher-source",
+         "endless-task", "pending-sleep", "thread-handoff", "dispatch-queue-work", "server-loop", "bounded-queue")
+RUN_SECONDS = 120
+
+
+def say(text):
+    print(f"stability: {text}", file=sys.stderr, flush=True)
+
+
+def parse():
+    parser = argparse.ArgumentParser(prog="scripts/stability", description=__doc__)
+    parser.add_argument("runs", type=int, metavar="N", help="how often each program is run")
+    parser.add_argument("names", nargs="*", metavar="NAME", help="these programs alone")
+    parser.add_argument("--loaded", action="store_true", help="with a busy loop on every processor meanwhile")
+    parser.add_argument("--short", action="store_true", help="a few programs whose verdicts depend most on the moment, optimised")
+    parser.add_argument("--variant", choices=VARIANTS, action="append", help="these variants alone (default: all four)")
+    parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1, help="how many run at a time (default: as many as there are processors)")
+    parser.add_argument("--keep", metavar="DIR", help="keeps the trace of each program's first run and of the first that differs from it")
+    parser.add_argument("--products", required=True, help=argparse.SUPPRESS)
+    options = parser.parse_args()
+    if options.runs < 2:
+        parser.error("N must be at least 2: one run differs from nothing")
+    return options
+
+
+def chosen(options):
+    found = cases(options.variant or (["dynamic-O"] if options.short else list(VARIANTS)))
+    names = set(options.names) or (set(SHORT) if options.short else set())
+    unknown = names - {case.name for case in found}
+    if unknown:
+        sys.exit(f"stability: no such program: {', '.join(sorted(unknown))}")
+    return [case for case in found if not names or case.name in names]
+
+
+class Runner:
+    """Runs programs recorded, and reads what is found."""
+
+    def __init__(self, leaktrace, executables, directory, kept):
+        self._leaktrace, self._executables, self._directory, self._kept = leaktrace, executables, directory, kept
+
+    def run(self, case, number):
+        """The findings, or a sentence on why there are none."""
+        trace = os.path.join(self._directory, f"{case.executable}-{case.name}-{case.mode}-{case.variant}-{number}.trace")
+        try:
+            program = self._executables[case.executable, case.variant]
+            recording = self._leaktrace.record([program, case.name, case.mode], trace, limit=RUN_SECONDS)
+            if recording.status != 0:
+                return f"{'did not end in time' if recording.timed_out else f'status {recording.status}'}: {recording.output.strip()[-200:]}"
+            analysis = self._leaktrace.analyze(trace, limit=RUN_SECONDS)
+            return analysis.reason or analysis.findings
+        finally:
+            for path in (trace, trace + ".json", trace + ".live"):
+                if os.path.exists(path) and not self._kept:
+                    os.remove(path)
+
+
+def repeat(runner, case_list, count, jobs):
+    """By case, what each run found, and the failures. Rounds go through all programs, so that a busy minute does not fall to one alone."""
+    found, failed = collections.defaultdict(list), collections.defaultdict(list)
+    begin = time.monotonic()
+    with concurrent.futures.ThreadPoolExecutor(jobs) as pool:
+        for number in range(count):
+            for case, outcome in zip(case_list, pool.map(lambda case, number=number: runner.run(case, number), case_list)):
+                (failed if isinstance(outcome, str) else found)[case].append(outcome)
+            say(f"round {number + 1} of {count}, {time.monotonic() - begin:.0f} s")
+    return found, failed
+
+
+def main():
+    options = parse()
+    leaktrace = Leaktrace(options.products)
+    case_list = chosen(options)
+    try:
+        executables = {(case.executable, case.variant): None for case in case_list}
+        for executable, variant in executables:
+            say(f"{executable}, {variant}")
+            executables[executable, variant] = build(executable, variant, options.jobs)
+    except FailedCommand as failure:
+        sys.exit(f"stability: {failure}")
+    if options.keep:
+        os.makedirs(options.keep, exist_ok=True)
+    with tempfile.TemporaryDirectory(prefix="leaktrace-stability-") as directory, Load(options.loaded):
+        runner = Runner(leaktrace, executables, options.keep or directory, bool(options.keep))
+        found, failed = repeat(runner, case_list, options.runs, options.jobs)
+    return report(case_list, found, failed, options)
+
+
+def report(case_list, found, failed, options):
+    flipping = 0
+    for case in case_list:
+        lines = flips(found[case]) if len(found[case]) > 1 else []
+        reasons = collections.Counter(failed[case])
+        lines += [f"no findings to compare in {count} of {options.runs} runs: {reason}" for reason, count in reasons.items()]
+        if lines:
+            flipping += 1
+            print(case)
+            print("".join(f"  {line}\n" for line in lines), end="")
+    machine = "loaded" if options.loaded else "idle"
+    print(f"{len(case_list)} programs, {options.runs} runs each, {machine} machine: {flipping or 'none'} flipped")
+    return 1 if flipping else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
