@@ -191,10 +191,11 @@ struct GrowthBuilder {
     let survivors = told.fresh.sorted { graph.heap[BlockID($0)].ordinal < graph.heap[BlockID($1)].ordinal }
     var finding = outliving.finding(
       OutlivingGroup(
-        verdict: .growing, survivors: survivors, sample: told.sample, path: told.path, suspect: told.suspect, lifetime: lifetime, homeDistance: nil,
+        verdict: .growing, survivors: survivors, sample: told.sample, path: told.path, suspect: told.suspect, lifetime: lifetime, sites: [], homeDistance: nil, evidence: .init(),
         retainedBytes: bytes, retainedBlocks: blocks))
     let measure: Finding.RoundMeasure = if case .elements = told.group.subject { .elements } else { .objects }
     finding.outliving?.statement = .repetition(repetition.place, firstRound: Repetition.warmUpRounds, of: measure)
+    finding.outliving?.evidence = nil
     finding.outliving?.growth = told.group.counts.map { Int(clamping: $0) }
     finding.outliving?.snapshot = analysis.snapshot.number
     finding.fingerprint = FindingIdentity(finding).fingerprint
