@@ -106,7 +106,8 @@ struct OutlivingFinder {
     var groups: [OutlivingGroup] = []
     var accepted: Set<Int> = []
     for (index, suspicion) in suspicions.enumerated() where groups.count < Self.limit {
-      for var group in held(suspicion, paths: ownership.paths, registration: registration) {
+      for found in held(suspicion, paths: ownership.paths, registration: registration) {
+        var group = suspicion.isStated ? found : lifted(found)
         let members = Set(group.survivors)
         group.suspicion = index
         for node in group.survivors where familyOf[node] == nil { familyOf[node] = index }
@@ -131,7 +132,12 @@ struct OutlivingFinder {
       let own = group.suspicion
       let within = group.survivors.filter { node in
         isDominated(
-          node, by: { other in familyOf[other].map { accepted.contains($0) && $0 != own && !registered.contains($0) && isProgramObject(other) } ?? false }, ownership.dominators)
+          node,
+          by: { other in
+            // A task is told with what it was started with.
+            let isHolder = isProgramObject(other) || graph.type(of: other).kind == .task && !isProgramObject(group.sample)
+            return isHolder && familyOf[other].map { accepted.contains($0) && $0 != own && !registered.contains($0) } ?? false
+          }, ownership.dominators)
       }
       if within.count * 2 > group.survivors.count { return false }
       if isProgramObject(group.sample), !isRegistration(group, registration) { return true }
@@ -154,7 +160,50 @@ struct OutlivingFinder {
     return label(first) == label(second) || label(first) >= 1 << 31 && label(second) >= 1 << 31
   }
 
+  /// The same told of the objects that keep the survivors, where each is kept by one of its own: what an entry of a registry refers to goes with the entry.
+  private func lifted(_ group: OutlivingGroup) -> OutlivingGroup {
+    var group = group
+    for _ in 0..<Self.liftLimit {
+      let owners = group.survivors.compactMap(owner)
+      guard let own = owner(of: group.sample), let place = group.path.firstIndex(where: { $0.node == own }), place > 0 else { return group }
+      let type = graph.nodeTypes[Int(own)]
+      // Siblings in a row are a chain, and no owners.
+      guard type != graph.nodeTypes[Int(group.sample)] else { return group }
+      let unique = Set(owners.filter { graph.nodeTypes[Int($0)] == type })
+      guard Double(unique.count) >= OutlivingRules.ownedShare * Double(group.survivors.count), unique.count >= 2 else { return group }
+      group.survivors = unique.sorted { ordinal($0) < ordinal($1) }
+      group.sample = own
+      group.path = Array(group.path[...place])
+      group.path[place].edge = nil
+      group.suspect = min(group.suspect, place - 1)
+      group.sites = Set(group.survivors.map { block($0).site.rawValue }).sorted()
+      group.lifetime = group.sites.reduce(into: SiteLifetime()) { $0 += sites[Int($1)].lifetime }
+      // Somebody works with them.
+      if group.survivors.count(where: { isInUse($0, beyond: group.evidence.longestWork) }) * 2 > group.survivors.count { group.evidence.isStrong = false }
+    }
+    return group
+  }
+
+  private static let liftLimit = 8
+
+  /// The nearest object of the program's on the path to a survivor.
+  private func owner(of node: NodeID) -> NodeID? {
+    var current = ownership.paths.parents[node]
+    while current != HeapGraph.noNode, !graph.isRoot(current) {
+      if isProgramObject(current) { return current }
+      // A task keeps its own.
+      if graph.type(of: current).kind == .task { return nil }
+      current = ownership.paths.parents[current]
+    }
+    return nil
+  }
+
   private func merge(_ other: OutlivingGroup, into group: inout OutlivingGroup) {
+    // What one object keeps may have been met in several of its parts.
+    if !Set(group.survivors).isDisjoint(with: other.survivors) {
+      group.evidence.join(other.evidence)
+      return
+    }
     if other.survivors.count > group.survivors.count {
       (group.sample, group.path, group.suspect, group.homeDistance) = (other.sample, other.path, other.suspect, other.homeDistance)
     }

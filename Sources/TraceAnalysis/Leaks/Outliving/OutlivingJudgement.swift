@@ -12,11 +12,14 @@ extension OutlivingFinder {
     /// Survivors that are older than siblings get, and what to weigh a part of them by; none where siblings do not end.
     var proven: Set<NodeID> = []
     fileprivate var limit = Limit()
+    /// Events of the process that the longest ordinary life takes; 0 where siblings do not end.
+    var longestWork: UInt64 { limit.work }
 
     /// Where ordinary lives end.
     fileprivate struct Limit {
       var beyond: UInt64 = 0
       var ratio = 1.0
+      var work: UInt64 = 0
       var strongOdds = OutlivingRules.strongOdds
     }
 
@@ -249,7 +252,7 @@ extension OutlivingFinder {
       }
       guard old.count >= OutlivingRules.leastOutlived else { continue }
       let ages = old.map(\.work).sorted()
-      let found = Evidence.Limit(beyond: beyond, ratio: Double(ages[ages.count / 2]) / Double(max(1, limit)))
+      let found = Evidence.Limit(beyond: beyond, ratio: Double(ages[ages.count / 2]) / Double(max(1, limit)), work: limit)
       let odds = SurvivalOdds(survivors: old.count, beyond: beyond, ratio: found.ratio)
       if best.map({ odds < $0.odds }) ?? true { best = (old, found, odds) }
     }
@@ -266,7 +269,7 @@ extension OutlivingFinder {
 
   /// References to it were counted again and again at ages that siblings do not reach: somebody works with it. A last pass over all that is left is
   /// one use, at the last moment.
-  private func isInUse(_ node: NodeID, beyond limit: UInt64) -> Bool {
+  func isInUse(_ node: NodeID, beyond limit: UInt64) -> Bool {
     let block = block(node)
     let last = UInt64(block.lastUse) * LiveBlock.useUnit
     guard last > block.ordinal else { return false }

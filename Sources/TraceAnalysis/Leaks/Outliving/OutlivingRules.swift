@@ -45,6 +45,9 @@ enum OutlivingRules {
   /// Births of others that a sibling lives through in the middle, for it to have been kept by something.
   static let keptIntervals = 2.0
 
+  /// Part of the survivors that must be kept by an object of their own each, for these objects to be told instead.
+  static let ownedShare = 0.9
+
   // MARK: What only grows
 
   /// Part of all work that must have been left when the first was made. What comes about later is under way when the program ends.
