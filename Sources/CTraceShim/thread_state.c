@@ -156,7 +156,7 @@ static void note_pause(struct lt_thread *t, uint64_t kind) {
   uint32_t before = kind == LT_PAUSE_BEGIN ? 0 : 1;
   bool isChange = atomic_compare_exchange_strong(&isPauseNoted, &before, !before);
   if (unnoted && kind == LT_PAUSE_END && !isChange) define_pause(t, LT_PAUSE_BEGIN, unnoted);
-  if (isChange || (unnoted && kind == LT_PAUSE_END)) define_pause(t, kind, lt_now());
+  if (isChange || (unnoted && kind == LT_PAUSE_END)) define_pause(t, kind, unnoted && kind == LT_PAUSE_BEGIN ? unnoted : lt_now());
 }
 
 LT_NOINLINE struct lt_thread *lt_thread_prepare(void) {
@@ -169,7 +169,9 @@ LT_NOINLINE struct lt_thread *lt_thread_prepare(void) {
   if (atomic_load_explicit(lt_pause_switch, memory_order_relaxed) != LT_SWITCH_RECORD) {
     if (!isKnown) {
       uint64_t none = 0;
-      atomic_compare_exchange_strong(&unnotedPause, &none, lt_now());
+      // Whoever has a state comes here with its next call, and writes it.
+      if (atomic_compare_exchange_strong(&unnotedPause, &none, lt_now()))
+        for (struct lt_thread *other = lt_thread_first(); other; other = atomic_load(&other->next)) atomic_store(&other->isReady, 0);
       return NULL;
     }
     note_pause(t, LT_PAUSE_BEGIN);

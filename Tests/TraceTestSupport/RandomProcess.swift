@@ -32,7 +32,7 @@ public struct RandomProcess {
 
   private init(seed: UInt64) {
     var random = SeededRandom(seed: seed)
-    let kinds: [TraceType.Kind] = [.class, .class, .class, .closureContext, .box, .error, .other]
+    let kinds: [TraceType.Kind] = [.class, .class, .class, .closureContext, .box, .error, .other(9)]
     let strengths: [ReferenceStrength] = [.strong, .strong, .strong, .weak, .unowned, .unmanaged]
     var types: [String] = []
     let special = ["Foundation.Timer", "Foundation.NSNotificationReceiver", "Dispatch.DispatchWorkItem", "Swift._ContiguousArrayStorage<App.Type1>", "Swift.__StringStorage"]
@@ -84,7 +84,7 @@ public struct RandomProcess {
       heap.time += random.oneIn(6) ? random.next() % 100_000 : random.next() % 64
       step()
     }
-    if random.oneIn(40) { heap.time = .max - 64 }
+    if random.oneIn(40) { heap.time = (1 << 63) + random.next() % (1 << 62) }
     take(random.oneIn(4) ? .signal : .exit)
   }
 
@@ -215,7 +215,7 @@ public struct RandomProcess {
       let value = ValueLayout(
         typeName: "", size: 8, stride: 8, alignment: 8, references: [ReferenceField(offset: 0, name: "", caseName: nil, strength: .strong, kind: .object, typeName: "")],
         opaque: [])
-      let tail: ObjectLayout.Tail =
+      let tail: ObjectTail =
         random.oneIn(2)
         ? .array(start: 32, countOffset: 16, element: value)
         : .hashTable(scaleOffset: 32, bitmapOffset: 64, keysOffset: 48, key: value, valuesOffset: 56, value: value)
