@@ -97,6 +97,8 @@ public struct Finding: Codable, Hashable, Sendable {
   public var path: [Step]
   /// What the shown instance keeps besides its path, by type, most bytes first.
   public var held: [HeldType]
+  /// What hangs from several of the instances and from nothing else, by type, most bytes first; nil if there is nothing of it.
+  public var heldTogether: [HeldType]?
   /// For a lost object its strong references by count, and how many of them are accounted for.
   public var referenceCount: ReferenceCount?
   /// Of `dangling` findings: how the object ended that is referred to, or was used after that; nil if the trace does not show it.

@@ -19,6 +19,8 @@ struct FindingBuilder {
   func findings() -> [Finding] {
     var numbers: [[String]: Int] = [:]
     var findings: [Finding] = []
+    /// By group of causes: the finding that it is a part of.
+    var joined: [Int32: Int32] = [:]
     for group in groups {
       let owner = owner(of: group)
       if case .runtime = owner { continue }
@@ -30,10 +32,18 @@ struct FindingBuilder {
         findings[known].instances += finding.instances
         findings[known].retainedBytes.rawValue &+= finding.retainedBytes.rawValue
         findings[known].retainedBlocks &+= finding.retainedBlocks
+        if let cause = group.cause { joined[cause] = Int32(truncatingIfNeeded: known) }
       } else {
+        if let cause = group.cause { joined[cause] = Int32(truncatingIfNeeded: findings.count) }
         finding.fingerprint = identity.fingerprint
         numbers[parts] = findings.count
         findings.append(finding)
+      }
+    }
+    if joined.count > Set(joined.values).count, let causes = finder.causes {
+      // What hangs from several groups, and from no other finding, goes with them.
+      for (index, sum) in causes.retained(joined: joined, graph.heap) {
+        (findings[Int(index)].retainedBytes, findings[Int(index)].retainedBlocks) = (ByteCount(sum.bytes), sum.blocks)
       }
     }
     for index in findings.indices { findings[index].advice = Advice.lines(for: findings[index]) }
@@ -65,7 +75,7 @@ struct FindingBuilder {
     let counted = isCountTold ? group.steps.last.flatMap { graph.type(of: $0.node).kind.isCounted ? $0.node : nil } : nil
     return Finding(
       verdict: group.verdict, libraryReason: nil, isCycle: group.isCycle, instances: group.instances, retainedBytes: ByteCount(group.retainedBytes),
-      retainedBlocks: group.retainedBlocks, path: path, held: group.verdict == .dangling ? [] : held(by: group),
+      retainedBlocks: group.retainedBlocks, path: path, held: held(by: group), heldTogether: group.heldTogether.isEmpty ? nil : named(group.heldTogether),
       referenceCount: counted.flatMap { graph.referenceCount(of: $0) }, ending: ending, advice: [], fingerprint: "")
   }
 
@@ -217,31 +227,29 @@ struct FindingBuilder {
 
   // MARK: What hangs from it
 
-  private static let heldLimit = 20_000
-  /// What findings hold is looked at this often altogether: in a program with as many causes as objects it would be work without end.
-  private let heldVisits = HeldVisits()
-  private final class HeldVisits { var left = 20_000_000 }
-
+  /// What the shown instance keeps besides its path.
   private func held(by group: LeakGroup) -> [Finding.HeldType] {
-    guard let first = group.steps.first?.node, group.verdict != .deinitialised else { return [] }
-    let onPath = Set(group.steps.map(\.node))
-    var seen: Set<NodeID> = [first]
-    var pending = [first]
-    var sums: [String: (count: UInt64, bytes: UInt64)] = [:]
-    while heldVisits.left > 0, let node = pending.popLast(), seen.count < Self.heldLimit {
-      heldVisits.left -= 1
-      if !onPath.contains(node) {
-        let type = graph.type(of: node)
-        let size = graph.heap[BlockID(node)].size
-        sums[type.name, default: (0, 0)].count += 1
-        sums[type.name, default: (0, 0)].bytes += size
+    var sums = group.held
+    for node in Set(group.steps.map(\.node)) {
+      let type = graph.nodeTypes[Int(node)]
+      guard let sum = sums[type], sum.blocks > 1 else {
+        sums[type] = nil
+        continue
       }
-      for edge in graph.graph.edges(from: node) where ObjectGraph.owning.contains(EdgeKinds(kind: graph.graph.kind(of: edge))) {
-        let target = graph.graph.target(of: edge)
-        if finder.unreachable.contains(target), seen.insert(target).inserted { pending.append(target) }
-      }
+      sums[type] = LeakGroup.Sum(blocks: sum.blocks - 1, bytes: sum.bytes &- graph.heap[BlockID(node)].size)
     }
-    return sums.map { Finding.HeldType(name: $0.key, count: $0.value.count, bytes: ByteCount($0.value.bytes)) }
+    return named(sums)
+  }
+
+  /// By type, most bytes first. Several types may have one name.
+  private func named(_ sums: [UInt32: LeakGroup.Sum]) -> [Finding.HeldType] {
+    var byName: [String: LeakGroup.Sum] = [:]
+    for (type, sum) in sums {
+      let name = graph.types[Int(type)].name
+      byName[name, default: .init()].blocks += sum.blocks
+      byName[name, default: .init()].bytes &+= sum.bytes
+    }
+    return byName.map { Finding.HeldType(name: $0.key, count: $0.value.blocks, bytes: ByteCount($0.value.bytes)) }
       .sorted { ($1.bytes, $0.name) < ($0.bytes, $1.name) }
   }
 

@@ -27,6 +27,16 @@ struct LeakGroup {
     var edge: EdgeIndex?
   }
 
+  struct Sum {
+    var blocks: UInt64 = 0
+    var bytes: UInt64 = 0
+
+    mutating func add(_ size: UInt64) {
+      blocks += 1
+      bytes &+= size
+    }
+  }
+
   var verdict: Verdict
   var steps: [Step]
   var isCycle: Bool
@@ -34,6 +44,12 @@ struct LeakGroup {
   /// What would be freed with all of them, and how many blocks that is.
   var retainedBytes: UInt64
   var retainedBlocks: UInt64
+  /// The number of the causes of its shape; nil for what is reachable.
+  var cause: Int32?
+  /// By type: all that goes with the shown instance alone, itself among it.
+  var held: [UInt32: Sum] = [:]
+  /// By type: what hangs from several of the instances, and from nothing else.
+  var heldTogether: [UInt32: Sum] = [:]
   var dangling: ObjectGraph.DanglingReference?
   /// What ended before those that used or still refer to it: of the shown instance.
   var ended: EndedBlock?
@@ -49,6 +65,8 @@ struct LeakFinder {
   /// What no root leads to, side tables left out.
   let unreachable: NodeSet
   private(set) var groups: [LeakGroup] = []
+  /// Of the groups of what is unreachable; nil if nothing is.
+  private(set) var causes: LeakCauses?
 
   /// Blocks of which a leak must have one to be told; nil for all.
   private let wanted: ((BlockID) -> Bool)?
@@ -78,42 +96,55 @@ struct LeakFinder {
     let components = StronglyConnectedComponents(heap, kinds: ObjectGraph.owning, within: unreachable)
     let sources = components.sources().members
     let members = ComponentMembers(components)
-    let representatives = sources.map { members.node(0, of: $0) }
-    let dominators = DominatorTree(heap, roots: representatives, kinds: ObjectGraph.owning, within: unreachable)
-    var sizes = [UInt64](repeating: 0, count: heap.nodeCount)
-    for (index, block) in graph.heap.blocks.enumerated() { sizes[index] = block.size }
-    let retainedBytes = dominators.retainedSizes(sizes)
-    let retainedBlocks = dominators.retainedCounts()
-    sizes = []
-    var numbers: [Signature: Int] = [:]
+    var numbers: [Signature: Int32] = [:]
     var found: [Candidate] = []
-    for (index, component) in sources.enumerated() {
-      if let wanted, !(0..<members.count(of: component)).contains(where: { wanted(BlockID(members.node($0, of: component))) }) { continue }
-      let node = representatives[index]
+    let groupOfSource = sources.map { component -> Int32 in
+      if let wanted, !(0..<members.count(of: component)).contains(where: { wanted(BlockID(members.node($0, of: component))) }) { return CauseShares.several }
       let signature = signature(of: component, members, components)
       let size = members.count(of: component)
-      let bytes = retainedBytes[node]
-      let blocks = UInt64(retainedBlocks[node])
       if let known = numbers[signature] {
-        found[known].instances += 1
-        found[known].bytes &+= bytes
-        found[known].blocks &+= blocks
-        if size < found[known].size { (found[known].component, found[known].size) = (component, size) }
-      } else {
-        numbers[signature] = found.count
-        found.append(Candidate(component: component, size: size, instances: 1, bytes: bytes, blocks: blocks))
+        found[Int(known)].instances += 1
+        if size < found[Int(known)].size { (found[Int(known)].component, found[Int(known)].size) = (component, size) }
+        return known
+      }
+      let number = Int32(truncatingIfNeeded: found.count)
+      numbers[signature] = number
+      found.append(Candidate(component: component, size: size))
+      return number
+    }
+    let shares = CauseShares(components, members, sources: sources, group: groupOfSource)
+    causes = LeakCauses(components, members, sources: sources, groups: groupOfSource)
+    let shown = found.map { shares.causes[Int($0.component)] }
+    unreachable.forEach { node in
+      let component = Int(components.componentOfNode[node])
+      let group = Int(shares.groups[component])
+      guard found.indices.contains(group) else { return }
+      let size = graph.heap[BlockID(node)].size
+      found[group].all.add(size)
+      let cause = shares.causes[component]
+      if cause == shown[group] {
+        found[group].held[graph.nodeTypes[Int(node)], default: .init()].add(size)
+      } else if cause == CauseShares.several {
+        found[group].heldTogether[graph.nodeTypes[Int(node)], default: .init()].add(size)
       }
     }
     let search = CycleSearch(components, costs: Self.costs)
-    for candidate in found { groups.append(group(candidate, members, components, search)) }
+    for (number, candidate) in found.enumerated() {
+      var group = group(candidate, members, components, search)
+      group.cause = Int32(truncatingIfNeeded: number)
+      groups.append(group)
+    }
   }
 
   private struct Candidate {
+    /// That of the instance that is shown, and how many objects are in it.
     var component: ComponentID
     var size: Int
-    var instances: Int
-    var bytes: UInt64
-    var blocks: UInt64
+    var instances = 1
+    /// All that goes with the group.
+    var all = LeakGroup.Sum()
+    var held: [UInt32: LeakGroup.Sum] = [:]
+    var heldTogether: [UInt32: LeakGroup.Sum] = [:]
   }
 
   /// Exact references make better evidence than scanned words.
@@ -172,8 +203,8 @@ struct LeakFinder {
     let first = members.node(0, of: component)
     func make(_ verdict: Verdict, _ steps: [LeakGroup.Step], isCycle: Bool) -> LeakGroup {
       LeakGroup(
-        verdict: verdict, steps: steps, isCycle: isCycle, instances: candidate.instances, retainedBytes: candidate.bytes,
-        retainedBlocks: candidate.blocks)
+        verdict: verdict, steps: steps, isCycle: isCycle, instances: candidate.instances, retainedBytes: candidate.all.bytes,
+        retainedBlocks: candidate.all.blocks, held: candidate.held, heldTogether: candidate.heldTogether)
     }
     guard components.nontrivial.contains(component) else {
       return make(graph.type(of: first).kind == .task ? .suspended : .lost, [.init(node: first, edge: nil)], isCycle: false)

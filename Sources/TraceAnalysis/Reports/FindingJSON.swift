@@ -81,13 +81,8 @@ enum FindingJSON {
       ("retainedBytes", .number(finding.retainedBytes.rawValue)),
       ("retainedObjects", .number(finding.retainedBlocks)),
       ("path", .array(finding.path.map(value))),
-      (
-        "held",
-        .array(
-          finding.held.map { held in
-            .object([("type", .string(held.name)), ("count", .number(held.count)), ("bytes", .number(held.bytes.rawValue))])
-          })
-      ),
+      ("held", value(finding.held)),
+      ("heldTogether", value(finding.heldTogether ?? [])),
       ("outliving", finding.outliving.map(value) ?? .null),
       ("strongCount", .optional(finding.referenceCount.map { UInt64($0.strong) })),
       ("unownedCount", .optional(finding.referenceCount.map { UInt64($0.unowned) })),
@@ -98,6 +93,10 @@ enum FindingJSON {
       ("uses", .optional(finding.ending?.uses)),
       ("advice", .array(finding.advice.map { .string($0) })),
     ]
+  }
+
+  private static func value(_ held: [Finding.HeldType]) -> JSONValue {
+    .array(held.map { .object([("type", .string($0.name)), ("count", .number($0.count)), ("bytes", .number($0.bytes.rawValue))]) })
   }
 
   private static func fields(_ place: MarkPlace) -> [(String, JSONValue)] {

@@ -303,9 +303,14 @@ struct FindingText {
   }
 
   private func writeHeld(_ finding: Finding, to lines: inout TextLines) {
-    guard !finding.held.isEmpty else { return }
-    let shown = finding.held.prefix(4).map { "\(Decimal.grouped($0.count)) × \(PlainText.escaped($0.name)) (\(Decimal.bytes($0.bytes.rawValue)))" }
-    let rest = finding.held.count - shown.count
-    lines.line("Each also keeps: \(shown.joined(separator: ", "))\(rest > 0 ? ", \(rest) more types" : "")", indent: 2)
+    write(finding.held, "Each also keeps", to: &lines)
+    write(finding.heldTogether ?? [], "Together they keep", to: &lines)
+  }
+
+  private func write(_ held: [Finding.HeldType], _ words: String, to lines: inout TextLines) {
+    guard !held.isEmpty else { return }
+    let shown = held.prefix(4).map { "\(Decimal.grouped($0.count)) × \(PlainText.escaped($0.name)) (\(Decimal.bytes($0.bytes.rawValue)))" }
+    let rest = held.count - shown.count
+    lines.line("\(words): \(shown.joined(separator: ", "))\(rest > 0 ? ", \(rest) more types" : "")", indent: 2)
   }
 }
