@@ -66,10 +66,13 @@ static bool is_possible(void) { return isOn && lt_trace_is_writable() && lt_proc
 
 // --- after it ---------------------------------------------------------------------------------------------------------------
 
+/// Tells who asked, and the trace's readers, why there is no image.
 static void report_failure(int error) {
   lt_trace.live->snapshotError = error;
   lt_trace.live->snapshotNumber = job.snapshot.number;
   atomic_store((_Atomic uint32_t *)&lt_trace.live->snapshotsAnswered, job.asked);
+  struct lt_snapshot_end end = {.number = job.snapshot.number, .error = error};
+  lt_snapshot_append_end(&end, job.snapshot.time ? job.snapshot.time : lt_now(), progress);
 }
 
 /// Cleans up after the copy if it is done, or gone. True if it was.
@@ -84,7 +87,8 @@ static bool collect(void) {
   if (isGone) {
     // It may have got done between the two looks at it.
     isDone = atomic_load(&progress->state) == LT_SNAPSHOT_DONE;
-    int error = isDone ? atomic_load(&progress->error) : EIO;
+    // One that says nothing was killed, as the kernel does to it when memory is short.
+    int error = isDone ? atomic_load(&progress->error) : ECHILD;
     if (!isDone) report_failure(error);
     if (error) lt_message("a heap snapshot is missing from", lt_trace.path, error);
   }

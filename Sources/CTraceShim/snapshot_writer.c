@@ -201,12 +201,26 @@ static uint64_t pause_nanoseconds(void) {
   return pause == LT_SNAPSHOT_PAUSE_UNKNOWN ? 0 : pause;
 }
 
+int lt_snapshot_append_end(const struct lt_snapshot_end *end, uint64_t time, struct lt_snapshot_progress *progress) {
+  struct { struct lt_chunk_header header; struct lt_snapshot_end end; uint8_t padding[LT_CHUNK_ALIGNMENT]; } chunk = {.end = *end};
+  uint32_t *sequence = &progress->sequences[LT_CHUNK_SNAPSHOT_END - LT_CHUNK_SNAPSHOT];
+  struct lt_chunk_header header = {.kind = LT_CHUNK_SNAPSHOT_END, .compression = LT_COMPRESSION_NONE, .storedSize = sizeof *end, .rawSize = sizeof *end,
+                                   .sequence = *sequence, .firstTime = time, .lastTime = time};
+  int error = lt_trace_write_chunk(&header, (uint8_t *)&chunk);
+  if (!error) ++*sequence;
+  return error;
+}
+
 static int write_end(const struct lt_memory_scan *scan, int error) {
   struct lt_snapshot_end end = {
       .number = writer.job->snapshot.number, .error = -error, .partCount = scan->partCount, .pageCount = scan->pageCount,
       .wordCount = scan->wordCount, .capturedBytes = scan->capturedBytes, .pauseNanoseconds = pause_nanoseconds(),
       .totalNanoseconds = lt_clock_nanoseconds(CLOCK_MONOTONIC) - writer.job->startNanoseconds};
-  return append(LT_CHUNK_SNAPSHOT_END, &end, sizeof end);
+  int descriptor = atomic_load(&lt_trace.descriptor);
+  lt_syscall(SYS_flock, descriptor, LOCK_EX, 0);
+  int endError = is_process_gone() ? -ESRCH : lt_snapshot_append_end(&end, writer.job->snapshot.time, writer.progress);
+  lt_syscall(SYS_flock, descriptor, LOCK_UN, 0);
+  return endError;
 }
 
 static void put_live(int live, size_t offset, const void *value, size_t size) { lt_pwrite_all(live, value, size, offset); }
@@ -219,12 +233,11 @@ _Noreturn void lt_snapshot_write(struct lt_snapshot_job *job, struct lt_snapshot
   close_others(descriptor, live);
   be_expendable();
   int error = descriptor < 0 ? descriptor : prepare();
-  if (!error) {
-    error = write_image(&scan);
-    if (error != -ESRCH && writer.compressor) {
-      int endError = write_end(&scan, error);
-      if (!error) error = endError;
-    }
+  if (!error) error = write_image(&scan);
+  // Also where there is nothing but the reason.
+  if (error != -ESRCH && descriptor >= 0) {
+    int endError = write_end(&scan, error);
+    if (!error) error = endError;
   }
   int32_t code = -error;
   if (live >= 0 && !is_process_gone()) {

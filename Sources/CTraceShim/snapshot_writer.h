@@ -33,6 +33,9 @@ struct lt_snapshot_progress {
   uint32_t sequences[3]; ///< the next of each kind of chunk
 };
 
+/// Appends the end of an image, uncompressed: also of one of which nothing else could be written. `time`: the image's. Returns 0 or −errno.
+int lt_snapshot_append_end(const struct lt_snapshot_end *end, uint64_t time, struct lt_snapshot_progress *progress);
+
 /// Writes the image, says so in `progress` and in the live file, and ends this process. To be called in a copy of the process, in which
 /// nothing else runs and all signals are blocked. Closes all descriptors.
 _Noreturn void lt_snapshot_write(struct lt_snapshot_job *job, struct lt_snapshot_progress *progress);

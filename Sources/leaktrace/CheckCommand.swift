@@ -141,8 +141,8 @@ struct CheckCommand: ParsableCommand {
     isFailed: Bool
   ) throws {
     let (traces, leftOut) = processes.choose(recorded.traces)
-    var remarks = Dictionary(grouping: leftOut.keys, by: { leftOut[$0]! }).sorted { $0.key < $1.key }.map { reason, programs in
-      "not judged, \(reason): \(Set(programs.map(Self.name)).sorted().joined(separator: ", "))"
+    var remarks = Dictionary(grouping: leftOut, by: \.value).sorted { $0.key < $1.key }.map { reason, programs in
+      "not judged, \(reason): \(Set(programs.map { Self.name($0.key) }).sorted().joined(separator: ", "))"
     }
     var unjudged: String?
     let children = traces.reduce(0) { $0 &+ UInt64($1.untracedChildren) }
@@ -176,8 +176,9 @@ struct CheckCommand: ParsableCommand {
           if examined.leaks.unavailable != nil { examined.leaks.unavailable = reason }
           cannotJudge(reason)
         } else if examined.leaks.unavailable != nil {
-          examined.leaks.unavailable = "\(name) (pid \(trace.processID)) left no heap image: it was killed, crashed, or ended in another unusual way"
-          cannotJudge(examined.leaks.unavailable!)
+          let reason = examined.reader.failedSnapshots.last?.explanation ?? "it was killed, crashed, or ended in another unusual way"
+          examined.leaks.unavailable = "\(name) (pid \(trace.processID)) left no heap image: \(reason)"
+          cannotJudge(examined.leaks.unavailable ?? reason)
         }
         if examined.status == .damaged { complain("the trace of \(name) (pid \(trace.processID)) is damaged: what was found is what is readable") }
         gatekeeper.admit(&examined.leaks)

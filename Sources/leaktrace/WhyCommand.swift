@@ -87,6 +87,9 @@ enum SnapshotChoice {
     if reader.snapshots.isEmpty, reader.closing?.reason == .exec {
       return "\(path) ends where the process became another program, which has a trace of its own."
     }
+    if reader.snapshots.isEmpty, let failure = reader.failedSnapshots.last {
+      return "\(path) has no heap image: \(failure.explanation)."
+    }
     if reader.snapshots.isEmpty {
       return "\(path) has no heap image: the program was killed, still runs, or was recorded with --no-snapshots. "
         + "'leaktrace snapshot PID' takes one of a running program."

@@ -130,7 +130,7 @@ enum {
   LT_CHUNK_CLOSING = 3,     ///< struct lt_closing; authoritative if it is the last chunk
   LT_CHUNK_SNAPSHOT = 4,     ///< struct lt_snapshot, its threads, its regions, its label: a heap image begins
   LT_CHUNK_MEMORY = 5,       ///< struct lt_memory_part, then pages of that image
-  LT_CHUNK_SNAPSHOT_END = 6, ///< struct lt_snapshot_end: the image is whole
+  LT_CHUNK_SNAPSHOT_END = 6, ///< struct lt_snapshot_end: whether the image is whole. By itself: there is no image, and why
 };
 
 enum {

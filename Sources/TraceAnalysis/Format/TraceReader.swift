@@ -15,6 +15,8 @@ public final class TraceReader {
   public let definitions: TraceDefinitions
   /// The heap images that were begun, in order of time.
   public let snapshots: [TraceSnapshot]
+  /// Those that failed before anything of them was written.
+  public let failedSnapshots: [FailedSnapshot]
   /// What the program said of itself, as far as events have been read.
   public let marks = MarkTable()
   /// Sound chunks in file order, then the payloads of the live file that the trace does not hold yet.
@@ -122,6 +124,7 @@ public final class TraceReader {
     }
     definitions = collector.finish(diagnostics: &diagnostics)
     self.snapshots = snapshots.finish()
+    failedSnapshots = snapshots.failures
     self.closing = closing
     self.diagnostics = diagnostics
   }

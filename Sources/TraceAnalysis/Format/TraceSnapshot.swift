@@ -1,6 +1,7 @@
 // The frame of a heap image: when and why it was taken, what the threads were doing, which memory there was.
 
 import CTraceFormat
+import Glibc
 
 /// Why a heap image was taken.
 public enum SnapshotReason: Hashable, Sendable {
@@ -265,6 +266,23 @@ extension TraceSnapshot.End {
   }
 }
 
+/// A heap image that could not be taken.
+public struct FailedSnapshot: Hashable, Sendable {
+  public var number: UInt32
+  /// errno of what it failed by; ECHILD if the copy of the process that was to write it was killed.
+  public var error: Int32
+
+  /// Why, in words that go after a colon.
+  public var explanation: String {
+    switch error {
+    case ENOMEM: "there was no memory for it (\(systemErrorText(error))). A limit on the process's address space ('ulimit -v') or on its container has to leave room for it"
+    case ECHILD: "the copy of the process that was to write it was killed, as the kernel does when memory is short"
+    case EFBIG, ENOSPC, EDQUOT: "there was no room for it in the file system, or in what the process may write (\(systemErrorText(error)))"
+    default: systemErrorText(error)
+    }
+  }
+}
+
 /// Puts the chunks of each image together: they need not stand together in the file.
 struct SnapshotCollector {
   /// More images than this are not told apart by number; a process that takes so many is not in earnest.
@@ -300,6 +318,11 @@ struct SnapshotCollector {
 
   /// `time` stands in the chunk's header, and is the image's.
   mutating func takeMemory(chunk: Int, time: UInt64) { memory[time, default: []].append(chunk) }
+
+  /// Images of which there is nothing but the reason why.
+  var failures: [FailedSnapshot] {
+    ends.filter { snapshots[$0.key] == nil && $0.value.error != 0 }.map { FailedSnapshot(number: $0.key, error: $0.value.error) }.sorted { $0.number < $1.number }
+  }
 
   func finish() -> [TraceSnapshot] {
     snapshots.values.map { snapshot in

@@ -74,6 +74,19 @@ import TraceAnalysis
     #expect(try leaktrace("analyze", "--snapshot", "7", path).end == .exit(3))
   }
 
+  @Test("an image that could not be taken is said to be missing for its reason") func failedImage() throws {
+    let directory = try TemporaryDirectory()
+    let path = directory.path + "/limited.trace"
+    let program = try TestProgram("little-address-space.c").path()
+    #expect(try Command([BuildProducts.leaktrace, "record", "--quiet", "-o", path, "--", program]).run().end == .exit(0))
+    #expect(try TraceReader(path: path).failedSnapshots.map(\.error) == [ENOMEM])
+    let outcome = try leaktrace("analyze", "--limit", "1", "--width", "200", path)
+    #expect(outcome.end == .exit(0) && outcome.output.contains("there was no memory for it") && outcome.output.contains("ulimit -v"))
+    #expect(!outcome.output.contains("killed"))
+    let checked = try leaktrace("check", "--", program)
+    #expect(checked.end == .exit(3) && checked.errorOutput.contains("there was no memory for it"))
+  }
+
   @Test("nothing is found in the toolchain's own tools", arguments: [["swift-format", "format"], ["swift-format", "lint"]])
   func toolchain(arguments: [String]) throws {
     let directory = try TemporaryDirectory()
