@@ -21,6 +21,7 @@ static _Atomic(struct lt_thread *) firstThread;
 static _Atomic uint32_t nextNumber = 1;
 static _Atomic uint32_t threadCount;
 static _Atomic uint32_t isPauseNoted; ///< the trace says that recording is paused
+static _Atomic uint64_t unnotedPause; ///< when a thread without a state noticed first that recording is paused; 0 if none did
 
 /// Who has a state. One that is being set up still names the thread that had it before: nobody may take that for its end.
 enum { CLAIM_FREE = 0, CLAIM_USED = 1, CLAIM_REAPING = 2, CLAIM_SETTING_UP = 3 };
@@ -35,6 +36,7 @@ void lt_thread_reset_after_fork(void) {
   atomic_store(&nextNumber, 1);
   atomic_store(&threadCount, 0);
   atomic_store(&isPauseNoted, 0);
+  atomic_store(&unnotedPause, 0);
   memset(&lt_tls, 0, sizeof lt_tls);
 }
 
@@ -140,14 +142,21 @@ static struct lt_thread *register_thread(void) {
   return t;
 }
 
-/// Writes that recording was paused or goes on, by the thread that notices first.
-static void note_pause(struct lt_thread *t, uint64_t kind) {
-  uint32_t before = kind == LT_PAUSE_BEGIN ? 0 : 1;
-  if (!atomic_compare_exchange_strong(&isPauseNoted, &before, !before)) return;
+static void define_pause(struct lt_thread *t, uint64_t kind, uint64_t time) {
   uint8_t payload[24], *p = payload;
   p = lt_put_varint(p, kind);
-  p = lt_put_varint(p, lt_now());
+  p = lt_put_varint(p, time);
   lt_define(t, LT_DEF_PAUSE, payload, (size_t)(p - payload));
+}
+
+/// Writes that recording was paused or goes on, by the thread that notices first. Of a pause that only threads noticed that could not write it, both.
+static void note_pause(struct lt_thread *t, uint64_t kind) {
+  uint64_t unnoted = atomic_load_explicit(&unnotedPause, memory_order_relaxed);
+  if (unnoted && !atomic_compare_exchange_strong(&unnotedPause, &unnoted, 0)) unnoted = 0;
+  uint32_t before = kind == LT_PAUSE_BEGIN ? 0 : 1;
+  bool isChange = atomic_compare_exchange_strong(&isPauseNoted, &before, !before);
+  if (unnoted && kind == LT_PAUSE_END && !isChange) define_pause(t, LT_PAUSE_BEGIN, unnoted);
+  if (isChange || (unnoted && kind == LT_PAUSE_END)) define_pause(t, kind, unnoted && kind == LT_PAUSE_BEGIN ? unnoted : lt_now());
 }
 
 LT_NOINLINE struct lt_thread *lt_thread_prepare(void) {
@@ -158,7 +167,13 @@ LT_NOINLINE struct lt_thread *lt_thread_prepare(void) {
   if (!isKnown && !lt_process_is_ours()) return NULL;
   if (LT_UNLIKELY(atomic_load_explicit(lt_pause_switch, memory_order_relaxed) == LT_SWITCH_SNAPSHOT)) lt_snapshot_at_switch();
   if (atomic_load_explicit(lt_pause_switch, memory_order_relaxed) != LT_SWITCH_RECORD) {
-    if (!isKnown) return NULL;
+    if (!isKnown) {
+      uint64_t none = 0;
+      // Whoever has a state comes here with its next call, and writes it.
+      if (atomic_compare_exchange_strong(&unnotedPause, &none, lt_now()))
+        for (struct lt_thread *other = lt_thread_first(); other; other = atomic_load(&other->next)) atomic_store(&other->isReady, 0);
+      return NULL;
+    }
     note_pause(t, LT_PAUSE_BEGIN);
     atomic_store(&t->isReady, 0); // so that the first call after the pause comes here again
     return NULL;

@@ -135,6 +135,16 @@ import TraceTestSupport
     #expect(analysis.remarks.contains { $0.contains("calls were dropped") })
   }
 
+  @Test func aTraceThatBeganPausedDoesNotShowWhatWasThereBefore() throws {
+    let heap = nodes()
+    heap.trace.header.options = 2
+    let kept = heap.object("App.Node")
+    heap.words[0x50FF_0000_0000] = kept.address
+    _ = heap.object("App.Node", stack: [0x1000_1010])
+    let analysis = try heap.analysis()
+    #expect(analysis.findings().map(\.instances) == [1] && analysis.remarks.contains { $0.contains("recording was paused") })
+  }
+
   @Test func whatAForkedProcessInheritedMayHoldItsObjects() throws {
     for isForked in [true, false] {
       let heap = nodes()

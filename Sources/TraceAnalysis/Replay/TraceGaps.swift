@@ -37,6 +37,7 @@ public struct TraceGaps: Hashable, Sendable {
   /// The gaps of a trace before `time`, in ticks, once its events have been read.
   init(_ reader: TraceReader, diagnostics: TraceDiagnostics, until time: UInt64) {
     if reader.definitions.process.isForked { causes.insert(.inherited) }
+    if reader.header.startedPaused { add(.paused, until: reader.header.startTime) }
     var isPaused = false
     for pause in reader.definitions.pauses where pause.time <= time {
       isPaused = pause.begins
@@ -48,7 +49,9 @@ public struct TraceGaps: Hashable, Sendable {
     let isCounted = DropCounts.Reason.allCases.contains { $0.losesEvents && $0 != .stopped && drops[$0] > 0 }
     let hasStopped = drops[.stopped] > 0 && reader.status.stopTime < time
     if isCounted || hasStopped || drops.unknown > 0 { add(.dropped, until: time) }
-    if diagnostics.count > diagnostics.first.count || diagnostics.first.contains(where: { Self.losesEvents($0, reader) }) { add(.damaged, until: time) }
+    // Threads had events in a live file that is not there.
+    let isLiveMissing = reader.closing == nil && reader.status.state == 1 && !reader.hasLiveFile
+    if isLiveMissing || diagnostics.count > diagnostics.first.count || diagnostics.first.contains(where: { Self.losesEvents($0, reader) }) { add(.damaged, until: time) }
   }
 
   private init() {}

@@ -42,4 +42,31 @@ import TraceAnalysis
     #expect(contents.allocations(ofSize: 1002) == 100)
     #expect(contents.allocations(ofSize: 1003) == 0)
   }
+
+  @Test("A pause that only new threads noticed is in the trace") func pauseOfNewThreads() throws {
+    let directory = try TemporaryDirectory()
+    let path = directory.path + "/a.trace"
+    let steps = directory.path + "/step"
+    let program = try TestProgram("pause-threads.c").path()
+    let running = try Command([BuildProducts.leaktrace, "record", "-q", "-o", path, "--", program, steps]).start()
+    func processID(atStep step: Int) throws -> Int32 {
+      for _ in 0..<500 {
+        if let text = try? String(contentsOfFile: "\(steps).\(step)", encoding: .utf8), text.hasSuffix("\n") { return try #require(Int32(text.dropLast())) }
+        usleep(20_000)
+      }
+      throw CommandFailure("step \(step) was not reached")
+    }
+    let target = try processID(atStep: 1)
+    #expect(try Command([BuildProducts.leaktrace, "pause", String(target)]).run().end == .exit(0))
+    kill(target, SIGUSR1)
+    _ = try processID(atStep: 2)
+    #expect(try Command([BuildProducts.leaktrace, "resume", String(target)]).run().end == .exit(0))
+    kill(target, SIGUSR1)
+    #expect(try running.wait().end == .exit(0))
+    let reader = try TraceReader(path: path)
+    #expect(reader.definitions.pauses.map(\.begins) == [true, false])
+    // Nothing is said of the block that the thread freed meanwhile.
+    let outcome = try Command([BuildProducts.leaktrace, "analyze", "--limit", "1", path]).run()
+    #expect(outcome.output.contains("Leaks: none found") && outcome.output.contains("recording was paused"), "\(outcome.output)")
+  }
 }
