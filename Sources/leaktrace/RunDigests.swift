@@ -23,10 +23,13 @@ struct RunDigests {
       var digest: RunDigest?
       for trace in try TraceListing.traces(at: path) {
         let next = try self.digest(ofTrace: trace)
-        if digest == nil { digest = next } else { digest!.add(next) }
+        if digest == nil { digest = next } else { digest?.add(next) }
       }
-      digest!.path = path
-      return digest!
+      if var digest {
+        digest.path = path
+        return digest
+      }
+      complain("\(path) has no trace")
     } catch let failure as DigestFile.Failure {
       complain(damage(failure, path))
     } catch {

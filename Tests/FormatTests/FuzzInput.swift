@@ -2,6 +2,11 @@
 
 @testable import TraceAnalysis
 
+// Part of the fuzzer's own module there.
+#if canImport(TraceTestSupport)
+  import TraceTestSupport
+#endif
+
 /// A trace, and maybe a live file, made of arbitrary bytes.
 ///
 /// The first byte chooses the way, by its two low bits:
@@ -158,29 +163,12 @@ struct FuzzInput {
         }
       }
     }
-    guard let reader = try? TraceReader(bytes: trace, liveBytes: live) else { return written }
-    var selection = ReportSelection()
-    selection.order = .total
-    let report = AllocationReport(
-      [ReportTrace(path: "fuzz.trace", analysis: AllocationAnalysis(reader))], selection: selection, naming: OffsetNaming())
-    written += AllocationText(style: TextStyle(stacks: .full)).text(report).utf8.count
-    written += AllocationJSON.text([report]).utf8.count
-    if let snapshot = reader.snapshots.last { written += readHeapImage(snapshot, report) }
-    return written
-  }
-
-  /// Looks for leaks, and for what holds all objects, with layouts that real types have and with others.
-  private func readHeapImage(_ snapshot: TraceSnapshot, _ report: AllocationReport) -> Int {
-    guard let reader = try? TraceReader(bytes: trace, liveBytes: live) else { return 0 }
-    let analysis = LeakAnalysis(reader, AllocationAnalysis(reader, snapshot: snapshot), snapshot: snapshot, naming: FuzzNaming(), layouts: FuzzLayouts())
-    let leaks = LeakReport(analysis)
-    var written = AllocationText(style: TextStyle(stacks: .full)).text(report, leaks: leaks).utf8.count
-    written += AllocationJSON.text([report], leaks: [leaks]).utf8.count
-    for query in [RetainQuery.type(NamePattern("*")), .address(RuntimeAddress(0x5000_0000_0008)), .site(NamePattern("function"))] {
-      let answer = analysis.explain(query, limit: 20)
-      written += RetainText().text(answer, subject: "fuzz", remarks: analysis.remarks).utf8.count
+    // With layouts that real types have and with others.
+    do {
+      return written + (try EveryCommand.run(naming: FuzzNaming(), layouts: FuzzLayouts()) { try TraceReader(bytes: trace, liveBytes: live) })
+    } catch {
+      fatalError("a command failed: \(error)")
     }
-    return written + analysis.diagnostics.first.reduce(0) { $0 + $1.explanation.utf8.count }
   }
 }
 

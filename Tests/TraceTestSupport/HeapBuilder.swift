@@ -43,6 +43,11 @@ public final class HeapBuilder {
     }
   }
 
+  public func isDeclared(_ name: String) -> Bool { metadata[name] != nil }
+
+  /// Those of its types.
+  public var layoutSource: any LayoutSource { Layouts(layouts) }
+
   /// Gives a type that was declared another layout.
   public func layout(of name: String, _ layout: ObjectLayout) { layouts[metadata[name]!.address] = layout }
 

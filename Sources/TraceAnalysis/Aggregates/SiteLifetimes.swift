@@ -363,7 +363,9 @@ struct SiteLifetimes: ReplayObserver {
 
   @inline(__always)
   mutating func blockRestored(_ block: LiveBlock, by event: TraceEvent) {
-    if event.time <= end { rows[Int(block.site.rawValue)].pointee.deaths &-= 1 }
+    // Its end was not counted if the times of the thread go back.
+    let row = rows[Int(block.site.rawValue)]
+    if event.time <= end, row.pointee.deaths > 0 { row.pointee.deaths &-= 1 }
   }
 
   @inline(__always)

@@ -88,7 +88,9 @@ extension Finding {
     case .retainedBytes: retainedBytes.rawValue
     case .growth:
       // What was there from the start on, and what came and went, is no growth.
-      outliving.map { $0.growth.count > 1 ? UInt64(max(0, $0.growth.last! - $0.growth[0])) : 0 } ?? 0
+      outliving.flatMap { outliving in
+        outliving.growth.first.flatMap { first in outliving.growth.last.map { last in last > first ? UInt64(last.subtractingReportingOverflow(first).partialValue.magnitude) : 0 } }
+      } ?? 0
     default: 0
     }
   }

@@ -136,11 +136,11 @@ struct FindingLikeness {
   /// Of something that is registered and keeps its object, the closure may be left when the object is not captured any more: what is left of the same leak.
   private func remainder(_ a: ComparedFindings.Entry, _ b: ComparedFindings.Entry) -> String? {
     guard let before = a.finding.outliving, let after = b.finding.outliving, before.registration != nil, before.registration == after.registration,
-      a.finding.path.last?.kind == .object, b.finding.path.last?.kind == .closure, let closure = b.finding.path.last
+      let object = a.finding.path.last, object.kind == .object, let closure = b.finding.path.last, closure.kind == .closure
     else { return nil }
     let functions = a.finding.path.flatMap { step in [step.function, step.reference?.closure].compactMap { $0 } }.map { StableName.of($0) }
     guard functions.contains(StableName.of(closure.function)) || a.allocations.last == b.allocations.last else { return nil }
-    return "the closure that kept \(a.finding.path.last!.type) is left"
+    return "the closure that kept \(object.type) is left"
   }
 
   /// From the function that allocated on: an object's own initialisers tell nothing.

@@ -119,17 +119,16 @@ struct SiteChanges {
       var pairs: [Pair] = []
     }
     var sums: [Int32: Sum] = [:]
-    func add(_ pair: Pair, to type: Int32) { sums[type, default: Sum()].pairs.append(pair) }
     for pair in pairs {
       let before = pair.old.map { old[$0].type }
       let after = pair.new.map { new[$0].type }
-      let type = after ?? vocabulary.current(before!)
-      add(pair, to: type)
+      guard let type = after ?? before.map({ vocabulary.current($0) }) else { continue }
+      sums[type, default: Sum()].pairs.append(pair)
       if let before {
-        sums[type]!.isOld = true
-        if before != type { sums[type]!.oldName = before }
+        sums[type, default: Sum()].isOld = true
+        if before != type { sums[type, default: Sum()].oldName = before }
       }
-      if after != nil { sums[type]!.isNew = true }
+      if after != nil { sums[type, default: Sum()].isNew = true }
     }
     var section = DiffSection<AllocationChange>(changes: [], unchanged: 0, moved: 0, unsteady: 0)
     for (type, sum) in sums {

@@ -51,7 +51,7 @@ struct StackNamer {
       chain.append(node)
       node = definitions.stacks.parent(of: node)
     }
-    var named = node.rawValue > 1 ? known[Int(node.rawValue)]! : Named()
+    var named = node.rawValue > 1 ? known[Int(node.rawValue)] ?? Named() : Named()
     for node in chain.reversed() {
       if let frame = definitions.stacks.frame(of: node) {
         // Several functions stand at one address where calls were inlined; the innermost is first.

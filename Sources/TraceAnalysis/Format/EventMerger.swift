@@ -24,11 +24,11 @@ struct EventMerger {
     budget = (256 << 20) + min(reader.fileSize.rawValue, 1 << 40) * 256
     var chunksByThread: [UInt32: [Int]] = [:]
     for (index, chunk) in reader.chunks.enumerated() where chunk.kind == .events { chunksByThread[chunk.thread, default: []].append(index) }
-    let threads = chunksByThread.keys.sorted()
+    let threads = chunksByThread.sorted { $0.key < $1.key }
     streamCount = threads.count
     streams = .allocate(capacity: max(1, threads.count))
-    for (number, thread) in threads.enumerated() {
-      let chunks = chunksByThread[thread]!.sorted { reader.chunks[$0].sequence < reader.chunks[$1].sequence }
+    for (number, (thread, unsorted)) in threads.enumerated() {
+      let chunks = unsorted.sorted { reader.chunks[$0].sequence < reader.chunks[$1].sequence }
       (streams + number).initialize(to: ThreadStream(thread: thread, chunks: chunks, key: reader.chunks[chunks[0]].firstTime))
       heap.append(Int32(number))
     }

@@ -12,12 +12,12 @@ public final class HistoryAnalysis {
   public private(set) var diagnostics = TraceDiagnostics()
 
   /// `allocations` must have been made with the same snapshot. Without one, histories go to the end of the trace.
-  public init(_ reader: TraceReader, _ allocations: AllocationAnalysis, snapshot: TraceSnapshot?, naming: any FrameNaming) {
+  public init(_ reader: TraceReader, _ allocations: AllocationAnalysis, snapshot: TraceSnapshot?, naming: any FrameNaming, memoryLimit: MemoryLimit = .standard) {
     self.reader = reader
     self.allocations = allocations
     self.snapshot = snapshot
     var diagnostics = TraceDiagnostics()
-    image = snapshot.map { HeapImage($0, in: reader, diagnostics: &diagnostics) }
+    image = snapshot.map { HeapImage($0, in: reader, limit: memoryLimit, diagnostics: &diagnostics) }
     self.diagnostics = diagnostics
     places = RetainPlaces(allocations.definitions, naming: naming)
   }

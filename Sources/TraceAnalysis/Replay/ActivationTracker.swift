@@ -326,6 +326,7 @@ public struct Activations: Sendable {
   /// Events of the process before the frame at an index from the outermost was there; nil if there is none.
   public func beginning(of strand: StrandID, frame index: Int) -> UInt64? {
     guard let stack = stacks[strand], index >= 0, index < stack.depth else { return nil }
-    return stack.runs[Self.first(stack.runs) { Int($0.start) <= index } - 1].began
+    let after = Self.first(stack.runs) { Int($0.start) <= index }
+    return after > 0 ? stack.runs[after - 1].began : nil
   }
 }

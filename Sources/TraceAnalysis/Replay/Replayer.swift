@@ -295,7 +295,7 @@ public struct Replayer<Observer: ReplayObserver>: EventSink {
   /// The free of what lives at an allocation's address was not seen.
   @inline(never)
   private mutating func takeOver(_ event: TraceEvent) {
-    let block = blocks.remove(event.address)!.pointee
+    guard let block = blocks.remove(event.address)?.pointee else { return }
     if block.hasTask { activations.endTask(inBlock: block.address) }
     report(.allocationOverLive, event)
     observer.blockFreed(block, by: event)

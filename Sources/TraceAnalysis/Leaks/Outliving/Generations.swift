@@ -39,8 +39,10 @@ extension LeakAnalysis {
       var shares: [String: Generation.Share] = [:]
       for (type, sum) in byType {
         let name = graph.types[type].name
-        shares[name, default: .init(type: name, objects: 0, bytes: ByteCount(0))].objects += sum.objects
-        shares[name]!.bytes.rawValue &+= sum.bytes
+        var share = shares[name] ?? .init(type: name, objects: 0, bytes: ByteCount(0))
+        share.objects += sum.objects
+        share.bytes.rawValue &+= sum.bytes
+        shares[name] = share
       }
       return Generation(
         start: number == 0 ? nil : starts[number - 1], objects: byType.values.reduce(0) { $0 + $1.objects },

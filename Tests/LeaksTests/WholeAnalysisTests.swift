@@ -1,0 +1,47 @@
+// Whatever a trace says, the analysis comes to an end.
+
+import Glibc
+import Testing
+import TraceTestSupport
+
+@testable import TraceAnalysis
+
+@Suite(.serialized) struct WholeAnalysisTests {
+  @Test(arguments: (0..<8).map { UInt64($0) * 40 })
+  func everyCommandComesToAnEndForAnyTrace(first: UInt64) throws {
+    for seed in first..<first + 40 {
+      SeedOfTrap.note(seed)
+      let process = try RandomProcess.open(seed: seed)
+      let written = try EveryCommand.run(naming: RandomProcess.naming, layouts: process.layouts, open: process.reader)
+      #expect(written > 1000, "seed \(seed)")
+    }
+    SeedOfTrap.forget()
+  }
+}
+
+/// Prints the seed of the trace at which the process is trapped.
+private enum SeedOfTrap {
+  /// By one test at a time.
+  nonisolated(unsafe) private static var seed: UInt64 = 0
+
+  static func note(_ seed: UInt64) {
+    self.seed = seed
+    for number in [SIGILL, SIGTRAP, SIGSEGV, SIGBUS] {
+      signal(number) { number in
+        // Every signal's default is to end the process, once the instruction is run again.
+        signal(number, SIG_DFL)
+        var digits = SeedOfTrap.seed
+        var text: [UInt8] = Array("\n".utf8)
+        repeat {
+          text.append(UInt8(48 + digits % 10))
+          digits /= 10
+        } while digits > 0
+        text += Array("trapped at seed ".utf8).reversed()
+        text.reverse()
+        _ = text.withUnsafeBytes { write(2, $0.baseAddress, $0.count) }
+      }
+    }
+  }
+
+  static func forget() { for number in [SIGILL, SIGTRAP, SIGSEGV, SIGBUS] { signal(number, SIG_DFL) } }
+}

@@ -1,0 +1,130 @@
+// All that the commands do with a trace, short of files, symbols and terminals.
+
+@testable import TraceAnalysis
+
+/// Runs the analyses and renderers of every command that reads a trace, as the commands do. What they say does not matter; that they come to an end does.
+public struct EveryCommand {
+  private let open: () throws -> TraceReader
+  private let naming: any FrameNaming
+  private let layouts: any LayoutSource
+  private let memoryLimit: MemoryLimit
+  /// Characters written.
+  public private(set) var written = 0
+
+  /// `open`: opens the same trace anew each time, as each command does.
+  public init(naming: any FrameNaming, layouts: any LayoutSource, memoryLimit: ByteCount = ByteCount(256 << 20), open: @escaping () throws -> TraceReader) {
+    (self.naming, self.layouts, self.open) = (naming, layouts, open)
+    self.memoryLimit = MemoryLimit(memoryLimit)
+  }
+
+  /// Characters that were written. Throws if the trace cannot be opened, or a digest of it be written.
+  public static func run(
+    naming: any FrameNaming, layouts: any LayoutSource, memoryLimit: ByteCount = ByteCount(256 << 20), open: @escaping () throws -> TraceReader
+  ) throws -> Int {
+    var commands = EveryCommand(naming: naming, layouts: layouts, memoryLimit: memoryLimit, open: open)
+    let count = try open().snapshots.count
+    // Of many images those in between are like others.
+    for index in [nil] + [0, count - 1].filter({ $0 >= 0 && $0 < count }) {
+      let examined = try commands.analyze(index)
+      try commands.history(index)
+      try commands.digest(examined)
+    }
+    try commands.scopeReports()
+    return commands.written
+  }
+
+  private struct Examined {
+    var report: AllocationReport
+    var trace: ReportTrace
+    var leaks: LeakReport
+  }
+
+  private func leakAnalysis(_ reader: TraceReader, _ snapshot: TraceSnapshot) -> (AllocationAnalysis, LeakAnalysis) {
+    let allocations = AllocationAnalysis(reader, snapshot: snapshot)
+    return (allocations, LeakAnalysis(reader, allocations, snapshot: snapshot, naming: naming, layouts: layouts, memoryLimit: memoryLimit))
+  }
+
+  /// `analyze` and `check`, in all formats, and `why`.
+  private mutating func analyze(_ index: Int?) throws -> Examined {
+    let reader = try open()
+    var leaks = LeakReport(unavailable: reader.failedSnapshots.last?.explanation ?? "there is no heap image")
+    var allocations = AllocationAnalysis(reader)
+    if let index {
+      let (analysis, leakAnalysis) = leakAnalysis(reader, reader.snapshots[index])
+      allocations = analysis
+      let atExpectations = LeakAnalysis.findingsAtExpectations(reader, analysis) { self.leakAnalysis(reader, $0).1 }
+      leaks = LeakReport(leakAnalysis, suppressions: (try? Suppressions(parsing: "leak:Type3\nleak:*x*\n", file: "s")) ?? Suppressions(), atExpectations: atExpectations)
+      for query in Self.queries { written += RetainText().text(leakAnalysis.explain(query, limit: 20), subject: "x", remarks: leakAnalysis.remarks).utf8.count }
+      for diagnostic in leakAnalysis.diagnostics.first { written += diagnostic.explanation.utf8.count }
+    }
+    leaks.baseline = Baseline().updated(with: Array(leaks.findings.prefix(2))).baseline
+    let trace = ReportTrace(path: "a.trace", analysis: allocations)
+    var selection = ReportSelection()
+    selection.order = [.live, .peak, .total, .temporary, .objects, .retains][(index ?? 0) % 6]
+    let report = AllocationReport([trace], selection: selection, naming: naming)
+    let gates = GateReport(outcomes: try GateList(parsing: ["leaks", "new-leaks", "worse", "retained:1KiB", "growth:2"], for: .analysis).outcomes(leaks.judged))
+    written += AllocationText(style: TextStyle(stacks: index == nil ? .full : .folded)).text(report, leaks: leaks).utf8.count
+    written += AllocationJSON.text([report], leaks: [leaks], gates: gates).utf8.count
+    written += GateText.text(gates, style: TextStyle()).utf8.count
+    write(document(trace, leaks.judged, gates.outcomes, leaks.remarks))
+    return Examined(report: report, trace: trace, leaks: leaks)
+  }
+
+  private static let queries: [RetainQuery] = [.type(NamePattern("*")), .site(NamePattern("*")), .address(RuntimeAddress(0x5000_0000_0008))]
+
+  private func document(_ trace: ReportTrace, _ judged: [JudgedFinding], _ gates: [GateOutcome], _ remarks: [String]) -> FindingDocument {
+    FindingDocument(
+      program: trace.program, judged: judged, gates: gates, source: SourceTree(root: "/src", access: EverySource()), toolVersion: "0", remarks: remarks)
+  }
+
+  private mutating func write(_ document: FindingDocument) {
+    for text in [document.sarif(), document.junit(), document.markdown(), document.annotations()] { written += text.utf8.count }
+  }
+
+  private mutating func history(_ index: Int?) throws {
+    let reader = try open()
+    let snapshot = index.map { reader.snapshots[$0] }
+    let analysis = HistoryAnalysis(reader, AllocationAnalysis(reader, snapshot: snapshot), snapshot: snapshot, naming: naming, memoryLimit: memoryLimit)
+    for query in Self.queries {
+      guard let report = analysis.report(query) else { continue }
+      written += HistoryText(frames: analysis.frames).text(report).utf8.count
+      written += HistoryJSON.text(report, subject: "x").utf8.count
+    }
+  }
+
+  /// `digest`, and `diff` with itself and with nothing.
+  private mutating func digest(_ examined: Examined) throws {
+    let digest = RunDigest(examined.trace, leaks: examined.leaks, naming: naming)
+    let bytes = try DigestFile.bytes(digest)
+    let again = try DigestFile.digest(bytes)
+    written += bytes.count
+    var empty = again
+    (empty.sites, empty.findings) = ([], [])
+    for (old, new) in [([digest], [again]), ([empty], [digest, again])] {
+      for unit in [DiffReport.Unit.run, .events] {
+        let report = try RunComparison.report(old: old, new: new, unit: unit)
+        let gates = try GateList(parsing: ["new-leaks", "worse", "growth", "peak:5%", "allocations:10%", "regressions"], for: .comparison).outcomes(report)
+        written += DiffText().text(report, gates: gates).utf8.count + DiffJSON.text(report, gates: gates).utf8.count
+        written += DiffMarkdown.text(report, gates: gates).utf8.count
+        write(document(examined.trace, report.judged, gates, report.remarks))
+      }
+    }
+  }
+
+  private mutating func scopeReports() throws {
+    let reader = try open()
+    guard let snapshot = reader.snapshots.last else { return }
+    for number in [0, 1, 2, UInt64.max] {
+      let births = Replayer.replay(reader, ScopeBirths(number: number, marks: reader.marks)).observer
+      let findings = leakAnalysis(reader, snapshot).1.findings(among: births.live)
+      let report = ScopeReport(births, marks: reader.marks, findings: findings, remarks: [])
+      written += report.json().utf8.count + report.text().utf8.count
+    }
+  }
+}
+
+/// A tree in which every file is, with a hundred lines.
+private struct EverySource: SourceAccess {
+  func resolvedPath(_ path: String) -> String? { path }
+  func lineCount(ofFile path: String) -> Int? { 100 }
+}
