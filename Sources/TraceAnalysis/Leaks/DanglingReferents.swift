@@ -17,7 +17,7 @@ struct DanglingReferents {
   func declaredClass(_ reference: ObjectGraph.DanglingReference) -> String? {
     guard let label = graph.label(reference.label.rawValue) else { return nil }
     // The recorder's names of private classes say nothing of their files.
-    let name = FindingNaming.withoutDiscriminators(label.typeName)
+    let name = ReferentName.withoutFiles(label.typeName)
     return classes.contains(name) ? name : nil
   }
 
