@@ -182,7 +182,8 @@ import TraceTestSupport
 
   /// As many fields whose delegate, a screen, has ended. `next`: what has its memory after that.
   private func fieldsOfEndedScreens(_ heap: HeapBuilder, _ count: Int, next: String) throws -> [HeapBuilder.Object] {
-    heap.type("App.Field", fields: [Heap.field("delegate", 0, .unmanaged, type: "App.Screen")])
+    // A private class, as reflection calls it.
+    heap.type("App.Field", fields: [Heap.field("delegate", 0, .unmanaged, type: "App.(Screen in _0123456789ABCDEF0123456789ABCDEF)")])
     heap.type("App.Screen", fields: [])
     let type = heap.trace.type(next, superclass: next == "App.Detail" ? heap.typeID(of: "App.Screen") : 0)
     return (0..<count).map { _ in

@@ -114,6 +114,20 @@ import TraceTestSupport
     #expect(try targets(heap, from: task) == [item.address])
   }
 
+  @Test func wordsThatLinkATaskInAQueueLeadToTasksAndBlocksAlone() throws {
+    let heap = HeapBuilder()
+    let item = items(heap, 1)[0]
+    let task = task(heap)
+    let next = self.task(heap)
+    let queue = heap.malloc(128)
+    heap.words[task.address + 16] = next.address
+    heap.words[task.address + 24] = queue.address
+    #expect(try targets(heap, from: task) == [next.address, queue.address])
+    // A task that was in no queue yet.
+    heap.words[task.address + 16] = item.address
+    #expect(try targets(heap, from: task) == [queue.address])
+  }
+
   @Test func whatContradictsItselfCountsAsInUse() throws {
     let heap = HeapBuilder()
     let item = items(heap, 1)[0]

@@ -258,7 +258,9 @@ struct ObjectGraphBuilder {
     case .malloc:
       scanUsed(node, block, block.address..<block.address &+ block.size)
     case .task:
-      scanUsed(node, block, block.address + 16..<block.address &+ max(block.size, 16))
+      readQueueLinks(node, block)
+      let start = block.address + TaskMemory.queueLinks.upperBound
+      scanUsed(node, block, start..<max(start, block.address + block.size))
     default:
       guard block.size > 16 else { return }
       addSideTable(node, block)
@@ -470,6 +472,19 @@ struct ObjectGraphBuilder {
   }
 
   // MARK: Scanning
+
+  /// A queue links its tasks by two words of theirs, which have what the memory held before until a task is first put into a queue. They lead to
+  /// other tasks, and to what a queue is made of, never to objects.
+  private mutating func readQueueLinks(_ node: Int, _ block: LiveBlock) {
+    let range = block.address + TaskMemory.queueLinks.lowerBound..<block.address + max(TaskMemory.queueLinks.lowerBound, min(block.size, TaskMemory.queueLinks.upperBound))
+    image.forEachWord(in: range) { address, value in
+      guard let target = target(of: value), Int(target) != node else { return }
+      let kind = types[Int(nodeTypes[Int(target)])].kind
+      guard kind == .task || !kind.isCounted else { return }
+      graph.addEdge(
+        from: UInt32(node), to: target, label: EdgeLabelID.scanned(offset: address - block.address).rawValue, kind: EdgeStrength.conservative.rawValue)
+    }
+  }
 
   /// Leaves out a task's frames that were freed.
   private mutating func scanUsed(_ node: Int, _ block: LiveBlock, _ range: Range<UInt64>) {

@@ -16,6 +16,8 @@ struct TaskMemory {
   private let image: HeapImage
   private let isSlabMetadata: (UInt64) -> Bool
 
+  /// From the start of a task: what its scheduler has for itself. Source: swiftlang/swift, include/swift/ABI/Task.h, Job.
+  static let queueLinks: Range<UInt64> = 16..<32
   /// From the start of a slab.
   private static let nextOffset: UInt64 = 8
   private static let countsOffset: UInt64 = 16

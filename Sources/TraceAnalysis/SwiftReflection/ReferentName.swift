@@ -17,6 +17,27 @@ enum ReferentName {
     while name.hasPrefix(optional), name.hasSuffix(">") { name = name.dropFirst(optional.count).dropLast() }
     return (String(name), isVariable)
   }
+
+  /// `M.(C in _0E5D…)`, a private class of one of the module's files, is `M.C`. Optimised programs have `M.(C in $5628…)`: the file has no name, but a
+  /// place in the program. Linear.
+  static func withoutFiles(_ typeName: String) -> String {
+    var result = ""
+    var rest = typeName[...]
+    while let open = rest.firstIndex(of: "(") {
+      let inner = rest[rest.index(after: open)...]
+      guard let space = inner.firstIndex(where: { $0 == " " || $0 == "(" || $0 == ")" }), space > inner.startIndex,
+        inner[space...].hasPrefix(" in _") || inner[space...].hasPrefix(" in $"), let close = inner[space...].firstIndex(of: ")"),
+        inner[space..<close].dropFirst(5).allSatisfy(\.isHexDigit)
+      else {
+        result += rest[...open]
+        rest = inner
+        continue
+      }
+      result += rest[..<open] + inner[..<space]
+      rest = inner[inner.index(after: close)...]
+    }
+    return result + rest
+  }
 }
 
 extension Substring {

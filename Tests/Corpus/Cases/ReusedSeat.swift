@@ -16,6 +16,7 @@ private final class Receipt {
 private final class Waiter {
   unowned(unsafe) var guest: Guest
   init(_ guest: Guest) { self.guest = guest }
+  @inline(never) func takeOrder() { note(guest.orders) }
 }
 
 enum ReusedSeat: FaultyProgram {
@@ -38,7 +39,9 @@ enum ReusedSeat: FaultyProgram {
 
   @inline(never) private static func seat(staying: Bool) {
     let guest = Guest()
-    waiters.append(Waiter(guest))
+    let waiter = Waiter(guest)
+    waiter.takeOrder()
+    waiters.append(waiter)
     if staying { guests.append(guest) }
     use(guest)
   }

@@ -1,12 +1,12 @@
 // Weak boxes outlive the objects that they were made for, whose memory goes to others: here to a cycle.
 
-private final class Visitor {
+private final class Caller {
   var badge = 1
   var floor = 2
   var host = 3
 }
 
-/// As large as a visitor, so that it gets a visitor's memory.
+/// As large as a caller, so that it gets a caller's memory.
 private final class Lobby {
   var desk: Desk?
   var floor = 2
@@ -20,8 +20,8 @@ private final class Desk {
 }
 
 private final class Badge {
-  weak var visitor: Visitor?
-  init(_ visitor: Visitor) { self.visitor = visitor }
+  weak var caller: Caller?
+  init(_ caller: Caller) { self.caller = caller }
 }
 
 enum VisitorBadges: FaultyProgram {
@@ -41,11 +41,11 @@ enum VisitorBadges: FaultyProgram {
   }
 
   @inline(never) private static func receive() {
-    let visitor = Visitor()
-    badges.append(Badge(visitor))
-    let guide = Visitor()
+    let caller = Caller()
+    badges.append(Badge(caller))
+    let guide = Caller()
     farewells.append { [weak guide] in note(guide?.badge ?? 0) }
-    use(visitor)
+    use(caller)
     use(guide)
   }
 

@@ -1,4 +1,5 @@
 // Tasks that wait for what may still come, and threads that compute.
+import Dispatch
 import Glibc
 
 enum PendingLoads: CleanProgram {
@@ -29,7 +30,7 @@ enum PendingLoads: CleanProgram {
     Task.detached {
       let page = Page()
       await withTaskGroup(of: Int.self) { group in
-        for _ in 0..<3 { group.addTask { await requests.next() } }
+        for _ in 0..<2 { group.addTask { await requests.next() } }
         for await part in group { page.parts.append(part) }
       }
     }
@@ -38,22 +39,20 @@ enum PendingLoads: CleanProgram {
 }
 
 enum ComputingThreads: CleanProgram {
-  nonisolated(unsafe) private static var started = 0
-  nonisolated(unsafe) private static var isStopping = false
+  private static let begun = DispatchSemaphore(value: 0)
 
   static func correct() {
-    for number in 1...2 {
+    for _ in 0..<2 {
       var thread = pthread_t()
       // It computes where it begins, and nothing else knows its memory.
       pthread_create(&thread, nil, { _ in
         let cells = UnsafeMutablePointer<UInt32>.allocate(capacity: 1000)
         cells.initialize(repeating: 1, count: 1000)
-        ComputingThreads.started += 1
-        while !ComputingThreads.isStopping { for index in 0..<1000 { cells[index] = cells[index] &* 1_664_525 &+ 1_013_904_223 } }
-        cells.deallocate()
-        return nil
+        ComputingThreads.begun.signal()
+        // Until the process ends.
+        while true { for index in 0..<1000 { cells[index] = cells[index] &* 1_664_525 &+ 1_013_904_223 } }
       }, nil)
-      while started < number { sched_yield() }
+      begun.wait()
     }
   }
 }
