@@ -66,3 +66,23 @@ import TraceTestSupport
     #expect(!own.isLibrary && own.path[0].allocation?.function == "fetch")
   }
 }
+
+@Suite struct RunnerCodeTests {
+  @Test(arguments: [
+    ("/srv/app/.build/debug/ShopPackageTests.derived/runner.swift", SourceFrame.Kind.systemLibrary),
+    ("/srv/app/.build/debug/ShopPackageDiscoveredTests.derived/ShopTests.swift", .systemLibrary),
+    ("/srv/app/Tests/ShopTests/BasketTests.swift", .user),
+  ]) func filesThatThePackageManagerWritesForATestBundleAreTheRunners(_ file: String, _ kind: SourceFrame.Kind) {
+    let name = DemangledName(
+      full: "static ShopPackageTests.Runner.main()", short: "static Runner.main()", language: .swift, module: "ShopPackageTests", isThunk: false, isMerged: false,
+      isAsync: false, asyncPart: nil)
+    let position = SourcePosition(file: file, line: 3, column: 1)
+    #expect(SystemCode.kind(of: name, mangled: "$s16ShopPackageTests6RunnerV4mainyyFZ", inImage: "/srv/app/ShopPackageTests.xctest", position: position) == kind)
+  }
+
+  @Test func aFunctionOfTheCLibraryThatAHeaderDefinesIsFoldedAway() {
+    let name = DemangledName(full: "getline", short: "getline", language: .other, module: nil, isThunk: false, isMerged: false, isAsync: false, asyncPart: nil)
+    let position = SourcePosition(file: "/usr/include/x86_64-linux-gnu/bits/stdio.h", line: 120, column: 1)
+    #expect(SystemCode.kind(of: name, mangled: "getline", inImage: "/srv/app/reader", position: position) == .thunk)
+  }
+}

@@ -1,7 +1,9 @@
 // What ways to objects have in common.
 
-/// Tells which paths are alike: the same kind of root, then the same fields of the same types, however often a part of them comes again. The fortieth of a chain is held as
-/// the second is, whether its links are fields or words of a library's memory.
+/// Tells which paths are alike: the same kind of root, then the same fields of the same types.
+///
+/// Where words in memory that nothing is known of lead from one block to the next, as in a library's list, how often they do is left out: what hangs from the fortieth block
+/// is held as what hangs from the second. Links that are fields have names, and each is a step of its own.
 ///
 /// Each node's shape is that of its parent and a step: paths may be as long as there are nodes, and so may the list of targets. For one thread at a time.
 final class PathShapes {
@@ -33,6 +35,8 @@ final class PathShapes {
   /// A path that begins at a root is no step of another's middle.
   private static let root: UInt64 = 1 << 63
 
+  private static func isScanned(_ reference: UInt64) -> Bool { reference & root == 0 && reference >> 31 == 1 << 31 }
+
   init(_ graph: ObjectGraph, _ paths: RetainPaths) { (self.graph, self.paths) = (graph, paths) }
 
   /// The way to a node that the paths reach. O(the part of its path that is not known yet).
@@ -56,10 +60,14 @@ final class PathShapes {
   }
 
   private func state(after before: Int32, _ reference: UInt64) -> Int32 {
-    var earlier = before
-    for _ in 0..<Self.longestPeriod where earlier >= 0 {
-      if states[Int(earlier)].reference == reference { return earlier }
-      earlier = states[Int(earlier)].before
+    if Self.isScanned(reference) {
+      var earlier = before
+      for _ in 0..<Self.longestPeriod where earlier >= 0 {
+        let state = states[Int(earlier)]
+        if state.reference == reference { return earlier }
+        guard Self.isScanned(state.reference) else { break }
+        earlier = state.before
+      }
     }
     let step = Step(before: before, reference: reference)
     if let number = numbers[step] { return number }

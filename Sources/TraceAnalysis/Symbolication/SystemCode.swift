@@ -71,6 +71,11 @@ struct SystemCode {
 
   private static func isHeaderOfCLibrary(_ path: String) -> Bool { path.hasPrefix("/usr/include/") && path.contains("/bits/") && path.hasSuffix(".h") && !path.contains("c++") }
 
+  /// A file that the package manager writes for a test bundle: it lists the tests and starts XCTest's and Swift Testing's runners.
+  private static func isGeneratedRunner(_ path: String) -> Bool {
+    path.hasSuffix(".swift") && (path.contains("PackageTests.derived/") || path.contains("PackageDiscoveredTests.derived/"))
+  }
+
   /// The kind of a frame in an image that may be the program's.
   static func kind(of name: DemangledName, mangled: String, inImage path: String?, position: SourcePosition?) -> SourceFrame.Kind {
     if let path, isSystemImage(path) { return .systemLibrary }
@@ -80,6 +85,7 @@ struct SystemCode {
     // glibc's functions that headers define (`getline`, `asprintf`) are calls of its own: whoever includes them makes the call.
     if name.language == .other, let file = position?.file, isHeaderOfCLibrary(file) { return .thunk }
     if let module = name.module, isSystemModule(module) { return .systemLibrary }
+    if let file = position?.file, isGeneratedRunner(file) { return .systemLibrary }
     if name.language != .swift, isSystemFunction(mangled) { return .systemLibrary }
     return .user
   }
