@@ -299,7 +299,7 @@ static struct rendezvous *find_rendezvous(void) {
     if (headers[i].p_type == PT_DYNAMIC) dynamic = (const ElfW(Dyn) *)(bias + headers[i].p_vaddr);
   for (; dynamic && dynamic->d_tag != DT_NULL; dynamic++)
     if (dynamic->d_tag == DT_DEBUG && dynamic->d_un.d_ptr) return (struct rendezvous *)dynamic->d_un.d_ptr;
-  return (struct rendezvous *)&_r_debug;
+  return NULL;
 }
 
 /// Whether the bytes are what compilers put between functions.
@@ -344,7 +344,7 @@ void lt_loader_watch_begin(void) {
   loader = find_rendezvous();
   images = lt_map_private(IMAGE_LIMIT * sizeof *images);
   lt_swift_relatives_settle();
-  if (!images || !loader->base.r_brk) return;
+  if (!images || !loader || !loader->base.r_brk) return;
   for (const struct rendezvous *space = loader; space; space = next_space(space))
     for (const struct link_map *map = space->base.r_map; map; map = map->l_next) keep(map, space);
   // Whether it is this function that runs: a simulator of processors may go on with the code it had seen before.

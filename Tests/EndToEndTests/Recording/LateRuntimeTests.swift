@@ -87,14 +87,15 @@ import TraceAnalysis
   @Test("Where the loader's function cannot be led here, a runtime is found when its code first allocates") func withoutRendezvous() throws {
     // A simulator of processors goes on with the loader's code as it was. Valgrind gives up on debug information that is newer than itself.
     let directory = try TemporaryDirectory()
-    var names: [String] = []
-    for path in [BuildProducts.preloadLibrary, try LateLibrary.host(), try LateLibrary.path(.dynamic)] {
-      names.append("\(directory.path)/\(names.count).stripped")
-      let outcome = try Command(["objcopy", "--strip-debug", path, names[names.count - 1]]).run()
+    func stripped(_ path: String) throws -> String {
+      // The recorder knows itself by its name when a program replaces itself by another.
+      let copy = directory.path + "/" + path.split(separator: "/").last!
+      let outcome = try Command(["objcopy", "--strip-debug", path, copy]).run()
       try #require(outcome.end == .exit(0), "\(outcome.errorOutput)")
+      return copy
     }
-    var command = Command(["valgrind", "--tool=none", "--quiet", names[1], names[2]])
-    command.environment["LD_PRELOAD"] = names[0]
+    var command = Command(["valgrind", "--tool=none", "--quiet", try stripped(try LateLibrary.host()), try stripped(try LateLibrary.path(.dynamic))])
+    command.environment["LD_PRELOAD"] = try stripped(BuildProducts.preloadLibrary)
     command.environment["LEAKTRACE_OUTPUT"] = directory.path + "/simulated.trace"
     command.timeLimit = 300
     let outcome = try command.run()
