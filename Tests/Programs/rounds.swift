@@ -251,6 +251,7 @@ let works: [String: () -> Void] = [
 let suspendingWorks: [String: () async -> Void] = ["sleepers": sleepers, "actors": actors, "children": children]
 
 struct Stop: Error {}
+nonisolated(unsafe) var handled: Int32 = 0
 
 let name = CommandLine.arguments[1]
 switch name {
@@ -264,7 +265,6 @@ case "served":
     answers.write(Data("done\n".utf8))
   }
 case "handles":
-  nonisolated(unsafe) var handled: Int32 = 0
   signal(SIGUSR2) { _ in handled += 1 }
   for _ in 0..<6 { raise(SIGUSR2) }
   print("handled \(handled)")

@@ -43,7 +43,8 @@ import TraceAnalysis
     command.timeLimit = 120
     let analysis = try command.run()
     try #require(analysis.end == .exit(0), "\(analysis.errorOutput)")
-    return try (VerdictReport.read(analysis.output).findings ?? []).filter { $0.verdict == "growing" }.map { finding in
+    let findings = try #require(try VerdictReport.read(analysis.output).findings)
+    return try findings.filter { $0.verdict == "growing" }.map { finding in
       let outliving = try #require(finding.outliving)
       #expect(outliving.statement?.kind == "repetition" && outliving.statement?.name == work && outliving.snapshot == 6)
       return Growth(type: finding.path.last?.type ?? "", holder: outliving.holder, counts: outliving.growth)
