@@ -66,11 +66,12 @@ static void on_request(int number, siginfo_t *information, void *context) {
   }
 }
 
-/// The thread that the signal interrupts never waits: a round that ends while the last one's image is being written counts with the next.
+/// The thread that the signal interrupts waits if the last round's image is still being written, by the copy, which needs nothing of the host: a round without
+/// an image of its own would count with the next, and make that one look larger.
 static void on_round(int number, siginfo_t *information, void *context) {
   (void)information;
   if (lt_process_id() != lt_trace.process) end_by(number);
-  else lt_snapshot_take(LT_SNAPSHOT_ROUND, NULL, context, LT_SNAPSHOT_RETURNS);
+  else lt_snapshot_take(LT_SNAPSHOT_ROUND, NULL, context, LT_SNAPSHOT_FOLLOWS);
 }
 
 /// Those that mean nothing to the host unless it says so.

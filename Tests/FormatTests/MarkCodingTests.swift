@@ -8,9 +8,10 @@ import TraceTestSupport
 @Suite struct MarkCodingTests {
   private static func mark(
     _ kind: TraceMark.Kind, _ table: MarkTable, time: UInt64, number: UInt64 = 0, name: String = "", file: String = "", line: UInt32 = 0,
-    address: UInt64 = 0, deadline: UInt64 = 0, grace: UInt64 = 0
+    address: UInt64 = 0, deadline: UInt64 = 0, grace: UInt64 = 0, round: UInt32 = 0, snapshot: UInt32 = 0, scope: UInt64 = 0
   ) -> TraceMark {
     var mark = TraceMark(kind, time: time)
+    (mark.round, mark.snapshot, mark.scope) = (round, snapshot, scope)
     (mark.number, mark.address, mark.deadline, mark.grace) = (number, address, deadline, grace)
     (mark.name, mark.file, mark.line) = (table.intern(name), table.intern(file), line)
     return mark
@@ -23,6 +24,7 @@ import TraceTestSupport
       mark(.expectation, table, time: 808, number: .max, name: "näm\u{1B}e", file: "", line: .max, address: .max, deadline: .max),
       mark(.generation, table, time: 816, name: "round", file: "Shop/Main.swift", line: 0),
       mark(.scopeEnd, table, time: 824, number: 1, grace: .max),
+      mark(.round, table, time: 832, number: .max, name: "open", file: "Shop/Main.swift", line: 3, round: .max, snapshot: .max, scope: .max),
     ]
   }
 
@@ -78,9 +80,9 @@ import TraceTestSupport
     // By time, then by thread: allocations come at the time of the mark before.
     let found = events.filter { $0.operation == .mark }
     #expect(found.map { Spelled(reader.marks.marks[Int($0.size)], reader.marks) } == Self.samples(trace.marks).map { Spelled($0, trace.marks) })
-    #expect(found.map(\.time) == [800, 808, 816, 824] && found.map(\.thread) == [1, 2, 1, 2])
-    #expect(found.map(\.address) == [0, .max, 0, 0])
-    #expect(events.count == 8 && reader.diagnostics.isEmpty)
+    #expect(found.map(\.time) == [800, 808, 816, 824, 832] && found.map(\.thread) == [1, 2, 1, 2, 1])
+    #expect(found.map(\.address) == [0, .max, 0, 0, 0])
+    #expect(events.count == 10 && reader.diagnostics.isEmpty)
   }
 
   @Test func marksAreNotCountedAmongEvents() throws {
@@ -100,8 +102,8 @@ import TraceTestSupport
     for mark in Self.samples(trace.marks) { trace.mark(mark) }
     let reader = try trace.reader()
     for _ in 0..<2 {
-      #expect(CollectedEvents.of(reader).map(\.size) == [0, 1, 2, 3])
-      #expect(reader.marks.marks.count == 4)
+      #expect(CollectedEvents.of(reader).map(\.size) == [0, 1, 2, 3, 4])
+      #expect(reader.marks.marks.count == 5)
     }
   }
 
@@ -143,7 +145,7 @@ import TraceTestSupport
 
   @Test func markOfAnUnknownKindIsSkipped() {
     let table = MarkTable()
-    #expect(take([5, 0], table) == (nil, false))
+    #expect(take([99, 0], table) == (nil, false))
     #expect(take([0, 0], table) == (nil, false))
     let encoder = EventEncoder(stacks: StackTree())
     encoder.begin(firstTime: 0)
@@ -180,13 +182,14 @@ import TraceTestSupport
   @Test func dumpsShowMarksAndTasks() throws {
     var trace = TraceBuilder()
     for mark in Self.samples(trace.marks) { trace.mark(mark) }
-    trace.event(.malloc, 0x100, size: 16, time: 832, task: 0x7060)
-    trace.event(.free, 0x100, time: 840)
+    trace.event(.malloc, 0x100, size: 16, time: 840, task: 0x7060)
+    trace.event(.free, 0x100, time: 848)
     let expected = [
       "thread=1 time=0.000000800 scope_begin number=1 line=7 file=Shop/Basket.swift name=checkout",
       #"expectation number=18446744073709551615 address=0xffffffffffffffff due_time="#, "line=4294967295 file= name=näm\\u{1b}e",
       "thread=1 time=0.000000816 generation line=0 file=Shop/Main.swift name=round",
       "thread=1 time=0.000000824 scope_end number=1 grace=18446744073709551615",
+      "round repetition=18446744073709551615 round=4294967295 snapshot=4294967295 scope=18446744073709551615 line=3 file=Shop/Main.swift name=open",
       "malloc address=0x100 size=16 task=0x7060 stack=0", "free address=0x100 stack=0",
     ]
     var inOrder: [String] = []
@@ -194,7 +197,7 @@ import TraceTestSupport
     var byTime: [String] = []
     try RecordDump(trace.reader(), parts: [.events]).writeEventsByTime { byTime.append($0) }
     for lines in [inOrder, byTime] {
-      #expect(lines.count == 6)
+      #expect(lines.count == 7)
       let text = lines.joined()
       for part in expected { #expect(text.contains(part), "\(part)") }
     }

@@ -94,7 +94,7 @@ func image(_ words: [(address: UInt64, value: UInt64)], pagesPerPart: Int = 1024
         range: UInt64(index + 1) << 20..<UInt64(index + 2) << 20, kind: kind, isWritable: index % 2 == 0, isExecutable: index % 3 == 0,
         isCaptured: index % 4 != 0)
     }
-    for reason in [SnapshotReason.exit, .signal, .request, .call, .expectation, .other(99)] {
+    for reason in [SnapshotReason.exit, .signal, .request, .call, .expectation, .round, .other(99)] {
       let snapshot = TraceSnapshot(
         number: 3, reason: reason, time: 80, monotonic: 99, isFrozen: reason != .call, staticTLSSize: 4096, threads: threads,
         regions: regions, label: "nach dem Lauf ✓",

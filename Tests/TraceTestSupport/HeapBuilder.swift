@@ -6,7 +6,7 @@
 public final class HeapBuilder {
   public struct Object: Hashable, Sendable {
     public let address: UInt64
-    let size: UInt64
+    public let size: UInt64
   }
 
   public var trace = TraceBuilder()
@@ -51,7 +51,7 @@ public final class HeapBuilder {
   public func isDeclared(_ name: String) -> Bool { metadata[name] != nil }
 
   /// Those of its types.
-  public var layoutSource: any LayoutSource { Layouts(layouts) }
+  public var layoutSource: any LayoutSource { Layouts(layouts, variables) }
 
   /// Gives a type that was declared another layout.
   public func layout(of name: String, _ layout: ObjectLayout) { layouts[metadata[name]!.address] = layout }
@@ -145,10 +145,30 @@ public final class HeapBuilder {
     return table
   }
 
+  /// The end of a round of repeated work: a heap image of what there is now. `mark`: what the program says of it; nil if it was marked from outside.
+  public func endRound(_ mark: TraceMark? = nil, isWhole: Bool = true) {
+    let number = UInt32(rounds.count + 1)
+    time += 8
+    let label = mark.map { trace.marks.text($0.name) } ?? ""
+    let snapshot = TraceSnapshot(
+      number: number, reason: .round, time: time, staticTLSSize: 256, threads: threads, regions: regions.sorted { $0.range.lowerBound < $1.range.lowerBound },
+      label: label, end: isWhole ? TraceSnapshot.End() : nil)
+    rounds.append((snapshot, words.map { (address: $0.key, value: $0.value) }))
+    time += 8
+    if var mark {
+      (mark.time, mark.snapshot) = (time, number)
+      trace.mark(mark)
+    }
+  }
+
+  private var rounds: [(snapshot: TraceSnapshot, words: [(address: UInt64, value: UInt64)])] = []
+
   public func reader() throws -> TraceReader {
     var trace = trace
-    let snapshot = TraceSnapshot(time: time + 8, staticTLSSize: 256, threads: threads, regions: regions.sorted { $0.range.lowerBound < $1.range.lowerBound }, end: snapshotEnd)
-    trace.snapshots = [(snapshot, words.map { (address: $0.key, value: $0.value) })]
+    let snapshot = TraceSnapshot(
+      number: UInt32(rounds.count + 1), time: time + 8, staticTLSSize: 256, threads: threads, regions: regions.sorted { $0.range.lowerBound < $1.range.lowerBound },
+      end: snapshotEnd)
+    trace.snapshots = rounds + [(snapshot, words.map { (address: $0.key, value: $0.value) })]
     return try trace.reader()
   }
 
@@ -157,12 +177,21 @@ public final class HeapBuilder {
 
   public func analysis(naming: any FrameNaming) throws -> LeakAnalysis {
     let reader = try reader()
-    let snapshot = reader.snapshots[0]
+    let snapshot = reader.snapshots[reader.snapshots.count - 1]
     return LeakAnalysis(reader, AllocationAnalysis(reader, snapshot: snapshot), snapshot: snapshot, naming: naming, layouts: Layouts(layouts, variables))
   }
 
   public func findings(_ functions: [UInt64: String] = [:]) throws -> [Finding] {
     try analysis(functions).findings()
+  }
+
+  /// What grew with each round, with the names of functions that `functions` gives by address. `births`: what alone is meant, by address with the time of birth.
+  public func growth(_ functions: [UInt64: String] = [:], repetition: UInt64? = nil, among births: [UInt64: UInt64]? = nil) throws -> GrowthReport {
+    let reader = try reader()
+    let analysis = AllocationAnalysis(reader, snapshot: reader.snapshots[reader.snapshots.count - 1])
+    return LeakAnalysis.growth(reader, analysis, repetition: repetition, among: births) { [layouts, variables] snapshot, allocations in
+      LeakAnalysis(reader, allocations, snapshot: snapshot, naming: FunctionTable(functions), layouts: Layouts(layouts, variables))
+    }
   }
 
   private final class Layouts: LayoutSource {

@@ -68,6 +68,7 @@ struct ReportedFinding: Decodable, Equatable, Sendable {
     var births: Int
     var deaths: Int
     var snapshot: Int?
+    var growth: [Int]
     var statement: Statement?
   }
 }
