@@ -35,6 +35,7 @@ struct lt_mirror_library {
   unsigned (*argumentCount)(uint64_t type);
   uint64_t (*argument)(uint64_t type, unsigned index);
   char *(*copyName)(void *mirror, uint64_t type);
+  int (*projectCase)(void *mirror, uint64_t address, uint64_t type, int *index); ///< NULL in libraries before 5.3
 };
 
 #endif

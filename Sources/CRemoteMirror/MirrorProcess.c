@@ -4,6 +4,7 @@
 // library, and the caller's function that reads memory.
 
 #define _GNU_SOURCE
+#include "EnumCases.h"
 #include "MirrorLibrary.h"
 
 #include <errno.h>
@@ -50,6 +51,8 @@ static const struct lt_mirror_region *region_of(const struct lt_mirror_memory *m
 static const void *read_bytes(void *context, uint64_t address, uint64_t size, void **token) {
   const struct lt_mirror_memory *memory = context;
   *token = NULL;
+  const void *made = mirror_probe_bytes(address, size);
+  if (made) return made;
   const struct lt_mirror_region *region = region_of(memory, address);
   if (region && size <= region->size - (address - region->address)) return (const char *)region->bytes + (address - region->address);
   if (size > READ_LIMIT) return NULL;
@@ -198,6 +201,14 @@ static void append_field(struct message *message, struct mirror mirror, const st
   free(typeName);
 }
 
+static void answer_cases(struct message *message, struct mirror mirror, uint64_t type) {
+  struct mirror_cases cases;
+  mirror_find_cases(mirror.functions, mirror.context, type, &cases);
+  append(message, &cases.head, sizeof cases.head);
+  append(message, cases.bits, cases.head.bitCount * sizeof *cases.bits);
+  append(message, cases.table, cases.head.tableCount * sizeof *cases.table);
+}
+
 static void answer(struct message *message, struct mirror mirror, const struct question *question) {
   const struct lt_mirror_library *functions = mirror.functions;
   struct mirror_type_info info = {0};
@@ -301,7 +312,8 @@ static _Noreturn void run_child(int socket, const struct lt_mirror_library *libr
     uint32_t size = 0;
     message.size = 0;
     append(&message, &size, sizeof size);
-    answer(&message, mirror, &question);
+    if (question.about == LT_MIRROR_CASES_OF_TYPE) answer_cases(&message, mirror, question.subject);
+    else answer(&message, mirror, &question);
     size = (uint32_t)(message.size - sizeof size);
     memcpy(message.bytes, &size, sizeof size);
     if (!send_all(CHILD_SOCKET, message.bytes, message.size)) break;

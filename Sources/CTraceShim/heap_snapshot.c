@@ -116,6 +116,7 @@ void lt_snapshot_finish(void) {
 static void write_in_copy(void *unused) {
   (void)unused;
   job.threadCount = freeze.threadCount;
+  job.snapshot.flags = LT_SNAPSHOT_REFERENCE_TAGS | LT_SNAPSHOT_CASE_BYTES;
   if (freeze.isFrozen) job.snapshot.flags |= LT_SNAPSHOT_FROZEN;
   lt_snapshot_write(&job, progress);
 }

@@ -143,8 +143,8 @@ static LT_NOINLINE void find_freed_side_table(struct lt_memory_scan *s, uint64_t
 static LT_NOINLINE void find_task_slab(struct lt_memory_scan *s, uint64_t address) {
   if (!is_in_region(s, address, 6) || !lt_is_task_slab(address, (const uint64_t *)address)) return;
   uint64_t metadata = ((const uint64_t *)address)[0], next = ((const uint64_t *)address)[1], kind = 1, nextMetadata = 0;
-  uint32_t storage;
-  if (!lt_address_index_has(&s->index, metadata) || !lt_read_bytes(metadata, &kind, 8) || kind != 0 || lt_type_storage(metadata, &storage)) return;
+  uint32_t storage, place;
+  if (!lt_address_index_has(&s->index, metadata) || !lt_read_bytes(metadata, &kind, 8) || kind != 0 || lt_type_storage(metadata, &storage, &place)) return;
   if (next && (!lt_address_index_has(&s->index, next) || !lt_read_bytes(next, &nextMetadata, 8) || nextMetadata != metadata)) return;
   lt_exact_words_add(&s->exact, address + 16, 1, 8);
 }
@@ -154,11 +154,11 @@ static void find_apart(struct lt_memory_scan *s, uint64_t page, unsigned firstWo
   const uint64_t *words = (const uint64_t *)page;
   for (unsigned i = (firstWord + 1) & ~1u; i < LT_MEMORY_PAGE_WORDS; i += 2) {
     uint64_t word = words[i], slab = page + 8 * i - 32;
-    uint32_t storage;
+    uint32_t storage, place;
     // The first allocation in a slab, which begins 32 bytes after it, has the slab's address second.
     if (LT_UNLIKELY(words[i + 1] == slab)) find_task_slab(s, slab);
     if (LT_UNLIKELY(word == LT_FREED_OBJECT_COUNTS)) find_freed_side_table(s, page + 8 * i);
-    if (LT_LIKELY(word == 0 || !may_be_metadata(s, word)) || !lt_type_storage(word, &storage)) continue;
+    if (LT_LIKELY(word == 0 || !may_be_metadata(s, word)) || !lt_type_storage(word, &storage, &place)) continue;
     struct lt_exact_range ranges[OBJECT_RANGES];
     unsigned aside, n = object_ranges(s, page + 8 * i, storage, words[i + 1], ranges, &aside);
     for (unsigned k = 0; k < n; k++) {
@@ -187,12 +187,43 @@ static void put_exact(struct lt_memory_scan *s, uint64_t page, unsigned firstWor
   }
 }
 
-static LT_NOINLINE void put_object(struct lt_memory_scan *s, uint64_t page, unsigned firstWord, unsigned i, uint32_t storage) {
+/// Puts the lowest bytes of the span's words in the page that may be the case of an enumeration, and are in words that are no addresses.
+static void put_cases(struct lt_memory_scan *s, uint64_t page, unsigned firstWord, const struct lt_case_span *span) {
+  const uint64_t *words = (const uint64_t *)page;
+  uint64_t at = span->object + span->words.start, stride = span->words.stride, last = page + PAGE < span->end ? page + PAGE : span->end;
+  uint64_t first = page + 8ull * firstWord;
+  if (stride && first > at) at += (first - at) / stride * stride;
+  for (; at < last; at += stride) {
+    for (uint64_t mask = span->words.mask; mask; mask &= mask - 1) {
+      uint64_t address = at + 8ull * (unsigned)__builtin_ctzll(mask);
+      if (address >= last) break;
+      if (address < first) continue;
+      uint64_t i = (address - page) / 8, bit = 1ull << (i & 63);
+      if (s->bits[i >> 6] & bit || !lt_is_case(words[i])) continue;
+      s->words[i] = (uint8_t)words[i];
+      s->bits[i >> 6] |= bit;
+    }
+    if (!stride) break;
+  }
+}
+
+static LT_NOINLINE void put_object(struct lt_memory_scan *s, uint64_t page, unsigned firstWord, unsigned i, uint32_t storage, uint32_t place) {
   const uint64_t *words = (const uint64_t *)page;
   struct lt_exact_range ranges[OBJECT_RANGES];
   unsigned aside, n = object_ranges(s, page + 8 * i, storage, words[i + 1], ranges, &aside);
   for (unsigned k = aside; k < n; k++)
     if (ranges[k].address < page + PAGE) put_exact(s, page, firstWord, &ranges[k]);
+  if (n == 0 || !s->caseWords[place].mask) return;
+  struct lt_case_span span = {.words = s->caseWords[place], .object = page + 8 * i};
+  span.end = span.object + span.words.start + 8ull * (64 - (unsigned)__builtin_clzll(span.words.mask));
+  if (span.words.stride) {
+    // The elements that there are: object_ranges has found the count to be possible.
+    if (ranges[n - 1].address != span.object + 16) return;
+    span.end = span.object + span.words.start + lt_word_at(span.object + 16) * span.words.stride;
+  }
+  if (span.end > s->region->end || span.end < span.object) span.end = s->region->end;
+  put_cases(s, page, firstWord, &span);
+  if (span.end > page + PAGE) s->openCases = span;
 }
 
 static int flush(struct lt_memory_scan *s) {
@@ -203,6 +234,13 @@ static int flush(struct lt_memory_scan *s) {
   struct lt_memory_part part = {.snapshot = s->snapshotNumber, .part = s->partCount};
   lt_page_encoder_begin(&s->encoder, s->partBuffer, s->partSize, &part);
   return 0;
+}
+
+/// Whether a word has nothing in it but bits that are no part of any reference: an enumeration keeps its case there, where the payload of that case
+/// ends before. A string's last word looks so too if the string is short; its count of bytes, after 0xE, stays out of the image.
+static LT_ALWAYS_INLINE bool is_tag(uint64_t word) {
+  enum { SHORT_STRING = 0xE };
+  return LT_UNLIKELY((word & LT_WORD_ADDRESS_BITS & ~7ull) == 0) && word >> 56 && word >> 60 != SHORT_STRING;
 }
 
 /// Second pass: encodes a page.
@@ -218,14 +256,15 @@ static int encode_page(struct lt_memory_scan *s, uint64_t page, unsigned firstWo
       if (i >= LT_MEMORY_PAGE_WORDS) break;
     }
     uint64_t word = words[i], address = word & LT_WORD_ADDRESS_BITS;
-    if (!lt_address_index_has(&s->index, address)) continue;
-    s->words[i] = address;
+    if (!lt_address_index_has(&s->index, address) && !is_tag(word)) continue;
+    s->words[i] = word;
     s->bits[i >> 6] |= 1ull << (i & 63);
     if (!(i & 1) && LT_UNLIKELY(may_be_metadata(s, word))) objects[objectCount++] = (uint16_t)i;
   }
+  if (s->openCases.end > page) put_cases(s, page, firstWord, &s->openCases);
   for (unsigned k = 0; k < objectCount; k++) {
-    uint32_t storage;
-    if (lt_type_storage(words[objects[k]], &storage)) put_object(s, page, firstWord, objects[k], storage);
+    uint32_t storage, place;
+    if (lt_type_storage(words[objects[k]], &storage, &place)) put_object(s, page, firstWord, objects[k], storage, place);
   }
   if (s->openExact.address + 8ull * s->openExact.count > page) put_exact(s, page, firstWord, &s->openExact);
   while (s->nextExact < s->exact.count && s->exact.ranges[s->nextExact].address < page + PAGE) {
@@ -309,9 +348,12 @@ int lt_memory_scan_prepare(struct lt_memory_scan *s, struct lt_memory_map *map) 
     if (region->kind == LT_REGION_FILE && region->flags == LT_REGION_READABLE && was_written(s, region)) region->flags |= LT_REGION_CAPTURED;
   }
   uint32_t position = 0;
+  s->caseWords = lt_map_private(LT_TYPE_PLACES * sizeof *s->caseWords);
+  if (!s->caseWords) return -ENOMEM;
   for (uint64_t metadata; (metadata = lt_type_next(&position));) {
-    uint32_t index = filter_index(metadata);
+    uint32_t index = filter_index(metadata), storage, place;
     s->metadataFilter[index >> 6] |= 1ull << (index & 63);
+    if (lt_type_storage(metadata, &storage, &place)) s->caseWords[place] = lt_case_words_of(metadata, storage);
   }
   return lt_metadata_copy(&s->exact) ? 0 : -ENOMEM;
 }
@@ -330,5 +372,6 @@ void lt_memory_scan_free(struct lt_memory_scan *s) {
   lt_address_index_free(&s->index);
   lt_exact_words_free(&s->exact);
   if (s->residence) lt_unmap(s->residence, BLOCK_PAGES);
+  if (s->caseWords) lt_unmap(s->caseWords, LT_TYPE_PLACES * sizeof *s->caseWords);
   if (s->pagemap >= 0) lt_close(s->pagemap);
 }

@@ -3,9 +3,16 @@
 #ifndef LEAKTRACE_MEMORY_SCAN_H
 #define LEAKTRACE_MEMORY_SCAN_H
 
+#include "case_words.h"
 #include "exact_words.h"
 #include "memory_map.h"
 #include "page_encoder.h"
+
+/// Part of an object in which cases of enumerations may stand.
+struct lt_case_span {
+  struct lt_case_words words;
+  uint64_t object, end;
+};
 
 struct lt_memory_scan {
   struct lt_memory_map *map;
@@ -30,6 +37,8 @@ struct lt_memory_scan {
   const struct lt_snapshot_region *region;
   uint64_t nextExact;
   struct lt_exact_range openExact;
+  struct lt_case_words *caseWords; ///< by the place of the type
+  struct lt_case_span openCases;   ///< of the object that goes on in the next page
   uint64_t words[LT_MEMORY_PAGE_WORDS], bits[8];
   uint64_t metadataFilter[1024]; ///< a bit a hash of each metadata address of an object
 };

@@ -245,7 +245,7 @@ uint32_t lt_type_for(struct lt_thread *t, uint64_t metadata) {
   return 0;
 }
 
-bool lt_type_storage(uint64_t metadata, uint32_t *storage) {
+bool lt_type_storage(uint64_t metadata, uint32_t *storage, uint32_t *place) {
   struct entry *entries = atomic_load_explicit(&table, memory_order_acquire);
   if (!entries) return false;
   uint64_t index = (metadata * LT_HASH_MULTIPLIER) >> 48;
@@ -254,6 +254,7 @@ bool lt_type_storage(uint64_t metadata, uint32_t *storage) {
     if (found == 0) return false;
     if (found != metadata) continue;
     *storage = atomic_load_explicit(&entries[index].storage, memory_order_relaxed);
+    *place = (uint32_t)index;
     return true;
   }
   return false;

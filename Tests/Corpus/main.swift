@@ -4,6 +4,7 @@ import Glibc
 
 var programs: [String: any CleanProgram.Type] = [
   "album-subtree": AlbumSubtree.self,
+  "backup-clock": BackupClock.self,
   "base-class-field": BaseClassField.self,
   "book-chapters": BookChapters.self,
   "brush-box": BrushBox.self,
@@ -38,8 +39,10 @@ var programs: [String: any CleanProgram.Type] = [
   "onboarding-triangle": OnboardingTriangle.self,
   "over-retained": OverRetained.self,
   "own-stream-task": OwnStreamTask.self,
+  "panel-links": PanelLinks.self,
   "pass-retained": PassRetained.self,
   "pet-owner-pair": PetOwnerPair.self,
+  "playback-states": PlaybackStates.self,
   "playlist": Playlist.self,
   "presence-timer": PresenceTimer.self,
   "profile-screen": ProfileScreen.self,

@@ -4,7 +4,7 @@
 
 /// The layout of a type by its metadata's page: those of the standard library's collections and the like, and some that no type has.
 final class FuzzLayouts: LayoutSource {
-  static let count = 12
+  static let count = 14
 
   private static func field(
     _ offset: Int, _ strength: ReferenceStrength = .strong, _ kind: ReferenceField.Kind = .object, _ caseName: String? = nil
@@ -12,6 +12,12 @@ final class FuzzLayouts: LayoutSource {
     ReferenceField(
       offset: offset, name: "field\(offset)", caseName: caseName, strength: strength, kind: kind,
       typeName: caseName.map { "App.Type\($0)" } ?? "")
+  }
+
+  private static func payload(_ offset: Int, _ enumeration: Int, _ index: Int) -> ReferenceField {
+    ReferenceField(
+      offset: offset, name: "state", caseName: "\(index)", strength: .strong, kind: .object, typeName: "App.Type\(index)",
+      payloads: [PayloadCase(enumeration: enumeration, index: index)], isAlwaysSet: true)
   }
 
   private static func value(_ stride: Int, _ references: [ReferenceField], _ opaque: [OpaqueField] = []) -> ValueLayout {
@@ -59,6 +65,24 @@ final class FuzzLayouts: LayoutSource {
         scaleOffset: 16, bitmapOffset: .max, keysOffset: .max,
         key: value(1, [field(0), field(1)], [OpaqueField(range: 0..<8, name: "", typeName: "")]), valuesOffset: 24,
         value: value(.max, [field(.max)]))),
+    ObjectLayout(
+      typeName: "", size: 40,
+      references: [payload(16, 0, 0), payload(16, 0, 1), payload(24, 0, 1), payload(24, 1, 70), payload(32, 1, 3)],
+      opaque: [OpaqueField(range: 16..<40, name: "any", typeName: "", metadataOffset: 40, payloads: [PayloadCase(enumeration: 0, index: 2)])],
+      enumerations: [
+        EnumerationLayout(name: "state", discriminator: .tag(bits: [190, 191], cases: [0, 1, 2, nil])),
+        EnumerationLayout(name: "next", payloads: [PayloadCase(enumeration: 0, index: 1)], discriminator: .address(offset: 24)),
+      ], tail: .unknown),
+    // None that reflection would tell.
+    ObjectLayout(
+      typeName: "", size: 40, references: [payload(16, 2, .max), payload(24, 7, -1)], opaque: [],
+      enumerations: [
+        EnumerationLayout(
+          name: "", payloads: [PayloadCase(enumeration: 2, index: .max), PayloadCase(enumeration: 0, index: 0)],
+          discriminator: .tag(bits: Array(-70..<70) + [.max, .min], cases: [.max, nil])),
+        EnumerationLayout(name: "", discriminator: .zeros(bits: [.max, .min, -1, 63])),
+        EnumerationLayout(name: "", discriminator: .address(offset: .max)),
+      ], tail: .unknown),
     nil,
   ]
 

@@ -284,9 +284,11 @@ import TraceTestSupport
     let heap = HeapBuilder()
     heap.type(
       "App.Machine",
-      fields: [Heap.field("state", 0, type: "App.Job", caseName: "running"), Heap.field("state", 0, type: "App.Report", caseName: "done")])
+      fields: [
+        Heap.field("state", 0, type: "Swift.Task<(), Swift.Never>", caseName: "running", payloads: [PayloadCase(enumeration: 0, index: 0)]),
+        Heap.field("state", 0, type: "App.Report", caseName: "done", payloads: [PayloadCase(enumeration: 0, index: 1)]),
+      ], enumerations: [EnumerationLayout(name: "state", discriminator: .unknown)])
     heap.type("App.Report", fields: [Heap.field("machine", 0)])
-    heap.type("App.Job", fields: [])
     let machine = heap.object("App.Machine")
     let report = heap.object("App.Report")
     heap.set(machine, 0, report)

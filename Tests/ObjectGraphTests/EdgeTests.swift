@@ -216,32 +216,6 @@ private struct NamedEdge: Hashable, CustomStringConvertible {
     #expect(try edges(heap, from: owner).contains(edge("strong", .strong, items[0])))
   }
 
-  @Test func ofAPayloadsCasesTheOneIsTakenThatFits() throws {
-    let heap = HeapBuilder()
-    heap.type("App.Other")
-    heap.type(
-      "App.Owner",
-      fields: [
-        Heap.field("state", 0, type: "App.Item", caseName: "one"), Heap.field("state", 0, .weak, type: "App.Other", caseName: "two"),
-        Heap.field("state", 0, type: "App.Other", caseName: "three"), Heap.field("next", 1, type: "App.Item"),
-      ])
-    let item = items(heap, 1)[0]
-    let other = heap.object("App.Other")
-    let owner = heap.object("App.Owner")
-    heap.set(owner, 0, item)
-    heap.set(owner, 1, item)
-    #expect(try edges(heap, from: owner) == [edge("state case one", .strong, item), edge("next", .strong, item)])
-    // Nothing there: the fields behind are read all the same.
-    heap.words[owner.address + 16] = nil
-    #expect(try edges(heap, from: owner) == [edge("next", .strong, item)])
-    heap.type(
-      "App.Strong",
-      fields: [Heap.field("state", 0, type: "App.Item", caseName: "one"), Heap.field("state", 0, type: "App.Other", caseName: "two")])
-    let strong = heap.object("App.Strong")
-    heap.set(strong, 0, other)
-    #expect(try edges(heap, from: strong) == [edge("state case two", .strong, other)])
-  }
-
   @Test func anExistentialHoldsAnObjectOrABoxOrAValue() throws {
     let heap = HeapBuilder()
     heap.type("App.Owner")

@@ -180,6 +180,81 @@ final class Lazy {
   var wrappedValue: Leaf
 }
 
+struct Nothing {}
+
+enum Only { case one }
+
+struct Mixed {
+  let nothing = Nothing()
+  var leaf = Leaf()
+  let only = Only.one
+}
+
+/// Properties of no size before, between and behind others.
+final class Sizeless {
+  let void: Void = ()
+  weak var parent: Leaf?
+  let nothing = Nothing()
+  unowned(unsafe) var unsafe: Leaf
+  let only = Only.one
+  var mixed = Mixed()
+  let type: Leaf.Type = Leaf.self
+  let number: Int.Type = Int.self
+  var clock = ContinuousClock()
+  var generator = SystemRandomNumberGenerator()
+  var last = Leaf()
+  let end = Nothing()
+  init(_ leaf: Leaf) { unsafe = leaf }
+}
+
+class SizelessBase {
+  let nothing = Nothing()
+}
+
+final class SizelessDerived: SizelessBase {
+  let only = Only.one
+  weak var parent: Leaf?
+  var leaf = Leaf()
+}
+
+actor SizelessActor {
+  let clock = ContinuousClock()
+  unowned var owner: Leaf
+  var leaf = Leaf()
+  init(_ leaf: Leaf) { owner = leaf }
+}
+
+/// Payloads of one type, told apart by bits of the reference.
+enum Gear {
+  case neutral
+  case forward(Leaf)
+  case reverse(Leaf)
+  case parked
+}
+
+/// Payloads with numbers, told apart by a byte behind them.
+enum Reading {
+  case raw(Int)
+  case named(Leaf, Int)
+  case shared(Leaf, Int)
+}
+
+indirect enum Expression {
+  case leaf(Leaf)
+  case negated(Expression)
+  case sum(Expression, Expression)
+  case nothing
+}
+
+final class Cases {
+  var gear = Gear.reverse(Leaf())
+  var optionalGear: Gear? = .reverse(Leaf())
+  var reading = Reading.shared(Leaf(), 1)
+  var expression = Expression.negated(.leaf(Leaf()))
+  var pair: (Leaf, Leaf)? = (Leaf(), Leaf())
+  var unset: Nothing? = nil
+}
+
 final class Buffer: ManagedBuffer<Leaf, Leaf> {}
 
 // MARK: Printing
@@ -286,6 +361,11 @@ func contextOf(_ run: @escaping () -> Void) -> UnsafeRawPointer {
   show("c", keep(WithC()))
   show("foundation", keep(WithFoundation()))
   show("task", keep(WithTask()))
+  show("sizeless", keep(Sizeless(leaf)))
+  show("sizeless-derived", keep(SizelessDerived()))
+  show("sizeless-actor", keep(SizelessActor(leaf)))
+  show("box-of-nothing", keep(Box(Nothing())))
+  show("cases", keep(Cases()))
   show("lazy", keep(Lazy()))
   show("buffer", keep(Buffer.create(minimumCapacity: 4) { _ in Leaf() }))
 }

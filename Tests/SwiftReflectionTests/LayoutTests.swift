@@ -57,6 +57,23 @@ import Testing
         Expected(112, "outcome", in: "success"), Expected(112, "outcome.culprit", in: "failure"),
       ]
     ),
+    (
+      "sizeless", "specimens.Sizeless",
+      [
+        Expected(16, "parent", .weak), Expected(24, "unsafe", .unmanaged), Expected(32, "mixed.leaf"), Expected(48, "last"),
+      ]
+    ),
+    ("sizeless-derived", "specimens.SizelessDerived", [Expected(16, "parent", .weak), Expected(24, "leaf")]),
+    ("box-of-nothing", "specimens.Box<specimens.Nothing>", [Expected(16, "after")]),
+    (
+      "cases", "specimens.Cases",
+      [
+        Expected(16, "gear", in: "forward"), Expected(16, "gear", in: "reverse"), Expected(24, "optionalGear", in: "forward"),
+        Expected(24, "optionalGear", in: "reverse"), Expected(32, "reading.0", in: "named"), Expected(32, "reading.0", in: "shared"),
+        Expected(56, "expression", in: "leaf"), Expected(56, "expression", in: "negated"), Expected(56, "expression", in: "sum"),
+        Expected(64, "pair.0"), Expected(72, "pair.1"),
+      ]
+    ),
     ("box-of-int", "specimens.Box<Swift.Int>", [Expected(24, "after")]),
     ("box-of-leaf", "specimens.Box<specimens.Leaf>", [Expected(16, "content"), Expected(24, "after")]),
     (
@@ -78,6 +95,35 @@ import Testing
       ]
     ),
   ]
+
+  @Test(arguments: SpecimenBuild.allCases)
+  func anEnumerationSaysWhereItsCaseIsWritten(_ build: SpecimenBuild) throws {
+    let process = try SpecimenProcess.running(build)
+    let reflection = try process.reflection(ProcessMemory(of: process.processID))
+    let found = try #require(process.layout(of: "cases", reflection)).enumerations
+    #expect(found.map(\.name) == ["gear", "optionalGear", "optionalGear", "reading", "expression", "pair"])
+    let discriminators = found.map(\.discriminator)
+    // Of the spare bits of a reference, which are its top byte and those below its alignment, the highest.
+    #expect(discriminators.first == .tag(bits: [190, 191], cases: [0, 1, nil, nil]))
+    guard discriminators.count == 6, case .zeros(let bits) = discriminators[1] else { throw SpecimenFailure(description: "\(discriminators)") }
+    // nil sets all spare bits, of which the enumeration's own are some.
+    #expect(Set(bits).isSuperset(of: [192, 193, 194, 248]) && bits.allSatisfy { (192..<256).contains($0) })
+    #expect(discriminators[2] == .tag(bits: [254, 255], cases: [0, 1, nil, nil]))
+    #expect(found[2].payloads == [PayloadCase(enumeration: 1, index: 0)])
+    guard case .tag(let byte, let cases) = discriminators[3] else { throw SpecimenFailure(description: "\(discriminators[3])") }
+    #expect(byte == Array(384..<392) && cases.prefix(4) == [0, 1, 2, nil])
+    #expect(discriminators[4] == .tag(bits: [510, 511], cases: [0, 1, 2, nil]))
+    #expect(discriminators[5] == .address(offset: 64))
+    #expect(reflection.failedQuestions == 0)
+  }
+
+  @Test(arguments: SpecimenBuild.allCases)
+  func anActorKeepsItsFieldsBesideOneOfNoSize(_ build: SpecimenBuild) throws {
+    let process = try SpecimenProcess.running(build)
+    let layout = try #require(process.layout(of: "sizeless-actor", process.reflection(ProcessMemory(of: process.processID))))
+    #expect(layout.references.map { Expected($0) } == [Expected(112, "owner", .unowned), Expected(120, "leaf")])
+    #expect(layout.opaque.map(\.range) == [16..<112])
+  }
 
   /// Closure contexts, whose fields have no names; the optimizer has its own.
   static let contexts: [(name: String, references: [Expected])] = [

@@ -15,6 +15,7 @@ public final class HeapBuilder {
   public var regions: [MemoryRegion] = []
   /// Of the heap image; nil if it was not written to its end.
   public var snapshotEnd: TraceSnapshot.End? = .init()
+  public var hasReferenceTags = true
   private var layouts: [UInt64: ObjectLayout] = [:]
   /// Addresses of variables that the concurrency runtime exports.
   public var variables: [String: UInt64] = [:]
@@ -34,14 +35,14 @@ public final class HeapBuilder {
   }
 
   /// Declares a class, or another kind of counted object, with named fields at offsets 16, 24, ….
-  public func type(_ name: String, kind: TraceType.Kind = .class, fields: [ReferenceField]? = []) {
+  public func type(_ name: String, kind: TraceType.Kind = .class, fields: [ReferenceField]? = [], enumerations: [EnumerationLayout] = []) {
     let id = trace.type(name, kind: kind)
     let address = UInt64(id) << 12
     metadata[name] = (id, address)
     if let fields {
       layouts[address] = ObjectLayout(
         typeName: name, size: 16 + 8 * (fields.map { $0.offset / 8 - 1 }.max() ?? 0), references: fields.sorted { $0.offset < $1.offset }, opaque: [],
-        tail: .unknown)
+        enumerations: enumerations, tail: .unknown)
     }
   }
 
@@ -57,9 +58,20 @@ public final class HeapBuilder {
   public func layout(of name: String, _ layout: ObjectLayout) { layouts[metadata[name]!.address] = layout }
 
   public static func field(
-    _ name: String, _ index: Int, _ strength: ReferenceStrength = .strong, kind: ReferenceField.Kind = .object, type: String = "", caseName: String? = nil
+    _ name: String, _ index: Int, _ strength: ReferenceStrength = .strong, kind: ReferenceField.Kind = .object, type: String = "", caseName: String? = nil,
+    payloads: [PayloadCase] = []
   ) -> ReferenceField {
-    ReferenceField(offset: 16 + 8 * index, name: name, caseName: caseName, strength: strength, kind: kind, typeName: type)
+    ReferenceField(
+      offset: 16 + 8 * index, name: name, caseName: caseName, strength: strength, kind: kind, typeName: type, payloads: payloads,
+      isAlwaysSet: !payloads.isEmpty && strength == .strong)
+  }
+
+  /// A reference in the payload of a case of the layout's enumeration `enumeration`, which is never nil.
+  public static func payload(
+    _ name: String, _ index: Int, _ strength: ReferenceStrength = .strong, kind: ReferenceField.Kind = .object, type: String = "App.Item", case caseIndex: Int,
+    of enumeration: Int = 0
+  ) -> ReferenceField {
+    field(name, index, strength, kind: kind, type: type, caseName: "case\(caseIndex)", payloads: [PayloadCase(enumeration: enumeration, index: caseIndex)])
   }
 
   /// Allocates an object. `stack`: return addresses, outermost first. `count`: the second word.
@@ -151,7 +163,7 @@ public final class HeapBuilder {
     time += 8
     let label = mark.map { trace.marks.text($0.name) } ?? ""
     let snapshot = TraceSnapshot(
-      number: number, reason: .round, time: time, staticTLSSize: 256, threads: threads, regions: regions.sorted { $0.range.lowerBound < $1.range.lowerBound },
+      number: number, reason: .round, time: time, hasReferenceTags: hasReferenceTags, staticTLSSize: 256, threads: threads, regions: regions.sorted { $0.range.lowerBound < $1.range.lowerBound },
       label: label, end: isWhole ? TraceSnapshot.End() : nil)
     rounds.append((snapshot, words.map { (address: $0.key, value: $0.value) }))
     time += 8
@@ -166,8 +178,8 @@ public final class HeapBuilder {
   public func reader() throws -> TraceReader {
     var trace = trace
     let snapshot = TraceSnapshot(
-      number: UInt32(rounds.count + 1), time: time + 8, staticTLSSize: 256, threads: threads, regions: regions.sorted { $0.range.lowerBound < $1.range.lowerBound },
-      end: snapshotEnd)
+      number: UInt32(rounds.count + 1), time: time + 8, hasReferenceTags: hasReferenceTags, staticTLSSize: 256, threads: threads,
+      regions: regions.sorted { $0.range.lowerBound < $1.range.lowerBound }, end: snapshotEnd)
     trace.snapshots = rounds + [(snapshot, words.map { (address: $0.key, value: $0.value) })]
     return try trace.reader()
   }

@@ -38,7 +38,24 @@ enum {
   LT_MIRROR_OF_METADATA = 1,      ///< the instances of a class, by the address of its metadata
   LT_MIRROR_OF_INSTANCE = 2,      ///< one closure context or box, by its address
   LT_MIRROR_OF_TYPE = 3,          ///< a value of a type, by the number an earlier answer of the same child gave for it
-  LT_MIRROR_OF_VALUE_METADATA = 4 ///< a value of the type whose metadata is at an address
+  LT_MIRROR_OF_VALUE_METADATA = 4, ///< a value of the type whose metadata is at an address
+  LT_MIRROR_CASES_OF_TYPE = 5      ///< how the values of an enumeration tell their cases apart, by a type's number: struct lt_mirror_cases
+};
+
+/// How a value's bytes say which case it has.
+enum {
+  LT_MIRROR_CASE_UNKNOWN = 0,
+  LT_MIRROR_CASE_BY_TAG = 1,        ///< several payloads: some bits are a number, and a table has the case for each
+  LT_MIRROR_PAYLOAD_BY_ADDRESS = 2, ///< one payload: the word at `offset` is an address, and a small number in the cases without
+  LT_MIRROR_PAYLOAD_BY_ZEROS = 3,   ///< one payload: none of some bits is set
+};
+
+/// The answer to LT_MIRROR_CASES_OF_TYPE. After it the bits' places (4 bytes each: bits from the value's start), lowest of the number first, then the
+/// table (2 bytes each: index of a case, −1 for none).
+struct lt_mirror_cases {
+  uint32_t how; ///< LT_MIRROR_CASE_ or LT_MIRROR_PAYLOAD_
+  uint32_t offset;
+  uint32_t bitCount, tableCount;
 };
 
 /// An answer: this, the subject's name, then the generic arguments' type numbers (8 bytes each), then the fields. No padding in between.

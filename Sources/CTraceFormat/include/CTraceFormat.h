@@ -370,6 +370,8 @@ enum {
 
 enum {
   LT_SNAPSHOT_FROZEN = 1u << 0, ///< every other thread stood still, and its registers are known; otherwise whole stacks count as in use
+  LT_SNAPSHOT_REFERENCE_TAGS = 1u << 1, ///< words have their top byte, and there are words that have no address besides one
+  LT_SNAPSHOT_CASE_BYTES = 1u << 2, ///< in objects and arrays, words may have the byte that is an enumeration's case and nothing else
 };
 
 struct lt_snapshot {
@@ -377,7 +379,7 @@ struct lt_snapshot {
   uint32_t reason; ///< LT_SNAPSHOT_
   uint64_t time;   ///< trace clock; events up to and including this time come before the image
   uint64_t monotonic; ///< CLOCK_MONOTONIC at the same moment, nanoseconds
-  uint32_t flags;     ///< LT_SNAPSHOT_FROZEN
+  uint32_t flags;     ///< LT_SNAPSHOT_ bits
   uint32_t threadCount;  ///< struct lt_snapshot_thread, as many
   uint32_t regionCount;  ///< struct lt_snapshot_region, after the threads, in order of address
   uint32_t labelSize;    ///< bytes of UTF-8 after the regions

@@ -3,6 +3,7 @@
 #ifndef LEAKTRACE_SHIM_H
 #define LEAKTRACE_SHIM_H
 
+#include "../case_words.h"
 #include "../chunk_compressor.h"
 #include "../environment.h"
 #include "../exact_words.h"

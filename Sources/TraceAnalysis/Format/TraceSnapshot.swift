@@ -100,6 +100,11 @@ public struct TraceSnapshot: Hashable, Sendable {
   public var monotonic: UInt64
   /// Every other thread stood still.
   public var isFrozen: Bool
+  /// The words of the image have what is in a reference besides the address: the top byte, where an enumeration may keep its case.
+  public var hasReferenceTags: Bool
+  /// In the objects of classes and in the elements of arrays, the lowest byte of a word that is not in the image is none that an enumeration has for
+  /// a case, but 0.
+  public var hasCaseBytes: Bool
   /// Bytes below a thread pointer that are thread-local variables.
   public var staticTLSSize: UInt64
   public var threads: [SnapshotThread]
@@ -138,14 +143,16 @@ public struct TraceSnapshot: Hashable, Sendable {
   }
 
   public init(
-    number: UInt32 = 1, reason: SnapshotReason = .exit, time: UInt64, monotonic: UInt64 = 0, isFrozen: Bool = true, staticTLSSize: UInt64 = 0,
-    threads: [SnapshotThread] = [], regions: [MemoryRegion] = [], label: String = "", end: End? = End()
+    number: UInt32 = 1, reason: SnapshotReason = .exit, time: UInt64, monotonic: UInt64 = 0, isFrozen: Bool = true, hasReferenceTags: Bool = true, hasCaseBytes: Bool = false,
+    staticTLSSize: UInt64 = 0, threads: [SnapshotThread] = [], regions: [MemoryRegion] = [], label: String = "", end: End? = End()
   ) {
     self.number = number
     self.reason = reason
     self.time = time
     self.monotonic = monotonic
     self.isFrozen = isFrozen
+    self.hasReferenceTags = hasReferenceTags
+    self.hasCaseBytes = hasCaseBytes
     self.staticTLSSize = staticTLSSize
     self.threads = threads
     self.regions = regions
@@ -173,6 +180,8 @@ extension TraceSnapshot {
     time = head.time
     monotonic = head.monotonic
     isFrozen = head.flags & UInt32(LT_SNAPSHOT_FROZEN) != 0
+    hasReferenceTags = head.flags & UInt32(LT_SNAPSHOT_REFERENCE_TAGS) != 0
+    hasCaseBytes = head.flags & UInt32(LT_SNAPSHOT_CASE_BYTES) != 0
     staticTLSSize = head.staticTLSSize
     threads = (0..<Int(head.threadCount)).map { index in
       var thread = bytes.loadUnaligned(fromByteOffset: headSize + index * threadSize, as: lt_snapshot_thread.self)
@@ -203,7 +212,8 @@ extension TraceSnapshot {
     head.reason = reason.rawValue
     head.time = time
     head.monotonic = monotonic
-    head.flags = isFrozen ? UInt32(LT_SNAPSHOT_FROZEN) : 0
+    head.flags = (isFrozen ? UInt32(LT_SNAPSHOT_FROZEN) : 0) | (hasReferenceTags ? UInt32(LT_SNAPSHOT_REFERENCE_TAGS) : 0)
+      | (hasCaseBytes ? UInt32(LT_SNAPSHOT_CASE_BYTES) : 0)
     head.threadCount = UInt32(threads.count)
     head.regionCount = UInt32(regions.count)
     head.labelSize = UInt32(label.utf8.count)

@@ -24,9 +24,14 @@ struct NodeLayout {
     var offset: UInt64
     var strength: EdgeStrength
     var label: UInt32
-    /// Types of the field; where several cases of an enum share a place, the one that fits what is found is taken.
+    /// The label without a case, for where it is not known which is active.
+    var unnamedLabel: UInt32
+    /// Of what it refers to.
     var typeName: String
-    var hasAlternatives = false
+    var kind: ReferenceField.Kind
+    var conditions: [PayloadSelector.Condition] = []
+    /// `ReferenceField.isAlwaysSet`
+    var isRequired = false
     /// An unsafe pointer: it may lead to the end of a block, or to memory that was never malloc'd.
     var isRawPointer = false
   }
@@ -34,14 +39,23 @@ struct NodeLayout {
     var range: Range<UInt64>
     /// Nil if the part has no name.
     var label: UInt32?
-    /// The first word of an `any P`: an object, a box with the value, or the value's own first word.
-    var isExistential: Bool
+    /// As `Reference.unnamedLabel`.
+    var unnamedLabel: UInt32?
+    /// Of the buffer of an `any P`: where the metadata of what is in it stands. Its first word is an object, a box with the value, or the value's own.
+    var metadataOffset: UInt64?
+    var conditions: [PayloadSelector.Condition] = []
   }
   /// Values of one type, one after the other.
   struct Part {
     var stride: UInt64
+    /// In order of offset.
     var references: [Reference]
     var opaque: [Opaque]
+    var selectors: [PayloadSelector] = []
+    /// By reference: index of the first behind it that stands in another place.
+    var ends: [Int] = []
+    /// Offsets of words of which the recorder keeps the lowest byte if it may be the case of an enumeration.
+    var caseBytes: Range<UInt64> = 0..<0
     /// What neither of them covers: no reference by what reflection says. A word there that is the address of an object is taken for one all the
     /// same, since a reference that is missed makes a leak of what is none.
     var gaps: [Range<UInt64>] = []
@@ -52,17 +66,24 @@ struct NodeLayout {
     case hashTable(scale: UInt64, bitmap: UInt64, keys: UInt64, Part, values: UInt64?, Part?)
   }
 
+  /// As in `LT_CASE_WORD_LIMIT`, in bytes.
+  private static let caseByteLimit: UInt64 = 64 * 8
+
   var size: UInt64
+  /// The class's own name and those of its superclasses; empty if it is no class.
+  var classNames: [String]
   var fields: Part
   var tail: Tail
 
   init(_ layout: ObjectLayout, kind: NodeKind, labels: LabelTable) {
     size = UInt64(clamping: layout.size)
+    classNames = kind == .object && !layout.typeName.isEmpty ? [layout.typeName] + layout.superclassNames : []
     let isCapturing = kind == .closure || kind == .box
-    fields = Part(layout.references, layout.opaque, stride: 0, role: isCapturing ? .capture : .field, prefix: "", labels: labels)
+    fields = Part(layout.references, layout.opaque, layout.enumerations, stride: 0, role: isCapturing ? .capture : .field, prefix: "", labels: labels)
     fields.findGaps(in: 16..<max(16, size))
+    if kind == .object { fields.caseBytes = 16..<16 + Self.caseByteLimit }
     func part(_ value: ValueLayout, _ role: EdgeLabel.Role, _ prefix: String) -> Part {
-      var part = Part(value.references, value.opaque, stride: UInt64(clamping: value.stride), role: role, prefix: prefix, labels: labels)
+      var part = Part(value.references, value.opaque, value.enumerations, stride: UInt64(clamping: value.stride), role: role, prefix: prefix, labels: labels)
       if !value.holdsNoReferences { part.findGaps(in: 0..<UInt64(clamping: value.size)) }
       return part
     }
@@ -70,7 +91,9 @@ struct NodeLayout {
     case .unknown: tail = .scanned
     case .plain: tail = .plain
     case .array(let start, let countOffset, let element):
-      tail = .array(start: UInt64(clamping: start), countOffset: UInt64(clamping: countOffset), part(element, .element, "[]"))
+      var elements = part(element, .element, "[]")
+      elements.caseBytes = 0..<Self.caseByteLimit
+      tail = .array(start: UInt64(clamping: start), countOffset: UInt64(clamping: countOffset), elements)
     case .hashTable(let scale, let bitmap, let keys, let key, let values, let value):
       tail = .hashTable(
         scale: UInt64(clamping: scale), bitmap: UInt64(clamping: bitmap), keys: UInt64(clamping: keys), part(key, value == nil ? .element : .key, value == nil ? "[]" : "[key]"),
@@ -91,16 +114,27 @@ extension NodeLayout.Part {
     if next < whole.upperBound { gaps.append(next..<whole.upperBound) }
   }
 
-  init(_ references: [ReferenceField], _ opaque: [OpaqueField], stride: UInt64, role: EdgeLabel.Role, prefix: String, labels: LabelTable) {
+  init(
+    _ references: [ReferenceField], _ opaque: [OpaqueField], _ enumerations: [EnumerationLayout], stride: UInt64, role: EdgeLabel.Role, prefix: String,
+    labels: LabelTable
+  ) {
     self.stride = stride
     let isElement = stride > 0
     func name(_ field: String, _ caseName: String?) -> String {
       let short = EdgeLabel.shortName(field, isPayload: caseName != nil)
       return prefix.isEmpty ? short : short.isEmpty ? prefix : "\(prefix).\(short)"
     }
-    var counts: [Int: Int] = [:]
-    for reference in references { counts[reference.offset, default: 0] += 1 }
-    self.references = references.map { reference in
+    /// What a part is called while the case that it belongs to is not known.
+    func unnamed(_ label: EdgeLabel, _ payloads: [PayloadCase]) -> EdgeLabel {
+      guard let enumeration = payloads.first?.enumeration, enumerations.indices.contains(enumeration) else { return label }
+      var label = label
+      label.name = name(enumerations[enumeration].name, nil)
+      label.caseName = nil
+      label.typeName = ""
+      return label
+    }
+    let cases = CaseBits(references, opaque, enumerations)
+    self.references = references.sorted { $0.offset < $1.offset }.map { reference in
       var kind = role
       if case .closure(let offset) = reference.kind { kind = .closure(functionOffset: offset) }
       let label = EdgeLabel(
@@ -113,15 +147,90 @@ extension NodeLayout.Part {
         case .unmanaged: .unmanaged
         }
       return NodeLayout.Reference(
-        offset: UInt64(clamping: reference.offset), strength: strength, label: labels.number(label), typeName: reference.typeName,
-        hasAlternatives: counts[reference.offset, default: 0] > 1, isRawPointer: reference.kind == .rawPointer)
+        offset: UInt64(clamping: reference.offset), strength: strength, label: labels.number(label), unnamedLabel: labels.number(unnamed(label, reference.payloads)),
+        typeName: reference.typeName, kind: reference.kind, conditions: cases.conditions(reference.payloads), isRequired: reference.isAlwaysSet,
+        isRawPointer: reference.kind == .rawPointer)
+    }
+    ends = Array(repeating: self.references.count, count: self.references.count)
+    for index in self.references.indices.dropLast().reversed() {
+      ends[index] = self.references[index + 1].offset == self.references[index].offset ? ends[index + 1] : index + 1
     }
     self.opaque = opaque.map { field in
       let label = EdgeLabel(
         name: name(field.name, field.caseName), role: role, caseName: field.caseName, typeName: field.typeName, offset: field.range.lowerBound, isElement: isElement)
+      let hasName = !field.name.isEmpty || !prefix.isEmpty
       return NodeLayout.Opaque(
         range: UInt64(clamping: field.range.lowerBound)..<UInt64(clamping: max(field.range.lowerBound, field.range.upperBound)),
-        label: field.name.isEmpty && prefix.isEmpty ? nil : labels.number(label), isExistential: field.metadataOffset != nil)
+        label: hasName ? labels.number(label) : nil, unnamedLabel: hasName ? labels.number(unnamed(label, field.payloads)) : nil, metadataOffset: field.metadataOffset.map { UInt64(clamping: $0) },
+        conditions: cases.conditions(field.payloads))
+    }
+    selectors = enumerations.indices.map { index in
+      let enumeration = enumerations[index]
+      // Enumerations are looked at in order.
+      var selector = PayloadSelector(
+        discriminator: .unknown, enclosing: cases.conditions(enumeration.payloads.filter { $0.enumeration < index }), cases: cases.all(of: index), keepsOldWords: enumeration.keepsOldWords)
+      for reference in self.references where reference.isRequired {
+        if let last = reference.conditions.last, last.selector == index { selector.required.append(.init(offset: reference.offset, cases: last.cases)) }
+      }
+      for opaque in self.opaque {
+        guard let metadata = opaque.metadataOffset, let last = opaque.conditions.last, last.selector == index else { continue }
+        selector.required.append(.init(offset: metadata, cases: last.cases, isMetadata: true))
+      }
+      selector.discriminator = .init(enumeration.discriminator, references: self.references) { cases.bit(of: $0, in: index) }
+      return selector
+    }
+  }
+}
+
+/// Numbers the cases of each enumeration that have parts.
+private struct CaseBits {
+  /// By enumeration: the cases' indices, in order.
+  private var cases: [[Int]]
+
+  init(_ references: [ReferenceField], _ opaque: [OpaqueField], _ enumerations: [EnumerationLayout]) {
+    var found = Array(repeating: Set<Int>(), count: enumerations.count)
+    func add(_ payloads: [PayloadCase]) {
+      for payload in payloads where found.indices.contains(payload.enumeration) { found[payload.enumeration].insert(payload.index) }
+    }
+    for reference in references { add(reference.payloads) }
+    for field in opaque { add(field.payloads) }
+    for enumeration in enumerations { add(enumeration.payloads) }
+    cases = found.map { $0.sorted() }
+  }
+
+  func bit(of index: Int, in enumeration: Int) -> UInt64 {
+    cases[enumeration].firstIndex(of: index).map { PayloadSelector.bit($0) } ?? 0
+  }
+
+  func all(of enumeration: Int) -> UInt64 { cases[enumeration].indices.reduce(0) { $0 | PayloadSelector.bit($1) } }
+
+  func conditions(_ payloads: [PayloadCase]) -> [PayloadSelector.Condition] {
+    payloads.compactMap { payload in
+      guard cases.indices.contains(payload.enumeration) else { return nil }
+      return PayloadSelector.Condition(selector: payload.enumeration, cases: bit(of: payload.index, in: payload.enumeration))
+    }
+  }
+}
+
+extension PayloadSelector.Discriminator {
+  /// `bit`: of a case by its index.
+  fileprivate init(_ discriminator: EnumerationLayout.Discriminator, references: [NodeLayout.Reference], bit: (Int) -> UInt64) {
+    func words(_ bits: [Int]) -> [(offset: UInt64, bits: [(from: UInt64, to: UInt64)])] {
+      var words: [UInt64: [(from: UInt64, to: UInt64)]] = [:]
+      for (place, number) in bits.enumerated() where number >= 0 {
+        words[UInt64(number / 64 * 8), default: []].append((UInt64(number % 64), UInt64(place)))
+      }
+      return words.sorted { $0.key < $1.key }.map { ($0.key, $0.value) }
+    }
+    switch discriminator {
+    case .unknown: self = .unknown
+    // A byte that counts further than the recorder takes for a case is not in the image, and would be read as 0.
+    case .tag(_, let cases) where cases.count > 240 && cases[16..<240].contains { $0 != nil }: self = .unknown
+    case .tag(let bits, let cases): self = .tag(words(bits).map { .init(offset: $0.offset, bits: $0.bits) }, cases: cases.map { $0.map(bit) ?? 0 })
+    case .address(let offset):
+      let place = UInt64(clamping: offset)
+      self = .address(offset: place, isCertain: references.allSatisfy { $0.offset != place || $0.isRequired })
+    case .zeros(let bits): self = .zeros(words(bits).map { word in (word.offset, word.bits.reduce(UInt64(0)) { $0 | 1 << $1.from }) })
     }
   }
 }

@@ -23,9 +23,16 @@ struct ObjectGraphBuilder {
   private var taskRegistry: TaskRegistry?
   private var dangling: [ObjectGraph.DanglingReference] = []
   private var heapExtent: Range<UInt64>
+  private let selection: PayloadSelection
+  /// Whether a reference, by its label, can lead to a type, by its row: looking at names takes time.
+  private var fits: [UInt64: Bool] = [:]
+  private var classNames: Set<String> = []
   private var isTaskMetadata: [UInt64: Bool] = [:]
+  private var isTypeMetadata: [UInt64: Bool] = [:]
 
   private static let danglingLimit = 100_000
+  /// Addresses that are remembered to be metadata or not.
+  private static let metadataLimit = 1 << 16
 
   private struct TypeRow {
     var type: TraceType?
@@ -43,7 +50,7 @@ struct ObjectGraphBuilder {
     _ snapshot: TraceSnapshot, heap: LiveHeap, image: HeapImage, roots: HeapRoots, typeOf: (LiveBlock) -> (type: TraceType?, operation: Operation),
     holdsBytes: (LiveBlock) -> Bool = { _ in false }, layouts: LayoutSource?, mainModule: String = "", gaps: TraceGaps = .none
   ) -> ObjectGraph {
-    var builder = ObjectGraphBuilder(heap: heap, image: image, roots: roots, layouts: layouts)
+    var builder = ObjectGraphBuilder(heap: heap, image: image, roots: roots, layouts: layouts, snapshot)
     builder.classify(typeOf, holdsBytes: holdsBytes)
     builder.markUncertain(gaps)
     builder.markSideTables()
@@ -68,7 +75,7 @@ struct ObjectGraphBuilder {
       runtimeRemarks: builder.taskRegistry?.isUnknown == true ? [TaskRegistry.remark] : [], reflectionProblem: layouts == nil ? "no reflection" : layouts?.problem)
   }
 
-  private init(heap: LiveHeap, image: HeapImage, roots: HeapRoots, layouts: LayoutSource?) {
+  private init(heap: LiveHeap, image: HeapImage, roots: HeapRoots, layouts: LayoutSource?, _ snapshot: TraceSnapshot) {
     self.heap = heap
     self.image = image
     self.roots = roots
@@ -80,6 +87,7 @@ struct ObjectGraphBuilder {
     nodeTypes = Array(repeating: 0, count: heap.count)
     deinitialised = NodeSet(bound: heap.count)
     uncertain = NodeSet(bound: heap.count)
+    selection = PayloadSelection(image, of: snapshot)
     heapExtent = (heap.blocks.first?.address ?? 0)..<(heap.blocks.last.map { $0.address &+ max($0.size, 1) } ?? 0)
   }
 
@@ -163,7 +171,7 @@ struct ObjectGraphBuilder {
     guard let metadata = image.word(at: address) else { return false }
     if let known = isTaskMetadata[metadata] { return known }
     let result = metadata & 7 == 0 && layouts?.metadataKind(at: metadata) == Self.taskMetadataKind
-    if isTaskMetadata.count < 1 << 16 { isTaskMetadata[metadata] = result }
+    if isTaskMetadata.count < Self.metadataLimit { isTaskMetadata[metadata] = result }
     return result
   }
 
@@ -295,42 +303,68 @@ struct ObjectGraphBuilder {
 
   /// The references of a value at `base`.
   private mutating func read(_ part: NodeLayout.Part, of node: Int, _ block: LiveBlock, at base: UInt64, limit: UInt64) {
-    var index = 0
-    while index < part.references.count {
-      let reference = part.references[index]
-      index += 1
-      let (place, overflow) = base.addingReportingOverflow(reference.offset)
-      // They are in order.
-      if overflow || place >= limit || limit - place < 8 { break }
-      guard let word = image.word(at: place) else {
-        if reference.hasAlternatives { while index < part.references.count, part.references[index].offset == reference.offset { index += 1 } }
-        continue
+    if part.selectors.isEmpty {
+      for reference in part.references {
+        guard let place = place(of: reference, base, limit) else { break }
+        if let word = image.word(at: place) { add(reference, reference.label, of: node, word & Self.addressBits & ~7) }
       }
-      let target = word & Self.addressBits & ~7
-      var chosen = reference
-      if reference.hasAlternatives {
-        // Of the cases of an enum the one that holds such a thing.
-        let found = heap.block(containing: target).map { types[Int(nodeTypes[Int($0.rawValue)])] }
-        if found?.qualifiedName == reference.typeName { chosen = reference }
-        while index < part.references.count, part.references[index].offset == reference.offset {
-          if let found, found.qualifiedName == part.references[index].typeName, chosen.typeName != found.qualifiedName { chosen = part.references[index] }
-          index += 1
-        }
-      }
-      add(chosen, of: node, target)
+    } else {
+      selection.select(part, at: base, isMetadata: { isMetadata($0) }, fit: { fit($0, $1) })
+      readPayloads(part, of: node, at: base, limit: limit)
     }
     if !part.gaps.isEmpty { readGaps(part, of: node, block, at: base, limit: limit) }
     for opaque in part.opaque where base < limit && opaque.range.lowerBound < limit - base {
+      let isNamed = opaque.conditions.isEmpty || selection.isNamed(opaque.conditions)
+      guard isNamed || selection.isActive(opaque.conditions) else { continue }
+      let label = isNamed ? opaque.label : opaque.unnamedLabel
       var from = max(base + opaque.range.lowerBound, block.address + 16)
       let to = base + min(limit - base, opaque.range.upperBound)
-      if from < to, opaque.isExistential, let label = opaque.label, let word = image.word(at: from), let found = heap.block(containing: word & Self.addressBits),
+      if !isNamed {
+        // Another case knows what stands in some of the words.
+        for reference in part.references where !reference.conditions.isEmpty && selection.isActive(reference.conditions) {
+          let known = base &+ reference.offset
+          guard known >= from, known < to else { continue }
+          scan(node, block, from..<known, label: label)
+          from = known + 8
+        }
+      } else if from < to, opaque.metadataOffset != nil, let label, let word = image.word(at: from), let found = heap.block(containing: word & Self.addressBits),
         heap[found].address == word & Self.addressBits & ~7, types[Int(nodeTypes[Int(found.rawValue)])].kind.isCounted
       {
         addEdge(from: UInt32(node), to: found.rawValue, label: label, kind: EdgeStrength.strong.rawValue)
         from += 8
       }
-      if from < to { scan(node, block, from..<to, label: opaque.label) }
+      if from < to { scan(node, block, from..<to, label: label) }
     }
+  }
+
+  /// Whether a reference can lead to what is at an address.
+  private mutating func fit(_ reference: NodeLayout.Reference, _ target: UInt64) -> ReferenceFit {
+    guard let found = heap.block(containing: target) else { return .possibly }
+    let address = heap[found].address
+    if address != target, reference.strength != .unmanaged { return .never }
+    let row = Int(nodeTypes[Int(found.rawValue)])
+    let key = UInt64(reference.label) << 32 | UInt64(row)
+    if let known = fits[key] { return known ? .possibly : .never }
+    let type = types[row]
+    let classNames = type.kind == .object ? layout(row, at: address)?.classNames : nil
+    let isPossible = type.kind.mayBeTarget(of: reference) && (reference.mayLead(toInstanceOf: classNames) || !isClass(reference.typeName))
+    fits[key] = isPossible
+    return isPossible ? .possibly : .never
+  }
+
+  /// Whether a type's metadata is at an address: a class's begins with 0, that of others with their kind.
+  private mutating func isMetadata(_ address: UInt64) -> Bool {
+    if let known = isTypeMetadata[address] { return known }
+    let kind = address & 7 == 0 ? layouts?.metadataKind(at: address) : nil
+    let result = kind.map { $0 == 0 || (0x200...0x3FF).contains($0) } ?? false
+    if isTypeMetadata.count < Self.metadataLimit { isTypeMetadata[address] = result }
+    return result
+  }
+
+  /// Whether a class of the name has instances. A reference may have the name of an enumeration instead, or of a class that has subclasses alone.
+  private mutating func isClass(_ name: String) -> Bool {
+    if classNames.isEmpty { classNames = Set(types.lazy.filter { $0.kind == .object }.map(\.qualifiedName)) }
+    return classNames.contains(name)
   }
 
   /// Words that reflection takes for something else.
@@ -349,28 +383,60 @@ struct ObjectGraphBuilder {
     }
   }
 
-  private mutating func add(_ reference: NodeLayout.Reference, of node: Int, _ target: UInt64) {
+  /// Nil behind `limit`; references are in order.
+  @inline(__always)
+  private func place(of reference: NodeLayout.Reference, _ base: UInt64, _ limit: UInt64) -> UInt64? {
+    let (place, overflow) = base.addingReportingOverflow(reference.offset)
+    return overflow || place >= limit || limit - place < 8 ? nil : place
+  }
+
+  /// The references of a value that has enumerations, several of whose cases may have one in the same place.
+  private mutating func readPayloads(_ part: NodeLayout.Part, of node: Int, at base: UInt64, limit: UInt64) {
+    var next = 0
+    while next < part.references.count, let place = place(of: part.references[next], base, limit) {
+      let alternatives = next..<part.ends[next]
+      next = alternatives.upperBound
+      guard let word = image.word(at: place) else { continue }
+      let target = word & Self.addressBits & ~7
+      var isNamed = false
+      for index in alternatives where selection.isNamed(part.references[index].conditions) {
+        add(part.references[index], part.references[index].label, of: node, target)
+        isNamed = true
+      }
+      if isNamed { continue }
+      var last: (label: UInt32, strength: EdgeStrength)?
+      for index in alternatives where selection.isActive(part.references[index].conditions) {
+        // Several cases may have the same reference here.
+        let reference = part.references[index]
+        if let last, last == (reference.unnamedLabel, reference.strength) { continue }
+        last = (reference.unnamedLabel, reference.strength)
+        add(reference, reference.unnamedLabel, of: node, target)
+      }
+    }
+  }
+
+  private mutating func add(_ reference: NodeLayout.Reference, _ label: UInt32, of node: Int, _ target: UInt64) {
     if reference.strength == .weak {
-      addWeak(node, sideTable: target, label: reference.label)
+      addWeak(node, sideTable: target, label: label)
       return
     }
     guard let found = heap.block(containing: target) else {
-      if reference.strength == .unmanaged, !reference.isRawPointer { noteDangling(node, reference.label, target, isReused: false) }
+      if reference.strength == .unmanaged, !reference.isRawPointer { noteDangling(node, label, target, isReused: false) }
       return
     }
     if reference.strength == .unmanaged, !reference.isRawPointer, !reference.typeName.isEmpty,
       heap[found].address != target || types[Int(nodeTypes[Int(found.rawValue)])].qualifiedName != reference.typeName
     {
-      noteDangling(node, reference.label, target, isReused: true)
+      noteDangling(node, label, target, isReused: true)
     }
     // A raw pointer may lead anywhere in a block; a counted reference leads to an object's start, which may stand among a task's frames.
     guard heap[found].address == target || reference.strength == .unmanaged else {
       if let parent = parent(ofTaskAt: target, in: found), parent != UInt32(node) {
-        addEdge(from: UInt32(node), to: parent, label: reference.label, kind: reference.strength.rawValue)
+        addEdge(from: UInt32(node), to: parent, label: label, kind: reference.strength.rawValue)
       }
       return
     }
-    addEdge(from: UInt32(node), to: found.rawValue, label: reference.label, kind: reference.strength.rawValue)
+    addEdge(from: UInt32(node), to: found.rawValue, label: label, kind: reference.strength.rawValue)
   }
 
   /// `async let` makes a task among the frames of the one that waits for it: who can resume the child resumes the parent with it.
@@ -481,7 +547,7 @@ struct ObjectGraphBuilder {
       guard let target = target(of: value), Int(target) != node else { return }
       let kind = types[Int(nodeTypes[Int(target)])].kind
       guard kind == .task || !kind.isCounted else { return }
-      graph.addEdge(
+      addEdge(
         from: UInt32(node), to: target, label: EdgeLabelID.scanned(offset: address - block.address).rawValue, kind: EdgeStrength.conservative.rawValue)
     }
   }

@@ -31,8 +31,10 @@ struct ClassMetadata {
 
   /// Offsets of the class's own stored properties, in order of declaration; `nil` if they make no sense.
   ///
+  /// A property of no size has no offset (`nil`): the compiler writes 0 there, which is the offset of the object's header.
+  ///
   /// - Parameter parent: the superclass's metadata, if there is one.
-  func fieldOffsets(parent: ClassMetadata?, in memory: some TargetMemory) -> [Int]? {
+  func fieldOffsets(parent: ClassMetadata?, in memory: some TargetMemory) -> [Int?]? {
     func half(_ offset: UInt64) -> UInt32? { memory.value(at: RuntimeAddress(descriptor.rawValue &+ offset), as: UInt32.self) }
     guard descriptor.rawValue != 0, let flags = half(0), let count = half(36), let vector = half(40) else { return nil }
     // The low bits are the kind of descriptor: a class's.
@@ -44,12 +46,13 @@ struct ClassMetadata {
     if hasResilientSuperclass { start += parent?.recordSize ?? 0 }
     guard start >= 48, start + Int(count) * 8 <= recordSize else { return nil }
     let floor = parent?.instanceSize ?? 16
-    var offsets: [Int] = []
+    var offsets: [Int?] = []
     offsets.reserveCapacity(Int(count))
     for index in 0..<Int(count) {
-      guard let offset = memory.word(at: RuntimeAddress(address.rawValue &+ UInt64(start + index * 8))), offset >= floor, offset <= instanceSize
+      guard let offset = memory.word(at: RuntimeAddress(address.rawValue &+ UInt64(start + index * 8))), offset == 0 || offset >= floor,
+        offset <= instanceSize
       else { return nil }
-      offsets.append(Int(offset))
+      offsets.append(offset == 0 ? nil : Int(offset))
     }
     return offsets
   }

@@ -122,7 +122,12 @@ final class MirrorProcess {
     try ask(LT_MIRROR_OF_VALUE_METADATA, metadata.rawValue)
   }
 
-  private func ask(_ about: Int, _ subject: UInt64) throws(Failure) -> MirrorAnswer {
+  /// How the values of an enumeration tell their cases apart. Some milliseconds for a large one.
+  func cases(of type: MirrorType) throws(Failure) -> MirrorCases { try ask(LT_MIRROR_CASES_OF_TYPE, type.rawValue) { MirrorCases($0) } }
+
+  private func ask(_ about: Int, _ subject: UInt64) throws(Failure) -> MirrorAnswer { try ask(about, subject) { MirrorAnswer($0) } }
+
+  private func ask<Answer>(_ about: Int, _ subject: UInt64, _ decode: (UnsafeRawBufferPointer) -> Answer?) throws(Failure) -> Answer {
     guard deaths < Self.deathLimit, lostTime < Self.lostTimeLimit else { throw .exhausted }
     if child.process == 0, self.start() != 0 { throw .exhausted }
     var bytes: UnsafeMutableRawPointer?
@@ -130,13 +135,46 @@ final class MirrorProcess {
     let start = ContinuousClock.now
     let status = lt_mirror_ask(&child, UInt32(about), subject, &bytes, &size)
     defer { free(bytes) }
-    guard status == 0, let answer = MirrorAnswer(UnsafeRawBufferPointer(start: bytes, count: size)) else {
+    guard status == 0, let answer = decode(UnsafeRawBufferPointer(start: bytes, count: size)) else {
       lt_mirror_stop(&child)
       deaths += 1
       lostTime += ContinuousClock.now - start
       throw .died
     }
     return answer
+  }
+}
+
+/// What the library says of where an enumeration's values have their case.
+enum MirrorCases {
+  case unknown
+  /// Numbers of bits from the value's start, and an index by the number that they make.
+  case tag(bits: [Int], cases: [Int?])
+  case address(offset: Int)
+  case zeros(bits: [Int])
+
+  /// `nil` if the bytes are no whole answer.
+  init?(_ bytes: UnsafeRawBufferPointer) {
+    let size = MemoryLayout<lt_mirror_cases>.size
+    guard bytes.count >= size else { return nil }
+    let head = bytes.loadUnaligned(as: lt_mirror_cases.self)
+    let (bitCount, tableCount) = (Int(head.bitCount), Int(head.tableCount))
+    guard bytes.count == size + bitCount * 4 + tableCount * 2 else { return nil }
+    let bits = (0..<bitCount).map { Int(bytes.loadUnaligned(fromByteOffset: size + $0 * 4, as: UInt32.self)) }
+    switch Int(head.how) {
+    case LT_MIRROR_CASE_BY_TAG:
+      guard bitCount < 16, tableCount == 1 << bitCount else { return nil }
+      let start = size + bitCount * 4
+      self = .tag(
+        bits: bits,
+        cases: (0..<tableCount).map { number in
+          let index = bytes.loadUnaligned(fromByteOffset: start + number * 2, as: Int16.self)
+          return index < 0 ? nil : Int(index)
+        })
+    case LT_MIRROR_PAYLOAD_BY_ADDRESS: self = .address(offset: Int(head.offset))
+    case LT_MIRROR_PAYLOAD_BY_ZEROS: self = .zeros(bits: bits)
+    default: self = .unknown
+    }
   }
 }
 

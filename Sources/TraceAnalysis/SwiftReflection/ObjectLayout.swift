@@ -39,14 +39,32 @@ public struct ReferenceField: Hashable, Sendable {
   public var kind: Kind
   /// Demangled, as far as it is known, without `Optional`.
   public var typeName: String
+  /// The payloads that it is a part of, from the outermost: it is a reference if all their cases are active.
+  public var payloads: [PayloadCase]
+  /// The word is never 0, nor a number, where the reference is one: it refers to an object, and is not optional.
+  public var isAlwaysSet: Bool
 
-  public init(offset: Int, name: String, caseName: String? = nil, strength: ReferenceStrength, kind: Kind, typeName: String) {
+  public init(
+    offset: Int, name: String, caseName: String? = nil, strength: ReferenceStrength, kind: Kind, typeName: String, payloads: [PayloadCase] = [],
+    isAlwaysSet: Bool = false
+  ) {
     self.offset = offset
     self.name = name
     self.caseName = caseName
     self.strength = strength
     self.kind = kind
     self.typeName = typeName
+    self.payloads = payloads
+    self.isAlwaysSet = isAlwaysSet
+  }
+
+  /// The same `distance` bytes further on, as a part of a value with `count` enumerations before its own.
+  func moved(by distance: Int, after count: Int = 0) -> ReferenceField {
+    var moved = self
+    moved.offset += distance
+    if case .closure(let functionOffset) = kind { moved.kind = .closure(functionOffset: functionOffset + distance) }
+    if count > 0 { moved.payloads = payloads.moved(after: count) }
+    return moved
   }
 }
 
@@ -60,13 +78,25 @@ public struct OpaqueField: Hashable, Sendable {
   public var typeName: String
   /// For the buffer of an `any P`: where the metadata of the value in it is. See `SwiftReflection.value(ofTypeWithMetadata:)`.
   public var metadataOffset: Int?
+  /// As `ReferenceField.payloads`.
+  public var payloads: [PayloadCase]
 
-  public init(range: Range<Int>, name: String, caseName: String? = nil, typeName: String, metadataOffset: Int? = nil) {
+  public init(range: Range<Int>, name: String, caseName: String? = nil, typeName: String, metadataOffset: Int? = nil, payloads: [PayloadCase] = []) {
     self.range = range
     self.name = name
     self.caseName = caseName
     self.typeName = typeName
     self.metadataOffset = metadataOffset
+    self.payloads = payloads
+  }
+
+  /// As `ReferenceField.moved`.
+  func moved(by distance: Int, after count: Int = 0) -> OpaqueField {
+    var moved = self
+    moved.range = range.lowerBound + distance..<range.upperBound + distance
+    moved.metadataOffset = metadataOffset.map { $0 + distance }
+    if count > 0 { moved.payloads = payloads.moved(after: count) }
+    return moved
   }
 }
 
@@ -80,6 +110,7 @@ public struct ValueLayout: Hashable, Sendable {
   /// Offsets are from the start of the value.
   public var references: [ReferenceField]
   public var opaque: [OpaqueField]
+  public var enumerations: [EnumerationLayout] = []
 
   public var holdsNoReferences: Bool { references.isEmpty && opaque.isEmpty }
 }
@@ -100,18 +131,24 @@ public enum ObjectTail: Hashable, Sendable {
 /// Where an object's references are.
 public struct ObjectLayout: Hashable, Sendable {
   public var typeName: String
+  /// Of a class, from the nearest.
+  public var superclassNames: [String] = []
   /// Bytes that `references` and `opaque` tell of; the rest of the block is the tail.
   public var size: Int
   /// In order of offset.
   public var references: [ReferenceField]
   public var opaque: [OpaqueField]
+  public var enumerations: [EnumerationLayout]
   public var tail: ObjectTail
 
-  public init(typeName: String, size: Int, references: [ReferenceField], opaque: [OpaqueField], tail: ObjectTail) {
+  public init(
+    typeName: String, size: Int, references: [ReferenceField], opaque: [OpaqueField], enumerations: [EnumerationLayout] = [], tail: ObjectTail
+  ) {
     self.typeName = typeName
     self.size = size
     self.references = references
     self.opaque = opaque
+    self.enumerations = enumerations
     self.tail = tail
   }
 }

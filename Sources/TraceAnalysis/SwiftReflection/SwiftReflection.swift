@@ -96,7 +96,10 @@ public final class SwiftReflection {
     for part in chain.reversed() {
       let answer = try append(part, parent: parent, to: &layout)
       parent = part
-      guard part.address == metadata else { continue }
+      guard part.address == metadata else {
+        layout.superclassNames.insert(answer.typeName, at: 0)
+        continue
+      }
       layout.typeName = answer.typeName
       layout.tail = try tail(of: answer, layout: layout)
     }
@@ -104,6 +107,7 @@ public final class SwiftReflection {
       // Storage of the standard library, whose own fields are counts, and pointers to its own elements.
       layout.references = []
       layout.opaque = []
+      layout.enumerations = []
     }
     layout.references.sort { $0.offset < $1.offset }
     return layout
@@ -114,31 +118,43 @@ public final class SwiftReflection {
     _ part: ClassMetadata, parent: ClassMetadata?, to layout: inout ObjectLayout
   ) throws(MirrorProcess.Failure) -> MirrorAnswer {
     let start = parent?.instanceSize ?? 16
-    var answer = try mirror.instances(ofClassWithMetadata: part.address)
+    let answer = try mirror.instances(ofClassWithMetadata: part.address)
     // The library's offsets are wrong for a class with two superclasses that both have stored properties: it adds up their sizes.
     let offsets = part.fieldOffsets(parent: parent, in: memory)
     guard answer.kind == LT_MIRROR_CLASS_INSTANCE, let offsets, offsets.count == answer.fields.count else {
       layout.opaque += opaqueFields(of: part, from: start, offsets: offsets ?? [], className: answer.typeName)
       return answer
     }
-    for index in offsets.indices { answer.fields[index].offset = offsets[index] }
-    answer.size = part.instanceSize
-    let parts = try values.parts(of: answer, from: start)
-    layout.references += parts.references.filter { $0.offset >= start && $0.offset <= part.instanceSize - 8 }
-    layout.opaque += parts.opaque.filter { $0.range.lowerBound >= start && $0.range.upperBound <= part.instanceSize }
+    var placed = answer
+    placed.fields = zip(answer.fields, offsets).compactMap { field, offset in
+      offset.map { offset in
+        var field = field
+        field.offset = offset
+        return field
+      }
+    }
+    placed.size = part.instanceSize
+    let parts = try values.parts(of: placed, from: start)
+    let enumerationCount = layout.enumerations.count
+    layout.enumerations += parts.enumerations.map { $0.moved(by: 0, after: enumerationCount) }
+    layout.references += parts.references.lazy.filter { $0.offset >= start && $0.offset <= part.instanceSize - 8 }
+      .map { $0.moved(by: 0, after: enumerationCount) }
+    layout.opaque += parts.opaque.lazy.filter { $0.range.lowerBound >= start && $0.range.upperBound <= part.instanceSize }
+      .map { $0.moved(by: 0, after: enumerationCount) }
     return answer
   }
 
   /// The stored properties of a class, of which the library knows nothing as soon as it does not know the type of one.
-  private func opaqueFields(of part: ClassMetadata, from start: Int, offsets: [Int], className: String) -> [OpaqueField] {
+  private func opaqueFields(of part: ClassMetadata, from start: Int, offsets: [Int?], className: String) -> [OpaqueField] {
     let end = part.instanceSize
     guard end > start else { return [] }
     guard !offsets.isEmpty, let names = part.fieldNames(count: offsets.count, in: memory) else {
       return [OpaqueField(range: start..<end, name: "", typeName: className)]
     }
-    let bounds = offsets.dropFirst() + [end]
-    return zip(zip(offsets, bounds), names).compactMap { field, name in
-      field.0 < field.1 ? OpaqueField(range: field.0..<field.1, name: name, typeName: "") : nil
+    let fields = zip(offsets, names).compactMap { offset, name in offset.map { (offset: $0, name: name) } }
+    return fields.enumerated().compactMap { index, field in
+      let bound = index + 1 < fields.count ? fields[index + 1].offset : end
+      return field.offset < bound ? OpaqueField(range: field.offset..<bound, name: field.name, typeName: "") : nil
     }
   }
 
@@ -177,7 +193,8 @@ public final class SwiftReflection {
       return ObjectLayout(typeName: name, size: 16, references: [], opaque: [], tail: .unknown)
     }
     let parts = try values.parts(of: answer, from: 16)
-    return ObjectLayout(typeName: name, size: answer.size, references: parts.references, opaque: parts.opaque, tail: .unknown)
+    return ObjectLayout(
+      typeName: name, size: answer.size, references: parts.references, opaque: parts.opaque, enumerations: parts.enumerations, tail: .unknown)
   }
 
   /// A box that the runtime made: its metadata has the offset of the value and its type. The library finds nothing in such a box.
@@ -197,19 +214,8 @@ public final class SwiftReflection {
   }
 
   private func layout(ofBoxWith value: ValueLayout, at start: Int) -> ObjectLayout {
-    var layout = ObjectLayout(typeName: value.typeName, size: start + value.size, references: [], opaque: [], tail: .unknown)
-    layout.references = value.references.map { reference in
-      var reference = reference
-      reference.offset += start
-      if case .closure(let functionOffset) = reference.kind { reference.kind = .closure(functionOffset: functionOffset + start) }
-      return reference
-    }
-    layout.opaque = value.opaque.map { opaque in
-      var opaque = opaque
-      opaque.range = opaque.range.lowerBound + start..<opaque.range.upperBound + start
-      opaque.metadataOffset = opaque.metadataOffset.map { $0 + start }
-      return opaque
-    }
-    return layout
+    ObjectLayout(
+      typeName: value.typeName, size: start + value.size, references: value.references.map { $0.moved(by: start) },
+      opaque: value.opaque.map { $0.moved(by: start) }, enumerations: value.enumerations.map { $0.moved(by: start, after: 0) }, tail: .unknown)
   }
 }

@@ -22,8 +22,9 @@ final class ValueReflection {
   struct Parts {
     var references: [ReferenceField] = []
     var opaque: [OpaqueField] = []
+    var enumerations: [EnumerationLayout] = []
 
-    var count: Int { references.count + opaque.count }
+    var count: Int { references.count + opaque.count + enumerations.count }
   }
 
   /// The layout of a type's values; `nil` if not even their size is known.
@@ -47,7 +48,7 @@ final class ValueReflection {
     let parts = try parts(of: answer, from: 0)
     return ValueLayout(
       typeName: answer.typeName, size: answer.size, stride: max(answer.stride, 1), alignment: answer.alignment, references: parts.references,
-      opaque: parts.opaque)
+      opaque: parts.opaque, enumerations: parts.enumerations)
   }
 
   /// Everything in an answer from `start` to its size.
@@ -65,12 +66,7 @@ final class ValueReflection {
       if answer.kind == LT_MIRROR_STRUCT, Self.isOfStandardLibrary(answer.typeName) { Self.collapse(&parts, to: answer.typeName) }
     case LT_MIRROR_NO_PAYLOAD_ENUM: break
     case LT_MIRROR_SINGLE_PAYLOAD_ENUM, LT_MIRROR_MULTI_PAYLOAD_ENUM:
-      let isOptional = answer.typeName.hasPrefix("Swift.Optional<")
-      for case let field in answer.fields where field.type != nil || Self.isReference(field.kind) {
-        var payload = field
-        payload.name = ""
-        try append(payload, end: answer.size, caseName: isOptional ? nil : field.name, to: &parts)
-      }
+      try appendPayloads(of: answer, to: &parts)
     case LT_MIRROR_THICK_FUNCTION:
       // The code's address, then the context.
       if answer.size >= 16 {
@@ -80,9 +76,9 @@ final class ValueReflection {
     case LT_MIRROR_CLASS_EXISTENTIAL:
       // The object, then witness tables.
       let strength = answer.fields.first.flatMap { Self.strength(ofKind: $0.kind) } ?? .strong
-      parts.references.append(ReferenceField(offset: 0, name: "", strength: strength, kind: .existential, typeName: ReferentName.of(answer.typeName).name))
+      parts.references.append(ReferenceField(offset: 0, name: "", strength: strength, kind: .existential, typeName: ReferentName.of(answer.typeName).name, isAlwaysSet: strength == .strong))
     case LT_MIRROR_ERROR_EXISTENTIAL:
-      parts.references.append(ReferenceField(offset: 0, name: "", strength: .strong, kind: .error, typeName: answer.typeName))
+      parts.references.append(ReferenceField(offset: 0, name: "", strength: .strong, kind: .error, typeName: answer.typeName, isAlwaysSet: true))
     case LT_MIRROR_OPAQUE_EXISTENTIAL:
       // Three words for the value or its box, then the value's metadata, then witness tables.
       parts.opaque.append(OpaqueField(range: 0..<24, name: "", typeName: answer.typeName, metadataOffset: 24))
@@ -119,19 +115,102 @@ final class ValueReflection {
       }
       return
     }
-    for var reference in inner.references.prefix(Self.fieldLimit - parts.count) {
-      reference.offset += field.offset
-      if case .closure(let functionOffset) = reference.kind { reference.kind = .closure(functionOffset: functionOffset + field.offset) }
+    let before = parts.enumerations.count
+    guard parts.count + inner.enumerations.count < Self.fieldLimit else { return }
+    for enumeration in inner.enumerations {
+      var enumeration = enumeration.moved(by: field.offset, after: before)
+      enumeration.name = Self.path(field.name, enumeration.name)
+      parts.enumerations.append(enumeration)
+    }
+    for reference in inner.references.prefix(Self.fieldLimit - parts.count) {
+      var reference = reference.moved(by: field.offset, after: before)
       reference.name = Self.path(field.name, reference.name)
       reference.caseName = Self.path(caseName, reference.caseName)
       parts.references.append(reference)
     }
-    for var opaque in inner.opaque.prefix(max(0, Self.fieldLimit - parts.count)) {
-      opaque.range = opaque.range.lowerBound + field.offset..<opaque.range.upperBound + field.offset
+    for opaque in inner.opaque.prefix(max(0, Self.fieldLimit - parts.count)) {
+      var opaque = opaque.moved(by: field.offset, after: before)
       opaque.name = Self.path(field.name, opaque.name)
       opaque.caseName = Self.path(caseName, opaque.caseName)
-      opaque.metadataOffset = opaque.metadataOffset.map { $0 + field.offset }
       parts.opaque.append(opaque)
+    }
+  }
+
+  // MARK: Enumerations
+
+  /// Adds what the payloads of an enumeration hold.
+  private func appendPayloads(of answer: MirrorAnswer, to parts: inout Parts) throws(MirrorProcess.Failure) {
+    let isOptional = answer.typeName.hasPrefix("Swift.Optional<")
+    var payloads: [(index: Int, parts: Parts)] = []
+    for (index, field) in answer.fields.enumerated() where field.type != nil || Self.isReference(field.kind) {
+      var payload = field
+      payload.name = ""
+      var held = Parts()
+      try append(payload, end: answer.size, caseName: isOptional ? nil : field.name, to: &held)
+      if held.count > 0 { payloads.append((index, held)) }
+    }
+    // A single reference is there or not, and needs nobody to say so.
+    if payloads.count == 1, payloads[0].parts.references.count == 1, payloads[0].parts.count == 1 {
+      var reference = payloads[0].parts.references[0]
+      reference.isAlwaysSet = false
+      parts.references.append(reference)
+      return
+    }
+    guard !payloads.isEmpty, payloads.reduce(parts.count, { $0 + $1.parts.count }) < Self.fieldLimit else {
+      if !payloads.isEmpty { parts.opaque.append(OpaqueField(range: 0..<answer.size, name: "", typeName: answer.typeName)) }
+      return
+    }
+    let own = parts.enumerations.count
+    parts.enumerations.append(
+      EnumerationLayout(
+        name: "", discriminator: try discriminator(of: answer),
+        keepsOldWords: answer.typeName.contains("<") && !isOptional || payloads.contains { Self.isCopiedInPlace($0.parts) }))
+    for (index, held) in payloads {
+      let payload = PayloadCase(enumeration: own, index: index)
+      let before = parts.enumerations.count
+      for enumeration in held.enumerations {
+        var enumeration = enumeration.moved(by: 0, after: before)
+        enumeration.payloads.insert(payload, at: 0)
+        parts.enumerations.append(enumeration)
+      }
+      for reference in held.references {
+        var reference = reference.moved(by: 0, after: before)
+        reference.payloads.insert(payload, at: 0)
+        parts.references.append(reference)
+      }
+      for opaque in held.opaque {
+        var opaque = opaque.moved(by: 0, after: before)
+        opaque.payloads.insert(payload, at: 0)
+        parts.opaque.append(opaque)
+      }
+    }
+  }
+
+  /// Values with such parts are not loaded and stored word by word.
+  private static func isCopiedInPlace(_ parts: Parts) -> Bool {
+    parts.references.contains { $0.strength == .weak } || parts.opaque.contains { $0.metadataOffset != nil } || parts.enumerations.contains(where: \.keepsOldWords)
+  }
+
+  private func discriminator(of answer: MirrorAnswer) throws(MirrorProcess.Failure) -> EnumerationLayout.Discriminator {
+    guard let type = answer.type else { return .unknown }
+    // Payloads of no size are cases without payload to the compiler, but not so if their types depend on generic parameters.
+    var sized: [Int] = []
+    var hasUnsized = false
+    for (index, field) in answer.fields.enumerated() {
+      guard let type = field.type, !Self.isReference(field.kind) else {
+        if Self.isReference(field.kind) { sized.append(index) }
+        continue
+      }
+      guard let layout = try layout(of: type) else { return .unknown }
+      if layout.size > 0 { sized.append(index) } else { hasUnsized = true }
+    }
+    if hasUnsized, sized.count < 2 || answer.typeName.contains("<") { return .unknown }
+    switch try mirror.cases(of: type) {
+    case .unknown: return .unknown
+    case .tag(let bits, let cases):
+      return .tag(bits: bits, cases: cases.map { index in index.flatMap { sized.indices.contains($0) ? sized[$0] : nil } })
+    case .address(let offset): return .address(offset: offset)
+    case .zeros(let bits): return .zeros(bits: bits)
     }
   }
 
@@ -159,13 +238,18 @@ final class ValueReflection {
       parts.opaque[index].name = ""
       parts.opaque[index].typeName = typeName
     }
+    for index in parts.enumerations.indices { parts.enumerations[index].name = "" }
   }
+
+  /// An object, or the text of a short string.
+  private static let bridgeObject = "Builtin.BridgeObject"
 
   private static func isOfStandardLibrary(_ typeName: String) -> Bool { typeName.hasPrefix("Swift.") }
 
   /// Integers and the like; imported C types have the same kind, and may hold pointers.
   private static func isPlain(_ typeName: String) -> Bool {
-    if typeName.hasPrefix("@convention(") { return true }
+    // A type as a value is the address of its metadata.
+    for prefix in ["@convention(", "@thin ", "@thick "] where typeName.hasPrefix(prefix) { return true }
     guard typeName.hasPrefix("Builtin.") else { return false }
     return switch typeName {
     case "Builtin.BridgeObject", "Builtin.DefaultActorStorage", "Builtin.NonDefaultDistributedActorStorage", "Builtin.UnsafeValueBuffer": false
@@ -175,7 +259,7 @@ final class ValueReflection {
 
   /// A bridge object is called opaque data, but refers to an object as others do.
   private static func kind(of answer: MirrorAnswer) -> Int {
-    answer.kind == LT_MIRROR_BUILTIN && answer.typeName == "Builtin.BridgeObject" ? LT_MIRROR_STRONG_REFERENCE : answer.kind
+    answer.kind == LT_MIRROR_BUILTIN && answer.typeName == bridgeObject ? LT_MIRROR_STRONG_REFERENCE : answer.kind
   }
 
   private static func strength(ofKind kind: Int) -> ReferenceStrength? {
@@ -194,7 +278,9 @@ final class ValueReflection {
     guard let strength = strength(ofKind: kind) else { return nil }
     let (referent, isVariable) = ReferentName.of(typeName)
     let fieldKind: ReferenceField.Kind = kind == LT_MIRROR_RAW_POINTER ? .rawPointer : isVariable ? .variable : .object
-    return ReferenceField(offset: offset, name: name, caseName: caseName, strength: strength, kind: fieldKind, typeName: referent)
+    let isAlwaysSet = (strength == .strong || strength == .unowned) && typeName == referent && typeName != bridgeObject
+    return ReferenceField(
+      offset: offset, name: name, caseName: caseName, strength: strength, kind: fieldKind, typeName: referent, isAlwaysSet: isAlwaysSet)
   }
 
   private static func path(_ outer: String, _ inner: String) -> String {

@@ -52,7 +52,7 @@ enum FindingComparison {
     let pattern = expected.members.indices.map { index in
       (member: expected.members[index], edge: index < expected.edges.count ? expected.edges[index] : ExpectedFinding.anyName)
     }
-    let steps = found.path.map { (member: $0.member, edge: $0.edge?.name ?? "") }
+    let steps = found.path.map { (member: $0.member, edge: $0.edge) }
     guard isCycle, steps.count > 1 else { return matches(pattern, steps[...], isCycle: isCycle) }
     let twice = steps + steps
     return steps.indices.contains { matches(pattern, twice[$0..<$0 + steps.count], isCycle: true) }
@@ -62,7 +62,7 @@ enum FindingComparison {
   ///
   /// - Complexity: O(*n* · *m*) for *n* steps and a pattern of *m*.
   private static func matches(
-    _ pattern: [(member: String, edge: String)], _ steps: ArraySlice<(member: String, edge: String)>, isCycle: Bool
+    _ pattern: [(member: String, edge: String)], _ steps: ArraySlice<(member: String, edge: ReportedFinding.Step.Edge?)>, isCycle: Bool
   ) -> Bool {
     // reached[k]: the first k of the pattern match the steps so far.
     var reached = [true] + Array(repeating: false, count: pattern.count)
@@ -77,13 +77,18 @@ enum FindingComparison {
           next[index] = true
         } else if wanted.member == steps[position].member {
           let edgeCounts = isCycle || position + 1 < steps.endIndex
-          next[index + 1] = !edgeCounts || wanted.edge == ExpectedFinding.anyName || wanted.edge == steps[position].edge
+          next[index + 1] = !edgeCounts || isEdge(steps[position].edge, wanted.edge)
         }
       }
       reached = next
       skipGaps()
     }
     return reached[pattern.count]
+  }
+
+  /// A case is compared where one is expected.
+  private static func isEdge(_ edge: ReportedFinding.Step.Edge?, _ wanted: String) -> Bool {
+    wanted == ExpectedFinding.anyName || wanted == edge?.name ?? "" || wanted == edge?.fullName
   }
 
   // MARK: Text
@@ -98,7 +103,7 @@ enum FindingComparison {
 
   static func text(_ finding: ReportedFinding) -> String {
     let steps = finding.path.enumerated().map { index, element in
-      step(element.member, element.edge?.name ?? "", isLast: index + 1 == finding.path.count,
+      step(element.member, element.edge?.fullName ?? "", isLast: index + 1 == finding.path.count,
         isCycle: finding.verdict == Verdict.retainCycle.rawValue)
     }
     return text(finding.instances, finding.verdict, library: finding.library, steps)

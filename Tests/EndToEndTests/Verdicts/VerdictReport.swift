@@ -29,7 +29,14 @@ struct VerdictReport: Decodable, Sendable {
 
 struct ReportedFinding: Decodable, Equatable, Sendable {
   struct Step: Decodable, Equatable, Sendable {
-    struct Edge: Decodable, Equatable, Sendable { var name: String }
+    struct Edge: Decodable, Equatable, Sendable {
+      var name: String
+      /// Of an enumeration, if it is known.
+      var caseName: String?
+      private enum CodingKeys: String, CodingKey { case name, caseName = "case" }
+      /// With the case, as the corpus's data may name it.
+      var fullName: String { caseName.map { "\(name) case \($0)" } ?? name }
+    }
     var type: String?
     var kind: String
     /// That allocated it.

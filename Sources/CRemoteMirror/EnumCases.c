@@ -1,0 +1,104 @@
+// How the values of an enumeration tell their cases apart.
+//
+// The library answers for a value in memory alone. Heap images have millions of values and few types, so it is asked about made-up values of each
+// type once: which bits of a value change its answer says where the case is written.
+
+#include "EnumCases.h"
+
+#include <string.h>
+
+enum {
+  PROBE_ADDRESS = 0x2000, ///< below everything that a process can map
+  PROBE_LIMIT = 1024,     ///< bytes of a value; larger enumerations are left alone
+  TAG_BIT_LIMIT = 12,     ///< of enumerations with several payloads: a byte for the case, and spare bits of a word
+  PAYLOAD_BIT_LIMIT = 256,
+};
+
+/// An address as objects have them, with no spare bit set.
+static const uint64_t POINTER = 0x0000100000000000;
+
+/// The library may read a word further than a value is long.
+static _Alignas(16) uint8_t probe[PROBE_LIMIT + 16];
+
+const void *mirror_probe_bytes(uint64_t address, uint64_t size) {
+  if (address < PROBE_ADDRESS || address - PROBE_ADDRESS > sizeof probe || size > sizeof probe - (address - PROBE_ADDRESS)) return NULL;
+  return probe + (address - PROBE_ADDRESS);
+}
+
+struct enumeration {
+  const struct lt_mirror_library *functions;
+  void *mirror;
+  uint64_t type;
+  unsigned size;
+};
+
+enum { NO_CASE = -1 };
+
+/// The case of the value in `probe`.
+static int case_of(const struct enumeration *e) {
+  int index = NO_CASE;
+  return e->functions->projectCase(e->mirror, PROBE_ADDRESS, e->type, &index) && index >= 0 && index < INT16_MAX ? index : NO_CASE;
+}
+
+static void flip(unsigned bit) { probe[bit / 8] ^= (uint8_t)(1u << bit % 8); }
+
+/// The bits of a value of zeros that change its case, if each alone is set. −1 if they are more than `limit`.
+static int find_bits(const struct enumeration *e, uint32_t *bits, int limit) {
+  int zero = case_of(e), count = 0;
+  for (unsigned bit = 0; bit < e->size * 8; bit++) {
+    flip(bit);
+    bool isTag = case_of(e) != zero;
+    flip(bit);
+    if (!isTag) continue;
+    if (count == limit) return -1;
+    bits[count++] = bit;
+  }
+  return count;
+}
+
+/// Several payloads: bits that are set apart for the case, and the case of each combination of them.
+static void find_tags(const struct enumeration *e, struct mirror_cases *cases) {
+  int count = find_bits(e, cases->bits, TAG_BIT_LIMIT);
+  if (count <= 0) return;
+  for (uint32_t number = 0; number < 1u << count; number++) {
+    for (int k = 0; k < count; k++)
+      if (number >> k & 1) flip(cases->bits[k]);
+    cases->table[number] = (int16_t)case_of(e);
+    for (int k = 0; k < count; k++)
+      if (number >> k & 1) flip(cases->bits[k]);
+  }
+  cases->head.how = LT_MIRROR_CASE_BY_TAG;
+  cases->head.bitCount = (uint32_t)count;
+  cases->head.tableCount = 1u << count;
+}
+
+/// One payload: a word that is no address in the other cases, or bits that are 0 with the payload alone.
+static void find_payload(const struct enumeration *e, struct mirror_cases *cases) {
+  if (case_of(e) == 0) {
+    int count = find_bits(e, cases->bits, PAYLOAD_BIT_LIMIT);
+    if (count <= 0) return;
+    cases->head.how = LT_MIRROR_PAYLOAD_BY_ZEROS;
+    cases->head.bitCount = (uint32_t)count;
+    return;
+  }
+  for (unsigned offset = 0; offset + 8 <= e->size; offset += 8) {
+    memcpy(probe + offset, &POINTER, sizeof POINTER);
+    bool isPayload = case_of(e) == 0;
+    memset(probe + offset, 0, sizeof POINTER);
+    if (!isPayload) continue;
+    cases->head.how = LT_MIRROR_PAYLOAD_BY_ADDRESS;
+    cases->head.offset = offset;
+    return;
+  }
+}
+
+void mirror_find_cases(const struct lt_mirror_library *functions, void *mirror, uint64_t type, struct mirror_cases *cases) {
+  cases->head = (struct lt_mirror_cases){.how = LT_MIRROR_CASE_UNKNOWN};
+  if (!functions->projectCase) return;
+  struct mirror_type_info info = functions->infoForType(mirror, type);
+  if (info.size == 0 || info.size > PROBE_LIMIT) return;
+  memset(probe, 0, sizeof probe);
+  struct enumeration e = {functions, mirror, type, info.size};
+  if (info.kind == LT_MIRROR_SINGLE_PAYLOAD_ENUM) find_payload(&e, cases);
+  if (info.kind == LT_MIRROR_MULTI_PAYLOAD_ENUM) find_tags(&e, cases);
+}

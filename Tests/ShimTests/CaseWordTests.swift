@@ -1,0 +1,85 @@
+// Where the recorder looks for the cases of enumerations.
+
+import CTraceShim
+import Testing
+
+private final class Leaf {}
+
+private enum Reading {
+  case raw(Int)
+  case named(Leaf, Int)
+}
+
+private struct Gauge {
+  var reading = Reading.raw(1)
+  var number = 2
+}
+
+private struct Nothing {}
+
+private class Station {
+  var number = 1
+  var name = "station"
+  var reading = Reading.raw(3)
+}
+
+private final class Tower: Station {
+  let nothing = Nothing()
+  var gauge: Gauge? = Gauge()
+  var height: Int? = 4
+  var leaf = Leaf()
+}
+
+private final class Holder<Value> {
+  var value: Value
+  var count = 5
+  init(_ value: Value) { self.value = value }
+}
+
+@Suite struct CaseWordTests {
+  private func words(_ type: Any.Type, storage: Int = LT_STORAGE_NONE) -> lt_case_words {
+    lt_case_words_of(UInt64(UInt(bitPattern: unsafeBitCast(type, to: UnsafeRawPointer.self))), UInt32(storage))
+  }
+
+  /// The words' offsets in an object.
+  private func offsets(_ type: Any.Type) -> [Int] {
+    let words = words(type)
+    return (0..<64).filter { words.mask >> UInt64($0) & 1 != 0 }.map { Int(words.start) + 8 * $0 }
+  }
+
+  @Test("Words behind the first of a structure or an enumeration may have a case, those of numbers and strings never") func fields() {
+    // number 16, name 24 and 32, reading 40 to 57.
+    #expect(offsets(Station.self) == [48, 56])
+    // gauge 64 to 96, height 96 to 105, leaf 112.
+    #expect(offsets(Tower.self) == [48, 56, 72, 80, 88])
+    #expect(offsets(Leaf.self) == [])
+    #expect(offsets(Holder<Reading>.self) == [24, 32])
+    #expect(offsets(Holder<Int>.self) == [])
+  }
+
+  @Test("Elements of arrays that hold references have such words, others have none") func elements() {
+    let readings = words(type(of: [Reading.raw(1)].storageObject), storage: LT_STORAGE_ARRAY)
+    #expect(readings.start == 32 && readings.stride == UInt32(MemoryLayout<Reading>.stride))
+    #expect(readings.mask == 0b110)
+    #expect(words(type(of: [1, 2].storageObject), storage: LT_STORAGE_ARRAY).mask == 0)
+    #expect(words(type(of: [Leaf()].storageObject), storage: LT_STORAGE_ARRAY).mask == 0)
+  }
+
+  @Test("What is no class has no such words") func others() {
+    #expect(words(Int.self).mask == 0)
+    #expect(words(Reading.self).mask == 0)
+    #expect(lt_case_words_of(0, 0).mask == 0)
+    #expect(lt_case_words_of(8, 0).mask == 0)
+    let zeros = [UInt64](repeating: 0, count: 64)
+    #expect(zeros.withUnsafeBytes { lt_case_words_of(UInt64(UInt(bitPattern: $0.baseAddress)), 0).mask } == 0)
+  }
+
+  @Test("Cases are counted from 0 up, and what is none from 255 down", arguments: [0, 1, 15, 16, 239, 240, 255] as [UInt64]) func bytes(byte: UInt64) {
+    #expect(lt_is_case(byte | 0xAB00) == [1, 15, 240, 255].contains(byte))
+  }
+}
+
+extension Array {
+  /// The object with the elements.
+  fileprivate var storageObject: AnyObject { unsafeBitCast(self, to: AnyObject.self) }
+}
