@@ -23,7 +23,9 @@ public struct LiveCurve: Hashable, Sendable {
 struct LiveCurves: BitwiseCopyable {
   static let intervals = 32
   /// The first intervals are of 2^4 events: shorter ones would show single calls.
-  private static let firstShift: UInt32 = 4
+  private static let firstShift = 4
+  /// And no shorter than a 1024th of the run before the site's first block: a site of a long run that is as short-lived as that needs no curve.
+  private static let shareOfRun = 10
 
   typealias Counts = SIMD32<UInt32>
 
@@ -32,12 +34,19 @@ struct LiveCurves: BitwiseCopyable {
     /// 1 more than the index of the curve; 0 as long as it is all zero.
     fileprivate var curve: UInt32 = 0
     fileprivate var interval: UInt16 = 0
-    fileprivate var shift = UInt16(LiveCurves.firstShift)
+    fileprivate var shift: UInt16 = 0
   }
 
   private let curves: RowTable<Counts>
 
   init(ownedBy owner: TableOwner) { curves = RowTable(blank: Counts(), ownedBy: owner) }
+
+  /// Where the curve of a site begins whose first block comes after so many events of the process.
+  static func begin(at ordinal: UInt64) -> Position {
+    var position = Position()
+    position.shift = UInt16(max(firstShift, 64 - ordinal.leadingZeroBitCount - shareOfRun))
+    return position
+  }
 
   /// Notes that something happens to a site. `age`: events of the process since the site's first block. `live`: its live blocks before that.
   @inline(__always)

@@ -365,9 +365,11 @@ struct SiteLifetimes: ReplayObserver {
       row.pointee.firstBirth = block.birthTime
       row.pointee.firstOrdinal = block.ordinal
       row.pointee.depth = event.depth
+      row.pointee.position = LiveCurves.begin(at: block.ordinal)
+    } else {
+      let first = row.pointee.firstOrdinal
+      curves.advance(&row.pointee.position, age: block.ordinal > first ? block.ordinal &- first : 0, live: births &- row.pointee.deaths)
     }
-    let first = row.pointee.firstOrdinal
-    curves.advance(&row.pointee.position, age: block.ordinal > first ? block.ordinal &- first : 0, live: births &- row.pointee.deaths)
     if births == 0 {
       // The first has none before it.
     } else if births < SiteLifetime.fullCount || births & 15 == 0 {
