@@ -33,6 +33,8 @@ struct CycleChoice {
   private static let typeLimit = 48
   /// And from so many members of each, the oldest: those of a cause are made with it, and what it collects comes later.
   private static let membersOfType = 4
+  /// One of each in a component of more objects than these, where a search may have to go through most of them.
+  private static let largeComponent = 100_000
   /// Of a component that has tasks, the oldest of them.
   private static let taskLimit = 12
 
@@ -67,9 +69,10 @@ struct CycleChoice {
 
   private func starts(in component: ComponentID) -> (nodes: [NodeID], hasTask: Bool) {
     var byType: [UInt32: [NodeID]] = [:]
+    let ofType = members.count(of: component) > Self.largeComponent ? 1 : Self.membersOfType
     members.forEach(of: component) { node in
       let type = graph.nodeTypes[Int(node)]
-      let limit = graph.type(of: node).kind == .task ? Self.taskLimit : Self.membersOfType
+      let limit = graph.type(of: node).kind == .task ? Self.taskLimit : ofType
       insert(node, into: &byType[type, default: []], limit: limit)
     }
     let tasks = byType.filter { graph.types[Int($0.key)].kind == .task }.values.joined()
