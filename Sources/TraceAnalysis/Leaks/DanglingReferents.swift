@@ -16,7 +16,6 @@ struct DanglingReferents {
   /// The class that a reference's field was declared with; nil for a protocol, and where no object of the class was ever made.
   func declaredClass(_ reference: ObjectGraph.DanglingReference) -> String? {
     guard let label = graph.label(reference.label.rawValue) else { return nil }
-    // The recorder's names of private classes say nothing of their files.
     let name = ReferentName.withoutFiles(label.typeName)
     return classes.contains(name) ? name : nil
   }

@@ -1,7 +1,7 @@
 // The name of what a reference refers to, out of the name of the reference's type.
 
 enum ReferentName {
-  /// `weak Swift.Optional<M.C>` is `M.C`. The type of a captured variable, `<A> { var A } <M.C>`, is what stands between the braces.
+  /// `weak Swift.Optional<M.C>` is `M.C`, as the recorder names types, private ones without their files. The type of a captured variable, `<A> { var A } <M.C>`, is what stands between the braces.
   static func of(_ typeName: String) -> (name: String, isVariable: Bool) {
     var name = Substring(typeName)
     var isVariable = false
@@ -15,7 +15,7 @@ enum ReferentName {
     let optional = "Swift.Optional<"
     // A name with more behind the optional's end, such as a function's, does not end in its bracket.
     while name.hasPrefix(optional), name.hasSuffix(">") { name = name.dropFirst(optional.count).dropLast() }
-    return (String(name), isVariable)
+    return (withoutFiles(String(name)), isVariable)
   }
 
   /// `M.(C in _0E5D…)`, a private class of one of the module's files, is `M.C`. Optimised programs have `M.(C in $5628…)`: the file has no name, but a
