@@ -85,8 +85,8 @@ struct EventCodingState: @unchecked Sendable {
 
   /// Operations that have no stack in this trace, by bit.
   static func operationsWithoutStack(_ referenceCounting: TraceHeader.ReferenceCounting) -> UInt64 {
-    // 24 … 41: strong retains and releases.
-    referenceCounting == .countsOnly ? ((1 << 42) - 1) & ~((1 << 24) - 1) : 0
+    // 24 … 43: retains and releases, of strong references and of unowned ones.
+    referenceCounting == .countsOnly ? ((1 << 44) - 1) & ~((1 << 24) - 1) : 0
   }
 
   /// Step 3.

@@ -6,9 +6,9 @@ import TraceAnalysis
 @Suite(.enabled(if: BuildProducts.preloadLibraryExists)) struct CountTests {
   /// What a run records more than one with a count of 0: the program's own calls, without those of the C library
   /// and the runtime, which are the same in both.
-  private func difference(_ program: String, threads: Int, count: Int) throws -> (TraceContents, (String) -> Int) {
+  private func difference(_ program: String, threads: Int, count: Int, options: [String] = []) throws -> (TraceContents, (String) -> Int) {
     func contents(_ count: Int) throws -> TraceContents {
-      let run = try TracedRun([program, String(threads), String(count)])
+      let run = try TracedRun([program, String(threads), String(count)], options: options)
       run.expectSameBehaviour()
       let trace = try run.onlyTrace()
       #expect(trace.state == .closed(.exit))
@@ -42,10 +42,11 @@ import TraceAnalysis
     #expect(contents.orphans == 0)
   }
 
-  @Test("Every other way to take and give up a reference is recorded once", arguments: [1, 64]) func relatives(threads: Int) throws {
+  @Test("Every other way to take and give up a reference is recorded once, with its stack or without", arguments: [1, 64], ["stacks", "counts"])
+  func relatives(threads: Int, references: String) throws {
     let count = threads == 1 ? 1000 : 100, expected = threads * count
     let (contents, difference) = try difference(
-      try TestProgram("reference-relatives.swift").path(), threads: threads, count: count)
+      try TestProgram("reference-relatives.swift").path(), threads: threads, count: count, options: ["--arc", references])
     for operation in [
       "swift_retain_n", "swift_release_n", "swift_tryRetain", "swift_weakLoadStrong", "swift_weakTakeStrong", "swift_unownedRetainStrong",
       "swift_unownedRetainStrongAndRelease", "swift_unownedRelease", "swift_nonatomic_retain", "swift_nonatomic_release",
