@@ -47,6 +47,8 @@ struct HistoryCommand: ParsableCommand {
   @Option(help: ArgumentHelp("Look for the program's files under this directory.", valueName: "directory"))
   var sysroot: String?
 
+  @OptionGroup var memory: MemoryLimitOption
+
   @Option(help: ArgumentHelp("Columns of the text; that of the terminal, or 80, unless given.", valueName: "columns"))
   var width: Int?
 
@@ -72,7 +74,7 @@ struct HistoryCommand: ParsableCommand {
     let allocations = AllocationAnalysis(reader, snapshot: chosen)
     let search = DebugFileSearch(debugPaths: debugPath, sysroot: sysroot)
     let symbolicator = Symbolicator(images: allocations.definitions.images.map(\.image), search: search)
-    let analysis = HistoryAnalysis(reader, allocations, snapshot: chosen, naming: symbolicator)
+    let analysis = HistoryAnalysis(reader, allocations, snapshot: chosen, naming: symbolicator, memoryLimit: memory.limit)
     let found = analysis.report(ObjectQuestion.query(subject, isSite: site))
     line?.erase()
     guard let report = found else {

@@ -7,9 +7,9 @@ import TraceTestSupport
 @testable import TraceAnalysis
 
 @Suite(.serialized) struct WholeAnalysisTests {
-  @Test(arguments: (0..<8).map { UInt64($0) * 40 })
+  @Test(arguments: (0..<8).map { UInt64($0) * 16 })
   func everyCommandComesToAnEndForAnyTrace(first: UInt64) throws {
-    for seed in first..<first + 40 {
+    for seed in first..<first + 16 {
       SeedOfTrap.note(seed)
       let process = try RandomProcess.open(seed: seed)
       let written = try EveryCommand.run(naming: RandomProcess.naming, layouts: process.layouts, open: process.reader)

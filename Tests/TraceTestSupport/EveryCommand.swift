@@ -24,16 +24,18 @@ public struct EveryCommand {
     var commands = EveryCommand(naming: naming, layouts: layouts, memoryLimit: memoryLimit, open: open)
     let count = try open().snapshots.count
     // Of many images those in between are like others.
-    for index in [nil] + [0, count - 1].filter({ $0 >= 0 && $0 < count }) {
+    let chosen: [Int?] = count == 0 ? [nil] : count == 1 ? [0] : [0, count - 1]
+    for index in chosen {
       let examined = try commands.analyze(index)
-      try commands.history(index)
+      try commands.history(index, examined)
       try commands.digest(examined)
+      if !examined.trace.analysis.statements.scopes.isEmpty, let index { try commands.scopeReports(index) }
     }
-    try commands.scopeReports()
     return commands.written
   }
 
   private struct Examined {
+    var reader: TraceReader
     var report: AllocationReport
     var trace: ReportTrace
     var leaks: LeakReport
@@ -48,7 +50,7 @@ public struct EveryCommand {
   private mutating func analyze(_ index: Int?) throws -> Examined {
     let reader = try open()
     var leaks = LeakReport(unavailable: reader.failedSnapshots.last?.explanation ?? "there is no heap image")
-    var allocations = AllocationAnalysis(reader)
+    let allocations: AllocationAnalysis
     if let index {
       let (analysis, leakAnalysis) = leakAnalysis(reader, reader.snapshots[index])
       allocations = analysis
@@ -56,6 +58,8 @@ public struct EveryCommand {
       leaks = LeakReport(leakAnalysis, suppressions: (try? Suppressions(parsing: "leak:Type3\nleak:*x*\n", file: "s")) ?? Suppressions(), atExpectations: atExpectations)
       for query in Self.queries { written += RetainText().text(leakAnalysis.explain(query, limit: 20), subject: "x", remarks: leakAnalysis.remarks).utf8.count }
       for diagnostic in leakAnalysis.diagnostics.first { written += diagnostic.explanation.utf8.count }
+    } else {
+      allocations = AllocationAnalysis(reader)
     }
     leaks.baseline = Baseline().updated(with: Array(leaks.findings.prefix(2))).baseline
     let trace = ReportTrace(path: "a.trace", analysis: allocations)
@@ -67,7 +71,7 @@ public struct EveryCommand {
     written += AllocationJSON.text([report], leaks: [leaks], gates: gates).utf8.count
     written += GateText.text(gates, style: TextStyle()).utf8.count
     write(document(trace, leaks.judged, gates.outcomes, leaks.remarks))
-    return Examined(report: report, trace: trace, leaks: leaks)
+    return Examined(reader: reader, report: report, trace: trace, leaks: leaks)
   }
 
   private static let queries: [RetainQuery] = [.type(NamePattern("*")), .site(NamePattern("*")), .address(RuntimeAddress(0x5000_0000_0008))]
@@ -81,10 +85,10 @@ public struct EveryCommand {
     for text in [document.sarif(), document.junit(), document.markdown(), document.annotations()] { written += text.utf8.count }
   }
 
-  private mutating func history(_ index: Int?) throws {
-    let reader = try open()
+  private mutating func history(_ index: Int?, _ examined: Examined) throws {
+    let (reader, allocations) = (examined.reader, examined.trace.analysis)
     let snapshot = index.map { reader.snapshots[$0] }
-    let analysis = HistoryAnalysis(reader, AllocationAnalysis(reader, snapshot: snapshot), snapshot: snapshot, naming: naming, memoryLimit: memoryLimit)
+    let analysis = HistoryAnalysis(reader, allocations, snapshot: snapshot, naming: naming, memoryLimit: memoryLimit)
     for query in Self.queries {
       guard let report = analysis.report(query) else { continue }
       written += HistoryText(frames: analysis.frames).text(report).utf8.count
@@ -111,12 +115,12 @@ public struct EveryCommand {
     }
   }
 
-  private mutating func scopeReports() throws {
+  private mutating func scopeReports(_ index: Int) throws {
     let reader = try open()
-    guard let snapshot = reader.snapshots.last else { return }
-    for number in [0, 1, 2, UInt64.max] {
+    let analysis = leakAnalysis(reader, reader.snapshots[index]).1
+    for number in [1, 2] as [UInt64] {
       let births = Replayer.replay(reader, ScopeBirths(number: number, marks: reader.marks)).observer
-      let findings = leakAnalysis(reader, snapshot).1.findings(among: births.live)
+      let findings = analysis.findings(among: births.live)
       let report = ScopeReport(births, marks: reader.marks, findings: findings, remarks: [])
       written += report.json().utf8.count + report.text().utf8.count
     }
