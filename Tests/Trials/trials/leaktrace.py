@@ -69,7 +69,7 @@ class Leaktrace:
     def check(self, command, directory=None, limit=600, options=(), **more):
         return run([self.command, "check", *options, "--", *command], directory=directory, limit=limit, **more)
 
-    def analyze(self, trace, limit=900):
+    def analyze(self, trace, limit=3600):
         if not os.path.exists(trace):
             return Analysis(Outcome(-1, "there is no trace", 0.0, 0, False), 0, None)
         report = trace + ".json"
