@@ -66,7 +66,7 @@ def _rows(results):
         failed = " (failed)" if result["has_failed"] else ""
         shown = name + (f" {result['detail']}" if result["kind"] == SUITE else "") + failed
         rows.append([shown, result["tests"] or "", f"{result['blocks']:,}", *_counts(result, PROOF), *_counts(result, SUSPICION),
-                     result["weak_suspicions"] or "", len(_librarys(result)) or "", len(_missed(result)) or "", f"{result['record_seconds']:.0f}", f"{result['analyze_seconds']:.0f}"])
+                     result.get("weak_suspicions") or "", len(_librarys(result)) or "", len(_missed(result)) or "", f"{result['record_seconds']:.0f}", f"{result['analyze_seconds']:.0f}"])
     return rows
 
 
