@@ -1,6 +1,7 @@
 import unittest
 
 from trials.flips import flips
+from trials.leaktrace import Analysis
 
 from .findings import finding
 
@@ -17,6 +18,12 @@ class FlipTests(unittest.TestCase):
     def test_a_proof_that_becomes_a_suspicion_flips(self):
         said = flips([[finding("outlived", ("Request",), certainty="proven")], [finding("outlived", ("Request",), certainty="suspected")]])
         self.assertEqual(len(said), 2)
+
+    def test_a_suspicion_that_is_weak_in_some_runs_is_told_in_the_others_alone(self):
+        def told(strength):
+            return Analysis(None, 0, {"findings": [finding("outlived", ("Request",), strength=strength).values]}).findings
+
+        self.assertEqual(len(flips([told("strong"), told("weak")])), 1)
 
     def test_another_type_is_a_flip(self):
         said = flips([[finding(types=("A",))], [finding(types=("B",))]])

@@ -13,7 +13,7 @@ TITLES = {
     QUIET: ("Nothing to find", "`leaktrace check -- swift test` on an empty suite, on one test that passes, and on single tests of packages: it has to pass."),
 }
 NAMES = {"retainCycle": "RETAIN CYCLE", "lost": "LOST", "deinitialised": "DEINITIALISED", "suspended": "SUSPENDED", "dangling": "DANGLING",
-         "outlived": "OUTLIVED ITS SCOPE", "accumulating": "ACCUMULATING"}
+         "outlived": "OUTLIVED ITS SCOPE", "accumulating": "ACCUMULATING", "growing": "GROWING"}
 
 BLAMED = "a library's told as the program's"
 
@@ -66,11 +66,11 @@ def _rows(results):
         failed = " (failed)" if result["has_failed"] else ""
         shown = name + (f" {result['detail']}" if result["kind"] == SUITE else "") + failed
         rows.append([shown, result["tests"] or "", f"{result['blocks']:,}", *_counts(result, PROOF), *_counts(result, SUSPICION),
-                     len(_librarys(result)) or "", len(_missed(result)) or "", f"{result['record_seconds']:.0f}", f"{result['analyze_seconds']:.0f}"])
+                     result.get("weak_suspicions") or "", len(_librarys(result)) or "", len(_missed(result)) or "", f"{result['record_seconds']:.0f}", f"{result['analyze_seconds']:.0f}"])
     return rows
 
 
-HEADER = ["", "tests", "blocks allocated", *(f"proofs: {name}" for name in ALL), *(f"suspicions: {name}" for name in ALL), "told as a library's", "missed",
+HEADER = ["", "tests", "blocks allocated", *(f"proofs: {name}" for name in ALL), *(f"suspicions: {name}" for name in ALL), "weak, not listed", "told as a library's", "missed",
           "record, s", "analyze, s"]
 
 
@@ -117,7 +117,7 @@ def markdown(results):
         f"a package below does it; *{FALSE}*: it is not so, or it is how the program is meant to be. Of what is *{OPEN}* nobody knows yet. *Missed* are leaks that are known. "
         "`Tests/Trials/judgements` has the reasons; a finding that none of them is about makes the script fail, and so does a false one.",
         "Proofs are cycles, lost objects, tasks that nothing can resume, dangling references; suspicions are what outlived its siblings or accumulates. What is told as a library's "
-        "is counted apart: it does not accuse the program.",
+        "is counted apart: it does not accuse the program. Nor do weak suspicions, which a report counts and does not list.",
         _total(results),
     ]
     for kind, (title, text) in TITLES.items():

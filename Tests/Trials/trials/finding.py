@@ -17,18 +17,20 @@ class Finding:
         self.retained_bytes = values.get("retainedBytes", 0)
         self.is_library = bool(values.get("library"))
         self.is_hidden = bool(values.get("hidden"))
-        self._values = values
+        # Weak suspicions are counted, and not told unless somebody asks.
+        self.is_weak = values.get("strength") == "weak"
+        self.values = values
         said = values.get("certainty")
         stated = (values.get("outliving") or {}).get("statement")
         self.certainty = said or (SUSPICION if self.verdict in SUSPICIONS and not stated else PROOF)
 
     @property
     def path(self):
-        return self._values.get("path") or []
+        return self.values.get("path") or []
 
     @property
     def _outliving(self):
-        return self._values.get("outliving") or {}
+        return self.values.get("outliving") or {}
 
     def _step(self, step):
         if step.get("kind") == "closure":
@@ -40,7 +42,7 @@ class Finding:
         """The types that the finding is about, in one line, without addresses and lines."""
         if not self.path:
             return ""
-        if self._values.get("isCycle"):
+        if self.values.get("isCycle"):
             return " ⇄ ".join(self._step(step) for step in self.path)
         # What outlived something, or is used after its end, stands at the end of what holds it.
         return self._step(self.path[-1] if self._outliving or self.verdict == "deinitialised" else self.path[0])
@@ -60,12 +62,12 @@ class Finding:
 
     def texts(self):
         """All that a pattern may mention: types, functions, files, references and holder."""
-        found = {self.subject, self.holder, self._outliving.get("root") or "", self._values.get("endedType") or ""}
+        found = {self.subject, self.holder, self._outliving.get("root") or "", self.values.get("endedType") or ""}
         for step in self.path:
             found |= {step.get(name) or "" for name in ("type", "qualifiedType", "function", "file", "closure", "closureFile")}
             found.add((step.get("edge") or {}).get("name") or "")
         for moment in ("allocatedAt", "freedAt", "usedAt"):
-            for frame in (self._values.get(moment) or {}).get("frames") or []:
+            for frame in (self.values.get(moment) or {}).get("frames") or []:
                 found |= {frame.get("function") or "", frame.get("file") or ""}
         found.discard("")
         return found

@@ -36,9 +36,17 @@ class Analysis:
 
     @property
     def findings(self):
-        """Those that are told as the program's or a library's, hidden ones left out."""
-        values = (self.report or {}).get("findings") or []
-        return [finding for finding in map(Finding, values) if not finding.is_hidden]
+        """Those that are told as the program's or a library's: hidden ones and weak suspicions are not."""
+        return [finding for finding in self._all if not finding.is_hidden and not finding.is_weak]
+
+    @property
+    def weak_suspicions(self):
+        """How many there are; they are not told."""
+        return sum(finding.is_weak and not finding.is_hidden for finding in self._all)
+
+    @property
+    def _all(self):
+        return map(Finding, (self.report or {}).get("findings") or [])
 
     @property
     def remarks(self):
@@ -69,7 +77,7 @@ class Leaktrace:
     def check(self, command, directory=None, limit=600, options=(), **more):
         return run([self.command, "check", *options, "--", *command], directory=directory, limit=limit, **more)
 
-    def analyze(self, trace, limit=900):
+    def analyze(self, trace, limit=3600):
         if not os.path.exists(trace):
             return Analysis(Outcome(-1, "there is no trace", 0.0, 0, False), 0, None)
         report = trace + ".json"

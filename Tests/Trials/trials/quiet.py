@@ -75,6 +75,7 @@ def check(name, library, leaktrace, package, directory, command):
     for each in reports:
         analysis = Analysis(outcome, 0, each)
         result.blocks += analysis.allocated_blocks
+        result.weak_suspicions += analysis.weak_suspicions
         findings += analysis.findings
     result.record_seconds = outcome.seconds
     if outcome.status != 0:

@@ -17,7 +17,7 @@ from .processes import FailedCommand
 # A few programs that have threads, tasks, timers and leftover words in them: verdicts that depend on where things stand are theirs.
 SHORT = ("lost-checked-continuation", "own-stream-task", "presence-timer", "stream-termination", "task-groups", "actors", "unowned-zombies", "watcher-source",
          "endless-task", "pending-sleep", "thread-handoff", "dispatch-queue-work", "server-loop", "bounded-queue")
-RUN_SECONDS = 120
+RUN_SECONDS = 600
 
 
 def say(text):

@@ -17,7 +17,7 @@ class Suite:
     def __init__(self, values, cache):
         self.package = Package(values["url"], values["version"], cache, tuple(values.get("flags", ())))
         self.name = self.package.name
-        self.limit = values.get("seconds", 900)
+        self.limit = values.get("seconds", 3600)
         self.skipped = values.get("skip", [])  # patterns of Swift Testing's tests
         self.selected = values.get("only", [])  # classes of XCTest's tests
         self.environment = values.get("environment", {})

@@ -17,6 +17,7 @@ class Result:
     detail: str  # the version, or what the program is
     tests: int = 0
     blocks: int = 0
+    weak_suspicions: int = 0
     record_seconds: float = 0.0
     analyze_seconds: float = 0.0
     analyze_bytes: int = 0
@@ -32,6 +33,7 @@ class Result:
         self.analyze_bytes = max(self.analyze_bytes, analysis.outcome.peak_bytes)
         self.trace_bytes += analysis.trace_bytes
         self.blocks += analysis.allocated_blocks
+        self.weak_suspicions += analysis.weak_suspicions
         if analysis.reason:
             self.fail(analysis.reason)
         self.remarks += [remark for remark in analysis.remarks if remark not in self.remarks]
