@@ -15,7 +15,8 @@ import Testing
 
   private let new = JudgedFinding(GateFixture.finding(1, bytes: 600), .new)
   private let worse = JudgedFinding(GateFixture.finding(2, bytes: 424), .worse("more"))
-  private let known = JudgedFinding(GateFixture.finding(3, .accumulating, bytes: 5000, growth: [1, 2, 3, 4]), .known(reason: ""))
+  private let known = JudgedFinding(GateFixture.finding(3, .growing, bytes: 5000, growth: [1, 2, 3, 4]), .known(reason: ""))
+  private let suspect = JudgedFinding(GateFixture.finding(6, .outlived, bytes: 5000, growth: [1, 2, 3, 4]), .new)
   private let hidden = JudgedFinding(GateFixture.finding(4, suppression: "x"), .hidden(pattern: "x"))
   private let library = JudgedFinding(GateFixture.finding(5, library: true), .library)
 
@@ -35,6 +36,31 @@ import Testing
     #expect(try failed("new-leaks,worse", [new, known]) == ["new-leaks"])
     #expect(try failed("new-leaks,worse", [worse, known]) == ["worse"])
     #expect(try failed("new-leaks:2", [new, new]) == [])
+  }
+
+  @Test func suspicionsFailTheirOwnConditionsAlone() throws {
+    #expect(try failed("leaks,new-leaks,worse,retained:1B", [suspect]) == [])
+    #expect(try failed("suspects,new-suspects", [suspect]) == ["suspects", "new-suspects"])
+    #expect(try failed("suspects,new-suspects", [new, worse, known]) == [])
+    let accepted = JudgedFinding(suspect.finding, .known(reason: ""))
+    #expect(try failed("suspects,new-suspects", [accepted]) == ["suspects"])
+    var weak = suspect
+    weak.finding.outliving?.evidence = Finding.Evidence(strength: .weak, live: [])
+    #expect(try failed("suspects,new-suspects,growth", [weak]) == [])
+    // What the program itself said is a proof.
+    var stated = suspect
+    stated.finding.outliving?.statement = .scope(MarkPlace(name: "order", file: "Shop.swift", line: 3), executions: 5, executionsWithRest: 1, grace: 0)
+    #expect(try failed("new-leaks,new-suspects", [stated]) == ["new-leaks"])
+  }
+
+  @Test func suspicionsMakeReportsFailOnlyWhereTheyAreAskedFor() throws {
+    #expect(!suspect.isFailing && JudgedFinding(suspect.finding, .new, judgesSuspicions: true).isFailing)
+    #expect(try !GateList(parsing: ["new-leaks"], for: .analysis).judgesSuspicions)
+    #expect(try GateList(parsing: ["new-suspects"], for: .analysis).judgesSuspicions)
+    // There is another build to compare with.
+    #expect(try GateList(parsing: ["new-leaks"], for: .comparison).judgesSuspicions)
+    let report = GateFixture.report(totals: [], judged: [JudgedFinding(suspect.finding, .new, judgesSuspicions: true)])
+    #expect(try failed("new-leaks,worse,new-suspects", report) == ["new-suspects"])
   }
 
   @Test func retainedSumsWhatIsNotAccepted() throws {

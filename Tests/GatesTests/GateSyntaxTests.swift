@@ -28,11 +28,11 @@ import Testing
   }
 
   @Test(arguments: [
-    ("leak", "no condition 'leak' for a single build; did you mean 'leaks'? Allowed are leaks, new-leaks, worse, retained, growth, none"),
-    ("new_leaks", "no condition 'new_leaks' for a single build; did you mean 'new-leaks'? Allowed are leaks, new-leaks, worse, retained, growth, none"),
-    ("peak", "no condition 'peak' for a single build. Allowed are leaks, new-leaks, worse, retained, growth, none"),
-    ("bananas", "no condition 'bananas' for a single build. Allowed are leaks, new-leaks, worse, retained, growth, none"),
-    ("", "no condition '' for a single build. Allowed are leaks, new-leaks, worse, retained, growth, none"),
+    ("leak", "no condition 'leak' for a single build; did you mean 'leaks'? Allowed are leaks, new-leaks, suspects, new-suspects, worse, retained, growth, none"),
+    ("new_leaks", "no condition 'new_leaks' for a single build; did you mean 'new-leaks'? Allowed are leaks, new-leaks, suspects, new-suspects, worse, retained, growth, none"),
+    ("peak", "no condition 'peak' for a single build. Allowed are leaks, new-leaks, suspects, new-suspects, worse, retained, growth, none"),
+    ("bananas", "no condition 'bananas' for a single build. Allowed are leaks, new-leaks, suspects, new-suspects, worse, retained, growth, none"),
+    ("", "no condition '' for a single build. Allowed are leaks, new-leaks, suspects, new-suspects, worse, retained, growth, none"),
     ("leaks:10%", "'leaks:10%': what stands after the colon must be a number of 1 or more (3)"),
     ("leaks:", "'leaks:': what stands after the colon must be a number of 1 or more (3)"),
     ("growth:x", "'growth:x': what stands after the colon must be a number of 1 or more (3) or a size (64KiB, 1MB)"),

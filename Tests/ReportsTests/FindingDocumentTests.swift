@@ -16,7 +16,7 @@ import TraceTestSupport
     var library = ExampleFindings.lost()
     library.libraryReason = "made by libfoo.so"
     return [
-      JudgedFinding(ExampleFindings.cycle(), .new), JudgedFinding(ExampleFindings.outlived(), .worse("2 → 3 instances")),
+      JudgedFinding(ExampleFindings.cycle(), .new), JudgedFinding(ExampleFindings.outlived(), .worse("2 → 3 instances"), judgesSuspicions: true),
       JudgedFinding(ExampleFindings.usedAfterEnd(), .known(reason: "fixed in 2.0")), JudgedFinding(ExampleFindings.lost(), .known(reason: "")),
       JudgedFinding(ExampleFindings.lost(), .hidden(pattern: "Buffer")), JudgedFinding(library, .library),
     ]
@@ -198,7 +198,7 @@ import TraceTestSupport
     #expect(
       text.hasSuffix(
         """
-        <details><summary>4 findings that are no news</summary>
+        <details><summary>4 findings that do not fail a gate</summary>
 
         - Used after its end: <code>Connection</code>, 3 instances: known&#58; fixed in 2.0
         - Lost: <code>Buffer</code>, 3 instances, 1.50 KiB retained: known

@@ -107,7 +107,7 @@ struct OutlivingFinder {
     var accepted: Set<Int> = []
     for (index, suspicion) in suspicions.enumerated() where groups.count < Self.limit {
       for found in held(suspicion, paths: ownership.paths, registration: registration) {
-        var group = suspicion.isStated ? found : lifted(found)
+        var group = suspicion.isStated ? found : lifted(found, registration)
         let members = Set(group.survivors)
         group.suspicion = index
         for node in group.survivors where familyOf[node] == nil { familyOf[node] = index }
@@ -161,11 +161,13 @@ struct OutlivingFinder {
   }
 
   /// The same told of the objects that keep the survivors, where each is kept by one of its own: what an entry of a registry refers to goes with the entry.
-  private func lifted(_ group: OutlivingGroup) -> OutlivingGroup {
+  /// A registration is how something is held, and not told itself.
+  private func lifted(_ group: OutlivingGroup, _ registration: RegistrationSearch) -> OutlivingGroup {
     var group = group
+    let isRegistered = registration(group.path, 0)?.index == group.suspect
     for _ in 0..<Self.liftLimit {
       let owners = group.survivors.compactMap(owner)
-      guard let own = owner(of: group.sample), let place = group.path.firstIndex(where: { $0.node == own }), place > 0 else { return group }
+      guard let own = owner(of: group.sample), let place = group.path.firstIndex(where: { $0.node == own }), place > (isRegistered ? group.suspect : 0) else { return group }
       let type = graph.nodeTypes[Int(own)]
       // Siblings in a row are a chain, and no owners.
       guard type != graph.nodeTypes[Int(group.sample)] else { return group }

@@ -43,8 +43,8 @@ struct Population {
     let late = level(OutlivingRules.late)
     let made = positions.count { $0 > OutlivingRules.early.middle && $0 <= OutlivingRules.late.middle }
     let grown = late.median - early.median
-    if grown >= OutlivingRules.leastAdded * Double(made) { return (made, .added) }
-    return (made, max(early.spread, late.spread) > Double(made) ? .unclear : .bounded)
+    if max(early.spread, late.spread) > Double(made) { return (made, .unclear) }
+    return (made, grown >= OutlivingRules.leastAdded * Double(made) ? .added : .bounded)
   }
 
   /// The population grew in each quarter, by at least a share of what there is in the end.
