@@ -55,6 +55,8 @@ extension OutlivingFinder {
       guard nodes.count >= suspicion.least, let holding = holding(sample, members, counts, paths, registration) else { return nil }
       // Trees and lists are made of siblings that hold each other.
       if case .reference(_, _, let isChain) = key, !suspicion.isStated, isChain != suspicion.needsChain { return nil }
+      // A single object that something has registered is in use, for all that can be told.
+      if case .registration = key, suspicion.needsChain { return nil }
       if suspicion.needsRegistration, !holding.isRegistered { return nil }
       // A pool's threads wait for work.
       if case .registration(.thread) = key, suspicion.evidence.proven.isEmpty, nodes.count < OutlivingRules.leastThreads { return nil }
