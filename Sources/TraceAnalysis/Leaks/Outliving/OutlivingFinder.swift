@@ -222,7 +222,8 @@ struct OutlivingFinder {
     group.evidence.live = population(family, until: activations.ordinal).quarters
   }
 
-  /// The program itself holds most of them by its own variables, too: then the registration is not what keeps them.
+  /// The program itself holds most of them by its own variables, too: then the registration is not what keeps them. Of a closure or a task, it holds what
+  /// they work for.
   private func isKeptElsewhere(_ group: OutlivingGroup, _ registration: RegistrationSearch) -> Bool {
     guard let (_, kind) = registration(group.path, 0).flatMap({ $0.index == group.suspect ? $0 : nil }), kind != .thread else { return false }
     let members = Set(group.survivors)
@@ -232,12 +233,31 @@ struct OutlivingFinder {
       if let holding = holding(node, members, counts, ownership.paths, registration), holding.isRegistered { subset.remove(holding.steps[holding.suspect].node) }
     }
     let paths = ownership.paths(within: subset)
-    let kept = group.survivors.count { node in
+    func isKept(_ node: NodeID) -> Bool {
       guard let path = paths.path(to: node), case .global(let image) = graph.root(path.root).kind else { return false }
       return !SystemCode.isSystemImage(graph.roots.images[image].path)
     }
+    let kept = group.survivors.count { isKept($0) || !isProgramObject($0) && subjects(of: $0).contains(where: isKept) }
     return kept * 2 > group.survivors.count
   }
+
+  /// Objects of the program's that a closure or a task refers to, weakly too, itself or through what it captured.
+  private func subjects(of node: NodeID) -> [NodeID] {
+    var found: [NodeID] = []
+    var seen: Set<NodeID> = [node]
+    var pending = [node]
+    while let current = pending.popLast(), seen.count < Self.subjectLimit {
+      for edge in graph.graph.edges(from: current) {
+        let target = graph.graph.target(of: edge)
+        guard seen.insert(target).inserted else { continue }
+        if isProgramObject(target) { found.append(target) } else { pending.append(target) }
+      }
+    }
+    return found
+  }
+
+  /// Blocks that are looked at for one closure or task.
+  private static let subjectLimit = 256
 
   /// Whether its objects are registrations by themselves, and it is as such that they are held.
   private func isRegistration(_ group: OutlivingGroup, _ registration: RegistrationSearch) -> Bool {

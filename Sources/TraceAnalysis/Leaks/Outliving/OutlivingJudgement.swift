@@ -9,6 +9,8 @@ extension OutlivingFinder {
     var live: [UInt64] = []
     /// Strong enough to be listed.
     var isStrong = true
+    /// Few enough live on to be exceptions.
+    var isExceptional = true
     /// Survivors that are older than siblings get, and what to weigh a part of them by; none where siblings do not end.
     var proven: Set<NodeID> = []
     fileprivate var limit = Limit()
@@ -71,7 +73,8 @@ extension OutlivingFinder {
     guard lifetime.births > 1, !family.survivors.isEmpty else { return nil }
     var suspicion: Suspicion?
     if lifetime.deaths >= OutlivingRules.leastEnded, Double(lifetime.deaths) >= OutlivingRules.leastEndedShare * Double(lifetime.births) {
-      suspicion = outlived(family) ?? backlog(family)
+      // What grows as a queue does is one, though its oldest members are older than any that ended.
+      suspicion = isExceptional(family) ? outlived(family) ?? backlog(family) : backlog(family) ?? outlived(family)
     } else {
       suspicion = collected(family)
     }
@@ -82,6 +85,11 @@ extension OutlivingFinder {
   /// The live objects of a family from its first to a later moment. Linear in its sites.
   func population(_ family: Family, until end: UInt64) -> Population {
     Population(family.sites.map { sites[Int($0)].liveCurve }, from: family.lifetime.firstOrdinal, to: max(end, family.lifetime.firstOrdinal))
+  }
+
+  /// Most siblings end.
+  private func isExceptional(_ family: Family) -> Bool {
+    Double(family.survivors.count) <= OutlivingRules.greatestShare * Double(family.lifetime.births)
   }
 
   // MARK: Where hardly any has ended
@@ -97,7 +105,7 @@ extension OutlivingFinder {
     if isChain(family) { return calledBack || origin(block(first).site).hasUnit ? chain(family) : registered }
     var suspicion = Suspicion(
       verdict: .accumulating, family: family, least: calledBack ? OutlivingRules.leastCalledBack : OutlivingRules.leastLooped)
-    suspicion.evidence.isStrong = !calledBack || count >= OutlivingRules.strongCalledBack
+    suspicion.evidence.isStrong = count >= (calledBack ? OutlivingRules.strongCalledBack : OutlivingRules.strongLooped)
     // What the main function collects is what the program is for, unless it is subscribers that it collects.
     suspicion.needsCallback = !calledBack && !origin(block(first).site).hasUnit
     return suspicion
@@ -152,7 +160,9 @@ extension OutlivingFinder {
     guard Double(lifetime.lastOrdinal - min(lifetime.lastOrdinal, lifetime.firstOrdinal)) >= OutlivingRules.leastLoopedSpread * Double(work),
       population(family, until: lifetime.lastEventOrdinal).growsInEachQuarter(least: OutlivingRules.leastQuarterOfQueue)
     else { return nil }
-    return Suspicion(verdict: .accumulating, family: family, least: OutlivingRules.leastLooped)
+    var suspicion = Suspicion(verdict: .accumulating, family: family, least: OutlivingRules.leastLooped)
+    suspicion.evidence.isStrong = family.survivors.count >= OutlivingRules.strongLooped
+    return suspicion
   }
 
   /// Made in many tasks or threads, or by what a run loop or a queue calls.
@@ -201,6 +211,7 @@ extension OutlivingFinder {
     suspicion.evidence.proven = Set(proven.map(\.node))
     suspicion.evidence.limit = limit
     if growth.kind != .added { suspicion.evidence.limit.strongOdds = OutlivingRules.strongOddsByAgeAlone }
+    suspicion.evidence.isExceptional = isExceptional(family)
     suspicion.evidence.weigh(proven.count)
     // What a loop keeps of many may be what it was looking for, if something is done with it; unless the others were kept for a while as well, and let go.
     if !isCalledBack(family, first), !isUnused(family) || !origin(block(first).site).hasUnit, !areSiblingsKept(lifetime) {

@@ -16,6 +16,9 @@ enum OutlivingRules {
   /// Part of the ended siblings whose lifetimes in seconds may be longer: a pause of the machine stretches those of all that are in use just then. Lifetimes in
   /// work are not stretched, and get no such allowance.
   static let pausedShare = 0.02
+  /// Part of all siblings that may live on for those to be exceptions. Where more do, as in an order book, a sheet or a search, to stay is what they are for.
+  /// Registrations are excepted: who registers is to unregister.
+  static let greatestShare = 0.2
   /// Siblings that ended within the scope in which they were made, as a part of all. With more exceptions, to leave the scope is nothing special.
   static let scopedShare = 0.995
   /// Siblings between whose births control left the scope: at least this part, or else one call makes them all.
@@ -60,13 +63,15 @@ enum OutlivingRules {
   static let leastRegistered = 3
   /// Part of the work, since the first, in which registrations must have come about. What is set up together at the start is meant to stay.
   static let leastRegisteredSpread = 0.2
-  /// Objects that callbacks, tasks or threads made. Below the first number there is nothing to tell, below the second the suspicion is weak.
+  /// Objects that callbacks, tasks or threads made. Below the first number there is nothing to tell, below the second the suspicion is weak: they may be the
+  /// results of as many pieces of work.
   static let leastCalledBack = 8
-  static let strongCalledBack = 16
+  static let strongCalledBack = 40
   /// Threads that hold an object each. Pools of a thread for each processor are smaller.
   static let leastThreads = 8
-  /// Objects that a loop made.
+  /// Objects that a loop made, and from how many on the suspicion is strong: a few dozen are what a program collects to report them.
   static let leastLooped = 24
+  static let strongLooped = 40
   /// Part of the work since the first in which they were made: by callbacks, and by a loop.
   static let leastCalledBackSpread = 0.4
   static let leastLoopedSpread = 0.7

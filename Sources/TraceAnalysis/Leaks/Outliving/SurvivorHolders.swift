@@ -64,7 +64,8 @@ extension OutlivingFinder {
       if case .reference = key, !suspicion.isStated, !isKnownHolder(steps, place) { return nil }
       if suspicion.verdict == .accumulating, !holding.isRegistered, !isContainerOlder(steps, place, than: nodes) { return nil }
       if suspicion.needsCallback, !holding.isRegistered, !isCaptured(steps, place) { return nil }
-      guard let evidence = suspicion.evidence.of(nodes, least: suspicion.least) else { return nil }
+      guard var evidence = suspicion.evidence.of(nodes, least: suspicion.least) else { return nil }
+      if !holding.isRegistered, !evidence.isExceptional { evidence.isStrong = false }
       return OutlivingGroup(
         verdict: holding.isRegistered ? .outlived : suspicion.verdict, survivors: nodes, sample: sample, path: steps, suspect: place,
         lifetime: UInt64(nodes.count) > suspicion.family.lifetime.births ? suspicion.kin?.lifetime ?? suspicion.family.lifetime : suspicion.family.lifetime,
