@@ -96,7 +96,7 @@ func randomEvents(_ count: Int, _ tree: StackTree, _ random: inout SeededRandom)
     let decoded = decode(encoder.payload, firstTime: events[0].time, stacks: tree, referenceCounting: .countsOnly)
     #expect(decoded.isWhole)
     for (found, event) in zip(decoded.events, events) {
-      let hasStack = event.operation.effect != .retain && event.operation.effect != .release
+      let hasStack = !event.operation.countsReferences
       #expect(found.stack == (hasStack ? event.stack : .empty) && found.address == event.address && found.size == event.size)
     }
   }
