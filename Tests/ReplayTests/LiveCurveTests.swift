@@ -70,6 +70,15 @@ import TraceTestSupport
     #expect(curve.live(at: 0) <= 1 && curve.live(at: 1 << 40) <= 1)
   }
 
+  @Test func largeCountsAreKeptToAThousandth() {
+    for count in [0, 1, 2047, 2048, 2049, 65_535, 1_000_000, 4_294_967_295, 1 << 41] as [UInt64] {
+      let kept = LiveCurves.unpacked(LiveCurves.packed(count))
+      #expect(kept <= count && Double(count - kept) <= Double(count) / 1024, "\(count) → \(kept)")
+      if count < 2048 { #expect(kept == count) }
+    }
+    #expect(LiveCurves.unpacked(LiveCurves.packed(.max)) > 1 << 41)
+  }
+
   @Test func beforeTheFirstBlockThereIsNothing() throws {
     var trace = TraceBuilder()
     for n in 0..<100 as Range<UInt64> { trace.event(.calloc, 0x1000 + 16 * n, size: 8, time: 80 * n) }

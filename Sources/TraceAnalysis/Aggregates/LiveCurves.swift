@@ -19,7 +19,8 @@ public struct LiveCurve: Hashable, Sendable {
 /// The curves of all sites, each from its own first block on.
 ///
 /// A curve has at most `intervals` intervals; their length doubles when the site's life outgrows them. A site that had no live block at the end of any
-/// interval so far has none: that is true of most sites of most programs. Constant time an event, amortised. A reference in all but name, as `RowTable` is.
+/// interval so far has none: that is true of most sites of most programs. Memory: a line of the cache for each other site. Constant time an event, amortised. A
+/// reference in all but name, as `RowTable` is.
 struct LiveCurves: BitwiseCopyable {
   static let intervals = 32
   /// The first intervals are of 2^4 events: shorter ones would show single calls.
@@ -27,7 +28,8 @@ struct LiveCurves: BitwiseCopyable {
   /// And no shorter than a 1024th of the run before the site's first block: a site of a long run that is as short-lived as that needs no curve.
   private static let shareOfRun = 10
 
-  typealias Counts = SIMD32<UInt32>
+  /// As many `Count`s as there are intervals.
+  typealias Counts = SIMD32<UInt16>
 
   /// What a site's row keeps: where in its curve the site was met last.
   struct Position: BitwiseCopyable {
@@ -56,44 +58,50 @@ struct LiveCurves: BitwiseCopyable {
 
   @inline(never)
   private func leaveInterval(_ position: inout Position, age: UInt64, live: UInt64) {
-    let live = UInt32(clamping: live)
-    var shift = position.shift
+    var shift = UInt64(position.shift)
     // An event of another thread may have been counted before.
-    guard age >> UInt64(shift) > UInt64(position.interval) else { return }
-    while age >> UInt64(shift) >= UInt64(Self.intervals) { shift += 1 }
-    if position.curve == 0, live > 0 {
+    guard age >> shift > UInt64(position.interval) else { return }
+    while age >> shift >= UInt64(Self.intervals) { shift += 1 }
+    if live > 0 || position.curve > 0 { settle(&position, shift: shift, interval: Int(age >> shift), live: Self.packed(live)) }
+    position.shift = UInt16(shift)
+    position.interval = UInt16(age >> shift)
+  }
+
+  /// Fills in a time in which nothing changed, up to an interval of a length.
+  private func settle(_ position: inout Position, shift: UInt64, interval: Int, live: UInt16) {
+    if position.curve == 0 {
       let index = curves.count
       curves.reach(index)
       curves[index].pointee = Counts()
       position.curve = UInt32(index + 1)
     }
-    if position.curve > 0 {
-      let counts = curves[Int(position.curve) - 1]
-      counts.pointee = Self.settled(counts.pointee, position, live: live, shift: shift)
+    curves[Int(position.curve) - 1].withMemoryRebound(to: UInt16.self, capacity: Self.intervals) { counts in
+      let step = shift - UInt64(position.shift)
+      var known = Int(position.interval)
+      if step > 0 {
+        // Of the short intervals that make a long one, the last tells.
+        let whole = step < 16 ? known >> Int(step) : 0
+        for long in 0..<whole { counts[long] = counts[((long + 1) << Int(step)) - 1] }
+        known = whole
+      }
+      if known < interval { for empty in known..<interval { counts[empty] = live } }
     }
-    position.shift = shift
-    position.interval = UInt16(age >> UInt64(shift))
-  }
-
-  /// The curve with longer intervals, after a time in which nothing changed.
-  private static func settled(_ counts: Counts, _ position: Position, live: UInt32, shift: UInt16) -> Counts {
-    var result = Counts(repeating: live)
-    let old = Int(position.interval)
-    let step = Int(shift - position.shift)
-    for interval in 0..<Self.intervals {
-      // The last of the short intervals that make the long one.
-      guard step < 6 else { break }
-      let last = ((interval + 1) << step) - 1
-      if last >= old { break }
-      result[interval] = counts[last]
-    }
-    return result
   }
 
   /// The curve of a site at the end. `start`: events of the process before its first block. `live`: its live blocks now.
   func curve(_ position: Position, start: UInt64, live: UInt64) -> LiveCurve {
     let counts = position.curve == 0 ? Counts() : curves[Int(position.curve) - 1].pointee
-    let settled = (0...Int(position.interval)).map { $0 < Int(position.interval) ? counts[$0] : UInt32(clamping: live) }
+    let settled = (0...Int(position.interval)).map { $0 < Int(position.interval) ? UInt32(Self.unpacked(counts[$0])) : UInt32(clamping: live) }
     return LiveCurve(start: start, width: 1 << UInt64(position.shift), counts: settled)
   }
+
+  // MARK: Counts
+
+  /// Numbers below 2,048 exactly, others to a 1,024th: eleven bits, and how many bits they are followed by. Never too high.
+  static func packed(_ count: UInt64) -> UInt16 {
+    let extra = max(0, 64 - count.leadingZeroBitCount - 11)
+    return extra > 31 ? .max : UInt16(extra) << 11 | UInt16(count >> UInt64(extra))
+  }
+
+  static func unpacked(_ count: UInt16) -> UInt64 { UInt64(count & 0x7FF) << UInt64(count >> 11) }
 }
