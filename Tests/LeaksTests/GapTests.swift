@@ -56,21 +56,52 @@ import TraceTestSupport
       var unseen: HeapBuilder.Object?
       if isPaused { heap.pause { unseen = heap.malloc(64) } } else { unseen = heap.malloc(64) }
       let kept = heap.object("App.Node")
-      heap.words[try #require(unseen).address + 8] = kept.address
-      // The buffer itself is lost where its allocation was seen, and all that hangs from it.
-      #expect(try heap.findings().isEmpty == isPaused)
+      let buffer = try #require(unseen)
+      heap.words[buffer.address + 8] = kept.address
+      heap.global(buffer)
+      #expect(try heap.findings().isEmpty)
       let answer = try heap.analysis().explain(.type(NamePattern("Node")), limit: 1)
-      #expect(answer.groups.first?.origin.kind == (isPaused ? .mapping : .leaked))
+      #expect(answer.groups.first?.origin.kind == (isPaused ? .mapping : .global))
     }
   }
 
-  @Test func whatAnUnknownBlockRefersToIsHeld() throws {
+  @Test func whatAnUnknownBlockRefersToIsHeldIfSomethingLeadsThere() throws {
+    for isReached in [true, false] {
+      let heap = nodes()
+      // The second may be a part of what was allocated in the place of the first, and so may what stands behind it.
+      let (block, next) = (heap.block(.malloc, at: 0x5080_0000_0000, size: 64), heap.block(.malloc, at: 0x5080_0000_0050, size: 64))
+      heap.pause()
+      let kept = heap.object("App.Node")
+      heap.words[next.address + 8] = kept.address
+      if isReached { heap.global(block) }
+      #expect(try heap.findings().isEmpty == isReached)
+    }
+  }
+
+  @Test func whatWasPutOverBlocksWhoseFreesAreMissingIsReadWhole() throws {
     let heap = nodes()
-    let block = heap.malloc(64)
+    let freed = (0..<4).map { heap.block(.malloc, at: 0x5080_0000_0000 + UInt64($0) * 64, size: 48) }
     heap.pause()
-    let kept = heap.object("App.Node")
-    heap.words[block.address + 8] = kept.address
-    #expect(try heap.findings().isEmpty)
+    let buffer = heap.block(.malloc, at: freed[0].address - 64, size: 1024)
+    heap.global(buffer)
+    for index in 0..<4 {
+      let kept = heap.object("App.Node")
+      heap.words[freed[index].address + 16] = kept.address
+    }
+    let analysis = try heap.analysis()
+    #expect(analysis.findings().isEmpty && analysis.graph.blockCount == 5)
+  }
+
+  @Test func leftOverWordsOfFreedMemoryHoldNothing() throws {
+    let heap = nodes()
+    let freed = heap.malloc(4096)
+    heap.pause()
+    let (a, b) = (heap.object("App.Node"), heap.object("App.Node"))
+    heap.set(a, 0, b)
+    heap.set(b, 0, a)
+    heap.words[freed.address + 64] = a.address
+    heap.words[0x50FF_0000_0000] = b.address
+    #expect(try heap.findings().map(\.verdict) == [.retainCycle])
   }
 
   @Test func aReferenceDanglesForCertainOnlyIfItsTargetWasFreedAfterThePause() throws {
@@ -140,6 +171,7 @@ import TraceTestSupport
     heap.trace.header.options = 2
     let kept = heap.object("App.Node")
     heap.words[0x50FF_0000_0000] = kept.address
+    heap.words[heap.global(kept)] = 0x50FF_0000_0000
     _ = heap.object("App.Node", stack: [0x1000_1010])
     let analysis = try heap.analysis()
     #expect(analysis.findings().map(\.instances) == [1] && analysis.remarks.contains { $0.contains("recording was paused") })
@@ -151,6 +183,7 @@ import TraceTestSupport
       if isForked { heap.trace.definitions.append(.process(ProcessRecord(executable: "/bin/app", flags: 4))) }
       let kept = heap.object("App.Node")
       heap.words[0x50FF_0000_0000] = kept.address
+      heap.words[heap.global(kept)] = 0x50FF_0000_0000
       _ = heap.object("App.Node", stack: [0x1000_1010])
       // Memory of the heap's region in which no block of its own stands.
       #expect(try heap.findings().reduce(0) { $0 + $1.instances } == (isForked ? 1 : 2))

@@ -16,8 +16,8 @@ public struct LiveHeap: Sendable {
   /// Blocks beyond this number are left out: the graph has room for so many, and for the roots.
   static let blockLimit = 1 << 30
 
-  /// Ascending by address; disjoint, and below `addressLimit`: a block that a damaged or incomplete trace lets reach into the next one, or
-  /// beyond all memory, is cut there. So the sum of all sizes is a number of 64 bits.
+  /// Ascending by address; disjoint, and below `addressLimit`: of blocks that an incomplete trace lets stand in one place the last one counts, and one that
+  /// reaches into the next all the same, or beyond all memory, is cut there. So the sum of all sizes is a number of 64 bits.
   public let blocks: [LiveBlock]
   /// Open-addressed from page number + 1 to the first block that begins in the page.
   private let pageKeys: [UInt64]
@@ -30,6 +30,7 @@ public struct LiveHeap: Sendable {
     blocks.sort { $0.address < $1.address }
     if blocks.count > Self.blockLimit { blocks.removeLast(blocks.count - Self.blockLimit) }
     while let last = blocks.last, last.address >= Self.addressLimit { blocks.removeLast() }
+    Self.removeReplaced(&blocks)
     for index in blocks.indices {
       let next = index + 1 < blocks.count ? blocks[index + 1].address : Self.addressLimit
       let room = next - blocks[index].address
@@ -58,6 +59,26 @@ public struct LiveHeap: Sendable {
     pageKeys = keys
     pageFirst = first
     self.shift = shift
+  }
+
+  /// Removes blocks that a later one was put over: their frees were not seen. Blocks of which nothing says which is the later stay. Linear.
+  private static func removeReplaced(_ blocks: inout [LiveBlock]) {
+    var kept = 0
+    for index in blocks.indices {
+      let block = blocks[index]
+      var isReplaced = false
+      while kept > 0, block.address - blocks[kept - 1].address < blocks[kept - 1].size {
+        if blocks[kept - 1].ordinal >= block.ordinal {
+          isReplaced = blocks[kept - 1].ordinal > block.ordinal
+          break
+        }
+        kept -= 1
+      }
+      if isReplaced { continue }
+      blocks[kept] = block
+      kept += 1
+    }
+    blocks.removeLast(blocks.count - kept)
   }
 
   public var count: Int { blocks.count }

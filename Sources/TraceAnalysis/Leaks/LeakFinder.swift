@@ -93,6 +93,8 @@ struct LeakFinder {
     self.unreachable = unreachable
     // What an image lacks may be what holds them, or what would show that they are just ending.
     if graph.isWhole { findDeinitialised() }
+    // What may have been freed unseen is not accused.
+    graph.uncertain.forEach { unreachable.remove($0) }
     // What was deinitialised holds nothing, and has been dealt with.
     graph.deinitialised.forEach { unreachable.remove($0) }
     if graph.isWhole { findUnreachable() }

@@ -603,12 +603,17 @@ struct ObjectGraphBuilder {
         addEdge(from: node, to: target, label: EdgeLabelID.scanned(offset: offset).rawValue, kind: EdgeStrength.conservative.rawValue)
       }
       for value in root.values { add(value, at: 0) }
-      let heads = taskRegistry?.heads ?? []
-      for range in root.ranges {
-        image.forEachWord(in: range) { address, value in if heads.isEmpty || !heads.contains(address) { add(value, at: address - range.lowerBound) } }
+      guard root.kind == .unseen else {
+        let heads = taskRegistry?.heads ?? []
+        for range in root.ranges {
+          image.forEachWord(in: range) { address, value in if heads.isEmpty || !heads.contains(address) { add(value, at: address - range.lowerBound) } }
+        }
+        continue
       }
-      guard root.kind == .unseen else { continue }
-      uncertain.forEach { addEdge(from: node, to: $0, label: EdgeLabelID.scanned(offset: 0).rawValue, kind: EdgeStrength.conservative.rawValue) }
+      let memory = UnseenMemory(root.ranges, heap: heap, uncertain: uncertain, roots: roots, image: image)
+      for range in root.ranges where memory.isReached(range.lowerBound) { image.forEachWord(in: range) { add($1, at: $0 - range.lowerBound) } }
+      let inUse = uncertain.members.filter { memory.isReached(heap.blocks[Int($0)].address) }
+      inUse.forEach { addEdge(from: node, to: $0, label: EdgeLabelID.scanned(offset: 0).rawValue, kind: EdgeStrength.conservative.rawValue) }
     }
   }
 }
