@@ -75,8 +75,8 @@ static void report_failure(int error) {
   lt_snapshot_append_end(&end, job.snapshot.time ? job.snapshot.time : lt_now(), progress);
 }
 
-/// Cleans up after the copy if it is done, or gone. True if it was.
-static bool collect(void) {
+/// Cleans up after the copy if it is done, or gone. True if it was. Signals are blocked: a handler that came here in the middle would wait for its own thread.
+static bool collect_undisturbed(void) {
   uint32_t writing = OWNER_WRITING;
   bool isDone = atomic_load(&progress->state) == LT_SNAPSHOT_DONE;
   if (!atomic_compare_exchange_strong(&owner, &writing, OWNER_COLLECTING)) return writing == OWNER_NONE;
@@ -94,6 +94,14 @@ static bool collect(void) {
   }
   atomic_store(&owner, isGone ? OWNER_NONE : OWNER_WRITING);
   return isGone;
+}
+
+static bool collect(void) {
+  uint64_t all = ~0ull, before = 0;
+  lt_syscall6(SYS_rt_sigprocmask, SIG_BLOCK, (long)&all, (long)&before, sizeof all, 0, 0);
+  bool result = collect_undisturbed();
+  lt_syscall6(SYS_rt_sigprocmask, SIG_SETMASK, (long)&before, 0, sizeof before, 0, 0);
+  return result;
 }
 
 void lt_snapshot_collect(void) {

@@ -86,8 +86,6 @@ import TraceAnalysis
     let script = """
       exec 3>\(requests) 4<\(answers)
       for i in $(seq \(rounds)); do echo work >&3; read answer <&4; \(marking); done
-      exec 3>&-
-      cat <&4 >/dev/null
       """
     var command = Command(
       [BuildProducts.leaktrace, "check", "--width", "200"] + options

@@ -42,7 +42,7 @@ struct GrowthFinder {
     var members: [HolderPlace: [GrowthUnit: [NodeID]]] = [:]
     var series: [HolderPlace: [GrowthUnit: [UInt64]]] = [:]
     for (place, wanted) in units {
-      let found = last.members(of: wanted, from: targets[place] ?? [])
+      let found = last.members(of: wanted, at: place, from: targets[place] ?? [])
       members[place] = found
       series[place] = found.mapValues { [UInt64($0.count)] }
       units[place] = Set(found.keys)
@@ -54,7 +54,7 @@ struct GrowthFinder {
       let tree = HolderTree(graph, scene)
       let targets = tree.targets(of: Set(units.keys))
       for (place, wanted) in units {
-        let found = tree.members(of: wanted, from: targets[place] ?? [])
+        let found = tree.members(of: wanted, at: place, from: targets[place] ?? [])
         for unit in wanted {
           let count = UInt64(found[unit]?.count ?? 0)
           if let after = series[place]?[unit]?.last, count < after {

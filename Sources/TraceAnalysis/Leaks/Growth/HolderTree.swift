@@ -251,7 +251,9 @@ final class HolderTree {
 
   /// The nodes of `units` that are held by a place: reached from `targets` through what is not kept, through the collections and tables that stand there, and
   /// through each other. Nearest first. Linear in what is reached.
-  func members(of units: Set<GrowthUnit>, from targets: [NodeID]) -> [GrowthUnit: [NodeID]] {
+  ///
+  /// Between a library and what it keeps for the program stand tasks and closures, those that stay as well as those that come.
+  func members(of units: Set<GrowthUnit>, at place: HolderPlace, from targets: [NodeID]) -> [GrowthUnit: [NodeID]] {
     var result: [GrowthUnit: [NodeID]] = [:]
     var seen: Set<NodeID> = []
     var queue: [(node: NodeID, isInTable: Bool)] = []
@@ -263,7 +265,7 @@ final class HolderTree {
       let unit = self.unit(of: node)
       let isMember = unit.map { units.contains($0) } ?? false
       if isMember, let unit { result[unit, default: []].append(node) }
-      let isTable = isInTable && isBetween(node)
+      let isTable = isInTable && (isBetween(node) || place == .library && isHandedOn(node))
       guard isMember || isTable || !kept.contains(node) else { continue }
       for edge in graph.graph.edges(from: node) where ObjectGraph.owning.contains(EdgeKinds(kind: graph.graph.kind(of: edge))) {
         let target = graph.graph.target(of: edge)
@@ -271,6 +273,13 @@ final class HolderTree {
       }
     }
     return result
+  }
+
+  private func isHandedOn(_ node: NodeID) -> Bool {
+    switch graph.type(of: node).kind {
+    case .task, .closure, .box, .malloc: true
+    default: false
+    }
   }
 
   /// A kind of collection that is held by a place.
