@@ -107,7 +107,7 @@ struct OutlivingFinder {
     var accepted: Set<Int> = []
     for (index, suspicion) in suspicions.enumerated() where groups.count < Self.limit {
       for found in held(suspicion, paths: ownership.paths, registration: registration) {
-        var group = suspicion.isStated ? found : lifted(found, registration)
+        guard var group = suspicion.isStated ? found : lifted(found, registration) else { continue }
         let members = Set(group.survivors)
         group.suspicion = index
         for node in group.survivors where familyOf[node] == nil { familyOf[node] = index }
@@ -162,7 +162,8 @@ struct OutlivingFinder {
 
   /// The same told of the objects that keep the survivors, where each is kept by one of its own: what an entry of a registry refers to goes with the entry.
   /// A registration is how something is held, and not told itself.
-  private func lifted(_ group: OutlivingGroup, _ registration: RegistrationSearch) -> OutlivingGroup {
+  /// Nil if what keeps them is a structure that the program builds: a tree, or a list.
+  private func lifted(_ group: OutlivingGroup, _ registration: RegistrationSearch) -> OutlivingGroup? {
     var group = group
     let isRegistered = registration(group.path, 0)?.index == group.suspect
     for _ in 0..<Self.liftLimit {
@@ -173,6 +174,11 @@ struct OutlivingFinder {
       guard type != graph.nodeTypes[Int(group.sample)] else { return group }
       let unique = Set(owners.filter { graph.nodeTypes[Int($0)] == type })
       guard Double(unique.count) >= OutlivingRules.ownedShare * Double(group.survivors.count), unique.count >= 2 else { return group }
+      if unique.count(where: { owner(of: $0).map(unique.contains) ?? false }) * 2 > unique.count {
+        var family = Family()
+        family.survivors = unique.sorted { ordinal($0) < ordinal($1) }
+        guard isChain(family), chain(family) != nil else { return nil }
+      }
       group.survivors = unique.sorted { ordinal($0) < ordinal($1) }
       group.sample = own
       group.path = Array(group.path[...place])

@@ -112,10 +112,12 @@ extension OutlivingFinder {
   }
 
   /// Most of the objects hold one another in a row, as those of a history do whose entries keep what came before.
-  private func isChain(_ family: Family) -> Bool {
-    let members = Set(family.survivors)
+  func isChain(_ family: Family) -> Bool { isChain(family.survivors) }
+
+  func isChain(_ survivors: [NodeID]) -> Bool {
+    let members = Set(survivors)
     var links = 0
-    for node in family.survivors {
+    for node in survivors {
       let own = graph.graph.edges(from: node).count { edge in
         let target = graph.graph.target(of: edge)
         return target != node && ObjectGraph.owning.contains(EdgeKinds(kind: graph.graph.kind(of: edge))) && members.contains(target)
@@ -124,11 +126,11 @@ extension OutlivingFinder {
       if own > 1 { return false }
       links += own
     }
-    return Double(links) >= OutlivingRules.chainShare * Double(family.survivors.count)
+    return Double(links) >= OutlivingRules.chainShare * Double(survivors.count)
   }
 
   /// A chain to which each piece of work adds a link. A list that a program builds takes little else than its links.
-  private func chain(_ family: Family) -> Suspicion? {
+  func chain(_ family: Family) -> Suspicion? {
     guard let first = family.survivors.first.map(ordinal), let last = family.survivors.last.map(ordinal), last > first else { return nil }
     let count = family.survivors.count
     guard count >= OutlivingRules.leastLooped, spread(of: family) >= OutlivingRules.leastLoopedSpread,
@@ -202,7 +204,7 @@ extension OutlivingFinder {
     guard lifetime.lastOrdinal > lifetime.firstOrdinal, let first = family.survivors.first else { return nil }
     let distance = lifetime.departures.distance(of: OutlivingRules.scopedShare) ?? 0
     let candidates = candidates(family, distance: distance)
-    guard let (proven, limit) = unlikely(candidates, lifetime) else { return leftInScope(family, candidates, distance) }
+    guard let (proven, limit) = unlikely(candidates, lifetime) else { return leftInScope(family) }
     let span = Double(lifetime.lastEventOrdinal - lifetime.firstOrdinal)
     let positions = proven.map { Double(ordinal($0.node) - min(ordinal($0.node), lifetime.firstOrdinal)) / span }
     let growth = population(family, until: lifetime.lastEventOrdinal).growth(by: positions)
@@ -213,17 +215,22 @@ extension OutlivingFinder {
     if growth.kind != .added { suspicion.evidence.limit.strongOdds = OutlivingRules.strongOddsByAgeAlone }
     suspicion.evidence.isExceptional = isExceptional(family)
     suspicion.evidence.weigh(proven.count)
-    // What a loop keeps of many may be what it was looking for, if something is done with it; unless the others were kept for a while as well, and let go.
-    if !isCalledBack(family, first), !isUnused(family) || !origin(block(first).site).hasUnit, !areSiblingsKept(lifetime) {
-      suspicion.needsRegistration = true
-      suspicion.least = OutlivingRules.leastRegistered
+    // What a loop keeps of many may be what it was looking for, if something is done with it. Where the others were kept for a while as well, and let go, that
+    // is a weak suspicion.
+    if !isCalledBack(family, first), !isUnused(family) || !origin(block(first).site).hasUnit {
+      if areSiblingsKept(lifetime) {
+        suspicion.evidence.isExceptional = false
+      } else {
+        suspicion.needsRegistration = true
+        suspicion.least = OutlivingRules.leastRegistered
+      }
     }
     return suspicion
   }
 
   private func candidates(_ family: Family, distance: UInt32) -> [Candidate] {
     let lifetime = family.lifetime
-    let typical = lifetime.durations.bound(of: 0.9) ?? .max
+    let typical = lifetime.durations.bound(of: OutlivingRules.typicalShare) ?? .max
     let lastMoment = max(lifetime.lastBirth, lifetime.lastDeath)
     let range = Double(lifetime.lastOrdinal - lifetime.firstOrdinal)
     // A scope that is left and entered again between one sibling and the next: not a loop that makes them all.
@@ -293,9 +300,13 @@ extension OutlivingFinder {
   }
 
   /// One screen that the next one holds: where all siblings end in a scope, and there are but a few others.
-  private func leftInScope(_ family: Family, _ candidates: [Candidate], _ distance: UInt32) -> Suspicion? {
-    let left = candidates.filter(\.hasLeft).map(\.node)
-    guard family.lifetime.deaths >= OutlivingRules.leastEndedInScope, !left.isEmpty, left.count <= OutlivingRules.leastOutlived else { return nil }
+  private func leftInScope(_ family: Family) -> Suspicion? {
+    let lifetime = family.lifetime
+    guard lifetime.deaths >= OutlivingRules.leastEndedInScope, let distance = lifetime.departures.distance(of: OutlivingRules.typicalShare),
+      lifetime.departures.share(within: distance) >= OutlivingRules.leastEndedInScopeShare
+    else { return nil }
+    let left = candidates(family, distance: distance).map(\.node).filter { departure(of: block($0)) > distance }
+    guard !left.isEmpty, left.count <= OutlivingRules.leastOutlived else { return nil }
     var family = family
     family.survivors = left
     return Suspicion(verdict: .outlived, family: family, homeDistance: distance, needsChain: true, least: 1)

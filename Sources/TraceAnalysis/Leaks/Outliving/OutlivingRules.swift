@@ -34,6 +34,10 @@ enum OutlivingRules {
 
   /// Siblings that must have ended, all of them within a scope, for a single one left of it to be told.
   static let leastEndedInScope: UInt64 = 8
+  /// Part of those that ended which must have ended within the scope for that.
+  static let leastEndedInScopeShare = 0.95
+  /// Part of the siblings that is called typical.
+  static let typicalShare = 0.9
 
   // MARK: How the population grows
 
