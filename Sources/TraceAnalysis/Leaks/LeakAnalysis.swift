@@ -13,6 +13,7 @@ public final class LeakAnalysis {
   public let gaps: TraceGaps
   let activations: Activations
   let threads: [ThreadTotal]
+  let startTime: UInt64
   let clock: TraceClock
   let finder: LeakFinder
   private let naming: any FrameNaming
@@ -54,6 +55,7 @@ public final class LeakAnalysis {
     gaps = analysis.gaps
     clock = analysis.clock
     threads = analysis.threads
+    startTime = analysis.header.startTime
     var diagnostics = TraceDiagnostics()
     let image = HeapImage(snapshot, in: reader, limit: memoryLimit, diagnostics: &diagnostics)
     self.diagnostics = diagnostics

@@ -24,7 +24,7 @@ import TraceAnalysis
     #expect(outcome.end == .exit(0))
     let words = outcome.output.split(whereSeparator: \.isWhitespace).joined(separator: " ")
     for part in [
-      "Leaks: 1 finding", "RETAIN CYCLE ProfileViewController ⇄ ProfileViewModel", "10 instances", ".viewModel strong ──▶ ProfileViewModel",
+      "Leaks: 1 proven", "RETAIN CYCLE ProfileViewController ⇄ ProfileViewModel", "10 instances", ".viewModel strong ──▶ ProfileViewModel",
       "captures self ──▶ ProfileViewController", "(back to the start)", "Break it: capture self weakly in the closure at ProfileScreen.swift:",
     ] { #expect(words.contains(part), "\(part) is not in\n\(outcome.output)") }
     // Paths in the head of the report may be longer than any width.

@@ -8,7 +8,7 @@ import TraceAnalysis
   /// With the runtime inside the program, weak loads and unowned upgrades are not seen, but the releases after them are. These types' objects are
   /// read through weak or unowned references in the corpus and live on.
   private static let loadedUnseen: Set<String> = [
-    "corpus.Chapter", "corpus.PluginHost", "corpus.Avatar", "corpus.UploadScreen", "corpus.Thumbnail", "corpus.ThumbnailProvider", "corpus.ChatRoom",
+    "corpus.Chapter", "corpus.PluginHost", "corpus.Avatar", "corpus.UploadScreen", "corpus.Thumbnail", "corpus.ThumbnailProvider", "corpus.ChatRoom", "corpus.Panel",
     "FoundationEssentials.FileManager",
   ]
 

@@ -27,7 +27,7 @@ struct OutlivingBuilder {
   var finder: OutlivingFinder {
     OutlivingFinder(
       graph: graph, sites: analysis.sites, activations: analysis.activations, stacks: analysis.definitions.stacks,
-      unreachable: analysis.finder.unreachable, ownership: ownership, isConcurrent: isConcurrent, origin: origin)
+      unreachable: analysis.finder.unreachable, ownership: ownership, startTime: analysis.startTime, isConcurrent: isConcurrent, origin: origin)
   }
 
   private var isConcurrent: Bool {

@@ -38,6 +38,8 @@ struct OutlivingFinder {
   let unreachable: NodeSet
   /// Paths from the roots, and what hangs from what.
   let ownership: OwnershipTrees
+  /// Ticks: of the start of the recording.
+  let startTime: UInt64
   /// Several threads did the work.
   let isConcurrent: Bool
   /// Who made a block: is there a function of the program's in its stack, and does something but the program's main function call it?

@@ -142,7 +142,11 @@ extension OutlivingFinder {
   /// All of them were made when little work was left: when a program ends, some of what it does is under way.
   private func isOfTheEnd(_ family: Family) -> Bool {
     let first = min(family.lifetime.firstOrdinal, activations.ordinal)
-    return Double(activations.ordinal - first) < OutlivingRules.leastRemainingWork * Double(activations.ordinal)
+    let end = graph.snapshot.time
+    let hasLittleWork = Double(activations.ordinal - first) < OutlivingRules.leastRemainingWork * Double(activations.ordinal)
+    let hasLittleTime =
+      Double(end - min(end, family.lifetime.firstBirth)) < OutlivingRules.leastRemainingWork * Double(end - min(end, startTime))
+    return hasLittleWork && hasLittleTime
   }
 
   /// Births go on for much of the work from the first of them on, and each quarter adds its share.
@@ -215,6 +219,8 @@ extension OutlivingFinder {
     if growth.kind != .added { suspicion.evidence.limit.strongOdds = OutlivingRules.strongOddsByAgeAlone }
     suspicion.evidence.isExceptional = isExceptional(family)
     suspicion.evidence.weigh(proven.count)
+    // What was used again when all had been made is what the program made it for.
+    if isProgramObject(first), isCalledBack(family, first), !isUnused(family) { suspicion.evidence.isExceptional = false }
     // What a loop keeps of many may be what it was looking for, if something is done with it. Where the others were kept for a while as well, and let go, that
     // is a weak suspicion.
     if !isCalledBack(family, first), !isUnused(family) || !origin(block(first).site).hasUnit {
@@ -305,7 +311,11 @@ extension OutlivingFinder {
     guard lifetime.deaths >= OutlivingRules.leastEndedInScope, let distance = lifetime.departures.distance(of: OutlivingRules.typicalShare),
       lifetime.departures.share(within: distance) >= OutlivingRules.leastEndedInScopeShare
     else { return nil }
-    let left = candidates(family, distance: distance).map(\.node).filter { departure(of: block($0)) > distance }
+    let typical = lifetime.durations.bound(of: OutlivingRules.typicalShare) ?? .max
+    var homes: [Home: Bool] = [:]
+    let left = family.survivors.filter { node in
+      departure(of: block(node)) > distance && !isInFlight(block(node), distance: distance, typical: typical, family, &homes)
+    }
     guard !left.isEmpty, left.count <= OutlivingRules.leastOutlived else { return nil }
     var family = family
     family.survivors = left

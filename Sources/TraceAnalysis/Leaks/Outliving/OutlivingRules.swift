@@ -13,9 +13,9 @@ enum OutlivingRules {
   static let leastEndedShare = 0.125
   /// Times the longest life of a sibling. Lifetimes are known to a factor of two, and the longest of a few is easily exceeded by chance.
   static let ageFactor = 1.5
-  /// Part of the ended siblings whose lifetimes in seconds may be longer: a pause of the machine stretches those of all that are in use just then. Lifetimes in
-  /// work are not stretched, and get no such allowance.
-  static let pausedShare = 0.02
+  /// Part of the ended siblings whose lifetimes in seconds may be longer: a busy machine stretches those of all that are in use just then. Lifetimes in
+  /// work are not stretched, and get no such allowance. What expires by the clock expires after about the same time, nine of ten of them.
+  static let pausedShare = 0.1
   /// Part of all siblings that may live on for those to be exceptions. Where more do, as in an order book, a sheet or a search, to stay is what they are for.
   /// Registrations are excepted: who registers is to unregister.
   static let greatestShare = 0.2
@@ -57,7 +57,7 @@ enum OutlivingRules {
 
   // MARK: What only grows
 
-  /// Part of all work that must have been left when the first was made. What comes about later is under way when the program ends.
+  /// Part of all work, or of all time, that must have been left when the first was made. What comes about later is under way when the program ends.
   static let leastRemainingWork = 0.2
   /// Part of all events that threads other than the busiest must have for a program to be concurrent: a queue has two ends. The frontier of a search in one
   /// thread only grows, too.
@@ -66,7 +66,7 @@ enum OutlivingRules {
   /// Registrations that keep objects. A person may register something twice on purpose.
   static let leastRegistered = 3
   /// Part of the work, since the first, in which registrations must have come about. What is set up together at the start is meant to stay.
-  static let leastRegisteredSpread = 0.2
+  static let leastRegisteredSpread = 0.1
   /// Objects that callbacks, tasks or threads made. Below the first number there is nothing to tell, below the second the suspicion is weak: they may be the
   /// results of as many pieces of work.
   static let leastCalledBack = 8

@@ -7,7 +7,7 @@ final class TranscodeJob: @unchecked Sendable {
 
   init(id: Int) { self.id = id }
 
-  var wantsReceipt: Bool { id % 4 == 0 }
+  var wantsReceipt: Bool { id % 8 == 0 }
   func decode() { samples = (0..<50).map { $0 * id } }
   func encode() { note(samples.reduce(0, &+)) }
 }
@@ -69,7 +69,7 @@ enum ThreadHandoff: FaultyProgram {
       encoder.hand(job)
     }
     workers = [decoder, encoder]
-    for id in 0..<120 {
+    for id in 0..<240 {
       decoder.hand(TranscodeJob(id: id))
       // No more than a few are on their way at a time.
       if id % 6 == 5 {
