@@ -176,7 +176,7 @@ struct OutlivingFinder {
       guard type != graph.nodeTypes[Int(group.sample)] else { return group }
       let unique = Set(owners.filter { graph.nodeTypes[Int($0)] == type })
       guard Double(unique.count) >= OutlivingRules.ownedShare * Double(group.survivors.count), unique.count >= 2 else { return group }
-      if unique.count(where: { owner(of: $0).map(unique.contains) ?? false }) * 2 > unique.count {
+      if unique.count(where: { owner(of: $0).map { graph.nodeTypes[Int($0)] == type } ?? false }) * 2 > unique.count {
         var family = Family()
         family.survivors = unique.sorted { ordinal($0) < ordinal($1) }
         guard isChain(family), chain(family) != nil else { return nil }

@@ -101,7 +101,8 @@ extension OutlivingFinder {
     guard count >= OutlivingRules.leastRegistered, spread(of: family) >= OutlivingRules.leastRegisteredSpread, !isOfTheEnd(family) else { return nil }
     let registered = Suspicion(verdict: .outlived, family: family, needsRegistration: true, least: OutlivingRules.leastRegistered)
     let calledBack = isCalledBack(family, first)
-    guard count >= (calledBack ? OutlivingRules.leastCalledBack : OutlivingRules.leastLooped), growsSteadily(family, isCalledBack: calledBack), isUnused(family) else { return registered }
+    guard count >= (calledBack ? OutlivingRules.leastCalledBack : OutlivingRules.leastLooped), growsSteadily(family, isCalledBack: calledBack) else { return registered }
+    if lateUse(of: family) == .long { return registered }
     if isChain(family) { return calledBack || origin(block(first).site).hasUnit ? chain(family) : registered }
     var suspicion = Suspicion(
       verdict: .accumulating, family: family, least: calledBack ? OutlivingRules.leastCalledBack : OutlivingRules.leastLooped)
@@ -159,7 +160,7 @@ extension OutlivingFinder {
   /// A queue whose consumer is slower: its members end, one after the other, and still there are more and more.
   private func backlog(_ family: Family) -> Suspicion? {
     guard let first = family.survivors.first, family.survivors.count >= OutlivingRules.leastLooped,
-      isConcurrent || isCalledBack(family, first), isUnused(family), !isOfTheEnd(family)
+      isConcurrent || isCalledBack(family, first), lateUse(of: family) != .long, !isOfTheEnd(family)
     else { return nil }
     let lifetime = family.lifetime
     let work = activations.ordinal - min(activations.ordinal, lifetime.firstOrdinal)
@@ -220,11 +221,12 @@ extension OutlivingFinder {
     suspicion.evidence.isExceptional = isExceptional(family)
     suspicion.evidence.weigh(proven.count)
     // What was used again when all had been made is what the program made it for.
-    if isProgramObject(first), isCalledBack(family, first), !isUnused(family) { suspicion.evidence.isExceptional = false }
+    let use = lateUse(of: family)
+    if isProgramObject(first), isCalledBack(family, first), use == .long { suspicion.evidence.isExceptional = false }
     // What a loop keeps of many may be what it was looking for, if something is done with it. Where the others were kept for a while as well, and let go, that
     // is a weak suspicion.
-    if !isCalledBack(family, first), !isUnused(family) || !origin(block(first).site).hasUnit {
-      if areSiblingsKept(lifetime) {
+    if isProgramObject(first), !isCalledBack(family, first), use != .none || !origin(block(first).site).hasUnit {
+      if areSiblingsKept(lifetime) || use == .brief {
         suspicion.evidence.isExceptional = false
       } else {
         suspicion.needsRegistration = true
@@ -349,14 +351,22 @@ extension OutlivingFinder {
     return isOwn
   }
 
-  /// Hardly any of them was touched once nothing happened to any of their kind any more: what a program collects, it goes through.
-  private func isUnused(_ family: Family) -> Bool {
+  /// Whether they were touched once nothing happened to any of their kind any more: what a program collects, it goes through.
+  private enum LateUse {
+    /// Hardly any was.
+    case none
+    /// For no longer than a last pass takes.
+    case brief
+    case long
+  }
+
+  private func lateUse(of family: Family) -> LateUse {
     let lastEvent = family.lifetime.lastEventOrdinal
     let whole = activations.ordinal - min(activations.ordinal, family.lifetime.firstOrdinal)
     let phase = activations.ordinal - min(activations.ordinal, lastEvent)
-    guard Double(phase) >= OutlivingRules.leastUsePhase * Double(whole) else { return true }
     let end = lastEvent / LiveBlock.useUnit + 1
     let used = family.survivors.count { UInt64(block($0).lastUse) > end }
-    return Double(used) <= OutlivingRules.usedShare * Double(family.survivors.count)
+    if Double(used) <= OutlivingRules.usedShare * Double(family.survivors.count) { return .none }
+    return Double(phase) >= OutlivingRules.leastUsePhase * Double(whole) ? .long : .brief
   }
 }
