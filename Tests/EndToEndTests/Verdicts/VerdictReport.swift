@@ -19,7 +19,9 @@ struct VerdictReport: Decodable, Sendable {
   static func read(_ json: String) throws -> VerdictReport {
     let reports = try JSONDecoder().decode(Document.self, from: Data(json.utf8)).reports
     guard reports.count == 1 else { throw CommandFailure("\(reports.count) reports of one trace") }
-    return reports[0]
+    var report = reports[0]
+    report.findings = report.findings?.filter { $0.strength != "weak" }
+    return report
   }
 
   func liveBlocks(ofType name: String) -> Int {
@@ -49,6 +51,8 @@ struct ReportedFinding: Decodable, Equatable, Sendable {
   }
 
   var verdict: String
+  /// Of a suspicion; the text does not list weak ones.
+  var strength: String?
   var library: Bool
   var instances: Int
   var retainedObjects: Int?

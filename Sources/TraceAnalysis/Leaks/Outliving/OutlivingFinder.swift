@@ -243,7 +243,14 @@ struct OutlivingFinder {
     let paths = ownership.paths(within: subset)
     func isKept(_ node: NodeID) -> Bool {
       guard let path = paths.path(to: node), case .global(let image) = graph.root(path.root).kind else { return false }
-      return !SystemCode.isSystemImage(graph.roots.images[image].path)
+      // The platform's variables may be in the program's file; what they lead to are C blocks, tasks and closures.
+      let isOwn = path.steps.allSatisfy { step in
+        switch graph.type(of: step.node).kind {
+        case .object, .array, .dictionary, .set, .box: true
+        case .closure, .task, .malloc, .error, .sideTable: step.node == node
+        }
+      }
+      return isOwn && !SystemCode.isSystemImage(graph.roots.images[image].path)
     }
     let kept = group.survivors.count { isKept($0) || !isProgramObject($0) && subjects(of: $0).contains(where: isKept) }
     return kept * 2 > group.survivors.count

@@ -273,7 +273,9 @@ extension OutlivingFinder {
       guard let slow = durations.last(where: { $0.beyond <= paused }) else { continue }
       let longest = slow.beyond == 0 ? min(slow.bound, lifetime.longestDuration + 1) : slow.bound
       let old = candidates.filter { candidate in
-        let isOld = Double(candidate.work) > OutlivingRules.ageFactor * Double(limit) && Double(candidate.time) > OutlivingRules.ageFactor * Double(longest)
+        let isOld =
+          Double(candidate.work) > OutlivingRules.ageFactor * Double(limit)
+          && (Double(candidate.time) > OutlivingRules.ageFactor * Double(longest) || Double(candidate.work) > OutlivingRules.workAloneFactor * Double(limit))
         return (isOld || candidate.hasLeft && beyond == 0 && candidate.work > 0) && !isInUse(candidate.node, beyond: limit)
       }
       guard old.count >= OutlivingRules.leastOutlived else { continue }

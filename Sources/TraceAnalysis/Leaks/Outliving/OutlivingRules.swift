@@ -13,6 +13,9 @@ enum OutlivingRules {
   static let leastEndedShare = 0.125
   /// Times the longest life of a sibling. Lifetimes are known to a factor of two, and the longest of a few is easily exceeded by chance.
   static let ageFactor = 1.5
+  /// Times the longest life of a sibling in work from which on its seconds do not matter: no clock that expires things runs that unevenly, but a thread may have to
+  /// wait for a processor.
+  static let workAloneFactor = 8.0
   /// Part of the ended siblings whose lifetimes in seconds may be longer: a busy machine stretches those of all that are in use just then. Lifetimes in
   /// work are not stretched, and get no such allowance. What expires by the clock expires after about the same time, nine of ten of them.
   static let pausedShare = 0.1
