@@ -66,6 +66,8 @@ extension OutlivingFinder {
       if suspicion.needsCallback, !holding.isRegistered, !isCaptured(steps, place) { return nil }
       guard var evidence = suspicion.evidence.of(nodes, least: suspicion.least) else { return nil }
       if !holding.isRegistered, !evidence.isExceptional { evidence.isStrong = false }
+      // How many there are says little of registrations: three are enough.
+      if holding.isRegistered, evidence.proven.isEmpty { evidence.isStrong = true }
       return OutlivingGroup(
         verdict: holding.isRegistered ? .outlived : suspicion.verdict, survivors: nodes, sample: sample, path: steps, suspect: place,
         lifetime: UInt64(nodes.count) > suspicion.family.lifetime.births ? suspicion.kin?.lifetime ?? suspicion.family.lifetime : suspicion.family.lifetime,
