@@ -121,9 +121,9 @@ def main():
                 say(f"{subject.name}: {failure}")
                 result = Result(subject.name, "failed", "")
                 result.fail(str(failure).splitlines()[0])
-            results[subject.name] = {**result.plain(), "leaktrace": version()}
+            # What is done is kept if a later one fails, and what another run of the script has done meanwhile, too.
+            results = {**read_results(options.results), subject.name: {**result.plain(), "leaktrace": version()}}
             say(f"{subject.name}: {summary(results[subject.name])}")
-            # What is done is kept if a later one fails.
             write_results(options.results, results, order)
             if not options.keep:
                 _empty(traces)

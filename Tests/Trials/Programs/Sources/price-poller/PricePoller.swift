@@ -43,6 +43,8 @@ final class Quote: Sendable {
 
 /// The quotes of the day: the last few for everyone, and those that are to be audited.
 final class QuoteBook: Sendable {
+  static let today = QuoteBook(isAuditing: CommandLine.arguments.last == "leak")
+
   private let latest = Mutex<[Quote]>([])
   private let audits = Mutex<[Int: Quote]>([:])
   private let isAuditing: Bool
@@ -87,7 +89,7 @@ struct Poller: Service {
         }
       }
       .bind(host: "127.0.0.1", port: 0).get()
-    let book = QuoteBook(isAuditing: arguments[1] == "leak")
+    let book = QuoteBook.today
     var logger = Logger(label: "prices")
     logger.logLevel = .error
     let poller = Poller(client: .shared, port: server.localAddress?.port ?? 0, book: book, polls: 600)
