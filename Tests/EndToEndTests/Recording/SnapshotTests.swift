@@ -54,8 +54,12 @@ import TraceAnalysis
     let own = image.regions.filter { $0.kind == UInt32(LT_REGION_RECORDER) }
     #expect(own.count > 3)
     #expect(!image.words.keys.contains { address in own.contains { ($0.start..<$0.end).contains(address) } })
-    // Every word that is not part of a record is an address.
-    #expect(!image.words.contains { _, word in word >> 56 != 0 }, "no Swift in this program")
+    // Every word that is not part of a record is an address, but for its top byte, or has nothing besides that and the bits below an object's alignment.
+    let others = image.words.values.filter { word in
+      let address = word & (1 << 56 - 1)
+      return address > 7 && !image.regions.contains { ($0.start..<$0.end).contains(address) }
+    }
+    #expect(others.isEmpty, "no Swift in this program: \(others)")
   }
 
   @Test("However a process ends, there is one snapshot of its end", arguments: [
