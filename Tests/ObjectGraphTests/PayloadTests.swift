@@ -60,6 +60,22 @@ import TraceTestSupport
     #expect(try edges(heap, from: owner, items) == ["state case1 strong 0"])
   }
 
+  @Test func aWordOfReferencesThatTheImageLacksIsZero() throws {
+    let heap = HeapBuilder()
+    let items = items(heap, 2)
+    var state = EnumerationLayout(name: "state", discriminator: .tag(bits: [254, 255], cases: [0, 1, 2, nil]))
+    state.referenceWords = [24]
+    let owner = owner(
+      heap, [Heap.payload("state", 0, case: 0), Heap.payload("state", 0, case: 1), Heap.payload("state", 0, case: 2), Heap.payload("state", 1, case: 2)],
+      [state])
+    heap.set(owner, 0, items[0])
+    #expect(try edges(heap, from: owner, items) == ["state case0 strong 0"])
+    heap.words[owner.address + 24] = 1 << 62
+    #expect(try edges(heap, from: owner, items) == ["state case1 strong 0"])
+    heap.words[owner.address + 24] = items[1].address | 2 << 62
+    #expect(try edges(heap, from: owner, items) == ["state case2 strong 0", "state case2 strong 1"])
+  }
+
   @Test func onlyTheActivePayloadIsRead() throws {
     let heap = HeapBuilder()
     let items = items(heap, 2)

@@ -26,10 +26,6 @@ struct NodeLayout {
     var label: UInt32
     /// The label without a case, for where it is not known which is active.
     var unnamedLabel: UInt32
-    /// Of what it refers to.
-    var typeName: String
-    var kind: ReferenceField.Kind
-    var conditions: [PayloadSelector.Condition] = []
     /// `ReferenceField.isAlwaysSet`
     var isRequired = false
     /// An unsafe pointer: it may lead to the end of a block, or to memory that was never malloc'd.
@@ -54,6 +50,10 @@ struct NodeLayout {
     var selectors: [PayloadSelector] = []
     /// By reference: index of the first behind it that stands in another place.
     var ends: [Int] = []
+    /// By reference: the payloads that it is a part of.
+    var conditions: [[PayloadSelector.Condition]] = []
+    /// By reference: of what kind and type it is.
+    var targets: [ReferenceTarget] = []
     /// Offsets of words of which the recorder keeps the lowest byte if it may be the case of an enumeration.
     var caseBytes: Range<UInt64> = 0..<0
     /// What neither of them covers: no reference by what reflection says. A word there that is the address of an object is taken for one all the
@@ -133,8 +133,12 @@ extension NodeLayout.Part {
       label.typeName = ""
       return label
     }
-    let cases = CaseBits(references, opaque, enumerations)
-    self.references = references.sorted { $0.offset < $1.offset }.map { reference in
+    let isTold = enumerations.count <= PayloadSelector.limit
+    let cases = CaseBits(references, opaque, isTold ? enumerations : [])
+    let sorted = references.sorted { $0.offset < $1.offset }
+    conditions = sorted.map { cases.conditions($0.payloads) }
+    targets = sorted.map { ReferenceTarget(kind: $0.kind, typeName: $0.typeName) }
+    self.references = sorted.map { reference in
       var kind = role
       if case .closure(let offset) = reference.kind { kind = .closure(functionOffset: offset) }
       let label = EdgeLabel(
@@ -147,9 +151,9 @@ extension NodeLayout.Part {
         case .unmanaged: .unmanaged
         }
       return NodeLayout.Reference(
-        offset: UInt64(clamping: reference.offset), strength: strength, label: labels.number(label), unnamedLabel: labels.number(unnamed(label, reference.payloads)),
-        typeName: reference.typeName, kind: reference.kind, conditions: cases.conditions(reference.payloads), isRequired: reference.isAlwaysSet,
-        isRawPointer: reference.kind == .rawPointer)
+        offset: UInt64(clamping: reference.offset), strength: strength, label: labels.number(isTold ? label : unnamed(label, reference.payloads)),
+        unnamedLabel: labels.number(unnamed(label, reference.payloads)),
+        isRequired: reference.isAlwaysSet, isRawPointer: reference.kind == .rawPointer)
     }
     ends = Array(repeating: self.references.count, count: self.references.count)
     for index in self.references.indices.dropLast().reversed() {
@@ -164,20 +168,21 @@ extension NodeLayout.Part {
         label: hasName ? labels.number(label) : nil, unnamedLabel: hasName ? labels.number(unnamed(label, field.payloads)) : nil, metadataOffset: field.metadataOffset.map { UInt64(clamping: $0) },
         conditions: cases.conditions(field.payloads))
     }
+    guard isTold else { return }
     selectors = enumerations.indices.map { index in
-      let enumeration = enumerations[index]
-      // Enumerations are looked at in order.
-      var selector = PayloadSelector(
-        discriminator: .unknown, enclosing: cases.conditions(enumeration.payloads.filter { $0.enumeration < index }), cases: cases.all(of: index), keepsOldWords: enumeration.keepsOldWords)
-      for reference in self.references where reference.isRequired {
-        if let last = reference.conditions.last, last.selector == index { selector.required.append(.init(offset: reference.offset, cases: last.cases)) }
+      var required: [PayloadSelector.Required] = []
+      for (reference, conditions) in zip(self.references, conditions) where reference.isRequired {
+        if let last = conditions.last, last.selector == index { required.append(.init(offset: reference.offset, cases: last.cases)) }
       }
       for opaque in self.opaque {
         guard let metadata = opaque.metadataOffset, let last = opaque.conditions.last, last.selector == index else { continue }
-        selector.required.append(.init(offset: metadata, cases: last.cases, isMetadata: true))
+        required.append(.init(offset: metadata, cases: last.cases, isMetadata: true))
       }
-      selector.discriminator = .init(enumeration.discriminator, references: self.references) { cases.bit(of: $0, in: index) }
-      return selector
+      // Enumerations are looked at in order.
+      let enclosing = cases.conditions(enumerations[index].payloads.filter { $0.enumeration < index })
+      return PayloadSelector(enumerations[index], enclosing: enclosing, cases: cases.all(of: index), required: required, references: self.references) {
+        cases.bit(of: $0, in: index)
+      }
     }
   }
 }
@@ -208,29 +213,6 @@ private struct CaseBits {
     payloads.compactMap { payload in
       guard cases.indices.contains(payload.enumeration) else { return nil }
       return PayloadSelector.Condition(selector: payload.enumeration, cases: bit(of: payload.index, in: payload.enumeration))
-    }
-  }
-}
-
-extension PayloadSelector.Discriminator {
-  /// `bit`: of a case by its index.
-  fileprivate init(_ discriminator: EnumerationLayout.Discriminator, references: [NodeLayout.Reference], bit: (Int) -> UInt64) {
-    func words(_ bits: [Int]) -> [(offset: UInt64, bits: [(from: UInt64, to: UInt64)])] {
-      var words: [UInt64: [(from: UInt64, to: UInt64)]] = [:]
-      for (place, number) in bits.enumerated() where number >= 0 {
-        words[UInt64(number / 64 * 8), default: []].append((UInt64(number % 64), UInt64(place)))
-      }
-      return words.sorted { $0.key < $1.key }.map { ($0.key, $0.value) }
-    }
-    switch discriminator {
-    case .unknown: self = .unknown
-    // A byte that counts further than the recorder takes for a case is not in the image, and would be read as 0.
-    case .tag(_, let cases) where cases.count > 240 && cases[16..<240].contains { $0 != nil }: self = .unknown
-    case .tag(let bits, let cases): self = .tag(words(bits).map { .init(offset: $0.offset, bits: $0.bits) }, cases: cases.map { $0.map(bit) ?? 0 })
-    case .address(let offset):
-      let place = UInt64(clamping: offset)
-      self = .address(offset: place, isCertain: references.allSatisfy { $0.offset != place || $0.isRequired })
-    case .zeros(let bits): self = .zeros(words(bits).map { word in (word.offset, word.bits.reduce(UInt64(0)) { $0 | 1 << $1.from }) })
     }
   }
 }

@@ -25,7 +25,7 @@ struct ObjectGraphBuilder {
   private var heapExtent: Range<UInt64>
   private let selection: PayloadSelection
   /// Whether a reference, by its label, can lead to a type, by its row: looking at names takes time.
-  private var fits: [UInt64: Bool] = [:]
+  private var fitting: [UInt64: Bool] = [:]
   private var classNames: Set<String> = []
   private var isTaskMetadata: [UInt64: Bool] = [:]
   private var isTypeMetadata: [UInt64: Bool] = [:]
@@ -309,7 +309,7 @@ struct ObjectGraphBuilder {
         if let word = image.word(at: place) { add(reference, reference.label, of: node, word & Self.addressBits & ~7) }
       }
     } else {
-      selection.select(part, at: base, isMetadata: { isMetadata($0) }, fit: { fit($0, $1) })
+      selection.select(part, at: base, isMetadata: { isMetadata($0) }, fits: { fits(part, $0, $1) })
       readPayloads(part, of: node, at: base, limit: limit)
     }
     if !part.gaps.isEmpty { readGaps(part, of: node, block, at: base, limit: limit) }
@@ -321,8 +321,8 @@ struct ObjectGraphBuilder {
       let to = base + min(limit - base, opaque.range.upperBound)
       if !isNamed {
         // Another case knows what stands in some of the words.
-        for reference in part.references where !reference.conditions.isEmpty && selection.isActive(reference.conditions) {
-          let known = base &+ reference.offset
+        for index in part.references.indices where !part.conditions[index].isEmpty && selection.isActive(part.conditions[index]) {
+          let known = base &+ part.references[index].offset
           guard known >= from, known < to else { continue }
           scan(node, block, from..<known, label: label)
           from = known + 8
@@ -337,19 +337,21 @@ struct ObjectGraphBuilder {
     }
   }
 
-  /// Whether a reference can lead to what is at an address.
-  private mutating func fit(_ reference: NodeLayout.Reference, _ target: UInt64) -> ReferenceFit {
-    guard let found = heap.block(containing: target) else { return .possibly }
+  /// Whether a reference of a part, by its index, can lead to what is at an address.
+  private mutating func fits(_ part: NodeLayout.Part, _ index: Int, _ target: UInt64) -> Bool {
+    guard let found = heap.block(containing: target) else { return true }
+    let reference = part.references[index]
     let address = heap[found].address
-    if address != target, reference.strength != .unmanaged { return .never }
+    if address != target, reference.strength != .unmanaged { return false }
     let row = Int(nodeTypes[Int(found.rawValue)])
     let key = UInt64(reference.label) << 32 | UInt64(row)
-    if let known = fits[key] { return known ? .possibly : .never }
+    if let known = fitting[key] { return known }
     let type = types[row]
+    let expected = part.targets[index]
     let classNames = type.kind == .object ? layout(row, at: address)?.classNames : nil
-    let isPossible = type.kind.mayBeTarget(of: reference) && (reference.mayLead(toInstanceOf: classNames) || !isClass(reference.typeName))
-    fits[key] = isPossible
-    return isPossible ? .possibly : .never
+    let isPossible = type.kind.mayBe(expected) && (expected.mayBeInstance(of: classNames) || !isClass(expected.typeName))
+    fitting[key] = isPossible
+    return isPossible
   }
 
   /// Whether a type's metadata is at an address: a class's begins with 0, that of others with their kind.
@@ -399,13 +401,13 @@ struct ObjectGraphBuilder {
       guard let word = image.word(at: place) else { continue }
       let target = word & Self.addressBits & ~7
       var isNamed = false
-      for index in alternatives where selection.isNamed(part.references[index].conditions) {
+      for index in alternatives where selection.isNamed(part.conditions[index]) {
         add(part.references[index], part.references[index].label, of: node, target)
         isNamed = true
       }
       if isNamed { continue }
       var last: (label: UInt32, strength: EdgeStrength)?
-      for index in alternatives where selection.isActive(part.references[index].conditions) {
+      for index in alternatives where selection.isActive(part.conditions[index]) {
         // Several cases may have the same reference here.
         let reference = part.references[index]
         if let last, last == (reference.unnamedLabel, reference.strength) { continue }

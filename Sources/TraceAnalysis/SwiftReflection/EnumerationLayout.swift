@@ -39,17 +39,24 @@ public struct EnumerationLayout: Hashable, Sendable {
   /// `any P`, weak references, and values of generic type.
   public var keepsOldWords: Bool
 
-  public init(name: String, payloads: [PayloadCase] = [], discriminator: Discriminator, keepsOldWords: Bool = false) {
+  /// Offsets, in bytes, of words that have a reference or nothing in each payload, besides bits of the case. One that is not in an image is 0.
+  public var referenceWords: Set<Int>
+
+  public init(
+    name: String, payloads: [PayloadCase] = [], discriminator: Discriminator, keepsOldWords: Bool = false, referenceWords: Set<Int> = []
+  ) {
     self.name = name
     self.payloads = payloads
     self.discriminator = discriminator
     self.keepsOldWords = keepsOldWords
+    self.referenceWords = referenceWords
   }
 
   /// The same `offset` bytes further on, as a part of a value with `count` enumerations before it.
   func moved(by offset: Int, after count: Int) -> EnumerationLayout {
     var moved = self
     moved.payloads = payloads.moved(after: count)
+    moved.referenceWords = Set(referenceWords.map { $0 + offset })
     moved.discriminator =
       switch discriminator {
       case .unknown: .unknown

@@ -161,10 +161,17 @@ final class ValueReflection {
       return
     }
     let own = parts.enumerations.count
+    let discriminator = try discriminator(of: answer)
+    let keepsOldWords = answer.typeName.contains("<") && !isOptional || payloads.contains { Self.isCopiedInPlace($0.parts) }
+    var referenceWords: Set<Int> = []
+    if case .tag(let bits, _) = discriminator, !keepsOldWords {
+      // A byte behind the payload shares its word with whatever comes next.
+      for word in Set(bits.map { $0 / 64 * 8 }) where word + 8 <= answer.size {
+        if try hasReferenceOrNothing(answer, at: word, payloads) { referenceWords.insert(word) }
+      }
+    }
     parts.enumerations.append(
-      EnumerationLayout(
-        name: "", discriminator: try discriminator(of: answer),
-        keepsOldWords: answer.typeName.contains("<") && !isOptional || payloads.contains { Self.isCopiedInPlace($0.parts) }))
+      EnumerationLayout(name: "", discriminator: discriminator, keepsOldWords: keepsOldWords, referenceWords: referenceWords))
     for (index, held) in payloads {
       let payload = PayloadCase(enumeration: own, index: index)
       let before = parts.enumerations.count
@@ -184,6 +191,31 @@ final class ValueReflection {
         parts.opaque.append(opaque)
       }
     }
+  }
+
+  /// Whether the word at `offset` is a reference's in every payload that is long enough to have it.
+  private func hasReferenceOrNothing(
+    _ answer: MirrorAnswer, at offset: Int, _ payloads: [(index: Int, parts: Parts)]
+  ) throws(MirrorProcess.Failure) -> Bool {
+    for (index, field) in answer.fields.enumerated() {
+      var size = 8
+      if let type = field.type, !Self.isReference(field.kind) {
+        guard let layout = try layout(of: type) else { return false }
+        size = layout.size
+      } else if !Self.isReference(field.kind) {
+        continue
+      }
+      if size <= offset { continue }
+      let references = payloads.first { $0.index == index }?.parts.references ?? []
+      guard references.contains(where: { $0.offset == offset && ($0.isAlwaysSet || !Self.mayBeData($0)) }) else { return false }
+    }
+    return true
+  }
+
+  /// Whether the word may be something else than an address or 0, as in a short string.
+  private static func mayBeData(_ reference: ReferenceField) -> Bool {
+    reference.kind == .rawPointer || reference.strength == .unmanaged || reference.typeName.hasPrefix("Swift.") || reference.typeName.hasPrefix("Foundation.")
+      || reference.typeName == bridgeObject
   }
 
   /// Values with such parts are not loaded and stored word by word.

@@ -1,24 +1,26 @@
 // Whether a reference of a type can lead to a block, by what the two are.
 
-/// How well a reference of some type fits what a word leads to.
-enum ReferenceFit {
-  case never, possibly
+/// What a reference may lead to, by its type.
+struct ReferenceTarget {
+  var kind: ReferenceField.Kind
+  /// Of what it refers to.
+  var typeName: String
 }
 
 extension NodeKind {
   /// Whether the reference's type allows for a block of this kind.
-  func mayBeTarget(of reference: NodeLayout.Reference) -> Bool {
-    switch reference.kind {
+  func mayBe(_ target: ReferenceTarget) -> Bool {
+    switch target.kind {
     case .error: self == .error
     case .variable: self == .box || self == .closure
     case .existential: self == .object
     case .closure: isCounted && self != .error && self != .task
     case .rawPointer: true
-    case .object: mayBeTarget(ofTypeNamed: reference.typeName)
+    case .object: mayBeReferred(toBy: target.typeName)
     }
   }
 
-  private func mayBeTarget(ofTypeNamed name: String) -> Bool {
+  private func mayBeReferred(toBy name: String) -> Bool {
     // The payload of an indirect case stands in a box.
     if name == "Builtin.NativeObject" { return self == .box || self == .closure }
     guard name.hasPrefix("Swift.") else { return name.isEmpty || name.hasPrefix("Builtin.") || self == .object }
@@ -33,9 +35,9 @@ extension NodeKind {
   ]
 }
 
-extension NodeLayout.Reference {
-  /// Whether it may lead to an instance of a class that has these names, by itself and by its superclasses; nil and none where they are not known.
-  func mayLead(toInstanceOf classNames: [String]?) -> Bool {
+extension ReferenceTarget {
+  /// Whether it may be an instance of a class that has these names, by itself and by its superclasses; nil and none where they are not known.
+  func mayBeInstance(of classNames: [String]?) -> Bool {
     guard case .object = kind, let classNames, !classNames.isEmpty, !typeName.isEmpty, !typeName.hasPrefix("Swift."), !typeName.hasPrefix("Builtin.") else { return true }
     return classNames.contains(typeName)
   }
