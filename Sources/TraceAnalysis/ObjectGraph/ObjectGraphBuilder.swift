@@ -426,10 +426,11 @@ struct ObjectGraphBuilder {
       if reference.strength == .unmanaged, !reference.isRawPointer { noteDangling(node, label, target, isReused: false) }
       return
     }
-    if reference.strength == .unmanaged, !reference.isRawPointer, !reference.typeName.isEmpty,
-      heap[found].address != target || types[Int(nodeTypes[Int(found.rawValue)])].qualifiedName != reference.typeName
-    {
-      noteDangling(node, label, target, isReused: true)
+    if reference.strength == .unmanaged, !reference.isRawPointer {
+      let expected = labels.labels[Int(reference.label)].typeName
+      if !expected.isEmpty, heap[found].address != target || types[Int(nodeTypes[Int(found.rawValue)])].qualifiedName != expected {
+        noteDangling(node, label, target, isReused: true)
+      }
     }
     // A raw pointer may lead anywhere in a block; a counted reference leads to an object's start, which may stand among a task's frames.
     guard heap[found].address == target || reference.strength == .unmanaged else {
