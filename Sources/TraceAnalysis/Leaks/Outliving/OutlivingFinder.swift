@@ -67,10 +67,11 @@ struct OutlivingFinder {
   func groups(registration: RegistrationSearch) -> [OutlivingGroup] {
     var suspicions: [Suspicion] = []
     let taken = NodeSet(bound: graph.graph.nodeCount)
+    let lifetimes = TypeLifetimes(sites)
     // A loop may have been unrolled, or one class be made in many places: what says nothing of a place may say something of all.
     for depth in [3, 2, 1] {
       for family in families(depth: depth, isTaken: { taken.contains($0) }) {
-        guard let first = family.survivors.first, depth == 3 || isProgramObject(first), let suspicion = suspicion(family) else { continue }
+        guard let first = family.survivors.first, depth == 3 || isProgramObject(first), let suspicion = suspicion(family, lifetimes) else { continue }
         guard isTold(first) else { continue }
         suspicions.append(suspicion)
         for node in suspicion.family.survivors { taken.insert(node) }

@@ -68,7 +68,7 @@ extension OutlivingFinder {
     var evidence = Evidence()
   }
 
-  func suspicion(_ family: Family) -> Suspicion? {
+  func suspicion(_ family: Family, _ lifetimes: TypeLifetimes) -> Suspicion? {
     let lifetime = family.lifetime
     guard lifetime.births > 1, !family.survivors.isEmpty else { return nil }
     var suspicion: Suspicion?
@@ -76,7 +76,7 @@ extension OutlivingFinder {
       // What grows as a queue does is one, though its oldest members are older than any that ended.
       suspicion = isExceptional(family) ? outlived(family) ?? backlog(family) : backlog(family) ?? outlived(family)
     } else {
-      suspicion = collected(family)
+      suspicion = collected(family, lifetimes)
     }
     suspicion?.evidence.live = population(family, until: activations.ordinal).quarters
     return suspicion
@@ -95,11 +95,11 @@ extension OutlivingFinder {
   // MARK: Where hardly any has ended
 
   /// Registrations, and what only grows.
-  private func collected(_ family: Family) -> Suspicion? {
+  private func collected(_ family: Family, _ lifetimes: TypeLifetimes) -> Suspicion? {
     guard let first = family.survivors.first else { return nil }
     let count = family.survivors.count
     guard count >= OutlivingRules.leastRegistered, spread(of: family) >= OutlivingRules.leastRegisteredSpread, !isOfTheEnd(family) else { return nil }
-    let registered = Suspicion(verdict: .outlived, family: family, needsRegistration: true, least: OutlivingRules.leastRegistered)
+    let registered = registered(family, lifetimes)
     let calledBack = isCalledBack(family, first)
     guard count >= (calledBack ? OutlivingRules.leastCalledBack : OutlivingRules.leastLooped), growsSteadily(family, isCalledBack: calledBack) else { return registered }
     if lateUse(of: family) == .long { return registered }
@@ -110,6 +110,17 @@ extension OutlivingFinder {
     // What the main function collects is what the program is for, unless it is subscribers that it collects.
     suspicion.needsCallback = !calledBack && !origin(block(first).site).hasUnit
     return suspicion
+  }
+
+  /// Those of a family that something may have registered: all that are older than any object of the type got, wherever it was made. The others may be
+  /// about to end as well.
+  private func registered(_ family: Family, _ lifetimes: TypeLifetimes) -> Suspicion? {
+    var family = family
+    if let first = family.survivors.first, let longest = lifetimes.longestWork(of: site(of: first)) {
+      family.survivors.removeAll { activations.ordinal - min(activations.ordinal, ordinal($0)) <= longest }
+    }
+    guard family.survivors.count >= OutlivingRules.leastRegistered else { return nil }
+    return Suspicion(verdict: .outlived, family: family, needsRegistration: true, least: OutlivingRules.leastRegistered)
   }
 
   /// Most of the objects hold one another in a row, as those of a history do whose entries keep what came before.

@@ -89,3 +89,24 @@ extension OutlivingFinder {
   func block(_ node: NodeID) -> LiveBlock { graph.heap[BlockID(node)] }
   func ordinal(_ node: NodeID) -> UInt64 { block(node).ordinal }
 }
+
+/// How long the objects of a type lived that have ended, wherever they were made.
+struct TypeLifetimes {
+  private struct Key: Hashable {
+    var type: UInt32
+    var operation: UInt8
+  }
+  private var longest: [Key: UInt64] = [:]
+
+  /// Linear in the sites.
+  init(_ sites: AllocationSites) {
+    for site in sites where site.lifetime.deaths > 0 {
+      longest[Self.key(of: site), default: 0] = max(longest[Self.key(of: site)] ?? 0, site.lifetime.longestWork)
+    }
+  }
+
+  /// Events of the process that the longest of these lives took; nil if none has ended.
+  func longestWork(of site: AllocationSite) -> UInt64? { longest[Self.key(of: site)] }
+
+  private static func key(of site: AllocationSite) -> Key { Key(type: site.type, operation: site.operation.rawValue) }
+}

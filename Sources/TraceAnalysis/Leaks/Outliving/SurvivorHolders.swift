@@ -1,11 +1,22 @@
 // What holds survivors: the paths to them, and where on these what many share becomes what each has for itself.
 
 extension OutlivingFinder {
+  /// What holds: roots by their kind, what holds many by itself, what holds one or two by its type.
+  enum HolderID: Hashable {
+    case root(UInt64, isGlobal: Bool)
+    case node(NodeID)
+    case type(UInt32)
+
+    var isGlobal: Bool { if case .root(_, isGlobal: true) = self { true } else { false } }
+  }
+
   /// What groups the survivors of a family.
   enum HolderKey: Hashable {
     /// A type of root or node, and the reference it holds by.
-    case reference(holder: UInt64, label: UInt32, isChain: Bool)
-    case registration(Finding.Registration)
+    case reference(holder: HolderID, label: UInt32, isChain: Bool)
+    /// A kind of registration, and the types of the program's objects through which it leads to a survivor. A server's parts may each have a queue
+    /// that a task of their own keeps: these are not registered alike.
+    case registration(Finding.Registration, through: [UInt32])
   }
 
   /// The way to one survivor.
@@ -42,16 +53,16 @@ extension OutlivingFinder {
       if let key = holderKey(node, members, counts, paths, registration), groups[key] != nil { groups[key]!.append(node) }
     }
     for key in order { groups[key]!.sort { ordinal($0) < ordinal($1) } }
+    let samples = groups.mapValues { $0[min($0.count, Self.detailLimit) / 2] }
     // A few that a left-over word seems to hold besides are like the others.
     if let main = order.max(by: { groups[$0]!.count < groups[$1]!.count }), groups[main]!.count >= suspicion.least {
-      for key in order where key != main && groups[key]!.count < suspicion.least && groups[key]!.count * 4 <= groups[main]!.count {
+      for key in order where key != main && mayBeLeftOver(key) && groups[key]!.count < suspicion.least && groups[key]!.count * 4 <= groups[main]!.count {
         groups[main]! += groups.removeValue(forKey: key)!
       }
       order.removeAll { groups[$0] == nil }
     }
     return order.compactMap { key in
-      let nodes = groups[key]!
-      let sample = nodes[min(nodes.count, Self.detailLimit) / 2]
+      guard let nodes = groups[key], let sample = samples[key] else { return nil }
       guard nodes.count >= suspicion.least, let holding = holding(sample, members, counts, paths, registration) else { return nil }
       // Trees and lists are made of siblings that hold each other.
       if case .reference(_, _, let isChain) = key, !suspicion.isStated, isChain != suspicion.needsChain { return nil }
@@ -59,7 +70,7 @@ extension OutlivingFinder {
       if case .registration = key, suspicion.needsChain { return nil }
       if suspicion.needsRegistration, !holding.isRegistered { return nil }
       // A pool's threads wait for work.
-      if case .registration(.thread) = key, suspicion.evidence.proven.isEmpty, nodes.count < OutlivingRules.leastThreads { return nil }
+      if case .registration(.thread, _) = key, suspicion.evidence.proven.isEmpty, nodes.count < OutlivingRules.leastThreads { return nil }
       let (steps, place) = (holding.steps, holding.suspect)
       if case .reference = key, !suspicion.isStated, !isKnownHolder(steps, place) { return nil }
       if suspicion.verdict == .accumulating, !holding.isRegistered, !isContainerOlder(steps, place, than: nodes) { return nil }
@@ -75,6 +86,14 @@ extension OutlivingFinder {
     }
   }
 
+  /// Whether what holds is neither a field nor a variable of the program, so that the word may be a left-over.
+  private func mayBeLeftOver(_ key: HolderKey) -> Bool {
+    switch key {
+    case .registration: true
+    case .reference(let holder, let label, _): label >= 1 << 31 && !holder.isGlobal
+    }
+  }
+
   /// What groups a survivor. Where a sibling holds it the rest of the way does not matter: in a list it is as long as the list.
   func holderKey(
     _ node: NodeID, _ members: Set<NodeID>, _ counts: PathCounts, _ paths: RetainPaths, _ registration: RegistrationSearch
@@ -86,13 +105,16 @@ extension OutlivingFinder {
 
   private func referenceKey(_ edge: EdgeIndex, isChain: Bool, _ counts: PathCounts) -> HolderKey {
     let holder = graph.graph.source(of: edge)
-    // What holds many is told apart by itself, what holds one or two by its type.
-    let kind =
-      graph.isRoot(holder)
-      ? UInt64(1) << 40 | LeakAnalysis.rootKey(graph.root(holder).kind)
-      : (counts[holder] ?? 0) >= 3 && !isChain ? UInt64(2) << 40 | UInt64(holder) : UInt64(graph.nodeTypes[Int(holder)])
+    let kind: HolderID
+    if graph.isRoot(holder) {
+      let root = graph.root(holder).kind
+      if case .global = root { kind = .root(LeakAnalysis.rootKey(root), isGlobal: true) } else { kind = .root(LeakAnalysis.rootKey(root), isGlobal: false) }
+    } else {
+      kind = (counts[holder] ?? 0) >= 3 && !isChain ? .node(holder) : .type(graph.nodeTypes[Int(holder)])
+    }
+    // Each variable of the program is a holder of its own, though all of them stand in one image.
     let label = graph.graph.label(of: edge)
-    return .reference(holder: kind, label: label < 1 << 31 ? label : 1 << 31, isChain: isChain)
+    return .reference(holder: kind, label: label < 1 << 31 || graph.isRoot(holder) ? label : 1 << 31, isChain: isChain)
   }
 
   func holding(
@@ -107,7 +129,8 @@ extension OutlivingFinder {
     }
     let place = steps.firstIndex { $0.edge == edge } ?? 0
     if !isChain, let (index, kind) = registration(steps, place) {
-      return Holding(key: .registration(kind), steps: steps, suspect: index, isRegistered: true)
+      let through = steps[(index + 1)...].dropLast().filter { isProgramObject($0.node) }.map { graph.nodeTypes[Int($0.node)] }
+      return Holding(key: .registration(kind, through: through), steps: steps, suspect: index, isRegistered: true)
     }
     return Holding(key: referenceKey(edge, isChain: isChain, counts), steps: steps, suspect: place, isRegistered: false)
   }
