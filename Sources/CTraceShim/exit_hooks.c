@@ -9,6 +9,7 @@
 #include "heap_snapshot.h"
 #include "hook.h"
 #include "process_state.h"
+#include "program_marks.h"
 #include "trace_file.h"
 
 #include <stdlib.h>
@@ -72,6 +73,7 @@ typedef void ending(int);
 
 LT_EXPORT void lt_exit(int status) NAMED(exit);
 LT_EXPORT void lt_exit(int status) {
+  if (is_traced_process()) lt_mark_end(LT_HOOK_FRAME);
   lt_snapshot_at_exit();
   ending *next = (ending *)NEXT(exit);
   __attribute__((musttail)) return next(status);
@@ -79,6 +81,7 @@ LT_EXPORT void lt_exit(int status) {
 
 LT_EXPORT void lt_quick_exit(int status) NAMED(quick_exit);
 LT_EXPORT void lt_quick_exit(int status) {
+  if (is_traced_process()) lt_mark_end(LT_HOOK_FRAME);
   lt_snapshot_at_exit();
   if (is_traced_process()) lt_process_finish(LT_CLOSE_UNDERSCORE_EXIT);
   ending *next = (ending *)NEXT(quick_exit);

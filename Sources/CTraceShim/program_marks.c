@@ -96,6 +96,17 @@ LT_EXPORT void LT_HOOK(leaktrace_expect_deallocated)(const void *object, uint64_
   lt_leave();
 }
 
+void lt_mark_end(const uintptr_t *hookFrame) {
+  struct lt_stack_change change;
+  struct lt_thread *t = begin(hookFrame, &change);
+  if (!t) return;
+  uint8_t payload[LT_MARK_MAX_SIZE];
+  uint64_t now = lt_now();
+  uint8_t *p = put_head(payload, LT_MARK_END, now);
+  lt_buffer_put_mark(t, &change, payload, (size_t)(p - payload), now);
+  lt_leave();
+}
+
 LT_EXPORT uint64_t LT_HOOK(leaktrace_repetition_begin)(void) { return atomic_fetch_add(&lastRepetition, 1) + 1; }
 
 LT_EXPORT int LT_HOOK(leaktrace_round_end)(uint64_t repetition, uint64_t round, uint64_t scope, const char *name, const char *file, uint32_t line) {

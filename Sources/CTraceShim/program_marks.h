@@ -11,6 +11,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+/// The program asks for the end of the process, from the caller of the hook with this frame.
+void lt_mark_end(const uintptr_t *hookFrame);
+
 /// A scope begins, in the task that runs, or in the calling thread outside of tasks. Its number, or 0 when it was not recorded.
 LT_EXPORT uint64_t LT_HOOK(leaktrace_scope_begin)(const char *name, const char *file, uint32_t line);
 /// It ends, wherever it began. What is left of it may take `graceNanoseconds` to go. A number of 0 does nothing; nor does a second end, to a reader.

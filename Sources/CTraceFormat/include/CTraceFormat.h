@@ -306,6 +306,7 @@ enum {
   LT_MARK_GENERATION = 3,  ///< string name, string file, varint line
   LT_MARK_EXPECTATION = 4, ///< varint expectation number (not 0), varint object's address, varint deadline (trace clock), string name, string file, varint line
   LT_MARK_ROUND = 5, ///< varint repetition number (not 0), varint round (from 1), varint number of the snapshot at its end, varint number of the scope that alone is meant (0: all work), string name, string file, varint line
+  LT_MARK_END = 6, ///< nothing: the program asks for the end of the process, and control does not come back to the frames of the stack before it
 };
 
 #define LT_TAG_PREDICTED 0x80u ///< operation and stack change are those that followed last time in this context

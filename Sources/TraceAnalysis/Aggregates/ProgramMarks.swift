@@ -158,6 +158,8 @@ struct ProgramMarks: ReplayObserver {
       }
       return
     }
+    // For activations alone, which have taken its stack in.
+    if mark.kind == .end { return }
     guard event.time <= end else { return }
     isUsed = true
     settle(upTo: event.time)
@@ -166,7 +168,7 @@ struct ProgramMarks: ReplayObserver {
     case .scopeEnd: finish(mark, strand, at: event.time)
     case .generation: state.statements.generations.append(GenerationStart(place: place(of: mark), time: event.time))
     case .expectation: expect(mark, block)
-    case .round: break
+    case .round, .end: break
     }
   }
 

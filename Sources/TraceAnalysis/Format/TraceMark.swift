@@ -14,12 +14,14 @@ public struct TraceMark: Hashable, Sendable {
     case expectation
     /// A round of work that is repeated is over.
     case round
+    /// The process is to end: control does not come back to the functions of the stack.
+    case end
   }
 
   public var kind: Kind
   /// Ticks.
   public var time: UInt64
-  /// Ties a scope's end to its beginning, and a repetition's rounds to each other, and names an expectation; 0 for a generation.
+  /// Ties a scope's end to its beginning, and a repetition's rounds to each other, and names an expectation; 0 for a generation and the end.
   public var number: UInt64 = 0
   /// Of an expectation's object.
   public var address: UInt64 = 0
@@ -134,6 +136,8 @@ public final class MarkTable: @unchecked Sendable {
         isDamaged = true
       }
       if !isDamaged { isDamaged = !takePlace(&payload, &mark) }
+    case Int(LT_MARK_END):
+      mark.kind = .end
     default:
       return nil
     }
@@ -165,7 +169,7 @@ public final class MarkTable: @unchecked Sendable {
     func head(_ kind: Int) {
       output.varint(UInt64(kind))
       output.varint(mark.time)
-      if mark.kind != .generation { output.varint(mark.number) }
+      if mark.kind != .generation, mark.kind != .end { output.varint(mark.number) }
     }
     switch mark.kind {
     case .scopeBegin:
@@ -188,6 +192,8 @@ public final class MarkTable: @unchecked Sendable {
       output.varint(UInt64(mark.snapshot))
       output.varint(mark.scope)
       place()
+    case .end:
+      head(Int(LT_MARK_END))
     }
     return output.bytes
   }

@@ -74,8 +74,24 @@ public final class LeakAnalysis {
       },
       holdsBytes: { buffers.isAllocatedBy(keys[Int($0.site.rawValue)].stack) }, layouts: layouts(image, images), mainModule: moduleName(ofImage: definitions.process.executable), gaps: analysis.gaps)
     statements = analysis.statements.without(graph)
-    finder = LeakFinder(graph)
     activations = Self.left(analysis.activationsAtSnapshot, snapshot, graph.roots, definitions)
+    let abandoned = AbandonedValues(
+      graph: graph, sites: sites, stacks: definitions.stacks, activations: activations,
+      isProgramFunction: { [definitions] frame in
+        naming.frames(for: frame.key, in: frame.image.map { definitions.images[$0].image }).contains { $0.kind == .user && !FindingNaming.isInitialiser($0.function) }
+      },
+      isLive: Self.liveStrands(activations, snapshot, definitions, mainThread: UInt64(analysis.header.processID)))
+    finder = LeakFinder(graph, abandoned: abandoned.nodes)
+  }
+
+  /// Whether the functions of a strand may still run: those of a thread that has ended do not.
+  private static func liveStrands(
+    _ activations: Activations, _ snapshot: TraceSnapshot, _ definitions: TraceDefinitions, mainThread: UInt64
+  ) -> (StrandID) -> Bool {
+    // The main thread may have ended by `dispatchMain`, behind which nothing is given up.
+    let live = Set(snapshot.threads.map { UInt64($0.osThread) }).union([mainThread])
+    let ended = Set(definitions.threads.lazy.filter { !live.contains($0.osThread) }.compactMap { activations.ownStrands[$0.thread] })
+    return { !ended.contains($0) }
   }
 
   /// A thread that is about to end the process, called by the C library, has returned from the program's main function.

@@ -82,14 +82,17 @@ struct LeakFinder {
   /// Blocks of which a leak must have one to be told; nil for all.
   private let wanted: ((BlockID) -> Bool)?
 
-  /// Linear in the graph, but for the cycles that are looked for: one for each shape of component.
-  init(_ graph: ObjectGraph, among wanted: ((BlockID) -> Bool)? = nil) {
+  /// Linear in the graph, but for the cycles that are looked for: one for each shape of component. `abandoned`: of what no root reaches, what is no leak
+  /// all the same; nor is what it keeps.
+  init(_ graph: ObjectGraph, among wanted: ((BlockID) -> Bool)? = nil, abandoned: (NodeSet) -> [NodeID] = { _ in [] }) {
     self.graph = graph
     self.wanted = wanted
     let heap = graph.graph
     let reached = heap.reachable(from: graph.rootNodes, kinds: ObjectGraph.owning)
     let unreachable = reached.complement
     for node in 0..<NodeID(graph.blockCount) where unreachable.contains(node) && graph.type(of: node).kind == .sideTable { unreachable.remove(node) }
+    let kept = abandoned(unreachable)
+    if !kept.isEmpty { heap.reachable(from: kept, kinds: ObjectGraph.owning).forEach { unreachable.remove($0) } }
     self.unreachable = unreachable
     // What an image lacks may be what holds them, or what would show that they are just ending.
     if graph.isWhole { findDeinitialised() }

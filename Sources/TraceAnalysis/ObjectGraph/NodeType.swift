@@ -20,6 +20,14 @@ public enum NodeKind: UInt8, Codable, Hashable, Sendable {
     }
   }
 
+  /// The storage of one of the standard library's collections.
+  var isCollection: Bool {
+    switch self {
+    case .array, .dictionary, .set: true
+    default: false
+    }
+  }
+
   /// The Swift runtime counts references to it.
   public var isCounted: Bool {
     switch self {

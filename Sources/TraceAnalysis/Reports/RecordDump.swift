@@ -132,6 +132,7 @@ public struct RecordDump {
     case .expectation:
       return "expectation number=\(mark.number) address=\(Hexadecimal.text(mark.address)) due_\(time(mark.deadline)) \(place)"
     case .round: return "round repetition=\(mark.number) round=\(mark.round) snapshot=\(mark.snapshot) scope=\(mark.scope) \(place)"
+    case .end: return "end"
     }
   }
 

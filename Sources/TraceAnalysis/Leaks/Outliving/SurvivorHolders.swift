@@ -70,13 +70,15 @@ extension OutlivingFinder {
       if case .registration = key, suspicion.needsChain { return nil }
       if suspicion.needsRegistration, !holding.isRegistered { return nil }
       // A pool's threads wait for work.
-      if case .registration(.thread, _) = key, suspicion.evidence.proven.isEmpty, nodes.count < OutlivingRules.leastThreads { return nil }
+      if case .registration(.thread, _) = key, !suspicion.isStated, suspicion.evidence.proven.isEmpty, threadCount(nodes, paths) < OutlivingRules.leastThreads { return nil }
       let (steps, place) = (holding.steps, holding.suspect)
       if case .reference = key, !suspicion.isStated, !isKnownHolder(steps, place) { return nil }
       if suspicion.verdict == .accumulating, !holding.isRegistered, !isContainerOlder(steps, place, than: nodes) { return nil }
+      // How many a family has become says little of the few that are held in another way than most.
+      let isMinority = suspicion.verdict == .accumulating && nodes.count * 2 < survivors.count
       if suspicion.needsCallback, !holding.isRegistered, !isCaptured(steps, place) { return nil }
       guard var evidence = suspicion.evidence.of(nodes, least: suspicion.least) else { return nil }
-      if !holding.isRegistered, !evidence.isExceptional { evidence.isStrong = false }
+      if !holding.isRegistered, !evidence.isExceptional || isMinority { evidence.isStrong = false }
       // How many there are says little of registrations: three are enough.
       if holding.isRegistered, evidence.proven.isEmpty { evidence.isStrong = true }
       return OutlivingGroup(
@@ -143,6 +145,9 @@ extension OutlivingFinder {
     return !SystemCode.isSystemImage(graph.roots.images[image].path)
   }
 
+  /// Threads that keep any of the survivors.
+  private func threadCount(_ survivors: [NodeID], _ paths: RetainPaths) -> Int { Set(survivors.prefix(Self.detailLimit).compactMap { paths.path(to: $0)?.root }).count }
+
   /// A closure that something keeps captured it.
   private func isCaptured(_ steps: [LeakGroup.Step], _ suspect: Int) -> Bool {
     steps[suspect..<steps.count].contains { step in
@@ -155,8 +160,12 @@ extension OutlivingFinder {
   /// Objects that were put together into something made later were collected on purpose; what grows had its holder before. Not before all of them:
   /// a registry that is made when it is first asked for comes after the object that asks.
   func isContainerOlder(_ steps: [LeakGroup.Step], _ suspect: Int, than survivors: [NodeID]) -> Bool {
-    guard !survivors.isEmpty else { return false }
+    guard let last = survivors.last else { return false }
     let first = survivors[survivors.count / OutlivingRules.leastLooped]
+    // A collection that grows is moved when it doubles, not when all is there.
+    if let storage = steps[..<(suspect + 1)].last, !graph.isRoot(storage.node), graph.type(of: storage.node).kind.isCollection, ordinal(storage.node) > ordinal(last) {
+      return false
+    }
     return steps[..<(suspect + 1)].allSatisfy { step in
       guard !graph.isRoot(step.node), isProgramObject(step.node) else { return true }
       return ordinal(step.node) <= ordinal(first)
