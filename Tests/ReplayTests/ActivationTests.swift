@@ -324,6 +324,16 @@ private struct Replayed {
     withExtendedLifetime(memory) {}
   }
 
+  @Test func anEventWithoutAnAddressForeseesABlockThatCanBeRead() {
+    let memory = TableOwner()
+    let table = BlockTable(minimumCapacity: 4, ownedBy: memory)
+    #expect(table.foresee(0).pointee.address == 0)
+    // In a table that has grown, too.
+    for n in 1...64 as ClosedRange<UInt64> { table.insert(LiveBlock(address: 0x1000 + n * 0x1000, size: n, birthTime: 0, site: SiteID(0))) }
+    #expect(table.find(0) == nil && table.foresee(0).pointee.size == 0)
+    withExtendedLifetime(memory) {}
+  }
+
   @Test func aPlaceThatWasGivenBackIsTheNextOneTaken() throws {
     let memory = TableOwner()
     let table = BlockTable(ownedBy: memory)

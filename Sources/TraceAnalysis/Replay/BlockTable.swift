@@ -44,7 +44,8 @@ struct BlockTable: BitwiseCopyable {
       blank: Place(block: LiveBlock(address: 0, size: 0, birthTime: 0, site: SiteID(0)), nextFree: nil), count: 1, ownedBy: owner)
     header.initialize(
       to: Header(
-        slots: Self.allocate(capacity), mask: capacity - 1, shift: UInt64(64 - capacity.trailingZeroBitCount), somePlace: places[0]))
+        slots: Self.allocate(capacity, vacant: places[0]), mask: capacity - 1, shift: UInt64(64 - capacity.trailingZeroBitCount),
+        somePlace: places[0]))
     self.header = header
     owner.own {
       TableMemory.deallocate(header.pointee.slots)
@@ -52,9 +53,10 @@ struct BlockTable: BitwiseCopyable {
     }
   }
 
-  private static func allocate(_ capacity: Int) -> UnsafeMutablePointer<Slot> {
+  /// Vacant slots lead to a place, too: `foresee` takes one for that of an event without an address.
+  private static func allocate(_ capacity: Int, vacant place: UnsafeMutablePointer<Place>) -> UnsafeMutablePointer<Slot> {
     let slots = TableMemory.allocate(Slot.self, capacity: capacity)
-    slots.initialize(repeating: Slot(address: 0, place: UnsafeMutablePointer(bitPattern: 8)!), count: capacity)
+    slots.initialize(repeating: Slot(address: 0, place: place), count: capacity)
     return slots
   }
 
@@ -155,7 +157,7 @@ struct BlockTable: BitwiseCopyable {
   private func grow() {
     let old = header.pointee.slots
     let oldCapacity = header.pointee.mask + 1
-    let slots = Self.allocate(oldCapacity * 2)
+    let slots = Self.allocate(oldCapacity * 2, vacant: header.pointee.somePlace)
     header.pointee.slots = slots
     header.pointee.mask = oldCapacity * 2 - 1
     header.pointee.shift -= 1
