@@ -9,18 +9,18 @@
 #include "allocation_recording.h"
 #include "next_functions.h"
 
-#include <stdlib.h>
+/// What other images call.
+LT_EXPORT void *LT_HOOK(malloc)(size_t size);
 
 // --- which calls are a runtime's ------------------------------------------------------------------------------------------------
 
 static const char *const runtimeFunction = "swift_task_create_common", *const coreFunction = "swift_retain";
 
-/// Functions that take memory for tasks, as Swift 6.1 to 6.3 have them. A slab's is a template by its size.
+/// Functions that take memory for tasks: of Swift 6.3.1, and for slabs of 6.1.2. Those that a compiler put into their callers have no name of their own.
 static const char *const functionNames[] = {
     "swift_task_create_common", "swift_task_alloc",
     "_ZN5swift14StackAllocatorILm984EXadL_ZNS_25TaskAllocatorSlabMetadataEEENS_26TaskAllocatorConfigurationEE5allocEm",
-    "_ZN5swift14StackAllocatorILm984EXadL_ZNS_25TaskAllocatorSlabMetadataEEE5allocEm",
-    "_ZN5swift14StackAllocatorILm1000EXadL_ZNS_25TaskAllocatorSlabMetadataEEE5allocEm",
+    "_ZN5swift14StackAllocatorILm984EXadL_ZNS_25TaskAllocatorSlabMetadataEEEE20getSlabForAllocationEm",
 };
 enum { FUNCTION_COUNT = sizeof functionNames / sizeof *functionNames, LINKED_IN_LIMIT = 8 };
 
@@ -60,6 +60,11 @@ static void *malloc_of_program(size_t size) {
 
 // --- binding -----------------------------------------------------------------------------------------------------------------
 
+bool lt_task_memory_is_library(const struct lt_loaded_image *image) {
+  struct lt_symbol symbol;
+  return lt_loaded_image_symbol(image, runtimeFunction, &symbol) && !lt_loaded_image_symbol(image, coreFunction, &symbol);
+}
+
 bool lt_task_memory_has_runtime(const struct lt_loaded_image *image, const struct lt_swift_runtime *runtime) {
   struct lt_symbol symbol;
   return (runtime && runtime->retain && runtime->isLinkedIn) || lt_loaded_image_symbol(image, runtimeFunction, &symbol);
@@ -88,8 +93,7 @@ static bool find_functions(const struct lt_loaded_image *image) {
 }
 
 void lt_task_memory_bind(const struct lt_loaded_image *image) {
-  struct lt_symbol symbol;
-  bool isLibrary = lt_loaded_image_symbol(image, runtimeFunction, &symbol) && !lt_loaded_image_symbol(image, coreFunction, &symbol);
+  bool isLibrary = lt_task_memory_is_library(image);
   if (!isLibrary && !find_functions(image)) return;
   lt_loaded_image_rebind_calls(image, "malloc", (void *)LT_HOOK(malloc), isLibrary ? (void *)malloc_of_runtime : (void *)malloc_of_program);
 }

@@ -17,6 +17,8 @@ static inline void lt_task_memory_clear(void *block, size_t size) {
   __asm__ volatile("rep stosb" : "+D"(block), "+c"(size) : "a"(0) : "memory");
 }
 
+/// Whether an image is a concurrency runtime's own library.
+bool lt_task_memory_is_library(const struct lt_loaded_image *image);
 /// Whether an image has a concurrency runtime. `runtime`: what was found of a Swift runtime in the image; NULL or without `retain` if there is none.
 bool lt_task_memory_has_runtime(const struct lt_loaded_image *image, const struct lt_swift_runtime *runtime);
 /// Has an image of the program's namespace take memory for tasks from a hook of its own. The image must be relocated and have a runtime. Leaves it alone if
