@@ -112,6 +112,7 @@ static void bind(const struct rendezvous *space) {
     if (images[i].space != space || images[i].isBound || is_also_programs(&images[i])) continue;
     if (!lt_loaded_image_from_map(images[i].map, &image) || !lt_loaded_image_is_relocated(&image)) continue;
     images[i].isBound = true;
+    if (lt_task_memory_has_runtime(&image, &images[i].runtime)) lt_task_memory_learn(&image);
     lt_namespace_malloc_bind((unsigned)number, &image);
   }
 }

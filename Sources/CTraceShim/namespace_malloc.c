@@ -14,12 +14,7 @@ static struct lt_next_functions nexts[LT_NAMESPACE_LIMIT];
 #define HOOKS_OF(n)                                                                      \
   static void *malloc_##n(size_t size) {                                                 \
     void *block = nexts[n].malloc(size);                                                 \
-    RECORD_ALLOCATION(LT_OP_MALLOC, block, size);                                        \
-    return block;                                                                        \
-  }                                                                                      \
-  static void *malloc_of_runtime_##n(size_t size) {                                      \
-    void *block = nexts[n].malloc(size);                                                 \
-    lt_task_memory_clear(block, size);                                                   \
+    if (lt_task_memory_is_taken_by(LT_CALLER)) lt_task_memory_clear(block, size);        \
     RECORD_ALLOCATION(LT_OP_MALLOC, block, size);                                        \
     return block;                                                                        \
   }                                                                                      \
@@ -97,10 +92,6 @@ bool lt_namespace_malloc_find(unsigned number, const struct lt_loaded_image *ima
   return true;
 }
 
-#define RUNTIME_ROW(n) malloc_of_runtime_##n,
-static void *(*const runtimeHooks[])(size_t) = {EACH_NAMESPACE(RUNTIME_ROW)};
-
 void lt_namespace_malloc_bind(unsigned number, const struct lt_loaded_image *image) {
   lt_loaded_image_bind(image, names, (void *const *)&hooks[number], FUNCTION_COUNT);
-  if (lt_task_memory_is_library(image)) lt_loaded_image_rebind_calls(image, "malloc", (void *)hooks[number].malloc, (void *)runtimeHooks[number]);
 }

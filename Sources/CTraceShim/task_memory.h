@@ -17,13 +17,15 @@ static inline void lt_task_memory_clear(void *block, size_t size) {
   __asm__ volatile("rep stosb" : "+D"(block), "+c"(size) : "a"(0) : "memory");
 }
 
-/// Whether an image is a concurrency runtime's own library.
-bool lt_task_memory_is_library(const struct lt_loaded_image *image);
 /// Whether an image has a concurrency runtime. `runtime`: what was found of a Swift runtime in the image; NULL or without `retain` if there is none.
 bool lt_task_memory_has_runtime(const struct lt_loaded_image *image, const struct lt_swift_runtime *runtime);
-/// Has an image of the program's namespace take memory for tasks from a hook of its own. The image must be relocated and have a runtime. Leaves it alone if
-/// its calls of malloc do not lead to the recorder, or if it has more inside than the concurrency runtime and names none of its functions.
+/// Keeps in mind which calls of malloc are a runtime's. False if the image has more inside than a concurrency runtime and names none of that's functions, or if
+/// too many such images are known.
+bool lt_task_memory_learn(const struct lt_loaded_image *image);
+/// Learns, and has an image of the program's namespace take memory for tasks from a hook of its own. The image must be relocated and have a runtime.
 void lt_task_memory_bind(const struct lt_loaded_image *image);
+/// Whether the call that returns to an address is one of those that were learnt.
+bool lt_task_memory_is_taken_by(const void *caller);
 /// The image at [start, end) is gone.
 void lt_task_memory_forget(uintptr_t start, uintptr_t end);
 

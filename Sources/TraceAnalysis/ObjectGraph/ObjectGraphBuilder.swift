@@ -270,6 +270,11 @@ struct ObjectGraphBuilder {
     switch types[row].kind {
     case .sideTable: return
     case .malloc:
+      if dispatchMemory?.waitsForTimer(BlockID(UInt32(node))) == true {
+        scan(node, block, block.address..<block.address &+ DispatchMemory.nextOffset)
+        scan(node, block, block.address &+ DispatchMemory.nextOffset &+ 8..<block.address &+ block.size)
+        return
+      }
       scanUsed(node, block, block.address..<block.address &+ block.size)
     case .task:
       readQueueLinks(node, block)
