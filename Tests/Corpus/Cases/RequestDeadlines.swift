@@ -34,13 +34,14 @@ enum RequestDeadlines: FaultyProgram {
     for _ in 0..<2 { sleepLong() }
     var deadlines: [Task<Void, Never>] = []
     for round in 0..<10 {
-      for number in round * 8..<round * 8 + 8 {
-        deadlines.append(watch(number))
-        receive(number, isLost: isLost(number))
-      }
+      let numbers = round * 8..<round * 8 + 8
+      for number in numbers { receive(number, isLost: isLost(number)) }
       settle()
-      // The times that they would have ended at stay with the timers. All that the requests of this round took is free again, or waits.
-      for deadline in deadlines.suffix(8) { deadline.cancel() }
+      // Their sleeps take what the requests of the round before gave back, whose frames requests of this round have now.
+      for number in numbers { deadlines.append(watch(number)) }
+      settle()
+      // The times that they would have ended at stay with the timers.
+      for deadline in deadlines.suffix(numbers.count) { deadline.cancel() }
       settle()
     }
   }
