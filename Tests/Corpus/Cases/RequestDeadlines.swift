@@ -1,5 +1,7 @@
-// Requests that each have a deadline, which long sleeps wait for. The answer of every second one gets lost, so that its task waits for ever: what a new task's
-// memory held before, when it was another request's, must not make it look held.
+// Requests that each have a deadline, which long sleeps wait for. The answer of every second one gets lost, so that its task waits for ever: what the memory of a
+// new task held before must not make it look held.
+
+import Glibc
 
 final class Inquiry: @unchecked Sendable {
   private let number: Int
@@ -35,9 +37,9 @@ enum RequestDeadlines: FaultyProgram {
     var deadlines: [Task<Void, Never>] = []
     for round in 0..<10 {
       let numbers = round * 8..<round * 8 + 8
-      for number in numbers { receive(number, isLost: isLost(number)) }
+      list(numbers.map { receive($0, isLost: isLost($0)) })
       settle()
-      // Their sleeps take what the requests of the round before gave back, whose frames requests of this round have now.
+      // They take the memory of the lists.
       for number in numbers { deadlines.append(watch(number)) }
       settle()
       // The times that they would have ended at stay with the timers.
@@ -63,11 +65,29 @@ enum RequestDeadlines: FaultyProgram {
     }
   }
 
-  @inline(never) private static func receive(_ number: Int, isLost: Bool) {
-    Task.detached {
+  /// Returns the address of the task, which nobody keeps.
+  @inline(never) private static func receive(_ number: Int, isLost: Bool) -> UInt {
+    let task = Task.detached {
       let inquiry = Inquiry(number)
       note(await inquiry.words())
       note(await inquiry.answer(isLost: isLost))
     }
+    return unsafeBitCast(task, to: UInt.self)
   }
+
+  /// Lists the requests in memory of the sizes that tasks have, and gives it back.
+  private static func list(_ requests: [UInt]) {
+    let lists = (0..<600).map { write(requests, from: $0, count: 32 + $0 % 12) }
+    for list in lists { giveBack(list) }
+  }
+
+  @inline(never) private static func write(_ requests: [UInt], from first: Int, count: Int) -> UnsafeMutableRawPointer? {
+    let list = malloc(count * MemoryLayout<UInt>.stride)
+    for index in 0..<count {
+      list?.storeBytes(of: requests[(first + index) % requests.count], toByteOffset: index * MemoryLayout<UInt>.stride, as: UInt.self)
+    }
+    return list
+  }
+
+  @inline(never) private static func giveBack(_ list: UnsafeMutableRawPointer?) { free(list) }
 }
