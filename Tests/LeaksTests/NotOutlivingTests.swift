@@ -33,6 +33,15 @@ import TraceTestSupport
     #expect(try server.findings().isEmpty)
   }
 
+  @Test func variablesThatHoldOneEachAreNoFinding() throws {
+    let server = RequestServer()
+    for index in 0..<200 {
+      let session = server.request(keep: index % 20 == 10)
+      if index % 20 == 10 { server.heap.global(session) }
+    }
+    #expect(try server.findings().isEmpty)
+  }
+
   @Test func aPoolMadeAtTheStartIsNoFinding() throws {
     let server = RequestServer()
     for _ in 0..<50 { server.put(server.heap.object("App.Session", stack: server.outer + [0x1000_1400])) }

@@ -252,6 +252,48 @@ import TraceTestSupport
     #expect(try server.heap.findings(RequestServer.functions).count == 1)
   }
 
+  /// Registers sessions with a timer each, by way of an object that `owner` makes.
+  private func timers(_ count: Int, of server: RequestServer, owner: (Int) -> String?) {
+    server.heap.type("Foundation.Timer", fields: [HeapBuilder.field("target", 0)])
+    var index = 0
+    registered(count, of: server) { session in
+      let timer = server.heap.object("Foundation.Timer", stack: server.inner)
+      var target = session
+      if let type = owner(index) {
+        target = server.heap.object(type, stack: server.outer + [0x1000_1400])
+        server.heap.set(target, 0, session)
+      }
+      server.heap.set(timer, 0, target)
+      index += 1
+      return timer
+    }
+  }
+
+  @Test func partsThatRegisterThemselvesAreNotRegisteredAlike() throws {
+    let server = RequestServer()
+    let types = ["App.Importer", "App.Indexer", "App.Mailer", "App.Archive"]
+    for type in types { server.heap.type(type, fields: [HeapBuilder.field("session", 0)]) }
+    timers(4, of: server) { types[$0] }
+    #expect(try server.heap.findings(RequestServer.functions).isEmpty)
+    let other = RequestServer()
+    other.heap.type("App.Importer", fields: [HeapBuilder.field("session", 0)])
+    timers(4, of: other) { _ in "App.Importer" }
+    #expect(try other.heap.findings(RequestServer.functions).count == 1)
+  }
+
+  @Test(arguments: [false, true]) func registeredObjectsThatAreNoOlderThanOthersOfTheirTypeGotMayBeAboutToEnd(isOlder: Bool) throws {
+    let server = RequestServer()
+    let work = isOlder ? 5 : 400
+    // One that was made elsewhere, and ended in the end.
+    let other = server.heap.object("App.Session", stack: server.outer + [0x1000_1400])
+    for _ in 0..<work { server.heap.visit(server.inner) }
+    if isOlder { server.heap.free(other, stack: server.outer) }
+    timers(5, of: server) { _ in nil }
+    for _ in 0..<100 { server.heap.visit(server.inner) }
+    if !isOlder { server.heap.free(other, stack: server.outer) }
+    #expect(try server.findings().count == (isOlder ? 1 : 0))
+  }
+
   @Test func twoRegistrationsAreTooFew() throws {
     let server = RequestServer()
     server.heap.type("Foundation.Timer", fields: [HeapBuilder.field("target", 0)])
