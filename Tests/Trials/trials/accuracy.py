@@ -39,6 +39,7 @@ def parse():
     parser.add_argument("--kind", choices=KINDS, action="append", help="subjects of this kind alone; may be given several times")
     parser.add_argument("--cache", default=CACHE, metavar="DIR", help="where packages are cloned and built (default .build-accuracy)")
     parser.add_argument("--keep", metavar="DIR", help="where traces are kept; without it they are removed")
+    parser.add_argument("--analyze-kept", action="store_true", help="analyses the traces that --keep kept, and records what is missing alone")
     parser.add_argument("--jobs", type=int, default=1, help="parallel work of a build (default 1)")
     parser.add_argument("--output", default=os.path.join(ROOT, "docs", "accuracy.md"), metavar="FILE", help="the report; - for standard output")
     parser.add_argument("--results", default=os.path.join(TRIALS, "results.json"), metavar="FILE", help="the figures of all subjects, kept from run to run")
@@ -112,7 +113,7 @@ def main():
     if options.list:
         print("\n".join(each.name for each in wanted))
         return 0
-    leaktrace = Leaktrace(options.products)
+    leaktrace = Leaktrace(options.products, takes_kept_traces=options.analyze_kept)
     results = read_results(options.results)
     traces = options.keep or tempfile.mkdtemp(prefix="leaktrace-accuracy-")
     os.makedirs(traces, exist_ok=True)

@@ -62,17 +62,33 @@ class Analysis:
         return traces[0].get("program", "")
 
 
-class Leaktrace:
-    """The command with its library, in one directory."""
+def _run_of(trace):
+    """The file that says how the recorded run went."""
+    return f"{trace}.run"
 
-    def __init__(self, products):
+
+class Leaktrace:
+    """The command with its library, in one directory. If it takes kept traces, it records nothing of which the trace is there already."""
+
+    def __init__(self, products, takes_kept_traces=False):
         self.command = os.path.join(products, "leaktrace")
+        self._takes_kept_traces = takes_kept_traces
         if not os.access(self.command, os.X_OK):
             raise FileNotFoundError(f"{self.command} is not there; scripts/build makes it")
 
     def record(self, command, trace, directory=None, limit=600, options=(), **more):
-        """Runs `command` recorded; `trace` is a file, or a pattern if children are followed."""
-        return run([self.command, "record", "--quiet", "-o", trace, *options, "--", *command], directory=directory, limit=limit, **more)
+        """Runs `command` recorded; `trace` is a file, or a pattern if children are followed. Beside it stands what became of the run."""
+        if self.is_kept(trace):
+            with open(_run_of(trace)) as file:
+                return Outcome(**json.load(file))
+        outcome = run([self.command, "record", "--quiet", "-o", trace, *options, "--", *command], directory=directory, limit=limit, **more)
+        with open(_run_of(trace), "w") as file:
+            json.dump(dataclasses.asdict(outcome), file)
+        return outcome
+
+    def is_kept(self, trace):
+        """Whether `record` would take the trace that is there."""
+        return self._takes_kept_traces and os.path.exists(_run_of(trace))
 
     def check(self, command, directory=None, limit=600, options=(), **more):
         return run([self.command, "check", *options, "--", *command], directory=directory, limit=limit, **more)

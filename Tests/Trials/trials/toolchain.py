@@ -71,9 +71,11 @@ class Tool:
             must(["swift", "build", "--package-path", package, "--jobs", "1"], limit=900)
         result = Result(self.name, TOOLCHAIN, " ".join(self._command))
         stem = os.path.join(directory, self.name.replace(" ", "-"))
-        for old in glob.glob(f"{stem}*.trace*"):
-            os.remove(old)
-        recording = leaktrace.record(self._command, stem + (".%n.%p.trace" if self._follows else ".trace"), directory=package, limit=900,
+        pattern = stem + (".%n.%p.trace" if self._follows else ".trace")
+        if not leaktrace.is_kept(pattern):
+            for old in glob.glob(f"{stem}*.trace*"):
+                os.remove(old)
+        recording = leaktrace.record(self._command, pattern, directory=package, limit=900,
                                      options=["--follow-children"] if self._follows else [],
                                      standard_input=_conversation(package) if self._talks else None)
         if recording.status != 0:
