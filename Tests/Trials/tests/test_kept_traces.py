@@ -33,6 +33,11 @@ class KeptTraces(unittest.TestCase):
         self.assertEqual(first, second)
         self.assertEqual((second.status, second.output), (7, "output\n"))
 
+    def test_a_kept_trace_of_another_recorder_says_so(self):
+        self.record(recorder="abc")
+        self.assertTrue(self.record(recorder="def", takes_kept_traces=True).is_by_another_version)
+        self.assertFalse(self.record(recorder="abc", takes_kept_traces=True).is_by_another_version)
+
     def test_a_trace_is_recorded_again_unless_kept_ones_are_wanted(self):
         self.record()
         self.record()

@@ -24,8 +24,9 @@ from .trial import Result
 TRIALS = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 ROOT = os.path.dirname(os.path.dirname(TRIALS))
 CACHE = os.path.join(ROOT, ".build-accuracy")
-# All that the products are built from.
+# All that the products are built from, and the part that records.
 PRODUCT_SOURCES = ("Package.swift", "Sources")
+RECORDER_SOURCES = ("Sources/CTraceShim", "Sources/CTraceFormat")
 KINDS = ("suites", "programs", "toolchain", "quiet")
 
 
@@ -81,10 +82,9 @@ def write_results(path, results, order):
     return kept
 
 
-def version():
-    """The commit that last changed leaktrace itself: later ones to its tests or documents leave the figures as they are."""
-    commit = subprocess.run(["git", "-C", ROOT, "log", "-1", "--format=%H", "--", *PRODUCT_SOURCES], text=True, stdout=subprocess.PIPE,
-                            stderr=subprocess.DEVNULL)
+def version(sources=PRODUCT_SOURCES):
+    """The commit that last changed them: later ones to tests or documents leave the figures as they are."""
+    commit = subprocess.run(["git", "-C", ROOT, "log", "-1", "--format=%H", "--", *sources], text=True, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
     return commit.stdout.strip()[:12]
 
 
@@ -113,7 +113,7 @@ def main():
     if options.list:
         print("\n".join(each.name for each in wanted))
         return 0
-    leaktrace = Leaktrace(options.products, takes_kept_traces=options.analyze_kept)
+    leaktrace = Leaktrace(options.products, version(RECORDER_SOURCES), options.analyze_kept)
     results = read_results(options.results)
     traces = options.keep or tempfile.mkdtemp(prefix="leaktrace-accuracy-")
     os.makedirs(traces, exist_ok=True)

@@ -93,6 +93,7 @@ class Tool:
 
 class _Nothing:
     seconds = 0.0
+    is_by_another_version = False
 
 
 def all_tools():
