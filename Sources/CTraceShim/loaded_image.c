@@ -197,3 +197,20 @@ void lt_loaded_image_bind(const struct lt_loaded_image *image, const char *const
     }
   }
 }
+
+void lt_loaded_image_rebind_calls(const struct lt_loaded_image *image, const char *name, void *from, void *to) {
+  struct symbols symbols;
+  if (!open_symbols(image, &symbols)) return;
+  struct relocations table = relocations(image, DT_JMPREL, DT_PLTRELSZ);
+  for (size_t i = 0; i < table.count; i++) {
+    const ElfW(Rela) *entry = &table.entries[i];
+    uint32_t index = ELF64_R_SYM(entry->r_info);
+    uintptr_t place = image->bias + entry->r_offset;
+    if (!index || ELF64_R_TYPE(entry->r_info) != R_X86_64_JUMP_SLOT || place % sizeof(void *) || !lt_loaded_image_is_writable(image, place)) continue;
+    if (strcmp(symbols.names + symbols.table[index].st_name, name) != 0) continue;
+    uintptr_t now = *(const uintptr_t *)place;
+    // Until its first call, a reference leads back into the image, to what has the loader look for the function.
+    bool isUnsettled = lt_loaded_image_covers(image, now) && symbols.table[index].st_shndx == SHN_UNDEF;
+    if (now == (uintptr_t)from || isUnsettled) replace(image, place, to);
+  }
+}

@@ -31,6 +31,9 @@ bool lt_loaded_image_refers(const struct lt_loaded_image *image, uintptr_t start
 bool lt_loaded_image_is_relocated(const struct lt_loaded_image *image);
 /// Makes the image's references to symbols of these names lead to other addresses. The image must be relocated; what of it was made read-only after that is so again.
 void lt_loaded_image_bind(const struct lt_loaded_image *image, const char *const names[], void *const addresses[], int count);
+/// Makes an image's calls of the function `name`, which lead to `from`, lead to `to`: so do those that were not made yet, which the loader would lead to the first
+/// function of the name. Pointers to the function stay as they are: a program may compare them. The image must be relocated.
+void lt_loaded_image_rebind_calls(const struct lt_loaded_image *image, const char *name, void *from, void *to);
 /// The entry of the dynamic section, or NULL.
 ElfW(Dyn) *lt_loaded_image_entry(const struct lt_loaded_image *image, ElfW(Sxword) tag);
 /// Whether an address is in a segment that is loaded to be written to.

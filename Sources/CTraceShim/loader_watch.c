@@ -14,6 +14,7 @@
 #include "process_state.h"
 #include "swift_relatives.h"
 #include "swift_runtimes.h"
+#include "task_memory.h"
 #include "type_table.h"
 
 #include <fcntl.h>
@@ -41,6 +42,7 @@ static struct image {
   const struct rendezvous *space;
   uintptr_t start, end;
   bool isBound; ///< to the hooks of its namespace's malloc family
+  bool hasTasks; ///< a concurrency runtime in the program's namespace, whose memory for tasks is to be bound
   struct lt_swift_runtime runtime; ///< to be hooked when the image is initialised
   int detour;                      ///< −1 if there is none
   uint32_t look;                   ///< the last one it was seen in
@@ -110,6 +112,7 @@ static void bind(const struct rendezvous *space) {
     if (images[i].space != space || images[i].isBound || is_also_programs(&images[i])) continue;
     if (!lt_loaded_image_from_map(images[i].map, &image) || !lt_loaded_image_is_relocated(&image)) continue;
     images[i].isBound = true;
+    if (lt_task_memory_has_runtime(&image, &images[i].runtime)) lt_task_memory_learn(&image);
     lt_namespace_malloc_bind((unsigned)number, &image);
   }
 }
@@ -137,9 +140,12 @@ void lt_loader_watch_each_elsewhere(int (*look)(struct dl_phdr_info *, size_t, v
 /// Looks for a runtime in the image. Hooks it if it is relocated; if not, leaves in `runtime` what to hook, and says that.
 static bool is_left_for_later(const struct lt_loaded_image *image, struct lt_swift_runtime *runtime) {
   enum lt_swift_search result = lt_swift_runtime_find(image, runtime);
-  if (result != LT_SWIFT_FOUND) lt_swift_runtimes_refuse(image, result);
-  else if (!lt_swift_runtime_is_relocated(image, runtime)) return true;
-  else lt_swift_runtimes_hook(image, runtime);
+  bool isFound = result == LT_SWIFT_FOUND, hasTasks = lt_task_memory_has_runtime(image, isFound ? runtime : NULL);
+  if (hasTasks && !lt_loaded_image_is_relocated(image)) return true;
+  if (isFound && !lt_swift_runtime_is_relocated(image, runtime)) return true;
+  if (hasTasks) lt_task_memory_bind(image);
+  if (isFound) lt_swift_runtimes_hook(image, runtime);
+  else lt_swift_runtimes_refuse(image, result);
   return false;
 }
 
@@ -157,6 +163,7 @@ static void look_at(struct image *known) {
     known->runtime.retain = NULL;
     lt_swift_runtimes_refuse(&image, LT_SWIFT_UNKNOWN);
   }
+  known->hasTasks = is_programs(known->space) && lt_task_memory_has_runtime(&image, &known->runtime);
   // In a namespace of its own, nothing is interposed by name.
   known->runtime.isLinkedIn |= !is_programs(known->space);
 }
@@ -166,7 +173,7 @@ static void look_at(struct image *known) {
 static bool prepare(struct image *known) {
   bool isToBeBound = !is_programs(known->space) && number_of(known->space) >= 0 && !is_also_programs(known);
   struct lt_loaded_image image;
-  if ((!known->runtime.retain && !isToBeBound) || !lt_loaded_image_from_map(known->map, &image)) return true;
+  if ((!known->runtime.retain && !isToBeBound && !known->hasTasks) || !lt_loaded_image_from_map(known->map, &image)) return true;
   if (lt_loaded_image_is_relocated(&image)) return false;
   known->detour = lt_initializer_detour(&image);
   if (known->detour < 0 && known->runtime.retain) lt_swift_runtimes_refuse(&image, LT_SWIFT_UNKNOWN);
@@ -177,7 +184,12 @@ static bool prepare(struct image *known) {
 static void finish(void) {
   for (uint32_t i = 0; i < imageCount; i++) {
     struct lt_loaded_image image;
-    if (!images[i].runtime.retain || !lt_loaded_image_from_map(images[i].map, &image)) continue;
+    if ((!images[i].runtime.retain && !images[i].hasTasks) || !lt_loaded_image_from_map(images[i].map, &image)) continue;
+    if (images[i].hasTasks && lt_loaded_image_is_relocated(&image)) {
+      lt_task_memory_bind(&image);
+      images[i].hasTasks = false;
+    }
+    if (!images[i].runtime.retain) continue;
     if (!lt_swift_runtime_is_relocated(&image, &images[i].runtime)) continue;
     bind(images[i].space);
     lt_swift_runtimes_hook(&image, &images[i].runtime);
@@ -202,6 +214,7 @@ static void refresh(void) {
 
 void lt_loader_watch_went(uintptr_t start, uintptr_t end) {
   lt_swift_runtimes_forget(start, end);
+  lt_task_memory_forget(start, end);
   lt_type_table_forget(start, end);
 }
 

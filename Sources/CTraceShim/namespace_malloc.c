@@ -5,6 +5,7 @@
 
 #include "allocation_recording.h"
 #include "next_functions.h"
+#include "task_memory.h"
 
 #include <errno.h>
 
@@ -13,6 +14,7 @@ static struct lt_next_functions nexts[LT_NAMESPACE_LIMIT];
 #define HOOKS_OF(n)                                                                      \
   static void *malloc_##n(size_t size) {                                                 \
     void *block = nexts[n].malloc(size);                                                 \
+    if (lt_task_memory_is_taken_by(LT_CALLER)) lt_task_memory_clear(block, size);        \
     RECORD_ALLOCATION(LT_OP_MALLOC, block, size);                                        \
     return block;                                                                        \
   }                                                                                      \

@@ -28,6 +28,7 @@ var programs: [String: any CleanProgram.Type] = [
   "listener-set": ListenerSet.self,
   "locked-registry": LockedRegistry.self,
   "login-result": LoginResult.self,
+  "request-deadlines": RequestDeadlines.self,
   "lost-checked-continuation": LostCheckedContinuation.self,
   "lost-unsafe-continuation": LostUnsafeContinuation.self,
   "objective-subclasses": ObjectiveSubclasses.self,

@@ -320,4 +320,29 @@ private struct NamedEdge: Hashable, CustomStringConvertible {
     heap.words[base + 0xF000 - 64] = address
     #expect(targets(try graph()) == (0..<3 as Range<UInt64>).map { [address + ($0 + 1) % 3 * 0x1000] })
   }
+
+  @Test func aContinuationThatWaitsForATimerHoldsNothingByItsLink() throws {
+    let heap = HeapBuilder()
+    let items = items(heap, 3)
+    let base: UInt64 = 0x5000_4000_0000
+    let (continuation, source, record) = (base, base + 0x1000, base + 0x2000)
+    heap.block(.calloc, at: continuation, size: 64)
+    heap.block(.calloc, at: source, size: 128)
+    heap.block(.calloc, at: record, size: 128)
+    heap.words[continuation + 16] = items[0].address
+    heap.words[continuation + 40] = items[1].address
+    heap.words[continuation + 48] = source
+    heap.words[continuation + 56] = items[2].address
+    heap.words[source + 88] = record
+    heap.words[record + 40] = continuation
+    func targets() throws -> Set<UInt64> {
+      let graph = try heap.analysis().graph
+      let node = try #require(graph.heap.block(containing: continuation)).rawValue
+      return Set(graph.graph.edges(from: node).map { graph.heap[BlockID(graph.graph.target(of: $0))].address })
+    }
+    #expect(try targets() == [items[1].address, source, items[2].address])
+    // It is no timer's: a queue may have it, and then the link leads to what comes next.
+    heap.words[record + 40] = items[0].address
+    #expect(try targets() == [items[0].address, items[1].address, source, items[2].address])
+  }
 }

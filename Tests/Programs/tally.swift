@@ -21,6 +21,8 @@ struct Tally {
   mutating func add(_ line: UnsafeBufferPointer<UInt8>) {
     if line.starts(with: "stack ".utf8) { return }
     let fields = line.split(separator: UInt8(ascii: " "), maxSplits: 6)
+    // A mark is no event.
+    if fields.count == 4, fields[3].elementsEqual("end".utf8) { return }
     guard fields.count >= 5, let thread = number(fields[1], 10), let address = number(fields[4], 16) else {
       fputs("not an event: \(String(decoding: line, as: UTF8.self))\n", stderr)
       exit(1)

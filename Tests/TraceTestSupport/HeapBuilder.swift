@@ -52,7 +52,7 @@ public final class HeapBuilder {
   public func isDeclared(_ name: String) -> Bool { metadata[name] != nil }
 
   /// Those of its types.
-  public var layoutSource: any LayoutSource { Layouts(layouts, variables) }
+  public var layoutSource: any LayoutSource { Layouts(layouts, variables, words) }
 
   /// Gives a type that was declared another layout.
   public func layout(of name: String, _ layout: ObjectLayout) { layouts[metadata[name]!.address] = layout }
@@ -190,7 +190,7 @@ public final class HeapBuilder {
   public func analysis(naming: any FrameNaming) throws -> LeakAnalysis {
     let reader = try reader()
     let snapshot = reader.snapshots[reader.snapshots.count - 1]
-    return LeakAnalysis(reader, AllocationAnalysis(reader, snapshot: snapshot), snapshot: snapshot, naming: naming, layouts: Layouts(layouts, variables))
+    return LeakAnalysis(reader, AllocationAnalysis(reader, snapshot: snapshot), snapshot: snapshot, naming: naming, layouts: Layouts(layouts, variables, words))
   }
 
   public func findings(_ functions: [UInt64: String] = [:]) throws -> [Finding] {
@@ -201,15 +201,19 @@ public final class HeapBuilder {
   public func growth(_ functions: [UInt64: String] = [:], repetition: UInt64? = nil, among births: [UInt64: UInt64]? = nil) throws -> GrowthReport {
     let reader = try reader()
     let analysis = AllocationAnalysis(reader, snapshot: reader.snapshots[reader.snapshots.count - 1])
-    return LeakAnalysis.growth(reader, analysis, repetition: repetition, among: births) { [layouts, variables] snapshot, allocations in
-      LeakAnalysis(reader, allocations, snapshot: snapshot, naming: FunctionTable(functions), layouts: Layouts(layouts, variables))
+    return LeakAnalysis.growth(reader, analysis, repetition: repetition, among: births) { [layouts, variables, words] snapshot, allocations in
+      LeakAnalysis(reader, allocations, snapshot: snapshot, naming: FunctionTable(functions), layouts: Layouts(layouts, variables, words))
     }
   }
 
   private final class Layouts: LayoutSource {
     private let layouts: [UInt64: ObjectLayout]
     private let variables: [String: UInt64]
-    init(_ layouts: [UInt64: ObjectLayout], _ variables: [String: UInt64]) { (self.layouts, self.variables) = (layouts, variables) }
+    private let words: [UInt64: UInt64]
+    init(_ layouts: [UInt64: ObjectLayout], _ variables: [String: UInt64], _ words: [UInt64: UInt64]) {
+      (self.layouts, self.variables, self.words) = (layouts, variables, words)
+    }
+    func word(at address: UInt64) -> UInt64? { words[address] }
     func addresses(ofConcurrencyVariable name: String) -> [UInt64] { variables[name].map { [$0] } ?? [] }
     func layout(ofInstanceAt address: RuntimeAddress, metadata: RuntimeAddress) -> ObjectLayout? { layouts[metadata.rawValue] }
     func dependsOnInstance(_ metadata: RuntimeAddress) -> Bool { false }

@@ -6,7 +6,8 @@
 /// uses the place where the reference was for something else. Nothing leads to such an object, and still it is none that the program
 /// lost: it lives as long as its function, which never returns. Seen with Swift 6.3.1, at -Onone and -O.
 ///
-/// Of a place that makes several, one may belong to the function; so a place at which two objects were lost is a leak.
+/// Of a place that makes several, one may belong to the function; so a place at which two objects were lost is a leak. Where objects of its class are
+/// lost that belong to no function, it is lost as they are. And objects that hold one another do so wherever they were made.
 struct AbandonedValues {
   let graph: ObjectGraph
   let sites: AllocationSites
@@ -17,16 +18,35 @@ struct AbandonedValues {
   /// Whether a strand's functions may still run.
   let isLive: (StrandID) -> Bool
 
-  /// Of nodes that nothing reaches, those that belong to such functions, with all that they keep. `sources`: the nodes that none of the others leads to.
+  /// Of nodes that nothing reaches, those that belong to such functions. Linear in the nodes.
   func nodes(among unreachable: NodeSet) -> [NodeID] {
     var counts: [UInt32: Int] = [:]
     unreachable.forEach { if graph.type(of: $0).kind.isCounted { counts[site(of: $0), default: 0] += 1 } }
+    let held = NodeSet(bound: graph.graph.nodeCount)
+    unreachable.forEach { node in
+      for edge in graph.graph.edges(from: node) where ObjectGraph.owning.contains(EdgeKinds(kind: graph.graph.kind(of: edge))) { held.insert(graph.graph.target(of: edge)) }
+    }
     var found: [NodeID] = []
     unreachable.forEach { node in
-      if counts[site(of: node)] == 1, graph.type(of: node).kind.isCounted, graph.type(of: node).kind != .task, isOwnerRunning(graph.heap[BlockID(node)]) { found.append(node) }
+      let kind = graph.type(of: node).kind
+      if counts[site(of: node)] == 1, !held.contains(node), kind.isCounted, kind != .task, isOwnerRunning(graph.heap[BlockID(node)]) { found.append(node) }
     }
-    return found
+    if found.isEmpty { return [] }
+    let kept = graph.graph.reachable(from: found, kinds: ObjectGraph.owning)
+    var lost: Set<UInt32> = []
+    unreachable.forEach { if !kept.contains($0), isClass(graph.type(of: $0)) { lost.insert(graph.nodeTypes[Int($0)]) } }
+    if lost.isEmpty { return found }
+    return found.prefix(Self.limit).filter { node in
+      var keepsLost = false
+      graph.graph.reachable(from: [node], kinds: ObjectGraph.owning).forEach { if lost.contains(graph.nodeTypes[Int($0)]) { keepsLost = true } }
+      return !keepsLost
+    }
   }
+
+  /// Functions own few values; each of so many is looked at by itself.
+  private static let limit = 256
+
+  private func isClass(_ type: NodeType) -> Bool { type.kind == .object && !type.module.isEmpty && !SystemCode.isSystemModule(type.module) }
 
   private func site(of node: NodeID) -> UInt32 { graph.heap[BlockID(node)].site.rawValue }
 

@@ -4,7 +4,10 @@
 /// They hold one another and nothing else.
 ///
 /// A continuation has 64 bytes by calloc: flags or the address of a table of functions, in the list the number of those behind it, the next one at 16,
-/// the function at 32, its context at 40. A list begins in a thread-local variable.
+/// the function at 32, its context at 40, data at 48. A list begins in a thread-local variable.
+///
+/// One that is taken from the list keeps the link until a queue writes another. What dispatch_after makes is in no queue: its data is the source that it made
+/// for the timer, whose record, at 88, has the continuation for its handler, at 40.
 ///
 /// Source: swiftlang/swift-corelibs-libdispatch, src/queue_internal.h, src/inline_internal.h and src/shims/tsd.h; seen with those of Swift 6.1.2
 /// and 6.3.1.
@@ -20,6 +23,10 @@ struct DispatchMemory {
   private static let countOffset: UInt64 = 8
   static let nextOffset: UInt64 = 16
   private static let functionOffset: UInt64 = 32
+  private static let dataOffset: UInt64 = 48
+  /// Of a source, and of its record.
+  private static let recordOffset: UInt64 = 88
+  private static let handlerOffset: UInt64 = 40
 
   /// - Parameter isCalloc: whether a block came from calloc, and is no object.
   ///
@@ -46,6 +53,17 @@ struct DispatchMemory {
   /// The continuation behind a free one.
   func next(after continuation: BlockID) -> BlockID? {
     image.word(at: heap[continuation].address &+ Self.nextOffset).flatMap { self.continuation(at: $0) }
+  }
+
+  /// Whether a block is a continuation that waits for a timer, so that its link to another is left from the last list that it was in.
+  func waitsForTimer(_ block: BlockID) -> Bool {
+    let address = heap[block].address
+    guard heap[block].size == Self.continuationSize, isCalloc(block), let data = image.word(at: address &+ Self.dataOffset),
+      let source = heap.block(containing: data), heap[source].address == data, heap[source].size >= Self.recordOffset + 8, isCalloc(source),
+      let word = image.word(at: data &+ Self.recordOffset), let record = heap.block(containing: word),
+      word &+ Self.handlerOffset &+ 8 <= heap[record].address &+ heap[record].size, isCalloc(record)
+    else { return false }
+    return image.word(at: word &+ Self.handlerOffset) == address
   }
 
   private func continuation(at address: UInt64) -> BlockID? {

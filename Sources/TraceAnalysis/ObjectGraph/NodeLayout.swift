@@ -8,6 +8,8 @@ protocol LayoutSource: AnyObject {
   func dependsOnInstance(_ metadata: RuntimeAddress) -> Bool
   /// The first word of a metadata record, which tells its kind; nil if it is not known.
   func metadataKind(at address: UInt64) -> UInt64?
+  /// The 8 bytes at an address, of the heap image or of an image's file; nil if they are not known.
+  func word(at address: UInt64) -> UInt64?
   /// Where the variables of a name are that the concurrency runtime exports: one for each runtime in the process.
   func addresses(ofConcurrencyVariable name: String) -> [UInt64]
   /// Why there are no layouts at all.
@@ -15,6 +17,7 @@ protocol LayoutSource: AnyObject {
 }
 
 extension LayoutSource {
+  func word(at address: UInt64) -> UInt64? { nil }
   func addresses(ofConcurrencyVariable name: String) -> [UInt64] { [] }
 }
 

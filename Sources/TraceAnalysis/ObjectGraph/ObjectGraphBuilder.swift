@@ -20,6 +20,8 @@ struct ObjectGraphBuilder {
   private var dispatchMemory: DispatchMemory?
   private var sideTableType: UInt32?
   private var taskMemory: TaskMemory
+  /// By block, a task's or a slab's: what holds nothing, in order.
+  private var unused: [UInt32: [Range<UInt64>]] = [:]
   private var taskRegistry: TaskRegistry?
   private var dangling: [ObjectGraph.DanglingReference] = []
   private var heapExtent: Range<UInt64>
@@ -56,7 +58,7 @@ struct ObjectGraphBuilder {
     builder.markSideTables()
     builder.findEnding(snapshot)
     builder.readDispatchMemory()
-    builder.readTaskMemory()
+    builder.readTaskMemory(snapshot)
     // Blocks that weak references turn out to lead to are no memory to be scanned: those that may be such come last.
     for node in 0..<heap.count where !builder.mayBeSideTable(node) { builder.read(node) }
     for node in 0..<heap.count where builder.mayBeSideTable(node) { builder.read(node) }
@@ -219,11 +221,15 @@ struct ObjectGraphBuilder {
     dispatchMemory = DispatchMemory(heap: heap, image: image, roots: roots) { [types, nodeTypes] in types[Int(nodeTypes[Int($0.rawValue)])].qualifiedName == calloc }
   }
 
-  private mutating func readTaskMemory() {
+  private mutating func readTaskMemory(_ snapshot: TraceSnapshot) {
     var tasks: [BlockID] = []
     for node in 0..<heap.count where types[Int(nodeTypes[node])].kind == .task { tasks.append(BlockID(UInt32(node))) }
     guard !tasks.isEmpty else { return }
     for task in tasks { taskMemory.add(task) { [types, nodeTypes] in types[Int(nodeTypes[Int($0.rawValue)])].kind == .malloc } }
+    let initial = InitialTaskMemory(tasks: tasks, heap: heap, image: image, roots: roots, snapshot: snapshot) { [layouts] name in
+      layouts?.addresses(ofConcurrencyVariable: name).compactMap { layouts?.word(at: $0) } ?? []
+    }
+    unused = initial.unwritten.merging(taskMemory.unused.mapValues { [$0] }) { ($0 + $1).sorted { $0.lowerBound < $1.lowerBound } }
     let variables = layouts?.addresses(ofConcurrencyVariable: TaskRegistry.variable) ?? []
     guard !variables.isEmpty else { return }
     taskRegistry = TaskRegistry(
@@ -264,6 +270,11 @@ struct ObjectGraphBuilder {
     switch types[row].kind {
     case .sideTable: return
     case .malloc:
+      if dispatchMemory?.waitsForTimer(BlockID(UInt32(node))) == true {
+        scan(node, block, block.address..<block.address &+ DispatchMemory.nextOffset)
+        scan(node, block, block.address &+ DispatchMemory.nextOffset &+ 8..<block.address &+ block.size)
+        return
+      }
       scanUsed(node, block, block.address..<block.address &+ block.size)
     case .task:
       readQueueLinks(node, block)
@@ -543,23 +554,26 @@ struct ObjectGraphBuilder {
   // MARK: Scanning
 
   /// A queue links its tasks by two words of theirs, which have what the memory held before until a task is first put into a queue. They lead to
-  /// other tasks, and to what a queue is made of, never to objects.
+  /// other tasks, and to what a queue is made of, never to objects or the frames of a task.
   private mutating func readQueueLinks(_ node: Int, _ block: LiveBlock) {
     let range = block.address + TaskMemory.queueLinks.lowerBound..<block.address + max(TaskMemory.queueLinks.lowerBound, min(block.size, TaskMemory.queueLinks.upperBound))
     image.forEachWord(in: range) { address, value in
       guard let target = target(of: value), Int(target) != node else { return }
       let kind = types[Int(nodeTypes[Int(target)])].kind
-      guard kind == .task || !kind.isCounted else { return }
+      guard kind == .task || (!kind.isCounted && taskMemory.taskOfSlab[target] == nil) else { return }
       addEdge(
         from: UInt32(node), to: target, label: EdgeLabelID.scanned(offset: address - block.address).rawValue, kind: EdgeStrength.conservative.rawValue)
     }
   }
 
-  /// Leaves out a task's frames that were freed.
+  /// Leaves out a task's frames that were freed, and what nobody has written yet.
   private mutating func scanUsed(_ node: Int, _ block: LiveBlock, _ range: Range<UInt64>) {
-    guard let unused = taskMemory.unused[UInt32(node)] else { return scan(node, block, range) }
-    scan(node, block, range.lowerBound..<max(range.lowerBound, unused.lowerBound))
-    scan(node, block, min(unused.upperBound, range.upperBound)..<range.upperBound)
+    var next = range.lowerBound
+    for hole in unused[UInt32(node)] ?? [] where hole.upperBound > next && hole.lowerBound < range.upperBound {
+      if next < hole.lowerBound { scan(node, block, next..<hole.lowerBound) }
+      next = hole.upperBound
+    }
+    if next < range.upperBound { scan(node, block, next..<range.upperBound) }
   }
 
   private mutating func scan(_ node: Int, _ block: LiveBlock, _ range: Range<UInt64>, label: UInt32? = nil) {

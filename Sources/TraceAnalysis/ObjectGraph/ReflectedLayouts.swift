@@ -62,7 +62,9 @@ final class ReflectedLayouts: LayoutSource {
   func dependsOnInstance(_ metadata: RuntimeAddress) -> Bool { reflection?.dependsOnInstance(metadata) ?? false }
 
   /// The first word of a metadata record, which tells its kind.
-  func metadataKind(at address: UInt64) -> UInt64? { memory.word(at: RuntimeAddress(address)) }
+  func metadataKind(at address: UInt64) -> UInt64? { word(at: address) }
+
+  func word(at address: UInt64) -> UInt64? { memory.word(at: RuntimeAddress(address)) }
 
   func addresses(ofConcurrencyVariable name: String) -> [UInt64] {
     let isLibrary = { (image: ImageContents.Image) in fileName(ofPath: image.loaded.path).hasPrefix("libswift_Concurrency") }

@@ -21,7 +21,7 @@ import TraceAnalysis
         if live.contains(mark.address) { pending[mark.address, default: []].append(mark) } else { unknown += 1 }
       case .scopeBegin: begun.insert(mark.number)
       case .scopeEnd: ended.insert(mark.number)
-      case .generation, .round: break
+      case .generation, .round, .end: break
       }
     }
     mutating func blockAllocated(_ block: LiveBlock, by event: TraceEvent) { live.insert(block.address) }

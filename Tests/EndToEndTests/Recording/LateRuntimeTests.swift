@@ -51,6 +51,15 @@ import TraceAnalysis
     try Self.expectAllSheets(["@" + library, library, "@" + library])
   }
 
+  @Test("A late runtime makes its tasks of cleared memory", arguments: ["", "@"], LateLibrary.Linkage.allCases)
+  func clearedTasks(namespace: String, linkage: LateLibrary.Linkage) throws {
+    let flags = ["-parse-as-library", "-emit-library", "-module-name", "tasks"] + (linkage == .static ? ["-static-stdlib"] : [])
+    let run = try TracedRun([try LateLibrary.host(), namespace + (try TestProgram("late-tasks.swift", flags: flags).path())])
+    #expect(run.untraced.output != "0 sheets\n", "the C library hands out nothing that was marked")
+    #expect(run.traced.output == "0 sheets\n")
+    #expect(run.traced.end == run.untraced.end)
+  }
+
   @Test("What a late runtime's objects hold is known by field, and cycles are found", arguments: ["", "@"], LateLibrary.Linkage.allCases)
   func verdicts(namespace: String, linkage: LateLibrary.Linkage) throws {
     let library = try LateLibrary.path(linkage), host = try LateLibrary.host()

@@ -16,6 +16,15 @@ import TraceAnalysis
     #expect(contents.count("free") > 500)
   }
 
+  @Test("Tasks are made of cleared memory, and what the program asks for itself is as the C library gives it", arguments: [["-Onone"], ["-Onone", "-static-stdlib"]])
+  func clearedTasks(flags: [String]) throws {
+    let run = try TracedRun([try TestProgram("unwritten-words.swift", flags: flags).path()])
+    #expect(!run.untraced.output.hasPrefix("marked tasks 0,") && run.untraced.output.hasSuffix(", own memory marked, sum 190\n"))
+    #expect(run.traced.output == "marked tasks 0, own memory marked, sum 190\n")
+    #expect(run.traced.end == run.untraced.end)
+    #expect(try TraceContents(try run.onlyTrace().path).orphans == 0)
+  }
+
   @Test("Retains and releases can be counted without stacks, or left out", arguments: ["counts", "off"])
   func modes(mode: String) throws {
     let contents = try SurvivalTests.expectSurvival([try TestProgram("plain.swift").path()], options: ["--arc", mode])

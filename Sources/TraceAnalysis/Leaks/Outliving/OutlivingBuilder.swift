@@ -51,6 +51,8 @@ struct OutlivingBuilder {
       let isKnown = kept.contains { other in
         guard Self.areAsMany(other.survivors.count, group.survivors.count) else { return false }
         if other.path[other.suspect].node == place { return true }
+        // What each timer or task keeps.
+        if Self.areRegisteredTogether(other, group) { return true }
         // Of several registries of a kind (each event loop has one) the samples may be in two, and one of them be held by what the registry's entry holds.
         guard holders.registration(group.path, after: 0)?.index == group.suspect else { return false }
         let own = count(of: group, through: place)
@@ -59,6 +61,11 @@ struct OutlivingBuilder {
       if !isKnown { kept.append(group) }
     }
     return kept
+  }
+
+  private static func areRegisteredTogether(_ a: OutlivingGroup, _ b: OutlivingGroup) -> Bool {
+    let fewer = min(a.registrations.count, b.registrations.count)
+    return fewer >= OutlivingRules.leastRegistered && Double(a.registrations.intersection(b.registrations).count) >= OutlivingRules.ownedShare * Double(fewer)
   }
 
   private static func areAsMany(_ a: Int, _ b: Int) -> Bool { Double(abs(a - b)) <= 0.1 * Double(max(a, b)) }

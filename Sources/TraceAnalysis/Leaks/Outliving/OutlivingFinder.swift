@@ -19,6 +19,8 @@ struct OutlivingGroup {
   /// Frames that control leaves before nearly all siblings have ended; nil if they do not end.
   var homeDistance: UInt32?
   var evidence: OutlivingFinder.Evidence
+  /// Where each survivor has a timer, a task or the like of its own: these.
+  var registrations: Set<NodeID> = []
   /// What would go with them.
   var retainedBytes: UInt64
   var retainedBlocks: UInt64
@@ -154,10 +156,13 @@ struct OutlivingFinder {
 
   // MARK: One cause
 
-  /// Objects of one type that one holder keeps by one reference are one cause, whichever functions made them.
+  /// Objects of one type that one holder keeps by one reference are one cause, whichever functions made them; so are objects that were met twice, by
+  /// themselves and by way of what they keep.
   private func isSameCause(_ a: OutlivingGroup, _ b: OutlivingGroup) -> Bool {
     let (first, second) = (a.path[a.suspect], b.path[b.suspect])
-    guard first.node == second.node, graph.nodeTypes[Int(a.sample)] == graph.nodeTypes[Int(b.sample)] else { return false }
+    guard graph.nodeTypes[Int(a.sample)] == graph.nodeTypes[Int(b.sample)] else { return false }
+    if !Set(a.survivors).isDisjoint(with: b.survivors) { return true }
+    guard first.node == second.node else { return false }
     func label(_ step: LeakGroup.Step) -> UInt32 { step.edge.map { graph.graph.label(of: $0) } ?? .max }
     // Offsets in memory that is scanned differ between equal things.
     return label(first) == label(second) || label(first) >= 1 << 31 && label(second) >= 1 << 31
@@ -211,7 +216,8 @@ struct OutlivingFinder {
 
   private func merge(_ other: OutlivingGroup, into group: inout OutlivingGroup) {
     // What one object keeps may have been met in several of its parts.
-    if !Set(group.survivors).isDisjoint(with: other.survivors) {
+    let isMetTwice = !Set(group.survivors).isDisjoint(with: other.survivors)
+    if isMetTwice, other.survivors.count <= group.survivors.count {
       group.evidence.join(other.evidence)
       return
     }
@@ -221,10 +227,15 @@ struct OutlivingFinder {
     if other.verdict == .outlived { group.verdict = .outlived }
     let known = Set(group.survivors)
     group.survivors = (group.survivors + other.survivors.filter { !known.contains($0) }).sorted { ordinal($0) < ordinal($1) }
-    group.lifetime += other.lifetime
-    group.sites += other.sites
-    group.retainedBytes &+= other.retainedBytes
-    group.retainedBlocks &+= other.retainedBlocks
+    if isMetTwice {
+      (group.lifetime, group.sites, group.retainedBytes, group.retainedBlocks) = (other.lifetime, other.sites, other.retainedBytes, other.retainedBlocks)
+    } else {
+      group.lifetime += other.lifetime
+      group.sites += other.sites
+      group.retainedBytes &+= other.retainedBytes
+      group.retainedBlocks &+= other.retainedBlocks
+    }
+    group.registrations.formUnion(other.registrations)
     group.evidence.join(other.evidence)
     var family = Family()
     (family.lifetime, family.sites) = (group.lifetime, group.sites)

@@ -95,6 +95,9 @@ enum OutlivingRules {
   static let chainShare = 0.9
   static let leastWorkOfLink = 32.0
 
+  /// Times the room that the references take up, from which on a collection has doubled a moment ago.
+  static let roomOfGrown = 1.5
+
   // MARK: Use
 
   /// Part of the survivors that must have been used after the last was made, to be what the program collected and went through.

@@ -81,10 +81,12 @@ extension OutlivingFinder {
       if !holding.isRegistered, !evidence.isExceptional || isMinority { evidence.isStrong = false }
       // How many there are says little of registrations: three are enough.
       if holding.isRegistered, evidence.proven.isEmpty { evidence.isStrong = true }
-      return OutlivingGroup(
+      var group = OutlivingGroup(
         verdict: holding.isRegistered ? .outlived : suspicion.verdict, survivors: nodes, sample: sample, path: steps, suspect: place,
         lifetime: UInt64(nodes.count) > suspicion.family.lifetime.births ? suspicion.kin?.lifetime ?? suspicion.family.lifetime : suspicion.family.lifetime,
         sites: suspicion.family.sites, homeDistance: suspicion.homeDistance, evidence: evidence, retainedBytes: 0, retainedBlocks: 0)
+      if holding.isRegistered { group.registrations = registrations(of: nodes, members, counts, paths, registration) }
+      return group
     }
   }
 
@@ -145,6 +147,18 @@ extension OutlivingFinder {
     return !SystemCode.isSystemImage(graph.roots.images[image].path)
   }
 
+  /// The registrations that survivors hang from; of a task, the task itself.
+  private func registrations(
+    of survivors: [NodeID], _ members: Set<NodeID>, _ counts: PathCounts, _ paths: RetainPaths, _ registration: RegistrationSearch
+  ) -> Set<NodeID> {
+    Set(
+      survivors.prefix(Self.detailLimit).compactMap { node in
+        guard let holding = holding(node, members, counts, paths, registration), holding.isRegistered else { return nil }
+        let place = holding.steps[holding.suspect].node
+        return graph.taskOfSlab[place] ?? place
+      })
+  }
+
   /// Threads that keep any of the survivors.
   private func threadCount(_ survivors: [NodeID], _ paths: RetainPaths) -> Int { Set(survivors.prefix(Self.detailLimit).compactMap { paths.path(to: $0)?.root }).count }
 
@@ -162,8 +176,10 @@ extension OutlivingFinder {
   func isContainerOlder(_ steps: [LeakGroup.Step], _ suspect: Int, than survivors: [NodeID]) -> Bool {
     guard let last = survivors.last else { return false }
     let first = survivors[survivors.count / OutlivingRules.leastLooped]
-    // A collection that grows is moved when it doubles, not when all is there.
-    if let storage = steps[..<(suspect + 1)].last, !graph.isRoot(storage.node), graph.type(of: storage.node).kind.isCollection, ordinal(storage.node) > ordinal(last) {
+    // A collection that grows is moved when it doubles, and has room then; one that was put together when all was there has none.
+    if let storage = steps[..<(suspect + 1)].last?.node, !graph.isRoot(storage), graph.type(of: storage).kind.isCollection, ordinal(storage) > ordinal(last),
+      Double(block(storage).size) < OutlivingRules.roomOfGrown * Double(survivors.count * MemoryLayout<UInt64>.size)
+    {
       return false
     }
     return steps[..<(suspect + 1)].allSatisfy { step in

@@ -1,0 +1,19 @@
+// A library for hosts that know nothing of Swift: it makes tasks of memory that was another's before, and says how many of them have words of that in their
+// reserved word, which nobody writes.
+import Glibc
+
+@_cdecl("pluginMake") public func pluginMake(_ count: Int32) -> Int32 {
+  let mark: UInt8 = 0x5A
+  let blocks = (0..<1000).compactMap { malloc(200 + $0 % 50 * 16) }
+  for (number, block) in blocks.enumerated() { memset(block, Int32(mark), 200 + number % 50 * 16) }
+  blocks.forEach { free($0) }
+  let tasks = (0..<Int(count)).map { number in
+    Task.detached { () -> Int in
+      await Task.yield()
+      return number
+    }
+  }
+  return Int32(tasks.filter { unsafeBitCast($0, to: UnsafeRawPointer.self).load(fromByteOffset: 72, as: UInt8.self) == mark }.count)
+}
+
+@_cdecl("pluginShelve") public func pluginShelve(_ count: Int32, _ isLeaky: Int32) -> Int32 { count }
