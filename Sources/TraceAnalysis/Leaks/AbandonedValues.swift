@@ -24,7 +24,7 @@ struct AbandonedValues {
     unreachable.forEach { if graph.type(of: $0).kind.isCounted { counts[site(of: $0), default: 0] += 1 } }
     let held = NodeSet(bound: graph.graph.nodeCount)
     unreachable.forEach { node in
-      for edge in graph.graph.edges(from: node) where ObjectGraph.owning.contains(EdgeKinds(kind: graph.graph.kind(of: edge))) { held.insert(graph.graph.target(of: edge)) }
+      for edge in graph.graph.edges(from: node) where ObjectGraph.keeping.contains(EdgeKinds(kind: graph.graph.kind(of: edge))) { held.insert(graph.graph.target(of: edge)) }
     }
     var found: [NodeID] = []
     unreachable.forEach { node in
@@ -46,7 +46,8 @@ struct AbandonedValues {
   /// Functions own few values; each of so many is looked at by itself.
   private static let limit = 256
 
-  private func isClass(_ type: NodeType) -> Bool { type.kind == .object && !type.module.isEmpty && !SystemCode.isSystemModule(type.module) }
+  /// A class that says what its objects are for; a string's storage does not.
+  private func isClass(_ type: NodeType) -> Bool { type.kind == .object && !type.module.isEmpty && type.module != "Swift" }
 
   private func site(of node: NodeID) -> UInt32 { graph.heap[BlockID(node)].site.rawValue }
 

@@ -210,7 +210,7 @@ struct FindingBuilder {
   ) -> Finding.Reference {
     let heap = graph.graph
     let label = graph.label(heap.label(of: edge))
-    let strength = EdgeStrength(rawValue: heap.kind(of: edge)) ?? .conservative
+    let strength = EdgeStrength(rawValue: heap.kind(of: edge)).map { $0 == .taskLink ? .conservative : $0 } ?? .conservative
     var name = label?.name ?? ""
     let isCapture = step.kind == .closure
     var isClosure = false

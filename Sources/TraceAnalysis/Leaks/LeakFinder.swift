@@ -112,7 +112,7 @@ struct LeakFinder {
   private mutating func findUnreachable() {
     guard !unreachable.isEmpty else { return }
     let heap = graph.graph
-    let components = StronglyConnectedComponents(heap, kinds: ObjectGraph.owning, within: unreachable)
+    let components = StronglyConnectedComponents(heap, kinds: ObjectGraph.keeping, within: unreachable)
     let sources = components.sources().members
     let members = ComponentMembers(components)
     var numbers: [Signature: Int32] = [:]
@@ -187,6 +187,7 @@ struct LeakFinder {
     var costs = EdgeCosts(default: 200)
     costs[EdgeStrength.strong.rawValue] = 2
     costs[EdgeStrength.conservative.rawValue] = 9
+    costs[EdgeStrength.taskLink.rawValue] = 9
     costs[EdgeStrength.unmanaged.rawValue] = 12
     return costs
   }
@@ -217,7 +218,7 @@ struct LeakFinder {
       parts.insert(Self.mix(type, UInt64(graph.heap[BlockID(node)].site.rawValue) + (1 << 40)))
       for edge in graph.graph.edges(from: node) {
         let target = graph.graph.target(of: edge)
-        guard ObjectGraph.owning.contains(EdgeKinds(kind: graph.graph.kind(of: edge))), components.componentOfNode[target] == component else { continue }
+        guard ObjectGraph.keeping.contains(EdgeKinds(kind: graph.graph.kind(of: edge))), components.componentOfNode[target] == component else { continue }
         // Offsets in memory that is scanned differ between equal things.
         let label = graph.graph.label(of: edge)
         parts.insert(Self.mix(Self.mix(type, UInt64(label < 1 << 31 ? label : 1 << 31)), UInt64(graph.nodeTypes[Int(target)]) + (1 << 41)))

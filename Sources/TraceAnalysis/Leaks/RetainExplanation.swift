@@ -128,10 +128,10 @@ extension LeakAnalysis {
 
   /// Paths among what no root reaches, from where leaks begin.
   private func leakedPaths() -> (paths: RetainPaths, heads: [NodeID]) {
-    let components = StronglyConnectedComponents(graph.graph, kinds: ObjectGraph.owning, within: finder.unreachable)
+    let components = StronglyConnectedComponents(graph.graph, kinds: ObjectGraph.keeping, within: finder.unreachable)
     let members = ComponentMembers(components)
     let heads = components.sources().members.map { members.node(0, of: $0) }
-    return (RetainPaths(graph.graph, roots: heads, kinds: ObjectGraph.owning, costs: LeakFinder.costs, within: finder.unreachable), heads)
+    return (RetainPaths(graph.graph, roots: heads, kinds: ObjectGraph.keeping, costs: LeakFinder.costs, within: finder.unreachable), heads)
   }
 
   private func nodes(_ query: RetainQuery, _ names: FindingNaming) -> [NodeID] {

@@ -12,12 +12,15 @@ public enum EdgeStrength: UInt8, CaseIterable, Codable, Hashable, Sendable {
   case unowned = 4
   /// An object's side table, which weak references need.
   case bookkeeping = 5
+  /// From what a task has for itself to another task: a place in a queue, or a word in a frame. A task that waits keeps itself until it is resumed,
+  /// whoever has a handle of it, and either may be left over.
+  case taskLink = 6
 
   /// The name in JSON.
   public var key: String {
     switch self {
     case .strong: "strong"
-    case .conservative: "conservative"
+    case .conservative, .taskLink: "conservative"
     case .unmanaged: "unmanaged"
     case .weak: "weak"
     case .unowned: "unowned"

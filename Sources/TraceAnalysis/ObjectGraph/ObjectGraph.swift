@@ -43,7 +43,10 @@ public final class ObjectGraph {
   }
 
   /// Edges along which memory is kept alive.
-  public static let owning: EdgeKinds = EdgeKinds([.strong, .conservative, .unmanaged, .bookkeeping])
+  public static let owning: EdgeKinds = EdgeKinds([.strong, .conservative, .unmanaged, .bookkeeping, .taskLink])
+
+  /// Edges by which what is lost keeps what else is lost, so that both have one cause.
+  static let keeping: EdgeKinds = EdgeKinds([.strong, .conservative, .unmanaged, .bookkeeping])
 
   /// Memory may be in use whose allocation the trace does not show.
   var hasUnseenMemory: Bool { roots.roots.contains { $0.kind == .unseen } }

@@ -562,7 +562,7 @@ struct ObjectGraphBuilder {
       let kind = types[Int(nodeTypes[Int(target)])].kind
       guard kind == .task || (!kind.isCounted && taskMemory.taskOfSlab[target] == nil) else { return }
       addEdge(
-        from: UInt32(node), to: target, label: EdgeLabelID.scanned(offset: address - block.address).rawValue, kind: EdgeStrength.conservative.rawValue)
+        from: UInt32(node), to: target, label: EdgeLabelID.scanned(offset: address - block.address).rawValue, kind: (kind == .task ? EdgeStrength.taskLink : .conservative).rawValue)
     }
   }
 
@@ -586,9 +586,10 @@ struct ObjectGraphBuilder {
     image.forEachWord(in: range) { address, value in
       if !links.isEmpty, links.contains(address) { return }
       guard let target = target(of: value), Int(target) != node || isObject, target != task else { return }
+      let isTaskLink = task != nil && types[Int(nodeTypes[Int(target)])].kind == .task
       addEdge(
         from: UInt32(node), to: target, label: label ?? EdgeLabelID.scanned(offset: address - block.address).rawValue,
-        kind: EdgeStrength.conservative.rawValue)
+        kind: (isTaskLink ? EdgeStrength.taskLink : .conservative).rawValue)
     }
   }
 

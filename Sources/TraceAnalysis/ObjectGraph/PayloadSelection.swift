@@ -138,6 +138,9 @@ final class PayloadSelection {
   private func value(of word: PayloadSelector.Word, _ base: UInt64, _ caseBytes: Range<UInt64>) -> UInt64? {
     if word.mask & Self.topBits != 0, !hasReferenceTags { return nil }
     if let value = image.word(at: base &+ word.offset) { return value }
-    return word.isReference && hasReferenceTags || word.mask <= 0xFF && caseBytes.contains(word.offset) ? 0 : nil
+    // The recorder keeps a byte that is small or nearly full. One that has the case in its upper bits alone, since a payload takes up the lower ones, is
+    // neither where the payload is not 0.
+    let isCaseAlone = word.mask <= 0xFF && word.mask & (word.mask &+ 1) == 0
+    return word.isReference && hasReferenceTags || isCaseAlone && caseBytes.contains(word.offset) ? 0 : nil
   }
 }

@@ -119,7 +119,7 @@ extension OutlivingFinder {
     if let first = family.survivors.first, let longest = lifetimes.longestWork(of: site(of: first)) {
       family.survivors.removeAll { activations.ordinal - min(activations.ordinal, ordinal($0)) <= longest }
     }
-    guard family.survivors.count >= OutlivingRules.leastRegistered else { return nil }
+    guard family.survivors.count(where: { !isOfTheEnd(ordinal($0), at: block($0).birthTime) }) >= OutlivingRules.leastRegistered else { return nil }
     return Suspicion(verdict: .outlived, family: family, needsRegistration: true, least: OutlivingRules.leastRegistered)
   }
 
@@ -152,12 +152,13 @@ extension OutlivingFinder {
   }
 
   /// All of them were made when little work was left: when a program ends, some of what it does is under way.
-  private func isOfTheEnd(_ family: Family) -> Bool {
-    let first = min(family.lifetime.firstOrdinal, activations.ordinal)
+  private func isOfTheEnd(_ family: Family) -> Bool { isOfTheEnd(family.lifetime.firstOrdinal, at: family.lifetime.firstBirth) }
+
+  /// Something was made when little work and little time was left.
+  private func isOfTheEnd(_ ordinal: UInt64, at birth: UInt64) -> Bool {
     let end = graph.snapshot.time
-    let hasLittleWork = Double(activations.ordinal - first) < OutlivingRules.leastRemainingWork * Double(activations.ordinal)
-    let hasLittleTime =
-      Double(end - min(end, family.lifetime.firstBirth)) < OutlivingRules.leastRemainingWork * Double(end - min(end, startTime))
+    let hasLittleWork = Double(activations.ordinal - min(ordinal, activations.ordinal)) < OutlivingRules.leastRemainingWork * Double(activations.ordinal)
+    let hasLittleTime = Double(end - min(end, birth)) < OutlivingRules.leastRemainingWork * Double(end - min(end, startTime))
     return hasLittleWork && hasLittleTime
   }
 

@@ -71,6 +71,7 @@ extension OutlivingFinder {
       if suspicion.needsRegistration, !holding.isRegistered { return nil }
       // A pool's threads wait for work.
       if case .registration(.thread, _) = key, !suspicion.isStated, suspicion.evidence.proven.isEmpty, threadCount(nodes, paths) < OutlivingRules.leastThreads { return nil }
+      if case .registration(.task, _) = key, !suspicion.isStated, suspicion.evidence.proven.isEmpty, nodes.count < OutlivingRules.leastPendingTasks { return nil }
       let (steps, place) = (holding.steps, holding.suspect)
       if case .reference = key, !suspicion.isStated, !isKnownHolder(steps, place) { return nil }
       if suspicion.verdict == .accumulating, !holding.isRegistered, !isContainerOlder(steps, place, than: nodes) { return nil }
