@@ -77,7 +77,7 @@ class Tool:
         for number in range(self._rounds):
             found = self._round(leaktrace, package, f"{stem}-{number}", result)
             kinds = {(each.verdict, each.subject): each for each in found if not each.is_library}
-            runs.update(kinds)
+            runs.update(list(kinds))
             findings += found if number == 0 else [each for kind, each in kinds.items() if runs[kind] == 1]
         result.remarks += [f"{NAMES.get(verdict, verdict)} `{subject}`: in {count} of {self._rounds} runs" for (verdict, subject), count in runs.items() if count < self._rounds]
         result.judge(findings, "toolchain")
