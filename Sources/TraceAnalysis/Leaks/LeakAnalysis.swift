@@ -65,14 +65,14 @@ public final class LeakAnalysis {
     let keys = analysis.sites.map { SiteKey(operation: $0.operation, stack: $0.stack, type: $0.type) }
     siteKeys = keys
     let types = definitions.types
-    let buffers = ByteBuffers(definitions, naming: naming)
+    let contents = BlockContentsByAllocator(definitions, naming: naming)
     graph = ObjectGraphBuilder.build(
       snapshot, heap: heap, image: image, roots: roots,
       typeOf: { block in
         let key = keys[Int(block.site.rawValue)]
         return (key.operation == .object ? types[key.type] : nil, key.operation)
       },
-      holdsBytes: { buffers.isAllocatedBy(keys[Int($0.site.rawValue)].stack) }, layouts: layouts(image, images), mainModule: moduleName(ofImage: definitions.process.executable), gaps: analysis.gaps)
+      contents: { contents.contents(ofBlocksAllocatedBy: keys[Int($0.site.rawValue)].stack) }, layouts: layouts(image, images), mainModule: moduleName(ofImage: definitions.process.executable), gaps: analysis.gaps)
     statements = analysis.statements.without(graph)
     activations = Self.left(analysis.activationsAtSnapshot, snapshot, graph.roots, definitions)
     let abandoned = AbandonedValues(

@@ -42,18 +42,20 @@ struct ObjectGraphBuilder {
     var isLayoutKnown = false
     var isPerInstance = false
     var isLeaf = false
+    /// Of blocks that are no objects: none of their words leads to an object.
+    var holdsNoObjects = false
   }
 
   /// - Parameters:
-  ///   - holdsBytes: whether a block that is no Swift object is known to hold no references.
+  ///   - contents: what is known of a block that is no Swift object.
   ///   - typeOf: the type of a block, or nil for one that is no Swift object, and what allocated it.
   ///   - gaps: what the trace lacks.
   static func build(
     _ snapshot: TraceSnapshot, heap: LiveHeap, image: HeapImage, roots: HeapRoots, typeOf: (LiveBlock) -> (type: TraceType?, operation: Operation),
-    holdsBytes: (LiveBlock) -> Bool = { _ in false }, layouts: LayoutSource?, mainModule: String = "", gaps: TraceGaps = .none
+    contents: (LiveBlock) -> BlockContents = { _ in .anything }, layouts: LayoutSource?, mainModule: String = "", gaps: TraceGaps = .none
   ) -> ObjectGraph {
     var builder = ObjectGraphBuilder(heap: heap, image: image, roots: roots, layouts: layouts, snapshot)
-    builder.classify(typeOf, holdsBytes: holdsBytes)
+    builder.classify(typeOf, contents: contents)
     builder.markUncertain(gaps)
     builder.markSideTables()
     builder.findEnding(snapshot)
@@ -103,8 +105,9 @@ struct ObjectGraphBuilder {
     return UInt32(types.count - 1)
   }
 
-  private mutating func classify(_ typeOf: (LiveBlock) -> (type: TraceType?, operation: Operation), holdsBytes: (LiveBlock) -> Bool) {
+  private mutating func classify(_ typeOf: (LiveBlock) -> (type: TraceType?, operation: Operation), contents: (LiveBlock) -> BlockContents) {
     var bytes: UInt32?
+    var records: UInt32?
     var byType: [UInt32: UInt32] = [:]
     var byOperation: [UInt8: UInt32] = [:]
     var task: UInt32?
@@ -129,13 +132,21 @@ struct ObjectGraphBuilder {
       } else if isTask(block) {
         last = task ?? addType(NodeType(kind: .task, qualifiedName: "Swift.Task", name: "Task", typeID: 0), nil)
         task = last
-      } else if holdsBytes(block) {
-        last = bytes ?? addType(NodeType(kind: .malloc, qualifiedName: operation.name, name: operation.name, typeID: 0), nil)
-        typeRows[Int(last)].isLeaf = true
-        bytes = last
       } else {
-        last = byOperation[operation.rawValue] ?? addType(NodeType(kind: .malloc, qualifiedName: operation.name, name: operation.name, typeID: 0), nil)
-        byOperation[operation.rawValue] = last
+        let type = NodeType(kind: .malloc, qualifiedName: operation.name, name: operation.name, typeID: 0)
+        switch contents(block) {
+        case .bytes:
+          last = bytes ?? addType(type, nil)
+          typeRows[Int(last)].isLeaf = true
+          bytes = last
+        case .typeRecords:
+          last = records ?? addType(type, nil)
+          typeRows[Int(last)].holdsNoObjects = true
+          records = last
+        case .anything:
+          last = byOperation[operation.rawValue] ?? addType(type, nil)
+          byOperation[operation.rawValue] = last
+        }
       }
       nodeTypes[node] = last
     }
@@ -583,10 +594,13 @@ struct ObjectGraphBuilder {
     let isObject = kind.isCounted && kind != .task
     let task = kind == .malloc && !taskMemory.taskOfSlab.isEmpty ? taskMemory.taskOfSlab[UInt32(node)] : nil
     let links = kind == .task || task != nil ? taskRegistry?.links ?? [] : []
+    let holdsNoObjects = typeRows[Int(nodeTypes[node])].holdsNoObjects
     image.forEachWord(in: range) { address, value in
       if !links.isEmpty, links.contains(address) { return }
       guard let target = target(of: value), Int(target) != node || isObject, target != task else { return }
-      let isTaskLink = task != nil && types[Int(nodeTypes[Int(target)])].kind == .task
+      let targetKind = types[Int(nodeTypes[Int(target)])].kind
+      if holdsNoObjects, targetKind.isCounted || taskMemory.taskOfSlab[target] != nil { return }
+      let isTaskLink = task != nil && targetKind == .task
       addEdge(
         from: UInt32(node), to: target, label: label ?? EdgeLabelID.scanned(offset: address - block.address).rawValue,
         kind: (isTaskLink ? EdgeStrength.taskLink : .conservative).rawValue)

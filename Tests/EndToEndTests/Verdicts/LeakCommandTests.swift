@@ -49,6 +49,18 @@ import TraceAnalysis
     #expect(refused.errorOutput.contains("wrong.supp:1"))
   }
 
+  @Test("A function that never returns has not lost what it owns", arguments: [["-Onone"], ["-O"], ["-O", "-static-stdlib"]]) func unreturning(flags: [String]) throws {
+    let directory = try TemporaryDirectory()
+    let program = try TestProgram("unreturning.swift", flags: flags).path()
+    for (mode, lost) in [("clean", 0), ("leak", 6)] {
+      let path = directory.path + "/\(mode).trace"
+      #expect(try Command([BuildProducts.leaktrace, "record", "--quiet", "-o", path, "--", program, mode]).run().end == .exit(0))
+      let report = try leaktrace("analyze", "--limit", "1", "--width", "120", path).output
+      #expect(report.contains("Leaks: none found") == (lost == 0), "\(mode): \(report)")
+      if lost > 0 { #expect(report.contains("LOST  Reading") && report.contains("6 instances") && report.contains("Leaks: 1 proven"), "\(report)") }
+    }
+  }
+
   @Test("why names the variable that holds an object, and the fields between") func why() throws {
     let directory = try TemporaryDirectory()
     let path = try trace("dangling-surface", "clean", in: directory)

@@ -134,6 +134,8 @@ extension OutlivingFinder {
     }
     let place = steps.firstIndex { $0.edge == edge } ?? 0
     if !isChain, let (index, kind) = registration(steps, place) {
+      // What is referred to without being counted is held by somebody else.
+      if steps[index...].contains(where: { $0.edge.map { graph.graph.kind(of: $0) == EdgeStrength.unmanaged.rawValue } ?? false }) { return nil }
       let through = steps[(index + 1)...].dropLast().filter { isProgramObject($0.node) }.map { graph.nodeTypes[Int($0.node)] }
       return Holding(key: .registration(kind, through: through), steps: steps, suspect: index, isRegistered: true)
     }
