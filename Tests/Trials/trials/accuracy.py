@@ -24,8 +24,9 @@ from .trial import Result
 TRIALS = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 ROOT = os.path.dirname(os.path.dirname(TRIALS))
 CACHE = os.path.join(ROOT, ".build-accuracy")
-# All that the products are built from.
+# All that the products are built from, and the part that records.
 PRODUCT_SOURCES = ("Package.swift", "Sources")
+RECORDER_SOURCES = ("Sources/CTraceShim", "Sources/CTraceFormat")
 KINDS = ("suites", "programs", "toolchain", "quiet")
 
 
@@ -39,6 +40,7 @@ def parse():
     parser.add_argument("--kind", choices=KINDS, action="append", help="subjects of this kind alone; may be given several times")
     parser.add_argument("--cache", default=CACHE, metavar="DIR", help="where packages are cloned and built (default .build-accuracy)")
     parser.add_argument("--keep", metavar="DIR", help="where traces are kept; without it they are removed")
+    parser.add_argument("--analyze-kept", action="store_true", help="analyses the traces that --keep kept, and records what is missing alone")
     parser.add_argument("--jobs", type=int, default=1, help="parallel work of a build (default 1)")
     parser.add_argument("--output", default=os.path.join(ROOT, "docs", "accuracy.md"), metavar="FILE", help="the report; - for standard output")
     parser.add_argument("--results", default=os.path.join(TRIALS, "results.json"), metavar="FILE", help="the figures of all subjects, kept from run to run")
@@ -80,10 +82,9 @@ def write_results(path, results, order):
     return kept
 
 
-def version():
-    """The commit that last changed leaktrace itself: later ones to its tests or documents leave the figures as they are."""
-    commit = subprocess.run(["git", "-C", ROOT, "log", "-1", "--format=%H", "--", *PRODUCT_SOURCES], text=True, stdout=subprocess.PIPE,
-                            stderr=subprocess.DEVNULL)
+def version(sources=PRODUCT_SOURCES):
+    """The commit that last changed them: later ones to tests or documents leave the figures as they are."""
+    commit = subprocess.run(["git", "-C", ROOT, "log", "-1", "--format=%H", "--", *sources], text=True, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
     return commit.stdout.strip()[:12]
 
 
@@ -112,7 +113,7 @@ def main():
     if options.list:
         print("\n".join(each.name for each in wanted))
         return 0
-    leaktrace = Leaktrace(options.products)
+    leaktrace = Leaktrace(options.products, version(RECORDER_SOURCES), options.analyze_kept)
     results = read_results(options.results)
     traces = options.keep or tempfile.mkdtemp(prefix="leaktrace-accuracy-")
     os.makedirs(traces, exist_ok=True)

@@ -74,6 +74,12 @@ HEADER = ["", "tests", "blocks allocated", *(f"proofs: {name}" for name in ALL),
           "record, s", "analyze, s"]
 
 
+def _without_empty_columns(header, rows):
+    """Most judgements come up nowhere in a section. The figures of all sections stand in the first table."""
+    kept = [index for index in range(len(header)) if any(row[index] != "" for row in rows)]
+    return [header[index] for index in kept], [[row[index] for index in kept] for row in rows]
+
+
 def _total(results):
     values = {(certainty, judgement): sum(len(_told(result, certainty, judgement)) for result in results.values())
               for certainty in (PROOF, SUSPICION) for judgement in ALL}
@@ -111,7 +117,7 @@ def markdown(results):
     versions = sorted({result["leaktrace"] for result in results.values() if result["leaktrace"]})
     parts = [
         "# Accuracy",
-        "Written by `scripts/accuracy`: what leaktrace says of programs that were not written to test it. "
+        "Written by `scripts/accuracy`: what leaktrace says of programs that were not written to test it. An empty cell is 0; a column that a table lacks is 0 in all of its rows. "
         f"{' to '.join(dict.fromkeys((dates[0], dates[-1])))}, leaktrace {', '.join(versions)}." if dates else "",
         f"Somebody judged each finding by reading the sources of the program. It is *{TRUE}*: what it says is so; a *{LIBRARY}*'s: it is so, but a system library or "
         f"a package below does it; *{FALSE}*: it is not so, or it is how the program is meant to be. Of what is *{OPEN}* nobody knows yet. *Missed* are leaks that are known. "
@@ -123,7 +129,7 @@ def markdown(results):
     for kind, (title, text) in TITLES.items():
         chosen = {name: result for name, result in results.items() if result["kind"] == kind}
         if chosen:
-            parts += [f"## {title}", text, _table(HEADER, _rows(chosen), 1)]
+            parts += [f"## {title}", text, _table(*_without_empty_columns(HEADER, _rows(chosen)), 1)]
             for name, result in chosen.items():
                 parts += _causes(name, result)
     failed = {name: result for name, result in results.items() if result["kind"] not in TITLES}

@@ -62,17 +62,47 @@ class Analysis:
         return traces[0].get("program", "")
 
 
-class Leaktrace:
-    """The command with its library, in one directory."""
+@dataclasses.dataclass
+class Recording(Outcome):
+    """A recorded run, and the version that recorded it."""
 
-    def __init__(self, products):
+    recorder: str = ""
+    is_by_another_version: bool = False
+
+
+def _run_of(trace):
+    """The file that says how the recorded run went."""
+    return f"{trace}.run"
+
+
+class Leaktrace:
+    """The command with its library, in one directory. If it takes kept traces, it records nothing of which the trace is there already.
+
+    `recorder` names the version that records.
+    """
+
+    def __init__(self, products, recorder="", takes_kept_traces=False):
         self.command = os.path.join(products, "leaktrace")
+        self._recorder = recorder
+        self._takes_kept_traces = takes_kept_traces
         if not os.access(self.command, os.X_OK):
             raise FileNotFoundError(f"{self.command} is not there; scripts/build makes it")
 
     def record(self, command, trace, directory=None, limit=600, options=(), **more):
-        """Runs `command` recorded; `trace` is a file, or a pattern if children are followed."""
-        return run([self.command, "record", "--quiet", "-o", trace, *options, "--", *command], directory=directory, limit=limit, **more)
+        """Runs `command` recorded; `trace` is a file, or a pattern if children are followed. Beside it stands what became of the run."""
+        if self.is_kept(trace):
+            with open(_run_of(trace)) as file:
+                values = json.load(file)
+            return Recording(**values, is_by_another_version=values["recorder"] != self._recorder)
+        outcome = run([self.command, "record", "--quiet", "-o", trace, *options, "--", *command], directory=directory, limit=limit, **more)
+        values = {**dataclasses.asdict(outcome), "recorder": self._recorder}
+        with open(_run_of(trace), "w") as file:
+            json.dump(values, file)
+        return Recording(**values)
+
+    def is_kept(self, trace):
+        """Whether `record` would take the trace that is there."""
+        return self._takes_kept_traces and os.path.exists(_run_of(trace))
 
     def check(self, command, directory=None, limit=600, options=(), **more):
         return run([self.command, "check", *options, "--", *command], directory=directory, limit=limit, **more)

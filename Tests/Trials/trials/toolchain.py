@@ -1,10 +1,12 @@
 """The toolchain's own programs at work on a small package."""
 
+import collections
 import glob
 import json
 import os
 import shutil
 
+from .accuracy_report import NAMES
 from .leaktrace import Leaktrace
 from .processes import must
 from .trial import TOOLCHAIN, Result
@@ -58,10 +60,10 @@ def _conversation(package):
 
 
 class Tool:
-    """One command of the toolchain, with the processes that it starts if they are of interest."""
+    """One command of the toolchain, with the processes that it starts if they are of interest. Those with many threads run several times."""
 
-    def __init__(self, name, command, follows=False, talks=False):
-        self.name, self._command, self._follows, self._talks = name, command, follows, talks
+    def __init__(self, name, command, follows=False, talks=False, rounds=1):
+        self.name, self._command, self._follows, self._talks, self._rounds = name, command, follows, talks, rounds
 
     def trial(self, leaktrace: Leaktrace, directory, jobs):
         del jobs
@@ -71,26 +73,41 @@ class Tool:
             must(["swift", "build", "--package-path", package, "--jobs", "1"], limit=900)
         result = Result(self.name, TOOLCHAIN, " ".join(self._command))
         stem = os.path.join(directory, self.name.replace(" ", "-"))
-        for old in glob.glob(f"{stem}*.trace*"):
-            os.remove(old)
-        recording = leaktrace.record(self._command, stem + (".%n.%p.trace" if self._follows else ".trace"), directory=package, limit=900,
+        findings, runs = [], collections.Counter()
+        for number in range(self._rounds):
+            found = self._round(leaktrace, package, f"{stem}-{number}", result)
+            kinds = {(each.verdict, each.subject): each for each in found if not each.is_library}
+            runs.update(list(kinds))
+            findings += found if number == 0 else [each for kind, each in kinds.items() if runs[kind] == 1]
+        result.remarks += [f"{NAMES.get(verdict, verdict)} `{subject}`: in {count} of {self._rounds} runs" for (verdict, subject), count in runs.items() if count < self._rounds]
+        result.judge(findings, "toolchain")
+        return result
+
+    def _round(self, leaktrace, package, stem, result):
+        pattern = stem + (".%n.%p.trace" if self._follows else ".trace")
+        if not leaktrace.is_kept(pattern):
+            for old in glob.glob(f"{stem}.*trace*"):
+                os.remove(old)
+        recording = leaktrace.record(self._command, pattern, directory=package, limit=900,
                                      options=["--follow-children"] if self._follows else [],
                                      standard_input=_conversation(package) if self._talks else None)
         if recording.status != 0:
             result.remarks.append(f"ended with status {recording.status}")
         findings = []
-        for trace in sorted(glob.glob(f"{stem}*.trace")):
+        for trace in sorted(glob.glob(f"{stem}.*trace")):
             analysis = leaktrace.analyze(trace)
             # Processes that end by exec, as a shell's do, leave no image: there is nothing to judge.
             if self._follows and analysis.report is not None and analysis.report.get("findings") is None:
                 continue
-            findings += result.add(recording if not result.trace_bytes else _Nothing, analysis)
-        result.judge(findings, "toolchain")
-        return result
+            findings += result.add(recording, analysis)
+            # One run, however many traces.
+            recording = _Nothing
+        return findings
 
 
 class _Nothing:
     seconds = 0.0
+    is_by_another_version = False
 
 
 def all_tools():
@@ -100,5 +117,5 @@ def all_tools():
         Tool("docc convert", ["docc", "convert", "Core.docc", "--fallback-display-name", "Core", "--fallback-bundle-identifier", "org.example.core",
                               "--output-path", "documentation"]),
         Tool("swift build", ["swift", "build", "--jobs", "1"], follows=True),
-        Tool("sourcekit-lsp", ["sourcekit-lsp"], talks=True),
+        Tool("sourcekit-lsp", ["sourcekit-lsp"], talks=True, rounds=5),
     ]

@@ -34,6 +34,8 @@ class Result:
         self.trace_bytes += analysis.trace_bytes
         self.blocks += analysis.allocated_blocks
         self.weak_suspicions += analysis.weak_suspicions
+        if recording.is_by_another_version:
+            self.remarks.append(f"Recorded by leaktrace {recording.recorder}, and analysed anew.")
         if analysis.reason:
             self.fail(analysis.reason)
         self.remarks += [remark for remark in analysis.remarks if remark not in self.remarks]
