@@ -60,6 +60,19 @@ import TraceTestSupport
     #expect(try edges(heap, from: owner, items) == ["state case1 strong 0"])
   }
 
+  /// The payload ends with a byte of its own, and the tag stands behind it.
+  @Test func aTagBehindTheLowestByteOfAWordIsNotKnownWhereThatByteAloneIs() throws {
+    let heap = HeapBuilder()
+    let items = items(heap, 1)
+    let behind = EnumerationLayout(name: "state", discriminator: .tag(bits: Array(264..<272), cases: (0..<256).map { $0 < 2 ? $0 : nil }))
+    let owner = owner(heap, [Heap.payload("state", 0, case: 0), Heap.payload("state", 0, case: 1)], [behind])
+    heap.set(owner, 0, items[0])
+    heap.words[owner.address + 32] = 0xF0
+    #expect(try edges(heap, from: owner, items) == ["state strong 0"])
+    heap.words[owner.address + 32] = 0x1F0
+    #expect(try edges(heap, from: owner, items) == ["state case1 strong 0"])
+  }
+
   @Test func aWordOfReferencesThatTheImageLacksIsZero() throws {
     let heap = HeapBuilder()
     let items = items(heap, 2)

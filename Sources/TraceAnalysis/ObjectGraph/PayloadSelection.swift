@@ -137,7 +137,11 @@ final class PayloadSelection {
   @inline(__always)
   private func value(of word: PayloadSelector.Word, _ base: UInt64, _ caseBytes: Range<UInt64>) -> UInt64? {
     if word.mask & Self.topBits != 0, !hasReferenceTags { return nil }
-    if let value = image.word(at: base &+ word.offset) { return value }
+    if let value = image.word(at: base &+ word.offset) {
+      // Of a word that is no address, and has no flags of one, the recorder kept the lowest byte alone.
+      let isByteAlone = value <= 0xFF && word.mask > 0xFF && !(word.isReference && hasReferenceTags)
+      return isByteAlone ? nil : value
+    }
     // The recorder keeps a byte that is small or nearly full. One that has the case in its upper bits alone, since a payload takes up the lower ones, is
     // neither where the payload is not 0.
     let isCaseAlone = word.mask <= 0xFF && word.mask & (word.mask &+ 1) == 0
