@@ -151,4 +151,16 @@ public struct ObjectLayout: Hashable, Sendable {
     self.enumerations = enumerations
     self.tail = tail
   }
+
+  /// Without what stands outside of the object, as damaged metadata may have it.
+  var bounded: ObjectLayout {
+    let header = 16
+    func isInside(_ offset: Int) -> Bool { offset >= header && offset <= size - 8 }
+    func isInside(_ range: Range<Int>) -> Bool { range.lowerBound >= header && range.upperBound <= size }
+    if references.allSatisfy({ isInside($0.offset) }), opaque.allSatisfy({ isInside($0.range) }) { return self }
+    var layout = self
+    layout.references.removeAll { !isInside($0.offset) }
+    layout.opaque.removeAll { !isInside($0.range) }
+    return layout
+  }
 }

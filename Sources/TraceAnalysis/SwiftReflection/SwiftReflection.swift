@@ -38,6 +38,10 @@ public final class SwiftReflection {
   ///
   /// - Parameter metadata: the object's first word.
   public func layout(ofInstanceAt address: RuntimeAddress, metadata: RuntimeAddress) -> ObjectLayout? {
+    unboundedLayout(ofInstanceAt: address, metadata: metadata)?.bounded
+  }
+
+  private func unboundedLayout(ofInstanceAt address: RuntimeAddress, metadata: RuntimeAddress) -> ObjectLayout? {
     guard let kind = memory.word(at: metadata) else { return nil }
     switch kind {
     case 0, 0x800...: return cached(\.classes, metadata) { () throws(MirrorProcess.Failure) in try self.classLayout(metadata) }
