@@ -31,7 +31,7 @@
 
 /// The frame address of the hook it is written in: where its caller's frame is found.
 #define LT_HOOK_FRAME ((const uintptr_t *)__builtin_frame_address(0))
-/// What the hook it is written in returns to.
+/// The return address of the hook it is written in.
 #define LT_CALLER ((const void *)__builtin_return_address(0))
 
 #endif

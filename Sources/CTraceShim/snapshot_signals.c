@@ -89,7 +89,7 @@ static struct sigaction our_action(int number) {
     action.sa_sigaction = on_request;
   } else if (number == roundSignal) {
     action.sa_sigaction = on_round;
-    // Who says that the last round is over may end the process next: of two signals that come together, the later one's handler would run first.
+    // The process may be ended right after its last round: of two signals that come together, the later one's handler would run first.
     const uint64_t ending = 1ull << (SIGTERM - 1) | 1ull << (SIGINT - 1) | 1ull << (SIGHUP - 1);
     memcpy(&action.sa_mask, &ending, sizeof ending);
   } else {

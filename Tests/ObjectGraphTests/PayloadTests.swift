@@ -49,23 +49,27 @@ import TraceTestSupport
     }
   }
 
+  /// An object whose state's tag is a byte of its own, at an offset.
+  private func owner(_ heap: HeapBuilder, tagAt offset: Int) -> HeapBuilder.Object {
+    let bits = Array(offset * 8..<offset * 8 + 8)
+    let behind = EnumerationLayout(name: "state", discriminator: .tag(bits: bits, cases: (0..<256).map { $0 < 2 ? $0 : nil }))
+    return owner(heap, [Heap.payload("state", 0, case: 0), Heap.payload("state", 0, case: 1)], [behind])
+  }
+
   @Test func aTagInAWordThatTheImageLacksIsNotKnown() throws {
     let heap = HeapBuilder()
     let items = items(heap, 1)
-    let behind = EnumerationLayout(name: "state", discriminator: .tag(bits: Array(256..<264), cases: (0..<256).map { $0 < 2 ? $0 : nil }))
-    let owner = owner(heap, [Heap.payload("state", 0, case: 0), Heap.payload("state", 0, case: 1)], [behind])
+    let owner = owner(heap, tagAt: 32)
     heap.set(owner, 0, items[0])
     #expect(try edges(heap, from: owner, items) == ["state strong 0"])
     heap.words[owner.address + 32] = 1
     #expect(try edges(heap, from: owner, items) == ["state case1 strong 0"])
   }
 
-  /// The payload ends with a byte of its own, and the tag stands behind it.
   @Test func aTagBehindTheLowestByteOfAWordIsNotKnownWhereThatByteAloneIs() throws {
     let heap = HeapBuilder()
     let items = items(heap, 1)
-    let behind = EnumerationLayout(name: "state", discriminator: .tag(bits: Array(264..<272), cases: (0..<256).map { $0 < 2 ? $0 : nil }))
-    let owner = owner(heap, [Heap.payload("state", 0, case: 0), Heap.payload("state", 0, case: 1)], [behind])
+    let owner = owner(heap, tagAt: 33)
     heap.set(owner, 0, items[0])
     heap.words[owner.address + 32] = 0xF0
     #expect(try edges(heap, from: owner, items) == ["state strong 0"])

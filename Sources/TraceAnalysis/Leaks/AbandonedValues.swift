@@ -2,9 +2,9 @@
 
 /// Objects that belong to functions which still run, or which ended the process by a call that does not return.
 ///
-/// Behind a call that does not return, such as `exit`, `dispatchMain` or an endless loop, the compiler gives up what a function owns without a release, and
-/// uses the place where the reference was for something else. Nothing leads to such an object, and still it is none that the program
-/// lost: it lives as long as its function, which never returns. Seen with Swift 6.3.1, at -Onone and -O.
+/// At a call that does not return, such as `exit` or `dispatchMain`, the compiler gives up what a function owns without a release, and uses the place where the
+/// reference was for something else. Nothing leads to such an object, and still it is none that the program lost: it lives as long as its function, which
+/// never returns. See docs/runtimes.md.
 ///
 /// Of a place that makes several, one may belong to the function; so a place at which two objects were lost is a leak. Where objects of its class are
 /// lost that belong to no function, it is lost as they are. And objects that hold one another do so wherever they were made.

@@ -75,6 +75,8 @@ struct LeakFinder {
   let graph: ObjectGraph
   /// What no root leads to, side tables left out.
   let unreachable: NodeSet
+  /// What no root leads to either, and is no leak: values of functions that never return.
+  let abandoned: [NodeID]
   private(set) var groups: [LeakGroup] = []
   /// Of the groups of what is unreachable; nil if nothing is.
   private(set) var causes: LeakCauses?
@@ -91,12 +93,12 @@ struct LeakFinder {
     let reached = heap.reachable(from: graph.rootNodes, kinds: ObjectGraph.owning)
     let unreachable = reached.complement
     for node in 0..<NodeID(graph.blockCount) where unreachable.contains(node) && graph.type(of: node).kind == .sideTable { unreachable.remove(node) }
-    let kept = abandoned(unreachable)
-    if !kept.isEmpty { heap.reachable(from: kept, kinds: ObjectGraph.owning).forEach { unreachable.remove($0) } }
+    self.abandoned = abandoned(unreachable)
+    if !self.abandoned.isEmpty { heap.reachable(from: self.abandoned, kinds: ObjectGraph.owning).forEach { unreachable.remove($0) } }
     self.unreachable = unreachable
     // What an image lacks may be what holds them, or what would show that they are just ending.
     if graph.isWhole { findDeinitialised() }
-    // What may have been freed unseen is not accused.
+    // Blocks that may have been freed unseen are not accused.
     graph.uncertain.forEach { unreachable.remove($0) }
     // What was deinitialised holds nothing, and has been dealt with.
     graph.deinitialised.forEach { unreachable.remove($0) }

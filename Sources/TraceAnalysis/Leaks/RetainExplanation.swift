@@ -94,11 +94,16 @@ extension LeakAnalysis {
       }
       let origin =
         graph.isRoot(path.root)
-        ? names.origin(path.root, target: path.steps.first?.node)
-        : PathOrigin(kind: .leaked, name: graph.isWhole ? "nothing: it is leaked, or hangs from what is" : "nothing that the incomplete image shows")
+        ? names.origin(path.root, target: path.steps.first?.node) : PathOrigin(kind: .leaked, name: reasonForNoRoot(path.root))
       return RetainedGroup(origin: origin, path: builder.path(steps), instances: entry.instances, retainedBytes: ByteCount(entry.bytes))
     }
     return RetainAnswer(groups: groups, ways: found.count, matches: targets.count)
+  }
+
+  /// Why a path begins at no root.
+  private func reasonForNoRoot(_ head: NodeID) -> String {
+    if finder.abandoned.contains(head) { return "nothing: the function that made it never returns" }
+    return graph.isWhole ? "nothing: it is leaked, or hangs from what is" : "nothing that the incomplete image shows"
   }
 
   /// What a path that begins at a root of a kind costs to begin with: of several ways the one that people know by name is shown.
@@ -126,12 +131,15 @@ extension LeakAnalysis {
     }
   }
 
-  /// Paths among what no root reaches, from where leaks begin.
+  /// Paths among what no root reaches, from where leaks begin, or values that functions abandoned.
   private func leakedPaths() -> (paths: RetainPaths, heads: [NodeID]) {
     let components = StronglyConnectedComponents(graph.graph, kinds: ObjectGraph.keeping, within: finder.unreachable)
     let members = ComponentMembers(components)
-    let heads = components.sources().members.map { members.node(0, of: $0) }
-    return (RetainPaths(graph.graph, roots: heads, kinds: ObjectGraph.keeping, costs: LeakFinder.costs, within: finder.unreachable), heads)
+    let heads = finder.abandoned + components.sources().members.map { members.node(0, of: $0) }
+    let within = NodeSet(bound: graph.graph.nodeCount)
+    finder.unreachable.forEach { within.insert($0) }
+    graph.graph.reachable(from: finder.abandoned, kinds: ObjectGraph.owning).forEach { within.insert($0) }
+    return (RetainPaths(graph.graph, roots: heads, kinds: ObjectGraph.keeping, costs: LeakFinder.costs, within: within), heads)
   }
 
   private func nodes(_ query: RetainQuery, _ names: FindingNaming) -> [NodeID] {

@@ -57,6 +57,11 @@ import TraceAnalysis
       #expect(try Command([BuildProducts.leaktrace, "record", "--quiet", "-o", path, "--", program, mode]).run().end == .exit(0))
       let report = try leaktrace("analyze", "--limit", "1", "--width", "120", path).output
       #expect(report.contains("Leaks: none found") == (lost == 0), "\(mode): \(report)")
+      // Without optimisation a word of its is left on the stack.
+      if flags.contains("-O") {
+        let answer = try leaktrace("why", "--width", "120", path, "Gauge").output
+        #expect(answer.contains("nothing: the function that made it never returns"), "\(answer)")
+      }
       if lost > 0 { #expect(report.contains("LOST  Reading") && report.contains("6 instances") && report.contains("Leaks: 1 proven"), "\(report)") }
     }
   }

@@ -232,10 +232,10 @@ extension OutlivingFinder {
     if growth.kind != .added { suspicion.evidence.limit.strongOdds = OutlivingRules.strongOddsByAgeAlone }
     suspicion.evidence.isExceptional = isExceptional(family)
     suspicion.evidence.weigh(proven.count)
-    // What was used again when all had been made is what the program made it for.
+    // Objects that the program used again once all had been made are in use.
     let use = lateUse(of: family)
     if isProgramObject(first), isCalledBack(family, first), use == .long { suspicion.evidence.isExceptional = false }
-    // What a loop keeps of many may be what it was looking for, if something is done with it. Where the others were kept for a while as well, and let go, that
+    // A loop may keep of many those that it was looking for, if something is done with them. Where the others were kept for a while as well, and let go, that
     // is a weak suspicion.
     if isProgramObject(first), !isCalledBack(family, first), use != .none || !origin(block(first).site).hasUnit {
       if areSiblingsKept(lifetime) || use == .brief {

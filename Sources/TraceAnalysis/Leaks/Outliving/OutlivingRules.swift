@@ -58,7 +58,13 @@ enum OutlivingRules {
   /// Part of the survivors that must be kept by an object of their own each, for these objects to be told instead.
   static let ownedShare = 0.9
 
+  /// Survivors that a word which may be left over holds, as a part of those that are held in the usual way: so few are taken to be held like them.
+  static let greatestLeftOverShare = 0.25
+
   // MARK: What only grows
+
+  /// Part of a family's survivors that must be held in one way for the family's growth to be theirs. Fewer stand for what the others leave over.
+  static let leastShareOfFamily = 0.5
 
   /// Part of all work, or of all time, that must have been left when the first was made. What comes about later is under way when the program ends.
   static let leastRemainingWork = 0.2

@@ -90,7 +90,7 @@ extension OutlivingFinder {
   func ordinal(_ node: NodeID) -> UInt64 { block(node).ordinal }
 }
 
-/// How long the objects of a type lived that have ended, wherever they were made.
+/// The lives of the objects of a type that have ended, wherever they were made.
 struct TypeLifetimes {
   private struct Key: Hashable {
     var type: UInt32

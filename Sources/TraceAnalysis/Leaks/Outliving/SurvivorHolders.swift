@@ -3,11 +3,10 @@
 extension OutlivingFinder {
   /// What holds: roots by their kind, what holds many by itself, what holds one or two by its type.
   enum HolderID: Hashable {
-    case root(UInt64, isGlobal: Bool)
+    case variables(image: Int)
+    case root(UInt64)
     case node(NodeID)
     case type(UInt32)
-
-    var isGlobal: Bool { if case .root(_, isGlobal: true) = self { true } else { false } }
   }
 
   /// What groups the survivors of a family.
@@ -56,7 +55,9 @@ extension OutlivingFinder {
     let samples = groups.mapValues { $0[min($0.count, Self.detailLimit) / 2] }
     // A few that a left-over word seems to hold besides are like the others.
     if let main = order.max(by: { groups[$0]!.count < groups[$1]!.count }), groups[main]!.count >= suspicion.least {
-      for key in order where key != main && mayBeLeftOver(key) && groups[key]!.count < suspicion.least && groups[key]!.count * 4 <= groups[main]!.count {
+      for key in order where key != main && mayBeLeftOver(key) && groups[key]!.count < suspicion.least
+        && Double(groups[key]!.count) <= OutlivingRules.greatestLeftOverShare * Double(groups[main]!.count)
+      {
         groups[main]! += groups.removeValue(forKey: key)!
       }
       order.removeAll { groups[$0] == nil }
@@ -76,11 +77,11 @@ extension OutlivingFinder {
       if case .reference = key, !suspicion.isStated, !isKnownHolder(steps, place) { return nil }
       if suspicion.verdict == .accumulating, !holding.isRegistered, !isContainerOlder(steps, place, than: nodes) { return nil }
       // How many a family has become says little of the few that are held in another way than most.
-      let isMinority = suspicion.verdict == .accumulating && nodes.count * 2 < survivors.count
+      let isMinority = suspicion.verdict == .accumulating && Double(nodes.count) < OutlivingRules.leastShareOfFamily * Double(survivors.count)
       if suspicion.needsCallback, !holding.isRegistered, !isCaptured(steps, place) { return nil }
       guard var evidence = suspicion.evidence.of(nodes, least: suspicion.least) else { return nil }
       if !holding.isRegistered, !evidence.isExceptional || isMinority { evidence.isStrong = false }
-      // How many there are says little of registrations: three are enough.
+      // Beyond the least number, how many there are says little of registrations.
       if holding.isRegistered, evidence.proven.isEmpty { evidence.isStrong = true }
       var group = OutlivingGroup(
         verdict: holding.isRegistered ? .outlived : suspicion.verdict, survivors: nodes, sample: sample, path: steps, suspect: place,
@@ -95,7 +96,8 @@ extension OutlivingFinder {
   private func mayBeLeftOver(_ key: HolderKey) -> Bool {
     switch key {
     case .registration: true
-    case .reference(let holder, let label, _): label >= 1 << 31 && !holder.isGlobal
+    case .reference(.variables, _, _): false
+    case .reference(_, let label, _): label >= 1 << 31
     }
   }
 
@@ -111,11 +113,12 @@ extension OutlivingFinder {
   private func referenceKey(_ edge: EdgeIndex, isChain: Bool, _ counts: PathCounts) -> HolderKey {
     let holder = graph.graph.source(of: edge)
     let kind: HolderID
-    if graph.isRoot(holder) {
-      let root = graph.root(holder).kind
-      if case .global = root { kind = .root(LeakAnalysis.rootKey(root), isGlobal: true) } else { kind = .root(LeakAnalysis.rootKey(root), isGlobal: false) }
-    } else {
+    if !graph.isRoot(holder) {
       kind = (counts[holder] ?? 0) >= 3 && !isChain ? .node(holder) : .type(graph.nodeTypes[Int(holder)])
+    } else if case .global(let image) = graph.root(holder).kind {
+      kind = .variables(image: image)
+    } else {
+      kind = .root(LeakAnalysis.rootKey(graph.root(holder).kind))
     }
     // Each variable of the program is a holder of its own, though all of them stand in one image.
     let label = graph.graph.label(of: edge)
@@ -177,18 +180,18 @@ extension OutlivingFinder {
   /// Objects that were put together into something made later were collected on purpose; what grows had its holder before. Not before all of them:
   /// a registry that is made when it is first asked for comes after the object that asks.
   func isContainerOlder(_ steps: [LeakGroup.Step], _ suspect: Int, than survivors: [NodeID]) -> Bool {
-    guard let last = survivors.last else { return false }
+    guard !survivors.isEmpty, !isPutTogether(steps[suspect].node, of: survivors) else { return false }
     let first = survivors[survivors.count / OutlivingRules.leastLooped]
-    // A collection that grows is moved when it doubles, and has room then; one that was put together when all was there has none.
-    if let storage = steps[..<(suspect + 1)].last?.node, !graph.isRoot(storage), graph.type(of: storage).kind.isCollection, ordinal(storage) > ordinal(last),
-      Double(block(storage).size) < OutlivingRules.roomOfGrown * Double(survivors.count * MemoryLayout<UInt64>.size)
-    {
-      return false
-    }
     return steps[..<(suspect + 1)].allSatisfy { step in
       guard !graph.isRoot(step.node), isProgramObject(step.node) else { return true }
       return ordinal(step.node) <= ordinal(first)
     }
+  }
+
+  /// A collection that was made when all its elements were there. One that grows is moved when it doubles, and has room then.
+  private func isPutTogether(_ storage: NodeID, of survivors: [NodeID]) -> Bool {
+    guard !graph.isRoot(storage), graph.type(of: storage).kind.isCollection, let last = survivors.last, ordinal(storage) > ordinal(last) else { return false }
+    return Double(block(storage).size) < OutlivingRules.roomOfGrown * Double(survivors.count * MemoryLayout<UInt64>.size)
   }
 
   /// How many survivors each node on the paths to them leads to, and by how many edges.
