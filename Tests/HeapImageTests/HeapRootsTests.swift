@@ -18,12 +18,12 @@ import TraceTestSupport
   private func roots(
     _ regions: [MemoryRegion], threads: [SnapshotThread] = [], images: [LoadedImage] = [], blocks: [LiveBlock] = [],
     words: [(address: UInt64, value: UInt64)] = [],
-    isFrozen: Bool = true, tls: UInt64 = 256, code: @escaping (UInt64, LoadedImage) -> WaitingCode = { _, _ in .other }
+    isFrozen: Bool = true, tls: UInt64 = 256, code: @escaping (UInt64, LoadedImage) -> WaitingCode = { _, _ in .other }, frames: [UInt64]? = nil
   ) -> HeapRoots {
     HeapRoots(
       TraceSnapshot(time: 8, isFrozen: isFrozen, staticTLSSize: tls, threads: threads, regions: regions), images: images,
       heap: LiveHeap(blocks), image: HeapImage(words: words),
-      waitingCode: code)
+      waitingCode: code, frames: { _ in frames })
   }
 
   private func ranges(_ roots: HeapRoots, _ isWanted: (HeapRoot.Kind) -> Bool) -> [Range<UInt64>] {
@@ -107,11 +107,11 @@ import TraceTestSupport
   private static let program: UInt64 = 0x18_0000
 
   /// How many stacks are roots, of one thread with such words on it.
-  private func stackCount(_ words: [(address: UInt64, value: UInt64)], _ thread: SnapshotThread) -> Int {
+  private func stackCount(_ words: [(address: UInt64, value: UInt64)], _ thread: SnapshotThread, frames: [UInt64]? = nil) -> Int {
     let code = MemoryRegion(range: 0x10_0000..<0x20_0000, kind: .file, isWritable: false, isExecutable: true)
     let found = roots(
-      [code, region(base, 0x1_0000)], threads: [thread], images: [image("/lib/all", 0x10_0000..<0x20_0000)], words: words
-    ) { address, _ in address < Self.pool ? .cLibrary : address < Self.program ? .pool : .other }
+      [code, region(base, 0x1_0000)], threads: [thread], images: [image("/lib/all", 0x10_0000..<0x20_0000)], words: words,
+      code: { address, _ in address < Self.pool ? .cLibrary : address < Self.program ? .pool : .other }, frames: frames)
     return stacks(found).count
   }
 
@@ -129,6 +129,14 @@ import TraceTestSupport
     var own = idle
     own.isSelf = true
     #expect(stackCount(words, own) == 1)
+  }
+
+  @Test func returnAddressesThatAreLeftOverDoNotHideAnIdleThread() {
+    let words: [(address: UInt64, value: UInt64)] = [(base + 0xE100, Self.pool), (base + 0xE200, Self.program)]
+    #expect(stackCount(words, idle, frames: [Self.cLibrary, Self.pool, Self.cLibrary + 8]) == 0)
+    #expect(stackCount(words, idle, frames: [Self.cLibrary, Self.program, Self.pool, Self.cLibrary + 8]) == 1)
+    #expect(stackCount(words, idle, frames: [Self.cLibrary, Self.cLibrary + 8]) == 1)
+    #expect(stackCount(words, idle) == 1)
   }
 
   @Test func aThreadThatComputesInItsOwnStartRoutineIsNotIdle() {

@@ -236,6 +236,43 @@ private struct NamedEdge: Hashable, CustomStringConvertible {
     #expect(try edges(heap, from: owner) == [edge("any", .conservative, buffer), edge("any", .conservative, items[1]), edge("+40", .conservative, items[2])])
   }
 
+  @Test func aBufferIsReadAsTheValueInItIsLaidOut() throws {
+    let heap = HeapBuilder()
+    heap.type("App.Owner")
+    heap.layout(
+      of: "App.Owner",
+      ObjectLayout(
+        typeName: "App.Owner", size: 56, references: [],
+        opaque: [OpaqueField(range: 16..<40, name: "any", typeName: "any P", metadataOffset: 40)], tail: .plain))
+    let items = items(heap, 3)
+    let owner = heap.object("App.Owner", size: 56)
+    let metadata: UInt64 = 0x1000_9000
+    for (index, item) in items.enumerated() { heap.set(owner, index, item) }
+    heap.words[owner.address + 40] = metadata
+    // The rest of the buffer is left from before.
+    heap.bufferedValues[metadata] = .inline(size: 0, layout: value(0, []))
+    #expect(try edges(heap, from: owner).isEmpty)
+    heap.bufferedValues[metadata] = .object
+    #expect(try edges(heap, from: owner) == [edge("any", .strong, items[0])])
+    heap.bufferedValues[metadata] = .inline(size: 16, layout: value(16, [element(8, "parent", .unowned)]))
+    #expect(try edges(heap, from: owner) == [edge("any.parent", .unowned, items[1]), edge("+16", .conservative, items[0])])
+    heap.bufferedValues[metadata] = .inline(size: 16, layout: nil)
+    #expect(try edges(heap, from: owner) == [edge("any", .conservative, items[0]), edge("any", .conservative, items[1])])
+  }
+
+  @Test func theRestOfAWordWithANarrowFieldIsPadding() throws {
+    let heap = HeapBuilder()
+    heap.type("App.Owner")
+    let items = items(heap, 3)
+    let owner = heap.object("App.Owner", size: 41)
+    for (index, item) in items.enumerated() { heap.set(owner, index, item) }
+    let fields = [Heap.field("first", 2)]
+    heap.layout(of: "App.Owner", ObjectLayout(typeName: "App.Owner", size: 41, references: fields, opaque: [], tail: .plain))
+    #expect(try edges(heap, from: owner) == [edge("+16", .conservative, items[0]), edge("+24", .conservative, items[1]), edge("first", .strong, items[2])])
+    heap.layout(of: "App.Owner", ObjectLayout(typeName: "App.Owner", size: 41, references: fields, opaque: [], narrow: [24..<25], tail: .plain))
+    #expect(try edges(heap, from: owner) == [edge("+16", .conservative, items[0]), edge("first", .strong, items[2])])
+  }
+
   @Test func deinitialisedObjectsHoldNothing() throws {
     let heap = HeapBuilder()
     heap.type("App.Owner", fields: [Heap.field("strong", 0)])

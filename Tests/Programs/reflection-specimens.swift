@@ -184,6 +184,21 @@ struct Nothing {}
 
 enum Only { case one }
 
+struct Wrapped<Content> {
+  var content: Content
+  var isUsed = true
+}
+
+extension Nothing: Anything {}
+extension Wrapped: Anything {}
+
+/// Values that stand in the buffer themselves: of no size, and with fields.
+final class Buffered {
+  var nothing: any Anything = Nothing()
+  var generic: any Anything = Wrapped(content: Leaf())
+  var text: Any = "a text that is longer than fifteen bytes"
+}
+
 struct Mixed {
   let nothing = Nothing()
   var leaf = Leaf()
@@ -347,6 +362,7 @@ func contextOf(_ run: @escaping () -> Void) -> UnsafeRawPointer {
   show("values", keep(Values()))
   show("enumerations", keep(Enumerations()))
   show("existentials", keep(Existentials()))
+  show("buffered", keep(Buffered()))
   show("closures", keep(Closures()))
   show("box-of-int", keep(Box(5)))
   show("box-of-leaf", keep(Box(Leaf())))

@@ -196,6 +196,38 @@ import Testing
   }
 
   @Test(arguments: SpecimenBuild.allCases)
+  func metadataTellWhetherABufferHasTheValueItself(_ build: SpecimenBuild) throws {
+    let process = try SpecimenProcess.running(build)
+    let memory = ProcessMemory(of: process.processID)
+    let reflection = try process.reflection(memory)
+    func values(_ specimen: String) throws -> [BufferedValue?] {
+      let layout = try #require(process.layout(of: specimen, reflection))
+      let address = try #require(process.specimens[specimen]).address
+      return try layout.opaque.map { opaque in
+        let metadata = try #require(memory.word(at: RuntimeAddress(address.rawValue + UInt64(opaque.metadataOffset ?? 0))))
+        return reflection.bufferedValue(ofTypeWithMetadata: RuntimeAddress(metadata))
+      }
+    }
+    func size(_ value: BufferedValue?) -> Int? { if case .inline(let size, _) = value { size } else { nil } }
+    func references(_ value: BufferedValue?) -> [Expected]? { if case .inline(_, let layout?) = value { layout.references.map { Expected($0) } } else { nil } }
+    // An instance of a class, a structure of four words, a number.
+    let existentials = try values("existentials")
+    #expect(Array(existentials.prefix(2)) == [.object, .object] && size(existentials[2]) == 8)
+    let buffered = try values("buffered")
+    #expect(buffered.map(size) == [0, 9, 16])
+    #expect(buffered.map(references) == [[], [Expected(0, "content")], [Expected(8, "")]])
+    #expect(reflection.bufferedValue(ofTypeWithMetadata: RuntimeAddress(1)) == nil)
+    #expect(reflection.bufferedValue(ofTypeWithMetadata: try #require(process.specimens["leaf"]).address) == nil)
+  }
+
+  @Test(arguments: SpecimenBuild.allCases)
+  func fieldsThatAreTooNarrowForAReferenceAreKnown(_ build: SpecimenBuild) throws {
+    let process = try SpecimenProcess.running(build)
+    let reflection = try process.reflection(ProcessMemory(of: process.processID))
+    #expect(try #require(process.layout(of: "derived", reflection)).narrow == [16..<17, 32..<33])
+  }
+
+  @Test(arguments: SpecimenBuild.allCases)
   func elementsOfStorageAreDescribed(_ build: SpecimenBuild) throws {
     let process = try SpecimenProcess.running(build)
     let reflection = try process.reflection(ProcessMemory(of: process.processID))

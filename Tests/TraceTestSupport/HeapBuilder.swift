@@ -19,6 +19,8 @@ public final class HeapBuilder {
   private var layouts: [UInt64: ObjectLayout] = [:]
   /// Addresses of variables that the concurrency runtime exports.
   public var variables: [String: UInt64] = [:]
+  /// By metadata: how values of a type stand in the buffer of an `any P`.
+  public var bufferedValues: [UInt64: BufferedValue] = [:]
   private var metadata: [String: (id: UInt32, address: UInt64)] = [:]
   private var nextAddress: UInt64 = 0x5000_0000_0000
   private var nextRoot: UInt64 = 0x1000_8000
@@ -52,7 +54,7 @@ public final class HeapBuilder {
   public func isDeclared(_ name: String) -> Bool { metadata[name] != nil }
 
   /// Those of its types.
-  public var layoutSource: any LayoutSource { Layouts(layouts, variables, words) }
+  public var layoutSource: any LayoutSource { Layouts(layouts, variables, words, bufferedValues) }
 
   /// Gives a type that was declared another layout.
   public func layout(of name: String, _ layout: ObjectLayout) { layouts[metadata[name]!.address] = layout }
@@ -190,7 +192,7 @@ public final class HeapBuilder {
   public func analysis(naming: any FrameNaming) throws -> LeakAnalysis {
     let reader = try reader()
     let snapshot = reader.snapshots[reader.snapshots.count - 1]
-    return LeakAnalysis(reader, AllocationAnalysis(reader, snapshot: snapshot), snapshot: snapshot, naming: naming, layouts: Layouts(layouts, variables, words))
+    return LeakAnalysis(reader, AllocationAnalysis(reader, snapshot: snapshot), snapshot: snapshot, naming: naming, layouts: Layouts(layouts, variables, words, bufferedValues))
   }
 
   public func findings(_ functions: [UInt64: String] = [:]) throws -> [Finding] {
@@ -201,8 +203,8 @@ public final class HeapBuilder {
   public func growth(_ functions: [UInt64: String] = [:], repetition: UInt64? = nil, among births: [UInt64: UInt64]? = nil) throws -> GrowthReport {
     let reader = try reader()
     let analysis = AllocationAnalysis(reader, snapshot: reader.snapshots[reader.snapshots.count - 1])
-    return LeakAnalysis.growth(reader, analysis, repetition: repetition, among: births) { [layouts, variables, words] snapshot, allocations in
-      LeakAnalysis(reader, allocations, snapshot: snapshot, naming: FunctionTable(functions), layouts: Layouts(layouts, variables, words))
+    return LeakAnalysis.growth(reader, analysis, repetition: repetition, among: births) { [layouts, variables, words, bufferedValues] snapshot, allocations in
+      LeakAnalysis(reader, allocations, snapshot: snapshot, naming: FunctionTable(functions), layouts: Layouts(layouts, variables, words, bufferedValues))
     }
   }
 
@@ -210,9 +212,11 @@ public final class HeapBuilder {
     private let layouts: [UInt64: ObjectLayout]
     private let variables: [String: UInt64]
     private let words: [UInt64: UInt64]
-    init(_ layouts: [UInt64: ObjectLayout], _ variables: [String: UInt64], _ words: [UInt64: UInt64]) {
-      (self.layouts, self.variables, self.words) = (layouts, variables, words)
+    private let bufferedValues: [UInt64: BufferedValue]
+    init(_ layouts: [UInt64: ObjectLayout], _ variables: [String: UInt64], _ words: [UInt64: UInt64], _ bufferedValues: [UInt64: BufferedValue]) {
+      (self.layouts, self.variables, self.words, self.bufferedValues) = (layouts, variables, words, bufferedValues)
     }
+    func bufferedValue(ofTypeWithMetadata address: UInt64) -> BufferedValue? { bufferedValues[address] }
     func word(at address: UInt64) -> UInt64? { words[address] }
     func addresses(ofConcurrencyVariable name: String) -> [UInt64] { variables[name].map { [$0] } ?? [] }
     func layout(ofInstanceAt address: RuntimeAddress, metadata: RuntimeAddress) -> ObjectLayout? { layouts[metadata.rawValue] }

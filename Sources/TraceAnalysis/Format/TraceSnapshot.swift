@@ -45,7 +45,7 @@ public struct SnapshotThread: Hashable, Sendable {
   /// Base of the thread's control block; 0 if unknown.
   public var threadPointer: UInt64
   public var instructionPointer: UInt64
-  /// Those that looked like pointers.
+  /// Those that looked like pointers, in the recorder's order; the others are 0, or missing behind the last.
   public var registers: [UInt64]
   /// It took the snapshot.
   public var isSelf: Bool
@@ -186,10 +186,11 @@ extension TraceSnapshot {
     threads = (0..<Int(head.threadCount)).map { index in
       var thread = bytes.loadUnaligned(fromByteOffset: headSize + index * threadSize, as: lt_snapshot_thread.self)
       let isKnown = thread.flags & UInt32(LT_SNAPSHOT_THREAD_REGISTERS) != 0
-      let registers = withUnsafeBytes(of: &thread.registers) { Array($0.bindMemory(to: UInt64.self)) }
+      var registers = withUnsafeBytes(of: &thread.registers) { Array($0.bindMemory(to: UInt64.self)) }
+      while registers.last == 0 { registers.removeLast() }
       return SnapshotThread(
         osThread: thread.osThread, stackPointer: isKnown ? thread.stackPointer : nil, threadPointer: thread.threadPointer,
-        instructionPointer: thread.instructionPointer, registers: registers.filter { $0 != 0 },
+        instructionPointer: thread.instructionPointer, registers: registers,
         isSelf: thread.flags & UInt32(LT_SNAPSHOT_THREAD_SELF) != 0, isWaiting: thread.flags & UInt32(LT_SNAPSHOT_THREAD_WAITING) != 0)
     }
     var regions: [MemoryRegion] = []

@@ -50,11 +50,12 @@ public struct HeapRoots: Sendable {
   /// - Parameters:
   ///   - gaps: what the trace lacks.
   ///   - waitingCode: whose code an address in an image is.
+  ///   - frames: where a thread's functions stand, as `ThreadFrames.addresses` says.
   ///
   /// Linear in the regions and their pages.
   public init(
     _ snapshot: TraceSnapshot, images: [LoadedImage], heap: LiveHeap, image: HeapImage, gaps: TraceGaps = .none,
-    waitingCode: @escaping (UInt64, LoadedImage) -> WaitingCode = { _, _ in .other }
+    waitingCode: @escaping (UInt64, LoadedImage) -> WaitingCode = { _, _ in .other }, frames: (SnapshotThread) -> [UInt64]? = { _ in nil }
   ) {
     self.images = images.sorted { $0.range.lowerBound < $1.range.lowerBound }
     var roots: [HeapRoot] = []
@@ -82,7 +83,7 @@ public struct HeapRoots: Sendable {
         let lowest = max(stack.lowerBound, min(pointer, stack.upperBound))
         let isIdle =
           thread.isWaiting && !thread.isSelf && region.kind != .mainStack && code(thread.instructionPointer) == .cLibrary
-          && Self.isIdle(lowest..<min(stack.upperBound, max(lowest, thread.threadPointer)), image, regions, code)
+          && Self.isIdle(thread, lowest..<min(stack.upperBound, max(lowest, thread.threadPointer)), image, regions, code, frames)
         if !isIdle {
           roots.append(HeapRoot(kind: .stack(thread: index), ranges: [stack]))
           roots.append(HeapRoot(kind: .registers(thread: index), ranges: [], values: thread.registers))
@@ -210,10 +211,20 @@ public struct HeapRoots: Sendable {
   }
 
   /// A thread that waits for work in a pool runs nobody's code: the words on its stack are what its last work left behind. It sleeps in a call of
-  /// the C library, and all code that its stack leads back to is the pool's or the C library's. A thread that stands anywhere else may have its
+  /// the C library, and all functions that it will return to are the pool's or the C library's. A thread that stands anywhere else may have its
   /// work in registers, though nothing on its stack tells: the start routine is called by the C library.
-  private static func isIdle(_ range: Range<UInt64>, _ image: HeapImage, _ regions: [MemoryRegion], _ code: (UInt64) -> WaitingCode) -> Bool {
+  ///
+  /// Where the stack cannot be unwound, all words on it count that look like return addresses. Then an old one in a frame that is not all written hides an
+  /// idle thread.
+  private static func isIdle(
+    _ thread: SnapshotThread, _ range: Range<UInt64>, _ image: HeapImage, _ regions: [MemoryRegion], _ code: (UInt64) -> WaitingCode,
+    _ frames: (SnapshotThread) -> [UInt64]?
+  ) -> Bool {
     guard range.upperBound - range.lowerBound < idleStackLimit else { return false }
+    if let addresses = frames(thread) {
+      let codes = addresses.map(code)
+      return codes.contains(.pool) && !codes.contains(.other)
+    }
     var isOfPool = false
     var isIdle = true
     image.forEachWord(in: range) { _, value in

@@ -25,8 +25,8 @@ final class BlockContentsByAllocator {
     case other
   }
 
-  /// Of glibc 2.31 to 2.41: the one function in which streams get their buffers.
-  private static let streamAllocators: Set<String> = ["_IO_file_doallocate"]
+  /// Of glibc 2.31 to 2.41: the one function in which streams get their buffers. Debug information has the library's own name for it.
+  private static let streamAllocators: Set<String> = ["_IO_file_doallocate", "__GI__IO_file_doallocate"]
   /// Parts of the names of the runtime's functions that keep tables of types, protocols and conformances; seen with Swift 6.1.2 and 6.3.1. Source:
   /// swiftlang/swift, stdlib/public/runtime: Metadata.cpp, MetadataLookup.cpp, ProtocolConformance.cpp, Demangle.cpp.
   private static let typeTables = [

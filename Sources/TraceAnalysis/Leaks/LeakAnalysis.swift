@@ -29,9 +29,9 @@ public final class LeakAnalysis {
     access: any SymbolFileAccess = LocalSymbolFiles(), toolPath: String = "", memoryLimit: MemoryLimit = .standard, naming: any FrameNaming
   ) {
     self.init(reader, analysis, snapshot: snapshot, naming: naming, memoryLimit: memoryLimit) { image, images in
-      ReflectedLayouts(
-        images: images, image: image, snapshot: snapshot, libraries: RemoteMirrorLibrary.candidates(images: images, path: toolPath), search: search,
-        access: access)
+      let contents = ImageContents(images, search: search, access: access)
+      let libraries = RemoteMirrorLibrary.candidates(images: images, path: toolPath)
+      return (ReflectedLayouts(contents, image: image, snapshot: snapshot, libraries: libraries), ThreadFrames(contents, image: image))
     }
   }
 
@@ -39,12 +39,12 @@ public final class LeakAnalysis {
   convenience init(
     _ reader: TraceReader, _ analysis: AllocationAnalysis, snapshot: TraceSnapshot, naming: any FrameNaming, layouts: any LayoutSource, memoryLimit: MemoryLimit = .standard
   ) {
-    self.init(reader, analysis, snapshot: snapshot, naming: naming, memoryLimit: memoryLimit) { _, _ in layouts }
+    self.init(reader, analysis, snapshot: snapshot, naming: naming, memoryLimit: memoryLimit) { _, _ in (layouts, nil) }
   }
 
   private init(
     _ reader: TraceReader, _ analysis: AllocationAnalysis, snapshot: TraceSnapshot, naming: any FrameNaming, memoryLimit: MemoryLimit,
-    layouts: (HeapImage, [LoadedImage]) -> any LayoutSource
+    files: (HeapImage, [LoadedImage]) -> (layouts: any LayoutSource, frames: ThreadFrames?)
   ) {
     self.snapshot = snapshot
     self.naming = naming
@@ -61,7 +61,10 @@ public final class LeakAnalysis {
     self.diagnostics = diagnostics
     let heap = LiveHeap(analysis.blocksAtSnapshot)
     let images = definitions.images.filter { $0.loadTime <= snapshot.time && ($0.unloadTime.map { $0 > snapshot.time } ?? true) }.map(\.image)
-    let roots = HeapRoots(snapshot, images: images, heap: heap, image: image, gaps: analysis.gaps) { Self.waitingCode($0, $1, naming) }
+    let (layouts, frames) = files(image, images)
+    let roots = HeapRoots(
+      snapshot, images: images, heap: heap, image: image, gaps: analysis.gaps, waitingCode: { Self.waitingCode($0, $1, naming) },
+      frames: { frames?.addresses(of: $0) })
     let keys = analysis.sites.map { SiteKey(operation: $0.operation, stack: $0.stack, type: $0.type) }
     siteKeys = keys
     let types = definitions.types
@@ -72,7 +75,7 @@ public final class LeakAnalysis {
         let key = keys[Int(block.site.rawValue)]
         return (key.operation == .object ? types[key.type] : nil, key.operation)
       },
-      contents: { contents.contents(ofBlocksAllocatedBy: keys[Int($0.site.rawValue)].stack) }, layouts: layouts(image, images), mainModule: moduleName(ofImage: definitions.process.executable), gaps: analysis.gaps)
+      contents: { contents.contents(ofBlocksAllocatedBy: keys[Int($0.site.rawValue)].stack) }, layouts: layouts, mainModule: moduleName(ofImage: definitions.process.executable), gaps: analysis.gaps)
     statements = analysis.statements.without(graph)
     activations = Self.left(analysis.activationsAtSnapshot, snapshot, graph.roots, definitions)
     let abandoned = AbandonedValues(

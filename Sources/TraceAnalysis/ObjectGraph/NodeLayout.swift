@@ -6,6 +6,8 @@ protocol LayoutSource: AnyObject {
   func layout(ofInstanceAt address: RuntimeAddress, metadata: RuntimeAddress) -> ObjectLayout?
   /// The layout of one instance says nothing of the next.
   func dependsOnInstance(_ metadata: RuntimeAddress) -> Bool
+  /// How a value of a type stands in the buffer of an `any P`; nil if it is not known.
+  func bufferedValue(ofTypeWithMetadata address: UInt64) -> BufferedValue?
   /// The first word of a metadata record, which tells its kind; nil if it is not known.
   func metadataKind(at address: UInt64) -> UInt64?
   /// The 8 bytes at an address, of the heap image or of an image's file; nil if they are not known.
@@ -17,6 +19,7 @@ protocol LayoutSource: AnyObject {
 }
 
 extension LayoutSource {
+  func bufferedValue(ofTypeWithMetadata address: UInt64) -> BufferedValue? { nil }
   func word(at address: UInt64) -> UInt64? { nil }
   func addresses(ofConcurrencyVariable name: String) -> [UInt64] { [] }
 }
@@ -83,11 +86,11 @@ struct NodeLayout {
     classNames = kind == .object && !layout.typeName.isEmpty ? [layout.typeName] + layout.superclassNames : []
     let isCapturing = kind == .closure || kind == .box
     fields = Part(layout.references, layout.opaque, layout.enumerations, stride: 0, role: isCapturing ? .capture : .field, prefix: "", labels: labels)
-    fields.findGaps(in: 16..<max(16, size))
+    fields.findGaps(in: 16..<max(16, size), narrow: layout.narrow)
     if kind == .object { fields.caseBytes = 16..<16 + Self.caseByteLimit }
     func part(_ value: ValueLayout, _ role: EdgeLabel.Role, _ prefix: String) -> Part {
       var part = Part(value.references, value.opaque, value.enumerations, stride: UInt64(clamping: value.stride), role: role, prefix: prefix, labels: labels)
-      if !value.holdsNoReferences { part.findGaps(in: 0..<UInt64(clamping: value.size)) }
+      if !value.holdsNoReferences { part.findGaps(in: 0..<UInt64(clamping: value.size), narrow: value.narrow) }
       return part
     }
     switch layout.tail {
@@ -106,9 +109,23 @@ struct NodeLayout {
 }
 
 extension NodeLayout.Part {
-  mutating func findGaps(in whole: Range<UInt64>) {
+  /// A value in the buffer of an `any P`, whose fields are named after the buffer's. Offsets are those of what the buffer is a part of.
+  init(_ value: ValueLayout, in buffer: NodeLayout.Opaque, labels: LabelTable) {
+    let label = buffer.label.map { labels.labels[Int($0)] }
+    let start = Int(clamping: buffer.range.lowerBound)
+    self.init(
+      value.references.map { $0.moved(by: start) }, value.opaque.map { $0.moved(by: start) }, value.enumerations.map { $0.moved(by: start, after: 0) },
+      stride: label?.isElement == true ? UInt64(clamping: value.stride) : 0, role: label?.role ?? .field, prefix: label?.name ?? "", labels: labels)
+    guard !value.holdsNoReferences else { return }
+    findGaps(in: buffer.range.lowerBound..<buffer.range.lowerBound &+ UInt64(clamping: value.size), narrow: value.narrow.map { $0.lowerBound + start..<$0.upperBound + start })
+  }
+
+  /// Whole words alone: in one that a narrow field is in, or that the value ends in, the rest is padding.
+  mutating func findGaps(in value: Range<UInt64>, narrow: [Range<Int>]) {
+    let whole = value.lowerBound..<max(value.lowerBound, value.upperBound & ~7)
     var next = whole.lowerBound
-    let covered = (references.map { $0.offset..<$0.offset &+ 8 } + opaque.map(\.range)).sorted { $0.lowerBound < $1.lowerBound }
+    let narrowWords = narrow.map { UInt64(clamping: $0.lowerBound) & ~7 }.map { $0..<$0 &+ 8 }
+    let covered = (references.map { $0.offset..<$0.offset &+ 8 } + opaque.map(\.range) + narrowWords).sorted { $0.lowerBound < $1.lowerBound }
     for range in covered where range.upperBound > next {
       if range.lowerBound > next { gaps.append(next..<min(range.lowerBound, whole.upperBound)) }
       next = range.upperBound

@@ -31,10 +31,22 @@ struct ObjectGraphBuilder {
   private var classNames: Set<String> = []
   private var isTaskMetadata: [UInt64: Bool] = [:]
   private var isTypeMetadata: [UInt64: Bool] = [:]
+  private var bufferedValues: [BufferKey: BufferContents?] = [:]
 
   private static let danglingLimit = 100_000
   /// Addresses that are remembered to be metadata or not.
   private static let metadataLimit = 1 << 16
+
+  /// A type in the buffer of an `any P` that has a label.
+  private struct BufferKey: Hashable {
+    var metadata: UInt64
+    var label: UInt32?
+  }
+  private enum BufferContents {
+    case object
+    case inline(NodeLayout.Part, size: UInt64)
+    case unknown(size: UInt64)
+  }
 
   private struct TypeRow {
     var type: TraceType?
@@ -335,6 +347,8 @@ struct ObjectGraphBuilder {
       readPayloads(part, of: node, at: base, limit: limit)
     }
     if !part.gaps.isEmpty { readGaps(part, of: node, block, at: base, limit: limit) }
+    // A value in a buffer may have enumerations of its own, which are looked at when those of the whole are done with.
+    var inline: [(part: NodeLayout.Part, limit: UInt64)] = []
     for opaque in part.opaque where base < limit && opaque.range.lowerBound < limit - base {
       let isNamed = opaque.conditions.isEmpty || selection.isNamed(opaque.conditions)
       guard isNamed || selection.isActive(opaque.conditions) else { continue }
@@ -349,6 +363,8 @@ struct ObjectGraphBuilder {
           scan(node, block, from..<known, label: label)
           from = known + 8
         }
+      } else if from < to, readBuffer(opaque, of: node, block, at: from, base: base, limit: to, &inline) {
+        continue
       } else if from < to, opaque.metadataOffset != nil, let label, let word = image.word(at: from), let found = heap.block(containing: word & Self.addressBits),
         heap[found].address == word & Self.addressBits & ~7, types[Int(nodeTypes[Int(found.rawValue)])].kind.isCounted
       {
@@ -357,6 +373,41 @@ struct ObjectGraphBuilder {
       }
       if from < to { scan(node, block, from..<to, label: label) }
     }
+    for value in inline { read(value.part, of: node, block, at: base, limit: value.limit) }
+  }
+
+  /// Reads the buffer of an `any P` by the type of the value in it. False if that is not known.
+  private mutating func readBuffer(
+    _ opaque: NodeLayout.Opaque, of node: Int, _ block: LiveBlock, at start: UInt64, base: UInt64, limit: UInt64, _ inline: inout [(part: NodeLayout.Part, limit: UInt64)]
+  ) -> Bool {
+    guard let offset = opaque.metadataOffset, start == base &+ opaque.range.lowerBound, let metadata = image.word(at: base &+ offset),
+      let contents = bufferContents(metadata, opaque)
+    else { return false }
+    switch contents {
+    case .object:
+      guard let word = image.word(at: start), let found = heap.block(containing: word & Self.addressBits), heap[found].address == word & Self.addressBits & ~7,
+        types[Int(nodeTypes[Int(found.rawValue)])].kind.isCounted
+      else { return false }
+      let label = opaque.label ?? EdgeLabelID.scanned(offset: start - block.address).rawValue
+      addEdge(from: UInt32(node), to: found.rawValue, label: label, kind: EdgeStrength.strong.rawValue)
+    case .inline(let part, let size): inline.append((part, min(limit, start &+ size)))
+    case .unknown(let size): scan(node, block, start..<min(limit, start &+ size), label: opaque.label)
+    }
+    return true
+  }
+
+  private mutating func bufferContents(_ metadata: UInt64, _ opaque: NodeLayout.Opaque) -> BufferContents? {
+    let key = BufferKey(metadata: metadata, label: opaque.label)
+    if let known = bufferedValues[key] { return known }
+    let contents: BufferContents? =
+      switch layouts?.bufferedValue(ofTypeWithMetadata: metadata) {
+      case .object: .object
+      case .inline(let size, let layout?): .inline(NodeLayout.Part(layout, in: opaque, labels: labels), size: UInt64(clamping: size))
+      case .inline(let size, nil): .unknown(size: UInt64(clamping: size))
+      case nil: nil
+      }
+    if bufferedValues.count < Self.metadataLimit { bufferedValues[key] = .some(contents) }
+    return contents
   }
 
   /// Whether a reference of a part, by its index, can lead to what is at an address.

@@ -36,8 +36,7 @@ final class ReflectedLayouts: LayoutSource {
   let problem: String?
 
   /// Starts the reflecting child process. `libraries`: see `RemoteMirrorLibrary`.
-  init(images: [LoadedImage], image: HeapImage, snapshot: TraceSnapshot, libraries: [String], search: DebugFileSearch, access: any SymbolFileAccess) {
-    let contents = ImageContents(images, search: search, access: access)
+  init(_ contents: ImageContents, image: HeapImage, snapshot: TraceSnapshot, libraries: [String]) {
     self.contents = contents
     memory = ImageBackedMemory(images: contents, captured: HeapImage.Capture(image, snapshot))
     do throws(SwiftReflectionError) {
@@ -60,6 +59,8 @@ final class ReflectedLayouts: LayoutSource {
   }
 
   func dependsOnInstance(_ metadata: RuntimeAddress) -> Bool { reflection?.dependsOnInstance(metadata) ?? false }
+
+  func bufferedValue(ofTypeWithMetadata address: UInt64) -> BufferedValue? { reflection?.bufferedValue(ofTypeWithMetadata: RuntimeAddress(address)) }
 
   /// The first word of a metadata record, which tells its kind.
   func metadataKind(at address: UInt64) -> UInt64? { word(at: address) }

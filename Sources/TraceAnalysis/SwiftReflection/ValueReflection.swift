@@ -23,8 +23,14 @@ final class ValueReflection {
     var references: [ReferenceField] = []
     var opaque: [OpaqueField] = []
     var enumerations: [EnumerationLayout] = []
+    /// Fields that are too narrow for a reference, such as a Bool. The rest of their words is padding, in which anything may be left.
+    var narrow: [Range<Int>] = []
 
     var count: Int { references.count + opaque.count + enumerations.count }
+
+    fileprivate mutating func addNarrow(size: Int) {
+      if (1..<MemoryLayout<UInt64>.size).contains(size) { narrow.append(0..<size) }
+    }
   }
 
   /// The layout of a type's values; `nil` if not even their size is known.
@@ -48,7 +54,7 @@ final class ValueReflection {
     let parts = try parts(of: answer, from: 0)
     return ValueLayout(
       typeName: answer.typeName, size: answer.size, stride: max(answer.stride, 1), alignment: answer.alignment, references: parts.references,
-      opaque: parts.opaque, enumerations: parts.enumerations)
+      opaque: parts.opaque, enumerations: parts.enumerations, narrow: parts.narrow)
   }
 
   /// Everything in an answer from `start` to its size.
@@ -64,7 +70,7 @@ final class ValueReflection {
         try append(field, end: ends[index], caseName: nil, to: &parts)
       }
       if answer.kind == LT_MIRROR_STRUCT, Self.isOfStandardLibrary(answer.typeName) { Self.collapse(&parts, to: answer.typeName) }
-    case LT_MIRROR_NO_PAYLOAD_ENUM: break
+    case LT_MIRROR_NO_PAYLOAD_ENUM: parts.addNarrow(size: answer.size)
     case LT_MIRROR_SINGLE_PAYLOAD_ENUM, LT_MIRROR_MULTI_PAYLOAD_ENUM:
       try appendPayloads(of: answer, to: &parts)
     case LT_MIRROR_THICK_FUNCTION:
@@ -83,7 +89,7 @@ final class ValueReflection {
       // Three words for the value or its box, then the value's metadata, then witness tables.
       parts.opaque.append(OpaqueField(range: 0..<24, name: "", typeName: answer.typeName, metadataOffset: 24))
     case LT_MIRROR_EXISTENTIAL_METATYPE: break
-    case LT_MIRROR_BUILTIN where Self.isPlain(answer.typeName): break
+    case LT_MIRROR_BUILTIN where Self.isPlain(answer.typeName): parts.addNarrow(size: answer.size)
     default:
       if let reference = Self.reference(kind: Self.kind(of: answer), offset: 0, name: "", caseName: nil, typeName: answer.typeName) {
         parts.references.append(reference)
@@ -115,6 +121,8 @@ final class ValueReflection {
       }
       return
     }
+    let room = Self.fieldLimit - min(Self.fieldLimit, parts.narrow.count)
+    parts.narrow += inner.narrow.prefix(room).map { $0.lowerBound + field.offset..<$0.upperBound + field.offset }
     let before = parts.enumerations.count
     guard parts.count + inner.enumerations.count < Self.fieldLimit else { return }
     for enumeration in inner.enumerations {

@@ -38,6 +38,7 @@ let asyncPrograms: [String: any AsyncCleanProgram.Type] = [
   "endless-task": EndlessTask.self,
   "pending-sleep": PendingSleep.self,
   "retry-queue": RetryQueueProgram.self,
+  "slow-answers": SlowAnswers.self,
   "task-group": TaskGroupMetrics.self,
 
   "server-loop": ServerLoop.self,

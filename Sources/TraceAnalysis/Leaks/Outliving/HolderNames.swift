@@ -62,12 +62,23 @@ final class HolderNames {
     ("Foundation.URLSession", .urlSession),
   ]
 
+  /// Whether a block belongs to a call of `dispatch_after`.
+  func isDelayedWork(_ node: NodeID) -> Bool {
+    naming.frames(of: graph.heap[BlockID(node)].site).prefix(Self.registrationDepth).prefix { $0.kind != .user }.contains { frame in
+      frame.mangledName.map(Self.isDelay) ?? false
+    }
+  }
+
+  private static func isDelay(_ name: String) -> Bool { name.hasPrefix("_dispatch_after") || name.hasPrefix("dispatch_after") }
+  /// Frames between the function that registers and the allocator.
+  private static let registrationDepth = 12
+
   private func kindOfBlock(_ node: NodeID) -> Finding.Registration? {
     if graph.taskOfSlab[node] != nil { return .task }
-    for frame in naming.frames(of: graph.heap[BlockID(node)].site).prefix(12) {
+    for frame in naming.frames(of: graph.heap[BlockID(node)].site).prefix(Self.registrationDepth) {
       guard frame.kind != .user, let name = frame.mangledName else { break }
       if name.hasPrefix("dispatch_source_create") { return .dispatchSource }
-      if name.hasPrefix("_dispatch_after") || name.hasPrefix("dispatch_after") { return .dispatchWork }
+      if Self.isDelay(name) { return .dispatchWork }
       if name.hasPrefix("CFRunLoopTimerCreate") { return .timer }
     }
     return nil

@@ -7,6 +7,7 @@ struct OutlivingBuilder {
   private let builder: FindingBuilder
   private let naming: FindingNaming
   let holders: HolderNames
+  private let waiting: WaitingTasks
   let ownership: OwnershipTrees
 
   init(_ analysis: LeakAnalysis, builder: FindingBuilder, naming: FindingNaming) {
@@ -14,7 +15,9 @@ struct OutlivingBuilder {
     graph = analysis.graph
     self.builder = builder
     self.naming = naming
-    holders = HolderNames(analysis.graph, naming: naming)
+    let holders = HolderNames(analysis.graph, naming: naming)
+    self.holders = holders
+    waiting = WaitingTasks(analysis.graph, isTimer: holders.isDelayedWork)
     ownership = OwnershipTrees(analysis.graph)
   }
 
@@ -27,7 +30,8 @@ struct OutlivingBuilder {
   var finder: OutlivingFinder {
     OutlivingFinder(
       graph: graph, sites: analysis.sites, activations: analysis.activations, stacks: analysis.definitions.stacks,
-      unreachable: analysis.finder.unreachable, ownership: ownership, startTime: analysis.startTime, isConcurrent: isConcurrent, origin: origin)
+      unreachable: analysis.finder.unreachable, ownership: ownership, startTime: analysis.startTime, isConcurrent: isConcurrent, origin: origin,
+      waiting: waiting)
   }
 
   private var isConcurrent: Bool {

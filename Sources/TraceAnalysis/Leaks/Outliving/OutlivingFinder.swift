@@ -47,6 +47,9 @@ struct OutlivingFinder {
   /// Who made a block: is there a function of the program's in its stack, and does something but the program's main function call it?
   let origin: (SiteID) -> AllocationOrigin
 
+  /// What is under way in tasks that sleep.
+  let waiting: WaitingTasks
+
   /// Where the calls begin that lead to an allocation.
   struct AllocationOrigin {
     var isProgram: Bool

@@ -76,6 +76,8 @@ enum OutlivingRules {
   static let leastRegistered = 3
   /// The same of tasks of which none has ended. Timers and observers stay until they are cancelled; a task is work, and some is under way whenever a program ends.
   static let leastPendingTasks = 8
+  /// Part of a task's life that its present sleep must take up for it to be its first: until then it has done what little it does before it waits.
+  static let leastFirstWait = 0.5
   /// Part of the work, since the first, in which registrations must have come about. What is set up together at the start is meant to stay.
   static let leastRegisteredSpread = 0.1
   /// Objects that callbacks, tasks or threads made. Below the first number there is nothing to tell, below the second the suspicion is weak: they may be the

@@ -63,7 +63,10 @@ extension OutlivingFinder {
       order.removeAll { groups[$0] == nil }
     }
     return order.compactMap { key in
-      guard let nodes = groups[key], let sample = samples[key] else { return nil }
+      guard var nodes = groups[key], var sample = samples[key] else { return nil }
+      // Where siblings end, those that sleep will do so as well. The others are judged by themselves.
+      let settled = suspicion.isStated || suspicion.evidence.proven.isEmpty ? nodes : nodes.filter { !waiting.isUnderWay($0) }
+      if settled.count < nodes.count, settled.count >= suspicion.least { (nodes, sample) = (settled, settled[min(settled.count, Self.detailLimit) / 2]) }
       guard nodes.count >= suspicion.least, let holding = holding(sample, members, counts, paths, registration) else { return nil }
       // Trees and lists are made of siblings that hold each other.
       if case .reference(_, _, let isChain) = key, !suspicion.isStated, isChain != suspicion.needsChain { return nil }
@@ -83,6 +86,7 @@ extension OutlivingFinder {
       if !holding.isRegistered, !evidence.isExceptional || isMinority { evidence.isStrong = false }
       // Beyond the least number, how many there are says little of registrations.
       if holding.isRegistered, evidence.proven.isEmpty { evidence.isStrong = true }
+      if settled.count < nodes.count { evidence.isStrong = false }
       var group = OutlivingGroup(
         verdict: holding.isRegistered ? .outlived : suspicion.verdict, survivors: nodes, sample: sample, path: steps, suspect: place,
         lifetime: UInt64(nodes.count) > suspicion.family.lifetime.births ? suspicion.kin?.lifetime ?? suspicion.family.lifetime : suspicion.family.lifetime,
