@@ -60,7 +60,8 @@ struct NodeLayout {
     /// Offsets of words of which the recorder keeps the lowest byte if it may be the case of an enumeration.
     var caseBytes: Range<UInt64> = 0..<0
     /// What neither of them covers: no reference by what reflection says. A word there that is the address of an object is taken for one all the
-    /// same, since a reference that is missed makes a leak of what is none.
+    /// same, since a reference that is missed makes a leak of what is none. Not so a word that has a value of less than a word in it: the rest of it is
+    /// padding, which keeps what the last tenant of the memory had there.
     var gaps: [Range<UInt64>] = []
   }
   enum Tail {
@@ -83,11 +84,11 @@ struct NodeLayout {
     classNames = kind == .object && !layout.typeName.isEmpty ? [layout.typeName] + layout.superclassNames : []
     let isCapturing = kind == .closure || kind == .box
     fields = Part(layout.references, layout.opaque, layout.enumerations, stride: 0, role: isCapturing ? .capture : .field, prefix: "", labels: labels)
-    fields.findGaps(in: 16..<max(16, size))
+    fields.findGaps(in: 16..<max(16, size), narrow: layout.narrow)
     if kind == .object { fields.caseBytes = 16..<16 + Self.caseByteLimit }
     func part(_ value: ValueLayout, _ role: EdgeLabel.Role, _ prefix: String) -> Part {
       var part = Part(value.references, value.opaque, value.enumerations, stride: UInt64(clamping: value.stride), role: role, prefix: prefix, labels: labels)
-      if !value.holdsNoReferences { part.findGaps(in: 0..<UInt64(clamping: value.size)) }
+      if !value.holdsNoReferences { part.findGaps(in: 0..<UInt64(clamping: value.size), narrow: value.narrow) }
       return part
     }
     switch layout.tail {
@@ -106,9 +107,14 @@ struct NodeLayout {
 }
 
 extension NodeLayout.Part {
-  mutating func findGaps(in whole: Range<UInt64>) {
+  /// `narrow`: see `ValueLayout.narrow`.
+  mutating func findGaps(in whole: Range<UInt64>, narrow: [Range<Int>]) {
     var next = whole.lowerBound
-    let covered = (references.map { $0.offset..<$0.offset &+ 8 } + opaque.map(\.range)).sorted { $0.lowerBound < $1.lowerBound }
+    let partial = narrow.map { range in
+      let lower = UInt64(clamping: range.lowerBound) & ~7
+      return lower..<max(lower, UInt64(clamping: range.upperBound).addingReportingOverflow(7).partialValue & ~7)
+    }
+    let covered = (references.map { $0.offset..<$0.offset &+ 8 } + opaque.map(\.range) + partial).sorted { $0.lowerBound < $1.lowerBound }
     for range in covered where range.upperBound > next {
       if range.lowerBound > next { gaps.append(next..<min(range.lowerBound, whole.upperBound)) }
       next = range.upperBound

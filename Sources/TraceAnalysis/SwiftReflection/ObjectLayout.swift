@@ -111,6 +111,9 @@ public struct ValueLayout: Hashable, Sendable {
   public var references: [ReferenceField]
   public var opaque: [OpaqueField]
   public var enumerations: [EnumerationLayout] = []
+  /// Where values of less than a word stand: a `Bool`, an `Int32`, the tag of an enumeration. The rest of such a word is padding, which keeps what
+  /// stood there before.
+  public var narrow: [Range<Int>] = []
 
   public var holdsNoReferences: Bool { references.isEmpty && opaque.isEmpty }
 }
@@ -139,16 +142,20 @@ public struct ObjectLayout: Hashable, Sendable {
   public var references: [ReferenceField]
   public var opaque: [OpaqueField]
   public var enumerations: [EnumerationLayout]
+  /// As `ValueLayout.narrow`.
+  public var narrow: [Range<Int>]
   public var tail: ObjectTail
 
   public init(
-    typeName: String, size: Int, references: [ReferenceField], opaque: [OpaqueField], enumerations: [EnumerationLayout] = [], tail: ObjectTail
+    typeName: String, size: Int, references: [ReferenceField], opaque: [OpaqueField], enumerations: [EnumerationLayout] = [], narrow: [Range<Int>] = [],
+    tail: ObjectTail
   ) {
     self.typeName = typeName
     self.size = size
     self.references = references
     self.opaque = opaque
     self.enumerations = enumerations
+    self.narrow = narrow
     self.tail = tail
   }
 

@@ -112,6 +112,7 @@ public final class SwiftReflection {
       layout.references = []
       layout.opaque = []
       layout.enumerations = []
+      layout.narrow = []
     }
     layout.references.sort { $0.offset < $1.offset }
     return layout
@@ -145,6 +146,7 @@ public final class SwiftReflection {
       .map { $0.moved(by: 0, after: enumerationCount) }
     layout.opaque += parts.opaque.lazy.filter { $0.range.lowerBound >= start && $0.range.upperBound <= part.instanceSize }
       .map { $0.moved(by: 0, after: enumerationCount) }
+    layout.narrow += parts.narrow.lazy.filter { $0.lowerBound >= start && $0.upperBound <= part.instanceSize }
     return answer
   }
 
@@ -198,7 +200,8 @@ public final class SwiftReflection {
     }
     let parts = try values.parts(of: answer, from: 16)
     return ObjectLayout(
-      typeName: name, size: answer.size, references: parts.references, opaque: parts.opaque, enumerations: parts.enumerations, tail: .unknown)
+      typeName: name, size: answer.size, references: parts.references, opaque: parts.opaque, enumerations: parts.enumerations, narrow: parts.narrow,
+      tail: .unknown)
   }
 
   /// A box that the runtime made: its metadata has the offset of the value and its type. The library finds nothing in such a box.
@@ -220,6 +223,7 @@ public final class SwiftReflection {
   private func layout(ofBoxWith value: ValueLayout, at start: Int) -> ObjectLayout {
     ObjectLayout(
       typeName: value.typeName, size: start + value.size, references: value.references.map { $0.moved(by: start) },
-      opaque: value.opaque.map { $0.moved(by: start) }, enumerations: value.enumerations.map { $0.moved(by: start, after: 0) }, tail: .unknown)
+      opaque: value.opaque.map { $0.moved(by: start) }, enumerations: value.enumerations.map { $0.moved(by: start, after: 0) },
+      narrow: value.narrow.map { $0.lowerBound + start..<$0.upperBound + start }, tail: .unknown)
   }
 }
