@@ -8,7 +8,7 @@ public struct RunComparison {
     case scopeMissing(name: String, path: String, known: [String])
   }
 
-  /// Runs a side up to which a threaded program's parts are not looked at closely.
+  /// Runs a side up to which the parts of a program that depends on time are not looked at closely.
   private static let fewRuns = 3
 
   private let old: [RunDigest]
@@ -23,8 +23,8 @@ public struct RunComparison {
   ) throws(Failure) -> DiffReport {
     let oldWork = try work(old, unit)
     let newWork = try work(new, unit)
-    let isThreaded = tolerance == nil && min(old.count, new.count) <= Self.fewRuns && (old + new).contains { $0.busyThreads > 1 }
-    let judgement = FigureJudgement(tolerance: tolerance ?? (isThreaded ? .threaded : .standard), work: unit == .run ? nil : (oldWork, newWork), isWorkDerived: unit == .events)
+    let isTimeDependent = tolerance == nil && min(old.count, new.count) <= Self.fewRuns && (old + new).contains { $0.busyThreads > 1 || $0.hasRunLoop == true }
+    let judgement = FigureJudgement(tolerance: tolerance ?? (isTimeDependent ? .timeDependent : .standard), work: unit == .run ? nil : (oldWork, newWork), isWorkDerived: unit == .events)
     return RunComparison(old: old, new: new, unit: unit, judgement: judgement).report(oldWork, newWork)
   }
 
@@ -101,7 +101,7 @@ public struct RunComparison {
       judgement.change(
         figure, old: old.map { Double($0.total[figure]) }, new: new.map { Double($0.total[figure]) },
         // Peaks and what is live at the end belong to the whole; sums are expected to be what their sites are.
-        expected: judgement.work == nil ? nil : sites.expectedSum(figure))
+        expected: judgement.work == nil ? nil : sites.expectedSum(figure), stray: sites.strayOfSum(figure))
     }
     return FigureJudgement.related(changes)
   }
@@ -124,9 +124,10 @@ public struct RunComparison {
 
   private func remarks(_ comparesReferences: Bool) -> [String] {
     var remarks: [String] = []
-    if judgement.tolerance == .threaded {
+    if judgement.tolerance == .timeDependent {
+      let reason = (old + new).contains { $0.busyThreads > 1 } ? "several busy threads" : "a run loop, which turns as often as there is time"
       remarks.append(
-        "several busy threads, and \(min(old.count, new.count) == 1 ? "one run a side" : "few runs a side"): smaller differences, which chance may have made, "
+        "\(reason), and \(min(old.count, new.count) == 1 ? "one run a side" : "few runs a side"): smaller differences, which chance may have made, "
           + "are not shown. Give \(Self.fewRuns + 1) or more runs a side (--old, --new) to see them")
     }
     if !comparesReferences { remarks.append("retains and releases were not recorded on both sides, and are not compared") }
