@@ -111,6 +111,7 @@ import Testing
     #expect(try direction(run(5), run(6)) == .same)
     #expect(try direction(run(20), run(40)) == .worse)
     #expect(try direction(run(5), run(5, size: 65_536)) == .worse)
+    #expect(try direction(run(10), run(9, size: 65_536)) == .worse)
   }
 
   @Test func whatLiesWithinTheSpreadIsNoChange() {

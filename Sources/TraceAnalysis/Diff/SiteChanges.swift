@@ -105,7 +105,9 @@ struct SiteChanges {
       let (before, after) = (pair.old.map { old[$0].totals } ?? noneOld, pair.new.map { new[$0].totals } ?? noneNew)
       let (blocks, more) = (sum(before, count), sum(after, count))
       guard blocks != more else { return variance }
-      let size = max(sum(before, figure) / max(1, blocks), sum(after, figure) / max(1, more))
+      // Other sizes are a change of their own.
+      let sizes = [(blocks, sum(before, figure)), (more, sum(after, figure))].compactMap { $0 > 0 ? $1 / $0 : nil }
+      let size = sizes.min() ?? 0
       return variance + min((more - blocks) * (more - blocks), max(blocks, more)) * size * size
     }
     return Self.strayDeviations * variance.squareRoot()
