@@ -86,6 +86,16 @@ import Testing
     }
   }
 
+  @Test func turnsOfARunLoopMakeSeveralBlocksAtOnce() {
+    func direction(_ tolerance: FigureTolerance, _ figure: Figure, _ old: Double, _ new: Double) -> FigureChange.Direction {
+      FigureJudgement(tolerance: tolerance).change(figure, old: [old], new: [new]).direction
+    }
+    #expect(direction(.timeDependent, .temporaryBlocks, 443, 233) == .better)
+    #expect(direction(.runLoop, .temporaryBlocks, 443, 233) == .same)
+    #expect(direction(.runLoop, .temporaryBlocks, 44_300, 60_000) == .worse)
+    #expect(direction(.runLoop, .liveBlocks, 443, 233) == .better)
+  }
+
   @Test func whatASuspicionRetainsMayDifferByAFewBlocks() {
     let judgement = FigureJudgement()
     func direction(_ old: Double, _ new: Double, block: Double) -> FigureChange.Direction {

@@ -82,7 +82,7 @@ struct FindingChanges {
 
   /// Bytes of one of the blocks of which chance may bring more or fewer; 0 where there is none of it: what nothing reaches, in a program that does the same each time.
   private func chanceBlock(_ findings: [Finding]) -> Double {
-    guard judgement.tolerance == .timeDependent || findings.contains(where: { $0.certainty == .suspected }) else { return 0 }
+    guard judgement.tolerance.isTimeDependent || findings.contains(where: { $0.certainty == .suspected }) else { return 0 }
     return findings.map { Double($0.retainedBytes.rawValue) / Double(max(1, $0.retainedBlocks)) }.max() ?? 0
   }
 

@@ -23,9 +23,14 @@ public struct RunComparison {
   ) throws(Failure) -> DiffReport {
     let oldWork = try work(old, unit)
     let newWork = try work(new, unit)
-    let isTimeDependent = tolerance == nil && min(old.count, new.count) <= Self.fewRuns && (old + new).contains { $0.busyThreads > 1 || $0.hasRunLoop == true }
-    let judgement = FigureJudgement(tolerance: tolerance ?? (isTimeDependent ? .timeDependent : .standard), work: unit == .run ? nil : (oldWork, newWork), isWorkDerived: unit == .events)
+    let judgement = FigureJudgement(tolerance: tolerance ?? usualTolerance(old, new), work: unit == .run ? nil : (oldWork, newWork), isWorkDerived: unit == .events)
     return RunComparison(old: old, new: new, unit: unit, judgement: judgement).report(oldWork, newWork)
+  }
+
+  private static func usualTolerance(_ old: [RunDigest], _ new: [RunDigest]) -> FigureTolerance {
+    guard min(old.count, new.count) <= Self.fewRuns else { return .standard }
+    if (old + new).contains(where: { $0.hasRunLoop == true }) { return .runLoop }
+    return (old + new).contains { $0.busyThreads > 1 } ? .timeDependent : .standard
   }
 
   private init(old: [RunDigest], new: [RunDigest], unit: DiffReport.Unit, judgement: FigureJudgement) {
@@ -124,8 +129,8 @@ public struct RunComparison {
 
   private func remarks(_ comparesReferences: Bool) -> [String] {
     var remarks: [String] = []
-    if judgement.tolerance == .timeDependent {
-      let reason = (old + new).contains { $0.busyThreads > 1 } ? "several busy threads" : "a run loop, which turns as often as there is time"
+    if judgement.tolerance.isTimeDependent {
+      let reason = judgement.tolerance == .runLoop ? "a run loop, which turns as often as there is time" : "several busy threads"
       remarks.append(
         "\(reason), and \(min(old.count, new.count) == 1 ? "one run a side" : "few runs a side"): smaller differences, which chance may have made, "
           + "are not shown. Give \(Self.fewRuns + 1) or more runs a side (--old, --new) to see them")

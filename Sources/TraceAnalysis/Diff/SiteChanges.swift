@@ -71,7 +71,7 @@ struct SiteChanges {
 
   /// libdispatch keeps the links of its queues to use them again: how many there are shows how much was queued at once.
   private func isChance(_ pair: Pair) -> Bool {
-    guard judgement.tolerance == .timeDependent, let entry = pair.new.map({ new[$0] }) ?? pair.old.map({ old[$0] }) else { return false }
+    guard judgement.tolerance.isTimeDependent, let entry = pair.new.map({ new[$0] }) ?? pair.old.map({ old[$0] }) else { return false }
     return vocabulary.name(entry.type) == QueueLinks.name || entry.functions.first.map { vocabulary.name($0) == QueueLinks.allocator } ?? false
   }
 
@@ -82,7 +82,7 @@ struct SiteChanges {
 
   /// Where work depends on time it is chance which of several functions asks for a large block: so it is blocks that are counted, however large.
   private func blockSize(_ pair: Pair, _ figure: Figure) -> Double {
-    guard judgement.tolerance == .timeDependent, figure == .allocatedBytes || figure == .liveBytes else { return FigureJudgement.smallBlock }
+    guard judgement.tolerance.isTimeDependent, figure == .allocatedBytes || figure == .liveBytes else { return FigureJudgement.smallBlock }
     let blocks: Figure = figure == .liveBytes ? .liveBlocks : .allocatedBlocks
     let totals = (pair.old.map { old[$0].totals } ?? []) + (pair.new.map { new[$0].totals } ?? [])
     return totals.map { Double($0[figure]) / max(1, Double($0[blocks])) }.max().map { max($0, FigureJudgement.smallBlock) } ?? FigureJudgement.smallBlock
