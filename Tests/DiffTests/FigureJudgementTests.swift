@@ -90,10 +90,11 @@ import Testing
     func direction(_ tolerance: FigureTolerance, _ figure: Figure, _ old: Double, _ new: Double) -> FigureChange.Direction {
       FigureJudgement(tolerance: tolerance).change(figure, old: [old], new: [new]).direction
     }
-    #expect(direction(.timeDependent, .temporaryBlocks, 443, 233) == .better)
+    #expect(direction(.standard, .temporaryBlocks, 443, 233) == .better)
     #expect(direction(.runLoop, .temporaryBlocks, 443, 233) == .same)
     #expect(direction(.runLoop, .temporaryBlocks, 44_300, 60_000) == .worse)
-    #expect(direction(.runLoop, .liveBlocks, 443, 233) == .better)
+    #expect(direction(.runLoop, .liveBlocks, 443, 203) == .better)
+    #expect(direction(.timeDependent, .liveBlocks, 337, 220) == .same)
   }
 
   @Test func whatASuspicionRetainsMayDifferByAFewBlocks() {
