@@ -93,9 +93,9 @@ import TraceTestSupport
   // MARK: What outlives its scope
 
   /// Sessions that one field keeps, made in two functions; one in ten of the many that are made.
-  private func kept(_ first: Int, _ second: Int) throws -> Finding {
+  private func kept(_ first: Int, _ second: Int, requests: Int = 200) throws -> Finding {
     let server = RequestServer()
-    for index in 0..<200 {
+    for index in 0..<requests {
       let isSecond = index % 2 == 1
       server.heap.visit(server.outer)
       server.heap.time += 10_000
@@ -109,7 +109,9 @@ import TraceTestSupport
   }
 
   @Test func whatOneCollectionKeepsIsOneCauseWhicheverFunctionMadeMoreOfIt() throws {
-    let (few, many) = (try kept(1, 2), try kept(3, 2))
+    let (few, many) = (try kept(1, 2), try kept(1, 4, requests: 210))
+    // The one that is shown is of the one function, and of the other.
+    #expect(few.path.last?.allocation?.function != many.path.last?.allocation?.function)
     #expect(few.instances != many.instances)
     #expect(few.fingerprint == many.fingerprint)
     #expect(FindingIdentity(few).parts == FindingIdentity(many).parts)
