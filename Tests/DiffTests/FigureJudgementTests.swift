@@ -56,6 +56,75 @@ import Testing
     }
   }
 
+  @Test func linksOfQueuesAreChanceWhicheverFunctionOfTheProgramQueuedSomething() throws {
+    func run(_ links: UInt64) -> RunDigest {
+      var digest = RunDigest.make { run in
+        run.site(QueueLinks.name, ["send()", "main"], blocks: links, live: links)
+        run.site("calloc", ["send()", "main"], blocks: 100, live: 100)
+        run.site("App.Rest", ["rest()", "main"], blocks: 400, live: 400)
+      }
+      digest.busyThreads = 4
+      return digest
+    }
+    let report = try RunComparison.report(old: [run(10)], new: [run(110)])
+    #expect(report.sites.changes.isEmpty && report.types.changes.isEmpty)
+  }
+
+  @Test func aProgramThatARunLoopCallsSaysAsLittleInOneRunAsAThreadedOne() throws {
+    func run(_ blocks: UInt64, hasRunLoop: Bool?) -> RunDigest {
+      var digest = RunDigest.make { run in
+        run.site("App.Tick", ["tick()", "main"], blocks: blocks)
+        run.site("App.Rest", ["rest()", "main"], blocks: 2_000)
+      }
+      digest.hasRunLoop = hasRunLoop
+      return digest
+    }
+    for (hasRunLoop, expected) in [(nil, 1), (false, 1), (true, 0)] as [(Bool?, Int)] {
+      let report = try RunComparison.report(old: [run(100, hasRunLoop: hasRunLoop)], new: [run(160, hasRunLoop: hasRunLoop)])
+      #expect(report.sites.changes.count == expected)
+      #expect(report.remarks.contains { $0.hasPrefix("a run loop") } == (hasRunLoop == true))
+    }
+  }
+
+  @Test func turnsOfARunLoopMakeSeveralBlocksAtOnce() {
+    func direction(_ tolerance: FigureTolerance, _ figure: Figure, _ old: Double, _ new: Double) -> FigureChange.Direction {
+      FigureJudgement(tolerance: tolerance).change(figure, old: [old], new: [new]).direction
+    }
+    #expect(direction(.standard, .temporaryBlocks, 443, 233) == .better)
+    #expect(direction(.runLoop, .temporaryBlocks, 443, 233) == .same)
+    #expect(direction(.runLoop, .temporaryBlocks, 44_300, 60_000) == .worse)
+    #expect(direction(.runLoop, .liveBlocks, 443, 203) == .better)
+    #expect(direction(.timeDependent, .liveBlocks, 337, 220) == .same)
+  }
+
+  @Test func whatASuspicionRetainsMayDifferByAFewBlocks() {
+    let judgement = FigureJudgement()
+    func direction(_ old: Double, _ new: Double, block: Double) -> FigureChange.Direction {
+      judgement.change(.retainedBytes, old: [old], new: [new], blockSize: block).direction
+    }
+    #expect(direction(7_997, 8_560, block: 57) == .same)
+    #expect(direction(7_997, 16_000, block: 57) == .worse)
+    #expect(direction(800_000, 880_000, block: 57) == .worse)
+    // What nothing reaches is retained to the last block.
+    #expect(direction(7_997, 8_560, block: 0) == .worse)
+  }
+
+  @Test func oneLargeBlockMoreOfAFewIsNoChangeOfTheSum() throws {
+    func run(_ buffers: UInt64, size: UInt64 = 32_768) -> RunDigest {
+      RunDigest.make { run in
+        run.site("malloc", ["readDirectory()", "main"], blocks: buffers, size: size)
+        run.site("App.Rest", ["rest()", "main"], blocks: 3_000)
+      }
+    }
+    func direction(_ old: RunDigest, _ new: RunDigest) throws -> FigureChange.Direction? {
+      try RunComparison.report(old: [old], new: [new]).totals.first { $0.figure == .allocatedBytes }?.direction
+    }
+    #expect(try direction(run(5), run(6)) == .same)
+    #expect(try direction(run(20), run(40)) == .worse)
+    #expect(try direction(run(5), run(5, size: 65_536)) == .worse)
+    #expect(try direction(run(10), run(9, size: 65_536)) == .worse)
+  }
+
   @Test func whatLiesWithinTheSpreadIsNoChange() {
     #expect(direction([100_000, 130_000, 115_000], [125_000, 140_000, 150_000]) == .same)
     #expect(direction([100_000, 101_000, 102_000], [120_000, 121_000, 122_000]) == .worse)

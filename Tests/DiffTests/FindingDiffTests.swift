@@ -47,6 +47,24 @@ import Testing
     #expect(changes.changes.isEmpty && changes.unchanged == 1 && changes.moved == 1)
   }
 
+  @Test func aClosureOfARenamedFunctionIsTheSameUnderItsNewName() throws {
+    func run(_ function: String, instances: Int) -> RunDigest {
+      .make { run in
+        run.site("App.Model", [function, "main"], blocks: 20)
+        var steps = pair("Screen", "Model", in: [function, "main"])
+        steps[1].0.kind = .closure
+        steps[1].0.function = DigestBuilder.frame("closure #1 in \(function)")
+        run.cycle(steps, instances: instances)
+      }
+    }
+    let changes = try #require(try RunComparison.report(old: [run("openWallet()", instances: 8)], new: [run("openPurse()", instances: 24)]).findings).changes
+    #expect(changes.map(\.kind) == [.worse])
+    guard case .renamed? = changes.first?.match else {
+      Issue.record("matched by \(String(describing: changes.first?.match))")
+      return
+    }
+  }
+
   @Test func aRenamedFieldIsTheSameCycleAndOneThatIsStillThereIsNot() throws {
     func cycle(_ field: String, _ fields: [String]) -> [(Finding.Step, [String])] {
       [DigestBuilder.step("Screen", ["show()", "main"], field, fields: fields), DigestBuilder.step("Model", ["show()", "main"], "screen", fields: ["screen"])]

@@ -303,6 +303,22 @@ private struct NamedEdge: Hashable, CustomStringConvertible {
     #expect(try heap.analysis().graph.scannedTypes.count == 1)
   }
 
+  @Test func aWordWithASmallerValueInItIsNoReferenceWhateverItsPaddingKept() throws {
+    let heap = HeapBuilder()
+    let items = items(heap, 3)
+    heap.type("App.Switch")
+    heap.layout(
+      of: "App.Switch",
+      ObjectLayout(typeName: "", size: 37, references: [element(16, "target")], opaque: [], narrow: [24..<25, 36..<37], tail: .unknown))
+    let object = heap.object("App.Switch", size: 48)
+    heap.set(object, 0, items[0])
+    // A Bool that is false, in front of what the last tenant of the memory had there; and the same of a byte in the middle of a word.
+    heap.set(object, 1, items[1])
+    heap.set(object, 2, items[1])
+    heap.set(object, 3, items[2])
+    #expect(try edges(heap, from: object) == [edge("target", .strong, items[0]), edge("+40", .conservative, items[2])])
+  }
+
   // MARK: Memory of tasks and queues
 
   @Test func slabsOfATaskDoNotHoldIt() throws {

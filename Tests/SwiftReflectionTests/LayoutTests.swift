@@ -127,6 +127,16 @@ import Testing
     #expect(layout.opaque.map(\.range) == [16..<112])
   }
 
+  @Test(arguments: SpecimenBuild.allCases)
+  func valuesOfLessThanAWordAreToldFromPointers(_ build: SpecimenBuild) throws {
+    let process = try SpecimenProcess.running(build)
+    let reflection = try process.reflection(ProcessMemory(of: process.processID))
+    let values = try #require(process.layout(of: "values", reflection))
+    #expect(values.narrow.filter { $0.lowerBound >= 128 } == [152..<153])
+    let leaf = try #require(process.layout(of: "strengths", reflection))
+    #expect(leaf.narrow.isEmpty)
+  }
+
   /// Closure contexts, whose fields have no names; the optimizer has its own.
   static let contexts: [(name: String, references: [Expected])] = [
     ("closure", [Expected(16, ""), Expected(32, "")]),

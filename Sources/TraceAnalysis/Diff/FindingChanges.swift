@@ -53,7 +53,9 @@ struct FindingChanges {
   private func pair(_ before: Int?, _ after: Int?, _ match: DiffMatch?, isRemainder: Bool = false) -> Pair {
     let none = (old: Array(repeating: 0.0, count: runs.old), new: Array(repeating: 0.0, count: runs.new))
     let figures = Figure.ofFindings.map { figure in
-      judgement.change(figure, old: before.map { old[$0].values(figure) } ?? none.old, new: after.map { new[$0].values(figure) } ?? none.new)
+      judgement.change(
+        figure, old: before.map { old[$0].values(figure) } ?? none.old, new: after.map { new[$0].values(figure) } ?? none.new,
+        blockSize: chanceBlock([before.map { old[$0].finding }, after.map { new[$0].finding }].compactMap { $0 }))
     }
     let isWorse = figures.contains { $0.direction == .worse }
     let isBetter = figures.contains { $0.direction == .better }
@@ -76,6 +78,12 @@ struct FindingChanges {
       kind: kind ?? .worse, old: before.map { old[$0].finding }, new: after.map { new[$0].finding }, match: match, figures: figures,
       oldRuns: before.map { old[$0].foundIn } ?? 0, newRuns: after.map { new[$0].foundIn } ?? 0)
     return Pair(change: change, kind: kind)
+  }
+
+  /// Bytes of one of the blocks of which chance may bring more or fewer; 0 where there is none of it: what nothing reaches, in a program that does the same each time.
+  private func chanceBlock(_ findings: [Finding]) -> Double {
+    guard judgement.tolerance.isTimeDependent || findings.contains(where: { $0.certainty == .suspected }) else { return 0 }
+    return findings.map { Double($0.retainedBytes.rawValue) / Double(max(1, $0.retainedBlocks)) }.max() ?? 0
   }
 
   /// One cause of which the same has become at several places is one.

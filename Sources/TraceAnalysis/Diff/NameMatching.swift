@@ -98,7 +98,19 @@ struct NameMatching {
       siteMatching.matchEqual(sites.old, sites.new, vocabulary, isRenamed: true)
       findingMatching.matchEqual(findings.old, findings.new, vocabulary, isRenamed: true)
     }
+    if findingMatching.follow(findings.old, vocabulary) { findingMatching.matchEqual(findings.old, findings.new, vocabulary, isRenamed: true) }
     return (siteMatching, findingMatching)
+  }
+
+  /// Names in unmatched items that have renamed ones in them, as a closure's has its function's: these follow. True if there is one.
+  private func follow(_ old: [NamedItem], _ vocabulary: Vocabulary) -> Bool {
+    guard !vocabulary.successors.isEmpty else { return false }
+    let renames = DiffRename.simplest(vocabulary.successors.map { DiffRename(old: vocabulary.name($0), new: vocabulary.name($1)) }.sorted())
+    var isAny = false
+    for (index, item) in old.enumerated() where partners[index] == nil {
+      for name in Set(item.parts { $0 }.own) where vocabulary.follow(name, renames) { isAny = true }
+    }
+    return isAny
   }
 
   /// Takes a name to have become another if that is most of what is said of either. True if there is one.

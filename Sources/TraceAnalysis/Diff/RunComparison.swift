@@ -8,7 +8,7 @@ public struct RunComparison {
     case scopeMissing(name: String, path: String, known: [String])
   }
 
-  /// Runs a side up to which a threaded program's parts are not looked at closely.
+  /// Runs a side up to which the parts of a program that depends on time are not looked at closely.
   private static let fewRuns = 3
 
   private let old: [RunDigest]
@@ -23,9 +23,14 @@ public struct RunComparison {
   ) throws(Failure) -> DiffReport {
     let oldWork = try work(old, unit)
     let newWork = try work(new, unit)
-    let isThreaded = tolerance == nil && min(old.count, new.count) <= Self.fewRuns && (old + new).contains { $0.busyThreads > 1 }
-    let judgement = FigureJudgement(tolerance: tolerance ?? (isThreaded ? .threaded : .standard), work: unit == .run ? nil : (oldWork, newWork), isWorkDerived: unit == .events)
+    let judgement = FigureJudgement(tolerance: tolerance ?? usualTolerance(old, new), work: unit == .run ? nil : (oldWork, newWork), isWorkDerived: unit == .events)
     return RunComparison(old: old, new: new, unit: unit, judgement: judgement).report(oldWork, newWork)
+  }
+
+  private static func usualTolerance(_ old: [RunDigest], _ new: [RunDigest]) -> FigureTolerance {
+    guard min(old.count, new.count) <= Self.fewRuns else { return .standard }
+    if (old + new).contains(where: { $0.hasRunLoop == true }) { return .runLoop }
+    return (old + new).contains { $0.busyThreads > 1 } ? .timeDependent : .standard
   }
 
   private init(old: [RunDigest], new: [RunDigest], unit: DiffReport.Unit, judgement: FigureJudgement) {
@@ -101,7 +106,7 @@ public struct RunComparison {
       judgement.change(
         figure, old: old.map { Double($0.total[figure]) }, new: new.map { Double($0.total[figure]) },
         // Peaks and what is live at the end belong to the whole; sums are expected to be what their sites are.
-        expected: judgement.work == nil ? nil : sites.expectedSum(figure))
+        expected: judgement.work == nil ? nil : sites.expectedSum(figure), stray: sites.strayOfSum(figure))
     }
     return FigureJudgement.related(changes)
   }
@@ -124,9 +129,10 @@ public struct RunComparison {
 
   private func remarks(_ comparesReferences: Bool) -> [String] {
     var remarks: [String] = []
-    if judgement.tolerance == .threaded {
+    if judgement.tolerance.isTimeDependent {
+      let reason = judgement.tolerance == .runLoop ? "a run loop, which turns as often as there is time" : "several busy threads"
       remarks.append(
-        "several busy threads, and \(min(old.count, new.count) == 1 ? "one run a side" : "few runs a side"): smaller differences, which chance may have made, "
+        "\(reason), and \(min(old.count, new.count) == 1 ? "one run a side" : "few runs a side"): smaller differences, which chance may have made, "
           + "are not shown. Give \(Self.fewRuns + 1) or more runs a side (--old, --new) to see them")
     }
     if !comparesReferences { remarks.append("retains and releases were not recorded on both sides, and are not compared") }

@@ -39,6 +39,8 @@ public struct RunDigest: Codable, Hashable, Sendable {
   public var isDamaged: Bool
   /// Threads that made at least a hundredth of the events.
   public var busyThreads: Int
+  /// A run loop called what the program does: how often depends on the clock. Nil in a digest of an earlier version.
+  public var hasRunLoop: Bool?
   /// Over all sites, with the peak of the whole process.
   public var total: SiteTotal
   /// Executions of the program's scopes, by name.
@@ -81,7 +83,7 @@ extension RunDigest {
     for site in analysis.sites {
       total += site.total
       let (stack, innermost) = namer.stack(site.stack)
-      let type = site.operation == .object ? types[site.type] ?? analysis.typeName(of: site) : site.operation.name
+      let type = site.operation == .object ? types[site.type] ?? analysis.typeName(of: site) : namer.isOfQueue(site.stack) ? QueueLinks.name : site.operation.name
       if site.operation == .object { types[site.type] = type }
       let key = SiteKey(type: type, operation: site.operation.rawValue, innermost: namer.stableNumber(of: innermost), stack: stack)
       if let known = numbers[key] {
@@ -106,10 +108,14 @@ extension RunDigest {
     for image in analysis.definitions.images.map(\.image) where !SystemCode.isSystemImage(image.path) { functions.formUnion(naming.functionHashes(in: image)) }
     self.functions = functions.sorted()
     frames = namer.frames
+    hasRunLoop = frames.contains { $0.isPlatform && $0.stableName == Self.runLoop }
     stacks = namer.nodes
     // Functions without names are told by their image alone.
     remarks += naming.remarks
   }
+
+  /// All that a run loop calls has it on the stack.
+  private static let runLoop = "__CFRunLoopRun"
 
   private struct SiteKey: Hashable {
     var type: String
@@ -125,6 +131,7 @@ extension RunDigest {
     isDamaged = isDamaged || other.isDamaged
     recordsReferenceCounts = recordsReferenceCounts && other.recordsReferenceCounts
     busyThreads = max(busyThreads, other.busyThreads)
+    hasRunLoop = hasRunLoop == true || other.hasRunLoop == true
     functions = Set(functions).union(other.functions).sorted()
     total += other.total
     scopes.merge(other.scopes) { $0 &+ $1 }

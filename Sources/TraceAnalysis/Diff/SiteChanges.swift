@@ -71,8 +71,8 @@ struct SiteChanges {
 
   /// libdispatch keeps the links of its queues to use them again: how many there are shows how much was queued at once.
   private func isChance(_ pair: Pair) -> Bool {
-    guard judgement.tolerance == .threaded, let function = (pair.new.map { new[$0] } ?? old[pair.old!]).functions.first else { return false }
-    return vocabulary.name(function) == "_dispatch_continuation_alloc_from_heap"
+    guard judgement.tolerance.isTimeDependent, let entry = pair.new.map({ new[$0] }) ?? pair.old.map({ old[$0] }) else { return false }
+    return vocabulary.name(entry.type) == QueueLinks.name || entry.functions.first.map { vocabulary.name($0) == QueueLinks.allocator } ?? false
   }
 
   private func change(_ pair: Pair, _ figure: Figure) -> FigureChange {
@@ -80,9 +80,9 @@ struct SiteChanges {
     return judgement.change(figure, old: before, new: after, whole: wholes[figure] ?? 0, blockSize: blockSize(pair, figure))
   }
 
-  /// In a threaded program it is chance which of several functions asks for a large block: so it is blocks that are counted, however large.
+  /// Where work depends on time it is chance which of several functions asks for a large block: so it is blocks that are counted, however large.
   private func blockSize(_ pair: Pair, _ figure: Figure) -> Double {
-    guard judgement.tolerance == .threaded, figure == .allocatedBytes || figure == .liveBytes else { return FigureJudgement.smallBlock }
+    guard judgement.tolerance.isTimeDependent, figure == .allocatedBytes || figure == .liveBytes else { return FigureJudgement.smallBlock }
     let blocks: Figure = figure == .liveBytes ? .liveBlocks : .allocatedBlocks
     let totals = (pair.old.map { old[$0].totals } ?? []) + (pair.new.map { new[$0].totals } ?? [])
     return totals.map { Double($0[figure]) / max(1, Double($0[blocks])) }.max().map { max($0, FigureJudgement.smallBlock) } ?? FigureJudgement.smallBlock
@@ -90,6 +90,31 @@ struct SiteChanges {
 
   /// What the sites lead to expect of their sum.
   func expectedSum(_ figure: Figure) -> Double { pairs.reduce(0) { $0 + expected($1, figure) } }
+
+  /// By how many bytes chance may change the sum of the sites' blocks: the number at each site strays by its square root, and it does so where it is another in both
+  /// runs. One buffer of 32 KiB more, of each time that a directory was read, is no change of a small program.
+  func strayOfSum(_ figure: Figure) -> Double {
+    let count: Figure
+    switch figure {
+    case .allocatedBytes: count = .allocatedBlocks
+    case .liveBytes: count = .liveBlocks
+    default: return 0
+    }
+    func sum(_ totals: [SiteTotal], _ figure: Figure) -> Double { totals.reduce(0) { $0 + Double($1[figure]) } }
+    let variance = pairs.reduce(0.0) { variance, pair in
+      let (before, after) = (pair.old.map { old[$0].totals } ?? noneOld, pair.new.map { new[$0].totals } ?? noneNew)
+      let (blocks, more) = (sum(before, count), sum(after, count))
+      guard blocks != more else { return variance }
+      // Other sizes are a change of their own.
+      let sizes = [(blocks, sum(before, figure)), (more, sum(after, figure))].compactMap { $0 > 0 ? $1 / $0 : nil }
+      let size = sizes.min() ?? 0
+      return variance + min((more - blocks) * (more - blocks), max(blocks, more)) * size * size
+    }
+    return Self.strayDeviations * variance.squareRoot()
+  }
+
+  /// Standard deviations of a sum of numbers, each of which may have changed on purpose as well.
+  private static let strayDeviations = 2.0
 
   private func expected(_ pair: Pair, _ figure: Figure) -> Double {
     // What is not judged is as it should be: the sum has it all the same.

@@ -78,6 +78,19 @@ struct StackNamer {
     return (result, innermost)
   }
 
+  /// Whether libdispatch asked for it as a link of its queues, for whatever the program called.
+  mutating func isOfQueue(_ stack: StackID) -> Bool {
+    var node = stack
+    for _ in 0..<QueueLinks.depth where node.rawValue > 1 {
+      guard let frame = definitions.stacks.frame(of: node) else { return false }
+      let functions = functions(of: frame)
+      if functions.system.contains(where: { frames[Int($0)].stableName == QueueLinks.allocator }) { return true }
+      if !functions.user.isEmpty { return false }
+      node = definitions.stacks.parent(of: node)
+    }
+    return false
+  }
+
   /// Stable names of the program's functions on a stack, innermost first, each once.
   mutating func functions(of stack: StackID) -> [String] {
     guard Int(stack.rawValue) < known.count else { return [] }

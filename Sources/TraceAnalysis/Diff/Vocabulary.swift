@@ -79,6 +79,16 @@ final class Vocabulary {
     return successors.contains { DiffRename.isName(a, endOf: name($0)) && DiffRename.isName(b, endOf: name($1)) }
   }
 
+  /// Gives an old name that the new side has not the one that it has with other names replaced in it, if the new side alone has that. True if it does.
+  func follow(_ old: Int32, _ renames: [DiffRename]) -> Bool {
+    guard isOld[Int(old)], !isOnNewSide(old) else { return false }
+    var text = name(old)
+    for rename in renames { text = text.replacingName(rename.old, with: rename.new) }
+    guard let new = numbers[text], isNew[Int(new)], !isOnOldSide(new) else { return false }
+    rename(old, to: new)
+    return true
+  }
+
   func rename(_ old: Int32, to new: Int32) {
     successors[old] = new
     predecessors.insert(new)

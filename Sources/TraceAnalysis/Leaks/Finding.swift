@@ -73,6 +73,8 @@ public struct Finding: Codable, Hashable, Sendable {
     public var holder: String
     /// What kind of registration that is; nil for the program's own collections and fields.
     public var registration: Registration?
+    /// Several functions make such objects. Nil in a digest of an earlier version.
+    public var isMadeInSeveralPlaces: Bool? = nil
     /// Index in the path of the object that the suspect reference leads to; 0 where that is the root's own.
     public var suspect: Int
     /// All objects made at its site, and how many of them have ended.

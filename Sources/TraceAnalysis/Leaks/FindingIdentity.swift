@@ -12,14 +12,18 @@ struct FindingIdentity: Sendable {
   var tail: [String]
 
   init(_ finding: Finding) {
-    head = [finding.verdict.rawValue, finding.isLibrary ? "library" : ""]
+    // Numbers alone tell what accumulates from what outlives its siblings.
+    head = [(finding.verdict == .accumulating ? .outlived : finding.verdict).rawValue, finding.isLibrary ? "library" : ""]
     steps = []
     tail = []
     isCycle = finding.isCycle
     if let outliving = finding.outliving, let last = finding.path.last {
       // What lies between the holder and the object is often a library's own, and need not be the same twice.
       head += Self.parts(of: outliving.statement)
-      steps = [[last.kind.key, StableName.of(last.qualifiedType), StableName.of(last.allocation), "", "", ""]]
+      // A field or variable that keeps such objects is the cause, whoever made those that are there. Timers and observers are told apart by what they keep; of objects that
+      // several functions make, which one's is shown is chance.
+      let isToldByHolder = outliving.registration == nil || outliving.isMadeInSeveralPlaces == true
+      steps = [[last.kind.key, StableName.of(last.qualifiedType), isToldByHolder ? "" : StableName.of(last.allocation), "", "", ""]]
       tail = [StableName.of(outliving.holder)]
       return
     }

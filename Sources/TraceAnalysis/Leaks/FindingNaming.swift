@@ -98,9 +98,11 @@ final class FindingNaming {
   func stack(of node: NodeID) -> StackID { siteKeys(graph.heap[BlockID(node)].site).stack }
 
   /// The program's innermost frame that is not an initialiser of the allocated type.
-  func allocation(of node: NodeID) -> SourceFrame? {
-    let frames = frames(of: graph.heap[BlockID(node)].site)
-    let type = graph.type(of: node)
+  func allocation(of node: NodeID) -> SourceFrame? { allocation(graph.heap[BlockID(node)].site, of: graph.type(of: node)) }
+
+  /// The same of a site at which objects of a type are made.
+  func allocation(_ site: SiteID, of type: NodeType) -> SourceFrame? {
+    let frames = frames(of: site)
     let head = type.name.prefix { $0 != "<" }
     var user = frames.filter { $0.kind == .user }
     // A library of the operating system made it for the program's function that called it.

@@ -271,7 +271,8 @@ struct LeakFinder {
         guard heap.kind(of: edge) == EdgeStrength.unowned.rawValue else { continue }
         unownedCounts[target, default: 0] += 1
         // What is leaked is a finding of its own, with all that it holds.
-        if !unreachable.contains(node), holders[target] == nil { holders[target] = (node, edge) }
+        guard !unreachable.contains(node) else { continue }
+        if holders[target].map({ isTold(node, edge, before: $0) }) ?? true { holders[target] = (node, edge) }
       }
     }
     var numbers: [[UInt64]: Int] = [:]
@@ -297,6 +298,14 @@ struct LeakFinder {
             retainedBytes: block.size, retainedBlocks: 1, members: [.init(node: target, bytes: block.size, blocks: 1)]))
       }
     }
+  }
+
+  /// Which of several holders is told: by the names of their types and references, since their addresses are others in each run.
+  private func isTold(_ node: NodeID, _ edge: EdgeIndex, before other: (node: NodeID, edge: EdgeIndex)) -> Bool {
+    func key(_ node: NodeID, _ edge: EdgeIndex) -> (Int, String, String) {
+      (graph.isRoot(node) ? 4 : graph.classOrigin(of: node), graph.isRoot(node) ? "" : graph.type(of: node).qualifiedName, graph.label(graph.graph.label(of: edge))?.name ?? "")
+    }
+    return key(node, edge) < key(other.node, other.edge)
   }
 
   // MARK: Dangling

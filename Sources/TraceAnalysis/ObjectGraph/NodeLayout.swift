@@ -63,7 +63,8 @@ struct NodeLayout {
     /// Offsets of words of which the recorder keeps the lowest byte if it may be the case of an enumeration.
     var caseBytes: Range<UInt64> = 0..<0
     /// What neither of them covers: no reference by what reflection says. A word there that is the address of an object is taken for one all the
-    /// same, since a reference that is missed makes a leak of what is none.
+    /// same, since a reference that is missed makes a leak of what is none. Not so a word that has a value of less than a word in it: the rest of it is
+    /// padding, which keeps what the last tenant of the memory had there.
     var gaps: [Range<UInt64>] = []
   }
   enum Tail {
@@ -120,12 +121,14 @@ extension NodeLayout.Part {
     findGaps(in: buffer.range.lowerBound..<buffer.range.lowerBound &+ UInt64(clamping: value.size), narrow: value.narrow.map { $0.lowerBound + start..<$0.upperBound + start })
   }
 
-  /// Whole words alone: in one that a narrow field is in, or that the value ends in, the rest is padding.
-  mutating func findGaps(in value: Range<UInt64>, narrow: [Range<Int>]) {
-    let whole = value.lowerBound..<max(value.lowerBound, value.upperBound & ~7)
+  /// `narrow`: see `ValueLayout.narrow`.
+  mutating func findGaps(in whole: Range<UInt64>, narrow: [Range<Int>]) {
     var next = whole.lowerBound
-    let narrowWords = narrow.map { UInt64(clamping: $0.lowerBound) & ~7 }.map { $0..<$0 &+ 8 }
-    let covered = (references.map { $0.offset..<$0.offset &+ 8 } + opaque.map(\.range) + narrowWords).sorted { $0.lowerBound < $1.lowerBound }
+    let partial = narrow.map { range in
+      let lower = UInt64(clamping: range.lowerBound) & ~7
+      return lower..<max(lower, UInt64(clamping: range.upperBound).addingReportingOverflow(7).partialValue & ~7)
+    }
+    let covered = (references.map { $0.offset..<$0.offset &+ 8 } + opaque.map(\.range) + partial).sorted { $0.lowerBound < $1.lowerBound }
     for range in covered where range.upperBound > next {
       if range.lowerBound > next { gaps.append(next..<min(range.lowerBound, whole.upperBound)) }
       next = range.upperBound

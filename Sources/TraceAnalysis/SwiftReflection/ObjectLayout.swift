@@ -111,7 +111,8 @@ public struct ValueLayout: Hashable, Sendable {
   public var references: [ReferenceField]
   public var opaque: [OpaqueField]
   public var enumerations: [EnumerationLayout] = []
-  /// Fields that are too narrow for a reference.
+  /// Where values of less than a word stand: a `Bool`, an `Int32`, the tag of an enumeration. The rest of such a word is padding, which keeps what
+  /// stood there before.
   public var narrow: [Range<Int>] = []
 
   public var holdsNoReferences: Bool { references.isEmpty && opaque.isEmpty }

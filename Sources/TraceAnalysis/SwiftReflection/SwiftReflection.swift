@@ -117,6 +117,7 @@ public final class SwiftReflection {
       layout.references = []
       layout.opaque = []
       layout.enumerations = []
+      layout.narrow = []
     }
     layout.references.sort { $0.offset < $1.offset }
     return layout
@@ -150,7 +151,7 @@ public final class SwiftReflection {
       .map { $0.moved(by: 0, after: enumerationCount) }
     layout.opaque += parts.opaque.lazy.filter { $0.range.lowerBound >= start && $0.range.upperBound <= part.instanceSize }
       .map { $0.moved(by: 0, after: enumerationCount) }
-    layout.narrow += parts.narrow
+    layout.narrow += parts.narrow.lazy.filter { $0.lowerBound >= start && $0.upperBound <= part.instanceSize }
     return answer
   }
 
@@ -204,7 +205,8 @@ public final class SwiftReflection {
     }
     let parts = try values.parts(of: answer, from: 16)
     return ObjectLayout(
-      typeName: name, size: answer.size, references: parts.references, opaque: parts.opaque, enumerations: parts.enumerations, narrow: parts.narrow, tail: .unknown)
+      typeName: name, size: answer.size, references: parts.references, opaque: parts.opaque, enumerations: parts.enumerations, narrow: parts.narrow,
+      tail: .unknown)
   }
 
   /// A box that the runtime made: its metadata has the offset of the value and its type. The library finds nothing in such a box.

@@ -23,14 +23,10 @@ final class ValueReflection {
     var references: [ReferenceField] = []
     var opaque: [OpaqueField] = []
     var enumerations: [EnumerationLayout] = []
-    /// Fields that are too narrow for a reference, such as a Bool. The rest of their words is padding, in which anything may be left.
+    /// See `ValueLayout.narrow`.
     var narrow: [Range<Int>] = []
 
     var count: Int { references.count + opaque.count + enumerations.count }
-
-    fileprivate mutating func addNarrow(size: Int) {
-      if (1..<MemoryLayout<UInt64>.size).contains(size) { narrow.append(0..<size) }
-    }
   }
 
   /// The layout of a type's values; `nil` if not even their size is known.
@@ -70,9 +66,11 @@ final class ValueReflection {
         try append(field, end: ends[index], caseName: nil, to: &parts)
       }
       if answer.kind == LT_MIRROR_STRUCT, Self.isOfStandardLibrary(answer.typeName) { Self.collapse(&parts, to: answer.typeName) }
-    case LT_MIRROR_NO_PAYLOAD_ENUM: parts.addNarrow(size: answer.size)
+    case LT_MIRROR_NO_PAYLOAD_ENUM: parts.narrow = Self.lastWord(of: answer)
     case LT_MIRROR_SINGLE_PAYLOAD_ENUM, LT_MIRROR_MULTI_PAYLOAD_ENUM:
       try appendPayloads(of: answer, to: &parts)
+      // What payloads have there is another thing in each case; behind the longest of them is the tag.
+      parts.narrow = Self.lastWord(of: answer)
     case LT_MIRROR_THICK_FUNCTION:
       // The code's address, then the context.
       if answer.size >= 16 {
@@ -89,7 +87,7 @@ final class ValueReflection {
       // Three words for the value or its box, then the value's metadata, then witness tables.
       parts.opaque.append(OpaqueField(range: 0..<24, name: "", typeName: answer.typeName, metadataOffset: 24))
     case LT_MIRROR_EXISTENTIAL_METATYPE: break
-    case LT_MIRROR_BUILTIN where Self.isPlain(answer.typeName): parts.addNarrow(size: answer.size)
+    case LT_MIRROR_BUILTIN where Self.isPlain(answer.typeName): parts.narrow = Self.lastWord(of: answer)
     default:
       if let reference = Self.reference(kind: Self.kind(of: answer), offset: 0, name: "", caseName: nil, typeName: answer.typeName) {
         parts.references.append(reference)
@@ -121,8 +119,6 @@ final class ValueReflection {
       }
       return
     }
-    let room = Self.fieldLimit - min(Self.fieldLimit, parts.narrow.count)
-    parts.narrow += inner.narrow.prefix(room).map { $0.lowerBound + field.offset..<$0.upperBound + field.offset }
     let before = parts.enumerations.count
     guard parts.count + inner.enumerations.count < Self.fieldLimit else { return }
     for enumeration in inner.enumerations {
@@ -142,6 +138,15 @@ final class ValueReflection {
       opaque.caseName = Self.path(caseName, opaque.caseName)
       parts.opaque.append(opaque)
     }
+    for range in inner.narrow.prefix(max(0, Self.fieldLimit - parts.narrow.count)) {
+      parts.narrow.append(range.lowerBound + field.offset..<range.upperBound + field.offset)
+    }
+  }
+
+  /// The part of a value that is less than a word.
+  private static func lastWord(of answer: MirrorAnswer) -> [Range<Int>] {
+    let start = answer.size & ~7
+    return start < answer.size ? [start..<answer.size] : []
   }
 
   // MARK: Enumerations

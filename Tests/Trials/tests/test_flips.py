@@ -1,6 +1,6 @@
 import unittest
 
-from trials.flips import flips
+from trials.flips import flips, unsteady
 from trials.leaktrace import Analysis
 
 from .findings import finding
@@ -38,3 +38,14 @@ class FlipTests(unittest.TestCase):
     def test_of_two_findings_of_one_verdict_the_one_that_flips_is_shown(self):
         said = flips([[finding(types=("A",)), finding(types=("B",), instances=2)], [finding(types=("A",)), finding(types=("B",), instances=3)]])
         self.assertEqual(said, ["count of retainCycle (proven): B 2 in 1, B 3 in 1 runs"])
+
+
+class FingerprintTests(unittest.TestCase):
+    def test_a_fingerprint_that_is_not_in_every_run_is_told_with_its_title_and_path(self):
+        said = unsteady([[finding()], [finding(fingerprint="b2")], [finding()]])
+        self.assertEqual([line.split(":")[0] for line in said], ["fingerprint a1 in 2 of 3 runs", "fingerprint b2 in 1 of 3 runs"])
+        self.assertIn("retainCycle Screen ⇄ Model", said[0])
+        self.assertIn("makeModel()", said[0])
+
+    def test_another_title_or_count_of_one_cause_is_none(self):
+        self.assertEqual(unsteady([[finding(instances=5)], [finding(types=("Model", "Screen"), instances=6)]]), [])

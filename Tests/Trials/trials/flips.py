@@ -54,3 +54,21 @@ def _difference(values):
         return "; ".join(" ".join(map(str, each)) if isinstance(each, tuple) else str(each) for each in rest) or "none"
 
     return shown
+
+
+def unsteady(runs):
+    """Sentences on each fingerprint that is not in all runs, with the titles that it had, and with the types and functions that one run's path had.
+
+    A cause has the same fingerprint whatever it is titled by and however often it happened, so that neither is compared here.
+    """
+    found = collections.defaultdict(list)
+    for run in runs:
+        for fingerprint, finding in {finding.fingerprint: finding for finding in run}.items():
+            found[fingerprint].append(finding)
+    lines = []
+    for fingerprint, findings in sorted(found.items(), key=lambda item: (-len(item[1]), item[0])):
+        if len(findings) < len(runs):
+            titles = sorted({f"{finding.verdict} {finding.subject}" for finding in findings})
+            path = " → ".join(f"{step.get('type') or step.get('kind')} ({step.get('function') or ''})" for step in findings[0].path[-4:])
+            lines.append(f"fingerprint {fingerprint} in {len(findings)} of {len(runs)} runs: {'; '.join(titles)}; {path}")
+    return lines

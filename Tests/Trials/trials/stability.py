@@ -9,7 +9,7 @@ import tempfile
 import time
 
 from .corpus import VARIANTS, build, cases
-from .flips import flips
+from .flips import flips, unsteady
 from .leaktrace import Leaktrace
 from .load import Load
 from .processes import FailedCommand
@@ -17,6 +17,12 @@ from .processes import FailedCommand
 # A few programs that have threads, tasks, timers and leftover words in them: verdicts that depend on where things stand are theirs.
 SHORT = ("lost-checked-continuation", "own-stream-task", "presence-timer", "stream-termination", "task-groups", "actors", "unowned-zombies", "watcher-source",
          "endless-task", "pending-sleep", "thread-handoff", "dispatch-queue-work", "server-loop", "bounded-queue")
+# Programs with findings of every kind, for their fingerprints: cycles of one and of several sites and types, what is lost, suspended, deinitialised, dangling or used after
+# its end, outlives its scope, or accumulates; and a package's findings.
+FINGERPRINTS = ("settings-screen", "listener-set", "two-sites", "gallery", "cart-observation", "stream-termination", "pass-retained", "raw-pixels", "callback-contexts",
+                "lost-checked-continuation", "own-stream-task", "request-deadlines", "unowned-zombies", "dangling-delegate", "used-callbacks", "presence-timer",
+                "endless-task", "dispatch-timer", "async-stream-subscribers", "notification-observer", "connection-registry", "growing-cache", "task-group",
+                "nio-stored-context", "nio-unfinished-channel")
 RUN_SECONDS = 600
 
 
@@ -30,6 +36,7 @@ def parse():
     parser.add_argument("names", nargs="*", metavar="NAME", help="these programs alone")
     parser.add_argument("--loaded", action="store_true", help="with a busy loop on every processor meanwhile")
     parser.add_argument("--short", action="store_true", help="a few programs whose verdicts depend most on the moment, optimised")
+    parser.add_argument("--fingerprints", action="store_true", help="programs with findings of every kind, at -Onone and -O: each fingerprint that is not in all runs")
     parser.add_argument("--variant", choices=VARIANTS, action="append", help="these variants alone (default: all four)")
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1, help="how many run at a time (default: as many as there are processors)")
     parser.add_argument("--keep", metavar="DIR", help="keeps the trace of each program's first run and of the first that differs from it")
@@ -41,12 +48,13 @@ def parse():
 
 
 def chosen(options):
-    found = cases(options.variant or (["dynamic-O"] if options.short else list(VARIANTS)))
-    names = set(options.names) or (set(SHORT) if options.short else set())
+    usual = ["dynamic-O"] if options.short else ["dynamic-Onone", "dynamic-O"] if options.fingerprints else list(VARIANTS)
+    found = cases(options.variant or usual)
+    names = set(options.names) or set(SHORT if options.short else FINGERPRINTS if options.fingerprints else ())
     unknown = names - {case.name for case in found}
     if unknown:
         sys.exit(f"stability: no such program: {', '.join(sorted(unknown))}")
-    return [case for case in found if not names or case.name in names]
+    return [case for case in found if (not names or case.name in names) and (case.mode == "leak" or not options.fingerprints)]
 
 
 class Runner:
@@ -105,7 +113,8 @@ def main():
 def report(case_list, found, failed, options):
     flipping = 0
     for case in case_list:
-        lines = flips(found[case]) if len(found[case]) > 1 else []
+        compare = unsteady if options.fingerprints else flips
+        lines = compare(found[case]) if len(found[case]) > 1 else []
         reasons = collections.Counter(failed[case])
         lines += [f"no findings to compare in {count} of {options.runs} runs: {reason}" for reason, count in reasons.items()]
         if lines:

@@ -50,7 +50,7 @@ struct OutlivingBuilder {
       passing[group.sample] = counts
       return counts[node] ?? 0
     }
-    for group in groups.sorted(by: { rank($0) < rank($1) }) {
+    for group in groups.sorted(by: { order($0) < order($1) }) {
       let place = group.path[group.suspect].node
       let isKnown = kept.contains { other in
         guard Self.areAsMany(other.survivors.count, group.survivors.count) else { return false }
@@ -65,6 +65,12 @@ struct OutlivingBuilder {
       if !isKnown { kept.append(group) }
     }
     return kept
+  }
+
+  /// Which of several objects that one entry keeps is told. How much hangs from each, and how many there are, is another in each run, and does not decide it: the larger
+  /// class comes first, then names.
+  private func order(_ group: OutlivingGroup) -> (Int, Int, String) {
+    (rank(group), -Int(clamping: graph.heap[BlockID(group.sample)].size), graph.type(of: group.sample).qualifiedName)
   }
 
   private static func areRegisteredTogether(_ a: OutlivingGroup, _ b: OutlivingGroup) -> Bool {
@@ -213,7 +219,7 @@ struct OutlivingBuilder {
     let outliving = Finding.Outliving(
       origin: origin,
       holder: holders.name(group.path, suspect: group.suspect, registration: registration, named: named, origin: origin),
-      registration: registration, suspect: suspectStep(group, named), births: lifetime.births, deaths: lifetime.deaths, scope: scope,
+      registration: registration, isMadeInSeveralPlaces: isMadeInSeveralPlaces(group), suspect: suspectStep(group, named), births: lifetime.births, deaths: lifetime.deaths, scope: scope,
       scopeShare: Int((group.homeDistance.map { lifetime.departures.share(within: $0) } ?? 0) * 100),
       siblingLifetime: lifetime.deaths == 0 ? nil : lifetime.durations.bound(of: 0.9).flatMap { $0 == .max ? nil : duration($0).map { max($0, 1e-6) } },
       youngest: seconds.min(), oldest: seconds.max(), growth: growth(group),
@@ -224,6 +230,20 @@ struct OutlivingBuilder {
       verdict: group.verdict, libraryReason: nil, isCycle: false, instances: group.survivors.count, retainedBytes: ByteCount(group.retainedBytes),
       retainedBlocks: group.retainedBlocks, path: named, held: [], referenceCount: nil, outliving: outliving, advice: [], fingerprint: "")
   }
+
+  /// Different functions of the program make objects of these sites.
+  private func isMadeInSeveralPlaces(_ group: OutlivingGroup) -> Bool {
+    var functions: Set<String> = []
+    let type = graph.type(of: group.sample)
+    for site in group.sites.prefix(Self.namedSites) where analysis.sites.indices.contains(Int(site)) {
+      functions.insert(StableName.of(naming.allocation(SiteID(site), of: type)))
+      if functions.count > 1 { return true }
+    }
+    return false
+  }
+
+  /// Sites of a finding that are named at most.
+  private static let namedSites = 1_000
 
   /// Where in the named path the object stands that the suspect reference leads to. Thunks have no step there, and long paths are shortened.
   private func suspectStep(_ group: OutlivingGroup, _ named: [Finding.Step]) -> Int {
