@@ -83,6 +83,11 @@ var programs: [String: any CleanProgram.Type] = [
   "shared-covers": SharedCovers.self,
   "transfer-channels": TransferChannels.self,
   "model-threads": ModelThreads.self,
+  "damaged-settings": DamagedSettings.self,
+  "export-processes": ExportProcesses.self,
+  "failed-reads": FailedReads.self,
+  "feed-documents": FeedDocuments.self,
+  "styled-notes": StyledNotes.self,
 
   "json-coding": JSONCoding.self,
   "xml-reading": XMLReading.self,
