@@ -3,22 +3,33 @@
 import Foundation
 
 let programs: [String: any CleanProgram.Type] = [
+  "backlog": Backlog.self,
+  "closing-report": ClosingReport.self,
   "connection-registry": ConnectionRegistry.self,
   "dispatch-queue-work": DispatchQueueWork.self,
   "dispatch-timer": DispatchTimer.self,
+  "drifting-tiles": DriftingTiles.self,
+  "early-imports": EarlyImports.self,
+  "expiring-sessions": ExpiringSessions.self,
   "growing-cache": GrowingCache.self,
   "growing-log": GrowingLog.self,
+  "lent-links": LentLinks.self,
+  "linked-handles": LinkedHandles.self,
   "notification-observer": NotificationObserver.self,
+  "polling-sources": PollingSources.self,
   "pushed-twice": PushedTwice.self,
   "repeating-timer": RepeatingTimer.self,
+  "sockets-beside-requests": SocketsBesideRequests.self,
   "thread-handoff": ThreadHandoff.self,
   "timer-target-controller": TimerTargetController.self,
+  "waiting-threads": WaitingThreads.self,
 
   "bounded-queue": BoundedQueue.self,
   "chat-room": ChatRoom.self,
   "config-reload": ConfigReload.self,
   "game-loop": GameLoop.self,
   "heartbeat-timer": HeartbeatTimer.self,
+  "idle-reapers": IdleReapers.self,
   "last-and-best": LastAndBest.self,
   "memoisation": Memoisation.self,
   "object-pool": ObjectPool.self,
@@ -41,6 +52,7 @@ let asyncPrograms: [String: any AsyncCleanProgram.Type] = [
   "slow-answers": SlowAnswers.self,
   "task-group": TaskGroupMetrics.self,
 
+  "gathered-routes": GatheredRoutes.self,
   "server-loop": ServerLoop.self,
 ]
 

@@ -1,0 +1,68 @@
+// Results that tasks work out, and that are read at the end; timers of which a program has one for each of its parts.
+import Foundation
+
+final class RouteResult: Sendable {
+  let stops: [String]
+  init(number: Int) { stops = (0..<6).map { "stop \($0) of route \(number)" } }
+}
+
+/// The results of a group, in the order in which they came.
+enum GatheredRoutes: AsyncCleanProgram {
+  static func correct() async {
+    var results: [RouteResult] = []
+    await withTaskGroup(of: RouteResult.self) { group in
+      for number in 0..<200 { group.addTask { await plan(number) } }
+      for await result in group { results.append(result) }
+    }
+    note(results.reduce(0) { $0 + $1.stops.count })
+    // With everything still at hand.
+    withExtendedLifetime(results) { exit(0) }
+  }
+
+  @inline(never) private static func plan(_ number: Int) async -> RouteResult {
+    await Task.yield()
+    return RouteResult(number: number)
+  }
+}
+
+/// Each of two pools has a timer that looks for what is idle: it keeps its pool, to the program's end.
+final class LinkPool: @unchecked Sendable {
+  private let timer: any DispatchSourceTimer
+  private let queue: DispatchQueue
+  private var idle: [String] = []
+
+  init(name: String) {
+    queue = DispatchQueue(label: name)
+    timer = DispatchSource.makeTimerSource(queue: queue)
+    timer.schedule(deadline: .now() + .milliseconds(3), repeating: .milliseconds(3))
+  }
+
+  func start() {
+    timer.setEventHandler { self.reap() }
+    timer.resume()
+  }
+
+  func put(_ link: String) { queue.async { self.idle.append(link) } }
+
+  private func reap() {
+    if idle.count > 2 { idle.removeFirst() }
+    note(idle.count)
+  }
+}
+
+enum IdleReapers: CleanProgram {
+  static func correct() {
+    let pools = [makePool("catalogue"), makePool("orders")]
+    for number in 0..<40 {
+      pools[number % 2].put("link \(number) to the database")
+      usleep(1_000)
+    }
+    settle()
+  }
+
+  @inline(never) private static func makePool(_ name: String) -> LinkPool {
+    let pool = LinkPool(name: name)
+    pool.start()
+    return pool
+  }
+}

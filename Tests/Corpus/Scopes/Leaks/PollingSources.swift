@@ -1,0 +1,48 @@
+// Each session polls by a timer that nobody but its own handler knows, and that is not cancelled when the session ends: libdispatch keeps them in one list.
+import Foundation
+
+final class PollingSession: @unchecked Sendable {
+  private let timer: any DispatchSourceTimer
+  private let room: String
+  private var polls = 0
+
+  init(room: String, queue: DispatchQueue) {
+    self.room = room
+    timer = DispatchSource.makeTimerSource(queue: queue)
+  }
+
+  func start() {
+    timer.schedule(deadline: .now() + .milliseconds(2), repeating: .milliseconds(500))
+    timer.setEventHandler { self.poll() }
+    timer.resume()
+  }
+
+  func end() { timer.cancel() }
+
+  private func poll() {
+    polls += 1
+    note(polls + room.count)
+  }
+}
+
+enum PollingSources: FaultyProgram {
+  private static let queue = DispatchQueue(label: "polls")
+
+  static func faulty() { for number in 0..<12 { meet(number, ending: false) } }
+
+  static func correct() {
+    for number in 0..<12 { meet(number, ending: true) }
+    // Until the cancelled sources have let go of their handlers.
+    for _ in 0..<4 {
+      queue.sync {}
+      usleep(5_000)
+    }
+  }
+
+  @inline(never) private static func meet(_ number: Int, ending: Bool) {
+    let session = PollingSession(room: "room \(number) on the second floor", queue: queue)
+    session.start()
+    usleep(6_000)
+    if ending { session.end() }
+  }
+}
