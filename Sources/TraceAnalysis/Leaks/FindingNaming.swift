@@ -5,6 +5,8 @@ final class FindingNaming {
   let graph: ObjectGraph
   let definitions: TraceDefinitions
   let clock: TraceClock
+  /// Which code is a package's.
+  private(set) lazy var packages = PackageCode(executable: definitions.process.executable)
   private let naming: any FrameNaming
   private let siteKeys: (SiteID) -> SiteKey
   private var functions: [UInt64: SourceFrame?] = [:]

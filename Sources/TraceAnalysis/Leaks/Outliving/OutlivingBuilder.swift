@@ -8,6 +8,7 @@ struct OutlivingBuilder {
   private let naming: FindingNaming
   let holders: HolderNames
   let ownership: OwnershipTrees
+  private let owner: RegistrationOwner
 
   init(_ analysis: LeakAnalysis, builder: FindingBuilder, naming: FindingNaming) {
     self.analysis = analysis
@@ -16,6 +17,7 @@ struct OutlivingBuilder {
     self.naming = naming
     holders = HolderNames(analysis.graph, naming: naming)
     ownership = OwnershipTrees(analysis.graph)
+    owner = RegistrationOwner(analysis.graph, naming: naming, ownership: ownership)
   }
 
   /// One for each cause.
@@ -84,6 +86,8 @@ struct OutlivingBuilder {
       if let statement {
         finding.outliving?.statement = statement
         finding.outliving?.evidence = nil
+        // The program itself answers for what it says.
+        finding.libraryReason = nil
       }
       let identity = FindingIdentity(finding)
       let parts = identity.parts
@@ -217,8 +221,8 @@ struct OutlivingBuilder {
         strength: group.evidence.isStrong ? .strong : .weak, chance: group.evidence.odds?.chance,
         longestLifetime: lifetime.deaths == 0 ? nil : duration(lifetime.longestDuration).map { max($0, 1e-6) }, live: group.evidence.live))
     return Finding(
-      verdict: group.verdict, libraryReason: nil, isCycle: false, instances: group.survivors.count, retainedBytes: ByteCount(group.retainedBytes),
-      retainedBlocks: group.retainedBlocks, path: named, held: [], referenceCount: nil, outliving: outliving, advice: [], fingerprint: "")
+      verdict: group.verdict, libraryReason: owner.libraryReason(group, registration), isCycle: false, instances: group.survivors.count,
+      retainedBytes: ByteCount(group.retainedBytes), retainedBlocks: group.retainedBlocks, path: named, held: [], referenceCount: nil, outliving: outliving, advice: [], fingerprint: "")
   }
 
   /// Where in the named path the object stands that the suspect reference leads to. Thunks have no step there, and long paths are shortened.
