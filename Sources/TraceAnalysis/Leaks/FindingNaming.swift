@@ -8,17 +8,19 @@ final class FindingNaming {
   /// Which code is a package's.
   private(set) lazy var packages = PackageCode(executable: definitions.process.executable)
   private let naming: any FrameNaming
-  private let siteKeys: (SiteID) -> SiteKey
+  private let sites: [SiteKey]
+  private let wrappers: AllocationWrappers
   private var functions: [UInt64: SourceFrame?] = [:]
   private var closureCode: [SourceFrame: (name: String, address: UInt64)] = [:]
   private var captureLists: [SourceFrame: ClosureCaptures?] = [:]
   private var siteFrames: [SiteID: [SourceFrame]] = [:]
 
-  init(_ graph: ObjectGraph, definitions: TraceDefinitions, clock: TraceClock, siteKeys: @escaping (SiteID) -> SiteKey, naming: any FrameNaming) {
+  init(_ graph: ObjectGraph, definitions: TraceDefinitions, clock: TraceClock, sites: [SiteKey], naming: any FrameNaming) {
     self.graph = graph
     self.definitions = definitions
     self.clock = clock
-    self.siteKeys = siteKeys
+    self.sites = sites
+    wrappers = AllocationWrappers(definitions, naming: naming) { sites.lazy.filter { $0.operation != .object }.map(\.stack) }
     self.naming = naming
   }
 
@@ -86,7 +88,7 @@ final class FindingNaming {
   /// The frames of an allocation, innermost first.
   func frames(of site: SiteID) -> [SourceFrame] {
     if let known = siteFrames[site] { return known }
-    let frames = frames(of: siteKeys(site).stack)
+    let frames = frames(of: sites[Int(site.rawValue)].stack)
     siteFrames[site] = frames
     return frames
   }
@@ -97,12 +99,12 @@ final class FindingNaming {
   /// The functions of one frame, what was inlined there first.
   func frames(for frame: StackFrame) -> [SourceFrame] { naming.frames(for: frame.key, in: frame.image.map { definitions.images[$0].image }) }
 
-  func stack(of node: NodeID) -> StackID { siteKeys(graph.heap[BlockID(node)].site).stack }
+  func stack(of node: NodeID) -> StackID { sites[Int(graph.heap[BlockID(node)].site.rawValue)].stack }
 
-  /// The program's innermost frame that is not an initialiser of the allocated type.
+  /// The program's innermost frame that is not an initialiser of the allocated type; of memory without a type, the one that asked a wrapper of malloc for it.
   func allocation(of node: NodeID) -> SourceFrame? {
-    let frames = frames(of: graph.heap[BlockID(node)].site)
     let type = graph.type(of: node)
+    let frames = frames(of: graph.heap[BlockID(node)].site).dropFirst(type.kind == .malloc ? wrappers.frameCount(of: stack(of: node)) : 0)
     let head = type.name.prefix { $0 != "<" }
     var user = frames.filter { $0.kind == .user }
     // A library of the operating system made it for the program's function that called it.
