@@ -84,6 +84,7 @@ var programs: [String: any CleanProgram.Type] = [
   "finished-streams": FinishedStreams.self,
   "stored-tasks": StoredTasks.self,
   "pending-loads": PendingLoads.self,
+  "unreached-deadlines": UnreachedDeadlines.self,
   "computing-threads": ComputingThreads.self,
   "files": Files.self,
   "process-environment": ProcessEnvironment.self,
