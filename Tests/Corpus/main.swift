@@ -99,6 +99,7 @@ var programs: [String: any CleanProgram.Type] = [
   "finished-streams": FinishedStreams.self,
   "stored-tasks": StoredTasks.self,
   "pending-loads": PendingLoads.self,
+  "unreached-deadlines": UnreachedDeadlines.self,
   "computing-threads": ComputingThreads.self,
   "closing-archives": ClosingArchives.self,
   "ending-actors": EndingActors.self,

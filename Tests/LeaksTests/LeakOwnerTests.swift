@@ -67,6 +67,64 @@ import TraceTestSupport
   }
 }
 
+/// Memory that a package's own code called for.
+@Suite struct PackageOwnerTests {
+  private struct Function: FrameNaming {
+    var names: [UInt64: (mangled: String, full: String, file: String)] = [:]
+    var remarks: [String] { [] }
+
+    func frames(for key: FrameKey, in image: LoadedImage?) -> [SourceFrame] {
+      guard let (mangled, full, file) = names[key.address.rawValue] else { return [] }
+      return [
+        SourceFrame(
+          function: full, fullFunction: full, mangledName: mangled, imagePath: "/srv/app/.build/x86_64-unknown-linux-gnu/release/server", file: file, line: 10, column: nil,
+          isInlined: false, kind: .user, isAsync: false, asyncPart: nil)
+      ]
+    }
+  }
+
+  private static let crypto = "/srv/app/.build/checkouts/swift-crypto/Sources/"
+  private static let allocate = ("CCrypto_malloc", "CCrypto_malloc", crypto + "CCrypto/mem.c")
+
+  /// Functions from the allocation outwards.
+  private func finding(_ functions: [(mangled: String, full: String, file: String)]) throws -> Finding {
+    let heap = HeapBuilder()
+    var naming = Function()
+    var stack: [UInt64] = []
+    for (index, function) in functions.enumerated() {
+      naming.names[0x1000_1100 + UInt64(index) * 16] = function
+      stack.insert(0x1000_1100 + UInt64(index) * 16, at: 0)
+    }
+    _ = heap.malloc(48, stack: stack)
+    return try #require(try heap.analysis(naming: naming).findings().first)
+  }
+
+  private static let sign = ("$s6Server4signyyF", "Server.sign() -> Foundation.Data", "/srv/app/Sources/Server/Sign.swift")
+
+  @Test func memoryThatAPackagesSwiftCodeAsksItsOwnCodeForIsThePackagesToFree() throws {
+    let key = ("$s6Crypto3KeyV", "Crypto.Key.init(bits: Swift.Int) -> Crypto.Key", Self.crypto + "Crypto/Key.swift")
+    let lost = try finding([Self.allocate, key, Self.sign])
+    #expect(lost.verdict == .lost && lost.libraryReason == "made inside \(key.1), which the package swift-crypto has to free")
+  }
+
+  @Test func aPointerThatAPackageGivesAwayIsItsCallersToFree() throws {
+    for result in ["Swift.UnsafeMutableRawPointer", "Crypto.UnsafeBuffer", "Swift.OpaquePointer?", "Swift.Unmanaged<Crypto.Key>"] {
+      let make = ("$s6Crypto4makeyyF", "Crypto.make(bits: Swift.Int) -> \(result)", Self.crypto + "Crypto/Make.swift")
+      #expect(try !finding([Self.allocate, make, Self.sign]).isLibrary, "\(result)")
+    }
+  }
+
+  @Test func memoryThatTheProgramAsksAPackagesCFunctionForIsTheProgramsToFree() throws {
+    #expect(try !finding([Self.allocate, Self.sign]).isLibrary)
+  }
+
+  @Test func memoryThatTheProgramAsksForInsideAPackagesCallIsItsOwn() throws {
+    let closure = ("$s6Server4signyyFU_", "closure #1 () -> () in Server.sign()", "/srv/app/Sources/Server/Sign.swift")
+    let with = ("$s6Crypto4withyyF", "Crypto.with<A>(() -> A) -> A", Self.crypto + "Crypto/With.swift")
+    #expect(try !finding([closure, with, Self.sign]).isLibrary)
+  }
+}
+
 @Suite struct RunnerCodeTests {
   @Test(arguments: [
     ("/srv/app/.build/debug/ShopPackageTests.derived/runner.swift", SourceFrame.Kind.systemLibrary),

@@ -68,6 +68,23 @@ import TraceTestSupport
     #expect(try targets(heap, from: task).isSuperset(of: items.map(\.address)))
   }
 
+  /// As of a sleep with a tolerance: the timer's source has a record in the task's frames for its context, the record has the source and the task.
+  @Test func whoHasATimersRecordInATasksFramesHasTheTask() throws {
+    let heap = HeapBuilder()
+    let task = task(heap)
+    let further = furtherSlab(heap, after: task.address + inlineSlab, used: 64)
+    setLast(heap, task, inSlabAt: further.address, offset: 0)
+    let source = heap.malloc(120)
+    let record = further.address + 32 + 16
+    heap.words[record] = source.address
+    heap.words[record + 8] = task.address
+    heap.words[source.address + 40] = record
+    #expect(try targets(heap, from: source) == [task.address])
+    // Any other word that leads among the frames leads to the slab alone.
+    heap.words[source.address + 40] = record + 8
+    #expect(try targets(heap, from: source) == [further.address])
+  }
+
   @Test func allSlabsOfATaskCountUpToTheirLastFrame() throws {
     let heap = HeapBuilder()
     let items = items(heap, 4)

@@ -5,18 +5,22 @@ final class FindingNaming {
   let graph: ObjectGraph
   let definitions: TraceDefinitions
   let clock: TraceClock
+  /// Which code is a package's.
+  private(set) lazy var packages = PackageCode(executable: definitions.process.executable)
   private let naming: any FrameNaming
-  private let siteKeys: (SiteID) -> SiteKey
+  private let sites: [SiteKey]
+  private let wrappers: AllocationWrappers
   private var functions: [UInt64: SourceFrame?] = [:]
   private var closureCode: [SourceFrame: (name: String, address: UInt64)] = [:]
   private var captureLists: [SourceFrame: ClosureCaptures?] = [:]
   private var siteFrames: [SiteID: [SourceFrame]] = [:]
 
-  init(_ graph: ObjectGraph, definitions: TraceDefinitions, clock: TraceClock, siteKeys: @escaping (SiteID) -> SiteKey, naming: any FrameNaming) {
+  init(_ graph: ObjectGraph, definitions: TraceDefinitions, clock: TraceClock, sites: [SiteKey], naming: any FrameNaming) {
     self.graph = graph
     self.definitions = definitions
     self.clock = clock
-    self.siteKeys = siteKeys
+    self.sites = sites
+    wrappers = AllocationWrappers(definitions, naming: naming) { sites.lazy.filter { $0.operation != .object }.map(\.stack) }
     self.naming = naming
   }
 
@@ -84,7 +88,7 @@ final class FindingNaming {
   /// The frames of an allocation, innermost first.
   func frames(of site: SiteID) -> [SourceFrame] {
     if let known = siteFrames[site] { return known }
-    let frames = frames(of: siteKeys(site).stack)
+    let frames = frames(of: sites[Int(site.rawValue)].stack)
     siteFrames[site] = frames
     return frames
   }
@@ -95,14 +99,15 @@ final class FindingNaming {
   /// The functions of one frame, what was inlined there first.
   func frames(for frame: StackFrame) -> [SourceFrame] { naming.frames(for: frame.key, in: frame.image.map { definitions.images[$0].image }) }
 
-  func stack(of node: NodeID) -> StackID { siteKeys(graph.heap[BlockID(node)].site).stack }
+  func stack(of node: NodeID) -> StackID { sites[Int(graph.heap[BlockID(node)].site.rawValue)].stack }
 
-  /// The program's innermost frame that is not an initialiser of the allocated type.
+  /// The program's innermost frame that is not an initialiser of the allocated type; of memory without a type, the one that asked a wrapper of malloc for it.
   func allocation(of node: NodeID) -> SourceFrame? { allocation(graph.heap[BlockID(node)].site, of: graph.type(of: node)) }
 
   /// The same of a site at which objects of a type are made.
   func allocation(_ site: SiteID, of type: NodeType) -> SourceFrame? {
-    let frames = frames(of: site)
+    let stack = sites[Int(site.rawValue)].stack
+    let frames = frames(of: site).dropFirst(type.kind == .malloc ? wrappers.frameCount(of: stack) : 0)
     let head = type.name.prefix { $0 != "<" }
     var user = frames.filter { $0.kind == .user }
     // A library of the operating system made it for the program's function that called it.

@@ -167,8 +167,7 @@ public final class LeakAnalysis {
   }
 
   func names() -> FindingNaming {
-    let keys = siteKeys
-    return FindingNaming(graph, definitions: definitions, clock: clock, siteKeys: { keys[Int($0.rawValue)] }, naming: naming)
+    FindingNaming(graph, definitions: definitions, clock: clock, sites: siteKeys, naming: naming)
   }
 
   /// What a reader has to know to judge the findings, in sentences; complete once `findings` has been called.

@@ -76,7 +76,7 @@ struct OwnerSearch {
     let inner = frames.drop { AllocationFunctions.isOne($0) || $0.kind == .thunk }
     guard let first = inner.first else { return .runtime }
     if type.kind == .object, !SystemCode.isSystemModule(type.module) { return .program }
-    if !isObject, let library = systemDependency(inner) { return .library(library) }
+    if !isObject, let library = systemDependency(inner) ?? packageDependency(inner) { return .library(library) }
     if first.kind == .user { return .program }
     let between = inner.prefix { $0.kind != .user && !(AllocationFunctions.callsProgram($0) && !isObject) }
     let hasCaller = between.count < inner.count
@@ -109,5 +109,41 @@ struct OwnerSearch {
       }
     }
     return "made inside \(name) without a caller in the program"
+  }
+
+  /// The reason why memory is not the program's that a package called for: the package's own Swift code asked its C code or the C library for it, and gave the program nothing
+  /// that it could free it by. Nil where the program called for it, or was given a pointer.
+  private func packageDependency(_ frames: ArraySlice<SourceFrame>) -> String? {
+    let all = Array(frames)
+    for frame in frames {
+      if frame.kind == .systemLibrary, !AllocationFunctions.isTransparent(frame), AllocationFunctions.isRuntimeInternal(frame) { return nil }
+      guard frame.kind == .user else { continue }
+      guard let package = naming.packages.package(of: frame, among: all) else { return nil }
+      if Self.isSwift(frame), !Self.givesPointer(frame) { return "made inside \(frame.function), which the package \(package) has to free" }
+    }
+    return nil
+  }
+
+  private static func isSwift(_ frame: SourceFrame) -> Bool { frame.mangledName?.hasPrefix("$s") ?? false }
+
+  /// Something in the result is called unsafe, or may be a pointer: whoever gets it may have to free it.
+  private static func givesPointer(_ frame: SourceFrame) -> Bool {
+    let name = frame.fullFunction
+    let result = name.range(ofLast: " -> ").map { name[$0...] } ?? name[...]
+    return pointers.contains { result.contains($0) } || name.contains("inout Swift.Unsafe") || name.contains("inout Swift.OpaquePointer")
+  }
+
+  private static let pointers = ["Unsafe", "OpaquePointer", "Unmanaged", "Pointer"]
+}
+
+extension String {
+  /// Where the last occurrence of a text begins.
+  fileprivate func range(ofLast text: String) -> Index? {
+    var index = endIndex
+    while index > startIndex {
+      index = self.index(before: index)
+      if self[index...].hasPrefix(text) { return index }
+    }
+    return nil
   }
 }

@@ -665,7 +665,9 @@ struct ObjectGraphBuilder {
     guard heapExtent.contains(address), let found = heap.block(containing: address) else { return nil }
     if address & ~7 == heap[found].address { return found.rawValue }
     let kind = types[Int(nodeTypes[Int(found.rawValue)])].kind
-    if kind == .malloc, !taskMemory.taskOfSlab.isEmpty, let parent = parent(ofTaskAt: address & ~7, in: found) { return parent }
+    if kind == .malloc, !taskMemory.taskOfSlab.isEmpty, let task = parent(ofTaskAt: address & ~7, in: found) ?? taskMemory.task(ofTimerRecordAt: address & ~7, in: found) {
+      return task
+    }
     return kind.isCounted && kind != .task ? nil : found.rawValue
   }
 

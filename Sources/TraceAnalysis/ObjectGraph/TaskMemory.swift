@@ -71,6 +71,17 @@ struct TaskMemory {
     markUnused(slabs, lastAllocation: image.word(at: first.allocator), isKnownPlace: first.allocator - block.address == Self.allocatorOffset)
   }
 
+  /// The task that a timer runs, by the record that the timer's source has for its context; `slab` is the block that the record is in.
+  ///
+  /// A sleep that is given a tolerance waits in a source, whose context is a record in the task's own frames: the source and the task. Without one the timer has the
+  /// task itself. Source: swiftlang/swift, stdlib/public/Concurrency/DispatchGlobalExecutor.cpp; seen with Swift 6.3.1.
+  func task(ofTimerRecordAt address: UInt64, in slab: BlockID) -> UInt32? {
+    guard let task = taskOfSlab[slab.rawValue], image.word(at: address &+ 8) == heap[BlockID(task)].address, let source = image.word(at: address),
+      let found = heap.block(containing: source), heap[found].address == source
+    else { return nil }
+    return task
+  }
+
   private func slab(at address: UInt64, of task: BlockID, _ isPlain: (BlockID) -> Bool) -> Slab? {
     guard address & 15 == 0, let block = heap.block(containing: address), let metadata = image.word(at: address), isSlabMetadata(metadata) else { return nil }
     if block != task { guard heap[block].address == address, heap[block].size >= Self.leastSlabSize, isPlain(block) else { return nil } }

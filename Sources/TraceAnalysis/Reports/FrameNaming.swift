@@ -9,6 +9,8 @@ public protocol FrameNaming {
   func variable(at address: RuntimeAddress, in image: LoadedImage) -> String?
   /// What the closure with a linker's name captured, found at its own address or its forwarder's; nil if that is not known.
   func captures(ofClosure mangledName: String, at address: RuntimeAddress, in image: LoadedImage) -> ClosureCaptures?
+  /// Of the frames of `frames(for:in:)`, in their order, which functions are declared as allocators are (`AllocatorSignature`); fewer where that is not known.
+  func allocatorSignatures(for key: FrameKey, in image: LoadedImage?) -> [Bool]
   /// Hashes of the mangled names of the Swift functions that an image has, called or not; empty if they are not known. See `SymbolHash`.
   func functionHashes(in image: LoadedImage) -> Set<UInt32>
   /// What kept it from naming frames, in sentences.
@@ -16,6 +18,7 @@ public protocol FrameNaming {
 }
 
 extension FrameNaming {
+  public func allocatorSignatures(for key: FrameKey, in image: LoadedImage?) -> [Bool] { [] }
   public func functionHashes(in image: LoadedImage) -> Set<UInt32> { [] }
   public func address(ofFunction mangledName: String, in image: LoadedImage) -> RuntimeAddress? { nil }
   public func variable(at address: RuntimeAddress, in image: LoadedImage) -> String? { nil }

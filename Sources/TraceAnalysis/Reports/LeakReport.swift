@@ -60,9 +60,9 @@ public struct LeakReport: Sendable {
   /// Those that are listed.
   public var programFindings: [Finding] { findings.filter { !$0.isLibrary && $0.suppression == nil && isListed($0) } }
   /// Suspicions of the program that are counted and not listed.
-  public var unlistedCount: Int { findings.count { !$0.isLibrary && $0.suppression == nil && !isListed($0) } }
+  public var unlistedCount: Int { findings.count { $0.suppression == nil && !isListed($0) } }
   func isListed(_ finding: Finding) -> Bool { listsWeak || !finding.isWeak }
-  public var libraryFindings: [Finding] { findings.filter { $0.isLibrary && $0.suppression == nil } }
+  public var libraryFindings: [Finding] { findings.filter { $0.isLibrary && $0.suppression == nil && isListed($0) } }
   public var hiddenFindings: [Finding] { findings.filter { $0.suppression != nil } }
 }
 

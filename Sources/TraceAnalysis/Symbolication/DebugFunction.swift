@@ -52,6 +52,18 @@ final class DebugFunction {
     return nil
   }
 
+  /// Of the calls inlined at an address, innermost first, and last of the function itself: whether they are declared as allocators are.
+  func allocatorSignatures(at address: UInt64, _ codeFile: ElfFile) -> [Bool] {
+    readInlinedCalls(codeFile)
+    var result: [Bool] = []
+    var call = innermostCall(at: address)
+    while let index = call {
+      result.append(AllocatorSignature.isDeclared(by: inlinedCalls[index].die))
+      call = inlinedCalls[index].parent
+    }
+    return result + [AllocatorSignature.isDeclared(by: die)]
+  }
+
   /// The innermost inlined call whose code includes `address`. `readInlinedCalls` comes first.
   func innermostCall(at address: UInt64) -> Int? { map?.value(at: address) }
 

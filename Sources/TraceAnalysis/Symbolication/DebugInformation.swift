@@ -80,6 +80,9 @@ final class DebugInformation {
     unit(at: address)?.parameters(ofFunction: linkageName, at: address.rawValue)
   }
 
+  /// Of the functions of `frames(at:)`, in their order, which are declared as allocators are.
+  func allocatorSignatures(at address: LinkAddress) -> [Bool] { unit(at: address)?.allocatorSignatures(at: address.rawValue) ?? [] }
+
   private func unit(at address: LinkAddress) -> DebugUnit? {
     guard let number = map.value(at: address.rawValue) else { return nil }
     if let known = units[number] { return known }

@@ -51,6 +51,12 @@ final class DebugUnit {
     functionMap.value(at: address).flatMap { functions[$0].parameters(ofFunction: linkageName, codeFile) }
   }
 
+  /// See `DebugInformation.allocatorSignatures(at:)`.
+  func allocatorSignatures(at address: UInt64) -> [Bool] {
+    guard let number = functionMap.value(at: address) else { return [] }
+    return functions[number].allocatorSignatures(at: address, codeFile)
+  }
+
   /// See `DebugInformation.frames(at:)`.
   func frames(at address: UInt64) -> [DebugFrame] {
     var position = lines.position(at: address)

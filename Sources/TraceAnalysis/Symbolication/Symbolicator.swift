@@ -68,12 +68,24 @@ public final class Symbolicator {
     let address = key.address.rawValue &- image.loadBias
     let cacheKey = AddressKey(file: number, address: address, isExact: key.isExact, isAsync: key.isAsync)
     if let known = cache[cacheKey] { return known }
-    // A return address is that of the instruction after the call, which may belong to another line or another function.
-    let isExact = key.isExact || key.isAsync
-    let target = LinkAddress(isExact || address == 0 ? address : address - 1)
-    let result = lookUp(target, offset: address, image: image, number: number, isAsync: key.isAsync)
+    let result = lookUp(Self.target(of: key, in: image), offset: address, image: image, number: number, isAsync: key.isAsync)
     cache[cacheKey] = result
     return result
+  }
+
+  /// A return address is that of the instruction after the call, which may belong to another line or another function.
+  private static func target(of key: FrameKey, in image: LoadedImage) -> LinkAddress {
+    let address = key.address.rawValue &- image.loadBias
+    return LinkAddress(key.isExact || key.isAsync || address == 0 ? address : address - 1)
+  }
+
+  /// O(parameters of the functions) after the first look-up in the unit.
+  public func allocatorSignatures(for key: FrameKey, in image: LoadedImage?) -> [Bool] {
+    guard let image else { return [] }
+    let declared = open(number(of: image)).files.debugInformation?.allocatorSignatures(at: Self.target(of: key, in: image)) ?? []
+    return frames(for: key, in: image).enumerated().map { index, frame in
+      index < declared.count && declared[index] || frame.mangledName?.hasPrefix("$s") ?? false && AllocatorSignature.isDeclared(by: frame.fullFunction)
+    }
   }
 
   /// Where in the process the function with a linker's name begins. Linear in the image's symbols; asked once for each name.

@@ -38,6 +38,32 @@ enum PendingLoads: CleanProgram {
   }
 }
 
+/// Work with a deadline that it does not reach: the sleep is cancelled, and what would have ended it stays until it is due.
+enum UnreachedDeadlines: CleanProgram {
+  static func correct() {
+    waitFor {
+      for number in 0..<12 {
+        note(await answer(number, tolerance: nil))
+        note(await answer(number, tolerance: .zero))
+        note(await answer(number, tolerance: .milliseconds(number)))
+      }
+    }
+  }
+
+  private static func answer(_ number: Int, tolerance: Duration?) async -> Int {
+    await withTaskGroup(of: Int?.self) { group in
+      group.addTask {
+        try? await Task.sleep(for: .seconds(600), tolerance: tolerance)
+        return nil
+      }
+      group.addTask { number }
+      let first = await group.next() ?? nil
+      group.cancelAll()
+      return first ?? -1
+    }
+  }
+}
+
 enum ComputingThreads: CleanProgram {
   private static let begun = DispatchSemaphore(value: 0)
 

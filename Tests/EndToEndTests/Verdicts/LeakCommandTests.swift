@@ -66,6 +66,20 @@ import TraceAnalysis
     }
   }
 
+  @Test("Memory that a program asks its own wrappers of malloc for is told by who asked", arguments: [[], ["-O2"]] as [[String]]) func wrappers(flags: [String]) throws {
+    let directory = try TemporaryDirectory()
+    let program = try TestProgram("wrapped-allocations.c", flags: flags).path()
+    for (mode, places) in [("clean", []), ("leak", ["copy_title", "make_totals", "make_index"])] {
+      let path = directory.path + "/\(mode).trace"
+      #expect(try Command([BuildProducts.leaktrace, "record", "--quiet", "-o", path, "--", program, mode]).run().end == .exit(0))
+      let report = try leaktrace("analyze", "--limit", "1", "--width", "120", path).output
+      #expect(report.contains("Leaks: none found") == places.isEmpty, "\(mode): \(report)")
+      if places.isEmpty { continue }
+      #expect(report.contains("Leaks: 3 proven"), "\(report)")
+      for place in places { #expect(report.contains("allocated in \(place)"), "\(place): \(report)") }
+    }
+  }
+
   @Test("why names the variable that holds an object, and the fields between") func why() throws {
     let directory = try TemporaryDirectory()
     let path = try trace("dangling-surface", "clean", in: directory)

@@ -9,6 +9,7 @@ struct OutlivingBuilder {
   let holders: HolderNames
   private let waiting: WaitingTasks
   let ownership: OwnershipTrees
+  private let owner: RegistrationOwner
 
   init(_ analysis: LeakAnalysis, builder: FindingBuilder, naming: FindingNaming) {
     self.analysis = analysis
@@ -19,6 +20,7 @@ struct OutlivingBuilder {
     self.holders = holders
     waiting = WaitingTasks(analysis.graph, isTimer: holders.isDelayedWork)
     ownership = OwnershipTrees(analysis.graph)
+    owner = RegistrationOwner(analysis.graph, naming: naming, ownership: ownership)
   }
 
   /// One for each cause.
@@ -94,6 +96,8 @@ struct OutlivingBuilder {
       if let statement {
         finding.outliving?.statement = statement
         finding.outliving?.evidence = nil
+        // The program itself answers for what it says.
+        finding.libraryReason = nil
       }
       let identity = FindingIdentity(finding)
       let parts = identity.parts
@@ -227,8 +231,8 @@ struct OutlivingBuilder {
         strength: group.evidence.isStrong ? .strong : .weak, chance: group.evidence.odds?.chance,
         longestLifetime: lifetime.deaths == 0 ? nil : duration(lifetime.longestDuration).map { max($0, 1e-6) }, live: group.evidence.live))
     return Finding(
-      verdict: group.verdict, libraryReason: nil, isCycle: false, instances: group.survivors.count, retainedBytes: ByteCount(group.retainedBytes),
-      retainedBlocks: group.retainedBlocks, path: named, held: [], referenceCount: nil, outliving: outliving, advice: [], fingerprint: "")
+      verdict: group.verdict, libraryReason: owner.libraryReason(group, registration), isCycle: false, instances: group.survivors.count,
+      retainedBytes: ByteCount(group.retainedBytes), retainedBlocks: group.retainedBlocks, path: named, held: [], referenceCount: nil, outliving: outliving, advice: [], fingerprint: "")
   }
 
   /// Different functions of the program make objects of these sites.

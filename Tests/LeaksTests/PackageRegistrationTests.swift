@@ -1,0 +1,89 @@
+// Registrations that a package makes for itself, and those that the program makes with its help.
+
+import Testing
+import TraceTestSupport
+
+@testable import TraceAnalysis
+
+@Suite struct PackageRegistrationTests {
+  private static let connect: UInt64 = 0x1000_1500
+  private static let schedule: UInt64 = 0x1000_1510
+  private static let fetch: UInt64 = 0x1000_1520
+
+  /// As of a client whose connections have timers: the package's functions, and the program's that calls them.
+  private struct Client: FrameNaming {
+    var remarks: [String] { [] }
+
+    func frames(for key: FrameKey, in image: LoadedImage?) -> [SourceFrame] {
+      let folder = "/srv/app/.build/checkouts/web-client/Sources/WebClient/"
+      let (name, file): (String, String?) =
+        switch key.address.rawValue {
+        case connect: ("Client.connect()", folder + "Client.swift")
+        case schedule: ("Connection.startTimer()", folder + "Connection.swift")
+        case fetch: ("Importer.fetch()", "/srv/app/Sources/Importer/Importer.swift")
+        default: (RequestServer.functions[key.address.rawValue] ?? "main()", "/srv/app/Sources/Importer/main.swift")
+        }
+      let isSystem = name.hasPrefix("system ")
+      return [
+        SourceFrame(
+          function: name, fullFunction: name, mangledName: name, imagePath: isSystem ? "/lib/libFoundation.so" : "/srv/app/importer", file: isSystem ? nil : file, line: nil,
+          column: nil, isInlined: false, kind: isSystem ? .systemLibrary : .user, isAsync: false, asyncPart: nil)
+      ]
+    }
+  }
+
+  private struct Setup {
+    /// The function that makes connections, and that which sets their timers.
+    var maker = connect
+    var registrar = schedule
+    /// A handler of the program's that each connection has.
+    var hasHandler = false
+  }
+
+  /// Connections that an event loop keeps by a timer each.
+  private func findings(_ setup: Setup) throws -> [Finding] {
+    let server = RequestServer()
+    let heap = server.heap
+    heap.type("NIOPosix.SelectableEventLoop", fields: [HeapBuilder.field("_scheduledTasks", 0)])
+    heap.type("Swift._ContiguousArrayStorage<NIOPosix.ScheduledTask>", fields: nil)
+    heap.type("closure", kind: .closureContext, fields: nil)
+    heap.type("WebClient.Connection", fields: [HeapBuilder.field("onData", 0)])
+    heap.type("Importer.Handler")
+    let loop = heap.object("NIOPosix.SelectableEventLoop", stack: [0x1000_1010])
+    let list = heap.object("Swift._ContiguousArrayStorage<NIOPosix.ScheduledTask>", size: 4096, stack: [0x1000_1010])
+    heap.global(loop)
+    heap.set(loop, 0, list)
+    for _ in 0..<6 {
+      heap.visit(server.outer)
+      heap.time += 10_000
+      let stack = server.inner + [Self.fetch]
+      let connection = heap.object("WebClient.Connection", stack: stack + [Self.connect, setup.maker])
+      if setup.hasHandler { heap.set(connection, 0, heap.object("Importer.Handler", stack: stack)) }
+      let callback = heap.object("closure", stack: stack + [setup.registrar])
+      heap.set(callback, 0, connection)
+      server.put(callback, in: list)
+      heap.visit(server.outer)
+    }
+    return try heap.analysis(naming: Client()).findings().filter { $0.path.last?.qualifiedType == "WebClient.Connection" }
+  }
+
+  @Test func whatAPackageMakesAndRegistersForItselfIsThePackages() throws {
+    let findings = try findings(Setup())
+    #expect(findings.count == 1 && findings[0].libraryReason == "made and registered by the package web-client for itself")
+  }
+
+  @Test func whatTheProgramMadeIsItsOwnToEnd() throws {
+    let findings = try findings(Setup(maker: Self.fetch))
+    #expect(findings.count == 1 && !findings[0].isLibrary)
+  }
+
+  @Test func whatTheProgramRegisteredIsItsOwnToEnd() throws {
+    let findings = try findings(Setup(registrar: Self.fetch))
+    #expect(findings.count == 1 && !findings[0].isLibrary)
+  }
+
+  @Test func whatHasSomethingOfTheProgramsIsTheProgramsToEnd() throws {
+    let findings = try findings(Setup(hasHandler: true))
+    #expect(findings.count == 1 && !findings[0].isLibrary)
+  }
+}
