@@ -19,6 +19,7 @@ let programs: [String: any CleanProgram.Type] = [
   "polling-sources": PollingSources.self,
   "pushed-twice": PushedTwice.self,
   "repeating-timer": RepeatingTimer.self,
+  "revision-chain": RevisionChain.self,
   "sockets-beside-requests": SocketsBesideRequests.self,
   "thread-handoff": ThreadHandoff.self,
   "timer-target-controller": TimerTargetController.self,

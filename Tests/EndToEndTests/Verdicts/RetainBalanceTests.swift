@@ -9,8 +9,10 @@ import TraceAnalysis
   /// read through weak or unowned references in the corpus and live on.
   private static let loadedUnseen: Set<String> = [
     "corpus.Chapter", "corpus.PluginHost", "corpus.Avatar", "corpus.UploadScreen", "corpus.Thumbnail", "corpus.ThumbnailProvider", "corpus.ChatRoom", "corpus.Panel",
-    "FoundationEssentials.FileManager",
+    "FoundationEssentials.FileManager", "Foundation.RunLoop",
   ]
+  /// The process ends while they are in `deinit`: the runtime has already given up the unowned reference that an object has of its own.
+  private static let ending: Set<String> = ["corpus.ClosingArchives.Archive", "corpus.EndingActors.Coordinator"]
 
   /// CoreFoundation sets up the headers of its objects by itself: the image has no count of them.
   private static let uncounted: Set<String> = ["Foundation.__NSCFType"]
@@ -32,7 +34,7 @@ import TraceAnalysis
         #expect(difference.gaps.contains("staticRuntime") && difference.gaps.contains("different"), "\(run.name): \(difference)")
       }
       // Unowned references are counted within the runtime as well there.
-      if !variant.isStatic { #expect(counts.unownedDifferences.isEmpty, "\(run.name): \(counts.unownedDifferences)") }
+      if !variant.isStatic { #expect(counts.unownedDifferences.allSatisfy { Self.ending.contains($0) }, "\(run.name): \(counts.unownedDifferences)") }
     }
     #expect(equal > (variant == .earlierRuntime ? 1500 : 3000))
     // An exception that is not needed any more is to go.

@@ -78,6 +78,8 @@ enum OutlivingRules {
   static let leastPendingTasks = 8
   /// Part of a task's life that its present sleep must take up for it to be its first: until then it has done what little it does before it waits.
   static let leastFirstWait = 0.5
+  /// Part of those in a later sleep, or in none, that must be in one for sleeping to be what all of them do.
+  static let leastAsleep = 0.5
   /// Part of the work, since the first, in which registrations must have come about. What is set up together at the start is meant to stay.
   static let leastRegisteredSpread = 0.1
   /// Objects that callbacks, tasks or threads made. Below the first number there is nothing to tell, below the second the suspicion is weak: they may be the

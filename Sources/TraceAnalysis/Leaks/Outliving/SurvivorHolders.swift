@@ -64,8 +64,8 @@ extension OutlivingFinder {
     }
     return order.compactMap { key in
       guard var nodes = groups[key], var sample = samples[key] else { return nil }
-      // Where siblings end, those that sleep will do so as well. The others are judged by themselves.
-      let settled = suspicion.isStated || suspicion.evidence.proven.isEmpty ? nodes : nodes.filter { !waiting.isUnderWay($0) }
+      // Where siblings end, those that sleep for the first time will do so as well. The others are judged by themselves.
+      let settled = suspicion.isStated || suspicion.evidence.proven.isEmpty ? nodes : settled(nodes)
       if settled.count < nodes.count, settled.count >= suspicion.least { (nodes, sample) = (settled, settled[min(settled.count, Self.detailLimit) / 2]) }
       guard nodes.count >= suspicion.least, let holding = holding(sample, members, counts, paths, registration) else { return nil }
       // Trees and lists are made of siblings that hold each other.
@@ -94,6 +94,13 @@ extension OutlivingFinder {
       if holding.isRegistered { group.registrations = registrations(of: nodes, members, counts, paths, registration) }
       return group
     }
+  }
+
+  /// Those of survivors that are not under way; all of them if most others sleep as well, for the second time or the hundredth: it is what they do.
+  private func settled(_ survivors: [NodeID]) -> [NodeID] {
+    let settled = survivors.filter { !waiting.isUnderWay($0) }
+    let sleeping = settled.count(where: waiting.isAsleep)
+    return Double(sleeping) >= OutlivingRules.leastAsleep * Double(max(1, settled.count)) ? survivors : settled
   }
 
   /// Whether what holds is neither a field nor a variable of the program, so that the word may be a left-over.
@@ -186,8 +193,10 @@ extension OutlivingFinder {
   func isContainerOlder(_ steps: [LeakGroup.Step], _ suspect: Int, than survivors: [NodeID]) -> Bool {
     guard !survivors.isEmpty, !isPutTogether(steps[suspect].node, of: survivors) else { return false }
     let first = survivors[survivors.count / OutlivingRules.leastLooped]
+    // The links of a chain hold one another: each is younger than what it holds.
+    let type = graph.nodeTypes[Int(first)]
     return steps[..<(suspect + 1)].allSatisfy { step in
-      guard !graph.isRoot(step.node), isProgramObject(step.node) else { return true }
+      guard !graph.isRoot(step.node), isProgramObject(step.node), graph.nodeTypes[Int(step.node)] != type else { return true }
       return ordinal(step.node) <= ordinal(first)
     }
   }

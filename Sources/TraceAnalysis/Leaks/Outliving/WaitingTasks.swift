@@ -14,7 +14,7 @@ final class WaitingTasks {
   private let isTimer: (NodeID) -> Bool
   /// When the wait began, by task.
   private var waits: [NodeID: UInt64] = [:]
-  /// By object or closure, a task that has it in its frames.
+  /// By object or closure, a task that has it in its frames, or captured it.
   private var users: [NodeID: NodeID] = [:]
   private var isSearched = false
 
@@ -30,14 +30,25 @@ final class WaitingTasks {
     guard (0..<NodeID(graph.blockCount)).contains(where: { graph.type(of: $0).kind == .task }) else { return }
     for node in 0..<NodeID(graph.blockCount) where graph.type(of: node).kind == .malloc && graph.taskOfSlab[node] == nil && isTimer(node) { follow(node) }
     guard !waits.isEmpty else { return }
+    /// What a closure in its frames captured is the task's as well.
     func note(_ owner: NodeID, _ task: NodeID) {
-      for edge in graph.graph.edges(from: owner) {
-        let target = graph.graph.target(of: edge)
-        if !graph.isRoot(target), graph.type(of: target).kind.isCounted { users[target] = task }
+      var owners = [owner]
+      while let owner = owners.popLast() {
+        for edge in graph.graph.edges(from: owner) {
+          let target = graph.graph.target(of: edge)
+          guard !graph.isRoot(target), graph.type(of: target).kind.isCounted, users[target] == nil else { continue }
+          users[target] = task
+          if [.closure, .box].contains(graph.type(of: target).kind) { owners.append(target) }
+        }
       }
     }
-    for task in waits.keys.sorted() { note(task, task) }
-    for (slab, task) in graph.taskOfSlab.sorted(by: { $0.key < $1.key }) where waits[task] != nil { note(slab, task) }
+    // Of several the oldest counts, wherever it stands.
+    let tasks = waits.keys.sorted { (birth($0), $0) < (birth($1), $1) }
+    let slabs = Dictionary(grouping: graph.taskOfSlab.keys.sorted()) { graph.taskOfSlab[$0] }
+    for task in tasks {
+      note(task, task)
+      for slab in slabs[task] ?? [] { note(slab, task) }
+    }
   }
 
   private func birth(_ node: NodeID) -> UInt64 { graph.heap[BlockID(node)].birthTime }
@@ -70,10 +81,18 @@ final class WaitingTasks {
     }
   }
 
-  /// Whether a task, or one that has the object in its frames, has been in its present wait for most of its life.
-  func isUnderWay(_ node: NodeID) -> Bool {
+  /// Whether a task sleeps, or one that has the object in its frames.
+  func isAsleep(_ node: NodeID) -> Bool { sleeper(node) != nil }
+
+  private func sleeper(_ node: NodeID) -> (task: NodeID, began: UInt64)? {
     if !isSearched { search() }
-    guard let task = waits[node] != nil ? node : users[node], let began = waits[task] else { return false }
+    guard let task = waits[node] != nil ? node : users[node], let began = waits[task] else { return nil }
+    return (task, began)
+  }
+
+  /// Whether it has been in its present sleep for most of its life.
+  func isUnderWay(_ node: NodeID) -> Bool {
+    guard let (task, began) = sleeper(node) else { return false }
     let now = graph.snapshot.time
     let age = now - min(now, birth(task))
     return Double(now - min(now, began)) >= OutlivingRules.leastFirstWait * Double(age)

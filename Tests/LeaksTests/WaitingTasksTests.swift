@@ -1,0 +1,71 @@
+// Which tasks are in their first sleep, and what they have in their frames.
+
+import Testing
+import TraceTestSupport
+
+@testable import TraceAnalysis
+
+@Suite struct WaitingTasksTests {
+  private let heap = HeapBuilder()
+
+  /// A task as the runtime makes one.
+  private func task() -> HeapBuilder.Object {
+    let task = heap.malloc(304)
+    heap.words[task.address] = HeapBuilder.taskMetadata
+    return task
+  }
+
+  /// A timer with the runtime's own task, which has the token that leads to the one that sleeps.
+  private func sleep(_ sleeper: HeapBuilder.Object) -> HeapBuilder.Object {
+    let timer = heap.malloc(120)
+    let wake = task()
+    let token = heap.malloc(8 + 16)
+    heap.set(timer, 1, wake)
+    heap.set(wake, 20, token)
+    heap.set(token, 0, sleeper)
+    return timer
+  }
+
+  private func waiting(_ timer: HeapBuilder.Object) throws -> (tasks: WaitingTasks, node: (HeapBuilder.Object) -> NodeID) {
+    let graph = try heap.analysis().graph
+    func node(_ object: HeapBuilder.Object) -> NodeID { graph.heap.block(containing: object.address)?.rawValue ?? .max }
+    let place = node(timer)
+    return (WaitingTasks(graph) { $0 == place }, node)
+  }
+
+  @Test func aTaskInItsFirstSleepIsUnderWayWithWhatItsFramesHold() throws {
+    heap.type("App.Request")
+    let request = heap.object("App.Request")
+    let other = heap.object("App.Request")
+    let handler = task()
+    heap.set(handler, 20, request)
+    let timer = sleep(handler)
+    heap.time += 100_000
+    let (tasks, node) = try waiting(timer)
+    #expect(tasks.isUnderWay(node(handler)) && tasks.isUnderWay(node(request)))
+    #expect(!tasks.isUnderWay(node(other)) && !tasks.isAsleep(node(other)))
+  }
+
+  @Test func aTaskThatSleepsAgainAndAgainIsNotUnderWay() throws {
+    heap.type("App.Monitor")
+    let monitor = heap.object("App.Monitor")
+    let poller = task()
+    heap.set(poller, 20, monitor)
+    heap.time += 100_000
+    let timer = sleep(poller)
+    heap.time += 1000
+    let (tasks, node) = try waiting(timer)
+    #expect(tasks.isAsleep(node(poller)) && tasks.isAsleep(node(monitor)))
+    #expect(!tasks.isUnderWay(node(poller)) && !tasks.isUnderWay(node(monitor)))
+  }
+
+  @Test func aTaskInTheFramesOfOneThatSleepsDoesNotSleep() throws {
+    let handler = task()
+    let worker = task()
+    heap.set(handler, 20, worker)
+    let timer = sleep(handler)
+    heap.time += 100_000
+    let (tasks, node) = try waiting(timer)
+    #expect(tasks.isAsleep(node(handler)) && !tasks.isAsleep(node(worker)))
+  }
+}
