@@ -36,9 +36,11 @@ final class WaitingTasks {
       while let owner = owners.popLast() {
         for edge in graph.graph.edges(from: owner) {
           let target = graph.graph.target(of: edge)
-          guard !graph.isRoot(target), graph.type(of: target).kind.isCounted, users[target] == nil else { continue }
+          guard !graph.isRoot(target), users[target] == nil else { continue }
+          let kind = graph.type(of: target).kind
+          guard kind.isCounted, kind != .task else { continue }
           users[target] = task
-          if [.closure, .box].contains(graph.type(of: target).kind) { owners.append(target) }
+          if kind == .closure || kind == .box { owners.append(target) }
         }
       }
     }
