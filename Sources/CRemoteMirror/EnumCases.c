@@ -12,6 +12,7 @@ enum {
   PROBE_LIMIT = 1024,     ///< bytes of a value; larger enumerations are left alone
   TAG_BIT_LIMIT = 12,     ///< of enumerations with several payloads: a byte for the case, and spare bits of a word
   PAYLOAD_BIT_LIMIT = 256,
+  NUMBER_BITS = 12, ///< of a reference: what is less than 4,096 is no address
 };
 
 /// An address as objects have them, with no spare bit set.
@@ -72,11 +73,26 @@ static void find_tags(const struct enumeration *e, struct mirror_cases *cases) {
   cases->head.tableCount = 1u << count;
 }
 
-/// One payload: a word that is no address in the other cases, or bits that are 0 with the payload alone.
+/// Whether the bits are those of numbers below all addresses, in one word, and the payload is there also if that is an address. Its offset is `*offset`.
+static bool is_reference_word(const struct enumeration *e, const uint32_t *bits, int count, uint32_t *offset) {
+  *offset = bits[0] / 64 * 8;
+  if (bits[count - 1] / 64 != bits[0] / 64 || bits[count - 1] % 64 >= NUMBER_BITS || *offset + 8 > e->size) return false;
+  memcpy(probe + *offset, &POINTER, sizeof POINTER);
+  bool isPayload = case_of(e) == 0;
+  memset(probe + *offset, 0, sizeof POINTER);
+  return isPayload;
+}
+
+/// One payload: a word that is no address in the other cases, or bits that are 0 with the payload alone. Where the word is an optional reference of the payload's
+/// own, the payload has an address or 0 there, and the other cases a small number.
 static void find_payload(const struct enumeration *e, struct mirror_cases *cases) {
   if (case_of(e) == 0) {
     int count = find_bits(e, cases->bits, PAYLOAD_BIT_LIMIT);
     if (count <= 0) return;
+    if (is_reference_word(e, cases->bits, count, &cases->head.offset)) {
+      cases->head.how = LT_MIRROR_PAYLOAD_BY_NO_NUMBER;
+      return;
+    }
     cases->head.how = LT_MIRROR_PAYLOAD_BY_ZEROS;
     cases->head.bitCount = (uint32_t)count;
     return;

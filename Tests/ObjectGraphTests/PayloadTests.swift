@@ -168,6 +168,26 @@ import TraceTestSupport
     #expect(try edges(heap, from: owner, items) == ["named.item case0 strong 0"])
   }
 
+  /// A structure whose last field is an optional reference, in an optional: none is the next number in that field's word.
+  @Test func anOptionalIsNoneByASmallNumberInAReferenceOfThePayloads() throws {
+    let heap = HeapBuilder()
+    let items = items(heap, 2)
+    let optional = EnumerationLayout(name: "state", discriminator: .number(offset: 24))
+    let fields = [Heap.payload("first", 0, case: 0), Heap.payload("rest", 1, case: 0)].map { field in
+      var field = field
+      field.isAlwaysSet = false
+      return field
+    }
+    let owner = owner(heap, fields, [optional])
+    heap.set(owner, 0, items[0])
+    heap.set(owner, 1, items[1])
+    #expect(try edges(heap, from: owner, items) == ["first case0 strong 0", "rest case0 strong 1"])
+    heap.words[owner.address + 24] = nil
+    #expect(try edges(heap, from: owner, items) == ["first case0 strong 0"])
+    heap.words[owner.address + 24] = 1
+    #expect(try edges(heap, from: owner, items) == [])
+  }
+
   @Test func wrappedEnumerationsAreToldFromTheOutside() throws {
     let heap = HeapBuilder()
     let items = items(heap, 1)

@@ -192,6 +192,23 @@ struct Wrapped<Content> {
 extension Nothing: Anything {}
 extension Wrapped: Anything {}
 
+struct Inflater {
+  var stream: UnsafeMutablePointer<Int>
+  let isRaw: Bool
+}
+
+struct Frames {
+  let inflater: Inflater?
+  let limit = 65_536
+  var rest: Mixed?
+}
+
+/// An optional of a structure that ends with an optional of its own.
+final class Framed {
+  var frames: Frames? = Frames(inflater: nil, rest: Mixed())
+  var none: Frames?
+}
+
 /// Values that stand in the buffer themselves: of no size, and with fields.
 final class Buffered {
   var nothing: any Anything = Nothing()
@@ -363,6 +380,7 @@ func contextOf(_ run: @escaping () -> Void) -> UnsafeRawPointer {
   show("enumerations", keep(Enumerations()))
   show("existentials", keep(Existentials()))
   show("buffered", keep(Buffered()))
+  show("framed", keep(Framed()))
   show("closures", keep(Closures()))
   show("box-of-int", keep(Box(5)))
   show("box-of-leaf", keep(Box(Leaf())))

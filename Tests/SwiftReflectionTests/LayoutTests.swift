@@ -231,6 +231,15 @@ import Testing
   }
 
   @Test(arguments: SpecimenBuild.allCases)
+  func anOptionalOfAStructureIsNoneByTheFieldThatTheCompilerTakes(_ build: SpecimenBuild) throws {
+    let process = try SpecimenProcess.running(build)
+    let reflection = try process.reflection(ProcessMemory(of: process.processID))
+    let layout = try #require(process.layout(of: "framed", reflection))
+    #expect(layout.enumerations.map(\.discriminator) == [.number(offset: 40), .number(offset: 72)])
+    #expect(layout.references.map { Expected($0) }.filter { $0.strength == .strong } == [Expected(40, "frames.rest.leaf"), Expected(72, "none.rest.leaf")])
+  }
+
+  @Test(arguments: SpecimenBuild.allCases)
   func fieldsThatAreTooNarrowForAReferenceAreKnown(_ build: SpecimenBuild) throws {
     let process = try SpecimenProcess.running(build)
     let reflection = try process.reflection(ProcessMemory(of: process.processID))

@@ -48,6 +48,7 @@ enum {
   LT_MIRROR_CASE_BY_TAG = 1,        ///< several payloads: some bits are a number, and a table has the case for each
   LT_MIRROR_PAYLOAD_BY_ADDRESS = 2, ///< one payload: the word at `offset` is an address, and a small number in the cases without
   LT_MIRROR_PAYLOAD_BY_ZEROS = 3,   ///< one payload: none of some bits is set
+  LT_MIRROR_PAYLOAD_BY_NO_NUMBER = 4, ///< one payload: the word at `offset` is an address or 0, and a small number in the cases without
 };
 
 /// The answer to LT_MIRROR_CASES_OF_TYPE. After it the bits' places (4 bytes each: bits from the value's start), lowest of the number first, then the

@@ -17,6 +17,7 @@ final class PayloadSelection {
   /// Bits of a word that are no part of an address; those below the alignment of objects always are in the image.
   private static let topBits: UInt64 = 0xFF << 56
   private static let addressBits: UInt64 = ~topBits & ~7
+  private static let lowBits: UInt64 = 7
 
   init(_ image: HeapImage, of snapshot: TraceSnapshot) {
     self.image = image
@@ -107,6 +108,10 @@ final class PayloadSelection {
     case .address:
       if let word = selector.words.first, address(at: base &+ word.offset) != nil { return selector.cases }
       return selector.isCertain ? 0 : nil
+    case .number:
+      guard let word = selector.words.first, hasReferenceTags else { return nil }
+      // The recorder keeps the three lowest bits of what is no address. Cases without the payload count from 1; the payload's own 'none' is 0.
+      return address(at: base &+ word.offset) == nil && image.word(at: base &+ word.offset).map { $0 & Self.lowBits != 0 } ?? false ? 0 : selector.cases
     case .zeros:
       var isKnown = true
       for word in selector.words {

@@ -32,6 +32,8 @@ final class PayloadSelector {
     case tag
     /// The first word is an address if the payload is there.
     case address
+    /// The first word is an address or 0 if the payload is there, and a small number otherwise.
+    case number
     /// None of the words' bits is set if the payload is there.
     case zeros
   }
@@ -76,6 +78,11 @@ final class PayloadSelector {
       words = [Word(offset: place, mask: .max)]
       table = []
       isCertain = references.allSatisfy { $0.offset != place || $0.isRequired }
+    case .number(let offset):
+      discriminator = .number
+      words = [Word(offset: UInt64(clamping: offset), mask: .max)]
+      table = []
+      isCertain = false
     case .zeros(let bits):
       discriminator = .zeros
       words = Self.words(bits, [])

@@ -26,6 +26,8 @@ public struct EnumerationLayout: Hashable, Sendable {
     case tag(bits: [Int], cases: [Int?])
     /// The word at an offset, in bytes, is an address if the payload is there, and a small number otherwise.
     case address(offset: Int)
+    /// The word at an offset, in bytes, is an address or 0 if the payload is there, and a small number otherwise: an optional reference of the payload's own.
+    case number(offset: Int)
     /// None of these bits is set if the payload is there.
     case zeros(bits: [Int])
   }
@@ -62,6 +64,7 @@ public struct EnumerationLayout: Hashable, Sendable {
       case .unknown: .unknown
       case .tag(let bits, let cases): .tag(bits: bits.map { $0 + offset * 8 }, cases: cases)
       case .address(let place): .address(offset: place + offset)
+      case .number(let place): .number(offset: place + offset)
       case .zeros(let bits): .zeros(bits: bits.map { $0 + offset * 8 })
       }
     return moved

@@ -151,6 +151,7 @@ enum MirrorCases {
   /// Numbers of bits from the value's start, and an index by the number that they make.
   case tag(bits: [Int], cases: [Int?])
   case address(offset: Int)
+  case number(offset: Int)
   case zeros(bits: [Int])
 
   /// `nil` if the bytes are no whole answer.
@@ -172,6 +173,7 @@ enum MirrorCases {
           return index < 0 ? nil : Int(index)
         })
     case LT_MIRROR_PAYLOAD_BY_ADDRESS: self = .address(offset: Int(head.offset))
+    case LT_MIRROR_PAYLOAD_BY_NO_NUMBER: self = .number(offset: Int(head.offset))
     case LT_MIRROR_PAYLOAD_BY_ZEROS: self = .zeros(bits: bits)
     default: self = .unknown
     }

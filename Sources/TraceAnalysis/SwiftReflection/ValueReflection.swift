@@ -255,6 +255,7 @@ final class ValueReflection {
     case .tag(let bits, let cases):
       return .tag(bits: bits, cases: cases.map { index in index.flatMap { sized.indices.contains($0) ? sized[$0] : nil } })
     case .address(let offset): return .address(offset: offset)
+    case .number(let offset): return .number(offset: offset)
     case .zeros(let bits): return .zeros(bits: bits)
     }
   }
