@@ -76,4 +76,14 @@ private func reader(_ chunks: [[Definition]]) throws -> TraceReader {
     #expect(TraceClock(header: header, samples: [], closing: nil).seconds(at: 5) == nil)
     #expect(long.seconds(at: 0)! < 0)
   }
+
+  @Test func numbersThatTwoThreadsGaveATypeMeanTheLower() {
+    func type(_ id: UInt32, _ metadata: UInt64, _ name: String) -> TraceType { TraceType(id: id, metadata: RuntimeAddress(metadata), kind: .class, name: name) }
+    var definitions = TraceDefinitions()
+    // The last has the place of a class whose library is gone, and those before say nothing.
+    for type in [type(4, 0x1000, "Sample"), type(2, 0x1000, "Sample"), type(3, 0x2000, "Sample"), type(5, 0, ""), type(6, 0, ""), type(7, 0x2000, "Other")] {
+      definitions.types[type.id] = type
+    }
+    #expect(definitions.repeatedTypes == [4: 2])
+  }
 }

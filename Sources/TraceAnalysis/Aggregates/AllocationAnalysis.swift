@@ -95,7 +95,7 @@ public struct AllocationAnalysis: Sendable {
     suspects = replayer.observer.second.first.suspects
 
     let totals = replayer.observer.first.first
-    sites = AllocationSites(keys: replayer.siteKeys, totals: totals, lifetimes: replayer.observer.first.second)
+    sites = AllocationSites(keys: replayer.siteKeys, totals: totals, lifetimes: replayer.observer.first.second, repeatedTypes: definitions.repeatedTypes)
 
     let endTime = closing?.time ?? reader.chunks.lazy.filter { $0.kind == .events }.map(\.lastTime).max() ?? header.startTime
     statements = replayer.observer.second.second.statements(at: snapshot?.time ?? endTime, isFinal: snapshot.map { $0.reason == .exit || $0.reason == .signal } ?? true)

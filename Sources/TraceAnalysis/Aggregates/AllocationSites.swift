@@ -8,16 +8,20 @@ public struct AllocationSites: RandomAccessCollection, Sendable {
     let keys: SiteKeys
     let totals: SiteTotals
     let lifetimes: SiteLifetimes
+    /// See `TraceDefinitions.repeatedTypes`.
+    let repeatedTypes: [UInt32: UInt32]
 
-    init(keys: SiteKeys, totals: SiteTotals, lifetimes: SiteLifetimes) { (self.keys, self.totals, self.lifetimes) = (keys, totals, lifetimes) }
+    init(keys: SiteKeys, totals: SiteTotals, lifetimes: SiteLifetimes, repeatedTypes: [UInt32: UInt32]) {
+      (self.keys, self.totals, self.lifetimes, self.repeatedTypes) = (keys, totals, lifetimes, repeatedTypes)
+    }
   }
 
   private let tables: Tables
   public let endIndex: Int
 
   /// Of a replay that is over.
-  init(keys: SiteKeys, totals: SiteTotals, lifetimes: SiteLifetimes) {
-    tables = Tables(keys: keys, totals: totals, lifetimes: lifetimes)
+  init(keys: SiteKeys, totals: SiteTotals, lifetimes: SiteLifetimes, repeatedTypes: [UInt32: UInt32] = [:]) {
+    tables = Tables(keys: keys, totals: totals, lifetimes: lifetimes, repeatedTypes: repeatedTypes)
     endIndex = totals.siteCount
   }
 
@@ -35,13 +39,14 @@ public struct AllocationSite: Sendable {
   public let number: SiteID
   public let operation: Operation
   public let stack: StackID
-  /// Type ID; 0 but for Swift objects.
+  /// Type ID; 0 but for Swift objects. Of several that mean the same type it is the lowest.
   public let type: UInt32
 
   fileprivate init(tables: AllocationSites.Tables, number: SiteID) {
     let key = tables.keys[number]
     (self.tables, self.number) = (tables, number)
-    (operation, stack, type) = (key.operation, key.stack, key.type)
+    (operation, stack) = (key.operation, key.stack)
+    type = tables.repeatedTypes.isEmpty ? key.type : tables.repeatedTypes[key.type] ?? key.type
   }
 
   public var total: SiteTotal { tables.totals.total(of: number) }

@@ -120,6 +120,21 @@ public struct TraceDefinitions: Sendable {
   /// Grows while events are read.
   public let stacks = StackTree()
   public internal(set) var types: [UInt32: TraceType] = [:]
+
+  /// Two threads that meet a type at the same moment give it a number each: those that mean a type of a lower number, and that number. Linear in the types.
+  var repeatedTypes: [UInt32: UInt32] {
+    struct Meaning: Hashable {
+      var metadata: RuntimeAddress
+      var name: String
+    }
+    var first: [Meaning: UInt32] = [:]
+    var repeated: [UInt32: UInt32] = [:]
+    for (id, type) in types.sorted(by: { $0.key < $1.key }) where type.metadata.rawValue != 0 {
+      let meaning = Meaning(metadata: type.metadata, name: type.name)
+      if let known = first[meaning] { repeated[id] = known } else { first[meaning] = id }
+    }
+    return repeated
+  }
   public internal(set) var images: [TraceImage] = []
   public internal(set) var clockSamples: [ClockSample] = []
   /// In order of time.
