@@ -167,7 +167,7 @@ struct FigureJudgement {
     switch figure {
     // Causes are few, and each is looked at by itself.
     case .instances: return max(relative, 0.5)
-    // What hangs from an object that is held is in part the holder's own: links of queues, and what a timer has at the moment.
+    // Part of an object's retained memory is the holder's own: links of queues, and what a timer has at the moment.
     case .retainedBytes: return max(relative, 32, runs > 1 ? 0 : chance(max(old, new) / max(blockSize, 1)) * blockSize)
     // How far it had come at each quarter depends on when the image was taken.
     case .growth: return runs > 1 ? max(2 * relative, 2) : max(old / 2, 3)

@@ -3,7 +3,7 @@
 /// The links of libdispatch's queues. Each thread keeps those it is done with, to use them again, and asks for more when it has none: which function of the program
 /// does something just then is chance, and so is how many there come to be.
 enum QueueLinks {
-  /// What they are called instead of `calloc`.
+  /// Their name in place of `calloc`.
   static let name = "link of a dispatch queue"
   /// The function of libdispatch that asks for them, in Swift 6.1 to 6.3.
   static let allocator = "_dispatch_continuation_alloc_from_heap"

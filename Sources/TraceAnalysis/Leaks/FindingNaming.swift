@@ -5,7 +5,7 @@ final class FindingNaming {
   let graph: ObjectGraph
   let definitions: TraceDefinitions
   let clock: TraceClock
-  /// Which code is a package's.
+  /// Tells a package's code from the program's.
   private(set) lazy var packages = PackageCode(executable: definitions.process.executable)
   private let naming: any FrameNaming
   private let sites: [SiteKey]

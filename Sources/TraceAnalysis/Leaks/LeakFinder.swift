@@ -300,7 +300,7 @@ struct LeakFinder {
     }
   }
 
-  /// Which of several holders is told: by the names of their types and references, since their addresses are others in each run.
+  /// Chooses the one that is told among several holders: by the names of their types and references, since their addresses are others in each run.
   private func isTold(_ node: NodeID, _ edge: EdgeIndex, before other: (node: NodeID, edge: EdgeIndex)) -> Bool {
     func key(_ node: NodeID, _ edge: EdgeIndex) -> (Int, String, String) {
       (graph.isRoot(node) ? 4 : graph.classOrigin(of: node), graph.isRoot(node) ? "" : graph.type(of: node).qualifiedName, graph.label(graph.graph.label(of: edge))?.name ?? "")

@@ -69,7 +69,7 @@ struct OutlivingBuilder {
     return kept
   }
 
-  /// Which of several objects that one entry keeps is told. How much hangs from each, and how many there are, is another in each run, and does not decide it: the larger
+  /// Chooses the one that is told among objects that one entry keeps. How much hangs from each, and how many there are, is another in each run, and does not decide it: the larger
   /// class comes first, then names.
   private func order(_ group: OutlivingGroup) -> (Int, Int, String) {
     (rank(group), -Int(clamping: graph.heap[BlockID(group.sample)].size), graph.type(of: group.sample).qualifiedName)

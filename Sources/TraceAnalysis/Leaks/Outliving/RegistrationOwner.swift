@@ -1,4 +1,4 @@
-// Whose a registration is: the program's, or that of a package that registers its own objects with its own callbacks.
+// The owner of a registration: the program, or a package that registers its own objects with its own callbacks.
 
 /// Tells who would have to end a registration. For one thread at a time.
 ///
