@@ -160,28 +160,6 @@ import TraceTestSupport
     #expect(findings.map(\.verdict) == [.suspended] && findings.first?.instances == 5)
   }
 
-  @Test func tablesOfTypesHoldTablesAndNoObjects() throws {
-    let heap = HeapBuilder()
-    heap.type("App.Session", fields: [])
-    let session = heap.object("App.Session", count: 3 | 1 << 33)
-    let record = heap.malloc(64, stack: [0x1000_1040])
-    let table = heap.malloc(248, stack: [0x1000_1060])
-    (heap.words[table.address + 8], heap.words[table.address + 16]) = (session.address, record.address)
-    heap.global(table)
-    let names: [UInt64: String] = [0x1000_1060: "_ZN16ConformanceState11cacheResultEv", 0x1000_1040: "copy()"]
-    #expect(try heap.findings(names).isEmpty, "without a Swift runtime there is no such table")
-    let findings = try heap.analysis(naming: RuntimeNames(functions: FunctionTable(names))).findings()
-    #expect(findings.map(\.verdict) == [.lost] && findings.first?.path[0].qualifiedType == "App.Session")
-  }
-
-  /// An image that has the Swift runtime in it.
-  private struct RuntimeNames: FrameNaming {
-    let functions: FunctionTable
-    var remarks: [String] { [] }
-    func frames(for key: FrameKey, in image: LoadedImage?) -> [SourceFrame] { functions.frames(for: key, in: image) }
-    func address(ofFunction mangledName: String, in image: LoadedImage) -> RuntimeAddress? { RuntimeAddress(0x1000_0040) }
-  }
-
   @Test func interiorPointersKeepBlocksButNotObjects() throws {
     let heap = HeapBuilder()
     heap.type("App.Session", fields: [])

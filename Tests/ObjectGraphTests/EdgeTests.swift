@@ -216,14 +216,19 @@ private struct NamedEdge: Hashable, CustomStringConvertible {
     #expect(try edges(heap, from: owner).contains(edge("strong", .strong, items[0])))
   }
 
-  @Test func anExistentialHoldsAnObjectOrABoxOrAValue() throws {
-    let heap = HeapBuilder()
+  /// A class with one field, `any: any P`.
+  private func declareOwnerOfExistential(_ heap: HeapBuilder) {
     heap.type("App.Owner")
     heap.layout(
       of: "App.Owner",
       ObjectLayout(
         typeName: "App.Owner", size: 56, references: [],
         opaque: [OpaqueField(range: 16..<40, name: "any", typeName: "any P", metadataOffset: 40)], tail: .plain))
+  }
+
+  @Test func anExistentialHoldsAnObjectOrABoxOrAValue() throws {
+    let heap = HeapBuilder()
+    declareOwnerOfExistential(heap)
     let items = items(heap, 3)
     let buffer = heap.malloc(64)
     let owner = heap.object("App.Owner", size: 56)
@@ -238,12 +243,7 @@ private struct NamedEdge: Hashable, CustomStringConvertible {
 
   @Test func aBufferIsReadAsTheValueInItIsLaidOut() throws {
     let heap = HeapBuilder()
-    heap.type("App.Owner")
-    heap.layout(
-      of: "App.Owner",
-      ObjectLayout(
-        typeName: "App.Owner", size: 56, references: [],
-        opaque: [OpaqueField(range: 16..<40, name: "any", typeName: "any P", metadataOffset: 40)], tail: .plain))
+    declareOwnerOfExistential(heap)
     let items = items(heap, 3)
     let owner = heap.object("App.Owner", size: 56)
     let metadata: UInt64 = 0x1000_9000

@@ -20,7 +20,7 @@ public struct AllocationSites: RandomAccessCollection, Sendable {
   public let endIndex: Int
 
   /// Of a replay that is over.
-  init(keys: SiteKeys, totals: SiteTotals, lifetimes: SiteLifetimes, repeatedTypes: [UInt32: UInt32] = [:]) {
+  init(keys: SiteKeys, totals: SiteTotals, lifetimes: SiteLifetimes, repeatedTypes: [UInt32: UInt32]) {
     tables = Tables(keys: keys, totals: totals, lifetimes: lifetimes, repeatedTypes: repeatedTypes)
     endIndex = totals.siteCount
   }

@@ -120,6 +120,18 @@ public struct TraceDefinitions: Sendable {
   /// Grows while events are read.
   public let stacks = StackTree()
   public internal(set) var types: [UInt32: TraceType] = [:]
+  public internal(set) var images: [TraceImage] = []
+  public internal(set) var clockSamples: [ClockSample] = []
+  /// In order of time.
+  public internal(set) var memorySamples: [MemorySample] = []
+  /// In order of time.
+  public internal(set) var pauses: [PauseRecord] = []
+  /// By number.
+  public internal(set) var threads: [ThreadRecord] = []
+  public internal(set) var warnings: [String] = []
+  public internal(set) var process = ProcessRecord()
+
+  init() {}
 
   /// Two threads that meet a type at the same moment give it a number each: those that mean a type of a lower number, and that number. Linear in the types.
   var repeatedTypes: [UInt32: UInt32] {
@@ -135,16 +147,4 @@ public struct TraceDefinitions: Sendable {
     }
     return repeated
   }
-  public internal(set) var images: [TraceImage] = []
-  public internal(set) var clockSamples: [ClockSample] = []
-  /// In order of time.
-  public internal(set) var memorySamples: [MemorySample] = []
-  /// In order of time.
-  public internal(set) var pauses: [PauseRecord] = []
-  /// By number.
-  public internal(set) var threads: [ThreadRecord] = []
-  public internal(set) var warnings: [String] = []
-  public internal(set) var process = ProcessRecord()
-
-  init() {}
 }

@@ -69,7 +69,7 @@ final class ValueReflection {
     case LT_MIRROR_NO_PAYLOAD_ENUM: parts.narrow = Self.lastWord(of: answer)
     case LT_MIRROR_SINGLE_PAYLOAD_ENUM, LT_MIRROR_MULTI_PAYLOAD_ENUM:
       try appendPayloads(of: answer, to: &parts)
-      // What payloads have there is another thing in each case; behind the longest of them is the tag.
+      // Payloads have different things in the same words; the tag follows the longest of them.
       parts.narrow = Self.lastWord(of: answer)
     case LT_MIRROR_THICK_FUNCTION:
       // The code's address, then the context.

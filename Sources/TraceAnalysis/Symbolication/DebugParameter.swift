@@ -25,12 +25,11 @@ struct DebugParameters {
 
   /// More than any function has.
   private static let limit = 512
-  private static let chainLimit = 16
 
   /// Reads those of a function, of an inlined call, or of what they are instances of. O(entries directly below the function)
   init(_ function: Dwarf_Die) {
-    var function = Self.origin(function)
-    line = Self.number(&function, DW_AT_decl_line)
+    var function = function.abstractInstance
+    line = Int(clamping: function.number(DW_AT_decl_line) ?? 0)
     var die = Dwarf_Die()
     guard dwarf_child(&function, &die) == 0 else { return }
     var budget = debugEntryBudget(&function)
@@ -39,12 +38,12 @@ struct DebugParameters {
       guard budget >= 0, parameters.count < Self.limit else { return }
       switch Int(dwarf_tag(&die)) {
       case DW_TAG_formal_parameter:
-        var origin = Self.origin(die)
+        var origin = die.abstractInstance
         let type = Self.type(&origin)
         parameters.append(
           DebugParameter(
             name: Self.text(dwarf_diename(&origin)) ?? "", mangledType: type.name, size: type.size, isConstant: type.isConstant,
-            line: Self.number(&origin, DW_AT_decl_line)))
+            line: Int(clamping: origin.number(DW_AT_decl_line) ?? 0)))
       case DW_TAG_variable:
         // Type metadata goes by the name of the generic parameter in the type system: depth and index.
         if let name = Self.text(dwarf_diename(&die)), name.hasPrefix("$\u{3C4}_") { isGeneric = true }
@@ -53,21 +52,11 @@ struct DebugParameters {
     } while moveToSibling(&die)
   }
 
-  /// The abstract instance of what was inlined or copied: that has all parameters, a copy only those that were not optimised away.
-  private static func origin(_ die: Dwarf_Die) -> Dwarf_Die {
-    var die = die
-    for _ in 0..<chainLimit {
-      guard let next = reference(&die, DW_AT_abstract_origin) else { break }
-      die = next
-    }
-    return die
-  }
-
   private static func type(_ die: inout Dwarf_Die) -> (name: String?, size: Int?, isConstant: Bool) {
     var name: String?
     var isConstant = false
-    guard var type = reference(&die, DW_AT_type) else { return (nil, nil, false) }
-    for _ in 0..<chainLimit {
+    guard var type = die.reference(DW_AT_type) else { return (nil, nil, false) }
+    for _ in 0..<Dwarf_Die.chainLimit {
       switch Int(dwarf_tag(&type)) {
       case DW_TAG_const_type: isConstant = true
       case DW_TAG_typedef: if name == nil { name = text(dwarf_diename(&type)) }
@@ -81,7 +70,7 @@ struct DebugParameters {
         }
         return (name ?? typeName(&type), size, isConstant)
       }
-      guard let next = reference(&type, DW_AT_type) else { break }
+      guard let next = type.reference(DW_AT_type) else { break }
       type = next
     }
     return (name, nil, isConstant)
@@ -91,7 +80,7 @@ struct DebugParameters {
   private static func typeName(_ type: inout Dwarf_Die) -> String? {
     if let name = linkageName(&type) ?? text(dwarf_diename(&type)) { return name }
     var member = Dwarf_Die()
-    guard dwarf_child(&type, &member) == 0, var inner = reference(&member, DW_AT_type) else { return nil }
+    guard dwarf_child(&type, &member) == 0, var inner = member.reference(DW_AT_type) else { return nil }
     return linkageName(&inner) ?? text(dwarf_diename(&inner))
   }
 
@@ -99,20 +88,6 @@ struct DebugParameters {
     var attribute = Dwarf_Attribute()
     guard dwarf_attr(&die, UInt32(DW_AT_linkage_name), &attribute) != nil else { return nil }
     return text(dwarf_formstring(&attribute))
-  }
-
-  private static func reference(_ die: inout Dwarf_Die, _ name: Int) -> Dwarf_Die? {
-    var attribute = Dwarf_Attribute()
-    var target = Dwarf_Die()
-    guard dwarf_attr(&die, UInt32(name), &attribute) != nil, dwarf_formref_die(&attribute, &target) != nil else { return nil }
-    return target
-  }
-
-  private static func number(_ die: inout Dwarf_Die, _ name: Int) -> Int {
-    var attribute = Dwarf_Attribute()
-    var value: Dwarf_Word = 0
-    guard dwarf_attr(&die, UInt32(name), &attribute) != nil, dwarf_formudata(&attribute, &value) == 0 else { return 0 }
-    return Int(clamping: value)
   }
 
   private static func text(_ text: UnsafePointer<CChar>?) -> String? {

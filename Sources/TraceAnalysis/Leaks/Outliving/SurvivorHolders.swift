@@ -65,7 +65,7 @@ extension OutlivingFinder {
     return order.compactMap { key in
       guard var nodes = groups[key], var sample = samples[key] else { return nil }
       // Where siblings end, those that sleep for the first time will do so as well. The others are judged by themselves.
-      let settled = suspicion.isStated || suspicion.evidence.proven.isEmpty ? nodes : settled(nodes)
+      let settled = suspicion.isStated || suspicion.evidence.proven.isEmpty ? nodes : withoutWorkUnderWay(nodes)
       if settled.count < nodes.count, settled.count >= suspicion.least { (nodes, sample) = (settled, settled[min(settled.count, Self.detailLimit) / 2]) }
       guard nodes.count >= suspicion.least, let holding = holding(sample, members, counts, paths, registration) else { return nil }
       // Trees and lists are made of siblings that hold each other.
@@ -97,7 +97,7 @@ extension OutlivingFinder {
   }
 
   /// Those of survivors that are not under way; all of them if most others sleep as well, for the second time or the hundredth: it is what they do.
-  private func settled(_ survivors: [NodeID]) -> [NodeID] {
+  private func withoutWorkUnderWay(_ survivors: [NodeID]) -> [NodeID] {
     let settled = survivors.filter { !waiting.isUnderWay($0) }
     let sleeping = settled.count(where: waiting.isAsleep)
     return Double(sleeping) >= OutlivingRules.leastAsleep * Double(max(1, settled.count)) ? survivors : settled

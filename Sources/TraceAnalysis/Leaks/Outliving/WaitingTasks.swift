@@ -8,6 +8,7 @@
 ///
 /// A sleep is a call of `dispatch_after`, by which the runtime has a task of its own run; this has the continuation of the one that sleeps. Seen with Swift 6.1.2
 /// and 6.3.1. Source: swiftlang/swift, stdlib/public/Concurrency/TaskSleep.swift and DispatchGlobalExecutor.cpp.
+///
 /// For one thread at a time.
 final class WaitingTasks {
   private let graph: ObjectGraph
@@ -30,7 +31,7 @@ final class WaitingTasks {
     guard (0..<NodeID(graph.blockCount)).contains(where: { graph.type(of: $0).kind == .task }) else { return }
     for node in 0..<NodeID(graph.blockCount) where graph.type(of: node).kind == .malloc && graph.taskOfSlab[node] == nil && isTimer(node) { follow(node) }
     guard !waits.isEmpty else { return }
-    /// What a closure in its frames captured is the task's as well.
+    /// A closure in a task's frames captured for the task.
     func note(_ owner: NodeID, _ task: NodeID) {
       var owners = [owner]
       while let owner = owners.popLast() {
@@ -59,26 +60,25 @@ final class WaitingTasks {
   /// tasks that wait for others; never through the fields of an object.
   private func follow(_ timer: NodeID) {
     var seen: Set<NodeID> = [timer]
-    var layer = [(node: timer, began: birth(timer), isWoken: false)]
-    var hasSleeper = false
+    // Tasks on the way: the runtime's own, then the one that sleeps.
+    var layer = [(node: timer, began: birth(timer), taskCount: 0)]
     for _ in 0..<Self.depthLimit where !layer.isEmpty {
-      var next: [(node: NodeID, began: UInt64, isWoken: Bool)] = []
-      for (node, began, isWoken) in layer {
+      var next: [(node: NodeID, began: UInt64, taskCount: Int)] = []
+      for (node, began, taskCount) in layer {
         for edge in graph.graph.edges(from: node) where ObjectGraph.owning.contains(EdgeKinds(kind: graph.graph.kind(of: edge))) {
           let target = graph.graph.target(of: edge)
           // The task that sleeps has others in its frames, which do not wait for it.
-          if isWoken, graph.graph.kind(of: edge) != EdgeStrength.taskLink.rawValue { continue }
+          if taskCount > 1, graph.graph.kind(of: edge) != EdgeStrength.taskLink.rawValue { continue }
           guard !graph.isRoot(target), graph.taskOfSlab[target] == nil, seen.insert(target).inserted else { continue }
           switch graph.type(of: target).kind {
           case .task:
             waits[target] = max(waits[target] ?? 0, began)
-            next.append((target, max(began, birth(target)), isWoken: isWoken || hasSleeper))
-          case .malloc, .closure, .box: next.append((target, max(began, birth(target)), isWoken))
+            next.append((target, max(began, birth(target)), taskCount + 1))
+          case .malloc, .closure, .box: next.append((target, max(began, birth(target)), taskCount))
           default: continue
           }
         }
       }
-      hasSleeper = hasSleeper || next.contains { graph.type(of: $0.node).kind == .task }
       layer = next
     }
   }

@@ -1,0 +1,64 @@
+// Adds the references in the elements of arrays, sets and dictionaries.
+
+extension ObjectGraphBuilder {
+  mutating func readArray(_ node: Int, _ block: LiveBlock, from start: UInt64, count: UInt64?, _ part: NodeLayout.Part) {
+    let end = usableEnd(node, block)
+    guard start >= block.address, start < end else { return }
+    guard let count, part.stride > 0 else {
+      scan(node, block, start..<end)
+      return
+    }
+    guard !part.references.isEmpty || !part.opaque.isEmpty else { return }
+    var next = start
+    let limit = start &+ min(count, (end - start) / part.stride) &* part.stride
+    // Elements in which the image has nothing are left out: a count may claim any number of them.
+    while next < limit, let word = image.firstWord(in: next..<limit) {
+      next += (word - next) / part.stride * part.stride
+      read(part, of: node, block, at: next, limit: limit)
+      next += part.stride
+    }
+  }
+
+  /// What elements that were removed left behind is no reference.
+  func isEmptyCollection(_ kind: NodeKind, _ block: LiveBlock) -> Bool {
+    switch kind {
+    case .array, .dictionary, .set: image.word(at: block.address &+ 16) == 0
+    default: false
+    }
+  }
+
+  /// Collections of the standard library fill what the allocator gave them beyond what they had asked for: up to the next multiple of 16 less
+  /// the allocator's word, or a size class, but never into the next block.
+  func usableEnd(_ node: Int, _ block: LiveBlock) -> UInt64 {
+    let end = block.address + block.size
+    let next = node + 1 < heap.count ? heap.blocks[node + 1].address : UInt64.max
+    return max(end, min(next, end &+ max(24, block.size / 4)))
+  }
+
+  mutating func readTable(_ node: Int, _ block: LiveBlock, scale: UInt64, bitmap: UInt64, parts: [(offset: UInt64, part: NodeLayout.Part)]) {
+    let end = block.address + block.size
+    let bits = block.address &+ bitmap
+    guard let scale = image.word(at: block.address &+ scale), scale & 0xFF < 40, bits >= block.address, bits < end else {
+      scan(node, block, block.address + min(block.size, 48)..<end)
+      return
+    }
+    let buckets = UInt64(1) << (scale & 0xFF)
+    for (offset, part) in parts where part.stride > 0 && !(part.references.isEmpty && part.opaque.isEmpty) {
+      guard let base = image.word(at: block.address &+ offset), base >= block.address, base < end else { continue }
+      // A scale may claim any number of buckets: only those words of the bitmap are visited that the image has.
+      var next = bits
+      let bitsEnd = bits + min(end - bits, max(1, buckets / 64) * 8)
+      while let at = image.firstWord(in: next..<bitsEnd) {
+        next = at + 8
+        var occupied = image.word(at: at) ?? 0
+        while occupied != 0 {
+          let bucket = (at - bits) * 8 + UInt64(occupied.trailingZeroBitCount)
+          occupied &= occupied - 1
+          let (distance, overflow) = bucket.multipliedReportingOverflow(by: part.stride)
+          guard !overflow, bucket < buckets, distance < end - base else { break }
+          read(part, of: node, block, at: base + distance, limit: end)
+        }
+      }
+    }
+  }
+}
