@@ -100,6 +100,11 @@ static unsigned object_ranges(struct lt_memory_scan *s, uint64_t address, uint32
     // Count, and twice the capacity with a flag.
     uint64_t elements = lt_word_at(address + 16), capacity = lt_word_at(address + 24) >> 1;
     if (elements <= capacity && elements >> 47 == 0) ranges[n++] = (struct lt_exact_range){address + 16, 1, 8};
+  } else if (storage == LT_STORAGE_DEQUE) {
+    // Capacity, count and the first slot.
+    if (address + 40 > end) return n;
+    uint64_t capacity = lt_word_at(address + 16), elements = lt_word_at(address + 24), first = lt_word_at(address + 32);
+    if (elements <= capacity && first <= capacity && capacity >> 47 == 0) ranges[n++] = (struct lt_exact_range){address + 16, 3, 8};
   } else if (storage != LT_STORAGE_NONE && address + 64 <= end) {
     // Count, capacity, scale, seed, keys and (dictionary) values; then a bit for each of 2^scale buckets.
     uint64_t elements = lt_word_at(address + 16), capacity = lt_word_at(address + 24), scale = lt_word_at(address + 32) & 0xFF;
@@ -177,8 +182,9 @@ static void put_exact(struct lt_memory_scan *s, uint64_t page, unsigned firstWor
   if (start < firstWord) start = firstWord;
   if (end > LT_MEMORY_PAGE_WORDS) end = LT_MEMORY_PAGE_WORDS;
   uint64_t mask = r->keptBytes >= 8 ? ~0ull : (1ull << 8 * r->keptBytes) - 1;
-  // Of single words, counts among them, 0 is something else than not known.
-  bool keepsZero = r->count <= 2 && r->keptBytes >= 8;
+  // Of counts, 0 is something else than not known; of a bitmap it is not. Counts of references and of elements stand side by side: of a deque there are four.
+  enum { COUNT_LIMIT = 4 };
+  bool keepsZero = r->count <= COUNT_LIMIT && r->keptBytes >= 8;
   for (uint64_t i = start; i < end; i++) {
     uint64_t word = words[i] & mask, bit = 1ull << (i & 63);
     s->words[i] = word;

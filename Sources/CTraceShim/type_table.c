@@ -167,8 +167,8 @@ void lt_type_table_forget(uintptr_t start, uintptr_t end) {
 static uint32_t storage_of(const char *name) {
   static const struct { const char *prefix; uint32_t storage; } known[] = {
       {"Swift._ContiguousArrayStorage<", LT_STORAGE_ARRAY}, {"Swift._DictionaryStorage<", LT_STORAGE_DICTIONARY},
-      {"Swift._SetStorage<", LT_STORAGE_SET}};
-  for (int i = 0; i < 3; i++)
+      {"Swift._SetStorage<", LT_STORAGE_SET}, {"Swift._DequeBuffer<", LT_STORAGE_DEQUE}, {"DequeModule._DequeBuffer<", LT_STORAGE_DEQUE}};
+  for (unsigned i = 0; i < sizeof known / sizeof known[0]; i++)
     if (strncmp(name, known[i].prefix, strlen(known[i].prefix)) == 0) return known[i].storage;
   return LT_STORAGE_NONE;
 }

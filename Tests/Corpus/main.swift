@@ -57,6 +57,7 @@ var programs: [String: any CleanProgram.Type] = [
   "station-keys": StationKeys.self,
   "stored-closure": StoredClosure.self,
   "stream-termination": StreamTermination.self,
+  "streamed-orders": StreamedOrders.self,
   "strong-delegate": StrongDelegate.self,
   "sync-actor": SyncActor.self,
   "async-job": AsyncJob.self,

@@ -55,6 +55,32 @@ private struct NamedEdge: Hashable, CustomStringConvertible {
     return heap.object("Swift._ContiguousArrayStorage<App.Item>", size: size)
   }
 
+  @Test func aDequeHoldsTheElementsInItsRingAndNotThoseThatHaveLeft() throws {
+    let heap = HeapBuilder()
+    let items = items(heap, 4)
+    heap.type("Swift._DequeBuffer<App.Item>")
+    heap.layout(
+      of: "Swift._DequeBuffer<App.Item>",
+      ObjectLayout(
+        typeName: "", size: 16, references: [], opaque: [],
+        tail: .ring(start: 40, capacityOffset: 16, countOffset: 24, firstOffset: 32, element: value(8, [element(0)]))))
+    let deque = heap.object("Swift._DequeBuffer<App.Item>", size: 40 + 4 * 8)
+    for (index, item) in items.enumerated() { heap.set(deque, 3 + index, item) }
+    func held(capacity: UInt64?, count: UInt64, first: UInt64) throws -> Set<NamedEdge> {
+      (heap.words[deque.address + 16], heap.words[deque.address + 24], heap.words[deque.address + 32]) = (capacity, count, first)
+      return try edges(heap, from: deque)
+    }
+    #expect(try held(capacity: 4, count: 2, first: 1) == [edge("[]", .strong, items[1]), edge("[]", .strong, items[2])])
+    // From the last slot on to the first one.
+    #expect(try held(capacity: 4, count: 2, first: 3) == [edge("[]", .strong, items[3]), edge("[]", .strong, items[0])])
+    #expect(try held(capacity: 4, count: 0, first: 2).isEmpty)
+    // No header was kept, or one that cannot be: nothing is known.
+    let scanned = Set(items.enumerated().map { edge("+\(40 + 8 * $0.offset)", .conservative, $0.element) })
+    for header in [(nil, 2, 0), (4, 5, 0), (4, 1, 5), (1 << 60, 1 << 60, 1 << 59)] as [(UInt64?, UInt64, UInt64)] {
+      #expect(try held(capacity: header.0, count: header.1, first: header.2).isSuperset(of: scanned))
+    }
+  }
+
   @Test func anArrayHoldsItsElementsAndNotWhatStandsBehindThem() throws {
     let heap = HeapBuilder()
     let items = items(heap, 4)

@@ -8,9 +8,32 @@ extension ObjectGraphBuilder {
       scan(node, block, start..<end)
       return
     }
+    readElements(node, block, from: start, to: start &+ min(count, (end - start) / part.stride) &* part.stride, part)
+  }
+
+  /// Slots in use: from the first one on, and the rest from the start of the ring. Nil for a ring that cannot be.
+  private func ringSegments(room: UInt64, capacity: UInt64, count: UInt64, first: UInt64) -> [Range<UInt64>]? {
+    guard capacity <= room, count <= capacity, first <= capacity else { return nil }
+    let ahead = min(count, capacity - first)
+    return [first..<first + ahead, 0..<count - ahead]
+  }
+
+  /// Elements of a deque. Slots that elements have left keep their words.
+  mutating func readRing(_ node: Int, _ block: LiveBlock, from start: UInt64, capacity: UInt64?, count: UInt64?, first: UInt64?, _ part: NodeLayout.Part) {
+    let end = usableEnd(node, block)
+    guard start >= block.address, start < end else { return }
+    guard part.stride > 0, let capacity, let count, let first,
+      let segments = ringSegments(room: (end - start) / part.stride, capacity: capacity, count: count, first: first)
+    else {
+      scan(node, block, start..<end)
+      return
+    }
+    for slots in segments { readElements(node, block, from: start + slots.lowerBound * part.stride, to: start + slots.upperBound * part.stride, part) }
+  }
+
+  private mutating func readElements(_ node: Int, _ block: LiveBlock, from start: UInt64, to limit: UInt64, _ part: NodeLayout.Part) {
     guard !part.references.isEmpty || !part.opaque.isEmpty else { return }
     var next = start
-    let limit = start &+ min(count, (end - start) / part.stride) &* part.stride
     // Elements in which the image has nothing are left out: a count may claim any number of them.
     while next < limit, let word = image.firstWord(in: next..<limit) {
       next += (word - next) / part.stride * part.stride

@@ -70,6 +70,7 @@ struct NodeLayout {
   enum Tail {
     case scanned, plain
     case array(start: UInt64, countOffset: UInt64, Part)
+    case ring(start: UInt64, capacityOffset: UInt64, countOffset: UInt64, firstOffset: UInt64, Part)
     case hashTable(scale: UInt64, bitmap: UInt64, keys: UInt64, Part, values: UInt64?, Part?)
   }
 
@@ -101,6 +102,10 @@ struct NodeLayout {
       var elements = part(element, .element, "[]")
       elements.caseBytes = 0..<Self.caseByteLimit
       tail = .array(start: UInt64(clamping: start), countOffset: UInt64(clamping: countOffset), elements)
+    case .ring(let start, let capacityOffset, let countOffset, let firstOffset, let element):
+      tail = .ring(
+        start: UInt64(clamping: start), capacityOffset: UInt64(clamping: capacityOffset), countOffset: UInt64(clamping: countOffset), firstOffset: UInt64(clamping: firstOffset),
+        part(element, .element, "[]"))
     case .hashTable(let scale, let bitmap, let keys, let key, let values, let value):
       tail = .hashTable(
         scale: UInt64(clamping: scale), bitmap: UInt64(clamping: bitmap), keys: UInt64(clamping: keys), part(key, value == nil ? .element : .key, value == nil ? "[]" : "[key]"),

@@ -58,6 +58,9 @@ extension ObjectGraphBuilder {
       case .array(let start, let countOffset, let part):
         let count = image.word(at: block.address &+ countOffset)
         readArray(node, block, from: block.address &+ start, count: count, part)
+      case .ring(let start, let capacityOffset, let countOffset, let firstOffset, let part):
+        let slots = [capacityOffset, countOffset, firstOffset].map { image.word(at: block.address &+ $0) }
+        readRing(node, block, from: block.address &+ start, capacity: slots[0], count: slots[1], first: slots[2], part)
       case .hashTable(let scale, let bitmap, let keys, let key, let values, let value):
         readTable(node, block, scale: scale, bitmap: bitmap, parts: [(keys, key)] + (values.flatMap { offset in value.map { [(offset, $0)] } } ?? []))
       }

@@ -126,6 +126,9 @@ public enum ObjectTail: Hashable, Sendable {
   case plain
   /// Elements from `start` on, as many as the word at `countOffset` says.
   case array(start: Int, countOffset: Int, element: ValueLayout)
+  /// Elements of a deque: a ring of as many slots from `start` on as the word at `capacityOffset` says, of which `countOffset` has how many are in use, and
+  /// `firstOffset` the number of the first of them.
+  case ring(start: Int, capacityOffset: Int, countOffset: Int, firstOffset: Int, element: ValueLayout)
   /// Elements of a set or a dictionary, in 2^(byte at `scaleOffset`) places of which those are in use whose bit is set in the bitmap at
   /// `bitmapOffset`. The words at `keysOffset` and `valuesOffset` are addresses of the first place. `value` is `nil` for a set.
   case hashTable(scaleOffset: Int, bitmapOffset: Int, keysOffset: Int, key: ValueLayout, valuesOffset: Int?, value: ValueLayout?)

@@ -177,6 +177,10 @@ public final class SwiftReflection {
     case 1 where name.hasPrefix("Swift._ContiguousArrayStorage<"):
       guard let element = try values.layout(of: answer.arguments[0]), layout.size == 32 else { return .unknown }
       return .array(start: (32 + element.alignment - 1) & ~(element.alignment - 1), countOffset: 16, element: element)
+    // Of AsyncStream, and of swift-collections 1.0 to 1.6. Three words of a header precede the elements; the class has no stored properties.
+    case 1 where name.hasPrefix("Swift._DequeBuffer<") || name.hasPrefix("DequeModule._DequeBuffer<"):
+      guard let element = try values.layout(of: answer.arguments[0]), layout.size <= 40 else { return .unknown }
+      return .ring(start: (40 + element.alignment - 1) & ~(element.alignment - 1), capacityOffset: 16, countOffset: 24, firstOffset: 32, element: element)
     case 1 where name.hasPrefix("Swift._SetStorage<"):
       guard let key = try values.layout(of: answer.arguments[0]), layout.size == 56 else { return .unknown }
       return .hashTable(scaleOffset: 32, bitmapOffset: 56, keysOffset: 48, key: key, valuesOffset: nil, value: nil)
