@@ -61,6 +61,10 @@ enum OutlivingRules {
   /// Survivors that a word which may be left over holds, as a part of those that are held in the usual way: so few are taken to be held like them.
   static let greatestLeftOverShare = 0.25
 
+  /// Part of a larger group of survivors, held in another way, that must have been made before the first of a group for this to be the next generation: one or two
+  /// stragglers make no difference.
+  static let earlierGeneration = 0.9
+
   // MARK: What only grows
 
   /// Part of a family's survivors that must be held in one way for the family's growth to be theirs. Fewer stand for what the others leave over.

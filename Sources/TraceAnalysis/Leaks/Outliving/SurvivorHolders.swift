@@ -86,13 +86,22 @@ extension OutlivingFinder {
       if !holding.isRegistered, !evidence.isExceptional || isMinority { evidence.isStrong = false }
       // Beyond the least number, how many there are says little of registrations.
       if holding.isRegistered, evidence.proven.isEmpty { evidence.isStrong = true }
-      if settled.count < nodes.count { evidence.isStrong = false }
+      if settled.count < nodes.count || isYounger(nodes, than: groups.values) { evidence.isStrong = false }
       var group = OutlivingGroup(
         verdict: holding.isRegistered ? .outlived : suspicion.verdict, survivors: nodes, sample: sample, path: steps, suspect: place,
         lifetime: UInt64(nodes.count) > suspicion.family.lifetime.births ? suspicion.kin?.lifetime ?? suspicion.family.lifetime : suspicion.family.lifetime,
         sites: suspicion.family.sites, homeDistance: suspicion.homeDistance, evidence: evidence, retainedBytes: 0, retainedBlocks: 0)
       if holding.isRegistered { group.registrations = registrations(of: nodes, members, counts, paths, registration) }
       return group
+    }
+  }
+
+  /// Made after nearly all of a larger group. Those got no further than these have until now, so that these may be on the same way: connections that are open, beside
+  /// closed ones that a list still has.
+  private func isYounger(_ nodes: [NodeID], than groups: some Sequence<[NodeID]>) -> Bool {
+    guard let first = nodes.first.map(ordinal) else { return false }
+    return groups.contains { other in
+      other.count > nodes.count && ordinal(other[Int(OutlivingRules.earlierGeneration * Double(other.count - 1))]) < first
     }
   }
 
