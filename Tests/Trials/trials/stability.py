@@ -60,23 +60,43 @@ def chosen(options):
 class Runner:
     """Runs programs recorded, and reads what is found."""
 
-    def __init__(self, leaktrace, executables, directory, kept):
-        self._leaktrace, self._executables, self._directory, self._kept = leaktrace, executables, directory, kept
+    def __init__(self, leaktrace, executables, directory, compare=None):
+        """`compare`: what differs between the findings of runs. Given it, the traces of a program's first run and of the first that differs from it stay in the directory."""
+        self._leaktrace, self._executables, self._directory, self._compare = leaktrace, executables, directory, compare
+        self._first, self._differing = {}, set()
 
     def run(self, case, number):
         """The findings, or a sentence on why there are none."""
         trace = os.path.join(self._directory, f"{case.executable}-{case.name}-{case.mode}-{case.variant}-{number}.trace")
+        stays = False
         try:
             program = self._executables[case.executable, case.variant]
             recording = self._leaktrace.record([program, case.name, case.mode], trace, limit=RUN_SECONDS)
             if recording.status != 0:
                 return f"{'did not end in time' if recording.timed_out else f'status {recording.status}'}: {recording.output.strip()[-200:]}"
             analysis = self._leaktrace.analyze(trace, limit=RUN_SECONDS)
-            return analysis.reason or analysis.findings
+            outcome = analysis.reason or analysis.findings
+            stays = self._stays(case, outcome)
+            return outcome
         finally:
-            for path in (trace, trace + ".json", trace + ".live"):
-                if os.path.exists(path) and not self._kept:
+            for path in (trace, trace + ".json", trace + ".live", trace + ".run"):
+                if os.path.exists(path) and not stays:
                     os.remove(path)
+
+    def _stays(self, case, outcome):
+        if self._compare is None or case in self._differing:
+            return False
+        if case not in self._first:
+            self._first[case] = outcome
+            return True
+        first = self._first[case]
+        if isinstance(first, str) or isinstance(outcome, str):
+            differs = first != outcome
+        else:
+            differs = bool(self._compare([first, outcome]))
+        if differs:
+            self._differing.add(case)
+        return differs
 
 
 def repeat(runner, case_list, count, jobs):
@@ -105,15 +125,19 @@ def main():
     if options.keep:
         os.makedirs(options.keep, exist_ok=True)
     with tempfile.TemporaryDirectory(prefix="leaktrace-stability-") as directory, Load(options.loaded):
-        runner = Runner(leaktrace, executables, options.keep or directory, bool(options.keep))
+        runner = Runner(leaktrace, executables, options.keep or directory, comparison(options) if options.keep else None)
         found, failed = repeat(runner, case_list, options.runs, options.jobs)
     return report(case_list, found, failed, options)
 
 
+def comparison(options):
+    return unsteady if options.fingerprints else flips
+
+
 def report(case_list, found, failed, options):
     flipping = 0
+    compare = comparison(options)
     for case in case_list:
-        compare = unsteady if options.fingerprints else flips
         lines = compare(found[case]) if len(found[case]) > 1 else []
         reasons = collections.Counter(failed[case])
         lines += [f"no findings to compare in {count} of {options.runs} runs: {reason}" for reason, count in reasons.items()]
