@@ -5,6 +5,7 @@
 #include "CTraceFormat.h"
 #include "os.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -13,11 +14,35 @@ struct lt_settings lt_settings = {.depthLimit = 65536};
 static const char ownPrefix[] = "LEAKTRACE_";
 static const char preloadPrefix[] = "LD_PRELOAD=";
 
+/// Leaves "" where it does not fit.
 static void copy(char *to, size_t size, const char *from) {
   size_t length = from ? strlen(from) : 0;
   if (length >= size) length = 0;
   memcpy(to, from ? from : "", length);
   to[length] = 0;
+}
+
+/// The pattern of the trace's path, from the root. 0 or −errno; then `to` is "".
+static int copy_output(char *to, size_t size, const char *pattern) {
+  size_t length = strlen(pattern), directory = 0;
+  to[0] = 0;
+  if (pattern[0] != '/') {
+    long n = lt_syscall(SYS_getcwd, to, size, 0);
+    // Of a directory outside of this process's root the kernel gives no path that begins there.
+    int error = n < 0 ? (int)n : to[0] != '/' ? -ENOENT : 0;
+    if (error) {
+      to[0] = 0;
+      return error == -ERANGE ? -ENAMETOOLONG : error;
+    }
+    directory = strlen(to);
+    if (directory + 1 < size) to[directory++] = '/';
+  }
+  if (length >= size - directory) {
+    to[0] = 0;
+    return -ENAMETOOLONG;
+  }
+  memcpy(to + directory, pattern, length + 1);
+  return 0;
 }
 
 static bool is_own_library(const char *entry, size_t length) {
@@ -71,12 +96,7 @@ void lt_environment_read(char **environment) {
   struct lt_settings *s = &lt_settings;
   const char *output = value_of(environment, "LEAKTRACE_OUTPUT");
   if (!output || !*output) output = "leaktrace.%n.%p.trace";
-  if (output[0] == '/') {
-    copy(s->output, sizeof s->output, output);
-  } else if (lt_syscall(SYS_getcwd, s->output, sizeof s->output - strlen(output) - 2, 0) > 0) {
-    strcat(s->output, "/");
-    strcat(s->output, output);
-  }
+  s->outputError = copy_output(s->output, sizeof s->output, output);
   copy(s->messages, sizeof s->messages, value_of(environment, "LEAKTRACE_MESSAGES"));
   s->session = parse_number(value_of(environment, "LEAKTRACE_SESSION"), 16);
   const char *depth = value_of(environment, "LEAKTRACE_DEPTH");

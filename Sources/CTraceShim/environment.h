@@ -8,7 +8,8 @@
 #include <stdint.h>
 
 struct lt_settings {
-  char output[4096];   ///< absolute pattern
+  char output[4096];   ///< absolute pattern; "" if there is none to be had
+  int outputError;     ///< why there is none: −errno
   char messages[4096]; ///< "" when preloaded by hand
   char preload[4096];  ///< this library, as LD_PRELOAD named it
   uint64_t session;

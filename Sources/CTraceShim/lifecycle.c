@@ -41,6 +41,10 @@ static struct {
 // --- beginning ---------------------------------------------------------------------------------------------------------
 
 static bool open_trace(void) {
+  if (lt_settings.outputError) {
+    lt_message("not tracing: no path for the trace, neither as it was given nor from the working directory", NULL, -lt_settings.outputError);
+    return false;
+  }
   struct lt_trace_options options = {
       .pattern = lt_settings.output, .session = lt_settings.session, .arcMode = lt_settings.arcMode, .depthLimit = lt_settings.depthLimit};
   if (lt_settings.followsChildren) options.flags |= LT_OPTION_FOLLOW_CHILDREN;

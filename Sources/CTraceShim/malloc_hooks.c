@@ -21,7 +21,12 @@ LT_EXPORT void *LT_HOOK(malloc)(size_t size) {
 }
 
 LT_EXPORT void *LT_HOOK(calloc)(size_t count, size_t size) {
-  if (!NEXT_IS_KNOWN) return lt_bootstrap_allocate(count * size, 16); // arena memory is zero
+  if (!NEXT_IS_KNOWN) {
+    size_t total;
+    if (!__builtin_mul_overflow(count, size, &total)) return lt_bootstrap_allocate(total, 16); // arena memory is zero
+    errno = ENOMEM;
+    return NULL;
+  }
   void *block = lt_next.calloc(count, size);
   RECORD_ALLOCATION(LT_OP_CALLOC, block, count * size);
   return block;
@@ -101,7 +106,7 @@ LT_EXPORT void *LT_HOOK(valloc)(size_t size) {
 }
 
 LT_EXPORT void *LT_HOOK(pvalloc)(size_t size) {
-  if (!NEXT_IS_KNOWN) return lt_bootstrap_allocate((size + 4095) & ~(size_t)4095, 4096);
+  if (!NEXT_IS_KNOWN) return size > LT_BOOTSTRAP_SIZE ? NULL : lt_bootstrap_allocate((size + 4095) & ~(size_t)4095, 4096);
   void *block = lt_next.pvalloc(size);
   RECORD_ALLOCATION(LT_OP_PVALLOC, block, size);
   return block;

@@ -18,9 +18,11 @@ static _Atomic size_t arenaUsed;
 void *lt_bootstrap_allocate(size_t size, size_t alignment) {
   if (alignment < 16) alignment = 16;
   if (size > LT_BOOTSTRAP_SIZE || alignment > 4096) return NULL;
-  size_t need = size + alignment + HEADER;
-  size_t start = atomic_fetch_add(&arenaUsed, (need + 15) & ~(size_t)15);
-  if (start + need > LT_BOOTSTRAP_SIZE) return NULL;
+  size_t need = (size + alignment + HEADER + 15) & ~(size_t)15, start = atomic_load(&arenaUsed);
+  // What does not fit takes nothing from what comes after it.
+  do
+    if (need > LT_BOOTSTRAP_SIZE - start) return NULL;
+  while (!atomic_compare_exchange_weak(&arenaUsed, &start, start + need));
   uintptr_t address = ((uintptr_t)lt_bootstrap_arena + start + HEADER + alignment - 1) / alignment * alignment;
   memcpy((void *)(address - 8), &size, sizeof size);
   return (void *)address;
