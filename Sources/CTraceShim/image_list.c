@@ -14,15 +14,17 @@
 #include <link.h>
 #include <string.h>
 
+/// Others look for addresses in the list while it changes. So an entry stays where it is, and has a range only while both ends of it stand.
 struct image {
-  uintptr_t start, end, bias;
+  _Atomic uintptr_t start, end; ///< `end` 0: an entry that is free
+  uintptr_t bias;
   bool isPresent;
   bool isToBeShown; ///< to who looks for Swift runtimes, when it is relocated
 };
 
 enum { IMAGE_LIMIT = 4096, STATIC_TLS_LIMIT = 1 << 20 };
-static struct image *images;
-static uint32_t imageCount;
+static struct image images[IMAGE_LIMIT];
+static _Atomic uint32_t imageCount; ///< entries from here on were never used
 static _Atomic uint32_t isRefreshing;
 static unsigned long long lastAdds, lastSubs;
 static _Atomic uint64_t staticTLSSize;
@@ -67,7 +69,20 @@ static size_t build_id(const struct dl_phdr_info *info, const uint8_t **bytes) {
 
 static char executablePath[PATH_MAX];
 
-static void define_image(struct lt_thread *t, const struct dl_phdr_info *info, const struct image *image) {
+static void give_range(struct image *image, uintptr_t start, uintptr_t end) {
+  atomic_store_explicit(&image->start, start, memory_order_release);
+  atomic_store_explicit(&image->end, end, memory_order_release);
+}
+
+/// After this nobody takes a part of the old range for one of the next.
+static void take_range(struct image *image) { atomic_store_explicit(&image->end, 0, memory_order_release); }
+
+static bool has_address(const struct image *image, uintptr_t address) {
+  uintptr_t start = atomic_load_explicit(&image->start, memory_order_acquire), end = atomic_load_explicit(&image->end, memory_order_acquire);
+  return address >= start && address < end && atomic_load_explicit(&image->start, memory_order_relaxed) == start;
+}
+
+static void define_image(struct lt_thread *t, const struct dl_phdr_info *info, uintptr_t start, uintptr_t end) {
   uint8_t payload[PATH_MAX < 3600 ? PATH_MAX : 3600], *p = payload;
   const uint8_t *identifier = NULL;
   size_t identifierSize = build_id(info, &identifier);
@@ -77,12 +92,12 @@ static void define_image(struct lt_thread *t, const struct dl_phdr_info *info, c
     executablePath[n > 0 ? n : 0] = 0;
     path = executablePath;
   }
-  p = lt_put_varint(p, image->bias);
-  p = lt_put_varint(p, image->start);
-  p = lt_put_varint(p, image->end);
+  p = lt_put_varint(p, info->dlpi_addr);
+  p = lt_put_varint(p, start);
+  p = lt_put_varint(p, end);
   p = lt_put_varint(p, lt_now());
   p = lt_put_varint(p, identifierSize);
-  memcpy(p, identifier, identifierSize);
+  if (identifierSize) memcpy(p, identifier, identifierSize);
   p += identifierSize;
   p = lt_put_string(p, payload + sizeof payload, path);
   lt_define(t, LT_DEF_IMAGE_LOADED, payload, (size_t)(p - payload));
@@ -121,17 +136,24 @@ static int look_at_image(struct dl_phdr_info *info, size_t size, void *context) 
     if (info->dlpi_addr + p->p_vaddr + p->p_memsz > end) end = info->dlpi_addr + p->p_vaddr + p->p_memsz;
   }
   if (start >= end) return 0;
-  for (uint32_t i = 0; i < imageCount; i++) {
+  uint32_t count = atomic_load_explicit(&imageCount, memory_order_relaxed), place = count;
+  for (uint32_t i = count; i-- > 0;) {
+    if (images[i].end == 0) place = i;
     if (images[i].start == start && images[i].end == end && images[i].bias == info->dlpi_addr) {
       images[i].isPresent = true;
       show(info, &images[i], look);
       return 0;
     }
   }
-  if (imageCount == IMAGE_LIMIT) return 0;
-  struct image *image = &images[imageCount++];
-  *image = (struct image){start, end, info->dlpi_addr, true, isLooking && !lt_loader_watch_is_on()};
-  define_image(look->thread, info, image);
+  if (place == IMAGE_LIMIT) return 0;
+  struct image *image = &images[place];
+  image->bias = info->dlpi_addr;
+  image->isPresent = true;
+  image->isToBeShown = isLooking && !lt_loader_watch_is_on();
+  define_image(look->thread, info, start, end);
+  // Only now: whoever finds the image in the list takes it for defined.
+  give_range(image, start, end);
+  if (place == count) atomic_store_explicit(&imageCount, count + 1, memory_order_release);
   show(info, image, look);
   look->hasChanged = true;
   return 0;
@@ -150,51 +172,48 @@ void lt_image_list_refresh(struct lt_thread *t) {
   struct look look = {.thread = t};
   dl_iterate_phdr(read_counters, &look);
   if (!look.isCounted || look.adds != lastAdds || look.subs != lastSubs) {
-    if (!images) images = lt_map_private(IMAGE_LIMIT * sizeof *images);
-    if (images) {
-      bool hasGone = false;
-      for (uint32_t i = 0; i < imageCount; i++) images[i].isPresent = false;
-      dl_iterate_phdr(look_at_image, &look);
-      dl_iterate_phdr(look_elsewhere, &look);
-      isLooking = true;
-      for (uint32_t i = 0; i < imageCount;) {
-        if (images[i].isPresent) {
-          i++;
-          continue;
-        }
-        uint8_t payload[64], *p = payload;
-        p = lt_put_varint(p, images[i].start);
-        p = lt_put_varint(p, images[i].end);
-        p = lt_put_varint(p, lt_now());
-        if (!lt_loader_watch_is_on()) lt_loader_watch_went(images[i].start, images[i].end);
-        lt_define(t, LT_DEF_IMAGE_UNLOADED, payload, (size_t)(p - payload));
-        images[i] = images[--imageCount];
-        hasGone = true;
-      }
-      if (hasGone || look.hasChanged) lt_stack_capture_invalidate();
-      if (!lt_loader_watch_is_on()) lt_swift_relatives_settle();
-      // An image that is not relocated yet is looked at again.
-      lastAdds = look.hasUnfinished ? 0 : look.adds;
-      lastSubs = look.subs;
+    bool hasGone = false;
+    for (uint32_t i = 0; i < imageCount; i++) images[i].isPresent = false;
+    dl_iterate_phdr(look_at_image, &look);
+    dl_iterate_phdr(look_elsewhere, &look);
+    isLooking = true;
+    for (uint32_t i = 0; i < imageCount; i++) {
+      uintptr_t start = images[i].start, end = images[i].end;
+      if (images[i].isPresent || end == 0) continue;
+      take_range(&images[i]);
+      uint8_t payload[64], *p = payload;
+      p = lt_put_varint(p, start);
+      p = lt_put_varint(p, end);
+      p = lt_put_varint(p, lt_now());
+      if (!lt_loader_watch_is_on()) lt_loader_watch_went(start, end);
+      lt_define(t, LT_DEF_IMAGE_UNLOADED, payload, (size_t)(p - payload));
+      hasGone = true;
     }
+    if (hasGone || look.hasChanged) lt_stack_capture_invalidate();
+    if (!lt_loader_watch_is_on()) lt_swift_relatives_settle();
+    // An image that is not relocated yet is looked at again.
+    lastAdds = look.hasUnfinished ? 0 : look.adds;
+    lastSubs = look.subs;
   }
   atomic_store(&isRefreshing, 0);
 }
 
 bool lt_image_list_covers(uintptr_t address) {
-  for (uint32_t i = 0; i < imageCount; i++)
-    if (address >= images[i].start && address < images[i].end) return true;
+  uint32_t count = atomic_load_explicit(&imageCount, memory_order_acquire);
+  for (uint32_t i = 0; i < count; i++)
+    if (has_address(&images[i], address)) return true;
   return false;
 }
 
 bool lt_image_list_has_both(uintptr_t a, uintptr_t b) {
-  for (uint32_t i = 0; i < imageCount; i++) {
-    if (a >= images[i].start && a < images[i].end) return b >= images[i].start && b < images[i].end;
-  }
+  uint32_t count = atomic_load_explicit(&imageCount, memory_order_acquire);
+  for (uint32_t i = 0; i < count; i++)
+    if (has_address(&images[i], a)) return has_address(&images[i], b);
   return false;
 }
 
 void lt_image_list_reset(void) {
+  for (uint32_t i = 0; i < imageCount; i++) take_range(&images[i]);
   imageCount = 0;
   lastAdds = lastSubs = 0;
   atomic_store(&isRefreshing, 0);
