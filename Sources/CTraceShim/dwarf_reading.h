@@ -1,36 +1,65 @@
-// The numbers that DWARF is made of. Pure reads; no bounds but the numbers' own.
+// The numbers that DWARF is made of, read within bounds. Pure reads.
 
 #ifndef LEAKTRACE_DWARF_READING_H
 #define LEAKTRACE_DWARF_READING_H
 
+#include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <string.h>
 
-static inline uint64_t read_uleb(const uint8_t **p) {
+/// Bytes yet to be read. A number that the end cuts off is 0, and the rest of the bytes is gone with it.
+struct lt_dwarf_reader {
+  const uint8_t *next, *end;
+  bool isShort; ///< more was asked for than there was
+};
+
+static inline void read_too_far(struct lt_dwarf_reader *r) {
+  r->next = r->end;
+  r->isShort = true;
+}
+
+static inline uint64_t read_fixed(struct lt_dwarf_reader *r, size_t size) {
+  uint64_t value = 0;
+  if ((size_t)(r->end - r->next) < size) {
+    read_too_far(r);
+    return 0;
+  }
+  memcpy(&value, r->next, size);
+  r->next += size;
+  return value;
+}
+
+static inline uint8_t read_byte(struct lt_dwarf_reader *r) { return (uint8_t)read_fixed(r, 1); }
+
+static inline uint64_t read_leb(struct lt_dwarf_reader *r, bool isSigned) {
   uint64_t value = 0;
   unsigned shift = 0;
-  uint8_t byte;
-  do {
-    byte = *(*p)++;
+  while (r->next < r->end) {
+    uint8_t byte = *r->next++;
     if (shift < 64) value |= (uint64_t)(byte & 0x7f) << shift;
-    shift += 7;
-  } while (byte & 0x80);
-  return value;
+    if (shift < 64) shift += 7;
+    if (byte & 0x80) continue;
+    if (isSigned && shift < 64 && byte & 0x40) value |= ~0ull << shift;
+    return value;
+  }
+  read_too_far(r);
+  return 0;
 }
 
-static inline int64_t read_sleb(const uint8_t **p) {
-  int64_t value = 0;
-  unsigned shift = 0;
-  uint8_t byte;
-  do {
-    byte = *(*p)++;
-    if (shift < 64) value |= (int64_t)(byte & 0x7f) << shift;
-    shift += 7;
-  } while (byte & 0x80);
-  if (shift < 64 && (byte & 0x40)) value |= -(1ll << shift);
-  return value;
-}
+static inline uint64_t read_uleb(struct lt_dwarf_reader *r) { return read_leb(r, false); }
+static inline int64_t read_sleb(struct lt_dwarf_reader *r) { return (int64_t)read_leb(r, true); }
 
-#define READ(type, p) ({ type value_; memcpy(&value_, *(p), sizeof value_); *(p) += sizeof value_; value_; })
+/// The next `size` bytes alone. What stands behind them is read next.
+static inline struct lt_dwarf_reader read_part(struct lt_dwarf_reader *r, uint64_t size) {
+  struct lt_dwarf_reader part = {.next = r->next, .end = r->next};
+  if (size > (uint64_t)(r->end - r->next)) {
+    read_too_far(r);
+    part.isShort = true;
+    return part;
+  }
+  part.end = r->next += size;
+  return part;
+}
 
 #endif

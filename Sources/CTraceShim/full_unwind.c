@@ -83,7 +83,7 @@ static void walk(struct lt_thread *t, struct lt_registers *registers, struct lt_
       // The return address of a signal trampoline may be the first byte of its description.
       isFound = lt_unwind_row(address, true, &row) && row.isSignalFrame;
     }
-    if (task && isFound && !isExact && lt_is_task_entry_call(address)) {
+    if (task && isFound && !isExact && row.isAfterCode && lt_is_task_entry_call(address)) {
       *task = (struct task_entry){.runner = *registers, .inside = inner};
       return;
     }

@@ -14,17 +14,16 @@ static bool load(uintptr_t address, unsigned size, bool (*isReadable)(void *, ui
   return true;
 }
 
-static bool evaluate(const uint8_t *p, const struct lt_registers *registers, bool hasInitial, uint64_t initial,
+static bool evaluate(const uint8_t *expression, int64_t length, const struct lt_registers *registers, bool hasInitial, uint64_t initial,
                      bool (*isReadable)(void *, uintptr_t), void *context, uint64_t *result) {
   uint64_t stack[EXPRESSION_STACK];
   int top = 0;
-  uint64_t length = read_uleb(&p);
-  const uint8_t *end = p + length;
+  struct lt_dwarf_reader reader = {.next = expression, .end = expression + length}, *p = &reader;
   if (hasInitial) stack[top++] = initial;
 #define NEED(n) do { if (top < (n)) return false; } while (0)
 #define ROOM() do { if (top >= EXPRESSION_STACK) return false; } while (0)
-  while (p < end) {
-    uint8_t op = *p++;
+  while (p->next < p->end) {
+    uint8_t op = read_byte(p);
     if (op >= 0x30 && op <= 0x4f) { ROOM(); stack[top++] = op - 0x30u; continue; } // lit0…31
     if (op >= 0x50 && op <= 0x6f) { // reg0…31
       if (op - 0x50 >= LT_REG_COUNT) return false;
@@ -32,26 +31,26 @@ static bool evaluate(const uint8_t *p, const struct lt_registers *registers, boo
     }
     if (op >= 0x70 && op <= 0x8f) { // breg0…31
       if (op - 0x70 >= LT_REG_COUNT) return false;
-      ROOM(); stack[top++] = registers->value[op - 0x70] + (uint64_t)read_sleb(&p); continue;
+      ROOM(); stack[top++] = registers->value[op - 0x70] + (uint64_t)read_sleb(p); continue;
     }
     switch (op) {
-      case 0x03: ROOM(); stack[top++] = READ(uint64_t, &p); break; // addr
+      case 0x03: ROOM(); stack[top++] = read_fixed(p, 8); break; // addr
       case 0x06: NEED(1); if (!load(stack[top - 1], 8, isReadable, context, &stack[top - 1])) return false; break; // deref
       case 0x94: { // deref_size
         NEED(1);
-        uint8_t size = *p++;
+        uint8_t size = read_byte(p);
         if (size > 8 || !load(stack[top - 1], size, isReadable, context, &stack[top - 1])) return false;
         break;
       }
-      case 0x08: ROOM(); stack[top++] = *p++; break;
-      case 0x09: ROOM(); stack[top++] = (uint64_t)(int64_t)(int8_t)*p++; break;
-      case 0x0a: ROOM(); stack[top++] = READ(uint16_t, &p); break;
-      case 0x0b: ROOM(); stack[top++] = (uint64_t)(int64_t)READ(int16_t, &p); break;
-      case 0x0c: ROOM(); stack[top++] = READ(uint32_t, &p); break;
-      case 0x0d: ROOM(); stack[top++] = (uint64_t)(int64_t)READ(int32_t, &p); break;
-      case 0x0e: case 0x0f: ROOM(); stack[top++] = READ(uint64_t, &p); break;
-      case 0x10: ROOM(); stack[top++] = read_uleb(&p); break;
-      case 0x11: ROOM(); stack[top++] = (uint64_t)read_sleb(&p); break;
+      case 0x08: ROOM(); stack[top++] = read_byte(p); break;
+      case 0x09: ROOM(); stack[top++] = (uint64_t)(int64_t)(int8_t)read_byte(p); break;
+      case 0x0a: ROOM(); stack[top++] = read_fixed(p, 2); break;
+      case 0x0b: ROOM(); stack[top++] = (uint64_t)(int64_t)(int16_t)read_fixed(p, 2); break;
+      case 0x0c: ROOM(); stack[top++] = read_fixed(p, 4); break;
+      case 0x0d: ROOM(); stack[top++] = (uint64_t)(int64_t)(int32_t)read_fixed(p, 4); break;
+      case 0x0e: case 0x0f: ROOM(); stack[top++] = read_fixed(p, 8); break;
+      case 0x10: ROOM(); stack[top++] = read_uleb(p); break;
+      case 0x11: ROOM(); stack[top++] = (uint64_t)read_sleb(p); break;
       case 0x12: NEED(1); ROOM(); stack[top] = stack[top - 1]; top++; break; // dup
       case 0x13: NEED(1); top--; break; // drop
       case 0x14: NEED(2); ROOM(); stack[top] = stack[top - 2]; top++; break; // over
@@ -63,7 +62,7 @@ static bool evaluate(const uint8_t *p, const struct lt_registers *registers, boo
       case 0x20: NEED(1); stack[top - 1] = ~stack[top - 1]; break;
       case 0x21: NEED(2); top--; stack[top - 1] |= stack[top]; break;
       case 0x22: NEED(2); top--; stack[top - 1] += stack[top]; break;
-      case 0x23: NEED(1); stack[top - 1] += read_uleb(&p); break; // plus_uconst
+      case 0x23: NEED(1); stack[top - 1] += read_uleb(p); break; // plus_uconst
       case 0x24: NEED(2); top--; stack[top - 1] = stack[top] < 64 ? stack[top - 1] << stack[top] : 0; break;
       case 0x25: NEED(2); top--; stack[top - 1] = stack[top] < 64 ? stack[top - 1] >> stack[top] : 0; break;
       case 0x26: NEED(2); top--; stack[top - 1] = (uint64_t)((int64_t)stack[top - 1] >> (stack[top] < 63 ? stack[top] : 63)); break;
@@ -80,7 +79,7 @@ static bool evaluate(const uint8_t *p, const struct lt_registers *registers, boo
   }
 #undef NEED
 #undef ROOM
-  if (top < 1) return false;
+  if (top < 1 || p->isShort) return false;
   *result = stack[top - 1];
   return true;
 }
@@ -89,7 +88,7 @@ bool lt_unwind_apply(const struct lt_unwind_row *row, struct lt_registers *regis
                      void *context) {
   uint64_t cfa;
   if (row->cfaIsExpression) {
-    if (!evaluate(row->cfaExpression, registers, false, 0, isReadable, context, &cfa)) return false;
+    if (!evaluate(row->cfaExpression, row->cfaOffset, registers, false, 0, isReadable, context, &cfa)) return false;
   } else {
     if (row->cfaRegister >= LT_REG_COUNT) return false;
     cfa = registers->value[row->cfaRegister] + (uint64_t)row->cfaOffset;
@@ -110,11 +109,11 @@ bool lt_unwind_apply(const struct lt_unwind_row *row, struct lt_registers *regis
         next.value[r] = registers->value[row->registers[r].offset];
         break;
       case LT_RULE_EXPRESSION:
-        if (!evaluate(row->registers[r].expression, registers, true, cfa, isReadable, context, &address)) return false;
+        if (!evaluate(row->registers[r].expression, row->registers[r].offset, registers, true, cfa, isReadable, context, &address)) return false;
         if (!load(address, 8, isReadable, context, &next.value[r])) return false;
         break;
       case LT_RULE_VALUE_EXPRESSION:
-        if (!evaluate(row->registers[r].expression, registers, true, cfa, isReadable, context, &next.value[r])) return false;
+        if (!evaluate(row->registers[r].expression, row->registers[r].offset, registers, true, cfa, isReadable, context, &next.value[r])) return false;
         break;
     }
   }

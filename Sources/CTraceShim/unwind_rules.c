@@ -40,12 +40,12 @@ static uint64_t work_out(uintptr_t address) {
     unsigned rule = row.registers[saved[i]].rule;
     int64_t offset = row.registers[saved[i]].offset;
     if (rule == LT_RULE_SAME) continue;
-    if (rule == LT_RULE_OFFSET && offset <= -16 && offset % 8 == 0 && -offset / 8 <= 0xfff) slots[i] = (uint64_t)(-offset / 8);
+    if (rule == LT_RULE_OFFSET && offset <= -16 && offset % 8 == 0 && offset >= -0xfff * 8) slots[i] = (uint64_t)(-offset / 8);
     else if (saved[i] == LT_REG_RBP) return LT_RULE_FULL;
   }
   // A saved register lies inside its frame, and a frame that is found from rbp has saved it. Where those lie, only the walk can say.
   if (row.cfaRegister == LT_REG_RSP ? (int64_t)slots[0] * 8 > row.cfaOffset : !slots[0]) return LT_RULE_FULL;
-  uint64_t kind = lt_is_task_entry_call(address) ? LT_RULE_RUNNER : LT_RULE_STEP;
+  uint64_t kind = row.isAfterCode && lt_is_task_entry_call(address) ? LT_RULE_RUNNER : LT_RULE_STEP;
   return kind | (uint64_t)(row.cfaRegister == LT_REG_RBP) << 3 | slots[1] << 4 | slots[0] * 8 << 16 | (uint64_t)row.cfaOffset << 32;
 }
 

@@ -28,7 +28,7 @@ static LT_ALWAYS_INLINE uint64_t lt_rule_frame_pointer_slot(uint64_t rule) { ret
 static LT_ALWAYS_INLINE uint64_t lt_rule_offset(uint64_t rule) { return rule >> 32; }
 
 struct lt_cached_rule {
-  _Atomic uint64_t check; ///< address ^ generation ^ rule: a pair torn by another thread does not fit
+  _Atomic uint64_t check; ///< lt_rule_tag ^ rule: a pair torn by another thread does not fit
   _Atomic uint64_t rule;
 };
 enum { LT_RULE_CACHE_BITS = 15 };
@@ -36,21 +36,24 @@ extern struct lt_cached_rule *lt_rule_cache __attribute__((visibility("hidden"))
 /// Changes when images come or go: rules of before are not found any more.
 extern _Atomic uint32_t lt_image_generation __attribute__((visibility("hidden")));
 
+/// Differs for one address in every generation, however many there are: the multiplier is odd.
+static LT_ALWAYS_INLINE uint64_t lt_rule_tag(uintptr_t address, uint32_t generation) { return address ^ generation * LT_HASH_MULTIPLIER; }
+
 LT_NOINLINE uint64_t lt_rule_make(uintptr_t address, struct lt_cached_rule *entry, uint64_t tag);
 
 /// The rule for a return address. Any thread; two loads when it is cached.
 static LT_ALWAYS_INLINE uint64_t lt_rule_for(uintptr_t address, uint32_t generation) {
   struct lt_cached_rule *entry = &lt_rule_cache[(address * LT_HASH_MULTIPLIER) >> (64 - LT_RULE_CACHE_BITS)];
-  uint64_t tag = address ^ (uint64_t)generation << 57;
+  uint64_t tag = lt_rule_tag(address, generation);
   uint64_t rule = atomic_load_explicit(&entry->rule, memory_order_relaxed);
-  if (LT_LIKELY((atomic_load_explicit(&entry->check, memory_order_relaxed) ^ rule) == tag)) return rule; // no tag is 0
+  if (LT_LIKELY((atomic_load_explicit(&entry->check, memory_order_relaxed) ^ rule) == tag)) return rule;
   return lt_rule_make(address, entry, tag);
 }
 
 /// The same, for where it is not asked for at every event.
 LT_NOINLINE uint64_t lt_rule_find(uintptr_t address, uint32_t generation);
 
-/// Whether the call that returns to `address` is the one by which the concurrency runtime enters a task's code.
+/// Whether the call that returns to `address` is the one by which the concurrency runtime enters a task's code. The eight bytes before it can be read.
 bool lt_is_task_entry_call(uintptr_t address);
 /// Prepares the cache; false without memory.
 bool lt_unwind_rules_init(void);

@@ -9,12 +9,10 @@
 #include "prologue.h"
 
 #include <dlfcn.h>
-#include <elf.h>
-#include <link.h>
 #include <string.h>
 #include <sys/auxv.h>
 
-// --- finding the image's search table -------------------------------------------------------------------------------
+// --- the image, and which of it can be read ----------------------------------------------------------------------------
 
 struct found_object { // struct dl_find_object of <dlfcn.h>, spelled out so that older headers do
   unsigned long long flags;
@@ -39,76 +37,74 @@ void lt_unwind_table_init(void) {
     if (program[i].p_type == PT_LOAD && base + program[i].p_vaddr + program[i].p_memsz > loaderEnd) loaderEnd = base + program[i].p_vaddr + program[i].p_memsz;
 }
 
-struct phdr_query {
+/// The segment that covers an address, if all the given flags are set on it. NULL otherwise.
+static const ElfW(Phdr) *segment_of(const struct lt_unwind_image *image, uintptr_t address, ElfW(Word) flags) {
+  for (uint32_t i = 0; i < image->segmentCount; i++) {
+    const ElfW(Phdr) *p = &image->segments[i];
+    if (p->p_type == PT_LOAD && address - (image->bias + p->p_vaddr) < p->p_memsz) return (p->p_flags & flags) == flags ? p : NULL;
+  }
+  return NULL;
+}
+
+/// What can be read from an address on: to the end of its segment. Nothing outside of the image.
+static struct lt_dwarf_reader reader_at(const struct lt_unwind_image *image, uintptr_t address) {
+  const ElfW(Phdr) *segment = segment_of(image, address, PF_R);
+  struct lt_dwarf_reader none = {.isShort = true};
+  if (!segment) return none;
+  return (struct lt_dwarf_reader){.next = (const uint8_t *)address, .end = (const uint8_t *)(image->bias + segment->p_vaddr + segment->p_memsz)};
+}
+
+struct image_query {
   uintptr_t address;
-  const uint8_t *header;
-  bool isCode;
+  struct lt_unwind_image *image;
 };
 
 static int find_by_program_headers(struct dl_phdr_info *info, size_t size, void *context) {
   (void)size;
-  struct phdr_query *query = context;
-  const uint8_t *header = NULL;
-  bool covers = false;
-  for (int i = 0; i < info->dlpi_phnum; i++) {
-    const ElfW(Phdr) *p = &info->dlpi_phdr[i];
-    uintptr_t start = info->dlpi_addr + p->p_vaddr;
-    if (p->p_type == PT_LOAD && query->address - start < p->p_memsz) {
-      covers = true;
-      query->isCode = p->p_flags & PF_X;
-    }
-    if (p->p_type == PT_GNU_EH_FRAME) header = (const uint8_t *)start;
-  }
-  if (covers) query->header = header;
-  return covers;
+  struct image_query *query = context;
+  struct lt_unwind_image image = {.bias = info->dlpi_addr, .segments = info->dlpi_phdr, .segmentCount = info->dlpi_phnum};
+  if (!segment_of(&image, query->address, 0)) return 0;
+  for (int i = 0; i < info->dlpi_phnum; i++)
+    if (info->dlpi_phdr[i].p_type == PT_GNU_EH_FRAME) image.searchTable = info->dlpi_addr + info->dlpi_phdr[i].p_vaddr;
+  *query->image = image;
+  return 1;
 }
 
-static const uint8_t *search_table_for(uintptr_t address) {
-  if (findObject) {
-    struct found_object object;
-    if (findObject((void *)address, &object) != 0) return NULL;
-    return object.ehFrame;
-  }
-  struct phdr_query query = {.address = address};
-  dl_iterate_phdr(find_by_program_headers, &query);
-  return query.header;
+static bool find_image(uintptr_t address, struct lt_unwind_image *image) {
+  struct found_object object;
+  struct image_query query = {address, image};
+  if (!findObject) return dl_iterate_phdr(find_by_program_headers, &query) == 1;
+  if (findObject((void *)address, &object) != 0) return false;
+  const ElfW(Ehdr) *header = object.mapStart;
+  // An image whose headers are not where it begins cannot be told what of it may be read.
+  if (memcmp(header->e_ident, ELFMAG, SELFMAG) != 0 || header->e_phentsize != sizeof(ElfW(Phdr))) return false;
+  *image = (struct lt_unwind_image){.bias = object.linkMap->l_addr, .segments = (const ElfW(Phdr) *)((uintptr_t)header + header->e_phoff),
+                                    .segmentCount = header->e_phnum, .searchTable = (uintptr_t)object.ehFrame};
+  return true;
 }
 
 bool lt_unwind_is_code(uintptr_t address) {
-  if (!findObject) {
-    struct phdr_query query = {.address = address};
-    dl_iterate_phdr(find_by_program_headers, &query);
-    return query.isCode;
-  }
-  struct found_object object;
-  if (findObject((void *)address, &object) != 0) return false;
-  const ElfW(Ehdr) *header = object.mapStart;
-  if (memcmp(header->e_ident, ELFMAG, SELFMAG) != 0) return false;
-  const ElfW(Phdr) *program = (const ElfW(Phdr) *)((uintptr_t)header + header->e_phoff);
-  for (int i = 0; i < header->e_phnum; i++)
-    if (program[i].p_type == PT_LOAD && program[i].p_flags & PF_X && address - (object.linkMap->l_addr + program[i].p_vaddr) < program[i].p_memsz) return true;
-  return false;
+  struct lt_unwind_image image;
+  return find_image(address, &image) && segment_of(&image, address, PF_X);
 }
 
-// --- primitive readers -----------------------------------------------------------------------------------------------
+// --- pointers ---------------------------------------------------------------------------------------------------------
 
-/// A pointer in one of the DW_EH_PE encodings. `dataBase` serves datarel. False for encodings that do not occur here.
-static bool read_encoded(const uint8_t **p, uint8_t encoding, uintptr_t dataBase, uintptr_t *result) {
-  uintptr_t place = (uintptr_t)*p, value;
-  if (encoding == 0xff) { // omitted
-    *result = 0;
-    return true;
-  }
+/// A pointer in one of the DW_EH_PE encodings. `dataBase` serves datarel. False for encodings that do not occur here, and beyond the end.
+static bool read_encoded(const struct lt_unwind_image *image, struct lt_dwarf_reader *r, uint8_t encoding, uintptr_t dataBase, uintptr_t *result) {
+  uintptr_t place = (uintptr_t)r->next, value;
+  *result = 0;
+  if (encoding == 0xff) return true; // omitted
   switch (encoding & 0x0f) {
-    case 0x00: value = READ(uint64_t, p); break;
-    case 0x01: value = read_uleb(p); break;
-    case 0x02: value = READ(uint16_t, p); break;
-    case 0x03: value = READ(uint32_t, p); break;
-    case 0x04: value = READ(uint64_t, p); break;
-    case 0x09: value = (uintptr_t)read_sleb(p); break;
-    case 0x0a: value = (uintptr_t)(int64_t)READ(int16_t, p); break;
-    case 0x0b: value = (uintptr_t)(int64_t)READ(int32_t, p); break;
-    case 0x0c: value = READ(uint64_t, p); break;
+    case 0x00: value = read_fixed(r, 8); break;
+    case 0x01: value = read_uleb(r); break;
+    case 0x02: value = read_fixed(r, 2); break;
+    case 0x03: value = read_fixed(r, 4); break;
+    case 0x04: value = read_fixed(r, 8); break;
+    case 0x09: value = (uintptr_t)read_sleb(r); break;
+    case 0x0a: value = (uintptr_t)(int64_t)(int16_t)read_fixed(r, 2); break;
+    case 0x0b: value = (uintptr_t)(int64_t)(int32_t)read_fixed(r, 4); break;
+    case 0x0c: value = read_fixed(r, 8); break;
     default: return false;
   }
   if (value) {
@@ -118,18 +114,21 @@ static bool read_encoded(const uint8_t **p, uint8_t encoding, uintptr_t dataBase
       case 0x30: value += dataBase; break;
       default: return false;
     }
-    if (encoding & 0x80) memcpy(&value, (const void *)value, sizeof value);
+    if (encoding & 0x80) {
+      struct lt_dwarf_reader indirect = reader_at(image, value);
+      value = read_fixed(&indirect, sizeof value);
+      if (indirect.isShort) return false;
+    }
   }
   *result = value;
-  return true;
+  return !r->isShort;
 }
 
 // --- frame description entries ------------------------------------------------------------------------------------------
 
 struct frame_description {
   uintptr_t start, end;
-  const uint8_t *program, *programEnd;
-  const uint8_t *initial, *initialEnd;
+  struct lt_dwarf_reader program, initial;
   uint64_t codeAlignment;
   int64_t dataAlignment;
   uint64_t returnRegister;
@@ -137,90 +136,90 @@ struct frame_description {
   bool hasAugmentationData;
 };
 
-static bool parse_common_entry(const uint8_t *p, struct frame_description *d, uint8_t *pointerEncoding) {
-  uint32_t length = READ(uint32_t, &p);
+/// The contents of the entry at an address. False if it has none, or is longer than what can be read.
+static bool open_entry(const struct lt_unwind_image *image, uintptr_t address, struct lt_dwarf_reader *entry) {
+  struct lt_dwarf_reader r = reader_at(image, address);
+  uint32_t length = (uint32_t)read_fixed(&r, 4);
   if (length == 0 || length == 0xffffffffu) return false;
-  const uint8_t *end = p + length;
-  if (READ(uint32_t, &p) != 0) return false;
-  uint8_t version = *p++;
-  const char *augmentation = (const char *)p;
-  p += strlen(augmentation) + 1;
-  if (version != 1 && version != 3) return false;
-  d->codeAlignment = read_uleb(&p);
-  d->dataAlignment = read_sleb(&p);
-  d->returnRegister = version == 1 ? *p++ : read_uleb(&p);
+  *entry = read_part(&r, length);
+  return !r.isShort;
+}
+
+static bool parse_common_entry(const struct lt_unwind_image *image, uintptr_t address, struct frame_description *d, uint8_t *pointerEncoding) {
+  struct lt_dwarf_reader r;
+  if (!open_entry(image, address, &r) || read_fixed(&r, 4) != 0) return false;
+  uint8_t version = read_byte(&r);
+  const char *augmentation = (const char *)r.next, *augmentationEnd = memchr(augmentation, 0, (size_t)(r.end - r.next));
+  if (!augmentationEnd || (version != 1 && version != 3)) return false;
+  r.next = (const uint8_t *)augmentationEnd + 1;
+  d->codeAlignment = read_uleb(&r);
+  d->dataAlignment = read_sleb(&r);
+  d->returnRegister = version == 1 ? read_byte(&r) : read_uleb(&r);
   *pointerEncoding = 0;
   d->isSignalFrame = false;
   d->hasAugmentationData = augmentation[0] == 'z';
   if (augmentation[0] == 'z') {
-    uint64_t size = read_uleb(&p);
-    const uint8_t *instructions = p + size;
+    struct lt_dwarf_reader data = read_part(&r, read_uleb(&r));
     for (const char *a = augmentation + 1; *a; a++) {
       uintptr_t ignored;
-      if (*a == 'R') *pointerEncoding = *p++;
-      else if (*a == 'L') p++;
+      if (*a == 'R') *pointerEncoding = read_byte(&data);
+      else if (*a == 'L') read_byte(&data);
       else if (*a == 'S') d->isSignalFrame = true;
       else if (*a == 'P') {
-        uint8_t encoding = *p++;
-        if (!read_encoded(&p, encoding & 0x7f, 0, &ignored)) return false;
+        uint8_t encoding = read_byte(&data);
+        if (!read_encoded(image, &data, encoding & 0x7f, 0, &ignored)) return false;
       } else break;
     }
-    p = instructions;
+    if (data.isShort) return false;
   } else if (augmentation[0]) {
     return false;
   }
-  d->initial = p;
-  d->initialEnd = end;
-  return true;
+  d->initial = r;
+  return !r.isShort;
 }
 
-static bool parse_frame_entry(const uint8_t *p, struct frame_description *d) {
-  uint32_t length = READ(uint32_t, &p);
-  if (length == 0 || length == 0xffffffffu) return false;
-  const uint8_t *end = p + length, *idField = p;
-  uint32_t commonOffset = READ(uint32_t, &p);
+static bool parse_frame_entry(const struct lt_unwind_image *image, uintptr_t address, struct frame_description *d) {
+  struct lt_dwarf_reader r;
+  if (!open_entry(image, address, &r)) return false;
+  uintptr_t idField = (uintptr_t)r.next;
+  uint32_t commonOffset = (uint32_t)read_fixed(&r, 4);
   if (commonOffset == 0) return false;
   uint8_t encoding;
-  const uint8_t *common = idField - commonOffset;
-  if (!parse_common_entry(common, d, &encoding)) return false;
+  if (!parse_common_entry(image, idField - commonOffset, d, &encoding)) return false;
   uintptr_t size;
-  if (!read_encoded(&p, encoding, 0, &d->start)) return false;
-  if (!read_encoded(&p, encoding & 0x0f, 0, &size)) return false;
+  if (!read_encoded(image, &r, encoding, 0, &d->start)) return false;
+  if (!read_encoded(image, &r, encoding & 0x0f, 0, &size)) return false;
   d->end = d->start + size;
-  if (d->hasAugmentationData) {
-    uint64_t augmentationSize = read_uleb(&p);
-    p += augmentationSize;
-  }
-  d->program = p;
-  d->programEnd = end;
-  return true;
+  if (d->hasAugmentationData) read_part(&r, read_uleb(&r));
+  d->program = r;
+  return !r.isShort;
 }
 
 /// `*gap` is set to the end of the last described function before the address, when none covers it.
-static bool find_frame_description(uintptr_t address, struct frame_description *d, uintptr_t *gap) {
+static bool find_frame_description(const struct lt_unwind_image *image, uintptr_t address, struct frame_description *d, uintptr_t *gap) {
   *gap = 0;
-  const uint8_t *header = search_table_for(address);
-  if (!header || header[0] != 1) return false;
-  uint8_t frameEncoding = header[1], countEncoding = header[2], tableEncoding = header[3];
-  const uint8_t *p = header + 4;
+  struct lt_dwarf_reader r = reader_at(image, image->searchTable);
+  if (!image->searchTable || read_byte(&r) != 1) return false;
+  uint8_t frameEncoding = read_byte(&r), countEncoding = read_byte(&r), tableEncoding = read_byte(&r);
   uintptr_t frames, count;
-  if (!read_encoded(&p, frameEncoding, (uintptr_t)header, &frames)) return false;
-  if (!read_encoded(&p, countEncoding, (uintptr_t)header, &count)) return false;
-  if (tableEncoding != 0x3b || count == 0) return false; // datarel sdata4, sorted: what every linker writes
+  if (!read_encoded(image, &r, frameEncoding, image->searchTable, &frames)) return false;
+  if (!read_encoded(image, &r, countEncoding, image->searchTable, &count)) return false;
   struct entry { int32_t location, description; };
-  int64_t target = (int64_t)(address - (uintptr_t)header);
+  if (tableEncoding != 0x3b || count == 0) return false; // datarel sdata4, sorted: what every linker writes
+  if (count > (size_t)(r.end - r.next) / sizeof(struct entry)) return false;
+  int64_t target = (int64_t)(address - image->searchTable);
   uint64_t low = 0, high = count;
   while (low < high) {
     uint64_t middle = (low + high) / 2;
     struct entry e;
-    memcpy(&e, p + middle * sizeof e, sizeof e);
+    memcpy(&e, r.next + middle * sizeof e, sizeof e);
     if (e.location <= target) low = middle + 1;
     else high = middle;
   }
   if (low == 0) return false;
   struct entry e;
-  memcpy(&e, p + (low - 1) * sizeof e, sizeof e);
-  if (!parse_frame_entry(header + e.description, d)) return false;
+  memcpy(&e, r.next + (low - 1) * sizeof e, sizeof e);
+  if (!parse_frame_entry(image, image->searchTable + (uintptr_t)(intptr_t)e.description, d)) return false;
   if (address >= d->start && address < d->end) return true;
   if (address >= d->end) *gap = d->end;
   return false;
@@ -230,11 +229,15 @@ static bool find_frame_description(uintptr_t address, struct frame_description *
 
 enum { STATE_STACK_DEPTH = 8 };
 
-static bool run_program(const uint8_t *p, const uint8_t *end, const struct frame_description *d, uintptr_t address,
-                        const struct lt_unwind_row *initialRow, struct lt_unwind_row *row) {
+/// Follows the instructions up to those for `address`. False at what cannot be understood, or goes on behind the end of its entry.
+static bool run_program(struct lt_dwarf_reader program, const struct frame_description *d, uintptr_t address, const struct lt_unwind_row *initialRow,
+                        struct lt_unwind_row *row) {
+  struct lt_dwarf_reader *p = &program;
   struct lt_unwind_row remembered[STATE_STACK_DEPTH];
   unsigned depth = 0;
   uintptr_t location = d->start;
+  // Products wrap: a nonsensical factor gives a nonsensical place, which nobody reads without asking.
+#define SCALED(number) ((int64_t)((uint64_t)(number) * (uint64_t)d->dataAlignment))
 #define SET(register_, rule_, offset_, expression_)                        \
   do {                                                                    \
     uint64_t r_ = (register_);                                            \
@@ -244,17 +247,26 @@ static bool run_program(const uint8_t *p, const uint8_t *end, const struct frame
       row->registers[r_].expression = (expression_);                      \
     }                                                                     \
   } while (0)
-  while (p < end) {
-    uint8_t instruction = *p++, low = instruction & 0x3f;
-    uint64_t reg, length;
+#define SET_FRAME_REGISTER(register_)                                      \
+  do {                                                                    \
+    uint64_t r_ = (register_);                                            \
+    row->cfaRegister = r_ < LT_REG_COUNT ? (uint8_t)r_ : LT_REG_COUNT;    \
+    row->cfaIsExpression = false;                                         \
+  } while (0)
+#define ADVANCE(steps)                                                     \
+  do {                                                                    \
+    location += (uintptr_t)(steps) * d->codeAlignment;                    \
+    if (location > address) return !p->isShort;                           \
+  } while (0)
+  while (p->next < p->end) {
+    uint8_t instruction = read_byte(p), low = instruction & 0x3f;
+    uint64_t reg;
     int64_t offset;
+    struct lt_dwarf_reader expression;
     switch (instruction & 0xc0) {
-      case 0x40: // advance_loc
-        location += low * d->codeAlignment;
-        if (location > address) return true;
-        continue;
+      case 0x40: ADVANCE(low); continue; // advance_loc
       case 0x80: // offset
-        offset = (int64_t)read_uleb(&p) * d->dataAlignment;
+        offset = SCALED(read_uleb(p));
         SET(low, LT_RULE_OFFSET, offset, NULL);
         continue;
       case 0xc0: // restore
@@ -264,17 +276,17 @@ static bool run_program(const uint8_t *p, const uint8_t *end, const struct frame
     switch (instruction) {
       case 0x00: break; // nop
       case 0x01: // set_loc
-        location = READ(uint64_t, &p);
-        if (location > address) return true;
+        location = read_fixed(p, 8);
+        if (location > address) return !p->isShort;
         break;
-      case 0x02: location += (uintptr_t)*p++ * d->codeAlignment; if (location > address) return true; break;
-      case 0x03: location += READ(uint16_t, &p) * d->codeAlignment; if (location > address) return true; break;
-      case 0x04: location += READ(uint32_t, &p) * d->codeAlignment; if (location > address) return true; break;
-      case 0x05: reg = read_uleb(&p); offset = (int64_t)read_uleb(&p) * d->dataAlignment; SET(reg, LT_RULE_OFFSET, offset, NULL); break;
-      case 0x06: reg = read_uleb(&p); if (reg < LT_REG_COUNT) row->registers[reg] = initialRow->registers[reg]; break;
-      case 0x07: reg = read_uleb(&p); SET(reg, LT_RULE_UNDEFINED, 0, NULL); break;
-      case 0x08: reg = read_uleb(&p); SET(reg, LT_RULE_SAME, 0, NULL); break;
-      case 0x09: reg = read_uleb(&p); offset = (int64_t)read_uleb(&p); SET(reg, LT_RULE_REGISTER, offset, NULL); break;
+      case 0x02: ADVANCE(read_byte(p)); break;
+      case 0x03: ADVANCE(read_fixed(p, 2)); break;
+      case 0x04: ADVANCE(read_fixed(p, 4)); break;
+      case 0x05: reg = read_uleb(p); offset = SCALED(read_uleb(p)); SET(reg, LT_RULE_OFFSET, offset, NULL); break;
+      case 0x06: reg = read_uleb(p); if (reg < LT_REG_COUNT) row->registers[reg] = initialRow->registers[reg]; break;
+      case 0x07: reg = read_uleb(p); SET(reg, LT_RULE_UNDEFINED, 0, NULL); break;
+      case 0x08: reg = read_uleb(p); SET(reg, LT_RULE_SAME, 0, NULL); break;
+      case 0x09: reg = read_uleb(p); offset = (int64_t)read_uleb(p); SET(reg, LT_RULE_REGISTER, offset, NULL); break;
       case 0x0a: // remember_state
         if (depth == STATE_STACK_DEPTH) return false;
         remembered[depth++] = *row;
@@ -284,72 +296,85 @@ static bool run_program(const uint8_t *p, const uint8_t *end, const struct frame
         *row = remembered[--depth];
         break;
       case 0x0c: // def_cfa
-        row->cfaRegister = (uint8_t)read_uleb(&p);
-        row->cfaOffset = (int64_t)read_uleb(&p);
-        row->cfaIsExpression = false;
+        SET_FRAME_REGISTER(read_uleb(p));
+        row->cfaOffset = (int64_t)read_uleb(p);
         break;
-      case 0x0d: row->cfaRegister = (uint8_t)read_uleb(&p); row->cfaIsExpression = false; break;
-      case 0x0e: row->cfaOffset = (int64_t)read_uleb(&p); break;
+      case 0x0d: SET_FRAME_REGISTER(read_uleb(p)); break;
+      case 0x0e: row->cfaOffset = (int64_t)read_uleb(p); break;
       case 0x0f: // def_cfa_expression
+        expression = read_part(p, read_uleb(p));
         row->cfaIsExpression = true;
-        row->cfaExpression = p;
-        length = read_uleb(&p);
-        p += length;
+        row->cfaExpression = expression.next;
+        row->cfaOffset = expression.end - expression.next;
         break;
       case 0x10:
-      case 0x16: {
-        reg = read_uleb(&p);
-        const uint8_t *expression = p;
-        length = read_uleb(&p);
-        p += length;
-        SET(reg, instruction == 0x10 ? LT_RULE_EXPRESSION : LT_RULE_VALUE_EXPRESSION, 0, expression);
+      case 0x16:
+        reg = read_uleb(p);
+        expression = read_part(p, read_uleb(p));
+        SET(reg, instruction == 0x10 ? LT_RULE_EXPRESSION : LT_RULE_VALUE_EXPRESSION, expression.end - expression.next, expression.next);
         break;
-      }
-      case 0x11: reg = read_uleb(&p); offset = read_sleb(&p) * d->dataAlignment; SET(reg, LT_RULE_OFFSET, offset, NULL); break;
-      case 0x12: row->cfaRegister = (uint8_t)read_uleb(&p); row->cfaOffset = read_sleb(&p) * d->dataAlignment; row->cfaIsExpression = false; break;
-      case 0x13: row->cfaOffset = read_sleb(&p) * d->dataAlignment; break;
-      case 0x14: reg = read_uleb(&p); offset = (int64_t)read_uleb(&p) * d->dataAlignment; SET(reg, LT_RULE_VALUE_OFFSET, offset, NULL); break;
-      case 0x15: reg = read_uleb(&p); offset = read_sleb(&p) * d->dataAlignment; SET(reg, LT_RULE_VALUE_OFFSET, offset, NULL); break;
-      case 0x2e: read_uleb(&p); break; // GNU_args_size
+      case 0x11: reg = read_uleb(p); offset = SCALED(read_sleb(p)); SET(reg, LT_RULE_OFFSET, offset, NULL); break;
+      case 0x12: SET_FRAME_REGISTER(read_uleb(p)); row->cfaOffset = SCALED(read_sleb(p)); break;
+      case 0x13: row->cfaOffset = SCALED(read_sleb(p)); break;
+      case 0x14: reg = read_uleb(p); offset = SCALED(read_uleb(p)); SET(reg, LT_RULE_VALUE_OFFSET, offset, NULL); break;
+      case 0x15: reg = read_uleb(p); offset = SCALED(read_sleb(p)); SET(reg, LT_RULE_VALUE_OFFSET, offset, NULL); break;
+      case 0x2e: read_uleb(p); break; // GNU_args_size
       default: return false;
     }
   }
+#undef SCALED
 #undef SET
-  return true;
+#undef SET_FRAME_REGISTER
+#undef ADVANCE
+  return !p->isShort;
 }
 
 /// Whether nothing can have been called from just before the address, where a described function begins: code that makes stacks put it there
 /// to say what runs when the outermost function returns, as makecontext does.
-static bool is_planted(uintptr_t address) {
+static bool is_planted(const struct lt_unwind_image *image, uintptr_t address) {
   struct frame_description d;
   uintptr_t gap;
-  if (!find_frame_description(address, &d, &gap) || d.start != address || d.isSignalFrame) return false;
+  if (!find_frame_description(image, address, &d, &gap) || d.start != address || d.isSignalFrame) return false;
   const uint8_t *p = (const uint8_t *)address;
   return p[-5] != 0xe8 && !(p[-2] == 0xff && (p[-1] & 0x38) == 0x10) && !(p[-3] == 0xff && (p[-2] & 0x38) == 0x10);
 }
 
-bool lt_unwind_row(uintptr_t address, bool isExact, struct lt_unwind_row *row) {
+bool lt_unwind_row_in(const struct lt_unwind_image *image, uintptr_t address, bool isExact, struct lt_unwind_row *row) {
+  enum { LOOK_BACK = 8 };
   uintptr_t lookup = isExact ? address : address - 1;
   struct frame_description d;
   memset(row, 0, sizeof *row);
   uintptr_t gap;
-  if (!find_frame_description(lookup, &d, &gap)) {
-    if (address >= loaderStart && address < loaderEnd) {
+  const ElfW(Phdr) *code = segment_of(image, lookup, PF_R);
+  row->isAfterCode = code && lookup - (image->bias + code->p_vaddr) >= LOOK_BACK;
+  if (!find_frame_description(image, lookup, &d, &gap)) {
+    if (image->endsUndescribed) {
       row->registers[LT_REG_RA].rule = LT_RULE_UNDEFINED;
       return true;
     }
-    if (!gap || isExact) return false;
-    if (lt_prologue_row(address, gap, row)) return true;
-    if (!is_planted(address)) return false;
+    if (!gap || isExact || !code) return false;
+    // Descriptions may lie about where a function ends, and one may end in another segment.
+    uintptr_t first = image->bias + code->p_vaddr;
+    if (lt_prologue_row(address, gap > first ? gap : first, row)) return true;
+    if (!row->isAfterCode || !is_planted(image, address)) return false;
     memset(row, 0, sizeof *row);
     row->registers[LT_REG_RA].rule = LT_RULE_UNDEFINED;
     return true;
   }
   if (d.returnRegister != LT_REG_RA) return false;
-  static const struct lt_unwind_row empty;
-  if (!run_program(d.initial, d.initialEnd, &d, UINTPTR_MAX, &empty, row)) return false;
   struct lt_unwind_row initial = *row;
-  if (!run_program(d.program, d.programEnd, &d, lookup, &initial, row)) return false;
+  if (!run_program(d.initial, &d, UINTPTR_MAX, row, &initial)) return false;
+  *row = initial;
+  if (!run_program(d.program, &d, lookup, &initial, row)) return false;
   row->isSignalFrame = d.isSignalFrame;
   return true;
+}
+
+bool lt_unwind_row(uintptr_t address, bool isExact, struct lt_unwind_row *row) {
+  struct lt_unwind_image image = {.segmentCount = 0};
+  bool isFound = find_image(isExact ? address : address - 1, &image);
+  image.endsUndescribed = address >= loaderStart && address < loaderEnd;
+  if (isFound || image.endsUndescribed) return lt_unwind_row_in(&image, address, isExact, row);
+  memset(row, 0, sizeof *row);
+  return false;
 }

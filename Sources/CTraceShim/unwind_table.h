@@ -3,6 +3,7 @@
 #ifndef LEAKTRACE_UNWIND_TABLE_H
 #define LEAKTRACE_UNWIND_TABLE_H
 
+#include <link.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -22,7 +23,7 @@ enum lt_register_rule {
 /// Where the caller's value of a register is.
 struct lt_saved_register {
   uint8_t rule; ///< lt_register_rule
-  int64_t offset;
+  int64_t offset; ///< of an expression: its length
   const uint8_t *expression;
 };
 
@@ -30,14 +31,26 @@ struct lt_unwind_row {
   uint8_t cfaRegister;
   bool cfaIsExpression;
   bool isSignalFrame;
-  int64_t cfaOffset;
-  const uint8_t *cfaExpression; ///< at its length
+  bool isAfterCode; ///< the eight bytes before the address can be read
+  int64_t cfaOffset; ///< of an expression: its length
+  const uint8_t *cfaExpression;
   struct lt_saved_register registers[LT_REG_COUNT];
+};
+
+/// An image as it is mapped. Nothing outside of its segments is read.
+struct lt_unwind_image {
+  uintptr_t bias;
+  const ElfW(Phdr) *segments; ///< program headers, of any kind
+  uint32_t segmentCount;
+  uintptr_t searchTable; ///< .eh_frame_hdr; 0 if there is none
+  bool endsUndescribed;  ///< code without a description is where a stack begins, as in the loader
 };
 
 /// Finds the row for a code address. `isExact`: the address itself, not the call before it.
 /// False when no image covers it or the image has no rule for it.
 bool lt_unwind_row(uintptr_t address, bool isExact, struct lt_unwind_row *row);
+/// The same in one image, whatever stands in it.
+bool lt_unwind_row_in(const struct lt_unwind_image *image, uintptr_t address, bool isExact, struct lt_unwind_row *row);
 
 /// Whether the address is in a part of an image that is there to be executed.
 bool lt_unwind_is_code(uintptr_t address);
