@@ -9,12 +9,15 @@
 #include <dlfcn.h>
 #include <stdatomic.h>
 
+/// Code written in assembly calls with any stack pointer. The allocator takes that; what is compiled for the recorder stores to addresses that the ABI aligns.
+#define LT_ALIGNS_STACK __attribute__((force_align_arg_pointer))
+
 #ifdef LT_UNIT_TESTS
 #define LT_HOOK(name) lt_hook_##name
-#define LT_EXPORT __attribute__((visibility("hidden")))
+#define LT_EXPORT __attribute__((visibility("hidden"))) LT_ALIGNS_STACK
 #else
 #define LT_HOOK(name) name
-#define LT_EXPORT __attribute__((visibility("default")))
+#define LT_EXPORT __attribute__((visibility("default"))) LT_ALIGNS_STACK
 #endif
 
 /// The next definition of a function, looked up when first needed.

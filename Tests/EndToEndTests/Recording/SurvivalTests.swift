@@ -28,6 +28,12 @@ import TraceAnalysis
       >= contents.count("free") + contents.count("realloc_free"))
   }
 
+  @Test("A caller's stack may be aligned to any word") func unalignedStack() throws {
+    let contents = try Self.expectSurvival([try TestProgram("unaligned-stack.c").path()])
+    #expect(contents.allocations(ofSize: 57) == 4000)
+    #expect(contents.liveBlocks(ofSize: 570) == 0)
+  }
+
   @Test("Threads end with events in their buffers, and allocate in TLS destructors") func threadEnds() throws {
     let contents = try Self.expectSurvival([try TestProgram("thread-ends.c").path()])
     // Three values and what replaces them, 200 times; the first 33 bytes each, the destructors' 77.
