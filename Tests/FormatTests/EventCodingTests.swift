@@ -1,3 +1,4 @@
+import CTraceFormat
 import Testing
 import TraceTestSupport
 
@@ -209,6 +210,30 @@ func randomEvents(_ count: Int, _ tree: StackTree, _ random: inout SeededRandom)
         TraceEvent(operation: .malloc, address: 0, size: 7, stack: inner),
         TraceEvent(
           operation: .free, address: 0x810, stack: tree.stack([0x1000, 0x1010, 0x1000, 0x1010, 0x1000, 0x1010, 0x1000])),
+      ])
+  }
+
+  /// The recorder writes a type once for each context, and compares sizes with what the context had last: that may have been another operation's.
+  @Test func anObjectKeepsItsTypeWhenUntypedAllocationsFallIntoItsContext() throws {
+    func varint(_ value: UInt64) -> [UInt8] { value < 0x80 ? [UInt8(value)] : [UInt8(value & 0x7F) | 0x80] + varint(value >> 7) }
+    let key: UInt64 = 0x1000
+    let context = lt_context_index(UInt32(LT_OP_OBJECT.rawValue), key, 0)
+    let other = try #require((0x2000...0x9000).first { lt_context_index(UInt32(LT_OP_MALLOC.rawValue), $0, 0) == context })
+    let payload: [UInt8] =
+      // An object of 48 bytes and type 7, its stack one key.
+      [0x41, 0x06, 0, 1, 0] + varint(2 * key) + [0x80, 0x02, 48, 7]
+      // malloc of 32 bytes with another stack, and of 48.
+      + [0x42, 0x00, 1, 1, 0] + varint(2 * (other - key)) + [32] + [0x42, 0x00, 0, 0, 48]
+      // The object's stack again. Size and type are what they were.
+      + [0x01, 0x00, 1, 1, 0] + varint(2 * (other - key) - 1)
+    let tree = StackTree()
+    let decoded = decode(payload, firstTime: 0, stacks: tree)
+    #expect(decoded.isWhole)
+    let (objects, blocks) = (tree.stack([key]), tree.stack([other]))
+    #expect(
+      decoded.events.map(\.content) == [
+        TraceEvent(operation: .object, address: 0x800, size: 48, type: 7, stack: objects), TraceEvent(operation: .malloc, address: 0x800, size: 32, stack: blocks),
+        TraceEvent(operation: .malloc, address: 0x800, size: 48, stack: blocks), TraceEvent(operation: .object, address: 0x800, size: 48, type: 7, stack: objects),
       ])
   }
 
