@@ -3,6 +3,7 @@
 #include "environment.h"
 
 #include "CTraceFormat.h"
+#include "environment_block.h"
 #include "os.h"
 
 #include <errno.h>
@@ -152,21 +153,19 @@ static char *put_number(char *p, uint64_t value, unsigned base) {
   return p;
 }
 
-/// Sizes are kept in front of what the caller gets.
-struct block { size_t size; char *pointers[]; };
-
 char **lt_environment_for_child(char *const environment[], bool isTraced, const char *finishedTrace) {
   if (!lt_settings.preload[0]) return (char **)environment;
   size_t count = 0, preloadLength = 0;
   for (char *const *e = environment; e && *e; e++, count++)
     if (strncmp(*e, preloadPrefix, sizeof preloadPrefix - 1) == 0) preloadLength = strlen(*e);
   enum { OWN_COUNT = 15 };
-  size_t size = sizeof(struct block) + (count + OWN_COUNT + 1) * sizeof(char *) + preloadLength + 6 * 4096;
-  struct block *block = lt_map_private(size);
-  if (!block) return (char **)environment;
-  block->size = size;
-  char **to = block->pointers;
-  char *text = (char *)(block->pointers + count + OWN_COUNT + 1);
+  enum { NAMES_AND_NUMBERS = 1024 };
+  size_t ownLength = NAMES_AND_NUMBERS + strlen(lt_settings.preload) + strlen(lt_settings.output) + strlen(lt_settings.messages);
+  if (finishedTrace) ownLength += strlen(finishedTrace);
+  char **pointers = lt_environment_block_take((count + OWN_COUNT + 1) * sizeof(char *) + preloadLength + ownLength);
+  if (!pointers) return (char **)environment;
+  char **to = pointers;
+  char *text = (char *)(pointers + count + OWN_COUNT + 1);
   char rest[4096] = "";
   for (char *const *e = environment; e && *e; e++) {
     if (strncmp(*e, preloadPrefix, sizeof preloadPrefix - 1) == 0) {
@@ -201,11 +200,9 @@ char **lt_environment_for_child(char *const environment[], bool isTraced, const 
 #undef ADD
   }
   *to = NULL;
-  return block->pointers;
+  return pointers;
 }
 
 void lt_environment_free(char **made, char *const environment[]) {
-  if (made == (char **)environment || !made) return;
-  struct block *block = (struct block *)((char *)made - offsetof(struct block, pointers));
-  lt_unmap(block, block->size);
+  if (made != (char **)environment && made) lt_environment_block_return(made);
 }

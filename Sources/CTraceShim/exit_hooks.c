@@ -8,6 +8,7 @@
 
 #include "heap_snapshot.h"
 #include "hook.h"
+#include "process_identity.h"
 #include "process_state.h"
 #include "program_marks.h"
 #include "trace_file.h"
@@ -17,7 +18,7 @@
 
 extern int __cxa_atexit(void (*)(void *), void *, void *);
 
-static bool is_traced_process(void) { return lt_trace_is_writable() && lt_process_id() == lt_trace.process; }
+static bool is_traced_process(void) { return lt_trace_is_writable() && lt_identity_is_claimants(); }
 
 // --- handlers ---------------------------------------------------------------------------------------------------------
 

@@ -8,6 +8,7 @@
 #include "hook.h"
 #include "image_list.h"
 #include "message.h"
+#include "process_identity.h"
 #include "snapshot_writer.h"
 #include "thread_freeze.h"
 #include "trace_file.h"
@@ -62,7 +63,7 @@ void lt_snapshot_reset_after_fork(void) {
   lt_freeze_reset();
 }
 
-static bool is_possible(void) { return isOn && lt_trace_is_writable() && lt_process_id() == lt_trace.process; }
+static bool is_possible(void) { return isOn && lt_trace_is_writable() && lt_identity_is_claimants(); }
 
 // --- after it ---------------------------------------------------------------------------------------------------------------
 
@@ -257,7 +258,8 @@ int lt_snapshot_take(uint32_t reason, const char *label, const ucontext_t *inter
     if (!isBegun) report_failure(-freeze.copy);
     atomic_store(&copy, freeze.copy);
     atomic_store(&owner, isBegun ? OWNER_WRITING : OWNER_NONE);
-    if (!isBegun) lt_message("no heap snapshot was taken: cannot make a copy of the process", NULL, -freeze.copy);
+    if (freeze.copy == -ENOTSUP) lt_message("no heap snapshot was taken: the process that writes it would be in the PID namespace of the program's children", NULL, 0);
+    else if (!isBegun) lt_message("no heap snapshot was taken: cannot make a copy of the process", NULL, -freeze.copy);
   }
   lt_syscall6(SYS_rt_sigprocmask, SIG_SETMASK, (long)&before, 0, sizeof before, 0, 0);
   if (wait == LT_SNAPSHOT_WAITS && result > 0) lt_snapshot_finish();

@@ -4,6 +4,7 @@
 #include "process_state.h"
 
 #include "environment.h"
+#include "environment_block.h"
 #include "event_buffer.h"
 #include "exit_hooks.h"
 #include "expectations.h"
@@ -12,6 +13,7 @@
 #include "loader_watch.h"
 #include "message.h"
 #include "next_functions.h"
+#include "process_identity.h"
 #include "snapshot_signals.h"
 #include "stack_capture.h"
 #include "swift_recording.h"
@@ -41,6 +43,7 @@ static struct {
 // --- beginning ---------------------------------------------------------------------------------------------------------
 
 static bool open_trace(void) {
+  if (!lt_identity_claim()) return false;
   if (lt_settings.outputError) {
     lt_message("not tracing: no path for the trace, neither as it was given nor from the working directory", NULL, -lt_settings.outputError);
     return false;
@@ -194,7 +197,7 @@ static void seal_all(struct lt_thread *self, bool continues) {
 }
 
 void lt_process_finish(uint32_t reason) {
-  if (!lt_trace_is_writable() || lt_process_id() != lt_trace.process) return;
+  if (!lt_trace_is_writable() || !lt_identity_is_claimants()) return;
   static _Atomic pid_t finishing;
   pid_t no = 0;
   if (!atomic_compare_exchange_strong(&finishing, &no, lt_trace.process) && no == lt_trace.process) return;
@@ -213,7 +216,7 @@ void lt_process_finish(uint32_t reason) {
 }
 
 void lt_process_before_exec(void) {
-  if (!lt_trace_is_writable() || lt_process_id() != lt_trace.process || lt_tls.hookDepth) return;
+  if (!lt_trace_is_writable() || !lt_identity_is_claimants() || lt_tls.hookDepth) return;
   struct lt_thread *t = lt_enter();
   if (!t) return;
   if (process.isForked && lt_trace.status->eventCount == 0 && t->eventCount < WORTH_KEEPING && lt_thread_count() == 1) {
@@ -231,6 +234,7 @@ void lt_process_before_exec(void) {
 
 void lt_process_after_fork(void) {
   lt_hooks_set(LT_HOOKS_OFF);
+  lt_environment_block_reset_after_fork();
   lt_snapshot_reset_after_fork();
   lt_expectations_reset_after_fork();
   lt_trace_reset_after_fork();
@@ -255,9 +259,10 @@ bool lt_process_is_ours(void) {
     }
     return true;
   }
-  if (LT_LIKELY(lt_process_id() == lt_trace.process)) return true;
-  // A child whose fork went past the C library, or one that shares our memory for a moment (vfork): it must not write to our trace.
-  if (lt_thread_self()) return false;
+  if (LT_LIKELY(lt_identity_is_claimants())) return true;
+  // A child that shares our memory for a moment (vfork): it must not write to our trace, and what it changes here it changes for us.
+  if (lt_identity_shares_memory()) return false;
+  // A child whose fork went past the C library.
   uint32_t depth = lt_tls.hookDepth;
   lt_process_after_fork();
   lt_tls.hookDepth = depth;

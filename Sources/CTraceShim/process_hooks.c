@@ -7,7 +7,9 @@
 #include "hook.h"
 #include "image_list.h"
 #include "loader_watch.h"
+#include "process_identity.h"
 #include "process_state.h"
+#include "program_kind.h"
 #include "swift_relatives.h"
 #include "trace_file.h"
 
@@ -20,33 +22,40 @@
 #include <unistd.h>
 
 
-static bool is_traced_process(void) { return lt_trace_is_writable() && lt_process_id() == lt_trace.process; }
+static bool is_traced_process(void) { return lt_trace_is_writable() && lt_identity_is_claimants(); }
 
 // --- replacing the program ---------------------------------------------------------------------------------------------
 
-/// The environment for the program that replaces this one; `call` replaces it. A program that replaces the traced one is traced; one
-/// that replaces a child is traced if children are.
-#define REPLACE(environment, call)                                                                                 \
-  do {                                                                                                             \
-    bool isOurs = is_traced_process();                                                                             \
-    bool isTraced = isOurs || lt_settings.followsChildren;                                                         \
-    char **made = (char **)(environment);                                                                          \
-    if (isOurs) lt_snapshot_finish(), lt_process_before_exec();                                                                          \
-    else if (lt_trace_is_writable()) lt_process_count_untraced_child(); /* of vfork: it has the parent's memory */  \
-    if (isTraced) made = lt_environment_for_child((environment), true, isOurs ? lt_trace.path : NULL);             \
-    int result = (call);                                                                                           \
-    if (isTraced) lt_environment_free(made, (environment));                                                        \
-    return result;                                                                                                 \
+/// The environment for a program that this process is about to run, or its child; `environment` itself if nothing is to be done. The program that replaces
+/// the traced one is traced; one that replaces a child is traced if children are. What cannot be traced finds no variables, unless its children may be.
+static char **environment_for(enum lt_program_kind kind, char *const environment[], bool isOurs) {
+  bool follows = lt_settings.followsChildren;
+  bool isTraced = kind == LT_PROGRAM_PRELOADS || (kind == LT_PROGRAM_STATIC && follows);
+  if (!isTraced && !follows) return (char **)environment;
+  return lt_environment_for_child(environment, isTraced, isTraced && isOurs ? lt_trace.path : NULL);
+}
+
+/// `call` replaces the program; `kind` is that of the new one.
+#define REPLACE(kind, environment, call)                                                                          \
+  do {                                                                                                            \
+    bool isOurs = is_traced_process();                                                                            \
+    bool mayTrace = isOurs || lt_settings.followsChildren;                                                        \
+    char **made = mayTrace ? environment_for((kind), (environment), isOurs) : (char **)(environment);             \
+    if (isOurs) lt_snapshot_finish(), lt_process_before_exec();                                                   \
+    else if (lt_trace_is_writable()) lt_process_count_untraced_child(); /* of vfork: it has the parent's memory */ \
+    int result = (call);                                                                                          \
+    lt_environment_free(made, (environment));                                                                     \
+    return result;                                                                                                \
   } while (0)
 
 LT_EXPORT int LT_HOOK(execve)(const char *path, char *const arguments[], char *const environment[]) {
-  REPLACE(environment, NEXT(execve)(path, arguments, made));
+  REPLACE(lt_program_kind_at(path), environment, NEXT(execve)(path, arguments, made));
 }
 LT_EXPORT int LT_HOOK(execvpe)(const char *file, char *const arguments[], char *const environment[]) {
-  REPLACE(environment, NEXT(execvpe)(file, arguments, made));
+  REPLACE(lt_program_kind_named(file), environment, NEXT(execvpe)(file, arguments, made));
 }
 LT_EXPORT int LT_HOOK(fexecve)(int descriptor, char *const arguments[], char *const environment[]) {
-  REPLACE(environment, NEXT(fexecve)(descriptor, arguments, made));
+  REPLACE(lt_program_kind_of_descriptor(descriptor), environment, NEXT(fexecve)(descriptor, arguments, made));
 }
 LT_EXPORT int LT_HOOK(execv)(const char *path, char *const arguments[]) { return LT_HOOK(execve)(path, arguments, environ); }
 LT_EXPORT int LT_HOOK(execvp)(const char *file, char *const arguments[]) { return LT_HOOK(execvpe)(file, arguments, environ); }
@@ -80,23 +89,23 @@ LT_EXPORT int LT_HOOK(execle)(const char *path, const char *first, ...) {
 
 // --- children --------------------------------------------------------------------------------------------------------------
 
-#define SPAWN(environment, call)                                                                        \
-  do {                                                                                                  \
-    bool isTraced = lt_settings.followsChildren && lt_settings.preload[0];                              \
-    char **made = isTraced ? lt_environment_for_child((environment), true, NULL) : (char **)(environment); \
-    int result = (call);                                                                                \
-    if (isTraced) lt_environment_free(made, (environment));                                             \
-    if (result == 0 && is_traced_process()) lt_process_count_untraced_child();                          \
-    return result;                                                                                      \
+#define SPAWN(kind, environment, call)                                                                                    \
+  do {                                                                                                                    \
+    bool isTraced = lt_settings.followsChildren && lt_settings.preload[0];                                                \
+    char **made = isTraced ? environment_for((kind), (environment), false) : (char **)(environment);                      \
+    int result = (call);                                                                                                  \
+    lt_environment_free(made, (environment));                                                                             \
+    if (result == 0 && is_traced_process()) lt_process_count_untraced_child();                                            \
+    return result;                                                                                                        \
   } while (0)
 
 LT_EXPORT int LT_HOOK(posix_spawn)(pid_t *pid, const char *path, const posix_spawn_file_actions_t *actions, const posix_spawnattr_t *attributes,
                        char *const arguments[], char *const environment[]) {
-  SPAWN(environment, NEXT(posix_spawn)(pid, path, actions, attributes, arguments, made));
+  SPAWN(lt_program_kind_at(path), environment, NEXT(posix_spawn)(pid, path, actions, attributes, arguments, made));
 }
 LT_EXPORT int LT_HOOK(posix_spawnp)(pid_t *pid, const char *file, const posix_spawn_file_actions_t *actions, const posix_spawnattr_t *attributes,
                         char *const arguments[], char *const environment[]) {
-  SPAWN(environment, NEXT(posix_spawnp)(pid, file, actions, attributes, arguments, made));
+  SPAWN(lt_program_kind_named(file), environment, NEXT(posix_spawnp)(pid, file, actions, attributes, arguments, made));
 }
 LT_EXPORT int LT_HOOK(system)(const char *command) {
   if (command && is_traced_process()) lt_process_count_untraced_child();

@@ -7,6 +7,7 @@
 #include "event_buffer.h"
 #include "expectations.h"
 #include "heap_snapshot.h"
+#include "process_identity.h"
 #include "stack_capture.h"
 #include "trace_file.h"
 #include "trace_ticks.h"
@@ -126,7 +127,7 @@ LT_EXPORT int LT_HOOK(leaktrace_round_end)(uint64_t repetition, uint64_t round, 
 }
 
 LT_EXPORT const char *LT_HOOK(leaktrace_trace_path)(void) {
-  return lt_trace_is_writable() && lt_process_id() == lt_trace.process ? lt_trace.path : NULL;
+  return lt_trace_is_writable() && lt_identity_is_claimants() ? lt_trace.path : NULL;
 }
 
 LT_EXPORT int LT_HOOK(leaktrace_snapshot_written)(const char *label) { return lt_snapshot_take(LT_SNAPSHOT_CALL, label, NULL, LT_SNAPSHOT_WAITS); }

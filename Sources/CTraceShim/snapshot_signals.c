@@ -8,6 +8,7 @@
 
 #include "heap_snapshot.h"
 #include "hook.h"
+#include "process_identity.h"
 #include "trace_file.h"
 
 #include <errno.h>
@@ -28,7 +29,7 @@ static int (*nextSigaction)(int, const struct sigaction *, struct sigaction *);
 static struct sigaction seen[SIGNAL_LIMIT]; ///< what the host set, where the recorder's handler stands for the default
 static _Atomic uint64_t endingSince;
 
-static bool is_traced_process(void) { return lt_trace_is_writable() && lt_process_id() == lt_trace.process; }
+static bool is_traced_process(void) { return lt_trace_is_writable() && lt_identity_is_claimants(); }
 
 // --- handlers -----------------------------------------------------------------------------------------------------------
 
@@ -57,7 +58,7 @@ static void on_ending_signal(int number, siginfo_t *information, void *context) 
 static void on_request(int number, siginfo_t *information, void *context) {
   (void)information;
   // A child that is not traced has the handler too, until it replaces its program.
-  if (lt_process_id() != lt_trace.process) {
+  if (!lt_identity_is_claimants()) {
     end_by(number);
   } else if (lt_snapshot_take(lt_snapshot_requested_reason(), NULL, context, LT_SNAPSHOT_RETURNS) == -ENODEV && lt_trace.live) {
     // Recording has stopped.
@@ -70,7 +71,7 @@ static void on_request(int number, siginfo_t *information, void *context) {
 /// an image of its own would count with the next, and make that one look larger.
 static void on_round(int number, siginfo_t *information, void *context) {
   (void)information;
-  if (lt_process_id() != lt_trace.process) end_by(number);
+  if (!lt_identity_is_claimants()) end_by(number);
   else lt_snapshot_take(LT_SNAPSHOT_ROUND, NULL, context, LT_SNAPSHOT_FOLLOWS);
 }
 
@@ -103,8 +104,13 @@ static void set_live_signal(int number) {
   if (is_traced_process()) lt_trace.live->snapshotSignal = (uint32_t)number;
 }
 
+extern int __sigaction(int, const struct sigaction *, struct sigaction *);
+
 void lt_snapshot_signals_init(uint32_t request, uint32_t round) {
   nextSigaction = NEXT(sigaction);
+  // The C library's own, by the name that sanitizers do not intercept: they are initialised later.
+  int (*set)(int, const struct sigaction *, struct sigaction *) = NEXT(__sigaction);
+  if (!set) set = nextSigaction;
   requestSignal = request ? (int)request : USUAL_REQUEST_SIGNAL;
   roundSignal = (int)round != requestSignal ? (int)round : 0;
   isOn = true;
@@ -114,12 +120,12 @@ void lt_snapshot_signals_init(uint32_t request, uint32_t round) {
   for (int i = 0; i < (lt_process_id() == 1 ? 2 : 5); i++) {
     struct sigaction action;
     if (numbers[i] <= 0 || numbers[i] >= SIGNAL_LIMIT) continue;
-    if (nextSigaction(numbers[i], NULL, &action) != 0) continue;
+    if (set(numbers[i], NULL, &action) != 0) continue;
     if (!is_ours(&action)) {
       if (action.sa_handler != SIG_DFL) continue;
       seen[numbers[i]] = action;
       action = our_action(numbers[i]);
-      if (nextSigaction(numbers[i], &action, NULL) != 0) continue;
+      if (set(numbers[i], &action, NULL) != 0) continue;
     }
     if (numbers[i] == requestSignal) set_live_signal(requestSignal);
   }
@@ -152,7 +158,6 @@ LT_EXPORT int LT_HOOK(sigaction)(int number, const struct sigaction *action, str
   if (!is_handled_here(number)) __attribute__((musttail)) return nextSigaction(number, action, old);
   return change_action(number, action, old);
 }
-extern int __sigaction(int, const struct sigaction *, struct sigaction *);
 LT_EXPORT int LT_HOOK(__sigaction)(int number, const struct sigaction *action, struct sigaction *old) {
   return LT_HOOK(sigaction)(number, action, old);
 }

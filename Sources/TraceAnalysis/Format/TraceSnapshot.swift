@@ -297,6 +297,7 @@ public struct FailedSnapshot: Hashable, Sendable {
     switch error {
     case ENOMEM: "there was no memory for it (\(systemErrorText(error))). A limit on the process's address space ('ulimit -v') or on its container has to leave room for it"
     case ECHILD: "the copy of the process that was to write it was killed, as the kernel does when memory is short"
+    case ENOTSUP: "the program's children are in a PID namespace of their own, which ends with its first process; the copy that writes it would have been one of them"
     case EFBIG, ENOSPC, EDQUOT: "there was no room for it in the file system, or in what the process may write (\(systemErrorText(error)))"
     default: systemErrorText(error)
     }

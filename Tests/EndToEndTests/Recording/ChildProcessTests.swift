@@ -52,4 +52,47 @@ import TraceAnalysis
     #expect(run.traces.count >= 2)
     #expect(run.traces.allSatisfy { $0.state != .open })
   }
+
+  @Test("Followed children of vfork that run programs leave nothing in their parent's memory", arguments: ["vfork_exec_many", "vfork_exec_threads"])
+  func vforkMemory(situation: String) throws {
+    let run = try TracedRun([try TestProgram("situations-processes.c").path(), situation], options: ["--follow-children"])
+    run.expectSameBehaviour()
+    #expect(run.untraced.output == "grew: 0\n")
+  }
+
+  @Test("A child of vfork that allocates first does not end the recording of its parent") func vforkAllocatesFirst() throws {
+    let run = try TracedRun([try TestProgram("situations-processes.c").path(), "vfork_first_allocation"])
+    run.expectSameBehaviour()
+    #expect(try TraceContents(try run.onlyTrace().path).count("malloc") >= 1000)
+  }
+
+  @Test("The first process of a PID namespace is another than the one of that number outside", arguments: ["raw_clone_namespace", "first_process"])
+  func sameNumber(situation: String) throws {
+    let run = try TracedRun([try TestProgram("situations-processes.c").path(), situation], options: ["--follow-children"])
+    #expect(run.traced == run.untraced)
+  }
+
+  @Test(
+    "No heap image is taken by a process of the children's PID namespace", arguments: ["pid_namespace", "pid_namespace_alive", "pid_namespace_threads"])
+  func namespaceOfChildren(situation: String) throws {
+    let run = try TracedRun([try TestProgram("situations-processes.c").path(), situation])
+    #expect(run.traced == run.untraced)
+    guard run.untraced.output != "not allowed\n" else { return }
+    #expect(run.recorderLines.contains { $0.contains("PID namespace of the program's children") })
+    #expect(try run.onlyTrace().state == .closed(.exit))
+  }
+
+  @Test("A static program that replaces the traced one finds no variable of the recorder", arguments: [["-static"], []])
+  func replacedByStatic(flags: [String]) throws {
+    let run = try TracedRun(["/usr/bin/env", "A=1", try TestProgram("print-environment.c", flags: flags).path()])
+    run.expectSameBehaviour()
+    #expect(run.traces.allSatisfy { if case .closed = $0.state { true } else { false } })
+  }
+
+  @Test("A static program finds the variables for its children where these are followed") func followedThroughStatic() throws {
+    let run = try TracedRun(
+      ["/usr/bin/env", "A=1", try TestProgram("print-environment.c", flags: ["-static"]).path()], options: ["--follow-children"])
+    #expect(run.traced.output.contains("LD_PRELOAD="))
+    #expect(run.traced.output.contains("LEAKTRACE_FOLLOW=1"))
+  }
 }

@@ -1,0 +1,18 @@
+// A program that is about to replace another: whether this library can be preloaded into it.
+
+#ifndef LEAKTRACE_PROGRAM_KIND_H
+#define LEAKTRACE_PROGRAM_KIND_H
+
+enum lt_program_kind {
+  LT_PROGRAM_PRELOADS, ///< or nothing could be found out about it
+  LT_PROGRAM_STATIC,   ///< it has no loader: the variables would mean nothing to it, and much to its children
+  LT_PROGRAM_FOREIGN,  ///< its loader is another, or for another processor: it complains about this library, or does not start
+};
+
+/// Of the program at `path`; a script is as its interpreter.
+enum lt_program_kind lt_program_kind_at(const char *path);
+/// Of the program that execvp and posix_spawnp find.
+enum lt_program_kind lt_program_kind_named(const char *file);
+enum lt_program_kind lt_program_kind_of_descriptor(int descriptor);
+
+#endif

@@ -1,0 +1,36 @@
+// Programs that other checkers look into run as they do without the recorder.
+
+import Foundation
+import Testing
+
+@Suite(.enabled(if: BuildProducts.preloadLibraryExists)) struct CheckerTests {
+  private static func isInstalled(_ program: String) -> Bool { access("/usr/bin/\(program)", X_OK) == 0 }
+
+  /// Without addresses, and without what a checker tells of functions that stand between the program and the allocator.
+  private static func comparable(_ text: String) -> String {
+    text.split(separator: "\n").filter { !$0.hasPrefix("    #") }.map { line in
+      line.replacing(/==[0-9]+==/, with: "").replacing(/0x[0-9a-f]+/, with: "")
+    }.joined(separator: "\n")
+  }
+
+  @Test("A program with a leak sanitizer prints what it prints untraced", .enabled(if: isInstalled("gcc"))) func leakSanitizer() throws {
+    let directory = try TemporaryDirectory()
+    let program = directory.path + "/forgets-one"
+    let source = BuildProducts.packageRoot + "/Tests/Programs/forgets-one.c"
+    let built = try Command(["gcc", "-g", "-fsanitize=leak", source, "-o", program]).run()
+    guard built.end == .exit(0) else { return } // that compiler comes without the sanitizer's library
+    let run = try TracedRun([program])
+    #expect(run.traced.errorOutput.contains("LeakSanitizer: 20 byte(s) leaked"))
+    run.expectSameBehaviour(normalising: Self.comparable)
+  }
+
+  @Test("Valgrind reads the library's debug information", .enabled(if: isInstalled("valgrind"))) func valgrind() throws {
+    let directory = try TemporaryDirectory()
+    var command = Command(["valgrind", "--tool=memcheck", "--quiet", "--error-exitcode=9", try TestProgram("print-environment.c").strippedPath()])
+    command.environment["LD_PRELOAD"] = BuildProducts.preloadLibrary
+    command.environment["LEAKTRACE_OUTPUT"] = directory.path + "/t.trace"
+    let outcome = try command.run()
+    #expect(outcome.end == .exit(0))
+    #expect(outcome.errorOutput == "")
+  }
+}
