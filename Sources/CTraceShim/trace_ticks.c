@@ -48,9 +48,11 @@ static uint64_t rate(void) {
   return LT_LIKELY(known && (next == UINT64_MAX || lt_now() < next)) ? known : measure();
 }
 
+/// UINT64_MAX is for ever in any unit, and only that is.
 static uint64_t scaled(uint64_t value, uint64_t by, uint64_t per) {
+  if (value == UINT64_MAX) return value;
   unsigned __int128 result = (unsigned __int128)value * by / per;
-  return result > UINT64_MAX ? UINT64_MAX : (uint64_t)result;
+  return result >= UINT64_MAX ? UINT64_MAX - 1 : (uint64_t)result;
 }
 
 uint64_t lt_ticks_in(uint64_t nanoseconds) { return nanoseconds == 0 ? 0 : scaled(nanoseconds, rate(), SECOND); }

@@ -54,12 +54,12 @@ public enum LeakTrace {
     return UnsafeRawPointer(file.utf8Start).assumingMemoryBound(to: CChar.self)
   }
 
-  /// 0 for what is negative, and the most there is for what does not fit: some 584 years.
+  /// 0 for what is negative, and some 584 years for what does not fit: one less than "for ever", which is said by UInt64.max.
   @usableFromInline static func nanoseconds(_ duration: Duration) -> UInt64 {
     let (seconds, attoseconds) = duration.components
     if seconds < 0 || attoseconds < 0 { return 0 }
     let (whole, overflow) = UInt64(seconds).multipliedReportingOverflow(by: 1_000_000_000)
     let (sum, carry) = whole.addingReportingOverflow(UInt64(attoseconds / 1_000_000_000))
-    return overflow || carry ? .max : sum
+    return overflow || carry ? .max - 1 : min(sum, .max - 1)
   }
 }

@@ -36,7 +36,8 @@ struct LeakCheck: Sendable {
     if number == 0 { return nil }
   }
 
-  func end() { cleaktrace_scope_end(number, 0) }
+  /// What it made may stay for ever, as caches do, as long as something leads to it.
+  func end() { cleaktrace_scope_end(number, .max) }
 
   /// Takes a heap image and has it analysed, by a process of its own. Blocks for as long as that takes. What is leaked beyond what is allowed, as texts for
   /// people; one that says why, if there is no telling.

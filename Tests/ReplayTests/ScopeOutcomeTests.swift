@@ -33,6 +33,18 @@ import TraceTestSupport
     #expect(scope.left == [0x200] && scope.births == 1)
   }
 
+  @Test func whatMayStayForEverIsNotLeft() throws {
+    var program = StatingProgram()
+    program.begin("test", 1)
+    program.make(0x100)
+    program.end(1, grace: .max)
+    #expect(try program.statements().isEmpty)
+    program.begin("work", 2)
+    program.make(0x200)
+    program.end(2)
+    #expect(try program.scope().left == [0x200])
+  }
+
   @Test func executionsOfAPlaceAreCountedTogether() throws {
     var program = StatingProgram()
     for n in 0..<5 as Range<UInt64> {
@@ -186,7 +198,7 @@ import TraceTestSupport
     program.end(2, grace: 16)
     program.begin("endless", 3)
     program.make(0x300)
-    program.end(3, grace: .max)
+    program.end(3, grace: .max - 1)
     program.time += 800
     program.free(0x100)
     program.free(0x200)

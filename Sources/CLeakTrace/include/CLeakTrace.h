@@ -29,6 +29,7 @@ static inline bool cleaktrace_is_present(void) {
 const char *cleaktrace_trace_path(void);
 /// The number of the scope, or 0.
 uint64_t cleaktrace_scope_begin(const char *name, const char *file, uint32_t line);
+/// What the scope made should be gone after the grace. UINT64_MAX: it may stay; the scope only says whose it is.
 void cleaktrace_scope_end(uint64_t number, uint64_t graceNanoseconds);
 void cleaktrace_mark(const char *name, const char *file, uint32_t line);
 void cleaktrace_expect_deallocated(const void *object, uint64_t nanoseconds, const char *name, const char *file, uint32_t line);

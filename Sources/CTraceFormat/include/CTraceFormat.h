@@ -302,7 +302,7 @@ enum {
 /// What a program says through the LeakTrace library, in the event stream of the thread that says it. Strings are cut at 255 bytes.
 enum {
   LT_MARK_SCOPE_BEGIN = 1, ///< varint scope number (unique in the process, not 0), string name, string file, varint line
-  LT_MARK_SCOPE_END = 2,   ///< varint scope number, varint grace (ticks)
+  LT_MARK_SCOPE_END = 2,   ///< varint scope number, varint grace (ticks; UINT64_MAX: it only says whose objects are)
   LT_MARK_GENERATION = 3,  ///< string name, string file, varint line
   LT_MARK_EXPECTATION = 4, ///< varint expectation number (not 0), varint object's address, varint deadline (trace clock), string name, string file, varint line
   LT_MARK_ROUND = 5, ///< varint repetition number (not 0), varint round (from 1), varint number of the snapshot at its end, varint number of the scope that alone is meant (0: all work), string name, string file, varint line

@@ -99,7 +99,7 @@ struct ProgramMarks: ReplayObserver {
     let outer: Scope?
     var live: [UInt64: LiveBlock] = [:]
     var isOpen = true
-    /// What is left of it is what it left; false where it only says whose the objects of a repetition are.
+    /// What is left of it is what it left; false where it only says whose objects are: those of a repetition, or of a test whose leaks alone are looked for.
     var isJudged = true
     init(place: Int, execution: UInt64, outer: Scope?) { (self.place, self.execution, self.outer) = (place, execution, outer) }
   }
@@ -152,10 +152,7 @@ struct ProgramMarks: ReplayObserver {
       // It comes after the image that it is about.
       state.statements.rounds.append(
         RoundMark(repetition: mark.number, place: place(of: mark), round: Int(mark.round), snapshot: mark.snapshot, scope: mark.scope))
-      if let scope = state.open[mark.scope], scope.isJudged {
-        scope.isJudged = false
-        state.unjudged[scope.place, default: 0] += 1
-      }
+      if let scope = state.open[mark.scope] { leaveUnjudged(scope) }
       return
     }
     // For activations alone, which have taken its stack in.
@@ -199,6 +196,7 @@ struct ProgramMarks: ReplayObserver {
       while let found = next, !found.isOpen { next = found.outer }
       state.innermost[key] = next
     }
+    if mark.grace == .max { leaveUnjudged(scope) }
     if scope.live.isEmpty { return }
     let (deadline, overflow) = time.addingReportingOverflow(mark.grace)
     let entry = Deadline(time: overflow ? .max : deadline, scope: scope)
@@ -206,6 +204,12 @@ struct ProgramMarks: ReplayObserver {
     while index > state.nextWaiting, entry < state.waiting[index - 1] { index -= 1 }
     state.waiting.insert(entry, at: index)
     state.nextDeadline = state.waiting[state.nextWaiting].time
+  }
+
+  private func leaveUnjudged(_ scope: Scope) {
+    guard scope.isJudged else { return }
+    scope.isJudged = false
+    state.unjudged[scope.place, default: 0] += 1
   }
 
   private func expect(_ mark: TraceMark, _ block: LiveBlock?) {

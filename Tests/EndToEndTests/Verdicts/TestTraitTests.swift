@@ -34,6 +34,13 @@ import TraceAnalysis
     #expect(!outcome.output.contains("leaked"))
   }
 
+  @Test("What tests without leaks leave in a cache fails neither them nor the gates") func caches() throws {
+    let path = try LeakTraceLibrary.tests("caching-tests.swift").path()
+    let outcome = try Command([BuildProducts.leaktrace, "check", "--", path]).run()
+    #expect(outcome.end == .exit(0), "\(outcome.output)\(outcome.errorOutput)")
+    #expect(outcome.output.contains("Leaks: none found") && !outcome.output.contains("What the program said"), "\(outcome.output)")
+  }
+
   @Test("Tests that are recorded without heap images fail for that reason, not in silence") func withoutImages() throws {
     let outcome = try run("leaky-xctests.swift", traced: true, options: ["--no-snapshots"])
     #expect(outcome.end == .exit(1))
