@@ -51,16 +51,15 @@ extension LeakFinder {
 }
 
 extension ProgramStatements {
-  /// What the program stated, less what is said of objects that may have ended without the trace showing it.
-  func without(_ graph: ObjectGraph) -> ProgramStatements {
-    guard !graph.uncertain.isEmpty else { return self }
+  /// What the program stated, less what is said of objects that may have ended without the trace showing it, and of those that are no scope's own.
+  func without(_ graph: ObjectGraph, isOfNoScope: (LiveBlock) -> Bool) -> ProgramStatements {
     func isUncertain(_ block: LiveBlock) -> Bool {
       guard let found = graph.heap.block(containing: block.address), graph.heap[found].ordinal == block.ordinal else { return false }
       return graph.uncertain.contains(found.rawValue)
     }
     var result = self
     for index in result.scopes.indices {
-      let rest = result.scopes[index].rest.filter { !isUncertain($0.block) }
+      let rest = result.scopes[index].rest.filter { !isUncertain($0.block) && !isOfNoScope($0.block) }
       let executions = Set(result.scopes[index].rest.map(\.execution)).subtracting(rest.map(\.execution))
       result.scopes[index].executionsWithRest -= min(result.scopes[index].executionsWithRest, UInt64(executions.count))
       result.scopes[index].rest = rest

@@ -76,7 +76,8 @@ public final class LeakAnalysis {
         return (key.operation == .object ? types[key.type] : nil, key.operation)
       },
       contents: { contents.contents(ofBlocksAllocatedBy: keys[Int($0.site.rawValue)].stack) }, layouts: layouts, mainModule: moduleName(ofImage: definitions.process.executable), gaps: analysis.gaps)
-    statements = analysis.statements.without(graph)
+    let initialization = OneTimeInitialization(definitions, naming: naming)
+    statements = analysis.statements.without(graph) { initialization.made(keys[Int($0.site.rawValue)].stack) }
     activations = Self.left(analysis.activationsAtSnapshot, snapshot, graph.roots, definitions)
     let abandoned = AbandonedValues(
       graph: graph, sites: sites, stacks: definitions.stacks, activations: activations,
