@@ -1,9 +1,11 @@
-"""Runs every program of the corpus again and again, and reports what flips: verdicts, types, counts, fingerprints. Ends with 1 if something does."""
+"""Runs every program of the corpus again and again, and reports what flips: verdicts, types, counts, fingerprints. Ends with 1 if something
+does. Interrupted, it reports what it has."""
 
 import argparse
 import collections
 import concurrent.futures
 import os
+import signal
 import sys
 import tempfile
 import time
@@ -100,19 +102,26 @@ class Runner:
 
 
 def repeat(runner, case_list, count, jobs):
-    """By case, what each run found, and the failures. Rounds go through all programs, so that a busy minute does not fall to one alone."""
+    """By case, what each run found, and the failures; and how many rounds there were: fewer when it was interrupted. Rounds go through all programs, so that a busy minute
+    does not fall to one alone."""
     found, failed = collections.defaultdict(list), collections.defaultdict(list)
-    begin = time.monotonic()
+    begin, rounds = time.monotonic(), 0
     with concurrent.futures.ThreadPoolExecutor(jobs) as pool:
-        for number in range(count):
-            for case, outcome in zip(case_list, pool.map(lambda case, number=number: runner.run(case, number), case_list)):
-                (failed if isinstance(outcome, str) else found)[case].append(outcome)
-            say(f"round {number + 1} of {count}, {time.monotonic() - begin:.0f} s")
-    return found, failed
+        try:
+            for number in range(count):
+                for case, outcome in zip(case_list, pool.map(lambda case, number=number: runner.run(case, number), case_list)):
+                    (failed if isinstance(outcome, str) else found)[case].append(outcome)
+                rounds += 1
+                say(f"round {rounds} of {count}, {time.monotonic() - begin:.0f} s")
+        except KeyboardInterrupt:
+            say(f"interrupted in round {rounds + 1}")
+            pool.shutdown(cancel_futures=True)
+    return found, failed, rounds
 
 
 def main():
     options = parse()
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
     leaktrace = Leaktrace(options.products)
     case_list = chosen(options)
     try:
@@ -126,27 +135,27 @@ def main():
         os.makedirs(options.keep, exist_ok=True)
     with tempfile.TemporaryDirectory(prefix="leaktrace-stability-") as directory, Load(options.loaded):
         runner = Runner(leaktrace, executables, options.keep or directory, comparison(options) if options.keep else None)
-        found, failed = repeat(runner, case_list, options.runs, options.jobs)
-    return report(case_list, found, failed, options)
+        found, failed, rounds = repeat(runner, case_list, options.runs, options.jobs)
+    return report(case_list, found, failed, rounds, options)
 
 
 def comparison(options):
     return unsteady if options.fingerprints else flips
 
 
-def report(case_list, found, failed, options):
+def report(case_list, found, failed, rounds, options):
     flipping = 0
     compare = comparison(options)
     for case in case_list:
         lines = compare(found[case]) if len(found[case]) > 1 else []
         reasons = collections.Counter(failed[case])
-        lines += [f"no findings to compare in {count} of {options.runs} runs: {reason}" for reason, count in reasons.items()]
+        lines += [f"no findings to compare in {count} of {rounds} runs: {reason}" for reason, count in reasons.items()]
         if lines:
             flipping += 1
             print(case)
             print("".join(f"  {line}\n" for line in lines), end="")
     machine = "loaded" if options.loaded else "idle"
-    print(f"{len(case_list)} programs, {options.runs} runs each, {machine} machine: {flipping or 'none'} flipped")
+    print(f"{len(case_list)} programs, {rounds} runs each, {machine} machine: {flipping or 'none'} flipped")
     return 1 if flipping else 0
 
 
