@@ -1,5 +1,6 @@
 // The variables by which a process is told to trace, and what its children are told. Allocates only by mapping.
 
+#define _GNU_SOURCE
 #include "environment.h"
 
 #include "CTraceFormat.h"
@@ -9,6 +10,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 struct lt_settings lt_settings = {.depthLimit = 65536};
 
@@ -93,6 +95,18 @@ static void forget(char **environment, const char *entryPrefix) {
   if (environment) *to = NULL;
 }
 
+/// Takes this library and its variables out.
+static void forget_own(char **environment) {
+  char rest[4096];
+  const char *preload = value_of(environment, "LD_PRELOAD");
+  if (preload && strlen(preload) < sizeof rest && split_preload(preload, rest, sizeof rest, NULL, 0)) {
+    // What is left is shorter than what was there.
+    if (*rest) strcpy((char *)preload, rest);
+    else forget(environment, preloadPrefix);
+  }
+  forget(environment, ownPrefix);
+}
+
 void lt_environment_read(char **environment) {
   struct lt_settings *s = &lt_settings;
   const char *output = value_of(environment, "LEAKTRACE_OUTPUT");
@@ -129,12 +143,13 @@ void lt_environment_read(char **environment) {
 
   char rest[4096];
   const char *preload = value_of(environment, "LD_PRELOAD");
-  if (preload && strlen(preload) < sizeof rest && split_preload(preload, rest, sizeof rest, s->preload, sizeof s->preload) && !s->followsChildren) {
-    // What is left is shorter than what was there.
-    if (*rest) strcpy((char *)preload, rest);
-    else forget(environment, preloadPrefix);
-  }
-  if (!s->followsChildren) forget(environment, ownPrefix);
+  if (preload && strlen(preload) < sizeof rest) split_preload(preload, rest, sizeof rest, s->preload, sizeof s->preload);
+  if (!s->followsChildren) forget_own(environment);
+}
+
+void lt_environment_follow_no_more(void) {
+  if (lt_settings.followsChildren) forget_own(environ);
+  lt_settings.followsChildren = false;
 }
 
 static char *put(char *p, const char *text) {

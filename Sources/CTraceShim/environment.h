@@ -26,6 +26,9 @@ extern struct lt_settings lt_settings __attribute__((visibility("hidden")));
 /// program was started with: the C library may not have it yet.
 void lt_environment_read(char **environment);
 
+/// From now on no child is followed: takes the variables out of the environment, in place.
+void lt_environment_follow_no_more(void);
+
 /// An environment for a child: `environment` with the recorder's variables in it, or without them. The result is `environment` itself, or
 /// memory that lt_environment_free takes; NULL when there is none to be had.
 char **lt_environment_for_child(char *const environment[], bool isTraced, const char *finishedTrace);

@@ -9,6 +9,7 @@
 #include "expectations.h"
 #include "event_buffer.h"
 #include "heap_snapshot.h"
+#include "process_identity.h"
 #include "trace_ticks.h"
 
 #include <limits.h>
@@ -27,6 +28,7 @@ enum {
 
 enum { WATCHER_NONE = 0, WATCHER_STARTING = 1, WATCHER_RUNS = 2, WATCHER_REFUSED = 3 };
 static _Atomic uint32_t state;
+static _Atomic bool isEnding;
 static _Atomic uint32_t wakes; ///< what the thread sleeps on
 static _Atomic pid_t thread;
 
@@ -40,6 +42,17 @@ void lt_watcher_reset_after_fork(void) {
 void lt_watcher_wake(void) {
   atomic_fetch_add(&wakes, 1);
   lt_syscall(SYS_futex, &wakes, FUTEX_WAKE_PRIVATE, 1);
+}
+
+void lt_watcher_end(void) {
+  uint32_t known = atomic_exchange(&state, WATCHER_REFUSED);
+  atomic_store(&isEnding, true);
+  lt_watcher_wake();
+  struct timespec moment = {.tv_nsec = SHORTEST_SLEEP_NANOSECONDS / 10};
+  while (known == WATCHER_RUNS && lt_thread_exists(lt_identity_claimant(), lt_watcher_thread()) && lt_watcher_thread() != lt_thread_id()) {
+    lt_watcher_wake();
+    lt_syscall(SYS_nanosleep, &moment, 0, 0);
+  }
 }
 
 // --- the thread ---------------------------------------------------------------------------------------------------------------
@@ -58,6 +71,7 @@ static void watch(void *unused) {
   uint64_t lastImage = 0;
   for (;;) {
     uint32_t seenWakes = atomic_load(&wakes);
+    while (atomic_load(&isEnding)) lt_syscall(SYS_exit, 0, 0, 0);
     uint64_t deadline = lt_expectations_next_deadline(), now = lt_now();
     if (deadline > now) {
       sleep_nanoseconds(deadline == UINT64_MAX ? UINT64_MAX : lt_nanoseconds_in(deadline - now) + 1, seenWakes);

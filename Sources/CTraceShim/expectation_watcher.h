@@ -10,6 +10,8 @@
 bool lt_watcher_start(void);
 /// A deadline is due before those that were known.
 void lt_watcher_wake(void);
+/// Ends the thread, and waits for that. It is not started again.
+void lt_watcher_end(void);
 /// The kernel's number of the thread, 0 while there is none.
 pid_t lt_watcher_thread(void);
 /// In a child made by fork, which has no such thread.

@@ -273,6 +273,11 @@ static void take_last(uint32_t reason, const ucontext_t *interrupted) {
   else lt_snapshot_finish();
 }
 
+void lt_snapshot_end(void) {
+  lt_snapshot_finish();
+  isOn = false;
+}
+
 bool lt_snapshot_is_ending(void) { return atomic_load(&exitState) != 0; }
 void lt_snapshot_at_exit(void) { take_last(LT_SNAPSHOT_EXIT, NULL); }
 void lt_snapshot_at_signal(const ucontext_t *interrupted) { take_last(LT_SNAPSHOT_SIGNAL, interrupted); }

@@ -32,6 +32,8 @@ uint32_t lt_snapshot_requested_reason(void);
 bool lt_snapshot_is_ending(void);
 /// Waits for a snapshot that is being written, with a limit.
 void lt_snapshot_finish(void);
+/// Ends images for good, after the one that is being written.
+void lt_snapshot_end(void);
 /// Cleans up after a snapshot that is done. Costs a load when there is none.
 void lt_snapshot_collect(void);
 

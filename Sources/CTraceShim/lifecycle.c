@@ -7,6 +7,7 @@
 #include "environment_block.h"
 #include "event_buffer.h"
 #include "exit_hooks.h"
+#include "expectation_watcher.h"
 #include "expectations.h"
 #include "heap_snapshot.h"
 #include "image_list.h"
@@ -22,6 +23,7 @@
 #include "type_table.h"
 
 #include <dlfcn.h>
+#include <errno.h>
 #include <limits.h>
 #include <pthread.h>
 #include <string.h>
@@ -29,6 +31,8 @@
 
 /// Forked children that go on to exec leave no trace of their own unless they did more than this.
 enum { WORTH_KEEPING = 1000 };
+/// For threads to get out of hooks in which they were when recording stopped: several times what the slowest takes, which writes a chunk.
+enum { WAY_OUT_NANOSECONDS = 20000000 };
 
 static struct {
   _Atomic uint32_t isDescribed; ///< the process's own definitions are written
@@ -213,6 +217,28 @@ void lt_process_finish(uint32_t reason) {
   seal_all(depth == 0 ? self : NULL, false);
   lt_trace_close(reason, false);
   lt_tls.hookDepth = depth;
+}
+
+bool lt_process_has_own_memory(void) { return lt_identity_is_claimants() || !lt_identity_shares_memory(); }
+
+void lt_process_stop(const char *why) {
+  if (!lt_identity_shares_memory()) {
+    // A followed child whose trace has not begun.
+    lt_hooks_set(LT_HOOKS_OFF);
+    atomic_store(&process.isForkPending, 0);
+    return;
+  }
+  lt_process_warn(why, NULL);
+  lt_snapshot_end();
+  lt_snapshot_signals_end();
+  lt_watcher_end();
+  lt_environment_follow_no_more();
+  if (lt_trace_is_writable()) lt_trace.status->stopErrno = EPERM;
+  lt_process_finish(LT_CLOSE_STOPPED);
+  lt_trace_release();
+  // Others may be on their way out of a hook.
+  struct timespec moment = {.tv_nsec = WAY_OUT_NANOSECONDS};
+  if (lt_thread_count() > 1) lt_syscall(SYS_nanosleep, &moment, 0, 0);
 }
 
 void lt_process_before_exec(void) {

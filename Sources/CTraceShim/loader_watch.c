@@ -236,7 +236,7 @@ static void forget_what_went(void) {
 static void lt_loader_has_news(void) __attribute__((used));
 static void lt_loader_has_news(void) {
   static bool isLooking; // a signal handler may load images while this thread is here
-  if (isLooking) return;
+  if (isLooking || atomic_load_explicit(&lt_hook_mode, memory_order_relaxed) == LT_HOOKS_OFF) return;
   isLooking = true;
   uint32_t before = imageCount, hint = 0, seen = 0;
   looks++;

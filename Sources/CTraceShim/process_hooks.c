@@ -3,6 +3,7 @@
 #define _GNU_SOURCE
 #include "environment.h"
 #include "event_buffer.h"
+#include "filter_watch.h"
 #include "heap_snapshot.h"
 #include "hook.h"
 #include "image_list.h"
@@ -30,7 +31,7 @@ static bool is_traced_process(void) { return lt_trace_is_writable() && lt_identi
 /// the traced one is traced; one that replaces a child is traced if children are. What cannot be traced finds no variables, unless its children may be.
 static char **environment_for(enum lt_program_kind kind, char *const environment[], bool isOurs) {
   bool follows = lt_settings.followsChildren;
-  bool isTraced = kind == LT_PROGRAM_PRELOADS || (kind == LT_PROGRAM_STATIC && follows);
+  bool isTraced = (kind == LT_PROGRAM_PRELOADS || (kind == LT_PROGRAM_STATIC && follows)) && lt_filter_allows_beginning();
   if (!isTraced && !follows) return (char **)environment;
   return lt_environment_for_child(environment, isTraced, isTraced && isOurs ? lt_trace.path : NULL);
 }

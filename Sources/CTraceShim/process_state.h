@@ -19,6 +19,10 @@ void lt_process_warn(const char *text, const char *detail);
 
 /// Before this process replaces its program: closes the trace as far as can be told, so that it can go on if that fails.
 void lt_process_before_exec(void);
+/// Whether what this process changes in memory changes its own: not in a child of vfork.
+bool lt_process_has_own_memory(void);
+/// Ends the recording while the process goes on, and says why: from here on the recorder makes no system call of its own, and has no thread.
+void lt_process_stop(const char *why);
 /// Closes the trace for good. Safe to call twice, and in any process.
 void lt_process_finish(uint32_t reason);
 /// Child side of fork.

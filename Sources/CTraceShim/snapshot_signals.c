@@ -131,6 +131,15 @@ void lt_snapshot_signals_init(uint32_t request, uint32_t round) {
   }
 }
 
+void lt_snapshot_signals_end(void) {
+  if (!isOn) return;
+  isOn = false;
+  for (int number = 1; number < SIGNAL_LIMIT; number++) {
+    struct sigaction action;
+    if (is_handled_here(number) && nextSigaction(number, NULL, &action) == 0 && is_ours(&action)) nextSigaction(number, &seen[number], NULL);
+  }
+}
+
 // --- what the host sees ---------------------------------------------------------------------------------------------------
 
 /// The host has set a handler, an ignored signal or the default; the recorder's stands for the latter.

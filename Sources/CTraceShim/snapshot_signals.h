@@ -8,5 +8,7 @@
 /// Handles those signals whose disposition is the default, and writes to the live file which one asks. `requestSignal`: 0 for the usual one; `roundSignal`: 0
 /// for none. After the trace was opened; again in a child that has a trace of its own.
 void lt_snapshot_signals_init(uint32_t requestSignal, uint32_t roundSignal);
+/// Gives the signals that only the recorder handles back to the kernel.
+void lt_snapshot_signals_end(void);
 
 #endif

@@ -34,6 +34,7 @@ struct tracee {
 static uint8_t *stack;
 static struct tracee *tracees;
 static uint32_t *indexOf; ///< by thread number; 0: not seen
+static bool isForbidden;
 static bool mayNeedPermission; ///< the kernel lets only ancestors trace, unless told otherwise
 
 bool lt_freeze_init(void) {
@@ -46,6 +47,8 @@ bool lt_freeze_init(void) {
   mayNeedPermission = scope != '0';
   return true;
 }
+
+void lt_freeze_forbid(void) { isForbidden = true; }
 
 void lt_freeze_reset(void) {
   stack = NULL;
@@ -296,7 +299,7 @@ void lt_freeze_and_copy(struct lt_freeze *f) {
     return;
   }
   bool isAlone = !has_other_threads();
-  long tracer = !isAlone && has_memory(f) ? start_tracer(trace, f) : -ENOMEM;
+  long tracer = !isAlone && !isForbidden && has_memory(f) ? start_tracer(trace, f) : -ENOMEM;
   if (tracer > 0) {
     if (mayNeedPermission) lt_syscall6(SYS_prctl, PR_SET_PTRACER, tracer, 0, 0, 0, 0);
     atomic_store(&f->isAllowed, 1);

@@ -34,6 +34,8 @@ struct lt_freeze {
 void lt_freeze_and_copy(struct lt_freeze *freeze);
 /// Prepares; once. False without memory.
 bool lt_freeze_init(void);
+/// From now on other threads are not stopped: trying to would end a process, with a dump.
+void lt_freeze_forbid(void);
 /// In a child made by fork: the memory is the parent's copy, perhaps from the middle of its freezing.
 void lt_freeze_reset(void);
 

@@ -372,12 +372,15 @@ void lt_trace_discard(void) {
   lt_unlink(lt_trace.path);
 }
 
-void lt_trace_reset_after_fork(void) {
-  // The mappings are gone from this process; the descriptor is shared with the parent, and must not be used.
-  int descriptor = atomic_load(&lt_trace.descriptor);
+void lt_trace_release(void) {
+  int descriptor = atomic_exchange(&lt_trace.descriptor, -1);
   struct stat info;
   if (descriptor >= 0 && lt_fstat(descriptor, &info) == 0 && info.st_ino == lt_trace.inode && info.st_dev == lt_trace.device) lt_close(descriptor);
-  atomic_store(&lt_trace.descriptor, -1);
+}
+
+void lt_trace_reset_after_fork(void) {
+  // The mappings are gone from this process; the descriptor is shared with the parent, and must not be used.
+  lt_trace_release();
   atomic_store(&lt_trace.isOpen, 0);
   lt_trace.header = NULL;
   lt_trace.status = NULL;

@@ -54,6 +54,8 @@ void lt_trace_add_drop(uint32_t reason);
 void lt_trace_after_seal(struct lt_thread *thread);
 /// Appends the closing record. The live file is removed unless `keepLive`.
 void lt_trace_close(uint32_t reason, bool keepLive);
+/// After the trace was closed: lets its descriptor go.
+void lt_trace_release(void);
 /// Removes both files: nothing worth keeping was recorded.
 void lt_trace_discard(void);
 /// Forgets the parent's trace, in a child made by fork.

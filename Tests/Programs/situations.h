@@ -26,11 +26,58 @@ static inline void fail(int line, const char *text) {
 /// Says which call failed, and ends.
 #define MUST(condition) ((condition) ? (void)0 : fail(__LINE__, #condition))
 
+#ifndef SITUATIONS_UNREPORTED
+#include <dirent.h>
+#include <fcntl.h>
+#include <limits.h>
+
+/// Writes what the process has at its end to the file that SITUATION_REPORT names: descriptors, children, mapped files, and its address space.
+static inline void report(const char *path) {
+  FILE *to = fopen(path, "we");
+  if (!to) return;
+  DIR *directory = opendir("/proc/self/fd");
+  for (struct dirent *entry; directory && (entry = readdir(directory));) {
+    char link[64], target[PATH_MAX];
+    if (*entry->d_name == '.' || atoi(entry->d_name) == dirfd(directory) || atoi(entry->d_name) == fileno(to)) continue;
+    snprintf(link, sizeof link, "/proc/self/fd/%.20s", entry->d_name);
+    ssize_t length = readlink(link, target, sizeof target - 1);
+    if (length < 0) continue;
+    target[length] = 0;
+    fprintf(to, "descriptor %s %s\n", entry->d_name, target);
+  }
+  if (directory) closedir(directory);
+  char line[PATH_MAX + 128];
+  FILE *file = fopen("/proc/self/task/self/children", "re");
+  if (!file) {
+    snprintf(line, sizeof line, "/proc/self/task/%d/children", (int)getpid());
+    file = fopen(line, "re");
+  }
+  if (file && fgets(line, sizeof line, file)) fprintf(to, "children %s\n", line);
+  if (file) fclose(file);
+  file = fopen("/proc/self/maps", "re");
+  while (file && fgets(line, sizeof line, file)) {
+    char rights[8] = "", name[PATH_MAX] = "";
+    unsigned long start = 0, end = 0;
+    if (sscanf(line, "%lx-%lx %7s %*s %*s %*s %4095[^\n]", &start, &end, rights, name) < 3) continue;
+    fprintf(to, "mapping %s %lu %s\n", rights, (end - start) / 1024, name);
+  }
+  if (file) fclose(file);
+  fclose(to);
+}
+#endif
+
 int main(int count, char **arguments) {
   const char *name = count > 1 ? arguments[1] : "--list";
   for (const struct situation *const *s = __start_situations; s < __stop_situations; s++) {
     if (strcmp(name, "--list") == 0) printf("%s\t%s\n", (*s)->name, (*s)->text);
-    else if (strcmp(name, (*s)->name) == 0) return (*s)->run();
+    else if (strcmp(name, (*s)->name) == 0) {
+      int status = (*s)->run();
+#ifndef SITUATIONS_UNREPORTED
+      const char *path = getenv("SITUATION_REPORT");
+      if (path) report(path);
+#endif
+      return status;
+    }
   }
   return strcmp(name, "--list") == 0 ? 0 : 64;
 }

@@ -7,6 +7,7 @@
 #include "../chunk_compressor.h"
 #include "../environment.h"
 #include "../exact_words.h"
+#include "../filter_program.h"
 #include "../memory_map.h"
 #include "../memory_scan.h"
 #include "../page_encoder.h"
