@@ -19,13 +19,15 @@ class Twin:
         self._scratch = os.path.join(cache, "programs")
 
     def trial(self, leaktrace, directory, jobs):
-        flags = ("--scratch-path", self._scratch, "--configuration", "release")
-        build(SOURCES, jobs, flags)
-        program = product(SOURCES, self.product, flags)
+        traces = [os.path.join(directory, f"{self.product}-{self.form}-{number}.trace") for number in range(self.rounds)]
+        program = self.product
+        if not all(map(leaktrace.is_kept, traces)):
+            flags = ("--scratch-path", self._scratch, "--configuration", "release")
+            build(SOURCES, jobs, flags)
+            program = product(SOURCES, self.product, flags)
         result = Result(self.name, TWINS, self.detail, tests=0)
         findings, shapes = [], set()
-        for number in range(self.rounds):
-            trace = os.path.join(directory, f"{self.product}-{self.form}-{number}.trace")
+        for trace in traces:
             recording = leaktrace.record([program, self.form], trace, limit=300)
             if recording.status != 0:
                 result.fail(f"ended with status {recording.status}: {recording.output.strip()[-200:]}")
