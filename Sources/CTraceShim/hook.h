@@ -10,14 +10,15 @@
 #include <stdatomic.h>
 
 /// Code written in assembly calls with any stack pointer. The allocator takes that; what is compiled for the recorder stores to addresses that the ABI aligns.
+/// A hook with it keeps its frame while it calls what it stands in front of: for functions that call nobody else's.
 #define LT_ALIGNS_STACK __attribute__((force_align_arg_pointer))
 
 #ifdef LT_UNIT_TESTS
 #define LT_HOOK(name) lt_hook_##name
-#define LT_EXPORT __attribute__((visibility("hidden"))) LT_ALIGNS_STACK
+#define LT_EXPORT __attribute__((visibility("hidden")))
 #else
 #define LT_HOOK(name) name
-#define LT_EXPORT __attribute__((visibility("default"))) LT_ALIGNS_STACK
+#define LT_EXPORT __attribute__((visibility("default")))
 #endif
 
 /// The next definition of a function, looked up when first needed.

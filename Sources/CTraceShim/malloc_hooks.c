@@ -11,16 +11,17 @@
 #include <errno.h>
 #include <string.h>
 
+#define ALLOCATOR_HOOK LT_EXPORT LT_ALIGNS_STACK
 #define NEXT_IS_KNOWN LT_LIKELY(lt_next.free != NULL)
 
-LT_EXPORT void *LT_HOOK(malloc)(size_t size) {
+ALLOCATOR_HOOK void *LT_HOOK(malloc)(size_t size) {
   if (!NEXT_IS_KNOWN) return lt_bootstrap_allocate(size, 16);
   void *block = lt_next.malloc(size);
   RECORD_ALLOCATION(LT_OP_MALLOC, block, size);
   return block;
 }
 
-LT_EXPORT void *LT_HOOK(calloc)(size_t count, size_t size) {
+ALLOCATOR_HOOK void *LT_HOOK(calloc)(size_t count, size_t size) {
   if (!NEXT_IS_KNOWN) {
     size_t total;
     if (!__builtin_mul_overflow(count, size, &total)) return lt_bootstrap_allocate(total, 16); // arena memory is zero
@@ -32,7 +33,7 @@ LT_EXPORT void *LT_HOOK(calloc)(size_t count, size_t size) {
   return block;
 }
 
-LT_EXPORT void LT_HOOK(free)(void *block) {
+ALLOCATOR_HOOK void LT_HOOK(free)(void *block) {
   if (!block || LT_UNLIKELY(lt_bootstrap_owns(block))) return;
   if (!NEXT_IS_KNOWN) return;
   struct lt_thread *t = lt_enter();
@@ -50,7 +51,7 @@ static LT_NOINLINE void *move_from_arena(void *block, size_t size) {
   return result;
 }
 
-LT_EXPORT void *LT_HOOK(realloc)(void *block, size_t size) {
+ALLOCATOR_HOOK void *LT_HOOK(realloc)(void *block, size_t size) {
   if (!NEXT_IS_KNOWN) {
     void *result = lt_bootstrap_allocate(size, 16);
     if (result && block) memcpy(result, block, lt_bootstrap_size(block) < size ? lt_bootstrap_size(block) : size);
@@ -60,7 +61,7 @@ LT_EXPORT void *LT_HOOK(realloc)(void *block, size_t size) {
   return reallocate(lt_next.realloc, block, size, LT_OP_REALLOC, LT_HOOK_FRAME);
 }
 
-LT_EXPORT void *LT_HOOK(reallocarray)(void *block, size_t count, size_t size) {
+ALLOCATOR_HOOK void *LT_HOOK(reallocarray)(void *block, size_t count, size_t size) {
   size_t total;
   if (__builtin_mul_overflow(count, size, &total)) total = 0;
   if (!total && count && size) {
@@ -72,7 +73,7 @@ LT_EXPORT void *LT_HOOK(reallocarray)(void *block, size_t count, size_t size) {
   return reallocate(lt_next.realloc, block, total, LT_OP_REALLOCARRAY, LT_HOOK_FRAME);
 }
 
-LT_EXPORT int LT_HOOK(posix_memalign)(void **result, size_t alignment, size_t size) {
+ALLOCATOR_HOOK int LT_HOOK(posix_memalign)(void **result, size_t alignment, size_t size) {
   if (!NEXT_IS_KNOWN) {
     void *block = lt_bootstrap_allocate(size, alignment);
     if (!block) return ENOMEM;
@@ -84,28 +85,28 @@ LT_EXPORT int LT_HOOK(posix_memalign)(void **result, size_t alignment, size_t si
   return error;
 }
 
-LT_EXPORT void *LT_HOOK(aligned_alloc)(size_t alignment, size_t size) {
+ALLOCATOR_HOOK void *LT_HOOK(aligned_alloc)(size_t alignment, size_t size) {
   if (!NEXT_IS_KNOWN) return lt_bootstrap_allocate(size, alignment);
   void *block = lt_next.aligned_alloc(alignment, size);
   RECORD_ALLOCATION(LT_OP_ALIGNED_ALLOC, block, size);
   return block;
 }
 
-LT_EXPORT void *LT_HOOK(memalign)(size_t alignment, size_t size) {
+ALLOCATOR_HOOK void *LT_HOOK(memalign)(size_t alignment, size_t size) {
   if (!NEXT_IS_KNOWN) return lt_bootstrap_allocate(size, alignment);
   void *block = lt_next.memalign(alignment, size);
   RECORD_ALLOCATION(LT_OP_MEMALIGN, block, size);
   return block;
 }
 
-LT_EXPORT void *LT_HOOK(valloc)(size_t size) {
+ALLOCATOR_HOOK void *LT_HOOK(valloc)(size_t size) {
   if (!NEXT_IS_KNOWN) return lt_bootstrap_allocate(size, 4096);
   void *block = lt_next.valloc(size);
   RECORD_ALLOCATION(LT_OP_VALLOC, block, size);
   return block;
 }
 
-LT_EXPORT void *LT_HOOK(pvalloc)(size_t size) {
+ALLOCATOR_HOOK void *LT_HOOK(pvalloc)(size_t size) {
   if (!NEXT_IS_KNOWN) return size > LT_BOOTSTRAP_SIZE ? NULL : lt_bootstrap_allocate((size + 4095) & ~(size_t)4095, 4096);
   void *block = lt_next.pvalloc(size);
   RECORD_ALLOCATION(LT_OP_PVALLOC, block, size);
