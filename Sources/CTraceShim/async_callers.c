@@ -53,7 +53,7 @@ static bool is_same_chain(const struct lt_thread *t, uint64_t context) {
 }
 
 static uint32_t replace_chain(struct lt_thread *t, uint64_t context) {
-  struct lt_async_entry fresh[LT_ASYNC_LIMIT];
+  struct lt_async_entry *fresh = t->freshAsync;
   uint32_t count = 0;
   for (; context && count < LT_ASYNC_LIMIT; count++) {
     const uint64_t *words = (const uint64_t *)context;

@@ -5,6 +5,7 @@
 #include "chunk_compressor.h"
 #include "expectations.h"
 #include "image_list.h"
+#include "own_stack.h"
 #include "trace_file.h"
 #include "unwind_rules.h"
 
@@ -162,17 +163,22 @@ void lt_buffer_seal(struct lt_thread *t) {
   else t->cursor = t->limit = t->end;
 }
 
+static void compress(void *thread) { compress_piece(thread); }
+
 LT_NOINLINE bool lt_buffer_make_room(struct lt_thread *t) {
   if (!t->slot || !lt_trace_is_writable() || t->cursor >= t->end) return lt_buffer_renew(t);
-  compress_piece(t);
+  // What is not compressed now is compressed with the rest.
+  if (!lt_on_own_stack(compress, t)) extend_limit(t);
   return true;
 }
 
+static void renew(void *thread) {
+  lt_buffer_seal(thread);
+  lt_trace_after_seal(thread);
+}
+
 bool lt_buffer_renew(struct lt_thread *t) {
-  if (t->slot && lt_trace_is_writable()) {
-    lt_buffer_seal(t);
-    lt_trace_after_seal(t);
-  }
+  if (t->slot && lt_trace_is_writable()) lt_on_own_stack(renew, t);
   if (t->cursor < t->limit) return true;
   t->drops[LT_DROP_STOPPED]++;
   lt_trace_add_drops(t); // no chunk will follow that would
@@ -199,15 +205,17 @@ static uint32_t repeated(const uint64_t *keys, uint32_t i, uint32_t count, uint3
 }
 
 enum { PIECE_TOKENS = 64, PIECE_SIZE = PIECE_TOKENS * 16 + 32, DISTANCE_LIMIT = 16, SHORTEST_COPY = 4 };
-_Static_assert(LT_MARK_ROOM >= PIECE_SIZE + 16 + LT_MARK_MAX_SIZE, "a mark follows one piece of its stack at least");
+_Static_assert(LT_MARK_ROOM >= PIECE_SIZE + 1 + 10 + 2 * 10 + LT_MARK_MAX_SIZE, "a mark follows one piece of its stack at least");
 
 /// Writes the pops and the first `count` pushed keys of a change, and takes them out of it, as far as there is room.
 static void put_pieces(struct lt_thread *t, struct lt_stack_change *change, uint32_t count) {
   // The payload of a control record has its length in front, and is not known to fit the slot. It goes in pieces, which do.
+  enum { HEAD_SIZE = 1 + 10 + 2 * 10 };
   uint32_t i = 0;
   uint32_t pops = change->pops;
-  while ((i < count || pops) && t->cursor + PIECE_SIZE + 16 < t->end) {
-    uint8_t tokens[PIECE_SIZE], *p = tokens;
+  while ((i < count || pops) && t->cursor + PIECE_SIZE + HEAD_SIZE < t->end) {
+    // Put behind what stands before them, and moved up to it: nobody reads beyond what was published.
+    uint8_t *tokens = t->cursor + HEAD_SIZE, *p = tokens;
     uint32_t first = i;
     for (int n = 0; n < PIECE_TOKENS && i < count; n++) {
       uint32_t best = 0, distance = 0;
@@ -234,7 +242,7 @@ static void put_pieces(struct lt_thread *t, struct lt_stack_change *change, uint
     to = lt_put_varint(to, (uint64_t)(h - head) + (uint64_t)(p - tokens));
     memcpy(to, head, (size_t)(h - head));
     to += h - head;
-    memcpy(to, tokens, (size_t)(p - tokens));
+    memmove(to, tokens, (size_t)(p - tokens));
     t->cursor = to + (p - tokens);
     pops = 0;
   }
@@ -280,10 +288,12 @@ void lt_buffer_put_mark(struct lt_thread *t, struct lt_stack_change *change, con
   lt_buffer_publish(t, t->eventCount);
 }
 
+static void make_definition_room(void *thread) { seal_definitions(thread); }
+
 void lt_define(struct lt_thread *t, uint8_t kind, const uint8_t *payload, size_t size) {
   if (!t->slot) return;
   if (size > 4096) size = 4096;
-  if (t->definitionCursor + size + 8 > t->definitionLimit) seal_definitions(t);
+  if (t->definitionCursor + size + 8 > t->definitionLimit) lt_on_own_stack(make_definition_room, t);
   if (t->definitionCursor + size + 8 > t->definitionLimit) {
     t->drops[LT_DROP_STOPPED]++;
     return;

@@ -30,8 +30,6 @@ LT_NOINLINE void lt_buffer_put_large_change(struct lt_thread *thread, struct lt_
 static LT_ALWAYS_INLINE bool lt_buffer_fits(const struct lt_thread *t, uint32_t pushes) {
   return LT_LIKELY(pushes <= LT_EVENT_PUSH_LIMIT) || (t->eventCount == 0 && !t->hasMarks) || (uint64_t)(t->end - t->cursor) > 4096 + 12ull * pushes;
 }
-/// Most bytes of a mark's payload.
-enum { LT_MARK_MAX_SIZE = 576 };
 /// What is to be left of a payload before the stack of a mark is captured.
 enum { LT_MARK_ROOM = 2048 };
 /// Makes that room, by sealing the payload if need be. False when recording has stopped.

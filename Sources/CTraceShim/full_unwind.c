@@ -3,16 +3,24 @@
 #include "full_unwind.h"
 
 #include "async_callers.h"
+#include "own_stack.h"
 #include "stack_memory.h"
 #include "unwind_rules.h"
 #include "unwind_table.h"
 
 #include <string.h>
 
+/// The recorder's own frames, on whichever stack.
+static bool is_own_frame(void *unused, uintptr_t address) {
+  (void)unused;
+  (void)address;
+  return true;
+}
+
 static bool is_readable(void *thread, uintptr_t address) { return lt_stack_memory_has(thread, address); }
 
 /// The registers of the hook's caller: begins in this function and steps out to it.
-static LT_NOINLINE bool caller_registers(struct lt_thread *t, const uintptr_t *hookFrame, struct lt_registers *registers) {
+static LT_NOINLINE bool caller_registers(const uintptr_t *hookFrame, struct lt_registers *registers) {
   memset(registers, 0, sizeof *registers);
   uint64_t rbx, r12, r13, r14, r15, here;
   __asm__ volatile("movq %%rbx, %0\n\tmovq %%r12, %1\n\tmovq %%r13, %2\n\tmovq %%r14, %3\n\tmovq %%r15, %4\n\tleaq (%%rip), %5"
@@ -25,11 +33,11 @@ static LT_NOINLINE bool caller_registers(struct lt_thread *t, const uintptr_t *h
   registers->value[LT_REG_RBP] = (uint64_t)__builtin_frame_address(0);
   registers->value[LT_REG_RSP] = (uint64_t)__builtin_frame_address(0); // frames here are found by rbp
   registers->value[LT_REG_RA] = here;
-  for (int i = 0; i < 16; i++) {
+  for (int i = 0; i < 24; i++) {
     struct lt_unwind_row row;
     bool isHook = registers->value[LT_REG_RBP] == (uint64_t)hookFrame;
     if (!lt_unwind_row(registers->value[LT_REG_RA], i == 0, &row)) return false;
-    if (!lt_unwind_apply(&row, registers, is_readable, t)) return false;
+    if (!lt_unwind_apply(&row, registers, is_own_frame, NULL)) return false;
     if (isHook) return true;
   }
   return false;
@@ -46,20 +54,41 @@ static bool step_out_of(struct lt_thread *t, bool (*isPassed)(uintptr_t), struct
   return registers->value[LT_REG_RA] != 0;
 }
 
+/// What is asked, and what is found, while another stack is gone to.
+struct stepping_out {
+  struct lt_thread *thread;
+  const uintptr_t *hookFrame;
+  bool (*isPassed)(uintptr_t);
+  struct lt_registers *result;
+  bool isFound;
+};
+
+static void step_out_of_hook(void *stepping) {
+  struct stepping_out *s = stepping;
+  s->isFound = caller_registers(s->hookFrame, s->result) && step_out_of(s->thread, s->isPassed, s->result);
+}
+
+static void step_out_of_call(void *stepping) {
+  struct stepping_out *s = stepping;
+  s->isFound = step_out_of(s->thread, s->isPassed, s->result);
+}
+
 bool lt_unwind_out_of(struct lt_thread *t, const uintptr_t *hookFrame, bool (*isPassed)(uintptr_t), struct lt_registers *result) {
-  lt_stack_memory_enter(t, (uintptr_t)__builtin_frame_address(0));
-  return caller_registers(t, hookFrame, result) && step_out_of(t, isPassed, result);
+  struct stepping_out stepping = {t, hookFrame, isPassed, result, false};
+  lt_stack_memory_enter(t, (uintptr_t)hookFrame);
+  return lt_on_own_stack(step_out_of_hook, &stepping) && stepping.isFound;
 }
 
 bool lt_unwind_from_call(struct lt_thread *t, uintptr_t function, size_t size, bool (*isPassed)(uintptr_t), struct lt_registers *result) {
   enum { FAR = 1 << 16 };
+  struct stepping_out stepping = {t, NULL, isPassed, result, false};
   uintptr_t start = (uintptr_t)__builtin_frame_address(0) & ~(uintptr_t)7;
   lt_stack_memory_enter(t, start);
   for (uintptr_t slot = start; slot < start + FAR && is_readable(t, slot); slot += 8) {
     uintptr_t word = *(const uintptr_t *)slot;
     if (word <= function || word > function + size) continue;
     *result = (struct lt_registers){.value[LT_REG_RSP] = slot + 8, .value[LT_REG_RA] = word};
-    return step_out_of(t, isPassed, result);
+    return lt_on_own_stack(step_out_of_call, &stepping) && stepping.isFound;
   }
   return false;
 }
@@ -105,12 +134,10 @@ static void walk(struct lt_thread *t, struct lt_registers *registers, struct lt_
   }
 }
 
-void lt_full_unwind(struct lt_thread *t, const uintptr_t *hookFrame, struct lt_full_stack *stack) {
+static void unwind_whole(struct lt_thread *t, const uintptr_t *hookFrame, struct lt_full_stack *stack) {
   struct lt_registers registers;
   struct task_entry task = {.runner.value[LT_REG_RA] = 0};
-  stack->count = 0;
-  stack->isIncomplete = stack->isTruncated = false;
-  if (!caller_registers(t, hookFrame, &registers)) {
+  if (!caller_registers(hookFrame, &registers)) {
     stack->isIncomplete = true;
     return;
   }
@@ -132,4 +159,22 @@ void lt_full_unwind(struct lt_thread *t, const uintptr_t *hookFrame, struct lt_f
   } else {
     walk(t, &task.runner, stack, NULL);
   }
+}
+
+struct whole_stack {
+  struct lt_thread *thread;
+  const uintptr_t *hookFrame;
+  struct lt_full_stack *stack;
+};
+
+static void unwind(void *whole) {
+  const struct whole_stack *w = whole;
+  unwind_whole(w->thread, w->hookFrame, w->stack);
+}
+
+void lt_full_unwind(struct lt_thread *t, const uintptr_t *hookFrame, struct lt_full_stack *stack) {
+  struct whole_stack whole = {t, hookFrame, stack};
+  stack->count = 0;
+  stack->isIncomplete = stack->isTruncated = false;
+  if (!lt_on_own_stack(unwind, &whole)) stack->isIncomplete = true;
 }

@@ -6,6 +6,7 @@
 
 #include "event_buffer.h"
 #include "loader_watch.h"
+#include "own_stack.h"
 #include "stack_capture.h"
 #include "swift_relatives.h"
 
@@ -166,7 +167,8 @@ static int look_elsewhere(struct dl_phdr_info *info, size_t size, void *context)
   return 1;
 }
 
-void lt_image_list_refresh(struct lt_thread *t) {
+static void refresh(void *thread) {
+  struct lt_thread *t = thread;
   uint32_t free = 0;
   if (!atomic_compare_exchange_strong(&isRefreshing, &free, 1)) return;
   struct look look = {.thread = t};
@@ -197,6 +199,8 @@ void lt_image_list_refresh(struct lt_thread *t) {
   }
   atomic_store(&isRefreshing, 0);
 }
+
+void lt_image_list_refresh(struct lt_thread *t) { lt_on_own_stack(refresh, t); }
 
 bool lt_image_list_covers(uintptr_t address) {
   uint32_t count = atomic_load_explicit(&imageCount, memory_order_acquire);

@@ -14,6 +14,7 @@
 #include "loader_watch.h"
 #include "message.h"
 #include "next_functions.h"
+#include "own_stack.h"
 #include "process_identity.h"
 #include "snapshot_signals.h"
 #include "stack_capture.h"
@@ -65,6 +66,8 @@ static bool open_trace(void) {
   return true;
 }
 
+static void open_trace_of_child(void *isOpen) { *(bool *)isOpen = open_trace(); }
+
 static void define_clock(struct lt_thread *t) {
   uint8_t payload[32], *p = payload;
   uint64_t now = lt_now();
@@ -74,7 +77,8 @@ static void define_clock(struct lt_thread *t) {
 }
 
 /// What of the process is known by now, and was not yet said. Called by one thread at a time.
-static void describe(struct lt_thread *t) {
+static void describe(void *thread) {
+  struct lt_thread *t = thread;
   uint8_t payload[4096], *p = payload;
   p = lt_put_string(p, payload + sizeof payload - 16, process.programPath);
   p = lt_put_varint(p, (process.hasSwiftHooks ? LT_PROCESS_SWIFT_HOOKS : 0u) | (process.isSwiftStatic ? LT_PROCESS_SWIFT_STATIC : 0u) |
@@ -97,7 +101,7 @@ void lt_process_first_event(struct lt_thread *t) {
 
 void lt_process_describe_again(struct lt_thread *t) {
   uint32_t yes = 1;
-  if (atomic_load(&process.isDescribed) && atomic_compare_exchange_strong(&process.isDescriptionOld, &yes, 0)) describe(t);
+  if (atomic_load(&process.isDescribed) && atomic_compare_exchange_strong(&process.isDescriptionOld, &yes, 0)) lt_on_own_stack(describe, t);
 }
 
 /// By the calling thread if it records, or by the next that comes by lt_thread_prepare.
@@ -168,13 +172,11 @@ static void begin(char **environment) {
   lt_hooks_set(LT_HOOKS_ON);
 }
 
-/// The one constructor. The library is marked to be initialised before all others, since their constructors allocate.
-#ifdef LT_UNIT_TESTS
-__attribute__((unused))
-#else
+// The library is marked to be initialised before all others, since their constructors allocate. Tests call it themselves.
+#ifndef LT_UNIT_TESTS
 __attribute__((constructor(101)))
 #endif
-static void load(int argumentCount, char **arguments, char **environment) {
+void lt_process_load(int argumentCount, char **arguments, char **environment) {
   (void)argumentCount;
   (void)arguments;
   struct lt_next_functions next;
@@ -200,6 +202,22 @@ static void seal_all(struct lt_thread *self, bool continues) {
   if (continues && self) lt_buffer_begin(self);
 }
 
+/// The end of a recording, or of a part of it.
+struct ending {
+  struct lt_thread *self; ///< NULL: a record of the thread's may be incomplete
+  uint32_t reason;
+  bool continues; ///< the process may go on recording
+};
+
+static void end(void *ending) {
+  const struct ending *e = ending;
+  seal_all(e->self, e->continues);
+  lt_trace_close(e->reason, e->continues);
+}
+
+/// Where there is no stack to do it on, the live file still has it all.
+static void end_recording(struct ending ending) { lt_on_own_stack(end, &ending); }
+
 void lt_process_finish(uint32_t reason) {
   if (!lt_trace_is_writable() || !lt_identity_is_claimants()) return;
   static _Atomic pid_t finishing;
@@ -214,8 +232,7 @@ void lt_process_finish(uint32_t reason) {
     self = lt_thread_prepare();
   }
   lt_hooks_set(LT_HOOKS_OFF);
-  seal_all(depth == 0 ? self : NULL, false);
-  lt_trace_close(reason, false);
+  end_recording((struct ending){.self = depth == 0 ? self : NULL, .reason = reason});
   lt_tls.hookDepth = depth;
 }
 
@@ -250,8 +267,7 @@ void lt_process_before_exec(void) {
     lt_hooks_set(LT_HOOKS_OFF);
     lt_trace_discard();
   } else {
-    seal_all(t, true);
-    lt_trace_close(LT_CLOSE_EXEC, true);
+    end_recording((struct ending){.self = t, .reason = LT_CLOSE_EXEC, .continues = true});
   }
   lt_leave();
 }
@@ -264,6 +280,7 @@ void lt_process_after_fork(void) {
   lt_snapshot_reset_after_fork();
   lt_expectations_reset_after_fork();
   lt_trace_reset_after_fork();
+  lt_own_stack_reset_after_fork();
   lt_thread_reset_after_fork();
   if (!lt_settings.followsChildren) return;
   lt_type_table_reset();
@@ -279,7 +296,9 @@ bool lt_process_is_ours(void) {
   if (LT_UNLIKELY(atomic_load(&process.isForkPending))) {
     uint32_t yes = 1;
     if (!atomic_compare_exchange_strong(&process.isForkPending, &yes, 0)) return false;
-    if (!open_trace()) {
+    bool isOpen = false;
+    lt_on_own_stack(open_trace_of_child, &isOpen);
+    if (!isOpen) {
       lt_hooks_set(LT_HOOKS_OFF);
       return false;
     }

@@ -3,6 +3,7 @@
 #include "message.h"
 
 #include "os.h"
+#include "own_stack.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -18,7 +19,14 @@ void lt_message_init(const char *path, bool quiet) {
   isQuiet = quiet;
 }
 
-void lt_message(const char *text, const char *detail, int error) {
+struct message {
+  const char *text, *detail;
+  int error;
+};
+
+static void say(void *message) {
+  const char *text = ((struct message *)message)->text, *detail = ((struct message *)message)->detail;
+  int error = ((struct message *)message)->error;
   char line[PATH_MAX + 512];
   size_t n = 0;
   const char *parts[] = {"leaktrace: ", text, detail ? " " : "", detail ? detail : "", error ? ": " : "", NULL};
@@ -57,4 +65,9 @@ void lt_message(const char *text, const char *detail, int error) {
   } else if (!isQuiet) {
     lt_write_all(2, line, n);
   }
+}
+
+void lt_message(const char *text, const char *detail, int error) {
+  struct message message = {text, detail, error};
+  lt_on_own_stack(say, &message);
 }

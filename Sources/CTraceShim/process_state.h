@@ -5,6 +5,8 @@
 
 #include "thread_state.h"
 
+/// The one constructor: has the process recorded, if nothing stands against it.
+void lt_process_load(int argumentCount, char **arguments, char **environment) __attribute__((visibility("hidden")));
 /// Whether this process is the one whose trace is open. In a child made by a fork that nobody announced it turns tracing off, or begins
 /// the child's own trace.
 bool lt_process_is_ours(void);

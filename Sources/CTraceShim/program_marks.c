@@ -50,7 +50,7 @@ LT_EXPORT uint64_t LT_HOOK(leaktrace_scope_begin)(const char *name, const char *
   struct lt_stack_change change;
   struct lt_thread *t = begin(LT_HOOK_FRAME, &change);
   if (!t) return 0;
-  uint8_t payload[LT_MARK_MAX_SIZE];
+  uint8_t *payload = t->mark;
   uint64_t number = atomic_fetch_add(&lastScope, 1) + 1, now = lt_now();
   uint8_t *p = put_place(lt_put_varint(put_head(payload, LT_MARK_SCOPE_BEGIN, now), number), name, file, line);
   lt_buffer_put_mark(t, &change, payload, (size_t)(p - payload), now);
@@ -63,7 +63,7 @@ LT_EXPORT void LT_HOOK(leaktrace_scope_end)(uint64_t number, uint64_t graceNanos
   struct lt_stack_change change;
   struct lt_thread *t = begin(LT_HOOK_FRAME, &change);
   if (!t) return;
-  uint8_t payload[LT_MARK_MAX_SIZE];
+  uint8_t *payload = t->mark;
   uint64_t now = lt_now();
   uint8_t *p = lt_put_varint(lt_put_varint(put_head(payload, LT_MARK_SCOPE_END, now), number), lt_ticks_in(graceNanoseconds));
   lt_buffer_put_mark(t, &change, payload, (size_t)(p - payload), now);
@@ -74,7 +74,7 @@ LT_EXPORT void LT_HOOK(leaktrace_mark)(const char *name, const char *file, uint3
   struct lt_stack_change change;
   struct lt_thread *t = begin(LT_HOOK_FRAME, &change);
   if (!t) return;
-  uint8_t payload[LT_MARK_MAX_SIZE];
+  uint8_t *payload = t->mark;
   uint64_t now = lt_now();
   uint8_t *p = put_place(put_head(payload, LT_MARK_GENERATION, now), name, file, line);
   lt_buffer_put_mark(t, &change, payload, (size_t)(p - payload), now);
@@ -86,7 +86,7 @@ LT_EXPORT void LT_HOOK(leaktrace_expect_deallocated)(const void *object, uint64_
   struct lt_stack_change change;
   struct lt_thread *t = begin(LT_HOOK_FRAME, &change);
   if (!t) return;
-  uint8_t payload[LT_MARK_MAX_SIZE];
+  uint8_t *payload = t->mark;
   struct lt_expectation e = {.address = (uintptr_t)object, .number = atomic_fetch_add(&lastExpectation, 1) + 1, .name = name, .file = file, .line = line};
   uint64_t now = lt_now();
   if (__builtin_add_overflow(now, lt_ticks_in(nanoseconds), &e.deadline)) e.deadline = UINT64_MAX;
@@ -101,7 +101,7 @@ void lt_mark_end(const uintptr_t *hookFrame) {
   struct lt_stack_change change;
   struct lt_thread *t = begin(hookFrame, &change);
   if (!t) return;
-  uint8_t payload[LT_MARK_MAX_SIZE];
+  uint8_t *payload = t->mark;
   uint64_t now = lt_now();
   uint8_t *p = put_head(payload, LT_MARK_END, now);
   lt_buffer_put_mark(t, &change, payload, (size_t)(p - payload), now);
@@ -117,7 +117,7 @@ LT_EXPORT int LT_HOOK(leaktrace_round_end)(uint64_t repetition, uint64_t round, 
   struct lt_stack_change change;
   struct lt_thread *t = begin(LT_HOOK_FRAME, &change);
   if (!t) return snapshot;
-  uint8_t payload[LT_MARK_MAX_SIZE];
+  uint8_t *payload = t->mark;
   uint64_t now = lt_now();
   uint8_t *p = lt_put_varint(lt_put_varint(put_head(payload, LT_MARK_ROUND, now), repetition), round);
   p = put_place(lt_put_varint(lt_put_varint(p, (uint64_t)snapshot), scope), name, file, line);

@@ -4,6 +4,7 @@
 
 #include "async_callers.h"
 #include "full_unwind.h"
+#include "own_stack.h"
 
 #include <string.h>
 
@@ -197,8 +198,15 @@ static void finish_walk(struct lt_thread *t, const uintptr_t *hookFrame, struct 
 
 // --- checking mode --------------------------------------------------------------------------------------------------------
 
+struct check {
+  struct lt_thread *thread;
+  const uintptr_t *hookFrame;
+};
+
 /// Compares what was captured with a fresh unwind by the full tables, frame by frame, and counts a mismatch.
-static LT_NOINLINE void check_against_full_tables(struct lt_thread *t, const uintptr_t *hookFrame) {
+static void check_against_full_tables(void *check) {
+  struct lt_thread *t = ((struct check *)check)->thread;
+  const uintptr_t *hookFrame = ((struct check *)check)->hookFrame;
   if (t->depth == 0) return; // was captured by them, or cut
   uint32_t asyncDepth = t->asyncDepth, bottom = t->endsInTask ? 1 : 0;
   struct lt_async_entry async[LT_ASYNC_LIMIT];
@@ -222,5 +230,6 @@ LT_NOINLINE void lt_capture_elsewise(struct lt_thread *t, const uintptr_t *hookF
   // A new payload begins with an empty stack.
   if (!lt_buffer_fits(t, change->pushes) && lt_buffer_renew(t)) finish_walk(t, hookFrame, lt_walk_changed(t, hookFrame, t->entryLimit), change);
   lt_buffer_put_task(t);
-  if (LT_UNLIKELY(verifiesStacks)) check_against_full_tables(t, hookFrame);
+  struct check check = {t, hookFrame};
+  if (LT_UNLIKELY(verifiesStacks)) lt_on_own_stack(check_against_full_tables, &check);
 }

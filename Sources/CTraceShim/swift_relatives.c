@@ -7,6 +7,7 @@
 #include "swift_relatives.h"
 
 #include "loaded_image.h"
+#include "own_stack.h"
 #include "swift_recording.h"
 
 #include <string.h>
@@ -59,8 +60,15 @@ static int look_at_image(struct dl_phdr_info *info, size_t size, void *context) 
   return 0;
 }
 
+/// Which runtime's function a call is for.
+struct question {
+  uintptr_t caller;
+  unsigned index;
+  void *function;
+};
+
 /// The function of the runtime that the caller's image was bound to. NULL if nobody defines it.
-static void *find(uintptr_t caller, unsigned index) {
+static void *search_images(uintptr_t caller, unsigned index) {
   struct search search = {.symbol = symbolNames[index], .caller = caller};
   dl_iterate_phdr(look_at_image, &search);
   for (uint32_t i = 0; i < search.count; i++)
@@ -68,6 +76,18 @@ static void *find(uintptr_t caller, unsigned index) {
   for (uint32_t i = 0; i < search.count && search.count > 1 && search.callerImage.end; i++)
     if (lt_loaded_image_refers(&search.callerImage, search.definitions[i].start, search.definitions[i].end)) return (void *)search.definitions[i].address;
   return search.count ? (void *)search.definitions[0].address : NULL;
+}
+
+static void answer_question(void *question) {
+  struct question *q = question;
+  q->function = search_images(q->caller, q->index);
+}
+
+static void *find(uintptr_t caller, unsigned index) {
+  struct question question = {caller, index, NULL};
+  // Without memory for a stack this is as deep as it has to be: the call must be led somewhere.
+  if (!lt_on_own_stack(answer_question, &question)) answer_question(&question);
+  return question.function;
 }
 
 /// Answers, by caller and function. Those of an older generation hold no more: an image has gone since.

@@ -8,6 +8,7 @@
 #include "thread_freeze.h"
 
 #include "expectation_watcher.h"
+#include "own_stack.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -205,7 +206,7 @@ static void read_registers(struct lt_snapshot_thread *thread) {
   struct user_regs_struct r;
   if (lt_syscall6(SYS_ptrace, PTRACE_GETREGS, thread->osThread, 0, (long)&r, 0, 0) != 0) return;
   thread->flags = LT_SNAPSHOT_THREAD_REGISTERS | (is_interrupted_wait(&r) ? LT_SNAPSHOT_THREAD_WAITING : 0);
-  thread->stackPointer = r.rsp;
+  thread->stackPointer = lt_own_stack_left_at(r.rsp);
   thread->threadPointer = r.fs_base;
   thread->instructionPointer = r.rip;
   // The recorder's own thread: what it looks at is in use by nobody.

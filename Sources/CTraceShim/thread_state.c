@@ -9,6 +9,7 @@
 #include "event_buffer.h"
 #include "heap_snapshot.h"
 #include "image_list.h"
+#include "own_stack.h"
 #include "process_state.h"
 #include "stack_capture.h"
 #include "trace_file.h"
@@ -37,7 +38,9 @@ void lt_thread_reset_after_fork(void) {
   atomic_store(&threadCount, 0);
   atomic_store(&isPauseNoted, 0);
   atomic_store(&unnotedPause, 0);
+  void *ownStack = lt_tls.ownStack;
   memset(&lt_tls, 0, sizeof lt_tls);
+  lt_tls.ownStack = ownStack;
 }
 
 static void reap(struct lt_thread *t, pid_t process, pid_t self) {
@@ -159,6 +162,18 @@ static void note_pause(struct lt_thread *t, uint64_t kind) {
   if (isChange || (unnoted && kind == LT_PAUSE_END)) define_pause(t, kind, unnoted && kind == LT_PAUSE_BEGIN ? unnoted : lt_now());
 }
 
+/// Registers the calling thread, and writes what is to be said before its first event. `thread`: where to put its state; nothing if there is no memory.
+static void introduce(void *thread) {
+  struct lt_thread *t = register_thread();
+  lt_tls.thread = t;
+  if (!t) return;
+  t->drops[LT_DROP_NESTED] += lt_tls.nestedDrops;
+  lt_tls.nestedDrops = 0;
+  lt_process_first_event(t);
+  note_pause(t, LT_PAUSE_END);
+  *(struct lt_thread **)thread = t;
+}
+
 LT_NOINLINE struct lt_thread *lt_thread_prepare(void) {
   if (atomic_load_explicit(&lt_hook_mode, memory_order_relaxed) == LT_HOOKS_OFF) return NULL;
   struct lt_thread *t = lt_tls.thread;
@@ -185,16 +200,8 @@ LT_NOINLINE struct lt_thread *lt_thread_prepare(void) {
     return t;
   }
   if (!lt_trace_is_writable()) return NULL;
-  t = register_thread();
-  lt_tls.thread = t;
-  if (!t) {
-    lt_trace_add_drop(LT_DROP_NO_MEMORY);
-    return NULL;
-  }
-  t->drops[LT_DROP_NESTED] += lt_tls.nestedDrops;
-  lt_tls.nestedDrops = 0;
-  lt_process_first_event(t);
-  note_pause(t, LT_PAUSE_END);
+  lt_on_own_stack(introduce, &t);
+  if (!t) lt_trace_add_drop(LT_DROP_NO_MEMORY);
   return t;
 }
 

@@ -55,6 +55,8 @@ struct lt_async_entry {
 };
 
 enum { LT_ASYNC_LIMIT = 512 };
+/// Most bytes of a mark's payload.
+enum { LT_MARK_MAX_SIZE = 576 };
 
 struct lt_prediction {
   uint8_t operation, pushes;
@@ -120,6 +122,8 @@ struct lt_thread {
   struct lt_known_key dictionary[LT_KEY_COUNT];
   uint64_t successor[LT_SUCCESSOR_COUNT];
   uint64_t table[LT_ADDRESS_TABLE_COUNT];
+  struct lt_async_entry freshAsync[LT_ASYNC_LIMIT]; ///< scratch for callers that changed
+  uint8_t mark[LT_MARK_MAX_SIZE]; ///< scratch for a mark's payload
 };
 
 struct lt_tls {
@@ -128,6 +132,7 @@ struct lt_tls {
   uint32_t isInsideObjectAllocation; ///< the runtime's own allocation function is being called for an object
   uint32_t isClosingImage; ///< inside dlclose
   uint64_t nestedDrops; ///< calls made while the thread was being registered
+  void *ownStack; ///< of the recorder, that the thread is on; see own_stack.h
 };
 
 extern __thread struct lt_tls lt_tls __attribute__((tls_model("initial-exec"), visibility("hidden")));

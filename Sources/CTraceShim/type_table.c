@@ -7,6 +7,7 @@
 
 #include "event_buffer.h"
 #include "metadata_reading.h"
+#include "own_stack.h"
 
 #include <string.h>
 
@@ -173,19 +174,25 @@ static uint32_t storage_of(const char *name) {
   return LT_STORAGE_NONE;
 }
 
-static uint32_t define_type(struct lt_thread *t, uint64_t metadata, uint32_t *storage) {
-  uint64_t kind = lt_word_at(metadata), descriptor = 0;
-  uint32_t superclass = 0;
+/// A type that is being defined.
+struct definition {
+  struct lt_thread *thread;
+  uint64_t metadata;
+  uint32_t superclass, type, storage;
+};
+
+static void write_definition(void *definition) {
+  struct definition *d = definition;
+  struct lt_thread *t = d->thread;
+  uint64_t metadata = d->metadata, kind = lt_word_at(metadata), descriptor = 0;
   unsigned typeKind = LT_TYPE_OTHER;
   char name[1024] = "";
   switch (kind > KIND_LAST ? KIND_CLASS : kind) {
     case KIND_CLASS: {
       typeKind = LT_TYPE_CLASS;
       descriptor = lt_word_at(metadata + 40);
-      uint64_t parent = lt_word_at(metadata + 8);
-      if (parent) superclass = lt_type_for(t, parent);
       lt_type_name(metadata, name, sizeof name);
-      *storage = storage_of(name);
+      d->storage = storage_of(name);
       break;
     }
     case KIND_CONTEXT: typeKind = LT_TYPE_CONTEXT; descriptor = lt_word_at(metadata + 16); break;
@@ -197,19 +204,31 @@ static uint32_t define_type(struct lt_thread *t, uint64_t metadata, uint32_t *st
     case KIND_ERROR: typeKind = LT_TYPE_ERROR; break;
     case KIND_TASK: typeKind = LT_TYPE_TASK; break;
   }
-  uint32_t type = atomic_fetch_add(&nextType, 1);
+  d->type = atomic_fetch_add(&nextType, 1);
   uint8_t payload[1200], *p = payload;
-  p = lt_put_varint(p, type);
+  p = lt_put_varint(p, d->type);
   p = lt_put_varint(p, metadata);
   p = lt_put_varint(p, typeKind);
   p = lt_put_varint(p, descriptor);
   p = lt_put_string(p, payload + sizeof payload - 16, name);
-  p = lt_put_varint(p, superclass);
+  p = lt_put_varint(p, d->superclass);
   lt_define(t, LT_DEF_TYPE, payload, (size_t)(p - payload));
-  return type;
 }
 
-uint32_t lt_type_for(struct lt_thread *t, uint64_t metadata) {
+static uint32_t number_of(struct lt_thread *t, uint64_t metadata, int depth);
+
+/// 0 without memory: the next object of the type tries again. Superclasses first, as far as they are believed.
+static uint32_t define_type(struct lt_thread *t, uint64_t metadata, uint32_t *storage, int depth) {
+  enum { SUPERCLASS_LIMIT = 64 };
+  uint64_t kind = lt_word_at(metadata);
+  struct definition d = {.thread = t, .metadata = metadata, .storage = LT_STORAGE_NONE};
+  if ((kind == KIND_CLASS || kind > KIND_LAST) && depth < SUPERCLASS_LIMIT) d.superclass = number_of(t, lt_word_at(metadata + 8), depth + 1);
+  if (!lt_on_own_stack(write_definition, &d)) return 0;
+  *storage = d.storage;
+  return d.type;
+}
+
+static LT_NOINLINE uint32_t number_of(struct lt_thread *t, uint64_t metadata, int depth) {
   if (!metadata) return 0;
   struct entry *entries = atomic_load_explicit(&table, memory_order_acquire);
   if (LT_UNLIKELY(!entries)) {
@@ -226,7 +245,8 @@ uint32_t lt_type_for(struct lt_thread *t, uint64_t metadata) {
     if (found == 0) {
       if (!free && atomic_load(&usedEntries) > TYPE_LIMIT) return 0;
       // A thread that loses the race here, or finds the winner's number not yet there, defines the type a second time: the same name.
-      uint32_t storage = LT_STORAGE_NONE, type = define_type(t, metadata, &storage);
+      uint32_t storage = LT_STORAGE_NONE, type = define_type(t, metadata, &storage, depth);
+      if (!type) return 0;
       if (!free) atomic_fetch_add(&usedEntries, 1);
       struct entry *entry = free ? free : &entries[index];
       found = free ? GONE : 0;
@@ -239,10 +259,36 @@ uint32_t lt_type_for(struct lt_thread *t, uint64_t metadata) {
     if (found == metadata) {
       uint32_t type = atomic_load_explicit(&entries[index].type, memory_order_acquire);
       uint32_t storage;
-      return type ? type : define_type(t, metadata, &storage);
+      return type ? type : define_type(t, metadata, &storage, depth);
     }
   }
   return 0;
+}
+
+struct asking {
+  struct lt_thread *thread;
+  uint64_t metadata;
+  uint32_t type;
+};
+
+static void ask(void *asking) {
+  struct asking *a = asking;
+  a->type = number_of(a->thread, a->metadata, 0);
+}
+
+uint32_t lt_type_for(struct lt_thread *t, uint64_t metadata) {
+  if (!metadata) return 0;
+  struct entry *entries = atomic_load_explicit(&table, memory_order_acquire);
+  uint64_t index = (metadata * LT_HASH_MULTIPLIER) >> 48;
+  for (int probe = 0; entries && probe < 64; probe++, index = (index + 1) % TABLE_SIZE) {
+    uint64_t found = atomic_load_explicit(&entries[index].metadata, memory_order_acquire);
+    uint32_t type = found == metadata ? atomic_load_explicit(&entries[index].type, memory_order_acquire) : 0;
+    if (type) return type;
+    if (found == 0 || found == metadata) break;
+  }
+  struct asking asking = {t, metadata, 0};
+  lt_on_own_stack(ask, &asking);
+  return asking.type;
 }
 
 bool lt_type_storage(uint64_t metadata, uint32_t *storage, uint32_t *place) {

@@ -2,6 +2,7 @@
 
 #include "unwind_rules.h"
 
+#include "own_stack.h"
 #include "unwind_table.h"
 
 struct lt_cached_rule *lt_rule_cache;
@@ -26,7 +27,8 @@ bool lt_is_task_entry_call(uintptr_t address) {
   return false;
 }
 
-static uint64_t work_out(uintptr_t address) {
+/// The tables are read with rows of rules at hand, which are large.
+static uint64_t read_rule(uintptr_t address) {
   struct lt_unwind_row row;
   if (!lt_unwind_row(address, false, &row)) return LT_RULE_NONE;
   unsigned ra = row.registers[LT_REG_RA].rule;
@@ -49,10 +51,19 @@ static uint64_t work_out(uintptr_t address) {
   return kind | (uint64_t)(row.cfaRegister == LT_REG_RBP) << 3 | slots[1] << 4 | slots[0] * 8 << 16 | (uint64_t)row.cfaOffset << 32;
 }
 
+struct query {
+  uintptr_t address;
+  uint64_t rule; ///< LT_RULE_NONE where there is no stack to look at the tables on
+};
+
+static void work_out(void *query) { ((struct query *)query)->rule = read_rule(((struct query *)query)->address); }
+
 LT_NOINLINE uint64_t lt_rule_find(uintptr_t address, uint32_t generation) { return lt_rule_for(address, generation); }
 
 LT_NOINLINE uint64_t lt_rule_make(uintptr_t address, struct lt_cached_rule *entry, uint64_t tag) {
-  uint64_t rule = work_out(address);
+  struct query query = {address, LT_RULE_NONE};
+  if (!lt_on_own_stack(work_out, &query)) return LT_RULE_NONE;
+  uint64_t rule = query.rule;
   atomic_store_explicit(&entry->rule, rule, memory_order_relaxed);
   atomic_store_explicit(&entry->check, tag ^ rule, memory_order_relaxed);
   return rule;

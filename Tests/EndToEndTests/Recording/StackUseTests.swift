@@ -1,0 +1,27 @@
+// How much of the host's stack a hook takes: as much as docs/architecture.md says at most, also where it is the first of its thread, or has much to do.
+
+import Foundation
+import Testing
+
+@Suite(.enabled(if: BuildProducts.preloadLibraryExists)) struct StackUseTests {
+  /// LT_HOST_STACK_BUDGET.
+  static let budget = 1024
+
+  /// Bytes by call, as the program prints them.
+  private func figures(_ output: String) -> [String: Int] {
+    let lines = output.split(separator: "\n").map { $0.split(separator: " ", maxSplits: 1) }
+    return Dictionary(uniqueKeysWithValues: lines.compactMap { line in Int(line[0]).map { (String(line[1]), $0) } })
+  }
+
+  @Test("No hook takes more of the host's stack than its budget, whatever it has to do") func budget() throws {
+    let program = try TestProgram("stack-use.c", flags: ["-Wl,-z,now", "-lpthread", "-ldl"]).path()
+    let run = try TracedRun([program])
+    #expect(run.traced.end == .exit(0) && run.untraced.end == .exit(0))
+    let (untraced, traced) = (figures(run.untraced.output), figures(run.traced.output))
+    #expect(traced.count == 15)
+    for (call, bytes) in traced {
+      let own = bytes - (try #require(untraced[call]))
+      #expect(own <= Self.budget, "\(call): \(own) bytes")
+    }
+  }
+}
