@@ -268,7 +268,7 @@ func randomEvents(_ count: Int, _ tree: StackTree, _ random: inout SeededRandom)
   @Test func stacksDeeperThanTheFileJustifiesAreDamage() {
     let tree = StackTree()
     // As for a file of a few bytes: 4 Mi frames for all threads together.
-    tree.prepare(images: [], fileSize: 100)
+    tree.prepare(images: [], limits: ReadingLimits(fileSize: 100))
     // A literal, and 2^20 copies of it, in a dozen bytes.
     let deep: [UInt8] = [16, 0, 0, 0x81, 0x80, 0x40, 0, 2, 0x81, 0x20, 0x80, 0x80, 0x40]
     #expect(decode(deep, firstTime: 0, stacks: tree).events.count == 1)

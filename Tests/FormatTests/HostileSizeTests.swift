@@ -66,10 +66,10 @@ func forgedChunk(
     #expect(writer.bytes.count < 100_000)
     let reader = try TraceReader(bytes: writer.bytes)
     let events = CollectedEvents.of(reader)
-    let refused = reader.diagnostics.first.filter { if case .implausibleSize = $0.kind { true } else { false } }.count
+    let refused = reader.diagnostics.first.filter { if case .beyondFileSize = $0.kind { true } else { false } }.count
     #expect(events.count + refused == 400)
-    let budget = (256 << 20) + 256 * writer.bytes.count
-    #expect(events.count << 20 < budget && events.count > 200)
+    let budget = ReadingLimits(fileSize: UInt64(writer.bytes.count)).eventBytes
+    #expect(events.count << 20 < budget && events.count > 60)
   }
 
   @Test func sequenceNumbersFarApartAreOneRemark() throws {

@@ -78,6 +78,37 @@ import TraceTestSupport
     #expect(try program.scope("outer").births == 4)
   }
 
+  @Test func scopesWithinScopesAreFollowedSoFarAndNoFurther() throws {
+    var program = StatingProgram()
+    for number in 1...100_000 as ClosedRange<UInt64> { program.begin("deeper", number) }
+    program.make(0x100)
+    for number in (1...100_000 as ClosedRange<UInt64>).reversed() { program.end(number) }
+    let scope = try program.scope("deeper")
+    #expect(scope.executions == 64 && scope.open == 0 && scope.births == 64 && scope.executionsWithRest == 64)
+  }
+
+  @Test func scopesAreJudgedInTheOrderInWhichTheirGracesEnd() throws {
+    var program = StatingProgram()
+    for number in 1...2000 as ClosedRange<UInt64> {
+      program.begin("work", number)
+      program.make(0x1000 * number)
+      program.end(number, grace: 10_000_000 - number * 1000)
+    }
+    let scope = try program.scope()
+    #expect(scope.executionsWithRest == 2000 && scope.left.first == 0x1000 * 2000 && scope.left.last == 0x1000)
+  }
+
+  @Test func aTraceInWhichEverythingIsMadeInManyScopesSaysNothingOfScopes() throws {
+    var program = StatingProgram()
+    for number in 1...3 as ClosedRange<UInt64> { program.begin("work", number) }
+    for number in 1...100 as ClosedRange<UInt64> { program.make(0x1000 * number) }
+    var limits = ReadingLimits(fileSize: 0)
+    limits.scopeSteps = 100
+    let reader = try TraceReader(bytes: try program.trace.bytes(), limits: limits)
+    #expect(AllocationAnalysis(reader).statements.scopes.isEmpty)
+    #expect(try program.scope().births == 300)
+  }
+
   @Test func scopesThatOverlapEndEachForItself() throws {
     var program = StatingProgram()
     program.begin("a", 1)

@@ -75,8 +75,8 @@ public struct AllocationAnalysis: Sendable {
     var replayer = Replayer(
       ObserverPair(
         ObserverPair(SiteTotals(), SiteLifetimes(activations, until: snapshot?.time)),
-        ObserverPair(FreedAddresses(), ProgramMarks(reader.marks, activations, until: snapshot?.time))),
-      process: reader.definitions.process, activations: activations, checkpoint: snapshot?.time)
+        ObserverPair(FreedAddresses(), ProgramMarks(reader.marks, activations, until: snapshot?.time, limits: reader.limits))),
+      for: reader, activations: activations, checkpoint: snapshot?.time)
     reader.replay(into: &replayer, stacks: .allocations)
     if snapshot != nil {
       blocksAtSnapshot = replayer.blocksAtCheckpoint
@@ -89,6 +89,7 @@ public struct AllocationAnalysis: Sendable {
     drops = reader.drops
     fileSize = reader.fileSize
     diagnostics = reader.diagnostics
+    if replayer.refusedBlocks > 0 { diagnostics.append(.init(.tooManyBlocks(ignored: replayer.refusedBlocks))) }
     threads = replayer.threadTotals.sorted { $0.number < $1.number }
     eventCounts = replayer.eventCounts
     mismatchCounts = replayer.mismatchCounts

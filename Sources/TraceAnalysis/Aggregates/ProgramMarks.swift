@@ -97,19 +97,31 @@ struct ProgramMarks: ReplayObserver {
     let execution: UInt64
     /// The scope around it on the same strand.
     let outer: Scope?
+    /// Scopes around it.
+    let depth: Int
+    /// Strands whose innermost it is.
+    var strands: Set<UInt32> = []
     var live: [UInt64: LiveBlock] = [:]
     var isOpen = true
     /// What is left of it is what it left; false where it only says whose objects are: those of a repetition, or of a test whose leaks alone are looked for.
     var isJudged = true
-    init(place: Int, execution: UInt64, outer: Scope?) { (self.place, self.execution, self.outer) = (place, execution, outer) }
+    init(place: Int, execution: UInt64, outer: Scope?) {
+      (self.place, self.execution, self.outer) = (place, execution, outer)
+      depth = outer.map { $0.depth + 1 } ?? 0
+    }
   }
 
   private struct Deadline: Comparable {
     var time: UInt64
+    /// In the order of the ends.
+    var number: Int
     var scope: Scope
-    static func < (a: Deadline, b: Deadline) -> Bool { a.time < b.time }
-    static func == (a: Deadline, b: Deadline) -> Bool { a.time == b.time }
+    static func < (a: Deadline, b: Deadline) -> Bool { (a.time, a.number) < (b.time, b.number) }
+    static func == (a: Deadline, b: Deadline) -> Bool { (a.time, a.number) == (b.time, b.number) }
   }
+
+  /// Scopes within scopes beyond this depth are not followed: a scope is a piece of work that a person has named.
+  private static let depthLimit = 64
 
   private final class State {
     var scopePlaces: [MarkPlace: Int] = [:]
@@ -124,21 +136,26 @@ struct ProgramMarks: ReplayObserver {
     var inherited: [UInt32: Scope?] = [:]
     /// By address: the innermost scope that a live block was made in.
     var scopeOfBlock: [UInt64: Scope] = [:]
-    /// Scopes in their grace, in order of its end where graces are alike.
-    var waiting: [Deadline] = []
-    var nextWaiting = 0
+    /// Scopes in their grace.
+    var waiting = DeadlineQueue<Deadline>()
+    var endCount = 0
     var nextDeadline = UInt64.max
+    /// How often a birth or a death may still be noted in a scope further out than the innermost. A trace that needs more is no process's: then nothing is said of
+    /// scopes.
+    var spareSteps: UInt64
+    init(steps: UInt64) { spareSteps = steps }
     /// By address.
     var expected: [UInt64: [(place: Int, rest: ExpectationOutcome.Rest)]] = [:]
   }
 
-  private let state = State()
+  private let state: State
   private let marks: MarkTable
   private let activations: ActivationTracker
   private let end: UInt64
   private var isUsed = false
 
-  init(_ marks: MarkTable, _ activations: ActivationTracker, until end: UInt64?) {
+  init(_ marks: MarkTable, _ activations: ActivationTracker, until end: UInt64?, limits: ReadingLimits = ReadingLimits(fileSize: 0)) {
+    state = State(steps: limits.scopeSteps)
     self.marks = marks
     self.activations = activations
     self.end = end ?? .max
@@ -172,6 +189,7 @@ struct ProgramMarks: ReplayObserver {
   private func place(of mark: TraceMark) -> MarkPlace { MarkPlace(name: marks.text(mark.name), file: marks.text(mark.file), line: Int(mark.line)) }
 
   private func begin(_ mark: TraceMark, _ strand: StrandID) {
+    if state.spareSteps == 0 { return }
     let place = place(of: mark)
     let index = state.scopePlaces[place] ?? {
       state.statements.scopes.append(ScopeOutcome(place: place))
@@ -179,10 +197,17 @@ struct ProgramMarks: ReplayObserver {
       return state.statements.scopes.count - 1
     }()
     let scope = Scope(place: index, execution: state.statements.scopes[index].executions, outer: current(strand))
+    if scope.depth >= Self.depthLimit { return }
     state.statements.scopes[index].executions += 1
     state.statements.scopes[index].open += 1
     state.open[mark.number] = scope
-    state.innermost[strand.rawValue] = scope
+    setInnermost(scope, of: strand.rawValue)
+  }
+
+  private func setInnermost(_ scope: Scope?, of strand: UInt32) {
+    state.innermost[strand]?.strands.remove(strand)
+    state.innermost[strand] = scope
+    scope?.strands.insert(strand)
   }
 
   private func finish(_ mark: TraceMark, _ strand: StrandID, at time: UInt64) {
@@ -191,19 +216,14 @@ struct ProgramMarks: ReplayObserver {
     state.statements.scopes[scope.place].open -= 1
     state.statements.scopes[scope.place].grace = mark.grace
     // Scopes that overlap end in any order: the innermost that is still open counts.
-    for (key, innermost) in state.innermost where innermost === scope {
-      var next: Scope? = scope.outer
-      while let found = next, !found.isOpen { next = found.outer }
-      state.innermost[key] = next
-    }
+    let next = opened(scope.outer)
+    for strand in scope.strands { setInnermost(next, of: strand) }
     if mark.grace == .max { leaveUnjudged(scope) }
     if scope.live.isEmpty { return }
     let (deadline, overflow) = time.addingReportingOverflow(mark.grace)
-    let entry = Deadline(time: overflow ? .max : deadline, scope: scope)
-    var index = state.waiting.count
-    while index > state.nextWaiting, entry < state.waiting[index - 1] { index -= 1 }
-    state.waiting.insert(entry, at: index)
-    state.nextDeadline = state.waiting[state.nextWaiting].time
+    state.waiting.insert(Deadline(time: overflow ? .max : deadline, number: state.endCount, scope: scope))
+    state.endCount += 1
+    state.nextDeadline = state.waiting.first?.time ?? .max
   }
 
   private func leaveUnjudged(_ scope: Scope) {
@@ -261,6 +281,7 @@ struct ProgramMarks: ReplayObserver {
     guard event.operation == .object else { return }
     var next: Scope? = innermost
     while let scope = next {
+      if scope !== innermost, !takeStep() { return }
       if scope.isOpen {
         scope.live[block.address] = block
         state.statements.scopes[scope.place].births += 1
@@ -281,6 +302,7 @@ struct ProgramMarks: ReplayObserver {
     if let innermost = state.scopeOfBlock.removeValue(forKey: block.address) {
       var next: Scope? = innermost
       while let scope = next {
+        if scope !== innermost, !takeStep() { break }
         scope.live[block.address] = nil
         next = scope.outer
       }
@@ -302,6 +324,22 @@ struct ProgramMarks: ReplayObserver {
     }
   }
 
+  /// False if no more may be noted: then all scopes are forgotten.
+  private func takeStep() -> Bool {
+    if state.spareSteps > 0 {
+      state.spareSteps -= 1
+      return true
+    }
+    while let first = state.waiting.first {
+      state.waiting.removeFirst()
+      first.scope.live = [:]
+    }
+    for scope in state.open.values { scope.live = [:] }
+    (state.open, state.innermost, state.inherited, state.scopeOfBlock) = ([:], [:], [:], [:])
+    state.nextDeadline = .max
+    return false
+  }
+
   mutating func blockRestored(_ block: LiveBlock, by event: TraceEvent) {}
   @inline(__always) mutating func referencesChanged(_ block: LiveBlock, by event: TraceEvent) {}
   @inline(__always) mutating func mismatched(_ mismatch: Mismatch, _ event: TraceEvent) {}
@@ -309,15 +347,11 @@ struct ProgramMarks: ReplayObserver {
   /// Looks at what is left of scopes whose grace has passed.
   private func settle(upTo time: UInt64) {
     guard state.nextDeadline < time else { return }
-    while state.nextWaiting < state.waiting.count, state.waiting[state.nextWaiting].time < time {
-      settle(state.waiting[state.nextWaiting].scope)
-      state.nextWaiting += 1
+    while let first = state.waiting.first, first.time < time {
+      state.waiting.removeFirst()
+      settle(first.scope)
     }
-    if state.nextWaiting > 4096, state.nextWaiting * 2 > state.waiting.count {
-      state.waiting.removeFirst(state.nextWaiting)
-      state.nextWaiting = 0
-    }
-    state.nextDeadline = state.nextWaiting < state.waiting.count ? state.waiting[state.nextWaiting].time : .max
+    state.nextDeadline = state.waiting.first?.time ?? .max
   }
 
   private func settle(_ scope: Scope) {
@@ -335,8 +369,11 @@ struct ProgramMarks: ReplayObserver {
   /// What came of everything, as things stood at `time`, in ticks: a snapshot's, or the end of the trace. At the end of the process nothing is given
   /// more time (`isFinal`).
   func statements(at time: UInt64, isFinal: Bool) -> ProgramStatements {
-    for entry in state.waiting[state.nextWaiting...] where isFinal || entry.time < time { settle(entry.scope) }
-    state.nextWaiting = state.waiting.count
+    while let first = state.waiting.first, isFinal || first.time < time {
+      state.waiting.removeFirst()
+      settle(first.scope)
+    }
+    state.waiting = DeadlineQueue()
     state.nextDeadline = .max
     for (_, expected) in state.expected {
       for (place, rest) in expected {
@@ -351,6 +388,7 @@ struct ProgramMarks: ReplayObserver {
     state.expected = [:]
     for index in state.statements.expectations.indices { state.statements.expectations[index].rest.sort { $0.number < $1.number } }
     var statements = state.statements
+    if state.spareSteps == 0 { statements.scopes = [] }
     statements.scopes = statements.scopes.enumerated().filter { state.unjudged[$0.offset] != $0.element.executions }.map(\.element)
     return statements
   }

@@ -44,7 +44,7 @@ public struct RetainBalances: ReplayObserver {
 
   /// The balances of what was live when `snapshot` was taken: one pass over the events.
   public static func at(_ snapshot: TraceSnapshot, in reader: TraceReader) -> RetainBalances {
-    var replayer = Replayer(RetainBalances(until: snapshot.time), process: reader.definitions.process, stacks: reader.definitions.stacks)
+    var replayer = Replayer(RetainBalances(until: snapshot.time), for: reader)
     reader.replay(into: &replayer, stacks: .none)
     return replayer.observer
   }

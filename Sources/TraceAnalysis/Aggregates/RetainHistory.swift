@@ -86,7 +86,7 @@ public struct RetainHistory: ReplayObserver {
 
   /// One pass over the events.
   static func collect(_ choice: Choice, until endTime: UInt64, in reader: TraceReader) -> RetainHistory {
-    var replayer = Replayer(RetainHistory(choice, until: endTime), process: reader.definitions.process, stacks: reader.definitions.stacks)
+    var replayer = Replayer(RetainHistory(choice, until: endTime), for: reader)
     reader.replay(into: &replayer, stacks: .all)
     var history = replayer.observer
     for entry in history.live.values.sorted(by: { $0.block.address < $1.block.address }) { history.close(entry) }

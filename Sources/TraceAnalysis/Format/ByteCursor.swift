@@ -50,14 +50,18 @@ struct ByteCursor {
     return part
   }
 
+  /// The longest text that a recorder writes is a path, PATH_MAX; names of types have 1,023 bytes at most.
+  static let textLimit: UInt64 = 4096
+
+  /// A varint length and as many bytes, at most `textLimit`.
   mutating func bytes() -> [UInt8]? {
     var copy = self
-    guard let count = copy.varint(), let part = copy.part(count) else { return nil }
+    guard let count = copy.varint(), count <= Self.textLimit, let part = copy.part(count) else { return nil }
     self = copy
     return Array(UnsafeBufferPointer(start: part.position, count: part.remaining))
   }
 
-  /// A varint length and UTF-8; bytes that are not UTF-8 are replaced.
+  /// A varint length and UTF-8 of at most `textLimit` bytes; bytes that are not UTF-8 are replaced.
   mutating func string() -> String? {
     guard let bytes = bytes() else { return nil }
     return String(decoding: bytes, as: UTF8.self)

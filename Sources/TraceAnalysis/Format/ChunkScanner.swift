@@ -13,7 +13,10 @@ struct ChunkScanner {
   /// Chunks with a sound header and a payload that is not all there, by index of their diagnostic.
   private(set) var torn: [Int: TraceChunk] = [:]
 
-  init(source: ByteSource) { self.source = source }
+  /// Bytes that may still be summed up in vain: damaged lengths may overlap.
+  private var spareBytes: UInt64
+
+  init(source: ByteSource, damageLimit: UInt64) { (self.source, spareBytes) = (source, damageLimit) }
 
   mutating func scan() {
     let alignment = UInt64(LT_CHUNK_ALIGNMENT)
@@ -86,7 +89,12 @@ struct ChunkScanner {
         skipToNextSoundHeader(&offset)
         continue
       }
+      guard UInt64(chunk.storedSize) <= spareBytes else {
+        damageStart = offset
+        break
+      }
       let found = payloadChecksum(at: payload, count: UInt64(chunk.storedSize))
+      if found != expected { spareBytes -= UInt64(chunk.storedSize) }
       if found == expected {
         chunks.append(chunk)
         let end = payload + UInt64(chunk.storedSize)

@@ -9,6 +9,7 @@ public final class ChunkWalker {
   /// `stacks` says whose stacks are looked up: the tree of `reader` grows with them.
   public init(_ reader: TraceReader, stacks: StackSelection = .all) {
     self.reader = reader
+    reader.definitions.stacks.beginPass()
     decoder = reader.makeDecoder(wanting: stacks)
   }
 

@@ -7,13 +7,13 @@ struct DefinitionCollector {
   private var threads: [UInt32: ThreadRecord] = [:]
   private var warnings: Set<String> = []
   private var budget: UInt64
-  private let fileSize: UInt64
+  private let limits: ReadingLimits
   private var ignored: UInt64 = 0
 
-  /// `fileSize` in bytes. Definitions compress well, at most some hundred to one; small traces may keep 64 MiB in any case.
-  init(fileSize: UInt64) {
-    self.fileSize = fileSize
-    budget = (64 << 20) + min(fileSize, 1 << 40) * 1024
+  /// What is kept has the limit of what is read.
+  init(limits: ReadingLimits) {
+    self.limits = limits
+    budget = limits.definitionBytes
   }
 
   mutating func collect(_ payload: PayloadBuffer, place: TraceDiagnostic.Place, chunk: Int, diagnostics: inout TraceDiagnostics) {
@@ -29,7 +29,7 @@ struct DefinitionCollector {
         diagnostics.append(.init(.damagedDefinition(kind: kind, payloadOffset: decoder.recordOffset), at: place, chunk: chunk))
       case .definition(let definition):
         let cost = Self.cost(definition)
-        if cost > budget {
+        if cost > budget || (definition.isImage && images.loads.count >= limits.imageCount) {
           ignored += 1
         } else {
           budget -= cost
@@ -78,7 +78,7 @@ struct DefinitionCollector {
 
   mutating func finish(diagnostics: inout TraceDiagnostics) -> TraceDefinitions {
     definitions.images = images.paired()
-    definitions.stacks.prepare(images: definitions.images, fileSize: fileSize)
+    definitions.stacks.prepare(images: definitions.images, limits: limits)
     if ignored > 0 { diagnostics.append(.init(.tooManyDefinitions(ignored: ignored))) }
     definitions.memorySamples.sort { $0.time < $1.time }
     definitions.clockSamples.sort { $0.time < $1.time }

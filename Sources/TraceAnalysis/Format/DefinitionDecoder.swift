@@ -96,6 +96,8 @@ struct DefinitionDecoder {
 }
 
 extension Definition {
+  var isImage: Bool { if case .imageLoaded = self { true } else { false } }
+
   /// The record as it stands in a payload.
   var encoded: [UInt8] {
     var fields = ByteBuilder()

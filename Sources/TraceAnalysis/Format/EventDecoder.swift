@@ -342,6 +342,7 @@ struct EventDecoder {
         let distance = token - Int(LT_TOKEN_COPY) + 1
         let copies = varint(&q, &bad)
         if bad || q > end || distance > depth + done || copies == 0 || copies > UInt64(count - done) { return false }
+        if !stacks._withUnsafeGuaranteedRef({ $0.takeCopies(copies) }) { return false }
         for _ in 0..<Int(copies) {
           room[done] = room[done - distance]
           done &+= 1

@@ -52,7 +52,10 @@ struct EventDelivery {
   private var held: [Held] = []
   private var heldCount = 0
 
-  init(patience: UInt64) { self.patience = patience }
+  /// Steps past waiting threads that may still be taken. A trace in which threads wait all the time is no process's: then none waits any longer.
+  private var spareSteps: UInt64
+
+  init(patience: UInt64, steps: UInt64 = .max) { (self.patience, spareSteps) = (patience, steps) }
 
   /// Hands a batch on.
   mutating func deliver<Sink: EventSink>(_ batch: EventBatch, to sink: inout Sink) {
@@ -62,7 +65,7 @@ struct EventDelivery {
     while next < batch.count {
       let end = min(next + window, batch.count)
       sink.foresee(UnsafeBufferPointer(start: start + next, count: end - next))
-      let mayWait = batch.hasOthers && patience > 0
+      let mayWait = batch.hasOthers && patience > 0 && spareSteps > 0
       while next < end {
         if held.isEmpty {
           let verdict = sink.take(at: start + next, mayWait: mayWait)
@@ -78,6 +81,7 @@ struct EventDelivery {
 
   /// Hands on what is still kept, when there is nothing left to wait for.
   mutating func finish<Sink: EventSink>(_ sink: inout Sink) {
+    if spareSteps == 0 { drain(&sink) }
     while let first = firstHeld { run(first, hasOthers: held.count > 1, to: &sink) }
   }
 
@@ -98,12 +102,18 @@ struct EventDelivery {
     while let first = firstHeld, (held[first].key, held[first].thread) < (now, event.thread) || heldCount > Self.limit {
       run(first, hasOthers: mayWait || held.count > 1 || held[first].thread != event.thread, to: &sink)
     }
+    spareSteps -= min(spareSteps, UInt64(held.count))
+    if spareSteps == 0 {
+      drain(&sink)
+      _ = sink.take(event, mayWait: false)
+      return
+    }
     if let index = held.firstIndex(where: { $0.thread == event.thread }) {
       held[index].events.append(event)
       heldCount += 1
       return
     }
-    let mayWait = (mayWait || !held.isEmpty) && patience > 0
+    let mayWait = (mayWait || !held.isEmpty) && patience > 0 && spareSteps > 0
     let verdict = sink.take(event, mayWait: mayWait)
     if verdict != .taken, mayWait {
       hold(event, verdict, key: now)
@@ -112,12 +122,20 @@ struct EventDelivery {
     }
   }
 
+  /// Hands on everything that is kept, thread by thread.
+  private mutating func drain<Sink: EventSink>(_ sink: inout Sink) {
+    for thread in held { for event in thread.events[thread.taken...] { _ = sink.take(event, mayWait: false) } }
+    held = []
+    heldCount = 0
+  }
+
   /// Hands on the next event of a held thread.
   private mutating func run<Sink: EventSink>(_ index: Int, hasOthers: Bool, to sink: inout Sink) {
     let event = held[index].events[held[index].taken]
     // What comes this late has been waited for already: so no thread falls further behind, and what is kept stays small.
     let due = max(held[index].key, due(event.time))
-    let mayWait = !held[index].hasWaited && hasOthers && due > now
+    spareSteps -= min(spareSteps, UInt64(held.count))
+    let mayWait = !held[index].hasWaited && hasOthers && due > now && spareSteps > 0
     let verdict = sink.take(event, mayWait: mayWait)
     if verdict != .taken, mayWait {
       held[index].waitsFor = verdict

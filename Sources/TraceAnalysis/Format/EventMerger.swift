@@ -16,11 +16,13 @@ struct EventMerger {
   /// Decompressed bytes that may be held at a time.
   private var budget: UInt64
   /// Marks on their way to the batch.
-  private let marks = MarkTable()
+  private let marks: MarkTable
 
   init(_ reader: TraceReader, stacks: StackSelection) {
     self.reader = reader
     self.stacks = stacks
+    marks = MarkTable(limit: reader.limits.markCount)
+    reader.definitions.stacks.beginPass()
     budget = (256 << 20) + min(reader.fileSize.rawValue, 1 << 40) * 256
     var chunksByThread: [UInt32: [Int]] = [:]
     for (index, chunk) in reader.chunks.enumerated() where chunk.kind == .events { chunksByThread[chunk.thread, default: []].append(index) }
@@ -184,7 +186,7 @@ struct EventMerger {
         if heap.count > 1 { return true }
       }
       stream.pointee.nextChunk += 1
-      let cost = min(UInt64(chunk.rawSize), TraceChunk.justifiedRawSize(storedSize: chunk.storedSize)) + UInt64(EventCodingState.footprint)
+      let cost = chunk.plausibleRawSize + UInt64(EventCodingState.footprint)
       guard cost <= budget else {
         reader.reportWhileReplaying(
           .init(.implausibleSize(claimed: ByteCount(cost), justified: ByteCount(budget)), at: chunk.place, chunk: index))

@@ -105,7 +105,8 @@ struct FrameStack: @unchecked Sendable {
     if depth == 0 { return .empty }
     var node = resolved > 0 ? nodes[resolved - 1] : 0
     while resolved < depth {
-      node = tree.child(of: node, key: keys[resolved], time: time)
+      // What is called from a stack that was not kept is not kept either.
+      if node != StackID.unknown.rawValue { node = tree.child(of: node, key: keys[resolved], time: time) }
       nodes[resolved] = node
       resolved += 1
     }

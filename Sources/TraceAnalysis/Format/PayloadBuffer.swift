@@ -55,6 +55,7 @@ final class PayloadLoader {
   func load(_ chunk: TraceChunk, into buffer: PayloadBuffer) -> TraceDiagnostic.Kind? {
     if let willLoadEvents, chunk.kind == .events { willLoadEvents(chunk) }
     buffer.resize(0)
+    if chunk.isRefused { return .beyondFileSize(claimed: ByteCount(chunk.plausibleRawSize)) }
     if let index = chunk.livePayload {
       let bytes = livePayloads[index].bytes
       buffer.resize(bytes.count)

@@ -13,7 +13,7 @@ public struct StackFrame: Hashable, Sendable {
 public struct StackPath: Hashable, Sendable {
   public enum End: Hashable, Sendable {
     case complete
-    /// The recorder stopped there.
+    /// The recorder stopped there, or after so many frames the reader did.
     case cut
     /// Not looked up, or more stacks than the file justifies.
     case undefined
@@ -47,9 +47,13 @@ public final class StackTree: @unchecked Sendable {
   /// Frames that decoders may still keep of the stacks they are in.
   private var spareFrames = Int(Int32.max)
 
+  /// Frames that recursions may still push in this pass.
+  private var spareCopies = UInt64.max
+  private var copyLimit = UInt64.max
+
   /// Distinct stacks, the empty one and the unknown one included.
   public private(set) var nodeCount = 2
-  /// Stacks that were not kept, since there were more than the file justifies.
+  /// Stacks that were not kept, and frames that were not pushed, since there were more than the file justifies.
   public private(set) var overflowCount: UInt64 = 0
 
   public init() {
@@ -77,12 +81,27 @@ public final class StackTree: @unchecked Sendable {
     segmentCount += 1
   }
 
-  /// Says what images there are, before the first stack, and how large the file is: a small file may have deep stacks, but not without end.
-  func prepare(images: [TraceImage], fileSize: UInt64) {
+  /// Says what images there are, before the first stack, and how much the file pays for: a small file may have deep stacks, but not without end.
+  func prepare(images: [TraceImage], limits: ReadingLimits) {
     imageIndex = ImageIndex(images: images)
-    nodeLimit = Int(min(UInt64(Int32.max), UInt64(FrameStack.depthLimit) + min(fileSize, 1 << 40) * 32))
+    nodeLimit = limits.stackCount
     // Decoders grow by doubling, and several may be open.
-    spareFrames = Int(min(UInt64(Int32.max), (4 << 20) + min(fileSize, 1 << 40) * 32))
+    spareFrames = limits.stackCount
+    copyLimit = limits.copiedFrames
+    spareCopies = copyLimit
+  }
+
+  /// A pass over the events begins: what it may copy is counted anew.
+  func beginPass() { spareCopies = copyLimit }
+
+  /// Whether a stack may repeat `count` of its frames by one token.
+  func takeCopies(_ count: UInt64) -> Bool {
+    if count > spareCopies {
+      overflowCount &+= count
+      return false
+    }
+    spareCopies -= count
+    return true
   }
 
   /// Whether a decoder may keep `count` more frames.
@@ -113,11 +132,18 @@ public final class StackTree: @unchecked Sendable {
     return StackFrame(key: key, image: node.image < 0 ? nil : Int(node.image))
   }
 
-  /// The frames of a stack, innermost first. Linear in its depth.
+  /// Frames of a path. Recorders go no deeper unless they are told to; of a recursion that does, the innermost say what it is.
+  static let pathLimit = 1 << 14
+
+  /// The frames of a stack, innermost first, at most 16,384. Linear in its depth.
   public func path(of stack: StackID) -> StackPath {
     var path = StackPath(frames: [], end: .complete)
     var node = stack
     while node.rawValue > 1 {
+      if path.frames.count == Self.pathLimit {
+        path.end = .cut
+        return path
+      }
       if let frame = frame(of: node) { path.frames.append(frame) } else { path.end = .cut }
       node = parent(of: node)
     }

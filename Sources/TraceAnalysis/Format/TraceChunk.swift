@@ -65,6 +65,8 @@ public struct TraceChunk: Hashable, Sendable {
   public var place: TraceDiagnostic.Place
   /// Index into the payloads kept from the live file.
   var livePayload: Int?
+  /// Its payload is not read: with it, the trace would take more than its file pays for.
+  var isRefused = false
 }
 
 extension TraceChunk {
@@ -72,11 +74,14 @@ extension TraceChunk {
   static let maximumRawSize = UInt64(LT_CHUNK_MAX_RAW)
 
   /// What a payload of `storedSize` bytes can decompress to: a zstd block of 128 KiB takes 4 bytes at least, and a loop that retains and
-  /// releases one object is recorded as a row of equal bytes, which comes close to that. Nothing honest is refused, then; how much is open
-  /// at a time has its limit in `EventMerger`, and what is kept of definitions in `DefinitionCollector`.
+  /// releases one object is recorded as a row of equal bytes, which comes close to that. Nothing honest is refused, then; what all chunks
+  /// together may take has its limits in `ReadingLimits`, how much is open at a time in `EventMerger`, and what is kept of definitions in `DefinitionCollector`.
   static func justifiedRawSize(storedSize: UInt32) -> UInt64 {
     min(maximumRawSize, UInt64(storedSize) * 32768)
   }
+
+  /// Bytes that its payload may take when it is read.
+  var plausibleRawSize: UInt64 { min(UInt64(rawSize), Self.justifiedRawSize(storedSize: storedSize)) }
 
   /// Nil unless the 56 bytes are a header with a sound checksum.
   init?(header bytes: UnsafeRawPointer, offset: UInt64) {

@@ -16,6 +16,10 @@ public struct TraceDiagnostic: Hashable, Sendable {
     case damagedPayload(expected: UInt32, found: UInt32)
     /// A size that the file does not justify, so that nothing was allocated for it.
     case implausibleSize(claimed: ByteCount, justified: ByteCount)
+    /// A chunk that was not read: with it, the trace would take more than a file of its size pays for (`ReadingLimits`).
+    case beyondFileSize(claimed: ByteCount)
+    /// Blocks that were live at once beyond what the size of the file justifies, and were not kept.
+    case tooManyBlocks(ignored: UInt64)
     /// A payload that does not decompress to what its header says.
     case undecompressable(reason: String)
     /// A compression this reader does not know.

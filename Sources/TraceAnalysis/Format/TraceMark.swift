@@ -57,7 +57,11 @@ public final class MarkTable: @unchecked Sendable {
   /// Bytes of distinct text that are kept; what comes after is left empty. Marks that people write have few names.
   private var spareText = 16 << 20
 
-  public init() {}
+  /// Marks that `take` takes in.
+  private let limit: Int
+
+  public init() { limit = .max }
+  init(limit: Int) { self.limit = limit }
 
   public func text(_ number: UInt32) -> String { texts[Int(number)] }
 
@@ -103,7 +107,7 @@ public final class MarkTable: @unchecked Sendable {
 
   /// Takes in the payload of a mark record. Its number, its index among all so far; nil if it is damaged or of an unknown kind, which `isDamaged` tells.
   func take(_ payload: inout ByteCursor, isDamaged: inout Bool) -> Int? {
-    guard let kind = payload.varint(), let time = payload.varint() else {
+    guard handedOver + marks.count < limit, let kind = payload.varint(), let time = payload.varint() else {
       isDamaged = true
       return nil
     }

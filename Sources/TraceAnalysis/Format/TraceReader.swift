@@ -26,6 +26,8 @@ public final class TraceReader {
   /// Whether a live file with its `traceID` stands beside it.
   public let hasLiveFile: Bool
   public private(set) var diagnostics: TraceDiagnostics
+  /// How much its file pays for.
+  let limits: ReadingLimits
   let loader: PayloadLoader
   private let source: ByteSource
   /// A second pass finds the same damage again.
@@ -42,10 +44,15 @@ public final class TraceReader {
 
   /// Opens a trace, and its live file if given, that stand in memory.
   public convenience init(bytes: [UInt8], liveBytes: [UInt8]? = nil) throws(TraceFormatError) {
+    try self.init(bytes: bytes, liveBytes: liveBytes, limits: nil)
+  }
+
+  /// `limits`: in the place of those that the size justifies.
+  convenience init(bytes: [UInt8], liveBytes: [UInt8]? = nil, limits: ReadingLimits?) throws(TraceFormatError) {
     let source = ByteSource(bytes: bytes)
     let header = try Self.header(of: source)
     try self.init(
-      source: source, header: header, liveFile: liveBytes.map { LiveFile(source: ByteSource(bytes: $0), traceID: header.traceID) })
+      source: source, header: header, liveFile: liveBytes.map { LiveFile(source: ByteSource(bytes: $0), traceID: header.traceID) }, limits: limits)
   }
 
   private static func header(of source: ByteSource) throws(TraceFormatError) -> TraceHeader {
@@ -56,7 +63,7 @@ public final class TraceReader {
     return header
   }
 
-  private init(source: ByteSource, header: TraceHeader, liveFile: LiveFile?) throws(TraceFormatError) {
+  private init(source: ByteSource, header: TraceHeader, liveFile: LiveFile?, limits givenLimits: ReadingLimits? = nil) throws(TraceFormatError) {
     self.header = header
     self.source = source
     fileSize = ByteCount(source.size)
@@ -64,7 +71,10 @@ public final class TraceReader {
       decoding: source.bytes(at: UInt64(LT_TRACE_STATUS_OFFSET), count: MemoryLayout<lt_trace_status>.size)
         ?? Array(repeating: 0, count: MemoryLayout<lt_trace_status>.size))
     var diagnostics = TraceDiagnostics()
-    var scanner = ChunkScanner(source: source)
+    let liveSize = (liveFile?.payloads ?? []).reduce(UInt64(0)) { $0 + UInt64($1.bytes.count) }
+    let limits = givenLimits ?? ReadingLimits(fileSize: source.size + liveSize)
+    self.limits = limits
+    var scanner = ChunkScanner(source: source, damageLimit: limits.damagedBytes)
     scanner.scan()
     var contents = ChunkContents(scanned: scanner.chunks, diagnostics: &diagnostics)
     if let liveFile {
@@ -77,14 +87,15 @@ public final class TraceReader {
       diagnostics.append(diagnostic)
     }
     contents.reportMissing(diagnostics: &diagnostics)
-    chunks = contents.chunks
+    var chunks = contents.chunks
+    for index in limits.refusedChunks(chunks) { chunks[index].isRefused = true }
+    self.chunks = chunks
     hasLiveFile = liveFile.map { file in
       !file.diagnostics.contains { if case .liveFileIgnored = $0.kind { true } else { false } }
     } ?? false
     loader = PayloadLoader(source: source, livePayloads: liveFile?.payloads ?? [])
 
-    let liveSize = (liveFile?.payloads ?? []).reduce(UInt64(0)) { $0 + UInt64($1.bytes.count) }
-    var collector = DefinitionCollector(fileSize: source.size + liveSize)
+    var collector = DefinitionCollector(limits: limits)
     let buffer = PayloadBuffer()
     var closing: TraceClosing?
     var snapshots = SnapshotCollector(fileSize: source.size)

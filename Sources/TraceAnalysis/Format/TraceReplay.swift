@@ -12,7 +12,7 @@ extension TraceReader {
   func replay<Sink: EventSink>(into sink: inout Sink, stacks: StackSelection = .all) {
     marks.removeAll()
     let total = chunks.reduce(UInt64(0)) { $0 &+ ($1.kind == .events ? $1.eventCount : 0) }
-    var delivery = EventDelivery(patience: clock.ticks(in: EventDelivery.patienceInSeconds))
+    var delivery = EventDelivery(patience: clock.ticks(in: EventDelivery.patienceInSeconds), steps: limits.waitingSteps)
     let source = EventSource(EventMerger(self, stacks: stacks))
     if total >= Self.leastEventsForThread, Self.hasProcessors, let queue = source.begin() {
       while let batch = queue.takeFull() {

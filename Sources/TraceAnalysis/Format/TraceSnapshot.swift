@@ -174,7 +174,7 @@ extension TraceSnapshot {
     let regionSize = MemoryLayout<lt_snapshot_region>.size
     let threadsEnd = headSize + Int(head.threadCount) * threadSize
     let regionsEnd = threadsEnd + Int(head.regionCount) * regionSize
-    guard bytes.count >= regionsEnd + Int(head.labelSize) else { return nil }
+    guard UInt64(head.labelSize) <= ByteCursor.textLimit, bytes.count >= regionsEnd + Int(head.labelSize) else { return nil }
     number = head.number
     reason = SnapshotReason(rawValue: head.reason)
     time = head.time

@@ -45,7 +45,7 @@ public final class HistoryAnalysis {
   }
 
   private func lastBlock(at address: RuntimeAddress) -> LiveBlock? {
-    var replayer = Replayer(LastBlock(address), process: reader.definitions.process, stacks: reader.definitions.stacks)
+    var replayer = Replayer(LastBlock(address), for: reader)
     reader.replay(into: &replayer, stacks: .none)
     return replayer.observer.block
   }

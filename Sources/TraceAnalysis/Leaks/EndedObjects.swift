@@ -33,7 +33,7 @@ struct EndedObjects {
     guard !addresses.isEmpty else { return }
     let history = EndHistory(
       addresses: addresses, snapshotTime: finder.graph.snapshot.time, patience: reader.clock.ticks(in: EventDelivery.patienceInSeconds))
-    var replayer = Replayer(history, process: reader.definitions.process, stacks: reader.definitions.stacks)
+    var replayer = Replayer(history, for: reader)
     reader.replay(into: &replayer, stacks: .all)
     let used = replayer.observer.usedBlocks
     let missing = Self.missingEvents(reader)

@@ -63,6 +63,10 @@ final class ActivationTracker {
   }
 
   private let stacks: StackTree
+  /// Where a strand is met again, its stack may differ in so many frames. What goes beyond is counted over the whole replay: no process changes between stacks that are
+  /// thousands of frames deep and have nothing in common again and again.
+  private static let freeSteps: Int32 = 4096
+  private var spareSteps = 1 << 28
   /// Events of the process before the latest that was taken in.
   private(set) var ordinal: UInt64 = 0
   private let memory = TableOwner()
@@ -201,6 +205,11 @@ final class ActivationTracker {
   private func reconcile(_ event: TraceEvent, _ strand: UnsafeMutablePointer<Strand>, ordinal: UInt64) {
     let depth = Int32(bitPattern: event.depth)
     if strand.pointee.depth > depth { Self.cut(strand, to: depth) }
+    if strand.pointee.depth == 0 || spareSteps < Int(depth) {
+      Self.cut(strand, to: 0)
+      if depth > 0 { Self.push(event.stack, depth, strand, ordinal: ordinal) }
+      return
+    }
     var node = stacks.ancestor(of: event.stack, distance: depth - strand.pointee.depth)
     var shared = strand.pointee.depth
     // A node stands for its frame and all further out: where nodes agree, so do the rest.
@@ -216,6 +225,7 @@ final class ActivationTracker {
       }
       run -= 1
     }
+    spareSteps -= Int(max(0, depth - shared - Self.freeSteps))
     Self.cut(strand, to: shared)
     if shared < depth { Self.push(event.stack, depth, strand, ordinal: ordinal) }
   }

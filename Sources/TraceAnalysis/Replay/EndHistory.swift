@@ -36,6 +36,9 @@ public struct EndHistory: ReplayObserver {
 
   /// Ascending by address.
   private var places: [Place]
+  /// How often places may still be looked at because a block covers them. Blocks cover few; one that is said to cover all memory, and comes and goes a million
+  /// times, would cost as much each time.
+  private var spareVisits = 1 << 26
   private let lowest: UInt64
   private let highest: UInt64
   private let snapshotTime: UInt64
@@ -70,9 +73,10 @@ public struct EndHistory: ReplayObserver {
     let size = max(block.size, 1)
     guard block.address <= highest, block.address >= lowest || lowest - block.address < size else { return }
     var index = index(of: block.address)
-    while index < places.count, places[index].address - block.address < size {
+    while index < places.count, places[index].address - block.address < size, spareVisits > 0 {
       body(&self, index)
       index += 1
+      spareVisits -= 1
     }
   }
 

@@ -46,8 +46,13 @@ public struct Replayer<Observer: ReplayObserver>: EventSink {
     self.init(observer, process: process, activations: ActivationTracker(stacks: stacks), checkpoint: checkpoint)
   }
 
-  /// With a tracker that the observer asks as well.
-  init(_ observer: Observer, process: ProcessRecord, activations: ActivationTracker, checkpoint: UInt64? = nil) {
+  /// For the events of `reader`, keeping as many blocks as its file justifies; with a tracker that the observer asks as well.
+  init(_ observer: Observer, for reader: TraceReader, activations: ActivationTracker? = nil, checkpoint: UInt64? = nil) {
+    let tracker = activations ?? ActivationTracker(stacks: reader.definitions.stacks)
+    self.init(observer, process: reader.definitions.process, activations: tracker, blockLimit: reader.limits.liveBlocks, checkpoint: checkpoint)
+  }
+
+  private init(_ observer: Observer, process: ProcessRecord, activations: ActivationTracker, blockLimit: Int = LiveHeap.blockLimit, checkpoint: UInt64? = nil) {
     self.observer = observer
     self.activations = activations
     tracker = Unmanaged.passUnretained(activations)
@@ -60,9 +65,13 @@ public struct Replayer<Observer: ReplayObserver>: EventSink {
     countsByOperation = RowTable(blank: 0, count: Self.operationCount, ownedBy: memory)[0]
     countsByMismatch = RowTable(blank: 0, count: Mismatch.allCases.count, ownedBy: memory)
     isForked = process.isForked
+    self.blockLimit = blockLimit
     self.checkpoint = checkpoint ?? .max
   }
 
+  /// Blocks that may be live at once, and allocations that were left out because there were as many.
+  private let blockLimit: Int
+  private(set) var refusedBlocks: UInt64 = 0
   private let activations: ActivationTracker
   /// The same for the loop, which counts no references to it.
   private let tracker: Unmanaged<ActivationTracker>
@@ -90,7 +99,7 @@ public struct Replayer<Observer: ReplayObserver>: EventSink {
   /// Replays a whole trace and gives the observer back, with what is live at the end.
   public static func replay(_ reader: TraceReader, _ observer: Observer, checkpoint: UInt64? = nil) -> Replayer {
     let activations = ActivationTracker(stacks: reader.definitions.stacks)
-    var replayer = Replayer(observer, process: reader.definitions.process, activations: activations, checkpoint: checkpoint)
+    var replayer = Replayer(observer, for: reader, activations: activations, checkpoint: checkpoint)
     reader.replay(into: &replayer, stacks: .allocations)
     return replayer
   }
@@ -275,6 +284,10 @@ public struct Replayer<Observer: ReplayObserver>: EventSink {
     let address = event.pointee.address
     if address == 0 {
       report(.nullAddress, event.pointee)
+      return .taken
+    }
+    if blocks.count >= blockLimit {
+      refusedBlocks &+= 1
       return .taken
     }
     if blocks.find(address) != nil {

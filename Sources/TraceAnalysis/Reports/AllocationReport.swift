@@ -266,8 +266,16 @@ private struct SiteTypeNames {
   subscript(_ number: Int) -> String { names[number] }
 }
 
-/// Numbers sites by operation, type and stack: those of one stack, which are few, hang together.
+/// Numbers sites by operation, type and stack: those of one stack hang together, as long as they are few.
 private struct SiteIdentities {
+  private struct Identity: Hashable {
+    var operation: Operation
+    var type: Int32
+    var stack: Int32
+  }
+
+  /// Sites of one stack that are looked through one by one.
+  private static let chainLimit = 16
   private struct Row {
     var operation: Operation
     var type: Int32
@@ -277,16 +285,27 @@ private struct SiteIdentities {
   }
   private var rows: [Row] = []
   private var firstByStack: [Int32] = []
+  /// Those of stacks that have more.
+  private var others: [Identity: Int32] = [:]
 
   var count: Int { rows.count }
 
   mutating func index(operation: Operation, type: Int, stack: Int) -> Int {
     if stack >= firstByStack.count { firstByStack.append(contentsOf: repeatElement(-1, count: max(stack + 1, 2 * firstByStack.count) - firstByStack.count)) }
     var index = firstByStack[stack]
+    var length = 0
     while index >= 0 {
       let row = rows[Int(index)]
       if row.operation == operation, row.type == Int32(type) { return Int(index) }
       index = row.next
+      length += 1
+    }
+    if length >= Self.chainLimit {
+      let identity = Identity(operation: operation, type: Int32(type), stack: Int32(truncatingIfNeeded: stack))
+      if let known = others[identity] { return Int(known) }
+      rows.append(Row(operation: operation, type: Int32(type), next: -1))
+      others[identity] = Int32(rows.count - 1)
+      return rows.count - 1
     }
     rows.append(Row(operation: operation, type: Int32(type), next: firstByStack[stack]))
     firstByStack[stack] = Int32(rows.count - 1)

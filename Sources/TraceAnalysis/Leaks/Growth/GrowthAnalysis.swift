@@ -29,7 +29,11 @@ extension LeakAnalysis {
     let judged = repetitions.filter(\.isJudged)
     guard !judged.isEmpty else { return report }
     let blocks = RoundBlocks.collect(at: judged.flatMap { $0.images.map(\.time) }, in: reader)
+    // Each graph is of all that was live: as many as the file pays for.
+    var spareBlocks = reader.limits.liveBlocks
     func look(_ image: TraceSnapshot) -> LeakAnalysis? {
+      guard spareBlocks > 0 else { return nil }
+      spareBlocks -= max(blocks.count, Self.leastCost)
       var own = analysis
       own.blocksAtSnapshot = blocks.blocks(at: image.time)
       own.activationsAtSnapshot = .none
@@ -37,7 +41,10 @@ extension LeakAnalysis {
       return found.graph.image.isWhole ? found : nil
     }
     for repetition in judged {
-      func giveUp() { report.remarks.append("\(Self.words(repetition)): a round's heap image is damaged, and growth was not judged") }
+      func giveUp() {
+        let reason = spareBlocks > 0 ? "a round's heap image is damaged" : "the rounds have more heap images than a file of this size justifies"
+        report.remarks.append("\(Self.words(repetition)): \(reason), and growth was not judged")
+      }
       guard let lastImage = repetition.images.last, let last = look(lastImage) else {
         giveUp()
         continue
@@ -55,6 +62,9 @@ extension LeakAnalysis {
     }
     return report
   }
+
+  /// A graph of a few blocks takes as long as one of so many: the image has to be read.
+  private static let leastCost = 1 << 14
 
   private static func words(_ repetition: Repetition) -> String {
     repetition.place.name.isEmpty && repetition.place.file.isEmpty

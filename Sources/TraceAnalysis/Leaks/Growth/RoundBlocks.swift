@@ -16,7 +16,7 @@ struct RoundBlocks: ReplayObserver {
   /// One pass over the events.
   static func collect(at times: [UInt64], in reader: TraceReader) -> RoundBlocks {
     let last = times.max() ?? 0
-    var replayer = Replayer(RoundBlocks(times: times.sorted()), process: reader.definitions.process, stacks: reader.definitions.stacks)
+    var replayer = Replayer(RoundBlocks(times: times.sorted()), for: reader)
     // As the pass that numbered the sites of the report.
     reader.replay(into: &replayer, stacks: .allocations)
     var live: [LiveBlock] = []
@@ -25,6 +25,9 @@ struct RoundBlocks: ReplayObserver {
     blocks.live = live
     return blocks
   }
+
+  /// Blocks that are kept.
+  var count: Int { ended.count + live.count }
 
   /// What was live at a time that was given, in no particular order. Linear in what is kept.
   func blocks(at time: UInt64) -> [LiveBlock] {

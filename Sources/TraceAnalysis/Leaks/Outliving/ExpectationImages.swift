@@ -18,7 +18,8 @@ extension LeakAnalysis {
       }
       if let first { chosen[first.number, default: []].insert(outcome.place) }
     }
-    return chosen.sorted { $0.key < $1.key }.flatMap { number, places -> [Finding] in
+    // Each takes a replay: as many as the file pays for.
+    return chosen.sorted { $0.key < $1.key }.prefix(reader.limits.replays(of: reader.chunks, blocks: analysis.blocksAtSnapshot.count)).flatMap { number, places -> [Finding] in
       guard let snapshot = reader.snapshots.first(where: { $0.number == number }) else { return [] }
       return open(snapshot).expectationFindings(broken, places: places).map { finding in
         var finding = finding

@@ -1,0 +1,97 @@
+// How much a file of some size may have a reader do.
+
+/// What a trace pays for with its bytes. A few bytes can stand for very much: zstd makes 64 MiB of 2 KiB, five bytes push a million frames. So that no file keeps
+/// a reader busy without end, each kind of work has a limit: so much for any file, and so much for each byte of it. What goes beyond is refused, and the reader says so.
+///
+/// The limits are far beyond what recorders write, and low enough that a file of 1 MB is read within seconds.
+struct ReadingLimits: Hashable, Sendable {
+  /// So much in any case, and so much more for each byte of the file.
+  private struct Rate {
+    var least: UInt64
+    var perByte: UInt64
+
+    func limit(_ fileSize: UInt64) -> UInt64 { least + min(fileSize, 1 << 40) * perByte }
+  }
+
+  /// Bytes of definitions and of the frames of heap images, decompressed. Types, paths and times compress some ten to one.
+  private static let definitions = Rate(least: 64 << 20, perByte: 64)
+  /// Bytes of events, decompressed; each event has one at least. The most that a recorder writes for a byte of its file comes of a single thread that counts references to one
+  /// object without end: a thousand events between two times, which take five bytes.
+  private static let events = Rate(least: 64 << 20, perByte: 160)
+  /// Bytes of the pages of heap images, decompressed. A page that is full of one reference has 577: this is half a terabyte of memory for each gigabyte of file.
+  private static let memory = Rate(least: 256 << 20, perByte: 128)
+  /// Frames that a recursion pushes by one token. A recorder has to unwind as many.
+  private static let copiedFrames = Rate(least: 128 << 20, perByte: 128)
+  /// Distinct stacks. Programs that walk trees have millions, each of which takes a part of a byte.
+  private static let stacks = Rate(least: 4 << 20, perByte: 8)
+  /// Images that were loaded: one for so many bytes of the file, besides those for any file. A plugin that is loaded again and again takes about as many each time.
+  private static let (leastImages, bytesForImage) = (1 << 16, 16)
+  /// What the program says of itself; each is some bytes.
+  private static let marks = Rate(least: 4 << 20, perByte: 1)
+  /// Blocks that are live at once.
+  private static let liveBlocks = Rate(least: 6 << 20, perByte: 2)
+  /// Steps past threads that wait for another thread's event. Clocks disagree by less than a microsecond, so that hardly any do.
+  private static let waiting = Rate(least: 32 << 20, perByte: 16)
+  /// Births and deaths in scopes within scopes, by scope. Most programs have a scope or two around anything.
+  private static let scopes = Rate(least: 32 << 20, perByte: 16)
+  /// Bytes that are summed up for nothing, of chunks whose payload turns out to be damaged: one damaged length may take in the chunks after it.
+  private static let damage = Rate(least: 64 << 20, perByte: 8)
+
+  /// Bytes, decompressed.
+  var definitionBytes: UInt64
+  var eventBytes: UInt64
+  var memoryBytes: UInt64
+  var copiedFrames: UInt64
+  var stackCount: Int
+  var imageCount: Int
+  var markCount: Int
+  var liveBlocks: Int
+  var waitingSteps: UInt64
+  var scopeSteps: UInt64
+  var damagedBytes: UInt64
+
+  /// `fileSize`: bytes of the trace and of what is read of its live file.
+  init(fileSize: UInt64) {
+    func count(_ rate: Rate, atMost limit: Int) -> Int { Int(min(UInt64(limit), rate.limit(fileSize))) }
+    definitionBytes = Self.definitions.limit(fileSize)
+    eventBytes = Self.events.limit(fileSize)
+    memoryBytes = Self.memory.limit(fileSize)
+    copiedFrames = Self.copiedFrames.limit(fileSize)
+    stackCount = count(Self.stacks, atMost: Int(Int32.max))
+    imageCount = Self.leastImages + Int(min(fileSize, 1 << 32)) / Self.bytesForImage
+    markCount = count(Self.marks, atMost: Int(Int32.max))
+    liveBlocks = count(Self.liveBlocks, atMost: LiveHeap.blockLimit)
+    waitingSteps = Self.waiting.limit(fileSize)
+    scopeSteps = Self.scopes.limit(fileSize)
+    damagedBytes = Self.damage.limit(fileSize)
+  }
+
+  /// For how many heap images the events may be replayed once more and a graph be built of so many live blocks: as often as there might be events, but once at least.
+  func replays(of chunks: [TraceChunk], blocks: Int) -> Int {
+    let bytes = chunks.reduce(UInt64(1)) { $0 + ($1.kind == .events && !$1.isRefused ? $1.plausibleRawSize : 0) }
+    return Int(clamping: max(1, min(eventBytes / (bytes + UInt64(blocks) * Self.eventsForNode), Self.mostReplays)))
+  }
+
+  /// A node of a graph costs about as much as so many events.
+  private static let eventsForNode: UInt64 = 64
+  private static let mostReplays: UInt64 = 64
+
+  /// Those chunks, by index, that would take more than the file pays for: their payloads are not read. In order of the file, so that the beginning is.
+  func refusedChunks(_ chunks: [TraceChunk]) -> Set<Int> {
+    var refused: Set<Int> = []
+    var (definitions, events, memory) = (definitionBytes, eventBytes, memoryBytes)
+    func spend(_ index: Int, _ budget: inout UInt64) {
+      let cost = chunks[index].plausibleRawSize
+      if cost > budget { refused.insert(index) } else { budget -= cost }
+    }
+    for index in chunks.indices {
+      switch chunks[index].kind {
+      case .events: spend(index, &events)
+      case .memory: spend(index, &memory)
+      case .definitions, .closing, .snapshot, .snapshotEnd: spend(index, &definitions)
+      case .unknown: break
+      }
+    }
+    return refused
+  }
+}

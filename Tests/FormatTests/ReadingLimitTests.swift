@@ -1,0 +1,201 @@
+import CTraceFormat
+import Testing
+import TraceTestSupport
+
+@testable import TraceAnalysis
+
+/// What a few bytes may not make a reader do.
+@Suite struct ReadingLimitTests {
+  private func kinds(_ reader: TraceReader) -> [TraceDiagnostic.Kind] { reader.diagnostics.first.map(\.kind) }
+
+  private func isRefusal(_ kind: TraceDiagnostic.Kind) -> Bool { if case .beyondFileSize = kind { true } else { false } }
+
+  @Test func definitionsBeyondWhatTheFilePaysForAreNotRead() throws {
+    // Records of kind 0 and length 0: 64 MiB of them take some 2 kB of the file.
+    var writer = TraceWriter()
+    try writer.append([.warning("first")], thread: 0)
+    for _ in 0..<4 { try writer.append(kind: .definitions, thread: 0, payload: Array(repeating: 0, count: 1 << 20)) }
+    try writer.append([.warning("last")], thread: 0)
+    var limits = ReadingLimits(fileSize: 0)
+    limits.definitionBytes = 2 << 20 + 100
+    let reader = try TraceReader(bytes: writer.bytes, limits: limits)
+    #expect(kinds(reader) == Array(repeating: .beyondFileSize(claimed: ByteCount(1 << 20)), count: 2))
+    // What there is room for is read, wherever it stands.
+    #expect(reader.definitions.warnings == ["first", "last"])
+  }
+
+  @Test func eventsBeyondWhatTheFilePaysForAreNotReadInAnyPass() throws {
+    let encoder = EventEncoder(stacks: StackTree())
+    encoder.begin(firstTime: 0)
+    for _ in 0..<100_000 { encoder.append(TraceEvent(operation: .free, address: 0x10)) }
+    var writer = TraceWriter()
+    for _ in 0..<5 { try writer.append(encoder, thread: 1, firstTime: 0) }
+    var limits = ReadingLimits(fileSize: 0)
+    limits.eventBytes = UInt64(encoder.count) * 3
+    let reader = try TraceReader(bytes: writer.bytes, limits: limits)
+    for _ in 0..<2 { #expect(CollectedEvents.of(reader).count == 300_000) }
+    #expect(kinds(reader).filter(isRefusal).count == 2)
+    let walker = ChunkWalker(reader)
+    #expect(walker.countEvents(inChunk: 2) == 100_000 && walker.countEvents(inChunk: 3) == 0)
+  }
+
+  @Test func aRecursionMayRepeatAsManyFramesAsTheFilePaysFor() throws {
+    // A literal and 2^16 copies of it; then again and again as many pops and copies, in ten bytes each.
+    let depth = 1 << 16
+    var payload = ByteBuilder()
+    func push(pops: Int, literal: Bool) {
+      payload.byte(2)
+      payload.byte(36)
+      payload.varint(UInt64(pops))
+      payload.varint(UInt64(depth))
+      if literal {
+        payload.varint(UInt64(LT_TOKEN_LITERAL))
+        payload.zigzag(0x400000)
+      }
+      payload.varint(UInt64(LT_TOKEN_COPY))
+      payload.varint(UInt64(literal ? depth - 1 : depth))
+    }
+    push(pops: 0, literal: true)
+    for _ in 1..<64 {
+      // One frame stays, to copy from.
+      payload.byte(2)
+      payload.byte(36)
+      payload.varint(UInt64(depth - 1))
+      payload.varint(UInt64(depth - 1))
+      payload.varint(UInt64(LT_TOKEN_COPY))
+      payload.varint(UInt64(depth - 1))
+    }
+    var writer = TraceWriter()
+    try writer.append(kind: .events, thread: 1, payload: payload.bytes, eventCount: 64, compression: .none)
+    #expect(CollectedEvents.of(try TraceReader(bytes: writer.bytes)).count == 64)
+    var limits = ReadingLimits(fileSize: 0)
+    limits.copiedFrames = UInt64(10 * depth)
+    let reader = try TraceReader(bytes: writer.bytes, limits: limits)
+    // Each pass has its own count.
+    for _ in 0..<2 { #expect(CollectedEvents.of(reader).count == 10) }
+    #expect(kinds(reader).contains { if case .tooManyStacks = $0 { true } else { false } })
+    #expect(kinds(reader).contains { if case .damagedEvents(_, 10) = $0 { true } else { false } })
+  }
+
+  @Test func blocksBeyondWhatTheFilePaysForAreLeftOut() throws {
+    var trace = TraceBuilder()
+    let stack = trace.stack([0x1000])
+    for index in 0..<1000 as Range<UInt64> { trace.event(.malloc, 0x5000_0000 + index * 16, size: 16, stack: stack, time: index * 8) }
+    trace.event(.free, 0x5000_0000, time: 9000)
+    trace.event(.malloc, 0x6000_0000, size: 16, stack: stack, time: 9008)
+    var limits = ReadingLimits(fileSize: 0)
+    limits.liveBlocks = 600
+    let reader = try TraceReader(bytes: try trace.bytes(), limits: limits)
+    let analysis = AllocationAnalysis(reader)
+    #expect(analysis.atExit.liveBlocks == 600)
+    #expect(analysis.diagnostics.first.map(\.kind) == [.tooManyBlocks(ignored: 400)])
+    #expect(analysis.gaps.hideAllocations == false || analysis.gaps.causes == [.damaged])
+  }
+
+  @Test func imagesBeyondWhatTheFilePaysForAreIgnored() throws {
+    var trace = TraceBuilder()
+    for index in 0..<100 as Range<UInt64> { trace.image("/lib/\(index)", 0x1000 * index..<0x1000 * (index + 1)) }
+    var limits = ReadingLimits(fileSize: 0)
+    limits.imageCount = 60
+    let reader = try TraceReader(bytes: try trace.bytes(), limits: limits)
+    #expect(reader.definitions.images.count == 60)
+    #expect(kinds(reader) == [.tooManyDefinitions(ignored: 40)])
+  }
+
+  @Test func textsLongerThanAnyRecorderWritesAreDamage() throws {
+    var writer = TraceWriter()
+    try writer.append([.warning(String(repeating: "x", count: 4096)), .warning(String(repeating: "y", count: 4097)), .warning("z")], thread: 0)
+    let reader = try TraceReader(bytes: writer.bytes)
+    #expect(reader.definitions.warnings.map(\.count) == [4096, 1])
+    #expect(kinds(reader).count == 1)
+  }
+
+  @Test func lengthsThatTakeInOneAnotherAreSummedUpAFewTimesOnly() throws {
+    // Sound headers without payloads, each of which claims all the rest of the file.
+    let count = 4000
+    let size = Int(LT_TRACE_HEADER_SIZE) + count * TraceChunk.headerSize
+    var bytes = TraceWriter().bytes
+    for index in 0..<count {
+      let rest = UInt32(size - bytes.count - TraceChunk.headerSize)
+      let chunk = TraceChunk(
+        kind: .unknown(9), thread: 1, sequence: UInt32(index), firstTime: 0, lastTime: 0, eventCount: 0, compression: 0, storedSize: rest, rawSize: rest,
+        place: .trace(FileOffset(0)))
+      bytes += chunk.encodedHeader(payloadChecksum: 1)
+    }
+    var scanner = ChunkScanner(source: ByteSource(bytes: bytes), damageLimit: UInt64(size) * 10)
+    scanner.scan()
+    #expect(scanner.chunks.isEmpty)
+    // About as many as there is room for; the rest is told in one.
+    #expect(scanner.diagnostics.count < 15)
+    #expect(scanner.diagnostics.last.map { if case .unreadableBytes = $0.kind { true } else { false } } == true)
+  }
+
+  @Test func limitsGrowWithTheFile() {
+    let (small, large) = (ReadingLimits(fileSize: 1 << 10), ReadingLimits(fileSize: .max))
+    #expect(small.eventBytes >= 64 << 20 && small.liveBlocks >= 6 << 20)
+    #expect(large.eventBytes > small.eventBytes && large.definitionBytes > small.definitionBytes && large.memoryBytes > small.memoryBytes)
+    #expect(large.stackCount <= Int(Int32.max) && large.liveBlocks <= LiveHeap.blockLimit)
+  }
+}
+
+/// Where images overlap, in time and in space.
+@Suite struct OverlappingImageTests {
+  private func image(_ range: Range<UInt64>, loaded: UInt64, unloaded: UInt64? = nil) -> TraceImage {
+    TraceImage(
+      image: LoadedImage(path: "/a", buildID: [], loadBias: 0, range: RuntimeAddress(range.lowerBound)..<RuntimeAddress(range.upperBound)), loadTime: loaded,
+      unloadTime: unloaded)
+  }
+
+  /// As the format says it, one image after the other.
+  private func expected(_ images: [TraceImage], _ address: UInt64, _ time: UInt64) -> Set<Int> {
+    let covering = images.indices.filter { images[$0].image.range.contains(RuntimeAddress(address)) }
+    let present = covering.filter { images[$0].loadTime <= time && images[$0].unloadTime.map { $0 >= time } ?? true }
+    if let latest = present.map({ images[$0].loadTime }).max() { return Set(present.filter { images[$0].loadTime == latest }) }
+    let later = covering.filter { images[$0].loadTime > time }
+    guard let first = later.map({ images[$0].loadTime }).min() else { return [] }
+    return Set(later.filter { images[$0].loadTime == first })
+  }
+
+  @Test(arguments: 1...40 as ClosedRange<UInt64>)
+  func theImageOfAnAddressIsTheLatestThatIsThere(seed: UInt64) {
+    var random = SeededRandom(seed: seed)
+    let images = (0..<Int(random.next() % 60)).map { _ in
+      let start = random.next() % 200
+      let loaded = random.next() % 50
+      return image(start..<start + random.next() % 60, loaded: loaded, unloaded: random.oneIn(2) ? loaded + random.next() % 20 : nil)
+    }
+    let index = ImageIndex(images: images)
+    for address in 0..<280 as Range<UInt64> {
+      for time in stride(from: 0 as UInt64, to: 75, by: 3) {
+        let found = index.image(covering: address, time: time)
+        let wanted = expected(images, address, time)
+        #expect(found.map { wanted.contains($0) } ?? wanted.isEmpty, "seed \(seed), \(address) at \(time)")
+      }
+    }
+  }
+
+  @Test func aHundredThousandImagesOverOneAnotherAreLookedUpInAMoment() {
+    let count = 100_000 as UInt64
+    let images = (0..<count).map { image(0x1000 + $0..<0x7F00_0000_0000 - $0, loaded: $0) }
+    let index = ImageIndex(images: images)
+    #expect(index.isAmbiguous)
+    // One by one this would take hours.
+    for step in 0..<200_000 as Range<UInt64> {
+      let address = 0x1000 + step * 7919 % 200_000
+      #expect(index.image(covering: address, time: .max) == Int(min(address - 0x1000, count - 1)))
+    }
+  }
+
+  @Test func aPluginThatIsLoadedAgainAndAgainAtOneAddressIsPairedInOrder() {
+    var records = ImageRecords()
+    let count = 50_000 as UInt64
+    for round in 0..<count {
+      records.loads.append(image(0x1000..<0x2000, loaded: round * 10))
+      records.unloads.append(.init(first: 0x1000, end: 0x2000, time: round * 10 + 5))
+    }
+    let paired = records.paired()
+    #expect(paired.allSatisfy { $0.unloadTime == $0.loadTime + 5 })
+    let index = ImageIndex(images: paired)
+    #expect((0..<count).allSatisfy { index.image(covering: 0x1800, time: $0 * 10 + 3) == Int($0) })
+  }
+}
