@@ -16,7 +16,7 @@ import Testing
     return names.sorted()
   }()
 
-  private static func bytes(of name: String) throws -> [UInt8] {
+  static func bytes(of name: String) throws -> [UInt8] {
     let file = try #require(fopen(directory + "/" + name, "r"), "\(name)")
     defer { fclose(file) }
     var bytes: [UInt8] = []

@@ -23,6 +23,9 @@ struct FuzzInput {
 
   private static let traceID: UInt64 = 0x1122_3344_5566_7788
 
+  /// A trace as it stands.
+  init(trace: [UInt8]) { (self.trace, live) = (trace, nil) }
+
   /// Nil if there are too few bytes.
   init?(_ bytes: [UInt8]) {
     guard let first = bytes.first else { return nil }

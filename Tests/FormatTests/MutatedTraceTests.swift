@@ -1,0 +1,33 @@
+import Testing
+import TraceTestSupport
+
+@testable import TraceAnalysis
+
+/// Traces whose checksums are right and whose records are not, through everything that the commands do. `scripts/fuzz mutate` does the same ten thousand times.
+@Suite(.serialized) struct MutatedTraceTests {
+  @Test(arguments: 1...40 as ClosedRange<UInt64>)
+  func changedRecordsAreReadToTheirEnd(seed: UInt64) throws {
+    // Every seed has another input of the corpus, and changes it in three ways.
+    let names = FuzzCorpusTests.names
+    let name = names[Int(seed) * 7919 % names.count]
+    let input = try #require(FuzzInput(try FuzzCorpusTests.bytes(of: name)))
+    for round in 0..<3 as Range<UInt64> {
+      var mutation = TraceMutation(seed: seed << 8 | round)
+      guard let trace = try? mutation.mutated(input.trace) else { continue }
+      let clock = ContinuousClock()
+      let start = clock.now
+      FuzzInput(trace: trace).readEverything()
+      // Builds for debugging, on a machine that does other things meanwhile.
+      #expect(clock.now - start < .seconds(60), "\(name), seed \(seed << 8 | round)")
+    }
+  }
+
+  @Test func aSeedMakesTheSameTraceEachTime() throws {
+    let input = try #require(FuzzInput(try FuzzCorpusTests.bytes(of: FuzzCorpusTests.names[3])))
+    func made(_ seed: UInt64) -> [UInt8]? {
+      var mutation = TraceMutation(seed: seed)
+      return try? mutation.mutated(input.trace)
+    }
+    for seed in 1...20 as ClosedRange<UInt64> { #expect(made(seed) == made(seed)) }
+  }
+}

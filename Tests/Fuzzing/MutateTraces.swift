@@ -1,0 +1,84 @@
+// Puts traces whose records were changed below their checksums through everything that the commands do.
+// Usage: mutate-traces FIRST COUNT INPUT... Takes the seeds FIRST up to FIRST + COUNT. INPUT: a trace, or an input of the fuzzer. Prints each seed that takes more time or memory than
+// it may, and ends with 1 if there were any. A seed that crashes is the last in the file `mutate-traces.seed`.
+
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#endif
+
+@testable import TraceAnalysis
+
+@main struct MutateTraces {
+  /// For all commands together, of one trace.
+  private static let timeLimit = Duration.seconds(10)
+  /// Bytes.
+  private static let memoryLimit = 2 << 30
+
+  static func main() {
+    let arguments = CommandLine.arguments
+    guard arguments.count > 3, let first = UInt64(arguments[1]), let count = UInt64(arguments[2]) else { exit(64) }
+    let inputs = arguments.dropFirst(3).compactMap(trace)
+    guard !inputs.isEmpty else { exit(64) }
+    let clock = ContinuousClock()
+    var (failures, refused) = (0, 0)
+    var slowest = Duration.zero
+    var highest = 0
+    for seed in first..<first + count {
+      note(seed)
+      var mutation = TraceMutation(seed: seed)
+      guard let bytes = try? mutation.mutated(inputs[Int(seed % UInt64(inputs.count))]) else {
+        refused += 1
+        continue
+      }
+      // Begins the peak anew.
+      write("5", to: "/proc/self/clear_refs")
+      let start = clock.now
+      FuzzInput(trace: bytes).readEverything()
+      let time = clock.now - start
+      let memory = peak()
+      slowest = max(slowest, time)
+      highest = max(highest, memory)
+      if time > timeLimit || memory > memoryLimit {
+        failures += 1
+        print("seed \(seed): \(time), \(memory >> 20) MiB")
+      }
+    }
+    print("\(count) seeds from \(first): \(failures) took too much, \(refused) were no trace; the slowest \(slowest), the most memory \(highest >> 20) MiB")
+    exit(failures > 0 ? 1 : 0)
+  }
+
+  private static func trace(_ path: String) -> [UInt8]? {
+    guard let file = fopen(path, "r") else { return nil }
+    defer { fclose(file) }
+    var bytes: [UInt8] = []
+    var part = [UInt8](repeating: 0, count: 1 << 16)
+    while true {
+      let count = fread(&part, 1, part.count, file)
+      if count == 0 { break }
+      bytes += part.prefix(count)
+    }
+    return bytes.first == 0x89 ? bytes : FuzzInput(bytes)?.trace
+  }
+
+  private static func note(_ seed: UInt64) { write("\(seed)\n", to: "mutate-traces.seed") }
+
+  private static func write(_ text: String, to path: String) {
+    guard let file = fopen(path, "w") else { return }
+    fputs(text, file)
+    fclose(file)
+  }
+
+  /// Bytes that were resident at most.
+  private static func peak() -> Int {
+    guard let file = fopen("/proc/self/status", "r") else { return 0 }
+    defer { fclose(file) }
+    var line = [CChar](repeating: 0, count: 256)
+    while fgets(&line, CInt(line.count), file) != nil {
+      let words = String(decoding: line.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self).split { $0.isWhitespace }
+      if words.count > 1, words[0] == "VmHWM:" { return (Int(words[1]) ?? 0) << 10 }
+    }
+    return 0
+  }
+}
