@@ -45,21 +45,13 @@ enum ExitStatus: Int32 {
 }
 
 /// Writes one message to standard error, with the command's name.
-func complain(_ message: String) {
-  var text = "leaktrace: \(message)\n"
-  text.withUTF8 { bytes in
-    var rest = bytes[...]
-    while !rest.isEmpty {
-      let n = write(2, UnsafeRawBufferPointer(UnsafeBufferPointer(rebasing: rest)).baseAddress, rest.count)
-      if n > 0 { rest = rest.dropFirst(n) } else if errno != EINTR { return }
-    }
-  }
-}
+func complain(_ message: String) { ErrorOutput.print(message) }
 
 /// A failure in words: what is wrong, and what to do next.
 func explanation(of error: any Error, path: String) -> String {
   guard let error = error as? TraceFormatError else { return "\(path): \(error)" }
   return switch error {
+  case .system("open", let place, EINVAL): "\(place) is no regular file: give a trace, or a directory of traces. What a pipe gives, write to a file first."
   case .system(let call, let place, let code):
     "cannot \(call) \(place): \(String(cString: strerror(code)))"
       + (code == ENOENT

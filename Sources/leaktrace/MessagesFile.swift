@@ -3,16 +3,16 @@
 import Glibc
 import TraceAnalysis
 
-/// A file of mode 0600 in a temporary directory of its own, so that nobody else can put another in its place.
+/// A file of mode 0600 in a temporary directory of its own, so that nobody else can put another in its place: below TMPDIR, or where that cannot be, in /tmp, and
+/// else beside the traces.
 struct MessagesFile {
   let path: String
   private let directory: String
 
-  init() throws(RecordingError) {
-    let base = getenv("TMPDIR").map { String(cString: $0) }.flatMap { $0.hasPrefix("/") ? $0 : nil } ?? "/tmp"
-    var template = Array("\(base)/leaktrace.XXXXXX".utf8CString)
-    guard mkdtemp(&template) != nil else { throw .outputDirectoryUnusable(path: base, errno: errno) }
-    directory = template.withUnsafeBufferPointer { String(cString: $0.baseAddress!) }
+  /// `outputDirectory`: that of the traces.
+  init(outputDirectory: String) throws(RecordingError) {
+    guard let made = TemporaryDirectory.make(besides: [outputDirectory]) else { throw .outputDirectoryUnusable(path: outputDirectory, errno: errno) }
+    directory = made
     path = directory + "/messages"
     let descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
     guard descriptor >= 0 else {

@@ -16,13 +16,13 @@ struct ResumeCommand: ParsableCommand {
 }
 
 struct PauseTarget: ParsableArguments {
-  @Argument(help: ArgumentHelp("The process ID, or the path of the trace it writes.", valueName: "pid|trace"))
+  @Argument(help: ArgumentHelp("The process ID (that of the program or of its 'leaktrace record'), or the path of the trace it writes.", valueName: "pid|trace"))
   var target: String
 
   func set(_ position: PauseSwitch) throws {
     do {
       if let processID = Int32(target), processID > 0 {
-        for live in try PauseSwitch.liveFiles(of: processID) { try position.set(in: live) }
+        for live in try PauseSwitch.liveFiles(of: PauseSwitch.recordedProcess(processID)) { try position.set(in: live) }
       } else {
         try position.set(in: try PauseSwitch.liveFile(ofTrace: target))
       }

@@ -13,6 +13,8 @@ struct RecordingRun {
   private let session: RecordingSession
   private let messages: MessagesFile
   private let speech: Speech
+  /// No other recording writes where this one does.
+  private let reservation: OutputReservation
 
   init(
     settings: RecordingSettings, arguments: [UnsafeMutablePointer<CChar>], command: String, speech: Speech
@@ -21,8 +23,8 @@ struct RecordingRun {
       command: command, searchPath: Self.variable("PATH"), userID: getuid(), groupID: getgid())
     let library = try PreloadLibrary.find(
       in: PreloadLibrary.candidates(override: Self.variable("LEAKTRACE_LIBRARY"), executablePath: Self.ownPath()))
-    try settings.output.prepare(programNames: program.programNames)
-    messages = try MessagesFile()
+    reservation = try settings.output.prepare(programNames: program.programNames)
+    messages = try MessagesFile(outputDirectory: settings.output.directory)
     session = RecordingSession(
       sessionID: UInt64.random(in: 1...UInt64.max), output: settings.output, startTime: time(nil))
     environment = RecordingEnvironment(
@@ -66,6 +68,7 @@ struct RecordingRun {
         message: "\(program.path): \(String(cString: strerror(error.code)))",
         exitCode: error.code == ENOENT ? RecordExitCode.notFound : RecordExitCode.notExecutable)
     }
+    if speech != .problemsOnly { ErrorOutput.print("recording process \(target.processID)") }
     companion?.start(beside: target)
     let waitStatus = target.wait(
       onTick: { progress.update() }, tick: progress.isShown || companion != nil ? 1 : nil, beforeEachPause: { companion?.look() })
@@ -103,7 +106,7 @@ struct RecordingRun {
     let directory = session.output.directory
     let current = Self.currentDirectory()
     let summary = RecordingSummary(
-      traces: traces, stillRecording: stillRecording, messages: messages.lines() + failures,
+      traces: traces, stillRecording: stillRecording, messages: messages.lines() + failures, lostDirectory: session.lostDirectory,
       displayPath: { path in
         directory == current && path.hasPrefix(directory + "/") ? String(path.dropFirst(directory.count + 1)) : path
       })

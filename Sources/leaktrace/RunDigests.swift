@@ -38,9 +38,9 @@ struct RunDigests {
     throw ExitStatus.unreadable.code
   }
 
-  /// The whole file if it begins as a digest does.
+  /// The whole file if it begins as a digest does. What is no regular file is none, and is not opened: a pipe would block for ever.
   private func digestFile(at path: String) -> [UInt8]? {
-    guard let file = FileHandle(forReadingAtPath: path) else { return nil }
+    guard TraceListing.isRegularFile(path), let file = FileHandle(forReadingAtPath: path) else { return nil }
     defer { try? file.close() }
     guard let start = (try? file.read(upToCount: 64)) ?? nil, DigestFile.isDigest(start) else { return nil }
     return FileManager.default.contents(atPath: path).map(Array.init)

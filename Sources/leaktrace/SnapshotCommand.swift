@@ -13,7 +13,7 @@ struct SnapshotCommand: ParsableCommand {
       Exit status: 0 the snapshot is in the trace, 1 it is not, 64 wrong usage.
       """)
 
-  @Argument(help: ArgumentHelp("The process ID.", valueName: "pid"))
+  @Argument(help: ArgumentHelp("The process ID: that of the program, or of the 'leaktrace record' that runs it.", valueName: "pid"))
   var processID: Int32
 
   @Option(help: ArgumentHelp("How long to wait for the snapshot.", valueName: "seconds"))
@@ -29,6 +29,7 @@ struct SnapshotCommand: ParsableCommand {
 
   func run() throws {
     do {
+      let processID = PauseSwitch.recordedProcess(processID)
       for live in try PauseSwitch.liveFiles(of: processID) {
         let number = try SnapshotRequest(processID: processID, live: live).take(round ? .round : .picture, waitingSeconds: wait)
         print("snapshot \(number): \(live.tracePath)")

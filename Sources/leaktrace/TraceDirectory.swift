@@ -12,7 +12,7 @@ final class TraceDirectory: Sendable {
     let errno: Int32
   }
 
-  /// - Parameter kept: Where traces are to stay, made if it is not there; nil for a new directory below TMPDIR, of this user's alone.
+  /// - Parameter kept: Where traces are to stay, made if it is not there; nil for a new temporary directory, of this user's alone.
   init(kept: String?) throws(Failure) {
     if let kept {
       isKept = true
@@ -21,10 +21,8 @@ final class TraceDirectory: Sendable {
       do { try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true) } catch { throw Failure(path: path, errno: errno) }
     } else {
       isKept = false
-      let base = ProcessInfo.processInfo.environment["TMPDIR"].flatMap { $0.hasPrefix("/") ? $0 : nil } ?? "/tmp"
-      var template = Array("\(base)/leaktrace.XXXXXX".utf8CString)
-      guard mkdtemp(&template) != nil else { throw Failure(path: base, errno: errno) }
-      path = template.withUnsafeBufferPointer { String(cString: $0.baseAddress!) }
+      guard let made = TemporaryDirectory.make() else { throw Failure(path: "/tmp", errno: errno) }
+      path = made
     }
   }
 

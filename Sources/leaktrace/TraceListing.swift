@@ -24,8 +24,13 @@ enum TraceListing {
     var description: String { "no traces in this directory. Record some with 'leaktrace record -- COMMAND'." }
   }
 
+  static func isRegularFile(_ path: String) -> Bool {
+    var information = stat()
+    return stat(path, &information) == 0 && information.st_mode & S_IFMT == S_IFREG
+  }
+
   private static func isTrace(_ path: String) -> Bool {
-    guard let file = FileHandle(forReadingAtPath: path) else { return false }
+    guard isRegularFile(path), let file = FileHandle(forReadingAtPath: path) else { return false }
     defer { try? file.close() }
     let start = (try? file.read(upToCount: 8)) ?? nil
     return start.map { Array($0) == [0x89, 0x4C, 0x4B, 0x54, 0x52, 0x43, 0x0D, 0x0A] } ?? false

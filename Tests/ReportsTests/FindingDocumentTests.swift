@@ -141,6 +141,13 @@ import TraceTestSupport
     #expect(document(Array(mixed[2...]), gates: [passed]).annotations().isEmpty)
   }
 
+  @Test func annotationsHaveNoControlCharacters() {
+    let gate = GateOutcome(gate: "leaks", hasFailed: true, explanation: "of \u{1B}[31mapp\u{7}\u{9B}\tin\r\ntwo lines")
+    let text = document([], gates: [gate]).annotations()
+    #expect(text.unicodeScalars.allSatisfy { $0 == "\n" || $0 == "\t" || PlainText.isShown($0) })
+    #expect(text.contains("\\u{1b}[31mapp\\u{7}\\u{9b}\tin%0D%0Atwo lines"))
+  }
+
   @Test func annotationsWithoutAPlaceInTheTreeNameNoFile() {
     #expect(document([JudgedFinding(ExampleFindings.lost(), .new)]).annotations() == "::error title=Lost%3A Buffer::3 instances, 1.50 KiB retained.\n")
   }

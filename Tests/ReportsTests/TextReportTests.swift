@@ -88,6 +88,16 @@ import TraceTestSupport
     #expect(text.contains("evil\\u{1b}]0;title\\u{7}") && text.contains("/bin/\\u{1b}[2J"))
   }
 
+  /// The parent in `daemon` ends by a call within the C library, with status 0: nobody killed it.
+  @Test(arguments: [(0, "the process ended with status 0"), (9, "the process was killed by signal 9"), (-1, "the process ended, or was killed,")] as [(Int32, String)])
+  func howAProcessEndedThatDidNotCloseItsTraceIsTold(waitStatus: Int32, words: String) throws {
+    var fixture = try ReportFixture()
+    fixture.trace.closing?.reason = .recovered
+    fixture.trace.closing?.waitStatus = waitStatus
+    let text = AllocationText(style: TextStyle(width: 200)).text(try fixture.report())
+    #expect(text.contains("note: \(words) without closing its trace, which was finished afterwards\n"))
+  }
+
   @Test func damageAndLossesAreTold() throws {
     var fixture = try ReportFixture()
     fixture.trace.closing?.drops.counts[0] = 3

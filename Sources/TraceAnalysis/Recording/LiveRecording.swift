@@ -96,6 +96,27 @@ enum ProcessMappings {
     return result
   }
 
+  /// The name of a process's program file; nil if that cannot be read.
+  static func programName(of processID: Int32) -> String? {
+    var buffer = [CChar](repeating: 0, count: Int(PATH_MAX))
+    let count = readlink("/proc/\(processID)/exe", &buffer, buffer.count)
+    guard count > 0 else { return nil }
+    let path = String(decoding: buffer[..<count].map { UInt8(bitPattern: $0) }, as: UTF8.self)
+    // As the kernel calls a file that was replaced.
+    return path.split(separator: "/").last.map { $0.hasSuffix(" (deleted)") ? String($0.dropLast(10)) : String($0) }
+  }
+
+  /// Processes that a process has started and that have not been waited for, in order of their IDs.
+  static func children(of processID: Int32) -> [Int32] {
+    processIDs().filter { child in
+      // pid (name) state ppid …, and the name may have anything in it.
+      let fields = contents(of: "/proc/\(child)/stat")
+      guard let end = fields.lastIndex(of: UInt8(ascii: ")")) else { return false }
+      let rest = fields[(end + 1)...].split(separator: UInt8(ascii: " "))
+      return rest.count > 1 && Int32(String(decoding: rest[1], as: UTF8.self)) == processID
+    }.sorted()
+  }
+
   /// A file of `/proc`, whose size is not known beforehand.
   private static func contents(of path: String) -> [UInt8] {
     let descriptor = open(path, O_RDONLY | O_CLOEXEC)

@@ -63,16 +63,19 @@ public struct OutputPattern: Hashable, Sendable {
   /// Throws unless files can be created in the directory, and what already stands at the path of a trace known beforehand
   /// is an old trace, which is removed. With `%p` in the pattern no path is known beforehand.
   ///
+  /// - Returns: What keeps other recordings from these paths: to be kept until this one has ended.
   /// - Throws: `RecordingError.outputDirectoryUnusable`, `.outputIsNotATrace`, `.outputInUse`.
-  public func prepare(programNames: [String]) throws(RecordingError) {
+  @discardableResult
+  public func prepare(programNames: [String]) throws(RecordingError) -> OutputReservation {
     var information = stat()
     guard stat(directory, &information) == 0 else { throw .outputDirectoryUnusable(path: directory, errno: errno) }
     guard information.st_mode & S_IFMT == S_IFDIR else { throw .outputDirectoryUnusable(path: directory, errno: ENOTDIR) }
     guard faccessat(AT_FDCWD, directory, W_OK | X_OK, AT_EACCESS) == 0 else {
       throw .outputDirectoryUnusable(path: directory, errno: errno)
     }
-    guard namesOneFileForAProgram else { return }
+    guard namesOneFileForAProgram else { return try OutputReservation([]) }
     let candidates = Set(programNames.map { path(processID: 0, programName: $0) }).sorted()
+    let reservation = try OutputReservation(candidates)
     for candidate in candidates where lstat(candidate, &information) == 0 {
       guard information.st_mode & S_IFMT == S_IFREG, RecordedTrace(path: candidate) != nil else {
         throw .outputIsNotATrace(path: candidate)
@@ -84,6 +87,7 @@ public struct OutputPattern: Hashable, Sendable {
       if let live = LiveRecording(tracePath: candidate) { unlink(live.path) }
       guard unlink(candidate) == 0 else { throw .outputDirectoryUnusable(path: directory, errno: errno) }
     }
+    return reservation
   }
 
   private static func expand(_ pattern: String, processID: UInt32, programName: String) -> String? {

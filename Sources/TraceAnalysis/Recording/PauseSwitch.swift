@@ -25,6 +25,12 @@ public enum PauseSwitch: Sendable {
     return live
   }
 
+  /// The recorded process that a process ID means: a `leaktrace record` stands for the program that it runs. Any other is itself.
+  public static func recordedProcess(_ processID: Int32) -> Int32 {
+    guard ProcessMappings.programName(of: processID) == ProcessMappings.programName(of: getpid()) else { return processID }
+    return ProcessMappings.children(of: processID).first { (try? liveFiles(of: $0)) != nil } ?? processID
+  }
+
   /// The live file of a trace.
   ///
   /// - Throws: `Failure.notLive`.

@@ -9,12 +9,23 @@ public struct RecordingSession: Hashable, Sendable {
   public var output: OutputPattern
   /// Seconds since 1970; older files are not opened.
   public var startTime: Int
+  /// The output directory as it was then; nil if it was not there.
+  private let directory: FileIdentity?
 
   public init(sessionID: UInt64, output: OutputPattern, startTime: Int) {
     self.sessionID = sessionID
     self.output = output
     self.startTime = startTime
+    directory = Self.identity(output.directory)
   }
+
+  private static func identity(_ path: String) -> FileIdentity? {
+    var information = stat()
+    return stat(path, &information) == 0 ? FileIdentity(information) : nil
+  }
+
+  /// The output directory, if what stands in its place now is not what the session began with.
+  public var lostDirectory: String? { Self.identity(output.directory) == directory ? nil : output.directory }
 
   /// The session's traces in the order in which their processes began.
   ///

@@ -13,13 +13,16 @@ public struct RecordingSummary: Hashable, Sendable {
   /// - Parameter traces: Those of the session, finished as far as they could be.
   /// - Parameter stillRecording: Paths of traces whose processes still run.
   /// - Parameter messages: What the preloaded library wrote on stepping aside.
+  /// - Parameter lostDirectory: That of the traces, if it is not there any more.
   /// - Parameter displayPath: Turns an absolute path into the one to show.
   public init(
-    traces: [RecordedTrace], stillRecording: Set<String>, messages: [String], displayPath: (String) -> String
+    traces: [RecordedTrace], stillRecording: Set<String>, messages: [String], lostDirectory: String? = nil, displayPath: (String) -> String
   ) {
     problems = messages
     if traces.isEmpty {
-      if messages.isEmpty { problems.append("no trace was written: the program ended before the recorder was loaded") }
+      if let lostDirectory {
+        problems.append("no trace is left: \(lostDirectory) was removed or replaced while the program ran, and what was written there went with it")
+      } else if messages.isEmpty { problems.append("no trace was written: the program ended before the recorder was loaded") }
       return
     }
     let largestFirst = traces.sorted { ($1.fileSize, $0.path) < ($0.fileSize, $1.path) }
@@ -113,8 +116,18 @@ public func sizeText(_ bytes: UInt64) -> String {
   return "\(scaled / UInt64(scale)).\(String(repeating: "0", count: decimals - fraction.count))\(fraction) \(units[unit])"
 }
 
-/// A word that a POSIX shell reads back as `text`.
+/// A word that a POSIX shell reads back as `text`; one with control characters in it is written as `$'…'`, which bash, zsh and newer shells read.
 func shellQuoted(_ text: String) -> String {
+  if !text.unicodeScalars.allSatisfy(PlainText.isShown) {
+    let bytes = text.utf8.map { byte -> String in
+      switch byte {
+      case UInt8(ascii: "'"), UInt8(ascii: "\\"): "\\" + String(UnicodeScalar(byte))
+      case 0x20...0x7E: String(UnicodeScalar(byte))
+      default: "\\x" + (byte < 16 ? "0" : "") + String(byte, radix: 16)
+      }
+    }
+    return "$'" + bytes.joined() + "'"
+  }
   let plain = text.utf8.allSatisfy {
     switch $0 {
     case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "0")...UInt8(ascii: "9"):

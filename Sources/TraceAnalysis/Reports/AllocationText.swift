@@ -74,12 +74,23 @@ public struct AllocationText {
     return remarks
   }
 
+  /// How a process ended that did not close its trace. `waitStatus`: −1 if nobody knows. A process that ends with a status was not killed: the C library ends some by itself,
+  /// such as the parent in `daemon`, and calls no function that could be seen.
+  private static func ending(_ waitStatus: Int32) -> String {
+    if waitStatus == -1 { return "the process ended, or was killed," }
+    return switch ProcessOutcome(waitStatus: waitStatus) {
+    case .exited(let status): "the process ended with status \(status)"
+    case .killed(let signal, _): "the process was killed by signal \(signal)"
+    case .stopped, .continued: "the process ended"
+    }
+  }
+
   /// What is missing from the trace, in sentences.
   static func gaps(_ analysis: AllocationAnalysis) -> [String] {
     var remarks: [String] = []
     switch analysis.completeness {
     case .whole: break
-    case .recovered: remarks.append("the process died without closing its trace, which was finished afterwards")
+    case .recovered: remarks.append("\(ending(analysis.closing?.waitStatus ?? -1)) without closing its trace, which was finished afterwards")
     case .open:
       remarks.append("the trace has no closing record: the process is still running, was killed, or could not write on")
     }

@@ -1,8 +1,8 @@
 // Text from a trace that is safe to show, and numbers as text.
 
-enum PlainText {
+public enum PlainText {
   /// Control characters (and so escape sequences that a terminal would obey) as `\u{…}`; the rest as it is.
-  static func escaped(_ text: String) -> String {
+  public static func escaped(_ text: String) -> String {
     if text.unicodeScalars.allSatisfy({ isShown($0) }) { return text }
     var result = ""
     for scalar in text.unicodeScalars {
@@ -15,7 +15,8 @@ enum PlainText {
     return result
   }
 
-  private static func isShown(_ scalar: Unicode.Scalar) -> Bool {
+  /// Whether a scalar is shown as it is.
+  static func isShown(_ scalar: Unicode.Scalar) -> Bool {
     switch scalar.properties.generalCategory {
     case .control, .format, .lineSeparator, .paragraphSeparator, .surrogate, .privateUse, .unassigned: false
     default: true

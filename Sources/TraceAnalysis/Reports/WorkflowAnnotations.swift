@@ -22,14 +22,15 @@ struct WorkflowAnnotations {
     "::error \(properties.map { "\($0)=\(property($1))" }.joined(separator: ","))::\(data(message))"
   }
 
-  /// A command's message: it ends with the line.
+  /// A command's message: it ends with the line. Other control characters, which the log would obey, are written out.
   static func data(_ text: String) -> String {
     replaced(text) { scalar in
       switch scalar {
       case "%": "%25"
       case "\r": "%0D"
       case "\n": "%0A"
-      default: nil
+      case "\t": nil
+      default: PlainText.isShown(scalar) ? nil : PlainText.escaped(String(scalar))
       }
     }
   }

@@ -43,6 +43,19 @@ import Testing
     #expect(try feed.run(["diff", "--fail-on", "growth:1GiB", feed.clean, feed.leaky]).end == .exit(0))
   }
 
+  @Test func aPipeIsRefusedAndNotWaitedFor() throws {
+    let directory = try TemporaryDirectory()
+    let pipe = directory.path + "/pipe"
+    try #require(mkfifo(pipe, 0o600) == 0)
+    for arguments in [["diff", pipe, pipe], ["digest", pipe, "-o", directory.path + "/d"], ["analyze", pipe], ["analyze", directory.path]] {
+      var command = Command([BuildProducts.leaktrace] + arguments)
+      command.timeLimit = 30
+      let outcome = try command.run()
+      #expect(outcome.end == .exit(3) && !outcome.timedOut, "\(arguments): \(outcome.errorOutput)")
+      if arguments.last != directory.path { #expect(outcome.errorOutput.contains("\(pipe) is no regular file")) }
+    }
+  }
+
   @Test func whatABaselineAcceptsIsNotNew() throws {
     let feed = try Feed()
     #expect(try feed.run(["analyze", "--baseline", "known.txt", "--update-baseline", feed.leaky]).end == .exit(0))

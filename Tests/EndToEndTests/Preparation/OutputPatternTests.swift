@@ -55,6 +55,26 @@ struct OutputPatternTests {
     }
   }
 
+  @Test("A second recording to one file is refused for as long as the first goes on") func reservation() throws {
+    let directory = try TemporaryDirectory()
+    let pattern = try OutputPattern("one.%n.trace", currentDirectory: directory.path)
+    let first = try pattern.prepare(programNames: ["sh", "app"])
+    #expect(throws: RecordingError.outputInUse(path: directory.path + "/one.app.trace")) { try pattern.prepare(programNames: ["app"]) }
+    // By whatever name the directory goes.
+    let same = try OutputPattern("one.app.trace", currentDirectory: directory.path + "/.")
+    #expect(throws: RecordingError.self) { try same.prepare(programNames: ["x"]) }
+    // What is refused claims nothing.
+    #expect(throws: RecordingError.self) { try pattern.prepare(programNames: ["aaa", "sh"]) }
+    try pattern.prepare(programNames: ["aaa", "other"])
+    withExtendedLifetime(first) {}
+  }
+
+  @Test("What one recording wrote to, the next one may") func reservationEnds() throws {
+    let directory = try TemporaryDirectory()
+    let pattern = try OutputPattern("one.trace", currentDirectory: directory.path)
+    for _ in 0..<3 { try pattern.prepare(programNames: ["app"]) }
+  }
+
   @Test("A directory that is missing or is none is refused") func directories() throws {
     let directory = try TemporaryDirectory()
     let file = try directory.write("", to: "file")

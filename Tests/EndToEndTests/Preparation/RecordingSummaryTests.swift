@@ -61,6 +61,29 @@ struct RecordingSummaryTests {
     #expect(summary.notes[11] == "next: leaktrace analyze 13.trace")
   }
 
+  @Test("A directory that is gone is told as such") func lostDirectory() {
+    let summary = RecordingSummary(traces: [], stillRecording: [], messages: [], lostDirectory: "/home/me/out", displayPath: { $0 })
+    #expect(summary.problems == ["no trace is left: /home/me/out was removed or replaced while the program ran, and what was written there went with it"])
+  }
+
+  @Test("A session notices that its directory was removed, or replaced by another") func removedDirectory() throws {
+    let directory = try TemporaryDirectory()
+    let path = directory.path + "/out"
+    try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: false)
+    let session = RecordingSession(sessionID: 1, output: try OutputPattern("x.trace", currentDirectory: path), startTime: 0)
+    #expect(session.lostDirectory == nil)
+    // Another name, so that the new directory is not given the old one's number.
+    try FileManager.default.moveItem(atPath: path, toPath: path + ".old")
+    #expect(session.lostDirectory == path)
+    try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: false)
+    #expect(session.lostDirectory == path)
+  }
+
+  @Test("A command to copy has no control characters in it") func controlCharacters() throws {
+    let trace = try trace("\u{1B}[31mred's\n.trace", events: 1, size: 1)
+    #expect(summary([trace]).notes.last == "next: leaktrace analyze $'\\x1b[31mred\\'s\\x0a.trace'")
+  }
+
   @Test("No trace at all is a problem, explained by the library if it can") func none() {
     #expect(summary([]).problems == ["no trace was written: the program ended before the recorder was loaded"])
     #expect(summary([], messages: ["cannot create /x: No space left on device"]).problems

@@ -5,7 +5,7 @@ import Testing
 import TraceAnalysis
 
 @Suite(.enabled(if: BuildProducts.preloadLibraryExists)) struct PauseTests {
-  @Test("A paused process records nothing until it is resumed, and nothing after it is paused", arguments: ["process", "trace"])
+  @Test("A paused process records nothing until it is resumed, and nothing after it is paused", arguments: ["process", "record", "trace"])
   func pauseAndResume(by means: String) throws {
     let directory = try TemporaryDirectory()
     let program = try TestProgram("stepwise.c").path()
@@ -22,7 +22,7 @@ import TraceAnalysis
       throw CommandFailure("step \(step) was not reached")
     }
     func flip(_ command: String, _ processID: Int32) throws {
-      let name = means == "process" ? String(processID) : directory.path + "/a.trace"
+      let name = means == "process" ? String(processID) : means == "record" ? String(running.processID) : directory.path + "/a.trace"
       let outcome = try Command([BuildProducts.leaktrace, command, name]).run()
       #expect(outcome.end == .exit(0), "\(outcome.errorOutput)")
     }

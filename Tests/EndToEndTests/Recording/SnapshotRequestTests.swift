@@ -72,6 +72,15 @@ import TraceAnalysis
     }
   }
 
+  @Test("The process ID of 'record' stands for that of its program") func recordItself() throws {
+    let waiting = try Waiting("pause")
+    let outcome = try Command([BuildProducts.leaktrace, "snapshot", String(waiting.running.processID)]).run()
+    #expect(outcome.end == .exit(0), "\(outcome.errorOutput)")
+    kill(waiting.processID, SIGKILL)
+    _ = try waiting.running.wait()
+    #expect(try waiting.images().count == 1)
+  }
+
   @Test("Where all threads block the signal, the next allocation takes the snapshot") func blocked() throws {
     let waiting = try Waiting("stop-signals")
     let outcome = try waiting.ask()
