@@ -92,9 +92,10 @@ struct RecordingRun {
     var traces = session.traces()
     var stillRecording: Set<String> = []
     var failures: [String] = []
-    for (index, trace) in traces.enumerated() {
-      guard let live = LiveRecording(tracePath: trace.path) else { continue }
-      if live.recordingProcesses().contains(where: { $0 != processID }) {
+    let unfinished = traces.indices.compactMap { index in LiveRecording(tracePath: traces[index].path).map { (index, $0) } }
+    for ((index, _), users) in zip(unfinished, LiveRecording.recordingProcesses(of: unfinished.map(\.1))) {
+      let trace = traces[index]
+      if users.contains(where: { $0 != processID }) {
         stillRecording.insert(trace.path)
         continue
       }

@@ -58,6 +58,19 @@ public struct LiveRecording: Hashable, Sendable {
     ProcessMappings.processIDs().filter { isMapped(by: $0) }
   }
 
+  /// The same for many files at once, in their order.
+  ///
+  /// - Complexity: Linear in the number of the system's processes and their mappings, whatever the number of files.
+  public static func recordingProcesses(of recordings: [LiveRecording]) -> [[Int32]] {
+    guard !recordings.isEmpty else { return [] }
+    let wanted = Set(recordings.map(\.identity))
+    var found: [FileIdentity: [Int32]] = [:]
+    for processID in ProcessMappings.processIDs() {
+      for identity in Set(ProcessMappings.mappedFiles(of: processID).map(\.identity)).intersection(wanted) { found[identity, default: []].append(processID) }
+    }
+    return recordings.map { found[$0.identity] ?? [] }
+  }
+
   public func isMapped(by processID: Int32) -> Bool {
     ProcessMappings.mappedFiles(of: processID).contains { $0.identity == identity }
   }

@@ -1,0 +1,299 @@
+"""Runs every situation untraced and traced, and compares all that can be seen from outside: status, output, files, descriptors, children, mapped memory.
+Writes docs/survival.md; ends with 1 if a traced program differs that is not known to (Tests/Trials/survival.json)."""
+
+import argparse
+import concurrent.futures
+import dataclasses
+import json
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+
+from .processes import environment, must
+from .situations import Builder, situations
+
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))))
+KNOWN = os.path.join(ROOT, "Tests", "Trials", "survival.json")
+DOCUMENT = os.path.join(ROOT, "docs", "survival.md")
+RUN_SECONDS = 90
+# The same in every run of the short form: those that broke once, and a few of each kind.
+SHORT = (
+    "vfork_exec_many", "vfork_first_allocation", "raw_clone_namespace", "pid_namespace", "pid_namespace_alive", "fork_with_threads", "exec_environment", "wait_any",
+    "child_signal", "ends_by_sigterm", "close_range_call", "descriptors_exhausted", "descriptors_taken", "file_size_none", "root_changed", "address_space_8m",
+    "images_come_and_go", "every_call", "impossible_sizes", "threads_300_at_once", "signals_in_allocation", "coroutine_16k", "stack_misaligned", "errno_kept",
+    "waits_survive_images", "filter_kills", "filter_over_threads", "filter_then_exec", "strict_mode",
+)
+
+
+def say(text):
+    print(f"survival: {text}", file=sys.stderr, flush=True)
+
+
+@dataclasses.dataclass
+class Seen:
+    """What can be seen of a run from outside, and what the process saw of itself at its end."""
+
+    status: object
+    output: str
+    errors: str
+    files: tuple
+    left: tuple  # programs of its session that outlived it
+    descriptors: tuple
+    children: tuple
+    images: tuple
+    kilobytes: int
+    remarks: tuple  # the recorder's own lines
+
+
+def plain(text):
+    """Without what differs between any two runs."""
+    text = re.sub(r"0x[0-9a-f]+", "0x…", text)
+    text = re.sub(r"==[0-9]+==", "==…==", text)
+    text = re.sub(r"situation-\w{6}", "situation-…", text)
+    return re.sub(r"\b[0-9]{4,7}\b", "…", text)
+
+
+def read_report(path):
+    descriptors, children, images, kilobytes = [], [], set(), 0
+    try:
+        with open(path, encoding="utf-8", errors="replace") as file:
+            lines = file.read().splitlines()
+    except FileNotFoundError:
+        return (), (), (), 0
+    for line in lines:
+        kind, _, rest = line.partition(" ")
+        if kind == "descriptor":
+            number, target = rest.split(" ", 1)
+            target = re.sub(r"/\S*/([^/]+)\.[0-9]+\.trace\S*", r"the trace of \1", target)
+            descriptors.append(f"{number} {re.sub(r'[0-9]{3,}', '…', plain(target))}")
+        elif kind == "children":
+            children += ["child"] * len(rest.split())
+        elif kind == "mapping":
+            _, size, *name = rest.split(" ", 2)
+            kilobytes += int(size)
+            name = name[0].strip() if name else ""
+            # Besides the program's: the library, the trace, and memory that is shared with the process that writes an image.
+            if name.startswith("/") and not re.search(r"libleaktrace|\.trace|^/dev/zero", name):
+                images.add(plain(name))
+    return tuple(sorted(descriptors)), tuple(children), tuple(sorted(images)), kilobytes
+
+
+def end_session(leader):
+    """Ends what is left of a session. Returns the names of its programs."""
+    left = []
+    for _ in range(3):
+        found = False
+        for number in filter(str.isdigit, os.listdir("/proc")):
+            try:
+                with open(f"/proc/{number}/stat", encoding="utf-8", errors="replace") as file:
+                    name, _, rest = file.read().partition("(")[2].rpartition(")")
+                fields = rest.split()
+                if int(fields[3]) == leader and fields[0] != "Z":
+                    found = True
+                    left.append(name)
+                    os.kill(int(number), signal.SIGKILL)
+            except (FileNotFoundError, ProcessLookupError, ValueError, IndexError):
+                continue
+        if not found:
+            break
+        time.sleep(0.05)
+    return tuple(sorted(set(left)))
+
+
+def run(situation, prefix, scratch, traces):
+    """Runs a situation in an empty directory, behind the command `prefix`."""
+    directory = tempfile.mkdtemp(dir=scratch)
+    os.chmod(directory, 0o755)
+    report = os.path.join(traces, os.path.basename(directory) + ".report")
+    extra = {"SWIFT_BACKTRACE": "enable=no", **({"SITUATION_REPORT": report} if situation.is_reporting else {})}
+    child = subprocess.Popen([*prefix, *situation.command], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, cwd=directory,
+                             env=environment(extra), start_new_session=True)
+    try:
+        output, errors = child.communicate(timeout=RUN_SECONDS)
+        status = child.returncode
+    except subprocess.TimeoutExpired:
+        os.killpg(child.pid, signal.SIGKILL)
+        end_session(child.pid)
+        output, errors = child.communicate()
+        status = "no end"
+    left = end_session(child.pid)
+    lines = errors.decode(errors="replace").splitlines()
+    files = tuple(sorted(plain(name) for name in os.listdir(directory)))
+    shutil.rmtree(directory, ignore_errors=True)
+    descriptors, children, images, kilobytes = read_report(report)
+    if os.path.exists(report):
+        os.unlink(report)
+    return Seen(status, plain(output.decode(errors="replace")), plain("\n".join(line for line in lines if not line.startswith("leaktrace: "))), files, left,
+                descriptors, children, images, kilobytes, tuple(line for line in lines if line.startswith("leaktrace: ")))
+
+
+def status_text(status):
+    if isinstance(status, int) and status < 0:
+        return signal.Signals(-status).name if -status in list(signal.Signals) else f"signal {-status}"
+    return str(status)
+
+
+def differences(untraced, traced):
+    found = []
+    if traced.status != untraced.status:
+        found.append(f"ends with {status_text(traced.status)}, not {status_text(untraced.status)}")
+    for name in ("output", "errors", "files", "descriptors", "children", "images"):
+        before, after = getattr(untraced, name), getattr(traced, name)
+        if before == after or (name in ("descriptors", "children", "images") and traced.status != untraced.status):
+            continue
+        if isinstance(after, tuple):
+            more, less = [x for x in after if x not in before], [x for x in before if x not in after]
+            parts = [f"{word}: {', '.join(each[:3])}" for word, each in (("more", more), ("less", less)) if each] or ["another number"]
+            found.append(f"{name} ({'; '.join(parts)})")
+        else:
+            found.append(name)
+    if set(traced.left) - set(untraced.left):
+        found.append(f"leaves {', '.join(sorted(set(traced.left) - set(untraced.left)))}")
+    return found
+
+
+@dataclasses.dataclass
+class Row:
+    situation: object
+    mode: str
+    untraced: Seen
+    traced: Seen
+    differences: list
+    reason: str = ""  # if it is known to differ
+
+
+class Runner:
+    def __init__(self, products, scratch):
+        self._record = [os.path.join(products, "leaktrace"), "record", "--quiet"]
+        self._scratch = scratch
+        self._directory = os.path.join(scratch, "directories")
+        self._traces = os.path.join(scratch, "traces")
+        for directory in (self._directory, self._traces):
+            os.makedirs(directory, exist_ok=True)
+            os.chmod(directory, 0o777)
+
+    def row(self, situation, mode):
+        """A difference counts if it is there twice, and not between two runs without the recorder."""
+        options = ["--follow-children"] if mode == "children followed" else []
+        for _ in range(2):
+            untraced = run(situation, [], self._directory, self._traces)
+            with tempfile.TemporaryDirectory(dir=self._traces) as traces:
+                os.chmod(traces, 0o777)
+                traced = run(situation, [*self._record, *options, "--output", os.path.join(traces, "%n.%p.trace"), "--"], self._directory, self._traces)
+            found = differences(untraced, traced)
+            if not found:
+                break
+            own = differences(untraced, run(situation, [], self._directory, self._traces))
+            found = [each for each in found if each not in own]
+            if not found:
+                break
+        return Row(situation, mode, untraced, traced, found)
+
+
+def known():
+    with open(KNOWN, encoding="utf-8") as file:
+        return json.load(file)
+
+
+def judge(row, reasons):
+    """A row is known to differ if each difference is."""
+    found = []
+    for one in row.differences:
+        fitting = [each["reason"] for each in reasons if row.situation.name in each.get("names", [row.situation.name])
+                   and each.get("mode", row.mode) == row.mode and re.search(each["difference"], one)]
+        if not fitting:
+            return
+        found += [fitting[0]] if fitting[0] not in found else []
+    row.reason = " ".join(found)
+
+
+def verdict(row):
+    if not row.differences:
+        return "as untraced"
+    return f"known: {row.reason}" if row.reason else "**differs**: " + "; ".join(row.differences).replace("|", "\\|")
+
+
+def remark(row):
+    """What the recorder had to say, in short."""
+    texts = " ".join(row.traced.remarks)
+    for pattern, text in (
+        ("recording stops here", "recording stops, and says so"), ("no heap images from here on", "no images from here on, and says so"),
+        ("PID namespace of the program's children", "no image, and says so"), ("no heap snapshot was taken|snapshot is missing", "an image is missing, and the recorder says so"),
+        ("recording stopped early", "recording stops, and says so"), ("not tracing", "not traced, and the recorder says so"),
+        ("no trace was written", "no trace"), ("missing, made by signal handlers", "calls of handlers inside the recorder are counted, not recorded"),
+    ):
+        if re.search(pattern, texts):
+            return text
+    return "; ".join(row.traced.remarks)[:80]
+
+
+def write_document(rows, seconds):
+    differing = [row for row in rows if row.differences and not row.reason]
+    with open(DOCUMENT, encoding="utf-8") as file:
+        head = file.read().split("<!-- table -->")[0]
+    lines = [head.rstrip(), "", "<!-- table -->", "",
+             f"{len(rows)} runs of {len({row.situation.name for row in rows})} situations: {sum(not row.differences for row in rows)} as untraced, "
+             f"{sum(bool(row.reason) for row in rows)} with a known difference, {len(differing)} with another one.", ""]
+    for group in dict.fromkeys(row.situation.group for row in rows):
+        lines += [f"### {group}", "", "| situation | untraced | traced | the recorder |", "|---|---|---|---|"]
+        for row in rows:
+            if row.situation.group == group:
+                mode = "" if row.mode == "alone" else f" ({row.mode})"
+                lines.append(f"| `{row.situation.name}`{mode}: {row.situation.text} | {status_text(row.untraced.status)} | {verdict(row)} | {remark(row)} |")
+        lines.append("")
+    with open(DOCUMENT, "w", encoding="utf-8") as file:
+        file.write("\n".join(lines))
+    say(f"{DOCUMENT}: {seconds:.0f} s")
+
+
+def parse():
+    parser = argparse.ArgumentParser(prog="scripts/survival", description=__doc__)
+    parser.add_argument("names", nargs="*", metavar="NAME", help="these situations alone")
+    parser.add_argument("--short", action="store_true", help="a few of each kind, in less than a minute")
+    parser.add_argument("--list", action="store_true", help="says what there is, and runs nothing")
+    parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1, help="how many run at a time (default: as many as there are processors)")
+    parser.add_argument("--cache", metavar="DIR", default=os.path.join(ROOT, ".build", "survival"), help="where programs are built (default: .build/survival)")
+    parser.add_argument("--products", required=True, help=argparse.SUPPRESS)
+    return parser.parse_args()
+
+
+def main():
+    options = parse()
+    begin = time.monotonic()
+    os.makedirs(options.cache, exist_ok=True)
+    toolchain = os.path.dirname(os.path.realpath(shutil.which("swift") or "/usr/bin/swift"))
+    chosen = situations(Builder(options.cache, toolchain), must, options.short)
+    wanted = set(options.names) or (set(SHORT) if options.short else None)
+    unknown = (wanted or set()) - {each.name for each in chosen}
+    if unknown:
+        sys.exit(f"survival: no such situation: {', '.join(sorted(unknown))}")
+    chosen = [each for each in chosen if not wanted or each.name in wanted]
+    if options.list:
+        for each in chosen:
+            print(f"{each.group}\t{each.name}\t{each.text}")
+        return
+    work = [(each, mode) for each in chosen for mode in (["alone", "children followed"] if each.follows and not options.short else ["alone"])]
+    reasons, rows = known(), []
+    with tempfile.TemporaryDirectory(prefix="survival-") as scratch:
+        os.chmod(scratch, 0o755)
+        runner = Runner(os.path.abspath(options.products), scratch)
+        with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
+            for row in pool.map(lambda each: runner.row(*each), work):
+                judge(row, reasons)
+                rows.append(row)
+                if row.differences and not row.reason:
+                    say(f"{row.situation.name} ({row.mode}): {'; '.join(row.differences)}; the recorder: {row.traced.remarks}")
+    if not options.names and not options.short:
+        write_document(rows, time.monotonic() - begin)
+    differing = [row for row in rows if row.differences and not row.reason]
+    say(f"{len(rows)} runs, {len(differing)} differ, {sum(bool(row.reason) for row in rows)} as is known, {time.monotonic() - begin:.0f} s")
+    sys.exit(1 if differing else 0)
+
+
+if __name__ == "__main__":
+    main()
