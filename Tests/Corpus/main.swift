@@ -58,6 +58,7 @@ var programs: [String: any CleanProgram.Type] = [
   "stored-closure": StoredClosure.self,
   "stream-termination": StreamTermination.self,
   "streamed-orders": StreamedOrders.self,
+  "loading-shelf": LoadingShelf.self,
   "strong-delegate": StrongDelegate.self,
   "sync-actor": SyncActor.self,
   "async-job": AsyncJob.self,

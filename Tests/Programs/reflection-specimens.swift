@@ -184,6 +184,24 @@ struct Nothing {}
 
 enum Only { case one }
 
+final class Sheet<Content> {
+  var number = 3
+}
+
+/// Its payloads are references whatever it is bound to, so that the compiler uses their spare bits.
+enum Slot<Content> { case blank(Sheet<Content>), filled(Sheet<Content>), torn(Sheet<Content>) }
+
+struct Rack<Content> {
+  var slot: Slot<Content>
+  var leaf: Leaf
+}
+
+final class Shelf<Content> {
+  var slot = Slot<Content>.filled(Sheet())
+  var leaf = Leaf()
+  var rack = Rack(slot: Slot<Content>.torn(Sheet()), leaf: Leaf())
+}
+
 struct Wrapped<Content> {
   var content: Content
   var isUsed = true
@@ -401,6 +419,7 @@ func contextOf(_ run: @escaping () -> Void) -> UnsafeRawPointer {
   show("box-of-nothing", keep(Box(Nothing())))
   show("cases", keep(Cases()))
   show("lazy", keep(Lazy()))
+  show("shelf", keep(Shelf<Int>()))
   show("buffer", keep(Buffer.create(minimumCapacity: 4) { _ in Leaf() }))
 }
 
@@ -410,6 +429,9 @@ func contextOf(_ run: @escaping () -> Void) -> UnsafeRawPointer {
   show("array-of-int", word(keep(Array(0..<Int(CommandLine.argc) + 4))))
   show("array-of-any", word(keep([Leaf(), 5] as [Any])))
   show("array-of-closures", word(keep([{}, two(Leaf(), "x")] as [() -> Void])))
+  show("array-of-slots", word(keep([Slot<Int>.blank(Sheet()), .torn(Sheet())])))
+  show("array-of-optional-slots", word(keep([Slot<Int>.blank(Sheet()), nil])))
+  show("array-of-racks", word(keep([Rack(slot: Slot<Int>.blank(Sheet()), leaf: Leaf())])))
   show("dictionary", word(keep(["one": Leaf(), "two": Leaf()])))
   show("dictionary-of-states", word(keep([1: State()])))
   show("set", word(keep(Set(["one", "two"]))))

@@ -272,6 +272,27 @@ import Testing
   }
 
   @Test(arguments: SpecimenBuild.allCases)
+  func anEnumerationOfAGenericTypeIsAsLongAsTheRuntimeSays(_ build: SpecimenBuild) throws {
+    let process = try SpecimenProcess.running(build)
+    let reflection = try process.reflection(ProcessMemory(of: process.processID))
+    func element(_ name: String) throws -> ValueLayout {
+      guard case .array(32, 16, let element) = try #require(process.layout(of: name, reflection)).tail else { throw SpecimenFailure(description: "no array") }
+      return element
+    }
+    for name in ["array-of-slots", "array-of-optional-slots"] {
+      let slot = try element(name)
+      #expect(slot.size == 8 && slot.stride == 8)
+      // Of three cases, each has its reference in the same word.
+      #expect(slot.references.map(\.offset) == [0, 0, 0] && slot.enumerations.allSatisfy { $0.discriminator == .unknown })
+    }
+    let rack = try element("array-of-racks")
+    #expect(rack.size == 16 && rack.stride == 16 && rack.references.isEmpty && rack.opaque.map(\.range) == [0..<16])
+    let shelf = try #require(process.layout(of: "shelf", reflection))
+    #expect(shelf.references.map(\.offset) == [16, 16, 16, 24] && shelf.enumerations.map(\.discriminator) == [.unknown])
+    #expect(shelf.opaque.map(\.range) == [32..<48] && shelf.opaque.map(\.name) == ["rack"])
+  }
+
+  @Test(arguments: SpecimenBuild.allCases)
   func referencesOfClassesAreFoundByName(_ build: SpecimenBuild) throws {
     let process = try SpecimenProcess.running(build)
     let reflection = try process.reflection(ProcessMemory(of: process.processID))

@@ -21,9 +21,7 @@ public enum BufferedValue: Hashable, Sendable {
       guard ClassMetadata(metadata, in: memory) != nil else { return nil }
       self = .object
     case 0x200...0x3FF:
-      guard let witnesses = memory.word(at: RuntimeAddress(metadata.rawValue &- 8)), let value = ValueWitnesses(RuntimeAddress(witnesses), in: memory) else {
-        return nil
-      }
+      guard let value = ValueWitnesses(ofTypeWithMetadata: metadata, in: memory) else { return nil }
       guard value.isInline else {
         self = .object
         return
@@ -32,33 +30,5 @@ public enum BufferedValue: Hashable, Sendable {
       self = .inline(size: value.size, layout: found?.size == value.size ? found : nil)
     default: return nil
     }
-  }
-}
-
-/// What a type's value witness table says of its values' size.
-private struct ValueWitnesses {
-  let size: Int
-  /// An `any P` has them in its buffer.
-  let isInline: Bool
-
-  private static let sizeOffset: UInt64 = 64
-  private static let strideOffset: UInt64 = 72
-  private static let flagsOffset: UInt64 = 80
-  private static let alignmentMask: UInt32 = 0xFF
-  private static let isNotInline: UInt32 = 0x2_0000
-  private static let isIncomplete: UInt32 = 0x40_0000
-
-  /// `nil` unless size, stride and alignment fit each other: of a table that the runtime made, the image may lack the numbers, which read as 0 then.
-  init?(_ table: RuntimeAddress, in memory: some TargetMemory) {
-    func place(_ offset: UInt64) -> RuntimeAddress { RuntimeAddress(table.rawValue &+ offset) }
-    guard let size = memory.word(at: place(Self.sizeOffset)), let stride = memory.word(at: place(Self.strideOffset)),
-      let flags = memory.value(at: place(Self.flagsOffset), as: UInt32.self)
-    else { return nil }
-    let mask = UInt64(flags & Self.alignmentMask)
-    guard size < 1 << 32, stride == max(1, (size + mask) & ~mask), flags & Self.isIncomplete == 0 else { return nil }
-    let isInline = flags & Self.isNotInline == 0
-    guard !isInline || size <= UInt64(BufferedValue.bufferSize) else { return nil }
-    self.size = Int(size)
-    self.isInline = isInline
   }
 }

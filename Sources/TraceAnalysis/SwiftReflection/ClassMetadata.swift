@@ -57,6 +57,25 @@ struct ClassMetadata {
     return offsets
   }
 
+  /// The metadata of the type that a parameter of the class is bound to, of those that are types alone.
+  func genericArgument(_ index: Int, in memory: some TargetMemory) -> RuntimeAddress? {
+    func half(_ offset: UInt64) -> UInt32? { memory.value(at: RuntimeAddress(descriptor.rawValue &+ offset), as: UInt32.self) }
+    guard let flags = half(0), flags & 31 == 16 else { return nil }
+    let offset: Int64
+    if flags >> 29 & 1 != 0 {
+      // The superclass may grow: what is known at run time alone stands in a record of its own.
+      guard let bounds = Self.relative(at: descriptor.rawValue &+ 24, in: memory), let own = memory.word(at: RuntimeAddress(bounds)) else { return nil }
+      offset = Int64(bitPattern: own)
+    } else if flags >> 28 & 1 != 0 {
+      guard let words = half(24) else { return nil }
+      offset = -8 * Int64(words)
+    } else {
+      guard let words = half(28), let own = half(32) else { return nil }
+      offset = 8 * (Int64(words) - Int64(own))
+    }
+    return memory.word(at: RuntimeAddress(address.rawValue &+ UInt64(bitPattern: offset &+ 8 &* Int64(index)))).map { RuntimeAddress($0) }
+  }
+
   /// Names of the class's own stored properties, in order of declaration; `nil` if the program has no reflection data for the class.
   func fieldNames(count: Int, in memory: some TargetMemory) -> [String]? {
     guard let fields = Self.relative(at: descriptor.rawValue &+ 16, in: memory),

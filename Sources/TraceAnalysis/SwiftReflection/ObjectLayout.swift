@@ -114,6 +114,8 @@ public struct ValueLayout: Hashable, Sendable {
   /// Where values of less than a word stand: a `Bool`, an `Int32`, the tag of an enumeration. The rest of such a word is padding, which keeps what
   /// stood there before.
   public var narrow: [Range<Int>] = []
+  /// What the layout assumes, and the value's own type has to confirm.
+  var guess = LayoutGuess.none
 
   public var holdsNoReferences: Bool { references.isEmpty && opaque.isEmpty }
 }

@@ -57,8 +57,15 @@ public final class SwiftReflection {
   /// The layout of the values of a type, as in the buffer of an `any P`; `nil` if nothing is known of it.
   public func value(ofTypeWithMetadata metadata: RuntimeAddress) -> ValueLayout? {
     cached(\.valueTypes, metadata) { () throws(MirrorProcess.Failure) in
-      try self.values.layout(of: try self.mirror.value(ofTypeWithMetadata: metadata))
+      let layout = try self.values.layout(of: try self.mirror.value(ofTypeWithMetadata: metadata))
+      return self.confirmed(layout, metadata)
     }
+  }
+
+  /// A layout as the runtime's figures of the type confirm it. It made them itself where it laid the type out as the library does, and an image may lack them then.
+  private func confirmed(_ layout: ValueLayout?, _ metadata: RuntimeAddress?) -> ValueLayout? {
+    guard let layout, layout.guess != .none, let metadata, let witnesses = ValueWitnesses(ofTypeWithMetadata: metadata, in: memory) else { return layout }
+    return layout.confirmed(size: witnesses.size, stride: witnesses.stride)
   }
 
   /// How a value of a type stands in the buffer of an `any P`; `nil` if it is not known.
@@ -110,7 +117,7 @@ public final class SwiftReflection {
         continue
       }
       layout.typeName = answer.typeName
-      layout.tail = try tail(of: answer, layout: layout)
+      layout.tail = try tail(of: answer, part, layout: layout)
     }
     if layout.tail != .unknown {
       // Storage of the standard library, whose own fields are counts, and pointers to its own elements.
@@ -170,22 +177,25 @@ public final class SwiftReflection {
   }
 
   /// What a class of the standard library keeps behind its stored properties.
-  private func tail(of answer: MirrorAnswer, layout: ObjectLayout) throws(MirrorProcess.Failure) -> ObjectTail {
+  private func tail(of answer: MirrorAnswer, _ class: ClassMetadata, layout: ObjectLayout) throws(MirrorProcess.Failure) -> ObjectTail {
     let name = answer.typeName
+    func argument(_ index: Int) throws(MirrorProcess.Failure) -> ValueLayout? {
+      confirmed(try values.layout(of: answer.arguments[index]), `class`.genericArgument(index, in: memory))
+    }
     switch answer.arguments.count {
     case 0: return name == "Swift.__StringStorage" || name == "Swift.__SharedStringStorage" ? .plain : .unknown
     case 1 where name.hasPrefix("Swift._ContiguousArrayStorage<"):
-      guard let element = try values.layout(of: answer.arguments[0]), layout.size == 32 else { return .unknown }
+      guard let element = try argument(0), layout.size == 32 else { return .unknown }
       return .array(start: (32 + element.alignment - 1) & ~(element.alignment - 1), countOffset: 16, element: element)
     // Of AsyncStream, and of swift-collections 1.0 to 1.6. Three words of a header precede the elements; the class has no stored properties.
     case 1 where name.hasPrefix("Swift._DequeBuffer<") || name.hasPrefix("DequeModule._DequeBuffer<"):
-      guard let element = try values.layout(of: answer.arguments[0]), layout.size <= 40 else { return .unknown }
+      guard let element = try argument(0), layout.size <= 40 else { return .unknown }
       return .ring(start: (40 + element.alignment - 1) & ~(element.alignment - 1), capacityOffset: 16, countOffset: 24, firstOffset: 32, element: element)
     case 1 where name.hasPrefix("Swift._SetStorage<"):
-      guard let key = try values.layout(of: answer.arguments[0]), layout.size == 56 else { return .unknown }
+      guard let key = try argument(0), layout.size == 56 else { return .unknown }
       return .hashTable(scaleOffset: 32, bitmapOffset: 56, keysOffset: 48, key: key, valuesOffset: nil, value: nil)
     case 2 where name.hasPrefix("Swift._DictionaryStorage<"):
-      guard let key = try values.layout(of: answer.arguments[0]), let value = try values.layout(of: answer.arguments[1]), layout.size == 64
+      guard let key = try argument(0), let value = try argument(1), layout.size == 64
       else { return .unknown }
       return .hashTable(scaleOffset: 32, bitmapOffset: 64, keysOffset: 48, key: key, valuesOffset: 56, value: value)
     default: return .unknown

@@ -25,6 +25,7 @@ final class ValueReflection {
     var enumerations: [EnumerationLayout] = []
     /// See `ValueLayout.narrow`.
     var narrow: [Range<Int>] = []
+    var guess = LayoutGuess.none
 
     var count: Int { references.count + opaque.count + enumerations.count }
   }
@@ -50,7 +51,7 @@ final class ValueReflection {
     let parts = try parts(of: answer, from: 0)
     return ValueLayout(
       typeName: answer.typeName, size: answer.size, stride: max(answer.stride, 1), alignment: answer.alignment, references: parts.references,
-      opaque: parts.opaque, enumerations: parts.enumerations, narrow: parts.narrow)
+      opaque: parts.opaque, enumerations: parts.enumerations, narrow: parts.narrow, guess: parts.guess)
   }
 
   /// Everything in an answer from `start` to its size.
@@ -63,7 +64,13 @@ final class ValueReflection {
         var field = field
         if answer.kind == LT_MIRROR_TUPLE, field.name.isEmpty { field.name = String(index) }
         if answer.kind == LT_MIRROR_CLOSURE_CONTEXT { field.name = "" }
-        try append(field, end: ends[index], caseName: nil, to: &parts)
+        try append(field, end: ends[index], caseName: nil, hasOwnOffset: answer.kind == LT_MIRROR_CLASS_INSTANCE, to: &parts)
+        if parts.guess == .cases, ends[index] < answer.size { parts.guess = .offsets }
+      }
+      if answer.kind == LT_MIRROR_CLOSURE_CONTEXT, parts.guess != .none {
+        // Nothing but the library says where captures are.
+        parts = Parts()
+        if answer.size > start { parts.opaque.append(OpaqueField(range: start..<answer.size, name: "", typeName: answer.typeName)) }
       }
       if answer.kind == LT_MIRROR_STRUCT, Self.isOfStandardLibrary(answer.typeName) { Self.collapse(&parts, to: answer.typeName) }
     case LT_MIRROR_NO_PAYLOAD_ENUM: parts.narrow = Self.lastWord(of: answer)
@@ -71,6 +78,7 @@ final class ValueReflection {
       try appendPayloads(of: answer, to: &parts)
       // Payloads have different things in the same words; the tag follows the longest of them.
       parts.narrow = Self.lastWord(of: answer)
+      if answer.kind == LT_MIRROR_MULTI_PAYLOAD_ENUM, answer.typeName.contains("<"), !Self.isOfStandardLibrary(answer.typeName), parts.guess == .none { parts.guess = .cases }
     case LT_MIRROR_THICK_FUNCTION:
       // The code's address, then the context.
       if answer.size >= 16 {
@@ -98,7 +106,12 @@ final class ValueReflection {
     return parts
   }
 
-  private func append(_ field: MirrorAnswer.Field, end: Int, caseName: String?, to parts: inout Parts) throws(MirrorProcess.Failure) {
+  /// - Parameters:
+  ///   - end: where the part of the field ends at most.
+  ///   - hasOwnOffset: the offsets of the field and of the one behind it are the type's own, and no guess.
+  private func append(
+    _ field: MirrorAnswer.Field, end: Int, caseName: String?, hasOwnOffset: Bool = false, to parts: inout Parts
+  ) throws(MirrorProcess.Failure) {
     guard parts.count < Self.fieldLimit else { return }
     if let reference = Self.reference(kind: field.kind, offset: field.offset, name: field.name, caseName: caseName, typeName: field.typeName) {
       parts.references.append(reference)
@@ -113,11 +126,19 @@ final class ValueReflection {
         throw error
       }
     }
-    guard let inner else {
+    guard var inner else {
       if end > field.offset {
         parts.opaque.append(OpaqueField(range: field.offset..<end, name: field.name, caseName: caseName, typeName: field.typeName))
       }
       return
+    }
+    if inner.guess != .none, hasOwnOffset {
+      // A byte more or less for the case makes a difference to where the next field is, but for padding.
+      let room = max(0, end - field.offset)
+      let isConfirmed = inner.size <= room && (inner.size == room || (inner.size - 1) % 8 == 0)
+      if !isConfirmed { inner = inner.confirmed(size: inner.guess == .cases ? min(inner.size - 1, room) : room, stride: inner.stride) }
+    } else if inner.guess != .none, parts.guess != .offsets {
+      parts.guess = inner.guess
     }
     let before = parts.enumerations.count
     guard parts.count + inner.enumerations.count < Self.fieldLimit else { return }
@@ -160,6 +181,7 @@ final class ValueReflection {
       payload.name = ""
       var held = Parts()
       try append(payload, end: answer.size, caseName: isOptional ? nil : field.name, to: &held)
+      if held.guess != .none, parts.guess != .offsets { parts.guess = held.guess }
       if held.count > 0 { payloads.append((index, held)) }
     }
     // A single reference is there or not, and needs nobody to say so.
