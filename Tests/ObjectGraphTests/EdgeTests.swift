@@ -55,6 +55,20 @@ private struct NamedEdge: Hashable, CustomStringConvertible {
     return heap.object("Swift._ContiguousArrayStorage<App.Item>", size: size)
   }
 
+  @Test func numbersThatAreAddressesOfBlocksHoldThem() throws {
+    let heap = HeapBuilder()
+    let items = items(heap, 2)
+    let block = heap.malloc(64)
+    for (stride, isHeld) in [(8, true), (4, false)] {
+      let array = array(heap, value(stride, []), size: 32 + 4 * 8)
+      heap.set(array, 2, items[0])
+      heap.set(array, 3, block)
+      heap.set(array, 4, items[1], offset: 8)
+      heap.words[array.address + 16] = 8
+      #expect(try edges(heap, from: array) == (isHeld ? [edge("+32", .conservative, items[0]), edge("+40", .conservative, block)] : []))
+    }
+  }
+
   @Test func aDequeHoldsTheElementsInItsRingAndNotThoseThatHaveLeft() throws {
     let heap = HeapBuilder()
     let items = items(heap, 4)

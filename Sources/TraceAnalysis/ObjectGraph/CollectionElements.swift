@@ -31,8 +31,21 @@ extension ObjectGraphBuilder {
     for slots in segments { readElements(node, block, from: start + slots.lowerBound * part.stride, to: start + slots.upperBound * part.stride, part) }
   }
 
+  /// Numbers of a word each may be addresses that a program keeps by itself, as `Int(bitPattern:)` gives them.
+  private mutating func readNumbers(_ node: Int, _ block: LiveBlock, _ range: Range<UInt64>, _ part: NodeLayout.Part) {
+    guard part.stride % 8 == 0, range.lowerBound < range.upperBound else { return }
+    image.forEachWord(in: range) { address, value in
+      guard let found = heap.block(containing: value), heap[found].address == value else { return }
+      addEdge(
+        from: UInt32(node), to: found.rawValue, label: EdgeLabelID.scanned(offset: address - block.address).rawValue, kind: EdgeStrength.conservative.rawValue)
+    }
+  }
+
   private mutating func readElements(_ node: Int, _ block: LiveBlock, from start: UInt64, to limit: UInt64, _ part: NodeLayout.Part) {
-    guard !part.references.isEmpty || !part.opaque.isEmpty else { return }
+    guard !part.references.isEmpty || !part.opaque.isEmpty else {
+      readNumbers(node, block, start..<limit, part)
+      return
+    }
     var next = start
     // Elements in which the image has nothing are left out: a count may claim any number of them.
     while next < limit, let word = image.firstWord(in: next..<limit) {

@@ -16,6 +16,8 @@ final class HolderNames {
     for index in steps.indices.dropLast().reversed() where !graph.isRoot(steps[index].node) {
       if isSchedule(steps[index]) { return (index, .eventLoop) }
       guard let kind = kind(of: steps[index].node) else { continue }
+      // A work item in the program's own hands waits for nobody: it may never have been scheduled.
+      if kind == .dispatchWork, index > 0, isProgramsOwn(steps[index - 1].node) { continue }
       if kind == .observer || index > place { return (index, kind) }
     }
     // A thread that goes on, and what it has on its stack or as its own variables.
@@ -24,6 +26,15 @@ final class HolderNames {
     case .stack(let thread), .threadLocal(let thread): return isMain(thread) ? nil : (0, .thread)
     default: return nil
     }
+  }
+
+  private func isProgramsOwn(_ node: NodeID) -> Bool {
+    if graph.isRoot(node) {
+      guard case .global(let image) = graph.root(node).kind else { return false }
+      return !SystemCode.isSystemImage(graph.roots.images[image].path)
+    }
+    let kind = graph.type(of: node).kind
+    return kind.isCounted && kind != .task && self.kind(of: node) == nil
   }
 
   private func isMain(_ thread: Int) -> Bool {
