@@ -68,7 +68,17 @@ static void *map(size_t size, int protection, int flags, int descriptor, uint64_
   return (void *)result;
 }
 
-void *lt_map_private(size_t size) { return map(size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0); }
+void *lt_map_private(size_t size) {
+  // A host that locks all its memory (mlockall) would have every page of it resident: a large piece is let go before it has any.
+  enum { LARGE = 64 << 10, FLAGS = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE };
+  if (size < LARGE) return map(size, PROT_READ | PROT_WRITE, FLAGS, -1, 0);
+  void *memory = map(size, PROT_NONE, FLAGS, -1, 0);
+  if (!memory) return NULL;
+  lt_syscall(SYS_munlock, memory, size, 0);
+  if (lt_protect(memory, size, true)) return memory;
+  lt_unmap(memory, size);
+  return NULL;
+}
 
 void *lt_map_wiped_on_fork(size_t size) {
   void *memory = lt_map_private(size);

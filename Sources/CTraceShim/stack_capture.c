@@ -5,6 +5,7 @@
 #include "async_callers.h"
 #include "full_unwind.h"
 #include "own_stack.h"
+#include "stack_room.h"
 
 #include <string.h>
 
@@ -109,8 +110,11 @@ static void set_ends_in_task(struct lt_thread *t, bool endsInTask) {
 static LT_NOINLINE void capture_by_full_tables(struct lt_thread *t, const uintptr_t *hookFrame, struct lt_stack_change *change) {
   t->depth = 0;
   set_ends_in_task(t, false);
-  struct lt_full_stack stack = {.keys = (uint64_t *)t->fresh, .capacity = t->entryLimit};
-  lt_full_unwind(t, hookFrame, &stack);
+  struct lt_full_stack stack;
+  do {
+    stack = (struct lt_full_stack){.keys = (uint64_t *)t->fresh, .capacity = t->entryLimit};
+    lt_full_unwind(t, hookFrame, &stack);
+  } while (stack.isTruncated && lt_stack_room_grow(t, depthLimit));
   t->task = outermost_context(t);
   if (stack.isIncomplete) t->drops[LT_DROP_STACK_INCOMPLETE]++;
   uint32_t count = 0;
@@ -226,6 +230,8 @@ static void check_against_full_tables(void *check) {
 LT_NOINLINE void lt_capture_elsewise(struct lt_thread *t, const uintptr_t *hookFrame, struct lt_walk walk, struct lt_stack_change *change) {
   // More frames than an event has room for were new: how many, that walk did not find out.
   if (walk.entries == 0 && walk.end == LT_RULE_STEP) walk = lt_walk_changed(t, hookFrame, t->entryLimit);
+  while (((walk.entries == 0 && walk.end == LT_RULE_STEP) || walk.entries + walk.fresh > t->entryLimit) && lt_stack_room_grow(t, depthLimit))
+    walk = lt_walk_changed(t, hookFrame, t->entryLimit);
   finish_walk(t, hookFrame, walk, change);
   // A new payload begins with an empty stack.
   if (!lt_buffer_fits(t, change->pushes) && lt_buffer_renew(t)) finish_walk(t, hookFrame, lt_walk_changed(t, hookFrame, t->entryLimit), change);

@@ -12,6 +12,7 @@
 #include "own_stack.h"
 #include "process_state.h"
 #include "stack_capture.h"
+#include "stack_room.h"
 #include "trace_file.h"
 
 #include <string.h>
@@ -67,28 +68,13 @@ static struct lt_thread *claim_free(void) {
   return NULL;
 }
 
-/// Memory for an array that is used together with others: they begin in different parts of a page, so that they are not rivals for the same lines of a cache.
-static void *map_apart(size_t size, unsigned part) {
-  uint8_t *pages = lt_map_private(size + 4096);
-  return pages ? pages + part * 512 : NULL;
-}
-
 static struct lt_thread *make_thread(void) {
   struct lt_thread *t = lt_map_wiped_on_fork(sizeof *t);
   if (!t) return NULL;
-  t->entryLimit = lt_stack_depth_limit();
-  t->freshLimit = t->entryLimit < LT_EVENT_PUSH_LIMIT ? t->entryLimit : LT_EVENT_PUSH_LIMIT;
-  // Only the first few kilobytes of each are in use for most stacks.
-  t->entries = map_apart((t->entryLimit + 1) * sizeof *t->entries, 0);
-  t->addresses = map_apart(t->entryLimit * sizeof *t->addresses, 3);
-  t->words.addresses = map_apart(2 * t->entryLimit * sizeof *t->words.addresses, 1);
-  t->words.values = map_apart(2 * t->entryLimit * sizeof *t->words.values, 2);
-  t->pairs.addresses = map_apart(t->entryLimit * sizeof *t->pairs.addresses, 4);
-  t->pairs.values = map_apart(t->entryLimit * sizeof *t->pairs.values, 5);
-  t->fresh = map_apart(t->entryLimit * sizeof *t->fresh, 7);
-  t->pushed = map_apart((t->entryLimit + LT_ASYNC_LIMIT + 1) * sizeof *t->pushed, 7);
-  if (!t->entries || !t->addresses || !t->words.addresses || !t->words.values || !t->pairs.addresses || !t->pairs.values || !t->fresh || !t->pushed) return NULL;
-  *t->entries++ = (struct lt_frame_entry){.state.returnSlot = UINTPTR_MAX};
+  if (!lt_stack_room_make(t, lt_stack_depth_limit())) {
+    lt_unmap(t, sizeof *t);
+    return NULL;
+  }
   atomic_store(&t->isClaimed, CLAIM_SETTING_UP);
   struct lt_thread *first = lt_thread_first();
   do atomic_store(&t->next, first);
@@ -200,8 +186,11 @@ LT_NOINLINE struct lt_thread *lt_thread_prepare(void) {
     return t;
   }
   if (!lt_trace_is_writable()) return NULL;
-  lt_on_own_stack(introduce, &t);
-  if (!t) lt_trace_add_drop(LT_DROP_NO_MEMORY);
+  // A thread that found no memory once goes without: its calls would pay for asking, again and again.
+  if (!lt_tls.isUnrecorded) lt_on_own_stack(introduce, &t);
+  if (t) return t;
+  lt_tls.isUnrecorded = true;
+  lt_trace_add_drop(LT_DROP_NO_MEMORY);
   return t;
 }
 

@@ -97,7 +97,7 @@ struct lt_thread {
   struct lt_stack_pairs pairs;
   struct lt_fresh_frame *fresh; ///< scratch for frames that changed
   uint64_t *pushed; ///< scratch for keys that are not in `addresses`
-  uint32_t entryLimit;
+  uint32_t entryLimit; ///< frames that there is room for
   uint32_t freshLimit; ///< of them, as many as may change in an event that is not out of the ordinary
   bool isIntricate; ///< more is to be done for a stack than to see what changed: it ends in a task, or is to be verified
   uint32_t recordedAsync; ///< that stack begins with the keys of `async`
@@ -122,6 +122,9 @@ struct lt_thread {
   struct lt_known_key dictionary[LT_KEY_COUNT];
   uint64_t successor[LT_SUCCESSOR_COUNT];
   uint64_t table[LT_ADDRESS_TABLE_COUNT];
+  uint8_t *room;   ///< that all arrays above are in
+  size_t roomSize;
+  bool mayGrow;
   struct lt_async_entry freshAsync[LT_ASYNC_LIMIT]; ///< scratch for callers that changed
   uint8_t mark[LT_MARK_MAX_SIZE]; ///< scratch for a mark's payload
 };
@@ -132,6 +135,7 @@ struct lt_tls {
   uint32_t isInsideObjectAllocation; ///< the runtime's own allocation function is being called for an object
   uint32_t isClosingImage; ///< inside dlclose
   uint64_t nestedDrops; ///< calls made while the thread was being registered
+  bool isUnrecorded; ///< there was no memory for the thread's state: it was asked for once
   void *ownStack; ///< of the recorder, that the thread is on; see own_stack.h
 };
 

@@ -99,3 +99,27 @@ TEST(own_stack, "A slow path runs on a stack of the recorder's, which tells wher
   EXPECT(left < here && here - left < LT_HOST_STACK_BUDGET);
   EXPECT(lt_own_stack_left_at(here) == here);
 }
+
+static __attribute__((noinline)) void *allocate_at(int depth) {
+  void *volatile block = depth ? allocate_at(depth - 1) : lt_hook_malloc(16);
+  return block;
+}
+
+TEST(deep_stacks, "Room for a thread's stacks grows with them: none is cut below the limit") {
+  char path[] = "/tmp/recorder-tests.XXXXXX", output[128];
+  EXPECT(mkdtemp(path));
+  snprintf(output, sizeof output, "LEAKTRACE_OUTPUT=%s/t", path);
+  char *environment[] = {output, "LEAKTRACE_SNAPSHOTS=off", "LEAKTRACE_DEPTH=20000", NULL};
+  lt_process_load(0, NULL, environment);
+  static const int depths[] = {10, 300, 700, 5000, 18000, 3, 18000};
+  for (unsigned i = 0; i < sizeof depths / sizeof *depths; i++) lt_hook_free(allocate_at(depths[i]));
+  struct lt_thread *t = lt_thread_self();
+  EXPECT(t && t->entryLimit == 20000 && !t->mayGrow);
+  EXPECT(t->drops[LT_DROP_STACK_TRUNCATED] == 0 && t->drops[LT_DROP_STACK_INCOMPLETE] == 0);
+  EXPECT(lt_trace.status->drops[LT_DROP_STACK_TRUNCATED] == 0);
+  lt_hook_free(allocate_at(30000));
+  EXPECT(t->drops[LT_DROP_STACK_TRUNCATED] + lt_trace.status->drops[LT_DROP_STACK_TRUNCATED] > 0);
+  lt_process_finish(LT_CLOSE_EXIT);
+  unlink(output + sizeof "LEAKTRACE_OUTPUT=" - 1);
+  rmdir(path);
+}

@@ -1,0 +1,62 @@
+// How much memory the recorder takes of a process, and of each thread: as much as docs/resource-use.md says at most.
+
+import Foundation
+import Testing
+
+@Suite(.serialized, .enabled(if: BuildProducts.preloadLibraryExists)) struct MemoryUseTests {
+  /// Of a recorded thread, in KiB: address space, and what is resident of it.
+  static let threadAddressSpace = 512, threadResident = 256
+  /// Of a process, in KiB, besides its threads.
+  static let processAddressSpace = 32 << 10
+  /// What a process has less of under a limit of its address space when its first thread is recorded, in KiB.
+  static let firstThread = 1536
+
+  private static let threads = 40
+
+  /// Two numbers by the word before them.
+  private func figures(_ output: String) throws -> [String: (Int, Int)] {
+    var result: [String: (Int, Int)] = [:]
+    for line in output.split(separator: "\n") {
+      let fields = line.split(separator: " ")
+      result[String(fields[0])] = (try #require(Int(fields[1])), try #require(Int(fields[2])))
+    }
+    return result
+  }
+
+  private func run(_ arguments: String...) throws -> (untraced: [String: (Int, Int)], traced: [String: (Int, Int)]) {
+    let run = try TracedRun([try TestProgram("memory-use.c", flags: ["-lpthread"]).path()] + arguments, options: ["--no-snapshots"])
+    #expect(run.untraced.end == .exit(0) && run.traced.end == .exit(0))
+    return (try figures(run.untraced.output), try figures(run.traced.output))
+  }
+
+  /// What the recorder took between the two times that the program told of: address space, resident memory.
+  private func ofThread(_ way: String) throws -> (Int, Int) {
+    let (untraced, traced) = try run("\(Self.threads)", way)
+    func grown(_ figures: [String: (Int, Int)]) throws -> (Int, Int) {
+      let before = try #require(figures["before"]), with = try #require(figures["with"])
+      return (with.0 - before.0, with.1 - before.1)
+    }
+    let own = try grown(untraced), recorded = try grown(traced)
+    #expect(try #require(traced["before"]).0 - (try #require(untraced["before"])).0 <= Self.processAddressSpace)
+    return ((recorded.0 - own.0) / Self.threads, (recorded.1 - own.1) / Self.threads)
+  }
+
+  @Test("A recorded thread takes half a MiB of address space at most, and a part of it is resident") func thread() throws {
+    let (address, resident) = try ofThread("any")
+    #expect(address <= Self.threadAddressSpace && resident <= Self.threadResident, "\(address) KiB, \(resident) KiB resident")
+  }
+
+  @Test("Of a process that locks all its memory, a thread takes no more") func lockedThread() throws {
+    let (address, resident) = try ofThread("locked")
+    #expect(address <= Self.threadAddressSpace && resident <= Self.threadAddressSpace, "\(address) KiB, \(resident) KiB resident")
+  }
+
+  @Test("A thread whose state has no room takes none, however often it calls", arguments: [200, 300, 500, 1000, 5000, 20000])
+  func littleAddressSpace(kibibytes: Int) throws {
+    let (untraced, traced) = try run("1", "\(kibibytes)")
+    let without = try #require(untraced["taken"]).0, with = try #require(traced["taken"]).0
+    #expect(with >= without - Self.firstThread, "\(with) KiB, \(without) KiB untraced")
+    // What does not fit is taken as a whole or not at all.
+    #expect(kibibytes > 300 || with > 0)
+  }
+}
