@@ -28,27 +28,58 @@ static bool has_musl(int file, const Elf64_Phdr *header) {
   return strncmp(slash ? slash + 1 : loader, "ld-musl", 7) == 0;
 }
 
-/// Whether an object without a loader says that it is a program: the loader itself, which is run with a program's name, does not.
-static bool is_program(int file, const Elf64_Phdr *dynamic) {
+/// What the entries of a dynamic section say.
+struct dynamic { uint64_t offset, size; bool isProgram; uint64_t strings; }; // `strings` is an address
+
+static bool entry_at(int file, const struct dynamic *d, unsigned i, Elf64_Dyn *entry) {
+  return i < DYNAMIC_LIMIT && (i + 1) * sizeof *entry <= d->size && read_at(file, entry, sizeof *entry, d->offset + i * sizeof *entry) && entry->d_tag != DT_NULL;
+}
+
+static void read_dynamic(int file, struct dynamic *d) {
   Elf64_Dyn entry;
-  for (unsigned i = 0; i < DYNAMIC_LIMIT && (i + 1) * sizeof entry <= dynamic->p_filesz; i++) {
-    if (!read_at(file, &entry, sizeof entry, dynamic->p_offset + i * sizeof entry) || entry.d_tag == DT_NULL) return false;
-    if (entry.d_tag == DT_FLAGS_1) return entry.d_un.d_val & DF_1_PIE;
+  for (unsigned i = 0; entry_at(file, d, i, &entry); i++) {
+    // An object without a loader that says so is a program: the loader itself, which is run by the name of one, does not.
+    if (entry.d_tag == DT_FLAGS_1) d->isProgram = entry.d_un.d_val & DF_1_PIE;
+    if (entry.d_tag == DT_STRTAB) d->strings = entry.d_un.d_ptr;
+  }
+}
+
+/// The address sanitizer as a shared library ends a program into which another library is preloaded before it.
+static bool needs_to_be_first(int file, const struct dynamic *d, uint64_t strings) {
+  static const char *const names[] = {"libasan.so", "libclang_rt.asan"};
+  Elf64_Dyn entry;
+  char name[17] = "";
+  for (unsigned i = 0; entry_at(file, d, i, &entry); i++) {
+    if (entry.d_tag != DT_NEEDED || !read_at(file, name, sizeof name - 1, strings + entry.d_un.d_val)) continue;
+    for (unsigned k = 0; k < sizeof names / sizeof *names; k++)
+      if (strncmp(name, names[k], strlen(names[k])) == 0) return true;
   }
   return false;
 }
 
 static enum lt_program_kind kind_of_elf(int file, const Elf64_Ehdr *elf) {
   if (elf->e_ident[EI_CLASS] != ELFCLASS64 || elf->e_ident[EI_DATA] != ELFDATA2LSB || elf->e_machine != EM_X86_64) return LT_PROGRAM_FOREIGN;
-  bool isProgram = elf->e_type == ET_EXEC;
   if (elf->e_phentsize != sizeof(Elf64_Phdr)) return LT_PROGRAM_PRELOADS;
+  bool hasLoader = false;
+  struct dynamic d = {0};
+  Elf64_Phdr header;
   for (unsigned i = 0; i < elf->e_phnum && i < HEADER_LIMIT; i++) {
-    Elf64_Phdr header;
     if (!read_at(file, &header, sizeof header, elf->e_phoff + i * sizeof header)) return LT_PROGRAM_PRELOADS;
-    if (header.p_type == PT_INTERP) return has_musl(file, &header) ? LT_PROGRAM_FOREIGN : LT_PROGRAM_PRELOADS;
-    if (header.p_type == PT_DYNAMIC) isProgram |= is_program(file, &header);
+    if (header.p_type == PT_INTERP) {
+      if (has_musl(file, &header)) return LT_PROGRAM_FOREIGN;
+      hasLoader = true;
+    } else if (header.p_type == PT_DYNAMIC) {
+      d = (struct dynamic){.offset = header.p_offset, .size = header.p_filesz};
+      read_dynamic(file, &d);
+    }
   }
-  return isProgram ? LT_PROGRAM_STATIC : LT_PROGRAM_PRELOADS;
+  if (!hasLoader) return d.isProgram || elf->e_type == ET_EXEC ? LT_PROGRAM_STATIC : LT_PROGRAM_PRELOADS;
+  for (unsigned i = 0; i < elf->e_phnum && i < HEADER_LIMIT; i++) {
+    if (!read_at(file, &header, sizeof header, elf->e_phoff + i * sizeof header)) return LT_PROGRAM_PRELOADS;
+    if (header.p_type != PT_LOAD || d.strings - header.p_vaddr >= header.p_filesz) continue;
+    return needs_to_be_first(file, &d, d.strings - header.p_vaddr + header.p_offset) ? LT_PROGRAM_FOREIGN : LT_PROGRAM_PRELOADS;
+  }
+  return LT_PROGRAM_PRELOADS;
 }
 
 /// The interpreter in a script's first line, as the kernel reads it. Empty if there is none.

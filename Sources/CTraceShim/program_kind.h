@@ -6,7 +6,7 @@
 enum lt_program_kind {
   LT_PROGRAM_PRELOADS, ///< or nothing could be found out about it
   LT_PROGRAM_STATIC,   ///< it has no loader: the variables would mean nothing to it, and much to its children
-  LT_PROGRAM_FOREIGN,  ///< its loader is another, or for another processor: it complains about this library, or does not start
+  LT_PROGRAM_FOREIGN,  ///< its loader is another, or for another processor, or a library insists on being the first: it complains about this one, or ends
 };
 
 /// Of the program at `path`; a script is as its interpreter.

@@ -30,6 +30,8 @@ public enum UntraceableReason: Hashable, Sendable {
   case notSixtyFourBit
   /// Asks for the loader of another C library; the loader's path.
   case otherLoader(String)
+  /// Needs a sanitizer's library that ends the program unless it is the first to be loaded; its name.
+  case sharedSanitizer(String)
   /// Runs as another user or group, or with capabilities; the loader then ignores preloaded libraries.
   case privileged(Privilege)
 
@@ -69,6 +71,8 @@ extension RecordingError: CustomStringConvertible {
 extension UntraceableReason: CustomStringConvertible {
   public var description: String {
     switch self {
+    case .sharedSanitizer(let library):
+      return "it needs \(library), which ends a program into which another library is preloaded. Record a build without that sanitizer"
     case .staticallyLinked:
       return "it is linked statically, so no library can be preloaded into it. Link it dynamically; "
         + "-static-stdlib is fine, -static-executable is not"

@@ -92,6 +92,9 @@ extension TargetProgram {
       throw .untraceable(path: path, .staticallyLinked)
     }
     if lastComponent(loader).hasPrefix("ld-musl") { throw .untraceable(path: path, .otherLoader(loader)) }
+    if let library = outline.neededLibraries.first(where: { $0.hasPrefix("libasan.so") || $0.hasPrefix("libclang_rt.asan") }) {
+      throw .untraceable(path: path, .sharedSanitizer(library))
+    }
   }
 
   /// A file that is neither ELF nor `#!` is given to the shell, as execvp does, unless it is plainly not text.

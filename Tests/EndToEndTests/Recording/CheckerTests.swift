@@ -24,6 +24,25 @@ import Testing
     run.expectSameBehaviour(normalising: Self.comparable)
   }
 
+  @Test(
+    "A program whose sanitizer insists on being the first library is refused, and runs untraced where another program starts it",
+    .enabled(if: isInstalled("gcc")))
+  func addressSanitizer() throws {
+    let directory = try TemporaryDirectory()
+    let program = directory.path + "/print-environment"
+    let source = BuildProducts.packageRoot + "/Tests/Programs/print-environment.c"
+    let built = try Command(["gcc", "-g", "-fsanitize=address", source, "-o", program]).run()
+    guard built.end == .exit(0) else { return } // that compiler comes without the sanitizer's library
+    let refused = try Command([BuildProducts.leaktrace, "record", program]).run()
+    #expect(refused.end != .exit(0) && refused.errorOutput.contains("libasan"))
+    for options in [[], ["--follow-children"]] {
+      try TracedRun(["/usr/bin/env", "A=1", program], options: options).expectSameBehaviour()
+      try TracedRun(["/bin/sh", "-c", "\(program); exit 3"], options: options).expectSameBehaviour(normalising: { text in
+        text.split(separator: "\n").filter { !$0.hasPrefix("LEAKTRACE_") && !$0.hasPrefix("LD_PRELOAD=") }.joined(separator: "\n")
+      })
+    }
+  }
+
   @Test("Valgrind reads the library's debug information", .enabled(if: isInstalled("valgrind"))) func valgrind() throws {
     let directory = try TemporaryDirectory()
     var command = Command(["valgrind", "--tool=memcheck", "--quiet", "--error-exitcode=9", try TestProgram("print-environment.c").strippedPath()])
