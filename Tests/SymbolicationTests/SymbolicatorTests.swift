@@ -163,3 +163,38 @@ import TraceAnalysis
     }
   }
 }
+
+/// Files that go by many names.
+@Suite struct ManyNamesTests {
+  /// This program by names of which each is another path, and how often it was opened.
+  private final class CountingFiles: SymbolFileAccess {
+    private let local = LocalSymbolFiles()
+    private(set) var opened = 0
+
+    func contents(ofFile path: String) throws(SymbolFileError) -> SymbolFileContents? {
+      opened += 1
+      return try local.contents(ofFile: path)
+    }
+    func canonicalPath(ofFile path: String) -> String { local.canonicalPath(ofFile: path) }
+  }
+
+  @Test func aFileIsReadOnceHoweverManyPathsLeadToIt() throws {
+    func images(_ count: Int) -> [LoadedImage] {
+      (0..<count).map { index in
+        LoadedImage(
+          path: "/proc/self/" + String(repeating: "./", count: index) + "exe", buildID: [], loadBias: UInt64(index) << 32,
+          range: RuntimeAddress(UInt64(index) << 32)..<RuntimeAddress(UInt64(index) << 32 + 1 << 20))
+      }
+    }
+    func timesOpened(_ images: [LoadedImage]) -> Int {
+      let access = CountingFiles()
+      let symbolicator = Symbolicator(images: images, access: access)
+      for image in images {
+        _ = symbolicator.frames(for: FrameKey(address: RuntimeAddress(image.loadBias + 0x1000), isExact: true, isAsync: false), in: image)
+      }
+      _ = ImageContents(images, access: access)
+      return access.opened
+    }
+    #expect(timesOpened(images(100)) == timesOpened(images(1)))
+  }
+}

@@ -23,13 +23,25 @@ public final class ImageContents {
     var fileBytes: UnsafeRawBufferPointer
   }
 
+  /// Images whose files are looked at: processes have some hundred at most.
+  private static let limit = 1024
+
   let images: [Image]
   private var segments: [Segment] = []
 
   /// Opens the images' files. The cost is that of their program headers.
   public init(_ images: [LoadedImage], search: DebugFileSearch = DebugFileSearch(), access: any SymbolFileAccess = LocalSymbolFiles()) {
-    self.images = images.compactMap { image in
-      Self.file(of: image, search: search, access: access).map { Image(loaded: image, file: $0) }
+    // A file that goes by many names is opened once.
+    struct Place: Hashable {
+      var path: String
+      var buildID: [UInt8]
+    }
+    var files: [Place: ElfFile?] = [:]
+    self.images = images.prefix(Self.limit).compactMap { image in
+      let place = Place(path: access.canonicalPath(ofFile: search.localPath(ofImage: image.path)), buildID: image.buildID)
+      let file = files[place] ?? Self.file(of: image, search: search, access: access)
+      files[place] = .some(file)
+      return file.map { Image(loaded: image, file: $0) }
     }
     for image in self.images { addSegments(of: image) }
     segments.sort { $0.range.lowerBound < $1.range.lowerBound }

@@ -22,6 +22,13 @@ public enum SymbolFileError: Error, Hashable, Sendable {
 public protocol SymbolFileAccess {
   /// The file's bytes, or `nil` if nothing is at `path`. Throws if something is, but cannot be read.
   func contents(ofFile path: String) throws(SymbolFileError) -> SymbolFileContents?
+
+  /// The one path of the file at `path`, which may have many; `path` itself where nothing is known of that.
+  func canonicalPath(ofFile path: String) -> String
+}
+
+extension SymbolFileAccess {
+  public func canonicalPath(ofFile path: String) -> String { path }
 }
 
 /// The bytes of one file, private to the process, for as long as the object lives.
@@ -49,6 +56,12 @@ public final class SymbolFileContents {
 /// The files of this machine, mapped into memory when asked for, so that only the parts that are read take up memory.
 public struct LocalSymbolFiles: SymbolFileAccess, Sendable {
   public init() {}
+
+  public func canonicalPath(ofFile path: String) -> String {
+    guard let resolved = realpath(path, nil) else { return path }
+    defer { free(resolved) }
+    return String(cString: resolved)
+  }
 
   public func contents(ofFile path: String) throws(SymbolFileError) -> SymbolFileContents? {
     // Paths come from a trace, so a pipe may stand there: never wait for one to be opened.

@@ -36,6 +36,8 @@ public final class Symbolicator {
   private var numbers: [FileKey: Int] = [:]
   private var images: [LoadedImage] = []
   private var opened: [Int: OpenedImage] = [:]
+  /// By the one path of the file and the build ID that the trace has: a file that goes by many names is read once.
+  private var filesByPlace: [FileKey: ImageFiles] = [:]
   private var demanglers: [Set<String>: Demangler] = [:]
   private let demanglerProcess = DemanglerProcess()
   private var functionAddresses: [FunctionKey: LinkAddress?] = [:]
@@ -164,7 +166,7 @@ public final class Symbolicator {
     let image = images[number]
     // There is no file behind the code that the kernel maps.
     let isVirtual = image.path.isEmpty || image.path.hasPrefix("[") || image.path.hasPrefix("linux-vdso")
-    let files = isVirtual ? ImageFiles(withoutFile: image) : ImageFiles(image, search: search, access: access)
+    let files = isVirtual ? ImageFiles(withoutFile: image) : self.files(of: image)
     let own: Set<String> = SystemCode.isSystemImage(image.path) ? [] : ["main", moduleName(ofImage: image.path)]
     let modules = programModules.union(own)
     let demangler = demanglers[modules] ?? Demangler(programModules: modules, process: demanglerProcess)
@@ -172,6 +174,14 @@ public final class Symbolicator {
     let result = OpenedImage(files: files, demangler: demangler)
     opened[number] = result
     return result
+  }
+
+  private func files(of image: LoadedImage) -> ImageFiles {
+    let place = FileKey(path: access.canonicalPath(ofFile: search.localPath(ofImage: image.path)), buildID: image.buildID)
+    if let known = filesByPlace[place] { return known }
+    let files = ImageFiles(image, search: search, access: access)
+    filesByPlace[place] = files
+    return files
   }
 
   // MARK: Frames
