@@ -208,6 +208,29 @@ private struct Program {
     #expect(RetainPlaces.owner(of: function) == owner)
   }
 
+  @Test func releasesThatNothingIsLeftForArePairedAnewInAMoment() {
+    let places = [RetainPlace(scope: 1, line: 1, function: 1, owner: nil, enclosing: [1]), RetainPlace(scope: nil, line: 0, function: 2, owner: nil, enclosing: [])]
+    let count = 50_000
+    // Of one activation as many retains and releases; between them as many releases of nobody's.
+    let steps =
+      (0..<count).map { RetainPairing.Step(place: 0, change: 1, isAllocation: $0 == 0) } + (0..<count).map { _ in RetainPairing.Step(place: 1, change: -1) }
+      + (0..<count).map { _ in RetainPairing.Step(place: 0, change: -1) }
+    let pairing = RetainPairing(steps, places: places)
+    #expect(pairing.left.prefix(2 * count).allSatisfy { $0 == 0 } && pairing.left.suffix(count).allSatisfy { $0 == 1 })
+    #expect(pairing.links.count == count)
+  }
+
+  @Test func manyObjectsOfManyPlacesArePairedEachByItsOwn() {
+    let places = (0..<100_000).map { RetainPlace(scope: $0, line: 1, function: $0, owner: nil, enclosing: [$0]) }
+    var spare = 1000
+    for object in 0..<20_000 {
+      let steps = [RetainPairing.Step(place: object, change: 1, isAllocation: true), RetainPairing.Step(place: object + 1, change: 1), RetainPairing.Step(place: object + 2, change: -1)]
+      #expect(RetainPairing(steps, places: places, spareComparisons: &spare).links.count == 1)
+    }
+    // Rule 4 was left out when they were used up.
+    #expect((0..<1000).contains(spare))
+  }
+
   @Test func nothingIsPairedTwiceOrBeforeItIsTaken() {
     var random = SeededRandom(seed: 4711)
     for _ in 0..<300 {

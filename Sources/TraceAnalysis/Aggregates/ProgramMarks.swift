@@ -137,7 +137,7 @@ struct ProgramMarks: ReplayObserver {
     /// By address: the innermost scope that a live block was made in.
     var scopeOfBlock: [UInt64: Scope] = [:]
     /// Scopes in their grace.
-    var waiting = DeadlineQueue<Deadline>()
+    var waiting = PriorityQueue<Deadline>()
     var endCount = 0
     var nextDeadline = UInt64.max
     /// How often a birth or a death may still be noted in a scope further out than the innermost. A trace that needs more is no process's: then nothing is said of
@@ -373,7 +373,7 @@ struct ProgramMarks: ReplayObserver {
       state.waiting.removeFirst()
       settle(first.scope)
     }
-    state.waiting = DeadlineQueue()
+    state.waiting = PriorityQueue()
     state.nextDeadline = .max
     for (_, expected) in state.expected {
       for (place, rest) in expected {

@@ -80,9 +80,10 @@ public final class HistoryAnalysis {
     var report = HistoryReport(
       scope: isLive ? snapshot.map { .live($0) } ?? .ever : .ever, typeName: typeName(of: shapes.map(\.first.block)), objects: 0,
       example: RuntimeAddress(first.first.block.address), sites: [], unmatchedReleases: [], counts: CountComparison(), gaps: [])
+    var spareComparisons = Self.comparisonLimit
     for (blocks, history) in shapes {
       report.objects += blocks
-      let paired = pair(history)
+      let paired = pair(history, &spareComparisons)
       sums.add(paired, blocks: blocks, places: places)
       if shapes.count == 1, blocks == 1 { report.object = rows(history, paired) }
     }
@@ -108,10 +109,11 @@ public final class HistoryAnalysis {
 
   private func typeName(of blocks: [LiveBlock]) -> String {
     var names: [String] = []
+    var known: Set<String> = []
     for block in blocks {
       guard let site = site(of: block) else { continue }
       let name = site.operation == .object ? allocations.definitions.types[site.type].map { TypeNames.type($0).name } ?? "unknown type" : site.operation.name
-      if !names.contains(name) { names.append(name) }
+      if known.insert(name).inserted { names.append(name) }
     }
     if names.isEmpty { return "unknown type" }
     return names.count <= 3 ? names.joined(separator: ", ") : "\(names[0]) and \(names.count - 1) other types"
@@ -126,7 +128,10 @@ public final class HistoryAnalysis {
     var pairing: RetainPairing
   }
 
-  private func pair(_ history: BlockHistory) -> Paired {
+  /// Frames that may be compared to pair the retains of all objects of a report: some seconds' worth.
+  private static let comparisonLimit = 1 << 31
+
+  private func pair(_ history: BlockHistory, _ spareComparisons: inout Int) -> Paired {
     let site = site(of: history.block)
     let isObject = site?.operation == .object
     let type = isObject ? allocations.definitions.types[site?.type ?? 0].map { String(TypeNames.type($0).name.prefix { $0 != "<" }) } ?? "" : ""
@@ -136,7 +141,7 @@ public final class HistoryAnalysis {
     }
     // Where the compiler knows that a reference is the last, and where an initialiser fails, objects are freed without being released.
     if history.isFreed, isObject, history.balance == 1 { steps[steps.count - 1].change = -1 }
-    return Paired(events: history.events, places: places, pairing: RetainPairing(steps, places: self.places.places))
+    return Paired(events: history.events, places: places, pairing: RetainPairing(steps, places: self.places.places, spareComparisons: &spareComparisons))
   }
 
   private func rows(_ history: BlockHistory, _ paired: Paired) -> ObjectHistory {

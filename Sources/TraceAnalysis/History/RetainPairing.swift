@@ -18,7 +18,7 @@
 ///
 /// An activation is known by its function and by the stack outside of it: two calls from the same place are one.
 ///
-/// O(events · rules), and for rule 4 O(places² · depth); it is left out beyond `placeLimit` places.
+/// O(events · rules), and for rule 4 O(places² · depth); it is left out beyond `placeLimit` places, and where many objects together would take too long.
 struct RetainPairing {
   struct Step {
     /// Index into the places.
@@ -50,13 +50,19 @@ struct RetainPairing {
   }
 
   init(_ steps: [Step], places: [RetainPlace]) {
+    var spare = Int.max
+    self.init(steps, places: places, spareComparisons: &spare)
+  }
+
+  /// `spareComparisons`: how many frames rule 4 may still compare, of this object and of those to come.
+  init(_ steps: [Step], places: [RetainPlace], spareComparisons: inout Int) {
     self.steps = steps
     self.places = places
     left = steps.map { Int64(clamping: $0.change.magnitude) }
     pair(.last) { place in place.scope.map { Key(number: $0, line: place.line) } }
     pairAllocation()
     pair(.last) { $0.scope.map { Key(number: $0) } }
-    pairNested()
+    pairNested(&spareComparisons)
     pair(.last) { $0.function.map { Key(number: $0) } }
     pair(.first) { $0.owner.map { Key(number: $0) } }
     pair(.first) { _ in Key(number: 0) }
@@ -65,8 +71,9 @@ struct RetainPairing {
 
   /// Pairs what has equal keys.
   private mutating func pair(_ order: Order, by key: (RetainPlace) -> Key?) {
-    let keys = places.map(key)
-    pair(order, taken: { keys[$0] }, givenUp: { keys[$0].map { [$0] } ?? [] })
+    // Of the steps' places alone: there may be many more, of other objects.
+    let places = places
+    pair(order, taken: { key(places[$0]) }, givenUp: { key(places[$0]).map { [$0] } ?? [] })
   }
 
   /// `taken`: the key by which a place's retains are found. `givenUp`: the keys that a place's releases look for, the best first.
@@ -106,12 +113,20 @@ struct RetainPairing {
   }
 
   /// Rule 4.
-  private mutating func pairNested() {
+  private mutating func pairNested(_ spareComparisons: inout Int) {
     let places = places
     var taking: Set<Int> = []
-    for index in steps.indices where left[index] > 0 && steps[index].change > 0 { taking.insert(steps[index].place) }
+    var releasing: Set<Int> = []
+    for index in steps.indices where left[index] > 0 {
+      if steps[index].change > 0 { taking.insert(steps[index].place) } else { releasing.insert(steps[index].place) }
+    }
     let used = taking.sorted()
     guard used.count <= Self.placeLimit else { return }
+    // Each place of the one kind is looked for on the stacks of the other.
+    let (inner, outer) = (releasing.reduce(0) { $0 + places[$1].enclosing.count }, used.reduce(0) { $0 + places[$1].enclosing.count })
+    let comparisons = inner * used.count + outer * releasing.count
+    guard comparisons <= spareComparisons else { return }
+    spareComparisons -= comparisons
     var known: [Int: [Key]] = [:]
     pair(.last, taken: { Key(number: $0) }) { release in
       if let candidates = known[release] { return candidates }
@@ -128,15 +143,29 @@ struct RetainPairing {
     }
   }
 
-  /// Sees to it that no release is left over if it need not be. Linear but for such releases, each of which looks at the links that span it.
+  /// A link that spans the present step: those to the latest releases come first, and of these the first that were taken.
+  private struct Spanning: Comparable {
+    var givenUp: Int
+    var number: Int
+    /// Index into the links.
+    var link: Int
+
+    static func < (a: Self, b: Self) -> Bool { (b.givenUp, a.number) < (a.givenUp, b.number) }
+  }
+
+  /// Sees to it that no release is left over if it need not be. O(n log n).
   private mutating func settle() {
     guard steps.indices.contains(where: { steps[$0].change < 0 && left[$0] > 0 }) else { return }
     let linksOfTaken = Dictionary(grouping: links.indices, by: { links[$0].taken })
-    var spanning: [Int] = []
+    var spanning = PriorityQueue<Spanning>()
+    var count = 0
     var open = OpenSteps()
     for index in steps.indices {
       if steps[index].change > 0 {
-        spanning += linksOfTaken[index] ?? []
+        for link in linksOfTaken[index] ?? [] {
+          spanning.insert(Spanning(givenUp: links[link].givenUp, number: count, link: link))
+          count += 1
+        }
         if left[index] > 0 { open.steps.append(index) }
       }
       guard steps[index].change < 0 else { continue }
@@ -144,16 +173,19 @@ struct RetainPairing {
         link(taken, index)
         if left[taken] == 0 { open.removeFirst() }
       }
-      guard left[index] > 0 else { continue }
-      spanning.removeAll { links[$0].givenUp <= index || links[$0].count == 0 }
-      while left[index] > 0, let last = spanning.indices.max(by: { links[spanning[$0]].givenUp < links[spanning[$1]].givenUp }) {
-        let link = spanning[last]
+      while left[index] > 0, let first = spanning.first {
+        // Then none spans it.
+        if first.givenUp <= index {
+          spanning = PriorityQueue()
+          break
+        }
+        let link = first.link
         let count = min(left[index], links[link].count)
         links[link].count -= count
         left[links[link].givenUp] += count
         left[index] -= count
-        links.append(Link(taken: links[link].taken, givenUp: index, count: count))
-        if links[link].count == 0 { spanning.remove(at: last) }
+        if count > 0 { links.append(Link(taken: links[link].taken, givenUp: index, count: count)) }
+        if links[link].count == 0 { spanning.removeFirst() }
       }
     }
     links.removeAll { $0.count == 0 }

@@ -68,13 +68,18 @@ final class RetainPlaces {
     naming.frames(for: frame.key, in: frame.image.map { definitions.images[$0].image })
   }
 
+  /// Frames of a stack that are looked at: of a deeper recursion the innermost activations tell.
+  private static let depthLimit = 4096
+
   private func look(_ stack: StackID, _ type: String) -> (RetainPlace, HistoryPlace) {
     var place = RetainPlace()
     var name = HistoryPlace(stack: stack)
     var initialiser: (frame: SourceFrame, scope: Scope)?
     var userScope: Scope?
     var node = stack
-    while node.rawValue > 1 {
+    var steps = 0
+    while node.rawValue > 1, steps < Self.depthLimit {
+      steps += 1
       let parent = definitions.stacks.parent(of: node)
       guard let frame = definitions.stacks.frame(of: node) else { break }
       let sources = sources(frame)

@@ -1,7 +1,7 @@
-// What is due first.
+// What comes first.
 
 /// A binary heap: the least element first. Equal ones come out in any order. Insertion and removal cost O(log n).
-struct DeadlineQueue<Element: Comparable> {
+struct PriorityQueue<Element: Comparable> {
   private var elements: [Element] = []
 
   var first: Element? { elements.first }
