@@ -3,6 +3,7 @@
 #define _GNU_SOURCE
 #include "elf_file.h"
 
+#include "apart_task.h"
 #include "os.h"
 
 #include <elf.h>
@@ -11,18 +12,24 @@
 
 static bool in_file(const struct lt_elf_file *file, uint64_t offset, uint64_t size) { return offset <= file->size && size <= file->size - offset; }
 
-bool lt_elf_open(const char *path, struct lt_elf_file *file) {
-  int descriptor = lt_open(path, O_RDONLY, 0);
-  if (descriptor < 0) return false;
+struct mapping { const char *path; struct lt_elf_file *file; };
+
+static void map_apart(void *argument) {
+  struct lt_elf_file *file = ((struct mapping *)argument)->file;
+  int descriptor = lt_open(((struct mapping *)argument)->path, O_RDONLY | O_NONBLOCK, 0);
+  if (descriptor < 0) return;
   struct stat info;
-  bool isGood = lt_fstat(descriptor, &info) == 0 && S_ISREG(info.st_mode) && info.st_size > (off_t)sizeof(ElfW(Ehdr));
-  if (isGood) {
+  if (lt_fstat(descriptor, &info) == 0 && S_ISREG(info.st_mode) && info.st_size > (off_t)sizeof(ElfW(Ehdr))) {
     file->size = (size_t)info.st_size;
     file->bytes = lt_map_file_read_only(descriptor, file->size);
-    isGood = file->bytes != NULL;
   }
   lt_close(descriptor);
-  if (!isGood) return false;
+}
+
+bool lt_elf_open(const char *path, struct lt_elf_file *file) {
+  file->bytes = NULL;
+  lt_call_apart_or_here(map_apart, &(struct mapping){path, file});
+  if (!file->bytes) return false;
   file->header = (const ElfW(Ehdr) *)file->bytes;
   if (memcmp(file->header->e_ident, ELFMAG, SELFMAG) == 0 && file->header->e_shentsize == sizeof(ElfW(Shdr)) && file->header->e_shoff % 8 == 0 &&
       in_file(file, file->header->e_shoff, (uint64_t)file->header->e_shnum * sizeof(ElfW(Shdr)))) {

@@ -6,6 +6,7 @@
 #include "CTraceFormat.h"
 #include "environment_block.h"
 #include "os.h"
+#include "trace_file.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -132,12 +133,9 @@ void lt_environment_read(char **environment) {
   if (!s->session) s->session = lt_random() | 1;
 
   const char *finished = value_of(environment, "LEAKTRACE_FINISHED");
-  if (finished && strlen(finished) < 4000) {
+  if (finished) {
     // The program that this one replaced left its live file to be removed.
-    char path[4096];
-    strcpy(path, finished);
-    strcat(path, LT_LIVE_SUFFIX);
-    lt_unlink(path);
+    lt_trace_finish_replaced(finished);
     forget(environment, "LEAKTRACE_FINISHED=");
   }
 

@@ -76,6 +76,8 @@ static void report_failure(int error) {
   lt_snapshot_append_end(&end, job.snapshot.time ? job.snapshot.time : lt_now(), progress);
 }
 
+bool lt_snapshot_is_helper(pid_t child) { return child > 0 && (child == atomic_load(&copy) || child == atomic_load(&freeze.copy) || child == atomic_load(&freeze.tracer)); }
+
 /// Cleans up after the copy if it is done, or gone. True if it was. Signals are blocked: a handler that came here in the middle would wait for its own thread.
 static bool collect_undisturbed(void) {
   uint32_t writing = OWNER_WRITING;
@@ -91,7 +93,7 @@ static bool collect_undisturbed(void) {
     // One that says nothing was killed, as the kernel does to it when memory is short.
     int error = isDone ? atomic_load(&progress->error) : ECHILD;
     if (!isDone) report_failure(error);
-    if (error) lt_message("a heap snapshot is missing from", lt_trace.path, error);
+    if (error) lt_message("a heap snapshot is missing from", lt_trace.file.path, error);
   }
   atomic_store(&owner, isGone ? OWNER_NONE : OWNER_WRITING);
   return isGone;
@@ -151,7 +153,9 @@ static void begin(void *unused) {
   atomic_store(&progress->pauseNanoseconds, LT_SNAPSHOT_PAUSE_UNKNOWN);
   atomic_store(&progress->error, 0);
   atomic_store(&progress->state, LT_SNAPSHOT_WRITING);
+  lt_trace_begin_copy();
   lt_freeze_and_copy(&freeze);
+  lt_trace_end_copy();
 }
 
 /// Calls a function on another stack.

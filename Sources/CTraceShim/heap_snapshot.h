@@ -6,6 +6,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <sys/types.h>
 #include <ucontext.h>
 
 /// For what a call waits, besides for the threads to stand still.
@@ -36,6 +37,9 @@ void lt_snapshot_finish(void);
 void lt_snapshot_end(void);
 /// Cleans up after a snapshot that is done. Costs a load when there is none.
 void lt_snapshot_collect(void);
+
+/// Whether a child is one of the recorder's own: the copy that writes an image, or the tracer that stops threads for it.
+bool lt_snapshot_is_helper(pid_t child);
 
 /// Prepares; when the trace is open, and once only.
 void lt_snapshot_init(bool isOn);

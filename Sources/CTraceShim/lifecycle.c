@@ -252,7 +252,6 @@ void lt_process_stop(const char *why) {
   lt_environment_follow_no_more();
   if (lt_trace_is_writable()) lt_trace.status->stopErrno = EPERM;
   lt_process_finish(LT_CLOSE_STOPPED);
-  lt_trace_release();
   // Others may be on their way out of a hook.
   struct timespec moment = {.tv_nsec = WAY_OUT_NANOSECONDS};
   if (lt_thread_count() > 1) lt_syscall(SYS_nanosleep, &moment, 0, 0);

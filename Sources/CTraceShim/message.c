@@ -2,6 +2,7 @@
 
 #include "message.h"
 
+#include "apart_task.h"
 #include "os.h"
 #include "own_stack.h"
 
@@ -12,11 +13,34 @@
 
 static char messagesPath[PATH_MAX];
 static bool isQuiet;
+static dev_t errorDevice; ///< of the standard error at the beginning
+static ino_t errorInode;
 
 void lt_message_init(const char *path, bool quiet) {
   messagesPath[0] = 0;
   if (path && strlen(path) < sizeof messagesPath) strcpy(messagesPath, path);
   isQuiet = quiet;
+  struct stat info;
+  if (lt_fstat(2, &info) != 0) return;
+  errorDevice = info.st_dev;
+  errorInode = info.st_ino;
+}
+
+struct line { const char *text; size_t size; };
+
+/// To be called apart: a limit on file sizes, or a reader that has gone, is a signal to who writes.
+static void write_apart(void *argument) {
+  const struct line *line = argument;
+  if (messagesPath[0]) {
+    int descriptor = lt_open(messagesPath, O_WRONLY | O_APPEND | O_NOFOLLOW, 0);
+    if (descriptor < 0) return;
+    lt_write_all(descriptor, line->text, line->size);
+    lt_close(descriptor);
+    return;
+  }
+  // The host may have closed its standard error, and have a file of its own there.
+  struct stat info;
+  if (lt_fstat(2, &info) == 0 && info.st_dev == errorDevice && info.st_ino == errorInode) lt_write_all(2, line->text, line->size);
 }
 
 struct message {
@@ -56,15 +80,7 @@ static void say(void *message) {
     n += length;
   }
   line[n++] = '\n';
-  if (messagesPath[0]) {
-    int descriptor = lt_open(messagesPath, O_WRONLY | O_APPEND | O_NOFOLLOW, 0);
-    if (descriptor >= 0) {
-      lt_write_all(descriptor, line, n);
-      lt_close(descriptor);
-    }
-  } else if (!isQuiet) {
-    lt_write_all(2, line, n);
-  }
+  if (messagesPath[0] || !isQuiet) lt_call_apart_or_here(write_apart, &(struct line){line, n});
 }
 
 void lt_message(const char *text, const char *detail, int error) {

@@ -22,7 +22,7 @@ static struct own_slot { _Atomic uintptr_t start; _Atomic size_t size; } own[OWN
 static _Atomic uint32_t ownEnd;  ///< slots from here on were never used
 static _Atomic uint32_t ownHint; ///< where one may be free
 
-static void note_own(uintptr_t start, size_t size) {
+static void note(uintptr_t start, size_t size) {
   for (uint32_t i = atomic_load(&ownHint); i < OWN_LIMIT; i++) {
     uintptr_t free = 0;
     if (!atomic_compare_exchange_strong(&own[i].start, &free, start)) continue;
@@ -33,6 +33,8 @@ static void note_own(uintptr_t start, size_t size) {
     return;
   }
 }
+
+void lt_note_own(void *address, size_t size) { note((uintptr_t)address, size); }
 
 static void forget_own(uintptr_t start) {
   uint32_t end = atomic_load(&ownEnd);
@@ -64,7 +66,7 @@ uint32_t lt_own_ranges(struct lt_own_range *ranges, uint32_t limit) {
 static void *map(size_t size, int protection, int flags, int descriptor, uint64_t offset) {
   long result = lt_syscall6(SYS_mmap, 0, (long)size, protection, flags, descriptor, (long)offset);
   if (result < 0 && result > -4096) return NULL;
-  note_own((uintptr_t)result, size);
+  note((uintptr_t)result, size);
   return (void *)result;
 }
 
@@ -169,17 +171,6 @@ int lt_allocate_storage(int descriptor, uint64_t offset, uint64_t size) {
   return 0;
 }
 
-int lt_move_descriptor_high(int descriptor) {
-  struct rlimit limit;
-  uint64_t top = 1024;
-  if (lt_syscall6(SYS_prlimit64, 0, RLIMIT_NOFILE, 0, (long)&limit, 0, 0) == 0 && limit.rlim_cur < top) top = limit.rlim_cur;
-  if (top < 64) return descriptor;
-  long high = lt_syscall(SYS_fcntl, descriptor, F_DUPFD_CLOEXEC, top - 24);
-  if (high < 0) return descriptor;
-  lt_close(descriptor);
-  return (int)high;
-}
-
 uint64_t lt_file_size_limit(void) {
   struct rlimit limit;
   if (lt_syscall6(SYS_prlimit64, 0, RLIMIT_FSIZE, 0, (long)&limit, 0, 0) != 0) return UINT64_MAX;
@@ -204,21 +195,23 @@ uint64_t lt_random(void) {
   return value;
 }
 
-void lt_resident_size(uint64_t *current, uint64_t *peak) {
-  *current = *peak = 0;
+uint64_t lt_peak_resident_size(void) {
   struct rusage usage;
-  if (lt_syscall(SYS_getrusage, RUSAGE_SELF, &usage, 0) == 0) *peak = (uint64_t)usage.ru_maxrss * 1024;
+  return lt_syscall(SYS_getrusage, RUSAGE_SELF, &usage, 0) == 0 ? (uint64_t)usage.ru_maxrss * 1024 : 0;
+}
+
+uint64_t lt_resident_size(void) {
   char text[128];
   int descriptor = lt_open("/proc/self/statm", O_RDONLY, 0);
-  if (descriptor < 0) return;
+  if (descriptor < 0) return 0;
   long n = lt_read(descriptor, text, sizeof text - 1);
   lt_close(descriptor);
-  if (n <= 0) return;
+  if (n <= 0) return 0;
   text[n] = 0;
   const char *p = strchr(text, ' ');
   uint64_t pages = 0;
   for (p = p ? p + 1 : text; *p >= '0' && *p <= '9'; p++) pages = pages * 10 + (uint64_t)(*p - '0');
-  *current = pages * 4096;
+  return pages * 4096;
 }
 
 bool lt_is_readable(uintptr_t address) {

@@ -60,6 +60,9 @@ bool lt_protect(void *address, size_t size, bool isWritable);
 /// Private zeroed memory that stays shared with processes made by fork. NULL on failure.
 void *lt_map_shared(size_t size);
 
+/// Notes a mapping as one that the functions above gave out.
+void lt_note_own(void *address, size_t size);
+
 /// A piece of memory that is the recorder's own.
 struct lt_own_range { uintptr_t start, end; };
 /// Copies at most `limit` of the ranges that the functions above gave out and that are still mapped, and those of this library's image, in no order.
@@ -76,8 +79,6 @@ int lt_fstat(int descriptor, struct stat *result);
 int lt_unlink(const char *path);
 /// Makes the range of the file have storage, so that writing to its mapping cannot fail. Returns 0 or −errno.
 int lt_allocate_storage(int descriptor, uint64_t offset, uint64_t size);
-/// Duplicates to a high number, closed on exec. Returns the new descriptor, or the old one if that cannot be.
-int lt_move_descriptor_high(int descriptor);
 /// Largest file this process may write, or UINT64_MAX. Writing past it would raise SIGXFSZ.
 uint64_t lt_file_size_limit(void);
 
@@ -90,8 +91,10 @@ bool lt_thread_exists(pid_t process, pid_t thread);
 uint64_t lt_clock_nanoseconds(clockid_t clock);
 /// Random bits, for identifiers.
 uint64_t lt_random(void);
-/// Resident bytes of the process, and the most it had; 0 when unknown.
-void lt_resident_size(uint64_t *current, uint64_t *peak);
+/// The most resident bytes that the process had; 0 when unknown.
+uint64_t lt_peak_resident_size(void);
+/// Resident bytes of the process; 0 when unknown. Opens a file: to be called apart.
+uint64_t lt_resident_size(void);
 /// Whether eight bytes at the address can be read. Costs a system call.
 bool lt_is_readable(uintptr_t address);
 /// Whether the kernel itself keeps time by the processor's tick counter, so that it runs evenly on all cores.

@@ -33,7 +33,7 @@ static char **environment_for(enum lt_program_kind kind, char *const environment
   bool follows = lt_settings.followsChildren;
   bool isTraced = (kind == LT_PROGRAM_PRELOADS || (kind == LT_PROGRAM_STATIC && follows)) && lt_filter_allows_beginning();
   if (!isTraced && !follows) return (char **)environment;
-  return lt_environment_for_child(environment, isTraced, isTraced && isOurs ? lt_trace.path : NULL);
+  return lt_environment_for_child(environment, isTraced, isTraced && isOurs ? lt_trace.file.path : NULL);
 }
 
 /// `call` replaces the program; `kind` is that of the new one.

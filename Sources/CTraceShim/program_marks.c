@@ -127,7 +127,7 @@ LT_EXPORT int LT_HOOK(leaktrace_round_end)(uint64_t repetition, uint64_t round, 
 }
 
 LT_EXPORT const char *LT_HOOK(leaktrace_trace_path)(void) {
-  return lt_trace_is_writable() && lt_identity_is_claimants() ? lt_trace.path : NULL;
+  return lt_trace_is_writable() && lt_identity_is_claimants() ? lt_trace.file.path : NULL;
 }
 
 LT_EXPORT int LT_HOOK(leaktrace_snapshot_written)(const char *label) { return lt_snapshot_take(LT_SNAPSHOT_CALL, label, NULL, LT_SNAPSHOT_WAITS); }

@@ -26,6 +26,7 @@ static struct writer {
   uint8_t *chunk;
   size_t chunkSize;
   uint8_t *part;
+  int lock; ///< the trace, opened for this process alone, to be locked; −errno where its path leads elsewhere
 } writer;
 
 static bool is_process_gone(void) { return lt_parent_process_id() != writer.job->process; }
@@ -41,10 +42,9 @@ static int append(uint16_t kind, const void *payload, size_t size) {
   if (ZSTD_isError(stored)) return -EIO;
   header.compression = LT_COMPRESSION_ZSTD;
   header.storedSize = (uint32_t)stored;
-  int descriptor = atomic_load(&lt_trace.descriptor);
-  lt_syscall(SYS_flock, descriptor, LOCK_EX, 0);
-  int error = is_process_gone() ? -ESRCH : lt_trace_write_chunk(&header, writer.chunk);
-  lt_syscall(SYS_flock, descriptor, LOCK_UN, 0);
+  lt_syscall(SYS_flock, writer.lock, LOCK_EX, 0);
+  int error = is_process_gone() ? -ESRCH : lt_trace_append_chunk(&header, writer.chunk);
+  lt_syscall(SYS_flock, writer.lock, LOCK_UN, 0);
   if (!error) ++*sequence;
   return error;
 }
@@ -52,22 +52,11 @@ static int append(uint16_t kind, const void *payload, size_t size) {
 static int write_part(const uint8_t *part, size_t size) { return append(LT_CHUNK_MEMORY, part, size); }
 
 /// What the host has open would stay open as long as this process lives: a peer would not see that a connection was closed.
-static void close_others(int first, int second) {
-  int low = first < second ? first : second, high = first < second ? second : first;
-  int from = 0;
-  bool isClosed = true;
-  for (int i = 0; i < 2; i++) {
-    int kept = i == 0 ? low : high;
-    if (kept < 0) continue;
-    if (kept > from && lt_syscall(SYS_close_range, from, kept - 1, 0) != 0) isClosed = false;
-    from = kept + 1;
-  }
-  if (lt_syscall(SYS_close_range, from, ~0u, 0) != 0) isClosed = false;
-  if (isClosed) return;
+static void close_all(void) {
+  if (lt_syscall(SYS_close_range, 0, ~0u, 0) == 0) return;
   struct rlimit limit = {.rlim_cur = 1 << 16};
   lt_syscall6(SYS_prlimit64, 0, RLIMIT_NOFILE, 0, (long)&limit, 0, 0);
-  for (int i = 0; i < 1 << 20 && (uint64_t)i < limit.rlim_cur; i++)
-    if (i != first && i != second) lt_close(i);
+  for (int i = 0; i < 1 << 20 && (uint64_t)i < limit.rlim_cur; i++) lt_close(i);
 }
 
 /// The kernel is to take this process rather than the host when memory is short, and to leave no dump of it.
@@ -206,7 +195,7 @@ int lt_snapshot_append_end(const struct lt_snapshot_end *end, uint64_t time, str
   uint32_t *sequence = &progress->sequences[LT_CHUNK_SNAPSHOT_END - LT_CHUNK_SNAPSHOT];
   struct lt_chunk_header header = {.kind = LT_CHUNK_SNAPSHOT_END, .compression = LT_COMPRESSION_NONE, .storedSize = sizeof *end, .rawSize = sizeof *end,
                                    .sequence = *sequence, .firstTime = time, .lastTime = time};
-  int error = lt_trace_write_chunk(&header, (uint8_t *)&chunk);
+  int error = lt_trace_append_chunk(&header, (uint8_t *)&chunk);
   if (!error) ++*sequence;
   return error;
 }
@@ -216,34 +205,32 @@ static int write_end(const struct lt_memory_scan *scan, int error) {
       .number = writer.job->snapshot.number, .error = -error, .partCount = scan->partCount, .pageCount = scan->pageCount,
       .wordCount = scan->wordCount, .capturedBytes = scan->capturedBytes, .pauseNanoseconds = pause_nanoseconds(),
       .totalNanoseconds = lt_clock_nanoseconds(CLOCK_MONOTONIC) - writer.job->startNanoseconds};
-  int descriptor = atomic_load(&lt_trace.descriptor);
-  lt_syscall(SYS_flock, descriptor, LOCK_EX, 0);
+  lt_syscall(SYS_flock, writer.lock, LOCK_EX, 0);
   int endError = is_process_gone() ? -ESRCH : lt_snapshot_append_end(&end, writer.job->snapshot.time, writer.progress);
-  lt_syscall(SYS_flock, descriptor, LOCK_UN, 0);
+  lt_syscall(SYS_flock, writer.lock, LOCK_UN, 0);
   return endError;
 }
-
-static void put_live(int live, size_t offset, const void *value, size_t size) { lt_pwrite_all(live, value, size, offset); }
 
 _Noreturn void lt_snapshot_write(struct lt_snapshot_job *job, struct lt_snapshot_progress *progress) {
   static struct lt_memory_scan scan;
   writer = (struct writer){.job = job, .progress = progress};
   scan.pagemap = -1;
-  int live = -1, descriptor = lt_trace_open_apart(&live);
-  close_others(descriptor, live);
+  close_all();
+  lt_trace_be_copy();
+  writer.lock = lt_mapped_file_open(&lt_trace.file, O_RDONLY);
   be_expendable();
-  int error = descriptor < 0 ? descriptor : prepare();
+  int error = prepare();
   if (!error) error = write_image(&scan);
   // Also where there is nothing but the reason.
-  if (error != -ESRCH && descriptor >= 0) {
+  if (error != -ESRCH) {
     int endError = write_end(&scan, error);
     if (!error) error = endError;
   }
   int32_t code = -error;
-  if (live >= 0 && !is_process_gone()) {
-    put_live(live, offsetof(struct lt_live_header, snapshotError), &code, sizeof code);
-    put_live(live, offsetof(struct lt_live_header, snapshotNumber), &job->snapshot.number, 4);
-    put_live(live, offsetof(struct lt_live_header, snapshotsAnswered), &job->asked, 4);
+  if (!is_process_gone()) {
+    lt_trace.live->snapshotError = code;
+    lt_trace.live->snapshotNumber = job->snapshot.number;
+    atomic_store((_Atomic uint32_t *)&lt_trace.live->snapshotsAnswered, job->asked);
   }
   atomic_store(&progress->error, code);
   atomic_store(&progress->state, LT_SNAPSHOT_DONE);

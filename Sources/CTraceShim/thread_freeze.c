@@ -7,6 +7,7 @@
 
 #include "thread_freeze.h"
 
+#include "apart_task.h"
 #include "expectation_watcher.h"
 #include "own_stack.h"
 
@@ -202,9 +203,29 @@ static bool is_interrupted_wait(const struct user_regs_struct *r) {
   }
 }
 
-static void read_registers(struct lt_snapshot_thread *thread) {
+/// Waits that the kernel does not begin anew of itself, as it does with others, when nothing but a tracer has interrupted them: they would return EINTR to the
+/// host. Nothing has happened in a call that returned it (Linux 6.18: fs/eventpoll.c, ipc/sem.c, kernel/signal.c, fs/aio.c, io_uring/io_uring.c, sock_intr_errno).
+static bool is_repeatable(unsigned long call) {
+  // By the kernel's names: these are the host's calls, none of the recorder's.
+  switch (call) {
+    case __NR_epoll_wait: case __NR_epoll_pwait: case __NR_epoll_pwait2: case __NR_semop: case __NR_semtimedop: case __NR_rt_sigtimedwait: case __NR_io_getevents:
+    case __NR_io_pgetevents: case __NR_io_uring_enter: case __NR_recvfrom: case __NR_recvmsg: case __NR_recvmmsg: case __NR_sendto: case __NR_sendmsg: case __NR_accept:
+    case __NR_accept4: case __NR_read: case __NR_readv: case __NR_write: case __NR_writev: return true;
+    default: return false;
+  }
+}
+
+/// Has the kernel begin the wait anew, unless a handler of the host's runs first: then it returns EINTR, as it would have.
+static void repeat_wait(uint32_t thread, const struct user_regs_struct *r) {
+  enum { RESTART_NO_HANDLER = 514 };
+  if ((long)r->orig_rax < 0 || (long)r->rax != -EINTR || !is_repeatable(r->orig_rax)) return;
+  lt_syscall6(SYS_ptrace, PTRACE_POKEUSER, thread, offsetof(struct user_regs_struct, rax), -RESTART_NO_HANDLER, 0, 0);
+}
+
+static void read_registers(struct lt_snapshot_thread *thread, const struct tracee *tracee) {
   struct user_regs_struct r;
   if (lt_syscall6(SYS_ptrace, PTRACE_GETREGS, thread->osThread, 0, (long)&r, 0, 0) != 0) return;
+  if (!tracee->signal) repeat_wait(thread->osThread, &r);
   thread->flags = LT_SNAPSHOT_THREAD_REGISTERS | (is_interrupted_wait(&r) ? LT_SNAPSHOT_THREAD_WAITING : 0);
   thread->stackPointer = lt_own_stack_left_at(r.rsp);
   thread->threadPointer = r.fs_base;
@@ -237,6 +258,21 @@ static bool stop_all(struct lt_freeze *f) {
   return true;
 }
 
+/// Puts those behind the others that have ended meanwhile, and the recorder's tasks apart, which have nothing of the host's.
+static void leave_out_passing(struct lt_freeze *f) {
+  f->attachedCount = f->threadCount;
+  for (uint32_t i = f->threadCount; i-- > 1;) {
+    if (!tracees[i].isGone && !lt_apart_has_stack(f->threads[i].stackPointer)) continue;
+    uint32_t last = --f->threadCount;
+    struct lt_snapshot_thread thread = f->threads[i];
+    struct tracee tracee = tracees[i];
+    f->threads[i] = f->threads[last];
+    tracees[i] = tracees[last];
+    f->threads[last] = thread;
+    tracees[last] = tracee;
+  }
+}
+
 static void trace(struct lt_freeze *f) {
   // Attaching may have to be allowed first.
   while (!atomic_load(&f->isAllowed)) {
@@ -249,12 +285,13 @@ static void trace(struct lt_freeze *f) {
   if (!stop_all(f)) return;
   if (lt_parent_process_id() != f->process) return;
   for (uint32_t i = 1; i < f->threadCount; i++)
-    if (tracees[i].isStopped && !tracees[i].isGone) read_registers(&f->threads[i]);
+    if (tracees[i].isStopped && !tracees[i].isGone) read_registers(&f->threads[i], &tracees[i]);
+  leave_out_passing(f);
   f->stopped(f->argument);
   f->isFrozen = true;
   f->copy = (pid_t)copy_process(CLONE_PARENT);
   if (f->copy == 0) f->copied(f->argument);
-  for (uint32_t i = 1; i < f->threadCount; i++)
+  for (uint32_t i = 1; i < f->attachedCount; i++)
     if (tracees[i].isStopped && !tracees[i].isGone) lt_syscall6(SYS_ptrace, PTRACE_DETACH, f->threads[i].osThread, 0, tracees[i].signal, 0, 0);
   atomic_store(f->pauseNanoseconds, lt_clock_nanoseconds(CLOCK_MONOTONIC) - begin);
   atomic_store(&f->isDone, 1);
@@ -290,6 +327,7 @@ static bool has_memory(const struct lt_freeze *f) {
 
 void lt_freeze_and_copy(struct lt_freeze *f) {
   f->threadCount = 1;
+  f->attachedCount = 0;
   f->isFrozen = false;
   f->copy = -EAGAIN;
   atomic_store(&f->isAllowed, 0);
@@ -302,13 +340,15 @@ void lt_freeze_and_copy(struct lt_freeze *f) {
   bool isAlone = !has_other_threads();
   long tracer = !isAlone && !isForbidden && has_memory(f) ? start_tracer(trace, f) : -ENOMEM;
   if (tracer > 0) {
+    atomic_store(&f->tracer, (pid_t)tracer);
     if (mayNeedPermission) lt_syscall6(SYS_prctl, PR_SET_PTRACER, tracer, 0, 0, 0, 0);
     atomic_store(&f->isAllowed, 1);
     lt_syscall(SYS_futex, &f->isAllowed, FUTEX_WAKE, 1);
     int status;
     while (lt_syscall6(SYS_wait4, tracer, (long)&status, __WALL, 0, 0, 0) == -EINTR) {}
     if (mayNeedPermission) lt_syscall6(SYS_prctl, PR_SET_PTRACER, 0, 0, 0, 0, 0);
-    for (uint32_t i = 1; i < f->threadCount; i++) indexOf[f->threads[i].osThread] = 0;
+    uint32_t attached = f->attachedCount ? f->attachedCount : f->threadCount;
+    for (uint32_t i = 1; i < attached; i++) indexOf[f->threads[i].osThread] = 0;
     if (atomic_load(&f->isDone)) return;
     f->threadCount = 1;
     f->isFrozen = false;

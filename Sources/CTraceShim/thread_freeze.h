@@ -21,10 +21,12 @@ struct lt_freeze {
 
   // Results.
   uint32_t threadCount;
+  uint32_t attachedCount; ///< the threads, and behind them those that are none of the host's
   bool isFrozen; ///< every other thread stood still; those whose registers were not to be had are listed without
-  pid_t copy;    ///< of the copied process, or −errno
+  _Atomic pid_t copy; ///< of the copied process, or −errno
 
   // Between the threads of it.
+  _Atomic pid_t tracer;
   _Atomic uint32_t isAllowed;
   _Atomic uint32_t isDone;
 };

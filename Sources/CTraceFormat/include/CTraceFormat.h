@@ -112,8 +112,13 @@ struct lt_trace_status {
   uint64_t stopTime;  ///< trace clock
   uint64_t eventCount; ///< events in sealed chunks
   uint64_t drops[LT_DROP_COUNT];
+  uint64_t dataEnd;   ///< offset behind the last chunk that was begun; 0 in traces that end with their file. The file may go on, as a hole
+  uint64_t fileSize;  ///< what the recorder made the file's size
+  uint32_t isGrowing; ///< somebody who records is making the file larger
+  uint32_t reserved;
 };
-_Static_assert(sizeof(struct lt_trace_status) == 120, "layout");
+_Static_assert(offsetof(struct lt_trace_status, dataEnd) == 120, "layout");
+_Static_assert(sizeof(struct lt_trace_status) == 144, "layout");
 
 // ---------------------------------------------------------------------------------------------------------------------
 // Chunks

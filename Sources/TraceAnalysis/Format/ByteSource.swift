@@ -15,7 +15,7 @@ final class ByteSource {
   }
 
   let storage: Storage
-  /// Bytes when opened. A trace that is still growing may have more by now; the reader keeps to this size.
+  /// Bytes when opened, without the room that a recorder has ahead of it (`TraceReserve`). A trace that is still growing may have more by now; the reader keeps to this size.
   let size: UInt64
 
   init(bytes: [UInt8]) {
@@ -42,7 +42,7 @@ final class ByteSource {
       throw .system(call: "open", path: path, errno: EINVAL)
     }
     storage = .file(descriptor: descriptor)
-    size = UInt64(max(0, status.st_size))
+    size = TraceReserve.dataEnd(descriptor: descriptor, size: UInt64(max(0, status.st_size)))
   }
 
   deinit {

@@ -41,6 +41,12 @@ public enum TraceRecovery {
       throw .system(call: "lock", path: tracePath, errno: errno)
     }
     let reader = try TraceReader(path: tracePath)
+    var information = stat()
+    if fstat(descriptor, &information) == 0, UInt64(max(0, information.st_size)) > reader.fileSize.rawValue,
+      ftruncate(descriptor, off_t(reader.fileSize.rawValue)) != 0
+    {
+      throw .system(call: "shorten", path: tracePath, errno: errno)
+    }
     let livePath = tracePath + LT_LIVE_SUFFIX
     var outcome = Outcome(
       wasClosed: reader.closing != nil, recoveredChunks: 0, recoveredEvents: 0, eventCount: reader.closing?.eventCount ?? 0,

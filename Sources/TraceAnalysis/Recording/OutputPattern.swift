@@ -77,7 +77,9 @@ public struct OutputPattern: Hashable, Sendable {
     let candidates = Set(programNames.map { path(processID: 0, programName: $0) }).sorted()
     let reservation = try OutputReservation(candidates)
     for candidate in candidates where lstat(candidate, &information) == 0 {
-      guard information.st_mode & S_IFMT == S_IFREG, RecordedTrace(path: candidate) != nil else {
+      // An empty file has nothing to lose: an earlier recording that could not write leaves one.
+      let isEmpty = information.st_size == 0
+      guard information.st_mode & S_IFMT == S_IFREG, isEmpty || RecordedTrace(path: candidate) != nil else {
         throw .outputIsNotATrace(path: candidate)
       }
       let live = LiveRecording(tracePath: candidate)

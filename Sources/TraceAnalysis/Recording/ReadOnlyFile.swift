@@ -26,6 +26,9 @@ struct ReadOnlyFile: ~Copyable {
 
   deinit { close(descriptor) }
 
+  /// Of a trace: where it ends without the room that its recorder has ahead.
+  var traceDataEnd: UInt64 { TraceReserve.dataEnd(descriptor: descriptor, size: size) }
+
   /// Up to `count` bytes from `offset`; fewer at the end of the file or after an error.
   func bytes(at offset: UInt64, count: Int) -> [UInt8] {
     guard offset < size else { return [] }

@@ -61,13 +61,14 @@ public struct RecordedTrace: Hashable, Sendable {
     guard header.version <= UInt32(LT_FORMAT_VERSION), checked == header.headerChecksum else { return nil }
     let status = page.load(lt_trace_status.self, at: Int(LT_TRACE_STATUS_OFFSET))
     self.path = path
-    fileSize = ByteCount(file.size)
+    let dataEnd = file.traceDataEnd
+    fileSize = ByteCount(dataEnd)
     processID = header.processID
     traceID = header.traceID
     sessionID = header.sessionID
     startRealtime = header.startRealtime
     stackDepthLimit = header.stackDepthLimit
-    if let closing = Self.closing(of: file) {
+    if let closing = Self.closing(of: file, dataEnd: dataEnd) {
       // Whoever closed it, what matters is that the recording had stopped before.
       state = status.state == UInt32(LT_STATE_STOPPED) || closing.reason == UInt32(LT_CLOSE_STOPPED)
         ? .stopped(status.stopErrno) : .closed(CloseReason(closing.reason))
@@ -87,11 +88,11 @@ public struct RecordedTrace: Hashable, Sendable {
 
   static let magic: [UInt8] = [0x89] + Array("LKTRC\r\n".utf8)
 
-  /// The last sound closing record in the last bytes of the file.
-  private static func closing(of file: borrowing ReadOnlyFile) -> lt_closing? {
+  /// The last sound closing record in the last bytes of what is in the file.
+  private static func closing(of file: borrowing ReadOnlyFile, dataEnd: UInt64) -> lt_closing? {
     let headerSize = MemoryLayout<lt_chunk_header>.size
     let window: UInt64 = 65536, alignment = UInt64(LT_CHUNK_ALIGNMENT)
-    var start = max(UInt64(LT_TRACE_HEADER_SIZE), file.size > window ? file.size - window : 0)
+    var start = max(UInt64(LT_TRACE_HEADER_SIZE), dataEnd > window ? dataEnd - window : 0)
     start = (start + alignment - 1) / alignment * alignment
     let tail = file.bytes(at: start, count: Int(window))
     for at in stride(from: (tail.count - headerSize) & ~7, through: 0, by: -Int(alignment)) {

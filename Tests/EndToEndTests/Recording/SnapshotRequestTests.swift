@@ -138,4 +138,15 @@ import TraceAnalysis
       #expect(run.traced.output.contains("own handler ran 3 times"))
     }
   }
+
+  @Test("No wait of the program ends because an image is taken") func waits() throws {
+    let run = try TracedRun([try TestProgram("interrupted-waits.c", flags: ["-pthread"]).path()])
+    run.expectSameBehaviour()
+    let images = try HeapImage.images(of: try run.onlyTrace().path)
+    #expect(images.count == 11 && images.allSatisfy(\.isFrozen))
+  }
+
+  @Test("A program that waits for children of any kind finds its own alone") func children() throws {
+    try SurvivalTests.expectSurvival([try TestProgram("waits-for-all.c").path()])
+  }
 }
