@@ -26,8 +26,10 @@ static void put_text(struct name *n, const char *text) {
   while (*text && n->length + 1 < n->size) n->text[n->length++] = *text++;
 }
 
+static bool is_full(const struct name *n) { return n->length + 1 >= n->size; }
+
 static void put_string_at(struct name *n, uint64_t address) {
-  for (int i = 0; i < 512; i++, address++) {
+  for (int i = 0; i < 512 && !is_full(n); i++, address++) {
     char c = 0;
     if (!lt_read_bytes(address, &c, 1) || c == 0) return;
     if (n->length + 1 < n->size) n->text[n->length++] = c;
@@ -36,7 +38,7 @@ static void put_string_at(struct name *n, uint64_t address) {
 
 /// The names of a context's parents and its own, with dots between.
 static void put_context(struct name *n, uint64_t descriptor, int depth) {
-  if (!descriptor || depth > DEPTH_LIMIT) return;
+  if (!descriptor || depth > DEPTH_LIMIT || is_full(n)) return;
   unsigned kind = lt_half_at(descriptor) & 31;
   size_t before = n->length;
   if (kind != DESCRIPTOR_MODULE) put_context(n, lt_relative_indirectable_at(descriptor + 4), depth + 1);
@@ -60,6 +62,8 @@ static void put_arguments(struct name *n, uint64_t arguments, uint64_t genericHe
 }
 
 static void put_type(struct name *n, uint64_t metadata, int depth) {
+  // A type may say that it is made of itself, many times over: each level puts something into the name, which ends.
+  if (is_full(n)) return;
   if (!metadata || depth > DEPTH_LIMIT) {
     put_text(n, "_");
     return;
