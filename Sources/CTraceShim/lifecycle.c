@@ -32,8 +32,8 @@
 
 /// Forked children that go on to exec leave no trace of their own unless they did more than this.
 enum { WORTH_KEEPING = 1000 };
-/// For threads to get out of hooks in which they were when recording stopped: several times what the slowest takes, which writes a chunk.
-enum { WAY_OUT_NANOSECONDS = 20000000 };
+/// For threads that have seen hooks switched on to show that they are inside one, or for the first time to have a state.
+enum { WAY_IN_NANOSECONDS = 20000000 };
 
 static struct {
   _Atomic uint32_t isDescribed; ///< the process's own definitions are written
@@ -252,9 +252,10 @@ void lt_process_stop(const char *why) {
   lt_environment_follow_no_more();
   if (lt_trace_is_writable()) lt_trace.status->stopErrno = EPERM;
   lt_process_finish(LT_CLOSE_STOPPED);
-  // Others may be on their way out of a hook.
-  struct timespec moment = {.tv_nsec = WAY_OUT_NANOSECONDS};
+  // Others may be on their way out of a hook, or have asked just before whether hooks are on.
+  struct timespec moment = {.tv_nsec = WAY_IN_NANOSECONDS};
   if (lt_thread_count() > 1) lt_syscall(SYS_nanosleep, &moment, 0, 0);
+  lt_thread_await_others();
 }
 
 void lt_process_before_exec(void) {

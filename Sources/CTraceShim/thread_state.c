@@ -15,6 +15,8 @@
 #include "stack_room.h"
 #include "trace_file.h"
 
+#include <errno.h>
+#include <linux/futex.h>
 #include <string.h>
 
 __thread struct lt_tls lt_tls;
@@ -58,6 +60,22 @@ static void reap(struct lt_thread *t, pid_t process, pid_t self) {
 void lt_thread_reap(void) {
   pid_t process = lt_process_id(), self = lt_thread_id();
   for (struct lt_thread *t = lt_thread_first(); t; t = atomic_load(&t->next)) reap(t, process, self);
+}
+
+/// Whether a thread is inside a hook. The kernel compares: the memory may be gone at any time.
+static bool is_inside(const struct lt_thread *t) {
+  struct timespec none = {0, 0};
+  return lt_syscall6(SYS_futex, (long)t->hookDepth, FUTEX_WAIT_PRIVATE, 0, (long)&none, 0, 0) == -EAGAIN;
+}
+
+void lt_thread_await_others(void) {
+  enum { MOMENT_NANOSECONDS = 1000000, MOMENT_LIMIT = 5000 };
+  struct timespec moment = {.tv_nsec = MOMENT_NANOSECONDS};
+  pid_t process = lt_process_id(), self = lt_thread_id();
+  int moments = 0;
+  for (struct lt_thread *t = lt_thread_first(); t; t = atomic_load(&t->next))
+    while (atomic_load(&t->isClaimed) == CLAIM_USED && t->osThread != self && lt_thread_exists(process, t->osThread) && is_inside(t) && moments++ < MOMENT_LIMIT)
+      lt_syscall(SYS_nanosleep, &moment, 0, 0);
 }
 
 static struct lt_thread *claim_free(void) {
@@ -106,6 +124,7 @@ static struct lt_thread *register_thread(void) {
   t->number = atomic_fetch_add(&nextNumber, 1);
   if (t->number > 1) lt_exact_time_require();
   t->osThread = lt_thread_id();
+  t->hookDepth = &lt_tls.hookDepth;
   t->eventSequence = t->definitionSequence = 0;
   t->totalEvents = 0;
   t->asyncDepth = 0;

@@ -111,6 +111,7 @@ struct lt_thread {
   // Identity.
   uint32_t number;
   pid_t osThread;
+  const uint32_t *hookDepth; ///< in the thread's own memory, which goes with it
   uint32_t eventSequence, definitionSequence;
   uint64_t totalEvents;
   uint64_t drops[LT_DROP_COUNT];
@@ -184,6 +185,8 @@ static LT_ALWAYS_INLINE void lt_leave(void) {
 struct lt_thread *lt_thread_self(void);
 /// All threads that ever recorded, latest first. Never shrinks; entries are reused.
 struct lt_thread *lt_thread_first(void);
+/// Waits, with a limit, until no other thread is inside a hook: after these were switched off.
+void lt_thread_await_others(void);
 /// Seals what threads that have ended left in their slots.
 void lt_thread_reap(void);
 /// Forgets every thread: in a child made by fork.
