@@ -196,6 +196,13 @@ struct Rack<Content> {
   var leaf: Leaf
 }
 
+/// As long as if the slot had a byte for the case, by its padding.
+struct Tray<Content> {
+  var slot: Slot<Content>
+  var count: Int16 = 1
+  var leaf: Leaf
+}
+
 final class Shelf<Content> {
   var slot = Slot<Content>.filled(Sheet())
   var leaf = Leaf()
@@ -431,6 +438,7 @@ func contextOf(_ run: @escaping () -> Void) -> UnsafeRawPointer {
   show("array-of-closures", word(keep([{}, two(Leaf(), "x")] as [() -> Void])))
   show("array-of-slots", word(keep([Slot<Int>.blank(Sheet()), .torn(Sheet())])))
   show("array-of-optional-slots", word(keep([Slot<Int>.blank(Sheet()), nil])))
+  show("array-of-trays", word(keep([Tray(slot: Slot<Int>.blank(Sheet()), leaf: Leaf())])))
   show("array-of-racks", word(keep([Rack(slot: Slot<Int>.blank(Sheet()), leaf: Leaf())])))
   show("dictionary", word(keep(["one": Leaf(), "two": Leaf()])))
   show("dictionary-of-states", word(keep([1: State()])))

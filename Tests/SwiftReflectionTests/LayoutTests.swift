@@ -285,8 +285,10 @@ import Testing
       // Of three cases, each has its reference in the same word.
       #expect(slot.references.map(\.offset) == [0, 0, 0] && slot.enumerations.allSatisfy { $0.discriminator == .unknown })
     }
-    let rack = try element("array-of-racks")
-    #expect(rack.size == 16 && rack.stride == 16 && rack.references.isEmpty && rack.opaque.map(\.range) == [0..<16])
+    for (name, size) in [("array-of-racks", 16), ("array-of-trays", 24)] {
+      let row = try element(name)
+      #expect(row.size == size && row.stride == size && row.references.isEmpty && row.opaque.map(\.range) == [0..<size])
+    }
     let shelf = try #require(process.layout(of: "shelf", reflection))
     #expect(shelf.references.map(\.offset) == [16, 16, 16, 24] && shelf.enumerations.map(\.discriminator) == [.unknown])
     #expect(shelf.opaque.map(\.range) == [32..<48] && shelf.opaque.map(\.name) == ["rack"])

@@ -8,36 +8,51 @@ enum LayoutGuess: Hashable, Sendable {
   case none
   /// Which case a value has, and its size. Payloads are where the library says.
   case cases
-  /// Where parts behind such an enumeration are, too.
+  /// Where parts behind such an enumeration are, too, or what is in its payloads.
   case offsets
 }
 
 extension ValueLayout {
-  /// The same with what may be relied on, given the size and the stride of the type's values.
-  func confirmed(size: Int, stride: Int) -> ValueLayout {
-    if self.size == size, self.stride == stride { return self }
-    var layout = self
-    (layout.size, layout.stride) = (size, stride)
-    if guess == .cases {
-      layout.leaveCasesOpen()
-    } else {
-      layout.references = []
-      layout.enumerations = []
-      layout.narrow = []
-      layout.opaque = size > 0 ? [OpaqueField(range: 0..<size, name: "", typeName: typeName)] : []
+  /// The same with what may be relied on; nil if nothing may.
+  ///
+  /// A byte for the case makes an enumeration longer, so that its own size tells. That of a structure does not: padding may make up for the byte.
+  func confirmed(by size: ValueSize) -> ValueLayout? {
+    switch (guess, size) {
+    case (.none, _): return self
+    // The runtime laid it out, as the library does.
+    case (.cases, .madeByRuntime): return self
+    case (.cases, .known(self.size, self.stride)): return self
+    case (.cases, .known(let size, let stride)): return withOpenCases(size: size, stride: stride)
+    case (.offsets, .known(let size, let stride)): return ofAnything(size: size, stride: stride)
+    case (.offsets, .madeByRuntime), (_, .unknown): return nil
     }
+  }
+
+  /// The same where any case of the enumerations may be that has something in it.
+  func withOpenCases(size: Int, stride: Int) -> ValueLayout {
+    var layout = self
+    (layout.size, layout.stride, layout.guess, layout.narrow) = (size, stride, .none, [])
+    for index in enumerations.indices {
+      layout.enumerations[index].discriminator = .unknown
+      layout.enumerations[index].referenceWords = []
+    }
+    layout.references.removeAll { $0.offset + 8 > size }
+    layout.opaque.removeAll { $0.range.upperBound > size }
     return layout
   }
 
-  /// Takes any case of the enumerations for possible that has something in it.
-  mutating func leaveCasesOpen() {
-    for index in enumerations.indices {
-      enumerations[index].discriminator = .unknown
-      enumerations[index].referenceWords = []
-    }
-    references.removeAll { $0.offset + 8 > size }
-    opaque.removeAll { $0.range.upperBound > size }
-    narrow = []
-    guess = .none
+  /// Any word of it may be a reference.
+  func ofAnything(size: Int, stride: Int) -> ValueLayout {
+    ValueLayout(
+      typeName: typeName, size: size, stride: stride, alignment: alignment, references: [],
+      opaque: size > 0 ? [OpaqueField(range: 0..<size, name: "", typeName: typeName)] : [])
   }
+}
+
+/// How long values of a type are, as the runtime has it.
+enum ValueSize: Hashable {
+  case known(Int, stride: Int)
+  /// The compiler did not know it. An image has no such numbers.
+  case madeByRuntime
+  case unknown
 }

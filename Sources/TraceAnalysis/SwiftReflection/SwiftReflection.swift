@@ -10,6 +10,7 @@ public final class SwiftReflection {
   private let memory: any TargetMemory
   private let mirror: MirrorProcess
   private let values: ValueReflection
+  private let imageRanges: [Range<UInt64>]
   private var classes: [RuntimeAddress: ObjectLayout?] = [:]
   private var contexts: [RuntimeAddress: ObjectLayout?] = [:]
   private var valueTypes: [RuntimeAddress: ValueLayout?] = [:]
@@ -27,6 +28,7 @@ public final class SwiftReflection {
   ///   - libraries: paths of the remote mirror library, in order of preference; see `RemoteMirrorLibrary.candidates(images:path:)`.
   public init(images: ImageContents, memory: any TargetMemory, libraries: [String]) throws(SwiftReflectionError) {
     self.memory = memory
+    imageRanges = images.images.map { $0.loaded.range.lowerBound.rawValue..<$0.loaded.range.upperBound.rawValue }
     mirror = try MirrorProcess(library: RemoteMirrorLibrary.load(libraries), contents: images, memory: memory)
     values = ValueReflection(mirror)
   }
@@ -62,11 +64,13 @@ public final class SwiftReflection {
     }
   }
 
-  /// A layout as the runtime's figures of the type confirm it. It made them itself where it laid the type out as the library does, and an image may lack them then.
+  /// A layout as the runtime's figures of the type confirm it.
   private func confirmed(_ layout: ValueLayout?, _ metadata: RuntimeAddress?) -> ValueLayout? {
-    guard let layout, layout.guess != .none, let metadata, let witnesses = ValueWitnesses(ofTypeWithMetadata: metadata, in: memory) else { return layout }
-    return layout.confirmed(size: witnesses.size, stride: witnesses.stride)
+    guard let layout, layout.guess != .none else { return layout }
+    return layout.confirmed(by: metadata.map { ValueSize(ofTypeWithMetadata: $0, in: memory, isImage: isImage) } ?? .unknown)
   }
+
+  private func isImage(_ address: RuntimeAddress) -> Bool { imageRanges.contains { $0.contains(address.rawValue) } }
 
   /// How a value of a type stands in the buffer of an `any P`; `nil` if it is not known.
   public func bufferedValue(ofTypeWithMetadata metadata: RuntimeAddress) -> BufferedValue? {

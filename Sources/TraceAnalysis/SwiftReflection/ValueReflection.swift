@@ -78,7 +78,7 @@ final class ValueReflection {
       try appendPayloads(of: answer, to: &parts)
       // Payloads have different things in the same words; the tag follows the longest of them.
       parts.narrow = Self.lastWord(of: answer)
-      if answer.kind == LT_MIRROR_MULTI_PAYLOAD_ENUM, answer.typeName.contains("<"), !Self.isOfStandardLibrary(answer.typeName), parts.guess == .none { parts.guess = .cases }
+      if answer.kind == LT_MIRROR_MULTI_PAYLOAD_ENUM, answer.typeName.contains("<"), !Self.isOfStandardLibrary(answer.typeName) { parts.guess = parts.guess == .none ? .cases : .offsets }
     case LT_MIRROR_THICK_FUNCTION:
       // The code's address, then the context.
       if answer.size >= 16 {
@@ -135,8 +135,8 @@ final class ValueReflection {
     if inner.guess != .none, hasOwnOffset {
       // A byte more or less for the case makes a difference to where the next field is, but for padding.
       let room = max(0, end - field.offset)
-      let isConfirmed = inner.size <= room && (inner.size == room || (inner.size - 1) % 8 == 0)
-      if !isConfirmed { inner = inner.confirmed(size: inner.guess == .cases ? min(inner.size - 1, room) : room, stride: inner.stride) }
+      let isConfirmed = inner.guess == .cases && inner.size <= room && (inner.size == room || (inner.size - 1) % 8 == 0)
+      if !isConfirmed { inner = inner.guess == .cases ? inner.withOpenCases(size: min(inner.size - 1, room), stride: inner.stride) : inner.ofAnything(size: room, stride: room) }
     } else if inner.guess != .none, parts.guess != .offsets {
       parts.guess = inner.guess
     }

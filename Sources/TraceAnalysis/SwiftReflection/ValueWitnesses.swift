@@ -36,3 +36,18 @@ struct ValueWitnesses {
     self.isInline = isInline
   }
 }
+
+extension ValueSize {
+  /// Of values of the type whose metadata is at an address. A table in an image is the compiler's, one elsewhere the runtime's.
+  init(ofTypeWithMetadata metadata: RuntimeAddress, in memory: some TargetMemory, isImage: (RuntimeAddress) -> Bool) {
+    guard metadata.rawValue != 0, metadata.rawValue & 7 == 0, let table = memory.word(at: RuntimeAddress(metadata.rawValue &- 8)), table != 0 else {
+      self = .unknown
+      return
+    }
+    if let witnesses = ValueWitnesses(RuntimeAddress(table), in: memory) {
+      self = .known(witnesses.size, stride: witnesses.stride)
+    } else {
+      self = isImage(RuntimeAddress(table)) ? .unknown : .madeByRuntime
+    }
+  }
+}

@@ -17,6 +17,7 @@ private final class Shelf<Key: Hashable> {
   enum Slot { case waiting(Ticket<Key>), loaded(Cover<Key>), broken(Ticket<Key>) }
   struct Row {
     var slot: Slot
+    var copies: Int16 = 1
     var label: Ticket<Key>
   }
 
