@@ -133,9 +133,9 @@ public final class StackTree: @unchecked Sendable {
   }
 
   /// Frames of a path. Recorders go no deeper unless they are told to; of a recursion that does, the innermost say what it is.
-  static let pathLimit = 1 << 14
+  static let pathLimit = 1 << 12
 
-  /// The frames of a stack, innermost first, at most 16,384. Linear in its depth.
+  /// The frames of a stack, innermost first, at most 4,096. Linear in its depth.
   public func path(of stack: StackID) -> StackPath {
     var path = StackPath(frames: [], end: .complete)
     var node = stack

@@ -14,6 +14,7 @@ final class FindingNaming {
   private var closureCode: [SourceFrame: (name: String, address: UInt64)] = [:]
   private var captureLists: [SourceFrame: ClosureCaptures?] = [:]
   private var siteFrames: [SiteID: [SourceFrame]] = [:]
+  private var keptFrames = 0
 
   init(_ graph: ObjectGraph, definitions: TraceDefinitions, clock: TraceClock, sites: [SiteKey], naming: any FrameNaming) {
     self.graph = graph
@@ -89,9 +90,14 @@ final class FindingNaming {
   func frames(of site: SiteID) -> [SourceFrame] {
     if let known = siteFrames[site] { return known }
     let frames = frames(of: sites[Int(site.rawValue)].stack)
-    siteFrames[site] = frames
+    // Many sites of deep stacks are named anew rather than kept.
+    keptFrames += frames.count
+    if keptFrames <= Self.keptFrameLimit { siteFrames[site] = frames }
     return frames
   }
+
+  /// Frames by site that are kept: some hundred bytes each.
+  private static let keptFrameLimit = 1 << 20
 
   /// The frames of a stack, innermost first. Linear in its depth.
   func frames(of stack: StackID) -> [SourceFrame] { definitions.stacks.path(of: stack).frames.flatMap { frames(for: $0) } }
