@@ -38,6 +38,19 @@ import TraceAnalysis
     try expectStopped(directory.path + "/limited.trace", errno: EFBIG)
   }
 
+  @Test("A limit that allows no file at all ends neither the program nor the command, and leaves no file") func noFiles() throws {
+    let directory = try TemporaryDirectory()
+    let outcome = try Command(
+      ["/bin/sh", "-c", "ulimit -f 0; exec \"$@\"", "sh", BuildProducts.leaktrace, "record", "--quiet", "-o", directory.path + "/none.trace", "--", "/bin/echo", "ran"]
+    ).run()
+    #expect(outcome.end == .exit(0) && outcome.output == "ran\n")
+    #expect(try directory.fileNames() == [])
+    // One that an earlier version left there is no obstacle.
+    _ = try directory.write("", to: "none.trace")
+    let again = try Command([BuildProducts.leaktrace, "record", "--quiet", "-o", directory.path + "/none.trace", "--", "/bin/echo", "ran"]).run()
+    #expect(again.end == .exit(0) && RecordedTrace(path: directory.path + "/none.trace") != nil)
+  }
+
   private func expectStopped(_ path: String, errno: Int32) throws {
     let trace = try #require(RecordedTrace(path: path))
     #expect(trace.state == .stopped(errno))
