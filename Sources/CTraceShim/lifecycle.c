@@ -249,6 +249,7 @@ void lt_process_stop(const char *why) {
   lt_snapshot_end();
   lt_snapshot_signals_end();
   lt_watcher_end();
+  lt_loader_watch_end();
   lt_environment_follow_no_more();
   if (lt_trace_is_writable()) lt_trace.status->stopErrno = EPERM;
   lt_process_finish(LT_CLOSE_STOPPED);

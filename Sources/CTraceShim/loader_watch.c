@@ -232,11 +232,15 @@ static void forget_what_went(void) {
   forget_empty_spaces();
 }
 
+static _Atomic bool isOver;
+
+void lt_loader_watch_end(void) { atomic_store(&isOver, true); }
+
 /// Called by the loader, with its lock held.
 static void lt_loader_has_news(void) __attribute__((used));
 static void lt_loader_has_news(void) {
   static bool isLooking; // a signal handler may load images while this thread is here
-  if (isLooking || atomic_load_explicit(&lt_hook_mode, memory_order_relaxed) == LT_HOOKS_OFF) return;
+  if (isLooking || atomic_load_explicit(&isOver, memory_order_relaxed)) return;
   isLooking = true;
   uint32_t before = imageCount, hint = 0, seen = 0;
   looks++;

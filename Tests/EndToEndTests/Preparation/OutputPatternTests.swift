@@ -42,17 +42,19 @@ struct OutputPatternTests {
     try Data(writer.bytes).write(to: URL(fileURLWithPath: directory.path + "/old.trace"))
     try OutputPattern("old.trace", currentDirectory: directory.path).prepare(programNames: ["x"])
     #expect(try directory.fileNames() == [])
+    // A recording that could write nothing left an empty one.
+    _ = try directory.write("", to: "empty.trace")
+    try OutputPattern("empty.trace", currentDirectory: directory.path).prepare(programNames: ["x"])
+    #expect(try directory.fileNames() == [])
 
-    for text in ["", "notes of mine"] {
-      let path = try directory.write(text, to: "precious")
-      #expect(throws: RecordingError.outputIsNotATrace(path: path)) {
-        try OutputPattern("precious", currentDirectory: directory.path).prepare(programNames: ["x"])
-      }
-      #expect(throws: RecordingError.outputIsNotATrace(path: path)) {
-        try OutputPattern("prec%ns", currentDirectory: directory.path).prepare(programNames: ["sh", "iou"])
-      }
-      #expect(try String(contentsOfFile: path, encoding: .utf8) == text)
+    let path = try directory.write("notes of mine", to: "precious")
+    #expect(throws: RecordingError.outputIsNotATrace(path: path)) {
+      try OutputPattern("precious", currentDirectory: directory.path).prepare(programNames: ["x"])
     }
+    #expect(throws: RecordingError.outputIsNotATrace(path: path)) {
+      try OutputPattern("prec%ns", currentDirectory: directory.path).prepare(programNames: ["sh", "iou"])
+    }
+    #expect(try String(contentsOfFile: path, encoding: .utf8) == "notes of mine")
   }
 
   @Test("A second recording to one file is refused for as long as the first goes on") func reservation() throws {

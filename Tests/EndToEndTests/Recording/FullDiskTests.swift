@@ -40,10 +40,11 @@ import TraceAnalysis
 
   @Test("A limit that allows no file at all ends neither the program nor the command, and leaves no file") func noFiles() throws {
     let directory = try TemporaryDirectory()
+    // Through a pipe: the limit is one on the file that takes the output here, too.
     let outcome = try Command(
-      ["/bin/sh", "-c", "ulimit -f 0; exec \"$@\"", "sh", BuildProducts.leaktrace, "record", "--quiet", "-o", directory.path + "/none.trace", "--", "/bin/echo", "ran"]
+      ["/bin/bash", "-o", "pipefail", "-c", "(ulimit -f 0; exec \"$@\" 2>&1) | cat", "bash", BuildProducts.leaktrace, "record", "--quiet", "-o", directory.path + "/none.trace", "--", "/bin/echo", "ran"]
     ).run()
-    #expect(outcome.end == .exit(0) && outcome.output == "ran\n")
+    #expect(outcome.end == .exit(0) && outcome.output.hasPrefix("ran\n"), "\(outcome)")
     #expect(try directory.fileNames() == [])
     // One that an earlier version left there is no obstacle.
     _ = try directory.write("", to: "none.trace")
