@@ -14,7 +14,7 @@ enum { HEADER_SIZE = sizeof(struct lt_chunk_header), OUTPUT_SIZE = LT_SLOT_SIZE 
 
 struct lt_compressor {
   _Atomic uint32_t isBusy;
-  ZSTD_CCtx *context;
+  _Atomic(ZSTD_CCtx *) context; ///< read by who counts them, too
   uint8_t *output;
   uint32_t consumed; ///< bytes of the payload
   uint32_t stored;   ///< bytes that they became
@@ -22,7 +22,7 @@ struct lt_compressor {
 };
 
 static struct lt_compressor compressors[WHOLE_COUNT + GROWING_COUNT];
-static size_t workspaceSize;
+static _Atomic size_t workspaceSize; ///< the same whoever finds it out
 
 static ZSTD_parameters parameters(void) {
   ZSTD_parameters parameters = ZSTD_getParams(COMPRESSION_LEVEL, LT_SLOT_SIZE, 0);
@@ -31,10 +31,11 @@ static ZSTD_parameters parameters(void) {
 }
 
 static bool prepare(struct lt_compressor *c) {
-  if (!workspaceSize) workspaceSize = ZSTD_estimateCCtxSize_usingCParams(parameters().cParams);
+  size_t size = atomic_load(&workspaceSize);
+  if (!size) atomic_store(&workspaceSize, size = ZSTD_estimateCCtxSize_usingCParams(parameters().cParams));
   if (!c->output) c->output = lt_map_private(OUTPUT_SIZE);
-  void *workspace = c->output ? lt_map_private(workspaceSize) : NULL;
-  if (workspace) c->context = ZSTD_initStaticCCtx(workspace, workspaceSize);
+  void *workspace = c->output ? lt_map_private(size) : NULL;
+  if (workspace) c->context = ZSTD_initStaticCCtx(workspace, size);
   return c->context != NULL;
 }
 

@@ -52,6 +52,7 @@ static void reap(struct lt_thread *t, pid_t process, pid_t self) {
   if (!isGone) return;
   uint32_t used = CLAIM_USED;
   if (!atomic_compare_exchange_strong(&t->isClaimed, &used, CLAIM_REAPING)) return;
+  LT_SANITIZER_ACQUIRE(t);
   lt_buffer_end(t);
   if (t->slot) t->slot->thread = 0;
   atomic_store(&t->isClaimed, CLAIM_FREE);

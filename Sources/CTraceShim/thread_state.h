@@ -160,6 +160,20 @@ void lt_thread_send_to_prepare(void);
 /// Counts a call made inside a hook.
 LT_NOINLINE void lt_thread_drop_nested(void);
 
+// A thread's state goes to another when the kernel says that the thread is gone, which the thread sanitizer cannot know of.
+#if defined(__has_feature)
+#if __has_feature(thread_sanitizer)
+void __tsan_acquire(void *address);
+void __tsan_release(void *address);
+#define LT_SANITIZER_RELEASE(thread) ((thread) ? __tsan_release(thread) : (void)0)
+#define LT_SANITIZER_ACQUIRE(thread) __tsan_acquire(thread)
+#endif
+#endif
+#ifndef LT_SANITIZER_RELEASE
+#define LT_SANITIZER_RELEASE(thread) ((void)0)
+#define LT_SANITIZER_ACQUIRE(thread) ((void)0)
+#endif
+
 /// Begins a hook. NULL: pass the call through and record nothing. Otherwise `lt_leave` must follow.
 static LT_ALWAYS_INLINE struct lt_thread *lt_enter(void) {
   struct lt_thread *thread = lt_tls.thread;
@@ -178,6 +192,7 @@ static LT_ALWAYS_INLINE struct lt_thread *lt_enter(void) {
 
 static LT_ALWAYS_INLINE void lt_leave(void) {
   __asm__ volatile("" ::: "memory");
+  LT_SANITIZER_RELEASE(lt_tls.thread);
   lt_tls.hookDepth = 0;
 }
 
