@@ -93,8 +93,9 @@ struct RecordingRun {
     var stillRecording: Set<String> = []
     var failures: [String] = []
     let unfinished = traces.indices.compactMap { index in LiveRecording(tracePath: traces[index].path).map { (index, $0) } }
-    for ((index, _), users) in zip(unfinished, LiveRecording.recordingProcesses(of: unfinished.map(\.1))) {
+    for ((index, recording), users) in zip(unfinished, LiveRecording.recordingProcesses(of: unfinished.map(\.1))) {
       let trace = traces[index]
+      let users = Self.withoutAbandonedCopies(users, of: recording, process: Int32(bitPattern: trace.processID))
       if users.contains(where: { $0 != processID }) {
         stillRecording.insert(trace.path)
         continue
@@ -112,6 +113,21 @@ struct RecordingRun {
         directory == current && path.hasPrefix(directory + "/") ? String(path.dropFirst(directory.count + 1)) : path
       })
     return Recorded(target: target, waitStatus: waitStatus, traces: traces, stillRecording: stillRecording, summary: summary)
+  }
+
+  /// How long a copy that wrote an image of a process may take to see that the process has died. It looks between two writes.
+  private static let copyEndMilliseconds = 2000
+
+  /// The processes that have the recording mapped, after a copy made for an image has had the time to see that its process is dead.
+  private static func withoutAbandonedCopies(_ users: [Int32], of recording: LiveRecording, process: Int32) -> [Int32] {
+    var users = users
+    var waited = 0
+    while !users.isEmpty, !users.contains(process), waited < copyEndMilliseconds {
+      usleep(5_000)
+      waited += 5
+      users = users.filter { recording.isMapped(by: $0) }
+    }
+    return users
   }
 
   /// Seals what a process that died left in its live file. Returns what went wrong.

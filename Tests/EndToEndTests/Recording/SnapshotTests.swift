@@ -229,6 +229,32 @@ private let addressBits: UInt64 = 0x00FF_FFFF_FFFF_FFFF
     }
   }
 
+  @Test("record waits for a copy that has yet to see that its process was killed") func killedBeforeItsCopySees() throws {
+    let directory = try TemporaryDirectory()
+    let running = try Command(
+      TracedRun.recordArguments(directory) + [try TestProgram("snapshot-large.c").path(), "200", "wait"]).start()
+    var copy: Int32?
+    for _ in 0..<5000 where copy == nil {
+      if let process = try TracedRun.traces(in: directory).first?.processID { copy = Self.child(of: Int32(process)) }
+      usleep(1_000)
+    }
+    let stopped = try #require(copy)
+    kill(stopped, SIGSTOP)
+    kill(Int32(try #require(try TracedRun.traces(in: directory).first).processID), SIGKILL)
+    // A thread of its own: tests that wait may have all of the pool's.
+    Thread.detachNewThread {
+      usleep(500_000)
+      kill(stopped, SIGCONT)
+    }
+    #expect(try running.wait().end == .signal(SIGKILL))
+    #expect(try TracedRun.traces(in: directory).first?.state == .closed(.recovered))
+  }
+
+  /// A process that a process has made and that lives.
+  private static func child(of process: Int32) -> Int32? {
+    (try? String(contentsOfFile: "/proc/\(process)/task/\(process)/children", encoding: .utf8))?.split(separator: " ").compactMap { Int32($0) }.first
+  }
+
   @Test("A disk that is too full for a snapshot does not harm the program, and is told", .enabled(if: getuid() == 0)) func fullDisk() throws {
     let directory = try TemporaryDirectory()
     let mountPoint = directory.path + "/small"
