@@ -7,6 +7,7 @@
 #define _GNU_SOURCE
 #include "apart_task.h"
 
+#include "clone_call.h"
 #include "os.h"
 
 #include <linux/close_range.h>
@@ -62,7 +63,8 @@ bool lt_apart_has_stack(uintptr_t stackPointer) {
   return false;
 }
 
-static void run(struct task *t) {
+static void run(void *task) {
+  struct task *t = task;
   // A table of its own, of what stands below the range: nothing is copied, and nothing of the host's closed.
   if (!atomic_load(&isUnshareRefused)) {
     if (lt_syscall(SYS_close_range, FIRST_UNSHARED, ~0u, CLOSE_RANGE_UNSHARE) != 0) {
@@ -74,33 +76,10 @@ static void run(struct task *t) {
   t->function(t->argument);
 }
 
-/// The task's number, or −errno. The calling thread's thread-local memory is the task's: nothing it calls may use any.
 static long start(struct task *t, uint8_t *stack) {
-  uintptr_t *top = (uintptr_t *)(stack + STACK_SIZE) - 2;
-  top[0] = (uintptr_t)run;
-  top[1] = (uintptr_t)t;
   long flags = CLONE_VM | CLONE_FS | CLONE_SIGHAND | CLONE_THREAD | CLONE_SYSVSEM | CLONE_UNTRACED | CLONE_CHILD_CLEARTID;
   if (!atomic_load(&isUnshareRefused)) flags |= CLONE_FILES;
-  long result;
-  register void *cleared __asm__("r10") = &t->thread;
-  register long threadPointer __asm__("r8") = 0;
-  __asm__ volatile(
-      "syscall\n"
-      "testq %%rax, %%rax\n"
-      "jnz 1f\n"
-      "xorl %%ebp, %%ebp\n"
-      "popq %%rax\n"
-      "popq %%rdi\n"
-      "callq *%%rax\n"
-      "movl %[exit], %%eax\n"
-      "xorl %%edi, %%edi\n"
-      "syscall\n"
-      "hlt\n"
-      "1:\n"
-      : "=a"(result)
-      : "a"(SYS_clone), "D"(flags), "S"(top), "d"(0L), "r"(cleared), "r"(threadPointer), [exit] "i"(SYS_exit)
-      : "rcx", "r11", "memory");
-  return result;
+  return lt_clone_call(flags, stack + STACK_SIZE, run, t, &t->thread, 0);
 }
 
 /// Until the task has left the process: one that has a single thread again may do what others may not, such as enter a user namespace.
@@ -154,7 +133,7 @@ bool lt_call_apart(void (*function)(void *), void *argument) {
 
 void lt_call_apart_or_here(void (*function)(void *), void *argument) {
   if (lt_call_apart(function, argument)) return;
-  // What the call raises is the recorder's to take back, unless it was there before.
+  // The recorder takes back signals that the call raises, unless they were pending before.
   const uint64_t raised = 1ull << (SIGXFSZ - 1) | 1ull << (SIGPIPE - 1);
   uint64_t before = block_signals(), pending = 0;
   lt_syscall(SYS_rt_sigpending, &pending, sizeof pending, 0);

@@ -101,7 +101,7 @@ static void forget_own(char **environment) {
   char rest[4096];
   const char *preload = value_of(environment, "LD_PRELOAD");
   if (preload && strlen(preload) < sizeof rest && split_preload(preload, rest, sizeof rest, NULL, 0)) {
-    // What is left is shorter than what was there.
+    // The rest fits: it is shorter than the list it takes the place of.
     if (*rest) strcpy((char *)preload, rest);
     else forget(environment, preloadPrefix);
   }

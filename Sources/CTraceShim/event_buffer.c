@@ -167,7 +167,7 @@ static void compress(void *thread) { compress_piece(thread); }
 
 LT_NOINLINE bool lt_buffer_make_room(struct lt_thread *t) {
   if (!t->slot || !lt_trace_is_writable() || t->cursor >= t->end) return lt_buffer_renew(t);
-  // What is not compressed now is compressed with the rest.
+  // The rest of the payload takes in what stays uncompressed now.
   if (!lt_on_own_stack(compress, t)) extend_limit(t);
   return true;
 }

@@ -6,8 +6,9 @@
 #define _GNU_SOURCE
 #include "expectation_watcher.h"
 
-#include "expectations.h"
+#include "clone_call.h"
 #include "event_buffer.h"
+#include "expectations.h"
 #include "heap_snapshot.h"
 #include "process_identity.h"
 #include "trace_ticks.h"
@@ -98,30 +99,7 @@ static void watch(void *unused) {
 
 // --- starting it ----------------------------------------------------------------------------------------------------------------
 
-/// Makes a thread that calls `run` on the stack that ends at `top`. Its number, or −errno.
-static long make_thread(void (*run)(void *), uintptr_t *top, uintptr_t threadPointer) {
-  top -= 2;
-  top[0] = (uintptr_t)run;
-  top[1] = 0;
-  long result;
-  long flags = CLONE_VM | CLONE_FS | CLONE_FILES | CLONE_SIGHAND | CLONE_THREAD | CLONE_SYSVSEM | CLONE_SETTLS;
-  register long childThread __asm__("r10") = 0;
-  register uintptr_t newPointer __asm__("r8") = threadPointer;
-  __asm__ volatile(
-      "syscall\n"
-      "testq %%rax, %%rax\n"
-      "jnz 1f\n"
-      "xorl %%ebp, %%ebp\n"
-      "popq %%rax\n"
-      "popq %%rdi\n"
-      "callq *%%rax\n"
-      "hlt\n"
-      "1:\n"
-      : "=a"(result)
-      : "a"(SYS_clone), "D"(flags), "S"(top), "d"(0L), "r"(childThread), "r"(newPointer)
-      : "rcx", "r11", "memory");
-  return result;
-}
+enum { THREAD_FLAGS = CLONE_VM | CLONE_FS | CLONE_FILES | CLONE_SIGHAND | CLONE_THREAD | CLONE_SYSVSEM | CLONE_SETTLS };
 
 /// Thread-local memory in which this library's variables are zero, and what compilers look for in the control block. The thread pointer, or 0.
 static uintptr_t make_thread_local(void) {
@@ -144,7 +122,7 @@ static bool start(void) {
   if (!stack || !threadPointer) return false;
   uint64_t all = ~0ull, before = 0;
   lt_syscall6(SYS_rt_sigprocmask, SIG_BLOCK, (long)&all, (long)&before, sizeof all, 0, 0);
-  long made = make_thread(watch, (uintptr_t *)(stack + STACK_SIZE), threadPointer);
+  long made = lt_clone_call(THREAD_FLAGS, stack + STACK_SIZE, watch, NULL, NULL, threadPointer);
   lt_syscall6(SYS_rt_sigprocmask, SIG_SETMASK, (long)&before, 0, sizeof before, 0, 0);
   if (made > 0) atomic_store(&thread, (pid_t)made);
   return made > 0;

@@ -25,7 +25,7 @@
 
 // --- the calls --------------------------------------------------------------------------------------------------------------
 
-/// What a call is needed for.
+/// The part of recording that needs a call.
 enum { TO_RECORD = 1, TO_BEGIN = 2, FOR_IMAGES = 4, TO_STOP_THREADS = 8 };
 
 /// Every call of the recorder's, with arguments as it gives them, as far as filters look at them. A test compares the list with the sources.

@@ -19,7 +19,7 @@ void lt_loader_watch_went(uintptr_t start, uintptr_t end);
 /// while dl_iterate_phdr shows an image.
 void lt_loader_watch_each_elsewhere(int (*look)(struct dl_phdr_info *, size_t, void *), size_t size, void *context);
 
-/// What is loaded from now on is nobody's business: recording has stopped for good.
+/// Leaves unread what the loader tells from now on: recording has stopped for good.
 void lt_loader_watch_end(void);
 
 #endif

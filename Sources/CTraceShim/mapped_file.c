@@ -141,7 +141,7 @@ static int reach(struct lt_mapped_file *file, uint64_t end) {
     if (isThere) return 0;
     uint64_t now = lt_clock_nanoseconds(CLOCK_MONOTONIC);
     if (!begin) begin = now;
-    // Who was at it may have been killed.
+    // The thread or process that was at it may have been killed.
     if (now - begin > GROWTH_SECONDS * 1000000000ull) atomic_store(&file->extent->isGrowing, 0);
     struct timespec moment = {.tv_nsec = 100000};
     lt_syscall(SYS_nanosleep, &moment, 0, 0);

@@ -8,6 +8,7 @@
 #include "thread_freeze.h"
 
 #include "apart_task.h"
+#include "clone_call.h"
 #include "expectation_watcher.h"
 #include "own_stack.h"
 
@@ -61,33 +62,6 @@ void lt_freeze_reset(void) {
 // --- processes ----------------------------------------------------------------------------------------------------------
 
 static long copy_process(unsigned long flags) { return lt_syscall6(SYS_clone, (long)(flags | CLONE_UNTRACED), 0, 0, 0, 0, 0); }
-
-/// Starts `run` on the stack in a process that shares this one's memory.
-static long start_tracer(void (*run)(struct lt_freeze *), struct lt_freeze *freeze) {
-  uintptr_t *top = (uintptr_t *)(stack + STACK_SIZE) - 2;
-  top[0] = (uintptr_t)run;
-  top[1] = (uintptr_t)freeze;
-  long result;
-  register long parentThread __asm__("r10") = 0;
-  register long threadPointer __asm__("r8") = 0;
-  __asm__ volatile(
-      "syscall\n"
-      "testq %%rax, %%rax\n"
-      "jnz 1f\n"
-      "xorl %%ebp, %%ebp\n"
-      "popq %%rax\n"
-      "popq %%rdi\n"
-      "callq *%%rax\n"
-      "movl %[exit], %%eax\n"
-      "xorl %%edi, %%edi\n"
-      "syscall\n"
-      "hlt\n"
-      "1:\n"
-      : "=a"(result)
-      : "a"(SYS_clone), "D"((long)(CLONE_VM | CLONE_UNTRACED)), "S"(top), "d"(0L), "r"(parentThread), "r"(threadPointer), [exit] "i"(SYS_exit)
-      : "rcx", "r11", "memory");
-  return result;
-}
 
 static void sleep_microseconds(unsigned microseconds) {
   struct timespec time = {.tv_nsec = (long)microseconds * 1000};
@@ -273,7 +247,8 @@ static void leave_out_passing(struct lt_freeze *f) {
   }
 }
 
-static void trace(struct lt_freeze *f) {
+static void trace(void *freeze) {
+  struct lt_freeze *f = freeze;
   // Attaching may have to be allowed first.
   while (!atomic_load(&f->isAllowed)) {
     struct timespec limit = {.tv_nsec = 50000000};
@@ -338,7 +313,7 @@ void lt_freeze_and_copy(struct lt_freeze *f) {
     return;
   }
   bool isAlone = !has_other_threads();
-  long tracer = !isAlone && !isForbidden && has_memory(f) ? start_tracer(trace, f) : -ENOMEM;
+  long tracer = !isAlone && !isForbidden && has_memory(f) ? lt_clone_call(CLONE_VM | CLONE_UNTRACED, stack + STACK_SIZE, trace, f, NULL, 0) : -ENOMEM;
   if (tracer > 0) {
     atomic_store(&f->tracer, (pid_t)tracer);
     if (mayNeedPermission) lt_syscall6(SYS_prctl, PR_SET_PTRACER, tracer, 0, 0, 0, 0);
