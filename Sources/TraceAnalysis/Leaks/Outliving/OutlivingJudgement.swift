@@ -232,6 +232,8 @@ extension OutlivingFinder {
     if growth.kind != .added { suspicion.evidence.limit.strongOdds = OutlivingRules.strongOddsByAgeAlone }
     suspicion.evidence.isExceptional = isExceptional(family)
     suspicion.evidence.weigh(proven.count)
+    // Full caches have their ups and downs as well: ages alone are no weak evidence.
+    if growth.kind == .hidden, !suspicion.evidence.isStrong { return nil }
     // Objects that the program used again once all had been made are in use.
     let use = lateUse(of: family)
     if isProgramObject(first), isCalledBack(family, first), use == .long { suspicion.evidence.isExceptional = false }

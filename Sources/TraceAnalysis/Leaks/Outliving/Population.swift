@@ -25,6 +25,18 @@ struct Population {
     return (counts[steps / 2], (counts.last ?? 0) - (counts.first ?? 0))
   }
 
+  /// By how much the number fell, at most, from any moment of a part of the span to a later one.
+  private func greatestFall(_ parts: ClosedRange<Double>) -> Double {
+    var highest = 0.0
+    var fall = 0.0
+    for step in 0...LiveCurves.intervals {
+      let count = Double(live(at: parts.lowerBound + (parts.upperBound - parts.lowerBound) * Double(step) / Double(LiveCurves.intervals)))
+      highest = max(highest, count)
+      fall = max(fall, highest - count)
+    }
+    return fall
+  }
+
   enum Growth: Equatable {
     /// The survivors came on top of what comes and goes.
     case added
@@ -32,6 +44,8 @@ struct Population {
     case bounded
     /// What comes and goes varies by more than there are survivors.
     case unclear
+    /// The number stayed, but what comes and goes fell meanwhile by as much as is missing: traffic that ebbs hides what adds up.
+    case hidden
   }
 
   /// Whether survivors made between the early and the late part of the span made the population larger. `positions`: when each was made, from 0 to 1.
@@ -42,9 +56,11 @@ struct Population {
     let early = level(OutlivingRules.early)
     let late = level(OutlivingRules.late)
     let made = positions.count { $0 > OutlivingRules.early.middle && $0 <= OutlivingRules.late.middle }
-    let grown = late.median - early.median
-    if max(early.spread, late.spread) > Double(made) { return (made, .unclear) }
-    return (made, grown >= OutlivingRules.leastAdded * Double(made) ? .added : .bounded)
+    let spread = max(early.spread, late.spread)
+    if spread > Double(made) { return (made, .unclear) }
+    let missing = OutlivingRules.leastAdded * Double(made) - (late.median - early.median)
+    if missing <= 0 { return (made, .added) }
+    return (made, missing <= greatestFall(OutlivingRules.early.lowerBound...OutlivingRules.late.upperBound) ? .hidden : .bounded)
   }
 
   /// The population grew in each quarter, by at least a share of what there is in the end.
