@@ -80,6 +80,14 @@ struct lt_async_change lt_async_callers_update(struct lt_thread *t, uintptr_t re
   return (struct lt_async_change){false, 0};
 }
 
+bool lt_async_callers_stand(const struct lt_thread *t) {
+  for (uint32_t i = 0; i < t->asyncDepth; i++) {
+    const uint64_t *words = t->async[i].context;
+    if (!lt_is_readable((uint64_t)words) || words[0] != t->async[i].parent || words[1] != t->async[i].resume) return false;
+  }
+  return true;
+}
+
 struct lt_async_change lt_async_callers_search(struct lt_thread *t, const uint64_t *candidates, uint32_t count) {
   for (uint32_t i = 0; i < count; i++)
     if (is_chain(t, candidates[i])) return follow(t, candidates[i]);

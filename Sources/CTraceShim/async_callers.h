@@ -17,6 +17,10 @@ struct lt_async_change lt_async_callers_update(struct lt_thread *thread, uintptr
 /// Where the context is in neither place: takes the first of the values that is one.
 struct lt_async_change lt_async_callers_search(struct lt_thread *thread, const uint64_t *candidates, uint32_t count);
 
+/// Whether the callers in the thread's `async` are still in memory as they were found. A task that has told those who await it has given its context up before its last
+/// function returns; a child's lies in its parent's memory, where another thread may write by then (Swift 6.3.1, AsyncTask::completeFuture).
+bool lt_async_callers_stand(const struct lt_thread *t);
+
 /// The frame key of entry `i` of the thread's `async`.
 static LT_ALWAYS_INLINE uint64_t lt_async_key(const struct lt_thread *t, uint32_t i) { return t->async[i].resume | LT_FRAME_EXACT | LT_FRAME_ASYNC; }
 

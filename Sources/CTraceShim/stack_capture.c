@@ -221,10 +221,11 @@ static void check_against_full_tables(void *check) {
   bool isSame = stack.count == physical + (bottom ? asyncDepth : 0);
   for (uint32_t i = 0; isSame && i < physical; i++) isSame = stack.keys[i] == t->addresses[t->depth - 1 - i];
   for (uint32_t i = 0; isSame && bottom && i < asyncDepth; i++) isSame = stack.keys[physical + i] == (async[i].resume | LT_FRAME_EXACT | LT_FRAME_ASYNC);
-  if (!isSame) t->drops[LT_DROP_STACK_MISMATCH]++;
-  // What the fast path keeps must not be repaired by the check.
+  // The fast path goes on with what it kept: a check must not repair it.
   memcpy(t->async, async, asyncDepth * sizeof *async);
   t->asyncDepth = asyncDepth;
+  // Both are right if the task's memory has changed between them.
+  if (!isSame && (!bottom || lt_async_callers_stand(t))) t->drops[LT_DROP_STACK_MISMATCH]++;
 }
 
 LT_NOINLINE void lt_capture_elsewise(struct lt_thread *t, const uintptr_t *hookFrame, struct lt_walk walk, struct lt_stack_change *change) {
