@@ -18,9 +18,11 @@ let package = Package(
   targets: [
     // The trace format, for both sides.
     .target(name: "CTraceFormat"),
+    // Calls on other processes. The recorder has the list of calls to repeat from it.
+    .target(name: "CProcessCalls"),
     // The preloaded library. This target is for editing and unit tests; scripts/build links the shared object itself.
     .target(
-      name: "CTraceShim", dependencies: ["CTraceFormat"], exclude: ["exports.map"], cSettings: [.define("LT_UNIT_TESTS")],
+      name: "CTraceShim", dependencies: ["CTraceFormat", "CProcessCalls"], exclude: ["exports.map"], cSettings: [.define("LT_UNIT_TESTS")],
       linkerSettings: [.linkedLibrary("zstd")]),
 
     .systemLibrary(name: "CElfutils", providers: [.apt(["libdw-dev"])]),
@@ -29,7 +31,7 @@ let package = Package(
 
     .target(name: "CRemoteMirror", linkerSettings: [.linkedLibrary("dl", .when(platforms: [.linux]))]),
 
-    .target(name: "TraceAnalysis", dependencies: ["CTraceFormat", "CElfutils", "CZstd", "CDemangle", "CRemoteMirror"]),
+    .target(name: "TraceAnalysis", dependencies: ["CTraceFormat", "CProcessCalls", "CElfutils", "CZstd", "CDemangle", "CRemoteMirror"]),
     .executableTarget(
       name: "leaktrace",
       dependencies: ["TraceAnalysis", .product(name: "ArgumentParser", package: "swift-argument-parser")]),

@@ -2,30 +2,62 @@
 
 #include "clone_call.h"
 
+#include "os.h"
+#include "thread_state.h"
+
 #include <sys/syscall.h>
 
-long lt_clone_call(long flags, void *stackTop, void (*run)(void *), void *argument, void *childThread, uintptr_t threadPointer) {
-  uintptr_t *top = (uintptr_t *)stackTop - 2;
-  top[0] = (uintptr_t)run;
-  top[1] = (uintptr_t)argument;
-  long result;
-  register void *thread __asm__("r10") = childThread;
-  register uintptr_t pointer __asm__("r8") = threadPointer;
-  __asm__ volatile(
+enum { CONTROL_BLOCK_SIZE = 8192, THREAD_LOCAL_LIMIT = 1 << 20 };
+
+/// The task finds on its stack where to go on.
+__attribute__((naked)) long lt_clone_call(long flags, void *top, void (*run)(void *), void *argument, void *childThread, uintptr_t threadPointer) {
+  __asm__(
+      "subq $16, %%rsi\n"
+      "movq %%rdx, (%%rsi)\n"
+      "movq %%rcx, 8(%%rsi)\n"
+      "xorl %%edx, %%edx\n"
+      "movq %%r8, %%r10\n"
+      "movq %%r9, %%r8\n"
+      "movl %[clone], %%eax\n"
+      ".globl lt_clone_instruction\n"
+      ".hidden lt_clone_instruction\n"
+      "lt_clone_instruction:\n"
       "syscall\n"
       "testq %%rax, %%rax\n"
       "jnz 1f\n"
       "xorl %%ebp, %%ebp\n"
-      "popq %%rax\n"
-      "popq %%rdi\n"
+      "movq (%%rsp), %%rax\n" // and leaves both words for the next task
+      "movq 8(%%rsp), %%rdi\n"
       "callq *%%rax\n"
       "movl %[exit], %%eax\n"
       "xorl %%edi, %%edi\n"
       "syscall\n"
       "hlt\n"
       "1:\n"
-      : "=a"(result)
-      : "a"(SYS_clone), "D"(flags), "S"(top), "d"(0L), "r"(thread), "r"(pointer), [exit] "i"(SYS_exit)
-      : "rcx", "r11", "memory");
-  return result;
+      "retq\n" ::[clone] "i"(SYS_clone),
+      [exit] "i"(SYS_exit));
+}
+
+extern const char lt_clone_instruction[] __attribute__((visibility("hidden")));
+
+void lt_clone_prepare(struct lt_clone_registers *registers, void *top, void (*run)(void *), void *argument) {
+  uintptr_t *words = (uintptr_t *)top - 2;
+  words[0] = (uintptr_t)run;
+  words[1] = (uintptr_t)argument;
+  registers->call = (uintptr_t)lt_clone_instruction;
+  registers->stack = (uintptr_t)words;
+}
+
+uintptr_t lt_make_thread_local(void) {
+  uintptr_t *own, *made;
+  __asm__("movq %%fs:0, %0" : "=r"(own));
+  uintptr_t below = (uintptr_t)own - (uintptr_t)&lt_tls;
+  if (below > THREAD_LOCAL_LIMIT) return 0;
+  below = (below + 4095) & ~(uintptr_t)4095;
+  uint8_t *memory = lt_map_private(below + CONTROL_BLOCK_SIZE);
+  if (!memory) return 0;
+  made = (uintptr_t *)(memory + below);
+  made[0] = made[2] = (uintptr_t)made; // the ABI's, and glibc's own
+  made[5] = own[5];                    // the stack guard
+  return (uintptr_t)made;
 }

@@ -15,13 +15,12 @@
 
 #include <limits.h>
 #include <linux/futex.h>
-#include <sched.h>
 #include <signal.h>
 #include <string.h>
 #include <sys/prctl.h>
 
 enum {
-  STACK_SIZE = 256 << 10, CONTROL_BLOCK_SIZE = 8192, THREAD_LOCAL_LIMIT = 1 << 20,
+  STACK_SIZE = 256 << 10,
   IMAGE_LIMIT = 8, IMAGE_INTERVAL_NANOSECONDS = 1000000000,
   SHORTEST_SLEEP_NANOSECONDS = 10000000, ///< between two looks through the table
   SECOND = 1000000000,
@@ -99,30 +98,13 @@ static void watch(void *unused) {
 
 // --- starting it ----------------------------------------------------------------------------------------------------------------
 
-enum { THREAD_FLAGS = CLONE_VM | CLONE_FS | CLONE_FILES | CLONE_SIGHAND | CLONE_THREAD | CLONE_SYSVSEM | CLONE_SETTLS };
-
-/// Thread-local memory in which this library's variables are zero, and what compilers look for in the control block. The thread pointer, or 0.
-static uintptr_t make_thread_local(void) {
-  uintptr_t *own, *made;
-  __asm__("movq %%fs:0, %0" : "=r"(own));
-  uintptr_t below = (uintptr_t)own - (uintptr_t)&lt_tls;
-  if (below > THREAD_LOCAL_LIMIT) return 0;
-  below = (below + 4095) & ~(uintptr_t)4095;
-  uint8_t *memory = lt_map_private(below + CONTROL_BLOCK_SIZE);
-  if (!memory) return 0;
-  made = (uintptr_t *)(memory + below);
-  made[0] = made[2] = (uintptr_t)made; // the ABI's, and glibc's own
-  made[5] = own[5];                    // the stack guard
-  return (uintptr_t)made;
-}
-
 static bool start(void) {
   uint8_t *stack = lt_map_private(STACK_SIZE);
-  uintptr_t threadPointer = make_thread_local();
+  uintptr_t threadPointer = lt_make_thread_local();
   if (!stack || !threadPointer) return false;
   uint64_t all = ~0ull, before = 0;
   lt_syscall6(SYS_rt_sigprocmask, SIG_BLOCK, (long)&all, (long)&before, sizeof all, 0, 0);
-  long made = lt_clone_call(THREAD_FLAGS, stack + STACK_SIZE, watch, NULL, NULL, threadPointer);
+  long made = lt_clone_call(LT_CLONE_THREAD, stack + STACK_SIZE, watch, NULL, NULL, threadPointer);
   lt_syscall6(SYS_rt_sigprocmask, SIG_SETMASK, (long)&before, 0, sizeof before, 0, 0);
   if (made > 0) atomic_store(&thread, (pid_t)made);
   return made > 0;

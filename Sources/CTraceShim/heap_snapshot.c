@@ -9,6 +9,7 @@
 #include "image_list.h"
 #include "message.h"
 #include "process_identity.h"
+#include "serving_thread.h"
 #include "snapshot_writer.h"
 #include "thread_freeze.h"
 #include "trace_file.h"
@@ -38,6 +39,7 @@ static struct lt_snapshot_job job;
 static struct lt_freeze freeze;
 static uint8_t *stack;
 static _Atomic pid_t copy; ///< the process that writes
+static bool isServed;      ///< the thread that takes the snapshot is none of the host's
 
 static uintptr_t exitFunction; ///< of the C library
 
@@ -126,7 +128,9 @@ void lt_snapshot_finish(void) {
 
 static void write_in_copy(void *unused) {
   (void)unused;
-  job.threadCount = freeze.threadCount;
+  // In the copy: the list stays as it is for the next image.
+  job.threads += isServed;
+  job.threadCount = freeze.threadCount - isServed;
   job.snapshot.flags = LT_SNAPSHOT_REFERENCE_TAGS | LT_SNAPSHOT_CASE_BYTES;
   if (freeze.isFrozen) job.snapshot.flags |= LT_SNAPSHOT_FROZEN;
   lt_snapshot_write(&job, progress);
@@ -193,8 +197,8 @@ static bool is_passed(uintptr_t address) {
 }
 
 /// The calling thread as it is in the host's code that called this library, or as it was when a signal interrupted it. What lies below the
-/// stack pointer is not in use: of an interrupted function the 128 bytes that the ABI lets it use are counted in.
-static LT_ALWAYS_INLINE void describe_self(struct lt_snapshot_thread *self, uint32_t reason, const ucontext_t *interrupted) {
+/// stack pointer is not in use: of an interrupted function the 128 bytes that the ABI lets it use are counted in. `isInHook`: in a hook that is about to release something.
+static LT_ALWAYS_INLINE void describe_self(struct lt_snapshot_thread *self, uint32_t reason, const ucontext_t *interrupted, bool isInHook) {
   enum { RED_ZONE = 128, SAVED_REGISTERS = 5 };
   uint64_t threadPointer;
   __asm__("movq %%fs:0, %0" : "=r"(threadPointer));
@@ -209,6 +213,15 @@ static LT_ALWAYS_INLINE void describe_self(struct lt_snapshot_thread *self, uint
     return;
   }
   const uintptr_t *frame = outermost_own_frame();
+  if (isInHook) {
+    // The last reference to what is being released may be the hook's argument: its frames belong to the host's stack here.
+    uint64_t *r = self->registers;
+    __asm__("movq %%rbx, %0\n\tmovq %%rbp, %1\n\tmovq %%r12, %2\n\tmovq %%r13, %3\n\tmovq %%r14, %4\n\tmovq %%r15, %5\n\tmovq %%rsp, %6"
+            : "=m"(r[1]), "=m"(r[6]), "=m"(r[11]), "=m"(r[12]), "=m"(r[13]), "=m"(r[14]), "=m"(self->stackPointer));
+    self->stackPointer -= RED_ZONE;
+    self->instructionPointer = frame[1];
+    return;
+  }
   struct lt_registers registers;
   struct lt_thread *t = lt_thread_self();
   // Inside of exit there may be handlers and destructors, but whoever returned from main or called exit is outside.
@@ -240,7 +253,7 @@ static bool take_over(enum lt_snapshot_wait wait) {
   }
 }
 
-int lt_snapshot_take(uint32_t reason, const char *label, const ucontext_t *interrupted, enum lt_snapshot_wait wait) {
+static int take(uint32_t reason, const char *label, const ucontext_t *interrupted, enum lt_snapshot_wait wait, bool isInHook) {
   if (!is_possible()) return -ENODEV;
   uint64_t start = lt_clock_nanoseconds(CLOCK_MONOTONIC);
   // From here until the threads go on nothing may interrupt: a handler that came back here would find the variables taken by its own thread.
@@ -255,7 +268,8 @@ int lt_snapshot_take(uint32_t reason, const char *label, const ucontext_t *inter
     size_t length = label ? strnlen(label, sizeof job.label - 1) : 0;
     memcpy(job.label, label ? label : "", length);
     job.label[length] = 0;
-    describe_self(&job.threads[0], reason, interrupted);
+    describe_self(&job.threads[0], reason, interrupted, isInHook);
+    isServed = lt_serving_is(job.threads[0].osThread);
     call_on_stack(begin, stack + STACK_SIZE);
     bool isBegun = freeze.copy > 0;
     result = isBegun ? (int)job.snapshot.number : freeze.copy;
@@ -268,6 +282,10 @@ int lt_snapshot_take(uint32_t reason, const char *label, const ucontext_t *inter
   lt_syscall6(SYS_rt_sigprocmask, SIG_SETMASK, (long)&before, 0, sizeof before, 0, 0);
   if (wait == LT_SNAPSHOT_WAITS && result > 0) lt_snapshot_finish();
   return result;
+}
+
+int lt_snapshot_take(uint32_t reason, const char *label, const ucontext_t *interrupted, enum lt_snapshot_wait wait) {
+  return take(reason, label, interrupted, wait, false);
 }
 
 static void take_last(uint32_t reason, const ucontext_t *interrupted) {
@@ -286,15 +304,22 @@ bool lt_snapshot_is_ending(void) { return atomic_load(&exitState) != 0; }
 void lt_snapshot_at_exit(void) { take_last(LT_SNAPSHOT_EXIT, NULL); }
 void lt_snapshot_at_signal(const ucontext_t *interrupted) { take_last(LT_SNAPSHOT_SIGNAL, interrupted); }
 
-uint32_t lt_snapshot_requested_reason(void) {
+static uint32_t requested_reason(void) {
   uint32_t reason = lt_trace.live ? atomic_load((_Atomic uint32_t *)&lt_trace.live->snapshotReason) : 0;
   return reason == LT_SNAPSHOT_ROUND ? LT_SNAPSHOT_ROUND : LT_SNAPSHOT_REQUEST;
+}
+
+void lt_snapshot_answer(const ucontext_t *interrupted) {
+  if (lt_snapshot_take(requested_reason(), NULL, interrupted, LT_SNAPSHOT_RETURNS) != -ENODEV || !lt_trace.live) return;
+  // Recording has stopped.
+  lt_trace.live->snapshotError = ENODEV;
+  atomic_store((_Atomic uint32_t *)&lt_trace.live->snapshotsAnswered, lt_trace.live->snapshotsAsked);
 }
 
 void lt_snapshot_at_switch(void) {
   uint32_t asked = LT_SWITCH_SNAPSHOT;
   if (!atomic_compare_exchange_strong(lt_pause_switch, &asked, LT_SWITCH_RECORD)) return;
-  lt_snapshot_take(lt_snapshot_requested_reason(), NULL, NULL, LT_SNAPSHOT_RETURNS);
+  take(requested_reason(), NULL, NULL, LT_SNAPSHOT_RETURNS, true);
 }
 
 /// For the traced program itself: takes a snapshot, named `label` (UTF-8, may be NULL), and returns while it is being written. Returns its

@@ -27,8 +27,8 @@ void lt_snapshot_at_exit(void);
 void lt_snapshot_at_signal(const ucontext_t *interrupted);
 /// By a hook: takes the snapshot that the pause switch asks for.
 void lt_snapshot_at_switch(void);
-/// Why the snapshot that was asked for from outside is taken: LT_SNAPSHOT_REQUEST, or LT_SNAPSHOT_ROUND.
-uint32_t lt_snapshot_requested_reason(void);
+/// Takes the snapshot that was asked for from outside. `interrupted`: what a signal's handler got, or NULL.
+void lt_snapshot_answer(const ucontext_t *interrupted);
 /// Whether the snapshot at the end was begun.
 bool lt_snapshot_is_ending(void);
 /// Waits for a snapshot that is being written, with a limit.

@@ -16,6 +16,7 @@
 #include "next_functions.h"
 #include "own_stack.h"
 #include "process_identity.h"
+#include "serving_thread.h"
 #include "snapshot_signals.h"
 #include "stack_capture.h"
 #include "swift_recording.h"
@@ -62,7 +63,10 @@ static bool open_trace(void) {
   lt_snapshot_init(lt_settings.takesSnapshots);
   lt_trace_ticks_init();
   lt_expectations_init(lt_settings.takesSnapshots);
-  if (lt_settings.takesSnapshots) lt_snapshot_signals_init(lt_settings.snapshotSignal, lt_settings.roundSignal);
+  if (lt_settings.takesSnapshots) {
+    lt_snapshot_signals_init(lt_settings.snapshotSignal, lt_settings.roundSignal);
+    lt_serving_init();
+  }
   return true;
 }
 
@@ -248,6 +252,7 @@ void lt_process_stop(const char *why) {
   lt_process_warn(why, NULL);
   lt_snapshot_end();
   lt_snapshot_signals_end();
+  lt_serving_end();
   lt_watcher_end();
   lt_loader_watch_end();
   lt_environment_follow_no_more();

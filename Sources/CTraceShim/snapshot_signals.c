@@ -58,13 +58,8 @@ static void on_ending_signal(int number, siginfo_t *information, void *context) 
 static void on_request(int number, siginfo_t *information, void *context) {
   (void)information;
   // A child that is not traced has the handler too, until it replaces its program.
-  if (!lt_identity_is_claimants()) {
-    end_by(number);
-  } else if (lt_snapshot_take(lt_snapshot_requested_reason(), NULL, context, LT_SNAPSHOT_RETURNS) == -ENODEV && lt_trace.live) {
-    // Recording has stopped.
-    lt_trace.live->snapshotError = ENODEV;
-    atomic_store((_Atomic uint32_t *)&lt_trace.live->snapshotsAnswered, lt_trace.live->snapshotsAsked);
-  }
+  if (!lt_identity_is_claimants()) end_by(number);
+  else lt_snapshot_answer(context);
 }
 
 /// The thread that the signal interrupts waits if the last round's image is still being written, by the copy, which needs nothing of the host: a round without

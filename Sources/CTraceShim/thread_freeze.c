@@ -11,9 +11,11 @@
 #include "clone_call.h"
 #include "expectation_watcher.h"
 #include "own_stack.h"
+#include "serving_thread.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <interrupted_calls.h>
 #include <linux/futex.h>
 #include <linux/sched.h>
 #include <string.h>
@@ -167,33 +169,19 @@ static bool stand_still(const struct lt_freeze *f) {
 }
 
 /// Whether the thread slept in a system call when it was stopped. The kernel ends the call for the stop: with EINTR, or with one of the numbers
-/// by which it begins the call anew afterwards, which only a tracer sees (Linux, include/linux/errno.h). A call that was about to return has its result.
+/// by which it begins the call anew afterwards. A call that was about to return has its result.
 static bool is_interrupted_wait(const struct user_regs_struct *r) {
-  enum { RESTART = 512, RESTART_NO_INTERRUPT = 513, RESTART_NO_HANDLER = 514, RESTART_BLOCK = 516 };
   if ((long)r->orig_rax < 0) return false;
   switch (-(long)r->rax) {
-    case EINTR: case RESTART: case RESTART_NO_INTERRUPT: case RESTART_NO_HANDLER: case RESTART_BLOCK: return true;
-    default: return false;
-  }
-}
-
-/// Waits that the kernel does not begin anew of itself, as it does with others, when nothing but a tracer has interrupted them: they would return EINTR to the
-/// host. Nothing has happened in a call that returned it (Linux 6.18: fs/eventpoll.c, ipc/sem.c, kernel/signal.c, fs/aio.c, io_uring/io_uring.c, sock_intr_errno).
-static bool is_repeatable(unsigned long call) {
-  // By the kernel's names: these are the host's calls, none of the recorder's.
-  switch (call) {
-    case __NR_epoll_wait: case __NR_epoll_pwait: case __NR_epoll_pwait2: case __NR_semop: case __NR_semtimedop: case __NR_rt_sigtimedwait: case __NR_io_getevents:
-    case __NR_io_pgetevents: case __NR_io_uring_enter: case __NR_recvfrom: case __NR_recvmsg: case __NR_recvmmsg: case __NR_sendto: case __NR_sendmsg: case __NR_accept:
-    case __NR_accept4: case __NR_read: case __NR_readv: case __NR_write: case __NR_writev: return true;
+    case EINTR: case LT_RESTART: case LT_RESTART_NO_INTERRUPT: case LT_RESTART_NO_HANDLER: case LT_RESTART_BLOCK: return true;
     default: return false;
   }
 }
 
 /// Has the kernel begin the wait anew, unless a handler of the host's runs first: then it returns EINTR, as it would have.
 static void repeat_wait(uint32_t thread, const struct user_regs_struct *r) {
-  enum { RESTART_NO_HANDLER = 514 };
-  if ((long)r->orig_rax < 0 || (long)r->rax != -EINTR || !is_repeatable(r->orig_rax)) return;
-  lt_syscall6(SYS_ptrace, PTRACE_POKEUSER, thread, offsetof(struct user_regs_struct, rax), -RESTART_NO_HANDLER, 0, 0);
+  if ((long)r->orig_rax < 0 || (long)r->rax != -EINTR || !lt_call_is_repeatable((long)r->orig_rax)) return;
+  lt_syscall6(SYS_ptrace, PTRACE_POKEUSER, thread, offsetof(struct user_regs_struct, rax), -LT_RESTART_NO_HANDLER, 0, 0);
 }
 
 static void read_registers(struct lt_snapshot_thread *thread, const struct tracee *tracee) {
@@ -205,7 +193,7 @@ static void read_registers(struct lt_snapshot_thread *thread, const struct trace
   thread->threadPointer = r.fs_base;
   thread->instructionPointer = r.rip;
   // The recorder's own thread: what it looks at is in use by nobody.
-  if (thread->osThread == (uint32_t)lt_watcher_thread()) return;
+  if (thread->osThread == (uint32_t)lt_watcher_thread() || lt_serving_is(thread->osThread)) return;
   const uint64_t registers[16] = {r.rax, r.rbx, r.rcx, r.rdx, r.rsi, r.rdi, r.rbp, r.r8, r.r9, r.r10, r.r11, r.r12, r.r13, r.r14, r.r15};
   memcpy(thread->registers, registers, sizeof registers);
 }

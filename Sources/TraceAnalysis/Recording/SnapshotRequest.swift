@@ -1,9 +1,10 @@
 // Asking a process that is being recorded for a snapshot of its heap.
 
+import CProcessCalls
 import CTraceFormat
 import Glibc
 
-/// A request to the recorder inside a process: the live file counts it, and a signal announces it.
+/// A request to the recorder inside a process: the live file counts it.
 ///
 /// For one thread. Two requesters at once may be answered by one snapshot.
 public struct SnapshotRequest: Sendable {
@@ -37,54 +38,151 @@ public struct SnapshotRequest: Sendable {
 
   /// Takes a snapshot, and returns its number when it is written.
   ///
-  /// The signal goes to a thread that does not block it. If all do, the next allocation of any thread takes the snapshot.
+  /// The process is made to start a thread that takes it, which needs the right to trace it, and a thread that stands in a call. Else the next hook takes it, if one comes soon. A process
+  /// that may not be traced and only waits gets a signal, which ends calls such as `sleep` early. Again now and then: while another snapshot is being written, nothing answers.
   public func take(_ purpose: Purpose = .picture, waitingSeconds: Int) throws(Failure) -> UInt32 {
     let header = try SharedHeader(path: live.path, identity: live.identity)
-    let signal = header.load(\.snapshotSignal)
-    guard signal != 0 else { throw .notOffered(processID: processID) }
+    guard header.load(\.snapshotSignal) != 0 || header.load(\.servingCall) != 0 else { throw .notOffered(processID: processID) }
     header.store(purpose == .round ? UInt32(LT_SNAPSHOT_ROUND) : 0, to: \.snapshotReason)
     let asked = header.increment(\.snapshotsAsked)
-    let switchBefore = header.load(\.pauseSwitch)
-    // Paused recording stays paused.
-    defer { if switchBefore == UInt32(LT_SWITCH_PAUSED) { header.store(switchBefore, to: \.pauseSwitch) } }
-    let poll = 10_000, pollsASecond = 1_000_000 / poll
-    for round in 0..<max(1, waitingSeconds) * pollsASecond {
-      // Counts wrap around.
-      if Int32(bitPattern: header.load(\.snapshotsAnswered) &- asked) >= 0 {
-        let code = header.load(\.snapshotError)
-        guard code == 0 else { throw .notWritten(processID: processID, errno: code) }
-        return header.load(\.snapshotNumber)
-      }
-      // Again now and then: one that arrives while another snapshot is being written is not answered.
-      if round % pollsASecond == 0 {
-        do { try announce(Int32(signal), header) } catch .ended {
-          // What it answered last is in the file.
-          guard Int32(bitPattern: header.load(\.snapshotsAnswered) &- asked) >= 0 else { throw .ended(processID: processID) }
-          continue
+    let deadline = Deadline(seconds: waitingSeconds)
+    while !deadline.isPast {
+      do {
+        for way in [Self.askByThread, Self.askBySwitch, Self.askBySignal] {
+          if try way(self)(header, asked, deadline) { return try answer(in: header) }
         }
+      } catch .ended {
+        // What it answered last is in the file.
+        guard isAnswered(asked, in: header) else { throw .ended(processID: processID) }
+        return try answer(in: header)
       }
-      usleep(UInt32(poll))
     }
-    if header.load(\.pauseSwitch) == UInt32(LT_SWITCH_SNAPSHOT) { header.store(switchBefore, to: \.pauseSwitch) }
     throw .noAnswer(processID: processID, seconds: waitingSeconds)
   }
 
-  private func announce(_ signal: Int32, _ header: SharedHeader) throws(Failure) {
-    let threads = ThreadSignals.threads(of: processID)
-    // A zombie has its thread still, without memory.
-    guard !threads.isEmpty, live.isMapped(by: processID) else { throw .ended(processID: processID) }
-    var code: Int32 = 0
-    for thread in threads where !ThreadSignals.blocks(signal, thread: thread, of: processID) {
-      if ThreadSignals.send(signal, to: thread, of: processID) { return }
-      code = errno
-      if code == EPERM { throw .cannotSignal(processID: processID, errno: code) }
+  // MARK: Ways to ask
+
+  /// Milliseconds in which a process that works calls a hook.
+  private static let busyMilliseconds = 50
+  /// Milliseconds for an image to be written, before the process is asked again.
+  private static let repeatMilliseconds = 1000
+
+  /// The next hook of any thread takes the snapshot. Of a paused recording hooks take none: it would go on in between.
+  private func askBySwitch(_ header: SharedHeader, _ asked: UInt32, _ deadline: Deadline) throws(Failure) -> Bool {
+    let (record, snapshot) = (UInt32(LT_SWITCH_RECORD), UInt32(LT_SWITCH_SNAPSHOT))
+    guard header.change(\.pauseSwitch, from: record, to: snapshot) else { return false }
+    if awaitAnswer(to: asked, in: header, milliseconds: Self.busyMilliseconds, deadline, while: { header.load(\.pauseSwitch) == snapshot }) { return true }
+    // One that has been taken over is on its way.
+    if header.change(\.pauseSwitch, from: snapshot, to: record) { return false }
+    return awaitAnswer(to: asked, in: header, milliseconds: Self.repeatMilliseconds, deadline)
+  }
+
+  /// The process makes a thread that takes the snapshot.
+  private func askByThread(_ header: SharedHeader, _ asked: UInt32, _ deadline: Deadline) throws(Failure) -> Bool {
+    guard ServingThread(header: header).start(in: processID) else { return isAnswered(asked, in: header) }
+    return awaitAnswer(to: asked, in: header, milliseconds: Self.repeatMilliseconds, deadline)
+  }
+
+  /// To a thread that does not block the signal. If all do, the next hook is asked again, also of a paused recording.
+  private func askBySignal(_ header: SharedHeader, _ asked: UInt32, _ deadline: Deadline) throws(Failure) -> Bool {
+    let switchBefore = header.load(\.pauseSwitch)
+    if let signal = Int32(exactly: header.load(\.snapshotSignal)), signal > 0, try send(signal) {
+      return awaitAnswer(to: asked, in: header, milliseconds: Self.repeatMilliseconds, deadline)
     }
     header.store(UInt32(LT_SWITCH_SNAPSHOT), to: \.pauseSwitch)
+    // Paused recording stays paused.
+    defer {
+      if switchBefore == UInt32(LT_SWITCH_PAUSED) { header.store(switchBefore, to: \.pauseSwitch) } else { _ = header.change(\.pauseSwitch, from: UInt32(LT_SWITCH_SNAPSHOT), to: switchBefore) }
+    }
+    return awaitAnswer(to: asked, in: header, milliseconds: Self.repeatMilliseconds, deadline)
+  }
+
+  private func send(_ signal: Int32) throws(Failure) -> Bool {
+    let threads = ProcessThreads.threads(of: processID)
+    // A zombie has its thread still, without memory.
+    guard !threads.isEmpty, live.isMapped(by: processID) else { throw .ended(processID: processID) }
+    for thread in threads where !ProcessThreads.blocks(signal, thread: thread, of: processID) {
+      if ProcessThreads.send(signal, to: thread, of: processID) { return true }
+      if errno == EPERM { throw .cannotSignal(processID: processID, errno: errno) }
+    }
+    return false
+  }
+
+  // MARK: The answer
+
+  /// Counts wrap around.
+  private func isAnswered(_ asked: UInt32, in header: SharedHeader) -> Bool { Int32(bitPattern: header.load(\.snapshotsAnswered) &- asked) >= 0 }
+
+  private func answer(in header: SharedHeader) throws(Failure) -> UInt32 {
+    let code = header.load(\.snapshotError)
+    guard code == 0 else { throw .notWritten(processID: processID, errno: code) }
+    return header.load(\.snapshotNumber)
+  }
+
+  /// Whether an answer comes in time, and before something else is the case.
+  private func awaitAnswer(
+    to asked: UInt32, in header: SharedHeader, milliseconds: Int, _ deadline: Deadline, while goesOn: () -> Bool = { true }
+  ) -> Bool {
+    for _ in 0..<milliseconds {
+      if isAnswered(asked, in: header) { return true }
+      if deadline.isPast || !goesOn() { break }
+      usleep(1_000)
+    }
+    return isAnswered(asked, in: header)
+  }
+
+  private struct Deadline {
+    let instant: ContinuousClock.Instant
+    init(seconds: Int) { instant = .now + .seconds(max(1, seconds)) }
+    var isPast: Bool { .now > instant }
   }
 }
 
-/// What `/proc` says about a process's threads and signals.
-enum ThreadSignals {
+/// The thread that a process makes for a requester: see Sources/CTraceShim/serving_thread.c.
+private struct ServingThread {
+  let header: SharedHeader
+
+  /// Milliseconds for the thread of a request before this one to end, and for the tracer that stops the process for its image to let it go.
+  private static let turnMilliseconds = 1000
+
+  /// False where the process offers none, or may not be traced.
+  func start(in processID: Int32) -> Bool {
+    let call = header.load(\.servingCall)
+    guard call != 0, claim(in: processID) else { return false }
+    header.store(0, to: \.servingMayBegin)
+    var order = lt_thread_order(
+      call: call, flags: header.load(\.servingFlags), stack: header.load(\.servingStack), threadWord: header.load(\.servingWord),
+      threadPointer: header.load(\.servingThreadPointer))
+    for _ in 0..<Self.turnMilliseconds {
+      let isBusy = ProcessThreads.threads(of: processID).contains { ProcessThreads.isTraced($0, of: processID) }
+      for thread in ProcessThreads.threads(of: processID) where ProcessThreads.mayBeTraced(thread, of: processID) {
+        // Others may stand in a call where this one computes.
+        if lt_order_thread(thread, &order) == 0 {
+          header.store(1, to: \.servingMayBegin)
+          return true
+        }
+      }
+      guard isBusy || ProcessThreads.threads(of: processID).contains(where: { ProcessThreads.isTraced($0, of: processID) }) else { break }
+      usleep(1_000)
+    }
+    _ = header.change(\.servingThread, from: UInt32(getpid()), to: 0)
+    return false
+  }
+
+  /// Makes the thread's stack this process's to give, once whoever has it is done.
+  private func claim(in processID: Int32) -> Bool {
+    for _ in 0..<Self.turnMilliseconds {
+      let owner = header.load(\.servingThread)
+      let isFree = owner == 0 || (kill(Int32(bitPattern: owner), 0) != 0 && errno == ESRCH && !ProcessThreads.exists(Int32(bitPattern: owner), of: processID))
+      if isFree, header.change(\.servingThread, from: owner, to: UInt32(getpid())) { return true }
+      usleep(1_000)
+    }
+    return false
+  }
+}
+
+/// What `/proc` says about a process's threads.
+enum ProcessThreads {
   /// The first thread first; it is the likeliest to wait for signals.
   static func threads(of processID: Int32) -> [Int32] {
     guard let directory = opendir("/proc/\(processID)/task") else { return [] }
@@ -98,19 +196,32 @@ enum ThreadSignals {
 
   /// Whether the thread blocks the signal, or has ended.
   static func blocks(_ signal: Int32, thread: Int32, of processID: Int32) -> Bool {
+    let status = status(of: thread, processID)
+    guard let state = status["State"], !state.hasPrefix("Z"), !state.hasPrefix("X"), let mask = status["SigBlk"].flatMap({ UInt64($0, radix: 16) }) else { return true }
+    return mask >> UInt64(signal - 1) & 1 != 0
+  }
+
+  /// Whether the thread waits in a call that a tracer may interrupt, and no filter of system calls is in the way of another call.
+  static func mayBeTraced(_ thread: Int32, of processID: Int32) -> Bool {
+    let status = status(of: thread, processID)
+    return status["State"]?.hasPrefix("S") == true && status["Seccomp"] == "0" && status["Name"] != "leaktrace"
+  }
+
+  /// Whether another process traces it.
+  static func isTraced(_ thread: Int32, of processID: Int32) -> Bool { status(of: thread, processID)["TracerPid"].map { $0 != "0" } ?? false }
+
+  static func exists(_ thread: Int32, of processID: Int32) -> Bool { access("/proc/\(processID)/task/\(thread)", F_OK) == 0 }
+
+  /// The fields of a thread's status; none if it is gone.
+  private static func status(of thread: Int32, _ processID: Int32) -> [Substring: Substring] {
     let descriptor = open("/proc/\(processID)/task/\(thread)/status", O_RDONLY | O_CLOEXEC)
-    guard descriptor >= 0 else { return true }
+    guard descriptor >= 0 else { return [:] }
     defer { close(descriptor) }
     let bytes = [UInt8](unsafeUninitializedCapacity: 8192) { buffer, count in
       count = max(0, read(descriptor, buffer.baseAddress, buffer.count))
     }
-    for line in String(decoding: bytes, as: UTF8.self).split(separator: "\n") {
-      if line.hasPrefix("State:"), line.contains("Z") || line.contains("X") { return true }
-      if line.hasPrefix("SigBlk:"), let mask = UInt64(line.dropFirst(7).drop { $0 == "\t" || $0 == " " }, radix: 16) {
-        return mask >> UInt64(signal - 1) & 1 != 0
-      }
-    }
-    return true
+    let fields = String(decoding: bytes, as: UTF8.self).split(separator: "\n").map { $0.split(separator: ":", maxSplits: 1) }
+    return Dictionary(fields.compactMap { $0.count == 2 ? ($0[0], $0[1].drop { $0 == "\t" || $0 == " " }) : nil }, uniquingKeysWith: { first, _ in first })
   }
 
   /// False with `errno` set. Older C libraries have no name for the call: then the process as a whole is signalled.
@@ -147,6 +258,11 @@ private final class SharedHeader {
   func load<T: BitwiseCopyable>(_ field: KeyPath<lt_live_header, T>) -> T { pointer(field).load(as: T.self) }
   func store(_ value: UInt32, to field: KeyPath<lt_live_header, UInt32>) { pointer(field).storeBytes(of: value, as: UInt32.self) }
 
+  /// Atomic. False if the value is another.
+  func change(_ field: KeyPath<lt_live_header, UInt32>, from expected: UInt32, to desired: UInt32) -> Bool {
+    lt_change_word(pointer(field).assumingMemoryBound(to: UInt32.self), expected, desired)
+  }
+
   /// Not atomic: of two requesters at once, both may count to the same number, and then one snapshot answers them.
   func increment(_ field: KeyPath<lt_live_header, UInt32>) -> UInt32 {
     let value = load(field) &+ 1
@@ -165,7 +281,7 @@ extension SnapshotRequest.Failure: CustomStringConvertible {
     case .cannotSignal(let processID, let errno): return "cannot send a signal to process \(processID): \(systemErrorText(errno))"
     case .ended(let processID): return "process \(processID) ended before it took the snapshot"
     case .noAnswer(let processID, let seconds):
-      return "process \(processID) took no snapshot within \(seconds) seconds. All its threads may block the signal and allocate nothing; "
+      return "process \(processID) took no snapshot within \(seconds) seconds. All its threads may block the signal and allocate nothing, or compute without a call; "
         + "try again with a longer --wait"
     case .notWritten(let processID, let errno):
       return "process \(processID) could not write the snapshot: \(systemErrorText(errno))"

@@ -146,6 +146,54 @@ import TraceAnalysis
     #expect(images.count == 11 && images.allSatisfy(\.isFrozen))
   }
 
+  @Test("No wait of the program ends because an image is asked for", arguments: [
+    "sleep", "nanosleep", "poll", "ppoll", "select", "epoll_wait", "sigtimedwait", "recv",
+  ])
+  func waitsWhenAsked(call: String) throws {
+    let run = try Self.whileItRuns([try TestProgram("snapshot-waits.c").path(), call], snapshots: 2)
+    #expect(run.output == (["sigtimedwait", "recv"].contains(call) ? "in time returned -1, Resource temporarily unavailable\n" : "in time returned 0, no error\n"))
+    #expect(run.images.count == 3 && run.images.allSatisfy { $0.isComplete && $0.isFrozen && $0.threads.count == 1 })
+  }
+
+  @Test("A program that confines itself is asked by its next hook, or by a signal", arguments: ["sleep", "busy"]) func confined(way: String) throws {
+    let run = try Self.whileItRuns([try TestProgram("snapshot-waits.c").path(), "sleep", way == "busy" ? "busy" : "filtered"], snapshots: way == "busy" ? 2 : 1)
+    // The signal ends the wait.
+    #expect(run.output.hasPrefix(way == "busy" ? "worked" : "early returned 1"))
+    #expect(run.images.count == (way == "busy" ? 3 : 2) && run.images.allSatisfy(\.isComplete))
+  }
+
+  @Test("Several who ask at once are all answered") func together() throws {
+    let waiting = try Waiting("pause")
+    for _ in 0..<4 {
+      let asking = try (0..<3).map { _ in try Command([BuildProducts.leaktrace, "snapshot", String(waiting.processID)]).start() }
+      for request in asking { #expect(try request.wait().end == .exit(0)) }
+    }
+    kill(waiting.processID, SIGKILL)
+    #expect(try waiting.running.wait().end == .signal(SIGKILL))
+    #expect(try waiting.images().allSatisfy { $0.isComplete && $0.isFrozen })
+  }
+
+  /// Records a program, and asks for snapshots while it runs: one after the other from when its trace is there, the process is asleep or busy. Its output has a line.
+  private static func whileItRuns(_ arguments: [String], snapshots: Int) throws -> (output: String, images: [HeapImage]) {
+    let directory = try TemporaryDirectory()
+    let trace = directory.path + "/a.trace"
+    let running = try Command([BuildProducts.leaktrace, "record", "--quiet", "-o", trace, "--"] + arguments).start()
+    for _ in 0..<1000 {
+      if let recording = LiveRecording(tracePath: trace), recording.eventCount() > 0 { break }
+      usleep(2_000)
+    }
+    let processID = try #require(RecordedTrace(path: trace)).processID
+    for _ in 0..<snapshots {
+      // In its wait, and not on its way there.
+      usleep(200_000)
+      let outcome = try Command([BuildProducts.leaktrace, "snapshot", String(processID)]).run()
+      #expect(outcome.end == .exit(0), "\(outcome.errorOutput)")
+    }
+    let outcome = try running.wait()
+    #expect(outcome.end == .exit(0))
+    return (outcome.output, try HeapImage.images(of: trace))
+  }
+
   @Test("A program that waits for children of any kind finds its own alone") func children() throws {
     try SurvivalTests.expectSurvival([try TestProgram("waits-for-all.c").path()])
   }

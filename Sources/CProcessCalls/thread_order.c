@@ -1,0 +1,117 @@
+// Has a process make a thread, as a debugger would.
+
+#define _GNU_SOURCE
+#include "CProcessCalls.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stddef.h>
+#include <sys/ptrace.h>
+#include <sys/syscall.h>
+#include <sys/user.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+bool lt_change_word(uint32_t *word, uint32_t expected, uint32_t desired) {
+  return __atomic_compare_exchange_n(word, &expected, desired, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
+}
+
+#if defined(__linux__) && defined(__x86_64__)
+
+enum { STOP_EVENT = 128, SYSCALL_STOP = SIGTRAP | 0x80, STOP_MILLISECONDS = 1000 };
+
+/// The tracee's next report. False when there is none in time, or the thread has ended.
+static bool await(pid_t thread, int *status) {
+  for (int millisecond = 0; millisecond < STOP_MILLISECONDS; millisecond++) {
+    pid_t reported = waitpid(thread, status, __WALL | WNOHANG);
+    if (reported == thread) return WIFSTOPPED(*status);
+    if (reported < 0 && errno != EINTR) return false;
+    struct timespec moment = {.tv_nsec = 1000000};
+    nanosleep(&moment, NULL);
+  }
+  return false;
+}
+
+/// The thread stands in a call, and is about to go back to its program.
+static int make_call(pid_t thread, const struct lt_thread_order *order, struct user_regs_struct registers) {
+  registers.rip = order->call;
+  registers.rax = SYS_clone;
+  registers.orig_rax = ~0ull; // nothing is begun anew
+  registers.rdi = order->flags;
+  registers.rsi = order->stack;
+  registers.rdx = order->threadWord; // written before either goes on
+  registers.r10 = order->threadWord;
+  registers.r8 = order->threadPointer;
+  if (ptrace(PTRACE_SETREGS, thread, 0, &registers) != 0) return -errno;
+  int status;
+  // Into the call, and out of it. Other stops, as by SIGSTOP, go on: the process stops again when it is let go.
+  for (int stops = 0; stops < 2;) {
+    if (ptrace(PTRACE_SYSCALL, thread, 0, 0) != 0) return -errno;
+    if (!await(thread, &status)) return -ESRCH;
+    if (WSTOPSIG(status) == SYSCALL_STOP) stops++;
+  }
+  if (ptrace(PTRACE_GETREGS, thread, 0, &registers) != 0) return -errno;
+  // A call is begun anew only after a stop of this kind.
+  if (ptrace(PTRACE_INTERRUPT, thread, 0, 0) != 0 || ptrace(PTRACE_CONT, thread, 0, 0) != 0) return -errno;
+  if (!await(thread, &status)) return -ESRCH;
+  return (long)registers.rax > 0 ? 0 : (int)(long)registers.rax;
+}
+
+static int order_thread(pid_t thread, const struct lt_thread_order *order) {
+  if (ptrace(PTRACE_SEIZE, thread, 0, PTRACE_O_TRACESYSGOOD) != 0) return -errno;
+  if (ptrace(PTRACE_INTERRUPT, thread, 0, 0) != 0) return -errno;
+  int status;
+  if (!await(thread, &status)) return -EBUSY;
+  if (status >> 16 != STOP_EVENT || WSTOPSIG(status) != SIGTRAP) {
+    // A signal, which the thread gets, or a process that is stopped.
+    ptrace(PTRACE_DETACH, thread, 0, status >> 16 ? 0 : WSTOPSIG(status));
+    return -EBUSY;
+  }
+  struct user_regs_struct registers;
+  uint64_t mask, all = ~0ull;
+  int result = 0;
+  if (ptrace(PTRACE_GETREGS, thread, 0, &registers) != 0 || ptrace(PTRACE_GETSIGMASK, thread, sizeof mask, &mask) != 0) result = -errno;
+  // Code may rely on it that the kernel notices when it is interrupted (rseq(2)), and would not, since it goes on elsewhere. There are no calls in such code.
+  if (result == 0 && (long)registers.orig_rax < 0) result = -EAGAIN;
+  errno = 0;
+  long instruction = ptrace(PTRACE_PEEKTEXT, thread, order->call, 0);
+  if (result == 0 && (errno || (instruction & 0xFFFF) != 0x050F)) result = -EFAULT;
+  if (result == 0 && ptrace(PTRACE_SETSIGMASK, thread, sizeof all, &all) != 0) result = -errno;
+  if (result == 0) {
+    result = make_call(thread, order, registers);
+    if ((long)registers.rax == -EINTR && lt_call_is_repeatable((long)registers.orig_rax)) registers.rax = (unsigned long)-(long)LT_RESTART_NO_HANDLER;
+    ptrace(PTRACE_SETREGS, thread, 0, &registers);
+    ptrace(PTRACE_SETSIGMASK, thread, sizeof mask, &mask);
+  }
+  ptrace(PTRACE_DETACH, thread, 0, 0);
+  return result;
+}
+
+int lt_order_thread(pid_t thread, const struct lt_thread_order *order) {
+  // A tracer of its own, which no signal ends in the middle: a thread that it has not let go is let go by its end.
+  int answer[2];
+  if (pipe(answer) != 0) return -errno;
+  sigset_t all, before;
+  sigfillset(&all);
+  sigprocmask(SIG_BLOCK, &all, &before);
+  pid_t tracer = fork();
+  if (tracer == 0) {
+    int result = order_thread(thread, order);
+    (void)!write(answer[1], &result, sizeof result);
+    _exit(0);
+  }
+  int result = tracer < 0 ? -errno : -ESRCH;
+  sigprocmask(SIG_SETMASK, &before, NULL);
+  close(answer[1]);
+  while (tracer > 0 && read(answer[0], &result, sizeof result) < 0 && errno == EINTR) {}
+  close(answer[0]);
+  while (tracer > 0 && waitpid(tracer, NULL, 0) < 0 && errno == EINTR) {}
+  return result;
+}
+
+#else
+
+int lt_order_thread(pid_t thread, const struct lt_thread_order *order) { return -ENOSYS; }
+
+#endif

@@ -1,0 +1,16 @@
+// A thread that takes one image for a requester outside, who has the process make it: no call of the host's is interrupted.
+
+#ifndef LEAKTRACE_SERVING_THREAD_H
+#define LEAKTRACE_SERVING_THREAD_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/// Says in the live file how such a thread is made. Nothing if there is no memory for one. Once for each trace.
+void lt_serving_init(void);
+/// No such thread is made any more; waits for one that runs.
+void lt_serving_end(void);
+/// Whether a thread with the kernel's number is one.
+bool lt_serving_is(uint32_t osThread);
+
+#endif
