@@ -1,0 +1,60 @@
+// The system calls that the recorder makes, and the signals it needs: as docs/resource-use.md says.
+
+import Foundation
+import Testing
+
+@Suite(.enabled(if: BuildProducts.preloadLibraryExists)) struct SystemCallUseTests {
+  /// More than the program's own.
+  static let ofIdleProcess = 0, ofMillionCalls = 250
+  static let handledSignals: Set<String> = ["SIGTERM", "SIGINT", "SIGHUP", "SIGRT_30"]
+
+  private struct Watched {
+    /// By phase of the program.
+    var calls: [String: Int] = [:]
+    var handledSignals: Set<String> = []
+    var deliveredSignals = 0
+  }
+
+  /// A run of the program as strace(1) saw it, less what starts it.
+  private func watch(_ command: [String]) throws -> Watched {
+    let directory = try TemporaryDirectory()
+    let log = directory.path + "/calls"
+    var traced = Command(["strace", "-f", "-o", log] + command)
+    traced.directory = directory.path
+    let run = try traced.run()
+    try #require(run.end == .exit(0), "\(run.errorOutput)")
+    let lines = try String(contentsOfFile: log, encoding: .utf8).split(separator: "\n").map { $0.split(separator: " ", maxSplits: 1, omittingEmptySubsequences: true) }
+    let process = try #require(lines.first { $0.count == 2 && $0[1].hasPrefix("write(1, \"phase: idle") })[0]
+    var result = Watched()
+    var phase = "start"
+    for line in lines where line.count == 2 && line[0] == process {
+      let call = line[1].drop { $0 == " " }
+      if call.hasPrefix("--- SIG") { result.deliveredSignals += 1 }
+      if call.hasPrefix("write(1, \"phase: ") {
+        phase = String(call.dropFirst(17).prefix { $0 != "\\" })
+      } else if call.first?.isLetter == true {
+        result.calls[phase, default: 0] += 1
+        // Before it, the process was another's.
+        if call.hasPrefix("execve(") { result.handledSignals = [] }
+        if phase == "start", call.hasPrefix("rt_sigaction("), let name = call.dropFirst(13).split(separator: ",").first, call.dropFirst(13 + name.count).hasPrefix(", {") {
+          result.handledSignals.insert(String(name))
+        }
+      }
+    }
+    return result
+  }
+
+  @Test("An idle process makes no call for the recorder, a busy one few, and no signal is sent") func calls() throws {
+    let program = try TestProgram("system-calls.c").path()
+    // Numbers of processes are in the log only where there are several.
+    let own = try watch(["/bin/sh", "-c", "\"$0\"; exit $?", program])
+    let recorded = try watch([BuildProducts.leaktrace, "record", "--quiet", "-o", "a.trace", "--", program])
+    #expect(own.calls["idle"] == 1 && own.handledSignals.isEmpty)
+    #expect(recorded.calls["idle", default: 0] - own.calls["idle", default: 0] == Self.ofIdleProcess)
+    // Two for each block.
+    let more = (recorded.calls["calls", default: 0] - own.calls["calls", default: 0]) / 2
+    #expect(more > 0 && more <= Self.ofMillionCalls, "\(more) system calls for a million calls")
+    #expect(recorded.deliveredSignals == own.deliveredSignals)
+    #expect(recorded.handledSignals == Self.handledSignals)
+  }
+}
