@@ -150,8 +150,31 @@ static bool seal_payloads(struct lt_thread *t, struct lt_compressor *compressor)
   return true;
 }
 
+/// Keeps other threads from sealing the same payloads. False if the calling thread was at it already, and a signal's handler has interrupted it; or if another is for
+/// longer than that ever takes. Who seals then may write a chunk twice, of which readers take one.
+static bool begin_sealing(struct lt_thread *t) {
+  enum { MOMENT_NANOSECONDS = 1000000, MOMENT_LIMIT = 1000 };
+  pid_t self = lt_thread_id();
+  for (int moments = 0; moments < MOMENT_LIMIT; moments++) {
+    pid_t nobody = 0;
+    if (atomic_compare_exchange_strong(&t->sealer, &nobody, self)) return true;
+    if (nobody == self) return false;
+    struct timespec moment = {.tv_nsec = MOMENT_NANOSECONDS};
+    lt_syscall(SYS_nanosleep, &moment, 0, 0);
+  }
+  return false;
+}
+
+static void end_sealing(struct lt_thread *t, bool isBegun) {
+  if (isBegun) atomic_store(&t->sealer, 0);
+}
+
 // What the thread itself has compressed is of no use here: this may be another thread, or the thread may have been interrupted while it did.
-bool lt_buffer_seal_payloads(struct lt_thread *t) { return seal_payloads(t, NULL); }
+bool lt_buffer_seal_payloads(struct lt_thread *t) {
+  bool isBegun = begin_sealing(t), isSealed = seal_payloads(t, NULL);
+  end_sealing(t, isBegun);
+  return isSealed;
+}
 
 void lt_buffer_end(struct lt_thread *t) {
   lt_buffer_seal_payloads(t);
@@ -159,8 +182,10 @@ void lt_buffer_end(struct lt_thread *t) {
 }
 
 void lt_buffer_seal(struct lt_thread *t) {
+  bool isBegun = begin_sealing(t);
   if (seal_payloads(t, t->compressor)) lt_buffer_begin(t);
   else t->cursor = t->limit = t->end;
+  end_sealing(t, isBegun);
 }
 
 static void compress(void *thread) { compress_piece(thread); }
@@ -288,7 +313,11 @@ void lt_buffer_put_mark(struct lt_thread *t, struct lt_stack_change *change, con
   lt_buffer_publish(t, t->eventCount);
 }
 
-static void make_definition_room(void *thread) { seal_definitions(thread); }
+static void make_definition_room(void *thread) {
+  bool isBegun = begin_sealing(thread);
+  seal_definitions(thread);
+  end_sealing(thread, isBegun);
+}
 
 void lt_define(struct lt_thread *t, uint8_t kind, const uint8_t *payload, size_t size) {
   if (!t->slot) return;

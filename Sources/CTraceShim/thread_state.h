@@ -116,6 +116,7 @@ struct lt_thread {
   uint64_t totalEvents;
   uint64_t drops[LT_DROP_COUNT];
   _Atomic(struct lt_thread *) next; ///< list of all threads
+  _Atomic pid_t sealer;       ///< the thread that writes the payloads to the trace; 0: none
   _Atomic uint32_t isClaimed; ///< 0: may be taken over by a new thread; see thread_state.c
 
   struct lt_prediction prediction[LT_CONTEXT_COUNT];
