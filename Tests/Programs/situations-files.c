@@ -20,15 +20,7 @@
 
 #include "situations.h"
 
-static void allocate(int count) {
-  for (int i = 0; i < count; i++) free(malloc(16 + (size_t)i % 300));
-}
 enum { ENOUGH = 60000 }; // to fill several buffers
-
-static void snapshot(void) {
-  int (*take)(const char *) = (int (*)(const char *))dlsym(RTLD_DEFAULT, "leaktrace_snapshot");
-  if (take) take("asked by the program");
-}
 
 SITUATION(close_loop, "all descriptors above 2 are closed one by one") {
   allocate(100);

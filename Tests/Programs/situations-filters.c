@@ -18,10 +18,6 @@
 #define SITUATIONS_UNREPORTED // a confined process may not open files
 #include "situations.h"
 
-static void allocate(int count) {
-  for (int i = 0; i < count; i++) free(malloc(16 + (size_t)i % 200));
-}
-
 /// The calls that the program itself makes from here on: the C library's for memory, output, threads and the end.
 static const int own[] = {
     SYS_read, SYS_write, SYS_close, SYS_fstat, SYS_newfstatat, SYS_mmap, SYS_mprotect, SYS_munmap, SYS_brk, SYS_mremap, SYS_madvise, SYS_futex, SYS_exit,

@@ -15,22 +15,6 @@
 
 #include "situations.h"
 
-static void allocate(int count) {
-  for (int i = 0; i < count; i++) free(malloc(16 + (size_t)i % 300));
-}
-static void snapshot(void) {
-  int (*take)(const char *) = (int (*)(const char *))dlsym(RTLD_DEFAULT, "leaktrace_snapshot");
-  if (take) take("asked by the program");
-}
-static void *allocate_some(void *unused) {
-  for (int i = 0; i < 200; i++) {
-    void *block = malloc(100);
-    if (!block) return (void *)1;
-    free(block);
-  }
-  return unused;
-}
-
 SITUATION(every_call, "every call of the malloc family gives memory of its kind") {
   void *p = malloc(0);
   free(p);

@@ -18,27 +18,6 @@
 
 extern char **environ;
 
-static void allocate(int count) {
-  for (int i = 0; i < count; i++) free(malloc(16 + (size_t)i % 200));
-}
-
-static void say(const char *text, int status) {
-  if (WIFEXITED(status)) dprintf(1, "%s ended with %d\n", text, WEXITSTATUS(status));
-  else dprintf(1, "%s ended by signal %d\n", text, WTERMSIG(status));
-}
-
-static int await(const char *text, pid_t child) {
-  int status = 0;
-  MUST(child > 0 && waitpid(child, &status, 0) == child);
-  say(text, status);
-  return status;
-}
-
-static int snapshot(void) {
-  int (*take)(const char *) = (int (*)(const char *))dlsym(RTLD_DEFAULT, "leaktrace_snapshot");
-  return take ? take("asked by the program") : 0;
-}
-
 /// Address space in kilobytes and number of mappings.
 static void measure(long *kilobytes, long *mappings) {
   char line[512];
@@ -151,7 +130,7 @@ SITUATION(fork_generations, "twelve generations of children") {
     if (child > 0) {
       int status;
       MUST(waitpid(child, &status, 0) == child);
-      _exit(depth == 0 ? (say("the last", status), 0) : WEXITSTATUS(status));
+      _exit(depth == 0 ? (say_end("the last", status), 0) : WEXITSTATUS(status));
     }
   }
   _exit(12);
@@ -192,10 +171,6 @@ SITUATION(fork_frees_parents, "a child frees its parent's blocks, and the parent
   return 0;
 }
 
-static void *churn(void *flag) {
-  while (!*(volatile int *)flag) allocate(10);
-  return NULL;
-}
 SITUATION(fork_with_threads, "a process of four busy threads makes 50 children, which allocate") {
   volatile int stop = 0;
   pthread_t threads[4];
@@ -248,7 +223,7 @@ SITUATION(double_fork, "a grandchild outlives its parent and is adopted") {
   close(ends[1]);
   int status;
   MUST(wait(&status) > 0);
-  say("grandchild", status);
+  say_end("grandchild", status);
   MUST(wait(&status) == -1 && errno == ECHILD);
   return 0;
 }
@@ -432,120 +407,6 @@ SITUATION(child_ignored, "children are not waited for") {
   return 0;
 }
 
-SITUATION(pid_namespace, "the program's next child begins a PID namespace, and an image is asked for before") {
-  if (unshare(CLONE_NEWPID) != 0) return puts("not allowed"), 0;
-  snapshot();
-  pid_t child = fork();
-  MUST(child >= 0);
-  if (child == 0) {
-    allocate(100);
-    int number = getpid();
-    pid_t second = fork();
-    if (second == 0) _exit(7);
-    int status;
-    MUST(waitpid(second, &status, 0) == second);
-    _exit(number * 10 + WEXITSTATUS(status));
-  }
-  await("first of the namespace", child);
-  return 0;
-}
-
-SITUATION(pid_namespace_alive, "images are taken while a PID namespace for children has processes") {
-  if (unshare(CLONE_NEWPID) != 0) return puts("not allowed"), 0;
-  int ends[2];
-  MUST(pipe(ends) == 0);
-  pid_t first = fork();
-  if (first == 0) {
-    char c;
-    close(ends[1]);
-    _exit(read(ends[0], &c, 1) == 0 ? 4 : 5);
-  }
-  for (int i = 0; i < 3; i++) snapshot();
-  pid_t second = fork();
-  if (second == 0) _exit(6);
-  await("second", second);
-  close(ends[1]);
-  await("first", first);
-  return 0;
-}
-
-SITUATION(pid_namespace_threads, "a process with threads enters a PID namespace with its children") {
-  volatile int stop = 0;
-  pthread_t threads[3];
-  for (int i = 0; i < 3; i++) MUST(pthread_create(&threads[i], NULL, churn, (void *)&stop) == 0);
-  if (unshare(CLONE_NEWPID) != 0) return puts("not allowed"), 0;
-  snapshot();
-  pid_t child = fork();
-  if (child == 0) _exit(getpid());
-  await("first of the namespace", child);
-  stop = 1;
-  for (int i = 0; i < 3; i++) pthread_join(threads[i], NULL);
-  return 0;
-}
-
-/// Runs `run` as the first process of a PID namespace, by the bare system call.
-static void in_new_namespace(void (*run)(void)) {
-  long child = syscall(SYS_clone, SIGCHLD | CLONE_NEWPID, 0, 0, 0, 0);
-  if (child < 0) {
-    puts("not allowed");
-    return;
-  }
-  if (child == 0) {
-    run();
-    _exit(getpid());
-  }
-  await("child", (pid_t)child);
-}
-static void allocate_as_first(void) { allocate(500); }
-static void nest_as_first(void) {
-  allocate(500);
-  in_new_namespace(allocate_as_first);
-  allocate(500);
-}
-SITUATION(raw_clone_namespace, "a child made by the bare system call is the first process of its PID namespace, as its parent is") {
-  allocate(100);
-  in_new_namespace(nest_as_first);
-  return 0;
-}
-
-static char **ownArguments;
-__attribute__((constructor)) static void keep(int count, char **arguments) {
-  (void)count;
-  ownArguments = arguments;
-}
-SITUATION(first_process, "the first process of a PID namespace is replaced by a program that makes such a process") {
-  if (getpid() == 1) {
-    allocate(500);
-    in_new_namespace(nest_as_first);
-    return 0;
-  }
-  if (unshare(CLONE_NEWPID) != 0) return puts("not allowed"), 0;
-  pid_t child = fork();
-  if (child == 0) {
-    execv("/proc/self/exe", ownArguments);
-    _exit(9);
-  }
-  await("first", child);
-  return 0;
-}
-
-SITUATION(unshare_files, "the process gets a descriptor table and a mount namespace of its own") {
-  allocate(100);
-  printf("%d\n", unshare(CLONE_FILES | CLONE_FS));
-  allocate(100);
-  snapshot();
-  return 0;
-}
-
-SITUATION(user_namespace, "the process enters a user namespace of its own") {
-  allocate(100);
-  int result = unshare(CLONE_NEWUSER);
-  printf("%d %d\n", result, result ? errno : 0);
-  allocate(1000);
-  snapshot();
-  return 0;
-}
-
 SITUATION(no_more_processes, "the process may start no others") {
   struct rlimit none = {0, 0};
   MUST(setuid(65534) == 0 && setrlimit(RLIMIT_NPROC, &none) == 0);
@@ -555,62 +416,4 @@ SITUATION(no_more_processes, "the process may start no others") {
   allocate(1000);
   snapshot();
   return 0;
-}
-
-SITUATION(ends_by_exit, "the process ends by exit") { allocate(100), exit(11); }
-SITUATION(ends_by_underscore, "the process ends by _exit") { allocate(100), _exit(12); }
-SITUATION(ends_by_quick_exit, "the process ends by quick_exit") { allocate(100), quick_exit(13); }
-SITUATION(ends_by_system_call, "the process ends by the bare system call") { return allocate(100), (int)syscall(SYS_exit_group, 14); }
-SITUATION(ends_by_abort, "the process aborts") {
-  setrlimit(RLIMIT_CORE, &(struct rlimit){0, 0});
-  allocate(100), abort();
-}
-SITUATION(ends_by_null, "the process reads address 0") {
-  setrlimit(RLIMIT_CORE, &(struct rlimit){0, 0});
-  allocate(100);
-  return *(volatile int *)(size_t)(getpid() == 0);
-}
-static int end_by(int number) {
-  setrlimit(RLIMIT_CORE, &(struct rlimit){0, 0});
-  allocate(100);
-  raise(number);
-  return 0;
-}
-SITUATION(ends_by_sigterm, "SIGTERM ends the process") { return end_by(SIGTERM); }
-SITUATION(ends_by_sigint, "SIGINT ends the process") { return end_by(SIGINT); }
-SITUATION(ends_by_sighup, "SIGHUP ends the process") { return end_by(SIGHUP); }
-SITUATION(ends_by_sigkill, "SIGKILL ends the process") { return end_by(SIGKILL); }
-SITUATION(ends_by_sigusr1, "SIGUSR1 ends the process") { return end_by(SIGUSR1); }
-SITUATION(ends_by_real_time_signal, "a real-time signal ends the process") { return end_by(SIGRTMIN + 5); }
-
-static void *end_here(void *unused) {
-  (void)unused;
-  allocate(10);
-  exit(15);
-}
-SITUATION(ends_in_thread, "a thread ends the process while the first waits for it") {
-  pthread_t thread;
-  MUST(pthread_create(&thread, NULL, end_here, NULL) == 0);
-  pthread_join(thread, NULL);
-  return 9;
-}
-
-static void *outlive(void *unused) {
-  (void)unused;
-  allocate(1000);
-  exit(16);
-}
-SITUATION(first_thread_ends, "the first thread ends before the others") {
-  pthread_t thread;
-  MUST(pthread_create(&thread, NULL, outlive, NULL) == 0);
-  pthread_exit(NULL);
-}
-
-static void at_end(void) {
-  allocate(100);
-  dprintf(1, "at the end\n");
-}
-SITUATION(exit_handlers, "40 handlers run at the end") {
-  for (int i = 0; i < 40; i++) MUST(atexit(at_end) == 0);
-  return 3;
 }

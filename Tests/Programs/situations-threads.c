@@ -21,17 +21,6 @@
 
 #include "situations.h"
 
-static void allocate(int count) {
-  for (int i = 0; i < count; i++) free(malloc(16 + (size_t)i % 300));
-}
-static void snapshot(void) {
-  int (*take)(const char *) = (int (*)(const char *))dlsym(RTLD_DEFAULT, "leaktrace_snapshot");
-  if (take) take("asked by the program");
-}
-static void *allocate_some(void *unused) {
-  allocate(500);
-  return unused;
-}
 static void start(pthread_t *thread, void *(*run)(void *), void *argument) { MUST(pthread_create(thread, NULL, run, argument) == 0); }
 
 // --- threads ------------------------------------------------------------------------------------------------------------
@@ -285,11 +274,15 @@ SITUATION(signal_dispositions, "the process sees the dispositions that it was gi
   puts("");
   return 0;
 }
-SITUATION(signals_blocked, "SIGTERM is blocked, and taken by sigwait") {
+static sigset_t block(int number) {
   sigset_t set;
   sigemptyset(&set);
-  sigaddset(&set, SIGTERM);
+  sigaddset(&set, number);
   sigprocmask(SIG_BLOCK, &set, NULL);
+  return set;
+}
+SITUATION(signals_blocked, "SIGTERM is blocked, and taken by sigwait") {
+  sigset_t set = block(SIGTERM);
   raise(SIGTERM);
   allocate(1000);
   int number;
@@ -298,10 +291,7 @@ SITUATION(signals_blocked, "SIGTERM is blocked, and taken by sigwait") {
   return 0;
 }
 SITUATION(signal_descriptor, "signals are read from a descriptor") {
-  sigset_t set;
-  sigemptyset(&set);
-  sigaddset(&set, SIGINT);
-  sigprocmask(SIG_BLOCK, &set, NULL);
+  sigset_t set = block(SIGINT);
   int file = signalfd(-1, &set, SFD_CLOEXEC);
   struct signalfd_siginfo information;
   raise(SIGINT);

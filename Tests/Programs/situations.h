@@ -3,9 +3,11 @@
 #ifndef SITUATIONS_H
 #define SITUATIONS_H
 
+#include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 struct situation { const char *name, *text; int (*run)(void); };
@@ -25,6 +27,42 @@ static inline void fail(int line, const char *text) {
 }
 /// Says which call failed, and ends.
 #define MUST(condition) ((condition) ? (void)0 : fail(__LINE__, #condition))
+
+/// Calls the allocator.
+static inline void allocate(int count) {
+  for (int i = 0; i < count; i++) free(malloc(16 + (size_t)i % 300));
+}
+/// As a thread's function.
+static inline void *allocate_some(void *unused) {
+  for (int i = 0; i < 500; i++) {
+    void *block = malloc(100);
+    if (!block) return (void *)1;
+    free(block);
+  }
+  return unused;
+}
+/// Allocates until the flag is set.
+static inline void *churn(void *flag) {
+  while (!*(volatile int *)flag) allocate(10);
+  return NULL;
+}
+/// Takes a heap image where the process is recorded: its number, or −errno.
+static inline int snapshot(void) {
+  int (*take)(const char *) = (int (*)(const char *))dlsym(RTLD_DEFAULT, "leaktrace_snapshot");
+  return take ? take("asked by the program") : 0;
+}
+
+static inline void say_end(const char *text, int status) {
+  if (WIFEXITED(status)) dprintf(1, "%s ended with %d\n", text, WEXITSTATUS(status));
+  else dprintf(1, "%s ended by signal %d\n", text, WTERMSIG(status));
+}
+/// Waits for a child, and says how it ended.
+static inline int await(const char *text, pid_t child) {
+  int status = 0;
+  MUST(child > 0 && waitpid(child, &status, 0) == child);
+  say_end(text, status);
+  return status;
+}
 
 #ifndef SITUATIONS_UNREPORTED
 #include <dirent.h>

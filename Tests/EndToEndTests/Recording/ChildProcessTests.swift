@@ -68,14 +68,14 @@ import TraceAnalysis
 
   @Test("The first process of a PID namespace is another than the one of that number outside", arguments: ["raw_clone_namespace", "first_process"])
   func sameNumber(situation: String) throws {
-    let run = try TracedRun([try TestProgram("situations-processes.c").path(), situation], options: ["--follow-children"])
+    let run = try TracedRun([try TestProgram("situations-namespaces.c").path(), situation], options: ["--follow-children"])
     #expect(run.traced == run.untraced)
   }
 
   @Test(
     "No heap image is taken by a process of the children's PID namespace", arguments: ["pid_namespace", "pid_namespace_alive", "pid_namespace_threads"])
   func namespaceOfChildren(situation: String) throws {
-    let run = try TracedRun([try TestProgram("situations-processes.c").path(), situation])
+    let run = try TracedRun([try TestProgram("situations-namespaces.c").path(), situation])
     #expect(run.traced == run.untraced)
     guard run.untraced.output != "not allowed\n" else { return }
     #expect(run.recorderLines.contains { $0.contains("PID namespace of the program's children") })

@@ -9,6 +9,8 @@ PROGRAMS = os.path.join(os.path.dirname(os.path.dirname(os.path.dirname(os.path.
 # Programs of many situations each, which they list, in the order of the table.
 FAMILIES = {
     "situations-processes.c": "Processes",
+    "situations-namespaces.c": "Namespaces",
+    "situations-endings.c": "Ends",
     "situations-files.c": "Files and descriptors",
     "situations-memory.c": "Memory and images",
     "situations-threads.c": "Threads, signals and stacks",
@@ -112,7 +114,7 @@ def situations(builder, must, short=False):
         for line in must([program, "--list"]).splitlines():
             name, text = line.split("\t")
             found.append(Situation(group, name, text, (program, name), source != "situations-filters.c",
-                                   follows=group == "Processes" and not name.startswith("exec_")))
+                                   follows=group in ("Processes", "Namespaces", "Ends") and not name.startswith("exec_")))
     if short:
         return found
     for source, arguments, text in TESTED:

@@ -2,6 +2,7 @@
 if a call is not in the traces, if an image is not taken, or if a process is left."""
 
 import argparse
+import contextlib
 import glob
 import json
 import os
@@ -156,9 +157,11 @@ class Soak:
             if elapsed >= nextKill:
                 nextKill += random.uniform(0.5, 4)
                 alive = [each[0] for each in entries[2:] if os.path.exists(f"/proc/{each[0]}")]
-                if alive:
-                    os.kill(random.choice(alive), signal.SIGKILL)
-                    self._kills += 1
+                # One may have just ended of itself.
+                with contextlib.suppress(ProcessLookupError):
+                    if alive:
+                        os.kill(random.choice(alive), signal.SIGKILL)
+                        self._kills += 1
             if elapsed >= nextImages:
                 nextImages += between
                 for process in (entries[0][0], entries[1][0]):
