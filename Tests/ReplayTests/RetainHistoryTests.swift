@@ -208,24 +208,81 @@ private struct Program {
     #expect(RetainPlaces.owner(of: function) == owner)
   }
 
+  /// So many activations, none of which another called.
+  private static func unrelated(_ count: Int) -> ActivationTree {
+    var activations = ActivationTree()
+    for _ in 0..<count { activations.add(calledBy: nil) }
+    return activations
+  }
+
+  @Test func anActivationIsSoFarFromItsCallersAsThereAreCallsBetween() {
+    var random = SeededRandom(seed: 12)
+    var activations = ActivationTree()
+    var callers: [Int?] = []
+    for number in 0..<2000 {
+      // Deep rows with branches, and several roots.
+      let caller = number == 0 || Int.random(in: 0..<200, using: &random) == 0 ? nil : Int.random(in: max(0, number - 3)..<number, using: &random)
+      #expect(activations.add(calledBy: caller) == number)
+      callers.append(caller)
+    }
+    func expected(_ inner: Int, _ outer: Int) -> Int? {
+      var (present, steps) = (inner, 0)
+      while present != outer {
+        guard let caller = callers[present] else { return nil }
+        (present, steps) = (caller, steps + 1)
+      }
+      return steps
+    }
+    for _ in 0..<2000 {
+      let (a, b) = (Int.random(in: 0..<2000, using: &random), Int.random(in: 0..<2000, using: &random))
+      #expect(activations.distance(a, b) == expected(a, b) ?? expected(b, a))
+    }
+  }
+
+  @Test func framesThatManyStacksHaveInCommonAreNamedOnce() throws {
+    var trace = TraceBuilder()
+    trace.definitions = [.process(ProcessRecord(executable: "/bin/app", flags: 1))]
+    trace.image("/bin/app", 0x40_0000..<0x80_0000)
+    let type = trace.type("App.Node")
+    let depth = 600
+    var calls: [UInt64] = []
+    for call in 0..<UInt64(depth) {
+      calls.append(0x40_0000 + call * 16)
+      trace.event(call == 0 ? .object : .retain, Program.object, size: 48, type: call == 0 ? type : 0, stack: trace.stack(calls), time: 1000 + call * 8)
+    }
+    let reader = try trace.reader()
+    for functions in ["f()", "Node.init()"] {
+      let naming = CountingNaming(function: functions)
+      let analysis = HistoryAnalysis(reader, AllocationAnalysis(reader), snapshot: nil, naming: naming)
+      for query in [RetainQuery.type(NamePattern("Node")), .site(NamePattern("Node")), .site(NamePattern("f("))] {
+        let before = naming.count
+        _ = analysis.report(query)
+        #expect(naming.count - before < 10 * depth)
+      }
+      #expect(naming.count > depth)
+    }
+  }
+
   @Test func releasesThatNothingIsLeftForArePairedAnewInAMoment() {
-    let places = [RetainPlace(scope: 1, line: 1, function: 1, owner: nil, enclosing: [1]), RetainPlace(scope: nil, line: 0, function: 2, owner: nil, enclosing: [])]
+    let places = [RetainPlace(scope: 0, line: 1, function: 1, owner: nil), RetainPlace(scope: nil, line: 0, function: 2, owner: nil)]
+    let activations = Self.unrelated(1)
     let count = 50_000
     // Of one activation as many retains and releases; between them as many releases of nobody's.
     let steps =
       (0..<count).map { RetainPairing.Step(place: 0, change: 1, isAllocation: $0 == 0) } + (0..<count).map { _ in RetainPairing.Step(place: 1, change: -1) }
       + (0..<count).map { _ in RetainPairing.Step(place: 0, change: -1) }
-    let pairing = RetainPairing(steps, places: places)
+    let pairing = RetainPairing(steps, places: places, activations: activations)
     #expect(pairing.left.prefix(2 * count).allSatisfy { $0 == 0 } && pairing.left.suffix(count).allSatisfy { $0 == 1 })
     #expect(pairing.links.count == count)
   }
 
   @Test func manyObjectsOfManyPlacesArePairedEachByItsOwn() {
-    let places = (0..<100_000).map { RetainPlace(scope: $0, line: 1, function: $0, owner: nil, enclosing: [$0]) }
+    let places = (0..<100_000).map { RetainPlace(scope: $0, line: 1, function: $0, owner: nil) }
+    let activations = Self.unrelated(100_000)
     var spare = 1000
     for object in 0..<20_000 {
       let steps = [RetainPairing.Step(place: object, change: 1, isAllocation: true), RetainPairing.Step(place: object + 1, change: 1), RetainPairing.Step(place: object + 2, change: -1)]
-      #expect(RetainPairing(steps, places: places, spareComparisons: &spare).links.count == 1)
+      #expect(RetainPairing(steps, places: places, activations: activations, spareComparisons: &spare).links.count == 1)
     }
     // Rule 4 was left out when they were used up.
     #expect((0..<1000).contains(spare))
@@ -233,17 +290,21 @@ private struct Program {
 
   @Test func nothingIsPairedTwiceOrBeforeItIsTaken() {
     var random = SeededRandom(seed: 4711)
+    // Three activations that one calls.
+    var activations = ActivationTree()
+    activations.add(calledBy: nil)
+    for _ in 0..<3 { activations.add(calledBy: 0) }
     for _ in 0..<300 {
       let places = (0..<6).map { index in
         RetainPlace(
           scope: Bool.random(using: &random) ? index % 3 + 1 : nil, line: Int.random(in: 0..<3, using: &random), function: index % 4,
-          owner: index % 2 == 0 ? 1 : nil, enclosing: [index % 3 + 1, 9])
+          owner: index % 2 == 0 ? 1 : nil)
       }
       let steps = (0..<Int.random(in: 1..<40, using: &random)).map { index in
         RetainPairing.Step(
           place: Int.random(in: 0..<6, using: &random), change: index == 0 ? 1 : Int64.random(in: -3...3, using: &random), isAllocation: index == 0)
       }
-      let pairing = RetainPairing(steps, places: places)
+      let pairing = RetainPairing(steps, places: places, activations: activations)
       var used = [Int64](repeating: 0, count: steps.count)
       for link in pairing.links {
         #expect(link.taken < link.givenUp && link.count > 0)
@@ -265,6 +326,24 @@ private struct Program {
       let unmatched = steps.indices.filter { steps[$0].change < 0 }.reduce(Int64(0)) { $0 + pairing.left[$1] }
       #expect(unmatched == shortage)
     }
+  }
+}
+
+/// Calls every function the same, and counts how often it is asked.
+private final class CountingNaming: FrameNaming {
+  private let function: String
+  private(set) var count = 0
+  var remarks: [String] { [] }
+
+  init(function: String) { self.function = function }
+
+  func frames(for key: FrameKey, in image: LoadedImage?) -> [SourceFrame] {
+    count += 1
+    return [
+      SourceFrame(
+        function: function, fullFunction: function, mangledName: "m\(key.address.rawValue)", imagePath: "/bin/app", file: nil, line: nil, column: nil, isInlined: false,
+        kind: .user, isAsync: false, asyncPart: nil)
+    ]
   }
 }
 

@@ -62,10 +62,8 @@ public final class HistoryAnalysis {
       let anyExact = types.contains(where: isExact)
       return Set(zip(objects, types).filter { anyExact ? isExact($0.1) : matches($0.1) }.map { SiteID(UInt32($0.0)) })
     case .site(let pattern):
-      return Set(
-        objects.filter { index in
-          frames(of: allocations.sites[index].stack).frames.contains { pattern.matches($0.source.function) || pattern.matches($0.source.fullFunction) }
-        }.map { SiteID(UInt32($0)) })
+      let search = places.search { pattern.matches($0.function) || pattern.matches($0.fullFunction) }
+      return Set(objects.filter { search.contains(allocations.sites[$0].stack) }.map { SiteID(UInt32($0)) })
     }
   }
 
@@ -128,8 +126,8 @@ public final class HistoryAnalysis {
     var pairing: RetainPairing
   }
 
-  /// Frames that may be compared to pair the retains of all objects of a report: some seconds' worth.
-  private static let comparisonLimit = 1 << 31
+  /// Pairs of places that may be compared to pair the retains of all objects of a report: a second or two.
+  private static let comparisonLimit = 1 << 26
 
   private func pair(_ history: BlockHistory, _ spareComparisons: inout Int) -> Paired {
     let site = site(of: history.block)
@@ -141,7 +139,7 @@ public final class HistoryAnalysis {
     }
     // Where the compiler knows that a reference is the last, and where an initialiser fails, objects are freed without being released.
     if history.isFreed, isObject, history.balance == 1 { steps[steps.count - 1].change = -1 }
-    return Paired(events: history.events, places: places, pairing: RetainPairing(steps, places: self.places.places, spareComparisons: &spareComparisons))
+    return Paired(events: history.events, places: places, pairing: RetainPairing(steps, places: self.places.places, activations: self.places.activations, spareComparisons: &spareComparisons))
   }
 
   private func rows(_ history: BlockHistory, _ paired: Paired) -> ObjectHistory {

@@ -18,7 +18,7 @@
 ///
 /// An activation is known by its function and by the stack outside of it: two calls from the same place are one.
 ///
-/// O(events · rules), and for rule 4 O(places² · depth); it is left out beyond `placeLimit` places, and where many objects together would take too long.
+/// O(events · rules), and for rule 4 O(places² · log depth); it is left out beyond `placeLimit` places, and where many objects together would take too long.
 struct RetainPairing {
   struct Step {
     /// Index into the places.
@@ -39,6 +39,7 @@ struct RetainPairing {
 
   let steps: [Step]
   private let places: [RetainPlace]
+  private let activations: ActivationTree
   /// By step: references that are not paired.
   private(set) var left: [Int64]
   private(set) var links: [Link] = []
@@ -49,15 +50,16 @@ struct RetainPairing {
     var line = 0
   }
 
-  init(_ steps: [Step], places: [RetainPlace]) {
+  init(_ steps: [Step], places: [RetainPlace], activations: ActivationTree) {
     var spare = Int.max
-    self.init(steps, places: places, spareComparisons: &spare)
+    self.init(steps, places: places, activations: activations, spareComparisons: &spare)
   }
 
-  /// `spareComparisons`: how many frames rule 4 may still compare, of this object and of those to come.
-  init(_ steps: [Step], places: [RetainPlace], spareComparisons: inout Int) {
+  /// `activations`: those that are the places' scopes. `spareComparisons`: how many pairs of places rule 4 may still compare, of this object and of those to come.
+  init(_ steps: [Step], places: [RetainPlace], activations: ActivationTree, spareComparisons: inout Int) {
     self.steps = steps
     self.places = places
+    self.activations = activations
     left = steps.map { Int64(clamping: $0.change.magnitude) }
     pair(.last) { place in place.scope.map { Key(number: $0, line: place.line) } }
     pairAllocation()
@@ -114,7 +116,7 @@ struct RetainPairing {
 
   /// Rule 4.
   private mutating func pairNested(_ spareComparisons: inout Int) {
-    let places = places
+    let (places, activations) = (places, activations)
     var taking: Set<Int> = []
     var releasing: Set<Int> = []
     for index in steps.indices where left[index] > 0 {
@@ -122,10 +124,8 @@ struct RetainPairing {
     }
     let used = taking.sorted()
     guard used.count <= Self.placeLimit else { return }
-    // Each place of the one kind is looked for on the stacks of the other.
-    let (inner, outer) = (releasing.reduce(0) { $0 + places[$1].enclosing.count }, used.reduce(0) { $0 + places[$1].enclosing.count })
-    let comparisons = inner * used.count + outer * releasing.count
-    guard comparisons <= spareComparisons else { return }
+    let (comparisons, overflow) = used.count.multipliedReportingOverflow(by: releasing.count)
+    guard !overflow, comparisons <= spareComparisons else { return }
     spareComparisons -= comparisons
     var known: [Int: [Key]] = [:]
     pair(.last, taken: { Key(number: $0) }) { release in
@@ -133,9 +133,7 @@ struct RetainPairing {
       var candidates: [(place: Int, distance: Int)] = []
       for place in used {
         guard let inner = places[release].scope, let outer = places[place].scope else { continue }
-        let below = places[release].enclosing.firstIndex(of: outer)
-        let above = places[place].enclosing.firstIndex(of: inner)
-        if let distance = [below, above].compactMap({ $0 }).min() { candidates.append((place, distance)) }
+        if let distance = activations.distance(inner, outer) { candidates.append((place, distance)) }
       }
       let keys = candidates.sorted { ($0.distance, $0.place) < ($1.distance, $1.place) }.map { Key(number: $0.place) }
       known[release] = keys
