@@ -92,6 +92,33 @@ import TraceTestSupport
     #expect(analysis.gaps.hideAllocations == false || analysis.gaps.causes == [.damaged])
   }
 
+  @Test func allocationsAmongVeryManyBlocksAreLeftOutBeyondWhatTheFilePaysFor() throws {
+    var trace = TraceBuilder()
+    let stack = trace.stack([0x1000])
+    let near: UInt64 = 1 << 14
+    var time: UInt64 = 0
+    func allocate(_ index: UInt64) {
+      time += 8
+      trace.event(.malloc, 0x5000_0000 + index * 16, size: 16, stack: stack, time: time)
+    }
+    for index in 0...near { allocate(index) }
+    for _ in 0..<100 {
+      time += 8
+      trace.event(.free, 0x5000_0000 + near * 16, time: time)
+      allocate(near)
+      allocate(near + 1)
+      time += 8
+      trace.event(.free, 0x5000_0000 + (near + 1) * 16, time: time)
+    }
+    for (limit, ignored) in [(100, 0), (60, 40)] as [(UInt64, UInt64)] {
+      var limits = ReadingLimits(fileSize: 0)
+      limits.farAllocations = limit
+      let analysis = AllocationAnalysis(try TraceReader(bytes: try trace.bytes(), limits: limits))
+      #expect(analysis.diagnostics.first.map(\.kind) == (ignored == 0 ? [] : [.tooManyBlocks(ignored: ignored)]))
+      #expect(analysis.atExit.liveBlocks == near + 1)
+    }
+  }
+
   @Test func imagesBeyondWhatTheFilePaysForAreIgnored() throws {
     var trace = TraceBuilder()
     for index in 0..<100 as Range<UInt64> { trace.image("/lib/\(index)", 0x1000 * index..<0x1000 * (index + 1)) }
@@ -132,7 +159,7 @@ import TraceTestSupport
 
   @Test func limitsGrowWithTheFile() {
     let (small, large) = (ReadingLimits(fileSize: 1 << 10), ReadingLimits(fileSize: .max))
-    #expect(small.eventBytes >= 64 << 20 && small.liveBlocks >= 6 << 20)
+    #expect(small.eventBytes >= 32 << 20 && small.liveBlocks >= 6 << 20)
     #expect(large.eventBytes > small.eventBytes && large.definitionBytes > small.definitionBytes && large.memoryBytes > small.memoryBytes)
     #expect(large.stackCount <= Int(Int32.max) && large.liveBlocks <= LiveHeap.blockLimit)
   }

@@ -75,7 +75,7 @@ extension RunDigest {
     for scope in analysis.statements.scopes { scopes[scope.place.name, default: 0] &+= scope.executions }
     remarks = AllocationText.gaps(analysis)
 
-    var namer = StackNamer(analysis.definitions, naming: naming)
+    var namer = StackNamer(analysis.definitions, naming: naming, steps: ReadingLimits(fileSize: analysis.fileSize.rawValue).recursionSteps)
     var numbers: [SiteKey: Int] = [:]
     var types: [UInt32: String] = [:]
     sites = []
@@ -104,9 +104,7 @@ extension RunDigest {
         DigestedFinding(finding: finding, allocations: finding.path.map { namer.functions(of: $0.stack) })
       }
     }
-    var functions: Set<UInt32> = []
-    for image in analysis.definitions.images.map(\.image) where !SystemCode.isSystemImage(image.path) { functions.formUnion(naming.functionHashes(in: image)) }
-    self.functions = functions.sorted()
+    functions = naming.functionHashes(in: analysis.definitions.images.map(\.image).filter { !SystemCode.isSystemImage($0.path) }).sorted()
     frames = namer.frames
     hasRunLoop = frames.contains { $0.isPlatform && $0.stableName == Self.runLoop }
     stacks = namer.nodes

@@ -27,6 +27,8 @@ struct StackNamer {
   private let definitions: TraceDefinitions
   private let naming: any FrameNaming
   private var known: [Named?]
+  /// The same by the platform's functions, for stacks without any of the program's.
+  private var knownOfPlatform: [Named?] = []
   private var steps: [Step: Int32] = [:]
   private var numbers: [DiffFrame: Int32] = [:]
   private var functions: [StackFrame: Functions] = [:]
@@ -34,9 +36,14 @@ struct StackNamer {
   private var stableNumbers: [Int32] = []
   private var stableNames: [String: Int32] = [:]
 
-  init(_ definitions: TraceDefinitions, naming: any FrameNaming) {
+  /// Callers that may still be looked at for recursions. Where that is used up, they are not folded any more.
+  private(set) var spareSteps: UInt64
+
+  /// `steps`: how many callers of functions may be looked at, all in all, to find out which call themselves.
+  init(_ definitions: TraceDefinitions, naming: any FrameNaming, steps: UInt64 = .max) {
     self.definitions = definitions
     self.naming = naming
+    spareSteps = steps
     known = Array(repeating: nil, count: definitions.stacks.nodeCount)
   }
 
@@ -67,15 +74,24 @@ struct StackNamer {
 
   /// Where the program has no frame at all: what called first, and the innermost functions of the platform.
   private mutating func systemStack(_ stack: StackID) -> (stack: Int32, innermost: Int32) {
-    var result: Int32 = -1
-    var innermost: Int32 = -1
-    for frame in definitions.stacks.path(of: stack).frames.reversed() {
-      for function in functions(of: frame).system.reversed() {
-        result = push(function, on: result)
-        innermost = function
-      }
+    if knownOfPlatform.isEmpty { knownOfPlatform = Array(repeating: nil, count: known.count) }
+    var chain: [StackID] = []
+    var node = stack
+    while node.rawValue > 1, knownOfPlatform[Int(node.rawValue)] == nil {
+      chain.append(node)
+      node = definitions.stacks.parent(of: node)
     }
-    return (result, innermost)
+    var named = node.rawValue > 1 ? knownOfPlatform[Int(node.rawValue)] ?? Named() : Named()
+    for node in chain.reversed() {
+      if let frame = definitions.stacks.frame(of: node) {
+        for function in functions(of: frame).system.reversed() {
+          named.stack = push(function, on: named.stack)
+          named.innermost = function
+        }
+      }
+      knownOfPlatform[Int(node.rawValue)] = named
+    }
+    return (named.stack, named.innermost)
   }
 
   /// Whether libdispatch asked for it as a link of its queues, for whatever the program called.
@@ -110,12 +126,13 @@ struct StackNamer {
     let step = Step(caller: stack, name: name)
     if let known = steps[step] { return known }
     var node = stack
-    while node >= 0 {
+    while node >= 0, spareSteps > 0 {
       if stableNumbers[Int(nodes[Int(node)].frame)] == name {
         steps[step] = stack
         return stack
       }
       node = nodes[Int(node)].caller
+      spareSteps -= 1
     }
     let number = Int32(nodes.count)
     nodes.append(RunDigest.StackNode(caller: stack, frame: frame))

@@ -17,7 +17,7 @@ struct ReadingLimits: Hashable, Sendable {
   private static let definitions = Rate(least: 64 << 20, perByte: 64)
   /// Bytes of events, decompressed; each event has one at least. The most that a recorder writes for a byte of its file comes of a single thread that counts references to one
   /// object without end: a thousand events between two times, which take five bytes.
-  private static let events = Rate(least: 64 << 20, perByte: 160)
+  private static let events = Rate(least: 32 << 20, perByte: 160)
   /// Bytes of the pages of heap images, decompressed. A page that is full of one reference has 577: this is half a terabyte of memory for each gigabyte of file.
   private static let memory = Rate(least: 256 << 20, perByte: 128)
   /// Frames that a recursion pushes by one token. A recorder has to unwind as many.
@@ -30,10 +30,16 @@ struct ReadingLimits: Hashable, Sendable {
   private static let marks = Rate(least: 4 << 20, perByte: 1)
   /// Blocks that are live at once.
   private static let liveBlocks = Rate(least: 6 << 20, perByte: 2)
+  /// Allocations while so many blocks are live that each waits for memory. A file says of most of them where they are, in a byte or more each.
+  private static let farAllocations = Rate(least: 16 << 20, perByte: 24)
   /// Steps past threads that wait for another thread's event. Clocks disagree by less than a microsecond, so that hardly any do.
   private static let waiting = Rate(least: 32 << 20, perByte: 16)
   /// Births and deaths in scopes within scopes, by scope. Most programs have a scope or two around anything.
   private static let scopes = Rate(least: 32 << 20, perByte: 16)
+  /// Frames of stacks that are named, whole stacks at a time. A site has some dozens, and takes some bytes.
+  private static let namedFrames = Rate(least: 1 << 20, perByte: 8)
+  /// Callers that are looked at to fold the recursions of stacks. Programs' stacks have some dozens each, and some bytes.
+  private static let recursions = Rate(least: 64 << 20, perByte: 64)
   /// Bytes that are summed up for nothing, of chunks whose payload turns out to be damaged: one damaged length may take in the chunks after it.
   private static let damage = Rate(least: 64 << 20, perByte: 8)
 
@@ -46,9 +52,12 @@ struct ReadingLimits: Hashable, Sendable {
   var imageCount: Int
   var markCount: Int
   var liveBlocks: Int
+  var farAllocations: UInt64
   var waitingSteps: UInt64
   var scopeSteps: UInt64
   var damagedBytes: UInt64
+  var recursionSteps: UInt64
+  var namedFrames: Int
 
   /// `fileSize`: bytes of the trace and of what is read of its live file.
   init(fileSize: UInt64) {
@@ -61,9 +70,12 @@ struct ReadingLimits: Hashable, Sendable {
     imageCount = Self.leastImages + Int(min(fileSize, 1 << 32)) / Self.bytesForImage
     markCount = count(Self.marks, atMost: Int(Int32.max))
     liveBlocks = count(Self.liveBlocks, atMost: LiveHeap.blockLimit)
+    farAllocations = Self.farAllocations.limit(fileSize)
     waitingSteps = Self.waiting.limit(fileSize)
     scopeSteps = Self.scopes.limit(fileSize)
     damagedBytes = Self.damage.limit(fileSize)
+    namedFrames = count(Self.namedFrames, atMost: .max)
+    recursionSteps = Self.recursions.limit(fileSize)
   }
 
   /// For how many heap images the events may be replayed once more and a graph be built of so many live blocks: as often as there might be events, but once at least.

@@ -136,11 +136,14 @@ public final class StackTree: @unchecked Sendable {
   static let pathLimit = 1 << 12
 
   /// The frames of a stack, innermost first, at most 4,096. Linear in its depth.
-  public func path(of stack: StackID) -> StackPath {
+  public func path(of stack: StackID) -> StackPath { path(of: stack, limit: Self.pathLimit) }
+
+  /// At most `limit`.
+  func path(of stack: StackID, limit: Int) -> StackPath {
     var path = StackPath(frames: [], end: .complete)
     var node = stack
     while node.rawValue > 1 {
-      if path.frames.count == Self.pathLimit {
+      if path.frames.count == limit {
         path.end = .cut
         return path
       }

@@ -18,7 +18,7 @@ public struct TraceDiagnostic: Hashable, Sendable {
     case implausibleSize(claimed: ByteCount, justified: ByteCount)
     /// A chunk that was not read: with it, the trace would take more than a file of its size pays for (`ReadingLimits`).
     case beyondFileSize(claimed: ByteCount)
-    /// Blocks that were live at once beyond what the size of the file justifies, and were not kept.
+    /// Blocks that were live at once, or were allocated among very many others, beyond what the size of the file justifies, and were not kept.
     case tooManyBlocks(ignored: UInt64)
     /// A payload that does not decompress to what its header says.
     case undecompressable(reason: String)

@@ -15,8 +15,12 @@ final class FindingNaming {
   private var captureLists: [SourceFrame: ClosureCaptures?] = [:]
   private var siteFrames: [SiteID: [SourceFrame]] = [:]
   private var keptFrames = 0
+  /// Frames of whole stacks that may still be named.
+  private(set) var spareFrames: Int
 
-  init(_ graph: ObjectGraph, definitions: TraceDefinitions, clock: TraceClock, sites: [SiteKey], naming: any FrameNaming) {
+  /// `frameLimit`: how many frames of whole stacks are named; of further stacks, the innermost.
+  init(_ graph: ObjectGraph, definitions: TraceDefinitions, clock: TraceClock, sites: [SiteKey], naming: any FrameNaming, frameLimit: Int = .max) {
+    spareFrames = frameLimit
     self.graph = graph
     self.definitions = definitions
     self.clock = clock
@@ -100,7 +104,14 @@ final class FindingNaming {
   private static let keptFrameLimit = 1 << 20
 
   /// The frames of a stack, innermost first. Linear in its depth.
-  func frames(of stack: StackID) -> [SourceFrame] { definitions.stacks.path(of: stack).frames.flatMap { frames(for: $0) } }
+  func frames(of stack: StackID) -> [SourceFrame] {
+    let frames = definitions.stacks.path(of: stack, limit: spareFrames > 0 ? StackTree.pathLimit : Self.innermostFrames).frames
+    spareFrames -= min(spareFrames, frames.count)
+    return frames.flatMap { self.frames(for: $0) }
+  }
+
+  /// So many say where in the program a stack is.
+  private static let innermostFrames = 64
 
   /// The functions of one frame, what was inlined there first.
   func frames(for frame: StackFrame) -> [SourceFrame] { naming.frames(for: frame.key, in: frame.image.map { definitions.images[$0].image }) }

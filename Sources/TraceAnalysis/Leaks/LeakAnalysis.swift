@@ -168,7 +168,7 @@ public final class LeakAnalysis {
   }
 
   func names() -> FindingNaming {
-    FindingNaming(graph, definitions: definitions, clock: clock, sites: siteKeys, naming: naming)
+    FindingNaming(graph, definitions: definitions, clock: clock, sites: siteKeys, naming: naming, frameLimit: reader.limits.namedFrames)
   }
 
   /// What a reader has to know to judge the findings, in sentences; complete once `findings` has been called.

@@ -151,14 +151,8 @@ extension LeakAnalysis {
       let matching = exact.contains(true) ? exact : graph.types.map { pattern.matches($0.name) || pattern.matches($0.qualifiedName) }
       return (0..<NodeID(graph.blockCount)).filter { matching[Int(graph.nodeTypes[Int($0)])] }
     case .site(let pattern):
-      var known: [SiteID: Bool] = [:]
-      return (0..<NodeID(graph.blockCount)).filter { node in
-        let site = graph.heap[BlockID(node)].site
-        if let result = known[site] { return result }
-        let result = names.frames(of: site).contains { pattern.matches($0.function) || pattern.matches($0.fullFunction) }
-        known[site] = result
-        return result
-      }
+      let search = StackSearch(definitions.stacks) { frame in names.frames(for: frame).contains { pattern.matches($0.function) || pattern.matches($0.fullFunction) } }
+      return (0..<NodeID(graph.blockCount)).filter { search.contains(names.stack(of: $0)) }
     }
   }
 }

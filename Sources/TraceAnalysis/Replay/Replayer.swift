@@ -49,10 +49,12 @@ public struct Replayer<Observer: ReplayObserver>: EventSink {
   /// For the events of `reader`, keeping as many blocks as its file justifies; with a tracker that the observer asks as well.
   init(_ observer: Observer, for reader: TraceReader, activations: ActivationTracker? = nil, checkpoint: UInt64? = nil) {
     let tracker = activations ?? ActivationTracker(stacks: reader.definitions.stacks)
-    self.init(observer, process: reader.definitions.process, activations: tracker, blockLimit: reader.limits.liveBlocks, checkpoint: checkpoint)
+    self.init(observer, process: reader.definitions.process, activations: tracker, blockLimit: reader.limits.liveBlocks, farAllocations: reader.limits.farAllocations, checkpoint: checkpoint)
   }
 
-  private init(_ observer: Observer, process: ProcessRecord, activations: ActivationTracker, blockLimit: Int = LiveHeap.blockLimit, checkpoint: UInt64? = nil) {
+  private init(
+    _ observer: Observer, process: ProcessRecord, activations: ActivationTracker, blockLimit: Int = LiveHeap.blockLimit, farAllocations: UInt64 = .max, checkpoint: UInt64? = nil
+  ) {
     self.observer = observer
     self.activations = activations
     tracker = Unmanaged.passUnretained(activations)
@@ -66,11 +68,16 @@ public struct Replayer<Observer: ReplayObserver>: EventSink {
     countsByMismatch = RowTable(blank: 0, count: Mismatch.allCases.count, ownedBy: memory)
     isForked = process.isForked
     self.blockLimit = blockLimit
+    spareFarAllocations = farAllocations
     self.checkpoint = checkpoint ?? .max
   }
 
   /// Blocks that may be live at once, and allocations that were left out because there were as many.
   private let blockLimit: Int
+  /// Allocations that may still be taken while there are more than `nearBlocks`.
+  private var spareFarAllocations: UInt64
+  /// Blocks whose table stays in a processor's cache.
+  private static var nearBlocks: Int { 1 << 14 }
   private(set) var refusedBlocks: UInt64 = 0
   private let activations: ActivationTracker
   /// The same for the loop, which counts no references to it.
@@ -286,7 +293,13 @@ public struct Replayer<Observer: ReplayObserver>: EventSink {
       report(.nullAddress, event.pointee)
       return .taken
     }
-    if blocks.count >= blockLimit {
+    if blocks.count > Self.nearBlocks {
+      if blocks.count >= blockLimit || spareFarAllocations == 0 {
+        refusedBlocks &+= 1
+        return .taken
+      }
+      spareFarAllocations -= 1
+    } else if blocks.count >= blockLimit {
       refusedBlocks &+= 1
       return .taken
     }

@@ -11,15 +11,15 @@ public protocol FrameNaming {
   func captures(ofClosure mangledName: String, at address: RuntimeAddress, in image: LoadedImage) -> ClosureCaptures?
   /// Of the frames of `frames(for:in:)`, in their order, which functions are declared as allocators are (`AllocatorSignature`); fewer where that is not known.
   func allocatorSignatures(for key: FrameKey, in image: LoadedImage?) -> [Bool]
-  /// Hashes of the mangled names of the Swift functions that an image has, called or not; empty if they are not known. See `SymbolHash`.
-  func functionHashes(in image: LoadedImage) -> Set<UInt32>
+  /// Hashes of the mangled names of the Swift functions that images have, called or not; without those of images of which they are not known. See `SymbolHash`.
+  func functionHashes(in images: [LoadedImage]) -> Set<UInt32>
   /// What kept it from naming frames, in sentences.
   var remarks: [String] { get }
 }
 
 extension FrameNaming {
   public func allocatorSignatures(for key: FrameKey, in image: LoadedImage?) -> [Bool] { [] }
-  public func functionHashes(in image: LoadedImage) -> Set<UInt32> { [] }
+  public func functionHashes(in images: [LoadedImage]) -> Set<UInt32> { [] }
   public func address(ofFunction mangledName: String, in image: LoadedImage) -> RuntimeAddress? { nil }
   public func variable(at address: RuntimeAddress, in image: LoadedImage) -> String? { nil }
   public func captures(ofClosure mangledName: String, at address: RuntimeAddress, in image: LoadedImage) -> ClosureCaptures? { nil }

@@ -144,7 +144,15 @@ public final class Symbolicator {
     return opened.demangler.variableName(name)
   }
 
-  public func functionHashes(in image: LoadedImage) -> Set<UInt32> { open(number(of: image)).files.symbols?.functionHashes ?? [] }
+  public func functionHashes(in images: [LoadedImage]) -> Set<UInt32> {
+    var hashes: Set<UInt32> = []
+    var seen: Set<ObjectIdentifier> = []
+    for image in images {
+      guard let symbols = open(number(of: image)).files.symbols, seen.insert(ObjectIdentifier(symbols)).inserted else { continue }
+      hashes.formUnion(symbols.functionHashes)
+    }
+    return hashes
+  }
 
   /// What is wrong with the images whose addresses were asked for so far, in the order of the images.
   public var problems: [ImageProblem] {
