@@ -33,6 +33,9 @@ struct DumpCommand: ParsableCommand {
   @Flag(help: "Print events alone, those of all threads merged by time.")
   var byTime = false
 
+  @Flag(help: "Print all there is, however much text it is. Without, so much is printed as the size of the trace justifies: a few bytes may stand for millions of records.")
+  var all = false
+
   func run() throws {
     let reader: TraceReader
     do {
@@ -47,18 +50,23 @@ struct DumpCommand: ParsableCommand {
     if chunks { parts.insert(.chunks) }
     if snapshots { parts.insert(.snapshots) }
     if memory { parts.insert(.memory) }
-    let dump = RecordDump(reader, parts: parts.isEmpty ? [.events, .definitions, .chunks, .snapshots] : parts)
+    let dump = RecordDump(reader, parts: parts.isEmpty ? [.events, .definitions, .chunks, .snapshots] : parts, extent: all ? .everything : .asFileJustifies)
     let output = OutputBuffer()
     struct ReaderWentAway: Error {}
     func write(_ line: String) throws {
       try output.write(line)
       if output.isClosed { throw ReaderWentAway() }
     }
+    var isCut = false
     do {
-      if byTime {
-        try dump.writeEventsByTime(write)
-      } else {
-        try dump.write(write)
+      do {
+        if byTime {
+          try dump.writeEventsByTime(write)
+        } else {
+          try dump.write(write)
+        }
+      } catch is RecordDump.BeyondFileSize {
+        isCut = true
       }
       try output.flush()
     } catch is ReaderWentAway {
@@ -68,6 +76,7 @@ struct DumpCommand: ParsableCommand {
       throw ExitStatus.outputFailed.code
     }
     for diagnostic in reader.diagnostics.first { complain("\(trace): \(diagnostic.explanation)") }
-    if !reader.diagnostics.isEmpty { throw ExitStatus.damaged.code }
+    if isCut { complain("\(trace): the rest is left out: its records take more text than a file of this size justifies. Print all of it with --all.") }
+    if isCut || !reader.diagnostics.isEmpty { throw ExitStatus.damaged.code }
   }
 }

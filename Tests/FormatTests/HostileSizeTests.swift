@@ -69,7 +69,7 @@ func forgedChunk(
     let refused = reader.diagnostics.first.filter { if case .beyondFileSize = $0.kind { true } else { false } }.count
     #expect(events.count + refused == 400)
     let budget = ReadingLimits(fileSize: UInt64(writer.bytes.count)).eventBytes
-    #expect(events.count << 20 < budget && events.count > 60)
+    #expect(events.count << 20 < budget && events.count > 30)
   }
 
   @Test func sequenceNumbersFarApartAreOneRemark() throws {

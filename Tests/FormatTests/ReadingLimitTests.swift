@@ -119,6 +119,24 @@ import TraceTestSupport
     }
   }
 
+  @Test func sitesBeyondWhatTheFilePaysForAreNotToldApart() throws {
+    var trace = TraceBuilder()
+    let type = trace.type("App.Node")
+    for index in 0..<1000 as Range<UInt64> {
+      let isObject = index % 2 == 1
+      trace.event(
+        isObject ? .object : .malloc, 0x5000_0000 + index * 16, size: 16, type: isObject ? type : 0, stack: trace.stack([0x1000 + index]), time: index * 8)
+    }
+    for index in 0..<1000 as Range<UInt64> { trace.event(.free, 0x5000_0000 + index * 16, time: 9000 + index * 8) }
+    var limits = ReadingLimits(fileSize: 0)
+    limits.siteCount = 600
+    let analysis = AllocationAnalysis(try TraceReader(bytes: try trace.bytes(), limits: limits))
+    #expect(analysis.diagnostics.first.map(\.kind) == [.tooManySites(allocations: 400)])
+    // Of each operation there is one more for the rest.
+    #expect(analysis.sites.count == 602)
+    #expect(analysis.sites.reduce(0) { $0 + $1.total.allocatedBlocks } == 1000 && analysis.atExit.liveBlocks == 0)
+  }
+
   @Test func imagesBeyondWhatTheFilePaysForAreIgnored() throws {
     var trace = TraceBuilder()
     for index in 0..<100 as Range<UInt64> { trace.image("/lib/\(index)", 0x1000 * index..<0x1000 * (index + 1)) }
@@ -225,4 +243,31 @@ import TraceTestSupport
     let index = ImageIndex(images: paired)
     #expect((0..<count).allSatisfy { index.image(covering: 0x1800, time: $0 * 10 + 3) == Int($0) })
   }
+}
+
+/// How much text a few bytes may become.
+@Suite struct DumpLimitTests {
+  @Test(arguments: [false, true]) func recordsArePutIntoAsMuchTextAsTheFilePaysFor(isByTime: Bool) throws {
+    var trace = TraceBuilder()
+    for index in 0..<1000 as Range<UInt64> { trace.event(.malloc, 0x5000_0000 + index * 16, size: 16, stack: trace.stack([0x1000]), time: index * 8) }
+    var limits = ReadingLimits(fileSize: 0)
+    limits.textBytes = 10_000
+    let reader = try TraceReader(bytes: try trace.bytes(), limits: limits)
+    func lines(_ extent: RecordDump.Extent) throws -> [String] {
+      let lines = Lines()
+      let dump = RecordDump(reader, parts: [.events], extent: extent)
+      if isByTime { try dump.writeEventsByTime { lines.all.append($0) } } else { try dump.write { lines.all.append($0) } }
+      return lines.all
+    }
+    #expect(throws: RecordDump.BeyondFileSize.self) { try lines(.asFileJustifies) }
+    let all = try lines(.everything)
+    #expect(all.count == 1001)
+    limits.textBytes = all.reduce(0) { $0 + UInt64($1.utf8.count) + ReadingLimits.textOfLine }
+    let whole = try TraceReader(bytes: try trace.bytes(), limits: limits)
+    let kept = Lines()
+    try RecordDump(whole, parts: [.events]).write { kept.all.append($0) }
+    #expect(kept.all.count == 1001)
+  }
+
+  private final class Lines { var all: [String] = [] }
 }

@@ -239,6 +239,26 @@ private struct Program {
     }
   }
 
+  @Test func eventsBeyondWhatTheFilePaysForAreLeftOutAndTold() throws {
+    var program = Program()
+    for round in 0..<3 {
+      program.event(.object, "main", "f()@1")
+      for _ in 0..<10 { program.event(.retain, "main", "f()@2") }
+      // Those of blocks that were like others before count no more.
+      if round < 2 { program.event(.free, "main", "f()@3") }
+    }
+    for _ in 0..<100 { program.event(.retain, "main", "f()@2") }
+    var limits = ReadingLimits(fileSize: 0)
+    limits.historyEvents = 60
+    let reader = try TraceReader(bytes: try program.trace.bytes(), limits: limits)
+    let analysis = HistoryAnalysis(reader, AllocationAnalysis(reader), snapshot: nil, naming: program.naming)
+    let report = try #require(analysis.report(.type(NamePattern("Node"))))
+    #expect(report.objects == 3)
+    // 12 of the first shape, and 48 of the last.
+    #expect(report.gaps.contains(.tooManyEvents(111 - 48)) && report.gaps.contains { $0.isIncomplete })
+    #expect(report.sites.reduce(0) { $0 + $1.taken } == 2 * 11 + 48)
+  }
+
   @Test func framesThatManyStacksHaveInCommonAreNamedOnce() throws {
     var trace = TraceBuilder()
     trace.definitions = [.process(ProcessRecord(executable: "/bin/app", flags: 1))]

@@ -90,6 +90,7 @@ public struct AllocationAnalysis: Sendable {
     fileSize = reader.fileSize
     diagnostics = reader.diagnostics
     if replayer.refusedBlocks > 0 { diagnostics.append(.init(.tooManyBlocks(ignored: replayer.refusedBlocks))) }
+    if replayer.allocationsAtUnknownSites > 0 { diagnostics.append(.init(.tooManySites(allocations: replayer.allocationsAtUnknownSites))) }
     threads = replayer.threadTotals.sorted { $0.number < $1.number }
     eventCounts = replayer.eventCounts
     mismatchCounts = replayer.mismatchCounts

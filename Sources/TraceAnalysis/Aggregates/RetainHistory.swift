@@ -74,19 +74,24 @@ public struct RetainHistory: ReplayObserver {
 
   private let choice: Choice
   private let endTime: UInt64
+  /// Events that may still be kept.
+  private var spareEvents: Int
+  /// Events that were left out because there were too many.
+  private(set) var refusedEvents: UInt64 = 0
   private var live: [UInt64: BlockHistory] = [:]
   /// By shape: how many blocks, and the first of them.
   private(set) var shapes: [Shape: (blocks: UInt64, first: BlockHistory)] = [:]
 
-  /// `endTime`, in ticks: what came after it is left out.
-  public init(_ choice: Choice, until endTime: UInt64 = .max) {
+  /// `endTime`, in ticks: what came after it is left out. `limit`: events that are kept at once.
+  public init(_ choice: Choice, until endTime: UInt64 = .max, limit: Int = .max) {
     self.choice = choice
     self.endTime = endTime
+    spareEvents = limit
   }
 
   /// One pass over the events.
   static func collect(_ choice: Choice, until endTime: UInt64, in reader: TraceReader) -> RetainHistory {
-    var replayer = Replayer(RetainHistory(choice, until: endTime), for: reader)
+    var replayer = Replayer(RetainHistory(choice, until: endTime, limit: reader.limits.historyEvents), for: reader)
     reader.replay(into: &replayer, stacks: .all)
     var history = replayer.observer
     for entry in history.live.values.sorted(by: { $0.block.address < $1.block.address }) { history.close(entry) }
@@ -98,9 +103,19 @@ public struct RetainHistory: ReplayObserver {
     let shape = Shape(steps: history.events.map { Shape.Step(stack: $0.stack, count: $0.count, operation: $0.operation) })
     if let known = shapes[shape] {
       shapes[shape] = (known.blocks + 1, known.first)
+      spareEvents += history.events.count
     } else {
       shapes[shape] = (1, history)
     }
+  }
+
+  private mutating func mayKeep() -> Bool {
+    if spareEvents > 0 {
+      spareEvents -= 1
+      return true
+    }
+    refusedEvents &+= 1
+    return false
   }
 
   private func isMeant(_ block: LiveBlock) -> Bool {
@@ -111,20 +126,22 @@ public struct RetainHistory: ReplayObserver {
   }
 
   public mutating func blockAllocated(_ block: LiveBlock, by event: TraceEvent) {
-    guard event.time <= endTime, isMeant(block) else { return }
+    guard event.time <= endTime, isMeant(block), mayKeep() else { return }
     live[block.address] = BlockHistory(block: block, events: [HistoryEvent(event)])
   }
 
   public mutating func blockFreed(_ block: LiveBlock, by event: TraceEvent) {
     guard event.time <= endTime, var history = live.removeValue(forKey: block.address) else { return }
+    // There is room for one more of each block that is kept.
     history.events.append(HistoryEvent(event))
+    spareEvents -= 1
     close(history)
   }
 
   public mutating func blockRestored(_ block: LiveBlock, by event: TraceEvent) {}
 
   public mutating func referencesChanged(_ block: LiveBlock, by event: TraceEvent) {
-    guard event.time <= endTime else { return }
+    guard event.time <= endTime, live[block.address] != nil, mayKeep() else { return }
     live[block.address]?.events.append(HistoryEvent(event))
   }
 

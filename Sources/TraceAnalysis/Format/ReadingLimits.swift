@@ -22,8 +22,10 @@ struct ReadingLimits: Hashable, Sendable {
   private static let memory = Rate(least: 256 << 20, perByte: 128)
   /// Frames that a recursion pushes by one token. A recorder has to unwind as many.
   private static let copiedFrames = Rate(least: 128 << 20, perByte: 128)
-  /// Distinct stacks. Programs that walk trees have millions, each of which takes a part of a byte.
-  private static let stacks = Rate(least: 4 << 20, perByte: 8)
+  /// Distinct stacks. Programs that walk trees have one for some twenty bytes of their traces.
+  private static let stacks = Rate(least: 1 << 20, perByte: 4)
+  /// Distinct allocation sites: fewer than stacks, and some hundred bytes each to the reader.
+  private static let sites = Rate(least: 1 << 18, perByte: 1)
   /// Images that were loaded: one for so many bytes of the file, besides those for any file. A plugin that is loaded again and again takes about as many each time.
   private static let (leastImages, bytesForImage) = (1 << 16, 16)
   /// What the program says of itself; each is some bytes.
@@ -38,8 +40,13 @@ struct ReadingLimits: Hashable, Sendable {
   private static let scopes = Rate(least: 32 << 20, perByte: 16)
   /// Frames of stacks that are named, whole stacks at a time. A site has some dozens, and takes some bytes.
   private static let namedFrames = Rate(least: 1 << 20, perByte: 8)
+  /// Events of blocks whose history is asked for.
+  private static let historyEvents = Rate(least: 4 << 20, perByte: 2)
   /// Callers that are looked at to fold the recursions of stacks. Programs' stacks have some dozens each, and some bytes.
   private static let recursions = Rate(least: 64 << 20, perByte: 64)
+  /// Bytes of text that records are put into, unless all of it is asked for, and so many for each line: a line takes as long as so much text.
+  private static let text = Rate(least: 256 << 20, perByte: 256)
+  static let textOfLine: UInt64 = 64
   /// Bytes that are summed up for nothing, of chunks whose payload turns out to be damaged: one damaged length may take in the chunks after it.
   private static let damage = Rate(least: 64 << 20, perByte: 8)
 
@@ -49,6 +56,7 @@ struct ReadingLimits: Hashable, Sendable {
   var memoryBytes: UInt64
   var copiedFrames: UInt64
   var stackCount: Int
+  var siteCount: Int
   var imageCount: Int
   var markCount: Int
   var liveBlocks: Int
@@ -58,6 +66,8 @@ struct ReadingLimits: Hashable, Sendable {
   var damagedBytes: UInt64
   var recursionSteps: UInt64
   var namedFrames: Int
+  var historyEvents: Int
+  var textBytes: UInt64
 
   /// `fileSize`: bytes of the trace and of what is read of its live file.
   init(fileSize: UInt64) {
@@ -67,6 +77,7 @@ struct ReadingLimits: Hashable, Sendable {
     memoryBytes = Self.memory.limit(fileSize)
     copiedFrames = Self.copiedFrames.limit(fileSize)
     stackCount = count(Self.stacks, atMost: Int(Int32.max))
+    siteCount = count(Self.sites, atMost: Int(Int32.max))
     imageCount = Self.leastImages + Int(min(fileSize, 1 << 32)) / Self.bytesForImage
     markCount = count(Self.marks, atMost: Int(Int32.max))
     liveBlocks = count(Self.liveBlocks, atMost: LiveHeap.blockLimit)
@@ -74,6 +85,8 @@ struct ReadingLimits: Hashable, Sendable {
     waitingSteps = Self.waiting.limit(fileSize)
     scopeSteps = Self.scopes.limit(fileSize)
     damagedBytes = Self.damage.limit(fileSize)
+    textBytes = Self.text.limit(fileSize)
+    historyEvents = count(Self.historyEvents, atMost: .max)
     namedFrames = count(Self.namedFrames, atMost: .max)
     recursionSteps = Self.recursions.limit(fileSize)
   }

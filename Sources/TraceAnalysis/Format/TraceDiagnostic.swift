@@ -20,6 +20,8 @@ public struct TraceDiagnostic: Hashable, Sendable {
     case beyondFileSize(claimed: ByteCount)
     /// Blocks that were live at once, or were allocated among very many others, beyond what the size of the file justifies, and were not kept.
     case tooManyBlocks(ignored: UInt64)
+    /// Allocations at more distinct sites than the size of the file justifies: these count as made at an unknown stack.
+    case tooManySites(allocations: UInt64)
     /// A payload that does not decompress to what its header says.
     case undecompressable(reason: String)
     /// A compression this reader does not know.

@@ -71,7 +71,8 @@ public final class HistoryAnalysis {
 
   private func report(_ choice: RetainHistory.Choice, isLive: Bool) -> HistoryReport? {
     let endTime = isLive ? snapshot?.time ?? .max : .max
-    let shapes: [(blocks: UInt64, first: BlockHistory)] = RetainHistory.collect(choice, until: endTime, in: reader).shapes.values
+    let collected = RetainHistory.collect(choice, until: endTime, in: reader)
+    let shapes: [(blocks: UInt64, first: BlockHistory)] = collected.shapes.values
       .sorted { ($1.blocks, $0.first.block.birthTime, $0.first.block.address) < ($0.blocks, $1.first.block.birthTime, $1.first.block.address) }
     guard let first = shapes.first else { return nil }
     var sums = SiteSums()
@@ -88,6 +89,7 @@ public final class HistoryAnalysis {
     report.sites = sums.sites
     report.unmatchedReleases = sums.unmatchedReleases
     var gaps = GapSearch(reader, allocations, shapes: shapes)
+    if collected.refusedEvents > 0 { gaps.add(.tooManyEvents(collected.refusedEvents)) }
     if isLive, let snapshot, let image {
       gaps.compare(choice, RetainBalances.at(snapshot, in: reader), allocations.blocksAtSnapshot, image, snapshot)
       if let object = report.object { report.count = ObjectGraph.referenceCount(of: object.block.address, in: image) }

@@ -93,6 +93,8 @@ public enum HistoryGap: Hashable, Sendable {
   case withoutSwiftHooks
   case paused
   case dropped(UInt64)
+  /// Events that the reader left out.
+  case tooManyEvents(UInt64)
   case damaged
   case staticRuntime
   case nonatomic
@@ -123,6 +125,7 @@ public enum HistoryGap: Hashable, Sendable {
     case .withoutSwiftHooks: "withoutSwiftHooks"
     case .paused: "paused"
     case .dropped: "dropped"
+    case .tooManyEvents: "tooManyEvents"
     case .damaged: "damaged"
     case .staticRuntime: "staticRuntime"
     case .nonatomic: "nonatomic"
@@ -145,6 +148,7 @@ public enum HistoryGap: Hashable, Sendable {
     case .withoutSwiftHooks: "retains and releases were not seen in this process"
     case .paused: "recording was paused while it lived: what happened then is missing"
     case .dropped(let count): "\(Decimal.grouped(count)) events of the trace were not recorded"
+    case .tooManyEvents(let count): "\(Decimal.grouped(count)) of their events are left out: there are more than a file of this size justifies"
     case .damaged: "the trace is damaged: events are missing"
     case .staticRuntime:
       "a Swift runtime is inside the program or a library, or in a namespace of its own: weak loads and unowned upgrades, which take a strong reference, are not seen, "

@@ -49,26 +49,24 @@ public struct Replayer<Observer: ReplayObserver>: EventSink {
   /// For the events of `reader`, keeping as many blocks as its file justifies; with a tracker that the observer asks as well.
   init(_ observer: Observer, for reader: TraceReader, activations: ActivationTracker? = nil, checkpoint: UInt64? = nil) {
     let tracker = activations ?? ActivationTracker(stacks: reader.definitions.stacks)
-    self.init(observer, process: reader.definitions.process, activations: tracker, blockLimit: reader.limits.liveBlocks, farAllocations: reader.limits.farAllocations, checkpoint: checkpoint)
+    self.init(observer, process: reader.definitions.process, activations: tracker, limits: reader.limits, checkpoint: checkpoint)
   }
 
-  private init(
-    _ observer: Observer, process: ProcessRecord, activations: ActivationTracker, blockLimit: Int = LiveHeap.blockLimit, farAllocations: UInt64 = .max, checkpoint: UInt64? = nil
-  ) {
+  private init(_ observer: Observer, process: ProcessRecord, activations: ActivationTracker, limits: ReadingLimits? = nil, checkpoint: UInt64? = nil) {
     self.observer = observer
     self.activations = activations
     tracker = Unmanaged.passUnretained(activations)
     blocks = BlockTable(ownedBy: memory)
     foreseen = RowTable<UInt64>(blank: 0, count: 1, ownedBy: memory)[0]
-    siteTable = SiteTable(ownedBy: siteMemory)
+    siteTable = SiteTable(limit: limits?.siteCount ?? .max, ownedBy: siteMemory)
     threads = RowTable(blank: ThreadState(total: ThreadTotal(number: 0)), ownedBy: memory)
     state = UnsafeMutablePointer(bitPattern: 64)!
     trackedThread = UnsafeMutablePointer(bitPattern: 64)!
     countsByOperation = RowTable(blank: 0, count: Self.operationCount, ownedBy: memory)[0]
     countsByMismatch = RowTable(blank: 0, count: Mismatch.allCases.count, ownedBy: memory)
     isForked = process.isForked
-    self.blockLimit = blockLimit
-    spareFarAllocations = farAllocations
+    blockLimit = limits?.liveBlocks ?? LiveHeap.blockLimit
+    spareFarAllocations = limits?.farAllocations ?? .max
     self.checkpoint = checkpoint ?? .max
   }
 
@@ -79,6 +77,8 @@ public struct Replayer<Observer: ReplayObserver>: EventSink {
   /// Blocks whose table stays in a processor's cache.
   private static var nearBlocks: Int { 1 << 14 }
   private(set) var refusedBlocks: UInt64 = 0
+  /// Allocations whose sites are not told apart, since there are too many.
+  var allocationsAtUnknownSites: UInt64 { siteTable.overflowCount }
   private let activations: ActivationTracker
   /// The same for the loop, which counts no references to it.
   private let tracker: Unmanaged<ActivationTracker>

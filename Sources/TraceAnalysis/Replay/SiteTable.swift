@@ -24,14 +24,18 @@ struct SiteTable: BitwiseCopyable {
   private struct Header: BitwiseCopyable {
     var slots: UnsafeMutablePointer<UInt32>
     var mask: Int
+    var limit: Int
+    /// Allocations at sites that there was no room for.
+    var overflowCount: UInt64 = 0
   }
 
   private let header: UnsafeMutablePointer<Header>
   private let keys: RowTable<SiteKey>
 
-  init(ownedBy owner: TableOwner) {
+  /// `limit`: sites that are told apart. What is allocated at more of them counts as made at an unknown stack.
+  init(limit: Int = .max, ownedBy owner: TableOwner) {
     let header = UnsafeMutablePointer<Header>.allocate(capacity: 1)
-    header.initialize(to: Header(slots: Self.allocate(1024), mask: 1023))
+    header.initialize(to: Header(slots: Self.allocate(1024), mask: 1023, limit: limit))
     self.header = header
     keys = RowTable(blank: SiteKey(operation: Operation(rawValue: 0), stack: .empty, type: 0), ownedBy: owner)
     owner.own {
@@ -47,6 +51,8 @@ struct SiteTable: BitwiseCopyable {
   }
 
   var count: Int { keys.count }
+  /// Allocations whose sites were not told apart.
+  var overflowCount: UInt64 { header.pointee.overflowCount }
 
   private static let nearbyPlaces = 8
 
@@ -95,6 +101,10 @@ struct SiteTable: BitwiseCopyable {
 
   @inline(never)
   private func add(_ key: SiteKey) -> SiteID {
+    if keys.count >= header.pointee.limit, key.stack != .unknown || key.type != 0 {
+      header.pointee.overflowCount &+= 1
+      return site(SiteKey(operation: key.operation, stack: .unknown, type: 0))
+    }
     let number = keys.count
     keys.reach(number)
     keys[number].pointee = key
@@ -123,7 +133,7 @@ struct SiteTable: BitwiseCopyable {
   private func grow() {
     let capacity = 2 * (header.pointee.mask + 1)
     TableMemory.deallocate(header.pointee.slots)
-    header.pointee = Header(slots: Self.allocate(capacity), mask: capacity - 1)
+    (header.pointee.slots, header.pointee.mask) = (Self.allocate(capacity), capacity - 1)
     for number in 0..<UInt32(keys.count) { place(number) }
   }
 

@@ -15,6 +15,7 @@ extension TraceDiagnostic {
       case .beyondFileSize(let claimed):
         "a chunk of \(claimed.rawValue) bytes was not read: together with those before it, it is more than a file of this size justifies"
       case .tooManyBlocks(let ignored): "\(ignored) allocations are left out: more blocks are live at once, or there are more allocations among very many blocks, than a file of this size justifies"
+      case .tooManySites(let allocations): "the stacks of \(allocations) allocations are left out: they are made at more places than a file of this size justifies"
       case .undecompressable(let reason): "a chunk does not decompress and was skipped: \(PlainText.escaped(reason))"
       case .unknownCompression(let number): "a chunk was skipped: its compression, number \(number), is not known"
       case .duplicateChunk(let thread, let sequence): "a second chunk \(sequence) of thread \(thread) was ignored"

@@ -11,18 +11,51 @@ public struct RecordDump {
     case memory
   }
 
+  /// The records take more text than the size of the file justifies: what was written is their beginning.
+  public struct BeyondFileSize: Error {}
+  /// How much is written.
+  public enum Extent: Hashable, Sendable {
+    /// So much text as the size of the file justifies. Some bytes may stand for millions of records.
+    case asFileJustifies
+    case everything
+  }
+
   private let reader: TraceReader
+  private let extent: Extent
   private let clock: TraceClock
   private let parts: Set<Part>
 
-  public init(_ reader: TraceReader, parts: Set<Part>) {
+  public init(_ reader: TraceReader, parts: Set<Part>, extent: Extent = .asFileJustifies) {
     self.reader = reader
+    self.extent = extent
     clock = reader.clock
     self.parts = parts
   }
 
-  /// Hands all lines, each with its newline, to `write`, in the order of the file. Memory of one chunk; for words that of one heap image.
+  /// Hands all lines, each with its newline, to `write`, in the order of the file. Memory of one chunk; for words that of one heap image. Throws what `write` throws, and
+  /// `BeyondFileSize`.
   public func write(_ write: (String) throws -> Void) throws {
+    var spare = spareText
+    try writeAll { line in
+      try spare.take(line)
+      try write(line)
+    }
+  }
+
+  /// What may still be written.
+  private struct SpareText {
+    var bytes: UInt64
+
+    mutating func take(_ line: String) throws {
+      let cost = UInt64(line.utf8.count) + ReadingLimits.textOfLine
+      guard cost <= bytes else { throw BeyondFileSize() }
+      bytes -= cost
+    }
+  }
+
+  private var spareText: SpareText { SpareText(bytes: extent == .everything ? .max : reader.limits.textBytes) }
+
+  private func writeAll(_ write: (String) throws -> Void) throws {
     if parts.contains(.chunks) { try write(header) }
     let walker = ChunkWalker(reader)
     var knownStacks = 2
@@ -55,7 +88,13 @@ public struct RecordDump {
 
   /// The same for events alone, of all threads, in order of time.
   public func writeEventsByTime(_ write: @escaping (String) throws -> Void) throws {
-    var sink = LineSink(dump: self, write: write)
+    var spare = spareText
+    var sink = LineSink(
+      dump: self,
+      write: { line in
+        try spare.take(line)
+        try write(line)
+      })
     reader.replay(into: &sink)
     if let failure = sink.failure { throw failure }
   }
