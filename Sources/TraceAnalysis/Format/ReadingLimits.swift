@@ -23,7 +23,9 @@ struct ReadingLimits: Hashable, Sendable {
   /// Frames that a recursion pushes by one token. A recorder has to unwind as many.
   private static let copiedFrames = Rate(least: 128 << 20, perByte: 128)
   /// Distinct stacks. Programs that walk trees have one for some twenty bytes of their traces.
-  private static let stacks = Rate(least: 1 << 20, perByte: 4)
+  private static let stacks = Rate(least: 2 << 20, perByte: 4)
+  /// Frames that decoders keep of the stacks they are in, with room to grow.
+  private static let decoderFrames = Rate(least: 4 << 20, perByte: 8)
   /// Distinct allocation sites: fewer than stacks, and some hundred bytes each to the reader.
   private static let sites = Rate(least: 1 << 18, perByte: 1)
   /// Images that were loaded: one for so many bytes of the file, besides those for any file. A plugin that is loaded again and again takes about as many each time.
@@ -56,6 +58,7 @@ struct ReadingLimits: Hashable, Sendable {
   var memoryBytes: UInt64
   var copiedFrames: UInt64
   var stackCount: Int
+  var decoderFrames: Int
   var siteCount: Int
   var imageCount: Int
   var markCount: Int
@@ -77,6 +80,7 @@ struct ReadingLimits: Hashable, Sendable {
     memoryBytes = Self.memory.limit(fileSize)
     copiedFrames = Self.copiedFrames.limit(fileSize)
     stackCount = count(Self.stacks, atMost: Int(Int32.max))
+    decoderFrames = count(Self.decoderFrames, atMost: Int(Int32.max))
     siteCount = count(Self.sites, atMost: Int(Int32.max))
     imageCount = Self.leastImages + Int(min(fileSize, 1 << 32)) / Self.bytesForImage
     markCount = count(Self.marks, atMost: Int(Int32.max))

@@ -86,7 +86,7 @@ public final class StackTree: @unchecked Sendable {
     imageIndex = ImageIndex(images: images)
     nodeLimit = limits.stackCount
     // Decoders grow by doubling, and several may be open.
-    spareFrames = limits.stackCount
+    spareFrames = limits.decoderFrames
     copyLimit = limits.copiedFrames
     spareCopies = copyLimit
   }
