@@ -137,6 +137,19 @@ import TraceTestSupport
     #expect(analysis.sites.reduce(0) { $0 + $1.total.allocatedBlocks } == 1000 && analysis.atExit.liveBlocks == 0)
   }
 
+  @Test func stacksAreNotLookedForWhenTwiceAsManyWereMetAsTheFilePaysFor() {
+    let tree = StackTree()
+    var limits = ReadingLimits(fileSize: 0)
+    limits.stackCount = 100
+    tree.prepare(images: [], limits: limits)
+    let known = (1...98 as ClosedRange<UInt64>).map { tree.stack([$0 << 4]) }
+    #expect(Set(known).count == 98 && !known.contains(.unknown))
+    for key in 200...300 as ClosedRange<UInt64> { #expect(tree.stack([key << 4]) == .unknown) }
+    // Children of one stack: but for a few they are found by their hashes.
+    let found = (1...98 as ClosedRange<UInt64>).filter { tree.stack([$0 << 4]) != .unknown }
+    #expect(found.count < 20 && tree.nodeCount == 100 && tree.overflowCount == 101 + 98 - UInt64(found.count))
+  }
+
   @Test func imagesBeyondWhatTheFilePaysForAreIgnored() throws {
     var trace = TraceBuilder()
     for index in 0..<100 as Range<UInt64> { trace.image("/lib/\(index)", 0x1000 * index..<0x1000 * (index + 1)) }

@@ -167,6 +167,11 @@ public final class StackTree: @unchecked Sendable {
       if node.pointee.key == key, node.pointee.parent == parent, image == -2 || node.pointee.image == image { return number }
       slot = (slot &+ 1) & mask
     }
+    // Each of these searches waits for memory. Of a file that has twice as many stacks as it pays for, the rest are not looked for.
+    if overflowCount > UInt64(nodeLimit) {
+      overflowCount += 1
+      return StackID.unknown.rawValue
+    }
     slot = Self.hash(parent, key) & mask
     while true {
       let number = slots[slot]
