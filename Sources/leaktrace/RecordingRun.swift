@@ -109,6 +109,7 @@ struct RecordingRun {
     let current = Self.currentDirectory()
     let summary = RecordingSummary(
       traces: traces, stillRecording: stillRecording, messages: messages.lines() + failures, lostDirectory: session.lostDirectory,
+      fileSizeLimit: Self.fileSizeLimit(),
       displayPath: { path in
         directory == current && path.hasPrefix(directory + "/") ? String(path.dropFirst(directory.count + 1)) : path
       })
@@ -147,6 +148,13 @@ struct RecordingRun {
   static func rawArguments(last count: Int) -> [UnsafeMutablePointer<CChar>] {
     let total = Int(CommandLine.argc)
     return (total - count..<total).map { CommandLine.unsafeArgv[$0]! }
+  }
+
+  /// Of this process, and of those that it started.
+  private static func fileSizeLimit() -> UInt64? {
+    var limit = rlimit()
+    guard getrlimit(__rlimit_resource_t(RLIMIT_FSIZE.rawValue), &limit) == 0, limit.rlim_cur != rlim_t.max else { return nil }
+    return UInt64(limit.rlim_cur)
   }
 
   private static func variable(_ name: String) -> String? { getenv(name).map { String(cString: $0) } }

@@ -10,18 +10,26 @@ public struct RecordingSummary: Hashable, Sendable {
   /// How many traces are listed one by one.
   public static let listedTraces = 10
 
+  /// Bytes of the smallest trace and its live file.
+  private static let leastFileSize: UInt64 = 1 << 20
+
   /// - Parameter traces: Those of the session, finished as far as they could be.
   /// - Parameter stillRecording: Paths of traces whose processes still run.
   /// - Parameter messages: What the preloaded library wrote on stepping aside.
   /// - Parameter lostDirectory: That of the traces, if it is not there any more.
+  /// - Parameter fileSizeLimit: Bytes that a file of the program's may have; nil if there is no limit.
   /// - Parameter displayPath: Turns an absolute path into the one to show.
   public init(
-    traces: [RecordedTrace], stillRecording: Set<String>, messages: [String], lostDirectory: String? = nil, displayPath: (String) -> String
+    traces: [RecordedTrace], stillRecording: Set<String>, messages: [String], lostDirectory: String? = nil, fileSizeLimit: UInt64? = nil,
+    displayPath: (String) -> String
   ) {
     problems = messages
     if traces.isEmpty {
       if let lostDirectory {
         problems.append("no trace is left: \(lostDirectory) was removed or replaced while the program ran, and what was written there went with it")
+      } else if messages.isEmpty, let fileSizeLimit, fileSizeLimit < Self.leastFileSize {
+        // Not even the recorder's own message has room.
+        problems.append("no trace was written: the limit on file sizes, \(sizeText(fileSizeLimit)), leaves no room for one. Raise it (ulimit -f)")
       } else if messages.isEmpty { problems.append("no trace was written: the program ended before the recorder was loaded") }
       return
     }

@@ -86,6 +86,8 @@ struct RecordingSummaryTests {
 
   @Test("No trace at all is a problem, explained by the library if it can") func none() {
     #expect(summary([]).problems == ["no trace was written: the program ended before the recorder was loaded"])
+    let limited = RecordingSummary(traces: [], stillRecording: [], messages: [], fileSizeLimit: 0, displayPath: { $0 })
+    #expect(limited.problems == ["no trace was written: the limit on file sizes, 0 B, leaves no room for one. Raise it (ulimit -f)"])
     #expect(summary([], messages: ["cannot create /x: No space left on device"]).problems
       == ["cannot create /x: No space left on device"])
     #expect(summary([]).notes == [])
