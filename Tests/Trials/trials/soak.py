@@ -2,7 +2,6 @@
 if a call is not in the traces, if an image is not taken, or if a process is left."""
 
 import argparse
-import contextlib
 import glob
 import json
 import os
@@ -156,17 +155,31 @@ class Soak:
                 self._forget_programs()
             if elapsed >= nextKill:
                 nextKill += random.uniform(0.5, 4)
-                alive = [each[0] for each in entries[2:] if os.path.exists(f"/proc/{each[0]}")]
-                # One may have just ended of itself.
-                with contextlib.suppress(ProcessLookupError):
-                    if alive:
-                        os.kill(random.choice(alive), signal.SIGKILL)
+                for process in random.sample(entries[2:], len(entries[2:])):
+                    if self._kill_worker(process[0]):
                         self._kills += 1
+                        break
             if elapsed >= nextImages:
                 nextImages += between
                 for process in (entries[0][0], entries[1][0]):
                     self._take_image(process)
             time.sleep(0.02)
+
+    def _kill_worker(self, process):
+        """False if the worker has ended: its number may be another process's by now."""
+        try:
+            descriptor = os.pidfd_open(process)
+        except OSError:
+            return False
+        try:
+            if os.readlink(f"/proc/{process}/exe") != os.path.realpath(self._program):
+                return False
+            signal.pidfd_send_signal(descriptor, signal.SIGKILL)
+            return True
+        except OSError:
+            return False
+        finally:
+            os.close(descriptor)
 
     def _take_image(self, process):
         outcome = subprocess.run([self._leaktrace, "snapshot", str(process)], env=environment(), capture_output=True, timeout=120, check=False)
