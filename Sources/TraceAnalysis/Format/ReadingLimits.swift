@@ -15,9 +15,9 @@ struct ReadingLimits: Hashable, Sendable {
 
   /// Bytes of definitions and of the frames of heap images, decompressed. Types, paths and times compress some ten to one.
   private static let definitions = Rate(least: 64 << 20, perByte: 64)
-  /// Bytes of events, decompressed; each event has one at least. The most that a recorder writes for a byte of its file comes of a single thread that counts references to one
-  /// object without end: a thousand events between two times, which take five bytes.
-  private static let events = Rate(least: 32 << 20, perByte: 160)
+  /// Bytes of events, decompressed; each event has one at least. The most that a recorder writes for a byte of its file comes of a single thread that allocates and frees one block
+  /// without end: 308, of a hundred million such pairs. References to one object that are counted without end: 160, a thousand events between two times, which take five bytes.
+  private static let events = Rate(least: 32 << 20, perByte: 336)
   /// Bytes of the pages of heap images, decompressed. A page that is full of one reference has 577: this is half a terabyte of memory for each gigabyte of file.
   private static let memory = Rate(least: 256 << 20, perByte: 128)
   /// Frames that a recursion pushes by one token. A recorder has to unwind as many.
