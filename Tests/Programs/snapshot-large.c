@@ -1,9 +1,10 @@
-// Keeps MEGABYTES of words that refer to each other at random. Usage: snapshot-large MEGABYTES [wait]
-// To wait is to have a snapshot begun, and to sleep.
+// Keeps MEGABYTES of words that refer to each other at random. Usage: snapshot-large MEGABYTES [wait|sleep]
+// To wait is to have a snapshot begun, and to do nothing for ever; to sleep is to do that for six seconds, and to say how many were left of them.
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 int main(int argc, char **argv) {
@@ -14,6 +15,10 @@ int main(int argc, char **argv) {
   for (size_t i = 0; i < count; i++) {
     state = state * 6364136223846793005ul + 1442695040888963407ul;
     words[i] = &words[(state >> 20) % count];
+  }
+  if (argc > 2 && !strcmp(argv[2], "sleep")) {
+    printf("left: %u\n", sleep(6));
+    return words[0] == NULL;
   }
   int (*snapshot)(const char *) = (int (*)(const char *))dlsym(RTLD_DEFAULT, "leaktrace_snapshot");
   if (argc > 2 && snapshot) {

@@ -47,60 +47,62 @@ public struct SnapshotRequest: Sendable {
     let asked = header.increment(\.snapshotsAsked)
     let deadline = Deadline(seconds: waitingSeconds)
     while !deadline.isPast {
-      do {
-        for way in [Self.askByThread, Self.askBySwitch, Self.askBySignal] {
-          if try way(self)(header, asked, deadline) { return try answer(in: header) }
+      do throws(Failure) {
+        // From the next one on only if one is impossible: an image may take long to be written.
+        for way in [Self.askByThread, Self.askBySwitch, Self.askBySignal] where !isAnswered(asked, in: header) {
+          if try way(self)(header, deadline) == .asked { break }
         }
       } catch .ended {
         // What it answered last is in the file.
         guard isAnswered(asked, in: header) else { throw .ended(processID: processID) }
-        return try answer(in: header)
       }
+      if awaitAnswer(to: asked, in: header, milliseconds: Self.repeatMilliseconds, deadline) { return try answer(in: header) }
     }
     throw .noAnswer(processID: processID, seconds: waitingSeconds)
   }
 
   // MARK: Ways to ask
 
+  private enum Attempt { case asked, impossible }
+
   /// Milliseconds in which a process that works calls a hook.
   private static let busyMilliseconds = 50
   /// Milliseconds for an image to be written, before the process is asked again.
   private static let repeatMilliseconds = 1000
 
-  /// The next hook of any thread takes the snapshot. Of a paused recording hooks take none: it would go on in between.
-  private func askBySwitch(_ header: SharedHeader, _ asked: UInt32, _ deadline: Deadline) throws(Failure) -> Bool {
-    let (record, snapshot) = (UInt32(LT_SWITCH_RECORD), UInt32(LT_SWITCH_SNAPSHOT))
-    guard header.change(\.pauseSwitch, from: record, to: snapshot) else { return false }
-    if awaitAnswer(to: asked, in: header, milliseconds: Self.busyMilliseconds, deadline, while: { header.load(\.pauseSwitch) == snapshot }) { return true }
-    // One that has been taken over is on its way.
-    if header.change(\.pauseSwitch, from: snapshot, to: record) { return false }
-    return awaitAnswer(to: asked, in: header, milliseconds: Self.repeatMilliseconds, deadline)
+  /// The process makes a thread that takes the snapshot.
+  private func askByThread(_ header: SharedHeader, _ deadline: Deadline) throws(Failure) -> Attempt {
+    ServingThread(header: header).start(in: processID) ? .asked : .impossible
   }
 
-  /// The process makes a thread that takes the snapshot.
-  private func askByThread(_ header: SharedHeader, _ asked: UInt32, _ deadline: Deadline) throws(Failure) -> Bool {
-    guard ServingThread(header: header).start(in: processID) else { return isAnswered(asked, in: header) }
-    return awaitAnswer(to: asked, in: header, milliseconds: Self.repeatMilliseconds, deadline)
+  /// The next hook of any thread takes the snapshot. Of a paused recording hooks take none: it would go on in between.
+  private func askBySwitch(_ header: SharedHeader, _ deadline: Deadline) throws(Failure) -> Attempt {
+    let (record, snapshot) = (UInt32(LT_SWITCH_RECORD), UInt32(LT_SWITCH_SNAPSHOT))
+    guard header.change(\.pauseSwitch, from: record, to: snapshot) else { return .impossible }
+    awaitHook(header, milliseconds: Self.busyMilliseconds, deadline)
+    return header.change(\.pauseSwitch, from: snapshot, to: record) ? .impossible : .asked
   }
 
   /// To a thread that does not block the signal. If all do, the next hook is asked again, also of a paused recording.
-  private func askBySignal(_ header: SharedHeader, _ asked: UInt32, _ deadline: Deadline) throws(Failure) -> Bool {
-    let switchBefore = header.load(\.pauseSwitch)
-    if let signal = Int32(exactly: header.load(\.snapshotSignal)), signal > 0, try send(signal) {
-      return awaitAnswer(to: asked, in: header, milliseconds: Self.repeatMilliseconds, deadline)
-    }
-    header.store(UInt32(LT_SWITCH_SNAPSHOT), to: \.pauseSwitch)
-    // Paused recording stays paused.
-    defer {
-      if switchBefore == UInt32(LT_SWITCH_PAUSED) { header.store(switchBefore, to: \.pauseSwitch) } else { _ = header.change(\.pauseSwitch, from: UInt32(LT_SWITCH_SNAPSHOT), to: switchBefore) }
-    }
-    return awaitAnswer(to: asked, in: header, milliseconds: Self.repeatMilliseconds, deadline)
-  }
-
-  private func send(_ signal: Int32) throws(Failure) -> Bool {
+  private func askBySignal(_ header: SharedHeader, _ deadline: Deadline) throws(Failure) -> Attempt {
     let threads = ProcessThreads.threads(of: processID)
     // A zombie has its thread still, without memory.
     guard !threads.isEmpty, live.isMapped(by: processID) else { throw .ended(processID: processID) }
+    if let signal = Int32(exactly: header.load(\.snapshotSignal)), signal > 0, try send(signal, to: threads) { return .asked }
+    let before = header.load(\.pauseSwitch), snapshot = UInt32(LT_SWITCH_SNAPSHOT)
+    header.store(snapshot, to: \.pauseSwitch)
+    awaitHook(header, milliseconds: Self.repeatMilliseconds, deadline)
+    // Paused recording stays paused.
+    if before == UInt32(LT_SWITCH_PAUSED) { header.store(before, to: \.pauseSwitch) } else { _ = header.change(\.pauseSwitch, from: snapshot, to: before) }
+    return .asked
+  }
+
+  /// Until a hook has put the switch back.
+  private func awaitHook(_ header: SharedHeader, milliseconds: Int, _ deadline: Deadline) {
+    for _ in 0..<milliseconds where header.load(\.pauseSwitch) == UInt32(LT_SWITCH_SNAPSHOT) && !deadline.isPast { usleep(1_000) }
+  }
+
+  private func send(_ signal: Int32, to threads: [Int32]) throws(Failure) -> Bool {
     for thread in threads where !ProcessThreads.blocks(signal, thread: thread, of: processID) {
       if ProcessThreads.send(signal, to: thread, of: processID) { return true }
       if errno == EPERM { throw .cannotSignal(processID: processID, errno: errno) }
@@ -119,13 +121,11 @@ public struct SnapshotRequest: Sendable {
     return header.load(\.snapshotNumber)
   }
 
-  /// Whether an answer comes in time, and before something else is the case.
-  private func awaitAnswer(
-    to asked: UInt32, in header: SharedHeader, milliseconds: Int, _ deadline: Deadline, while goesOn: () -> Bool = { true }
-  ) -> Bool {
+  /// Whether an answer comes in time.
+  private func awaitAnswer(to asked: UInt32, in header: SharedHeader, milliseconds: Int, _ deadline: Deadline) -> Bool {
     for _ in 0..<milliseconds {
       if isAnswered(asked, in: header) { return true }
-      if deadline.isPast || !goesOn() { break }
+      if deadline.isPast { break }
       usleep(1_000)
     }
     return isAnswered(asked, in: header)
@@ -145,10 +145,11 @@ private struct ServingThread {
   /// Milliseconds for the thread of a request before this one to end, and for the tracer that stops the process for its image to let it go.
   private static let turnMilliseconds = 1000
 
-  /// False where the process offers none, or may not be traced.
+  /// False where the process offers none, or may not be traced. True if it runs, for this request or for one before it.
   func start(in processID: Int32) -> Bool {
     let call = header.load(\.servingCall)
-    guard call != 0, claim(in: processID) else { return false }
+    guard call != 0 else { return false }
+    guard claim(in: processID) else { return true }
     header.store(0, to: \.servingMayBegin)
     var order = lt_thread_order(
       call: call, flags: header.load(\.servingFlags), stack: header.load(\.servingStack), threadWord: header.load(\.servingWord),

@@ -155,6 +155,37 @@ import TraceAnalysis
     #expect(run.images.count == 3 && run.images.allSatisfy { $0.isComplete && $0.isFrozen && $0.threads.count == 1 })
   }
 
+  @Test("A wait goes on also while an image takes long to be written") func longImage() throws {
+    let directory = try TemporaryDirectory()
+    let trace = directory.path + "/a.trace"
+    let running = try Command(
+      [BuildProducts.leaktrace, "record", "--quiet", "-o", trace, "--", try TestProgram("snapshot-large.c").path(), "100", "sleep"]).start()
+    var processID: Int32?
+    for _ in 0..<1000 where processID == nil {
+      usleep(2_000)
+      if let recorded = RecordedTrace(path: trace)?.processID, Self.isAsleep(Int32(recorded)) { processID = Int32(recorded) }
+    }
+    let process = try #require(processID)
+    let asking = try Command([BuildProducts.leaktrace, "snapshot", String(process)]).start()
+    // The first child stops the threads; one that is there while nobody traces them writes.
+    var copy: Int32?
+    for _ in 0..<5000 where copy == nil {
+      usleep(200)
+      if let child = SnapshotTests.child(of: process), Self.status(process).contains("TracerPid:\t0\n") { copy = child }
+    }
+    let stopped = try #require(copy)
+    kill(stopped, SIGSTOP)
+    usleep(2_500_000)
+    kill(stopped, SIGCONT)
+    #expect(try asking.wait().end == .exit(0))
+    let outcome = try running.wait()
+    #expect(outcome.end == .exit(0) && outcome.output == "left: 0\n", "\(outcome)")
+    #expect(try HeapImage.images(of: trace, words: { _ in false }).count == 2)
+  }
+
+  private static func status(_ process: Int32) -> String { (try? String(contentsOfFile: "/proc/\(process)/status", encoding: .utf8)) ?? "" }
+  private static func isAsleep(_ process: Int32) -> Bool { (try? String(contentsOfFile: "/proc/\(process)/syscall", encoding: .utf8))?.hasPrefix("230 ") ?? false }
+
   @Test("A program that confines itself is asked by its next hook, or by a signal", arguments: ["sleep", "busy"]) func confined(way: String) throws {
     let run = try Self.whileItRuns([try TestProgram("snapshot-waits.c").path(), "sleep", way == "busy" ? "busy" : "filtered"], snapshots: way == "busy" ? 2 : 1)
     // The signal ends the wait.

@@ -251,7 +251,7 @@ private let addressBits: UInt64 = 0x00FF_FFFF_FFFF_FFFF
   }
 
   /// A process that a process has made and that lives.
-  private static func child(of process: Int32) -> Int32? {
+  static func child(of process: Int32) -> Int32? {
     (try? String(contentsOfFile: "/proc/\(process)/task/\(process)/children", encoding: .utf8))?.split(separator: " ").compactMap { Int32($0) }.first
   }
 
