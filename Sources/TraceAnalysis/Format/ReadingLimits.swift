@@ -47,7 +47,8 @@ struct ReadingLimits: Hashable, Sendable {
   /// Callers that are looked at to fold the recursions of stacks. Programs' stacks have some dozens each, and some bytes.
   private static let recursions = Rate(least: 64 << 20, perByte: 64)
   /// Bytes of text that records are put into, unless all of it is asked for, and so many for each line: a line takes as long as so much text.
-  private static let text = Rate(least: 256 << 20, perByte: 256)
+  /// Some four million events are printed of any trace.
+  private static let text = Rate(least: 768 << 20, perByte: 256)
   static let textOfLine: UInt64 = 64
   /// Bytes that are summed up for nothing, of chunks whose payload turns out to be damaged: one damaged length may take in the chunks after it.
   private static let damage = Rate(least: 64 << 20, perByte: 8)

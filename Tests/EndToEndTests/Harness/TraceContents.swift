@@ -20,7 +20,7 @@ struct TraceContents {
 
   /// Dumps the trace with the command under test. Throws if that fails, or finds the trace cut short where it should be whole.
   init(_ path: String, _ soundness: Soundness = .whole) throws {
-    let script = "set -o pipefail; \"$0\" dump --by-time \"$1\" | \"$2\""
+    let script = "set -o pipefail; \"$0\" dump --by-time --all \"$1\" | \"$2\""
     var command = Command(["/bin/bash", "-c", script, BuildProducts.leaktrace, path, try TestProgram("tally.swift").path()])
     command.timeLimit = 300
     let outcome = try command.run()

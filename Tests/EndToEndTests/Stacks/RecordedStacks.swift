@@ -27,7 +27,7 @@ struct RecordedStacks {
   private(set) var allocations: [Int: [[PrintedFrame]]] = [:]
 
   init(_ path: String) throws {
-    let outcome = try Command([BuildProducts.leaktrace, "dump", path]).run()
+    let outcome = try Command([BuildProducts.leaktrace, "dump", "--all", path]).run()
     guard outcome.end == .exit(0) else { throw CommandFailure("leaktrace dump \(path): \(outcome.end) \(outcome.errorOutput)") }
     var nodes: [(caller: Int, frame: PrintedFrame?)] = [(0, nil), (0, nil)]
     for line in outcome.output.split(separator: "\n") {
