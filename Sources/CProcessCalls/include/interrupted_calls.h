@@ -1,4 +1,4 @@
-// What a tracer has to know of system calls that its stops end early.
+// System calls that a tracer's stops end early.
 
 #ifndef LEAKTRACE_INTERRUPTED_CALLS_H
 #define LEAKTRACE_INTERRUPTED_CALLS_H

@@ -178,7 +178,7 @@ struct lt_live_header {
   int32_t snapshotError;      ///< errno of the last snapshot, 0 if it was written
   uint32_t snapshotNumber;    ///< of the last snapshot that has ended
   uint32_t snapshotReason;    ///< LT_SNAPSHOT_ROUND if the snapshot that is asked for ends a round; else one that is asked for from outside. Written before `snapshotsAsked`
-  // How a requester has the process make a thread that takes the snapshot, as clone(2) would. Addresses are the process's.
+  // A requester has the process make a thread that takes the snapshot, by a call of clone(2) with these registers. Addresses are the process's.
   uint32_t servingThread;        ///< 0: none. Who asks claims it with its own process's number; the kernel puts the thread's there, and 0 when it has ended
   uint32_t servingMayBegin;      ///< set to 0 with the claim, and to 1 once nobody traces the process any more
   uint64_t servingCall;          ///< the `syscall` instruction to be executed; 0: no thread can be made

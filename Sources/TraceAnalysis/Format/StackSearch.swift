@@ -1,4 +1,4 @@
-// Which stacks have a frame of some kind.
+// Looking for stacks that have a frame of some kind.
 
 /// Looks for frames that fit, from stacks' inner ends outwards. Each stack, and each address, is looked at once, however many stacks run through it: deep stacks have most of
 /// their frames in common. A byte for each stack of the trace. For one thread at a time.

@@ -53,7 +53,7 @@ public struct SnapshotRequest: Sendable {
           if try way(self)(header, deadline) == .asked { break }
         }
       } catch .ended {
-        // What it answered last is in the file.
+        // Its last answer is in the file.
         guard isAnswered(asked, in: header) else { throw .ended(processID: processID) }
       }
       if awaitAnswer(to: asked, in: header, milliseconds: Self.repeatMilliseconds, deadline) { return try answer(in: header) }

@@ -13,7 +13,7 @@ public struct RecordDump {
 
   /// The records take more text than the size of the file justifies: what was written is their beginning.
   public struct BeyondFileSize: Error {}
-  /// How much is written.
+  /// The amount of text that is written.
   public enum Extent: Hashable, Sendable {
     /// So much text as the size of the file justifies. Some bytes may stand for millions of records.
     case asFileJustifies

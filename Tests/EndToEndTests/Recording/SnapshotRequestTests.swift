@@ -204,7 +204,7 @@ import TraceAnalysis
     #expect(try waiting.images().allSatisfy { $0.isComplete && $0.isFrozen })
   }
 
-  /// Records a program, and asks for snapshots while it runs: one after the other from when its trace is there, the process is asleep or busy. Its output has a line.
+  /// Records a program, and asks for snapshots one after the other while it runs.
   private static func whileItRuns(_ arguments: [String], snapshots: Int) throws -> (output: String, images: [HeapImage]) {
     let directory = try TemporaryDirectory()
     let trace = directory.path + "/a.trace"
