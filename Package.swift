@@ -22,7 +22,8 @@ let package = Package(
     .target(name: "CProcessCalls"),
     // The preloaded library. This target is for editing and unit tests; scripts/build links the shared object itself.
     .target(
-      name: "CTraceShim", dependencies: ["CTraceFormat", "CProcessCalls"], exclude: ["exports.map"], cSettings: [.define("LT_UNIT_TESTS")],
+      name: "CTraceShim", dependencies: ["CTraceFormat", "CProcessCalls"], exclude: ["exports.map"],
+      publicHeadersPath: ".", cSettings: [.define("LT_UNIT_TESTS")],
       linkerSettings: [.linkedLibrary("zstd")]),
 
     .systemLibrary(name: "CElfutils", providers: [.apt(["libdw-dev"])]),
@@ -31,31 +32,135 @@ let package = Package(
 
     .target(name: "CRemoteMirror", linkerSettings: [.linkedLibrary("dl", .when(platforms: [.linux]))]),
 
-    .target(name: "TraceAnalysis", dependencies: ["CTraceFormat", "CProcessCalls", "CElfutils", "CZstd", "CDemangle", "CRemoteMirror"]),
+    // The layers of the analysis, from the bottom; each sees the declarations of those below it that are `package`.
+    // All that happens once an event stands in one module, whose generic code is specialised.
+    .target(name: "TraceReading", dependencies: ["CTraceFormat", "CZstd"], path: "Sources/TraceAnalysis/TraceReading"),
+    .target(
+      name: "TraceSymbolication",
+      dependencies: ["TraceReading", "CElfutils", "CDemangle"],
+      path: "Sources/TraceAnalysis/TraceSymbolication"),
+    .target(
+      name: "HeapAnalysis",
+      dependencies: ["TraceReading", "TraceSymbolication", "CTraceFormat", "CElfutils", "CRemoteMirror"],
+      path: "Sources/TraceAnalysis/HeapAnalysis"),
+    .target(
+      name: "LeakDetection",
+      dependencies: ["TraceReading", "TraceSymbolication", "HeapAnalysis"],
+      path: "Sources/TraceAnalysis/LeakDetection"),
+    .target(
+      name: "AllocationReports",
+      dependencies: ["TraceReading", "TraceSymbolication"],
+      path: "Sources/TraceAnalysis/AllocationReports"),
+    .target(
+      name: "LeakGates",
+      dependencies: ["TraceReading", "TraceSymbolication", "LeakDetection"],
+      path: "Sources/TraceAnalysis/LeakGates"),
+    .target(
+      name: "RunDiff",
+      dependencies: [
+        "TraceReading", "TraceSymbolication", "HeapAnalysis", "LeakDetection", "AllocationReports", "LeakGates",
+      ],
+      path: "Sources/TraceAnalysis/RunDiff"),
+    .target(
+      name: "TraceRecording",
+      dependencies: ["TraceReading", "CTraceFormat", "CProcessCalls", "CZstd"],
+      path: "Sources/TraceAnalysis/TraceRecording"),
+    .target(
+      name: "TraceReports",
+      dependencies: [
+        "TraceReading", "TraceSymbolication", "HeapAnalysis", "LeakDetection", "AllocationReports", "LeakGates",
+        "RunDiff",
+      ],
+      path: "Sources/TraceAnalysis/TraceReports"),
+    // What people import: all of them.
+    .target(
+      name: "TraceAnalysis",
+      dependencies: [
+        "TraceReading", "TraceSymbolication", "HeapAnalysis", "LeakDetection", "AllocationReports", "LeakGates",
+        "RunDiff", "TraceRecording", "TraceReports",
+      ],
+      path: "Sources/TraceAnalysis/TraceAnalysis"),
     .executableTarget(
       name: "leaktrace",
       dependencies: ["TraceAnalysis", .product(name: "ArgumentParser", package: "swift-argument-parser")]),
 
-    // What programs link to say what they expect, and their tests to fail by it. They know the recorder by the names of its functions alone.
+    // What programs link to say what they expect, and their tests to fail by it. They know the recorder by the names of
+    // its functions alone.
     .target(name: "CLeakTrace"),
     .target(name: "LeakTrace", dependencies: ["CLeakTrace"]),
     .target(name: "LeakTraceTesting", dependencies: ["CLeakTrace", "LeakTrace"]),
 
+    // Tests that need more than a toolchain say so.
+    .target(name: "TestRequirements", path: "Tests/TestRequirements"),
+
+    // What scripts/bench measures inside one process: parts of the analysis, which programs elsewhere do not see.
+    .target(name: "PhaseMeter", path: "Benchmarks/measured/PhaseMeter"),
+    .executableTarget(
+      name: "graph-algorithms", dependencies: ["PhaseMeter", "HeapAnalysis"],
+      path: "Benchmarks/measured/graph-algorithms"),
+    .executableTarget(
+      name: "analysis-phases", dependencies: ["PhaseMeter", "TraceAnalysis"],
+      path: "Benchmarks/measured/analysis-phases"),
+    .executableTarget(
+      name: "image-list", dependencies: ["TraceReading"], path: "Benchmarks/measured/image-list"),
+
     // Builds traces for tests.
-    .target(name: "TraceTestSupport", dependencies: ["TraceAnalysis"], path: "Tests/TraceTestSupport"),
+    .target(
+      name: "TraceTestSupport",
+      dependencies: [
+        "TraceReading", "TraceSymbolication", "HeapAnalysis", "LeakDetection", "AllocationReports", "LeakGates",
+        "RunDiff", "TraceReports", "CTraceFormat",
+      ],
+      path: "Tests/TraceTestSupport"),
     .testTarget(
-      name: "FormatTests", dependencies: ["TraceAnalysis", "TraceTestSupport", "CTraceFormat"], exclude: ["FuzzCorpus"]),
-    .testTarget(name: "ReplayTests", dependencies: ["TraceAnalysis", "TraceTestSupport"]),
-    .testTarget(name: "HeapGraphTests", dependencies: ["TraceAnalysis", "TraceTestSupport"]),
-    .testTarget(name: "HeapImageTests", dependencies: ["TraceAnalysis", "TraceTestSupport", "CTraceFormat"]),
-    .testTarget(name: "ObjectGraphTests", dependencies: ["TraceAnalysis", "TraceTestSupport"]),
-    .testTarget(name: "LeaksTests", dependencies: ["TraceAnalysis", "TraceTestSupport"]),
-    .testTarget(name: "DiffTests", dependencies: ["TraceAnalysis", "TraceTestSupport"]),
-    .testTarget(name: "GatesTests", dependencies: ["TraceAnalysis"]),
-    .testTarget(name: "SymbolicationTests", dependencies: ["TraceAnalysis"]),
-    .testTarget(name: "SwiftReflectionTests", dependencies: ["TraceAnalysis", "CRemoteMirror"]),
-    .testTarget(name: "ReportsTests", dependencies: ["TraceAnalysis", "TraceTestSupport"]),
-    .testTarget(name: "ShimTests", dependencies: ["CTraceShim", "CZstd"]),
-    .testTarget(name: "EndToEndTests", dependencies: ["TraceAnalysis", "CTraceFormat"]),
+      name: "FormatTests",
+      dependencies: [
+        "TraceReading", "TraceSymbolication", "HeapAnalysis", "LeakDetection", "RunDiff", "TraceReports",
+        "TraceTestSupport", "CTraceFormat",
+      ],
+      exclude: ["FuzzCorpus"]),
+    .testTarget(
+      name: "ReplayTests",
+      dependencies: ["TraceReading", "TraceSymbolication", "LeakDetection", "TraceTestSupport"]),
+    .testTarget(name: "HeapGraphTests", dependencies: ["HeapAnalysis", "TraceTestSupport"]),
+    .testTarget(
+      name: "HeapImageTests",
+      dependencies: [
+        "TraceReading", "TraceSymbolication", "HeapAnalysis", "LeakDetection", "TraceTestSupport", "CTraceFormat",
+      ]),
+    .testTarget(
+      name: "ObjectGraphTests",
+      dependencies: ["TraceReading", "TraceSymbolication", "HeapAnalysis", "LeakDetection", "TraceTestSupport"]),
+    .testTarget(
+      name: "LeaksTests",
+      dependencies: [
+        "TraceReading", "TraceSymbolication", "HeapAnalysis", "LeakDetection", "LeakGates", "TraceReports",
+        "TraceTestSupport",
+      ]),
+    .testTarget(
+      name: "DiffTests",
+      dependencies: [
+        "TraceReading", "TraceSymbolication", "LeakDetection", "AllocationReports", "LeakGates", "RunDiff",
+        "TraceTestSupport",
+      ]),
+    .testTarget(name: "GatesTests", dependencies: ["TraceReading", "LeakDetection", "LeakGates", "RunDiff"]),
+    .testTarget(name: "SymbolicationTests", dependencies: ["TraceReading", "TraceSymbolication", "HeapAnalysis"]),
+    .testTarget(name: "SwiftReflectionTests", dependencies: ["TraceReading", "TraceSymbolication", "HeapAnalysis"]),
+    .testTarget(
+      name: "ReportsTests",
+      dependencies: [
+        "TraceReading", "TraceSymbolication", "HeapAnalysis", "LeakDetection", "AllocationReports", "LeakGates",
+        "RunDiff", "TraceRecording", "TraceReports", "TraceTestSupport",
+      ],
+      exclude: ["Golden"]),
+    // Stands for a program of another package.
+    .testTarget(name: "PublicAPITests", dependencies: ["TraceAnalysis", "TraceTestSupport"], packageAccess: false),
+    .testTarget(name: "ShimTests", dependencies: ["CTraceShim", "CZstd", "TestRequirements"]),
+    .testTarget(
+      name: "EndToEndTests",
+      dependencies: [
+        "TraceReading", "TraceSymbolication", "HeapAnalysis", "LeakDetection", "TraceRecording", "TraceTestSupport",
+        "CTraceFormat", "CZstd", "TestRequirements",
+      ]),
   ]
 )

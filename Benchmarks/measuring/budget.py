@@ -1,7 +1,7 @@
 """Holds the recorder's paths to a budget of instructions. Started by scripts/budget and by the tests.
 
-Counted are instructions of libleaktrace.so itself, without what it calls in other libraries and without compression: what is left depends on this project's
-code and the compiler, and hardly on the machine.
+Counted are instructions of libleaktrace.so itself, without what it calls in other libraries and without compression:
+what is left depends on this project's code and the compiler, and hardly on the machine.
 """
 
 import argparse
@@ -10,6 +10,7 @@ import os
 import subprocess
 import sys
 import tempfile
+from collections.abc import Mapping
 
 from . import machine
 from .instructions import InstructionCounter
@@ -24,20 +25,24 @@ CALLS = 4000  # of each path
 TOLERANCE, LEAST = 0.1, 0.5
 
 # Where retains are not recorded, allocations and frees go the same ways as where they are.
-HELD = {"off": ("object", "retain", "release"), "counts": ("retain", "release"), "stacks": None}
+HELD: dict[str, tuple[str, ...] | None] = {
+    "off": ("object", "retain", "release"),
+    "counts": ("retain", "release"),
+    "stacks": None,
+}
 
 
-def measure(counter, program, calls=CALLS):
+def measure(counter: InstructionCounter, program: str, calls: int = CALLS) -> dict[str, float]:
     """By path and setting, the recorder's own instructions a call."""
     found = {}
     for retains, held in HELD.items():
         for name, cost in counter.path_costs(program, calls, retains).items():
             if held is None or name in held:
-                found[f"{name}, --arc {retains}"] = round(cost["recorder"], 1)
+                found[f"{name}, --arc {retains}"] = round(cost.recorder, 1)
     return found
 
 
-def judge(budget, measured):
+def judge(budget: Mapping[str, float], measured: Mapping[str, float]) -> tuple[list[str], list[str]]:
     """Lines that say what does not fit, and hints."""
     failures, hints = [], []
     for path in sorted(set(budget) | set(measured)):
@@ -47,7 +52,9 @@ def judge(budget, measured):
             failures.append(f"{path}: {measured[path]} instructions a call, and no budget")
         else:
             allowed, now = budget[path], measured[path]
-            change = f"{now} instructions a call, the budget is {allowed}" + (f" ({now / allowed - 1:+.0%})" if allowed else "")
+            change = f"{now} instructions a call, the budget is {allowed}"
+            if allowed:
+                change += f" ({now / allowed - 1:+.0%})"
             if now - allowed > max(allowed * TOLERANCE, LEAST):
                 failures.append(f"{path}: {change}")
             elif allowed - now > max(allowed * TOLERANCE, LEAST):
@@ -55,26 +62,32 @@ def judge(budget, measured):
     return failures, hints
 
 
-def compile_program(directory):
+def compile_program(directory: str) -> str:
     program = os.path.join(directory, "hook-paths")
     subprocess.run(["swiftc", "-O", "-g", "-o", program, PROGRAM], check=True)
     return program
 
 
-def main():
-    parser = argparse.ArgumentParser(prog="scripts/budget", description=__doc__.splitlines()[0])
-    parser.add_argument("--update", action="store_true", help="make what is measured the budget: say in the commit why a path has to take more")
+def main() -> int:
+    parser = argparse.ArgumentParser(prog="scripts/budget", description=(__doc__ or "").splitlines()[0])
+    parser.add_argument(
+        "--update",
+        action="store_true",
+        help="make what is measured the budget: say in the commit why a path has to take more",
+    )
     parser.add_argument("--budget", default=BUDGET, metavar="FILE", help="the budget (default Benchmarks/budget.json)")
     parser.add_argument("--program", help=argparse.SUPPRESS)  # compiled already
     parser.add_argument("--products", required=True, help=argparse.SUPPRESS)
     options = parser.parse_args()
     compiler = machine.first_line(["swiftc", "--version"])
     with tempfile.TemporaryDirectory(prefix="leaktrace-budget-") as directory:
-        counter = InstructionCounter(os.path.join(options.products, "leaktrace"), os.path.join(options.products, "libleaktrace.so"), directory)
+        tool, library = (os.path.join(options.products, name) for name in ("leaktrace", "libleaktrace.so"))
+        counter = InstructionCounter(tool, library, directory)
         measured = measure(counter, counter.program(options.program or compile_program(directory)))
     if options.update:
         with open(options.budget, "w") as file:
-            json.dump({"unit": "instructions of libleaktrace.so a call", "compiler": compiler, "paths": measured}, file, indent=1)
+            unit = "instructions of libleaktrace.so a call"
+            json.dump({"unit": unit, "compiler": compiler, "paths": measured}, file, indent=1)
             file.write("\n")
         print(f"written to {options.budget}")
         return 0

@@ -1,21 +1,42 @@
 """Instructions that recording takes, counted by callgrind: figures that do not depend on how busy the machine is.
 
-Paths through the hooks are counted by themselves, in one function of a program that calls nothing else. Whole workloads are run for a shorter and for a longer
-time; starting up costs the same in both and cancels out.
+Paths through the hooks are counted by themselves, in one function of a program that calls nothing else. Whole workloads
+are run for a shorter and for a longer time; starting up costs the same in both and cancels out.
 """
 
 import os
 import re
 import shutil
 import subprocess
+from collections.abc import Sequence
+from dataclasses import dataclass
 
 from .processes import FailedRun, run
+from .recorders import remove_trace
 
 # The compressor's functions, which are linked into the recorder: they choose their way by the processor.
 COMPRESSION = re.compile(r"(?:ZSTD|HUF|FSE|HIST|XXH|BIT|ERR|POOL)_|XXH\d")
 
 
-def _tool():
+@dataclass
+class PathCost:
+    """Instructions a call."""
+
+    all: float
+    recorder: float  # without other libraries and compression
+
+
+@dataclass
+class WorkloadCost:
+    """Instructions an event of a whole workload."""
+
+    events: int
+    instructions: float  # added by recording
+    untraced: float
+    functions: list[tuple[str, float]]  # of the recorder, with their own instructions, the most first
+
+
+def _tool() -> str:
     """callgrind itself: the launcher is a dynamic program, which would be traced instead."""
     for directory in ("/usr/libexec/valgrind", "/usr/lib/valgrind", "/usr/lib/x86_64-linux-gnu/valgrind"):
         for machine in ("amd64", "arm64"):
@@ -25,13 +46,14 @@ def _tool():
     raise FailedRun("callgrind was not found beside valgrind")
 
 
-def _instructions(profile):
+def _instructions(profile: str) -> tuple[int, int]:
     """What a file of callgrind's counts: all instructions, and those of the recorder without compression."""
-    names, objects = {}, {}
+    names: dict[str, str] = {}
+    objects: dict[str, str] = {}
     total = own = 0
     function = library = ""
 
-    def resolve(known, text):
+    def resolve(known: dict[str, str], text: str) -> str:
         number, _, name = text.partition(" ")
         if name:
             known[number] = name
@@ -60,7 +82,7 @@ def _instructions(profile):
 
 
 class InstructionCounter:
-    def __init__(self, leaktrace, library, directory):
+    def __init__(self, leaktrace: str, library: str, directory: str) -> None:
         self._leaktrace = leaktrace
         self._directory = directory
         self._library = os.path.join(directory, "libleaktrace.so")
@@ -68,16 +90,16 @@ class InstructionCounter:
         self._strip(library, self._library)
 
     @staticmethod
-    def _strip(source, target):
+    def _strip(source: str, target: str) -> None:
         # Debug information newer than valgrind's makes it give up; symbols are all that is needed.
         subprocess.run(["objcopy", "--strip-debug", source, target], check=True)
 
-    def program(self, path):
+    def program(self, path: str) -> str:
         target = os.path.join(self._directory, os.path.basename(path) + "-stripped")
         self._strip(path, target)
         return target
 
-    def count(self, program, arguments, retains=None):
+    def count(self, program: str, arguments: Sequence[str], retains: str | None = None) -> tuple[int, int]:
         """Instructions and events of one run; without `retains`, untraced."""
         profile = os.path.join(self._directory, "callgrind.out")
         if os.path.exists(profile):
@@ -89,20 +111,24 @@ class InstructionCounter:
             raise FailedRun(f"{program}: callgrind counted nothing")
         return int(totals[1]), events
 
-    def _run(self, program, arguments, retains, options):
-        """Runs it below callgrind. What it printed, and how many events were recorded; a trace that is not whole is a failure."""
+    def _run(
+        self, program: str, arguments: Sequence[str], retains: str | None, options: Sequence[str]
+    ) -> tuple[str, int]:
+        """Runs it below callgrind. What it printed, and how many events were recorded; a trace that is not whole is a
+        failure."""
         trace = os.path.join(self._directory, "callgrind.trace")
-        for path in (trace, trace + ".live"):
-            if os.path.exists(path):
-                os.unlink(path)
-        environment = {key: value for key, value in os.environ.items() if not key.startswith(("LEAKTRACE_", "LD_PRELOAD"))}
-        environment["VALGRIND_LAUNCHER"] = shutil.which("valgrind")
+        remove_trace(trace)
+        ours = ("LEAKTRACE_", "LD_PRELOAD")
+        environment = {key: value for key, value in os.environ.items() if not key.startswith(ours)}
+        environment["VALGRIND_LAUNCHER"] = shutil.which("valgrind") or ""
         environment["SWIFT_DETERMINISTIC_HASHING"] = "1"
         if retains:
             # An image is no event.
-            environment.update({"LD_PRELOAD": self._library, "LEAKTRACE_OUTPUT": trace, "LEAKTRACE_ARC": retains, "LEAKTRACE_SNAPSHOTS": "off"})
+            environment |= {"LD_PRELOAD": self._library, "LEAKTRACE_OUTPUT": trace}
+            environment |= {"LEAKTRACE_ARC": retains, "LEAKTRACE_SNAPSHOTS": "off"}
         profile = os.path.join(self._directory, "callgrind.out")
-        command = [self._tool, "--tool=callgrind", f"--callgrind-out-file={profile}"] + options + [program] + arguments
+        callgrind = [self._tool, "--tool=callgrind", f"--callgrind-out-file={profile}"]
+        command = [*callgrind, *options, program, *arguments]
         output = run(command, self._directory, environment).output
         if not retains:
             return output, 0
@@ -112,22 +138,26 @@ class InstructionCounter:
             raise FailedRun(f"{' '.join(command)}: the trace was not closed by an exit, or lacks events")
         return output, int(closing[1])
 
-    def split(self):
+    def split(self) -> list[tuple[str, int]]:
         """Instructions of the last run by function of the recorder, the most first."""
         profile = os.path.join(self._directory, "callgrind.out")
         text = subprocess.run(
-            ["callgrind_annotate", "--threshold=100", profile], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True,
-            check=True).stdout
+            ["callgrind_annotate", "--threshold=100", profile],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            text=True,
+            check=True,
+        ).stdout
         found = re.findall(r"^\s*([\d,]+) .*?[^ ]*:(\S+) \[.*libleaktrace\.so\]$", text, re.MULTILINE)
-        totals = {}
+        totals: dict[str, int] = {}
         for count, name in found:
             # callgrind tells the depths of a recursion apart.
             name = re.sub(r"'\d+$", "", name)
             totals[name] = totals.get(name, 0) + int(count.replace(",", ""))
         return list(totals.items())
 
-    def path_costs(self, program, count, retains=None):
-        """Instructions a call of each path of `hook-paths`: of all code, and of the recorder's own. Without `retains`, untraced."""
+    def path_costs(self, program: str, count: int, retains: str | None = None) -> dict[str, PathCost]:
+        """By path of `hook-paths`. Without `retains`, untraced."""
         for path in self._parts():
             os.unlink(path)
         options = ["--toggle-collect=measured_calls", "--dump-after=measured_calls"]
@@ -136,22 +166,24 @@ class InstructionCounter:
         parts = self._parts()
         if len(parts) != len(calls):
             raise FailedRun(f"hook-paths: {len(parts)} counts of {len(calls)} paths")
-        recorded = sum(number for name, number in calls.items() if retains == "stacks" or name not in ("retain", "release"))
-        if any(number < count * 0.9 for number in calls.values()) or (retains in ("counts", "stacks") and events < recorded):
+        unrecorded = () if retains == "stacks" else ("retain", "release")
+        recorded = sum(number for name, number in calls.items() if name not in unrecorded)
+        lacks_events = retains in ("counts", "stacks") and events < recorded
+        if lacks_events or any(number < count * 0.9 for number in calls.values()):
             raise FailedRun(f"hook-paths, --arc {retains}: {events} events for {calls}")
         costs = {}
-        for (name, number), path in zip(calls.items(), parts):
+        for (name, number), path in zip(calls.items(), parts, strict=True):
             total, own = _instructions(path)
-            costs[name] = {"all": total / number, "recorder": own / number}
+            costs[name] = PathCost(total / number, own / number)
         return costs
 
-    def _parts(self):
+    def _parts(self) -> list[str]:
         """The files of the last run that have what was counted in one call of the measured function each, in order."""
         found = [name for name in os.listdir(self._directory) if re.fullmatch(r"callgrind\.out\.\d+", name)]
-        return [os.path.join(self._directory, name) for name in sorted(found, key=lambda name: int(name.rsplit(".", 1)[1]))]
+        found.sort(key=lambda name: int(name.rsplit(".", 1)[1]))
+        return [os.path.join(self._directory, name) for name in found]
 
-    def workload_cost(self, program, few, many, retains):
-        """Instructions an event of a whole workload, and how they are spread over the recorder's functions."""
+    def workload_cost(self, program: str, few: Sequence[str], many: Sequence[str], retains: str) -> WorkloadCost:
         plain = [self.count(program, each)[0] for each in (few, many)]
         first, first_events = self.count(program, few, retains)
         first_split = dict(self.split())
@@ -159,9 +191,9 @@ class InstructionCounter:
         events = second_events - first_events
         split = [(name, (count - first_split.get(name, 0)) / events) for name, count in self.split()]
         split.sort(key=lambda each: -each[1])
-        return {
-            "events": events,
-            "instructions": (second - first - plain[1] + plain[0]) / events,
-            "untraced": (plain[1] - plain[0]) / events,
-            "functions": [each for each in split if each[1] >= 0.5],
-        }
+        return WorkloadCost(
+            events=events,
+            instructions=(second - first - plain[1] + plain[0]) / events,
+            untraced=(plain[1] - plain[0]) / events,
+            functions=[each for each in split if each[1] >= 0.5],
+        )

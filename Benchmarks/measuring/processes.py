@@ -4,6 +4,7 @@ import os
 import subprocess
 import threading
 import time
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from .machine import ProcessorUse
@@ -22,14 +23,16 @@ class Run:
     output: str
 
 
-def run(command, directory, environment=None, accept=(0,)):
-    """Runs `command` to its end. Raises FailedRun unless its exit status is among `accept`."""
+def run(command: Sequence[str], directory: str, environment: Mapping[str, str] | None = None) -> Run:
+    """Runs `command` to its end. Raises FailedRun unless it succeeds."""
     output_path = os.path.join(directory, "output.txt")
     errors_path = os.path.join(directory, "errors.txt")
     with open(output_path, "wb") as output, open(errors_path, "wb") as errors:
         use = ProcessorUse()
         begin = time.perf_counter()
-        child = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=output, stderr=errors, cwd=directory, env=environment)
+        child = subprocess.Popen(
+            command, stdin=subprocess.DEVNULL, stdout=output, stderr=errors, cwd=directory, env=environment
+        )
         _, status, usage = os.wait4(child.pid, 0)
         wall = time.perf_counter() - begin
         child.returncode = os.waitstatus_to_exitcode(status)
@@ -37,7 +40,7 @@ def run(command, directory, environment=None, accept=(0,)):
         others = use.others(processor, wall)
     with open(output_path, errors="replace") as file:
         text = file.read()
-    if child.returncode not in accept:
+    if child.returncode != 0:
         with open(errors_path, errors="replace") as file:
             tail = file.read()[-2000:]
         raise FailedRun(f"{' '.join(command)}: exit status {child.returncode}\n{tail}")
@@ -47,29 +50,32 @@ def run(command, directory, environment=None, accept=(0,)):
 @dataclass
 class Memory:
     program: int  # bytes: the most that the measured program itself had resident
-    all: int  # bytes: the most that the command and all its children had resident together, pages shared between them counted twice
+    # bytes: the most that the command and all its children had resident together, pages shared between them counted
+    # twice
+    all: int
 
 
 class _Watcher(threading.Thread):
-    """Looks at a process and its descendants every few milliseconds. What a process has had resident at most, the kernel keeps."""
+    """Looks at a process and its descendants every few milliseconds. What a process has had resident at most, the
+    kernel keeps."""
 
-    def __init__(self, root, program):
+    def __init__(self, root: int, program: str) -> None:
         super().__init__(daemon=True)
         self._root = root
         self._program = os.path.realpath(program)
         self._ended = threading.Event()
         self.memory = Memory(0, 0)
 
-    def run(self):
+    def run(self) -> None:
         while not self._ended.wait(0.004):
             self._look()
 
-    def end(self):
+    def end(self) -> None:
         self._ended.set()
         self.join()
 
-    def _look(self):
-        pending, resident = [self._root], 0
+    def _look(self) -> None:
+        pending, resident = [str(self._root)], 0
         while pending:
             process = pending.pop()
             try:
@@ -87,11 +93,12 @@ class _Watcher(threading.Thread):
         self.memory.all = max(self.memory.all, resident)
 
 
-def memory_of(command, directory, program):
+def memory_of(command: Sequence[str], directory: str, program: str) -> Memory:
     """Runs `command`, watching it. In a run of its own: watching costs time."""
     with open(os.path.join(directory, "output.txt"), "wb") as output:
         child = subprocess.Popen(
-            command, stdin=subprocess.DEVNULL, stdout=output, stderr=subprocess.STDOUT, cwd=directory)
+            command, stdin=subprocess.DEVNULL, stdout=output, stderr=subprocess.STDOUT, cwd=directory
+        )
         watcher = _Watcher(child.pid, program)
         watcher.start()
         status = child.wait()

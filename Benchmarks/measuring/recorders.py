@@ -3,112 +3,156 @@
 import os
 import re
 import shutil
+from abc import ABC, abstractmethod
+from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import Annotated
 
 from .processes import FailedRun, run
+from .records import Named
 
 
 @dataclass
 class Workload:
     name: str
     program: str
-    arguments: list
+    arguments: list[str]
     output: str = ""  # what it prints untraced
 
     @property
-    def command(self):
-        return [self.program] + self.arguments
+    def command(self) -> list[str]:
+        return [self.program, *self.arguments]
+
+    @property
+    def title(self) -> str:
+        return " ".join([self.name, *self.arguments])
 
 
-class Untraced:
+@dataclass
+class TraceFacts:
+    """What a way of running left: nothing, a file, or a trace that says what is in it."""
+
+    bytes: int | None = None
+    events: int | None = None
+    cut_stacks: Annotated[int | None, Named("cut stacks")] = None
+
+
+class Way(ABC):
+    """A way of running a workload. Raises FailedRun where it was not run as it should be."""
+
+    name: str
+
+    @abstractmethod
+    def command(self, workload: Workload, directory: str) -> list[str]: ...
+
+    @abstractmethod
+    def facts(self, directory: str) -> TraceFacts:
+        """Of the last run. Raises FailedRun if what it left is not whole."""
+
+    @abstractmethod
+    def check(self, workload: Workload, output: str, directory: str) -> TraceFacts:
+        """Raises FailedRun unless the workload printed what it prints untraced."""
+
+
+class Untraced(Way):
     name = "untraced"
-    shown_command = "PROGRAM"
 
-    def command(self, workload, directory):
+    def command(self, workload: Workload, directory: str) -> list[str]:
         return workload.command
 
-    def facts(self, directory):
-        return {}
+    def facts(self, directory: str) -> TraceFacts:
+        return TraceFacts()
 
-    def check(self, workload, output, directory):
+    def check(self, workload: Workload, output: str, directory: str) -> TraceFacts:
         if workload.output == "":
             workload.output = output
         if output != workload.output:
             raise FailedRun(f"{workload.name}: printed {output!r} instead of {workload.output!r}")
-        return {}
+        return TraceFacts()
 
 
-class Leaktrace:
+class Leaktrace(Way):
     """`leaktrace record` with one of its settings for retains and releases."""
 
-    def __init__(self, tool, retains):
+    def __init__(self, tool: str, retains: str) -> None:
         self.tool = tool
-        self._retains = retains
+        self.retains = retains
         self.name = f"leaktrace --arc {retains}"
-        self.shown_command = f"leaktrace record --arc {retains} -o FILE -- PROGRAM"
 
-    def trace(self, directory):
-        return os.path.join(directory, f"{self._retains}.trace")
+    def trace(self, directory: str) -> str:
+        return os.path.join(directory, f"{self.retains}.trace")
 
-    def command(self, workload, directory):
-        for path in (self.trace(directory), self.trace(directory) + ".live"):
-            if os.path.exists(path):
-                os.unlink(path)
-        return [self.tool, "record", "--arc", self._retains, "-o", self.trace(directory), "--"] + workload.command
+    def command(self, workload: Workload, directory: str) -> list[str]:
+        remove_trace(self.trace(directory))
+        record = [self.tool, "record", "--arc", self.retains, "-o", self.trace(directory), "--"]
+        return record + workload.command
 
-    def check(self, workload, output, directory):
+    def check(self, workload: Workload, output: str, directory: str) -> TraceFacts:
         if output != workload.output:
             raise FailedRun(f"{self.name}, {workload.name}: printed {output!r} instead of {workload.output!r}")
         return self.facts(directory)
 
-    def facts(self, directory):
-        """Size and events of the last trace; one that is not whole is a failure."""
+    def facts(self, directory: str) -> TraceFacts:
         trace = self.trace(directory)
         chunks = run([self.tool, "dump", "--chunks", trace], directory).output
-        closing = re.search(r"^\d+ closing reason=(\w+) .*?\bevents=(\d+) .*\bdrops=([\d,]+)$", chunks, re.MULTILINE)
+        pattern = r"^\d+ closing reason=(\w+) .*?\bevents=(\d+) .*\bdrops=([\d,]+)$"
+        closing = re.search(pattern, chunks, re.MULTILINE)
         if not closing or closing[1] != "exit":
             raise FailedRun(f"{self.name}: the trace was not closed by an exit")
         drops = [int(count) for count in closing[3].split(",")]
         # By LT_DROP_ numbers: nested calls, after stopping, no memory. The others are events with less of a stack.
         if any(drops[:3]):
             raise FailedRun(f"{self.name}: events were dropped: {closing[3]}")
-        return {"bytes": os.path.getsize(trace), "events": int(closing[2]), "cut stacks": drops[3] + drops[4]}
+        return TraceFacts(os.path.getsize(trace), int(closing[2]), drops[3] + drops[4])
 
 
-class Heaptrack:
+class Heaptrack(Way):
     name = "heaptrack"
-    shown_command = "heaptrack -o FILE PROGRAM"
+    _suffixes = (".zst", ".gz")
 
-    def trace(self, directory):
-        for suffix in (".zst", ".gz"):
-            path = os.path.join(directory, "heaptrack" + suffix)
-            if os.path.exists(path):
-                return path
+    def _files(self, directory: str) -> list[str]:
+        paths = [os.path.join(directory, "heaptrack" + suffix) for suffix in self._suffixes]
+        return [path for path in paths if os.path.exists(path)]
+
+    def trace(self, directory: str) -> str:
+        for path in self._files(directory):
+            return path
         raise FailedRun("heaptrack wrote no file")
 
-    def command(self, workload, directory):
-        for suffix in (".zst", ".gz"):
-            path = os.path.join(directory, "heaptrack" + suffix)
-            if os.path.exists(path):
-                os.unlink(path)
-        return ["heaptrack", "-o", os.path.join(directory, "heaptrack")] + workload.command
+    def command(self, workload: Workload, directory: str) -> list[str]:
+        for path in self._files(directory):
+            os.unlink(path)
+        return ["heaptrack", "-o", os.path.join(directory, "heaptrack"), *workload.command]
 
-    def check(self, workload, output, directory):
+    def check(self, workload: Workload, output: str, directory: str) -> TraceFacts:
         # Its own remarks stand around the program's output.
         if workload.output.strip() not in (line.strip() for line in output.splitlines()):
             raise FailedRun(f"heaptrack, {workload.name}: the program's output is missing from {output!r}")
         return self.facts(directory)
 
-    def facts(self, directory):
+    def facts(self, directory: str) -> TraceFacts:
         size = os.path.getsize(self.trace(directory))
         if size == 0:
             raise FailedRun("heaptrack: its file is empty")
-        return {"bytes": size}
+        return TraceFacts(size)
 
 
-def recorders(tool, settings=("off", "counts", "stacks")):
+def remove_trace(trace: str) -> None:
+    for path in (trace, trace + ".live"):
+        if os.path.exists(path):
+            os.unlink(path)
+
+
+def recorders(tool: str, settings: Iterable[str] = ("off", "counts", "stacks")) -> list[Way]:
     """In the order in which they take turns."""
-    ways = [Untraced()] + [Leaktrace(tool, retains) for retains in settings]
+    ways: list[Way] = [Untraced(), *(Leaktrace(tool, retains) for retains in settings)]
     if shutil.which("heaptrack"):
         ways.append(Heaptrack())
     return ways
+
+
+def shown_command(way: str, program: str) -> str:
+    """The command of the way with this name, for people."""
+    if way.startswith("leaktrace --arc "):
+        return f"leaktrace record --arc {way.removeprefix('leaktrace --arc ')} -o FILE -- {program}"
+    return f"heaptrack -o FILE {program}" if way == "heaptrack" else program

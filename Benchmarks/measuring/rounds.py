@@ -2,10 +2,14 @@
 
 import os
 import sys
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from typing import Annotated
 
 from .figures import Series
-from .processes import FailedRun, memory_of, run
+from .processes import FailedRun, Run, memory_of, run
+from .recorders import TraceFacts, Way, Workload
+from .records import Named
 
 
 @dataclass
@@ -14,29 +18,25 @@ class Measurement:
     processor: Series = field(default_factory=Series)
     others: Series = field(default_factory=Series)
     peak: Series = field(default_factory=Series)  # of any one process
-    program_memory: int = 0  # resident at most: the program itself
-    all_memory: int = 0  # resident at most: with everything the tool runs beside it
-    facts: dict = field(default_factory=dict)
+    # Resident at most: the program itself, and with everything the tool runs beside it.
+    program_memory: Annotated[int, Named("programMemory")] = 0
+    all_memory: Annotated[int, Named("allMemory")] = 0
+    facts: TraceFacts = field(default_factory=TraceFacts)
 
-    def add(self, result):
+    def add(self, result: Run) -> None:
         self.wall.add(result.wall)
         self.processor.add(result.processor)
         self.others.add(result.others)
         self.peak.add(result.peak)
 
 
-def plain_measurement(each):
-    """As JSON values, every round kept."""
-    return {"wall": each.wall.values, "processor": each.processor.values, "others": each.others.values, "peak": each.peak.values,
-            "programMemory": each.program_memory, "allMemory": each.all_memory, "facts": each.facts}
-
-
-def say(text):
+def say(text: str) -> None:
     print(f"bench: {text}", file=sys.stderr, flush=True)
 
 
-def measure_recorders(ways, workload, rounds, directory):
+def measure_recorders(ways: Iterable[Way], workload: Workload, rounds: int, directory: str) -> dict[str, Measurement]:
     """By name of the way. A warm-up round comes first and does not count; a failure ends everything."""
+    ways = list(ways)
     found = {way.name: Measurement() for way in ways}
     for number in range(rounds + 1):
         for way in ways:
@@ -54,13 +54,15 @@ def measure_recorders(ways, workload, rounds, directory):
     return found
 
 
-def _expect_same_events(way, workload, first, now):
+def _expect_same_events(way: Way, workload: Workload, first: TraceFacts, now: TraceFacts) -> None:
     """The workloads do the same every time; a few calls depend on hashing."""
-    if "events" in first and abs(now["events"] - first["events"]) > first["events"] / 100:
-        raise FailedRun(f"{way.name}, {workload.name}: {now['events']} events after {first['events']} in an earlier round")
+    if first.events is None or now.events is None:
+        return
+    if abs(now.events - first.events) > first.events / 100:
+        raise FailedRun(f"{way.name}, {workload.name}: {now.events} events after {first.events} in an earlier round")
 
 
-def measure_readers(readers, rounds, directory):
+def measure_readers(readers: Mapping[str, list[str]], rounds: int, directory: str) -> dict[str, Measurement]:
     """`readers`: name → command. All read what the last round of recording left."""
     found = {name: Measurement() for name in readers}
     for number in range(rounds + 1):

@@ -13,7 +13,9 @@ let package = Package(
   targets: [
     .executableTarget(
       name: "shop-server",
-      dependencies: [.product(name: "Hummingbird", package: "hummingbird"), .product(name: "Logging", package: "swift-log")]),
+      dependencies: [
+        .product(name: "Hummingbird", package: "hummingbird"), .product(name: "Logging", package: "swift-log"),
+      ]),
     .executableTarget(name: "pace", cSettings: [.unsafeFlags(["-O2", "-Wall", "-Wextra"])]),
   ]
 )

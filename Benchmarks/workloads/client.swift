@@ -1,12 +1,8 @@
-// What calls of the LeakTrace library cost, measured in the process that makes them. Usage: client COUNT. Prints lines "CALL NANOSECONDS", each a call's mean of COUNT.
+// What calls of the LeakTrace library cost, measured in the process that makes them. Usage: client COUNT. Prints lines
+// "CALL NANOSECONDS", each a call's mean of COUNT.
 
 import LeakTrace
-
-#if canImport(Glibc)
-  import Glibc
-#elseif canImport(Musl)
-  import Musl
-#endif
+import Glibc
 
 final class Node {
   var value: Int

@@ -1,14 +1,14 @@
 // Builds a large heap of Swift objects, a known part of it leaked, and has images taken of it.
 // Usage: heap ACCOUNTS READINGS LEAKEVERY
 //
-// An account is 21 blocks: objects that refer to one another, arrays, a dictionary, strings, a closure's context. Each of its orders
-// keeps READINGS numbers. Of every LEAKEVERY accounts one is leaked: in turn by a closure that captures it, by a partner that it refers
-// to and that refers to it, and by a count that nobody takes back.
+// An account is 21 blocks: objects that refer to one another, arrays, a dictionary, strings, a closure's context. Each
+// of its orders keeps READINGS numbers. Of every LEAKEVERY accounts one is leaked: in turn by a closure that captures
+// it, by a partner that it refers to and that refers to it, and by a count that nobody takes back.
 //
 // Prints a line when the heap stands, and then does what the lines of its input say:
 //   snapshot      takes an image, and prints its number and how many nanoseconds the call took
-//   write SECONDS writes to every account, over and over, for so long; prints how many writes, and how many nanoseconds they took
-//   exit          prints the clock, and returns from main
+//   write SECONDS writes to every account, over and over, for so long; prints how many writes, and how many nanoseconds
+//   they took exit          prints the clock, and returns from main
 // Another thread sleeps all the time, so that an image has somebody to stop.
 
 import Glibc

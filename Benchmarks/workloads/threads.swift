@@ -1,11 +1,8 @@
-// Builds and drops binary trees as churn does, in several threads that share the work: the sum of it is the same for any number of threads.
+// Builds and drops binary trees as churn does, in several threads that share the work: the sum of it is the same for
+// any number of threads.
 // Usage: threads THREADS DEPTH ITERATIONS. Prints the number of nodes.
 
-#if canImport(Glibc)
-  import Glibc
-#elseif canImport(Musl)
-  import Musl
-#endif
+import Glibc
 
 final class Node {
   var left: Node?
@@ -33,11 +30,13 @@ let shares = UnsafeMutablePointer<(iterations: Int, depth: Int, nodes: Int)>.all
 let handles = UnsafeMutablePointer<pthread_t>.allocate(capacity: threads)
 for index in 0..<threads {
   shares[index] = (iterations / threads, depth, 0)
-  let code = pthread_create(&handles[index], nil, { argument in
-    let share = argument!.assumingMemoryBound(to: (iterations: Int, depth: Int, nodes: Int).self)
-    for _ in 0..<share.pointee.iterations { share.pointee.nodes += tree(share.pointee.depth).count() }
-    return nil
-  }, &shares[index])
+  let code = pthread_create(
+    &handles[index], nil,
+    { argument in
+      let share = argument!.assumingMemoryBound(to: (iterations: Int, depth: Int, nodes: Int).self)
+      for _ in 0..<share.pointee.iterations { share.pointee.nodes += tree(share.pointee.depth).count() }
+      return nil
+    }, &shares[index])
   precondition(code == 0, "pthread_create failed")
 }
 var nodes = 0

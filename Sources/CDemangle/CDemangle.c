@@ -1,7 +1,7 @@
 // The child process that demangles, and how it is talked to.
 //
-// Between fork and its end the child calls only what is safe in the child of a threaded process: system calls, malloc, which glibc and
-// musl keep usable there, and the two demanglers, which take no locks.
+// Between fork and its end the child calls only what is safe in the child of a threaded process: system calls, malloc,
+// which glibc keeps usable there, and the two demanglers, which take no locks.
 
 #define _GNU_SOURCE
 #include "CDemangle.h"
@@ -25,9 +25,9 @@ char *swift_demangle(const char *name, size_t length, char *output, size_t *outp
 char *__cxa_demangle(const char *name, char *output, size_t *outputSize, int *status);
 
 enum {
-  NAME_LIMIT = 1 << 20,          ///< bytes of a name, and of what it demangles to
-  MEMORY_LIMIT = 256 << 20,      ///< bytes that the child may use beyond what it began with
-  ANSWER_MILLISECONDS = 3000,    ///< a real name takes some microseconds
+  NAME_LIMIT = 1 << 20,       ///< bytes of a name, and of what it demangles to
+  MEMORY_LIMIT = 256 << 20,   ///< bytes that the child may use beyond what it began with
+  ANSWER_MILLISECONDS = 3000, ///< a real name takes some microseconds
   CHILD_SOCKET = 3,
 };
 
@@ -73,7 +73,8 @@ static bool send_all(int file, const void *buffer, size_t size) {
 /// A length and that many bytes, in one call where possible.
 static bool send_text(int file, const char *text, uint32_t length) {
   char small[4096];
-  if (length > sizeof small - sizeof length) return send_all(file, &length, sizeof length) && send_all(file, text, length);
+  if (length > sizeof small - sizeof length)
+    return send_all(file, &length, sizeof length) && send_all(file, text, length);
   memcpy(small, &length, sizeof length);
   memcpy(small + sizeof length, text, length);
   return send_all(file, small, sizeof length + length);
@@ -127,7 +128,8 @@ static _Noreturn void run_child(int socket) {
     char *result = lt_demangle(name, length);
     size_t size = result ? strlen(result) : 0;
     uint32_t none = NO_ANSWER;
-    bool sent = result && size <= NAME_LIMIT ? send_text(CHILD_SOCKET, result, (uint32_t)size) : send_all(CHILD_SOCKET, &none, sizeof none);
+    bool sent = result && size <= NAME_LIMIT ? send_text(CHILD_SOCKET, result, (uint32_t)size)
+                                             : send_all(CHILD_SOCKET, &none, sizeof none);
     free(result);
     if (!sent) break;
   }

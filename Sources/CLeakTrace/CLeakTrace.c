@@ -49,20 +49,26 @@ bool cleaktrace_find(void) {
 #define HAS(member) (cleaktrace_is_present() && recorder.member)
 
 const char *cleaktrace_trace_path(void) { return HAS(tracePath) ? recorder.tracePath() : NULL; }
-uint64_t cleaktrace_scope_begin(const char *name, const char *file, uint32_t line) { return HAS(scopeBegin) ? recorder.scopeBegin(name, file, line) : 0; }
+uint64_t cleaktrace_scope_begin(const char *name, const char *file, uint32_t line) {
+  return HAS(scopeBegin) ? recorder.scopeBegin(name, file, line) : 0;
+}
 void cleaktrace_scope_end(uint64_t number, uint64_t graceNanoseconds) {
   if (HAS(scopeEnd)) recorder.scopeEnd(number, graceNanoseconds);
 }
 void cleaktrace_mark(const char *name, const char *file, uint32_t line) {
   if (HAS(mark)) recorder.mark(name, file, line);
 }
-void cleaktrace_expect_deallocated(const void *object, uint64_t nanoseconds, const char *name, const char *file, uint32_t line) {
+void cleaktrace_expect_deallocated(const void *object, uint64_t nanoseconds, const char *name, const char *file,
+                                   uint32_t line) {
   if (HAS(expectDeallocated)) recorder.expectDeallocated(object, nanoseconds, name, file, line);
 }
 int cleaktrace_snapshot(const char *label) { return HAS(snapshot) ? recorder.snapshot(label) : -ENODEV; }
-int cleaktrace_snapshot_written(const char *label) { return HAS(snapshotWritten) ? recorder.snapshotWritten(label) : -ENODEV; }
+int cleaktrace_snapshot_written(const char *label) {
+  return HAS(snapshotWritten) ? recorder.snapshotWritten(label) : -ENODEV;
+}
 uint64_t cleaktrace_repetition_begin(void) { return HAS(repetitionBegin) ? recorder.repetitionBegin() : 0; }
-int cleaktrace_round_end(uint64_t repetition, uint64_t round, uint64_t scope, const char *name, const char *file, uint32_t line) {
+int cleaktrace_round_end(uint64_t repetition, uint64_t round, uint64_t scope, const char *name, const char *file,
+                         uint32_t line) {
   return HAS(roundEnd) ? recorder.roundEnd(repetition, round, scope, name, file, line) : -ENODEV;
 }
 
@@ -78,16 +84,20 @@ bool cleaktrace_find(void) {
   return false;
 }
 const char *cleaktrace_trace_path(void) { return NULL; }
-uint64_t cleaktrace_scope_begin(const char *name, const char *file, uint32_t line) { return (void)name, (void)file, (void)line, 0; }
+uint64_t cleaktrace_scope_begin(const char *name, const char *file, uint32_t line) {
+  return (void)name, (void)file, (void)line, 0;
+}
 void cleaktrace_scope_end(uint64_t number, uint64_t graceNanoseconds) { (void)number, (void)graceNanoseconds; }
 void cleaktrace_mark(const char *name, const char *file, uint32_t line) { (void)name, (void)file, (void)line; }
-void cleaktrace_expect_deallocated(const void *object, uint64_t nanoseconds, const char *name, const char *file, uint32_t line) {
+void cleaktrace_expect_deallocated(const void *object, uint64_t nanoseconds, const char *name, const char *file,
+                                   uint32_t line) {
   (void)object, (void)nanoseconds, (void)name, (void)file, (void)line;
 }
 int cleaktrace_snapshot(const char *label) { return (void)label, -ENODEV; }
 int cleaktrace_snapshot_written(const char *label) { return (void)label, -ENODEV; }
 uint64_t cleaktrace_repetition_begin(void) { return 0; }
-int cleaktrace_round_end(uint64_t repetition, uint64_t round, uint64_t scope, const char *name, const char *file, uint32_t line) {
+int cleaktrace_round_end(uint64_t repetition, uint64_t round, uint64_t scope, const char *name, const char *file,
+                         uint32_t line) {
   return (void)repetition, (void)round, (void)scope, (void)name, (void)file, (void)line, -ENODEV;
 }
 const char *cleaktrace_library_path(void) { return NULL; }

@@ -63,7 +63,8 @@ int cleaktrace_run(char *const arguments[], char **output) {
   char **environment = calloc(count + 1, sizeof *environment);
   if (!environment) return -1;
   for (size_t i = 0; i < count; i++)
-    if (strncmp(environ[i], "LD_PRELOAD=", 11) != 0 && strncmp(environ[i], "LEAKTRACE_", 10) != 0) environment[kept++] = environ[i];
+    if (strncmp(environ[i], "LD_PRELOAD=", 11) != 0 && strncmp(environ[i], "LEAKTRACE_", 10) != 0)
+      environment[kept++] = environ[i];
   int ends[2], status = -1;
   if (pipe2(ends, O_CLOEXEC) != 0) {
     free(environment);

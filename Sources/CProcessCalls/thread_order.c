@@ -71,8 +71,10 @@ static int order_thread(pid_t thread, const struct lt_thread_order *order) {
   struct user_regs_struct registers;
   uint64_t mask, all = ~0ull;
   int result = 0;
-  if (ptrace(PTRACE_GETREGS, thread, 0, &registers) != 0 || ptrace(PTRACE_GETSIGMASK, thread, sizeof mask, &mask) != 0) result = -errno;
-  // Code may rely on it that the kernel notices when it is interrupted (rseq(2)), and would not, since it goes on elsewhere. There are no calls in such code.
+  if (ptrace(PTRACE_GETREGS, thread, 0, &registers) != 0 || ptrace(PTRACE_GETSIGMASK, thread, sizeof mask, &mask) != 0)
+    result = -errno;
+  // Code may rely on it that the kernel notices when it is interrupted (rseq(2)), and would not, since it goes on
+  // elsewhere. There are no calls in such code.
   if (result == 0 && (long)registers.orig_rax < 0) result = -EAGAIN;
   errno = 0;
   long instruction = ptrace(PTRACE_PEEKTEXT, thread, order->call, 0);
@@ -80,7 +82,8 @@ static int order_thread(pid_t thread, const struct lt_thread_order *order) {
   if (result == 0 && ptrace(PTRACE_SETSIGMASK, thread, sizeof all, &all) != 0) result = -errno;
   if (result == 0) {
     result = make_call(thread, order, registers);
-    if ((long)registers.rax == -EINTR && lt_call_is_repeatable((long)registers.orig_rax)) registers.rax = (unsigned long)-(long)LT_RESTART_NO_HANDLER;
+    if ((long)registers.rax == -EINTR && lt_call_is_repeatable((long)registers.orig_rax))
+      registers.rax = (unsigned long)-(long)LT_RESTART_NO_HANDLER;
     ptrace(PTRACE_SETREGS, thread, 0, &registers);
     ptrace(PTRACE_SETSIGMASK, thread, sizeof mask, &mask);
   }

@@ -1,7 +1,7 @@
-// How the values of an enumeration tell their cases apart.
+// Finds the bits of an enumeration's values that tell its cases apart.
 //
-// The library answers for a value in memory alone. Heap images have millions of values and few types, so it is asked about made-up values of each
-// type once: which bits of a value change its answer says where the case is written.
+// The library only answers for a value in memory. Heap images have millions of values and few types, so it is asked
+// about made-up values of each type once: the bits that change its answer show where the case is written.
 
 #include "EnumCases.h"
 
@@ -12,17 +12,19 @@ enum {
   PROBE_LIMIT = 1024,     ///< bytes of a value; larger enumerations are left alone
   TAG_BIT_LIMIT = 12,     ///< of enumerations with several payloads: a byte for the case, and spare bits of a word
   PAYLOAD_BIT_LIMIT = 256,
-  NUMBER_BITS = 12, ///< of a reference: what is less than 4,096 is no address
+  NUMBER_BITS = 12, ///< of a reference: a number below 4,096 is no address
 };
 
 /// An address as objects have them, with no spare bit set.
 static const uint64_t POINTER = 0x0000100000000000;
 
-/// The library may read a word further than a value is long.
+/// The library may read one word past the end of a value.
 static _Alignas(16) uint8_t probe[PROBE_LIMIT + 16];
 
 const void *mirror_probe_bytes(uint64_t address, uint64_t size) {
-  if (address < PROBE_ADDRESS || address - PROBE_ADDRESS > sizeof probe || size > sizeof probe - (address - PROBE_ADDRESS)) return NULL;
+  if (address < PROBE_ADDRESS || address - PROBE_ADDRESS > sizeof probe ||
+      size > sizeof probe - (address - PROBE_ADDRESS))
+    return NULL;
   return probe + (address - PROBE_ADDRESS);
 }
 
@@ -35,15 +37,18 @@ struct enumeration {
 
 enum { NO_CASE = -1 };
 
-/// The case of the value in `probe`.
+/// Returns the case of the value in `probe`.
 static int case_of(const struct enumeration *e) {
   int index = NO_CASE;
-  return e->functions->projectCase(e->mirror, PROBE_ADDRESS, e->type, &index) && index >= 0 && index < INT16_MAX ? index : NO_CASE;
+  return e->functions->projectCase(e->mirror, PROBE_ADDRESS, e->type, &index) && index >= 0 && index < INT16_MAX
+             ? index
+             : NO_CASE;
 }
 
 static void flip(unsigned bit) { probe[bit / 8] ^= (uint8_t)(1u << bit % 8); }
 
-/// The bits of a value of zeros that change its case, if each alone is set. −1 if they are more than `limit`.
+/// Finds the bits of a value of zeros that change its case when set alone. Returns their number; −1 if it is above
+/// `limit`.
 static int find_bits(const struct enumeration *e, uint32_t *bits, int limit) {
   int zero = case_of(e), count = 0;
   for (unsigned bit = 0; bit < e->size * 8; bit++) {
@@ -57,7 +62,7 @@ static int find_bits(const struct enumeration *e, uint32_t *bits, int limit) {
   return count;
 }
 
-/// Several payloads: bits that are set apart for the case, and the case of each combination of them.
+/// Several payloads: finds the bits that are set apart for the case, and the case of each combination of them.
 static void find_tags(const struct enumeration *e, struct mirror_cases *cases) {
   int count = find_bits(e, cases->bits, TAG_BIT_LIMIT);
   if (count <= 0) return;
@@ -73,18 +78,21 @@ static void find_tags(const struct enumeration *e, struct mirror_cases *cases) {
   cases->head.tableCount = 1u << count;
 }
 
-/// Whether the bits are those of numbers below all addresses, in one word, and the payload is there also if that is an address. Its offset is `*offset`.
+/// Tells whether the bits are those of numbers below all addresses, in one word, and the payload is there also if that
+/// word is an address. Its offset is `*offset`.
 static bool is_reference_word(const struct enumeration *e, const uint32_t *bits, int count, uint32_t *offset) {
   *offset = bits[0] / 64 * 8;
-  if (bits[count - 1] / 64 != bits[0] / 64 || bits[count - 1] % 64 >= NUMBER_BITS || *offset + 8 > e->size) return false;
+  if (bits[count - 1] / 64 != bits[0] / 64 || bits[count - 1] % 64 >= NUMBER_BITS || *offset + 8 > e->size)
+    return false;
   memcpy(probe + *offset, &POINTER, sizeof POINTER);
   bool isPayload = case_of(e) == 0;
   memset(probe + *offset, 0, sizeof POINTER);
   return isPayload;
 }
 
-/// One payload: a word that is no address in the other cases, or bits that are 0 with the payload alone. Where the word is an optional reference of the payload's
-/// own, the payload has an address or 0 there, and the other cases a small number.
+/// One payload: finds a word that is no address in the other cases, or bits that are 0 with the payload alone. If the
+/// word is an optional reference of the payload's own, the payload has an address or 0 there, and the other cases a
+/// small number.
 static void find_payload(const struct enumeration *e, struct mirror_cases *cases) {
   if (case_of(e) == 0) {
     int count = find_bits(e, cases->bits, PAYLOAD_BIT_LIMIT);
@@ -108,7 +116,8 @@ static void find_payload(const struct enumeration *e, struct mirror_cases *cases
   }
 }
 
-void mirror_find_cases(const struct lt_mirror_library *functions, void *mirror, uint64_t type, struct mirror_cases *cases) {
+void mirror_find_cases(const struct lt_mirror_library *functions, void *mirror, uint64_t type,
+                       struct mirror_cases *cases) {
   cases->head = (struct lt_mirror_cases){.how = LT_MIRROR_CASE_UNKNOWN};
   if (!functions->projectCase) return;
   struct mirror_type_info info = functions->infoForType(mirror, type);

@@ -23,7 +23,8 @@ typedef uint64_t mirror_string_length(void *context, uint64_t address);
 typedef uint64_t mirror_symbol(void *context, const char *name, uint64_t length);
 
 struct lt_mirror_library {
-  void *(*create)(void *context, uint8_t pointerSize, mirror_free *, mirror_read *, mirror_string_length *, mirror_symbol *);
+  void *(*create)(void *context, uint8_t pointerSize, mirror_free *, mirror_read *, mirror_string_length *,
+                  mirror_symbol *);
   int (*addImage)(void *mirror, uint64_t start);
   struct mirror_type_info (*infoForMetadata)(void *mirror, uintptr_t metadata);
   struct mirror_child_info (*childOfMetadata)(void *mirror, uintptr_t metadata, unsigned index);

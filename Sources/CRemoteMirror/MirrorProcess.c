@@ -1,7 +1,7 @@
-// The child process that runs the remote mirror library, and how it is talked to.
+// The child process that runs the remote mirror library, and the messages to and from it.
 //
-// Between fork and its end the child calls system calls, malloc, which glibc and musl keep usable in the child of a threaded process, the
-// library, and the caller's function that reads memory.
+// Between fork and its end the child calls system calls, malloc, which glibc keeps usable in the child of a
+// threaded process, the library, and the caller's function that reads memory.
 
 #define _GNU_SOURCE
 #include "EnumCases.h"
@@ -21,15 +21,17 @@
 #include <unistd.h>
 
 enum {
-  READ_LIMIT = 1 << 20,             ///< bytes of one read of memory that is not a region; metadata and descriptors are far smaller
-  STRING_LIMIT = 1 << 16,           ///< bytes of a string in such memory
-  NAME_LIMIT = 1 << 14,             ///< bytes of a name in an answer
-  FIELD_LIMIT = 1 << 14,            ///< fields of one answer
-  ARGUMENT_LIMIT = 64,              ///< generic arguments of one answer
-  ANSWER_LIMIT = 16 << 20,          ///< bytes of an answer
-  MEMORY_LIMIT = 1 << 30,           ///< bytes that the child may use beyond what it began with
-  STACK_LIMIT = 8 << 20,            ///< bytes of stack: types that contain themselves end here
-  ANSWER_MILLISECONDS = 20000,      ///< the first question makes the library index all names, which takes up to some seconds
+  /// bytes of one read of memory that is not a region; metadata and descriptors are far smaller
+  READ_LIMIT = 1 << 20,
+  STRING_LIMIT = 1 << 16,  ///< bytes of a string in such memory
+  NAME_LIMIT = 1 << 14,    ///< bytes of a name in an answer
+  FIELD_LIMIT = 1 << 14,   ///< fields of one answer
+  ARGUMENT_LIMIT = 64,     ///< generic arguments of one answer
+  ANSWER_LIMIT = 16 << 20, ///< bytes of an answer
+  MEMORY_LIMIT = 1 << 30,  ///< bytes that the child may use beyond what it began with
+  STACK_LIMIT = 8 << 20,   ///< bytes of stack: types that contain themselves end here
+  /// the first question makes the library index all names, which takes up to some seconds
+  ANSWER_MILLISECONDS = 20000,
   CHILD_SOCKET = 3,
 };
 
@@ -54,7 +56,8 @@ static const void *read_bytes(void *context, uint64_t address, uint64_t size, vo
   const void *made = mirror_probe_bytes(address, size);
   if (made) return made;
   const struct lt_mirror_region *region = region_of(memory, address);
-  if (region && size <= region->size - (address - region->address)) return (const char *)region->bytes + (address - region->address);
+  if (region && size <= region->size - (address - region->address))
+    return (const char *)region->bytes + (address - region->address);
   if (size > READ_LIMIT) return NULL;
   // The library reads structures where they lie, and one word further than some of them are.
   void *bytes = calloc(1, size + 16);
@@ -82,7 +85,7 @@ static uint64_t string_length(void *context, uint64_t address) {
     const char *end = memchr(start, 0, limit);
     return end ? (uint64_t)(end - start) : 0;
   }
-  // In small aligned pieces, so that the end of what is known is not overrun.
+  // In small aligned pieces, so as not to run past the end of known memory.
   char piece[64];
   for (uint64_t length = 0; length < STRING_LIMIT;) {
     uint64_t count = sizeof piece - (address + length) % sizeof piece;
@@ -160,29 +163,30 @@ struct mirror {
   void *context;
 };
 
-static struct mirror_child_info field_at(struct mirror mirror, const struct question *question, uint64_t type, unsigned index) {
+static struct mirror_child_info field_at(struct mirror mirror, const struct question *question, uint64_t type,
+                                         unsigned index) {
   switch (question->about) {
-  case LT_MIRROR_OF_METADATA: return mirror.functions->childOfMetadata(mirror.context, question->subject, index);
-  case LT_MIRROR_OF_INSTANCE: return mirror.functions->childOfInstance(mirror.context, question->subject, index);
-  default: return mirror.functions->childOfType(mirror.context, type, index);
+    case LT_MIRROR_OF_METADATA: return mirror.functions->childOfMetadata(mirror.context, question->subject, index);
+    case LT_MIRROR_OF_INSTANCE: return mirror.functions->childOfInstance(mirror.context, question->subject, index);
+    default: return mirror.functions->childOfType(mirror.context, type, index);
   }
 }
 
 static bool has_fields(int kind) {
   switch (kind) {
-  case LT_MIRROR_TUPLE:
-  case LT_MIRROR_STRUCT:
-  case LT_MIRROR_NO_PAYLOAD_ENUM:
-  case LT_MIRROR_SINGLE_PAYLOAD_ENUM:
-  case LT_MIRROR_MULTI_PAYLOAD_ENUM:
-  case LT_MIRROR_THICK_FUNCTION:
-  case LT_MIRROR_OPAQUE_EXISTENTIAL:
-  case LT_MIRROR_CLASS_EXISTENTIAL:
-  case LT_MIRROR_ERROR_EXISTENTIAL:
-  case LT_MIRROR_EXISTENTIAL_METATYPE:
-  case LT_MIRROR_CLASS_INSTANCE:
-  case LT_MIRROR_CLOSURE_CONTEXT: return true;
-  default: return false;
+    case LT_MIRROR_TUPLE:
+    case LT_MIRROR_STRUCT:
+    case LT_MIRROR_NO_PAYLOAD_ENUM:
+    case LT_MIRROR_SINGLE_PAYLOAD_ENUM:
+    case LT_MIRROR_MULTI_PAYLOAD_ENUM:
+    case LT_MIRROR_THICK_FUNCTION:
+    case LT_MIRROR_OPAQUE_EXISTENTIAL:
+    case LT_MIRROR_CLASS_EXISTENTIAL:
+    case LT_MIRROR_ERROR_EXISTENTIAL:
+    case LT_MIRROR_EXISTENTIAL_METATYPE:
+    case LT_MIRROR_CLASS_INSTANCE:
+    case LT_MIRROR_CLOSURE_CONTEXT: return true;
+    default: return false;
   }
 }
 
@@ -214,20 +218,20 @@ static void answer(struct message *message, struct mirror mirror, const struct q
   struct mirror_type_info info = {0};
   uint64_t type = 0;
   switch (question->about) {
-  case LT_MIRROR_OF_METADATA:
-    type = functions->typeForMetadata(mirror.context, question->subject);
-    info = functions->infoForMetadata(mirror.context, question->subject);
-    break;
-  case LT_MIRROR_OF_INSTANCE: info = functions->infoForInstance(mirror.context, question->subject); break;
-  case LT_MIRROR_OF_TYPE:
-    type = question->subject;
-    info = functions->infoForType(mirror.context, type);
-    break;
-  case LT_MIRROR_OF_VALUE_METADATA:
-    type = functions->typeForMetadata(mirror.context, question->subject);
-    if (type) info = functions->infoForType(mirror.context, type);
-    break;
-  default: _exit(1);
+    case LT_MIRROR_OF_METADATA:
+      type = functions->typeForMetadata(mirror.context, question->subject);
+      info = functions->infoForMetadata(mirror.context, question->subject);
+      break;
+    case LT_MIRROR_OF_INSTANCE: info = functions->infoForInstance(mirror.context, question->subject); break;
+    case LT_MIRROR_OF_TYPE:
+      type = question->subject;
+      info = functions->infoForType(mirror.context, type);
+      break;
+    case LT_MIRROR_OF_VALUE_METADATA:
+      type = functions->typeForMetadata(mirror.context, question->subject);
+      if (type) info = functions->infoForType(mirror.context, type);
+      break;
+    default: _exit(1);
   }
   unsigned fieldCount = has_fields(info.kind) ? info.fieldCount : 0;
   if (fieldCount > FIELD_LIMIT) _exit(1);
@@ -265,7 +269,7 @@ static void limit_child(void) {
   setrlimit(RLIMIT_CORE, &none);
   struct rlimit stack = {STACK_LIMIT, STACK_LIMIT};
   setrlimit(RLIMIT_STACK, &stack);
-  // The parent may be large; only what is added counts.
+  // The parent may be large; only the child's own growth counts.
   char text[64] = {0};
   int file = open("/proc/self/statm", O_RDONLY | O_CLOEXEC);
   if (file >= 0) {
@@ -288,7 +292,7 @@ static void detach_child(int socket) {
   sigemptyset(&nothing);
   sigprocmask(SIG_SETMASK, &nothing, NULL);
   if (socket != CHILD_SOCKET) dup2(socket, CHILD_SOCKET);
-  // Whoever waits for the end of a pipe that the parent writes must not wait for the child too.
+  // A reader that waits for the end of the parent's pipe must not wait for the child too.
   if (syscall(SYS_close_range, CHILD_SOCKET + 1, ~0u, 0) != 0) {
     struct rlimit files = {1024, 1024};
     getrlimit(RLIMIT_NOFILE, &files);
@@ -299,11 +303,12 @@ static void detach_child(int socket) {
   if (null > CHILD_SOCKET) close(null);
 }
 
-static _Noreturn void run_child(int socket, const struct lt_mirror_library *library, const struct lt_mirror_memory *memory,
-                                const uint64_t *images, size_t imageCount) {
+static _Noreturn void run_child(int socket, const struct lt_mirror_library *library,
+                                const struct lt_mirror_memory *memory, const uint64_t *images, size_t imageCount) {
   detach_child(socket);
   limit_child();
-  struct mirror mirror = {library, library->create((void *)memory, sizeof(void *), free_bytes, read_bytes, string_length, symbol_address)};
+  struct mirror mirror = {
+      library, library->create((void *)memory, sizeof(void *), free_bytes, read_bytes, string_length, symbol_address)};
   if (!mirror.context) _exit(1);
   for (size_t i = 0; i < imageCount; i++) library->addImage(mirror.context, images[i]);
   struct question question;
@@ -324,8 +329,8 @@ static _Noreturn void run_child(int socket, const struct lt_mirror_library *libr
 // ---------------------------------------------------------------------------------------------------------------------
 // The parent.
 
-int lt_mirror_start(struct lt_mirror_process *child, const struct lt_mirror_library *library, const struct lt_mirror_memory *memory,
-                    const uint64_t *images, size_t imageCount) {
+int lt_mirror_start(struct lt_mirror_process *child, const struct lt_mirror_library *library,
+                    const struct lt_mirror_memory *memory, const uint64_t *images, size_t imageCount) {
   int ends[2];
   if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0) return errno;
   pid_t process = fork();

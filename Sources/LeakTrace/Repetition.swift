@@ -3,8 +3,9 @@
 import CLeakTrace
 
 extension LeakTrace {
-  /// Runs `body` several times, and writes a heap image after each. What the same holder has more of after every round from the third on is a finding of
-  /// `leaktrace analyze`, reachable as it is: the first two rounds are given to caches that fill and to what is made once.
+  /// Runs `body` several times, and writes a heap image after each. If a holder has more of something after every round
+  /// from the third on, that is a finding of
+  /// `leaktrace analyze`, although it is reachable: the first two rounds fill caches and make what is made once.
   ///
   /// ```swift
   /// LeakTrace.repeat("open screen") {
@@ -12,14 +13,16 @@ extension LeakTrace {
   ///   navigator.close(screen)
   /// }
   /// ```
-  /// Each round should do the same, with other objects than the last. Returns when the last image is written; each takes milliseconds to seconds, as the heap
-  /// is large. Without a recorder it only runs `body`. An error ends it after the round in which it was thrown.
+  /// Each round should do the same, with other objects than the last. Returns when the last image is written; each
+  /// takes milliseconds to seconds, depending on the size of the heap. Without a recorder, only runs `body`. An error
+  /// ends the repetition after the round in which it was thrown.
   /// - Parameters:
   ///   - name: Shown with what grows.
-  ///   - times: How often `body` runs. Five are the fewest that say anything; a collection with a limit has to reach it in the first two rounds, or to level
-  ///     off in the others.
+  ///   - times: The number of rounds. Fewer than five say nothing; a collection with a limit has to reach it in the
+  ///     first two rounds, or to level off in the others.
   public static func `repeat`<Failure: Error>(
-    _ name: @autoclosure () -> String = "", times: Int = 6, file: StaticString = #fileID, line: UInt = #line, _ body: () throws(Failure) -> Void
+    _ name: @autoclosure () -> String = "", times: Int = 6, file: StaticString = #fileID, line: UInt = #line,
+    _ body: () throws(Failure) -> Void
   ) throws(Failure) {
     guard cleaktrace_is_present() else {
       var left = times
@@ -38,9 +41,11 @@ extension LeakTrace {
     }
   }
 
-  /// Runs `body` several times on the caller's actor, and writes a heap image after each, as the form for work that does not suspend does.
+  /// Runs `body` several times on the caller's actor, and writes a heap image after each, as the form for work that
+  /// does not suspend does.
   ///
-  /// What other tasks leave behind counts as well: a round should wait for those that it starts. The thread is kept while an image is written.
+  /// What other tasks leave behind counts as well: a round should wait for those that it starts. The thread is kept
+  /// while an image is written.
   public static func `repeat`<Failure: Error>(
     _ name: @autoclosure () -> String = "", times: Int = 6, file: StaticString = #fileID, line: UInt = #line,
     isolation: isolated (any Actor)? = #isolation, _ body: () async throws(Failure) -> Void

@@ -3,13 +3,14 @@
 import CLeakTrace
 
 extension LeakTrace {
-  /// Runs `body`, and expects what it made to be gone `grace` after it.
+  /// Runs `body`, and expects the objects that it made to be gone `grace` after it.
   ///
-  /// What the calling thread makes until `body` returns belongs to the scope, in a task what the task makes. Scopes may be nested; what is made in the inner
-  /// one belongs to both.
+  /// Objects that the calling thread makes until `body` returns belong to the scope; in a task, those that the task
+  /// makes. Scopes may be nested; objects made in the inner one belong to both.
   /// - Parameters:
-  ///   - name: Shown with what is left. The same name for the same work: what is left of all its runs is one finding.
-  ///   - grace: What is left may still take so long, as when other tasks finish first.
+  ///   - name: Shown with the objects that are left. Use the same name for the same work: the objects left of all its
+  ///     runs are one finding.
+  ///   - grace: The time that objects may outlive `body`, for instance because other tasks finish first.
   @inlinable
   public static func scope<Result: ~Copyable, Failure: Error>(
     _ name: @autoclosure () -> String, grace: Duration = .zero, file: StaticString = #fileID, line: UInt = #line,
@@ -23,7 +24,8 @@ extension LeakTrace {
 
   /// Runs `body` on the caller's actor, and expects what it made to be gone `grace` after it.
   ///
-  /// What the calling task makes until `body` returns belongs to the scope, whichever threads it runs on, and what tasks make that were made inside.
+  /// What the calling task makes until `body` returns belongs to the scope, whichever threads it runs on, and what
+  /// tasks make that were made inside.
   /// Other tasks on the same threads have no part in it.
   @inlinable
   public static func scope<Result: ~Copyable, Failure: Error>(
@@ -36,10 +38,11 @@ extension LeakTrace {
     return try await body()
   }
 
-  /// Begins a scope that need not end in the same function, nor in the order of others. It belongs to the task that calls this, or outside of tasks to the
-  /// calling thread. One that is never ended has no findings.
+  /// Begins a scope that need not end in the same function, nor in the order of others. It belongs to the task that
+  /// calls this, or outside of tasks to the calling thread. One that is never ended has no findings.
   @inlinable
-  public static func begin(_ name: @autoclosure () -> String, file: StaticString = #fileID, line: UInt = #line) -> Scope {
+  public static func begin(_ name: @autoclosure () -> String, file: StaticString = #fileID, line: UInt = #line) -> Scope
+  {
     guard cleaktrace_is_present() else { return Scope(number: 0) }
     return Scope(number: cleaktrace_scope_begin(name(), text(file), UInt32(clamping: line)))
   }

@@ -33,9 +33,11 @@ struct GrowthCheck: Sendable {
 
   func end() { check.end() }
 
-  /// What grew, as texts for people. After `end`.
+  /// Returns the growth that was found, as texts for people. Call it after `end`.
   func failures() -> [String] {
-    if rounds < Self.leastRounds { return ["growth was not judged: \(rounds) rounds are too few, \(Self.leastRounds) the least"] }
+    if rounds < Self.leastRounds {
+      return ["growth was not judged: \(rounds) rounds are too few, \(Self.leastRounds) the least"]
+    }
     return check.growthFailures(repetition: repetition, lastImage: lastImage)
   }
 }

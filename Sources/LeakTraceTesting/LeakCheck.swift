@@ -11,7 +11,7 @@ import LeakTrace
 
 /// A leak of a scope, as `leaktrace scope-report` tells it.
 struct LeakFinding: Decodable {
-  /// What kind of leak it is, of what.
+  /// The kind of leak and its object.
   var title: String
   /// The whole finding, drawn.
   var text: String
@@ -36,11 +36,11 @@ struct LeakCheck: Sendable {
     if number == 0 { return nil }
   }
 
-  /// What it made may stay for ever, as caches do, as long as something leads to it.
+  /// Ends the scope, and lets its objects stay for ever, as caches do, as long as something leads to them.
   func end() { cleaktrace_scope_end(number, .max) }
 
-  /// Takes a heap image and has it analysed, by a process of its own. Blocks for as long as that takes. What is leaked beyond what is allowed, as texts for
-  /// people; one that says why, if there is no telling.
+  /// Takes a heap image and has a process of its own analyse it. Blocks for as long as that takes. Returns the leaks
+  /// beyond what is allowed, as texts for people; one that gives the reason if that cannot be told.
   ///
   /// `allowances`: how many instances may be leaked, by the name of a type on the finding's path.
   func failures(allowing allowances: [String: Int]) -> [String] {
@@ -51,21 +51,30 @@ struct LeakCheck: Sendable {
   @inline(never)
   private func findFailures(allowing allowances: [String: Int]) -> [String] {
     let snapshot = cleaktrace_snapshot_written("no leaks: \(name)")
-    if snapshot <= 0 { return ["leaks were not looked for: no heap image could be taken (errno \(-snapshot)). Is it recorded with --no-snapshots?"] }
+    if snapshot <= 0 {
+      return [
+        "leaks were not checked: no heap image could be taken (errno \(-snapshot)). Is it recorded with --no-snapshots?"
+      ]
+    }
     switch Self.report(scope: number, snapshot: snapshot) {
-    case .failure(let problem): return ["leaks were not looked for: \(problem.reason)"]
+    case .failure(let problem): return ["leaks were not checked: \(problem.reason)"]
     case .success(let report): return Self.failures(report.findings, allowing: allowances)
     }
   }
 
-  /// What grew with each round of a repetition inside, of what was made inside, as texts for people; one that says why, if there is no telling. Once it has ended. Blocks
-  /// for as long as the analysis takes.
+  /// Returns what was made inside and grew with each round of a repetition inside, as texts for people; one that gives
+  /// the reason if that cannot be told. Call it once it has ended. Blocks for as long as the analysis takes.
   func growthFailures(repetition: UInt64, lastImage: Int32) -> [String] {
-    if lastImage <= 0 { return ["growth was not looked for: no heap image could be taken (errno \(-lastImage)). Is it recorded with --no-snapshots?"] }
+    if lastImage <= 0 {
+      return [
+        "growth was not looked for: no heap image could be taken (errno \(-lastImage)). Is it recorded with --no-snapshots?"
+      ]
+    }
     switch Self.report(scope: number, snapshot: lastImage, options: ["--repetition", "\(repetition)"]) {
     case .failure(let problem): return ["growth was not looked for: \(problem.reason)"]
     case .success(let report):
-      return report.findings.filter { !$0.library }.map { Self.trimmed($0.text, of: "grew") } + report.remarks.map { "growth was not judged: \($0)" }
+      return report.findings.filter { !$0.library }.map { Self.trimmed($0.text, of: "grew") }
+        + report.remarks.map { "growth was not judged: \($0)" }
     }
   }
 
@@ -99,12 +108,19 @@ struct LeakCheck: Sendable {
   }
 
   private static func report(scope: UInt64, snapshot: Int32, options: [String] = []) -> Result<Report, Problem> {
-    guard let trace = cleaktrace_trace_path().map({ String(cString: $0) }) else { return .failure(Problem(reason: "the recording has stopped")) }
+    guard let trace = cleaktrace_trace_path().map({ String(cString: $0) }) else {
+      return .failure(Problem(reason: "the recording has stopped"))
+    }
     let command = withUnsafeTemporaryAllocation(of: CChar.self, capacity: 4096) { buffer in
       cleaktrace_find_command(buffer.baseAddress!, buffer.count) ? String(cString: buffer.baseAddress!) : nil
     }
-    guard let command else { return .failure(Problem(reason: "the command 'leaktrace' is not where the recorder's library is")) }
-    let arguments = [command, "scope-report", "--number", "\(scope)", "--snapshot", "\(snapshot)", "--format", "json"] + options + [trace]
+    guard let command else {
+      return .failure(Problem(reason: "the command 'leaktrace' is not where the recorder's library is"))
+    }
+    let arguments =
+      [command, "scope-report", "--number", "\(scope)", "--snapshot", "\(snapshot)", "--format", "json"] + options + [
+        trace
+      ]
     guard let (status, output) = run(arguments) else { return .failure(Problem(reason: "\(command) could not be run")) }
     guard status == 0 || status == 1, let report = try? JSONDecoder().decode(Report.self, from: output) else {
       return .failure(Problem(reason: "\(arguments.joined(separator: " ")) ended with status \(status)"))

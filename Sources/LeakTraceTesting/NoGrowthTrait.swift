@@ -4,14 +4,16 @@
   import LeakTrace
   public import Testing
 
-  /// Runs a test several times over when it is recorded, and fails it when the same holder has more of what the test made after every round from the third on:
-  /// leaks that something still leads to. Where the tests are not recorded, the test runs once, as it would without.
+  /// Runs a test several times over when it is recorded, and fails it when the same holder has more of what the test
+  /// made after every round from the third on: leaks that something still leads to. If the tests are not recorded, the
+  /// test runs once, as it would without.
   ///
   /// ```swift
   /// @Test(.noGrowth) func opensAndClosesAScreen() async { … }
   /// ```
-  /// Made by it is what the test's task made, and the tasks that were made there. Each round takes a heap image, and the rounds are analysed in the end: a second or two,
-  /// more in large programs. On a suite it is meant for each of its tests.
+  /// Made by it is what the test's task made, and the tasks that were made there. Each round takes a heap image, and
+  /// the rounds are analysed in the end: a second or two, more in large programs. On a suite it is meant for each of
+  /// its tests.
   public struct NoGrowthTrait: TestTrait, SuiteTrait, TestScoping {
     let rounds: Int
 
@@ -19,7 +21,9 @@
 
     public func scopeProvider(for test: Test, testCase: Test.Case?) -> Self? { testCase != nil ? self : nil }
 
-    public func provideScope(for test: Test, testCase: Test.Case?, performing function: @Sendable () async throws -> Void) async throws {
+    public func provideScope(
+      for test: Test, testCase: Test.Case?, performing function: @Sendable () async throws -> Void
+    ) async throws {
       guard LeakTrace.isTracing else { return try await function() }
       let place = test.sourceLocation
       // In a task of its own, to which all that is made belongs.

@@ -7,68 +7,77 @@ import TraceAnalysis
 struct AnalyzeCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "analyze",
-    abstract: "Show where a traced program allocated, and what is live.",
+    abstract: "Report a traced program's leaks and allocation sites.",
     discussion: """
-      Several traces, or a directory of them, are listed and analysed each, or as one with --together. What is live at \
-      exit is not necessarily leaked: caches and globals live on by design.
+      Given several traces, or a directory of them, lists them and analyzes each one; --together analyzes them as one. Memory that \
+      is live at exit is not necessarily leaked: caches and globals live on by design.
 
-      --fail-on takes leaks (any that is proven), new-leaks (that the baseline does not accept), worse (accepted ones that have become more), \
-      suspects and new-suspects (what is suspected and not proven), retained:SIZE and growth; each but retained may have a threshold after a colon: leaks:3, worse:10%. See docs/ci.md.
+      --fail-on accepts leaks (proven ones), new-leaks (proven, and not in the baseline), worse (more instances than the baseline accepts), \
+      suspects, new-suspects, retained:SIZE and growth. All but retained take an optional threshold: leaks:3, worse:10%. See docs/ci.md.
 
-      Exit status: 0 done, 1 a gate failed, 3 a trace could not be read or has no heap image for a gate, 4 done but a trace is damaged \
-      or incomplete, 5 the report could not be written, 64 wrong usage. Of several the last of 1, 4, 3, 64, 5.
+      Exit status: 0 success, 1 a gate failed, 3 a trace is unreadable or has no heap image for a gate, 4 success, but a trace is damaged \
+      or incomplete, 5 the report could not be written, 64 wrong usage. If several apply, the one latest in the order 1, 4, 3, 64, 5 wins.
       """)
 
   @Argument(help: ArgumentHelp("Traces, or directories of traces.", valueName: "trace"))
   var traces: [String]
 
-  @Option(help: "Order of the sites: live, peak, total, temporary, objects or retains.")
+  @Option(help: "Order of the allocation sites.")
   var sort: SortKey = .live
 
-  @Option(help: "How many sites to show; 0 for all.")
+  @Option(help: "Number of allocation sites to show; 0 shows all.")
   var limit: Int = 10
 
-  @Option(help: ArgumentHelp("Only sites with a frame in this image or Swift module: part of a name, or a glob.", valueName: "pattern"))
+  @Option(
+    help: ArgumentHelp(
+      "Only show sites with a frame in this image or Swift module: part of the name, or a glob.", valueName: "pattern"))
   var module: [String] = []
 
-  @Option(help: ArgumentHelp("Only sites with this function in their stack: part of a name, or a glob.", valueName: "pattern"))
+  @Option(
+    help: ArgumentHelp(
+      "Only show sites with this function in their stack: part of the name, or a glob.", valueName: "pattern"))
   var function: [String] = []
 
-  @Option(help: ArgumentHelp("Only sites of this type, or allocating function: part of a name, or a glob.", valueName: "pattern"))
+  @Option(
+    help: ArgumentHelp(
+      "Only show sites of this type or allocating function: part of the name, or a glob.", valueName: "pattern"))
   var type: [String] = []
 
-  @Option(help: "Number of the heap image to look for leaks in; the last one unless given.")
+  @Option(help: "Heap image to look for leaks in, by number (default: the last one).")
   var snapshot: Int?
 
   @OptionGroup var outputs: ReportOutputs
 
   @OptionGroup(title: "Gates") var gateOptions: GateOptions
 
-  @Flag(help: "Show every frame, with full names and paths.")
+  @Flag(help: "Show every frame with its full name and path.")
   var fullStacks = false
 
-  @Flag(help: "List weak suspicions, too.")
+  @Flag(help: "List each call stack as an allocation site of its own.")
+  var eachStack = false
+
+  @OptionGroup var pathOptions: PathOptions
+
+  @Flag(help: "Also list weak suspicions.")
   var weak = false
 
-  @Flag(help: "Analyse all traces as one.")
+  @Flag(help: "Analyze all traces as one.")
   var together = false
 
   @OptionGroup var searchOptions: LeakSearchOptions
 
-  @Option(help: ArgumentHelp("Columns of the text; that of the terminal, or 80, unless given.", valueName: "columns"))
-  var width: Int?
+  @OptionGroup var layout: WidthOption
 
   func validate() throws {
     if traces.isEmpty { throw ValidationError("Give a trace. 'leaktrace record -- COMMAND' makes one.") }
-    if limit < 0 { throw ValidationError("--limit is a number of sites; 0 shows all.") }
-    if together, snapshot != nil { throw ValidationError("--snapshot and --together do not go together.") }
+    if limit < 0 { throw ValidationError("--limit must be 0 (all) or more.") }
+    if together, snapshot != nil { throw ValidationError("--snapshot and --together exclude each other.") }
     if together, !gateOptions.failOn.isEmpty || gateOptions.baseline != nil {
-      throw ValidationError("Gates judge each process's own leaks; they do not go with --together.")
+      throw ValidationError("Gates judge each process by itself and exclude --together.")
     }
     if together, ReportFormat.allCases.contains(where: { outputs.has($0) && $0 != .text && $0 != .json }) {
-      throw ValidationError("With --together there are no findings to report: the formats are text and json.")
+      throw ValidationError("--together reports no findings, so the format must be text or json.")
     }
-    if let width, width < 40 { throw ValidationError("--width must be at least 40 columns.") }
     try outputs.validate(besides: [gateOptions.baseline] + traces)
   }
 
@@ -97,31 +106,35 @@ struct AnalyzeCommand: ParsableCommand {
 
   /// One at a time: each is shown, and its memory given back, before the next is read.
   private func writeEach(
-    _ paths: [String], _ search: LeakSearch, _ gatekeeper: inout Gatekeeper, _ writer: inout ReportWriter, _ status: inout ExitStatus
+    _ paths: [String], _ search: LeakSearch, _ gatekeeper: inout Gatekeeper, _ writer: inout ReportWriter,
+    _ status: inout ExitStatus
   ) throws {
     var programs: [String] = []
     var remarks: [String] = []
     var unjudged: String?
     for path in paths {
       do {
-        var examined = try search.examine(path)
+        var examined = try search.examine(path, fullStacks || outputs.has(.json) ? .findingsWithStacks : .findings)
         status = .worst(status, examined.status)
         if let reason = examined.leaks.unavailable, gatekeeper.needsFindings, examined.reader.closing?.reason != .exec {
           complain("gates cannot be judged: \(reason)")
           unjudged = unjudged ?? reason
           status = .worst(status, .unreadable)
         }
-        if examined.status == .damaged, gatekeeper.needsFindings { unjudged = unjudged ?? "\(path) is damaged, and leaks may be missing or false" }
+        if examined.status == .damaged, gatekeeper.needsFindings {
+          unjudged = unjudged ?? "\(path) is damaged: leaks may be missing or false"
+        }
         gatekeeper.admit(&examined.leaks)
         examined.leaks.listsWeak = weak
-        let report = search.report([examined.trace], selection: selection)
         try writer.text { style in
-          (paths.count > 1 ? TraceListing.line(examined.trace) + "\n\n" : "") + AllocationText(style: style).text(report, leaks: examined.leaks)
+          (paths.count > 1 ? TraceListing.line(examined.trace) + "\n\n" : "")
+            + AllocationText(style: style).text(
+              search.report([examined.trace], selection: textSelection), leaks: examined.leaks)
         }
-        writer.add(report, leaks: examined.leaks)
+        writer.add(search.report([examined.trace], selection: selection), leaks: examined.leaks)
         let program = examined.trace.program.split(separator: "/").last.map(String.init) ?? examined.trace.program
         if !programs.contains(program) { programs.append(program) }
-        if let reason = examined.leaks.unavailable { remarks.append("leaks were not looked for: \(reason)") }
+        if let reason = examined.leaks.unavailable { remarks.append("leaks were not checked: \(reason)") }
         remarks += examined.leaks.remarks
       } catch let error as TraceFormatError {
         complain(explanation(of: error, path: path))
@@ -132,12 +145,16 @@ struct AnalyzeCommand: ParsableCommand {
       // Gates want to see the rest.
       if writer.isClosed, gatekeeper.gates.isEmpty { break }
     }
-    let (gates, outcome) = gatekeeper.close(gap: status == .success ? nil : "not everything that was recorded could be read", unjudged: unjudged)
+    let (gates, outcome) = gatekeeper.close(
+      status == .success ? .whole : .partial("part of the recording could not be read"), unjudged: unjudged)
     status = .worst(status, outcome)
-    try writer.finish(program: programs.joined(separator: ", "), judged: gatekeeper.judged, gates: gates, remarks: remarks)
+    try writer.finish(
+      program: programs.joined(separator: ", "), judged: gatekeeper.judged, gates: gates, remarks: remarks)
   }
 
-  private func writeTogether(_ paths: [String], _ search: LeakSearch, _ writer: inout ReportWriter, _ status: inout ExitStatus) throws {
+  private func writeTogether(
+    _ paths: [String], _ search: LeakSearch, _ writer: inout ReportWriter, _ status: inout ExitStatus
+  ) throws {
     var opened: [ReportTrace] = []
     for path in paths {
       do {
@@ -150,12 +167,18 @@ struct AnalyzeCommand: ParsableCommand {
       }
     }
     if !opened.isEmpty {
-      let report = search.report(opened, selection: selection)
-      let none = LeakReport(unavailable: "each process has its own heap; analyse the traces without --together")
-      try writer.text { AllocationText(style: $0).text(report, leaks: none) }
-      writer.add(report, leaks: none)
+      let none = LeakReport(unavailable: "each process has its own heap; analyze the traces without --together")
+      try writer.text { AllocationText(style: $0).text(search.report(opened, selection: textSelection), leaks: none) }
+      writer.add(search.report(opened, selection: selection), leaks: none)
     }
     try writer.finish(program: "", judged: [], gates: GateReport(outcomes: []), remarks: [])
+  }
+
+  /// People want to see where to look; each stack by itself hides that in recursion and in functions that many call.
+  private var textSelection: ReportSelection {
+    var selection = selection
+    selection.grouping = eachStack ? .stack : .function
+    return selection
   }
 
   private var selection: ReportSelection {
@@ -169,9 +192,7 @@ struct AnalyzeCommand: ParsableCommand {
   }
 
   private var style: TextStyle {
-    let terminal = TerminalOutput()
-    return TextStyle(
-      width: width ?? terminal.columns, emphasis: terminal.showsEmphasis ? .terminal : .none, stacks: fullStacks ? .full : .folded)
+    layout.style(stacks: fullStacks ? .full : .folded, paths: pathOptions.style)
   }
 }
 

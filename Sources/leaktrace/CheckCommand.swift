@@ -7,19 +7,18 @@ import TraceAnalysis
 struct CheckCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "check",
-    abstract: "Run a program, and fail if it leaks: all that a CI job needs.",
+    abstract: "Run a program and fail if it leaks (for CI).",
     usage: "leaktrace check [options] [--] COMMAND [ARGUMENT...]",
     discussion: """
-      Records the program as 'leaktrace record' does, then looks for leaks, judges them as 'leaktrace analyze --fail-on' does \
-      (new-leaks,worse unless told otherwise), reports, and removes the traces. The program's input and output are its own; the report \
-      follows it on standard output.
+      Records the program as 'leaktrace record' does, looks for leaks, applies the gates of 'leaktrace analyze --fail-on' \
+      (default: new-leaks,worse), prints the report after the program's own output, and removes the traces.
 
-      'leaktrace check -- swift test' judges the tests' processes. Of other commands the program is judged, and what \
-      it starts, but no programs of the toolchain and the system; --only chooses by name.
+      'leaktrace check -- swift test' judges the test processes. With any other command, check judges that program and the programs it \
+      starts, except those of the toolchain and the system; --only selects by name.
 
-      Exit status: that of the program, if it is not 0, or the signal that ended it; then that of the command of --until. Otherwise 0 nothing \
-      was found, 1 a gate failed, 3 nothing can be said, since there is no trace or no heap image, 4 a trace is damaged, 5 a report \
-      could not be written, 64 wrong usage; 125, 126 and 127 the program could not be run.
+      Exit status: the program's own, if that is not 0, or its signal; then that of the --until command. Otherwise 0 no gate failed, 1 a gate \
+      failed, 3 nothing is known about leaks (no trace, or no heap image), 4 a trace is damaged, 5 a report could not be written, \
+      64 wrong usage; 125, 126 and 127 the program could not be run.
       """)
 
   @OptionGroup(title: "Gates") var gateOptions: GateOptions
@@ -29,58 +28,71 @@ struct CheckCommand: ParsableCommand {
   @Option(help: ArgumentHelp("Write the report to a file instead of standard output.", valueName: "file"))
   var report: String?
 
-  @Flag(help: "List weak suspicions, too.")
+  @Flag(help: "Also list weak suspicions.")
   var weak = false
+
+  @Flag(help: "Show the stacks of each finding, with full names and paths.")
+  var fullStacks = false
 
   @Option(help: ArgumentHelp("Keep the traces in this directory.", valueName: "directory"))
   var keep: String?
 
-  @Flag(inversion: .prefixedNo, help: "Also judge the processes that the program starts.")
+  @Flag(inversion: .prefixedNo, help: "Also judge processes that the program starts.")
   var followChildren = true
 
-  @Option(help: ArgumentHelp("Of all processes judge only those of programs with this name: part of it, or a glob.", valueName: "name"))
+  @Option(
+    help: ArgumentHelp(
+      "Only judge processes whose program name matches: part of the name, or a glob.", valueName: "name"))
   var only: [String] = []
 
-  @Option(help: ArgumentHelp("Run this shell command beside the program, and end the program by SIGTERM when it has ended.", valueName: "command"))
+  @Option(
+    help: ArgumentHelp(
+      "Run this shell command beside the program. When it ends, stop the program with SIGTERM.", valueName: "command"))
   var until: String?
 
-  @Option(help: ArgumentHelp(
-    "Work is repeated from outside, and this signal says each time that a round is over; what grows with each round fails the gates. Five rounds at least.",
-    valueName: "signal"))
+  @Option(
+    help: ArgumentHelp(
+      "Signal that ends a round of repeated work. Anything that grows with every round fails the gates. Needs at least five rounds.",
+      valueName: "signal"))
   var repeatSignal: SignalNumber?
 
-  @Option(help: ArgumentHelp("How retains and releases are recorded: 'stacks', 'counts' or 'off'.", valueName: "mode"))
+  @Option(
+    help: ArgumentHelp(
+      "Record retains and releases with their stacks, without stacks ('counts'), or not at all.", valueName: "mode"))
   var arc: RecordingSettings.Retains = .stacks
 
   @Flag(help: .hidden)
   var verifyStacks = false
 
+  @OptionGroup var pathOptions: PathOptions
+
   @OptionGroup var searchOptions: LeakSearchOptions
 
-  @Option(help: ArgumentHelp("Columns of the text; that of the terminal, or 80, unless given.", valueName: "columns"))
-  var width: Int?
+  @OptionGroup var layout: WidthOption
 
-  @Argument(parsing: .captureForPassthrough, help: ArgumentHelp("The program to run, with its arguments.", valueName: "command"))
+  @Argument(
+    parsing: .captureForPassthrough, help: ArgumentHelp("Program to run, with its arguments.", valueName: "command"))
   var command: [String] = []
 
   mutating func validate() throws {
     let isMarked = command.first == "--"
     if isMarked { command.removeFirst() }
-    guard let name = command.first else { throw ValidationError("Name the program to run: leaktrace check -- COMMAND ARGUMENT...") }
+    guard let name = command.first else {
+      throw ValidationError("Name the program to run: leaktrace check -- COMMAND ARGUMENT...")
+    }
     // Capturing everything takes the help flags along.
     if !isMarked, ["--help", "-h", "-help"].contains(name) { throw CleanExit.helpRequest(self) }
     if !isMarked, name.hasPrefix("-") {
       throw ValidationError("Unknown option '\(name)'. If it is the program to run, put '--' before it.")
     }
     try repeatSignal?.validateAsRoundSignal(besides: nil)
-    if let width, width < 40 { throw ValidationError("--width must be at least 40 columns.") }
     try outputs.validate(besides: [gateOptions.baseline, report])
   }
 
   func run() throws {
-    // What is wrong with the command line is said before anything runs.
+    // Report errors of the command line before anything runs.
     let search = try LeakSearch(searchOptions)
-    var gatekeeper = try Gatekeeper(gateOptions, subject: .analysis, standard: ["new-leaks", "worse"])
+    let gatekeeper = try Gatekeeper(gateOptions, subject: .analysis, standard: ["new-leaks", "worse"])
     let directory: TraceDirectory
     do throws(TraceDirectory.Failure) {
       directory = try TraceDirectory(kept: keep)
@@ -95,16 +107,17 @@ struct CheckCommand: ParsableCommand {
     let failure = ProgramFailure(recorded.waitStatus, companion: companion)
     if let failure { complain(failure.explanation) }
     for problem in recorded.summary.problems where !recorded.traces.isEmpty { complain("warning: \(problem)") }
-    var status = ExitStatus.success
+    var judgement = CheckJudgement(self, search, gatekeeper)
+    let status: ExitStatus
     do {
-      try judge(recorded, processes, search, &gatekeeper, &status, isFailed: failure != nil)
+      status = try judgement.judge(recorded, processes, failure)
     } catch let code as ExitCode {
       status = ExitStatus(rawValue: code.rawValue) ?? .outputFailed
     }
     if directory.isKept {
       complain("the traces are in \(directory.path)")
     } else if status != .success, !recorded.traces.isEmpty {
-      complain("the traces were removed; --keep DIRECTORY keeps them, for leaktrace why and leaktrace history")
+      complain("the traces were removed; keep them for leaktrace why and leaktrace history with --keep DIRECTORY")
     }
     directory.remove()
     directory.forgetSignals()
@@ -112,21 +125,28 @@ struct CheckCommand: ParsableCommand {
     if status != .success { throw status.code }
   }
 
-  private func record(in directory: TraceDirectory, _ companion: EndingCommand?) throws -> (RecordingRun.Recorded, CheckedProcesses) {
+  private func record(in directory: TraceDirectory, _ companion: EndingCommand?) throws -> (
+    RecordingRun.Recorded, CheckedProcesses
+  ) {
     do {
-      let pattern = directory.path.split(separator: "%", omittingEmptySubsequences: false).joined(separator: "%%") + "/%n.%p.trace"
+      let pattern =
+        directory.path.split(separator: "%", omittingEmptySubsequences: false).joined(separator: "%%") + "/%n.%p.trace"
       // Found before it is run, to know whether it is of the toolchain.
       let found = try TargetProgram.find(
-        command: command[0], searchPath: ProcessInfo.processInfo.environment["PATH"], userID: getuid(), groupID: getgid())
-      // What starts a toolchain's swift may stand elsewhere, as swiftly's does.
+        command: command[0], searchPath: ProcessInfo.processInfo.environment["PATH"], userID: getuid(),
+        groupID: getgid())
+      // A program that starts a toolchain's swift may stand elsewhere, as swiftly's does.
       let isToolchain = CheckedProcesses.isOfToolchain(found.path) || found.path.hasSuffix("/swift")
       let isTestRun = found.path.hasSuffix("/swift") && command.dropFirst().first == "test"
       let follows = followChildren || isToolchain || !only.isEmpty
       let settings = RecordingSettings(
-        output: try OutputPattern(pattern, currentDirectory: "/"), children: follows ? .followed : .notFollowed, retains: arc,
-        stackChecking: verifyStacks ? .everyStack : .none, snapshots: .taken(signal: nil, roundSignal: repeatSignal?.number))
+        output: try OutputPattern(pattern, currentDirectory: "/"), children: follows ? .followed : .notFollowed,
+        retains: arc,
+        stackChecking: verifyStacks ? .everyStack : .none,
+        snapshots: .taken(signal: nil, roundSignal: repeatSignal?.number))
       let run = try RecordingRun(
-        settings: settings, arguments: RecordingRun.rawArguments(last: command.count), command: command[0], speech: .problemsOnly)
+        settings: settings, arguments: RecordingRun.rawArguments(last: command.count), command: command[0],
+        speech: .problemsOnly)
       let chosen = CheckedProcesses(names: only.map(NamePattern.init), isTestRun: isTestRun, choosesAll: !follows)
       return (try run.run(companion: companion), chosen)
     } catch {
@@ -144,87 +164,12 @@ struct CheckCommand: ParsableCommand {
     }
   }
 
-  /// Looks at all traces that count, and writes the reports.
-  private func judge(
-    _ recorded: RecordingRun.Recorded, _ processes: CheckedProcesses, _ search: LeakSearch, _ gatekeeper: inout Gatekeeper, _ status: inout ExitStatus,
-    isFailed: Bool
-  ) throws {
-    let (traces, leftOut) = processes.choose(recorded.traces)
-    var remarks = Dictionary(grouping: leftOut, by: \.value).sorted { $0.key < $1.key }.map { reason, programs in
-      "not judged, \(reason): \(Set(programs.map { Self.name($0.key) }).sorted().joined(separator: ", "))"
-    }
-    var unjudged: String?
-    let children = traces.reduce(0) { $0 &+ UInt64($1.untracedChildren) }
-    if children > 0 {
-      let remark = "not judged: \(children) child process\(children == 1 ? "" : "es"), which \(children == 1 ? "was" : "were") not traced"
-      complain(remark + (followChildren ? "" : "; leave out --no-follow-children to judge them"))
-      remarks.append(remark)
-    }
-    func cannotJudge(_ reason: String) {
-      unjudged = unjudged ?? reason
-      complain("nothing can be said of leaks: \(reason)")
-      remarks.append("nothing can be said of leaks: \(reason)")
-      status = .worst(status, .unreadable)
-    }
-    if recorded.traces.isEmpty {
-      cannotJudge(recorded.summary.problems.isEmpty ? "no trace was written" : recorded.summary.problems.joined(separator: "; "))
-    } else if traces.isEmpty {
-      let hint = processes.names.isEmpty ? "; --only NAME chooses by name" : ""
-      cannotJudge("of what was recorded no process is to be judged\(hint)")
-    }
-    var writer = ReportWriter(outputs, style: style, destination: report.map { .file($0) } ?? .standardOutput)
-    var programs: [String] = []
-    var hasRounds = false
-    for trace in traces {
-      do {
-        var examined = try search.examine(trace.path)
-        if Repetition.all(in: examined.reader, examined.trace.analysis.statements).contains(where: { $0.number == 0 && $0.isJudged }) { hasRounds = true }
-        let name = Self.name(examined.trace.program)
-        if !programs.contains(name) { programs.append(name) }
-        status = .worst(status, examined.status)
-        if recorded.stillRecording.contains(trace.path) {
-          let reason = "\(name) (pid \(trace.processID)) still runs"
-          if examined.leaks.unavailable != nil { examined.leaks.unavailable = reason }
-          cannotJudge(reason)
-        } else if examined.leaks.unavailable != nil {
-          let reason = examined.reader.failedSnapshots.last?.explanation ?? "it was killed, crashed, or ended in another unusual way"
-          examined.leaks.unavailable = "\(name) (pid \(trace.processID)) left no heap image: \(reason)"
-          cannotJudge(examined.leaks.unavailable ?? reason)
-        }
-        if examined.status == .damaged { complain("the trace of \(name) (pid \(trace.processID)) is damaged: what was found is what is readable") }
-        gatekeeper.admit(&examined.leaks)
-        examined.leaks.listsWeak = weak
-        try writer.text { style in
-          "\(traces.count > 1 ? "== \(name), pid \(trace.processID)\n\n" : "")\(LeakText.text(examined.leaks, style: style))"
-        }
-        writer.add(search.report([examined.trace], selection: ReportSelection()), leaks: examined.leaks)
-        remarks += examined.leaks.remarks
-      } catch let error as TraceFormatError {
-        cannotJudge(explanation(of: error, path: trace.path))
-      }
-    }
-    if repeatSignal != nil, !hasRounds, !traces.isEmpty {
-      cannotJudge(
-        "no process got the signal of --repeat-signal \(Repetition.leastRounds) times with a heap image written each time; a program that handles it itself keeps it")
-    }
-    for remark in remarks where remark.hasPrefix("not judged,") { complain(remark) }
-    // What a program that failed left undone is not what it leaks.
-    let gap = isFailed ? "the program failed" : children > 0 && !followChildren ? "child processes were not looked at" : status == .success ? nil : "not everything that was recorded could be read"
-    let (gates, outcome) = gatekeeper.close(gap: gap, unjudged: unjudged)
-    status = .worst(status, outcome)
-    try writer.finish(
-      program: programs.isEmpty ? Self.name(command[0]) : programs.joined(separator: ", "), judged: gatekeeper.judged, gates: gates, remarks: remarks)
-  }
-
-  private static func name(_ path: String) -> String { path.split(separator: "/").last.map(String.init) ?? path }
-
-  private var style: TextStyle {
-    let terminal = TerminalOutput()
-    return TextStyle(width: width ?? terminal.columns, emphasis: terminal.showsEmphasis ? .terminal : .none)
+  var style: TextStyle {
+    layout.style(stacks: fullStacks ? .full : .folded, paths: pathOptions.style)
   }
 }
 
-/// How the program, or the command beside it, failed by itself: that is what `check` ends with.
+/// A failure of the program, or of the command beside it, that `check` ends with.
 struct ProgramFailure {
   let explanation: String
   private let waitStatus: Int32?
@@ -239,7 +184,8 @@ struct ProgramFailure {
     case .exited(let code) where wasEnded && code == 128 + UInt8(SIGTERM): break
     case .killed(SIGTERM, _) where wasEnded: break
     case .killed(SIGKILL, _) where companion?.hasKilledTarget ?? false:
-      self.init("the program did not end within \(EndingCommand.patience) s of SIGTERM, and was killed", waitStatus, nil)
+      self.init(
+        "the program did not end within \(EndingCommand.patience) s of SIGTERM, and was killed", waitStatus, nil)
       return
     case .exited(let code):
       self.init("the program failed with exit status \(code)", waitStatus, nil)
@@ -248,12 +194,14 @@ struct ProgramFailure {
       self.init("the program was ended by signal \(signal) (\(String(cString: strsignal(signal))))", waitStatus, nil)
       return
     case .stopped, .continued, nil:
-      self.init("the system does not tell how the program ended", nil, RecordExitCode.failed)
+      self.init("the system does not say how the program ended", nil, RecordExitCode.failed)
       return
     }
     guard let companion else { return nil }
     if companion.startFailure != 0 {
-      self.init("the command of --until could not be started: \(String(cString: strerror(companion.startFailure)))", nil, RecordExitCode.failed)
+      self.init(
+        "the command of --until could not be started: \(String(cString: strerror(companion.startFailure)))", nil,
+        RecordExitCode.failed)
       return
     }
     switch companion.waitStatus.map(ProcessOutcome.init) {
@@ -267,6 +215,12 @@ struct ProgramFailure {
 
   private init(_ explanation: String, _ waitStatus: Int32?, _ exitCode: Int32?) {
     (self.explanation, self.waitStatus, self.exitCode) = (explanation, waitStatus, exitCode)
+  }
+
+  /// True if the program itself ended by a status of its own, and by no signal.
+  var isExitStatus: Bool {
+    guard exitCode == nil, case .exited = waitStatus.map(ProcessOutcome.init) else { return false }
+    return true
   }
 
   /// Ends this process alike.

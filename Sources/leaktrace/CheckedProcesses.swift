@@ -1,4 +1,4 @@
-// Which processes of a run are judged, and why the others are not.
+// Chooses the processes of a run that are judged, with the reasons for leaving out the others.
 
 import Foundation
 import TraceAnalysis
@@ -17,7 +17,7 @@ struct CheckedProcesses {
     var judged: [RecordedTrace] = []
     var leftOut: [String: String] = [:]
     for trace in traces {
-      // What cannot be read is judged, so that it fails.
+      // A trace that cannot be read is judged, so that it fails.
       guard let reader = try? TraceReader(path: trace.path) else {
         judged.append(trace)
         continue
@@ -54,13 +54,19 @@ struct CheckedProcesses {
       guard let slash = path.lastIndex(of: "/") else { continue }
       if FileManager.default.isExecutableFile(atPath: path[..<slash] + "/swift-frontend") { return true }
       for inner in ["/libexec/swift/", "/lib/swift/"] {
-        if let range = path.range(of: inner), FileManager.default.isExecutableFile(atPath: path[..<range.lowerBound] + "/bin/swift-frontend") { return true }
+        if let range = path.range(of: inner),
+          FileManager.default.isExecutableFile(atPath: path[..<range.lowerBound] + "/bin/swift-frontend")
+        {
+          return true
+        }
       }
     }
     return false
   }
 
   private static func isOfSystem(_ path: String) -> Bool {
-    ["/bin/", "/sbin/", "/usr/bin/", "/usr/sbin/", "/usr/lib/", "/usr/libexec/", "/lib/", "/lib64/"].contains { path.hasPrefix($0) }
+    ["/bin/", "/sbin/", "/usr/bin/", "/usr/sbin/", "/usr/lib/", "/usr/libexec/", "/lib/", "/lib64/"].contains {
+      path.hasPrefix($0)
+    }
   }
 }

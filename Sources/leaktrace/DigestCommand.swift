@@ -7,24 +7,28 @@ import TraceAnalysis
 struct DigestCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "digest",
-    abstract: "Keep of a run what 'leaktrace diff' needs, in a small file.",
+    abstract: "Save what 'leaktrace diff' needs from a run to a small file.",
     discussion: """
-      A digest has the sums of all allocation sites and the findings, by name. It takes the place of a trace in 'leaktrace diff', and needs neither the \
-      trace nor the program's files any more: keep the one of the main branch, and compare each pull request with it.
+      A digest holds the totals of all allocation sites and the findings, by name. 'leaktrace diff' takes it in place of a trace, without \
+      the program's files. Keep the main branch's digest, and compare each pull request with it.
 
-      Exit status: 0 done, 3 a trace could not be read, 4 done but a trace is damaged or incomplete, 5 the digest could not be written, 64 wrong usage.
+      Exit status: 0 success, 3 a trace is unreadable, 4 success, but a trace is damaged or incomplete, 5 the digest could not be written, 64 wrong usage.
       """)
 
-  @Argument(help: ArgumentHelp("A trace, or a directory with the traces of a run's processes, which are added up.", valueName: "run"))
+  @Argument(
+    help: ArgumentHelp(
+      "A trace, or a directory with the traces of one run's processes, which are added up.", valueName: "run"))
   var recorded: String
 
-  @Option(name: [.short, .long], help: ArgumentHelp("Where the digest is written.", valueName: "file"))
+  @Option(name: [.short, .long], help: ArgumentHelp("File to write the digest to.", valueName: "file"))
   var output: String
 
   @OptionGroup var searchOptions: LeakSearchOptions
 
   func validate() throws {
-    if ReportOutputs.place(output) == ReportOutputs.place(recorded) { throw ValidationError("The digest would be written over the run itself.") }
+    if ReportOutputs.place(output) == ReportOutputs.place(recorded) {
+      throw ValidationError("The digest would overwrite the run itself.")
+    }
   }
 
   func run() throws {

@@ -6,16 +6,16 @@ import TraceAnalysis
 struct DumpCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "dump",
-    abstract: "Print the raw records of a trace, one a line.",
+    abstract: "Print the raw records of a trace, one per line.",
     discussion: """
-      A line begins with the offset of the record's chunk in the file and, after a plus sign, the record's own in the \
-      chunk's decompressed payload. Fields are named: 'grep swift_allocObject', 'grep address=0x7f…'.
+      Each line begins with the offset of the record's chunk in the file, a plus sign, and the record's offset in the \
+      decompressed chunk. Fields have names: 'grep swift_allocObject', 'grep address=0x7f…'.
       """)
 
   @Argument(help: "The trace.")
   var trace: String
 
-  @Flag(help: "Print events. Without any of these, everything is printed but the contents of heap images.")
+  @Flag(help: "Print events. Without any of these options, print everything except the contents of heap images.")
   var events = false
 
   @Flag(help: "Print definitions: stacks, types, images, samples, warnings.")
@@ -24,16 +24,19 @@ struct DumpCommand: ParsableCommand {
   @Flag(help: "Print the header, the chunks and the closing record.")
   var chunks = false
 
-  @Flag(help: "Print heap images, a line each: when and why they were taken, and whether they are whole.")
+  @Flag(help: "Print one line per heap image: when and why it was taken, and whether it is complete.")
   var snapshots = false
 
-  @Flag(help: "Print heap images with their threads, regions and words.")
+  @Flag(help: "Print the contents of heap images: threads, regions and words.")
   var memory = false
 
-  @Flag(help: "Print events alone, those of all threads merged by time.")
+  @Flag(help: "Print only events, with those of all threads merged by time.")
   var byTime = false
 
-  @Flag(help: "Print all there is, however much text it is. Without, so much is printed as the size of the trace justifies: a few bytes may stand for millions of records.")
+  @Flag(
+    help:
+      "Print everything. Without this, output is limited in proportion to the size of the trace, since a few bytes may stand for millions of records."
+  )
   var all = false
 
   func run() throws {
@@ -50,7 +53,9 @@ struct DumpCommand: ParsableCommand {
     if chunks { parts.insert(.chunks) }
     if snapshots { parts.insert(.snapshots) }
     if memory { parts.insert(.memory) }
-    let dump = RecordDump(reader, parts: parts.isEmpty ? [.events, .definitions, .chunks, .snapshots] : parts, extent: all ? .everything : .asFileJustifies)
+    let dump = RecordDump(
+      reader, parts: parts.isEmpty ? [.events, .definitions, .chunks, .snapshots] : parts,
+      extent: all ? .everything : .asFileJustifies)
     let output = OutputBuffer()
     struct ReaderWentAway: Error {}
     func write(_ line: String) throws {
@@ -76,7 +81,9 @@ struct DumpCommand: ParsableCommand {
       throw ExitStatus.outputFailed.code
     }
     for diagnostic in reader.diagnostics.first { complain("\(trace): \(diagnostic.explanation)") }
-    if isCut { complain("\(trace): the rest is left out: its records take more text than a file of this size justifies. Print all of it with --all.") }
+    if isCut {
+      complain("\(trace): output stopped in proportion to the size of the trace. Print everything with --all.")
+    }
     if isCut || !reader.diagnostics.isEmpty { throw ExitStatus.damaged.code }
   }
 }

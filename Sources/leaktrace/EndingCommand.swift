@@ -2,10 +2,10 @@
 
 import Glibc
 
-/// The command of `check --until`: a load generator, which knows when a server has done enough. It finds the program's process ID in `LEAKTRACE_PID`. Main thread
-/// only.
+/// The command of `check --until`: a load generator, which knows when a server has done enough. It finds the program's
+/// process ID in `LEAKTRACE_PID`. Main thread only.
 final class EndingCommand {
-  /// How long a program may take to end after SIGTERM, in seconds.
+  /// The time that a program may take to end after SIGTERM, in seconds.
   static let patience = 60
 
   private static let processVariable = "LEAKTRACE_PID="
@@ -14,7 +14,7 @@ final class EndingCommand {
   private var processID: Int32 = 0
   private var targetID: Int32 = 0
   private var endedAt: Int?
-  /// How the command ended; nil if it did not before the program.
+  /// The command's wait status; nil if it did not end before the program.
   private(set) var waitStatus: Int32?
   /// The program was told to end.
   private(set) var hasEndedTarget = false
@@ -24,8 +24,8 @@ final class EndingCommand {
 
   init(_ command: String) { self.command = command }
 
-  /// Starts the command with the shell, its output on standard error, so that the program's standard output stays the program's. If it cannot be started,
-  /// the program is told to end.
+  /// Starts the command with the shell, its output on standard error, so that the program's standard output stays the
+  /// program's. If it cannot be started, the program is told to end.
   func start(beside target: TargetProcess) {
     targetID = target.processID
     var attributes = posix_spawnattr_t()

@@ -1,13 +1,15 @@
-// What `record` and its relatives say on standard error.
+// Messages of `record` and its relatives on standard error.
 
 import Glibc
 import TraceAnalysis
 
 enum ErrorOutput {
-  /// Writes one line with the program's name before it, in a single write so that it stays whole beside others' output. Paths and names of programs may have
-  /// control characters in them: no terminal is to obey these.
+  /// Writes one line with the program's name before it, in a single write so that it stays whole beside others' output.
+  /// Paths and names of programs may have control characters in them: no terminal is to obey these.
   static func print(_ line: String) {
-    write("leaktrace: \(line.split(separator: "\n", omittingEmptySubsequences: false).map { PlainText.escaped(String($0)) }.joined(separator: "\n"))\n")
+    write(
+      "leaktrace: \(line.split(separator: "\n", omittingEmptySubsequences: false).map { PlainText.escaped(String($0)) }.joined(separator: "\n"))\n"
+    )
   }
 
   static func write(_ text: String) {

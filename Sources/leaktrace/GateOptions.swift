@@ -6,17 +6,25 @@ import TraceAnalysis
 
 /// On what to fail, and what is accepted.
 struct GateOptions: ParsableArguments {
-  @Option(help: ArgumentHelp("Exit with 1 on these conditions, with commas between; 'none' for none. See docs/ci.md.", valueName: "conditions"))
+  @Option(
+    help: ArgumentHelp(
+      "Exit with status 1 on any of these conditions, separated by commas; 'none' never fails. See docs/ci.md.",
+      valueName: "conditions"))
   var failOn: [String] = []
 
-  @Option(help: ArgumentHelp("The file of findings that are known and accepted.", valueName: "file"))
+  @Option(help: ArgumentHelp("File of known, accepted findings.", valueName: "file"))
   var baseline: String?
 
-  @Flag(help: "Write what was found to the file of --baseline: reasons of what is still there are kept, what is gone is dropped.")
+  @Flag(
+    help:
+      "Write the current findings to the --baseline file. Keeps the reasons of findings that are still there, and drops findings that are gone."
+  )
   var updateBaseline = false
 
   func validate() throws {
-    if updateBaseline, baseline == nil { throw ValidationError("--update-baseline needs --baseline FILE, the file to write.") }
+    if updateBaseline, baseline == nil {
+      throw ValidationError("--update-baseline needs --baseline FILE, the file to write.")
+    }
   }
 }
 
@@ -41,11 +49,14 @@ struct Gatekeeper {
     if let path { baseline = try Self.read(path, isUpdating: isUpdating) }
   }
 
-  private static func read(_ path: String, isUpdating: Bool) throws -> Baseline {
+  /// Nil if there is no such file, as before the first leak is accepted: then nothing is.
+  private static func read(_ path: String, isUpdating: Bool) throws -> Baseline? {
     guard FileManager.default.fileExists(atPath: path) else {
       if isUpdating { return Baseline() }
-      complain("there is no baseline \(path). Make it with the same command and --update-baseline.")
-      throw ExitStatus.usage.code
+      complain(
+        "there is no baseline \(path), so no leak is accepted yet. To accept those of today, run 'leaktrace check' or 'leaktrace analyze' with --update-baseline."
+      )
+      return nil
     }
     guard let bytes = FileManager.default.contents(atPath: path) else {
       complain("cannot read the baseline \(path).")
@@ -71,35 +82,57 @@ struct Gatekeeper {
   }
 
   /// All findings as they stand to the baseline, one of each.
-  var judged: [JudgedFinding] { JudgedFinding.union((baseline ?? Baseline()).judge(findings, tolerance: gates.tolerance, judgesSuspicions: gates.judgesSuspicions)) }
+  var judged: [JudgedFinding] {
+    JudgedFinding.union(
+      (baseline ?? Baseline()).judge(findings, tolerance: gates.tolerance, judgesSuspicions: gates.judgesSuspicions))
+  }
 
-  /// Judges; before that writes the baseline, if that was asked for. `gap`: why what was found may not be all; then nothing can be said to be gone,
-  /// and the baseline is left alone. `unjudged`: why some findings are not known at all; then no condition on findings is met. The status is that of the
-  /// gates and of writing.
-  mutating func close(gap: String?, unjudged: String?) -> (report: GateReport, status: ExitStatus) {
-    let gap = unjudged ?? gap
+  /// The part of the program's leaks that was looked at.
+  enum Coverage {
+    case whole
+    /// Some of its tests failed. What the others leaked is known; what was not found is not gone.
+    case failedTests
+    /// With the reason why there may be more findings: nothing can be said to be gone, and the baseline is left alone.
+    case partial(String)
+  }
+
+  /// Judges; before that writes the baseline, if that was asked for. `unjudged`: why some findings are not known at
+  /// all; then no condition on findings is met.
+  /// The status is that of the gates and of writing.
+  mutating func close(_ coverage: Coverage, unjudged: String?) -> (report: GateReport, status: ExitStatus) {
+    let coverage = unjudged.map(Coverage.partial) ?? coverage
     var status = ExitStatus.success
+    var isWhole = false
+    if case .whole = coverage { isWhole = true }
     if isUpdating, let path, let old = baseline {
-      if let gap {
-        complain("\(path) was not updated: \(gap)")
-      } else {
+      switch coverage {
+      case .partial(let gap): complain("\(path) was not updated: \(gap)")
+      case .failedTests:
+        complain(
+          "warning: tests failed. What was found is added to \(path), and nothing is dropped; update it again when they pass"
+        )
+        baseline = Self.write(old.extended(with: findings), to: path, &status)
+      case .whole:
         baseline = Self.write(old.updated(with: findings), to: path, &status)
       }
     }
     var outcomes = gates.outcomes((baseline ?? Baseline()).judge(findings, tolerance: gates.tolerance))
     if let unjudged {
       for index in outcomes.indices where !outcomes[index].hasFailed {
-        outcomes[index] = GateOutcome(gate: outcomes[index].gate, hasFailed: true, explanation: "cannot be judged: \(unjudged)")
+        outcomes[index] = GateOutcome(
+          gate: outcomes[index].gate, hasFailed: true, explanation: "cannot be judged: \(unjudged)")
       }
     }
     let report = GateReport(
-      outcomes: outcomes, baselinePath: path,
-      gone: gap == nil ? baseline?.unmatched(by: findings) ?? [] : [])
-    for outcome in report.outcomes where outcome.hasFailed && unjudged == nil { complain("gate failed: \(outcome.gate): \(outcome.explanation)") }
+      outcomes: outcomes, baselinePath: baseline == nil ? nil : path,
+      gone: isWhole ? baseline?.unmatched(by: findings) ?? [] : [])
+    for outcome in report.outcomes where outcome.hasFailed && unjudged == nil {
+      complain("gate failed: \(outcome.gate): \(outcome.explanation)")
+    }
     return (report, report.hasFailed ? .worst(status, .findings) : status)
   }
 
-  /// Judges a comparison. What the baseline accepts is known, though the old build has it not.
+  /// Judges a comparison. A finding that the baseline accepts is known, even if the old build does not have it.
   func close(_ report: inout DiffReport) -> [GateOutcome] {
     if let baseline { report.judged = baseline.accepting(report.judged, tolerance: gates.tolerance) }
     return gates.outcomes(report)

@@ -4,16 +4,20 @@ import ArgumentParser
 import Foundation
 import TraceAnalysis
 
-/// Where files are looked for and which findings are hidden: options of every command that looks for leaks.
+/// The places to look for files, and the findings to hide: options of every command that looks for leaks.
 struct LeakSearchOptions: ParsableArguments {
-  @Option(help: ArgumentHelp("Hide findings that a 'leak:' pattern in this file matches, as LeakSanitizer does.", valueName: "file"))
+  @Option(
+    help: ArgumentHelp(
+      "Hide findings that match a 'leak:' pattern in this file (LeakSanitizer's syntax).", valueName: "file"))
   var suppressions: [String] = []
 
-  @Option(help: ArgumentHelp("Look for files with debug information here, too.", valueName: "directory"))
+  @Option(help: ArgumentHelp("Also look for debug files in this directory.", valueName: "directory"))
   var debugPath: [String] = []
 
-  @Option(help: ArgumentHelp("Look for the program's files under this directory.", valueName: "directory"))
+  @Option(help: ArgumentHelp("Look for the program's files below this directory.", valueName: "directory"))
   var sysroot: String?
+
+  @OptionGroup var ownModules: OwnModulesOption
 
   @OptionGroup var memory: MemoryLimitOption
 }
@@ -34,12 +38,14 @@ struct LeakSearch {
   private let suppressions: Suppressions
   private let files: DebugFileSearch
   private let memoryLimit: MemoryLimit
+  private let ownModules: Set<String>
 
   /// Throws an exit status after having said why.
   init(_ options: LeakSearchOptions, snapshot: Int? = nil) throws {
     self.snapshot = snapshot
     files = DebugFileSearch(debugPaths: options.debugPath, sysroot: options.sysroot)
     memoryLimit = options.memory.limit
+    ownModules = options.ownModules.modules
     suppressions = try Self.read(options.suppressions)
   }
 
@@ -60,8 +66,15 @@ struct LeakSearch {
     return patterns
   }
 
+  enum Detail {
+    case findings
+    /// With the stacks of allocations and of references that were never released, which takes another pass over the
+    /// events.
+    case findingsWithStacks
+  }
+
   /// Looks for leaks.
-  func examine(_ path: String) throws(TraceFormatError) -> ExaminedTrace {
+  func examine(_ path: String, _ detail: Detail = .findings) throws(TraceFormatError) -> ExaminedTrace {
     let reader = try TraceReader(path: path)
     let chosen = SnapshotChoice.choose(reader, number: snapshot)
     var status = ExitStatus.success
@@ -73,7 +86,9 @@ struct LeakSearch {
     defer { line?.erase() }
     var trace = ReportTrace(path: path, analysis: AllocationAnalysis(reader, snapshot: chosen))
     line?.replace("looking for leaks")
-    let leaks = leaks(reader, &trace, chosen)
+    var leaks = leaks(reader, &trace, chosen)
+    if detail == .findingsWithStacks { leaks.findStacks(reader, trace.analysis, naming: naming(trace)) }
+    if let refused = reader.refusedPass { trace.analysis.diagnostics.append(refused) }
     if !trace.analysis.diagnostics.isEmpty { status = .worst(status, .damaged) }
     return ExaminedTrace(reader: reader, trace: trace, leaks: leaks, status: status)
   }
@@ -87,28 +102,19 @@ struct LeakSearch {
   }
 
   /// Names for a trace's frames.
-  func naming(_ trace: ReportTrace) -> any FrameNaming { Symbolicator(images: trace.analysis.definitions.images.map(\.image), search: files) }
+  func naming(_ trace: ReportTrace) -> any FrameNaming { Symbolicator(of: [trace.analysis], search: files) }
 
   func report(_ traces: [ReportTrace], selection: ReportSelection) -> AllocationReport {
-    let images = traces.flatMap { $0.analysis.definitions.images.map(\.image) }
-    return AllocationReport(traces, selection: selection, naming: Symbolicator(images: images, search: files))
+    AllocationReport(traces, selection: selection, naming: Symbolicator(of: traces.map(\.analysis), search: files))
   }
 
   private func leaks(_ reader: TraceReader, _ trace: inout ReportTrace, _ snapshot: TraceSnapshot?) -> LeakReport {
     guard let snapshot else {
       return LeakReport(unavailable: SnapshotChoice.explanation(reader, number: self.snapshot, path: trace.path))
     }
-    let symbolicator = Symbolicator(images: trace.analysis.definitions.images.map(\.image), search: files)
-    let toolPath = ProcessInfo.processInfo.environment["PATH"] ?? ""
-    let analysis = LeakAnalysis(reader, trace.analysis, snapshot: snapshot, search: files, toolPath: toolPath, memoryLimit: memoryLimit, naming: symbolicator)
-    let atExpectations = LeakAnalysis.findingsAtExpectations(reader, trace.analysis) { snapshot in
-      LeakAnalysis(
-        reader, AllocationAnalysis(reader, snapshot: snapshot), snapshot: snapshot, search: files, toolPath: toolPath, memoryLimit: memoryLimit, naming: symbolicator)
-    }
-    let growth = LeakAnalysis.growth(reader, trace.analysis) { snapshot, allocations in
-      LeakAnalysis(reader, allocations, snapshot: snapshot, search: files, toolPath: toolPath, naming: symbolicator)
-    }
-    for diagnostic in analysis.diagnostics.first { trace.analysis.diagnostics.append(diagnostic) }
-    return LeakReport(analysis, suppressions: suppressions, atExpectations: atExpectations, growth: growth)
+    return LeakReport(
+      reader, &trace.analysis, snapshot: snapshot, files: files,
+      toolPath: ProcessInfo.processInfo.environment["PATH"] ?? "", memoryLimit: memoryLimit, ownModules: ownModules,
+      suppressions: suppressions)
   }
 }

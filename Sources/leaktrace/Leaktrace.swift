@@ -6,11 +6,12 @@ import ArgumentParser
 struct Leaktrace: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "leaktrace",
-    abstract: "Finds what a Swift program leaks on Linux, and what keeps it alive.",
+    abstract: "Find what a Swift program leaks on Linux, and what keeps it alive.",
     version: "0.1.0",
     subcommands: [
-      RecordCommand.self, CheckCommand.self, AnalyzeCommand.self, WhyCommand.self, HistoryCommand.self, DiffCommand.self, DigestCommand.self,
+      RecordCommand.self, CheckCommand.self, AnalyzeCommand.self, WhyCommand.self, HistoryCommand.self,
+      DiffCommand.self, DigestCommand.self,
       DumpCommand.self, PauseCommand.self, ResumeCommand.self,
-      SnapshotCommand.self, ScopeReportCommand.self,
+      SnapshotCommand.self, SnapshotsCommand.self, PsCommand.self, ScopeReportCommand.self,
     ])
 }

@@ -3,15 +3,17 @@
 import Glibc
 import TraceAnalysis
 
-/// A file of mode 0600 in a temporary directory of its own, so that nobody else can put another in its place: below TMPDIR, or where that cannot be, in /tmp, and
-/// else beside the traces.
+/// A file of mode 0600 in a temporary directory of its own, so that nobody else can put another in its place: below
+/// TMPDIR, or where that cannot be, in /tmp, and else beside the traces.
 struct MessagesFile {
   let path: String
   private let directory: String
 
   /// `outputDirectory`: that of the traces.
   init(outputDirectory: String) throws(RecordingError) {
-    guard let made = TemporaryDirectory.make(besides: [outputDirectory]) else { throw .outputDirectoryUnusable(path: outputDirectory, errno: errno) }
+    guard let made = TemporaryDirectory.make(besides: [outputDirectory]) else {
+      throw .outputDirectoryUnusable(path: outputDirectory, errno: errno)
+    }
     directory = made
     path = directory + "/messages"
     let descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)

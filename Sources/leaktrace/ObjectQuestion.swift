@@ -1,4 +1,4 @@
-// What commands that are asked about objects have in common: `why` and `history`.
+// The common part of the commands that are asked about objects: `why` and `history`.
 
 import Foundation
 import TraceAnalysis
@@ -14,9 +14,12 @@ enum ObjectQuestion {
     }
   }
 
-  /// What is meant: an address, a type's name, or with `isSite` a function on the stack of the allocation.
+  /// Returns the subject of a question: an address, a type's name, or with `isSite` a function on the stack of the
+  /// allocation.
   static func query(_ subject: String, isSite: Bool) -> RetainQuery {
-    if subject.hasPrefix("0x"), let address = UInt64(subject.dropFirst(2), radix: 16) { return .address(RuntimeAddress(address)) }
+    if subject.hasPrefix("0x"), let address = UInt64(subject.dropFirst(2), radix: 16) {
+      return .address(RuntimeAddress(address))
+    }
     return isSite ? .site(NamePattern(subject)) : .type(NamePattern(subject))
   }
 
@@ -27,7 +30,9 @@ enum ObjectQuestion {
       try output.write(text)
       try output.flush()
     } catch {
-      if case OutputBuffer.Failure.write(let code) = error { complain("cannot write \(name): \(String(cString: strerror(code)))") }
+      if case OutputBuffer.Failure.write(let code) = error {
+        complain("cannot write \(name): \(String(cString: strerror(code)))")
+      }
       throw ExitStatus.outputFailed.code
     }
   }

@@ -1,12 +1,9 @@
 // Standard output, in large pieces.
 
-#if canImport(Glibc)
-  import Glibc
-#elseif canImport(Musl)
-  import Musl
-#endif
+import Glibc
 
-/// Gathers text and writes it out 64 KiB at a time. A reader that went away (`| head`) is no error: `isClosed` says so, and the rest is dropped.
+/// Gathers text and writes it out 64 KiB at a time. A reader that went away (`| head`) is no error: `isClosed` says so,
+/// and the rest is dropped.
 final class OutputBuffer {
   enum Failure: Error { case write(errno: Int32) }
 
@@ -43,10 +40,6 @@ final class OutputBuffer {
   }
 
   private static func writeOut(_ start: UnsafeRawPointer, _ count: Int) -> Int {
-    #if canImport(Glibc)
-      Glibc.write(1, start, count)
-    #else
-      Musl.write(1, start, count)
-    #endif
+    Glibc.write(1, start, count)
   }
 }

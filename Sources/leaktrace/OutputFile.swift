@@ -5,8 +5,9 @@ import Glibc
 enum OutputFile {
   struct Failure: Error { let errno: Int32 }
 
-  /// Replaces a regular file, or makes one, by a whole new one beside it; what a symbolic link leads to is replaced, not the link. Permissions stay; a new
-  /// file's are those that the umask leaves. What is no regular file (a pipe, /dev/stdout) is written to.
+  /// Replaces a regular file, or makes one, by a whole new one beside it; what a symbolic link leads to is replaced,
+  /// not the link. Permissions stay; a new file's are those that the umask leaves. Anything but a regular file (a pipe,
+  /// /dev/stdout) is written to.
   static func write(_ text: String, to path: String) throws(Failure) {
     // The process's own output, which may be a file that has something in it.
     if path.hasPrefix("/dev/") || path.hasPrefix("/proc/") { return try writeThrough(text, path) }
@@ -24,7 +25,9 @@ enum OutputFile {
     umask(mask)
     if fchmod(descriptor, exists ? information.st_mode & 0o7777 : 0o666 & ~mask) != 0 { failure = errno }
     // Another owner's file stays that owner's, if that is allowed.
-    if exists, information.st_uid != geteuid() || information.st_gid != getegid() { _ = fchown(descriptor, information.st_uid, information.st_gid) }
+    if exists, information.st_uid != geteuid() || information.st_gid != getegid() {
+      _ = fchown(descriptor, information.st_uid, information.st_gid)
+    }
     if failure == 0 { failure = put(text, descriptor) }
     if failure == 0, fsync(descriptor) != 0 { failure = errno }
     close(descriptor)

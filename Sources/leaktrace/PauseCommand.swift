@@ -4,19 +4,21 @@ import ArgumentParser
 import TraceAnalysis
 
 struct PauseCommand: ParsableCommand {
-  static let configuration = CommandConfiguration(commandName: "pause", abstract: "Pause the recording of a running process.")
+  static let configuration = CommandConfiguration(commandName: "pause", abstract: "Pause the recording of a process.")
   @OptionGroup var target: PauseTarget
   func run() throws { try target.set(.paused) }
 }
 
 struct ResumeCommand: ParsableCommand {
-  static let configuration = CommandConfiguration(commandName: "resume", abstract: "Resume the recording of a paused process.")
+  static let configuration = CommandConfiguration(commandName: "resume", abstract: "Resume the recording of a process.")
   @OptionGroup var target: PauseTarget
   func run() throws { try target.set(.record) }
 }
 
 struct PauseTarget: ParsableArguments {
-  @Argument(help: ArgumentHelp("The process ID (that of the program or of its 'leaktrace record'), or the path of the trace it writes.", valueName: "pid|trace"))
+  @Argument(
+    help: ArgumentHelp(
+      "Process ID of the program or of its 'leaktrace record', or the path of its trace.", valueName: "pid|trace"))
   var target: String
 
   func set(_ position: PauseSwitch) throws {

@@ -24,7 +24,8 @@ struct ProgressLine {
     let seconds = time(nil) - start
     let size = session.traces().reduce(UInt64(0)) { $0 + $1.fileSize.rawValue }
     let rest = seconds % 60
-    ErrorOutput.write("\r\u{1B}[Kleaktrace: recording \(seconds / 60):\(rest < 10 ? "0" : "")\(rest), \(sizeText(size))")
+    ErrorOutput.write(
+      "\r\u{1B}[Kleaktrace: recording \(seconds / 60):\(rest < 10 ? "0" : "")\(rest), \(sizeText(size))")
     isOnScreen = true
   }
 

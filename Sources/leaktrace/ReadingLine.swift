@@ -3,13 +3,14 @@
 import Foundation
 import TraceAnalysis
 
-/// Shows on standard error how far the reading of a trace is, where that is a terminal and it takes long enough. The line is gone when `erase` has been called, which is to come
-/// before anything else is written. For one thread at a time.
+/// Shows on standard error how far the reading of a trace is, where that is a terminal and it takes long enough. The
+/// line is gone when `erase` has been called, which is to come before anything else is written. For one thread at a
+/// time.
 final class ReadingLine {
   private var text: ProgressText
   private var isOnScreen = false
 
-  /// Nil where no line is to be shown.
+  /// Nil if no line is to be shown.
   static func show(_ reader: TraceReader, path: String) -> ReadingLine? {
     guard isatty(STDERR_FILENO) == 1, ProcessInfo.processInfo.environment["TERM"] != "dumb" else { return nil }
     let line = ReadingLine(path)

@@ -11,74 +11,86 @@ struct RecordCommand: ParsableCommand {
     usage: "leaktrace record [options] [--] COMMAND [ARGUMENT...]",
     discussion: """
       The program runs as it would without leaktrace: same input and output, working directory, process group and \
-      signals. record ends as the program ends: with its exit status, or by the signal that killed it. If the program \
-      could not be started, the exit status is 127 (no such command), 126 (not executable) or 125 (anything else, such \
-      as a program that cannot be traced; the reason is on standard error).
+      signals. record ends as the program does, with its exit status or by its signal. If the program cannot \
+      be started, the exit status is 127 (no such command), 126 (not executable) or 125 (any other reason; standard error says which).
 
-      In the output path %p stands for the process ID, %n for the program's name and %% for a percent sign.
-
-      When the program exits, or is ended by SIGTERM, SIGINT or SIGHUP, an image of its heap is written to the trace: \
-      addresses and what is needed to understand them, no text or numbers of its own. 'leaktrace snapshot PID' writes one \
+      When the program exits, or SIGTERM, SIGINT or SIGHUP ends it, the recorder writes an image of its heap to the trace: \
+      addresses and what it takes to interpret them, but no text and no numbers. 'leaktrace snapshot PID' writes one \
       at any time. A second signal, two seconds later or more, ends the program at once.
 
-      A progress line is shown on standard error while that is a terminal and standard output is not, so that \
-      the program's own screen stays as it is; --progress shows it in any case.
+      Progress appears on standard error if that is a terminal and standard output is not, so that \
+      it never disturbs the program's screen. --progress always shows it.
       """)
 
-  @Option(name: [.short, .long], help: ArgumentHelp("Where traces are written.", valueName: "path"))
+  @Option(
+    name: [.short, .long],
+    help: ArgumentHelp("Path of the trace; %p is the process ID, %n the program's name.", valueName: "path"))
   var output: String = OutputPattern.standard
 
-  @Flag(inversion: .prefixedNo, help: "Trace the processes that the program starts as well.")
+  @Flag(inversion: .prefixedNo, help: "Also trace the processes that the program starts.")
   var followChildren = false
 
-  @Option(help: ArgumentHelp(
-    "How retains and releases are recorded: 'stacks' (each with its stack), 'counts' (each with its object), 'off'.",
-    valueName: "mode"))
+  @Option(
+    help: ArgumentHelp(
+      "Record retains and releases with their stacks, without stacks ('counts'), or not at all.",
+      valueName: "mode"))
   var arc: RecordingSettings.Retains = .stacks
 
-  @Option(help: ArgumentHelp("Record at most this many frames of a stack.", valueName: "frames"))
+  @Option(help: ArgumentHelp("Record at most this many frames per stack.", valueName: "frames"))
   var depth: Int?
 
   @Flag(help: "Record nothing until 'leaktrace resume PID'.")
   var startPaused = false
 
-  @Flag(inversion: .prefixedNo, help: ArgumentHelp(
-    "Write a heap snapshot when the program ends, and when 'leaktrace snapshot PID' asks for one."))
+  @Flag(
+    inversion: .prefixedNo,
+    help: ArgumentHelp(
+      "Write a heap image when the program ends, and for each 'leaktrace snapshot PID'."))
   var snapshots = true
 
-  @Option(help: ArgumentHelp(
-    "The signal that asks for a snapshot, as a number or a name (USR1, RTMIN+3); one that the program does not use.", valueName: "signal"))
+  @Option(
+    help: ArgumentHelp(
+      "Signal that requests a heap image, by number or name (USR1, RTMIN+3). Must be one that the program does not use.",
+      valueName: "signal"))
   var snapshotSignal: SignalNumber?
 
-  @Option(help: ArgumentHelp(
-    "The signal by which a round of work that is repeated is said to be over: what grows with each round is found. One that the program does not use.",
-    valueName: "signal"))
+  @Option(
+    help: ArgumentHelp(
+      "Signal that ends a round of repeated work; the report shows what grows with every round. Must be one that the program does not use.",
+      valueName: "signal"))
   var repeatSignal: SignalNumber?
 
-  @Flag(name: [.short, .long], help: "Print nothing unless something went wrong.")
+  @Flag(name: [.short, .long], help: "Print nothing unless something goes wrong.")
   var quiet = false
 
-  @Flag(help: "Show a progress line on standard error even beside the program's own output.")
+  @Flag(help: "Always show progress on standard error.")
   var progress = false
 
   @Flag(help: .hidden)
   var verifyStacks = false
 
-  @Argument(parsing: .captureForPassthrough, help: ArgumentHelp("The program to run, with its arguments.", valueName: "command"))
+  @Argument(
+    parsing: .captureForPassthrough, help: ArgumentHelp("Program to run, with its arguments.", valueName: "command"))
   var command: [String] = []
 
   mutating func validate() throws {
     let isMarked = command.first == "--"
     if isMarked { command.removeFirst() }
-    guard let name = command.first else { throw ValidationError("Name the program to run: leaktrace record -- COMMAND ARGUMENT...") }
+    guard let name = command.first else {
+      throw ValidationError("Name the program to run: leaktrace record -- COMMAND ARGUMENT...")
+    }
     // Capturing everything takes the help flags along.
     if !isMarked, ["--help", "-h", "-help"].contains(name) { throw CleanExit.helpRequest(self) }
     if !isMarked, name.hasPrefix("-") {
       throw ValidationError("Unknown option '\(name)'. If it is the program to run, put '--' before it.")
     }
     if let depth, !(1...65535).contains(depth) { throw ValidationError("--depth must be between 1 and 65535.") }
-    if !snapshots && snapshotSignal != nil { throw ValidationError("--snapshot-signal and --no-snapshots exclude each other.") }
-    if !snapshots && repeatSignal != nil { throw ValidationError("--repeat-signal and --no-snapshots exclude each other.") }
+    if !snapshots && snapshotSignal != nil {
+      throw ValidationError("--snapshot-signal and --no-snapshots exclude each other.")
+    }
+    if !snapshots && repeatSignal != nil {
+      throw ValidationError("--repeat-signal and --no-snapshots exclude each other.")
+    }
     try repeatSignal?.validateAsRoundSignal(besides: snapshotSignal)
     if quiet && progress { throw ValidationError("--quiet and --progress exclude each other.") }
   }
@@ -119,11 +131,15 @@ struct SignalNumber: ExpressibleByArgument {
   var number: Int32
 
   private static let names: [String: Int32] = [
-    "HUP": SIGHUP, "INT": SIGINT, "QUIT": SIGQUIT, "USR1": SIGUSR1, "USR2": SIGUSR2, "PIPE": SIGPIPE, "ALRM": SIGALRM, "TERM": SIGTERM,
-    "CONT": SIGCONT, "URG": SIGURG, "XCPU": SIGXCPU, "VTALRM": SIGVTALRM, "PROF": SIGPROF, "WINCH": SIGWINCH, "IO": SIGIO, "PWR": SIGPWR,
+    "HUP": SIGHUP, "INT": SIGINT, "QUIT": SIGQUIT, "USR1": SIGUSR1, "USR2": SIGUSR2, "PIPE": SIGPIPE, "ALRM": SIGALRM,
+    "TERM": SIGTERM,
+    "CONT": SIGCONT, "URG": SIGURG, "XCPU": SIGXCPU, "VTALRM": SIGVTALRM, "PROF": SIGPROF, "WINCH": SIGWINCH,
+    "IO": SIGIO, "PWR": SIGPWR,
   ]
   /// Those that a handler for snapshots would take from their purpose.
-  private static let refused: Set<Int32> = [SIGHUP, SIGINT, SIGTERM, SIGKILL, SIGSTOP, SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT, SIGTRAP, SIGCHLD]
+  private static let refused: Set<Int32> = [
+    SIGHUP, SIGINT, SIGTERM, SIGKILL, SIGSTOP, SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT, SIGTRAP, SIGCHLD,
+  ]
   private static let realTime: ClosedRange<Int32> = 34...64
 
   init?(argument: String) {
@@ -133,13 +149,17 @@ struct SignalNumber: ExpressibleByArgument {
     if let number = Int32(name) {
       found = number
     } else if name.hasPrefix("RTMIN") {
-      found = name == "RTMIN" ? Self.realTime.lowerBound : Int32(name.dropFirst(5)).map { Self.realTime.lowerBound &+ $0 }
+      found =
+        name == "RTMIN" ? Self.realTime.lowerBound : Int32(name.dropFirst(5)).map { Self.realTime.lowerBound &+ $0 }
     } else if name.hasPrefix("RTMAX") {
-      found = name == "RTMAX" ? Self.realTime.upperBound : Int32(name.dropFirst(5)).map { Self.realTime.upperBound &+ $0 }
+      found =
+        name == "RTMAX" ? Self.realTime.upperBound : Int32(name.dropFirst(5)).map { Self.realTime.upperBound &+ $0 }
     } else {
       found = Self.names[name]
     }
-    guard let found, !Self.refused.contains(found), (1...31).contains(found) || Self.realTime.contains(found) else { return nil }
+    guard let found, !Self.refused.contains(found), (1...31).contains(found) || Self.realTime.contains(found) else {
+      return nil
+    }
     number = found
   }
 }
@@ -148,7 +168,7 @@ extension SignalNumber {
   /// Throws if the signal asks for heap images already.
   func validateAsRoundSignal(besides snapshotSignal: SignalNumber?) throws {
     if number == snapshotSignal?.number ?? RecordingSettings.usualSnapshotSignal {
-      throw ValidationError("--repeat-signal must be another signal than the one that 'leaktrace snapshot' uses.")
+      throw ValidationError("--repeat-signal must differ from the signal that 'leaktrace snapshot' uses.")
     }
   }
 }

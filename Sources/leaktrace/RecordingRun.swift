@@ -39,7 +39,7 @@ struct RecordingRun {
     let exitCode: Int32
   }
 
-  /// What is left of a program that has ended.
+  /// The recording of a program that has ended.
   struct Recorded {
     let target: TargetProcess
     /// nil if the system does not say how it ended.
@@ -54,7 +54,8 @@ struct RecordingRun {
   /// The program's file.
   var programPath: String { program.path }
 
-  /// Runs the program and waits for its end. Signals stay blocked. `companion` is started when the program is, and looked after meanwhile.
+  /// Runs the program and waits for its end. Signals stay blocked. `companion` is started when the program is, and
+  /// looked after meanwhile.
   func run(companion: EndingCommand? = nil) throws(StartFailure) -> Recorded {
     for warning in program.warnings { ErrorOutput.print("warning: \(warning)") }
     var progress = ProgressLine(
@@ -71,7 +72,8 @@ struct RecordingRun {
     if speech != .problemsOnly { ErrorOutput.print("recording process \(target.processID)") }
     companion?.start(beside: target)
     let waitStatus = target.wait(
-      onTick: { progress.update() }, tick: progress.isShown || companion != nil ? 1 : nil, beforeEachPause: { companion?.look() })
+      onTick: { progress.update() }, tick: progress.isShown || companion != nil ? 1 : nil,
+      beforeEachPause: { companion?.look() })
     companion?.stop()
     progress.clear()
     let recorded = finish(target, waitStatus: waitStatus)
@@ -87,12 +89,15 @@ struct RecordingRun {
 
   private func finish(_ target: TargetProcess, waitStatus: Int32?) -> Recorded {
     let processID = target.processID
-    // A limit on file sizes, which the program that has just ended inherited from here, is an error to be told, not a reason to die.
+    // A limit on file sizes, which the program that has just ended inherited from here, is an error to be told, not a
+    // reason to die.
     signal(SIGXFSZ, SIG_IGN)
     var traces = session.traces()
     var stillRecording: Set<String> = []
     var failures: [String] = []
-    let unfinished = traces.indices.compactMap { index in LiveRecording(tracePath: traces[index].path).map { (index, $0) } }
+    let unfinished = traces.indices.compactMap { index in
+      LiveRecording(tracePath: traces[index].path).map { (index, $0) }
+    }
     for ((index, recording), users) in zip(unfinished, LiveRecording.recordingProcesses(of: unfinished.map(\.1))) {
       let trace = traces[index]
       let users = Self.withoutAbandonedCopies(users, of: recording, process: Int32(bitPattern: trace.processID))
@@ -108,18 +113,22 @@ struct RecordingRun {
     let directory = session.output.directory
     let current = Self.currentDirectory()
     let summary = RecordingSummary(
-      traces: traces, stillRecording: stillRecording, messages: messages.lines() + failures, lostDirectory: session.lostDirectory,
+      traces: traces, stillRecording: stillRecording, messages: messages.lines() + failures,
+      lostDirectory: session.lostDirectory,
       fileSizeLimit: Self.fileSizeLimit(),
       displayPath: { path in
         directory == current && path.hasPrefix(directory + "/") ? String(path.dropFirst(directory.count + 1)) : path
       })
-    return Recorded(target: target, waitStatus: waitStatus, traces: traces, stillRecording: stillRecording, summary: summary)
+    return Recorded(
+      target: target, waitStatus: waitStatus, traces: traces, stillRecording: stillRecording, summary: summary)
   }
 
-  /// How long a copy that wrote an image of a process may take to see that the process has died. It looks between two writes.
+  /// The time that a copy that wrote an image of a process may take to see that the process has died. It looks between
+  /// two writes.
   private static let copyEndMilliseconds = 2000
 
-  /// The processes that have the recording mapped, after a copy made for an image has had the time to see that its process is dead.
+  /// The processes that have the recording mapped, after a copy made for an image has had the time to see that its
+  /// process is dead.
   private static func withoutAbandonedCopies(_ users: [Int32], of recording: LiveRecording, process: Int32) -> [Int32] {
     var users = users
     var waited = 0
@@ -153,7 +162,9 @@ struct RecordingRun {
   /// Of this process, and of those that it started.
   private static func fileSizeLimit() -> UInt64? {
     var limit = rlimit()
-    guard getrlimit(__rlimit_resource_t(RLIMIT_FSIZE.rawValue), &limit) == 0, limit.rlim_cur != rlim_t.max else { return nil }
+    guard getrlimit(__rlimit_resource_t(RLIMIT_FSIZE.rawValue), &limit) == 0, limit.rlim_cur != rlim_t.max else {
+      return nil
+    }
     return UInt64(limit.rlim_cur)
   }
 

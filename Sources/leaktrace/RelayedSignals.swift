@@ -11,7 +11,7 @@ struct RelayedSignals {
   let maskBefore: sigset_t
   private let waited: sigset_t
 
-  /// What a process that sent a signal says about it.
+  /// A signal that arrived, and the kind of its sender.
   struct Arrival {
     var number: Int32
     /// Sent by a process, as opposed to the terminal driver or the kernel.
@@ -36,7 +36,8 @@ struct RelayedSignals {
     sigprocmask(SIG_SETMASK, &mask, nil)
   }
 
-  /// A parent that ignores SIGCHLD is never told how its children ended. The program keeps the disposition it was given.
+  /// A parent that ignores SIGCHLD is never told how its children ended. The program keeps the disposition it was
+  /// given.
   func reapChildren() { signal(SIGCHLD, SIG_DFL) }
 
   /// The next signal, or nil when the time is over.

@@ -22,31 +22,38 @@ struct ReportFile: ExpressibleByArgument {
 
 /// Formats and places of a report.
 struct ReportOutputs: ParsableArguments {
-  @Option(help: "text, json, markdown, github (workflow annotations), sarif or junit.")
+  @Option(help: "Report format; 'github' is for workflow annotations.")
   var format: ReportFormat = .text
 
-  @Option(help: ArgumentHelp("Also write the report to a file, in one of these formats; may be repeated.", valueName: "format=path"))
+  @Option(help: ArgumentHelp("Also write the report to a file in this format. Repeatable.", valueName: "format=path"))
   var write: [ReportFile] = []
 
-  @Option(help: ArgumentHelp(
-    "What paths of source files are relative to in sarif, junit, github and markdown; the top of the Git working tree unless given.",
-    valueName: "directory"))
+  @Option(
+    help: ArgumentHelp(
+      "Directory that source paths are relative to in sarif, junit, github and markdown (default: top of the Git working tree).",
+      valueName: "directory"))
   var sourceRoot: String?
 
   func validate() throws {
-    if let sourceRoot, !FileManager.default.fileExists(atPath: sourceRoot) { throw ValidationError("There is no directory \(sourceRoot).") }
+    if let sourceRoot, !FileManager.default.fileExists(atPath: sourceRoot) {
+      throw ValidationError("There is no directory \(sourceRoot).")
+    }
   }
 
   /// Each file is written once, and none over what is read. `others`: files that the command reads or writes besides.
   func validate(besides others: [String?]) throws {
     var places = Set(others.compactMap { $0 }.map(Self.place))
     for file in write where !file.path.hasPrefix("/dev/") {
-      if !places.insert(Self.place(file.path)).inserted { throw ValidationError("\(file.path) is named more than once: a report would be written over it.") }
+      if !places.insert(Self.place(file.path)).inserted {
+        throw ValidationError("\(file.path) is named more than once; one report would overwrite another.")
+      }
     }
   }
 
   /// The file that a path means.
-  static func place(_ path: String) -> String { URL(fileURLWithPath: path).resolvingSymlinksInPath().standardizedFileURL.path }
+  static func place(_ path: String) -> String {
+    URL(fileURLWithPath: path).resolvingSymlinksInPath().standardizedFileURL.path
+  }
 
   /// The report is asked for in this format somewhere.
   func has(_ format: ReportFormat) -> Bool { self.format == format || write.contains { $0.format == format } }
@@ -66,7 +73,8 @@ struct ReportOutputs: ParsableArguments {
 }
 
 extension ReportOutputs {
-  /// Writes a report in all the formats and places that are asked for. `style`: that of standard output; files have lines of 100 columns.
+  /// Writes a report in all the formats and places that are asked for. `style`: that of standard output; files have
+  /// lines of 100 columns.
   func deliver(style: TextStyle, _ render: (ReportFormat, TextStyle) -> String) throws {
     try ObjectQuestion.show(render(format, style), called: "the report")
     try Self.write(write) { render($0, TextStyle(width: 100)) }
@@ -100,7 +108,7 @@ struct ReportWriter {
   private var reports: [AllocationReport] = []
   private var leaks: [LeakReport?] = []
 
-  /// Where the report of `--format` goes.
+  /// The destination of the report of `--format`.
   enum Destination {
     case standardOutput
     case file(String)
@@ -135,11 +143,13 @@ struct ReportWriter {
     self.leaks.append(leaks)
   }
 
-  /// Writes all that is asked for. `program`: what the documents call it; `remarks`: what a reader has to know, in sentences.
+  /// Writes all that is asked for. `program`: what the documents call it; `remarks`: what a reader has to know, in
+  /// sentences.
   mutating func finish(program: String, judged: [JudgedFinding], gates: GateReport, remarks: [String]) throws {
     try text { GateText.text(gates, style: $0) }
     let document = FindingDocument(
-      program: program, judged: judged, gates: gates.outcomes, source: outputs.sourceTree, toolVersion: Leaktrace.configuration.version,
+      program: program, judged: judged, gates: gates.outcomes, source: outputs.sourceTree,
+      toolVersion: Leaktrace.configuration.version,
       remarks: remarks + gates.remarks)
     let (fileText, reports, leaks) = (fileText, reports, leaks)
     func contents(_ format: ReportFormat) -> String {

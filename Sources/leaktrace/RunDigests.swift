@@ -11,6 +11,23 @@ struct RunDigests {
 
   init(_ search: LeakSearch) { self.search = search }
 
+  /// Complains, and throws an exit status, if the traces among these runs have more events than are read at once.
+  /// Digests take no time.
+  func check(runs: [String]) throws {
+    var limit = ComparisonLimit()
+    for run in runs where !isDigest(run) {
+      // Errors in a trace are reported when it is read.
+      for trace in (try? TraceListing.traces(at: run)) ?? [] where TraceListing.isRegularFile(trace) {
+        if let reader = try? TraceReader(path: trace) { limit.add(reader) }
+      }
+    }
+    guard limit.isExceeded else { return }
+    complain(
+      "the traces have more events than a comparison reads from files of their size. Write a digest of each with 'leaktrace digest', and compare those."
+    )
+    throw ExitStatus.unreadable.code
+  }
+
   /// The digest of a run. Complains, and throws an exit status, if there is none to be had.
   mutating func digest(ofRun path: String) throws -> RunDigest {
     do {
@@ -38,12 +55,17 @@ struct RunDigests {
     throw ExitStatus.unreadable.code
   }
 
-  /// The whole file if it begins as a digest does. What is no regular file is none, and is not opened: a pipe would block for ever.
-  private func digestFile(at path: String) -> [UInt8]? {
-    guard TraceListing.isRegularFile(path), let file = FileHandle(forReadingAtPath: path) else { return nil }
+  /// True if the file begins as a digest does. Anything but a regular file is none, and is not opened: a pipe would
+  /// block for ever.
+  private func isDigest(_ path: String) -> Bool {
+    guard TraceListing.isRegularFile(path), let file = FileHandle(forReadingAtPath: path) else { return false }
     defer { try? file.close() }
-    guard let start = (try? file.read(upToCount: 64)) ?? nil, DigestFile.isDigest(start) else { return nil }
-    return FileManager.default.contents(atPath: path).map(Array.init)
+    return ((try? file.read(upToCount: 64)) ?? nil).map { DigestFile.isDigest($0) } ?? false
+  }
+
+  /// The whole file if it is a digest.
+  private func digestFile(at path: String) -> [UInt8]? {
+    isDigest(path) ? FileManager.default.contents(atPath: path).map(Array.init) : nil
   }
 
   private mutating func digest(ofTrace path: String) throws -> RunDigest {

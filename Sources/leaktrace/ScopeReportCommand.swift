@@ -7,16 +7,14 @@ import TraceAnalysis
 struct ScopeReportCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "scope-report",
-    abstract: "Show what was made in a scope and leaked.",
+    abstract: "Show objects created in a scope and leaked.",
     discussion: """
-      The trace may be that of a process that still runs; the heap image has to be in it.
+      The trace may belong to a running process; it must contain the heap image.
 
-      Exit status: 0 nothing was leaked, 1 something was, 2 no such scope, 3 the trace could not be read or has no such heap image, \
+      Exit status: 0 no leak, 1 a leak, 2 no such scope, 3 the trace is unreadable or lacks the heap image, \
       5 the output could not be written, 64 wrong usage.
       """,
     shouldDisplay: false)
-
-  enum Format: String, CaseIterable, ExpressibleByArgument { case text, json }
 
   @Argument(help: ArgumentHelp("A trace with a heap image.", valueName: "trace"))
   var trace: String
@@ -24,14 +22,14 @@ struct ScopeReportCommand: ParsableCommand {
   @Option(help: "The scope's number.")
   var number: UInt64
 
-  @Option(help: "Number of the heap image; the last one unless given.")
+  @Option(help: "Heap image to look at, by number (default: the last one).")
   var snapshot: Int?
 
-  @Option(help: "Instead of leaks: what grows with each round of this repetition, of what was made in the scope.")
+  @Option(
+    help: "Show what grows with every round of this repetition, instead of leaks, among objects created in the scope.")
   var repetition: UInt64?
 
-  @Option(help: "text or json.")
-  var format: Format = .text
+  @OptionGroup var formatOption: FormatOption
 
   func run() throws {
     let reader: TraceReader
@@ -45,7 +43,7 @@ struct ScopeReportCommand: ParsableCommand {
       complain(SnapshotChoice.explanation(reader, number: snapshot, path: trace))
       throw ExitStatus.unreadable.code
     }
-    let births = Replayer.replay(reader, ScopeBirths(number: number, marks: reader.marks)).observer
+    let births = ScopeBirths.collect(number: number, in: reader)
     guard births.beginning != nil else {
       complain("\(trace) has no scope \(number)")
       throw ExitStatus.notFound.code
@@ -55,13 +53,14 @@ struct ScopeReportCommand: ParsableCommand {
     if !births.live.isEmpty {
       let search = DebugFileSearch()
       let allocations = AllocationAnalysis(reader, snapshot: chosen)
-      let symbolicator = Symbolicator(images: allocations.definitions.images.map(\.image), search: search)
+      let symbolicator = Symbolicator(of: [allocations], search: search)
       let toolPath = ProcessInfo.processInfo.environment["PATH"] ?? ""
       func analysis(_ snapshot: TraceSnapshot, _ allocations: AllocationAnalysis) -> LeakAnalysis {
         LeakAnalysis(reader, allocations, snapshot: snapshot, search: search, toolPath: toolPath, naming: symbolicator)
       }
       if let repetition {
-        let growth = LeakAnalysis.growth(reader, allocations, repetition: repetition, among: births.live, open: analysis)
+        let growth = LeakAnalysis.growth(
+          reader, allocations, repetition: repetition, among: births.live, open: analysis)
         (findings, remarks) = (growth.findings, growth.remarks)
       } else {
         let leaks = analysis(chosen, allocations)
@@ -69,10 +68,14 @@ struct ScopeReportCommand: ParsableCommand {
         remarks = leaks.remarks
       }
     }
+    if let refused = reader.refusedPass {
+      complain("\(trace): \(refused.explanation). Mark scopes in a shorter run.")
+      throw ExitStatus.unreadable.code
+    }
     let report = ScopeReport(births, marks: reader.marks, findings: findings, remarks: remarks)
     let output = OutputBuffer()
     do {
-      try output.write(format == .json ? report.json() : report.text())
+      try output.write(formatOption.format == .json ? report.json() : report.text())
       try output.flush()
     } catch {
       throw ExitStatus.outputFailed.code

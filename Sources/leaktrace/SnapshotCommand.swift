@@ -6,20 +6,21 @@ import TraceAnalysis
 struct SnapshotCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "snapshot",
-    abstract: "Take a heap snapshot of a process that is being recorded.",
+    abstract: "Write a heap image of a process that is being recorded.",
     discussion: """
-      The process stands still for some milliseconds, and goes on while the snapshot is written to its trace.
+      The process stops for some milliseconds, and runs on while the image is written to its trace.
 
-      Exit status: 0 the snapshot is in the trace, 1 it is not, 64 wrong usage.
+      Exit status: 0 the image is in the trace, 1 it is not, 64 wrong usage.
       """)
 
-  @Argument(help: ArgumentHelp("The process ID: that of the program, or of the 'leaktrace record' that runs it.", valueName: "pid"))
+  @Argument(
+    help: ArgumentHelp("Process ID of the program, or of the 'leaktrace record' that runs it.", valueName: "pid"))
   var processID: Int32
 
-  @Option(help: ArgumentHelp("How long to wait for the snapshot.", valueName: "seconds"))
+  @Option(help: ArgumentHelp("Seconds to wait for the heap image.", valueName: "seconds"))
   var wait: Int = 60
 
-  @Flag(help: "A round of work that is repeated is over: after five and more, what grows with each round is found.")
+  @Flag(help: "End a round of repeated work. After five or more, the report shows what grows with every round.")
   var round = false
 
   func validate() throws {
@@ -31,8 +32,10 @@ struct SnapshotCommand: ParsableCommand {
     do {
       let processID = PauseSwitch.recordedProcess(processID)
       for live in try PauseSwitch.liveFiles(of: processID) {
-        let number = try SnapshotRequest(processID: processID, live: live).take(round ? .round : .picture, waitingSeconds: wait)
+        let number = try SnapshotRequest(processID: processID, live: live).take(
+          round ? .round : .picture, waitingSeconds: wait)
         print("snapshot \(number): \(live.tracePath)")
+        if !round { ErrorOutput.print("'leaktrace analyze \(live.tracePath)' shows it") }
       }
     } catch {
       ErrorOutput.print("\(error)")

@@ -10,7 +10,8 @@ struct TargetProcess {
   let processID: Int32
   private let signals: RelayedSignals
 
-  /// Starts the program in this process's group and session, with its files, directory, ignored signals and signal mask.
+  /// Starts the program in this process's group and session, with its files, directory, ignored signals and signal
+  /// mask.
   init(
     program: TargetProgram, arguments: [UnsafeMutablePointer<CChar>], environment: RecordingEnvironment
   ) throws(SpawnFailure) {
@@ -97,7 +98,8 @@ struct TargetProcess {
         continue
       }
       if signal.number == SIGCONT, isStopped {
-        // Shells continue the whole group. Time for the program's own change to be reported, so as not to continue it twice.
+        // Shells continue the whole group. Time for the program's own change to be reported, so as not to continue it
+        // twice.
         usleep(20_000)
         wasToldToContinue = true
       } else {
@@ -109,7 +111,7 @@ struct TargetProcess {
   /// Ends this process with the target's exit status, or by the signal that killed it.
   func endAsTargetDid(waitStatus: Int32?) -> Never {
     guard let waitStatus else {
-      ErrorOutput.print("the system does not tell how the program ended")
+      ErrorOutput.print("the system does not say how the program ended")
       exit(RecordExitCode.failed)
     }
     switch ProcessOutcome(waitStatus: waitStatus) {

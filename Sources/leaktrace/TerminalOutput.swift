@@ -1,4 +1,4 @@
-// What standard output is connected to.
+// The kind of file that standard output is connected to.
 
 import Foundation
 

@@ -12,13 +12,16 @@ final class TraceDirectory: Sendable {
     let errno: Int32
   }
 
-  /// - Parameter kept: Where traces are to stay, made if it is not there; nil for a new temporary directory, of this user's alone.
+  /// - Parameter kept: The directory in which traces are to stay, made if it is not there; nil for a new temporary
+  ///   directory, of this user's alone.
   init(kept: String?) throws(Failure) {
     if let kept {
       isKept = true
       let absolute = kept.hasPrefix("/") ? kept : FileManager.default.currentDirectoryPath + "/" + kept
       path = absolute.count > 1 && absolute.hasSuffix("/") ? String(absolute.dropLast()) : absolute
-      do { try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true) } catch { throw Failure(path: path, errno: errno) }
+      do { try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true) } catch {
+        throw Failure(path: path, errno: errno)
+      }
     } else {
       isKept = false
       guard let made = TemporaryDirectory.make() else { throw Failure(path: "/tmp", errno: errno) }
@@ -30,8 +33,8 @@ final class TraceDirectory: Sendable {
     if !isKept { try? FileManager.default.removeItem(atPath: path) }
   }
 
-  /// From now on a signal that would end this process removes the traces first. To be called once, from the only thread: threads that are started later must
-  /// not take these signals either.
+  /// From now on a signal that would end this process removes the traces first. To be called once, from the only
+  /// thread: threads that are started later must not take these signals either.
   ///
   /// - Parameter besides: The other signals to be blocked.
   func removeOnSignals(besides mask: sigset_t) {

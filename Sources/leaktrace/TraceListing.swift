@@ -1,4 +1,4 @@
-// Which traces an argument means, and a line about each.
+// Finds the traces that an argument means, and describes each in a line.
 
 import Foundation
 import TraceAnalysis
@@ -7,7 +7,9 @@ enum TraceListing {
   /// The path itself, or the traces in a directory: its files that begin as traces do, in order of name.
   static func traces(at path: String) throws -> [String] {
     var isDirectory: ObjCBool = false
-    guard FileManager.default.fileExists(atPath: path, isDirectory: &isDirectory), isDirectory.boolValue else { return [path] }
+    guard FileManager.default.fileExists(atPath: path, isDirectory: &isDirectory), isDirectory.boolValue else {
+      return [path]
+    }
     let names: [String]
     do {
       names = try FileManager.default.contentsOfDirectory(atPath: path).sorted()

@@ -40,6 +40,7 @@ var programs: [String: any CleanProgram.Type] = [
   "onboarding-triangle": OnboardingTriangle.self,
   "over-retained": OverRetained.self,
   "own-stream-task": OwnStreamTask.self,
+  "meter-readings": MeterReadings.self,
   "panel-links": PanelLinks.self,
   "pass-retained": PassRetained.self,
   "pet-owner-pair": PetOwnerPair.self,

@@ -1,14 +1,21 @@
 // Runs of made-up programs, by their sites and findings.
 
-@testable import TraceAnalysis
+@testable import LeakDetection
+@testable import RunDiff
+@testable import TraceReading
+@testable import TraceSymbolication
 
 struct DigestBuilder {
   var digest = RunDigest(
-    path: "/tmp/run.trace", program: "/bin/app", processes: 1, eventCount: 1000, recordsReferenceCounts: true, isDamaged: false, busyThreads: 1, total: SiteTotal(), scopes: [:], functions: [], frames: [], stacks: [],
+    path: "/tmp/run.trace", program: "/bin/app", processes: 1, eventCount: 1000, recordsReferenceCounts: true,
+    isDamaged: false, busyThreads: 1, total: SiteTotal(), scopes: [:], functions: [], frames: [], stacks: [],
     sites: [], findings: [], findingsUnavailable: nil, remarks: [])
 
   /// `functions`: innermost first.
-  mutating func site(_ type: String, _ functions: [String], blocks: UInt64, retains: UInt64 = 0, live: UInt64 = 0, peak: UInt64 = 0, size: UInt64 = 64) {
+  mutating func site(
+    _ type: String, _ functions: [String], blocks: UInt64, retains: UInt64 = 0, live: UInt64 = 0, peak: UInt64 = 0,
+    size: UInt64 = 64
+  ) {
     var total = SiteTotal()
     total.allocatedBlocks = blocks
     total.allocatedBytes = blocks * size
@@ -25,23 +32,31 @@ struct DigestBuilder {
       stack = Int32(digest.stacks.count - 1)
     }
     digest.sites.append(
-      RunDigest.Site(type: type, operation: "object", innermost: Int32(digest.frames.count - 1), stack: stack, total: total))
+      RunDigest.Site(
+        type: type, operation: "object", innermost: Int32(digest.frames.count - 1), stack: stack, total: total))
     digest.total += total
   }
 
   static func frame(_ function: String, file: String? = nil, line: Int? = nil) -> SourceFrame {
     SourceFrame(
-      function: function, fullFunction: "App.\(function)", mangledName: "$s\(function)", imagePath: "/bin/app", file: file, line: line, column: nil,
+      function: function, fullFunction: "App.\(function)", mangledName: "$s\(function)", imagePath: "/bin/app",
+      file: file, line: line, column: nil,
       isInlined: false, kind: .user, isAsync: false, asyncPart: nil)
   }
 
-  /// A step of a path: type, the functions that allocated it, innermost first, and the field that leads to the next step.
-  static func step(_ type: String, _ functions: [String], _ field: String?, fields: [String] = []) -> (Finding.Step, [String]) {
+  /// A step of a path: type, the functions that allocated it, innermost first, and the field that leads to the next
+  /// step.
+  static func step(_ type: String, _ functions: [String], _ field: String?, fields: [String] = []) -> (
+    Finding.Step, [String]
+  ) {
     let reference = field.map {
-      Finding.Reference(name: $0, strength: .strong, isClosure: false, isCapture: false, capturesSelf: false, closure: nil, caseName: nil)
+      Finding.Reference(
+        name: $0, strength: .strong, isClosure: false, isCapture: false, capturesSelf: false, closure: nil,
+        caseName: nil)
     }
     let step = Finding.Step(
-      kind: .object, type: type, qualifiedType: "App.\(type)", function: nil, allocation: functions.first.map { frame($0) }, stack: StackID(0),
+      kind: .object, type: type, qualifiedType: "App.\(type)", function: nil,
+      allocation: functions.first.map { frame($0) }, stack: StackID(0),
       address: RuntimeAddress(0x1000), size: ByteCount(64), reference: reference, fields: fields)
     return (step, functions.map { StableName.of($0) })
   }
@@ -56,7 +71,8 @@ struct DigestBuilder {
 
   private mutating func add(verdict: Verdict, _ steps: [(Finding.Step, [String])], instances: Int, retained: UInt64) {
     var finding = Finding(
-      verdict: verdict, libraryReason: nil, isCycle: verdict == .retainCycle, instances: instances, retainedBytes: ByteCount(retained),
+      verdict: verdict, libraryReason: nil, isCycle: verdict == .retainCycle, instances: instances,
+      retainedBytes: ByteCount(retained),
       retainedBlocks: UInt64(instances * steps.count), path: steps.map(\.0), held: [], advice: [], fingerprint: "")
     finding.fingerprint = FindingIdentity(finding).fingerprint
     digest.findings!.append(RunDigest.DigestedFinding(finding: finding, allocations: steps.map(\.1)))
@@ -72,9 +88,15 @@ extension RunDigest {
 }
 
 extension DiffSection where Change == AllocationChange {
-  var summary: [String] { changes.map { "\($0.kind.rawValue) \($0.name) \($0.changes.map { "\($0.figure.rawValue)" }.joined(separator: ","))" } }
+  var summary: [String] {
+    changes.map {
+      "\($0.kind.rawValue) \($0.name) \($0.changes.map { "\($0.figure.rawValue)" }.joined(separator: ","))"
+    }
+  }
 }
 
 extension DiffSection where Change == FindingChange {
-  var summary: [String] { changes.map { "\($0.kind.rawValue) \($0.finding.verdict.rawValue) \($0.finding.path[0].type)" } }
+  var summary: [String] {
+    changes.map { "\($0.kind.rawValue) \($0.finding.verdict.rawValue) \($0.finding.path[0].type)" }
+  }
 }

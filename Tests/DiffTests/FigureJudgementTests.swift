@@ -1,9 +1,11 @@
 import Testing
 
-@testable import TraceAnalysis
+@testable import RunDiff
 
 @Suite struct FigureJudgementTests {
-  private func direction(_ old: [Double], _ new: [Double], _ figure: Figure = .retains, tolerance: Double = 0.05) -> FigureChange.Direction {
+  private func direction(_ old: [Double], _ new: [Double], _ figure: Figure = .retains, tolerance: Double = 0.05)
+    -> FigureChange.Direction
+  {
     FigureJudgement(tolerance: FigureTolerance(part: tolerance)).change(figure, old: old, new: new).direction
   }
 
@@ -30,13 +32,16 @@ import Testing
       return digest
     }
     for (threads, expected) in [(1, 1), (4, 0)] {
-      let part = try RunComparison.report(old: [run(threads: threads, blocks: 10_000, peak: 0)], new: [run(threads: threads, blocks: 15_000, peak: 0)])
+      let part = try RunComparison.report(
+        old: [run(threads: threads, blocks: 10_000, peak: 0)], new: [run(threads: threads, blocks: 15_000, peak: 0)])
       #expect(part.sites.changes.count == expected && part.remarks.isEmpty == (threads == 1))
-      let peak = try RunComparison.report(old: [run(threads: threads, blocks: 1, peak: 0)], new: [run(threads: threads, blocks: 1, peak: 2_000)])
+      let peak = try RunComparison.report(
+        old: [run(threads: threads, blocks: 1, peak: 0)], new: [run(threads: threads, blocks: 1, peak: 2_000)])
       #expect(peak.totals.contains { $0.direction != .same } == (expected == 1))
     }
     let several = try RunComparison.report(
-      old: (0..<4).map { _ in run(threads: 4, blocks: 10_000, peak: 0) }, new: (0..<4).map { _ in run(threads: 4, blocks: 15_000, peak: 0) })
+      old: (0..<4).map { _ in run(threads: 4, blocks: 10_000, peak: 0) },
+      new: (0..<4).map { _ in run(threads: 4, blocks: 15_000, peak: 0) })
     #expect(several.sites.changes.count == 1)
   }
 
@@ -52,7 +57,9 @@ import Testing
     for (threads, runs, expected) in [(1, 1, 1), (4, 1, 0), (4, 3, 0), (4, 4, 1)] {
       func side(_ links: UInt64) -> [RunDigest] { Array(repeating: run(threads: threads, links: links), count: runs) }
       let report = try RunComparison.report(old: side(10), new: side(110))
-      #expect(report.sites.changes.count == expected && report.types.changes.count == expected, "\(threads) threads, \(runs) runs")
+      #expect(
+        report.sites.changes.count == expected && report.types.changes.count == expected,
+        "\(threads) threads, \(runs) runs")
     }
   }
 
@@ -80,14 +87,17 @@ import Testing
       return digest
     }
     for (hasRunLoop, expected) in [(nil, 1), (false, 1), (true, 0)] as [(Bool?, Int)] {
-      let report = try RunComparison.report(old: [run(100, hasRunLoop: hasRunLoop)], new: [run(160, hasRunLoop: hasRunLoop)])
+      let report = try RunComparison.report(
+        old: [run(100, hasRunLoop: hasRunLoop)], new: [run(160, hasRunLoop: hasRunLoop)])
       #expect(report.sites.changes.count == expected)
       #expect(report.remarks.contains { $0.hasPrefix("a run loop") } == (hasRunLoop == true))
     }
   }
 
   @Test func turnsOfARunLoopMakeSeveralBlocksAtOnce() {
-    func direction(_ tolerance: FigureTolerance, _ figure: Figure, _ old: Double, _ new: Double) -> FigureChange.Direction {
+    func direction(_ tolerance: FigureTolerance, _ figure: Figure, _ old: Double, _ new: Double)
+      -> FigureChange.Direction
+    {
       FigureJudgement(tolerance: tolerance).change(figure, old: [old], new: [new]).direction
     }
     #expect(direction(.standard, .temporaryBlocks, 443, 233) == .better)
@@ -130,7 +140,8 @@ import Testing
     #expect(direction([100_000, 101_000, 102_000], [120_000, 121_000, 122_000]) == .worse)
     // Apart, but by less than what the runs show to be chance.
     #expect(direction([100_000, 120_000], [125_000, 145_000]) == .same)
-    #expect(direction([100_000, 102_000, 104_000, 106_000, 108_000], [115_000, 117_000, 119_000, 121_000, 123_000]) == .worse)
+    #expect(
+      direction([100_000, 102_000, 104_000, 106_000, 108_000], [115_000, 117_000, 119_000, 121_000, 123_000]) == .worse)
   }
 
   @Test func aSpreadThatOverlapsIsNeverAChangeWhateverTheOrder() {
@@ -204,7 +215,8 @@ import Testing
       return digest
     }
     let same = try RunComparison.report(old: [run(100, each: 50)], new: [run(300, each: 50)], unit: .scope("request"))
-    #expect(same.types.changes.isEmpty && same.sites.changes.isEmpty && same.totals.allSatisfy { $0.direction == .same })
+    #expect(
+      same.types.changes.isEmpty && same.sites.changes.isEmpty && same.totals.allSatisfy { $0.direction == .same })
     let worse = try RunComparison.report(old: [run(100, each: 50)], new: [run(300, each: 80)], unit: .scope("request"))
     #expect(worse.types.changes.map(\.kind) == [.worse] && worse.sites.changes.map(\.kind) == [.worse])
     #expect(worse.totals.first { $0.figure == .allocatedBlocks }?.direction == .worse)

@@ -1,6 +1,7 @@
 import Testing
 
-@testable import TraceAnalysis
+@testable import LeakDetection
+@testable import RunDiff
 
 @Suite struct FindingDiffTests {
   private typealias Build = (inout DigestBuilder) -> Void
@@ -9,13 +10,16 @@ import Testing
     try #require(try RunComparison.report(old: [.make(old)], new: [.make(new)]).findings)
   }
 
-  private func pair(_ a: String, _ b: String, in functions: [String], fields: (String, String) = ("child", "parent")) -> [(Finding.Step, [String])] {
+  private func pair(_ a: String, _ b: String, in functions: [String], fields: (String, String) = ("child", "parent"))
+    -> [(Finding.Step, [String])]
+  {
     [DigestBuilder.step(a, functions, fields.0), DigestBuilder.step(b, functions, fields.1)]
   }
 
   @Test func aLeakOfTheNewSideAloneIsNewAndOneOfTheOldSideAloneIsGone() throws {
     let changes = try findings(
-      { $0.cycle(pair("Screen", "Model", in: ["show()", "main"])) }, { $0.lost(DigestBuilder.step("Buffer", ["read()", "main"], nil)) })
+      { $0.cycle(pair("Screen", "Model", in: ["show()", "main"])) },
+      { $0.lost(DigestBuilder.step("Buffer", ["read()", "main"], nil)) })
     #expect(changes.summary == ["gone retainCycle Screen", "new lost Buffer"])
   }
 
@@ -27,10 +31,12 @@ import Testing
 
   @Test func moreInstancesAreWorseAndFewerAreBetter() throws {
     let steps = pair("Screen", "Model", in: ["show()", "main"])
-    let more = try findings({ $0.cycle(steps, instances: 10, retained: 1280) }, { $0.cycle(steps, instances: 20, retained: 2560) })
+    let more = try findings(
+      { $0.cycle(steps, instances: 10, retained: 1280) }, { $0.cycle(steps, instances: 20, retained: 2560) })
     #expect(more.summary == ["worse retainCycle Screen"])
     #expect(more.changes[0].figures.filter { $0.direction == .worse }.map(\.figure) == [.instances, .retainedBytes])
-    let fewer = try findings({ $0.cycle(steps, instances: 20, retained: 2560) }, { $0.cycle(steps, instances: 10, retained: 1280) })
+    let fewer = try findings(
+      { $0.cycle(steps, instances: 20, retained: 2560) }, { $0.cycle(steps, instances: 10, retained: 1280) })
     #expect(fewer.summary == ["better retainCycle Screen"])
   }
 
@@ -57,7 +63,10 @@ import Testing
         run.cycle(steps, instances: instances)
       }
     }
-    let changes = try #require(try RunComparison.report(old: [run("openWallet()", instances: 8)], new: [run("openPurse()", instances: 24)]).findings).changes
+    let changes = try #require(
+      try RunComparison.report(old: [run("openWallet()", instances: 8)], new: [run("openPurse()", instances: 24)])
+        .findings
+    ).changes
     #expect(changes.map(\.kind) == [.worse])
     guard case .renamed? = changes.first?.match else {
       Issue.record("matched by \(String(describing: changes.first?.match))")
@@ -67,18 +76,26 @@ import Testing
 
   @Test func aRenamedFieldIsTheSameCycleAndOneThatIsStillThereIsNot() throws {
     func cycle(_ field: String, _ fields: [String]) -> [(Finding.Step, [String])] {
-      [DigestBuilder.step("Screen", ["show()", "main"], field, fields: fields), DigestBuilder.step("Model", ["show()", "main"], "screen", fields: ["screen"])]
+      [
+        DigestBuilder.step("Screen", ["show()", "main"], field, fields: fields),
+        DigestBuilder.step("Model", ["show()", "main"], "screen", fields: ["screen"]),
+      ]
     }
-    let renamed = try findings({ $0.cycle(cycle("action", ["action", "model"])) }, { $0.cycle(cycle("onPress", ["model", "onPress"])) })
+    let renamed = try findings(
+      { $0.cycle(cycle("action", ["action", "model"])) }, { $0.cycle(cycle("onPress", ["model", "onPress"])) })
     #expect(renamed.changes.isEmpty && renamed.moved == 1)
-    let mended = try findings({ $0.cycle(cycle("onDone", ["onDone", "onProgress"])) }, { $0.cycle(cycle("onProgress", ["onDone", "onProgress"])) })
+    let mended = try findings(
+      { $0.cycle(cycle("onDone", ["onDone", "onProgress"])) },
+      { $0.cycle(cycle("onProgress", ["onDone", "onProgress"])) })
     #expect(Set(mended.changes.map(\.kind)) == [.new, .gone])
     let unknown = try findings({ $0.cycle(cycle("onDone", [])) }, { $0.cycle(cycle("onProgress", [])) })
     #expect(Set(unknown.changes.map(\.kind)) == [.new, .gone])
   }
 
   @Test func aTypeThatLeaksNoMoreAndOneThatDoesInsteadAreTwoEvenIfNothingElseTellsThem() throws {
-    let changes = try findings({ $0.cycle(pair("Feed", "Model", in: ["show()", "main"])) }, { $0.cycle(pair("Search", "Model", in: ["show()", "main"])) })
+    let changes = try findings(
+      { $0.cycle(pair("Feed", "Model", in: ["show()", "main"])) },
+      { $0.cycle(pair("Search", "Model", in: ["show()", "main"])) })
     #expect(Set(changes.changes.map(\.kind)) == [.new, .gone])
   }
 
@@ -130,11 +147,15 @@ import Testing
         run.cycle(pair("Job", "Log", in: [function, "main"]))
       }
       digest.functions = functions
-      for index in digest.frames.indices { digest.frames[index].symbol = digest.frames[index].function == "export()" ? 1 : digest.frames[index].function == "load()" ? 2 : 0 }
+      for index in digest.frames.indices {
+        digest.frames[index].symbol =
+          digest.frames[index].function == "export()" ? 1 : digest.frames[index].function == "load()" ? 2 : 0
+      }
       return digest
     }
     let renamed = try RunComparison.report(old: [run("load()", has: [2])], new: [run("export()", has: [1])])
-    #expect(renamed.findings?.changes.isEmpty == true && renamed.renames == [DiffRename(old: "load()", new: "export()")])
+    #expect(
+      renamed.findings?.changes.isEmpty == true && renamed.renames == [DiffRename(old: "load()", new: "export()")])
     let other = try RunComparison.report(old: [run("load()", has: [1, 2])], new: [run("export()", has: [1, 2])])
     #expect(Set(other.findings?.changes.map(\.kind) ?? []) == [.new, .gone] && other.renames.isEmpty)
   }
@@ -146,7 +167,8 @@ import Testing
       run.cycle(pair("Panel", "Handler", in: ["make()", "main"], fields: ("onClose", "target")))
       run.cycle(pair("Screen", "Model", in: ["show()", "main"], fields: leaking))
     }
-    let changes = try findings({ both(&$0, leaking: ("onOpen", "owner")) }, { both(&$0, leaking: ("onClose", "target")) })
+    let changes = try findings(
+      { both(&$0, leaking: ("onOpen", "owner")) }, { both(&$0, leaking: ("onClose", "target")) })
     #expect(Set(changes.changes.map(\.kind)) == [.new, .gone] && changes.changes.count == 2)
   }
 
@@ -161,7 +183,9 @@ import Testing
 
   @Test func whatEveryRunOfOneSideHasAndNoneOfTheOtherIsAChangeHoweverItsNumbersVary() throws {
     let old = (0..<3).map { _ in RunDigest.make { _ in } }
-    let new = [10, 30, 50].map { count in RunDigest.make { $0.cycle(pair("Screen", "Model", in: ["show()"]), instances: count) } }
+    let new = [10, 30, 50].map { count in
+      RunDigest.make { $0.cycle(pair("Screen", "Model", in: ["show()"]), instances: count) }
+    }
     #expect(try RunComparison.report(old: old, new: new).findings?.summary == ["new retainCycle Screen"])
     #expect(try RunComparison.report(old: new, new: old).findings?.summary == ["gone retainCycle Screen"])
   }

@@ -1,6 +1,6 @@
 import Testing
 
-@testable import TraceAnalysis
+@testable import RunDiff
 
 @Suite struct SiteDiffTests {
   private func report(_ old: (inout DigestBuilder) -> Void, _ new: (inout DigestBuilder) -> Void) throws -> DiffReport {
@@ -9,7 +9,10 @@ import Testing
 
   @Test func equalRunsHaveNoChange() throws {
     let build: (inout DigestBuilder) -> Void = { run in
-      for index in 0..<40 { run.site("App.Type\(index % 7)", ["Maker\(index).make()", "main"], blocks: UInt64(index * index), retains: 100_000) }
+      for index in 0..<40 {
+        run.site(
+          "App.Type\(index % 7)", ["Maker\(index).make()", "main"], blocks: UInt64(index * index), retains: 100_000)
+      }
     }
     let report = try report(build, build)
     #expect(report.sites.changes.isEmpty && report.sites.unchanged == 40)
@@ -27,7 +30,8 @@ import Testing
 
   @Test func moreRetainsForTheSameObjectsAreWorse() throws {
     let report = try report(
-      { $0.site("App.Node", ["Graph.build()"], blocks: 500, retains: 10_000) }, { $0.site("App.Node", ["Graph.build()"], blocks: 500, retains: 15_000) })
+      { $0.site("App.Node", ["Graph.build()"], blocks: 500, retains: 10_000) },
+      { $0.site("App.Node", ["Graph.build()"], blocks: 500, retains: 15_000) })
     #expect(report.sites.summary == ["worse App.Node retains,releases"])
     #expect(report.types.summary == ["worse App.Node retains,releases"])
     #expect(report.totals.filter { $0.direction == .worse }.map(\.figure) == [.retains, .releases])
@@ -61,7 +65,9 @@ import Testing
         run.site("App.Y", ["Y.init()", "setUp()", "main"], blocks: 5000)
       })
     #expect(report.sites.changes.isEmpty && report.sites.moved == 2)
-    #expect(report.renames.contains(DiffRename(old: "A", new: "X")) && report.renames.contains(DiffRename(old: "B", new: "Y")))
+    #expect(
+      report.renames.contains(DiffRename(old: "A", new: "X")) && report.renames.contains(DiffRename(old: "B", new: "Y"))
+    )
   }
 
   @Test func aTypeThatStillExistsIsNotTakenToBeRenamed() throws {
@@ -75,7 +81,9 @@ import Testing
         run.site("App.New", ["second()", "main"], blocks: 500)
       })
     #expect(report.renames.isEmpty)
-    #expect(report.types.summary.contains { $0.hasPrefix("new App.New") } && report.types.summary.contains { $0.hasPrefix("better App.Old") })
+    #expect(
+      report.types.summary.contains { $0.hasPrefix("new App.New") }
+        && report.types.summary.contains { $0.hasPrefix("better App.Old") })
   }
 
   @Test func aFunctionThatWasSplitIsMatchedByLikenessAndSaidToBe() throws {
@@ -122,18 +130,26 @@ import Testing
       digest.total = digest.sites[0].total
       return digest
     }
-    let report = try RunComparison.report(old: [run(live: 1000, releases: 5000, temporary: 0)], new: [run(live: 0, releases: 6000, temporary: 900)])
+    let report = try RunComparison.report(
+      old: [run(live: 1000, releases: 5000, temporary: 0)], new: [run(live: 0, releases: 6000, temporary: 900)])
     #expect(report.sites.summary == ["better App.A liveBytes,liveBlocks"])
   }
 
-  @Test(arguments: [
-    ("App.Node", "App.Vertex", true), ("App.Screen.Model", "App.Model", true), ("Shop.Node", "Store.Node", true), ("Shop.Node", "Store.Vertex", false),
-    ("App.Node", "Swift._DictionaryStorage<Swift.String, App.Node>", false), ("Swift._SetStorage<App.Node>", "Swift._SetStorage<App.Vertex>", true),
-    ("Swift._SetStorage<App.Node>", "Swift._ContiguousArrayStorage<App.Node>", false), ("Graph.build()", "Graph.make(of:)", true),
-    ("Graph.build()", "App.Graph", false), ("closure  in Graph.build()", "Graph.build()", false), ("closure  in Graph.build()", "closure  in Graph.make()", true),
-    ("Node.init(id:)", "Node.make(id:)", false), ("Node.init(id:)", "Vertex.init()", true), ("Node.next.getter", "Node.after.getter", true),
-    ("isOpen(_:)", "Node.next.getter", false), ("onTap", "onPress", true), ("Foundation.Data", "Foundation.NSData", false),
-  ] as [(String, String, Bool)])
+  @Test(
+    arguments: [
+      ("App.Node", "App.Vertex", true), ("App.Screen.Model", "App.Model", true), ("Shop.Node", "Store.Node", true),
+      ("Shop.Node", "Store.Vertex", false),
+      ("App.Node", "Swift._DictionaryStorage<Swift.String, App.Node>", false),
+      ("Swift._SetStorage<App.Node>", "Swift._SetStorage<App.Vertex>", true),
+      ("Swift._SetStorage<App.Node>", "Swift._ContiguousArrayStorage<App.Node>", false),
+      ("Graph.build()", "Graph.make(of:)", true),
+      ("Graph.build()", "App.Graph", false), ("closure  in Graph.build()", "Graph.build()", false),
+      ("closure  in Graph.build()", "closure  in Graph.make()", true),
+      ("Node.init(id:)", "Node.make(id:)", false), ("Node.init(id:)", "Vertex.init()", true),
+      ("Node.next.getter", "Node.after.getter", true),
+      ("isOpen(_:)", "Node.next.getter", false), ("onTap", "onPress", true),
+      ("Foundation.Data", "Foundation.NSData", false),
+    ] as [(String, String, Bool)])
   func aNameBecomesOneOfTheSameSortAlone(old: String, new: String, isPlausible: Bool) {
     #expect(DiffRename(old: old, new: new).isPlausible == isPlausible)
   }
@@ -144,7 +160,8 @@ import Testing
       for index in digest.frames.indices { digest.frames[index].isPlatform = true }
       return digest
     }
-    let report = try RunComparison.report(old: [run("_dispatch_async_redirect_invoke")], new: [run("_dispatch_lane_invoke")])
+    let report = try RunComparison.report(
+      old: [run("_dispatch_async_redirect_invoke")], new: [run("_dispatch_lane_invoke")])
     #expect(report.renames.isEmpty)
   }
 
@@ -159,14 +176,19 @@ import Testing
         run.site("App.B", ["g()"], blocks: 1000, peak: 1000)
       })
     #expect(same.sites.changes.isEmpty)
-    let higher = try report({ $0.site("App.A", ["f()"], blocks: 1000, peak: 500) }, { $0.site("App.A", ["f()"], blocks: 1000, peak: 1000) })
+    let higher = try report(
+      { $0.site("App.A", ["f()"], blocks: 1000, peak: 500) }, { $0.site("App.A", ["f()"], blocks: 1000, peak: 1000) })
     #expect(higher.sites.summary == ["worse App.A peakBytes"])
   }
 
   @Test func manySitesWithOneMaskAreMatchedInBoundedTime() throws {
     // All names differ, and nothing tells which is which.
-    let old = RunDigest.make { run in for index in 0..<3000 { run.site("App.Same", ["old\(index)()", "main"], blocks: 20) } }
-    let new = RunDigest.make { run in for index in 0..<3000 { run.site("App.Same", ["new\(index)()", "main"], blocks: 20) } }
+    let old = RunDigest.make { run in
+      for index in 0..<3000 { run.site("App.Same", ["old\(index)()", "main"], blocks: 20) }
+    }
+    let new = RunDigest.make { run in
+      for index in 0..<3000 { run.site("App.Same", ["new\(index)()", "main"], blocks: 20) }
+    }
     let report = try RunComparison.report(old: [old], new: [new])
     #expect(report.types.changes.isEmpty && report.renames.isEmpty)
   }

@@ -1,6 +1,6 @@
 import Testing
 
-@testable import TraceAnalysis
+@testable import TraceSymbolication
 
 @Suite struct StableNameTests {
   @Test(arguments: [
@@ -8,8 +8,10 @@ import Testing
     ("helper #1 (_:) in main", "helper  (_:) in main"),
     ("specialized Graph.build()", "Graph.build()"),
     ("(Cache in _0123456789ABCDEF0123456789ABCDEF).store(_:)", "Cache.store(_:)"),
-    ("parse_header.constprop.0", "parse_header"), ("parse_header.part.0.cold", "parse_header"), ("Graph.build", "Graph.build"),
-    ("Matrix.subscript.getter", "Matrix.subscript.getter"), ("operator #1 +", "operator  +"), ("", ""), ("#", ""), (".5", ".5"),
+    ("parse_header.constprop.0", "parse_header"), ("parse_header.part.0.cold", "parse_header"),
+    ("Graph.build", "Graph.build"),
+    ("Matrix.subscript.getter", "Matrix.subscript.getter"), ("operator #1 +", "operator  +"), ("", ""), ("#", ""),
+    (".5", ".5"),
   ])
   func whatShiftsWithOtherCodeIsLeftOut(name: String, stable: String) {
     #expect(StableName.of(name) == stable)

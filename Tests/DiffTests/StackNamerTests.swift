@@ -3,7 +3,9 @@
 import Testing
 import TraceTestSupport
 
-@testable import TraceAnalysis
+@testable import RunDiff
+@testable import TraceReading
+@testable import TraceSymbolication
 
 @Suite struct StackNamerTests {
   /// Each function by its address; odd ones are the platform's.
@@ -15,7 +17,8 @@ import TraceTestSupport
       let name = "f\(key.address.rawValue)()"
       return [
         SourceFrame(
-          function: name, fullFunction: name, mangledName: "m\(key.address.rawValue)", imagePath: "/bin/app", file: nil, line: nil, column: nil, isInlined: false, kind: kind,
+          function: name, fullFunction: name, mangledName: "m\(key.address.rawValue)", imagePath: "/bin/app", file: nil,
+          line: nil, column: nil, isInlined: false, kind: kind,
           isAsync: false, asyncPart: nil)
       ]
     }

@@ -1,7 +1,7 @@
 import Testing
 import TraceTestSupport
 
-@testable import TraceAnalysis
+@testable import TraceReading
 
 /// Reads everything there is in a trace, as a command would.
 @discardableResult
@@ -10,7 +10,9 @@ func readAll(
 ) -> (events: [TraceEvent], diagnostics: Int)? {
   guard let reader = try? TraceReader(bytes: bytes, liveBytes: live) else { return nil }
   let events = CollectedEvents.of(reader, in: tree)
-  for stack in 0..<min(50, reader.definitions.stacks.nodeCount) { _ = reader.definitions.stacks.path(of: StackID(UInt32(stack))) }
+  for stack in 0..<min(50, reader.definitions.stacks.nodeCount) {
+    _ = reader.definitions.stacks.path(of: StackID(UInt32(stack)))
+  }
   let walker = ChunkWalker(reader)
   for index in reader.chunks.indices {
     walker.definitions(inChunk: index) { _, _ in }
@@ -29,7 +31,8 @@ func sampleTrace(compression: TraceWriter.Compression, seed: UInt64 = 1) throws 
   heap.liveBlocks = 20
   var (builder, _) = heap.build()
   builder.definitions += [
-    .memory(MemorySample(time: 900, resident: 5000, recorder: 1000, peakResident: 6000)), .clock(ClockSample(time: 1, monotonic: 1)),
+    .memory(MemorySample(time: 900, resident: 5000, recorder: 1000, peakResident: 6000)),
+    .clock(ClockSample(time: 1, monotonic: 1)),
     .process(ProcessRecord(executable: "/app", flags: 1)), .pause(PauseRecord(begins: true, time: 5)),
     .thread(ThreadRecord(thread: 1, osThread: 77, time: 800)), .warning("careful"),
     .imageUnloaded(first: RuntimeAddress(0x40_0000), end: RuntimeAddress(0x50_0000), time: 10),
@@ -68,8 +71,12 @@ func sampleTrace(compression: TraceWriter.Compression, seed: UInt64 = 1) throws 
 
   @Test func aCutInTheHeaderIsSaidToBeOne() throws {
     let bytes = try sampleTrace(compression: .none)
-    #expect(throws: TraceFormatError.truncatedHeader(size: ByteCount(100))) { try TraceReader(bytes: Array(bytes.prefix(100))) }
-    #expect(throws: TraceFormatError.truncatedHeader(size: ByteCount(4095))) { try TraceReader(bytes: Array(bytes.prefix(4095))) }
+    #expect(throws: TraceFormatError.truncatedHeader(size: ByteCount(100))) {
+      try TraceReader(bytes: Array(bytes.prefix(100)))
+    }
+    #expect(throws: TraceFormatError.truncatedHeader(size: ByteCount(4095))) {
+      try TraceReader(bytes: Array(bytes.prefix(4095)))
+    }
     #expect(throws: TraceFormatError.notATrace(firstBytes: [])) { try TraceReader(bytes: []) }
   }
 
@@ -101,7 +108,8 @@ func sampleTrace(compression: TraceWriter.Compression, seed: UInt64 = 1) throws 
           payload[Int.random(in: payload.indices, using: &random)] = UInt8(truncatingIfNeeded: random.next())
         }
         try writer.append(
-          kind: chunk.kind, thread: chunk.thread, payload: payload, sequence: chunk.sequence, firstTime: chunk.firstTime,
+          kind: chunk.kind, thread: chunk.thread, payload: payload, sequence: chunk.sequence,
+          firstTime: chunk.firstTime,
           lastTime: chunk.lastTime, eventCount: chunk.eventCount, compression: random.oneIn(2) ? .none : .zstd)
       }
       #expect(readAll(writer.bytes) != nil)
@@ -144,14 +152,18 @@ func sampleTrace(compression: TraceWriter.Compression, seed: UInt64 = 1) throws 
 
   @Test func gapsOfZerosAreNoDamage() throws {
     let bytes = try sampleTrace(compression: .none)
-    let first = Array(bytes.prefix(4096)) + Array(repeating: 0, count: 4096) + Array(bytes.dropFirst(4096)) + Array(repeating: 0, count: 100)
+    let first =
+      Array(bytes.prefix(4096)) + Array(repeating: 0, count: 4096) + Array(bytes.dropFirst(4096))
+      + Array(repeating: 0, count: 100)
     let result = try #require(readAll(first))
     #expect(result.events.count == 120 && result.diagnostics == 0)
   }
 
   @Test func otherFilesAreRefused() throws {
     var bytes = try sampleTrace(compression: .none)
-    #expect(throws: TraceFormatError.notATrace(firstBytes: Array("hello wo".utf8))) { try TraceReader(bytes: Array("hello world".utf8)) }
+    #expect(throws: TraceFormatError.notATrace(firstBytes: Array("hello wo".utf8))) {
+      try TraceReader(bytes: Array("hello world".utf8))
+    }
     #expect(throws: TraceFormatError.isLiveFile) { try TraceReader(bytes: LiveFileBuilder(traceID: 1).bytes) }
     let version = TraceHeader().version
     bytes[8] += 1
@@ -159,7 +171,9 @@ func sampleTrace(compression: TraceWriter.Compression, seed: UInt64 = 1) throws 
     bytes[8] -= 1
     var older = TraceHeader()
     older.version = version - 1
-    #expect(throws: TraceFormatError.olderVersion(found: version - 1, oldest: version)) { try TraceHeader(decoding: older.encoded()) }
+    #expect(throws: TraceFormatError.olderVersion(found: version - 1, oldest: version)) {
+      try TraceHeader(decoding: older.encoded())
+    }
     bytes[40] ^= 1
     #expect {
       try TraceReader(bytes: bytes)

@@ -1,7 +1,7 @@
 import Testing
 import TraceTestSupport
 
-@testable import TraceAnalysis
+@testable import TraceReading
 
 private func reader(_ chunks: [[Definition]]) throws -> TraceReader {
   var writer = TraceWriter()
@@ -14,14 +14,19 @@ private func reader(_ chunks: [[Definition]]) throws -> TraceReader {
     let all: [Definition] = [
       .type(
         TraceType(
-          id: 3, metadata: RuntimeAddress(0x7000), kind: .closureContext, descriptor: RuntimeAddress(0x88), name: "Größe", superclass: 2)),
+          id: 3, metadata: RuntimeAddress(0x7000), kind: .closureContext, descriptor: RuntimeAddress(0x88),
+          name: "Größe", superclass: 2)),
       .imageLoaded(
-        LoadedImage(path: "/lib/ä.so", buildID: [0, 255, 3], loadBias: 0xFFFF_FFFF_FFFF_F000, range: RuntimeAddress(1)..<RuntimeAddress(.max)),
+        LoadedImage(
+          path: "/lib/ä.so", buildID: [0, 255, 3], loadBias: 0xFFFF_FFFF_FFFF_F000,
+          range: RuntimeAddress(1)..<RuntimeAddress(.max)),
         time: 6),
       .imageUnloaded(first: RuntimeAddress(1), end: RuntimeAddress(.max), time: 60),
-      .clock(ClockSample(time: 1, monotonic: 2)), .memory(MemorySample(time: 1, resident: 2, recorder: 3, peakResident: 4)),
+      .clock(ClockSample(time: 1, monotonic: 2)),
+      .memory(MemorySample(time: 1, resident: 2, recorder: 3, peakResident: 4)),
       .process(ProcessRecord(executable: "/bin/x", flags: 15)), .pause(PauseRecord(begins: true, time: 9)),
-      .pause(PauseRecord(begins: false, time: 10)), .thread(ThreadRecord(thread: 4, osThread: 5, time: 6)), .warning("look out"),
+      .pause(PauseRecord(begins: false, time: 10)), .thread(ThreadRecord(thread: 4, osThread: 5, time: 6)),
+      .warning("look out"),
       .unknown(kind: 200, size: 3),
     ]
     let reader = try reader([all])
@@ -50,14 +55,16 @@ private func reader(_ chunks: [[Definition]]) throws -> TraceReader {
   @Test func anImageThatEndsBeforeItBeginsIsDamage() throws {
     let reader = try reader([
       [
-        .imageLoaded(LoadedImage(path: "/x", buildID: [], loadBias: 0, range: RuntimeAddress(8)..<RuntimeAddress(8)), time: 0),
+        .imageLoaded(
+          LoadedImage(path: "/x", buildID: [], loadBias: 0, range: RuntimeAddress(8)..<RuntimeAddress(8)), time: 0),
         .warning("after"),
       ]
     ])
     #expect(reader.diagnostics.isEmpty)
     var writer = TraceWriter()
     // Bias 0, from 2 to 1.
-    try writer.append(kind: .definitions, thread: 0, payload: [3, 6, 0, 2, 1, 0, 0, 0] + Definition.warning("after").encoded)
+    try writer.append(
+      kind: .definitions, thread: 0, payload: [3, 6, 0, 2, 1, 0, 0, 0] + Definition.warning("after").encoded)
     let damaged = try TraceReader(bytes: writer.bytes)
     #expect(damaged.diagnostics.first.map(\.kind) == [.damagedDefinition(kind: 3, payloadOffset: 0)])
     #expect(damaged.definitions.warnings == ["after"])
@@ -68,7 +75,8 @@ private func reader(_ chunks: [[Definition]]) throws -> TraceReader {
     header.ticksPerSecond = 3_000_000_000
     header.startTime = 1000
     header.startMonotonic = 5_000_000_000
-    let long = TraceClock(header: header, samples: [ClockSample(time: 1000 + 4_000_000_000, monotonic: 7_000_000_000)], closing: nil)
+    let long = TraceClock(
+      header: header, samples: [ClockSample(time: 1000 + 4_000_000_000, monotonic: 7_000_000_000)], closing: nil)
     #expect(long.ticksPerSecond == 2e9 && long.seconds(at: 1000 + 1_000_000_000) == 0.5)
     let short = TraceClock(header: header, samples: [ClockSample(time: 2000, monotonic: 5_000_001_000)], closing: nil)
     #expect(short.ticksPerSecond == 3e9)
@@ -78,10 +86,15 @@ private func reader(_ chunks: [[Definition]]) throws -> TraceReader {
   }
 
   @Test func numbersThatTwoThreadsGaveATypeMeanTheLower() {
-    func type(_ id: UInt32, _ metadata: UInt64, _ name: String) -> TraceType { TraceType(id: id, metadata: RuntimeAddress(metadata), kind: .class, name: name) }
+    func type(_ id: UInt32, _ metadata: UInt64, _ name: String) -> TraceType {
+      TraceType(id: id, metadata: RuntimeAddress(metadata), kind: .class, name: name)
+    }
     var definitions = TraceDefinitions()
     // The last has the place of a class whose library is gone, and those before say nothing.
-    for type in [type(4, 0x1000, "Sample"), type(2, 0x1000, "Sample"), type(3, 0x2000, "Sample"), type(5, 0, ""), type(6, 0, ""), type(7, 0x2000, "Other")] {
+    for type in [
+      type(4, 0x1000, "Sample"), type(2, 0x1000, "Sample"), type(3, 0x2000, "Sample"), type(5, 0, ""), type(6, 0, ""),
+      type(7, 0x2000, "Other"),
+    ] {
       definitions.types[type.id] = type
     }
     #expect(definitions.repeatedTypes == [4: 2])

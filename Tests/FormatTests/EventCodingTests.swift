@@ -2,11 +2,12 @@ import CTraceFormat
 import Testing
 import TraceTestSupport
 
-@testable import TraceAnalysis
+@testable import TraceReading
 
 /// Decodes a payload with the decoder alone.
 func decode(
-  _ payload: [UInt8], firstTime: UInt64, stacks: StackTree = StackTree(), referenceCounting: TraceHeader.ReferenceCounting = .withStacks
+  _ payload: [UInt8], firstTime: UInt64, stacks: StackTree = StackTree(),
+  referenceCounting: TraceHeader.ReferenceCounting = .withStacks
 ) -> (events: [TraceEvent], isWhole: Bool) {
   let buffer = PayloadBuffer()
   buffer.resize(payload.count)
@@ -98,7 +99,8 @@ func randomEvents(_ count: Int, _ tree: StackTree, _ random: inout SeededRandom)
     #expect(decoded.isWhole)
     for (found, event) in zip(decoded.events, events) {
       let hasStack = !event.operation.countsReferences
-      #expect(found.stack == (hasStack ? event.stack : .empty) && found.address == event.address && found.size == event.size)
+      #expect(
+        found.stack == (hasStack ? event.stack : .empty) && found.address == event.address && found.size == event.size)
     }
   }
 
@@ -183,7 +185,8 @@ func randomEvents(_ count: Int, _ tree: StackTree, _ random: inout SeededRandom)
     let tokenBytes: [UInt8] = [UInt8(token & 0x7F) | 0x80, UInt8(token >> 7)]
     let payload: [UInt8] =
       [
-        // malloc with operands, address code 6. Pops 0, pushes 2: key 0x1000, and 0x10 more. Address 0 + 16 × 128. Size 32.
+        // malloc with operands, address code 6. Pops 0, pushes 2: key 0x1000, and 0x10 more. Address 0 + 16 × 128. Size
+        // 32.
         0x42, 0x06, 0, 2, 0, 0x80, 0x40, 0, 0x20, 0x80, 0x02, 0x20,
         // free of the latest address. Pops 1, pushes 1: key 0x1010 + 0xFF0.
         0x10, 0x00, 1, 1, 0, 0xE0, 0x3F,
@@ -205,20 +208,26 @@ func randomEvents(_ count: Int, _ tree: StackTree, _ random: inout SeededRandom)
     let (inner, other) = (tree.stack([0x1000, 0x1010]), tree.stack([0x1000, 0x2000]))
     #expect(
       decoded.events.map(\.content) == [
-        TraceEvent(operation: .malloc, address: 0x800, size: 32, stack: inner), TraceEvent(operation: .free, address: 0x800, stack: other),
-        TraceEvent(operation: .malloc, address: 0x810, size: 32, stack: inner), TraceEvent(operation: .free, address: 0x810, stack: other),
+        TraceEvent(operation: .malloc, address: 0x800, size: 32, stack: inner),
+        TraceEvent(operation: .free, address: 0x800, stack: other),
+        TraceEvent(operation: .malloc, address: 0x810, size: 32, stack: inner),
+        TraceEvent(operation: .free, address: 0x810, stack: other),
         TraceEvent(operation: .malloc, address: 0, size: 7, stack: inner),
         TraceEvent(
           operation: .free, address: 0x810, stack: tree.stack([0x1000, 0x1010, 0x1000, 0x1010, 0x1000, 0x1010, 0x1000])),
       ])
   }
 
-  /// The recorder writes a type once for each context, and compares sizes with what the context had last: that may have been another operation's.
+  /// The recorder writes a type once for each context, and compares sizes with what the context had last: that may have
+  /// been another operation's.
   @Test func anObjectKeepsItsTypeWhenUntypedAllocationsFallIntoItsContext() throws {
-    func varint(_ value: UInt64) -> [UInt8] { value < 0x80 ? [UInt8(value)] : [UInt8(value & 0x7F) | 0x80] + varint(value >> 7) }
+    func varint(_ value: UInt64) -> [UInt8] {
+      value < 0x80 ? [UInt8(value)] : [UInt8(value & 0x7F) | 0x80] + varint(value >> 7)
+    }
     let key: UInt64 = 0x1000
     let context = lt_context_index(UInt32(LT_OP_OBJECT.rawValue), key, 0)
-    let other = try #require((0x2000...0x9000).first { lt_context_index(UInt32(LT_OP_MALLOC.rawValue), $0, 0) == context })
+    let other = try #require(
+      (0x2000...0x9000).first { lt_context_index(UInt32(LT_OP_MALLOC.rawValue), $0, 0) == context })
     let payload: [UInt8] =
       // An object of 48 bytes and type 7, its stack one key.
       [0x41, 0x06, 0, 1, 0] + varint(2 * key) + [0x80, 0x02, 48, 7]
@@ -232,8 +241,10 @@ func randomEvents(_ count: Int, _ tree: StackTree, _ random: inout SeededRandom)
     let (objects, blocks) = (tree.stack([key]), tree.stack([other]))
     #expect(
       decoded.events.map(\.content) == [
-        TraceEvent(operation: .object, address: 0x800, size: 48, type: 7, stack: objects), TraceEvent(operation: .malloc, address: 0x800, size: 32, stack: blocks),
-        TraceEvent(operation: .malloc, address: 0x800, size: 48, stack: blocks), TraceEvent(operation: .object, address: 0x800, size: 48, type: 7, stack: objects),
+        TraceEvent(operation: .object, address: 0x800, size: 48, type: 7, stack: objects),
+        TraceEvent(operation: .malloc, address: 0x800, size: 32, stack: blocks),
+        TraceEvent(operation: .malloc, address: 0x800, size: 48, stack: blocks),
+        TraceEvent(operation: .object, address: 0x800, size: 48, type: 7, stack: objects),
       ])
   }
 
@@ -253,7 +264,8 @@ func randomEvents(_ count: Int, _ tree: StackTree, _ random: inout SeededRandom)
       [0, 2, 0, 2, 0x81, 0x20, 0],  // a copy of no keys
       [0, 2, 0, 2, 0x81, 0x20, 2],  // a copy of more keys than there are to be
       [0, 2, 0, 2, 0x82, 0x20, 1],  // a copy from further out than the stack goes
-      [0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0x01, 0], [0, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0x01],
+      [0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0x01, 0],
+      [0, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0x01],
     ]
     for change in changes {
       #expect(!decode([16, 0] + change, firstTime: 0).isWhole)

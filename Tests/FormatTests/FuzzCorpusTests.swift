@@ -1,7 +1,8 @@
 import Glibc
 import Testing
 
-/// Inputs that the fuzzer kept, since each reaches code of the reader that the others do not, and those that once broke it (`found-…`).
+/// Inputs that the fuzzer kept, since each reaches code of the reader that the others do not, and those that once broke
+/// it (`found-…`).
 @Suite(.serialized) struct FuzzCorpusTests {
   private static let directory = #filePath.split(separator: "/").dropLast().reduce("") { $0 + "/" + $1 } + "/FuzzCorpus"
 

@@ -1,6 +1,7 @@
 // What the reader's fuzzer does with an input. Compiled into the fuzzer, and into the tests that replay what it found.
 
-@testable import TraceAnalysis
+@testable import TraceReading
+@testable import TraceReports
 
 // Part of the fuzzer's own module there.
 #if canImport(TraceTestSupport)
@@ -15,8 +16,9 @@
 /// - 2: the rest is payloads, which are sealed into chunks with sound checksums.
 /// - 3: likewise, and every second payload stands in the live file instead.
 ///
-/// Its other bits choose the header's setting for retains and releases. A payload has five bytes before it: flags (bits 0, 1 and 3: kind,
-/// bit 2: compressed), thread, two bytes of length, and a byte of first time; of a heap image's chunks that is the highest but one.
+/// Its other bits choose the header's setting for retains and releases. A payload has five bytes before it: flags (bits
+/// 0, 1 and 3: kind, bit 2: compressed), thread, two bytes of length, and a byte of first time; of a heap image's
+/// chunks that is the highest but one.
 struct FuzzInput {
   let trace: [UInt8]
   let live: [UInt8]?
@@ -87,7 +89,10 @@ struct FuzzInput {
       let head = Array(rest.prefix(5))
       let length = Int(head[2]) | Int(head[3]) << 8
       let body = rest.dropFirst(5).prefix(length)
-      result.append(Payload(flags: head[0], thread: UInt32(head[1]), firstTime: UInt64(head[4]) << (head[0] & 8 == 0 ? 12 : 48), bytes: Array(body)))
+      result.append(
+        Payload(
+          flags: head[0], thread: UInt32(head[1]), firstTime: UInt64(head[4]) << (head[0] & 8 == 0 ? 12 : 48),
+          bytes: Array(body)))
       rest = rest.dropFirst(5 + body.count)
     }
     return result
@@ -98,7 +103,8 @@ struct FuzzInput {
     for payload in payloads {
       do {
         try writer.append(
-          kind: payload.kind, thread: payload.thread, payload: payload.bytes, firstTime: payload.firstTime, lastTime: payload.firstTime,
+          kind: payload.kind, thread: payload.thread, payload: payload.bytes, firstTime: payload.firstTime,
+          lastTime: payload.firstTime,
           compression: payload.flags & 4 == 0 ? .none : .zstd)
       } catch { return nil }
     }
@@ -148,7 +154,8 @@ struct FuzzInput {
 
   // MARK: Reading
 
-  /// Reads everything there is, as the commands would, short of opening the files that the trace names. Gives the characters written.
+  /// Reads everything there is, as the commands would, short of opening the files that the trace names. Gives the
+  /// characters written.
   @discardableResult
   func readEverything() -> Int {
     var written = 0
@@ -168,7 +175,10 @@ struct FuzzInput {
     }
     // With layouts that real types have and with others.
     do {
-      return written + (try EveryCommand.run(naming: FuzzNaming(), layouts: FuzzLayouts()) { try TraceReader(bytes: trace, liveBytes: live) })
+      return written
+        + (try EveryCommand.run(naming: FuzzNaming(), layouts: FuzzLayouts()) {
+          try TraceReader(bytes: trace, liveBytes: live)
+        })
     } catch {
       fatalError("a command failed: \(error)")
     }

@@ -1,13 +1,17 @@
 // What the fuzzer has in the place of reflection and of symbols: answers that depend on addresses alone.
 
-@testable import TraceAnalysis
+@testable import HeapAnalysis
+@testable import TraceReading
+@testable import TraceSymbolication
 
-/// The layout of a type by its metadata's page: those of the standard library's collections and the like, and some that no type has.
+/// The layout of a type by its metadata's page: those of the standard library's collections and the like, and some that
+/// no type has.
 final class FuzzLayouts: LayoutSource {
   static let count = 14
 
   private static func field(
-    _ offset: Int, _ strength: ReferenceStrength = .strong, _ kind: ReferenceField.Kind = .object, _ caseName: String? = nil
+    _ offset: Int, _ strength: ReferenceStrength = .strong, _ kind: ReferenceField.Kind = .object,
+    _ caseName: String? = nil
   ) -> ReferenceField {
     ReferenceField(
       offset: offset, name: "field\(offset)", caseName: caseName, strength: strength, kind: kind,
@@ -16,11 +20,13 @@ final class FuzzLayouts: LayoutSource {
 
   private static func payload(_ offset: Int, _ enumeration: Int, _ index: Int) -> ReferenceField {
     ReferenceField(
-      offset: offset, name: "state", caseName: "\(index)", strength: .strong, kind: .object, typeName: "App.Type\(index)",
+      offset: offset, name: "state", caseName: "\(index)", strength: .strong, kind: .object,
+      typeName: "App.Type\(index)",
       payloads: [PayloadCase(enumeration: enumeration, index: index)], isAlwaysSet: true)
   }
 
-  private static func value(_ stride: Int, _ references: [ReferenceField], _ opaque: [OpaqueField] = []) -> ValueLayout {
+  private static func value(_ stride: Int, _ references: [ReferenceField], _ opaque: [OpaqueField] = []) -> ValueLayout
+  {
     ValueLayout(typeName: "", size: stride, stride: stride, alignment: 8, references: references, opaque: opaque)
   }
 
@@ -31,16 +37,20 @@ final class FuzzLayouts: LayoutSource {
 
   private static let layouts: [ObjectLayout?] = [
     ObjectLayout(typeName: "", size: 32, references: [field(16), field(24, .weak)], opaque: [], tail: .unknown),
-    ObjectLayout(typeName: "", size: 32, references: [field(16, .unowned), field(24, .unmanaged)], opaque: [], tail: .plain),
     ObjectLayout(
-      typeName: "", size: 32, references: [], opaque: [], tail: .array(start: 32, countOffset: 16, element: value(8, [field(0)]))),
+      typeName: "", size: 32, references: [field(16, .unowned), field(24, .unmanaged)], opaque: [], tail: .plain),
+    ObjectLayout(
+      typeName: "", size: 32, references: [], opaque: [],
+      tail: .array(start: 32, countOffset: 16, element: value(8, [field(0)]))),
     ObjectLayout(
       typeName: "", size: 56, references: [], opaque: [],
-      tail: .hashTable(scaleOffset: 32, bitmapOffset: 56, keysOffset: 48, key: value(8, [field(0)]), valuesOffset: nil, value: nil)),
+      tail: .hashTable(
+        scaleOffset: 32, bitmapOffset: 56, keysOffset: 48, key: value(8, [field(0)]), valuesOffset: nil, value: nil)),
     ObjectLayout(
       typeName: "", size: 64, references: [], opaque: [],
       tail: .hashTable(
-        scaleOffset: 32, bitmapOffset: 64, keysOffset: 48, key: value(8, [field(0)]), valuesOffset: 56, value: value(16, [field(8)]))),
+        scaleOffset: 32, bitmapOffset: 64, keysOffset: 48, key: value(8, [field(0)]), valuesOffset: 56,
+        value: value(16, [field(8)]))),
     ObjectLayout(typeName: "", size: 56, references: closures, opaque: [], tail: .unknown),
     ObjectLayout(
       typeName: "", size: 32, references: [], opaque: [],
@@ -48,12 +58,15 @@ final class FuzzLayouts: LayoutSource {
     ObjectLayout(
       typeName: "", size: 64, references: [],
       opaque: [
-        OpaqueField(range: 16..<40, name: "any", typeName: "", metadataOffset: 40), OpaqueField(range: 48..<56, name: "", typeName: ""),
+        OpaqueField(range: 16..<40, name: "any", typeName: "", metadataOffset: 40),
+        OpaqueField(range: 48..<56, name: "", typeName: ""),
       ],
       tail: .unknown),
     ObjectLayout(
       typeName: "", size: 24,
-      references: [field(16, .strong, .object, "1"), field(16, .weak, .object, "2"), field(16, .unmanaged, .object, "3")], opaque: [],
+      references: [
+        field(16, .strong, .object, "1"), field(16, .weak, .object, "2"), field(16, .unmanaged, .object, "3"),
+      ], opaque: [],
       tail: .unknown),
     ObjectLayout(
       typeName: "", size: .max, references: [field(.min), field(0), field(.max - 7)],
@@ -68,10 +81,15 @@ final class FuzzLayouts: LayoutSource {
     ObjectLayout(
       typeName: "", size: 40,
       references: [payload(16, 0, 0), payload(16, 0, 1), payload(24, 0, 1), payload(24, 1, 70), payload(32, 1, 3)],
-      opaque: [OpaqueField(range: 16..<40, name: "any", typeName: "", metadataOffset: 40, payloads: [PayloadCase(enumeration: 0, index: 2)])],
+      opaque: [
+        OpaqueField(
+          range: 16..<40, name: "any", typeName: "", metadataOffset: 40,
+          payloads: [PayloadCase(enumeration: 0, index: 2)])
+      ],
       enumerations: [
         EnumerationLayout(name: "state", discriminator: .tag(bits: [190, 191], cases: [0, 1, 2, nil])),
-        EnumerationLayout(name: "next", payloads: [PayloadCase(enumeration: 0, index: 1)], discriminator: .address(offset: 24)),
+        EnumerationLayout(
+          name: "next", payloads: [PayloadCase(enumeration: 0, index: 1)], discriminator: .address(offset: 24)),
       ], tail: .unknown),
     // None that reflection would tell.
     ObjectLayout(
@@ -111,19 +129,22 @@ struct FuzzNaming: FrameNaming {
   func frames(for key: FrameKey, in image: LoadedImage?) -> [SourceFrame] {
     let number = key.address.rawValue >> 4 & 7
     let names = [
-      "function()", "Type0.init()", "closure #1 in Type0.function()", "partial apply forwarder for closure #1 in Type1.function()",
+      "function()", "Type0.init()", "closure #1 in Type0.function()",
+      "partial apply forwarder for closure #1 in Type1.function()",
       "reabstraction thunk helper",
       "_dispatch_worker_thread2", "malloc", "App.Type2.__allocating_init()",
     ]
     let mangled = [
-      "$s3App8functionyyF", "$s3App5Type0CACycfc", "$s3App1fyyFyycfU_", "$s3App1fyyFyycfU_TA", "$sIeg_IegTR", "_dispatch_worker_thread2",
+      "$s3App8functionyyF", "$s3App5Type0CACycfc", "$s3App1fyyFyycfU_", "$s3App1fyyFyycfU_TA", "$sIeg_IegTR",
+      "_dispatch_worker_thread2",
       "malloc", "swift_task_create",
     ]
     return [
       SourceFrame(
         function: names[Int(number)], fullFunction: names[Int(number)], mangledName: mangled[Int(number)],
         imagePath: image?.path ?? "/lib/libc.so.6",
-        file: number & 1 == 0 ? "/src/App.swift" : nil, line: number & 1 == 0 ? Int(number) : nil, column: nil, isInlined: false,
+        file: number & 1 == 0 ? "/src/App.swift" : nil, line: number & 1 == 0 ? Int(number) : nil, column: nil,
+        isInlined: false,
         kind: number > 3 ? .systemLibrary : .user, isAsync: false, asyncPart: nil)
     ]
   }

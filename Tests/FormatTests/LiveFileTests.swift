@@ -1,7 +1,7 @@
 import Testing
 import TraceTestSupport
 
-@testable import TraceAnalysis
+@testable import TraceReading
 
 private func payload(_ addresses: [UInt64]) -> [UInt8] {
   let encoder = EventEncoder(stacks: StackTree())
@@ -63,9 +63,11 @@ private func live(_ change: (inout LiveFileBuilder) -> Void = { _ in }) -> [UInt
     #expect(CollectedEvents.of(reader).count == 2 && reader.diagnostics.isEmpty)
   }
 
-  @Test(arguments: [
-    [64, 64, 0, 80], [64, 64, 80, 70], [64, 64, 64, .max], [.max, .max - 1, 64, 64], [64, 64, 63, 80], [0, 100, 64, 64], [64, 5000, 64, 4097],
-  ] as [[UInt32]])
+  @Test(
+    arguments: [
+      [64, 64, 0, 80], [64, 64, 80, 70], [64, 64, 64, .max], [.max, .max - 1, 64, 64], [64, 64, 63, 80],
+      [0, 100, 64, 64], [64, 5000, 64, 4097],
+    ] as [[UInt32]])
   func offsetsOutsideTheSlotAreDamageAndNothingElse(offsets: [UInt32]) throws {
     let reader = try TraceReader(bytes: trace(sealed: 2), liveBytes: live { $0.slots[0].offsets = offsets })
     #expect(reader.diagnostics.first.contains { if case .damagedSlot = $0.kind { true } else { false } })
@@ -106,7 +108,8 @@ private func live(_ change: (inout LiveFileBuilder) -> Void = { _ in }) -> [UInt
     for _ in 0..<300 {
       var damaged = live
       for _ in 0..<3 {
-        let position = random.oneIn(3) ? Int.random(in: 0..<32, using: &random) : Int.random(in: 4096..<4240, using: &random)
+        let position =
+          random.oneIn(3) ? Int.random(in: 0..<32, using: &random) : Int.random(in: 4096..<4240, using: &random)
         damaged[position] ^= 1 << UInt8(random.next() % 8)
       }
       #expect(readAll(trace, live: damaged) != nil)

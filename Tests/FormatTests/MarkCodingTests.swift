@@ -3,12 +3,15 @@
 import Testing
 import TraceTestSupport
 
-@testable import TraceAnalysis
+@testable import TraceReading
+@testable import TraceReports
 
 @Suite struct MarkCodingTests {
   private static func mark(
-    _ kind: TraceMark.Kind, _ table: MarkTable, time: UInt64, number: UInt64 = 0, name: String = "", file: String = "", line: UInt32 = 0,
-    address: UInt64 = 0, deadline: UInt64 = 0, grace: UInt64 = 0, round: UInt32 = 0, snapshot: UInt32 = 0, scope: UInt64 = 0
+    _ kind: TraceMark.Kind, _ table: MarkTable, time: UInt64, number: UInt64 = 0, name: String = "", file: String = "",
+    line: UInt32 = 0,
+    address: UInt64 = 0, deadline: UInt64 = 0, grace: UInt64 = 0, round: UInt32 = 0, snapshot: UInt32 = 0,
+    scope: UInt64 = 0
   ) -> TraceMark {
     var mark = TraceMark(kind, time: time)
     (mark.round, mark.snapshot, mark.scope) = (round, snapshot, scope)
@@ -21,10 +24,14 @@ import TraceTestSupport
   private static func samples(_ table: MarkTable) -> [TraceMark] {
     [
       mark(.scopeBegin, table, time: 800, number: 1, name: "checkout", file: "Shop/Basket.swift", line: 7),
-      mark(.expectation, table, time: 808, number: .max, name: "näm\u{1B}e", file: "", line: .max, address: .max, deadline: .max),
+      mark(
+        .expectation, table, time: 808, number: .max, name: "näm\u{1B}e", file: "", line: .max, address: .max,
+        deadline: .max),
       mark(.generation, table, time: 816, name: "round", file: "Shop/Main.swift", line: 0),
       mark(.scopeEnd, table, time: 824, number: 1, grace: .max),
-      mark(.round, table, time: 832, number: .max, name: "open", file: "Shop/Main.swift", line: 3, round: .max, snapshot: .max, scope: .max),
+      mark(
+        .round, table, time: 832, number: .max, name: "open", file: "Shop/Main.swift", line: 3, round: .max,
+        snapshot: .max, scope: .max),
     ]
   }
 
@@ -40,7 +47,9 @@ import TraceTestSupport
     }
   }
 
-  private func decode(_ payload: [UInt8], _ table: MarkTable = MarkTable(), stacks: StackTree = StackTree()) -> (events: [TraceEvent], isWhole: Bool) {
+  private func decode(_ payload: [UInt8], _ table: MarkTable = MarkTable(), stacks: StackTree = StackTree()) -> (
+    events: [TraceEvent], isWhole: Bool
+  ) {
     let buffer = PayloadBuffer()
     buffer.resize(payload.count)
     for (index, byte) in payload.enumerated() { buffer.start[index] = byte }
@@ -79,7 +88,9 @@ import TraceTestSupport
     let events = CollectedEvents.of(reader)
     // By time, then by thread: allocations come at the time of the mark before.
     let found = events.filter { $0.operation == .mark }
-    #expect(found.map { Spelled(reader.marks.marks[Int($0.size)], reader.marks) } == Self.samples(trace.marks).map { Spelled($0, trace.marks) })
+    #expect(
+      found.map { Spelled(reader.marks.marks[Int($0.size)], reader.marks) }
+        == Self.samples(trace.marks).map { Spelled($0, trace.marks) })
     #expect(found.map(\.time) == [800, 808, 816, 824, 832] && found.map(\.thread) == [1, 2, 1, 2, 1])
     #expect(found.map(\.address) == [0, .max, 0, 0, 0])
     #expect(events.count == 10 && reader.diagnostics.isEmpty)
@@ -112,10 +123,12 @@ import TraceTestSupport
     let table = MarkTable()
     let decoded = decode(
       [
-        0x34, 14, 1, 0x90, 0x03, 5, 4, 0x6E, 0x61, 0x6D, 0x65, 3, 0x61, 0x2F, 0x62, 9,  // scope 5 begins: "name", "a/b", line 9
+        // Scope 5 begins: "name", "a/b", line 9.
+        0x34, 14, 1, 0x90, 0x03, 5, 4, 0x6E, 0x61, 0x6D, 0x65, 3, 0x61, 0x2F, 0x62, 9,
         0x34, 5, 2, 0x98, 0x03, 5, 64,  // and ends, with a grace of 64
         0x34, 6, 3, 0xA0, 0x03, 0, 0, 1,  // a generation of no name and no file, in line 1
-        0x34, 10, 4, 0xA8, 0x03, 2, 0x80, 0x20, 0x80, 0x04, 0, 0,  // expectation 2 of 0x1000, due at 512, but for its line
+        // Expectation 2 of 0x1000, due at 512, but for its line.
+        0x34, 10, 4, 0xA8, 0x03, 2, 0x80, 0x20, 0x80, 0x04, 0, 0,
       ], table)
     #expect(!decoded.isWhole && decoded.events.map(\.time) == [400, 408, 416])
     let whole = decode([0x34, 11, 4, 0xA8, 0x03, 2, 0x80, 0x20, 0x80, 0x04, 0, 0, 3], table)
@@ -123,8 +136,11 @@ import TraceTestSupport
     let marks = table.marks
     try #require(marks.count == 4)
     #expect(marks.map(\.kind) == [.scopeBegin, .scopeEnd, .generation, .expectation])
-    #expect(marks.map(\.number) == [5, 5, 0, 2] && marks.map(\.line) == [9, 0, 1, 3] && marks[1].grace == 64 && marks[3].deadline == 512)
-    #expect(table.text(marks[0].name) == "name" && table.text(marks[0].file) == "a/b" && table.text(marks[2].name) == "")
+    #expect(
+      marks.map(\.number) == [5, 5, 0, 2] && marks.map(\.line) == [9, 0, 1, 3] && marks[1].grace == 64
+        && marks[3].deadline == 512)
+    #expect(
+      table.text(marks[0].name) == "name" && table.text(marks[0].file) == "a/b" && table.text(marks[2].name) == "")
   }
 
   @Test func aPayloadThatIsCutAnywhereIsDamagedAndLeavesNothing() {
@@ -186,7 +202,8 @@ import TraceTestSupport
     trace.event(.free, 0x100, time: 848)
     let expected = [
       "thread=1 time=0.000000800 scope_begin number=1 line=7 file=Shop/Basket.swift name=checkout",
-      #"expectation number=18446744073709551615 address=0xffffffffffffffff due_time="#, "line=4294967295 file= name=näm\\u{1b}e",
+      #"expectation number=18446744073709551615 address=0xffffffffffffffff due_time="#,
+      "line=4294967295 file= name=näm\\u{1b}e",
       "thread=1 time=0.000000816 generation line=0 file=Shop/Main.swift name=round",
       "thread=1 time=0.000000824 scope_end number=1 grace=18446744073709551615",
       "round repetition=18446744073709551615 round=4294967295 snapshot=4294967295 scope=18446744073709551615 line=3 file=Shop/Main.swift name=open",
@@ -214,8 +231,10 @@ import TraceTestSupport
     var task: UInt64 = 0
     for n in 0..<200 as Range<UInt64> {
       if random.oneIn(8) { task = [0, 0x7000, 0x8000].randomElement(using: &random)! }
-      let operation: TraceAnalysis.Operation = random.oneIn(3) ? .free : .malloc
-      trace.event(operation, 16 * (n + 1), size: operation == .malloc ? 8 : 0, stack: stacks.randomElement(using: &random)!, time: 8 * n, task: task)
+      let operation: TraceReading.Operation = random.oneIn(3) ? .free : .malloc
+      trace.event(
+        operation, 16 * (n + 1), size: operation == .malloc ? 8 : 0, stack: stacks.randomElement(using: &random)!,
+        time: 8 * n, task: task)
     }
     let sent = try #require(trace.events[1])
     let reader = try trace.reader()
@@ -248,7 +267,8 @@ import TraceTestSupport
     let reader = try trace.reader()
     var sink = Sink()
     reader.replay(into: &sink, stacks: .allocations)
-    #expect(sink.stacks.map { $0 == .unknown ? [] : reader.definitions.stacks.keys(of: $0) } == [[1, 2], [], [1, 2], []])
+    #expect(
+      sink.stacks.map { $0 == .unknown ? [] : reader.definitions.stacks.keys(of: $0) } == [[1, 2], [], [1, 2], []])
   }
 
   @Test func whatIsPoppedAndPushedAgainBetweenEventsHasNotStayed() {
@@ -256,7 +276,9 @@ import TraceTestSupport
     let buffer = PayloadBuffer()
     // malloc with both; a stack change that pops both, and pushes them again; a mark; malloc with no change.
     let payload: [UInt8] =
-      [0x42, 0] + push + [8] + [0x33, 2, 2, 0] + [0x33, 6, 0, 2, 0, 1, 0, 2] + [0x34, 5, 3, 8, 0, 0, 1] + [0x02, 0, 0, 0]
+      [0x42, 0] + push + [8] + [0x33, 2, 2, 0] + [0x33, 6, 0, 2, 0, 1, 0, 2] + [0x34, 5, 3, 8, 0, 0, 1] + [
+        0x02, 0, 0, 0,
+      ]
     buffer.resize(payload.count)
     for (index, byte) in payload.enumerated() { buffer.start[index] = byte }
     let tree = StackTree()

@@ -1,7 +1,7 @@
 import Testing
 import TraceTestSupport
 
-@testable import TraceAnalysis
+@testable import TraceReading
 
 @Suite struct MergeTests {
   /// By time, then by thread, within a thread as recorded: by brute force.
@@ -63,7 +63,9 @@ import TraceTestSupport
     var writer = TraceWriter()
     let encoder = EventEncoder(stacks: StackTree())
     encoder.begin(firstTime: 0)
-    for address in 1...5 as ClosedRange<UInt64> { encoder.append(TraceEvent(operation: .malloc, address: address * 1000, size: address)) }
+    for address in 1...5 as ClosedRange<UInt64> {
+      encoder.append(TraceEvent(operation: .malloc, address: address * 1000, size: address))
+    }
     try writer.append(kind: .events, thread: 1, payload: encoder.payload + [0], eventCount: 5)
     try writer.append(kind: .events, thread: 1, payload: encoder.payload, eventCount: 6)
     try writer.append(encoder, thread: 2, firstTime: 0)
@@ -136,7 +138,9 @@ import TraceTestSupport
     var builder = TraceBuilder()
     // Nobody ever allocated what thread 2 frees.
     for n in 1...200 as ClosedRange<UInt64> { builder.event(.free, n * 16, time: 1000 + 80 * n, thread: 2) }
-    for n in 1...50 as ClosedRange<UInt64> { builder.event(.malloc, 0x10_0000 + n * 16, size: 1, time: 100_000 * n, thread: 1) }
+    for n in 1...50 as ClosedRange<UInt64> {
+      builder.event(.malloc, 0x10_0000 + n * 16, size: 1, time: 100_000 * n, thread: 1)
+    }
     var sink = WaitingSink()
     try builder.reader().replay(into: &sink)
     #expect(sink.forced == 200)
@@ -181,6 +185,11 @@ import TraceTestSupport
     reader.replay(into: &sink)
     #expect(sink.taken.count == builder.events.values.reduce(0) { $0 + $1.count })
     // Each thread's own order is kept whatever happens.
-    for (thread, events) in builder.events { #expect(sink.taken.filter { $0.thread == thread }.map { $0.content.moved(from: reader.definitions.stacks, to: builder.stacks) } == events) }
+    for (thread, events) in builder.events {
+      #expect(
+        sink.taken.filter { $0.thread == thread }.map {
+          $0.content.moved(from: reader.definitions.stacks, to: builder.stacks)
+        } == events)
+    }
   }
 }

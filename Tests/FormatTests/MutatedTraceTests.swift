@@ -1,9 +1,10 @@
 import Testing
 import TraceTestSupport
 
-@testable import TraceAnalysis
+@testable import TraceReading
 
-/// Traces whose checksums are right and whose records are not, through everything that the commands do. `scripts/fuzz mutate` does the same ten thousand times.
+/// Traces whose checksums are right and whose records are not, through everything that the commands do. `scripts/fuzz
+/// mutate` does the same ten thousand times.
 @Suite(.serialized) struct MutatedTraceTests {
   @Test(arguments: 1...40 as ClosedRange<UInt64>)
   func changedRecordsAreReadToTheirEnd(seed: UInt64) throws {

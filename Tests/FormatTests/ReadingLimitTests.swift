@@ -2,13 +2,19 @@ import CTraceFormat
 import Testing
 import TraceTestSupport
 
-@testable import TraceAnalysis
+@testable import LeakDetection
+@testable import RunDiff
+@testable import TraceReading
+@testable import TraceReports
+@testable import TraceSymbolication
 
 /// What a few bytes may not make a reader do.
 @Suite struct ReadingLimitTests {
   private func kinds(_ reader: TraceReader) -> [TraceDiagnostic.Kind] { reader.diagnostics.first.map(\.kind) }
 
-  private func isRefusal(_ kind: TraceDiagnostic.Kind) -> Bool { if case .beyondFileSize = kind { true } else { false } }
+  private func isRefusal(_ kind: TraceDiagnostic.Kind) -> Bool {
+    if case .beyondFileSize = kind { true } else { false }
+  }
 
   @Test func definitionsBeyondWhatTheFilePaysForAreNotRead() throws {
     // Records of kind 0 and length 0: 64 MiB of them take some 2 kB of the file.
@@ -80,7 +86,9 @@ import TraceTestSupport
   @Test func blocksBeyondWhatTheFilePaysForAreLeftOut() throws {
     var trace = TraceBuilder()
     let stack = trace.stack([0x1000])
-    for index in 0..<1000 as Range<UInt64> { trace.event(.malloc, 0x5000_0000 + index * 16, size: 16, stack: stack, time: index * 8) }
+    for index in 0..<1000 as Range<UInt64> {
+      trace.event(.malloc, 0x5000_0000 + index * 16, size: 16, stack: stack, time: index * 8)
+    }
     trace.event(.free, 0x5000_0000, time: 9000)
     trace.event(.malloc, 0x6000_0000, size: 16, stack: stack, time: 9008)
     var limits = ReadingLimits(fileSize: 0)
@@ -119,13 +127,92 @@ import TraceTestSupport
     }
   }
 
+  /// A trace of `count` objects, each freed at once, and its limits.
+  private func objects(_ count: UInt64) throws -> [UInt8] {
+    var trace = TraceBuilder()
+    let type = trace.type("App.Node")
+    let stack = trace.stack([0x1000])
+    for index in 0..<count {
+      trace.event(.object, 0x5000_0000, size: 32, type: type, stack: stack, time: index * 16)
+      trace.event(.free, 0x5000_0000, time: index * 16 + 8)
+    }
+    return try trace.bytes()
+  }
+
+  @Test func passesOverTheEventsBeyondWhatTheFilePaysForAreRefused() throws {
+    let bytes = try objects(1000)
+    var limits = ReadingLimits(fileSize: 0)
+    let once = ReadingLimits.eventBytes(of: try TraceReader(bytes: bytes).chunks)
+    limits.replayedBytes = once * 2
+    let reader = try TraceReader(bytes: bytes, limits: limits)
+    #expect(reader.sparePasses == 2)
+    let analysis = AllocationAnalysis(reader)
+    #expect(CollectedEvents.of(reader).count == 2000 && reader.refusedPass == nil)
+    #expect(CollectedEvents.of(reader).isEmpty)
+    #expect(reader.refusedPass?.kind == .tooManyPasses(bytes: ByteCount(once)))
+    // A history that would have to do without is refused as a whole.
+    #expect(
+      HistoryAnalysis(reader, analysis, snapshot: nil, naming: OffsetNaming()).report(.type(NamePattern("Node"))) == nil
+    )
+  }
+
+  @Test func theFirstPassIsMadeHoweverLittleIsPaidFor() throws {
+    var limits = ReadingLimits(fileSize: 0)
+    limits.replayedBytes = 0
+    let reader = try TraceReader(bytes: try objects(10), limits: limits)
+    #expect(CollectedEvents.of(reader).count == 20 && CollectedEvents.of(reader).isEmpty)
+  }
+
+  @Test func threadsThatTakeTurnsMoreOftenThanTheFilePaysForAreNotReadToTheirEnds() throws {
+    var trace = TraceBuilder()
+    for index in 0..<1000 as Range<UInt64> {
+      trace.event(.malloc, 0x5000_0000 + index * 16, size: 16, time: index * 8, thread: 1 + UInt32(index % 2))
+    }
+    let bytes = try trace.bytes()
+    #expect(CollectedEvents.of(try TraceReader(bytes: bytes)).count == 1000)
+    var limits = ReadingLimits(fileSize: 0)
+    limits.turns = 100
+    let reader = try TraceReader(bytes: bytes, limits: limits)
+    let count = CollectedEvents.of(reader).count
+    #expect(count > 90 && count <= 100)
+    #expect(kinds(reader) == [.tooManyTurns(chunks: 2)])
+  }
+
+  @Test func eventsOfBlocksThatAreOnlyCountedAreCollectedAsFarAsTheFilePaysForThem() throws {
+    var limits = ReadingLimits(fileSize: 0)
+    limits.collectedEvents = 600
+    let reader = try TraceReader(bytes: try objects(1000), limits: limits)
+    let history = RetainHistory.collect(.sites([SiteID(0)]), until: .max, in: reader)
+    // A free is taken in with its allocation.
+    #expect(history.shapes.values.map(\.blocks) == [600] && history.refusedEvents == 400)
+  }
+
+  @Test func tracesOfAComparisonMayNotHaveMoreEventsThanTheirFilesPayFor() throws {
+    let encoder = EventEncoder(stacks: StackTree())
+    encoder.begin(firstTime: 0)
+    for _ in 0..<4 << 20 { encoder.append(TraceEvent(operation: .free, address: 0x10)) }
+    var writer = TraceWriter()
+    for _ in 0..<7 { try writer.append(encoder, thread: 1, firstTime: 0) }
+    var limits = ReadingLimits(fileSize: 0)
+    limits.eventBytes = .max
+    let reader = try TraceReader(bytes: writer.bytes, limits: limits)
+    var limit = ComparisonLimit()
+    for _ in 0..<3 {
+      limit.add(reader)
+      #expect(!limit.isExceeded)
+    }
+    limit.add(reader)
+    #expect(limit.isExceeded)
+  }
+
   @Test func sitesBeyondWhatTheFilePaysForAreNotToldApart() throws {
     var trace = TraceBuilder()
     let type = trace.type("App.Node")
     for index in 0..<1000 as Range<UInt64> {
       let isObject = index % 2 == 1
       trace.event(
-        isObject ? .object : .malloc, 0x5000_0000 + index * 16, size: 16, type: isObject ? type : 0, stack: trace.stack([0x1000 + index]), time: index * 8)
+        isObject ? .object : .malloc, 0x5000_0000 + index * 16, size: 16, type: isObject ? type : 0,
+        stack: trace.stack([0x1000 + index]), time: index * 8)
     }
     for index in 0..<1000 as Range<UInt64> { trace.event(.free, 0x5000_0000 + index * 16, time: 9000 + index * 8) }
     var limits = ReadingLimits(fileSize: 0)
@@ -162,7 +249,9 @@ import TraceTestSupport
 
   @Test func textsLongerThanAnyRecorderWritesAreDamage() throws {
     var writer = TraceWriter()
-    try writer.append([.warning(String(repeating: "x", count: 4096)), .warning(String(repeating: "y", count: 4097)), .warning("z")], thread: 0)
+    try writer.append(
+      [.warning(String(repeating: "x", count: 4096)), .warning(String(repeating: "y", count: 4097)), .warning("z")],
+      thread: 0)
     let reader = try TraceReader(bytes: writer.bytes)
     #expect(reader.definitions.warnings.map(\.count) == [4096, 1])
     #expect(kinds(reader).count == 1)
@@ -176,7 +265,8 @@ import TraceTestSupport
     for index in 0..<count {
       let rest = UInt32(size - bytes.count - TraceChunk.headerSize)
       let chunk = TraceChunk(
-        kind: .unknown(9), thread: 1, sequence: UInt32(index), firstTime: 0, lastTime: 0, eventCount: 0, compression: 0, storedSize: rest, rawSize: rest,
+        kind: .unknown(9), thread: 1, sequence: UInt32(index), firstTime: 0, lastTime: 0, eventCount: 0, compression: 0,
+        storedSize: rest, rawSize: rest,
         place: .trace(FileOffset(0)))
       bytes += chunk.encodedHeader(payloadChecksum: 1)
     }
@@ -190,9 +280,11 @@ import TraceTestSupport
 
   @Test func limitsGrowWithTheFile() {
     let (small, large) = (ReadingLimits(fileSize: 1 << 10), ReadingLimits(fileSize: .max))
-    #expect(small.eventBytes >= 32 << 20 && small.liveBlocks >= 6 << 20)
-    #expect(large.eventBytes > small.eventBytes && large.definitionBytes > small.definitionBytes && large.memoryBytes > small.memoryBytes)
-    #expect(large.stackCount <= Int(Int32.max) && large.liveBlocks <= LiveHeap.blockLimit)
+    #expect(small.eventBytes >= 4 << 20 && small.liveBlocks >= 6 << 20)
+    #expect(
+      large.eventBytes > small.eventBytes && large.definitionBytes > small.definitionBytes
+        && large.memoryBytes > small.memoryBytes)
+    #expect(large.stackCount <= Int(Int32.max) && large.liveBlocks <= ReadingLimits.blockLimit)
   }
 }
 
@@ -200,7 +292,9 @@ import TraceTestSupport
 @Suite struct OverlappingImageTests {
   private func image(_ range: Range<UInt64>, loaded: UInt64, unloaded: UInt64? = nil) -> TraceImage {
     TraceImage(
-      image: LoadedImage(path: "/a", buildID: [], loadBias: 0, range: RuntimeAddress(range.lowerBound)..<RuntimeAddress(range.upperBound)), loadTime: loaded,
+      image: LoadedImage(
+        path: "/a", buildID: [], loadBias: 0, range: RuntimeAddress(range.lowerBound)..<RuntimeAddress(range.upperBound)
+      ), loadTime: loaded,
       unloadTime: unloaded)
   }
 
@@ -208,7 +302,9 @@ import TraceTestSupport
   private func expected(_ images: [TraceImage], _ address: UInt64, _ time: UInt64) -> Set<Int> {
     let covering = images.indices.filter { images[$0].image.range.contains(RuntimeAddress(address)) }
     let present = covering.filter { images[$0].loadTime <= time && images[$0].unloadTime.map { $0 >= time } ?? true }
-    if let latest = present.map({ images[$0].loadTime }).max() { return Set(present.filter { images[$0].loadTime == latest }) }
+    if let latest = present.map({ images[$0].loadTime }).max() {
+      return Set(present.filter { images[$0].loadTime == latest })
+    }
     let later = covering.filter { images[$0].loadTime > time }
     guard let first = later.map({ images[$0].loadTime }).min() else { return [] }
     return Set(later.filter { images[$0].loadTime == first })
@@ -220,7 +316,9 @@ import TraceTestSupport
     let images = (0..<Int(random.next() % 60)).map { _ in
       let start = random.next() % 200
       let loaded = random.next() % 50
-      return image(start..<start + random.next() % 60, loaded: loaded, unloaded: random.oneIn(2) ? loaded + random.next() % 20 : nil)
+      return image(
+        start..<start + random.next() % 60, loaded: loaded,
+        unloaded: random.oneIn(2) ? loaded + random.next() % 20 : nil)
     }
     let index = ImageIndex(images: images)
     for address in 0..<280 as Range<UInt64> {
@@ -262,14 +360,20 @@ import TraceTestSupport
 @Suite struct DumpLimitTests {
   @Test(arguments: [false, true]) func recordsArePutIntoAsMuchTextAsTheFilePaysFor(isByTime: Bool) throws {
     var trace = TraceBuilder()
-    for index in 0..<1000 as Range<UInt64> { trace.event(.malloc, 0x5000_0000 + index * 16, size: 16, stack: trace.stack([0x1000]), time: index * 8) }
+    for index in 0..<1000 as Range<UInt64> {
+      trace.event(.malloc, 0x5000_0000 + index * 16, size: 16, stack: trace.stack([0x1000]), time: index * 8)
+    }
     var limits = ReadingLimits(fileSize: 0)
     limits.textBytes = 10_000
     let reader = try TraceReader(bytes: try trace.bytes(), limits: limits)
     func lines(_ extent: RecordDump.Extent) throws -> [String] {
       let lines = Lines()
       let dump = RecordDump(reader, parts: [.events], extent: extent)
-      if isByTime { try dump.writeEventsByTime { lines.all.append($0) } } else { try dump.write { lines.all.append($0) } }
+      if isByTime {
+        try dump.writeEventsByTime { lines.all.append($0) }
+      } else {
+        try dump.write { lines.all.append($0) }
+      }
       return lines.all
     }
     #expect(throws: RecordDump.BeyondFileSize.self) { try lines(.asFileJustifies) }

@@ -1,14 +1,16 @@
 import Testing
 import TraceTestSupport
 
-@testable import TraceAnalysis
+@testable import TraceReading
 
 @Suite struct ReadingProgressTests {
   private func trace(threads: UInt32) throws -> TraceReader {
     var builder = TraceBuilder()
     builder.eventsPerChunk = 10
     for thread in 1...threads {
-      for index in 0..<95 { builder.event(.malloc, UInt64(index + 1) * 16, size: 16, time: UInt64(index) * 80, thread: thread) }
+      for index in 0..<95 {
+        builder.event(.malloc, UInt64(index + 1) * 16, size: 16, time: UInt64(index) * 80, thread: thread)
+      }
     }
     return try builder.reader()
   }
@@ -36,7 +38,11 @@ import TraceTestSupport
     for _ in 0..<3 { _ = CollectedEvents.of(reader) }
     let passes = Dictionary(grouping: told, by: \.pass)
     #expect(passes.keys.sorted() == [0, 1, 2])
-    for pass in 0..<3 { #expect(passes[pass]?.map(\.bytes) == passes[0]?.map(\.bytes) && passes[pass]?.map(\.events) == passes[0]?.map(\.events)) }
+    for pass in 0..<3 {
+      #expect(
+        passes[pass]?.map(\.bytes) == passes[0]?.map(\.bytes) && passes[pass]?.map(\.events) == passes[0]?.map(\.events)
+      )
+    }
   }
 
   @Test func definitionsAreNoEvents() throws {
@@ -46,7 +52,9 @@ import TraceTestSupport
     let reader = try builder.reader()
     var told = 0
     reader.whileReading { _ in told += 1 }
-    for (index, chunk) in reader.chunks.enumerated() where chunk.kind == .definitions { ChunkWalker(reader).definitions(inChunk: index) { _, _ in } }
+    for (index, chunk) in reader.chunks.enumerated() where chunk.kind == .definitions {
+      ChunkWalker(reader).definitions(inChunk: index) { _, _ in }
+    }
     #expect(told == 0)
   }
 }

@@ -2,7 +2,7 @@ import Foundation
 import Testing
 import TraceTestSupport
 
-@testable import TraceAnalysis
+@testable import TraceReading
 
 /// A directory that goes away with the test.
 private final class Scratch {
@@ -28,7 +28,9 @@ private func events(_ addresses: [UInt64]) -> EventEncoder {
   encoder.begin(firstTime: 800)
   encoder.makeTimesExact()
   for (index, address) in addresses.enumerated() {
-    encoder.append(TraceEvent(operation: .malloc, address: address, size: 8, stack: tree.stack([0x10, 0x20]), time: 800 + UInt64(index) * 8))
+    encoder.append(
+      TraceEvent(
+        operation: .malloc, address: address, size: 8, stack: tree.stack([0x10, 0x20]), time: 800 + UInt64(index) * 8))
   }
   return encoder
 }
@@ -71,7 +73,8 @@ private enum SealedHeader {
     let tree = StackTree()
     let before = try CollectedEvents.of(TraceReader(path: path), in: tree)
     let outcome = try TraceRecovery.finish(tracePath: path, waitStatus: 9)
-    #expect(!outcome.wasClosed && outcome.recoveredChunks == 2 && outcome.recoveredEvents == 2 && outcome.eventCount == 3)
+    #expect(
+      !outcome.wasClosed && outcome.recoveredChunks == 2 && outcome.recoveredEvents == 2 && outcome.eventCount == 3)
     #expect(scratch.bytes("t.live") == nil)
     let reader = try TraceReader(path: path)
     #expect(CollectedEvents.of(reader, in: tree) == before)
@@ -156,10 +159,11 @@ private enum SealedHeader {
     var calls = RecoveryCalls()
     switch failure / 2 {
     case 0: calls.reserve = { _, _, _ in ENOSPC }
-    case 1: calls.write = { _, _, _, _ in
-      errno = ENOSPC
-      return -1
-    }
+    case 1:
+      calls.write = { _, _, _, _ in
+        errno = ENOSPC
+        return -1
+      }
     case 2:
       // Room that is not there after all, where nothing can be reserved.
       calls.reserve = { _, _, _ in EOPNOTSUPP }
@@ -172,10 +176,11 @@ private enum SealedHeader {
         return pwrite(descriptor, bytes, min(count, room), offset)
       }
     case 3: calls.write = { descriptor, bytes, count, offset in count > 5 ? pwrite(descriptor, bytes, 5, offset) : 0 }
-    default: calls.sync = { _ in
-      errno = EIO
-      return -1
-    }
+    default:
+      calls.sync = { _ in
+        errno = EIO
+        return -1
+      }
     }
     #expect {
       try TraceRecovery.finish(tracePath: path, waitStatus: 9, calls: calls)
@@ -192,7 +197,9 @@ private enum SealedHeader {
     let scratch = try Scratch()
     _ = try scratch.write(leftBehind().trace, "t")
     try FileManager.default.createSymbolicLink(atPath: scratch.path + "/link", withDestinationPath: "t")
-    #expect(throws: TraceFormatError.self) { try TraceRecovery.finish(tracePath: scratch.path + "/link", waitStatus: 0) }
+    #expect(throws: TraceFormatError.self) {
+      try TraceRecovery.finish(tracePath: scratch.path + "/link", waitStatus: 0)
+    }
   }
 
   @Test func filesThatCannotBeReadAreNamedInTheError() throws {

@@ -1,10 +1,13 @@
 import Testing
 import TraceTestSupport
 
-@testable import TraceAnalysis
+@testable import TraceReading
+@testable import TraceReports
 
 @Suite struct SnapshotDumpTests {
-  private func lines(_ parts: Set<RecordDump.Part>, _ snapshots: [TraceSnapshot], words: [(address: UInt64, value: UInt64)] = []) throws
+  private func lines(
+    _ parts: Set<RecordDump.Part>, _ snapshots: [TraceSnapshot], words: [(address: UInt64, value: UInt64)] = []
+  ) throws
     -> [String]
   {
     var trace = TraceBuilder()
@@ -22,7 +25,8 @@ import TraceTestSupport
     number: 2, reason: .request, time: 8_000_000_000, staticTLSSize: 4096,
     threads: [
       SnapshotThread(
-        osThread: 7, stackPointer: 0x7000, threadPointer: 0x8000, instructionPointer: 0x4000, registers: [0x1000, 0x2000], isSelf: true),
+        osThread: 7, stackPointer: 0x7000, threadPointer: 0x8000, instructionPointer: 0x4000,
+        registers: [0x1000, 0x2000], isSelf: true),
       SnapshotThread(osThread: 8, stackPointer: nil, threadPointer: 0, isWaiting: true),
     ],
     regions: [

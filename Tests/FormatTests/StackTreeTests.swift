@@ -1,10 +1,11 @@
 import Testing
 import TraceTestSupport
 
-@testable import TraceAnalysis
+@testable import TraceReading
 
 private func image(_ path: String, _ range: Range<UInt64> = 0x1000..<0x2000) -> LoadedImage {
-  LoadedImage(path: path, buildID: [], loadBias: 0, range: RuntimeAddress(range.lowerBound)..<RuntimeAddress(range.upperBound))
+  LoadedImage(
+    path: path, buildID: [], loadBias: 0, range: RuntimeAddress(range.lowerBound)..<RuntimeAddress(range.upperBound))
 }
 
 @Suite struct StackTreeTests {
@@ -12,10 +13,13 @@ private func image(_ path: String, _ range: Range<UInt64> = 0x1000..<0x2000) -> 
     let tree = StackTree()
     let stack = tree.stack([0x10, 0x20, 0x30])
     #expect(tree.stack([0x10, 0x20, 0x30]) == stack && tree.stack([0x10, 0x20, 0x31]) != stack)
-    #expect(tree.path(of: stack).frames.map(\.key.address.rawValue) == [0x30, 0x20, 0x10] && tree.path(of: stack).end == .complete)
+    #expect(
+      tree.path(of: stack).frames.map(\.key.address.rawValue) == [0x30, 0x20, 0x10]
+        && tree.path(of: stack).end == .complete)
     #expect(tree.keys(of: stack) == [0x10, 0x20, 0x30])
     #expect(tree.parent(of: stack) == tree.stack([0x10, 0x20]))
-    #expect(tree.stack([]) == .empty && tree.path(of: .empty).frames.isEmpty && tree.path(of: .unknown).end == .undefined)
+    #expect(
+      tree.stack([]) == .empty && tree.path(of: .empty).frames.isEmpty && tree.path(of: .unknown).end == .undefined)
     #expect(tree.frame(of: StackID(.max)) == nil)
   }
 
@@ -41,7 +45,8 @@ private func image(_ path: String, _ range: Range<UInt64> = 0x1000..<0x2000) -> 
     var writer = TraceWriter()
     // Unloading first in the file: threads write in any order.
     try writer.append([
-      .imageUnloaded(first: RuntimeAddress(0x1000), end: RuntimeAddress(0x2000), time: 200), .imageLoaded(image("/first"), time: 100),
+      .imageUnloaded(first: RuntimeAddress(0x1000), end: RuntimeAddress(0x2000), time: 200),
+      .imageLoaded(image("/first"), time: 100),
       .imageLoaded(image("/second"), time: 300), .imageLoaded(image("/other", 0x8000..<0x9000), time: 500),
     ])
     let reader = try TraceReader(bytes: writer.bytes)
@@ -53,7 +58,8 @@ private func image(_ path: String, _ range: Range<UInt64> = 0x1000..<0x2000) -> 
     #expect(path(0x1500, 250) == "/second")
     // What was there from the start may be noticed late.
     #expect(path(0x8500, 1) == "/other" && path(0x1500, 1) == "/first")
-    // A return address at the very end belongs to the call before it; an exact one does not. At the very start it is the other way round.
+    // A return address at the very end belongs to the call before it; an exact one does not. At the very start it is
+    // the other way round.
     #expect(path(0x2000, 400) == "/second" && path(0x4000_0000_0000_2000, 400) == nil)
     #expect(path(0x1000, 400) == nil && path(0x4000_0000_0000_1000, 400) == "/second")
   }
@@ -73,7 +79,8 @@ private func image(_ path: String, _ range: Range<UInt64> = 0x1000..<0x2000) -> 
   }
 
   @Test func moreStacksThanTheFileJustifiesAreUnknownAndCounted() throws {
-    // Each event but the first pops 2^20 frames and pushes as many of its own: a key that was not there before, and copies of it.
+    // Each event but the first pops 2^20 frames and pushes as many of its own: a key that was not there before, and
+    // copies of it.
     let pushes: [UInt8] = [0x80, 0x80, 0x40, 0, 2, 0x81, 0x20, 0xFF, 0xFF, 0x3F]
     var payload: [UInt8] = []
     for n in 0..<8 { payload += [16, 0] + (n == 0 ? [0] : [0x80, 0x80, 0x40] as [UInt8]) + pushes }

@@ -1,17 +1,22 @@
 // Small heaps for the fuzzer to begin with, which have one of everything that the analysis of heap images tells apart.
 
-@testable import TraceAnalysis
+@testable import TraceReading
 
 enum FuzzHeaps {
   static var all: [(name: String, heap: HeapBuilder)] {
-    [("heap-objects", objects()), ("heap-collections", collections()), ("heap-threads", threads()), ("heap-memory", memory())]
+    [
+      ("heap-objects", objects()), ("heap-collections", collections()), ("heap-threads", threads()),
+      ("heap-memory", memory()),
+    ]
   }
 
   /// Type `index` has layout `index` of `FuzzLayouts`.
   private static func types(_ heap: HeapBuilder) {
     heap.trace.image("/lib/libc.so.6", 0x2000_0000..<0x2001_0000)
     // The first number is 1.
-    for index in 1...12 { heap.type("App.Type\(index)", kind: index == 6 ? .closureContext : index == 7 ? .box : .class, fields: nil) }
+    for index in 1...12 {
+      heap.type("App.Type\(index)", kind: index == 6 ? .closureContext : index == 7 ? .box : .class, fields: nil)
+    }
   }
 
   private static func objects() -> HeapBuilder {
@@ -89,8 +94,10 @@ enum FuzzHeaps {
       heap.words[start + 0xF000] = start + 0xF000
       heap.words[start + 0xF010] = start + 0xF000
     }
-    heap.regions.append(MemoryRegion(range: 0x1000_0000..<0x1000_8000, kind: .file, isWritable: false, isExecutable: true))
-    heap.regions.append(MemoryRegion(range: 0x2000_0000..<0x2001_0000, kind: .file, isWritable: false, isExecutable: true))
+    heap.regions.append(
+      MemoryRegion(range: 0x1000_0000..<0x1000_8000, kind: .file, isWritable: false, isExecutable: true))
+    heap.regions.append(
+      MemoryRegion(range: 0x2000_0000..<0x2001_0000, kind: .file, isWritable: false, isExecutable: true))
     heap.regions.append(MemoryRegion(range: 0x6000_0000_0000..<0x6000_0400_0000, kind: .anonymous))
     heap.words[0x6000_0000_0000] = 0x6000_0000_0030
     heap.regions.append(MemoryRegion(range: 0x6100_0000_0000..<0x6100_0000_1000, kind: .shared))

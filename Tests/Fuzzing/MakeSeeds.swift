@@ -1,14 +1,11 @@
-// Turns traces into inputs for the fuzzer: their payloads, unsealed, so that a changed byte is not refused for its checksum.
-// Usage: make-seeds DIRECTORY TRACE... Writes DIRECTORY/<name>.payloads, for every trace whose payloads are short enough, and for some
-// heaps made by hand.
+// Turns traces into inputs for the fuzzer: their payloads, unsealed, so that a changed byte is not refused for its
+// checksum.
+// Usage: make-seeds DIRECTORY TRACE... Writes DIRECTORY/<name>.payloads, for every trace whose payloads are short
+// enough, and for some heaps made by hand.
 
-#if canImport(Glibc)
-  import Glibc
-#elseif canImport(Musl)
-  import Musl
-#endif
+import Glibc
 
-@testable import TraceAnalysis
+@testable import TraceReading
 
 @main struct MakeSeeds {
   static func main() throws {
@@ -41,10 +38,14 @@
         case .snapshotEnd: 10
         case .unknown: 3
         }
-      result += [kind, UInt8(truncatingIfNeeded: chunk.thread), UInt8(buffer.count & 0xFF), UInt8(buffer.count >> 8), 1]
+      result += [
+        kind, UInt8(truncatingIfNeeded: chunk.thread), UInt8(buffer.count & 0xFF), UInt8(buffer.count >> 8), 1,
+      ]
       var payload = Array(buffer.bytes)
       // An image's time is that of its chunks, and after all events.
-      if chunk.kind == .snapshot, payload.count >= 16 { withUnsafeBytes(of: (UInt64(1) << 48).littleEndian) { payload.replaceSubrange(8..<16, with: $0) } }
+      if chunk.kind == .snapshot, payload.count >= 16 {
+        withUnsafeBytes(of: (UInt64(1) << 48).littleEndian) { payload.replaceSubrange(8..<16, with: $0) }
+      }
       result += payload
     }
     return result

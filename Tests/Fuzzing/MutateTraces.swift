@@ -1,14 +1,11 @@
 // Puts traces whose records were changed below their checksums through everything that the commands do.
-// Usage: mutate-traces FIRST COUNT INPUT... Takes the seeds FIRST up to FIRST + COUNT. INPUT: a trace, or an input of the fuzzer. Prints each seed that takes more time or memory than
-// it may, and ends with 1 if there were any. A seed that crashes is the last in the file `mutate-traces.seed`.
+// Usage: mutate-traces FIRST COUNT INPUT... Takes the seeds FIRST up to FIRST + COUNT. INPUT: a trace, or an input of
+// the fuzzer. Prints each seed that takes more time or memory than it may, and ends with 1 if there were any. A seed
+// that crashes is the last in the file `mutate-traces.seed`.
 
-#if canImport(Glibc)
-  import Glibc
-#elseif canImport(Musl)
-  import Musl
-#endif
+import Glibc
 
-@testable import TraceAnalysis
+@testable import TraceReading
 
 @main struct MutateTraces {
   /// For all commands together, of one trace.
@@ -45,7 +42,9 @@
         print("seed \(seed): \(time), \(memory >> 20) MiB")
       }
     }
-    print("\(count) seeds from \(first): \(failures) took too much, \(refused) were no trace; the slowest \(slowest), the most memory \(highest >> 20) MiB")
+    print(
+      "\(count) seeds from \(first): \(failures) took too much, \(refused) were no trace; the slowest \(slowest), the most memory \(highest >> 20) MiB"
+    )
     exit(failures > 0 ? 1 : 0)
   }
 
@@ -76,7 +75,9 @@
     defer { fclose(file) }
     var line = [CChar](repeating: 0, count: 256)
     while fgets(&line, CInt(line.count), file) != nil {
-      let words = String(decoding: line.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self).split { $0.isWhitespace }
+      let words = String(decoding: line.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self).split {
+        $0.isWhitespace
+      }
       if words.count > 1, words[0] == "VmHWM:" { return (Int(words[1]) ?? 0) << 10 }
     }
     return 0

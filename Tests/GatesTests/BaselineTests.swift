@@ -2,15 +2,19 @@
 
 import Testing
 
-@testable import TraceAnalysis
+@testable import LeakGates
 
 @Suite struct BaselineTests {
-  private func parse(_ text: String) throws(BaselineSyntaxError) -> Baseline { try Baseline(parsing: text.utf8, file: "leaks.txt") }
+  private func parse(_ text: String) throws(BaselineSyntaxError) -> Baseline {
+    try Baseline(parsing: text.utf8, file: "leaks.txt")
+  }
 
   private let a = GateFixture.fingerprint(0xA), b = GateFixture.fingerprint(0xB), c = GateFixture.fingerprint(0xC)
 
   @Test func aFindingIsALineOfFingerprintInstancesVerdictSubjectAndReason() throws {
-    let update = Baseline().updated(with: [GateFixture.finding(0xB, .lost, type: "Socket"), GateFixture.finding(0xA, instances: 20)])
+    let update = Baseline().updated(with: [
+      GateFixture.finding(0xB, .lost, type: "Socket"), GateFixture.finding(0xA, instances: 20),
+    ])
     let lines = update.baseline.text.split(separator: "\n").filter { !$0.hasPrefix("#") }
     #expect(lines == ["\(a) 20 retainCycle \"Node ↺\"", "\(b) 1 lost \"Socket\""])
     #expect(update.baseline.text.hasPrefix("# Leaks that are known and accepted"))
@@ -23,14 +27,18 @@ import Testing
 
   @Test func whatIsWrittenIsReadAlike() throws {
     var random = SystemRandomNumberGenerator()
-    let pool: [Character] = ["a", "\"", "\\", "\n", "\r", "\t", " ", "#", "{", "}", "u", "\u{1B}", "\u{202E}", "\u{2028}", "\u{301}", "↺", "🐛", "<", "=", "\u{0}"]
+    let pool: [Character] = [
+      "a", "\"", "\\", "\n", "\r", "\t", " ", "#", "{", "}", "u", "\u{1B}", "\u{202E}", "\u{2028}", "\u{301}", "↺", "🐛",
+      "<", "=", "\u{0}",
+    ]
     for _ in 0..<300 {
       var entries: [Baseline.Entry] = []
       for number in 0..<UInt64.random(in: 0...6) {
         let subject = String((0..<Int.random(in: 0...12)).map { _ in pool.randomElement(using: &random)! })
         entries.append(
           .init(
-            fingerprint: GateFixture.fingerprint(number), instances: .random(in: 1...99), verdict: "lost", subject: subject,
+            fingerprint: GateFixture.fingerprint(number), instances: .random(in: 1...99), verdict: "lost",
+            subject: subject,
             reason: ["", "known", "\"quoted\" \\ # not a comment", "\u{301} combining"].randomElement()!))
       }
       let baseline = Baseline(entries.shuffled(), head: Baseline.standardHead, tail: ["# the end"])
@@ -43,7 +51,8 @@ import Testing
   }
 
   @Test func whatPeopleAndTheirToolsLeaveIsTakenAsItIsMeant() throws {
-    let text = "\u{FEFF}# ours\r\n\r\n\(b)   2\tlost   \"B\"  \t why not  \r\n\r\n  # about a\r\n  \(a) 1 lost \"A\"\r\n\r\n"
+    let text =
+      "\u{FEFF}# ours\r\n\r\n\(b)   2\tlost   \"B\"  \t why not  \r\n\r\n  # about a\r\n  \(a) 1 lost \"A\"\r\n\r\n"
     let baseline = try parse(text)
     #expect(baseline.entries.map(\.fingerprint) == [a, b])
     #expect(baseline.entries.map(\.reason) == ["", "why not"])
@@ -52,21 +61,33 @@ import Testing
   }
 
   @Test func linesOfBothSidesOfAMergeAreOne() throws {
-    let baseline = try parse("\(a) 3 lost \"A\" first\n\(a) 7 lost \"A\" second\n\(a) 5 lost \"A\" first\n\(b) 1 lost \"B\"\n\(b) 1 lost \"B\" said\n")
+    let baseline = try parse(
+      "\(a) 3 lost \"A\" first\n\(a) 7 lost \"A\" second\n\(a) 5 lost \"A\" first\n\(b) 1 lost \"B\"\n\(b) 1 lost \"B\" said\n"
+    )
     #expect(baseline.entries.map(\.instances) == [7, 1])
     #expect(baseline[b]?.reason == "said")
     #expect(baseline[a]?.reason.hasPrefix("first; second") == true)
   }
 
   @Test(arguments: [
-    ("# x\n<<<<<<< HEAD\n", "leaks.txt:2: a merge conflict."), ("=======\n", "leaks.txt:1: a merge conflict."), (">>>>>>> topic\r\n", "leaks.txt:1: a merge conflict."),
-    ("||||||| base", "leaks.txt:1: a merge conflict."), ("hello\n", "leaks.txt:1: 'hello' is no fingerprint"), ("00000000000000AB 1 lost \"x\"", "leaks.txt:1: '00000000000000AB' is no fingerprint"),
-    ("000000000000000a 0 lost \"x\"", "leaks.txt:1: '0' stands where"), ("000000000000000a -1 lost \"x\"", "leaks.txt:1: '-1' stands where"),
-    ("000000000000000a 99999999999999999999 lost \"x\"", "leaks.txt:1: '99999999999999999999' stands where"), ("000000000000000a", "leaks.txt:1: '' stands where"),
-    ("000000000000000a 1 \"x\"", "leaks.txt:1: '\"x\"' stands where the verdict"), ("000000000000000a 1 lost x", "leaks.txt:1: after the verdict"),
-    ("000000000000000a 1 lost \"x", "leaks.txt:1: after the verdict"), ("000000000000000a 1 lost \"\\q\"", "leaks.txt:1: after the verdict"),
-    ("000000000000000a 1 lost \"\\u{d800}\"", "leaks.txt:1: after the verdict"), ("000000000000000a 1 lost \"\\", "leaks.txt:1: after the verdict"),
-    ("000000000000000a 1 lost \"\\u{", "leaks.txt:1: after the verdict"), ("\u{1B}[31m 1 lost \"x\"", "leaks.txt:1: '\\u{1b}[31m' is no fingerprint"),
+    ("# x\n<<<<<<< HEAD\n", "leaks.txt:2: a merge conflict."), ("=======\n", "leaks.txt:1: a merge conflict."),
+    (">>>>>>> topic\r\n", "leaks.txt:1: a merge conflict."),
+    ("||||||| base", "leaks.txt:1: a merge conflict."), ("hello\n", "leaks.txt:1: 'hello' is not a fingerprint"),
+    ("00000000000000AB 1 lost \"x\"", "leaks.txt:1: '00000000000000AB' is not a fingerprint"),
+    ("000000000000000a 0 lost \"x\"", "leaks.txt:1: '0' is not a number of instances"),
+    ("000000000000000a -1 lost \"x\"", "leaks.txt:1: '-1' is not a number of instances"),
+    (
+      "000000000000000a 99999999999999999999 lost \"x\"",
+      "leaks.txt:1: '99999999999999999999' is not a number of instances"
+    ), ("000000000000000a", "leaks.txt:1: '' is not a number of instances"),
+    ("000000000000000a 1 \"x\"", "leaks.txt:1: '\"x\"' is not a verdict"),
+    ("000000000000000a 1 lost x", "leaks.txt:1: after the verdict"),
+    ("000000000000000a 1 lost \"x", "leaks.txt:1: after the verdict"),
+    ("000000000000000a 1 lost \"\\q\"", "leaks.txt:1: after the verdict"),
+    ("000000000000000a 1 lost \"\\u{d800}\"", "leaks.txt:1: after the verdict"),
+    ("000000000000000a 1 lost \"\\", "leaks.txt:1: after the verdict"),
+    ("000000000000000a 1 lost \"\\u{", "leaks.txt:1: after the verdict"),
+    ("\u{1B}[31m 1 lost \"x\"", "leaks.txt:1: '\\u{1b}[31m' is not a fingerprint"),
   ])
   func whatIsNoLineIsAnErrorWithItsPlace(text: String, message: String) {
     let error = #expect(throws: BaselineSyntaxError.self) { try parse(text) }
@@ -74,18 +95,23 @@ import Testing
   }
 
   @Test func whatIsNotUTF8IsAnErrorAndNotRepaired() {
-    let error = #expect(throws: BaselineSyntaxError.self) { try Baseline(parsing: Array("# x\n".utf8) + [0x23, 0xFF], file: "f") }
+    let error = #expect(throws: BaselineSyntaxError.self) {
+      try Baseline(parsing: Array("# x\n".utf8) + [0x23, 0xFF], file: "f")
+    }
     #expect(error?.description == "f:2: the line is not UTF-8")
   }
 
   @Test func aFindingIsNewKnownOrWorseByItsInstances() throws {
     let baseline = try parse("\(a) 20 lost \"A\" why\n\(b) 1 lost \"B\"\n")
-    func standing(_ number: UInt64, _ instances: Int, tolerance: Double = Baseline.tolerance) -> JudgedFinding.Standing {
+    func standing(_ number: UInt64, _ instances: Int, tolerance: Double = Baseline.tolerance) -> JudgedFinding.Standing
+    {
       baseline.judge([GateFixture.finding(number, instances: instances)], tolerance: tolerance)[0].standing
     }
     #expect(standing(0xA, 20) == .known(reason: "why") && standing(0xA, 3) == .known(reason: "why"))
     #expect(standing(0xA, 21) == .worse("21 instances where 20 are accepted"))
-    #expect(standing(0xA, 21, tolerance: 0.1) == .known(reason: "why") && standing(0xA, 22, tolerance: 0.1) != .known(reason: "why"))
+    #expect(
+      standing(0xA, 21, tolerance: 0.1) == .known(reason: "why")
+        && standing(0xA, 22, tolerance: 0.1) != .known(reason: "why"))
     #expect(standing(0xB, 2) == .worse("2 instances where 1 are accepted") && standing(0xB, 1) == .known(reason: ""))
     #expect(standing(0xC, 1) == .new)
   }
@@ -99,11 +125,31 @@ import Testing
   }
 
   @Test func anUpdateKeepsReasonsAndCommentsAndDropsWhatIsGone() throws {
-    let old = try parse("# our head\n#\n\n# see the wiki\n\(a) 20 lost \"A of old\" because\n\(b) 1 lost \"B\" gone soon\n# end\n")
-    let update = old.updated(with: [GateFixture.finding(0xA, instances: 25), GateFixture.finding(0xC), GateFixture.finding(0xC, instances: 4)])
-    #expect(update.baseline.text == "# our head\n#\n\n# see the wiki\n\(a) 25 retainCycle \"A of old\" because\n\(c) 4 retainCycle \"Node ↺\"\n\n# end\n")
-    #expect(update.added.map(\.fingerprint) == [c] && update.dropped.map(\.fingerprint) == [b] && update.changed.map(\.fingerprint) == [a])
-    #expect(update.baseline.updated(with: [GateFixture.finding(0xA, instances: 25), GateFixture.finding(0xC, instances: 4)]).isEmpty)
+    let old = try parse(
+      "# our head\n#\n\n# see the wiki\n\(a) 20 lost \"A of old\" because\n\(b) 1 lost \"B\" gone soon\n# end\n")
+    let update = old.updated(with: [
+      GateFixture.finding(0xA, instances: 25), GateFixture.finding(0xC), GateFixture.finding(0xC, instances: 4),
+    ])
+    #expect(
+      update.baseline.text
+        == "# our head\n#\n\n# see the wiki\n\(a) 25 retainCycle \"A of old\" because\n\(c) 4 retainCycle \"Node ↺\"\n\n# end\n"
+    )
+    #expect(
+      update.added.map(\.fingerprint) == [c] && update.dropped.map(\.fingerprint) == [b]
+        && update.changed.map(\.fingerprint) == [a])
+    #expect(
+      update.baseline.updated(with: [GateFixture.finding(0xA, instances: 25), GateFixture.finding(0xC, instances: 4)])
+        .isEmpty)
+  }
+
+  @Test func anExtensionDropsNothingAndLowersNoNumber() throws {
+    let old = try parse("# our head\n\n\(a) 20 lost \"A\" because\n\(b) 2 lost \"B\" gone soon\n")
+    let update = old.extended(with: [GateFixture.finding(0xA, instances: 5), GateFixture.finding(0xC)])
+    #expect(update.dropped.isEmpty && update.changed.isEmpty && update.added.map(\.fingerprint) == [c])
+    #expect(
+      update.baseline.text.hasPrefix("# our head\n\n\(a) 20 lost \"A\" because\n\(b) 2 lost \"B\" gone soon\n\(c) "))
+    #expect(old.extended(with: [GateFixture.finding(0xA, instances: 25)]).changed.map(\.instances) == [25])
+    #expect(old.extended(with: []).isEmpty)
   }
 
   @Test func anEmptyFileAcceptsNothingAndGetsItsHeadWithTheFirstFinding() throws {
@@ -114,7 +160,10 @@ import Testing
 
   @Test func aComparisonsNewFindingsCanBeAccepted() throws {
     let baseline = try parse("\(a) 1 lost \"A\" fine\n")
-    let judged = [JudgedFinding(GateFixture.finding(0xA), .new), JudgedFinding(GateFixture.finding(0xB), .new), JudgedFinding(GateFixture.finding(0xC), .worse("w"))]
+    let judged = [
+      JudgedFinding(GateFixture.finding(0xA), .new), JudgedFinding(GateFixture.finding(0xB), .new),
+      JudgedFinding(GateFixture.finding(0xC), .worse("w")),
+    ]
     #expect(baseline.accepting(judged).map(\.standing) == [.known(reason: "fine"), .new, .worse("w")])
   }
 }

@@ -2,7 +2,10 @@
 
 import Testing
 
-@testable import TraceAnalysis
+@testable import LeakDetection
+@testable import LeakGates
+@testable import RunDiff
+@testable import TraceReading
 
 @Suite struct GateOutcomeTests {
   private func failed(_ gates: String, _ judged: [JudgedFinding]) throws -> [String] {
@@ -15,7 +18,8 @@ import Testing
 
   private let new = JudgedFinding(GateFixture.finding(1, bytes: 600), .new)
   private let worse = JudgedFinding(GateFixture.finding(2, bytes: 424), .worse("more"))
-  private let known = JudgedFinding(GateFixture.finding(3, .growing, bytes: 5000, growth: [1, 2, 3, 4]), .known(reason: ""))
+  private let known = JudgedFinding(
+    GateFixture.finding(3, .growing, bytes: 5000, growth: [1, 2, 3, 4]), .known(reason: ""))
   private let suspect = JudgedFinding(GateFixture.finding(6, .outlived, bytes: 5000, growth: [1, 2, 3, 4]), .new)
   private let hidden = JudgedFinding(GateFixture.finding(4, suppression: "x"), .hidden(pattern: "x"))
   private let library = JudgedFinding(GateFixture.finding(5, library: true), .library)
@@ -49,7 +53,8 @@ import Testing
     #expect(try failed("suspects,new-suspects,growth", [weak]) == [])
     // What the program itself said is a proof.
     var stated = suspect
-    stated.finding.outliving?.statement = .scope(MarkPlace(name: "order", file: "Shop.swift", line: 3), executions: 5, executionsWithRest: 1, grace: 0)
+    stated.finding.outliving?.statement = .scope(
+      MarkPlace(name: "order", file: "Shop.swift", line: 3), executions: 5, executionsWithRest: 1, grace: 0)
     #expect(try failed("new-leaks,new-suspects", [stated]) == ["new-leaks"])
   }
 
@@ -71,7 +76,9 @@ import Testing
   }
 
   @Test func growthIsWhatAccumulatesOrOutlivesInGrowingNumber() throws {
-    func judged(_ verdict: Verdict, _ growth: [Int]?) -> [JudgedFinding] { [JudgedFinding(GateFixture.finding(1, verdict, bytes: 2048, growth: growth), .new)] }
+    func judged(_ verdict: Verdict, _ growth: [Int]?) -> [JudgedFinding] {
+      [JudgedFinding(GateFixture.finding(1, verdict, bytes: 2048, growth: growth), .new)]
+    }
     #expect(try failed("growth", judged(.accumulating, [])) == ["growth"])
     #expect(try failed("growth", judged(.outlived, [1, 2, 3, 4])) == ["growth"])
     #expect(try failed("growth", judged(.outlived, [4, 4, 4, 4])) == [])
@@ -83,11 +90,15 @@ import Testing
   }
 
   @Test func explanationsNameWhatWasFoundAndWhatFails() throws {
-    let outcomes = try GateList(parsing: ["new-leaks,leaks:4,retained:1MiB,worse:10%"], for: .analysis).outcomes([new, worse, known])
-    #expect(outcomes.map(\.explanation) == [
-      "1 finding not known before", "3 findings of the program; fails at 4", "findings not accepted retain 1.00 KiB; fails at 1.00 MiB",
-      "1 known finding got worse by at least 10 %",
+    let outcomes = try GateList(parsing: ["new-leaks,leaks:4,retained:1MiB,worse:10%"], for: .analysis).outcomes([
+      new, worse, known,
     ])
+    #expect(
+      outcomes.map(\.explanation) == [
+        "1 new finding", "3 findings of the program; fails at 4",
+        "findings not accepted retain 1.00 KiB; fails at 1.00 MiB",
+        "1 known finding got worse by at least 10 %",
+      ])
   }
 
   @Test func theSameFindingOfSeveralTracesIsOneAndThatOfTheMostInstances() {
@@ -99,18 +110,26 @@ import Testing
 
   @Test func figuresOfComparisonsFailByTheirThreshold() throws {
     let report = GateFixture.report(totals: [
-      GateFixture.change(.liveBytes, from: 1_048_576, to: 3_145_728), GateFixture.change(.peakBytes, from: 1000, to: 1100),
-      GateFixture.change(.allocatedBlocks, from: 100, to: 90), GateFixture.change(.allocatedBytes, from: 100, to: 103, .same),
-      GateFixture.change(.temporaryBlocks, from: 0, to: 5), GateFixture.change(.retains, from: 10, to: 10), GateFixture.change(.releases, from: 10, to: 12),
+      GateFixture.change(.liveBytes, from: 1_048_576, to: 3_145_728),
+      GateFixture.change(.peakBytes, from: 1000, to: 1100),
+      GateFixture.change(.allocatedBlocks, from: 100, to: 90),
+      GateFixture.change(.allocatedBytes, from: 100, to: 103, .same),
+      GateFixture.change(.temporaryBlocks, from: 0, to: 5), GateFixture.change(.retains, from: 10, to: 10),
+      GateFixture.change(.releases, from: 10, to: 12),
     ])
-    #expect(try failed("growth:2MiB,peak:10%,allocations,temporary:50%,retains:20%", report) == ["growth:2MiB", "peak:10%", "temporary:50%", "retains:20%"])
+    #expect(
+      try failed("growth:2MiB,peak:10%,allocations,temporary:50%,retains:20%", report) == [
+        "growth:2MiB", "peak:10%", "temporary:50%", "retains:20%",
+      ])
     #expect(try failed("growth:3MiB,peak:11%,allocations:4%,temporary:6,retains:21%", report) == [])
     // Less than the comparison's own tolerance, where a smaller one is asked for.
     #expect(try failed("allocations:3%", report) == ["allocations:3%"])
     #expect(try failed("regressions", report) == ["regressions"])
     // What came out of nothing is more by any part.
     #expect(try failed("regressions:300%", report) == ["regressions:300%"])
-    #expect(try failed("regressions:10%", GateFixture.report(totals: [GateFixture.change(.peakBytes, from: 1000, to: 1099)])) == [])
+    #expect(
+      try failed("regressions:10%", GateFixture.report(totals: [GateFixture.change(.peakBytes, from: 1000, to: 1099)]))
+        == [])
   }
 
   @Test func whatLiesWithinTheSpreadOfTheRunsDoesNotFail() throws {

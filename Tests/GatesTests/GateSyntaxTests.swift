@@ -2,18 +2,23 @@
 
 import Testing
 
-@testable import TraceAnalysis
+@testable import LeakGates
 
 @Suite struct GateSyntaxTests {
   @Test(arguments: [
-    ("3", GateCondition.Threshold.count(3)), ("1B", .bytes(1)), ("1kB", .bytes(1000)), ("1.5MB", .bytes(1_500_000)), ("2GB", .bytes(2_000_000_000)),
-    ("64KiB", .bytes(65536)), ("1 MiB", .bytes(1_048_576)), ("0.5GiB", .bytes(536_870_912)), ("1mib", .bytes(1_048_576)), ("10%", .part(0.1)), ("2.5 %", .part(0.025)),
+    ("3", GateCondition.Threshold.count(3)), ("1B", .bytes(1)), ("1kB", .bytes(1000)), ("1.5MB", .bytes(1_500_000)),
+    ("2GB", .bytes(2_000_000_000)),
+    ("64KiB", .bytes(65536)), ("1 MiB", .bytes(1_048_576)), ("0.5GiB", .bytes(536_870_912)),
+    ("1mib", .bytes(1_048_576)), ("10%", .part(0.1)), ("2.5 %", .part(0.025)),
   ])
   func thresholdsAreNumbersSizesAndPercentages(text: String, expected: GateCondition.Threshold) {
     #expect(GateCondition.Threshold(parsing: text) == expected)
   }
 
-  @Test(arguments: ["", "0", "-1", "+3", "1.5", "x", "10 %%", "1TB", "nan", "inf%", "0x10", "1e3B", ".5MB", "5.MB", "0%", "0.1B", "1,000", "٣", "99999999999GiB", "1..2MB"])
+  @Test(arguments: [
+    "", "0", "-1", "+3", "1.5", "x", "10 %%", "1TB", "nan", "inf%", "0x10", "1e3B", ".5MB", "5.MB", "0%", "0.1B",
+    "1,000", "٣", "99999999999GiB", "1..2MB",
+  ])
   func nothingElseIsAThreshold(text: String) {
     #expect(GateCondition.Threshold(parsing: text) == nil)
   }
@@ -28,16 +33,31 @@ import Testing
   }
 
   @Test(arguments: [
-    ("leak", "no condition 'leak' for a single build; did you mean 'leaks'? Allowed are leaks, new-leaks, suspects, new-suspects, worse, retained, growth, none"),
-    ("new_leaks", "no condition 'new_leaks' for a single build; did you mean 'new-leaks'? Allowed are leaks, new-leaks, suspects, new-suspects, worse, retained, growth, none"),
-    ("peak", "no condition 'peak' for a single build. Allowed are leaks, new-leaks, suspects, new-suspects, worse, retained, growth, none"),
-    ("bananas", "no condition 'bananas' for a single build. Allowed are leaks, new-leaks, suspects, new-suspects, worse, retained, growth, none"),
-    ("", "no condition '' for a single build. Allowed are leaks, new-leaks, suspects, new-suspects, worse, retained, growth, none"),
-    ("leaks:10%", "'leaks:10%': what stands after the colon must be a number of 1 or more (3)"),
-    ("leaks:", "'leaks:': what stands after the colon must be a number of 1 or more (3)"),
-    ("growth:x", "'growth:x': what stands after the colon must be a number of 1 or more (3) or a size (64KiB, 1MB)"),
+    (
+      "leak",
+      "no condition 'leak' for a single build; did you mean 'leaks'? Allowed are leaks, new-leaks, suspects, new-suspects, worse, retained, growth, none"
+    ),
+    (
+      "new_leaks",
+      "no condition 'new_leaks' for a single build; did you mean 'new-leaks'? Allowed are leaks, new-leaks, suspects, new-suspects, worse, retained, growth, none"
+    ),
+    (
+      "peak",
+      "no condition 'peak' for a single build. Allowed are leaks, new-leaks, suspects, new-suspects, worse, retained, growth, none"
+    ),
+    (
+      "bananas",
+      "no condition 'bananas' for a single build. Allowed are leaks, new-leaks, suspects, new-suspects, worse, retained, growth, none"
+    ),
+    (
+      "",
+      "no condition '' for a single build. Allowed are leaks, new-leaks, suspects, new-suspects, worse, retained, growth, none"
+    ),
+    ("leaks:10%", "'leaks:10%': the threshold must be a number of 1 or more (3)"),
+    ("leaks:", "'leaks:': the threshold must be a number of 1 or more (3)"),
+    ("growth:x", "'growth:x': the threshold must be a number of 1 or more (3) or a size (64KiB, 1MB)"),
     ("retained", "'retained' needs a threshold: retained:1MiB fails if so much or more is retained"),
-    ("none,leaks", "'none' cannot stand beside other conditions"),
+    ("none,leaks", "'none' cannot be combined with other conditions"),
     ("leaks:2,leaks:3", "'leaks:2' and 'leaks:3' are the same condition with different thresholds"),
   ])
   func whatIsNotUnderstoodIsToldWithWhatIsAllowed(text: String, message: String) {
@@ -46,7 +66,9 @@ import Testing
   }
 
   @Test func comparisonsHaveConditionsOfTheirOwn() throws {
-    let list = try GateList(parsing: ["new-leaks,worse:10%,growth:1MiB,peak:10%,allocations:5%,temporary,retains:10%,regressions"], for: .comparison)
+    let list = try GateList(
+      parsing: ["new-leaks,worse:10%,growth:1MiB,peak:10%,allocations:5%,temporary,retains:10%,regressions"],
+      for: .comparison)
     #expect(list.conditions.count == 8)
     let error = #expect(throws: GateSyntaxError.self) { try GateList(parsing: ["retained:1MiB"], for: .comparison) }
     #expect(error?.description.contains("for a comparison of builds") == true)

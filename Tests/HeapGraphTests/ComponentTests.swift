@@ -1,5 +1,5 @@
+import HeapAnalysis
 import Testing
-import TraceAnalysis
 
 @Suite struct ComponentTests {
   @Test(arguments: 0..<400 as Range<UInt64>)

@@ -1,5 +1,5 @@
+import HeapAnalysis
 import Testing
-import TraceAnalysis
 import TraceTestSupport
 
 @Suite struct DominatorTests {

@@ -1,5 +1,5 @@
+import HeapAnalysis
 import Testing
-import TraceAnalysis
 
 @Suite struct ExtremeGraphTests {
   /// One behind another: what recurses does not survive this.

@@ -1,5 +1,5 @@
+import HeapAnalysis
 import Testing
-import TraceAnalysis
 import TraceTestSupport
 
 @Suite struct PathTests {
@@ -9,7 +9,8 @@ import TraceTestSupport
     var draws = SeededRandom(seed: seed)
     let rootCosts = seed % 3 == 0 ? random.roots.map { _ in UInt8(draws.next() % 9) } : nil
     let paths = RetainPaths(
-      random.graph, roots: random.roots, rootCosts: rootCosts, kinds: random.kinds, costs: random.costs, within: random.subset)
+      random.graph, roots: random.roots, rootCosts: rootCosts, kinds: random.kinds, costs: random.costs,
+      within: random.subset)
     var starts: [Int: Int] = [:]
     for (index, root) in random.roots.enumerated() {
       starts[Int(root)] = min(starts[Int(root)] ?? .max, Int(rootCosts?[index] ?? 0))
@@ -79,7 +80,8 @@ import TraceTestSupport
     for (index, number) in cycle.edges.enumerated() {
       let edge = random.edges[Int(number)]
       #expect(random.allows(edge))
-      #expect(edge.source == Int(cycle.nodes[index]) && edge.target == Int(cycle.nodes[(index + 1) % cycle.nodes.count]))
+      #expect(
+        edge.source == Int(cycle.nodes[index]) && edge.target == Int(cycle.nodes[(index + 1) % cycle.nodes.count]))
       sum += Int(random.costs[edge.kind])
     }
     #expect(cycle.cost == UInt32(sum))
@@ -104,7 +106,9 @@ import TraceTestSupport
     for component in 0..<ComponentID(components.count) {
       let cycle = search.shortestCycle(in: component, startLimit: random.nodeCount)
       #expect(cycle?.cost == cheapest[component].map(UInt32.init))
-      #expect(cycle == CycleSearch(components, costs: random.costs).shortestCycle(in: component, startLimit: random.nodeCount))
+      #expect(
+        cycle == CycleSearch(components, costs: random.costs).shortestCycle(in: component, startLimit: random.nodeCount)
+      )
       if let cycle { check(cycle, random) }
       // Fewer starts find a cycle still, if perhaps a longer one.
       let quick = search.shortestCycle(in: component, startLimit: 1)

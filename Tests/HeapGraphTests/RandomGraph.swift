@@ -1,8 +1,8 @@
-import TraceAnalysis
+import HeapAnalysis
 import TraceTestSupport
 
-/// A small graph as lists, to be right about slowly, and the same graph as `HeapGraph`. Which nodes and edges algorithms may use is
-/// drawn too.
+/// A small graph as lists, to be right about slowly, and the same graph as `HeapGraph`. Which nodes and edges
+/// algorithms may use is drawn too.
 struct RandomGraph {
   struct Edge: Hashable {
     var source: Int
@@ -38,7 +38,9 @@ struct RandomGraph {
     }
     let inOrder = seed % 4 == 0
     if inOrder { added = Self.sortedBySource(added) }
-    for edge in added { builder.addEdge(from: NodeID(edge.source), to: NodeID(edge.target), label: edge.label, kind: edge.kind) }
+    for edge in added {
+      builder.addEdge(from: NodeID(edge.source), to: NodeID(edge.target), label: edge.label, kind: edge.kind)
+    }
     edges = Self.sortedBySource(added)
     graph = builder.build()
     kinds = seed % 5 < 2 ? .all : EdgeKinds(rawValue: UInt8(truncatingIfNeeded: random.next() | random.next()))
@@ -63,9 +65,13 @@ struct RandomGraph {
   func contains(_ node: Int) -> Bool { subset?.contains(NodeID(node)) ?? true }
 
   /// Whether algorithms may use an edge.
-  func allows(_ edge: Edge) -> Bool { kinds.contains(EdgeKinds(kind: edge.kind)) && contains(edge.source) && contains(edge.target) }
+  func allows(_ edge: Edge) -> Bool {
+    kinds.contains(EdgeKinds(kind: edge.kind)) && contains(edge.source) && contains(edge.target)
+  }
 
-  var allowedEdges: [(index: Int, edge: Edge)] { edges.enumerated().filter { allows($0.element) }.map { ($0.offset, $0.element) } }
+  var allowedEdges: [(index: Int, edge: Edge)] {
+    edges.enumerated().filter { allows($0.element) }.map { ($0.offset, $0.element) }
+  }
 
   /// What can be reached from some nodes when one node is gone.
   func reached(from starts: [Int], without removed: Int? = nil) -> Set<Int> {
@@ -74,12 +80,16 @@ struct RandomGraph {
     var grew = true
     while grew {
       grew = false
-      for edge in edges where result.contains(edge.source) && edge.target != removed && result.insert(edge.target).inserted { grew = true }
+      for edge in edges
+      where result.contains(edge.source) && edge.target != removed && result.insert(edge.target).inserted {
+        grew = true
+      }
     }
     return result
   }
 
-  /// The cost of the cheapest path to each node (Bellman and Ford), given what paths that begin at some nodes cost to begin with.
+  /// The cost of the cheapest path to each node (Bellman and Ford), given what paths that begin at some nodes cost to
+  /// begin with.
   func cheapest(from starts: [Int: Int]) -> [Int: Int] {
     var result = starts.filter { contains($0.key) }
     let edges = allowedEdges.map(\.edge)

@@ -2,7 +2,10 @@ import CTraceFormat
 import Testing
 import TraceTestSupport
 
-@testable import TraceAnalysis
+@testable import HeapAnalysis
+@testable import LeakDetection
+@testable import TraceReading
+@testable import TraceSymbolication
 
 /// Heap images that say what cannot be, in chunks with sound checksums.
 @Suite struct DamagedImageTests {
@@ -10,12 +13,14 @@ import TraceTestSupport
 
   /// A trace with two live blocks, the second of which the first holds, and these chunks of a heap image.
   private func reader(
-    _ chunks: [(kind: ChunkKind, payload: [UInt8])], blocks: [(address: UInt64, size: UInt64)]? = nil, time: UInt64 = 800
+    _ chunks: [(kind: ChunkKind, payload: [UInt8])], blocks: [(address: UInt64, size: UInt64)]? = nil,
+    time: UInt64 = 800
   ) throws -> TraceReader {
     var builder = TraceBuilder()
     builder.image("/bin/app", 0x1000_0000..<0x1010_0000)
     for (index, block) in (blocks ?? [(object, 64), (object + 4096, 64)]).enumerated() {
-      builder.event(.malloc, block.address, size: block.size, stack: builder.stack([0x1000_1000]), time: 8 + UInt64(index) * 8)
+      builder.event(
+        .malloc, block.address, size: block.size, stack: builder.stack([0x1000_1000]), time: 8 + UInt64(index) * 8)
     }
     var writer = TraceWriter(header: builder.header)
     try writer.append(builder.definitions)
@@ -23,7 +28,9 @@ import TraceTestSupport
     encoder.begin(firstTime: 8)
     for event in builder.events[1] ?? [] { encoder.append(event) }
     try writer.append(encoder, thread: 1, firstTime: 8)
-    for chunk in chunks { try writer.append(kind: chunk.kind, thread: 0, payload: chunk.payload, firstTime: time, lastTime: time) }
+    for chunk in chunks {
+      try writer.append(kind: chunk.kind, thread: 0, payload: chunk.payload, firstTime: time, lastTime: time)
+    }
     return try TraceReader(bytes: writer.bytes)
   }
 
@@ -40,7 +47,8 @@ import TraceTestSupport
   private func end(parts: UInt32, pages: UInt64, words: UInt64, error: Int32 = 0) -> [UInt8] {
     rawBytes(
       of: lt_snapshot_end(
-        number: 1, error: error, partCount: parts, reserved: 0, pageCount: pages, wordCount: words, capturedBytes: 0, pauseNanoseconds: 0,
+        number: 1, error: error, partCount: parts, reserved: 0, pageCount: pages, wordCount: words, capturedBytes: 0,
+        pauseNanoseconds: 0,
         totalNanoseconds: 0))
   }
 
@@ -67,7 +75,8 @@ import TraceTestSupport
       var problem: String? { nil }
     }
     return LeakAnalysis(
-      reader, AllocationAnalysis(reader, snapshot: snapshot), snapshot: snapshot, naming: OffsetNaming(), layouts: NoLayouts(),
+      reader, AllocationAnalysis(reader, snapshot: snapshot), snapshot: snapshot, naming: OffsetNaming(),
+      layouts: NoLayouts(),
       memoryLimit: limit)
   }
 
@@ -80,7 +89,10 @@ import TraceTestSupport
 
   @Test func aSoundImageHasNothingWrong() throws {
     let found = try analysis(
-      reader([(.snapshot, head()), (.memory, part(0, [(firstPage, object + 4096)])), (.snapshotEnd, end(parts: 1, pages: 1, words: 1))]))
+      reader([
+        (.snapshot, head()), (.memory, part(0, [(firstPage, object + 4096)])),
+        (.snapshotEnd, end(parts: 1, pages: 1, words: 1)),
+      ]))
     #expect(found.diagnostics.isEmpty && found.remarks.isEmpty)
     #expect(found.graph.graph.edgeCount == 1)
     #expect(found.findings().count == 1)
@@ -107,13 +119,17 @@ import TraceTestSupport
     let parts = (0..<3).map { part(UInt32($0), [(firstPage + UInt64($0), object + 4096)]) }
     for order in [[0, 2], [0, 2, 2], [1, 0, 2], [0, 0, 1, 2], [2, 1, 0]] {
       let found = try analysis(
-        reader([(.snapshot, head())] + order.map { (.memory, parts[$0]) } + [(.snapshotEnd, end(parts: 3, pages: 3, words: 3))]))
+        reader(
+          [(.snapshot, head())] + order.map { (.memory, parts[$0]) } + [
+            (.snapshotEnd, end(parts: 3, pages: 3, words: 3))
+          ]))
       #expect(isIncomplete(found), "\(order)")
     }
     // Those of another image are none of its.
     let other = try analysis(
       reader([
-        (.snapshot, head()), (.memory, part(0, [(9, 9)], of: 2)), (.memory, parts[0]), (.snapshotEnd, end(parts: 1, pages: 1, words: 1)),
+        (.snapshot, head()), (.memory, part(0, [(9, 9)], of: 2)), (.memory, parts[0]),
+        (.snapshotEnd, end(parts: 1, pages: 1, words: 1)),
       ]))
     #expect(other.diagnostics.isEmpty && other.graph.image.wordCount == 1)
   }
@@ -122,15 +138,19 @@ import TraceTestSupport
     let sound = part(0, [(firstPage, object + 4096), (firstPage + 1, 5)])
     for count in 0..<sound.count {
       let found = try analysis(
-        reader([(.snapshot, head()), (.memory, Array(sound.prefix(count))), (.snapshotEnd, end(parts: 1, pages: 2, words: 2))]))
+        reader([
+          (.snapshot, head()), (.memory, Array(sound.prefix(count))), (.snapshotEnd, end(parts: 1, pages: 2, words: 2)),
+        ]))
       #expect(isIncomplete(found))
       #expect(found.graph.image.wordCount < 2)
     }
     // Out of order, twice the same, and beyond all addresses.
     for pages in [
-      [(firstPage, object), (firstPage - 1, object)], [(firstPage, object), (firstPage, object)], [(firstPage, object), (1 << 52, object)],
+      [(firstPage, object), (firstPage - 1, object)], [(firstPage, object), (firstPage, object)],
+      [(firstPage, object), (1 << 52, object)],
     ] as [[(page: UInt64, value: UInt64)]] {
-      let found = try analysis(reader([(.snapshot, head()), (.memory, part(0, pages)), (.snapshotEnd, end(parts: 1, pages: 2, words: 2))]))
+      let found = try analysis(
+        reader([(.snapshot, head()), (.memory, part(0, pages)), (.snapshotEnd, end(parts: 1, pages: 2, words: 2))]))
       #expect(found.diagnostics.first.contains { if case .damagedMemory = $0.kind { true } else { false } })
       #expect(found.graph.image.wordCount == 1 && isIncomplete(found))
     }
@@ -146,17 +166,21 @@ import TraceTestSupport
       #expect(reader.snapshots.isEmpty && reader.diagnostics.first.map(\.kind) == [.damagedSnapshot])
     }
     for count in 0..<48 {
-      #expect(try reader([(.snapshot, Array(head().prefix(count)))]).diagnostics.first.map(\.kind) == [.damagedSnapshot])
+      #expect(
+        try reader([(.snapshot, Array(head().prefix(count)))]).diagnostics.first.map(\.kind) == [.damagedSnapshot])
     }
     for count in 0..<56 {
-      let reader = try reader([(.snapshot, head()), (.snapshotEnd, Array(end(parts: 0, pages: 0, words: 0).prefix(count)))])
+      let reader = try reader([
+        (.snapshot, head()), (.snapshotEnd, Array(end(parts: 0, pages: 0, words: 0).prefix(count))),
+      ])
       #expect(reader.diagnostics.first.map(\.kind) == [.damagedSnapshot] && !reader.snapshots[0].isWhole)
     }
   }
 
   @Test func theFirstOfSeveralImagesWithOneNumberCounts() throws {
     let reader = try reader([
-      (.snapshot, head { $0.monotonic = 1 }), (.snapshot, head { $0.monotonic = 2 }), (.snapshotEnd, end(parts: 0, pages: 0, words: 0)),
+      (.snapshot, head { $0.monotonic = 1 }), (.snapshot, head { $0.monotonic = 2 }),
+      (.snapshotEnd, end(parts: 0, pages: 0, words: 0)),
       (.snapshotEnd, end(parts: 9, pages: 9, words: 9)),
     ])
     #expect(reader.snapshots.map(\.monotonic) == [1])
@@ -166,9 +190,12 @@ import TraceTestSupport
   @Test func regionsThatOverlapOrHaveNoBytesAreLeftOut() throws {
     var payload = head { $0.regionCount = 7 }
     let ranges: [(UInt64, UInt64)] = [
-      (0x1000, 0x2000), (0x1800, 0x3000), (0x2000, 0x2000), (0x5000, 0x4000), (0x6000, 0x7000), (0x100, 0x200), (.max - 4096, .max),
+      (0x1000, 0x2000), (0x1800, 0x3000), (0x2000, 0x2000), (0x5000, 0x4000), (0x6000, 0x7000), (0x100, 0x200),
+      (.max - 4096, .max),
     ]
-    for (start, end) in ranges { payload += rawBytes(of: lt_snapshot_region(start: start, end: end, kind: 1, flags: 15)) }
+    for (start, end) in ranges {
+      payload += rawBytes(of: lt_snapshot_region(start: start, end: end, kind: 1, flags: 15))
+    }
     #expect(try reader([(.snapshot, payload)]).snapshots[0].regions.map(\.range) == [0x1000..<0x2000, 0x6000..<0x7000])
   }
 
@@ -227,7 +254,9 @@ import TraceTestSupport
   @Test func framesOfImagesTakeNoMoreMemoryThanTheFileJustifies() throws {
     let threads = [UInt8](repeating: 0, count: 160 * 100_000)
     let reader = try reader(
-      (1...20 as ClosedRange<UInt32>).map { number in (.snapshot, head { ($0.number, $0.threadCount) = (number, 100_000) } + threads) })
+      (1...20 as ClosedRange<UInt32>).map { number in
+        (.snapshot, head { ($0.number, $0.threadCount) = (number, 100_000) } + threads)
+      })
     let kept = reader.snapshots.reduce(0) { $0 + $1.threads.count }
     #expect(kept > 0 && kept * 160 <= 32 << 20 + 64 * reader.fileSize.rawValue)
     #expect(reader.diagnostics.first.contains { if case .implausibleSize = $0.kind { true } else { false } })
@@ -235,7 +264,8 @@ import TraceTestSupport
 
   @Test func blocksOfImpossibleSizesAndPlacesAreOrdinaryFindings() throws {
     let ends: [UInt64] = [
-      1, 8, 4095, object - 1, object, object + 8, 1 << 63, .max - 8192, .max - 4096, .max - 4095, .max - 16, .max - 8, .max,
+      1, 8, 4095, object - 1, object, object + 8, 1 << 63, .max - 8192, .max - 4096, .max - 4095, .max - 16, .max - 8,
+      .max,
     ]
     for first in ends {
       for size in [0, 1, 16, 1 << 40, UInt64.max - 16, .max] {

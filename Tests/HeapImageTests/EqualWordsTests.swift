@@ -4,7 +4,8 @@ import CTraceFormat
 import Testing
 import TraceTestSupport
 
-@testable import TraceAnalysis
+@testable import HeapAnalysis
+@testable import TraceReading
 
 @Suite struct EqualWordsTests {
   @Test(arguments: 1...20 as ClosedRange<UInt64>)
@@ -15,7 +16,8 @@ import TraceTestSupport
       let isUniform = random.oneIn(2)
       let common = random.next() >> 16
       for index in 0..<512 as Range<UInt64> where random.oneIn(1 + seed % 3) {
-        words.append((0x5000_0000_0000 + page * (1 + seed % 2) * 4096 + index * 8, isUniform ? common : random.next() >> 16))
+        words.append(
+          (0x5000_0000_0000 + page * (1 + seed % 2) * 4096 + index * 8, isUniform ? common : random.next() >> 16))
       }
     }
     var writer = TraceWriter()
@@ -51,16 +53,20 @@ import TraceTestSupport
     var writer = TraceWriter()
     let snapshot = TraceSnapshot(time: 8)
     let end = lt_snapshot_end(
-      number: 1, error: 0, partCount: 1, reserved: 0, pageCount: UInt64(pages), wordCount: UInt64(pages) * 512, capturedBytes: 0, pauseNanoseconds: 0,
+      number: 1, error: 0, partCount: 1, reserved: 0, pageCount: UInt64(pages), wordCount: UInt64(pages) * 512,
+      capturedBytes: 0, pauseNanoseconds: 0,
       totalNanoseconds: 0)
-    for (kind, bytes) in [(ChunkKind.snapshot, snapshot.encoded()), (.memory, payload.bytes), (.snapshotEnd, rawBytes(of: end))] {
+    for (kind, bytes) in [
+      (ChunkKind.snapshot, snapshot.encoded()), (.memory, payload.bytes), (.snapshotEnd, rawBytes(of: end)),
+    ] {
       try writer.append(kind: kind, thread: 0, payload: bytes, firstTime: 8, lastTime: 8)
     }
     let reader = try TraceReader(bytes: writer.bytes)
     #expect(reader.fileSize.rawValue < 1 << 20)
     var diagnostics = TraceDiagnostics()
     // A hundredth of what its words would take one by one.
-    let image = HeapImage(reader.snapshots[0], in: reader, limit: MemoryLimit(ByteCount(16 << 20)), diagnostics: &diagnostics)
+    let image = HeapImage(
+      reader.snapshots[0], in: reader, limit: MemoryLimit(ByteCount(16 << 20)), diagnostics: &diagnostics)
     #expect(diagnostics.isEmpty && image.isWhole && image.wordCount == pages * 512)
     #expect(image.word(at: 0x5_0000_0000 << 12 + 69_999 * 4096 + 8) == 0x1234_5670)
   }

@@ -1,7 +1,8 @@
 import Testing
 import TraceTestSupport
 
-@testable import TraceAnalysis
+@testable import HeapAnalysis
+@testable import TraceReading
 
 @Suite struct HeapRootsTests {
   private let base: UInt64 = 0x7000_0000_0000
@@ -12,16 +13,19 @@ import TraceTestSupport
 
   private func image(_ path: String, _ range: Range<UInt64>) -> LoadedImage {
     LoadedImage(
-      path: path, buildID: [], loadBias: range.lowerBound, range: RuntimeAddress(range.lowerBound)..<RuntimeAddress(range.upperBound))
+      path: path, buildID: [], loadBias: range.lowerBound,
+      range: RuntimeAddress(range.lowerBound)..<RuntimeAddress(range.upperBound))
   }
 
   private func roots(
     _ regions: [MemoryRegion], threads: [SnapshotThread] = [], images: [LoadedImage] = [], blocks: [LiveBlock] = [],
     words: [(address: UInt64, value: UInt64)] = [],
-    isFrozen: Bool = true, tls: UInt64 = 256, code: @escaping (UInt64, LoadedImage) -> WaitingCode = { _, _ in .other }, frames: [UInt64]? = nil
+    isFrozen: Bool = true, tls: UInt64 = 256, code: @escaping (UInt64, LoadedImage) -> WaitingCode = { _, _ in .other },
+    frames: [UInt64]? = nil
   ) -> HeapRoots {
     HeapRoots(
-      TraceSnapshot(time: 8, isFrozen: isFrozen, staticTLSSize: tls, threads: threads, regions: regions), images: images,
+      TraceSnapshot(time: 8, isFrozen: isFrozen, staticTLSSize: tls, threads: threads, regions: regions),
+      images: images,
       heap: LiveHeap(blocks), image: HeapImage(words: words),
       waitingCode: code, frames: { _ in frames })
   }
@@ -30,8 +34,12 @@ import TraceTestSupport
     roots.roots.filter { isWanted($0.kind) }.flatMap(\.ranges)
   }
   private func mappings(_ roots: HeapRoots) -> [Range<UInt64>] { ranges(roots) { $0 == .mapping } }
-  private func stacks(_ roots: HeapRoots) -> [Range<UInt64>] { ranges(roots) { if case .stack = $0 { true } else { false } } }
-  private func threadLocals(_ roots: HeapRoots) -> [Range<UInt64>] { ranges(roots) { if case .threadLocal = $0 { true } else { false } } }
+  private func stacks(_ roots: HeapRoots) -> [Range<UInt64>] {
+    ranges(roots) { if case .stack = $0 { true } else { false } }
+  }
+  private func threadLocals(_ roots: HeapRoots) -> [Range<UInt64>] {
+    ranges(roots) { if case .threadLocal = $0 { true } else { false } }
+  }
 
   private func region(_ start: UInt64, _ size: UInt64, _ kind: MemoryRegion.Kind = .anonymous) -> MemoryRegion {
     MemoryRegion(range: start..<start + size, kind: kind)
@@ -79,7 +87,8 @@ import TraceTestSupport
 
   @Test func stacksBeginAtTheRedZoneAndEndBehindTheControlBlock() {
     let stack = region(base, 0x10_0000)
-    let thread = SnapshotThread(osThread: 1, stackPointer: base + 0x8000, threadPointer: base + 0x4_0000, registers: [1, 2])
+    let thread = SnapshotThread(
+      osThread: 1, stackPointer: base + 0x8000, threadPointer: base + 0x4_0000, registers: [1, 2])
     var found = roots([stack], threads: [thread])
     #expect(stacks(found) == [base + 0x8000 - 128..<base + 0x4_1000])
     #expect(threadLocals(found) == [base + 0x4_0000 - 256..<base + 0x4_1000])
@@ -101,23 +110,28 @@ import TraceTestSupport
     #expect(threadLocals(found).isEmpty)
   }
 
-  // The C library's code, the pool's, the program's.
+  // The C library's code, the runtime's, the pool's, the program's.
   private static let cLibrary: UInt64 = 0x10_0000
+  private static let runtime: UInt64 = 0x12_0000
   private static let pool: UInt64 = 0x14_0000
   private static let program: UInt64 = 0x18_0000
 
   /// How many stacks are roots, of one thread with such words on it.
-  private func stackCount(_ words: [(address: UInt64, value: UInt64)], _ thread: SnapshotThread, frames: [UInt64]? = nil) -> Int {
+  private func stackCount(
+    _ words: [(address: UInt64, value: UInt64)], _ thread: SnapshotThread, frames: [UInt64]? = nil
+  ) -> Int {
     let code = MemoryRegion(range: 0x10_0000..<0x20_0000, kind: .file, isWritable: false, isExecutable: true)
     let found = roots(
-      [code, region(base, 0x1_0000)], threads: [thread], images: [image("/lib/all", 0x10_0000..<0x20_0000)], words: words,
+      [code, region(base, 0x1_0000)], threads: [thread], images: [image("/lib/all", 0x10_0000..<0x20_0000)],
+      words: words,
       code: { address, _ in address < Self.pool ? .cLibrary : address < Self.program ? .pool : .other }, frames: frames)
     return stacks(found).count
   }
 
   private var idle: SnapshotThread {
     SnapshotThread(
-      osThread: 1, stackPointer: base + 0xE000, threadPointer: base + 0xF000, instructionPointer: Self.cLibrary + 16, registers: [5], isWaiting: true)
+      osThread: 1, stackPointer: base + 0xE000, threadPointer: base + 0xF000, instructionPointer: Self.cLibrary + 16,
+      registers: [5], isWaiting: true)
   }
 
   @Test func idleThreadsOfAPoolHoldNothing() {
@@ -137,6 +151,31 @@ import TraceTestSupport
     #expect(stackCount(words, idle, frames: [Self.cLibrary, Self.program, Self.pool, Self.cLibrary + 8]) == 1)
     #expect(stackCount(words, idle, frames: [Self.cLibrary, Self.cLibrary + 8]) == 1)
     #expect(stackCount(words, idle) == 1)
+  }
+
+  /// It has ended some work and is about to wait, or on the way to the next function of a task.
+  @Test(arguments: [
+    ([cLibrary, pool, cLibrary], true), ([cLibrary, runtime, pool, cLibrary], true),
+    ([cLibrary, program, pool, cLibrary], false), ([cLibrary, runtime, cLibrary], false),
+  ])
+  func aThreadOfAPoolInNobodysCodeIsBetweenWork(frames: [UInt64], isBetweenWork: Bool) {
+    var thread = idle
+    thread.isWaiting = false
+    let code = MemoryRegion(range: 0x10_0000..<0x20_0000, kind: .file, isWritable: false, isExecutable: true)
+    let found = roots(
+      [code, region(base, 0x1_0000)], threads: [thread], images: [image("/lib/all", 0x10_0000..<0x20_0000)],
+      code: { address, _ in
+        switch address {
+        case ..<Self.runtime: .cLibrary
+        case ..<Self.pool: .runtime
+        case ..<Self.program: .pool
+        default: .other
+        }
+      }, frames: frames)
+    #expect(
+      found.roots.filter { $0.kind == .stack(thread: 0) || $0.kind == .registers(thread: 0) }.map(\.isBetweenWork) == [
+        isBetweenWork, isBetweenWork,
+      ])
   }
 
   @Test func aThreadThatComputesInItsOwnStartRoutineIsNotIdle() {
@@ -170,20 +209,25 @@ import TraceTestSupport
     let found = roots(
       [],
       images: [
-        image("/lib/libleaktrace.so", 0x1000..<0x2000), image("/lib/libc.so.6", 0x3000..<0x4000), image("/bin/app", 0x5000..<0x6000),
+        image("/lib/libleaktrace.so", 0x1000..<0x2000), image("/lib/libc.so.6", 0x3000..<0x4000),
+        image("/bin/app", 0x5000..<0x6000),
       ])
     #expect(found.images.map(\.path) == ["/lib/libleaktrace.so", "/lib/libc.so.6", "/bin/app"])
     #expect(found.roots.map(\.kind) == [.global(image: 1), .global(image: 2)])
     #expect(found.roots.map(\.acceptsInterior) == [false, true])
-    #expect(found.image(at: 0x3FFF)?.path == "/lib/libc.so.6" && found.image(at: 0x4000) == nil && found.isImage(0x5000))
+    #expect(
+      found.image(at: 0x3FFF)?.path == "/lib/libc.so.6" && found.image(at: 0x4000) == nil && found.isImage(0x5000))
   }
 
   @Test func rootsOfAKindShareNoMemoryHoweverManyThreadsClaimIt() {
     let stack = region(base, 0x100_0000)
     let threads = (0..<10_000).map { index in
-      SnapshotThread(osThread: 1, stackPointer: base + UInt64(index % 100) * 8, threadPointer: base + 0x80_0000 + UInt64(index % 50) * 16)
+      SnapshotThread(
+        osThread: 1, stackPointer: base + UInt64(index % 100) * 8,
+        threadPointer: base + 0x80_0000 + UInt64(index % 50) * 16)
     }
-    let found = roots([stack], threads: threads, images: (0..<1000).map { image("/a", 0x1000 + $0..<0x100_0000) }, tls: .max)
+    let found = roots(
+      [stack], threads: threads, images: (0..<1000).map { image("/a", 0x1000 + $0..<0x100_0000) }, tls: .max)
     for kind in [stacks(found), threadLocals(found), ranges(found) { if case .global = $0 { true } else { false } }] {
       let sorted = kind.filter { !$0.isEmpty }.sorted { $0.lowerBound < $1.lowerBound }
       #expect(!sorted.isEmpty)
@@ -193,7 +237,9 @@ import TraceTestSupport
 
   @Test func numbersAtBothEndsOfTheAddressSpaceAreOrdinary() {
     let ends: [UInt64] = [0, 1, 8, 127, 128, 4095, 1 << 63, .max - 4096, .max - 4095, .max - 1, .max]
-    let regions = [MemoryRegion(range: 0..<64, kind: .anonymous), MemoryRegion(range: 64..<LiveHeap.addressLimit, kind: .anonymous)]
+    let regions = [
+      MemoryRegion(range: 0..<64, kind: .anonymous), MemoryRegion(range: 64..<RuntimeAddress.limit, kind: .anonymous),
+    ]
     for pointer in ends {
       for threadPointer in ends {
         let thread = SnapshotThread(osThread: 1, stackPointer: pointer, threadPointer: threadPointer)

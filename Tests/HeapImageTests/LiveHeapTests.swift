@@ -1,7 +1,8 @@
 import Testing
 import TraceTestSupport
 
-@testable import TraceAnalysis
+@testable import HeapAnalysis
+@testable import TraceReading
 
 private func block(_ address: UInt64, _ size: UInt64) -> LiveBlock {
   LiveBlock(address: address, size: size, birthTime: 0, site: SiteID(0))
@@ -53,7 +54,8 @@ private func block(_ address: UInt64, _ size: UInt64) -> LiveBlock {
 
   @Test func overlappingBlocksEndWhereTheNextBeginsAndNoneReachesTheEnd() {
     let heap = LiveHeap([
-      block(0x1000, .max), block(0x2000, 100), block(0x2010, .max - 0x2010), block(.max - 4096, .max), block(.max - 4095, 1),
+      block(0x1000, .max), block(0x2000, 100), block(0x2010, .max - 0x2010), block(.max - 4096, .max),
+      block(.max - 4095, 1),
       block(.max, 1),
     ])
     #expect(heap.blocks.map(\.address) == [0x1000, 0x2000, 0x2010, .max - 4096])

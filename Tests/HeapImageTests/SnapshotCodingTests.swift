@@ -1,10 +1,14 @@
 import Testing
 import TraceTestSupport
 
-@testable import TraceAnalysis
+@testable import HeapAnalysis
+@testable import TraceReading
 
 /// The image of the only snapshot of a trace, and what was found wrong with it.
-func image(_ words: [(address: UInt64, value: UInt64)], pagesPerPart: Int = 1024, snapshot: TraceSnapshot = TraceSnapshot(time: 8)) throws
+func image(
+  _ words: [(address: UInt64, value: UInt64)], pagesPerPart: Int = 1024,
+  snapshot: TraceSnapshot = TraceSnapshot(time: 8)
+) throws
   -> (image: HeapImage, found: [TraceDiagnostic])
 {
   var writer = TraceWriter()
@@ -41,7 +45,8 @@ func image(_ words: [(address: UInt64, value: UInt64)], pagesPerPart: Int = 1024
   func imagesAreReadAsTheyWereWritten(seed: UInt64) throws {
     var random = SeededRandom(seed: seed)
     let words = words(&random)
-    let (image, found) = try image(words.map { ($0.key, $0.value) }, pagesPerPart: Int.random(in: 1...8, using: &random))
+    let (image, found) = try image(
+      words.map { ($0.key, $0.value) }, pagesPerPart: Int.random(in: 1...8, using: &random))
     #expect(found.isEmpty && image.isWhole)
     #expect(image.wordCount == words.count)
     #expect(image.pageCount == Set(words.keys.map { $0 >> 12 }).count)
@@ -84,26 +89,32 @@ func image(_ words: [(address: UInt64, value: UInt64)], pagesPerPart: Int = 1024
   @Test func theFrameIsReadAsItWasWritten() throws {
     let threads = [
       SnapshotThread(
-        osThread: 7, stackPointer: 0x7000_0000, threadPointer: 0x7000_8000, instructionPointer: 0x4000, registers: [1 << 40, 2 << 40],
+        osThread: 7, stackPointer: 0x7000_0000, threadPointer: 0x7000_8000, instructionPointer: 0x4000,
+        registers: [1 << 40, 2 << 40],
         isSelf: true),
       SnapshotThread(osThread: 8, stackPointer: nil, threadPointer: 0, isWaiting: true),
     ]
     let kinds: [MemoryRegion.Kind] = [.anonymous, .programBreak, .mainStack, .file, .shared, .recorder, .other(77)]
     let regions = kinds.enumerated().map { index, kind in
       MemoryRegion(
-        range: UInt64(index + 1) << 20..<UInt64(index + 2) << 20, kind: kind, isWritable: index % 2 == 0, isExecutable: index % 3 == 0,
+        range: UInt64(index + 1) << 20..<UInt64(index + 2) << 20, kind: kind, isWritable: index % 2 == 0,
+        isExecutable: index % 3 == 0,
         isCaptured: index % 4 != 0)
     }
     for reason in [SnapshotReason.exit, .signal, .request, .call, .expectation, .round, .other(99)] {
       let snapshot = TraceSnapshot(
-        number: 3, reason: reason, time: 80, monotonic: 99, isFrozen: reason != .call, staticTLSSize: 4096, threads: threads,
+        number: 3, reason: reason, time: 80, monotonic: 99, isFrozen: reason != .call, staticTLSSize: 4096,
+        threads: threads,
         regions: regions, label: "nach dem Lauf ✓",
         end: .init(capturedBytes: 5, pauseNanoseconds: 6, totalNanoseconds: 7))
       var writer = TraceWriter()
       try writer.append(snapshot, words: [(8, 8)])
       var read = try #require(try TraceReader(bytes: writer.bytes).snapshots.first)
       #expect(read.isWhole)
-      #expect(read.end == .init(partCount: 1, pageCount: 1, wordCount: 1, capturedBytes: 5, pauseNanoseconds: 6, totalNanoseconds: 7))
+      #expect(
+        read.end
+          == .init(partCount: 1, pageCount: 1, wordCount: 1, capturedBytes: 5, pauseNanoseconds: 6, totalNanoseconds: 7)
+      )
       read.end = snapshot.end
       read.memoryChunks = []
       #expect(read == snapshot)

@@ -3,7 +3,8 @@
 import Testing
 import TraceTestSupport
 
-@testable import TraceAnalysis
+@testable import TraceReading
+@testable import TraceSymbolication
 
 @Suite struct AllocationWrapperTests {
   /// Functions of a C program; those whose names begin with "x" are declared as allocators are.
@@ -15,15 +16,20 @@ import TraceTestSupport
       (names[key.address.rawValue] ?? ["main"]).map { name in
         let isSystem = name == "malloc" || name == "start_thread"
         return SourceFrame(
-          function: name, fullFunction: name, mangledName: name, imagePath: isSystem ? "/lib/x86_64-linux-gnu/libc.so.6" : "/srv/app/server", file: nil, line: nil, column: nil,
+          function: name, fullFunction: name, mangledName: name,
+          imagePath: isSystem ? "/lib/x86_64-linux-gnu/libc.so.6" : "/srv/app/server", file: nil, line: nil,
+          column: nil,
           isInlined: false, kind: isSystem ? .systemLibrary : .user, isAsync: false, asyncPart: nil)
       }
     }
 
-    func allocatorSignatures(for key: FrameKey, in image: LoadedImage?) -> [Bool] { frames(for: key, in: image).map { $0.function.hasPrefix("x") } }
+    func allocatorSignatures(for key: FrameKey, in image: LoadedImage?) -> [Bool] {
+      frames(for: key, in: image).map { $0.function.hasPrefix("x") }
+    }
   }
 
-  /// The names of the functions that lost memory is told of, by stacks of functions from the allocation outwards; each `freed` one is given back.
+  /// The names of the functions that lost memory is told of, by stacks of functions from the allocation outwards; each
+  /// `freed` one is given back.
   private func places(_ stacks: [[[String]]], freed: [[[String]]] = []) throws -> Set<String> {
     let heap = HeapBuilder()
     var naming = Functions()
@@ -48,11 +54,16 @@ import TraceTestSupport
   }
 
   @Test func whatIsFreedShowsAWrapperAsWell() throws {
-    #expect(try places([[["malloc"], ["xmalloc"], ["open_session"]]], freed: makers.map { [["malloc"], ["xmalloc"], [$0]] }) == ["open_session"])
+    #expect(
+      try places([[["malloc"], ["xmalloc"], ["open_session"]]], freed: makers.map { [["malloc"], ["xmalloc"], [$0]] })
+        == ["open_session"])
   }
 
   @Test func aWrapperOfAWrapperIsPassedOverToo() throws {
-    #expect(try places(makers.map { [["malloc"], ["xmalloc"], ["xzalloc"], [$0]] } + makers.map { [["malloc"], ["xmalloc"], [$0]] }) == Set(makers))
+    #expect(
+      try places(
+        makers.map { [["malloc"], ["xmalloc"], ["xzalloc"], [$0]] } + makers.map { [["malloc"], ["xmalloc"], [$0]] })
+        == Set(makers))
   }
 
   @Test func anInlinedWrapperIsOneToo() throws {
@@ -68,6 +79,9 @@ import TraceTestSupport
   }
 
   @Test func aThreadsOwnFunctionIsNoWrapper() throws {
-    #expect(try places([[["malloc"], ["xwork"], ["start_thread"]]], freed: makers.map { [["malloc"], ["xwork"], [$0]] }) == ["xwork"])
+    #expect(
+      try places([[["malloc"], ["xwork"], ["start_thread"]]], freed: makers.map { [["malloc"], ["xwork"], [$0]] }) == [
+        "xwork"
+      ])
   }
 }

@@ -3,12 +3,15 @@
 import Testing
 import TraceTestSupport
 
-@testable import TraceAnalysis
+@testable import TraceReading
+@testable import TraceSymbolication
 
 @Suite struct BlockContentsTests {
   private static let cLibrary: Range<UInt64> = 0x7000_0000_0000..<0x7000_0010_0000
 
-  @Test(arguments: ["_IO_file_doallocate", "__GI__IO_file_doallocate"]) func aStreamsBufferHoldsNothing(allocator: String) throws {
+  @Test(arguments: ["_IO_file_doallocate", "__GI__IO_file_doallocate"]) func aStreamsBufferHoldsNothing(
+    allocator: String
+  ) throws {
     #expect(try lostFunctions(allocator: allocator, at: Self.cLibrary.lowerBound + 0x100) == ["copy()"])
   }
 
@@ -50,6 +53,8 @@ import TraceTestSupport
     let functions: FunctionTable
     var remarks: [String] { [] }
     func frames(for key: FrameKey, in image: LoadedImage?) -> [SourceFrame] { functions.frames(for: key, in: image) }
-    func address(ofFunction mangledName: String, in image: LoadedImage) -> RuntimeAddress? { RuntimeAddress(0x1000_0040) }
+    func address(ofFunction mangledName: String, in image: LoadedImage) -> RuntimeAddress? {
+      RuntimeAddress(0x1000_0040)
+    }
   }
 }

@@ -3,7 +3,9 @@
 import Testing
 import TraceTestSupport
 
-@testable import TraceAnalysis
+@testable import LeakGates
+@testable import TraceReading
+@testable import TraceReports
 
 @Suite struct EndedObjectTests {
   private typealias Heap = HeapBuilder
@@ -21,13 +23,18 @@ import TraceTestSupport
     let form = heap.object("App.Form", stack: [0x1000_1001, 0x1000_1010])
     heap.trace.event(.release, form.address, stack: heap.trace.stack([0x1000_1001, 0x1000_1020]), time: 9_000)
     heap.trace.event(
-      .free, form.address, stack: heap.trace.stack([0x1000_1001, 0x1000_1020, 0x1000_1050, 0x1000_1040, 0x1000_1050]), time: 10_000)
+      .free, form.address, stack: heap.trace.stack([0x1000_1001, 0x1000_1020, 0x1000_1050, 0x1000_1040, 0x1000_1050]),
+      time: 10_000)
     heap.time = 10_000
     return form
   }
 
-  private func use(_ heap: HeapBuilder, _ address: UInt64, _ operation: TraceAnalysis.Operation = .retain, time: UInt64, thread: UInt32 = 1) {
-    heap.trace.event(operation, address, stack: heap.trace.stack([0x1000_1001, 0x1000_1030]), time: time, thread: thread)
+  private func use(
+    _ heap: HeapBuilder, _ address: UInt64, _ operation: TraceReading.Operation = .retain, time: UInt64,
+    thread: UInt32 = 1
+  ) {
+    heap.trace.event(
+      operation, address, stack: heap.trace.stack([0x1000_1001, 0x1000_1030]), time: time, thread: thread)
   }
 
   @Test func retainAfterTheFreeIsAUseWithItsThreeStacks() throws {
@@ -49,7 +56,10 @@ import TraceTestSupport
     #expect(ending.used?.frame?.function == "fire()")
     #expect(ending.used?.operation == "swift_retain")
     #expect(ending.used?.seconds == 20e-6)
-    #expect(ending.freed.frames.map(\.function) == ["swift_release", "Form.__deallocating_deinit", "swift_release", "close()", "main()"])
+    #expect(
+      ending.freed.frames.map(\.function) == [
+        "swift_release", "Form.__deallocating_deinit", "swift_release", "close()", "main()",
+      ])
     #expect(finding.advice.contains { $0.contains("App.swift:48") && $0.contains("App.swift:32") })
   }
 
@@ -125,7 +135,11 @@ import TraceTestSupport
       heap.trace.event(.free, large.address, time: time)
       use(heap, large.address, time: time + 8)
       heap.time = time + 8
-      if size > 128 << 10 { #expect(try heap.findings(functions).isEmpty) } else { #expect(try heap.findings(functions).count == 1) }
+      if size > 128 << 10 {
+        #expect(try heap.findings(functions).isEmpty)
+      } else {
+        #expect(try heap.findings(functions).count == 1)
+      }
     }
   }
 
@@ -144,7 +158,10 @@ import TraceTestSupport
     for (heap, reason) in [(dropped, "events are missing"), (paused, "recording was paused at times")] {
       let analysis = try heap.analysis(functions)
       #expect(analysis.findings().isEmpty)
-      #expect(analysis.remarks.contains { $0.contains("an object seems to have been used after the end") && $0.contains(reason) })
+      #expect(
+        analysis.remarks.contains {
+          $0.contains("an object seems to have been used after the end") && $0.contains(reason)
+        })
     }
   }
 
@@ -183,7 +200,9 @@ import TraceTestSupport
   /// As many fields whose delegate, a screen, has ended. `next`: what has its memory after that.
   private func fieldsOfEndedScreens(_ heap: HeapBuilder, _ count: Int, next: String) throws -> [HeapBuilder.Object] {
     // A private class, as reflection calls it.
-    heap.type("App.Field", fields: [Heap.field("delegate", 0, .unmanaged, type: "App.(Screen in _0123456789ABCDEF0123456789ABCDEF)")])
+    heap.type(
+      "App.Field",
+      fields: [Heap.field("delegate", 0, .unmanaged, type: "App.(Screen in _0123456789ABCDEF0123456789ABCDEF)")])
     heap.type("App.Screen", fields: [])
     let type = heap.trace.type(next, superclass: next == "App.Detail" ? heap.typeID(of: "App.Screen") : 0)
     return (0..<count).map { _ in
@@ -193,7 +212,8 @@ import TraceTestSupport
       heap.set(field, 0, screen)
       heap.free(screen, stack: [0x1000_1001, 0x1000_1020])
       heap.time += 8
-      heap.trace.event(.object, screen.address, size: 48, type: type, stack: heap.trace.stack([0x1000_1001]), time: heap.time)
+      heap.trace.event(
+        .object, screen.address, size: 48, type: type, stack: heap.trace.stack([0x1000_1001]), time: heap.time)
       heap.global(heap.malloc(16))
       return screen
     }
@@ -217,7 +237,9 @@ import TraceTestSupport
     #expect(findings.map(\.instances) == [3])
   }
 
-  @Test(arguments: ["App.Screen", "App.Detail"]) func anObjectOfTheFieldsClassOrOneThatInheritsFromItIsItsTarget(next: String) throws {
+  @Test(arguments: ["App.Screen", "App.Detail"]) func anObjectOfTheFieldsClassOrOneThatInheritsFromItIsItsTarget(
+    next: String
+  ) throws {
     let heap = HeapBuilder()
     _ = try fieldsOfEndedScreens(heap, 3, next: next)
     #expect(try heap.findings(functions).isEmpty)
@@ -231,7 +253,9 @@ import TraceTestSupport
     let screen = heap.object("App.Screen")
     heap.free(screen)
     heap.time += 8
-    heap.trace.event(.object, screen.address, size: 48, type: heap.typeID(of: "App.Later"), stack: heap.trace.stack([0x1000_1001]), time: heap.time)
+    heap.trace.event(
+      .object, screen.address, size: 48, type: heap.typeID(of: "App.Later"), stack: heap.trace.stack([0x1000_1001]),
+      time: heap.time)
     let field = heap.object("App.Field")
     heap.global(field)
     heap.set(field, 0, screen)
@@ -280,7 +304,7 @@ import TraceTestSupport
           allocated in open()  App.swift:16                                                    after 0.000 s
           freed     in close()  App.swift:32                                                   after 0.000 s
           used      in fire()  App.swift:48                 swift_retain, the first of 2 uses, after 0.000 s
-          Something at App.swift:48
+          Fix: Something at App.swift:48
         """))
     #expect(text(.full).contains("      Form.__deallocating_deinit  /src/App.swift:64\n"))
   }
@@ -290,7 +314,10 @@ import TraceTestSupport
     let form = endedForm(heap)
     use(heap, form.address, time: 20_000)
     let json = JSONValue.object(FindingJSON.fields(LeakReport(try heap.analysis(functions)))).text
-    for part in ["\"allocatedAt\": {", "\"freedAt\": {", "\"usedAt\": {", "\"endedType\": \"App.Form\"", "\"uses\": 1", "\"function\": \"fire()\""] {
+    for part in [
+      "\"allocatedAt\": {", "\"freedAt\": {", "\"usedAt\": {", "\"endedType\": \"App.Form\"", "\"uses\": 1",
+      "\"function\": \"fire()\"",
+    ] {
       #expect(json.contains(part))
     }
   }

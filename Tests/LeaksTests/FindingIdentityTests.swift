@@ -1,15 +1,17 @@
-// A finding's identity is its cause: the same in each run, whatever was met first, most often or where, and another for another cause.
+// A finding's identity is its cause: the same in each run, whatever was met first, most often or where, and another for
+// another cause.
 
 import Testing
 import TraceTestSupport
 
-@testable import TraceAnalysis
+@testable import LeakDetection
 
 @Suite struct FindingIdentityTests {
   private typealias Heap = HeapBuilder
 
   private let functions: [UInt64: String] = [
-    0x1000_1010: "open()", 0x1000_1020: "reload()", 0x1000_1030: "Screen.init()", 0x1000_1040: "fill()", 0x1000_1050: "start()", 0x1000_3000: "waitForAnswer()",
+    0x1000_1010: "open()", 0x1000_1020: "reload()", 0x1000_1030: "Screen.init()", 0x1000_1040: "fill()",
+    0x1000_1050: "start()", 0x1000_3000: "waitForAnswer()",
     0x1000_3100: "waitForRetry()",
   ]
 
@@ -55,12 +57,15 @@ import TraceTestSupport
     return try heap.findings(functions).map(\.fingerprint).sorted()
   }
 
-  @Test(arguments: 0..<24 as Range<UInt64>) func neitherOrderNorNumberOfInstancesChangesAFingerprint(seed: UInt64) throws {
+  @Test(arguments: 0..<24 as Range<UInt64>) func neitherOrderNorNumberOfInstancesChangesAFingerprint(seed: UInt64)
+    throws
+  {
     var random = SeededRandom(seed: seed)
     let expected = try fingerprints(Self.causes)
     // Cycles that one initialiser ties are one cause, wherever it is called.
     #expect(expected.count == Self.causes.count - 1 && Set(expected).count == expected.count)
-    let instances = Self.causes.flatMap { cause in Array(repeating: cause, count: 1 + Int(random.next() % 5)) }.shuffled(using: &random)
+    let instances = Self.causes.flatMap { cause in Array(repeating: cause, count: 1 + Int(random.next() % 5)) }
+      .shuffled(using: &random)
     #expect(try fingerprints(instances) == expected)
   }
 
@@ -102,7 +107,11 @@ import TraceTestSupport
       let stack = isSecond ? server.outer + [0x1000_1400] : server.inner
       let session = server.heap.object("App.Session", stack: stack)
       server.heap.visit(stack)
-      if index % 20 < (isSecond ? second : first) { server.put(session) } else { server.heap.free(session, stack: stack) }
+      if index % 20 < (isSecond ? second : first) {
+        server.put(session)
+      } else {
+        server.heap.free(session, stack: stack)
+      }
       server.heap.visit(server.outer)
     }
     return try server.finding()
@@ -132,7 +141,9 @@ import TraceTestSupport
     for index in 0..<12 {
       server.heap.visit(server.outer)
       server.heap.time += 10_000
-      let (session, second) = (server.heap.object("App.Session", size: 64, stack: server.inner), server.heap.object(other, stack: server.inner))
+      let (session, second) = (
+        server.heap.object("App.Session", size: 64, stack: server.inner), server.heap.object(other, stack: server.inner)
+      )
       let timer = server.heap.object("Foundation.Timer", stack: server.inner)
       server.heap.set(timer, 0, session)
       server.heap.set(timer, 1, second)

@@ -3,12 +3,16 @@
 import Testing
 import TraceTestSupport
 
-@testable import TraceAnalysis
+@testable import LeakDetection
+@testable import TraceReading
+@testable import TraceReports
+@testable import TraceSymbolication
 
 @Suite struct FindingPlaceTests {
   private typealias Heap = HeapBuilder
 
-  /// Channels that hold their pipeline and are held by it, which a package's initialiser makes: `count` from each of the sites.
+  /// Channels that hold their pipeline and are held by it, which a package's initialiser makes: `count` from each of
+  /// the sites.
   private func channels(_ heap: HeapBuilder, _ sites: [(site: UInt64, count: Int)]) -> [HeapBuilder.Object] {
     heap.type("Net.Channel", fields: [Heap.field("pipeline", 0)])
     heap.type("Net.Pipeline", fields: [Heap.field("channel", 0)])
@@ -23,7 +27,9 @@ import TraceTestSupport
     }
   }
 
-  private let functions: [UInt64: String] = [0x1000_1010: "testReading()", 0x1000_1020: "testWriting()", 0x1000_1F00: "Channel.init()"]
+  private let functions: [UInt64: String] = [
+    0x1000_1010: "testReading()", 0x1000_1020: "testWriting()", 0x1000_1F00: "Channel.init()",
+  ]
 
   @Test func aCycleThatOneFunctionTiesForManyIsOneFindingThatListsItsPlaces() throws {
     let heap = HeapBuilder()
@@ -68,14 +74,18 @@ import TraceTestSupport
 
   @Test func linesOfOneFunctionAreListedWithTheirFigures() throws {
     let heap = HeapBuilder()
-    for (site, size) in [(0x1000_1007 as UInt64, 10 as UInt64), (0x1000_1008, 2000), (0x1000_1009, 30), (0x1000_100A, 400_000)] { _ = heap.malloc(size, stack: [site]) }
-    let findings = try heap.findings([0x1000_1007: "fill()", 0x1000_1008: "fill()", 0x1000_1009: "fill()", 0x1000_100A: "fill()"])
+    for (site, size) in [
+      (0x1000_1007 as UInt64, 10 as UInt64), (0x1000_1008, 2000), (0x1000_1009, 30), (0x1000_100A, 400_000),
+    ] { _ = heap.malloc(size, stack: [site]) }
+    let findings = try heap.findings([
+      0x1000_1007: "fill()", 0x1000_1008: "fill()", 0x1000_1009: "fill()", 0x1000_100A: "fill()",
+    ])
     #expect(findings.map(\.instances) == [4])
     let finding = try #require(findings.first)
     #expect(finding.places.map(\.allocation?.line) == [10, 8, 9, 7])
     #expect(finding.places.map(\.retainedBytes.rawValue) == [400_000, 2000, 30, 10])
     // A title with one line's size would be untrue of the others.
-    #expect(FindingText(style: TextStyle()).subject(finding) == "blocks of malloc")
+    #expect(FindingTitle.subject(finding) == "10 B to 391 KiB of malloc")
   }
 
   @Test func whatOneInstanceKeepsIsNotSaidOfOthersThatKeepLess() throws {
@@ -98,9 +108,14 @@ import TraceTestSupport
       heap.words[task.address] = HeapBuilder.taskMetadata
       heap.words[task.address + 0x38] = resume
     }
-    let findings = try heap.findings([0x1000_1050: "start()", 0x1000_3000: "waitForAnswer()", 0x1000_3100: "waitForRetry()"])
+    let findings = try heap.findings([
+      0x1000_1050: "start()", 0x1000_3000: "waitForAnswer()", 0x1000_3100: "waitForRetry()",
+    ])
     #expect(findings.map(\.verdict) == [.suspended, .suspended])
-    #expect(Set(findings.map { "\($0.path[0].function?.function ?? "") \($0.instances)" }) == ["waitForAnswer() 2", "waitForRetry() 1"])
+    #expect(
+      Set(findings.map { "\($0.path[0].function?.function ?? "") \($0.instances)" }) == [
+        "waitForAnswer() 2", "waitForRetry() 1",
+      ])
   }
 
   @Test func elementsOfAListAreHeldInOneWay() throws {

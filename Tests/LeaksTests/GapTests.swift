@@ -3,7 +3,9 @@
 import Testing
 import TraceTestSupport
 
-@testable import TraceAnalysis
+@testable import LeakDetection
+@testable import TraceReading
+@testable import TraceSymbolication
 
 @Suite struct GapTests {
   private typealias Heap = HeapBuilder
@@ -22,7 +24,9 @@ import TraceTestSupport
     let analysis = try heap.analysis()
     #expect(analysis.findings().isEmpty)
     #expect(analysis.finder.unknownBlocks.count == 4 && analysis.finder.unknownBlocks.bytes == 3 * 48 + 100)
-    #expect(analysis.remarks.contains { $0.contains("recording was paused") } && analysis.remarks.contains { $0.contains("4 blocks (244 B)") })
+    #expect(
+      analysis.remarks.contains { $0.contains("recording was paused") }
+        && analysis.remarks.contains { $0.contains("4 blocks (244 B)") })
   }
 
   @Test func anObjectThatTheImageShowsIntactIsFoundAlthoughItIsOlderThanThePause() throws {
@@ -69,7 +73,9 @@ import TraceTestSupport
     for isReached in [true, false] {
       let heap = nodes()
       // The second may be a part of what was allocated in the place of the first, and so may what stands behind it.
-      let (block, next) = (heap.block(.malloc, at: 0x5080_0000_0000, size: 64), heap.block(.malloc, at: 0x5080_0000_0050, size: 64))
+      let (block, next) = (
+        heap.block(.malloc, at: 0x5080_0000_0000, size: 64), heap.block(.malloc, at: 0x5080_0000_0050, size: 64)
+      )
       heap.pause()
       let kept = heap.object("App.Node")
       heap.words[next.address + 8] = kept.address
@@ -137,7 +143,9 @@ import TraceTestSupport
       server.put(session)
       server.heap.time += 8
       var mark = TraceMark(.expectation, time: server.heap.time)
-      (mark.number, mark.name, mark.file, mark.line) = (1, server.heap.trace.marks.intern("done"), server.heap.trace.marks.intern("App/Shop.swift"), 3)
+      (mark.number, mark.name, mark.file, mark.line) = (
+        1, server.heap.trace.marks.intern("done"), server.heap.trace.marks.intern("App/Shop.swift"), 3
+      )
       (mark.address, mark.deadline) = (session.address, server.heap.time + 80)
       server.heap.trace.mark(mark)
       server.heap.time += 800
@@ -174,7 +182,8 @@ import TraceTestSupport
     heap.words[heap.global(kept)] = 0x50FF_0000_0000
     _ = heap.object("App.Node", stack: [0x1000_1010])
     let analysis = try heap.analysis()
-    #expect(analysis.findings().map(\.instances) == [1] && analysis.remarks.contains { $0.contains("recording was paused") })
+    #expect(
+      analysis.findings().map(\.instances) == [1] && analysis.remarks.contains { $0.contains("recording was paused") })
   }
 
   @Test func whatAForkedProcessInheritedMayHoldItsObjects() throws {

@@ -3,7 +3,8 @@
 import Testing
 import TraceTestSupport
 
-@testable import TraceAnalysis
+@testable import LeakDetection
+@testable import TraceReading
 
 @Suite struct GrowthTests {
   private func finding(_ work: RepeatedWork) throws -> Finding {
@@ -23,7 +24,8 @@ import TraceTestSupport
     let finding = try finding(work)
     #expect(finding.verdict == .growing && finding.instances == 8 && finding.path.last?.qualifiedType == "App.Session")
     #expect(finding.outliving?.holder == "Registry.sessions" && finding.outliving?.growth == [4, 6, 8, 10, 12])
-    #expect(finding.outliving?.statement == .repetition(MarkPlace(name: "", file: "", line: 0), firstRound: 2, of: .objects))
+    #expect(
+      finding.outliving?.statement == .repetition(MarkPlace(name: "", file: "", line: 0), firstRound: 2, of: .objects))
     #expect(finding.path.last?.allocation?.function == "Registry.open()" && finding.outliving?.snapshot == 6)
   }
 
@@ -33,7 +35,9 @@ import TraceTestSupport
       work.add(1)
       var mark = TraceMark(.round, time: 0)
       (mark.number, mark.round) = (7, UInt32(round))
-      (mark.name, mark.file, mark.line) = (work.heap.trace.marks.intern("open"), work.heap.trace.marks.intern("App/Main.swift"), 4)
+      (mark.name, mark.file, mark.line) = (
+        work.heap.trace.marks.intern("open"), work.heap.trace.marks.intern("App/Main.swift"), 4
+      )
       work.heap.endRound(mark)
     }
     let place = MarkPlace(name: "open", file: "App/Main.swift", line: 4)
@@ -215,13 +219,17 @@ import TraceTestSupport
         objects.append(object)
       }
       for _ in 0..<60 {
-        let from = objects[Int.random(in: 0..<objects.count, using: &random)], to = objects[Int.random(in: 0..<objects.count, using: &random)]
-        let value = Int.random(in: 0..<6, using: &random) == 0 ? UInt64.random(in: 0...UInt64.max, using: &random) : to.address
+        let from = objects[Int.random(in: 0..<objects.count, using: &random)],
+          to = objects[Int.random(in: 0..<objects.count, using: &random)]
+        let value =
+          Int.random(in: 0..<6, using: &random) == 0 ? UInt64.random(in: 0...UInt64.max, using: &random) : to.address
         work.heap.words[from.address + 8 * UInt64.random(in: 0..<6, using: &random)] = value
       }
       if Bool.random(using: &random) { work.heap.global(objects[Int.random(in: 0..<objects.count, using: &random)]) }
     }
-    for finding in try work.growth().findings { #expect(finding.verdict == .growing && (finding.outliving?.growth.count ?? 0) == 5) }
+    for finding in try work.growth().findings {
+      #expect(finding.verdict == .growing && (finding.outliving?.growth.count ?? 0) == 5)
+    }
   }
 }
 

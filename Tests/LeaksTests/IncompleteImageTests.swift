@@ -3,7 +3,8 @@
 import Testing
 import TraceTestSupport
 
-@testable import TraceAnalysis
+@testable import TraceReading
+@testable import TraceSymbolication
 
 @Suite struct IncompleteImageTests {
   private typealias Heap = HeapBuilder
@@ -38,7 +39,7 @@ import TraceTestSupport
       let analysis = try heap.analysis()
       #expect(analysis.findings().map(\.verdict) == [.dangling])
       let remark = try #require(analysis.remarks.first)
-      #expect(remark.contains("incomplete") && remark.contains("not told") && remark.contains("--snapshot"))
+      #expect(remark.contains("incomplete") && remark.contains("not reported") && remark.contains("--snapshot"))
       if let code = end?.error { #expect(remark.contains(systemErrorText(code))) }
       let answer = analysis.explain(.type(NamePattern("Node")), limit: 5)
       #expect(answer.groups.allSatisfy { !$0.origin.name.contains("it is leaked") })

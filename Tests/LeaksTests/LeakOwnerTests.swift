@@ -3,7 +3,9 @@
 import Testing
 import TraceTestSupport
 
-@testable import TraceAnalysis
+@testable import LeakDetection
+@testable import TraceReading
+@testable import TraceSymbolication
 
 @Suite struct LeakOwnerTests {
   /// Functions from the allocation outwards, each with its image.
@@ -28,7 +30,8 @@ import TraceTestSupport
       guard let (name, image) = functions[key.address.rawValue] else { return [] }
       return [
         SourceFrame(
-          function: name, fullFunction: name, mangledName: name, imagePath: image, isInlined: false, kind: SystemCode.isSystemImage(image) ? .systemLibrary : .user,
+          function: name, fullFunction: name, mangledName: name, imagePath: image, isInlined: false,
+          kind: SystemCode.isSystemImage(image) ? .systemLibrary : .user,
           isAsync: false)
       ]
     }
@@ -41,26 +44,39 @@ import TraceTestSupport
   @Test func whatAThreadsFunctionAskedForByATailCallIsTheProgramsThoughTheStackDoesNotHaveIt() throws {
     let block = try #require(try finding([("malloc", libc), ("start_thread", libc), ("clone3", libc)]))
     #expect(!block.isLibrary && block.path[0].allocation?.function == "start_thread")
-    let copy = try #require(try finding([("malloc", libc), ("__GI___strdup", libc), ("start_thread", libc), ("clone3", libc)]))
+    let copy = try #require(
+      try finding([("malloc", libc), ("__GI___strdup", libc), ("start_thread", libc), ("clone3", libc)]))
     #expect(!copy.isLibrary && copy.path[0].allocation?.function == "__GI___strdup")
   }
 
-  @Test(arguments: ["_IO_getdelim", "_IO_mem_finish", "__pthread_attr_setaffinity_new", "__vasprintf_internal", "__realpath", "__scandir_tail", "getaddrinfo"])
+  @Test(arguments: [
+    "_IO_getdelim", "_IO_mem_finish", "__pthread_attr_setaffinity_new", "__vasprintf_internal", "__realpath",
+    "__scandir_tail", "getaddrinfo",
+  ])
   func whatTheCLibraryHandsOutIsItsCallers(_ function: String) throws {
     let block = try #require(try finding([("malloc", libc), (function, libc), ("load_settings", app), ("main", app)]))
     #expect(!block.isLibrary && block.path[0].allocation?.function == "load_settings")
   }
 
   @Test func whatTheCLibraryAndTheLoaderKeepForThemselvesIsNoFinding() throws {
-    #expect(try finding([("calloc", "/lib64/ld-linux-x86-64.so.2"), ("allocate_dtv", "/lib64/ld-linux-x86-64.so.2"), ("pthread_create", libc), ("main", app)]) == nil)
+    #expect(
+      try finding([
+        ("calloc", "/lib64/ld-linux-x86-64.so.2"), ("allocate_dtv", "/lib64/ld-linux-x86-64.so.2"),
+        ("pthread_create", libc), ("main", app),
+      ]) == nil)
     #expect(try finding([("malloc", libc), ("__GI_setlocale", libc), ("main", app)]) == nil)
   }
 
   @Test func whatALibraryOfTheSystemMadeIsThatOfWhoCalledIt() throws {
     let foundation = "/usr/lib/swift/linux/libFoundationNetworking.so"
-    let made = try #require(try finding([("malloc", libc), ("Curl_open", curl), ("CFURLSessionEasyHandleInit", foundation), ("fetch", app), ("main", app)]))
+    let made = try #require(
+      try finding([
+        ("malloc", libc), ("Curl_open", curl), ("CFURLSessionEasyHandleInit", foundation), ("fetch", app),
+        ("main", app),
+      ]))
     #expect(made.libraryReason == "made inside libcurl.so.4, which libFoundationNetworking.so called")
-    let resolver = try #require(try finding([("malloc", libc), ("Curl_resolve", curl), ("start_thread", libc), ("clone3", libc)]))
+    let resolver = try #require(
+      try finding([("malloc", libc), ("Curl_resolve", curl), ("start_thread", libc), ("clone3", libc)]))
     #expect(resolver.libraryReason == "made inside libcurl.so.4 without a caller in the program")
     let own = try #require(try finding([("malloc", libc), ("curl_easy_init", curl), ("fetch", app), ("main", app)]))
     #expect(!own.isLibrary && own.path[0].allocation?.function == "fetch")
@@ -77,7 +93,8 @@ import TraceTestSupport
       guard let (mangled, full, file) = names[key.address.rawValue] else { return [] }
       return [
         SourceFrame(
-          function: full, fullFunction: full, mangledName: mangled, imagePath: "/srv/app/.build/x86_64-unknown-linux-gnu/release/server", file: file, line: 10, column: nil,
+          function: full, fullFunction: full, mangledName: mangled,
+          imagePath: "/srv/app/.build/x86_64-unknown-linux-gnu/release/server", file: file, line: 10, column: nil,
           isInlined: false, kind: .user, isAsync: false, asyncPart: nil)
       ]
     }
@@ -99,16 +116,21 @@ import TraceTestSupport
     return try #require(try heap.analysis(naming: naming).findings().first)
   }
 
-  private static let sign = ("$s6Server4signyyF", "Server.sign() -> Foundation.Data", "/srv/app/Sources/Server/Sign.swift")
+  private static let sign = (
+    "$s6Server4signyyF", "Server.sign() -> Foundation.Data", "/srv/app/Sources/Server/Sign.swift"
+  )
 
   @Test func memoryThatAPackagesSwiftCodeAsksItsOwnCodeForIsThePackagesToFree() throws {
     let key = ("$s6Crypto3KeyV", "Crypto.Key.init(bits: Swift.Int) -> Crypto.Key", Self.crypto + "Crypto/Key.swift")
     let lost = try finding([Self.allocate, key, Self.sign])
-    #expect(lost.verdict == .lost && lost.libraryReason == "made inside \(key.1), which the package swift-crypto has to free")
+    #expect(
+      lost.verdict == .lost && lost.libraryReason == "made inside \(key.1), which the package swift-crypto has to free")
   }
 
   @Test func aPointerThatAPackageGivesAwayIsItsCallersToFree() throws {
-    for result in ["Swift.UnsafeMutableRawPointer", "Crypto.UnsafeBuffer", "Swift.OpaquePointer?", "Swift.Unmanaged<Crypto.Key>"] {
+    for result in [
+      "Swift.UnsafeMutableRawPointer", "Crypto.UnsafeBuffer", "Swift.OpaquePointer?", "Swift.Unmanaged<Crypto.Key>",
+    ] {
       let make = ("$s6Crypto4makeyyF", "Crypto.make(bits: Swift.Int) -> \(result)", Self.crypto + "Crypto/Make.swift")
       #expect(try !finding([Self.allocate, make, Self.sign]).isLibrary, "\(result)")
     }
@@ -132,14 +154,20 @@ import TraceTestSupport
     ("/srv/app/Tests/ShopTests/BasketTests.swift", .user),
   ]) func filesThatThePackageManagerWritesForATestBundleAreTheRunners(_ file: String, _ kind: SourceFrame.Kind) {
     let name = DemangledName(
-      full: "static ShopPackageTests.Runner.main()", short: "static Runner.main()", language: .swift, module: "ShopPackageTests", isThunk: false, isMerged: false,
+      full: "static ShopPackageTests.Runner.main()", short: "static Runner.main()", language: .swift,
+      module: "ShopPackageTests", isThunk: false, isMerged: false,
       isAsync: false, asyncPart: nil)
     let position = SourcePosition(file: file, line: 3, column: 1)
-    #expect(SystemCode.kind(of: name, mangled: "$s16ShopPackageTests6RunnerV4mainyyFZ", inImage: "/srv/app/ShopPackageTests.xctest", position: position) == kind)
+    #expect(
+      SystemCode.kind(
+        of: name, mangled: "$s16ShopPackageTests6RunnerV4mainyyFZ", inImage: "/srv/app/ShopPackageTests.xctest",
+        position: position) == kind)
   }
 
   @Test func aFunctionOfTheCLibraryThatAHeaderDefinesIsFoldedAway() {
-    let name = DemangledName(full: "getline", short: "getline", language: .other, module: nil, isThunk: false, isMerged: false, isAsync: false, asyncPart: nil)
+    let name = DemangledName(
+      full: "getline", short: "getline", language: .other, module: nil, isThunk: false, isMerged: false, isAsync: false,
+      asyncPart: nil)
     let position = SourcePosition(file: "/usr/include/x86_64-linux-gnu/bits/stdio.h", line: 120, column: 1)
     #expect(SystemCode.kind(of: name, mangled: "getline", inImage: "/srv/app/reader", position: position) == .thunk)
   }

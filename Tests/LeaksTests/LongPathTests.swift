@@ -1,10 +1,11 @@
 import Testing
 import TraceTestSupport
 
-@testable import TraceAnalysis
+@testable import LeakDetection
+@testable import TraceSymbolication
 
 /// Rows of objects longer than anybody wants to read, and than quadratic work would bear.
-@Suite(.timeLimit(.minutes(2))) struct LongPathTests {
+@Suite struct LongPathTests {
   private func row(_ heap: HeapBuilder, _ count: Int) -> [HeapBuilder.Object] {
     heap.type("App.Node", fields: [HeapBuilder.field("next", 0)])
     let nodes = (0..<count).map { _ in heap.object("App.Node") }
@@ -23,7 +24,10 @@ import TraceTestSupport
       #expect(findings.count == 1 && finding.verdict == .retainCycle && finding.isCycle)
       #expect(finding.retainedBlocks == UInt64(count))
       #expect(finding.path.count == 41)
-      #expect(finding.path.filter { $0.type != "Node" }.map(\.type) == ["\(count - 40) more, the last of them Node"])
+      #expect(finding.path.allSatisfy { $0.type == "Node" })
+      #expect(finding.path.compactMap(\.omittedBefore) == [count - 41])
+      let told = finding.path.first { $0.omittedBefore != nil }.map { FindingTitle.name($0) }
+      #expect(told == (count == 100 ? "60" : "49,960") + " more, the last of them Node")
       #expect(finding.path.allSatisfy { $0.reference?.name == "next" })
       fingerprints.insert(finding.fingerprint)
     }
@@ -38,16 +42,64 @@ import TraceTestSupport
     #expect(try heap.findings().first?.path.map(\.type) == Array(repeating: "Node", count: 40))
   }
 
-  @Test func everyNodeOfALongListIsHeldInItsOwnWay() throws {
+  @Test func aLongListIsHeldInOneWay() throws {
     let heap = HeapBuilder()
     let nodes = row(heap, 50_000)
     heap.global(nodes[0])
     let answer = try heap.analysis().explain(.type(NamePattern("Node")), limit: 60)
-    let (groups, matches) = (answer.groups, answer.matches)
-    #expect(matches == 50_000)
-    // The shortest paths first.
-    #expect(groups.map(\.path.count) == (1...60).map { min($0, 41) })
-    #expect(groups.allSatisfy { $0.instances == 1 && $0.origin.kind == .global })
+    #expect(answer.matches == 50_000 && answer.ways == 1)
+    let group = try #require(answer.groups.first)
+    #expect(group.instances == 50_000 && group.origin.kind == .global)
+    // One link is shown, and how many there are is said.
+    #expect(group.path.map(\.address.rawValue) == [nodes[0].address, nodes[1].address])
+    #expect(group.longestPath == 50_000)
+    // Each object is counted once, though all of them keep those behind them.
+    #expect(group.retainedBytes.rawValue == 50_000 * 48)
+    #expect(group.addresses.count == 1000 && group.addresses.first?.rawValue == nodes[0].address)
+  }
+
+  @Test func aTreeIsHeldInOneWayWhicheverFieldsHoldItsNodes() throws {
+    let heap = HeapBuilder()
+    heap.type("App.Node", fields: [HeapBuilder.field("left", 0), HeapBuilder.field("right", 1)])
+    let nodes = (0..<127).map { _ in heap.object("App.Node") }
+    for index in 0..<63 {
+      heap.set(nodes[index], 0, nodes[2 * index + 1])
+      heap.set(nodes[index], 1, nodes[2 * index + 2])
+    }
+    heap.global(nodes[0])
+    let answer = try heap.analysis().explain(.type(NamePattern("Node")), limit: 10)
+    #expect(answer.ways == 1)
+    #expect(answer.groups.first?.instances == 127 && answer.groups.first?.longestPath == 7)
+  }
+
+  @Test func listsBesideEachOtherAreWaysOfTheirOwnWithTheirHeads() throws {
+    let heap = HeapBuilder()
+    heap.type("App.Node", fields: [HeapBuilder.field("next", 0), HeapBuilder.field("first", 1)])
+    heap.type("App.Branch", fields: [HeapBuilder.field("node", 0)])
+    let list = (0..<10).map { _ in heap.object("App.Node") }
+    for (a, b) in zip(list, list.dropFirst()) { heap.set(a, 0, b) }
+    heap.global(list[0])
+    let trunk = heap.object("App.Node")
+    heap.global(trunk)
+    var last = trunk
+    for _ in 0..<4 {
+      let branch = heap.object("App.Branch")
+      heap.set(last, 1, branch)
+      last = heap.object("App.Node")
+      heap.set(branch, 0, last)
+    }
+    let answer = try heap.analysis().explain(.type(NamePattern("Node")), limit: 10)
+    #expect(answer.groups.map(\.instances) == [10, 5])
+    #expect(answer.groups.map(\.longestPath) == [10, 9])
+  }
+
+  @Test func whatManyHoldIsNotTakenForTheHeadOfAChain() throws {
+    let heap = HeapBuilder()
+    let nodes = row(heap, 2)
+    heap.global(nodes[0])
+    for _ in 0..<20 { heap.global(heap.object("App.Node")) }
+    let answer = try heap.analysis().explain(.type(NamePattern("Node")), limit: 10)
+    #expect(answer.groups.map(\.instances) == [21, 1])
   }
 
   @Test func pathsThroughTheSameFieldsAreOneWay() throws {

@@ -3,7 +3,7 @@
 import Testing
 import TraceTestSupport
 
-@testable import TraceAnalysis
+@testable import TraceReading
 
 @Suite struct NotOutlivingTests {
   @Test func survivorsOfTheWarmUpAreNoFinding() throws {
@@ -105,7 +105,9 @@ import TraceTestSupport
       var nodes: [HeapBuilder.Object] = []
       for _ in 0..<100 { nodes.append(server.request(keep: true)) }
       server.heap.global(nodes[0])
-      for index in 1..<100 { server.heap.set(nodes[isList ? index - 1 : (index - 1) / 2], isList ? 0 : (index - 1) % 2, nodes[index]) }
+      for index in 1..<100 {
+        server.heap.set(nodes[isList ? index - 1 : (index - 1) / 2], isList ? 0 : (index - 1) % 2, nodes[index])
+      }
       #expect(try server.findings().isEmpty)
     }
   }

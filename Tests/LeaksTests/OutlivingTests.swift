@@ -3,7 +3,7 @@
 import Testing
 import TraceTestSupport
 
-@testable import TraceAnalysis
+@testable import LeakDetection
 
 @Suite struct OutlivingTests {
   @Test(arguments: [true, false])
@@ -94,7 +94,8 @@ import TraceTestSupport
 
   @Test func survivorsOfOneClassThatOneCollectionHoldsAreOneFindingWhereverTheyWereMade() throws {
     let server = RequestServer()
-    // More others than survivors, each of a function of its own, and all made first: the object in the middle is one of them.
+    // More others than survivors, each of a function of its own, and all made first: the object in the middle is one of
+    // them.
     for index in 0..<30 {
       server.put(server.heap.object("App.Session", stack: server.outer + [0x1000_2000 + 16 * UInt64(index)]))
     }
@@ -111,8 +112,10 @@ import TraceTestSupport
     let finding = try server.finding()
     #expect(finding.verdict == .accumulating && finding.instances == 300)
     let outliving = try #require(finding.outliving)
-    #expect(outliving.births == 300 && outliving.deaths == 0 && outliving.scope == nil && outliving.siblingLifetime == nil)
-    #expect(outliving.growth.count == 4 && outliving.growth.last == 300 && outliving.growth == outliving.growth.sorted())
+    #expect(
+      outliving.births == 300 && outliving.deaths == 0 && outliving.scope == nil && outliving.siblingLifetime == nil)
+    #expect(
+      outliving.growth.count == 4 && outliving.growth.last == 300 && outliving.growth == outliving.growth.sorted())
     #expect(finding.retainedBlocks == 300)
   }
 
@@ -151,7 +154,9 @@ import TraceTestSupport
   // MARK: Registrations
 
   /// `count` sessions, each held by a node of its own that `register` makes.
-  private func registered(_ count: Int, of server: RequestServer, _ register: (HeapBuilder.Object) -> HeapBuilder.Object) {
+  private func registered(
+    _ count: Int, of server: RequestServer, _ register: (HeapBuilder.Object) -> HeapBuilder.Object
+  ) {
     for _ in 0..<count {
       server.heap.visit(server.outer)
       server.heap.time += 10_000
@@ -161,10 +166,13 @@ import TraceTestSupport
     }
   }
 
-  @Test(arguments: [
-    ("Foundation.Timer", .timer), ("Foundation.NSNotificationReceiver", .observer), ("Dispatch.DispatchSourceTimer", .dispatchSource),
-    ("Dispatch.DispatchWorkItem", .dispatchWork), ("NIOCore.RepeatedTask", .eventLoop), ("FoundationNetworking.URLSession", .urlSession),
-  ] as [(String, Finding.Registration)])
+  @Test(
+    arguments: [
+      ("Foundation.Timer", .timer), ("Foundation.NSNotificationReceiver", .observer),
+      ("Dispatch.DispatchSourceTimer", .dispatchSource),
+      ("Dispatch.DispatchWorkItem", .dispatchWork), ("NIOCore.RepeatedTask", .eventLoop),
+      ("FoundationNetworking.URLSession", .urlSession),
+    ] as [(String, Finding.Registration)])
   func objectsThatARegistrationKeepsAreToldWithIt(type: String, kind: Finding.Registration) throws {
     let server = RequestServer()
     server.heap.type(type, fields: [HeapBuilder.field("target", 0)])
@@ -204,7 +212,9 @@ import TraceTestSupport
     }
     let findings = try heap.findings(RequestServer.functions)
     let finding = try #require(findings.first)
-    #expect(findings.count == 1 && finding.verdict == .outlived && finding.instances == 61 && finding.path.last?.qualifiedType == "App.Session")
+    #expect(
+      findings.count == 1 && finding.verdict == .outlived && finding.instances == 61
+        && finding.path.last?.qualifiedType == "App.Session")
     #expect(finding.outliving?.registration == .eventLoop)
   }
 
@@ -292,7 +302,9 @@ import TraceTestSupport
     #expect(try other.heap.findings(RequestServer.functions).count == 1)
   }
 
-  @Test(arguments: [false, true]) func registeredObjectsThatAreNoOlderThanOthersOfTheirTypeGotMayBeAboutToEnd(isOlder: Bool) throws {
+  @Test(arguments: [false, true]) func registeredObjectsThatAreNoOlderThanOthersOfTheirTypeGotMayBeAboutToEnd(
+    isOlder: Bool
+  ) throws {
     let server = RequestServer()
     let work = isOlder ? 5 : 400
     // One that was made elsewhere, and ended in the end.

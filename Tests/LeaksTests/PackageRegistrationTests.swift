@@ -3,7 +3,9 @@
 import Testing
 import TraceTestSupport
 
-@testable import TraceAnalysis
+@testable import LeakDetection
+@testable import TraceReading
+@testable import TraceSymbolication
 
 @Suite struct PackageRegistrationTests {
   private static let connect: UInt64 = 0x1000_1500
@@ -26,7 +28,8 @@ import TraceTestSupport
       let isSystem = name.hasPrefix("system ")
       return [
         SourceFrame(
-          function: name, fullFunction: name, mangledName: name, imagePath: isSystem ? "/lib/libFoundation.so" : "/srv/app/importer", file: isSystem ? nil : file, line: nil,
+          function: name, fullFunction: name, mangledName: name,
+          imagePath: isSystem ? "/lib/libFoundation.so" : "/srv/app/importer", file: isSystem ? nil : file, line: nil,
           column: nil, isInlined: false, kind: isSystem ? .systemLibrary : .user, isAsync: false, asyncPart: nil)
       ]
     }
@@ -64,12 +67,15 @@ import TraceTestSupport
       server.put(callback, in: list)
       heap.visit(server.outer)
     }
-    return try heap.analysis(naming: Client()).findings().filter { $0.path.last?.qualifiedType == "WebClient.Connection" }
+    return try heap.analysis(naming: Client()).findings().filter {
+      $0.path.last?.qualifiedType == "WebClient.Connection"
+    }
   }
 
   @Test func whatAPackageMakesAndRegistersForItselfIsThePackages() throws {
     let findings = try findings(Setup())
-    #expect(findings.count == 1 && findings[0].libraryReason == "made and registered by the package web-client for itself")
+    #expect(
+      findings.count == 1 && findings[0].libraryReason == "made and registered by the package web-client for itself")
   }
 
   @Test func whatTheProgramMadeIsItsOwnToEnd() throws {

@@ -2,7 +2,7 @@
 
 import TraceTestSupport
 
-@testable import TraceAnalysis
+@testable import LeakDetection
 
 /// A registry that a global holds, with a collection of sessions and one of numbers.
 final class RepeatedWork {
@@ -17,7 +17,9 @@ final class RepeatedWork {
 
   init() {
     heap.type("App.Session", fields: [HeapBuilder.field("next", 0)])
-    heap.type("App.Registry", fields: [HeapBuilder.field("sessions", 0), HeapBuilder.field("numbers", 1), HeapBuilder.field("first", 2)])
+    heap.type(
+      "App.Registry",
+      fields: [HeapBuilder.field("sessions", 0), HeapBuilder.field("numbers", 1), HeapBuilder.field("first", 2)])
     heap.type(Self.sessionsType, fields: (2..<Self.capacity).map { HeapBuilder.field("[]", $0) })
     heap.type(Self.numbersType)
     registry = heap.object("App.Registry")
@@ -82,7 +84,9 @@ final class RepeatedWork {
 
   private func store() {
     count(sessions, UInt64(held.count))
-    for index in 2..<Self.capacity { heap.words[sessions.address + 16 + 8 * UInt64(index)] = index - 2 < held.count ? held[index - 2].address : 0 }
+    for index in 2..<Self.capacity {
+      heap.words[sessions.address + 16 + 8 * UInt64(index)] = index - 2 < held.count ? held[index - 2].address : 0
+    }
   }
 
   /// `count` rounds, each marked from outside.

@@ -3,7 +3,7 @@
 import Testing
 import TraceTestSupport
 
-@testable import TraceAnalysis
+@testable import LeakDetection
 
 /// A program that handles one request after the other, each in a call of its own.
 final class RequestServer {
@@ -16,7 +16,8 @@ final class RequestServer {
   static let serve: UInt64 = 0x1000_1200
   static let handle: UInt64 = 0x1000_1300
   static let functions: [UInt64: String] = [
-    0x1000_1010: "main()", callout: "system _dispatch_client_callout", serve: "Server.serve()", handle: "Server.handle(_:)",
+    0x1000_1010: "main()", callout: "system _dispatch_client_callout", serve: "Server.serve()",
+    handle: "Server.handle(_:)",
     0x1000_1400: "Server.prepare()",
   ]
 

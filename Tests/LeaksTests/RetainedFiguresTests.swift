@@ -3,7 +3,9 @@
 import Testing
 import TraceTestSupport
 
-@testable import TraceAnalysis
+@testable import LeakDetection
+@testable import TraceReading
+@testable import TraceReports
 
 @Suite struct RetainedFiguresTests {
   private typealias Heap = HeapBuilder
@@ -51,11 +53,15 @@ import TraceTestSupport
   @Test func whatTwoCausesLeadToIsCountedInNeither() throws {
     let heap = heap()
     let shared = heap.object("App.Node")
-    let (owner, keeper) = (heap.object("App.Owner", stack: [0x1000_1010]), heap.object("App.Keeper", stack: [0x1000_1020]))
+    let (owner, keeper) = (
+      heap.object("App.Owner", stack: [0x1000_1010]), heap.object("App.Keeper", stack: [0x1000_1020])
+    )
     heap.set(owner, 0, shared)
     heap.set(keeper, 0, shared)
     let findings = try heap.findings()
-    #expect(findings.count == 2 && findings.allSatisfy { $0.retainedBlocks == 1 && $0.held.isEmpty && $0.heldTogether == nil })
+    #expect(
+      findings.count == 2 && findings.allSatisfy { $0.retainedBlocks == 1 && $0.held.isEmpty && $0.heldTogether == nil }
+    )
   }
 
   @Test func twoTreesWithOneLeafAreToldEachByItsOwnNodes() throws {

@@ -3,17 +3,24 @@
 import Testing
 import TraceTestSupport
 
-@testable import TraceAnalysis
+@testable import LeakDetection
+@testable import TraceReading
 
 @Suite struct RoundCountTests {
-  @Test(arguments: [[4, 6, 8, 10, 12], [0, 1, 2, 3], [10, 110, 212, 311, 410], [1, 2, 4, 8, 16], [4, 5, 7, 8, 10]] as [[UInt64]])
+  @Test(
+    arguments: [[4, 6, 8, 10, 12], [0, 1, 2, 3], [10, 110, 212, 311, 410], [1, 2, 4, 8, 16], [4, 5, 7, 8, 10]]
+      as [[UInt64]])
   func whatEachRoundAddsToGrows(counts: [UInt64]) { #expect(RoundCounts(counts: counts).grows) }
 
-  @Test(arguments: [[], [5], [4, 6, 8], [4, 6, 6, 8], [4, 6, 5, 8], [0, 100, 150, 175, 188], [8, 12, 14, 15, 16], [.max, 0, 1, 2]] as [[UInt64]])
+  @Test(
+    arguments: [
+      [], [5], [4, 6, 8], [4, 6, 6, 8], [4, 6, 5, 8], [0, 100, 150, 175, 188], [8, 12, 14, 15, 16], [.max, 0, 1, 2],
+    ] as [[UInt64]])
   func whatLevelsOffOrStandsStillDoesNot(counts: [UInt64]) { #expect(!RoundCounts(counts: counts).grows) }
 
   @Test func countsAloneProveGrowthByEvenStepsOnly() {
-    #expect(RoundCounts(counts: [20, 30, 40, 50]).growsEvenly && RoundCounts(counts: [20, 30, 45, 60, 70]).growsEvenly)
+    #expect(
+      RoundCounts(counts: [20, 30, 40, 50]).growsEvenly && RoundCounts(counts: [20, 30, 45, 60, 70]).growsEvenly)
     #expect(!RoundCounts(counts: [20, 21, 40, 41, 70]).growsEvenly)
   }
 
@@ -39,6 +46,8 @@ import TraceTestSupport
     heap.block(.reallocFailed, at: block.address, size: 16)
     let second = heap.time
     let blocks = RoundBlocks.collect(at: [first, second], in: try heap.reader())
-    #expect(blocks.blocks(at: first).map(\.address) == [block.address] && blocks.blocks(at: second).map(\.address) == [block.address])
+    #expect(
+      blocks.blocks(at: first).map(\.address) == [block.address]
+        && blocks.blocks(at: second).map(\.address) == [block.address])
   }
 }

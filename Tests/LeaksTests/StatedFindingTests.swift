@@ -3,14 +3,22 @@
 import Testing
 import TraceTestSupport
 
-@testable import TraceAnalysis
+@testable import LeakDetection
+@testable import TraceReading
+@testable import TraceSymbolication
 
 @Suite struct StatedFindingTests {
-  private func mark(_ heap: HeapBuilder, _ kind: TraceMark.Kind, number: UInt64, _ change: (inout TraceMark) -> Void = { _ in }) {
+  private func mark(
+    _ heap: HeapBuilder, _ kind: TraceMark.Kind, number: UInt64, _ change: (inout TraceMark) -> Void = { _ in }
+  ) {
     heap.time += 8
     var mark = TraceMark(kind, time: heap.time)
     mark.number = number
-    if kind != .scopeEnd { (mark.name, mark.file, mark.line) = (heap.trace.marks.intern("order"), heap.trace.marks.intern("App/Shop.swift"), 3) }
+    if kind != .scopeEnd {
+      (mark.name, mark.file, mark.line) = (
+        heap.trace.marks.intern("order"), heap.trace.marks.intern("App/Shop.swift"), 3
+      )
+    }
     change(&mark)
     heap.trace.mark(mark)
   }
@@ -34,7 +42,9 @@ import TraceTestSupport
       Issue.record("not stated")
       return
     }
-    #expect(place == MarkPlace(name: "order", file: "App/Shop.swift", line: 3) && executions == 5 && withRest == 1 && grace == 0)
+    #expect(
+      place == MarkPlace(name: "order", file: "App/Shop.swift", line: 3) && executions == 5 && withRest == 1
+        && grace == 0)
   }
 
   @Test func whatTheFirstOfManyExecutionsLeavesIsNone() throws {
@@ -63,7 +73,9 @@ import TraceTestSupport
     let server = RequestServer()
     for index in 0..<4 {
       let session = server.heap.object("App.Session", stack: server.inner)
-      mark(server.heap, .expectation, number: UInt64(index + 1)) { ($0.address, $0.deadline) = (session.address, $0.time + 80) }
+      mark(server.heap, .expectation, number: UInt64(index + 1)) {
+        ($0.address, $0.deadline) = (session.address, $0.time + 80)
+      }
       // One in time, one late, one there still, and one not due yet.
       if index == 0 { server.heap.free(session, stack: server.inner) }
       if index == 2 { server.put(session) }
@@ -111,13 +123,16 @@ import TraceTestSupport
   private static let discriminator = String(repeating: "48EF", count: 8)
 
   @Test(arguments: [
-    ("static App.(entries in _D)", "static App.entries"), ("(Cache in _D).all", "Cache.all"), ("(a in _D).(b in _D)", "a.b"),
-    ("static RequestServer.connections", "static RequestServer.connections"), ("f(in: _D)", "f(in: _D)"), ("(x in _48EF)", "(x in _48EF)"),
-    ("(x in _DG)", "(x in _DG)"), ("closure #1 in (f in _D)(a: (Int, Int)) -> ()", "closure #1 in f(a: (Int, Int)) -> ()"), ("", ""), ("(", "("),
+    ("static App.(entries in _D)", "static App.entries"), ("(Cache in _D).all", "Cache.all"),
+    ("(a in _D).(b in _D)", "a.b"),
+    ("static RequestServer.connections", "static RequestServer.connections"), ("f(in: _D)", "f(in: _D)"),
+    ("(x in _48EF)", "(x in _48EF)"),
+    ("(x in _DG)", "(x in _DG)"),
+    ("closure #1 in (f in _D)(a: (Int, Int)) -> ()", "closure #1 in f(a: (Int, Int)) -> ()"), ("", ""), ("(", "("),
     ("((a in _D), b)", "(a, b)"), ("(x in _D", "(x in _D"),
   ])
   func privateNamesLoseWhatTellsTheirFiles(name: String, expected: String) {
     func spelled(_ text: String) -> String { text.replacing("_D", with: "_" + Self.discriminator) }
-    #expect(FindingNaming.withoutDiscriminators(spelled(name)) == spelled(expected))
+    #expect(DeclarationName.withoutDiscriminators(spelled(name)) == spelled(expected))
   }
 }

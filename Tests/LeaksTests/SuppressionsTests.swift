@@ -1,22 +1,29 @@
+import LeakDetection
 import Testing
-import TraceAnalysis
 import TraceTestSupport
 
 @Suite struct SuppressionsTests {
   @Test(arguments: [
     // Anywhere in a name, if nothing else is said.
-    ("Cache", "MyApp.ImageCache", true), ("Cache", "Cache", true), ("Cache", "MyApp.cache", false), ("CacheX", "Cache", false),
+    ("Cache", "MyApp.ImageCache", true), ("Cache", "Cache", true), ("Cache", "MyApp.cache", false),
+    ("CacheX", "Cache", false),
     // Anchors.
-    ("^MyApp", "MyApp.ImageCache", true), ("^ImageCache", "MyApp.ImageCache", false), ("Cache$", "MyApp.ImageCache", true),
-    ("Image$", "MyApp.ImageCache", false), ("^Node$", "Node", true), ("^Node$", "NodeNode", false), ("^Node$", "Nod", false),
+    ("^MyApp", "MyApp.ImageCache", true), ("^ImageCache", "MyApp.ImageCache", false),
+    ("Cache$", "MyApp.ImageCache", true),
+    ("Image$", "MyApp.ImageCache", false), ("^Node$", "Node", true), ("^Node$", "NodeNode", false),
+    ("^Node$", "Nod", false),
     // The last occurrence counts at the end, not the first.
     ("Node$", "NodeNode", true), ("No*de$", "Nodes of Node", true),
     // Stars.
-    ("My*Cache", "a MyApp.ImageCache", true), ("^My*Cache$", "MyApp.ImageCache", true), ("^My*Cache$", "MyApp.ImageCache2", false),
-    ("^App*", "MyApp", false), ("^*App", "MyApp", true), ("App*$", "MyApp2", true), ("*", "x", true), ("^*$", "x", true),
-    ("a*b*c", "a-c-b-c", true), ("a*b*c", "a-c-b", false), ("^ab*ba$", "aba", false), ("^ab*ba$", "abba", true), ("a**b", "ab", true),
+    ("My*Cache", "a MyApp.ImageCache", true), ("^My*Cache$", "MyApp.ImageCache", true),
+    ("^My*Cache$", "MyApp.ImageCache2", false),
+    ("^App*", "MyApp", false), ("^*App", "MyApp", true), ("App*$", "MyApp2", true), ("*", "x", true),
+    ("^*$", "x", true),
+    ("a*b*c", "a-c-b-c", true), ("a*b*c", "a-c-b", false), ("^ab*ba$", "aba", false), ("^ab*ba$", "abba", true),
+    ("a**b", "ab", true),
     // Dollars of mangled names, and carets, are themselves where they are no anchors.
-    ("$s4main", "$s4main3FooC", true), ("^$s4main", "$s4main3FooC", true), ("^$s4main", "x$s4main", false), ("a^b", "xa^by", true),
+    ("$s4main", "$s4main3FooC", true), ("^$s4main", "$s4main3FooC", true), ("^$s4main", "x$s4main", false),
+    ("a^b", "xa^by", true),
     // Letters of more than one byte.
     ("Größe", "MyApp.Größe", true), ("^Grö*e$", "Größe", true),
     // Nothing to match.
@@ -74,7 +81,8 @@ import TraceTestSupport
   }
 
   @Test func theFirstPatternThatMatchesAnyNameIsCharged() throws {
-    var suppressions = try Suppressions(parsing: "leak:libcrypto.so\nleak:^App.Cache$\nleak:Cache\nleak:Typo\n", file: "a")
+    var suppressions = try Suppressions(
+      parsing: "leak:libcrypto.so\nleak:^App.Cache$\nleak:Cache\nleak:Typo\n", file: "a")
     #expect(suppressions.match(["App.Cache", "main", "/usr/lib/libcrypto.so.3"], objects: 2, bytes: 96) == 0)
     #expect(suppressions.match(["App.Cache", "main"], objects: 3, bytes: 10) == 1)
     #expect(suppressions.match(["App.CacheEntry"]) == 2)

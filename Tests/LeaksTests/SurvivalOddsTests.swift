@@ -3,10 +3,13 @@
 import Testing
 import TraceTestSupport
 
-@testable import TraceAnalysis
+@testable import LeakDetection
+@testable import TraceReading
 
 @Suite struct SurvivalOddsTests {
-  @Test(arguments: [(0, 1.0, 1.0), (1, 1.0, 0.632_121), (3, 1.0, 0.080_301), (3, 0.2, 0.001_148), (20, 10.0, 0.003_454)])
+  @Test(arguments: [
+    (0, 1.0, 1.0), (1, 1.0, 0.632_121), (3, 1.0, 0.080_301), (3, 0.2, 0.001_148), (20, 10.0, 0.003_454),
+  ])
   func theTailOfPoissonsDistributionIsThatOfTables(count: Int, mean: Double, expected: Double) {
     #expect(abs(SurvivalOdds.poissonTail(atLeast: count, mean: mean) - expected) < 1e-5 || Double(count) <= mean)
   }
@@ -28,7 +31,9 @@ import TraceTestSupport
     #expect(SurvivalOdds(survivors: 3, beyond: 0, ratio: 20) < few)
     #expect(few < SurvivalOdds(survivors: 3, beyond: 5, ratio: 2))
     // Three that are twice as old as any sibling got may be chance; three that are ten times as old are not.
-    #expect(few.chance > OutlivingRules.strongOdds && SurvivalOdds(survivors: 3, beyond: 0, ratio: 10).chance < OutlivingRules.strongOdds)
+    #expect(
+      few.chance > OutlivingRules.strongOdds
+        && SurvivalOdds(survivors: 3, beyond: 0, ratio: 10).chance < OutlivingRules.strongOdds)
   }
 
   private func population(_ counts: [UInt32]) -> Population {
@@ -43,7 +48,8 @@ import TraceTestSupport
     #expect(population((0..<20).map { $0 % 5 == 0 ? 29 : 30 }).growth(by: positions).kind == .bounded)
     // Up and down by more than there are survivors.
     #expect(population((0..<20).map { $0 % 2 == 0 ? 100 : 180 }).growth(by: positions).kind == .unclear)
-    // Survivors add up, and what comes and goes is half as much in the end: 20 more, and 10 fewer. It goes up and down by 5 anyway.
+    // Survivors add up, and what comes and goes is half as much in the end: 20 more, and 10 fewer. It goes up and down
+    // by 5 anyway.
     #expect(population((0..<20).map { $0 + ($0 < 12 ? 20 : 10) + ($0 % 2) * 5 }).growth(by: positions).kind == .hidden)
   }
 
@@ -51,7 +57,9 @@ import TraceTestSupport
     #expect(population((1...20).map { $0 }).growsInEachQuarter(least: OutlivingRules.leastQuarter))
     #expect(!population((1...20).map { min($0, 12) }).growsInEachQuarter(least: 0))
     // The square root, as of a table of names.
-    #expect(!population((1...20).map { UInt32(10 * Double($0).squareRoot()) }).growsInEachQuarter(least: OutlivingRules.leastQuarterOfQueue))
+    #expect(
+      !population((1...20).map { UInt32(10 * Double($0).squareRoot()) }).growsInEachQuarter(
+        least: OutlivingRules.leastQuarterOfQueue))
     #expect(!population([]).growsInEachQuarter(least: 0))
   }
 }

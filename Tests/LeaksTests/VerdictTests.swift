@@ -3,7 +3,9 @@
 import Testing
 import TraceTestSupport
 
-@testable import TraceAnalysis
+@testable import HeapAnalysis
+@testable import LeakDetection
+@testable import TraceReading
 
 @Suite struct VerdictTests {
   private typealias Heap = HeapBuilder
@@ -26,7 +28,8 @@ import TraceTestSupport
   }
 
   private let functions: [UInt64: String] = [
-    0x1000_1010: "present()", 0x1000_1020: "Screen.init()", 0x1000_1030: "Screen.load()", 0x1000_2005: "closure #1 in Screen.load()",
+    0x1000_1010: "present()", 0x1000_1020: "Screen.init()", 0x1000_1030: "Screen.load()",
+    0x1000_2005: "closure #1 in Screen.load()",
   ]
 
   @Test func cycleThroughAClosureIsOneFindingWithNamesAndCounts() throws {
@@ -43,7 +46,10 @@ import TraceTestSupport
     #expect(finding.path.map(\.reference?.strength) == [.strong, .strong, .strong])
     #expect(finding.path[2].function?.function == "closure #1 in Screen.load()")
     #expect(finding.path[0].allocation?.function == "present()")
-    #expect(finding.advice.contains { $0.contains("capture self weakly in the closure at App.swift:5") && $0.contains("Model.notify") })
+    #expect(
+      finding.advice.contains {
+        $0.contains("Capture self weakly in the closure at App.swift:5") && $0.contains("Model.notify")
+      })
   }
 
   @Test func cycleThatAGlobalReachesIsNoFinding() throws {
@@ -204,7 +210,9 @@ import TraceTestSupport
   }
 
   /// A parent whose child has an unowned reference to it, and that holds a part.
-  private func endingParent(_ heap: HeapBuilder, unownedCount: UInt64) -> (parent: HeapBuilder.Object, part: HeapBuilder.Object) {
+  private func endingParent(_ heap: HeapBuilder, unownedCount: UInt64) -> (
+    parent: HeapBuilder.Object, part: HeapBuilder.Object
+  ) {
     heap.type("App.Parent", fields: [Heap.field("part", 0)])
     heap.type("App.Part", fields: [])
     heap.type("App.Child", fields: [Heap.field("parent", 0, .unowned)])
@@ -268,7 +276,10 @@ import TraceTestSupport
     let left = heap.object("App.Local", stack: [0x1000_1050])
     let base: UInt64 = 0x7000_0000_0000
     heap.regions.append(MemoryRegion(range: base..<base + 0x10000, kind: .anonymous))
-    heap.threads = [SnapshotThread(osThread: 1, stackPointer: base + 0x8000, threadPointer: base + 0xF000, registers: [inRegister.address])]
+    heap.threads = [
+      SnapshotThread(
+        osThread: 1, stackPointer: base + 0x8000, threadPointer: base + 0xF000, registers: [inRegister.address])
+    ]
     heap.words[base + 0x8100] = live.address
     heap.words[base + 0x4000] = popped.address
     heap.words[base + 0xF000 - 64] = inThreadLocal.address
@@ -299,7 +310,9 @@ import TraceTestSupport
     heap.type(
       "App.Machine",
       fields: [
-        Heap.field("state", 0, type: "Swift.Task<(), Swift.Never>", caseName: "running", payloads: [PayloadCase(enumeration: 0, index: 0)]),
+        Heap.field(
+          "state", 0, type: "Swift.Task<(), Swift.Never>", caseName: "running",
+          payloads: [PayloadCase(enumeration: 0, index: 0)]),
         Heap.field("state", 0, type: "App.Report", caseName: "done", payloads: [PayloadCase(enumeration: 0, index: 1)]),
       ], enumerations: [EnumerationLayout(name: "state", discriminator: .unknown)])
     heap.type("App.Report", fields: [Heap.field("machine", 0)])

@@ -3,7 +3,8 @@
 import Testing
 import TraceTestSupport
 
-@testable import TraceAnalysis
+@testable import HeapAnalysis
+@testable import LeakDetection
 
 @Suite struct WaitingTasksTests {
   private let heap = HeapBuilder()
@@ -26,7 +27,9 @@ import TraceTestSupport
     return timer
   }
 
-  private func waiting(_ timer: HeapBuilder.Object) throws -> (tasks: WaitingTasks, node: (HeapBuilder.Object) -> NodeID) {
+  private func waiting(_ timer: HeapBuilder.Object) throws -> (
+    tasks: WaitingTasks, node: (HeapBuilder.Object) -> NodeID
+  ) {
     let graph = try heap.analysis().graph
     func node(_ object: HeapBuilder.Object) -> NodeID { graph.heap.block(containing: object.address)?.rawValue ?? .max }
     let place = node(timer)
@@ -57,6 +60,18 @@ import TraceTestSupport
     let (tasks, node) = try waiting(timer)
     #expect(tasks.isAsleep(node(poller)) && tasks.isAsleep(node(monitor)))
     #expect(!tasks.isUnderWay(node(poller)) && !tasks.isUnderWay(node(monitor)))
+  }
+
+  @Test func whatATaskMakesJustBeforeItsSleepIsUnderWayHoweverLateItWasStarted() throws {
+    heap.type("App.Request")
+    let handler = task()
+    heap.time += 100_000
+    let request = heap.object("App.Request")
+    heap.set(handler, 20, request)
+    let timer = sleep(handler)
+    heap.time += 1000
+    let (tasks, node) = try waiting(timer)
+    #expect(tasks.isUnderWay(node(request)) && !tasks.isUnderWay(node(handler)))
   }
 
   @Test func aTaskInTheFramesOfOneThatSleepsDoesNotSleep() throws {

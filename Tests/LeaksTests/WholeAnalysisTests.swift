@@ -4,7 +4,7 @@ import Glibc
 import Testing
 import TraceTestSupport
 
-@testable import TraceAnalysis
+@testable import TraceReading
 
 @Suite(.serialized) struct WholeAnalysisTests {
   @Test(arguments: (0..<8).map { UInt64($0) * 16 })

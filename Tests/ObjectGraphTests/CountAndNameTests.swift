@@ -1,12 +1,14 @@
 import Testing
 
-@testable import TraceAnalysis
+@testable import HeapAnalysis
+@testable import TraceReading
 
 @Suite struct ReferenceCountTests {
   @Test func aFreshObjectHasOneStrongReferenceAndTheOneThatStandsForIt() throws {
     let count = try #require(ReferenceCount(inline: 3))
     #expect(
-      count == ReferenceCount(inline: 0x3) && count.strong == 1 && count.unowned == 1 && count.weak == 0 && !count.isDeiniting
+      count == ReferenceCount(inline: 0x3) && count.strong == 1 && count.unowned == 1 && count.weak == 0
+        && !count.isDeiniting
         && !count.isImmortal)
   }
 
@@ -56,9 +58,11 @@ import Testing
   @Test(arguments: [
     ("items", false, "items"), ("items._buffer._storage", false, "items"), ("state.task", false, "state.task"),
     ("_storage", false, "_storage"),
-    ("_storage._inner", false, "_storage"), ("pair.0", false, "pair.0"), ("pair.0", true, "pair"), ("pair.0.1", true, "pair"),
+    ("_storage._inner", false, "_storage"), ("pair.0", false, "pair.0"), ("pair.0", true, "pair"),
+    ("pair.0.1", true, "pair"),
     ("0", true, "0"), ("", true, ""), ("", false, ""),
-    ("$__lazy_storage_$_model", false, "model"), ("$__lazy_storage_$_model._object", false, "model"), ("a._", false, "a._"),
+    ("$__lazy_storage_$_model", false, "model"), ("$__lazy_storage_$_model._object", false, "model"),
+    ("a._", false, "a._"),
     (".", false, "."), ("a..b", false, "a..b"),
     ("value.some._x.y", false, "value.some"),
   ])
@@ -67,7 +71,8 @@ import Testing
   }
 
   @Test(arguments: [
-    ("App.Node", "Node"), ("App.Outer.Node<Swift.Int>", "Outer.Node<Int>"), ("Node", "Node"), ("", ""), (".", "."), ("App.", ""),
+    ("App.Node", "Node"), ("App.Outer.Node<Swift.Int>", "Outer.Node<Int>"), ("Node", "Node"), ("", ""), (".", "."),
+    ("App.", ""),
     ("A.B.C.D", "B.C.D"),
     ("(App.A, B.C) -> Swift.Void", "(A, C) -> Void"), ("App.Über<Größe.Maß>", "Über<Maß>"),
     ("[App.A : Swift.Array<App.B>]", "[A : Array<B>]"), ("<<<", "<<<"),

@@ -1,7 +1,8 @@
 import Testing
 import TraceTestSupport
 
-@testable import TraceAnalysis
+@testable import HeapAnalysis
+@testable import TraceReading
 
 /// An edge by names: `field strong Target#2`.
 private struct NamedEdge: Hashable, CustomStringConvertible {
@@ -21,7 +22,8 @@ private struct NamedEdge: Hashable, CustomStringConvertible {
       graph.graph.edges(from: node).map { edge in
         let id = graph.graph.label(of: edge)
         let label = graph.label(id)
-        let name = label.map { $0.name + ($0.caseName.map { " case \($0)" } ?? "") } ?? "+\(EdgeLabelID(id).scannedOffset ?? 0)"
+        let name =
+          label.map { $0.name + ($0.caseName.map { " case \($0)" } ?? "") } ?? "+\(EdgeLabelID(id).scannedOffset ?? 0)"
         return NamedEdge(
           name: name, strength: EdgeStrength(rawValue: graph.graph.kind(of: edge))!,
           target: graph.heap[BlockID(graph.graph.target(of: edge))].address)
@@ -42,7 +44,8 @@ private struct NamedEdge: Hashable, CustomStringConvertible {
 
   private func items(_ heap: HeapBuilder, _ count: Int) -> [HeapBuilder.Object] {
     heap.type("App.Item")
-    return (0..<count).map { _ in heap.object("App.Item") }
+    // With more references than the fields of a test account for: scanned words may be some of them.
+    return (0..<count).map { _ in heap.object("App.Item", count: 3 | 8 << 33) }
   }
 
   // MARK: Arrays
@@ -51,7 +54,8 @@ private struct NamedEdge: Hashable, CustomStringConvertible {
     heap.type("Swift._ContiguousArrayStorage<App.Item>")
     heap.layout(
       of: "Swift._ContiguousArrayStorage<App.Item>",
-      ObjectLayout(typeName: "", size: 32, references: [], opaque: [], tail: .array(start: 32, countOffset: 16, element: element)))
+      ObjectLayout(
+        typeName: "", size: 32, references: [], opaque: [], tail: .array(start: 32, countOffset: 16, element: element)))
     return heap.object("Swift._ContiguousArrayStorage<App.Item>", size: size)
   }
 
@@ -65,7 +69,9 @@ private struct NamedEdge: Hashable, CustomStringConvertible {
       heap.set(array, 3, block)
       heap.set(array, 4, items[1], offset: 8)
       heap.words[array.address + 16] = 8
-      #expect(try edges(heap, from: array) == (isHeld ? [edge("+32", .conservative, items[0]), edge("+40", .conservative, block)] : []))
+      #expect(
+        try edges(heap, from: array)
+          == (isHeld ? [edge("+32", .conservative, items[0]), edge("+40", .conservative, block)] : []))
     }
   }
 
@@ -81,12 +87,16 @@ private struct NamedEdge: Hashable, CustomStringConvertible {
     let deque = heap.object("Swift._DequeBuffer<App.Item>", size: 40 + 4 * 8)
     for (index, item) in items.enumerated() { heap.set(deque, 3 + index, item) }
     func held(capacity: UInt64?, count: UInt64, first: UInt64) throws -> Set<NamedEdge> {
-      (heap.words[deque.address + 16], heap.words[deque.address + 24], heap.words[deque.address + 32]) = (capacity, count, first)
+      (heap.words[deque.address + 16], heap.words[deque.address + 24], heap.words[deque.address + 32]) = (
+        capacity, count, first
+      )
       return try edges(heap, from: deque)
     }
-    #expect(try held(capacity: 4, count: 2, first: 1) == [edge("[]", .strong, items[1]), edge("[]", .strong, items[2])])
+    #expect(
+      try held(capacity: 4, count: 2, first: 1) == [edge("[]", .strong, items[1]), edge("[]", .strong, items[2])])
     // From the last slot on to the first one.
-    #expect(try held(capacity: 4, count: 2, first: 3) == [edge("[]", .strong, items[3]), edge("[]", .strong, items[0])])
+    #expect(
+      try held(capacity: 4, count: 2, first: 3) == [edge("[]", .strong, items[3]), edge("[]", .strong, items[0])])
     #expect(try held(capacity: 4, count: 0, first: 2).isEmpty)
     // No header was kept, or one that cannot be: nothing is known.
     let scanned = Set(items.enumerated().map { edge("+\(40 + 8 * $0.offset)", .conservative, $0.element) })
@@ -110,7 +120,9 @@ private struct NamedEdge: Hashable, CustomStringConvertible {
     #expect(try edges(heap, from: array).isEmpty)
     // No count was kept, so nothing is known.
     heap.words[array.address + 16] = nil
-    #expect(try edges(heap, from: array) == Set(items.enumerated().map { edge("+\(32 + 8 * $0.offset)", .conservative, $0.element) }))
+    #expect(
+      try edges(heap, from: array)
+        == Set(items.enumerated().map { edge("+\(32 + 8 * $0.offset)", .conservative, $0.element) }))
   }
 
   @Test func anArrayUsesWhatTheAllocatorGaveBeyondItsSizeButNotTheNextBlock() throws {
@@ -153,9 +165,11 @@ private struct NamedEdge: Hashable, CustomStringConvertible {
   // MARK: Tables
 
   /// A dictionary, or a set without values, of `1 << scale` buckets.
-  private func table(_ heap: HeapBuilder, scale: UInt64, hasValues: Bool, claiming: UInt64? = nil, size: UInt64? = nil) -> (
-    object: HeapBuilder.Object, keys: Int, values: Int
-  ) {
+  private func table(_ heap: HeapBuilder, scale: UInt64, hasValues: Bool, claiming: UInt64? = nil, size: UInt64? = nil)
+    -> (
+      object: HeapBuilder.Object, keys: Int, values: Int
+    )
+  {
     let name = hasValues ? "Swift._DictionaryStorage<App.Item, App.Item>" : "Swift._SetStorage<App.Item>"
     heap.type(name)
     let bitmap = hasValues ? 64 : 56
@@ -244,7 +258,9 @@ private struct NamedEdge: Hashable, CustomStringConvertible {
 
   @Test func countedReferencesLeadToTheStartOfAnObjectAndOthersAnywhere() throws {
     let heap = HeapBuilder()
-    heap.type("App.Owner", fields: [Heap.field("strong", 0), Heap.field("raw", 1, .unmanaged), Heap.field("other", 2, .unowned)])
+    heap.type(
+      "App.Owner",
+      fields: [Heap.field("strong", 0), Heap.field("raw", 1, .unmanaged), Heap.field("other", 2, .unowned)])
     let items = items(heap, 3)
     let owner = heap.object("App.Owner", size: 40)
     heap.set(owner, 0, items[0], offset: 24)
@@ -276,9 +292,15 @@ private struct NamedEdge: Hashable, CustomStringConvertible {
     heap.set(owner, 1, items[1])
     // Metadata and witness table are not part of the value; an object's address there counts as a scanned word.
     heap.set(owner, 3, items[2])
-    #expect(try edges(heap, from: owner) == [edge("any", .strong, items[0]), edge("any", .conservative, items[1]), edge("+40", .conservative, items[2])])
+    #expect(
+      try edges(heap, from: owner) == [
+        edge("any", .strong, items[0]), edge("any", .conservative, items[1]), edge("+40", .conservative, items[2]),
+      ])
     heap.set(owner, 0, buffer, offset: 8)
-    #expect(try edges(heap, from: owner) == [edge("any", .conservative, buffer), edge("any", .conservative, items[1]), edge("+40", .conservative, items[2])])
+    #expect(
+      try edges(heap, from: owner) == [
+        edge("any", .conservative, buffer), edge("any", .conservative, items[1]), edge("+40", .conservative, items[2]),
+      ])
   }
 
   @Test func aBufferIsReadAsTheValueInItIsLaidOut() throws {
@@ -295,9 +317,11 @@ private struct NamedEdge: Hashable, CustomStringConvertible {
     heap.bufferedValues[metadata] = .object
     #expect(try edges(heap, from: owner) == [edge("any", .strong, items[0])])
     heap.bufferedValues[metadata] = .inline(size: 16, layout: value(16, [element(8, "parent", .unowned)]))
-    #expect(try edges(heap, from: owner) == [edge("any.parent", .unowned, items[1]), edge("+16", .conservative, items[0])])
+    #expect(
+      try edges(heap, from: owner) == [edge("any.parent", .unowned, items[1]), edge("+16", .conservative, items[0])])
     heap.bufferedValues[metadata] = .inline(size: 16, layout: nil)
-    #expect(try edges(heap, from: owner) == [edge("any", .conservative, items[0]), edge("any", .conservative, items[1])])
+    #expect(
+      try edges(heap, from: owner) == [edge("any", .conservative, items[0]), edge("any", .conservative, items[1])])
   }
 
   @Test func theRestOfAWordWithANarrowFieldIsPadding() throws {
@@ -307,9 +331,15 @@ private struct NamedEdge: Hashable, CustomStringConvertible {
     let owner = heap.object("App.Owner", size: 41)
     for (index, item) in items.enumerated() { heap.set(owner, index, item) }
     let fields = [Heap.field("first", 2)]
-    heap.layout(of: "App.Owner", ObjectLayout(typeName: "App.Owner", size: 41, references: fields, opaque: [], tail: .plain))
-    #expect(try edges(heap, from: owner) == [edge("+16", .conservative, items[0]), edge("+24", .conservative, items[1]), edge("first", .strong, items[2])])
-    heap.layout(of: "App.Owner", ObjectLayout(typeName: "App.Owner", size: 41, references: fields, opaque: [], narrow: [24..<25], tail: .plain))
+    heap.layout(
+      of: "App.Owner", ObjectLayout(typeName: "App.Owner", size: 41, references: fields, opaque: [], tail: .plain))
+    #expect(
+      try edges(heap, from: owner) == [
+        edge("+16", .conservative, items[0]), edge("+24", .conservative, items[1]), edge("first", .strong, items[2]),
+      ])
+    heap.layout(
+      of: "App.Owner",
+      ObjectLayout(typeName: "App.Owner", size: 41, references: fields, opaque: [], narrow: [24..<25], tail: .plain))
     #expect(try edges(heap, from: owner) == [edge("+16", .conservative, items[0]), edge("first", .strong, items[2])])
   }
 
@@ -349,10 +379,13 @@ private struct NamedEdge: Hashable, CustomStringConvertible {
     heap.type("App.Switch")
     heap.layout(
       of: "App.Switch",
-      ObjectLayout(typeName: "", size: 37, references: [element(16, "target")], opaque: [], narrow: [24..<25, 36..<37], tail: .unknown))
+      ObjectLayout(
+        typeName: "", size: 37, references: [element(16, "target")], opaque: [], narrow: [24..<25, 36..<37],
+        tail: .unknown))
     let object = heap.object("App.Switch", size: 48)
     heap.set(object, 0, items[0])
-    // A Bool that is false, in front of what the last tenant of the memory had there; and the same of a byte in the middle of a word.
+    // A Bool that is false, in front of what the last tenant of the memory had there; and the same of a byte in the
+    // middle of a word.
     heap.set(object, 1, items[1])
     heap.set(object, 2, items[1])
     heap.set(object, 3, items[2])
@@ -379,9 +412,11 @@ private struct NamedEdge: Hashable, CustomStringConvertible {
     heap.words[slabs[1].address + 8] = slabs[0].address
     heap.words[slabs[1].address + 136] = item.address
     heap.words[other.address + 128] = task.address
-    #expect(try edges(heap, from: task) == [edge("+112", .conservative, slabs[1]), edge("+120", .conservative, slabs[0])])
+    #expect(
+      try edges(heap, from: task) == [edge("+112", .conservative, slabs[1]), edge("+120", .conservative, slabs[0])])
     #expect(try edges(heap, from: slabs[0]) == [edge("+8", .conservative, slabs[1])])
-    #expect(try edges(heap, from: slabs[1]) == [edge("+8", .conservative, slabs[0]), edge("+136", .conservative, item)])
+    #expect(
+      try edges(heap, from: slabs[1]) == [edge("+8", .conservative, slabs[0]), edge("+136", .conservative, item)])
     #expect(try edges(heap, from: other) == [edge("+128", .conservative, task)])
   }
 
@@ -405,7 +440,8 @@ private struct NamedEdge: Hashable, CustomStringConvertible {
     func targets(_ graph: ObjectGraph) -> [Set<UInt64>] {
       (0..<3 as Range<UInt64>).map { index in
         guard let node = graph.heap.block(containing: address + index * 0x1000) else { return [] }
-        return Set(graph.graph.edges(from: node.rawValue).map { graph.heap[BlockID(graph.graph.target(of: $0))].address })
+        return Set(
+          graph.graph.edges(from: node.rawValue).map { graph.heap[BlockID(graph.graph.target(of: $0))].address })
       }
     }
     // In a list in thread-local memory, and in none.

@@ -3,7 +3,8 @@
 import Testing
 import TraceTestSupport
 
-@testable import TraceAnalysis
+@testable import HeapAnalysis
+@testable import TraceReading
 
 @Suite struct InitialTaskMemoryTests {
   private let heap = HeapBuilder()
@@ -25,7 +26,8 @@ import TraceTestSupport
     heap.type("App.Item")
     heap.type("App.Captures")
     heap.variables = [
-      InitialTaskMemory.versionVariable: 0x1000_9000, InitialTaskMemory.sizeVariable: 0x1000_9008, InitialTaskMemory.adapterVariables[0]: 0x1000_9010,
+      InitialTaskMemory.versionVariable: 0x1000_9000, InitialTaskMemory.sizeVariable: 0x1000_9008,
+      InitialTaskMemory.adapterVariables[0]: 0x1000_9010,
       InitialTaskMemory.adapterVariables[1]: 0x1000_9018,
     ]
     heap.words[0x1000_9000] = 1
@@ -69,7 +71,9 @@ import TraceTestSupport
   }
 
   /// Its parent and group, a value of a task local, who waits for its result, an error.
-  @Test(arguments: [48, 80, 136, 208, 216, 224]) func aTaskThatHasNotBegunHoldsWhatItsHeaderLeadsToBy(_ offset: UInt64) throws {
+  @Test(arguments: [48, 80, 136, 208, 216, 224]) func aTaskThatHasNotBegunHoldsWhatItsHeaderLeadsToBy(_ offset: UInt64)
+    throws
+  {
     #expect(try isHeld(from: offset))
   }
 
@@ -81,7 +85,9 @@ import TraceTestSupport
   }
 
   @Test func aTaskThatAThreadKnowsOfMayRun() throws {
-    heap.threads = [SnapshotThread(osThread: 1, stackPointer: 0x7000_0000_0000, threadPointer: 0, registers: [task.address + context])]
+    heap.threads = [
+      SnapshotThread(osThread: 1, stackPointer: 0x7000_0000_0000, threadPointer: 0, registers: [task.address + context])
+    ]
     heap.regions.append(MemoryRegion(range: 0x7000_0000_0000..<0x7000_0001_0000, kind: .mainStack))
     #expect(try isHeld(from: 288))
     heap.threads[0].registers = []
@@ -121,7 +127,11 @@ import TraceTestSupport
     #expect(try isHeld(from: 288))
   }
 
-  @Test(arguments: [(64, 0x5000_0000_0108), (64, 0), (272, 0x1000_2000), (280, 0), (248, 0), (240, 0x1000_2000), (120, 0x5000_0000_0000)] as [(UInt64, UInt64)])
+  @Test(
+    arguments: [
+      (64, 0x5000_0000_0108), (64, 0), (272, 0x1000_2000), (280, 0), (248, 0), (240, 0x1000_2000),
+      (120, 0x5000_0000_0000),
+    ] as [(UInt64, UInt64)])
   func whatContradictsItselfMayHoldAnything(_ word: (offset: UInt64, value: UInt64)) throws {
     set(word.offset, word.value == 0 ? nil : word.value)
     #expect(try isHeld(from: 288))

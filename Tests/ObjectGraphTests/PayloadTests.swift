@@ -3,19 +3,23 @@
 import Testing
 import TraceTestSupport
 
-@testable import TraceAnalysis
+@testable import HeapAnalysis
 
 @Suite struct PayloadTests {
   private typealias Heap = HeapBuilder
 
   /// Edges from an object, each as `name strength` with the target's index among `targets`.
-  private func edges(_ heap: HeapBuilder, from object: HeapBuilder.Object, _ targets: [HeapBuilder.Object]) throws -> Set<String> {
+  private func edges(_ heap: HeapBuilder, from object: HeapBuilder.Object, _ targets: [HeapBuilder.Object]) throws
+    -> Set<String>
+  {
     let graph = try heap.analysis().graph
     let node = try #require(graph.heap.block(containing: object.address)).rawValue
     return Set(
       graph.graph.edges(from: node).map { edge in
         let id = graph.graph.label(of: edge)
-        let name = graph.label(id).map { $0.name + ($0.caseName.map { " \($0)" } ?? "") } ?? "+\(EdgeLabelID(id).scannedOffset ?? 0)"
+        let name =
+          graph.label(id).map { $0.name + ($0.caseName.map { " \($0)" } ?? "") }
+          ?? "+\(EdgeLabelID(id).scannedOffset ?? 0)"
         let strength = EdgeStrength(rawValue: graph.graph.kind(of: edge))?.key ?? "?"
         let address = graph.heap[BlockID(graph.graph.target(of: edge))].address
         return "\(name) \(strength) \(targets.firstIndex { $0.address == address } ?? -1)"
@@ -31,7 +35,9 @@ import TraceTestSupport
   private let tag = EnumerationLayout(name: "state", discriminator: .tag(bits: [190, 191], cases: [0, 1, 2, nil]))
   private let untold = EnumerationLayout(name: "state", discriminator: .unknown)
 
-  private func owner(_ heap: HeapBuilder, _ fields: [ReferenceField], _ enumerations: [EnumerationLayout]) -> HeapBuilder.Object {
+  private func owner(_ heap: HeapBuilder, _ fields: [ReferenceField], _ enumerations: [EnumerationLayout])
+    -> HeapBuilder.Object
+  {
     heap.type("App.Owner", fields: fields, enumerations: enumerations)
     return heap.object("App.Owner")
   }
@@ -52,7 +58,8 @@ import TraceTestSupport
   /// An object whose state's tag is a byte of its own, at an offset.
   private func owner(_ heap: HeapBuilder, tagAt offset: Int) -> HeapBuilder.Object {
     let bits = Array(offset * 8..<offset * 8 + 8)
-    let behind = EnumerationLayout(name: "state", discriminator: .tag(bits: bits, cases: (0..<256).map { $0 < 2 ? $0 : nil }))
+    let behind = EnumerationLayout(
+      name: "state", discriminator: .tag(bits: bits, cases: (0..<256).map { $0 < 2 ? $0 : nil }))
     return owner(heap, [Heap.payload("state", 0, case: 0), Heap.payload("state", 0, case: 1)], [behind])
   }
 
@@ -83,7 +90,11 @@ import TraceTestSupport
     var state = EnumerationLayout(name: "state", discriminator: .tag(bits: [254, 255], cases: [0, 1, 2, nil]))
     state.referenceWords = [24]
     let owner = owner(
-      heap, [Heap.payload("state", 0, case: 0), Heap.payload("state", 0, case: 1), Heap.payload("state", 0, case: 2), Heap.payload("state", 1, case: 2)],
+      heap,
+      [
+        Heap.payload("state", 0, case: 0), Heap.payload("state", 0, case: 1), Heap.payload("state", 0, case: 2),
+        Heap.payload("state", 1, case: 2),
+      ],
       [state])
     heap.set(owner, 0, items[0])
     #expect(try edges(heap, from: owner, items) == ["state case0 strong 0"])
@@ -105,7 +116,9 @@ import TraceTestSupport
   @Test func aTagThatThePayloadContradictsNamesNothing() throws {
     let heap = HeapBuilder()
     let items = items(heap, 1)
-    let owner = owner(heap, [Heap.payload("state", 0, case: 0), Heap.payload("state", 0, case: 1), Heap.payload("state", 1, case: 1)], [tag])
+    let owner = owner(
+      heap, [Heap.payload("state", 0, case: 0), Heap.payload("state", 0, case: 1), Heap.payload("state", 1, case: 1)],
+      [tag])
     heap.words[owner.address + 16] = items[0].address | 1 << 62
     // The second word of case 1 is never nil.
     #expect(try edges(heap, from: owner, items) == ["state strong 0"])
@@ -123,7 +136,8 @@ import TraceTestSupport
       heap,
       [
         Heap.payload("state", 0, type: "App.Item", case: 0), Heap.payload("state", 0, type: "App.Other", case: 1),
-        Heap.payload("state", 0, kind: .error, type: "any Swift.Error", case: 2), Heap.field("next", 1, type: "App.Item"),
+        Heap.payload("state", 0, kind: .error, type: "any Swift.Error", case: 2),
+        Heap.field("next", 1, type: "App.Item"),
       ], [untold])
     heap.set(owner, 0, other)
     heap.set(owner, 1, items[0])
@@ -138,7 +152,8 @@ import TraceTestSupport
     heap.type("box", kind: .closureContext)
     let box = heap.object("box")
     let owner = owner(
-      heap, [Heap.payload("state", 0, case: 0), Heap.payload("state", 0, type: "Builtin.NativeObject", case: 1)], [untold])
+      heap, [Heap.payload("state", 0, case: 0), Heap.payload("state", 0, type: "Builtin.NativeObject", case: 1)],
+      [untold])
     heap.set(owner, 0, box)
     #expect(try edges(heap, from: owner, items + [box]) == ["state case1 strong 1"])
     heap.set(owner, 0, items[0])
@@ -168,7 +183,8 @@ import TraceTestSupport
     #expect(try edges(heap, from: owner, items) == ["named.item case0 strong 0"])
   }
 
-  /// A structure whose last field is an optional reference, in an optional: none is the next number in that field's word.
+  /// A structure whose last field is an optional reference, in an optional: none is the next number in that field's
+  /// word.
   @Test func anOptionalIsNoneByASmallNumberInAReferenceOfThePayloads() throws {
     let heap = HeapBuilder()
     let items = items(heap, 2)
@@ -216,9 +232,17 @@ import TraceTestSupport
     func layout(_ discriminator: EnumerationLayout.Discriminator) -> ObjectLayout {
       ObjectLayout(
         typeName: "App.Owner", size: 56,
-        references: [ReferenceField(offset: 16, name: "state", caseName: "bare", strength: .unowned, kind: .object, typeName: "App.Item", payloads: [zero])],
-        opaque: [OpaqueField(range: 16..<40, name: "state", caseName: "any", typeName: "any P", metadataOffset: 40, payloads: [one])],
-        enumerations: [EnumerationLayout(name: "state", discriminator: discriminator, keepsOldWords: true)], tail: .plain)
+        references: [
+          ReferenceField(
+            offset: 16, name: "state", caseName: "bare", strength: .unowned, kind: .object, typeName: "App.Item",
+            payloads: [zero])
+        ],
+        opaque: [
+          OpaqueField(
+            range: 16..<40, name: "state", caseName: "any", typeName: "any P", metadataOffset: 40, payloads: [one])
+        ],
+        enumerations: [EnumerationLayout(name: "state", discriminator: discriminator, keepsOldWords: true)],
+        tail: .plain)
     }
     heap.layout(of: "App.Owner", layout(.tag(bits: [384], cases: [0, 1])))
     let owner = heap.object("App.Owner", size: 56)
@@ -242,7 +266,11 @@ import TraceTestSupport
     let heap = HeapBuilder()
     let items = items(heap, 1)
     let owner = owner(
-      heap, [Heap.payload("state", 0, case: 0), Heap.payload("state", 0, .weak, case: 1), Heap.field("next", 1, type: "App.Item")], [tag])
+      heap,
+      [
+        Heap.payload("state", 0, case: 0), Heap.payload("state", 0, .weak, case: 1),
+        Heap.field("next", 1, type: "App.Item"),
+      ], [tag])
     heap.set(owner, 1, items[0])
     #expect(try edges(heap, from: owner, items) == ["next strong 0"])
   }

@@ -3,7 +3,7 @@
 import Testing
 import TraceTestSupport
 
-@testable import TraceAnalysis
+@testable import HeapAnalysis
 
 @Suite struct SideTableTests {
   private typealias Heap = HeapBuilder
@@ -21,7 +21,9 @@ import TraceTestSupport
   }
 
   /// A box with a weak reference to an object that is gone, and what lives in its memory now.
-  private func boxOfTheDead(_ heap: HeapBuilder) -> (box: HeapBuilder.Object, table: HeapBuilder.Object, tenant: HeapBuilder.Object) {
+  private func boxOfTheDead(_ heap: HeapBuilder) -> (
+    box: HeapBuilder.Object, table: HeapBuilder.Object, tenant: HeapBuilder.Object
+  ) {
     heap.type("App.Box", fields: [Heap.field("value", 0, .weak)])
     heap.type("App.Tenant", fields: [Heap.field("other", 0)])
     let tenant = heap.object("App.Tenant")
@@ -32,7 +34,9 @@ import TraceTestSupport
     return (box, table, tenant)
   }
 
-  @Test(arguments: [nil, SideTable.freedCounts] as [UInt64?]) func theTableOfADeadObjectLeadsNowhere(counts: UInt64?) throws {
+  @Test(arguments: [nil, SideTable.freedCounts] as [UInt64?]) func theTableOfADeadObjectLeadsNowhere(counts: UInt64?)
+    throws
+  {
     // Earlier recorders left its counts out.
     let heap = HeapBuilder()
     let (box, table, _) = boxOfTheDead(heap)

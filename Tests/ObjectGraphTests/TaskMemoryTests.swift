@@ -3,7 +3,7 @@
 import Testing
 import TraceTestSupport
 
-@testable import TraceAnalysis
+@testable import HeapAnalysis
 
 @Suite struct TaskMemoryTests {
   private typealias Heap = HeapBuilder
@@ -68,7 +68,8 @@ import TraceTestSupport
     #expect(try targets(heap, from: task).isSuperset(of: items.map(\.address)))
   }
 
-  /// As of a sleep with a tolerance: the timer's source has a record in the task's frames for its context, the record has the source and the task.
+  /// As of a sleep with a tolerance: the timer's source has a record in the task's frames for its context, the record
+  /// has the source and the task.
   @Test func whoHasATimersRecordInATasksFramesHasTheTask() throws {
     let heap = HeapBuilder()
     let task = task(heap)

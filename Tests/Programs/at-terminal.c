@@ -19,7 +19,7 @@ int main(void) {
   printf("ready\n");
   fflush(stdout);
   int told = 0;
-  for (int i = 0; i < 1000 && !interrupted; i++) {
+  for (int i = 0; i < 5000 && !interrupted; i++) {
     usleep(20000);
     if (continued > told) {
       told = continued;

@@ -23,11 +23,27 @@ static void await(pid_t child) {
   printf("child ended with status %x\n", (unsigned)status);
 }
 
-static atomic_int stop; // set once the forking is done
-static void *allocateUntilStopped(void *unused) {
-  (void)unused;
-  while (!stop) allocate(10);
-  return NULL;
+// Threads that allocate while another forks: so much for each fork, however long it takes. Else a busy machine would
+// have as many events as it has time.
+enum { FORKS = 30, BLOCKS_PER_FORK = 1000 };
+static atomic_int announced, begun; // forks; turns of threads
+static void *allocateBesideForks(void *unused) {
+  for (int seen = 0; seen < FORKS;) {
+    if (announced == seen) {
+      usleep(100);
+      continue;
+    }
+    seen = announced;
+    begun++;
+    allocate(BLOCKS_PER_FORK);
+  }
+  return unused;
+}
+/// Announces a fork, and returns when a thread allocates, or has just done so.
+static void awaitAllocations(void) {
+  int before = begun;
+  announced++;
+  while (begun == before) usleep(10);
 }
 
 int main(int argc, char **argv) {
@@ -86,8 +102,9 @@ int main(int argc, char **argv) {
   } else if (strcmp(way, "fork-threads") == 0) {
     // The child has only the thread that forked; the others' locks must not be left held.
     pthread_t threads[8];
-    for (int i = 0; i < 8; i++) pthread_create(&threads[i], NULL, allocateUntilStopped, NULL);
-    for (int i = 0; i < 30; i++) {
+    for (int i = 0; i < 8; i++) pthread_create(&threads[i], NULL, allocateBesideForks, NULL);
+    for (int i = 0; i < FORKS; i++) {
+      awaitAllocations();
       pid_t one = fork();
       if (one == 0) {
         allocate(100);
@@ -95,7 +112,6 @@ int main(int argc, char **argv) {
       }
       await(one);
     }
-    stop = 1;
     for (int i = 0; i < 8; i++) pthread_join(threads[i], NULL);
   } else if (strcmp(way, "grandchildren") == 0) {
     child = fork();

@@ -1,5 +1,6 @@
-// Takes descriptors that are not its own while three threads allocate, and prints how large its own file is after that. Usage: descriptor-storm WAY PATH
-// storm: duplicates its file to all numbers up to 1100 and closes them, again and again. exhausted: has no number left. confined: changes its root and its user.
+// Takes descriptors that are not its own while three threads allocate, and prints how large its own file is after that.
+// Usage: descriptor-storm WAY PATH storm: duplicates its file to all numbers up to 1100 and closes them, again and
+// again. exhausted: has no number left. confined: changes its root and its user.
 #define _GNU_SOURCE
 #include <fcntl.h>
 #include <pthread.h>

@@ -8,7 +8,9 @@
 
 static volatile sig_atomic_t ran;
 static void own(int number) { (void)number, ran++; }
-static const char *name(void (*handler)(int)) { return handler == SIG_DFL ? "default" : handler == SIG_IGN ? "ignored" : handler == own ? "own" : "another"; }
+static const char *name(void (*handler)(int)) {
+  return handler == SIG_DFL ? "default" : handler == SIG_IGN ? "ignored" : handler == own ? "own" : "another";
+}
 
 static int status_of_child(int number) {
   fflush(stdout);

@@ -1,4 +1,5 @@
-// Writes one heap image after the other, and is told to end by a child of its own as soon as the Nth is written, so that the signal interrupts the next one somewhere.
+// Writes one heap image after the other, and is told to end by a child of its own as soon as the Nth is written, so
+// that the signal interrupts the next one somewhere.
 
 #define _GNU_SOURCE
 #include <dlfcn.h>

@@ -5,6 +5,8 @@
 // reuse: the same, but the object goes and another takes its address. Prints the address.
 // late: waits for what is expected in vain, with three places in the program and more objects than images.
 // fork: forks before and after it expects something; the children expect something, too.
+//
+// Where it would sleep, it waits for the files go.1, go.2 … in the directory that is its second argument, if it has one.
 
 import Glibc
 import LeakTrace
@@ -45,7 +47,16 @@ func hexadecimal(_ number: UInt) -> String { "0x" + String(number, radix: 16) }
   return address(screen)
 }
 
-func sleep(milliseconds: Int) { usleep(UInt32(milliseconds) * 1000) }
+/// Waits without a call that is recorded.
+func wait(for step: Int, otherwise milliseconds: UInt32) {
+  guard arguments.count > 2 else {
+    usleep(milliseconds * 1000)
+    return
+  }
+  let path = strdup("\(arguments[2])/go.\(step)")!
+  while access(path, F_OK) != 0 { usleep(1000) }
+  free(path)
+}
 
 setvbuf(stdout, nil, _IOLBF, 0)
 let arguments = CommandLine.arguments
@@ -64,7 +75,7 @@ case "many":
   for thread in threads { pthread_join(thread, nil) }
 case "leak":
   leakOne()
-  sleep(milliseconds: 1500)
+  wait(for: 1, otherwise: 1500)
 case "reuse":
   let first = expectOne()
   for number in 0..<100 {
@@ -73,25 +84,25 @@ case "reuse":
     if address(screen) == first { break }
   }
   print(hexadecimal(first), address(kept.last!) == first)
-  sleep(milliseconds: 1500)
+  wait(for: 1, otherwise: 1500)
 case "late":
   for number in 0..<1000 {
     let screen = Screen(number)
     kept.append(screen)
     LeakTrace.expectDeallocated(screen, within: .milliseconds(100), "first")
   }
-  sleep(milliseconds: 400)
+  wait(for: 1, otherwise: 400)
   for name in ["second", "third"] {
     let screen = Screen(0)
     kept.append(screen)
     LeakTrace.expectDeallocated(screen, within: .milliseconds(100), name)
   }
-  sleep(milliseconds: 2000)
+  wait(for: 2, otherwise: 2000)
 case "fork":
-  for _ in 0..<2 {
+  for step in 1...2 {
     let child = fork_process()
     leakOne()
-    sleep(milliseconds: 400)
+    wait(for: step, otherwise: 400)
     if child == 0 { exit(0) }
     var status: Int32 = 0
     waitpid(child, &status, 0)

@@ -1,4 +1,5 @@
 // Leaks as it is told to: `cycles=N` parents that hold themselves, `lost=N` forgotten objects, then `exit=N`, `signal=N` or `wait` for a signal.
+// `tell=PATH` makes a file, so that others see that it has come this far.
 
 import Foundation
 
@@ -32,7 +33,7 @@ final class Forgotten {
     print("begins")
     for argument in CommandLine.arguments.dropFirst() {
       let parts = argument.split(separator: "=")
-      let number = parts.count == 2 ? Int32(parts[1])! : 0
+      let number = parts.count == 2 ? Int32(parts[1]) ?? 0 : 0
       switch parts[0] {
       case "cycles": makeCycles(Int(number))
       case "lost": lose(Int(number))
@@ -43,6 +44,7 @@ final class Forgotten {
       case "exit":
         print("ends")
         exit(number)
+      case "tell": close(creat(String(parts[1]), 0o600))
       case "signal": kill(getpid(), number)
       case "wait":
         FileHandle.standardError.write(Data("ready\n".utf8))

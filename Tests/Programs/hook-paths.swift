@@ -1,11 +1,7 @@
 // One kind of recorded call after another, each COUNT times within a call of "measured_calls", for counting the instructions of the ways through the
 // recorder. Usage: hook-paths COUNT. Prints what it measured, in order, and how many calls that made.
 
-#if canImport(Glibc)
-  import Glibc
-#elseif canImport(Musl)
-  import Musl
-#endif
+import Glibc
 import Dispatch
 
 final class Node {

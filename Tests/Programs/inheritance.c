@@ -1,4 +1,5 @@
-// Prints what a program inherits: ignored and blocked signals, environment, inherited descriptors, group, limits, niceness.
+// Prints what a program inherits: ignored and blocked signals, environment, inherited descriptors, group, limits,
+// niceness.
 #define _GNU_SOURCE
 #include <fcntl.h>
 #include <signal.h>
@@ -29,7 +30,8 @@ int main(int argc, char **argv) {
   printf("group of its own: %d, session of its own: %d\n", getpgrp() == getpid(), getsid(0) == getpid());
   for (int i = 0; i < RLIM_NLIMITS; i++) {
     struct rlimit limit;
-    if (getrlimit((__rlimit_resource_t)i, &limit) == 0) printf("limit %d: %lu %lu\n", i, (unsigned long)limit.rlim_cur, (unsigned long)limit.rlim_max);
+    if (getrlimit((__rlimit_resource_t)i, &limit) == 0)
+      printf("limit %d: %lu %lu\n", i, (unsigned long)limit.rlim_cur, (unsigned long)limit.rlim_max);
   }
   printf("niceness %d, umask %o\n", getpriority(PRIO_PROCESS, 0), (unsigned)umask(0));
   printf("locale %s\n", getenv("LANG") ? getenv("LANG") : "none");

@@ -1,5 +1,5 @@
-// Threads wait in calls that the kernel does not begin anew of itself. Takes ten heap images meanwhile, if it is recorded, and prints which calls returned before
-// what they waited for.
+// Threads wait in calls that the kernel does not begin anew of itself. Takes ten heap images meanwhile, if it is
+// recorded, and prints which calls returned before what they waited for.
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>
@@ -18,7 +18,9 @@
 static int pair[6][2], semaphores;
 static atomic_int ready;
 
-static const char *ended(long result) { return result >= 0 ? "done" : errno == EINTR ? "interrupted" : strerror(errno); }
+static const char *ended(long result) {
+  return result >= 0 ? "done" : errno == EINTR ? "interrupted" : strerror(errno);
+}
 static const char *results[6];
 
 static void *waitForEvents(void *unused) {
@@ -78,7 +80,8 @@ int main(void) {
     if (socketpair(AF_UNIX, SOCK_STREAM, 0, pair[i]) != 0) return 1;
   semaphores = semget(IPC_PRIVATE, 1, 0600);
   if (semaphores < 0) return 2;
-  void *(*const waits[])(void *) = {waitForEvents, waitForSemaphore, waitForSignal, waitForBytes, waitInPoll, waitForTime};
+  void *(*const waits[])(void *) = {waitForEvents, waitForSemaphore, waitForSignal,
+                                    waitForBytes,  waitInPoll,       waitForTime};
   pthread_t threads[6];
   for (int i = 0; i < 6; i++) pthread_create(&threads[i], NULL, waits[i], NULL);
   while (ready < 6) usleep(1000);

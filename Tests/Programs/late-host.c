@@ -1,6 +1,6 @@
 // Loads libraries that make objects, and says how many they say they made.
-// Usage: late-host [-c] [-l] [-t THREADS] [-r ROUNDS] LIBRARY... ; -c closes each after use, -l has them leak, -t loads them all from each of so many threads at a
-// time, and "@LIBRARY" loads it into a namespace of its own.
+// Usage: late-host [-c] [-l] [-t THREADS] [-r ROUNDS] LIBRARY... ; -c closes each after use, -l has them leak, -t loads
+// them all from each of so many threads at a time, and "@LIBRARY" loads it into a namespace of its own.
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <pthread.h>

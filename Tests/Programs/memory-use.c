@@ -1,6 +1,6 @@
 // Says what memory its process takes, alone and with threads that have each allocated once.
-// Usage: memory-use THREADS any|locked|KILOBYTES
-//   locked: all memory is locked, now and in future. KILOBYTES: the address space ends so far from where it is before a thread, which asks for memory until there is none.
+// Usage: memory-use THREADS any|locked|KILOBYTES locked: all memory is locked, now and in future. KILOBYTES: the
+// address space ends so far from where it is before a thread, which asks for memory until there is none.
 #define _GNU_SOURCE
 #include <malloc.h>
 #include <pthread.h>
@@ -41,7 +41,7 @@ static void *take_all(void *unused) {
     void *volatile block = malloc(32);
     free(block);
   }
-  for (void *volatile block; (block = malloc(64 << 10)); ) taken += 64;
+  for (void *volatile block; (block = malloc(64 << 10));) taken += 64;
   printf("taken %lu 0\n", taken);
   return unused;
 }

@@ -1,4 +1,5 @@
-// Has an allocator of its own inside, as a program that is statically linked with one, and shows it to shared libraries.
+// Has an allocator of its own inside, as a program that is statically linked with one, and shows it to shared
+// libraries.
 #include <stddef.h>
 #include <stdio.h>
 

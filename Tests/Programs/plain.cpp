@@ -12,7 +12,8 @@ struct alignas(256) Wide {
 
 int main() {
   std::map<std::string, std::vector<int>> table;
-  for (int i = 0; i < 1000; i++) table["a key that is longer than the small string buffer " + std::to_string(i % 100)].push_back(i);
+  for (int i = 0; i < 1000; i++)
+    table["a key that is longer than the small string buffer " + std::to_string(i % 100)].push_back(i);
   int caught = 0;
   for (int i = 0; i < 100; i++) {
     try {

@@ -12,8 +12,8 @@ port, requests = int(sys.argv[1]), int(sys.argv[2])
 
 
 def connect():
-    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=20)
-    for _ in range(600):
+    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=300)
+    for _ in range(6000):
         try:
             connection.connect()
             return connection

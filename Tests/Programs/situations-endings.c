@@ -11,7 +11,9 @@
 SITUATION(ends_by_exit, "the process ends by exit") { allocate(100), exit(11); }
 SITUATION(ends_by_underscore, "the process ends by _exit") { allocate(100), _exit(12); }
 SITUATION(ends_by_quick_exit, "the process ends by quick_exit") { allocate(100), quick_exit(13); }
-SITUATION(ends_by_system_call, "the process ends by the bare system call") { return allocate(100), (int)syscall(SYS_exit_group, 14); }
+SITUATION(ends_by_system_call, "the process ends by the bare system call") {
+  return allocate(100), (int)syscall(SYS_exit_group, 14);
+}
 SITUATION(ends_by_abort, "the process aborts") {
   setrlimit(RLIMIT_CORE, &(struct rlimit){0, 0});
   allocate(100), abort();

@@ -99,7 +99,9 @@ static void *allocate_much(void *unused) {
   allocate(400000);
   return unused;
 }
-SITUATION(descriptors_taken, "a thread makes its own file of descriptors that it does not own while others allocate; the file stays as it was") {
+SITUATION(
+    descriptors_taken,
+    "a thread makes its own file of descriptors that it does not own while others allocate; the file stays as it was") {
   char path[] = "/tmp/situation-XXXXXX", content[64] = "";
   victim = mkstemp(path);
   MUST(victim >= 0 && unlink(path) == 0 && write(victim, "content", 7) == 7);
@@ -127,7 +129,9 @@ static int file_size_limit(rlim_t bytes, int handler) {
   return 0;
 }
 SITUATION(file_size_none, "the process may write no file (RLIMIT_FSIZE of 0)") { return file_size_limit(0, 0); }
-SITUATION(file_size_none_ignored, "the process may write no file, and ignores the signal") { return file_size_limit(0, 1); }
+SITUATION(file_size_none_ignored, "the process may write no file, and ignores the signal") {
+  return file_size_limit(0, 1);
+}
 SITUATION(file_size_little, "the process may write files of 64 KiB at most") { return file_size_limit(64 << 10, 0); }
 SITUATION(file_size_signal, "the process gets SIGXFSZ for a file of its own, and ends by it") {
   struct rlimit limit = {4096, 4096};
@@ -239,7 +243,8 @@ SITUATION(error_output_full, "standard error is a device that is full") {
   puts("allocated");
   return 0;
 }
-SITUATION(peer_sees_end, "the other end of a connection sees at once that it was closed, though an image is being written") {
+SITUATION(peer_sees_end,
+          "the other end of a connection sees at once that it was closed, though an image is being written") {
   int pair[2];
   MUST(socketpair(AF_UNIX, SOCK_STREAM, 0, pair) == 0);
   void *blocks[2000];

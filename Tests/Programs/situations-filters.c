@@ -20,8 +20,10 @@
 
 /// The calls that the program itself makes from here on: the C library's for memory, output, threads and the end.
 static const int own[] = {
-    SYS_read, SYS_write, SYS_close, SYS_fstat, SYS_newfstatat, SYS_mmap, SYS_mprotect, SYS_munmap, SYS_brk, SYS_mremap, SYS_madvise, SYS_futex, SYS_exit,
-    SYS_exit_group, SYS_rt_sigreturn, SYS_clone, SYS_clone3, SYS_set_robust_list, SYS_rseq, SYS_rt_sigprocmask, SYS_wait4, SYS_sched_yield,
+    SYS_read,     SYS_write,          SYS_close,        SYS_fstat,       SYS_newfstatat, SYS_mmap,
+    SYS_mprotect, SYS_munmap,         SYS_brk,          SYS_mremap,      SYS_madvise,    SYS_futex,
+    SYS_exit,     SYS_exit_group,     SYS_rt_sigreturn, SYS_clone,       SYS_clone3,     SYS_set_robust_list,
+    SYS_rseq,     SYS_rt_sigprocmask, SYS_wait4,        SYS_sched_yield,
 };
 
 static struct sock_filter code[256];
@@ -166,13 +168,17 @@ SITUATION(filter_then_fork, "a confined process has children") {
   return work();
 }
 SITUATION(filter_then_exec, "a confined process is replaced by a program") {
-  static const int more[] = {SYS_execve, SYS_access, SYS_openat, SYS_arch_prctl, SYS_set_tid_address, SYS_pread64, SYS_prlimit64, SYS_getrandom, SYS_lseek, SYS_fadvise64, -1};
+  static const int more[] = {SYS_execve,  SYS_access,    SYS_openat,    SYS_arch_prctl, SYS_set_tid_address,
+                             SYS_pread64, SYS_prlimit64, SYS_getrandom, SYS_lseek,      SYS_fadvise64,
+                             -1};
   confine(allow_list(SECCOMP_RET_KILL_PROCESS, more));
   execl("/bin/echo", "echo", "after the filter", NULL);
   return 9;
 }
 SITUATION(filter_in_child, "a child confines itself before it runs a program, as sandboxes do") {
-  static const int more[] = {SYS_execve, SYS_access, SYS_openat, SYS_arch_prctl, SYS_set_tid_address, SYS_pread64, SYS_prlimit64, SYS_getrandom, SYS_lseek, SYS_fadvise64, -1};
+  static const int more[] = {SYS_execve,  SYS_access,    SYS_openat,    SYS_arch_prctl, SYS_set_tid_address,
+                             SYS_pread64, SYS_prlimit64, SYS_getrandom, SYS_lseek,      SYS_fadvise64,
+                             -1};
   pid_t child = fork();
   if (child == 0) {
     allocate(10);

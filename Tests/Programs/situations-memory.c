@@ -166,7 +166,8 @@ SITUATION(locked_memory, "all memory is locked, now and later") {
   pthread_attr_setstacksize(&attributes, 65536);
   for (int i = 0; i < 4; i++) {
     void *result;
-    MUST(pthread_create(&thread, &attributes, allocate_some, NULL) == 0 && pthread_join(thread, &result) == 0 && result == NULL);
+    MUST(pthread_create(&thread, &attributes, allocate_some, NULL) == 0 && pthread_join(thread, &result) == 0 &&
+         result == NULL);
   }
   snapshot();
   puts("allocated");

@@ -80,7 +80,8 @@ static void nest_as_first(void) {
   in_new_namespace(allocate_as_first);
   allocate(500);
 }
-SITUATION(raw_clone_namespace, "a child made by the bare system call is the first process of its PID namespace, as its parent is") {
+SITUATION(raw_clone_namespace,
+          "a child made by the bare system call is the first process of its PID namespace, as its parent is") {
   allocate(100);
   in_new_namespace(nest_as_first);
   return 0;

@@ -57,7 +57,8 @@ static void *vfork_in_thread(void *unused) {
   for (int i = 0; i < 3; i++) start_true_by_vfork();
   return unused;
 }
-SITUATION(vfork_exec_threads, "threads that come and go run programs by vfork; the parent's memory stays as large as it was") {
+SITUATION(vfork_exec_threads,
+          "threads that come and go run programs by vfork; the parent's memory stays as large as it was") {
   long before = 0, mappingsBefore = 0, after, mappingsAfter;
   for (int round = 0; round < 8; round++) {
     pthread_t threads[4];
@@ -329,7 +330,8 @@ SITUATION(exec_environment, "the program that follows prints its environment") {
 SITUATION(exec_script, "a script follows") {
   char path[] = "/tmp/situation-XXXXXX";
   int file = mkstemp(path);
-  MUST(file >= 0 && dprintf(file, "#!/bin/sh\necho from the script $1\nrm -f \"$0\"\nexit 5\n") > 0 && fchmodat(AT_FDCWD, path, 0700, 0) == 0);
+  MUST(file >= 0 && dprintf(file, "#!/bin/sh\necho from the script $1\nrm -f \"$0\"\nexit 5\n") > 0 &&
+       fchmodat(AT_FDCWD, path, 0700, 0) == 0);
   close(file);
   execl(path, "script", "argument", NULL);
   return 9;

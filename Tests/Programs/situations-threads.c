@@ -21,9 +21,11 @@
 
 #include "situations.h"
 
-static void start(pthread_t *thread, void *(*run)(void *), void *argument) { MUST(pthread_create(thread, NULL, run, argument) == 0); }
+static void start(pthread_t *thread, void *(*run)(void *), void *argument) {
+  MUST(pthread_create(thread, NULL, run, argument) == 0);
+}
 
-// --- threads ------------------------------------------------------------------------------------------------------------
+// --- threads ---------------------------------------------------------------------------------------------------------
 
 SITUATION(threads_2000, "2,000 threads come and go") {
   for (int round = 0; round < 100; round++) {
@@ -144,7 +146,8 @@ SITUATION(thread_raw, "a thread is made by clone, outside of the C library") {
   char *stack = mmap(NULL, 65536, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   MUST(stack != MAP_FAILED);
   volatile int number = 1;
-  int flags = CLONE_VM | CLONE_FS | CLONE_FILES | CLONE_SIGHAND | CLONE_THREAD | CLONE_SYSVSEM | CLONE_PARENT_SETTID | CLONE_CHILD_CLEARTID;
+  int flags = CLONE_VM | CLONE_FS | CLONE_FILES | CLONE_SIGHAND | CLONE_THREAD | CLONE_SYSVSEM | CLONE_PARENT_SETTID |
+              CLONE_CHILD_CLEARTID;
   MUST(clone(run_task, stack + 65536, flags, NULL, &number, NULL, &number) > 0);
   while (number) usleep(1000);
   munmap(stack, 65536);
@@ -183,7 +186,7 @@ SITUATION(thread_count, "the process sees the threads that it made, and no other
   return 0;
 }
 
-// --- signals ------------------------------------------------------------------------------------------------------------
+// --- signals ---------------------------------------------------------------------------------------------------------
 
 static atomic_int handled;
 static void handle(int number) {
@@ -219,7 +222,8 @@ static long painted_below(size_t size, size_t guard) {
   for (size_t i = 0; i < guard; i++) changed += memory[i] != 0x5a;
   return changed;
 }
-SITUATION(signal_alternate_stack_8k, "the first allocation of a process is made by a handler on an alternate stack of 8 KiB, which it does not overrun") {
+SITUATION(signal_alternate_stack_8k, "the first allocation of a process is made by a handler on an alternate stack of "
+                                     "8 KiB, which it does not overrun") {
   printf("%ld\n", painted_below(8192, 8192));
   return 0;
 }
@@ -354,7 +358,7 @@ SITUATION(errno_kept, "errno is what it was after allocations") {
   return 0;
 }
 
-// --- stacks ---------------------------------------------------------------------------------------------------------------
+// --- stacks ----------------------------------------------------------------------------------------------------------
 
 static ucontext_t mainContext, otherContext;
 static void in_coroutine(void) {
@@ -381,7 +385,9 @@ static int switch_stacks(size_t size) {
 }
 SITUATION(coroutine_256k, "a coroutine allocates on a stack of 256 KiB") { return switch_stacks(256 << 10); }
 SITUATION(coroutine_16k, "a coroutine allocates on a stack of 16 KiB") { return switch_stacks(16 << 10); }
-SITUATION(coroutine_8k, "a coroutine allocates on a stack of 8 KiB, before anybody else does") { return switch_stacks(8 << 10); }
+SITUATION(coroutine_8k, "a coroutine allocates on a stack of 8 KiB, before anybody else does") {
+  return switch_stacks(8 << 10);
+}
 
 static int recurse(int depth) {
   char room[64];
@@ -420,8 +426,10 @@ SITUATION(stack_overflow_handled, "the stack overflows, and a handler on an alte
   MUST(sigaltstack(&stack, NULL) == 0 && sigaction(SIGSEGV, &action, NULL) == 0);
   return recurse(100000000);
 }
-__attribute__((naked, noinline)) static void *misaligned_call(__attribute__((unused)) void *(*function)(size_t), __attribute__((unused)) size_t size) {
-  __asm__("pushq %rbx\n movq %rdi, %rax\n movq %rsi, %rdi\n subq $8, %rsp\n callq *%rax\n addq $8, %rsp\n popq %rbx\n retq");
+__attribute__((naked, noinline)) static void *misaligned_call(__attribute__((unused)) void *(*function)(size_t),
+                                                              __attribute__((unused)) size_t size) {
+  __asm__("pushq %rbx\n movq %rdi, %rax\n movq %rsi, %rdi\n subq $8, %rsp\n callq *%rax\n addq $8, %rsp\n popq %rbx\n "
+          "retq");
 }
 SITUATION(stack_misaligned, "malloc is called with a stack that is not aligned, as by assembly") {
   for (int i = 0; i < 100; i++) free(misaligned_call(malloc, 100));
@@ -430,7 +438,8 @@ SITUATION(stack_misaligned, "malloc is called with a stack that is not aligned, 
 }
 SITUATION(no_frame_found, "code that was made at run time, without unwind information, allocates") {
   // A call of the function in rdi with the argument in rsi.
-  static const unsigned char code[] = {0x48, 0x83, 0xec, 0x08, 0x48, 0x89, 0xf8, 0x48, 0x89, 0xf7, 0xff, 0xd0, 0x48, 0x83, 0xc4, 0x08, 0xc3};
+  static const unsigned char code[] = {0x48, 0x83, 0xec, 0x08, 0x48, 0x89, 0xf8, 0x48, 0x89,
+                                       0xf7, 0xff, 0xd0, 0x48, 0x83, 0xc4, 0x08, 0xc3};
   unsigned char *page = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   MUST(page != MAP_FAILED);
   memcpy(page, code, sizeof code);

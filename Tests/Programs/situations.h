@@ -1,4 +1,5 @@
-// Situations of a guest, by name: each program of this kind is run as `PROGRAM NAME`, and lists its situations with `--list`.
+// Situations of a guest, by name: each program of this kind is run as `PROGRAM NAME`, and lists its situations with
+// `--list`.
 
 #ifndef SITUATIONS_H
 #define SITUATIONS_H
@@ -10,13 +11,16 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-struct situation { const char *name, *text; int (*run)(void); };
+struct situation {
+  const char *name, *text;
+  int (*run)(void);
+};
 
 /// Defines a situation; the body returns the exit status.
-#define SITUATION(name, text)                                                                                              \
-  static int name(void);                                                                                                   \
-  static const struct situation name##_entry = {#name, text, name};                                                        \
-  static const struct situation *const name##_pointer __attribute__((used, section("situations"))) = &name##_entry;        \
+#define SITUATION(name, text)                                                                                       \
+  static int name(void);                                                                                            \
+  static const struct situation name##_entry = {#name, text, name};                                                 \
+  static const struct situation *const name##_pointer __attribute__((used, section("situations"))) = &name##_entry; \
   static int name(void)
 
 extern const struct situation *const __start_situations[], *const __stop_situations[];
@@ -69,7 +73,8 @@ static inline int await(const char *text, pid_t child) {
 #include <fcntl.h>
 #include <limits.h>
 
-/// Writes what the process has at its end to the file that SITUATION_REPORT names: descriptors, children, mapped files, and its address space.
+/// Writes what the process has at its end to the file that SITUATION_REPORT names: descriptors, children, mapped files,
+/// and its address space.
 static inline void report(const char *path) {
   FILE *to = fopen(path, "we");
   if (!to) return;

@@ -43,6 +43,7 @@ int main(int argc, char **argv) {
   pid_t ended;
   do ended = wait(&status);
   while (ended < 0 && errno == EINTR);
-  printf("strangers %d, own child %d with status %d, signals %d\n", strangers, ended == child, WEXITSTATUS(status), (int)childSignals);
+  printf("strangers %d, own child %d with status %d, signals %d\n", strangers, ended == child, WEXITSTATUS(status),
+         (int)childSignals);
   return 0;
 }

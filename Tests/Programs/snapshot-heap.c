@@ -1,5 +1,6 @@
-// Keeps blocks in the ways that a program does, and prints where: "slot ADDRESS VALUE NAME" for words that an image of its memory holds,
-// "hole ADDRESS" for those that it does not. Then it ends, or waits. Usage: snapshot-heap return | exit | pause | stop-signals | alone
+// Keeps blocks in the ways that a program does, and prints where: "slot ADDRESS VALUE NAME" for words that an image of
+// its memory holds, "hole ADDRESS" for those that it does not. Then it ends, or waits. Usage: snapshot-heap return |
+// exit | pause | stop-signals | alone
 #define _GNU_SOURCE
 #include <pthread.h>
 #include <signal.h>
@@ -47,7 +48,7 @@ int main(int argc, char **argv) {
   inThreadLocal = malloc(40);
   uint64_t *block = malloc(6 * sizeof *block);
   block[0] = (uint64_t)inData;
-  block[1] = (uint64_t)inData + 5;       // into the middle
+  block[1] = (uint64_t)inData + 5;                  // into the middle
   block[2] = (uint64_t)inData | 0xAB00000000000000; // what Swift does with the top byte
   block[3] = 0x1122334455667788;
   block[4] = 42;

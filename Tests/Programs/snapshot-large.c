@@ -1,7 +1,11 @@
-// Keeps MEGABYTES of words that refer to each other at random. Usage: snapshot-large MEGABYTES [wait|sleep]
-// To wait is to have a snapshot begun, and to do nothing for ever; to sleep is to do that for six seconds, and to say how many were left of them.
+// Keeps MEGABYTES of words that refer to each other at random. Usage: snapshot-large MEGABYTES [wait|PIPE]
+// To wait is to have a snapshot begun, and to do nothing for ever. With a named pipe it does nothing until there is
+// something to read, and says what ended that wait.
 #define _GNU_SOURCE
 #include <dlfcn.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,8 +20,11 @@ int main(int argc, char **argv) {
     state = state * 6364136223846793005ul + 1442695040888963407ul;
     words[i] = &words[(state >> 20) % count];
   }
-  if (argc > 2 && !strcmp(argv[2], "sleep")) {
-    printf("left: %u\n", sleep(6));
+  if (argc > 2 && strcmp(argv[2], "wait")) {
+    // Open for writing as well: there is always a writer, so that nothing but a byte ends the wait.
+    struct pollfd entry = {.fd = open(argv[2], O_RDWR), .events = POLLIN};
+    int result = poll(&entry, 1, -1);
+    printf("poll returned %d, %s\n", result, result < 0 ? strerror(errno) : "no error");
     return words[0] == NULL;
   }
   int (*snapshot)(const char *) = (int (*)(const char *))dlsym(RTLD_DEFAULT, "leaktrace_snapshot");

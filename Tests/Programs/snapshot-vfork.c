@@ -6,12 +6,13 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-static volatile int isWaiting;
+static volatile int childRuns, imageIsTaken;
 static void *parent(void *unused) {
-  isWaiting = 1;
   pid_t child = vfork();
   if (child == 0) {
-    sleep(2);
+    // It has its parent's memory, and its parent waits for it to end.
+    childRuns = 1;
+    while (!imageIsTaken) usleep(1000);
     _exit(0);
   }
   int status;
@@ -22,10 +23,11 @@ static void *parent(void *unused) {
 int main(void) {
   pthread_t thread;
   pthread_create(&thread, NULL, parent, NULL);
-  while (!isWaiting) usleep(1000);
-  usleep(100000);
+  while (!childRuns) usleep(1000);
   int (*snapshot)(const char *) = (int (*)(const char *))dlsym(RTLD_DEFAULT, "leaktrace_snapshot");
-  if (snapshot && snapshot("during vfork") != 1) return 3;
+  int result = snapshot ? snapshot("during vfork") : 1;
+  imageIsTaken = 1;
+  if (result != 1) return 3;
   pthread_join(thread, NULL);
   puts("joined");
   return 0;

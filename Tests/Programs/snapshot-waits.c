@@ -1,5 +1,6 @@
-// Waits in one call for two seconds, and says whether it returned early.
-// snapshot-waits CALL [filtered|busy]   "filtered": after confining itself by a filter that allows everything. "busy": works instead, confined.
+// Waits in one call for some seconds, and says whether it returned early.
+// snapshot-waits SECONDS CALL [filtered|busy]   "filtered": after confining itself by a filter that allows everything.
+// "busy": works instead, confined.
 
 #define _GNU_SOURCE
 #include <errno.h>
@@ -17,7 +18,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { SECONDS = 2 };
+static int seconds;
 
 static double now(void) {
   struct timespec time;
@@ -26,19 +27,19 @@ static double now(void) {
 }
 
 static long wait_in(const char *call) {
-  struct timespec limit = {.tv_sec = SECONDS};
-  struct timeval shortLimit = {.tv_sec = SECONDS};
+  struct timespec limit = {.tv_sec = seconds};
+  struct timeval shortLimit = {.tv_sec = seconds};
   sigset_t signals;
   sigemptyset(&signals);
   sigaddset(&signals, SIGUSR1);
-  if (!strcmp(call, "sleep")) return sleep(SECONDS);
+  if (!strcmp(call, "sleep")) return sleep(seconds);
   if (!strcmp(call, "nanosleep")) return nanosleep(&limit, NULL);
-  if (!strcmp(call, "poll")) return poll(NULL, 0, SECONDS * 1000);
+  if (!strcmp(call, "poll")) return poll(NULL, 0, seconds * 1000);
   if (!strcmp(call, "ppoll")) return ppoll(NULL, 0, &limit, &signals);
   if (!strcmp(call, "select")) return select(0, NULL, NULL, NULL, &shortLimit);
   if (!strcmp(call, "epoll_wait")) {
     struct epoll_event event;
-    return epoll_wait(epoll_create1(0), &event, 1, SECONDS * 1000);
+    return epoll_wait(epoll_create1(0), &event, 1, seconds * 1000);
   }
   if (!strcmp(call, "sigtimedwait")) return sigtimedwait(&signals, NULL, &limit);
   if (!strcmp(call, "recv")) {
@@ -59,19 +60,22 @@ static void confine(void) {
 }
 
 int main(int argc, char **argv) {
-  if (argc > 2) confine();
+  if (argc < 3) return 2;
+  seconds = atoi(argv[1]);
+  if (argc > 3) confine();
   void *volatile block = malloc(100);
   double begin = now();
-  if (argc > 2 && !strcmp(argv[2], "busy")) {
+  if (argc > 3 && !strcmp(argv[3], "busy")) {
     // The last reference to each is the argument of free.
-    while (now() - begin < SECONDS)
+    while (now() - begin < seconds)
       for (int i = 0; i < 100; i++) free(malloc(64));
     puts("worked");
     return block == NULL;
   }
   errno = 0;
-  long result = wait_in(argv[1]);
+  long result = wait_in(argv[2]);
   int error = errno;
-  printf("%s returned %ld, %s\n", now() - begin >= SECONDS - 0.01 ? "in time" : "early", result, result < 0 ? strerror(error) : "no error");
+  printf("%s returned %ld, %s\n", now() - begin >= seconds - 0.01 ? "in time" : "early", result,
+         result < 0 ? strerror(error) : "no error");
   return block == NULL;
 }

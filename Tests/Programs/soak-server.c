@@ -1,6 +1,7 @@
-// A server of several processes: each takes connections on one socket, a thread for each, which allocates, now and then starts a program, and answers.
-// Workers that end are replaced. What each has allocated by aligned_alloc, which nothing else calls, is counted in a file that others can read, before and after
-// each call. Usage: soak-server DIRECTORY WORKERS
+// A server of several processes: each takes connections on one socket, a thread for each, which allocates, now and then
+// starts a program, and answers. Workers that end are replaced. What each has allocated by aligned_alloc, which nothing
+// else calls, is counted in a file that others can read, before and after each call. Usage: soak-server DIRECTORY
+// WORKERS
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
@@ -20,7 +21,9 @@
 
 enum { PROCESS_LIMIT = 1 << 16, POOL = 500, ALLOCATIONS = 40, PROGRAM_EVERY = 1000 };
 
-struct counts { _Atomic uint64_t process, begun, done, reserved; };
+struct counts {
+  _Atomic uint64_t process, begun, done, reserved;
+};
 static struct counts *all, *own;
 static _Atomic uint32_t processCount;
 static int listener;
@@ -119,7 +122,8 @@ int main(int count, char **arguments) {
   atomic_store(&own->process, (uint64_t)getpid());
   snprintf(address.sun_path, sizeof address.sun_path, "%s/socket", arguments[1]);
   listener = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-  if (listener < 0 || bind(listener, (struct sockaddr *)&address, sizeof address) != 0 || listen(listener, 128) != 0) fail("socket");
+  if (listener < 0 || bind(listener, (struct sockaddr *)&address, sizeof address) != 0 || listen(listener, 128) != 0)
+    fail("socket");
   struct sigaction action = {.sa_handler = end};
   sigaction(SIGTERM, &action, NULL);
   int wanted = atoi(arguments[2]);

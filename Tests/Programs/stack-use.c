@@ -1,4 +1,5 @@
-// Prints how many bytes of stack calls take below their caller, deepest first use included: one line a call, "BYTES NAME".
+// Prints how many bytes of stack calls take below their caller, deepest first use included: one line a call, "BYTES
+// NAME".
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <malloc.h>
@@ -43,10 +44,14 @@ static void free_others(void) {
 }
 
 /// Calls from many places, so that each has to be worked out.
-#define ONE(n) static __attribute__((noinline)) void place_##n(int depth) { if (depth) place_##n(depth - 1); else kept[n] = malloc(10 + n); __asm__ volatile(""); }
+#define ONE(n)                                                 \
+  static __attribute__((noinline)) void place_##n(int depth) { \
+    if (depth) place_##n(depth - 1);                           \
+    else kept[n] = malloc(10 + n);                             \
+    __asm__ volatile("");                                      \
+  }
 #define EIGHT(n) ONE(n##0) ONE(n##1) ONE(n##2) ONE(n##3) ONE(n##4) ONE(n##5) ONE(n##6) ONE(n##7)
-EIGHT(1) EIGHT(2) EIGHT(3) EIGHT(4)
-static void allocate_in_many_places(void) {
+EIGHT(1) EIGHT(2) EIGHT(3) EIGHT(4) static void allocate_in_many_places(void) {
   place_10(1), place_11(1), place_12(1), place_13(1), place_14(1), place_15(1), place_16(1), place_17(1);
   place_20(1), place_21(1), place_22(1), place_23(1), place_24(1), place_25(1), place_26(1), place_27(1);
 }
@@ -109,7 +114,7 @@ static void *work(void *unused) {
 }
 
 int main(void) {
-  scope_begin = (uint64_t (*)(const char *, const char *, uint32_t))dlsym(RTLD_DEFAULT, "leaktrace_scope_begin");
+  scope_begin = (uint64_t(*)(const char *, const char *, uint32_t))dlsym(RTLD_DEFAULT, "leaktrace_scope_begin");
   scope_end = (void (*)(uint64_t, uint64_t))dlsym(RTLD_DEFAULT, "leaktrace_scope_end");
   snapshot = (int (*)(const char *))dlsym(RTLD_DEFAULT, "leaktrace_snapshot");
   struct sigaction action = {.sa_handler = handle};

@@ -13,9 +13,11 @@ size_t stacks_next_size(void) {
   return atomic_fetch_add(&next, 1);
 }
 
-/// malloc, and the Swift runtime's allocation where there is one, by names that compilers know nothing of. Without frames of their own.
+/// malloc, and the Swift runtime's allocation where there is one, by names that compilers know nothing of. Without
+/// frames of their own.
 __asm__(".text\n.weak swift_allocObject\n"
-        ".globl stacks_allocate, stacks_allocate_object\n.type stacks_allocate,@function\n.type stacks_allocate_object,@function\n"
+        ".globl stacks_allocate, stacks_allocate_object\n.type stacks_allocate,@function\n.type "
+        "stacks_allocate_object,@function\n"
         "stacks_allocate: .cfi_startproc\njmp *malloc@GOTPCREL(%rip)\n.cfi_endproc\n"
         "stacks_allocate_object: .cfi_startproc\njmp *swift_allocObject@GOTPCREL(%rip)\n.cfi_endproc\n"
         ".size stacks_allocate_object,.-stacks_allocate_object\n");
@@ -50,14 +52,16 @@ static _Unwind_Reason_Code put_frame(struct _Unwind_Context *context, void *argu
   struct line *line = argument;
   int isInterrupted = 0;
   uintptr_t address = _Unwind_GetIPInfo(context, &isInterrupted);
-  if (line->frames++ == 0 || address == 0) return _URC_NO_REASON; // stacks_report itself; what lies beyond the outermost frame
+  // stacks_report itself; what lies beyond the outermost frame
+  if (line->frames++ == 0 || address == 0) return _URC_NO_REASON;
   put_number(line, address, 16);
   if (isInterrupted) line->text[line->length++] = '!';
   line->text[line->length++] = ' ';
   return _URC_NO_REASON;
 }
 
-/// One line at a time; a handler that interrupts a line being written would wait for ever, so no program here does that.
+/// One line at a time; a handler that interrupts a line being written would wait for ever, so no program here does
+/// that.
 static pthread_mutex_t turn = PTHREAD_MUTEX_INITIALIZER;
 
 __attribute__((noinline)) void stacks_report(size_t size) {

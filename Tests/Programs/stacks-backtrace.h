@@ -4,18 +4,19 @@
 
 /// A size that no one else asks for; one a call.
 size_t stacks_next_size(void);
-/// Writes "mark SIZE PC PC …" on standard output: the caller's return addresses by _Unwind_Backtrace, the innermost first. An address that
-/// was interrupted rather than called from ends in "!". Allocates nothing.
+/// Writes "mark SIZE PC PC …" on standard output: the caller's return addresses by _Unwind_Backtrace, the innermost
+/// first. An address that was interrupted rather than called from ends in "!". Allocates nothing.
 void stacks_report(size_t size);
 
 /// Does nothing: a place for a debugger to stop.
 void stacks_point(size_t size);
 
-/// Allocates in the function it stands in, and reports. The block is given back so that deep recursion does not pile them up.
-#define MARK()                            \
-  do {                                    \
-    size_t size_ = stacks_next_size();    \
+/// Allocates in the function it stands in, and reports. The block is given back so that deep recursion does not pile
+/// them up.
+#define MARK()                             \
+  do {                                     \
+    size_t size_ = stacks_next_size();     \
     void *volatile block_ = malloc(size_); \
-    stacks_report(size_);                 \
-    free(block_);                         \
+    stacks_report(size_);                  \
+    free(block_);                          \
   } while (0)

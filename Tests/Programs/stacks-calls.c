@@ -20,7 +20,12 @@
 /// Keeps a call from being the last thing a function does.
 #define AFTER() __asm__ volatile("" ::: "memory")
 
-// --- recursion ---------------------------------------------------------------------------------------------------------
+#ifdef FAR_SECTION
+/// Which the linker is told to put far from the rest.
+__attribute__((section(".far"), used)) static int farAway = 1;
+#endif
+
+// --- recursion -------------------------------------------------------------------------------------------------------
 
 NOINLINE static int descend(int depth, int target) {
   volatile char room[24];
@@ -44,7 +49,7 @@ NOINLINE static void wander(uint32_t *random, int depth) {
   AFTER();
 }
 
-// --- frames of unusual form ----------------------------------------------------------------------------------------------
+// --- frames of unusual form ------------------------------------------------------------------------------------------
 
 NOINLINE static void with_alloca(size_t size) {
   volatile char *room = alloca(size);
@@ -130,7 +135,7 @@ NOINLINE static void variadic(int count, ...) {
   va_end(list);
 }
 
-// --- called back by the C library --------------------------------------------------------------------------------------------
+// --- called back by the C library ------------------------------------------------------------------------------------
 
 static int calls_left;
 static int compare(const void *a, const void *b) {
@@ -157,7 +162,7 @@ NOINLINE static void callbacks(void) {
   for (int i = 0; i < 12; i++) tdelete(&numbers[i], &tree, compare);
 }
 
-// --- signals ---------------------------------------------------------------------------------------------------------------
+// --- signals ---------------------------------------------------------------------------------------------------------
 
 static void on_signal(int signal) {
   MARK();
@@ -174,10 +179,14 @@ static void on_trap(int signal, siginfo_t *info, void *context) {
 
 /// A function whose very first instruction traps: its address less one is another function's.
 void traps_at_once(void);
-__asm__(".text\n.p2align 4\n.type before_trap,@function\nbefore_trap:\n.cfi_startproc\npushq %rbx\n.cfi_adjust_cfa_offset 8\npopq %rbx\n"
-        ".cfi_adjust_cfa_offset -8\npushq %rbx\n.cfi_adjust_cfa_offset 8\n.cfi_endproc\n.size before_trap,.-before_trap\n"
-        ".globl traps_at_once\n.type traps_at_once,@function\ntraps_at_once:\n.cfi_startproc\nud2\npushq %rbp\n.cfi_adjust_cfa_offset 8\n"
-        "ud2\nmovq %rsp, %rbp\npopq %rbp\n.cfi_adjust_cfa_offset -8\nud2\nret\n.cfi_endproc\n.size traps_at_once,.-traps_at_once\n");
+__asm__(
+    ".text\n.p2align 4\n.type before_trap,@function\nbefore_trap:\n.cfi_startproc\npushq %rbx\n.cfi_adjust_cfa_offset "
+    "8\npopq %rbx\n"
+    ".cfi_adjust_cfa_offset -8\npushq %rbx\n.cfi_adjust_cfa_offset 8\n.cfi_endproc\n.size before_trap,.-before_trap\n"
+    ".globl traps_at_once\n.type traps_at_once,@function\ntraps_at_once:\n.cfi_startproc\nud2\npushq "
+    "%rbp\n.cfi_adjust_cfa_offset 8\n"
+    "ud2\nmovq %rsp, %rbp\npopq %rbp\n.cfi_adjust_cfa_offset -8\nud2\nret\n.cfi_endproc\n.size "
+    "traps_at_once,.-traps_at_once\n");
 
 NOINLINE static void traps(int depth) {
   if (depth) traps(depth - 1);
@@ -208,7 +217,7 @@ NOINLINE static void signals_on_own_stack(void) {
   sigaltstack(&alternative, NULL);
 }
 
-// --- stacks of one's own ------------------------------------------------------------------------------------------------------
+// --- stacks of one's own ---------------------------------------------------------------------------------------------
 
 static ucontext_t main_context, coroutines[3];
 NOINLINE static void yield_from(int self, int depth) {
@@ -245,7 +254,7 @@ NOINLINE static void run_coroutines(void) {
     }
 }
 
-// --- threads ---------------------------------------------------------------------------------------------------------------------
+// --- threads ---------------------------------------------------------------------------------------------------------
 
 static pthread_key_t key;
 static void at_thread_end(void *value) {
@@ -267,7 +276,7 @@ NOINLINE static void threads(void) {
   for (int i = 0; i < 4; i++) pthread_join(all[i], NULL);
 }
 
-// --- code that comes and goes ------------------------------------------------------------------------------------------------------
+// --- code that comes and goes ----------------------------------------------------------------------------------------
 
 static void called_by_plugin(void) { MARK(); }
 NOINLINE static void plugins(char **paths, int count) {

@@ -68,7 +68,8 @@ actor Printer {
       visit("about", within: .milliseconds(50), keeps: true)
       visit("late", within: .milliseconds(50), keeps: true)
     }
-    usleep(300_000)
+    // Until the image is there that shows what should be gone.
+    if CommandLine.arguments.count > 2 { while access(CommandLine.arguments[2], F_OK) != 0 { usleep(1000) } }
     if keeps { Windows.closed.removeLast() }
     let printer = Printer()
     for number in 0..<12 { await LeakTrace.scope("print", grace: .zero) { await printer.add(number, keeps: keeps && number % 2 == 1) } }

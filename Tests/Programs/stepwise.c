@@ -1,5 +1,5 @@
-// Three times: allocates and frees 100 blocks of 1000 bytes and the step's number, writes its process ID to PATH.STEP, and
-// waits for SIGUSR1. Usage: stepwise PATH
+// Three times: allocates and frees 100 blocks of 1000 bytes and the step's number, writes its process ID to PATH.STEP,
+// and waits for SIGUSR1. Usage: stepwise PATH
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>

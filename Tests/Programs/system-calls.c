@@ -1,4 +1,5 @@
-// Does nothing for a second, and then calls the allocator two million times. A write to standard output divides the phases.
+// Does nothing for a second, and then calls the allocator two million times. A write to standard output divides the
+// phases.
 
 #include <stdlib.h>
 #include <string.h>

@@ -16,11 +16,12 @@ static int terminal;
 static char screen[65536];
 static size_t screenLength;
 
-/// Reads what the job writes; returns once it has written `text` (1), ended its output or said nothing for 10 seconds (0).
+/// Reads what the job writes; returns once it has written `text` (1), ended its output or said nothing for 100 seconds
+/// (0).
 static int readUntil(const char *text) {
   while (memmem(screen, screenLength, text, strlen(text)) == NULL) {
     struct pollfd poller = {terminal, POLLIN, 0};
-    if (poll(&poller, 1, 10000) <= 0) return 0;
+    if (poll(&poller, 1, 100000) <= 0) return 0;
     ssize_t count = read(terminal, screen + screenLength, sizeof screen - screenLength - 1);
     if (count <= 0) return 0;
     screenLength += (size_t)count;
@@ -36,7 +37,7 @@ static void press(char key) {
 
 /// Waits for the job to stop or end, without sitting still for ever.
 static int await(pid_t job) {
-  for (int i = 0; i < 1000; i++) {
+  for (int i = 0; i < 10000; i++) {
     int status;
     if (waitpid(job, &status, WUNTRACED | WNOHANG) == job) return status;
     usleep(10000);

@@ -1,4 +1,5 @@
-// 200 threads, 8 at a time, that end with a few events each, and allocate in the destructors of their thread-local storage.
+// 200 threads, 8 at a time, that end with a few events each, and allocate in the destructors of their thread-local
+// storage.
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>

@@ -1,19 +1,19 @@
-// Calls the allocator with a stack pointer that is not a multiple of 16, as code written in assembly does that knows it to be harmless, and each distance in turn.
+// Calls the allocator with a stack pointer that is not a multiple of 16, as code written in assembly does that knows it
+// to be harmless, and each distance in turn.
 #include <stdio.h>
 #include <stdlib.h>
 
 /// `function(a, b)` with the stack pointer moved by `distance` bytes.
 static void *call(void *function, size_t a, size_t b, size_t distance) {
   void *result;
-  __asm__ volatile(
-      "movq %%rsp, %%rbx\n"
-      "andq $-16, %%rsp\n"
-      "subq %[distance], %%rsp\n"
-      "callq *%[function]\n"
-      "movq %%rbx, %%rsp\n"
-      : "=a"(result), "+D"(a), "+S"(b)
-      : [function] "r"(function), [distance] "r"(distance)
-      : "rbx", "rcx", "rdx", "r8", "r9", "r10", "r11", "memory", "cc");
+  __asm__ volatile("movq %%rsp, %%rbx\n"
+                   "andq $-16, %%rsp\n"
+                   "subq %[distance], %%rsp\n"
+                   "callq *%[function]\n"
+                   "movq %%rbx, %%rsp\n"
+                   : "=a"(result), "+D"(a), "+S"(b)
+                   : [function] "r"(function), [distance] "r"(distance)
+                   : "rbx", "rcx", "rdx", "r8", "r9", "r10", "r11", "memory", "cc");
   return result;
 }
 

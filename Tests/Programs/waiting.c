@@ -20,7 +20,7 @@ int main(int argc, char **argv) {
   if (write(ready, text, (size_t)length) != length) return 1;
   close(ready);
   // Ends a moment after the last signal, so that one delivered twice is seen.
-  const struct timespec first = {10, 0}, later = {0, 300000000};
+  const struct timespec first = {100, 0}, later = {0, 300000000};
   int number = sigtimedwait(&set, NULL, &first);
   while (number > 0) {
     printf("got signal %d\n", number);

@@ -1,4 +1,5 @@
-// Asks for children of any kind after each of five heap images, if it is recorded: it has none but the one that it makes itself.
+// Asks for children of any kind after each of five heap images, if it is recorded: it has none but the one that it
+// makes itself.
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>

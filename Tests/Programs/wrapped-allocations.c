@@ -1,4 +1,5 @@
-// A program that allocates by wrappers of its own, as many in C do. With "leak" it loses a few blocks of different kinds; with "clean" it frees all.
+// A program that allocates by wrappers of its own, as many in C do. With "leak" it loses a few blocks of different
+// kinds; with "clean" it frees all.
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -34,7 +35,9 @@ __attribute__((noinline)) static struct row *make_row(int first) {
   return row;
 }
 
-__attribute__((noinline)) static double *make_totals(int columns) { return zeroed_alloc((size_t)columns, sizeof(double)); }
+__attribute__((noinline)) static double *make_totals(int columns) {
+  return zeroed_alloc((size_t)columns, sizeof(double));
+}
 
 __attribute__((noinline)) static int *make_index(int rows) {
   int *index = checked_alloc((size_t)rows * sizeof(int));

@@ -1,4 +1,5 @@
-#include "next_functions.h"
+#include "hooks/next_functions.h"
+#include "os/bootstrap_arena.h"
 
 #include "RecorderTest.h"
 
@@ -10,7 +11,8 @@ void *lt_hook_calloc(size_t count, size_t size);
 void *lt_hook_malloc(size_t size);
 void *lt_hook_pvalloc(size_t size);
 
-TEST(overflowing_calloc, "Before the next allocator is known, calloc refuses a product that is more than a number can say") {
+TEST(overflowing_calloc,
+     "Before the next allocator is known, calloc refuses a product that is more than a number can say") {
   EXPECT(!lt_next.malloc);
   errno = 0;
   EXPECT(!lt_hook_calloc(SIZE_MAX / 16 + 2, 16) && errno == ENOMEM);

@@ -1,4 +1,4 @@
-#include "environment.h"
+#include "process/environment.h"
 
 #include "RecorderTest.h"
 
@@ -16,7 +16,8 @@ static void read_output(const char *value) {
   free(entry);
 }
 
-TEST(outputs_of_any_length, "An output's path, of any length, is the whole of it from the root, or none, with a reason") {
+TEST(outputs_of_any_length,
+     "An output's path, of any length, is the whole of it from the root, or none, with a reason") {
   char directory[PATH_MAX];
   EXPECT(getcwd(directory, sizeof directory));
   size_t most = sizeof lt_settings.output - 1 - (strlen(directory) == 1 ? 1 : strlen(directory) + 1);
@@ -35,7 +36,8 @@ TEST(outputs_of_any_length, "An output's path, of any length, is the whole of it
     EXPECT(lt_settings.messages[0] == 0);
     name[0] = '/';
     read_output(name);
-    EXPECT(length < sizeof lt_settings.output ? strcmp(lt_settings.output, name) == 0 : lt_settings.outputError == -ENAMETOOLONG);
+    EXPECT(length < sizeof lt_settings.output ? strcmp(lt_settings.output, name) == 0
+                                              : lt_settings.outputError == -ENAMETOOLONG);
   }
   free(name);
 }

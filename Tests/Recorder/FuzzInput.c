@@ -1,14 +1,13 @@
 #include "FuzzInput.h"
 
-#include "memory_map.h"
-#include "prologue.h"
+#include "arch/arch.h"
+#include "image/memory_map.h"
+#include "swift/type_name.h"
 
 #include "RecorderTest.h"
 #include "UnwindImage.h"
 
 #include <sys/mman.h>
-
-size_t lt_type_name(uint64_t metadata, char *buffer, size_t size);
 
 static void read_prologues(const uint8_t *bytes, size_t size) {
   uint8_t *code = malloc(size);
@@ -29,7 +28,9 @@ static void read_maps(const uint8_t *bytes, size_t size) {
 
 static void name_types(const uint8_t *bytes, size_t size) {
   static uint8_t *memory;
-  if (!memory) memory = mmap((void *)FUZZ_METADATA_BASE, FUZZ_METADATA_SIZE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
+  if (!memory)
+    memory = mmap((void *)FUZZ_METADATA_BASE, FUZZ_METADATA_SIZE, PROT_READ | PROT_WRITE,
+                  MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
   EXPECT(memory != MAP_FAILED);
   if (size > FUZZ_METADATA_SIZE) size = FUZZ_METADATA_SIZE;
   memset(memory, 0, FUZZ_METADATA_SIZE);

@@ -1,4 +1,4 @@
-// What the recorder parses of others, as bytes: the first says which parser they are for.
+// Bytes for the recorder's parsers of others' data: the first says which parser they are for.
 
 #ifndef LEAKTRACE_RECORDER_FUZZ_INPUT_H
 #define LEAKTRACE_RECORDER_FUZZ_INPUT_H
@@ -7,7 +7,7 @@
 #include <stdint.h>
 
 enum { FUZZ_TABLES = 't', FUZZ_PROLOGUE = 'p', FUZZ_MAPS = 'm', FUZZ_METADATA = 's' };
-/// Where bytes are put that are taken for metadata: so far from all else that no distance leads there.
+/// The place of bytes that are taken for metadata: so far from all else that no distance leads there.
 enum { FUZZ_METADATA_SIZE = 1 << 16 };
 #define FUZZ_METADATA_BASE 0x580000000000ull
 /// A word of metadata with this above its low 16 bits is an address there.

@@ -1,4 +1,4 @@
-#include "image_list.h"
+#include "record/image_list.h"
 
 #include "RecorderTest.h"
 
@@ -7,8 +7,9 @@
 #include <sched.h>
 #include <string.h>
 
-/// Two libraries that come and go. Their names are given by whoever builds the tests.
-static const char *const libraries[] = {RECORDER_TEST_LIBRARIES "/libfirst.so", RECORDER_TEST_LIBRARIES "/libsecond.so"};
+/// Two libraries that come and go. The build of the tests gives their names.
+static const char *const libraries[] = {RECORDER_TEST_LIBRARIES "/libfirst.so",
+                                        RECORDER_TEST_LIBRARIES "/libsecond.so"};
 
 static _Atomic bool isOver;
 static _Atomic uint64_t wrong, looks;
@@ -19,7 +20,8 @@ static void *look(void *address) {
     // No image was ever there; and this one never goes.
     if (lt_image_list_covers((uintptr_t)address)) atomic_fetch_add(&wrong, 1);
     atomic_fetch_add_explicit(&looks, 1, memory_order_relaxed);
-    if (!lt_image_list_covers((uintptr_t)&global) || !lt_image_list_has_both((uintptr_t)&global, (uintptr_t)look)) atomic_fetch_add(&wrong, 1);
+    if (!lt_image_list_covers((uintptr_t)&global) || !lt_image_list_has_both((uintptr_t)&global, (uintptr_t)look))
+      atomic_fetch_add(&wrong, 1);
   }
   return NULL;
 }

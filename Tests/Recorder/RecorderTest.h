@@ -14,15 +14,15 @@ struct recorder_test {
 };
 void add_recorder_test(struct recorder_test *test);
 
-#define TEST(function, statement)                                                 \
-  static void function(void);                                                     \
-  __attribute__((constructor)) static void add_##function(void) {                 \
-    static struct recorder_test test = {.fact = statement, .run = function};      \
-    add_recorder_test(&test);                                                     \
-  }                                                                               \
+#define TEST(function, statement)                                            \
+  static void function(void);                                                \
+  __attribute__((constructor)) static void add_##function(void) {            \
+    static struct recorder_test test = {.fact = statement, .run = function}; \
+    add_recorder_test(&test);                                                \
+  }                                                                          \
   static void function(void)
 
-/// Ends the program where it does not hold.
+/// Ends the program if it does not hold.
 #define EXPECT(condition)                                                          \
   do {                                                                             \
     if (condition) break;                                                          \

@@ -1,16 +1,20 @@
-// The recorder as a whole, as threads come and go, record, fill their buffers and end, while images come and go and recording pauses.
+// The recorder as a whole, as threads come and go, record, fill their buffers and end, while images come and go and
+// recording pauses.
 
-#include "event_buffer.h"
-#include "hook.h"
-#include "image_list.h"
-#include "own_stack.h"
-#include "process_state.h"
-#include "trace_file.h"
+#include "hooks/hook.h"
+#include "hooks/load.h"
+#include "process/lifecycle.h"
+#include "process/thread_entry.h"
+#include "record/event_buffer.h"
+#include "record/image_list.h"
+#include "record/trace_file.h"
+#include "thread/own_stack.h"
 
 #include "RecorderTest.h"
 
 #include <dlfcn.h>
 #include <pthread.h>
+#include <semaphore.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -56,25 +60,44 @@ static void *pause_and_resume(void *unused) {
   return unused;
 }
 
-TEST(whole_recording, "A recording of threads that come and go is whole") {
-  char path[] = "/tmp/recorder-tests.XXXXXX", output[128];
-  EXPECT(mkdtemp(path));
-  snprintf(output, sizeof output, "LEAKTRACE_OUTPUT=%s/t", path);
-  char *environment[] = {output, "LEAKTRACE_SNAPSHOTS=off", NULL};
+/// A recording of this process, in a directory of its own.
+struct recording {
+  char directory[32], output[128];
+};
+
+/// `setting`: one more variable of the environment, or NULL.
+static void begin_recording(struct recording *recording, char *setting) {
+  strcpy(recording->directory, "/tmp/recorder-tests.XXXXXX");
+  EXPECT(mkdtemp(recording->directory));
+  snprintf(recording->output, sizeof recording->output, "LEAKTRACE_OUTPUT=%s/t", recording->directory);
+  char *environment[] = {recording->output, "LEAKTRACE_SNAPSHOTS=off", setting, NULL};
   lt_process_load(0, NULL, environment);
   EXPECT(lt_trace_is_writable());
+}
+
+static void remove_recording(const struct recording *recording) {
+  unlink(recording->output + sizeof "LEAKTRACE_OUTPUT=" - 1);
+  rmdir(recording->directory);
+}
+
+TEST(whole_recording, "A recording of threads that come and go is whole") {
+  struct recording recording;
+  begin_recording(&recording, NULL);
   for (int round = 0; round < ROUNDS; round++) {
     pthread_t threads[THREADS + 2];
     for (int i = 0; i < THREADS + 2; i++)
-      EXPECT(pthread_create(&threads[i], NULL, i < THREADS ? work : i == THREADS ? load_libraries : pause_and_resume, (void *)(uintptr_t)(round * THREADS + i)) == 0);
+      EXPECT(pthread_create(&threads[i], NULL,
+                            i < THREADS    ? work
+                            : i == THREADS ? load_libraries
+                                           : pause_and_resume,
+                            (void *)(uintptr_t)(round * THREADS + i)) == 0);
     for (int i = 0; i < THREADS + 2; i++) EXPECT(pthread_join(threads[i], NULL) == 0);
   }
   for (int i = 0; i < 64; i++) lt_hook_free(atomic_exchange(&shared[i], NULL));
   EXPECT(lt_trace_is_writable() && lt_thread_count() >= ROUNDS * THREADS);
   lt_process_finish(LT_CLOSE_EXIT);
   EXPECT(lt_trace.status->state == LT_STATE_CLOSED && lt_trace.status->eventCount > 0);
-  unlink(output + sizeof "LEAKTRACE_OUTPUT=" - 1);
-  rmdir(path);
+  remove_recording(&recording);
 }
 
 static uintptr_t inner, left;
@@ -106,11 +129,8 @@ static __attribute__((noinline)) void *allocate_at(int depth) {
 }
 
 TEST(deep_stacks, "Room for a thread's stacks grows with them: none is cut below the limit") {
-  char path[] = "/tmp/recorder-tests.XXXXXX", output[128];
-  EXPECT(mkdtemp(path));
-  snprintf(output, sizeof output, "LEAKTRACE_OUTPUT=%s/t", path);
-  char *environment[] = {output, "LEAKTRACE_SNAPSHOTS=off", "LEAKTRACE_DEPTH=20000", NULL};
-  lt_process_load(0, NULL, environment);
+  struct recording recording;
+  begin_recording(&recording, "LEAKTRACE_DEPTH=20000");
   static const int depths[] = {10, 300, 700, 5000, 18000, 3, 18000};
   for (unsigned i = 0; i < sizeof depths / sizeof *depths; i++) lt_hook_free(allocate_at(depths[i]));
   struct lt_thread *t = lt_thread_self();
@@ -120,6 +140,69 @@ TEST(deep_stacks, "Room for a thread's stacks grows with them: none is cut below
   lt_hook_free(allocate_at(30000));
   EXPECT(t->drops[LT_DROP_STACK_TRUNCATED] + lt_trace.status->drops[LT_DROP_STACK_TRUNCATED] > 0);
   lt_process_finish(LT_CLOSE_EXIT);
-  unlink(output + sizeof "LEAKTRACE_OUTPUT=" - 1);
-  rmdir(path);
+  remove_recording(&recording);
+}
+
+bool __real_lt_thread_exists(pid_t process, pid_t thread);
+bool __wrap_lt_thread_exists(pid_t process, pid_t thread);
+
+static __thread bool isToBeHeld;
+static sem_t isHeld, goesOn;
+
+/// The linker has the recorder call this one. Holds a thread, if it is to be, between the answer that another has ended
+/// and its use of that.
+bool __wrap_lt_thread_exists(pid_t process, pid_t thread) {
+  bool exists = __real_lt_thread_exists(process, thread);
+  if (isToBeHeld && !exists) {
+    isToBeHeld = false;
+    sem_post(&isHeld);
+    sem_wait(&goesOn);
+  }
+  return exists;
+}
+
+static void *allocate_once(void *unused) {
+  (void)unused;
+  lt_hook_free(lt_hook_malloc(5));
+  return lt_thread_self();
+}
+
+static void *allocate_held(void *unused) {
+  isToBeHeld = true;
+  return allocate_once(unused);
+}
+
+static sem_t hasAllocated, mayEnd;
+
+static void *allocate_and_wait(void *unused) {
+  void *state = allocate_once(unused);
+  sem_post(&hasAllocated);
+  sem_wait(&mayEnd);
+  return state;
+}
+
+TEST(one_state_a_thread,
+     "A thread that is slow to clean up after another does not take the state from the next that has it") {
+  struct recording recording;
+  begin_recording(&recording, NULL);
+  lt_hook_free(lt_hook_malloc(5));
+  sem_init(&isHeld, 0, 0), sem_init(&goesOn, 0, 0), sem_init(&hasAllocated, 0, 0), sem_init(&mayEnd, 0, 0);
+  pthread_t ended, slow, next;
+  void *endedState, *slowState, *nextState;
+  EXPECT(pthread_create(&ended, NULL, allocate_once, NULL) == 0 && pthread_join(ended, &endedState) == 0);
+  // the kernel is done with it a moment later
+  while (__real_lt_thread_exists(getpid(), ((struct lt_thread *)endedState)->osThread)) usleep(100);
+  EXPECT(pthread_create(&slow, NULL, allocate_held, NULL) == 0);
+  sem_wait(&isHeld);
+  EXPECT(pthread_create(&next, NULL, allocate_and_wait, NULL) == 0);
+  sem_wait(&hasAllocated);
+  sem_post(&goesOn);
+  EXPECT(pthread_join(slow, &slowState) == 0);
+  sem_post(&mayEnd);
+  EXPECT(pthread_join(next, &nextState) == 0);
+  EXPECT(nextState == endedState && slowState != nextState && slowState);
+  lt_process_finish(LT_CLOSE_EXIT);
+  // Three threads that allocate a block and free it, and this one.
+  EXPECT(lt_trace.status->state == LT_STATE_CLOSED && lt_trace.status->eventCount == 8);
+  remove_recording(&recording);
 }

@@ -1,9 +1,10 @@
-// An image that is made of bytes: .eh_frame_hdr first, everything else behind it, in one segment that ends where the bytes end.
+// An image that is made of bytes: .eh_frame_hdr first, everything else behind it, in one segment that ends where the
+// bytes end.
 
-#ifndef LEAKTRACE_UNWIND_IMAGE_H
-#define LEAKTRACE_UNWIND_IMAGE_H
+#ifndef RECORDER_UNWIND_IMAGE_H
+#define RECORDER_UNWIND_IMAGE_H
 
-#include "unwind_table.h"
+#include "unwind/unwind_table.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -18,15 +19,19 @@ static inline bool unwind_image_make(struct unwind_image *made, const uint8_t *b
   made->bytes = malloc(size);
   if (!made->bytes) return false;
   memcpy(made->bytes, bytes, size);
-  made->segment = (ElfW(Phdr)){.p_type = PT_LOAD, .p_flags = PF_R | PF_X, .p_vaddr = (uintptr_t)made->bytes, .p_memsz = size};
-  made->image = (struct lt_unwind_image){.segments = &made->segment, .segmentCount = 1, .searchTable = (uintptr_t)made->bytes};
+  made->segment =
+      (ElfW(Phdr)){.p_type = PT_LOAD, .p_flags = PF_R | PF_X, .p_vaddr = (uintptr_t)made->bytes, .p_memsz = size};
+  made->image =
+      (struct lt_unwind_image){.segments = &made->segment, .segmentCount = 1, .searchTable = (uintptr_t)made->bytes};
   return true;
 }
 
 static inline void unwind_image_free(struct unwind_image *made) { free(made->bytes); }
 
 /// Memory that expressions are led to: the words at hand, nothing else.
-struct unwind_words { uint64_t words[16]; };
+struct unwind_words {
+  uint64_t words[16];
+};
 
 static inline bool unwind_words_have(void *context, uintptr_t address) {
   return address >= (uintptr_t)context && address - (uintptr_t)context <= sizeof(struct unwind_words) - 16;
@@ -43,7 +48,8 @@ static inline void unwind_image_try(const uint8_t *bytes, size_t size) {
       if (!lt_unwind_row_in(&made.image, address, isExact, &row)) continue;
       struct unwind_words memory = {{0}};
       struct lt_registers registers = {{0}};
-      for (int i = 0; i < LT_REG_COUNT; i++) registers.value[i] = (uintptr_t)&memory + 8 * (unsigned)i % sizeof memory.words;
+      for (int i = 0; i < LT_REG_COUNT; i++)
+        registers.value[i] = (uintptr_t)&memory + 8 * (unsigned)i % sizeof memory.words;
       registers.value[LT_REG_RA] = address;
       lt_unwind_apply(&row, &registers, unwind_words_have, &memory);
     }

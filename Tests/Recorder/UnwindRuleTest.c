@@ -1,4 +1,4 @@
-#include "unwind_rules.h"
+#include "unwind/unwind_rules.h"
 
 #include "RecorderTest.h"
 

@@ -1,4 +1,5 @@
-// Runs the tests, or those whose statement has the letters given as an argument. Each has a process of its own: the recorder's state is the process's.
+// Runs the tests, or those whose statement has the letters given as an argument. Each has a process of its own: the
+// recorder's state is the process's.
 
 #include "RecorderTest.h"
 

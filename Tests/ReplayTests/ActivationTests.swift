@@ -3,10 +3,10 @@
 import Testing
 import TraceTestSupport
 
-@testable import TraceAnalysis
+@testable import TraceReading
 
-/// Whole stacks as arrays, each frame with the number of the event that put it there last. What two stacks of a strand have in common from the
-/// outermost frame on has stayed: the trace shows no more.
+/// Whole stacks as arrays, each frame with the number of the event that put it there last. What two stacks of a strand
+/// have in common from the outermost frame on has stayed: the trace shows no more.
 private struct NaiveActivations {
   struct Strand: Hashable {
     var thread: UInt32
@@ -22,7 +22,9 @@ private struct NaiveActivations {
     stacks[strand] = old[..<kept] + keys[kept...].map { ($0, ordinal) }
   }
 
-  func sharedDepth(_ strand: Strand, since ordinal: UInt64) -> Int { (stacks[strand] ?? []).prefix { $0.began <= ordinal }.count }
+  func sharedDepth(_ strand: Strand, since ordinal: UInt64) -> Int {
+    (stacks[strand] ?? []).prefix { $0.began <= ordinal }.count
+  }
 }
 
 /// A random program: threads that run tasks now and then, which go from thread to thread and end.
@@ -77,13 +79,14 @@ private struct RandomCalls {
       for _ in 0..<random.next() % 4 { keys.append(0x1000 + random.next() % 3) }
       // An empty stack of a retain says nothing: it may not have been recorded.
       if keys.isEmpty { keys = [0x1000 + random.next() % 3] }
-      var operation: TraceAnalysis.Operation = random.oneIn(2) ? .malloc : random.oneIn(2) ? .retain : .free
+      var operation: TraceReading.Operation = random.oneIn(2) ? .malloc : random.oneIn(2) ? .retain : .free
       if movesByAllocation, task != 0, lastThread[task] != thread { operation = .malloc }
       lastThread[task] = thread
       if retainsHaveStacks || operation != .retain { stacks[strand] = keys }
       time += 8
       var event = TraceEvent(
-        operation: operation, address: time * 16, size: operation == .malloc ? 16 : 0, stack: builder.stack(keys), time: time, thread: thread)
+        operation: operation, address: time * 16, size: operation == .malloc ? 16 : 0, stack: builder.stack(keys),
+        time: time, thread: thread)
       event.task = task
       builder.append(event)
       steps.append(.event(event))
@@ -121,7 +124,9 @@ private struct Comparison: EventSink {
     let strand = NaiveActivations.Strand(thread: event.task == 0 ? event.thread : 0, task: event.task)
     let hasStack = builder.header.referenceCounting == .withStacks || event.operation != .retain
     if hasStack { oracle.take(strand, builder.stacks.keys(of: original.stack), ordinal: ordinal) }
-    let id = withUnsafePointer(to: event) { tracker.advance($0, tracker.row(ofThread: Int(event.thread)), ordinal: ordinal) { $0 - 8 } }
+    let id = withUnsafePointer(to: event) {
+      tracker.advance($0, tracker.row(ofThread: Int(event.thread)), ordinal: ordinal) { $0 - 8 }
+    }
     if let known = strands[strand], known != id { differences.append("strand of event \(ordinal)") }
     strands[strand] = id
     if !allocationsAlone || event.operation == .malloc { moments[strand, default: []].append(ordinal) }
@@ -130,7 +135,9 @@ private struct Comparison: EventSink {
         guard let moment = moments[strand]?.randomElement(using: &random) else { continue }
         comparisons += 1
         let (found, expected) = (tracker.sharedDepth(id, since: moment), oracle.sharedDepth(strand, since: moment))
-        if found != expected { differences.append("event \(ordinal): \(found) frames of \(strand) since \(moment), not \(expected)") }
+        if found != expected {
+          differences.append("event \(ordinal): \(found) frames of \(strand) since \(moment), not \(expected)")
+        }
       }
     }
     ordinal += 1
@@ -144,7 +151,8 @@ private struct Comparison: EventSink {
     let (builder, steps) = calls.build(&random)
     let reader = try builder.reader()
     var comparison = Comparison(
-      builder: builder, steps: steps, tracker: ActivationTracker(stacks: reader.definitions.stacks), allocationsAlone: stacks == .allocations)
+      builder: builder, steps: steps, tracker: ActivationTracker(stacks: reader.definitions.stacks),
+      allocationsAlone: stacks == .allocations)
     reader.replay(into: &comparison, stacks: stacks)
     #expect(comparison.comparisons > 500)
     #expect(comparison.differences.first == nil, "\(comparison.differences.count) of \(comparison.comparisons)")
@@ -177,7 +185,8 @@ private struct Comparison: EventSink {
 
   @Test(arguments: 0..<30)
   func retainsWithoutStacksLeaveActivationsAlone(seed: UInt64) throws {
-    try compare(RandomCalls(threads: 3, tasks: seed % 2 == 0, retainsHaveStacks: false), seed: seed &+ 300, stacks: .all)
+    try compare(
+      RandomCalls(threads: 3, tasks: seed % 2 == 0, retainsHaveStacks: false), seed: seed &+ 300, stacks: .all)
   }
 }
 
@@ -215,7 +224,9 @@ private struct Replayed {
 
   @Test func aCallThatIsRepeatedWithoutAnEventOfItsCallerIsTakenForOne() throws {
     var trace = TraceBuilder()
-    for n in 1...3 as ClosedRange<UInt64> { trace.event(.malloc, n * 0x100, size: 16, stack: trace.stack([1, 2, 3]), time: n * 8) }
+    for n in 1...3 as ClosedRange<UInt64> {
+      trace.event(.malloc, n * 0x100, size: 16, stack: trace.stack([1, 2, 3]), time: n * 8)
+    }
     #expect(try Replayed(trace).sharedDepth(of: 0x100) == 3)
   }
 
@@ -319,7 +330,9 @@ private struct Replayed {
     }
     #expect(table.count == others.count + 64)
     for (address, pointer) in kept {
-      #expect(table.find(address) == pointer && pointer.pointee.address == address && pointer.pointee.size == address / 0x1000)
+      #expect(
+        table.find(address) == pointer && pointer.pointee.address == address && pointer.pointee.size == address / 0x1000
+      )
     }
     withExtendedLifetime(memory) {}
   }
@@ -329,7 +342,9 @@ private struct Replayed {
     let table = BlockTable(minimumCapacity: 4, ownedBy: memory)
     #expect(table.foresee(0).pointee.address == 0)
     // In a table that has grown, too.
-    for n in 1...64 as ClosedRange<UInt64> { table.insert(LiveBlock(address: 0x1000 + n * 0x1000, size: n, birthTime: 0, site: SiteID(0))) }
+    for n in 1...64 as ClosedRange<UInt64> {
+      table.insert(LiveBlock(address: 0x1000 + n * 0x1000, size: n, birthTime: 0, site: SiteID(0)))
+    }
     #expect(table.find(0) == nil && table.foresee(0).pointee.size == 0)
     withExtendedLifetime(memory) {}
   }
@@ -337,7 +352,9 @@ private struct Replayed {
   @Test func aPlaceThatWasGivenBackIsTheNextOneTaken() throws {
     let memory = TableOwner()
     let table = BlockTable(ownedBy: memory)
-    for n in 1...3 as ClosedRange<UInt64> { table.insert(LiveBlock(address: n * 16, size: n, birthTime: 0, site: SiteID(0))) }
+    for n in 1...3 as ClosedRange<UInt64> {
+      table.insert(LiveBlock(address: n * 16, size: n, birthTime: 0, site: SiteID(0)))
+    }
     let (first, second) = (table.find(16), table.find(32))
     #expect(table.remove(16)?.pointee.size == 1 && table.remove(32)?.pointee.size == 2)
     table.insert(LiveBlock(address: 64, size: 4, birthTime: 0, site: SiteID(0)))

@@ -3,7 +3,7 @@
 import Testing
 import TraceTestSupport
 
-@testable import TraceAnalysis
+@testable import TraceReading
 
 @Suite struct ExpectationOutcomeTests {
   @Test func whatGoesByItsDeadlineMeetsIt() throws {
@@ -12,7 +12,9 @@ import TraceTestSupport
     program.expect(0x100, within: 8)
     program.free(0x100)
     let outcome = try program.expectation()
-    #expect(outcome.met == 1 && outcome.late == 0 && outcome.violated == 0 && outcome.undecided == 0 && outcome.unknown == 0 && outcome.rest.isEmpty)
+    #expect(
+      outcome.met == 1 && outcome.late == 0 && outcome.violated == 0 && outcome.undecided == 0 && outcome.unknown == 0
+        && outcome.rest.isEmpty)
     #expect(outcome.place == MarkPlace(name: "gone", file: "App/Main.swift", line: 7))
   }
 
@@ -40,7 +42,8 @@ import TraceTestSupport
     program.time += 800
     program.free(0x300)
     let end = try program.expectation()
-    #expect(end.violated == 1 && end.undecided == 1 && end.rest.map(\.block.address) == [0x100] && end.rest[0].end == nil)
+    #expect(
+      end.violated == 1 && end.undecided == 1 && end.rest.map(\.block.address) == [0x100] && end.rest[0].end == nil)
     #expect(try program.expectation(at: time + 40).undecided == 2)
     #expect(try program.expectation(at: time + 40, .exit).undecided == 2)
     #expect(try program.expectation(at: time + 80).violated == 1)

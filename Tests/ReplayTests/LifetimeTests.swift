@@ -3,12 +3,14 @@
 import Testing
 import TraceTestSupport
 
-@testable import TraceAnalysis
+@testable import TraceReading
 
 @Suite struct LifetimeCountTests {
   @Test func fourDistancesAreCountedExactly() {
     var counts = DepartureCounts()
-    for (distance, count) in [(7, 4), (0, 1), (3, 3), (100, 2)] as [(UInt32, Int)] { for _ in 0..<count { counts.add(distance) } }
+    for (distance, count) in [(7, 4), (0, 1), (3, 3), (100, 2)] as [(UInt32, Int)] {
+      for _ in 0..<count { counts.add(distance) }
+    }
     #expect([0, 1, 2, 3, 7, 99, 100].map { counts.share(within: $0) } == [0.1, 0.1, 0.1, 0.4, 0.8, 0.8, 1])
     #expect([0.05, 0.1, 0.11, 0.4, 0.5, 0.8, 0.9, 1].map { counts.distance(of: $0) } == [0, 0, 3, 3, 7, 7, 100, 100])
     #expect(DepartureCounts().distance(of: 0.5) == nil && DepartureCounts().share(within: 9) == 0)
@@ -39,14 +41,17 @@ import TraceTestSupport
     #expect(exact.isEmpty || counts.share(within: 14) == 1)
     for share in [0.1, 0.5, 0.9, 1] {
       let quantile = exact.isEmpty ? nil : exact[max(0, Int((Double(exact.count) * share).rounded(.up)) - 1)]
-      #expect((counts.distance(of: share) ?? 0) >= quantile ?? 0 && (counts.distance(of: share) == nil) == exact.isEmpty)
+      #expect(
+        (counts.distance(of: share) ?? 0) >= quantile ?? 0 && (counts.distance(of: share) == nil) == exact.isEmpty)
     }
   }
 
   @Test(arguments: 0..<100)
   func aBoundIsNotBelowTheQuantileAndWithinAFactorOfTwo(seed: UInt64) throws {
     var random = SeededRandom(seed: seed)
-    let parts = (0..<1 + seed % 3).map { _ in (0..<1 + random.next() % 500).map { _ in random.next() >> (24 + random.next() % 40) } }
+    let parts = (0..<1 + seed % 3).map { _ in
+      (0..<1 + random.next() % 500).map { _ in random.next() >> (24 + random.next() % 40) }
+    }
     var counts = DurationCounts()
     for part in parts {
       var own = DurationCounts()
@@ -90,7 +95,9 @@ import TraceTestSupport
 
 @Suite struct SiteLifetimeTests {
   /// The only site of a type or operation, up to a snapshot if its time is given.
-  private func site(_ trace: TraceBuilder, _ operation: TraceAnalysis.Operation = .malloc, until time: UInt64? = nil) throws -> AllocationSite {
+  private func site(_ trace: TraceBuilder, _ operation: TraceReading.Operation = .malloc, until time: UInt64? = nil)
+    throws -> AllocationSite
+  {
     var trace = trace
     if let time { trace.snapshots = [(TraceSnapshot(reason: .request, time: time), [])] }
     let reader = try trace.reader()
@@ -193,7 +200,9 @@ import TraceTestSupport
   @Test func lifetimesOfSitesAddUp() throws {
     var trace = TraceBuilder()
     let (a, b) = (trace.stack([1, 2]), trace.stack([1, 3]))
-    for (stack, address, time) in [(b, 0x300, 80), (a, 0x100, 160), (a, 0x200, 240), (b, 0x400, 320)] as [(StackID, UInt64, UInt64)] {
+    for (stack, address, time) in [(b, 0x300, 80), (a, 0x100, 160), (a, 0x200, 240), (b, 0x400, 320)]
+      as [(StackID, UInt64, UInt64)]
+    {
       trace.event(.malloc, address, size: 16, stack: stack, time: time)
     }
     trace.event(.free, 0x200, stack: a, time: 400)

@@ -3,10 +3,11 @@
 import Testing
 import TraceTestSupport
 
-@testable import TraceAnalysis
+@testable import TraceReading
 
 @Suite struct LiveCurveTests {
-  /// The curve of a site that goes through numbers of live blocks, one event after the other, beside what the numbers were.
+  /// The curve of a site that goes through numbers of live blocks, one event after the other, beside what the numbers
+  /// were.
   private func curve(_ counts: [Int], pause: Int = 1) throws -> (curve: LiveCurve, exact: [UInt64]) {
     var trace = TraceBuilder()
     let stack = trace.stack([1, 2])

@@ -1,7 +1,7 @@
 import Testing
 import TraceTestSupport
 
-@testable import TraceAnalysis
+@testable import TraceReading
 
 /// Replays events one by one with dictionaries: slow, and simple enough to be right.
 struct NaiveHeap {
@@ -37,7 +37,8 @@ struct NaiveHeap {
         live[event.address] = nil
       }
       let site = SiteKey(operation: event.operation, stack: event.stack, type: event.type)
-      live[event.address] = Block(size: event.size, site: site, thread: event.thread, ordinal: allocations[event.thread, default: 0])
+      live[event.address] = Block(
+        size: event.size, site: site, thread: event.thread, ordinal: allocations[event.thread, default: 0])
       allocations[event.thread, default: 0] += 1
       totals[site, default: SiteTotal()].allocatedBlocks += 1
       totals[site]!.allocatedBytes += event.size
@@ -132,7 +133,9 @@ struct NaiveHeap {
     var live: [UInt64: UInt64] = [:]
     replayer.forEachLiveBlock { live[$0.address] = $0.size }
     #expect(live == naive.live.mapValues(\.size))
-    for mismatch in Mismatch.allCases { #expect(replayer.mismatchCounts[mismatch.rawValue] == naive.mismatches[mismatch] ?? 0, "\(mismatch)") }
+    for mismatch in Mismatch.allCases {
+      #expect(replayer.mismatchCounts[mismatch.rawValue] == naive.mismatches[mismatch] ?? 0, "\(mismatch)")
+    }
     for operation in 0..<UInt8(48) {
       #expect(replayer.eventCounts[Int(operation)] == UInt64(inOrder.count { $0.operation.rawValue == operation }))
     }
@@ -167,7 +170,8 @@ struct NaiveHeap {
     let table = BlockTable(minimumCapacity: 4, ownedBy: memory)
     var oracle: [UInt64: UInt64] = [:]
     for step in 0..<1_000_000 as Range<UInt64> {
-      // Few addresses in long runs, so that clusters form and are cut in the middle; some differ in their highest bits alone.
+      // Few addresses in long runs, so that clusters form and are cut in the middle; some differ in their highest bits
+      // alone.
       let address = 16 * (1 + random.next() % 3000) | (random.next() % 2) << 60
       if let found = table.find(address) {
         #expect(found.pointee.size == oracle[address])

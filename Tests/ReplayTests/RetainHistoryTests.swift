@@ -3,7 +3,9 @@
 import Testing
 import TraceTestSupport
 
-@testable import TraceAnalysis
+@testable import LeakDetection
+@testable import TraceReading
+@testable import TraceSymbolication
 
 /// A program of named functions, each at an address of its own, with lines in the low digits.
 private struct Program {
@@ -34,10 +36,15 @@ private struct Program {
     return address
   }
 
-  mutating func event(_ operation: TraceAnalysis.Operation, _ calls: String..., count: UInt64 = 0, at address: UInt64 = Program.object, thread: UInt32 = 1) {
+  mutating func event(
+    _ operation: TraceReading.Operation, _ calls: String..., count: UInt64 = 0, at address: UInt64 = Program.object,
+    thread: UInt32 = 1
+  ) {
     time += 8
     let size: UInt64 = operation == .object ? 48 : count
-    trace.event(operation, address, size: size, type: operation == .object ? type : 0, stack: stack(calls), time: time, thread: thread)
+    trace.event(
+      operation, address, size: size, type: operation == .object ? type : 0, stack: stack(calls), time: time,
+      thread: thread)
   }
 
   func report(_ query: RetainQuery = .address(RuntimeAddress(Program.object))) throws -> HistoryReport? {
@@ -45,9 +52,11 @@ private struct Program {
     return HistoryAnalysis(reader, AllocationAnalysis(reader), snapshot: nil, naming: naming).report(query)
   }
 
-  /// Function and line of what was not given up, with how often.
+  /// Function and line of what was never released, with how often.
   func open() throws -> [String] {
-    try #require(try report()).openSites.map { "\($0.place.function?.function ?? "?")@\($0.place.function?.line ?? 0) ×\($0.rest)" }
+    try #require(try report()).openSites.map {
+      "\($0.place.function?.function ?? "?")@\($0.place.function?.line ?? 0) ×\($0.rest)"
+    }
   }
 }
 
@@ -75,7 +84,10 @@ private struct Program {
     program.event(.release, "main", "show()@25", "Holder.deinit")
     let report = try #require(try program.report())
     #expect(report.openSites.count == 1)
-    #expect(report.sites.contains { $0.operation == .object && $0.place.function?.line == 17 && $0.givenUpAt[0].place.function?.line == 25 })
+    #expect(
+      report.sites.contains {
+        $0.operation == .object && $0.place.function?.line == 17 && $0.givenUpAt[0].place.function?.line == 25
+      })
   }
 
   @Test func aRetainAndReleaseOfOneLineBelongTogether() throws {
@@ -140,7 +152,10 @@ private struct Program {
   @Test func weakAndUnownedLoadsTakeReferencesAndUnownedOnesDoNot() throws {
     var program = Program()
     program.event(.object, "main", "f()@1")
-    for operation in [TraceAnalysis.Operation.weakLoadStrong, .weakTakeStrong, .unownedRetainStrong, .unownedRetainStrongAndRelease, .tryRetain, .nonatomicRetain] {
+    for operation in [
+      TraceReading.Operation.weakLoadStrong, .weakTakeStrong, .unownedRetainStrong, .unownedRetainStrongAndRelease,
+      .tryRetain, .nonatomicRetain,
+    ] {
       program.event(operation, "main", "f()@2")
     }
     program.event(.unownedRetain, "main", "f()@3")
@@ -199,11 +214,14 @@ private struct Program {
     #expect(try program.report(.type(NamePattern("Edge"))) == nil)
   }
 
-  @Test(arguments: [
-    ("Editor.open(_:)", "Editor"), ("closure #1 in Editor.open(_:)", "Editor"), ("static Editor.make()", "Editor"), ("Editor.text.setter", "Editor"),
-    ("outlined destroy of Editor", "Editor"), ("Box<Some.Type>.deinit", "Box"), ("Outer.Inner.f(x: Int)", "Outer.Inner"), ("open(_:)", nil),
-    ("specialized closure #1 in static A.b() throws -> C.D", "A"),
-  ] as [(String, String?)])
+  @Test(
+    arguments: [
+      ("Editor.open(_:)", "Editor"), ("closure #1 in Editor.open(_:)", "Editor"), ("static Editor.make()", "Editor"),
+      ("Editor.text.setter", "Editor"),
+      ("outlined destroy of Editor", "Editor"), ("Box<Some.Type>.deinit", "Box"),
+      ("Outer.Inner.f(x: Int)", "Outer.Inner"), ("open(_:)", nil),
+      ("specialized closure #1 in static A.b() throws -> C.D", "A"),
+    ] as [(String, String?)])
   func aFunctionsTypeIsReadOffItsName(function: String, owner: String?) {
     #expect(RetainPlaces.owner(of: function) == owner)
   }
@@ -221,7 +239,9 @@ private struct Program {
     var callers: [Int?] = []
     for number in 0..<2000 {
       // Deep rows with branches, and several roots.
-      let caller = number == 0 || Int.random(in: 0..<200, using: &random) == 0 ? nil : Int.random(in: max(0, number - 3)..<number, using: &random)
+      let caller =
+        number == 0 || Int.random(in: 0..<200, using: &random) == 0
+        ? nil : Int.random(in: max(0, number - 3)..<number, using: &random)
       #expect(activations.add(calledBy: caller) == number)
       callers.append(caller)
     }
@@ -268,7 +288,9 @@ private struct Program {
     var calls: [UInt64] = []
     for call in 0..<UInt64(depth) {
       calls.append(0x40_0000 + call * 16)
-      trace.event(call == 0 ? .object : .retain, Program.object, size: 48, type: call == 0 ? type : 0, stack: trace.stack(calls), time: 1000 + call * 8)
+      trace.event(
+        call == 0 ? .object : .retain, Program.object, size: 48, type: call == 0 ? type : 0, stack: trace.stack(calls),
+        time: 1000 + call * 8)
     }
     let reader = try trace.reader()
     for functions in ["f()", "Node.init()"] {
@@ -284,12 +306,16 @@ private struct Program {
   }
 
   @Test func releasesThatNothingIsLeftForArePairedAnewInAMoment() {
-    let places = [RetainPlace(scope: 0, line: 1, function: 1, owner: nil), RetainPlace(scope: nil, line: 0, function: 2, owner: nil)]
+    let places = [
+      RetainPlace(scope: 0, line: 1, function: 1, owner: nil),
+      RetainPlace(scope: nil, line: 0, function: 2, owner: nil),
+    ]
     let activations = Self.unrelated(1)
     let count = 50_000
     // Of one activation as many retains and releases; between them as many releases of nobody's.
     let steps =
-      (0..<count).map { RetainPairing.Step(place: 0, change: 1, isAllocation: $0 == 0) } + (0..<count).map { _ in RetainPairing.Step(place: 1, change: -1) }
+      (0..<count).map { RetainPairing.Step(place: 0, change: 1, isAllocation: $0 == 0) }
+      + (0..<count).map { _ in RetainPairing.Step(place: 1, change: -1) }
       + (0..<count).map { _ in RetainPairing.Step(place: 0, change: -1) }
     let pairing = RetainPairing(steps, places: places, activations: activations)
     #expect(pairing.left.prefix(2 * count).allSatisfy { $0 == 0 } && pairing.left.suffix(count).allSatisfy { $0 == 1 })
@@ -301,7 +327,10 @@ private struct Program {
     let activations = Self.unrelated(100_000)
     var spare = 1000
     for object in 0..<20_000 {
-      let steps = [RetainPairing.Step(place: object, change: 1, isAllocation: true), RetainPairing.Step(place: object + 1, change: 1), RetainPairing.Step(place: object + 2, change: -1)]
+      let steps = [
+        RetainPairing.Step(place: object, change: 1, isAllocation: true),
+        RetainPairing.Step(place: object + 1, change: 1), RetainPairing.Step(place: object + 2, change: -1),
+      ]
       #expect(RetainPairing(steps, places: places, activations: activations, spareComparisons: &spare).links.count == 1)
     }
     // Rule 4 was left out when they were used up.
@@ -317,12 +346,14 @@ private struct Program {
     for _ in 0..<300 {
       let places = (0..<6).map { index in
         RetainPlace(
-          scope: Bool.random(using: &random) ? index % 3 + 1 : nil, line: Int.random(in: 0..<3, using: &random), function: index % 4,
+          scope: Bool.random(using: &random) ? index % 3 + 1 : nil, line: Int.random(in: 0..<3, using: &random),
+          function: index % 4,
           owner: index % 2 == 0 ? 1 : nil)
       }
       let steps = (0..<Int.random(in: 1..<40, using: &random)).map { index in
         RetainPairing.Step(
-          place: Int.random(in: 0..<6, using: &random), change: index == 0 ? 1 : Int64.random(in: -3...3, using: &random), isAllocation: index == 0)
+          place: Int.random(in: 0..<6, using: &random),
+          change: index == 0 ? 1 : Int64.random(in: -3...3, using: &random), isAllocation: index == 0)
       }
       let pairing = RetainPairing(steps, places: places, activations: activations)
       var used = [Int64](repeating: 0, count: steps.count)
@@ -361,7 +392,8 @@ private final class CountingNaming: FrameNaming {
     count += 1
     return [
       SourceFrame(
-        function: function, fullFunction: function, mangledName: "m\(key.address.rawValue)", imagePath: "/bin/app", file: nil, line: nil, column: nil, isInlined: false,
+        function: function, fullFunction: function, mangledName: "m\(key.address.rawValue)", imagePath: "/bin/app",
+        file: nil, line: nil, column: nil, isInlined: false,
         kind: .user, isAsync: false, asyncPart: nil)
     ]
   }
@@ -377,7 +409,8 @@ private final class CountingNaming: FrameNaming {
     if after { heap.trace.event(.retain, node.address, stack: heap.trace.stack([0x1000_2000]), time: 9000) }
     let reader = try heap.reader()
     let snapshot = reader.snapshots[0]
-    let analysis = HistoryAnalysis(reader, AllocationAnalysis(reader, snapshot: snapshot), snapshot: snapshot, naming: FunctionTable([:]))
+    let analysis = HistoryAnalysis(
+      reader, AllocationAnalysis(reader, snapshot: snapshot), snapshot: snapshot, naming: FunctionTable([:]))
     return try #require(analysis.report(.type(NamePattern("Node"))))
   }
 

@@ -1,7 +1,7 @@
 import Testing
 import TraceTestSupport
 
-@testable import TraceAnalysis
+@testable import TraceReading
 
 @Suite struct ScopeBirthsTests {
   private func begin(_ trace: inout TraceBuilder, _ number: UInt64 = 1, time: UInt64, thread: UInt32 = 1) {

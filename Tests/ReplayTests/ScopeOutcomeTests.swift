@@ -3,7 +3,7 @@
 import Testing
 import TraceTestSupport
 
-@testable import TraceAnalysis
+@testable import TraceReading
 
 @Suite struct ScopeOutcomeTests {
   @Test func objectsThatAScopeMadeAndThatDidNotEndAreLeft() throws {
@@ -18,7 +18,9 @@ import TraceTestSupport
     program.end(1)
     program.make(0x500)
     let scope = try program.scope()
-    #expect(scope.left == [0x300] && scope.births == 2 && scope.executions == 1 && scope.open == 0 && scope.executionsWithRest == 1)
+    #expect(
+      scope.left == [0x300] && scope.births == 2 && scope.executions == 1 && scope.open == 0
+        && scope.executionsWithRest == 1)
     #expect(scope.place == MarkPlace(name: "work", file: "App/Main.swift", line: 7))
     #expect(try StatingProgram().statements().isEmpty)
   }
@@ -302,7 +304,9 @@ import TraceTestSupport
         program.begin("\(scopes.count)", UInt64(scopes.count + 1), thread: thread, task: task)
         scopes.append(Scope(strand: strand))
       case 1:
-        guard let open = scopes.indices.filter({ scopes[$0].left == nil }).randomElement(using: &random) else { continue }
+        guard let open = scopes.indices.filter({ scopes[$0].left == nil }).randomElement(using: &random) else {
+          continue
+        }
         program.end(UInt64(open + 1), thread: thread, task: task)
         scopes[open].left = scopes[open].made.intersection(live)
       case 2, 3:
@@ -323,7 +327,9 @@ import TraceTestSupport
     #expect(statements.scopes.count == scopes.count)
     for (index, scope) in scopes.enumerated() {
       let found = try #require(statements.scopes.first { $0.place.name == "\(index)" })
-      #expect(Set(found.left) == scope.left ?? [] && found.births == UInt64(scope.births) && found.open == (scope.left == nil ? 1 : 0))
+      #expect(
+        Set(found.left) == scope.left ?? [] && found.births == UInt64(scope.births)
+          && found.open == (scope.left == nil ? 1 : 0))
     }
   }
 }

@@ -3,7 +3,7 @@
 import Testing
 import TraceTestSupport
 
-@testable import TraceAnalysis
+@testable import TraceReading
 
 /// A program in the making that states things; each event is 8 ticks after the one before.
 struct StatingProgram {
@@ -47,7 +47,9 @@ struct StatingProgram {
   /// A Swift object; with a size, memory for a task.
   mutating func make(_ address: UInt64, size: UInt64? = nil, thread: UInt32 = 1, task: UInt64 = 0) {
     time += 8
-    trace.event(size == nil ? .object : .malloc, address, size: size ?? 32, type: size == nil ? 1 : 0, time: time, thread: thread, task: task)
+    trace.event(
+      size == nil ? .object : .malloc, address, size: size ?? 32, type: size == nil ? 1 : 0, time: time, thread: thread,
+      task: task)
   }
 
   mutating func free(_ address: UInt64, thread: UInt32 = 1, task: UInt64 = 0) {
@@ -63,7 +65,9 @@ struct StatingProgram {
     return AllocationAnalysis(reader, snapshot: reader.snapshots.first).statements
   }
 
-  func scope(_ name: String = "work", at time: UInt64? = nil, _ reason: SnapshotReason = .request) throws -> ScopeOutcome {
+  func scope(_ name: String = "work", at time: UInt64? = nil, _ reason: SnapshotReason = .request) throws
+    -> ScopeOutcome
+  {
     try #require(try statements(at: time, reason).scopes.first { $0.place.name == name })
   }
 

@@ -2,7 +2,10 @@ import Foundation
 import Testing
 import TraceTestSupport
 
-@testable import TraceAnalysis
+@testable import LeakGates
+@testable import RunDiff
+@testable import TraceReading
+@testable import TraceReports
 
 @Suite struct DiffWordsTests {
   @Test(arguments: [
@@ -11,19 +14,24 @@ import TraceTestSupport
     (ExampleDiff.figure(.liveBytes, 1_048_576, 2_097_152), "live bytes 1.00 MiB → 2.00 MiB (+100 %)"),
     // What would read alike is told to the byte.
     (ExampleDiff.figure(.peakBytes, 1_048_576, 1_048_600), "peak bytes 1,048,576 B → 1,048,600 B (less than +0.1 %)"),
-    (ExampleDiff.figure(.instances, 0, 3), "instances 0 → 3 (from nothing)"), (ExampleDiff.figure(.instances, 3, 0), "instances 3 → 0 (−100 %)"),
-    (ExampleDiff.figure(.growth, 2, 60), "growth 2 → 60 (×30)"), (ExampleDiff.figure(.instances, 0, 0), "instances 0 → 0 (±0 %)"),
+    (ExampleDiff.figure(.instances, 0, 3), "instances 0 → 3 (from nothing)"),
+    (ExampleDiff.figure(.instances, 3, 0), "instances 3 → 0 (−100 %)"),
+    (ExampleDiff.figure(.growth, 2, 60), "growth 2 → 60 (×30)"),
+    (ExampleDiff.figure(.instances, 0, 0), "instances 0 → 0 (±0 %)"),
     // Twice the work.
     (ExampleDiff.figure(.retains, 100, 240, expected: 200), "retains 100 → 240 (+20 % of 200 for as much work)"),
     (ExampleDiff.figure(.temporaryBlocks, 2.5, 3), "temporary blocks 2.5 → 3 (+20 %)"),
-    (ExampleDiff.figure(.retains, 5, .nan), "retains 5 → ? (?)"), (ExampleDiff.figure(.retains, 1e-300, 1e300), "retains 0.000 → ? (?)"),
+    (ExampleDiff.figure(.retains, 5, .nan), "retains 5 → ? (?)"),
+    (ExampleDiff.figure(.retains, 1e-300, 1e300), "retains 0.000 → ? (?)"),
   ])
   func aChangeIsToldInWords(change: FigureChange, expected: String) {
     #expect(DiffWords.change(change) == expected)
   }
 
   @Test func spreadsAreToldWhereRunsDiffer() {
-    #expect(DiffWords.spread(ExampleDiff.figure(.retains, 120_000, 180_000, width: 500)) == "old 119,500 to 120,500, new 179,500 to 180,500")
+    #expect(
+      DiffWords.spread(ExampleDiff.figure(.retains, 120_000, 180_000, width: 500))
+        == "old 119,500 to 120,500, new 179,500 to 180,500")
     #expect(DiffWords.spread(ExampleDiff.figure(.retains, 120_000, 180_000)) == nil)
   }
 
@@ -76,7 +84,7 @@ import TraceTestSupport
 
         #### Worse leaks: 1
 
-        <details><summary>Outlived its scope: <code>Session</code> · instances 2 → 5 (+150 %); matched by likeness&#58; the type was Session</summary>
+        <details><summary>Outlived its scope: <code>Session</code> · instances 2 → 5 (+150 %); matched by similarity&#58; the type was Session</summary>
 
         \(outlived)
 
@@ -86,7 +94,7 @@ import TraceTestSupport
 
         - Lost: <code>Buffer</code> · 3 instances, 1.50 KiB retained
 
-        12 leaks unchanged; 2 found by other names or by likeness, 1 not in every run.
+        12 leaks unchanged; 2 matched under another name or by similarity, 1 not in every run.
 
         <details><summary>Types: 1 worse, 40 unchanged</summary>
 
@@ -94,7 +102,7 @@ import TraceTestSupport
 
         - <code>App.Store&#60;Int&#62;</code>: live bytes 4.00 KiB → 8.00 KiB (+100 %); renamed&#58; App.Cache is App.Store&#60;Int&#62; now
 
-        Of those unchanged, 1 found by other names or by likeness.
+        Of those unchanged, 1 matched under another name or by similarity.
 
         </details>
 
@@ -137,7 +145,7 @@ import TraceTestSupport
 
         No figure of the whole program changed beyond its spread.
 
-        12 leaks unchanged; 2 found by other names or by likeness, 1 not in every run.
+        12 leaks unchanged; 2 matched under another name or by similarity, 1 not in every run.
 
         Types: none changed, 40 unchanged.
 
@@ -152,16 +160,27 @@ import TraceTestSupport
     report.findings = nil
     report.findingsUnavailable = "old has no heap image"
     let text = DiffMarkdown.text(report, gates: [])
-    #expect(text.hasPrefix("### leaktrace: leaks were not compared\n") && text.contains("Leaks were not compared: old has no heap image.\n"))
-    #expect(text.contains("| whole program | old → new | expected | change | |\n| --- | ---: | ---: | ---: | --- |\n| retains | 100 → 240 | 200 | +20 % | worse |\n"))
-    #expect(text.contains("> Figures are compared by runs of the scope &#34;order&#34;&#58; what is worse grew more than they did.\n"))
+    #expect(
+      text.hasPrefix("### leaktrace: leaks were not compared\n")
+        && text.contains("Leaks were not compared: old has no heap image.\n"))
+    #expect(
+      text.contains(
+        "| whole program | old → new | expected | change | |\n| --- | ---: | ---: | ---: | --- |\n| retains | 100 → 240 | 200 | +20 % | worse |\n"
+      ))
+    #expect(
+      text.contains(
+        "> Figures are compared by runs of the scope &#34;order&#34;&#58; what is worse grew more than they did.\n"))
   }
 
   @Test func aCommentIsNeverTooLongToBePosted() {
     var report = ExampleDiff.report
     let name = String(repeating: "Some<Name|", count: 300)
-    report.findings?.changes = (0..<500).map { ExampleDiff.change(DiffKind.allCases[$0 % 4], ExampleFindings.cycle("A\($0)" + name)) }
-    report.sites.changes = (0..<500).map { ExampleDiff.site(DiffKind.allCases[$0 % 4], "\($0)" + name, [ExampleDiff.figure(.retains, 5, 6)]) }
+    report.findings?.changes = (0..<500).map {
+      ExampleDiff.change(DiffKind.allCases[$0 % 4], ExampleFindings.cycle("A\($0)" + name))
+    }
+    report.sites.changes = (0..<500).map {
+      ExampleDiff.site(DiffKind.allCases[$0 % 4], "\($0)" + name, [ExampleDiff.figure(.retains, 5, 6)])
+    }
     report.renames = (0..<500).map { DiffRename(old: "\($0)" + name, new: name) }
     let text = DiffMarkdown.text(report, gates: [])
     #expect(text.utf8.count < 65_536 && text.contains("#### New leaks: 125") && text.contains("more.\n"))
@@ -175,20 +194,26 @@ import TraceTestSupport
     func name() -> String { ExampleFindings.hostileName(&random) }
     var report = ExampleDiff.report
     report.judged = ExampleFindings.hostile(20, seed: seed)
-    report.findings?.changes = report.judged.map { ExampleDiff.change(DiffKind.allCases[Int(random.next() % 4)], $0.finding, match: .likeness([name()])) }
+    report.findings?.changes = report.judged.map {
+      ExampleDiff.change(DiffKind.allCases[Int(random.next() % 4)], $0.finding, match: .likeness([name()]))
+    }
     report.sites.changes = (0..<20).map { _ in
       ExampleDiff.site(
         DiffKind.allCases[Int(random.next() % 4)], name(), match: .renamed([DiffRename(old: name(), new: name())]),
-        frames: [DiffFrame(function: name(), stableName: name(), file: name(), line: 1)], [ExampleDiff.figure(.retains, 5, 6)])
+        frames: [DiffFrame(function: name(), stableName: name(), file: name(), line: 1)],
+        [ExampleDiff.figure(.retains, 5, 6)])
     }
     report.new.program = name()
     report.remarks = [name()]
     let gates = [GateOutcome(gate: name(), hasFailed: true, explanation: name())]
     let text = DiffMarkdown.text(report, gates: gates)
     let tags = Set(text.matches(of: /<\/?[A-Za-z!][^>]*>/).map { String($0.0) })
-    #expect(tags.isSubset(of: ["<code>", "</code>", "<details>", "</details>", "<summary>", "</summary>", "<pre>", "</pre>"]), "\(tags)")
+    #expect(
+      tags.isSubset(of: ["<code>", "</code>", "<details>", "</details>", "<summary>", "</summary>", "<pre>", "</pre>"]),
+      "\(tags)")
     #expect(!text.unicodeScalars.contains("\r") && !text.unicodeScalars.contains("\u{1}"))
-    let document = try #require(try JSONSerialization.jsonObject(with: Data(DiffJSON.text(report, gates: gates).utf8)) as? [String: Any])
+    let document = try #require(
+      try JSONSerialization.jsonObject(with: Data(DiffJSON.text(report, gates: gates).utf8)) as? [String: Any])
     let sites = try #require((document["sites"] as? [String: Any])?["changes"] as? [[String: Any]])
     #expect(sites.map { $0["name"] as? String } == report.sites.changes.map(\.name))
   }
@@ -197,7 +222,8 @@ import TraceTestSupport
 @Suite struct DiffJSONTests {
   private func parsed(_ report: DiffReport) throws -> [String: Any] {
     let gates = [GateOutcome(gate: "new-leaks", hasFailed: true, explanation: "1 new leak")]
-    return try #require(try JSONSerialization.jsonObject(with: Data(DiffJSON.text(report, gates: gates).utf8)) as? [String: Any])
+    return try #require(
+      try JSONSerialization.jsonObject(with: Data(DiffJSON.text(report, gates: gates).utf8)) as? [String: Any])
   }
 
   @Test func theDocumentHasAllOfTheReport() throws {
@@ -208,15 +234,25 @@ import TraceTestSupport
     let findings = try #require(document["findings"] as? [String: Any])
     let changes = try #require(findings["changes"] as? [[String: Any]])
     #expect(changes.map { $0["kind"] as? String } == ["new", "worse", "gone"] && findings["unchanged"] as? Int == 12)
-    #expect((changes[0]["new"] as? [String: Any])?["fingerprint"] as? String == "00112233445566aa" && changes[0]["old"] is NSNull && changes[0]["match"] is NSNull)
+    #expect(
+      (changes[0]["new"] as? [String: Any])?["fingerprint"] as? String == "00112233445566aa"
+        && changes[0]["old"] is NSNull && changes[0]["match"] is NSNull)
     #expect((changes[1]["match"] as? [String: Any])?["differences"] as? [String] == ["the type was Session"])
     let figure = try #require((changes[1]["figures"] as? [[String: Any]])?.first)
-    #expect(figure["figure"] as? String == "instances" && figure["direction"] as? String == "worse" && figure["ratio"] as? Double == 2.5)
-    #expect((figure["old"] as? [String: Double])?["median"] == 2 && figure["expected"] as? Double == 2 && figure["difference"] as? Double == 3)
+    #expect(
+      figure["figure"] as? String == "instances" && figure["direction"] as? String == "worse"
+        && figure["ratio"] as? Double == 2.5)
+    #expect(
+      (figure["old"] as? [String: Double])?["median"] == 2 && figure["expected"] as? Double == 2
+        && figure["difference"] as? Double == 3)
     let sites = try #require((document["sites"] as? [String: Any])?["changes"] as? [[String: Any]])
-    #expect(sites.map { $0["name"] as? String } == ["App.Image", "malloc"] && (sites[0]["frames"] as? [[String: Any]])?.first?["line"] as? Int == 7)
+    #expect(
+      sites.map { $0["name"] as? String } == ["App.Image", "malloc"]
+        && (sites[0]["frames"] as? [[String: Any]])?.first?["line"] as? Int == 7)
     #expect((document["judged"] as? [[String: Any]])?.map { $0["standing"] as? String } == ["new", "worse", "known"])
-    #expect((document["totals"] as? [Any])?.count == 3 && ((document["old"] as? [String: Any])?["runs"] as? [Any])?.count == 2)
+    #expect(
+      (document["totals"] as? [Any])?.count == 3 && ((document["old"] as? [String: Any])?["runs"] as? [Any])?.count == 2
+    )
   }
 
   @Test func whatCouldNotBeComparedIsNull() throws {

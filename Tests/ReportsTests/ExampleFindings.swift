@@ -2,31 +2,47 @@
 
 import TraceTestSupport
 
-@testable import TraceAnalysis
+@testable import HeapAnalysis
+@testable import LeakDetection
+@testable import LeakGates
+@testable import TraceReading
+@testable import TraceReports
+@testable import TraceSymbolication
 
 enum ExampleFindings {
-  static func frame(_ function: String, _ file: String? = nil, _ line: Int? = nil, kind: SourceFrame.Kind = .user) -> SourceFrame {
+  static func frame(_ function: String, _ file: String? = nil, _ line: Int? = nil, kind: SourceFrame.Kind = .user)
+    -> SourceFrame
+  {
     SourceFrame(
-      function: function, fullFunction: "App." + function, mangledName: "$s", imagePath: "/bin/app", file: file, line: line, column: nil, isInlined: false,
+      function: function, fullFunction: "App." + function, mangledName: "$s", imagePath: "/bin/app", file: file,
+      line: line, column: nil, isInlined: false,
       kind: kind, isAsync: false, asyncPart: nil)
   }
 
-  static func reference(_ name: String, capture: Bool = false, closure: SourceFrame? = nil, capturesSelf: Bool = false) -> Finding.Reference {
+  static func reference(_ name: String, capture: Bool = false, closure: SourceFrame? = nil, capturesSelf: Bool = false)
+    -> Finding.Reference
+  {
     Finding.Reference(
-      name: name, strength: .strong, isClosure: closure != nil, isCapture: capture, capturesSelf: capturesSelf, closure: closure, caseName: nil)
+      name: name, strength: .strong, isClosure: closure != nil, isCapture: capture, capturesSelf: capturesSelf,
+      closure: closure, caseName: nil)
   }
 
   static func step(
-    _ type: String, _ kind: NodeKind = .object, function: SourceFrame? = nil, allocation: SourceFrame? = nil, reference: Finding.Reference? = nil
+    _ type: String, _ kind: NodeKind = .object, function: SourceFrame? = nil, allocation: SourceFrame? = nil,
+    reference: Finding.Reference? = nil
   ) -> Finding.Step {
     Finding.Step(
-      kind: kind, type: type, qualifiedType: "App.\(type)", function: function, allocation: allocation, stack: StackID(0),
+      kind: kind, type: type, qualifiedType: "App.\(type)", function: function, allocation: allocation,
+      stack: StackID(0),
       address: RuntimeAddress(0x1000), size: ByteCount(48), reference: reference)
   }
 
-  static func finding(_ verdict: Verdict, _ path: [Finding.Step], isCycle: Bool = false, fingerprint: String = "00112233445566aa") -> Finding {
+  static func finding(
+    _ verdict: Verdict, _ path: [Finding.Step], isCycle: Bool = false, fingerprint: String = "00112233445566aa"
+  ) -> Finding {
     Finding(
-      verdict: verdict, libraryReason: nil, isCycle: isCycle, instances: 3, retainedBytes: ByteCount(1536), retainedBlocks: 6, path: path, held: [],
+      verdict: verdict, libraryReason: nil, isCycle: isCycle, instances: 3, retainedBytes: ByteCount(1536),
+      retainedBlocks: 6, path: path, held: [],
       referenceCount: nil, ending: nil, outliving: nil, advice: [], fingerprint: fingerprint, suppression: nil)
   }
 
@@ -35,27 +51,37 @@ enum ExampleFindings {
     var finding = finding(
       .retainCycle,
       [
-        step(type, allocation: frame("main", "/src/Sources/App/main.swift", 3), reference: reference("onChange", closure: nil)),
+        step(
+          type, allocation: frame("main", "/src/Sources/App/main.swift", 3),
+          reference: reference("onChange", closure: nil)),
         step(
           "closure", .closure, function: frame("closure #1 in \(type).start()", "/src/Sources/App/ViewModel.swift", 12),
-          allocation: frame("\(type).start()", "/src/Sources/App/ViewModel.swift", 11), reference: reference("self", capture: true)),
+          allocation: frame("\(type).start()", "/src/Sources/App/ViewModel.swift", 11),
+          reference: reference("self", capture: true)),
       ], isCycle: true, fingerprint: fingerprint)
     finding.advice = ["Capture self weakly in the closure at ViewModel.swift:12."]
     return finding
   }
 
-  static func lost() -> Finding { finding(.lost, [step("Buffer", allocation: frame("fill()", "/src/Sources/App/Fill.swift", 7))], fingerprint: "0000000000000b0b") }
+  static func lost() -> Finding {
+    finding(
+      .lost, [step("Buffer", allocation: frame("fill()", "/src/Sources/App/Fill.swift", 7))],
+      fingerprint: "0000000000000b0b")
+  }
 
   static func moment(_ operation: String, _ frames: [SourceFrame], userFrame: Int?) -> Finding.Moment {
-    Finding.Moment(operation: operation, stack: StackID(0), frames: frames, userFrame: userFrame, seconds: 1.5, thread: 4711)
+    Finding.Moment(
+      operation: operation, stack: StackID(0), frames: frames, userFrame: userFrame, seconds: 1.5, thread: 4711)
   }
 
   /// Something freed in a library's function that the program called, and used after that.
   static func usedAfterEnd() -> Finding {
-    var finding = finding(.dangling, [step("Connection", allocation: frame("connect()", "/src/Sources/App/Net.swift", 4))])
+    var finding = finding(
+      .dangling, [step("Connection", allocation: frame("connect()", "/src/Sources/App/Net.swift", 4))])
     let library = frame("swift_release", "/usr/lib/x.cpp", 9, kind: .systemLibrary)
     finding.ending = Finding.Ending(
-      type: "Connection", qualifiedType: "App.Connection", allocated: moment("swift_allocObject", [frame("connect()", "/src/Sources/App/Net.swift", 4)], userFrame: 0),
+      type: "Connection", qualifiedType: "App.Connection",
+      allocated: moment("swift_allocObject", [frame("connect()", "/src/Sources/App/Net.swift", 4)], userFrame: 0),
       freed: moment("swift_release", [library, frame("close()", "/src/Sources/App/Net.swift", 8)], userFrame: 1),
       used: moment("swift_retain", [frame("onData()", "/src/Sources/App/Net.swift", 15)], userFrame: 0), uses: 1)
     return finding
@@ -69,8 +95,10 @@ enum ExampleFindings {
         step("Session", allocation: frame("handle()", "/src/Sources/App/Server.swift", 20)),
       ])
     finding.outliving = Finding.Outliving(
-      statement: nil, snapshot: nil, origin: PathOrigin(kind: .global, name: "static Store.shared in App"), holder: "Store.sessions", registration: nil, suspect: 1,
-      births: 1000, deaths: 997, scope: frame("serve()", "/src/Sources/App/Server.swift", 5), scopeShare: 99, siblingLifetime: 0.01, youngest: 2, oldest: 60,
+      statement: nil, snapshot: nil, origin: PathOrigin(kind: .global, name: "static Store.shared in App"),
+      holder: "Store.sessions", registration: nil, suspect: 1,
+      births: 1000, deaths: 997, scope: frame("serve()", "/src/Sources/App/Server.swift", 5), scopeShare: 99,
+      siblingLifetime: 0.01, youngest: 2, oldest: 60,
       growth: [1, 1, 2, 3])
     return finding
   }
@@ -78,8 +106,10 @@ enum ExampleFindings {
   // MARK: Hostile names
 
   private static let pieces = [
-    "Array<Int>", "a|b", "`code`", "]]>", "<!--", "</details>", "</pre>", "&amp;", "%0A", "::error file=x::", ",line=3", "\u{1}", "\u{0}", "\r\n", "\n::set-output::", "\t", "\u{1B}[31m",
-    "@MainActor", "#1", "[x](1)", "{0}", "\"quoted\"", "'", "\\", "\u{FFFE}", "\u{FFFF}", "\u{202E}", "é", "🐟", "$x$", "---", "://", " ", "%", "\u{7F}", "\u{85}", "\u{2028}", "\u{10FFFF}", "",
+    "Array<Int>", "a|b", "`code`", "]]>", "<!--", "</details>", "</pre>", "&amp;", "%0A", "::error file=x::", ",line=3",
+    "\u{1}", "\u{0}", "\r\n", "\n::set-output::", "\t", "\u{1B}[31m",
+    "@MainActor", "#1", "[x](1)", "{0}", "\"quoted\"", "'", "\\", "\u{FFFE}", "\u{FFFF}", "\u{202E}", "é", "🐟", "$x$",
+    "---", "://", " ", "%", "\u{7F}", "\u{85}", "\u{2028}", "\u{10FFFF}", "",
   ]
 
   static func hostileName(_ random: inout SeededRandom) -> String {
@@ -92,16 +122,23 @@ enum ExampleFindings {
     func name() -> String { hostileName(&random) }
     func anyFrame() -> SourceFrame {
       let files = ["/src/Sources/App/main.swift", "/src/we ird/ü%#?.swift", "/elsewhere/\(name())", name()]
-      return frame(name(), files[Int(random.next() % 4)], Int(random.next() % 50), kind: random.oneIn(4) ? .systemLibrary : .user)
+      return frame(
+        name(), files[Int(random.next() % 4)], Int(random.next() % 50), kind: random.oneIn(4) ? .systemLibrary : .user)
     }
     return (0..<count).map { index in
       let path = (0..<1 + Int(random.next() % 5)).map { _ in
         step(
-          name(), [.object, .closure, .malloc, .task, .array, .box][Int(random.next() % 6)], function: random.oneIn(2) ? anyFrame() : nil,
+          name(), [.object, .closure, .malloc, .task, .array, .box][Int(random.next() % 6)],
+          function: random.oneIn(2) ? anyFrame() : nil,
           allocation: random.oneIn(3) ? nil : anyFrame(),
-          reference: random.oneIn(4) ? nil : reference(name(), capture: random.oneIn(2), closure: random.oneIn(2) ? anyFrame() : nil, capturesSelf: random.oneIn(2)))
+          reference: random.oneIn(4)
+            ? nil
+            : reference(
+              name(), capture: random.oneIn(2), closure: random.oneIn(2) ? anyFrame() : nil,
+              capturesSelf: random.oneIn(2)))
       }
-      var finding = finding(Verdict.allCases[index % Verdict.allCases.count], path, isCycle: random.oneIn(2), fingerprint: "\(index)")
+      var finding = finding(
+        Verdict.allCases[index % Verdict.allCases.count], path, isCycle: random.oneIn(2), fingerprint: "\(index)")
       if finding.verdict == .outlived || finding.verdict == .accumulating {
         finding.outliving = outlived().outliving
         finding.outliving?.holder = name()
@@ -116,7 +153,9 @@ enum ExampleFindings {
       finding.retainedBytes = ByteCount(random.oneIn(5) ? .max : random.next() % 100_000)
       finding.advice = random.oneIn(2) ? [] : [name(), name()]
       finding.held = random.oneIn(2) ? [] : [Finding.HeldType(name: name(), count: 2, bytes: ByteCount(64))]
-      let standings: [JudgedFinding.Standing] = [.new, .worse(name()), .known(reason: name()), .known(reason: ""), .hidden(pattern: name()), .library]
+      let standings: [JudgedFinding.Standing] = [
+        .new, .worse(name()), .known(reason: name()), .known(reason: ""), .hidden(pattern: name()), .library,
+      ]
       let standing = standings[Int(random.next() % 6)]
       if standing == .library { finding.libraryReason = name() }
       return JudgedFinding(finding, standing)
@@ -132,19 +171,23 @@ struct TableSources: SourceAccess {
   var links: [String: String] = [:]
 
   static let example = TableSources(files: [
-    "/src/Sources/App/main.swift": 30, "/src/Sources/App/ViewModel.swift": 40, "/src/Sources/App/Net.swift": 20, "/src/Sources/App/Server.swift": 20,
+    "/src/Sources/App/main.swift": 30, "/src/Sources/App/ViewModel.swift": 40, "/src/Sources/App/Net.swift": 20,
+    "/src/Sources/App/Server.swift": 20,
     "/src/we ird/ü%#?.swift": 30, "/src/.build/checkouts/nio/Channel.swift": 500, "/other/Sources/App/Fill.swift": 100,
   ])
 
   func resolvedPath(_ path: String) -> String? {
     var path = path
-    for (link, target) in links where path == link || path.hasPrefix(link + "/") { path = target + path.dropFirst(link.count) }
+    for (link, target) in links where path == link || path.hasPrefix(link + "/") {
+      path = target + path.dropFirst(link.count)
+    }
     var parts: [Substring] = []
     for part in path.split(separator: "/") where part != "." {
       if part == ".." { _ = parts.popLast() } else { parts.append(part) }
     }
     let resolved = "/" + parts.joined(separator: "/")
-    return files.keys.contains { $0 == resolved || $0.hasPrefix(resolved == "/" ? "/" : resolved + "/") } ? resolved : nil
+    return files.keys.contains { $0 == resolved || $0.hasPrefix(resolved == "/" ? "/" : resolved + "/") }
+      ? resolved : nil
   }
 
   func lineCount(ofFile path: String) -> Int? { files[path] }

@@ -2,11 +2,17 @@ import Foundation
 import Testing
 import TraceTestSupport
 
-@testable import TraceAnalysis
+@testable import LeakDetection
+@testable import LeakGates
+@testable import TraceReading
+@testable import TraceReports
 
 @Suite struct FindingDocumentTests {
-  private func document(_ judged: [JudgedFinding], gates: [GateOutcome] = [], remarks: [String] = []) -> FindingDocument {
-    FindingDocument(program: "/src/.build/debug/app", judged: judged, gates: gates, source: .example, toolVersion: "1.2.3", remarks: remarks)
+  private func document(_ judged: [JudgedFinding], gates: [GateOutcome] = [], remarks: [String] = []) -> FindingDocument
+  {
+    FindingDocument(
+      program: "/src/.build/debug/app", judged: judged, gates: gates, source: .example, toolVersion: "1.2.3",
+      remarks: remarks)
   }
 
   private let failed = GateOutcome(gate: "new-leaks", hasFailed: true, explanation: "1 new leak, none is let through")
@@ -16,8 +22,10 @@ import TraceTestSupport
     var library = ExampleFindings.lost()
     library.libraryReason = "made by libfoo.so"
     return [
-      JudgedFinding(ExampleFindings.cycle(), .new), JudgedFinding(ExampleFindings.outlived(), .worse("2 → 3 instances"), judgesSuspicions: true),
-      JudgedFinding(ExampleFindings.usedAfterEnd(), .known(reason: "fixed in 2.0")), JudgedFinding(ExampleFindings.lost(), .known(reason: "")),
+      JudgedFinding(ExampleFindings.cycle(), .new),
+      JudgedFinding(ExampleFindings.outlived(), .worse("2 → 3 instances"), judgesSuspicions: true),
+      JudgedFinding(ExampleFindings.usedAfterEnd(), .known(reason: "fixed in 2.0")),
+      JudgedFinding(ExampleFindings.lost(), .known(reason: "")),
       JudgedFinding(ExampleFindings.lost(), .hidden(pattern: "Buffer")), JudgedFinding(library, .library),
     ]
   }
@@ -32,7 +40,9 @@ import TraceTestSupport
 
   private func uri(_ location: Any?) -> String? {
     let physical = (location as? [String: Any])?["physicalLocation"] as? [String: Any]
-    guard let artifact = physical?["artifactLocation"] as? [String: Any], let uri = artifact["uri"] as? String else { return nil }
+    guard let artifact = physical?["artifactLocation"] as? [String: Any], let uri = artifact["uri"] as? String else {
+      return nil
+    }
     let line = (physical?["region"] as? [String: Int])?["startLine"]
     return "\(artifact["uriBaseId"] as? String ?? "")|\(uri)|\(line ?? 0)"
   }
@@ -44,19 +54,28 @@ import TraceTestSupport
     #expect(results.map { $0["baselineState"] as? String } == ["new", "updated", "unchanged", "unchanged", nil, nil])
     #expect(
       results.map { uri(($0["locations"] as? [Any])?.first) } == [
-        "SRCROOT|Sources/App/ViewModel.swift|12", "SRCROOT|Sources/App/Server.swift|20", "SRCROOT|Sources/App/Net.swift|15",
+        "SRCROOT|Sources/App/ViewModel.swift|12", "SRCROOT|Sources/App/Server.swift|20",
+        "SRCROOT|Sources/App/Net.swift|15",
         "SRCROOT|.build/debug/app|0", "SRCROOT|.build/debug/app|0", "SRCROOT|.build/debug/app|0",
       ])
-    #expect((results[0]["relatedLocations"] as? [Any])?.map { uri($0) } == ["SRCROOT|Sources/App/main.swift|3", "SRCROOT|Sources/App/ViewModel.swift|11"])
+    #expect(
+      (results[0]["relatedLocations"] as? [Any])?.map { uri($0) } == [
+        "SRCROOT|Sources/App/main.swift|3", "SRCROOT|Sources/App/ViewModel.swift|11",
+      ])
     #expect((results[0]["partialFingerprints"] as? [String: String]) == ["leaktrace/v1": "00112233445566aa"])
     let justifications = results.map { ($0["suppressions"] as? [[String: String]])?.first?["justification"] }
     #expect(justifications == [nil, nil, "fixed in 2.0", nil, "hidden by the suppression leak:Buffer", nil])
     let properties = try #require(results[0]["properties"] as? [String: Any])
-    #expect(properties["instances"] as? Int == 3 && properties["retainedBytes"] as? Int == 1536 && properties["isFailing"] as? Bool == true)
+    #expect(
+      properties["instances"] as? Int == 3 && properties["retainedBytes"] as? Int == 1536
+        && properties["isFailing"] as? Bool == true)
     let message = try #require(results[1]["message"] as? [String: String])
     #expect(message["text"] == "Outlived its scope: Session. 3 instances, 1.50 KiB retained; worse: 2 → 3 instances.")
-    #expect(((run["originalUriBaseIds"] as? [String: Any])?["SRCROOT"] as? [String: Any])?["uri"] as? String == "file:///src/")
-    let notifications = ((run["invocations"] as? [[String: Any]])?.first?["toolExecutionNotifications"] as? [[String: Any]])
+    #expect(
+      ((run["originalUriBaseIds"] as? [String: Any])?["SRCROOT"] as? [String: Any])?["uri"] as? String == "file:///src/"
+    )
+    let notifications =
+      ((run["invocations"] as? [[String: Any]])?.first?["toolExecutionNotifications"] as? [[String: Any]])
     #expect((notifications?.first?["message"] as? [String: String])?["text"] == "threads were not stopped")
     let driver = try #require((run["tool"] as? [String: [String: Any]])?["driver"])
     #expect((driver["rules"] as? [[String: Any]])?.map { $0["id"] as? String } == Verdict.allCases.map(\.rawValue))
@@ -71,8 +90,10 @@ import TraceTestSupport
 
   @Test func whatTheProgramStatedIsAnErrorAndWhatIsConcludedAWarning() throws {
     var stated = ExampleFindings.outlived()
-    stated.outliving?.statement = .scope(MarkPlace(name: "order", file: "App/Shop.swift", line: 3), executions: 5, executionsWithRest: 1, grace: 0)
-    let levels = try results(document([JudgedFinding(stated, .new), JudgedFinding(ExampleFindings.outlived(), .new)])).results.map { $0["level"] as? String }
+    stated.outliving?.statement = .scope(
+      MarkPlace(name: "order", file: "App/Shop.swift", line: 3), executions: 5, executionsWithRest: 1, grace: 0)
+    let levels = try results(document([JudgedFinding(stated, .new), JudgedFinding(ExampleFindings.outlived(), .new)]))
+      .results.map { $0["level"] as? String }
     #expect(levels == ["error", "warning"])
   }
 
@@ -80,7 +101,9 @@ import TraceTestSupport
 
   @Test func junitHasATestForEachFindingAndGate() throws {
     let text = document(mixed, gates: [failed, passed], remarks: ["threads were not stopped"]).junit()
-    let body = "\n" + "at Sources/App/ViewModel.swift:12\n" + JUnitXML.content(FindingDocument.body(ExampleFindings.cycle())) + "\n"
+    let body =
+      "\n" + "at Sources/App/ViewModel.swift:12\n" + JUnitXML.content(FindingDocument.body(ExampleFindings.cycle()))
+      + "\n"
     #expect(
       text.hasPrefix(
         """
@@ -92,8 +115,10 @@ import TraceTestSupport
             </testcase>
 
         """))
-    #expect(text.contains("message=\"Outlived its scope: Session: 3 instances, 1.50 KiB retained; worse: 2 → 3 instances\">"))
-    #expect(text.contains("<skipped message=\"known: fixed in 2.0\"/>") && text.contains("<skipped message=\"known\"/>"))
+    #expect(
+      text.contains("message=\"Outlived its scope: Session: 3 instances, 1.50 KiB retained; worse: 2 → 3 instances\">"))
+    #expect(
+      text.contains("<skipped message=\"known: fixed in 2.0\"/>") && text.contains("<skipped message=\"known\"/>"))
     #expect(text.contains("<skipped message=\"hidden by the suppression Buffer\"/>"))
     #expect(text.contains("<skipped message=\"not the program's: made by libfoo.so\"/>"))
     #expect(
@@ -124,7 +149,9 @@ import TraceTestSupport
   }
 
   @Test func xmlHasNothingThatItCannotWrite() {
-    #expect(JUnitXML.content("a<b>&\"]]>\t\n\r\u{0}\u{1F}\u{FFFE}é") == "a&lt;b&gt;&amp;\"]]&gt;\t\n&#13;\\u{0}\\u{1f}\\u{fffe}é")
+    #expect(
+      JUnitXML.content("a<b>&\"]]>\t\n\r\u{0}\u{1F}\u{FFFE}é")
+        == "a&lt;b&gt;&amp;\"]]&gt;\t\n&#13;\\u{0}\\u{1f}\\u{fffe}é")
     #expect(JUnitXML.attribute("\"a\"\t\r\n<") == "&quot;a&quot;&#9;&#13;&#10;&lt;")
   }
 
@@ -149,7 +176,9 @@ import TraceTestSupport
   }
 
   @Test func annotationsWithoutAPlaceInTheTreeNameNoFile() {
-    #expect(document([JudgedFinding(ExampleFindings.lost(), .new)]).annotations() == "::error title=Lost%3A Buffer::3 instances, 1.50 KiB retained.\n")
+    #expect(
+      document([JudgedFinding(ExampleFindings.lost(), .new)]).annotations()
+        == "::error title=Lost%3A Buffer::3 instances, 1.50 KiB retained.\n")
   }
 
   @Test func namesCannotEndACommandOrBeginAnother() {
@@ -157,7 +186,8 @@ import TraceTestSupport
     #expect(WorkflowAnnotations.property("a,b:c%\n") == "a%2Cb%3Ac%25%0A")
     for seed in 0..<20 as Range<UInt64> {
       let judged = ExampleFindings.hostile(40, seed: seed)
-      let lines = document(judged, gates: [GateOutcome(gate: "a\n::b", hasFailed: true, explanation: "\r::error::")]).annotations().split(separator: "\n", omittingEmptySubsequences: false)
+      let lines = document(judged, gates: [GateOutcome(gate: "a\n::b", hasFailed: true, explanation: "\r::error::")])
+        .annotations().split(separator: "\n", omittingEmptySubsequences: false)
       #expect(lines.count == judged.count(where: \.isFailing) + 2 && lines.last == "")
       for line in lines.dropLast() {
         let rest = line.dropFirst("::error ".count)
@@ -201,7 +231,9 @@ import TraceTestSupport
         <pre>
         RETAIN CYCLE  ViewModel ↺
         """))
-    #expect(text.contains("<details><summary>Outlived its scope: <code>Session</code> · worse&#58; 2 → 3 instances</summary>"))
+    #expect(
+      text.contains("<details><summary>Outlived its scope: <code>Session</code> · worse&#58; 2 → 3 instances</summary>")
+    )
     #expect(
       text.hasSuffix(
         """
@@ -223,20 +255,33 @@ import TraceTestSupport
   }
 
   @Test func namesHaveNoMeaningInMarkdown() {
-    #expect(MarkdownText.code("A<B>|`x`*_[y](z)#1 @me") == "<code>A&#60;B&#62;&#124;&#96;x&#96;&#42;&#95;&#91;y&#93;(z)&#35;1 &#64;me</code>")
+    #expect(
+      MarkdownText.code("A<B>|`x`*_[y](z)#1 @me")
+        == "<code>A&#60;B&#62;&#124;&#96;x&#96;&#42;&#95;&#91;y&#93;(z)&#35;1 &#64;me</code>")
     #expect(MarkdownText.escaped("a\nb") == "a&#92;u&#123;a&#125;b")
     #expect(MarkdownText.preformatted("</pre> & <b>") == "<pre>\n&lt;/pre&gt; &amp; &lt;b&gt;\n</pre>")
     for seed in 0..<20 as Range<UInt64> {
       let text = document(ExampleFindings.hostile(20, seed: seed), remarks: ["<script>"]).markdown()
       let tags = Set(text.matches(of: /<\/?[A-Za-z!][^>]*>/).map { String($0.0) })
-      #expect(tags.isSubset(of: ["<code>", "</code>", "<details>", "</details>", "<summary>", "</summary>", "<pre>", "</pre>"]), "\(tags)")
-      for row in text.split(separator: "\n") where row.hasPrefix("| ") { #expect(row.count { $0 == "|" } == 6, "\(row)") }
+      #expect(
+        tags.isSubset(of: [
+          "<code>", "</code>", "<details>", "</details>", "<summary>", "</summary>", "<pre>", "</pre>",
+        ]), "\(tags)")
+      for row in text.split(separator: "\n") where row.hasPrefix("| ") {
+        #expect(row.count { $0 == "|" } == 6, "\(row)")
+      }
     }
   }
 
   @Test func aCommentIsNeverTooLongToBePosted() {
-    let judged = (0..<3000).map { JudgedFinding(ExampleFindings.cycle("Model\($0)<" + String(repeating: "Int, ", count: 40) + ">"), $0 % 2 == 0 ? .new : .known(reason: "x")) }
+    let judged = (0..<3000).map {
+      JudgedFinding(
+        ExampleFindings.cycle("Model\($0)<" + String(repeating: "Int, ", count: 40) + ">"),
+        $0 % 2 == 0 ? .new : .known(reason: "x"))
+    }
     let text = document(judged).markdown()
-    #expect(text.count < 65_536 && text.contains("| … 1450 more |") && text.contains("more, for which there is no room here.") && text.contains("- … "))
+    #expect(
+      text.count < 65_536 && text.contains("| … 1450 more |") && text.contains("more, for which there is no room here.")
+        && text.contains("- … "))
   }
 }

@@ -1,7 +1,8 @@
 import Foundation
 import Testing
 
-@testable import TraceAnalysis
+@testable import LeakGates
+@testable import TraceReports
 
 /// Documents of made-up findings, held against the official schemas.
 @Suite(.serialized) struct FormatValidationTests {
@@ -12,7 +13,8 @@ import Testing
     defer { try? FileManager.default.removeItem(at: folder) }
     for document in documents { try Data(document.text.utf8).write(to: folder.appendingPathComponent(document.name)) }
     let process = Process()
-    process.executableURL = URL(fileURLWithPath: #filePath.components(separatedBy: "/Tests/")[0] + "/scripts/validate-formats")
+    process.executableURL = URL(
+      fileURLWithPath: #filePath.components(separatedBy: "/Tests/")[0] + "/scripts/validate-formats")
     process.arguments = documents.map { folder.appendingPathComponent($0.name).path }
     let pipe = Pipe()
     process.standardOutput = pipe
@@ -23,25 +25,38 @@ import Testing
     return (process.terminationStatus, output)
   }
 
-  private func document(_ judged: [JudgedFinding], gates: [GateOutcome] = [], program: String = "/src/.build/debug/app") -> FindingDocument {
-    FindingDocument(program: program, judged: judged, gates: gates, source: .example, toolVersion: "1.2.3", remarks: ["threads were not stopped"])
+  private func document(_ judged: [JudgedFinding], gates: [GateOutcome] = [], program: String = "/src/.build/debug/app")
+    -> FindingDocument
+  {
+    FindingDocument(
+      program: program, judged: judged, gates: gates, source: .example, toolVersion: "1.2.3",
+      remarks: ["threads were not stopped"])
   }
 
   @Test func documentsAreValidWhateverNamesAre() throws {
     var documents: [(name: String, text: String)] = []
-    func add(_ name: String, _ document: FindingDocument) { documents += [("\(name).sarif", document.sarif()), ("\(name).xml", document.junit())] }
+    func add(_ name: String, _ document: FindingDocument) {
+      documents += [("\(name).sarif", document.sarif()), ("\(name).xml", document.junit())]
+    }
     add("empty", document([]))
-    add("nameless", FindingDocument(program: "", judged: [], gates: [], source: SourceTree(root: "/nowhere", access: TableSources.example), toolVersion: "", remarks: []))
+    add(
+      "nameless",
+      FindingDocument(
+        program: "", judged: [], gates: [], source: SourceTree(root: "/nowhere", access: TableSources.example),
+        toolVersion: "", remarks: []))
     for seed in 0..<6 as Range<UInt64> {
       let hostile = "\u{1}<\"%&|]]>\u{FFFF}\n/a{0}[b](c)"
       add(
         "hostile-\(seed)",
         document(
-          ExampleFindings.hostile(60, seed: seed), gates: [GateOutcome(gate: hostile, hasFailed: seed % 2 == 0, explanation: hostile)],
+          ExampleFindings.hostile(60, seed: seed),
+          gates: [GateOutcome(gate: hostile, hasFailed: seed % 2 == 0, explanation: hostile)],
           program: seed == 0 ? "/opt/\(hostile)" : "/src/.build/debug/app"))
     }
     let result = try validate(documents)
-    #expect(result.status == 0 && result.output.hasSuffix("\(documents.count) files, 0 problems\n"), "\(result.output.prefix(2000))")
+    #expect(
+      result.status == 0 && result.output.hasSuffix("\(documents.count) files, 0 problems\n"),
+      "\(result.output.prefix(2000))")
   }
 
   /// The check of the check: it has to find what is wrong.
@@ -65,6 +80,8 @@ import Testing
     let originals = [sarif, junit]
     let result = try validate(damaged)
     #expect(result.status == 1)
-    for (name, text) in damaged { #expect(!originals.contains(text) && result.output.contains("/\(name): "), "\(name)") }
+    for (name, text) in damaged {
+      #expect(!originals.contains(text) && result.output.contains("/\(name): "), "\(name)")
+    }
   }
 }

@@ -2,7 +2,9 @@ import Foundation
 import Testing
 import TraceTestSupport
 
-@testable import TraceAnalysis
+@testable import LeakDetection
+@testable import TraceReading
+@testable import TraceReports
 
 @Suite struct HistoryTextTests {
   /// An object that two threads retain, once without a release, and an unowned reference to it.
@@ -22,9 +24,14 @@ import TraceTestSupport
     naming.add(0x70_0010, "swift_allocObject", kind: .systemLibrary, image: "/lib/libswiftCore.so")
     let address: UInt64 = 0x7F00_1000
     var time: UInt64 = 1_000_000
-    func event(_ operation: TraceAnalysis.Operation, _ stack: [UInt64], size: UInt64 = 0, thread: UInt32 = 1, after ticks: UInt64 = 1600) {
+    func event(
+      _ operation: TraceReading.Operation, _ stack: [UInt64], size: UInt64 = 0, thread: UInt32 = 1,
+      after ticks: UInt64 = 1600
+    ) {
       time += ticks
-      trace.event(operation, address, size: size, type: operation == .object ? node : 0, stack: trace.stack(stack), time: time, thread: thread)
+      trace.event(
+        operation, address, size: size, type: operation == .object ? node : 0, stack: trace.stack(stack), time: time,
+        thread: thread)
     }
     event(.object, [0x40_0010, 0x40_0020, 0x40_0030, 0x70_0010], size: 48)
     event(.retain, [0x40_0010, 0x40_0040])
@@ -43,20 +50,20 @@ import TraceTestSupport
     let (report, analysis) = try fixture()
     #expect(
       HistoryText(style: TextStyle(width: 100), frames: analysis.frames).text(report) == """
-        Node 0x7f001000, 48 B, not freed; 1 reference not given up
-          4 references taken, 3 given up
+        Node 0x7f001000, 48 B, not freed; 1 reference never released
+          4 references taken, 3 released
           note: there is no heap image to check the balance against
 
-        Not given up
+        Never released
           1 retain in Registry.add(_:)  Registry.swift:11
 
         History, 6 events: time since the allocation, strong references, what happened
-          1      0 s  thread 1  1  allocated       → 6           Graph.build()  Graph.swift:20
-        ▶ 2   1.6 µs  thread 1  2  retain          not given up  Registry.add(_:)  Registry.swift:11
-          3   3.2 µs  thread 2  4  retain ×2       → 4           Visitor.visit(_:)  Visitor.swift:5
-          4  4.00 ms  thread 2  2  release ×2      ← 3           Visitor.visit(_:)  Visitor.swift:6
-          5  4.00 ms  thread 1  2  unowned retain                Graph.build()  Graph.swift:20
-          6  4.01 ms  thread 1  1  release         ← 1           Graph.build()  Graph.swift:24
+          1      0 s  thread 1  1  allocated       → 6             Graph.build()  Graph.swift:20
+        ▶ 2   1.6 µs  thread 1  2  retain          never released  Registry.add(_:)  Registry.swift:11
+          3   3.2 µs  thread 2  4  retain ×2       → 4             Visitor.visit(_:)  Visitor.swift:5
+          4  4.00 ms  thread 2  2  release ×2      ← 3             Visitor.visit(_:)  Visitor.swift:6
+          5  4.00 ms  thread 1  2  unowned retain                  Graph.build()  Graph.swift:20
+          6  4.01 ms  thread 1  1  release         ← 1             Graph.build()  Graph.swift:24
 
         """)
   }
@@ -73,7 +80,9 @@ import TraceTestSupport
   @Test func longHistoriesShowTheirEndsAndWhatIsLeftOver() throws {
     let (report, analysis) = try fixture(visits: 50)
     let short = HistoryText(style: TextStyle(width: 120), limit: 1, frames: analysis.frames).text(report)
-    #expect(short.contains("▶   2") && short.contains("… 101 events left out: 100 taken, 100 given up; --limit 0 shows all\n"))
+    #expect(
+      short.contains("▶   2") && short.contains("… 101 events left out: 100 taken, 100 released; --limit 0 shows all\n")
+    )
     #expect(short.contains("  104  "))
     let all = HistoryText(style: TextStyle(width: 120), limit: nil, frames: analysis.frames).text(report)
     #expect(!all.contains("left out") && all.split(separator: "\n").count > 104)

@@ -2,7 +2,9 @@ import Foundation
 import Testing
 import TraceTestSupport
 
-@testable import TraceAnalysis
+@testable import AllocationReports
+@testable import TraceReading
+@testable import TraceReports
 
 @Suite struct JSONReportTests {
   private func parsed(_ reports: [AllocationReport]) throws -> [String: Any] {
@@ -40,12 +42,19 @@ import TraceTestSupport
   @Test func framesAreWholeAndAddressesAreHexadecimalStrings() throws {
     let json = try parsed([try ReportFixture().report()])
     let site = try #require(((json["reports"] as! [[String: Any]])[0]["sites"] as? [[String: Any]])?.first)
-    #expect(site["type"] as? String == "App.Image" && site["userFrame"] as? Int == 0 && site["stackEnd"] as? String == "complete")
+    #expect(
+      site["type"] as? String == "App.Image" && site["userFrame"] as? Int == 0
+        && site["stackEnd"] as? String == "complete")
     let frames = try #require(site["frames"] as? [[String: Any]])
-    #expect(frames.map { $0["function"] as! String } == ["Image.init()", "Image.__allocating_init()", "Cache.fill(_:)", "reabstraction thunk", "main"])
+    #expect(
+      frames.map { $0["function"] as! String } == [
+        "Image.init()", "Image.__allocating_init()", "Cache.fill(_:)", "reabstraction thunk", "main",
+      ])
     #expect(frames.map { $0["isInlined"] as! Bool } == [true, false, false, false, false])
     #expect(frames.map { $0["kind"] as! String } == ["user", "user", "user", "thunk", "user"])
-    #expect(frames[2]["address"] as? String == "0x400020" && frames[2]["file"] as? String == "/src/Cache.swift" && frames[2]["line"] as? Int == 20)
+    #expect(
+      frames[2]["address"] as? String == "0x400020" && frames[2]["file"] as? String == "/src/Cache.swift"
+        && frames[2]["line"] as? Int == 20)
     #expect(frames[2]["column"] is NSNull)
   }
 
@@ -59,7 +68,9 @@ import TraceTestSupport
   }
 
   @Test func largestNumbersStayExact() {
-    let text = JSONValue.object([("a", .number(.max)), ("b", .decimal(.nan)), ("c", .array([])), ("d", .object([])), ("e", .integer(.min))]).text
+    let text = JSONValue.object([
+      ("a", .number(.max)), ("b", .decimal(.nan)), ("c", .array([])), ("d", .object([])), ("e", .integer(.min)),
+    ]).text
     #expect(
       text == """
         {

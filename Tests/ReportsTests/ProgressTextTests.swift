@@ -1,6 +1,7 @@
 import Testing
 
-@testable import TraceAnalysis
+@testable import TraceReading
+@testable import TraceReports
 
 @Suite struct ProgressTextTests {
   private func position(_ bytes: UInt64, events: UInt64 = 0, pass: Int = 0) -> ReadingPosition {
@@ -68,8 +69,12 @@ import Testing
   @Test func theRateIsThatOfTheLastSeconds() {
     var text = ProgressText("a", now: 0)
     // 1 byte and 1,000 events a second for 50 seconds, then 50 bytes and 2,000,000 events.
-    for tenth in 0...500 { text.see(position(UInt64(tenth) / 10, events: UInt64(tenth) * 100), now: Double(tenth) / 10) }
-    for tenth in 1...103 { text.see(position(50 + UInt64(tenth) * 5, events: 50_000 + UInt64(tenth) * 200_000), now: 50 + Double(tenth) / 10) }
+    for tenth in 0...500 {
+      text.see(position(UInt64(tenth) / 10, events: UInt64(tenth) * 100), now: Double(tenth) / 10)
+    }
+    for tenth in 1...103 {
+      text.see(position(50 + UInt64(tenth) * 5, events: 50_000 + UInt64(tenth) * 200_000), now: 50 + Double(tenth) / 10)
+    }
     let line = text.line(position(565, events: 20_650_000), now: 60.3, columns: 100)
     #expect(line.hasSuffix(" 56%, 0:09 left, 2.0 M events/s"))
   }
@@ -79,12 +84,18 @@ import Testing
     text.see(position(999, events: 10_000_000), now: 10)
     text.see(position(0, pass: 1), now: 20)
     text.see(position(500, events: 4_000_000, pass: 1), now: 22)
-    #expect(text.line(position(500, events: 4_000_000, pass: 1), now: 22, columns: 100).hasPrefix("leaktrace: reading again a.trace ["))
-    #expect(text.line(position(500, events: 4_000_000, pass: 1), now: 22, columns: 100).hasSuffix(" 50%, 0:02 left, 2.0 M events/s"))
+    #expect(
+      text.line(position(500, events: 4_000_000, pass: 1), now: 22, columns: 100).hasPrefix(
+        "leaktrace: reading again a.trace ["))
+    #expect(
+      text.line(position(500, events: 4_000_000, pass: 1), now: 22, columns: 100).hasSuffix(
+        " 50%, 0:02 left, 2.0 M events/s"))
   }
 
   @Test func nothingToReadIsNoReasonToFail() {
     let text = ProgressText("a", now: 5)
-    #expect(text.line(ReadingPosition(totalBytes: 0), now: 5, columns: 60) == "leaktrace: reading a [....................]   0%")
+    #expect(
+      text.line(ReadingPosition(totalBytes: 0), now: 5, columns: 60)
+        == "leaktrace: reading a [....................]   0%")
   }
 }

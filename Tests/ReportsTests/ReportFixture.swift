@@ -1,6 +1,7 @@
 import TraceTestSupport
 
-@testable import TraceAnalysis
+@testable import AllocationReports
+@testable import TraceReading
 
 /// A small program's trace: a cache of images that lives on, a loop of temporary strings, a plain C block.
 struct ReportFixture {
@@ -55,6 +56,7 @@ struct ReportFixture {
     var selection = ReportSelection()
     change(&selection)
     let reader = try trace.reader()
-    return AllocationReport([ReportTrace(path: "app.trace", analysis: AllocationAnalysis(reader))], selection: selection, naming: naming)
+    return AllocationReport(
+      [ReportTrace(path: "app.trace", analysis: AllocationAnalysis(reader))], selection: selection, naming: naming)
   }
 }

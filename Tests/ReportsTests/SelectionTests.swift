@@ -1,7 +1,10 @@
 import Testing
 import TraceTestSupport
 
-@testable import TraceAnalysis
+@testable import AllocationReports
+@testable import TraceReading
+@testable import TraceReports
+@testable import TraceSymbolication
 
 @Suite struct SelectionTests {
   private func types(_ change: (inout ReportSelection) -> Void) throws -> [String] {
@@ -40,7 +43,8 @@ import TraceTestSupport
   @Test func swiftModulesAreModulesToo() throws {
     var fixture = try ReportFixture()
     fixture.naming.frames[0x40_0050]![0].fullFunction = "closure #1 (Swift.Int) -> () in Walking.walk(Swift.Int) -> ()"
-    #expect(try fixture.report { $0.modules = [NamePattern("walking")] }.sites.map(\.type) == ["closure context or box"])
+    #expect(
+      try fixture.report { $0.modules = [NamePattern("walking")] }.sites.map(\.type) == ["closure context or box"])
     #expect(try fixture.report { $0.modules = [NamePattern("swift*")] }.sites.isEmpty)
   }
 
@@ -59,10 +63,12 @@ import TraceTestSupport
       var builder = TraceBuilder()
       builder.image("/bin/app", bias..<bias + 0x1000, bias: bias, buildID: [1])
       let type = builder.type("App.Node")
-      builder.event(.object, 0x10, size: 100, type: type, stack: builder.stack([bias + 0x20, bias + function]), time: 8)
+      builder.event(
+        .object, 0x10, size: 100, type: type, stack: builder.stack([bias + 0x20, bias + function]), time: 8)
       return ReportTrace(path: "\(bias)", analysis: AllocationAnalysis(try builder.reader()))
     }
-    let report = AllocationReport([try trace(0x10_0000, 0x30), try trace(0x20_0000, 0x30), try trace(0x20_0000, 0x40)], naming: OffsetNaming())
+    let report = AllocationReport(
+      [try trace(0x10_0000, 0x30), try trace(0x20_0000, 0x30), try trace(0x20_0000, 0x40)], naming: OffsetNaming())
     #expect(report.sites.map(\.total.liveBytes) == [200, 100])
     #expect(report.siteCount == 2 && report.total.liveBytes == 300)
     #expect(report.sites[0].frames.map(\.source.function) == ["app+0x30", "app+0x20"])

@@ -1,10 +1,13 @@
 import Foundation
 import Testing
 
-@testable import TraceAnalysis
+@testable import LeakDetection
+@testable import TraceReports
 
 @Suite struct SourceTreeTests {
-  private func place(_ finding: Finding) -> String? { SourceTree.example.place(of: finding).map { "\($0.path):\($0.line)" } }
+  private func place(_ finding: Finding) -> String? {
+    SourceTree.example.place(of: finding).map { "\($0.path):\($0.line)" }
+  }
 
   // MARK: Which line
 
@@ -34,7 +37,9 @@ import Testing
   @Test func whatManyObjectsShareIsNotPointedAt() {
     var finding = ExampleFindings.outlived()
     let other = ExampleFindings.frame("closure #1 in Other.start()", "/src/Sources/App/ViewModel.swift", 5)
-    finding.path.insert(ExampleFindings.step("closure", .closure, function: other, reference: ExampleFindings.reference("self", capture: true)), at: 0)
+    finding.path.insert(
+      ExampleFindings.step(
+        "closure", .closure, function: other, reference: ExampleFindings.reference("self", capture: true)), at: 0)
     finding.outliving?.suspect = 2
     #expect(place(finding) == "Sources/App/Server.swift:20")
     // It is better than nothing, though.
@@ -74,18 +79,24 @@ import Testing
     #expect(notes[0] == notes[1])
     #expect(
       notes[0].map(\.text) == [
-        "closure #1 in ViewModel.start() captures self", "ViewModel is allocated in main", "closure is allocated in ViewModel.start()",
+        "closure #1 in ViewModel.start() captures self", "ViewModel is allocated in main",
+        "closure is allocated in ViewModel.start()",
       ])
   }
 
   // MARK: Which files
 
   @Test(arguments: [
-    ("/src/Sources/App/main.swift", 1, "Sources/App/main.swift:1"), ("/src/Sources/App/main.swift", 30, "Sources/App/main.swift:30"),
-    ("/src/Sources/App/main.swift", 31, nil), ("/src/Sources/App/main.swift", 0, nil), ("/src/Sources/App/main.swift", -1, nil),
-    ("Sources/App/main.swift", 2, "Sources/App/main.swift:2"), ("/src/Sources/../Sources/./App/main.swift", 2, "Sources/App/main.swift:2"),
-    ("/src/../other/Sources/App/Fill.swift", 2, nil), ("../other/Sources/App/Fill.swift", 2, nil), ("/other/Sources/App/Fill.swift", 2, nil),
-    ("/src/Sources/App/Gone.swift", 2, nil), ("/src/Sources/App", 1, nil), ("/src", 1, nil), ("", 1, nil), ("<compiler-generated>", 1, nil),
+    ("/src/Sources/App/main.swift", 1, "Sources/App/main.swift:1"),
+    ("/src/Sources/App/main.swift", 30, "Sources/App/main.swift:30"),
+    ("/src/Sources/App/main.swift", 31, nil), ("/src/Sources/App/main.swift", 0, nil),
+    ("/src/Sources/App/main.swift", -1, nil),
+    ("Sources/App/main.swift", 2, "Sources/App/main.swift:2"),
+    ("/src/Sources/../Sources/./App/main.swift", 2, "Sources/App/main.swift:2"),
+    ("/src/../other/Sources/App/Fill.swift", 2, nil), ("../other/Sources/App/Fill.swift", 2, nil),
+    ("/other/Sources/App/Fill.swift", 2, nil),
+    ("/src/Sources/App/Gone.swift", 2, nil), ("/src/Sources/App", 1, nil), ("/src", 1, nil), ("", 1, nil),
+    ("<compiler-generated>", 1, nil),
     // A dependency that the package manager fetched.
     ("/src/.build/checkouts/nio/Channel.swift", 5, nil),
   ])
@@ -101,7 +112,9 @@ import Testing
     #expect(tree.place(file: "/home/me/src/Sources/App/main.swift", line: 3)?.path == "Sources/App/main.swift")
     #expect(tree.place(file: "/src/vendored/Sources/App/Fill.swift", line: 3) == nil)
     #expect(SourceTree(root: "/nowhere", access: sources).place(file: "/src/Sources/App/main.swift", line: 3) == nil)
-    #expect(SourceTree(root: "/", access: sources).place(file: "/src/Sources/App/main.swift", line: 3)?.path == "src/Sources/App/main.swift")
+    #expect(
+      SourceTree(root: "/", access: sources).place(file: "/src/Sources/App/main.swift", line: 3)?.path
+        == "src/Sources/App/main.swift")
   }
 
   // MARK: This machine's files
@@ -113,7 +126,9 @@ import Testing
     try body(folder)
   }
 
-  @Test(arguments: [("", 0), ("a", 1), ("a\n", 1), ("a\nb", 2), ("\n\n\n", 3), (String(repeating: "line\r\n", count: 30_000), 30_000)])
+  @Test(arguments: [
+    ("", 0), ("a", 1), ("a\n", 1), ("a\nb", 2), ("\n\n\n", 3), (String(repeating: "line\r\n", count: 30_000), 30_000),
+  ])
   func linesAreCountedAsEditorsDo(text: String, expected: Int) throws {
     try withFolder { folder in
       try Data(text.utf8).write(to: URL(fileURLWithPath: folder + "/root/a.swift"))
@@ -126,14 +141,21 @@ import Testing
       try Data("1\n2\n".utf8).write(to: URL(fileURLWithPath: folder + "/root/deep/a.swift"))
       try Data("1\n2\n".utf8).write(to: URL(fileURLWithPath: folder + "/outside.swift"))
       try FileManager.default.createSymbolicLink(atPath: folder + "/link", withDestinationPath: folder + "/root")
-      try FileManager.default.createSymbolicLink(atPath: folder + "/root/out.swift", withDestinationPath: folder + "/outside.swift")
+      try FileManager.default.createSymbolicLink(
+        atPath: folder + "/root/out.swift", withDestinationPath: folder + "/outside.swift")
       try FileManager.default.createSymbolicLink(atPath: folder + "/root/loop.swift", withDestinationPath: "loop.swift")
       for root in ["\(folder)/root", "\(folder)/link", "\(folder)/link/../root/deep/.."] {
         let tree = SourceTree(root: root)
-        for file in ["\(folder)/root/deep/a.swift", "\(folder)/link/deep/a.swift", "deep/a.swift", "\(folder)/link/deep/../deep/a.swift"] {
+        for file in [
+          "\(folder)/root/deep/a.swift", "\(folder)/link/deep/a.swift", "deep/a.swift",
+          "\(folder)/link/deep/../deep/a.swift",
+        ] {
           #expect(tree.place(file: file, line: 2) == SourcePlace(path: "deep/a.swift", line: 2), "\(root) \(file)")
         }
-        for file in ["\(folder)/outside.swift", "out.swift", "../outside.swift", "loop.swift", "deep", "gone.swift", "deep/a.swift\0x", "deep/a.swift/x"] {
+        for file in [
+          "\(folder)/outside.swift", "out.swift", "../outside.swift", "loop.swift", "deep", "gone.swift",
+          "deep/a.swift\0x", "deep/a.swift/x",
+        ] {
           #expect(tree.place(file: file, line: 1) == nil, "\(root) \(file)")
         }
         #expect(tree.place(file: "deep/a.swift", line: 3) == nil)

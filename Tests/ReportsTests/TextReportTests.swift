@@ -1,7 +1,9 @@
 import Testing
 import TraceTestSupport
 
-@testable import TraceAnalysis
+@testable import AllocationReports
+@testable import TraceReading
+@testable import TraceReports
 
 @Suite struct TextReportTests {
   @Test func theReportReadsAsItShould() throws {
@@ -38,10 +40,20 @@ import TraceTestSupport
               walk(_:) (1,500 times)  Walk.swift:9
               main  main.swift:3
 
-        1 more site with nothing to show by this order
+        1 more site with nothing to show in this order
 
 
         """)
+  }
+
+  @Test func framesOfPackagesStandBackOnATerminal() throws {
+    var fixture = try ReportFixture()
+    fixture.naming.add(
+      0x40_0050, "encode(_:)", file: "/src/.build/checkouts/walker/Sources/Walker/Encode.swift", line: 4)
+    let report = try fixture.report()
+    #expect(
+      AllocationText(style: TextStyle(width: 120, emphasis: .terminal)).text(report).contains("\u{1B}[2mencode(_:)"))
+    #expect(!AllocationText(style: TextStyle(width: 120)).text(report).contains("\u{1B}"))
   }
 
   @Test func fullStacksShowEveryFrameWithItsWholeName() throws {
@@ -62,7 +74,8 @@ import TraceTestSupport
   @Test(arguments: [40, 60, 80, 200])
   func linesKeepToTheWidthAndLoseNothing(width: Int) throws {
     var fixture = try ReportFixture()
-    let long = "extension<A where A: Sequence>(" + String(repeating: "Some.Very.Long<Generic, Name>, ", count: 12) + "end)"
+    let long =
+      "extension<A where A: Sequence>(" + String(repeating: "Some.Very.Long<Generic, Name>, ", count: 12) + "end)"
     fixture.naming.frames[0x40_0030]![0].function = long
     for order in ReportSelection.Order.allCases {
       let text = AllocationText(style: TextStyle(width: width)).text(try fixture.report { $0.order = order })
@@ -75,7 +88,8 @@ import TraceTestSupport
   @Test func escapeSequencesAppearForTerminalsOnly() throws {
     let report = try ReportFixture().report()
     #expect(!AllocationText().text(report).contains("\u{1B}"))
-    #expect(AllocationText(style: TextStyle(emphasis: .terminal)).text(report).contains("\u{1B}[1m#1 App.Image\u{1B}[0m"))
+    #expect(
+      AllocationText(style: TextStyle(emphasis: .terminal)).text(report).contains("\u{1B}[1m#1 App.Image\u{1B}[0m"))
   }
 
   @Test func namesFromTheTraceCannotSteerATerminal() throws {
@@ -89,13 +103,17 @@ import TraceTestSupport
   }
 
   /// The parent in `daemon` ends by a call within the C library, with status 0: nobody killed it.
-  @Test(arguments: [(0, "the process ended with status 0"), (9, "the process was killed by signal 9"), (-1, "the process ended, or was killed,")] as [(Int32, String)])
+  @Test(
+    arguments: [
+      (0, "the process ended with status 0"), (9, "the process was killed by signal 9"),
+      (-1, "the process ended without closing its trace, or was killed"),
+    ] as [(Int32, String)])
   func howAProcessEndedThatDidNotCloseItsTraceIsTold(waitStatus: Int32, words: String) throws {
     var fixture = try ReportFixture()
     fixture.trace.closing?.reason = .recovered
     fixture.trace.closing?.waitStatus = waitStatus
     let text = AllocationText(style: TextStyle(width: 200)).text(try fixture.report())
-    #expect(text.contains("note: \(words) without closing its trace, which was finished afterwards\n"))
+    #expect(text.contains("note: \(words); leaktrace closed its trace\n"))
   }
 
   @Test func damageAndLossesAreTold() throws {
@@ -111,6 +129,9 @@ import TraceTestSupport
     #expect(text.contains("note: retains and releases were not recorded\n"))
     fixture.trace.closing = nil
     let open = AllocationText(style: TextStyle(width: 200)).text(try fixture.report())
-    #expect(open.contains("note: the trace has no closing record: the process is still running, was killed, or could not write on\n"))
+    #expect(
+      !open.contains("at exit") && open.contains("at the end of the trace: ")
+        && open.contains("Allocation sites by live bytes at the end of the trace"))
+    #expect(open.contains("note: the trace is still open: the process is running, or ended without closing it\n"))
   }
 }

@@ -47,7 +47,8 @@ private final class Holder<Value> {
     return (0..<64).filter { words.mask >> UInt64($0) & 1 != 0 }.map { Int(words.start) + 8 * $0 }
   }
 
-  @Test("Words behind the first of a structure or an enumeration may have a case, those of numbers and strings never") func fields() {
+  @Test("Words behind the first of a structure or an enumeration may have a case, those of numbers and strings never")
+  func fields() {
     // number 16, name 24 and 32, reading 40 to 57.
     #expect(offsets(Station.self) == [48, 56])
     // gauge 64 to 96, height 96 to 105, leaf 112.
@@ -74,7 +75,9 @@ private final class Holder<Value> {
     #expect(zeros.withUnsafeBytes { lt_case_words_of(UInt64(UInt(bitPattern: $0.baseAddress)), 0).mask } == 0)
   }
 
-  @Test("Cases are counted from 0 up, and what is none from 255 down", arguments: [0, 1, 15, 16, 239, 240, 255] as [UInt64]) func bytes(byte: UInt64) {
+  @Test(
+    "Cases are counted from 0 up, and what is none from 255 down", arguments: [0, 1, 15, 16, 239, 240, 255] as [UInt64])
+  func bytes(byte: UInt64) {
     #expect(lt_is_case(byte | 0xAB00) == [1, 15, 240, 255].contains(byte))
   }
 }

@@ -42,7 +42,8 @@ private final class Block {
 /// The settings are the process's.
 @Suite(.serialized) struct EnvironmentTests {
   private let following = [
-    "PATH=/bin", "LD_PRELOAD=/opt/other.so:/lib/leak/libleaktrace.so /x.so", "LEAKTRACE_OUTPUT=/tmp/%n.%p.trace", "LEAKTRACE_SESSION=ab12",
+    "PATH=/bin", "LD_PRELOAD=/opt/other.so:/lib/leak/libleaktrace.so /x.so", "LEAKTRACE_OUTPUT=/tmp/%n.%p.trace",
+    "LEAKTRACE_SESSION=ab12",
     "LEAKTRACE_DEPTH=500", "LEAKTRACE_ARC=counts", "LEAKTRACE_FOLLOW=1", "LEAKTRACE_QUIET=1", "HOME=/root",
   ]
 
@@ -50,17 +51,22 @@ private final class Block {
     let own = Block(following)
     own.read()
     #expect(own.entries == following)
-    let child = Block(["A=1", "LD_PRELOAD=/mine.so", "LEAKTRACE_DEPTH=7", "B="]).forChild(isTraced: true, finished: "/tmp/done.trace")
-    #expect(child.filter { !$0.hasPrefix("LEAKTRACE_") } == ["A=1", "B=", "LD_PRELOAD=/lib/leak/libleaktrace.so:/mine.so"])
-    #expect(Set(child.filter { $0.hasPrefix("LEAKTRACE_") }) == [
-      "LEAKTRACE_OUTPUT=/tmp/%n.%p.trace", "LEAKTRACE_SESSION=ab12", "LEAKTRACE_DEPTH=500", "LEAKTRACE_ARC=counts", "LEAKTRACE_FOLLOW=1",
-      "LEAKTRACE_QUIET=1", "LEAKTRACE_FINISHED=/tmp/done.trace",
-    ])
+    let child = Block(["A=1", "LD_PRELOAD=/mine.so", "LEAKTRACE_DEPTH=7", "B="]).forChild(
+      isTraced: true, finished: "/tmp/done.trace")
+    #expect(
+      child.filter { !$0.hasPrefix("LEAKTRACE_") } == ["A=1", "B=", "LD_PRELOAD=/lib/leak/libleaktrace.so:/mine.so"])
+    #expect(
+      Set(child.filter { $0.hasPrefix("LEAKTRACE_") }) == [
+        "LEAKTRACE_OUTPUT=/tmp/%n.%p.trace", "LEAKTRACE_SESSION=ab12", "LEAKTRACE_DEPTH=500", "LEAKTRACE_ARC=counts",
+        "LEAKTRACE_FOLLOW=1",
+        "LEAKTRACE_QUIET=1", "LEAKTRACE_FINISHED=/tmp/done.trace",
+      ])
   }
 
   @Test("A child that is not traced finds nothing of the recorder") func untraced() {
     Block(following).read()
-    #expect(Block(following).forChild(isTraced: false) == ["PATH=/bin", "HOME=/root", "LD_PRELOAD=/opt/other.so:/x.so"])
+    #expect(
+      Block(following).forChild(isTraced: false) == ["PATH=/bin", "HOME=/root", "LD_PRELOAD=/opt/other.so:/x.so"])
     #expect(Block(["LD_PRELOAD=/lib/leak/libleaktrace.so", "A=1"]).forChild(isTraced: false) == ["A=1"])
     #expect(Block(["A=1"]).forChild(isTraced: false) == ["A=1"])
     #expect(Block([]).forChild(isTraced: false) == [])

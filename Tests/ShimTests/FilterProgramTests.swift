@@ -7,8 +7,10 @@ import Testing
 struct FilterProgramTests {
   private static let allow: UInt32 = 0x7FFF_0000, kill: UInt32 = 0x8000_0000
   // Classes, sizes, modes and sources of classic BPF (linux/bpf_common.h).
-  private static let load: UInt16 = 0x20, loadIndex: UInt16 = 0x01, loadMemory: UInt16 = 0x60, store: UInt16 = 0x02, ret: UInt16 = 0x06, retA: UInt16 = 0x16
-  private static let jumpEqual: UInt16 = 0x15, jumpGreater: UInt16 = 0x25, jumpAtLeast: UInt16 = 0x35, jumpSet: UInt16 = 0x45, jump: UInt16 = 0x05
+  private static let load: UInt16 = 0x20, loadIndex: UInt16 = 0x01, loadMemory: UInt16 = 0x60, store: UInt16 = 0x02,
+    ret: UInt16 = 0x06, retA: UInt16 = 0x16
+  private static let jumpEqual: UInt16 = 0x15, jumpGreater: UInt16 = 0x25, jumpAtLeast: UInt16 = 0x35,
+    jumpSet: UInt16 = 0x45, jump: UInt16 = 0x05
   private static let toX: UInt16 = 0x07, fromX: UInt16 = 0x87
 
   private func op(_ code: UInt16, _ k: UInt32 = 0, _ whenTrue: UInt8 = 0, _ whenFalse: UInt8 = 0) -> sock_filter {
@@ -31,7 +33,8 @@ struct FilterProgramTests {
   @Test("Both halves of an argument are seen") func arguments() {
     // The low half stands at 16, the high one at 20.
     let program = [
-      op(Self.load, 20), op(Self.jumpEqual, 0x1234, 0, 2), op(Self.load, 16), op(Self.jumpSet, 0x80, 1, 0), op(Self.ret, Self.kill), op(Self.ret, Self.allow),
+      op(Self.load, 20), op(Self.jumpEqual, 0x1234, 0, 2), op(Self.load, 16), op(Self.jumpSet, 0x80, 1, 0),
+      op(Self.ret, Self.kill), op(Self.ret, Self.allow),
     ]
     #expect(run(program, first: 0x1234_0000_0080) == Self.allow)
     #expect(run(program, first: 0x1234_0000_0040) == Self.kill)
@@ -39,23 +42,33 @@ struct FilterProgramTests {
   }
 
   @Test("Comparisons are of unsigned numbers") func comparisons() {
-    #expect(run([op(Self.load, 16), op(Self.jumpGreater, 5, 0, 1), op(Self.ret, 1), op(Self.ret, 2)], first: 0xFFFF_FFFF) == 1)
+    #expect(
+      run([op(Self.load, 16), op(Self.jumpGreater, 5, 0, 1), op(Self.ret, 1), op(Self.ret, 2)], first: 0xFFFF_FFFF) == 1
+    )
     #expect(run([op(Self.load, 16), op(Self.jumpGreater, 5, 0, 1), op(Self.ret, 1), op(Self.ret, 2)], first: 5) == 2)
     #expect(run([op(Self.load, 16), op(Self.jumpAtLeast, 5, 0, 1), op(Self.ret, 1), op(Self.ret, 2)], first: 5) == 1)
   }
 
   @Test("Arithmetic, the index register and scratch memory") func arithmetic() {
-    let add: UInt16 = 0x04, multiply: UInt16 = 0x24, divideByX: UInt16 = 0x3C, shiftLeft: UInt16 = 0x64, negate: UInt16 = 0x84, and: UInt16 = 0x54
+    let add: UInt16 = 0x04, multiply: UInt16 = 0x24, divideByX: UInt16 = 0x3C, shiftLeft: UInt16 = 0x64,
+      negate: UInt16 = 0x84, and: UInt16 = 0x54
     #expect(run([op(Self.load, 16), op(add, 7), op(multiply, 3), op(Self.retA)], first: 5) == 36)
     #expect(run([op(Self.load, 16), op(shiftLeft, 4), op(and, 0xF0), op(Self.retA)], first: 0x1F) == 0xF0)
     #expect(run([op(Self.load, 16), op(negate), op(Self.retA)], first: 1) == 0xFFFF_FFFF)
-    #expect(run([op(Self.load, 16), op(Self.store, 3), op(Self.load, 0), op(Self.toX), op(Self.loadMemory, 3), op(divideByX), op(Self.retA)], number: 4, first: 20) == 5)
+    #expect(
+      run(
+        [
+          op(Self.load, 16), op(Self.store, 3), op(Self.load, 0), op(Self.toX), op(Self.loadMemory, 3), op(divideByX),
+          op(Self.retA),
+        ], number: 4, first: 20) == 5)
     #expect(run([op(Self.loadIndex, 9), op(Self.fromX), op(Self.retA)]) == 9)
   }
 
-  @Test("What the kernel would not take ends the process, and no jump leads out of the program", arguments: [
-    [(UInt16(0x20), UInt32(64))], [(0x60, 16)], [(0x02, 99)], [(0x05, 0xFFFF_FFFF), (0x06, 0x7FFF_0000)], [],
-  ])
+  @Test(
+    "What the kernel would not take ends the process, and no jump leads out of the program",
+    arguments: [
+      [(UInt16(0x20), UInt32(64))], [(0x60, 16)], [(0x02, 99)], [(0x05, 0xFFFF_FFFF), (0x06, 0x7FFF_0000)], [],
+    ])
   func refused(program: [(UInt16, UInt32)]) {
     #expect(run(program.map { op($0.0, $0.1) }) == Self.kill)
   }
@@ -66,9 +79,12 @@ struct FilterProgramTests {
   }
 
   @Test("A filter is asked for every system call in the sources") func listIsComplete() throws {
-    let sources = URL(fileURLWithPath: #filePath).deletingLastPathComponent().appending(path: "../../Sources/CTraceShim").standardizedFileURL
+    let sources = URL(fileURLWithPath: #filePath).deletingLastPathComponent().appending(
+      path: "../../Sources/CTraceShim"
+    ).standardizedFileURL
     var made: Set<String> = [], listed: Set<String> = []
-    for file in try FileManager.default.contentsOfDirectory(at: sources, includingPropertiesForKeys: nil) where file.pathExtension == "c" {
+    let files = try #require(FileManager.default.enumerator(at: sources, includingPropertiesForKeys: nil))
+    for case let file as URL in files where ["c", "h"].contains(file.pathExtension) {
       let text = try String(contentsOf: file, encoding: .utf8)
       let isList = file.lastPathComponent == "filter_watch.c"
       for match in text.matches(of: isList ? /\{(SYS_[a-z0-9_]+),/ : /(?:lt_syscall6?\(|"a"\()(SYS_[a-z0-9_]+)/) {

@@ -112,26 +112,36 @@ struct HeapImageEncodingTests {
     #expect(foundPartial == partial)
   }
 
-  @Test("Counts of the Swift runtime are told from other numbers", arguments: [
-    (0x3, true), (0x3 | 150 << 33, true), (0x0000_0001_0000_0003, true), (0xC000_0AAD_4025_7158, true), (0x0000_0000_FFFF_FFFF, true),
-    (0x8000_0000_FFFF_FFFF, true), (0, false), (1, false), (2, false), (0x1122_3344_5566_7788, false), (0x6574_5265_7263_6573, false),
-    (0x7F31_5ADE_F3E0_0001, false), (0x8000_0000_0000_0003, false), (0x1234_5678_FFFF_FFFF, false),
-  ] as [(UInt64, Bool)])
+  @Test(
+    "Counts of the Swift runtime are told from other numbers",
+    arguments: [
+      (0x3, true), (0x3 | 150 << 33, true), (0x0000_0001_0000_0003, true), (0xC000_0AAD_4025_7158, true),
+      (0x0000_0000_FFFF_FFFF, true),
+      (0x8000_0000_FFFF_FFFF, true), (0, false), (1, false), (2, false), (0x1122_3344_5566_7788, false),
+      (0x6574_5265_7263_6573, false),
+      (0x7F31_5ADE_F3E0_0001, false), (0x8000_0000_0000_0003, false), (0x1234_5678_FFFF_FFFF, false),
+    ] as [(UInt64, Bool)])
   func referenceCounts(word: UInt64, isOne: Bool) { #expect(lt_is_reference_count(word) == isOne) }
 
-  @Test("The side table of a freed object is told by its counts", arguments: [
-    ([0x5000, 0, 0x1_0000_0001, 1], true), ([0x5000, 7, 0x1_0000_0001, 0xABCD_0000_0002], true),
-    // Unowned references are left; it lives; nobody refers to it; no address.
-    ([0x5000, 0, 0x1_0000_0003, 1], false), ([0x5000, 0, 0x3, 1], false), ([0x5000, 0, 0x1_0000_0001, 0], false), ([0, 0, 0x1_0000_0001, 1], false),
-    ([0x5001, 0, 0x1_0000_0001, 1], false),
-  ] as [([UInt64], Bool)])
+  @Test(
+    "The side table of a freed object is told by its counts",
+    arguments: [
+      ([0x5000, 0, 0x1_0000_0001, 1], true), ([0x5000, 7, 0x1_0000_0001, 0xABCD_0000_0002], true),
+      // Unowned references are left; it lives; nobody refers to it; no address.
+      ([0x5000, 0, 0x1_0000_0003, 1], false), ([0x5000, 0, 0x3, 1], false), ([0x5000, 0, 0x1_0000_0001, 0], false),
+      ([0, 0, 0x1_0000_0001, 1], false),
+      ([0x5001, 0, 0x1_0000_0001, 1], false),
+    ] as [([UInt64], Bool)])
   func freedSideTables(words: [UInt64], isOne: Bool) { #expect(lt_is_freed_side_table(words) == isOne) }
 
-  @Test("A task's slab is told by what it says of itself", arguments: [
-    ([0x5000, 0, 480 | 160 << 32, 0, 0, 0x9000], true), ([0x5000, 0x7000, 992, 0, 0x9020, 0x9000], true),
-    // More in use than there is; in no multiples of 16; the first allocation is another slab's; too large.
-    ([0x5000, 0, 480 | 496 << 32, 0, 0, 0x9000], false), ([0x5000, 0, 480 | 8 << 32, 0, 0, 0x9000], false),
-    ([0x5000, 0, 480 | 160 << 32, 0, 0, 0x8000], false), ([0x5000, 0, 1 << 31, 0, 0, 0x9000], false), ([0, 0, 480, 0, 0, 0x9000], false),
-  ] as [([UInt64], Bool)])
+  @Test(
+    "A task's slab is told by what it says of itself",
+    arguments: [
+      ([0x5000, 0, 480 | 160 << 32, 0, 0, 0x9000], true), ([0x5000, 0x7000, 992, 0, 0x9020, 0x9000], true),
+      // More in use than there is; in no multiples of 16; the first allocation is another slab's; too large.
+      ([0x5000, 0, 480 | 496 << 32, 0, 0, 0x9000], false), ([0x5000, 0, 480 | 8 << 32, 0, 0, 0x9000], false),
+      ([0x5000, 0, 480 | 160 << 32, 0, 0, 0x8000], false), ([0x5000, 0, 1 << 31, 0, 0, 0x9000], false),
+      ([0, 0, 480, 0, 0, 0x9000], false),
+    ] as [([UInt64], Bool)])
   func taskSlabs(words: [UInt64], isOne: Bool) { #expect(lt_is_task_slab(0x9000, words) == isOne) }
 }

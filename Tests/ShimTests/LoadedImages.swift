@@ -14,9 +14,12 @@ struct LoadedImage: Sendable, CustomTestStringConvertible {
     // Read to its end: such a file does not say how long it is.
     let maps = FileHandle(forReadingAtPath: "/proc/self/maps").flatMap { try? $0.readToEnd() } ?? Data()
     for line in String(decoding: maps, as: UTF8.self).split(separator: "\n") {
-      // Range, permissions, offset, device, inode, path. All images here begin with address 0, at their file's beginning.
+      // Range, permissions, offset, device, inode, path. All images here begin with address 0, at their file's
+      // beginning.
       let fields = line.split(separator: " ", maxSplits: 5)
-      guard fields.count == 6, fields[2].allSatisfy({ $0 == "0" }), let start = UInt(fields[0].split(separator: "-")[0], radix: 16) else { continue }
+      guard fields.count == 6, fields[2].allSatisfy({ $0 == "0" }),
+        let start = UInt(fields[0].split(separator: "-")[0], radix: 16)
+      else { continue }
       images.append(LoadedImage(path: fields[5].trimmingCharacters(in: .whitespaces), loadBias: start))
     }
     return images
@@ -45,14 +48,16 @@ struct DescribedFunction {
 
   /// Each `stride`-th of the image's functions.
   static func all(of image: LoadedImage, stride: Int) throws -> [DescribedFunction] {
-    // readelf says much; awk keeps what is asked for: entries and their rows, a register given as "r1 (rdx)" by its name alone.
+    // readelf says much; awk keeps what is asked for: entries and their rows, a register given as "r1 (rdx)" by its
+    // name alone.
     let filter = """
       / FDE cie=/ { n++; taken = n % \(stride) == 0; if (taken) { sub(/.*pc=/, "pc "); sub(/\\.\\./, " "); print } next }
       / CIE| ZERO/ { taken = 0; next }
       taken && NF > 1 { while (match($0, /r[0-9]+ \\([a-z0-9]+\\)/)) { t = substr($0, RSTART, RLENGTH); u = t; sub(/.*\\(/, "", u); sub(/\\)/, "", u);
         $0 = substr($0, 1, RSTART - 1) u substr($0, RSTART + RLENGTH) } print }
       """
-    let output = try run("/bin/sh", ["-c", "readelf --wide --debug-dump=frames-interp \"$0\" | awk \"$1\"", image.path, filter])
+    let output = try run(
+      "/bin/sh", ["-c", "readelf --wide --debug-dump=frames-interp \"$0\" | awk \"$1\"", image.path, filter])
     var functions: [DescribedFunction] = []
     var columns: [Substring] = []
     for line in output.split(separator: "\n") {
@@ -68,7 +73,8 @@ struct DescribedFunction {
           functions[index].rows[last].range = functions[index].rows[last].range.lowerBound..<location
         }
         let registers = Dictionary(uniqueKeysWithValues: zip(columns, fields).dropFirst(2))
-        functions[index].rows.append(Row(range: location..<max(location, end), frameAddress: fields[1], registers: registers))
+        functions[index].rows.append(
+          Row(range: location..<max(location, end), frameAddress: fields[1], registers: registers))
       } else {
         throw UnexpectedOutput(line: String(line))
       }

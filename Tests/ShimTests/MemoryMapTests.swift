@@ -10,22 +10,47 @@ struct MemoryMapTests {
     return lt_memory_map_parse_line(line, line.utf8.count, &region) ? region : nil
   }
 
-  @Test("Lines of the kernel's list are told apart", arguments: [
-    ("55d0c7a00000-55d0c7a01000 rw-p 00003000 fe:00 1234567                    /usr/bin/program", LT_REGION_FILE, 0b1011),
-    ("55d0c7a00000-55d0c7a01000 r--p 00003000 fe:00 1234567                    /usr/bin/program", LT_REGION_FILE, 0b0001),
-    ("55d0c7a00000-55d0c7a01000 r-xp 00003000 fe:00 1234567                    /usr/bin/a program with blanks", LT_REGION_FILE, 0b0101),
-    ("55d0c7a00000-55d0c7a01000 rw-p 00000000 00:00 0 ", LT_REGION_ANONYMOUS, 0b1011),
-    ("55d0c7a00000-55d0c7a01000 r--p 00000000 00:00 0", LT_REGION_ANONYMOUS, 0b1001),
-    ("55d0c7a00000-55d0c7a01000 ---p 00000000 00:00 0", LT_REGION_ANONYMOUS, 0b0000),
-    ("55d0c7a00000-55d0c7a01000 rwxp 00000000 00:00 0", LT_REGION_ANONYMOUS, 0b1111),
-    ("55d0c7a00000-55d0c7a01000 rw-p 00000000 00:00 0                          [anon:name]", LT_REGION_ANONYMOUS, 0b1011),
-    ("55d0c7a00000-55d0c7a01000 rw-p 00000000 00:00 0                          [heap]", LT_REGION_BREAK, 0b1011),
-    ("55d0c7a00000-55d0c7a01000 rw-p 00000000 00:00 0                          [stack]", LT_REGION_MAIN_STACK, 0b1011),
-    ("55d0c7a00000-55d0c7a01000 r--p 00000000 00:00 0                          [vvar]", LT_REGION_ANONYMOUS, 0b0001),
-    ("ffffffffff600000-ffffffffff601000 --xp 00000000 00:00 0                  [vsyscall]", LT_REGION_ANONYMOUS, 0b0100),
-    ("55d0c7a00000-55d0c7a01000 rw-s 00000000 00:01 2049                       /dev/zero (deleted)", LT_REGION_SHARED, 0b1011),
-    ("55d0c7a00000-55d0c7a01000 rw-s 00000000 fe:00 2049                       /var/lib/database", LT_REGION_SHARED, 0b0011),
-  ] as [(String, Int, Int)])
+  @Test(
+    "Lines of the kernel's list are told apart",
+    arguments: [
+      (
+        "55d0c7a00000-55d0c7a01000 rw-p 00003000 fe:00 1234567                    /usr/bin/program", LT_REGION_FILE,
+        0b1011
+      ),
+      (
+        "55d0c7a00000-55d0c7a01000 r--p 00003000 fe:00 1234567                    /usr/bin/program", LT_REGION_FILE,
+        0b0001
+      ),
+      (
+        "55d0c7a00000-55d0c7a01000 r-xp 00003000 fe:00 1234567                    /usr/bin/a program with blanks",
+        LT_REGION_FILE, 0b0101
+      ),
+      ("55d0c7a00000-55d0c7a01000 rw-p 00000000 00:00 0 ", LT_REGION_ANONYMOUS, 0b1011),
+      ("55d0c7a00000-55d0c7a01000 r--p 00000000 00:00 0", LT_REGION_ANONYMOUS, 0b1001),
+      ("55d0c7a00000-55d0c7a01000 ---p 00000000 00:00 0", LT_REGION_ANONYMOUS, 0b0000),
+      ("55d0c7a00000-55d0c7a01000 rwxp 00000000 00:00 0", LT_REGION_ANONYMOUS, 0b1111),
+      (
+        "55d0c7a00000-55d0c7a01000 rw-p 00000000 00:00 0                          [anon:name]", LT_REGION_ANONYMOUS,
+        0b1011
+      ),
+      ("55d0c7a00000-55d0c7a01000 rw-p 00000000 00:00 0                          [heap]", LT_REGION_BREAK, 0b1011),
+      (
+        "55d0c7a00000-55d0c7a01000 rw-p 00000000 00:00 0                          [stack]", LT_REGION_MAIN_STACK, 0b1011
+      ),
+      ("55d0c7a00000-55d0c7a01000 r--p 00000000 00:00 0                          [vvar]", LT_REGION_ANONYMOUS, 0b0001),
+      (
+        "ffffffffff600000-ffffffffff601000 --xp 00000000 00:00 0                  [vsyscall]", LT_REGION_ANONYMOUS,
+        0b0100
+      ),
+      (
+        "55d0c7a00000-55d0c7a01000 rw-s 00000000 00:01 2049                       /dev/zero (deleted)",
+        LT_REGION_SHARED, 0b1011
+      ),
+      (
+        "55d0c7a00000-55d0c7a01000 rw-s 00000000 fe:00 2049                       /var/lib/database", LT_REGION_SHARED,
+        0b0011
+      ),
+    ] as [(String, Int, Int)])
   func lines(line: String, kind: Int, flags: Int) throws {
     let found = try #require(region(line))
     #expect(found.kind == UInt32(kind))
@@ -33,10 +58,13 @@ struct MemoryMapTests {
     #expect(found.end - found.start == 0x1000)
   }
 
-  @Test("What is no line is none", arguments: [
-    "", "55d0", "55d0-", "-", "55d0c7a01000-55d0c7a00000 rw-p 0 0:0 0", "zz-ff rw-p 0 0:0 0", "1000-2000 rw-p", "1000-2000 rw-p 0 0:0 ", "1000-2000rw-p 0 0:0 1",
-    "11111111111111111-22222222222222222 rw-p 0 0:0 1",
-  ])
+  @Test(
+    "What is no line is none",
+    arguments: [
+      "", "55d0", "55d0-", "-", "55d0c7a01000-55d0c7a00000 rw-p 0 0:0 0", "zz-ff rw-p 0 0:0 0", "1000-2000 rw-p",
+      "1000-2000 rw-p 0 0:0 ", "1000-2000rw-p 0 0:0 1",
+      "11111111111111111-22222222222222222 rw-p 0 0:0 1",
+    ])
   func malformed(line: String) { #expect(region(line) == nil) }
 
   @Test("This process's mappings are read whole and in order") func ownMappings() throws {
@@ -61,8 +89,10 @@ struct MemoryMapTests {
     for _ in 0..<count {
       if Bool.random(using: &generator) { at += UInt64.random(in: 1...3000, using: &generator) * 4096 }
       let size = UInt64.random(in: 1...(Bool.random(using: &generator) ? 4 : 4000), using: &generator) * 4096
-      regions.append(lt_snapshot_region(
-        start: at, end: at + size, kind: UInt32(LT_REGION_ANONYMOUS), flags: UInt32(LT_REGION_READABLE | LT_REGION_CAPTURED)))
+      regions.append(
+        lt_snapshot_region(
+          start: at, end: at + size, kind: UInt32(LT_REGION_ANONYMOUS),
+          flags: UInt32(LT_REGION_READABLE | LT_REGION_CAPTURED)))
       at += size
     }
     return regions + Array(repeating: lt_snapshot_region(), count: room)
@@ -82,7 +112,8 @@ struct MemoryMapTests {
         if Bool.random(using: &generator) {
           // The edges.
           let region = buffer[Int.random(in: 0..<buffer.count, using: &generator)]
-          address = [region.start, region.start - 1, region.end, region.end - 1][Int.random(in: 0..<4, using: &generator)]
+          address =
+            [region.start, region.start - 1, region.end, region.end - 1][Int.random(in: 0..<4, using: &generator)]
         }
         let expected = buffer.contains { $0.start <= address && address < $0.end }
         #expect(lt_address_index_has(&index, address) == expected)
@@ -93,7 +124,9 @@ struct MemoryMapTests {
     }
   }
 
-  @Test("The recorder's ranges are cut out of regions, and nothing else changes", arguments: 0..<20) func ownRanges(seed: Int) {
+  @Test("The recorder's ranges are cut out of regions, and nothing else changes", arguments: 0..<20) func ownRanges(
+    seed: Int
+  ) {
     var generator = SplitMix(state: UInt64(seed))
     let count = 30, rangeCount = 25
     let before = Array(randomMap(&generator, count: count, room: 0))

@@ -6,7 +6,8 @@ import Testing
 
 private func recordedName(_ type: Any.Type) -> String {
   var buffer = [CChar](repeating: 1, count: 1024)
-  let length = lt_type_name(UInt64(UInt(bitPattern: unsafeBitCast(type, to: UnsafeRawPointer.self))), &buffer, buffer.count)
+  let length = lt_type_name(
+    UInt64(UInt(bitPattern: unsafeBitCast(type, to: UnsafeRawPointer.self))), &buffer, buffer.count)
   #expect(buffer[length] == 0)
   return String(decoding: buffer[..<length].map { UInt8(bitPattern: $0) }, as: UTF8.self)
 }
@@ -34,33 +35,47 @@ final class FromResilient: JSONDecoder, @unchecked Sendable {}
 final class ResilientGeneric<A>: JSONEncoder, @unchecked Sendable {}
 
 struct TypeNameTests {
-  @Test("Names are the runtime's", arguments: [
-    Plain.self, Derived.self, Namespace.Member.self, Namespace.Value.self, Namespace.Tree.self, Größe.self, `class`.self, Performer.self, Performer.Prop.self,
-    FromFoundation.self, FromResilient.self, NSObject.self, Thread.self, Formatter.self, JSONEncoder.self, NSMutableArray.self, NumberFormatter.self,
-    Int.self, String.self, Bool.self, Data.self, Date.self, URL.self, Substring.self, Never.self, Duration.self,
-    Array<Int>.self, Dictionary<String, [Int]>.self, Set<Character>.self, ArraySlice<UInt8>.self, ContiguousArray<Plain>.self,
-    Array<Array<Array<Derived>>>.self, Range<Int>.self, Unmanaged<Plain>.self, UnsafePointer<Int8>.self, CollectionOfOne<(Int, String)>.self,
-    Generic<Int>.self, Generic<Plain>.self, Generic<Generic<String>>.self, GenericDerived<Int, [String: Bool]>.self, FromGeneric.self,
-    Constrained<Int, [Int]>.self, ResilientGeneric<Int>.self, Generic<(Int, Plain)>.self, Generic<(Int) -> String>.self, Generic<() -> ()>.self,
-    Generic<Any>.self, 
-    Generic<Int.Type>.self, Generic<Plain.Type>.self, AsyncStream<Int>.self, 
-    ManagedBuffer<Int, UInt8>.self, KeyPath<String, Int>.self, WritableKeyPath<[Int], Int>.self, AnyKeyPath.self, ClosedRange<Int>.self,
-  ] as [Any.Type])
+  @Test(
+    "Names are the runtime's",
+    arguments: [
+      Plain.self, Derived.self, Namespace.Member.self, Namespace.Value.self, Namespace.Tree.self, Größe.self,
+      `class`.self, Performer.self, Performer.Prop.self,
+      FromFoundation.self, FromResilient.self, NSObject.self, Thread.self, Formatter.self, JSONEncoder.self,
+      NSMutableArray.self, NumberFormatter.self,
+      Int.self, String.self, Bool.self, Data.self, Date.self, URL.self, Substring.self, Never.self, Duration.self,
+      Array<Int>.self, Dictionary<String, [Int]>.self, Set<Character>.self, ArraySlice<UInt8>.self,
+      ContiguousArray<Plain>.self,
+      Array<Array<Array<Derived>>>.self, Range<Int>.self, Unmanaged<Plain>.self, UnsafePointer<Int8>.self,
+      CollectionOfOne<(Int, String)>.self,
+      Generic<Int>.self, Generic<Plain>.self, Generic<Generic<String>>.self, GenericDerived<Int, [String: Bool]>.self,
+      FromGeneric.self,
+      Constrained<Int, [Int]>.self, ResilientGeneric<Int>.self, Generic<(Int, Plain)>.self,
+      Generic<(Int) -> String>.self, Generic<() -> ()>.self,
+      Generic<Any>.self,
+      Generic<Int.Type>.self, Generic<Plain.Type>.self, AsyncStream<Int>.self,
+      ManagedBuffer<Int, UInt8>.self, KeyPath<String, Int>.self, WritableKeyPath<[Int], Int>.self, AnyKeyPath.self,
+      ClosedRange<Int>.self,
+    ] as [Any.Type])
   func equal(type: Any.Type) { #expect(recordedName(type) == String(reflecting: type)) }
 
   /// Where the recorder's names differ from the runtime's: what stands here is what it says.
-  @Test("Names that differ from the runtime's", arguments: [
-    (Int?.self, "Swift.Int?"), (Generic<String?>.self, "ShimTests.Generic<Swift.String?>"),
-    (Generic<any Walking>.self, "ShimTests.Generic<any ShimTests.Walking>"),
-    (Generic<any Walking & Talking>.self, "ShimTests.Generic<any ShimTests.Talking & ShimTests.Walking>"), (Generic<AnyObject>.self, "ShimTests.Generic<AnyObject>"),
-    (Result<Int, any Error>.self, "Swift.Result<Swift.Int, any Swift.Error>"), (Task<Int, any Error>.self, "Swift.Task<Swift.Int, any Swift.Error>"),
-    // All arguments stand at the end.
-    (AsyncStream<Int>.Continuation.self, "Swift.AsyncStream.Continuation<Swift.Int>"),
-    (Generic<Int>.Inner.self, "ShimTests.Generic.Inner<Swift.Int>"),
-    (Generic<Int>.Middle<String>.Innermost.self, "ShimTests.Generic.Middle.Innermost<Swift.Int, Swift.String>"),
-    // A private type's file is left out.
-    (Hidden.self, "ShimTests.Hidden"), (Hidden.Nested.self, "ShimTests.Hidden.Nested"), (HiddenValue.Nested.self, "ShimTests.HiddenValue.Nested"),
-  ] as [(Any.Type, String)])
+  @Test(
+    "Names that differ from the runtime's",
+    arguments: [
+      (Int?.self, "Swift.Int?"), (Generic<String?>.self, "ShimTests.Generic<Swift.String?>"),
+      (Generic<any Walking>.self, "ShimTests.Generic<any ShimTests.Walking>"),
+      (Generic<any Walking & Talking>.self, "ShimTests.Generic<any ShimTests.Talking & ShimTests.Walking>"),
+      (Generic<AnyObject>.self, "ShimTests.Generic<AnyObject>"),
+      (Result<Int, any Error>.self, "Swift.Result<Swift.Int, any Swift.Error>"),
+      (Task<Int, any Error>.self, "Swift.Task<Swift.Int, any Swift.Error>"),
+      // All arguments stand at the end.
+      (AsyncStream<Int>.Continuation.self, "Swift.AsyncStream.Continuation<Swift.Int>"),
+      (Generic<Int>.Inner.self, "ShimTests.Generic.Inner<Swift.Int>"),
+      (Generic<Int>.Middle<String>.Innermost.self, "ShimTests.Generic.Middle.Innermost<Swift.Int, Swift.String>"),
+      // A private type's file is left out.
+      (Hidden.self, "ShimTests.Hidden"), (Hidden.Nested.self, "ShimTests.Hidden.Nested"),
+      (HiddenValue.Nested.self, "ShimTests.HiddenValue.Nested"),
+    ] as [(Any.Type, String)])
   func different(type: Any.Type, name: String) { #expect(recordedName(type) == name) }
 
   @Test("What is no metadata has no name, and does no harm") func noMetadata() {
@@ -73,7 +88,8 @@ struct TypeNameTests {
         // Kinds, small numbers, pointers into itself, and anything.
         memory[i] =
           switch random.next(upperBound: UInt(5)) {
-          case 0: [0, 0x200, 0x201, 0x202, 0x301, 0x302, 0x303, 0x304, 0x306, 0x500][Int(random.next(upperBound: UInt(10)))]
+          case 0:
+            [0, 0x200, 0x201, 0x202, 0x301, 0x302, 0x303, 0x304, 0x306, 0x500][Int(random.next(upperBound: UInt(10)))]
           case 1: UInt64(random.next(upperBound: UInt(64)))
           case 2: UInt64(UInt(bitPattern: memory + Int(random.next(upperBound: UInt(512)))))
           default: random.next()

@@ -2,11 +2,13 @@
 
 import CTraceShim
 import Foundation
+import TestRequirements
 import Testing
 
 /// Registers by the names readelf has for them, with their DWARF numbers.
 private let registerNumbers: [Substring: Int] = [
-  "rax": 0, "rdx": 1, "rcx": 2, "rbx": 3, "rsi": 4, "rdi": 5, "rbp": 6, "rsp": 7, "r8": 8, "r9": 9, "r10": 10, "r11": 11, "r12": 12, "r13": 13,
+  "rax": 0, "rdx": 1, "rcx": 2, "rbx": 3, "rsi": 4, "rdi": 5, "rbp": 6, "rsp": 7, "r8": 8, "r9": 9, "r10": 10,
+  "r11": 11, "r12": 12, "r13": 13,
   "r14": 14, "r15": 15, "ra": 16,
 ]
 
@@ -23,13 +25,14 @@ private struct RowText: Equatable {
       for (number, entry) in entries.enumerated() {
         registers[number] =
           switch Int(entry.rule) {
-          case Int(LT_RULE_SAME.rawValue): nil
-          case Int(LT_RULE_UNDEFINED.rawValue): "u"
-          case Int(LT_RULE_OFFSET.rawValue): "c\(signed(entry.offset))"
-          case Int(LT_RULE_VALUE_OFFSET.rawValue): "v\(signed(entry.offset))"
-          case Int(LT_RULE_REGISTER.rawValue): registerNumbers.first { $0.value == Int(entry.offset) }.map { String($0.key) }
-          case Int(LT_RULE_EXPRESSION.rawValue): "exp"
-          case Int(LT_RULE_VALUE_EXPRESSION.rawValue): "vexp"
+          case Int(LT_REGISTER_SAME.rawValue): nil
+          case Int(LT_REGISTER_UNDEFINED.rawValue): "u"
+          case Int(LT_REGISTER_AT_OFFSET.rawValue): "c\(signed(entry.offset))"
+          case Int(LT_REGISTER_IS_OFFSET.rawValue): "v\(signed(entry.offset))"
+          case Int(LT_REGISTER_IN_REGISTER.rawValue):
+            registerNumbers.first { $0.value == Int(entry.offset) }.map { String($0.key) }
+          case Int(LT_REGISTER_AT_EXPRESSION.rawValue): "exp"
+          case Int(LT_REGISTER_IS_EXPRESSION.rawValue): "vexp"
           default: "?"
           }
       }
@@ -39,7 +42,8 @@ private struct RowText: Equatable {
   init(_ row: DescribedFunction.Row) {
     frameAddress = String(row.frameAddress)
     for (name, value) in row.registers where value != "s" && value != "n" {
-      // readelf has one word for what is undefined and what was not mentioned yet; only for the return address does it matter.
+      // readelf has one word for what is undefined and what was not mentioned yet; only for the return address does it
+      // matter.
       if value == "u" && name != "ra" { continue }
       if let number = registerNumbers[name] { registers[number] = String(value) }
     }
@@ -48,10 +52,12 @@ private struct RowText: Equatable {
 
 private func signed(_ number: Int64) -> String { number < 0 ? "\(number)" : "+\(number)" }
 
-@Suite(.enabled(if: access("/usr/bin/readelf", X_OK) == 0)) struct UnwindRowTests {
-  init() { lt_unwind_table_init() }
+@Suite(.requires(.program("readelf"))) struct UnwindRowTests {
+  init() { lt_unwind_images_init() }
 
-  @Test("Rows are readelf's", arguments: LoadedImage.named("libc.so", "libstdc++.so", "libswiftCore.so", "libFoundation.so") + LoadedImage.tests)
+  @Test(
+    "Rows are readelf's",
+    arguments: LoadedImage.named("libc.so", "libstdc++.so", "libswiftCore.so", "libFoundation.so") + LoadedImage.tests)
   func rows(image: LoadedImage) throws {
     let functions = try DescribedFunction.all(of: image, stride: 11)
     var count = 0
@@ -62,7 +68,9 @@ private func signed(_ number: Int64) -> String { number < 0 ? "\(number)" : "+\(
         for address in Set([row.range.lowerBound, row.range.upperBound - 1]) {
           count += 1
           var found = lt_unwind_row(), afterCall = lt_unwind_row()
-          guard lt_unwind_row(image.loadBias + address, true, &found), lt_unwind_row(image.loadBias + address + 1, false, &afterCall) else {
+          guard lt_unwind_row(image.loadBias + address, true, &found),
+            lt_unwind_row(image.loadBias + address + 1, false, &afterCall)
+          else {
             differences.append("\(String(address, radix: 16)): none")
             continue
           }
@@ -94,7 +102,8 @@ private func signed(_ number: Int64) -> String { number < 0 ? "\(number)" : "+\(
     var checked = 0
     var differences: [String] = []
     for function in try DescribedFunction.all(of: image, stride: 2) where function.range.lowerBound % 16 == 0 {
-      // The body: the row that covers most. Where it is not the state that the prologue leaves, there is nothing to compare with.
+      // The body: the row that covers most. Where it is not the state that the prologue leaves, there is nothing to
+      // compare with.
       guard let body = function.rows.max(by: { $0.range.count < $1.range.count }), body.range.count > 16,
         body.range.lowerBound - function.range.lowerBound < 40, body.range.lowerBound > function.range.lowerBound
       else { continue }
@@ -105,7 +114,9 @@ private func signed(_ number: Int64) -> String { number < 0 ? "\(number)" : "+\(
       for low in [start - 3, start - 16] {
         var row = lt_unwind_row()
         let found = lt_prologue_row(address, low, &row) ? RowText(row) : nil
-        if found != expected { differences.append("\(String(function.range.lowerBound, radix: 16)): \(found as Any), not \(expected)") }
+        if found != expected {
+          differences.append("\(String(function.range.lowerBound, radix: 16)): \(found as Any), not \(expected)")
+        }
       }
     }
     // Now and then the bytes of another instruction look like the beginning of a function.

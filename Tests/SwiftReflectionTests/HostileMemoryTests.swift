@@ -3,7 +3,8 @@
 import Glibc
 import Testing
 
-@testable import TraceAnalysis
+@testable import HeapAnalysis
+@testable import TraceReading
 
 /// Changes what is read, the same way every time.
 private final class DamagedMemory: TargetMemory {
@@ -49,9 +50,13 @@ private final class LethalMemory: TargetMemory {
     let process = try SpecimenProcess.running(.debug)
     let reflection = try process.reflection(DamagedMemory(ProcessMemory(of: process.processID), seed: seed))
     for specimen in process.specimens.values {
-      guard let layout = reflection.layout(ofInstanceAt: specimen.address, metadata: specimen.metadata) else { continue }
+      guard let layout = reflection.layout(ofInstanceAt: specimen.address, metadata: specimen.metadata) else {
+        continue
+      }
       #expect(layout.references.allSatisfy { $0.offset >= 16 && $0.offset <= layout.size - 8 }, "\(specimen.name)")
-      #expect(layout.opaque.allSatisfy { $0.range.lowerBound >= 16 && $0.range.upperBound <= layout.size }, "\(specimen.name)")
+      #expect(
+        layout.opaque.allSatisfy { $0.range.lowerBound >= 16 && $0.range.upperBound <= layout.size }, "\(specimen.name)"
+      )
     }
     #expect(reflection.failedQuestions <= 64)
   }

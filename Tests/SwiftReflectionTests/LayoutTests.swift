@@ -2,7 +2,8 @@
 
 import Testing
 
-@testable import TraceAnalysis
+@testable import HeapAnalysis
+@testable import TraceReading
 
 @Suite struct LayoutTests {
   /// A reference as the tables below have it.
@@ -13,7 +14,10 @@ import Testing
     var kind: ReferenceField.Kind
     var caseName: String?
 
-    init(_ offset: Int, _ name: String, _ strength: ReferenceStrength = .strong, _ kind: ReferenceField.Kind = .object, in caseName: String? = nil) {
+    init(
+      _ offset: Int, _ name: String, _ strength: ReferenceStrength = .strong, _ kind: ReferenceField.Kind = .object,
+      in caseName: String? = nil
+    ) {
       self.offset = offset
       self.name = name
       self.strength = strength
@@ -34,33 +38,41 @@ import Testing
     (
       "strengths", "specimens.Strengths",
       [
-        Expected(16, "strong"), Expected(24, "optional"), Expected(32, "weak", .weak), Expected(40, "unowned", .unowned),
-        Expected(48, "unsafe", .unmanaged), Expected(56, "unmanaged", .unmanaged), Expected(64, "delegate", .weak, .existential),
+        Expected(16, "strong"), Expected(24, "optional"), Expected(32, "weak", .weak),
+        Expected(40, "unowned", .unowned),
+        Expected(48, "unsafe", .unmanaged), Expected(56, "unmanaged", .unmanaged),
+        Expected(64, "delegate", .weak, .existential),
         Expected(80, "owner", .unowned, .existential),
       ]
     ),
     (
       "values", "specimens.Values",
       [
-        Expected(24, "state.leaf"), Expected(40, "state.label"), Expected(56, "optionalState.leaf"), Expected(72, "optionalState.label"),
-        Expected(80, "pair.0"), Expected(88, "pair.1"), Expected(104, "text"), Expected(112, "numbers"), Expected(120, "table"),
+        Expected(24, "state.leaf"), Expected(40, "state.label"), Expected(56, "optionalState.leaf"),
+        Expected(72, "optionalState.label"),
+        Expected(80, "pair.0"), Expected(88, "pair.1"), Expected(104, "text"), Expected(112, "numbers"),
+        Expected(120, "table"),
         Expected(128, "unique"), Expected(136, "pointer", .unmanaged, .rawPointer),
       ]
     ),
     (
       "enumerations", "specimens.Enumerations",
       [
-        Expected(16, "phase", in: "loading"), Expected(16, "phase", in: "nested"), Expected(24, "phase.0.leaf", in: "loaded"),
-        Expected(40, "phase.0.label", in: "loaded"), Expected(48, "phase.1", in: "loaded"), Expected(56, "optionalPhase", in: "loading"),
+        Expected(16, "phase", in: "loading"), Expected(16, "phase", in: "nested"),
+        Expected(24, "phase.0.leaf", in: "loaded"),
+        Expected(40, "phase.0.label", in: "loaded"), Expected(48, "phase.1", in: "loaded"),
+        Expected(56, "optionalPhase", in: "loading"),
         Expected(56, "optionalPhase", in: "nested"), Expected(64, "optionalPhase.0.leaf", in: "loaded"),
-        Expected(80, "optionalPhase.0.label", in: "loaded"), Expected(88, "optionalPhase.1", in: "loaded"), Expected(96, "either", in: "object"),
+        Expected(80, "optionalPhase.0.label", in: "loaded"), Expected(88, "optionalPhase.1", in: "loaded"),
+        Expected(96, "either", in: "object"),
         Expected(112, "outcome", in: "success"), Expected(112, "outcome.culprit", in: "failure"),
       ]
     ),
     (
       "sizeless", "specimens.Sizeless",
       [
-        Expected(16, "parent", .weak), Expected(24, "unsafe", .unmanaged), Expected(32, "mixed.leaf"), Expected(48, "last"),
+        Expected(16, "parent", .weak), Expected(24, "unsafe", .unmanaged), Expected(32, "mixed.leaf"),
+        Expected(48, "last"),
       ]
     ),
     ("sizeless-derived", "specimens.SizelessDerived", [Expected(16, "parent", .weak), Expected(24, "leaf")]),
@@ -68,9 +80,12 @@ import Testing
     (
       "cases", "specimens.Cases",
       [
-        Expected(16, "gear", in: "forward"), Expected(16, "gear", in: "reverse"), Expected(24, "optionalGear", in: "forward"),
-        Expected(24, "optionalGear", in: "reverse"), Expected(32, "reading.0", in: "named"), Expected(32, "reading.0", in: "shared"),
-        Expected(56, "expression", in: "leaf"), Expected(56, "expression", in: "negated"), Expected(56, "expression", in: "sum"),
+        Expected(16, "gear", in: "forward"), Expected(16, "gear", in: "reverse"),
+        Expected(24, "optionalGear", in: "forward"),
+        Expected(24, "optionalGear", in: "reverse"), Expected(32, "reading.0", in: "named"),
+        Expected(32, "reading.0", in: "shared"),
+        Expected(56, "expression", in: "leaf"), Expected(56, "expression", in: "negated"),
+        Expected(56, "expression", in: "sum"),
         Expected(64, "pair.0"), Expected(72, "pair.1"),
       ]
     ),
@@ -80,7 +95,10 @@ import Testing
       "box-of-state", "specimens.Box<Swift.Optional<specimens.State>>",
       [Expected(24, "content.leaf"), Expected(40, "content.label"), Expected(48, "after")]
     ),
-    ("pair-box", "specimens.PairBox<specimens.Leaf, Swift.String>", [Expected(16, "content"), Expected(24, "after"), Expected(40, "right")]),
+    (
+      "pair-box", "specimens.PairBox<specimens.Leaf, Swift.String>",
+      [Expected(16, "content"), Expected(24, "after"), Expected(40, "right")]
+    ),
     ("formatter", "specimens.Formatter2", [Expected(16, "leaf")]),
     ("nsobject", "specimens.Object", [Expected(16, "leaf")]),
     ("task", "specimens.WithTask", [Expected(16, "task"), Expected(24, "leaf")]),
@@ -89,8 +107,10 @@ import Testing
     (
       "closures", "specimens.Closures",
       [
-        Expected(24, "action", .strong, .closure(functionOffset: 16)), Expected(40, "optionalAction", .strong, .closure(functionOffset: 32)),
-        Expected(56, "asynchronous", .strong, .closure(functionOffset: 48)), Expected(80, "handlers.0", .strong, .closure(functionOffset: 72)),
+        Expected(24, "action", .strong, .closure(functionOffset: 16)),
+        Expected(40, "optionalAction", .strong, .closure(functionOffset: 32)),
+        Expected(56, "asynchronous", .strong, .closure(functionOffset: 48)),
+        Expected(80, "handlers.0", .strong, .closure(functionOffset: 72)),
         Expected(96, "handlers.1", .strong, .closure(functionOffset: 88)),
       ]
     ),
@@ -105,12 +125,16 @@ import Testing
     let discriminators = found.map(\.discriminator)
     // Of the spare bits of a reference, which are its top byte and those below its alignment, the highest.
     #expect(discriminators.first == .tag(bits: [190, 191], cases: [0, 1, nil, nil]))
-    guard discriminators.count == 6, case .zeros(let bits) = discriminators[1] else { throw SpecimenFailure(description: "\(discriminators)") }
+    guard discriminators.count == 6, case .zeros(let bits) = discriminators[1] else {
+      throw SpecimenFailure(description: "\(discriminators)")
+    }
     // nil sets all spare bits, of which the enumeration's own are some.
     #expect(Set(bits).isSuperset(of: [192, 193, 194, 248]) && bits.allSatisfy { (192..<256).contains($0) })
     #expect(discriminators[2] == .tag(bits: [254, 255], cases: [0, 1, nil, nil]))
     #expect(found[2].payloads == [PayloadCase(enumeration: 1, index: 0)])
-    guard case .tag(let byte, let cases) = discriminators[3] else { throw SpecimenFailure(description: "\(discriminators[3])") }
+    guard case .tag(let byte, let cases) = discriminators[3] else {
+      throw SpecimenFailure(description: "\(discriminators[3])")
+    }
     #expect(byte == Array(384..<392) && cases.prefix(4) == [0, 1, 2, nil])
     #expect(discriminators[4] == .tag(bits: [510, 511], cases: [0, 1, 2, nil]))
     #expect(discriminators[5] == .address(offset: 64))
@@ -122,7 +146,8 @@ import Testing
   @Test(arguments: SpecimenBuild.allCases)
   func anActorKeepsItsFieldsBesideOneOfNoSize(_ build: SpecimenBuild) throws {
     let process = try SpecimenProcess.running(build)
-    let layout = try #require(process.layout(of: "sizeless-actor", process.reflection(ProcessMemory(of: process.processID))))
+    let layout = try #require(
+      process.layout(of: "sizeless-actor", process.reflection(ProcessMemory(of: process.processID))))
     #expect(layout.references.map { Expected($0) } == [Expected(112, "owner", .unowned), Expected(120, "leaf")])
     #expect(layout.opaque.map(\.range) == [16..<112])
   }
@@ -198,7 +223,8 @@ import Testing
     #expect(layout.opaque.map(\.name) == ["value", "optionalValue", "any"])
     let address = try #require(process.specimens["existentials"]).address
     let sizes = try layout.opaque.map { opaque in
-      let metadata = try #require(memory.word(at: RuntimeAddress(address.rawValue + UInt64(opaque.metadataOffset ?? 0))))
+      let metadata = try #require(
+        memory.word(at: RuntimeAddress(address.rawValue + UInt64(opaque.metadataOffset ?? 0))))
       return try #require(reflection.value(ofTypeWithMetadata: RuntimeAddress(metadata)))
     }
     #expect(sizes.map(\.typeName) == ["specimens.Leaf", "specimens.State", "Swift.Int"])
@@ -214,12 +240,15 @@ import Testing
       let layout = try #require(process.layout(of: specimen, reflection))
       let address = try #require(process.specimens[specimen]).address
       return try layout.opaque.map { opaque in
-        let metadata = try #require(memory.word(at: RuntimeAddress(address.rawValue + UInt64(opaque.metadataOffset ?? 0))))
+        let metadata = try #require(
+          memory.word(at: RuntimeAddress(address.rawValue + UInt64(opaque.metadataOffset ?? 0))))
         return reflection.bufferedValue(ofTypeWithMetadata: RuntimeAddress(metadata))
       }
     }
     func size(_ value: BufferedValue?) -> Int? { if case .inline(let size, _) = value { size } else { nil } }
-    func references(_ value: BufferedValue?) -> [Expected]? { if case .inline(_, let layout?) = value { layout.references.map { Expected($0) } } else { nil } }
+    func references(_ value: BufferedValue?) -> [Expected]? {
+      if case .inline(_, let layout?) = value { layout.references.map { Expected($0) } } else { nil }
+    }
     // An instance of a class, a structure of four words, a number.
     let existentials = try values("existentials")
     #expect(Array(existentials.prefix(2)) == [.object, .object] && size(existentials[2]) == 8)
@@ -236,7 +265,10 @@ import Testing
     let reflection = try process.reflection(ProcessMemory(of: process.processID))
     let layout = try #require(process.layout(of: "framed", reflection))
     #expect(layout.enumerations.map(\.discriminator) == [.number(offset: 40), .number(offset: 72)])
-    #expect(layout.references.map { Expected($0) }.filter { $0.strength == .strong } == [Expected(40, "frames.rest.leaf"), Expected(72, "none.rest.leaf")])
+    #expect(
+      layout.references.map { Expected($0) }.filter { $0.strength == .strong } == [
+        Expected(40, "frames.rest.leaf"), Expected(72, "none.rest.leaf"),
+      ])
   }
 
   @Test(arguments: SpecimenBuild.allCases)
@@ -255,18 +287,28 @@ import Testing
       #expect(layout.references == [] && layout.opaque == [])
       return layout.tail
     }
-    guard case .array(32, 16, let state) = try tail("array-of-state") else { throw SpecimenFailure(description: "no array") }
+    guard case .array(32, 16, let state) = try tail("array-of-state") else {
+      throw SpecimenFailure(description: "no array")
+    }
     #expect(state.stride == 32)
     #expect(state.references.map { Expected($0) } == [Expected(8, "leaf"), Expected(24, "label")])
-    guard case .array(32, 16, let number) = try tail("array-of-int") else { throw SpecimenFailure(description: "no array") }
+    guard case .array(32, 16, let number) = try tail("array-of-int") else {
+      throw SpecimenFailure(description: "no array")
+    }
     #expect(number.holdsNoReferences)
-    guard case .array(32, 16, let closure) = try tail("array-of-closures") else { throw SpecimenFailure(description: "no array") }
+    guard case .array(32, 16, let closure) = try tail("array-of-closures") else {
+      throw SpecimenFailure(description: "no array")
+    }
     #expect(closure.references.map { Expected($0) } == [Expected(8, "", .strong, .closure(functionOffset: 0))])
-    guard case .hashTable(32, 64, 48, let key, 56, let value) = try tail("dictionary") else { throw SpecimenFailure(description: "no table") }
+    guard case .hashTable(32, 64, 48, let key, 56, let value) = try tail("dictionary") else {
+      throw SpecimenFailure(description: "no table")
+    }
     #expect(key.stride == 16)
     #expect(key.references.map { Expected($0) } == [Expected(8, "")])
     #expect(value?.references.map { Expected($0) } == [Expected(0, "")])
-    guard case .hashTable(32, 56, 48, let member, nil, nil) = try tail("set") else { throw SpecimenFailure(description: "no table") }
+    guard case .hashTable(32, 56, 48, let member, nil, nil) = try tail("set") else {
+      throw SpecimenFailure(description: "no table")
+    }
     #expect(member.references.map { Expected($0) } == [Expected(8, "")])
     #expect(try tail("string") == .plain)
   }
@@ -276,21 +318,25 @@ import Testing
     let process = try SpecimenProcess.running(build)
     let reflection = try process.reflection(ProcessMemory(of: process.processID))
     func element(_ name: String) throws -> ValueLayout {
-      guard case .array(32, 16, let element) = try #require(process.layout(of: name, reflection)).tail else { throw SpecimenFailure(description: "no array") }
+      guard case .array(32, 16, let element) = try #require(process.layout(of: name, reflection)).tail else {
+        throw SpecimenFailure(description: "no array")
+      }
       return element
     }
     for name in ["array-of-slots", "array-of-optional-slots"] {
       let slot = try element(name)
       #expect(slot.size == 8 && slot.stride == 8)
       // Of three cases, each has its reference in the same word.
-      #expect(slot.references.map(\.offset) == [0, 0, 0] && slot.enumerations.allSatisfy { $0.discriminator == .unknown })
+      #expect(
+        slot.references.map(\.offset) == [0, 0, 0] && slot.enumerations.allSatisfy { $0.discriminator == .unknown })
     }
     for (name, size) in [("array-of-racks", 16), ("array-of-trays", 24)] {
       let row = try element(name)
       #expect(row.size == size && row.stride == size && row.references.isEmpty && row.opaque.map(\.range) == [0..<size])
     }
     let shelf = try #require(process.layout(of: "shelf", reflection))
-    #expect(shelf.references.map(\.offset) == [16, 16, 16, 24] && shelf.enumerations.map(\.discriminator) == [.unknown])
+    #expect(
+      shelf.references.map(\.offset) == [16, 16, 16, 24] && shelf.enumerations.map(\.discriminator) == [.unknown])
     #expect(shelf.opaque.map(\.range) == [32..<48] && shelf.opaque.map(\.name) == ["rack"])
   }
 

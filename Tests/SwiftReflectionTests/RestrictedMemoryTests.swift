@@ -2,10 +2,12 @@
 
 import Testing
 
-@testable import TraceAnalysis
+@testable import HeapAnalysis
+@testable import TraceReading
 
-/// What a heap image holds of a process: the words of writable memory that look like pointers into mapped memory, spare bits at their top set
-/// or not, and the metadata records that are named. All other words of writable memory are 0; what is not writable is known from files alone.
+/// What a heap image holds of a process: the words of writable memory that look like pointers into mapped memory, spare
+/// bits at their top set or not, and the metadata records that are named. All other words of writable memory are 0;
+/// what is not writable is known from files alone.
 private final class RestrictedWords: CapturedWords {
   private let memory: ProcessMemory
   private let mapped: [Range<UInt64>]
@@ -16,7 +18,8 @@ private final class RestrictedWords: CapturedWords {
     memory = ProcessMemory(of: process.processID)
     mapped = process.regions.map(\.range)
     // Data that the loader protects once it has relocated it was written to all the same.
-    writable = process.regions.filter { $0.isWritable || $0.isReadable && $0.path.hasPrefix("/") && $0.offset != 0 }.map(\.range)
+    writable = process.regions.filter { $0.isWritable || $0.isReadable && $0.path.hasPrefix("/") && $0.offset != 0 }
+      .map(\.range)
     self.records = records
   }
 
@@ -60,20 +63,23 @@ private final class RestrictedWords: CapturedWords {
   }
 }
 
-/// The metadata records that make up some objects' types, found as a recorder may find them: a class's record is whole, that of another type is
-/// its first words, and whatever looks like metadata behind a pointer in a record is a record too: superclasses, generic arguments.
+/// The metadata records that make up some objects' types, found as a recorder may find them: a class's record is whole,
+/// that of another type is its first words, and whatever looks like metadata behind a pointer in a record is a record
+/// too: superclasses, generic arguments.
 private struct MetadataRecords {
   private(set) var ranges: [Range<UInt64>] = []
 
-  /// A function's metadata begins with its kind, its flags, its result and its parameters; a tuple's with kind, count, labels, and two words an
-  /// element; a generic type's with kind, descriptor and arguments.
+  /// A function's metadata begins with its kind, its flags, its result and its parameters; a tuple's with kind, count,
+  /// labels, and two words an element; a generic type's with kind, descriptor and arguments.
   private static let valueRecordSize: UInt64 = 128
 
   init(of metadata: [RuntimeAddress], in memory: ProcessMemory) {
     var pending = metadata
     var seen: Set<RuntimeAddress> = []
     while let address = pending.popLast() {
-      guard address.rawValue % 8 == 0, seen.insert(address).inserted, let kind = memory.word(at: address) else { continue }
+      guard address.rawValue % 8 == 0, seen.insert(address).inserted, let kind = memory.word(at: address) else {
+        continue
+      }
       var size = Self.valueRecordSize
       switch kind {
       case 0:
@@ -86,7 +92,9 @@ private struct MetadataRecords {
       }
       ranges.append(address.rawValue..<address.rawValue + size)
       for offset in stride(from: 0, to: size, by: 8) {
-        if let word = memory.word(at: RuntimeAddress(address.rawValue + offset)), word != 0 { pending.append(RuntimeAddress(word)) }
+        if let word = memory.word(at: RuntimeAddress(address.rawValue + offset)), word != 0 {
+          pending.append(RuntimeAddress(word))
+        }
       }
     }
   }

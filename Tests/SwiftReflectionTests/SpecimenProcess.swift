@@ -3,7 +3,9 @@
 import CElfutils
 import Foundation
 
-@testable import TraceAnalysis
+@testable import HeapAnalysis
+@testable import TraceReading
+@testable import TraceSymbolication
 
 struct SpecimenFailure: Error, CustomStringConvertible {
   var description: String
@@ -56,10 +58,15 @@ final class SpecimenProcess: @unchecked Sendable {
     let directory = FileManager.default.temporaryDirectory.path + "/reflection-" + UUID().uuidString
     try FileManager.default.createDirectory(atPath: directory, withIntermediateDirectories: true)
     defer { try? FileManager.default.removeItem(atPath: directory) }
-    let source = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent().path + "/Programs/reflection-specimens.swift"
+    let source =
+      URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent().path
+      + "/Programs/reflection-specimens.swift"
     let compiler = Process()
     compiler.executableURL = URL(fileURLWithPath: "/usr/bin/env")
-    compiler.arguments = ["swiftc", "-swift-version", "5", "-suppress-warnings", "-module-name", "specimens", source, "-o", directory + "/specimens"]
+    compiler.arguments = [
+      "swiftc", "-swift-version", "5", "-suppress-warnings", "-module-name", "specimens", source, "-o",
+      directory + "/specimens",
+    ]
     compiler.arguments! += build.arguments
     try compiler.run()
     compiler.waitUntilExit()
@@ -83,7 +90,8 @@ final class SpecimenProcess: @unchecked Sendable {
     images = try Self.images(regions, program: "/proc/\(processID)/exe", replacing: directory + "/specimens")
     for line in text.split(separator: "\n") {
       let parts = line.split(separator: " ")
-      guard parts.count == 3, let address = UInt64(parts[1], radix: 16), let metadata = UInt64(parts[2], radix: 16) else { continue }
+      guard parts.count == 3, let address = UInt64(parts[1], radix: 16), let metadata = UInt64(parts[2], radix: 16)
+      else { continue }
       specimens[String(parts[0])] = Specimen(
         name: String(parts[0]), address: RuntimeAddress(address), metadata: RuntimeAddress(metadata))
     }
@@ -96,18 +104,21 @@ final class SpecimenProcess: @unchecked Sendable {
   func reflection(_ memory: any TargetMemory) throws -> SwiftReflection {
     let path = ProcessInfo.processInfo.environment["PATH"] ?? ""
     return try SwiftReflection(
-      images: ImageContents(images), memory: memory, libraries: RemoteMirrorLibrary.candidates(images: images, path: path))
+      images: ImageContents(images), memory: memory,
+      libraries: RemoteMirrorLibrary.candidates(images: images, path: path))
   }
 
   func layout(of name: String, _ reflection: SwiftReflection) -> ObjectLayout? {
     specimens[name].flatMap { reflection.layout(ofInstanceAt: $0.address, metadata: $0.metadata) }
   }
 
-  private static func images(_ regions: [MappedRegion], program: String, replacing path: String) throws -> [LoadedImage] {
+  private static func images(_ regions: [MappedRegion], program: String, replacing path: String) throws -> [LoadedImage]
+  {
     var images: [LoadedImage] = []
     for (name, parts) in Dictionary(grouping: regions.filter { $0.path.hasPrefix("/") }, by: \.path) {
       let file = name == path || name == path + " (deleted)" ? program : name
-      guard let contents = try? LocalSymbolFiles().contents(ofFile: file), let elf = try? ElfFile(path: file, contents: contents),
+      guard let contents = try? LocalSymbolFiles().contents(ofFile: file),
+        let elf = try? ElfFile(path: file, contents: contents),
         let first = parts.first(where: { $0.offset == 0 })
       else { continue }
       var lowest = UInt64.max
@@ -120,7 +131,9 @@ final class SpecimenProcess: @unchecked Sendable {
       }
       // Zero-initialized data is mapped from no file, behind the file's last part.
       var end = parts.map(\.range.upperBound).max()!
-      if let bss = regions.first(where: { $0.range.lowerBound == end && $0.path.isEmpty }) { end = bss.range.upperBound }
+      if let bss = regions.first(where: { $0.range.lowerBound == end && $0.path.isEmpty }) {
+        end = bss.range.upperBound
+      }
       images.append(
         LoadedImage(
           path: file, buildID: elf.buildID, loadBias: first.range.lowerBound &- lowest,
@@ -139,7 +152,9 @@ struct MappedRegion {
   var path: String
 
   static func all(of process: pid_t) throws -> [MappedRegion] {
-    guard let file = fopen("/proc/\(process)/maps", "r") else { throw SpecimenFailure(description: "no maps of \(process)") }
+    guard let file = fopen("/proc/\(process)/maps", "r") else {
+      throw SpecimenFailure(description: "no maps of \(process)")
+    }
     defer { fclose(file) }
     var bytes: [UInt8] = []
     while case let byte = getc(file), byte != EOF { bytes.append(UInt8(byte)) }
@@ -148,7 +163,8 @@ struct MappedRegion {
       let ends = parts[0].split(separator: "-").compactMap { UInt64($0, radix: 16) }
       guard parts.count >= 5, ends.count == 2, let offset = UInt64(parts[2], radix: 16) else { return nil }
       return MappedRegion(
-        range: ends[0]..<ends[1], offset: offset, isReadable: parts[1].hasPrefix("r"), isWritable: parts[1].dropFirst().hasPrefix("w"),
+        range: ends[0]..<ends[1], offset: offset, isReadable: parts[1].hasPrefix("r"),
+        isWritable: parts[1].dropFirst().hasPrefix("w"),
         path: parts.count > 5 ? String(parts[5]).trimmingCharacters(in: .whitespaces) : "")
     }
   }
@@ -156,9 +172,10 @@ struct MappedRegion {
 
 /// All of a running process's memory. Needs no descriptor, which a child process would not have.
 final class ProcessMemory: TargetMemory {
-  private typealias ReadMemory = @convention(c) (
-    pid_t, UnsafePointer<iovec>, CUnsignedLong, UnsafePointer<iovec>, CUnsignedLong, CUnsignedLong
-  ) -> Int
+  private typealias ReadMemory =
+    @convention(c) (
+      pid_t, UnsafePointer<iovec>, CUnsignedLong, UnsafePointer<iovec>, CUnsignedLong, CUnsignedLong
+    ) -> Int
   /// Swift's module of the C library leaves it out.
   private static let readMemory = unsafeBitCast(dlsym(nil, "process_vm_readv"), to: ReadMemory.self)
 

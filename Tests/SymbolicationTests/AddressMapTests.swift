@@ -2,7 +2,7 @@
 
 import Testing
 
-@testable import TraceAnalysis
+@testable import TraceSymbolication
 
 @Suite struct AddressMapTests {
   /// The rule, by trying every range.
@@ -26,7 +26,9 @@ import Testing
   }
 
   @Test func theInnermostOfNestedRangesCovers() {
-    let map = AddressMap([.init(start: 0, end: 100, value: 1), .init(start: 10, end: 50, value: 2), .init(start: 20, end: 30, value: 3)])
+    let map = AddressMap([
+      .init(start: 0, end: 100, value: 1), .init(start: 10, end: 50, value: 2), .init(start: 20, end: 30, value: 3),
+    ])
     #expect([0, 9, 10, 19, 20, 29, 30, 49, 50, 99].map { map.value(at: $0) } == [1, 1, 2, 2, 3, 3, 2, 2, 1, 1])
     #expect(map.value(at: 100) == nil)
   }
@@ -44,6 +46,8 @@ import Testing
       return AddressMap.Entry(start: start, end: start + UInt64.random(in: 0..<30, using: &random), value: value)
     }
     let map = AddressMap(entries)
-    for address in 0..<100 as Range<UInt64> { #expect(map.value(at: address) == innermost(entries, at: address), "at \(address) of \(entries)") }
+    for address in 0..<100 as Range<UInt64> {
+      #expect(map.value(at: address) == innermost(entries, at: address), "at \(address) of \(entries)")
+    }
   }
 }

@@ -2,7 +2,8 @@
 
 import Foundation
 import Testing
-import TraceAnalysis
+import TraceReading
+import TraceSymbolication
 
 @Suite struct CaptureTests {
   static let source = """
@@ -41,11 +42,16 @@ import TraceAnalysis
         func step(_ left: Int) { use(other); use(self); if left > 0 { step(left - 1) } }
         change = step
       }
+      @inline(never) func nested(_ other: Node) {
+        done = {
+          other.done = { [weak self] in use(self as Any) }
+        }
+      }
     }
     let node = Node()
     sameType(node, Node(), Node()); parameters(node, Node()); variables(node, Node()); neverWritten(node, Node())
     functions({ $0 }, node); generic("text", node); generic(Node(), node); lists(node, Node()); node.method(Node()); node.local(Node())
-    node.wait(Node())
+    node.nested(Node()); node.wait(Node())
     node.done?(); node.change?(3); print(node.sum?(3, "text") ?? 0)
 
     """
@@ -59,7 +65,8 @@ import TraceAnalysis
   static let nameless = Result { try program(["-O"]) }
 
   /// The captures of the closure in a function, as its forwarder finds them; `marker` is in the forwarder's name.
-  static func captures(_ program: ProgramFixture, _ function: String, _ marker: String = "") throws -> [ClosureCaptures] {
+  static func captures(_ program: ProgramFixture, _ function: String, _ marker: String = "") throws -> [ClosureCaptures]
+  {
     let symbolicator = Symbolicator(images: [program.image()])
     let forwarders = program.functions.keys.filter {
       $0.contains("\(function.count)\(function)") && $0.hasSuffix("TA") && (marker.isEmpty || $0.contains(marker))
@@ -116,7 +123,9 @@ import TraceAnalysis
 
   @Test func anAsyncClosureIsFoundByTheRecordOfItsFunction() throws {
     for program in [try Self.debug.get(), try Self.optimised.get()] {
-      let record = try #require(try Tool.run("nm", [program.path]).split(separator: "\n").first { $0.contains("4wait") && $0.hasSuffix("TATu") })
+      let record = try #require(
+        try Tool.run("nm", [program.path]).split(separator: "\n").first { $0.contains("4wait") && $0.hasSuffix("TATu") }
+      )
       let fields = record.split(separator: " ")
       let address = RuntimeAddress(try #require(UInt64(fields[0], radix: 16)) + ProgramFixture.loadBias)
       let symbolicator = Symbolicator(images: [program.image()], programModules: ["sample"])
@@ -124,6 +133,20 @@ import TraceAnalysis
       #expect(forwarder.mangledName == String(fields[2].dropLast(2)))
       let captures = symbolicator.captures(ofClosure: String(fields[2].dropLast(4)), at: address, in: program.image())
       #expect(captures?.variables.map(\.name) == ["other", "self"])
+    }
+  }
+
+  /// Where all of a closure's code is that of the closure within it, its own line is still its declaration's.
+  @Test func aClosureHasTheLineOnWhichItBegins() throws {
+    let lines = Self.source.split(separator: "\n", omittingEmptySubsequences: false)
+    let outer = try #require(lines.firstIndex { $0.contains("    done = {") }) + 1
+    for program in [try Self.debug.get(), try Self.optimised.get()] {
+      let symbolicator = Symbolicator(images: [program.image()])
+      let forwarders = program.functions.keys.filter { $0.contains("6nested") && $0.hasSuffix("TA") }.sorted()
+      let found = try forwarders.map {
+        symbolicator.line(ofClosure: String($0.dropLast(2)), at: try program.address(of: $0), in: program.image())
+      }
+      #expect(found.sorted { ($0 ?? 0) < ($1 ?? 0) } == [outer, outer + 1])
     }
   }
 
@@ -143,11 +166,13 @@ import TraceAnalysis
     for round in 0..<150 {
       var bytes = original
       for _ in 0..<(round == 0 ? 0 : Int.random(in: 1...120, using: &random)) {
-        bytes[Int.random(in: original.count / 3..<original.count, using: &random)] = UInt8.random(in: 0...255, using: &random)
+        bytes[Int.random(in: original.count / 3..<original.count, using: &random)] = UInt8.random(
+          in: 0...255, using: &random)
       }
       let symbolicator = Symbolicator(images: [image], access: DamagedFileTests.Memory(bytes))
       for (name, address) in closures {
-        let captures = symbolicator.captures(ofClosure: String(name.dropLast(2)), at: RuntimeAddress(address), in: image)
+        let captures = symbolicator.captures(
+          ofClosure: String(name.dropLast(2)), at: RuntimeAddress(address), in: image)
         if captures != nil { known += 1 }
         #expect(captures.map { $0.variables.count <= 512 } ?? true)
       }
@@ -175,8 +200,10 @@ import TraceAnalysis
     generic.isGeneric = true
     #expect(generic.variable(at: 32, typeName: "M.Model", contextSize: 56)?.name == "model")
     let unknown = ClosureCaptures(
-      variables: [CapturedVariable(name: "value", typeName: "A", size: nil, isBoxed: false), model, model], isGeneric: true)
+      variables: [CapturedVariable(name: "value", typeName: "A", size: nil, isBoxed: false), model, model],
+      isGeneric: true)
     #expect(unknown.variable(at: 32, typeName: "M.Model", contextSize: 48) == nil)
-    #expect(ClosureCaptures(variables: [], isGeneric: false).variable(at: 16, typeName: "M.Model", contextSize: 24) == nil)
+    #expect(
+      ClosureCaptures(variables: [], isGeneric: false).variable(at: 16, typeName: "M.Model", contextSize: 24) == nil)
   }
 }

@@ -2,14 +2,17 @@
 
 import Foundation
 import Testing
-import TraceAnalysis
+import TraceReading
+import TraceSymbolication
 
 @Suite struct DamagedFileTests {
   /// One file, whatever the path.
   final class Memory: SymbolFileAccess {
     var bytes: [UInt8]
     init(_ bytes: [UInt8]) { self.bytes = bytes }
-    func contents(ofFile path: String) throws(SymbolFileError) -> SymbolFileContents? { path == "/program" ? SymbolFileContents(bytes) : nil }
+    func contents(ofFile path: String) throws(SymbolFileError) -> SymbolFileContents? {
+      path == "/program" ? SymbolFileContents(bytes) : nil
+    }
   }
 
   struct Random: RandomNumberGenerator {
@@ -75,7 +78,8 @@ import TraceAnalysis
       var bytes = original
       let range = ranges[round % ranges.count]
       for _ in 0..<Int.random(in: 1...200, using: &random) {
-        bytes[Int.random(in: range, using: &random)] = [0, 0xff, 0x7f, 0x80, UInt8.random(in: 0...255, using: &random)].randomElement(using: &random)!
+        bytes[Int.random(in: range, using: &random)] = [0, 0xff, 0x7f, 0x80, UInt8.random(in: 0...255, using: &random)]
+          .randomElement(using: &random)!
       }
       #expect(try named(bytes) <= addresses.count)
     }

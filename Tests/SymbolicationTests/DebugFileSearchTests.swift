@@ -2,7 +2,8 @@
 
 import Foundation
 import Testing
-import TraceAnalysis
+import TraceReading
+import TraceSymbolication
 
 @Suite struct DebugFileSearchTests {
   let program: ProgramFixture
@@ -28,13 +29,18 @@ import TraceAnalysis
     return (frames, symbolicator.problems)
   }
 
-  func expectEverything(_ result: (frames: [SourceFrame], problems: [ImageProblem]), sourceLocation: SourceLocation = #_sourceLocation) {
+  func expectEverything(
+    _ result: (frames: [SourceFrame], problems: [ImageProblem]), sourceLocation: SourceLocation = #_sourceLocation
+  ) {
     #expect(result.frames.last?.function == "twice", sourceLocation: sourceLocation)
     #expect(result.frames.last?.line == 13, sourceLocation: sourceLocation)
     #expect(result.problems == [], sourceLocation: sourceLocation)
   }
 
-  func expectNothing(_ result: (frames: [SourceFrame], problems: [ImageProblem]), _ reason: ImageProblem.Reason, sourceLocation: SourceLocation = #_sourceLocation) {
+  func expectNothing(
+    _ result: (frames: [SourceFrame], problems: [ImageProblem]), _ reason: ImageProblem.Reason,
+    sourceLocation: SourceLocation = #_sourceLocation
+  ) {
     #expect(result.frames.map(\.isNamed) == [false], sourceLocation: sourceLocation)
     #expect(result.problems.map(\.reason) == [reason], sourceLocation: sourceLocation)
   }
@@ -50,12 +56,14 @@ import TraceAnalysis
   }
 
   @Test func aFileOfAnotherBuildIsNotBelieved() throws {
-    let other = try ProgramFixture("clang", ["-O2", "-g", "-Wl,--build-id=0x0102030405060708"], source: Programs.c, fileName: "sample.c")
+    let other = try ProgramFixture(
+      "clang", ["-O2", "-g", "-Wl,--build-id=0x0102030405060708"], source: Programs.c, fileName: "sample.c")
     expectNothing(try lookUp(path: other.path), .buildIDMismatch(expected: hexID, found: "0102030405060708"))
   }
 
   @Test func aFileWithoutABuildIDIsNotBelievedForATraceWithOne() throws {
-    let other = try ProgramFixture("clang", ["-O2", "-g", "-Wl,--build-id=none"], source: Programs.c, fileName: "sample.c")
+    let other = try ProgramFixture(
+      "clang", ["-O2", "-g", "-Wl,--build-id=none"], source: Programs.c, fileName: "sample.c")
     expectNothing(try lookUp(path: other.path), .buildIDMismatch(expected: hexID, found: ""))
   }
 
@@ -82,7 +90,8 @@ import TraceAnalysis
   }
 
   @Test func exportedFunctionsOfAStrippedLibraryKeepTheirNames() throws {
-    let library = try ProgramFixture("clang", ["-O2", "-shared", "-fPIC"], source: Programs.c, fileName: "sample.c", output: "libsample.so")
+    let library = try ProgramFixture(
+      "clang", ["-O2", "-shared", "-fPIC"], source: Programs.c, fileName: "sample.c", output: "libsample.so")
     let path = files.path("libsample.so")
     try Tool.run("strip", ["--strip-all", "-o", path, library.path])
     let image = library.image(path: path)
@@ -102,26 +111,34 @@ import TraceAnalysis
   }
 
   @Test func aDebugFileUnderTheWrongBuildIDIsNotBelieved() throws {
-    let other = try ProgramFixture("clang", ["-O2", "-g", "-Wl,--build-id=0x0102030405060708"], source: Programs.c, fileName: "sample.c")
+    let other = try ProgramFixture(
+      "clang", ["-O2", "-g", "-Wl,--build-id=0x0102030405060708"], source: Programs.c, fileName: "sample.c")
     try files.copy(other.path, to: "debug/.build-id/" + hexID.prefix(2) + "/" + hexID.dropFirst(2) + ".debug")
     let search = DebugFileSearch(debugPaths: [files.path("debug")], systemDebugPath: "/nonexistent")
-    expectNothing(try lookUp(path: stripped, search: search), .buildIDMismatch(expected: hexID, found: "0102030405060708"))
+    expectNothing(
+      try lookUp(path: stripped, search: search), .buildIDMismatch(expected: hexID, found: "0102030405060708"))
   }
 
-  @Test(arguments: ["", "/opt/shop/bin"]) func anUnstrippedCopyIsFoundUnderADebugPathByNameOrByPath(_ directory: String) throws {
+  @Test(arguments: ["", "/opt/shop/bin"]) func anUnstrippedCopyIsFoundUnderADebugPathByNameOrByPath(_ directory: String)
+    throws
+  {
     try files.copy(program.path, to: "copies\(directory)/shop")
     let search = DebugFileSearch(debugPaths: [files.path("copies")], systemDebugPath: "/nonexistent")
     expectEverything(try lookUp(path: "/opt/shop/bin/shop", search: search))
   }
 
-  @Test(arguments: ["program.debug", ".debug/program.debug"]) func aDebugLinkLeadsToAFileBesideTheProgram(_ place: String) throws {
+  @Test(arguments: ["program.debug", ".debug/program.debug"]) func aDebugLinkLeadsToAFileBesideTheProgram(
+    _ place: String
+  ) throws {
     let (path, _) = try linked(debugFileAt: "bin/" + place)
     expectEverything(try lookUp(path: path))
   }
 
   @Test func aDebugLinkLeadsIntoTheDebugPath() throws {
     let (path, _) = try linked(debugFileAt: "elsewhere/program.debug")
-    expectEverything(try lookUp(path: path, search: DebugFileSearch(debugPaths: [files.path("elsewhere")], systemDebugPath: "/nonexistent")))
+    expectEverything(
+      try lookUp(
+        path: path, search: DebugFileSearch(debugPaths: [files.path("elsewhere")], systemDebugPath: "/nonexistent")))
   }
 
   @Test func aFileWithAnotherChecksumIsNotWhatADebugLinkMeans() throws {
@@ -145,10 +162,13 @@ import TraceAnalysis
 
   @Test func aSysrootStandsInFrontOfEveryPath() throws {
     try files.copy(stripped, to: "root/opt/shop/shop")
-    try files.copy(debugFile, to: "root/usr/lib/debug/.build-id/" + hexID.prefix(2) + "/" + hexID.dropFirst(2) + ".debug")
+    try files.copy(
+      debugFile, to: "root/usr/lib/debug/.build-id/" + hexID.prefix(2) + "/" + hexID.dropFirst(2) + ".debug")
     expectEverything(try lookUp(path: "/opt/shop/shop", search: DebugFileSearch(sysroot: files.path("root/"))))
     // This machine's own files are another system's.
-    expectNothing(try lookUp(path: program.path, buildID: [9, 9, 9], search: DebugFileSearch(sysroot: files.path("root"))), .fileMissing)
+    expectNothing(
+      try lookUp(path: program.path, buildID: [9, 9, 9], search: DebugFileSearch(sysroot: files.path("root"))),
+      .fileMissing)
   }
 
   @Test func theKernelsMarkOfADeletedFileIsNoPartOfItsName() throws {

@@ -2,7 +2,7 @@
 
 import Foundation
 import Testing
-import TraceAnalysis
+import TraceSymbolication
 
 @Suite struct DemanglerTests {
   let demangler = Demangler(programModules: ["sample"])
@@ -28,12 +28,15 @@ import TraceAnalysis
   }
 
   @Test func theFullFormHasModulesAndTypes() {
-    #expect(demangler.demangle("$s6sample6PollerC5start5every_ySi_SStF").full == "sample.Poller.start(every: Swift.Int, _: Swift.String) -> ()")
+    #expect(
+      demangler.demangle("$s6sample6PollerC5start5every_ySi_SStF").full
+        == "sample.Poller.start(every: Swift.Int, _: Swift.String) -> ()")
     #expect(demangler.demangle("parse.constprop.0").full == "parse.constprop.0")
   }
 
   @Test(arguments: [
-    ("$s6sample6PollerC5start5every_ySi_SStF", "sample"), ("$sSa6sampleSiRszlE5totalSiyF", "sample"), ("$sSS5countSivg", "Swift"),
+    ("$s6sample6PollerC5start5every_ySi_SStF", "sample"), ("$sSa6sampleSiRszlE5totalSiyF", "sample"),
+    ("$sSS5countSivg", "Swift"),
     ("$s6sample5table_WZ", "sample"), ("$s6sample4workSiyYaFTQ0_", "sample"),
   ]) func theModuleIsTheOneTheCodeIsWrittenIn(_ mangled: String, _ module: String) {
     #expect(demangler.demangle(mangled).module == module)
@@ -53,14 +56,16 @@ import TraceAnalysis
   }
 
   @Test(arguments: [
-    "$s6sample6PollerC5start5every_ySi_SStFyycfU_TA", "$sIeg_SgWOe", "$sIetH_yts5Error_pIegHrzo_TR", "$s6sample6PollerCMa",
+    "$s6sample6PollerC5start5every_ySi_SStFyycfU_TA", "$sIeg_SgWOe", "$sIetH_yts5Error_pIegHrzo_TR",
+    "$s6sample6PollerCMa",
     "$s6sample6PollerCwet", "_ZThn16_N4shop4Cart3addEi",
   ]) func whatTheCompilerMadeIsAThunk(_ mangled: String) {
     #expect(demangler.demangle(mangled).isThunk)
   }
 
   @Test(arguments: [
-    "$s6sample6PollerC5start5every_ySi_SStF", "$s6sample6PollerCACycfC", "$s6sample6PollerCfD", "$s6sample5table_WZ", "main",
+    "$s6sample6PollerC5start5every_ySi_SStF", "$s6sample6PollerCACycfC", "$s6sample6PollerCfD", "$s6sample5table_WZ",
+    "main",
   ]) func whatSomebodyWroteIsNoThunk(_ mangled: String) {
     #expect(!demangler.demangle(mangled).isThunk)
   }
@@ -80,11 +85,16 @@ import TraceAnalysis
 
   @Test func alteredNamesAreSurvived() {
     var random = DamagedFileTests.Random(state: 3)
-    let names = ["$s6sample6PollerC5start5every_ySi_SStFyycfU_TA", "$sIetH_yts5Error_pIegHrzo_TR10async_MainTf3npf_nTQ0_", "_ZNSt6vectorIiSaIiEED4Ev"]
+    let names = [
+      "$s6sample6PollerC5start5every_ySi_SStFyycfU_TA", "$sIetH_yts5Error_pIegHrzo_TR10async_MainTf3npf_nTQ0_",
+      "_ZNSt6vectorIiSaIiEED4Ev",
+    ]
     let letters = Array("_$0123456789abcABCSTWYyxzptQR.<>()".utf8)
     for _ in 0..<5000 {
       var bytes = Array(names.randomElement(using: &random)!.utf8)
-      for _ in 0..<Int.random(in: 1...4, using: &random) { bytes[Int.random(in: 2..<bytes.count, using: &random)] = letters.randomElement(using: &random)! }
+      for _ in 0..<Int.random(in: 1...4, using: &random) {
+        bytes[Int.random(in: 2..<bytes.count, using: &random)] = letters.randomElement(using: &random)!
+      }
       #expect(!demangler.demangle(String(decoding: bytes, as: UTF8.self)).short.isEmpty)
     }
   }
@@ -97,7 +107,9 @@ import TraceAnalysis
       return fields.count == 3 && "tT".contains(fields[1]) && fields[2].hasPrefix("$s") ? String(fields[2]) : nil
     }
     let sample = stride(from: 0, to: functions.count, by: max(1, functions.count / 6000)).map { functions[$0] }
-    let expected = try Tool.run("swift-demangle", ["-compact", "-simplified"], input: sample.joined(separator: "\n") + "\n").split(separator: "\n")
+    let expected = try Tool.run(
+      "swift-demangle", ["-compact", "-simplified"], input: sample.joined(separator: "\n") + "\n"
+    ).split(separator: "\n")
     try #require(expected.count == sample.count)
     let modules = Set(sample.compactMap { demangler.demangle($0).module })
     let all = Demangler(programModules: modules)
@@ -109,7 +121,9 @@ import TraceAnalysis
       if name.isThunk { continue }
       compared += 1
       // The runtime writes Optional and Array out, the tool does not.
-      if name.short != simplified, !name.full.contains("Optional<"), !name.full.contains("Array<") { differences.append("\(name.short), not \(simplified)") }
+      if name.short != simplified, !name.full.contains("Optional<"), !name.full.contains("Array<") {
+        differences.append("\(name.short), not \(simplified)")
+      }
     }
     #expect(compared > 1000)
     #expect(differences.count <= compared / 500, "\(differences.count) of \(compared): \(differences.prefix(5))")

@@ -1,7 +1,7 @@
 // Builds small programs for the tests, and asks other tools about them.
 
 import Foundation
-import TraceAnalysis
+import TraceReading
 
 struct ToolFailure: Error, CustomStringConvertible {
   var description: String
@@ -10,7 +10,9 @@ struct ToolFailure: Error, CustomStringConvertible {
 /// Runs the programs of the toolchain and of binutils.
 enum Tool {
   /// The directory of `swiftc`, with symbolic links followed; other tools of the same toolchain stand beside it.
-  static let toolchain: String? = searchPath("swiftc").map { URL(fileURLWithPath: $0).resolvingSymlinksInPath().deletingLastPathComponent().path }
+  static let toolchain: String? = searchPath("swiftc").map {
+    URL(fileURLWithPath: $0).resolvingSymlinksInPath().deletingLastPathComponent().path
+  }
 
   static func searchPath(_ name: String) -> String? {
     let directories = (ProcessInfo.processInfo.environment["PATH"] ?? "/usr/bin:/bin").split(separator: ":")
@@ -19,14 +21,18 @@ enum Tool {
 
   /// The toolchain's own copy comes before others: only that is as new as the compiler.
   static func find(_ name: String) throws -> String {
-    if let toolchain, FileManager.default.isExecutableFile(atPath: toolchain + "/" + name) { return toolchain + "/" + name }
+    if let toolchain, FileManager.default.isExecutableFile(atPath: toolchain + "/" + name) {
+      return toolchain + "/" + name
+    }
     guard let path = searchPath(name) else { throw ToolFailure(description: "\(name) is not installed") }
     return path
   }
 
   /// Runs a tool to its end and gives its standard output. Throws what it said if it fails.
   @discardableResult
-  static func run(_ name: String, _ arguments: [String], input: String = "", in directory: String? = nil) throws -> String {
+  static func run(_ name: String, _ arguments: [String], input: String = "", in directory: String? = nil) throws
+    -> String
+  {
     let files = try TemporaryDirectory()
     try input.write(toFile: files.path("in"), atomically: false, encoding: .utf8)
     for file in ["out", "err"] { try files.write("", to: file) }
@@ -110,7 +116,9 @@ struct ProgramFixture: Sendable {
     var buildID: [UInt8] = []
     for line in try Tool.run("readelf", ["-n", path]).split(separator: "\n") where line.contains("Build ID:") {
       let digits = Array(line.split(separator: " ").last ?? "")
-      buildID = stride(from: 0, to: digits.count - 1, by: 2).compactMap { UInt8(String(digits[$0...$0 + 1]), radix: 16) }
+      buildID = stride(from: 0, to: digits.count - 1, by: 2).compactMap {
+        UInt8(String(digits[$0...$0 + 1]), radix: 16)
+      }
     }
     return (buildID, functions)
   }
@@ -137,7 +145,9 @@ struct ProgramFixture: Sendable {
     for line in try Tool.run("readelf", ["-SW", path]).split(separator: "\n") {
       let fields = line.split(whereSeparator: { " []".contains($0) })
       guard let name = fields.firstIndex(of: ".text"), fields.count > name + 4 else { continue }
-      guard let start = UInt64(fields[name + 2], radix: 16), let size = UInt64(fields[name + 4], radix: 16) else { continue }
+      guard let start = UInt64(fields[name + 2], radix: 16), let size = UInt64(fields[name + 4], radix: 16) else {
+        continue
+      }
       return start..<start + size
     }
     throw ToolFailure(description: "no .text in \(path)")
@@ -152,5 +162,7 @@ struct ProgramFixture: Sendable {
 
 extension FrameKey {
   static func exact(_ address: RuntimeAddress) -> FrameKey { FrameKey(address: address, isExact: true, isAsync: false) }
-  static func returnAddress(_ address: RuntimeAddress) -> FrameKey { FrameKey(address: address, isExact: false, isAsync: false) }
+  static func returnAddress(_ address: RuntimeAddress) -> FrameKey {
+    FrameKey(address: address, isExact: false, isAsync: false)
+  }
 }

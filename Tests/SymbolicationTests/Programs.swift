@@ -94,11 +94,15 @@ enum Programs {
 /// Programs that several tests share; each is compiled when first asked for.
 enum SharedProgram {
   static func swift(_ arguments: [String]) throws -> ProgramFixture {
-    try ProgramFixture("swiftc", ["-parse-as-library", "-module-name", "sample"] + arguments, source: Programs.swift, fileName: "sample.swift")
+    try ProgramFixture(
+      "swiftc", ["-parse-as-library", "-module-name", "sample"] + arguments, source: Programs.swift,
+      fileName: "sample.swift")
   }
 
   static let swiftDebug = Result { try swift(["-Onone", "-g"]) }
   static let swiftOptimised = Result { try swift(["-O", "-g"]) }
   static let swiftStaticLibraries = Result { try swift(["-O", "-g", "-static-stdlib"]) }
-  static let cOptimised = Result { try ProgramFixture("clang", ["-O2", "-g"], source: Programs.c, fileName: "sample.c") }
+  static let cOptimised = Result {
+    try ProgramFixture("clang", ["-O2", "-g"], source: Programs.c, fileName: "sample.c")
+  }
 }

@@ -1,8 +1,10 @@
 // What the frames of single addresses say.
 
 import Foundation
+import HeapAnalysis
 import Testing
-import TraceAnalysis
+import TraceReading
+import TraceSymbolication
 
 @Suite struct SymbolicatorTests {
   @Test func aReturnAddressBelongsToTheCallBeforeIt() throws {
@@ -14,7 +16,8 @@ import TraceAnalysis
     let disassembly = try Tool.run("objdump", ["-d", "--no-show-raw-insn", "--disassemble=give_up", program.path])
     let lastCall = try #require(disassembly.split(separator: "\n").last { $0.contains("call") })
     #expect(lastCall.contains("abort"))
-    let callAddress = try #require(UInt64(lastCall.split(separator: ":")[0].trimmingCharacters(in: .whitespaces), radix: 16))
+    let callAddress = try #require(
+      UInt64(lastCall.split(separator: ":")[0].trimmingCharacters(in: .whitespaces), radix: 16))
     let returnAddress = RuntimeAddress(callAddress + 5 + ProgramFixture.loadBias)
     let frames = symbolicator.frames(for: .returnAddress(returnAddress), in: program.image())
     #expect(frames.map(\.function) == ["give_up"])
@@ -41,10 +44,21 @@ import TraceAnalysis
     #expect(Set(inlined.map { $0[1].line }) == [14, 15])
   }
 
+  @Test func debugInformationTellsWhichFilesASwiftModuleWasCompiledFrom() throws {
+    for program in [SharedProgram.swiftDebug, SharedProgram.swiftOptimised, SharedProgram.swiftStaticLibraries] {
+      let image = try program.get().image()
+      let symbolicator = Symbolicator(images: [image])
+      #expect(symbolicator.sourceFile(ofModule: "sample", in: [image])?.hasSuffix("/sample.swift") == true)
+      #expect(symbolicator.sourceFile(ofModule: "absent", in: [image]) == nil)
+      #expect(symbolicator.sourceFile(ofModule: "Swift", in: [image]) == nil)
+    }
+  }
+
   @Test func nothingKnownGivesTheModuleAndTheOffset() throws {
     let program = try SharedProgram.cOptimised.get()
     let symbolicator = Symbolicator(images: [program.image()])
-    let frames = symbolicator.frames(for: .returnAddress(RuntimeAddress(ProgramFixture.loadBias + 0x10)), in: program.image())
+    let frames = symbolicator.frames(
+      for: .returnAddress(RuntimeAddress(ProgramFixture.loadBias + 0x10)), in: program.image())
     #expect(frames.map(\.function) == ["program+0x10"])
     #expect(frames[0].isNamed == false)
     #expect(frames[0].line == nil)
@@ -56,6 +70,25 @@ import TraceAnalysis
     #expect(frames.map(\.function) == ["0xabcd"])
     #expect(frames[0].imagePath == nil)
     #expect(symbolicator.problems.isEmpty)
+  }
+
+  @Test func framesBeyondALimitAreOneWithoutANameAndThoseBeforeItKeepTheirs() throws {
+    let program = try SharedProgram.cOptimised.get()
+    let symbolicator = Symbolicator(images: [program.image()], frameLimit: 2)
+    let known = FrameKey.exact(try program.address(of: "main"))
+    #expect(symbolicator.frames(for: known, in: program.image()).last?.function == "main")
+    _ = symbolicator.frames(for: .exact(RuntimeAddress(0xabcd)), in: nil)
+    #expect(symbolicator.remarks.isEmpty)
+    for address in [0x1000, 0x2000] as [UInt64] {
+      let frames =
+        symbolicator.frames(for: .exact(RuntimeAddress(address)), in: nil)
+        + symbolicator.frames(for: .exact(RuntimeAddress(address)), in: program.image())
+      #expect(
+        frames.map(\.function) == ["code without a name", "code without a name"]
+          && frames.allSatisfy { !$0.isNamed && $0.imagePath == nil })
+    }
+    #expect(symbolicator.frames(for: known, in: program.image()).last?.function == "main")
+    #expect(symbolicator.remarks.count == 1)
   }
 
   @Test func addressesBelowTheLoadBiasAndAtTheEndOfMemoryAreHarmless() throws {
@@ -94,7 +127,8 @@ import TraceAnalysis
     let program = try SharedProgram.swiftDebug.get()
     let symbolicator = Symbolicator(images: [], programModules: ["sample"])
     let resume = try program.address(of: "$s6sample4workSiyYaFTQ0_")
-    let frame = try #require(symbolicator.frames(for: FrameKey(address: resume, isExact: false, isAsync: true), in: program.image()).last)
+    let frame = try #require(
+      symbolicator.frames(for: FrameKey(address: resume, isExact: false, isAsync: true), in: program.image()).last)
     #expect(frame.function == "work()")
     #expect(frame.isAsync)
     #expect(frame.asyncPart == .afterAwait(index: 1))
@@ -108,7 +142,9 @@ import TraceAnalysis
     let total = try program.address(of: "$sSa6sampleSiRszlE5totalSiyF").rawValue
     var kinds: [String: SourceFrame.Kind] = [:]
     for offset in 0..<64 as Range<UInt64> {
-      for frame in symbolicator.frames(for: .exact(RuntimeAddress(total + offset)), in: program.image()) { kinds[frame.function] = frame.kind }
+      for frame in symbolicator.frames(for: .exact(RuntimeAddress(total + offset)), in: program.image()) {
+        kinds[frame.function] = frame.kind
+      }
     }
     #expect(kinds["Array<A>.total()"] == .user)
     #expect(kinds["square(_:)"] == .user)
@@ -124,23 +160,28 @@ import TraceAnalysis
       #expect(frames.last?.kind == .systemLibrary, "\(function)")
     }
     #expect(program.functions["swift_retain"] != nil)
-    let own = symbolicator.frames(for: .exact(try program.address(of: "$sSa6sampleSiRszlE5totalSiyF")), in: program.image())
+    let own = symbolicator.frames(
+      for: .exact(try program.address(of: "$sSa6sampleSiRszlE5totalSiyF")), in: program.image())
     #expect(own.last?.kind == .user)
   }
 
   @Test func librariesOfThePlatformAreKnownByTheirNames() {
     let symbolicator = Symbolicator(images: [])
     func kind(_ path: String) -> SourceFrame.Kind {
-      let image = LoadedImage(path: path, buildID: [1, 2, 3], loadBias: 0, range: RuntimeAddress(0)..<RuntimeAddress(100))
+      let image = LoadedImage(
+        path: path, buildID: [1, 2, 3], loadBias: 0, range: RuntimeAddress(0)..<RuntimeAddress(100))
       return symbolicator.frames(for: .exact(RuntimeAddress(50)), in: image)[0].kind
     }
     for path in [
-      "/nowhere/libswiftCore.so", "/nowhere/libFoundation.so", "/nowhere/libdispatch.so", "/nowhere/libc.so.6", "/nowhere/ld-linux-x86-64.so.2",
+      "/nowhere/libswiftCore.so", "/nowhere/libFoundation.so", "/nowhere/libdispatch.so", "/nowhere/libc.so.6",
+      "/nowhere/ld-linux-x86-64.so.2",
       "/nowhere/libstdc++.so.6", "/nowhere/libleaktrace.so", "[vdso]",
     ] {
       #expect(kind(path) == .systemLibrary, "\(path)")
     }
-    for path in ["/nowhere/app", "/nowhere/libcart.so", "/nowhere/libcommon.so.1", "/nowhere/liquid"] { #expect(kind(path) == .user, "\(path)") }
+    for path in ["/nowhere/app", "/nowhere/libcart.so", "/nowhere/libcommon.so.1", "/nowhere/liquid"] {
+      #expect(kind(path) == .user, "\(path)")
+    }
   }
 
   @Test func theSameFileLoadedTwiceIsReadOnce() throws {
@@ -182,7 +223,8 @@ import TraceAnalysis
     func images(_ count: Int) -> [LoadedImage] {
       (0..<count).map { index in
         LoadedImage(
-          path: "/proc/self/" + String(repeating: "./", count: index) + "exe", buildID: [], loadBias: UInt64(index) << 32,
+          path: "/proc/self/" + String(repeating: "./", count: index) + "exe", buildID: [],
+          loadBias: UInt64(index) << 32,
           range: RuntimeAddress(UInt64(index) << 32)..<RuntimeAddress(UInt64(index) << 32 + 1 << 20))
       }
     }
@@ -190,7 +232,8 @@ import TraceAnalysis
       let access = CountingFiles()
       let symbolicator = Symbolicator(images: images, access: access)
       for image in images {
-        _ = symbolicator.frames(for: FrameKey(address: RuntimeAddress(image.loadBias + 0x1000), isExact: true, isAsync: false), in: image)
+        _ = symbolicator.frames(
+          for: FrameKey(address: RuntimeAddress(image.loadBias + 0x1000), isExact: true, isAsync: false), in: image)
       }
       _ = ImageContents(images, access: access)
       return access.opened

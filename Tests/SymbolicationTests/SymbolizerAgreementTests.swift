@@ -2,7 +2,8 @@
 
 import Foundation
 import Testing
-import TraceAnalysis
+import TraceReading
+import TraceSymbolication
 
 @Suite(.serialized) struct SymbolizerAgreementTests {
   struct Row: Equatable {
@@ -24,7 +25,11 @@ import TraceAnalysis
     var differences: [String] = []
     for (address, expected) in zip(addresses, expected) {
       let found = symbolicator.frames(for: .exact(RuntimeAddress(address)), in: image).map(row(of:))
-      if found == expected { same += 1 } else { differences.append("\(String(address, radix: 16)): \(found), not \(expected)") }
+      if found == expected {
+        same += 1
+      } else {
+        differences.append("\(String(address, radix: 16)): \(found), not \(expected)")
+      }
     }
     return (Double(same) / Double(addresses.count), Array(differences.prefix(5)))
   }
@@ -41,21 +46,29 @@ import TraceAnalysis
   }
 
   func row(of frame: SourceFrame) -> Row {
-    normalised(Row(function: frame.mangledName ?? "??", file: frame.file ?? "??", line: frame.line ?? 0, column: frame.column ?? 0))
+    normalised(
+      Row(
+        function: frame.mangledName ?? "??", file: frame.file ?? "??", line: frame.line ?? 0, column: frame.column ?? 0)
+    )
   }
 
   /// Evens out what the two mean to say differently.
   func normalised(_ row: Row) -> Row {
     var row = row
-    // Without debug information the other gives the object file's name from the symbol table; placeholders are no source files either.
-    if !row.file.contains("/") || row.file.hasSuffix("<compiler-generated>") || row.file.hasSuffix("<stdin>") { row.file = "??" }
+    // Without debug information the other gives the object file's name from the symbol table; placeholders are no
+    // source files either.
+    if !row.file.contains("/") || row.file.hasSuffix("<compiler-generated>") || row.file.hasSuffix("<stdin>") {
+      row.file = "??"
+    }
     if row.line == 0 { row.column = 0 }
     // Padding between functions has rows in the line table, but is no function.
     if row.function == "??" { return Row(function: "??", file: "??", line: 0, column: 0) }
     return row
   }
 
-  func every(_ step: UInt64, of text: Range<UInt64>) -> [UInt64] { Array(stride(from: text.lowerBound, to: text.upperBound, by: Int(step))) }
+  func every(_ step: UInt64, of text: Range<UInt64>) -> [UInt64] {
+    Array(stride(from: text.lowerBound, to: text.upperBound, by: Int(step)))
+  }
 
   @Test func everyAddressOfADebugBuildAgrees() throws {
     let program = try SharedProgram.swiftDebug.get()
@@ -76,7 +89,9 @@ import TraceAnalysis
     #expect(result.agreement > 0.98, "\(result)")
   }
 
-  @Test(arguments: ["-gdwarf-4", "-gdwarf-5"]) func everyAddressOfCCodeAgreesInBothDWARFVersions(_ version: String) throws {
+  @Test(arguments: ["-gdwarf-4", "-gdwarf-5"]) func everyAddressOfCCodeAgreesInBothDWARFVersions(_ version: String)
+    throws
+  {
     let program = try ProgramFixture("clang", ["-O2", "-g", version], source: Programs.c, fileName: "sample.c")
     let result = try compare(program.path, addresses: every(1, of: program.text()))
     #expect(result.agreement == 1, "\(result)")

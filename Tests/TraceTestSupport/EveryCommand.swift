@@ -1,30 +1,44 @@
 // All that the commands do with a trace, short of files, symbols and terminals.
 
-@testable import TraceAnalysis
+@testable import AllocationReports
+@testable import HeapAnalysis
+@testable import LeakDetection
+@testable import LeakGates
+@testable import RunDiff
+@testable import TraceReading
+@testable import TraceReports
+@testable import TraceSymbolication
 
-/// Runs the analyses and renderers of every command that reads a trace, as the commands do. What they say does not matter; that they come to an end does.
-public struct EveryCommand {
+/// Runs the analyses and renderers of every command that reads a trace, as the commands do. Their output does not
+/// matter, only that they come to an end.
+package struct EveryCommand {
   private let open: () throws -> TraceReader
   private let naming: any FrameNaming
   private let layouts: any LayoutSource
   private let memoryLimit: MemoryLimit
   /// Characters written.
-  public private(set) var written = 0
+  package private(set) var written = 0
 
   /// `open`: opens the same trace anew each time, as each command does.
-  public init(naming: any FrameNaming, layouts: any LayoutSource, memoryLimit: ByteCount = ByteCount(256 << 20), open: @escaping () throws -> TraceReader) {
+  package init(
+    naming: any FrameNaming, layouts: any LayoutSource, memoryLimit: ByteCount = ByteCount(256 << 20),
+    open: @escaping () throws -> TraceReader
+  ) {
     (self.naming, self.layouts, self.open) = (naming, layouts, open)
     self.memoryLimit = MemoryLimit(memoryLimit)
   }
 
   /// Characters that were written. Throws if the trace cannot be opened, or a digest of it be written.
-  public static func run(
-    naming: any FrameNaming, layouts: any LayoutSource, memoryLimit: ByteCount = ByteCount(256 << 20), open: @escaping () throws -> TraceReader
+  package static func run(
+    naming: any FrameNaming, layouts: any LayoutSource, memoryLimit: ByteCount = ByteCount(256 << 20),
+    open: @escaping () throws -> TraceReader
   ) throws -> Int {
     var commands = EveryCommand(naming: naming, layouts: layouts, memoryLimit: memoryLimit, open: open)
     let count = try open().snapshots.count
     // Of many images those in between are like others.
     let chosen: [Int?] = count == 0 ? [nil] : count == 1 ? [0] : [0, count - 1]
+    let list = SnapshotList(try open(), path: "a.trace")
+    commands.written += list.text(style: TextStyle(), whenNone: "none").utf8.count + list.json().utf8.count
     for index in chosen {
       let examined = try commands.analyze(index)
       try commands.history(index, examined)
@@ -43,7 +57,10 @@ public struct EveryCommand {
 
   private func leakAnalysis(_ reader: TraceReader, _ snapshot: TraceSnapshot) -> (AllocationAnalysis, LeakAnalysis) {
     let allocations = AllocationAnalysis(reader, snapshot: snapshot)
-    return (allocations, LeakAnalysis(reader, allocations, snapshot: snapshot, naming: naming, layouts: layouts, memoryLimit: memoryLimit))
+    return (
+      allocations,
+      LeakAnalysis(reader, allocations, snapshot: snapshot, naming: naming, layouts: layouts, memoryLimit: memoryLimit)
+    )
   }
 
   /// `analyze` and `check`, in all formats, and `why`.
@@ -55,34 +72,56 @@ public struct EveryCommand {
       let (analysis, leakAnalysis) = leakAnalysis(reader, reader.snapshots[index])
       allocations = analysis
       let atExpectations = LeakAnalysis.findingsAtExpectations(reader, analysis) { self.leakAnalysis(reader, $0).1 }
-      leaks = LeakReport(leakAnalysis, suppressions: (try? Suppressions(parsing: "leak:Type3\nleak:*x*\n", file: "s")) ?? Suppressions(), atExpectations: atExpectations)
-      for query in Self.queries { written += RetainText().text(leakAnalysis.explain(query, limit: 20), subject: "x", remarks: leakAnalysis.remarks).utf8.count }
+      leaks = LeakReport(
+        leakAnalysis, suppressions: (try? Suppressions(parsing: "leak:Type3\nleak:*x*\n", file: "s")) ?? Suppressions(),
+        atExpectations: atExpectations)
+      for query in Self.queries {
+        let answer = leakAnalysis.explain(query, limit: 20)
+        written += RetainText().text(answer, subject: "x", remarks: leakAnalysis.remarks).utf8.count
+        written +=
+          RetainJSON.text(answer, subject: "x", snapshot: reader.snapshots[index], remarks: leakAnalysis.remarks).utf8
+          .count
+      }
       for diagnostic in leakAnalysis.diagnostics.first { written += diagnostic.explanation.utf8.count }
     } else {
       allocations = AllocationAnalysis(reader)
     }
+    leaks.findStacks(reader, allocations, naming: naming)
     leaks.baseline = Baseline().updated(with: Array(leaks.findings.prefix(2))).baseline
     let trace = ReportTrace(path: "a.trace", analysis: allocations)
     var selection = ReportSelection()
     selection.order = [.live, .peak, .total, .temporary, .objects, .retains][(index ?? 0) % 6]
+    selection.grouping = .function
+    written += AllocationText().text(AllocationReport([trace], selection: selection, naming: naming)).utf8.count
+    selection.grouping = .stack
     let report = AllocationReport([trace], selection: selection, naming: naming)
-    let gates = GateReport(outcomes: try GateList(parsing: ["leaks", "new-leaks", "worse", "retained:1KiB", "growth:2"], for: .analysis).outcomes(leaks.judged))
-    written += AllocationText(style: TextStyle(stacks: index == nil ? .full : .folded)).text(report, leaks: leaks).utf8.count
+    let gates = GateReport(
+      outcomes: try GateList(parsing: ["leaks", "new-leaks", "worse", "retained:1KiB", "growth:2"], for: .analysis)
+        .outcomes(leaks.judged))
+    written +=
+      AllocationText(style: TextStyle(stacks: index == nil ? .full : .folded)).text(report, leaks: leaks).utf8.count
     written += AllocationJSON.text([report], leaks: [leaks], gates: gates).utf8.count
     written += GateText.text(gates, style: TextStyle()).utf8.count
     write(document(trace, leaks.judged, gates.outcomes, leaks.remarks))
     return Examined(reader: reader, report: report, trace: trace, leaks: leaks)
   }
 
-  private static let queries: [RetainQuery] = [.type(NamePattern("*")), .site(NamePattern("*")), .address(RuntimeAddress(0x5000_0000_0008))]
+  private static let queries: [RetainQuery] = [
+    .type(NamePattern("*")), .site(NamePattern("*")), .address(RuntimeAddress(0x5000_0000_0008)),
+  ]
 
-  private func document(_ trace: ReportTrace, _ judged: [JudgedFinding], _ gates: [GateOutcome], _ remarks: [String]) -> FindingDocument {
+  private func document(_ trace: ReportTrace, _ judged: [JudgedFinding], _ gates: [GateOutcome], _ remarks: [String])
+    -> FindingDocument
+  {
     FindingDocument(
-      program: trace.program, judged: judged, gates: gates, source: SourceTree(root: "/src", access: EverySource()), toolVersion: "0", remarks: remarks)
+      program: trace.program, judged: judged, gates: gates, source: SourceTree(root: "/src", access: EverySource()),
+      toolVersion: "0", remarks: remarks)
   }
 
   private mutating func write(_ document: FindingDocument) {
-    for text in [document.sarif(), document.junit(), document.markdown(), document.annotations()] { written += text.utf8.count }
+    for text in [document.sarif(), document.junit(), document.markdown(), document.annotations()] {
+      written += text.utf8.count
+    }
   }
 
   private mutating func history(_ index: Int?, _ examined: Examined) throws {
@@ -107,7 +146,9 @@ public struct EveryCommand {
     for (old, new) in [([digest], [again]), ([empty], [digest, again])] {
       for unit in [DiffReport.Unit.run, .events] {
         let report = try RunComparison.report(old: old, new: new, unit: unit)
-        let gates = try GateList(parsing: ["new-leaks", "worse", "growth", "peak:5%", "allocations:10%", "regressions"], for: .comparison).outcomes(report)
+        let gates = try GateList(
+          parsing: ["new-leaks", "worse", "growth", "peak:5%", "allocations:10%", "regressions"], for: .comparison
+        ).outcomes(report)
         written += DiffText().text(report, gates: gates).utf8.count + DiffJSON.text(report, gates: gates).utf8.count
         written += DiffMarkdown.text(report, gates: gates).utf8.count
         write(document(examined.trace, report.judged, gates, report.remarks))

@@ -1,83 +1,97 @@
 // Builds a process's heap for tests, object by object: a trace with a heap image, and layouts for its types.
 
-@testable import TraceAnalysis
+@testable import HeapAnalysis
+@testable import LeakDetection
+@testable import TraceReading
+@testable import TraceSymbolication
 
 /// A heap in the making. Objects begin 64 KiB apart unless told otherwise; roots are words of one image's data.
-public final class HeapBuilder {
-  public struct Object: Hashable, Sendable {
-    public let address: UInt64
-    public let size: UInt64
+package final class HeapBuilder {
+  package struct Object: Hashable, Sendable {
+    package let address: UInt64
+    package let size: UInt64
   }
 
-  public var trace = TraceBuilder()
-  public var words: [UInt64: UInt64] = [:]
-  public var threads: [SnapshotThread] = []
-  public var regions: [MemoryRegion] = []
+  package var trace = TraceBuilder()
+  package var words: [UInt64: UInt64] = [:]
+  package var threads: [SnapshotThread] = []
+  package var regions: [MemoryRegion] = []
   /// Of the heap image; nil if it was not written to its end.
-  public var snapshotEnd: TraceSnapshot.End? = .init()
-  public var hasReferenceTags = true
+  package var snapshotEnd: TraceSnapshot.End? = .init()
+  package var hasReferenceTags = true
   private var layouts: [UInt64: ObjectLayout] = [:]
   /// Addresses of variables that the concurrency runtime exports.
-  public var variables: [String: UInt64] = [:]
+  package var variables: [String: UInt64] = [:]
   /// By metadata: how values of a type stand in the buffer of an `any P`.
-  public var bufferedValues: [UInt64: BufferedValue] = [:]
+  package var bufferedValues: [UInt64: BufferedValue] = [:]
   private var metadata: [String: (id: UInt32, address: UInt64)] = [:]
   private var nextAddress: UInt64 = 0x5000_0000_0000
   private var nextRoot: UInt64 = 0x1000_8000
   /// Of the last event that was made here, in ticks; the snapshot is taken after it.
-  public var time: UInt64 = 1000
+  package var time: UInt64 = 1000
 
   /// The program's image, with its data at 0x10008000.
-  public static let image: Range<UInt64> = 0x1000_0000..<0x1010_0000
+  package static let image: Range<UInt64> = 0x1000_0000..<0x1010_0000
 
-  public init() {
+  package init() {
     trace.image("/bin/app", Self.image)
     regions.append(MemoryRegion(range: 0x1000_8000..<0x1010_0000, kind: .file))
     regions.append(MemoryRegion(range: 0x5000_0000_0000..<0x5100_0000_0000, kind: .anonymous))
   }
 
   /// Declares a class, or another kind of counted object, with named fields at offsets 16, 24, ….
-  public func type(_ name: String, kind: TraceType.Kind = .class, fields: [ReferenceField]? = [], enumerations: [EnumerationLayout] = []) {
+  package func type(
+    _ name: String, kind: TraceType.Kind = .class, fields: [ReferenceField]? = [],
+    enumerations: [EnumerationLayout] = []
+  ) {
     let id = trace.type(name, kind: kind)
     let address = UInt64(id) << 12
     metadata[name] = (id, address)
     if let fields {
       layouts[address] = ObjectLayout(
-        typeName: name, size: 16 + 8 * (fields.map { $0.offset / 8 - 1 }.max() ?? 0), references: fields.sorted { $0.offset < $1.offset }, opaque: [],
+        typeName: name, size: 16 + 8 * (fields.map { $0.offset / 8 - 1 }.max() ?? 0),
+        references: fields.sorted { $0.offset < $1.offset }, opaque: [],
         enumerations: enumerations, tail: .unknown)
     }
   }
 
   /// The trace's number of a type that was declared.
-  public func typeID(of name: String) -> UInt32 { metadata[name]!.id }
+  package func typeID(of name: String) -> UInt32 { metadata[name]!.id }
 
-  public func isDeclared(_ name: String) -> Bool { metadata[name] != nil }
+  package func isDeclared(_ name: String) -> Bool { metadata[name] != nil }
 
   /// Those of its types.
-  public var layoutSource: any LayoutSource { Layouts(layouts, variables, words, bufferedValues) }
+  package var layoutSource: any LayoutSource { Layouts(layouts, variables, words, bufferedValues) }
 
   /// Gives a type that was declared another layout.
-  public func layout(of name: String, _ layout: ObjectLayout) { layouts[metadata[name]!.address] = layout }
+  package func layout(of name: String, _ layout: ObjectLayout) { layouts[metadata[name]!.address] = layout }
 
-  public static func field(
-    _ name: String, _ index: Int, _ strength: ReferenceStrength = .strong, kind: ReferenceField.Kind = .object, type: String = "", caseName: String? = nil,
+  package static func field(
+    _ name: String, _ index: Int, _ strength: ReferenceStrength = .strong, kind: ReferenceField.Kind = .object,
+    type: String = "", caseName: String? = nil,
     payloads: [PayloadCase] = []
   ) -> ReferenceField {
     ReferenceField(
-      offset: 16 + 8 * index, name: name, caseName: caseName, strength: strength, kind: kind, typeName: type, payloads: payloads,
+      offset: 16 + 8 * index, name: name, caseName: caseName, strength: strength, kind: kind, typeName: type,
+      payloads: payloads,
       isAlwaysSet: !payloads.isEmpty && strength == .strong)
   }
 
   /// A reference in the payload of a case of the layout's enumeration `enumeration`, which is never nil.
-  public static func payload(
-    _ name: String, _ index: Int, _ strength: ReferenceStrength = .strong, kind: ReferenceField.Kind = .object, type: String = "App.Item", case caseIndex: Int,
+  package static func payload(
+    _ name: String, _ index: Int, _ strength: ReferenceStrength = .strong, kind: ReferenceField.Kind = .object,
+    type: String = "App.Item", case caseIndex: Int,
     of enumeration: Int = 0
   ) -> ReferenceField {
-    field(name, index, strength, kind: kind, type: type, caseName: "case\(caseIndex)", payloads: [PayloadCase(enumeration: enumeration, index: caseIndex)])
+    field(
+      name, index, strength, kind: kind, type: type, caseName: "case\(caseIndex)",
+      payloads: [PayloadCase(enumeration: enumeration, index: caseIndex)])
   }
 
   /// Allocates an object. `stack`: return addresses, outermost first. `count`: the second word.
-  public func object(_ type: String, size: UInt64 = 48, stack: [UInt64] = [0x1000_1000], count: UInt64 = 3, thread: UInt32 = 1) -> Object {
+  package func object(
+    _ type: String, size: UInt64 = 48, stack: [UInt64] = [0x1000_1000], count: UInt64 = 3, thread: UInt32 = 1
+  ) -> Object {
     let known = metadata[type]!
     let object = allocate(.object, size: size, type: known.id, stack: stack, thread: thread)
     words[object.address] = known.address
@@ -85,42 +99,47 @@ public final class HeapBuilder {
     return object
   }
 
-  public func malloc(_ size: UInt64, stack: [UInt64] = [0x1000_1000]) -> Object { allocate(.malloc, size: size, type: 0, stack: stack) }
+  package func malloc(_ size: UInt64, stack: [UInt64] = [0x1000_1000]) -> Object {
+    allocate(.malloc, size: size, type: 0, stack: stack)
+  }
 
   /// A block at an address of the test's choice.
   @discardableResult
-  public func block(_ operation: TraceAnalysis.Operation, at address: UInt64, size: UInt64) -> Object {
+  package func block(_ operation: TraceReading.Operation, at address: UInt64, size: UInt64) -> Object {
     time += 8
     trace.event(operation, address, size: size, stack: trace.stack([0x1000_1000]), time: time)
     return Object(address: address, size: size)
   }
 
-  private func allocate(_ operation: TraceAnalysis.Operation, size: UInt64, type: UInt32, stack: [UInt64], thread: UInt32 = 1) -> Object {
+  private func allocate(
+    _ operation: TraceReading.Operation, size: UInt64, type: UInt32, stack: [UInt64], thread: UInt32 = 1
+  ) -> Object {
     let object = Object(address: nextAddress, size: size)
     nextAddress += 0x10000
     time += 8
-    trace.event(operation, object.address, size: size, type: type, stack: trace.stack(stack), time: time, thread: thread)
+    trace.event(
+      operation, object.address, size: size, type: type, stack: trace.stack(stack), time: time, thread: thread)
     return object
   }
 
-  public func free(_ object: Object, stack: [UInt64] = [], thread: UInt32 = 1) {
+  package func free(_ object: Object, stack: [UInt64] = [], thread: UInt32 = 1) {
     time += 8
     trace.event(.free, object.address, stack: trace.stack(stack), time: time, thread: thread)
   }
 
   /// Shows that control is in the innermost function of a stack, by a block that ends at once.
-  public func visit(_ stack: [UInt64], thread: UInt32 = 1) {
+  package func visit(_ stack: [UInt64], thread: UInt32 = 1) {
     free(allocate(.malloc, size: 16, type: 0, stack: stack, thread: thread), stack: stack, thread: thread)
   }
 
   /// Shows that something uses an object.
-  public func retain(_ object: Object, stack: [UInt64] = [0x1000_1000]) {
+  package func retain(_ object: Object, stack: [UInt64] = [0x1000_1000]) {
     time += 8
     trace.event(.retain, object.address, stack: trace.stack(stack), time: time)
   }
 
   /// A time in which nothing is recorded: what `body` allocates and frees the trace does not show.
-  public func pause(_ body: () -> Void = {}) {
+  package func pause(_ body: () -> Void = {}) {
     time += 8
     trace.definitions.append(.pause(PauseRecord(begins: true, time: time)))
     let recorded = trace
@@ -132,26 +151,27 @@ public final class HeapBuilder {
   }
 
   /// Leaves in an object's memory what the C library's allocator puts there when it is freed: a link and a key.
-  public func overwriteAsFreed(_ object: Object) {
+  package func overwriteAsFreed(_ object: Object) {
     words[object.address] = object.address >> 12
     words[object.address + 8] = nil
   }
 
-  /// Stores a reference in field `index` of `from`, at offset 16 + 8 · index; of a malloc'd block pass a negative index for the words before.
-  public func set(_ from: Object, _ index: Int, _ to: Object, offset: UInt64 = 0) {
+  /// Stores a reference in field `index` of `from`, at offset 16 + 8 · index; of a malloc'd block pass a negative index
+  /// for the words before.
+  package func set(_ from: Object, _ index: Int, _ to: Object, offset: UInt64 = 0) {
     words[from.address &+ UInt64(bitPattern: Int64(16 + 8 * index))] = to.address + offset
   }
 
   /// A global variable that holds `object`.
   @discardableResult
-  public func global(_ object: Object, offset: UInt64 = 0) -> UInt64 {
+  package func global(_ object: Object, offset: UInt64 = 0) -> UInt64 {
     words[nextRoot] = object.address + offset
     nextRoot += 8
     return nextRoot - 8
   }
 
   /// Gives `object` a side table, and returns it.
-  public func sideTable(of object: Object) -> Object {
+  package func sideTable(of object: Object) -> Object {
     let table = allocate(.posixMemalign, size: 32, type: 0, stack: [0x1000_1000])
     words[object.address + 8] = 3 << 62 | table.address >> 3
     words[table.address] = object.address
@@ -159,13 +179,15 @@ public final class HeapBuilder {
     return table
   }
 
-  /// The end of a round of repeated work: a heap image of what there is now. `mark`: what the program says of it; nil if it was marked from outside.
-  public func endRound(_ mark: TraceMark? = nil, isWhole: Bool = true) {
+  /// The end of a round of repeated work: a heap image of what there is now. `mark`: what the program says of it; nil
+  /// if it was marked from outside.
+  package func endRound(_ mark: TraceMark? = nil, isWhole: Bool = true) {
     let number = UInt32(rounds.count + 1)
     time += 8
     let label = mark.map { trace.marks.text($0.name) } ?? ""
     let snapshot = TraceSnapshot(
-      number: number, reason: .round, time: time, hasReferenceTags: hasReferenceTags, staticTLSSize: 256, threads: threads, regions: regions.sorted { $0.range.lowerBound < $1.range.lowerBound },
+      number: number, reason: .round, time: time, hasReferenceTags: hasReferenceTags, staticTLSSize: 256,
+      threads: threads, regions: regions.sorted { $0.range.lowerBound < $1.range.lowerBound },
       label: label, end: isWhole ? TraceSnapshot.End() : nil)
     rounds.append((snapshot, words.map { (address: $0.key, value: $0.value) }))
     time += 8
@@ -177,34 +199,50 @@ public final class HeapBuilder {
 
   private var rounds: [(snapshot: TraceSnapshot, words: [(address: UInt64, value: UInt64)])] = []
 
-  public func reader() throws -> TraceReader {
+  package func reader() throws -> TraceReader { try finishedTrace().reader() }
+
+  /// The trace's file.
+  package func bytes() throws -> [UInt8] { try finishedTrace().bytes() }
+
+  private func finishedTrace() -> TraceBuilder {
     var trace = trace
     let snapshot = TraceSnapshot(
-      number: UInt32(rounds.count + 1), time: time + 8, hasReferenceTags: hasReferenceTags, staticTLSSize: 256, threads: threads,
+      number: UInt32(rounds.count + 1), time: time + 8, hasReferenceTags: hasReferenceTags, staticTLSSize: 256,
+      threads: threads,
       regions: regions.sorted { $0.range.lowerBound < $1.range.lowerBound }, end: snapshotEnd)
     trace.snapshots = rounds + [(snapshot, words.map { (address: $0.key, value: $0.value) })]
-    return try trace.reader()
+    return trace
   }
 
   /// The leaks, with the names of functions that `functions` gives by address.
-  public func analysis(_ functions: [UInt64: String] = [:]) throws -> LeakAnalysis { try analysis(naming: FunctionTable(functions)) }
-
-  public func analysis(naming: any FrameNaming) throws -> LeakAnalysis {
-    let reader = try reader()
-    let snapshot = reader.snapshots[reader.snapshots.count - 1]
-    return LeakAnalysis(reader, AllocationAnalysis(reader, snapshot: snapshot), snapshot: snapshot, naming: naming, layouts: Layouts(layouts, variables, words, bufferedValues))
+  package func analysis(_ functions: [UInt64: String] = [:]) throws -> LeakAnalysis {
+    try analysis(naming: FunctionTable(functions))
   }
 
-  public func findings(_ functions: [UInt64: String] = [:]) throws -> [Finding] {
+  package func analysis(naming: any FrameNaming, ownModules: Set<String> = []) throws -> LeakAnalysis {
+    let reader = try reader()
+    let snapshot = reader.snapshots[reader.snapshots.count - 1]
+    return LeakAnalysis(
+      reader, AllocationAnalysis(reader, snapshot: snapshot), snapshot: snapshot, naming: naming,
+      layouts: Layouts(layouts, variables, words, bufferedValues), ownModules: ownModules)
+  }
+
+  package func findings(_ functions: [UInt64: String] = [:]) throws -> [Finding] {
     try analysis(functions).findings()
   }
 
-  /// What grew with each round, with the names of functions that `functions` gives by address. `births`: what alone is meant, by address with the time of birth.
-  public func growth(_ functions: [UInt64: String] = [:], repetition: UInt64? = nil, among births: [UInt64: UInt64]? = nil) throws -> GrowthReport {
+  /// Returns the growth with each round, with the names of functions that `functions` gives by address. `births`: the
+  /// only objects that are meant, by address with the time of birth.
+  package func growth(
+    _ functions: [UInt64: String] = [:], repetition: UInt64? = nil, among births: [UInt64: UInt64]? = nil
+  ) throws -> GrowthReport {
     let reader = try reader()
     let analysis = AllocationAnalysis(reader, snapshot: reader.snapshots[reader.snapshots.count - 1])
-    return LeakAnalysis.growth(reader, analysis, repetition: repetition, among: births) { [layouts, variables, words, bufferedValues] snapshot, allocations in
-      LeakAnalysis(reader, allocations, snapshot: snapshot, naming: FunctionTable(functions), layouts: Layouts(layouts, variables, words, bufferedValues))
+    return LeakAnalysis.growth(reader, analysis, repetition: repetition, among: births) {
+      [layouts, variables, words, bufferedValues] snapshot, allocations in
+      LeakAnalysis(
+        reader, allocations, snapshot: snapshot, naming: FunctionTable(functions),
+        layouts: Layouts(layouts, variables, words, bufferedValues))
     }
   }
 
@@ -213,40 +251,48 @@ public final class HeapBuilder {
     private let variables: [String: UInt64]
     private let words: [UInt64: UInt64]
     private let bufferedValues: [UInt64: BufferedValue]
-    init(_ layouts: [UInt64: ObjectLayout], _ variables: [String: UInt64], _ words: [UInt64: UInt64], _ bufferedValues: [UInt64: BufferedValue]) {
+    init(
+      _ layouts: [UInt64: ObjectLayout], _ variables: [String: UInt64], _ words: [UInt64: UInt64],
+      _ bufferedValues: [UInt64: BufferedValue]
+    ) {
       (self.layouts, self.variables, self.words, self.bufferedValues) = (layouts, variables, words, bufferedValues)
     }
     func bufferedValue(ofTypeWithMetadata address: UInt64) -> BufferedValue? { bufferedValues[address] }
     func word(at address: UInt64) -> UInt64? { words[address] }
     func addresses(ofConcurrencyVariable name: String) -> [UInt64] { variables[name].map { [$0] } ?? [] }
-    func layout(ofInstanceAt address: RuntimeAddress, metadata: RuntimeAddress) -> ObjectLayout? { layouts[metadata.rawValue] }
+    func layout(ofInstanceAt address: RuntimeAddress, metadata: RuntimeAddress) -> ObjectLayout? {
+      layouts[metadata.rawValue]
+    }
     func dependsOnInstance(_ metadata: RuntimeAddress) -> Bool { false }
     func metadataKind(at address: UInt64) -> UInt64? {
-      address == HeapBuilder.taskMetadata ? 0x502 : address == HeapBuilder.slabMetadata || address == HeapBuilder.slabMetadata + 8 ? 0 : nil
+      address == HeapBuilder.taskMetadata
+        ? 0x502 : address == HeapBuilder.slabMetadata || address == HeapBuilder.slabMetadata + 8 ? 0 : nil
     }
     var problem: String? { nil }
   }
 
   /// First word of a task.
-  public static let taskMetadata: UInt64 = 0x1000_F000
+  package static let taskMetadata: UInt64 = 0x1000_F000
   /// First word of further memory of a task.
-  public static let slabMetadata: UInt64 = 0x1000_E000
+  package static let slabMetadata: UInt64 = 0x1000_E000
 }
 
 /// Names addresses from a table; those not in it are `main()` of the program.
-public struct FunctionTable: FrameNaming {
+package struct FunctionTable: FrameNaming {
   private let functions: [UInt64: String]
-  public init(_ functions: [UInt64: String]) { self.functions = functions }
-  public var remarks: [String] { [] }
+  package init(_ functions: [UInt64: String]) { self.functions = functions }
+  package var remarks: [String] { [] }
 
-  public func frames(for key: FrameKey, in image: LoadedImage?) -> [SourceFrame] {
+  package func frames(for key: FrameKey, in image: LoadedImage?) -> [SourceFrame] {
     let name = functions[key.address.rawValue] ?? "main()"
     let isSystem = name.hasPrefix("system ")
     let function = isSystem ? String(name.dropFirst(7)) : name
     return [
       SourceFrame(
-        function: function, fullFunction: function, mangledName: function, imagePath: isSystem ? "/lib/libFoundation.so" : "/bin/app",
-        file: isSystem ? nil : "/src/App.swift", line: isSystem ? nil : Int(key.address.rawValue & 0xFFF), column: nil, isInlined: false,
+        function: function, fullFunction: function, mangledName: function,
+        imagePath: isSystem ? "/lib/libFoundation.so" : "/bin/app",
+        file: isSystem ? nil : "/src/App.swift", line: isSystem ? nil : Int(key.address.rawValue & 0xFFF), column: nil,
+        isInlined: false,
         kind: isSystem ? .systemLibrary : .user, isAsync: false, asyncPart: nil)
     ]
   }

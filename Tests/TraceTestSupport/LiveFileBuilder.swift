@@ -1,36 +1,40 @@
 // Builds live files for tests, byte by byte as docs/trace-format.md has them.
 
-import TraceAnalysis
+import TraceReading
 
 /// A live file in the making. Fields are public and unchecked, so that tests can make hostile ones.
-public struct LiveFileBuilder {
-  public struct Slot {
-    public var thread: UInt32
-    public var osThread: UInt32 = 0
-    public var definitionSequence: UInt32 = 0
-    public var eventSequence: UInt32 = 0
-    public var definitions: [UInt8] = []
-    public var events: [UInt8] = []
-    public var firstTime: UInt64 = 0
-    public var eventCount: UInt32 = 0
+package struct LiveFileBuilder {
+  package struct Slot {
+    package var thread: UInt32
+    package var osThread: UInt32 = 0
+    package var definitionSequence: UInt32 = 0
+    package var eventSequence: UInt32 = 0
+    package var definitions: [UInt8] = []
+    package var events: [UInt8] = []
+    package var firstTime: UInt64 = 0
+    package var eventCount: UInt32 = 0
     /// Written in the place of the true offsets: definition start and used, event start and used.
-    public var offsets: [UInt32]?
+    package var offsets: [UInt32]?
 
-    public init(thread: UInt32) { self.thread = thread }
+    package init(thread: UInt32) { self.thread = thread }
   }
 
-  public var traceID: UInt64
-  public var slotSize: UInt32 = 4096
-  public var slotCount: UInt32?
-  public var version = TraceHeader().version
-  public var slots: [Slot] = []
+  package var traceID: UInt64
+  package var slotSize: UInt32 = 4096
+  package var slotCount: UInt32?
+  package var version = TraceHeader().version
+  package var slots: [Slot] = []
 
-  public init(traceID: UInt64) { self.traceID = traceID }
+  package init(traceID: UInt64) { self.traceID = traceID }
 
-  public var bytes: [UInt8] {
+  package var bytes: [UInt8] {
     var bytes: [UInt8] = [0x89, 0x4C, 0x4B, 0x4C, 0x49, 0x56, 0x0D, 0x0A]
-    func put(_ value: UInt32) { for shift in stride(from: 0, to: 32, by: 8) { bytes.append(UInt8(truncatingIfNeeded: value >> UInt32(shift))) } }
-    func put(_ value: UInt64) { for shift in stride(from: 0, to: 64, by: 8) { bytes.append(UInt8(truncatingIfNeeded: value >> UInt64(shift))) } }
+    func put(_ value: UInt32) {
+      for shift in stride(from: 0, to: 32, by: 8) { bytes.append(UInt8(truncatingIfNeeded: value >> UInt32(shift))) }
+    }
+    func put(_ value: UInt64) {
+      for shift in stride(from: 0, to: 64, by: 8) { bytes.append(UInt8(truncatingIfNeeded: value >> UInt64(shift))) }
+    }
     put(version)
     put(slotSize)
     put(traceID)

@@ -1,22 +1,23 @@
 // Random programs: streams of events that allocate, free, retain and release.
 
-import TraceAnalysis
+import TraceReading
 
-/// What a random program is like.
-public struct RandomHeap {
-  public var seed: UInt64
-  public var threads: UInt32 = 1
-  public var events = 2000
-  public var sites = 20
+/// The parameters of a random program.
+package struct RandomHeap {
+  package var seed: UInt64
+  package var threads: UInt32 = 1
+  package var events = 2000
+  package var sites = 20
   /// One in this many events is one that does not fit: an orphan, or an allocation over a live block. 0: none.
-  public var oddOneIn: UInt64 = 0
-  /// How many blocks are about live.
-  public var liveBlocks = 100
+  package var oddOneIn: UInt64 = 0
+  /// The approximate number of live blocks.
+  package var liveBlocks = 100
 
-  public init(seed: UInt64) { self.seed = seed }
+  package init(seed: UInt64) { self.seed = seed }
 
-  /// The builder with the events in it, and those events in the order in which they happened. Times grow by 8 ticks with every event.
-  public func build() -> (builder: TraceBuilder, inOrder: [TraceEvent]) {
+  /// The builder with the events in it, and those events in the order in which they happened. Times grow by 8 ticks
+  /// with every event.
+  package func build() -> (builder: TraceBuilder, inOrder: [TraceEvent]) {
     var random = SeededRandom(seed: seed)
     var builder = TraceBuilder()
     let image: Range<UInt64> = 0x40_0000..<0x50_0000
@@ -37,8 +38,12 @@ public struct RandomHeap {
       builder.append(event)
       order.append(event)
     }
-    let allocations: [Operation] = [.object, .object, .object, .malloc, .calloc, .realloc, .posixMemalign, .operatorNew]
-    let references: [Operation] = [.retain, .retain, .release, .release, .retainN, .releaseN, .tryRetain, .unownedRetain, .unownedRelease]
+    let allocations: [Operation] = [
+      .object, .object, .object, .malloc, .calloc, .realloc, .posixMemalign, .operatorNew,
+    ]
+    let references: [Operation] = [
+      .retain, .retain, .release, .release, .retainN, .releaseN, .tryRetain, .unownedRetain, .unownedRelease,
+    ]
     while order.count < events {
       let stack = stacks.randomElement(using: &random)!
       if oddOneIn > 0, random.oneIn(oddOneIn) {
@@ -46,8 +51,12 @@ public struct RandomHeap {
         case 0: add(TraceEvent(operation: .free, address: heap - 16 * (1 + random.next() % 1000), stack: stack))
         case 1: add(TraceEvent(operation: .retain, address: heap - 16 * (1 + random.next() % 1000), stack: stack))
         case 2 where !live.isEmpty:
-          add(TraceEvent(operation: .malloc, address: live.randomElement(using: &random)!, size: random.next() % 100, stack: stack))
-        default: add(TraceEvent(operation: .reallocFailed, address: heap - 16 * (1 + random.next() % 1000), stack: stack))
+          add(
+            TraceEvent(
+              operation: .malloc, address: live.randomElement(using: &random)!, size: random.next() % 100, stack: stack)
+          )
+        default:
+          add(TraceEvent(operation: .reallocFailed, address: heap - 16 * (1 + random.next() % 1000), stack: stack))
         }
         continue
       }
@@ -60,7 +69,8 @@ public struct RandomHeap {
         let size = random.oneIn(3) ? random.next() % 100_000 : UInt64(16 << (random.next() % 5))
         add(
           TraceEvent(
-            operation: operation, address: address, size: size, type: operation == .object ? types.randomElement(using: &random)! : 0,
+            operation: operation, address: address, size: size,
+            type: operation == .object ? types.randomElement(using: &random)! : 0,
             stack: stack))
       } else if choice < 6 || live.count > liveBlocks {
         let address = live.remove(at: Int.random(in: live.indices, using: &random))

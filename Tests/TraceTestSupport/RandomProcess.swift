@@ -1,9 +1,12 @@
-// Random processes with all that a trace can have: heaps with images, histories, families of siblings, tasks, scopes, expectations, pauses.
+// Random processes with all that a trace can have: heaps with images, histories, families of siblings, tasks, scopes,
+// expectations, pauses.
 
-@testable import TraceAnalysis
+@testable import HeapAnalysis
+@testable import TraceReading
+@testable import TraceSymbolication
 
 /// Makes traces that are sound in their frame and say anything: what comes of each seed is the same every time.
-public struct RandomProcess {
+package struct RandomProcess {
   private let heap = HeapBuilder()
   private var random: SeededRandom
   private var objects: [HeapBuilder.Object] = []
@@ -15,15 +18,17 @@ public struct RandomProcess {
   private let stacks: [[UInt64]]
 
   private static let names: [UInt64: String] = [
-    0x1000_1010: "main()", 0x1000_1100: "system _dispatch_client_callout", 0x1000_1200: "Server.serve()", 0x1000_1300: "Server.handle(_:)",
-    0x1000_1400: "closure #1 in Type1.start()", 0x1000_1500: "Type2.init()", 0x1000_1600: "system Foundation.Timer.init()",
+    0x1000_1010: "main()", 0x1000_1100: "system _dispatch_client_callout", 0x1000_1200: "Server.serve()",
+    0x1000_1300: "Server.handle(_:)",
+    0x1000_1400: "closure #1 in Type1.start()", 0x1000_1500: "Type2.init()",
+    0x1000_1600: "system Foundation.Timer.init()",
     0x1000_1700: "partial apply forwarder for closure #1 in Type1.start()", 0x1000_1800: "system malloc",
   ]
 
-  public static var naming: any FrameNaming { FunctionTable(names) }
+  package static var naming: any FrameNaming { FunctionTable(names) }
 
   /// The reader of a random trace, and the layouts of its types.
-  public static func open(seed: UInt64) throws -> (reader: () throws -> TraceReader, layouts: any LayoutSource) {
+  package static func open(seed: UInt64) throws -> (reader: () throws -> TraceReader, layouts: any LayoutSource) {
     var process = RandomProcess(seed: seed)
     process.run()
     let bytes = try process.bytes()
@@ -35,7 +40,10 @@ public struct RandomProcess {
     let kinds: [TraceType.Kind] = [.class, .class, .class, .closureContext, .box, .error, .other(9)]
     let strengths: [ReferenceStrength] = [.strong, .strong, .strong, .weak, .unowned, .unmanaged]
     var types: [String] = []
-    let special = ["Foundation.Timer", "Foundation.NSNotificationReceiver", "Dispatch.DispatchWorkItem", "Swift._ContiguousArrayStorage<App.Type1>", "Swift.__StringStorage"]
+    let special = [
+      "Foundation.Timer", "Foundation.NSNotificationReceiver", "Dispatch.DispatchWorkItem",
+      "Swift._ContiguousArrayStorage<App.Type1>", "Swift.__StringStorage",
+    ]
     for index in 0..<8 {
       let name = index < 5 ? "App.Type\(index)" : special[Int(random.next() % UInt64(special.count))]
       if types.contains(name) { continue }
@@ -44,7 +52,8 @@ public struct RandomProcess {
         ? nil
         : (0..<Int(random.next() % 4)).map { field in
           HeapBuilder.field(
-            "field\(field)", field, strengths[Int(random.next() % 6)], kind: random.oneIn(5) ? .closure(functionOffset: 16 + 8 * field) : .object,
+            "field\(field)", field, strengths[Int(random.next() % 6)],
+            kind: random.oneIn(5) ? .closure(functionOffset: 16 + 8 * field) : .object,
             type: random.oneIn(3) ? "App.Type1" : "", caseName: random.oneIn(6) ? "case\(field)" : nil)
         }
       heap.type(name, kind: index < 5 ? kinds[Int(random.next() % 7)] : .class, fields: fields)
@@ -52,7 +61,9 @@ public struct RandomProcess {
     }
     self.types = types
     let functions = Self.names.keys.sorted()
-    stacks = (0..<12).map { _ in (0..<1 + Int(random.next() % 5)).map { _ in functions[Int(random.next() % UInt64(functions.count))] } }
+    stacks = (0..<12).map { _ in
+      (0..<1 + Int(random.next() % 5)).map { _ in functions[Int(random.next() % UInt64(functions.count))] }
+    }
     self.random = random
   }
 
@@ -108,7 +119,9 @@ public struct RandomProcess {
     let object =
       random.oneIn(4)
       ? heap.malloc(random.oneIn(10) ? random.next() : random.next() % 300, stack: stack())
-      : heap.object(pick(types) ?? "App.Type0", size: [16, 24, 48, 96, 4096][Int(random.next() % 5)], stack: stack(), count: count(), thread: thread())
+      : heap.object(
+        pick(types) ?? "App.Type0", size: [16, 24, 48, 96, 4096][Int(random.next() % 5)], stack: stack(),
+        count: count(), thread: thread())
     objects.append(object)
     if random.oneIn(12) { _ = heap.sideTable(of: object) }
   }
@@ -140,7 +153,9 @@ public struct RandomProcess {
     let every = 1 + random.next() % 12
     for index in 0..<20 + random.next() % 60 {
       heap.visit(Array(first.dropLast()))
-      let object = heap.object(type, stack: random.oneIn(9) ? second + [0x1000_2000 + index * 16] : first, thread: random.oneIn(20) ? thread() : 1)
+      let object = heap.object(
+        type, stack: random.oneIn(9) ? second + [0x1000_2000 + index * 16] : first,
+        thread: random.oneIn(20) ? thread() : 1)
       heap.time += random.next() % 5000
       if index % every == 0 {
         heap.words[registry.address + 8 * (index % 1000)] = object.address
@@ -154,16 +169,20 @@ public struct RandomProcess {
 
   /// Events that fit nothing.
   private mutating func odd() {
-    let operations: [TraceAnalysis.Operation] = [.malloc, .object, .realloc, .free, .reallocFree, .reallocFailed, .retain, .release, .retainN, .unownedRelease]
+    let operations: [TraceReading.Operation] = [
+      .malloc, .object, .realloc, .free, .reallocFree, .reallocFailed, .retain, .release, .retainN, .unownedRelease,
+    ]
     heap.time += 8
     heap.trace.event(
-      pick(operations) ?? .free, oddAddress(), size: random.oneIn(3) ? random.next() : random.next() % 1000, type: UInt32(random.next() % 12),
+      pick(operations) ?? .free, oddAddress(), size: random.oneIn(3) ? random.next() : random.next() % 1000,
+      type: UInt32(random.next() % 12),
       stack: heap.trace.stack(stack()), time: heap.time, thread: thread(), task: random.oneIn(4) ? oddAddress() : 0)
   }
 
   private mutating func mark() {
     heap.time += 8
-    let kind: TraceMark.Kind = [.scopeBegin, .scopeEnd, .scopeEnd, .generation, .expectation, .expectation][Int(random.next() % 6)]
+    let kind: TraceMark.Kind = [.scopeBegin, .scopeEnd, .scopeEnd, .generation, .expectation, .expectation][
+      Int(random.next() % 6)]
     var mark = TraceMark(kind, time: heap.time)
     marks += 1
     mark.number = marks
@@ -202,7 +221,9 @@ public struct RandomProcess {
     }
     for _ in 0..<3 {
       heap.time += 8
-      heap.trace.event(.malloc, oddAddress(), size: 32, stack: heap.trace.stack(stack()), time: heap.time, thread: thread(), task: task.address + 200)
+      heap.trace.event(
+        .malloc, oddAddress(), size: 32, stack: heap.trace.stack(stack()), time: heap.time, thread: thread(),
+        task: task.address + 200)
     }
     objects.append(task)
   }
@@ -213,7 +234,10 @@ public struct RandomProcess {
     if heap.isDeclared(name) == false {
       heap.type(name, fields: [])
       let value = ValueLayout(
-        typeName: "", size: 8, stride: 8, alignment: 8, references: [ReferenceField(offset: 0, name: "", caseName: nil, strength: .strong, kind: .object, typeName: "")],
+        typeName: "", size: 8, stride: 8, alignment: 8,
+        references: [
+          ReferenceField(offset: 0, name: "", caseName: nil, strength: .strong, kind: .object, typeName: "")
+        ],
         opaque: [])
       let tail: ObjectTail =
         random.oneIn(2)
@@ -223,7 +247,8 @@ public struct RandomProcess {
     }
     let storage = heap.object(name, size: 512, stack: stack())
     for offset in stride(from: 16, to: 160, by: 8) as StrideTo<UInt64> {
-      heap.words[storage.address + offset] = random.oneIn(3) ? random.next() % 64 : random.oneIn(3) ? random.next() : oddAddress()
+      heap.words[storage.address + offset] =
+        random.oneIn(3) ? random.next() % 64 : random.oneIn(3) ? random.next() : oddAddress()
     }
     objects.append(storage)
   }
@@ -248,7 +273,8 @@ public struct RandomProcess {
       regions.append(MemoryRegion(range: start..<start + 0x10000, kind: random.oneIn(3) ? .mainStack : .anonymous))
       threads.append(
         SnapshotThread(
-          osThread: UInt32(index), stackPointer: random.oneIn(4) ? nil : start + random.next() % 0x11000, threadPointer: random.oneIn(5) ? oddAddress() : start + 0xF000,
+          osThread: UInt32(index), stackPointer: random.oneIn(4) ? nil : start + random.next() % 0x11000,
+          threadPointer: random.oneIn(5) ? oddAddress() : start + 0xF000,
           instructionPointer: 0x1000_1010, registers: (0..<4).map { _ in oddAddress() }, isSelf: index == 0))
       if let object = pick(objects) { heap.words[start + 0x8100] = object.address }
     }
@@ -259,8 +285,10 @@ public struct RandomProcess {
     snapshots.append(
       (
         TraceSnapshot(
-          number: number, reason: reason, time: heap.time, isFrozen: !random.oneIn(5), staticTLSSize: random.oneIn(9) ? random.next() : 256, threads: threads,
-          regions: regions.sorted { $0.range.lowerBound < $1.range.lowerBound }, label: reason == .expectation ? "expectation 1: screen" : "", end: end),
+          number: number, reason: reason, time: heap.time, isFrozen: !random.oneIn(5),
+          staticTLSSize: random.oneIn(9) ? random.next() : 256, threads: threads,
+          regions: regions.sorted { $0.range.lowerBound < $1.range.lowerBound },
+          label: reason == .expectation ? "expectation 1: screen" : "", end: end),
         heap.words.map { (address: $0.key & ~7, value: $0.value) }.filter { $0.address < 1 << 63 }
       ))
   }
@@ -268,13 +296,24 @@ public struct RandomProcess {
   private mutating func bytes() throws -> [UInt8] {
     var trace = heap.trace
     if random.oneIn(8) { trace.header.ticksPerSecond = 0 }
-    if random.oneIn(6) { trace.definitions.append(.process(ProcessRecord(executable: "/bin/app", flags: random.next()))) }
+    if random.oneIn(6) {
+      trace.definitions.append(.process(ProcessRecord(executable: "/bin/app", flags: random.next())))
+    }
     if random.oneIn(3) { trace.eventsPerChunk = 1 + Int(random.next() % 50) }
     var closing = TraceClosing(time: random.oneIn(6) ? random.next() : heap.time + 800)
-    for index in closing.drops.counts.indices where random.oneIn(16) { closing.drops.counts[index] = random.oneIn(3) ? random.next() : 1 }
+    for index in closing.drops.counts.indices where random.oneIn(16) {
+      closing.drops.counts[index] = random.oneIn(3) ? random.next() : 1
+    }
     trace.closing = random.oneIn(5) ? nil : closing
     // Words of one address stand once.
-    trace.snapshots = snapshots.map { one in (one.snapshot, Dictionary(one.words.map { ($0.address, $0.value) }) { first, _ in first }.map { (address: $0.key, value: $0.value) }) }
+    trace.snapshots = snapshots.map { one in
+      (
+        one.snapshot,
+        Dictionary(one.words.map { ($0.address, $0.value) }) { first, _ in first }.map {
+          (address: $0.key, value: $0.value)
+        }
+      )
+    }
     return try trace.bytes()
   }
 }

@@ -1,11 +1,11 @@
 // Random numbers that are the same every time.
 
 /// SplitMix64 (Steele, Lea, Flood 2014): small, and good enough to make test data.
-public struct SeededRandom: RandomNumberGenerator {
+package struct SeededRandom: RandomNumberGenerator {
   private var state: UInt64
-  public init(seed: UInt64) { state = seed }
+  package init(seed: UInt64) { state = seed }
 
-  public mutating func next() -> UInt64 {
+  package mutating func next() -> UInt64 {
     state &+= 0x9E37_79B9_7F4A_7C15
     var z = state
     z = (z ^ (z >> 30)) &* 0xBF58_476D_1CE4_E5B9
@@ -14,5 +14,5 @@ public struct SeededRandom: RandomNumberGenerator {
   }
 
   /// True once in `n` times.
-  public mutating func oneIn(_ n: UInt64) -> Bool { next() % n == 0 }
+  package mutating func oneIn(_ n: UInt64) -> Bool { next() % n == 0 }
 }

@@ -1,28 +1,31 @@
 // Names for tests, from a table.
 
-@testable import TraceAnalysis
+@testable import TraceReading
+@testable import TraceSymbolication
 
 /// Names addresses as it was told; others by image and offset.
-public struct TableNaming: FrameNaming {
-  public var frames: [UInt64: [SourceFrame]] = [:]
-  public var remarks: [String] = []
+package struct TableNaming: FrameNaming {
+  package var frames: [UInt64: [SourceFrame]] = [:]
+  package var remarks: [String] = []
 
-  public init() {}
+  package init() {}
 
   /// One more frame at an address, outside of those before.
-  public mutating func add(
-    _ address: UInt64, _ function: String, file: String? = nil, line: Int? = nil, kind: SourceFrame.Kind = .user, image: String = "/bin/app",
+  package mutating func add(
+    _ address: UInt64, _ function: String, file: String? = nil, line: Int? = nil, kind: SourceFrame.Kind = .user,
+    image: String = "/bin/app",
     full: String? = nil
   ) {
     frames[address, default: []].append(
       SourceFrame(
-        function: function, fullFunction: full ?? function, mangledName: "$s\(function)", imagePath: image, file: file, line: line,
+        function: function, fullFunction: full ?? function, mangledName: "$s\(function)", imagePath: image, file: file,
+        line: line,
         column: nil, isInlined: false, kind: kind, isAsync: false, asyncPart: nil))
     // All but the outermost stand inside the next.
     for index in frames[address]!.indices.dropLast() { frames[address]![index].isInlined = true }
   }
 
-  public func frames(for key: FrameKey, in image: LoadedImage?) -> [SourceFrame] {
+  package func frames(for key: FrameKey, in image: LoadedImage?) -> [SourceFrame] {
     frames[key.address.rawValue] ?? OffsetNaming().frames(for: key, in: image)
   }
 }

@@ -1,24 +1,24 @@
 // Builds traces for tests, event by event.
 
-import TraceAnalysis
+import TraceReading
 
 /// A trace in the making: definitions, and events by thread, whose bytes `bytes` gives.
-public struct TraceBuilder {
-  public var header: TraceHeader
-  public var definitions: [Definition] = []
-  public var closing: TraceClosing?
-  public var compression: TraceWriter.Compression = .zstd
+package struct TraceBuilder {
+  package var header: TraceHeader
+  package var definitions: [Definition] = []
+  package var closing: TraceClosing?
+  package var compression: TraceWriter.Compression = .zstd
   /// Chunks of a thread have this many events.
-  public var eventsPerChunk = Int.max
+  package var eventsPerChunk = Int.max
   /// Heap images, with their words.
-  public var snapshots: [(snapshot: TraceSnapshot, words: [(address: UInt64, value: UInt64)])] = []
-  public private(set) var events: [UInt32: [TraceEvent]] = [:]
-  public let stacks = StackTree()
-  public let marks = MarkTable()
+  package var snapshots: [(snapshot: TraceSnapshot, words: [(address: UInt64, value: UInt64)])] = []
+  package private(set) var events: [UInt32: [TraceEvent]] = [:]
+  package let stacks = StackTree()
+  package let marks = MarkTable()
   private var nextType: UInt32 = 1
 
   /// Ticks are nanoseconds from 0 on.
-  public init() {
+  package init() {
     header = TraceHeader()
     header.clock = .monotonic
     header.ticksPerSecond = 1_000_000_000
@@ -27,47 +27,55 @@ public struct TraceBuilder {
   }
 
   /// A stack of return addresses, outermost first.
-  public func stack(_ addresses: [UInt64]) -> StackID {
+  package func stack(_ addresses: [UInt64]) -> StackID {
     stacks.stack(addresses)
   }
 
-  public mutating func type(_ name: String, kind: TraceType.Kind = .class, superclass: UInt32 = 0) -> UInt32 {
-    definitions.append(.type(TraceType(id: nextType, metadata: RuntimeAddress(UInt64(nextType) << 12), kind: kind, name: name, superclass: superclass)))
+  package mutating func type(_ name: String, kind: TraceType.Kind = .class, superclass: UInt32 = 0) -> UInt32 {
+    definitions.append(
+      .type(
+        TraceType(
+          id: nextType, metadata: RuntimeAddress(UInt64(nextType) << 12), kind: kind, name: name, superclass: superclass
+        )))
     nextType += 1
     return nextType - 1
   }
 
-  public mutating func image(_ path: String, _ range: Range<UInt64>, bias: UInt64 = 0, buildID: [UInt8] = []) {
+  package mutating func image(_ path: String, _ range: Range<UInt64>, bias: UInt64 = 0, buildID: [UInt8] = []) {
     definitions.append(
       .imageLoaded(
         LoadedImage(
-          path: path, buildID: buildID, loadBias: bias, range: RuntimeAddress(range.lowerBound)..<RuntimeAddress(range.upperBound)),
+          path: path, buildID: buildID, loadBias: bias,
+          range: RuntimeAddress(range.lowerBound)..<RuntimeAddress(range.upperBound)),
         time: 0))
   }
 
-  public mutating func append(_ event: TraceEvent) {
+  package mutating func append(_ event: TraceEvent) {
     events[event.thread, default: []].append(event)
   }
 
   /// Appends an event at `time` ticks; times of a thread must not go down.
-  public mutating func event(
-    _ operation: Operation, _ address: UInt64, size: UInt64 = 0, type: UInt32 = 0, stack: StackID = .empty, time: UInt64,
+  package mutating func event(
+    _ operation: Operation, _ address: UInt64, size: UInt64 = 0, type: UInt32 = 0, stack: StackID = .empty,
+    time: UInt64,
     thread: UInt32 = 1, task: UInt64 = 0
   ) {
-    var event = TraceEvent(operation: operation, address: address, size: size, type: type, stack: stack, time: time, thread: thread)
+    var event = TraceEvent(
+      operation: operation, address: address, size: size, type: type, stack: stack, time: time, thread: thread)
     event.task = task
     append(event)
   }
 
-  /// Appends a mark, with the texts that `marks` has numbered for it. `task`: that of the thread's event before it unless it is given.
-  public mutating func mark(_ mark: TraceMark, thread: UInt32 = 1, task: UInt64? = nil) {
+  /// Appends a mark, with the texts that `marks` has numbered for it. `task`: that of the thread's event before it
+  /// unless it is given.
+  package mutating func mark(_ mark: TraceMark, thread: UInt32 = 1, task: UInt64? = nil) {
     var event = TraceEvent(operation: .mark, size: UInt64(marks.append(mark)), time: mark.time, thread: thread)
     event.task = task ?? events[thread]?.last?.task ?? 0
     append(event)
   }
 
   /// The trace. Every thread's events carry their times, rounded down to 8 ticks.
-  public func bytes() throws -> [UInt8] {
+  package func bytes() throws -> [UInt8] {
     var writer = TraceWriter(header: header)
     if !definitions.isEmpty { try writer.append(definitions, compression: compression) }
     let encoder = EventEncoder(stacks: stacks, referenceCounting: header.referenceCounting)
@@ -92,10 +100,12 @@ public struct TraceBuilder {
         start = part.endIndex
       }
     }
-    for (snapshot, words) in snapshots { try writer.append(snapshot, words: words, pagesPerPart: 2, compression: compression) }
+    for (snapshot, words) in snapshots {
+      try writer.append(snapshot, words: words, pagesPerPart: 2, compression: compression)
+    }
     if let closing { try writer.append(closing) }
     return writer.bytes
   }
 
-  public func reader() throws -> TraceReader { try TraceReader(bytes: bytes()) }
+  package func reader() throws -> TraceReader { try TraceReader(bytes: bytes()) }
 }

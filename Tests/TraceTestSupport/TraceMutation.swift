@@ -2,14 +2,14 @@
 
 import CTraceFormat
 
-@testable import TraceAnalysis
+@testable import TraceReading
 
-/// Changes a trace below its checksums: takes its chunks apart into records, changes, repeats, moves and leaves out some, and seals the chunks anew. The same seed makes the same
-/// trace of the same input.
-public struct TraceMutation {
+/// Changes a trace below its checksums: takes its chunks apart into records, changes, repeats, moves and leaves out
+/// some, and seals the chunks anew. The same seed makes the same trace of the same input.
+package struct TraceMutation {
   private var random: SeededRandom
 
-  public init(seed: UInt64) { random = SeededRandom(seed: seed) }
+  package init(seed: UInt64) { random = SeededRandom(seed: seed) }
 
   private struct Part {
     var chunk: TraceChunk
@@ -17,7 +17,7 @@ public struct TraceMutation {
   }
 
   /// A changed trace. Throws if the bytes are no trace.
-  public mutating func mutated(_ bytes: [UInt8]) throws -> [UInt8] {
+  package mutating func mutated(_ bytes: [UInt8]) throws -> [UInt8] {
     let reader = try TraceReader(bytes: bytes)
     let buffer = PayloadBuffer()
     var parts: [Part] = []
@@ -28,7 +28,8 @@ public struct TraceMutation {
     var writer = TraceWriter(header: changed(reader.header))
     for part in parts where part.payload.count <= Self.payloadLimit {
       try writer.append(
-        kind: part.chunk.kind, thread: part.chunk.thread, payload: part.payload, sequence: part.chunk.sequence, firstTime: part.chunk.firstTime,
+        kind: part.chunk.kind, thread: part.chunk.thread, payload: part.payload, sequence: part.chunk.sequence,
+        firstTime: part.chunk.firstTime,
         lastTime: part.chunk.lastTime, eventCount: part.chunk.eventCount, compression: random.oneIn(4) ? .none : .zstd)
     }
     return writer.bytes
@@ -83,14 +84,15 @@ public struct TraceMutation {
     case 6: parts[index].chunk.eventCount = number()
     default:
       switch parts[index].chunk.kind {
-      case .definitions: changeRecords(&parts[index].payload, boundaries: Self.definitionBoundaries(parts[index].payload))
+      case .definitions:
+        changeRecords(&parts[index].payload, boundaries: Self.definitionBoundaries(parts[index].payload))
       case .events: changeRecords(&parts[index].payload, boundaries: Self.eventBoundaries(parts[index]))
       default: changeFields(&parts[index].payload)
       }
     }
   }
 
-  /// Where each record of a definitions payload begins.
+  /// Returns the offsets at which the records of a definitions payload begin.
   private static func definitionBoundaries(_ payload: [UInt8]) -> [Int] {
     payload.withUnsafeBufferPointer { bytes in
       guard let start = bytes.baseAddress else { return [] }
@@ -104,7 +106,7 @@ public struct TraceMutation {
     }
   }
 
-  /// Where each event begins.
+  /// Returns the offsets at which events begin.
   private static func eventBoundaries(_ part: Part) -> [Int] {
     let buffer = PayloadBuffer()
     buffer.resize(part.payload.count)
@@ -126,7 +128,8 @@ public struct TraceMutation {
     let ends = boundaries + [payload.count]
     let first = below(boundaries.count)
     let last = min(boundaries.count - 1, first + below(8))
-    let range = min(ends[first], payload.count)..<max(min(ends[first], payload.count), min(ends[last + 1], payload.count))
+    let range =
+      min(ends[first], payload.count)..<max(min(ends[first], payload.count), min(ends[last + 1], payload.count))
     switch below(7) {
     case 0: payload.removeSubrange(range)
     case 1:

@@ -2,8 +2,8 @@
 
 import Glibc
 
-/// Measures phases, and prints a line of JSON for each: its name, seconds of the clock and of the processor, the resident bytes at its
-/// begin and end, and the most in between.
+/// Measures phases, and prints a line of JSON for each: its name, seconds of the clock and of the processor, the
+/// resident bytes at its begin and end, and the most in between.
 public enum PhaseMeter {
   public static func measure<Result>(_ name: String, _ body: () throws -> Result) rethrows -> Result {
     // The kernel forgets the highest resident size there was.

@@ -1,13 +1,14 @@
 // The graph algorithms alone, on a made-up heap.
 // Usage: graph-algorithms NODES ordered|shuffled
 //
-// Of every node's three edges on average, one makes it part of a tree with the root on top, in which a node has up to four children;
-// one leads to a node near by, and one to any node. Those two go upwards in number but for one in a hundred, so that there are cycles
-// of all sizes. `ordered`: numbers are as an allocator's addresses, neighbours in the tree are near one another. `shuffled`: no two nodes
-// that have to do with each other are near, the worst case for a processor's caches.
+// Of every node's three edges on average, one makes it part of a tree with the root on top, in which a node has up to
+// four children; one leads to a node near by, and one to any node. Those two go upwards in number but for one in a
+// hundred, so that there are cycles of all sizes. `ordered`: numbers are as an allocator's addresses, neighbours in the
+// tree are near one another. `shuffled`: no two nodes that have to do with each other are near, the worst case for a
+// processor's caches.
 
+import HeapAnalysis
 import PhaseMeter
-import TraceAnalysis
 
 struct RandomNumbers {
   private var state: UInt64 = 0x1234_5678_9ABC_DEF1
@@ -30,7 +31,8 @@ struct EdgeMaker {
   @inline(__always)
   func node(_ place: Int) -> UInt32 { nodes.map { $0[place] } ?? UInt32(truncatingIfNeeded: place) }
 
-  /// Children lie in runs of 1024 places that belong to a subtree, as they do where a program builds one thing after the other.
+  /// Children lie in runs of 1024 places that belong to a subtree, as they do where a program builds one thing after
+  /// the other.
   mutating func addEdges(of place: Int, to builder: HeapGraphBuilder) {
     let source = node(place)
     let run = 1024

@@ -12,7 +12,8 @@ struct lt_demangler_process {
   int socket;
 };
 
-/// Starts the child. 0, or an errno. The child holds no descriptor of its parent's but its end of a socket, and ends when the other is closed.
+/// Starts the child. 0, or an errno. The child holds no descriptor of its parent's but its end of a socket, and ends
+/// when the other is closed.
 int lt_demangler_start(struct lt_demangler_process *child);
 
 /// Demangles a Swift or C++ name. 0 on success: `*result` is a string for `free`, or NULL if the name is not mangled.

@@ -9,21 +9,23 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-/// A thread that a process is to make: the registers of its call of clone, and where the instruction is that makes it. Addresses are the process's.
+/// A thread that a process is to make: the registers of its call of clone, and where the instruction is that makes it.
+/// Addresses are the process's.
 struct lt_thread_order {
-  uint64_t call;          ///< of a `syscall` instruction, after which the new thread finds its way on its stack
+  uint64_t call; ///< of a `syscall` instruction, after which the new thread finds its way on its stack
   uint64_t flags;
   uint64_t stack;
-  uint64_t threadWord;    ///< where the kernel writes the thread's number, and 0 when it has ended
+  uint64_t threadWord; ///< where the kernel writes the thread's number, and 0 when it has ended
   uint64_t threadPointer;
 };
 
-/// Has the process make a thread, without a signal: one of its threads, which must stand in a system call, is stopped for a moment, makes the call of clone with every
-/// signal blocked, and goes on with the call it was in.
+/// Has the process make a thread, without a signal: one of its threads, which must stand in a system call, is stopped
+/// for a moment, makes the call of clone with every signal blocked, and goes on with the call it was in.
 ///
-/// `thread` is the kernel's number of the thread that is stopped. Returns 0, or −errno: −EPERM where tracing is not allowed, −EAGAIN if the thread computes, −EBUSY if
-/// it is stopped already, is limited by a filter of system calls or does not stop in time, −EFAULT if there is no such instruction. Blocks for two seconds at most.
-/// Linux on x86-64 only: −ENOSYS elsewhere.
+/// `thread` is the kernel's number of the thread that is stopped. Returns 0, or −errno: −EPERM where tracing is not
+/// allowed, −EAGAIN if the thread computes, −EBUSY if it is stopped already, is limited by a filter of system calls or
+/// does not stop in time, −EFAULT if there is no such instruction. Blocks for two seconds at most. Linux on x86-64
+/// only: −ENOSYS elsewhere.
 int lt_order_thread(pid_t thread, const struct lt_thread_order *order);
 
 /// Changes a word in shared memory from `expected` to `desired`. False if it is another. Atomic.

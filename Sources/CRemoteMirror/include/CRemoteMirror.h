@@ -1,6 +1,8 @@
-// The Swift runtime's remote mirror library, in a child process: it trusts what it reads, and aborts, crashes or runs away on what is malformed.
+// The Swift runtime's remote mirror library, in a child process: it trusts what it reads, and aborts, crashes or runs
+// away on malformed data.
 //
-// The library is found by the caller and loaded with dlopen. Its C interface has no installed header; what is used of it is declared in the source.
+// The caller finds the library, which is loaded with dlopen. Its C interface has no installed header; the source
+// declares the part that is used.
 
 #ifndef LEAKTRACE_REMOTE_MIRROR_H
 #define LEAKTRACE_REMOTE_MIRROR_H
@@ -9,7 +11,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-/// How a value is laid out: the library's numbers.
+/// Kinds of layout of a value, by the library's numbers.
 enum {
   LT_MIRROR_UNKNOWN = 0,
   LT_MIRROR_BUILTIN = 1,
@@ -33,33 +35,37 @@ enum {
   LT_MIRROR_ARRAY = 19,
 };
 
-/// What a question is about.
+/// Subjects of a question.
 enum {
-  LT_MIRROR_OF_METADATA = 1,      ///< the instances of a class, by the address of its metadata
-  LT_MIRROR_OF_INSTANCE = 2,      ///< one closure context or box, by its address
-  LT_MIRROR_OF_TYPE = 3,          ///< a value of a type, by the number an earlier answer of the same child gave for it
+  LT_MIRROR_OF_METADATA = 1,       ///< the instances of a class, by the address of its metadata
+  LT_MIRROR_OF_INSTANCE = 2,       ///< one closure context or box, by its address
+  LT_MIRROR_OF_TYPE = 3,           ///< a value of a type, by the number an earlier answer of the same child gave for it
   LT_MIRROR_OF_VALUE_METADATA = 4, ///< a value of the type whose metadata is at an address
-  LT_MIRROR_CASES_OF_TYPE = 5      ///< how the values of an enumeration tell their cases apart, by a type's number: struct lt_mirror_cases
+  /// the bits that tell an enumeration's cases apart, by a type's number: struct lt_mirror_cases
+  LT_MIRROR_CASES_OF_TYPE = 5,
 };
 
-/// How a value's bytes say which case it has.
+/// Ways in which a value's bytes give its case.
 enum {
   LT_MIRROR_CASE_UNKNOWN = 0,
-  LT_MIRROR_CASE_BY_TAG = 1,        ///< several payloads: some bits are a number, and a table has the case for each
-  LT_MIRROR_PAYLOAD_BY_ADDRESS = 2, ///< one payload: the word at `offset` is an address, and a small number in the cases without
-  LT_MIRROR_PAYLOAD_BY_ZEROS = 3,   ///< one payload: none of some bits is set
-  LT_MIRROR_PAYLOAD_BY_NO_NUMBER = 4, ///< one payload: the word at `offset` is an address or 0, and a small number in the cases without
+  LT_MIRROR_CASE_BY_TAG = 1, ///< several payloads: some bits are a number, and a table has the case for each
+  /// one payload: the word at `offset` is an address, and a small number in the cases without
+  LT_MIRROR_PAYLOAD_BY_ADDRESS = 2,
+  LT_MIRROR_PAYLOAD_BY_ZEROS = 3, ///< one payload: none of some bits is set
+  /// one payload: the word at `offset` is an address or 0, and a small number in the cases without
+  LT_MIRROR_PAYLOAD_BY_NO_NUMBER = 4,
 };
 
-/// The answer to LT_MIRROR_CASES_OF_TYPE. After it the bits' places (4 bytes each: bits from the value's start), lowest of the number first, then the
-/// table (2 bytes each: index of a case, −1 for none).
+/// The answer to LT_MIRROR_CASES_OF_TYPE. After it the bits' places (4 bytes each: bits from the value's start), lowest
+/// of the number first, then the table (2 bytes each: index of a case, −1 for none).
 struct lt_mirror_cases {
   uint32_t how; ///< LT_MIRROR_CASE_ or LT_MIRROR_PAYLOAD_
   uint32_t offset;
   uint32_t bitCount, tableCount;
 };
 
-/// An answer: this, the subject's name, then the generic arguments' type numbers (8 bytes each), then the fields. No padding in between.
+/// An answer: this, the subject's name, then the generic arguments' type numbers (8 bytes each), then the fields. No
+/// padding in between.
 struct lt_mirror_answer {
   uint32_t kind; ///< LT_MIRROR_UNKNOWN: nothing is known of the subject's fields; its name may be
   uint32_t size, alignment, stride;
@@ -84,7 +90,7 @@ struct lt_mirror_region {
   const void *bytes;
 };
 
-/// What the child can read. Everything that is pointed to must outlive the child.
+/// The memory that the child can read. Everything that is pointed to must outlive the child.
 struct lt_mirror_memory {
   const struct lt_mirror_region *regions; ///< in order of address, not overlapping; asked first
   size_t regionCount;
@@ -99,7 +105,7 @@ struct lt_mirror_library;
 /// Loads the library. NULL if it cannot be loaded, or lacks a function; `*reason` is then a string for `free`.
 const struct lt_mirror_library *lt_mirror_load(const char *path, char **reason);
 
-/// The file that gives this process a function: a library's path, or the program's. A string for `free`, or NULL.
+/// Returns the path of the library or program that defines a function of this process: a string for `free`, or NULL.
 char *lt_mirror_file_defining(const char *function);
 
 /// A child process. All zero means none.
@@ -109,10 +115,10 @@ struct lt_mirror_process {
 };
 
 /// Starts the child, which has the library read the ELF images that begin at the addresses. 0, or an errno.
-int lt_mirror_start(struct lt_mirror_process *child, const struct lt_mirror_library *library, const struct lt_mirror_memory *memory,
-                    const uint64_t *images, size_t imageCount);
+int lt_mirror_start(struct lt_mirror_process *child, const struct lt_mirror_library *library,
+                    const struct lt_mirror_memory *memory, const uint64_t *images, size_t imageCount);
 
-/// Asks. 0 on success: `*answer` is for `free`. Otherwise the question was too much for the child, which has been ended.
+/// Asks a question. 0 on success: `*answer` is for `free`. Otherwise the child could not cope, and has been ended.
 int lt_mirror_ask(struct lt_mirror_process *child, uint32_t about, uint64_t subject, void **answer, size_t *size);
 
 /// Ends the child, if there is one, and waits for it.

@@ -1,7 +1,7 @@
 // The trace format, defined once: the recorder in C writes these bytes and the analysis in Swift reads them.
 //
-// docs/trace-format.md explains the format in prose. This header is what decides: when the two disagree, mend the prose.
-// It holds constants, fixed structs with asserted layouts, and the few index functions that an encoder and a decoder have
+// docs/trace-format.md explains the format in prose. This header decides: if the two disagree, correct the prose. It
+// holds constants, fixed structs with asserted layouts, and the few index functions that an encoder and a decoder have
 // to compute alike. Everything is little endian; a big-endian machine is refused when the header is compiled.
 
 #ifndef LEAKTRACE_TRACE_FORMAT_H
@@ -33,16 +33,16 @@ extern "C" {
 #define LT_LIVE_SUFFIX ".live"
 /// Bytes before the first chunk of a trace file. The part after the two structs is zero.
 #define LT_TRACE_HEADER_SIZE 4096u
-/// Where in the header page the mutable status block begins.
+/// Offset of the mutable status block in the header page.
 #define LT_TRACE_STATUS_OFFSET 2048u
 
-/// What the unit of `time` fields is counted by.
+/// The clock that counts the unit of `time` fields.
 enum {
   LT_CLOCK_TSC = 1,       ///< processor time stamp counter, `ticksPerSecond` of the header
   LT_CLOCK_MONOTONIC = 2, ///< CLOCK_MONOTONIC in nanoseconds
 };
 
-/// How retains and releases are recorded.
+/// Ways to record retains and releases.
 enum {
   LT_ARC_STACKS = 0, ///< every one with its stack
   LT_ARC_COUNTS = 1, ///< every one with its object, without a stack
@@ -66,8 +66,8 @@ struct lt_trace_header {
   uint32_t pageSize;
   uint32_t processID;
   uint32_t parentProcessID;
-  uint64_t traceID;   ///< random; equal in a trace and its live file
-  uint64_t sessionID; ///< random; equal in all traces of one `leaktrace record`; 0 when preloaded by hand
+  uint64_t traceID;        ///< random; equal in a trace and its live file
+  uint64_t sessionID;      ///< random; equal in all traces of one `leaktrace record`; 0 when preloaded by hand
   uint64_t startRealtime;  ///< nanoseconds since 1970
   uint64_t startMonotonic; ///< nanoseconds, CLOCK_MONOTONIC
   uint64_t startTime;      ///< the trace's clock at the same moment
@@ -85,36 +85,38 @@ _Static_assert(offsetof(struct lt_trace_header, traceID) == 32, "layout");
 _Static_assert(offsetof(struct lt_trace_header, options) == 80, "layout");
 _Static_assert(offsetof(struct lt_trace_header, headerChecksum) == 124, "layout");
 
-/// Where the recorder stands. A hint, since the block is not checksummed; a closing record overrides it.
+/// State of the recorder. A hint, since the block is not checksummed; a closing record overrides it.
 enum {
   LT_STATE_RECORDING = 1,
   LT_STATE_CLOSED = 2,  ///< a closing record was written
   LT_STATE_STOPPED = 3, ///< recording ended early: see stopErrno
 };
 
-/// Why events are missing, as indices of the drop counters.
+/// Reasons for missing events, as indices of the drop counters.
 enum {
-  LT_DROP_NESTED = 0,        ///< calls made inside a hook, by a signal handler
-  LT_DROP_STOPPED = 1,       ///< calls after recording had to stop (disk full, file gone)
-  LT_DROP_NO_MEMORY = 2,     ///< no buffer could be had for a thread
-  LT_DROP_STACK_TRUNCATED = 3, ///< stacks cut at the depth limit (the event itself is there)
+  LT_DROP_NESTED = 0,           ///< calls made inside a hook, by a signal handler
+  LT_DROP_STOPPED = 1,          ///< calls after recording had to stop (disk full, file gone)
+  LT_DROP_NO_MEMORY = 2,        ///< no buffer could be had for a thread
+  LT_DROP_STACK_TRUNCATED = 3,  ///< stacks cut at the depth limit (the event itself is there)
   LT_DROP_STACK_INCOMPLETE = 4, ///< stacks that end at a frame without unwind information (the event is there)
-  LT_DROP_EXPECTATION_UNWATCHED = 5, ///< expectations for which there was no room in the recorder's table (the mark is there)
-  LT_DROP_PAUSED = 6,        ///< reserved: pauses are records, calls while paused are not counted
+  /// expectations for which there was no room in the recorder's table (the mark is there)
+  LT_DROP_EXPECTATION_UNWATCHED = 5,
+  LT_DROP_PAUSED = 6,         ///< reserved: pauses are records, calls while paused are not counted
   LT_DROP_STACK_MISMATCH = 7, ///< LT_OPTION_VERIFY_STACKS: stacks that differed from a fresh unwind
   LT_DROP_COUNT = 12,
 };
 
 /// Mutable part of the header page, at LT_TRACE_STATUS_OFFSET. Updated in place by the recorder.
 struct lt_trace_status {
-  uint32_t state;     ///< LT_STATE_
-  int32_t stopErrno;  ///< errno that stopped the recording, 0 if none
-  uint64_t stopTime;  ///< trace clock
+  uint32_t state;      ///< LT_STATE_
+  int32_t stopErrno;   ///< errno that stopped the recording, 0 if none
+  uint64_t stopTime;   ///< trace clock
   uint64_t eventCount; ///< events in sealed chunks
   uint64_t drops[LT_DROP_COUNT];
-  uint64_t dataEnd;   ///< offset behind the last chunk that was begun; 0 in traces that end with their file. The file may go on, as a hole
-  uint64_t fileSize;  ///< what the recorder made the file's size
-  uint32_t isGrowing; ///< somebody who records is making the file larger
+  /// offset behind the last chunk that was begun; 0 in traces that end with their file. The file may go on, as a hole
+  uint64_t dataEnd;
+  uint64_t fileSize;  ///< the file's size as the recorder set it
+  uint32_t isGrowing; ///< a process that records is making the file larger
   uint32_t reserved;
 };
 _Static_assert(offsetof(struct lt_trace_status, dataEnd) == 120, "layout");
@@ -133,9 +135,10 @@ enum {
   LT_CHUNK_DEFINITIONS = 1, ///< types, images, clocks: framed definition records
   LT_CHUNK_EVENTS = 2,      ///< the events of one thread, in order
   LT_CHUNK_CLOSING = 3,     ///< struct lt_closing; authoritative if it is the last chunk
-  LT_CHUNK_SNAPSHOT = 4,     ///< struct lt_snapshot, its threads, its regions, its label: a heap image begins
-  LT_CHUNK_MEMORY = 5,       ///< struct lt_memory_part, then pages of that image
-  LT_CHUNK_SNAPSHOT_END = 6, ///< struct lt_snapshot_end: whether the image is whole. By itself: there is no image, and why
+  LT_CHUNK_SNAPSHOT = 4,    ///< struct lt_snapshot, its threads, its regions, its label: a heap image begins
+  LT_CHUNK_MEMORY = 5,      ///< struct lt_memory_part, then pages of that image
+  /// struct lt_snapshot_end: whether the image is whole. By itself: there is no image, and why
+  LT_CHUNK_SNAPSHOT_END = 6,
 };
 
 enum {
@@ -148,13 +151,13 @@ struct lt_chunk_header {
   uint16_t kind;       ///< LT_CHUNK_
   uint8_t compression; ///< LT_COMPRESSION_
   uint8_t reserved;
-  uint32_t storedSize; ///< payload bytes in the file
-  uint32_t rawSize;    ///< payload bytes after decompression
-  uint32_t thread;     ///< the writing thread's number, from 1; 0 for the process
-  uint32_t sequence;   ///< counts the chunks of this kind and thread from 0
-  uint64_t firstTime;  ///< events: time base of the first event
-  uint64_t lastTime;   ///< events: time of the last event
-  uint64_t eventCount; ///< events: their number; otherwise 0
+  uint32_t storedSize;      ///< payload bytes in the file
+  uint32_t rawSize;         ///< payload bytes after decompression
+  uint32_t thread;          ///< the writing thread's number, from 1; 0 for the process
+  uint32_t sequence;        ///< counts the chunks of this kind and thread from 0
+  uint64_t firstTime;       ///< events: time base of the first event
+  uint64_t lastTime;        ///< events: time of the last event
+  uint64_t eventCount;      ///< events: their number; otherwise 0
   uint32_t payloadChecksum; ///< CRC-32C of the stored payload
   uint32_t headerChecksum;  ///< CRC-32C of all preceding bytes of this struct
 };
@@ -162,37 +165,43 @@ _Static_assert(sizeof(struct lt_chunk_header) == 56, "layout");
 _Static_assert(offsetof(struct lt_chunk_header, headerChecksum) == 52, "layout");
 
 // ---------------------------------------------------------------------------------------------------------------------
-// The live file: what threads have recorded since their last sealed chunk. Mapped shared, so that it outlives the process.
-// A header page, then slots of liveSlotSize bytes. Removed when the trace is closed.
+// The live file: what threads have recorded since their last sealed chunk. Mapped shared, so that it outlives the
+// process. A header page, then slots of liveSlotSize bytes. Removed when the trace is closed.
 
 struct lt_live_header {
   uint8_t magic[8];
   uint32_t version;
   uint32_t slotSize;
   uint64_t traceID;
-  uint32_t slotCount; ///< slots allocated so far
-  uint32_t pauseSwitch; ///< LT_SWITCH_; written by `leaktrace pause` and `resume`, read by the hooks
+  uint32_t slotCount;         ///< slots allocated so far
+  uint32_t pauseSwitch;       ///< LT_SWITCH_; written by `leaktrace pause` and `resume`, read by the hooks
   uint32_t snapshotSignal;    ///< the signal that asks for a snapshot; 0: none can be asked for
-  uint32_t snapshotsAsked;    ///< counted up by who asks, before the signal
+  uint32_t snapshotsAsked;    ///< incremented by the requester, before the signal
   uint32_t snapshotsAnswered; ///< `snapshotsAsked` as it was when the last snapshot began, once that has ended
   int32_t snapshotError;      ///< errno of the last snapshot, 0 if it was written
   uint32_t snapshotNumber;    ///< of the last snapshot that has ended
-  uint32_t snapshotReason;    ///< LT_SNAPSHOT_ROUND if the snapshot that is asked for ends a round; else one that is asked for from outside. Written before `snapshotsAsked`
-  // A requester has the process make a thread that takes the snapshot, by a call of clone(2) with these registers. Addresses are the process's.
-  uint32_t servingThread;        ///< 0: none. Who asks claims it with its own process's number; the kernel puts the thread's there, and 0 when it has ended
-  uint32_t servingMayBegin;      ///< set to 0 with the claim, and to 1 once nobody traces the process any more
-  uint64_t servingCall;          ///< the `syscall` instruction to be executed; 0: no thread can be made
+  /// LT_SNAPSHOT_ROUND if the requested snapshot ends a round; otherwise it is one requested from outside. Written
+  /// before `snapshotsAsked`
+  uint32_t snapshotReason;
+  // A requester has the process make a thread that takes the snapshot, by a call of clone(2) with these registers.
+  // Addresses are the process's.
+  /// 0: none. The requester claims it with its own process's number; the kernel stores the thread's there, and 0 when
+  /// that has ended
+  uint32_t servingThread;
+  uint32_t servingMayBegin; ///< set to 0 with the claim, and to 1 once nobody traces the process any more
+  uint64_t servingCall;     ///< the `syscall` instruction to be executed; 0: no thread can be made
   uint64_t servingFlags;
-  uint64_t servingStack;         ///< stack pointer of the new thread
+  uint64_t servingStack; ///< stack pointer of the new thread
   uint64_t servingThreadPointer;
-  uint64_t servingWord;          ///< where `servingThread` is
+  uint64_t servingWord; ///< where `servingThread` is
 };
 _Static_assert(offsetof(struct lt_live_header, snapshotSignal) == 32, "layout");
 _Static_assert(offsetof(struct lt_live_header, servingThread) == 56, "layout");
 _Static_assert(sizeof(struct lt_live_header) == 104, "layout");
 
 #define LT_LIVE_HEADER_SIZE 4096u
-/// LT_SWITCH_SNAPSHOT: the next hook of any thread is to take the snapshot that was asked for, and to set LT_SWITCH_RECORD again.
+/// LT_SWITCH_SNAPSHOT: the next hook of any thread is to take the snapshot that was asked for, and to set
+/// LT_SWITCH_RECORD again.
 enum { LT_SWITCH_RECORD = 0, LT_SWITCH_PAUSED = 1, LT_SWITCH_SNAPSHOT = 2 };
 
 /// At the start of every slot. Payload bytes before the `used` offsets are complete records.
@@ -213,22 +222,24 @@ _Static_assert(offsetof(struct lt_live_slot, eventUsed) == 24, "layout");
 _Static_assert(sizeof(struct lt_live_slot) == 64, "layout");
 
 // ---------------------------------------------------------------------------------------------------------------------
-// Definition records: a byte of kind, a varint of payload length, the payload. Unknown kinds are skipped.
-// Varints are little-endian base 128 (LEB128), at most 10 bytes; "zigzag" maps signed to unsigned as (n << 1) ^ (n >> 63).
-// "string" is a varint length and that many bytes of UTF-8.
+// Definition records: a byte of kind, a varint of payload length, the payload. Unknown kinds are skipped. Varints are
+// little-endian base 128 (LEB128), at most 10 bytes; "zigzag" maps signed to unsigned as (n << 1) ^ (n >> 63). "string"
+// is a varint length and that many bytes of UTF-8.
 
 enum {
-  /// varint type ID (from 1), varint metadata address, varint LT_TYPE_ kind, varint context descriptor address (or for a closure
-  /// or box the capture descriptor address; 0 when unknown), string name ("" when unknown), varint superclass type ID or 0.
+  /// varint type ID (from 1), varint metadata address, varint LT_TYPE_ kind, varint context descriptor address (or for
+  /// a closure or box the capture descriptor address; 0 when unknown), string name ("" when unknown), varint superclass
+  /// type ID or 0.
   LT_DEF_TYPE = 2,
-  /// varint load bias, varint first address, varint end address, varint time, varint length and bytes of the build ID, string path. The time
-  /// is when it was noticed: not after the first event with a frame in it.
+  /// varint load bias, varint first address, varint end address, varint time, varint length and bytes of the build ID,
+  /// string path. The time is that of noticing it: not after the first event with a frame in it.
   LT_DEF_IMAGE_LOADED = 3,
   /// varint first address, varint end address, varint time.
   LT_DEF_IMAGE_UNLOADED = 4,
   /// varint time, varint CLOCK_MONOTONIC nanoseconds: the two read together.
   LT_DEF_CLOCK = 5,
-  /// varint time, varint resident bytes, varint bytes of it that are the recorder's own, varint peak resident bytes (0 unknown).
+  /// varint time, varint resident bytes, varint bytes of it that are the recorder's own, varint peak resident bytes (0
+  /// unknown).
   LT_DEF_MEMORY = 6,
   /// string executable path, varint flags (LT_PROCESS_).
   LT_DEF_PROCESS = 7,
@@ -241,9 +252,11 @@ enum {
 };
 
 enum {
-  LT_PROCESS_SWIFT_HOOKS = 1u << 0,  ///< allocObject, retain and release are seen
-  LT_PROCESS_SWIFT_STATIC = 1u << 1, ///< a runtime is linked into the executable or a library, or in a namespace of its own: weak and unowned references are not seen
-  LT_PROCESS_FORKED = 1u << 2,       ///< began as a fork: blocks of the parent are live unseen
+  LT_PROCESS_SWIFT_HOOKS = 1u << 0, ///< allocObject, retain and release are seen
+  /// a runtime is linked into the executable or a library, or in a namespace of its own: weak and unowned references
+  /// are not seen
+  LT_PROCESS_SWIFT_STATIC = 1u << 1,
+  LT_PROCESS_FORKED = 1u << 2, ///< began as a fork: blocks of the parent are live unseen
 };
 
 enum { LT_PAUSE_BEGIN = 1, LT_PAUSE_END = 2 };
@@ -259,8 +272,11 @@ enum {
 
 /// A frame key is a run-time address with these flags. Addresses fit below them on every supported machine.
 #define LT_FRAME_EXACT (1ull << 62) ///< the address itself was executing or will be; without it, it is a return address
-#define LT_FRAME_ASYNC (1ull << 63) ///< a logical caller: where its continuation resumes; always exact
+#define LT_FRAME_ASYNC (1ull << 63) ///< a logical caller: the address at which it resumes; always exact
 #define LT_FRAME_ADDRESS_MASK ((1ull << 57) - 1)
+
+/// The address in a word of memory, without the top byte, in which Swift keeps other parts of a reference.
+#define LT_WORD_ADDRESS_MASK 0x00FFFFFFFFFFFFFFull
 
 // ---------------------------------------------------------------------------------------------------------------------
 // Event records. See docs/trace-format.md for the grammar. Operations 1 … 47; 0 is never written.
@@ -285,8 +301,8 @@ enum lt_operation {
   LT_OP_DELETE = 19,
   // Strong retains.
   LT_OP_RETAIN = 24,
-  LT_OP_RETAIN_N = 25, ///< operand size: the count
-  LT_OP_TRY_RETAIN = 26, ///< one that succeeded
+  LT_OP_RETAIN_N = 25,         ///< operand size: the count
+  LT_OP_TRY_RETAIN = 26,       ///< one that succeeded
   LT_OP_WEAK_LOAD_STRONG = 27, ///< one that found its object
   LT_OP_WEAK_TAKE_STRONG = 28,
   LT_OP_UNOWNED_RETAIN_STRONG = 29,
@@ -304,23 +320,33 @@ enum lt_operation {
   LT_OP_LIMIT = 48,
 };
 
-/// Control records of the event stream: an explicit tag in 48 … 63, a varint length, the payload. Unknown ones are skipped.
+/// Control records of the event stream: an explicit tag in 48 … 63, a varint length, the payload. Unknown ones are
+/// skipped.
 enum {
   LT_CONTROL_TIME = 48,       ///< varint: ticks since the last known time (divided as event times are)
   LT_CONTROL_EXACT_TIME = 49, ///< empty: from here on every event carries its time
-  LT_CONTROL_TASK = 50, ///< varint: what tells the running task from others while both live: the address of its outermost async context; 0: no task
+  /// varint: the address of the running task's outermost async context, which tells it from all others that live; 0: no
+  /// task
+  LT_CONTROL_TASK = 50,
   LT_CONTROL_STACK = 51, ///< a stack change without an event: varint pops, varint pushes, tokens
-  LT_CONTROL_MARK = 52, ///< varint LT_MARK_ kind, varint time (trace clock), then by kind: what the program itself says
+  LT_CONTROL_MARK = 52,  ///< a mark of the program: varint LT_MARK_ kind, varint time (trace clock), then by kind
 };
 
-/// What a program says through the LeakTrace library, in the event stream of the thread that says it. Strings are cut at 255 bytes.
+/// Marks that a program makes through the LeakTrace library, in the event stream of the calling thread. Strings are cut
+/// at 255 bytes.
 enum {
-  LT_MARK_SCOPE_BEGIN = 1, ///< varint scope number (unique in the process, not 0), string name, string file, varint line
-  LT_MARK_SCOPE_END = 2,   ///< varint scope number, varint grace (ticks; UINT64_MAX: it only says whose objects are)
-  LT_MARK_GENERATION = 3,  ///< string name, string file, varint line
-  LT_MARK_EXPECTATION = 4, ///< varint expectation number (not 0), varint object's address, varint deadline (trace clock), string name, string file, varint line
-  LT_MARK_ROUND = 5, ///< varint repetition number (not 0), varint round (from 1), varint number of the snapshot at its end, varint number of the scope that alone is meant (0: all work), string name, string file, varint line
-  LT_MARK_END = 6, ///< nothing: the program asks for the end of the process, and control does not come back to the frames of the stack before it
+  /// varint scope number (unique in the process, not 0), string name, string file, varint line
+  LT_MARK_SCOPE_BEGIN = 1,
+  LT_MARK_SCOPE_END = 2,  ///< varint scope number, varint grace (ticks; UINT64_MAX: it only says whose objects are)
+  LT_MARK_GENERATION = 3, ///< string name, string file, varint line
+  /// varint expectation number (not 0), varint object's address, varint deadline (trace clock), string name, string
+  /// file, varint line
+  LT_MARK_EXPECTATION = 4,
+  /// varint repetition number (not 0), varint round (from 1), varint number of the snapshot at its end, varint number
+  /// of the only scope that counts (0: all work), string name, string file, varint line
+  LT_MARK_ROUND = 5,
+  /// nothing: the program asks to end the process, and control does not return to the frames of the stack before it
+  LT_MARK_END = 6,
 };
 
 #define LT_TAG_PREDICTED 0x80u ///< operation and stack change are those that followed last time in this context
@@ -329,12 +355,12 @@ enum {
 
 /// Address codes, 0 … 63.
 enum {
-  LT_ADDRESS_RECENT = 0, ///< 0 … 3: recent[code]
+  LT_ADDRESS_RECENT = 0,    ///< 0 … 3: recent[code]
   LT_ADDRESS_SUCCESSOR = 4, ///< the address that came after recent[0] last time
-  LT_ADDRESS_TABLE = 5,  ///< a byte follows: index into the table of hashed addresses
-  LT_ADDRESS_DELTA16 = 6, ///< zigzag varint follows: (address − recent[0]) / 16
-  LT_ADDRESS_DELTA = 7,  ///< zigzag varint follows: address − recent[0]
-  LT_ADDRESS_NEAR = 8,   ///< 8 … 35: recent[0] − 16 × (36 − code); 36 … 63: recent[0] + 16 × (code − 35)
+  LT_ADDRESS_TABLE = 5,     ///< a byte follows: index into the table of hashed addresses
+  LT_ADDRESS_DELTA16 = 6,   ///< zigzag varint follows: (address − recent[0]) / 16
+  LT_ADDRESS_DELTA = 7,     ///< zigzag varint follows: address − recent[0]
+  LT_ADDRESS_NEAR = 8,      ///< 8 … 35: recent[0] − 16 × (36 − code); 36 … 63: recent[0] + 16 × (code − 35)
 };
 
 /// Event times are counted in units of 2^LT_TIME_SHIFT ticks.
@@ -358,46 +384,52 @@ static inline uint32_t lt_address_index(uint64_t address) {
 }
 /// Index into the dictionary of frame keys.
 static inline uint32_t lt_key_index(uint64_t key) { return (uint32_t)((key * LT_HASH_MULTIPLIER) >> 52); }
-/// Index into the prediction table and the site table: what an event did, and the two innermost frames of its stack (0 where there are none).
+/// Index into the prediction table and the site table: what an event did, and the two innermost frames of its stack (0
+/// where there are none).
 static inline uint32_t lt_context_index(uint32_t operation, uint64_t innermost, uint64_t next) {
   return (uint32_t)(((innermost + (next << 17) + ((uint64_t)operation << 48)) * LT_HASH_MULTIPLIER) >> 55);
 }
 
-/// Push tokens: 0 is a literal key, 1 … LT_KEY_COUNT a key of the dictionary, above that a copy of keys from further out.
+/// Push tokens: 0 is a literal key, 1 … LT_KEY_COUNT a key of the dictionary, above that a copy of keys from further
+/// out.
 enum { LT_TOKEN_LITERAL = 0, LT_TOKEN_DICTIONARY = 1, LT_TOKEN_COPY = LT_KEY_COUNT + 1 };
 
 // ---------------------------------------------------------------------------------------------------------------------
 // Snapshots: what memory held at one moment, in three kinds of chunk (thread 0, sequence counts within each kind,
 // firstTime and lastTime are lt_snapshot.time).
 //
-// An image holds words, not bytes: a word is in it if it looks like a pointer into the process's memory, or belongs to a Swift metadata record,
-// or is an object's reference count, or a count or occupancy bitmap of the standard library's array, set and dictionary storage. Everything
-// else, which is what users' data are made of, is left out, and is read as 0.
+// An image holds words, not bytes: a word is in it if it looks like a pointer into the process's memory, or belongs to
+// a Swift metadata record, or is an object's reference count, or a count or occupancy bitmap of the standard library's
+// array, set and dictionary storage. Everything else, and so users' data, is left out, and reads as 0.
 
 enum {
-  LT_SNAPSHOT_EXIT = 1,      ///< the process began to exit
-  LT_SNAPSHOT_SIGNAL = 2,    ///< a signal is about to end the process
-  LT_SNAPSHOT_REQUEST = 3,   ///< asked for from outside
-  LT_SNAPSHOT_CALL = 4,      ///< asked for by the program
+  LT_SNAPSHOT_EXIT = 1,        ///< the process began to exit
+  LT_SNAPSHOT_SIGNAL = 2,      ///< a signal is about to end the process
+  LT_SNAPSHOT_REQUEST = 3,     ///< asked for from outside
+  LT_SNAPSHOT_CALL = 4,        ///< asked for by the program
   LT_SNAPSHOT_EXPECTATION = 5, ///< an object outlived its expectation. The label is "expectation NUMBER: NAME"
-  LT_SNAPSHOT_ROUND = 6, ///< a round of work that is repeated is over. The label is the repetition's name; empty if it was said from outside
+  /// a round of repeated work is over. The label is the repetition's name; empty if a request from outside ended it
+  LT_SNAPSHOT_ROUND = 6,
 };
 
 enum {
-  LT_SNAPSHOT_FROZEN = 1u << 0, ///< every other thread stood still, and its registers are known; otherwise whole stacks count as in use
-  LT_SNAPSHOT_REFERENCE_TAGS = 1u << 1, ///< words have their top byte, and there are words that have no address besides one
-  LT_SNAPSHOT_CASE_BYTES = 1u << 2, ///< in objects and arrays, words may have the byte that is an enumeration's case and nothing else
+  /// every other thread stood still, and its registers are known; otherwise whole stacks count as in use
+  LT_SNAPSHOT_FROZEN = 1u << 0,
+  /// words have their top byte, and some words are a top byte without an address
+  LT_SNAPSHOT_REFERENCE_TAGS = 1u << 1,
+  /// in objects and arrays, a word may have the byte of an enumeration's case and nothing else
+  LT_SNAPSHOT_CASE_BYTES = 1u << 2,
 };
 
 struct lt_snapshot {
-  uint32_t number; ///< of the process's snapshots, from 1
-  uint32_t reason; ///< LT_SNAPSHOT_
-  uint64_t time;   ///< trace clock; events up to and including this time come before the image
-  uint64_t monotonic; ///< CLOCK_MONOTONIC at the same moment, nanoseconds
-  uint32_t flags;     ///< LT_SNAPSHOT_ bits
-  uint32_t threadCount;  ///< struct lt_snapshot_thread, as many
-  uint32_t regionCount;  ///< struct lt_snapshot_region, after the threads, in order of address
-  uint32_t labelSize;    ///< bytes of UTF-8 after the regions
+  uint32_t number;        ///< of the process's snapshots, from 1
+  uint32_t reason;        ///< LT_SNAPSHOT_
+  uint64_t time;          ///< trace clock; events up to and including this time come before the image
+  uint64_t monotonic;     ///< CLOCK_MONOTONIC at the same moment, nanoseconds
+  uint32_t flags;         ///< LT_SNAPSHOT_ bits
+  uint32_t threadCount;   ///< struct lt_snapshot_thread, as many
+  uint32_t regionCount;   ///< struct lt_snapshot_region, after the threads, in order of address
+  uint32_t labelSize;     ///< bytes of UTF-8 after the regions
   uint64_t staticTLSSize; ///< bytes below a thread pointer that are thread-local variables
 };
 _Static_assert(sizeof(struct lt_snapshot) == 48, "layout");
@@ -411,7 +443,8 @@ enum {
 struct lt_snapshot_thread {
   uint32_t osThread;
   uint32_t flags; ///< LT_SNAPSHOT_THREAD_
-  uint64_t stackPointer;  ///< the stack is in use from here up; but for LT_SNAPSHOT_THREAD_SELF also the ABI's 128 bytes below
+  /// the stack is in use from here up; but for LT_SNAPSHOT_THREAD_SELF also the ABI's 128 bytes below
+  uint64_t stackPointer;
   uint64_t threadPointer; ///< base of the thread's control block (fs)
   uint64_t instructionPointer;
   uint64_t registers[16]; ///< those that look like pointers; the others 0
@@ -422,8 +455,8 @@ enum {
   LT_REGION_ANONYMOUS = 1,
   LT_REGION_BREAK = 2, ///< the kernel's [heap]
   LT_REGION_MAIN_STACK = 3,
-  LT_REGION_FILE = 4,   ///< private mapping of a file: images' segments
-  LT_REGION_SHARED = 5, ///< shared with other processes
+  LT_REGION_FILE = 4,     ///< private mapping of a file: images' segments
+  LT_REGION_SHARED = 5,   ///< shared with other processes
   LT_REGION_RECORDER = 6, ///< the recorder's own; its words are not in the image
 };
 enum {
@@ -440,9 +473,10 @@ struct lt_snapshot_region {
 };
 _Static_assert(sizeof(struct lt_snapshot_region) == 24, "layout");
 
-/// Head of a LT_CHUNK_MEMORY. After it, pages until the end of the payload, in order of address, here and across parts. A page: varint of the
-/// page's number (address / 4096) less that of the page before it (0 before the first of a part); 64 bytes, a bit for each of its 512 words,
-/// the lowest first; and for each bit that is set a zigzag varint, the word less the word before it (0 before the first of a part).
+/// Head of a LT_CHUNK_MEMORY. After it, pages until the end of the payload, in order of address, here and across parts.
+/// A page: varint of the page's number (address / 4096) less that of the page before it (0 before the first of a part);
+/// 64 bytes, a bit for each of its 512 words, the lowest first; and for each bit that is set a zigzag varint, the word
+/// less the word before it (0 before the first of a part).
 struct lt_memory_part {
   uint32_t snapshot; ///< lt_snapshot.number
   uint32_t part;     ///< from 0
@@ -457,9 +491,9 @@ struct lt_snapshot_end {
   uint32_t partCount;
   uint32_t reserved;
   uint64_t pageCount, wordCount; ///< in the image
-  uint64_t capturedBytes; ///< resident memory that was looked at
-  uint64_t pauseNanoseconds; ///< how long threads other than the snapshot's stood still
-  uint64_t totalNanoseconds; ///< from the request until the image was written
+  uint64_t capturedBytes;        ///< resident memory that was looked at
+  uint64_t pauseNanoseconds;     ///< time for which threads other than the snapshot's stood still
+  uint64_t totalNanoseconds;     ///< from the request until the image was written
 };
 _Static_assert(sizeof(struct lt_snapshot_end) == 56, "layout");
 
@@ -467,23 +501,23 @@ _Static_assert(sizeof(struct lt_snapshot_end) == 56, "layout");
 // Closing record: the payload of an LT_CHUNK_CLOSING.
 
 enum {
-  LT_CLOSE_EXIT = 1,      ///< exit or return from main, by the recorder
-  LT_CLOSE_EXEC = 2,      ///< about to replace its program
-  LT_CLOSE_STOPPED = 3,   ///< recording ended before the process
-  LT_CLOSE_RECOVERED = 4, ///< the process died without closing; `record` finished the file
+  LT_CLOSE_EXIT = 1,            ///< exit or return from main, by the recorder
+  LT_CLOSE_EXEC = 2,            ///< about to replace its program
+  LT_CLOSE_STOPPED = 3,         ///< recording ended before the process
+  LT_CLOSE_RECOVERED = 4,       ///< the process died without closing; `record` finished the file
   LT_CLOSE_UNDERSCORE_EXIT = 5, ///< _exit, _Exit or quick_exit
 };
 
 struct lt_closing {
-  uint32_t reason; ///< LT_CLOSE_
+  uint32_t reason;    ///< LT_CLOSE_
   int32_t waitStatus; ///< as by waitpid, where known; −1 otherwise
   uint64_t time;
-  uint64_t monotonic; ///< CLOCK_MONOTONIC at the same moment; 0 unknown
-  uint64_t eventCount; ///< events of all chunks
+  uint64_t monotonic;     ///< CLOCK_MONOTONIC at the same moment; 0 unknown
+  uint64_t eventCount;    ///< events of all chunks
   uint64_t residentBytes; ///< of the process, at the end; 0 unknown
   uint64_t peakResidentBytes;
-  uint64_t recorderBytes; ///< resident bytes that are the recorder's own
-  uint32_t threadCount; ///< threads that recorded at least one event
+  uint64_t recorderBytes;    ///< resident bytes that are the recorder's own
+  uint32_t threadCount;      ///< threads that recorded at least one event
   uint32_t untracedChildren; ///< children started while children were not followed
   uint64_t drops[LT_DROP_COUNT];
 };

@@ -9,6 +9,7 @@ let package = Package(
     .package(url: "https://github.com/hummingbird-project/hummingbird", exact: "2.28.1"),
     .package(url: "https://github.com/apple/swift-nio", exact: "2.101.2"),
     .package(url: "https://github.com/apple/swift-log", from: "1.6.0"),
+    .package(url: "https://github.com/apple/swift-async-algorithms", exact: "1.1.4"),
   ],
   targets: [
     .executableTarget(
@@ -26,10 +27,13 @@ let package = Package(
       swiftSettings: [.swiftLanguageMode(.v5)]),
     // Sends requests to either of them.
     .executableTarget(name: "load"),
-    // Faults in the use of SwiftNIO, as the programs of the corpus are.
+    // Faults in the use of SwiftNIO and AsyncAlgorithms, as the programs of the corpus are.
     .executableTarget(
       name: "nio-corpus",
-      dependencies: [.product(name: "NIOCore", package: "swift-nio"), .product(name: "NIOEmbedded", package: "swift-nio")],
+      dependencies: [
+        .product(name: "NIOCore", package: "swift-nio"), .product(name: "NIOEmbedded", package: "swift-nio"),
+        .product(name: "AsyncAlgorithms", package: "swift-async-algorithms"),
+      ],
       swiftSettings: [.swiftLanguageMode(.v5)]),
   ]
 )

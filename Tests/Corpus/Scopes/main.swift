@@ -16,6 +16,7 @@ let programs: [String: any CleanProgram.Type] = [
   "lent-links": LentLinks.self,
   "linked-handles": LinkedHandles.self,
   "notification-observer": NotificationObserver.self,
+  "offers-by-lot": OffersByLot.self,
   "polling-sources": PollingSources.self,
   "pushed-twice": PushedTwice.self,
   "repeating-timer": RepeatingTimer.self,

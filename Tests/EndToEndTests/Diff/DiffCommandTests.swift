@@ -1,9 +1,10 @@
 // `leaktrace diff` and `digest` as commands: statuses, formats, input that is no run.
 
 import Foundation
+import TestRequirements
 import Testing
 
-@Suite(.enabled(if: BuildProducts.preloadLibraryExists)) struct DiffCommandTests {
+@Suite(.requires(.recorder)) struct DiffCommandTests {
   /// Traces of the feed client with and without its leaks.
   private struct Feed {
     let directory: TemporaryDirectory
@@ -13,8 +14,13 @@ import Testing
     init() throws {
       directory = try TemporaryDirectory()
       for variant in ["clean", "leaky"] {
-        let program = TestProgram(named: "feed-client", sources: ["feed-client/shared", "feed-client/\(variant)"], flags: ["-swift-version", "5"])
-        let recording = try Command([BuildProducts.leaktrace, "record", "--quiet", "-o", "\(directory.path)/\(variant).trace", "--", try program.path(), "10"]).run()
+        let program = TestProgram(
+          named: "feed-client", sources: ["feed-client/shared", "feed-client/\(variant)"],
+          flags: ["-swift-version", "5"])
+        let recording = try Command([
+          BuildProducts.leaktrace, "record", "--quiet", "-o", "\(directory.path)/\(variant).trace", "--",
+          try program.path(), "10",
+        ]).run()
         try #require(recording.end == .exit(0), "\(recording.errorOutput)")
       }
     }
@@ -25,7 +31,9 @@ import Testing
       return try command.run()
     }
 
-    func text(_ name: String) throws -> String { try String(contentsOfFile: "\(directory.path)/\(name)", encoding: .utf8) }
+    func text(_ name: String) throws -> String {
+      try String(contentsOfFile: "\(directory.path)/\(name)", encoding: .utf8)
+    }
   }
 
   @Test func whatIsNewFailsAndWhatIsGoneDoesNot() throws {
@@ -33,8 +41,8 @@ import Testing
     let worse = try feed.run(["diff", feed.clean, feed.leaky])
     #expect(worse.end == .exit(1))
     #expect(worse.output.contains("Leaks: 4 new, 0 unchanged"))
-    #expect(worse.errorOutput.contains("gate failed: new-leaks: 1 finding"))
-    #expect(worse.errorOutput.contains("gate failed: new-suspects: 3 findings"))
+    #expect(worse.errorOutput.contains("gate failed: new-leaks: 1 new finding"))
+    #expect(worse.errorOutput.contains("gate failed: new-suspects: 3 new strong suspicions"))
     let better = try feed.run(["diff", feed.leaky, feed.clean])
     #expect(better.end == .exit(0) && better.errorOutput == "")
     #expect(better.output.contains("Leaks: 4 gone, 0 unchanged"))
@@ -47,7 +55,10 @@ import Testing
     let directory = try TemporaryDirectory()
     let pipe = directory.path + "/pipe"
     try #require(mkfifo(pipe, 0o600) == 0)
-    for arguments in [["diff", pipe, pipe], ["digest", pipe, "-o", directory.path + "/d"], ["analyze", pipe], ["analyze", directory.path]] {
+    for arguments in [
+      ["diff", pipe, pipe], ["digest", pipe, "-o", directory.path + "/d"], ["analyze", pipe],
+      ["analyze", directory.path],
+    ] {
       var command = Command([BuildProducts.leaktrace] + arguments)
       command.timeLimit = 30
       let outcome = try command.run()
@@ -66,7 +77,8 @@ import Testing
   @Test func annotationsPointAtLinesThatExistAndDocumentsAreValid() throws {
     let feed = try Feed()
     let outcome = try feed.run([
-      "diff", "--format", "github", "--source-root", BuildProducts.packageRoot, "--write", "sarif=a.sarif", "--write", "junit=a.xml", "--write", "json=a.json",
+      "diff", "--format", "github", "--source-root", BuildProducts.packageRoot, "--write", "sarif=a.sarif", "--write",
+      "junit=a.xml", "--write", "json=a.json",
       "--write", "markdown=a.md", "--write", "text=a.txt", feed.clean, feed.leaky,
     ])
     #expect(outcome.end == .exit(1))
@@ -76,10 +88,14 @@ import Testing
       let fields = error.dropFirst("::error ".count).split(separator: ":", maxSplits: 1)[0].split(separator: ",")
       let file = try #require(fields.first { $0.hasPrefix("file=") }?.dropFirst(5))
       let line = try #require(fields.first { $0.hasPrefix("line=") }.flatMap { Int($0.dropFirst(5)) })
-      let lines = try String(contentsOfFile: "\(BuildProducts.packageRoot)/\(file)", encoding: .utf8).split(separator: "\n", omittingEmptySubsequences: false)
+      let lines = try String(contentsOfFile: "\(BuildProducts.packageRoot)/\(file)", encoding: .utf8).split(
+        separator: "\n", omittingEmptySubsequences: false)
       #expect(line >= 1 && line <= lines.count && !lines[line - 1].allSatisfy(\.isWhitespace), "\(error)")
     }
-    let validation = try Command([BuildProducts.packageRoot + "/scripts/validate-formats", "\(feed.directory.path)/a.sarif", "\(feed.directory.path)/a.xml"]).run()
+    let validation = try Command([
+      BuildProducts.packageRoot + "/scripts/validate-formats", "\(feed.directory.path)/a.sarif",
+      "\(feed.directory.path)/a.xml",
+    ]).run()
     #expect(validation.end == .exit(0), "\(validation.output)\(validation.errorOutput)")
     let json = try #require(try JSONSerialization.jsonObject(with: Data(feed.text("a.json").utf8)) as? [String: Any])
     #expect(json["schema"] as? String == "leaktrace.diff")
@@ -121,13 +137,19 @@ import Testing
       return outcome.errorOutput
     }
     #expect(try complaint(["half.digest", feed.leaky]).contains("'leaktrace digest'"))
-    #expect(try complaint(["empty", feed.leaky]).contains("'leaktrace record'") || complaint(["empty", feed.leaky]).contains("Record again"))
+    #expect(
+      try complaint(["empty", feed.leaky]).contains("'leaktrace record'")
+        || complaint(["empty", feed.leaky]).contains("Record again"))
     #expect(try complaint(["nowhere", feed.leaky]).contains("leaktrace record"))
     #expect(try complaint(["--per", "scope:request", feed.clean, feed.leaky]).contains("LeakTrace.scope(\"request\")"))
     #expect(try complaint([feed.leaky], status: 64).contains("--old"))
     #expect(try complaint(["--old", feed.leaky], status: 64).contains("--new"))
-    #expect(try complaint(["--fail-on", "new-leak", feed.clean, feed.leaky], status: 64).contains("did you mean 'new-leaks'?"))
-    #expect(try complaint(["--baseline", "b.txt", "--update-baseline", feed.clean, feed.leaky], status: 64).contains("leaktrace analyze NEW"))
+    #expect(
+      try complaint(["--fail-on", "new-leak", feed.clean, feed.leaky], status: 64).contains("did you mean 'new-leaks'?")
+    )
+    #expect(
+      try complaint(["--baseline", "b.txt", "--update-baseline", feed.clean, feed.leaky], status: 64).contains(
+        "leaktrace analyze NEW"))
   }
 
   @Test func aTraceThatIsCutShortIsComparedAsFarAsItGoesAndSaidToBe() throws {

@@ -3,11 +3,14 @@
 import Foundation
 
 enum DiffComparison {
-  /// A line for each difference; none if all that was expected is said, and nothing else. The order of changes does not matter.
+  /// A line for each difference; none if all that was expected is said, and nothing else. The order of changes does not
+  /// matter.
   static func mismatches(_ expected: PairCase.Comparison, _ found: ReportedDiff) -> [String] {
     var lines = unmatched(expected.findings ?? [], found.findings.changes, agrees, text, text)
-    lines += unmatched(expected.types ?? [], found.types.changes, typeAgrees, { "type \(text($0))" }, { "type \(text($0))" })
-    lines += unmatched(expected.sites ?? [], found.sites.changes, siteAgrees, { "site \(text($0))" }, { "site \(text($0))" })
+    lines += unmatched(
+      expected.types ?? [], found.types.changes, typeAgrees, { "type \(text($0))" }, { "type \(text($0))" })
+    lines += unmatched(
+      expected.sites ?? [], found.sites.changes, siteAgrees, { "site \(text($0))" }, { "site \(text($0))" })
     func compare<Value: Equatable>(_ what: String, _ expected: Value?, _ found: Value) {
       if let expected, expected != found { lines.append("\(what): \(found), expected \(expected)") }
     }
@@ -35,7 +38,9 @@ enum DiffComparison {
       var result = allocation
       result.kind = opposites[allocation.kind] ?? allocation.kind
       // Of a type with another name the functions mostly have one, too.
-      if let oldName = allocation.oldName { (result.name, result.oldName, result.function) = (oldName, allocation.name, nil) }
+      if let oldName = allocation.oldName {
+        (result.name, result.oldName, result.function) = (oldName, allocation.name, nil)
+      }
       (result.worse, result.better) = (allocation.better, allocation.worse)
       return result
     }
@@ -47,12 +52,17 @@ enum DiffComparison {
   }
 
   private static func unmatched<Expected, Found>(
-    _ expected: [Expected], _ found: [Found], _ agree: (Expected, Found) -> Bool, _ expectedText: (Expected) -> String, _ foundText: (Found) -> String
+    _ expected: [Expected], _ found: [Found], _ agree: (Expected, Found) -> Bool, _ expectedText: (Expected) -> String,
+    _ foundText: (Found) -> String
   ) -> [String] {
     var left = found
     var lines: [String] = []
     for wanted in expected {
-      if let index = left.firstIndex(where: { agree(wanted, $0) }) { left.remove(at: index) } else { lines.append("missing: \(expectedText(wanted))") }
+      if let index = left.firstIndex(where: { agree(wanted, $0) }) {
+        left.remove(at: index)
+      } else {
+        lines.append("missing: \(expectedText(wanted))")
+      }
     }
     return lines + left.map { "unexpected: \(foundText($0))" }
   }
@@ -61,10 +71,15 @@ enum DiffComparison {
     // A type that was renamed has one of its two names here.
     let sides = [found.new, found.old].compactMap { $0 }
     let types = sides.flatMap { $0.path.compactMap(\.type) }.map(withoutModules)
-    guard kindsAgree(expected.kind, expected.worse, expected.better, found.kind), sides.allSatisfy({ $0.verdict == expected.verdict }),
+    guard kindsAgree(expected.kind, expected.worse, expected.better, found.kind),
+      sides.allSatisfy({ $0.verdict == expected.verdict }),
       types.contains(expected.type), expected.match == found.match?.kind
     else { return false }
-    if let function = expected.function, !sides.contains(where: { $0.path.contains { $0.function?.contains(function) ?? false } }) { return false }
+    if let function = expected.function,
+      !sides.contains(where: { $0.path.contains { $0.function?.contains(function) ?? false } })
+    {
+      return false
+    }
     return directionsAgree(expected.worse, expected.better, found.figures)
   }
 
@@ -81,7 +96,8 @@ enum DiffComparison {
 
   private static func namesAgree(_ expected: PairCase.Allocation, _ found: ReportedDiff.AllocationChange) -> Bool {
     let name = withoutModules(found.name)
-    return expected.name == name && expected.oldName == found.oldName.map(withoutModules).flatMap { $0 == name ? nil : $0 }
+    return expected.name == name
+      && expected.oldName == found.oldName.map(withoutModules).flatMap { $0 == name ? nil : $0 }
   }
 
   /// What is worse in one figure and better in another may be told as either, whichever side comes first.
@@ -96,11 +112,14 @@ enum DiffComparison {
     return (worse ?? []).sorted() == figures(found, "worse") && (better ?? []).sorted() == figures(found, "better")
   }
 
-  /// Those that the generated code decides as much as what it is to do: how often a reference is copied, and what is freed soon.
+  /// Those that the generated code decides as much as what it is to do: how often a reference is copied, and what is
+  /// freed soon.
   private static let incidental: Set<String> = ["retains", "releases", "temporaryBlocks"]
 
   /// All but the incidental ones that the expectation does not name.
-  private static func lookedAt(_ all: [ReportedDiff.Figure], _ worse: [String]?, _ better: [String]?) -> [ReportedDiff.Figure] {
+  private static func lookedAt(_ all: [ReportedDiff.Figure], _ worse: [String]?, _ better: [String]?) -> [ReportedDiff
+    .Figure]
+  {
     let named = Set((worse ?? []) + (better ?? []))
     return all.filter { !incidental.contains($0.figure) || named.contains($0.figure) }
   }

@@ -101,12 +101,14 @@ struct PairCase: Decodable, Sendable {
   }
 
   static func all() throws -> [PairCase] {
-    try FileManager.default.contentsOfDirectory(atPath: directory).filter { !others.contains($0) && !$0.hasPrefix(".") }.sorted().map(read)
+    try FileManager.default.contentsOfDirectory(atPath: directory).filter { !others.contains($0) && !$0.hasPrefix(".") }
+      .sorted().map(read)
   }
 
   static func read(_ name: String) throws -> PairCase {
     do {
-      var pair = try JSONDecoder().decode(PairCase.self, from: Data(contentsOf: URL(fileURLWithPath: "\(directory)/\(name)/expected.json")))
+      var pair = try JSONDecoder().decode(
+        PairCase.self, from: Data(contentsOf: URL(fileURLWithPath: "\(directory)/\(name)/expected.json")))
       pair.name = name
       return pair
     } catch {

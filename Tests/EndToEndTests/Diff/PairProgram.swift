@@ -20,8 +20,13 @@ struct PairProgram: Sendable {
   func path() throws -> String {
     let files = try sources()
     let compilation = pair.compilations[side]
-    var arguments = ["\(BuildProducts.toolchain)/swiftc", "-\(variant.rawValue)", "-g", "-wmo", "-parse-as-library", "-module-name", compilation?.module ?? "app"]
-    if files.contains(where: { String(decoding: $0.contents, as: UTF8.self).contains("import LeakTrace\n") }) { arguments += try Self.flagsOfLibrary() }
+    var arguments = [
+      "\(BuildProducts.toolchain)/swiftc", "-\(variant.rawValue)", "-g", "-wmo", "-parse-as-library", "-module-name",
+      compilation?.module ?? "app",
+    ]
+    if files.contains(where: { String(decoding: $0.contents, as: UTF8.self).contains("import LeakTrace\n") }) {
+      arguments += try Self.flagsOfLibrary()
+    }
     arguments += compilation?.flags ?? []
     var key = FingerprintOfBytes()
     for file in files {
@@ -44,9 +49,10 @@ struct PairProgram: Sendable {
     let unfinished = "\(product).\(getpid()).\(side.rawValue)"
     var command = Command(arguments + files.map { "Sources/\($0.path)" } + ["-o", unfinished])
     command.directory = directory
-    command.timeLimit = 300
     let outcome = try command.run()
-    guard outcome.end == .exit(0) else { throw CommandFailure("\(pair.name) \(side.rawValue): \(outcome.output)\(outcome.errorOutput)") }
+    guard outcome.end == .exit(0) else {
+      throw CommandFailure("\(pair.name) \(side.rawValue): \(outcome.output)\(outcome.errorOutput)")
+    }
     guard rename(unfinished, product) == 0 else { throw CommandFailure("rename: \(String(cString: strerror(errno)))") }
     return product
   }
@@ -78,7 +84,8 @@ struct PairProgram: Sendable {
     var result: [String: [UInt8]] = [:]
     for folder in ["Shared", "\(pair.name)/both", "\(pair.name)/\(side.rawValue)"] {
       let directory = "\(PairCase.directory)/\(folder)"
-      for name in FileManager.default.enumerator(atPath: directory)?.allObjects as? [String] ?? [] where name.hasSuffix(".swift") {
+      for name in FileManager.default.enumerator(atPath: directory)?.allObjects as? [String] ?? []
+      where name.hasSuffix(".swift") {
         result[name] = [UInt8](try Data(contentsOf: URL(fileURLWithPath: "\(directory)/\(name)")))
       }
     }

@@ -18,7 +18,8 @@ struct PairRun: Sendable {
   private static let lock = NSLock()
   nonisolated(unsafe) private static var done: [PairVariant: [PairRun]] = [:]
 
-  /// The runs of all pairs that are compiled in a variant, made when they are first asked for, two at a time. Blocks until they are done.
+  /// The runs of all pairs that are compiled in a variant, made when they are first asked for, two at a time. Blocks
+  /// until they are done.
   static func all(_ variant: PairVariant) throws -> [PairRun] {
     try lock.withLock {
       if let runs = done[variant] { return runs }
@@ -39,7 +40,9 @@ struct PairRun: Sendable {
     }
     let recordings = Result { try PairRecordings(pair, variant) }
     let comparisons = pair.comparisons(in: variant)
-    func mismatches(_ comparisons: [PairCase.Comparison], old: PairSide, _ kept: PairRecordings.Kept) -> Result<[String], CommandFailure> {
+    func mismatches(_ comparisons: [PairCase.Comparison], old: PairSide, _ kept: PairRecordings.Kept) -> Result<
+      [String], CommandFailure
+    > {
       attempt {
         try comparisons.flatMap { comparison in
           let found = try recordings.get().diff(comparison, old: old, keeping: kept)
@@ -53,7 +56,8 @@ struct PairRun: Sendable {
     repeated = attempt {
       let arguments = comparisons.first?.before?.first ?? []
       let found = try recordings.get().repeated(arguments)
-      return DiffComparison.mismatches(PairCase.Comparison(unchanged: found.findings.unchanged, moved: 0, renames: []), found)
+      return DiffComparison.mismatches(
+        PairCase.Comparison(unchanged: found.findings.unchanged, moved: 0, renames: []), found)
     }
   }
 }
@@ -76,11 +80,14 @@ final class PairRecordings {
   /// The old side's runs are `comparison.before`.
   func diff(_ comparison: PairCase.Comparison, old: PairSide, keeping kept: Kept) throws -> ReportedDiff {
     func files(_ runs: [[String]]?, _ side: PairSide, areDigests: Bool) throws -> [String] {
-      try (runs ?? [[]]).enumerated().map { try areDigests ? digest(side, $1, number: $0) : trace(side, $1, number: $0) }
+      try (runs ?? [[]]).enumerated().map {
+        try areDigests ? digest(side, $1, number: $0) : trace(side, $1, number: $0)
+      }
     }
     return try Self.diff(
       files(comparison.before, old, areDigests: kept != .traces),
-      files(comparison.after, old == .before ? .after : .before, areDigests: kept == .digests), options: comparison.options ?? [])
+      files(comparison.after, old == .before ? .after : .before, areDigests: kept == .digests),
+      options: comparison.options ?? [])
   }
 
   /// Two runs of the old side with the same arguments.
@@ -94,7 +101,6 @@ final class PairRecordings {
     if made.contains(path) { return path }
     let program = try PairProgram(pair: pair, side: side, variant: variant).path()
     var command = Command([BuildProducts.leaktrace, "record", "--quiet", "-o", path, "--", program] + arguments)
-    command.timeLimit = 60
     let recording = try command.run()
     guard recording.end == .exit(0) else { throw CommandFailure("record: \(recording.end) \(recording.errorOutput)") }
     made.insert(path)
@@ -115,13 +121,16 @@ final class PairRecordings {
   static func diff(_ old: [String], _ new: [String], options: [String] = []) throws -> ReportedDiff {
     let runs = old.flatMap { ["--old", $0] } + new.flatMap { ["--new", $0] }
     var command = Command([BuildProducts.leaktrace, "diff", "--format", "json", "--limit", "0"] + options + runs)
-    command.timeLimit = 120
     let outcome = try command.run()
-    guard outcome.end == .exit(0) || outcome.end == .exit(1) else { throw CommandFailure("diff: \(outcome.end) \(outcome.errorOutput)") }
+    guard outcome.end == .exit(0) || outcome.end == .exit(1) else {
+      throw CommandFailure("diff: \(outcome.end) \(outcome.errorOutput)")
+    }
     let diff = try ReportedDiff.read(outcome.output)
     // The gates that are closed unless told otherwise.
     let fails = diff.findings.changes.contains { ["new", "worse"].contains($0.kind) }
-    guard (outcome.end == .exit(1)) == fails else { throw CommandFailure("diff: \(outcome.end) with \(diff.findings.changes) \(outcome.errorOutput)") }
+    guard (outcome.end == .exit(1)) == fails else {
+      throw CommandFailure("diff: \(outcome.end) with \(diff.findings.changes) \(outcome.errorOutput)")
+    }
     return diff
   }
 }

@@ -1,36 +1,47 @@
 // Two versions of many programs, each with one change of a known kind, and what `leaktrace diff` says of it.
 
 import Foundation
+import TestRequirements
 import Testing
 
-@Suite(.serialized, .enabled(if: BuildProducts.preloadLibraryExists)) struct PairTests {
-  @Test("What changed between two versions is reported, and nothing else is", arguments: PairVariant.allCases) func changes(variant: PairVariant) throws {
+@Suite(.serialized, .requires(.recorder)) struct PairTests {
+  @Test("What changed between two versions is reported, and nothing else is", arguments: PairVariant.allCases)
+  func changes(variant: PairVariant) throws {
     for run in try PairRun.all(variant) { try expectNone(run.forwards, run) }
   }
 
-  @Test("With the sides exchanged the opposite is reported", arguments: PairVariant.allCases) func mirrored(variant: PairVariant) throws {
+  @Test("With the sides exchanged the opposite is reported", arguments: PairVariant.allCases) func mirrored(
+    variant: PairVariant
+  ) throws {
     for run in try PairRun.all(variant) { try expectNone(run.backwards, run) }
   }
 
-  @Test("Digests say of the old version what its traces do", arguments: PairVariant.allCases) func digested(variant: PairVariant) throws {
+  @Test("Digests say of the old version what its traces do", arguments: PairVariant.allCases) func digested(
+    variant: PairVariant
+  ) throws {
     for run in try PairRun.all(variant) { try expectNone(run.digested, run) }
   }
 
-  @Test("Of two runs of the same version nothing is reported", arguments: PairVariant.allCases) func repeated(variant: PairVariant) throws {
+  @Test("Of two runs of the same version nothing is reported", arguments: PairVariant.allCases) func repeated(
+    variant: PairVariant
+  ) throws {
     for run in try PairRun.all(variant) { try expectNone(run.repeated, run) }
   }
 
   private func expectNone(_ mismatches: Result<[String], CommandFailure>, _ run: PairRun) throws {
     switch mismatches {
-    case .success(let lines): #expect(lines.isEmpty, "\(run.pair.name) -\(run.variant.rawValue):\n  \(lines.joined(separator: "\n  "))")
+    case .success(let lines):
+      #expect(lines.isEmpty, "\(run.pair.name) -\(run.variant.rawValue):\n  \(lines.joined(separator: "\n  "))")
     case .failure(let failure): Issue.record("\(run.pair.name) -\(run.variant.rawValue): \(failure)")
     }
   }
 }
 
 /// Beside the others, so that what chance does is seen on a busy machine.
-@Suite(.enabled(if: BuildProducts.preloadLibraryExists)) struct UnchangedPairTests {
-  @Test("Any two of ten runs of a program with threads, tasks and timers are alike, and so are five and five", arguments: PairVariant.allCases)
+@Suite(.requires(.recorder)) struct UnchangedPairTests {
+  @Test(
+    "Any two of ten runs of a program with threads, tasks and timers are alike, and so are five and five",
+    arguments: PairVariant.allCases)
   func nothingChanged(variant: PairVariant) throws {
     let pair = try #require(try PairCase.all().first { $0.name == "nothing-changed" })
     let recordings = try PairRecordings(pair, variant)
@@ -43,7 +54,9 @@ import Testing
     for (i, old) in runs.enumerated() {
       for (j, new) in runs.enumerated() where i < j { try expectNothing([old], [new], "\(i) and \(j)") }
     }
-    for split in [2, 3, 5] { try expectNothing(Array(runs[..<split]), Array(runs[split...]), "\(split) and \(10 - split)") }
+    for split in [2, 3, 5] {
+      try expectNothing(Array(runs[..<split]), Array(runs[split...]), "\(split) and \(10 - split)")
+    }
     func every(second start: Int) -> [String] { stride(from: start, to: runs.count, by: 2).map { runs[$0] } }
     try expectNothing(every(second: 0), every(second: 1), "even and odd")
   }

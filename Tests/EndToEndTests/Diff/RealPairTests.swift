@@ -1,10 +1,12 @@
 // A package with a known leak, as it is published and mended, under a program that uses it.
 
 import Foundation
+import TestRequirements
 import Testing
 
-@Suite(.serialized, .enabled(if: BuildProducts.preloadLibraryExists)) struct RealPairTests {
-  @Test("Of a package whose C strings were never freed, mending that is reported, and what else it leaks is not") func mendedPackage() throws {
+@Suite(.serialized, .requires(.recorder)) struct RealPairTests {
+  @Test("Of a package whose C strings were never freed, mending that is reported, and what else it leaks is not")
+  func mendedPackage() throws {
     let pair = try PairCase.read("Real")
     let directory = try TemporaryDirectory()
     func record(_ program: String, _ name: String) throws -> String {
@@ -17,7 +19,9 @@ import Testing
     let before = try record(programs + "/before", "before"), after = try record(programs + "/after", "after")
     for comparison in pair.comparisons {
       #expect(DiffComparison.mismatches(comparison, try PairRecordings.diff([before], [after])) == [])
-      #expect(DiffComparison.mismatches(DiffComparison.mirrored(comparison), try PairRecordings.diff([after], [before])) == [])
+      #expect(
+        DiffComparison.mismatches(DiffComparison.mirrored(comparison), try PairRecordings.diff([after], [before])) == []
+      )
     }
   }
 }
@@ -28,12 +32,15 @@ private enum RealPackage {
   private static let cache = BuildProducts.packageRoot + "/.build/e2e-programs/real"
   private static let toolchain = BuildProducts.toolchain + "/swift"
 
-  /// The directory with `before` and `after`, named for their sources. Builds them unless they are there, which fetches the package unless it is.
+  /// The directory with `before` and `after`, named for their sources. Builds them unless they are there, which fetches
+  /// the package unless it is.
   ///
   /// Both are built of one copy of the package: what mending leaves alone is compiled once.
   static func programs() throws -> String {
     var key = FingerprintOfBytes()
-    for name in ["Package.swift", "Sources/settings/main.swift", "mend"] { key.add([UInt8](try Data(contentsOf: URL(fileURLWithPath: "\(sources)/\(name)")))) }
+    for name in ["Package.swift", "Sources/settings/main.swift", "mend"] {
+      key.add([UInt8](try Data(contentsOf: URL(fileURLWithPath: "\(sources)/\(name)"))))
+    }
     let kept = "\(cache)/\(key.text)"
     if access(kept, F_OK) == 0 { return kept }
     let unfinished = "\(kept).\(getpid())", copy = unfinished + "/TOMLKit"
@@ -53,21 +60,22 @@ private enum RealPackage {
     let scratch = cache + "/fetched", checkout = scratch + "/checkouts/TOMLKit"
     if access(checkout + "/Package.swift", F_OK) == 0 { return checkout }
     var command = Command([toolchain, "package", "resolve", "--package-path", sources, "--scratch-path", scratch])
-    command.timeLimit = 120
     let outcome = try command.run()
     guard outcome.end == .exit(0), access(checkout + "/Package.swift", F_OK) == 0 else {
       let end = outcome.timedOut ? "no answer in \(Int(command.timeLimit)) s" : "\(outcome.end)"
-      throw CommandFailure("The package that this test is about could not be fetched, which needs the network: \(end)\n\(outcome.output)\(outcome.errorOutput)")
+      throw CommandFailure(
+        "The package that this test is about could not be fetched, which needs the network: \(end)\n\(outcome.output)\(outcome.errorOutput)"
+      )
     }
     return checkout
   }
 
   private static func build(of copy: String, in directory: String, as name: String) throws {
     var command = Command([
-      toolchain, "build", "--package-path", sources, "--scratch-path", directory + "/build", "--product", "settings", "--jobs", "2", "--disable-index-store",
+      toolchain, "build", "--package-path", sources, "--scratch-path", directory + "/build", "--product", "settings",
+      "--jobs", "2", "--disable-index-store",
     ])
     command.environment["TOMLKIT_PATH"] = copy
-    command.timeLimit = 600
     try check(command)
     command.arguments.append("--show-bin-path")
     let product = try check(command).trimmingCharacters(in: .whitespacesAndNewlines) + "/settings"
@@ -76,7 +84,9 @@ private enum RealPackage {
 
   @discardableResult private static func check(_ command: Command) throws -> String {
     let outcome = try command.run()
-    guard outcome.end == .exit(0) else { throw CommandFailure("\(command.arguments[0]) …\n\(outcome.output)\(outcome.errorOutput)") }
+    guard outcome.end == .exit(0) else {
+      throw CommandFailure("\(command.arguments[0]) …\n\(outcome.output)\(outcome.errorOutput)")
+    }
     return outcome.output
   }
 }

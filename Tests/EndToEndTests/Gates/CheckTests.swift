@@ -1,10 +1,12 @@
 // What `leaktrace check` ends with, and what it leaves behind.
 
 import Foundation
+import TestRequirements
 import Testing
-import TraceAnalysis
+import TraceReading
+import TraceRecording
 
-@Suite(.enabled(if: BuildProducts.preloadLibraryExists)) struct CheckTests {
+@Suite(.requires(.recorder)) struct CheckTests {
   @Test func aProgramThatLeaksNothingPasses() throws {
     let outcome = try CheckedRun().check()
     #expect(outcome.end == .exit(0), "\(outcome.errorOutput)")
@@ -17,7 +19,7 @@ import TraceAnalysis
     let outcome = try CheckedRun().check([], "cycles=3")
     #expect(outcome.end == .exit(1))
     #expect(outcome.output.contains("RETAIN CYCLE  Parent"))
-    #expect(outcome.output.contains("FAILED  new-leaks: 1 finding not known before"))
+    #expect(outcome.output.contains("FAILED  new-leaks: 1 new finding"))
     #expect(outcome.errorOutput.contains("gate failed: new-leaks"))
     #expect(outcome.errorOutput.contains("--keep DIRECTORY"))
   }
@@ -31,8 +33,11 @@ import TraceAnalysis
     let run = try CheckedRun()
     let options = ["--baseline", run.baseline]
     let missing = try run.check(options, "cycles=3")
-    #expect(missing.end == .exit(64) && missing.output == "")
-    #expect(missing.errorOutput.contains("Make it with the same command and --update-baseline"))
+    #expect(missing.end == .exit(1) && missing.output.contains("FAILED  new-leaks: 1 new finding"))
+    #expect(missing.errorOutput.components(separatedBy: "there is no baseline").count == 2)
+    let none = try run.check(options)
+    #expect(none.end == .exit(0) && none.errorOutput.contains("To accept those of today"))
+    #expect(!FileManager.default.fileExists(atPath: run.baseline))
 
     let written = try run.check(options + ["--update-baseline"], "cycles=20")
     #expect(written.end == .exit(0), "\(written.errorOutput)")
@@ -46,7 +51,7 @@ import TraceAnalysis
     let second = try run.check(options, "cycles=20", "lost=9")
     #expect(second.end == .exit(1))
     #expect(second.output.contains("New: not in the baseline."))
-    #expect(second.output.contains("FAILED  new-leaks: 1 finding not known before"))
+    #expect(second.output.contains("FAILED  new-leaks: 1 new finding"))
 
     let more = try run.check(options, "cycles=40")
     #expect(more.end == .exit(1))
@@ -63,7 +68,11 @@ import TraceAnalysis
     let options = ["--baseline", run.baseline, "--update-baseline"]
     _ = try run.check(options, "cycles=10", "lost=10")
     var text = try run.text("leaks.txt")
-    text = "# Ours.\n\n" + text.split(separator: "\n").filter { !$0.hasPrefix("#") }.map { $0.contains("Parent") ? "\($0) ticket 12" : "\($0)" }.joined(separator: "\n")
+    text =
+      "# Ours.\n\n"
+      + text.split(separator: "\n").filter { !$0.hasPrefix("#") }.map {
+        $0.contains("Parent") ? "\($0) ticket 12" : "\($0)"
+      }.joined(separator: "\n")
     let real = try run.directory.write(text, to: "kept/real.txt")
     chmod(real, 0o640)
     try FileManager.default.removeItem(atPath: run.baseline)
@@ -103,8 +112,8 @@ import TraceAnalysis
   @Test func signalsReachTheProgramAndTheReportFollows() throws {
     let run = try CheckedRun()
     let running = try run.command([], [run.program, "lost=4", "wait"]).start()
-    for _ in 0..<100 where try FileManager.default.contentsOfDirectory(atPath: run.directory.path + "/tmp").count < 2 { usleep(50_000) }
-    usleep(500_000)
+    // What it had to leak it has leaked.
+    try running.waitForErrorOutput(containing: "ready\n")
     running.send(SIGTERM)
     let outcome = try running.wait()
     #expect(outcome.end == .signal(SIGTERM))
@@ -114,12 +123,14 @@ import TraceAnalysis
 
   @Test func aCommandBesideTheProgramEndsIt() throws {
     let run = try CheckedRun()
-    let leaky = try run.check(["--until", "sleep 1; echo done"], "lost=4", "wait")
+    let ready = run.directory.path + "/ready"
+    let untilReady = "while ! [ -e '\(ready)' ]; do sleep 0.01; done; rm '\(ready)'"
+    let leaky = try run.check(["--until", "\(untilReady); echo done"], "lost=4", "tell=\(ready)", "wait")
     #expect(leaky.end == .exit(1))
     #expect(leaky.output.contains("LOST  Forgotten") && !leaky.output.contains("done"))
     #expect(leaky.errorOutput.contains("done"))
-    #expect(try run.check(["--until", "sleep 1"], "wait").end == .exit(0))
-    #expect(try run.check(["--until", "sleep 1; exit 9"], "wait").end == .exit(9))
+    #expect(try run.check(["--until", untilReady], "tell=\(ready)", "wait").end == .exit(0))
+    #expect(try run.check(["--until", "\(untilReady); exit 9"], "tell=\(ready)", "wait").end == .exit(9))
     let early = try run.check(["--until", "sleep 50"])
     #expect(early.end == .exit(3))
     #expect(early.errorOutput.contains("the program ended before the command of --until did"))
@@ -134,7 +145,7 @@ import TraceAnalysis
     // No process has that name.
     let shell = try run.command(["--only", "gated"], ["/bin/sh", "-c", "exit 0"]).run()
     #expect(shell.end == .exit(3))
-    #expect(shell.errorOutput.contains("nothing can be said of leaks"))
+    #expect(shell.errorOutput.contains("leaks cannot be judged"))
     #expect(try run.command(["--fail-on", "leeks"], [run.program]).run().end == .exit(64))
     try run.expectNothingLeft()
   }
@@ -147,7 +158,9 @@ import TraceAnalysis
     #expect(followed.output.contains("RETAIN CYCLE  Parent"))
     #expect(followed.errorOutput.contains("not judged, of the system: "))
     let alone = try run.command(["--no-follow-children"], ["/bin/sh", "-c", script]).run()
-    #expect(alone.end == .exit(0) && alone.errorOutput.contains("2 child processes, which were not traced"), "\(alone.errorOutput)")
+    #expect(
+      alone.end == .exit(0) && alone.errorOutput.contains("2 child processes, which were not traced"),
+      "\(alone.errorOutput)")
     #expect(try run.command(["--only", "nothing-of-it"], ["/bin/sh", "-c", script]).run().end == .exit(3))
     try run.expectNothingLeft()
   }
@@ -164,8 +177,11 @@ import TraceAnalysis
   @Test func reportsGoToFilesInSeveralFormatsAtOnce() throws {
     let run = try CheckedRun()
     let outcome = try run.check(
-      ["--report", "leaks.out", "--write", "json=leaks.json", "--write", "sarif=leaks.sarif", "--write", "junit=leaks.xml", "--write", "markdown=leaks.md",
-        "--write", "github=leaks.github", "--source-root", BuildProducts.packageRoot], "cycles=3")
+      [
+        "--report", "leaks.out", "--write", "json=leaks.json", "--write", "sarif=leaks.sarif", "--write",
+        "junit=leaks.xml", "--write", "markdown=leaks.md",
+        "--write", "github=leaks.github", "--source-root", BuildProducts.packageRoot,
+      ], "cycles=3")
     #expect(outcome.end == .exit(1))
     #expect(outcome.output == "begins\nends\n")
     #expect(try run.text("leaks.out").contains("RETAIN CYCLE  Parent"))
@@ -191,16 +207,37 @@ import TraceAnalysis
       let package = Package(name: "Shop", targets: [.target(name: "Shop"), .testTarget(name: "ShopTests", dependencies: ["Shop"])])
       """, to: "Package.swift")
     _ = try run.directory.write(
-      "public final class Basket { public var changed: (() -> Void)?; public init() { changed = { _ = self } } }", to: "Sources/Shop/Basket.swift")
+      "public final class Basket { public var changed: (() -> Void)?; public init() { changed = { _ = self } } }",
+      to: "Sources/Shop/Basket.swift")
     _ = try run.directory.write(
-      "import Shop\nimport Testing\n@Test func opens() { for _ in 0..<5 { #expect(Basket().changed != nil) } }", to: "Tests/ShopTests/ShopTests.swift")
+      "import Shop\nimport Testing\n@Test func opens() { for _ in 0..<5 { #expect(Basket().changed != nil) } }",
+      to: "Tests/ShopTests/ShopTests.swift")
     var command = run.command([], ["\(BuildProducts.toolchain)/swift", "test"])
-    command.timeLimit = 300
     command.environment["TMPDIR"] = nil
     let outcome = try command.run()
     #expect(outcome.end == .exit(1), "\(outcome.output)\(outcome.errorOutput)")
     #expect(outcome.output.contains("RETAIN CYCLE  Basket"))
+    // The line that uses #expect, not its expansion; and the test that it is in.
+    #expect(outcome.output.contains("ShopTests.swift:3") && !outcome.output.contains("swiftmacro"), "\(outcome.output)")
+    #expect(outcome.output.contains("Leaked in test opens."), "\(outcome.output)")
     #expect(outcome.errorOutput.contains("not judged, of the toolchain: "))
-    #expect(outcome.output.contains("FAILED  new-leaks: 1 finding not known before"))
+    #expect(outcome.output.contains("FAILED  new-leaks: 1 new finding"))
+
+    // A test that fails keeps nobody from accepting what the others leak; what was not found this time stays accepted.
+    _ = try run.directory.write(
+      "import Testing\n@Test func flaky() { #expect(Bool(false)) }", to: "Tests/ShopTests/FlakyTests.swift")
+    _ = try run.directory.write("0123456789abcdef 3 retainCycle \"Till ↺\" ticket 9\n", to: "leaks.txt")
+    command = run.command(
+      ["--baseline", run.baseline, "--update-baseline"], ["\(BuildProducts.toolchain)/swift", "test"])
+    command.environment["TMPDIR"] = nil
+    let failed = try command.run()
+    #expect(failed.end == .exit(1), "\(failed.output)\(failed.errorOutput)")
+    #expect(
+      failed.errorOutput.contains("the program failed with exit status 1")
+        && failed.errorOutput.contains("warning: tests failed"))
+    let baseline = try run.text("leaks.txt")
+    #expect(
+      baseline.contains("0123456789abcdef 3 retainCycle \"Till ↺\" ticket 9\n") && baseline.contains("Basket ↺"),
+      "\(baseline)")
   }
 }

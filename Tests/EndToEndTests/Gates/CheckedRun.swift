@@ -24,7 +24,9 @@ struct CheckedRun {
   }
 
   /// Runs the program with these arguments, and expects no trace to be left behind.
-  func check(_ options: [String] = [], _ arguments: String..., sourceLocation: SourceLocation = #_sourceLocation) throws -> Command.Outcome {
+  func check(_ options: [String] = [], _ arguments: String..., sourceLocation: SourceLocation = #_sourceLocation) throws
+    -> Command.Outcome
+  {
     let outcome = try command(options, [program] + arguments).run()
     try expectNothingLeft(sourceLocation: sourceLocation)
     return outcome
@@ -35,5 +37,7 @@ struct CheckedRun {
     #expect(left.isEmpty, sourceLocation: sourceLocation)
   }
 
-  func text(_ name: String) throws -> String { try String(contentsOfFile: "\(directory.path)/\(name)", encoding: .utf8) }
+  func text(_ name: String) throws -> String {
+    try String(contentsOfFile: "\(directory.path)/\(name)", encoding: .utf8)
+  }
 }

@@ -20,13 +20,12 @@ enum BuildProducts {
   static let leaktrace = directory + "/leaktrace"
   static let preloadLibrary = directory + "/libleaktrace.so"
 
-  /// The condition of every test that records: `scripts/build` links the library, `swift build` alone does not.
-  static let preloadLibraryExists = access(preloadLibrary, R_OK) == 0 && access(leaktrace, X_OK) == 0
-
   /// The directory of the toolchain's programs.
   static let toolchain: String = {
     for directory in (getenv("PATH").map { String(cString: $0) } ?? "").split(separator: ":") {
-      if let path = resolve("\(directory)/swiftc"), access(parent(of: path) + "/clang", X_OK) == 0 { return parent(of: path) }
+      if let path = resolve("\(directory)/swiftc"), access(parent(of: path) + "/clang", X_OK) == 0 {
+        return parent(of: path)
+      }
     }
     return "/usr/bin"
   }()

@@ -8,14 +8,16 @@ struct CommandFailure: Error, CustomStringConvertible {
   init(_ description: String) { self.description = description }
 }
 
-/// A program to run. It gets no descriptors but the standard three, no ignored and no blocked signals, and a process group
-/// of its own, which is killed when the time is up.
+/// A program to run. It gets no descriptors but the standard three, no ignored and no blocked signals, and a process
+/// group of its own, which is killed when the time is up.
 struct Command: Sendable {
   var arguments: [String]
   var environment: [String: String] = Command.cleanEnvironment
   var directory: String = "/"
   var input: [UInt8] = []
-  var timeLimit: Double = 120
+  /// Seconds until the program is taken to hang. On a busy machine any program may take a hundred times as long as on an
+  /// idle one.
+  var timeLimit: Double = 600
 
   init(_ arguments: [String]) { self.arguments = arguments }
 
@@ -35,7 +37,9 @@ struct Command: Sendable {
   /// Starts the program, waits for it and returns what it wrote. The first argument is looked up in PATH.
   func run() throws -> Outcome { try start().wait() }
 
-  func start() throws -> RunningCommand { try (StackVerification.isOn ? StackVerification.adjusted(self) : self).launch() }
+  func start() throws -> RunningCommand {
+    try (StackVerification.isOn ? StackVerification.adjusted(self) : self).launch()
+  }
 
   private func launch() throws -> RunningCommand {
     let scratch = try TemporaryDirectory()
@@ -113,6 +117,13 @@ final class RunningCommand: Sendable {
     DispatchQueue.global().asyncAfter(deadline: .now() + command.timeLimit, execute: deadline)
   }
 
+  /// Returns once the program has written `text` to standard error.
+  func waitForErrorOutput(containing text: String) throws {
+    try AwaitedState.wait(until: "\(command.arguments.joined(separator: " ")) says '\(text)'") {
+      try String(contentsOfFile: "\(scratch.path)/err", encoding: .utf8).contains(text)
+    }
+  }
+
   func send(_ signal: Int32) { kill(processID, signal) }
   func sendToGroup(_ signal: Int32) { kill(-processID, signal) }
 
@@ -126,8 +137,11 @@ final class RunningCommand: Sendable {
     func text(_ name: String) throws -> String {
       String(decoding: try Data(contentsOf: URL(fileURLWithPath: "\(scratch.path)/\(name)")), as: UTF8.self)
     }
-    let outcome = Command.Outcome(end: end, output: try text("out"), errorOutput: try text("err"), timedOut: expired.isSet)
-    if StackVerification.isOn, let failure = StackVerification.failure(of: command, outcome) { throw CommandFailure(failure) }
+    let outcome = Command.Outcome(
+      end: end, output: try text("out"), errorOutput: try text("err"), timedOut: expired.isSet)
+    if StackVerification.isOn, let failure = StackVerification.failure(of: command, outcome) {
+      throw CommandFailure(failure)
+    }
     return outcome
   }
 }

@@ -8,10 +8,13 @@ enum LateLibrary {
 
   /// - Parameters:
   ///   - module: of its types. Libraries of several modules can be in one process.
-  static func path(_ linkage: Linkage, module: String = "plugin") throws -> String { try program(linkage, module: module).path() }
+  static func path(_ linkage: Linkage, module: String = "plugin") throws -> String {
+    try program(linkage, module: module).path()
+  }
 
   static func program(_ linkage: Linkage, module: String = "plugin") throws -> TestProgram {
-    let object = try TestProgram("late-initializer.c", flags: ["-fPIC", "-c", "-Wno-unused-command-line-argument"]).path()
+    let object = try TestProgram("late-initializer.c", flags: ["-fPIC", "-c", "-Wno-unused-command-line-argument"])
+      .path()
     let flags = ["-parse-as-library", "-emit-library", "-module-name", module, object]
     return try TestProgram("late-plugin.swift", flags: flags + (linkage == .static ? ["-static-stdlib"] : []))
   }
@@ -19,9 +22,11 @@ enum LateLibrary {
   static func host() throws -> String { try TestProgram("late-host.c").path() }
 }
 
-/// A Python server whose extension module is written in Swift. It comes with a Swift runtime of its own, an earlier one than the toolchain's.
+/// A Python server whose extension module is written in Swift. It comes with a Swift runtime of its own, an earlier one
+/// than the toolchain's.
 enum PythonServer {
-  /// The directory that Python finds it in. Blocks while it is being fetched; throws what the script says if it cannot be.
+  /// The directory that Python finds it in. Blocks while it is being fetched; throws what the script says if it cannot
+  /// be.
   static func directory() throws -> String { try fetched.get() }
 
   /// The directory of the runtime's libraries, of Swift 6.1.2.
@@ -34,7 +39,6 @@ enum PythonServer {
 
   private static func output(_ arguments: [String]) throws -> String {
     var command = Command(arguments)
-    command.timeLimit = 300
     let outcome = try command.run()
     guard outcome.end == .exit(0) else { throw CommandFailure("\(arguments[0]): \(outcome.errorOutput)") }
     return outcome.output.trimmingCharacters(in: .whitespacesAndNewlines)

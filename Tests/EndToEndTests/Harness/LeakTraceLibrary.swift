@@ -5,9 +5,12 @@ import Foundation
 /// LeakTrace, and for tests LeakTraceTesting, as static libraries.
 enum LeakTraceLibrary {
   /// A program of Tests/Programs that imports LeakTrace.
-  static func program(_ source: String, flags: [String] = []) throws -> TestProgram { TestProgram(source, flags: try self.flags() + flags) }
+  static func program(_ source: String, flags: [String] = []) throws -> TestProgram {
+    TestProgram(source, flags: try self.flags() + flags)
+  }
 
-  /// A program that runs the tests of a file of Tests/Programs, which imports LeakTraceTesting. As tests are built: an optimiser may keep objects on the stack.
+  /// A program that runs the tests of a file of Tests/Programs, which imports LeakTraceTesting. As tests are built: an
+  /// optimiser may keep objects on the stack.
   static func tests(_ source: String) throws -> TestProgram {
     let plugins = BuildProducts.parent(of: BuildProducts.toolchain) + "/lib/swift/host/plugins/testing"
     return TestProgram(source, flags: ["-Onone", "-lLeakTraceTesting", "-plugin-path", plugins] + (try flags()))
@@ -16,7 +19,10 @@ enum LeakTraceLibrary {
   /// What the compiler has to be told.
   static func flags() throws -> [String] {
     let directory = try built.get()
-    return ["-I", directory, "-I", "\(directory)/include", "-L", directory, "-lLeakTrace", "\(directory)/CLeakTrace.o", "\(directory)/run.o"]
+    return [
+      "-I", directory, "-I", "\(directory)/include", "-L", directory, "-lLeakTrace", "\(directory)/CLeakTrace.o",
+      "\(directory)/run.o",
+    ]
   }
 
   private static let built = Result { try build() }
@@ -39,15 +45,24 @@ enum LeakTraceLibrary {
     try? manager.removeItem(atPath: directory)
     try manager.createDirectory(atPath: include, withIntermediateDirectories: true)
     try manager.copyItem(atPath: "\(sources)/CLeakTrace/include/CLeakTrace.h", toPath: "\(include)/CLeakTrace.h")
-    try Data("module CLeakTrace { header \"CLeakTrace.h\" export * }\n".utf8).write(to: URL(fileURLWithPath: "\(include)/module.modulemap"))
+    try Data("module CLeakTrace { header \"CLeakTrace.h\" export * }\n".utf8).write(
+      to: URL(fileURLWithPath: "\(include)/module.modulemap"))
     for name in ["CLeakTrace", "run"] {
-      try run(["clang", "-O2", "-fPIC", "-Wall", "-Wextra", "-Werror", "-I", include, "-c", "\(sources)/CLeakTrace/\(name).c", "-o", "\(directory)/\(name).o"])
+      try run([
+        "clang", "-O2", "-fPIC", "-Wall", "-Wextra", "-Werror", "-I", include, "-c", "\(sources)/CLeakTrace/\(name).c",
+        "-o", "\(directory)/\(name).o",
+      ])
     }
     for module in ["LeakTrace", "LeakTraceTesting"] {
-      let files = try manager.contentsOfDirectory(atPath: "\(sources)/\(module)").filter { $0.hasSuffix(".swift") }.sorted().map { "\(sources)/\(module)/\($0)" }
+      let files = try manager.contentsOfDirectory(atPath: "\(sources)/\(module)").filter { $0.hasSuffix(".swift") }
+        .sorted().map { "\(sources)/\(module)/\($0)" }
       try run(
-        ["swiftc", "-O", "-swift-version", "6", "-warnings-as-errors", "-parse-as-library", "-emit-module", "-emit-library", "-static"]
-          + ["-module-name", module, "-I", include, "-I", directory, "-o", "\(directory)/lib\(module).a"] + files, in: directory)
+        [
+          "swiftc", "-O", "-swift-version", "6", "-warnings-as-errors", "-parse-as-library", "-emit-module",
+          "-emit-library", "-static",
+        ]
+          + ["-module-name", module, "-I", include, "-I", directory, "-o", "\(directory)/lib\(module).a"] + files,
+        in: directory)
     }
     // Another process may have been faster.
     if rename(directory, kept) != 0 { try manager.removeItem(atPath: directory) }
@@ -57,8 +72,9 @@ enum LeakTraceLibrary {
   private static func run(_ arguments: [String], in directory: String = "/") throws {
     var command = Command(["\(BuildProducts.toolchain)/\(arguments[0])"] + arguments.dropFirst())
     command.directory = directory
-    command.timeLimit = 300
     let outcome = try command.run()
-    guard outcome.end == .exit(0) else { throw CommandFailure("\(arguments.joined(separator: " "))\n\(outcome.output)\(outcome.errorOutput)") }
+    guard outcome.end == .exit(0) else {
+      throw CommandFailure("\(arguments.joined(separator: " "))\n\(outcome.output)\(outcome.errorOutput)")
+    }
   }
 }

@@ -1,8 +1,10 @@
-// The checking mode of the whole suite: with LEAKTRACE_TEST_VERIFY_STACKS=1 whatever a test records is recorded with --verify-stacks, and a stack that differs
-// from a fresh unwind fails the test. An event takes some microseconds then, and a recorded program many times as long as it does otherwise.
+// The checking mode of the whole suite: with LEAKTRACE_TEST_VERIFY_STACKS=1 whatever a test records is recorded with
+// --verify-stacks, and a stack that differs from a fresh unwind fails the test. An event takes some microseconds then,
+// and a recorded program many times as long as it does otherwise.
 
 import Foundation
-import TraceAnalysis
+import TraceReading
+import TraceRecording
 
 enum StackVerification {
   static let isOn = getenv("LEAKTRACE_TEST_VERIFY_STACKS").map { !["", "0"].contains(String(cString: $0)) } ?? false
@@ -10,11 +12,12 @@ enum StackVerification {
   /// By what time limits are multiplied.
   static let patience = 20.0
 
-  /// The command with the option added to each `leaktrace record` and `leaktrace check` in it, and to a recorder that is preloaded by hand. Package managers are left alone:
-  /// with every compiler that they start, they would take hours.
+  /// The command with the option added to each `leaktrace record` and `leaktrace check` in it, and to a recorder that
+  /// is preloaded by hand. Package managers are left alone: with every compiler that they start, they would take hours.
   static func adjusted(_ command: Command) -> Command {
     var result = command
-    for index in command.arguments.indices.reversed() where recordsAt(index, command.arguments) && !runsPackageManager(command.arguments[index...]) {
+    for index in command.arguments.indices.reversed()
+    where recordsAt(index, command.arguments) && !runsPackageManager(command.arguments[index...]) {
       result.arguments.insert("--verify-stacks", at: index + 2)
     }
     result.timeLimit *= patience
@@ -25,31 +28,42 @@ enum StackVerification {
   /// What is wrong with what a finished command recorded; nil if nothing, or if it recorded nothing.
   static func failure(of command: Command, _ outcome: Command.Outcome) -> String? {
     // Both commands say so; `check` removes its traces.
-    if let line = outcome.errorOutput.split(separator: "\n").first(where: { $0.hasSuffix("differed from a fresh unwind") }) { return String(line) }
+    if let line = outcome.errorOutput.split(separator: "\n").first(where: {
+      $0.hasSuffix("differed from a fresh unwind")
+    }) {
+      return String(line)
+    }
     for directory in outputDirectories(of: command) {
       for name in (try? FileManager.default.contentsOfDirectory(atPath: directory)) ?? [] {
         guard let trace = RecordedTrace(path: "\(directory)/\(name)") else { continue }
-        if trace.drops.mismatchedStacks > 0 { return "\(name): \(trace.drops.mismatchedStacks) of \(trace.eventCount) stacks differed from a fresh unwind" }
+        if trace.drops.mismatchedStacks > 0 {
+          return "\(name): \(trace.drops.mismatchedStacks) of \(trace.eventCount) stacks differed from a fresh unwind"
+        }
       }
     }
     return nil
   }
 
   private static func recordsAt(_ index: Int, _ arguments: [String]) -> Bool {
-    arguments[index] == BuildProducts.leaktrace && index + 1 < arguments.count && ["record", "check"].contains(arguments[index + 1])
+    arguments[index] == BuildProducts.leaktrace && index + 1 < arguments.count
+      && ["record", "check"].contains(arguments[index + 1])
   }
 
   private static func runsPackageManager(_ arguments: ArraySlice<String>) -> Bool {
     arguments.drop { $0 != "--" }.dropFirst().first == BuildProducts.toolchain + "/swift"
   }
 
-  private static func preloads(_ command: Command) -> Bool { command.environment["LD_PRELOAD"]?.contains(BuildProducts.preloadLibrary) ?? false }
+  private static func preloads(_ command: Command) -> Bool {
+    command.environment["LD_PRELOAD"]?.contains(BuildProducts.preloadLibrary) ?? false
+  }
 
   private static func outputDirectories(of command: Command) -> Set<String> {
     var paths: [String] = []
     for index in command.arguments.indices where recordsAt(index, command.arguments) {
       let rest = command.arguments[index...].prefix { $0 != "--" }
-      for option in rest.indices.dropLast() where ["-o", "--output"].contains(rest[option]) { paths.append(rest[option + 1]) }
+      for option in rest.indices.dropLast() where ["-o", "--output"].contains(rest[option]) {
+        paths.append(rest[option + 1])
+      }
     }
     if preloads(command), let path = command.environment["LEAKTRACE_OUTPUT"] { paths.append(path) }
     return Set(paths.map { BuildProducts.parent(of: $0.hasPrefix("/") ? $0 : "\(command.directory)/\($0)") })

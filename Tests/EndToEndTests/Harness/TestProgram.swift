@@ -48,10 +48,13 @@ struct TestProgram: Sendable {
       let unfinished = "\(product).\(getpid())"
       var command = Command(arguments + ["-o", unfinished])
       command.directory = directory
-      command.timeLimit = 300
       let outcome = try command.run()
-      guard outcome.end == .exit(0) else { throw CommandFailure("\(arguments.joined(separator: " "))\n\(outcome.errorOutput)") }
-      guard rename(unfinished, product) == 0 else { throw CommandFailure("rename: \(String(cString: strerror(errno)))") }
+      guard outcome.end == .exit(0) else {
+        throw CommandFailure("\(arguments.joined(separator: " "))\n\(outcome.errorOutput)")
+      }
+      guard rename(unfinished, product) == 0 else {
+        throw CommandFailure("rename: \(String(cString: strerror(errno)))")
+      }
       return product
     }
   }
@@ -67,7 +70,9 @@ struct TestProgram: Sendable {
       let unfinished = "\(product).\(getpid())"
       let outcome = try Command([BuildProducts.toolchain + "/llvm-objcopy", "--strip-all", whole, unfinished]).run()
       guard outcome.end == .exit(0) else { throw CommandFailure(outcome.errorOutput) }
-      guard rename(unfinished, product) == 0 else { throw CommandFailure("rename: \(String(cString: strerror(errno)))") }
+      guard rename(unfinished, product) == 0 else {
+        throw CommandFailure("rename: \(String(cString: strerror(errno)))")
+      }
       return product
     }
   }
@@ -79,7 +84,10 @@ struct TestProgram: Sendable {
       return [BuildProducts.toolchain + "/clang", "-O1", "-g", "-fno-builtin", "-Wall", "-Wextra", "-Werror"] + files
         + ["-lpthread", "-ldl"] + flags
     case "cpp":
-      return [BuildProducts.toolchain + "/clang++", "-std=c++17", "-O1", "-g", "-fno-builtin", "-fno-assume-sane-operator-new"] + files + flags
+      return [
+        BuildProducts.toolchain + "/clang++", "-std=c++17", "-O1", "-g", "-fno-builtin",
+        "-fno-assume-sane-operator-new",
+      ] + files + flags
     default:
       let text = try files.map { try String(contentsOfFile: $0, encoding: .utf8) }
       let library = text.contains { $0.contains("@main") } && files.count == 1 ? ["-parse-as-library"] : []

@@ -1,6 +1,6 @@
 // What `leaktrace dump` says is in a trace, tallied without any help of the analysis.
 
-import TraceAnalysis
+import TraceReading
 
 /// The events of a trace, counted, and replayed into the set of live blocks.
 struct TraceContents {
@@ -18,11 +18,13 @@ struct TraceContents {
 
   enum Soundness { case whole, mayBeCutShort }
 
-  /// Dumps the trace with the command under test. Throws if that fails, or finds the trace cut short where it should be whole.
+  /// Dumps the trace with the command under test. Throws if that fails, or finds the trace cut short where it should be
+  /// whole.
   init(_ path: String, _ soundness: Soundness = .whole) throws {
     let script = "set -o pipefail; \"$0\" dump --by-time --all \"$1\" | \"$2\""
-    var command = Command(["/bin/bash", "-c", script, BuildProducts.leaktrace, path, try TestProgram("tally.swift").path()])
-    command.timeLimit = 300
+    var command = Command([
+      "/bin/bash", "-c", script, BuildProducts.leaktrace, path, try TestProgram("tally.swift").path(),
+    ])
     let outcome = try command.run()
     let isWhole = outcome.end == .exit(0) && outcome.errorOutput.isEmpty
     let incomplete: Int32 = 4

@@ -2,7 +2,8 @@
 
 import Foundation
 import Testing
-import TraceAnalysis
+import TraceReading
+import TraceRecording
 
 /// The same command untraced and traced.
 struct TracedRun: Sendable {

@@ -2,7 +2,9 @@
 
 import Foundation
 import Testing
-import TraceAnalysis
+import TraceReading
+import TraceRecording
+import TraceTestSupport
 
 struct OutputPatternTests {
   @Test("A pattern becomes absolute, and placeholders are filled in") func expansion() throws {
@@ -28,9 +30,11 @@ struct OutputPatternTests {
     #expect(try OutputPattern("x.%p", currentDirectory: "/").path(processID: 3, programName: "") == "/x.3")
   }
 
-  @Test("Patterns that cannot be meant are refused", arguments: [
-    "", "dir/", "%q", "trace%", "%p/x.trace", "%n/x.trace", "..", "dir/.",
-  ])
+  @Test(
+    "Patterns that cannot be meant are refused",
+    arguments: [
+      "", "dir/", "%q", "trace%", "%p/x.trace", "%n/x.trace", "..", "dir/.",
+    ])
   func refused(text: String) {
     #expect(throws: RecordingError.self) { try OutputPattern(text, currentDirectory: "/tmp") }
   }
@@ -61,7 +65,9 @@ struct OutputPatternTests {
     let directory = try TemporaryDirectory()
     let pattern = try OutputPattern("one.%n.trace", currentDirectory: directory.path)
     let first = try pattern.prepare(programNames: ["sh", "app"])
-    #expect(throws: RecordingError.outputInUse(path: directory.path + "/one.app.trace")) { try pattern.prepare(programNames: ["app"]) }
+    #expect(throws: RecordingError.outputInUse(path: directory.path + "/one.app.trace")) {
+      try pattern.prepare(programNames: ["app"])
+    }
     // By whatever name the directory goes.
     let same = try OutputPattern("one.app.trace", currentDirectory: directory.path + "/.")
     #expect(throws: RecordingError.self) { try same.prepare(programNames: ["x"]) }

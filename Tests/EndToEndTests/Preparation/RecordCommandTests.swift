@@ -1,9 +1,10 @@
 // How `leaktrace record` refuses, seen from outside.
 
 import Foundation
+import TestRequirements
 import Testing
 
-@Suite(.enabled(if: access(BuildProducts.leaktrace, X_OK) == 0)) struct RecordCommandTests {
+@Suite(.requires(.command)) struct RecordCommandTests {
   private func record(_ arguments: [String]) throws -> Command.Outcome {
     try Command([BuildProducts.leaktrace, "record"] + arguments).run()
   }
@@ -29,7 +30,10 @@ import Testing
     #expect(outcome.errorOutput.contains("/no/such/library.so"))
   }
 
-  @Test("A TMPDIR that does not exist keeps nobody from recording elsewhere", .enabled(if: BuildProducts.preloadLibraryExists)) func noTemporaryDirectory() throws {
+  @Test(
+    "A TMPDIR that does not exist keeps nobody from recording elsewhere",
+    .requires(.recorder)) func noTemporaryDirectory() throws
+  {
     let directory = try TemporaryDirectory()
     var command = Command([BuildProducts.leaktrace, "record", "-o", directory.path + "/a.trace", "--", "/bin/true"])
     command.environment["TMPDIR"] = directory.path + "/missing"
@@ -38,7 +42,9 @@ import Testing
     #expect(try directory.fileNames() == ["a.trace"])
   }
 
-  @Test("Names of programs and directories send a terminal nothing, and the program's process ID is told", .enabled(if: BuildProducts.preloadLibraryExists))
+  @Test(
+    "Names of programs and directories send a terminal nothing, and the program's process ID is told",
+    .requires(.recorder))
   func controlCharacters() throws {
     let directory = try TemporaryDirectory()
     let strange = directory.path + "/\u{1B}[31mred"
@@ -47,34 +53,38 @@ import Testing
     let outcome = try record(["-o", strange + "/%n.trace", "--", strange + "/\u{1B}]0;app"])
     #expect(outcome.end == .exit(0), "\(outcome.errorOutput)")
     #expect(!outcome.errorOutput.contains("\u{1B}"))
-    #expect(outcome.errorOutput.contains("\\u{1b}[31mred") && outcome.errorOutput.contains("next: leaktrace analyze $'"))
+    #expect(
+      outcome.errorOutput.contains("\\u{1b}[31mred") && outcome.errorOutput.contains("next: leaktrace analyze $'"))
     let first = try #require(outcome.errorOutput.split(separator: "\n").first)
     #expect(first.hasPrefix("leaktrace: recording process ") && Int(first.split(separator: " ").last ?? "") != nil)
   }
 
-  @Test("Of two recordings to one file at the same moment one is refused", .enabled(if: BuildProducts.preloadLibraryExists)) func sameFile() throws {
+  @Test(
+    "Of two recordings to one file at the same moment one is refused", .requires(.recorder))
+  func sameFile() throws {
     let directory = try TemporaryDirectory()
     let go = directory.path + "/go"
-    let arguments = ["-o", directory.path + "/a.trace", "--", "/bin/sh", "-c", "while ! [ -e \"$0\" ]; do sleep 0.05; done", go]
+    let arguments = [
+      "-o", directory.path + "/a.trace", "--", "/bin/sh", "-c", "while ! [ -e \"$0\" ]; do sleep 0.05; done", go,
+    ]
     let commands = try (0..<2).map { _ in try Command([BuildProducts.leaktrace, "record"] + arguments).start() }
     // One of them ends by itself, and only then is the other told to.
-    var ended: [Int32] = []
-    while ended.isEmpty {
-      for command in commands {
-        var information = siginfo_t()
-        if waitid(P_PID, id_t(command.processID), &information, WEXITED | WNOHANG | WNOWAIT) == 0, information.si_signo == SIGCHLD { ended.append(command.processID) }
-      }
-      usleep(10_000)
+    try AwaitedState.wait(until: "one of the recordings ends") {
+      commands.contains { ProcessState(processID: $0.processID).hasEnded }
     }
     try Data().write(to: URL(fileURLWithPath: go))
     let outcomes = try commands.map { try $0.wait() }
-    #expect(Set(outcomes.map { "\($0.end)" }) == ["\(Command.Outcome.End.exit(125))", "\(Command.Outcome.End.exit(0))"])
+    #expect(
+      Set(outcomes.map { "\($0.end)" }) == ["\(Command.Outcome.End.exit(125))", "\(Command.Outcome.End.exit(0))"])
     #expect(outcomes.contains { $0.errorOutput.contains("is being written by a running process") })
     #expect(try directory.fileNames().contains("a.trace"))
   }
 
   @Test("Wrong options are refused, and help is given") func usage() throws {
-    for arguments in [[], ["--nonsense", "echo"], ["--depth", "0", "echo"], ["--arc", "some", "echo"], ["--quiet", "--progress", "echo"]] {
+    for arguments in [
+      [], ["--nonsense", "echo"], ["--depth", "0", "echo"], ["--arc", "some", "echo"],
+      ["--quiet", "--progress", "echo"],
+    ] {
       let outcome = try record(arguments)
       #expect(outcome.end != .exit(0))
       #expect(outcome.output == "", "nothing was started")

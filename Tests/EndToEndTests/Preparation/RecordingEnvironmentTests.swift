@@ -2,7 +2,8 @@
 
 import Foundation
 import Testing
-import TraceAnalysis
+import TraceReading
+import TraceRecording
 
 struct RecordingEnvironmentTests {
   private func environment(_ settings: (inout RecordingSettings) -> Void = { _ in }) throws -> RecordingEnvironment {
@@ -10,7 +11,8 @@ struct RecordingEnvironmentTests {
     settings(&chosen)
     let directory = try TemporaryDirectory()
     let library = directory.path + "/libleaktrace.so"
-    try FileManager.default.copyItem(atPath: try TestProgram("plugin.c", flags: ["-shared", "-fPIC"]).path(), toPath: library)
+    try FileManager.default.copyItem(
+      atPath: try TestProgram("plugin.c", flags: ["-shared", "-fPIC"]).path(), toPath: library)
     return RecordingEnvironment(
       settings: chosen, library: try PreloadLibrary.find(in: [library]), sessionID: 0xABC, messagesPath: "/m")
   }
@@ -21,10 +23,11 @@ struct RecordingEnvironmentTests {
 
   @Test("All choices have their variables") func variables() throws {
     let plain = try environment().variables.map { "\($0)=\($1)" }
-    #expect(plain == [
-      "LEAKTRACE_OUTPUT=/t/%p.trace", "LEAKTRACE_FOLLOW=0", "LEAKTRACE_ARC=stacks", "LEAKTRACE_SESSION=abc",
-      "LEAKTRACE_MESSAGES=/m",
-    ])
+    #expect(
+      plain == [
+        "LEAKTRACE_OUTPUT=/t/%p.trace", "LEAKTRACE_FOLLOW=0", "LEAKTRACE_ARC=stacks", "LEAKTRACE_SESSION=abc",
+        "LEAKTRACE_MESSAGES=/m",
+      ])
     let chosen = try environment {
       $0.children = .followed
       $0.retains = .counts
@@ -32,9 +35,11 @@ struct RecordingEnvironmentTests {
       $0.start = .paused
       $0.stackChecking = .everyStack
     }
-    #expect(Set(chosen.variables.map { "\($0)=\($1)" }).isSuperset(of: [
-      "LEAKTRACE_FOLLOW=1", "LEAKTRACE_ARC=counts", "LEAKTRACE_DEPTH=7", "LEAKTRACE_PAUSED=1", "LEAKTRACE_VERIFY_STACKS=1",
-    ]))
+    #expect(
+      Set(chosen.variables.map { "\($0)=\($1)" }).isSuperset(of: [
+        "LEAKTRACE_FOLLOW=1", "LEAKTRACE_ARC=counts", "LEAKTRACE_DEPTH=7", "LEAKTRACE_PAUSED=1",
+        "LEAKTRACE_VERIFY_STACKS=1",
+      ]))
   }
 
   @Test("The inherited environment keeps its order and bytes") func inherited() throws {
@@ -54,16 +59,18 @@ struct RecordingEnvironmentTests {
   }
 
   @Test("A surrounding recording's variables are replaced") func surrounding() throws {
-    let entries = text(try environment(), ["LEAKTRACE_DEPTH=3", "LEAKTRACE_PAUSED=1", "LEAKTRACE_FOLLOW=1", "LEAK=kept"])
+    let entries = text(
+      try environment(), ["LEAKTRACE_DEPTH=3", "LEAKTRACE_PAUSED=1", "LEAKTRACE_FOLLOW=1", "LEAK=kept"])
     #expect(entries[0] == "LEAK=kept")
     #expect(entries.filter { $0.hasPrefix("LEAKTRACE_FOLLOW=") } == ["LEAKTRACE_FOLLOW=0"])
     #expect(!entries.contains { $0.hasPrefix("LEAKTRACE_DEPTH=") || $0.hasPrefix("LEAKTRACE_PAUSED=") })
   }
 
   @Test("The library is looked for beside the command and in lib, or only where it is said to be") func candidates() {
-    #expect(PreloadLibrary.candidates(override: nil, executablePath: "/opt/bin/leaktrace") == [
-      "/opt/bin/libleaktrace.so", "/opt/bin/../lib/libleaktrace.so", "/opt/bin/../lib/leaktrace/libleaktrace.so",
-    ])
+    #expect(
+      PreloadLibrary.candidates(override: nil, executablePath: "/opt/bin/leaktrace") == [
+        "/opt/bin/libleaktrace.so", "/opt/bin/../lib/libleaktrace.so", "/opt/bin/../lib/leaktrace/libleaktrace.so",
+      ])
     #expect(PreloadLibrary.candidates(override: "/x.so", executablePath: "/opt/bin/leaktrace") == ["/x.so"])
     #expect(throws: RecordingError.libraryNotFound(searched: ["/no.so"])) { try PreloadLibrary.find(in: ["/no.so"]) }
   }

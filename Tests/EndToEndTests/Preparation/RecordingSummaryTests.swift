@@ -2,10 +2,14 @@
 
 import Foundation
 import Testing
-import TraceAnalysis
+import TraceReading
+import TraceRecording
+import TraceTestSupport
 
 struct RecordingSummaryTests {
-  private func trace(_ name: String, events: UInt64, size: Int, _ change: (inout TraceClosing) -> Void = { _ in }) throws -> RecordedTrace {
+  private func trace(_ name: String, events: UInt64, size: Int, _ change: (inout TraceClosing) -> Void = { _ in })
+    throws -> RecordedTrace
+  {
     let directory = try TemporaryDirectory()
     var header = TraceHeader()
     header.processID = 7
@@ -23,7 +27,9 @@ struct RecordingSummaryTests {
     return trace
   }
 
-  private func summary(_ traces: [RecordedTrace], running: Set<String> = [], messages: [String] = []) -> RecordingSummary {
+  private func summary(_ traces: [RecordedTrace], running: Set<String> = [], messages: [String] = [])
+    -> RecordingSummary
+  {
     RecordingSummary(traces: traces, stillRecording: running, messages: messages, displayPath: { $0 })
   }
 
@@ -39,16 +45,19 @@ struct RecordingSummaryTests {
       $0.untracedChildren = 3
     }
     let summary = summary([lossy])
-    #expect(summary.problems == [
-      "it's.trace: 2 events missing, made by signal handlers inside the recorder",
-      "it's.trace: 1 event missing, for want of memory for a thread's buffer",
-      "it's.trace: 4 stacks differed from a fresh unwind",
-    ])
-    #expect(summary.notes == [
-      "1 event, 999 B: it's.trace", "it's.trace: 1,000 stacks cut at the limit of 64 frames",
-      "it's.trace: 1 stack incomplete: code without unwind information", "3 child processes were not traced; --follow-children traces them too",
-      "next: leaktrace analyze 'it'\\''s.trace'",
-    ])
+    #expect(
+      summary.problems == [
+        "it's.trace: 2 events missing, made by signal handlers inside the recorder",
+        "it's.trace: 1 event missing: no memory for a thread's buffer",
+        "it's.trace: 4 stacks differed from a fresh unwind",
+      ])
+    #expect(
+      summary.notes == [
+        "1 event, 999 B: it's.trace", "it's.trace: 1,000 stacks cut at the limit of 64 frames",
+        "it's.trace: 1 stack incomplete: code without unwind information",
+        "3 child processes were not traced; --follow-children traces them too",
+        "next: leaktrace analyze 'it'\\''s.trace'",
+      ])
   }
 
   @Test("Many traces: the largest first, ten of them, and the rest summed up") func many() throws {
@@ -62,15 +71,17 @@ struct RecordingSummaryTests {
   }
 
   @Test("A directory that is gone is told as such") func lostDirectory() {
-    let summary = RecordingSummary(traces: [], stillRecording: [], messages: [], lostDirectory: "/home/me/out", displayPath: { $0 })
-    #expect(summary.problems == ["no trace is left: /home/me/out was removed or replaced while the program ran, and what was written there went with it"])
+    let summary = RecordingSummary(
+      traces: [], stillRecording: [], messages: [], lostDirectory: "/home/me/out", displayPath: { $0 })
+    #expect(summary.problems == ["no trace is left: /home/me/out was removed or replaced while the program ran"])
   }
 
   @Test("A session notices that its directory was removed, or replaced by another") func removedDirectory() throws {
     let directory = try TemporaryDirectory()
     let path = directory.path + "/out"
     try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: false)
-    let session = RecordingSession(sessionID: 1, output: try OutputPattern("x.trace", currentDirectory: path), startTime: 0)
+    let session = RecordingSession(
+      sessionID: 1, output: try OutputPattern("x.trace", currentDirectory: path), startTime: 0)
     #expect(session.lostDirectory == nil)
     // Another name, so that the new directory is not given the old one's number.
     try FileManager.default.moveItem(atPath: path, toPath: path + ".old")
@@ -87,16 +98,23 @@ struct RecordingSummaryTests {
   @Test("No trace at all is a problem, explained by the library if it can") func none() {
     #expect(summary([]).problems == ["no trace was written: the program ended before the recorder was loaded"])
     let limited = RecordingSummary(traces: [], stillRecording: [], messages: [], fileSizeLimit: 0, displayPath: { $0 })
-    #expect(limited.problems == ["no trace was written: the limit on file sizes, 0 B, leaves no room for one. Raise it (ulimit -f)"])
-    #expect(summary([], messages: ["cannot create /x: No space left on device"]).problems
-      == ["cannot create /x: No space left on device"])
+    #expect(
+      limited.problems == [
+        "no trace was written: the limit on file sizes, 0 B, leaves no room for one. Raise it (ulimit -f)"
+      ])
+    #expect(
+      summary([], messages: ["cannot create /x: No space left on device"]).problems
+        == ["cannot create /x: No space left on device"])
     #expect(summary([]).notes == [])
   }
 
-  @Test("Sizes have three digits", arguments: [
-    (0, "0 B"), (999, "999 B"), (1000, "1.00 kB"), (1234, "1.23 kB"), (9994, "9.99 kB"), (9996, "10.0 kB"), (99_949, "99.9 kB"),
-    (99_960, "100 kB"), (999_499, "999 kB"), (999_500, "1.00 MB"), (45_600_000, "45.6 MB"), (UInt64.max, "18.4 EB"),
-  ] as [(UInt64, String)])
+  @Test(
+    "Sizes have three digits",
+    arguments: [
+      (0, "0 B"), (999, "999 B"), (1000, "1.00 kB"), (1234, "1.23 kB"), (9994, "9.99 kB"), (9996, "10.0 kB"),
+      (99_949, "99.9 kB"),
+      (99_960, "100 kB"), (999_499, "999 kB"), (999_500, "1.00 MB"), (45_600_000, "45.6 MB"), (UInt64.max, "18.4 EB"),
+    ] as [(UInt64, String)])
   func sizes(bytes: UInt64, text: String) { #expect(sizeText(bytes) == text) }
 
   @Test("A closing record is found at the end, and a changed one is not believed") func closing() throws {

@@ -2,10 +2,12 @@
 
 import Foundation
 import Testing
-import TraceAnalysis
+import TraceReading
+import TraceRecording
 
 struct TargetProgramTests {
-  private func find(_ command: String, path: String? = "/usr/bin:/bin", user: UInt32 = getuid()) throws -> TargetProgram {
+  private func find(_ command: String, path: String? = "/usr/bin:/bin", user: UInt32 = getuid()) throws -> TargetProgram
+  {
     try TargetProgram.find(command: command, searchPath: path, userID: user, groupID: getgid())
   }
 
@@ -21,7 +23,9 @@ struct TargetProgramTests {
     #expect(try find("sort", path: "/nonexistent:\(directory.path):/usr/bin").path == path)
     #expect(try find("sort", path: "/usr/bin:\(directory.path)").path == "/usr/bin/sort")
     #expect(try find("sort", path: nil).path.hasSuffix("/sort"))
-    #expect(throws: RecordingError.commandNotFound("no-such-command")) { try find("no-such-command", path: ":/usr/bin") }
+    #expect(throws: RecordingError.commandNotFound("no-such-command")) {
+      try find("no-such-command", path: ":/usr/bin")
+    }
     #expect(throws: RecordingError.commandNotFound("/no/such/command")) { try find("/no/such/command") }
   }
 
@@ -42,8 +46,9 @@ struct TargetProgramTests {
     // Where sh is a link to another shell, the process may go by either name.
     #expect(Array(try find(outer).programNames.prefix(3)) == ["outer", "inner", "sh"])
     let lost = try script("#!/no/such/interpreter\n", in: directory, "lost")
-    #expect(throws: RecordingError.commandNotExecutable(
-      path: lost, reason: "its interpreter /no/such/interpreter cannot be run: No such file or directory")
+    #expect(
+      throws: RecordingError.commandNotExecutable(
+        path: lost, reason: "its interpreter /no/such/interpreter cannot be run: No such file or directory")
     ) { try find(lost) }
     let endless = try script("#!\(directory.path)/endless\n", in: directory, "endless")
     #expect(throws: RecordingError.commandNotExecutable(path: endless, reason: "too many levels of #! interpreters")) {
@@ -84,7 +89,9 @@ struct TargetProgramTests {
       }
     }
     #if arch(x86_64)
-      #expect(throws: RecordingError.untraceable(path: musl, .otherLoader("/lib/ld-musl-x86_64.so.1"))) { try find(musl) }
+      #expect(throws: RecordingError.untraceable(path: musl, .otherLoader("/lib/ld-musl-x86_64.so.1"))) {
+        try find(musl)
+      }
     #endif
   }
 
@@ -143,9 +150,10 @@ struct TargetProgramTests {
   }
 
   @Test("The dynamic loader itself can be run as a program") func loader() throws {
-    let loader = try #require(["/lib64/ld-linux-x86-64.so.2", "/lib/ld-linux-aarch64.so.1"].first {
-      FileManager.default.fileExists(atPath: $0)
-    })
+    let loader = try #require(
+      ["/lib64/ld-linux-x86-64.so.2", "/lib/ld-linux-aarch64.so.1"].first {
+        FileManager.default.fileExists(atPath: $0)
+      })
     #expect(try find(loader).path == loader)
   }
 }

@@ -1,11 +1,10 @@
 // Programs that other checkers look into run as they do without the recorder.
 
 import Foundation
+import TestRequirements
 import Testing
 
-@Suite(.enabled(if: BuildProducts.preloadLibraryExists)) struct CheckerTests {
-  private static func isInstalled(_ program: String) -> Bool { access("/usr/bin/\(program)", X_OK) == 0 }
-
+@Suite(.requires(.recorder)) struct CheckerTests {
   /// Without addresses, and without what a checker tells of functions that stand between the program and the allocator.
   private static func comparable(_ text: String) -> String {
     text.split(separator: "\n").filter { !$0.hasPrefix("    #") }.map { line in
@@ -13,12 +12,13 @@ import Testing
     }.joined(separator: "\n")
   }
 
-  @Test("A program with a leak sanitizer prints what it prints untraced", .enabled(if: isInstalled("gcc"))) func leakSanitizer() throws {
+  @Test("A program with a leak sanitizer prints what it prints untraced", .requires(.program("gcc")))
+  func leakSanitizer() throws {
     let directory = try TemporaryDirectory()
     let program = directory.path + "/forgets-one"
     let source = BuildProducts.packageRoot + "/Tests/Programs/forgets-one.c"
     let built = try Command(["gcc", "-g", "-fsanitize=leak", source, "-o", program]).run()
-    guard built.end == .exit(0) else { return } // that compiler comes without the sanitizer's library
+    try #require(built.end == .exit(0), "\(built.errorOutput)")
     let run = try TracedRun([program])
     #expect(run.traced.errorOutput.contains("LeakSanitizer: 20 byte(s) leaked"))
     run.expectSameBehaviour(normalising: Self.comparable)
@@ -26,26 +26,31 @@ import Testing
 
   @Test(
     "A program whose sanitizer insists on being the first library is refused, and runs untraced where another program starts it",
-    .enabled(if: isInstalled("gcc")))
+    .requires(.program("gcc")))
   func addressSanitizer() throws {
     let directory = try TemporaryDirectory()
     let program = directory.path + "/print-environment"
     let source = BuildProducts.packageRoot + "/Tests/Programs/print-environment.c"
     let built = try Command(["gcc", "-g", "-fsanitize=address", source, "-o", program]).run()
-    guard built.end == .exit(0) else { return } // that compiler comes without the sanitizer's library
+    try #require(built.end == .exit(0), "\(built.errorOutput)")
     let refused = try Command([BuildProducts.leaktrace, "record", program]).run()
     #expect(refused.end != .exit(0) && refused.errorOutput.contains("libasan"))
     for options in [[], ["--follow-children"]] {
       try TracedRun(["/usr/bin/env", "A=1", program], options: options).expectSameBehaviour()
-      try TracedRun(["/bin/sh", "-c", "\(program); exit 3"], options: options).expectSameBehaviour(normalising: { text in
-        text.split(separator: "\n").filter { !$0.hasPrefix("LEAKTRACE_") && !$0.hasPrefix("LD_PRELOAD=") }.joined(separator: "\n")
+      try TracedRun(["/bin/sh", "-c", "\(program); exit 3"], options: options).expectSameBehaviour(normalising: {
+        text in
+        text.split(separator: "\n").filter { !$0.hasPrefix("LEAKTRACE_") && !$0.hasPrefix("LD_PRELOAD=") }.joined(
+          separator: "\n")
       })
     }
   }
 
-  @Test("Valgrind reads the library's debug information", .enabled(if: isInstalled("valgrind"))) func valgrind() throws {
+  @Test("Valgrind reads the library's debug information", .requires(.program("valgrind"))) func valgrind() throws {
     let directory = try TemporaryDirectory()
-    var command = Command(["valgrind", "--tool=memcheck", "--quiet", "--error-exitcode=9", try TestProgram("print-environment.c").strippedPath()])
+    var command = Command([
+      "valgrind", "--tool=memcheck", "--quiet", "--error-exitcode=9",
+      try TestProgram("print-environment.c").strippedPath(),
+    ])
     command.environment["LD_PRELOAD"] = BuildProducts.preloadLibrary
     command.environment["LEAKTRACE_OUTPUT"] = directory.path + "/t.trace"
     let outcome = try command.run()

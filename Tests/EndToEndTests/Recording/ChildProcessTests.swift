@@ -1,11 +1,13 @@
 // Child processes behave as they would, and are traced if asked for, whatever call started them.
 
+import TestRequirements
 import Testing
-import TraceAnalysis
+import TraceReading
 
-@Suite(.enabled(if: BuildProducts.preloadLibraryExists)) struct ChildProcessTests {
+@Suite(.requires(.recorder)) struct ChildProcessTests {
   static let ways = [
-    "fork", "fork-exec", "vfork", "vfork-fails", "spawn", "system", "popen", "many-forks", "fork-threads", "grandchildren",
+    "fork", "fork-exec", "vfork", "vfork-fails", "spawn", "system", "popen", "many-forks", "fork-threads",
+    "grandchildren",
   ]
 
   static func run(_ way: String, _ options: [String]) throws -> TracedRun {
@@ -24,10 +26,13 @@ import TraceAnalysis
     #expect(try TraceContents(trace.path).orphans == 0)
   }
 
-  @Test("Followed children leave traces of their own", arguments: [
-    ("fork", 2, 0), ("fork-exec", 1, 1), ("vfork", 1, 1), ("vfork-fails", 1, 0), ("spawn", 1, 1), ("many-forks", 51, 0),
-    ("fork-threads", 31, 0), ("grandchildren", 2, 1),
-  ])
+  @Test(
+    "Followed children leave traces of their own",
+    arguments: [
+      ("fork", 2, 0), ("fork-exec", 1, 1), ("vfork", 1, 1), ("vfork-fails", 1, 0), ("spawn", 1, 1),
+      ("many-forks", 51, 0),
+      ("fork-threads", 31, 0), ("grandchildren", 2, 1),
+    ])
   func followed(way: String, ownTraces: Int, echoTraces: Int) throws {
     let run = try Self.run(way, ["--follow-children"])
     let files = try run.directory.fileNames()
@@ -53,27 +58,36 @@ import TraceAnalysis
     #expect(run.traces.allSatisfy { $0.state != .open })
   }
 
-  @Test("Followed children of vfork that run programs leave nothing in their parent's memory", arguments: ["vfork_exec_many", "vfork_exec_threads"])
+  @Test(
+    "Followed children of vfork that run programs leave nothing in their parent's memory",
+    arguments: ["vfork_exec_many", "vfork_exec_threads"])
   func vforkMemory(situation: String) throws {
-    let run = try TracedRun([try TestProgram("situations-processes.c").path(), situation], options: ["--follow-children"])
+    let run = try TracedRun(
+      [try TestProgram("situations-processes.c").path(), situation], options: ["--follow-children"])
     run.expectSameBehaviour()
     #expect(run.untraced.output == "grew: 0\n")
   }
 
-  @Test("A child of vfork that allocates first does not end the recording of its parent") func vforkAllocatesFirst() throws {
+  @Test("A child of vfork that allocates first does not end the recording of its parent") func vforkAllocatesFirst()
+    throws
+  {
     let run = try TracedRun([try TestProgram("situations-processes.c").path(), "vfork_first_allocation"])
     run.expectSameBehaviour()
     #expect(try TraceContents(try run.onlyTrace().path).count("malloc") >= 1000)
   }
 
-  @Test("The first process of a PID namespace is another than the one of that number outside", arguments: ["raw_clone_namespace", "first_process"])
+  @Test(
+    "The first process of a PID namespace is another than the one of that number outside",
+    arguments: ["raw_clone_namespace", "first_process"])
   func sameNumber(situation: String) throws {
-    let run = try TracedRun([try TestProgram("situations-namespaces.c").path(), situation], options: ["--follow-children"])
+    let run = try TracedRun(
+      [try TestProgram("situations-namespaces.c").path(), situation], options: ["--follow-children"])
     #expect(run.traced == run.untraced)
   }
 
   @Test(
-    "No heap image is taken by a process of the children's PID namespace", arguments: ["pid_namespace", "pid_namespace_alive", "pid_namespace_threads"])
+    "No heap image is taken by a process of the children's PID namespace",
+    arguments: ["pid_namespace", "pid_namespace_alive", "pid_namespace_threads"])
   func namespaceOfChildren(situation: String) throws {
     let run = try TracedRun([try TestProgram("situations-namespaces.c").path(), situation])
     #expect(run.traced == run.untraced)
@@ -82,16 +96,20 @@ import TraceAnalysis
     #expect(try run.onlyTrace().state == .closed(.exit))
   }
 
-  @Test("A static program that replaces the traced one finds no variable of the recorder", arguments: [["-static"], []])
+  @Test(
+    "A static program that replaces the traced one finds no variable of the recorder", arguments: [["-static"], []])
   func replacedByStatic(flags: [String]) throws {
     let run = try TracedRun(["/usr/bin/env", "A=1", try TestProgram("print-environment.c", flags: flags).path()])
     run.expectSameBehaviour()
     #expect(run.traces.allSatisfy { if case .closed = $0.state { true } else { false } })
   }
 
-  @Test("A static program finds the variables for its children where these are followed") func followedThroughStatic() throws {
+  @Test("A static program finds the variables for its children where these are followed") func followedThroughStatic()
+    throws
+  {
     let run = try TracedRun(
-      ["/usr/bin/env", "A=1", try TestProgram("print-environment.c", flags: ["-static"]).path()], options: ["--follow-children"])
+      ["/usr/bin/env", "A=1", try TestProgram("print-environment.c", flags: ["-static"]).path()],
+      options: ["--follow-children"])
     #expect(run.traced.output.contains("LD_PRELOAD="))
     #expect(run.traced.output.contains("LEAKTRACE_FOLLOW=1"))
   }

@@ -1,12 +1,15 @@
 // The number of recorded events is the number of calls made, counted independently by the program that makes them.
 
+import TestRequirements
 import Testing
-import TraceAnalysis
+import TraceReading
 
-@Suite(.enabled(if: BuildProducts.preloadLibraryExists)) struct CountTests {
+@Suite(.requires(.recorder)) struct CountTests {
   /// What a run records more than one with a count of 0: the program's own calls, without those of the C library
   /// and the runtime, which are the same in both.
-  private func difference(_ program: String, threads: Int, count: Int, options: [String] = []) throws -> (TraceContents, (String) -> Int) {
+  private func difference(_ program: String, threads: Int, count: Int, options: [String] = []) throws -> (
+    TraceContents, (String) -> Int
+  ) {
     func contents(_ count: Int) throws -> TraceContents {
       let run = try TracedRun([program, String(threads), String(count)], options: options)
       run.expectSameBehaviour()
@@ -22,7 +25,9 @@ import TraceAnalysis
     let count = threads == 1 ? 1000 : 100, expected = threads * count
     let (contents, difference) = try difference(
       try TestProgram("allocation-calls.c", flags: ["-fno-builtin"]).path(), threads: threads, count: count)
-    for call in ["calloc", "realloc", "reallocarray", "posix_memalign", "aligned_alloc", "memalign", "valloc", "pvalloc"] {
+    for call in [
+      "calloc", "realloc", "reallocarray", "posix_memalign", "aligned_alloc", "memalign", "valloc", "pvalloc",
+    ] {
       #expect(difference(call) == expected, "\(call)")
     }
     #expect(difference("malloc") == 3 * expected)
@@ -42,14 +47,19 @@ import TraceAnalysis
     #expect(contents.orphans == 0)
   }
 
-  @Test("Every other way to take and give up a reference is recorded once, with its stack or without", arguments: [1, 64], ["stacks", "counts"])
+  @Test(
+    "Every other way to take and give up a reference is recorded once, with its stack or without", arguments: [1, 64],
+    ["stacks", "counts"])
   func relatives(threads: Int, references: String) throws {
     let count = threads == 1 ? 1000 : 100, expected = threads * count
     let (contents, difference) = try difference(
-      try TestProgram("reference-relatives.swift").path(), threads: threads, count: count, options: ["--arc", references])
+      try TestProgram("reference-relatives.swift").path(), threads: threads, count: count,
+      options: ["--arc", references])
     for operation in [
-      "swift_retain_n", "swift_release_n", "swift_tryRetain", "swift_weakLoadStrong", "swift_weakTakeStrong", "swift_unownedRetainStrong",
-      "swift_unownedRetainStrongAndRelease", "swift_unownedRelease", "swift_nonatomic_retain", "swift_nonatomic_release",
+      "swift_retain_n", "swift_release_n", "swift_tryRetain", "swift_weakLoadStrong", "swift_weakTakeStrong",
+      "swift_unownedRetainStrong",
+      "swift_unownedRetainStrongAndRelease", "swift_unownedRelease", "swift_nonatomic_retain",
+      "swift_nonatomic_release",
       "swift_nonatomic_retain_n", "swift_nonatomic_release_n",
     ] {
       #expect(difference(operation) == expected, "\(operation)")
@@ -73,7 +83,9 @@ import TraceAnalysis
     #expect(contents.orphans == 0)
     // The replay counts by itself, and agrees.
     let analysis = AllocationAnalysis(try TraceReader(path: trace.path))
-    for mismatch in [Mismatch.orphanFree, .orphanReallocFailure, .inheritedFree, .allocationOverLive, .nullAddress, .unknownOperation] {
+    for mismatch in [
+      Mismatch.orphanFree, .orphanReallocFailure, .inheritedFree, .allocationOverLive, .nullAddress, .unknownOperation,
+    ] {
       #expect(analysis.mismatchCounts[mismatch.rawValue] == 0, "\(mismatch)")
     }
   }

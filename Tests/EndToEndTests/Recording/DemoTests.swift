@@ -1,10 +1,13 @@
 // The demonstration: a small application with the usual leaks, and its clean twin.
 
+import TestRequirements
 import Testing
-import TraceAnalysis
+import TraceReading
 
-@Suite(.enabled(if: BuildProducts.preloadLibraryExists)) struct DemoTests {
-  @Test("The feed client runs as it would, and its trace is whole", arguments: ["leaky", "clean"]) func traced(variant: String) throws {
+@Suite(.requires(.recorder)) struct DemoTests {
+  @Test("The feed client runs as it would, and its trace is whole", arguments: ["leaky", "clean"]) func traced(
+    variant: String
+  ) throws {
     let program = TestProgram(
       named: "feed-client", sources: ["feed-client/shared", "feed-client/\(variant)"], flags: ["-swift-version", "5"])
     let run = try TracedRun([try program.path(), "10"])

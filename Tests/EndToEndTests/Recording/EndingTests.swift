@@ -1,9 +1,11 @@
 // However a program ends, it ends the same under the recorder, and its trace holds everything up to its end.
 
+import TestRequirements
 import Testing
-import TraceAnalysis
+import TraceReading
+import TraceRecording
 
-@Suite(.enabled(if: BuildProducts.preloadLibraryExists)) struct EndingTests {
+@Suite(.requires(.recorder)) struct EndingTests {
   /// The blocks that the program keeps, of 1000 bytes each: many enough to fill buffers several times.
   static let kept = 100_000
 
@@ -13,10 +15,13 @@ import TraceAnalysis
     return run
   }
 
-  @Test("A process that ends in an orderly way closes its trace", arguments: [
-    ("return", RecordedTrace.CloseReason.exit), ("exit", .exit), ("atexit", .exit), ("thread-exit", .exit),
-    ("main-thread-ends", .exit), ("_exit", .underscoreExit), ("_Exit", .underscoreExit), ("quick_exit", .underscoreExit),
-  ])
+  @Test(
+    "A process that ends in an orderly way closes its trace",
+    arguments: [
+      ("return", RecordedTrace.CloseReason.exit), ("exit", .exit), ("atexit", .exit), ("thread-exit", .exit),
+      ("main-thread-ends", .exit), ("_exit", .underscoreExit), ("_Exit", .underscoreExit),
+      ("quick_exit", .underscoreExit),
+    ])
   func orderlyEnd(way: String, reason: RecordedTrace.CloseReason) throws {
     let run = try Self.run(way)
     let trace = try run.onlyTrace()
@@ -25,7 +30,8 @@ import TraceAnalysis
     #expect(try run.directory.fileNames().count == 1, "the live file is gone")
   }
 
-  @Test("The trace of a process that is killed is finished by record", arguments: ["abort", "crash", "kill", "terminate"])
+  @Test(
+    "The trace of a process that is killed is finished by record", arguments: ["abort", "crash", "kill", "terminate"])
   func violentEnd(way: String) throws {
     let run = try Self.run(way)
     let trace = try run.onlyTrace()

@@ -1,9 +1,11 @@
-// Programs that confine themselves by filters of system calls run as they do untraced; recording stops where it would be what breaks them.
+// Programs that confine themselves by filters of system calls run as they do untraced; recording stops where it would
+// be what breaks them.
 
 import Foundation
+import TestRequirements
 import Testing
 
-@Suite(.enabled(if: BuildProducts.preloadLibraryExists)) struct FilterTests {
+@Suite(.requires(.recorder)) struct FilterTests {
   private static func run(_ situation: String, _ options: [String] = []) throws -> TracedRun {
     let run = try TracedRun([try TestProgram("situations-filters.c").path(), situation], options: options)
     #expect(run.traced == run.untraced)
@@ -11,10 +13,13 @@ import Testing
     return run
   }
 
-  @Test("Recording stops before a filter holds that does not allow it, and says so once", arguments: [
-    "filter_kills", "filter_kills_exit", "filter_traps", "filter_errors", "filter_by_system_call", "filter_then_threads", "filter_over_threads",
-    "filter_on_one_thread", "filter_twice", "filter_then_fork", "filter_then_exec", "strict_mode",
-  ], [[], ["--follow-children"]])
+  @Test(
+    "Recording stops before a filter holds that does not allow it, and says so once",
+    arguments: [
+      "filter_kills", "filter_kills_exit", "filter_traps", "filter_errors", "filter_by_system_call",
+      "filter_then_threads", "filter_over_threads",
+      "filter_on_one_thread", "filter_twice", "filter_then_fork", "filter_then_exec", "strict_mode",
+    ], [[], ["--follow-children"]])
   func stops(situation: String, options: [String]) throws {
     let run = try Self.run(situation, options)
     #expect(run.recorderLines.count { $0.contains("recording stops here") } == 1)
@@ -31,7 +36,9 @@ import Testing
     #expect(try #require(run.traces.first).state == .closed(.exit))
   }
 
-  @Test("Recording goes on where a filter allows it", arguments: ["filter_denies_tracing", "filter_denies_nothing_needed", "filter_refused"])
+  @Test(
+    "Recording goes on where a filter allows it",
+    arguments: ["filter_denies_tracing", "filter_denies_nothing_needed", "filter_refused"])
   func goesOn(situation: String) throws {
     let run = try Self.run(situation)
     #expect(run.recorderLines == [])

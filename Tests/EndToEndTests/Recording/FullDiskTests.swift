@@ -1,10 +1,12 @@
 // When the trace cannot be written, the program runs on, and the trace says where it stopped.
 
 import Foundation
+import TestRequirements
 import Testing
-import TraceAnalysis
+import TraceReading
+import TraceRecording
 
-@Suite(.enabled(if: BuildProducts.preloadLibraryExists)) struct FullDiskTests {
+@Suite(.requires(.recorder)) struct FullDiskTests {
   /// Enough varied events to outgrow a small file system.
   private func program() throws -> [String] { [try TestProgram("churn.c").path(), "2000000"] }
 
@@ -18,7 +20,8 @@ import TraceAnalysis
 
     let untraced = try Command(try program()).run()
     var traced = try Command(
-      [BuildProducts.leaktrace, "record", "--quiet", "-o", mountPoint + "/full.trace", "--"] + (try program())).run()
+      [BuildProducts.leaktrace, "record", "--quiet", "-o", mountPoint + "/full.trace", "--"] + (try program())
+    ).run()
     let lines = TracedRun.separateRecorderLines(&traced)
     #expect(traced == untraced)
     #expect(lines.contains { $0.contains("No space left on device") }, "\(lines)")
@@ -31,24 +34,33 @@ import TraceAnalysis
     let untraced = try Command(limited + (try program())).run()
     var traced = try Command(
       limited + [BuildProducts.leaktrace, "record", "--quiet", "-o", directory.path + "/limited.trace", "--"]
-        + (try program())).run()
+        + (try program())
+    ).run()
     let lines = TracedRun.separateRecorderLines(&traced)
     #expect(traced == untraced)
     #expect(lines.contains { $0.contains("File too large") }, "\(lines)")
     try expectStopped(directory.path + "/limited.trace", errno: EFBIG)
   }
 
-  @Test("A limit that allows no file at all ends neither the program nor the command, and leaves no file") func noFiles() throws {
+  @Test("A limit that allows no file at all ends neither the program nor the command, and leaves no file")
+  func noFiles() throws {
     let directory = try TemporaryDirectory()
     // Through a pipe: the limit is one on the file that takes the output here, too.
     let outcome = try Command(
-      ["/bin/bash", "-o", "pipefail", "-c", "(ulimit -f 0; exec \"$@\" 2>&1) | cat", "bash", BuildProducts.leaktrace, "record", "--quiet", "-o", directory.path + "/none.trace", "--", "/bin/echo", "ran"]
+      [
+        "/bin/bash", "-o", "pipefail", "-c", "(ulimit -f 0; exec \"$@\" 2>&1) | cat", "bash", BuildProducts.leaktrace,
+        "record", "--quiet", "-o", directory.path + "/none.trace", "--", "/bin/echo", "ran",
+      ]
     ).run()
-    #expect(outcome.end == .exit(0) && outcome.output.hasPrefix("ran\n") && outcome.output.contains("the limit on file sizes"), "\(outcome)")
+    #expect(
+      outcome.end == .exit(0) && outcome.output.hasPrefix("ran\n")
+        && outcome.output.contains("the limit on file sizes"), "\(outcome)")
     #expect(try directory.fileNames() == [])
     // One that an earlier version left there is no obstacle.
     _ = try directory.write("", to: "none.trace")
-    let again = try Command([BuildProducts.leaktrace, "record", "--quiet", "-o", directory.path + "/none.trace", "--", "/bin/echo", "ran"]).run()
+    let again = try Command([
+      BuildProducts.leaktrace, "record", "--quiet", "-o", directory.path + "/none.trace", "--", "/bin/echo", "ran",
+    ]).run()
     #expect(again.end == .exit(0) && RecordedTrace(path: directory.path + "/none.trace") != nil)
   }
 
@@ -62,7 +74,8 @@ import TraceAnalysis
     #expect(contents.count("malloc") < 2_000_000)
   }
 
-  @Test("A directory that is not there is refused by record, before the program starts") func missingDirectory() throws {
+  @Test("A directory that is not there is refused by record, before the program starts") func missingDirectory() throws
+  {
     let outcome = try Command(
       [BuildProducts.leaktrace, "record", "-o", "/nonexistent/x.trace", "--", "/bin/echo", "started"]).run()
     #expect(outcome.end == .exit(125))
@@ -70,9 +83,11 @@ import TraceAnalysis
     #expect(outcome.errorOutput.contains("/nonexistent"))
   }
 
-  @Test("A program preloaded by hand runs on when its trace cannot be created", arguments: [
-    "/nonexistent/x.trace", "/proc/x.trace", "/dev/null/x.trace",
-  ])
+  @Test(
+    "A program preloaded by hand runs on when its trace cannot be created",
+    arguments: [
+      "/nonexistent/x.trace", "/proc/x.trace", "/dev/null/x.trace",
+    ])
   func unwritableDirectory(output: String) throws {
     var command = Command([try TestProgram("endings.c").path(), "return", "1000"])
     let untraced = try command.run()
@@ -103,7 +118,8 @@ import TraceAnalysis
   @Test("A trace is readable by its owner alone") func permissions() throws {
     let directory = try TemporaryDirectory()
     let outcome = try Command(
-      ["/bin/sh", "-c", "umask 000; exec \"$@\"", "sh"] + TracedRun.recordArguments(directory) + ["/bin/echo"]).run()
+      ["/bin/sh", "-c", "umask 000; exec \"$@\"", "sh"] + TracedRun.recordArguments(directory) + ["/bin/echo"]
+    ).run()
     #expect(outcome.end == .exit(0))
     let path = try #require(try TracedRun.traces(in: directory).first).path
     let attributes = try FileManager.default.attributesOfItem(atPath: path)

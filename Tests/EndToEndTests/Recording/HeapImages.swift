@@ -1,4 +1,5 @@
-// The heap snapshots of a trace, decoded by their definition in CTraceFormat.h alone, so that recorder and analysis are not checked by themselves.
+// The heap snapshots of a trace, decoded by their definition in CTraceFormat.h alone, so that recorder and analysis are
+// not checked by themselves.
 
 import CTraceFormat
 import CZstd
@@ -48,7 +49,8 @@ struct HeapImage {
       guard [Int(LT_CHUNK_SNAPSHOT), Int(LT_CHUNK_MEMORY), Int(LT_CHUNK_SNAPSHOT_END)].contains(kind) else { continue }
       let payload = try decompressed(Array(stored), chunk)
       guard chunk.thread == 0, chunk.sequence == sequences[chunk.kind, default: 0] else {
-        throw CommandFailure("chunk of kind \(kind) with sequence \(chunk.sequence), expected \(sequences[chunk.kind, default: 0])")
+        throw CommandFailure(
+          "chunk of kind \(kind) with sequence \(chunk.sequence), expected \(sequences[chunk.kind, default: 0])")
       }
       sequences[chunk.kind, default: 0] += 1
       switch kind {
@@ -79,7 +81,9 @@ struct HeapImage {
 
   private mutating func add(part payload: [UInt8]) throws {
     let part: lt_memory_part = Self.load(payload, 0)
-    guard part.snapshot == header.number, Int(part.part) == payloads.count - 2 else { throw CommandFailure("a part is out of order") }
+    guard part.snapshot == header.number, Int(part.part) == payloads.count - 2 else {
+      throw CommandFailure("a part is out of order")
+    }
     hasWords = true
     var at = MemoryLayout<lt_memory_part>.size
     func varint() -> UInt64 {
@@ -120,7 +124,9 @@ struct HeapImage {
   private static func decompressed(_ stored: [UInt8], _ chunk: lt_chunk_header) throws -> [UInt8] {
     guard Int(chunk.compression) == Int(LT_COMPRESSION_ZSTD) else { return stored }
     var raw = [UInt8](repeating: 0, count: Int(chunk.rawSize))
-    guard ZSTD_decompress(&raw, raw.count, stored, stored.count) == raw.count else { throw CommandFailure("a chunk cannot be decompressed") }
+    guard ZSTD_decompress(&raw, raw.count, stored, stored.count) == raw.count else {
+      throw CommandFailure("a chunk cannot be decompressed")
+    }
     return raw
   }
 }

@@ -1,16 +1,21 @@
 // Processes that are ended while they take heap images.
 
 import Foundation
+import TestRequirements
 import Testing
-import TraceAnalysis
+import TraceReading
 
-@Suite(.enabled(if: BuildProducts.preloadLibraryExists)) struct ImageEndingTests {
-  /// A handler that waited for the thread that it interrupts would do so for minutes. It takes several tries to hit the moment.
-  @Test("A signal that ends a process does not wait for the image that its thread is at", arguments: 1...24) func interrupted(images: Int) throws {
+@Suite(.requires(.recorder)) struct ImageEndingTests {
+  /// A handler that waited for the thread that it interrupts would do so for minutes. It takes several tries to hit the
+  /// moment.
+  @Test("A signal that ends a process does not wait for the image that its thread is at", arguments: 1...24)
+  func interrupted(images: Int) throws {
     let directory = try TemporaryDirectory()
     let trace = directory.path + "/a.trace"
-    var command = Command([BuildProducts.leaktrace, "record", "--quiet", "-o", trace, "--", try TestProgram("ended-imaging.c").path(), "\(images)"])
-    command.timeLimit = 60
+    var command = Command([
+      BuildProducts.leaktrace, "record", "--quiet", "-o", trace, "--", try TestProgram("ended-imaging.c").path(),
+      "\(images)",
+    ])
     #expect(try command.run().end == .signal(SIGTERM))
     let snapshots = try TraceReader(path: trace).snapshots
     #expect(snapshots.count > images && snapshots.last?.reason == .signal && snapshots.allSatisfy(\.isWhole))

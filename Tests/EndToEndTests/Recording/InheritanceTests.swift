@@ -1,8 +1,9 @@
 // The program inherits from `record` what it would have inherited without it.
 
+import TestRequirements
 import Testing
 
-@Suite(.enabled(if: BuildProducts.preloadLibraryExists)) struct InheritanceTests {
+@Suite(.requires(.recorder)) struct InheritanceTests {
   /// Runs the program that prints what it inherits from a shell, which leads the process group, after `preparation`.
   private func expectSameInheritance(
     _ arguments: [String] = [], preparation: String = "", environment: [String: String] = [:],
@@ -31,9 +32,12 @@ import Testing
     try expectSameInheritance(environment: ["LD_PRELOAD": "libm.so.6"])
   }
 
-  @Test("Ignored signals stay ignored, and limits stay", arguments: [
-    "trap '' INT TERM USR1 PIPE; ", "trap '' CHLD; ", "ulimit -n 200; ulimit -c 0; ulimit -s 4000; ", "umask 077; ", "cd /usr; ",
-  ])
+  @Test(
+    "Ignored signals stay ignored, and limits stay",
+    arguments: [
+      "trap '' INT TERM USR1 PIPE; ", "trap '' CHLD; ", "ulimit -n 200; ulimit -c 0; ulimit -s 4000; ", "umask 077; ",
+      "cd /usr; ",
+    ])
   func surroundings(preparation: String) throws { try expectSameInheritance(preparation: preparation) }
 
   @Test("Children that are not followed see no variable of the recorder") func children() throws {

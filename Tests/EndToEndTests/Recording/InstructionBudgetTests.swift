@@ -1,14 +1,16 @@
 // The recorder's paths take no more instructions than Benchmarks/budget.json allows.
 
 import Foundation
+import TestRequirements
 import Testing
 
-@Suite(.serialized, .enabled(if: BuildProducts.preloadLibraryExists)) struct InstructionBudgetTests {
+@Suite(.serialized, .requires(.recorder)) struct InstructionBudgetTests {
   private static let budget = BuildProducts.packageRoot + "/Benchmarks/budget.json"
 
   private func check(_ budget: String) throws -> Command.Outcome {
     var command = Command([
-      "python3", "-B", "-m", "measuring.budget", "--products", BuildProducts.directory, "--program", try TestProgram("hook-paths.swift").path(),
+      "python3", "-B", "-m", "measuring.budget", "--products", BuildProducts.directory, "--program",
+      try TestProgram("hook-paths.swift").path(),
       "--budget", budget,
     ])
     command.environment["PYTHONPATH"] = BuildProducts.packageRoot + "/Benchmarks"
@@ -21,10 +23,15 @@ import Testing
     #expect(outcome.output.contains("malloc, --arc stacks: "))
   }
 
-  @Test("A path that has grown by more than a tenth fails, and so does one without a budget; less than its budget is a hint") func changed() throws {
-    var file = try #require(try JSONSerialization.jsonObject(with: Data(contentsOf: URL(fileURLWithPath: Self.budget))) as? [String: Any])
+  @Test(
+    "A path that has grown by more than a tenth fails, and so does one without a budget; less than its budget is a hint"
+  ) func changed() throws {
+    var file = try #require(
+      try JSONSerialization.jsonObject(with: Data(contentsOf: URL(fileURLWithPath: Self.budget))) as? [String: Any])
     var paths = try #require(file["paths"] as? [String: Double])
-    let (grown, smaller, new, gone) = ("deep stack, --arc stacks", "retain, --arc counts", "task, --arc stacks", "nothing, --arc stacks")
+    let (grown, smaller, new, gone) = (
+      "deep stack, --arc stacks", "retain, --arc counts", "task, --arc stacks", "nothing, --arc stacks"
+    )
     paths[grown] = try #require(paths[grown]) * 0.8
     paths[smaller] = try #require(paths[smaller]) * 1.3
     paths[new] = nil
@@ -38,7 +45,10 @@ import Testing
     #expect(outcome.end == .exit(1), "\(outcome.errorOutput)")
     let lines = outcome.output.split(separator: "\n")
     let complaints = lines.filter { $0.hasPrefix("over budget: ") || $0.hasPrefix("hint: ") }
-    #expect(complaints.map { String($0.prefix { $0 != "," }) } == ["hint: retain", "over budget: deep stack", "over budget: nothing", "over budget: task"])
+    #expect(
+      complaints.map { String($0.prefix { $0 != "," }) } == [
+        "hint: retain", "over budget: deep stack", "over budget: nothing", "over budget: task",
+      ])
     #expect(lines.contains { $0.contains("scripts/budget --update") })
   }
 }

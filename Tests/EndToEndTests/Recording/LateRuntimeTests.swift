@@ -1,21 +1,24 @@
 // Swift runtimes that come into a process after its beginning are hooked before anything can use them.
 
 import Foundation
+import TestRequirements
 import Testing
-import TraceAnalysis
+import TraceReading
 
-@Suite(.enabled(if: BuildProducts.preloadLibraryExists)) struct LateRuntimeTests {
+@Suite(.requires(.recorder)) struct LateRuntimeTests {
   /// Bytes of a sheet of late-plugin.swift.
   private static let sheet = 856
 
   /// Runs the host and holds what it says it made against what was recorded.
   private static func expectAllSheets(
-    _ arguments: [String], early: Int = 0, sourceLocation: SourceLocation = #_sourceLocation, also check: (TraceReader) -> Void = { _ in }
+    _ arguments: [String], early: Int = 0, sourceLocation: SourceLocation = #_sourceLocation,
+    also check: (TraceReader) -> Void = { _ in }
   ) throws {
     let run = try TracedRun([try LateLibrary.host()] + arguments)
     defer { withExtendedLifetime(run) {} }
     run.expectSameBehaviour(sourceLocation: sourceLocation)
-    let made = try #require(run.traced.output.split(separator: " ").first.flatMap { Int($0) }, sourceLocation: sourceLocation)
+    let made = try #require(
+      run.traced.output.split(separator: " ").first.flatMap { Int($0) }, sourceLocation: sourceLocation)
     let trace = try run.onlyTrace(sourceLocation: sourceLocation)
     let contents = try TraceContents(trace.path)
     #expect(made >= 100, sourceLocation: sourceLocation)
@@ -27,17 +30,24 @@ import TraceAnalysis
     check(reader)
   }
 
-  @Test("Every object is recorded of a library that dlopen loads, from the first that its first initialiser makes", arguments: LateLibrary.Linkage.allCases)
+  @Test(
+    "Every object is recorded of a library that dlopen loads, from the first that its first initialiser makes",
+    arguments: LateLibrary.Linkage.allCases)
   func fromTheFirst(linkage: LateLibrary.Linkage) throws { try Self.expectAllSheets([try LateLibrary.path(linkage)]) }
 
   @Test("Several runtimes in one process are each recorded whole") func several() throws {
-    let libraries = [try LateLibrary.path(.static), try LateLibrary.path(.dynamic, module: "second"), try LateLibrary.path(.static, module: "third")]
+    let libraries = [
+      try LateLibrary.path(.static), try LateLibrary.path(.dynamic, module: "second"),
+      try LateLibrary.path(.static, module: "third"),
+    ]
     try Self.expectAllSheets(libraries)
     // Seven of each library's first initialiser are not in the host's count when threads share it.
     try Self.expectAllSheets(["-t", "4", "-r", "5"] + libraries, early: 3 * 7)
   }
 
-  @Test("A runtime that is unloaded and loaded again is recorded each time, and its types are told anew") func again() throws {
+  @Test("A runtime that is unloaded and loaded again is recorded each time, and its types are told anew") func again()
+    throws
+  {
     try Self.expectAllSheets(["-c", "-r", "30", try LateLibrary.path(.static)]) { reader in
       let analysis = AllocationAnalysis(reader)
       let sheets = analysis.sites.filter { analysis.typeName(of: $0) == "plugin.Sheet" }
@@ -45,7 +55,9 @@ import TraceAnalysis
     }
   }
 
-  @Test("A runtime in a namespace of its own is recorded with the memory that it takes and gives back", arguments: LateLibrary.Linkage.allCases)
+  @Test(
+    "A runtime in a namespace of its own is recorded with the memory that it takes and gives back",
+    arguments: LateLibrary.Linkage.allCases)
   func namespaces(linkage: LateLibrary.Linkage) throws {
     let library = try LateLibrary.path(linkage)
     try Self.expectAllSheets(["@" + library, library, "@" + library])
@@ -53,26 +65,34 @@ import TraceAnalysis
 
   @Test("A late runtime makes its tasks of cleared memory", arguments: ["", "@"], LateLibrary.Linkage.allCases)
   func clearedTasks(namespace: String, linkage: LateLibrary.Linkage) throws {
-    let flags = ["-parse-as-library", "-emit-library", "-module-name", "tasks"] + (linkage == .static ? ["-static-stdlib"] : [])
-    let run = try TracedRun([try LateLibrary.host(), namespace + (try TestProgram("late-tasks.swift", flags: flags).path())])
+    let flags =
+      ["-parse-as-library", "-emit-library", "-module-name", "tasks"] + (linkage == .static ? ["-static-stdlib"] : [])
+    let run = try TracedRun([
+      try LateLibrary.host(), namespace + (try TestProgram("late-tasks.swift", flags: flags).path()),
+    ])
     #expect(run.untraced.output != "0 sheets\n", "the C library hands out nothing that was marked")
     #expect(run.traced.output == "0 sheets\n")
     #expect(run.traced.end == run.untraced.end)
   }
 
-  @Test("What a late runtime's objects hold is known by field, and cycles are found", arguments: ["", "@"], LateLibrary.Linkage.allCases)
+  @Test(
+    "What a late runtime's objects hold is known by field, and cycles are found", arguments: ["", "@"],
+    LateLibrary.Linkage.allCases)
   func verdicts(namespace: String, linkage: LateLibrary.Linkage) throws {
     let library = try LateLibrary.path(linkage), host = try LateLibrary.host()
     let clean = try ScopeRun.run([host, namespace + library])
     #expect(clean.findings?.isEmpty == true, "\(clean.findings ?? [])")
     let findings = try #require(try ScopeRun.run([host, "-l", namespace + library]).findings)
     let finding = try #require(findings.first)
-    #expect(findings.count == 1 && finding.verdict == "retainCycle" && finding.instances == 5 && !finding.library, "\(findings)")
+    #expect(
+      findings.count == 1 && finding.verdict == "retainCycle" && finding.instances == 5 && !finding.library,
+      "\(findings)")
     #expect(Set(finding.path.map(\.member)) == ["Shelf", "array", "Book"], "\(finding.path)")
     #expect(Set(finding.path.compactMap { $0.edge?.name }) == ["books", "[]", "keeper"], "\(finding.path)")
   }
 
-  @Test("The relatives of retain lead to the runtime of their caller, whether or not anything is recorded") func relatives() throws {
+  @Test("The relatives of retain lead to the runtime of their caller, whether or not anything is recorded")
+  func relatives() throws {
     // A host that nobody records has no settings, but the functions are interposed all the same.
     var command = Command([try LateLibrary.host(), try LateLibrary.path(.dynamic), try LateLibrary.path(.static)])
     let untraced = try command.run()
@@ -82,7 +102,8 @@ import TraceAnalysis
     #expect(outcome.end == .exit(0) && outcome.output == untraced.output, "\(outcome)")
   }
 
-  @Test("A library that has the runtime inside and was stripped is named in a warning, and malloc is seen all the same") func stripped() throws {
+  @Test("A library that has the runtime inside and was stripped is named in a warning, and malloc is seen all the same")
+  func stripped() throws {
     let library = try LateLibrary.program(.static).strippedPath()
     let run = try TracedRun([try LateLibrary.host(), library])
     #expect(run.traced == run.untraced && run.traced.end == .exit(0))
@@ -90,11 +111,15 @@ import TraceAnalysis
     let trace = try run.onlyTrace()
     #expect(try TraceReader(path: trace.path).definitions.warnings.contains { $0.hasSuffix(library) })
     let contents = try TraceContents(trace.path)
-    #expect(contents.count("swift_allocObject") == 0 && contents.allocations(ofSize: Self.sheet) == 107 && contents.orphans == 0)
+    #expect(
+      contents.count("swift_allocObject") == 0 && contents.allocations(ofSize: Self.sheet) == 107
+        && contents.orphans == 0)
   }
 
-  @Test("Where the loader's function cannot be led here, a runtime is found when its code first allocates") func withoutRendezvous() throws {
-    // A simulator of processors goes on with the loader's code as it was. Valgrind gives up on debug information that is newer than itself.
+  @Test("Where the loader's function cannot be led here, a runtime is found when its code first allocates")
+  func withoutRendezvous() throws {
+    // A simulator of processors goes on with the loader's code as it was. Valgrind gives up on debug information that
+    // is newer than itself.
     let directory = try TemporaryDirectory()
     func stripped(_ path: String) throws -> String {
       // The recorder knows itself by its name when a program replaces itself by another.
@@ -103,15 +128,20 @@ import TraceAnalysis
       try #require(outcome.end == .exit(0), "\(outcome.errorOutput)")
       return copy
     }
-    var command = Command(["valgrind", "--tool=none", "--quiet", try stripped(try LateLibrary.host()), try stripped(try LateLibrary.path(.dynamic))])
+    var command = Command([
+      "valgrind", "--tool=none", "--quiet", try stripped(try LateLibrary.host()),
+      try stripped(try LateLibrary.path(.dynamic)),
+    ])
     command.environment["LD_PRELOAD"] = try stripped(BuildProducts.preloadLibrary)
     command.environment["LEAKTRACE_OUTPUT"] = directory.path + "/simulated.trace"
-    // The simulator is a static program that replaces its launcher: it finds the recorder's variables where children are followed alone.
+    // The simulator is a static program that replaces its launcher: it finds the recorder's variables where children
+    // are followed alone.
     command.environment["LEAKTRACE_FOLLOW"] = "1"
-    command.timeLimit = 300
     let outcome = try command.run()
     #expect(outcome.end == .exit(0) && outcome.output == "107 sheets\n", "\(outcome)")
-    let paths = try directory.fileNames().filter { !$0.hasSuffix(".live") && $0.contains(".trace") }.map { directory.path + "/" + $0 }
+    let paths = try directory.fileNames().filter { !$0.hasSuffix(".live") && $0.contains(".trace") }.map {
+      directory.path + "/" + $0
+    }
     let contents = try paths.map { try TraceContents($0) }
     let most = try #require(contents.max { $0.eventCount < $1.eventCount })
     #expect(most.allocations(ofSize: Self.sheet) == 107)

@@ -1,13 +1,16 @@
 // Programs are traced however they were linked, or refused with the reason.
 
 import Foundation
+import TestRequirements
 import Testing
-import TraceAnalysis
+import TraceReading
 
-@Suite(.enabled(if: BuildProducts.preloadLibraryExists)) struct LinkageTests {
-  @Test("Swift programs are traced with objects, retains and releases", arguments: [
-    [], ["-Onone"], ["-static-stdlib"], ["-static-stdlib", "-Onone"], ["-Osize", "-Xcc", "-fomit-frame-pointer"],
-  ], ["plain.swift", "tasks.swift"])
+@Suite(.requires(.recorder)) struct LinkageTests {
+  @Test(
+    "Swift programs are traced with objects, retains and releases",
+    arguments: [
+      [], ["-Onone"], ["-static-stdlib"], ["-static-stdlib", "-Onone"], ["-Osize", "-Xcc", "-fomit-frame-pointer"],
+    ], ["plain.swift", "tasks.swift"])
   func swift(flags: [String], source: String) throws {
     let contents = try SurvivalTests.expectSurvival([try TestProgram(source, flags: flags).path()])
     #expect(contents.count("swift_allocObject") > 400)
@@ -16,10 +19,14 @@ import TraceAnalysis
     #expect(contents.count("free") > 500)
   }
 
-  @Test("Tasks are made of cleared memory, and what the program asks for itself is as the C library gives it", arguments: [["-Onone"], ["-Onone", "-static-stdlib"]])
+  @Test(
+    "Tasks are made of cleared memory, and what the program asks for itself is as the C library gives it",
+    arguments: [["-Onone"], ["-Onone", "-static-stdlib"]])
   func clearedTasks(flags: [String]) throws {
     let run = try TracedRun([try TestProgram("unwritten-words.swift", flags: flags).path()])
-    #expect(!run.untraced.output.hasPrefix("marked tasks 0,") && run.untraced.output.hasSuffix(", own memory marked, sum 190\n"))
+    #expect(
+      !run.untraced.output.hasPrefix("marked tasks 0,")
+        && run.untraced.output.hasSuffix(", own memory marked, sum 190\n"))
     #expect(run.traced.output == "marked tasks 0, own memory marked, sum 190\n")
     #expect(run.traced.end == run.untraced.end)
     #expect(try TraceContents(try run.onlyTrace().path).orphans == 0)
@@ -33,7 +40,8 @@ import TraceAnalysis
     #expect((contents.count("swift_release") > 500) == (mode == "counts"))
   }
 
-  @Test("A stripped program with the runtime inside is traced for malloc alone, with a warning") func stripped() throws {
+  @Test("A stripped program with the runtime inside is traced for malloc alone, with a warning") func stripped() throws
+  {
     let program = try TestProgram("plain.swift", flags: ["-static-stdlib"]).strippedPath()
     let run = try TracedRun([program])
     #expect(run.traced == run.untraced)
@@ -57,20 +65,19 @@ import TraceAnalysis
     #expect(contents.count("swift_allocObject") == 0)
   }
 
-  static let hasJemalloc = ["/usr/lib/x86_64-linux-gnu", "/usr/lib/aarch64-linux-gnu"].contains {
-    FileManager.default.fileExists(atPath: $0 + "/libjemalloc.so")
-  }
-
-  @Test("Programs linked with jemalloc are traced", .enabled(if: hasJemalloc), arguments: [
-    TestProgram("allocation-calls.c", flags: ["-fno-builtin", "-DWITHOUT_PVALLOC", "-Wl,--no-as-needed", "-ljemalloc"]),
-  ])
+  @Test(
+    "Programs linked with jemalloc are traced", .requires(.jemalloc),
+    arguments: [
+      TestProgram(
+        "allocation-calls.c", flags: ["-fno-builtin", "-DWITHOUT_PVALLOC", "-Wl,--no-as-needed", "-ljemalloc"])
+    ])
   func jemallocC(program: TestProgram) throws {
     let contents = try SurvivalTests.expectSurvival([try program.path(), "4", "100"])
     #expect(contents.count("malloc") >= 1200)
     #expect(contents.count("free") >= 3200)
   }
 
-  @Test("Swift programs linked with jemalloc are traced", .enabled(if: hasJemalloc)) func jemallocSwift() throws {
+  @Test("Swift programs linked with jemalloc are traced", .requires(.jemalloc)) func jemallocSwift() throws {
     let program = TestProgram("plain.swift", flags: ["-Xlinker", "--no-as-needed", "-ljemalloc"])
     let contents = try SurvivalTests.expectSurvival([try program.path()])
     #expect(contents.count("swift_allocObject") > 400)
@@ -81,7 +88,8 @@ import TraceAnalysis
     try expectRefusal(program, reason: "linked statically")
   }
 
-  @Test("A set-user-ID program is refused by record, and left alone when preloaded by hand", .enabled(if: getuid() == 0))
+  @Test(
+    "A set-user-ID program is refused by record, and left alone when preloaded by hand", .enabled(if: getuid() == 0))
   func setUserID() throws {
     let directory = try TemporaryDirectory()
     let program = directory.path + "/privileged"
@@ -109,7 +117,8 @@ import TraceAnalysis
     #expect(try directory.fileNames() == [])
   }
 
-  @Test("A program with an allocator of its own inside is left alone, and the reason given") func ownAllocator() throws {
+  @Test("A program with an allocator of its own inside is left alone, and the reason given") func ownAllocator() throws
+  {
     let run = try TracedRun([try TestProgram("own-malloc.c", flags: ["-rdynamic"]).path()])
     defer { withExtendedLifetime(run) {} }
     #expect(run.untraced.output == "1\n")

@@ -1,10 +1,12 @@
 // What programs say through LeakTrace is in their traces, in its place.
 
 import Foundation
+import TestRequirements
 import Testing
-import TraceAnalysis
+import TraceReading
+import TraceRecording
 
-@Suite(.enabled(if: BuildProducts.preloadLibraryExists)) struct MarkTests {
+@Suite(.requires(.recorder)) struct MarkTests {
   /// The marks of a trace in order of time, with the task and the thread that each was made in.
   struct Marks: ReplayObserver {
     struct Entry {
@@ -17,14 +19,20 @@ import TraceAnalysis
     /// Births of Swift objects, by task.
     var births: [UInt64: Int] = [:]
 
-    mutating func marked(_ event: TraceEvent, strand: StrandID, block: LiveBlock?) { entries.append(Entry(mark: table.marks[Int(event.size)], task: event.task, thread: event.thread)) }
-    mutating func blockAllocated(_ block: LiveBlock, by event: TraceEvent) { if event.operation == .object { births[event.task, default: 0] += 1 } }
+    mutating func marked(_ event: TraceEvent, strand: StrandID, block: LiveBlock?) {
+      entries.append(Entry(mark: table.marks[Int(event.size)], task: event.task, thread: event.thread))
+    }
+    mutating func blockAllocated(_ block: LiveBlock, by event: TraceEvent) {
+      if event.operation == .object { births[event.task, default: 0] += 1 }
+    }
     mutating func blockFreed(_ block: LiveBlock, by event: TraceEvent) {}
     mutating func blockRestored(_ block: LiveBlock, by event: TraceEvent) {}
     mutating func referencesChanged(_ block: LiveBlock, by event: TraceEvent) {}
     mutating func mismatched(_ mismatch: Mismatch, _ event: TraceEvent) {}
 
-    func begun(_ name: String) -> [Entry] { entries.filter { $0.mark.kind == .scopeBegin && table.text($0.mark.name) == name } }
+    func begun(_ name: String) -> [Entry] {
+      entries.filter { $0.mark.kind == .scopeBegin && table.text($0.mark.name) == name }
+    }
     func ended(_ number: UInt64) -> [Entry] { entries.filter { $0.mark.kind == .scopeEnd && $0.mark.number == number } }
   }
 
@@ -46,7 +54,8 @@ import TraceAnalysis
     let (marks, reader) = try Self.marks(of: try #require(try TracedRun.traces(in: directory).first))
 
     let outer = try #require(marks.begun("outer").first?.mark), inner = try #require(marks.begun("inner").first?.mark)
-    let innerEnd = try #require(marks.ended(inner.number).first?.mark), outerEnd = try #require(marks.ended(outer.number).first?.mark)
+    let innerEnd = try #require(marks.ended(inner.number).first?.mark),
+      outerEnd = try #require(marks.ended(outer.number).first?.mark)
     #expect(outer.time < inner.time && inner.time < innerEnd.time && innerEnd.time < outerEnd.time)
     #expect(reader.marks.text(outer.file) == "marks/marks.swift" && inner.line == outer.line + 1)
     #expect(outerEnd.grace == 0)
@@ -56,7 +65,8 @@ import TraceAnalysis
     let thrown = try #require(marks.begun("throws").first?.mark)
     #expect(marks.ended(thrown.number).count == 1)
     let first = try #require(marks.begun("first").first?.mark), second = try #require(marks.begun("second").first?.mark)
-    #expect(first.time < second.time && marks.ended(first.number)[0].mark.time < marks.ended(second.number)[0].mark.time)
+    #expect(
+      first.time < second.time && marks.ended(first.number)[0].mark.time < marks.ended(second.number)[0].mark.time)
     #expect(marks.entries.map(\.mark.time) == marks.entries.map(\.mark.time).sorted())
 
     let generations = marks.entries.filter { $0.mark.kind == .generation }.map { reader.marks.text($0.mark.name) }
@@ -68,7 +78,9 @@ import TraceAnalysis
 
   @Test("A mark in a task says which, and what the task makes next is the same task's") func tasks() throws {
     let directory = try TemporaryDirectory()
-    _ = try Command(TracedRun.recordArguments(directory) + [try LeakTraceLibrary.program("marks.swift").path(), "traced"]).run()
+    _ = try Command(
+      TracedRun.recordArguments(directory) + [try LeakTraceLibrary.program("marks.swift").path(), "traced"]
+    ).run()
     let (marks, _) = try Self.marks(of: try #require(try TracedRun.traces(in: directory).first))
     let whole = try #require(marks.begun("async").first), children = marks.begun("child")
     #expect(children.count == 4)

@@ -1,9 +1,10 @@
 // How much memory the recorder takes of a process, and of each thread: as much as docs/resource-use.md says at most.
 
 import Foundation
+import TestRequirements
 import Testing
 
-@Suite(.serialized, .enabled(if: BuildProducts.preloadLibraryExists)) struct MemoryUseTests {
+@Suite(.serialized, .requires(.recorder)) struct MemoryUseTests {
   /// Of a recorded thread, in KiB: address space, and what is resident of it.
   static let threadAddressSpace = 512, threadResident = 384
   /// Of a process, in KiB, besides its threads.
@@ -24,7 +25,8 @@ import Testing
   }
 
   private func run(_ arguments: String...) throws -> (untraced: [String: (Int, Int)], traced: [String: (Int, Int)]) {
-    let run = try TracedRun([try TestProgram("memory-use.c", flags: ["-lpthread"]).path()] + arguments, options: ["--no-snapshots"])
+    let run = try TracedRun(
+      [try TestProgram("memory-use.c", flags: ["-lpthread"]).path()] + arguments, options: ["--no-snapshots"])
     #expect(run.untraced.end == .exit(0) && run.traced.end == .exit(0))
     return (try figures(run.untraced.output), try figures(run.traced.output))
   }
@@ -41,17 +43,24 @@ import Testing
     return ((recorded.0 - own.0) / Self.threads, (recorded.1 - own.1) / Self.threads)
   }
 
-  @Test("A recorded thread takes half a MiB of address space at most, and a part of it is resident") func thread() throws {
+  @Test("A recorded thread takes half a MiB of address space at most, and a part of it is resident") func thread()
+    throws
+  {
     let (address, resident) = try ofThread("any")
-    #expect(address <= Self.threadAddressSpace && resident <= Self.threadResident, "\(address) KiB, \(resident) KiB resident")
+    #expect(
+      address <= Self.threadAddressSpace && resident <= Self.threadResident, "\(address) KiB, \(resident) KiB resident")
   }
 
   @Test("Of a process that locks all its memory, a thread takes no more") func lockedThread() throws {
     let (address, resident) = try ofThread("locked")
-    #expect(address <= Self.threadAddressSpace && resident <= Self.threadAddressSpace, "\(address) KiB, \(resident) KiB resident")
+    #expect(
+      address <= Self.threadAddressSpace && resident <= Self.threadAddressSpace,
+      "\(address) KiB, \(resident) KiB resident")
   }
 
-  @Test("A thread whose state has no room takes none, however often it calls", arguments: [200, 300, 500, 1000, 5000, 20000])
+  @Test(
+    "A thread whose state has no room takes none, however often it calls",
+    arguments: [200, 300, 500, 1000, 5000, 20000])
   func littleAddressSpace(kibibytes: Int) throws {
     let (untraced, traced) = try run("1", "\(kibibytes)")
     let without = try #require(untraced["taken"]).0, with = try #require(traced["taken"]).0

@@ -1,9 +1,10 @@
 // The recorder does not show up in the stacks it records.
 
+import TestRequirements
 import Testing
-import TraceAnalysis
+import TraceReading
 
-@Suite(.enabled(if: BuildProducts.preloadLibraryExists)) struct OwnFramesTests {
+@Suite(.requires(.recorder)) struct OwnFramesTests {
   @Test("No stack has a frame of the recorder", arguments: ["plain.swift", "tasks.swift", "allocation-calls.c"])
   func noOwnFrames(source: String) throws {
     let arguments = source.hasSuffix(".c") ? ["2", "50"] : []
@@ -23,7 +24,9 @@ import TraceAnalysis
     for node in 2..<stacks.nodeCount {
       guard let frame = stacks.frame(of: StackID(UInt32(node))), let image = frame.image else { continue }
       frames += 1
-      #expect(!images[image].image.path.hasSuffix("/libleaktrace.so"), "a frame at \(String(frame.key.address.rawValue, radix: 16))")
+      #expect(
+        !images[image].image.path.hasSuffix("/libleaktrace.so"),
+        "a frame at \(String(frame.key.address.rawValue, radix: 16))")
     }
     #expect(frames > 10)
   }

@@ -1,28 +1,30 @@
 // Recording can begin paused, and be paused and resumed from outside.
 
 import Foundation
+import TestRequirements
 import Testing
-import TraceAnalysis
+import TraceReading
 
-@Suite(.enabled(if: BuildProducts.preloadLibraryExists)) struct PauseTests {
-  @Test("A paused process records nothing until it is resumed, and nothing after it is paused", arguments: ["process", "record", "trace"])
+@Suite(.requires(.recorder)) struct PauseTests {
+  @Test(
+    "A paused process records nothing until it is resumed, and nothing after it is paused",
+    arguments: ["process", "record", "trace"])
   func pauseAndResume(by means: String) throws {
     let directory = try TemporaryDirectory()
     let program = try TestProgram("stepwise.c").path()
     let steps = directory.path + "/step"
     let running = try Command(
-      [BuildProducts.leaktrace, "record", "-q", "--start-paused", "-o", directory.path + "/a.trace", "--", program, steps]).start()
+      [
+        BuildProducts.leaktrace, "record", "-q", "--start-paused", "-o", directory.path + "/a.trace", "--", program,
+        steps,
+      ]).start()
     func processID(atStep step: Int) throws -> Int32 {
-      for _ in 0..<500 {
-        if let text = try? String(contentsOfFile: "\(steps).\(step)", encoding: .utf8), text.hasSuffix("\n") {
-          return try #require(Int32(text.dropLast()))
-        }
-        usleep(20_000)
-      }
-      throw CommandFailure("step \(step) was not reached")
+      try #require(Int32(try AwaitedState.lines(of: "\(steps).\(step)").dropLast()))
     }
     func flip(_ command: String, _ processID: Int32) throws {
-      let name = means == "process" ? String(processID) : means == "record" ? String(running.processID) : directory.path + "/a.trace"
+      let name =
+        means == "process"
+        ? String(processID) : means == "record" ? String(running.processID) : directory.path + "/a.trace"
       let outcome = try Command([BuildProducts.leaktrace, command, name]).run()
       #expect(outcome.end == .exit(0), "\(outcome.errorOutput)")
     }
@@ -50,11 +52,7 @@ import TraceAnalysis
     let program = try TestProgram("pause-threads.c").path()
     let running = try Command([BuildProducts.leaktrace, "record", "-q", "-o", path, "--", program, steps]).start()
     func processID(atStep step: Int) throws -> Int32 {
-      for _ in 0..<500 {
-        if let text = try? String(contentsOfFile: "\(steps).\(step)", encoding: .utf8), text.hasSuffix("\n") { return try #require(Int32(text.dropLast())) }
-        usleep(20_000)
-      }
-      throw CommandFailure("step \(step) was not reached")
+      try #require(Int32(try AwaitedState.lines(of: "\(steps).\(step)").dropLast()))
     }
     let target = try processID(atStep: 1)
     #expect(try Command([BuildProducts.leaktrace, "pause", String(target)]).run().end == .exit(0))
@@ -67,6 +65,8 @@ import TraceAnalysis
     #expect(reader.definitions.pauses.map(\.begins) == [true, false])
     // Nothing is said of the block that the thread freed meanwhile.
     let outcome = try Command([BuildProducts.leaktrace, "analyze", "--limit", "1", path]).run()
-    #expect(outcome.output.contains("Leaks: none found") && outcome.output.contains("recording was paused"), "\(outcome.output)")
+    #expect(
+      outcome.output.contains("Leaks: none found") && outcome.output.contains("recording was paused"),
+      "\(outcome.output)")
   }
 }

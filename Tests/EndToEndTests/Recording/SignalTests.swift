@@ -1,25 +1,27 @@
 // Signals sent to `record` reach the program once, and `record` ends as the program does.
 
 import Foundation
+import TestRequirements
 import Testing
 
-@Suite(.enabled(if: BuildProducts.preloadLibraryExists)) struct SignalTests {
+@Suite(.requires(.recorder)) struct SignalTests {
   /// Starts the program that counts its signals, traced, and returns when it is ready.
   private func start(_ directory: TemporaryDirectory) throws -> RunningCommand {
     let ready = directory.path + "/ready"
     let traces = try TemporaryDirectory()
     let running = try Command(
-      TracedRun.recordArguments(traces) + [try TestProgram("waiting.c").path(), ready]).start()
-    for _ in 0..<500 where (try? String(contentsOfFile: ready, encoding: .utf8))?.hasSuffix("\n") != true {
-      usleep(20_000)
-    }
+      TracedRun.recordArguments(traces) + [try TestProgram("waiting.c").path(), ready]
+    ).start()
+    _ = try AwaitedState.lines(of: ready)
     withExtendedLifetime(traces) {}
     return running
   }
 
-  @Test("A signal sent to record alone reaches the program once", arguments: [
-    SIGINT, SIGQUIT, SIGTERM, SIGHUP, SIGUSR1, SIGUSR2,
-  ])
+  @Test(
+    "A signal sent to record alone reaches the program once",
+    arguments: [
+      SIGINT, SIGQUIT, SIGTERM, SIGHUP, SIGUSR1, SIGUSR2,
+    ])
   func relayed(signal: Int32) throws {
     let directory = try TemporaryDirectory()
     let running = try start(directory)
@@ -29,16 +31,20 @@ import Testing
     #expect(outcome.end == .exit(42))
   }
 
-  @Test("The program's death by a signal is record's", arguments: [
-    SIGINT, SIGQUIT, SIGTERM, SIGHUP, SIGSEGV, SIGABRT, SIGKILL, SIGPIPE, SIGALRM, firstRealTimeSignal,
-  ])
+  @Test(
+    "The program's death by a signal is record's",
+    arguments: [
+      SIGINT, SIGQUIT, SIGTERM, SIGHUP, SIGSEGV, SIGABRT, SIGKILL, SIGPIPE, SIGALRM, firstRealTimeSignal,
+    ])
   func death(signal: Int32) throws {
     let run = try TracedRun(["/bin/sh", "-c", "ulimit -c 0; kill -\(signal) $$"])
     run.expectSameBehaviour()
     #expect(run.traced.end == .signal(signal))
   }
 
-  @Test("Every exit status is passed on", arguments: [0, 1, 2, 64, 125, 126, 127, 128, 255]) func exitStatus(code: Int32) throws {
+  @Test("Every exit status is passed on", arguments: [0, 1, 2, 64, 125, 126, 127, 128, 255]) func exitStatus(
+    code: Int32
+  ) throws {
     let run = try TracedRun(["/bin/sh", "-c", "exit \(code)"])
     run.expectSameBehaviour()
     #expect(run.traced.end == .exit(code))

@@ -2,10 +2,13 @@
 
 import CTraceFormat
 import Foundation
+import HeapAnalysis
+import TestRequirements
 import Testing
-import TraceAnalysis
+import TraceReading
+import TraceRecording
 
-@Suite(.enabled(if: BuildProducts.preloadLibraryExists)) struct SnapshotRequestTests {
+@Suite(.requires(.recorder)) struct SnapshotRequestTests {
   /// A recorded program that has printed where its words are, and waits.
   struct Waiting {
     var running: RunningCommand
@@ -20,24 +23,24 @@ import TraceAnalysis
       try FileManager.default.createDirectory(atPath: traces, withIntermediateDirectories: false)
       running = try Command(
         [BuildProducts.leaktrace, "record", "--quiet", "-o", traces + "/a.trace"] + options
-          + ["--", "/bin/sh", "-c", "exec \"$0\" \"$1\" >\"$2\"", try TestProgram("snapshot-heap.c").path(), way, output]).start()
-      printed = ""
-      processID = 0
-      for _ in 0..<1000 {
-        printed = (try? String(contentsOfFile: output, encoding: .utf8)) ?? ""
-        if let ready = printed.split(separator: "\n").last, ready.hasPrefix("ready "), printed.hasSuffix("\n") {
-          processID = try #require(Int32(ready.dropFirst(6)))
-          return
-        }
-        usleep(10_000)
+          + [
+            "--", "/bin/sh", "-c", "exec \"$0\" \"$1\" >\"$2\"", try TestProgram("snapshot-heap.c").path(), way, output,
+          ]
+      ).start()
+      (printed, processID) = try AwaitedState.value("the program is ready") {
+        let printed = (try? String(contentsOfFile: output, encoding: .utf8)) ?? ""
+        guard let ready = printed.split(separator: "\n").last, ready.hasPrefix("ready "), printed.hasSuffix("\n")
+        else { return nil }
+        return (printed, try #require(Int32(ready.dropFirst(6))))
       }
-      throw CommandFailure("the program did not begin: \(printed)")
     }
 
     /// The shell's trace is there as well.
     func images() throws -> [HeapImage] {
-      let traces = try FileManager.default.contentsOfDirectory(atPath: directory.path + "/traces").filter { !$0.hasSuffix(".live") }
-        .compactMap { RecordedTrace(path: directory.path + "/traces/" + $0) }
+      let traces = try FileManager.default.contentsOfDirectory(atPath: directory.path + "/traces").filter {
+        !$0.hasSuffix(".live")
+      }
+      .compactMap { RecordedTrace(path: directory.path + "/traces/" + $0) }
       let trace = try #require(traces.max { $0.startRealtime < $1.startRealtime })
       return try HeapImage.images(of: trace.path)
     }
@@ -47,7 +50,9 @@ import TraceAnalysis
     }
   }
 
-  @Test("An idle process takes a snapshot when it is asked to", arguments: [([], "pause"), (["--snapshot-signal", "USR2"], "alone")])
+  @Test(
+    "An idle process takes a snapshot when it is asked to",
+    arguments: [([], "pause"), (["--snapshot-signal", "USR2"], "alone")])
   func idle(options: [String], way: String) throws {
     let waiting = try Waiting(way, options: options)
     for number in 1...3 {
@@ -65,9 +70,10 @@ import TraceAnalysis
       try SnapshotTests.expectWords(image, printed: waiting.printed)
       // Every thread's stack pointer is in memory of the image, in or above the frames that the program printed of.
       for thread in image.threads {
-        #expect(image.regions.contains {
-          ($0.start..<$0.end).contains(thread.stackPointer) && $0.flags & UInt32(LT_REGION_CAPTURED) != 0
-        })
+        #expect(
+          image.regions.contains {
+            ($0.start..<$0.end).contains(thread.stackPointer) && $0.flags & UInt32(LT_REGION_CAPTURED) != 0
+          })
       }
     }
   }
@@ -110,9 +116,12 @@ import TraceAnalysis
     #expect(try Command([BuildProducts.leaktrace, "snapshot", "x"]).run().end == .exit(64))
   }
 
-  @Test("A signal that ends the process leaves a snapshot and its status", arguments: [
-    (SIGTERM, "program"), (SIGINT, "program"), (SIGHUP, "program"), (SIGTERM, "record"), (SIGTERM, "group"), (SIGINT, "group"),
-  ])
+  @Test(
+    "A signal that ends the process leaves a snapshot and its status",
+    arguments: [
+      (SIGTERM, "program"), (SIGINT, "program"), (SIGHUP, "program"), (SIGTERM, "record"), (SIGTERM, "group"),
+      (SIGINT, "group"),
+    ])
   func ended(signal: Int32, target: String) throws {
     let waiting = try Waiting("pause")
     switch target {
@@ -146,57 +155,64 @@ import TraceAnalysis
     #expect(images.count == 11 && images.allSatisfy(\.isFrozen))
   }
 
-  @Test("No wait of the program ends because an image is asked for", arguments: [
-    "sleep", "nanosleep", "poll", "ppoll", "select", "epoll_wait", "sigtimedwait", "recv",
-  ])
+  @Test(
+    "No wait of the program ends because an image is asked for",
+    arguments: [
+      "sleep", "nanosleep", "poll", "ppoll", "select", "epoll_wait", "sigtimedwait", "recv",
+    ])
   func waitsWhenAsked(call: String) throws {
-    let run = try Self.whileItRuns([try TestProgram("snapshot-waits.c").path(), call], snapshots: 2)
-    #expect(run.output == (["sigtimedwait", "recv"].contains(call) ? "in time returned -1, Resource temporarily unavailable\n" : "in time returned 0, no error\n"))
+    let run = try Self.whileItRuns(call, snapshots: 2)
+    #expect(
+      run.output
+        == (["sigtimedwait", "recv"].contains(call)
+          ? "in time returned -1, Resource temporarily unavailable\n" : "in time returned 0, no error\n"))
     #expect(run.images.count == 3 && run.images.allSatisfy { $0.isComplete && $0.isFrozen && $0.threads.count == 1 })
   }
 
   @Test("A wait goes on also while an image takes long to be written") func longImage() throws {
     let directory = try TemporaryDirectory()
-    let trace = directory.path + "/a.trace"
+    let trace = directory.path + "/a.trace", pipe = directory.path + "/pipe"
+    #expect(mkfifo(pipe, 0o600) == 0)
     let running = try Command(
-      [BuildProducts.leaktrace, "record", "--quiet", "-o", trace, "--", try TestProgram("snapshot-large.c").path(), "100", "sleep"]).start()
-    var processID: Int32?
-    for _ in 0..<1000 where processID == nil {
-      usleep(2_000)
-      if let recorded = RecordedTrace(path: trace)?.processID, Self.isAsleep(Int32(recorded)) { processID = Int32(recorded) }
+      [
+        BuildProducts.leaktrace, "record", "--quiet", "-o", trace, "--", try TestProgram("snapshot-large.c").path(),
+        "100", pipe,
+      ]).start()
+    let process = try AwaitedState.value("the program waits") { () -> Int32? in
+      guard let process = (RecordedTrace(path: trace)?.processID).map({ Int32($0) }) else { return nil }
+      return ProcessState(processID: process).waits(in: [SystemCall.poll]) ? process : nil
     }
-    let process = try #require(processID)
     let asking = try Command([BuildProducts.leaktrace, "snapshot", String(process)]).start()
     // The first child stops the threads; one that is there while nobody traces them writes.
-    var copy: Int32?
-    for _ in 0..<5000 where copy == nil {
-      usleep(200)
-      if let child = SnapshotTests.child(of: process), Self.status(process).contains("TracerPid:\t0\n") { copy = child }
+    let copy = try AwaitedState.value("the image is being written") {
+      let state = ProcessState(processID: process)
+      return state.isTraced ? nil : state.child
     }
-    let stopped = try #require(copy)
-    kill(stopped, SIGSTOP)
+    kill(copy, SIGSTOP)
+    // Longer than the command waits before it asks again.
     usleep(2_500_000)
-    kill(stopped, SIGCONT)
+    kill(copy, SIGCONT)
     #expect(try asking.wait().end == .exit(0))
+    try Data([1]).write(to: URL(fileURLWithPath: pipe))
     let outcome = try running.wait()
-    #expect(outcome.end == .exit(0) && outcome.output == "left: 0\n", "\(outcome)")
+    #expect(outcome.end == .exit(0) && outcome.output == "poll returned 1, no error\n", "\(outcome)")
     #expect(try HeapImage.images(of: trace, words: { _ in false }).count == 2)
   }
 
-  private static func status(_ process: Int32) -> String { (try? String(contentsOfFile: "/proc/\(process)/status", encoding: .utf8)) ?? "" }
-  private static func isAsleep(_ process: Int32) -> Bool { (try? String(contentsOfFile: "/proc/\(process)/syscall", encoding: .utf8))?.hasPrefix("230 ") ?? false }
-
-  @Test("A program that confines itself is asked by its next hook, or by a signal", arguments: ["sleep", "busy"]) func confined(way: String) throws {
-    let run = try Self.whileItRuns([try TestProgram("snapshot-waits.c").path(), "sleep", way == "busy" ? "busy" : "filtered"], snapshots: way == "busy" ? 2 : 1)
+  @Test("A program that confines itself is asked by its next hook, or by a signal", arguments: ["sleep", "busy"])
+  func confined(way: String) throws {
+    let run = try Self.whileItRuns("sleep", way == "busy" ? "busy" : "filtered", snapshots: way == "busy" ? 2 : 1)
     // The signal ends the wait.
-    #expect(run.output.hasPrefix(way == "busy" ? "worked" : "early returned 1"))
+    #expect(run.output.hasPrefix(way == "busy" ? "worked" : "early returned "))
     #expect(run.images.count == (way == "busy" ? 3 : 2) && run.images.allSatisfy(\.isComplete))
   }
 
   @Test("Several who ask at once are all answered") func together() throws {
     let waiting = try Waiting("pause")
     for _ in 0..<4 {
-      let asking = try (0..<3).map { _ in try Command([BuildProducts.leaktrace, "snapshot", String(waiting.processID)]).start() }
+      let asking = try (0..<3).map { _ in
+        try Command([BuildProducts.leaktrace, "snapshot", String(waiting.processID)]).start()
+      }
       for request in asking { #expect(try request.wait().end == .exit(0)) }
     }
     kill(waiting.processID, SIGKILL)
@@ -204,25 +220,42 @@ import TraceAnalysis
     #expect(try waiting.images().allSatisfy { $0.isComplete && $0.isFrozen })
   }
 
-  /// Records a program, and asks for snapshots one after the other while it runs.
-  private static func whileItRuns(_ arguments: [String], snapshots: Int) throws -> (output: String, images: [HeapImage]) {
+  /// Records a program that waits in a call for a while, and asks for snapshots one after the other meanwhile. On a
+  /// machine that is too busy for that, the program waits longer.
+  private static func whileItRuns(_ call: String, _ way: String? = nil, snapshots: Int) throws -> (
+    output: String, images: [HeapImage]
+  ) {
+    for seconds in [2, 8, 32] {
+      let arguments = [try TestProgram("snapshot-waits.c").path(), "\(seconds)", call] + (way.map { [$0] } ?? [])
+      let run = try whileItRuns(arguments, isBusy: way == "busy", snapshots: snapshots)
+      if run.isAnswered { return (run.output, run.images) }
+    }
+    throw CommandFailure("the program ends before it is asked")
+  }
+
+  private static func whileItRuns(_ arguments: [String], isBusy: Bool, snapshots: Int) throws -> (
+    output: String, images: [HeapImage], isAnswered: Bool
+  ) {
     let directory = try TemporaryDirectory()
     let trace = directory.path + "/a.trace"
     let running = try Command([BuildProducts.leaktrace, "record", "--quiet", "-o", trace, "--"] + arguments).start()
-    for _ in 0..<1000 {
-      if let recording = LiveRecording(tracePath: trace), recording.eventCount() > 0 { break }
-      usleep(2_000)
-    }
-    let processID = try #require(RecordedTrace(path: trace)).processID
-    for _ in 0..<snapshots {
-      // In its wait, and not on its way there.
-      usleep(200_000)
+    let command = ProcessState(processID: running.processID)
+    var isAnswered = true
+    for _ in 0..<snapshots where isAnswered {
+      let processID = try AwaitedState.value("the program waits, works or has ended") { () -> Int32? in
+        if command.hasEnded { return 0 }
+        guard let recording = LiveRecording(tracePath: trace), recording.eventCount() > 0,
+          let process = (RecordedTrace(path: trace)?.processID).map({ Int32($0) })
+        else { return nil }
+        return isBusy || ProcessState(processID: process).waits(in: SystemCall.timedWaits) ? process : nil
+      }
       let outcome = try Command([BuildProducts.leaktrace, "snapshot", String(processID)]).run()
-      #expect(outcome.end == .exit(0), "\(outcome.errorOutput)")
+      isAnswered = outcome.end == .exit(0)
+      #expect(isAnswered || command.hasEnded, "\(outcome.errorOutput)")
     }
     let outcome = try running.wait()
     #expect(outcome.end == .exit(0))
-    return (outcome.output, try HeapImage.images(of: trace))
+    return (outcome.output, try HeapImage.images(of: trace), isAnswered)
   }
 
   @Test("A program that waits for children of any kind finds its own alone") func children() throws {

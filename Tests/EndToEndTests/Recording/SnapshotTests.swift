@@ -2,16 +2,20 @@
 
 import CTraceFormat
 import Foundation
+import HeapAnalysis
+import TestRequirements
 import Testing
-import TraceAnalysis
+import TraceReading
+import TraceRecording
 
 /// Of a word that is an address: Swift keeps flags in the top byte.
 private let addressBits: UInt64 = 0x00FF_FFFF_FFFF_FFFF
 
-@Suite(.enabled(if: BuildProducts.preloadLibraryExists)) struct SnapshotTests {
+@Suite(.requires(.recorder)) struct SnapshotTests {
   /// The lines that test programs print: what stands where.
   static func expectWords(
-    _ image: HeapImage, printed: String, except skipped: Set<String> = [], sourceLocation: SourceLocation = #_sourceLocation
+    _ image: HeapImage, printed: String, except skipped: Set<String> = [],
+    sourceLocation: SourceLocation = #_sourceLocation
   ) throws {
     var slots = 0
     for line in printed.split(separator: "\n") {
@@ -39,7 +43,9 @@ private let addressBits: UInt64 = 0x00FF_FFFF_FFFF_FFFF
     return (try #require(images.last), run)
   }
 
-  @Test("A process that ends leaves an image of its memory", arguments: ["return", "exit"]) func wordsAtExit(way: String) throws {
+  @Test("A process that ends leaves an image of its memory", arguments: ["return", "exit"]) func wordsAtExit(
+    way: String
+  ) throws {
     let (image, run) = try Self.snapshot([try TestProgram("snapshot-heap.c").path(), way])
     #expect(run.traced.end == .exit(7))
     #expect(image.isComplete)
@@ -53,7 +59,10 @@ private let addressBits: UInt64 = 0x00FF_FFFF_FFFF_FFFF
     let thread = image.threads[0]
     #expect(address < thread.threadPointer && thread.threadPointer - address <= image.header.staticTLSSize)
     #expect(zip(image.regions, image.regions.dropFirst()).allSatisfy { $0.end <= $1.start })
-    #expect(image.regions.contains { $0.kind == UInt32(LT_REGION_MAIN_STACK) && ($0.start..<$0.end).contains(thread.stackPointer) })
+    #expect(
+      image.regions.contains {
+        $0.kind == UInt32(LT_REGION_MAIN_STACK) && ($0.start..<$0.end).contains(thread.stackPointer)
+      })
     let own = image.regions.filter { $0.kind == UInt32(LT_REGION_RECORDER) }
     #expect(own.count > 3)
     #expect(!image.words.keys.contains { address in own.contains { ($0.start..<$0.end).contains(address) } })
@@ -61,9 +70,11 @@ private let addressBits: UInt64 = 0x00FF_FFFF_FFFF_FFFF
     #expect(image.words.allSatisfy { _, word in word & addressBits < 1 << 47 }, "no Swift in this program")
   }
 
-  @Test("However a process ends, there is one snapshot of its end", arguments: [
-    "return", "exit", "atexit", "thread-exit", "main-thread-ends", "_exit", "_Exit", "quick_exit", "exec-fails",
-  ])
+  @Test(
+    "However a process ends, there is one snapshot of its end",
+    arguments: [
+      "return", "exit", "atexit", "thread-exit", "main-thread-ends", "_exit", "_Exit", "quick_exit", "exec-fails",
+    ])
   func ends(way: String) throws {
     let (image, run) = try Self.snapshot([try TestProgram("endings.c").path(), way, "1000"])
     run.expectSameBehaviour()
@@ -83,7 +94,9 @@ private let addressBits: UInt64 = 0x00FF_FFFF_FFFF_FFFF
     #expect(try HeapImage.images(of: try run.onlyTrace().path).isEmpty)
   }
 
-  @Test("Swift objects have their counts, collections their occupancy, and metadata is whole") func swiftObjects() throws {
+  @Test("Swift objects have their counts, collections their occupancy, and metadata is whole") func swiftObjects()
+    throws
+  {
     let (image, run) = try Self.snapshot([try TestProgram("snapshot-objects.swift").path()])
     #expect(image.isComplete)
     var places: [String: UInt64] = [:]
@@ -91,12 +104,15 @@ private let addressBits: UInt64 = 0x00FF_FFFF_FFFF_FFFF
       let fields = line.split(separator: " ")
       places["\(fields[0]) \(fields[1])"] = UInt64(fields[2].dropFirst(2), radix: 16)
     }
-    func word(_ name: String, _ offset: UInt64) throws -> UInt64 { image.words[try #require(places[name]) + offset, default: 0] }
+    func word(_ name: String, _ offset: UInt64) throws -> UInt64 {
+      image.words[try #require(places[name]) + offset, default: 0]
+    }
 
     let node = try #require(places["metadata node"])
     for object in ["object first", "object second"] { #expect(try word(object, 0) == node) }
     #expect(try word("object first", 16) == places["object second"])
-    // It was referred to weakly: its counts are in a side table, with the object's address. 150 in the dictionary and some more hold it.
+    // It was referred to weakly: its counts are in a side table, with the object's address. 150 in the dictionary and
+    // some more hold it.
     let mark = try word("object first", 8)
     #expect(mark >> 62 == 3)
     let table = (mark & (1 << 62 - 1)) << 3
@@ -113,11 +129,13 @@ private let addressBits: UInt64 = 0x00FF_FFFF_FFFF_FFFF
     #expect(try word("object dictionary", 16) == 300)
     let scale = try word("object dictionary", 32)
     #expect((9...12).contains(scale))
-    let bits = try (0..<(1 << scale / 64)).map { try word("object dictionary", 64 + 8 * $0).nonzeroBitCount }.reduce(0, +)
+    let bits = try (0..<(1 << scale / 64)).map { try word("object dictionary", 64 + 8 * $0).nonzeroBitCount }.reduce(
+      0, +)
     #expect(bits == 300)
     #expect(try word("object set", 16) == 40)
     let setScale = try word("object set", 32)
-    let setBits = try (0..<max(1, 1 << setScale / 64)).map { try word("object set", 56 + 8 * $0).nonzeroBitCount }.reduce(0, +)
+    let setBits = try (0..<max(1, 1 << setScale / 64)).map { try word("object set", 56 + 8 * $0).nonzeroBitCount }
+      .reduce(0, +)
     #expect(setBits == 40)
 
     // Size and alignment of instances; the generic argument, a tuple of two elements.
@@ -130,7 +148,8 @@ private let addressBits: UInt64 = 0x00FF_FFFF_FFFF_FFFF
   @Test("No text or number of a user's is in a snapshot") func secrets() throws {
     let secret = "zQ7vKx9wJq3TzYb8RmXk5PdWhG2nLs4C"
     let directory = try TemporaryDirectory()
-    var command = Command(TracedRun.recordArguments(directory) + [try TestProgram("snapshot-secrets.swift").path(), secret])
+    var command = Command(
+      TracedRun.recordArguments(directory) + [try TestProgram("snapshot-secrets.swift").path(), secret])
     command.environment["SECRET"] = secret
     let outcome = try command.run()
     #expect(outcome.end == .exit(0))
@@ -155,9 +174,11 @@ private let addressBits: UInt64 = 0x00FF_FFFF_FFFF_FFFF
     for payload in image.payloads { #expect(!holdsPiece(payload)) }
   }
 
-  @Test("Threads that allocate and lock are frozen again and again", arguments: [
-    ("snapshot-threads.c", "64", "100"), ("snapshot-tasks.swift", "64", "20"),
-  ])
+  @Test(
+    "Threads that allocate and lock are frozen again and again",
+    arguments: [
+      ("snapshot-threads.c", "64", "100"), ("snapshot-tasks.swift", "64", "20"),
+    ])
   func busyThreads(program: String, threads: String, snapshots: String) throws {
     let run = try TracedRun([try TestProgram(program).path(), threads, snapshots], options: ["--arc", "off"])
     run.expectSameBehaviour()
@@ -173,7 +194,9 @@ private let addressBits: UInt64 = 0x00FF_FFFF_FFFF_FFFF
     #expect(zip(images, images.dropFirst()).allSatisfy { $0.header.time < $1.header.time })
   }
 
-  @Test("The processes that take a snapshot are invisible to calls of wait", arguments: ["0", "3"]) func family(threads: String) throws {
+  @Test("The processes that take a snapshot are invisible to calls of wait", arguments: ["0", "3"]) func family(
+    threads: String
+  ) throws {
     let run = try TracedRun([try TestProgram("snapshot-family.c").path(), threads])
     run.expectSameBehaviour()
     #expect(run.traced.output == "strangers 0, own child 1 with status 9, signals 1\n")
@@ -181,7 +204,8 @@ private let addressBits: UInt64 = 0x00FF_FFFF_FFFF_FFFF
     #expect(images.count == 21 && images.allSatisfy(\.isComplete))
   }
 
-  @Test("A process that may not be traced is copied while it runs", arguments: ["error", "kill", "no-dumps"]) func refused(way: String) throws {
+  @Test("A process that may not be traced is copied while it runs", arguments: ["error", "kill", "no-dumps"])
+  func refused(way: String) throws {
     let run = try TracedRun([try TestProgram("snapshot-refused.c").path(), way])
     run.expectSameBehaviour()
     #expect(run.traced.output == "still there\n")
@@ -195,7 +219,8 @@ private let addressBits: UInt64 = 0x00FF_FFFF_FFFF_FFFF
     }
   }
 
-  @Test("A thread that cannot be stopped, since it waits for a child of vfork, stands still") func vforkParent() throws {
+  @Test("A thread that cannot be stopped, since it waits for a child of vfork, stands still") func vforkParent() throws
+  {
     let run = try TracedRun([try TestProgram("snapshot-vfork.c").path()])
     run.expectSameBehaviour()
     let image = try #require(try HeapImage.images(of: try run.onlyTrace().path).first)
@@ -209,53 +234,52 @@ private let addressBits: UInt64 = 0x00FF_FFFF_FFFF_FFFF
     for delay in [0, 20_000, 60_000] {
       let directory = try TemporaryDirectory()
       let running = try Command(
-        TracedRun.recordArguments(directory) + [try TestProgram("snapshot-large.c").path(), "200", "wait"]).start()
+        TracedRun.recordArguments(directory) + [try TestProgram("snapshot-large.c").path(), "200", "wait"]
+      ).start()
       func trace() throws -> RecordedTrace? { try TracedRun.traces(in: directory).first }
-      for _ in 0..<1000 {
-        if let path = try trace()?.path, !(try HeapImage.images(of: path, words: { _ in false })).isEmpty { break }
-        usleep(5_000)
+      try AwaitedState.wait(until: "an image begins") {
+        guard let path = try trace()?.path else { return false }
+        return !(try HeapImage.images(of: path, words: { _ in false })).isEmpty
       }
+      // Not for a state: the process is killed when more or less of the image is written.
       usleep(UInt32(delay))
-      let processID = try #require(try trace()).processID
-      kill(Int32(processID), SIGKILL)
+      let processID = Int32(try #require(try trace()).processID)
+      let copy = ProcessState(processID: processID).child
+      kill(processID, SIGKILL)
       #expect(try running.wait().end == .signal(SIGKILL))
       let found = try #require(try trace())
       #expect(found.state == .closed(.recovered))
       #expect(try TraceContents(found.path).orphans == 0)
-      // The copy has noticed as well.
-      usleep(200_000)
+      if let copy {
+        try AwaitedState.wait(until: "the copy has noticed as well") { ProcessState(processID: copy).hasEnded }
+      }
       #expect(try trace()?.fileSize == found.fileSize)
       #expect(try HeapImage.images(of: found.path, words: { _ in false }).count == 1)
     }
   }
 
-  @Test("record waits for a copy that has yet to see that its process was killed") func killedBeforeItsCopySees() throws {
+  @Test("record waits for a copy that has yet to see that its process was killed") func killedBeforeItsCopySees() throws
+  {
     let directory = try TemporaryDirectory()
     let running = try Command(
-      TracedRun.recordArguments(directory) + [try TestProgram("snapshot-large.c").path(), "200", "wait"]).start()
-    var copy: Int32?
-    for _ in 0..<5000 where copy == nil {
-      if let process = try TracedRun.traces(in: directory).first?.processID { copy = Self.child(of: Int32(process)) }
-      usleep(1_000)
+      TracedRun.recordArguments(directory) + [try TestProgram("snapshot-large.c").path(), "200", "wait"]
+    ).start()
+    let (process, copy) = try AwaitedState.value("the image is being written") { () -> (Int32, Int32)? in
+      guard let process = (try TracedRun.traces(in: directory).first?.processID).map({ Int32($0) }) else { return nil }
+      return ProcessState(processID: process).child.map { (process, $0) }
     }
-    let stopped = try #require(copy)
-    kill(stopped, SIGSTOP)
-    kill(Int32(try #require(try TracedRun.traces(in: directory).first).processID), SIGKILL)
-    // A thread of its own: tests that wait may have all of the pool's.
-    Thread.detachNewThread {
-      usleep(500_000)
-      kill(stopped, SIGCONT)
-    }
+    kill(copy, SIGSTOP)
+    kill(process, SIGKILL)
+    try AwaitedState.wait(until: "the process has ended") { ProcessState(processID: process).hasEnded }
+    // Time for a record that does not wait to close the trace.
+    usleep(300_000)
+    kill(copy, SIGCONT)
     #expect(try running.wait().end == .signal(SIGKILL))
     #expect(try TracedRun.traces(in: directory).first?.state == .closed(.recovered))
   }
 
-  /// A process that a process has made and that lives.
-  static func child(of process: Int32) -> Int32? {
-    (try? String(contentsOfFile: "/proc/\(process)/task/\(process)/children", encoding: .utf8))?.split(separator: " ").compactMap { Int32($0) }.first
-  }
-
-  @Test("A disk that is too full for a snapshot does not harm the program, and is told", .enabled(if: getuid() == 0)) func fullDisk() throws {
+  @Test("A disk that is too full for a snapshot does not harm the program, and is told", .enabled(if: getuid() == 0))
+  func fullDisk() throws {
     let directory = try TemporaryDirectory()
     let mountPoint = directory.path + "/small"
     try FileManager.default.createDirectory(atPath: mountPoint, withIntermediateDirectories: false)
@@ -264,7 +288,9 @@ private let addressBits: UInt64 = 0x00FF_FFFF_FFFF_FFFF
     defer { _ = try? Command(["umount", mountPoint]).run() }
     let program = [try TestProgram("snapshot-large.c").path(), "16"]
     let untraced = try Command(program).run()
-    var traced = try Command([BuildProducts.leaktrace, "record", "--quiet", "-o", mountPoint + "/full.trace", "--"] + program).run()
+    var traced = try Command(
+      [BuildProducts.leaktrace, "record", "--quiet", "-o", mountPoint + "/full.trace", "--"] + program
+    ).run()
     let lines = TracedRun.separateRecorderLines(&traced)
     #expect(traced == untraced)
     #expect(lines.contains { $0.contains("snapshot") && $0.contains("No space left on device") }, "\(lines)")

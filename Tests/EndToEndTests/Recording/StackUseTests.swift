@@ -1,9 +1,11 @@
-// How much of the host's stack a hook takes: as much as docs/architecture.md says at most, also where it is the first of its thread, or has much to do.
+// How much of the host's stack a hook takes: as much as docs/architecture.md says at most, also where it is the first
+// of its thread, or has much to do.
 
 import Foundation
+import TestRequirements
 import Testing
 
-@Suite(.enabled(if: BuildProducts.preloadLibraryExists)) struct StackUseTests {
+@Suite(.requires(.recorder)) struct StackUseTests {
   /// LT_HOST_STACK_BUDGET.
   static let budget = 1024
 

@@ -1,10 +1,11 @@
 // Programs that are hard on a preloaded library run as they would, and are traced.
 
 import Foundation
+import TestRequirements
 import Testing
-import TraceAnalysis
+import TraceReading
 
-@Suite(.enabled(if: BuildProducts.preloadLibraryExists)) struct SurvivalTests {
+@Suite(.requires(.recorder)) struct SurvivalTests {
   /// Runs a program both ways and expects an orderly end with nothing missing.
   @discardableResult
   static func expectSurvival(
@@ -24,8 +25,9 @@ import TraceAnalysis
     let contents = try Self.expectSurvival([try TestProgram("exchange.c").path()])
     #expect(contents.threadCount == 65)
     #expect(contents.count("malloc") >= 64 * 2000)
-    #expect(contents.count("malloc") + contents.count("calloc") + contents.count("realloc")
-      >= contents.count("free") + contents.count("realloc_free"))
+    #expect(
+      contents.count("malloc") + contents.count("calloc") + contents.count("realloc")
+        >= contents.count("free") + contents.count("realloc_free"))
   }
 
   @Test("A caller's stack may be aligned to any word") func unalignedStack() throws {
@@ -74,7 +76,9 @@ import TraceAnalysis
     #expect(contents.liveBlocks(ofSize: 501) == 0)
   }
 
-  @Test("A program closes every descriptor above 2", arguments: ["loop", "range", "list"]) func descriptors(way: String) throws {
+  @Test("A program closes every descriptor above 2", arguments: ["loop", "range", "list"]) func descriptors(way: String)
+    throws
+  {
     let contents = try Self.expectSurvival([try TestProgram("descriptors.c").path(), way])
     #expect(contents.count("malloc") >= 100_000)
   }
@@ -86,7 +90,9 @@ import TraceAnalysis
 
   @Test("A relative output path means the directory record was started in") func relativeOutput() throws {
     let directory = try TemporaryDirectory()
-    var command = Command([BuildProducts.leaktrace, "record", "-q", "-o", "here.trace", try TestProgram("wanderer.c").path()])
+    var command = Command([
+      BuildProducts.leaktrace, "record", "-q", "-o", "here.trace", try TestProgram("wanderer.c").path(),
+    ])
     command.directory = directory.path
     let outcome = try command.run()
     #expect(outcome.end == .exit(0))
@@ -94,9 +100,12 @@ import TraceAnalysis
     #expect(try directory.fileNames() == ["here.trace"])
   }
 
-  @Test("A Swift crash prints its backtrace", arguments: ["index", "nil", "fatal"]) func swiftBacktrace(way: String) throws {
+  @Test("A Swift crash prints its backtrace", arguments: ["index", "nil", "fatal"]) func swiftBacktrace(way: String)
+    throws
+  {
     let run = try TracedRun([try TestProgram("crash.swift", flags: ["-Onone"]).path(), way]) { command in
-      command.environment["SWIFT_BACKTRACE"] = "enable=yes,color=no,interactive=no,threads=crashed,registers=none,images=none"
+      command.environment["SWIFT_BACKTRACE"] =
+        "enable=yes,color=no,interactive=no,threads=crashed,registers=none,images=none"
     }
     #expect(run.traced.end == run.untraced.end)
     #expect(run.traced.output == run.untraced.output)

@@ -1,12 +1,15 @@
 // On a terminal the recorded program gets the keys' signals once, and its job is stopped and continued as a whole.
 
+import TestRequirements
 import Testing
 
-@Suite(.enabled(if: BuildProducts.preloadLibraryExists)) struct TerminalTests {
-  @Test("Interrupt, quit and suspend do what they do without the recorder", arguments: [
-    ("interrupt", "exited with 41\n"), ("quit", "exited with 41\n"),
-    ("suspend", "stopped by signal 20\nstopped by signal 20\nstopped by signal 20\nexited with 41\n"),
-  ])
+@Suite(.requires(.recorder)) struct TerminalTests {
+  @Test(
+    "Interrupt, quit and suspend do what they do without the recorder",
+    arguments: [
+      ("interrupt", "exited with 41\n"), ("quit", "exited with 41\n"),
+      ("suspend", "stopped by signal 20\nstopped by signal 20\nstopped by signal 20\nexited with 41\n"),
+    ])
   func keys(way: String, expected: String) throws {
     let terminal = try TestProgram("terminal.c").path(), program = try TestProgram("at-terminal.c").path()
     let directory = try TemporaryDirectory()

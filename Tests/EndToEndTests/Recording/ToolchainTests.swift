@@ -1,10 +1,12 @@
 // The toolchain's own programs, as they stand: large, concurrent, and full of children.
 
 import Foundation
+import TestRequirements
 import Testing
-import TraceAnalysis
+import TraceReading
+import TraceRecording
 
-@Suite(.enabled(if: BuildProducts.preloadLibraryExists), .serialized) struct ToolchainTests {
+@Suite(.requires(.recorder), .serialized) struct ToolchainTests {
   private static func program(_ name: String) -> String { "\(BuildProducts.toolchain)/\(name)" }
   private static let source = BuildProducts.packageRoot + "/Tests/Programs/plain.swift"
 
@@ -29,11 +31,14 @@ import TraceAnalysis
 
   @Test("docc converts a catalogue") func docc() throws {
     let directory = try TemporaryDirectory()
-    _ = try directory.write("# ``Toolbox``\n\nA summary.\n\n## Overview\n\nSee <doc:First>.\n", to: "Toolbox.docc/Toolbox.md")
+    _ = try directory.write(
+      "# ``Toolbox``\n\nA summary.\n\n## Overview\n\nSee <doc:First>.\n", to: "Toolbox.docc/Toolbox.md")
     _ = try directory.write("# First\n\nAn article.\n\n- term A: text\n- term B: text\n", to: "Toolbox.docc/First.md")
     func arguments(_ output: String) -> [String] {
-      [Self.program("docc"), "convert", directory.path + "/Toolbox.docc", "--fallback-display-name", "Toolbox",
-       "--fallback-bundle-identifier", "org.example.toolbox", "--output-path", output]
+      [
+        Self.program("docc"), "convert", directory.path + "/Toolbox.docc", "--fallback-display-name", "Toolbox",
+        "--fallback-bundle-identifier", "org.example.toolbox", "--output-path", output,
+      ]
     }
     let output = directory.path + "/out"
     let run = try TracedRun(arguments(output)) { $0.environment["DOCC_HTML_DIR"] = nil }
@@ -75,7 +80,8 @@ import TraceAnalysis
   @Test("sourcekit-lsp starts, answers and shuts down") func languageServer() throws {
     func message(_ body: String) -> [UInt8] { Array("Content-Length: \(body.utf8.count)\r\n\r\n\(body)".utf8) }
     let conversation =
-      message(#"{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"processId":null,"rootUri":null,"capabilities":{}}}"#)
+      message(
+        #"{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"processId":null,"rootUri":null,"capabilities":{}}}"#)
       + message(#"{"jsonrpc":"2.0","method":"initialized","params":{}}"#)
       + message(#"{"jsonrpc":"2.0","id":2,"method":"shutdown","params":null}"#)
       + message(#"{"jsonrpc":"2.0","method":"exit","params":null}"#)
@@ -105,16 +111,18 @@ import TraceAnalysis
     let directory = try TemporaryDirectory()
     try package(in: directory)
     func arguments() -> [String] {
-      [Self.program("swift"), "build", "--package-path", directory.path, "--scratch-path", directory.path + "/scratch",
-       "--cache-path", directory.path + "/cache", "--manifest-cache", "none", "--jobs", "2"]
+      [
+        Self.program("swift"), "build", "--package-path", directory.path, "--scratch-path", directory.path + "/scratch",
+        "--cache-path", directory.path + "/cache", "--manifest-cache", "none", "--jobs", "2",
+      ]
     }
     let untraced = try Command(arguments()).run()
     #expect(untraced.end == .exit(0))
     try FileManager.default.removeItem(atPath: directory.path + "/scratch")
 
     let traces = try TemporaryDirectory()
-    var command = Command(TracedRun.recordArguments(traces, options: ["--follow-children", "--arc", "off"]) + arguments())
-    command.timeLimit = 600
+    var command = Command(
+      TracedRun.recordArguments(traces, options: ["--follow-children", "--arc", "off"]) + arguments())
     var traced = try command.run()
     let recorderLines = TracedRun.separateRecorderLines(&traced)
     #expect(traced.end == .exit(0), "\(traced.errorOutput)")

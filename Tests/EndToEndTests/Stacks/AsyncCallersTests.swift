@@ -1,9 +1,10 @@
 // The stack of an allocation in async code goes on with the functions that are awaiting, before and after suspensions.
 
+import TestRequirements
 import Testing
-import TraceAnalysis
+import TraceReading
 
-@Suite(.enabled(if: BuildProducts.preloadLibraryExists)) struct AsyncCallersTests {
+@Suite(.requires(.recorder)) struct AsyncCallersTests {
   @Test("Async callers are recorded in order", arguments: StackPrograms.swiftFlags)
   func callers(flags: [String]) throws {
     let run = try TracedRun([try StackPrograms.swift("stacks-async.swift", flags)], options: ["--verify-stacks"])
@@ -37,7 +38,8 @@ import TraceAnalysis
     #expect(differences.isEmpty, "\(differences.count) of \(expected.count) differ: \(differences.prefix(5))")
   }
 
-  /// The function of the program that a demangled name is of, with "#" if it is a closure in it. Nil for what the compiler puts in between.
+  /// The function of the program that a demangled name is of, with "#" if it is a closure in it. Nil for what the
+  /// compiler puts in between.
   private func function(in name: String, known: Set<String>) -> String? {
     if name.contains("partial apply") || name.contains("protocol witness") { return nil }
     let words = name.split { !$0.isLetter && !$0.isNumber }.map(String.init)

@@ -1,20 +1,20 @@
-// Recorded stacks through the Swift library and Foundation, many of whose functions have no unwind information, are those a debugger gives.
+// Recorded stacks through the Swift library and Foundation, many of whose functions have no unwind information, are
+// those a debugger gives.
 
 import Foundation
+import TestRequirements
 import Testing
-import TraceAnalysis
+import TraceReading
+import TraceRecording
 
-private let debugger: String? = {
-  guard let outcome = try? Command(["gdb", "-nx", "-batch", "-ex", "python print('works')"]).run(), outcome.output == "works\n" else { return nil }
-  return "gdb"
-}()
-
-@Suite(.enabled(if: BuildProducts.preloadLibraryExists)) struct DebuggerAgreementTests {
-  @Test("Stacks through the Swift libraries are gdb's", .enabled(if: debugger != nil), arguments: [["-Onone"], []])
+@Suite(.requires(.recorder)) struct DebuggerAgreementTests {
+  @Test("Stacks through the Swift libraries are gdb's", .requires(.debugger), arguments: [["-Onone"], []])
   func libraries(flags: [String]) throws {
     let directory = try TemporaryDirectory()
     let trace = directory.path + "/libraries.trace", marks = directory.path + "/marks"
-    let settings = ["LD_PRELOAD \(BuildProducts.preloadLibrary)", "LEAKTRACE_OUTPUT \(trace)", "LEAKTRACE_VERIFY_STACKS 1"]
+    let settings = [
+      "LD_PRELOAD \(BuildProducts.preloadLibrary)", "LEAKTRACE_OUTPUT \(trace)", "LEAKTRACE_VERIFY_STACKS 1",
+    ]
     let arguments =
       ["gdb", "-nx", "-batch", "-ex", "set startup-with-shell off", "-ex", "set debuginfod enabled off"]
       + settings.flatMap { ["-ex", "set environment \($0)"] }

@@ -1,4 +1,5 @@
-// The functions that frames are in, by the toolchain's own symbolizer and demangler: nothing of the analysis takes part.
+// The functions that frames are in, by the toolchain's own symbolizer and demangler: nothing of the analysis takes
+// part.
 
 import Foundation
 
@@ -13,12 +14,18 @@ struct FunctionNames {
     for image in images {
       let inside = frames.filter { image.range.contains($0.codeAddress) }
       if inside.isEmpty { continue }
-      var symbolizer = Command([BuildProducts.toolchain + "/llvm-symbolizer", "--no-demangle", "--inlines", "--obj", image.path])
+      var symbolizer = Command([
+        BuildProducts.toolchain + "/llvm-symbolizer", "--no-demangle", "--inlines", "--obj", image.path,
+      ])
       let order = Array(inside)
-      symbolizer.input = Array(order.map { "0x" + String($0.codeAddress - image.loadBias, radix: 16) + "\n" }.joined().utf8)
-      // A block of lines for each address: a function, and its place, for each level of inlining; an empty line ends it.
+      symbolizer.input = Array(
+        order.map { "0x" + String($0.codeAddress - image.loadBias, radix: 16) + "\n" }.joined().utf8)
+      // A block of lines for each address: a function, and its place, for each level of inlining; an empty line ends
+      // it.
       let blocks = try symbolizer.run().output.components(separatedBy: "\n\n")
-      guard blocks.count >= order.count else { throw CommandFailure("llvm-symbolizer answered \(blocks.count) of \(order.count)") }
+      guard blocks.count >= order.count else {
+        throw CommandFailure("llvm-symbolizer answered \(blocks.count) of \(order.count)")
+      }
       for (frame, block) in zip(order, blocks) {
         let lines = block.split(separator: "\n").enumerated()
         names[frame] = lines.filter { $0.offset % 2 == 0 && $0.element != "??" }.map { String($0.element) }
@@ -28,7 +35,9 @@ struct FunctionNames {
     var demangler = Command([BuildProducts.toolchain + "/swift-demangle", "--compact", "--simplified"])
     demangler.input = Array(mangled.map { $0 + "\n" }.joined().utf8)
     let demangled = try demangler.run().output.split(separator: "\n").map(String.init)
-    guard demangled.count == mangled.count else { throw CommandFailure("swift-demangle answered \(demangled.count) of \(mangled.count)") }
+    guard demangled.count == mangled.count else {
+      throw CommandFailure("swift-demangle answered \(demangled.count) of \(mangled.count)")
+    }
     let clear = Dictionary(uniqueKeysWithValues: zip(mangled, demangled))
     names = names.mapValues { $0.map { clear[$0]! } }
   }

@@ -16,7 +16,9 @@ struct MarkedStacks {
       guard fields.count > 2, let size = Int(fields[1]) else { throw CommandFailure("not a mark: \(line.prefix(200))") }
       let frames = try fields[2...].map { field in
         let isExact = field.hasSuffix("!")
-        guard let address = UInt64(isExact ? field.dropLast() : field, radix: 16) else { throw CommandFailure("not an address: \(field)") }
+        guard let address = UInt64(isExact ? field.dropLast() : field, radix: 16) else {
+          throw CommandFailure("not an address: \(field)")
+        }
         return PrintedFrame(address: address, isExact: isExact, isAsync: false)
       }
       marks.append((size, frames))
@@ -40,14 +42,20 @@ struct MarkedStacks {
       guard !expected.elementsEqual(actual) else { continue }
       let depth = zip(expected, actual).prefix { $0 == $1 }.count + 1
       func text(_ frames: [PrintedFrame]) -> String {
-        frames.dropFirst(depth).prefix(4).map { String($0.address, radix: 16) + ($0.isExact ? "!" : "") }.joined(separator: " ")
+        frames.dropFirst(depth).prefix(4).map { String($0.address, radix: 16) + ($0.isExact ? "!" : "") }.joined(
+          separator: " ")
       }
-      differences.append("size \(size): at frame \(depth) of \(frames.count), recorded \(stacks[0].count): \(text(frames)) but recorded \(text(stacks[0]))")
+      differences.append(
+        "size \(size): at frame \(depth) of \(frames.count), recorded \(stacks[0].count): \(text(frames)) but recorded \(text(stacks[0]))"
+      )
     }
     let names = try FunctionNames(innermost, images: recorded.images)
-    for caller in callers where names[caller.marked].last != names[caller.recorded].last || names[caller.marked].isEmpty {
+    for caller in callers where names[caller.marked].last != names[caller.recorded].last || names[caller.marked].isEmpty
+    {
       differences.append("size \(caller.size): in \(names[caller.marked]) but recorded \(names[caller.recorded])")
     }
-    #expect(differences.isEmpty, "\(differences.count) of \(marks.count) differ: \(differences.prefix(5))", sourceLocation: sourceLocation)
+    #expect(
+      differences.isEmpty, "\(differences.count) of \(marks.count) differ: \(differences.prefix(5))",
+      sourceLocation: sourceLocation)
   }
 }

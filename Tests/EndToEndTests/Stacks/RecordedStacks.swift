@@ -1,7 +1,7 @@
 // The stacks of a trace's allocations as `leaktrace dump` prints them, by the size asked for.
 
 import Foundation
-import TraceAnalysis
+import TraceRecording
 
 /// One frame of a stack.
 struct PrintedFrame: Hashable, Sendable {
@@ -23,12 +23,15 @@ struct PrintedImage: Sendable {
 
 struct RecordedStacks {
   private(set) var images: [PrintedImage] = []
-  /// The stacks, the innermost frame first, of `malloc` and `swift_allocObject` of the sizes that the programs here mark.
+  /// The stacks, the innermost frame first, of `malloc` and `swift_allocObject` of the sizes that the programs here
+  /// mark.
   private(set) var allocations: [Int: [[PrintedFrame]]] = [:]
 
   init(_ path: String) throws {
     let outcome = try Command([BuildProducts.leaktrace, "dump", "--all", path]).run()
-    guard outcome.end == .exit(0) else { throw CommandFailure("leaktrace dump \(path): \(outcome.end) \(outcome.errorOutput)") }
+    guard outcome.end == .exit(0) else {
+      throw CommandFailure("leaktrace dump \(path): \(outcome.end) \(outcome.errorOutput)")
+    }
     var nodes: [(caller: Int, frame: PrintedFrame?)] = [(0, nil), (0, nil)]
     for line in outcome.output.split(separator: "\n") {
       let fields = line.split(separator: " ")
@@ -36,7 +39,8 @@ struct RecordedStacks {
         fields.first { $0.hasPrefix(name + "=") }?.dropFirst(name.utf8.count + 1)
       }
       if fields[0] == "stack" {
-        guard value("id").flatMap({ Int($0) }) == nodes.count, let caller = value("caller").flatMap({ Int($0) }), let frame = value("frame")
+        guard value("id").flatMap({ Int($0) }) == nodes.count, let caller = value("caller").flatMap({ Int($0) }),
+          let frame = value("frame")
         else { throw CommandFailure("not the next stack: \(line)") }
         nodes.append((caller, Self.frame(frame)))
       } else if fields.count > 2, fields[1] == "image_loaded" {

@@ -1,9 +1,10 @@
 // The preloaded library itself: what it needs of its host, and what it gives.
 
 import Foundation
+import TestRequirements
 import Testing
 
-@Suite(.enabled(if: BuildProducts.preloadLibraryExists)) struct SharedObjectTests {
+@Suite(.requires(.recorder)) struct SharedObjectTests {
   /// Lines of readelf's answer, as fields.
   private func readelf(_ option: String) throws -> [[Substring]] {
     let outcome = try Command(["readelf", "--wide", option, BuildProducts.preloadLibrary]).run()
@@ -27,8 +28,11 @@ import Testing
     #expect(try dynamicEntries("RPATH") == [])
   }
 
-  @Test("It is bound when it is loaded, before others are initialised, and its code is never written") func binding() throws {
-    let flags = try dynamicEntries("FLAGS")[0].split(separator: " "), more = try dynamicEntries("FLAGS_1")[0].split(separator: " ")
+  @Test("It is bound when it is loaded, before others are initialised, and its code is never written") func binding()
+    throws
+  {
+    let flags = try dynamicEntries("FLAGS")[0].split(separator: " "),
+      more = try dynamicEntries("FLAGS_1")[0].split(separator: " ")
     #expect(flags.contains("BIND_NOW") && !flags.contains("TEXTREL"))
     #expect(more.contains("NOW") && more.contains("INITFIRST"))
     #expect(try dynamicEntries("TEXTREL") == [])
@@ -52,7 +56,9 @@ import Testing
     let map = try String(contentsOfFile: BuildProducts.packageRoot + "/Sources/CTraceShim/exports.map", encoding: .utf8)
     let global = try #require(map.range(of: "global:")), local = try #require(map.range(of: "local:"))
     let listed = map[global.upperBound..<local.lowerBound].split { $0.isWhitespace || $0 == ";" }.map(String.init)
-    let exported = try dynamicSymbols().filter { $0[6] != "UND" && $0[6] != "ABS" }.map { String($0[7].split(separator: "@")[0]) }
+    let exported = try dynamicSymbols().filter { $0[6] != "UND" && $0[6] != "ABS" }.map {
+      String($0[7].split(separator: "@")[0])
+    }
     #expect(exported.sorted() == listed.sorted())
   }
 

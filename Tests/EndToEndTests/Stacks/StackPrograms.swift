@@ -7,7 +7,9 @@ enum StackPrograms {
   }
 
   static func c(_ flags: [String]) throws -> String {
-    try TestProgram(named: "stacks-calls", sources: ["stacks-calls.c", "stacks-backtrace.c"], flags: ["-rdynamic"] + flags).path()
+    try TestProgram(
+      named: "stacks-calls", sources: ["stacks-calls.c", "stacks-backtrace.c"], flags: ["-rdynamic"] + flags
+    ).path()
   }
 
   /// A shared object whose frames have so many bytes of room.

@@ -2,18 +2,24 @@
 
 import CTraceFormat
 import Foundation
+import TestRequirements
 import Testing
-import TraceAnalysis
+import TraceReading
 
-@Suite(.enabled(if: BuildProducts.preloadLibraryExists)) struct StackVerificationTests {
-  @Test("Whatever records is told to check every stack", arguments: ["record", "record by another", "check", "preload"]) func adjusted(way: String) throws {
+@Suite(.requires(.recorder)) struct StackVerificationTests {
+  @Test(
+    "Whatever records is told to check every stack", arguments: ["record", "record by another", "check", "preload"])
+  func adjusted(way: String) throws {
     let directory = try TemporaryDirectory()
     let program = [try TestProgram("plain.swift").path()]
     var command: Command
     switch way {
     case "record": command = Command(TracedRun.recordArguments(directory) + program)
-    case "record by another": command = Command(["/bin/sh", "-c", "\"$@\"", "sh"] + TracedRun.recordArguments(directory) + program)
-    case "check": command = Command([BuildProducts.leaktrace, "check", "--keep", directory.path, "--fail-on", "leaks:1000", "--"] + program)
+    case "record by another":
+      command = Command(["/bin/sh", "-c", "\"$@\"", "sh"] + TracedRun.recordArguments(directory) + program)
+    case "check":
+      command = Command(
+        [BuildProducts.leaktrace, "check", "--keep", directory.path, "--fail-on", "leaks:1000", "--"] + program)
     default:
       command = Command(program)
       command.environment["LD_PRELOAD"] = BuildProducts.preloadLibrary
@@ -29,14 +35,19 @@ import TraceAnalysis
     #expect(StackVerification.failure(of: adjusted, outcome) == nil)
   }
 
-  @Test("Every stack of ordinary programs is that of a fresh unwind, in each run of the tests", arguments: [
-    TestProgram("plain.swift"), TestProgram("plain.swift", flags: ["-Onone"]), TestProgram("plain.cpp"), TestProgram("tasks.swift"), TestProgram("tasks.swift", flags: ["-static-stdlib"]),
-    TestProgram("thread-ends.c"), TestProgram("hook-paths.swift"),
-    TestProgram(named: "feed-client", sources: ["feed-client/shared", "feed-client/leaky"], flags: ["-swift-version", "5"]),
-  ])
+  @Test(
+    "Every stack of ordinary programs is that of a fresh unwind, in each run of the tests",
+    arguments: [
+      TestProgram("plain.swift"), TestProgram("plain.swift", flags: ["-Onone"]), TestProgram("plain.cpp"),
+      TestProgram("tasks.swift"), TestProgram("tasks.swift", flags: ["-static-stdlib"]),
+      TestProgram("thread-ends.c"), TestProgram("hook-paths.swift"),
+      TestProgram(
+        named: "feed-client", sources: ["feed-client/shared", "feed-client/leaky"], flags: ["-swift-version", "5"]),
+    ])
   func ordinary(program: TestProgram) throws {
     let arguments = program.name == "hook-paths" ? ["2000"] : program.name == "feed-client" ? ["5"] : []
-    let run = try TracedRun([try program.path()] + arguments, options: StackVerification.isOn ? [] : ["--verify-stacks"])
+    let run = try TracedRun(
+      [try program.path()] + arguments, options: StackVerification.isOn ? [] : ["--verify-stacks"])
     #expect(run.traced.end == .exit(0), "\(run.traced.errorOutput)")
     let trace = try run.onlyTrace()
     #expect(try TraceReader(path: trace.path).header.options & UInt32(LT_OPTION_VERIFY_STACKS) != 0)
@@ -61,7 +72,9 @@ import TraceAnalysis
     // Without a closing record the counters are those of the status block.
     let trace = try #require(try TracedRun.traces(in: directory).first)
     var header = try Data(contentsOf: URL(fileURLWithPath: trace.path)).prefix(Int(LT_TRACE_HEADER_SIZE))
-    let counter = Int(LT_TRACE_STATUS_OFFSET) + (try #require(MemoryLayout<lt_trace_status>.offset(of: \.drops))) + 8 * Int(LT_DROP_STACK_MISMATCH)
+    let counter =
+      Int(LT_TRACE_STATUS_OFFSET) + (try #require(MemoryLayout<lt_trace_status>.offset(of: \.drops))) + 8
+      * Int(LT_DROP_STACK_MISMATCH)
     header[counter] = 2
     try header.write(to: URL(fileURLWithPath: directory.path + "/b.trace"))
     #expect(StackVerification.failure(of: command, outcome)?.hasPrefix("b.trace: 2 of ") == true)

@@ -1,9 +1,10 @@
 // Recorded stacks are those that the C compiler's own unwinder gives, in the same process at the same moment.
 
+import TestRequirements
 import Testing
-import TraceAnalysis
+import TraceReading
 
-@Suite(.enabled(if: BuildProducts.preloadLibraryExists)) struct UnwinderAgreementTests {
+@Suite(.requires(.recorder)) struct UnwinderAgreementTests {
   enum Checking: CaseIterable { case none, everyStack }
 
   /// Records a program, and compares all its marks with the trace.
@@ -18,12 +19,22 @@ import TraceAnalysis
     try marked.expectEqual(try RecordedStacks(trace.path))
   }
 
-  @Test("Stacks of C code are the unwinder's", arguments: [
-    ["-O0"], ["-O1"], ["-O2", "-fomit-frame-pointer"], ["-O3", "-fno-omit-frame-pointer"], ["-Os", "-Wl,-z,lazy"],
-  ], Checking.allCases)
+  @Test(
+    "Stacks of C code are the unwinder's",
+    arguments: [
+      ["-O0"], ["-O1"], ["-O2", "-fomit-frame-pointer"], ["-O3", "-fno-omit-frame-pointer"], ["-Os", "-Wl,-z,lazy"],
+    ], Checking.allCases)
   func cCode(flags: [String], checking: Checking) throws {
     let plugins = try [24, 200].map { try StackPrograms.plugin(room: $0) }
     try expectAgreement([try StackPrograms.c(flags)] + plugins, checking, atLeast: 500)
+  }
+
+  /// The linker puts the section, and all that comes after it, far from what comes before.
+  @Test("Stacks of a program whose segments lie apart are the unwinder's", arguments: ["lld", "bfd"])
+  func apart(linker: String) throws {
+    let flags = ["-O1", "-DFAR_SECTION", "-fuse-ld=\(linker)", "-Wl,--section-start=.far=0x10000000"]
+    let plugins = try [24, 200].map { try StackPrograms.plugin(room: $0) }
+    try expectAgreement([try StackPrograms.c(flags)] + plugins, .none, atLeast: 500)
   }
 
   @Test("Stacks of Swift code are the unwinder's", arguments: StackPrograms.swiftFlags, Checking.allCases)

@@ -17,7 +17,8 @@ struct CorpusCase: Decodable, Sendable {
   static let directory = BuildProducts.packageRoot + "/Tests/Corpus"
 
   static func all() throws -> [CorpusCase] {
-    try JSONDecoder().decode([CorpusCase].self, from: Data(contentsOf: URL(fileURLWithPath: directory + "/expected.json")))
+    try JSONDecoder().decode(
+      [CorpusCase].self, from: Data(contentsOf: URL(fileURLWithPath: directory + "/expected.json")))
   }
 
   func exists(in variant: CorpusVariant) -> Bool {
@@ -48,7 +49,8 @@ struct ExpectedFinding: Decodable, Equatable, Sendable {
   var variants: [CorpusVariant]?
 
   init(
-    _ verdict: Verdict, count: Int, members: [String], edges: [String], library: Bool = false, retainedObjects: Int? = nil
+    _ verdict: Verdict, count: Int, members: [String], edges: [String], library: Bool = false,
+    retainedObjects: Int? = nil
   ) {
     self.verdict = verdict
     self.library = library

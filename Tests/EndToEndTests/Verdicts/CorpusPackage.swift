@@ -1,4 +1,5 @@
-// Programs that need packages of others: servers, and faults in the use of SwiftNIO. They are one package, so that what they need is compiled once.
+// Programs that need packages of others: servers, and faults in the use of SwiftNIO. They are one package, so that what
+// they need is compiled once.
 
 import Foundation
 
@@ -23,7 +24,9 @@ enum CorpusPackage {
     for arguments in [building, printing] {
       command.arguments = arguments
       let outcome = try command.run()
-      guard outcome.end == .exit(0) else { throw CommandFailure("swift build: \(outcome.output)\(outcome.errorOutput)") }
+      guard outcome.end == .exit(0) else {
+        throw CommandFailure("swift build: \(outcome.output)\(outcome.errorOutput)")
+      }
       path = outcome.output.trimmingCharacters(in: .whitespacesAndNewlines)
     }
     return path

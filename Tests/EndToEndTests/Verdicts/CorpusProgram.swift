@@ -9,7 +9,8 @@ enum CorpusVariant: String, Codable, CaseIterable, Sendable, CustomTestStringCon
   case dynamicOptimised = "dynamic-O"
   case staticUnoptimised = "static-Onone"
   case staticOptimised = "static-O"
-  /// Linked to the runtime of an earlier Swift, optimised: what of the corpus needs no library that does not come with it.
+  /// Linked to the runtime of an earlier Swift, optimised: what of the corpus needs no library that does not come with
+  /// it.
   case earlierRuntime = "swift-6.1.2"
 
   /// With the toolchain's own runtime.
@@ -73,17 +74,20 @@ enum CorpusProgram: String, Codable, Sendable {
     if variant == .earlierRuntime { sources = try EarlierRuntimeCorpus.sources(of: sources, in: directory) }
     let product = "\(directory)/\(rawValue)"
     // The folders' dates change when a source goes away; this file's, when the way of compiling does.
-    let inputs = sources.filter { $0.hasPrefix(CorpusCase.directory) } + [compiler, #filePath] + folders.map { CorpusCase.directory + $0 }
+    let inputs =
+      sources.filter { $0.hasPrefix(CorpusCase.directory) } + [compiler, #filePath]
+      + folders.map { CorpusCase.directory + $0 }
     if let date = Self.date(product), inputs.allSatisfy({ Self.date($0).map { $0 < date } ?? false }) { return product }
 
     try FileManager.default.createDirectory(atPath: directory, withIntermediateDirectories: true)
     let unfinished = "\(product).\(getpid())"
     var arguments = [compiler, "-g", "-j", "2", "-module-name", module, variant.isOptimised ? "-O" : "-Onone"]
-    if variant == .earlierRuntime { arguments += ["-no-toolchain-stdlib-rpath", "-Xlinker", "-rpath=\(try PythonServer.runtime())"] }
+    if variant == .earlierRuntime {
+      arguments += ["-no-toolchain-stdlib-rpath", "-Xlinker", "-rpath=\(try PythonServer.runtime())"]
+    }
     if variant.isStatic { arguments += ["-static-stdlib", "-D", "STATIC_STDLIB"] }
     var command = Command(arguments + sources + ["-o", unfinished])
     command.directory = directory
-    command.timeLimit = 600
     try Self.check(command)
     guard rename(unfinished, product) == 0 else { throw CommandFailure("rename: \(String(cString: strerror(errno)))") }
     return product
@@ -92,7 +96,8 @@ enum CorpusProgram: String, Codable, Sendable {
   @discardableResult private static func check(_ command: Command) throws -> String {
     let outcome = try command.run()
     guard outcome.end == .exit(0) else {
-      throw CommandFailure("\(command.arguments.prefix(8).joined(separator: " ")) …\n\(outcome.output)\(outcome.errorOutput)")
+      throw CommandFailure(
+        "\(command.arguments.prefix(8).joined(separator: " ")) …\n\(outcome.output)\(outcome.errorOutput)")
     }
     return outcome.output
   }

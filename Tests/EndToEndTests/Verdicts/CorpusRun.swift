@@ -15,7 +15,9 @@ struct CorpusRun: Sendable {
   var name: String { "\(program.name) \(mode.rawValue) (\(variant.rawValue))" }
 
   var expected: [ExpectedFinding] {
-    ((mode == .leak ? program.leak : program.clean) ?? []).filter { $0.variants?.contains(variant.expectations) ?? true }
+    ((mode == .leak ? program.leak : program.clean) ?? []).filter {
+      $0.variants?.contains(variant.expectations) ?? true
+    }
   }
 
   private static let lock = NSLock()
@@ -43,20 +45,27 @@ struct CorpusRun: Sendable {
     DispatchQueue.concurrentPerform(iterations: 2) { _ in
       while let index = results.next() {
         let (program, mode) = wanted[index]
-        let result = Result { try run(program, mode, variant) }.mapError { $0 as? CommandFailure ?? CommandFailure("\($0)") }
+        let result = Result { try run(program, mode, variant) }.mapError {
+          $0 as? CommandFailure ?? CommandFailure("\($0)")
+        }
         results.set(
-          index, CorpusRun(program: program, mode: mode, variant: variant, report: result.map(\.report), counts: result.map(\.counts)))
+          index,
+          CorpusRun(
+            program: program, mode: mode, variant: variant, report: result.map(\.report), counts: result.map(\.counts)))
       }
     }
     return results.all
   }
 
-  private static func run(_ program: CorpusCase, _ mode: Mode, _ variant: CorpusVariant) throws -> (report: VerdictReport, counts: CountedObjects) {
+  private static func run(_ program: CorpusCase, _ mode: Mode, _ variant: CorpusVariant) throws -> (
+    report: VerdictReport, counts: CountedObjects
+  ) {
     let directory = try TemporaryDirectory()
     let trace = directory.path + "/corpus.trace"
     let executable = try (program.program ?? .corpus).path(variant)
-    var command = Command([BuildProducts.leaktrace, "record", "--quiet", "-o", trace, "--", executable, program.name, mode.rawValue])
-    command.timeLimit = 60
+    var command = Command([
+      BuildProducts.leaktrace, "record", "--quiet", "-o", trace, "--", executable, program.name, mode.rawValue,
+    ])
     let recording = try command.run()
     guard recording.end == .exit(0) else { throw CommandFailure("record: \(recording.end) \(recording.errorOutput)") }
     command.arguments = [BuildProducts.leaktrace, "analyze", "--format", "json", "--limit", "1", trace]

@@ -1,10 +1,13 @@
 // The verdicts on small programs whose faults are known: each fault is found, counted and named, and nothing else is.
 
+import TestRequirements
 import Testing
 
-@Suite(.serialized, .enabled(if: BuildProducts.preloadLibraryExists)) struct CorpusTests {
+@Suite(.serialized, .requires(.recorder)) struct CorpusTests {
   /// Needs no verdicts: it is the corpus that is tested here.
-  @Test("Objects of a faulty program live on in the expected number, and none does in its correct twin", arguments: CorpusVariant.allCases)
+  @Test(
+    "Objects of a faulty program live on in the expected number, and none does in its correct twin",
+    arguments: CorpusVariant.allCases)
   func lifetimes(variant: CorpusVariant) throws {
     var checked = 0
     for run in try CorpusRun.all(variant) {
@@ -28,7 +31,9 @@ import Testing
     #expect(checked > (variant == .earlierRuntime ? 45 : 60))
   }
 
-  @Test("Each fault is found, and nothing else", arguments: CorpusVariant.allCases) func verdicts(variant: CorpusVariant) throws {
+  @Test("Each fault is found, and nothing else", arguments: CorpusVariant.allCases) func verdicts(
+    variant: CorpusVariant
+  ) throws {
     for run in try CorpusRun.all(variant) {
       switch run.report {
       case .failure(let failure): Issue.record("\(run.name): \(failure)")
@@ -57,7 +62,8 @@ import Testing
   /// Whether a member is no type that the corpus declares: a kind, a type of a library, a gap.
   private static func isOfLibrary(_ member: String) -> Bool {
     let others: Set<String> = [
-      "closure", "box", "task", "malloc", "array", "dictionary", "set", ExpectedFinding.anySteps, "DispatchWorkItem", "URLSession",
+      "closure", "box", "task", "malloc", "array", "dictionary", "set", ExpectedFinding.anySteps, "DispatchWorkItem",
+      "URLSession",
       "ChannelHandlerContext", "EmbeddedChannel", "ChannelPipeline",
     ]
     // The report has full names inside the angle brackets.

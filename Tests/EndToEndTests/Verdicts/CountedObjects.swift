@@ -1,6 +1,9 @@
 // The reference counts of a heap image beside what the events of the trace add up to.
 
-import TraceAnalysis
+import HeapAnalysis
+import LeakDetection
+import TraceReading
+import TraceSymbolication
 
 /// How the live objects of a trace compare.
 struct CountedObjects: Sendable {
@@ -24,7 +27,7 @@ struct CountedObjects: Sendable {
     let allocations = AllocationAnalysis(reader, snapshot: snapshot)
     let balances = RetainBalances.at(snapshot, in: reader)
     var diagnostics = TraceDiagnostics()
-    let image = TraceAnalysis.HeapImage(snapshot, in: reader, diagnostics: &diagnostics)
+    let image = HeapAnalysis.HeapImage(snapshot, in: reader, diagnostics: &diagnostics)
     let history = HistoryAnalysis(reader, allocations, snapshot: snapshot, naming: OffsetNaming())
     for block in allocations.blocksAtSnapshot {
       let site = allocations.sites[Int(block.site.rawValue)]

@@ -12,7 +12,8 @@ enum EarlierRuntimeCorpus {
     return Set(entries(of: main, in: declarations((try? usable(allSources())) ?? [])).map(\.name))
   }()
 
-  /// The sources that need none of them, with a list of programs in place of the corpus's, which is written to `directory`.
+  /// The sources that need none of them, with a list of programs in place of the corpus's, which is written to
+  /// `directory`.
   static func sources(of sources: [String], in directory: String) throws -> [String] {
     let usable = try usable(sources.filter { $0 != mainPath })
     let kept = entries(of: try String(contentsOfFile: mainPath, encoding: .utf8), in: declarations(usable))
@@ -20,8 +21,12 @@ enum EarlierRuntimeCorpus {
     let known = Set(kept.map(\.line))
     let lines = main.split(separator: "\n", omittingEmptySubsequences: false)
     // Conditions on the way of linking are for programs that need more.
-    let conditional = lines.firstIndex { $0.hasPrefix("#if") }.flatMap { start in lines[start...].firstIndex { $0.hasPrefix("#endif") }.map { start...$0 } }
-    let text = lines.indices.filter { conditional?.contains($0) != true && (!lines[$0].contains(".self,") || known.contains(lines[$0])) }.map { lines[$0] }
+    let conditional = lines.firstIndex { $0.hasPrefix("#if") }.flatMap { start in
+      lines[start...].firstIndex { $0.hasPrefix("#endif") }.map { start...$0 }
+    }
+    let text = lines.indices.filter {
+      conditional?.contains($0) != true && (!lines[$0].contains(".self,") || known.contains(lines[$0]))
+    }.map { lines[$0] }
     try FileManager.default.createDirectory(atPath: directory, withIntermediateDirectories: true)
     let path = directory + "/main.swift"
     try Data(text.joined(separator: "\n").utf8).write(to: URL(fileURLWithPath: path))
@@ -32,7 +37,9 @@ enum EarlierRuntimeCorpus {
 
   private static func allSources() throws -> [String] {
     try ["", "/Cases", "/CleanPrograms"].flatMap { folder in
-      try FileManager.default.contentsOfDirectory(atPath: CorpusCase.directory + folder).filter { $0.hasSuffix(".swift") }.map { "\(CorpusCase.directory)\(folder)/\($0)" }
+      try FileManager.default.contentsOfDirectory(atPath: CorpusCase.directory + folder).filter {
+        $0.hasSuffix(".swift")
+      }.map { "\(CorpusCase.directory)\(folder)/\($0)" }
     }.filter { $0 != mainPath }
   }
 
@@ -50,8 +57,11 @@ enum EarlierRuntimeCorpus {
   private static func declarations(_ sources: [String]) -> Set<Substring> {
     var found: Set<Substring> = []
     for path in sources {
-      let words = ((try? String(contentsOfFile: path, encoding: .utf8)) ?? "").split { !$0.isLetter && !$0.isNumber && $0 != "_" }
-      for (keyword, name) in zip(words, words.dropFirst()) where ["enum", "struct", "class", "actor"].contains(keyword) { found.insert(name) }
+      let words = ((try? String(contentsOfFile: path, encoding: .utf8)) ?? "").split {
+        !$0.isLetter && !$0.isNumber && $0 != "_"
+      }
+      for (keyword, name) in zip(words, words.dropFirst()) where ["enum", "struct", "class", "actor"].contains(keyword)
+      { found.insert(name) }
     }
     return found
   }
@@ -60,7 +70,9 @@ enum EarlierRuntimeCorpus {
   private static func entries(of main: String, in types: Set<Substring>) -> [(name: String, line: Substring)] {
     main.split(separator: "\n").compactMap { line in
       let parts = line.split(separator: "\"")
-      guard line.hasPrefix("  \""), parts.count == 3, let type = parts[2].dropFirst(2).split(separator: ".").first, types.contains(type) else { return nil }
+      guard line.hasPrefix("  \""), parts.count == 3, let type = parts[2].dropFirst(2).split(separator: ".").first,
+        types.contains(type)
+      else { return nil }
       return (String(parts[1]), line)
     }
   }

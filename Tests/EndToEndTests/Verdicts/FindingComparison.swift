@@ -3,7 +3,8 @@
 enum FindingComparison {
   /// A line for each difference; none if the findings are those expected.
   ///
-  /// The order of findings does not matter, nor where a cycle begins. Hidden findings may be expected, and are otherwise ignored.
+  /// The order of findings does not matter, nor where a cycle begins. Hidden findings may be expected, and are
+  /// otherwise ignored.
   static func mismatches(expected: [ExpectedFinding], found: [ReportedFinding]) -> [String] {
     var missing = expected
     var extra = found
@@ -50,7 +51,10 @@ enum FindingComparison {
   static func pathsMatch(_ expected: ExpectedFinding, _ found: ReportedFinding) -> Bool {
     let isCycle = expected.verdict == .retainCycle
     let pattern = expected.members.indices.map { index in
-      (member: expected.members[index], edge: index < expected.edges.count ? expected.edges[index] : ExpectedFinding.anyName)
+      (
+        member: expected.members[index],
+        edge: index < expected.edges.count ? expected.edges[index] : ExpectedFinding.anyName
+      )
     }
     let steps = found.path.map { (member: $0.member, edge: $0.edge) }
     guard isCycle, steps.count > 1 else { return matches(pattern, steps[...], isCycle: isCycle) }
@@ -62,12 +66,15 @@ enum FindingComparison {
   ///
   /// - Complexity: O(*n* · *m*) for *n* steps and a pattern of *m*.
   private static func matches(
-    _ pattern: [(member: String, edge: String)], _ steps: ArraySlice<(member: String, edge: ReportedFinding.Step.Edge?)>, isCycle: Bool
+    _ pattern: [(member: String, edge: String)],
+    _ steps: ArraySlice<(member: String, edge: ReportedFinding.Step.Edge?)>, isCycle: Bool
   ) -> Bool {
     // reached[k]: the first k of the pattern match the steps so far.
     var reached = [true] + Array(repeating: false, count: pattern.count)
     func skipGaps() {
-      for index in pattern.indices where reached[index] && pattern[index].member == ExpectedFinding.anySteps { reached[index + 1] = true }
+      for index in pattern.indices where reached[index] && pattern[index].member == ExpectedFinding.anySteps {
+        reached[index + 1] = true
+      }
     }
     skipGaps()
     for position in steps.indices {
@@ -95,7 +102,9 @@ enum FindingComparison {
 
   static func text(_ finding: ExpectedFinding) -> String {
     let steps = finding.members.indices.map { index in
-      step(finding.members[index], index < finding.edges.count ? finding.edges[index] : "", isLast: index + 1 == finding.members.count,
+      step(
+        finding.members[index], index < finding.edges.count ? finding.edges[index] : "",
+        isLast: index + 1 == finding.members.count,
         isCycle: finding.verdict == .retainCycle)
     }
     return text(finding.count, finding.verdict.rawValue, library: finding.library, steps)
@@ -103,7 +112,8 @@ enum FindingComparison {
 
   static func text(_ finding: ReportedFinding) -> String {
     let steps = finding.path.enumerated().map { index, element in
-      step(element.member, element.edge?.fullName ?? "", isLast: index + 1 == finding.path.count,
+      step(
+        element.member, element.edge?.fullName ?? "", isLast: index + 1 == finding.path.count,
         isCycle: finding.verdict == Verdict.retainCycle.rawValue)
     }
     return text(finding.instances, finding.verdict, library: finding.library, steps)

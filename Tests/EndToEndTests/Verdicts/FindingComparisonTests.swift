@@ -5,13 +5,15 @@ import Testing
 
 struct FindingComparisonTests {
   private func found(
-    _ count: Int, _ path: [(String, String)], verdict: String = "retainCycle", library: Bool = false, hidden: Bool = false,
+    _ count: Int, _ path: [(String, String)], verdict: String = "retainCycle", library: Bool = false,
+    hidden: Bool = false,
     objects: Int? = nil
   ) -> ReportedFinding {
     let kinds: Set<String> = ["closure", "box", "task", "malloc", "array", "dictionary", "set"]
     return ReportedFinding(
       verdict: verdict, library: library, instances: count, retainedObjects: objects,
-      path: path.map { .init(type: $0.0, kind: kinds.contains($0.0) ? $0.0 : "object", edge: .init(name: $0.1)) }, hidden: hidden)
+      path: path.map { .init(type: $0.0, kind: kinds.contains($0.0) ? $0.0 : "object", edge: .init(name: $0.1)) },
+      hidden: hidden)
   }
 
   private func cycle(_ count: Int, _ path: [(String, String)]) -> ExpectedFinding {
@@ -29,10 +31,11 @@ struct FindingComparisonTests {
       let rotated = Array(ring[start...] + ring[..<start])
       #expect(mismatches([cycle(7, ring)], [found(7, rotated)]) == [])
     }
-    #expect(mismatches([cycle(7, ring)], [found(7, ring.reversed())]) == [
-      "missing: 7 × retainCycle Screen .model → Model .notify → closure .self",
-      "unexpected: 7 × retainCycle closure .self → Model .notify → Screen .model",
-    ])
+    #expect(
+      mismatches([cycle(7, ring)], [found(7, ring.reversed())]) == [
+        "missing: 7 × retainCycle Screen .model → Model .notify → closure .self",
+        "unexpected: 7 × retainCycle closure .self → Model .notify → Screen .model",
+      ])
   }
 
   @Test("A path that is no cycle begins where it begins, and its end has no edge") func paths() {
@@ -45,30 +48,37 @@ struct FindingComparisonTests {
   @Test("The order of findings does not matter, and equal paths are told apart by their counts") func order() {
     let pair = [("A", "b"), ("B", "a")]
     let other = [("C", "c")]
-    #expect(mismatches([cycle(3, pair), cycle(5, pair), cycle(1, other)], [found(1, other), found(5, pair), found(3, pair)]) == [])
-    #expect(mismatches([cycle(3, pair), cycle(5, pair)], [found(8, pair)]) == [
-      "8 × retainCycle A .b → B .a: instances 8, expected 3", "missing: 5 × retainCycle A .b → B .a",
-    ])
+    #expect(
+      mismatches([cycle(3, pair), cycle(5, pair), cycle(1, other)], [found(1, other), found(5, pair), found(3, pair)])
+        == [])
+    #expect(
+      mismatches([cycle(3, pair), cycle(5, pair)], [found(8, pair)]) == [
+        "8 × retainCycle A .b → B .a: instances 8, expected 3", "missing: 5 × retainCycle A .b → B .a",
+      ])
   }
 
   @Test("What differs is said") func differences() {
     let expectation = [cycle(7, [("Poller", "tick")])]
     #expect(mismatches(expectation, []) == ["missing: 7 × retainCycle Poller .tick"])
     #expect(mismatches([], [found(7, [("Poller", "tick")])]) == ["unexpected: 7 × retainCycle Poller .tick"])
-    #expect(mismatches(expectation, [found(6, [("Poller", "tick")], library: true)]) == [
-      "6 × retainCycle (library) Poller .tick: library true, expected false, instances 6, expected 7"
-    ])
-    #expect(mismatches(expectation, [found(7, [("Poller", "tock")])]) == [
-      "missing: 7 × retainCycle Poller .tick", "unexpected: 7 × retainCycle Poller .tock",
-    ])
-    #expect(mismatches(expectation, [found(7, [("Poller", "tick")], verdict: "lost")]) == [
-      "7 × lost Poller: verdict lost, expected retainCycle"
-    ])
+    #expect(
+      mismatches(expectation, [found(6, [("Poller", "tick")], library: true)]) == [
+        "6 × retainCycle (library) Poller .tick: library true, expected false, instances 6, expected 7"
+      ])
+    #expect(
+      mismatches(expectation, [found(7, [("Poller", "tock")])]) == [
+        "missing: 7 × retainCycle Poller .tick", "unexpected: 7 × retainCycle Poller .tock",
+      ])
+    #expect(
+      mismatches(expectation, [found(7, [("Poller", "tick")], verdict: "lost")]) == [
+        "7 × lost Poller: verdict lost, expected retainCycle"
+      ])
     let tree = ExpectedFinding(.retainCycle, count: 1, members: ["Node"], edges: ["next"], retainedObjects: 15)
     #expect(mismatches([tree], [found(1, [("Node", "next")], objects: 15)]) == [])
-    #expect(mismatches([tree], [found(1, [("Node", "next")], objects: 14)]) == [
-      "1 × retainCycle Node .next: retained objects 14, expected 15"
-    ])
+    #expect(
+      mismatches([tree], [found(1, [("Node", "next")], objects: 14)]) == [
+        "1 × retainCycle Node .next: retained objects 14, expected 15"
+      ])
   }
 
   @Test("A name may be left open, and steps in between") func openParts() {
@@ -81,9 +91,12 @@ struct FindingComparisonTests {
     #expect(mismatches([cycle(1, [("Screen", "model"), ("...", ""), ("closure", "self")])], [found(1, ring)]) == [])
     #expect(mismatches([cycle(1, [("Screen", "model"), ("...", ""), ("box", "self")])], [found(1, ring)]).count == 2)
     let zombie = ExpectedFinding(.deinitialised, count: 1, members: ["...", "Room"], edges: [])
-    #expect(mismatches([zombie], [found(1, [("array", "[]"), ("Visitor", "room"), ("Room", "")], verdict: "deinitialised")]) == [])
+    #expect(
+      mismatches([zombie], [found(1, [("array", "[]"), ("Visitor", "room"), ("Room", "")], verdict: "deinitialised")])
+        == [])
     #expect(mismatches([zombie], [found(1, [("Room", "")], verdict: "deinitialised")]) == [])
-    #expect(mismatches([zombie], [found(1, [("Room", "guest"), ("Visitor", "")], verdict: "deinitialised")]).count == 2)
+    #expect(
+      mismatches([zombie], [found(1, [("Room", "guest"), ("Visitor", "")], verdict: "deinitialised")]).count == 2)
   }
 
   @Test("A path without steps matches nothing that has any") func empty() {
@@ -97,10 +110,11 @@ struct FindingComparisonTests {
   }
 
   @Test("A report is read as its schema says") func decoding() throws {
-    let report = try VerdictReport.read("""
+    let report = try VerdictReport.read(
+      """
       {"schema": "leaktrace.allocations", "reports": [{"types": [{"name": "app.Poller", "total": {"liveBlocks": 7}}], "findings": [{
         "verdict": "retainCycle", "library": false, "instances": 7, "retainedBytes": 280, "retainedObjects": 7, "hidden": false,
-        "fingerprint": "a1", "advice": "capture self weakly", "path": [{"type": "Poller", "kind": "object", "function": "start()",
+        "fingerprint": "a1", "advice": ["capture self weakly"], "path": [{"type": "Poller", "kind": "object", "function": "start()",
         "file": "Poller.swift", "line": 8, "edge": {"name": "tick", "strength": "strong"}}]}]}]}
       """)
     #expect(report.liveBlocks(ofType: "app.Poller") == 7)
@@ -108,7 +122,9 @@ struct FindingComparisonTests {
     #expect(try VerdictReport.read(#"{"reports": [{"types": []}]}"#).findings == nil)
   }
 
-  @Test("The corpus's data are whole: names once, counts positive, an edge for each member of a cycle") func data() throws {
+  @Test("The corpus's data are whole: names once, counts positive, an edge for each member of a cycle") func data()
+    throws
+  {
     let cases = try CorpusCase.all()
     #expect(cases.filter { $0.leak != nil }.count >= 45)
     #expect(Set(cases.map(\.name)).count == cases.count)

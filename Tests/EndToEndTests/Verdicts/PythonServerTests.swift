@@ -1,33 +1,36 @@
 // A Python server whose extension module brings a Swift runtime of its own, by dlopen, under load.
 
 import Foundation
+import TestRequirements
 import Testing
-import TraceAnalysis
+import TraceReading
 
-@Suite(.serialized, .enabled(if: BuildProducts.preloadLibraryExists)) struct PythonServerTests {
+@Suite(.serialized, .requires(.recorder)) struct PythonServerTests {
   private static let requests = 150
 
-  /// Functions of what is truly left behind. CPython does not free all of its own (LeakSanitizer says the same of `python3 -c pass`), such as blocks of deques and keys of
-  /// dictionaries, which functions without its prefix make; the server's command line and its worker's state are never deallocated.
+  /// Functions of what is truly left behind. CPython does not free all of its own (LeakSanitizer says the same of
+  /// `python3 -c pass`), such as blocks of deques and keys of dictionaries, which functions without its prefix make;
+  /// the server's command line and its worker's state are never deallocated.
   private static func isLeftBehind(_ finding: ReportedFinding, _ function: String) -> Bool {
     finding.verdict == "lost"
-      && (["_Py", "Py", "new_keys_object", "newblock"].contains { function.hasPrefix($0) } || function.contains("makeWorker") || function.contains("nativeServe"))
+      && (["_Py", "Py", "new_keys_object", "newblock"].contains { function.hasPrefix($0) }
+        || function.contains("makeWorker") || function.contains("nativeServe"))
   }
 
-  @Test("The Swift side of a Python server is recorded whole, and nothing false is found in it") func underLoad() throws {
+  @Test("The Swift side of a Python server is recorded whole, and nothing false is found in it") func underLoad() throws
+  {
     let directory = try TemporaryDirectory()
     let programs = BuildProducts.packageRoot + "/Tests/Programs"
     let port = try Self.freePort()
     var server = Command([
-      BuildProducts.leaktrace, "record", "--quiet", "--follow-children", "-o", directory.path + "/%p.trace", "--", try PythonServer.interpreter(), "-m", "peregrine",
+      BuildProducts.leaktrace, "record", "--quiet", "--follow-children", "-o", directory.path + "/%p.trace", "--",
+      try PythonServer.interpreter(), "-m", "peregrine",
       "--port", String(port), "python-server-application:application",
     ])
     server.environment["PYTHONPATH"] = try PythonServer.directory() + ":" + programs
     server.environment["PYTHONDONTWRITEBYTECODE"] = "1"
-    server.timeLimit = 180
     let running = try server.start()
-    var load = Command(["python3", programs + "/python-server-load.py", String(port), String(Self.requests)])
-    load.timeLimit = 120
+    let load = Command(["python3", programs + "/python-server-load.py", String(port), String(Self.requests)])
     let answered = try load.run()
     // The recorder hands a signal on that it gets.
     running.send(SIGTERM)
@@ -50,7 +53,9 @@ import TraceAnalysis
     let worker = try #require(contents.max { $0.count("swift_retain") < $1.count("swift_retain") })
     #expect(worker.count("swift_retain") > 4 * Self.requests && worker.count("swift_release") > 4 * Self.requests)
     #expect(contents.contains { $0.count("swift_allocObject") > 0 })
-    #expect(readers.contains { $0.definitions.types.values.contains { $0.name.contains("<PeregrineServer.") } }, "types of the server's by name")
+    #expect(
+      readers.contains { $0.definitions.types.values.contains { $0.name.contains("<PeregrineServer.") } },
+      "types of the server's by name")
   }
 
   /// A port that nobody listens on now.
@@ -62,7 +67,9 @@ import TraceAnalysis
     address.sin_addr.s_addr = UInt32(INADDR_LOOPBACK).bigEndian
     var size = socklen_t(MemoryLayout<sockaddr_in>.size)
     let isBound = withUnsafeMutablePointer(to: &address) { pointer in
-      pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { bind(descriptor, $0, size) == 0 && getsockname(descriptor, $0, &size) == 0 }
+      pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+        bind(descriptor, $0, size) == 0 && getsockname(descriptor, $0, &size) == 0
+      }
     }
     guard isBound else { throw CommandFailure("bind: \(String(cString: strerror(errno)))") }
     return UInt16(bigEndian: address.sin_port)

@@ -1,23 +1,28 @@
 // Retains and releases add up: to the counts in memory, and to a name for what is retained once too often.
 
 import Foundation
+import TestRequirements
 import Testing
-import TraceAnalysis
+import TraceReading
 
-@Suite(.serialized, .enabled(if: BuildProducts.preloadLibraryExists)) struct RetainBalanceTests {
-  /// With the runtime inside the program, weak loads and unowned upgrades are not seen, but the releases after them are. These types' objects are
-  /// read through weak or unowned references in the corpus and live on.
+@Suite(.serialized, .requires(.recorder)) struct RetainBalanceTests {
+  /// With the runtime inside the program, weak loads and unowned upgrades are not seen, but the releases after them
+  /// are. These types' objects are read through weak or unowned references in the corpus and live on.
   private static let loadedUnseen: Set<String> = [
-    "corpus.Chapter", "corpus.PluginHost", "corpus.Avatar", "corpus.UploadScreen", "corpus.Thumbnail", "corpus.ThumbnailProvider", "corpus.ChatRoom", "corpus.Panel",
+    "corpus.Chapter", "corpus.PluginHost", "corpus.Avatar", "corpus.UploadScreen", "corpus.Thumbnail",
+    "corpus.ThumbnailProvider", "corpus.ChatRoom", "corpus.Panel",
     "FoundationEssentials.FileManager", "Foundation.RunLoop",
   ]
-  /// The process ends while they are in `deinit`: the runtime has already given up the unowned reference that an object has of its own.
+  /// The process ends while they are in `deinit`: the runtime has already given up the unowned reference that an object
+  /// has of its own.
   private static let ending: Set<String> = ["corpus.ClosingArchives.Archive", "corpus.EndingActors.Coordinator"]
 
   /// CoreFoundation sets up the headers of its objects by itself: the image has no count of them.
   private static let uncounted: Set<String> = ["Foundation.__NSCFType"]
 
-  @Test("The retain balance of every live object is its reference count in the heap image", arguments: CorpusVariant.allCases)
+  @Test(
+    "The retain balance of every live object is its reference count in the heap image",
+    arguments: CorpusVariant.allCases)
   func balances(variant: CorpusVariant) throws {
     var equal = 0
     var differing: Set<String> = []
@@ -31,27 +36,41 @@ import TraceAnalysis
       for difference in counts.differences {
         differing.insert(difference.type)
         #expect(variant.isStatic && Self.loadedUnseen.contains(difference.type), "\(run.name): \(difference)")
-        #expect(difference.gaps.contains("staticRuntime") && difference.gaps.contains("different"), "\(run.name): \(difference)")
+        #expect(
+          difference.gaps.contains("staticRuntime") && difference.gaps.contains("different"),
+          "\(run.name): \(difference)")
       }
       // Unowned references are counted within the runtime as well there.
-      if !variant.isStatic { #expect(counts.unownedDifferences.allSatisfy { Self.ending.contains($0) }, "\(run.name): \(counts.unownedDifferences)") }
+      if !variant.isStatic {
+        #expect(
+          counts.unownedDifferences.allSatisfy { Self.ending.contains($0) }, "\(run.name): \(counts.unownedDifferences)"
+        )
+      }
     }
     #expect(equal > (variant == .earlierRuntime ? 1500 : 3000))
     // An exception that is not needed any more is to go.
     if variant.isStatic { #expect(differing == Self.loadedUnseen) }
   }
 
-  private func history(of name: String, _ variant: CorpusVariant, _ subject: String, _ options: String...) throws -> Command.Outcome {
+  private func history(of name: String, _ variant: CorpusVariant, _ subject: String, _ options: String...) throws
+    -> Command.Outcome
+  {
     let directory = try TemporaryDirectory()
     let path = directory.path + "/history.trace"
-    let recording = try Command([BuildProducts.leaktrace, "record", "--quiet", "-o", path, "--", try CorpusProgram.corpus.path(variant), name, "leak"]).run()
+    let recording = try Command([
+      BuildProducts.leaktrace, "record", "--quiet", "-o", path, "--", try CorpusProgram.corpus.path(variant), name,
+      "leak",
+    ]).run()
     #expect(recording.end == .exit(0))
     return try Command([BuildProducts.leaktrace, "history", path, subject] + options).run()
   }
 
-  @Test("The retain that nobody gave back is named with its file and line", arguments: [
-    ("over-retained", "PreviewImage", "OverRetained.swift:21", 7), ("pass-retained", "AudioBuffer", "PassRetained.swift:13", 5),
-  ], [CorpusVariant.dynamicUnoptimised, .dynamicOptimised])
+  @Test(
+    "The retain that nobody gave back is named with its file and line",
+    arguments: [
+      ("over-retained", "PreviewImage", "OverRetained.swift:21", 7),
+      ("pass-retained", "AudioBuffer", "PassRetained.swift:13", 5),
+    ], [CorpusVariant.dynamicUnoptimised, .dynamicOptimised])
   func unbalanced(program: (name: String, type: String, place: String, objects: Int), variant: CorpusVariant) throws {
     for width in ["60", "120"] {
       let outcome = try history(of: program.name, variant, program.type, "--width", width)
@@ -60,9 +79,9 @@ import TraceAnalysis
       #expect(lines.allSatisfy { $0.count <= Int(width)! })
       let words = lines.joined(separator: " ").split(separator: " ").joined(separator: " ")
       #expect(words.contains("\(program.type): \(program.objects) objects live at exit"))
-      #expect(words.contains("\(program.objects) references not given up"))
+      #expect(words.contains("\(program.objects) references never released"))
       #expect(words.contains("the balance of each is its count in memory"))
-      let open = lines.drop { $0 != "Not given up" }.dropFirst().prefix { !$0.isEmpty }.joined(separator: "\n")
+      let open = lines.drop { $0 != "Never released" }.dropFirst().prefix { !$0.isEmpty }.joined(separator: "\n")
       #expect(open.contains(program.place), "\(outcome.output)")
       #expect(open.components(separatedBy: "in each object").count == 2, "one place alone\n\(outcome.output)")
       #expect(!outcome.output.contains("incomplete"))
@@ -73,11 +92,18 @@ import TraceAnalysis
     let directory = try TemporaryDirectory()
     let path = directory.path + "/history.trace"
     let executable = try CorpusProgram.corpus.path(.dynamicUnoptimised)
-    _ = try Command([BuildProducts.leaktrace, "record", "--quiet", "-o", path, "--", executable, "over-retained", "leak"]).run()
-    func leaktrace(_ arguments: String...) throws -> Command.Outcome { try Command([BuildProducts.leaktrace, "history", path] + arguments).run() }
-    func object(_ text: String) throws -> [String: Any] { try #require(try JSONSerialization.jsonObject(with: Data(text.utf8)) as? [String: Any]) }
+    _ = try Command([
+      BuildProducts.leaktrace, "record", "--quiet", "-o", path, "--", executable, "over-retained", "leak",
+    ]).run()
+    func leaktrace(_ arguments: String...) throws -> Command.Outcome {
+      try Command([BuildProducts.leaktrace, "history", path] + arguments).run()
+    }
+    func object(_ text: String) throws -> [String: Any] {
+      try #require(try JSONSerialization.jsonObject(with: Data(text.utf8)) as? [String: Any])
+    }
     let group = try object(try leaktrace("PreviewImage", "--format", "json").output)
-    #expect(group["objects"] as? Int == 7 && group["equalCounts"] as? Int == 7 && group["isIncomplete"] as? Bool == false)
+    #expect(
+      group["objects"] as? Int == 7 && group["equalCounts"] as? Int == 7 && group["isIncomplete"] as? Bool == false)
     let address = try #require(group["example"] as? String)
     let one = try object(try leaktrace(address, "--format", "json").output)
     let history = try #require(one["object"] as? [String: Any])
@@ -86,7 +112,7 @@ import TraceAnalysis
     #expect(events.last?["strong"] as? Int == 1)
     #expect(events.filter { $0["unpaired"] as? Int != 0 }.map { $0["line"] as? Int } == [21])
     let text = try leaktrace(address, "--limit", "1", "--width", "120").output
-    #expect(text.contains("not given up") && text.contains("left out") && text.contains("the count in memory is 1"))
+    #expect(text.contains("never released") && text.contains("left out") && text.contains("the count in memory is 1"))
     #expect(try leaktrace("NoSuchType").end == .exit(2))
     #expect(try leaktrace("0xZZ").end == .exit(64))
     #expect(try leaktrace("PreviewImage", "--snapshot", "7").end == .exit(3))
@@ -97,7 +123,10 @@ import TraceAnalysis
     let executable = try CorpusProgram.corpus.path(.dynamicOptimised)
     for mode in ["counts", "off"] {
       let path = "\(directory.path)/\(mode).trace"
-      _ = try Command([BuildProducts.leaktrace, "record", "--quiet", "--arc", mode, "-o", path, "--", executable, "over-retained", "leak"]).run()
+      _ = try Command([
+        BuildProducts.leaktrace, "record", "--quiet", "--arc", mode, "-o", path, "--", executable, "over-retained",
+        "leak",
+      ]).run()
       let outcome = try Command([BuildProducts.leaktrace, "history", path, "PreviewImage", "--width", "200"]).run()
       #expect(outcome.end == .exit(mode == "off" ? 3 : 0))
       #expect((mode == "off" ? outcome.errorOutput : outcome.output).contains("--arc \(mode)"))

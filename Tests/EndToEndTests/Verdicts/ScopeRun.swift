@@ -26,7 +26,9 @@ struct ScopeRun: Sendable {
       DispatchQueue.concurrentPerform(iterations: 2) { _ in
         while let index = results.next() {
           let (program, mode) = wanted[index]
-          let report = Result { try run([executable, program.name, mode.rawValue]) }.mapError { $0 as? CommandFailure ?? CommandFailure("\($0)") }
+          let report = Result { try run([executable, program.name, mode.rawValue]) }.mapError {
+            $0 as? CommandFailure ?? CommandFailure("\($0)")
+          }
           results.set(index, ScopeRun(program: program, mode: mode, report: report))
         }
       }
@@ -39,16 +41,14 @@ struct ScopeRun: Sendable {
   static func run(_ program: [String]) throws -> VerdictReport {
     let directory = try TemporaryDirectory()
     let trace = directory.path + "/scopes.trace"
-    var command = Command([BuildProducts.leaktrace, "record", "--quiet", "-o", trace, "--"] + program)
-    command.timeLimit = 60
+    let command = Command([BuildProducts.leaktrace, "record", "--quiet", "-o", trace, "--"] + program)
     let recording = try command.run()
     guard recording.end == .exit(0) else { throw CommandFailure("record: \(recording.end) \(recording.errorOutput)") }
     return try analyze(trace)
   }
 
   static func analyze(_ trace: String) throws -> VerdictReport {
-    var command = Command([BuildProducts.leaktrace, "analyze", "--format", "json", "--limit", "1", trace])
-    command.timeLimit = 120
+    let command = Command([BuildProducts.leaktrace, "analyze", "--format", "json", "--limit", "1", trace])
     let analysis = try command.run()
     guard analysis.end == .exit(0) else { throw CommandFailure("analyze: \(analysis.end) \(analysis.errorOutput)") }
     return try VerdictReport.read(analysis.output)

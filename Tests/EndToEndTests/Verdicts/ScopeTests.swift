@@ -1,31 +1,41 @@
-// Programs in which objects outlive their scope while something still leads to them, and programs that keep objects on purpose.
+// Programs in which objects outlive their scope while something still leads to them, and programs that keep objects on
+// purpose.
 
 import Foundation
+import TestRequirements
 import Testing
 
-@Suite(.serialized, .enabled(if: BuildProducts.preloadLibraryExists)) struct ScopeTests {
+@Suite(.serialized, .requires(.recorder)) struct ScopeTests {
   /// Needs no verdicts on scopes: it is the programs that are tested here.
-  @Test("Objects live on in the expected number with the fault, and without it only those that are meant to", arguments: CorpusVariant.own)
+  @Test(
+    "Objects live on in the expected number with the fault, and without it only those that are meant to",
+    arguments: CorpusVariant.own)
   func lifetimes(variant: CorpusVariant) throws {
     for run in try ScopeRun.all(variant) {
       let report = try run.report.get()
       for finding in run.program.leak ?? [] {
         let live = report.liveBlocks(ofType: "scopes.\(finding.type)")
-        #expect(live == (run.mode == .leak ? finding.live ?? finding.count : finding.liveInTwin ?? 0), "\(run.name): \(live) \(finding.type) are live")
+        #expect(
+          live == (run.mode == .leak ? finding.live ?? finding.count : finding.liveInTwin ?? 0),
+          "\(run.name): \(live) \(finding.type) are live")
       }
     }
   }
 
-  @Test("What outlives its scope is found, counted and named with its holder, and nothing else is", arguments: CorpusVariant.own)
+  @Test(
+    "What outlives its scope is found, counted and named with its holder, and nothing else is",
+    arguments: CorpusVariant.own)
   func verdicts(variant: CorpusVariant) throws {
     for run in try ScopeRun.all(variant) {
       let reported = try run.report.get().findings
       let findings = try #require(reported)
-      #expect(Self.agrees(findings, run.expected), "\(run.name): expected \(run.expected), found \(findings.map(Self.text))")
+      #expect(
+        Self.agrees(findings, run.expected), "\(run.name): expected \(run.expected), found \(findings.map(Self.text))")
     }
   }
 
-  @Test("Programs that keep all their data to the end have no finding", arguments: [["-Onone"], ["-O"], ["-O", "-g"]]) func everyday(flags: [String]) throws {
+  @Test("Programs that keep all their data to the end have no finding", arguments: [["-Onone"], ["-O"], ["-O", "-g"]])
+  func everyday(flags: [String]) throws {
     let program = try TestProgram("everyday.swift", flags: flags).path()
     for way in ["tree", "graph", "words", "bank", "simulation", "life", "json", "filter", "window"] {
       let reported = try ScopeRun.run([program, way]).findings
@@ -40,7 +50,9 @@ import Testing
     for wanted in expected {
       let index = left.firstIndex { found in
         let type = found.outliving == nil ? found.path.first?.type : found.path.last?.type
-        guard found.verdict == wanted.verdict, type == wanted.type, found.instances == wanted.count, found.library == wanted.library ?? false else {
+        guard found.verdict == wanted.verdict, type == wanted.type, found.instances == wanted.count,
+          found.library == wanted.library ?? false
+        else {
           return false
         }
         guard let holder = wanted.holder else { return true }

@@ -1,9 +1,10 @@
 // Servers under load, one leak planted for so many requests or connections, and the same servers without it.
 
 import Foundation
+import TestRequirements
 import Testing
 
-@Suite(.serialized, .enabled(if: BuildProducts.preloadLibraryExists)) struct ServerTests {
+@Suite(.serialized, .requires(.recorder)) struct ServerTests {
   struct Server: Decodable, Sendable, CustomTestStringConvertible {
     var name: String
     /// What the load generator is to send.
@@ -19,7 +20,9 @@ import Testing
     }
   }
 
-  @Test("What a server keeps of its requests is found and named, and nothing without it", arguments: try Server.all(), [CorpusRun.Mode.leak, .clean])
+  @Test(
+    "What a server keeps of its requests is found and named, and nothing without it", arguments: try Server.all(),
+    [CorpusRun.Mode.leak, .clean])
   func verdicts(server: Server, mode: CorpusRun.Mode) throws {
     let report = try run(server, mode)
     let reported = report.findings
@@ -37,12 +40,10 @@ import Testing
     var command = Command([
       BuildProducts.leaktrace, "record", "--quiet", "-o", trace, "--", "\(products)/\(server.name)", mode.rawValue,
     ])
-    command.timeLimit = 180
     command.arguments = ["/bin/sh", "-c", "exec \"$@\" >\"$0\"", output] + command.arguments
     let running = try command.start()
     let port = try Self.port(output)
-    var load = Command(["\(products)/load", port, String(server.requests), String(server.connections), server.load])
-    load.timeLimit = 120
+    let load = Command(["\(products)/load", port, String(server.requests), String(server.connections), server.load])
     let answered = try load.run()
     // The recorder hands a signal on that it gets.
     running.send(SIGTERM)
@@ -53,12 +54,11 @@ import Testing
   }
 
   private static func port(_ output: String) throws -> String {
-    for _ in 0..<1000 {
+    try AwaitedState.value("the server says its port") {
       let text = (try? String(contentsOfFile: output, encoding: .utf8)) ?? ""
-      if text.hasPrefix("port "), let end = text.firstIndex(of: "\n") { return String(text[text.index(text.startIndex, offsetBy: 5)..<end]) }
-      usleep(10_000)
+      guard text.hasPrefix("port "), let end = text.firstIndex(of: "\n") else { return nil }
+      return String(text[text.index(text.startIndex, offsetBy: 5)..<end])
     }
-    throw CommandFailure("the server did not begin")
   }
 
   private static let products = Result { try CorpusPackage.products() }

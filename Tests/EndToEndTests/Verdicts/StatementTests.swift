@@ -1,9 +1,10 @@
 // What comes of the scopes, expectations and generations that a program states through LeakTrace.
 
 import Foundation
+import TestRequirements
 import Testing
 
-@Suite(.serialized, .enabled(if: BuildProducts.preloadLibraryExists)) struct StatementTests {
+@Suite(.serialized, .requires(.recorder)) struct StatementTests {
   private struct Statements: Decodable {
     struct Scope: Decodable { var name: String, executions: Int, open: Int, births: Int, executionsWithRest: Int }
     struct Expectation: Decodable { var name: String, met: Int, late: Int, violated: Int, undecided: Int, unknown: Int }
@@ -21,13 +22,20 @@ import Testing
   }
   private struct Document: Decodable { var reports: [Statements] }
 
-  private func statements(_ arguments: [String], flags: [String]) throws -> Statements {
+  private func statements(isLeaking: Bool, flags: [String]) throws -> Statements {
     let directory = try TemporaryDirectory()
     let trace = directory.path + "/statements.trace"
     let program = try LeakTraceLibrary.program("statements.swift", flags: flags)
-    var command = Command([BuildProducts.leaktrace, "record", "--quiet", "-o", trace, "--", try program.path()] + arguments)
-    command.timeLimit = 60
-    let recording = try command.run()
+    var command = Command(
+      [BuildProducts.leaktrace, "record", "--quiet", "-o", trace, "--", try program.path()])
+    let goOn = directory.path + "/go-on"
+    if isLeaking { command.arguments += ["leak", goOn] }
+    let running = try command.start()
+    if isLeaking {
+      try AwaitedState.wait(forExpectationImages: 1) { [trace] }
+      try Data().write(to: URL(fileURLWithPath: goOn))
+    }
+    let recording = try running.wait()
     try #require(recording.end == .exit(0), "\(recording.errorOutput)")
     command.arguments = [BuildProducts.leaktrace, "analyze", "--format", "json", "--limit", "1", trace]
     let analysis = try command.run()
@@ -35,13 +43,17 @@ import Testing
     return try #require(try JSONDecoder().decode(Document.self, from: Data(analysis.output.utf8)).reports.first)
   }
 
-  @Test("What stays behind scopes and expectations is found with its holder, as it was when the time was up", arguments: [["-Onone"], ["-O"], ["-O", "-static-stdlib"]])
+  @Test(
+    "What stays behind scopes and expectations is found with its holder, as it was when the time was up",
+    arguments: [["-Onone"], ["-O"], ["-O", "-static-stdlib"]])
   func leaks(flags: [String]) throws {
-    let report = try statements(["leak"], flags: flags)
+    let report = try statements(isLeaking: true, flags: flags)
     let checkout = try #require(report.scopes.first { $0.name == "checkout" && $0.executions == 40 })
     #expect(checkout.open == 0 && checkout.births >= 40)
-    let orders = try #require(report.findings.first { $0.outliving?.statement?.kind == "scope" && $0.path.last?.type == "Order" })
-    #expect(orders.verdict == "outlived" && orders.instances == 10 && orders.outliving?.holder == "static Archive.orders")
+    let orders = try #require(
+      report.findings.first { $0.outliving?.statement?.kind == "scope" && $0.path.last?.type == "Order" })
+    #expect(
+      orders.verdict == "outlived" && orders.instances == 10 && orders.outliving?.holder == "static Archive.orders")
     #expect(orders.outliving?.statement?.name == "checkout" && orders.outliving?.statement?.executions == 40)
 
     let closed = try #require(report.expectations.first { $0.name == "screen closed" })
@@ -58,7 +70,7 @@ import Testing
   }
 
   @Test("Nothing is found where all goes in time", arguments: [["-Onone"], ["-O"]]) func clean(flags: [String]) throws {
-    let report = try statements([], flags: flags)
+    let report = try statements(isLeaking: false, flags: flags)
     #expect(report.findings.isEmpty)
     let closed = try #require(report.expectations.first { $0.name == "screen closed" })
     #expect((closed.met, closed.late, closed.violated, closed.unknown) == (11, 0, 0, 0))

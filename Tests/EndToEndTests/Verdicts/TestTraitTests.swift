@@ -1,10 +1,11 @@
 // Tests that are recorded fail by what they themselves leaked.
 
 import Foundation
+import TestRequirements
 import Testing
-import TraceAnalysis
+import TraceReading
 
-@Suite(.enabled(if: BuildProducts.preloadLibraryExists), .serialized) struct TestTraitTests {
+@Suite(.requires(.recorder), .serialized) struct TestTraitTests {
   private func run(_ program: String, traced: Bool, options: [String] = []) throws -> Command.Outcome {
     let directory = try TemporaryDirectory()
     let path = try LeakTraceLibrary.tests(program).path()
@@ -28,7 +29,8 @@ import TraceAnalysis
     #expect(!said.contains("were not looked for"))
   }
 
-  @Test("Tests that are not recorded know nothing of leaks", arguments: ["leaky-tests.swift", "leaky-xctests.swift"]) func untraced(program: String) throws {
+  @Test("Tests that are not recorded know nothing of leaks", arguments: ["leaky-tests.swift", "leaky-xctests.swift"])
+  func untraced(program: String) throws {
     let outcome = try run(program, traced: false)
     #expect(outcome.end == .exit(0), "\(outcome.output)")
     #expect(!outcome.output.contains("leaked"))
@@ -38,20 +40,25 @@ import TraceAnalysis
     let path = try LeakTraceLibrary.tests("caching-tests.swift").path()
     let outcome = try Command([BuildProducts.leaktrace, "check", "--", path]).run()
     #expect(outcome.end == .exit(0), "\(outcome.output)\(outcome.errorOutput)")
-    #expect(outcome.output.contains("Leaks: none found") && !outcome.output.contains("What the program said"), "\(outcome.output)")
+    #expect(
+      outcome.output.contains("Leaks: none found") && !outcome.output.contains("Scopes and expectations"),
+      "\(outcome.output)")
   }
 
-  @Test("Tests that are recorded without heap images fail for that reason, not in silence") func withoutImages() throws {
+  @Test("Tests that are recorded without heap images fail for that reason, not in silence") func withoutImages() throws
+  {
     let outcome = try run("leaky-xctests.swift", traced: true, options: ["--no-snapshots"])
     #expect(outcome.end == .exit(1))
-    #expect((outcome.output + outcome.errorOutput).contains("leaks were not looked for: no heap image could be taken"))
+    #expect((outcome.output + outcome.errorOutput).contains("leaks were not checked: no heap image could be taken"))
   }
 
   @Test("Tests of XCTest fail by what was made in the assertion, or until their end") func assertion() throws {
     let outcome = try run("leaky-xctests.swift", traced: true)
     #expect(outcome.end == .exit(1))
-    let failed = names(outcome.output + outcome.errorOutput, /error: LeakyTests\.([A-Za-z]+) : failed - leaked: RETAIN CYCLE/)
-    #expect(failed == ["testLeaks", "testLeaksLater", "testLeaksUntilTheEnd"], "\(outcome.output)\(outcome.errorOutput)")
+    let failed = names(
+      outcome.output + outcome.errorOutput, /error: LeakyTests\.([A-Za-z]+) : failed - leaked: RETAIN CYCLE/)
+    #expect(
+      failed == ["testLeaks", "testLeaksLater", "testLeaksUntilTheEnd"], "\(outcome.output)\(outcome.errorOutput)")
   }
 
   @Test("The recorder does not follow the analysis that a test starts") func followedChildren() throws {

@@ -1,30 +1,40 @@
 // Where threads of a heap image stand, by the call frame information of the program's files.
 
+import TestRequirements
 import Testing
 
-@testable import TraceAnalysis
+@testable import HeapAnalysis
+@testable import TraceReading
 
-@Suite(.enabled(if: BuildProducts.preloadLibraryExists)) struct ThreadFramesTests {
-  @Test("The stacks of threads that wait are unwound to their beginning", arguments: [["-Onone"], ["-O"]]) func waitingThreads(flags: [String]) throws {
+@Suite(.requires(.recorder)) struct ThreadFramesTests {
+  @Test("The stacks of threads that wait are unwound to their beginning", arguments: [["-Onone"], ["-O"]])
+  func waitingThreads(flags: [String]) throws {
     let program = try TestProgram("parked-threads.swift", flags: flags).path()
     let run = try TracedRun([program])
     let reader = try TraceReader(path: try run.onlyTrace().path)
     let snapshot = try #require(reader.snapshots.last)
     let images = AllocationAnalysis(reader, snapshot: snapshot).definitions.images.map(\.image)
     var diagnostics = TraceDiagnostics()
-    let frames = ThreadFrames(ImageContents(images), image: TraceAnalysis.HeapImage(snapshot, in: reader, limit: .standard, diagnostics: &diagnostics))
+    let frames = ThreadFrames(
+      ImageContents(images),
+      image: HeapAnalysis.HeapImage(snapshot, in: reader, limit: .standard, diagnostics: &diagnostics))
     var inProgram: [Int] = []
     for thread in snapshot.threads where thread.isWaiting && !thread.isSelf {
       let addresses = try #require(frames.addresses(of: thread), "thread \(thread.osThread)")
       #expect(addresses.count > 3)
       // The C library begins every thread.
-      let names = addresses.map { address in images.first { $0.range.contains(RuntimeAddress(address)) }.map { fileName(ofPath: $0.path) } ?? "" }
+      let names = addresses.map { address in
+        images.first { $0.range.contains(RuntimeAddress(address)) }.map { fileName(ofPath: $0.path) } ?? ""
+      }
       #expect(names.last?.hasPrefix("libc.") ?? false, "\(names)")
       inProgram.append(names.count { $0.hasPrefix("parked-threads") })
     }
     inProgram.sort()
-    // The one that waits at the gate is in the program: in its functions, and in the closure that called them. The others are in none of its code.
+    // The one that waits at the gate is in the program: in its functions, and in the closure that called them. The
+    // others are in none of its code.
     let expected = flags == ["-Onone"] ? 5 : 2
-    #expect((inProgram.last ?? 0) >= expected && inProgram.dropLast().allSatisfy { $0 == 0 } && inProgram.count > 1, "\(inProgram)")
+    #expect(
+      (inProgram.last ?? 0) >= expected && inProgram.dropLast().allSatisfy { $0 == 0 } && inProgram.count > 1,
+      "\(inProgram)")
   }
 }

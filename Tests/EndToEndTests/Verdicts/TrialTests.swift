@@ -1,4 +1,5 @@
-// The scripts that try leaktrace on other programs, and its steadiness, judge as they say.
+// The scripts that try leaktrace on other programs, and its steadiness, take the options that they say.
+// scripts/check-python runs their unit tests.
 
 import Foundation
 import Testing
@@ -8,12 +9,6 @@ struct TrialTests {
     var command = Command(["python3", "-B", "-m"] + arguments)
     command.environment["PYTHONPATH"] = BuildProducts.packageRoot + "/Tests/Trials"
     return try command.run()
-  }
-
-  @Test("Flips are told, findings go to the judgements that are about them, and what is false or unjudged is complained of") func judging() throws {
-    let directory = BuildProducts.packageRoot + "/Tests/Trials"
-    let outcome = try python(["unittest", "discover", "--start-directory", directory, "--top-level-directory", directory])
-    #expect(outcome.end == .exit(0), "\(outcome.output)\(outcome.errorOutput)")
   }
 
   @Test("scripts/accuracy names its subjects, ten suites of packages at least") func subjects() throws {

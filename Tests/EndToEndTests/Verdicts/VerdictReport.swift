@@ -57,6 +57,7 @@ struct ReportedFinding: Decodable, Equatable, Sendable {
   var instances: Int
   var retainedObjects: Int?
   var path: [Step]
+  var advice: [String] = []
   var hidden: Bool?
   /// Of what outlived its scope or accumulates.
   var outliving: Outliving?

@@ -2,6 +2,7 @@ import unittest
 
 from trials.flips import flips, unsteady
 from trials.leaktrace import Analysis
+from trials.processes import Outcome
 
 from .findings import finding
 
@@ -16,12 +17,18 @@ class FlipTests(unittest.TestCase):
         self.assertEqual(said, ["verdict retainCycle (proven): 1 findings in 2, 0 findings in 1 runs, Screen ⇄ Model"])
 
     def test_a_proof_that_becomes_a_suspicion_flips(self):
-        said = flips([[finding("outlived", ("Request",), certainty="proven")], [finding("outlived", ("Request",), certainty="suspected")]])
+        said = flips(
+            [
+                [finding("outlived", ("Request",), certainty="proven")],
+                [finding("outlived", ("Request",), certainty="suspected")],
+            ]
+        )
         self.assertEqual(len(said), 2)
 
     def test_a_suspicion_that_is_weak_in_some_runs_is_told_in_the_others_alone(self):
         def told(strength):
-            return Analysis(None, 0, {"findings": [finding("outlived", ("Request",), strength=strength).values]}).findings
+            found = finding("outlived", ("Request",), strength=strength)
+            return Analysis(Outcome(0, "", 0.0, 0, False), 0, {"findings": [found.values]}).findings
 
         self.assertEqual(len(flips([told("strong"), told("weak")])), 1)
 
@@ -36,14 +43,21 @@ class FlipTests(unittest.TestCase):
         self.assertIn("in 2", said[0])
 
     def test_of_two_findings_of_one_verdict_the_one_that_flips_is_shown(self):
-        said = flips([[finding(types=("A",)), finding(types=("B",), instances=2)], [finding(types=("A",)), finding(types=("B",), instances=3)]])
+        said = flips(
+            [
+                [finding(types=("A",)), finding(types=("B",), instances=2)],
+                [finding(types=("A",)), finding(types=("B",), instances=3)],
+            ]
+        )
         self.assertEqual(said, ["count of retainCycle (proven): B 2 in 1, B 3 in 1 runs"])
 
 
 class FingerprintTests(unittest.TestCase):
     def test_a_fingerprint_that_is_not_in_every_run_is_told_with_its_title_and_path(self):
         said = unsteady([[finding()], [finding(fingerprint="b2")], [finding()]])
-        self.assertEqual([line.split(":")[0] for line in said], ["fingerprint a1 in 2 of 3 runs", "fingerprint b2 in 1 of 3 runs"])
+        self.assertEqual(
+            [line.split(":")[0] for line in said], ["fingerprint a1 in 2 of 3 runs", "fingerprint b2 in 1 of 3 runs"]
+        )
         self.assertIn("retainCycle Screen ⇄ Model", said[0])
         self.assertIn("makeModel()", said[0])
 

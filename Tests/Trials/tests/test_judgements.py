@@ -22,7 +22,10 @@ def result(findings, entries):
 
 class JudgementTests(unittest.TestCase):
     def test_a_finding_goes_to_the_first_judgement_that_is_about_it(self):
-        causes = judge([finding()], [judgement(verdicts=("lost",)), judgement(mentions=("Screen", "*makeModel*")), judgement(FALSE)])
+        causes = judge(
+            [finding()],
+            [judgement(verdicts=("lost",)), judgement(mentions=("Screen", "*makeModel*")), judgement(FALSE)],
+        )
         self.assertEqual([(cause.judgement, len(cause.findings)) for cause in causes], [(TRUE, 1)])
 
     def test_every_pattern_has_to_be_mentioned(self):
@@ -51,7 +54,16 @@ class JudgementTests(unittest.TestCase):
         self.assertEqual(accuracy_report.complaints({"package": result([finding(library=True)], [])}), [])
 
     def test_suspicions_and_proofs_are_counted_apart(self):
-        text = accuracy_report.markdown({"package": {**result([finding(), finding("outlived", ("Screen",))], [judgement(verdicts=("retainCycle", "outlived"))]), "leaktrace": ""}})
+        text = accuracy_report.markdown(
+            {
+                "package": {
+                    **result(
+                        [finding(), finding("outlived", ("Screen",))], [judgement(verdicts=("retainCycle", "outlived"))]
+                    ),
+                    "leaktrace": "",
+                }
+            }
+        )
         self.assertIn("| proofs | 1 | 0 | 0 | 0 |", text)
         self.assertIn("| suspicions | 1 | 0 | 0 | 0 |", text)
 

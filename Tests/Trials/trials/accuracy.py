@@ -1,6 +1,8 @@
-"""Records and analyses programs that were not written to test leaktrace, sorts each finding by what people found it to be, and writes docs/accuracy.md.
+"""Records and analyses programs that were not written to test leaktrace, sorts each finding by what people found it to
+be, and writes docs/accuracy.md.
 
-Packages are cloned and built in the cache, with their tests, one after another at the lowest priority: the first time takes hours.
+Packages are cloned and built in the cache, with their tests, one after another at the lowest priority: the first time
+takes hours.
 """
 
 import argparse
@@ -35,15 +37,35 @@ def say(text):
 
 
 def parse():
-    parser = argparse.ArgumentParser(prog="scripts/accuracy", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        prog="scripts/accuracy", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("names", nargs="*", metavar="NAME", help="these subjects alone; the others keep their results")
-    parser.add_argument("--kind", choices=KINDS, action="append", help="subjects of this kind alone; may be given several times")
-    parser.add_argument("--cache", default=CACHE, metavar="DIR", help="where packages are cloned and built (default .build-accuracy)")
+    parser.add_argument(
+        "--kind", choices=KINDS, action="append", help="subjects of this kind alone; may be given several times"
+    )
+    parser.add_argument(
+        "--cache", default=CACHE, metavar="DIR", help="where packages are cloned and built (default .build-accuracy)"
+    )
     parser.add_argument("--keep", metavar="DIR", help="where traces are kept; without it they are removed")
-    parser.add_argument("--analyze-kept", action="store_true", help="analyses the traces that --keep kept, and records what is missing alone")
+    parser.add_argument(
+        "--analyze-kept",
+        action="store_true",
+        help="analyses the traces that --keep kept, and records what is missing alone",
+    )
     parser.add_argument("--jobs", type=int, default=1, help="parallel work of a build (default 1)")
-    parser.add_argument("--output", default=os.path.join(ROOT, "docs", "accuracy.md"), metavar="FILE", help="the report; - for standard output")
-    parser.add_argument("--results", default=os.path.join(TRIALS, "results.json"), metavar="FILE", help="the figures of all subjects, kept from run to run")
+    parser.add_argument(
+        "--output",
+        default=os.path.join(ROOT, "docs", "accuracy.md"),
+        metavar="FILE",
+        help="the report; - for standard output",
+    )
+    parser.add_argument(
+        "--results",
+        default=os.path.join(TRIALS, "results.json"),
+        metavar="FILE",
+        help="the figures of all subjects, kept from run to run",
+    )
     parser.add_argument("--list", action="store_true", help="names the subjects, and does no more")
     parser.add_argument("--report-only", action="store_true", help="writes the report from the figures that are there")
     parser.add_argument("--products", required=True, help=argparse.SUPPRESS)
@@ -55,9 +77,16 @@ def subjects(cache):
     with open(os.path.join(TRIALS, "subjects.json")) as file:
         values = json.load(file)
     suites = [Suite(each, cache) for each in values["suites"]]
-    quiet = [OwnSuite("Empty", EMPTY, library, cache) for library in LIBRARIES] + [OwnSuite("Passing", PASSING, library, cache) for library in LIBRARIES]
-    quiet += [PassingTest(Package(each["url"], each["version"], cache, tuple(each.get("flags", ()))), *each["passing"])
-              for each in values["suites"] if "passing" in each]
+    quiet: list[OwnSuite | PassingTest] = [
+        OwnSuite(name, text, library, cache)
+        for name, text in (("Empty", EMPTY), ("Passing", PASSING))
+        for library in LIBRARIES
+    ]
+    quiet += [
+        PassingTest(Package(each["url"], each["version"], cache, tuple(each.get("flags", ()))), *each["passing"])
+        for each in values["suites"]
+        if "passing" in each
+    ]
     return {
         "suites": suites,
         "programs": [Twin(each, form, cache) for each in values["programs"] for form in each["what"]],
@@ -84,7 +113,12 @@ def write_results(path, results, order):
 
 def version(sources=PRODUCT_SOURCES):
     """The commit that last changed them: later ones to tests or documents leave the figures as they are."""
-    commit = subprocess.run(["git", "-C", ROOT, "log", "-1", "--format=%H", "--", *sources], text=True, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+    commit = subprocess.run(
+        ["git", "-C", ROOT, "log", "-1", "--format=%H", "--", *sources],
+        text=True,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+    )
     return commit.stdout.strip()[:12]
 
 
@@ -94,7 +128,13 @@ def chosen(options):
     unknown = set(options.names) - {each.name for each in everything}
     if unknown:
         sys.exit(f"accuracy: no such subject: {', '.join(sorted(unknown))}; --list names them")
-    wanted = [each for kind in KINDS if not options.kind or kind in options.kind for each in found[kind] if not options.names or each.name in options.names]
+    wanted = [
+        each
+        for kind in KINDS
+        if not options.kind or kind in options.kind
+        for each in found[kind]
+        if not options.names or each.name in options.names
+    ]
     return wanted, [each.name for each in everything]
 
 

@@ -1,4 +1,5 @@
-"""The programs of Tests/Corpus, compiled as the end-to-end tests compile them, and at the same place: what one has built the other uses."""
+"""The programs of Tests/Corpus, compiled as the end-to-end tests compile them, and at the same place: what one has
+built the other uses."""
 
 import dataclasses
 import json
@@ -42,9 +43,16 @@ def cases(variants):
         with open(os.path.join(CORPUS, path)) as file:
             for values in json.load(file):
                 program = values.get("program", executable)
-                possible = values.get("variants") or [each for each in VARIANTS if program != PACKAGE or each.startswith("dynamic")]
-                found += [Case(program, values["name"], mode, variant)
-                          for variant in variants if variant in possible for mode in ("leak", "clean") if mode in values]
+                possible = values.get("variants") or [
+                    each for each in VARIANTS if program != PACKAGE or each.startswith("dynamic")
+                ]
+                found += [
+                    Case(program, values["name"], mode, variant)
+                    for variant in variants
+                    if variant in possible
+                    for mode in ("leak", "clean")
+                    if mode in values
+                ]
     return found
 
 
@@ -53,20 +61,39 @@ def build(executable, variant, jobs):
     if executable == PACKAGE:
         return _build_package(variant, jobs)
     folders = [os.path.join(CORPUS, folder) for folder in FOLDERS[executable]]
-    sources = [os.path.join(folder, name) for folder in folders for name in sorted(os.listdir(folder)) if name.endswith(".swift")]
+    sources = [
+        os.path.join(folder, name)
+        for folder in folders
+        for name in sorted(os.listdir(folder))
+        if name.endswith(".swift")
+    ]
     directory = os.path.join(PROGRAMS, "corpus", variant)
     path = os.path.join(directory, executable)
     if os.path.exists(path) and all(os.path.getmtime(each) < os.path.getmtime(path) for each in sources + folders):
         return path
     os.makedirs(directory, exist_ok=True)
     unfinished = f"{path}.{os.getpid()}"
-    must(["swiftc", "-g", "-j", str(jobs), "-module-name", executable, *VARIANTS[variant], *sources, "-o", unfinished], directory=directory, limit=1800)
+    must(
+        ["swiftc", "-g", "-j", str(jobs), "-module-name", executable, *VARIANTS[variant], *sources, "-o", unfinished],
+        directory=directory,
+        limit=1800,
+    )
     os.rename(unfinished, path)
     return path
 
 
 def _build_package(variant, jobs):
-    command = ["swift", "build", "--package-path", os.path.join(CORPUS, "Packages"), "--scratch-path", os.path.join(PROGRAMS, "packages"),
-               "--configuration", "release" if variant.endswith("-O") else "debug", "--jobs", str(jobs)]
+    command = [
+        "swift",
+        "build",
+        "--package-path",
+        os.path.join(CORPUS, "Packages"),
+        "--scratch-path",
+        os.path.join(PROGRAMS, "packages"),
+        "--configuration",
+        "release" if variant.endswith("-O") else "debug",
+        "--jobs",
+        str(jobs),
+    ]
     must([*command, "--product", PACKAGE], limit=3600)
     return os.path.join(must([*command, "--show-bin-path"]).strip().splitlines()[-1], PACKAGE)

@@ -57,14 +57,18 @@ class Finding:
         for step in self.path:
             if step.get("function"):
                 line = f":{step['line']}" if step.get("line") else ""
-                return f"{step['function']}" + (f" ({step['file'].rsplit('/', 1)[-1]}{line})" if step.get("file") else "")
+                return f"{step['function']}" + (
+                    f" ({step['file'].rsplit('/', 1)[-1]}{line})" if step.get("file") else ""
+                )
         return ""
 
     def texts(self):
         """All that a pattern may mention: types, functions, files, references and holder."""
         found = {self.subject, self.holder, self._outliving.get("root") or "", self.values.get("endedType") or ""}
         for step in self.path:
-            found |= {step.get(name) or "" for name in ("type", "qualifiedType", "function", "file", "closure", "closureFile")}
+            found |= {
+                step.get(name) or "" for name in ("type", "qualifiedType", "function", "file", "closure", "closureFile")
+            }
             found.add((step.get("edge") or {}).get("name") or "")
         for moment in ("allocatedAt", "freedAt", "usedAt"):
             for frame in (self.values.get(moment) or {}).get("frames") or []:

@@ -27,11 +27,17 @@ def flips(runs):
     for shape in sorted({shape for counter in shapes for shape in counter}):
         numbers = [counter[shape] for counter in shapes]
         if len(set(numbers)) > 1:
-            found.append(f"verdict {_named(shape)}: {_counted(f'{number} findings' for number in numbers)} runs, {_titles(runs, shape)}")
+            found.append(
+                f"verdict {_named(shape)}: {_counted(f'{number} findings' for number in numbers)} runs, {_titles(runs, shape)}"
+            )
             continue
         chosen = [[finding for finding in run if _shape(finding) == shape] for run in runs]
-        for field, read in (("type", lambda each: each.subject), ("count", lambda each: (each.subject, each.instances)),
-                            ("fingerprint", lambda each: (each.subject, each.fingerprint)), ("holder", lambda each: (each.subject, each.holder))):
+        for field, read in (
+            ("type", lambda each: each.subject),
+            ("count", lambda each: (each.subject, each.instances)),
+            ("fingerprint", lambda each: (each.subject, each.fingerprint)),
+            ("holder", lambda each: (each.subject, each.holder)),
+        ):
             values = [tuple(sorted(map(read, findings))) for findings in chosen]
             if len(set(values)) > 1:
                 found.append(f"{field} of {_named(shape)}: {_counted(map(_difference(values), values))} runs")
@@ -57,9 +63,11 @@ def _difference(values):
 
 
 def unsteady(runs):
-    """Sentences on each fingerprint that is not in all runs, with the titles that it had, and with the types and functions that one run's path had.
+    """Sentences on each fingerprint that is not in all runs, with the titles that it had, and with the types and
+    functions that one run's path had.
 
-    A cause has the same fingerprint whatever it is titled by and however often it happened, so that neither is compared here.
+    A cause has the same fingerprint whatever it is titled by and however often it happened, so that neither is compared
+    here.
     """
     found = collections.defaultdict(list)
     for run in runs:
@@ -69,6 +77,11 @@ def unsteady(runs):
     for fingerprint, findings in sorted(found.items(), key=lambda item: (-len(item[1]), item[0])):
         if len(findings) < len(runs):
             titles = sorted({f"{finding.verdict} {finding.subject}" for finding in findings})
-            path = " → ".join(f"{step.get('type') or step.get('kind')} ({step.get('function') or ''})" for step in findings[0].path[-4:])
-            lines.append(f"fingerprint {fingerprint} in {len(findings)} of {len(runs)} runs: {'; '.join(titles)}; {path}")
+            path = " → ".join(
+                f"{step.get('type') or step.get('kind')} ({step.get('function') or ''})"
+                for step in findings[0].path[-4:]
+            )
+            lines.append(
+                f"fingerprint {fingerprint} in {len(findings)} of {len(runs)} runs: {'; '.join(titles)}; {path}"
+            )
     return lines

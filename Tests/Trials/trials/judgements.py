@@ -33,7 +33,9 @@ class Judgement:
         verdicts = values["verdict"] if isinstance(values["verdict"], list) else [values["verdict"]]
         if values["judgement"] not in (TRUE, LIBRARY, FALSE):
             raise ValueError(f"{path}: no such judgement: {values['judgement']}")
-        return cls(tuple(verdicts), tuple(values["mentions"]), values["judgement"], values["why"], values.get("known", ""))
+        return cls(
+            tuple(verdicts), tuple(values["mentions"]), values["judgement"], values["why"], values.get("known", "")
+        )
 
     def is_about(self, finding):
         return finding.verdict in self.verdicts and all(finding.mentions(pattern) for pattern in self.mentions)

@@ -76,7 +76,8 @@ def _run_of(trace):
 
 
 class Leaktrace:
-    """The command with its library, in one directory. If it takes kept traces, it records nothing of which the trace is there already.
+    """The command with its library, in one directory. If it takes kept traces, it records nothing of which the trace is
+    there already.
 
     `recorder` names the version that records.
     """
@@ -89,12 +90,18 @@ class Leaktrace:
             raise FileNotFoundError(f"{self.command} is not there; scripts/build makes it")
 
     def record(self, command, trace, directory=None, limit=600, options=(), **more):
-        """Runs `command` recorded; `trace` is a file, or a pattern if children are followed. Beside it stands what became of the run."""
+        """Runs `command` recorded; `trace` is a file, or a pattern if children are followed. Beside it stands what
+        became of the run."""
         if self.is_kept(trace):
             with open(_run_of(trace)) as file:
                 values = json.load(file)
             return Recording(**values, is_by_another_version=values["recorder"] != self._recorder)
-        outcome = run([self.command, "record", "--quiet", "-o", trace, *options, "--", *command], directory=directory, limit=limit, **more)
+        outcome = run(
+            [self.command, "record", "--quiet", "-o", trace, *options, "--", *command],
+            directory=directory,
+            limit=limit,
+            **more,
+        )
         values = {**dataclasses.asdict(outcome), "recorder": self._recorder}
         with open(_run_of(trace), "w") as file:
             json.dump(values, file)
@@ -112,7 +119,22 @@ class Leaktrace:
             return Analysis(Outcome(-1, "there is no trace", 0.0, 0, False), 0, None)
         report = trace + ".json"
         # The report goes to a file of its own, apart from what is said on standard error.
-        outcome = run(["/bin/sh", "-c", 'exec "$@" >"$0"', report, self.command, "analyze", "--format", "json", "--limit", "1", trace], limit=limit)
+        outcome = run(
+            [
+                "/bin/sh",
+                "-c",
+                'exec "$@" >"$0"',
+                report,
+                self.command,
+                "analyze",
+                "--format",
+                "json",
+                "--limit",
+                "1",
+                trace,
+            ],
+            limit=limit,
+        )
         try:
             with open(report) as file:
                 reports = json.load(file)["reports"] if outcome.status in DONE else []

@@ -35,13 +35,18 @@ class Package:
             unfinished = f"{self.directory}.cloning-{os.getpid()}"
             shutil.rmtree(unfinished, ignore_errors=True)
             os.makedirs(os.path.dirname(self.directory), exist_ok=True)
-            must(["git", "clone", "--quiet", "--depth", "1", "--branch", self.version, self.url, unfinished], limit=CLONE_SECONDS)
+            must(
+                ["git", "clone", "--quiet", "--depth", "1", "--branch", self.version, self.url, unfinished],
+                limit=CLONE_SECONDS,
+            )
             os.rename(unfinished, self.directory)
         build(self.directory, jobs, ("--build-tests", *self.flags))
 
     def test_bundle(self):
         """The executable with all tests of the package."""
-        found = [path for path in sorted(glob.glob(f"{self.directory}/.build/debug/*.xctest")) if os.access(path, os.X_OK)]
+        found = [
+            path for path in sorted(glob.glob(f"{self.directory}/.build/debug/*.xctest")) if os.access(path, os.X_OK)
+        ]
         if len(found) != 1:
             raise FailedCommand(f"{self.name} {self.version}: {len(found)} test bundles")
         return found[0]
@@ -56,6 +61,10 @@ def build(directory, jobs, flags=()):
 
 
 def product(directory, name, flags=()):
-    path = subprocess.run(["swift", "build", "--package-path", directory, "--show-bin-path", *flags], check=True, text=True,
-                          stdout=subprocess.PIPE).stdout.strip()
+    path = subprocess.run(
+        ["swift", "build", "--package-path", directory, "--show-bin-path", *flags],
+        check=True,
+        text=True,
+        stdout=subprocess.PIPE,
+    ).stdout.strip()
     return os.path.join(path, name)

@@ -1,5 +1,6 @@
 """Running commands with a time limit, and what they took."""
 
+import contextlib
 import dataclasses
 import os
 import signal
@@ -39,8 +40,15 @@ def run(command, directory=None, limit=600, extra_environment=None, standard_inp
             given.write(standard_input)
             given.seek(0)
         begin = time.monotonic()
-        child = subprocess.Popen(command, stdin=given, stdout=output, stderr=subprocess.STDOUT, cwd=directory,
-                                 env=environment(extra_environment), start_new_session=True)
+        child = subprocess.Popen(
+            command,
+            stdin=given,
+            stdout=output,
+            stderr=subprocess.STDOUT,
+            cwd=directory,
+            env=environment(extra_environment),
+            start_new_session=True,
+        )
         timed_out = threading.Event()
 
         def give_up():
@@ -73,7 +81,5 @@ def must(command, **options):
 
 
 def _kill_session(leader):
-    try:
+    with contextlib.suppress(ProcessLookupError):
         os.killpg(leader, signal.SIGKILL)
-    except ProcessLookupError:
-        pass

@@ -1,7 +1,9 @@
-"""Programs of our own on packages of others: servers that call themselves on loopback and end, clean and with one known leak each."""
+"""Programs of our own on packages of others: servers that call themselves on loopback and end, clean and with one known
+leak each."""
 
 import os
 
+from .finding import Finding
 from .packages import build, product
 from .trial import TWINS, Result
 
@@ -19,14 +21,17 @@ class Twin:
         self._scratch = os.path.join(cache, "programs")
 
     def trial(self, leaktrace, directory, jobs):
-        traces = [os.path.join(directory, f"{self.product}-{self.form}-{number}.trace") for number in range(self.rounds)]
+        traces = [
+            os.path.join(directory, f"{self.product}-{self.form}-{number}.trace") for number in range(self.rounds)
+        ]
         program = self.product
         if not all(map(leaktrace.is_kept, traces)):
             flags = ("--scratch-path", self._scratch, "--configuration", "release")
             build(SOURCES, jobs, flags)
             program = product(SOURCES, self.product, flags)
         result = Result(self.name, TWINS, self.detail, tests=0)
-        findings, shapes = [], set()
+        findings: list[Finding] = []
+        shapes = set()
         for trace in traces:
             recording = leaktrace.record([program, self.form], trace, limit=300)
             if recording.status != 0:
@@ -34,7 +39,11 @@ class Twin:
                 break
             found = result.add(recording, leaktrace.analyze(trace))
             shapes.add(tuple(sorted((each.verdict, each.subject) for each in found if not each.is_library)))
-            findings += [each for each in found if all((each.verdict, each.subject) != (other.verdict, other.subject) for other in findings)]
+            findings += [
+                each
+                for each in found
+                if all((each.verdict, each.subject) != (other.verdict, other.subject) for other in findings)
+            ]
         if len(shapes) > 1:
             result.remarks.append(f"the findings are not the same in {self.rounds} runs")
         result.judge(findings, self.name.replace(" ", "-"))

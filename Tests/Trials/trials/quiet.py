@@ -1,24 +1,28 @@
-"""`leaktrace check -- swift test` where there is nothing to find: an empty suite, one that passes, and single tests of packages."""
+"""`leaktrace check -- swift test` where there is nothing to find: an empty suite, one that passes, and single tests of
+packages."""
 
 import json
 import os
 import re
 import shutil
 
+from .leaktrace import Analysis
 from .packages import Package, build
 from .suites import counted_tests
 from .trial import QUIET, Result
-from .leaktrace import Analysis
 
 MANIFEST = """// swift-tools-version: 6.0
 import PackageDescription
 let package = Package(name: "Quiet", targets: [.target(name: "Quiet"), .testTarget(name: "QuietTests", dependencies: ["Quiet"])])
 """
 LIBRARY = "public final class Counter {\n  public private(set) var count = 0\n  public init() {}\n  public func add() { count += 1 }\n}\n"
-EMPTY = {"XCTest": "import XCTest\nfinal class EmptyTests: XCTestCase {}\n", "Swift Testing": "import Testing\n@Suite struct EmptyTests {}\n"}
+EMPTY = {
+    "XCTest": "import XCTest\nfinal class EmptyTests: XCTestCase {}\n",
+    "Swift Testing": "import Testing\n@Suite struct EmptyTests {}\n",
+}
 PASSING = {
     "XCTest": "import Quiet\nimport XCTest\nfinal class PassingTests: XCTestCase {\n  func testAdds() {\n    let counter = Counter()\n    counter.add()\n"
-              "    XCTAssertEqual(counter.count, 1)\n  }\n}\n",
+    "    XCTAssertEqual(counter.count, 1)\n  }\n}\n",
     "Swift Testing": "import Quiet\nimport Testing\n@Test func adds() async {\n  let counter = Counter()\n  counter.add()\n  #expect(counter.count == 1)\n}\n",
 }
 
@@ -32,11 +36,15 @@ class OwnSuite:
         self._directory = os.path.join(cache, "quiet", self.name.replace(" ", "-").replace(",", ""))
 
     def trial(self, leaktrace, directory, jobs):
-        files = {"Package.swift": MANIFEST, "Sources/Quiet/Quiet.swift": LIBRARY, "Tests/QuietTests/Tests.swift": self._sources[self._library]}
+        files = {
+            "Package.swift": MANIFEST,
+            "Sources/Quiet/Quiet.swift": LIBRARY,
+            "Tests/QuietTests/Tests.swift": self._sources[self._library],
+        }
         for name, text in files.items():
             path = os.path.join(self._directory, name)
             os.makedirs(os.path.dirname(path), exist_ok=True)
-            if not os.path.exists(path) or open(path).read() != text:
+            if _text(path) != text:
                 with open(path, "w") as file:
                     file.write(text)
         build(self._directory, jobs, ("--build-tests",))
@@ -82,3 +90,11 @@ def check(name, library, leaktrace, package, directory, command):
         result.remarks.append(f"`leaktrace check` ended with status {outcome.status}")
     result.judge(findings, "quiet")
     return result
+
+
+def _text(path):
+    try:
+        with open(path) as file:
+            return file.read()
+    except FileNotFoundError:
+        return None

@@ -21,24 +21,49 @@ OLDER, REAL = "Programs of the end-to-end tests", "Programs of the system"
 
 # Programs that the end-to-end tests record, which need nothing but arguments.
 TESTED = (
-    [("children.c", [way], f"children by {way}") for way in
-     ("fork", "fork-exec", "vfork", "vfork-fails", "spawn", "system", "popen", "many-forks", "fork-threads", "grandchildren")]
+    [
+        ("children.c", [way], f"children by {way}")
+        for way in (
+            "fork",
+            "fork-exec",
+            "vfork",
+            "vfork-fails",
+            "spawn",
+            "system",
+            "popen",
+            "many-forks",
+            "fork-threads",
+            "grandchildren",
+        )
+    ]
     + [("endings.c", [way, "100"], f"the end by {way}") for way in ("return", "exit")]
     + [("descriptors.c", [way], f"descriptors above 2 are closed by {way}") for way in ("loop", "range", "list")]
     + [("crash.swift", [way], f"a Swift program crashes: {way}") for way in ("index", "nil", "fatal")]
-    + [("exchange.c", [], "64 threads free each other's objects"), ("thread-ends.c", [], "threads end with events in their buffers"),
-       ("wanderer.c", [], "the working directory changes all the while"), ("dispositions.c", [], "signals as the program sees and changes them"),
-       ("own-malloc.c", [], "an allocator inside the program"), ("allocation-calls.c", ["4", "1000"], "every allocation call in four threads"),
-       ("little-address-space.c", [], "hardly any address space is left at the end"), ("inheritance.c", [], "what a program inherits"),
-       ("snapshot-family.c", ["3"], "the process has no children but its own"), ("plain.cpp", [], "C++ with exceptions"),
-       ("plain.swift", [], "a small Swift program"), ("tasks.swift", [], "task groups, actors, continuations"),
-       ("everyday.swift", [], "data in global variables"), ("signal-handlers.swift", [], "handlers allocate while objects are retained")]
+    + [
+        ("exchange.c", [], "64 threads free each other's objects"),
+        ("thread-ends.c", [], "threads end with events in their buffers"),
+        ("wanderer.c", [], "the working directory changes all the while"),
+        ("dispositions.c", [], "signals as the program sees and changes them"),
+        ("own-malloc.c", [], "an allocator inside the program"),
+        ("allocation-calls.c", ["4", "1000"], "every allocation call in four threads"),
+        ("little-address-space.c", [], "hardly any address space is left at the end"),
+        ("inheritance.c", [], "what a program inherits"),
+        ("snapshot-family.c", ["3"], "the process has no children but its own"),
+        ("plain.cpp", [], "C++ with exceptions"),
+        ("plain.swift", [], "a small Swift program"),
+        ("tasks.swift", [], "task groups, actors, continuations"),
+        ("everyday.swift", [], "data in global variables"),
+        ("signal-handlers.swift", [], "handlers allocate while objects are retained"),
+    ]
 )
 
 # Programs that nobody wrote for this, with arguments and standard input. Those that are not installed are left out.
 SYSTEM = (
     (["sh", "-c", "for i in 1 2 3; do echo $i; done | sort -r | tr '\\n' ' '; exit 3"], "a shell with a pipeline"),
-    (["bash", "-c", "a=(1 2 3); for i in ${a[@]}; do (echo $((i * i))) & wait; done"], "bash with children in the background"),
+    (
+        ["bash", "-c", "a=(1 2 3); for i in ${a[@]}; do (echo $((i * i))) & wait; done"],
+        "bash with children in the background",
+    ),
     (["ls", "-la", "/usr/bin"], "ls"),
     (["sort", "/etc/services"], "sort"),
     (["find", "/usr/share/doc", "-name", "copyright", "-newer", "/nonexistent"], "find, which fails"),
@@ -50,12 +75,38 @@ SYSTEM = (
     (["awk", "BEGIN { for (i = 0; i < 100000; i++) a[i] = i * i; print length(a) }"], "awk"),
     (["sed", "-n", "s/a/b/gp", "/etc/services"], "sed"),
     (["perl", "-e", "my %h; $h{$_} = [$_ x 3] for 1..50000; print scalar(keys %h), qq(\\n); exit 4"], "perl"),
-    (["python3", "-c", "import threading, json; r = []\nfor i in range(8): t = threading.Thread(target=lambda: r.append(json.dumps(list(range(1000))))); t.start(); t.join()\nprint(len(r))"],
-     "python with threads"),
-    (["python3", "-c", "import subprocess, os; print(subprocess.run(['sh', '-c', 'exit 5']).returncode); os.kill(os.getpid(), 9)"], "python with a child, killed"),
-    (["python3", "-c", "import multiprocessing as m\nif __name__ == '__main__':\n  with m.Pool(3) as p: print(p.map(abs, range(-5, 5)))"], "python with a pool of processes"),
-    (["sqlite3", ":memory:", "create table t(a); with recursive c(x) as (select 1 union all select x+1 from c limit 20000) insert into t select x from c; select sum(a) from t;"],
-     "sqlite"),
+    (
+        [
+            "python3",
+            "-c",
+            "import threading, json; r = []\nfor i in range(8): t = threading.Thread(target=lambda: r.append(json.dumps(list(range(1000))))); t.start(); t.join()\nprint(len(r))",
+        ],
+        "python with threads",
+    ),
+    (
+        [
+            "python3",
+            "-c",
+            "import subprocess, os; print(subprocess.run(['sh', '-c', 'exit 5']).returncode); os.kill(os.getpid(), 9)",
+        ],
+        "python with a child, killed",
+    ),
+    (
+        [
+            "python3",
+            "-c",
+            "import multiprocessing as m\nif __name__ == '__main__':\n  with m.Pool(3) as p: print(p.map(abs, range(-5, 5)))",
+        ],
+        "python with a pool of processes",
+    ),
+    (
+        [
+            "sqlite3",
+            ":memory:",
+            "create table t(a); with recursive c(x) as (select 1 union all select x+1 from c limit 20000) insert into t select x from c; select sum(a) from t;",
+        ],
+        "sqlite",
+    ),
     (["openssl", "enc", "-aes-256-cbc", "-pbkdf2", "-k", "secret", "-nosalt", "-in", "/etc/services"], "openssl"),
     (["gcc", "-xc", "-fsyntax-only", "-Wall", "/dev/null"], "gcc with its children"),
     (["clang", "-xc", "-fsyntax-only", "-Wall", "/dev/null"], "clang"),
@@ -113,14 +164,31 @@ def situations(builder, must, short=False):
         program = builder.path(source, must)
         for line in must([program, "--list"]).splitlines():
             name, text = line.split("\t")
-            found.append(Situation(group, name, text, (program, name), source != "situations-filters.c",
-                                   follows=group in ("Processes", "Namespaces", "Ends") and not name.startswith("exec_")))
+            found.append(
+                Situation(
+                    group,
+                    name,
+                    text,
+                    (program, name),
+                    source != "situations-filters.c",
+                    follows=group in ("Processes", "Namespaces", "Ends") and not name.startswith("exec_"),
+                )
+            )
     if short:
         return found
     for source, arguments, text in TESTED:
         name = " ".join([os.path.splitext(source)[0], *arguments])
-        found.append(Situation(OLDER, name, text, (builder.path(source, must), *arguments), follows=source == "children.c"))
+        found.append(
+            Situation(OLDER, name, text, (builder.path(source, must), *arguments), follows=source == "children.c")
+        )
     for command, text in SYSTEM:
         if shutil.which(command[0]):
-            found.append(Situation(REAL, command[0] if sum(other[0][0] == command[0] for other in SYSTEM) == 1 else text, text, tuple(command)))
+            found.append(
+                Situation(
+                    REAL,
+                    command[0] if sum(other[0][0] == command[0] for other in SYSTEM) == 1 else text,
+                    text,
+                    tuple(command),
+                )
+            )
     return found

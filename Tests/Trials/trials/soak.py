@@ -1,5 +1,6 @@
-"""Records a server under load for some minutes: threads and children come and go, images are taken, workers are killed at random moments. Fails if a process grows,
-if a call is not in the traces, if an image is not taken, or if a process is left."""
+"""Records a server under load for some minutes: threads and children come and go, images are taken, workers are killed
+at random moments. Fails if a process grows, if a call is not in the traces, if an image is not taken, or if a process
+is left."""
 
 import argparse
 import glob
@@ -25,7 +26,8 @@ from .survival import ROOT, end_session
 WORKERS, CLIENTS = 3, 4
 ENTRY = struct.Struct("QQQQ")  # a process's number, its calls begun, its calls done
 SAMPLE_SECONDS = 2
-# What a process may have more of at the end than after its first third: pages of the allocator's, and of traces that are being written.
+# What a process may have more of at the end than after its first third: pages of the allocator's, and of traces that
+# are being written.
 GROWTH = {"VmRSS": 3000, "VmSize": 3000, "maps": 12, "fd": 6, "zombies": 1}
 
 
@@ -43,7 +45,7 @@ class Counts:
         """(process, begun, done) of each process in the order in which they began."""
         with open(self._path, "rb") as file:
             data = file.read()
-        return [entry[:3] for entry in ENTRY.iter_unpack(data[:len(data) // ENTRY.size * ENTRY.size]) if entry[0]]
+        return [entry[:3] for entry in ENTRY.iter_unpack(data[: len(data) // ENTRY.size * ENTRY.size]) if entry[0]]
 
 
 def load(path, ending, answered):
@@ -72,10 +74,16 @@ def measure(process):
             maps = len(file.readlines())
         found = {name: int(value) for name, value in status.items()}
         zombies = 0
-        for child in open(f"/proc/{process}/task/{process}/children", encoding="utf-8").read().split():
+        with open(f"/proc/{process}/task/{process}/children", encoding="utf-8") as file:
+            children = file.read().split()
+        for child in children:
             with open(f"/proc/{child}/stat", encoding="utf-8", errors="replace") as file:
                 zombies += file.read().rpartition(")")[2].split()[0] == "Z"
-        return {**found, "maps": maps, "fd": len(os.listdir(f"/proc/{process}/fd")), "zombies": zombies} if len(found) == 2 else None
+        return (
+            {**found, "maps": maps, "fd": len(os.listdir(f"/proc/{process}/fd")), "zombies": zombies}
+            if len(found) == 2
+            else None
+        )
     except (FileNotFoundError, ProcessLookupError, IndexError):
         return None
 
@@ -87,7 +95,9 @@ def growth(samples):
         return ["there are too few samples"]
     found = []
     for name, allowed in GROWTH.items():
-        before, after = (statistics.median(each[name] for each in part) for part in (samples[third:2 * third], samples[-third:]))
+        before, after = (
+            statistics.median(each[name] for each in part) for part in (samples[third : 2 * third], samples[-third:])
+        )
         if after - before > allowed:
             found.append(f"{name} grew from {before:.0f} to {after:.0f}")
     return found
@@ -105,10 +115,28 @@ class Soak:
     def run(self):
         os.makedirs(self._traces)
         recorder = subprocess.Popen(
-            [self._leaktrace, "record", "--quiet", "--follow-children", "--output", os.path.join(self._traces, "%n.%p.trace"), "--", self._program, self._directory,
-             str(WORKERS)], env=environment(), start_new_session=True, stdin=subprocess.DEVNULL, stderr=subprocess.PIPE)
+            [
+                self._leaktrace,
+                "record",
+                "--quiet",
+                "--follow-children",
+                "--output",
+                os.path.join(self._traces, "%n.%p.trace"),
+                "--",
+                self._program,
+                self._directory,
+                str(WORKERS),
+            ],
+            env=environment(),
+            start_new_session=True,
+            stdin=subprocess.DEVNULL,
+            stderr=subprocess.PIPE,
+        )
         ending = threading.Event()
-        clients = [threading.Thread(target=load, args=(os.path.join(self._directory, "socket"), ending, self._answered)) for _ in range(CLIENTS)]
+        clients = [
+            threading.Thread(target=load, args=(os.path.join(self._directory, "socket"), ending, self._answered))
+            for _ in range(CLIENTS)
+        ]
         try:
             self._await_workers(recorder)
             for client in clients:
@@ -135,17 +163,19 @@ class Soak:
         deadline = time.monotonic() + 60
         while not os.path.exists(self._directory + "/counts") or len(self._counts.read()) <= WORKERS:
             if recorder.poll() is not None or time.monotonic() > deadline:
-                raise SystemExit(f"soak: the server does not start: {recorder.stderr.read().decode(errors='replace')[-500:]}")
+                raise SystemExit(
+                    f"soak: the server does not start: {recorder.stderr.read().decode(errors='replace')[-500:]}"
+                )
             time.sleep(0.05)
 
     def _watch(self):
         """The first worker is left alone, so that it is seen growing."""
-        begin, nextImages, nextKill, nextSample = time.monotonic(), 15.0, 5.0, 0.0
+        begin, next_images, next_kill, next_sample = time.monotonic(), 15.0, 5.0, 0.0
         between = min(60.0, self._seconds / 5)
         while (elapsed := time.monotonic() - begin) < self._seconds:
             entries = self._counts.read()
-            if elapsed >= nextSample:
-                nextSample += SAMPLE_SECONDS
+            if elapsed >= next_sample:
+                next_sample += SAMPLE_SECONDS
                 for process in (entries[0][0], entries[1][0]):
                     found = measure(process)
                     if found:
@@ -153,14 +183,14 @@ class Soak:
                     else:
                         self.problems.append(f"process {process} is gone after {elapsed:.0f} s")
                 self._forget_programs()
-            if elapsed >= nextKill:
-                nextKill += random.uniform(0.5, 4)
+            if elapsed >= next_kill:
+                next_kill += random.uniform(0.5, 4)
                 for process in random.sample(entries[2:], len(entries[2:])):
                     if self._kill_worker(process[0]):
                         self._kills += 1
                         break
-            if elapsed >= nextImages:
-                nextImages += between
+            if elapsed >= next_images:
+                next_images += between
                 for process in (entries[0][0], entries[1][0]):
                     self._take_image(process)
             time.sleep(0.02)
@@ -182,7 +212,13 @@ class Soak:
             os.close(descriptor)
 
     def _take_image(self, process):
-        outcome = subprocess.run([self._leaktrace, "snapshot", str(process)], env=environment(), capture_output=True, timeout=120, check=False)
+        outcome = subprocess.run(
+            [self._leaktrace, "snapshot", str(process)],
+            env=environment(),
+            capture_output=True,
+            timeout=120,
+            check=False,
+        )
         self._images += 1
         if outcome.returncode != 0:
             self.problems.append(f"no image of {process}: {outcome.stderr.decode(errors='replace').strip()[-300:]}")
@@ -200,33 +236,57 @@ class Soak:
 
     def _judge_traces(self):
         """Every call that had returned is in the trace, of killed processes too, and none that was not begun."""
-        traces = {int(path.rsplit(".", 2)[1]): path for path in glob.glob(os.path.join(self._traces, "soak-server.*.trace"))}
-        total = 0
+        # The system uses a process's number again: then the later trace has a number of its own at its end.
+        numbered: dict[int, list[tuple[int, str]]] = {}
+        for path in glob.glob(os.path.join(self._traces, "soak-server.*.trace*")):
+            name = re.fullmatch(r"soak-server\.(\d+)\.trace(?:\.(\d+))?", os.path.basename(path))
+            if name:
+                numbered.setdefault(int(name[1]), []).append((int(name[2] or 1), path))
+        traces = {process: [path for _, path in sorted(paths)] for process, paths in numbered.items()}
+        judged = total = 0
         for process, begun, done in self._counts.read():
-            if process not in traces:
+            if not traces.get(process):
                 if done:
                     self.problems.append(f"process {process} has no trace, and made {done} calls")
                 continue
-            text = must([self._leaktrace, "analyze", "--format", "json", "--limit", "1", traces[process]], limit=600)
+            text = must(
+                [self._leaktrace, "analyze", "--format", "json", "--limit", "1", traces[process].pop(0)], limit=600
+            )
             trace = json.loads(text)["reports"][0]["traces"][0]
             count = trace["events"].get("aligned_alloc", 0)
             total += count
+            judged += 1
             if not done <= count <= begun:
                 self.problems.append(f"process {process}: {count} calls in the trace, {done} to {begun} were made")
-            lost = {name: value for name, value in trace["drops"].items() if value and name not in ("stackTruncated", "stackIncomplete")}
+            lost = {
+                name: value
+                for name, value in trace["drops"].items()
+                if value and name not in ("stackTruncated", "stackIncomplete")
+            }
             if lost:
                 self.problems.append(f"process {process}: lost {lost}")
+            if trace["diagnostics"]:
+                self.problems.append(f"process {process}: damaged: {trace['diagnostics'][:3]}")
         left = glob.glob(os.path.join(self._traces, "*.live"))
         if left:
             self.problems.append(f"{len(left)} live files are left")
-        say(f"{len(self._answered)} requests, {self._kills} workers killed, {self._images} images, {len(traces)} traces with {total} counted calls")
+        say(
+            f"{len(self._answered)} requests, {self._kills} workers killed, {self._images} images, {judged} traces with {total} counted calls"
+        )
 
 
 def main():
     parser = argparse.ArgumentParser(prog="scripts/soak", description=__doc__)
-    parser.add_argument("minutes", type=float, metavar="MINUTES", help="how long: 2 show that it works, 60 that it lasts")
+    parser.add_argument(
+        "minutes", type=float, metavar="MINUTES", help="how long: 2 show that it works, 60 that it lasts"
+    )
     parser.add_argument("--keep", metavar="DIR", help="leaves traces and counts there")
-    parser.add_argument("--cache", metavar="DIR", default=os.path.join(ROOT, ".build", "survival"), help="where the server is built (default: .build/survival)")
+    parser.add_argument(
+        "--cache",
+        metavar="DIR",
+        default=os.path.join(ROOT, ".build", "survival"),
+        help="where the server is built (default: .build/survival)",
+    )
     parser.add_argument("--products", required=True, help=argparse.SUPPRESS)
     options = parser.parse_args()
     os.makedirs(options.cache, exist_ok=True)

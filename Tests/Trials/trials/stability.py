@@ -1,5 +1,5 @@
-"""Runs every program of the corpus again and again, and reports what flips: verdicts, types, counts, fingerprints. Ends with 1 if something
-does. Interrupted, it reports what it has."""
+"""Runs every program of the corpus again and again, and reports what flips: verdicts, types, counts, fingerprints. Ends
+with 1 if something does. Interrupted, it reports what it has."""
 
 import argparse
 import collections
@@ -10,21 +10,60 @@ import sys
 import tempfile
 import time
 
-from .corpus import VARIANTS, build, cases
+from .corpus import VARIANTS, Case, build, cases
 from .flips import flips, unsteady
 from .leaktrace import Leaktrace
 from .load import Load
 from .processes import FailedCommand
 
-# A few programs that have threads, tasks, timers and leftover words in them: verdicts that depend on where things stand are theirs.
-SHORT = ("lost-checked-continuation", "own-stream-task", "presence-timer", "stream-termination", "task-groups", "actors", "unowned-zombies", "watcher-source",
-         "endless-task", "pending-sleep", "thread-handoff", "dispatch-queue-work", "server-loop", "bounded-queue")
-# Programs with findings of every kind, for their fingerprints: cycles of one and of several sites and types, what is lost, suspended, deinitialised, dangling or used after
+# A few programs that have threads, tasks, timers and leftover words in them: verdicts that depend on where things stand
+# are theirs.
+SHORT = (
+    "lost-checked-continuation",
+    "own-stream-task",
+    "presence-timer",
+    "stream-termination",
+    "task-groups",
+    "actors",
+    "unowned-zombies",
+    "watcher-source",
+    "endless-task",
+    "pending-sleep",
+    "thread-handoff",
+    "dispatch-queue-work",
+    "server-loop",
+    "bounded-queue",
+)
+# Programs with findings of every kind, for their fingerprints: cycles of one and of several sites and types, what is
+# lost, suspended, deinitialised, dangling or used after
 # its end, outlives its scope, or accumulates; and a package's findings.
-FINGERPRINTS = ("settings-screen", "listener-set", "two-sites", "gallery", "cart-observation", "stream-termination", "pass-retained", "raw-pixels", "callback-contexts",
-                "lost-checked-continuation", "own-stream-task", "request-deadlines", "unowned-zombies", "dangling-delegate", "used-callbacks", "presence-timer",
-                "endless-task", "dispatch-timer", "async-stream-subscribers", "notification-observer", "connection-registry", "growing-cache", "task-group",
-                "nio-stored-context", "nio-unfinished-channel")
+FINGERPRINTS = (
+    "settings-screen",
+    "listener-set",
+    "two-sites",
+    "gallery",
+    "cart-observation",
+    "stream-termination",
+    "pass-retained",
+    "raw-pixels",
+    "callback-contexts",
+    "lost-checked-continuation",
+    "own-stream-task",
+    "request-deadlines",
+    "unowned-zombies",
+    "dangling-delegate",
+    "used-callbacks",
+    "presence-timer",
+    "endless-task",
+    "dispatch-timer",
+    "async-stream-subscribers",
+    "notification-observer",
+    "connection-registry",
+    "growing-cache",
+    "task-group",
+    "nio-stored-context",
+    "nio-unfinished-channel",
+)
 RUN_SECONDS = 600
 
 
@@ -37,11 +76,26 @@ def parse():
     parser.add_argument("runs", type=int, metavar="N", help="how often each program is run")
     parser.add_argument("names", nargs="*", metavar="NAME", help="these programs alone")
     parser.add_argument("--loaded", action="store_true", help="with a busy loop on every processor meanwhile")
-    parser.add_argument("--short", action="store_true", help="a few programs whose verdicts depend most on the moment, optimised")
-    parser.add_argument("--fingerprints", action="store_true", help="programs with findings of every kind, at -Onone and -O: each fingerprint that is not in all runs")
+    parser.add_argument(
+        "--short", action="store_true", help="a few programs whose verdicts depend most on the moment, optimised"
+    )
+    parser.add_argument(
+        "--fingerprints",
+        action="store_true",
+        help="programs with findings of every kind, at -Onone and -O: each fingerprint that is not in all runs",
+    )
     parser.add_argument("--variant", choices=VARIANTS, action="append", help="these variants alone (default: all four)")
-    parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1, help="how many run at a time (default: as many as there are processors)")
-    parser.add_argument("--keep", metavar="DIR", help="keeps the trace of each program's first run and of the first that differs from it")
+    parser.add_argument(
+        "--jobs",
+        type=int,
+        default=os.cpu_count() or 1,
+        help="how many run at a time (default: as many as there are processors)",
+    )
+    parser.add_argument(
+        "--keep",
+        metavar="DIR",
+        help="keeps the trace of each program's first run and of the first that differs from it",
+    )
     parser.add_argument("--products", required=True, help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.runs < 2:
@@ -50,26 +104,35 @@ def parse():
 
 
 def chosen(options):
-    usual = ["dynamic-O"] if options.short else ["dynamic-Onone", "dynamic-O"] if options.fingerprints else list(VARIANTS)
+    usual = (
+        ["dynamic-O"] if options.short else ["dynamic-Onone", "dynamic-O"] if options.fingerprints else list(VARIANTS)
+    )
     found = cases(options.variant or usual)
     names = set(options.names) or set(SHORT if options.short else FINGERPRINTS if options.fingerprints else ())
     unknown = names - {case.name for case in found}
     if unknown:
         sys.exit(f"stability: no such program: {', '.join(sorted(unknown))}")
-    return [case for case in found if (not names or case.name in names) and (case.mode == "leak" or not options.fingerprints)]
+    return [
+        case
+        for case in found
+        if (not names or case.name in names) and (case.mode == "leak" or not options.fingerprints)
+    ]
 
 
 class Runner:
     """Runs programs recorded, and reads what is found."""
 
     def __init__(self, leaktrace, executables, directory, compare=None):
-        """`compare`: what differs between the findings of runs. Given it, the traces of a program's first run and of the first that differs from it stay in the directory."""
+        """`compare`: what differs between the findings of runs. Given it, the traces of a program's first run and of
+        the first that differs from it stay in the directory."""
         self._leaktrace, self._executables, self._directory, self._compare = leaktrace, executables, directory, compare
         self._first, self._differing = {}, set()
 
     def run(self, case, number):
         """The findings, or a sentence on why there are none."""
-        trace = os.path.join(self._directory, f"{case.executable}-{case.name}-{case.mode}-{case.variant}-{number}.trace")
+        trace = os.path.join(
+            self._directory, f"{case.executable}-{case.name}-{case.mode}-{case.variant}-{number}.trace"
+        )
         stays = False
         try:
             program = self._executables[case.executable, case.variant]
@@ -102,14 +165,17 @@ class Runner:
 
 
 def repeat(runner, case_list, count, jobs):
-    """By case, what each run found, and the failures; and how many rounds there were: fewer when it was interrupted. Rounds go through all programs, so that a busy minute
-    does not fall to one alone."""
-    found, failed = collections.defaultdict(list), collections.defaultdict(list)
+    """By case, what each run found, and the failures; and how many rounds there were: fewer when it was interrupted.
+    Rounds go through all programs, so that a busy minute does not fall to one alone."""
+    found: collections.defaultdict[Case, list] = collections.defaultdict(list)
+    failed: collections.defaultdict[Case, list[str]] = collections.defaultdict(list)
     begin, rounds = time.monotonic(), 0
     with concurrent.futures.ThreadPoolExecutor(jobs) as pool:
         try:
             for number in range(count):
-                for case, outcome in zip(case_list, pool.map(lambda case, number=number: runner.run(case, number), case_list)):
+                for case, outcome in zip(
+                    case_list, pool.map(lambda case, number=number: runner.run(case, number), case_list), strict=False
+                ):
                     (failed if isinstance(outcome, str) else found)[case].append(outcome)
                 rounds += 1
                 say(f"round {rounds} of {count}, {time.monotonic() - begin:.0f} s")
@@ -134,7 +200,9 @@ def main():
     if options.keep:
         os.makedirs(options.keep, exist_ok=True)
     with tempfile.TemporaryDirectory(prefix="leaktrace-stability-") as directory, Load(options.loaded):
-        runner = Runner(leaktrace, executables, options.keep or directory, comparison(options) if options.keep else None)
+        runner = Runner(
+            leaktrace, executables, options.keep or directory, comparison(options) if options.keep else None
+        )
         found, failed, rounds = repeat(runner, case_list, options.runs, options.jobs)
     return report(case_list, found, failed, rounds, options)
 

@@ -43,7 +43,9 @@ class Suite:
                 continue
             if recording.status != 0:
                 failures = ", ".join(failed_tests(library, recording.output)[:4])
-                result.remarks.append(f"{library}: ended with status {recording.status}" + (f"; failed: {failures}" if failures else ""))
+                result.remarks.append(
+                    f"{library}: ended with status {recording.status}" + (f"; failed: {failures}" if failures else "")
+                )
             findings += result.add(recording, leaktrace.analyze(trace))
         result.judge(findings)
         return result
@@ -51,7 +53,9 @@ class Suite:
     def _record(self, leaktrace, command, trace, library, result):
         """Runs a suite that crashes by itself again: of a crash there is no heap image."""
         for attempt in range(ATTEMPTS):
-            recording = leaktrace.record(command, trace, directory=self.package.directory, limit=self.limit, extra_environment=self.environment)
+            recording = leaktrace.record(
+                command, trace, directory=self.package.directory, limit=self.limit, extra_environment=self.environment
+            )
             if recording.timed_out or not _has_crashed(recording.status):
                 break
             said = re.search(r"Fatal error: .*", recording.output)
@@ -59,7 +63,8 @@ class Suite:
         return recording
 
     def _selection(self, library):
-        """Leaves out tests that cannot run here, or take too long. Either library's runner knows one of the two ways alone."""
+        """Leaves out tests that cannot run here, or take too long. Either library's runner knows one of the two ways
+        alone."""
         if library == "XCTest":
             return [",".join(self.selected)] if self.selected else []
         return [word for pattern in self.skipped for word in ("--skip", pattern)]

@@ -1,5 +1,6 @@
-"""Runs every situation untraced and traced, and compares all that can be seen from outside: status, output, files, descriptors, children, mapped memory.
-Writes docs/survival.md; ends with 1 if a traced program differs that is not known to (Tests/Trials/survival.json)."""
+"""Runs every situation untraced and traced, and compares all that can be seen from outside: status, output, files,
+descriptors, children, mapped memory. Writes docs/survival.md; ends with 1 if a traced program differs that is not known
+to (Tests/Trials/survival.json)."""
 
 import argparse
 import concurrent.futures
@@ -23,10 +24,35 @@ DOCUMENT = os.path.join(ROOT, "docs", "survival.md")
 RUN_SECONDS = 90
 # The same in every run of the short form: those that broke once, and a few of each kind.
 SHORT = (
-    "vfork_exec_many", "vfork_first_allocation", "raw_clone_namespace", "pid_namespace", "pid_namespace_alive", "fork_with_threads", "exec_environment", "wait_any",
-    "child_signal", "ends_by_sigterm", "close_range_call", "descriptors_exhausted", "descriptors_taken", "file_size_none", "root_changed", "address_space_8m",
-    "images_come_and_go", "every_call", "impossible_sizes", "threads_300_at_once", "signals_in_allocation", "coroutine_16k", "stack_misaligned", "errno_kept",
-    "waits_survive_images", "filter_kills", "filter_over_threads", "filter_then_exec", "strict_mode",
+    "vfork_exec_many",
+    "vfork_first_allocation",
+    "raw_clone_namespace",
+    "pid_namespace",
+    "pid_namespace_alive",
+    "fork_with_threads",
+    "exec_environment",
+    "wait_any",
+    "child_signal",
+    "ends_by_sigterm",
+    "close_range_call",
+    "descriptors_exhausted",
+    "descriptors_taken",
+    "file_size_none",
+    "root_changed",
+    "address_space_8m",
+    "images_come_and_go",
+    "every_call",
+    "impossible_sizes",
+    "threads_300_at_once",
+    "signals_in_allocation",
+    "coroutine_16k",
+    "stack_misaligned",
+    "errno_kept",
+    "waits_survive_images",
+    "filter_kills",
+    "filter_over_threads",
+    "filter_then_exec",
+    "strict_mode",
 )
 
 
@@ -74,10 +100,11 @@ def read_report(path):
         elif kind == "children":
             children += ["child"] * len(rest.split())
         elif kind == "mapping":
-            _, size, *name = rest.split(" ", 2)
+            _, size, *names = rest.split(" ", 2)
             kilobytes += int(size)
-            name = name[0].strip() if name else ""
-            # Besides the program's: the library, the trace, and memory that is shared with the process that writes an image.
+            name = names[0].strip() if names else ""
+            # Besides the program's: the library, the trace, and memory that is shared with the process that writes an
+            # image.
             if name.startswith("/") and not re.search(r"libleaktrace|\.trace|^/dev/zero", name):
                 images.add(plain(name))
     return tuple(sorted(descriptors)), tuple(children), tuple(sorted(images)), kilobytes
@@ -111,8 +138,15 @@ def run(situation, prefix, scratch, traces):
     os.chmod(directory, 0o755)
     report = os.path.join(traces, os.path.basename(directory) + ".report")
     extra = {"SWIFT_BACKTRACE": "enable=no", **({"SITUATION_REPORT": report} if situation.is_reporting else {})}
-    child = subprocess.Popen([*prefix, *situation.command], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, cwd=directory,
-                             env=environment(extra), start_new_session=True)
+    child = subprocess.Popen(
+        [*prefix, *situation.command],
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        cwd=directory,
+        env=environment(extra),
+        start_new_session=True,
+    )
     try:
         output, errors = child.communicate(timeout=RUN_SECONDS)
         status = child.returncode
@@ -128,8 +162,18 @@ def run(situation, prefix, scratch, traces):
     descriptors, children, images, kilobytes = read_report(report)
     if os.path.exists(report):
         os.unlink(report)
-    return Seen(status, plain(output.decode(errors="replace")), plain("\n".join(line for line in lines if not line.startswith("leaktrace: "))), files, left,
-                descriptors, children, images, kilobytes, tuple(line for line in lines if line.startswith("leaktrace: ")))
+    return Seen(
+        status,
+        plain(output.decode(errors="replace")),
+        plain("\n".join(line for line in lines if not line.startswith("leaktrace: "))),
+        files,
+        left,
+        descriptors,
+        children,
+        images,
+        kilobytes,
+        tuple(line for line in lines if line.startswith("leaktrace: ")),
+    )
 
 
 def status_text(status):
@@ -148,7 +192,9 @@ def differences(untraced, traced):
             continue
         if isinstance(after, tuple):
             more, less = [x for x in after if x not in before], [x for x in before if x not in after]
-            parts = [f"{word}: {', '.join(each[:3])}" for word, each in (("more", more), ("less", less)) if each] or ["another number"]
+            parts = [f"{word}: {', '.join(each[:3])}" for word, each in (("more", more), ("less", less)) if each] or [
+                "another number"
+            ]
             found.append(f"{name} ({'; '.join(parts)})")
         else:
             found.append(name)
@@ -184,7 +230,12 @@ class Runner:
             untraced = run(situation, [], self._directory, self._traces)
             with tempfile.TemporaryDirectory(dir=self._traces) as traces:
                 os.chmod(traces, 0o777)
-                traced = run(situation, [*self._record, *options, "--output", os.path.join(traces, "%n.%p.trace"), "--"], self._directory, self._traces)
+                traced = run(
+                    situation,
+                    [*self._record, *options, "--output", os.path.join(traces, "%n.%p.trace"), "--"],
+                    self._directory,
+                    self._traces,
+                )
             found = differences(untraced, traced)
             if not found:
                 break
@@ -204,8 +255,13 @@ def judge(row, reasons):
     """A row is known to differ if each difference is."""
     found = []
     for one in row.differences:
-        fitting = [each["reason"] for each in reasons if row.situation.name in each.get("names", [row.situation.name])
-                   and each.get("mode", row.mode) == row.mode and re.search(each["difference"], one)]
+        fitting = [
+            each["reason"]
+            for each in reasons
+            if row.situation.name in each.get("names", [row.situation.name])
+            and each.get("mode", row.mode) == row.mode
+            and re.search(each["difference"], one)
+        ]
         if not fitting:
             return
         found += [fitting[0]] if fitting[0] not in found else []
@@ -222,10 +278,14 @@ def remark(row):
     """What the recorder had to say, in short."""
     texts = " ".join(row.traced.remarks)
     for pattern, text in (
-        ("recording stops here", "recording stops, and says so"), ("no heap images from here on", "no images from here on, and says so"),
-        ("PID namespace of the program's children", "no image, and says so"), ("no heap snapshot was taken|snapshot is missing", "an image is missing, and the recorder says so"),
-        ("recording stopped early", "recording stops, and says so"), ("not tracing", "not traced, and the recorder says so"),
-        ("no trace was written", "no trace"), ("missing, made by signal handlers", "calls of handlers inside the recorder are counted, not recorded"),
+        ("recording stops here", "recording stops, and says so"),
+        ("no heap images from here on", "no images from here on, and says so"),
+        ("PID namespace of the program's children", "no image, and says so"),
+        ("no heap snapshot was taken|snapshot is missing", "an image is missing, and the recorder says so"),
+        ("recording stopped early", "recording stops, and says so"),
+        ("not tracing", "not traced, and the recorder says so"),
+        ("no trace was written", "no trace"),
+        ("missing, made by signal handlers", "calls of handlers inside the recorder are counted, not recorded"),
     ):
         if re.search(pattern, texts):
             return text
@@ -236,15 +296,23 @@ def write_document(rows, seconds):
     differing = [row for row in rows if row.differences and not row.reason]
     with open(DOCUMENT, encoding="utf-8") as file:
         head = file.read().split("<!-- table -->")[0]
-    lines = [head.rstrip(), "", "<!-- table -->", "",
-             f"{len(rows)} runs of {len({row.situation.name for row in rows})} situations: {sum(not row.differences for row in rows)} as untraced, "
-             f"{sum(bool(row.reason) for row in rows)} with a known difference, {len(differing)} with another one.", ""]
+    lines = [
+        head.rstrip(),
+        "",
+        "<!-- table -->",
+        "",
+        f"{len(rows)} runs of {len({row.situation.name for row in rows})} situations: {sum(not row.differences for row in rows)} as untraced, "
+        f"{sum(bool(row.reason) for row in rows)} with a known difference, {len(differing)} with another one.",
+        "",
+    ]
     for group in dict.fromkeys(row.situation.group for row in rows):
         lines += [f"### {group}", "", "| situation | untraced | traced | the recorder |", "|---|---|---|---|"]
         for row in rows:
             if row.situation.group == group:
                 mode = "" if row.mode == "alone" else f" ({row.mode})"
-                lines.append(f"| `{row.situation.name}`{mode}: {row.situation.text} | {status_text(row.untraced.status)} | {verdict(row)} | {remark(row)} |")
+                lines.append(
+                    f"| `{row.situation.name}`{mode}: {row.situation.text} | {status_text(row.untraced.status)} | {verdict(row)} | {remark(row)} |"
+                )
         lines.append("")
     with open(DOCUMENT, "w", encoding="utf-8") as file:
         file.write("\n".join(lines))
@@ -256,8 +324,18 @@ def parse():
     parser.add_argument("names", nargs="*", metavar="NAME", help="these situations alone")
     parser.add_argument("--short", action="store_true", help="a few of each kind, in less than a minute")
     parser.add_argument("--list", action="store_true", help="says what there is, and runs nothing")
-    parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1, help="how many run at a time (default: as many as there are processors)")
-    parser.add_argument("--cache", metavar="DIR", default=os.path.join(ROOT, ".build", "survival"), help="where programs are built (default: .build/survival)")
+    parser.add_argument(
+        "--jobs",
+        type=int,
+        default=os.cpu_count() or 1,
+        help="how many run at a time (default: as many as there are processors)",
+    )
+    parser.add_argument(
+        "--cache",
+        metavar="DIR",
+        default=os.path.join(ROOT, ".build", "survival"),
+        help="where programs are built (default: .build/survival)",
+    )
     parser.add_argument("--products", required=True, help=argparse.SUPPRESS)
     return parser.parse_args()
 
@@ -277,7 +355,11 @@ def main():
         for each in chosen:
             print(f"{each.group}\t{each.name}\t{each.text}")
         return
-    work = [(each, mode) for each in chosen for mode in (["alone", "children followed"] if each.follows and not options.short else ["alone"])]
+    work = [
+        (each, mode)
+        for each in chosen
+        for mode in (["alone", "children followed"] if each.follows and not options.short else ["alone"])
+    ]
     reasons, rows = known(), []
     with tempfile.TemporaryDirectory(prefix="survival-") as scratch:
         os.chmod(scratch, 0o755)
@@ -287,11 +369,15 @@ def main():
                 judge(row, reasons)
                 rows.append(row)
                 if row.differences and not row.reason:
-                    say(f"{row.situation.name} ({row.mode}): {'; '.join(row.differences)}; the recorder: {row.traced.remarks}")
+                    say(
+                        f"{row.situation.name} ({row.mode}): {'; '.join(row.differences)}; the recorder: {row.traced.remarks}"
+                    )
     if not options.names and not options.short:
         write_document(rows, time.monotonic() - begin)
     differing = [row for row in rows if row.differences and not row.reason]
-    say(f"{len(rows)} runs, {len(differing)} differ, {sum(bool(row.reason) for row in rows)} as is known, {time.monotonic() - begin:.0f} s")
+    say(
+        f"{len(rows)} runs, {len(differing)} differ, {sum(bool(row.reason) for row in rows)} as is known, {time.monotonic() - begin:.0f} s"
+    )
     sys.exit(1 if differing else 0)
 
 

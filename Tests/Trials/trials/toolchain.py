@@ -7,6 +7,7 @@ import os
 import shutil
 
 from .accuracy_report import NAMES
+from .finding import Finding
 from .leaktrace import Leaktrace
 from .processes import must
 from .trial import TOOLCHAIN, Result
@@ -30,8 +31,13 @@ MORE = "# First\n\nAn article.\n\n- term A: text\n- term B: text\n"
 
 def _package(directory):
     shutil.rmtree(directory, ignore_errors=True)
-    files = {"Package.swift": MANIFEST, "Sources/Core/Core.swift": LIBRARY, "Sources/tiny/main.swift": PROGRAM,
-             "Core.docc/Core.md": ARTICLE, "Core.docc/First.md": MORE}
+    files = {
+        "Package.swift": MANIFEST,
+        "Sources/Core/Core.swift": LIBRARY,
+        "Sources/tiny/main.swift": PROGRAM,
+        "Core.docc/Core.md": ARTICLE,
+        "Core.docc/First.md": MORE,
+    }
     for name, text in files.items():
         path = os.path.join(directory, name)
         os.makedirs(os.path.dirname(path), exist_ok=True)
@@ -48,19 +54,28 @@ def _conversation(package):
     """What an editor says to the language server: opens a file, asks for its symbols, and ends."""
     uri = f"file://{package}/Sources/Core/Core.swift"
     root = f"file://{package}"
-    return b"".join(map(_message, [
-        {"id": 1, "method": "initialize", "params": {"processId": None, "rootUri": root, "capabilities": {}}},
-        {"method": "initialized", "params": {}},
-        {"method": "textDocument/didOpen", "params": {"textDocument": {"uri": uri, "languageId": "swift", "version": 1, "text": LIBRARY}}},
-        {"id": 2, "method": "textDocument/documentSymbol", "params": {"textDocument": {"uri": uri}}},
-        {"method": "textDocument/didClose", "params": {"textDocument": {"uri": uri}}},
-        {"id": 3, "method": "shutdown"},
-        {"method": "exit"},
-    ]))
+    return b"".join(
+        map(
+            _message,
+            [
+                {"id": 1, "method": "initialize", "params": {"processId": None, "rootUri": root, "capabilities": {}}},
+                {"method": "initialized", "params": {}},
+                {
+                    "method": "textDocument/didOpen",
+                    "params": {"textDocument": {"uri": uri, "languageId": "swift", "version": 1, "text": LIBRARY}},
+                },
+                {"id": 2, "method": "textDocument/documentSymbol", "params": {"textDocument": {"uri": uri}}},
+                {"method": "textDocument/didClose", "params": {"textDocument": {"uri": uri}}},
+                {"id": 3, "method": "shutdown"},
+                {"method": "exit"},
+            ],
+        )
+    )
 
 
 class Tool:
-    """One command of the toolchain, with the processes that it starts if they are of interest. Those with many threads run several times."""
+    """One command of the toolchain, with the processes that it starts if they are of interest. Those with many threads
+    run several times."""
 
     def __init__(self, name, command, follows=False, talks=False, rounds=1):
         self.name, self._command, self._follows, self._talks, self._rounds = name, command, follows, talks, rounds
@@ -73,13 +88,18 @@ class Tool:
             must(["swift", "build", "--package-path", package, "--jobs", "1"], limit=900)
         result = Result(self.name, TOOLCHAIN, " ".join(self._command))
         stem = os.path.join(directory, self.name.replace(" ", "-"))
-        findings, runs = [], collections.Counter()
+        findings: list[Finding] = []
+        runs: collections.Counter[tuple[str, str]] = collections.Counter()
         for number in range(self._rounds):
             found = self._round(leaktrace, package, f"{stem}-{number}", result)
             kinds = {(each.verdict, each.subject): each for each in found if not each.is_library}
             runs.update(list(kinds))
             findings += found if number == 0 else [each for kind, each in kinds.items() if runs[kind] == 1]
-        result.remarks += [f"{NAMES.get(verdict, verdict)} `{subject}`: in {count} of {self._rounds} runs" for (verdict, subject), count in runs.items() if count < self._rounds]
+        result.remarks += [
+            f"{NAMES.get(verdict, verdict)} `{subject}`: in {count} of {self._rounds} runs"
+            for (verdict, subject), count in runs.items()
+            if count < self._rounds
+        ]
         result.judge(findings, "toolchain")
         return result
 
@@ -88,12 +108,17 @@ class Tool:
         if not leaktrace.is_kept(pattern):
             for old in glob.glob(f"{stem}.*trace*"):
                 os.remove(old)
-        recording = leaktrace.record(self._command, pattern, directory=package, limit=900,
-                                     options=["--follow-children"] if self._follows else [],
-                                     standard_input=_conversation(package) if self._talks else None)
+        recording = leaktrace.record(
+            self._command,
+            pattern,
+            directory=package,
+            limit=900,
+            options=["--follow-children"] if self._follows else [],
+            standard_input=_conversation(package) if self._talks else None,
+        )
         if recording.status != 0:
             result.remarks.append(f"ended with status {recording.status}")
-        findings = []
+        findings: list[Finding] = []
         for trace in sorted(glob.glob(f"{stem}.*trace")):
             analysis = leaktrace.analyze(trace)
             # Processes that end by exec, as a shell's do, leave no image: there is nothing to judge.
@@ -114,8 +139,20 @@ def all_tools():
     return [
         Tool("swift-format format", ["swift-format", "format", "Sources/Core/Core.swift"]),
         Tool("swift-format lint", ["swift-format", "lint", "Sources/Core/Core.swift"]),
-        Tool("docc convert", ["docc", "convert", "Core.docc", "--fallback-display-name", "Core", "--fallback-bundle-identifier", "org.example.core",
-                              "--output-path", "documentation"]),
+        Tool(
+            "docc convert",
+            [
+                "docc",
+                "convert",
+                "Core.docc",
+                "--fallback-display-name",
+                "Core",
+                "--fallback-bundle-identifier",
+                "org.example.core",
+                "--output-path",
+                "documentation",
+            ],
+        ),
         Tool("swift build", ["swift", "build", "--jobs", "1"], follows=True),
         Tool("sourcekit-lsp", ["sourcekit-lsp"], talks=True, rounds=5),
     ]

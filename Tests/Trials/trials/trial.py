@@ -54,11 +54,25 @@ class Result:
         for name in ("record_seconds", "analyze_seconds"):
             values[name] = round(values[name], 1)
         values["date"] = datetime.datetime.now(datetime.timezone.utc).strftime("%Y-%m-%d")
-        values["causes"] = [{
-            "judgement": cause.judgement, "why": cause.why, "known": cause.known,
-            "findings": [{
-                "verdict": finding.verdict, "certainty": finding.certainty, "subject": finding.subject, "place": finding.place,
-                "evidence": finding.evidence(), "instances": finding.instances, "fingerprint": finding.fingerprint, "library": finding.is_library,
-            } for finding in cause.findings],
-        } for cause in self.causes]
+        values["causes"] = [
+            {
+                "judgement": cause.judgement,
+                "why": cause.why,
+                "known": cause.known,
+                "findings": [
+                    {
+                        "verdict": finding.verdict,
+                        "certainty": finding.certainty,
+                        "subject": finding.subject,
+                        "place": finding.place,
+                        "evidence": finding.evidence(),
+                        "instances": finding.instances,
+                        "fingerprint": finding.fingerprint,
+                        "library": finding.is_library,
+                    }
+                    for finding in cause.findings
+                ],
+            }
+            for cause in self.causes
+        ]
         return values

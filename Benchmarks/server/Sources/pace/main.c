@@ -1,8 +1,10 @@
-// Sends HTTP requests to a server on this machine at a fixed rate, whatever the answers do: pace PORT RATE WARMUP SECONDS CONNECTIONS
+// Sends HTTP requests to a server on this machine at a fixed rate, whatever the answers do: pace PORT RATE WARMUP
+// SECONDS CONNECTIONS
 //
-// Request number i is to be sent at the beginning plus i / RATE seconds, and its latency counts from that moment: if the server stands still, what should have
-// been sent meanwhile has waited too. A request that finds no free connection waits for one. Answers in the first WARMUP seconds are not counted.
-// Prints the number of requests measured and the latencies p50, p99, p99.9 and the largest, in microseconds; ends with 1 if a request was not answered with 200.
+// Request number i is to be sent at the beginning plus i / RATE seconds, and its latency counts from that moment: if
+// the server stands still, what should have been sent meanwhile has waited too. A request that finds no free connection
+// waits for one. Answers in the first WARMUP seconds are not counted. Prints the number of requests measured and the
+// latencies p50, p99, p99.9 and the largest, in microseconds; ends with 1 if a request was not answered with 200.
 #define _GNU_SOURCE
 #include <arpa/inet.h>
 #include <errno.h>
@@ -55,9 +57,12 @@ static void send_request(struct connection *connection, long number) {
   if (number % 2 == 0) {
     snprintf(request, sizeof request, "GET /products/%ld HTTP/1.1\r\nHost: localhost\r\n\r\n", number * 7919 % 500);
   } else {
-    int length = snprintf(
-        body, sizeof body, "{\"product\":%ld,\"quantity\":%ld,\"customer\":\"customer number %ld\"}", number * 7919 % 500, number % 9 + 1, number);
-    snprintf(request, sizeof request, "POST /orders HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n%s", length, body);
+    int length = snprintf(body, sizeof body, "{\"product\":%ld,\"quantity\":%ld,\"customer\":\"customer number %ld\"}",
+                          number * 7919 % 500, number % 9 + 1, number);
+    snprintf(
+        request, sizeof request,
+        "POST /orders HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n%s",
+        length, body);
   }
   connection->request = number;
   connection->received = 0;
@@ -65,18 +70,21 @@ static void send_request(struct connection *connection, long number) {
 }
 
 static void send_what_is_due(void) {
-  while (next_request < requests && idle_count > 0 && due(next_request) <= now()) send_request(idle[--idle_count], next_request++);
+  while (next_request < requests && idle_count > 0 && due(next_request) <= now())
+    send_request(idle[--idle_count], next_request++);
 }
 
 static bool is_complete(const struct connection *connection) {
   const char *end = strstr(connection->response, "\r\n\r\n");
   const char *length = strcasestr(connection->response, "\r\ncontent-length:");
   if (end == NULL || length == NULL || length > end) return false;
-  return connection->received >= (size_t)(end + 4 - connection->response) + strtoul(length + strlen("\r\ncontent-length:"), NULL, 10);
+  return connection->received >=
+         (size_t)(end + 4 - connection->response) + strtoul(length + strlen("\r\ncontent-length:"), NULL, 10);
 }
 
 static void receive(struct connection *connection) {
-  ssize_t length = recv(connection->socket, connection->response + connection->received, response_capacity - connection->received, 0);
+  ssize_t length = recv(connection->socket, connection->response + connection->received,
+                        response_capacity - connection->received, 0);
   if (length < 0) fail("recv");
   if (length == 0) {
     errno = ECONNRESET;
@@ -85,8 +93,10 @@ static void receive(struct connection *connection) {
   connection->received += (size_t)length;
   connection->response[connection->received] = 0;
   if (!is_complete(connection)) return;
-  if (strncmp(connection->response, "HTTP/1.1 200", 12) == 0) answered++; else failed++;
-  if (connection->request >= warmups) latencies[connection->request - warmups] = (double)(now() - due(connection->request)) / 1000;
+  if (strncmp(connection->response, "HTTP/1.1 200", 12) == 0) answered++;
+  else failed++;
+  if (connection->request >= warmups)
+    latencies[connection->request - warmups] = (double)(now() - due(connection->request)) / 1000;
   idle[idle_count++] = connection;
 }
 
@@ -113,7 +123,9 @@ int main(int count, char **arguments) {
     fprintf(stderr, "usage: pace PORT RATE WARMUP SECONDS CONNECTIONS\n");
     return 64;
   }
-  struct sockaddr_in server = {.sin_family = AF_INET, .sin_port = htons((uint16_t)atoi(arguments[1])), .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+  struct sockaddr_in server = {.sin_family = AF_INET,
+                               .sin_port = htons((uint16_t)atoi(arguments[1])),
+                               .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
   nanoseconds_a_request = 1e9 / rate;
   warmups = (long)(atof(arguments[3]) * rate);
   long measured = (long)(atof(arguments[4]) * rate);
@@ -154,6 +166,7 @@ int main(int count, char **arguments) {
     send_what_is_due();
   }
   qsort(latencies, (size_t)measured, sizeof *latencies, compare);
-  printf("%ld %.1f %.1f %.1f %.1f\n", measured, percentile(measured, 0.5), percentile(measured, 0.99), percentile(measured, 0.999), latencies[measured - 1]);
+  printf("%ld %.1f %.1f %.1f %.1f\n", measured, percentile(measured, 0.5), percentile(measured, 0.99),
+         percentile(measured, 0.999), latencies[measured - 1]);
   return failed == 0 ? 0 : 1;
 }

@@ -32,7 +32,8 @@ actor Shop {
   init() {
     products = (0..<500).map { id in
       Product(
-        id: id, title: "product number \(id), of a longer name", tags: ["tag \(id % 7)", "another tag that is longer \(id % 11)"],
+        id: id, title: "product number \(id), of a longer name",
+        tags: ["tag \(id % 7)", "another tag that is longer \(id % 11)"],
         prices: ["single": Double(id) + 0.5, "dozen": Double(id) * 10])
     }
   }
@@ -45,7 +46,8 @@ actor Shop {
     orders.append(order)
     let product = product(order.product)
     let total = product.prices["single", default: 0] * Double(order.quantity)
-    return Receipt(number: number, total: total, lines: ["\(order.quantity) × \(product.title)", "for \(order.customer)"])
+    return Receipt(
+      number: number, total: total, lines: ["\(order.quantity) × \(product.title)", "for \(order.customer)"])
   }
 }
 
@@ -56,7 +58,9 @@ actor Shop {
     let shop = Shop()
     let router = Router()
     router.get("products/:id") { _, context in await shop.product(try context.parameters.require("id", as: Int.self)) }
-    router.post("orders") { request, context in await shop.enter(try await request.decode(as: Order.self, context: context)) }
+    router.post("orders") { request, context in
+      await shop.enter(try await request.decode(as: Order.self, context: context))
+    }
     let application = Application(
       router: router, configuration: ApplicationConfiguration(address: .hostname("127.0.0.1", port: 0)),
       onServerRunning: { channel in

@@ -1,6 +1,6 @@
-// Sends HTTP requests to a server on this machine: load PORT REQUESTS CONNECTIONS orders|sessions
-// "orders" keeps the connections and alternates between looking at a product and ordering it, "sessions" makes a connection for each request.
-// Prints how many were answered with 200; ends with 1 if not all were.
+// Sends HTTP requests to a server on this machine: load PORT REQUESTS CONNECTIONS orders|sessions "orders" keeps the
+// connections and alternates between looking at a product and ordering it, "sessions" makes a connection for each
+// request. Prints how many were answered with 200; ends with 1 if not all were.
 #define _GNU_SOURCE
 #include <arpa/inet.h>
 #include <errno.h>
@@ -38,13 +38,17 @@ static void send_request(struct connection *connection) {
   char request[512], body[128];
   long number = sent++;
   if (!keeps_connections) {
-    snprintf(request, sizeof request, "GET /visit/%ld HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n", number);
+    snprintf(request, sizeof request, "GET /visit/%ld HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n",
+             number);
   } else if (number % 2 == 0) {
     snprintf(request, sizeof request, "GET /products/%ld HTTP/1.1\r\nHost: localhost\r\n\r\n", number * 7919 % 500);
   } else {
-    int length = snprintf(
-        body, sizeof body, "{\"product\":%ld,\"quantity\":%ld,\"customer\":\"customer number %ld\"}", number * 7919 % 500, number % 9 + 1, number);
-    snprintf(request, sizeof request, "POST /orders HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n%s", length, body);
+    int length = snprintf(body, sizeof body, "{\"product\":%ld,\"quantity\":%ld,\"customer\":\"customer number %ld\"}",
+                          number * 7919 % 500, number % 9 + 1, number);
+    snprintf(
+        request, sizeof request,
+        "POST /orders HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n%s",
+        length, body);
   }
   connection->received = 0;
   if (send(connection->socket, request, strlen(request), MSG_NOSIGNAL) != (ssize_t)strlen(request)) fail("send");
@@ -63,11 +67,13 @@ static bool is_complete(const struct connection *connection) {
   const char *end = strstr(connection->response, "\r\n\r\n");
   const char *length = strcasestr(connection->response, "\r\ncontent-length:");
   if (end == NULL || length == NULL || length > end) return false;
-  return connection->received >= (size_t)(end + 4 - connection->response) + strtoul(length + strlen("\r\ncontent-length:"), NULL, 10);
+  return connection->received >=
+         (size_t)(end + 4 - connection->response) + strtoul(length + strlen("\r\ncontent-length:"), NULL, 10);
 }
 
 static void finish(struct connection *connection) {
-  if (strncmp(connection->response, "HTTP/1.1 200", 12) == 0) answered++; else failed++;
+  if (strncmp(connection->response, "HTTP/1.1 200", 12) == 0) answered++;
+  else failed++;
   if (keeps_connections) {
     if (sent < requests) send_request(connection);
     return;
@@ -80,7 +86,8 @@ static void finish(struct connection *connection) {
 
 // A response to a connection that is not kept ends with it, so that the server has seen the end of every one.
 static void receive(struct connection *connection) {
-  ssize_t length = recv(connection->socket, connection->response + connection->received, response_capacity - connection->received, 0);
+  ssize_t length = recv(connection->socket, connection->response + connection->received,
+                        response_capacity - connection->received, 0);
   if (length < 0) fail("recv");
   if (length == 0 && keeps_connections) {
     errno = ECONNRESET;

@@ -1,4 +1,4 @@
-// Runs one program of the SwiftNIO part of the corpus, as `corpus` does with the others.
+// Runs one program of the part of the corpus that needs packages, as `corpus` does with the others.
 import Glibc
 import NIOCore
 import NIOEmbedded
@@ -7,6 +7,7 @@ let programs: [String: any FaultyProgram.Type] = [
   "nio-stored-context": StoredContext.self,
   "nio-pending-promise": PendingPromise.self,
   "nio-unfinished-channel": UnfinishedChannel.self,
+  "channel-reader": ChannelReader.self,
 ]
 
 let arguments = CommandLine.arguments

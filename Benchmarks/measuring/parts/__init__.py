@@ -1,0 +1,25 @@
+"""The parts of the benchmark. A new one is a class in a file of its own here, and an entry below."""
+
+from typing import Any
+
+from ..part import Part
+from .billion import Billion
+from .client import Client
+from .comparing import Comparing
+from .lengths import Lengths
+from .recording import Recording
+from .server import Server
+from .snapshots import Snapshots
+from .threads import Threads
+
+# In the order in which they are measured, and stand in RESULTS.md.
+PARTS: tuple[Part[Any], ...] = (
+    Recording(),
+    Lengths(),
+    Threads(),
+    Server(),
+    Billion(),
+    Snapshots(),
+    Comparing(),
+    Client(),
+)

@@ -1,0 +1,82 @@
+"""What calls of the LeakTrace library cost, untraced and traced: nanoseconds a call, measured in the process that makes
+them."""
+
+import os
+import statistics
+import subprocess
+from dataclasses import dataclass
+
+from ..figures import table
+from ..part import BENCHMARKS, REPOSITORY, About, Bench, Part
+from ..processes import run
+from ..rounds import say
+
+SOURCES = os.path.join(REPOSITORY, "Sources")
+
+
+@dataclass
+class ClientResult:
+    ways: dict[str, list[dict[str, float]]]  # by way, the costs of each round by call
+
+
+class Client(Part[ClientResult]):
+    name = "client"
+    heading = "# The LeakTrace library"
+    result = ClientResult
+
+    def measure(self, bench: Bench) -> ClientResult:
+        program = _build(bench.directory)
+        command = [program, "20000" if bench.is_quick else "1000000"]
+        record = [bench.tool, "record", "--quiet", "-o", bench.file("client.trace"), "--"]
+        ways = {"untraced": command, "traced": record + command}
+        found: dict[str, list[dict[str, float]]] = {name: [] for name in ways}
+        for number in range(bench.rounds + 1):
+            for name, way in ways.items():
+                say(f"client, {name}, round {number}")
+                costs = _costs(way, bench.directory)
+                if number > 0:  # the first warms up
+                    found[name].append(costs)
+        return ClientResult(found)
+
+    def markdown(self, result: ClientResult, about: About) -> str:
+        rows = [
+            [call, *(f"{statistics.median(each[call] for each in rounds):.1f}" for rounds in result.ways.values())]
+            for call in result.ways["untraced"][0]
+        ]
+        return "\n\n".join(
+            [
+                self.heading,
+                f"`scripts/bench {about.arguments}`, {about.date}. Medians, in nanoseconds a call, of a loop in one "
+                "thread. *Object* is the allocation and the free of a small object, *object-expected* the same with an "
+                "expectation that is met.",
+                table(["call", "untraced ns", "traced ns"], rows),
+            ]
+        )
+
+
+def _build(directory: str) -> str:
+    """The program, with the library compiled from its sources as a package manager would."""
+    say("compiling client")
+    include = os.path.join(SOURCES, "CLeakTrace", "include")
+    with open(os.path.join(directory, "module.modulemap"), "w") as file:
+        file.write(f'module CLeakTrace {{ header "{include}/CLeakTrace.h" export * }}\n')
+    compiler = subprocess.check_output(["which", "swiftc"], text=True).strip()
+    clang = os.path.join(os.path.dirname(os.path.realpath(compiler)), "clang")
+    found = os.path.join(directory, "CLeakTrace.o")
+    source = os.path.join(SOURCES, "CLeakTrace", "CLeakTrace.c")
+    subprocess.run([clang, "-O2", "-fPIC", "-I", include, "-c", source, "-o", found], check=True)
+    folder = os.path.join(SOURCES, "LeakTrace")
+    files = [os.path.join(folder, name) for name in sorted(os.listdir(folder))]
+    library = ["-emit-module", "-emit-library", "-static", "-module-name", "LeakTrace"]
+    product = ["-I", directory, "-o", os.path.join(directory, "libLeakTrace.a")]
+    subprocess.run(["swiftc", "-O", "-swift-version", "6", "-parse-as-library", *library, *product, *files], check=True)
+    program = os.path.join(directory, "client")
+    workload = os.path.join(BENCHMARKS, "workloads", "client.swift")
+    paths = ["-I", directory, "-L", directory]
+    subprocess.run(["swiftc", "-O", "-g", *paths, workload, "-lLeakTrace", found, "-o", program], check=True)
+    return program
+
+
+def _costs(command: list[str], directory: str) -> dict[str, float]:
+    lines = run(command, directory).output.splitlines()
+    return {name: float(cost) for name, cost in (line.split() for line in lines)}

@@ -1,0 +1,107 @@
+import os
+import tempfile
+import unittest
+from typing import Any
+
+from measuring.figures import Series
+from measuring.parts import PARTS
+from measuring.parts.lengths import Lengths, LengthsResult, ResidentMemory
+from measuring.parts.snapshots import instances_by_kind
+from measuring.parts.threads import ThreadsResult
+from measuring.processes import FailedRun, run
+from measuring.recorders import Heaptrack, Leaktrace, Untraced, Workload, shown_command
+from measuring.rounds import Measurement
+
+
+class PartTests(unittest.TestCase):
+    def test_each_part_is_registered_once(self) -> None:
+        for names in ([part.name for part in PARTS], [part.heading for part in PARTS]):
+            self.assertEqual(len(names), len(set(names)))
+
+    def test_memory_added_is_the_most_of_all_lengths(self) -> None:
+        runs = {
+            "churn 1": {"untraced": ResidentMemory(100, 100), "leaktrace --arc off": ResidentMemory(3_000_100, 0)},
+            "churn 2": {"untraced": ResidentMemory(100, 100), "leaktrace --arc off": ResidentMemory(4_000_100, 0)},
+        }
+        runs = {title: {**ways, "leaktrace --arc stacks": ways["untraced"]} for title, ways in runs.items()}
+        figures = list(Lengths().figures(LengthsResult(runs)))
+        self.assertEqual([figure.value for figure in figures], [4.0, 0.0])
+        self.assertTrue(all(figure.peer is None for figure in figures))
+
+    def test_a_threads_overhead_is_set_against_that_of_one(self) -> None:
+        def measured(seconds: float) -> Measurement:
+            return Measurement(wall=Series([seconds]), processor=Series([seconds]))
+
+        result = ThreadsResult(
+            [],
+            {
+                "1": {"untraced": measured(1), "traced": measured(2)},
+                "8": {"untraced": measured(1), "traced": measured(3)},
+            },
+        )
+        self.assertEqual(result.against_one("8", "traced"), 1.5)
+
+    def test_findings_of_the_heap_are_told_apart(self) -> None:
+        def finding(instances: int, *, is_cycle: bool, kinds: tuple[str, ...], type_name: str) -> dict[str, Any]:
+            path = [{"type": type_name, "kind": kind} for kind in kinds]
+            return {"isCycle": is_cycle, "path": path, "instances": instances}
+
+        found = instances_by_kind(
+            [
+                finding(1, is_cycle=True, kinds=("object", "closure"), type_name="Account"),
+                finding(2, is_cycle=True, kinds=("object",), type_name="Account"),
+                finding(3, is_cycle=False, kinds=("object",), type_name="Account"),
+                finding(4, is_cycle=True, kinds=("closure",), type_name="Timer"),
+                finding(5, is_cycle=True, kinds=("object",), type_name="Account"),
+            ]
+        )
+        self.assertEqual(found, {"closures": [1], "partners": [2, 5], "counts": [3], "other": [4]})
+
+
+class RunTests(unittest.TestCase):
+    def setUp(self) -> None:
+        self.directory = tempfile.mkdtemp()
+
+    def write(self, name: str, text: str) -> str:
+        path = os.path.join(self.directory, name)
+        with open(path, "w") as file:
+            file.write(text)
+        os.chmod(path, 0o755)
+        return path
+
+    def test_a_command_that_fails_gives_no_figure(self) -> None:
+        self.assertEqual(run(["echo", "done"], self.directory).output, "done\n")
+        with self.assertRaisesRegex(FailedRun, "exit status 3\nreason"):
+            run(["sh", "-c", "echo reason >&2; exit 3"], self.directory)
+
+    def test_a_workload_prints_the_same_each_time(self) -> None:
+        workload = Workload("churn", "churn", [])
+        Untraced().check(workload, "42\n", self.directory)
+        with self.assertRaises(FailedRun):
+            Untraced().check(workload, "43\n", self.directory)
+        with self.assertRaisesRegex(FailedRun, "the program's output is missing"):
+            Heaptrack().check(workload, "heaptrack stats\n", self.directory)
+
+    def test_a_trace_that_lacks_events_is_a_failure(self) -> None:
+        lines = {
+            "whole": ("7 closing reason=exit time=1 events=1000 drops=0,0,0,2,3", None),
+            "killed": ("7 closing reason=recovered time=1 events=1000 drops=0,0,0,0,0", "not closed by an exit"),
+            "dropped": ("7 closing reason=exit time=1 events=1000 drops=0,4,0,0,0", "events were dropped"),
+        }
+        for name, (line, reason) in lines.items():
+            with self.subTest(name=name):
+                way = Leaktrace(self.write("leaktrace", f"#!/bin/sh\necho '{line}'\n"), "off")
+                with open(way.trace(self.directory), "w") as file:
+                    file.write("12345")
+                if reason:
+                    with self.assertRaisesRegex(FailedRun, reason):
+                        way.facts(self.directory)
+                else:
+                    facts = way.facts(self.directory)
+                    self.assertEqual((facts.bytes, facts.events, facts.cut_stacks), (5, 1000, 5))
+
+    def test_commands_are_shown_as_people_would_type_them(self) -> None:
+        shown = [shown_command(way, "churn 1") for way in ("untraced", "leaktrace --arc off", "heaptrack")]
+        self.assertEqual(
+            shown, ["churn 1", "leaktrace record --arc off -o FILE -- churn 1", "heaptrack -o FILE churn 1"]
+        )

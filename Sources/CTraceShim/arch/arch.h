@@ -1,0 +1,132 @@
+// Everything that depends on the processor. A port to another one provides all of this, in a folder of its own beside
+// x86_64, and this file chooses it.
+//
+// Functions that are not static are in the folder's .c files. They call nothing but memory and string primitives, and
+// need nothing else of the recorder's.
+
+#ifndef LEAKTRACE_ARCH_H
+#define LEAKTRACE_ARCH_H
+
+#include "CTraceFormat.h"
+#include "arch/compiler.h"
+#include "arch/unwind_row.h"
+
+// As static functions and constants:
+// - LT_ADDRESS_BITS, LT_RED_ZONE, LT_ELF_MACHINE, LT_AUDIT_ARCHITECTURE, LT_RELOCATION_*;
+// - lt_syscall6: a system call, with its result as the kernel gives it;
+// - lt_ticks_ordered: processor ticks, read after all earlier loads are done: so that an event seen through memory
+//   written by another thread never gets an earlier time than that thread's;
+// - lt_ticks_unordered: the same without an order: waits for nothing;
+// - lt_thread_pointer; lt_static_tls_distance: bytes from an image's thread-local variables to the thread pointer, 0 if
+//   they are not in one block with it;
+// - lt_clear_memory: clears without a call: a compiler may emit one of memset, which may lead into the program;
+// - lt_read_registers, lt_read_context_register, lt_describe_here: registers as they are at the place of use;
+// - LT_DEFINE_…: functions in assembly, defined beside those that they call.
+#if defined(__linux__) && defined(__x86_64__)
+#include "arch/x86_64/entries.h"
+#include "arch/x86_64/live_registers.h"
+#include "arch/x86_64/processor.h"
+#else
+#error "the recorder knows Linux on x86-64 only"
+#endif
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+#include <ucontext.h>
+
+#define lt_syscall(n, a, b, c) lt_syscall6((n), (long)(a), (long)(b), (long)(c), 0, 0, 0)
+
+// --- clock -----------------------------------------------------------------------------------------------------------
+
+/// Tells whether the processor reports that its counter runs evenly in every state.
+bool lt_ticks_are_invariant(void);
+/// Tells whether a clock source of the kernel's is based on that counter, so that it runs evenly on all cores. The name
+/// is as in /sys/devices/system/clocksource.
+bool lt_is_tick_clock(const char *clockSource);
+/// Nominal ticks per second of the processor's counter, or 0.
+uint64_t lt_nominal_tick_rate(void);
+
+// --- tasks and stacks ------------------------------------------------------------------------------------------------
+
+/// Starts a task that calls `run` on the stack that ends at `top`, and ends when that returns. Returns its number, or
+/// −errno.
+///
+/// `flags`, `childThread` and `threadPointer` are those of clone(2). Without CLONE_SETTLS the calling thread's
+/// thread-local memory is the task's: nothing it calls may use any.
+long lt_clone_call(long flags, void *top, void (*run)(void *), void *argument, void *childThread,
+                   uintptr_t threadPointer);
+
+/// The registers with which a tracer starts such a task in place of this process.
+struct lt_clone_registers {
+  uintptr_t call;  ///< of the instruction
+  uintptr_t stack; ///< the stack's pointer
+};
+
+/// Writes the task's first words to the stack.
+void lt_clone_prepare(struct lt_clone_registers *registers, void *top, void (*run)(void *), void *argument);
+
+/// Calls `function(argument)` on the stack that ends at `top`. Its highest word is the address at which the caller's
+/// stack was left, below all registers that calls preserve. The frame is found by the frame pointer, from either side.
+void lt_call_on_stack(void (*function)(void *), void *argument, void *top) __attribute__((visibility("hidden")));
+
+/// Bytes of thread-local memory, a multiple of the page's size, for a thread of the recorder's own that uses one
+/// thread-local variable. 0 if that stands too far from the thread pointer.
+size_t lt_thread_local_size(const void *variable);
+/// Makes it of so many zeroed bytes: the variable is zero there, and the parts of the control block that compilers use
+/// are the calling thread's. Returns the thread pointer.
+uintptr_t lt_thread_local_make(uint8_t *memory, const void *variable);
+
+// --- registers -------------------------------------------------------------------------------------------------------
+
+/// Numbers of the registers that calls preserve and that a function may keep its async context in besides
+/// LT_REG_CONTEXT.
+enum { LT_CONTEXT_REFUGES = 5 };
+extern const uint8_t lt_context_refuges[LT_CONTEXT_REFUGES] __attribute__((visibility("hidden")));
+
+/// Fills in a thread's registers, stack pointer and instruction pointer as a signal found them. Includes the stack that
+/// an interrupted function may use.
+void lt_describe_interrupted(struct lt_snapshot_thread *thread, const ucontext_t *interrupted);
+/// Does the same for an unwound frame, with the registers that calls preserve.
+void lt_describe_frame(struct lt_snapshot_thread *thread, const struct lt_registers *registers);
+
+/// A thread that a tracer has stopped.
+struct lt_stopped_thread {
+  uint64_t registers[16]; ///< in the order of struct lt_snapshot_thread
+  uint64_t stackPointer, threadPointer, instructionPointer;
+  long call;   ///< the system call that it is in; negative if in none
+  long result; ///< of that call, so far
+};
+
+/// Reads a thread's state, by its tracer. False if the kernel refuses.
+bool lt_stopped_thread_read(pid_t thread, struct lt_stopped_thread *stopped);
+/// Gives the call another result, by the thread's tracer.
+void lt_stopped_thread_set_result(pid_t thread, long result);
+
+// --- code ------------------------------------------------------------------------------------------------------------
+
+/// The frame of a function that has no unwind information, from the instructions at its start. Works out the row for a
+/// call that returns to `address`, in a function that begins at or after `low`, the end of the last function before it
+/// that has unwind information. False when no beginning can be made out. Reads [low, address).
+bool lt_prologue_row(uintptr_t address, uintptr_t low, struct lt_unwind_row *row);
+/// Tells whether the call that returns to `address` is the one by which the concurrency runtime enters a task's code.
+/// The eight bytes before it can be read.
+bool lt_is_task_entry_call(uintptr_t address);
+/// Tells whether the instruction before `address` is a call. The eight bytes before it can be read.
+bool lt_follows_call(uintptr_t address);
+/// Tells whether code of that many bytes may read or write the word at `address` by its distance. Linear in the size.
+bool lt_code_refers_to(uintptr_t code, uint64_t size, uint64_t address);
+
+/// A jump to put over a function that does nothing.
+enum { LT_JUMP_LIMIT = 16 };
+struct lt_jump {
+  uint8_t bytes[LT_JUMP_LIMIT];
+  size_t size;
+};
+
+/// Makes one that leads to `target`. False if the function at `function` does anything, has no room for it, or is too
+/// far away.
+bool lt_jump_over_empty(uintptr_t function, uintptr_t target, struct lt_jump *jump);
+
+#endif

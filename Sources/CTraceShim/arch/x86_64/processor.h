@@ -1,0 +1,57 @@
+// Operations that take x86-64 an instruction or two.
+
+#ifndef LEAKTRACE_X86_64_PROCESSOR_H
+#define LEAKTRACE_X86_64_PROCESSOR_H
+
+#include "arch/compiler.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+/// Bytes below the stack pointer that a function may use, by the ABI.
+#define LT_RED_ZONE 128
+/// A process's addresses are below 1 << LT_ADDRESS_BITS, unless it asks for more.
+#define LT_ADDRESS_BITS 47
+/// EM_X86_64 of <elf.h>, as traces and ELF files have it.
+#define LT_ELF_MACHINE 62
+/// AUDIT_ARCH_X86_64 of <linux/audit.h>, as filters of system calls have it.
+#define LT_AUDIT_ARCHITECTURE 0xC000003Eu
+/// Relocations of <elf.h>: an address in the image itself; that of a symbol, in the global offset table, for a call,
+/// anywhere.
+enum { LT_RELOCATION_RELATIVE = 8, LT_RELOCATION_GLOBAL = 6, LT_RELOCATION_CALL = 7, LT_RELOCATION_ABSOLUTE = 1 };
+
+static LT_ALWAYS_INLINE long lt_syscall6(long number, long a, long b, long c, long d, long e, long f) {
+  long result;
+  register long r10 __asm__("r10") = d;
+  register long r8 __asm__("r8") = e;
+  register long r9 __asm__("r9") = f;
+  __asm__ volatile("syscall"
+                   : "=a"(result)
+                   : "a"(number), "D"(a), "S"(b), "d"(c), "r"(r10), "r"(r8), "r"(r9)
+                   : "rcx", "r11", "memory");
+  return result;
+}
+
+static LT_ALWAYS_INLINE uint64_t lt_ticks_ordered(void) {
+  unsigned processor;
+  return __builtin_ia32_rdtscp(&processor);
+}
+
+static LT_ALWAYS_INLINE uint64_t lt_ticks_unordered(void) { return __builtin_ia32_rdtsc(); }
+
+static LT_ALWAYS_INLINE uintptr_t lt_thread_pointer(void) {
+  uintptr_t threadPointer;
+  __asm__("movq %%fs:0, %0" : "=r"(threadPointer));
+  return threadPointer;
+}
+
+static LT_ALWAYS_INLINE uint64_t lt_static_tls_distance(uintptr_t variables) {
+  uintptr_t threadPointer = lt_thread_pointer();
+  return variables && variables < threadPointer ? threadPointer - variables : 0;
+}
+
+static LT_ALWAYS_INLINE void lt_clear_memory(void *memory, size_t size) {
+  __asm__ volatile("rep stosb" : "+D"(memory), "+c"(size) : "a"(0) : "memory");
+}
+
+#endif

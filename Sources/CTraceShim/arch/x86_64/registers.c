@@ -1,0 +1,44 @@
+// Registers of x86-64, as the kernel or the unwinder has them.
+
+#define _GNU_SOURCE
+#include "arch/arch.h"
+
+#include <sys/ptrace.h>
+#include <sys/syscall.h>
+#include <sys/user.h>
+
+const uint8_t lt_context_refuges[LT_CONTEXT_REFUGES] = {LT_REG_R12, LT_REG_R13, LT_REG_R15, LT_REG_RBX, LT_REG_RBP};
+
+void lt_describe_interrupted(struct lt_snapshot_thread *thread, const ucontext_t *interrupted) {
+  static const uint8_t order[] = {REG_RAX, REG_RBX, REG_RCX, REG_RDX, REG_RSI, REG_RDI, REG_RBP, REG_R8,
+                                  REG_R9,  REG_R10, REG_R11, REG_R12, REG_R13, REG_R14, REG_R15};
+  const greg_t *registers = interrupted->uc_mcontext.gregs;
+  for (unsigned i = 0; i < sizeof order; i++) thread->registers[i] = (uint64_t)registers[order[i]];
+  thread->stackPointer = (uint64_t)registers[REG_RSP] - LT_RED_ZONE;
+  thread->instructionPointer = (uint64_t)registers[REG_RIP];
+}
+
+void lt_describe_frame(struct lt_snapshot_thread *thread, const struct lt_registers *registers) {
+  thread->registers[LT_SNAPSHOT_RBX] = registers->value[LT_REG_RBX];
+  thread->registers[LT_SNAPSHOT_RBP] = registers->value[LT_REG_RBP];
+  for (int i = 0; i < 4; i++) thread->registers[LT_SNAPSHOT_R12 + i] = registers->value[LT_REG_R12 + i];
+  thread->stackPointer = registers->value[LT_REG_RSP];
+  thread->instructionPointer = registers->value[LT_REG_RA];
+}
+
+bool lt_stopped_thread_read(pid_t thread, struct lt_stopped_thread *stopped) {
+  struct user_regs_struct r;
+  if (lt_syscall6(SYS_ptrace, PTRACE_GETREGS, thread, 0, (long)&r, 0, 0) != 0) return false;
+  *stopped = (struct lt_stopped_thread){.registers = {r.rax, r.rbx, r.rcx, r.rdx, r.rsi, r.rdi, r.rbp, r.r8, r.r9,
+                                                      r.r10, r.r11, r.r12, r.r13, r.r14, r.r15},
+                                        .stackPointer = r.rsp,
+                                        .threadPointer = r.fs_base,
+                                        .instructionPointer = r.rip,
+                                        .call = (long)r.orig_rax,
+                                        .result = (long)r.rax};
+  return true;
+}
+
+void lt_stopped_thread_set_result(pid_t thread, long result) {
+  lt_syscall6(SYS_ptrace, PTRACE_POKEUSER, thread, offsetof(struct user_regs_struct, rax), result, 0, 0);
+}

@@ -1,0 +1,231 @@
+// Reads the dynamic sections of loaded images. Calls nothing that allocates or locks.
+// Source: System V ABI, "Dynamic Section"; the layout of DT_GNU_HASH as binutils and glibc have it.
+
+#define _GNU_SOURCE
+#include "elf/loaded_image.h"
+
+#include "os/os.h"
+
+#include <elf.h>
+#include <string.h>
+
+static bool describe(struct lt_loaded_image *image, uintptr_t bias, const ElfW(Phdr) *headers, uint32_t count,
+                     const char *path) {
+  *image = (struct lt_loaded_image){.bias = bias,
+                                    .start = UINTPTR_MAX,
+                                    .programHeaders = headers,
+                                    .programHeaderCount = count,
+                                    .path = path && *path ? path : "/proc/self/exe",
+                                    .isExecutable = !path || !*path};
+  for (uint32_t i = 0; i < count; i++) {
+    const ElfW(Phdr) *p = &headers[i];
+    uintptr_t start = bias + p->p_vaddr;
+    if (p->p_type == PT_DYNAMIC) image->dynamic = (ElfW(Dyn) *)start;
+    if (p->p_type != PT_LOAD) continue;
+    if (start < image->start) image->start = start;
+    if (start + p->p_memsz > image->end) image->end = start + p->p_memsz;
+  }
+  return image->dynamic && image->start < image->end;
+}
+
+bool lt_loaded_image_from_info(const struct dl_phdr_info *info, struct lt_loaded_image *image) {
+  return describe(image, info->dlpi_addr, info->dlpi_phdr, info->dlpi_phnum, info->dlpi_name);
+}
+
+bool lt_loaded_image_from_map(const struct link_map *map, struct lt_loaded_image *image) {
+  const ElfW(Ehdr) *header = (const ElfW(Ehdr) *)map->l_addr;
+  if (map->l_addr < 4096 || !lt_is_readable(map->l_addr) || memcmp(header->e_ident, ELFMAG, SELFMAG) != 0) return false;
+  if (header->e_phentsize != sizeof(ElfW(Phdr)) ||
+      header->e_phoff + (uint64_t)header->e_phnum * sizeof(ElfW(Phdr)) > 4096)
+    return false;
+  return describe(image, map->l_addr, (const ElfW(Phdr) *)(map->l_addr + header->e_phoff), header->e_phnum,
+                  map->l_name) &&
+         image->dynamic == map->l_ld;
+}
+
+ElfW(Dyn) *lt_loaded_image_entry(const struct lt_loaded_image *image, ElfW(Sxword) tag) {
+  for (ElfW(Dyn) *d = image->dynamic; d->d_tag != DT_NULL; d++)
+    if (d->d_tag == tag) return d;
+  return NULL;
+}
+
+/// Returns the target of an entry. The loader adds the bias in place where it can, once it has read the section.
+static const void *target(const struct lt_loaded_image *image, ElfW(Sxword) tag) {
+  const ElfW(Dyn) *entry = lt_loaded_image_entry(image, tag);
+  if (!entry) return NULL;
+  uintptr_t address = entry->d_un.d_ptr < image->bias ? entry->d_un.d_ptr + image->bias : entry->d_un.d_ptr;
+  return lt_loaded_image_covers(image, address) ? (const void *)address : NULL;
+}
+
+bool lt_loaded_image_is_writable(const struct lt_loaded_image *image, uintptr_t address) {
+  for (uint32_t i = 0; i < image->programHeaderCount; i++) {
+    const ElfW(Phdr) *p = &image->programHeaders[i];
+    if (p->p_type == PT_LOAD && p->p_flags & PF_W && address - (image->bias + p->p_vaddr) < p->p_memsz) return true;
+  }
+  return false;
+}
+
+// --- symbols ---------------------------------------------------------------------------------------------------------
+
+struct symbols {
+  const ElfW(Sym) *table;
+  const char *names;
+};
+
+static bool open_symbols(const struct lt_loaded_image *image, struct symbols *symbols) {
+  symbols->table = target(image, DT_SYMTAB);
+  symbols->names = target(image, DT_STRTAB);
+  return symbols->table && symbols->names;
+}
+
+static bool is_definition(const struct symbols *symbols, uint32_t index, const char *name) {
+  const ElfW(Sym) *symbol = &symbols->table[index];
+  return symbol->st_shndx != SHN_UNDEF && symbol->st_value && strcmp(symbols->names + symbol->st_name, name) == 0;
+}
+
+/// Returns the index of the definition, or 0.
+static uint32_t look_up_gnu(const uint32_t *hash, const struct symbols *symbols, const char *name) {
+  uint32_t buckets = hash[0], first = hash[1], bloomWords = hash[2], bloomShift = hash[3], h = 5381;
+  if (!buckets || !bloomWords) return 0;
+  for (const uint8_t *c = (const uint8_t *)name; *c; c++) h = h * 33 + *c;
+  const uint64_t *bloom = (const uint64_t *)(hash + 4);
+  uint64_t word = bloom[(h / 64) % bloomWords];
+  if (!(word >> h % 64 & word >> (h >> bloomShift) % 64 & 1)) return 0;
+  const uint32_t *bucket = (const uint32_t *)(bloom + bloomWords), *chain = bucket + buckets;
+  uint32_t index = bucket[h % buckets];
+  if (index < first) return 0;
+  for (;; index++) {
+    uint32_t value = chain[index - first];
+    if ((value | 1) == (h | 1) && is_definition(symbols, index, name)) return index;
+    if (value & 1) return 0;
+  }
+}
+
+bool lt_loaded_image_symbol(const struct lt_loaded_image *image, const char *name, struct lt_symbol *found) {
+  struct symbols symbols;
+  if (!open_symbols(image, &symbols)) return false;
+  uint32_t index = 0;
+  const uint32_t *hash = target(image, DT_GNU_HASH);
+  if (hash) {
+    index = look_up_gnu(hash, &symbols, name);
+  } else if ((hash = target(image, DT_HASH))) {
+    uint32_t count = hash[1];
+    for (uint32_t i = 1; i < count && !index; i++)
+      if (is_definition(&symbols, i, name)) index = i;
+  }
+  if (!index) return false;
+  *found = (struct lt_symbol){image->bias + symbols.table[index].st_value, symbols.table[index].st_size};
+  return true;
+}
+
+/// One kind of relocation table of an image.
+struct relocations {
+  const ElfW(Rela) *entries;
+  size_t count;
+};
+
+static struct relocations relocations(const struct lt_loaded_image *image, ElfW(Sxword) table, ElfW(Sxword) size) {
+  const ElfW(Dyn) *bytes = lt_loaded_image_entry(image, size);
+  const ElfW(Rela) *entries = target(image, table);
+  return (struct relocations){entries, entries && bytes ? bytes->d_un.d_val / sizeof *entries : 0};
+}
+
+bool lt_loaded_image_imports(const struct lt_loaded_image *image, const char *prefix) {
+  struct symbols symbols;
+  size_t length = strlen(prefix);
+  if (!open_symbols(image, &symbols)) return false;
+  // Only symbols that relocations name are needed; nothing gives the length of the symbol table.
+  struct relocations tables[] = {relocations(image, DT_JMPREL, DT_PLTRELSZ), relocations(image, DT_RELA, DT_RELASZ)};
+  for (int t = 0; t < 2; t++) {
+    for (size_t i = 0; i < tables[t].count; i++) {
+      uint32_t index = ELF64_R_SYM(tables[t].entries[i].r_info);
+      if (!index || symbols.table[index].st_shndx != SHN_UNDEF) continue;
+      if (strncmp(symbols.names + symbols.table[index].st_name, prefix, length) == 0) return true;
+    }
+  }
+  return false;
+}
+
+bool lt_loaded_image_refers(const struct lt_loaded_image *image, uintptr_t start, uintptr_t end) {
+  struct relocations table = relocations(image, DT_RELA, DT_RELASZ);
+  for (size_t i = 0; i < table.count; i++) {
+    unsigned type = ELF64_R_TYPE(table.entries[i].r_info);
+    if (type != LT_RELOCATION_GLOBAL && type != LT_RELOCATION_ABSOLUTE) continue;
+    uintptr_t value, place = image->bias + table.entries[i].r_offset;
+    if (!lt_loaded_image_covers(image, place)) continue;
+    memcpy(&value, (const void *)place, sizeof value);
+    if (value >= start && value < end) return true;
+  }
+  return false;
+}
+
+bool lt_loaded_image_is_relocated(const struct lt_loaded_image *image) {
+  uintptr_t place = 0;
+  struct relocations table = relocations(image, DT_RELA, DT_RELASZ);
+  for (size_t i = 0; i < table.count && !place; i++)
+    if (ELF64_R_TYPE(table.entries[i].r_info) == LT_RELOCATION_RELATIVE)
+      place = image->bias + table.entries[i].r_offset;
+  enum { PACKED_RELATIVE = 36 }; // DT_RELR, of newer headers: its first word is a place
+  const uint64_t *packed = place ? NULL : target(image, PACKED_RELATIVE);
+  if (packed) place = image->bias + *packed;
+  if (!lt_loaded_image_is_writable(image, place)) return true;
+  return lt_loaded_image_covers(image, *(const uintptr_t *)place);
+}
+
+// --- binding ---------------------------------------------------------------------------------------------------------
+
+/// Writes a pointer. Memory that the loader has made read-only is writable meanwhile.
+static void replace(const struct lt_loaded_image *image, uintptr_t place, void *address) {
+  enum { PAGE = 4096 };
+  uintptr_t page = place & -(uintptr_t)PAGE;
+  bool isReadOnly = false;
+  for (uint32_t i = 0; i < image->programHeaderCount; i++) {
+    const ElfW(Phdr) *p = &image->programHeaders[i];
+    uintptr_t start = image->bias + p->p_vaddr;
+    // The loader leaves a page alone if only a part of it is to be read-only.
+    if (p->p_type == PT_GNU_RELRO && place >= start && place < ((start + p->p_memsz) & -(uintptr_t)PAGE))
+      isReadOnly = true;
+  }
+  if (isReadOnly && !lt_protect((void *)page, PAGE, true)) return;
+  __atomic_store_n((void **)place, address, __ATOMIC_RELEASE);
+  if (isReadOnly) lt_protect((void *)page, PAGE, false);
+}
+
+void lt_loaded_image_bind(const struct lt_loaded_image *image, const char *const names[], void *const addresses[],
+                          int count) {
+  struct symbols symbols;
+  if (!open_symbols(image, &symbols)) return;
+  struct relocations tables[] = {relocations(image, DT_JMPREL, DT_PLTRELSZ), relocations(image, DT_RELA, DT_RELASZ)};
+  for (int t = 0; t < 2; t++) {
+    for (size_t i = 0; i < tables[t].count; i++) {
+      const ElfW(Rela) *entry = &tables[t].entries[i];
+      unsigned type = ELF64_R_TYPE(entry->r_info);
+      uint32_t index = ELF64_R_SYM(entry->r_info);
+      bool isReference = type == LT_RELOCATION_CALL || type == LT_RELOCATION_GLOBAL ||
+                         (type == LT_RELOCATION_ABSOLUTE && entry->r_addend == 0);
+      uintptr_t place = image->bias + entry->r_offset;
+      if (!index || !isReference || place % sizeof(void *) || !lt_loaded_image_is_writable(image, place)) continue;
+      for (int k = 0; k < count; k++)
+        if (strcmp(symbols.names + symbols.table[index].st_name, names[k]) == 0) replace(image, place, addresses[k]);
+    }
+  }
+}
+
+void lt_loaded_image_rebind_calls(const struct lt_loaded_image *image, const char *name, void *from, void *to) {
+  struct symbols symbols;
+  if (!open_symbols(image, &symbols)) return;
+  struct relocations table = relocations(image, DT_JMPREL, DT_PLTRELSZ);
+  for (size_t i = 0; i < table.count; i++) {
+    const ElfW(Rela) *entry = &table.entries[i];
+    uint32_t index = ELF64_R_SYM(entry->r_info);
+    uintptr_t place = image->bias + entry->r_offset;
+    if (!index || ELF64_R_TYPE(entry->r_info) != LT_RELOCATION_CALL || place % sizeof(void *) ||
+        !lt_loaded_image_is_writable(image, place))
+      continue;
+    if (strcmp(symbols.names + symbols.table[index].st_name, name) != 0) continue;
+    uintptr_t now = *(const uintptr_t *)place;
+    // Until its first call, a reference leads back into the image, to code that has the loader look for the function.
+    bool isUnsettled = lt_loaded_image_covers(image, now) && symbols.table[index].st_shndx == SHN_UNDEF;
+    if (now == (uintptr_t)from || isUnsettled) replace(image, place, to);
+  }
+}

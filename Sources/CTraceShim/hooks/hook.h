@@ -1,0 +1,45 @@
+// Declares hooks, by the name of the function they stand in front of, visible to the loader.
+//
+// Inside a test program, where this code is linked instead of preloaded, hooks have names of their own: the program's
+// own calls go past them, and nothing begins by itself.
+
+#ifndef LEAKTRACE_HOOK_H
+#define LEAKTRACE_HOOK_H
+
+#include <dlfcn.h>
+#include <stdatomic.h>
+
+/// Code written in assembly calls with any stack pointer. The allocator takes that; the recorder's compiled code stores
+/// to addresses that the ABI aligns. A hook with this attribute keeps its frame while it calls the function it stands
+/// in front of: use it for functions that call no one else's.
+#define LT_ALIGNS_STACK __attribute__((force_align_arg_pointer))
+
+#ifdef LT_UNIT_TESTS
+#define LT_HOOK(name) lt_hook_##name
+#define LT_NAMED(name)
+#define LT_EXPORT __attribute__((visibility("hidden")))
+#else
+#define LT_HOOK(name) name
+/// Names the symbol of a hook that has another name in C, since the compiler knows the function of that name.
+#define LT_NAMED(name) __asm__(#name)
+#define LT_EXPORT __attribute__((visibility("default")))
+#endif
+
+/// The next definition of a function, looked up when first needed.
+#define NEXT(name)                                                     \
+  ({                                                                   \
+    static _Atomic(void *) found_;                                     \
+    void *next_ = atomic_load_explicit(&found_, memory_order_relaxed); \
+    if (!next_) {                                                      \
+      next_ = dlsym(RTLD_NEXT, #name);                                 \
+      atomic_store_explicit(&found_, next_, memory_order_relaxed);     \
+    }                                                                  \
+    (__typeof__(&name))next_;                                          \
+  })
+
+/// The frame address of the hook that uses it, by which the caller's frame is found.
+#define LT_HOOK_FRAME ((const uintptr_t *)__builtin_frame_address(0))
+/// The return address of the hook that uses it.
+#define LT_CALLER ((const void *)__builtin_return_address(0))
+
+#endif

@@ -1,0 +1,335 @@
+// Sees Swift runtimes before anything can use them, whoever loads them, in whatever namespace.
+//
+// The loader has a function that does nothing: it calls it when it begins to change its list of images and when the
+// change is complete, for debuggers to stop at (`r_brk` of <link.h>). It does so with its lock held, before it
+// relocates the new images (glibc 2.35 to 2.40) or after (2.41), and in any case before it initialises them. That
+// function is made to lead here. If it cannot be, images are looked at when their code is first met on a stack, mostly
+// when they allocate from an initialiser.
+
+#define _GNU_SOURCE
+#include "hooks/loader_watch.h"
+
+#include "hooks/initializer_detour.h"
+#include "hooks/namespace_malloc.h"
+#include "hooks/swift_relatives.h"
+#include "hooks/swift_runtimes.h"
+#include "hooks/task_memory.h"
+#include "process/lifecycle.h"
+#include "process/thread_entry.h"
+#include "record/image_list.h"
+#include "record/type_table.h"
+
+#include <fcntl.h>
+#include <string.h>
+#include <sys/auxv.h>
+
+/// The r_debug_extended of glibc 2.35's <link.h>: one for each namespace.
+struct rendezvous {
+  struct r_debug base;
+  struct rendezvous *next; ///< from version 2 on
+};
+static struct rendezvous *loader;
+static bool isOn;
+
+/// Namespaces that have no images any more stay in the list.
+static const struct rendezvous *next_space(const struct rendezvous *space) {
+  return space->base.r_version > 1 ? space->next : NULL;
+}
+
+// --- the images that are known ---------------------------------------------------------------------------------------
+
+enum { IMAGE_LIMIT = 1 << 14 };
+struct image {
+  const struct link_map *map;
+  uintptr_t bias;
+  const void *dynamic;
+  const struct rendezvous *space;
+  uintptr_t start, end;
+  bool isBound;  ///< to the hooks of its namespace's malloc family
+  bool hasTasks; ///< a concurrency runtime in the program's namespace, whose memory for tasks is to be bound
+  struct lt_swift_runtime runtime; ///< to be hooked when the image is initialised
+  int detour;                      ///< −1 if there is none
+  uint32_t look;                   ///< the last one it was seen in
+};
+static struct image *images;
+static uint32_t imageCount, looks;
+
+static struct image *known(const struct link_map *map, uint32_t *hint) {
+  // Mostly in the loader's order.
+  for (uint32_t k = 0; k < imageCount; k++) {
+    uint32_t i = (*hint + k) % imageCount;
+    if (images[i].map != map || images[i].bias != map->l_addr || images[i].dynamic != map->l_ld) continue;
+    *hint = i + 1;
+    return &images[i];
+  }
+  return NULL;
+}
+
+static struct image *keep(const struct link_map *map, const struct rendezvous *space) {
+  if (imageCount == IMAGE_LIMIT) return NULL;
+  struct image *image = &images[imageCount++];
+  *image = (struct image){.map = map, .bias = map->l_addr, .dynamic = map->l_ld, .space = space, .detour = -1};
+  return image;
+}
+
+// --- other namespaces ------------------------------------------------------------------------------------------------
+//
+// There the C library is another, and the preloaded hooks are not. Objects that are seen being allocated must be seen
+// being freed, and so must be the memory that holds them.
+
+static const struct rendezvous *spaces[LT_NAMESPACE_LIMIT]; ///< those that have a Swift runtime
+enum { SPACE_IMAGE_LIMIT = 1024 };
+
+static bool is_programs(const struct rendezvous *space) { return space == loader; }
+
+/// The loader itself is in every namespace.
+static bool is_also_programs(const struct image *image) {
+  for (uint32_t i = 0; i < imageCount; i++)
+    if (is_programs(images[i].space) && images[i].bias == image->bias) return true;
+  return false;
+}
+
+static int number_of(const struct rendezvous *space) {
+  for (int i = 0; i < LT_NAMESPACE_LIMIT; i++)
+    if (spaces[i] == space) return i;
+  return -1;
+}
+
+/// Takes on a namespace that has a runtime. False if its memory cannot be seen.
+static bool take(const struct rendezvous *space) {
+  if (is_programs(space) || number_of(space) >= 0) return true;
+  int number = number_of(NULL);
+  struct lt_loaded_image *all = number < 0 ? NULL : lt_map_private(SPACE_IMAGE_LIMIT * sizeof *all);
+  if (!all) return false;
+  uint32_t count = 0;
+  for (const struct link_map *map = space->base.r_map; map && count < SPACE_IMAGE_LIMIT; map = map->l_next)
+    count += lt_loaded_image_from_map(map, &all[count]);
+  bool isFound = lt_namespace_malloc_find((unsigned)number, all, count);
+  lt_unmap(all, SPACE_IMAGE_LIMIT * sizeof *all);
+  if (isFound) spaces[number] = space;
+  return isFound;
+}
+
+/// Binds the images of a namespace that are not bound yet. All are relocated.
+static void bind(const struct rendezvous *space) {
+  int number = number_of(space);
+  for (uint32_t i = 0; i < imageCount && number >= 0; i++) {
+    struct lt_loaded_image image;
+    if (images[i].space != space || images[i].isBound || is_also_programs(&images[i])) continue;
+    if (!lt_loaded_image_from_map(images[i].map, &image) || !lt_loaded_image_is_relocated(&image)) continue;
+    images[i].isBound = true;
+    if (lt_task_memory_has_runtime(&image, &images[i].runtime)) lt_task_memory_learn(&image);
+    lt_namespace_malloc_bind((unsigned)number, &image);
+  }
+}
+
+static void forget_empty_spaces(void) {
+  for (int i = 0; i < LT_NAMESPACE_LIMIT; i++)
+    if (spaces[i] && !spaces[i]->base.r_map) spaces[i] = NULL;
+}
+
+/// Without their thread-local variables.
+static void show_elsewhere(int (*look)(struct dl_phdr_info *, size_t, void *), size_t size, void *context) {
+  for (const struct rendezvous *space = next_space(loader); space; space = next_space(space)) {
+    for (const struct link_map *map = space->base.r_map; map; map = map->l_next) {
+      struct lt_loaded_image image;
+      if (!lt_loaded_image_from_map(map, &image)) continue;
+      struct dl_phdr_info info = {.dlpi_addr = image.bias,
+                                  .dlpi_name = image.path,
+                                  .dlpi_phdr = image.programHeaders,
+                                  .dlpi_phnum = (ElfW(Half))image.programHeaderCount};
+      look(&info, size, context);
+    }
+  }
+}
+
+// --- images that come and go -----------------------------------------------------------------------------------------
+
+/// Looks for a runtime in the image. Hooks it if it is relocated; if not, leaves it in `runtime` to be hooked, and
+/// returns true.
+static bool is_left_for_later(const struct lt_loaded_image *image, struct lt_swift_runtime *runtime) {
+  enum lt_swift_search result = lt_swift_runtime_find(image, runtime);
+  bool isFound = result == LT_SWIFT_FOUND, hasTasks = lt_task_memory_has_runtime(image, isFound ? runtime : NULL);
+  if (hasTasks && !lt_loaded_image_is_relocated(image)) return true;
+  if (isFound && !lt_swift_runtime_is_relocated(image, runtime)) return true;
+  if (hasTasks) lt_task_memory_bind(image);
+  if (isFound) lt_swift_runtimes_hook(image, runtime);
+  else lt_swift_runtimes_refuse(image, result);
+  return false;
+}
+
+/// The loader is at work on a new image.
+static void look_at(struct image *known) {
+  struct lt_loaded_image image;
+  if (!lt_loaded_image_from_map(known->map, &image)) return;
+  known->start = image.start;
+  known->end = image.end;
+  enum lt_swift_search result = lt_swift_runtime_find(&image, &known->runtime);
+  if (result != LT_SWIFT_FOUND) {
+    known->runtime.retain = NULL;
+    lt_swift_runtimes_refuse(&image, result);
+  } else if (!take(known->space)) {
+    known->runtime.retain = NULL;
+    lt_swift_runtimes_refuse(&image, LT_SWIFT_UNKNOWN);
+  }
+  known->hasTasks = is_programs(known->space) && lt_task_memory_has_runtime(&image, &known->runtime);
+  // In a namespace of its own, nothing is interposed by name.
+  known->runtime.isLinkedIn |= !is_programs(known->space);
+}
+
+/// All images that came together are relocated before the first is initialised.
+static void finish(void) {
+  for (uint32_t i = 0; i < imageCount; i++) {
+    struct lt_loaded_image image;
+    if ((!images[i].runtime.retain && !images[i].hasTasks) || !lt_loaded_image_from_map(images[i].map, &image))
+      continue;
+    if (images[i].hasTasks && lt_loaded_image_is_relocated(&image)) {
+      lt_task_memory_bind(&image);
+      images[i].hasTasks = false;
+    }
+    if (!images[i].runtime.retain) continue;
+    if (!lt_swift_runtime_is_relocated(&image, &images[i].runtime)) continue;
+    bind(images[i].space);
+    lt_swift_runtimes_hook(&image, &images[i].runtime);
+    images[i].runtime.retain = NULL;
+  }
+  for (int i = 0; i < LT_NAMESPACE_LIMIT; i++)
+    if (spaces[i]) bind(spaces[i]);
+}
+
+/// Prepares an image after all new ones have been looked at: the work that waits for their relocation is done before
+/// the first of them is initialised. False if it is relocated already.
+static bool prepare(struct image *known) {
+  bool isToBeBound = !is_programs(known->space) && number_of(known->space) >= 0 && !is_also_programs(known);
+  struct lt_loaded_image image;
+  if ((!known->runtime.retain && !isToBeBound && !known->hasTasks) || !lt_loaded_image_from_map(known->map, &image))
+    return true;
+  if (lt_loaded_image_is_relocated(&image)) return false;
+  known->detour = lt_initializer_detour(&image, finish);
+  if (known->detour < 0 && known->runtime.retain) lt_swift_runtimes_refuse(&image, LT_SWIFT_UNKNOWN);
+  return true;
+}
+
+static void refresh(void) {
+  lt_swift_relatives_settle();
+  struct lt_thread *t = lt_enter();
+  if (!t) return;
+  lt_image_list_refresh(t);
+  lt_leave();
+}
+
+static void went(uintptr_t start, uintptr_t end) {
+  lt_swift_runtimes_forget(start, end);
+  lt_task_memory_forget(start, end);
+  lt_type_table_forget(start, end);
+}
+
+static void forget_what_went(void) {
+  for (uint32_t i = 0; i < imageCount;) {
+    struct image *image = &images[i];
+    if (image->look == looks) {
+      i++;
+      continue;
+    }
+    if (image->detour >= 0) lt_initializer_forget(image->detour);
+    went(image->start, image->end);
+    *image = images[--imageCount];
+  }
+  forget_empty_spaces();
+}
+
+static _Atomic bool isOver;
+
+void lt_loader_watch_end(void) { atomic_store(&isOver, true); }
+
+/// Called by the loader, with its lock held.
+static void lt_loader_has_news(void) __attribute__((used));
+static void lt_loader_has_news(void) {
+  static bool isLooking; // a signal handler may load images while this thread is here
+  if (isLooking || atomic_load_explicit(&isOver, memory_order_relaxed)) return;
+  isLooking = true;
+  uint32_t before = imageCount, hint = 0, seen = 0;
+  looks++;
+  for (const struct rendezvous *space = loader; space; space = next_space(space)) {
+    for (const struct link_map *map = space->base.r_map; map; map = map->l_next) {
+      struct image *image = known(map, &hint);
+      bool isNew = !image;
+      if (isNew && !(image = keep(map, space))) continue;
+      image->look = looks;
+      seen++;
+      if (isNew) look_at(image);
+    }
+  }
+  bool hasNew = imageCount > before, hasGone = seen < imageCount, isRelocated = false;
+  for (uint32_t i = before; i < imageCount; i++) isRelocated |= !prepare(&images[i]);
+  if (isRelocated) finish();
+  if (hasGone) forget_what_went();
+  if (hasNew || hasGone) refresh();
+  isLooking = false;
+}
+
+// --- beginning -------------------------------------------------------------------------------------------------------
+
+bool lt_loader_watch_is_on(void) { return isOn; }
+
+static bool came(const struct dl_phdr_info *info) {
+  struct lt_loaded_image image;
+  struct lt_swift_runtime runtime;
+  return !lt_loaded_image_from_info(info, &image) || !is_left_for_later(&image, &runtime);
+}
+
+static int look_at_first(struct dl_phdr_info *info, size_t size, void *context) {
+  (void)size;
+  (void)context;
+  came(info);
+  return 0;
+}
+
+// The loader may be at its function any time after this.
+LT_DEFINE_UNNOTICED_CALL(lt_loader_at_rendezvous, lt_loader_has_news);
+
+static struct rendezvous *find_rendezvous(void) {
+  const ElfW(Phdr) *headers = (const ElfW(Phdr) *)getauxval(AT_PHDR);
+  unsigned long count = getauxval(AT_PHNUM);
+  uintptr_t bias = 0;
+  const ElfW(Dyn) *dynamic = NULL;
+  for (unsigned long i = 0; headers && i < count; i++)
+    if (headers[i].p_type == PT_PHDR) bias = (uintptr_t)headers - headers[i].p_vaddr;
+  for (unsigned long i = 0; headers && i < count; i++)
+    if (headers[i].p_type == PT_DYNAMIC) dynamic = (const ElfW(Dyn) *)(bias + headers[i].p_vaddr);
+  for (; dynamic && dynamic->d_tag != DT_NULL; dynamic++)
+    if (dynamic->d_tag == DT_DEBUG && dynamic->d_un.d_ptr) return (struct rendezvous *)dynamic->d_un.d_ptr;
+  return NULL;
+}
+
+/// Writes a jump over the loader's empty function and the padding behind it. Memory that can be executed keeps its
+/// protection: the kernel writes, as it does for a debugger, or refuses.
+static bool lead_here(uintptr_t function) {
+  struct lt_jump jump;
+  if (!lt_jump_over_empty(function, (uintptr_t)lt_loader_at_rendezvous, &jump)) return false;
+  int memory = lt_open("/proc/self/mem", O_RDWR, 0);
+  if (memory < 0) return false;
+  lt_pwrite_all(memory, jump.bytes, jump.size, function);
+  lt_close(memory);
+  return memcmp((const void *)function, jump.bytes, jump.size) == 0;
+}
+
+static void begin(void) {
+  dl_iterate_phdr(look_at_first, NULL);
+  loader = find_rendezvous();
+  images = lt_map_private(IMAGE_LIMIT * sizeof *images);
+  lt_swift_relatives_settle();
+  if (!images || !loader || !loader->base.r_brk) return;
+  for (const struct rendezvous *space = loader; space; space = next_space(space))
+    for (const struct link_map *map = space->base.r_map; map; map = map->l_next) keep(map, space);
+  // Checks that this function runs: a simulator of processors may go on with the code it had seen before.
+  if (lead_here(loader->base.r_brk)) ((void (*)(void))loader->base.r_brk)();
+  isOn = looks > 0;
+}
+
+void lt_loader_watch_begin(void) {
+  begin();
+  struct lt_image_observer observer = {.came = came, .went = went, .changed = lt_swift_relatives_settle};
+  if (isOn) observer = (struct lt_image_observer){.showElsewhere = show_elsewhere};
+  lt_image_list_observe(observer);
+}

@@ -1,0 +1,14 @@
+// The functions that the hooks stand in front of.
+
+#define _GNU_SOURCE
+#include "hooks/next_functions.h"
+
+#include <dlfcn.h>
+
+struct lt_next_functions lt_next;
+
+void lt_next_functions_find(struct lt_next_functions *found) {
+#define FIND(result, name, parameters) *(void **)&found->name = dlsym(RTLD_NEXT, #name);
+  LT_HOOKED_MALLOC_FAMILY(FIND)
+#undef FIND
+}

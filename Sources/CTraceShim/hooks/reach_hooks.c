@@ -1,0 +1,27 @@
+// Hooks of the calls that take a process out of reach of its trace: another root directory, another user, other
+// namespaces. The file first gets all the length that it may need.
+
+#define _GNU_SOURCE
+#include "hooks/hook.h"
+#include "record/trace_file.h"
+
+#include <sched.h>
+#include <unistd.h>
+
+#define REACH_HOOK(name, parameters, arguments)      \
+  LT_EXPORT int LT_HOOK(name) parameters {           \
+    lt_trace_before_losing_reach();                  \
+    __typeof__(&name) next = NEXT(name);             \
+    __attribute__((musttail)) return next arguments; \
+  }
+REACH_HOOK(chroot, (const char *path), (path))
+REACH_HOOK(setuid, (uid_t user), (user))
+REACH_HOOK(seteuid, (uid_t user), (user))
+REACH_HOOK(setreuid, (uid_t real, uid_t effective), (real, effective))
+REACH_HOOK(setresuid, (uid_t real, uid_t effective, uid_t saved), (real, effective, saved))
+REACH_HOOK(setgid, (gid_t group), (group))
+REACH_HOOK(setegid, (gid_t group), (group))
+REACH_HOOK(setregid, (gid_t real, gid_t effective), (real, effective))
+REACH_HOOK(setresgid, (gid_t real, gid_t effective, gid_t saved), (real, effective, saved))
+REACH_HOOK(unshare, (int flags), (flags))
+REACH_HOOK(setns, (int descriptor, int kind), (descriptor, kind))

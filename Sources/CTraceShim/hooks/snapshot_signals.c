@@ -1,0 +1,217 @@
+// The signals at which a snapshot is taken, and the functions by which a host would notice that they are handled.
+//
+// The host's view is kept: a signal that only the recorder handles is reported as having its default disposition, a
+// handler of the host's takes the recorder's place, and a host that goes back to the default gets the recorder's again.
+// A process that is ended by a signal still ends by it.
+
+#define _GNU_SOURCE
+#include "hooks/snapshot_signals.h"
+
+#include "hooks/hook.h"
+#include "image/heap_snapshot.h"
+#include "os/os.h"
+#include "os/process_identity.h"
+#include "process/recording.h"
+#include "record/trace_file.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <string.h>
+
+enum {
+  SIGNAL_LIMIT = 65,
+  USUAL_REQUEST_SIGNAL = 62, ///< the third from the last: libraries take theirs from either end
+  /// The same signal may be sent to a process twice, to it and to its group. A later one comes from somebody impatient.
+  REPEAT_NANOSECONDS = 2000000000,
+};
+
+static bool isOn;
+static int requestSignal;
+static int roundSignal; ///< 0: none
+static int (*nextSigaction)(int, const struct sigaction *, struct sigaction *);
+static struct sigaction seen[SIGNAL_LIMIT]; ///< the host's, where the recorder's handler stands for the default
+static _Atomic uint64_t endingSince;
+
+// --- handlers --------------------------------------------------------------------------------------------------------
+
+/// As the kernel takes it.
+struct kernel_sigaction {
+  void (*handler)(int);
+  uint64_t flags;
+  void (*restorer)(void);
+  uint64_t mask;
+};
+
+static void end_by(int number) {
+  struct kernel_sigaction byDefault = {0};
+  uint64_t mask = 1ull << (number - 1);
+  lt_syscall6(SYS_rt_sigaction, number, (long)&byDefault, 0, sizeof mask, 0, 0);
+  lt_syscall6(SYS_rt_sigprocmask, SIG_UNBLOCK, (long)&mask, 0, sizeof mask, 0, 0);
+  lt_syscall(SYS_tgkill, lt_process_id(), lt_thread_id(), number);
+}
+
+static void on_ending_signal(int number, siginfo_t *information, void *context) {
+  (void)information;
+  if (lt_recording_is_on()) {
+    uint64_t now = lt_clock_nanoseconds(CLOCK_MONOTONIC), since = 0;
+    if (atomic_compare_exchange_strong(&endingSince, &since, now)) lt_snapshot_at_signal(context);
+    else if (now - since < REPEAT_NANOSECONDS) return;
+  }
+  // The recording is safe in the live file.
+  end_by(number);
+}
+
+static void on_request(int number, siginfo_t *information, void *context) {
+  (void)information;
+  // A child that is not traced has the handler too, until it replaces its program.
+  if (!lt_identity_is_claimants()) end_by(number);
+  else lt_snapshot_answer(context);
+}
+
+/// The thread that the signal interrupts waits if the last round's image is still being written, by the copy, which
+/// needs nothing of the host: a round without an image of its own would count with the next, and make that one look
+/// larger.
+static void on_round(int number, siginfo_t *information, void *context) {
+  (void)information;
+  if (!lt_identity_is_claimants()) end_by(number);
+  else lt_snapshot_take(LT_SNAPSHOT_ROUND, NULL, context, LT_SNAPSHOT_FOLLOWS);
+}
+
+/// Tells whether a signal means nothing to the host unless the host says so.
+static bool is_asking(int number) { return number > 0 && (number == requestSignal || number == roundSignal); }
+
+static bool is_handled_here(int number) {
+  return number == SIGTERM || number == SIGINT || number == SIGHUP || is_asking(number);
+}
+
+static bool is_ours(const struct sigaction *action) {
+  return action->sa_sigaction == on_ending_signal || action->sa_sigaction == on_request ||
+         action->sa_sigaction == on_round;
+}
+
+static struct sigaction our_action(int number) {
+  struct sigaction action = {.sa_flags = SA_SIGINFO | SA_RESTART};
+  if (number == requestSignal) {
+    action.sa_sigaction = on_request;
+  } else if (number == roundSignal) {
+    action.sa_sigaction = on_round;
+    // The process may be ended right after its last round: of two signals that come together, the later one's handler
+    // would run first.
+    const uint64_t ending = 1ull << (SIGTERM - 1) | 1ull << (SIGINT - 1) | 1ull << (SIGHUP - 1);
+    memcpy(&action.sa_mask, &ending, sizeof ending);
+  } else {
+    action.sa_sigaction = on_ending_signal;
+    action.sa_flags |= SA_NODEFER; // a second one is to be noticed
+  }
+  return action;
+}
+
+static void set_live_signal(int number) {
+  if (lt_recording_is_on()) lt_trace.live->snapshotSignal = (uint32_t)number;
+}
+
+extern int __sigaction(int, const struct sigaction *, struct sigaction *);
+
+void lt_snapshot_signals_init(uint32_t request, uint32_t round) {
+  nextSigaction = NEXT(sigaction);
+  // The C library's own, by the name that sanitizers do not intercept: they are initialised later.
+  int (*set)(int, const struct sigaction *, struct sigaction *) = NEXT(__sigaction);
+  if (!set) set = nextSigaction;
+  requestSignal = request ? (int)request : USUAL_REQUEST_SIGNAL;
+  roundSignal = (int)round != requestSignal ? (int)round : 0;
+  isOn = true;
+  atomic_store(&endingSince, 0);
+  // The first process of a container is not ended by signals that have no handler.
+  const int numbers[] = {requestSignal, roundSignal, SIGTERM, SIGINT, SIGHUP};
+  for (int i = 0; i < (lt_process_id() == 1 ? 2 : 5); i++) {
+    struct sigaction action;
+    if (numbers[i] <= 0 || numbers[i] >= SIGNAL_LIMIT) continue;
+    if (set(numbers[i], NULL, &action) != 0) continue;
+    if (!is_ours(&action)) {
+      if (action.sa_handler != SIG_DFL) continue;
+      seen[numbers[i]] = action;
+      action = our_action(numbers[i]);
+      if (set(numbers[i], &action, NULL) != 0) continue;
+    }
+    if (numbers[i] == requestSignal) set_live_signal(requestSignal);
+  }
+}
+
+void lt_snapshot_signals_end(void) {
+  if (!isOn) return;
+  isOn = false;
+  for (int number = 1; number < SIGNAL_LIMIT; number++) {
+    struct sigaction action;
+    if (is_handled_here(number) && nextSigaction(number, NULL, &action) == 0 && is_ours(&action))
+      nextSigaction(number, &seen[number], NULL);
+  }
+}
+
+// --- the host's view -------------------------------------------------------------------------------------------------
+
+/// The host has set a handler, an ignored signal or the default; the recorder's stands for the latter.
+static bool takes_default(int number) {
+  return isOn && lt_recording_is_on() && (is_asking(number) || lt_process_id() != 1);
+}
+
+static LT_NOINLINE int change_action(int number, const struct sigaction *action, struct sigaction *old) {
+  struct sigaction before, ours;
+  const struct sigaction *used = action;
+  bool isDefault = action && action->sa_handler == SIG_DFL && takes_default(number);
+  if (isDefault) {
+    ours = our_action(number);
+    used = &ours;
+  }
+  int result = nextSigaction(number, used, &before);
+  if (result != 0) return result;
+  struct sigaction view = is_ours(&before) ? seen[number] : before;
+  if (isDefault) seen[number] = *action;
+  if (old) *old = view;
+  if (action && number == requestSignal) set_live_signal(isDefault ? number : 0);
+  return 0;
+}
+
+LT_EXPORT int LT_HOOK(sigaction)(int number, const struct sigaction *action, struct sigaction *old) {
+  if (!nextSigaction) nextSigaction = NEXT(sigaction);
+  if (!is_handled_here(number)) __attribute__((musttail)) return nextSigaction(number, action, old);
+  return change_action(number, action, old);
+}
+LT_EXPORT int LT_HOOK(__sigaction)(int number, const struct sigaction *action, struct sigaction *old) {
+  return LT_HOOK(sigaction)(number, action, old);
+}
+
+typedef void (*signal_handler)(int);
+
+/// Returns the result that a call which set `handler` and returned `before` should have had.
+static signal_handler correct(int number, signal_handler handler, signal_handler before) {
+  if (before == SIG_ERR || !is_handled_here(number)) return before;
+  if (before == (signal_handler)(void *)on_ending_signal || before == (signal_handler)(void *)on_request ||
+      before == (signal_handler)(void *)on_round)
+    before = SIG_DFL;
+  bool isDefault = handler == SIG_DFL && takes_default(number);
+  if (isDefault) {
+    struct sigaction ours = our_action(number);
+    memset(&seen[number], 0, sizeof seen[number]);
+    nextSigaction(number, &ours, NULL);
+  }
+  if (number == requestSignal) set_live_signal(isDefault ? number : 0);
+  return before;
+}
+
+#define SIGNAL_HOOK(name)                                                      \
+  extern signal_handler name(int, signal_handler);                             \
+  LT_EXPORT signal_handler LT_HOOK(name)(int number, signal_handler handler) { \
+    return correct(number, handler, NEXT(name)(number, handler));              \
+  }
+SIGNAL_HOOK(signal)
+SIGNAL_HOOK(bsd_signal)
+SIGNAL_HOOK(ssignal)
+SIGNAL_HOOK(sysv_signal)
+SIGNAL_HOOK(__sysv_signal)
+
+#pragma clang diagnostic push
+#pragma clang diagnostic ignored "-Wdeprecated-declarations"
+LT_EXPORT signal_handler LT_HOOK(sigset)(int number, signal_handler handler) {
+  return correct(number, handler, NEXT(sigset)(number, handler));
+}
+#pragma clang diagnostic pop

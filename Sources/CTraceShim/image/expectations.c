@@ -1,0 +1,205 @@
+// Objects that the program expects to be freed by a given time.
+//
+// A table by address. An entry's usual slot is given by the low bits of its address, so that neighbours in memory are
+// neighbours in the table and few of its pages come to be resident; where that slot is taken it has a few others. A
+// free looks at as many slots as an entry was ever put off by.
+
+#include "image/expectations.h"
+
+#include "os/number_text.h"
+#include "os/os.h"
+
+#include <string.h>
+
+enum {
+  /// a power of two: blocks are 16 bytes at least, so 32 MB of memory have a slot of their own for each
+  SLOT_COUNT = 1 << 21,
+  PROBE_LIMIT = 8,
+  /// slots of a group: when a deadline passes, the groups that have entries are looked at
+  GROUP_SIZE = 1 << 12,
+  GROUP_COUNT = SLOT_COUNT / GROUP_SIZE,
+  PLACE_COUNT = 1 << 10,
+  PLACE_PROBES = 16,
+  NAME_SIZE = 256,
+  RESERVED = 1, ///< an address that is none: the slot is being filled
+};
+
+LT_HOOK_DATA _Atomic uint32_t lt_expectations_pending;
+
+struct entry {
+  uint64_t deadline, number;
+  uint32_t place, reserved;
+};
+
+/// A place in the program that makes expectations. One image is taken for each.
+struct place {
+  _Atomic uint64_t hash;
+  _Atomic uint32_t isNamed, hasImage;
+  char name[NAME_SIZE];
+};
+
+static _Atomic(_Atomic uintptr_t *) addresses;
+static struct entry *entries;
+static struct place *places;
+static _Atomic uint32_t *groups; ///< entries in each
+static _Atomic uint32_t isMapping;
+static _Atomic uint32_t probes; ///< slots that an entry may be in
+static _Atomic uint64_t nextDeadline = UINT64_MAX;
+
+void lt_expectations_reset_after_fork(void) {
+  atomic_store(&lt_expectations_pending, 0);
+  atomic_store(&addresses, NULL);
+  atomic_store(&isMapping, 0);
+  atomic_store(&probes, 0);
+  atomic_store(&nextDeadline, UINT64_MAX);
+}
+
+bool lt_expectations_have_memory(void) {
+  if (LT_LIKELY(atomic_load_explicit(&addresses, memory_order_acquire) != NULL)) return true;
+  uint32_t no = 0;
+  if (!atomic_compare_exchange_strong(&isMapping, &no, 1)) {
+    // Another thread is at it, for a few system calls.
+    for (int i = 0; i < 1000 && !atomic_load(&addresses); i++) lt_syscall(SYS_sched_yield, 0, 0, 0);
+    return atomic_load(&addresses) != NULL;
+  }
+  entries = lt_map_private(SLOT_COUNT * sizeof *entries);
+  places = lt_map_private(PLACE_COUNT * sizeof *places);
+  groups = lt_map_private(GROUP_COUNT * sizeof *groups);
+  void *made = lt_map_private(SLOT_COUNT * sizeof(uintptr_t));
+  if (!entries || !places || !groups || !made) return false; // and nobody tries again
+  atomic_store_explicit(&addresses, made, memory_order_release);
+  return true;
+}
+
+static LT_ALWAYS_INLINE uint32_t slot_of(uintptr_t address, uint32_t probe) {
+  // Addresses that share their usual slot are 32 MB apart, and part ways at the next.
+  uint32_t step = (uint32_t)(((address >> 25) * LT_HASH_MULTIPLIER) >> 43) | 1;
+  return ((uint32_t)(address >> 4) + probe * step) & (SLOT_COUNT - 1);
+}
+
+// --- places ----------------------------------------------------------------------------------------------------------
+
+static uint64_t hash_text(uint64_t hash, const char *text) {
+  for (int i = 0; text && text[i] && i < NAME_SIZE; i++) hash = (hash ^ (uint8_t)text[i]) * 0x100000001B3ull;
+  return (hash ^ 0xFF) * 0x100000001B3ull;
+}
+
+/// Returns the number of the place, new or known. Places that do not fit share the last, which has no name.
+static uint32_t place_of(const struct lt_expectation *e) {
+  uint64_t hash = hash_text(hash_text(0xCBF29CE484222325ull ^ e->line, e->name), e->file) | 1;
+  for (uint32_t i = 0; i < PLACE_PROBES; i++) {
+    uint32_t index = (uint32_t)((hash >> 20) + i) % (PLACE_COUNT - 1);
+    struct place *place = &places[index];
+    uint64_t known = atomic_load_explicit(&place->hash, memory_order_acquire);
+    if (known == hash) return index;
+    if (known || !atomic_compare_exchange_strong(&place->hash, &known, hash)) {
+      if (known == hash) return index;
+      continue;
+    }
+    size_t length = e->name ? strnlen(e->name, NAME_SIZE - 1) : 0;
+    memcpy(place->name, e->name ? e->name : "", length);
+    atomic_store_explicit(&place->isNamed, 1, memory_order_release);
+    return index;
+  }
+  return PLACE_COUNT - 1;
+}
+
+// --- watched blocks --------------------------------------------------------------------------------------------------
+
+static void lower_next_deadline(uint64_t deadline) {
+  uint64_t next = atomic_load(&nextDeadline);
+  while (deadline < next && !atomic_compare_exchange_weak(&nextDeadline, &next, deadline)) {}
+}
+
+/// Reserves a slot for the address. Returns its number, or UINT32_MAX.
+static uint32_t reserve_slot(_Atomic uintptr_t *table, uintptr_t address) {
+  for (uint32_t probe = 0; probe < PROBE_LIMIT; probe++) {
+    uint32_t slot = slot_of(address, probe);
+    uintptr_t none = 0;
+    if (atomic_load_explicit(&table[slot], memory_order_relaxed) ||
+        !atomic_compare_exchange_strong(&table[slot], &none, RESERVED))
+      continue;
+    uint32_t known = atomic_load(&probes);
+    while (known < probe + 1 && !atomic_compare_exchange_weak(&probes, &known, probe + 1)) {}
+    return slot;
+  }
+  return UINT32_MAX;
+}
+
+bool lt_expectations_add(const struct lt_expectation *e, bool *isFirst) {
+  _Atomic uintptr_t *table = atomic_load_explicit(&addresses, memory_order_acquire);
+  uint32_t slot = reserve_slot(table, e->address);
+  if (slot == UINT32_MAX) return false;
+  entries[slot] = (struct entry){e->deadline, e->number, place_of(e), 0};
+  atomic_fetch_add(&lt_expectations_pending, 1);
+  atomic_fetch_add(&groups[slot / GROUP_SIZE], 1);
+  atomic_store_explicit(&table[slot], e->address, memory_order_release);
+  uint64_t before = atomic_load(&nextDeadline);
+  lower_next_deadline(e->deadline);
+  *isFirst = e->deadline < before;
+  return true;
+}
+
+/// Ends the watch if the slot still is the address's.
+static bool release_slot(_Atomic uintptr_t *table, uint32_t slot, uintptr_t address) {
+  if (!atomic_compare_exchange_strong(&table[slot], &address, 0)) return false;
+  atomic_fetch_sub(&groups[slot / GROUP_SIZE], 1);
+  atomic_fetch_sub(&lt_expectations_pending, 1);
+  return true;
+}
+
+LT_NOINLINE void lt_expectations_forget(uintptr_t address) {
+  _Atomic uintptr_t *table = atomic_load_explicit(&addresses, memory_order_acquire);
+  if (!table) return;
+  uint32_t count = atomic_load_explicit(&probes, memory_order_relaxed);
+  for (uint32_t probe = 0; probe < count; probe++) {
+    uint32_t slot = slot_of(address, probe);
+    if (LT_UNLIKELY(atomic_load_explicit(&table[slot], memory_order_relaxed) == address))
+      release_slot(table, slot, address);
+  }
+}
+
+// --- deadlines -------------------------------------------------------------------------------------------------------
+
+uint64_t lt_expectations_next_deadline(void) { return atomic_load(&nextDeadline); }
+
+static char *put_text(char *p, const char *end, const char *text) {
+  while (*text && p < end) *p++ = *text++;
+  *p = 0;
+  return p;
+}
+
+static void put_label(char label[LT_EXPECTATION_LABEL_SIZE], uint64_t number, const struct place *place) {
+  char *p = label, *end = label + LT_EXPECTATION_LABEL_SIZE - 1, digits[LT_NUMBER_SIZE];
+  lt_put_decimal(digits, number);
+  p = put_text(put_text(put_text(p, end, "expectation "), end, digits), end, ": ");
+  if (atomic_load_explicit(&place->isNamed, memory_order_acquire)) put_text(p, end, place->name);
+}
+
+void lt_expectations_take_due(uint64_t now, enum lt_image_choice choice, char label[LT_EXPECTATION_LABEL_SIZE]) {
+  label[0] = 0;
+  _Atomic uintptr_t *table = atomic_load_explicit(&addresses, memory_order_acquire);
+  if (!table) return;
+  // Entries added from here on lower it again.
+  atomic_store(&nextDeadline, UINT64_MAX);
+  uint64_t next = UINT64_MAX;
+  for (uint32_t group = 0; group < GROUP_COUNT; group++) {
+    if (!atomic_load_explicit(&groups[group], memory_order_relaxed)) continue;
+    for (uint32_t slot = group * GROUP_SIZE; slot < (group + 1) * GROUP_SIZE; slot++) {
+      uintptr_t address = atomic_load_explicit(&table[slot], memory_order_acquire);
+      if (address <= RESERVED) continue;
+      struct entry entry = entries[slot];
+      struct place *place = &places[entry.place & (PLACE_COUNT - 1)];
+      bool deservesImage = choice != LT_IMAGE_IMPOSSIBLE && !atomic_load(&place->hasImage);
+      if (entry.deadline > now || (choice == LT_IMAGE_LATER && deservesImage)) {
+        if (entry.deadline < next) next = entry.deadline;
+        continue;
+      }
+      // One that is freed just now is not late.
+      if (!release_slot(table, slot, address) || !deservesImage) continue;
+      atomic_store(&place->hasImage, 1);
+      if (!label[0]) put_label(label, entry.number, place);
+    }
+  }
+  lower_next_deadline(next);
+}

@@ -1,0 +1,329 @@
+// Decides when heap images of the running process are taken, and by which thread. Calls nothing that allocates or
+// locks.
+
+#define _GNU_SOURCE
+#include "image/heap_snapshot.h"
+
+#include "image/own_threads.h"
+#include "image/snapshot_writer.h"
+#include "image/thread_freeze.h"
+#include "os/os.h"
+#include "os/process_identity.h"
+#include "record/event_buffer.h"
+#include "record/image_list.h"
+#include "record/message.h"
+#include "record/trace_clock.h"
+#include "record/trace_file.h"
+#include "thread/hook_switch.h"
+#include "unwind/full_unwind.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <linux/futex.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/auxv.h>
+#include <sys/wait.h>
+
+enum {
+  STACK_SIZE = 256 << 10,
+  THREAD_LIMIT = 1 << 16,
+  WAIT_SECONDS = 300, ///< for an image to be written, before the process is let go
+};
+
+/// The owner of the variables below: nobody, the thread that takes a snapshot, the copy that writes it, or the thread
+/// that cleans up after that.
+enum { OWNER_NONE = 0, OWNER_TAKING = 1, OWNER_WRITING = 2, OWNER_COLLECTING = 3 };
+
+static bool isOn;
+static _Atomic uint32_t owner;
+static _Atomic uint32_t lastNumber;
+static _Atomic uint32_t exitState; ///< 0; 1 when the snapshot at the end was begun
+static struct lt_snapshot_progress *progress;
+static struct lt_snapshot_job job;
+static struct lt_freeze freeze;
+static uint8_t *stack;
+static _Atomic pid_t copy; ///< the process that writes
+static bool isServed;      ///< the thread that takes the snapshot is none of the host's
+
+static uintptr_t exitFunction; ///< of the C library
+
+void lt_snapshot_init(bool on) {
+  isOn = on;
+  if (!on) return;
+  if (!exitFunction)
+    exitFunction = (uintptr_t)dlsym(RTLD_NEXT, "exit"); // by the constructor: later the loader's lock may be held
+  progress = lt_map_shared(4096);
+  stack = lt_map_private(STACK_SIZE);
+  job.threads = lt_map_private(THREAD_LIMIT * sizeof *job.threads);
+  if (!progress || !stack || !job.threads || !lt_freeze_init()) isOn = false;
+}
+
+void lt_snapshot_reset_after_fork(void) {
+  // Memory shared with the parent is the parent's. The rest is mapped anew with the child's own trace.
+  isOn = false;
+  progress = NULL;
+  stack = NULL;
+  job.threads = NULL;
+  atomic_store(&owner, OWNER_NONE);
+  atomic_store(&lastNumber, 0);
+  atomic_store(&exitState, 0);
+  lt_freeze_reset();
+}
+
+static bool is_possible(void) { return isOn && lt_trace_is_writable() && lt_identity_is_claimants(); }
+
+// --- after it --------------------------------------------------------------------------------------------------------
+
+/// Tells the requester, and the trace's readers, why there is no image.
+static void report_failure(int error) {
+  lt_trace.live->snapshotError = error;
+  lt_trace.live->snapshotNumber = job.snapshot.number;
+  atomic_store((_Atomic uint32_t *)&lt_trace.live->snapshotsAnswered, job.asked);
+  struct lt_snapshot_end end = {.number = job.snapshot.number, .error = error};
+  lt_snapshot_append_end(&end, job.snapshot.time ? job.snapshot.time : lt_now(), progress);
+}
+
+bool lt_snapshot_is_helper(pid_t child) {
+  return child > 0 &&
+         (child == atomic_load(&copy) || child == atomic_load(&freeze.copy) || child == atomic_load(&freeze.tracer));
+}
+
+/// Cleans up after the copy if it is done, or gone. True if it was. Signals are blocked: a handler that came here in
+/// the middle would wait for its own thread.
+static bool collect_undisturbed(void) {
+  uint32_t writing = OWNER_WRITING;
+  bool isDone = atomic_load(&progress->state) == LT_SNAPSHOT_DONE;
+  if (!atomic_compare_exchange_strong(&owner, &writing, OWNER_COLLECTING)) return writing == OWNER_NONE;
+  int status;
+  // One that says it is done ends in a moment.
+  long result = lt_syscall6(SYS_wait4, atomic_load(&copy), (long)&status, __WALL | (isDone ? 0 : WNOHANG), 0, 0, 0);
+  bool isGone = isDone || result != 0;
+  if (isGone) {
+    // It may have finished between the two looks at it.
+    isDone = atomic_load(&progress->state) == LT_SNAPSHOT_DONE;
+    // One that says nothing was killed, as the kernel does to it when memory is short.
+    int error = isDone ? atomic_load(&progress->error) : ECHILD;
+    if (!isDone) report_failure(error);
+    if (error) lt_message("a heap snapshot is missing from", lt_trace.file.path, error);
+  }
+  atomic_store(&owner, isGone ? OWNER_NONE : OWNER_WRITING);
+  return isGone;
+}
+
+static bool collect(void) {
+  uint64_t before = lt_block_signals(LT_ALL_SIGNALS);
+  bool result = collect_undisturbed();
+  lt_restore_signals(before);
+  return result;
+}
+
+void lt_snapshot_collect(void) {
+  if (LT_LIKELY(atomic_load_explicit(&owner, memory_order_relaxed) != OWNER_WRITING)) return;
+  if (is_possible() && atomic_load(&progress->state) == LT_SNAPSHOT_DONE) collect();
+}
+
+void lt_snapshot_finish(void) {
+  if (!is_possible()) return;
+  uint64_t deadline = lt_clock_nanoseconds(CLOCK_MONOTONIC) + WAIT_SECONDS * 1000000000ull;
+  while (atomic_load(&owner) != OWNER_NONE && lt_clock_nanoseconds(CLOCK_MONOTONIC) < deadline) {
+    if (atomic_load(&owner) == OWNER_WRITING && collect()) return;
+    struct timespec limit = {.tv_nsec = 20000000};
+    lt_syscall6(SYS_futex, (long)&progress->state, FUTEX_WAIT, LT_SNAPSHOT_WRITING, (long)&limit, 0, 0);
+  }
+}
+
+// --- taking it -------------------------------------------------------------------------------------------------------
+
+static void write_in_copy(void *unused) {
+  (void)unused;
+  // In the copy: the list stays as it is for the next image.
+  job.threads += isServed;
+  job.threadCount = freeze.threadCount - isServed;
+  job.snapshot.flags = LT_SNAPSHOT_REFERENCE_TAGS | LT_SNAPSHOT_CASE_BYTES;
+  if (freeze.isFrozen) job.snapshot.flags |= LT_SNAPSHOT_FROZEN;
+  lt_snapshot_write(&job, progress);
+}
+
+static void note_time(void *unused) {
+  (void)unused;
+  job.snapshot.time = lt_now();
+  job.snapshot.monotonic = lt_clock_nanoseconds(CLOCK_MONOTONIC);
+}
+
+/// Everything but waiting. On a stack of its own: the host's may be nearly full, or small.
+static void begin(void *unused) {
+  (void)unused;
+  job.process = lt_trace.process;
+  job.asked = atomic_load((_Atomic uint32_t *)&lt_trace.live->snapshotsAsked);
+  job.snapshot.staticTLSSize = lt_static_tls_size();
+  freeze.process = lt_trace.process;
+  freeze.threads = job.threads;
+  freeze.threadLimit = THREAD_LIMIT;
+  freeze.copied = write_in_copy;
+  freeze.stopped = note_time;
+  freeze.pauseNanoseconds = &progress->pauseNanoseconds;
+  atomic_store(&progress->pauseNanoseconds, LT_SNAPSHOT_PAUSE_UNKNOWN);
+  atomic_store(&progress->error, 0);
+  atomic_store(&progress->state, LT_SNAPSHOT_WRITING);
+  lt_trace_begin_copy();
+  lt_freeze_and_copy(&freeze);
+  lt_trace_end_copy();
+}
+
+/// Returns the frame of the function that the host called. Frames of this library are linked by the frame pointer;
+/// words in those below it are no references.
+static LT_ALWAYS_INLINE const uintptr_t *outermost_own_frame(void) {
+  const uintptr_t *frame = __builtin_frame_address(0);
+  for (int i = 0; i < 32; i++) {
+    uintptr_t caller = frame[1];
+    if (!lt_is_own_address(caller)) break;
+    const uintptr_t *next = (const uintptr_t *)frame[0];
+    if (next <= frame) break;
+    frame = next;
+  }
+  return frame;
+}
+
+/// The C library and the loader: on a thread's way to its end their frames come after the host's, and hold no
+/// references.
+static bool is_passed(uintptr_t address) {
+  return lt_image_list_has_both(address, (uintptr_t)getauxval) || lt_image_list_has_both(address, getauxval(AT_BASE)) ||
+         lt_is_own_address(address);
+}
+
+/// The calling thread as it is in the host's code that called this library, or as it was when a signal interrupted it.
+/// Memory below the stack pointer is not in use, except for the part that the ABI lets an interrupted function use.
+/// `isInHook`: in a hook that is about to release something.
+static LT_ALWAYS_INLINE void describe_self(struct lt_snapshot_thread *self, uint32_t reason,
+                                           const ucontext_t *interrupted, bool isInHook) {
+  *self = (struct lt_snapshot_thread){.osThread = (uint32_t)lt_thread_id(),
+                                      .flags = LT_SNAPSHOT_THREAD_SELF | LT_SNAPSHOT_THREAD_REGISTERS,
+                                      .threadPointer = lt_thread_pointer()};
+  if (interrupted) {
+    lt_describe_interrupted(self, interrupted);
+    return;
+  }
+  const uintptr_t *frame = outermost_own_frame();
+  if (isInHook) {
+    // The last reference to what is being released may be the hook's argument: its frames belong to the host's stack
+    // here.
+    lt_describe_here(self);
+    self->instructionPointer = frame[1];
+    return;
+  }
+  struct lt_registers registers;
+  struct lt_thread *t = lt_thread_self();
+  // Inside of exit there may be handlers and destructors, but whoever returned from main or called exit is outside.
+  enum { EXIT_SIZE = 96 };
+  if (t && ((reason == LT_SNAPSHOT_EXIT && exitFunction &&
+             lt_unwind_from_call(t, exitFunction, EXIT_SIZE, is_passed, &registers)) ||
+            lt_unwind_out_of(t, frame, is_passed, &registers))) {
+    lt_describe_frame(self, &registers);
+    return;
+  }
+  // The registers that a caller may expect to keep were pushed right below the frame's two words, those that were
+  // changed since at least.
+  self->stackPointer = (uint64_t)(frame - LT_SAVED_REGISTERS);
+  self->instructionPointer = frame[1];
+}
+
+/// Takes the variables, once a snapshot before this is done. A thread that has them never waits for another.
+static bool take_over(enum lt_snapshot_wait wait) {
+  uint64_t deadline = lt_clock_nanoseconds(CLOCK_MONOTONIC) + WAIT_SECONDS * 1000000000ull;
+  for (;;) {
+    uint32_t none = OWNER_NONE;
+    if (atomic_compare_exchange_strong(&owner, &none, OWNER_TAKING)) return true;
+    if (none == OWNER_WRITING && collect()) continue;
+    if (wait == LT_SNAPSHOT_RETURNS || lt_clock_nanoseconds(CLOCK_MONOTONIC) > deadline) return false;
+    struct timespec limit = {.tv_nsec = 10000000};
+    lt_syscall6(SYS_futex, (long)&progress->state, FUTEX_WAIT, LT_SNAPSHOT_WRITING, (long)&limit, 0, 0);
+  }
+}
+
+/// True if no request in the live file waits for an image: one that began later than the request has answered it.
+/// Counts wrap around.
+static bool is_every_request_answered(void) {
+  uint32_t answered = atomic_load((_Atomic uint32_t *)&lt_trace.live->snapshotsAnswered);
+  return (int32_t)(answered - atomic_load((_Atomic uint32_t *)&lt_trace.live->snapshotsAsked)) >= 0;
+}
+
+/// `isCounted`: for a requester who has counted the request in the live file. A signal may come from elsewhere.
+static int take(uint32_t reason, const char *label, const ucontext_t *interrupted, enum lt_snapshot_wait wait,
+                bool isInHook, bool isCounted) {
+  if (!is_possible()) return -ENODEV;
+  uint64_t start = lt_clock_nanoseconds(CLOCK_MONOTONIC);
+  // From here until the threads go on nothing may interrupt: a handler that came back here would find the variables
+  // taken by its own thread.
+  uint64_t before = lt_block_signals(LT_ALL_SIGNALS);
+  int result = -EBUSY;
+  if (!take_over(wait)) {
+    // Another image is being written.
+  } else if (isCounted && is_every_request_answered()) {
+    atomic_store(&owner, OWNER_NONE);
+  } else {
+    // Later events must be told from earlier ones by their times.
+    lt_exact_time_require();
+    job.startNanoseconds = start;
+    job.snapshot = (struct lt_snapshot){.number = atomic_fetch_add(&lastNumber, 1) + 1, .reason = reason};
+    size_t length = label ? strnlen(label, sizeof job.label - 1) : 0;
+    memcpy(job.label, label ? label : "", length);
+    job.label[length] = 0;
+    describe_self(&job.threads[0], reason, interrupted, isInHook);
+    isServed = lt_own_threads_serves(job.threads[0].osThread);
+    lt_call_on_stack(begin, NULL, stack + STACK_SIZE);
+    bool isBegun = freeze.copy > 0;
+    result = isBegun ? (int)job.snapshot.number : freeze.copy;
+    if (!isBegun) report_failure(-freeze.copy);
+    atomic_store(&copy, freeze.copy);
+    atomic_store(&owner, isBegun ? OWNER_WRITING : OWNER_NONE);
+    if (freeze.copy == -ENOTSUP)
+      lt_message("no heap snapshot was taken: the process that writes it would be in the PID namespace of the "
+                 "program's children",
+                 NULL, 0);
+    else if (!isBegun) lt_message("no heap snapshot was taken: cannot make a copy of the process", NULL, -freeze.copy);
+  }
+  lt_restore_signals(before);
+  if (wait == LT_SNAPSHOT_WAITS && result > 0) lt_snapshot_finish();
+  return result;
+}
+
+int lt_snapshot_take(uint32_t reason, const char *label, const ucontext_t *interrupted, enum lt_snapshot_wait wait) {
+  return take(reason, label, interrupted, wait, false, false);
+}
+
+static void take_last(uint32_t reason, const ucontext_t *interrupted) {
+  uint32_t no = 0;
+  if (!is_possible()) return;
+  if (atomic_compare_exchange_strong(&exitState, &no, 1))
+    lt_snapshot_take(reason, NULL, interrupted, LT_SNAPSHOT_WAITS);
+  else lt_snapshot_finish();
+}
+
+void lt_snapshot_end(void) {
+  lt_snapshot_finish();
+  isOn = false;
+}
+
+bool lt_snapshot_is_ending(void) { return atomic_load(&exitState) != 0; }
+void lt_snapshot_at_exit(void) { take_last(LT_SNAPSHOT_EXIT, NULL); }
+void lt_snapshot_at_signal(const ucontext_t *interrupted) { take_last(LT_SNAPSHOT_SIGNAL, interrupted); }
+
+static uint32_t requested_reason(void) {
+  uint32_t reason = lt_trace.live ? atomic_load((_Atomic uint32_t *)&lt_trace.live->snapshotReason) : 0;
+  return reason == LT_SNAPSHOT_ROUND ? LT_SNAPSHOT_ROUND : LT_SNAPSHOT_REQUEST;
+}
+
+void lt_snapshot_answer(const ucontext_t *interrupted) {
+  int result = take(requested_reason(), NULL, interrupted, LT_SNAPSHOT_RETURNS, false, !interrupted);
+  if (result != -ENODEV || !lt_trace.live) return;
+  // Recording has stopped.
+  lt_trace.live->snapshotError = ENODEV;
+  atomic_store((_Atomic uint32_t *)&lt_trace.live->snapshotsAnswered, lt_trace.live->snapshotsAsked);
+}
+
+void lt_snapshot_at_switch(void) {
+  uint32_t asked = LT_SWITCH_SNAPSHOT;
+  if (!atomic_compare_exchange_strong(lt_pause_switch, &asked, LT_SWITCH_RECORD)) return;
+  take(requested_reason(), NULL, NULL, LT_SNAPSHOT_RETURNS, true, true);
+}

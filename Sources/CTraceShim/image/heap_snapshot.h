@@ -1,0 +1,52 @@
+// Decides when heap images of the running process are taken, and by which thread. thread_freeze makes a copy of the
+// process, and snapshot_writer writes the image of the copy's memory.
+
+#ifndef LEAKTRACE_HEAP_SNAPSHOT_H
+#define LEAKTRACE_HEAP_SNAPSHOT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+#include <ucontext.h>
+
+/// The wait of a call, beyond that for the threads to stand still.
+enum lt_snapshot_wait {
+  LT_SNAPSHOT_RETURNS = 0, ///< for nothing
+  LT_SNAPSHOT_FOLLOWS = 1, ///< for the end of a snapshot that is being taken
+  LT_SNAPSHOT_WAITS = 2,   ///< for that, and until its own image is written
+};
+
+/// Takes a snapshot. By any thread, in a hook or in a signal handler; never waits for a lock. `label` may be NULL.
+/// `interrupted` is the state in which a signal found the calling thread, else NULL. Returns its number, or −errno:
+/// −EBUSY while another is being taken, −ENODEV when nothing is recorded.
+/// Every wait has a limit of some minutes.
+int lt_snapshot_take(uint32_t reason, const char *label, const ucontext_t *interrupted, enum lt_snapshot_wait wait);
+/// Takes the snapshot when the process begins to end, once: later calls return at once, unless the first is still at
+/// it.
+void lt_snapshot_at_exit(void);
+/// Does the same when a signal is about to end the process.
+void lt_snapshot_at_signal(const ucontext_t *interrupted);
+/// Takes the snapshot that the pause switch asks for. Called by a hook.
+void lt_snapshot_at_switch(void);
+/// Takes the snapshot that was asked for from outside. `interrupted`: the state that a signal's handler was given, or
+/// NULL.
+void lt_snapshot_answer(const ucontext_t *interrupted);
+/// Tells whether the snapshot at the end was begun.
+bool lt_snapshot_is_ending(void);
+/// Waits for a snapshot that is being written, with a limit.
+void lt_snapshot_finish(void);
+/// Ends images for good, after the one that is being written.
+void lt_snapshot_end(void);
+/// Cleans up after a snapshot that is done. Costs a load when there is none.
+void lt_snapshot_collect(void);
+
+/// Tells whether a child is one of the recorder's own: the copy that writes an image, or the tracer that stops threads
+/// for it.
+bool lt_snapshot_is_helper(pid_t child);
+
+/// Prepares; when the trace is open, and once only.
+void lt_snapshot_init(bool isOn);
+/// In a child made by fork.
+void lt_snapshot_reset_after_fork(void);
+
+#endif

@@ -1,0 +1,68 @@
+// A thread that takes one image for a requester outside, who has the process make it: no call of the host's is
+// interrupted.
+//
+// A process whose threads all wait calls no hook, and a signal would end calls such as sleep and poll. So the requester
+// stops one of the threads as a debugger does, lets it make the call of clone that the live file describes, and lets it
+// go on with its wait. The requester claims the stack by a word there, in which the kernel then keeps the thread's
+// number until the thread has ended.
+
+#define _GNU_SOURCE
+#include "image/serving_thread.h"
+
+#include "image/heap_snapshot.h"
+#include "image/own_threads.h"
+#include "os/os.h"
+#include "record/trace_file.h"
+#include "thread/own_thread.h"
+#include "thread/thread_state.h"
+
+#include <signal.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <time.h>
+
+enum {
+  MILLISECOND = 1000000,
+  STACK_SIZE = 64 << 10,
+  PATIENCE_MILLISECONDS = 3000, ///< for the requester to let go the thread that it stopped
+  END_MILLISECONDS = 1000,      ///< for the thread to end, before the recorder does
+};
+
+static void serve(void *unused) {
+  (void)unused;
+  lt_block_signals(LT_ALL_SIGNALS);
+  lt_syscall(SYS_prctl, PR_SET_NAME, "leaktrace", 0);
+  memset(&lt_tls, 0, sizeof lt_tls);
+  struct lt_live_header *live = lt_trace.live;
+  // A thread that another traces cannot be stopped for the image.
+  for (int waited = 0; !atomic_load((_Atomic uint32_t *)&live->servingMayBegin); waited++) {
+    if (waited == PATIENCE_MILLISECONDS) return;
+    lt_sleep(MILLISECOND);
+  }
+  lt_snapshot_answer(NULL);
+}
+
+void lt_serving_init(void) {
+  uint8_t *stack = lt_map_private(STACK_SIZE);
+  uintptr_t threadPointer = stack ? lt_make_thread_local() : 0;
+  if (!threadPointer) return;
+  struct lt_clone_registers registers;
+  lt_clone_prepare(&registers, stack + STACK_SIZE, serve, NULL);
+  struct lt_live_header *live = lt_trace.live;
+  live->servingFlags = LT_CLONE_THREAD | CLONE_UNTRACED | CLONE_PARENT_SETTID | CLONE_CHILD_CLEARTID;
+  live->servingStack = registers.stack;
+  live->servingThreadPointer = threadPointer;
+  live->servingWord = (uintptr_t)&live->servingThread;
+  atomic_store((_Atomic uint64_t *)&live->servingCall, registers.call);
+}
+
+void lt_serving_end(void) {
+  struct lt_live_header *live = lt_trace.live;
+  if (!live) return;
+  atomic_store((_Atomic uint64_t *)&live->servingCall, 0);
+  for (int waited = 0;
+       waited < END_MILLISECONDS && lt_own_threads_serves(atomic_load((_Atomic uint32_t *)&live->servingThread)) &&
+       !lt_own_threads_serves((uint32_t)lt_thread_id());
+       waited++)
+    lt_sleep(MILLISECOND);
+}

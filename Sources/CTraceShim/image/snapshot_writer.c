@@ -1,0 +1,244 @@
+// Writes a heap image, from a copy of the process. Calls nothing of the C library but memory primitives, and zstd in
+// memory of our own.
+
+#define ZSTD_STATIC_LINKING_ONLY
+#include "image/snapshot_writer.h"
+
+#include "image/memory_scan.h"
+#include "os/bootstrap_arena.h"
+#include "os/thread_list.h"
+#include "record/trace_file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/futex.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <zstd.h>
+
+enum { PART_SIZE = 4 << 20, COMPRESSION_LEVEL = 1, THREAD_LIMIT = 1 << 16, OWN_RANGE_LIMIT = 1 << 16 };
+
+static struct writer {
+  struct lt_snapshot_job *job;
+  struct lt_snapshot_progress *progress;
+  ZSTD_CCtx *compressor;
+  uint8_t *chunk;
+  size_t chunkSize;
+  uint8_t *part;
+  int lock; ///< the trace, opened for this process alone, to be locked; −errno where its path leads elsewhere
+} writer;
+
+static bool is_process_gone(void) { return lt_parent_process_id() != writer.job->process; }
+
+/// Compresses and appends a chunk. Once the process has gone its trace may be finished by somebody else, and is left
+/// alone.
+static int append(uint16_t kind, const void *payload, size_t size) {
+  uint32_t *sequence = &writer.progress->sequences[kind - LT_CHUNK_SNAPSHOT];
+  struct lt_chunk_header header = {.kind = kind,
+                                   .rawSize = (uint32_t)size,
+                                   .sequence = *sequence,
+                                   .firstTime = writer.job->snapshot.time,
+                                   .lastTime = writer.job->snapshot.time};
+  uint8_t *to = writer.chunk + sizeof header;
+  if (size > LT_CHUNK_MAX_RAW) return -E2BIG;
+  size_t stored = ZSTD_compressCCtx(writer.compressor, to, writer.chunkSize - sizeof header - LT_CHUNK_ALIGNMENT,
+                                    payload, size, COMPRESSION_LEVEL);
+  if (ZSTD_isError(stored)) return -EIO;
+  header.compression = LT_COMPRESSION_ZSTD;
+  header.storedSize = (uint32_t)stored;
+  lt_syscall(SYS_flock, writer.lock, LOCK_EX, 0);
+  int error = is_process_gone() ? -ESRCH : lt_trace_append_chunk(&header, writer.chunk);
+  lt_syscall(SYS_flock, writer.lock, LOCK_UN, 0);
+  if (!error) ++*sequence;
+  return error;
+}
+
+static int write_part(const uint8_t *part, size_t size) { return append(LT_CHUNK_MEMORY, part, size); }
+
+/// Closes what the host has open: it would stay open as long as this process lives, and a peer would not see that a
+/// connection was closed.
+static void close_all(void) {
+  if (lt_syscall(SYS_close_range, 0, ~0u, 0) == 0) return;
+  struct rlimit limit = {.rlim_cur = 1 << 16};
+  lt_syscall6(SYS_prlimit64, 0, RLIMIT_NOFILE, 0, (long)&limit, 0, 0);
+  for (int i = 0; i < 1 << 20 && (uint64_t)i < limit.rlim_cur; i++) lt_close(i);
+}
+
+/// Has the kernel end this process rather than the host when memory is short, and leave no dump of it.
+static void be_expendable(void) {
+  int descriptor = lt_open("/proc/self/oom_score_adj", O_WRONLY, 0);
+  if (descriptor >= 0) {
+    lt_write_all(descriptor, "1000", 4);
+    lt_close(descriptor);
+  }
+  struct rlimit none = {0, 0};
+  lt_syscall6(SYS_prlimit64, 0, RLIMIT_CORE, (long)&none, 0, 0, 0);
+}
+
+/// Adds the threads that were not stopped, by number alone.
+static void list_threads(struct lt_snapshot_job *job, uint32_t limit) {
+  struct lt_thread_list list;
+  if (lt_thread_list_open(&list, job->process) != 0) return;
+  uint32_t self = job->threadCount ? job->threads[0].osThread : 0;
+  for (uint32_t thread; job->threadCount < limit && (thread = lt_thread_list_next(&list)) != 0;)
+    if (thread != self) job->threads[job->threadCount++] = (struct lt_snapshot_thread){.osThread = thread};
+  lt_thread_list_close(&list);
+}
+
+/// Marks the recorder's own memory, less the arena for calls that came early: that holds other libraries' blocks.
+static bool mark_own_memory(struct lt_memory_map *map) {
+  struct lt_own_range *ranges = lt_map_private((OWN_RANGE_LIMIT + 2) * sizeof *ranges);
+  if (!ranges) return false;
+  uint32_t count = lt_own_ranges(ranges, OWN_RANGE_LIMIT);
+  uintptr_t arenaStart, arenaEnd;
+  lt_bootstrap_range(&arenaStart, &arenaEnd);
+  for (uint32_t i = 0; i < count; i++) {
+    if (arenaStart < ranges[i].start || arenaEnd > ranges[i].end) continue;
+    ranges[count++] = (struct lt_own_range){arenaEnd, ranges[i].end};
+    ranges[i].end = arenaStart;
+    break;
+  }
+  uint32_t kept = 0;
+  for (uint32_t i = 0; i < count; i++)
+    if (ranges[i].end > ranges[i].start) ranges[kept++] = ranges[i];
+  bool isMarked = lt_memory_map_mark_own(map, ranges, kept);
+  lt_unmap(ranges, (OWN_RANGE_LIMIT + 2) * sizeof *ranges);
+  return isMarked;
+}
+
+static int write_beginning(struct lt_memory_scan *scan, const struct lt_memory_map *map) {
+  struct lt_snapshot_job *job = writer.job;
+  // A register's contents that are no address are a user's.
+  for (uint32_t i = 0; i < job->threadCount; i++) {
+    for (int r = 0; r < 16; r++) {
+      uint64_t address = job->threads[i].registers[r] & LT_WORD_ADDRESS_MASK;
+      job->threads[i].registers[r] = lt_address_index_has(&scan->index, address) ? address : 0;
+    }
+  }
+  struct lt_snapshot *snapshot = &job->snapshot;
+  snapshot->threadCount = job->threadCount;
+  snapshot->regionCount = map->count;
+  snapshot->labelSize = (uint32_t)strlen(job->label);
+  size_t threadBytes = job->threadCount * sizeof *job->threads, regionBytes = map->count * sizeof *map->regions;
+  size_t size = sizeof *snapshot + threadBytes + regionBytes + snapshot->labelSize;
+  uint8_t *payload = size <= PART_SIZE ? writer.part : lt_map_private(size), *p = payload;
+  if (!payload) return -ENOMEM;
+  if (ZSTD_compressBound(size) + sizeof(struct lt_chunk_header) + LT_CHUNK_ALIGNMENT > writer.chunkSize) {
+    writer.chunkSize = ZSTD_compressBound(size) + sizeof(struct lt_chunk_header) + LT_CHUNK_ALIGNMENT;
+    writer.chunk = lt_map_private(writer.chunkSize);
+    if (!writer.chunk) return -ENOMEM;
+  }
+  memcpy(p, snapshot, sizeof *snapshot);
+  p += sizeof *snapshot;
+  memcpy(p, job->threads, threadBytes);
+  p += threadBytes;
+  memcpy(p, map->regions, regionBytes);
+  p += regionBytes;
+  memcpy(p, job->label, snapshot->labelSize);
+  return append(LT_CHUNK_SNAPSHOT, payload, size);
+}
+
+static int prepare(void) {
+  size_t workspaceSize = ZSTD_estimateCCtxSize_usingCParams(ZSTD_getCParams(COMPRESSION_LEVEL, PART_SIZE, 0));
+  void *workspace = lt_map_private(workspaceSize);
+  writer.chunkSize = ZSTD_compressBound(PART_SIZE) + sizeof(struct lt_chunk_header) + LT_CHUNK_ALIGNMENT;
+  writer.chunk = lt_map_private(writer.chunkSize);
+  writer.part = lt_map_private(PART_SIZE);
+  if (!workspace || !writer.chunk || !writer.part) return -ENOMEM;
+  writer.compressor = ZSTD_initStaticCCtx(workspace, workspaceSize);
+  return writer.compressor ? 0 : -ENOMEM;
+}
+
+/// The whole image but its end.
+static int write_image(struct lt_memory_scan *scan) {
+  // Mappings first, so that those made for writing are not among them.
+  struct lt_memory_map map;
+  int error = lt_memory_map_read(&map);
+  if (!error && !mark_own_memory(&map)) error = -ENOMEM;
+  if (!error) error = lt_memory_scan_prepare(scan, &map);
+  if (error) return error;
+  lt_syscall6(SYS_prctl, PR_SET_DUMPABLE, 0, 0, 0, 0, 0); // only now: the files of /proc are closed to such a process
+  if (!(writer.job->snapshot.flags & LT_SNAPSHOT_FROZEN)) list_threads(writer.job, THREAD_LIMIT);
+  scan->threads = writer.job->threads;
+  scan->threadCount = writer.job->threadCount;
+  scan->snapshotNumber = writer.job->snapshot.number;
+  scan->writePart = write_part;
+  scan->partBuffer = writer.part;
+  scan->partSize = PART_SIZE;
+  error = write_beginning(scan, &map);
+  return error ? error : lt_memory_scan_run(scan);
+}
+
+/// Returns the time for which the other threads stood still. They may still do so: the image of a small process is
+/// written in a moment.
+static uint64_t pause_nanoseconds(void) {
+  for (int i = 0; i < 1000 && atomic_load(&writer.progress->pauseNanoseconds) == LT_SNAPSHOT_PAUSE_UNKNOWN; i++) {
+    lt_sleep(100000);
+  }
+  uint64_t pause = atomic_load(&writer.progress->pauseNanoseconds);
+  return pause == LT_SNAPSHOT_PAUSE_UNKNOWN ? 0 : pause;
+}
+
+int lt_snapshot_append_end(const struct lt_snapshot_end *end, uint64_t time, struct lt_snapshot_progress *progress) {
+  struct {
+    struct lt_chunk_header header;
+    struct lt_snapshot_end end;
+    uint8_t padding[LT_CHUNK_ALIGNMENT];
+  } chunk = {.end = *end};
+  uint32_t *sequence = &progress->sequences[LT_CHUNK_SNAPSHOT_END - LT_CHUNK_SNAPSHOT];
+  struct lt_chunk_header header = {.kind = LT_CHUNK_SNAPSHOT_END,
+                                   .compression = LT_COMPRESSION_NONE,
+                                   .storedSize = sizeof *end,
+                                   .rawSize = sizeof *end,
+                                   .sequence = *sequence,
+                                   .firstTime = time,
+                                   .lastTime = time};
+  int error = lt_trace_append_chunk(&header, (uint8_t *)&chunk);
+  if (!error) ++*sequence;
+  return error;
+}
+
+static int write_end(const struct lt_memory_scan *scan, int error) {
+  struct lt_snapshot_end end = {
+      .number = writer.job->snapshot.number,
+      .error = -error,
+      .partCount = scan->partCount,
+      .pageCount = scan->pageCount,
+      .wordCount = scan->wordCount,
+      .capturedBytes = scan->capturedBytes,
+      .pauseNanoseconds = pause_nanoseconds(),
+      .totalNanoseconds = lt_clock_nanoseconds(CLOCK_MONOTONIC) - writer.job->startNanoseconds};
+  lt_syscall(SYS_flock, writer.lock, LOCK_EX, 0);
+  int endError = is_process_gone() ? -ESRCH : lt_snapshot_append_end(&end, writer.job->snapshot.time, writer.progress);
+  lt_syscall(SYS_flock, writer.lock, LOCK_UN, 0);
+  return endError;
+}
+
+_Noreturn void lt_snapshot_write(struct lt_snapshot_job *job, struct lt_snapshot_progress *progress) {
+  static struct lt_memory_scan scan;
+  writer = (struct writer){.job = job, .progress = progress};
+  scan.pagemap = -1;
+  close_all();
+  lt_trace_be_copy();
+  writer.lock = lt_mapped_file_open(&lt_trace.file, O_RDONLY);
+  be_expendable();
+  int error = prepare();
+  if (!error) error = write_image(&scan);
+  // Also if there is nothing but the reason.
+  if (error != -ESRCH) {
+    int endError = write_end(&scan, error);
+    if (!error) error = endError;
+  }
+  int32_t code = -error;
+  if (!is_process_gone()) {
+    lt_trace.live->snapshotError = code;
+    lt_trace.live->snapshotNumber = job->snapshot.number;
+    atomic_store((_Atomic uint32_t *)&lt_trace.live->snapshotsAnswered, job->asked);
+  }
+  atomic_store(&progress->error, code);
+  atomic_store(&progress->state, LT_SNAPSHOT_DONE);
+  lt_syscall(SYS_futex, &progress->state, FUTEX_WAKE, INT32_MAX);
+  for (;;) lt_syscall(SYS_exit_group, 0, 0, 0);
+}

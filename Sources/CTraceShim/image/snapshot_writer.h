@@ -1,0 +1,45 @@
+// Writes a heap image, from a copy of the process that was made for that.
+
+#ifndef LEAKTRACE_SNAPSHOT_WRITER_H
+#define LEAKTRACE_SNAPSHOT_WRITER_H
+
+#include "CTraceFormat.h"
+#include "os/os.h"
+
+#include <stdatomic.h>
+
+enum { LT_SNAPSHOT_LABEL_LIMIT = 1024 };
+
+/// The image to be written. Filled in before the copy is made.
+struct lt_snapshot_job {
+  struct lt_snapshot snapshot; ///< without the counts
+  uint64_t startNanoseconds;   ///< CLOCK_MONOTONIC when it was asked for
+  uint32_t asked;              ///< lt_live_header.snapshotsAsked at that time
+  pid_t process;               ///< the owner of the memory
+  /// if frozen, all of them; otherwise the one that takes the snapshot. Registers as they were
+  struct lt_snapshot_thread *threads;
+  uint32_t threadCount;
+  char label[LT_SNAPSHOT_LABEL_LIMIT];
+};
+
+enum { LT_SNAPSHOT_IDLE = 0, LT_SNAPSHOT_WRITING = 1, LT_SNAPSHOT_DONE = 2 };
+
+#define LT_SNAPSHOT_PAUSE_UNKNOWN UINT64_MAX
+
+/// Shared by the process and its copies.
+struct lt_snapshot_progress {
+  _Atomic uint32_t state;            ///< a futex
+  _Atomic int32_t error;             ///< errno; 0 if the image is whole
+  _Atomic uint64_t pauseNanoseconds; ///< LT_SNAPSHOT_PAUSE_UNKNOWN until the others go on
+  uint32_t sequences[3];             ///< the next of each kind of chunk
+};
+
+/// Appends the end of an image, uncompressed: also of an image without anything else. `time`: the image's. Returns 0 or
+/// −errno.
+int lt_snapshot_append_end(const struct lt_snapshot_end *end, uint64_t time, struct lt_snapshot_progress *progress);
+
+/// Writes the image, says so in `progress` and in the live file, and ends this process. To be called in a copy of the
+/// process, in which nothing else runs and all signals are blocked. Closes all descriptors.
+_Noreturn void lt_snapshot_write(struct lt_snapshot_job *job, struct lt_snapshot_progress *progress);
+
+#endif

@@ -1,0 +1,337 @@
+// Makes a copy of the process at a moment in which no thread of it runs.
+//
+// A thread cannot stop its siblings, a tracer can. So a process is made for it that shares the memory, as LeakSanitizer
+// does (compiler-rt, sanitizer_stoptheworld_linux_libcdep.cpp): it attaches to every thread, and forks the copy while
+// they stand still. The copy is made a child of the host's, not of the tracer's, so that nobody adopts it when the
+// tracer is gone. Neither has an exit signal: calls of wait do not see such children. The tracer shares this thread's
+// thread-local memory: nothing here may use errno or other such memory, or call functions that do.
+
+#include "image/thread_freeze.h"
+
+#include "image/own_threads.h"
+#include "os/apart_task.h"
+#include "os/number_text.h"
+#include "os/thread_list.h"
+#include "thread/own_stack.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <interrupted_calls.h>
+#include <linux/futex.h>
+#include <linux/sched.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/ptrace.h>
+#include <sys/wait.h>
+
+enum {
+  STACK_SIZE = 256 << 10,
+  THREAD_NUMBER_LIMIT = 1 << 22,
+  STOP_EVENT = 128,
+  PASS_LIMIT = 1000,
+  PATIENCE_MILLISECONDS = 200, ///< for threads to stop that wait for a child in vfork
+  LOCK_MILLISECONDS = 2000,    ///< for threads to stop that wait for the disk, or for a lock of the kernel's
+  STOP_MILLISECONDS = 5000,    ///< for all threads to stop, on a machine with more to do
+};
+
+/// The state of the thread at the same index of `lt_freeze.threads`.
+struct tracee {
+  bool isStopped, isGone;
+  int signal; ///< that was about to be delivered when it stopped
+};
+
+static uint8_t *stack;
+static struct tracee *tracees;
+static uint32_t *indexOf; ///< by thread number; 0: not seen
+static bool isForbidden;
+static bool mayNeedPermission; ///< the kernel lets only ancestors trace, unless told otherwise
+
+bool lt_freeze_init(void) {
+  char scope = '0';
+  int descriptor = lt_open("/proc/sys/kernel/yama/ptrace_scope", O_RDONLY, 0);
+  if (descriptor >= 0) {
+    lt_read(descriptor, &scope, 1);
+    lt_close(descriptor);
+  }
+  mayNeedPermission = scope != '0';
+  return true;
+}
+
+void lt_freeze_forbid(void) { isForbidden = true; }
+
+void lt_freeze_reset(void) {
+  stack = NULL;
+  tracees = NULL;
+  indexOf = NULL;
+}
+
+// --- processes -------------------------------------------------------------------------------------------------------
+
+static long copy_process(unsigned long flags) {
+  return lt_syscall6(SYS_clone, (long)(flags | CLONE_UNTRACED), 0, 0, 0, 0, 0);
+}
+
+// --- the tracer ------------------------------------------------------------------------------------------------------
+
+/// Reads the beginning of a file that the kernel has for a thread. Returns its length, or −errno.
+static long read_thread_file(pid_t process, uint32_t thread, const char *name, char *text, size_t size) {
+  char path[LT_THREAD_PATH_SIZE], *p = lt_put_task_path(path, process);
+  *p++ = '/';
+  p = lt_put_decimal(p, thread);
+  memcpy(p, name, strlen(name) + 1);
+  int descriptor = lt_open(path, O_RDONLY, 0);
+  if (descriptor < 0) return descriptor;
+  long n = lt_read(descriptor, text, size - 1);
+  lt_close(descriptor);
+  text[n > 0 ? n : 0] = 0;
+  return n;
+}
+
+/// Returns the thread's state as the kernel writes it: R running, D in a wait that nothing interrupts, Z ended … 0 when
+/// it is gone.
+static char thread_state(pid_t process, uint32_t thread) {
+  char text[256];
+  long n = read_thread_file(process, thread, "/stat", text, sizeof text);
+  // number (name) state: the name may hold anything, parentheses too.
+  for (long i = n - 3; i >= 0; i--)
+    if (text[i] == ')' && text[i + 1] == ' ') return text[i + 2];
+  return 0;
+}
+
+/// Attaches to threads that were not seen yet. Returns their number, or −errno when attaching is refused.
+static int attach_new(struct lt_freeze *f) {
+  struct lt_thread_list list;
+  int error = lt_thread_list_open(&list, f->process), found = 0;
+  if (error) return error;
+  for (uint32_t thread; found >= 0 && (thread = lt_thread_list_next(&list)) != 0;) {
+    if (thread >= THREAD_NUMBER_LIMIT || thread == f->threads[0].osThread || indexOf[thread]) continue;
+    error = (int)lt_syscall6(SYS_ptrace, PTRACE_SEIZE, thread, 0, 0, 0, 0);
+    if (error) {
+      char state = error == -ESRCH ? 0 : thread_state(f->process, thread);
+      if (state != 0 && state != 'Z' && state != 'X') found = error;
+      continue;
+    }
+    if (f->threadCount == f->threadLimit) {
+      found = -E2BIG;
+      continue;
+    }
+    found++;
+    indexOf[thread] = f->threadCount;
+    tracees[f->threadCount] = (struct tracee){0};
+    f->threads[f->threadCount++] = (struct lt_snapshot_thread){.osThread = thread};
+    lt_syscall6(SYS_ptrace, PTRACE_INTERRUPT, thread, 0, 0, 0, 0);
+  }
+  lt_thread_list_close(&list);
+  return found;
+}
+
+/// Notes which threads have stopped or ended.
+static void take_reports(uint32_t *running) {
+  int status;
+  for (long thread; (thread = lt_syscall6(SYS_wait4, -1, (long)&status, __WALL | WNOHANG, 0, 0, 0)) > 0;) {
+    if (thread >= THREAD_NUMBER_LIMIT || !indexOf[thread]) continue;
+    struct tracee *t = &tracees[indexOf[thread]];
+    if (!t->isStopped && !t->isGone) --*running;
+    if (WIFSTOPPED(status)) {
+      t->isStopped = true;
+      t->signal = status >> 16 == STOP_EVENT ? 0 : WSTOPSIG(status);
+    } else {
+      t->isGone = true;
+    }
+  }
+}
+
+/// Tells whether a thread that nothing interrupts waits in vfork, or the like, until its child ends or becomes another
+/// program.
+static bool awaits_child(pid_t process, uint32_t thread) {
+  char text[32];
+  if (read_thread_file(process, thread, "/syscall", text, sizeof text) <= 0 || *text < '0' || *text > '9') return false;
+  long call = 0;
+  for (const char *c = text; *c >= '0' && *c <= '9'; c++) call = call * 10 + (*c - '0');
+#ifdef SYS_vfork
+  if (call == SYS_vfork) return true;
+#endif
+  return call == SYS_clone || call == SYS_clone3;
+}
+
+/// Tells whether threads that have not stopped are all in waits that nothing interrupts. Those stand still: they stop
+/// before they are back in the program. A parent in vfork may wait for long; other waits end soon, and then the
+/// thread's registers can be had.
+static bool stand_still(const struct lt_freeze *f, uint64_t milliseconds) {
+  for (uint32_t i = 1; i < f->threadCount; i++) {
+    if (tracees[i].isStopped || tracees[i].isGone) continue;
+    uint32_t thread = f->threads[i].osThread;
+    char state = thread_state(f->process, thread);
+    if (state == 0 || state == 'Z' || state == 'X') continue;
+    if (state != 'D' || (milliseconds <= LOCK_MILLISECONDS && !awaits_child(f->process, thread))) return false;
+  }
+  return true;
+}
+
+/// Tells whether the thread slept in a system call when it was stopped. The kernel ends the call for the stop: with
+/// EINTR, or with one of the numbers by which it restarts the call afterwards. A call that was about to return has its
+/// result.
+static bool is_interrupted_wait(const struct lt_stopped_thread *stopped) {
+  if (stopped->call < 0) return false;
+  switch (-stopped->result) {
+    case EINTR:
+    case LT_RESTART:
+    case LT_RESTART_NO_INTERRUPT:
+    case LT_RESTART_NO_HANDLER:
+    case LT_RESTART_BLOCK: return true;
+    default: return false;
+  }
+}
+
+/// Has the kernel begin the wait anew, unless a handler of the host's runs first: then it returns EINTR, as it would
+/// have.
+static void repeat_wait(uint32_t thread, const struct lt_stopped_thread *stopped) {
+  if (stopped->call < 0 || stopped->result != -EINTR || !lt_call_is_repeatable(stopped->call)) return;
+  lt_stopped_thread_set_result((pid_t)thread, -LT_RESTART_NO_HANDLER);
+}
+
+static void read_registers(struct lt_snapshot_thread *thread, const struct tracee *tracee) {
+  struct lt_stopped_thread stopped;
+  if (!lt_stopped_thread_read((pid_t)thread->osThread, &stopped)) return;
+  if (!tracee->signal) repeat_wait(thread->osThread, &stopped);
+  thread->flags = LT_SNAPSHOT_THREAD_REGISTERS | (is_interrupted_wait(&stopped) ? LT_SNAPSHOT_THREAD_WAITING : 0);
+  thread->stackPointer = lt_own_stack_left_at(stopped.stackPointer);
+  thread->threadPointer = stopped.threadPointer;
+  thread->instructionPointer = stopped.instructionPointer;
+  // The recorder's own thread: what it looks at is in use by nobody.
+  if (thread->osThread == (uint32_t)lt_own_threads_watcher() || lt_own_threads_serves(thread->osThread)) return;
+  memcpy(thread->registers, stopped.registers, sizeof stopped.registers);
+}
+
+/// Stops all threads but the one that waits for this. False when that is refused, or takes too long.
+static bool stop_all(struct lt_freeze *f) {
+  uint64_t begin = lt_clock_nanoseconds(CLOCK_MONOTONIC);
+  uint32_t running = 0;
+  for (int pass = 0; pass < PASS_LIMIT; pass++) {
+    int found = attach_new(f);
+    if (found < 0) return false;
+    // Threads that stand still make no new ones.
+    if (found == 0) return true;
+    running += (uint32_t)found;
+    for (unsigned round = 0; running > 0; round++) {
+      take_reports(&running);
+      if (running == 0) break;
+      uint64_t milliseconds = (lt_clock_nanoseconds(CLOCK_MONOTONIC) - begin) / 1000000;
+      if (milliseconds > STOP_MILLISECONDS) return false;
+      if (milliseconds > PATIENCE_MILLISECONDS && stand_still(f, milliseconds)) break;
+      lt_sleep(round < 8 ? 20000 : 500000);
+    }
+  }
+  return true;
+}
+
+/// Moves threads that have ended meanwhile behind the others, and so the recorder's tasks apart, which have nothing of
+/// the host's.
+static void leave_out_passing(struct lt_freeze *f) {
+  f->attachedCount = f->threadCount;
+  for (uint32_t i = f->threadCount; i-- > 1;) {
+    if (!tracees[i].isGone && !lt_apart_has_stack(f->threads[i].stackPointer)) continue;
+    uint32_t last = --f->threadCount;
+    struct lt_snapshot_thread thread = f->threads[i];
+    struct tracee tracee = tracees[i];
+    f->threads[i] = f->threads[last];
+    tracees[i] = tracees[last];
+    f->threads[last] = thread;
+    tracees[last] = tracee;
+  }
+}
+
+static void trace(void *freeze) {
+  struct lt_freeze *f = freeze;
+  // Attaching may have to be allowed first.
+  while (!atomic_load(&f->isAllowed)) {
+    struct timespec limit = {.tv_nsec = 50000000};
+    lt_syscall6(SYS_futex, (long)&f->isAllowed, FUTEX_WAIT, 0, (long)&limit, 0, 0);
+    if (lt_parent_process_id() != f->process) return;
+  }
+  uint64_t begin = lt_clock_nanoseconds(CLOCK_MONOTONIC);
+  // The kernel lets attached threads go when this process ends.
+  if (!stop_all(f)) return;
+  if (lt_parent_process_id() != f->process) return;
+  for (uint32_t i = 1; i < f->threadCount; i++)
+    if (tracees[i].isStopped && !tracees[i].isGone) read_registers(&f->threads[i], &tracees[i]);
+  leave_out_passing(f);
+  f->stopped(f->argument);
+  f->isFrozen = true;
+  f->copy = (pid_t)copy_process(CLONE_PARENT);
+  if (f->copy == 0) f->copied(f->argument);
+  for (uint32_t i = 1; i < f->attachedCount; i++)
+    if (tracees[i].isStopped && !tracees[i].isGone)
+      lt_syscall6(SYS_ptrace, PTRACE_DETACH, f->threads[i].osThread, 0, tracees[i].signal, 0, 0);
+  atomic_store(f->pauseNanoseconds, lt_clock_nanoseconds(CLOCK_MONOTONIC) - begin);
+  atomic_store(&f->isDone, 1);
+}
+
+// --- the thread that waits for it ------------------------------------------------------------------------------------
+
+/// Tells whether this process has threads besides the calling one and the recorder's own, which touches nothing of the
+/// host's.
+static bool has_other_threads(void) {
+  // A directory of threads: its links are those threads, itself and its parent.
+  struct stat info;
+  pid_t watcher = lt_own_threads_watcher();
+  unsigned own = watcher && watcher != lt_thread_id() ? 1 : 0;
+  return lt_syscall6(SYS_newfstatat, AT_FDCWD, (long)"/proc/self/task", (long)&info, 0, 0, 0) != 0 ||
+         info.st_nlink != 3 + own;
+}
+
+/// Tells whether children of this thread belong to another PID namespace. The first of them is that namespace's first
+/// process, with which all others end; and that one's end waits until the parent of every other has taken note of its
+/// end (Linux, kernel/pid_namespace.c, zap_pid_ns_processes), which the program may itself wait for. The link is there
+/// once the namespace has a first process (pid_namespaces(7)).
+static bool is_namespace_of_children_another(void) {
+  char own[64], childrens[64];
+  long length = lt_syscall(SYS_readlink, "/proc/thread-self/ns/pid", own, sizeof own);
+  if (length <= 0) return false; // no /proc, and so no image
+  return lt_syscall(SYS_readlink, "/proc/thread-self/ns/pid_for_children", childrens, sizeof childrens) != length ||
+         memcmp(own, childrens, (size_t)length) != 0;
+}
+
+static bool has_memory(const struct lt_freeze *f) {
+  if (!stack) stack = lt_map_private(STACK_SIZE);
+  if (!tracees) tracees = lt_map_private(f->threadLimit * sizeof *tracees);
+  if (!indexOf) indexOf = lt_map_private(THREAD_NUMBER_LIMIT * sizeof *indexOf);
+  return stack && tracees && indexOf;
+}
+
+void lt_freeze_and_copy(struct lt_freeze *f) {
+  f->threadCount = 1;
+  f->attachedCount = 0;
+  f->isFrozen = false;
+  f->copy = -EAGAIN;
+  atomic_store(&f->isAllowed, 0);
+  atomic_store(&f->isDone, 0);
+  if (is_namespace_of_children_another()) {
+    f->stopped(f->argument);
+    f->copy = -ENOTSUP;
+    return;
+  }
+  bool isAlone = !has_other_threads();
+  long tracer = !isAlone && !isForbidden && has_memory(f)
+                    ? lt_clone_call(CLONE_VM | CLONE_UNTRACED, stack + STACK_SIZE, trace, f, NULL, 0)
+                    : -ENOMEM;
+  if (tracer > 0) {
+    atomic_store(&f->tracer, (pid_t)tracer);
+    if (mayNeedPermission) lt_syscall6(SYS_prctl, PR_SET_PTRACER, tracer, 0, 0, 0, 0);
+    atomic_store(&f->isAllowed, 1);
+    lt_syscall(SYS_futex, &f->isAllowed, FUTEX_WAKE, 1);
+    int status;
+    while (lt_syscall6(SYS_wait4, tracer, (long)&status, __WALL, 0, 0, 0) == -EINTR) {}
+    if (mayNeedPermission) lt_syscall6(SYS_prctl, PR_SET_PTRACER, 0, 0, 0, 0, 0);
+    uint32_t attached = f->attachedCount ? f->attachedCount : f->threadCount;
+    for (uint32_t i = 1; i < attached; i++) indexOf[f->threads[i].osThread] = 0;
+    if (atomic_load(&f->isDone)) return;
+    f->threadCount = 1;
+    f->isFrozen = false;
+  }
+  f->stopped(f->argument);
+  atomic_store(f->pauseNanoseconds, 0);
+  f->isFrozen = isAlone;
+  f->copy = (pid_t)copy_process(0);
+  if (f->copy == 0) f->copied(f->argument);
+}

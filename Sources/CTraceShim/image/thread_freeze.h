@@ -1,0 +1,47 @@
+// Makes a copy of the process at a moment in which no thread of it runs.
+
+#ifndef LEAKTRACE_THREAD_FREEZE_H
+#define LEAKTRACE_THREAD_FREEZE_H
+
+#include "CTraceFormat.h"
+#include "os/os.h"
+
+#include <stdatomic.h>
+
+struct lt_freeze {
+  // Of the caller.
+  pid_t process;
+  struct lt_snapshot_thread *threads; ///< room for `threadLimit`; the first is the calling thread, already filled in
+  uint32_t threadLimit;
+  void (*copied)(void *argument); ///< runs in the copy; must not return
+  /// runs when all threads stand still, before the copy is made. May touch memory and the kernel only
+  void (*stopped)(void *argument);
+  void *argument;
+
+  /// gets the time for which the others stood still: at last, when the copy already runs
+  _Atomic uint64_t *pauseNanoseconds;
+
+  // Results.
+  uint32_t threadCount;
+  uint32_t attachedCount; ///< the threads, and behind them those that are none of the host's
+  bool isFrozen;      ///< every other thread stood still; those whose registers were not to be had are listed without
+  _Atomic pid_t copy; ///< of the copied process, or −errno
+
+  // Between the threads of it.
+  _Atomic pid_t tracer;
+  _Atomic uint32_t isAllowed;
+  _Atomic uint32_t isDone;
+};
+
+/// Stops the other threads, makes the copy, lets the threads go on. If stopping them is refused, the copy is made while
+/// they run. The copy is a child of this process that calls of wait do not see unless they ask for clones (`__WCLONE`,
+/// `__WALL`). Call it with all signals blocked.
+void lt_freeze_and_copy(struct lt_freeze *freeze);
+/// Prepares; once. False without memory.
+bool lt_freeze_init(void);
+/// Stops no other threads from now on: trying to would end a process, with a dump.
+void lt_freeze_forbid(void);
+/// Resets the state in a child made by fork: the memory is the parent's copy, perhaps from the middle of its freezing.
+void lt_freeze_reset(void);
+
+#endif

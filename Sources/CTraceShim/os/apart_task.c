@@ -1,0 +1,141 @@
+// Calls that need descriptors, made where the host cannot take them.
+//
+// A host may close, duplicate over and reuse every number of its table at any moment, also one that the recorder has
+// just been given. So the recorder opens files in a task of the process's own kind, a thread that the C library does
+// not know, which leaves the shared table at once. Its mappings are the whole process's. It has the calling thread's
+// rights, root directory and namespaces, and is gone when the call returns: a host that may have one thread only finds
+// one.
+
+#define _GNU_SOURCE
+#include "os/apart_task.h"
+
+#include "os/os.h"
+
+#include <linux/close_range.h>
+#include <linux/futex.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdatomic.h>
+
+enum {
+  STACK_SIZE = 64 << 10,
+  TASK_LIMIT = 4, ///< at once; a thread that finds all taken waits its turn
+  TURN_MILLISECONDS = 2000,
+  FIRST_UNSHARED = 3, ///< the standard descriptors stay: one may be where messages go
+};
+
+static struct task {
+  _Atomic uint32_t isTaken;
+  _Atomic uint32_t thread; ///< cleared by the kernel when the task is through with memory
+  _Atomic(uint8_t *) stack;
+  bool isCalled;
+  void (*function)(void *);
+  void *argument;
+} tasks[TASK_LIMIT];
+
+static _Atomic uint32_t isAlone;
+static _Atomic uint32_t isUnshareRefused; ///< the kernel cannot leave a table without copying it (before 5.9)
+
+void lt_apart_is_alone(void) { atomic_store(&isAlone, 1); }
+
+void lt_apart_reset_after_fork(void) {
+  for (int i = 0; i < TASK_LIMIT; i++) atomic_store(&tasks[i].isTaken, 0);
+}
+
+static struct task *taken_task(void) {
+  uint64_t begin = lt_clock_nanoseconds(CLOCK_MONOTONIC);
+  for (;;) {
+    for (int i = 0; i < TASK_LIMIT; i++) {
+      uint32_t no = 0;
+      if (!atomic_load(&tasks[i].isTaken) && atomic_compare_exchange_strong(&tasks[i].isTaken, &no, 1))
+        return &tasks[i];
+    }
+    if (lt_clock_nanoseconds(CLOCK_MONOTONIC) - begin > TURN_MILLISECONDS * 1000000ull) return NULL;
+    lt_sleep(50000);
+  }
+}
+
+bool lt_apart_has_stack(uintptr_t stackPointer) {
+  for (int i = 0; i < TASK_LIMIT; i++) {
+    uintptr_t stack = (uintptr_t)atomic_load(&tasks[i].stack);
+    // A task that begins has nothing on its stack yet.
+    if (stack && stackPointer > stack && stackPointer <= stack + STACK_SIZE) return true;
+  }
+  return false;
+}
+
+static void run(void *task) {
+  struct task *t = task;
+  // A table of its own, of what stands below the range: nothing is copied, and nothing of the host's closed.
+  if (!atomic_load(&isUnshareRefused)) {
+    if (lt_syscall(SYS_close_range, FIRST_UNSHARED, ~0u, CLOSE_RANGE_UNSHARE) != 0) {
+      atomic_store(&isUnshareRefused, 1);
+      return;
+    }
+  }
+  t->isCalled = true;
+  t->function(t->argument);
+}
+
+static long start(struct task *t, uint8_t *stack) {
+  long flags =
+      CLONE_VM | CLONE_FS | CLONE_SIGHAND | CLONE_THREAD | CLONE_SYSVSEM | CLONE_UNTRACED | CLONE_CHILD_CLEARTID;
+  if (!atomic_load(&isUnshareRefused)) flags |= CLONE_FILES;
+  return lt_clone_call(flags, stack + STACK_SIZE, run, t, &t->thread, 0);
+}
+
+/// Waits until the task has left the process: one that has a single thread again may do things that others may not,
+/// such as enter a user namespace.
+static void wait_for_end(struct task *t, pid_t thread) {
+  for (uint32_t value; (value = atomic_load(&t->thread)) != 0;)
+    lt_syscall6(SYS_futex, (long)&t->thread, FUTEX_WAIT, value, 0, 0, 0);
+  pid_t process = lt_process_id();
+  while (lt_thread_exists(process, thread)) lt_syscall(SYS_sched_yield, 0, 0, 0);
+}
+
+static bool call(struct task *t, void (*function)(void *), void *argument) {
+  uint8_t *stack = atomic_load(&t->stack);
+  if (!stack) {
+    stack = lt_map_private(STACK_SIZE);
+    if (!stack) return false;
+    atomic_store(&t->stack, stack);
+  }
+  for (int attempt = 0; attempt < 2; attempt++) {
+    t->function = function;
+    t->argument = argument;
+    t->isCalled = false;
+    atomic_store(&t->thread, 1);
+    long thread = start(t, stack);
+    if (thread < 0) return false;
+    wait_for_end(t, (pid_t)thread);
+    // If the table could not be left, nothing was called: the next task begins with a copy of it.
+    if (t->isCalled) return true;
+  }
+  return false;
+}
+
+bool lt_call_apart(void (*function)(void *), void *argument) {
+  if (atomic_load(&isAlone) || lt_apart_has_stack((uintptr_t)__builtin_frame_address(0))) {
+    function(argument);
+    return true;
+  }
+  uint64_t before = lt_block_signals(LT_ALL_SIGNALS);
+  struct task *t = taken_task();
+  bool result = t && call(t, function, argument);
+  if (t) atomic_store(&t->isTaken, 0);
+  lt_restore_signals(before);
+  return result;
+}
+
+void lt_call_apart_or_here(void (*function)(void *), void *argument) {
+  if (lt_call_apart(function, argument)) return;
+  // The recorder takes back signals that the call raises, unless they were pending before.
+  const uint64_t raised = 1ull << (SIGXFSZ - 1) | 1ull << (SIGPIPE - 1);
+  uint64_t before = lt_block_signals(LT_ALL_SIGNALS), pending = 0;
+  lt_syscall(SYS_rt_sigpending, &pending, sizeof pending, 0);
+  function(argument);
+  uint64_t taken = raised & ~pending;
+  const struct timespec now = {0};
+  while (taken && lt_syscall6(SYS_rt_sigtimedwait, (long)&taken, 0, (long)&now, sizeof taken, 0, 0) > 0) {}
+  lt_restore_signals(before);
+}

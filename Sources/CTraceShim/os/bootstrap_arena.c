@@ -1,0 +1,32 @@
+#include "os/bootstrap_arena.h"
+
+#include <stdatomic.h>
+#include <string.h>
+
+enum { HEADER = 16 };
+_Alignas(4096) uint8_t lt_bootstrap_arena[LT_BOOTSTRAP_SIZE];
+static _Atomic size_t arenaUsed;
+
+void *lt_bootstrap_allocate(size_t size, size_t alignment) {
+  if (alignment < 16) alignment = 16;
+  if (size > LT_BOOTSTRAP_SIZE || alignment > 4096) return NULL;
+  size_t need = (size + alignment + HEADER + 15) & ~(size_t)15, start = atomic_load(&arenaUsed);
+  // A request that does not fit takes no room from later ones.
+  do
+    if (need > LT_BOOTSTRAP_SIZE - start) return NULL;
+  while (!atomic_compare_exchange_weak(&arenaUsed, &start, start + need));
+  uintptr_t address = ((uintptr_t)lt_bootstrap_arena + start + HEADER + alignment - 1) / alignment * alignment;
+  memcpy((void *)(address - 8), &size, sizeof size);
+  return (void *)address;
+}
+
+void lt_bootstrap_range(uintptr_t *start, uintptr_t *end) {
+  *start = (uintptr_t)lt_bootstrap_arena;
+  *end = *start + LT_BOOTSTRAP_SIZE;
+}
+
+size_t lt_bootstrap_size(const void *pointer) {
+  size_t size;
+  memcpy(&size, (const char *)pointer - 8, sizeof size);
+  return size;
+}

@@ -1,0 +1,320 @@
+// A file that is written through mappings alone.
+//
+// A mapping leads on to any other part of its file: mremap of nothing, from a page of a shared mapping, maps as much as
+// is asked for from that page on, and takes no descriptor and no rights. A file has to be as long as its mappings are
+// used; so its length runs ahead of what is written, as a hole that has no storage, and is made longer by a task of its
+// own (apart_task) that opens the file by its path. If the path leads nowhere any more, after chroot or a change of
+// user, the remaining length is used up.
+//
+// Writing to a page without storage on a full disk would raise SIGBUS. So the kernel is asked to make the pages
+// writable first, and gives an error instead.
+
+#define _GNU_SOURCE
+#include "os/mapped_file.h"
+
+#include "os/apart_task.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#ifndef MADV_POPULATE_WRITE
+#define MADV_POPULATE_WRITE 23 // Linux 5.14
+#endif
+
+enum { PAGE = 4096 };
+
+static const uint64_t USUAL_RESERVE = 64ull << 20;   // one step makes room for some million events
+static const uint64_t SMALL_RESERVE = 1ull << 20;    // where a hole takes storage
+static const uint64_t LARGEST_RESERVE = 16ull << 30; // out of reach
+static const uint64_t ANCHOR_DISTANCE = 4ull << 20;  // a mapping's way from its anchor takes addresses for a moment
+static const uint64_t GROWTH_SECONDS = 2;            // for another process or thread to make the file longer
+
+static uint64_t page_of(uint64_t offset) { return offset & ~(uint64_t)(PAGE - 1); }
+static uint64_t page_end(uint64_t offset) { return page_of(offset + PAGE - 1); }
+
+// --- by its path -----------------------------------------------------------------------------------------------------
+
+static bool is_file(const struct lt_mapped_file *file, const struct stat *info) {
+  return info->st_ino == file->inode && info->st_dev == file->device;
+}
+
+int lt_mapped_file_open(const struct lt_mapped_file *file, int flags) {
+  int descriptor = lt_open(file->path, flags | O_NOFOLLOW | O_NONBLOCK, 0);
+  struct stat info;
+  if (descriptor < 0) return descriptor;
+  if (lt_fstat(descriptor, &info) == 0 && is_file(file, &info)) return descriptor;
+  lt_close(descriptor);
+  return -ESTALE;
+}
+
+/// A request to a task apart.
+struct request {
+  struct lt_mapped_file *file;
+  uint64_t offset, size;
+  const void *bytes;
+  void *result;
+  int error;
+};
+
+static void grow_apart(void *argument) {
+  struct request *r = argument;
+  int descriptor = lt_mapped_file_open(r->file, O_WRONLY);
+  struct stat info;
+  r->error = descriptor < 0 ? descriptor : lt_fstat(descriptor, &info);
+  if (!r->error && (uint64_t)info.st_size < r->size) r->error = (int)lt_syscall(SYS_ftruncate, descriptor, r->size, 0);
+  if (descriptor >= 0) lt_close(descriptor);
+}
+
+static void trim_apart(void *argument) {
+  struct request *r = argument;
+  int descriptor = lt_mapped_file_open(r->file, O_WRONLY);
+  struct stat info;
+  if (descriptor < 0) return;
+  if (lt_fstat(descriptor, &info) == 0 && (uint64_t)info.st_size > r->size)
+    lt_syscall(SYS_ftruncate, descriptor, r->size, 0);
+  lt_close(descriptor);
+}
+
+static void write_apart(void *argument) {
+  struct request *r = argument;
+  int descriptor = lt_mapped_file_open(r->file, O_WRONLY);
+  r->error = descriptor < 0 ? descriptor : lt_pwrite_all(descriptor, r->bytes, r->size, r->offset);
+  if (descriptor >= 0) lt_close(descriptor);
+}
+
+/// Reserves storage, or finds out why there is none.
+static void reserve_apart(void *argument) {
+  struct request *r = argument;
+  int descriptor = lt_mapped_file_open(r->file, O_WRONLY);
+  r->error = descriptor < 0 ? descriptor : lt_allocate_storage(descriptor, r->offset, r->size);
+  if (descriptor >= 0) lt_close(descriptor);
+}
+
+static void map_apart(void *argument) {
+  struct request *r = argument;
+  int descriptor = lt_mapped_file_open(r->file, O_RDWR);
+  r->error = descriptor < 0 ? descriptor : 0;
+  if (!r->error && !(r->result = lt_map_file(descriptor, r->offset, r->size))) r->error = -ENOMEM;
+  if (descriptor >= 0) lt_close(descriptor);
+}
+
+// --- its length ------------------------------------------------------------------------------------------------------
+
+/// Returns the lesser of the process's file size limit and `wanted`. Making a file longer than the limit would raise a
+/// signal.
+static uint64_t allowed(uint64_t wanted) {
+  uint64_t limit = page_of(lt_file_size_limit());
+  return wanted < limit ? wanted : limit;
+}
+
+/// Makes the file `size` bytes long unless it is longer. By one thread at a time.
+static int grow(struct lt_mapped_file *file, uint64_t size) {
+  struct request r = {.file = file, .size = size};
+  if (!lt_call_apart(grow_apart, &r)) {
+    // No task can be had. A path is as good, but for the moment between the two calls.
+    struct stat info;
+    long error = lt_syscall6(SYS_newfstatat, AT_FDCWD, (long)file->path, (long)&info, AT_SYMLINK_NOFOLLOW, 0, 0);
+    if (!error && !is_file(file, &info)) error = -ESTALE;
+    if (!error && (uint64_t)info.st_size < size) error = lt_syscall(SYS_truncate, file->path, size, 0);
+    r.error = (int)error;
+  }
+  if (!r.error) atomic_store(&file->extent->size, size);
+  return r.error;
+}
+
+/// Makes the file reach to `end` at least, and ahead of it. Returns 0 or −errno.
+static int reach(struct lt_mapped_file *file, uint64_t end) {
+  uint64_t begin = 0;
+  for (;;) {
+    uint64_t size = atomic_load(&file->extent->size);
+    bool isThere = end <= size;
+    if (isThere && (size - end >= file->reserve / 2 || atomic_load(&file->isGrowthRefused))) return 0;
+    uint64_t wanted = allowed(end + file->reserve);
+    if (wanted < end) return isThere ? 0 : -EFBIG;
+    if (wanted <= size) return 0;
+    uint32_t no = 0;
+    if (atomic_compare_exchange_strong(&file->extent->isGrowing, &no, 1)) {
+      int error = grow(file, wanted);
+      atomic_store(&file->extent->isGrowing, 0);
+      atomic_store(&file->isGrowthRefused, error != 0);
+      return isThere ? 0 : error;
+    }
+    if (isThere) return 0;
+    uint64_t now = lt_clock_nanoseconds(CLOCK_MONOTONIC);
+    if (!begin) begin = now;
+    // The thread or process that was at it may have been killed.
+    if (now - begin > GROWTH_SECONDS * 1000000000ull) atomic_store(&file->extent->isGrowing, 0);
+    lt_sleep(100000);
+  }
+}
+
+void lt_mapped_file_trim(struct lt_mapped_file *file, uint64_t end) {
+  struct request r = {.file = file, .size = end};
+  lt_call_apart(trim_apart, &r);
+}
+
+void lt_mapped_file_reserve_all(struct lt_mapped_file *file) {
+  if (file->reserve < USUAL_RESERVE) return;
+  file->reserve = LARGEST_RESERVE;
+  reach(file, atomic_load(&file->extent->size));
+}
+
+// --- mapping ---------------------------------------------------------------------------------------------------------
+
+static bool is_error(long result) { return result < 0 && result > -4096; }
+
+/// Maps from an anchor, which the caller keeps from being unmapped. NULL on failure.
+static uint8_t *map_from(const struct lt_file_anchor *anchor, uint64_t offset, size_t size) {
+  if (offset < anchor->offset) return NULL;
+  size_t front = offset - anchor->offset;
+  // A page that the host has locked would have all that is mapped from it read in.
+  lt_syscall(SYS_munlock, anchor->page, PAGE, 0);
+  long result = lt_syscall6(SYS_mremap, (long)anchor->page, 0, (long)(front + size), MREMAP_MAYMOVE, 0, 0);
+  if (is_error(result)) return NULL;
+  if (front) lt_syscall(SYS_munmap, result, front, 0);
+  return (uint8_t *)result + front;
+}
+
+/// Puts an anchor near `offset`. The old one is given up once nobody else may be using it.
+static void advance_anchor(struct lt_mapped_file *file, const struct lt_file_anchor *from, uint64_t offset) {
+  uint32_t no = 0;
+  if (!atomic_compare_exchange_strong(&file->isAnchoring, &no, 1)) return;
+  uint32_t current = atomic_load(&file->current), free = 0;
+  for (uint32_t i = 1; i < LT_FILE_ANCHORS && !free; i++)
+    if (i != current && !file->anchors[i].page) free = i;
+  if (free && from == &file->anchors[current]) {
+    uint8_t *page = map_from(from, offset, PAGE);
+    if (page) {
+      file->anchors[free] = (struct lt_file_anchor){page, offset};
+      atomic_store(&file->current, free);
+      current = free;
+    }
+  }
+  // Threads that come from now on take the new one: if there is no user but this thread, the others have none. The
+  // first page is the file's own.
+  for (uint32_t i = 1; i < LT_FILE_ANCHORS && atomic_load(&file->users) == 1; i++) {
+    if (i == current || !file->anchors[i].page) continue;
+    lt_syscall(SYS_munmap, file->anchors[i].page, PAGE, 0);
+    file->anchors[i].page = NULL;
+  }
+  atomic_store(&file->isAnchoring, 0);
+}
+
+static uint8_t *map_part(struct lt_mapped_file *file, uint64_t offset, size_t size) {
+  const struct lt_file_anchor *anchor = &file->anchors[atomic_load(&file->current)];
+  if (offset < anchor->offset) anchor = &file->anchors[0];
+  uint8_t *part = map_from(anchor, offset, size);
+  if (part && offset > anchor->offset + ANCHOR_DISTANCE) advance_anchor(file, anchor, offset);
+  return part;
+}
+
+/// Makes the kernel find storage for bytes whose contents do not matter yet. Returns 0 or −errno.
+static int secure(uint8_t *address, size_t size) {
+  uintptr_t start = page_of((uintptr_t)address), end = page_end((uintptr_t)address + size);
+  long result;
+  do result = lt_syscall(SYS_madvise, start, end - start, MADV_POPULATE_WRITE);
+  while (result == -EINTR || result == -EAGAIN);
+  if (result != -EINVAL && result != -ENOSYS) return (int)result;
+  // An older kernel: it writes eight bytes of its own to each page, and gives an error where it cannot.
+  for (uintptr_t page = start; page < end; page += PAGE) {
+    uintptr_t to = page < (uintptr_t)address ? (uintptr_t)address : page;
+    if (lt_syscall6(SYS_rt_sigprocmask, SIG_BLOCK, 0, (long)to, 8, 0, 0) == -EFAULT) return -EFAULT;
+    memset((void *)to, 0, 8);
+  }
+  return 0;
+}
+
+static int secure_or_explain(struct lt_mapped_file *file, uint8_t *address, uint64_t offset, size_t size) {
+  int error = secure(address, size);
+  if (error != -EFAULT) return error;
+  struct request r = {.file = file, .offset = offset, .size = size};
+  if (!lt_call_apart(reserve_apart, &r)) return -ENOSPC; // the likeliest reason
+  if (r.error) return r.error;
+  return secure(address, size) == 0 ? 0 : -ENOSPC;
+}
+
+void *lt_mapped_file_map(struct lt_mapped_file *file, uint64_t offset, size_t size, int *error) {
+  *error = reach(file, offset + size);
+  if (*error) return NULL;
+  uint8_t *part = map_part(file, offset, size);
+  if (part) {
+    lt_note_own(part, size);
+  } else {
+    struct request r = {.file = file, .offset = offset, .size = size, .error = -ENOMEM};
+    lt_call_apart(map_apart, &r);
+    part = r.result;
+    *error = r.error;
+    if (!part) return NULL;
+  }
+  *error = secure_or_explain(file, part, offset, size);
+  if (!*error) return part;
+  lt_unmap(part, size);
+  return NULL;
+}
+
+int lt_mapped_file_write(struct lt_mapped_file *file, uint64_t offset, const void *bytes, size_t size) {
+  int error = reach(file, offset + size);
+  if (error) return error;
+  uint64_t start = page_of(offset);
+  size_t mapped = page_end(offset + size) - start;
+  uint8_t *part = map_part(file, start, mapped);
+  if (!part) {
+    // No addresses are left.
+    struct request r = {.file = file, .offset = offset, .size = size, .bytes = bytes};
+    return lt_call_apart(write_apart, &r) ? r.error : -ENOMEM;
+  }
+  error = secure_or_explain(file, part + (offset - start), offset, size);
+  if (!error) memcpy(part + (offset - start), bytes, size);
+  lt_syscall(SYS_munmap, part, mapped, 0);
+  return error;
+}
+
+// --- its life --------------------------------------------------------------------------------------------------------
+
+int lt_mapped_file_begin(struct lt_mapped_file *file, int descriptor, size_t extentOffset) {
+  struct stat before, after;
+  int error = lt_fstat(descriptor, &before);
+  if (error) return error;
+  file->device = before.st_dev;
+  file->inode = before.st_ino;
+  file->firstPage = lt_map_file(descriptor, 0, PAGE);
+  if (!file->firstPage) return -ENOMEM;
+  file->extent = extentOffset ? (struct lt_file_extent *)((uint8_t *)file->firstPage + extentOffset) : &file->ownExtent;
+  memset(file->anchors, 0, sizeof file->anchors);
+  file->anchors[0] = (struct lt_file_anchor){file->firstPage, 0};
+  atomic_store(&file->current, 0);
+  atomic_store(&file->users, 0);
+  atomic_store(&file->isAnchoring, 0);
+  atomic_store(&file->isGrowthRefused, 0);
+  file->reserve = SMALL_RESERVE;
+  uint64_t size = allowed(PAGE + SMALL_RESERVE);
+  error = (int)lt_syscall(SYS_ftruncate, descriptor, size, 0);
+  if (error) return error;
+  // Some file systems know no holes, and give what is asked for.
+  if (lt_fstat(descriptor, &after) == 0 && (uint64_t)(after.st_blocks - before.st_blocks) * 512 < SMALL_RESERVE / 2) {
+    uint64_t larger = allowed(PAGE + USUAL_RESERVE);
+    if (lt_syscall(SYS_ftruncate, descriptor, larger, 0) == 0) {
+      file->reserve = USUAL_RESERVE;
+      size = larger;
+    }
+  }
+  file->extent->size = size;
+  return 0;
+}
+
+void lt_mapped_file_forget(struct lt_mapped_file *file) {
+  file->firstPage = NULL;
+  file->extent = NULL;
+  memset(file->anchors, 0, sizeof file->anchors);
+}
+
+void lt_mapped_file_be_alone(struct lt_mapped_file *file) {
+  memset(file->anchors, 0, sizeof file->anchors);
+  file->anchors[0] = (struct lt_file_anchor){file->firstPage, 0};
+  atomic_store(&file->current, 0);
+  atomic_store(&file->users, 0);
+  atomic_store(&file->isAnchoring, 0);
+}

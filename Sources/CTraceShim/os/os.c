@@ -1,0 +1,237 @@
+// Every operating system call the recorder makes. Calls no libc function but memory and string primitives.
+
+#include "os/os.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/time.h>
+
+#ifndef MADV_WIPEONFORK
+#define MADV_WIPEONFORK 18
+#endif
+
+// --- the recorder's own memory ---------------------------------------------------------------------------------------
+
+/// Slots are taken and given back without locks. More than this many mappings are forgotten, and taken for the host's.
+enum { OWN_LIMIT = 1 << 16 };
+static struct own_slot {
+  _Atomic uintptr_t start;
+  _Atomic size_t size;
+} own[OWN_LIMIT];
+static _Atomic uint32_t ownEnd;  ///< slots from here on were never used
+static _Atomic uint32_t ownHint; ///< a slot that may be free
+
+static void note(uintptr_t start, size_t size) {
+  for (uint32_t i = atomic_load(&ownHint); i < OWN_LIMIT; i++) {
+    uintptr_t free = 0;
+    if (!atomic_compare_exchange_strong(&own[i].start, &free, start)) continue;
+    atomic_store(&own[i].size, size);
+    atomic_store(&ownHint, i + 1);
+    uint32_t end = atomic_load(&ownEnd);
+    while (end < i + 1 && !atomic_compare_exchange_weak(&ownEnd, &end, i + 1)) {}
+    return;
+  }
+}
+
+void lt_note_own(void *address, size_t size) { note((uintptr_t)address, size); }
+
+static void forget_own(uintptr_t start) {
+  uint32_t end = atomic_load(&ownEnd);
+  for (uint32_t i = 0; i < end; i++) {
+    if (atomic_load(&own[i].start) != start) continue;
+    atomic_store(&own[i].size, 0);
+    atomic_store(&own[i].start, 0);
+    uint32_t hint = atomic_load(&ownHint);
+    while (hint > i && !atomic_compare_exchange_weak(&ownHint, &hint, i)) {}
+    return;
+  }
+}
+
+uint32_t lt_own_ranges(struct lt_own_range *ranges, uint32_t limit) {
+  uint32_t count = 0, end = atomic_load(&ownEnd);
+  if (limit > 0)
+    ranges[count++] = (struct lt_own_range){(uintptr_t)__ehdr_start & ~4095ul, ((uintptr_t)_end + 4095) & ~4095ul};
+  for (uint32_t i = 0; i < end && count < limit; i++) {
+    uintptr_t start = atomic_load(&own[i].start);
+    size_t size = atomic_load(&own[i].size);
+    if (start && size) ranges[count++] = (struct lt_own_range){start, start + ((size + 4095) & ~(size_t)4095)};
+  }
+  return count;
+}
+
+// --- memory ----------------------------------------------------------------------------------------------------------
+
+static void *map(size_t size, int protection, int flags, int descriptor, uint64_t offset) {
+  long result = lt_syscall6(SYS_mmap, 0, (long)size, protection, flags, descriptor, (long)offset);
+  if (result < 0 && result > -4096) return NULL;
+  note((uintptr_t)result, size);
+  return (void *)result;
+}
+
+void *lt_map_private(size_t size) {
+  // A host that locks all its memory (mlockall) would have every page of it resident: a large piece is let go before it
+  // has any.
+  enum { LARGE = 64 << 10, FLAGS = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE };
+  if (size < LARGE) return map(size, PROT_READ | PROT_WRITE, FLAGS, -1, 0);
+  void *memory = map(size, PROT_NONE, FLAGS, -1, 0);
+  if (!memory) return NULL;
+  lt_syscall(SYS_munlock, memory, size, 0);
+  if (lt_protect(memory, size, true)) return memory;
+  lt_unmap(memory, size);
+  return NULL;
+}
+
+void *lt_map_wiped_on_fork(size_t size) {
+  void *memory = lt_map_private(size);
+  if (memory && lt_syscall(SYS_madvise, memory, size, MADV_WIPEONFORK) != 0) {
+    lt_unmap(memory, size);
+    return NULL;
+  }
+  return memory;
+}
+
+void *lt_map_file(int descriptor, uint64_t offset, size_t size) {
+  void *memory = map(size, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor, offset);
+  if (memory) lt_syscall(SYS_madvise, memory, size, MADV_DONTFORK);
+  return memory;
+}
+
+void *lt_map_file_read_only(int descriptor, size_t size) { return map(size, PROT_READ, MAP_PRIVATE, descriptor, 0); }
+
+void *lt_map_shared(size_t size) { return map(size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0); }
+
+void lt_unmap(void *address, size_t size) {
+  forget_own((uintptr_t)address);
+  lt_syscall(SYS_munmap, address, size, 0);
+}
+
+bool lt_protect(void *address, size_t size, bool isWritable) {
+  return lt_syscall(SYS_mprotect, address, size, isWritable ? PROT_READ | PROT_WRITE : PROT_READ) == 0;
+}
+
+int lt_open(const char *path, int flags, mode_t mode) {
+  long result;
+  do result = lt_syscall6(SYS_openat, AT_FDCWD, (long)path, flags | O_CLOEXEC, mode, 0, 0);
+  while (result == -EINTR);
+  return (int)result;
+}
+
+void lt_close(int descriptor) { lt_syscall(SYS_close, descriptor, 0, 0); }
+
+long lt_read(int descriptor, void *buffer, size_t size) {
+  long result;
+  do result = lt_syscall(SYS_read, descriptor, buffer, size);
+  while (result == -EINTR);
+  return result;
+}
+
+int lt_write_all(int descriptor, const void *buffer, size_t size) {
+  const char *next = buffer;
+  while (size > 0) {
+    long n = lt_syscall(SYS_write, descriptor, next, size);
+    if (n == -EINTR) continue;
+    if (n < 0) return (int)n;
+    if (n == 0) return -EIO;
+    next += n;
+    size -= (size_t)n;
+  }
+  return 0;
+}
+
+int lt_pwrite_all(int descriptor, const void *buffer, size_t size, uint64_t offset) {
+  const char *next = buffer;
+  while (size > 0) {
+    long n = lt_syscall6(SYS_pwrite64, descriptor, (long)next, (long)size, (long)offset, 0, 0);
+    if (n == -EINTR) continue;
+    if (n < 0) return (int)n;
+    if (n == 0) return -EIO;
+    next += n;
+    size -= (size_t)n;
+    offset += (uint64_t)n;
+  }
+  return 0;
+}
+
+int lt_fstat(int descriptor, struct stat *result) { return (int)lt_syscall(SYS_fstat, descriptor, result, 0); }
+int lt_unlink(const char *path) { return (int)lt_syscall(SYS_unlink, path, 0, 0); }
+
+int lt_allocate_storage(int descriptor, uint64_t offset, uint64_t size) {
+  long result;
+  do result = lt_syscall6(SYS_fallocate, descriptor, 0, (long)offset, (long)size, 0, 0);
+  while (result == -EINTR);
+  if (result != -EOPNOTSUPP && result != -ENOSYS) return (int)result;
+  // The file system cannot reserve: writing zeros does the same, slower.
+  static const char zeros[4096];
+  for (uint64_t done = 0; done < size; done += sizeof zeros) {
+    uint64_t n = size - done < sizeof zeros ? size - done : sizeof zeros;
+    int error = lt_pwrite_all(descriptor, zeros, n, offset + done);
+    if (error) return error;
+  }
+  return 0;
+}
+
+uint64_t lt_file_size_limit(void) {
+  struct rlimit limit;
+  if (lt_syscall6(SYS_prlimit64, 0, RLIMIT_FSIZE, 0, (long)&limit, 0, 0) != 0) return UINT64_MAX;
+  return limit.rlim_cur == RLIM_INFINITY ? UINT64_MAX : limit.rlim_cur;
+}
+
+pid_t lt_process_id(void) { return (pid_t)lt_syscall(SYS_getpid, 0, 0, 0); }
+pid_t lt_parent_process_id(void) { return (pid_t)lt_syscall(SYS_getppid, 0, 0, 0); }
+pid_t lt_thread_id(void) { return (pid_t)lt_syscall(SYS_gettid, 0, 0, 0); }
+bool lt_thread_exists(pid_t process, pid_t thread) { return lt_syscall(SYS_tgkill, process, thread, 0) != -ESRCH; }
+
+uint64_t lt_clock_nanoseconds(clockid_t clock) {
+  struct timespec t = {0};
+  lt_syscall(SYS_clock_gettime, clock, &t, 0);
+  return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
+void lt_sleep(uint64_t nanoseconds) {
+  enum { SECOND = 1000000000 };
+  struct timespec time = {.tv_sec = (time_t)(nanoseconds / SECOND), .tv_nsec = (long)(nanoseconds % SECOND)};
+  lt_syscall(SYS_nanosleep, &time, 0, 0);
+}
+
+uint64_t lt_block_signals(uint64_t signals) {
+  uint64_t before = 0;
+  lt_syscall6(SYS_rt_sigprocmask, SIG_BLOCK, (long)&signals, (long)&before, sizeof signals, 0, 0);
+  return before;
+}
+
+void lt_restore_signals(uint64_t before) {
+  lt_syscall6(SYS_rt_sigprocmask, SIG_SETMASK, (long)&before, 0, sizeof before, 0, 0);
+}
+
+uint64_t lt_random(void) {
+  uint64_t value = 0;
+  if (lt_syscall(SYS_getrandom, &value, sizeof value, 1 /* GRND_NONBLOCK */) != sizeof value)
+    value = lt_ticks_unordered() * 0x9E3779B97F4A7C15ull ^ ((uint64_t)lt_process_id() << 32);
+  return value;
+}
+
+uint64_t lt_peak_resident_size(void) {
+  struct rusage usage;
+  return lt_syscall(SYS_getrusage, RUSAGE_SELF, &usage, 0) == 0 ? (uint64_t)usage.ru_maxrss * 1024 : 0;
+}
+
+bool lt_is_readable(uintptr_t address) {
+  // The kernel copies the mask before it looks at `how`: an unreadable address is EFAULT, a readable one EINVAL, and
+  // nothing changes.
+  return lt_syscall6(SYS_rt_sigprocmask, -1, (long)address, 0, 8, 0, 0) != -EFAULT;
+}
+
+bool lt_ticks_are_reliable(void) {
+  char name[16] = {0};
+  int descriptor = lt_open("/sys/devices/system/clocksource/clocksource0/current_clocksource", O_RDONLY, 0);
+  long n = descriptor < 0 ? -1 : lt_read(descriptor, name, sizeof name - 1);
+  if (descriptor >= 0) lt_close(descriptor);
+  if (n > 0) return lt_is_tick_clock(name);
+  // No sysfs, as in some containers: an invariant counter is the best sign left.
+  return lt_ticks_are_invariant();
+}

@@ -1,0 +1,91 @@
+// The operating system calls that the recorder makes in several places. Others make them where they are needed, by
+// lt_syscall.
+//
+// Calls go straight to the kernel: they leave errno alone, are no cancellation points, and cannot be interposed by
+// another preloaded library. Results are as the kernel gives them: a negative value is −errno.
+
+#ifndef LEAKTRACE_OS_H
+#define LEAKTRACE_OS_H
+
+#include "arch/arch.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/types.h>
+#include <time.h>
+
+/// Private zeroed memory, or NULL. Pages become resident when touched.
+void *lt_map_private(size_t size);
+/// The same, and a child made by fork sees it zeroed. NULL where the kernel cannot (before 4.14).
+void *lt_map_wiped_on_fork(size_t size);
+/// `size` bytes of the file at `offset`, shared. A child made by fork does not have the mapping. NULL on failure.
+void *lt_map_file(int descriptor, uint64_t offset, size_t size);
+/// The same, private and read-only.
+void *lt_map_file_read_only(int descriptor, size_t size);
+void lt_unmap(void *address, size_t size);
+/// Makes pages read-only, or writable too. They keep their contents. False if the kernel refuses.
+bool lt_protect(void *address, size_t size, bool isWritable);
+/// Private zeroed memory that stays shared with processes made by fork. NULL on failure.
+void *lt_map_shared(size_t size);
+
+/// Notes a mapping as one that the functions above gave out.
+void lt_note_own(void *address, size_t size);
+
+/// The start of this library's image, set by the linker.
+extern const char __ehdr_start[] __attribute__((visibility("hidden")));
+extern const char _end[] __attribute__((visibility("hidden")));
+/// Tells whether an address is in it.
+static inline bool lt_is_own_address(uintptr_t address) {
+  return address >= (uintptr_t)__ehdr_start && address < (uintptr_t)_end;
+}
+
+/// A piece of memory that is the recorder's own.
+struct lt_own_range {
+  uintptr_t start, end;
+};
+/// Copies at most `limit` of the ranges that the functions above gave out and that are still mapped, and those of this
+/// library's image, in no order.
+uint32_t lt_own_ranges(struct lt_own_range *ranges, uint32_t limit);
+
+int lt_open(const char *path, int flags, mode_t mode);
+void lt_close(int descriptor);
+long lt_read(int descriptor, void *buffer, size_t size);
+/// Writes all of it, past interruptions. Returns 0 or −errno.
+int lt_write_all(int descriptor, const void *buffer, size_t size);
+/// Writes all of it at `offset`. Returns 0 or −errno.
+int lt_pwrite_all(int descriptor, const void *buffer, size_t size, uint64_t offset);
+int lt_fstat(int descriptor, struct stat *result);
+int lt_unlink(const char *path);
+/// Makes the range of the file have storage, so that writing to its mapping cannot fail. Returns 0 or −errno.
+int lt_allocate_storage(int descriptor, uint64_t offset, uint64_t size);
+/// Largest file this process may write, or UINT64_MAX. Writing past it would raise SIGXFSZ.
+uint64_t lt_file_size_limit(void);
+
+pid_t lt_process_id(void);
+pid_t lt_parent_process_id(void);
+pid_t lt_thread_id(void);
+/// False when the thread has ended.
+bool lt_thread_exists(pid_t process, pid_t thread);
+/// Nanoseconds of CLOCK_MONOTONIC or CLOCK_REALTIME.
+uint64_t lt_clock_nanoseconds(clockid_t clock);
+/// Sleeps for so long, or until a signal's handler has run.
+void lt_sleep(uint64_t nanoseconds);
+/// Random bits, for identifiers.
+uint64_t lt_random(void);
+/// The most resident bytes that the process had; 0 when unknown.
+uint64_t lt_peak_resident_size(void);
+/// All signals, as a set: the lowest bit is signal 1.
+#define LT_ALL_SIGNALS (~0ull)
+/// Blocks signals in the calling thread, besides those already blocked. Returns the set of those.
+uint64_t lt_block_signals(uint64_t signals);
+/// Blocks these and no others.
+void lt_restore_signals(uint64_t before);
+/// Tells whether eight bytes at the address can be read. Costs a system call.
+bool lt_is_readable(uintptr_t address);
+/// Tells whether the kernel itself keeps time by the processor's tick counter, so that it runs evenly on all cores.
+bool lt_ticks_are_reliable(void);
+
+#endif

@@ -1,0 +1,49 @@
+#include "os/thread_list.h"
+
+#include "os/number_text.h"
+#include "os/os.h"
+
+#include <fcntl.h>
+#include <string.h>
+#include <sys/syscall.h>
+
+/// An entry as getdents64 writes it (linux/fs/readdir.c, struct linux_dirent64).
+struct directory_entry {
+  uint64_t inode;
+  int64_t next;
+  uint16_t length;
+  uint8_t type;
+  char name[];
+};
+
+char *lt_put_task_path(char *p, pid_t process) {
+  memcpy(p, "/proc/", 6);
+  p = lt_put_decimal(p + 6, (uint64_t)process);
+  memcpy(p, "/task", 6);
+  return p + 5;
+}
+
+int lt_thread_list_open(struct lt_thread_list *list, pid_t process) {
+  char path[LT_THREAD_PATH_SIZE];
+  lt_put_task_path(path, process);
+  list->descriptor = lt_open(path, O_RDONLY | O_DIRECTORY, 0);
+  list->size = list->at = 0;
+  return list->descriptor < 0 ? list->descriptor : 0;
+}
+
+uint32_t lt_thread_list_next(struct lt_thread_list *list) {
+  for (;;) {
+    if (list->at >= list->size) {
+      list->size = lt_syscall(SYS_getdents64, list->descriptor, list->entries, sizeof list->entries);
+      list->at = 0;
+      if (list->size <= 0) return 0;
+    }
+    const struct directory_entry *entry = (const void *)(list->entries + list->at);
+    list->at += entry->length;
+    uint32_t thread = 0;
+    for (const char *c = entry->name; *c >= '0' && *c <= '9'; c++) thread = thread * 10 + (uint32_t)(*c - '0');
+    if (thread != 0) return thread; // not "." and ".."
+  }
+}
+
+void lt_thread_list_close(struct lt_thread_list *list) { lt_close(list->descriptor); }

@@ -1,0 +1,256 @@
+// The variables that tell a process to trace, and those for its children. Allocates only by mapping.
+
+#define _GNU_SOURCE
+#include "process/environment.h"
+
+#include "CTraceFormat.h"
+#include "os/number_text.h"
+#include "os/os.h"
+#include "process/environment_block.h"
+#include "record/trace_opening.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+struct lt_settings lt_settings = {.depthLimit = 65536};
+
+static const char ownPrefix[] = "LEAKTRACE_";
+static const char preloadPrefix[] = "LD_PRELOAD=";
+
+/// Leaves "" if it does not fit.
+static void copy(char *to, size_t size, const char *from) {
+  size_t length = from ? strlen(from) : 0;
+  if (length >= size) length = 0;
+  memcpy(to, from ? from : "", length);
+  to[length] = 0;
+}
+
+/// Copies the pattern of the trace's path, from the root. Returns 0 or −errno; then `to` is "".
+static int copy_output(char *to, size_t size, const char *pattern) {
+  size_t length = strlen(pattern), directory = 0;
+  to[0] = 0;
+  if (pattern[0] != '/') {
+    long n = lt_syscall(SYS_getcwd, to, size, 0);
+    // Of a directory outside of this process's root the kernel gives no path that begins there.
+    int error = n < 0 ? (int)n : to[0] != '/' ? -ENOENT : 0;
+    if (error) {
+      to[0] = 0;
+      return error == -ERANGE ? -ENAMETOOLONG : error;
+    }
+    directory = strlen(to);
+    if (directory + 1 < size) to[directory++] = '/';
+  }
+  if (length >= size - directory) {
+    to[0] = 0;
+    return -ENAMETOOLONG;
+  }
+  memcpy(to + directory, pattern, length + 1);
+  return 0;
+}
+
+static bool is_own_library(const char *entry, size_t length) {
+  static const char name[] = "libleaktrace.so";
+  size_t n = sizeof name - 1;
+  return length >= n && memcmp(entry + length - n, name, n) == 0 && (length == n || entry[length - n - 1] == '/');
+}
+
+/// The value of LD_PRELOAD without this library, written to `rest`. True if it was in there.
+static bool split_preload(const char *value, char *rest, size_t size, char *own, size_t ownSize) {
+  bool found = false;
+  size_t n = 0;
+  while (*value) {
+    size_t length = strcspn(value, ": ");
+    if (is_own_library(value, length)) {
+      found = true;
+      if (own && length < ownSize) {
+        memcpy(own, value, length);
+        own[length] = 0;
+      }
+    } else if (length && n + length + 2 < size) {
+      if (n) rest[n++] = ':';
+      memcpy(rest + n, value, length);
+      n += length;
+    }
+    value += length;
+    while (*value == ':' || *value == ' ') value++;
+  }
+  rest[n] = 0;
+  return found;
+}
+
+static uint64_t parse_number(const char *text, int base) { return text ? strtoull(text, NULL, base) : 0; }
+
+static const char *value_of(char **environment, const char *name) {
+  size_t length = strlen(name);
+  for (char **e = environment; e && *e; e++)
+    if (strncmp(*e, name, length) == 0 && (*e)[length] == '=') return *e + length + 1;
+  return NULL;
+}
+
+/// Takes a variable out.
+static void forget(char **environment, const char *entryPrefix) {
+  char **to = environment;
+  for (char **from = environment; from && *from; from++)
+    if (strncmp(*from, entryPrefix, strlen(entryPrefix)) != 0) *to++ = *from;
+  if (environment) *to = NULL;
+}
+
+/// Takes this library and its variables out.
+static void forget_own(char **environment) {
+  char rest[4096];
+  const char *preload = value_of(environment, "LD_PRELOAD");
+  if (preload && strlen(preload) < sizeof rest && split_preload(preload, rest, sizeof rest, NULL, 0)) {
+    // The rest fits: it is shorter than the list it takes the place of.
+    if (*rest) strcpy((char *)preload, rest);
+    else forget(environment, preloadPrefix);
+  }
+  forget(environment, ownPrefix);
+}
+
+void lt_environment_read(char **environment) {
+  struct lt_settings *s = &lt_settings;
+  const char *output = value_of(environment, "LEAKTRACE_OUTPUT");
+  if (!output || !*output) output = "leaktrace.%n.%p.trace";
+  s->outputError = copy_output(s->output, sizeof s->output, output);
+  copy(s->messages, sizeof s->messages, value_of(environment, "LEAKTRACE_MESSAGES"));
+  s->session = parse_number(value_of(environment, "LEAKTRACE_SESSION"), 16);
+  const char *depth = value_of(environment, "LEAKTRACE_DEPTH");
+  uint64_t limit = depth ? parse_number(depth, 10) : 65536;
+  s->depthLimit = limit < 1 ? 1 : limit > 1u << 20 ? 1u << 20 : (uint32_t)limit;
+  const char *arc = value_of(environment, "LEAKTRACE_ARC");
+  s->arcMode = !arc                         ? LT_ARC_STACKS
+               : strcmp(arc, "counts") == 0 ? LT_ARC_COUNTS
+               : strcmp(arc, "off") == 0    ? LT_ARC_OFF
+                                            : LT_ARC_STACKS;
+  s->followsChildren = parse_number(value_of(environment, "LEAKTRACE_FOLLOW"), 10) != 0;
+  s->startsPaused = parse_number(value_of(environment, "LEAKTRACE_PAUSED"), 10) != 0;
+  s->isQuiet = parse_number(value_of(environment, "LEAKTRACE_QUIET"), 10) != 0;
+  s->verifiesStacks = parse_number(value_of(environment, "LEAKTRACE_VERIFY_STACKS"), 10) != 0;
+  const char *snapshots = value_of(environment, "LEAKTRACE_SNAPSHOTS");
+  s->takesSnapshots = !snapshots || strcmp(snapshots, "off") != 0;
+  uint64_t signal = parse_number(value_of(environment, "LEAKTRACE_SNAPSHOT_SIGNAL"), 10);
+  s->snapshotSignal = signal <= 64 ? (uint32_t)signal : 0;
+  signal = parse_number(value_of(environment, "LEAKTRACE_ROUND_SIGNAL"), 10);
+  s->roundSignal = signal <= 64 ? (uint32_t)signal : 0;
+  if (!s->session) s->session = lt_random() | 1;
+
+  const char *finished = value_of(environment, "LEAKTRACE_FINISHED");
+  if (finished) {
+    // The program that this one replaced left its live file to be removed.
+    lt_trace_finish_replaced(finished);
+    forget(environment, "LEAKTRACE_FINISHED=");
+  }
+
+  char rest[4096];
+  const char *preload = value_of(environment, "LD_PRELOAD");
+  if (preload && strlen(preload) < sizeof rest)
+    split_preload(preload, rest, sizeof rest, s->preload, sizeof s->preload);
+  if (!s->followsChildren) forget_own(environment);
+}
+
+void lt_environment_follow_no_more(void) {
+  if (lt_settings.followsChildren) forget_own(environ);
+  lt_settings.followsChildren = false;
+}
+
+static char *put(char *p, const char *text) {
+  size_t n = strlen(text);
+  memcpy(p, text, n + 1);
+  return p + n;
+}
+
+char **lt_environment_for_child(char *const environment[], bool isTraced, const char *finishedTrace) {
+  if (!lt_settings.preload[0]) return (char **)environment;
+  size_t count = 0, preloadLength = 0;
+  for (char *const *e = environment; e && *e; e++, count++)
+    if (strncmp(*e, preloadPrefix, sizeof preloadPrefix - 1) == 0) preloadLength = strlen(*e);
+  enum { OWN_COUNT = 15 };
+  enum { NAMES_AND_NUMBERS = 1024 };
+  size_t ownLength =
+      NAMES_AND_NUMBERS + strlen(lt_settings.preload) + strlen(lt_settings.output) + strlen(lt_settings.messages);
+  if (finishedTrace) ownLength += strlen(finishedTrace);
+  char **pointers = lt_environment_block_take((count + OWN_COUNT + 1) * sizeof(char *) + preloadLength + ownLength);
+  if (!pointers) return (char **)environment;
+  char **to = pointers;
+  char *text = (char *)(pointers + count + OWN_COUNT + 1);
+  char rest[4096] = "";
+  for (char *const *e = environment; e && *e; e++) {
+    if (strncmp(*e, preloadPrefix, sizeof preloadPrefix - 1) == 0) {
+      if (strlen(*e) - (sizeof preloadPrefix - 1) >= sizeof rest) {
+        *to++ = *e;
+        continue;
+      }
+      split_preload(*e + sizeof preloadPrefix - 1, rest, sizeof rest, NULL, 0);
+    } else if (strncmp(*e, ownPrefix, sizeof ownPrefix - 1) != 0) {
+      *to++ = *e;
+    }
+  }
+  if (isTraced || *rest) {
+    *to++ = text;
+    text = put(text, preloadPrefix);
+    if (isTraced) text = put(text, lt_settings.preload);
+    if (isTraced && *rest) text = put(text, ":");
+    text = put(text, rest) + 1;
+  }
+  if (isTraced) {
+#define ADD(name)           \
+  do {                      \
+    *to++ = text;           \
+    text = put(text, name); \
+  } while (0)
+    ADD("LEAKTRACE_OUTPUT=");
+    text = put(text, lt_settings.output) + 1;
+    if (lt_settings.messages[0]) {
+      ADD("LEAKTRACE_MESSAGES=");
+      text = put(text, lt_settings.messages) + 1;
+    }
+    ADD("LEAKTRACE_SESSION=");
+    text = lt_put_number(text, lt_settings.session, 16) + 1;
+    ADD("LEAKTRACE_DEPTH=");
+    text = lt_put_number(text, lt_settings.depthLimit, 10) + 1;
+    ADD("LEAKTRACE_ARC=");
+    text = put(text, lt_settings.arcMode == LT_ARC_OFF      ? "off"
+                     : lt_settings.arcMode == LT_ARC_COUNTS ? "counts"
+                                                            : "stacks") +
+           1;
+    ADD("LEAKTRACE_FOLLOW=");
+    text = put(text, lt_settings.followsChildren ? "1" : "0") + 1;
+    if (lt_settings.startsPaused) {
+      ADD("LEAKTRACE_PAUSED=1");
+      text++;
+    }
+    if (lt_settings.isQuiet) {
+      ADD("LEAKTRACE_QUIET=1");
+      text++;
+    }
+    if (lt_settings.verifiesStacks) {
+      ADD("LEAKTRACE_VERIFY_STACKS=1");
+      text++;
+    }
+    if (!lt_settings.takesSnapshots) {
+      ADD("LEAKTRACE_SNAPSHOTS=off");
+      text++;
+    }
+    if (lt_settings.snapshotSignal) {
+      ADD("LEAKTRACE_SNAPSHOT_SIGNAL=");
+      text = lt_put_number(text, lt_settings.snapshotSignal, 10) + 1;
+    }
+    if (lt_settings.roundSignal) {
+      ADD("LEAKTRACE_ROUND_SIGNAL=");
+      text = lt_put_number(text, lt_settings.roundSignal, 10) + 1;
+    }
+    if (finishedTrace) {
+      ADD("LEAKTRACE_FINISHED=");
+      text = put(text, finishedTrace) + 1;
+    }
+#undef ADD
+  }
+  *to = NULL;
+  return pointers;
+}
+
+void lt_environment_free(char **made, char *const environment[]) {
+  if (made != (char **)environment && made) lt_environment_block_return(made);
+}

@@ -1,0 +1,137 @@
+// The life of the traced process as the recorder sees it: its warnings, and the end of a recording.
+
+#include "process/lifecycle.h"
+
+#include "image/expectation_watcher.h"
+#include "image/heap_snapshot.h"
+#include "image/serving_thread.h"
+#include "os/process_identity.h"
+#include "process/description.h"
+#include "process/environment.h"
+#include "process/recording.h"
+#include "process/thread_entry.h"
+#include "record/event_buffer.h"
+#include "record/message.h"
+#include "record/trace_file.h"
+#include "thread/own_stack.h"
+
+#include <errno.h>
+
+/// Forked children that go on to exec leave no trace of their own unless they did more than this.
+enum { WORTH_KEEPING = 1000 };
+/// Time for threads that have seen hooks switched on to show that they are inside one, or for the first time to have a
+/// state.
+enum { WAY_IN_NANOSECONDS = 20000000 };
+
+// --- news ------------------------------------------------------------------------------------------------------------
+
+/// Has the news written, by the calling thread if it records, or by the next that comes by lt_thread_prepare.
+static void say_news(void) {
+  struct lt_thread *t = lt_description_has_news() ? lt_enter() : NULL;
+  if (t) lt_leave();
+}
+
+void lt_process_warn(const char *text, const char *detail) {
+  char whole[LT_WARNING_SIZE] = "";
+  size_t length = 0;
+  for (const char *part = text; part; part = part == text ? detail : NULL)
+    for (const char *c = part; *c && length + 1 < sizeof whole; c++) whole[length++] = *c;
+  if (!lt_description_add_warning(whole)) return;
+  lt_message(whole, NULL, 0);
+  say_news();
+}
+
+void lt_process_has_swift(bool isPartly) {
+  if (lt_description_add_swift(isPartly)) say_news();
+}
+
+// --- ending ----------------------------------------------------------------------------------------------------------
+
+/// Seals everything that all threads have recorded so far. Their hooks may still run: what they add after is not in the
+/// trace if it ends here.
+static void seal_all(struct lt_thread *self, bool continues) {
+  lt_thread_reap();
+  if (self) {
+    lt_description_put_clock(self);
+    lt_recording_keep_up(self);
+  }
+  for (struct lt_thread *t = lt_thread_first(); t; t = atomic_load(&t->next)) {
+    if (continues && t != self) continue;
+    lt_buffer_seal_payloads(t);
+  }
+  if (continues && self) lt_buffer_begin(self);
+}
+
+/// The end of a recording, or of a part of it.
+struct ending {
+  struct lt_thread *self; ///< NULL: a record of the thread's may be incomplete
+  uint32_t reason;
+  bool continues; ///< the process may go on recording
+};
+
+static void end(void *ending) {
+  const struct ending *e = ending;
+  seal_all(e->self, e->continues);
+  lt_trace_close(e->reason, e->continues);
+}
+
+/// If there is no stack to do it on, the live file still has it all.
+static void end_recording(struct ending ending) { lt_on_own_stack(end, &ending); }
+
+void lt_process_finish(uint32_t reason) {
+  if (!lt_recording_is_on()) return;
+  static _Atomic pid_t finishing;
+  pid_t no = 0;
+  if (!atomic_compare_exchange_strong(&finishing, &no, lt_trace.process) && no == lt_trace.process) return;
+  // Inside a hook, by a signal handler that ends the process: the interrupted record is not complete and is left out.
+  uint32_t depth = lt_tls.hookDepth;
+  lt_tls.hookDepth = 1;
+  struct lt_thread *self = lt_thread_self();
+  if (!self && depth == 0) {
+    // Nothing was recorded by this thread, perhaps by none: the process is described all the same.
+    self = lt_thread_prepare();
+  }
+  lt_hooks_set(LT_HOOKS_OFF);
+  end_recording((struct ending){.self = depth == 0 ? self : NULL, .reason = reason});
+  lt_tls.hookDepth = depth;
+}
+
+bool lt_process_has_own_memory(void) { return lt_identity_is_claimants() || !lt_identity_shares_memory(); }
+
+void lt_process_stop(const char *why) {
+  if (!lt_identity_shares_memory()) {
+    // A followed child whose trace has not begun.
+    lt_recording_forgo();
+    return;
+  }
+  lt_process_warn(why, NULL);
+  lt_snapshot_end();
+  lt_recording_has_stopped();
+  lt_serving_end();
+  lt_watcher_end();
+  lt_environment_follow_no_more();
+  if (lt_trace_is_writable()) lt_trace.status->stopErrno = EPERM;
+  lt_process_finish(LT_CLOSE_STOPPED);
+  // Others may be on their way out of a hook, or have asked just before whether hooks are on.
+  if (lt_thread_count() > 1) lt_sleep(WAY_IN_NANOSECONDS);
+  lt_thread_await_others();
+}
+
+void lt_process_before_exec(void) {
+  if (!lt_recording_is_on() || lt_tls.hookDepth) return;
+  struct lt_thread *t = lt_enter();
+  if (!t) return;
+  if (lt_description_is_forked() && lt_trace.status->eventCount == 0 && t->eventCount < WORTH_KEEPING &&
+      lt_thread_count() == 1) {
+    // A child that was only made to run another program.
+    lt_hooks_set(LT_HOOKS_OFF);
+    lt_trace_discard();
+  } else {
+    end_recording((struct ending){.self = t, .reason = LT_CLOSE_EXEC, .continues = true});
+  }
+  lt_leave();
+}
+
+void lt_process_count_untraced_child(void) {
+  if (!lt_settings.followsChildren) atomic_fetch_add(&lt_trace.untracedChildren, 1);
+}

@@ -1,0 +1,28 @@
+// The life of the traced process as the recorder sees it: its warnings, and the end of a recording.
+
+#ifndef LEAKTRACE_LIFECYCLE_H
+#define LEAKTRACE_LIFECYCLE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/// Notes that Swift objects are seen from now on. `isPartly`: nothing of the runtime that is interposed by name.
+void lt_process_has_swift(bool isPartly);
+/// Tells whoever started the recording, and the trace, what is not seen. `detail` is put behind the text, if it is not
+/// NULL. One text is told once.
+void lt_process_warn(const char *text, const char *detail);
+
+/// Closes the trace before this process replaces its program, as far as can be told, so that it can go on if that
+/// fails.
+void lt_process_before_exec(void);
+/// Tells whether this process changes its own memory when it writes: a child of vfork does not.
+bool lt_process_has_own_memory(void);
+/// Ends the recording while the process goes on, and says why: from here on the recorder makes no system call of its
+/// own, and has no thread.
+void lt_process_stop(const char *why);
+/// Closes the trace for good. Safe to call twice, and in any process.
+void lt_process_finish(uint32_t reason);
+/// Counts a child that is not traced.
+void lt_process_count_untraced_child(void);
+
+#endif

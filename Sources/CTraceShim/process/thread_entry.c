@@ -1,0 +1,183 @@
+// Registers threads, and cleans up after those that have ended.
+//
+// A thread's end is not announced: destructors of thread-local variables, the C library's among them, still allocate
+// and free after any hook one could set. So a thread's state outlives it, and is sealed and reused when the kernel says
+// that the thread is gone: when another thread registers, and at the end of the process.
+
+#include "process/thread_entry.h"
+
+#include "image/heap_snapshot.h"
+#include "process/description.h"
+#include "process/recording.h"
+#include "record/encoding.h"
+#include "record/event_buffer.h"
+#include "record/pause_notes.h"
+#include "record/trace_clock.h"
+#include "record/trace_file.h"
+#include "thread/own_stack.h"
+#include "unwind/stack_capture.h"
+#include "unwind/stack_room.h"
+
+#include <errno.h>
+#include <linux/futex.h>
+#include <string.h>
+
+/// The low half of a claim. A state that is being set up still names the thread that had it before: nobody may take
+/// that for its end.
+enum { CLAIM_FREE = 0, CLAIM_USED = 1, CLAIM_REAPING = 2, CLAIM_SETTING_UP = 3 };
+
+/// The claim of a thread that records. Its number tells it from all that had the state before: a slow thread that has
+/// found one of them gone claims nothing of the next.
+static uint64_t used_by(uint32_t number) { return (uint64_t)number << 32 | CLAIM_USED; }
+static bool is_used(uint64_t claim) { return (uint32_t)claim == CLAIM_USED; }
+
+static void reap(struct lt_thread *t, pid_t process, pid_t self) {
+  uint64_t claim = atomic_load(&t->claim);
+  if (!is_used(claim)) return;
+  bool isGone = t->osThread == self ? t != lt_tls.thread : !lt_thread_exists(process, t->osThread);
+  if (!isGone) return;
+  if (!atomic_compare_exchange_strong(&t->claim, &claim, CLAIM_REAPING)) return;
+  LT_SANITIZER_ACQUIRE(t);
+  lt_buffer_end(t);
+  if (t->slot) t->slot->thread = 0;
+  atomic_store(&t->claim, CLAIM_FREE);
+}
+
+void lt_thread_reap(void) {
+  pid_t process = lt_process_id(), self = lt_thread_id();
+  for (struct lt_thread *t = lt_thread_first(); t; t = atomic_load(&t->next)) reap(t, process, self);
+}
+
+/// Tells whether a thread is inside a hook. The kernel compares: the memory may be gone at any time.
+static bool is_inside(const struct lt_thread *t) {
+  struct timespec none = {0, 0};
+  return lt_syscall6(SYS_futex, (long)t->hookDepth, FUTEX_WAIT_PRIVATE, 0, (long)&none, 0, 0) == -EAGAIN;
+}
+
+void lt_thread_await_others(void) {
+  enum { MOMENT_NANOSECONDS = 1000000, MOMENT_LIMIT = 5000 };
+  pid_t process = lt_process_id(), self = lt_thread_id();
+  int moments = 0;
+  for (struct lt_thread *t = lt_thread_first(); t; t = atomic_load(&t->next))
+    while (is_used(atomic_load(&t->claim)) && t->osThread != self && lt_thread_exists(process, t->osThread) &&
+           is_inside(t) && moments++ < MOMENT_LIMIT)
+      lt_sleep(MOMENT_NANOSECONDS);
+}
+
+static struct lt_thread *claim_free(void) {
+  for (struct lt_thread *t = lt_thread_first(); t; t = atomic_load(&t->next)) {
+    uint64_t free = CLAIM_FREE;
+    if (atomic_load(&t->claim) == CLAIM_FREE && atomic_compare_exchange_strong(&t->claim, &free, CLAIM_SETTING_UP))
+      return t;
+  }
+  return NULL;
+}
+
+static struct lt_thread *make_thread(void) {
+  struct lt_thread *t = lt_map_wiped_on_fork(sizeof *t);
+  if (!t) return NULL;
+  if (!lt_stack_room_make(t, lt_stack_depth_limit())) {
+    lt_unmap(t, sizeof *t);
+    return NULL;
+  }
+  atomic_store(&t->claim, CLAIM_SETTING_UP);
+  lt_thread_list(t);
+  return t;
+}
+
+/// From here on hooks ask for nothing. In this order: code that changes what is asked for here clears `isReady` after.
+static void make_ready(struct lt_thread *t) {
+  atomic_store(&t->isReady, 1);
+  lt_buffer_keep_exact_time(t);
+  lt_stack_capture_renew(t);
+}
+
+static struct lt_thread *register_thread(void) {
+  lt_thread_reap();
+  struct lt_thread *t = claim_free();
+  if (!t) t = make_thread();
+  if (!t) return NULL;
+  if (!t->slot) t->slot = lt_trace_new_slot();
+  if (!t->slot) {
+    atomic_store(&t->claim, CLAIM_FREE);
+    return NULL;
+  }
+  t->number = lt_thread_take_number();
+  if (t->number > 1) lt_exact_time_require();
+  t->osThread = lt_thread_id();
+  t->hookDepth = &lt_tls.hookDepth;
+  t->eventSequence = t->definitionSequence = 0;
+  t->totalEvents = 0;
+  t->asyncDepth = 0;
+  t->endsInTask = 0;
+  t->mappedLow = t->mappedHigh = 0;
+  memset(t->drops, 0, sizeof t->drops);
+  struct lt_live_slot *slot = t->slot;
+  slot->osThread = (uint32_t)t->osThread;
+  slot->definitionSequence = slot->eventSequence = 0;
+  slot->definitionUsed = slot->definitionStart;
+  t->definitionCursor = (uint8_t *)slot + slot->definitionStart;
+  t->definitionLimit = (uint8_t *)slot + slot->eventStart;
+  lt_buffer_begin(t);
+  slot->thread = t->number;
+  make_ready(t);
+  atomic_store(&t->claim, used_by(t->number));
+  uint8_t payload[32], *p = payload;
+  p = lt_put_varint(p, t->number);
+  p = lt_put_varint(p, (uint64_t)t->osThread);
+  p = lt_put_varint(p, lt_now());
+  lt_define(t, LT_DEF_THREAD, payload, (size_t)(p - payload));
+  return t;
+}
+
+/// Registers the calling thread, and writes the records due before its first event. `thread`: where to put its state;
+/// nothing if there is no memory.
+static void introduce(void *thread) {
+  struct lt_thread *t = register_thread();
+  lt_tls.thread = t;
+  if (!t) return;
+  t->drops[LT_DROP_NESTED] += lt_tls.nestedDrops;
+  lt_tls.nestedDrops = 0;
+  lt_description_begin(t);
+  lt_pause_note(t, LT_PAUSE_END);
+  *(struct lt_thread **)thread = t;
+}
+
+LT_NOINLINE struct lt_thread *lt_thread_prepare(void) {
+  if (atomic_load_explicit(&lt_hook_mode, memory_order_relaxed) == LT_HOOKS_OFF) return NULL;
+  struct lt_thread *t = lt_tls.thread;
+  // A state with a number was not wiped by a fork: it is this process's.
+  bool isKnown = t && t->number;
+  if (!isKnown && !lt_process_is_ours()) return NULL;
+  if (LT_UNLIKELY(atomic_load_explicit(lt_pause_switch, memory_order_relaxed) == LT_SWITCH_SNAPSHOT))
+    lt_snapshot_at_switch();
+  if (atomic_load_explicit(lt_pause_switch, memory_order_relaxed) != LT_SWITCH_RECORD) {
+    if (!isKnown) {
+      // A thread that has a state comes here with its next call, and writes it.
+      if (lt_pause_notice()) lt_thread_send_to_prepare();
+      return NULL;
+    }
+    lt_pause_note(t, LT_PAUSE_BEGIN);
+    atomic_store(&t->isReady, 0); // so that the first call after the pause comes here again
+    return NULL;
+  }
+  if (isKnown) {
+    lt_pause_note(t, LT_PAUSE_END);
+    make_ready(t);
+    lt_description_renew(t);
+    return t;
+  }
+  if (!lt_trace_is_writable()) return NULL;
+  // A thread that found no memory once goes without: its calls would pay for asking, again and again.
+  if (!lt_tls.isUnrecorded) lt_on_own_stack(introduce, &t);
+  if (t) return t;
+  lt_tls.isUnrecorded = true;
+  lt_trace_add_drop(LT_DROP_NO_MEMORY);
+  return t;
+}
+
+LT_NOINLINE void lt_thread_drop_nested(void) {
+  if (atomic_load_explicit(&lt_hook_mode, memory_order_relaxed) == LT_HOOKS_OFF) return;
+  if (lt_tls.thread) lt_tls.thread->drops[LT_DROP_NESTED]++;
+  else lt_tls.nestedDrops++;
+}

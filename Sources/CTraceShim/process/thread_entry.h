@@ -1,0 +1,62 @@
+// Gives a hook its thread's state.
+
+#ifndef LEAKTRACE_THREAD_ENTRY_H
+#define LEAKTRACE_THREAD_ENTRY_H
+
+#include "thread/hook_switch.h"
+#include "thread/thread_state.h"
+
+/// Registers the calling thread, or returns NULL: tracing is off, paused, or there is no memory. Called with hookDepth
+/// 1.
+LT_NOINLINE struct lt_thread *lt_thread_prepare(void);
+/// Counts a call made inside a hook.
+LT_NOINLINE void lt_thread_drop_nested(void);
+
+// A thread's state goes to another when the kernel says that the thread is gone, which the thread sanitizer cannot know
+// of. It is told by the address of a field that is not atomic: to store an atomic one makes it forget what was told
+// there.
+#if defined(__has_feature)
+#if __has_feature(thread_sanitizer)
+void __tsan_acquire(void *address);
+void __tsan_release(void *address);
+#define LT_SANITIZER_RELEASE(thread) ((thread) ? __tsan_release(&(thread)->number) : (void)0)
+#define LT_SANITIZER_ACQUIRE(thread) __tsan_acquire(&(thread)->number)
+#endif
+#endif
+#ifndef LT_SANITIZER_RELEASE
+#define LT_SANITIZER_RELEASE(thread) ((void)0)
+#define LT_SANITIZER_ACQUIRE(thread) ((void)0)
+#endif
+
+/// Begins a hook. NULL: pass the call through and record nothing. Otherwise `lt_leave` must follow.
+static LT_ALWAYS_INLINE struct lt_thread *lt_enter(void) {
+  struct lt_thread *thread = lt_tls.thread;
+  if (LT_UNLIKELY(lt_tls.hookDepth != 0)) {
+    lt_thread_drop_nested();
+    return NULL;
+  }
+  lt_tls.hookDepth = 1;
+  __asm__ volatile("" ::: "memory");
+  if (LT_LIKELY(thread && atomic_load_explicit(&thread->isReady, memory_order_relaxed) &&
+                atomic_load_explicit(lt_pause_switch, memory_order_relaxed) == LT_SWITCH_RECORD))
+    return thread;
+  thread = lt_thread_prepare();
+  if (!thread) {
+    LT_SANITIZER_RELEASE(lt_tls.thread); // a pause is noted without a record
+    lt_tls.hookDepth = 0;
+  }
+  return thread;
+}
+
+static LT_ALWAYS_INLINE void lt_leave(void) {
+  __asm__ volatile("" ::: "memory");
+  LT_SANITIZER_RELEASE(lt_tls.thread);
+  lt_tls.hookDepth = 0;
+}
+
+/// Waits, with a limit, until no other thread is inside a hook: after these were switched off.
+void lt_thread_await_others(void);
+/// Seals what threads that have ended left in their slots.
+void lt_thread_reap(void);
+
+#endif

@@ -1,0 +1,105 @@
+// Compressors in static memory, taken and given back.
+
+#include "record/chunk_compressor.h"
+
+#include "CTraceFormat.h"
+#include "os/os.h"
+#include "record/live_slot.h"
+
+#include <stdatomic.h>
+
+#define ZSTD_STATIC_LINKING_ONLY
+#define ZSTD_DISABLE_DEPRECATE_WARNINGS // zstd has no other way to go on with a frame that needs no copy of what was
+                                        // compressed before
+#include <zstd.h>
+
+enum { WHOLE_COUNT = 4, GROWING_COUNT = 16, COMPRESSION_LEVEL = 1 };
+/// For a header before a payload, and for padding after it.
+enum {
+  HEADER_SIZE = sizeof(struct lt_chunk_header),
+  OUTPUT_SIZE = LT_SLOT_SIZE + LT_SLOT_SIZE / 128 + 4096,
+  PAYLOAD_ROOM = OUTPUT_SIZE - HEADER_SIZE - LT_CHUNK_ALIGNMENT
+};
+
+struct lt_compressor {
+  _Atomic uint32_t isBusy;
+  _Atomic(ZSTD_CCtx *) context; ///< also read by the thread that counts them
+  uint8_t *output;
+  uint32_t consumed; ///< bytes of the payload
+  uint32_t stored;   ///< bytes that they became
+  bool hasFailed;
+};
+
+static struct lt_compressor compressors[WHOLE_COUNT + GROWING_COUNT];
+static _Atomic size_t workspaceSize; ///< the same whoever finds it out
+
+static ZSTD_parameters parameters(void) {
+  ZSTD_parameters parameters = ZSTD_getParams(COMPRESSION_LEVEL, LT_SLOT_SIZE, 0);
+  parameters.fParams = (ZSTD_frameParameters){.contentSizeFlag = 0, .checksumFlag = 0, .noDictIDFlag = 1};
+  return parameters;
+}
+
+static bool prepare(struct lt_compressor *c) {
+  size_t size = atomic_load(&workspaceSize);
+  if (!size) atomic_store(&workspaceSize, size = ZSTD_estimateCCtxSize_usingCParams(parameters().cParams));
+  if (!c->output) c->output = lt_map_private(OUTPUT_SIZE);
+  void *workspace = c->output ? lt_map_private(size) : NULL;
+  if (workspace) c->context = ZSTD_initStaticCCtx(workspace, size);
+  return c->context != NULL;
+}
+
+struct lt_compressor *lt_compressor_take(enum lt_compressor_use use) {
+  int first = use == LT_COMPRESS_WHOLE ? 0 : WHOLE_COUNT,
+      count = use == LT_COMPRESS_WHOLE ? WHOLE_COUNT : GROWING_COUNT;
+  for (int i = 0; i < count; i++) {
+    uint32_t free = 0;
+    struct lt_compressor *c = &compressors[first + i];
+    if (!atomic_compare_exchange_strong(&c->isBusy, &free, 1)) continue;
+    if (!c->context && !prepare(c)) {
+      lt_compressor_return(c);
+      return NULL;
+    }
+    c->consumed = c->stored = 0;
+    c->hasFailed =
+        ZSTD_isError(ZSTD_compressBegin_advanced(c->context, NULL, 0, parameters(), ZSTD_CONTENTSIZE_UNKNOWN));
+    return c;
+  }
+  return NULL;
+}
+
+static void advance(struct lt_compressor *c, const uint8_t *payload, uint32_t size,
+                    size_t (*function)(ZSTD_CCtx *, void *, size_t, const void *, size_t)) {
+  c->hasFailed |= size < c->consumed;
+  if (c->hasFailed) return;
+  size_t written = function(c->context, lt_compressor_chunk(c) + HEADER_SIZE + c->stored, PAYLOAD_ROOM - c->stored,
+                            payload + c->consumed, size - c->consumed);
+  c->hasFailed = ZSTD_isError(written);
+  c->consumed = size;
+  if (!c->hasFailed) c->stored += (uint32_t)written;
+}
+
+void lt_compressor_add(struct lt_compressor *c, const uint8_t *payload, uint32_t size) {
+  advance(c, payload, size, ZSTD_compressContinue);
+}
+
+uint32_t lt_compressor_end(struct lt_compressor *c, const uint8_t *payload, uint32_t size) {
+  advance(c, payload, size, ZSTD_compressEnd);
+  return c->hasFailed || c->stored >= size ? 0 : c->stored;
+}
+
+uint8_t *lt_compressor_chunk(struct lt_compressor *c) { return c->output; }
+
+void lt_compressor_return(struct lt_compressor *c) {
+  if (c) atomic_store(&c->isBusy, 0);
+}
+
+uint64_t lt_compressors_bytes(void) {
+  uint64_t bytes = 0;
+  for (int i = 0; i < WHOLE_COUNT + GROWING_COUNT; i++)
+    if (compressors[i].context) bytes += workspaceSize + OUTPUT_SIZE;
+  return bytes;
+}
+
+void lt_compressors_reset_after_fork(void) {
+  for (int i = 0; i < WHOLE_COUNT + GROWING_COUNT; i++) atomic_store(&compressors[i].isBusy, 0);
+}

@@ -1,0 +1,242 @@
+// Encodes a thread's events and definitions into its slot of the live file. Calls nothing that allocates.
+
+#include "record/event_buffer.h"
+
+#include "record/chunk_compressor.h"
+#include "record/encoding.h"
+#include "record/trace_clock.h"
+#include "record/trace_file.h"
+#include "thread/own_stack.h"
+
+#include <string.h>
+
+/// In a process with several threads, where one may wait for another, a payload is compressed in pieces of this size
+/// while it grows. Some 100 microseconds; each piece costs some bytes of the trace.
+enum { COMPRESSION_STEP = 32 << 10 };
+
+static _Atomic uint32_t isExactTimeRequired;
+static void (*onSeal)(struct lt_thread *);
+
+void lt_buffer_on_seal(void (*function)(struct lt_thread *)) { onSeal = function; }
+
+void lt_exact_time_require(void) {
+  if (!atomic_exchange(&isExactTimeRequired, 1)) lt_thread_send_to_prepare();
+}
+
+uint8_t *lt_buffer_put_units(struct lt_thread *t, uint8_t *p, uint64_t units) {
+  uint8_t *size = p + 1;
+  *p = LT_CONTROL_TIME;
+  p = lt_put_varint(p + 2, units);
+  *size = (uint8_t)(p - size - 1);
+  t->timeUnits += units;
+  return p;
+}
+
+LT_NOINLINE uint8_t *lt_buffer_put_time(struct lt_thread *t, uint8_t *p) {
+  // The process has one thread: there are no others to be in order with.
+  uint64_t now = (lt_clock_kind == LT_CLOCK_TSC ? lt_ticks_unordered() : lt_now()) >> LT_TIME_SHIFT;
+  uint64_t units = now > t->timeUnits ? now - t->timeUnits : 0;
+  // About 20 microseconds: closer stamps say nothing that a person could use.
+  return units >= 1u << 13 ? lt_buffer_put_units(t, p, units) : p;
+}
+
+void lt_buffer_keep_exact_time(struct lt_thread *t) {
+  if (t->isExact || !atomic_load(&isExactTimeRequired) || !lt_buffer_has_room(t) || t->isExact) return;
+  uint64_t now = lt_now() >> LT_TIME_SHIFT;
+  uint8_t *p = lt_buffer_put_units(t, t->cursor, now > t->timeUnits ? now - t->timeUnits : 0);
+  *p++ = LT_CONTROL_EXACT_TIME;
+  *p++ = 0;
+  t->cursor = p;
+  t->isExact = 1;
+}
+
+void lt_buffer_put_task(struct lt_thread *t) {
+  if (LT_LIKELY(t->task == t->recordedTask)) return;
+  t->recordedTask = t->task;
+  uint8_t *size = t->cursor + 1;
+  *t->cursor = LT_CONTROL_TASK;
+  t->cursor = lt_put_varint(t->cursor + 2, t->task);
+  *size = (uint8_t)(t->cursor - size - 1);
+}
+
+/// Lets events be written up to where the next piece is to be compressed.
+static void extend_limit(struct lt_thread *t) {
+  t->limit = t->isExact && t->end - t->cursor > COMPRESSION_STEP ? t->cursor + COMPRESSION_STEP : t->end;
+}
+
+static void drop_compressor(struct lt_thread *t) {
+  lt_compressor_return(t->compressor);
+  t->compressor = NULL;
+}
+
+/// Returns the complete part of the payload: bytes in the low half, events in the high one.
+static uint64_t published(const struct lt_live_slot *slot) {
+  return atomic_load_explicit((const _Atomic uint64_t *)&slot->eventUsed, memory_order_acquire) - slot->eventStart;
+}
+
+/// Compresses the payload so far.
+static void compress_piece(struct lt_thread *t) {
+  if (!t->compressor) t->compressor = lt_compressor_take(LT_COMPRESS_GROWING);
+  if (t->compressor)
+    lt_compressor_add(t->compressor, (uint8_t *)t->slot + t->slot->eventStart, (uint32_t)published(t->slot));
+  extend_limit(t);
+}
+
+void lt_buffer_begin(struct lt_thread *t) {
+  struct lt_live_slot *slot = t->slot;
+  uint8_t *base = (uint8_t *)slot;
+  t->cursor = base + slot->eventStart;
+  t->limit = t->end = base + lt_trace.slotSize - LT_EVENT_MAX_SIZE;
+  drop_compressor(t);
+  t->context = 0;
+  t->literal = 0;
+  t->recordedDepth = 0;
+  t->recordedAsync = 0;
+  t->recordedTask = 0;
+  t->depth = 0; // the next stack is unwound and written in full
+  memset(t->dictionary, 0, sizeof t->dictionary);
+  memset(t->recent, 0, sizeof t->recent);
+  memset(t->prediction, 0, sizeof t->prediction);
+  memset(t->site, 0, sizeof t->site);
+  memset(t->successor, 0, sizeof t->successor);
+  memset(t->table, 0, sizeof t->table);
+  t->eventCount = 0;
+  t->hasMarks = 0;
+  t->isExact = 0;
+  uint64_t now = lt_now();
+  t->timeUnits = now >> LT_TIME_SHIFT;
+  slot->firstTime = t->timeUnits << LT_TIME_SHIFT;
+  slot->eventSequence = t->eventSequence;
+  lt_buffer_keep_exact_time(t);
+  extend_limit(t);
+  lt_buffer_publish(t, 0);
+}
+
+static bool seal_definitions(struct lt_thread *t) {
+  struct lt_live_slot *slot = t->slot;
+  uint32_t size = slot->definitionUsed - slot->definitionStart;
+  if (size == 0) return true;
+  struct lt_chunk_header header = {
+      .kind = LT_CHUNK_DEFINITIONS, .thread = t->number, .sequence = t->definitionSequence};
+  if (!lt_trace_append(&header, (uint8_t *)slot + slot->definitionStart, size, NULL)) return false;
+  t->definitionCursor = (uint8_t *)slot + slot->definitionStart;
+  atomic_store_explicit((_Atomic uint32_t *)&slot->definitionUsed, slot->definitionStart, memory_order_release);
+  slot->definitionSequence = ++t->definitionSequence;
+  return true;
+}
+
+/// `compressor`: has compressed the beginning of the events, or NULL.
+static bool seal_payloads(struct lt_thread *t, struct lt_compressor *compressor) {
+  struct lt_live_slot *slot = t->slot;
+  if (!slot) return true;
+  // Definitions first: events that use them follow.
+  if (!seal_definitions(t)) return false;
+  uint64_t complete = published(slot);
+  uint32_t size = (uint32_t)complete, count = (uint32_t)(complete >> 32);
+  // Marks are no events, but as good a reason for a chunk.
+  if (count || t->hasMarks) {
+    struct lt_chunk_header header = {.kind = LT_CHUNK_EVENTS,
+                                     .thread = t->number,
+                                     .sequence = t->eventSequence,
+                                     .firstTime = slot->firstTime,
+                                     .lastTime = t->timeUnits << LT_TIME_SHIFT,
+                                     .eventCount = count};
+    if (!lt_trace_append(&header, (uint8_t *)slot + slot->eventStart, size, compressor)) return false;
+    atomic_store_explicit((_Atomic uint64_t *)&slot->eventUsed, slot->eventStart, memory_order_release);
+    t->eventSequence++;
+    t->hasMarks = 0;
+  }
+  lt_trace_add_drops(t);
+  return true;
+}
+
+/// Keeps other threads from sealing the same payloads. False if the calling thread was at it already, and a signal's
+/// handler has interrupted it; or if another takes longer than sealing ever does. A chunk may then be written twice, of
+/// which readers take one.
+static bool begin_sealing(struct lt_thread *t) {
+  enum { MOMENT_NANOSECONDS = 1000000, MOMENT_LIMIT = 1000 };
+  pid_t self = lt_thread_id();
+  for (int moments = 0; moments < MOMENT_LIMIT; moments++) {
+    pid_t nobody = 0;
+    if (atomic_compare_exchange_strong(&t->sealer, &nobody, self)) return true;
+    if (nobody == self) return false;
+    lt_sleep(MOMENT_NANOSECONDS);
+  }
+  return false;
+}
+
+static void end_sealing(struct lt_thread *t, bool isBegun) {
+  if (isBegun) atomic_store(&t->sealer, 0);
+}
+
+// The thread's own compressed pieces are of no use here: this may be another thread, or the thread may have been
+// interrupted while it did.
+bool lt_buffer_seal_payloads(struct lt_thread *t) {
+  bool isBegun = begin_sealing(t), isSealed = seal_payloads(t, NULL);
+  end_sealing(t, isBegun);
+  return isSealed;
+}
+
+void lt_buffer_end(struct lt_thread *t) {
+  lt_buffer_seal_payloads(t);
+  drop_compressor(t);
+}
+
+/// Seals what the thread's slot holds into chunks of the trace and begins new payloads. By the thread itself.
+static void seal(struct lt_thread *t) {
+  bool isBegun = begin_sealing(t);
+  if (seal_payloads(t, t->compressor)) lt_buffer_begin(t);
+  else t->cursor = t->limit = t->end;
+  end_sealing(t, isBegun);
+}
+
+static void compress(void *thread) { compress_piece(thread); }
+
+LT_NOINLINE bool lt_buffer_make_room(struct lt_thread *t) {
+  if (!t->slot || !lt_trace_is_writable() || t->cursor >= t->end) return lt_buffer_renew(t);
+  // The rest of the payload takes in what stays uncompressed now.
+  if (!lt_on_own_stack(compress, t)) extend_limit(t);
+  return true;
+}
+
+static void renew(void *thread) {
+  seal(thread);
+  if (onSeal) onSeal(thread);
+}
+
+bool lt_buffer_renew(struct lt_thread *t) {
+  if (t->slot && lt_trace_is_writable()) lt_on_own_stack(renew, t);
+  if (t->cursor < t->limit) return true;
+  t->drops[LT_DROP_STOPPED]++;
+  lt_trace_add_drops(t); // no chunk will follow that would
+  return false;
+}
+
+bool lt_buffer_make_mark_room(struct lt_thread *t) {
+  if (t->end - t->cursor < LT_MARK_ROOM && !lt_buffer_renew(t)) return false;
+  return t->end - t->cursor >= LT_MARK_ROOM;
+}
+
+static void make_definition_room(void *thread) {
+  bool isBegun = begin_sealing(thread);
+  seal_definitions(thread);
+  end_sealing(thread, isBegun);
+}
+
+void lt_define(struct lt_thread *t, uint8_t kind, const uint8_t *payload, size_t size) {
+  if (!t->slot) return;
+  if (size > 4096) size = 4096;
+  if (t->definitionCursor + size + 8 > t->definitionLimit) lt_on_own_stack(make_definition_room, t);
+  if (t->definitionCursor + size + 8 > t->definitionLimit) {
+    t->drops[LT_DROP_STOPPED]++;
+    return;
+  }
+  uint8_t *p = t->definitionCursor;
+  *p++ = kind;
+  p = lt_put_varint(p, size);
+  memcpy(p, payload, size);
+  p += size;
+  t->definitionCursor = p;
+  atomic_store_explicit((_Atomic uint32_t *)&t->slot->definitionUsed, (uint32_t)(p - (uint8_t *)t->slot),
+                        memory_order_release);
+}

@@ -1,0 +1,228 @@
+// The images loaded in the process, written to the trace as they come and go.
+// Calls dl_iterate_phdr, which takes the loader's lock for its list; while waiting for it, never holds a lock of ours
+// that anybody waits for.
+
+#define _GNU_SOURCE
+#include "record/image_list.h"
+
+#include "record/encoding.h"
+#include "record/event_buffer.h"
+#include "record/trace_clock.h"
+#include "thread/own_stack.h"
+#include "unwind/stack_capture.h"
+
+#include <elf.h>
+#include <limits.h>
+#include <link.h>
+#include <string.h>
+
+/// Others look for addresses in the list while it changes. So an entry stays where it is, and has a range only while
+/// both ends of it stand.
+struct image {
+  _Atomic uintptr_t start, end; ///< `end` 0: an entry that is free
+  uintptr_t bias;
+  bool isPresent;
+  bool isToBeShown; ///< to the observer, when it is relocated
+};
+
+enum { IMAGE_LIMIT = 4096, STATIC_TLS_LIMIT = 1 << 20 };
+static struct image images[IMAGE_LIMIT];
+static _Atomic uint32_t imageCount; ///< entries from here on were never used
+static _Atomic uint32_t isRefreshing;
+static unsigned long long lastAdds, lastSubs;
+static _Atomic uint64_t staticTLSSize;
+static struct lt_image_observer observer;
+
+void lt_image_list_observe(struct lt_image_observer made) { observer = made; }
+
+struct look {
+  struct lt_thread *thread;
+  bool hasChanged, hasUnfinished;
+  unsigned long long adds, subs;
+};
+
+static int read_counters(struct dl_phdr_info *info, size_t size, void *context) {
+  (void)size;
+  struct look *look = context;
+  look->adds = info->dlpi_adds;
+  look->subs = info->dlpi_subs;
+  return 1;
+}
+
+static size_t build_id(const struct dl_phdr_info *info, const uint8_t **bytes) {
+  for (int i = 0; i < info->dlpi_phnum; i++) {
+    const ElfW(Phdr) *p = &info->dlpi_phdr[i];
+    if (p->p_type != PT_NOTE) continue;
+    const uint8_t *note = (const uint8_t *)(info->dlpi_addr + p->p_vaddr), *end = note + p->p_memsz;
+    size_t alignment = p->p_align == 8 ? 8 : 4;
+    while (note + sizeof(ElfW(Nhdr)) <= end) {
+      const ElfW(Nhdr) *header = (const ElfW(Nhdr) *)note;
+      const uint8_t *name = note + sizeof *header;
+      const uint8_t *content = name + ((header->n_namesz + 3) & ~3u);
+      const uint8_t *next =
+          note + ((size_t)(content - note) + header->n_descsz + alignment - 1) / alignment * alignment;
+      if (next > end || next <= note) break;
+      if (header->n_type == NT_GNU_BUILD_ID && header->n_namesz == 4 && memcmp(name, "GNU", 4) == 0 &&
+          header->n_descsz <= 64) {
+        *bytes = content;
+        return header->n_descsz;
+      }
+      note = next;
+    }
+  }
+  return 0;
+}
+
+static char executablePath[PATH_MAX];
+
+static void give_range(struct image *image, uintptr_t start, uintptr_t end) {
+  atomic_store_explicit(&image->start, start, memory_order_release);
+  atomic_store_explicit(&image->end, end, memory_order_release);
+}
+
+/// After this nobody takes a part of the old range for one of the next.
+static void take_range(struct image *image) { atomic_store_explicit(&image->end, 0, memory_order_release); }
+
+static bool has_address(const struct image *image, uintptr_t address) {
+  uintptr_t start = atomic_load_explicit(&image->start, memory_order_acquire),
+            end = atomic_load_explicit(&image->end, memory_order_acquire);
+  return address >= start && address < end && atomic_load_explicit(&image->start, memory_order_relaxed) == start;
+}
+
+static void define_image(struct lt_thread *t, const struct dl_phdr_info *info, uintptr_t start, uintptr_t end) {
+  uint8_t payload[PATH_MAX < 3600 ? PATH_MAX : 3600], *p = payload;
+  const uint8_t *identifier = NULL;
+  size_t identifierSize = build_id(info, &identifier);
+  const char *path = info->dlpi_name;
+  if (!path || !*path) {
+    long n = lt_syscall(SYS_readlink, "/proc/self/exe", executablePath, sizeof executablePath - 1);
+    executablePath[n > 0 ? n : 0] = 0;
+    path = executablePath;
+  }
+  p = lt_put_varint(p, info->dlpi_addr);
+  p = lt_put_varint(p, start);
+  p = lt_put_varint(p, end);
+  p = lt_put_varint(p, lt_now());
+  p = lt_put_varint(p, identifierSize);
+  if (identifierSize) memcpy(p, identifier, identifierSize);
+  p += identifierSize;
+  p = lt_put_string(p, payload + sizeof payload, path);
+  lt_define(t, LT_DEF_IMAGE_LOADED, payload, (size_t)(p - payload));
+}
+
+/// Thread-local variables of images that are there from the start stand below the thread pointer, in one block with it.
+static void look_at_thread_local(const struct dl_phdr_info *info) {
+  uint64_t distance = lt_static_tls_distance((uintptr_t)info->dlpi_tls_data), size = atomic_load(&staticTLSSize);
+  if (distance > STATIC_TLS_LIMIT) return;
+  while (distance > size && !atomic_compare_exchange_weak(&staticTLSSize, &size, distance)) {}
+}
+
+uint64_t lt_static_tls_size(void) { return atomic_load(&staticTLSSize); }
+
+/// True once new images are those that were not there when the recording began.
+static bool isLooking;
+
+/// Shows an image to the observer.
+static void show(const struct dl_phdr_info *info, struct image *image, struct look *look) {
+  if (!image->isToBeShown) return;
+  image->isToBeShown = !observer.came(info);
+  look->hasUnfinished |= image->isToBeShown;
+}
+
+static int look_at_image(struct dl_phdr_info *info, size_t size, void *context) {
+  (void)size;
+  struct look *look = context;
+  look_at_thread_local(info);
+  uintptr_t start = UINTPTR_MAX, end = 0;
+  for (int i = 0; i < info->dlpi_phnum; i++) {
+    const ElfW(Phdr) *p = &info->dlpi_phdr[i];
+    if (p->p_type != PT_LOAD) continue;
+    if (info->dlpi_addr + p->p_vaddr < start) start = info->dlpi_addr + p->p_vaddr;
+    if (info->dlpi_addr + p->p_vaddr + p->p_memsz > end) end = info->dlpi_addr + p->p_vaddr + p->p_memsz;
+  }
+  if (start >= end) return 0;
+  uint32_t count = atomic_load_explicit(&imageCount, memory_order_relaxed), place = count;
+  for (uint32_t i = count; i-- > 0;) {
+    if (images[i].end == 0) place = i;
+    if (images[i].start == start && images[i].end == end && images[i].bias == info->dlpi_addr) {
+      images[i].isPresent = true;
+      show(info, &images[i], look);
+      return 0;
+    }
+  }
+  if (place == IMAGE_LIMIT) return 0;
+  struct image *image = &images[place];
+  image->bias = info->dlpi_addr;
+  image->isPresent = true;
+  image->isToBeShown = isLooking && observer.came;
+  define_image(look->thread, info, start, end);
+  // Only now: a thread that finds the image in the list takes it for defined.
+  give_range(image, start, end);
+  if (place == count) atomic_store_explicit(&imageCount, count + 1, memory_order_release);
+  show(info, image, look);
+  look->hasChanged = true;
+  return 0;
+}
+
+/// dl_iterate_phdr shows the images of its caller's namespace alone. While it shows one, no image comes or goes in any.
+static int look_elsewhere(struct dl_phdr_info *info, size_t size, void *context) {
+  (void)info;
+  if (observer.showElsewhere) observer.showElsewhere(look_at_image, size, context);
+  return 1;
+}
+
+static void refresh(void *thread) {
+  struct lt_thread *t = thread;
+  uint32_t free = 0;
+  if (!atomic_compare_exchange_strong(&isRefreshing, &free, 1)) return;
+  struct look look = {.thread = t};
+  dl_iterate_phdr(read_counters, &look);
+  if (look.adds != lastAdds || look.subs != lastSubs) {
+    bool hasGone = false;
+    for (uint32_t i = 0; i < imageCount; i++) images[i].isPresent = false;
+    dl_iterate_phdr(look_at_image, &look);
+    dl_iterate_phdr(look_elsewhere, &look);
+    isLooking = true;
+    for (uint32_t i = 0; i < imageCount; i++) {
+      uintptr_t start = images[i].start, end = images[i].end;
+      if (images[i].isPresent || end == 0) continue;
+      take_range(&images[i]);
+      uint8_t payload[64], *p = payload;
+      p = lt_put_varint(p, start);
+      p = lt_put_varint(p, end);
+      p = lt_put_varint(p, lt_now());
+      if (observer.went) observer.went(start, end);
+      lt_define(t, LT_DEF_IMAGE_UNLOADED, payload, (size_t)(p - payload));
+      hasGone = true;
+    }
+    if (hasGone || look.hasChanged) lt_stack_capture_invalidate();
+    if (observer.changed) observer.changed();
+    // An image that is not relocated yet is looked at again.
+    lastAdds = look.hasUnfinished ? 0 : look.adds;
+    lastSubs = look.subs;
+  }
+  atomic_store(&isRefreshing, 0);
+}
+
+void lt_image_list_refresh(struct lt_thread *t) { lt_on_own_stack(refresh, t); }
+
+bool lt_image_list_covers(uintptr_t address) {
+  uint32_t count = atomic_load_explicit(&imageCount, memory_order_acquire);
+  for (uint32_t i = 0; i < count; i++)
+    if (has_address(&images[i], address)) return true;
+  return false;
+}
+
+bool lt_image_list_has_both(uintptr_t a, uintptr_t b) {
+  uint32_t count = atomic_load_explicit(&imageCount, memory_order_acquire);
+  for (uint32_t i = 0; i < count; i++)
+    if (has_address(&images[i], a)) return has_address(&images[i], b);
+  return false;
+}
+
+void lt_image_list_reset(void) {
+  for (uint32_t i = 0; i < imageCount; i++) take_range(&images[i]);
+  imageCount = 0;
+  lastAdds = lastSubs = 0;
+  atomic_store(&isRefreshing, 0);
+}

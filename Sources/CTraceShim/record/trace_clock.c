@@ -1,0 +1,65 @@
+// The trace's clock, and durations in its ticks. Any thread, no lock: the state is a single word.
+
+#include "record/trace_clock.h"
+
+#include <stdatomic.h>
+
+LT_HOOK_DATA uint8_t lt_clock_kind = LT_CLOCK_TSC;
+
+enum { SECOND = 1000000000, TRIES = 5 };
+
+/// Both clocks at one moment.
+struct moment {
+  uint64_t ticks, nanoseconds;
+};
+
+static struct moment first;
+static _Atomic uint64_t knownRate; ///< ticks per second of the processor's counter, as last measured
+/// ticks; when the recording is twice as old as it was at the last one, up to a second
+static _Atomic uint64_t nextMeasurement;
+
+/// Returns the closest together of a few readings: a thread may be interrupted between two clocks.
+static struct moment read_clocks(void) {
+  struct moment best = {0, 0};
+  uint64_t bestWidth = UINT64_MAX;
+  for (int i = 0; i < TRIES; i++) {
+    uint64_t before = lt_now(), nanoseconds = lt_clock_nanoseconds(CLOCK_MONOTONIC), width = lt_now() - before;
+    if (width >= bestWidth) continue;
+    bestWidth = width;
+    best = (struct moment){before + width / 2, nanoseconds};
+  }
+  return best;
+}
+
+void lt_trace_clock_begin(void) {
+  first = read_clocks();
+  atomic_store(&knownRate, 0);
+  atomic_store(&nextMeasurement, 0);
+}
+
+static LT_NOINLINE uint64_t measure(void) {
+  struct moment now = read_clocks();
+  if (now.nanoseconds <= first.nanoseconds || now.ticks <= first.ticks) return SECOND;
+  uint64_t ticks = now.ticks - first.ticks, nanoseconds = now.nanoseconds - first.nanoseconds;
+  uint64_t rate = (uint64_t)((unsigned __int128)ticks * SECOND / nanoseconds);
+  atomic_store_explicit(&knownRate, rate, memory_order_relaxed);
+  atomic_store_explicit(&nextMeasurement, nanoseconds >= SECOND ? UINT64_MAX : now.ticks + ticks, memory_order_relaxed);
+  return rate ? rate : SECOND;
+}
+
+static uint64_t rate(void) {
+  if (lt_clock_kind != LT_CLOCK_TSC) return SECOND;
+  uint64_t next = atomic_load_explicit(&nextMeasurement, memory_order_relaxed),
+           known = atomic_load_explicit(&knownRate, memory_order_relaxed);
+  return LT_LIKELY(known && (next == UINT64_MAX || lt_now() < next)) ? known : measure();
+}
+
+/// UINT64_MAX is for ever in any unit, and only that is.
+static uint64_t scaled(uint64_t value, uint64_t by, uint64_t per) {
+  if (value == UINT64_MAX) return value;
+  unsigned __int128 result = (unsigned __int128)value * by / per;
+  return result >= UINT64_MAX ? UINT64_MAX - 1 : (uint64_t)result;
+}
+
+uint64_t lt_ticks_in(uint64_t nanoseconds) { return nanoseconds == 0 ? 0 : scaled(nanoseconds, rate(), SECOND); }
+uint64_t lt_nanoseconds_in(uint64_t ticks) { return scaled(ticks, SECOND, rate()); }

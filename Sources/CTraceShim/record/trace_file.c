@@ -1,0 +1,200 @@
+// The trace and its live file: append chunks, close, stop when the disk is full.
+//
+// A host may close and reuse every descriptor, change its root or its user, or fill the disk. So both files are written
+// through mappings alone (mapped_file), and recording ends for good if that fails. A writer takes its place by adding
+// to the file's one end, so that threads and copies of the process need no lock. Calls nothing that allocates: zstd
+// works in memory of our own.
+
+#include "record/trace_file.h"
+
+#include "os/apart_task.h"
+#include "os/process_identity.h"
+#include "os/resident_size.h"
+#include "record/chunk_compressor.h"
+#include "record/message.h"
+#include "record/trace_clock.h"
+#include "thread/hook_switch.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/mman.h>
+
+struct lt_trace lt_trace = {.slotSize = LT_SLOT_SIZE};
+
+bool lt_trace_is_writable(void) { return atomic_load_explicit(&lt_trace.isOpen, memory_order_acquire); }
+
+/// Ends the file with the last chunk, once nobody writes any more.
+static void leave_file(void) {
+  if (!lt_mapped_file_leave(&lt_trace.file) || lt_trace_is_writable()) return;
+  lt_mapped_file_trim(&lt_trace.file, lt_trace.status->dataEnd);
+}
+
+/// Ends the recording; the process goes on.
+static void stop(int error) {
+  uint32_t open = 1;
+  lt_mapped_file_enter(&lt_trace.file);
+  bool isFirst = atomic_compare_exchange_strong(&lt_trace.isOpen, &open, 0);
+  if (isFirst) {
+    lt_trace.status->stopErrno = error;
+    lt_trace.status->stopTime = lt_now();
+    lt_trace.status->state = LT_STATE_STOPPED;
+  }
+  leave_file();
+  if (isFirst) lt_message("recording stopped: cannot write", lt_trace.file.path, error);
+}
+
+// --- slots -----------------------------------------------------------------------------------------------------------
+
+struct lt_live_slot *lt_trace_new_slot(void) {
+  if (!lt_trace_is_writable()) return NULL;
+  uint32_t index = atomic_fetch_add((_Atomic uint32_t *)&lt_trace.live->slotCount, 1);
+  uint64_t offset = LT_LIVE_HEADER_SIZE + (uint64_t)index * LT_SLOT_SIZE;
+  int error;
+  lt_mapped_file_enter(&lt_trace.liveFile);
+  struct lt_live_slot *slot = lt_mapped_file_map(&lt_trace.liveFile, offset, LT_SLOT_SIZE, &error);
+  lt_mapped_file_leave(&lt_trace.liveFile);
+  // Part of a program is not worth recording: one thread may free what another has allocated.
+  if (!slot) stop(-error);
+  if (slot) {
+    slot->definitionStart = slot->definitionUsed = sizeof *slot;
+    slot->eventStart = slot->eventUsed = LT_SLOT_DEFINITIONS;
+  }
+  return slot;
+}
+
+// --- chunks ----------------------------------------------------------------------------------------------------------
+
+static int append(struct lt_chunk_header *header, uint8_t *chunk) {
+  header->magic = LT_CHUNK_MAGIC;
+  header->payloadChecksum = lt_crc32c(0, chunk + sizeof *header, header->storedSize);
+  header->headerChecksum = lt_crc32c(0, header, offsetof(struct lt_chunk_header, headerChecksum));
+  memcpy(chunk, header, sizeof *header);
+  size_t size = sizeof *header + header->storedSize,
+         padded = (size + LT_CHUNK_ALIGNMENT - 1) & ~(size_t)(LT_CHUNK_ALIGNMENT - 1);
+  memset(chunk + size, 0, padded - size);
+  uint64_t offset = atomic_fetch_add((_Atomic uint64_t *)&lt_trace.status->dataEnd, padded);
+  return lt_mapped_file_write(&lt_trace.file, offset, chunk, padded);
+}
+
+int lt_trace_append_chunk(struct lt_chunk_header *header, uint8_t *chunk) {
+  lt_mapped_file_enter(&lt_trace.file);
+  int error = lt_trace_is_writable() ? append(header, chunk) : -ESTALE;
+  leave_file();
+  return error;
+}
+
+static bool write_chunk(struct lt_chunk_header *header, uint8_t *chunk) {
+  int error = lt_trace_append_chunk(header, chunk);
+  if (error) stop(-error);
+  return !error;
+}
+
+void lt_trace_before_losing_reach(void) {
+  if (!lt_trace_is_writable() || !lt_identity_is_claimants()) return;
+  lt_mapped_file_enter(&lt_trace.file);
+  lt_mapped_file_reserve_all(&lt_trace.file);
+  lt_mapped_file_reserve_all(&lt_trace.liveFile);
+  leave_file();
+}
+
+static void set_inheritance(int advice) {
+  lt_syscall(SYS_madvise, lt_trace.file.firstPage, LT_TRACE_HEADER_SIZE, advice);
+  lt_syscall(SYS_madvise, lt_trace.liveFile.firstPage, LT_LIVE_HEADER_SIZE, advice);
+}
+
+void lt_trace_begin_copy(void) { set_inheritance(MADV_DOFORK); }
+void lt_trace_end_copy(void) { set_inheritance(MADV_DONTFORK); }
+
+void lt_trace_be_copy(void) {
+  lt_apart_is_alone();
+  lt_mapped_file_be_alone(&lt_trace.file);
+}
+
+bool lt_trace_append(struct lt_chunk_header *header, const void *payload, uint32_t size, struct lt_compressor *begun) {
+  if (!lt_trace_is_writable()) return false;
+  header->rawSize = header->storedSize = size;
+  struct lt_compressor *compressor = begun ? begun : lt_compressor_take(LT_COMPRESS_WHOLE);
+  uint32_t stored = compressor ? lt_compressor_end(compressor, payload, size) : 0;
+  uint8_t *chunk =
+      compressor ? lt_compressor_chunk(compressor) : lt_map_private(sizeof *header + size + LT_CHUNK_ALIGNMENT);
+  if (!chunk) {
+    stop(ENOMEM);
+    return false;
+  }
+  if (stored) {
+    header->compression = LT_COMPRESSION_ZSTD;
+    header->storedSize = stored;
+  } else {
+    memcpy(chunk + sizeof *header, payload, size);
+  }
+  bool isWritten = write_chunk(header, chunk);
+  if (!compressor) lt_unmap(chunk, sizeof *header + size + LT_CHUNK_ALIGNMENT);
+  if (!begun) lt_compressor_return(compressor);
+  if (isWritten && header->kind == LT_CHUNK_EVENTS)
+    atomic_fetch_add((_Atomic uint64_t *)&lt_trace.status->eventCount, header->eventCount);
+  return isWritten;
+}
+
+void lt_trace_add_drop(uint32_t reason) { atomic_fetch_add((_Atomic uint64_t *)&lt_trace.status->drops[reason], 1); }
+
+void lt_trace_add_drops(struct lt_thread *t) {
+  for (int i = 0; i < LT_DROP_COUNT; i++) {
+    if (!t->drops[i]) continue;
+    // A signal handler may count one meanwhile.
+    uint64_t count = atomic_exchange_explicit((_Atomic uint64_t *)&t->drops[i], 0, memory_order_relaxed);
+    atomic_fetch_add((_Atomic uint64_t *)&lt_trace.status->drops[i], count);
+  }
+}
+
+uint64_t lt_recorder_bytes(void) {
+  uint64_t bytes = 2 * 4096;
+  for (struct lt_thread *t = lt_thread_first(); t; t = atomic_load(&t->next)) bytes += LT_SLOT_SIZE + sizeof *t;
+  return bytes + lt_compressors_bytes();
+}
+
+// --- the end ---------------------------------------------------------------------------------------------------------
+
+static void remove_live(void) { lt_unlink(lt_trace.liveFile.path); }
+
+void lt_trace_close(uint32_t reason, bool keepLive) {
+  if (!lt_trace_is_writable()) return;
+  for (struct lt_thread *t = lt_thread_first(); t; t = atomic_load(&t->next)) lt_trace_add_drops(t);
+  struct lt_closing closing = {.reason = reason,
+                               .waitStatus = -1,
+                               .time = lt_now(),
+                               .monotonic = lt_clock_nanoseconds(CLOCK_MONOTONIC),
+                               .eventCount = lt_trace.status->eventCount,
+                               .recorderBytes = lt_recorder_bytes(),
+                               .threadCount = lt_thread_count(),
+                               .untracedChildren = atomic_load(&lt_trace.untracedChildren)};
+  closing.residentBytes = lt_resident_size();
+  closing.peakResidentBytes = lt_peak_resident_size();
+  memcpy(closing.drops, lt_trace.status->drops, sizeof closing.drops);
+  struct lt_chunk_header header = {.kind = LT_CHUNK_CLOSING};
+  if (!lt_trace_append(&header, &closing, sizeof closing, NULL)) return;
+  if (keepLive) return;
+  lt_mapped_file_enter(&lt_trace.file);
+  lt_trace.status->state = LT_STATE_CLOSED;
+  atomic_store(&lt_trace.isOpen, 0);
+  leave_file();
+  remove_live();
+}
+
+void lt_trace_discard(void) {
+  atomic_store(&lt_trace.isOpen, 0);
+  remove_live();
+  lt_unlink(lt_trace.file.path);
+}
+
+void lt_trace_reset_after_fork(void) {
+  // The mappings are gone from this process.
+  lt_mapped_file_forget(&lt_trace.file);
+  lt_mapped_file_forget(&lt_trace.liveFile);
+  lt_apart_reset_after_fork();
+  atomic_store(&lt_trace.isOpen, 0);
+  lt_trace.header = NULL;
+  lt_trace.status = NULL;
+  lt_trace.live = NULL;
+  lt_hooks_connect(NULL);
+  lt_compressors_reset_after_fork();
+}

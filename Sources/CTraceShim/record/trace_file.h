@@ -1,0 +1,53 @@
+// The trace and its live file: append chunks, close, stop when the disk is full.
+
+#ifndef LEAKTRACE_TRACE_FILE_H
+#define LEAKTRACE_TRACE_FILE_H
+
+#include "os/mapped_file.h"
+#include "record/live_slot.h"
+#include "thread/thread_state.h"
+
+struct lt_trace {
+  uint32_t slotSize;
+  _Atomic uint32_t isOpen; ///< chunks may be appended
+  struct lt_mapped_file file, liveFile;
+  struct lt_trace_header *header; ///< the header page, mapped shared
+  struct lt_trace_status *status;
+  struct lt_live_header *live;
+  pid_t process;
+  _Atomic uint32_t untracedChildren;
+};
+extern struct lt_trace lt_trace __attribute__((visibility("hidden")));
+
+/// Tells whether chunks may be appended.
+bool lt_trace_is_writable(void);
+/// To be called before the process may give up rights by which it reaches the files' paths.
+void lt_trace_before_losing_reach(void);
+/// Returns a slot of the live file, or NULL. Caller holds no lock.
+struct lt_live_slot *lt_trace_new_slot(void);
+struct lt_compressor;
+/// Compresses and appends a chunk. Fills in the header's sizes and checksums. False when recording has stopped, now or
+/// before. `begun`: has compressed the beginning of the payload, and stays the caller's; NULL if nothing has.
+bool lt_trace_append(struct lt_chunk_header *header, const void *payload, uint32_t size, struct lt_compressor *begun);
+/// Appends the chunk that has room for its header and its padding around `header->storedSize` bytes of payload. Fills
+/// in checksums. Returns 0 or −errno, and leaves it to the caller what that means.
+int lt_trace_append_chunk(struct lt_chunk_header *header, uint8_t *chunk);
+/// Lets a copy of this process that is made now write to the trace; and ends that.
+void lt_trace_begin_copy(void);
+void lt_trace_end_copy(void);
+/// Takes the trace for that copy alone; called in it.
+void lt_trace_be_copy(void);
+/// Adds the thread's drop counters to the trace's, and clears them.
+void lt_trace_add_drops(struct lt_thread *thread);
+/// Counts one call that was lost, for which there is no thread to count it.
+void lt_trace_add_drop(uint32_t reason);
+/// Appends the closing record. The live file is removed unless `keepLive`.
+void lt_trace_close(uint32_t reason, bool keepLive);
+/// Removes both files: nothing worth keeping was recorded.
+void lt_trace_discard(void);
+/// Forgets the parent's trace, in a child made by fork.
+void lt_trace_reset_after_fork(void);
+/// Bytes of memory that are the recorder's own.
+uint64_t lt_recorder_bytes(void);
+
+#endif

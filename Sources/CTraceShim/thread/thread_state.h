@@ -1,0 +1,175 @@
+// The recorder's state of a thread, and the list of all.
+//
+// `lt_tls` is the only thread-local variable: initial-exec, valid when all zero, so that reading it never allocates.
+// The struct it points to lives in memory that a fork wipes: in the child it reads as zero, `isReady` among it, whoever
+// called fork.
+
+#ifndef LEAKTRACE_THREAD_STATE_H
+#define LEAKTRACE_THREAD_STATE_H
+
+#include "CTraceFormat.h"
+#include "os/os.h"
+
+#include <stdatomic.h>
+#include <stdbool.h>
+
+/// A saved frame pointer and the return address above it.
+typedef uint64_t lt_two_words __attribute__((vector_size(16)));
+typedef lt_two_words lt_two_words_anywhere __attribute__((aligned(8)));
+
+/// The state that an unwinder is in when it has reached a frame.
+struct lt_frame_state {
+  uintptr_t returnSlot;  ///< address of the return address on the stack
+  uint64_t framePointer; ///< the register, as the code at the return address has it
+};
+
+/// A frame of the last recorded stack. The contents of its return slot are in `addresses`.
+struct lt_frame_entry {
+  struct lt_frame_state state;
+  uint64_t rule; ///< for stepping out of this frame; with LT_NEEDS_FRAME_POINTER
+  /// of `words` and `pairs`, so many have to hold for the frames outside of this one to be as they were
+  uint32_t wordEnd, pairEnd;
+};
+/// Stepping out of this frame, or out of one outside of it, depends on its frame pointer.
+#define LT_NEEDS_FRAME_POINTER (1ull << 63)
+
+/// A frame that is being unwound.
+struct lt_fresh_frame {
+  struct lt_frame_state state;
+  uint64_t rule, returnAddress;
+};
+
+/// Words of the stack that entries depend on, the outermost first: those that an unwinder read, and their values.
+struct lt_stack_words {
+  const uint64_t **addresses;
+  uint64_t *values;
+};
+/// The same for two words that it read side by side.
+struct lt_stack_pairs {
+  const lt_two_words_anywhere **addresses;
+  lt_two_words *values;
+};
+
+/// A suspended async caller of the last recorded stack.
+struct lt_async_entry {
+  const uint64_t *context; ///< address of the async context
+  uint64_t parent, resume; ///< its first two words
+};
+
+enum { LT_ASYNC_LIMIT = 512 };
+/// Most bytes of a mark's payload.
+enum { LT_MARK_MAX_SIZE = 576 };
+
+struct lt_prediction {
+  uint8_t operation, pushes;
+  uint16_t pops;
+  uint16_t keys[LT_PREDICTED_PUSHES];
+};
+_Static_assert(sizeof(struct lt_prediction) == 16, "four to a cache line");
+/// A frame key that a reader of the present payload has, and how to step out of that frame: LT_RULE_UNKNOWN if images
+/// went since it was looked up, and of addresses that are no return addresses. A suspended caller's has LT_RULE_END,
+/// which says that it is code.
+struct lt_known_key {
+  uint64_t key, rule;
+};
+struct lt_site {
+  uint64_t size;
+  uint64_t metadata;
+  uint32_t type;
+  uint32_t reserved;
+};
+
+struct lt_thread {
+  // Written by every event.
+  /// zero before registration, while paused, in a child made by fork, and when lt_thread_prepare has something to do
+  _Atomic uint32_t isReady;
+  uint32_t isExact;        ///< every event carries its time
+  uint8_t *cursor, *limit; ///< the events payload in the slot, and where something is to be done about it
+  struct lt_live_slot *slot;
+  uint64_t recent[LT_RECENT_COUNT];
+  uint32_t context;      ///< of the last event
+  uint64_t timeUnits;    ///< time of the last event, in units of 2^LT_TIME_SHIFT ticks
+  uint64_t eventCount;   ///< in the present payload
+  uint64_t task;         ///< the outermost async context below the last captured stack; 0 if that was no task's
+  uint64_t recordedTask; ///< that a reader of the present payload has
+  uint32_t hasMarks;     ///< in the present payload
+  uint8_t *end;          ///< of the room in the slot
+  struct lt_compressor *compressor; ///< of the present payload, once a piece of it was compressed; or NULL
+
+  // Stack capture.
+  uint32_t depth; ///< frames in `entries`, the outermost first
+  /// entries[0] returns into the concurrency runtime: no frame of the recorded stack, `async` follows instead
+  uint32_t endsInTask;
+  uint32_t asyncDepth; ///< suspended callers in `async`, the innermost first
+  uint32_t imageGeneration;
+  uintptr_t mappedLow, mappedHigh; ///< stack memory known to be readable
+  struct lt_frame_entry *entries;  ///< one more stands before the first, whose return slot is above all others
+  uint64_t *addresses;             ///< return addresses of `entries`
+  struct lt_stack_words words;
+  struct lt_stack_pairs pairs;
+  struct lt_fresh_frame *fresh; ///< scratch for frames that changed
+  uint64_t *pushed;             ///< scratch for keys that are not in `addresses`
+  uint32_t entryLimit;          ///< frames that there is room for
+  uint32_t freshLimit;          ///< of them, as many as may change in an event that is not out of the ordinary
+  /// more is to be done for a stack than to see what changed: it ends in a task, or is to be verified
+  bool needsSlowCapture;
+  uint32_t recordedAsync; ///< that stack begins with the keys of `async`
+  uint32_t recordedDepth; ///< keys in the stack that a reader of the present payload has
+  uint64_t literal;       ///< last key written out
+  struct lt_async_entry async[LT_ASYNC_LIMIT];
+
+  // Definitions payload.
+  uint8_t *definitionCursor, *definitionLimit;
+
+  // Identity.
+  uint32_t number;
+  pid_t osThread;
+  const uint32_t *hookDepth; ///< in the thread's own memory, which goes with it
+  uint32_t eventSequence, definitionSequence;
+  uint64_t totalEvents;
+  uint64_t drops[LT_DROP_COUNT];
+  _Atomic(struct lt_thread *) next; ///< list of all threads
+  _Atomic pid_t sealer;             ///< the thread that writes the payloads to the trace; 0: none
+  _Atomic uint64_t claim;           ///< the state's user and its purpose; see process/thread_entry.c
+
+  struct lt_prediction prediction[LT_CONTEXT_COUNT];
+  struct lt_site site[LT_CONTEXT_COUNT];
+  struct lt_known_key dictionary[LT_KEY_COUNT];
+  uint64_t successor[LT_SUCCESSOR_COUNT];
+  uint64_t table[LT_ADDRESS_TABLE_COUNT];
+  uint8_t *room; ///< memory of all arrays above
+  size_t roomSize;
+  bool mayGrow;
+  struct lt_async_entry freshAsync[LT_ASYNC_LIMIT]; ///< scratch for callers that changed
+  uint8_t mark[LT_MARK_MAX_SIZE];                   ///< scratch for a mark's payload
+};
+
+struct lt_tls {
+  struct lt_thread *thread;
+  uint32_t hookDepth;                ///< above 0 inside a hook
+  uint32_t isInsideObjectAllocation; ///< the runtime's own allocation function is being called for an object
+  uint32_t isClosingImage;           ///< inside dlclose
+  uint64_t nestedDrops;              ///< calls made while the thread was being registered
+  bool isUnrecorded;                 ///< there was no memory for the thread's state: it was asked for once
+  void *ownStack;                    ///< of the recorder, that the thread is on; see own_stack.h
+};
+
+extern __thread struct lt_tls lt_tls __attribute__((tls_model("initial-exec"), visibility("hidden")));
+
+/// The calling thread's state if it is registered in this process, paused or not.
+struct lt_thread *lt_thread_self(void);
+/// All threads that ever recorded, latest first. Never shrinks; entries are reused.
+struct lt_thread *lt_thread_first(void);
+/// A number that no thread had in this process, from 1 on: one is registered.
+uint32_t lt_thread_take_number(void);
+/// Threads that were registered.
+uint32_t lt_thread_count(void);
+/// Puts a state into that list.
+void lt_thread_list(struct lt_thread *thread);
+/// Has every thread come by lt_thread_prepare at its next hook: a setting that hooks do not ask for themselves has
+/// changed.
+void lt_thread_send_to_prepare(void);
+/// Forgets every thread: in a child made by fork.
+void lt_thread_reset_after_fork(void);
+
+#endif

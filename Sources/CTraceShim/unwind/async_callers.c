@@ -1,0 +1,103 @@
+// The suspended callers of the async function that a task is running.
+//
+// An async function runs on the stack of whatever thread the concurrency runtime enters it on; its callers are
+// suspended, each in an async context on the heap: word 0 the caller's context, word 1 where the caller resumes. A
+// function with a frame of its own keeps the address of its context beside the saved frame pointer, one without gets it
+// in LT_REG_CONTEXT and mostly keeps it there. Which of the two it is cannot be known for certain, so a context is
+// followed only after its whole chain was found readable, leading to code and ending.
+
+#include "unwind/async_callers.h"
+
+#include "unwind/stack_memory.h"
+#include "unwind/unwind_table.h"
+
+/// Does not ask for unwind information: the concurrency library's own resumptions often have none. A payload's key of a
+/// caller was found to be code when it was put there.
+static bool looks_like_code(const struct lt_thread *t, uintptr_t address) {
+  if (address <= 4096 || address >= LT_FRAME_ADDRESS_MASK) return false;
+  uint64_t key = address | LT_FRAME_EXACT | LT_FRAME_ASYNC;
+  const struct lt_known_key *known = &t->dictionary[lt_key_index(key)];
+  return (known->key == key && known->rule) || lt_unwind_is_code(address);
+}
+
+/// Asked only for contexts that were not followed last time; costs a system call for each page that it comes to.
+static LT_NOINLINE bool is_chain(const struct lt_thread *t, uint64_t context) {
+  enum { PAGE = 4096, PAGES = 8 };
+  uint64_t pages[PAGES] = {0};
+  unsigned next = 0;
+  for (unsigned depth = 0; depth < LT_ASYNC_LIMIT; depth++) {
+    if (context & 15 || context < PAGE || context >= LT_FRAME_ADDRESS_MASK) return false;
+    // Its two words lie in one page; a chain's contexts mostly lie in a few.
+    uint64_t page = context & -(uint64_t)PAGE;
+    bool isKnown = false;
+    for (unsigned i = 0; i < PAGES; i++) isKnown |= pages[i] == page;
+    if (!isKnown) {
+      if (!lt_is_readable(context)) return false;
+      pages[next++ % PAGES] = page;
+    }
+    const uint64_t *words = (const uint64_t *)context;
+    if (!looks_like_code(t, words[1])) return false;
+    if (words[0] == 0) return true;
+    context = words[0];
+  }
+  return true;
+}
+
+static bool is_same_chain(const struct lt_thread *t, uint64_t context) {
+  for (uint32_t i = 0; i < t->asyncDepth; i++) {
+    // Each context is read only when the one before it, just read, led to it.
+    const uint64_t *words = t->async[i].context;
+    if ((uint64_t)words != context || words[0] != t->async[i].parent || words[1] != t->async[i].resume) return false;
+    context = words[0];
+  }
+  return t->asyncDepth > 0;
+}
+
+static uint32_t replace_chain(struct lt_thread *t, uint64_t context) {
+  struct lt_async_entry *fresh = t->freshAsync;
+  uint32_t count = 0;
+  for (; context && count < LT_ASYNC_LIMIT; count++) {
+    const uint64_t *words = (const uint64_t *)context;
+    fresh[count] = (struct lt_async_entry){words, words[0], words[1]};
+    context = words[0];
+  }
+  uint32_t kept = 0;
+  while (kept < count && kept < t->asyncDepth &&
+         fresh[count - 1 - kept].resume == t->async[t->asyncDepth - 1 - kept].resume)
+    kept++;
+  for (uint32_t i = 0; i < count; i++) t->async[i] = fresh[i];
+  t->asyncDepth = count;
+  return kept;
+}
+
+static struct lt_async_change follow(struct lt_thread *t, uint64_t context) {
+  return (struct lt_async_change){true, replace_chain(t, context)};
+}
+
+struct lt_async_change lt_async_callers_update(struct lt_thread *t, uintptr_t returnSlot, bool hasFramePointer,
+                                               uint64_t registerValue) {
+  uint64_t context = registerValue;
+  // Without a frame pointer, the word in that place may be left over from another function.
+  if (hasFramePointer && lt_stack_memory_has(t, returnSlot - 16)) context = *(const uint64_t *)(returnSlot - 16);
+  if (LT_LIKELY(is_same_chain(t, context))) return (struct lt_async_change){true, t->asyncDepth};
+  if (is_chain(t, context)) return follow(t, context);
+  if (hasFramePointer && is_chain(t, registerValue)) return follow(t, registerValue);
+  t->asyncDepth = 0;
+  return (struct lt_async_change){false, 0};
+}
+
+bool lt_async_callers_stand(const struct lt_thread *t) {
+  for (uint32_t i = 0; i < t->asyncDepth; i++) {
+    const uint64_t *words = t->async[i].context;
+    if (!lt_is_readable((uint64_t)words) || words[0] != t->async[i].parent || words[1] != t->async[i].resume)
+      return false;
+  }
+  return true;
+}
+
+struct lt_async_change lt_async_callers_search(struct lt_thread *t, const uint64_t *candidates, uint32_t count) {
+  for (uint32_t i = 0; i < count; i++)
+    if (is_chain(t, candidates[i])) return follow(t, candidates[i]);
+  t->asyncDepth = 0;
+  return (struct lt_async_change){false, 0};
+}

@@ -1,0 +1,31 @@
+// The suspended callers of the async function that a task is running: its logical stack, below the physical one.
+
+#ifndef LEAKTRACE_ASYNC_CALLERS_H
+#define LEAKTRACE_ASYNC_CALLERS_H
+
+#include "thread/thread_state.h"
+
+struct lt_async_change {
+  bool isFound;  ///< there is a chain of callers, now in the thread's `async`
+  uint32_t kept; ///< number of its outermost entries that were in it before
+};
+
+/// `returnSlot` is where the outermost physical frame of the task's code returns into the concurrency runtime,
+/// `hasFramePointer` whether that frame is found by the frame pointer, `registerValue` what LT_REG_CONTEXT held in it.
+struct lt_async_change lt_async_callers_update(struct lt_thread *thread, uintptr_t returnSlot, bool hasFramePointer,
+                                               uint64_t registerValue);
+
+/// Does the same for a context that is in neither place: takes the first of the values that is one.
+struct lt_async_change lt_async_callers_search(struct lt_thread *thread, const uint64_t *candidates, uint32_t count);
+
+/// Tells whether the callers in the thread's `async` are still in memory as they were found. A task that has told those
+/// who await it has given its context up before its last function returns; a child's lies in its parent's memory, where
+/// another thread may write by then (Swift 6.3.1, AsyncTask::completeFuture).
+bool lt_async_callers_stand(const struct lt_thread *t);
+
+/// The frame key of entry `i` of the thread's `async`.
+static LT_ALWAYS_INLINE uint64_t lt_async_key(const struct lt_thread *t, uint32_t i) {
+  return t->async[i].resume | LT_FRAME_EXACT | LT_FRAME_ASYNC;
+}
+
+#endif

@@ -1,0 +1,258 @@
+// Stacks that are not like the one before: their outer end, tasks, frames that the short rules cannot express; and the
+// checking mode.
+
+#include "unwind/stack_capture.h"
+
+#include "thread/own_stack.h"
+#include "unwind/async_callers.h"
+#include "unwind/full_unwind.h"
+#include "unwind/stack_room.h"
+
+#include <string.h>
+
+static uint32_t depthLimit = 65536;
+bool lt_verifies_stacks;
+
+bool lt_stack_capture_init(uint32_t limit, bool verifies) {
+  depthLimit = limit;
+  lt_verifies_stacks = verifies;
+  return lt_unwind_rules_init();
+}
+
+uint32_t lt_stack_depth_limit(void) { return depthLimit; }
+
+void lt_stack_capture_invalidate(void) {
+  atomic_fetch_add(&lt_image_generation, 1);
+  lt_thread_send_to_prepare();
+}
+
+void lt_stack_capture_renew(struct lt_thread *t) {
+  uint32_t generation = atomic_load(&lt_image_generation);
+  if (t->imageGeneration == generation) return;
+  t->imageGeneration = generation;
+  t->depth = 0;
+  for (uint32_t i = 0; i < LT_KEY_COUNT; i++) t->dictionary[i].rule = LT_RULE_UNKNOWN;
+  // Another type may stand where one was: its number is asked for again.
+  for (uint32_t i = 0; i < LT_CONTEXT_COUNT; i++) t->site[i].metadata = 0;
+}
+
+// --- changed entries -------------------------------------------------------------------------------------------------
+
+LT_NOINLINE uint32_t lt_changed_entry(const struct lt_thread *t, uint32_t index) {
+  for (; index > 0; index--) {
+    const struct lt_frame_entry *entry = &t->entries[index];
+    for (uint32_t i = entry[-1].wordEnd; i < entry->wordEnd; i++)
+      if (*t->words.addresses[i] != t->words.values[i]) return index;
+    for (uint32_t i = entry[-1].pairEnd; i < entry->pairEnd; i++) {
+      lt_two_words difference = *t->pairs.addresses[i] ^ t->pairs.values[i];
+      if (difference[0] | difference[1]) return index;
+    }
+  }
+  return 1; // another thread wrote to this one's stack between two looks: nothing is known of it
+}
+
+/// Makes the outermost frame the first entry.
+static void keep_outermost(struct lt_thread *t, const struct lt_fresh_frame *frame) {
+  bool needsFramePointer = lt_rule_kind(frame->rule) == LT_RULE_STEP && lt_rule_uses_frame_pointer(frame->rule);
+  t->entries[0] =
+      (struct lt_frame_entry){frame->state, frame->rule | (needsFramePointer ? LT_NEEDS_FRAME_POINTER : 0), 0, 0};
+  t->addresses[0] = frame->returnAddress;
+}
+
+// --- the task's callers ----------------------------------------------------------------------------------------------
+
+/// The context register of the frame that called a hook, seen from a function the hook called: in a slot of one of the
+/// recorder's own frames, or still in the register.
+static LT_NOINLINE uint64_t live_context_register(const uintptr_t *hookFrame, uint32_t generation) {
+  uint64_t value;
+  uintptr_t address;
+  lt_read_context_register(&value, &address);
+  const uintptr_t *frame = __builtin_frame_address(0);
+  // This function's frame first, then outwards to the hook's: the outermost that saved the register has its oldest
+  // value.
+  for (int i = 0; i < 16; i++) {
+    uint64_t slot = lt_rule_context_slot(lt_rule_for(address, generation));
+    if (slot) value = *(const uint64_t *)((uintptr_t)frame + 16 - slot);
+    if (frame >= hookFrame) break;
+    address = frame[1];
+    frame = (const uintptr_t *)frame[0];
+  }
+  return value;
+}
+
+/// The context register in the async function at the bottom of the stack: saved by the outermost of the functions it
+/// called that did, or live.
+static uint64_t context_register(struct lt_thread *t, const uintptr_t *hookFrame) {
+  for (uint32_t i = 2; i < t->depth; i++) {
+    uint64_t slot = lt_rule_context_slot(t->entries[i].rule);
+    if (slot) return *(const uint64_t *)(t->entries[i - 1].state.returnSlot + 8 - slot);
+  }
+  return live_context_register(hookFrame, t->imageGeneration);
+}
+
+// --- changes ---------------------------------------------------------------------------------------------------------
+
+static LT_NOINLINE void change_everything(struct lt_thread *t, uint32_t count, struct lt_stack_change *change) {
+  *change = (struct lt_stack_change){.pops = t->recordedDepth,
+                                     .pushes = count,
+                                     .keys = t->pushed,
+                                     .innermost = count > 0 ? t->pushed[count - 1] : 0,
+                                     .next = count > 1 ? t->pushed[count - 2] : 0};
+  t->recordedDepth = count;
+}
+
+/// Returns the context that tells a task from others. The chain's length is limited: of a deeper one, this is a caller
+/// on the way.
+static LT_ALWAYS_INLINE uint64_t outermost_context(const struct lt_thread *t) {
+  return t->asyncDepth ? (uint64_t)t->async[t->asyncDepth - 1].context : 0;
+}
+
+static void set_ends_in_task(struct lt_thread *t, bool endsInTask) {
+  t->endsInTask = endsInTask;
+  t->needsSlowCapture = endsInTask || lt_verifies_stacks;
+  if (endsInTask) return;
+  t->recordedAsync = 0;
+  t->task = 0;
+  t->asyncDepth = 0;
+}
+
+/// Captures by the full tables. Nothing is kept for the next capture to build on.
+static LT_NOINLINE void capture_by_full_tables(struct lt_thread *t, const uintptr_t *hookFrame,
+                                               struct lt_stack_change *change) {
+  t->depth = 0;
+  set_ends_in_task(t, false);
+  struct lt_full_stack stack;
+  do {
+    stack = (struct lt_full_stack){.keys = (uint64_t *)t->fresh, .capacity = t->entryLimit};
+    lt_full_unwind(t, hookFrame, &stack);
+  } while (stack.isTruncated && lt_stack_room_grow(t, depthLimit));
+  t->task = outermost_context(t);
+  if (stack.isIncomplete) t->drops[LT_DROP_STACK_INCOMPLETE]++;
+  uint32_t count = 0;
+  if (stack.isTruncated) {
+    t->drops[LT_DROP_STACK_TRUNCATED]++;
+    t->pushed[count++] = LT_FRAME_EXACT;
+  }
+  for (uint32_t i = stack.count; i > 0; i--) t->pushed[count++] = stack.keys[i - 1];
+  change_everything(t, count, change);
+  t->asyncDepth = 0;
+}
+
+/// Captures a stack deeper than the limit: the innermost frames are recorded, and hang from one that says that there
+/// are more.
+static LT_NOINLINE void capture_cut(struct lt_thread *t, uint32_t count, struct lt_stack_change *change) {
+  t->drops[LT_DROP_STACK_TRUNCATED]++;
+  t->depth = 0;
+  uint64_t task = t->task;
+  set_ends_in_task(t, false);
+  t->task = task; // its end of the stack was not seen
+  t->pushed[0] = LT_FRAME_EXACT;
+  for (uint32_t i = 0; i < count; i++) t->pushed[i + 1] = t->fresh[count - 1 - i].returnAddress;
+  change_everything(t, count + 1, change);
+}
+
+/// Settles the callers of the task that the bottom of the stack is in. `*kept` gets the number of the recorded stack's
+/// keys that stay; keys pushed below the physical frames go to the thread's scratch memory, as many as returned.
+/// UINT32_MAX: no callers found.
+static LT_NOINLINE uint32_t settle_task(struct lt_thread *t, const uintptr_t *hookFrame, uint32_t *kept) {
+  bool hasFramePointer = t->depth > 1 && lt_rule_uses_frame_pointer(t->entries[1].rule);
+  uint32_t before = t->asyncDepth;
+  struct lt_async_change async =
+      lt_async_callers_update(t, t->entries[0].state.returnSlot, hasFramePointer, context_register(t, hookFrame));
+  if (!async.isFound) return UINT32_MAX;
+  if (*kept > 0 && async.kept == t->asyncDepth && before == t->asyncDepth) {
+    *kept = t->asyncDepth + *kept - 1;
+    return 0;
+  }
+  // In a new payload, or after a stack that was not this task's, the reader has none of them.
+  if (t->recordedDepth < before || !t->recordedAsync) async.kept = 0;
+  uint32_t count = 0;
+  for (uint32_t i = t->asyncDepth - async.kept; i > 0; i--) t->pushed[count++] = lt_async_key(t, i - 1);
+  *kept = async.kept;
+  return count;
+}
+
+/// Finds the change of a stack whose bottom is in a task, and of which `physical` entries were kept. False if its
+/// callers cannot be found.
+static LT_NOINLINE bool change_in_task(struct lt_thread *t, const uintptr_t *hookFrame, uint32_t physical,
+                                       struct lt_stack_change *change) {
+  uint32_t kept = physical, total = t->depth, pushes = settle_task(t, hookFrame, &kept);
+  if (LT_UNLIKELY(pushes == UINT32_MAX)) return false;
+  // The bottom entry is in the runtime: no frame of the task.
+  bool callersHold = physical > 0 && kept == t->asyncDepth + physical - 1 && pushes == 0;
+  t->recordedAsync = 1;
+  t->task = outermost_context(t);
+  for (uint32_t i = callersHold ? physical : 1; i < total; i++) t->pushed[pushes++] = t->addresses[i];
+  *change = (struct lt_stack_change){.pops = t->recordedDepth - kept, .pushes = pushes, .keys = t->pushed};
+  t->recordedDepth = t->asyncDepth + total - 1;
+  change->innermost = total > 1 ? t->addresses[total - 1] : lt_async_key(t, 0);
+  change->next = total > 2           ? t->addresses[total - 2]
+                 : total > 1         ? lt_async_key(t, 0)
+                 : t->asyncDepth > 1 ? lt_async_key(t, 1)
+                                     : 0;
+  return true;
+}
+
+void lt_capture_finish(struct lt_thread *t, const uintptr_t *hookFrame, struct lt_walk walk,
+                       struct lt_stack_change *change) {
+  uint32_t total = walk.entries + walk.fresh;
+  if (walk.entries == 0) {
+    if (walk.end == LT_RULE_FULL) return capture_by_full_tables(t, hookFrame, change);
+    if (walk.end == LT_RULE_STEP) return capture_cut(t, walk.fresh, change);
+    if (walk.end == LT_RULE_NONE) t->drops[LT_DROP_STACK_INCOMPLETE]++;
+    set_ends_in_task(t, walk.end == LT_RULE_RUNNER);
+    keep_outermost(t, &t->fresh[walk.fresh - 1]);
+    lt_keep_fresh(t, 1, walk.fresh - 1);
+  } else if (total > t->entryLimit) {
+    // The limit was reached by growing on what was kept: begin again without it.
+    t->depth = 0;
+    return capture_cut(t, lt_walk_changed(t, hookFrame, t->entryLimit).fresh, change);
+  } else {
+    lt_keep_fresh(t, walk.entries, walk.fresh);
+  }
+  t->depth = total;
+  if (t->endsInTask) {
+    if (!change_in_task(t, hookFrame, walk.kept, change)) capture_by_full_tables(t, hookFrame, change);
+    return;
+  }
+  *change = (struct lt_stack_change){.pops = t->recordedDepth - walk.kept,
+                                     .pushes = total - walk.kept,
+                                     .keys = t->addresses + walk.kept,
+                                     .innermost = t->addresses[total - 1],
+                                     .next = total > 1 ? t->addresses[total - 2] : 0};
+  t->recordedDepth = total;
+}
+
+// --- checking mode ---------------------------------------------------------------------------------------------------
+
+struct check {
+  struct lt_thread *thread;
+  const uintptr_t *hookFrame;
+};
+
+/// Compares the captured stack with a fresh unwind by the full tables, frame by frame, and counts a mismatch.
+static void check_against_full_tables(void *check) {
+  struct lt_thread *t = ((struct check *)check)->thread;
+  const uintptr_t *hookFrame = ((struct check *)check)->hookFrame;
+  if (t->depth == 0) return; // was captured by them, or cut
+  uint32_t asyncDepth = t->asyncDepth, bottom = t->endsInTask ? 1 : 0;
+  struct lt_async_entry async[LT_ASYNC_LIMIT];
+  memcpy(async, t->async, asyncDepth * sizeof *async);
+  struct lt_full_stack stack = {.keys = (uint64_t *)t->fresh, .capacity = t->entryLimit};
+  lt_full_unwind(t, hookFrame, &stack);
+  uint32_t physical = t->depth - bottom;
+  bool isSame = stack.count == physical + (bottom ? asyncDepth : 0);
+  for (uint32_t i = 0; isSame && i < physical; i++) isSame = stack.keys[i] == t->addresses[t->depth - 1 - i];
+  for (uint32_t i = 0; isSame && bottom && i < asyncDepth; i++)
+    isSame = stack.keys[physical + i] == (async[i].resume | LT_FRAME_EXACT | LT_FRAME_ASYNC);
+  // The fast path goes on with what it kept: a check must not repair it.
+  memcpy(t->async, async, asyncDepth * sizeof *async);
+  t->asyncDepth = asyncDepth;
+  // Both are right if the task's memory has changed between them.
+  if (!isSame && (!bottom || lt_async_callers_stand(t))) t->drops[LT_DROP_STACK_MISMATCH]++;
+}
+
+LT_NOINLINE void lt_capture_verify(struct lt_thread *t, const uintptr_t *hookFrame) {
+  struct check check = {t, hookFrame};
+  lt_on_own_stack(check_against_full_tables, &check);
+}

@@ -1,0 +1,82 @@
+// The program's functions that the sites of a trace belong to.
+
+import TraceReading
+import TraceSymbolication
+
+/// The key by which sites are joined: the program's innermost function on the stack.
+enum SiteOwner: Hashable {
+  /// By name, and the image that it is in.
+  case function(String, image: String)
+  /// The program has no function on the stack: each stack is by itself.
+  case library(stack: UInt32)
+  /// Memory that C libraries keep for themselves, once and for good: memory for exceptions that an initialiser of
+  /// libstdc++ asks for as the loader calls it (71 KiB in GCC 12), and the buffer of a stream such as standard output.
+  case cLibrary(stack: UInt32)
+}
+
+/// Finds the owners of sites. Each node of the tree of stacks is looked at once. For one thread at a time.
+struct SiteFunctions {
+  private struct Place {
+    /// Of the innermost frame of the program's, from here outwards.
+    var function: Int32
+    /// The outermost frame is the loader's.
+    var isLoaders: Bool
+    /// It is in the function that allocates the buffers of streams.
+    var isOfStream = false
+  }
+
+  private let definitions: TraceDefinitions
+  private let naming: any FrameNaming
+  private var places: [UInt32: Place] = [:]
+  private var owners: [SiteOwner] = []
+  private var numbers: [SiteOwner: Int32] = [:]
+
+  /// glibc 2.36, libio/filedoalloc.c, by its exported name and by that of its debug information; other C libraries have
+  /// no such function.
+  private static let streamAllocators: Set<String> = ["_IO_file_doallocate", "__GI__IO_file_doallocate"]
+
+  init(_ definitions: TraceDefinitions, naming: any FrameNaming) {
+    (self.definitions, self.naming) = (definitions, naming)
+  }
+
+  /// O(the part of its stack that is not known yet), and names for frames that are new.
+  mutating func owner(ofStack stack: StackID) -> SiteOwner {
+    var pending: [StackID] = []
+    var current = stack
+    while places[current.rawValue] == nil, current.rawValue > 1, pending.count < StackTree.pathLimit {
+      pending.append(current)
+      current = definitions.stacks.parent(of: current)
+    }
+    var place = places[current.rawValue] ?? Place(function: -1, isLoaders: false)
+    var isOutermost = places[current.rawValue] == nil
+    for next in pending.reversed() {
+      if let frame = definitions.stacks.frame(of: next) {
+        if isOutermost { place.isLoaders = isLoader(frame) }
+        let sources = naming.frames(for: frame.key, in: frame.image.map { definitions.images[$0].image })
+        if let source = sources.first(where: { $0.kind == .user }) { place.function = number(of: source) }
+        if sources.contains(where: { $0.mangledName.map(Self.streamAllocators.contains) ?? false }) {
+          place.isOfStream = true
+        }
+      }
+      isOutermost = false
+      places[next.rawValue] = place
+    }
+    if place.isOfStream || place.isLoaders && place.function < 0 { return .cLibrary(stack: stack.rawValue) }
+    return place.function >= 0 ? owners[Int(place.function)] : .library(stack: stack.rawValue)
+  }
+
+  private mutating func number(of source: SourceFrame) -> Int32 {
+    let owner = SiteOwner.function(source.fullFunction, image: source.imagePath ?? "")
+    if let known = numbers[owner] { return known }
+    let number = Int32(truncatingIfNeeded: owners.count)
+    owners.append(owner)
+    numbers[owner] = number
+    return number
+  }
+
+  private func isLoader(_ frame: StackFrame) -> Bool {
+    guard let image = frame.image else { return false }
+    let name = fileName(ofPath: definitions.images[image].image.path)
+    return ["ld-linux", "ld-musl", "ld-2."].contains { name.hasPrefix($0) }
+  }
+}

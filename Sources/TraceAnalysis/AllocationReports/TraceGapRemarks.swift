@@ -1,0 +1,45 @@
+// The gaps of a trace, in sentences.
+
+import TraceReading
+
+extension AllocationAnalysis {
+  /// Tells how a process ended that did not close its trace. `waitStatus`: −1 if unknown. A process that ends with a
+  /// status was not killed: the C library ends some by itself, such as the parent in `daemon`, and calls no function
+  /// that could be seen.
+  private static func ending(_ waitStatus: Int32) -> String {
+    if waitStatus == -1 { return "the process ended without closing its trace, or was killed" }
+    return switch ProcessOutcome(waitStatus: waitStatus) {
+    case .exited(let status): "the process ended with status \(status)"
+    case .killed(let signal, _): "the process was killed by signal \(signal)"
+    case .stopped, .continued: "the process ended"
+    }
+  }
+
+  /// The gaps of the trace, in sentences.
+  package var gapRemarks: [String] {
+    var remarks: [String] = []
+    switch completeness {
+    case .whole: break
+    case .recovered: remarks.append("\(Self.ending(closing?.waitStatus ?? -1)); leaktrace closed its trace")
+    case .open:
+      remarks.append("the trace is still open: the process is running, or ended without closing it")
+    }
+    if closing?.reason == .stopped { remarks.append("recording ended before the process did") }
+    if let children = closing?.untracedChildren, children > 0 {
+      remarks.append("\(children) child process\(children == 1 ? " was" : "es were") not traced")
+    }
+    if header.referenceCounting == .off { remarks.append("retains and releases were not recorded") }
+    let pauses = definitions.pauses.lazy.filter(\.begins).count
+    if pauses > 0 || header.startedPaused {
+      remarks.append(
+        "recording was paused at times: blocks allocated then are unknown, and blocks freed then look live")
+    }
+    for reason in DropCounts.Reason.allCases where drops[reason] > 0 {
+      remarks.append("\(reason.losesEvents ? "missing: " : "")\(reason.explanation): \(Decimal.grouped(drops[reason]))")
+    }
+    if drops.unknown > 0 {
+      remarks.append("dropped for reasons unknown to this version: \(Decimal.grouped(drops.unknown))")
+    }
+    return remarks
+  }
+}

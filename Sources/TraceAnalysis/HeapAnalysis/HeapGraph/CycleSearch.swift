@@ -1,0 +1,111 @@
+// The shortest way round a retain cycle.
+
+/// A cycle in a graph that visits no node twice.
+package struct NodeCycle: Hashable, Sendable {
+  /// The edge at an index leads from the node at that index to the next node, and the last one back to the first.
+  package var nodes: [NodeID]
+  package var edges: [EdgeIndex]
+  /// The sum of the edges' costs.
+  package var cost: UInt32
+}
+
+/// Finds cycles of lowest cost inside strongly connected components, over the edges and nodes that the components were
+/// made with. Same input, same cycles. Keeps its working memory between searches, so that many small ones are cheap: 20
+/// bytes a node. For one thread at a time.
+package final class CycleSearch {
+  private let components: StronglyConnectedComponents
+  private let edgeCosts: EdgeCosts
+  private let members: ComponentMembers
+  private let costs: NodeTable<UInt32>
+  private let parents: NodeTable<NodeID>
+  private let parentEdges: NodeTable<EdgeIndex>
+  private var queue: CostQueue
+  /// Nodes whose cost has been set and is to be wiped before the next search.
+  private var touched = GrowingStack<NodeID>()
+
+  /// O(nodes).
+  package init(_ components: StronglyConnectedComponents, costs edgeCosts: EdgeCosts = .uniform) {
+    self.components = components
+    self.edgeCosts = edgeCosts
+    members = ComponentMembers(components)
+    costs = NodeTable(repeating: RetainPaths.unreached, count: components.graph.nodeCount)
+    parents = NodeTable(uninitialized: components.graph.nodeCount)
+    parentEdges = NodeTable(uninitialized: components.graph.nodeCount)
+    queue = CostQueue(highestCost: edgeCosts.highest(of: components.kinds))
+  }
+
+  /// A cycle of lowest cost that passes through a node and begins with it; nil if there is none, as outside the
+  /// components' nodes; traps if there is no such node. At most O(nodes + edges of its component + cost of the cycle).
+  package func shortestCycle(through node: NodeID) -> NodeCycle? {
+    let component = components.componentOfNode[node]
+    guard component != StronglyConnectedComponents.noComponent, components.nontrivial.contains(component) else {
+      return nil
+    }
+    return search(from: node, in: component, below: RetainPaths.unreached)
+  }
+
+  /// The cheapest of the cycles through up to `startLimit` nodes of a component, evenly spread over its node numbers:
+  /// one of the lowest cost in the component if it has no more nodes than that. Nil for a component without a cycle;
+  /// traps if there is no such component.
+  /// At most `startLimit` times as much work as for one node.
+  package func shortestCycle(in component: ComponentID, startLimit: Int = 16) -> NodeCycle? {
+    precondition(Int(component) < components.count, "no such component")
+    guard components.nontrivial.contains(component) else { return nil }
+    let size = members.count(of: component)
+    let starts = max(1, min(startLimit, size))
+    var best: NodeCycle?
+    for index in 0..<starts {
+      let start = members.node(index * size / starts, of: component)
+      if let cycle = search(from: start, in: component, below: best?.cost ?? RetainPaths.unreached) { best = cycle }
+    }
+    return best
+  }
+
+  /// A cycle through a node that costs less than `limit`.
+  private func search(from start: NodeID, in component: ComponentID, below limit: UInt32) -> NodeCycle? {
+    defer { wipe() }
+    let scope = GraphScope(components.graph, kinds: components.kinds, within: components.subset)
+    let (costs, componentOfNode) = (costs.start, components.componentOfNode.start)
+    var best = limit
+    var lastNode = HeapGraph.noNode
+    var lastEdge = HeapGraph.noEdge
+    costs[Int(start)] = 0
+    touched.push(start)
+    queue.add(start, cost: 0)
+    // A cost that is not below the best cycle's cannot lead to a better one.
+    while let node = queue.next(), queue.cost < best {
+      let cost = queue.cost
+      if costs[Int(node)] != cost { continue }
+      for edge in scope.edges(from: node) where scope.follows(edge) {
+        let target = scope.targets[edge]
+        if componentOfNode[Int(target)] != component { continue }
+        let targetCost = RetainPaths.cost(cost, adding: edgeCosts[scope.kinds[edge]])
+        if target == start {
+          if targetCost < best { (best, lastNode, lastEdge) = (targetCost, node, EdgeIndex(truncatingIfNeeded: edge)) }
+        } else if targetCost < costs[Int(target)] && targetCost < best {
+          if costs[Int(target)] == RetainPaths.unreached { touched.push(target) }
+          costs[Int(target)] = targetCost
+          parents.start[Int(target)] = node
+          parentEdges.start[Int(target)] = EdgeIndex(truncatingIfNeeded: edge)
+          queue.add(target, cost: targetCost)
+        }
+      }
+    }
+    return lastNode == HeapGraph.noNode ? nil : cycle(from: start, lastNode: lastNode, lastEdge: lastEdge, cost: best)
+  }
+
+  private func cycle(from start: NodeID, lastNode: NodeID, lastEdge: EdgeIndex, cost: UInt32) -> NodeCycle {
+    var (nodes, edges) = ([lastNode], [lastEdge])
+    while nodes[nodes.count - 1] != start {
+      edges.append(parentEdges[nodes[nodes.count - 1]])
+      nodes.append(parents[nodes[nodes.count - 1]])
+    }
+    return NodeCycle(nodes: nodes.reversed(), edges: edges.reversed(), cost: cost)
+  }
+
+  private func wipe() {
+    for index in 0..<touched.count { costs.start[Int(touched.start[index])] = RetainPaths.unreached }
+    touched.truncate(to: 0)
+    queue.clear()
+  }
+}

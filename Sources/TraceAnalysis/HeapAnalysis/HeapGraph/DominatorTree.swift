@@ -1,0 +1,59 @@
+// Dominators: the nodes that every path to a node passes through, and that keep it alive.
+
+/// The dominator tree of the part of a graph that can be reached from some roots. Above all roots stands one super root
+/// that is no node: a root, and a node that several roots reach on separate paths, has no dominator but that.
+///
+/// Memory: 4 bytes a node and 4 bytes a node reached. Any number of threads may use it at once.
+package final class DominatorTree: @unchecked Sendable {
+  /// The closest other node that every path from the roots to a node passes through; `superRoot` if there is none;
+  /// `unreached` for nodes that the roots do not reach.
+  package let immediateDominator: NodeTable<NodeID>
+  /// The nodes reached, each after its dominators.
+  package let order: NodeTable<NodeID>
+
+  package static let superRoot = HeapGraph.noNode - 1
+  package static let unreached = HeapGraph.noNode
+
+  /// The tree over edges of some kinds through nodes of `subset`; nil means all nodes. Roots outside `subset` are
+  /// passed over, and a root may be named twice; a root that is no node traps. O(edges · log nodes) at worst, and in
+  /// practice linear. Memory while working: about
+  /// 36 bytes a node reached, 4 a node, and 4 an edge.
+  package init(_ graph: HeapGraph, roots: some Sequence<NodeID>, kinds: EdgeKinds = .all, within subset: NodeSet? = nil)
+  {
+    let scope = GraphScope(graph, kinds: kinds, within: subset)
+    (order, immediateDominator) = DominatorSearch.run(scope, roots: roots, nodeCount: graph.nodeCount)
+    withExtendedLifetime((graph, subset)) {}
+  }
+
+  /// For every node the sum of its size and the sizes of all it dominates: the bytes freed if the node went. 0 for
+  /// nodes not reached.
+  /// `sizes` has a size for every node. Sums that exceed 64 bits stay at the highest value. O(nodes).
+  package func retainedSizes(_ sizes: [UInt32]) -> NodeTable<UInt64> { sums { UInt64(sizes[$0]) } }
+
+  /// As with sizes of 32 bits.
+  package func retainedSizes(_ sizes: [UInt64]) -> NodeTable<UInt64> { sums { sizes[$0] } }
+
+  /// For every node one more than the number of nodes it dominates; 0 for nodes not reached. O(nodes).
+  package func retainedCounts() -> NodeTable<UInt64> { sums { _ in 1 } }
+
+  @inline(__always)
+  private func sums(_ size: (Int) -> UInt64) -> NodeTable<UInt64> {
+    let result = NodeTable<UInt64>(repeating: 0, count: immediateDominator.count)
+    let (sums, dominators, order) = (result.start, immediateDominator.start, order.start)
+    for index in stride(from: self.order.count - 1, through: 0, by: -1) {
+      let node = Int(order[index])
+      let sum = Self.saturatingSum(sums[node], size(node))
+      sums[node] = sum
+      let dominator = dominators[node]
+      if dominator < Self.superRoot { sums[Int(dominator)] = Self.saturatingSum(sums[Int(dominator)], sum) }
+    }
+    withExtendedLifetime(self) {}
+    return result
+  }
+
+  @inline(__always)
+  private static func saturatingSum(_ a: UInt64, _ b: UInt64) -> UInt64 {
+    let (sum, overflow) = a.addingReportingOverflow(b)
+    return overflow ? .max : sum
+  }
+}

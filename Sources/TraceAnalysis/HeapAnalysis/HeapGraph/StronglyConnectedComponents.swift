@@ -1,0 +1,197 @@
+// Sets of nodes that reach each other.
+
+/// A component's number: 0 up to the number of components.
+package typealias ComponentID = UInt32
+
+/// The strongly connected components of a part of a graph. They are numbered in reverse topological order: an edge that
+/// leaves a component leads to one with a lower number.
+///
+/// Memory: 4 bytes a node and 4 bytes a component; while being made up to 16 bytes a node more. Any number of threads
+/// may use it at once.
+///
+/// After D. J. Pearce, "A space-efficient algorithm for finding strongly connected components", IPL 116 (2016), with
+/// stacks of its own instead of recursion.
+package final class StronglyConnectedComponents: @unchecked Sendable {
+  package let graph: HeapGraph
+  package let kinds: EdgeKinds
+  /// The nodes the components are made of; nil means all.
+  package let subset: NodeSet?
+
+  /// The component of every node; `noComponent` for nodes outside the subset.
+  package let componentOfNode: NodeTable<ComponentID>
+  /// The number of nodes of each component.
+  package let sizes: NodeTable<UInt32>
+  /// The components with more than one node, or whose node has an edge to itself: those with a cycle.
+  package let nontrivial: NodeSet
+
+  package var count: Int { sizes.count }
+
+  package static let noComponent = ComponentID.max
+
+  /// The components over edges of some kinds between nodes of `subset`, which must not change later; nil means all
+  /// nodes.
+  /// O(nodes + edges).
+  package init(_ graph: HeapGraph, kinds: EdgeKinds = .all, within subset: NodeSet? = nil) {
+    let scope = GraphScope(graph, kinds: kinds, within: subset)
+    (self.graph, self.kinds, self.subset) = (graph, kinds, subset)
+    let table = NodeTable<ComponentID>(repeating: 0, count: graph.nodeCount)
+    let search = Self.search(scope, table.start, graph.nodeCount)
+    (componentOfNode, sizes, nontrivial) = (table, search.sizes, search.nontrivial)
+  }
+
+  private struct Frame: BitwiseCopyable {
+    var node: NodeID
+    /// The number the node was given when it was met.
+    var visit: UInt32
+    var edge: UInt32
+  }
+
+  /// Numbers the components in `table`, which is all 0.
+  ///
+  /// A node not yet met has 0 there; one being worked on has the number of its visit, or the lowest such number that it
+  /// can reach; a finished one has its component, counted down from the highest number so that it is above all visits.
+  private static func search(
+    _ scope: GraphScope, _ table: UnsafeMutablePointer<UInt32>, _ nodeCount: Int
+  ) -> (sizes: NodeTable<UInt32>, nontrivial: NodeSet) {
+    let firstComponent = UInt32.max - 1
+    var component = firstComponent
+    var visits: UInt32 = 0
+    var frames = GrowingStack<Frame>()
+    /// Nodes left, whose component is not complete.
+    var open = GrowingStack<NodeID>()
+    var sizes = GrowingStack<UInt32>()
+    let selfReferring = NodeSet(bound: nodeCount)
+
+    for start in 0..<UInt32(nodeCount) where table[Int(start)] == 0 && scope.contains(start) {
+      visits &+= 1
+      table[Int(start)] = visits
+      frames.push(Frame(node: start, visit: visits, edge: scope.offsets[Int(start)]))
+      while !frames.isEmpty {
+        let top = frames.start + (frames.count &- 1)
+        let node = top.pointee.node
+        var edge = Int(top.pointee.edge)
+        let end = Int(scope.offsets[Int(node) &+ 1])
+        var lowest = table[Int(node)]
+        var child = HeapGraph.noNode
+        while edge < end {
+          if scope.follows(edge) {
+            let target = scope.targets[edge]
+            if scope.contains(target) {
+              let value = table[Int(target)]
+              if value == 0 {
+                // The edge is looked at once more when the child is done, and then shows what the child can reach.
+                child = target
+                break
+              }
+              if value < lowest { lowest = value }
+              if target == node { _ = NodeSet.insert(node, into: selfReferring.words) }
+            }
+          }
+          edge &+= 1
+        }
+        table[Int(node)] = lowest
+        if child != HeapGraph.noNode {
+          top.pointee.edge = UInt32(truncatingIfNeeded: edge)
+          visits &+= 1
+          table[Int(child)] = visits
+          frames.push(Frame(node: child, visit: visits, edge: scope.offsets[Int(child)]))
+          continue
+        }
+        let visit = top.pointee.visit
+        _ = frames.pop()
+        if lowest != visit {
+          open.push(node)
+          continue
+        }
+        // The first node met of its component: the others are those left since.
+        var size: UInt32 = 1
+        while !open.isEmpty, table[Int(open.start[open.count &- 1])] >= visit {
+          table[Int(open.pop())] = component
+          size &+= 1
+        }
+        table[Int(node)] = component
+        component &-= 1
+        sizes.push(size)
+      }
+    }
+
+    let nontrivial = NodeSet(bound: sizes.count)
+    for node in 0..<UInt32(nodeCount) {
+      if !scope.contains(node) {
+        table[Int(node)] = noComponent
+        continue
+      }
+      let number = firstComponent &- table[Int(node)]
+      table[Int(node)] = number
+      if sizes.start[Int(number)] > 1 || selfReferring.contains(node) {
+        _ = NodeSet.insert(number, into: nontrivial.words)
+      }
+    }
+    let sizeTable = NodeTable<UInt32>(uninitialized: sizes.count)
+    sizeTable.start.update(from: sizes.start, count: sizes.count)
+    return (sizeTable, nontrivial)
+  }
+
+  /// The components that no edge from another component leads to, over the same edges and nodes: where paths through
+  /// the condensed graph begin. O(nodes + edges).
+  package func sources() -> NodeSet {
+    let held = NodeSet(bound: count)
+    let scope = GraphScope(graph, kinds: kinds, within: subset)
+    let table = componentOfNode.start
+    for node in 0..<UInt32(graph.nodeCount) where scope.contains(node) {
+      let own = table[Int(node)]
+      for edge in scope.edges(from: node) where scope.follows(edge) {
+        let other = table[Int(scope.targets[edge])]
+        if other != own && other != Self.noComponent { _ = NodeSet.insert(other, into: held.words) }
+      }
+    }
+    withExtendedLifetime(self) {}
+    return held.complement
+  }
+}
+
+/// The nodes of each component. Memory: 4 bytes a node and 4 bytes a component. Any number of threads may use it at
+/// once.
+package final class ComponentMembers: @unchecked Sendable {
+  private let offsets: NodeTable<UInt32>
+  private let nodes: NodeTable<NodeID>
+
+  /// O(nodes), by counting sort.
+  package init(_ components: StronglyConnectedComponents) {
+    let offsets = NodeTable<UInt32>(uninitialized: components.count + 1)
+    var end: UInt32 = 0
+    for component in 0..<components.count {
+      end += components.sizes.start[component]
+      offsets.start[component] = end
+    }
+    offsets.start[components.count] = end
+    let nodes = NodeTable<NodeID>(uninitialized: Int(end))
+    // Rows fill from behind, and their offsets move down with that.
+    let table = components.componentOfNode
+    for node in stride(from: table.count - 1, through: 0, by: -1) {
+      let component = table.start[node]
+      if component == StronglyConnectedComponents.noComponent { continue }
+      offsets.start[Int(component)] &-= 1
+      nodes.start[Int(offsets.start[Int(component)])] = NodeID(truncatingIfNeeded: node)
+    }
+    (self.offsets, self.nodes) = (offsets, nodes)
+  }
+
+  /// Returns the number of a component's nodes; traps if there is no such component. Constant time.
+  package func count(of component: ComponentID) -> Int {
+    let begin = offsets[component]
+    return Int(offsets[component + 1] - begin)
+  }
+
+  /// The `index`th node of a component, in ascending order; traps if there is none. Constant time.
+  package func node(_ index: Int, of component: ComponentID) -> NodeID {
+    precondition(index >= 0 && index < count(of: component), "no such member")
+    return nodes.start[Int(offsets[component]) + index]
+  }
+
+  /// Calls `body` with the nodes of a component in ascending order; traps if there is no such component.
+  package func forEach(of component: ComponentID, _ body: (NodeID) -> Void) {
+    let begin = offsets[component]
+    for place in Int(begin)..<Int(offsets[component + 1]) { body(nodes.start[place]) }
+  }
+}

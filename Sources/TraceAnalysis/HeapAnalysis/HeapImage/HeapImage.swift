@@ -1,0 +1,299 @@
+// The words of memory that a snapshot kept.
+
+import CTraceFormat
+import TraceReading
+
+/// The words of one snapshot, by address. A word that is missing was 0, or users' data: the two are the same to a
+/// search for pointers.
+///
+/// Memory: 8 bytes a word and 104 a page; of a page whose words are all equal 8 bytes for all of them. Not to be shared
+/// between threads while being looked at, since the last page is remembered.
+package final class HeapImage {
+  // Looked up for each word of each object: checking at run time that nobody else has these at the same moment took a
+  // tenth of the time of an analysis.
+  // They are only changed while the image is read, and the last page within a look-up.
+
+  /// Page numbers (address / 4096), ascending, without repeats.
+  @exclusivity(unchecked) private(set) var pages: [UInt64] = []
+  /// Eight words a page: a bit for each word that is there.
+  @exclusivity(unchecked) private var bitmaps: [UInt64] = []
+  /// Eight a page: index of the first value of each of those eight groups of 64 words.
+  @exclusivity(unchecked) private var starts: [UInt32] = []
+  /// The place of each page's values.
+  @exclusivity(unchecked) private var rows: [ValueRow] = []
+  @exclusivity(unchecked) private var values: [UInt64] = []
+  @exclusivity(unchecked) private var lastIndex = 0
+  @exclusivity(unchecked) private var lastPage = UInt64.max
+
+  /// All parts that the recorder says it wrote were there, sound, and in order.
+  package private(set) var isWhole = true
+  /// Set if reading stopped because the image would have taken more than this many bytes.
+  package private(set) var exceededLimit: ByteCount?
+
+  package private(set) var wordCount = 0
+  package var pageCount: Int { pages.count }
+
+  /// The values of a page: the first, and whether it stands for all of them. Arrays and tables that were filled with
+  /// one reference are pages of equal words, of which a small file has very many.
+  private struct ValueRow: BitwiseCopyable {
+    private let bits: Int
+    @inline(__always) init(first: Int, isUniform: Bool) { bits = first << 1 | (isUniform ? 1 : 0) }
+    /// Index of the `offset`th value.
+    @inline(__always) func index(_ offset: Int) -> Int { bits >> 1 &+ (offset & ((bits & 1) &- 1)) }
+  }
+
+  /// An image of given words, by address.
+  package init(words: [(address: UInt64, value: UInt64)] = []) {
+    for word in words.sorted(by: { $0.address < $1.address }) {
+      let page = word.address >> 12
+      if pages.last != page {
+        pages.append(page)
+        rows.append(ValueRow(first: values.count, isUniform: false))
+        for _ in 0..<8 { bitmaps.append(0) }
+      }
+      let index = Int(word.address >> 3 & 511)
+      bitmaps[bitmaps.count - 8 + index / 64] |= 1 << UInt64(index & 63)
+      values.append(word.value)
+    }
+    wordCount = values.count
+    finish()
+  }
+
+  /// Reads the image of `snapshot`. Linear in its words. Damage is added to `diagnostics`.
+  ///
+  /// The image's end, which its checksum covers, says how many words and pages to expect: more are damage. An image
+  /// without its end gets as many as the size of the file justifies. Neither takes more memory than `limit`.
+  package init(
+    _ snapshot: TraceSnapshot, in reader: TraceReader, limit: MemoryLimit = .standard,
+    diagnostics: inout TraceDiagnostics
+  ) {
+    let buffer = PayloadBuffer()
+    if let claimed = snapshot.end?.wordCount, claimed < reader.fileSize.rawValue {
+      values.reserveCapacity(Int(claimed))
+    }
+    var budget = Budget(snapshot.end, fileSize: reader.fileSize.rawValue, limit: limit)
+    var partCount: UInt32 = 0
+    for index in snapshot.memoryChunks {
+      let chunk = reader.chunks[index]
+      if let failure = reader.loader.load(chunk, into: buffer) {
+        diagnostics.append(.init(failure, at: chunk.place, chunk: index))
+        isWhole = false
+        continue
+      }
+      guard buffer.count >= MemoryLayout<lt_memory_part>.size else {
+        diagnostics.append(.init(.damagedMemory(payloadOffset: 0), at: chunk.place, chunk: index))
+        isWhole = false
+        continue
+      }
+      let head = buffer.bytes.loadUnaligned(as: lt_memory_part.self)
+      // Another image's, of the same time.
+      if head.snapshot != snapshot.number { continue }
+      if head.part != partCount { isWhole = false }
+      partCount &+= 1
+      guard let failure = take(buffer, &budget) else { continue }
+      isWhole = false
+      switch failure {
+      case .damage(let offset):
+        diagnostics.append(.init(.damagedMemory(payloadOffset: offset), at: chunk.place, chunk: index))
+      case .tooMuch:
+        let words = UInt64(wordCount)
+        if budget.isOfMachine {
+          exceededLimit = ByteCount(budget.bytes)
+          diagnostics.append(
+            .init(.overMemoryLimit(words: words, limit: ByteCount(budget.bytes)), at: chunk.place, chunk: index))
+        } else {
+          diagnostics.append(.init(.tooMuchMemory(words: words), at: chunk.place, chunk: index))
+        }
+      }
+      if case .tooMuch = failure { break }
+    }
+    if let end = snapshot.end {
+      if end.error != 0 || end.partCount != partCount || end.wordCount != UInt64(wordCount)
+        || end.pageCount != UInt64(pages.count)
+      {
+        isWhole = false
+      }
+    } else {
+      isWhole = false
+    }
+    if !isWhole {
+      diagnostics.append(
+        .init(.incompleteSnapshot(number: snapshot.number, parts: partCount, expected: snapshot.end?.partCount)))
+    }
+    finish()
+  }
+
+  /// The amount of an image that is taken in.
+  private struct Budget {
+    /// The least limit of an image without its end, in bytes, whatever the size of its file.
+    private static let leastBytes: UInt64 = 256 << 20
+    /// A page's number, bitmap, starts and row.
+    static let pageCost: UInt64 = 8 + 64 + 32 + 8
+
+    /// As the image's end says.
+    let words: UInt64
+    let pages: UInt64
+    /// Bytes of memory.
+    let bytes: UInt64
+    /// This machine limits the memory, not the file.
+    let isOfMachine: Bool
+    var usedBytes: UInt64 = 0
+
+    init(_ end: TraceSnapshot.End?, fileSize: UInt64, limit: MemoryLimit) {
+      words = end?.wordCount ?? .max
+      pages = end?.pageCount ?? .max
+      let justified = end == nil ? Self.leastBytes + min(fileSize, 1 << 50) * 256 : .max
+      bytes = min(limit.bytes.rawValue, justified)
+      isOfMachine = limit.bytes.rawValue <= justified
+    }
+  }
+
+  private enum Failure {
+    /// At an offset of the payload.
+    case damage(offset: Int)
+    case tooMuch
+  }
+
+  /// Adds the pages of a part. Stops at damage and returns it; nil if there is none.
+  private func take(_ buffer: PayloadBuffer, _ budget: inout Budget) -> Failure? {
+    let head = MemoryLayout<lt_memory_part>.size
+    var cursor = ByteCursor(UnsafePointer(buffer.start) + head, count: buffer.count - head)
+    var page: UInt64 = 0
+    var value: UInt64 = 0
+    while cursor.remaining > 0 {
+      let offset = buffer.count - cursor.remaining
+      guard let step = cursor.varint(), let map = cursor.part(64) else { return .damage(offset: offset) }
+      let (next, overflow) = page.addingReportingOverflow(step)
+      guard !overflow, next >> 52 == 0, pages.last.map({ next > $0 }) ?? true else { return .damage(offset: offset) }
+      page = next
+      let words = UnsafeRawPointer(map.position)
+      var count = 0
+      for group in 0..<8 { count += words.loadUnaligned(fromByteOffset: group * 8, as: UInt64.self).nonzeroBitCount }
+      guard UInt64(pages.count) < budget.pages, UInt64(wordCount) + UInt64(count) <= budget.words else {
+        return .damage(offset: offset)
+      }
+      let before = values.count
+      var differences: Int64 = 0
+      for index in 0..<count {
+        guard let difference = cursor.zigzag() else {
+          values.removeLast(values.count - before)
+          return .damage(offset: offset)
+        }
+        if index > 0 { differences |= difference }
+        value = value &+ UInt64(bitPattern: difference)
+        values.append(value)
+      }
+      let isUniform = differences == 0 && count > 1
+      if isUniform { values.removeLast(count - 1) }
+      budget.usedBytes += UInt64(values.count - before) * 8 + Budget.pageCost
+      guard budget.usedBytes <= budget.bytes else {
+        values.removeLast(values.count - before)
+        return .tooMuch
+      }
+      pages.append(page)
+      rows.append(ValueRow(first: before, isUniform: isUniform))
+      wordCount += count
+      for group in 0..<8 { bitmaps.append(words.loadUnaligned(fromByteOffset: group * 8, as: UInt64.self)) }
+    }
+    return nil
+  }
+
+  private func finish() {
+    starts.reserveCapacity(bitmaps.count)
+    var sum: UInt32 = 0
+    for (index, bitmap) in bitmaps.enumerated() {
+      if index & 7 == 0 { sum = 0 }
+      starts.append(sum)
+      sum += UInt32(bitmap.nonzeroBitCount)
+    }
+  }
+
+  /// Index of the first page at or after `page`. Logarithmic; constant for the page asked for last and the one after.
+  private func lowerBound(_ page: UInt64) -> Int {
+    if page == lastPage { return lastIndex }
+    if page == lastPage &+ 1, lastIndex < pages.count {
+      let next = pages[lastIndex] == lastPage ? lastIndex + 1 : lastIndex
+      lastPage = page
+      lastIndex = next
+      return next
+    }
+    var low = 0
+    var high = pages.count
+    while low < high {
+      let middle = (low + high) / 2
+      if pages[middle] < page { low = middle + 1 } else { high = middle }
+    }
+    lastPage = page
+    lastIndex = low
+    return low
+  }
+
+  /// The word at an address that is a multiple of 8; nil if the image has none there.
+  package func word(at address: UInt64) -> UInt64? {
+    let index = lowerBound(address >> 12)
+    guard index < pages.count, pages[index] == address >> 12 else { return nil }
+    let word = Int(address >> 3 & 511)
+    let bitmap = bitmaps[index * 8 + word / 64]
+    let bit = UInt64(1) << UInt64(word & 63)
+    guard bitmap & bit != 0 else { return nil }
+    return values[rows[index].index(Int(starts[index * 8 + word / 64]) + (bitmap & (bit - 1)).nonzeroBitCount)]
+  }
+
+  /// The address of the first word in `range`. Constant time where the image has words near by, logarithmic otherwise.
+  package func firstWord(in range: Range<UInt64>) -> UInt64? {
+    guard range.lowerBound < range.upperBound, range.lowerBound <= UInt64.max - 7 else { return nil }
+    let first = (range.lowerBound + 7) & ~7
+    var index = lowerBound(first >> 12)
+    while index < pages.count {
+      let base = pages[index] << 12
+      if base >= range.upperBound { return nil }
+      var word = base < first ? Int((first - base) >> 3) : 0
+      while word < 512 {
+        let bits = bitmaps[index * 8 + word / 64] & (~UInt64(0) << UInt64(word & 63))
+        if bits != 0 {
+          let address = base + UInt64(word & ~63 | bits.trailingZeroBitCount) * 8
+          return address < range.upperBound ? address : nil
+        }
+        word = (word | 63) + 1
+      }
+      index += 1
+    }
+    return nil
+  }
+
+  /// Calls `body` with the address and value of each word in `range`, in order. Linear in the words, and the pages
+  /// between.
+  @inline(__always)
+  package func forEachWord(in range: Range<UInt64>, _ body: (UInt64, UInt64) -> Void) {
+    guard range.lowerBound < range.upperBound, range.lowerBound <= UInt64.max - 7 else { return }
+    let first = (range.lowerBound + 7) & ~7
+    var index = lowerBound(first >> 12)
+    while index < pages.count {
+      let base = pages[index] << 12
+      if base >= range.upperBound { return }
+      let from = base < first ? Int((first - base) >> 3) : 0
+      let to = range.upperBound - base >= 4096 ? 512 : Int((range.upperBound - base + 7) >> 3)
+      // Not so if no multiple of 8 lies in the range.
+      guard first < range.upperBound, from < to else { return }
+      var group = from / 64
+      while group * 64 < to {
+        let whole = bitmaps[index * 8 + group]
+        var bits = whole
+        if group == from / 64 { bits &= ~UInt64(0) << UInt64(from & 63) }
+        if to < group * 64 + 64 { bits &= (UInt64(1) << UInt64(to & 63)) &- 1 }
+        if bits != 0 {
+          let row = rows[index]
+          var offset = Int(starts[index * 8 + group]) + (whole & ((bits & (0 &- bits)) &- 1)).nonzeroBitCount
+          while bits != 0 {
+            let bit = bits.trailingZeroBitCount
+            body(base + UInt64(group * 64 + bit) * 8, values[row.index(offset)])
+            offset += 1
+            bits &= bits - 1
+          }
+        }
+        group += 1
+      }
+      index += 1
+    }
+  }
+}

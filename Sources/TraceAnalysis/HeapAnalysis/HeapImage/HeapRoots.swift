@@ -1,0 +1,317 @@
+// Roots: the memory that is in use for its own sake, at which reachability begins.
+
+import TraceReading
+
+/// A piece of memory whose words keep their targets alive.
+package struct HeapRoot: Hashable, Sendable {
+  package enum Kind: Hashable, Sendable {
+    /// Variables of an image: index into `HeapRoots.images`.
+    case global(image: Int)
+    /// A thread's stack from its stack pointer up: index into the snapshot's threads.
+    case stack(thread: Int)
+    case registers(thread: Int)
+    case threadLocal(thread: Int)
+    /// Memory that the program mapped itself, or the loader.
+    case mapping
+    /// Memory of the allocator's in which no known block stands, in a trace that lacks calls: it may be in use.
+    case unseen
+  }
+
+  package var kind: Kind
+  package var ranges: [Range<UInt64>]
+  /// For registers.
+  package var values: [UInt64] = []
+  /// A pointer into the middle of a block counts. False for the C library's own variables: the allocator's point close
+  /// to blocks.
+  package var acceptsInterior = true
+  /// The thread is of a pool, and runs nobody's code at this moment: it has just ended some work, or is about to begin
+  /// some. It may have that work in its hands, but it works with no object. So it does not keep one in use all of whose
+  /// references are known, nor a task whose continuation somebody has.
+  package var isBetweenWork = false
+
+  /// Tells whether it is the stack or the registers of a thread that may be in any function of the program. The thread
+  /// that ends the process has left them all but the outermost, and has old words in its frames.
+  package func isOfRunningThread(in snapshot: TraceSnapshot) -> Bool {
+    switch kind {
+    case .stack(let thread), .registers(let thread): snapshot.reason != .exit || !snapshot.threads[thread].isSelf
+    default: false
+    }
+  }
+}
+
+/// Owners of the code at an address, as far as they tell that a thread waits for work.
+package enum WaitingCode: Sendable {
+  /// A pool of threads: libdispatch.
+  case pool
+  /// The C library and the loader, below which every wait ends, and above which every thread begins.
+  case cLibrary
+  /// The Swift runtime, which a thread is in on the way from one function of a task to the next.
+  case runtime
+  case other
+}
+
+/// The roots of one snapshot.
+package struct HeapRoots: Sendable {
+  package let roots: [HeapRoot]
+  /// Images that were loaded when the snapshot was taken.
+  package let images: [LoadedImage]
+
+  /// - Parameters:
+  ///   - gaps: what the trace lacks.
+  ///   - waitingCode: whose code an address in an image is.
+  ///   - frames: where a thread's functions stand, as `ThreadFrames.addresses` says.
+  ///
+  /// Linear in the regions and their pages.
+  package init(
+    _ snapshot: TraceSnapshot, images: [LoadedImage], heap: LiveHeap, image: HeapImage, gaps: TraceGaps = .none,
+    waitingCode: @escaping (UInt64, LoadedImage) -> WaitingCode = { _, _ in .other },
+    frames: (SnapshotThread) -> [UInt64]? = { _ in nil }
+  ) {
+    self.images = images.sorted { $0.range.lowerBound < $1.range.lowerBound }
+    var roots: [HeapRoot] = []
+    // No two roots of a kind share memory, whatever the trace says: so each word is looked at a few times at most.
+    let imageRanges = Self.cutWhereTheyMeet(
+      self.images.map { $0.range.lowerBound.rawValue..<$0.range.upperBound.rawValue })
+    for (index, one) in self.images.enumerated() {
+      let name = fileName(ofPath: one.path)
+      if name.hasPrefix("libleaktrace") { continue }
+      roots.append(
+        HeapRoot(
+          kind: .global(image: index), ranges: [imageRanges[index]],
+          acceptsInterior:
+            !(name.hasPrefix("libc.") || name.hasPrefix("libc-2") || name.hasPrefix("ld-linux")
+            || name.hasPrefix("ld-2"))))
+    }
+    let regions = snapshot.regions
+    var stackRegions: Set<UInt64> = []
+    let loaded = self.images
+    let code: (UInt64) -> WaitingCode = { address in
+      Self.image(at: address, loaded).map { waitingCode(address, $0) } ?? .other
+    }
+    let places = snapshot.threads.map { Self.places(of: $0, snapshot.staticTLSSize, regions) }
+    let stacks = Self.cutWhereTheyMeet(places.map { $0.stack ?? 0..<0 })
+    let threadLocals = Self.cutWhereTheyMeet(places.map { $0.threadLocal ?? 0..<0 })
+    for (index, thread) in snapshot.threads.enumerated() {
+      if let pointer = thread.stackPointer, let region = places[index].stackRegion {
+        stackRegions.insert(region.range.lowerBound)
+        let stack = stacks[index]
+        let lowest = max(stack.lowerBound, min(pointer, stack.upperBound))
+        let mayBeOfPool = !thread.isSelf && region.kind != .mainStack
+        let isIdle =
+          mayBeOfPool && thread.isWaiting && code(thread.instructionPointer) == .cLibrary
+          && Self.isIdle(
+            thread, lowest..<min(stack.upperBound, max(lowest, thread.threadPointer)), image, regions, code, frames)
+        if !isIdle {
+          let isBetweenWork =
+            mayBeOfPool
+            && frames(thread).map { Self.isOfPool($0, code, besides: [.pool, .cLibrary, .runtime]) } ?? false
+          roots.append(HeapRoot(kind: .stack(thread: index), ranges: [stack], isBetweenWork: isBetweenWork))
+          roots.append(
+            HeapRoot(
+              kind: .registers(thread: index), ranges: [], values: thread.registers, isBetweenWork: isBetweenWork))
+        }
+      }
+      if places[index].threadLocal != nil {
+        roots.append(HeapRoot(kind: .threadLocal(thread: index), ranges: [threadLocals[index]]))
+      }
+    }
+    let controlBlocks = Set(snapshot.threads.map(\.threadPointer))
+    let covered = Self.joined(imageRanges)
+    var mapped: [Range<UInt64>] = []
+    var unseen: [Range<UInt64>] = []
+    for region in regions where region.isCaptured && region.isWritable {
+      switch region.kind {
+      case .anonymous, .shared: break
+      case .programBreak where gaps.hideAllocations: break
+      case .mainStack where !snapshot.isFrozen && !stackRegions.contains(region.range.lowerBound): break
+      default: continue
+      }
+      if stackRegions.contains(region.range.lowerBound) { continue }
+      if Self.touches(region.range, covered) { continue }
+      let first = heap.lowerBound(region.range.lowerBound)
+      let hasBlocks = first < heap.count && heap.blocks[first].address < region.range.upperBound
+      if hasBlocks || region.kind == .programBreak || Self.isArena(region, image) {
+        if gaps.hideAllocations {
+          let own =
+            region.kind == .programBreak
+            ? Self.threadCacheSize : Self.isArena(region, image) ? Self.arenaStateSize + Self.threadCacheSize : 0
+          Self.addPartsWithoutBlocks(of: region.range, allocators: own, heap, from: first, to: &unseen)
+        }
+        continue
+      }
+      if snapshot.isFrozen, Self.isLeftStack(region, image, controlBlocks) { continue }
+      mapped.append(region.range)
+    }
+    if !mapped.isEmpty { roots.append(HeapRoot(kind: .mapping, ranges: mapped)) }
+    if gaps.hideAllocations { roots.append(HeapRoot(kind: .unseen, ranges: unseen, acceptsInterior: false)) }
+    self.roots = roots
+  }
+
+  /// The allocator's own lists of freed blocks at the beginning of its memory: a thread's cache and an arena's state.
+  /// Nothing in them is a reference.
+  /// Source: glibc 2.36, malloc/malloc.c (tcache_perthread_struct, malloc_state) and malloc/arena.c (heap_info), with
+  /// the headers of their chunks.
+  private static let threadCacheSize: UInt64 = 0x2A0
+  private static let arenaStateSize: UInt64 = 0x8D0
+
+  /// Adds the memory between blocks. `first`: index of the first block in the range; `allocators`: bytes at its
+  /// beginning that are the allocator's own.
+  private static func addPartsWithoutBlocks(
+    of range: Range<UInt64>, allocators own: UInt64, _ heap: LiveHeap, from first: Int, to parts: inout [Range<UInt64>]
+  ) {
+    var start = range.lowerBound + min(own, range.upperBound - range.lowerBound)
+    // The block before may reach into the range.
+    if first > 0 { start = max(start, heap.blocks[first - 1].address + heap.blocks[first - 1].size) }
+    var index = first
+    while index < heap.count, heap.blocks[index].address < range.upperBound {
+      let block = heap.blocks[index]
+      if start < block.address { parts.append(start..<block.address) }
+      start = max(start, block.address + block.size)
+      index += 1
+    }
+    if start < range.upperBound { parts.append(start..<range.upperBound) }
+  }
+
+  /// Tells whether an address lies in an image.
+  package func isImage(_ address: UInt64) -> Bool { image(at: address) != nil }
+
+  package func image(at address: UInt64) -> LoadedImage? { Self.image(at: address, images) }
+
+  private static let controlBlockSize: UInt64 = 4096
+
+  /// Returns the places of a thread's stack and of its thread-local variables.
+  private static func places(
+    of thread: SnapshotThread, _ staticTLSSize: UInt64, _ regions: [MemoryRegion]
+  ) -> (stackRegion: MemoryRegion?, stack: Range<UInt64>?, threadLocal: Range<UInt64>?) {
+    var stackRegion: MemoryRegion?
+    var stack: Range<UInt64>?
+    let (behind, overflow) = thread.threadPointer.addingReportingOverflow(controlBlockSize)
+    let controlBlockEnd = overflow ? UInt64.max : behind
+    if let pointer = thread.stackPointer, let found = region(at: pointer, regions) {
+      stackRegion = found
+      var end = found.range.upperBound
+      // Above a thread's control block another mapping may follow without a gap.
+      if found.kind != .mainStack, thread.threadPointer > pointer, thread.threadPointer < end {
+        end = min(end, controlBlockEnd)
+      }
+      let redZone = min(pointer - found.range.lowerBound, thread.isSelf ? 0 : 128)
+      stack = pointer - redZone..<end
+    }
+    var threadLocal: Range<UInt64>?
+    if thread.threadPointer != 0, let found = region(at: thread.threadPointer, regions) {
+      let size = min(staticTLSSize, thread.threadPointer - found.range.lowerBound)
+      threadLocal = thread.threadPointer - size..<min(found.range.upperBound, controlBlockEnd)
+    }
+    return (stackRegion, stack, threadLocal)
+  }
+
+  /// Returns the same ranges, each cut where the next one begins. O(n log n).
+  private static func cutWhereTheyMeet(_ ranges: [Range<UInt64>]) -> [Range<UInt64>] {
+    var result = ranges
+    var last: Int?
+    for index in ranges.indices.filter({ !ranges[$0].isEmpty }).sorted(by: {
+      ranges[$0].lowerBound < ranges[$1].lowerBound
+    }) {
+      if let last, result[last].upperBound > ranges[index].lowerBound {
+        result[last] = result[last].lowerBound..<ranges[index].lowerBound
+      }
+      last = index
+    }
+    return result
+  }
+
+  /// The disjoint ranges that are not empty, in order of address.
+  private static func joined(_ ranges: [Range<UInt64>]) -> [Range<UInt64>] {
+    ranges.filter { !$0.isEmpty }.sorted { $0.lowerBound < $1.lowerBound }
+  }
+
+  /// Tells whether a range overlaps one of many, which are disjoint and in order of address. Logarithmic.
+  private static func touches(_ range: Range<UInt64>, _ others: [Range<UInt64>]) -> Bool {
+    var low = 0
+    var high = others.count
+    while low < high {
+      let middle = (low + high) / 2
+      if others[middle].upperBound <= range.lowerBound { low = middle + 1 } else { high = middle }
+    }
+    return low < others.count && others[low].lowerBound < range.upperBound
+  }
+
+  /// `images` in order of address.
+  private static func image(at address: UInt64, _ images: [LoadedImage]) -> LoadedImage? {
+    var low = 0
+    var high = images.count
+    while low < high {
+      let middle = (low + high) / 2
+      if images[middle].range.upperBound.rawValue <= address { low = middle + 1 } else { high = middle }
+    }
+    return low < images.count && images[low].range.contains(RuntimeAddress(address)) ? images[low] : nil
+  }
+
+  /// A thread that waits for work in a pool runs nobody's code: its last work left the words on its stack behind. It
+  /// sleeps in a call of the C library, and all functions that it will return to are the pool's or the C library's. A
+  /// thread that stands anywhere else may have its work in registers, though nothing on its stack tells: the start
+  /// routine is called by the C library.
+  ///
+  /// If the stack cannot be unwound, all words on it count that look like return addresses. Then an old one in a frame
+  /// that is not all written hides an idle thread.
+  private static func isIdle(
+    _ thread: SnapshotThread, _ range: Range<UInt64>, _ image: HeapImage, _ regions: [MemoryRegion],
+    _ code: (UInt64) -> WaitingCode,
+    _ frames: (SnapshotThread) -> [UInt64]?
+  ) -> Bool {
+    guard range.upperBound - range.lowerBound < idleStackLimit else { return false }
+    if let addresses = frames(thread) { return isOfPool(addresses, code, besides: [.pool, .cLibrary]) }
+    var isOfPool = false
+    var isIdle = true
+    image.forEachWord(in: range) { _, value in
+      guard isIdle, let region = Self.region(at: value, regions), region.isExecutable else { return }
+      switch code(value) {
+      case .pool: isOfPool = true
+      case .cLibrary: break
+      case .runtime, .other: isIdle = false
+      }
+    }
+    return isOfPool && isIdle
+  }
+
+  /// Tells whether a pool's functions are among a thread's, and no code outside `allowed`.
+  private static func isOfPool(
+    _ addresses: [UInt64], _ code: (UInt64) -> WaitingCode, besides allowed: Set<WaitingCode>
+  ) -> Bool {
+    let codes = Set(addresses.map(code))
+    return codes.contains(.pool) && codes.isSubset(of: allowed)
+  }
+
+  /// The way from a pool's start routine to where it waits takes some hundred bytes; the thread that waits for events
+  /// has room for some of those.
+  private static let idleStackLimit: UInt64 = 16 << 10
+
+  private static func region(at address: UInt64, _ regions: [MemoryRegion]) -> MemoryRegion? {
+    var low = 0
+    var high = regions.count
+    while low < high {
+      let middle = (low + high) / 2
+      if regions[middle].range.upperBound <= address { low = middle + 1 } else { high = middle }
+    }
+    return low < regions.count && regions[low].range.contains(address) ? regions[low] : nil
+  }
+
+  /// glibc's further arenas begin at multiples of 64 MiB with a pointer to their state, which follows at once in the
+  /// first of a chain.
+  private static func isArena(_ region: MemoryRegion, _ image: HeapImage) -> Bool {
+    let size: UInt64 = 64 << 20
+    guard region.range.lowerBound % size == 0, let state = image.word(at: region.range.lowerBound) else { return false }
+    return state % size < 256
+  }
+
+  /// The stack of a thread that has ended: the C library keeps some for new threads. At its top stands a control block,
+  /// which points to itself twice, and no thread has it.
+  private static func isLeftStack(_ region: MemoryRegion, _ image: HeapImage, _ controlBlocks: Set<UInt64>) -> Bool {
+    let low = region.range.upperBound - min(region.range.upperBound - region.range.lowerBound, 64 << 10)
+    var found = false
+    image.forEachWord(in: low..<region.range.upperBound) { address, value in
+      if value == address, image.word(at: address &+ 16) == address, !controlBlocks.contains(address) { found = true }
+    }
+    return found
+  }
+}

@@ -1,0 +1,116 @@
+// Adds the references in the elements of arrays, sets and dictionaries.
+
+import TraceReading
+
+extension ObjectGraphBuilder {
+  mutating func readArray(_ node: Int, _ block: LiveBlock, from start: UInt64, count: UInt64?, _ part: NodeLayout.Part)
+  {
+    let end = usableEnd(node, block)
+    guard start >= block.address, start < end else { return }
+    guard let count, part.stride > 0 else {
+      scan(node, block, start..<end)
+      return
+    }
+    readElements(node, block, from: start, to: start &+ min(count, (end - start) / part.stride) &* part.stride, part)
+  }
+
+  /// Slots in use: from the first one on, and the rest from the start of the ring. Nil for a ring that cannot be.
+  private func ringSegments(room: UInt64, capacity: UInt64, count: UInt64, first: UInt64) -> [Range<UInt64>]? {
+    guard capacity <= room, count <= capacity, first <= capacity else { return nil }
+    let ahead = min(count, capacity - first)
+    return [first..<first + ahead, 0..<count - ahead]
+  }
+
+  /// Elements of a deque. Slots that elements have left keep their words.
+  mutating func readRing(
+    _ node: Int, _ block: LiveBlock, from start: UInt64, capacity: UInt64?, count: UInt64?, first: UInt64?,
+    _ part: NodeLayout.Part
+  ) {
+    let end = usableEnd(node, block)
+    guard start >= block.address, start < end else { return }
+    guard part.stride > 0, let capacity, let count, let first,
+      let segments = ringSegments(room: (end - start) / part.stride, capacity: capacity, count: count, first: first)
+    else {
+      scan(node, block, start..<end)
+      return
+    }
+    for slots in segments {
+      readElements(
+        node, block, from: start + slots.lowerBound * part.stride, to: start + slots.upperBound * part.stride, part)
+    }
+  }
+
+  /// Numbers of a word each may be addresses that a program keeps by itself, as `Int(bitPattern:)` gives them.
+  private mutating func readNumbers(_ node: Int, _ block: LiveBlock, _ range: Range<UInt64>, _ part: NodeLayout.Part) {
+    guard part.stride % 8 == 0, range.lowerBound < range.upperBound else { return }
+    image.forEachWord(in: range) { address, value in
+      guard let found = heap.block(containing: value), heap[found].address == value else { return }
+      addEdge(
+        from: UInt32(node), to: found.rawValue, label: EdgeLabelID.scanned(offset: address - block.address).rawValue,
+        kind: EdgeStrength.conservative.rawValue)
+    }
+  }
+
+  private mutating func readElements(
+    _ node: Int, _ block: LiveBlock, from start: UInt64, to limit: UInt64, _ part: NodeLayout.Part
+  ) {
+    guard !part.references.isEmpty || !part.opaque.isEmpty else {
+      readNumbers(node, block, start..<limit, part)
+      return
+    }
+    var next = start
+    // Elements in which the image has nothing are left out: a count may claim any number of them.
+    while next < limit, let word = image.firstWord(in: next..<limit) {
+      next += (word - next) / part.stride * part.stride
+      read(part, of: node, block, at: next, limit: limit)
+      next += part.stride
+    }
+  }
+
+  /// Tells whether a collection is empty: words left behind by removed elements are no references.
+  func isEmptyCollection(_ kind: NodeKind, _ block: LiveBlock) -> Bool {
+    switch kind {
+    case .array, .dictionary, .set: image.word(at: block.address &+ 16) == 0
+    default: false
+    }
+  }
+
+  /// Returns the end of a collection's memory. Collections of the standard library use all the memory that the
+  /// allocator gave them, also beyond what they had asked for: up to the next multiple of 16 less the allocator's word,
+  /// or a size class, but never into the next block.
+  func usableEnd(_ node: Int, _ block: LiveBlock) -> UInt64 {
+    let end = block.address + block.size
+    let next = node + 1 < heap.count ? heap.blocks[node + 1].address : UInt64.max
+    return max(end, min(next, end &+ max(24, block.size / 4)))
+  }
+
+  mutating func readTable(
+    _ node: Int, _ block: LiveBlock, scale: UInt64, bitmap: UInt64, parts: [(offset: UInt64, part: NodeLayout.Part)]
+  ) {
+    let end = block.address + block.size
+    let bits = block.address &+ bitmap
+    guard let scale = image.word(at: block.address &+ scale), scale & 0xFF < 40, bits >= block.address, bits < end
+    else {
+      scan(node, block, block.address + min(block.size, 48)..<end)
+      return
+    }
+    let buckets = UInt64(1) << (scale & 0xFF)
+    for (offset, part) in parts where part.stride > 0 && !(part.references.isEmpty && part.opaque.isEmpty) {
+      guard let base = image.word(at: block.address &+ offset), base >= block.address, base < end else { continue }
+      // A scale may claim any number of buckets: only those words of the bitmap are visited that the image has.
+      var next = bits
+      let bitsEnd = bits + min(end - bits, max(1, buckets / 64) * 8)
+      while let at = image.firstWord(in: next..<bitsEnd) {
+        next = at + 8
+        var occupied = image.word(at: at) ?? 0
+        while occupied != 0 {
+          let bucket = (at - bits) * 8 + UInt64(occupied.trailingZeroBitCount)
+          occupied &= occupied - 1
+          let (distance, overflow) = bucket.multipliedReportingOverflow(by: part.stride)
+          guard !overflow, bucket < buckets, distance < end - base else { break }
+          read(part, of: node, block, at: base + distance, limit: end)
+        }
+      }
+    }
+  }
+}

@@ -1,0 +1,116 @@
+// Words of a task's memory that nobody has written yet.
+
+import TraceReading
+
+/// The words of tasks that still hold the contents of earlier uses of their memory.
+///
+/// A task is a header, then what its kind adds (its parent, its group, the future with its result), then a prefix for
+/// its function, then the context of that function, at an address that is a multiple of 16. The header is by bytes: at
+/// 56 where the task goes on, at 64 with which context, at 72 a word that is reserved. Behind the header the runtime
+/// keeps its own, where the allocator of frames stands at 112. The prefix is, from the context back: an error, which is
+/// written when the task ends; the function's context, its captures; the function; and of a task with a result the
+/// address of that. The context begins with its parent, none, and where to go on when the function ends. Its function
+/// writes the rest.
+///
+/// A task that has not begun goes on at one of two adapters of the runtime, which call the task's function. The runtime
+/// tells debuggers where those are. A running task still looks so until it is first suspended: a task that a thread
+/// refers to does not count.
+///
+/// Source: swiftlang/swift, include/swift/ABI/Task.h, stdlib/public/Concurrency/Task.cpp, TaskPrivate.h and Debug.h;
+/// the offsets are those of Swift 6.1.2, with a header of 192 bytes, and of 6.3.1, with one of 208.
+struct InitialTaskMemory {
+  static let adapterVariables = [
+    "_swift_concurrency_debug_future_adapter", "_swift_concurrency_debug_non_future_adapter",
+  ]
+  static let versionVariable = "_swift_concurrency_debug_internal_layout_version"
+  static let sizeVariable = "_swift_concurrency_debug_asyncTaskSize"
+
+  /// By block of a task: the ranges that hold nothing, in order.
+  private(set) var unwritten: [UInt32: [Range<UInt64>]] = [:]
+
+  private static let resumeOffset: UInt64 = 56
+  private static let contextOffset: UInt64 = 64
+  private static let reserved: Range<UInt64> = 72..<80
+  private static let allocator: Range<UInt64> = 112..<128
+  private static let leastHeaderSize: UInt64 = 192
+  /// The header's size where the runtime tells it; those that were looked at tell this or nothing.
+  private static let toldHeaderSize: UInt64 = 208
+  private static let version: UInt64 = 1
+  /// Size of a future: its waiting tasks, the result's type, an error; the result stands behind them.
+  private static let futureSize: UInt64 = 24
+  /// Back from the context.
+  private static let resultDistance: UInt64 = 32
+  private static let functionDistance: UInt64 = 24
+  private static let errorDistance: UInt64 = 8
+  private static let contextHeaderSize: UInt64 = 16
+
+  /// - Parameters:
+  ///   - tasks: those with blocks of their own.
+  ///   - variable: the values of the variables of a name that the concurrency runtimes of the process export, one for
+  ///     each.
+  ///
+  /// Linear in the tasks, and in the words that threads have if one of the tasks may not have begun.
+  init(
+    tasks: [BlockID], heap: LiveHeap, image: HeapImage, roots: HeapRoots, snapshot: TraceSnapshot,
+    variable: (String) -> [UInt64]
+  ) {
+    let versions = variable(Self.versionVariable).map { $0 & 0xFFFF_FFFF }
+    guard !versions.isEmpty, versions.allSatisfy({ $0 == Self.version }),
+      variable(Self.sizeVariable).allSatisfy({ $0 & 0xFFFF_FFFF == Self.toldHeaderSize })
+    else { return }
+    for task in tasks where heap[task].size >= Self.leastHeaderSize {
+      let start = heap[task].address
+      unwritten[task.rawValue] = [start &+ Self.reserved.lowerBound..<start &+ Self.reserved.upperBound]
+    }
+    // A thread that could not be stopped may run any task.
+    guard snapshot.isFrozen, !snapshot.threads.contains(where: { $0.stackPointer == nil }) else { return }
+    let adapters = Self.adapterVariables.map { Set(variable($0)) }
+    var waiting: [UInt32: [Range<UInt64>]] = [:]
+    for task in tasks {
+      if let ranges = Self.ranges(of: heap[task], image, roots, future: adapters[0], other: adapters[1]) {
+        waiting[task.rawValue] = ranges
+      }
+    }
+    guard !waiting.isEmpty else { return }
+    func note(_ word: UInt64) {
+      guard let found = heap.block(containing: word & 0x00FF_FFFF_FFFF_FFFF) else { return }
+      waiting[found.rawValue] = nil
+    }
+    for root in roots.roots {
+      switch root.kind {
+      case .stack, .registers, .threadLocal: break
+      case .global, .mapping, .unseen: continue
+      }
+      root.values.forEach(note)
+      for range in root.ranges { image.forEachWord(in: range) { note($1) } }
+    }
+    for (task, ranges) in waiting { unwritten[task, default: []] += ranges }
+  }
+
+  /// Returns the ranges of a task that has not begun by its own words; nil if they say anything else.
+  private static func ranges(
+    of block: LiveBlock, _ image: HeapImage, _ roots: HeapRoots, future: Set<UInt64>, other: Set<UInt64>
+  ) -> [Range<UInt64>]? {
+    let (start, end) = (block.address, block.address &+ block.size)
+    guard block.size >= leastHeaderSize + functionDistance + contextHeaderSize, start < end,
+      let resume = image.word(at: start + resumeOffset), future.contains(resume) || other.contains(resume),
+      let context = image.word(at: start + contextOffset), context & 15 == 0,
+      context >= start + leastHeaderSize + functionDistance, context <= end - contextHeaderSize,
+      image.word(at: context) == nil, image.word(at: context + 8).map({ roots.isImage($0) }) == true,
+      image.word(at: context - functionDistance).map({ roots.isImage($0) }) == true,
+      // A task that made a frame has begun.
+      image.firstWord(in: start + allocator.lowerBound..<start + allocator.upperBound) == nil
+    else { return nil }
+    var ranges: [Range<UInt64>] = []
+    if future.contains(resume) {
+      guard context >= start + leastHeaderSize + futureSize + resultDistance,
+        let result = image.word(at: context - resultDistance),
+        result >= start + leastHeaderSize + futureSize, result <= context - resultDistance
+      else { return nil }
+      ranges.append(result..<context - resultDistance)
+    }
+    ranges.append(context - errorDistance..<context)
+    ranges.append(context + contextHeaderSize..<end)
+    return ranges.filter { !$0.isEmpty }
+  }
+}

@@ -1,0 +1,183 @@
+// Tells what each block of a heap image is: an object of a type, a task, a side table, or plain memory.
+
+import TraceReading
+
+extension ObjectGraphBuilder {
+  private mutating func addType(_ type: NodeType, _ traceType: TraceType?) -> UInt32 {
+    types.append(type)
+    // Text is no pointer, whatever it looks like.
+    let isLeaf = type.qualifiedName == "Swift.__StringStorage" || type.qualifiedName == "Swift.__SharedStringStorage"
+    typeRows.append(TypeRow(type: traceType, isLeaf: isLeaf))
+    return UInt32(types.count - 1)
+  }
+
+  mutating func classify(
+    _ typeOf: (LiveBlock) -> (type: TraceType?, operation: Operation), contents: (LiveBlock) -> BlockContents
+  ) {
+    var bytes: UInt32?
+    var records: UInt32?
+    var byType: [UInt32: UInt32] = [:]
+    var byOperation: [UInt8: UInt32] = [:]
+    var task: UInt32?
+    var lastSite = SiteID(.max)
+    var lastIsObject = false
+    var last: UInt32 = 0
+    for (node, block) in heap.blocks.enumerated() {
+      if block.site == lastSite, lastIsObject {
+        nodeTypes[node] = last
+        continue
+      }
+      let (type, operation) = typeOf(block)
+      lastSite = block.site
+      lastIsObject = type != nil
+      if let type {
+        if let known = byType[type.id] {
+          last = known
+        } else {
+          last = addType(TypeNames.type(type), type)
+          byType[type.id] = last
+        }
+      } else if isTask(block) {
+        last = task ?? addType(NodeType(kind: .task, qualifiedName: "Swift.Task", name: "Task", typeID: 0), nil)
+        task = last
+      } else {
+        let type = NodeType(kind: .malloc, qualifiedName: operation.name, name: operation.name, typeID: 0)
+        switch contents(block) {
+        case .bytes:
+          last = bytes ?? addType(type, nil)
+          typeRows[Int(last)].isLeaf = true
+          bytes = last
+        case .typeRecords:
+          last = records ?? addType(type, nil)
+          typeRows[Int(last)].holdsNoObjects = true
+          records = last
+        case .anything:
+          last = byOperation[operation.rawValue] ?? addType(type, nil)
+          byOperation[operation.rawValue] = last
+        }
+      }
+      nodeTypes[node] = last
+    }
+  }
+
+  /// Marks blocks that may have been freed unseen. An object is still itself if its first word is its type's metadata
+  /// and its count says that its
+  /// `deinit` has not begun: nothing frees an object before that, and a block in its place begins with words of its
+  /// own. Nothing tells that of other memory, so that it is read as memory that may hold anything.
+  mutating func markUncertain(_ gaps: TraceGaps) {
+    guard gaps.end != nil else { return }
+    var unknown: UInt32?
+    for (node, block) in heap.blocks.enumerated()
+    where gaps.mayHideFree(ofBlockMadeAt: block.birthTime) && !isProven(node, block) {
+      uncertain.insert(UInt32(node))
+      guard types[Int(nodeTypes[node])].kind.isCounted else { continue }
+      let type =
+        unknown
+        ?? addType(NodeType(kind: .malloc, qualifiedName: "unknown", name: "memory of unknown use", typeID: 0), nil)
+      unknown = type
+      nodeTypes[node] = type
+    }
+  }
+
+  private func isProven(_ node: Int, _ block: LiveBlock) -> Bool {
+    let row = Int(nodeTypes[node])
+    guard types[row].kind.isCounted, block.size >= 16,
+      let count = ObjectGraph.referenceCount(of: block.address, in: image), !count.isDeiniting
+    else { return false }
+    // A task was recognised by its first word.
+    guard let type = typeRows[row].type else { return types[row].kind == .task }
+    return type.metadata.rawValue != 0 && image.word(at: block.address) == type.metadata.rawValue
+  }
+
+  /// Tasks come from malloc: their first word tells.
+  mutating func isTask(_ block: LiveBlock) -> Bool {
+    block.size >= 64 && isTask(at: block.address)
+  }
+
+  mutating func isTask(at address: UInt64) -> Bool {
+    guard let metadata = image.word(at: address) else { return false }
+    if let known = isTaskMetadata[metadata] { return known }
+    let result = metadata & 7 == 0 && layouts?.metadataKind(at: metadata) == Self.taskMetadataKind
+    if isTaskMetadata.count < Self.metadataLimit { isTaskMetadata[metadata] = result }
+    return result
+  }
+
+  /// Marks the blocks that live objects' count words lead to, and those that look like the table of an object that is
+  /// gone.
+  mutating func markSideTables() {
+    for (node, block) in heap.blocks.enumerated() {
+      guard types[Int(nodeTypes[node])].kind.isCounted else {
+        if SideTable.isOrphan(block, in: image) { markSideTable(UInt32(node)) }
+        continue
+      }
+      guard let bits = image.word(at: block.address + 8) else { continue }
+      if let table = ReferenceCount.sideTable(bits), let found = heap.block(containing: table),
+        heap[found].address == table,
+        image.word(at: table) == block.address
+      {
+        markSideTable(found.rawValue)
+      }
+      if let counts = ObjectGraph.referenceCount(of: block.address, in: image), counts.isDeiniting, !counts.isImmortal {
+        deinitialised.insert(UInt32(node))
+      }
+    }
+  }
+
+  mutating func markSideTable(_ node: UInt32) {
+    let type =
+      sideTableType
+      ?? addType(NodeType(kind: .sideTable, qualifiedName: "side table", name: "side table", typeID: 0), nil)
+    sideTableType = type
+    nodeTypes[Int(node)] = type
+  }
+
+  /// An object has an unowned reference of its own until its `deinit` returns, and a thread in `deinit` has the
+  /// object's address.
+  mutating func findEnding(_ snapshot: TraceSnapshot) {
+    guard !deinitialised.isEmpty else { return }
+    func note(_ word: UInt64) {
+      let address = word & Self.addressBits & ~7
+      guard let found = heap.block(containing: address), heap[found].address == address,
+        deinitialised.contains(found.rawValue)
+      else { return }
+      ending.insert(found.rawValue)
+    }
+    for root in roots.roots where root.isOfRunningThread(in: snapshot) {
+      root.values.forEach(note)
+      for range in root.ranges { image.forEachWord(in: range) { note($1) } }
+    }
+  }
+
+  mutating func readDispatchMemory() {
+    let calloc = Operation.calloc.name
+    dispatchMemory = DispatchMemory(heap: heap, image: image, roots: roots) { [types, nodeTypes] in
+      types[Int(nodeTypes[Int($0.rawValue)])].qualifiedName == calloc
+    }
+  }
+
+  mutating func readTaskMemory(_ snapshot: TraceSnapshot) {
+    var tasks: [BlockID] = []
+    for node in 0..<heap.count where types[Int(nodeTypes[node])].kind == .task { tasks.append(BlockID(UInt32(node))) }
+    guard !tasks.isEmpty else { return }
+    for task in tasks {
+      taskMemory.add(task) { [types, nodeTypes] in types[Int(nodeTypes[Int($0.rawValue)])].kind == .malloc }
+    }
+    let initial = InitialTaskMemory(tasks: tasks, heap: heap, image: image, roots: roots, snapshot: snapshot) {
+      [layouts] name in
+      layouts?.addresses(ofConcurrencyVariable: name).compactMap { layouts?.word(at: $0) } ?? []
+    }
+    unused = initial.unwritten.merging(taskMemory.unused.mapValues { [$0] }) {
+      ($0 + $1).sorted { $0.lowerBound < $1.lowerBound }
+    }
+    let variables = layouts?.addresses(ofConcurrencyVariable: TaskRegistry.variable) ?? []
+    guard !variables.isEmpty else { return }
+    taskRegistry = TaskRegistry(
+      variables: variables, image: image,
+      isTask: { [image, layouts] address in
+        image.word(at: address).map { $0 & 7 == 0 && layouts?.metadataKind(at: $0) == Self.taskMetadataKind } ?? false
+      },
+      taskCount: tasks.count)
+  }
+
+  private static let taskMetadataKind: UInt64 = 0x502
+}

@@ -1,0 +1,326 @@
+// Adds the references in a block to the graph: by its fields where its type is reflected, else by its words.
+
+import TraceReading
+
+extension ObjectGraphBuilder {
+  mutating func layout(_ row: Int, at address: UInt64) -> NodeLayout? {
+    if typeRows[row].isLayoutKnown, !typeRows[row].isPerInstance { return typeRows[row].layout }
+    guard let type = typeRows[row].type, type.metadata.rawValue != 0 else { return nil }
+    let kind = types[row].kind
+    let found = layouts?.layout(ofInstanceAt: RuntimeAddress(address), metadata: type.metadata).map {
+      NodeLayout($0, kind: kind, labels: labels)
+    }
+    // Captures of a generic closure may differ from one context to the next.
+    typeRows[row].isPerInstance = kind == .closure && layouts?.dependsOnInstance(type.metadata) == true
+    typeRows[row].isLayoutKnown = true
+    typeRows[row].layout = found
+    if found != nil { types[row].isReflected = true }
+    return found
+  }
+
+  mutating func read(_ node: Int) {
+    let block = heap.blocks[node]
+    let row = Int(nodeTypes[node])
+    if typeRows[row].isLeaf { return }
+    if let dispatchMemory, dispatchMemory.idle.contains(UInt32(node)) {
+      if let next = dispatchMemory.next(after: BlockID(UInt32(node))) {
+        addEdge(
+          from: UInt32(node), to: next.rawValue, label: EdgeLabelID.scanned(offset: DispatchMemory.nextOffset).rawValue,
+          kind: EdgeStrength.conservative.rawValue)
+      }
+      return
+    }
+    switch types[row].kind {
+    case .sideTable: return
+    case .malloc:
+      if dispatchMemory?.waitsForTimer(BlockID(UInt32(node))) == true {
+        scan(node, block, block.address..<block.address &+ DispatchMemory.nextOffset)
+        scan(node, block, block.address &+ DispatchMemory.nextOffset &+ 8..<block.address &+ block.size)
+        return
+      }
+      scanUsed(node, block, block.address..<block.address &+ block.size)
+    case .task:
+      readQueueLinks(node, block)
+      let start = block.address + TaskMemory.queueLinks.upperBound
+      scanUsed(node, block, start..<max(start, block.address + block.size))
+    default:
+      guard block.size > 16 else { return }
+      addSideTable(node, block)
+      // Words that deinit left behind are no references any more; while it runs, the fields are.
+      if deinitialised.contains(UInt32(node)), !ending.contains(UInt32(node)) { return }
+      let end = block.address &+ block.size
+      if isEmptyCollection(types[row].kind, block) { return }
+      guard let layout = layout(row, at: block.address) else {
+        scan(node, block, block.address + 16..<end)
+        return
+      }
+      read(layout.fields, of: node, block, at: block.address, limit: end)
+      switch layout.tail {
+      case .plain: break
+      case .scanned:
+        if layout.size < block.size { scan(node, block, block.address + max(layout.size, 16)..<usableEnd(node, block)) }
+      case .array(let start, let countOffset, let part):
+        let count = image.word(at: block.address &+ countOffset)
+        readArray(node, block, from: block.address &+ start, count: count, part)
+      case .ring(let start, let capacityOffset, let countOffset, let firstOffset, let part):
+        let slots = [capacityOffset, countOffset, firstOffset].map { image.word(at: block.address &+ $0) }
+        readRing(node, block, from: block.address &+ start, capacity: slots[0], count: slots[1], first: slots[2], part)
+      case .hashTable(let scale, let bitmap, let keys, let key, let values, let value):
+        readTable(
+          node, block, scale: scale, bitmap: bitmap,
+          parts: [(keys, key)] + (values.flatMap { offset in value.map { [(offset, $0)] } } ?? []))
+      }
+    }
+  }
+
+  private mutating func addSideTable(_ node: Int, _ block: LiveBlock) {
+    guard let bits = image.word(at: block.address + 8), let table = ReferenceCount.sideTable(bits),
+      let found = heap.block(containing: table)
+    else { return }
+    addEdge(
+      from: UInt32(node), to: found.rawValue, label: EdgeLabelID.scanned(offset: 8).rawValue,
+      kind: EdgeStrength.bookkeeping.rawValue)
+  }
+
+  static let addressBits: UInt64 = 0x00FF_FFFF_FFFF_FFFF
+
+  /// The references of a value at `base`.
+  mutating func read(_ part: NodeLayout.Part, of node: Int, _ block: LiveBlock, at base: UInt64, limit: UInt64) {
+    if part.selectors.isEmpty {
+      for reference in part.references {
+        guard let place = place(of: reference, base, limit) else { break }
+        if let word = image.word(at: place) { add(reference, reference.label, of: node, word & Self.addressBits & ~7) }
+      }
+    } else {
+      selection.select(part, at: base, isMetadata: { isMetadata($0) }, fits: { fits(part, $0, $1) })
+      readPayloads(part, of: node, at: base, limit: limit)
+    }
+    if !part.gaps.isEmpty { readGaps(part, of: node, block, at: base, limit: limit) }
+    // A value in a buffer may have enumerations of its own, which are looked at after those of the whole.
+    var inline: [(part: NodeLayout.Part, limit: UInt64)] = []
+    for opaque in part.opaque where base < limit && opaque.range.lowerBound < limit - base {
+      let isNamed = opaque.conditions.isEmpty || selection.isNamed(opaque.conditions)
+      guard isNamed || selection.isActive(opaque.conditions) else { continue }
+      let label = isNamed ? opaque.label : opaque.unnamedLabel
+      var from = max(base + opaque.range.lowerBound, block.address + 16)
+      let to = base + min(limit - base, opaque.range.upperBound)
+      if !isNamed {
+        // Another case knows the meaning of some of the words.
+        for index in part.references.indices
+        where !part.conditions[index].isEmpty && selection.isActive(part.conditions[index]) {
+          let known = base &+ part.references[index].offset
+          guard known >= from, known < to else { continue }
+          scan(node, block, from..<known, label: label)
+          from = known + 8
+        }
+      } else if from < to, readBuffer(opaque, of: node, block, at: from, base: base, limit: to, &inline) {
+        continue
+      } else if from < to, opaque.metadataOffset != nil, let label, let word = image.word(at: from),
+        let found = heap.block(containing: word & Self.addressBits),
+        heap[found].address == word & Self.addressBits & ~7, types[Int(nodeTypes[Int(found.rawValue)])].kind.isCounted
+      {
+        addEdge(from: UInt32(node), to: found.rawValue, label: label, kind: EdgeStrength.strong.rawValue)
+        from += 8
+      }
+      if from < to { scan(node, block, from..<to, label: label) }
+    }
+    for value in inline { read(value.part, of: node, block, at: base, limit: value.limit) }
+  }
+
+  /// Reads the buffer of an `any P` by the type of the value in it. False if that is not known.
+  private mutating func readBuffer(
+    _ opaque: NodeLayout.Opaque, of node: Int, _ block: LiveBlock, at start: UInt64, base: UInt64, limit: UInt64,
+    _ inline: inout [(part: NodeLayout.Part, limit: UInt64)]
+  ) -> Bool {
+    guard let offset = opaque.metadataOffset, start == base &+ opaque.range.lowerBound,
+      let metadata = image.word(at: base &+ offset),
+      let contents = bufferContents(metadata, opaque)
+    else { return false }
+    switch contents {
+    case .object:
+      guard let word = image.word(at: start), let found = heap.block(containing: word & Self.addressBits),
+        heap[found].address == word & Self.addressBits & ~7,
+        types[Int(nodeTypes[Int(found.rawValue)])].kind.isCounted
+      else { return false }
+      let label = opaque.label ?? EdgeLabelID.scanned(offset: start - block.address).rawValue
+      addEdge(from: UInt32(node), to: found.rawValue, label: label, kind: EdgeStrength.strong.rawValue)
+    case .inline(let part, let size): inline.append((part, min(limit, start &+ size)))
+    case .unknown(let size): scan(node, block, start..<min(limit, start &+ size), label: opaque.label)
+    }
+    return true
+  }
+
+  private mutating func bufferContents(_ metadata: UInt64, _ opaque: NodeLayout.Opaque) -> BufferContents? {
+    let key = BufferKey(metadata: metadata, label: opaque.label)
+    if let known = bufferedValues[key] { return known }
+    let contents: BufferContents? =
+      switch layouts?.bufferedValue(ofTypeWithMetadata: metadata) {
+      case .object: .object
+      case .inline(let size, let layout?):
+        .inline(NodeLayout.Part(layout, in: opaque, labels: labels), size: UInt64(clamping: size))
+      case .inline(let size, nil): .unknown(size: UInt64(clamping: size))
+      case nil: nil
+      }
+    if bufferedValues.count < Self.metadataLimit { bufferedValues[key] = .some(contents) }
+    return contents
+  }
+
+  /// Tells whether a reference of a part, by its index, can lead to what is at an address.
+  private mutating func fits(_ part: NodeLayout.Part, _ index: Int, _ target: UInt64) -> Bool {
+    guard let found = heap.block(containing: target) else { return true }
+    let reference = part.references[index]
+    let address = heap[found].address
+    if address != target, reference.strength != .unmanaged { return false }
+    let row = Int(nodeTypes[Int(found.rawValue)])
+    let key = UInt64(reference.label) << 32 | UInt64(row)
+    if let known = fitting[key] { return known }
+    let type = types[row]
+    let expected = part.targets[index]
+    let classNames = type.kind == .object ? layout(row, at: address)?.classNames : nil
+    let isPossible =
+      type.kind.mayBe(expected) && (expected.mayBeInstance(of: classNames) || !isClass(expected.typeName))
+    fitting[key] = isPossible
+    return isPossible
+  }
+
+  /// Tells whether a type's metadata is at an address: a class's begins with 0, that of others with their kind.
+  private mutating func isMetadata(_ address: UInt64) -> Bool {
+    if let known = isTypeMetadata[address] { return known }
+    let kind = address & 7 == 0 ? layouts?.metadataKind(at: address) : nil
+    let result = kind.map { $0 == 0 || (0x200...0x3FF).contains($0) } ?? false
+    if isTypeMetadata.count < Self.metadataLimit { isTypeMetadata[address] = result }
+    return result
+  }
+
+  /// Tells whether a class of the name has instances. A reference may have the name of an enumeration instead, or of a
+  /// class that has subclasses alone.
+  private mutating func isClass(_ name: String) -> Bool {
+    if classNames.isEmpty { classNames = Set(types.lazy.filter { $0.kind == .object }.map(\.qualifiedName)) }
+    return classNames.contains(name)
+  }
+
+  /// Adds the references in words that reflection takes for something else.
+  private mutating func readGaps(
+    _ part: NodeLayout.Part, of node: Int, _ block: LiveBlock, at base: UInt64, limit: UInt64
+  ) {
+    for gap in part.gaps {
+      guard base < limit, gap.lowerBound < limit - base else { continue }
+      let from = base + gap.lowerBound
+      let to = base + min(limit - base, gap.upperBound)
+      image.forEachWord(in: from..<to) { address, value in
+        let target = value & Self.addressBits
+        guard let found = heap.block(containing: target), heap[found].address == target,
+          types[Int(nodeTypes[Int(found.rawValue)])].kind.isCounted
+        else { return }
+        addEdge(
+          from: UInt32(node), to: found.rawValue, label: EdgeLabelID.scanned(offset: address - block.address).rawValue,
+          kind: EdgeStrength.conservative.rawValue)
+      }
+    }
+  }
+
+  /// Nil behind `limit`; references are in order.
+  @inline(__always)
+  private func place(of reference: NodeLayout.Reference, _ base: UInt64, _ limit: UInt64) -> UInt64? {
+    let (place, overflow) = base.addingReportingOverflow(reference.offset)
+    return overflow || place >= limit || limit - place < 8 ? nil : place
+  }
+
+  /// The references of a value that has enumerations, several of whose cases may have one in the same place.
+  private mutating func readPayloads(_ part: NodeLayout.Part, of node: Int, at base: UInt64, limit: UInt64) {
+    var next = 0
+    while next < part.references.count, let place = place(of: part.references[next], base, limit) {
+      let alternatives = next..<part.ends[next]
+      next = alternatives.upperBound
+      guard let word = image.word(at: place) else { continue }
+      let target = word & Self.addressBits & ~7
+      var isNamed = false
+      for index in alternatives where selection.isNamed(part.conditions[index]) {
+        add(part.references[index], part.references[index].label, of: node, target)
+        isNamed = true
+      }
+      if isNamed { continue }
+      var last: (label: UInt32, strength: EdgeStrength)?
+      for index in alternatives where selection.isActive(part.conditions[index]) {
+        // Several cases may have the same reference here.
+        let reference = part.references[index]
+        if let last, last == (reference.unnamedLabel, reference.strength) { continue }
+        last = (reference.unnamedLabel, reference.strength)
+        add(reference, reference.unnamedLabel, of: node, target)
+      }
+    }
+  }
+
+  mutating func add(_ reference: NodeLayout.Reference, _ label: UInt32, of node: Int, _ target: UInt64) {
+    if reference.strength == .weak {
+      addWeak(node, sideTable: target, label: label)
+      return
+    }
+    guard let found = heap.block(containing: target) else {
+      if reference.strength == .unmanaged, !reference.isRawPointer {
+        noteDangling(node, label, target, isReused: false)
+      }
+      return
+    }
+    if reference.strength == .unmanaged, !reference.isRawPointer {
+      let expected = labels.labels[Int(reference.label)].typeName
+      if !expected.isEmpty,
+        heap[found].address != target || types[Int(nodeTypes[Int(found.rawValue)])].qualifiedName != expected
+      {
+        noteDangling(node, label, target, isReused: true)
+      }
+    }
+    // A raw pointer may lead anywhere in a block; a counted reference leads to an object's start, which may stand among
+    // a task's frames.
+    guard heap[found].address == target || reference.strength == .unmanaged else {
+      if let parent = parent(ofTaskAt: target, in: found), parent != UInt32(node) {
+        addEdge(from: UInt32(node), to: parent, label: label, kind: reference.strength.rawValue)
+      }
+      return
+    }
+    addEdge(from: UInt32(node), to: found.rawValue, label: label, kind: reference.strength.rawValue)
+  }
+
+  /// `async let` makes a task among the frames of the one that waits for it: whoever can resume the child resumes the
+  /// parent with it.
+  mutating func parent(ofTaskAt address: UInt64, in found: BlockID) -> UInt32? {
+    guard heap[found].address != address else { return nil }
+    let isTaskBlock = types[Int(nodeTypes[Int(found.rawValue)])].kind == .task
+    guard let parent = isTaskBlock ? found.rawValue : taskMemory.taskOfSlab[found.rawValue], isTask(at: address) else {
+      return nil
+    }
+    return parent
+  }
+
+  private mutating func addWeak(_ node: Int, sideTable: UInt64, label: UInt32) {
+    guard let table = heap.block(containing: sideTable), heap[table].address == sideTable else { return }
+    addEdge(from: UInt32(node), to: table.rawValue, label: label, kind: EdgeStrength.bookkeeping.rawValue)
+    if mayBeSideTable(Int(table.rawValue)) { markSideTable(table.rawValue) }
+    if let found = SideTable.object(of: sideTable, in: image, heap) {
+      addEdge(from: UInt32(node), to: found.rawValue, label: label, kind: EdgeStrength.weak.rawValue)
+    }
+  }
+
+  func mayBeSideTable(_ node: Int) -> Bool {
+    types[Int(nodeTypes[node])].kind == .malloc && SideTable.mayBeOrphan(heap.blocks[node], in: image)
+  }
+
+  private mutating func noteDangling(_ node: Int, _ label: UInt32, _ target: UInt64, isReused: Bool) {
+    guard heapExtent.contains(target), dangling.count < Self.danglingLimit else { return }
+    dangling.append(
+      .init(from: BlockID(UInt32(node)), label: EdgeLabelID(label), target: target, isTargetReused: isReused))
+  }
+
+  /// Adds an edge, unless it repeats the one before: a row of references to one target, as in a table filled with it,
+  /// is one edge. Of scanned words the first of the row stands for all.
+  @inline(__always)
+  mutating func addEdge(from source: UInt32, to target: UInt32, label: UInt32, kind: UInt8) {
+    if last.target == target, last.source == source, last.kind == kind,
+      last.label == label || (last.label >= 1 << 31 && label >= 1 << 31)
+    {
+      return
+    }
+    last = (source, target, label, kind)
+    graph.addEdge(from: source, to: target, label: label, kind: kind)
+  }
+}

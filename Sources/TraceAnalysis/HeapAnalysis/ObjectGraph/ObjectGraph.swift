@@ -1,0 +1,154 @@
+// The heap image as a graph of blocks and references, read with the known layouts of types.
+
+import TraceReading
+
+/// The live heap of a snapshot as a graph: its nodes are the blocks in order of address, then the roots.
+///
+/// Memory: some 60 bytes a block and 9 a reference, besides the heap and the image. Immutable, but reading the image
+/// keeps a cache: for one thread at a time.
+package final class ObjectGraph {
+  package let snapshot: TraceSnapshot
+  package let heap: LiveHeap
+  package let image: HeapImage
+  package let roots: HeapRoots
+  package let graph: HeapGraph
+  package let types: [NodeType]
+  package let labels: [EdgeLabel]
+  /// By block: index into `types`.
+  package let nodeTypes: [UInt32]
+  /// By block: its `deinit` has run, and its memory is kept all the same.
+  package let deinitialised: NodeSet
+  /// By block: it was allocated before calls went missing from the trace, and nothing in the image proves that it is
+  /// still the same. Its memory may be anybody's.
+  package let uncertain: NodeSet
+  /// Every reference of the process is in it, as far as its image is meant to have them.
+  package let isWhole: Bool
+  /// Memory that a task took for its functions' frames: the task it is a part of.
+  package let taskOfSlab: [UInt32: UInt32]
+  /// The Swift module that the executable was made from, as far as its name tells.
+  package let mainModule: String
+  /// Names of the fields that hold references, by index into `types`; none where no layout was asked for.
+  let fieldNames: [[String]]
+  /// References without ownership to memory that is no longer allocated.
+  package let dangling: [DanglingReference]
+  /// Types whose fields are not known, so that they were scanned; by index into `types`.
+  package let scannedTypes: [Int]
+  /// Missing facts about the program's Swift runtime, and their consequences, in sentences.
+  package let runtimeRemarks: [String]
+  /// The reason why no type's fields are known; nil if reflection worked.
+  package let reflectionProblem: String?
+
+  package struct DanglingReference: Hashable, Sendable {
+    package var from: BlockID
+    package var label: EdgeLabelID
+    package var target: UInt64
+    /// Something lives at the target that is not of the reference's type by name; it dangles only if one of that type
+    /// has ended there.
+    package var isTargetReused = false
+  }
+
+  /// Edges along which memory is kept alive.
+  package static let owning: EdgeKinds = EdgeKinds([
+    .strong, .conservative, .unmanaged, .bookkeeping, .taskLink, .surplus,
+  ])
+
+  /// Edges by which lost objects keep other lost objects, so that both have one cause.
+  package static let keeping: EdgeKinds = EdgeKinds([.strong, .conservative, .unmanaged, .bookkeeping])
+
+  /// Memory may be in use whose allocation the trace does not show.
+  package var hasUnseenMemory: Bool { roots.roots.contains { $0.kind == .unseen } }
+
+  package var blockCount: Int { heap.count }
+  package func isRoot(_ node: UInt32) -> Bool { Int(node) >= heap.count }
+  package func root(_ node: UInt32) -> HeapRoot { roots.roots[Int(node) - heap.count] }
+  package func type(of node: UInt32) -> NodeType { types[Int(nodeTypes[Int(node)])] }
+  package func fieldNames(of node: UInt32) -> [String] { fieldNames[Int(nodeTypes[Int(node)])] }
+  package func label(_ id: UInt32) -> EdgeLabel? { id < 1 << 31 ? labels[Int(id)] : nil }
+  package var rootNodes: [UInt32] { (heap.count..<heap.count + roots.roots.count).map { UInt32($0) } }
+
+  /// The reference count word of an object.
+  package func referenceCount(of node: UInt32) -> ReferenceCount? {
+    ObjectGraph.referenceCount(of: heap[BlockID(node)].address, in: image)
+  }
+
+  package static func referenceCount(of address: UInt64, in image: HeapImage) -> ReferenceCount? {
+    guard let bits = image.word(at: address &+ 8) else { return nil }
+    if let table = ReferenceCount.sideTable(bits) {
+      guard let inner = image.word(at: table &+ 16) else { return nil }
+      return ReferenceCount(sideTableCounts: inner, weak: image.word(at: table &+ 24))
+    }
+    return ReferenceCount(inline: bits)
+  }
+
+  init(
+    snapshot: TraceSnapshot, heap: LiveHeap, image: HeapImage, roots: HeapRoots, graph: HeapGraph, types: [NodeType],
+    labels: [EdgeLabel],
+    nodeTypes: [UInt32], deinitialised: NodeSet, uncertain: NodeSet, isWhole: Bool, taskOfSlab: [UInt32: UInt32],
+    mainModule: String, fieldNames: [[String]], dangling: [DanglingReference], scannedTypes: [Int],
+    runtimeRemarks: [String], reflectionProblem: String?
+  ) {
+    self.snapshot = snapshot
+    self.heap = heap
+    self.image = image
+    self.roots = roots
+    self.graph = graph
+    self.types = types
+    self.labels = labels
+    self.nodeTypes = nodeTypes
+    self.deinitialised = deinitialised
+    self.uncertain = uncertain
+    self.isWhole = isWhole
+    self.taskOfSlab = taskOfSlab
+    self.mainModule = mainModule
+    self.fieldNames = fieldNames
+    self.dangling = dangling
+    self.scannedTypes = scannedTypes
+    self.runtimeRemarks = runtimeRemarks
+    self.reflectionProblem = reflectionProblem
+  }
+}
+
+extension EdgeKinds {
+  package init(_ strengths: [EdgeStrength]) {
+    self = strengths.reduce(EdgeKinds(rawValue: 0)) { $0.union(EdgeKinds(kind: $1.rawValue)) }
+  }
+}
+
+/// A Swift object's counts, as its second word holds them.
+/// Source: swiftlang/swift, stdlib/public/SwiftShims/swift/shims/RefCount.h.
+package struct ReferenceCount: Codable, Hashable, Sendable {
+  /// References that keep it from being deinitialised.
+  package var strong: UInt32
+  /// References that keep its memory, one of which stands for all strong ones.
+  package var unowned: UInt32
+  /// Weak references; 0 without a side table, and where it was not captured.
+  package var weak: UInt32
+  /// `deinit` has begun.
+  package var isDeiniting: Bool
+  /// Never counted: static objects.
+  package var isImmortal: Bool
+
+  init?(inline bits: UInt64) {
+    guard bits & 0xFFFF_FFFF != 0xFFFF_FFFF else {
+      (strong, unowned, weak, isDeiniting, isImmortal) = (1, 1, 0, false, true)
+      return
+    }
+    guard bits >> 63 == 0 else { return nil }
+    strong = UInt32(bits >> 33 & 0x3FFF_FFFF) + 1
+    unowned = UInt32(bits >> 1 & 0x7FFF_FFFF)
+    weak = 0
+    isDeiniting = bits >> 32 & 1 != 0
+    isImmortal = false
+    if isDeiniting { strong = 0 }
+  }
+
+  init?(sideTableCounts bits: UInt64, weak: UInt64?) {
+    self.init(inline: bits & ~(1 << 63))
+    self.weak = UInt32(truncatingIfNeeded: weak ?? 0)
+  }
+
+  /// The address of the side table that the word stands for, if it does.
+  static func sideTable(_ bits: UInt64) -> UInt64? {
+    bits >> 62 == 3 ? (bits & (1 << 62 - 1)) << 3 : nil
+  }
+}

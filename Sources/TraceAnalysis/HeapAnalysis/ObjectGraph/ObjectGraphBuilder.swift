@@ -1,0 +1,139 @@
+// Reads every live block of a heap image for the references in it.
+
+import TraceReading
+
+/// Makes the graph of a snapshot. Linear in the blocks and the words of the image.
+package struct ObjectGraphBuilder {
+  let heap: LiveHeap
+  let image: HeapImage
+  let roots: HeapRoots
+  let layouts: LayoutSource?
+  let labels = LabelTable()
+  let graph: HeapGraphBuilder
+  var types: [NodeType] = []
+  var typeRows: [TypeRow] = []
+  var nodeTypes: [UInt32]
+  var deinitialised: NodeSet
+  /// The deinitialised blocks whose `deinit` a thread may be in.
+  var ending: Set<UInt32> = []
+  let uncertain: NodeSet
+  /// The edge that was added last.
+  var last: (source: UInt32, target: UInt32, label: UInt32, kind: UInt8) = (.max, .max, 0, 0)
+  var dispatchMemory: DispatchMemory?
+  var sideTableType: UInt32?
+  var taskMemory: TaskMemory
+  /// By block, a task's or a slab's: the ranges that hold nothing, in order.
+  var unused: [UInt32: [Range<UInt64>]] = [:]
+  var taskRegistry: TaskRegistry?
+  var dangling: [ObjectGraph.DanglingReference] = []
+  var heapExtent: Range<UInt64>
+  let selection: PayloadSelection
+  /// For a label of a reference and the row of a type: whether the reference can lead to the type. Looking at names
+  /// takes time.
+  var fitting: [UInt64: Bool] = [:]
+  var classNames: Set<String> = []
+  var isTaskMetadata: [UInt64: Bool] = [:]
+  var isTypeMetadata: [UInt64: Bool] = [:]
+  var bufferedValues: [BufferKey: BufferContents?] = [:]
+
+  static let danglingLimit = 100_000
+  /// Addresses that are remembered to be metadata or not.
+  static let metadataLimit = 1 << 16
+
+  /// A type in the buffer of an `any P` that has a label.
+  struct BufferKey: Hashable {
+    var metadata: UInt64
+    var label: UInt32?
+  }
+  enum BufferContents {
+    case object
+    case inline(NodeLayout.Part, size: UInt64)
+    case unknown(size: UInt64)
+  }
+
+  struct TypeRow {
+    var type: TraceType?
+    var layout: NodeLayout?
+    var isLayoutKnown = false
+    var isPerInstance = false
+    var isLeaf = false
+    /// True for blocks that are no objects if none of their words leads to an object.
+    var holdsNoObjects = false
+  }
+
+  /// - Parameters:
+  ///   - contents: what is known of a block that is no Swift object.
+  ///   - typeOf: the type of a block, or nil for one that is no Swift object, and what allocated it.
+  ///   - gaps: what the trace lacks.
+  package static func build(
+    _ snapshot: TraceSnapshot, heap: LiveHeap, image: HeapImage, roots: HeapRoots,
+    typeOf: (LiveBlock) -> (type: TraceType?, operation: Operation),
+    contents: (LiveBlock) -> BlockContents = { _ in .anything }, layouts: LayoutSource?, mainModule: String = "",
+    gaps: TraceGaps = .none
+  ) -> ObjectGraph {
+    var builder = ObjectGraphBuilder(heap: heap, image: image, roots: roots, layouts: layouts, snapshot)
+    builder.classify(typeOf, contents: contents)
+    builder.markUncertain(gaps)
+    builder.markSideTables()
+    builder.findEnding(snapshot)
+    builder.readDispatchMemory()
+    builder.readTaskMemory(snapshot)
+    // Blocks that weak references turn out to lead to are no memory to be scanned: those that may be such come last.
+    for node in 0..<heap.count where !builder.mayBeSideTable(node) { builder.read(node) }
+    for node in 0..<heap.count where builder.mayBeSideTable(node) { builder.read(node) }
+    builder.readRoots()
+    let scanned = builder.typeRows.indices.filter { index in
+      let row = builder.typeRows[index]
+      return row.isLayoutKnown && row.layout == nil && !row.isLeaf && builder.types[index].kind.isCounted
+        && builder.types[index].kind != .task
+    }
+    let fields = builder.typeRows.map { row in
+      Set(
+        row.layout?.fields.references.map { String(builder.labels.labels[Int($0.label)].name.prefix { $0 != "." }) }
+          ?? []
+      ).sorted()
+    }
+    let isWhole = image.isWhole && builder.graph.refusedEdgeCount == 0
+    let graph = builder.graph.build()
+    builder.markSurplusWords(in: graph)
+    return ObjectGraph(
+      snapshot: snapshot, heap: heap, image: image, roots: roots, graph: graph, types: builder.types,
+      labels: builder.labels.labels,
+      nodeTypes: builder.nodeTypes, deinitialised: builder.deinitialised, uncertain: builder.uncertain,
+      isWhole: isWhole, taskOfSlab: builder.taskMemory.taskOfSlab, mainModule: mainModule, fieldNames: fields,
+      dangling: builder.dangling, scannedTypes: scanned,
+      runtimeRemarks: builder.taskRegistry?.isUnknown == true ? [TaskRegistry.remark] : [],
+      reflectionProblem: layouts == nil ? "no reflection" : layouts?.problem)
+  }
+
+  private init(heap: LiveHeap, image: HeapImage, roots: HeapRoots, layouts: LayoutSource?, _ snapshot: TraceSnapshot) {
+    self.heap = heap
+    self.image = image
+    self.roots = roots
+    self.layouts = layouts
+    taskMemory = TaskMemory(heap: heap, image: image) { metadata in
+      roots.isImage(metadata) && layouts?.metadataKind(at: metadata) == 0
+        && layouts?.metadataKind(at: metadata &+ 8) == 0
+    }
+    graph = HeapGraphBuilder(nodeCount: heap.count + roots.roots.count)
+    nodeTypes = Array(repeating: 0, count: heap.count)
+    deinitialised = NodeSet(bound: heap.count)
+    uncertain = NodeSet(bound: heap.count)
+    selection = PayloadSelection(image, of: snapshot)
+    heapExtent = (heap.blocks.first?.address ?? 0)..<(heap.blocks.last.map { $0.address &+ max($0.size, 1) } ?? 0)
+  }
+  /// Tells whether the reference count of a block covers all its holders. That of a task does not: no reference keeps
+  /// one that waits.
+  func isCountedByRuntime(_ node: NodeID) -> Bool {
+    let kind = types[Int(nodeTypes[Int(node)])].kind
+    return kind.isCounted && kind != .task
+  }
+
+  private func markSurplusWords(in graph: HeapGraph) {
+    SurplusWords(
+      graph, heap: heap, image: image, taskOfSlab: taskMemory.taskOfSlab,
+      isHolder: { Int($0) >= heap.count || !(deinitialised.contains($0) || uncertain.contains($0)) },
+      isCounted: isCountedByRuntime
+    ).mark(roots: NodeID(heap.count)..<NodeID(graph.nodeCount))
+  }
+}

@@ -1,0 +1,165 @@
+// Finds the payloads of a value's enumerations that mean anything.
+
+import TraceReading
+
+/// The active cases of a value's enumerations, as far as the image has the words that tell them.
+///
+/// If it does not, all cases that are possible count as active, and none by name: a reference that is missed makes a
+/// false leak, and a wrong name misleads. One selection serves all values of a heap, one after the other.
+final class PayloadSelection {
+  private let image: HeapImage
+  /// The image has the bits of references that are no part of their addresses.
+  private let hasReferenceTags: Bool
+  /// The image has the bytes that are an enumeration's case, where `Part.caseBytes` says so.
+  private let hasCaseBytes: Bool
+  /// By selector of the part that was looked at last. Pointers, since counting references to arrays would take most of
+  /// the time.
+  private let active = UnsafeMutablePointer<UInt64>.allocate(capacity: PayloadSelector.limit)
+  private let named = UnsafeMutablePointer<UInt64>.allocate(capacity: PayloadSelector.limit)
+
+  /// Bits of a word that are no part of an address; those below the alignment of objects always are in the image.
+  private static let topBits: UInt64 = 0xFF << 56
+  private static let addressBits: UInt64 = ~topBits & ~7
+  private static let lowBits: UInt64 = 7
+
+  init(_ image: HeapImage, of snapshot: TraceSnapshot) {
+    self.image = image
+    hasReferenceTags = snapshot.hasReferenceTags
+    hasCaseBytes = snapshot.hasCaseBytes
+    active.initialize(repeating: 0, count: PayloadSelector.limit)
+    named.initialize(repeating: 0, count: PayloadSelector.limit)
+  }
+
+  deinit {
+    active.deallocate()
+    named.deallocate()
+  }
+
+  /// Looks at the value at `base`. Linear in its enumerations, their bits and references.
+  ///
+  /// - Parameters:
+  ///   - isMetadata: whether a type's metadata is at an address.
+  ///   - fits: whether a reference, by its index, can lead to what is at an address.
+  func select(_ part: NodeLayout.Part, at base: UInt64, isMetadata: (UInt64) -> Bool, fits: (Int, UInt64) -> Bool) {
+    let caseBytes = hasCaseBytes ? part.caseBytes : 0..<0
+    for index in 0..<min(part.selectors.count, PayloadSelector.limit) {
+      let selector = part.selectors[index]
+      guard isActive(selector.enclosing) else {
+        active[index] = 0
+        named[index] = 0
+        continue
+      }
+      var possible = selector.cases
+      var evident: UInt64 = 0
+      for word in selector.required {
+        if let address = address(at: base &+ word.offset), !word.isMetadata || isMetadata(address) {
+          evident |= word.cases
+        } else {
+          possible &= ~word.cases
+        }
+      }
+      active[index] = possible
+      named[index] = 0
+      if let told = told(by: selector, base, caseBytes) {
+        guard told & ~possible == 0 else { continue }
+        // A payload that contradicts the discriminator: only values that are copied in place leave one behind.
+        if told == 0, evident & possible != 0, !selector.keepsOldWords, !selector.isCertain { continue }
+        active[index] = told
+        named[index] = told
+      } else if !selector.keepsOldWords {
+        // Nothing but the payloads themselves can tell. They do if no other case may have left them there.
+        named[index] = possible.nonzeroBitCount <= 1 ? possible : fitting(possible, index, part, base, fits)
+      }
+    }
+  }
+
+  /// Tells whether all of the cases may be active.
+  func isActive(_ conditions: [PayloadSelector.Condition]) -> Bool {
+    for condition in conditions where active[condition.selector] & condition.cases == 0 { return false }
+    return true
+  }
+
+  /// Tells whether exactly these cases are active.
+  func isNamed(_ conditions: [PayloadSelector.Condition]) -> Bool {
+    for condition in conditions
+    where named[condition.selector] != condition.cases || condition.cases == PayloadSelector.shared { return false }
+    return true
+  }
+
+  /// Returns the only case whose references fit their targets; 0 if there are several.
+  private func fitting(
+    _ possible: UInt64, _ selector: Int, _ part: NodeLayout.Part, _ base: UInt64, _ fits: (Int, UInt64) -> Bool
+  ) -> UInt64 {
+    var fitting = possible
+    for index in part.references.indices where part.references[index].isRequired {
+      guard let last = part.conditions[index].last, last.selector == selector, last.cases & fitting != 0,
+        let word = address(at: base &+ part.references[index].offset)
+      else { continue }
+      if !fits(index, word) { fitting &= ~last.cases }
+    }
+    return fitting.nonzeroBitCount == 1 ? fitting : 0
+  }
+
+  /// The address in a word; nil if it has none.
+  @inline(__always)
+  private func address(at place: UInt64) -> UInt64? {
+    guard let word = image.word(at: place), word & Self.addressBits != 0 else { return nil }
+    return word & Self.addressBits
+  }
+
+  /// The bits of the active case by its discriminator, 0 if none has a payload with parts; nil if the image does not
+  /// have it.
+  private func told(by selector: PayloadSelector, _ base: UInt64, _ caseBytes: Range<UInt64>) -> UInt64? {
+    switch selector.discriminator {
+    case .unknown: return nil
+    case .address:
+      if let word = selector.words.first, address(at: base &+ word.offset) != nil { return selector.cases }
+      return selector.isCertain ? 0 : nil
+    case .number:
+      guard let word = selector.words.first, hasReferenceTags else { return nil }
+      // The recorder keeps the three lowest bits of a word that is no address. Cases without the payload count from 1;
+      // the payload's own 'none' is 0.
+      return address(at: base &+ word.offset) == nil
+        && image.word(at: base &+ word.offset).map { $0 & Self.lowBits != 0 } ?? false ? 0 : selector.cases
+    case .zeros:
+      var isKnown = true
+      for word in selector.words {
+        guard let value = value(of: word, base, caseBytes) else {
+          isKnown = false
+          continue
+        }
+        if value & word.mask != 0 { return 0 }
+      }
+      return isKnown ? selector.cases : nil
+    case .tag:
+      var number = 0
+      var place = 0
+      for word in selector.words {
+        guard let value = value(of: word, base, caseBytes) else { return nil }
+        var rest = word.mask
+        while rest != 0 {
+          number |= Int(value >> UInt64(rest.trailingZeroBitCount) & 1) << place
+          place += 1
+          rest &= rest - 1
+        }
+      }
+      return number < selector.table.count ? selector.table[number] : nil
+    }
+  }
+
+  /// A word, if the image has the bits of it that count. A word that is not in the image may be 0, or data of the
+  /// program.
+  @inline(__always)
+  private func value(of word: PayloadSelector.Word, _ base: UInt64, _ caseBytes: Range<UInt64>) -> UInt64? {
+    if word.mask & Self.topBits != 0, !hasReferenceTags { return nil }
+    if let value = image.word(at: base &+ word.offset) {
+      // If a word is no address, and has no flags of one, the recorder kept its lowest byte alone.
+      let isByteAlone = value <= 0xFF && word.mask > 0xFF && !(word.isReference && hasReferenceTags)
+      return isByteAlone ? nil : value
+    }
+    // The recorder keeps a byte that is small or nearly full. One that has the case in its upper bits alone, since a
+    // payload takes up the lower ones, is neither where the payload is not 0.
+    let isCaseAlone = word.mask <= 0xFF && word.mask & (word.mask &+ 1) == 0
+    return word.isReference && hasReferenceTags || isCaseAlone && caseBytes.contains(word.offset) ? 0 : nil
+  }
+}

@@ -1,0 +1,85 @@
+// Reflection over a heap image.
+
+import CElfutils
+import TraceReading
+
+extension HeapImage {
+  /// This image's words, and the ranges that they could be in.
+  struct Capture: CapturedWords {
+    let image: HeapImage
+    /// Captured regions, in order of address.
+    let ranges: [Range<UInt64>]
+
+    init(_ image: HeapImage, _ snapshot: TraceSnapshot) {
+      self.image = image
+      ranges = snapshot.regions.filter(\.isCaptured).map(\.range)
+    }
+
+    func word(at address: RuntimeAddress) -> UInt64? { image.word(at: address.rawValue) }
+
+    func covers(_ address: RuntimeAddress) -> Bool {
+      var low = 0
+      var high = ranges.count
+      while low < high {
+        let middle = (low + high) / 2
+        if ranges[middle].upperBound <= address.rawValue { low = middle + 1 } else { high = middle }
+      }
+      return low < ranges.count && ranges[low].contains(address.rawValue)
+    }
+  }
+}
+
+/// Layouts by the Swift runtime's own reflection, from a heap image and the files of the images that were loaded.
+package final class ReflectedLayouts: LayoutSource {
+  private let memory: ImageBackedMemory
+  private let contents: ImageContents
+  private let reflection: SwiftReflection?
+  package let problem: String?
+
+  /// Starts the reflecting child process. `libraries`: see `RemoteMirrorLibrary`.
+  package init(_ contents: ImageContents, image: HeapImage, snapshot: TraceSnapshot, libraries: [String]) {
+    self.contents = contents
+    memory = ImageBackedMemory(images: contents, captured: HeapImage.Capture(image, snapshot))
+    do throws(SwiftReflectionError) {
+      reflection = try SwiftReflection(images: contents, memory: memory, libraries: libraries)
+      problem = nil
+    } catch {
+      reflection = nil
+      problem =
+        switch error {
+        case .libraryMissing:
+          "libswiftRemoteMirror.so, which comes with the Swift toolchain, was not found: put swiftc on the PATH"
+        case .libraryUnusable(let path, let reason): "\(path) cannot be loaded: \(reason)"
+        case .noReflectionSections: "no file of the program with Swift reflection metadata was found"
+        case .system(let code): "no process for it can be started: errno \(code)"
+        }
+    }
+  }
+
+  package func layout(ofInstanceAt address: RuntimeAddress, metadata: RuntimeAddress) -> ObjectLayout? {
+    reflection?.layout(ofInstanceAt: address, metadata: metadata)
+  }
+
+  package func dependsOnInstance(_ metadata: RuntimeAddress) -> Bool {
+    reflection?.dependsOnInstance(metadata) ?? false
+  }
+
+  package func bufferedValue(ofTypeWithMetadata address: UInt64) -> BufferedValue? {
+    reflection?.bufferedValue(ofTypeWithMetadata: RuntimeAddress(address))
+  }
+
+  /// The first word of a metadata record, which tells its kind.
+  package func metadataKind(at address: UInt64) -> UInt64? { word(at: address) }
+
+  package func word(at address: UInt64) -> UInt64? { memory.word(at: RuntimeAddress(address)) }
+
+  package func addresses(ofConcurrencyVariable name: String) -> [UInt64] {
+    let isLibrary = { (image: ImageContents.Image) in
+      fileName(ofPath: image.loaded.path).hasPrefix("libswift_Concurrency")
+    }
+    // A program may have the runtime inside.
+    let shared = contents.images.filter(isLibrary).compactMap { $0.address(ofVariable: name, in: SHT_DYNSYM) }
+    return shared.isEmpty
+      ? contents.images.filter { !isLibrary($0) }.compactMap { $0.address(ofVariable: name, in: SHT_SYMTAB) } : shared
+  }
+}

@@ -1,0 +1,140 @@
+// Words that look like references, and cannot be.
+
+/// Finds scanned words that hold nothing, by the reference counts of their targets.
+///
+/// Frames of tasks, and memory of unknown layout, have words left over from earlier uses. Such a word joins objects
+/// that are lost for separate reasons: of a hundred leaked sessions some then seem to be kept by others, and chance
+/// decides which. An object's reference count says how many references it has. If those in known fields account for all
+/// of them, no scanned word is one. If they leave some over, and there are more words than that, the words in blocks
+/// that the object itself keeps alive come first: they account for a cycle of its own.
+///
+/// Such words become edges of the kind `surplus`. Objects that a root reaches by one are in use all the same: a
+/// function may work with an object without a reference of its own.
+struct SurplusWords {
+  private let graph: HeapGraph
+  private let heap: LiveHeap
+  private let image: HeapImage
+  private let taskOfSlab: [UInt32: UInt32]
+  /// Tells whether a node's fields hold their targets.
+  private let isHolder: (NodeID) -> Bool
+  /// Tells whether the runtime counts all references to a node.
+  private let isCounted: (NodeID) -> Bool
+
+  /// References in known fields, by node.
+  private let held: NodeTable<UInt32>
+  /// Scanned words, by node.
+  private let guesses: NodeTable<UInt32>
+  /// Nodes with more scanned words than references that known fields leave over.
+  private let open: NodeSet
+
+  /// An island of lost objects seldom has more objects; in a larger one, words are taken for references.
+  private static let islandLimit = 4096
+  /// Nodes that are looked at for all islands together.
+  private static let stepLimit = 1 << 22
+
+  init(
+    _ graph: HeapGraph, heap: LiveHeap, image: HeapImage, taskOfSlab: [UInt32: UInt32],
+    isHolder: @escaping (NodeID) -> Bool, isCounted: @escaping (NodeID) -> Bool
+  ) {
+    (self.graph, self.heap, self.image, self.taskOfSlab, self.isHolder, self.isCounted) = (
+      graph, heap, image, taskOfSlab, isHolder, isCounted
+    )
+    held = NodeTable(repeating: 0, count: graph.nodeCount)
+    guesses = NodeTable(repeating: 0, count: graph.nodeCount)
+    open = NodeSet(bound: graph.nodeCount)
+  }
+
+  /// Marks them. To be called before the graph is shared. O(nodes + edges), 8 bytes a node meanwhile, and a bounded
+  /// search for each word that leads to a node with too many of them.
+  func mark(roots: some Sequence<NodeID>) {
+    count()
+    let full = NodeSet(bound: graph.nodeCount)
+    for node in 0..<NodeID(heap.count) where guesses[node] > 0 && isCounted(node) {
+      guard let room = room(of: node) else { continue }
+      if room == 0 { full.insert(node) } else if guesses[node] > room { open.insert(node) }
+    }
+    if !full.isEmpty {
+      for edge in 0..<graph.edgeCount
+      where graph.kinds.start[edge] == Self.guess && full.contains(graph.targets.start[edge]) {
+        graph.kinds.start[edge] = Self.surplus
+      }
+    }
+    if !open.isEmpty { settle(within: graph.reachable(from: roots, kinds: ObjectGraph.owning).complement) }
+  }
+
+  private static let guess = EdgeStrength.conservative.rawValue
+  private static let exact = EdgeStrength.strong.rawValue
+  private static let surplus = EdgeStrength.surplus.rawValue
+
+  /// Returns how many references known fields leave over; nil if the count cannot be read.
+  private func room(of node: NodeID) -> UInt32? {
+    Self.room(besides: held[node], at: heap[BlockID(node)].address, in: image)
+  }
+
+  /// Returns how many references the count of an object has besides those that are known; nil if the count cannot be
+  /// read.
+  static func room(besides known: UInt32, at address: UInt64, in image: HeapImage) -> UInt32? {
+    guard let count = ObjectGraph.referenceCount(of: address, in: image), !count.isImmortal, !count.isDeiniting else {
+      return nil
+    }
+    return count.strong > known ? count.strong - known : 0
+  }
+
+  /// Memory of a task's frames is the task's: other tasks' frames only borrow it.
+  private func count() {
+    for node in 0..<NodeID(graph.nodeCount) {
+      var holds: Bool?
+      for edge in graph.edges(from: node) {
+        let target = graph.target(of: edge)
+        switch graph.kind(of: edge) {
+        case Self.guess:
+          if !taskOfSlab.isEmpty, Int(node) < heap.count, let task = taskOfSlab[target], task != node,
+            taskOfSlab[node] != task
+          {
+            graph.kinds.start[Int(edge)] = Self.surplus
+          } else {
+            guesses.start[Int(target)] &+= 1
+          }
+        case Self.exact:
+          if holds == nil { holds = isHolder(node) }
+          if holds == true { held.start[Int(target)] &+= 1 }
+        default: break
+        }
+      }
+    }
+  }
+
+  /// Marks the surplus words to nodes that nothing in use reaches.
+  private func settle(within unreachable: NodeSet) {
+    var words: [NodeID: [(edge: EdgeIndex, source: NodeID)]] = [:]
+    unreachable.forEach { node in
+      for edge in graph.edges(from: node)
+      where graph.kind(of: edge) == Self.guess && open.contains(graph.target(of: edge)) {
+        words[graph.target(of: edge), default: []].append((edge, node))
+      }
+    }
+    var steps = 0
+    for (node, words) in words.sorted(by: { $0.key < $1.key }) {
+      guard steps < Self.stepLimit, let island = island(of: node, &steps), let room = room(of: node) else { continue }
+      guard words.count(where: { island.contains($0.source) }) >= Int(room) else { continue }
+      for word in words where !island.contains(word.source) { graph.kinds.start[Int(word.edge)] = Self.surplus }
+    }
+  }
+
+  /// Returns the nodes that a node keeps for certain; nil if they are too many.
+  private func island(of node: NodeID, _ steps: inout Int) -> Set<NodeID>? {
+    var island: Set<NodeID> = [node]
+    var pending = [node]
+    while let next = pending.popLast() {
+      for edge in graph.edges(from: next) where ObjectGraph.keeping.contains(EdgeKinds(kind: graph.kind(of: edge))) {
+        let target = graph.target(of: edge)
+        steps += 1
+        if graph.kind(of: edge) == Self.guess, open.contains(target) { continue }
+        guard island.insert(target).inserted else { continue }
+        if island.count > Self.islandLimit { return nil }
+        pending.append(target)
+      }
+    }
+    return island
+  }
+}

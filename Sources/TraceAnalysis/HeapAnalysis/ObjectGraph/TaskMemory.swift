@@ -1,0 +1,142 @@
+// The memory of tasks for the frames of their functions, and its part in use.
+
+/// A task allocates its functions' frames as a stack, in slabs: the first usually stands in the task's own block, the
+/// others are blocks of malloc.
+/// A slab has a header of 32 bytes: the address of a metadata record that no object has, of the next slab, and in 4
+/// bytes each its capacity and how much of it is in use. Freed frames are behind that, and their words are no
+/// references any more.
+///
+/// Source: swiftlang/swift, stdlib/public/runtime/StackAllocator.h and stdlib/public/Concurrency/TaskPrivate.h; seen
+/// with Swift 6.1.2 and 6.3.1, where a task's allocator begins at byte 112: the address of the last allocation, that of
+/// the first slab. It is found by its targets.
+struct TaskMemory {
+  /// By block of a slab: the task.
+  private(set) var taskOfSlab: [UInt32: UInt32] = [:]
+  /// By block, a task's or a slab's: the words behind the last frame.
+  private(set) var unused: [UInt32: Range<UInt64>] = [:]
+
+  private let heap: LiveHeap
+  private let image: HeapImage
+  private let isSlabMetadata: (UInt64) -> Bool
+
+  /// From the start of a task: the two words by which its scheduler links it. Source: swiftlang/swift,
+  /// include/swift/ABI/Task.h, Job.
+  static let queueLinks: Range<UInt64> = 16..<32
+  /// From the start of a slab.
+  private static let nextOffset: UInt64 = 8
+  private static let countsOffset: UInt64 = 16
+  static let headerSize: UInt64 = 32
+  /// From the start of an allocation, which begins with the address of the one before.
+  private static let slabOffset: UInt64 = 8
+  private static let allocationHeaderSize: UInt64 = 16
+  /// A task's allocator stands behind the words of its scheduler and its flags.
+  private static let allocatorRange: Range<UInt64> = 64..<512
+  /// Its offset in the runtimes that were looked at.
+  private static let allocatorOffset: UInt64 = 112
+  /// Smaller blocks are none: the runtime asks for 1 KiB less some bytes at least.
+  private static let leastSlabSize: UInt64 = 256
+  private static let slabLimit = 1 << 16
+
+  /// - Parameter isSlabMetadata: whether an address is that of a metadata record that no type has.
+  init(heap: LiveHeap, image: HeapImage, isSlabMetadata: @escaping (UInt64) -> Bool) {
+    self.heap = heap
+    self.image = image
+    self.isSlabMetadata = isSlabMetadata
+  }
+
+  private struct Slab {
+    var start: UInt64
+    /// The block that it is or stands in.
+    var block: BlockID
+    /// The number of bytes behind the header, and of those in use; nil if the recorder did not know it for a slab.
+    var counts: (capacity: UInt64, used: UInt64)?
+    var next: UInt64?
+  }
+
+  /// Looks for the slabs of a task. `isPlain`: whether a block is no object. Linear in the task's own words and its
+  /// slabs.
+  mutating func add(_ task: BlockID, isPlain: (BlockID) -> Bool) {
+    let block = heap[task]
+    guard block.size > Self.allocatorRange.lowerBound else { return }
+    let end = block.address &+ min(block.size, Self.allocatorRange.upperBound)
+    var first: (allocator: UInt64, slab: Slab)?
+    image.forEachWord(in: block.address &+ Self.allocatorRange.lowerBound..<end) { address, word in
+      if first == nil, let slab = slab(at: word, of: task, isPlain) { first = (address &- 8, slab) }
+    }
+    guard let first else { return }
+    var slabs: [Slab] = []
+    var next: Slab? = first.slab
+    while let slab = next, slabs.count < Self.slabLimit, slab.block == task || taskOfSlab[slab.block.rawValue] == nil {
+      // In the task itself there is one alone.
+      if slab.block == task, !slabs.isEmpty { break }
+      slabs.append(slab)
+      if slab.block != task { taskOfSlab[slab.block.rawValue] = task.rawValue }
+      next = slab.next.flatMap { self.slab(at: $0, of: task, isPlain) }
+    }
+    markUnused(
+      slabs, lastAllocation: image.word(at: first.allocator),
+      isKnownPlace: first.allocator - block.address == Self.allocatorOffset)
+  }
+
+  /// The task that a timer runs, by the record that the timer's source has for its context; `slab` is the block that
+  /// the record is in.
+  ///
+  /// A sleep that is given a tolerance waits in a source, whose context is a record in the task's own frames: the
+  /// source and the task. Without one the timer has the task itself. Source: swiftlang/swift,
+  /// stdlib/public/Concurrency/DispatchGlobalExecutor.cpp; seen with Swift 6.3.1.
+  func task(ofTimerRecordAt address: UInt64, in slab: BlockID) -> UInt32? {
+    guard let task = taskOfSlab[slab.rawValue], image.word(at: address &+ 8) == heap[BlockID(task)].address,
+      let source = image.word(at: address),
+      let found = heap.block(containing: source), heap[found].address == source
+    else { return nil }
+    return task
+  }
+
+  private func slab(at address: UInt64, of task: BlockID, _ isPlain: (BlockID) -> Bool) -> Slab? {
+    guard address & 15 == 0, let block = heap.block(containing: address), let metadata = image.word(at: address),
+      isSlabMetadata(metadata)
+    else { return nil }
+    if block != task {
+      guard heap[block].address == address, heap[block].size >= Self.leastSlabSize, isPlain(block) else { return nil }
+    }
+    let room = heap[block].address + heap[block].size - address
+    var counts: (capacity: UInt64, used: UInt64)?
+    if let word = image.word(at: address &+ Self.countsOffset) {
+      let (capacity, used) = (word & 0xFFFF_FFFF, word >> 32)
+      if used <= capacity, used % 16 == 0, room >= Self.headerSize, capacity <= room - Self.headerSize {
+        counts = (capacity, used)
+      }
+    }
+    return Slab(start: address, block: block, counts: counts, next: image.word(at: address &+ Self.nextOffset))
+  }
+
+  /// Slabs behind that of the last allocation are empty. If anything speaks against that, all of them count as in use.
+  private mutating func markUnused(_ slabs: [Slab], lastAllocation: UInt64?, isKnownPlace: Bool) {
+    var inUse = 0
+    if let lastAllocation {
+      guard let slab = image.word(at: lastAllocation &+ Self.slabOffset),
+        let index = slabs.firstIndex(where: { $0.start == slab }),
+        lastAllocation >= slab &+ Self.headerSize
+      else { return }
+      if let used = slabs[index].counts?.used,
+        lastAllocation - slab - Self.headerSize + Self.allocationHeaderSize > used
+      {
+        return
+      }
+      inUse = index + 1
+    }
+    if slabs[inUse...].contains(where: { $0.counts.map { $0.used > 0 } ?? false }) { return }
+    // Nothing is allocated, as in a task that has not begun: certain if the allocator stands where it is known to, or a
+    // slab says so itself.
+    if inUse == 0, !isKnownPlace, !slabs.contains(where: { $0.counts != nil }) { return }
+    for (index, slab) in slabs.enumerated() {
+      let block = heap[slab.block]
+      let used = index < inUse ? slab.counts?.used : 0
+      guard let used else { continue }
+      // In a task, as in a block of its own, it is the last: stdlib/public/Concurrency/Task.cpp.
+      let end = block.address + block.size
+      let start = slab.start + Self.headerSize + used
+      if start < end { unused[slab.block.rawValue] = start..<end }
+    }
+  }
+}

@@ -1,0 +1,74 @@
+// The lists in which newer Swift runtimes link all tasks for debuggers.
+
+/// The place of a runtime's lists of all tasks, which own nothing. If it were not known, every task would be reachable.
+///
+/// 64 heads, 64 bytes apart, at an exported variable; in each task two words, the next task and the one before. The
+/// offset of those in a task is not exported: it is learnt from the lists themselves.
+///
+/// Source: swiftlang/swift, stdlib/public/Concurrency/TaskRegistry.h and TaskPrivate.h, of the pull request 90547;
+/// after Swift 6.3.
+struct TaskRegistry {
+  static let variable = "_swift_concurrency_task_registry"
+  static let headCount: UInt64 = 64
+  static let headStride: UInt64 = 64
+  /// The links stand in the runtime's private part, behind a task's header and before its frames.
+  private static let linkOffsets = stride(from: 64 as UInt64, to: 512, by: 8)
+
+  /// Addresses of the words that begin a list.
+  let heads: Set<UInt64>
+  /// Addresses of the words in tasks that link them.
+  private(set) var links: Set<UInt64> = []
+  /// There are tasks in the lists, and no place in them that links them.
+  private(set) var isUnknown = false
+
+  /// - Parameters:
+  ///   - variables: the addresses of the lists, in each runtime of the process.
+  ///   - isTask: whether a task stands at an address: in a block of its own, or among the frames of the task that made
+  ///     it.
+  ///   - taskCount: the number of tasks with blocks of their own.
+  ///
+  /// Linear in the tasks, times the places that may link them.
+  init(variables: [UInt64], image: HeapImage, isTask: (UInt64) -> Bool, taskCount: Int) {
+    var heads: Set<UInt64> = []
+    for variable in variables where variable <= UInt64.max - Self.headCount * Self.headStride {
+      for index in 0..<Self.headCount { heads.insert(variable + index * Self.headStride) }
+    }
+    self.heads = heads
+    let firsts = heads.compactMap { image.word(at: $0) }.filter(isTask).sorted()
+    guard !firsts.isEmpty else { return }
+    /// The tasks behind the first of each list if they are linked at an offset; nil if they cannot be.
+    func followers(_ offset: UInt64) -> Int? {
+      var count = 0
+      var seen: Set<UInt64> = []
+      for first in firsts {
+        // Nothing stands before the first.
+        guard image.word(at: first &+ offset &+ 8) == nil else { return nil }
+        var current = first
+        while let next = image.word(at: current &+ offset) {
+          guard seen.insert(current).inserted, isTask(next), image.word(at: next &+ offset &+ 8) == current else {
+            return nil
+          }
+          count += 1
+          current = next
+        }
+      }
+      return count
+    }
+    let fitting = Self.linkOffsets.filter { (followers($0) ?? 0) > 0 }
+    guard let offset = fitting.first, fitting.count == 1 else {
+      isUnknown = fitting.count > 1 || taskCount > firsts.count
+      return
+    }
+    for first in firsts {
+      var current: UInt64? = first
+      while let task = current {
+        links.insert(task &+ offset)
+        links.insert(task &+ offset &+ 8)
+        current = image.word(at: task &+ offset)
+      }
+    }
+  }
+
+  static let remark =
+    "the Swift runtime of the program links its tasks in a way that is not known: tasks that nothing can resume may look as if others held them"
+}

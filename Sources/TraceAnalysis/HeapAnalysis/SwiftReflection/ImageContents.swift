@@ -1,0 +1,136 @@
+// The files of loaded images, as they were mapped.
+
+import CElfutils
+import TraceReading
+import TraceSymbolication
+
+/// The bytes that image files gave to the traced process's memory.
+///
+/// A file whose build ID is not the image's is not used. Not to be shared between threads.
+package final class ImageContents {
+  /// One loaded image and its file.
+  struct Image {
+    let loaded: LoadedImage
+    let file: ElfFile
+
+    /// Returns the address of a variable in a table of symbols, `SHT_DYNSYM` or `SHT_SYMTAB`. Linear in the table.
+    func address(ofVariable name: String, in table: Int32) -> UInt64? {
+      SymbolTable(file, sectionType: table, subject: .variables)?.address(of: name).map {
+        $0.rawValue &+ loaded.loadBias
+      }
+    }
+  }
+
+  /// A part of memory that was mapped from a file. `fileBytes` are its first; the rest is 0.
+  private struct Segment {
+    var range: Range<UInt64>
+    var fileBytes: UnsafeRawBufferPointer
+  }
+
+  /// Images whose files are looked at: processes have some hundred at most.
+  private static let limit = 1024
+
+  let images: [Image]
+  private var segments: [Segment] = []
+
+  /// Opens the images' files. The cost is that of their program headers.
+  package init(
+    _ images: [LoadedImage], search: DebugFileSearch = DebugFileSearch(),
+    access: any SymbolFileAccess = LocalSymbolFiles()
+  ) {
+    // A file that goes by many names is opened once.
+    struct Place: Hashable {
+      var path: String
+      var buildID: [UInt8]
+    }
+    var files: [Place: ElfFile?] = [:]
+    self.images = images.prefix(Self.limit).compactMap { image in
+      let place = Place(
+        path: access.canonicalPath(ofFile: search.localPath(ofImage: image.path)), buildID: image.buildID)
+      let file = files[place] ?? Self.file(of: image, search: search, access: access)
+      files[place] = .some(file)
+      return file.map { Image(loaded: image, file: $0) }
+    }
+    for image in self.images { addSegments(of: image) }
+    segments.sort { $0.range.lowerBound < $1.range.lowerBound }
+  }
+
+  /// The image's own file, not the one with only its debug information.
+  private static func file(of image: LoadedImage, search: DebugFileSearch, access: any SymbolFileAccess) -> ElfFile? {
+    var tried: Set<String> = []
+    let candidates =
+      [search.localPath(ofImage: image.path)] + search.paths(forBuildID: image.buildID)
+      + search.paths(forImage: image.path)
+    for path in candidates where tried.insert(path).inserted {
+      guard let contents = try? access.contents(ofFile: path), let file = try? ElfFile(path: path, contents: contents)
+      else { continue }
+      guard image.buildID.isEmpty || file.buildID == image.buildID else { continue }
+      if file.hasCode { return file }
+    }
+    return nil
+  }
+
+  private func addSegments(of image: Image) {
+    var count = 0
+    guard elf_getphdrnum(image.file.handle, &count) == 0 else { return }
+    var header = GElf_Phdr()
+    for index in 0..<count {
+      guard gelf_getphdr(image.file.handle, Int32(clamping: index), &header) != nil else { break }
+      guard header.p_type == PT_LOAD, header.p_memsz > 0, header.p_filesz <= header.p_memsz,
+        let bytes = image.file.bytes(at: header.p_offset, count: header.p_filesz)
+      else { continue }
+      let start = header.p_vaddr &+ image.loaded.loadBias
+      let (end, overflow) = start.addingReportingOverflow(header.p_memsz)
+      // The trace is believed about the image's place; the file must fit it.
+      guard !overflow, start >= image.loaded.range.lowerBound.rawValue & ~4095,
+        header.p_memsz <= 1 << 40, end <= image.loaded.range.upperBound.rawValue &+ 4096
+      else { continue }
+      segments.append(Segment(range: start..<end, fileBytes: bytes))
+    }
+  }
+
+  /// The word at an address that is a multiple of 8; `nil` if no image is there. O(log images)
+  func word(at address: RuntimeAddress) -> UInt64? {
+    let at = address.rawValue
+    guard let segment = segment(containing: at) ?? segment(containing: at &+ 7) else { return nil }
+    var word: UInt64 = 0
+    withUnsafeMutableBytes(of: &word) { bytes in
+      for index in 0..<8 {
+        let offset = Int(truncatingIfNeeded: at &+ UInt64(index) &- segment.range.lowerBound)
+        if segment.fileBytes.indices.contains(offset) { bytes[index] = segment.fileBytes[offset] }
+      }
+    }
+    return UInt64(littleEndian: word)
+  }
+
+  private func segment(containing address: UInt64) -> Segment? {
+    var low = 0
+    var high = segments.count
+    while low < high {
+      let middle = (low + high) / 2
+      if segments[middle].range.lowerBound <= address { low = middle + 1 } else { high = middle }
+    }
+    guard low > 0, segments[low - 1].range.contains(address) else { return nil }
+    return segments[low - 1]
+  }
+}
+
+extension ElfFile {
+  /// Part of the file; `nil` if it is not all there.
+  func bytes(at offset: UInt64, count: UInt64) -> UnsafeRawBufferPointer? {
+    let all = UnsafeRawBufferPointer(contents.bytes)
+    guard count <= UInt64(all.count), offset <= UInt64(all.count) - count else { return nil }
+    return UnsafeRawBufferPointer(rebasing: all[Int(offset)..<Int(offset + count)])
+  }
+
+  /// The file has the code of its image; one with only debug information names the sections, and leaves them empty.
+  fileprivate var hasCode: Bool {
+    var found = false
+    forEachSection { _, header, _ in
+      guard header.sh_flags & GElf_Xword(SHF_EXECINSTR) != 0 else { return true }
+      found = header.sh_type != SHT_NOBITS
+      return false
+    }
+    return found
+  }
+}

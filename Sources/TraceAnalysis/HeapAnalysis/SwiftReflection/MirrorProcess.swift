@@ -1,0 +1,223 @@
+// The child process with the remote mirror library: questions in, decoded answers out.
+
+import CRemoteMirror
+import Glibc
+import TraceReading
+
+/// A type's number within one child process.
+struct MirrorType: Hashable {
+  var rawValue: UInt64
+}
+
+/// The library's description of an object or a value.
+struct MirrorAnswer {
+  struct Field {
+    var offset: Int
+    var kind: Int
+    /// `nil` for a case without payload.
+    var type: MirrorType?
+    var name: String
+    var typeName: String
+  }
+
+  var kind: Int
+  var size: Int
+  var alignment: Int
+  var stride: Int
+  var type: MirrorType?
+  var typeName: String
+  var arguments: [MirrorType]
+  var fields: [Field]
+}
+
+/// A child process; started when something is asked, and again when a question ended it.
+///
+/// A question costs some ten microseconds, the first of a child up to some seconds. Not to be shared between threads.
+final class MirrorProcess {
+  enum Failure: Error {
+    /// The question ended the child: types of earlier answers mean nothing any more.
+    case died
+    /// No more questions are answered.
+    case exhausted
+  }
+
+  /// After as many questions that ended the child, no more are asked: such memory is not worth the time.
+  private static let deathLimit = 64
+  /// Nor after as much time went into such questions.
+  private static let lostTimeLimit = Duration.seconds(60)
+
+  private let library: OpaquePointer
+  private let sections: ReflectionSections
+  private let regions: UnsafeMutableBufferPointer<lt_mirror_region>
+  private let starts: UnsafeMutableBufferPointer<UInt64>
+  private let reader: Reader
+  private let memory: UnsafeMutablePointer<lt_mirror_memory>
+  private var child = lt_mirror_process()
+  private(set) var deaths = 0
+  private var lostTime = Duration.zero
+  /// Counts children, so that types are told from those of the one before.
+  private(set) var generation = 0
+
+  /// The file bytes that the regions point into are kept by `contents`.
+  private let contents: ImageContents
+
+  private final class Reader {
+    let memory: any TargetMemory
+    init(_ memory: any TargetMemory) { self.memory = memory }
+  }
+
+  init(library: OpaquePointer, contents: ImageContents, memory: any TargetMemory) throws(SwiftReflectionError) {
+    self.library = library
+    self.contents = contents
+    sections = ReflectionSections(contents)
+    reader = Reader(memory)
+    regions = .allocate(capacity: sections.regions.count)
+    _ = regions.initialize(from: sections.regions)
+    starts = .allocate(capacity: sections.imageStarts.count)
+    _ = starts.initialize(from: sections.imageStarts)
+    self.memory = .allocate(capacity: 1)
+    self.memory.initialize(
+      to: lt_mirror_memory(
+        regions: UnsafePointer(regions.baseAddress), regionCount: regions.count,
+        read: { context, address, bytes, size in
+          guard let context, let bytes, size <= Int.max else { return 0 }
+          let reader = Unmanaged<Reader>.fromOpaque(context).takeUnretainedValue()
+          return reader.memory.read(
+            RuntimeAddress(address), into: UnsafeMutableRawBufferPointer(start: bytes, count: Int(size))) ? 1 : 0
+        },
+        context: Unmanaged.passUnretained(reader).toOpaque()))
+    guard !starts.isEmpty else { throw .noReflectionSections }
+    // Swift sets up some things on first use; they are set up here, since a child must not wait for a lock that a
+    // thread held when it was forked.
+    _ = memory.word(at: RuntimeAddress(starts[0]))
+    _ = memory.word(at: contents.images[0].loaded.range.lowerBound)
+    let status = start()
+    guard status == 0 else { throw .system(errno: status) }
+  }
+
+  deinit {
+    lt_mirror_stop(&child)
+    memory.deallocate()
+    regions.deallocate()
+    starts.deallocate()
+    sections.deallocate()
+  }
+
+  private func start() -> Int32 {
+    generation += 1
+    return lt_mirror_start(&child, library, memory, starts.baseAddress, starts.count)
+  }
+
+  func instances(ofClassWithMetadata metadata: RuntimeAddress) throws(Failure) -> MirrorAnswer {
+    try ask(LT_MIRROR_OF_METADATA, metadata.rawValue)
+  }
+
+  func instance(at address: RuntimeAddress) throws(Failure) -> MirrorAnswer {
+    try ask(LT_MIRROR_OF_INSTANCE, address.rawValue)
+  }
+
+  func value(of type: MirrorType) throws(Failure) -> MirrorAnswer { try ask(LT_MIRROR_OF_TYPE, type.rawValue) }
+
+  func value(ofTypeWithMetadata metadata: RuntimeAddress) throws(Failure) -> MirrorAnswer {
+    try ask(LT_MIRROR_OF_VALUE_METADATA, metadata.rawValue)
+  }
+
+  /// Tells how the values of an enumeration tell their cases apart. Some milliseconds for a large one.
+  func cases(of type: MirrorType) throws(Failure) -> MirrorCases {
+    try ask(LT_MIRROR_CASES_OF_TYPE, type.rawValue) { MirrorCases($0) }
+  }
+
+  private func ask(_ about: Int, _ subject: UInt64) throws(Failure) -> MirrorAnswer {
+    try ask(about, subject) { MirrorAnswer($0) }
+  }
+
+  private func ask<Answer>(_ about: Int, _ subject: UInt64, _ decode: (UnsafeRawBufferPointer) -> Answer?)
+    throws(Failure) -> Answer
+  {
+    guard deaths < Self.deathLimit, lostTime < Self.lostTimeLimit else { throw .exhausted }
+    if child.process == 0, self.start() != 0 { throw .exhausted }
+    var bytes: UnsafeMutableRawPointer?
+    var size = 0
+    let start = ContinuousClock.now
+    let status = lt_mirror_ask(&child, UInt32(about), subject, &bytes, &size)
+    defer { free(bytes) }
+    guard status == 0, let answer = decode(UnsafeRawBufferPointer(start: bytes, count: size)) else {
+      lt_mirror_stop(&child)
+      deaths += 1
+      lostTime += ContinuousClock.now - start
+      throw .died
+    }
+    return answer
+  }
+}
+
+/// The library's account of the place of the case in an enumeration's values.
+enum MirrorCases {
+  case unknown
+  /// Numbers of bits from the value's start, and an index by the number that they make.
+  case tag(bits: [Int], cases: [Int?])
+  case address(offset: Int)
+  case number(offset: Int)
+  case zeros(bits: [Int])
+
+  /// `nil` if the bytes are no whole answer.
+  init?(_ bytes: UnsafeRawBufferPointer) {
+    let size = MemoryLayout<lt_mirror_cases>.size
+    guard bytes.count >= size else { return nil }
+    let head = bytes.loadUnaligned(as: lt_mirror_cases.self)
+    let (bitCount, tableCount) = (Int(head.bitCount), Int(head.tableCount))
+    guard bytes.count == size + bitCount * 4 + tableCount * 2 else { return nil }
+    let bits = (0..<bitCount).map { Int(bytes.loadUnaligned(fromByteOffset: size + $0 * 4, as: UInt32.self)) }
+    switch Int(head.how) {
+    case LT_MIRROR_CASE_BY_TAG:
+      guard bitCount < 16, tableCount == 1 << bitCount else { return nil }
+      let start = size + bitCount * 4
+      self = .tag(
+        bits: bits,
+        cases: (0..<tableCount).map { number in
+          let index = bytes.loadUnaligned(fromByteOffset: start + number * 2, as: Int16.self)
+          return index < 0 ? nil : Int(index)
+        })
+    case LT_MIRROR_PAYLOAD_BY_ADDRESS: self = .address(offset: Int(head.offset))
+    case LT_MIRROR_PAYLOAD_BY_NO_NUMBER: self = .number(offset: Int(head.offset))
+    case LT_MIRROR_PAYLOAD_BY_ZEROS: self = .zeros(bits: bits)
+    default: self = .unknown
+    }
+  }
+}
+
+extension MirrorAnswer {
+  /// `nil` if the bytes are no whole answer.
+  init?(_ bytes: UnsafeRawBufferPointer) {
+    var rest = bytes
+    func take(_ count: Int) -> UnsafeRawBufferPointer? {
+      guard count <= rest.count else { return nil }
+      defer { rest = UnsafeRawBufferPointer(rebasing: rest[count...]) }
+      return UnsafeRawBufferPointer(rebasing: rest[..<count])
+    }
+    guard let head = take(MemoryLayout<lt_mirror_answer>.size)?.loadUnaligned(as: lt_mirror_answer.self),
+      let name = take(Int(head.nameSize)), let arguments = take(Int(head.argumentCount) * 8)
+    else { return nil }
+    kind = Int(head.kind)
+    size = Int(head.size)
+    alignment = max(Int(head.alignment), 1)
+    stride = Int(head.stride)
+    type = head.type == 0 ? nil : MirrorType(rawValue: head.type)
+    typeName = String(decoding: name, as: UTF8.self)
+    self.arguments = (0..<Int(head.argumentCount)).map {
+      MirrorType(rawValue: arguments.loadUnaligned(fromByteOffset: $0 * 8, as: UInt64.self))
+    }
+    fields = []
+    fields.reserveCapacity(min(Int(head.fieldCount), rest.count))
+    for _ in 0..<head.fieldCount {
+      guard let field = take(MemoryLayout<lt_mirror_field>.size)?.loadUnaligned(as: lt_mirror_field.self),
+        let name = take(Int(field.nameSize)), let typeName = take(Int(field.typeNameSize))
+      else { return nil }
+      fields.append(
+        Field(
+          offset: Int(field.offset), kind: Int(field.kind),
+          type: field.type == 0 ? nil : MirrorType(rawValue: field.type),
+          name: String(decoding: name, as: UTF8.self), typeName: String(decoding: typeName, as: UTF8.self)))
+    }
+  }
+}

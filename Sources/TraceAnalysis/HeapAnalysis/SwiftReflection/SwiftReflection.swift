@@ -1,0 +1,294 @@
+// Finds an object's references from its metadata and the reflection sections of the program's images.
+
+import CRemoteMirror
+import TraceReading
+
+/// Tells the layout of Swift objects of a process that need not exist any more.
+///
+/// The Swift runtime's remote mirror library does the reading, in a child process. Objects that it cannot take are not
+/// reflected, and the caller scans their words as if any could be a reference. Layouts are kept by metadata. Not to be
+/// shared between threads.
+package final class SwiftReflection {
+  private let memory: any TargetMemory
+  private let mirror: MirrorProcess
+  private let values: ValueReflection
+  private let imageRanges: [Range<UInt64>]
+  private var classes: [RuntimeAddress: ObjectLayout?] = [:]
+  private var contexts: [RuntimeAddress: ObjectLayout?] = [:]
+  private var valueTypes: [RuntimeAddress: ValueLayout?] = [:]
+
+  /// The number of times that one object's types may end the child before it is given up.
+  private static let attemptLimit = 4
+  /// Superclasses of one class.
+  private static let depthLimit = 256
+  /// Bytes of one closure context.
+  private static let sizeLimit = 1 << 24
+
+  /// - Parameters:
+  ///   - images: the files of the images that were loaded.
+  ///   - memory: of the process. A copy of it is used in a child process.
+  ///   - libraries: paths of the remote mirror library, in order of preference; see
+  ///     `RemoteMirrorLibrary.candidates(images:path:)`.
+  package init(images: ImageContents, memory: any TargetMemory, libraries: [String]) throws(SwiftReflectionError) {
+    self.memory = memory
+    imageRanges = images.images.map { $0.loaded.range.lowerBound.rawValue..<$0.loaded.range.upperBound.rawValue }
+    mirror = try MirrorProcess(library: RemoteMirrorLibrary.load(libraries), contents: images, memory: memory)
+    values = ValueReflection(mirror)
+  }
+
+  /// The number of questions that the child did not survive. From a sound trace: none.
+  package var failedQuestions: Int { mirror.deaths }
+
+  /// The layout of the object at an address; `nil` if nothing is known of it.
+  ///
+  /// - Parameter metadata: the object's first word.
+  package func layout(ofInstanceAt address: RuntimeAddress, metadata: RuntimeAddress) -> ObjectLayout? {
+    unboundedLayout(ofInstanceAt: address, metadata: metadata)?.bounded
+  }
+
+  private func unboundedLayout(ofInstanceAt address: RuntimeAddress, metadata: RuntimeAddress) -> ObjectLayout? {
+    guard let kind = memory.word(at: metadata) else { return nil }
+    switch kind {
+    case 0, 0x800...:
+      return cached(\.classes, metadata) { () throws(MirrorProcess.Failure) in try self.classLayout(metadata) }
+    case 0x400:
+      if dependsOnInstance(metadata) {
+        return attempt { () throws(MirrorProcess.Failure) in try self.contextLayout(address) }
+      }
+      return cached(\.contexts, metadata) { () throws(MirrorProcess.Failure) in try self.contextLayout(address) }
+    case 0x500: return boxLayout(metadata)
+    case 0x501: return errorLayout(address)
+    default: return nil
+    }
+  }
+
+  /// The layout of the values of a type, as in the buffer of an `any P`; `nil` if nothing is known of it.
+  package func value(ofTypeWithMetadata metadata: RuntimeAddress) -> ValueLayout? {
+    cached(\.valueTypes, metadata) { () throws(MirrorProcess.Failure) in
+      let layout = try self.values.layout(of: try self.mirror.value(ofTypeWithMetadata: metadata))
+      return self.confirmed(layout, metadata)
+    }
+  }
+
+  /// A layout as the runtime's figures of the type confirm it.
+  private func confirmed(_ layout: ValueLayout?, _ metadata: RuntimeAddress?) -> ValueLayout? {
+    guard let layout, layout.guess != .none else { return layout }
+    return layout.confirmed(
+      by: metadata.map { ValueSize(ofTypeWithMetadata: $0, in: memory, isImage: isImage) } ?? .unknown)
+  }
+
+  private func isImage(_ address: RuntimeAddress) -> Bool { imageRanges.contains { $0.contains(address.rawValue) } }
+
+  /// Returns the form of a value of a type in the buffer of an `any P`; `nil` if it is not known.
+  package func bufferedValue(ofTypeWithMetadata metadata: RuntimeAddress) -> BufferedValue? {
+    BufferedValue(ofTypeWithMetadata: metadata, in: memory) { value(ofTypeWithMetadata: metadata) }
+  }
+
+  private func cached<Layout>(
+    _ cache: ReferenceWritableKeyPath<SwiftReflection, [RuntimeAddress: Layout?]>, _ metadata: RuntimeAddress,
+    _ body: () throws(MirrorProcess.Failure) -> Layout?
+  ) -> Layout? {
+    if let known = self[keyPath: cache][metadata] { return known }
+    let layout = attempt(body)
+    self[keyPath: cache][metadata] = .some(layout)
+    return layout
+  }
+
+  /// Asks again if the type of a part ended the child: that part is left alone then.
+  private func attempt<Layout>(_ body: () throws(MirrorProcess.Failure) -> Layout?) -> Layout? {
+    for _ in 0..<Self.attemptLimit {
+      let fatal = values.fatal.count
+      do throws(MirrorProcess.Failure) {
+        return try body()
+      } catch {
+        guard case .died = error, values.fatal.count > fatal else { return nil }
+      }
+    }
+    return nil
+  }
+
+  // MARK: Classes
+
+  private func classLayout(_ metadata: RuntimeAddress) throws(MirrorProcess.Failure) -> ObjectLayout? {
+    guard let own = ClassMetadata(metadata, in: memory) else { return nil }
+    var chain = [own]
+    while let last = chain.last, last.superclass.rawValue != 0 {
+      guard chain.count < Self.depthLimit, let next = ClassMetadata(last.superclass, in: memory),
+        next.instanceSize <= last.instanceSize
+      else {
+        return nil
+      }
+      chain.append(next)
+    }
+    var layout = ObjectLayout(typeName: "", size: own.instanceSize, references: [], opaque: [], tail: .unknown)
+    var parent: ClassMetadata?
+    for part in chain.reversed() {
+      let answer = try append(part, parent: parent, to: &layout)
+      parent = part
+      guard part.address == metadata else {
+        layout.superclassNames.insert(answer.typeName, at: 0)
+        continue
+      }
+      layout.typeName = answer.typeName
+      layout.tail = try tail(of: answer, part, layout: layout)
+    }
+    if layout.tail == .unknown, Self.isFollowedByLock(layout.typeName) {
+      layout.tail = .plain
+    } else if layout.tail != .unknown {
+      // Storage of the standard library, whose own fields are counts, and pointers to its own elements.
+      layout.references = []
+      layout.opaque = []
+      layout.enumerations = []
+      layout.narrow = []
+    }
+    layout.references.sort { $0.offset < $1.offset }
+    return layout
+  }
+
+  /// Adds the stored properties of one class of the chain.
+  private func append(
+    _ part: ClassMetadata, parent: ClassMetadata?, to layout: inout ObjectLayout
+  ) throws(MirrorProcess.Failure) -> MirrorAnswer {
+    let start = parent?.instanceSize ?? 16
+    let answer = try mirror.instances(ofClassWithMetadata: part.address)
+    // The library's offsets are wrong for a class with two superclasses that both have stored properties: it adds up
+    // their sizes.
+    let offsets = part.fieldOffsets(parent: parent, in: memory)
+    guard answer.kind == LT_MIRROR_CLASS_INSTANCE, let offsets, offsets.count == answer.fields.count else {
+      layout.opaque += opaqueFields(of: part, from: start, offsets: offsets ?? [], className: answer.typeName)
+      return answer
+    }
+    var placed = answer
+    placed.fields = zip(answer.fields, offsets).compactMap { field, offset in
+      offset.map { offset in
+        var field = field
+        field.offset = offset
+        return field
+      }
+    }
+    placed.size = part.instanceSize
+    let parts = try values.parts(of: placed, from: start)
+    let enumerationCount = layout.enumerations.count
+    layout.enumerations += parts.enumerations.map { $0.moved(by: 0, after: enumerationCount) }
+    layout.references += parts.references.lazy.filter { $0.offset >= start && $0.offset <= part.instanceSize - 8 }
+      .map { $0.moved(by: 0, after: enumerationCount) }
+    layout.opaque += parts.opaque.lazy.filter {
+      $0.range.lowerBound >= start && $0.range.upperBound <= part.instanceSize
+    }
+    .map { $0.moved(by: 0, after: enumerationCount) }
+    layout.narrow += parts.narrow.lazy.filter { $0.lowerBound >= start && $0.upperBound <= part.instanceSize }
+    return answer
+  }
+
+  /// The stored properties of a class, of which the library knows nothing as soon as it does not know the type of one.
+  private func opaqueFields(of part: ClassMetadata, from start: Int, offsets: [Int?], className: String)
+    -> [OpaqueField]
+  {
+    let end = part.instanceSize
+    guard end > start else { return [] }
+    guard !offsets.isEmpty, let names = part.fieldNames(count: offsets.count, in: memory) else {
+      return [OpaqueField(range: start..<end, name: "", typeName: className)]
+    }
+    let fields = zip(offsets, names).compactMap { offset, name in offset.map { (offset: $0, name: name) } }
+    return fields.enumerated().compactMap { index, field in
+      let bound = index + 1 < fields.count ? fields[index + 1].offset : end
+      return field.offset < bound ? OpaqueField(range: field.offset..<bound, name: field.name, typeName: "") : nil
+    }
+  }
+
+  /// Classes of the runtime that have a lock behind their stored properties, and nothing else. There is more room for
+  /// it than it takes, and nobody clears the rest. Seen in
+  /// Swift 6.1.2 and 6.3.1; source: swiftlang/swift, stdlib/public/Concurrency/AsyncStreamBuffer.swift,
+  /// stdlib/public/Observation/Sources/Observation/Locking.swift.
+  private static func isFollowedByLock(_ name: String) -> Bool {
+    [
+      "Swift.AsyncStream._Storage<", "Swift.AsyncThrowingStream._Storage<",
+      "Observation._ManagedCriticalState.LockedBuffer<",
+    ].contains { name.hasPrefix($0) }
+  }
+
+  /// Returns the contents that a class of the standard library has behind its stored properties.
+  private func tail(of answer: MirrorAnswer, _ class: ClassMetadata, layout: ObjectLayout) throws(MirrorProcess.Failure)
+    -> ObjectTail
+  {
+    let name = answer.typeName
+    func argument(_ index: Int) throws(MirrorProcess.Failure) -> ValueLayout? {
+      confirmed(try values.layout(of: answer.arguments[index]), `class`.genericArgument(index, in: memory))
+    }
+    switch answer.arguments.count {
+    case 0: return name == "Swift.__StringStorage" || name == "Swift.__SharedStringStorage" ? .plain : .unknown
+    case 1 where name.hasPrefix("Swift._ContiguousArrayStorage<"):
+      guard let element = try argument(0), layout.size == 32 else { return .unknown }
+      return .array(start: (32 + element.alignment - 1) & ~(element.alignment - 1), countOffset: 16, element: element)
+    // The deque of AsyncStream, and of swift-collections 1.0 to 1.6. Three words of a header precede the elements; the
+    // class has no stored properties.
+    case 1 where name.hasPrefix("Swift._DequeBuffer<") || name.hasPrefix("DequeModule._DequeBuffer<"):
+      guard let element = try argument(0), layout.size <= 40 else { return .unknown }
+      return .ring(
+        start: (40 + element.alignment - 1) & ~(element.alignment - 1), capacityOffset: 16, countOffset: 24,
+        firstOffset: 32, element: element)
+    case 1 where name.hasPrefix("Swift._SetStorage<"):
+      guard let key = try argument(0), layout.size == 56 else { return .unknown }
+      return .hashTable(scaleOffset: 32, bitmapOffset: 56, keysOffset: 48, key: key, valuesOffset: nil, value: nil)
+    case 2 where name.hasPrefix("Swift._DictionaryStorage<"):
+      guard let key = try argument(0), let value = try argument(1), layout.size == 64
+      else { return .unknown }
+      return .hashTable(scaleOffset: 32, bitmapOffset: 64, keysOffset: 48, key: key, valuesOffset: 56, value: value)
+    default: return .unknown
+    }
+  }
+
+  // MARK: Closure contexts, boxes, errors
+
+  /// The capture descriptor of a closure context tells the bindings of its generic parameters only together with an
+  /// instance. A generic closure learns the types of its captures from the captures themselves: each context may be
+  /// laid out differently.
+  func dependsOnInstance(_ metadata: RuntimeAddress) -> Bool {
+    guard let descriptor = memory.word(at: RuntimeAddress(metadata.rawValue &+ 16)), descriptor != 0 else {
+      return false
+    }
+    return memory.word(at: RuntimeAddress(descriptor &+ 4)) != 0
+  }
+
+  private func contextLayout(_ address: RuntimeAddress) throws(MirrorProcess.Failure) -> ObjectLayout? {
+    let answer = try mirror.instance(at: address)
+    let name = "closure context"
+    guard answer.kind != LT_MIRROR_UNKNOWN, answer.size <= Self.sizeLimit else {
+      return ObjectLayout(typeName: name, size: 16, references: [], opaque: [], tail: .unknown)
+    }
+    let parts = try values.parts(of: answer, from: 16)
+    return ObjectLayout(
+      typeName: name, size: answer.size, references: parts.references, opaque: parts.opaque,
+      enumerations: parts.enumerations, narrow: parts.narrow,
+      tail: .unknown)
+  }
+
+  /// A box that the runtime made: its metadata has the offset of the value and its type. The library finds nothing in
+  /// such a box.
+  private func boxLayout(_ metadata: RuntimeAddress) -> ObjectLayout? {
+    guard let offset = memory.value(at: RuntimeAddress(metadata.rawValue &+ 8), as: UInt32.self),
+      (16...4096).contains(offset),
+      let type = memory.word(at: RuntimeAddress(metadata.rawValue &+ 16)),
+      let value = value(ofTypeWithMetadata: RuntimeAddress(type))
+    else { return nil }
+    return layout(ofBoxWith: value, at: Int(offset))
+  }
+
+  /// An error's box: after the header its type's metadata and its conformance to `Error`, then the value.
+  private func errorLayout(_ address: RuntimeAddress) -> ObjectLayout? {
+    guard let type = memory.word(at: RuntimeAddress(address.rawValue &+ 16)),
+      let value = value(ofTypeWithMetadata: RuntimeAddress(type))
+    else {
+      return nil
+    }
+    return layout(ofBoxWith: value, at: (32 + value.alignment - 1) & ~(value.alignment - 1))
+  }
+
+  private func layout(ofBoxWith value: ValueLayout, at start: Int) -> ObjectLayout {
+    ObjectLayout(
+      typeName: value.typeName, size: start + value.size, references: value.references.map { $0.moved(by: start) },
+      opaque: value.opaque.map { $0.moved(by: start) },
+      enumerations: value.enumerations.map { $0.moved(by: start, after: 0) },
+      narrow: value.narrow.map { $0.lowerBound + start..<$0.upperBound + start }, tail: .unknown)
+  }
+}

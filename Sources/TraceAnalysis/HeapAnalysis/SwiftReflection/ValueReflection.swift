@@ -1,0 +1,404 @@
+// Takes the types of fields apart until only references, opaque parts and plain data are left.
+
+import CRemoteMirror
+import TraceSymbolication
+
+/// Layouts of values by type. Not to be shared between threads.
+final class ValueReflection {
+  private let mirror: MirrorProcess
+  private var known: [MirrorType: ValueLayout?] = [:]
+  private var generation = 0
+  /// Types that are being taken apart; a type within itself is left alone.
+  private var open: Set<MirrorType> = []
+  /// Types that ended the child. Names, since numbers end with the child too.
+  private(set) var fatal: Set<String> = []
+
+  /// The most fields of one type; real ones have some dozens.
+  private static let fieldLimit = 4096
+  private static let depthLimit = 64
+
+  init(_ mirror: MirrorProcess) { self.mirror = mirror }
+
+  /// The parts of a value, object or capture list, with offsets as they are in it.
+  struct Parts {
+    var references: [ReferenceField] = []
+    var opaque: [OpaqueField] = []
+    var enumerations: [EnumerationLayout] = []
+    /// See `ValueLayout.narrow`.
+    var narrow: [Range<Int>] = []
+    var guess = LayoutGuess.none
+
+    var count: Int { references.count + opaque.count + enumerations.count }
+  }
+
+  /// The layout of a type's values; `nil` if not even their size is known.
+  func layout(of type: MirrorType) throws(MirrorProcess.Failure) -> ValueLayout? {
+    if generation != mirror.generation {
+      generation = mirror.generation
+      known = [:]
+      open = []
+    }
+    if let layout = known[type] { return layout }
+    guard open.count < Self.depthLimit, open.insert(type).inserted else { return nil }
+    defer { open.remove(type) }
+    let layout = try layout(of: try mirror.value(of: type))
+    known[type] = .some(layout)
+    return layout
+  }
+
+  /// The layout of the values that an answer describes.
+  func layout(of answer: MirrorAnswer) throws(MirrorProcess.Failure) -> ValueLayout? {
+    guard answer.kind != LT_MIRROR_UNKNOWN else { return nil }
+    let parts = try parts(of: answer, from: 0)
+    return ValueLayout(
+      typeName: answer.typeName, size: answer.size, stride: max(answer.stride, 1), alignment: answer.alignment,
+      references: parts.references,
+      opaque: parts.opaque, enumerations: parts.enumerations, narrow: parts.narrow, guess: parts.guess)
+  }
+
+  /// Everything in an answer from `start` to its size.
+  func parts(of answer: MirrorAnswer, from start: Int) throws(MirrorProcess.Failure) -> Parts {
+    var parts = Parts()
+    switch answer.kind {
+    case LT_MIRROR_TUPLE, LT_MIRROR_STRUCT, LT_MIRROR_CLASS_INSTANCE, LT_MIRROR_CLOSURE_CONTEXT:
+      let ends = Self.ends(of: answer.fields, size: answer.size)
+      for (index, field) in answer.fields.enumerated() {
+        var field = field
+        if answer.kind == LT_MIRROR_TUPLE, field.name.isEmpty { field.name = String(index) }
+        if answer.kind == LT_MIRROR_CLOSURE_CONTEXT { field.name = "" }
+        try append(
+          field, end: ends[index], caseName: nil, hasOwnOffset: answer.kind == LT_MIRROR_CLASS_INSTANCE, to: &parts)
+        if parts.guess == .cases, ends[index] < answer.size { parts.guess = .offsets }
+      }
+      if answer.kind == LT_MIRROR_CLOSURE_CONTEXT, parts.guess != .none {
+        // Only the library knows the places of captures.
+        parts = Parts()
+        if answer.size > start {
+          parts.opaque.append(OpaqueField(range: start..<answer.size, name: "", typeName: answer.typeName))
+        }
+      }
+      if answer.kind == LT_MIRROR_STRUCT, Self.isOfStandardLibrary(answer.typeName) {
+        Self.collapse(&parts, to: answer.typeName)
+      }
+    case LT_MIRROR_NO_PAYLOAD_ENUM: parts.narrow = Self.lastWord(of: answer)
+    case LT_MIRROR_SINGLE_PAYLOAD_ENUM, LT_MIRROR_MULTI_PAYLOAD_ENUM:
+      try appendPayloads(of: answer, to: &parts)
+      // Payloads have different things in the same words; the tag follows the longest of them.
+      parts.narrow = Self.lastWord(of: answer)
+      if answer.kind == LT_MIRROR_MULTI_PAYLOAD_ENUM, answer.typeName.contains("<"),
+        !Self.isOfStandardLibrary(answer.typeName)
+      {
+        parts.guess = parts.guess == .none ? .cases : .offsets
+      }
+    case LT_MIRROR_THICK_FUNCTION:
+      // The code's address, then the context.
+      if answer.size >= 16 {
+        parts.references.append(
+          ReferenceField(
+            offset: 8, name: "", strength: .strong, kind: .closure(functionOffset: 0), typeName: answer.typeName))
+      }
+    case LT_MIRROR_CLASS_EXISTENTIAL:
+      // The object, then witness tables.
+      let strength = answer.fields.first.flatMap { Self.strength(ofKind: $0.kind) } ?? .strong
+      parts.references.append(
+        ReferenceField(
+          offset: 0, name: "", strength: strength, kind: .existential, typeName: ReferentName.of(answer.typeName).name,
+          isAlwaysSet: strength == .strong))
+    case LT_MIRROR_ERROR_EXISTENTIAL:
+      parts.references.append(
+        ReferenceField(
+          offset: 0, name: "", strength: .strong, kind: .error, typeName: answer.typeName, isAlwaysSet: true))
+    case LT_MIRROR_OPAQUE_EXISTENTIAL:
+      // Three words for the value or its box, then the value's metadata, then witness tables.
+      parts.opaque.append(OpaqueField(range: 0..<24, name: "", typeName: answer.typeName, metadataOffset: 24))
+    case LT_MIRROR_EXISTENTIAL_METATYPE: break
+    case LT_MIRROR_BUILTIN where Self.isPlain(answer.typeName): parts.narrow = Self.lastWord(of: answer)
+    default:
+      if let reference = Self.reference(
+        kind: Self.kind(of: answer), offset: 0, name: "", caseName: nil, typeName: answer.typeName)
+      {
+        parts.references.append(reference)
+      } else if answer.size > start {
+        parts.opaque.append(OpaqueField(range: start..<answer.size, name: "", typeName: answer.typeName))
+      }
+    }
+    return parts
+  }
+
+  /// - Parameters:
+  ///   - end: where the part of the field ends at most.
+  ///   - hasOwnOffset: the offsets of the field and of the one behind it are the type's own, and no guess.
+  private func append(
+    _ field: MirrorAnswer.Field, end: Int, caseName: String?, hasOwnOffset: Bool = false, to parts: inout Parts
+  ) throws(MirrorProcess.Failure) {
+    guard parts.count < Self.fieldLimit else { return }
+    if let reference = Self.reference(
+      kind: field.kind, offset: field.offset, name: field.name, caseName: caseName, typeName: field.typeName)
+    {
+      parts.references.append(reference)
+      return
+    }
+    var inner: ValueLayout?
+    if let type = field.type, field.kind != LT_MIRROR_UNKNOWN, !fatal.contains(field.typeName) {
+      do throws(MirrorProcess.Failure) {
+        inner = try layout(of: type)
+      } catch {
+        if case .died = error { fatal.insert(field.typeName) }
+        throw error
+      }
+    }
+    guard var inner else {
+      if end > field.offset {
+        parts.opaque.append(
+          OpaqueField(range: field.offset..<end, name: field.name, caseName: caseName, typeName: field.typeName))
+      }
+      return
+    }
+    if inner.guess != .none, hasOwnOffset {
+      // A byte more or less for the case makes a difference to where the next field is, but for padding.
+      let room = max(0, end - field.offset)
+      let isConfirmed = inner.guess == .cases && inner.size <= room && (inner.size == room || (inner.size - 1) % 8 == 0)
+      if !isConfirmed {
+        inner =
+          inner.guess == .cases
+          ? inner.withOpenCases(size: min(inner.size - 1, room), stride: inner.stride)
+          : inner.ofAnything(size: room, stride: room)
+      }
+    } else if inner.guess != .none, parts.guess != .offsets {
+      parts.guess = inner.guess
+    }
+    let before = parts.enumerations.count
+    guard parts.count + inner.enumerations.count < Self.fieldLimit else { return }
+    for enumeration in inner.enumerations {
+      var enumeration = enumeration.moved(by: field.offset, after: before)
+      enumeration.name = Self.path(field.name, enumeration.name)
+      parts.enumerations.append(enumeration)
+    }
+    for reference in inner.references.prefix(Self.fieldLimit - parts.count) {
+      var reference = reference.moved(by: field.offset, after: before)
+      reference.name = Self.path(field.name, reference.name)
+      reference.caseName = Self.path(caseName, reference.caseName)
+      parts.references.append(reference)
+    }
+    for opaque in inner.opaque.prefix(max(0, Self.fieldLimit - parts.count)) {
+      var opaque = opaque.moved(by: field.offset, after: before)
+      opaque.name = Self.path(field.name, opaque.name)
+      opaque.caseName = Self.path(caseName, opaque.caseName)
+      parts.opaque.append(opaque)
+    }
+    for range in inner.narrow.prefix(max(0, Self.fieldLimit - parts.narrow.count)) {
+      parts.narrow.append(range.lowerBound + field.offset..<range.upperBound + field.offset)
+    }
+  }
+
+  /// The part of a value that is less than a word.
+  private static func lastWord(of answer: MirrorAnswer) -> [Range<Int>] {
+    let start = answer.size & ~7
+    return start < answer.size ? [start..<answer.size] : []
+  }
+
+  // MARK: Enumerations
+
+  /// Adds the contents of an enumeration's payloads.
+  private func appendPayloads(of answer: MirrorAnswer, to parts: inout Parts) throws(MirrorProcess.Failure) {
+    let isOptional = answer.typeName.hasPrefix("Swift.Optional<")
+    var payloads: [(index: Int, parts: Parts)] = []
+    for (index, field) in answer.fields.enumerated() where field.type != nil || Self.isReference(field.kind) {
+      var payload = field
+      payload.name = ""
+      var held = Parts()
+      try append(payload, end: answer.size, caseName: isOptional ? nil : field.name, to: &held)
+      if held.guess != .none, parts.guess != .offsets { parts.guess = held.guess }
+      if held.count > 0 { payloads.append((index, held)) }
+    }
+    // A single reference is there or not: no discriminator is needed.
+    if payloads.count == 1, payloads[0].parts.references.count == 1, payloads[0].parts.count == 1 {
+      var reference = payloads[0].parts.references[0]
+      reference.isAlwaysSet = false
+      parts.references.append(reference)
+      return
+    }
+    guard !payloads.isEmpty, payloads.reduce(parts.count, { $0 + $1.parts.count }) < Self.fieldLimit else {
+      if !payloads.isEmpty {
+        parts.opaque.append(OpaqueField(range: 0..<answer.size, name: "", typeName: answer.typeName))
+      }
+      return
+    }
+    let own = parts.enumerations.count
+    let discriminator = try discriminator(of: answer)
+    let keepsOldWords =
+      answer.typeName.contains("<") && !isOptional || payloads.contains { Self.isCopiedInPlace($0.parts) }
+    var referenceWords: Set<Int> = []
+    if case .tag(let bits, _) = discriminator, !keepsOldWords {
+      // A byte behind the payload shares its word with the next field.
+      for word in Set(bits.map { $0 / 64 * 8 }) where word + 8 <= answer.size {
+        if try hasReferenceOrNothing(answer, at: word, payloads) { referenceWords.insert(word) }
+      }
+    }
+    parts.enumerations.append(
+      EnumerationLayout(
+        name: "", discriminator: discriminator, keepsOldWords: keepsOldWords, referenceWords: referenceWords))
+    for (index, held) in payloads {
+      let payload = PayloadCase(enumeration: own, index: index)
+      let before = parts.enumerations.count
+      for enumeration in held.enumerations {
+        var enumeration = enumeration.moved(by: 0, after: before)
+        enumeration.payloads.insert(payload, at: 0)
+        parts.enumerations.append(enumeration)
+      }
+      for reference in held.references {
+        var reference = reference.moved(by: 0, after: before)
+        reference.payloads.insert(payload, at: 0)
+        parts.references.append(reference)
+      }
+      for opaque in held.opaque {
+        var opaque = opaque.moved(by: 0, after: before)
+        opaque.payloads.insert(payload, at: 0)
+        parts.opaque.append(opaque)
+      }
+    }
+  }
+
+  /// Tells whether the word at `offset` is a reference's in every payload that is long enough to have it.
+  private func hasReferenceOrNothing(
+    _ answer: MirrorAnswer, at offset: Int, _ payloads: [(index: Int, parts: Parts)]
+  ) throws(MirrorProcess.Failure) -> Bool {
+    for (index, field) in answer.fields.enumerated() {
+      var size = 8
+      if let type = field.type, !Self.isReference(field.kind) {
+        guard let layout = try layout(of: type) else { return false }
+        size = layout.size
+      } else if !Self.isReference(field.kind) {
+        continue
+      }
+      if size <= offset { continue }
+      let references = payloads.first { $0.index == index }?.parts.references ?? []
+      guard references.contains(where: { $0.offset == offset && ($0.isAlwaysSet || !Self.mayBeData($0)) }) else {
+        return false
+      }
+    }
+    return true
+  }
+
+  /// Tells whether the word may be something else than an address or 0, as in a short string.
+  private static func mayBeData(_ reference: ReferenceField) -> Bool {
+    reference.kind == .rawPointer || reference.strength == .unmanaged || reference.typeName.hasPrefix("Swift.")
+      || reference.typeName.hasPrefix("Foundation.")
+      || reference.typeName == bridgeObject
+  }
+
+  /// Values with such parts are not loaded and stored word by word.
+  private static func isCopiedInPlace(_ parts: Parts) -> Bool {
+    parts.references.contains { $0.strength == .weak } || parts.opaque.contains { $0.metadataOffset != nil }
+      || parts.enumerations.contains(where: \.keepsOldWords)
+  }
+
+  private func discriminator(of answer: MirrorAnswer) throws(MirrorProcess.Failure) -> EnumerationLayout.Discriminator {
+    guard let type = answer.type else { return .unknown }
+    // Payloads of no size are cases without payload to the compiler, but not so if their types depend on generic
+    // parameters.
+    var sized: [Int] = []
+    var hasUnsized = false
+    for (index, field) in answer.fields.enumerated() {
+      guard let type = field.type, !Self.isReference(field.kind) else {
+        if Self.isReference(field.kind) { sized.append(index) }
+        continue
+      }
+      guard let layout = try layout(of: type) else { return .unknown }
+      if layout.size > 0 { sized.append(index) } else { hasUnsized = true }
+    }
+    if hasUnsized, sized.count < 2 || answer.typeName.contains("<") { return .unknown }
+    switch try mirror.cases(of: type) {
+    case .unknown: return .unknown
+    case .tag(let bits, let cases):
+      return .tag(
+        bits: bits, cases: cases.map { index in index.flatMap { sized.indices.contains($0) ? sized[$0] : nil } })
+    case .address(let offset): return .address(offset: offset)
+    case .number(let offset): return .number(offset: offset)
+    case .zeros(let bits): return .zeros(bits: bits)
+    }
+  }
+
+  /// Returns for each field the offset at which its part ends, at most: the beginning of the next.
+  private static func ends(of fields: [MirrorAnswer.Field], size: Int) -> [Int] {
+    let offsets = fields.map(\.offset).sorted()
+    return fields.map { field in
+      var low = 0
+      var high = offsets.count
+      while low < high {
+        let middle = (low + high) / 2
+        if offsets[middle] <= field.offset { low = middle + 1 } else { high = middle }
+      }
+      return low < offsets.count ? min(offsets[low], size) : size
+    }
+  }
+
+  /// Hides the parts of a standard library type: its own name stands for all of it.
+  private static func collapse(_ parts: inout Parts, to typeName: String) {
+    for index in parts.references.indices {
+      parts.references[index].name = ""
+      parts.references[index].typeName = typeName
+    }
+    for index in parts.opaque.indices {
+      parts.opaque[index].name = ""
+      parts.opaque[index].typeName = typeName
+    }
+    for index in parts.enumerations.indices { parts.enumerations[index].name = "" }
+  }
+
+  /// An object, or the text of a short string.
+  private static let bridgeObject = "Builtin.BridgeObject"
+
+  private static func isOfStandardLibrary(_ typeName: String) -> Bool { typeName.hasPrefix("Swift.") }
+
+  /// Integers and the like; imported C types have the same kind, and may hold pointers.
+  private static func isPlain(_ typeName: String) -> Bool {
+    // A type as a value is the address of its metadata.
+    for prefix in ["@convention(", "@thin ", "@thick "] where typeName.hasPrefix(prefix) { return true }
+    guard typeName.hasPrefix("Builtin.") else { return false }
+    return switch typeName {
+    case "Builtin.BridgeObject", "Builtin.DefaultActorStorage", "Builtin.NonDefaultDistributedActorStorage",
+      "Builtin.UnsafeValueBuffer":
+      false
+    default: true
+    }
+  }
+
+  /// A bridge object is called opaque data, but refers to an object as others do.
+  private static func kind(of answer: MirrorAnswer) -> Int {
+    answer.kind == LT_MIRROR_BUILTIN && answer.typeName == bridgeObject ? LT_MIRROR_STRONG_REFERENCE : answer.kind
+  }
+
+  private static func strength(ofKind kind: Int) -> ReferenceStrength? {
+    switch kind {
+    case LT_MIRROR_STRONG_REFERENCE: .strong
+    case LT_MIRROR_WEAK_REFERENCE: .weak
+    case LT_MIRROR_UNOWNED_REFERENCE: .unowned
+    case LT_MIRROR_UNMANAGED_REFERENCE, LT_MIRROR_RAW_POINTER: .unmanaged
+    default: nil
+    }
+  }
+
+  private static func isReference(_ kind: Int) -> Bool { strength(ofKind: kind) != nil }
+
+  private static func reference(kind: Int, offset: Int, name: String, caseName: String?, typeName: String)
+    -> ReferenceField?
+  {
+    guard let strength = strength(ofKind: kind) else { return nil }
+    let (referent, isVariable) = ReferentName.of(typeName)
+    let fieldKind: ReferenceField.Kind = kind == LT_MIRROR_RAW_POINTER ? .rawPointer : isVariable ? .variable : .object
+    let isAlwaysSet = (strength == .strong || strength == .unowned) && typeName == referent && typeName != bridgeObject
+    return ReferenceField(
+      offset: offset, name: name, caseName: caseName, strength: strength, kind: fieldKind, typeName: referent,
+      isAlwaysSet: isAlwaysSet)
+  }
+
+  private static func path(_ outer: String, _ inner: String) -> String {
+    outer.isEmpty ? inner : inner.isEmpty ? outer : outer + "." + inner
+  }
+
+  private static func path(_ outer: String?, _ inner: String?) -> String? {
+    guard let outer else { return inner }
+    return inner.map { outer + "." + $0 } ?? outer
+  }
+}

@@ -1,0 +1,54 @@
+// Activations of functions, and which was called from within which.
+
+/// Activations as a tree: each has the one that called it, if that is known. Grows while stacks are looked at; numbers
+/// are its own, from 0. 12 bytes an activation.
+///
+/// Each activation keeps a link to one further out, and these links get longer the deeper it is, as the digits of a
+/// skew binary number do: so that the way outwards takes
+/// O(log depth) steps. Source: E. W. Myers, "An applicative random-access stack", Information Processing Letters 17
+/// (1983).
+struct ActivationTree {
+  private struct Activation: BitwiseCopyable {
+    /// Itself if nothing called it.
+    var caller: UInt32
+    var jump: UInt32
+    var depth: UInt32
+  }
+  private var activations: [Activation] = []
+
+  var count: Int { activations.count }
+
+  /// Adds an activation that `caller` called; nil if that is not known. Its number is the present `count`, which must
+  /// fit into 32 bits. O(1).
+  @discardableResult
+  mutating func add(calledBy caller: Int?) -> Int {
+    let number = activations.count
+    guard let caller, activations.indices.contains(caller) else {
+      activations.append(
+        Activation(caller: UInt32(truncatingIfNeeded: number), jump: UInt32(truncatingIfNeeded: number), depth: 0))
+      return number
+    }
+    let outer = activations[caller]
+    let (jump, further) = (activations[Int(outer.jump)], activations[Int(activations[Int(outer.jump)].jump)])
+    let isCarried = outer.depth - jump.depth == jump.depth - further.depth
+    activations.append(
+      Activation(
+        caller: UInt32(truncatingIfNeeded: caller), jump: isCarried ? jump.jump : UInt32(truncatingIfNeeded: caller),
+        depth: outer.depth + 1))
+    return number
+  }
+
+  /// Returns the number of calls that lead from one of two activations to the other; nil if neither was called, however
+  /// deep, from the other. O(log depth).
+  func distance(_ a: Int, _ b: Int) -> Int? {
+    guard activations.indices.contains(a), activations.indices.contains(b) else { return nil }
+    let (inner, outer) = activations[a].depth < activations[b].depth ? (b, a) : (a, b)
+    let goal = activations[outer].depth
+    var present = inner
+    while activations[present].depth > goal {
+      let jump = Int(activations[present].jump)
+      present = activations[jump].depth >= goal ? jump : Int(activations[present].caller)
+    }
+    return present == outer ? Int(activations[inner].depth - goal) : nil
+  }
+}

@@ -1,0 +1,178 @@
+// The retain history of an object, as a value.
+
+import HeapAnalysis
+import TraceReading
+import TraceSymbolication
+
+/// A place where references were taken or given up.
+package struct HistoryPlace: Hashable, Sendable {
+  /// The program's innermost function, for an allocation outside the initialisers of its type; nil if the stack has
+  /// none.
+  package var function: SourceFrame?
+  /// The library function that this function called to get there.
+  package var through: String?
+  /// A stack that leads there.
+  package var stack: StackID
+
+  package init(stack: StackID) { self.stack = stack }
+}
+
+/// The retain history of one object.
+package struct ObjectHistory: Sendable {
+  /// One row.
+  package struct Row: Sendable {
+    package var event: HistoryEvent
+    package var place: HistoryPlace
+    /// Seconds since the allocation; nil if the clock's rate is unknown.
+    package var seconds: Double?
+    /// The strong references after it, by the balance.
+    package var strong: Int64
+    /// Numbers of the rows that are its other half, from 1.
+    package var partners: [Int]
+    /// References of it without another half: of a retain, never released; of a release, not seen taken.
+    package var rest: Int64
+  }
+
+  package var block: LiveBlock
+  package var rows: [Row]
+  package var isFreed: Bool
+}
+
+/// A place that took references, over all objects that are asked about.
+package struct RetainSite: Sendable {
+  package var place: HistoryPlace
+  /// `allocated`, `retain` and so on.
+  package var operation: Operation
+  package var taken: UInt64
+  package var givenUp: UInt64
+  /// In how many objects.
+  package var objects: UInt64
+  /// In how many objects some were never released.
+  package var openObjects: UInt64
+  /// The places where its references were given up, most first.
+  package var givenUpAt: [(place: HistoryPlace, count: UInt64)]
+
+  package var rest: UInt64 { taken - min(taken, givenUp) }
+}
+
+/// The relation of the balances to the reference counts in memory.
+package struct CountComparison: Hashable, Sendable {
+  package var equal: UInt64 = 0
+  package var different: UInt64 = 0
+  /// Objects whose count the image does not have, or that are freed.
+  package var unknown: UInt64 = 0
+}
+
+/// The answer to `leaktrace history`.
+package struct HistoryReport: Sendable {
+  package enum Scope: Sendable {
+    /// The objects that were live when a heap image was taken, and their history until then.
+    case live(TraceSnapshot)
+    /// All that were ever allocated.
+    case ever
+  }
+
+  package var scope: Scope
+  package var typeName: String
+  package var objects: UInt64
+  /// If it is one.
+  package var object: ObjectHistory?
+  /// Of the object that stands for the group.
+  package var example: RuntimeAddress
+  /// The count in the image, if one object was asked about and the image has it.
+  package var count: ReferenceCount?
+  /// Most references that were never released first, then most taken.
+  package var sites: [RetainSite]
+  /// Places that gave up references that were not seen taken.
+  package var unmatchedReleases: [(place: HistoryPlace, count: UInt64)]
+  package var counts: CountComparison
+  /// The reasons why the history is incomplete, or may be; empty if it is whole.
+  package var gaps: [HistoryGap]
+
+  package var openSites: [RetainSite] { sites.filter { $0.rest > 0 } }
+}
+
+/// Something that keeps a history from being whole.
+package enum HistoryGap: Hashable, Sendable {
+  case withoutStacks
+  case withoutSwiftHooks
+  case paused
+  case dropped(UInt64)
+  /// Events that the reader left out.
+  case tooManyEvents(UInt64)
+  case damaged
+  case staticRuntime
+  case nonatomic
+  case immortal
+  case deinitialised
+  case notCaptured(objects: UInt64)
+  case notFrozen
+  case noSnapshot
+  case noObject
+  /// Balances that are not the counts in memory, and nothing that is known to explain it.
+  case different(objects: UInt64)
+  case unmatchedReleases(UInt64)
+  /// Objects whose memory was freed with references left over.
+  case freedUnbalanced(objects: UInt64)
+
+  /// References may be missing from the history, or counts in it be wrong. The others only keep it from being checked.
+  package var isIncomplete: Bool {
+    switch self {
+    case .withoutStacks, .noSnapshot, .notCaptured, .immortal, .deinitialised, .notFrozen: false
+    default: true
+    }
+  }
+
+  /// The name in JSON.
+  package var key: String {
+    switch self {
+    case .withoutStacks: "withoutStacks"
+    case .withoutSwiftHooks: "withoutSwiftHooks"
+    case .paused: "paused"
+    case .dropped: "dropped"
+    case .tooManyEvents: "tooManyEvents"
+    case .damaged: "damaged"
+    case .staticRuntime: "staticRuntime"
+    case .nonatomic: "nonatomic"
+    case .immortal: "immortal"
+    case .deinitialised: "deinitialised"
+    case .notCaptured: "notCaptured"
+    case .notFrozen: "notFrozen"
+    case .noSnapshot: "noSnapshot"
+    case .noObject: "noObject"
+    case .different: "different"
+    case .unmatchedReleases: "unmatchedReleases"
+    case .freedUnbalanced: "freedUnbalanced"
+    }
+  }
+
+  /// One sentence.
+  package var explanation: String {
+    switch self {
+    case .withoutStacks:
+      "retains and releases were recorded without stacks (--arc counts): they are paired by order alone, without places"
+    case .withoutSwiftHooks: "no retains and releases were seen in this process"
+    case .paused: "recording was paused while it lived: events are missing"
+    case .dropped(let count): "\(Decimal.grouped(count)) events of the trace were not recorded"
+    case .tooManyEvents(let count):
+      "\(Decimal.grouped(count)) of their events are left out: too many for a file of this size"
+    case .damaged: "the trace is damaged: events are missing"
+    case .staticRuntime:
+      "a Swift runtime is inside the program or a library, or in a namespace of its own: weak loads and unowned upgrades, which take a strong reference, are not seen, "
+        + "and the releases that belong to them are"
+    case .nonatomic:
+      "its count was changed without atomic instructions: if several threads did, the count in memory may be wrong"
+    case .immortal: "it is never freed: its count does not change"
+    case .deinitialised: "deinit had begun: no strong reference is left"
+    case .notCaptured(let count): "the heap image has no count of \(Decimal.counted(count, "object"))"
+    case .notFrozen: "threads ran on while the heap image was taken: counts may differ"
+    case .noSnapshot: "there is no heap image to check the balance against"
+    case .noObject: "Swift did not allocate it, so its first references are unknown"
+    case .different(let count): "the balance of \(Decimal.counted(count, "object")) is not the count in memory"
+    case .unmatchedReleases(let count):
+      "\(Decimal.counted(count, "release")) gave up a reference that was not seen taken"
+    case .freedUnbalanced(let count):
+      "\(Decimal.counted(count, "object")) \(count == 1 ? "was" : "were") freed with references that were not seen given up"
+    }
+  }
+}

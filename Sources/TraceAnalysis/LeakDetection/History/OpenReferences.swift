@@ -1,0 +1,35 @@
+// References of chosen objects that were taken and never released.
+
+import TraceReading
+
+/// References that one place took of one object, and that nobody gave up.
+package struct OpenReference: Hashable, Sendable {
+  /// The allocation, with the reference that an object is born with, or a retain.
+  package var operation: Operation
+  package var count: UInt64
+  package var place: HistoryPlace
+}
+
+extension HistoryAnalysis {
+  /// For each block that has a history up to a moment in ticks, the references that are never released then, in the
+  /// order in which they were taken. One pass over the events; empty if they are too many to be kept.
+  func openReferences(of blocks: Set<BlockIdentity>, until endTime: UInt64) -> [BlockIdentity: [OpenReference]] {
+    guard !blocks.isEmpty else { return [:] }
+    let collected = ChosenHistories.collect(blocks, until: endTime, in: reader)
+    guard !collected.isCut else { return [:] }
+    var spareComparisons = Self.comparisonLimit
+    var result: [BlockIdentity: [OpenReference]] = [:]
+    for history in collected.histories.values.sorted(by: {
+      ($0.block.birthTime, $0.block.address) < ($1.block.birthTime, $1.block.address)
+    }) {
+      let paired = pair(history, &spareComparisons)
+      result[history.block.identity] = paired.events.indices.compactMap { index in
+        guard paired.events[index].change > 0, paired.pairing.left[index] > 0 else { return nil }
+        return OpenReference(
+          operation: paired.events[index].operation, count: UInt64(paired.pairing.left[index]),
+          place: places.named[paired.places[index]])
+      }
+    }
+    return result
+  }
+}

@@ -1,0 +1,203 @@
+// Facts from the heap and the events about the objects of a finding, beyond its path.
+
+import HeapAnalysis
+import TraceReading
+import TraceSymbolication
+
+/// Births of objects, and the last release of each. Empty if nothing is known.
+struct AdviceEvidence {
+  /// A release, and the program's function that it was made in.
+  struct Release: Hashable {
+    /// Greater than that of an earlier one.
+    var order: Int
+    var function: String?
+  }
+
+  /// The owners that an object had so far.
+  struct Life: Hashable {
+    /// The program's function that made it.
+    var madeIn: String?
+    var lastRelease: Release?
+  }
+
+  /// A reference that was taken and never released.
+  struct OpenReference {
+    var place: SourceFrame?
+    /// The object was made with it.
+    var isAllocation: Bool
+  }
+
+  /// Blocks of one allocation site.
+  struct Siblings: Hashable {
+    var made: UInt64
+    var freed: UInt64
+  }
+
+  static var none: AdviceEvidence { AdviceEvidence() }
+
+  private var graph: ObjectGraph?
+  private var naming: FindingNaming?
+  private var lives: [RuntimeAddress: Life] = [:]
+  private var open: [RuntimeAddress: OpenReference] = [:]
+  private var siblings: [RuntimeAddress: Siblings] = [:]
+
+  private init() {}
+
+  /// With what the heap alone says.
+  init(_ naming: FindingNaming) { (self.graph, self.naming) = (naming.graph, naming) }
+
+  func life(of address: RuntimeAddress) -> Life? { lives[address] }
+  /// Of the site of a lost block, if all of a finding come from there, and others from there were freed.
+  func siblings(of address: RuntimeAddress) -> Siblings? { siblings[address] }
+  func openReference(of address: RuntimeAddress) -> OpenReference? { open[address] }
+
+  func isOlder(_ address: RuntimeAddress, than other: RuntimeAddress) -> Bool {
+    guard let graph, let a = node(address, graph), let b = node(other, graph) else { return false }
+    return graph.birthOrder(of: a) < graph.birthOrder(of: b)
+  }
+
+  /// Tells whether a reference stands in an `any P` that may hold structures as well: the type of what is in it follows
+  /// behind the room for a value.
+  func isInOpaqueExistential(_ step: Finding.Step, target: Finding.Step) -> Bool {
+    guard let graph, let name = step.reference?.name, let source = node(step.address, graph),
+      let node = node(target.address, graph),
+      let metadata = graph.image.word(at: target.address.rawValue), metadata != 0
+    else { return false }
+    for edge in graph.graph.edges(from: source) where graph.graph.target(of: edge) == node {
+      guard let label = graph.label(graph.graph.label(of: edge)), label.name == name, label.offset >= 0 else {
+        continue
+      }
+      let offset = UInt64(label.offset) &+ UInt64(BufferedValue.bufferSize)
+      return offset &+ 8 <= step.size.rawValue && graph.image.word(at: step.address.rawValue &+ offset) == metadata
+    }
+    return false
+  }
+
+  /// Names of the program's types whose objects something refers to.
+  func programTypes(referredToBy address: RuntimeAddress) -> [String] {
+    guard let graph, let node = node(address, graph) else { return [] }
+    var names: [String] = []
+    for edge in graph.graph.edges(from: node)
+    where ObjectGraph.owning.contains(EdgeKinds(kind: graph.graph.kind(of: edge))) {
+      let type = graph.type(of: graph.graph.target(of: edge))
+      let name = SourceNames.plain(type.name)
+      if type.kind == .object, !SystemCode.isSystemModule(type.module), !names.contains(name) { names.append(name) }
+    }
+    return names
+  }
+
+  /// Closures that an object keeps, and that keep it by a reference of their own: to free it, all of them must let go.
+  /// Without those of packages, which nobody changes. In the order of their places.
+  func closures(keptByAndKeeping address: RuntimeAddress) -> [SourceFrame] {
+    guard let graph, let naming, let object = node(address, graph) else { return [] }
+    var found: [SourceFrame] = []
+    var reached: Set<NodeID> = [object]
+    var pending = [object]
+    while let next = pending.popLast(), reached.count < Self.reachLimit {
+      for edge in graph.graph.edges(from: next) where graph.graph.kind(of: edge) == EdgeStrength.strong.rawValue {
+        let target = graph.graph.target(of: edge)
+        // A closure that captures one object alone has that for its context.
+        let mayHold = target == object || graph.type(of: target).kind == .closure && holds(target, object, graph)
+        if mayHold, let closure = naming.closure(of: edge, from: next), !found.contains(closure),
+          naming.packages.package(of: closure, among: [closure]) == nil
+        {
+          found.append(closure)
+        }
+        if reached.insert(target).inserted { pending.append(target) }
+      }
+    }
+    return found.sorted {
+      ($0.file ?? "", $0.line ?? 0, $0.closureName) < ($1.file ?? "", $1.line ?? 0, $1.closureName)
+    }
+  }
+
+  /// Objects that are looked at for what one keeps.
+  private static let reachLimit = 4096
+
+  /// A closure captures an object, or a variable that holds it.
+  private func holds(_ closure: NodeID, _ object: NodeID, _ graph: ObjectGraph) -> Bool {
+    graph.graph.edges(from: closure).contains { edge in
+      guard graph.graph.kind(of: edge) == EdgeStrength.strong.rawValue else { return false }
+      let target = graph.graph.target(of: edge)
+      if target == object { return true }
+      return graph.type(of: target).kind == .box
+        && graph.graph.edges(from: target).contains {
+          graph.graph.kind(of: $0) == EdgeStrength.strong.rawValue && graph.graph.target(of: $0) == object
+        }
+    }
+  }
+
+  private func node(_ address: RuntimeAddress, _ graph: ObjectGraph) -> NodeID? {
+    graph.heap.block(containing: address.rawValue).flatMap {
+      graph.heap[$0].address == address.rawValue ? $0.rawValue : nil
+    }
+  }
+
+  // MARK: Events
+
+  /// Objects of findings that are asked about; of further ones the heap alone speaks.
+  private static let objectLimit = 2_000
+
+  /// Adds what the retains and releases say of cycles that closures do not explain, and of lost objects. One more pass
+  /// over the events, if there are such.
+  mutating func add(_ findings: [Finding], _ analysis: LeakAnalysis, _ reader: TraceReader, _ naming: any FrameNaming) {
+    guard let graph else { return }
+    var blocks: Set<BlockIdentity> = []
+    func include(_ step: Finding.Step) {
+      guard blocks.count < Self.objectLimit, let node = node(step.address, graph) else { return }
+      blocks.insert(graph.heap[BlockID(node)].identity)
+    }
+    for finding in findings where !finding.isLibrary {
+      if finding.verdict == .lost, let step = finding.path.first, let node = node(step.address, graph) {
+        let site = Int(graph.heap[BlockID(node)].site.rawValue)
+        let lifetime = analysis.sites.indices.contains(site) ? analysis.sites[site].lifetime : SiteLifetime()
+        if lifetime.deaths > 0, lifetime.births >= lifetime.deaths,
+          lifetime.births - lifetime.deaths == UInt64(clamping: finding.instances)
+        {
+          siblings[step.address] = Siblings(made: lifetime.births, freed: lifetime.deaths)
+        }
+      }
+      if finding.verdict == .lost, let step = finding.path.first, step.kind.isCounted { include(step) }
+      if finding.verdict == .retainCycle, CycleCut(finding, self).capture == nil {
+        for step in finding.path where step.kind == .object { include(step) }
+      }
+    }
+    guard !blocks.isEmpty else { return }
+    let histories = RetainHistory.histories(of: blocks, until: analysis.snapshot.time, in: reader)
+    let places = RetainPlaces(analysis.definitions, naming: naming)
+    for (order, history) in histories.enumerated() {
+      let address = RuntimeAddress(history.block.address)
+      guard let first = history.events.first, let node = node(address, graph) else { continue }
+      func function(of stack: StackID, allocating type: String = "") -> String? {
+        let number = places.place(of: stack, allocating: type)
+        return places.named[number].function?.closureName
+      }
+      let release = history.events.last { $0.change < 0 }.map {
+        Release(order: order, function: function(of: $0.stack))
+      }
+      lives[address] = Life(
+        madeIn: function(of: first.stack, allocating: SourceNames.plain(graph.type(of: node).name)),
+        lastRelease: release)
+      open[address] = openReference(history, graph, places)
+    }
+  }
+
+  /// The last reference that pairing leaves over.
+  private func openReference(_ history: BlockHistory, _ graph: ObjectGraph, _ places: RetainPlaces) -> OpenReference? {
+    guard history.events.count <= Self.pairedEvents, history.balance > 0,
+      let node = node(RuntimeAddress(history.block.address), graph)
+    else { return nil }
+    let type = SourceNames.plain(graph.type(of: node).name)
+    let numbers = history.events.enumerated().map { places.place(of: $1.stack, allocating: $0 == 0 ? type : "") }
+    let steps = zip(history.events, numbers).enumerated().map {
+      RetainPairing.Step(place: $1.1, change: $1.0.change, isAllocation: $0 == 0)
+    }
+    let left = RetainPairing(steps, places: places.places, activations: places.activations).left
+    guard let index = left.indices.last(where: { left[$0] > 0 && steps[$0].change > 0 }) else { return nil }
+    let place = places.named[numbers[index]].function
+    return OpenReference(place: place, isAllocation: index == 0)
+  }
+
+  /// Of a longer history it is not asked which reference is left: some seconds.
+  private static let pairedEvents = 20_000
+}

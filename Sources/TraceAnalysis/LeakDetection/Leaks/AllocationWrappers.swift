@@ -1,0 +1,127 @@
+// Wrappers of malloc, whose callers are the ones that asked for memory.
+
+import TraceReading
+import TraceSymbolication
+
+/// Tells a program's own allocators from functions that make something. For one thread at a time.
+///
+/// `xmalloc`, `OPENSSL_malloc` and their like are one place in the code for all memory of a program: leaks that have
+/// nothing else in common come from them. An allocator is declared as one (`AllocatorSignature`), and several functions
+/// call it.
+final class AllocationWrappers {
+  private let definitions: TraceDefinitions
+  private let naming: any FrameNaming
+  private let stacks: () -> [StackID]
+  private var frames: [StackFrame: [Frame]] = [:]
+
+  private struct Frame {
+    var source: SourceFrame
+    /// It is declared as an allocator is.
+    var isDeclared: Bool
+    /// It is malloc itself, or nobody wrote it.
+    var isPassedOver: Bool
+  }
+
+  /// Functions that call a wrapper, at least. One that three functions call may as well make something for them.
+  private static let leastCallers = 4
+  /// Wrappers of wrappers that are passed over in one stack: the C library's forms of malloc have no more (zeroed, of
+  /// several elements, checked, counted).
+  private static let depthLimit = 8
+
+  /// `stacks`: those of all allocations of memory without a type.
+  init(_ definitions: TraceDefinitions, naming: any FrameNaming, stacks: @escaping () -> [StackID]) {
+    self.definitions = definitions
+    self.naming = naming
+    self.stacks = stacks
+  }
+
+  /// Returns the number of a stack's named frames, innermost first, that belong to functions that allocate and to
+  /// wrappers of these. O(1) if the innermost function is not declared as an allocator; else all stacks are looked at
+  /// once.
+  func frameCount(of stack: StackID) -> Int {
+    var cursor = Cursor(self, stack)
+    /// Frames met, and those of them up to the last wrapper.
+    var (met, count, depth) = (0, 0, 0)
+    while depth < Self.depthLimit, let frame = cursor.next() {
+      met += 1
+      if frame.isPassedOver { continue }
+      var ahead = cursor
+      // A caller of the platform's does not say what the memory is for.
+      guard frame.isDeclared, isWrapper(frame.source), let caller = ahead.nextCaller(), caller.source.kind == .user
+      else { break }
+      count = met
+      depth += 1
+    }
+    return count
+  }
+
+  private func isWrapper(_ function: SourceFrame) -> Bool { (callers[key(function)]?.count ?? 0) >= Self.leastCallers }
+
+  private struct FunctionKey: Hashable {
+    var image: String
+    var name: String
+  }
+
+  private func key(_ frame: SourceFrame) -> FunctionKey {
+    FunctionKey(image: frame.imagePath ?? "", name: frame.mangledName ?? frame.function)
+  }
+
+  /// By function that is declared as an allocator: some of the functions that call it.
+  private lazy var callers: [FunctionKey: Set<FunctionKey>] = {
+    var callers: [FunctionKey: Set<FunctionKey>] = [:]
+    for stack in stacks() {
+      var cursor = Cursor(self, stack)
+      var depth = 0
+      while depth < Self.depthLimit, let frame = cursor.next() {
+        if frame.isPassedOver { continue }
+        guard frame.isDeclared else { break }
+        depth += 1
+        let function = key(frame.source)
+        var ahead = cursor
+        guard let caller = ahead.nextCaller() else { break }
+        if caller.source.kind == .user, (callers[function]?.count ?? 0) < Self.leastCallers {
+          callers[function, default: []].insert(key(caller.source))
+        }
+      }
+    }
+    return callers
+  }()
+
+  private func frames(of frame: StackFrame) -> [Frame] {
+    if let known = frames[frame] { return known }
+    let image = frame.image.map { definitions.images[$0].image }
+    let sources = naming.frames(for: frame.key, in: image)
+    let declared = naming.allocatorSignatures(for: frame.key, in: image)
+    let found = sources.enumerated().map { index, source in
+      Frame(
+        source: source, isDeclared: source.kind == .user && index < declared.count && declared[index],
+        isPassedOver: AllocationFunctions.isOne(source) || source.kind == .thunk)
+    }
+    frames[frame] = found
+    return found
+  }
+
+  /// Walks a stack's functions from the innermost outwards, naming no more than it is asked for.
+  private struct Cursor {
+    private let wrappers: AllocationWrappers
+    private var stack: StackID
+    private var pending: ArraySlice<Frame> = []
+
+    init(_ wrappers: AllocationWrappers, _ stack: StackID) { (self.wrappers, self.stack) = (wrappers, stack) }
+
+    mutating func next() -> Frame? {
+      while pending.isEmpty {
+        guard stack.rawValue > 1, let frame = wrappers.definitions.stacks.frame(of: stack) else { return nil }
+        pending = wrappers.frames(of: frame)[...]
+        stack = wrappers.definitions.stacks.parent(of: stack)
+      }
+      return pending.popFirst()
+    }
+
+    /// The next function that somebody wrote.
+    mutating func nextCaller() -> Frame? {
+      while let frame = next() { if !frame.isPassedOver { return frame } }
+      return nil
+    }
+  }
+}

@@ -1,0 +1,72 @@
+// Attributes each leaked object to its cause.
+
+import HeapAnalysis
+
+/// For every component of what nothing reaches: the cause that alone leads to it, and the group of alike causes that
+/// alone does.
+///
+/// An object that two causes lead to goes when both are gone. If they are of one group, it goes with the group, and is
+/// counted there; otherwise it is no group's.
+/// Memory: 8 bytes a component.
+struct CauseShares {
+  /// Several causes, or several groups, lead there.
+  static let several: Int32 = -2
+  private static let unvisited: Int32 = -1
+
+  /// By component: index of the cause; `several`.
+  private(set) var causes: [Int32]
+  /// By component: number of the group; `several`.
+  private(set) var groups: [Int32]
+
+  /// `sources`: the components that no other leads to, which are the causes; `group`: the number of each one's group.
+  /// O(nodes + edges): components are numbered so that edges lead to lower numbers.
+  init(_ components: StronglyConnectedComponents, _ members: ComponentMembers, sources: [ComponentID], group: [Int32]) {
+    var causes = [Int32](repeating: Self.unvisited, count: components.count)
+    var groups = causes
+    for (index, source) in sources.enumerated() {
+      causes[Int(source)] = Int32(truncatingIfNeeded: index)
+      groups[Int(source)] = group[index]
+    }
+    func join(_ own: inout Int32, _ other: Int32) { own = own == Self.unvisited || own == other ? other : Self.several }
+    let graph = components.graph
+    for component in stride(from: components.count - 1, through: 0, by: -1) {
+      let (cause, group) = (causes[component], groups[component])
+      members.forEach(of: ComponentID(component)) { node in
+        for edge in graph.edges(from: node) where components.kinds.contains(EdgeKinds(kind: graph.kind(of: edge))) {
+          let target = components.componentOfNode[graph.target(of: edge)]
+          guard target != StronglyConnectedComponents.noComponent, Int(target) != component else { continue }
+          join(&causes[Int(target)], cause)
+          join(&groups[Int(target)], group)
+        }
+      }
+    }
+    (self.causes, self.groups) = (causes, groups)
+  }
+}
+
+/// The causes of a heap's leaks, for figures of groups that turn out to be one finding.
+final class LeakCauses {
+  private let components: StronglyConnectedComponents
+  private let members: ComponentMembers
+  private let sources: [ComponentID]
+  private let groups: [Int32]
+
+  init(_ components: StronglyConnectedComponents, _ members: ComponentMembers, sources: [ComponentID], groups: [Int32])
+  {
+    (self.components, self.members, self.sources, self.groups) = (components, members, sources, groups)
+  }
+
+  /// Returns the sums that each of the joined groups retains: `joined` has a number for each group, and the sums are by
+  /// that number. O(nodes + edges).
+  func retained(joined: [Int32: Int32], _ heap: LiveHeap) -> [Int32: LeakGroup.Sum] {
+    let shares = CauseShares(
+      components, members, sources: sources, group: groups.map { joined[$0] ?? CauseShares.several })
+    var sums: [Int32: LeakGroup.Sum] = [:]
+    for component in 0..<components.count where shares.groups[component] >= 0 {
+      members.forEach(of: ComponentID(component)) {
+        sums[shares.groups[component], default: .init()].add(heap[BlockID($0)].size)
+      }
+    }
+    return sums
+  }
+}

@@ -1,0 +1,169 @@
+// Chooses the cycle of a leaked component to show: that of its cause, and the same one in every run.
+
+import HeapAnalysis
+import TraceSymbolication
+
+/// The time of a block's birth, among all blocks.
+struct BirthOrder: Comparable {
+  var time: UInt64
+  var ordinal: UInt64
+
+  static func < (a: BirthOrder, b: BirthOrder) -> Bool { (a.time, a.ordinal) < (b.time, b.ordinal) }
+}
+
+extension ObjectGraph {
+  func birthOrder(of node: NodeID) -> BirthOrder {
+    let block = heap[BlockID(node)]
+    return BirthOrder(time: block.birthTime, ordinal: block.ordinal)
+  }
+
+  /// Returns the origin of an object's class: 0 the main program, 1 another module that was built with it, 2 the
+  /// platform; 3 if the node is no object.
+  func classOrigin(of node: NodeID) -> Int {
+    let type = type(of: node)
+    guard type.kind == .object else { return 3 }
+    if type.module == mainModule { return 0 }
+    return SystemCode.isSystemModule(type.module) ? 2 : 1
+  }
+}
+
+/// Chooses one cycle of a component that nothing reaches.
+///
+/// A component may have many cycles, and which of its objects came first, where they lie, and which words of theirs
+/// look like pointers differ from instance to instance and from run to run. So a cycle is chosen by what the program's
+/// source says of it alone: whose classes it goes through, whether one of them is the class that all else came after,
+/// whether all its references are fields that are known, how many there are, and their names.
+struct CycleChoice {
+  /// Cycles are looked for from members of as many types: of more than a cause has, so that it does not matter which
+  /// others come along with it.
+  private static let typeLimit = 48
+  /// And from so many members of each, the oldest: those of a cause are made with it, and what it collects comes later.
+  private static let membersOfType = 4
+  /// One of each in a component of more objects than these, where a search may have to go through most of them.
+  private static let largeComponent = 100_000
+  /// Of a component that has tasks, the oldest of them.
+  private static let taskLimit = 12
+
+  private let graph: ObjectGraph
+  private let members: ComponentMembers
+  private let all: CycleSearch
+  /// Over references in known fields: a word that is left over, and looks like a pointer, makes no cycle here.
+  private let exact: CycleSearch
+
+  /// O(nodes + edges).
+  init(
+    _ graph: ObjectGraph, _ components: StronglyConnectedComponents, _ members: ComponentMembers, within subset: NodeSet
+  ) {
+    self.graph = graph
+    self.members = members
+    all = CycleSearch(components, costs: LeakFinder.costs)
+    exact = CycleSearch(
+      StronglyConnectedComponents(graph.graph, kinds: EdgeKinds([.strong]), within: subset), costs: LeakFinder.costs)
+  }
+
+  /// The cycle that is shown of a component that has one; with tasks one through a task, since they are what has to be
+  /// explained. At most O(component) for each of a fixed number of starts, and as a rule far less: a search goes no
+  /// further than the best cycle is long.
+  func cycle(of component: ComponentID) -> (steps: [LeakGroup.Step], hasTask: Bool)? {
+    let (starts, hasTask) = starts(in: component)
+    let first = firstClass(in: component)
+    var best: (rank: Rank, cycle: NodeCycle)?
+    for start in starts {
+      for cycle in [exact.shortestCycle(through: start), all.shortestCycle(through: start)].compactMap({ $0 }) {
+        let rank = rank(cycle, first: first)
+        if best.map({ rank < $0.rank }) ?? true { best = (rank, cycle) }
+      }
+    }
+    return best.map {
+      (rotated(zip($0.cycle.nodes, $0.cycle.edges).map { LeakGroup.Step(node: $0, edge: $1) }), hasTask)
+    }
+  }
+
+  private func starts(in component: ComponentID) -> (nodes: [NodeID], hasTask: Bool) {
+    var byType: [UInt32: [NodeID]] = [:]
+    let ofType = members.count(of: component) > Self.largeComponent ? 1 : Self.membersOfType
+    members.forEach(of: component) { node in
+      let type = graph.nodeTypes[Int(node)]
+      let limit = graph.type(of: node).kind == .task ? Self.taskLimit : ofType
+      insert(node, into: &byType[type, default: []], limit: limit)
+    }
+    let tasks = byType.filter { graph.types[Int($0.key)].kind == .task }.values.joined()
+    if !tasks.isEmpty {
+      return (Array(tasks.sorted { graph.birthOrder(of: $0) < graph.birthOrder(of: $1) }.prefix(Self.taskLimit)), true)
+    }
+    let ordered = byType.values.filter { !$0.isEmpty }.sorted { first, second in
+      let (a, b) = (first[0], second[0])
+      return (graph.classOrigin(of: a), graph.type(of: a).qualifiedName) < (
+        graph.classOrigin(of: b), graph.type(of: b).qualifiedName
+      )
+    }
+    return (ordered.prefix(Self.typeLimit).flatMap { $0 }, false)
+  }
+
+  /// The class of the object that was made first: what owns the others, as a rule.
+  private func firstClass(in component: ComponentID) -> UInt32? {
+    var oldest: NodeID?
+    members.forEach(of: component) { node in
+      guard graph.type(of: node).kind == .object else { return }
+      if oldest.map({ graph.birthOrder(of: node) < graph.birthOrder(of: $0) }) ?? true { oldest = node }
+    }
+    return oldest.map { graph.nodeTypes[Int($0)] }
+  }
+
+  /// Keeps the oldest of a type, in order.
+  private func insert(_ node: NodeID, into nodes: inout [NodeID], limit: Int) {
+    let order = graph.birthOrder(of: node)
+    if nodes.count == limit, let last = nodes.last {
+      guard order < graph.birthOrder(of: last) else { return }
+      nodes.removeLast()
+    }
+    nodes.insert(node, at: nodes.firstIndex { order < graph.birthOrder(of: $0) } ?? nodes.count)
+  }
+
+  /// The order of cycles, the most telling first: through an object that the program itself has a class for, through
+  /// one of the class that came first, made of references that are known for certain, and short; names decide between
+  /// equals.
+  private struct Rank: Comparable {
+    var origin: Int
+    var isOfOthers: Bool
+    var isScanned: Bool
+    var cost: UInt32
+    var names: [String]
+
+    static func < (a: Rank, b: Rank) -> Bool {
+      if a.origin != b.origin { return a.origin < b.origin }
+      if a.isOfOthers != b.isOfOthers { return !a.isOfOthers }
+      if a.isScanned != b.isScanned { return !a.isScanned }
+      if a.cost != b.cost { return a.cost < b.cost }
+      return a.names.lexicographicallyPrecedes(b.names)
+    }
+  }
+
+  private func rank(_ cycle: NodeCycle, first: UInt32?) -> Rank {
+    let origin = cycle.nodes.map { graph.classOrigin(of: $0) }.min() ?? 3
+    let isScanned = cycle.edges.contains { graph.graph.kind(of: $0) != EdgeStrength.strong.rawValue }
+    let isOfOthers = !cycle.nodes.contains { graph.nodeTypes[Int($0)] == first }
+    return Rank(origin: origin, isOfOthers: isOfOthers, isScanned: isScanned, cost: cycle.cost, names: names(cycle))
+  }
+
+  /// Types and references from the one on that comes first.
+  private func names(_ cycle: NodeCycle) -> [String] {
+    let own = zip(cycle.nodes, cycle.edges).map { node, edge in
+      "\(graph.type(of: node).qualifiedName)\n\(graph.label(graph.graph.label(of: edge))?.name ?? "")"
+    }
+    guard own.count <= Self.comparedSteps else { return own.sorted() }
+    return own.indices.map { Array(own[$0...] + own[..<$0]) }.min { $0.lexicographicallyPrecedes($1) } ?? own
+  }
+
+  /// Longer cycles are compared without their order: rotating takes the square of their length.
+  private static let comparedSteps = 64
+
+  /// Begins with a task, or with the program's object that was made first.
+  private func rotated(_ steps: [LeakGroup.Step]) -> [LeakGroup.Step] {
+    func key(_ step: LeakGroup.Step) -> (Int, BirthOrder) {
+      (graph.type(of: step.node).kind == .task ? -1 : graph.classOrigin(of: step.node), graph.birthOrder(of: step.node))
+    }
+    guard let start = steps.indices.min(by: { key(steps[$0]) < key(steps[$1]) }) else { return steps }
+    return Array(steps[start...] + steps[..<start])
+  }
+}

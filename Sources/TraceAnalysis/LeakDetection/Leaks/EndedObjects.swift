@@ -1,0 +1,159 @@
+// Objects that ended while something still referred to them, or used them: what the events say of their lives.
+
+import HeapAnalysis
+import TraceReading
+
+/// Looks up how the targets of dangling references ended, and finds objects that were used after their end. For one
+/// thread at a time.
+struct EndedObjects {
+  private let finder: LeakFinder
+  private var groups: [LeakGroup]
+  /// The reason for any uncertainty, in a sentence.
+  private(set) var remark: String?
+
+  /// The groups of `finder`, with the ends of what they refer to, and those of objects used after their end besides. If
+  /// there is anything to look up, it is looked up in a second pass over the trace's events: O(events), in memory in
+  /// proportion to the live blocks.
+  /// `suspects`: as the first pass found them.
+  static func groups(of finder: LeakFinder, in reader: TraceReader, suspects: Set<UInt64>, gaps: TraceGaps) -> (
+    groups: [LeakGroup], remark: String?
+  ) {
+    var search = EndedObjects(finder: finder, groups: finder.groups)
+    search.run(reader, suspects, gaps)
+    return (search.groups, search.remark)
+  }
+
+  private init(finder: LeakFinder, groups: [LeakGroup]) {
+    self.finder = finder
+    self.groups = groups
+  }
+
+  private mutating func run(_ reader: TraceReader, _ suspects: Set<UInt64>, _ gaps: TraceGaps) {
+    var addresses = suspects
+    if finder.graph.hasUnseenMemory { addresses.formUnion(finder.graph.dangling.lazy.map(\.target)) }
+    for group in groups { if let target = group.dangling?.target { addresses.insert(target) } }
+    let referents = DanglingReferents(finder.graph, reader.definitions.types)
+    let reused = finder.graph.dangling.filter {
+      $0.isTargetReused && !finder.unreachable.contains($0.from.rawValue) && finder.isWanted($0.from)
+        && referents.isMismatch($0)
+    }
+    for reference in reused { addresses.insert(reference.target) }
+    guard !addresses.isEmpty else { return }
+    let history = EndHistory.collect(addresses, snapshotTime: finder.graph.snapshot.time, in: reader)
+    let used = history.usedBlocks
+    let missing = Self.missingEvents(reader)
+    if finder.graph.hasUnseenMemory {
+      // Memory may have been given away unseen, but for what was freed after the last call that is missing.
+      groups += finder.danglingGroups { reference in
+        history.endedAtSnapshot(reference.target).map { !gaps.mayHideFree(ofBlockMadeAt: $0.freed.time) } ?? false
+      }
+    }
+    for index in groups.indices {
+      guard let target = groups[index].dangling?.target else { continue }
+      guard let reference = groups[index].dangling else { continue }
+      groups[index].ended = referents.ended(reference, among: history.ends(at: target)).map { ended in
+        history.endedAtSnapshot(target).flatMap { $0.isSame(as: ended) ? $0 : nil } ?? ended
+      }
+      if missing != nil { groups[index].ended?.forgetUses() }
+    }
+    if missing == nil { addReused(reused, referents, history) }
+    guard !used.isEmpty else { return }
+    if let missing {
+      let objects = used.count == 1 ? "an object seems" : "\(used.count) objects seem"
+      remark = "\(objects) to have been used after the end, but \(missing): something else may have stood there"
+    } else {
+      add(used, history)
+    }
+  }
+
+  /// References to memory that has another tenant now, where one of the field's type ended there in the holder's life.
+  private mutating func addReused(
+    _ references: [ObjectGraph.DanglingReference], _ referents: DanglingReferents, _ history: EndHistory
+  ) {
+    var byReference: [[UInt64]: Int] = [:]
+    for (index, group) in groups.enumerated() {
+      if let reference = group.dangling { byReference[finder.key(of: reference)] = index }
+    }
+    for reference in references {
+      guard let ended = referents.ended(reference, among: history.ends(at: reference.target)),
+        ended.freed.time >= finder.graph.heap[reference.from].birthTime
+      else { continue }
+      let key = finder.key(of: reference)
+      if let known = byReference[key] {
+        groups[known].instances += 1
+      } else {
+        byReference[key] = groups.count
+        var group = LeakGroup(
+          verdict: .dangling, steps: [.init(node: reference.from.rawValue, edge: nil)], isCycle: false, instances: 1,
+          retainedBytes: 0, retainedBlocks: 0)
+        group.dangling = reference
+        group.ended = ended
+        groups.append(group)
+      }
+    }
+  }
+
+  /// Returns a reason why memory may have been given away without the trace showing it; nil if that cannot be.
+  private static func missingEvents(_ reader: TraceReader) -> String? {
+    if reader.header.startedPaused || !reader.definitions.pauses.isEmpty { return "recording was paused at times" }
+    let drops = reader.drops
+    if drops.unknown > 0 || DropCounts.Reason.allCases.contains(where: { $0.losesEvents && drops[$0] > 0 }) {
+      return "events are missing"
+    }
+    return reader.diagnostics.isEmpty ? nil : "the trace is damaged"
+  }
+
+  /// An object that a dangling reference leads to belongs to that reference's group, the others to groups by their
+  /// stacks.
+  private mutating func add(_ used: [EndedBlock], _ history: EndHistory) {
+    var holders: [UInt64: ObjectGraph.DanglingReference] = [:]
+    let addresses = Set(used.map(\.address))
+    for reference in finder.graph.dangling
+    where addresses.contains(reference.target) && !finder.unreachable.contains(reference.from.rawValue) {
+      if holders[reference.target] == nil { holders[reference.target] = reference }
+    }
+    var byReference: [[UInt64]: Int] = [:]
+    for (index, group) in groups.enumerated() {
+      if let reference = group.dangling { byReference[finder.key(of: reference)] = index }
+    }
+    var byLife: [Life: Int] = [:]
+    for block in used {
+      if let reference = holders[block.address], history.endedAtSnapshot(block.address)?.isSame(as: block) == true,
+        let index = byReference[finder.key(of: reference)]
+      {
+        // An instance that was used says more than one that was not.
+        guard groups[index].ended?.used == nil else { continue }
+        groups[index].ended = block
+        groups[index].dangling = reference
+        groups[index].steps = [.init(node: reference.from.rawValue, edge: nil)]
+        continue
+      }
+      let life = Life(
+        type: block.type, allocated: block.allocated.stack, freed: block.freed.stack,
+        used: block.used?.stack ?? .unknown)
+      if let known = byLife[life] {
+        groups[known].instances += 1
+      } else {
+        byLife[life] = groups.count
+        var group = LeakGroup(
+          verdict: .dangling, steps: [], isCycle: false, instances: 1, retainedBytes: 0, retainedBlocks: 0)
+        group.ended = block
+        groups.append(group)
+      }
+    }
+  }
+
+  private struct Life: Hashable {
+    var type: UInt32
+    var allocated: StackID
+    var freed: StackID
+    var used: StackID
+  }
+}
+
+extension EndedBlock {
+  mutating func forgetUses() {
+    used = nil
+    uses = 0
+  }
+}

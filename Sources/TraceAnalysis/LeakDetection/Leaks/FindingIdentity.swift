@@ -1,0 +1,115 @@
+// The features that make two findings the same, without addresses, lines and numbers that shift.
+
+import TraceSymbolication
+
+/// Everything that identifies a finding, in parts: the verdict, and along the path kinds, types, allocating functions
+/// and edges.
+package struct FindingIdentity: Sendable {
+  /// The verdict, whose it is, and what the program stated of it.
+  package var head: [String]
+  /// One an object of the path: kind, type, allocating function, closure, and of the reference to the next its name and
+  /// strength.
+  package var steps: [[String]]
+  /// True if the path has no beginning of its own.
+  package var isCycle: Bool
+  /// Other features that tell it from others: its holder, or who used it after its end.
+  package var tail: [String]
+
+  package init(head: [String], steps: [[String]], isCycle: Bool, tail: [String]) {
+    self.head = head
+    self.steps = steps
+    self.isCycle = isCycle
+    self.tail = tail
+  }
+
+  package init(_ finding: Finding) {
+    // Numbers alone tell what accumulates from what outlives its siblings.
+    head = [
+      (finding.verdict == .accumulating ? .outlived : finding.verdict).rawValue, finding.isLibrary ? "library" : "",
+    ]
+    steps = []
+    tail = []
+    isCycle = finding.isCycle
+    if let outliving = finding.outliving, let last = finding.path.last {
+      // The path between the holder and the object is often a library's own, and need not be the same twice.
+      head += Self.parts(of: outliving.statement)
+      // A field or variable that keeps such objects is the cause, whoever made those that are there. Timers and
+      // observers are told apart by what they keep; of objects that several functions make, which one's is shown is
+      // chance.
+      let isToldByHolder = outliving.registration == nil || outliving.isMadeInSeveralPlaces == true
+      steps = [
+        [
+          last.kind.key, StableName.of(last.qualifiedType), isToldByHolder ? "" : StableName.of(last.allocation), "",
+          "", "",
+        ]
+      ]
+      tail = [StableName.of(outliving.holder)]
+      return
+    }
+    steps = finding.path.map { step in
+      // A capture's name comes from debug information, which another build may lack.
+      let reference = step.reference.map { [$0.isCapture ? "capture" : $0.name, $0.strength.key] } ?? ["", ""]
+      // A task is told by where it waits: one function may start many that wait for different things.
+      let function =
+        step.kind == .closure || step.kind == .task
+        ? StableName.of(step.function) : StableName.of(step.reference?.closure)
+      // A collection's memory is made where it happens to grow.
+      let isCollection = finding.isCycle && [.array, .dictionary, .set].contains(step.kind)
+      return [
+        step.kind.key, StableName.of(step.qualifiedType), isCollection ? "" : StableName.of(step.allocation), function,
+      ] + reference
+    }
+    // Without a holder, what an object was used by is all that there is to tell it by.
+    if let used = finding.ending?.used, finding.path.count == 1, finding.path[0].reference == nil {
+      tail = ["used", StableName.of(used.frame)]
+    }
+  }
+
+  private static func parts(of statement: Finding.Statement?) -> [String] {
+    switch statement {
+    case .scope(let place, _, _, _)?: ["scope", place.name]
+    // A place is known by its name, or by its file if it has none; a line would be another in the next build.
+    case .expectation(let place, _, _, _, _)?: ["expectation", place.name.isEmpty ? place.file : place.name]
+    case .repetition(let place, _, _)?: ["repetition", place.name.isEmpty ? place.file : place.name]
+    case nil: []
+    }
+  }
+
+  /// Without the place that it is met at, where the cause lies further in.
+  ///
+  /// The first object of a cycle is the one that the others came after. If one function made it and all others, that
+  /// function ties them together, and is the cause. Where another function made some of them (an initialiser, a method,
+  /// a package's function), or a closure closes the cycle, that is the cause, whoever called for it.
+  var cause: FindingIdentity {
+    guard isCycle, let place = steps.first?[2] else { return self }
+    let isTiedWithin = steps.contains { !$0[3].isEmpty || !$0[2].isEmpty && $0[2] != place }
+    guard isTiedWithin else { return self }
+    var cause = self
+    for index in steps.indices where steps[index][2] == place { cause.steps[index][2] = "" }
+    return cause
+  }
+
+  /// All parts in order; of a cycle the rotation that comes first. Equal for what is one finding at one place, and of a
+  /// `cause` for what is one finding. O(steps²) for a cycle.
+  package var parts: [String] {
+    var best = steps
+    if isCycle {
+      for start in steps.indices.dropFirst() {
+        let rotation = Array(steps[start...] + steps[..<start])
+        if rotation.lexicographicallyPrecedes(best, by: { $0.lexicographicallyPrecedes($1) }) { best = rotation }
+      }
+    }
+    return head + best.flatMap { $0 } + tail
+  }
+
+  /// Of 64 bits, in hexadecimal: the FNV-1a hash of the cause's parts.
+  var fingerprint: String {
+    var hash: UInt64 = 0xCBF2_9CE4_8422_2325
+    for part in cause.parts {
+      for byte in part.utf8 { hash = (hash ^ UInt64(byte)) &* 0x100_0000_01B3 }
+      hash = (hash ^ 0xFF) &* 0x100_0000_01B3
+    }
+    let digits = String(hash, radix: 16)
+    return String(repeating: "0", count: 16 - digits.count) + digits
+  }
+}

@@ -1,0 +1,331 @@
+// From numbers to names: what a leaked object's parts are called, and where they came from.
+
+import HeapAnalysis
+import TraceReading
+import TraceSymbolication
+
+/// Looks names up for the nodes of a graph. For one thread at a time.
+final class FindingNaming {
+  let graph: ObjectGraph
+  let definitions: TraceDefinitions
+  let clock: TraceClock
+  /// Tells a package's code from the program's.
+  private(set) lazy var packages = PackageCode(executable: definitions.process.executable, ownModules: ownModules)
+  private let ownModules: Set<String>
+  /// By Swift module: the package that it is of, nil for the program's own.
+  var modulePackages: [String: String?] = [:]
+  private let naming: any FrameNaming
+  private let sites: [SiteKey]
+  private let wrappers: AllocationWrappers
+  private var functions: [UInt64: SourceFrame?] = [:]
+  private var closureCode: [SourceFrame: (name: String, address: UInt64)] = [:]
+  private var captureLists: [SourceFrame: ClosureCaptures?] = [:]
+  private var siteFrames: [SiteID: [SourceFrame]] = [:]
+  private var keptFrames = 0
+  /// Nil if nothing is known of threads but their numbers.
+  var threads: ThreadNames?
+  let tests: TestNames
+  private var testsByStack: [StackID: String?] = [:]
+  /// Frames of whole stacks that may still be named.
+  private(set) var spareFrames: Int
+
+  /// `frameLimit`: how many frames of whole stacks are named; of further stacks, the innermost. `ownModules`: Swift
+  /// modules that are the program's own, if somebody said so.
+  init(
+    _ graph: ObjectGraph, definitions: TraceDefinitions, clock: TraceClock, sites: [SiteKey], naming: any FrameNaming,
+    frameLimit: Int = .max, ownModules: Set<String> = []
+  ) {
+    spareFrames = frameLimit
+    self.ownModules = ownModules
+    self.graph = graph
+    self.definitions = definitions
+    self.clock = clock
+    self.sites = sites
+    wrappers = AllocationWrappers(definitions, naming: naming) {
+      sites.lazy.filter { $0.operation != .object }.map(\.stack)
+    }
+    self.naming = naming
+    tests = TestNames(images: graph.roots.images) { naming.demangled($0) }
+  }
+
+  /// The test that was running where a stack was recorded; nil if none was, or none is known.
+  func test(onStack stack: StackID) -> String? {
+    if let known = testsByStack[stack] { return known }
+    let test = tests.test(frames(of: stack))
+    testsByStack[stack] = .some(test)
+    return test
+  }
+
+  // MARK: Code
+
+  /// The function that begins at a code address; for the forwarder that hands a closure its context, the closure.
+  func function(at address: UInt64) -> SourceFrame? {
+    if let known = functions[address] { return known }
+    guard address != 0, let image = graph.roots.image(at: address) else { return nil }
+    var frame = naming.frames(for: FrameKey(address: RuntimeAddress(address), isExact: true, isAsync: false), in: image)
+      .last
+    let name = frame?.mangledName
+    let forwarded = name.flatMap(Self.forwarded)
+    if let name, let forwarded {
+      if let place = naming.address(ofFunction: forwarded, in: image) {
+        frame = naming.frames(for: FrameKey(address: place, isExact: true, isAsync: false), in: image).last ?? frame
+        // Its first instructions may be of no line, when they were made from several.
+        if frame?.line == nil, let first = firstLine(of: forwarded, at: place.rawValue, in: image) { frame = first }
+      } else if let inlined = inlined(forwarded, from: address, name, in: image) {
+        frame = inlined
+      }
+    }
+    // A function's first instructions may be of no line, and one that the linker merged with others has none: what
+    // follows, or the function around it, is near.
+    if let found = frame, found.line == nil, let name {
+      if found.mangledName == name, let first = firstLine(of: name, at: address, in: image) {
+        frame = first
+      } else if found.kind != .systemLibrary, let around = surroundings(of: forwarded ?? name, in: image) {
+        frame?.file = around.file
+        frame?.line = around.line
+      }
+    }
+    // Its list of captures stands where a closure begins.
+    if let begun = frame, begun.asyncPart == nil, begun.file != nil, begun.closureName.hasPrefix("closure #"),
+      let closure = forwarded ?? name,
+      let line = naming.line(ofClosure: closure, at: RuntimeAddress(address), in: image)
+    {
+      frame?.line = line
+    }
+    functions[address] = .some(frame)
+    if let frame, let closure = forwarded ?? name { closureCode[frame] = (closure, address) }
+    return frame
+  }
+
+  /// Returns the captures of a closure that `function(at:)` named; nil if they are not known.
+  func captures(of closure: SourceFrame?) -> ClosureCaptures? {
+    guard let closure, let code = closureCode[closure], let image = graph.roots.image(at: code.address) else {
+      return nil
+    }
+    if let known = captureLists[closure] { return known }
+    let captures = naming.captures(ofClosure: code.name, at: RuntimeAddress(code.address), in: image)
+    captureLists[closure] = .some(captures)
+    return captures
+  }
+
+  /// The linker's name of what a partial application's forwarder forwards to.
+  private static func forwarded(_ name: String) -> String? {
+    guard name.hasPrefix("$s"), let range = name.lastRange(of: "TA"),
+      name[range.upperBound...].allSatisfy({ $0 == "." || $0 == "_" || $0.isNumber || $0 == "T" || $0 == "m" })
+    else { return nil }
+    return String(name[..<range.lowerBound])
+  }
+
+  /// A function's frame at the first of its instructions that has a line.
+  private func firstLine(of function: String, at address: UInt64, in image: LoadedImage) -> SourceFrame? {
+    for offset in UInt64(1)..<256 {
+      let frame = naming.frames(
+        for: FrameKey(address: RuntimeAddress(address + offset), isExact: true, isAsync: false), in: image
+      ).last
+      guard let frame, frame.mangledName == function else { return nil }
+      if frame.line != nil { return frame }
+    }
+    return nil
+  }
+
+  /// A closure whose body the optimiser put into its forwarder: the first of its lines there.
+  private func inlined(_ closure: String, from address: UInt64, _ forwarder: String, in image: LoadedImage)
+    -> SourceFrame?
+  {
+    var first: SourceFrame?
+    for offset in UInt64(0)..<256 {
+      let frames = naming.frames(
+        for: FrameKey(address: RuntimeAddress(address &+ offset), isExact: true, isAsync: false), in: image)
+      guard frames.last?.mangledName == forwarder else { break }
+      if let frame = frames.first(where: { $0.mangledName == closure && $0.line != nil }) { return frame }
+      if first == nil { first = frames.dropLast().first { $0.kind == .user && $0.line != nil } }
+    }
+    return first
+  }
+
+  /// The first line of the function that a closure stands in: its linker's name is the beginning of the closure's.
+  /// O(name²).
+  private func surroundings(of closure: String, in image: LoadedImage) -> SourceFrame? {
+    guard closure.hasPrefix("$s"), closure.utf8.count <= Self.nameLimit else { return nil }
+    var name = closure
+    while name.utf8.count > 3 {
+      let last = name.removeLast()
+      // The end of a function, an accessor or a closure.
+      guard name.last.map({ "FcCgsMZ_".contains($0) }) == true, last != "_" || name.last != "_" else { continue }
+      guard let place = naming.address(ofFunction: name, in: image) else { continue }
+      let frame = naming.frames(for: FrameKey(address: place, isExact: true, isAsync: false), in: image).last
+      if let frame, frame.line != nil, frame.mangledName == name { return frame }
+      if let first = firstLine(of: name, at: place.rawValue, in: image) { return first }
+    }
+    return nil
+  }
+
+  /// Longer names are looked at by themselves alone.
+  private static let nameLimit = 1_000
+
+  /// The frames of an allocation, innermost first.
+  func frames(of site: SiteID) -> [SourceFrame] {
+    if let known = siteFrames[site] { return known }
+    let frames = frames(of: sites[Int(site.rawValue)].stack)
+    // Many sites of deep stacks are named anew rather than kept.
+    keptFrames += frames.count
+    if keptFrames <= Self.keptFrameLimit { siteFrames[site] = frames }
+    return frames
+  }
+
+  /// Frames by site that are kept: some hundred bytes each.
+  private static let keptFrameLimit = 1 << 20
+
+  /// The frames of a stack, innermost first. Linear in its depth.
+  func frames(of stack: StackID) -> [SourceFrame] {
+    let frames = definitions.stacks.path(of: stack, limit: spareFrames > 0 ? StackTree.pathLimit : Self.innermostFrames)
+      .frames
+    spareFrames -= min(spareFrames, frames.count)
+    return frames.flatMap { self.frames(for: $0) }
+  }
+
+  /// So many say where in the program a stack is.
+  private static let innermostFrames = 64
+
+  /// The functions of one frame, what was inlined there first.
+  func frames(for frame: StackFrame) -> [SourceFrame] {
+    naming.frames(for: frame.key, in: frame.image.map { definitions.images[$0].image })
+  }
+
+  func stack(of node: NodeID) -> StackID { sites[Int(graph.heap[BlockID(node)].site.rawValue)].stack }
+
+  /// The program's innermost frame that is not an initialiser of the allocated type; of memory without a type, the one
+  /// that asked a wrapper of malloc for it.
+  func allocation(of node: NodeID) -> SourceFrame? {
+    allocation(graph.heap[BlockID(node)].site, of: graph.type(of: node))
+  }
+
+  /// The same of a site at which objects of a type are made.
+  func allocation(_ site: SiteID, of type: NodeType) -> SourceFrame? {
+    let stack = sites[Int(site.rawValue)].stack
+    let frames = frames(of: site).dropFirst(type.kind == .malloc ? wrappers.frameCount(of: stack) : 0)
+    let head = type.name.prefix { $0 != "<" }
+    var user = frames.filter { $0.kind == .user }
+    // A library of the operating system made it for the program's function that called it.
+    let own = user.filter { !isOfOperatingSystem($0) }
+    if !own.isEmpty { user = own }
+    return user.first { frame in
+      type.kind != .object || !DeclarationName.isInitialiser(frame.function, of: head)
+    } ?? user.first
+  }
+
+  /// Returns the function that called the allocation functions, whosever it is: for stacks without a function of the
+  /// program's.
+  func caller(of node: NodeID) -> SourceFrame? {
+    frames(of: graph.heap[BlockID(node)].site).first { !AllocationFunctions.isOne($0) && $0.kind != .thunk }
+  }
+
+  /// Code of a shared library that came with the operating system, in a program that did not: neither the program's nor
+  /// the platform's.
+  func isOfOperatingSystem(_ frame: SourceFrame) -> Bool {
+    guard frame.kind == .user, let path = frame.imagePath, SystemCode.isOfOperatingSystem(path) else { return false }
+    return !isProgramOfOperatingSystem
+  }
+
+  private lazy var isProgramOfOperatingSystem = [
+    "/bin/", "/sbin/", "/usr/bin/", "/usr/sbin/", "/lib/", "/usr/lib/", "/usr/libexec/",
+  ].contains {
+    definitions.process.executable.hasPrefix($0)
+  }
+
+  /// One of the files that a Swift module was compiled from.
+  func sourceFile(ofModule module: String) -> String? {
+    naming.sourceFile(ofModule: module, in: definitions.images.map(\.image))
+  }
+
+  /// The variable at an address in an image's data.
+  func variable(at address: UInt64, in image: LoadedImage) -> String? {
+    naming.variable(at: RuntimeAddress(address), in: image).map(DeclarationName.withoutDiscriminators)
+  }
+
+  // MARK: Steps
+
+  /// The function of a closure held by `edge`.
+  func closure(of edge: EdgeIndex, from node: NodeID) -> SourceFrame? {
+    guard let label = graph.label(graph.graph.label(of: edge)), case .closure(let offset) = label.role else {
+      return nil
+    }
+    let block = graph.heap[BlockID(node)]
+    guard let word = functionWord(of: edge, label, block, offset: offset) else { return nil }
+    return function(at: word)
+  }
+
+  private func functionWord(of edge: EdgeIndex, _ label: EdgeLabel, _ block: LiveBlock, offset: Int) -> UInt64? {
+    guard label.isElement else { return graph.image.word(at: block.address &+ UInt64(bitPattern: Int64(offset))) }
+    // The edge does not say which element it was: take the first place in the block that has the target, with code
+    // before it.
+    let target = graph.heap[BlockID(graph.graph.target(of: edge))].address
+    var found: UInt64?
+    graph.image.forEachWord(in: block.address + 16..<block.address + max(block.size, 16)) { address, value in
+      guard found == nil, value & 0x00FF_FFFF_FFFF_FFF8 == target else { return }
+      let place = address &+ UInt64(bitPattern: Int64(offset &- label.offset))
+      if let word = graph.image.word(at: place), graph.roots.isImage(word) { found = word }
+    }
+    return found
+  }
+
+  func isThunk(_ frame: SourceFrame?) -> Bool {
+    guard let frame else { return false }
+    return frame.function.contains("reabstraction thunk") || frame.fullFunction.contains("reabstraction thunk")
+  }
+
+  /// The function in which a task is suspended: the innermost one of the program, or of a package, among its contexts.
+  func suspension(of task: NodeID) -> SourceFrame? {
+    var first: SourceFrame?
+    for frame in suspendedFunctions(of: task) {
+      if frame.kind == .user { return frame }
+      if first == nil { first = frame }
+    }
+    return first
+  }
+
+  /// The innermost function of the program's own that a task is suspended in, where a package's stands within it.
+  func ownSuspension(of task: NodeID) -> SourceFrame? {
+    let functions = suspendedFunctions(of: task).filter { $0.kind == .user }
+    guard let own = functions.first(where: { packages.package(of: $0, among: functions) == nil }),
+      own != functions.first
+    else { return nil }
+    return own
+  }
+
+  /// The functions of a task's contexts, innermost first.
+  private func suspendedFunctions(of task: NodeID) -> [SourceFrame] {
+    let block = graph.heap[BlockID(task)]
+    var result: [SourceFrame] = []
+    func add(_ address: UInt64?) {
+      guard let address, var frame = function(at: address) else { return }
+      // A part of an async function begins with instructions of no line.
+      if frame.kind == .user, frame.line == nil, let name = frame.mangledName,
+        let image = graph.roots.image(at: address), let first = firstLine(of: name, at: address, in: image)
+      {
+        frame = first
+      }
+      result.append(frame)
+    }
+    add(graph.image.word(at: block.address + 0x38))
+    var context = graph.image.word(at: block.address + 0x40)
+    for _ in 0..<64 {
+      guard let at = context, at & 7 == 0 else { break }
+      add(graph.image.word(at: at &+ 8))
+      context = graph.image.word(at: at)
+    }
+    return result
+  }
+}
+
+extension String {
+  fileprivate func lastRange(of text: String) -> Range<String.Index>? {
+    var start = endIndex
+    while start > startIndex {
+      start = index(before: start)
+      if self[start...].hasPrefix(text) { return start..<index(start, offsetBy: text.count) }
+    }
+    return nil
+  }
+
+}

@@ -1,0 +1,68 @@
+// Stacks and tests that a finding's instances come from.
+
+import HeapAnalysis
+import TraceReading
+
+extension Finding {
+  /// Instances that were made with one stack.
+  package struct StackShare: Codable, Hashable, Sendable {
+    package var stack: StackID
+    package var instances: Int
+  }
+
+  /// Instances that were made while a test ran.
+  package struct TestShare: Codable, Hashable, Sendable {
+    /// `TillTests.opens`.
+    package var name: String
+    package var instances: Int
+  }
+
+  /// Stacks that are kept of one finding: more say no more of its cause.
+  static let stackLimit = 32
+  /// Tests that are kept.
+  static let testLimit = 1000
+
+  /// Those with most instances first.
+  static func joined(_ stacks: [StackShare]) -> [StackShare] {
+    var sums: [StackID: Int] = [:]
+    for share in stacks { sums[share.stack] = sum(sums[share.stack] ?? 0, share.instances) }
+    let sorted = sums.map { StackShare(stack: $0.key, instances: $0.value) }.sorted {
+      ($1.instances, $0.stack) < ($0.instances, $1.stack)
+    }
+    return Array(sorted.prefix(stackLimit))
+  }
+
+  /// Those with most instances first.
+  static func joined(_ tests: [TestShare]) -> [TestShare] {
+    var sums: [String: Int] = [:]
+    for share in tests { sums[share.name] = sum(sums[share.name] ?? 0, share.instances) }
+    let sorted = sums.map { TestShare(name: $0.key, instances: $0.value) }.sorted {
+      ($1.instances, $0.name) < ($0.instances, $1.name)
+    }
+    return Array(sorted.prefix(testLimit))
+  }
+
+  /// Figures in a digest may be anything.
+  private static func sum(_ a: Int, _ b: Int) -> Int {
+    let (sum, overflow) = a.addingReportingOverflow(b)
+    return overflow ? .max : sum
+  }
+}
+
+extension FindingNaming {
+  /// The stacks that blocks were allocated with, and the tests that ran then. Linear in the blocks, and in the depth of
+  /// the stacks of a test run.
+  func origins(of blocks: some Sequence<NodeID>) -> (stacks: [Finding.StackShare], tests: [Finding.TestShare]) {
+    var counts: [StackID: Int] = [:]
+    for block in blocks where !graph.isRoot(block) { counts[stack(of: block), default: 0] += 1 }
+    let stacks = counts.map { Finding.StackShare(stack: $0.key, instances: $0.value) }
+    guard tests.isTestRun else { return (Finding.joined(stacks), []) }
+    return (
+      Finding.joined(stacks),
+      Finding.joined(
+        stacks.compactMap { share in
+          test(onStack: share.stack).map { Finding.TestShare(name: $0, instances: share.instances) }
+        })
+    )
+  }
+}

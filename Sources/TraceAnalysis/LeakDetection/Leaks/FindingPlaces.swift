@@ -1,0 +1,144 @@
+// Findings of one cause, met at several places, are one.
+
+import TraceReading
+import TraceSymbolication
+
+extension Finding {
+  /// Adds what another group's or another process's finding of the same cause has: figures, and the places that they
+  /// come from. The shown instance stays. O(places).
+  package mutating func add(_ other: Finding) {
+    // Figures in a digest may be anything up to its limits.
+    instances = instances.addingReportingOverflow(other.instances).overflow ? .max : instances + other.instances
+    // If none has ended, there were at least as many births as there are instances.
+    if let own = outliving, own.deaths == 0, other.outliving?.deaths == 0 {
+      outliving?.births = max(own.births, UInt64(clamping: instances))
+    }
+    retainedBytes.rawValue &+= other.retainedBytes.rawValue
+    retainedBlocks &+= other.retainedBlocks
+    isHeldByEach = isHeldByEach && other.isHeldByEach && Set(held) == Set(other.held)
+    places = Self.joined(places + other.places)
+    stacks = Self.joined(stacks + other.stacks)
+    tests = Self.joined(tests + other.tests)
+    if let added = other.heldTogether { heldTogether = Self.sum((heldTogether ?? []) + added) }
+  }
+
+  private static func sum(_ held: [HeldType]) -> [HeldType] {
+    var byName: [String: HeldType] = [:]
+    for type in held {
+      byName[type.name, default: HeldType(name: type.name, count: 0, bytes: ByteCount(0))].count &+= type.count
+      byName[type.name]?.bytes.rawValue &+= type.bytes.rawValue
+    }
+    return byName.values.sorted { ($1.bytes, $0.name) < ($0.bytes, $1.name) }
+  }
+
+  /// All objects that it is titled by are as large, as far as is known.
+  var isOfOneSize: Bool { places.allSatisfy { $0.smallest == $0.largest && $0.smallest == places[0].smallest } }
+
+  /// One for each place, with the place's figures and path; itself if it has no more than one. All have one
+  /// fingerprint.
+  package var byPlace: [Finding] {
+    guard places.count > 1 else { return [self] }
+    return places.map { place in
+      var finding = self
+      (finding.instances, finding.retainedBytes, finding.retainedBlocks) = (
+        place.instances, place.retainedBytes, place.retainedBlocks
+      )
+      if !place.path.isEmpty { finding.path = place.path }
+      finding.places = [place]
+      finding.places[0].path = []
+      return finding
+    }
+  }
+
+  /// Places of one line are one.
+  static func joined(_ places: [Place]) -> [Place] {
+    var numbers: [PlaceKey: Int] = [:]
+    var result: [Place] = []
+    for place in places {
+      let key = PlaceKey(place.place)
+      guard let known = numbers[key] else {
+        numbers[key] = result.count
+        result.append(place)
+        continue
+      }
+      result[known].instances =
+        result[known].instances.addingReportingOverflow(place.instances).overflow
+        ? .max : result[known].instances + place.instances
+      result[known].retainedBytes.rawValue &+= place.retainedBytes.rawValue
+      result[known].retainedBlocks &+= place.retainedBlocks
+      result[known].smallest = min(result[known].smallest, place.smallest)
+      result[known].largest = max(result[known].largest, place.largest)
+    }
+    return result.sorted()
+  }
+
+  /// A line of the program, or a function where no line is known.
+  struct PlaceKey: Hashable, Comparable {
+    var file: String
+    var line: Int
+    var function: String
+
+    init(_ frame: SourceFrame?) {
+      (file, line, function) = (frame?.file ?? "", frame?.line ?? 0, frame?.function ?? "")
+    }
+
+    static func < (a: PlaceKey, b: PlaceKey) -> Bool { (a.file, a.line, a.function) < (b.file, b.line, b.function) }
+  }
+}
+
+extension Finding.Place: Comparable {
+  /// Those with more instances come first, then those with more bytes; the order of lines decides between equals.
+  package static func < (a: Finding.Place, b: Finding.Place) -> Bool {
+    if a.instances != b.instances { return a.instances > b.instances }
+    if a.retainedBytes != b.retainedBytes { return a.retainedBytes > b.retainedBytes }
+    return Finding.PlaceKey(a.place) < Finding.PlaceKey(b.place)
+  }
+}
+
+/// Joins findings of groups as they come: one a cause, shown by an instance from the place that has most of them.
+struct FindingJoin {
+  private(set) var findings: [Finding] = []
+  private var numbers: [[String]: Int] = [:]
+  /// By finding: an instance of each place, of the place's largest group.
+  private var samples: [[Finding.PlaceKey: Finding]] = []
+
+  /// - Returns: The index of the cause's finding.
+  @discardableResult
+  mutating func add(_ finding: Finding) -> Int {
+    let identity = FindingIdentity(finding)
+    let parts = identity.cause.parts
+    let place = Finding.PlaceKey(finding.places.first?.place)
+    guard let known = numbers[parts] else {
+      numbers[parts] = findings.count
+      var finding = finding
+      finding.fingerprint = identity.fingerprint
+      findings.append(finding)
+      samples.append([place: finding])
+      return findings.count - 1
+    }
+    findings[known].add(finding)
+    if samples[known][place].map({ Self.isLarger(finding, than: $0) }) ?? true { samples[known][place] = finding }
+    return known
+  }
+
+  /// All, each with the path of an instance from its first place.
+  func joined() -> [Finding] {
+    findings.indices.map { index in
+      var finding = findings[index]
+      guard let place = finding.places.first, let sample = samples[index][Finding.PlaceKey(place.place)] else {
+        return finding
+      }
+      (finding.path, finding.subject, finding.held, finding.referenceCount, finding.ending) = (
+        sample.path, sample.subject, sample.held, sample.referenceCount, sample.ending
+      )
+      for number in finding.places.indices.dropFirst() {
+        finding.places[number].path = samples[index][Finding.PlaceKey(finding.places[number].place)]?.path ?? []
+      }
+      return finding
+    }
+  }
+
+  private static func isLarger(_ a: Finding, than b: Finding) -> Bool {
+    (a.instances, a.retainedBytes) > (b.instances, b.retainedBytes)
+  }
+}

@@ -1,0 +1,111 @@
+// The stacks of a finding, named.
+
+import HeapAnalysis
+import TraceReading
+import TraceSymbolication
+
+/// The stacks that a finding's instances were made with, and those of the references that keep the shown one.
+package struct FindingStacks: Sendable {
+  package struct Stack: Sendable {
+    /// The innermost first.
+    package var frames: [ReportFrame]
+    /// Index of the program's innermost frame; nil if there is none.
+    package var userFrame: Int?
+    package var end: StackPath.End
+  }
+
+  package struct Allocation: Sendable {
+    package var instances: Int
+    package var stack: Stack
+  }
+
+  /// References that one place took and nobody gave up.
+  package struct Reference: Sendable {
+    package var operation: Operation
+    package var count: UInt64
+    package var stack: Stack
+  }
+
+  /// An object on the shown path.
+  package struct HeldObject: Sendable {
+    package var type: String
+    package var address: RuntimeAddress
+    /// Nil if its history is not known.
+    package var references: [Reference]?
+  }
+
+  /// Those with most instances first; not all if there are very many.
+  package var allocations: [Allocation]
+  /// The object that leaks; of a cycle all objects on the path.
+  package var objects: [HeldObject]
+
+  /// Frames of one stack that are named. Recursion may be deeper.
+  static let frameLimit = 512
+  /// Objects of a cycle that are looked at.
+  static let objectLimit = 16
+}
+
+/// Names the stacks of findings. For one thread at a time.
+package struct FindingStackSearch {
+  private let analysis: HistoryAnalysis
+  private let heap: LiveHeap
+  private let snapshot: TraceSnapshot
+  private let hasReferences: Bool
+
+  /// `allocations` must have been made with the snapshot.
+  package init(
+    _ reader: TraceReader, _ allocations: AllocationAnalysis, snapshot: TraceSnapshot, naming: any FrameNaming
+  ) {
+    // Without an image of its own: counts in memory are not compared.
+    analysis = HistoryAnalysis(reader, allocations, snapshot: nil, naming: naming)
+    heap = LiveHeap(allocations.blocksAtSnapshot)
+    self.snapshot = snapshot
+    hasReferences = reader.header.referenceCounting != .off
+  }
+
+  /// By fingerprint. One pass over the events, if retains were recorded.
+  package func stacks(of findings: [Finding]) -> [String: FindingStacks] {
+    let steps = findings.map(subjects)
+    let blocks = steps.map { $0.map { block(of: $0) } }
+    let open =
+      hasReferences ? analysis.openReferences(of: Set(blocks.joined().compactMap { $0 }), until: snapshot.time) : [:]
+    var result: [String: FindingStacks] = [:]
+    for (index, finding) in findings.enumerated() where result[finding.fingerprint] == nil {
+      let objects = zip(steps[index], blocks[index]).map { step, block in
+        FindingStacks.HeldObject(
+          type: step.type, address: step.address,
+          references: block.flatMap { open[$0] }.map {
+            $0.map { .init(operation: $0.operation, count: $0.count, stack: stack($0.place.stack)) }
+          })
+      }
+      result[finding.fingerprint] = FindingStacks(
+        allocations: finding.stacks.map { .init(instances: $0.instances, stack: stack($0.stack)) }, objects: objects)
+    }
+    return result
+  }
+
+  /// The objects that somebody should have let go of.
+  private func subjects(_ finding: Finding) -> [Finding.Step] {
+    // Another block may have the address by now.
+    if let number = finding.outliving?.snapshot, number != snapshot.number { return [] }
+    if finding.isCycle { return Array(finding.path.filter { $0.kind.isCounted }.prefix(FindingStacks.objectLimit)) }
+    switch finding.verdict {
+    case .retainCycle, .lost, .suspended: return finding.path.first.map { [$0] } ?? []
+    case .deinitialised, .outlived, .accumulating, .growing: return finding.path.last.map { [$0] } ?? []
+    // It is gone; the finding itself tells how it ended.
+    case .dangling: return []
+    }
+  }
+
+  private func block(of step: Finding.Step) -> BlockIdentity? {
+    guard step.kind.isCounted, let id = heap.block(containing: step.address.rawValue),
+      heap[id].address == step.address.rawValue
+    else { return nil }
+    return heap[id].identity
+  }
+
+  private func stack(_ id: StackID) -> FindingStacks.Stack {
+    let (frames, end) = analysis.frames(of: id, limit: FindingStacks.frameLimit)
+    return FindingStacks.Stack(frames: frames, userFrame: frames.firstIndex { $0.source.kind == .user }, end: end)
+  }
+}

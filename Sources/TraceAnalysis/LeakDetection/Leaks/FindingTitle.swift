@@ -1,0 +1,124 @@
+// Titles of findings.
+
+import TraceReading
+
+/// The words that head a finding, the same in every report. Names in them are as the trace has them: a renderer escapes
+/// what it writes.
+package enum FindingTitle {
+  /// Returns the verdict in words.
+  package static func verdict(_ finding: Finding) -> String {
+    switch finding.verdict {
+    case .retainCycle: "RETAIN CYCLE"
+    case .lost: "LOST"
+    case .deinitialised: "DEINITIALISED, STILL HELD"
+    case .suspended: "SUSPENDED FOREVER"
+    case .dangling: finding.ending?.used == nil ? "DANGLING REFERENCE" : "USED AFTER ITS END"
+    case .outlived: "OUTLIVED ITS SCOPE"
+    case .accumulating: "ACCUMULATING"
+    case .growing: "GROWS WITH EACH ROUND"
+    }
+  }
+
+  /// Its subject in the program's terms. The same whichever instance is shown.
+  package static func subject(_ finding: Finding) -> String {
+    switch finding.verdict {
+    case .retainCycle: return cycle(finding)
+    case .suspended, .lost: return told(finding.path.first, of: finding)
+    case .deinitialised: return name(finding.path.last)
+    case .outlived, .accumulating, .growing: return told(finding.path.last, of: finding)
+    case .dangling:
+      if let ending = finding.ending, ending.used != nil { return ending.type }
+      return finding.path.first.map { "\($0.type).\($0.reference?.name ?? "?")" } ?? ""
+    }
+  }
+
+  /// The program's objects on a cycle; where there are none, a library's, and where there are no objects, the closures.
+  private static func cycle(_ finding: Finding) -> String {
+    var steps = finding.path.filter { $0.kind == .object && $0.library == nil }
+    if steps.isEmpty { steps = finding.path.filter { $0.kind == .object } }
+    if steps.isEmpty { steps = finding.path.filter { $0.kind == .closure && $0.function != nil } }
+    if steps.isEmpty { steps = finding.path }
+    var names: [String] = []
+    for name in steps.map({ $0.kind == .closure ? Self.name($0) : $0.type }) where !names.contains(name) {
+      names.append(name)
+    }
+    let all = names.count == 1 ? "\(names[0]) ↺" : names.joined(separator: " ⇄ ")
+    guard steps.allSatisfy({ $0.library != nil }) else { return all }
+    return all + (finding.subject.map { ", keeping \($0.type)" } ?? origin(finding.path.first))
+  }
+
+  /// A wrapper by what it keeps of the program's, and by the program's function that made it; an object of the
+  /// program's by its type.
+  private static func told(_ step: Finding.Step?, of finding: Finding) -> String {
+    guard let step else { return "" }
+    if step.kind == .task { return name(step) + (finding.subject.map { ", keeping \($0.type)" } ?? "") }
+    if step.kind == .malloc, finding.verdict == .lost { return block(step, of: finding) }
+    guard let subject = finding.subject else {
+      return name(step) + (step.kind == .closure && step.library == nil ? "" : origin(step))
+    }
+    // A library's object that the program made for itself is known to it by its own name.
+    if step.kind == .object, step.ownAllocation == nil, !subject.isValue {
+      return "\(name(step)), keeping \(subject.type)"
+    }
+    return subject.type
+      + (step.ownAllocation == nil ? subject.allocation.map { " from \($0.function)" } ?? origin(step) : origin(step))
+  }
+
+  /// The program's function that had a library make it.
+  private static func origin(_ step: Finding.Step?) -> String {
+    step?.ownAllocation.map { " from \($0.function)" } ?? ""
+  }
+
+  /// A size that is one instance's alone would be another in the next run.
+  private static func block(_ step: Finding.Step, of finding: Finding) -> String {
+    guard !finding.isOfOneSize, let smallest = finding.places.map(\.smallest).min(),
+      let largest = finding.places.map(\.largest).max()
+    else { return name(step) }
+    return "\(Decimal.bytes(smallest.rawValue)) to \(Decimal.bytes(largest.rawValue)) of \(step.type)"
+  }
+
+  /// The wrappers that keep what the title names; nil if the title says so.
+  package static func wrapperLine(_ finding: Finding) -> String? {
+    guard let subject = finding.subject, finding.verdict != .retainCycle else { return nil }
+    guard let step = finding.outliving == nil ? finding.path.first : finding.path.last, step.kind != .task else {
+      return nil
+    }
+    if step.kind == .object, step.ownAllocation == nil, !subject.isValue { return nil }
+    if subject.isValue { return "Each has \(Self.withArticle(name(step)))." }
+    let wrapper = step.kind == .closure && step.function != nil ? name(step) : Self.withArticle(name(step))
+    guard let count = subject.count, count != UInt64(clamping: finding.instances) else {
+      return "\(finding.instances == 1 ? "It is" : "Each is") kept by \(wrapper)."
+    }
+    return
+      "\(Decimal.counted(count, "object")), kept by \(Decimal.grouped(UInt64(clamping: finding.instances))) × \(name(step))."
+  }
+
+  private static func withArticle(_ name: String) -> String {
+    ("AEIOUaeiou".contains(name.first ?? " ") ? "an " : "a ") + name
+  }
+
+  package static func name(_ step: Finding.Step?) -> String {
+    guard let step else { return "" }
+    let name = nameAlone(step)
+    return step.omittedBefore.map { "\(Decimal.grouped(UInt64(max(0, $0 + 1)))) more, the last of them \(name)" }
+      ?? name
+  }
+
+  private static func nameAlone(_ step: Finding.Step) -> String {
+    switch step.kind {
+    case .closure: return step.function?.closureTitle ?? "closure context"
+    case .box: return "box of a captured variable"
+    case .malloc: return "\(Decimal.bytes(step.size.rawValue)) of \(step.type)"
+    case .task: return task(step)
+    default: return step.type
+    }
+  }
+
+  /// By the function that it waits in; where that is a library's, by the program's that started it.
+  private static func task(_ step: Finding.Step) -> String {
+    if let function = step.code, function.kind == .user || step.place == nil {
+      return "Task in \(function.closureName)"
+    }
+    return step.place.map { "Task from \($0.closureName)" } ?? "Task"
+  }
+}

@@ -1,0 +1,92 @@
+// From the heap images of repeated work to findings.
+
+import TraceReading
+
+/// The growth that repetitions prove.
+package struct GrowthReport: Sendable {
+  package var findings: [Finding] = []
+  /// Repetitions of which nothing can be said, and why, in sentences.
+  package var remarks: [String] = []
+  package init() {}
+}
+
+extension LeakAnalysis {
+  /// Returns what grows with each round of the trace's repetitions, found in the heap images of their rounds. One pass
+  /// over the events for all of them; then two graphs for each repetition, and as many as it has images if something
+  /// grows.
+  ///
+  /// - Parameters:
+  ///   - analysis: Of the same trace, whichever of its images it was made with.
+  ///   - number: The one repetition that is meant; nil for all but those of tests, which have looked for themselves.
+  ///   - births: The blocks that may be told, by address with their time of birth; nil for all.
+  ///   - open: Makes the analysis of an image, of which `analysis` has the live blocks.
+  package static func growth(
+    _ reader: TraceReader, _ analysis: AllocationAnalysis, repetition number: UInt64? = nil,
+    among births: [UInt64: UInt64]? = nil,
+    open: @escaping (_ snapshot: TraceSnapshot, _ analysis: AllocationAnalysis) -> LeakAnalysis
+  ) -> GrowthReport {
+    var report = GrowthReport()
+    let repetitions = Repetition.all(in: reader, analysis.statements).filter { repetition in
+      number.map { repetition.number == $0 } ?? (repetition.scope == 0)
+    }
+    for repetition in repetitions where !repetition.isJudged { report.remarks.append(Self.remark(repetition)) }
+    let judged = repetitions.filter(\.isJudged)
+    guard !judged.isEmpty else { return report }
+    guard reader.mayReplay(times: 1) else {
+      report.remarks += judged.map {
+        "\(words($0)): there are too many events to read them twice from a file of this size, and growth was not judged"
+      }
+      return report
+    }
+    let blocks = RoundBlocks.collect(at: judged.flatMap { $0.images.map(\.time) }, in: reader)
+    // Each graph is of all that was live: as many as the file pays for.
+    var spareBlocks = reader.limits.liveBlocks
+    func look(_ image: TraceSnapshot) -> LeakAnalysis? {
+      guard spareBlocks > 0 else { return nil }
+      spareBlocks -= max(blocks.count, Self.leastCost)
+      var own = analysis
+      own.blocksAtSnapshot = blocks.blocks(at: image.time)
+      own.activationsAtSnapshot = .none
+      let found = open(image, own)
+      return found.graph.image.isWhole ? found : nil
+    }
+    for repetition in judged {
+      func giveUp() {
+        let reason =
+          spareBlocks > 0 ? "a round's heap image is damaged" : "there are too many heap images for a file of this size"
+        report.remarks.append("\(Self.words(repetition)): \(reason), and growth was not judged")
+      }
+      guard let lastImage = repetition.images.last, let last = look(lastImage) else {
+        giveUp()
+        continue
+      }
+      let scene = GrowthScene(
+        last: last.graph.heap, base: repetition.images[Repetition.warmUpRounds - 1].time, sites: analysis.sites,
+        definitions: analysis.definitions)
+      let tree = HolderTree(last.graph, scene)
+      let wanted = births.map { births in { (block: LiveBlock) in births[block.address] == block.birthTime } }
+      let finder = GrowthFinder(
+        images: repetition.images, scene: scene, last: tree, open: { look($0)?.graph }, wanted: wanted)
+      guard let groups = finder.groups() else {
+        giveUp()
+        continue
+      }
+      if !groups.isEmpty { report.findings += GrowthBuilder(last, tree, repetition).findings(groups) }
+    }
+    return report
+  }
+
+  /// A graph of a few blocks takes as long as one of so many: the image has to be read.
+  private static let leastCost = 1 << 14
+
+  private static func words(_ repetition: Repetition) -> String {
+    repetition.place.name.isEmpty && repetition.place.file.isEmpty
+      ? "rounds marked from outside" : "repetition \"\(PlainText.escaped(repetition.place.name))\""
+  }
+
+  private static func remark(_ repetition: Repetition) -> String {
+    let count = repetition.images.count
+    return
+      "\(words(repetition)): \(Decimal.counted(UInt64(count), "round")) with a heap image; growth is judged from \(Repetition.leastRounds) on"
+  }
+}

@@ -1,0 +1,231 @@
+// Names what grows with each round: its holder, the path to it, where it is made.
+
+import HeapAnalysis
+import TraceReading
+
+/// Makes findings of what `GrowthFinder` found. For one thread at a time.
+struct GrowthBuilder {
+  private let analysis: LeakAnalysis
+  private let graph: ObjectGraph
+  private let tree: HolderTree
+  private let outliving: OutlivingBuilder
+  private let naming: FindingNaming
+  private let repetition: Repetition
+
+  /// `analysis`: of the last image.
+  init(_ analysis: LeakAnalysis, _ tree: HolderTree, _ repetition: Repetition) {
+    self.analysis = analysis
+    graph = analysis.graph
+    self.tree = tree
+    self.repetition = repetition
+    naming = analysis.names()
+    outliving = OutlivingBuilder(analysis, builder: FindingBuilder(analysis.finder, naming: naming), naming: naming)
+  }
+
+  /// One for each cause: of all that grows in one place what a person knows best, and of all places that hold the same
+  /// one.
+  func findings(_ groups: [GrowthGroup]) -> [Finding] {
+    let told = groups.compactMap(told).sorted { Self.precedes($0, $1) }
+    var findings: [Finding] = []
+    var places: Set<HolderPlace> = []
+    var owners: [BlockIdentity: [[UInt64]]] = [:]
+    var taken: Set<NodeID> = []
+    /// Libraries hold for many reasons in one place.
+    var accepted: [Told] = []
+    for candidate in told {
+      let group = candidate.group
+      if group.place == .library ? accepted.contains(where: { areOne($0, candidate) }) : places.contains(group.place) {
+        continue
+      }
+      // Objects that two places hold are reported once.
+      if group.members.count(where: { taken.contains($0) }) * 2 > group.members.count { continue }
+      // A list of keys beside the table of what they stand for.
+      let steps = Self.steps(of: group.counts)
+      if case .field(let owner, _) = group.place, case .elements = group.subject,
+        owners[owner]?.contains(steps) ?? false
+      {
+        continue
+      }
+      places.insert(group.place)
+      taken.formUnion(group.members)
+      if group.place == .library { accepted.append(candidate) }
+      if case .field(let owner, _) = group.place { owners[owner, default: []].append(steps) }
+      findings.append(finding(candidate))
+    }
+    return Self.merged(findings)
+  }
+
+  /// The ones hang from the others: a task, its closure, and what that captures.
+  private func areOne(_ a: Told, _ b: Told) -> Bool {
+    func hangs(_ a: Told, from b: Told) -> Bool {
+      let holders = Set(b.group.members)
+      return a.path.contains { holders.contains($0.node) }
+    }
+    return hangs(a, from: b) || hangs(b, from: a)
+  }
+
+  private static func steps(of counts: [UInt64]) -> [UInt64] { zip(counts, counts.dropFirst()).map { $1 &- $0 } }
+
+  /// Equal causes in several places, as in each of several servers, are one finding.
+  private static func merged(_ findings: [Finding]) -> [Finding] {
+    var numbers: [String: Int] = [:]
+    var result: [Finding] = []
+    for finding in findings {
+      guard let known = numbers[finding.fingerprint] else {
+        numbers[finding.fingerprint] = result.count
+        result.append(finding)
+        continue
+      }
+      result[known].instances += finding.instances
+      result[known].retainedBytes.rawValue &+= finding.retainedBytes.rawValue
+      result[known].retainedBlocks &+= finding.retainedBlocks
+      if var own = result[known].outliving, let added = finding.outliving, own.growth.count == added.growth.count {
+        own.growth = zip(own.growth, added.growth).map { $0 &+ $1 }
+        result[known].outliving = own
+      }
+    }
+    return result
+  }
+
+  // MARK: What is told
+
+  private struct Told {
+    var group: GrowthGroup
+    var path: [LeakGroup.Step]
+    var suspect: Int
+    var sample: NodeID
+    /// Made by the counted rounds.
+    var fresh: [NodeID]
+    /// The place in the order of findings: the most telling comes first.
+    var rank: Int
+  }
+
+  private static func precedes(_ a: Told, _ b: Told) -> Bool {
+    if a.rank != b.rank { return a.rank < b.rank }
+    if a.path.count != b.path.count { return a.path.count < b.path.count }
+    if a.group.counts != b.group.counts { return b.group.counts.lexicographicallyPrecedes(a.group.counts) }
+    return a.sample < b.sample
+  }
+
+  /// With the path to one of them; nil for what is nobody's to mend.
+  private func told(_ group: GrowthGroup) -> Told? {
+    let fresh: [NodeID]
+    switch group.subject {
+    case .objects: fresh = group.members.filter { !tree.isKept($0) }
+    case .elements: fresh = group.members
+    }
+    let sample = fresh.filter { node in tree.entry(of: node).flatMap(tree.place) == group.place }
+      .min { (tree.paths(to: $0).costs[$0], $0) < (tree.paths(to: $1).costs[$1], $1) }
+    guard let sample, let entry = tree.entry(of: sample), let path = tree.paths(to: sample).path(to: sample) else {
+      return nil
+    }
+    var steps: [LeakGroup.Step] = [.init(node: path.root, edge: nil)]
+    for step in path.steps {
+      steps[steps.count - 1].edge = step.edge
+      steps.append(.init(node: step.node, edge: nil))
+    }
+    guard let holder = steps.firstIndex(where: { $0.edge == entry }) else { return nil }
+    let beyond = steps.indices.dropFirst(holder + 1)
+    // Of a list the first of its kind is the holder's, wherever the new ones are put.
+    let kind = tree.typeNumber(of: sample)
+    let first =
+      beyond.first {
+        !tree.isKept(steps[$0].node) && !tree.isCollection(steps[$0].node)
+          || tree.typeNumber(of: steps[$0].node) == kind
+      } ?? steps.count - 1
+    let registration = outliving.holders.registration(steps, after: holder)
+    let suspect = registration?.index ?? first - 1
+    guard let rank = rank(group, sample, steps, holder), !isPending(steps, isRegistered: registration != nil) else {
+      return nil
+    }
+    return Told(group: group, path: steps, suspect: suspect, sample: sample, fresh: fresh, rank: rank)
+  }
+
+  private func rank(_ group: GrowthGroup, _ sample: NodeID, _ steps: [LeakGroup.Step], _ holder: Int) -> Int? {
+    let site = graph.heap[BlockID(sample)].site
+    let type = graph.type(of: sample)
+    if case .elements = group.subject { return outliving.finder.isKnownHolder(steps, holder) ? 3 : nil }
+    switch type.kind {
+    case .object: return naming.isOwn(sample) ? 0 : 1
+    case .closure, .box, .task: return outliving.origin(site).isProgram ? 2 : nil
+    default: return outliving.origin(site).isProgram && outliving.finder.isKnownHolder(steps, holder) ? 4 : nil
+    }
+  }
+
+  /// Work that waits in a queue until somebody gets to it keeps what it needs: it is on its way, also where the thread
+  /// that repeats is the one that would do it.
+  /// Work that waits for a time or an event is not.
+  private func isPending(_ steps: [LeakGroup.Step], isRegistered: Bool) -> Bool {
+    // Begin with the last object of the program's that stays: its references are judged. Objects that came with the
+    // work are part of it.
+    let start =
+      steps.indices.dropLast().last {
+        !graph.isRoot(steps[$0].node) && tree.isKept(steps[$0].node) && outliving.finder.isProgramObject(steps[$0].node)
+      } ?? 0
+    var isQueued = false
+    for index in steps.indices.dropLast() where index >= start {
+      let node = steps[index].node
+      if graph.isRoot(node) {
+        let name = naming.origin(node, target: steps.count > index + 1 ? steps[index + 1].node : nil).name
+        if name.contains("_dispatch_timers_heap") { return false }
+        if name.contains("_dispatch_") { isQueued = true }
+      } else if let edge = steps[index].edge, let label = graph.label(graph.graph.label(of: edge)),
+        label.name.hasPrefix("$defaultActor")
+      {
+        isQueued = true
+      } else if isOfDispatch(node) {
+        if isWaiting(node) { return false }
+        isQueued = true
+      }
+    }
+    return isQueued
+  }
+
+  private func isOfDispatch(_ node: NodeID) -> Bool {
+    guard graph.type(of: node).kind == .malloc, graph.taskOfSlab[node] == nil else { return false }
+    let frame = naming.frames(of: graph.heap[BlockID(node)].site).first {
+      !AllocationFunctions.isOne($0) && $0.kind != .thunk
+    }
+    guard let frame else { return false }
+    return frame.imageName?.hasPrefix("libdispatch") ?? false || frame.mangledName?.hasPrefix("_dispatch_") ?? false
+      || frame.mangledName?.hasPrefix("dispatch_") ?? false
+  }
+
+  /// A source or a timer.
+  private func isWaiting(_ node: NodeID) -> Bool {
+    naming.frames(of: graph.heap[BlockID(node)].site).prefix(12).contains { frame in
+      guard let name = frame.mangledName else { return false }
+      return name.hasPrefix("dispatch_source_create") || name.hasPrefix("dispatch_after")
+        || name.hasPrefix("_dispatch_after")
+    }
+  }
+
+  // MARK: One finding
+
+  private func finding(_ told: Told) -> Finding {
+    let members = Set(told.fresh)
+    var bytes: UInt64 = 0
+    var blocks: UInt64 = 0
+    for node in told.fresh
+    where !outliving.finder.isDominated(node, by: { members.contains($0) }, tree.ownership.dominators) {
+      bytes &+= tree.ownership.retainedSizes[node]
+      blocks &+= UInt64(tree.ownership.retainedCounts[node])
+    }
+    let site = Int(graph.heap[BlockID(told.sample)].site.rawValue)
+    let lifetime = analysis.sites.indices.contains(site) ? analysis.sites[site].lifetime : SiteLifetime()
+    let survivors = told.fresh.sorted { graph.heap[BlockID($0)].ordinal < graph.heap[BlockID($1)].ordinal }
+    var finding = outliving.finding(
+      OutlivingGroup(
+        verdict: .growing, survivors: survivors, sample: told.sample, path: told.path, suspect: told.suspect,
+        lifetime: lifetime, sites: [], homeDistance: nil, evidence: .init(),
+        retainedBytes: bytes, retainedBlocks: blocks))
+    let measure: Finding.RoundMeasure = if case .elements = told.group.subject { .elements } else { .objects }
+    finding.outliving?.statement = .repetition(repetition.place, firstRound: Repetition.warmUpRounds, of: measure)
+    finding.outliving?.evidence = nil
+    finding.outliving?.growth = told.group.counts.map { Int(clamping: $0) }
+    finding.outliving?.snapshot = analysis.snapshot.number
+    finding.fingerprint = FindingIdentity(finding).fingerprint
+    finding.advice = Advice.lines(for: finding)
+    return finding
+  }
+}

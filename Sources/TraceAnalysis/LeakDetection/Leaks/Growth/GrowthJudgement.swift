@@ -1,0 +1,40 @@
+// Judges whether counts after each round of repeated work prove growth.
+
+/// The counts after each round, from the last one of the warm-up on.
+struct RoundCounts: Hashable {
+  var counts: [UInt64]
+
+  /// Of two halves of the counted rounds the later one adds at least this part of what the earlier one did. A cache
+  /// that fills up adds less and less; a leak, as much as before, but for the little that happens to be under way when
+  /// a round ends.
+  private static let leastPersistence = 0.9
+  /// If only counts are known, a round adds at least this part of what any other adds. Numbers that go up and down by
+  /// chance rise four times in a row now and then, but hardly by equal steps.
+  private static let leastEvenness = 0.5
+
+  /// The increase in each counted round; nil if one of them added nothing.
+  private var steps: [UInt64]? {
+    guard counts.count > Repetition.leastCountedRounds else { return nil }
+    var steps: [UInt64] = []
+    for (before, after) in zip(counts, counts.dropFirst()) {
+      guard after > before else { return nil }
+      steps.append(after - before)
+    }
+    return steps
+  }
+
+  /// Each round added something, and they did not add less and less.
+  var grows: Bool {
+    guard let steps else { return false }
+    let half = steps.count / 2
+    let earlier = steps.prefix(half).reduce(0.0) { $0 + Double($1) }
+    let later = steps.suffix(half).reduce(0.0) { $0 + Double($1) }
+    return later >= Self.leastPersistence * earlier
+  }
+
+  /// They grow, and by about as much in each round.
+  var growsEvenly: Bool {
+    guard grows, let steps, let least = steps.min(), let most = steps.max() else { return false }
+    return Double(least) >= Self.leastEvenness * Double(most)
+  }
+}

@@ -1,0 +1,328 @@
+// The blocks of one heap image that are held by references present in all images.
+
+import HeapAnalysis
+import TraceReading
+import TraceSymbolication
+
+/// A reference that has stood since before the rounds that count, by where it stands: the same in every image.
+enum HolderPlace: Hashable {
+  /// In a block: at an offset from its start, or nil if its words are not known by name.
+  case field(owner: BlockIdentity, offset: Int?)
+  /// In a variable of the program, or of a package.
+  case global(address: UInt64)
+  /// In the variables of a system library: where in them is its own affair, and need not be the same twice.
+  case library
+}
+
+/// A unit of counting: objects of a class, closures that capture alike, tasks and blocks without a type by where they
+/// were made.
+struct GrowthUnit: Hashable {
+  var type: Int
+  /// 0 for classes and closures.
+  var family: UInt64
+}
+
+/// The data that the images of one repetition share. For one thread at a time.
+final class GrowthScene {
+  private let last: LiveHeap
+  private let base: UInt64
+  private let sites: AllocationSites
+  private var types: [String: Int] = [:]
+  private var families: [SiteID: UInt64] = [:]
+  private let definitions: TraceDefinitions
+  private var stacks: StackTree { definitions.stacks }
+  private var libraryMemory: [SiteID: Bool] = [:]
+
+  /// - Parameters:
+  ///   - last: what was live at the last image.
+  ///   - base: the time, in ticks, of the image that the first counted round is compared with.
+  init(last: LiveHeap, base: UInt64, sites: AllocationSites, definitions: TraceDefinitions) {
+    (self.last, self.base, self.sites, self.definitions) = (last, base, sites, definitions)
+  }
+
+  /// A library's function allocated it: a table of its own, or memory that it manages for its caller.
+  func isLibraryMemory(_ site: SiteID) -> Bool {
+    if let known = libraryMemory[site] { return known }
+    var isLibrary = false
+    if Int(site.rawValue) < sites.count, let frame = stacks.frame(of: sites[Int(site.rawValue)].stack),
+      let image = frame.image
+    {
+      isLibrary = SystemCode.isSystemImage(definitions.images[image].image.path)
+    }
+    libraryMemory[site] = isLibrary
+    return isLibrary
+  }
+
+  /// The block is there in all images that count.
+  func isKept(_ block: LiveBlock) -> Bool {
+    guard block.birthTime <= base, let found = last.block(containing: block.address) else { return false }
+    return last[found].address == block.address && last[found].identity == block.identity
+  }
+
+  /// A closure's type is what it captures, which has no name; its number is the trace's.
+  func number(of type: NodeType) -> Int {
+    let key =
+      "\(type.kind.rawValue) \(type.kind == .closure || type.kind == .box ? "\(type.typeID)" : type.qualifiedName)"
+    if let known = types[key] { return known }
+    types[key] = types.count
+    return types.count - 1
+  }
+
+  /// Equal for sites whose three innermost frames are: what one function allocates, by whatever way it was called.
+  func family(of site: SiteID) -> UInt64 {
+    if let known = families[site] { return known }
+    guard Int(site.rawValue) < sites.count else { return 1 }
+    let found = sites[Int(site.rawValue)]
+    var hash: UInt64 = 0xCBF2_9CE4_8422_2325 ^ UInt64(found.operation.rawValue)
+    var stack = found.stack
+    for _ in 0..<3 {
+      hash = (hash ^ (stacks.frame(of: stack)?.key.encoded ?? 0)) &* 0x100_0000_01B3
+      hash ^= hash >> 29
+      stack = stacks.parent(of: stack)
+    }
+    families[site] = max(1, hash)
+    return max(1, hash)
+  }
+}
+
+/// The nodes of an image by what holds them. For one thread at a time.
+///
+/// The holder of a node is looked for on its cheapest path: the last reference on it that leaves something kept.
+/// Collections, and tables of libraries, do not count as holders, since they are replaced as they grow; nor do things
+/// of the node's own kind, so that the nodes of a list or tree have one holder, however long it is.
+final class HolderTree {
+  let graph: ObjectGraph
+  let ownership: OwnershipTrees
+  private let scene: GrowthScene
+  private let kept: NodeSet
+  private let typeNumbers: [Int]
+  /// By index of the type: it is counted, and by family.
+  private let countedTypes: [(isCounted: Bool, hasFamily: Bool)]
+  private let entries: NodeTable<EdgeIndex>
+  private let known: NodeSet
+  /// By node that holds others of its kind.
+  private var chains: [NodeID: EdgeIndex] = [:]
+  /// From variables: where they lead, what is left over on stacks does not matter.
+  private let namedPaths: RetainPaths
+
+  init(_ graph: ObjectGraph, _ scene: GrowthScene) {
+    self.graph = graph
+    self.scene = scene
+    ownership = OwnershipTrees(graph)
+    let variables = graph.rootNodes.filter { if case .global = graph.root($0).kind { true } else { false } }
+    namedPaths = RetainPaths(graph.graph, roots: variables, kinds: ObjectGraph.owning, costs: LeakFinder.costs)
+    kept = NodeSet(bound: graph.graph.nodeCount)
+    for (index, block) in graph.heap.blocks.enumerated() where scene.isKept(block) { kept.insert(NodeID(index)) }
+    typeNumbers = graph.types.map(scene.number)
+    countedTypes = graph.types.map { type in
+      switch type.kind {
+      case .object: (!SystemCode.isSystemModule(type.module) && !type.module.isEmpty, false)
+      case .closure, .box: (true, false)
+      case .task, .malloc: (true, true)
+      case .error, .sideTable, .array, .dictionary, .set: (false, false)
+      }
+    }
+    entries = NodeTable(repeating: HeapGraph.noEdge, count: graph.graph.nodeCount)
+    known = NodeSet(bound: graph.graph.nodeCount)
+  }
+
+  // MARK: Nodes
+
+  func isKept(_ node: NodeID) -> Bool { kept.contains(node) }
+
+  func isCollection(_ node: NodeID) -> Bool {
+    guard !graph.isRoot(node) else { return false }
+    switch graph.type(of: node).kind {
+    case .array, .dictionary, .set: return true
+    default: return false
+    }
+  }
+
+  /// Tells whether a node only stands between a holder and the objects it holds: a collection, or a block of a library.
+  private func isBetween(_ node: NodeID) -> Bool {
+    guard !graph.isRoot(node) else { return false }
+    switch graph.type(of: node).kind {
+    case .array, .dictionary, .set: return true
+    case .malloc: return graph.taskOfSlab[node] == nil && scene.isLibraryMemory(graph.heap[BlockID(node)].site)
+    default: return false
+    }
+  }
+
+  /// Returns the unit that the node is counted as; nil if it is not counted. Memory of a task is part of the task.
+  func unit(of node: NodeID) -> GrowthUnit? {
+    let index = Int(graph.nodeTypes[Int(node)])
+    guard countedTypes[index].isCounted, graph.taskOfSlab[node] == nil, !graph.deinitialised.contains(node) else {
+      return nil
+    }
+    return GrowthUnit(
+      type: typeNumbers[index],
+      family: countedTypes[index].hasFamily ? scene.family(of: graph.heap[BlockID(node)].site) : 0)
+  }
+
+  func typeNumber(of node: NodeID) -> Int { typeNumbers[Int(graph.nodeTypes[Int(node)])] }
+
+  /// Returns the number of elements in a collection of the standard library, by its own count.
+  func elementCount(of node: NodeID) -> UInt64 {
+    let block = graph.heap[BlockID(node)]
+    return min(graph.image.word(at: block.address &+ 16) ?? 0, Self.countLimit)
+  }
+  /// Sums of this many counts stay far below 64 bits.
+  private static let countLimit: UInt64 = 1 << 32
+
+  // MARK: Holders
+
+  /// The tree that has a node's path. A node without a path from a variable has the best of the others.
+  func paths(to node: NodeID) -> RetainPaths { namedPaths.reaches(node) ? namedPaths : ownership.paths }
+
+  /// The reference that holds a node; nil for what nothing reaches. Constant time but for the first node of a path.
+  func entry(of node: NodeID) -> EdgeIndex? {
+    guard let first = ownEntry(of: node) else { return nil }
+    guard !isCollection(node) else { return first }
+    var edge = first
+    var passed: [NodeID] = []
+    while true {
+      let owner = graph.graph.source(of: edge)
+      guard !graph.isRoot(owner), typeNumber(of: owner) == typeNumber(of: node) else { break }
+      if let known = chains[owner] {
+        edge = known
+        break
+      }
+      passed.append(owner)
+      guard let next = ownEntry(of: owner) else { break }
+      edge = next
+    }
+    for owner in passed { chains[owner] = edge }
+    return edge
+  }
+
+  private func ownEntry(of node: NodeID) -> EdgeIndex? {
+    let paths = paths(to: node)
+    guard paths.reaches(node), !graph.isRoot(node) else { return nil }
+    var pending: [NodeID] = []
+    var current = node
+    while !graph.isRoot(current), !known.contains(current), paths.parents[current] != HeapGraph.noNode {
+      pending.append(current)
+      current = paths.parents[current]
+    }
+    for next in pending.reversed() {
+      let parent = paths.parents[next]
+      let passesOn = !graph.isRoot(parent) && (!kept.contains(parent) || isBetween(parent))
+      entries.start[Int(next)] = passesOn ? entries[parent] : paths.parentEdges[next]
+      known.insert(next)
+    }
+    let edge = entries[node]
+    return edge == HeapGraph.noEdge ? nil : edge
+  }
+
+  /// Returns the place of a reference; nil if it cannot be named: on a stack, in a register, in a task's memory, or in
+  /// memory that the program mapped.
+  func place(of edge: EdgeIndex) -> HolderPlace? {
+    let owner = graph.graph.source(of: edge)
+    let label = graph.graph.label(of: edge)
+    if graph.isRoot(owner) {
+      let root = graph.root(owner)
+      guard case .global(let image) = root.kind, let start = root.ranges.first?.lowerBound,
+        let offset = EdgeLabelID(label).scannedOffset
+      else { return nil }
+      if SystemCode.isSystemImage(graph.roots.images[image].path) { return .library }
+      return .global(address: start &+ offset)
+    }
+    if graph.type(of: owner).kind == .task || graph.taskOfSlab[owner] != nil { return nil }
+    return .field(owner: graph.heap[BlockID(owner)].identity, offset: graph.label(label).map(\.offset))
+  }
+
+  /// The nodes that references at these places lead to. Linear in the edges of the roots and of the owners.
+  ///
+  /// What libraries hold for the program they hand to threads now and then: what stacks and registers lead to counts
+  /// with it, so that it does not matter whether a round's last work has begun.
+  func targets(of places: Set<HolderPlace>) -> [HolderPlace: [NodeID]] {
+    var result: [HolderPlace: [NodeID]] = [:]
+    var owners: Set<BlockIdentity> = []
+    var hasGlobals = false
+    for place in places {
+      switch place {
+      case .field(let owner, _): owners.insert(owner)
+      case .global, .library: hasGlobals = true
+      }
+    }
+    func take(_ node: NodeID) {
+      for edge in graph.graph.edges(from: node)
+      where ObjectGraph.owning.contains(EdgeKinds(kind: graph.graph.kind(of: edge))) {
+        if let place = place(of: edge), places.contains(place) {
+          result[place, default: []].append(graph.graph.target(of: edge))
+        }
+      }
+    }
+    for (index, block) in graph.heap.blocks.enumerated()
+    where owners.contains(block.identity) && kept.contains(NodeID(index)) { take(NodeID(index)) }
+    guard hasGlobals else { return result }
+    for root in graph.rootNodes {
+      if case .global = graph.root(root).kind {
+        take(root)
+      } else if places.contains(.library) {
+        for edge in graph.graph.edges(from: root) { result[.library, default: []].append(graph.graph.target(of: edge)) }
+      }
+    }
+    return result
+  }
+
+  // MARK: Counting
+
+  /// The nodes of `units` that are held by a place: reached from `targets` through what is not kept, through the
+  /// collections and tables that stand there, and through each other. Nearest first. Linear in what is reached.
+  ///
+  /// Between a library and what it keeps for the program stand tasks and closures, those that stay as well as those
+  /// that come.
+  func members(of units: Set<GrowthUnit>, at place: HolderPlace, from targets: [NodeID]) -> [GrowthUnit: [NodeID]] {
+    var result: [GrowthUnit: [NodeID]] = [:]
+    var seen: Set<NodeID> = []
+    var queue: [(node: NodeID, isInTable: Bool)] = []
+    for target in targets where seen.insert(target).inserted { queue.append((target, true)) }
+    var next = 0
+    while next < queue.count {
+      let (node, isInTable) = queue[next]
+      next += 1
+      let unit = self.unit(of: node)
+      let isMember = unit.map { units.contains($0) } ?? false
+      if isMember, let unit { result[unit, default: []].append(node) }
+      let isTable = isInTable && (isBetween(node) || place == .library && isHandedOn(node))
+      guard isMember || isTable || !kept.contains(node) else { continue }
+      for edge in graph.graph.edges(from: node)
+      where ObjectGraph.owning.contains(EdgeKinds(kind: graph.graph.kind(of: edge))) {
+        let target = graph.graph.target(of: edge)
+        if seen.insert(target).inserted { queue.append((target, isTable)) }
+      }
+    }
+    return result
+  }
+
+  private func isHandedOn(_ node: NodeID) -> Bool {
+    switch graph.type(of: node).kind {
+    case .task, .closure, .box, .malloc: true
+    default: false
+    }
+  }
+
+  /// A kind of collection that is held by a place.
+  struct CollectionKey: Hashable {
+    var place: HolderPlace
+    var type: Int
+  }
+
+  /// Returns, by place and type, the number of elements in the collections that `isWanted` lets through. Linear in the
+  /// blocks.
+  func elements(_ isWanted: (CollectionKey) -> Bool) -> [CollectionKey: UInt64] {
+    var result: [CollectionKey: UInt64] = [:]
+    for node in 0..<NodeID(graph.blockCount) where isCollection(node) {
+      let count = elementCount(of: node)
+      guard count > 0, let key = collectionKey(of: node), isWanted(key) else { continue }
+      result[key, default: 0] &+= count
+    }
+    return result
+  }
+
+  func collectionKey(of node: NodeID) -> CollectionKey? {
+    guard let place = entry(of: node).flatMap(place) else { return nil }
+    return CollectionKey(place: place, type: typeNumber(of: node))
+  }
+}

@@ -1,0 +1,85 @@
+// Limits on what can be said of a heap because the trace lacks something, and remedies.
+
+import HeapAnalysis
+import TraceReading
+
+extension LeakAnalysis {
+  /// The reason why the image is not whole.
+  var incompleteness: String {
+    let untold = "retain cycles, lost objects and suspended tasks are not reported, since missing memory may hold them"
+    if let limit = graph.image.exceededLimit {
+      return
+        "the heap image is incomplete: it needs more memory than the limit of \(Decimal.bytes(limit.rawValue)); \(untold). "
+        + "Raise --memory-limit, or analyze the trace on a machine with more memory"
+    }
+    if graph.image.isWhole {
+      return "the heap image is incomplete: it has more references than the analysis can hold; \(untold)"
+    }
+    let reason: String
+    if snapshot.end == nil {
+      reason = "it was not written to its end"
+    } else if let code = snapshot.end?.error, code != 0 {
+      reason = "the recorder could not write all of it (\(systemErrorText(code)))"
+    } else {
+      reason = "parts of it are damaged or missing"
+    }
+    return "the heap image is incomplete: \(reason); \(untold). Take another one, or choose one with --snapshot"
+  }
+
+  /// The conclusions that missing calls rule out.
+  var gapRemarks: [String] {
+    guard gaps.hideAllocations else { return [] }
+    var remarks = ["\(gaps.explanation): anything that unseen memory may hold counts as in use"]
+    let unknown = finder.unknownBlocks
+    if unknown.count > 0 {
+      remarks.append(
+        "nothing is said of \(Decimal.counted(UInt64(unknown.count), "block")) (\(Decimal.bytes(unknown.bytes))) that nothing seems to hold: "
+          + "they may have been freed while calls were not recorded")
+    }
+    return remarks
+  }
+}
+
+extension LeakFinder {
+  /// Blocks that no known memory leads to, and that may have been freed unseen.
+  var unknownBlocks: (count: Int, bytes: UInt64) {
+    guard !graph.uncertain.isEmpty else { return (0, 0) }
+    let known = graph.rootNodes.filter { graph.root($0).kind != .unseen }
+    let reached = graph.graph.reachable(from: known, kinds: ObjectGraph.owning)
+    var (count, bytes) = (0, UInt64(0))
+    graph.uncertain.forEach { node in
+      guard !reached.contains(node) else { return }
+      count += 1
+      bytes += graph.heap[BlockID(node)].size
+    }
+    return (count, bytes)
+  }
+}
+
+extension ProgramStatements {
+  /// Returns the program's statements without those about objects that may have ended without the trace showing it, and
+  /// about objects that are no scope's own.
+  func without(_ graph: ObjectGraph, isOfNoScope: (LiveBlock) -> Bool) -> ProgramStatements {
+    func isUncertain(_ block: LiveBlock) -> Bool {
+      guard let found = graph.heap.block(containing: block.address), graph.heap[found].ordinal == block.ordinal else {
+        return false
+      }
+      return graph.uncertain.contains(found.rawValue)
+    }
+    var result = self
+    for index in result.scopes.indices {
+      let rest = result.scopes[index].rest.filter { !isUncertain($0.block) && !isOfNoScope($0.block) }
+      let executions = Set(result.scopes[index].rest.map(\.execution)).subtracting(rest.map(\.execution))
+      result.scopes[index].executionsWithRest -= min(result.scopes[index].executionsWithRest, UInt64(executions.count))
+      result.scopes[index].rest = rest
+    }
+    for index in result.expectations.indices {
+      let before = result.expectations[index].rest.count
+      result.expectations[index].rest.removeAll { $0.end == nil && isUncertain($0.block) }
+      let unknown = min(result.expectations[index].violated, UInt64(before - result.expectations[index].rest.count))
+      result.expectations[index].violated -= unknown
+      result.expectations[index].unknown += unknown
+    }
+    return result
+  }
+}

@@ -1,0 +1,385 @@
+// Finds the live blocks that are leaked, and what holds each: in numbers, before anything has a name.
+
+import HeapAnalysis
+import TraceReading
+
+/// The fault found in an object.
+package enum Verdict: String, CaseIterable, Codable, Hashable, Sendable {
+  /// Objects that hold one another, and that nothing else can reach.
+  case retainCycle
+  /// Nothing holds it, and still its count is above 0; or a block that nothing points to.
+  case lost
+  /// Its `deinit` has run; unowned references keep its memory.
+  case deinitialised
+  /// A task that nothing can resume.
+  case suspended
+  /// A live object refers to memory that has been freed.
+  case dangling
+  /// Reachable, but its scope has ended, and its siblings with it.
+  case outlived
+  /// Reachable, like all of its kind, of which there are more and more.
+  case accumulating
+  /// Reachable, and more with each round of work that is repeated.
+  case growing
+}
+
+/// Instances of one shape from the same allocation sites, with one of them to be shown.
+struct LeakGroup {
+  /// An instance: the object itself, or one of the objects of a cycle, and what would be freed with it.
+  struct Member {
+    var node: NodeID
+    var bytes: UInt64
+    var blocks: UInt64
+    /// Equal for instances that hold blocks of the same types and sizes.
+    var types: UInt64 = 0
+  }
+
+  /// A node of the shown instance, and the edge that leads to the next one.
+  struct Step {
+    var node: NodeID
+    /// Leads to the next step's node, and in a cycle from the last to the first; nil at the end of a path.
+    var edge: EdgeIndex?
+  }
+
+  struct Sum {
+    var blocks: UInt64 = 0
+    var bytes: UInt64 = 0
+
+    mutating func add(_ size: UInt64) {
+      blocks += 1
+      bytes &+= size
+    }
+  }
+
+  var verdict: Verdict
+  var steps: [Step]
+  var isCycle: Bool
+  var instances: Int
+  /// The memory that would be freed with all of them, and its number of blocks.
+  var retainedBytes: UInt64
+  var retainedBlocks: UInt64
+  /// The number of the causes of its shape; nil for what is reachable.
+  var cause: Int32?
+  /// By type: all that goes with the shown instance alone, itself among it.
+  var held: [UInt32: Sum] = [:]
+  /// By type: what hangs from several of the instances, and from nothing else.
+  var heldTogether: [UInt32: Sum] = [:]
+  /// One an instance, in order of address; none where the objects themselves are gone.
+  var members: [Member] = []
+  /// Each instance keeps as many blocks, as many bytes, of the same types.
+  var isHeldByEach: Bool {
+    members.allSatisfy { ($0.blocks, $0.bytes, $0.types) == (members[0].blocks, members[0].bytes, members[0].types) }
+  }
+  var dangling: ObjectGraph.DanglingReference?
+  /// The block that ended before those that used or still refer to it: of the shown instance.
+  var ended: EndedBlock?
+}
+
+/// Everything leaked in a snapshot.
+struct LeakFinder {
+  let graph: ObjectGraph
+  /// The nodes that no root leads to, side tables left out.
+  let unreachable: NodeSet
+  /// Nodes that no root leads to either, but that are no leaks: values of functions that never return.
+  let abandoned: [NodeID]
+  private(set) var groups: [LeakGroup] = []
+  /// Of the groups of what is unreachable; nil if nothing is.
+  private(set) var causes: LeakCauses?
+
+  /// Blocks of which a leak must have one to be told; nil for all.
+  private let wanted: ((BlockID) -> Bool)?
+
+  /// Linear in the graph, but for the cycles that are looked for: one for each shape of component. `abandoned`: of what
+  /// no root reaches, what is no leak all the same; nor is what it keeps.
+  init(_ graph: ObjectGraph, among wanted: ((BlockID) -> Bool)? = nil, abandoned: (NodeSet) -> [NodeID] = { _ in [] }) {
+    self.graph = graph
+    self.wanted = wanted
+    let heap = graph.graph
+    let reached = heap.reachable(from: graph.rootNodes, kinds: ObjectGraph.owning)
+    let unreachable = reached.complement
+    for node in 0..<NodeID(graph.blockCount) where unreachable.contains(node) && graph.type(of: node).kind == .sideTable
+    { unreachable.remove(node) }
+    self.abandoned = abandoned(unreachable)
+    if !self.abandoned.isEmpty {
+      heap.reachable(from: self.abandoned, kinds: ObjectGraph.owning).forEach { unreachable.remove($0) }
+    }
+    self.unreachable = unreachable
+    // The parts that an image lacks may hold them, or show that they are just ending.
+    if graph.isWhole { findDeinitialised() }
+    // Blocks that may have been freed unseen are not accused.
+    graph.uncertain.forEach { unreachable.remove($0) }
+    // Deinitialised objects hold nothing, and have been dealt with.
+    graph.deinitialised.forEach { unreachable.remove($0) }
+    if graph.isWhole { findUnreachable() }
+    if !graph.hasUnseenMemory { groups += danglingGroups { _ in true } }
+  }
+
+  /// Tells whether a leak of a block is to be told.
+  func isWanted(_ block: BlockID) -> Bool { wanted?(block) ?? true }
+
+  // MARK: Unreachable
+
+  private mutating func findUnreachable() {
+    guard !unreachable.isEmpty else { return }
+    let heap = graph.graph
+    let components = StronglyConnectedComponents(heap, kinds: ObjectGraph.keeping, within: unreachable)
+    let sources = components.sources().members
+    let members = ComponentMembers(components)
+    var numbers: [Signature: Int32] = [:]
+    var found: [Candidate] = []
+    let groupOfSource = sources.map { component -> Int32 in
+      if let wanted,
+        !(0..<members.count(of: component)).contains(where: { wanted(BlockID(members.node($0, of: component))) })
+      {
+        return CauseShares.several
+      }
+      let signature = signature(of: component, members, components)
+      let size = members.count(of: component)
+      let node = members.node(0, of: component)
+      let order = graph.birthOrder(of: node)
+      if let known = numbers[signature] {
+        // The smallest shows the cause best; of equal ones the first that was made is another in no run.
+        if (size, order) < (found[Int(known)].size, found[Int(known)].order) {
+          (found[Int(known)].component, found[Int(known)].size, found[Int(known)].order) = (component, size, order)
+        }
+        return known
+      }
+      let number = Int32(truncatingIfNeeded: found.count)
+      numbers[signature] = number
+      found.append(Candidate(component: component, size: size, order: order))
+      return number
+    }
+    let shares = CauseShares(components, members, sources: sources, group: groupOfSource)
+    causes = LeakCauses(components, members, sources: sources, groups: groupOfSource)
+    let shown = found.map { shares.causes[Int($0.component)] }
+    var instances = sources.map { LeakGroup.Member(node: members.node(0, of: $0), bytes: 0, blocks: 0) }
+    unreachable.forEach { node in
+      let component = Int(components.componentOfNode[node])
+      let group = Int(shares.groups[component])
+      guard found.indices.contains(group) else { return }
+      let size = graph.heap[BlockID(node)].size
+      found[group].all.add(size)
+      let cause = shares.causes[component]
+      let type = graph.nodeTypes[Int(node)]
+      if instances.indices.contains(Int(cause)) {
+        instances[Int(cause)].blocks += 1
+        instances[Int(cause)].bytes &+= size
+        // The same for the same types in any order.
+        instances[Int(cause)].types &+= Self.mix(UInt64(type), size)
+      }
+      if cause == shown[group] {
+        found[group].held[type, default: .init()].add(size)
+      } else if cause == CauseShares.several {
+        found[group].heldTogether[type, default: .init()].add(size)
+      }
+    }
+    for (index, group) in groupOfSource.enumerated() where found.indices.contains(Int(group)) {
+      found[Int(group)].members.append(instances[index])
+    }
+    // Searching takes memory for each node.
+    let hasCycle = found.contains { components.nontrivial.contains($0.component) }
+    let cycles = hasCycle ? CycleChoice(graph, components, members, within: unreachable) : nil
+    for (number, candidate) in found.enumerated() {
+      var group = group(candidate, members, components, cycles)
+      group.cause = Int32(truncatingIfNeeded: number)
+      groups.append(group)
+    }
+  }
+
+  private struct Candidate {
+    /// The component of the shown instance, and its number of objects.
+    var component: ComponentID
+    var size: Int
+    var order: BirthOrder
+    var members: [LeakGroup.Member] = []
+    /// All that goes with the group.
+    var all = LeakGroup.Sum()
+    var held: [UInt32: LeakGroup.Sum] = [:]
+    var heldTogether: [UInt32: LeakGroup.Sum] = [:]
+  }
+
+  /// Exact references make better evidence than scanned words.
+  static var costs: EdgeCosts {
+    var costs = EdgeCosts(default: 200)
+    costs[EdgeStrength.strong.rawValue] = 2
+    costs[EdgeStrength.conservative.rawValue] = 9
+    costs[EdgeStrength.taskLink.rawValue] = 9
+    costs[EdgeStrength.surplus.rawValue] = 9
+    costs[EdgeStrength.unmanaged.rawValue] = 12
+    return costs
+  }
+
+  /// The features that instances of a shape share, however many objects each has: types, sites, and which field of
+  /// which type leads where.
+  private struct Signature: Hashable {
+    var first: UInt64
+    var second: UInt64
+    var isCycle: Bool
+  }
+
+  private static func mix(_ a: UInt64, _ b: UInt64) -> UInt64 {
+    var x = (a ^ b &* 0x9E37_79B9_7F4A_7C15) &* 0xBF58_476D_1CE4_E5B9
+    x ^= x >> 31
+    return x &* 0x94D0_49BB_1331_11EB
+  }
+
+  private func signature(
+    of component: ComponentID, _ members: ComponentMembers, _ components: StronglyConnectedComponents
+  ) -> Signature {
+    let isCycle = components.nontrivial.contains(component)
+    if !isCycle {
+      let node = members.node(0, of: component)
+      let block = graph.heap[BlockID(node)]
+      return Signature(first: UInt64(graph.nodeTypes[Int(node)]), second: UInt64(block.site.rawValue), isCycle: false)
+    }
+    var parts: Set<UInt64> = []
+    members.forEach(of: component) { node in
+      let type = UInt64(graph.nodeTypes[Int(node)])
+      parts.insert(Self.mix(type, UInt64(graph.heap[BlockID(node)].site.rawValue) + (1 << 40)))
+      for edge in graph.graph.edges(from: node) {
+        let target = graph.graph.target(of: edge)
+        guard ObjectGraph.keeping.contains(EdgeKinds(kind: graph.graph.kind(of: edge))),
+          components.componentOfNode[target] == component
+        else { continue }
+        // Offsets in memory that is scanned differ between equal things.
+        let label = graph.graph.label(of: edge)
+        parts.insert(
+          Self.mix(
+            Self.mix(type, UInt64(label < 1 << 31 ? label : 1 << 31)), UInt64(graph.nodeTypes[Int(target)]) + (1 << 41))
+        )
+      }
+    }
+    var sum: UInt64 = 0
+    var product: UInt64 = 1
+    for part in parts {
+      sum &+= part
+      product &*= part | 1
+    }
+    return Signature(first: sum, second: product, isCycle: true)
+  }
+
+  private func group(
+    _ candidate: Candidate, _ members: ComponentMembers, _ components: StronglyConnectedComponents,
+    _ cycles: CycleChoice?
+  ) -> LeakGroup {
+    let component = candidate.component
+    let first = members.node(0, of: component)
+    func make(_ verdict: Verdict, _ steps: [LeakGroup.Step], isCycle: Bool) -> LeakGroup {
+      LeakGroup(
+        verdict: verdict, steps: steps, isCycle: isCycle, instances: candidate.members.count,
+        retainedBytes: candidate.all.bytes,
+        retainedBlocks: candidate.all.blocks, held: candidate.held, heldTogether: candidate.heldTogether,
+        members: candidate.members)
+    }
+    guard components.nontrivial.contains(component) else {
+      return make(
+        graph.type(of: first).kind == .task ? .suspended : .lost, [.init(node: first, edge: nil)], isCycle: false)
+    }
+    let cycle = cycles?.cycle(of: component)
+    // Blocks of C code that point to one another are not counted: nothing would have freed them.
+    let isCounted = (0..<members.count(of: component)).contains {
+      graph.type(of: members.node($0, of: component)).kind.isCounted
+    }
+    if !isCounted { return make(.lost, [.init(node: cycle?.steps.first?.node ?? first, edge: nil)], isCycle: false) }
+    return make(
+      cycle?.hasTask == true ? .suspended : .retainCycle, cycle?.steps ?? [.init(node: first, edge: nil)], isCycle: true
+    )
+  }
+
+  // MARK: Deinitialised
+
+  /// Objects whose `deinit` has run, and to which unowned references lead. Words that look like pointers prove nothing
+  /// here: an object that ends at this very moment is on its thread's stack, or in what that thread has just let go of.
+  private mutating func findDeinitialised() {
+    guard !graph.deinitialised.isEmpty else { return }
+    let heap = graph.graph
+    var holders: [NodeID: (node: NodeID, edge: EdgeIndex)] = [:]
+    var unownedCounts: [NodeID: UInt32] = [:]
+    var onStacks: Set<NodeID> = []
+    for node in 0..<NodeID(heap.nodeCount) {
+      let isStack = graph.isRoot(node) && graph.root(node).isOfRunningThread(in: graph.snapshot)
+      for edge in heap.edges(from: node) where graph.deinitialised.contains(heap.target(of: edge)) {
+        let target = heap.target(of: edge)
+        if isStack { onStacks.insert(target) }
+        guard heap.kind(of: edge) == EdgeStrength.unowned.rawValue else { continue }
+        unownedCounts[target, default: 0] += 1
+        // A leaked object is a finding of its own, with all that it holds.
+        guard !unreachable.contains(node) else { continue }
+        if holders[target].map({ isTold(node, edge, before: $0) }) ?? true { holders[target] = (node, edge) }
+      }
+    }
+    var numbers: [[UInt64]: Int] = [:]
+    for target in graph.deinitialised.members where wanted?(BlockID(target)) ?? true {
+      guard let holder = holders[target] else { continue }
+      // Until `deinit` returns, the object has an unowned reference of its own besides those that lead to it.
+      let isEnding = (graph.referenceCount(of: target)?.unowned ?? 0) > unownedCounts[target] ?? 0
+      if isEnding, onStacks.contains(target) { continue }
+      let block = graph.heap[BlockID(target)]
+      let key = [
+        UInt64(graph.nodeTypes[Int(target)]), UInt64(block.site.rawValue), UInt64(graph.nodeTypes[Int(holder.node)]),
+        UInt64(heap.label(of: holder.edge)),
+      ]
+      if let known = numbers[key] {
+        groups[known].instances += 1
+        groups[known].retainedBytes &+= block.size
+        groups[known].retainedBlocks += 1
+        groups[known].members.append(.init(node: target, bytes: block.size, blocks: 1))
+      } else {
+        numbers[key] = groups.count
+        groups.append(
+          LeakGroup(
+            verdict: .deinitialised,
+            steps: [.init(node: holder.node, edge: holder.edge), .init(node: target, edge: nil)], isCycle: false,
+            instances: 1,
+            retainedBytes: block.size, retainedBlocks: 1, members: [.init(node: target, bytes: block.size, blocks: 1)]))
+      }
+    }
+  }
+
+  /// Tells which of two holders is reported: decides by the names of their types and references, since their addresses
+  /// are others in each run.
+  private func isTold(_ node: NodeID, _ edge: EdgeIndex, before other: (node: NodeID, edge: EdgeIndex)) -> Bool {
+    func key(_ node: NodeID, _ edge: EdgeIndex) -> (Int, String, String) {
+      (
+        graph.isRoot(node) ? 4 : graph.classOrigin(of: node),
+        graph.isRoot(node) ? "" : graph.type(of: node).qualifiedName,
+        graph.label(graph.graph.label(of: edge))?.name ?? ""
+      )
+    }
+    return key(node, edge) < key(other.node, other.edge)
+  }
+
+  // MARK: Dangling
+
+  /// Groups of the references that dangle for certain.
+  func danglingGroups(_ isCertain: (ObjectGraph.DanglingReference) -> Bool) -> [LeakGroup] {
+    var groups: [LeakGroup] = []
+    var numbers: [[UInt64]: Int] = [:]
+    // Of memory that has been given away since, only the events can say that a reference to it dangles.
+    for reference in graph.dangling
+    where isCertain(reference) && !reference.isTargetReused && !unreachable.contains(reference.from.rawValue)
+      && wanted?(reference.from) ?? true
+    {
+      let key = key(of: reference)
+      if let known = numbers[key] {
+        groups[known].instances += 1
+      } else {
+        numbers[key] = groups.count
+        groups.append(
+          LeakGroup(
+            verdict: .dangling, steps: [.init(node: reference.from.rawValue, edge: nil)], isCycle: false, instances: 1,
+            retainedBytes: 0, retainedBlocks: 0, dangling: reference))
+      }
+    }
+    return groups
+  }
+
+  /// Equal for references that make one group.
+  func key(of reference: ObjectGraph.DanglingReference) -> [UInt64] {
+    let block = graph.heap[reference.from]
+    return [
+      UInt64(graph.nodeTypes[Int(reference.from.rawValue)]), UInt64(block.site.rawValue),
+      UInt64(reference.label.rawValue),
+    ]
+  }
+}

@@ -1,0 +1,179 @@
+// The owner of a leak: the program, a library, or the runtime, which keeps memory for itself.
+
+import HeapAnalysis
+import TraceReading
+import TraceSymbolication
+
+/// The party that has to free the leaked memory.
+enum LeakOwner {
+  case program
+  /// With the reason why it is not the program's.
+  case library(String)
+  /// Memory that the Swift or C runtime keeps for itself.
+  case runtime
+}
+
+/// Tells owners by types and by the functions that called for the memory. For one thread at a time.
+///
+/// The caller owns what a function hands out, and a function that hands something out may be any of the C library's
+/// (`strdup`, `getline`, `open_memstream`): only what such libraries keep for themselves is known by name. If a
+/// library's function stands between, which has data structures of its own, the library owns what it made.
+struct OwnerSearch {
+  private let graph: ObjectGraph
+  private let naming: FindingNaming
+
+  init(_ graph: ObjectGraph, naming: FindingNaming) { (self.graph, self.naming) = (graph, naming) }
+
+  func owner(of group: LeakGroup) -> LeakOwner {
+    let nodes = group.steps.map(\.node)
+    if nodes.isEmpty, let ended = group.ended { return user(of: ended) }
+    guard let first = nodes.first, let last = nodes.last else { return .program }
+    if group.verdict == .dangling {
+      return SystemCode.isSystemModule(graph.type(of: first).module) ? .runtime : .program
+    }
+    if let known = nodes.lazy.compactMap({ KnownLibraryLeaks.reason(graph.type(of: $0)) }).first,
+      !group.isCycle || nodes.allSatisfy(isSystemObject)
+    {
+      return .library(known)
+    }
+    let target = group.verdict == .deinitialised ? last : first
+    if group.isCycle {
+      guard nodes.allSatisfy(isSystemObject) else { return .program }
+      return nodes.contains { graph.type(of: $0).kind != .malloc }
+        ? .library("every object of the cycle belongs to a library") : allocator(of: target, isObject: false)
+    }
+    let type = graph.type(of: target)
+    if type.kind == .task { return .program }
+    return allocator(of: target, isObject: type.kind.isCounted)
+  }
+
+  /// By who used an object that had ended: an object of the program's, or of a library's that the program called.
+  private func user(of ended: EndedBlock) -> LeakOwner {
+    let type = naming.type(of: ended)
+    guard type.kind == .object, SystemCode.isSystemModule(type.module) else { return .program }
+    let frames = naming.frames(of: ended.used?.stack ?? .unknown)
+    if frames.isEmpty || frames.contains(where: { $0.kind == .user }) { return .program }
+    return .library(
+      "used inside \(frames.first { $0.kind == .systemLibrary && $0.isNamed }?.function ?? "a library") without a caller in the program"
+    )
+  }
+
+  /// Neither a class of the program's nor a closure that it wrote.
+  private func isSystemObject(_ node: NodeID) -> Bool {
+    let type = graph.type(of: node)
+    switch type.kind {
+    case .object:
+      return SystemCode.isSystemModule(type.module)
+        && !TypeNames.arguments(type.qualifiedName).contains { isProgramType($0) }
+    case .task: return false
+    case .closure, .box:
+      // A closure belongs to the code that made it.
+      return naming.frames(of: graph.heap[BlockID(node)].site).first {
+        !AllocationFunctions.isOne($0) && $0.kind != .thunk
+      }?.kind != .user
+    default: return true
+    }
+  }
+
+  private func isProgramType(_ name: String) -> Bool {
+    guard let dot = name.firstIndex(of: ".") else { return false }
+    return !SystemCode.isSystemModule(String(name[..<dot]))
+  }
+
+  // MARK: Who called for it
+
+  /// From the allocation outwards: the functions up to the one that the memory is for, which is the program's, or one
+  /// that called the program and was left out of the stack by a tail call.
+  private func allocator(of node: NodeID, isObject: Bool) -> LeakOwner {
+    let type = graph.type(of: node)
+    let frames = naming.frames(of: graph.heap[BlockID(node)].site)
+    let inner = frames.drop { AllocationFunctions.isOne($0) || $0.kind == .thunk }
+    guard let first = inner.first else { return .runtime }
+    if type.kind == .object, !SystemCode.isSystemModule(type.module) { return .program }
+    if !isObject, let library = systemDependency(inner) ?? packageDependency(inner) { return .library(library) }
+    if first.kind == .user { return .program }
+    let between = inner.prefix { $0.kind != .user && !(AllocationFunctions.callsProgram($0) && !isObject) }
+    let hasCaller = between.count < inner.count
+    if !isObject, between.contains(where: { AllocationFunctions.isRuntimeInternal($0) }) { return .runtime }
+    if !hasCaller {
+      if isObject { return .library("made by \(first.function) without a caller in the program") }
+      return .runtime
+    }
+    let own = type.name.prefix { $0 != "<" }
+    for frame in between {
+      if frame.kind == .thunk || AllocationFunctions.isTransparent(frame) { continue }
+      if type.kind == .object,
+        frame.function.contains("\(own).init(") || frame.function.contains("\(own).__allocating_init(")
+      {
+        continue
+      }
+      return .library("made inside \(frame.function)")
+    }
+    return .program
+  }
+
+  /// The reason why memory is not the program's that a shared library of the operating system made, such as libcurl: a
+  /// library of the platform called it, such as Foundation, or it runs on a thread of its own. Nil if the program
+  /// called it.
+  private func systemDependency(_ frames: ArraySlice<SourceFrame>) -> String? {
+    guard let first = frames.first(where: { !AllocationFunctions.isTransparent($0) }), naming.isOfOperatingSystem(first)
+    else { return nil }
+    let name = first.imageName ?? "a library"
+    for frame in frames {
+      if frame.kind == .user {
+        if !naming.isOfOperatingSystem(frame) { return nil }
+      } else if AllocationFunctions.isStartOfMain(frame) {
+        return nil
+      } else if frame.kind == .systemLibrary, !AllocationFunctions.isTransparent(frame),
+        !AllocationFunctions.callsProgram(frame)
+      {
+        return "made inside \(name), which \(frame.imageName ?? "a library") called"
+      }
+    }
+    return "made inside \(name) without a caller in the program"
+  }
+
+  /// The reason why memory is not the program's that a package called for: the package's own Swift code asked its C
+  /// code or the C library for it, and gave the program nothing that it could free it by. Nil if the program called for
+  /// it, or was given a pointer.
+  private func packageDependency(_ frames: ArraySlice<SourceFrame>) -> String? {
+    let all = Array(frames)
+    for frame in frames {
+      if frame.kind == .systemLibrary, !AllocationFunctions.isTransparent(frame),
+        AllocationFunctions.isRuntimeInternal(frame)
+      {
+        return nil
+      }
+      guard frame.kind == .user else { continue }
+      guard let package = naming.packages.package(of: frame, among: all) else { return nil }
+      if Self.isSwift(frame), !Self.givesPointer(frame) {
+        return "made inside \(frame.function), which the package \(package) has to free"
+      }
+    }
+    return nil
+  }
+
+  private static func isSwift(_ frame: SourceFrame) -> Bool { frame.mangledName?.hasPrefix("$s") ?? false }
+
+  /// Something in the result is called unsafe, or may be a pointer: whoever gets it may have to free it.
+  private static func givesPointer(_ frame: SourceFrame) -> Bool {
+    let name = frame.fullFunction
+    let result = name.range(ofLast: " -> ").map { name[$0...] } ?? name[...]
+    return pointers.contains { result.contains($0) } || name.contains("inout Swift.Unsafe")
+      || name.contains("inout Swift.OpaquePointer")
+  }
+
+  private static let pointers = ["Unsafe", "OpaquePointer", "Unmanaged", "Pointer"]
+}
+
+extension String {
+  /// Returns the index at which the last occurrence of a text begins.
+  fileprivate func range(ofLast text: String) -> Index? {
+    var index = endIndex
+    while index > startIndex {
+      index = self.index(before: index)
+      if self[index...].hasPrefix(text) { return index }
+    }
+    return nil
+  }
+}

@@ -1,0 +1,210 @@
+// Names of holders, in the words of the program's author.
+
+import HeapAnalysis
+import TraceSymbolication
+
+/// Recognises registrations on retain paths, and names holders. For one thread at a time.
+final class HolderNames {
+  private let graph: ObjectGraph
+  private let naming: FindingNaming
+
+  init(_ graph: ObjectGraph, naming: FindingNaming) {
+    self.graph = graph
+    self.naming = naming
+  }
+
+  /// Returns the step of a path that is a registration of what comes after it. Those shared by many (a notification
+  /// centre) may stand anywhere; those made one for each (a timer, a task) behind the step `place`, that still leads to
+  /// all. The one nearest to the object counts.
+  func registration(_ steps: [LeakGroup.Step], after place: Int) -> (index: Int, kind: Finding.Registration)? {
+    for index in steps.indices.dropLast().reversed() where !graph.isRoot(steps[index].node) {
+      if isSchedule(steps[index]) { return (index, .eventLoop) }
+      guard let kind = kind(of: steps[index].node) else { continue }
+      // A work item in the program's own hands waits for nobody: it may never have been scheduled.
+      if kind == .dispatchWork, index > 0, isProgramsOwn(steps[index - 1].node) { continue }
+      if kind == .observer || index > place { return (index, kind) }
+    }
+    // A thread that goes on, and what it has on its stack or as its own variables.
+    guard place == 0, steps.count > 1 else { return nil }
+    switch graph.root(steps[0].node).kind {
+    case .stack(let thread), .threadLocal(let thread): return isMain(thread) ? nil : (0, .thread)
+    default: return nil
+    }
+  }
+
+  private func isProgramsOwn(_ node: NodeID) -> Bool {
+    if graph.isRoot(node) {
+      guard case .global(let image) = graph.root(node).kind else { return false }
+      return !SystemCode.isSystemImage(graph.roots.images[image].path)
+    }
+    let kind = graph.type(of: node).kind
+    return kind.isCounted && kind != .task && self.kind(of: node) == nil
+  }
+
+  private func isMain(_ thread: Int) -> Bool {
+    guard graph.snapshot.threads.indices.contains(thread), let pointer = graph.snapshot.threads[thread].stackPointer
+    else { return true }
+    return graph.snapshot.regions.contains { $0.kind == .mainStack && $0.range.contains(pointer) }
+  }
+
+  /// An event loop's list of what it is to run later.
+  private func isSchedule(_ step: LeakGroup.Step) -> Bool {
+    guard let edge = step.edge, let label = graph.label(graph.graph.label(of: edge)),
+      label.name.lowercased().contains("scheduledtasks")
+    else { return false }
+    return graph.type(of: step.node).qualifiedName.contains("EventLoop")
+  }
+
+  private func kind(of node: NodeID) -> Finding.Registration? {
+    let type = graph.type(of: node)
+    switch type.kind {
+    case .task: return .task
+    case .malloc: return kindOfBlock(node)
+    case .object: return Self.kinds.first { type.qualifiedName.hasPrefix($0.type) }?.kind
+    default: return nil
+    }
+  }
+
+  private static let kinds: [(type: String, kind: Finding.Registration)] = [
+    ("Foundation.Timer", .timer),
+    ("Foundation.NotificationCenter", .observer),
+    ("FoundationEssentials.NotificationCenter", .observer),
+    ("Foundation.NSNotificationReceiver", .observer),
+    ("Foundation.(NSNotificationReceiver", .observer),
+    ("Dispatch.DispatchSource", .dispatchSource),
+    ("Dispatch.DispatchWorkItem", .dispatchWork),
+    ("NIOCore.RepeatedTask", .eventLoop),
+    ("NIOPosix.ScheduledTask", .eventLoop),
+    ("NIOCore.Scheduled", .eventLoop),
+    ("FoundationNetworking.URLSession", .urlSession),
+    ("Foundation.URLSession", .urlSession),
+  ]
+
+  /// Tells whether a block belongs to a call of `dispatch_after`.
+  func isDelayedWork(_ node: NodeID) -> Bool {
+    naming.frames(of: graph.heap[BlockID(node)].site).prefix(Self.registrationDepth).prefix { $0.kind != .user }
+      .contains { frame in
+        frame.mangledName.map(Self.isDelay) ?? false
+      }
+  }
+
+  private static func isDelay(_ name: String) -> Bool {
+    name.hasPrefix("_dispatch_after") || name.hasPrefix("dispatch_after")
+  }
+  /// Frames between the function that registers and the allocator.
+  private static let registrationDepth = 12
+
+  private func kindOfBlock(_ node: NodeID) -> Finding.Registration? {
+    if graph.taskOfSlab[node] != nil { return .task }
+    var kind: Finding.Registration?
+    for frame in naming.frames(of: graph.heap[BlockID(node)].site).prefix(Self.registrationDepth) {
+      guard frame.kind != .user, let name = frame.mangledName else { break }
+      // libdispatch delays work by a source of its own.
+      if Self.isDelay(name) { return .dispatchWork }
+      if name.hasPrefix("dispatch_source_create") { kind = .dispatchSource }
+      if name.hasPrefix("CFRunLoopTimerCreate") { return .timer }
+    }
+    return kind
+  }
+
+  // MARK: Names
+
+  /// The holder at a step of a path: the registration if it is one, else the variable or field the suspect reference
+  /// stands in.
+  func name(
+    _ steps: [LeakGroup.Step], suspect: Int, registration: Finding.Registration?, named: [Finding.Step],
+    origin: PathOrigin
+  ) -> String {
+    switch registration {
+    case .timer?: return "a RunLoop timer"
+    case .observer?: return usesDefaultCenter(steps, origin) ? "NotificationCenter.default" : "a NotificationCenter"
+    case .dispatchSource?: return isTimerSource(steps, suspect) ? "a DispatchSource timer" : "a DispatchSource"
+    case .dispatchWork?: return "work scheduled by DispatchQueue.asyncAfter"
+    case .urlSession?: return "a URLSession that was not invalidated"
+    case .thread?: return "threads that have not ended"
+    case .eventLoop?: return "a task scheduled on an EventLoop (\(place(suspect + 1, named: named, origin: origin)))"
+    case .task?:
+      let task = graph.taskOfSlab[steps[suspect].node] ?? steps[suspect].node
+      return naming.allocation(of: task).map { "a task started in \($0.function)" } ?? "a task"
+    case nil: return place(suspect, named: named, origin: origin)
+    }
+  }
+
+  /// libdispatch keeps what waits for a time in heaps of timers.
+  private func isTimerSource(_ steps: [LeakGroup.Step], _ index: Int) -> Bool {
+    guard graph.isRoot(steps[0].node) else { return false }
+    return naming.origin(steps[0].node, target: steps.count > 1 ? steps[1].node : nil).name.contains(
+      "_dispatch_timers_heap")
+      || naming.frames(of: graph.heap[BlockID(steps[index].node)].site).contains {
+        $0.function.contains("makeTimerSource")
+      }
+  }
+
+  private func usesDefaultCenter(_ steps: [LeakGroup.Step], _ origin: PathOrigin) -> Bool {
+    origin.kind == .global && origin.name.contains("NotificationCenter") || origin.name.contains("efaultCenter")
+  }
+
+  /// `static Cache.all`, `Server.connections`: the nearest name on the way in to the suspect reference. `named[i]` is
+  /// the step after the root, so that the suspect reference leads to `named[suspect]`.
+  private func place(_ suspect: Int, named: [Finding.Step], origin: PathOrigin) -> String {
+    var index = suspect - 1
+    while index >= 0, index < named.count {
+      let step = named[index]
+      if step.kind == .object, let reference = step.reference, !reference.name.isEmpty,
+        !SystemCode.isSystemModule(String(step.qualifiedType.prefix { $0 != "." }))
+      {
+        return "\(step.type).\(reference.name)"
+      }
+      if step.kind == .closure, let reference = step.reference, let function = step.function {
+        return reference.name.isEmpty ? function.closureName : "\(reference.name) captured by \(function.closureName)"
+      }
+      index -= 1
+    }
+    if origin.kind == .global { return Self.withoutImage(origin.name) }
+    return origin.name
+  }
+
+  /// The program's own field or variable that leads to a library's field which holds; nil if the field that holds is
+  /// the program's, or if nothing of the program's leads there.
+  func ownName(_ steps: [LeakGroup.Step], suspect: Int, named: [Finding.Step], origin: PathOrigin) -> String? {
+    guard isOfLibrary(steps, suspect: suspect) else { return nil }
+    for step in named.prefix(suspect).reversed() {
+      guard step.kind == .object, step.library == nil, let reference = step.reference, !reference.name.isEmpty else {
+        continue
+      }
+      return "\(step.type).\(reference.name)"
+    }
+    guard origin.kind == .global, case .global(let image) = graph.root(steps[0].node).kind,
+      !SystemCode.isSystemImage(graph.roots.images[image].path)
+    else { return nil }
+    // Short names leave out the program's module, and no other.
+    let variable = Self.withoutImage(origin.name)
+    let owner = variable.split(separator: " ").last.map { String($0.prefix { $0 != "." }) } ?? ""
+    return naming.package(ofModule: owner) == nil ? variable : nil
+  }
+
+  /// The nearest object on the way in to the suspect reference is a library's.
+  func isOfLibrary(_ steps: [LeakGroup.Step], suspect: Int) -> Bool {
+    for step in steps.prefix(suspect + 1).reversed()
+    where !graph.isRoot(step.node) && graph.type(of: step.node).kind == .object { return !naming.isOwn(step.node) }
+    return false
+  }
+
+  /// `static Cache.all in App` without the image.
+  private static func withoutImage(_ name: String) -> String {
+    guard let range = name.range(of: " in ", fromEnd: true) else { return name }
+    return String(name[..<range])
+  }
+}
+
+extension String {
+  /// Returns the index at which the last occurrence of a text begins.
+  fileprivate func range(of text: String, fromEnd: Bool) -> String.Index? {
+    var index = endIndex
+    while index > startIndex {
+      index = self.index(before: index)
+      if self[index...].hasPrefix(text) { return index }
+    }
+    return nil
+  }
+}

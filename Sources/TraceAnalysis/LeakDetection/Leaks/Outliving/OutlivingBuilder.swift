@@ -1,0 +1,384 @@
+// Names what outlived its scope: the scope, the holder, how it grew.
+
+import HeapAnalysis
+import TraceReading
+import TraceSymbolication
+
+/// Makes findings of what `OutlivingFinder` found. For one thread at a time.
+struct OutlivingBuilder {
+  private let analysis: LeakAnalysis
+  private let graph: ObjectGraph
+  private let builder: FindingBuilder
+  private let naming: FindingNaming
+  let holders: HolderNames
+  private let waiting: WaitingTasks
+  let ownership: OwnershipTrees
+  private let owner: RegistrationOwner
+
+  init(_ analysis: LeakAnalysis, builder: FindingBuilder, naming: FindingNaming) {
+    self.analysis = analysis
+    graph = analysis.graph
+    self.builder = builder
+    self.naming = naming
+    let holders = HolderNames(analysis.graph, naming: naming)
+    self.holders = holders
+    waiting = WaitingTasks(analysis.graph, isTimer: holders.isDelayedWork)
+    ownership = OwnershipTrees(analysis.graph)
+    owner = RegistrationOwner(analysis.graph, naming: naming, ownership: ownership)
+  }
+
+  /// One for each cause.
+  func findings() -> [Finding] {
+    let groups = finder.groups { steps, shared in holders.registration(steps, after: shared) }
+    return findings(of: groups)
+  }
+
+  var finder: OutlivingFinder {
+    OutlivingFinder(
+      graph: graph, sites: analysis.sites, activations: analysis.activations, stacks: analysis.definitions.stacks,
+      unreachable: analysis.finder.unreachable, ownership: ownership, startTime: analysis.startTime,
+      isConcurrent: isConcurrent, origin: origin,
+      waiting: waiting)
+  }
+
+  private var isConcurrent: Bool {
+    let events = analysis.threads.map(\.events)
+    let all = events.reduce(0, &+)
+    return Double(all - (events.max() ?? 0)) >= OutlivingRules.leastConcurrency * Double(max(1, all))
+  }
+
+  /// Of several groups that are held at the same place, as many each, one stands for all: what one entry of a registry
+  /// keeps is one cause.
+  private func causes(_ groups: [OutlivingGroup]) -> [OutlivingGroup] {
+    var kept: [OutlivingGroup] = []
+    var passing: [NodeID: OutlivingFinder.PathCounts] = [:]
+    /// Returns the number of survivors whose paths lead through a node.
+    func count(of group: OutlivingGroup, through node: NodeID) -> Int {
+      let counts =
+        passing[group.sample]
+        ?? finder.pathCounts(group.survivors.filter { ownership.paths.reaches($0) }, ownership.paths)
+      passing[group.sample] = counts
+      return counts[node] ?? 0
+    }
+    for group in groups.sorted(by: { order($0) < order($1) }) {
+      let place = group.path[group.suspect].node
+      let isKnown = kept.contains { other in
+        guard Self.areAsMany(other.survivors.count, group.survivors.count) else { return false }
+        if other.path[other.suspect].node == place { return true }
+        // The objects that each timer or task keeps.
+        if Self.areRegisteredTogether(other, group) { return true }
+        // Of several registries of a kind (each event loop has one) the samples may be in two, and one of them be held
+        // by what the registry's entry holds.
+        guard holders.registration(group.path, after: 0)?.index == group.suspect else { return false }
+        let own = count(of: group, through: place)
+        return own >= OutlivingRules.leastRegistered && Self.areAsMany(own, count(of: other, through: place))
+      }
+      if !isKnown { kept.append(group) }
+    }
+    return kept
+  }
+
+  /// Chooses the one that is told among objects that one entry keeps. The memory that hangs from each, and their
+  /// number, differ from run to run, and do not decide it: the larger class comes first, then names.
+  private func order(_ group: OutlivingGroup) -> (Int, Int, String) {
+    (rank(group), -Int(clamping: graph.heap[BlockID(group.sample)].size), graph.type(of: group.sample).qualifiedName)
+  }
+
+  private static func areRegisteredTogether(_ a: OutlivingGroup, _ b: OutlivingGroup) -> Bool {
+    let fewer = min(a.registrations.count, b.registrations.count)
+    return fewer >= OutlivingRules.leastRegistered
+      && Double(a.registrations.intersection(b.registrations).count) >= OutlivingRules.ownedShare * Double(fewer)
+  }
+
+  private static func areAsMany(_ a: Int, _ b: Int) -> Bool {
+    Double(abs(a - b)) <= OutlivingRules.evenShare * Double(max(a, b))
+  }
+
+  /// The program's own objects before those of packages, and those before closures and tasks.
+  private func rank(_ group: OutlivingGroup) -> Int {
+    graph.type(of: group.sample).kind != .object ? 2 : naming.isOwn(group.sample) ? 0 : 1
+  }
+
+  private func findings(of groups: [OutlivingGroup], statement: Finding.Statement? = nil) -> [Finding] {
+    var numbers: [[String]: Int] = [:]
+    var findings: [Finding] = []
+    for group in withoutSecondHolders(causes(groups)) {
+      var finding = finding(group)
+      if let statement {
+        finding.outliving?.statement = statement
+        finding.outliving?.evidence = nil
+        // The program itself answers for what it says.
+        finding.libraryReason = nil
+      }
+      let identity = FindingIdentity(finding)
+      let parts = identity.parts
+      if let known = numbers[parts] {
+        merge(finding, into: &findings[known])
+        continue
+      }
+      // Closures and tasks are reported if they keep nothing that can be.
+      if finding.path.last?.kind != .object,
+        findings.contains(where: { $0.path.last?.kind == .object && isSameHolder($0, finding) })
+      {
+        continue
+      }
+      finding.fingerprint = identity.fingerprint
+      finding.advice = Advice.lines(for: finding)
+      numbers[parts] = findings.count
+      findings.append(finding)
+    }
+    return findings
+  }
+
+  private func isSameHolder(_ a: Finding, _ b: Finding) -> Bool {
+    a.outliving?.holder == b.outliving?.holder
+      || a.outliving?.registration != nil && a.outliving?.registration == b.outliving?.registration
+  }
+
+  private func merge(_ other: Finding, into finding: inout Finding) {
+    finding.instances += other.instances
+    finding.retainedBytes.rawValue &+= other.retainedBytes.rawValue
+    finding.retainedBlocks &+= other.retainedBlocks
+    guard let added = other.outliving, var own = finding.outliving else { return }
+    own.youngest = [own.youngest, added.youngest].compactMap { $0 }.min()
+    own.oldest = [own.oldest, added.oldest].compactMap { $0 }.max()
+    if own.growth.count == added.growth.count { own.growth = zip(own.growth, added.growth).map { $0 + $1 } }
+    finding.outliving = own
+  }
+
+  // MARK: Scopes and expectations
+
+  /// Findings of scopes that something was left of, for what is still there now.
+  func scopeFindings() -> [Finding] {
+    analysis.statements.scopes.flatMap { scope -> [Finding] in
+      guard !scope.rest.isEmpty else { return [] }
+      var nodes: [NodeID] = []
+      var first: [NodeID: UInt64] = [:]
+      for (block, execution) in scope.rest {
+        guard let node = node(of: block) else { continue }
+        nodes.append(node)
+        first[node] = execution
+      }
+      let statement = Finding.Statement.scope(
+        scope.place, executions: scope.executions, executionsWithRest: scope.executionsWithRest,
+        grace: duration(scope.grace))
+      let groups = finder.groups(of: nodes) { steps, shared in holders.registration(steps, after: shared) }
+      return findings(
+        of: groups.filter { group in
+          // Objects that are made only the first time that something is done are no leak of every time.
+          scope.executions < OutlivingRules.leastExecutions || group.survivors.contains { first[$0] != 0 }
+        }, statement: statement)
+    }
+  }
+
+  /// Findings of expectations that were not met, for what is still there now. `totals`: what came of them in the end,
+  /// if this is an image of the time of one of them; only those of `places` are told.
+  func expectationFindings(_ totals: [ExpectationOutcome]? = nil, places: Set<MarkPlace>? = nil) -> [Finding] {
+    analysis.statements.expectations.flatMap { outcome -> [Finding] in
+      let total = totals?.first { $0.place == outcome.place } ?? outcome
+      guard total.violated + total.late > 0, places?.contains(outcome.place) ?? true else { return [] }
+      let nodes = outcome.rest.compactMap { node(of: $0.block) }.filter { !graph.deinitialised.contains($0) }
+      let statement = Finding.Statement.expectation(
+        outcome.place, met: total.met, late: total.late, violated: total.violated,
+        longestDelay: total.late > 0 ? duration(total.longestDelay) : nil)
+      return findings(
+        of: finder.groups(of: nodes) { steps, shared in holders.registration(steps, after: shared) },
+        statement: statement)
+    }
+  }
+
+  /// A block that is live in this image.
+  private func node(of block: LiveBlock) -> NodeID? {
+    guard let found = graph.heap.block(containing: block.address), graph.heap[found].address == block.address,
+      graph.heap[found].ordinal == block.ordinal
+    else { return nil }
+    return found.rawValue
+  }
+
+  // MARK: Whose work it is
+
+  func origin(_ site: SiteID) -> OutlivingFinder.AllocationOrigin {
+    let frames = naming.frames(of: site)
+    let program = frames.firstIndex { $0.kind == .user }
+    let outer = program.map { frames[$0...] } ?? []
+    // Objects that a library makes for itself on the way are the library's.
+    let isDirect = frames.prefix(program ?? 0).allSatisfy { frame in
+      AllocationFunctions.isOne(frame) || frame.kind == .thunk
+        || AllocationFunctions.isTransparent(frame) && !frame.function.contains("sleep")
+    }
+    return .init(
+      isProgram: program != nil && isDirect, isCalledBack: outer.contains { AllocationFunctions.callsBack($0) },
+      hasUnit: hasUnit(site, frames))
+  }
+
+  private func hasUnit(_ site: SiteID, _ frames: [SourceFrame]) -> Bool {
+    if frames.contains(where: {
+      $0.kind != .user && ($0.function.contains("Decoder") || $0.function.contains("decode"))
+    }) {
+      return false
+    }
+    return frames.contains { frame in
+      // Objects that an initialiser makes belong to the new object.
+      frame.kind == .user && !DeclarationName.isInitialiser(frame.function) && frame.mangledName != "main"
+        && !frame.function.hasSuffix(".main()")
+        && !frame.function.hasSuffix("$main()")
+    }
+  }
+
+  // MARK: One group
+
+  func finding(_ group: OutlivingGroup) -> Finding {
+    let registration = holders.registration(group.path, after: 0).flatMap { $0.index == group.suspect ? $0.kind : nil }
+    let steps = Array(group.path.dropFirst())
+    let named = builder.path(steps)
+    let origin = naming.origin(group.path[0].node, target: steps.first?.node)
+    let seconds = group.survivors.compactMap { node -> Double? in
+      analysis.clock.seconds(at: analysis.snapshot.time).flatMap { end in
+        analysis.clock.seconds(at: graph.heap[BlockID(node)].birthTime).map { max(0, end - $0) }
+      }
+    }
+    let lifetime = group.lifetime
+    let scope = homeScope(group)
+    let outliving = Finding.Outliving(
+      origin: origin,
+      holder: holders.name(
+        group.path, suspect: group.suspect, registration: registration, named: named, origin: origin),
+      ownHolder: registration == nil
+        ? holders.ownName(group.path, suspect: group.suspect, named: named, origin: origin) : nil,
+      registration: registration,
+      isMadeInSeveralPlaces: isMadeInSeveralPlaces(group),
+      suspect: letGoStep(registration, suspectStep(group, named), named), births: lifetime.births,
+      deaths: lifetime.deaths, scope: scope,
+      scopeShare: Int((group.homeDistance.map { lifetime.departures.share(within: $0) } ?? 0) * 100),
+      siblingLifetime: lifetime.deaths == 0
+        ? nil : lifetime.durations.bound(of: 0.9).flatMap { $0 == .max ? nil : duration($0).map { max($0, 1e-6) } },
+      youngest: seconds.min(), oldest: seconds.max(), growth: growth(group),
+      evidence: Finding.Evidence(
+        strength: group.evidence.isStrong ? .strong : .weak, chance: group.evidence.odds?.chance,
+        longestLifetime: lifetime.deaths == 0 ? nil : duration(lifetime.longestDuration).map { max($0, 1e-6) },
+        live: group.evidence.live))
+    let origins = naming.origins(of: group.survivors)
+    return Finding(
+      verdict: group.verdict, libraryReason: owner.libraryReason(group, registration), isCycle: false,
+      instances: group.survivors.count,
+      retainedBytes: ByteCount(group.retainedBytes), retainedBlocks: group.retainedBlocks, path: named,
+      subject: subject(of: group, named),
+      held: [], referenceCount: nil, outliving: outliving, advice: [], fingerprint: "", stacks: origins.stacks,
+      tests: origins.tests)
+  }
+
+  /// The subject of survivors that are no objects of the program's.
+  private func subject(of group: OutlivingGroup, _ named: [Finding.Step]) -> Finding.Subject? {
+    guard !naming.isOwn(group.sample) else { return nil }
+    let search = SubjectSearch(graph, naming: naming)
+    if let found = search.subject(of: group.survivors, sample: group.sample, isKept: leads) { return found.subject }
+    return named.last?.library == nil ? nil : search.element(of: named[...])
+  }
+
+  /// Tells whether the path by which an object is reached leads through its wrapper.
+  private func leads(to object: NodeID, through wrapper: NodeID) -> Bool {
+    var current = object
+    for _ in 0..<Self.wrapperDepth {
+      current = ownership.paths.parents[current]
+      if current == wrapper { return true }
+      if current == HeapGraph.noNode || graph.isRoot(current) { return false }
+    }
+    return false
+  }
+
+  /// Blocks between a wrapper and what it is about, at most.
+  private static let wrapperDepth = 64
+
+  /// Without those whose objects a library's memory holds as well as the program's does: a subject's list of
+  /// subscribers has the closures of the tokens that the program keeps.
+  private func withoutSecondHolders(_ groups: [OutlivingGroup]) -> [OutlivingGroup] {
+    guard groups.count > 1 else { return groups }
+    let isForeign = groups.map { !naming.isOwn($0.sample) && holders.isOfLibrary($0.path, suspect: $0.suspect) }
+    guard isForeign.contains(true) else { return groups }
+    let search = SubjectSearch(graph, naming: naming)
+    let objects = groups.map { group in
+      naming.isOwn(group.sample)
+        ? Set(group.survivors) : search.subject(of: group.survivors, sample: group.sample) { _, _ in true }?.nodes ?? []
+    }
+    return groups.indices.filter { index in
+      guard isForeign[index], !objects[index].isEmpty else { return true }
+      return !groups.indices.contains { other in
+        !isForeign[other]
+          && Double(objects[index].intersection(objects[other]).count) >= OutlivingRules.ownedShare
+            * Double(objects[index].count)
+      }
+    }.map { groups[$0] }
+  }
+
+  /// Different functions of the program make objects of these sites.
+  private func isMadeInSeveralPlaces(_ group: OutlivingGroup) -> Bool {
+    var functions: Set<String> = []
+    let type = graph.type(of: group.sample)
+    for site in group.sites.prefix(Self.namedSites) where analysis.sites.indices.contains(Int(site)) {
+      functions.insert(StableName.of(naming.allocation(SiteID(site), of: type)))
+      if functions.count > 1 { return true }
+    }
+    return false
+  }
+
+  /// Sites of a finding that are named at most.
+  private static let namedSites = 1_000
+
+  /// Returns the index, in the named path, of the object that the suspect reference leads to. Thunks have no step
+  /// there, and long paths are shortened.
+  private func suspectStep(_ group: OutlivingGroup, _ named: [Finding.Step]) -> Int {
+    for step in group.path[(group.suspect + 1)...] {
+      let address = RuntimeAddress(graph.heap[BlockID(step.node)].address)
+      if let index = named.firstIndex(where: { $0.address == address }) { return index }
+    }
+    return max(0, named.count - 1)
+  }
+
+  /// Behind a registration the library's own tables come first: the program's reference is that of its closure, or that
+  /// to its object.
+  private func letGoStep(_ registration: Finding.Registration?, _ suspect: Int, _ named: [Finding.Step]) -> Int {
+    guard registration != nil else { return suspect }
+    return named.indices.dropFirst(suspect).first { index in
+      if index > 0, named[index].kind != .closure, named[index - 1].reference?.isClosure == true,
+        named[index - 1].reference?.closure?.kind == .user
+      {
+        return true
+      }
+      let step = named[index]
+      return step.kind == .object && !SystemCode.isSystemModule(String(step.qualifiedType.prefix { $0 != "." }))
+    } ?? suspect
+  }
+
+  private func duration(_ ticks: UInt64) -> Double? {
+    let start = analysis.snapshot.time &- min(ticks, analysis.snapshot.time)
+    guard let from = analysis.clock.seconds(at: start), let to = analysis.clock.seconds(at: analysis.snapshot.time)
+    else { return nil }
+    return to - from
+  }
+
+  /// The program's function whose call is still running when nearly all siblings have ended, and has been since they
+  /// were made.
+  private func homeScope(_ group: OutlivingGroup) -> SourceFrame? {
+    guard let distance = group.homeDistance else { return nil }
+    let site = graph.heap[BlockID(group.sample)].site
+    let path = analysis.definitions.stacks.path(of: analysis.sites[Int(site.rawValue)].stack)
+    // As many frames of the innermost end have been left, and the next one out has seen a call return; its function
+    // goes on.
+    let index = Int(distance)
+    guard index < path.frames.count else { return nil }
+    let frame = path.frames[index]
+    let names = naming.frames(for: frame)
+    guard let outermost = names.last(where: { $0.kind == .user }) else { return nil }
+    return outermost.function.hasPrefix("main") || outermost.mangledName == "main" ? nil : outermost
+  }
+
+  /// Returns the number of survivors after each quarter of the work since the first of them: of the process's events,
+  /// which neither a slow machine nor a wait at the end makes more. In time they would come as the machine runs: all of
+  /// them in the last quarter where the first calls are slow, in the first where the program waits.
+  private func growth(_ group: OutlivingGroup) -> [Int] {
+    let births = group.survivors.map { graph.heap[BlockID($0)].ordinal }
+    guard let first = births.min(), analysis.activations.ordinal > first, births.count >= 8 else { return [] }
+    let length = analysis.activations.ordinal - first
+    return (1...4).map { part in births.filter { $0 - first <= length / 4 * UInt64(part) || part == 4 }.count }
+  }
+}

@@ -1,0 +1,371 @@
+// Finds reachable objects that should have been gone: those that outlived their scope, and those that accumulate. In
+// numbers.
+
+import HeapAnalysis
+import TraceReading
+import TraceSymbolication
+
+/// Objects of one allocation site, or of several that allocate alike, that outlived their scope and are held in one
+/// way.
+struct OutlivingGroup {
+  var verdict: Verdict
+  /// The number of the suspicion it comes from. Its survivors are of that one's family, or kin of it, which are of no
+  /// suspicion's own.
+  var suspicion = 0
+  /// The survivors, in order of birth.
+  var survivors: [NodeID]
+  /// The one that is shown.
+  var sample: NodeID
+  /// From the root's node to the sample; the first step is the root.
+  var path: [LeakGroup.Step]
+  /// Index in `path` of the object that holds what is each survivor's own: the edge that leaves it is the suspect.
+  var suspect: Int
+  var lifetime: SiteLifetime
+  /// The sites of the siblings, as indices.
+  var sites: [UInt32]
+  /// Frames that control leaves before nearly all siblings have ended; nil if they do not end.
+  var homeDistance: UInt32?
+  var evidence: OutlivingFinder.Evidence
+  /// The timers, tasks or the like that the survivors have, if each has one of its own.
+  var registrations: Set<NodeID> = []
+  /// The memory that would be freed with them.
+  var retainedBytes: UInt64
+  var retainedBlocks: UInt64
+}
+
+/// Judges reachable objects by what became of their siblings.
+///
+/// Two things count. Where siblings end: a survivor that is several times as old as they get, when control has left the
+/// scope in which they end, has outlived it. And how their number grows: where nothing of a site ever ends, and it goes
+/// on being made for as long as the program works, it accumulates.
+/// What is made once, what is made at the start, and what levels off, is neither.
+struct OutlivingFinder {
+  let graph: ObjectGraph
+  let sites: AllocationSites
+  let activations: Activations
+  let stacks: StackTree
+  /// Nodes that no root reaches, which have verdicts of their own.
+  let unreachable: NodeSet
+  /// Paths from the roots, and what hangs from what.
+  let ownership: OwnershipTrees
+  /// Ticks: of the start of the recording.
+  let startTime: UInt64
+  /// Several threads did the work.
+  let isConcurrent: Bool
+  /// Returns a block's origin: is there a function of the program's in its stack, and does something but the program's
+  /// main function call it?
+  let origin: (SiteID) -> AllocationOrigin
+
+  /// The work under way in tasks that sleep.
+  let waiting: WaitingTasks
+
+  /// The beginning of the calls that lead to an allocation.
+  struct AllocationOrigin {
+    var isProgram: Bool
+    /// A run loop, a queue, a task or a thread calls the program's outermost function, over and over.
+    var isCalledBack: Bool
+    /// A function of the program's other than its main one made it, and not because it was decoded: a unit of work that
+    /// may come again.
+    var hasUnit: Bool
+  }
+
+  /// Groups in all.
+  static let limit = 200
+
+  // MARK: Groups
+
+  /// Returns the step of a path that is a registration of what comes after it, given the last step that leads to many
+  /// survivors.
+  typealias RegistrationSearch = (_ steps: [LeakGroup.Step], _ shared: Int) -> (index: Int, kind: Finding.Registration)?
+
+  /// All groups, those with the most retained bytes first. `registration` recognises timers, observers, tasks and the
+  /// like. O(graph) once there is a suspicion; else linear in the blocks and sites.
+  func groups(registration: RegistrationSearch) -> [OutlivingGroup] {
+    var suspicions: [Suspicion] = []
+    let taken = NodeSet(bound: graph.graph.nodeCount)
+    let lifetimes = TypeLifetimes(sites)
+    // A loop may have been unrolled, or one class be made in many places: what says nothing of a place may say
+    // something of all.
+    for depth in [3, 2, 1] {
+      for family in families(depth: depth, isTaken: { taken.contains($0) }) {
+        guard let first = family.survivors.first, depth == 3 || isProgramObject(first),
+          let suspicion = suspicion(family, lifetimes)
+        else { continue }
+        guard isTold(first) else { continue }
+        suspicions.append(suspicion)
+        for node in suspicion.family.survivors { taken.insert(node) }
+      }
+    }
+    guard !suspicions.isEmpty else { return [] }
+    let kin = Dictionary(
+      families(depth: 0) { taken.contains($0) }.compactMap { family in
+        family.survivors.first.map { (key(of: site(of: $0), depth: 0), family) }
+      },
+      uniquingKeysWith: { first, _ in first })
+    for index in suspicions.indices where isProgramObject(suspicions[index].family.survivors[0]) {
+      suspicions[index].kin = kin[key(of: site(of: suspicions[index].family.survivors[0]), depth: 0)]
+    }
+    return groups(suspicions, registration)
+  }
+
+  func site(of node: NodeID) -> AllocationSite { sites[Int(block(node).site.rawValue)] }
+
+  /// Groups of objects that the program itself says should be gone: those of them that hang from others of them are
+  /// left out.
+  func groups(of nodes: [NodeID], registration: RegistrationSearch) -> [OutlivingGroup] {
+    let wanted = Set(nodes)
+    let families = families(depth: 1) { !wanted.contains($0) }
+    return groups(
+      families.compactMap { family in
+        family.survivors.first.map(isTold) == true
+          ? Suspicion(verdict: .outlived, family: family, isStated: true, least: 1) : nil
+      }, registration)
+  }
+
+  func groups(_ unsorted: [Suspicion], _ registration: RegistrationSearch) -> [OutlivingGroup] {
+    guard !unsorted.isEmpty else { return [] }
+    // Objects first: closures and tasks are reported if no object is.
+    let suspicions = unsorted.sorted {
+      isProgramObject($0.family.survivors[0]) && !isProgramObject($1.family.survivors[0])
+    }
+    let ownership = ownership
+    var familyOf: [NodeID: Int] = [:]
+    for (index, suspicion) in suspicions.enumerated() {
+      for node in suspicion.family.survivors { familyOf[node] = index }
+    }
+    var groups: [OutlivingGroup] = []
+    var accepted: Set<Int> = []
+    for (index, suspicion) in suspicions.enumerated() where groups.count < Self.limit {
+      for found in held(suspicion, paths: ownership.paths, registration: registration) {
+        guard var group = suspicion.isStated ? found : lifted(found, registration) else { continue }
+        let members = Set(group.survivors)
+        group.suspicion = index
+        for node in group.survivors where familyOf[node] == nil { familyOf[node] = index }
+        for node in group.survivors {
+          if isDominated(node, by: { members.contains($0) }, ownership.dominators) { continue }
+          group.retainedBytes &+= ownership.retainedSizes[node]
+          group.retainedBlocks &+= ownership.retainedCounts[node]
+        }
+        if !suspicion.isStated, isKeptElsewhere(group, registration) { continue }
+        accepted.insert(index)
+        if let known = suspicion.isStated ? nil : groups.firstIndex(where: { isSameCause($0, group) }) {
+          merge(group, into: &groups[known])
+        } else {
+          groups.append(group)
+        }
+      }
+    }
+    // A timer or a scheduled task that is registered itself is how something is held: it is reported if nothing that it
+    // holds is.
+    let registered = Set(groups.filter { isRegistration($0, registration) }.map(\.suspicion))
+    // Objects that hang from survivors of another group are counted in that group; objects that such survivors hang
+    // from are their holder.
+    return groups.filter { group in
+      let own = group.suspicion
+      let within = group.survivors.filter { node in
+        isDominated(
+          node,
+          by: { other in
+            // A task is told with what it was started with.
+            let isHolder =
+              isProgramObject(other) || graph.type(of: other).kind == .task && !isProgramObject(group.sample)
+            return isHolder
+              && familyOf[other].map { accepted.contains($0) && $0 != own && !registered.contains($0) } ?? false
+          }, ownership.dominators)
+      }
+      if within.count * 2 > group.survivors.count { return false }
+      if isProgramObject(group.sample), !isRegistration(group, registration) { return true }
+      let members = Set(group.survivors)
+      return !groups.contains { other in
+        isProgramObject(other.sample) && !registered.contains(other.suspicion)
+          && other.survivors.contains { isDominated($0, by: { members.contains($0) }, ownership.dominators) }
+      }
+    }.map { straightened($0, among: groups, registration) }
+      .sorted { ($0.retainedBytes, $0.survivors.count) > ($1.retainedBytes, $1.survivors.count) }
+  }
+
+  // MARK: One cause
+
+  /// Objects of one type that one holder keeps by one reference are one cause, whichever functions made them; so are
+  /// objects that were met twice, by themselves and by way of what they keep.
+  private func isSameCause(_ a: OutlivingGroup, _ b: OutlivingGroup) -> Bool {
+    let (first, second) = (a.path[a.suspect], b.path[b.suspect])
+    guard graph.nodeTypes[Int(a.sample)] == graph.nodeTypes[Int(b.sample)] else { return false }
+    if !Set(a.survivors).isDisjoint(with: b.survivors) { return true }
+    guard first.node == second.node else { return false }
+    func label(_ step: LeakGroup.Step) -> UInt32 { step.edge.map { graph.graph.label(of: $0) } ?? .max }
+    // Offsets in memory that is scanned differ between equal things.
+    return label(first) == label(second) || label(first) >= 1 << 31 && label(second) >= 1 << 31
+  }
+
+  /// The same finding about the objects that keep the survivors, if each is kept by one of its own: what an entry of a
+  /// registry refers to goes with the entry.
+  /// A registration is how something is held, and not reported itself.
+  /// Nil if what keeps them is a structure that the program builds: a tree, or a list.
+  private func lifted(_ group: OutlivingGroup, _ registration: RegistrationSearch) -> OutlivingGroup? {
+    var group = group
+    let isRegistered = registration(group.path, 0)?.index == group.suspect
+    for _ in 0..<Self.liftLimit {
+      let owners = group.survivors.compactMap(owner)
+      guard let own = owner(of: group.sample), let place = group.path.firstIndex(where: { $0.node == own }),
+        place > (isRegistered ? group.suspect : 0)
+      else { return group }
+      let type = graph.nodeTypes[Int(own)]
+      // Siblings in a row are a chain, and no owners.
+      guard type != graph.nodeTypes[Int(group.sample)] else { return group }
+      let unique = Set(owners.filter { graph.nodeTypes[Int($0)] == type })
+      guard Double(unique.count) >= OutlivingRules.ownedShare * Double(group.survivors.count), unique.count >= 2 else {
+        return group
+      }
+      if unique.count(where: { owner(of: $0).map { graph.nodeTypes[Int($0)] == type } ?? false }) * 2 > unique.count {
+        var family = Family()
+        family.survivors = unique.sorted { ordinal($0) < ordinal($1) }
+        guard isChain(family), chain(family) != nil else { return nil }
+      }
+      group.survivors = unique.sorted { ordinal($0) < ordinal($1) }
+      group.sample = own
+      group.path = Array(group.path[...place])
+      group.path[place].edge = nil
+      group.suspect = min(group.suspect, place - 1)
+      group.sites = Set(group.survivors.map { block($0).site.rawValue }).sorted()
+      group.lifetime = group.sites.reduce(into: SiteLifetime()) { $0 += sites[Int($1)].lifetime }
+      // Somebody works with them.
+      if group.survivors.count(where: { isInUse($0, beyond: group.evidence.longestWork) }) * 2 > group.survivors.count {
+        group.evidence.isStrong = false
+      }
+    }
+    return group
+  }
+
+  private static let liftLimit = 8
+
+  /// The nearest object of the program's on the path to a survivor.
+  private func owner(of node: NodeID) -> NodeID? {
+    var current = ownership.paths.parents[node]
+    while current != HeapGraph.noNode, !graph.isRoot(current) {
+      if isProgramObject(current) { return current }
+      // A task keeps its own.
+      if graph.type(of: current).kind == .task { return nil }
+      current = ownership.paths.parents[current]
+    }
+    return nil
+  }
+
+  private func merge(_ other: OutlivingGroup, into group: inout OutlivingGroup) {
+    // Several parts of one object may have led to what it keeps.
+    let isMetTwice = !Set(group.survivors).isDisjoint(with: other.survivors)
+    if isMetTwice, other.survivors.count <= group.survivors.count {
+      group.evidence.join(other.evidence)
+      return
+    }
+    if other.survivors.count > group.survivors.count {
+      (group.sample, group.path, group.suspect, group.homeDistance) = (
+        other.sample, other.path, other.suspect, other.homeDistance
+      )
+    }
+    if other.verdict == .outlived { group.verdict = .outlived }
+    let known = Set(group.survivors)
+    group.survivors = (group.survivors + other.survivors.filter { !known.contains($0) }).sorted {
+      ordinal($0) < ordinal($1)
+    }
+    if isMetTwice {
+      (group.lifetime, group.sites, group.retainedBytes, group.retainedBlocks) = (
+        other.lifetime, other.sites, other.retainedBytes, other.retainedBlocks
+      )
+    } else {
+      group.lifetime += other.lifetime
+      group.sites += other.sites
+      group.retainedBytes &+= other.retainedBytes
+      group.retainedBlocks &+= other.retainedBlocks
+    }
+    group.registrations.formUnion(other.registrations)
+    group.evidence.join(other.evidence)
+    var family = Family()
+    (family.lifetime, family.sites) = (group.lifetime, group.sites)
+    group.evidence.live = population(family, until: activations.ordinal).quarters
+  }
+
+  /// The program itself holds most of them by its own variables, too: then the registration is not what keeps them. Of
+  /// a closure or a task, it holds what they work for.
+  private func isKeptElsewhere(_ group: OutlivingGroup, _ registration: RegistrationSearch) -> Bool {
+    guard let (_, kind) = registration(group.path, 0).flatMap({ $0.index == group.suspect ? $0 : nil }), kind != .thread
+    else { return false }
+    let members = Set(group.survivors)
+    let counts = pathCounts(group.survivors, ownership.paths)
+    let subset = graph.graph.allNodes
+    for node in group.survivors.prefix(Self.detailLimit) {
+      if let holding = holding(node, members, counts, ownership.paths, registration), holding.isRegistered {
+        subset.remove(holding.steps[holding.suspect].node)
+      }
+    }
+    let paths = ownership.paths(within: subset)
+    func isKept(_ node: NodeID) -> Bool {
+      guard let path = paths.path(to: node), case .global(let image) = graph.root(path.root).kind else { return false }
+      // The platform's variables may be in the program's file; what they lead to are C blocks, tasks and closures.
+      let isOwn = path.steps.allSatisfy { step in
+        switch graph.type(of: step.node).kind {
+        case .object, .array, .dictionary, .set, .box: true
+        case .closure, .task, .malloc, .error, .sideTable: step.node == node
+        }
+      }
+      return isOwn && !SystemCode.isSystemImage(graph.roots.images[image].path)
+    }
+    let kept = group.survivors.count { isKept($0) || !isProgramObject($0) && subjects(of: $0).contains(where: isKept) }
+    return kept * 2 > group.survivors.count
+  }
+
+  /// Objects of the program's that a closure or a task refers to, weakly too, itself or through what it captured.
+  private func subjects(of node: NodeID) -> [NodeID] {
+    var found: [NodeID] = []
+    var seen: Set<NodeID> = [node]
+    var pending = [node]
+    while let current = pending.popLast(), seen.count < Self.subjectLimit {
+      for edge in graph.graph.edges(from: current) {
+        let target = graph.graph.target(of: edge)
+        guard seen.insert(target).inserted else { continue }
+        if isProgramObject(target) { found.append(target) } else { pending.append(target) }
+      }
+    }
+    return found
+  }
+
+  /// Blocks that are looked at for one closure or task.
+  private static let subjectLimit = 256
+
+  /// Tells whether its objects are registrations by themselves, and are held as such.
+  private func isRegistration(_ group: OutlivingGroup, _ registration: RegistrationSearch) -> Bool {
+    guard isProgramObject(group.sample), registration(group.path, 0)?.index == group.suspect else { return false }
+    return registration(group.path + [.init(node: group.sample, edge: nil)], 0)?.index == group.path.count - 1
+  }
+
+  /// The same with a path that does not lead through other groups' objects, if there is one: what holds two causes is
+  /// shown for each by itself.
+  func straightened(_ group: OutlivingGroup, among groups: [OutlivingGroup], _ registration: RegistrationSearch)
+    -> OutlivingGroup
+  {
+    guard groups.count <= 16 else { return group }
+    let others = Set(groups.filter { $0.sample != group.sample }.flatMap(\.survivors))
+    guard group.path.contains(where: { step in others.contains(step.node) }) else { return group }
+    let subset = graph.graph.allNodes
+    for node in others { subset.remove(node) }
+    let paths = ownership.paths(within: subset)
+    let members = Set(group.survivors)
+    guard paths.reaches(group.sample),
+      let holding = holding(
+        group.sample, members, pathCounts(group.survivors.filter { paths.reaches($0) }, paths), paths, registration),
+      holding.isRegistered || isKnownHolder(holding.steps, holding.suspect)
+    else { return group }
+    var group = group
+    (group.path, group.suspect) = (holding.steps, holding.suspect)
+    return group
+  }
+
+  func isDominated(_ node: NodeID, by isHolder: (NodeID) -> Bool, _ dominators: DominatorTree) -> Bool {
+    var current = dominators.immediateDominator[node]
+    for _ in 0..<256 where current < DominatorTree.superRoot {
+      if Int(current) < graph.blockCount, isHolder(current) { return true }
+      current = dominators.immediateDominator[current]
+    }
+    return false
+  }
+}

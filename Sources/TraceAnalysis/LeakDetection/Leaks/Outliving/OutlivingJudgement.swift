@@ -1,0 +1,435 @@
+// Judges which families have survivors that should be gone, by how their siblings ended and how their number grew.
+
+import HeapAnalysis
+import TraceReading
+
+extension OutlivingFinder {
+  /// The evidence for a suspicion.
+  struct Evidence {
+    /// Probability that chance keeps so many siblings for so long; nil if no siblings ended.
+    var odds: SurvivalOdds?
+    /// Live objects of the family after each quarter of the work since its first.
+    var live: [UInt64] = []
+    /// Strong enough to be listed.
+    var isStrong = true
+    /// Few enough live on to be exceptions.
+    var isExceptional = true
+    /// Survivors that are older than siblings get, and what to weigh a part of them by; none where siblings do not end.
+    var proven: Set<NodeID> = []
+    fileprivate var limit = Limit()
+    /// Events of the process that the longest ordinary life takes; 0 where siblings do not end.
+    var longestWork: UInt64 { limit.work }
+
+    /// The limit of ordinary lives.
+    fileprivate struct Limit {
+      var beyond: UInt64 = 0
+      var ratio = 1.0
+      var work: UInt64 = 0
+      var strongOdds = OutlivingRules.strongOdds
+    }
+
+    /// Returns the part of it that holds for those survivors that are held in one way; nil if too few of them are old.
+    /// The others may be in use just now.
+    func of(_ survivors: [NodeID], least: Int) -> Evidence? {
+      if proven.isEmpty { return self }
+      let own = survivors.count { proven.contains($0) }
+      guard own >= min(least, OutlivingRules.leastOutlived) else { return nil }
+      var evidence = self
+      evidence.weigh(own)
+      return evidence
+    }
+
+    /// Of two families that are one cause the better evidence speaks for both.
+    mutating func join(_ other: Evidence) {
+      odds = [odds, other.odds].compactMap { $0 }.min()
+      isStrong = isStrong || other.isStrong
+      proven.formUnion(other.proven)
+    }
+
+    fileprivate mutating func weigh(_ survivors: Int) {
+      let odds = SurvivalOdds(survivors: survivors, beyond: limit.beyond, ratio: limit.ratio)
+      self.odds = odds
+      isStrong = odds.chance <= limit.strongOdds
+    }
+  }
+
+  struct Suspicion {
+    var verdict: Verdict
+    var family: Family
+    var homeDistance: UInt32?
+    /// True if it holds only for objects that something has registered each by itself.
+    var needsRegistration = false
+    /// True if it holds only for objects that a stored closure captured.
+    var needsCallback = false
+    /// True if it holds only for objects that a sibling holds.
+    var needsChain = false
+    /// The program said so: any holder is reported.
+    var isStated = false
+    /// Survivors that it needs to be held in the same way.
+    var least: Int
+    /// All others of the type, wherever they were made: those that are held by the same collection belong to it.
+    var kin: Family?
+    var evidence = Evidence()
+  }
+
+  func suspicion(_ family: Family, _ lifetimes: TypeLifetimes) -> Suspicion? {
+    let lifetime = family.lifetime
+    guard lifetime.births > 1, !family.survivors.isEmpty else { return nil }
+    var suspicion: Suspicion?
+    if lifetime.deaths >= OutlivingRules.leastEnded,
+      Double(lifetime.deaths) >= OutlivingRules.leastEndedShare * Double(lifetime.births)
+    {
+      // A family that grows like a queue is one, though its oldest members are older than any that ended.
+      suspicion = isExceptional(family) ? outlived(family) ?? backlog(family) : backlog(family) ?? outlived(family)
+    } else {
+      suspicion = collected(family, lifetimes)
+    }
+    suspicion?.evidence.live = population(family, until: activations.ordinal).quarters
+    return suspicion
+  }
+
+  /// The live objects of a family from its first to a later moment. Linear in its sites.
+  func population(_ family: Family, until end: UInt64) -> Population {
+    Population(
+      family.sites.map { sites[Int($0)].liveCurve }, from: family.lifetime.firstOrdinal,
+      to: max(end, family.lifetime.firstOrdinal))
+  }
+
+  /// Most siblings end.
+  private func isExceptional(_ family: Family) -> Bool {
+    Double(family.survivors.count) <= OutlivingRules.greatestShare * Double(family.lifetime.births)
+  }
+
+  // MARK: Where hardly any has ended
+
+  /// Registrations, and what only grows.
+  private func collected(_ family: Family, _ lifetimes: TypeLifetimes) -> Suspicion? {
+    guard let first = family.survivors.first else { return nil }
+    let count = family.survivors.count
+    guard count >= OutlivingRules.leastRegistered, spread(of: family) >= OutlivingRules.leastRegisteredSpread,
+      !isOfTheEnd(family)
+    else { return nil }
+    let registered = registered(family, lifetimes)
+    let calledBack = isCalledBack(family, first)
+    guard count >= (calledBack ? OutlivingRules.leastCalledBack : OutlivingRules.leastLooped),
+      growsSteadily(family, isCalledBack: calledBack)
+    else { return registered }
+    if lateUse(of: family) == .long { return registered }
+    if isChain(family) { return calledBack || origin(block(first).site).hasUnit ? chain(family) : registered }
+    var suspicion = Suspicion(
+      verdict: .accumulating, family: family,
+      least: calledBack ? OutlivingRules.leastCalledBack : OutlivingRules.leastLooped)
+    suspicion.evidence.isStrong = count >= (calledBack ? OutlivingRules.strongCalledBack : OutlivingRules.strongLooped)
+    // Objects that the main function collects are the program's purpose, unless they are subscribers.
+    suspicion.needsCallback = !calledBack && !origin(block(first).site).hasUnit
+    return suspicion
+  }
+
+  /// Those of a family that something may have registered: all that are older than any object of the type got, wherever
+  /// it was made. The others may be about to end as well.
+  private func registered(_ family: Family, _ lifetimes: TypeLifetimes) -> Suspicion? {
+    var family = family
+    if let first = family.survivors.first, let longest = lifetimes.longestWork(of: site(of: first)) {
+      family.survivors.removeAll { activations.ordinal - min(activations.ordinal, ordinal($0)) <= longest }
+    }
+    guard
+      family.survivors.count(where: { !isOfTheEnd(ordinal($0), at: block($0).birthTime) })
+        >= OutlivingRules.leastRegistered
+    else { return nil }
+    return Suspicion(verdict: .outlived, family: family, needsRegistration: true, least: OutlivingRules.leastRegistered)
+  }
+
+  /// Most of the objects hold one another in a row, as those of a history do whose entries keep what came before.
+  func isChain(_ family: Family) -> Bool { isChain(family.survivors) }
+
+  func isChain(_ survivors: [NodeID]) -> Bool {
+    let members = Set(survivors)
+    var links = 0
+    for node in survivors {
+      let own = graph.graph.edges(from: node).count { edge in
+        let target = graph.graph.target(of: edge)
+        return target != node && ObjectGraph.owning.contains(EdgeKinds(kind: graph.graph.kind(of: edge)))
+          && members.contains(target)
+      }
+      // Trees and meshes are structures on purpose.
+      if own > 1 { return false }
+      links += own
+    }
+    return Double(links) >= OutlivingRules.chainShare * Double(survivors.count)
+  }
+
+  /// A chain to which each piece of work adds a link. A list that a program builds takes little else than its links.
+  func chain(_ family: Family) -> Suspicion? {
+    guard let first = family.survivors.first.map(ordinal), let last = family.survivors.last.map(ordinal), last > first
+    else { return nil }
+    let count = family.survivors.count
+    guard count >= OutlivingRules.leastLooped, spread(of: family) >= OutlivingRules.leastLoopedSpread,
+      Double(last - first) >= OutlivingRules.leastWorkOfLink * Double(count)
+    else { return nil }
+    return Suspicion(verdict: .accumulating, family: family, needsChain: true, least: OutlivingRules.leastLooped)
+  }
+
+  /// All of them were made when little work was left: when a program ends, some of what it does is under way.
+  private func isOfTheEnd(_ family: Family) -> Bool {
+    isOfTheEnd(family.lifetime.firstOrdinal, at: family.lifetime.firstBirth)
+  }
+
+  /// Something was made when little work and little time was left.
+  private func isOfTheEnd(_ ordinal: UInt64, at birth: UInt64) -> Bool {
+    let end = graph.snapshot.time
+    let hasLittleWork =
+      Double(activations.ordinal - min(ordinal, activations.ordinal)) < OutlivingRules.leastRemainingWork
+      * Double(activations.ordinal)
+    let hasLittleTime =
+      Double(end - min(end, birth)) < OutlivingRules.leastRemainingWork * Double(end - min(end, startTime))
+    return hasLittleWork && hasLittleTime
+  }
+
+  /// Births go on for much of the work from the first of them on, and each quarter adds its share.
+  private func growsSteadily(_ family: Family, isCalledBack: Bool) -> Bool {
+    guard spread(of: family) >= (isCalledBack ? OutlivingRules.leastCalledBackSpread : OutlivingRules.leastLoopedSpread)
+    else { return false }
+    let least = family.survivors.count >= OutlivingRules.leastForQuarters ? OutlivingRules.leastQuarter : 0
+    return population(family, until: family.lifetime.lastOrdinal).growsInEachQuarter(least: least)
+  }
+
+  /// A queue whose consumer is slower: its members end, one after the other, and still there are more and more.
+  private func backlog(_ family: Family) -> Suspicion? {
+    guard let first = family.survivors.first, family.survivors.count >= OutlivingRules.leastLooped,
+      isConcurrent || isCalledBack(family, first), lateUse(of: family) != .long, !isOfTheEnd(family)
+    else { return nil }
+    let lifetime = family.lifetime
+    let work = activations.ordinal - min(activations.ordinal, lifetime.firstOrdinal)
+    guard
+      Double(lifetime.lastOrdinal - min(lifetime.lastOrdinal, lifetime.firstOrdinal)) >= OutlivingRules
+        .leastLoopedSpread * Double(work),
+      population(family, until: lifetime.lastEventOrdinal).growsInEachQuarter(least: OutlivingRules.leastQuarterOfQueue)
+    else { return nil }
+    var suspicion = Suspicion(verdict: .accumulating, family: family, least: OutlivingRules.leastLooped)
+    suspicion.evidence.isStrong = family.survivors.count >= OutlivingRules.strongLooped
+    return suspicion
+  }
+
+  /// Made in many tasks or threads, or by what a run loop or a queue calls.
+  func isCalledBack(_ family: Family, _ first: NodeID) -> Bool {
+    var strands: Set<StrandID> = []
+    for node in family.survivors {
+      strands.insert(block(node).strand)
+      if strands.count >= OutlivingRules.leastStrands { return true }
+    }
+    return origin(block(first).site).isCalledBack
+  }
+
+  /// Returns the part of the program's work since the first of them during which they were born.
+  private func spread(of family: Family) -> Double {
+    guard let first = family.survivors.first.map(ordinal), let last = family.survivors.last.map(ordinal),
+      activations.ordinal > first
+    else { return 0 }
+    return Double(last - first) / Double(activations.ordinal - first)
+  }
+
+  // MARK: Where siblings end
+
+  /// A survivor, with what speaks against it.
+  private struct Candidate {
+    var node: NodeID
+    /// Up to the last that happened to a sibling: when no more are made, nobody takes the place of the last one. Events
+    /// of the process, and ticks.
+    var work: UInt64
+    var time: UInt64
+    /// Control has left the scope in which siblings end.
+    var hasLeft: Bool
+  }
+
+  /// Survivors that are older than siblings get, or that were left behind in a scope in which siblings end; unless they
+  /// took the places of others.
+  ///
+  /// Wrong about objects that live long on purpose, are made over and over, never end while the program runs, are not
+  /// used meanwhile, and share their class and allocation site with objects that end soon.
+  private func outlived(_ family: Family) -> Suspicion? {
+    let lifetime = family.lifetime
+    guard lifetime.lastOrdinal > lifetime.firstOrdinal, let first = family.survivors.first else { return nil }
+    let distance = lifetime.departures.distance(of: OutlivingRules.scopedShare) ?? 0
+    let candidates = candidates(family, distance: distance)
+    guard let (proven, limit) = unlikely(candidates, lifetime) else { return leftInScope(family) }
+    let span = Double(lifetime.lastEventOrdinal - lifetime.firstOrdinal)
+    let positions = proven.map { Double(ordinal($0.node) - min(ordinal($0.node), lifetime.firstOrdinal)) / span }
+    let growth = population(family, until: lifetime.lastEventOrdinal).growth(by: positions)
+    guard growth.made > 0, Double(growth.made) >= OutlivingRules.leastMadeLater * Double(proven.count),
+      growth.kind != .bounded
+    else { return nil }
+    var suspicion = Suspicion(
+      verdict: .outlived, family: family, homeDistance: distance, least: OutlivingRules.leastOutlived)
+    suspicion.evidence.proven = Set(proven.map(\.node))
+    suspicion.evidence.limit = limit
+    if growth.kind != .added { suspicion.evidence.limit.strongOdds = OutlivingRules.strongOddsByAgeAlone }
+    suspicion.evidence.isExceptional = isExceptional(family)
+    suspicion.evidence.weigh(proven.count)
+    // Full caches have their ups and downs as well: ages alone are no weak evidence.
+    if growth.kind == .hidden, !suspicion.evidence.isStrong { return nil }
+    // Objects that the program used again once all had been made are in use.
+    let use = lateUse(of: family)
+    if isProgramObject(first), isCalledBack(family, first), use == .long { suspicion.evidence.isExceptional = false }
+    // A loop may keep of many those that it was looking for, if something is done with them. If the others were kept
+    // for a while as well, and let go, that is a weak suspicion.
+    if isProgramObject(first), !isCalledBack(family, first), use != .none || !origin(block(first).site).hasUnit {
+      if areSiblingsKept(lifetime) || use == .brief {
+        suspicion.evidence.isExceptional = false
+      } else {
+        suspicion.needsRegistration = true
+        suspicion.least = OutlivingRules.leastRegistered
+      }
+    }
+    return suspicion
+  }
+
+  private func candidates(_ family: Family, distance: UInt32) -> [Candidate] {
+    let lifetime = family.lifetime
+    let typical = lifetime.durations.bound(of: OutlivingRules.typicalShare) ?? .max
+    let lastMoment = max(lifetime.lastBirth, lifetime.lastDeath)
+    let range = Double(lifetime.lastOrdinal - lifetime.firstOrdinal)
+    // A scope that is left and entered again between one sibling and the next: not a loop that makes them all.
+    let isScope =
+      lifetime.gaps.share(within: distance) <= OutlivingRules.leastScopeChanges
+      && lifetime.departures.share(within: distance) >= OutlivingRules.scopedShare
+    var homes: [Home: Bool] = [:]
+    var candidates: [Candidate] = []
+    for (index, node) in family.survivors.enumerated() {
+      let block = block(node)
+      if isInFlight(block, distance: distance, typical: typical, family, &homes) { continue }
+      // Younger ones have ended: nobody waits in a queue, or stands in for the last.
+      let younger =
+        Double(lifetime.births) * Double(lifetime.lastOrdinal - min(lifetime.lastOrdinal, block.ordinal)) / range
+      guard younger - Double(family.survivors.count - index - 1) >= OutlivingRules.leastYoungerEnded else { continue }
+      candidates.append(
+        Candidate(
+          node: node, work: lifetime.lastEventOrdinal - min(lifetime.lastEventOrdinal, block.ordinal),
+          time: lastMoment - min(lastMoment, block.birthTime),
+          hasLeft: isScope && departure(of: block) > distance))
+    }
+    return candidates
+  }
+
+  /// Those that are the least likely to be there by chance, by any limit that the lives of siblings suggest; nil if
+  /// there are too few. Siblings of two sorts, most of them short-lived and some not, are told apart by it.
+  private func unlikely(_ candidates: [Candidate], _ lifetime: SiteLifetime) -> ([Candidate], Evidence.Limit)? {
+    guard candidates.count >= OutlivingRules.leastOutlived else { return nil }
+    let durations = lifetime.durations.tails(of: lifetime.deaths)
+    var best: (old: [Candidate], limit: Evidence.Limit, odds: SurvivalOdds)?
+    for (bound, beyond) in lifetime.work.tails(of: lifetime.deaths) {
+      guard beyond < UInt64(candidates.count) else { break }
+      let limit = beyond == 0 ? min(bound / 64, lifetime.longestWork + 1) : bound / 64
+      let paused = max(
+        beyond, lifetime.deaths >= 2 * OutlivingRules.leastEnded ? 1 : 0,
+        UInt64(Double(lifetime.deaths) * OutlivingRules.pausedShare))
+      guard let slow = durations.last(where: { $0.beyond <= paused }) else { continue }
+      let longest = slow.beyond == 0 ? min(slow.bound, lifetime.longestDuration + 1) : slow.bound
+      let old = candidates.filter { candidate in
+        let isOld =
+          Double(candidate.work) > OutlivingRules.ageFactor * Double(limit)
+          && (Double(candidate.time) > OutlivingRules.ageFactor * Double(longest)
+            || Double(candidate.work) > OutlivingRules.workAloneFactor * Double(limit))
+        return (isOld || candidate.hasLeft && beyond == 0 && candidate.work > 0)
+          && !isInUse(candidate.node, beyond: limit)
+      }
+      guard old.count >= OutlivingRules.leastOutlived else { continue }
+      let ages = old.map(\.work).sorted()
+      let found = Evidence.Limit(
+        beyond: beyond, ratio: Double(ages[ages.count / 2]) / Double(max(1, limit)), work: limit)
+      let odds = SurvivalOdds(survivors: old.count, beyond: beyond, ratio: found.ratio)
+      if best.map({ odds < $0.odds }) ?? true { best = (old, found, odds) }
+    }
+    return best.map { ($0.old, $0.limit) }
+  }
+
+  /// Siblings live through the births of others, so that something keeps them as well: what is left was not let go. In
+  /// a loop that looks for something they end before the next is made.
+  private func areSiblingsKept(_ lifetime: SiteLifetime) -> Bool {
+    guard let median = lifetime.work.bound(of: 0.5), median < .max, lifetime.births > 1 else { return false }
+    let interval =
+      Double(lifetime.lastOrdinal - min(lifetime.lastOrdinal, lifetime.firstOrdinal)) / Double(lifetime.births - 1)
+    return Double(median / 64) >= OutlivingRules.keptIntervals * interval
+  }
+
+  /// References to it were counted again and again at ages that siblings do not reach: somebody works with it. A last
+  /// pass over all that is left is one use, at the last moment.
+  func isInUse(_ node: NodeID, beyond limit: UInt64) -> Bool {
+    let block = block(node)
+    let last = UInt64(block.lastUse) * LiveBlock.useUnit
+    guard last > block.ordinal else { return false }
+    var ages = UInt64(block.useAges)
+    // The two octaves about the limit may be the end of the ordinary use, the last two a single pass.
+    let longest = LiveBlock.ageBit(last - block.ordinal)
+    ages &= ~0 << min(63, LiveBlock.ageBit(limit) + 2)
+    ages &= longest == 0 ? 0 : (1 << longest) - 1
+    return ages.nonzeroBitCount >= OutlivingRules.leastUseOctaves
+  }
+
+  /// One screen that the next one holds: where all siblings end in a scope, and there are but a few others.
+  private func leftInScope(_ family: Family) -> Suspicion? {
+    let lifetime = family.lifetime
+    guard lifetime.deaths >= OutlivingRules.leastEndedInScope,
+      let distance = lifetime.departures.distance(of: OutlivingRules.typicalShare),
+      lifetime.departures.share(within: distance) >= OutlivingRules.leastEndedInScopeShare
+    else { return nil }
+    let typical = lifetime.durations.bound(of: OutlivingRules.typicalShare) ?? .max
+    var homes: [Home: Bool] = [:]
+    let left = family.survivors.filter { node in
+      departure(of: block(node)) > distance
+        && !isInFlight(block(node), distance: distance, typical: typical, family, &homes)
+    }
+    guard !left.isEmpty, left.count <= OutlivingRules.leastOutlived else { return nil }
+    var family = family
+    family.survivors = left
+    return Suspicion(verdict: .outlived, family: family, homeDistance: distance, needsChain: true, least: 1)
+  }
+
+  /// Activations of those in which it was made that control has left since.
+  func departure(of block: LiveBlock) -> UInt32 {
+    let depth = Int(sites[Int(block.site.rawValue)].depth)
+    return UInt32(max(0, depth - activations.sharedDepth(block.strand, since: block.ordinal)))
+  }
+
+  /// An activation that survivors were made in, and that still runs.
+  struct Home: Hashable {
+    var strand: StrandID
+    var began: UInt64
+  }
+
+  /// The scope in which its siblings end is still running, and is a scope of its own: not a loop around them all.
+  /// `homes`: what is known of activations, so that each is looked at once.
+  func isInFlight(_ block: LiveBlock, distance: UInt32, typical: UInt64, _ family: Family, _ homes: inout [Home: Bool])
+    -> Bool
+  {
+    let depth = Int(sites[Int(block.site.rawValue)].depth)
+    let shared = activations.sharedDepth(block.strand, since: block.ordinal)
+    guard depth - shared <= Int(distance), shared > 0 else { return false }
+    guard let began = activations.beginning(of: block.strand, frame: depth - Int(distance) - 1) else { return false }
+    let home = Home(strand: block.strand, began: began)
+    if let known = homes[home] { return known }
+    let births = family.survivors.lazy.map(self.block).filter { $0.strand == home.strand && $0.ordinal >= began }.map(
+      \.birthTime)
+    let isOwn = (births.max() ?? 0) - (births.min() ?? 0) <= typical
+    homes[home] = isOwn
+    return isOwn
+  }
+
+  /// The use of survivors after the last event of any of their kind: a program goes through what it collects.
+  private enum LateUse {
+    /// Hardly any was.
+    case none
+    /// For no longer than a last pass takes.
+    case brief
+    case long
+  }
+
+  private func lateUse(of family: Family) -> LateUse {
+    let lastEvent = family.lifetime.lastEventOrdinal
+    let whole = activations.ordinal - min(activations.ordinal, family.lifetime.firstOrdinal)
+    let phase = activations.ordinal - min(activations.ordinal, lastEvent)
+    let end = lastEvent / LiveBlock.useUnit + 1
+    let used = family.survivors.count { UInt64(block($0).lastUse) > end }
+    if Double(used) <= OutlivingRules.usedShare * Double(family.survivors.count) { return .none }
+    return Double(phase) >= OutlivingRules.leastUsePhase * Double(whole) ? .long : .brief
+  }
+}

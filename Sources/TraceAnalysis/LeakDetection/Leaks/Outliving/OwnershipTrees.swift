@@ -1,0 +1,27 @@
+// The ownership relations of a graph.
+
+import HeapAnalysis
+
+/// Paths and dominators, worked out when they are first asked for. For one thread at a time.
+final class OwnershipTrees {
+  private let graph: ObjectGraph
+  init(_ graph: ObjectGraph) { self.graph = graph }
+
+  /// The cheapest paths from the roots.
+  private(set) lazy var paths = paths(within: nil)
+
+  func paths(within subset: NodeSet?) -> RetainPaths {
+    RetainPaths(
+      graph.graph, roots: graph.rootNodes,
+      rootCosts: graph.rootNodes.map { LeakAnalysis.rootCost(graph.root($0).kind) }, kinds: ObjectGraph.owning,
+      costs: LeakFinder.costs, within: subset)
+  }
+
+  private(set) lazy var dominators = DominatorTree(graph.graph, roots: graph.rootNodes, kinds: ObjectGraph.owning)
+  private(set) lazy var retainedSizes: NodeTable<UInt64> = {
+    var sizes = [UInt64](repeating: 0, count: graph.graph.nodeCount)
+    for (index, block) in graph.heap.blocks.enumerated() { sizes[index] = block.size }
+    return dominators.retainedSizes(sizes)
+  }()
+  private(set) lazy var retainedCounts = dominators.retainedCounts()
+}

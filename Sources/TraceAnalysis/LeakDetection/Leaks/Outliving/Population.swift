@@ -1,0 +1,94 @@
+// Counts the live objects of a family in the course of the run, and tells whether they became more.
+
+import TraceReading
+
+/// The live objects of several sites together, between two moments. A value.
+struct Population {
+  /// Events of the process: from when to when.
+  let start: UInt64
+  let end: UInt64
+  private let curves: [LiveCurve]
+
+  init(_ curves: [LiveCurve], from start: UInt64, to end: UInt64) {
+    (self.curves, self.start, self.end) = (curves, start, end)
+  }
+
+  /// Live objects after a part of the span, from 0 to 1. Linear in the sites.
+  func live(at part: Double) -> UInt64 {
+    let moment = start + UInt64(Double(end - min(start, end)) * min(1, max(0, part)))
+    return curves.reduce(0) { $0 &+ $1.live(at: moment) }
+  }
+
+  /// After each quarter.
+  var quarters: [UInt64] { [0.25, 0.5, 0.75, 1].map(live) }
+
+  /// The middle and the spread of what was live in a part of the span.
+  func level(_ parts: ClosedRange<Double>) -> (median: Double, spread: Double) {
+    let steps = 8
+    let counts = (0...steps).map {
+      Double(live(at: parts.lowerBound + (parts.upperBound - parts.lowerBound) * Double($0) / Double(steps)))
+    }.sorted()
+    return (counts[steps / 2], (counts.last ?? 0) - (counts.first ?? 0))
+  }
+
+  /// By how much the number fell, at most, from any moment of a part of the span to a later one.
+  private func greatestFall(_ parts: ClosedRange<Double>) -> Double {
+    var highest = 0.0
+    var fall = 0.0
+    for step in 0...LiveCurves.intervals {
+      let count = Double(
+        live(at: parts.lowerBound + (parts.upperBound - parts.lowerBound) * Double(step) / Double(LiveCurves.intervals))
+      )
+      highest = max(highest, count)
+      fall = max(fall, highest - count)
+    }
+    return fall
+  }
+
+  enum Growth: Equatable {
+    /// The survivors came on top of what comes and goes.
+    case added
+    /// They took the places of others: the number stayed.
+    case bounded
+    /// The number of objects that come and go varies by more than there are survivors.
+    case unclear
+    /// The number stayed, but what comes and goes fell meanwhile by as much as is missing: traffic that ebbs hides what
+    /// adds up.
+    case hidden
+  }
+
+  /// Tells whether survivors made between the early and the late part of the span made the population larger.
+  /// `positions`: the time of each birth, from 0 to 1.
+  ///
+  /// A cache that is full, a pool, the sessions that are open: their oldest members look forgotten, but the population
+  /// stays the same. Objects that are really forgotten add up.
+  func growth(by positions: [Double]) -> (made: Int, kind: Growth) {
+    let early = level(OutlivingRules.early)
+    let late = level(OutlivingRules.late)
+    let made = positions.count { $0 > OutlivingRules.early.middle && $0 <= OutlivingRules.late.middle }
+    let spread = max(early.spread, late.spread)
+    if spread > Double(made) { return (made, .unclear) }
+    let missing = OutlivingRules.leastAdded * Double(made) - (late.median - early.median)
+    if missing <= 0 { return (made, .added) }
+    return (
+      made,
+      missing <= greatestFall(OutlivingRules.early.lowerBound...OutlivingRules.late.upperBound) ? .hidden : .bounded
+    )
+  }
+
+  /// The population grew in each quarter, by at least a share of what there is in the end.
+  func growsInEachQuarter(least share: Double) -> Bool {
+    let quarters = self.quarters
+    guard let last = quarters.last, last > 0 else { return false }
+    var before: UInt64 = 0
+    for count in quarters {
+      guard count > before, Double(count - before) >= share * Double(last) else { return false }
+      before = count
+    }
+    return true
+  }
+}
+
+extension ClosedRange<Double> {
+  fileprivate var middle: Double { (lowerBound + upperBound) / 2 }
+}

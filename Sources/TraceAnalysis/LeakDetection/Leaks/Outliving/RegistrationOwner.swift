@@ -1,0 +1,99 @@
+// The owner of a registration: the program, or a package that registers its own objects with its own callbacks.
+
+import HeapAnalysis
+import TraceSymbolication
+
+/// Tells who would have to end a registration. For one thread at a time.
+///
+/// A package that sets a timer for an object of its own, with a callback of its own, is the one to cancel it; the
+/// program has neither of them in its hands. It has if it made the object by itself (who calls an initialiser gets
+/// something to end), wrote the callback, or gave the object something of its own, such as a handler.
+struct RegistrationOwner {
+  private let graph: ObjectGraph
+  private let naming: FindingNaming
+  private let ownership: OwnershipTrees
+
+  init(_ graph: ObjectGraph, naming: FindingNaming, ownership: OwnershipTrees) {
+    self.graph = graph
+    self.naming = naming
+    self.ownership = ownership
+  }
+
+  /// Returns the reason why a registration is not the program's to end; nil if it is, or if that cannot be told. O(path
+  /// + what goes with the shown object)
+  func libraryReason(_ group: OutlivingGroup, _ registration: Finding.Registration?) -> String? {
+    guard let registration, Self.callsBack(registration),
+      let package = maker(of: group.sample, isInitialiserLeftOut: true)
+    else { return nil }
+    let behind = group.path[(group.suspect + 1)...].map(\.node).filter { !graph.isRoot($0) }
+    // A callback or a part that the program made is how the program registered it.
+    guard behind.dropLast().allSatisfy({ isPackages($0) }),
+      behind.contains(where: { $0 != group.sample && maker(of: $0, isInitialiserLeftOut: false) != nil })
+    else { return nil }
+    let callbacks = behind.filter { [.closure, .box].contains(graph.type(of: $0).kind) }
+    guard (callbacks + [group.sample]).allSatisfy({ keepsNothingOfTheProgram($0) }) else { return nil }
+    return "made and registered by the package \(package) for itself"
+  }
+
+  /// Tells whether a registration calls back when something comes due or happens. A task or a thread is work, which may
+  /// be the program's whoever started it.
+  private static func callsBack(_ registration: Finding.Registration) -> Bool {
+    switch registration {
+    case .timer, .observer, .dispatchSource, .dispatchWork, .eventLoop: true
+    case .task, .urlSession, .thread: false
+    }
+  }
+
+  /// The package whose function made a node; nil if it was the program's or the platform's. The caller of an
+  /// initialiser makes an object, not the initialiser.
+  private func maker(of node: NodeID, isInitialiserLeftOut: Bool) -> String? {
+    let frames = naming.frames(of: graph.heap[BlockID(node)].site)
+    let type = graph.type(of: node)
+    let head = type.name.prefix { $0 != "<" }
+    let user = frames.filter { $0.kind == .user }
+    // An initialiser that the program wrote says that the class is the program's.
+    guard let first = user.first, let own = naming.packages.package(of: first, among: frames) else { return nil }
+    guard isInitialiserLeftOut, type.kind == .object else { return own }
+    return user.first { !DeclarationName.isInitialiser($0.function, of: head) }.flatMap {
+      naming.packages.package(of: $0, among: frames)
+    }
+  }
+
+  private func isPackages(_ node: NodeID) -> Bool {
+    switch graph.type(of: node).kind {
+    case .closure, .box, .object, .task:
+      let isPlatforms = naming.frames(of: graph.heap[BlockID(node)].site).allSatisfy { $0.kind != .user }
+      return isPlatforms || maker(of: node, isInitialiserLeftOut: false) != nil
+    default: return true
+    }
+  }
+
+  /// No object and no closure of the program's hangs from a node alone.
+  private func keepsNothingOfTheProgram(_ start: NodeID) -> Bool {
+    var seen: Set<NodeID> = [start]
+    var pending = [start]
+    while let node = pending.popLast() {
+      for edge in graph.graph.edges(from: node)
+      where ObjectGraph.owning.contains(EdgeKinds(kind: graph.graph.kind(of: edge))) {
+        let target = graph.graph.target(of: edge)
+        guard !graph.isRoot(target), isOnlyHeld(target, through: start), seen.insert(target).inserted else { continue }
+        guard seen.count < Self.keptLimit, isPackages(target) else { return false }
+        pending.append(target)
+      }
+    }
+    return true
+  }
+
+  private func isOnlyHeld(_ node: NodeID, through holder: NodeID) -> Bool {
+    var current = ownership.dominators.immediateDominator[node]
+    for _ in 0..<Self.keptLimit where current < DominatorTree.superRoot {
+      if current == holder { return true }
+      current = ownership.dominators.immediateDominator[current]
+    }
+    return false
+  }
+
+  /// Blocks of one object that are looked at. A package's connection with its buffers has some hundreds; of more it is
+  /// not said whose they are.
+  private static let keptLimit = 4096
+}

@@ -1,0 +1,121 @@
+// Groups objects into siblings: objects made alike, so that the fate of one says something of the others.
+
+import HeapAnalysis
+import TraceReading
+import TraceSymbolication
+
+extension OutlivingFinder {
+  /// Sites that allocate alike: the same type, from the same innermost frames.
+  struct Family {
+    var lifetime = SiteLifetime()
+    var survivors: [NodeID] = []
+    /// Indices into the sites.
+    var sites: [UInt32] = []
+  }
+
+  struct FamilyKey: Hashable {
+    var type: UInt32
+    var operation: UInt8
+    var frames: (UInt64, UInt64, UInt64)
+
+    static func == (a: Self, b: Self) -> Bool { a.type == b.type && a.operation == b.operation && a.frames == b.frames }
+    func hash(into hasher: inout Hasher) {
+      hasher.combine(type)
+      hasher.combine(operation)
+      hasher.combine(frames.0)
+      hasher.combine(frames.1)
+      hasher.combine(frames.2)
+    }
+  }
+
+  /// Of `depth` frames, at most three.
+  func key(of site: AllocationSite, depth: Int) -> FamilyKey {
+    var stack = site.stack
+    var left = depth
+    func next() -> UInt64 {
+      left -= 1
+      if left < 0 { return 0 }
+      defer { stack = stacks.parent(of: stack) }
+      return stacks.frame(of: stack)?.key.encoded ?? 0
+    }
+    return FamilyKey(type: site.type, operation: site.operation.rawValue, frames: (next(), next(), next()))
+  }
+
+  /// Sites that agree in type and in so many innermost frames. `isTaken`: survivors that belong elsewhere.
+  func families(depth: Int, isTaken: (NodeID) -> Bool) -> [Family] {
+    var numbers: [FamilyKey: Int] = [:]
+    var families: [Family] = []
+    var familyOfSite = [Int32](repeating: -1, count: sites.count)
+    for (index, site) in sites.enumerated() where site.lifetime.births > 0 {
+      let key = key(of: site, depth: depth)
+      let number =
+        numbers[key]
+        ?? {
+          numbers[key] = families.count
+          families.append(Family())
+          return families.count - 1
+        }()
+      families[number].lifetime += site.lifetime
+      families[number].sites.append(UInt32(index))
+      familyOfSite[index] = Int32(number)
+    }
+    // If some may have ended unseen, the way in which siblings end is not known.
+    var unknown: Set<Int32> = []
+    graph.uncertain.forEach { unknown.insert(familyOfSite[Int(block($0).site.rawValue)]) }
+    for (index, block) in graph.heap.blocks.enumerated() {
+      let node = NodeID(index)
+      guard isCandidate(node), !unreachable.contains(node), !isTaken(node) else { continue }
+      let family = familyOfSite[Int(block.site.rawValue)]
+      if family >= 0, !unknown.contains(family) { families[Int(family)].survivors.append(node) }
+    }
+    return families.filter { $0.survivors.count > 0 }.map { family in
+      var family = family
+      family.survivors.sort { ordinal($0) < ordinal($1) }
+      return family
+    }
+  }
+
+  /// Objects of the program's classes, closures and tasks: what a person can be told of. The rest hangs from these.
+  func isCandidate(_ node: NodeID) -> Bool {
+    if graph.deinitialised.contains(node) || graph.uncertain.contains(node) { return false }
+    switch graph.type(of: node).kind {
+    case .object, .closure, .box, .task: return true
+    default: return false
+    }
+  }
+
+  func isProgramObject(_ node: NodeID) -> Bool {
+    let type = graph.type(of: node)
+    return type.kind == .object && !SystemCode.isSystemModule(type.module) && !type.module.isEmpty
+  }
+
+  /// An object of the program's classes; or a closure or task of the program's making, which a person can be told of
+  /// where there is no object.
+  func isTold(_ node: NodeID) -> Bool {
+    isProgramObject(node) || graph.type(of: node).kind != .object && origin(block(node).site).isProgram
+  }
+
+  func block(_ node: NodeID) -> LiveBlock { graph.heap[BlockID(node)] }
+  func ordinal(_ node: NodeID) -> UInt64 { block(node).ordinal }
+}
+
+/// The lives of the objects of a type that have ended, wherever they were made.
+struct TypeLifetimes {
+  private struct Key: Hashable {
+    var type: UInt32
+    var operation: UInt8
+  }
+  private var longest: [Key: UInt64] = [:]
+
+  /// Linear in the sites.
+  init(_ sites: AllocationSites) {
+    for site in sites where site.lifetime.deaths > 0 {
+      longest[Self.key(of: site), default: 0] = max(longest[Self.key(of: site)] ?? 0, site.lifetime.longestWork)
+    }
+  }
+
+  /// Events of the process that the longest of these lives took; nil if none has ended.
+  func longestWork(of site: AllocationSite) -> UInt64? { longest[Self.key(of: site)] }
+
+  private static func key(of site: AllocationSite) -> Key { Key(type: site.type, operation: site.operation.rawValue) }
+}

@@ -1,0 +1,41 @@
+// The probability that ordinary siblings live as long as the survivors do.
+
+import Foundation
+
+/// Odds by what ended siblings show. A value.
+///
+/// Of a family, `beyond` of the ended siblings lived longer than a limit. So the number of siblings at one moment that
+/// chance lets live beyond it is about that many and one more, since the next may have been one. Lifetimes have long
+/// tails: let those beyond the limit thin out only in proportion to the age, which is slower than in any family where
+/// most die young. Then survivors at `ratio` times the limit are to be expected (beyond + 1) / ratio, and what there
+/// are more is weighed by Poisson's distribution.
+struct SurvivalOdds: Comparable {
+  /// Probability that chance keeps as many as there are.
+  let chance: Double
+
+  static func < (a: Self, b: Self) -> Bool { a.chance < b.chance }
+
+  init(survivors: Int, beyond: UInt64, ratio: Double) {
+    let expected = (Double(beyond) + 1) / min(max(1, ratio), OutlivingRules.greatestAgeRatio)
+    chance = Self.poissonTail(atLeast: survivors, mean: expected)
+  }
+
+  /// P(X ≥ n) for Poisson's distribution. O(n), at most some thousand terms.
+  static func poissonTail(atLeast count: Int, mean: Double) -> Double {
+    guard count > 0 else { return 1 }
+    guard mean > 0 else { return 0 }
+    if Double(count) <= mean { return 1 }
+    // From the first term on they fall at least as fast as (mean / count)ⁿ: no cancellation, as 1 - P(X < n) would
+    // have.
+    var term = exp(Double(count) * log(mean) - mean - lgamma(Double(count) + 1))
+    var sum = 0.0
+    var n = count
+    while term > 0, n < count + 10_000 {
+      sum += term
+      n += 1
+      term *= mean / Double(n)
+      if term < sum * 1e-12 { break }
+    }
+    return min(1, sum)
+  }
+}

@@ -1,0 +1,350 @@
+// Finds what holds survivors: the paths to them, and the point on these where a path that many share divides.
+
+import HeapAnalysis
+import TraceSymbolication
+
+extension OutlivingFinder {
+  /// A holder: roots by their kind, a holder of many by itself, a holder of one or two by its type.
+  enum HolderID: Hashable {
+    case variables(image: Int)
+    case root(UInt64)
+    case node(NodeID)
+    case type(UInt32)
+  }
+
+  /// The key that groups the survivors of a family.
+  enum HolderKey: Hashable {
+    /// A type of root or node, and the reference it holds by.
+    case reference(holder: HolderID, label: UInt32, isChain: Bool)
+    /// A kind of registration, and the types of the program's objects through which it leads to a survivor. A server's
+    /// parts may each have a queue that a task of their own keeps: these are not registered alike.
+    case registration(Finding.Registration, through: [UInt32])
+  }
+
+  /// The way to one survivor.
+  struct Holding {
+    var key: HolderKey
+    var steps: [LeakGroup.Step]
+    var suspect: Int
+    var isRegistered: Bool
+  }
+
+  /// So many survivors are looked at one by one; the others are taken to be held as the first is.
+  static let detailLimit = 4000
+
+  /// The survivors of a family by what holds them.
+  func held(_ suspicion: Suspicion, paths: RetainPaths, registration: RegistrationSearch) -> [OutlivingGroup] {
+    let survivors = suspicion.family.survivors.filter { paths.reaches($0) }
+    let kin = (suspicion.kin?.survivors ?? []).filter { paths.reaches($0) }
+    let members = Set(survivors).union(kin)
+    let counts = pathCounts(survivors + kin, paths)
+    var order: [HolderKey] = []
+    var groups: [HolderKey: [NodeID]] = [:]
+    for (index, node) in survivors.enumerated() {
+      let key: HolderKey
+      if index < Self.detailLimit || order.isEmpty {
+        guard let found = holderKey(node, members, counts, paths, registration) else { continue }
+        key = found
+      } else {
+        key = order[0]
+      }
+      if groups[key] == nil { order.append(key) }
+      groups[key, default: []].append(node)
+    }
+    for node in kin.prefix(Self.detailLimit) {
+      if let key = holderKey(node, members, counts, paths, registration), groups[key] != nil {
+        groups[key]!.append(node)
+      }
+    }
+    for key in order { groups[key]!.sort { ordinal($0) < ordinal($1) } }
+    let samples = groups.mapValues { $0[min($0.count, Self.detailLimit) / 2] }
+    // A few that a left-over word seems to hold besides are like the others.
+    if let main = order.max(by: { groups[$0]!.count < groups[$1]!.count }), groups[main]!.count >= suspicion.least {
+      for key in order
+      where key != main && mayBeLeftOver(key) && groups[key]!.count < suspicion.least
+        && Double(groups[key]!.count) <= OutlivingRules.greatestLeftOverShare * Double(groups[main]!.count)
+      {
+        groups[main]! += groups.removeValue(forKey: key)!
+      }
+      order.removeAll { groups[$0] == nil }
+    }
+    return order.compactMap { key in
+      guard var nodes = groups[key], var sample = samples[key] else { return nil }
+      // If siblings end, those that sleep for the first time will do so as well. The others are judged by themselves.
+      let settled = suspicion.isStated || suspicion.evidence.proven.isEmpty ? nodes : withoutWorkUnderWay(nodes)
+      if settled.count < nodes.count, settled.count >= suspicion.least {
+        (nodes, sample) = (settled, settled[min(settled.count, Self.detailLimit) / 2])
+      }
+      guard nodes.count >= suspicion.least, let holding = holding(sample, members, counts, paths, registration) else {
+        return nil
+      }
+      // Trees and lists are made of siblings that hold each other.
+      if case .reference(_, _, let isChain) = key, !suspicion.isStated, isChain != suspicion.needsChain { return nil }
+      // A single object that something has registered is in use, for all that can be told.
+      if case .registration = key, suspicion.needsChain { return nil }
+      if suspicion.needsRegistration, !holding.isRegistered { return nil }
+      // A pool's threads wait for work.
+      if case .registration(.thread, _) = key, !suspicion.isStated, suspicion.evidence.proven.isEmpty,
+        threadCount(nodes, paths) < OutlivingRules.leastThreads
+      {
+        return nil
+      }
+      if case .registration(.task, _) = key, !suspicion.isStated, suspicion.evidence.proven.isEmpty,
+        nodes.count < OutlivingRules.leastPendingTasks
+      {
+        return nil
+      }
+      let (steps, place) = (holding.steps, holding.suspect)
+      if case .reference = key, !suspicion.isStated, !isKnownHolder(steps, place) { return nil }
+      if suspicion.verdict == .accumulating, !holding.isRegistered, !isContainerOlder(steps, place, than: nodes) {
+        return nil
+      }
+      // The growth of a family says little of the few that are held in another way than most.
+      let isMinority =
+        suspicion.verdict == .accumulating
+        && Double(nodes.count) < OutlivingRules.leastShareOfFamily * Double(survivors.count)
+      if suspicion.needsCallback, !holding.isRegistered, !isCaptured(steps, place) { return nil }
+      guard var evidence = suspicion.evidence.of(nodes, least: suspicion.least) else { return nil }
+      if !holding.isRegistered, !evidence.isExceptional || isMinority { evidence.isStrong = false }
+      // Beyond the least number, how many there are says little of registrations.
+      if holding.isRegistered, evidence.proven.isEmpty { evidence.isStrong = true }
+      if settled.count < nodes.count || isYounger(nodes, than: groups.values) { evidence.isStrong = false }
+      var group = OutlivingGroup(
+        verdict: holding.isRegistered ? .outlived : suspicion.verdict, survivors: nodes, sample: sample, path: steps,
+        suspect: place,
+        lifetime: UInt64(nodes.count) > suspicion.family.lifetime.births
+          ? suspicion.kin?.lifetime ?? suspicion.family.lifetime : suspicion.family.lifetime,
+        sites: suspicion.family.sites, homeDistance: suspicion.homeDistance, evidence: evidence, retainedBytes: 0,
+        retainedBlocks: 0)
+      if holding.isRegistered { group.registrations = registrations(of: nodes, members, counts, paths, registration) }
+      return group
+    }
+  }
+
+  /// Made after nearly all of a larger group. Those got no further than these have until now, so that these may be on
+  /// the same way: connections that are open, beside closed ones that a list still has.
+  private func isYounger(_ nodes: [NodeID], than groups: some Sequence<[NodeID]>) -> Bool {
+    guard let first = nodes.first.map(ordinal) else { return false }
+    return groups.contains { other in
+      other.count > nodes.count
+        && ordinal(other[Int(OutlivingRules.earlierGeneration * Double(other.count - 1))]) < first
+    }
+  }
+
+  /// Those of survivors that are not under way; all of them if most others sleep as well, for the second time or the
+  /// hundredth: it is what they do.
+  private func withoutWorkUnderWay(_ survivors: [NodeID]) -> [NodeID] {
+    let settled = survivors.filter { !waiting.isUnderWay($0) }
+    let sleeping = settled.count(where: waiting.isAsleep)
+    return Double(sleeping) >= OutlivingRules.leastAsleep * Double(max(1, settled.count)) ? survivors : settled
+  }
+
+  /// Tells whether the holder is neither a field nor a variable of the program, so that the word may be a left-over.
+  private func mayBeLeftOver(_ key: HolderKey) -> Bool {
+    switch key {
+    case .registration: true
+    case .reference(.variables, _, _): false
+    case .reference(_, let label, _): label >= 1 << 31
+    }
+  }
+
+  /// Returns the key that groups a survivor. If a sibling holds it, the rest of the way does not matter: in a list it
+  /// is as long as the list.
+  func holderKey(
+    _ node: NodeID, _ members: Set<NodeID>, _ counts: PathCounts, _ paths: RetainPaths,
+    _ registration: RegistrationSearch
+  ) -> HolderKey? {
+    let (edge, isChain) = suspectEdge(of: node, members, counts, paths)
+    if isChain { return edge.map { referenceKey($0, isChain: true, counts) } }
+    return holding(node, members, counts, paths, registration)?.key
+  }
+
+  private func referenceKey(_ edge: EdgeIndex, isChain: Bool, _ counts: PathCounts) -> HolderKey {
+    let holder = graph.graph.source(of: edge)
+    let kind: HolderID
+    if !graph.isRoot(holder) {
+      kind =
+        (counts[holder] ?? 0) >= OutlivingRules.severalSurvivors && !isChain
+        ? .node(holder) : .type(graph.nodeTypes[Int(holder)])
+    } else if case .global(let image) = graph.root(holder).kind {
+      kind = .variables(image: image)
+    } else {
+      kind = .root(LeakAnalysis.rootKey(graph.root(holder).kind))
+    }
+    // Each variable of the program is a holder of its own, though all of them stand in one image.
+    let label = graph.graph.label(of: edge)
+    return .reference(holder: kind, label: label < 1 << 31 || graph.isRoot(holder) ? label : 1 << 31, isChain: isChain)
+  }
+
+  func holding(
+    _ node: NodeID, _ members: Set<NodeID>, _ counts: PathCounts, _ paths: RetainPaths,
+    _ registration: RegistrationSearch
+  ) -> Holding? {
+    let (edge, isChain) = suspectEdge(of: node, members, counts, paths)
+    guard let edge, let path = paths.path(to: node) else { return nil }
+    var steps: [LeakGroup.Step] = [.init(node: path.root, edge: nil)]
+    for step in path.steps {
+      steps[steps.count - 1].edge = step.edge
+      steps.append(.init(node: step.node, edge: nil))
+    }
+    let place = steps.firstIndex { $0.edge == edge } ?? 0
+    if !isChain, let (index, kind) = registration(steps, place) {
+      // An object that is referred to without being counted is held by somebody else.
+      if steps[index...].contains(where: {
+        $0.edge.map { graph.graph.kind(of: $0) == EdgeStrength.unmanaged.rawValue } ?? false
+      }) {
+        return nil
+      }
+      let through = steps[(index + 1)...].dropLast().filter { isProgramObject($0.node) }.map {
+        graph.nodeTypes[Int($0.node)]
+      }
+      return Holding(key: .registration(kind, through: through), steps: steps, suspect: index, isRegistered: true)
+    }
+    return Holding(key: referenceKey(edge, isChain: isChain, counts), steps: steps, suspect: place, isRegistered: false)
+  }
+
+  /// Tells whether the holder is something that a person knows by name: an object, or a variable of the program. A
+  /// local variable of a function that still runs holds what it is meant to hold; and what seems held by a library's
+  /// own memory may be left-over words.
+  func isKnownHolder(_ steps: [LeakGroup.Step], _ suspect: Int) -> Bool {
+    if steps[..<(suspect + 1)].contains(where: { !graph.isRoot($0.node) && isProgramObject($0.node) }) { return true }
+    guard case .global(let image) = graph.root(steps[0].node).kind else { return false }
+    return !SystemCode.isSystemImage(graph.roots.images[image].path)
+  }
+
+  /// The registrations that survivors hang from; of a task, the task itself.
+  private func registrations(
+    of survivors: [NodeID], _ members: Set<NodeID>, _ counts: PathCounts, _ paths: RetainPaths,
+    _ registration: RegistrationSearch
+  ) -> Set<NodeID> {
+    Set(
+      survivors.prefix(Self.detailLimit).compactMap { node in
+        guard let holding = holding(node, members, counts, paths, registration), holding.isRegistered else {
+          return nil
+        }
+        let place = holding.steps[holding.suspect].node
+        return graph.taskOfSlab[place] ?? place
+      })
+  }
+
+  /// Threads that keep any of the survivors.
+  private func threadCount(_ survivors: [NodeID], _ paths: RetainPaths) -> Int {
+    Set(survivors.prefix(Self.detailLimit).compactMap { paths.path(to: $0)?.root }).count
+  }
+
+  /// A closure that something keeps captured it.
+  private func isCaptured(_ steps: [LeakGroup.Step], _ suspect: Int) -> Bool {
+    steps[suspect..<steps.count].contains { step in
+      if !graph.isRoot(step.node), graph.type(of: step.node).kind == .closure { return true }
+      guard let edge = step.edge, let label = graph.label(graph.graph.label(of: edge)), case .closure = label.role
+      else { return false }
+      return true
+    }
+  }
+
+  /// Objects that were put together into something made later were collected on purpose; what grows had its holder
+  /// before. Not before all of them: a registry that is made when it is first asked for comes after the object that
+  /// asks.
+  func isContainerOlder(_ steps: [LeakGroup.Step], _ suspect: Int, than survivors: [NodeID]) -> Bool {
+    guard !survivors.isEmpty, !isPutTogether(steps[suspect].node, of: survivors) else { return false }
+    let first = survivors[survivors.count / OutlivingRules.leastLooped]
+    // The links of a chain hold one another: each is younger than what it holds.
+    let type = graph.nodeTypes[Int(first)]
+    return steps[..<(suspect + 1)].allSatisfy { step in
+      guard !graph.isRoot(step.node), isProgramObject(step.node), graph.nodeTypes[Int(step.node)] != type else {
+        return true
+      }
+      return ordinal(step.node) <= ordinal(first)
+    }
+  }
+
+  /// A collection that was made when all its elements were there. One that grows is moved when it doubles, and has room
+  /// then.
+  private func isPutTogether(_ storage: NodeID, of survivors: [NodeID]) -> Bool {
+    guard !graph.isRoot(storage), graph.type(of: storage).kind.isCollection, let last = survivors.last,
+      ordinal(storage) > ordinal(last)
+    else { return false }
+    return Double(block(storage).size) < OutlivingRules.roomOfGrown
+      * Double(survivors.count * MemoryLayout<UInt64>.size)
+  }
+
+  /// Counts of the survivors that each node on the paths to them leads to, and of the edges by which it does.
+  struct PathCounts {
+    fileprivate var survivors: [NodeID: Int] = [:]
+    fileprivate var branches: [NodeID: Int] = [:]
+
+    subscript(node: NodeID) -> Int? { survivors[node] }
+
+    /// It leads to one or two by themselves, and to the others by way of the next link: an element of a list, which has
+    /// its place in the list by chance.
+    fileprivate func isLink(_ node: NodeID, to next: NodeID) -> Bool {
+      guard let all = survivors[node], branches[node] == 2, let beyond = survivors[next] else { return false }
+      return min(beyond, all - beyond) <= PathCounts.ownOfLink
+    }
+
+    private static let ownOfLink = 2
+
+    /// Several survivors lie behind `node`, and `next` leads to half of them at most.
+    fileprivate func divides(_ node: NodeID, to next: NodeID) -> Bool {
+      guard let all = survivors[node], all >= OutlivingRules.severalSurvivors, all >= 2 * (survivors[next] ?? 1) else {
+        return false
+      }
+      return !isLink(node, to: next)
+    }
+  }
+
+  /// For each node on the paths to survivors, how many of them it leads to.
+  func pathCounts(_ survivors: [NodeID], _ paths: RetainPaths) -> PathCounts {
+    var counts: [NodeID: Int] = [:]
+    var branches: [NodeID: Int] = [:]
+    var order: [NodeID] = []
+    for node in survivors {
+      var current = node
+      var fresh: [NodeID] = []
+      while current != HeapGraph.noNode, counts[current] == nil {
+        counts[current] = 0
+        fresh.append(current)
+        current = paths.parents[current]
+      }
+      order += fresh.reversed()
+    }
+    // A parent's path is cheaper than a child's, so that children come first this way round.
+    for node in survivors { counts[node, default: 0] += 1 }
+    for node in order.sorted(by: { paths.costs[$0] > paths.costs[$1] }) {
+      let parent = paths.parents[node]
+      guard parent != HeapGraph.noNode else { continue }
+      counts[parent, default: 0] += counts[node] ?? 0
+      branches[parent, default: 0] += 1
+    }
+    return PathCounts(survivors: counts, branches: branches)
+  }
+
+  /// The edge at which a survivor's own part of its path begins: from what leads to many of them. Or, where a sibling
+  /// leads to it, the edge that leaves the sibling.
+  func suspectEdge(of node: NodeID, _ members: Set<NodeID>, _ counts: PathCounts, _ paths: RetainPaths) -> (
+    edge: EdgeIndex?, isChain: Bool
+  ) {
+    var current = node
+    var edge: EdgeIndex?
+    while true {
+      let parent = paths.parents[current]
+      if parent == HeapGraph.noNode { return (edge, false) }
+      edge = paths.parentEdges[current]
+      if members.contains(parent) { return (edge, true) }
+      if graph.isRoot(parent) { return (edge, false) }
+      if counts.divides(parent, to: current), !isOneOfMany(parent, counts, paths) { return (edge, false) }
+      current = parent
+    }
+  }
+
+  /// A collection that a larger one has among others of its kind, as in `[Room: [Message]]`: each of them is an element,
+  /// and the larger one grows.
+  private func isOneOfMany(_ node: NodeID, _ counts: PathCounts, _ paths: RetainPaths) -> Bool {
+    guard !graph.isRoot(node), graph.type(of: node).kind.isCollection else { return false }
+    let parent = paths.parents[node]
+    guard parent != HeapGraph.noNode, !graph.isRoot(parent), graph.type(of: parent).kind.isCollection else {
+      return false
+    }
+    return counts.divides(parent, to: node)
+  }
+}

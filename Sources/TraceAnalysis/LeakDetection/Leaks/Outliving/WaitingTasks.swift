@@ -1,0 +1,110 @@
+// Tasks that are in the middle of a wait which began soon after they did.
+
+import HeapAnalysis
+
+/// Work that was under way when the image was taken: tasks that sleep, for the first time, until a time that has not
+/// come yet, and what they have in their frames. A request that waits for a slow answer lives longer than all others,
+/// and is in use. A task that wakes up now and then, and goes on for ever, began its present sleep much later than
+/// itself.
+///
+/// Wrong about tasks of which nobody waits for the end, and which sleep longer than the program runs.
+///
+/// A sleep is a call of `dispatch_after`, by which the runtime has a task of its own run; this has the continuation of
+/// the one that sleeps. Seen with Swift 6.1.2 and 6.3.1. Source: swiftlang/swift,
+/// stdlib/public/Concurrency/TaskSleep.swift and DispatchGlobalExecutor.cpp.
+///
+/// For one thread at a time.
+final class WaitingTasks {
+  private let graph: ObjectGraph
+  private let isTimer: (NodeID) -> Bool
+  /// The beginning of the wait, by task.
+  private var waits: [NodeID: UInt64] = [:]
+  /// By object or closure, a task that has it in its frames, or captured it.
+  private var users: [NodeID: NodeID] = [:]
+  private var isSearched = false
+
+  /// References from the timer to a task that it wakes.
+  private static let depthLimit = 12
+
+  /// - Parameter isTimer: whether a block belongs to a call of `dispatch_after`.
+  init(_ graph: ObjectGraph, isTimer: @escaping (NodeID) -> Bool) { (self.graph, self.isTimer) = (graph, isTimer) }
+
+  /// Linear in the blocks, and in what tasks refer to.
+  private func search() {
+    isSearched = true
+    guard (0..<NodeID(graph.blockCount)).contains(where: { graph.type(of: $0).kind == .task }) else { return }
+    for node in 0..<NodeID(graph.blockCount)
+    where graph.type(of: node).kind == .malloc && graph.taskOfSlab[node] == nil && isTimer(node) { follow(node) }
+    guard !waits.isEmpty else { return }
+    /// A closure in a task's frames captured for the task.
+    func note(_ owner: NodeID, _ task: NodeID) {
+      var owners = [owner]
+      while let owner = owners.popLast() {
+        for edge in graph.graph.edges(from: owner) {
+          let target = graph.graph.target(of: edge)
+          guard !graph.isRoot(target), users[target] == nil else { continue }
+          let kind = graph.type(of: target).kind
+          guard kind.isCounted, kind != .task else { continue }
+          users[target] = task
+          if kind == .closure || kind == .box { owners.append(target) }
+        }
+      }
+    }
+    // Of several the oldest counts, wherever it stands.
+    let tasks = waits.keys.sorted { (birth($0), $0) < (birth($1), $1) }
+    let slabs = Dictionary(grouping: graph.taskOfSlab.keys.sorted()) { graph.taskOfSlab[$0] }
+    for task in tasks {
+      note(task, task)
+      for slab in slabs[task] ?? [] { note(slab, task) }
+    }
+  }
+
+  private func birth(_ node: NodeID) -> UInt64 { graph.heap[BlockID(node)].birthTime }
+
+  /// Finds the tasks that a timer wakes: through blocks of libraries, the task that the runtime made for the sleep with
+  /// what its closure captured, and tasks that wait for others; never through the fields of an object.
+  private func follow(_ timer: NodeID) {
+    var seen: Set<NodeID> = [timer]
+    // Tasks on the way: the runtime's own, then the one that sleeps.
+    var layer = [(node: timer, began: birth(timer), taskCount: 0)]
+    for _ in 0..<Self.depthLimit where !layer.isEmpty {
+      var next: [(node: NodeID, began: UInt64, taskCount: Int)] = []
+      for (node, began, taskCount) in layer {
+        for edge in graph.graph.edges(from: node)
+        where ObjectGraph.owning.contains(EdgeKinds(kind: graph.graph.kind(of: edge))) {
+          let target = graph.graph.target(of: edge)
+          // The task that sleeps has others in its frames, which do not wait for it.
+          if taskCount > 1, graph.graph.kind(of: edge) != EdgeStrength.taskLink.rawValue { continue }
+          guard !graph.isRoot(target), graph.taskOfSlab[target] == nil, seen.insert(target).inserted else { continue }
+          switch graph.type(of: target).kind {
+          case .task:
+            waits[target] = max(waits[target] ?? 0, began)
+            next.append((target, max(began, birth(target)), taskCount + 1))
+          case .malloc, .closure, .box: next.append((target, max(began, birth(target)), taskCount))
+          default: continue
+          }
+        }
+      }
+      layer = next
+    }
+  }
+
+  /// Tells whether the node is a task that sleeps, or an object in the frames of one.
+  func isAsleep(_ node: NodeID) -> Bool { sleeper(node) != nil }
+
+  private func sleeper(_ node: NodeID) -> (task: NodeID, began: UInt64)? {
+    if !isSearched { search() }
+    guard let task = waits[node] != nil ? node : users[node], let began = waits[task] else { return nil }
+    return (task, began)
+  }
+
+  /// Tells whether the task has been in its present sleep for most of its life, or of the object's: a busy machine
+  /// starts a task long after it was made, which says nothing of what the task made itself, just before it went to
+  /// sleep.
+  func isUnderWay(_ node: NodeID) -> Bool {
+    guard let (task, began) = sleeper(node) else { return false }
+    let now = graph.snapshot.time
+    let age = now - min(now, max(birth(task), birth(node)))
+    return Double(now - min(now, began)) >= OutlivingRules.leastFirstWait * Double(age)
+  }
+}

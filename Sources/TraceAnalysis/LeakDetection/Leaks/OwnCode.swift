@@ -1,0 +1,116 @@
+// Tells the program's own objects from those of the libraries that it uses.
+
+import HeapAnalysis
+import TraceReading
+import TraceSymbolication
+
+extension FindingNaming {
+  /// The package that a Swift module is of; nil for the program's own modules and for the platform's.
+  func package(ofModule module: String) -> String? {
+    if let known = modulePackages[module] { return known }
+    let package = packages.package(ofModule: module, file: sourceFile(ofModule: module))
+    modulePackages[module] = .some(package)
+    return package
+  }
+
+  /// An object of a class that the program itself declares.
+  func isOwn(_ node: NodeID) -> Bool { isOwn(graph.type(of: node)) }
+
+  func isOwn(_ type: NodeType) -> Bool { type.kind == .object && isOwn(module: type.module) }
+
+  func isOwn(module: String) -> Bool {
+    !module.isEmpty && !SystemCode.isSystemModule(module) && package(ofModule: module) == nil
+  }
+
+  /// The program's own function that had an object made, if a function of a package or of a library of the operating
+  /// system asked for the memory; nil if the program's did so itself, or if no function of the program's called for it.
+  /// O(frames²), of an allocation's stack.
+  func ownAllocation(_ site: SiteID, of type: NodeType) -> SourceFrame? {
+    let frames = frames(of: site)
+    let head = type.name.prefix { $0 != "<" }
+    guard let made = allocation(site, of: type), let start = frames.firstIndex(of: made) else { return nil }
+    for frame in frames[start...] {
+      // A loop that calls others back is called by nobody who wanted this object.
+      if AllocationFunctions.callsBack(frame) { return nil }
+      guard frame.kind == .user, !isOfOperatingSystem(frame), !Self.isDefaultArgument(frame),
+        packages.package(of: frame, among: frames) == nil
+      else { continue }
+      if type.kind == .object, DeclarationName.isInitialiser(frame.function, of: head) { continue }
+      return frame == made ? nil : frame
+    }
+    return nil
+  }
+
+  func ownAllocation(of node: NodeID) -> SourceFrame? {
+    ownAllocation(graph.heap[BlockID(node)].site, of: graph.type(of: node))
+  }
+
+  /// A function without a line that the caller of another calls for it.
+  private static func isDefaultArgument(_ frame: SourceFrame) -> Bool { frame.function.hasPrefix("default argument ") }
+
+  /// The library that had a block made for its own use: a package by its name, or a part of the platform; nil for what
+  /// the program made itself.
+  func library(of node: NodeID) -> String? {
+    let type = graph.type(of: node)
+    if type.kind == .object, !type.module.isEmpty {
+      if SystemCode.isSystemModule(type.module) { return Self.libraryName(ofModule: type.module) }
+      return package(ofModule: type.module)
+    }
+    return maker(of: node)
+  }
+
+  /// The library whose function asked for a block, for itself; nil if it was the program's.
+  func maker(of node: NodeID) -> String? {
+    if graph.taskOfSlab[node] != nil { return Self.runtime }
+    let frames = frames(of: graph.heap[BlockID(node)].site)
+    // A function that calls `malloc` for others, or makes a collection grow, makes nothing for itself.
+    guard
+      let frame = frames.first(where: {
+        !AllocationFunctions.isOne($0) && $0.kind != .thunk && !AllocationFunctions.isTransparent($0)
+      })
+    else { return nil }
+    return library(of: frame, among: frames)
+  }
+
+  /// The library that a function is of; nil for the program's own.
+  func library(of frame: SourceFrame, among frames: [SourceFrame]) -> String? {
+    if frame.kind == .user {
+      return isOfOperatingSystem(frame)
+        ? frame.imageName.map(Self.withoutVersion) : packages.package(of: frame, among: frames)
+    }
+    guard let name = frame.mangledName else { return frame.imageName.map(Self.libraryName(ofImage:)) }
+    if let module = PackageCode.module(ofMangled: name) { return Self.libraryName(ofModule: String(module)) }
+    if name.hasPrefix("_dispatch_") || name.hasPrefix("dispatch_") || name.hasPrefix("_os_") { return "libdispatch" }
+    if name.hasPrefix("_swift_") || name.hasPrefix("swift_") || name.contains("5swift") || name.hasPrefix("$s") {
+      return Self.runtime
+    }
+    return frame.imageName.map(Self.libraryName(ofImage:))
+  }
+
+  static let runtime = "the Swift runtime"
+
+  private static func libraryName(ofModule module: String) -> String {
+    if module.hasPrefix("Foundation") || module.hasPrefix("_Foundation") || module == "CoreFoundation" {
+      return "Foundation"
+    }
+    switch module {
+    case "Dispatch": return "libdispatch"
+    case "XCTest", "Testing", "Observation": return module
+    default: return runtime
+    }
+  }
+
+  private static func libraryName(ofImage image: String) -> String {
+    if image.hasPrefix("libdispatch") || image.hasPrefix("libBlocksRuntime") { return "libdispatch" }
+    if image.hasPrefix("libFoundation") || image.hasPrefix("lib_Foundation") { return "Foundation" }
+    if image.hasPrefix("libswift") { return runtime }
+    if image.hasPrefix("libc.") || image.hasPrefix("libc-2") { return "the C library" }
+    return withoutVersion(image)
+  }
+
+  /// `libcurl.so.4` is `libcurl`.
+  private static func withoutVersion(_ image: String) -> String {
+    guard let range = image.firstRange(of: ".so") else { return image }
+    return String(image[..<range.lowerBound])
+  }
+}

@@ -1,0 +1,145 @@
+// The shapes that paths to objects share.
+
+import HeapAnalysis
+
+/// Tells which paths are alike: the same kind of root, then the same fields of the same types.
+///
+/// The number of times that a path goes round is left out: the last object of a list, the leaves of a tree and what
+/// they hold are held as the nodes near the head are. A path goes round where it comes to a class by a reference it
+/// took before, or straight from another object of that class; where words in memory that nothing is known of lead from
+/// one block to the next, as in a library's list; and where a named part of a value leads to a type as before.
+///
+/// Each node's shape is that of its parent and a step: paths may be as long as there are nodes, and so may the list of
+/// targets. For one thread at a time.
+final class PathShapes {
+  /// Equal for alike paths among those it was made with.
+  struct Way: Hashable {
+    fileprivate var state: Int32
+  }
+
+  private struct Step: Hashable {
+    var before: Int32
+    /// The reference and the type that it leads to, or the root's kind.
+    var reference: UInt64
+  }
+
+  /// A step of a shape: what comes before it, and itself.
+  private struct State {
+    var before: Int32
+    var reference: UInt64
+    var type: UInt32
+  }
+
+  private let graph: ObjectGraph
+  private let paths: RetainPaths
+  private var known: [NodeID: (state: Int32, length: UInt32)] = [:]
+  private var states: [State] = []
+  private var numbers: [Step: Int32] = [:]
+
+  /// Steps back that a part which comes again is looked for.
+  private static let longestPeriod = 16
+  /// A path that begins at a root is no step of another's middle.
+  private static let root: UInt64 = 1 << 63
+  /// From one object of a class to another, by whichever field: a number that no label has.
+  private static let link: UInt64 = 3 << 61
+
+  private static func isScanned(_ reference: UInt64) -> Bool { reference & root == 0 && reference >> 31 == 1 << 31 }
+
+  init(_ graph: ObjectGraph, _ paths: RetainPaths) { (self.graph, self.paths) = (graph, paths) }
+
+  /// The way to a node that the paths reach. O(the part of its path that is not known yet).
+  func way(to node: NodeID) -> Way { Way(state: reach(node).state) }
+
+  /// Blocks on the path to a node that the paths reach, the node's own among them.
+  func length(to node: NodeID) -> UInt32 { reach(node).length }
+
+  /// The way to the object that a row of objects of one class begins with; nil for what is in no such row.
+  func head(of way: Way) -> Way? {
+    guard states.indices.contains(Int(way.state)) else { return nil }
+    let type = states[Int(way.state)].type
+    var earlier = states[Int(way.state)].before
+    var head: Way?
+    for _ in 0..<Self.longestPeriod where earlier >= 0 {
+      if states[Int(earlier)].type == type { head = Way(state: earlier) }
+      earlier = states[Int(earlier)].before
+    }
+    return head
+  }
+
+  /// Returns the first node on the path to another that is held in a way; nil if none is, or if there are not as many
+  /// steps to spare as the path has. O(length of the path).
+  func first(heldIn way: Way, onPathTo node: NodeID, spareSteps: inout Int) -> NodeID? {
+    var first: NodeID?
+    var current = node
+    while true {
+      spareSteps -= 1
+      guard spareSteps >= 0 else { return nil }
+      if known[current]?.state == way.state { first = current }
+      let parent = paths.parents[current]
+      guard parent != HeapGraph.noNode else { return first }
+      current = parent
+    }
+  }
+
+  private func reach(_ node: NodeID) -> (state: Int32, length: UInt32) {
+    if let known = known[node] { return known }
+    var pending: [NodeID] = []
+    var current = node
+    while known[current] == nil, paths.parents[current] != HeapGraph.noNode {
+      pending.append(current)
+      current = paths.parents[current]
+    }
+    var reached = known[current] ?? begin(at: current)
+    known[current] = reached
+    for next in pending.reversed() {
+      let label = graph.graph.label(of: paths.parentEdges[next])
+      reached = (step(after: reached.state, from: paths.parents[next], to: next, label), reached.length &+ 1)
+      known[next] = reached
+    }
+    return reached
+  }
+
+  private func begin(at node: NodeID) -> (state: Int32, length: UInt32) {
+    guard graph.isRoot(node) else {
+      let type = graph.nodeTypes[Int(node)]
+      return (number(of: Step(before: -1, reference: Self.root | UInt64(type) << 32), type: type), 1)
+    }
+    return (
+      number(of: Step(before: -1, reference: Self.root | LeakAnalysis.rootKey(graph.root(node).kind)), type: .max), 0
+    )
+  }
+
+  private func step(after before: Int32, from parent: NodeID, to node: NodeID, _ label: UInt32) -> Int32 {
+    let type = graph.nodeTypes[Int(node)]
+    let isObject = graph.type(of: node).kind == .object
+    // Offsets in memory that is scanned differ between equal things.
+    var reference = UInt64(min(label, 1 << 31)) << 31 | UInt64(type)
+    if isObject, !graph.isRoot(parent), graph.nodeTypes[Int(parent)] == type { reference = Self.link | UInt64(type) }
+    if Self.isScanned(reference) {
+      if let earlier = earlier(reference, before, while: Self.isScanned) { return earlier }
+    } else if isObject || !(graph.label(label)?.name.isEmpty ?? true) {
+      if let earlier = earlier(reference, before, while: { _ in true }) { return earlier }
+    }
+    return number(of: Step(before: before, reference: reference), type: type)
+  }
+
+  /// The last state before that such a step led to, with nothing but steps of a kind since.
+  private func earlier(_ reference: UInt64, _ before: Int32, while isOfKind: (UInt64) -> Bool) -> Int32? {
+    var earlier = before
+    for _ in 0..<Self.longestPeriod where earlier >= 0 {
+      let state = states[Int(earlier)]
+      if state.reference == reference { return earlier }
+      guard isOfKind(state.reference) else { return nil }
+      earlier = state.before
+    }
+    return nil
+  }
+
+  private func number(of step: Step, type: UInt32) -> Int32 {
+    if let number = numbers[step] { return number }
+    let number = Int32(truncatingIfNeeded: states.count)
+    states.append(State(before: step.before, reference: step.reference, type: type))
+    numbers[step] = number
+    return number
+  }
+}

@@ -1,0 +1,230 @@
+// Explains why objects are alive: paths from roots.
+
+import HeapAnalysis
+import TraceReading
+import TraceSymbolication
+
+/// The beginning of a path.
+package struct PathOrigin: Codable, Hashable, Sendable {
+  package enum Kind: Codable, Hashable, Sendable {
+    case global, stack, registers, threadLocal, mapping
+    /// Nothing leads there: the path begins at what is leaked.
+    case leaked
+  }
+
+  package var kind: Kind
+  /// `static Cache.all in App`, `stack of thread 4711, in nanosleep`.
+  package var name: String
+}
+
+/// One way in which objects are kept alive, shown for one of them.
+package struct RetainedGroup: Sendable {
+  package var origin: PathOrigin
+  /// From the first object to the one that is shown: of those asked for one of the nearest, in a chain the second.
+  package var path: [Finding.Step]
+  /// Objects that are held alike.
+  package var instances: Int
+  /// The memory that would be freed if they went.
+  package var retainedBytes: ByteCount
+  /// Blocks on the path to the object that is farthest away; more than on the shown one where objects of the same kind
+  /// hold each other.
+  package var longestPath: Int
+  /// Of the objects, in the order in which they were made; the first `addressLimit` of them.
+  package var addresses: [RuntimeAddress]
+
+  /// More addresses than these are of no use to anybody, and a way may have millions.
+  static let addressLimit = 1000
+}
+
+/// The answer to `why`: the ways in which objects are held.
+package struct RetainAnswer: Sendable {
+  /// Most instances first, as many as were asked for.
+  package var groups: [RetainedGroup]
+  /// All there are.
+  package var ways: Int
+  /// Objects that were meant.
+  package var matches: Int
+}
+
+extension RetainAnswer {
+  /// A type that has a name in its own, if no object of a type with that very name is among those shown; nil if one is,
+  /// or not all are shown, or for patterns and addresses.
+  package func otherType(than name: String) -> String? {
+    guard groups.count == ways, !name.contains("*"), !name.contains("?"), !name.hasPrefix("0x") else { return nil }
+    let types = groups.compactMap(\.path.last)
+    guard let first = types.first else { return nil }
+    let isThere = types.contains { step in
+      [step.type, step.qualifiedType].contains { $0 == name || $0.hasPrefix(name + "<") || $0.hasSuffix("." + name) }
+    }
+    return isThere ? nil : first.type
+  }
+}
+
+extension LeakAnalysis {
+  /// Returns the ways in which the objects of a query are held, the most instances first. O(graph) for the first call,
+  /// and names for what is shown.
+  package func explain(_ query: RetainQuery, limit: Int) -> RetainAnswer {
+    let names = self.names()
+    let targets = nodes(query, names)
+    guard !targets.isEmpty else { return RetainAnswer(groups: [], ways: 0, matches: 0) }
+    let heap = graph.graph
+    let roots = graph.rootNodes
+    let rootCosts = roots.map { Self.rootCost(graph.root($0).kind) }
+    let paths = RetainPaths(
+      heap, roots: roots, rootCosts: rootCosts, kinds: ObjectGraph.owning, costs: LeakFinder.costs)
+    let isAnyLeaked = targets.contains { !paths.reaches($0) }
+    let leaked = isAnyLeaked ? leakedPaths() : nil
+    let dominators = DominatorTree(heap, roots: roots + (leaked?.heads ?? []), kinds: ObjectGraph.owning)
+    var sizes = [UInt64](repeating: 0, count: heap.nodeCount)
+    for (index, block) in graph.heap.blocks.enumerated() { sizes[index] = block.size }
+    var ways = HeldWays(reachable: PathShapes(graph, paths), leaked: leaked.map { PathShapes(graph, $0.paths) })
+    for target in targets {
+      let isLeaked = !paths.reaches(target)
+      guard let own = isLeaked ? leaked?.paths : paths, own.reaches(target) else { continue }
+      ways.add(target, isLeaked: isLeaked, cost: own.costs[target], birth: graph.birthOrder(of: target))
+    }
+    ways.joinChains()
+    ways.add(retained: dominators.retainedSizes(sizes), dominators)
+    let found = ways.sorted()
+    let builder = FindingBuilder(finder, naming: names)
+    let groups = found.prefix(limit).compactMap { entry -> RetainedGroup? in
+      guard let path = (entry.isLeaked ? leaked?.paths : paths)?.path(to: entry.shown) else { return nil }
+      var steps: [LeakGroup.Step] = graph.isRoot(path.root) ? [] : [.init(node: path.root, edge: nil)]
+      for step in path.steps {
+        if !steps.isEmpty { steps[steps.count - 1].edge = step.edge }
+        steps.append(.init(node: step.node, edge: nil))
+      }
+      let origin =
+        graph.isRoot(path.root)
+        ? names.origin(path.root, target: path.steps.first?.node)
+        : PathOrigin(kind: .leaked, name: reasonForNoRoot(path.root))
+      let named = builder.path(steps)
+      let first = entry.targets.sorted { graph.birthOrder(of: $0) < graph.birthOrder(of: $1) }.prefix(
+        RetainedGroup.addressLimit)
+      return RetainedGroup(
+        origin: origin, path: named, instances: entry.targets.count, retainedBytes: ByteCount(entry.retained),
+        longestPath: max(Int(entry.longest), steps.count),
+        addresses: first.map { RuntimeAddress(graph.heap[BlockID($0)].address) })
+    }
+    return RetainAnswer(groups: groups, ways: found.count, matches: targets.count)
+  }
+
+  /// Returns the reason why a path begins at no root.
+  private func reasonForNoRoot(_ head: NodeID) -> String {
+    if finder.abandoned.contains(head) { return "nothing: the function that made it never returns" }
+    return graph.isWhole ? "nothing: it is leaked, or only a leak holds it" : "nothing that the incomplete image shows"
+  }
+
+  /// Returns the initial cost of a path from a root of a kind: of several ways the one that people know by name is
+  /// shown.
+  static func rootCost(_ kind: HeapRoot.Kind) -> UInt8 {
+    switch kind {
+    case .global: 0
+    case .threadLocal: 4
+    // Words on stacks are often left over: a longer way from something that has a name says more.
+    case .stack: 60
+    case .registers: 64
+    case .mapping: 80
+    case .unseen: 120
+    }
+  }
+
+  /// Equal for roots that hold in the same way.
+  static func rootKey(_ kind: HeapRoot.Kind) -> UInt64 {
+    switch kind {
+    case .global(let image): UInt64(image) << 8
+    case .stack: 1
+    case .registers: 2
+    case .threadLocal: 3
+    case .mapping: 4
+    case .unseen: 5
+    }
+  }
+
+  /// Paths among what no root reaches, from where leaks begin, or values that functions abandoned.
+  private func leakedPaths() -> (paths: RetainPaths, heads: [NodeID]) {
+    let components = StronglyConnectedComponents(graph.graph, kinds: ObjectGraph.keeping, within: finder.unreachable)
+    let members = ComponentMembers(components)
+    let heads = finder.abandoned + components.sources().members.map { members.node(0, of: $0) }
+    let within = NodeSet(bound: graph.graph.nodeCount)
+    finder.unreachable.forEach { within.insert($0) }
+    graph.graph.reachable(from: finder.abandoned, kinds: ObjectGraph.owning).forEach { within.insert($0) }
+    return (
+      RetainPaths(graph.graph, roots: heads, kinds: ObjectGraph.keeping, costs: LeakFinder.costs, within: within), heads
+    )
+  }
+
+  private func nodes(_ query: RetainQuery, _ names: FindingNaming) -> [NodeID] {
+    switch query {
+    case .address(let address): return graph.heap.block(containing: address.rawValue).map { [$0.rawValue] } ?? []
+    case .type(let pattern):
+      // A type of just that name is meant rather than all whose names contain it.
+      let exact = graph.types.map { pattern.isExactly($0.name) || pattern.isExactly($0.qualifiedName) }
+      let matching =
+        exact.contains(true) ? exact : graph.types.map { pattern.matches($0.name) || pattern.matches($0.qualifiedName) }
+      return (0..<NodeID(graph.blockCount)).filter { matching[Int(graph.nodeTypes[Int($0)])] }
+    case .site(let pattern):
+      let search = StackSearch(definitions.stacks) { frame in
+        names.frames(for: frame).contains { pattern.matches($0.function) || pattern.matches($0.fullFunction) }
+      }
+      return (0..<NodeID(graph.blockCount)).filter { search.contains(names.stack(of: $0)) }
+    }
+  }
+}
+
+extension FindingNaming {
+  /// Returns the origin of paths from a root, named as far as the root holds `target`.
+  func origin(_ root: NodeID, target: NodeID?) -> PathOrigin {
+    let found = graph.root(root)
+    let block = target.map { graph.heap[BlockID($0)] }
+    /// The place of the pointer in the root.
+    var place: UInt64?
+    if let block {
+      for range in found.ranges where place == nil {
+        graph.image.forEachWord(in: range) { address, value in
+          let pointer = value & 0x00FF_FFFF_FFFF_FFFF
+          if place == nil, pointer >= block.address, pointer < block.address + max(block.size, 1) { place = address }
+        }
+      }
+    }
+    switch found.kind {
+    case .global(let index):
+      let image = graph.roots.images[index]
+      let name = fileName(ofPath: image.path)
+      if let place, let variable = variable(at: place, in: image) {
+        let known =
+          SystemCode.isSystemImage(image.path)
+          ? Self.knownVariables.first { variable.hasSuffix($0.variable) }?.name : nil
+        return PathOrigin(
+          kind: .global, name: known.map { "\($0) (\(variable) in \(name))" } ?? "\(variable) in \(name)")
+      }
+      return PathOrigin(kind: .global, name: "a variable of \(name)")
+    case .stack(let thread): return PathOrigin(kind: .stack, name: "the stack of \(self.thread(thread))")
+    case .registers(let thread): return PathOrigin(kind: .registers, name: "a register of \(self.thread(thread))")
+    case .threadLocal(let thread):
+      return PathOrigin(kind: .threadLocal, name: "thread-local memory of \(self.thread(thread))")
+    case .unseen:
+      return PathOrigin(
+        kind: .mapping, name: "memory that was allocated, or may have been, while calls were not recorded")
+    case .mapping:
+      return PathOrigin(
+        kind: .mapping,
+        name: "memory that was mapped without malloc\(place.map { ", at \(Hexadecimal.text($0))" } ?? "")")
+    }
+  }
+
+  /// Variables inside the platform's libraries that people know by another name.
+  private static let knownVariables: [(variable: String, name: String)] = [
+    ("_defaultCenter", "NotificationCenter.default"), ("CFRunLoopGetMain.__main", "RunLoop.main"),
+    ("__CFRunLoops", "run loops"),
+    ("_dispatch_timers_heap", "libdispatch's timers"), ("_dispatch_mgr_q", "libdispatch's manager queue"),
+    ("_dispatch_main_q", "DispatchQueue.main"),
+    ("_dispatch_root_queues", "global dispatch queues"),
+  ]
+
+  private func thread(_ index: Int) -> String {
+    let thread = graph.snapshot.threads[index]
+    let place = function(at: thread.instructionPointer).map { ", in \($0.function)" } ?? ""
+    return (threads?.name(ofThread: UInt64(thread.osThread)) ?? "thread \(thread.osThread)") + place
+  }
+}

@@ -1,0 +1,161 @@
+// Suppressions: findings that the user has asked not to hear of, in the syntax of LeakSanitizer's suppression files.
+
+import TraceReading
+
+/// Patterns of known findings, and how often each has hidden one.
+///
+/// A file has a pattern a line, `leak:PATTERN`. Blank lines, and lines that begin with `#`, are passed over, and so is
+/// white space around a line; lines may end with CR LF.
+///
+///     # Held for ever by design.
+///     leak:^MyApp.ImageCache
+///     leak:libcrypto.so
+///
+/// A value: copies count for themselves.
+package struct Suppressions: Sendable {
+  /// A pattern, where it stands, and what it has hidden.
+  package struct Entry: Hashable, Sendable {
+    package let pattern: SuppressionPattern
+    package let file: String
+    /// From 1.
+    package let line: Int
+    package internal(set) var findings: UInt64 = 0
+    /// The objects of these findings, and their bytes.
+    package internal(set) var objects: UInt64 = 0
+    package internal(set) var bytes: UInt64 = 0
+  }
+
+  /// In the order of the files and their lines.
+  package private(set) var entries: [Entry] = []
+
+  /// No pattern: hides nothing.
+  package init() {}
+
+  /// Reads the text of a suppression file. `file` is what errors and entries call it.
+  package init(parsing text: String, file: String) throws(SuppressionSyntaxError) {
+    // Bytes, because CR LF is a single Character.
+    let bytes = Array(text.utf8)
+    var rest = bytes[...]
+    // Some editors begin a file with a byte order mark.
+    if rest.starts(with: [0xEF, 0xBB, 0xBF]) { rest = rest.dropFirst(3) }
+    for (index, line) in rest.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false).enumerated() {
+      let content = Self.trim(line)
+      if content.isEmpty || content.first == UInt8(ascii: "#") { continue }
+      func failure(_ reason: SuppressionSyntaxError.Reason) -> SuppressionSyntaxError {
+        SuppressionSyntaxError(file: file, line: index + 1, reason: reason)
+      }
+      guard let colon = content.firstIndex(of: UInt8(ascii: ":")) else {
+        throw failure(.missingKind(line: String(decoding: content, as: UTF8.self)))
+      }
+      let kind = String(decoding: content[..<colon], as: UTF8.self)
+      if kind != "leak" { throw failure(.unknownKind(kind)) }
+      let pattern = content[(colon + 1)...]
+      if pattern.allSatisfy({ $0 == UInt8(ascii: "^") || $0 == UInt8(ascii: "$") }) { throw failure(.emptyPattern) }
+      entries.append(
+        Entry(pattern: SuppressionPattern(String(decoding: pattern, as: UTF8.self)), file: file, line: index + 1))
+    }
+  }
+
+  private static func trim(_ line: ArraySlice<UInt8>) -> ArraySlice<UInt8> {
+    let isBlank = { (byte: UInt8) in
+      byte == UInt8(ascii: " ") || byte == UInt8(ascii: "\t") || byte == UInt8(ascii: "\r")
+    }
+    var trimmed = line.drop(while: isBlank)
+    while let last = trimmed.last, isBlank(last) { trimmed.removeLast() }
+    return trimmed
+  }
+
+  /// Adds the patterns of another file after these.
+  package mutating func append(contentsOf other: Suppressions) { entries += other.entries }
+
+  /// The index in `entries` of the first pattern that matches any name of a finding: its type, and the functions,
+  /// modules and source files of its stack and retain path. That pattern is charged with the finding, of so many
+  /// objects and bytes in all. Nil if none matches.
+  /// O(patterns · length of all names · length of the longest pattern) at worst.
+  package mutating func match(_ names: some Sequence<String>, objects: UInt64 = 1, bytes: UInt64 = 0) -> Int? {
+    if entries.isEmpty { return nil }
+    let names = names.map { Array($0.utf8) }
+    guard let index = entries.firstIndex(where: { entry in names.contains { entry.pattern.matches($0) } }) else {
+      return nil
+    }
+    entries[index].findings += 1
+    entries[index].objects = Self.saturatingSum(entries[index].objects, objects)
+    entries[index].bytes = Self.saturatingSum(entries[index].bytes, bytes)
+    return index
+  }
+
+  private static func saturatingSum(_ a: UInt64, _ b: UInt64) -> UInt64 {
+    let (sum, overflow) = a.addingReportingOverflow(b)
+    return overflow ? .max : sum
+  }
+
+  /// The patterns that have hidden something.
+  package var used: [Entry] { entries.filter { $0.findings > 0 } }
+
+  /// The patterns that have hidden nothing: mistyped perhaps, or no longer needed.
+  package var unused: [Entry] { entries.filter { $0.findings == 0 } }
+}
+
+/// A pattern for part of a name, as in LeakSanitizer's templates. Case counts, and bytes are compared.
+///
+/// - `*` stands for any text, and for none.
+/// - `^` as the first character: the name begins here. `$` as the last one: the name ends here. Elsewhere both stand
+///   for themselves, since mangled Swift names begin with `$s`; LeakSanitizer ends a pattern at any `$`.
+/// - Without those, a pattern matches anywhere in a name.
+///
+/// A name that is empty matches nothing.
+package struct SuppressionPattern: Hashable, Sendable, CustomStringConvertible {
+  /// As it was written, without `leak:`.
+  package let text: String
+  private let glob: Glob
+
+  package init(_ text: String) {
+    self.text = text
+    var bytes = Array(text.utf8)[...]
+    let beginsName = bytes.first == UInt8(ascii: "^")
+    if beginsName { bytes.removeFirst() }
+    let endsName = bytes.last == UInt8(ascii: "$")
+    if endsName { bytes.removeLast() }
+    var tokens: [Glob.Token] = bytes.map { $0 == UInt8(ascii: "*") ? .anyText : .byte($0) }
+    if !beginsName { tokens.insert(.anyText, at: 0) }
+    if !endsName { tokens.append(.anyText) }
+    glob = Glob(tokens)
+  }
+
+  package var description: String { text }
+
+  /// O(length of name · length of pattern) at worst.
+  package func matches(_ name: String) -> Bool { matches(Array(name.utf8)) }
+
+  func matches(_ name: [UInt8]) -> Bool { !name.isEmpty && glob.matches(name) }
+}
+
+/// A line of a suppression file that says nothing about leaks.
+package struct SuppressionSyntaxError: Error, Hashable, Sendable {
+  package enum Reason: Hashable, Sendable {
+    /// A kind that other sanitizers may know, such as `race`.
+    case unknownKind(String)
+    /// No colon.
+    case missingKind(line: String)
+    /// Nothing after `leak:`, or anchors alone. LeakSanitizer takes the former to hide everything.
+    case emptyPattern
+  }
+
+  package var file: String
+  /// From 1.
+  package var line: Int
+  package var reason: Reason
+}
+
+extension SuppressionSyntaxError: CustomStringConvertible {
+  package var description: String {
+    switch reason {
+    case .unknownKind(let kind):
+      return "\(file):\(line): unknown kind of suppression '\(kind)'; only 'leak:PATTERN' is supported"
+    case .missingKind(let text):
+      return "\(file):\(line): '\(text)' is not a suppression; write 'leak:\(text)'"
+    case .emptyPattern:
+      return "\(file):\(line): no pattern after 'leak:'; to hide every finding, write 'leak:*'"
+    }
+  }
+}

@@ -1,0 +1,111 @@
+// The test that a stack is of.
+
+import TraceReading
+import TraceSymbolication
+
+/// Finds the test that was running in the frames of a stack: a function of Swift Testing's by what its macro expands
+/// to, a method of XCTest's by who calls it.
+///
+/// Seen with Swift 6.1 to 6.3: `@Test` expands to functions named `$s…4TestfMp…` for the declaration that it stands at;
+/// on Linux, XCTest calls methods by way of lists that the package manager writes (`__allTests__…`), and `setUp` and
+/// `tearDown` from `XCTestCase.invokeTest`. Objects that a child task or a detached one makes have no test on their
+/// stacks. For one thread at a time.
+final class TestNames {
+  /// True if tests can be on a stack: one of the libraries is loaded, or the program is a test bundle.
+  let isTestRun: Bool
+
+  private let demangled: (String) -> String?
+  private var known: [String: String?] = [:]
+
+  /// `demangled`: the demangled form of a linker's name.
+  init(images: [LoadedImage], demangled: @escaping (String) -> String?) {
+    isTestRun = images.contains { image in
+      let name = fileName(ofPath: image.path)
+      return name.hasSuffix(".xctest") || name.hasPrefix("libXCTest.so") || name.hasPrefix("libTesting.so")
+    }
+    self.demangled = demangled
+  }
+
+  /// `TillTests.opens`, `BasketTests.testFilling`; nil if no test is on the stack. `frames`: the innermost first.
+  /// Linear in their text.
+  func test(_ frames: [SourceFrame]) -> String? {
+    guard isTestRun else { return nil }
+    var isInsideXCTest = false
+    for frame in frames.reversed() {
+      if let name = macroTest(frame.fullFunction) { return name }
+      if frame.mangledName?.hasPrefix("$s6XCTest") ?? false {
+        isInsideXCTest = true
+      } else if isInsideXCTest, frame.kind == .user, !frame.fullFunction.contains("__allTests__") {
+        return DeclarationName.isInitialiser(frame.function) ? nil : Self.method(frame.function)
+      }
+    }
+    return nil
+  }
+
+  // MARK: Swift Testing
+
+  private static let expansion = "4TestfMp"
+
+  /// Of a function that a `@Test` expands to, the declaration that it stands at.
+  private func macroTest(_ function: String) -> String? {
+    guard function.utf8.count <= Self.longestName, let token = Self.token(function) else { return nil }
+    if let known = known[token] { return known }
+    let name = demangled(token).flatMap(Self.declaration)
+    known[token] = .some(name)
+    return name
+  }
+
+  /// Names beyond this are not looked into.
+  private static let longestName = 1 << 16
+
+  /// `$s9ShopTests04TillB0V5opens4TestfMp_`, within a longer name.
+  private static func token(_ function: String) -> String? {
+    let bytes = Array(function.utf8)
+    let marker = Array(expansion.utf8)
+    guard bytes.count >= marker.count,
+      let found = (0...(bytes.count - marker.count)).first(where: {
+        bytes[$0..<$0 + marker.count].elementsEqual(marker)
+      })
+    else { return nil }
+    var end = found + marker.count
+    while end < bytes.count, bytes[end] >= 0x30, bytes[end] <= 0x39 { end += 1 }
+    guard end < bytes.count, bytes[end] == UInt8(ascii: "_") else { return nil }
+    var start = found
+    while start > 1, !(bytes[start] == UInt8(ascii: "s") && bytes[start - 1] == UInt8(ascii: "$")) {
+      start -= 1
+      // A mangled name has letters, digits and underscores; `$` begins it.
+      let byte = bytes[start]
+      guard byte == UInt8(ascii: "_") || byte == UInt8(ascii: "$") || byte >= 0x80 || isAlphanumeric(byte) else {
+        return nil
+      }
+    }
+    guard start >= 1, bytes[start - 1] == UInt8(ascii: "$") else { return nil }
+    return String(decoding: bytes[(start - 1)...end], as: UTF8.self)
+  }
+
+  private static func isAlphanumeric(_ byte: UInt8) -> Bool {
+    (0x30...0x39).contains(byte) || (0x41...0x5A).contains(byte) || (0x61...0x7A).contains(byte)
+  }
+
+  /// Of `peer macro @Test expansion #1 of opens in ShopTests.TillTests`: `TillTests.opens`.
+  private static func declaration(_ text: String) -> String? {
+    let words = text.split(separator: " ", omittingEmptySubsequences: false)
+    guard let expansion = words.firstIndex(of: "expansion"), words.count > expansion + 3, words[expansion + 2] == "of",
+      let last = words.lastIndex(of: "in"), last > expansion + 3
+    else { return nil }
+    let name = words[(expansion + 3)..<last].joined(separator: " ")
+    let context = words[(last + 1)...].joined(separator: " ")
+    // The first is the module.
+    guard let dot = context.firstIndex(of: ".") else { return name }
+    return "\(context[context.index(after: dot)...]).\(name)"
+  }
+
+  // MARK: XCTest
+
+  /// Of `ShopTests.BasketTests.testFilling()`: `BasketTests.testFilling`.
+  private static func method(_ function: String) -> String {
+    let name = function.prefix { $0 != "(" && $0 != "<" }.split(separator: ".")
+    guard name.count >= 2 else { return function }
+    return name.suffix(2).joined(separator: ".")
+  }
+}

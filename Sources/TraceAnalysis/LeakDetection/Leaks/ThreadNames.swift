@@ -1,0 +1,58 @@
+// Names for threads.
+
+import TraceReading
+import TraceSymbolication
+
+/// Says which thread of a heap image is meant: the main thread, one of libdispatch's, or by the program's function that
+/// it started in.
+///
+/// The trace holds no names that programs give to threads. The stack of a thread's last event tells where it started.
+/// For one thread at a time.
+struct ThreadNames {
+  private let definitions: TraceDefinitions
+  private let activations: Activations
+  private let mainThread: UInt64
+  private let frames: (StackFrame) -> [SourceFrame]
+
+  /// Outermost frames that a thread's beginning is looked for in. Foundation and libdispatch put about ten before the
+  /// program's first function.
+  private static let outermostFrames = 32
+
+  /// - Parameters:
+  ///   - mainThread: The kernel's number of the thread that the process began with.
+  ///   - frames: The functions of a frame, the innermost first.
+  init(
+    _ definitions: TraceDefinitions, activations: Activations, mainThread: UInt64,
+    frames: @escaping (StackFrame) -> [SourceFrame]
+  ) {
+    (self.definitions, self.activations, self.mainThread, self.frames) = (definitions, activations, mainThread, frames)
+  }
+
+  /// `the main thread`, `thread 4711, started in Pump.run()`, `thread 4711 of libdispatch`, or `thread 4711`. Linear in
+  /// the depth of its stack.
+  func name(ofThread number: UInt64) -> String {
+    if number == mainThread { return "the main thread" }
+    for frame in outermost(ofThread: number) {
+      for function in frames(frame).reversed() {
+        if Self.isPool(function) { return "thread \(number) of libdispatch" }
+        if function.kind == .user { return "thread \(number), started in \(function.function)" }
+      }
+    }
+    return "thread \(number)"
+  }
+
+  /// The outermost first.
+  private func outermost(ofThread number: UInt64) -> [StackFrame] {
+    // Of threads with one number, one after the other, the last is there.
+    guard let record = definitions.threads.last(where: { $0.osThread == number }),
+      let strand = activations.ownStrands[record.thread],
+      let run = activations.stacks[strand]?.runs.first
+    else { return [] }
+    let path = definitions.stacks.path(of: run.stack)
+    guard case .complete = path.end else { return [] }
+    return path.frames.suffix(Self.outermostFrames).reversed()
+  }
+
+  /// libdispatch's threads serve any queue: the function that one of them runs first says nothing of it.
+  private static func isPool(_ frame: SourceFrame) -> Bool { frame.mangledName?.hasPrefix("_dispatch_") ?? false }
+}

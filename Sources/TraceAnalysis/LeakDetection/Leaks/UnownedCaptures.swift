@@ -1,0 +1,36 @@
+// Finds the closures that captured an object that is gone.
+
+import HeapAnalysis
+
+/// Finds what holds the closures with an unowned reference to a deinitialised object: the function stands there, and
+/// not in the closure's context.
+struct UnownedCaptures {
+  private let graph: ObjectGraph
+  private var holders: [NodeID: LeakGroup.Step] = [:]
+
+  /// O(edges) if there are such closures.
+  init(_ graph: ObjectGraph, _ groups: [LeakGroup]) {
+    self.graph = graph
+    let wanted = Set(
+      groups.lazy.filter { $0.verdict == .deinitialised && $0.steps.count > 1 }.map { $0.steps[0].node }.filter {
+        graph.type(of: $0).kind == .closure
+      })
+    guard !wanted.isEmpty else { return }
+    for node in 0..<NodeID(graph.blockCount) {
+      for edge in graph.graph.edges(from: node) where wanted.contains(graph.graph.target(of: edge)) {
+        guard let label = graph.label(graph.graph.label(of: edge)), case .closure = label.role else { continue }
+        let target = graph.graph.target(of: edge)
+        // The first in the order of addresses, as other paths are.
+        if holders[target] == nil { holders[target] = LeakGroup.Step(node: node, edge: edge) }
+      }
+    }
+  }
+
+  /// A group's steps, with what holds the closure before it.
+  func withHolder(_ group: LeakGroup) -> [LeakGroup.Step] {
+    guard group.verdict == .deinitialised, let first = group.steps.first, let holder = holders[first.node] else {
+      return group.steps
+    }
+    return [holder] + group.steps
+  }
+}

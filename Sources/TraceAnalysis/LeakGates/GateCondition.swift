@@ -1,0 +1,171 @@
+// One condition on which a gate fails, as it is written: `new-leaks`, `retained:1MiB`, `peak:10%`.
+
+import TraceReading
+
+/// A condition with the least amount that makes it fail.
+package struct GateCondition: Hashable, Sendable {
+  package enum Name: String, CaseIterable, Hashable, Sendable {
+    /// Proven findings of the program, accepted or not.
+    case leaks
+    /// Proven findings that were not known before.
+    case newLeaks = "new-leaks"
+    /// Suspicions, accepted or not; those that were not known before. Weak ones do not count.
+    case suspects
+    case newSuspects = "new-suspects"
+    /// Findings that were known before, and have got worse.
+    case worse
+    /// Bytes that findings retain together which nobody accepted.
+    case retained
+    /// Growth: findings that keep growing, or between builds the live bytes at exit.
+    case growth
+    case peak, allocations, temporary
+    /// Retains or releases.
+    case retains
+    /// Any figure of the whole program.
+    case regressions
+  }
+
+  package enum Threshold: Hashable, Sendable {
+    case count(UInt64)
+    case bytes(UInt64)
+    /// 0.1 for ten percent.
+    case part(Double)
+  }
+
+  package var name: Name
+  /// The amount from which on it fails; nil for the least there is.
+  package var threshold: Threshold?
+  /// As it was written.
+  package var text: String
+
+  /// - Parameter text: A name, or a name, a colon and a threshold.
+  /// - Throws: A `GateSyntaxError` that says what is allowed for the subject.
+  package init(parsing text: String, for subject: GateList.Subject) throws(GateSyntaxError) {
+    let parts = text.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
+    guard let name = Name(rawValue: parts[0]), name.kinds(for: subject) != nil else {
+      let allowed = Name.allCases.filter { $0.kinds(for: subject) != nil }.map(\.rawValue) + [GateList.nothing]
+      // A name that only the other subject has is known, and no typing error.
+      let otherSubject = Name(rawValue: parts[0]) != nil
+      throw .unknownName(
+        parts[0], allowed: allowed, suggestion: otherSubject ? nil : Self.nearest(to: parts[0], among: allowed), subject
+      )
+    }
+    (self.name, self.text) = (name, text)
+    let kinds = name.kinds(for: subject)!
+    guard parts.count == 2 else {
+      if name == .retained { throw .missingThreshold(name.rawValue) }
+      return
+    }
+    guard let threshold = Threshold(parsing: parts[1]), kinds.contains(threshold.kind) else {
+      throw .badThreshold(text, allowed: kinds.map(\.example))
+    }
+    self.threshold = threshold
+  }
+
+  /// The candidate that takes the fewest changes of a letter, if those are few.
+  private static func nearest(to name: String, among candidates: [String]) -> String? {
+    let typed = Array(name.lowercased())
+    let distances = candidates.map { ($0, distance(typed, Array($0))) }
+    guard let best = distances.min(by: { $0.1 < $1.1 }), best.1 <= max(2, best.0.count / 3) else { return nil }
+    return best.0
+  }
+
+  /// Levenshtein's distance. O(a · b).
+  private static func distance(_ a: [Character], _ b: [Character]) -> Int {
+    var row = Array(0...b.count)
+    for i in a.indices {
+      var diagonal = row[0]
+      row[0] = i + 1
+      for j in b.indices {
+        let changed = diagonal + (a[i] == b[j] ? 0 : 1)
+        diagonal = row[j + 1]
+        row[j + 1] = min(changed, row[j] + 1, diagonal + 1)
+      }
+    }
+    return row[b.count]
+  }
+}
+
+extension GateCondition.Name {
+  /// The kinds of threshold it takes; nil if there is no such condition for the subject.
+  func kinds(for subject: GateList.Subject) -> [GateCondition.Threshold.Kind]? {
+    switch (self, subject) {
+    case (.leaks, _), (.newLeaks, _), (.suspects, _), (.newSuspects, _): [.count]
+    case (.worse, _): [.part]
+    case (.retained, .analysis): [.bytes]
+    case (.growth, .analysis): [.count, .bytes]
+    case (.growth, .comparison), (.peak, .comparison): [.bytes, .part]
+    case (.allocations, .comparison): [.count, .bytes, .part]
+    case (.temporary, .comparison), (.retains, .comparison): [.count, .part]
+    case (.regressions, .comparison): [.part]
+    case (.retained, .comparison), (.peak, .analysis), (.allocations, .analysis), (.temporary, .analysis),
+      (.retains, .analysis),
+      (.regressions, .analysis):
+      nil
+    }
+  }
+}
+
+extension GateCondition.Threshold {
+  enum Kind: Hashable, Sendable {
+    case count, bytes, part
+
+    var example: String {
+      switch self {
+      case .count: "a number of 1 or more (3)"
+      case .bytes: "a size (64KiB, 1MB)"
+      case .part: "a percentage (10%)"
+      }
+    }
+  }
+
+  var kind: Kind {
+    switch self {
+    case .count: .count
+    case .bytes: .bytes
+    case .part: .part
+    }
+  }
+
+  /// A whole number, a size with its unit, or a percentage; all greater than nothing.
+  init?(parsing text: String) {
+    guard let quantity = Quantity(parsing: text) else { return nil }
+    if quantity.unit == "%" {
+      self = .part(quantity.value / 100)
+    } else if quantity.unit.isEmpty {
+      guard let count = quantity.count else { return nil }
+      self = .count(count)
+    } else {
+      guard let bytes = quantity.bytes else { return nil }
+      self = .bytes(bytes)
+    }
+  }
+}
+
+/// A condition that cannot be understood. The description names what is allowed.
+package enum GateSyntaxError: Error, Hashable, Sendable, CustomStringConvertible {
+  case unknownName(String, allowed: [String], suggestion: String?, GateList.Subject)
+  case badThreshold(String, allowed: [String])
+  case missingThreshold(String)
+  /// `none` beside others.
+  case nothingAndSomething
+  /// One name with two thresholds.
+  case contradiction(String, String)
+
+  package var description: String {
+    switch self {
+    case .unknownName(let name, let allowed, let suggestion, let subject):
+      let place = subject == .analysis ? "for a single build" : "for a comparison of builds"
+      return
+        "no condition '\(PlainText.escaped(name))' \(place)\(suggestion.map { "; did you mean '\($0)'?" } ?? ".") Allowed are \(allowed.joined(separator: ", "))"
+    case .badThreshold(let text, let allowed):
+      return "'\(PlainText.escaped(text))': the threshold must be \(allowed.joined(separator: " or "))"
+    case .missingThreshold(let name):
+      return "'\(name)' needs a threshold: \(name):1MiB fails if so much or more is retained"
+    case .nothingAndSomething:
+      return "'none' cannot be combined with other conditions"
+    case .contradiction(let first, let second):
+      return "'\(first)' and '\(second)' are the same condition with different thresholds"
+    }
+  }
+}

@@ -1,0 +1,193 @@
+// The conditions on which a command fails, and what they say of what was found.
+
+import LeakDetection
+import TraceReading
+
+/// Conditions in the order in which they were given. A value.
+package struct GateList: Hashable, Sendable {
+  package enum Subject: Hashable, Sendable {
+    /// Traces of one build.
+    case analysis
+    /// Two builds.
+    case comparison
+  }
+
+  /// The name that stands for no condition at all.
+  static let nothing = "none"
+
+  package let subject: Subject
+  package private(set) var conditions: [GateCondition] = []
+
+  /// - Parameter texts: Each one condition or several with commas between; `none` alone means none.
+  package init(parsing texts: [String], for subject: Subject) throws(GateSyntaxError) {
+    self.subject = subject
+    var isNothing = false
+    for text in texts {
+      for word in text.split(separator: ",", omittingEmptySubsequences: false) {
+        let word = String(word.drop { $0 == " " }.reversed().drop { $0 == " " }.reversed())
+        if word == Self.nothing {
+          isNothing = true
+          continue
+        }
+        let condition = try GateCondition(parsing: word, for: subject)
+        if let other = conditions.first(where: { $0.name == condition.name }) {
+          if other.threshold != condition.threshold { throw .contradiction(other.text, condition.text) }
+        } else {
+          conditions.append(condition)
+        }
+      }
+    }
+    if isNothing, !conditions.isEmpty { throw .nothingAndSomething }
+  }
+
+  package var isEmpty: Bool { conditions.isEmpty }
+
+  /// Some condition is about findings: without a heap image it cannot be judged.
+  package var needsFindings: Bool {
+    conditions.contains {
+      [.leaks, .newLeaks, .suspects, .newSuspects, .worse, .retained].contains($0.name)
+        || $0.name == .growth && subject == .analysis
+    }
+  }
+
+  /// Some condition is about suspicions, so that they can fail it.
+  package var judgesSuspicions: Bool {
+    subject == .comparison || conditions.contains { [.suspects, .newSuspects, .growth].contains($0.name) }
+  }
+
+  /// The part by which a known finding has to grow to be worse: 0.05 unless `worse` says otherwise.
+  package var tolerance: Double {
+    for condition in conditions where condition.name == .worse {
+      if case .part(let part)? = condition.threshold { return part }
+    }
+    return Baseline.tolerance
+  }
+
+  /// Returns the outcome of each condition on the findings of one build. A finding that is in several traces counts
+  /// once, and its bytes in each.
+  package func outcomes(_ judged: [JudgedFinding]) -> [GateOutcome] {
+    let program = judged.filter(\.isOfProgram)
+    let unaccepted = judged.filter(\.isUnaccepted)
+    let failing = unaccepted.filter { $0.finding.certainty == .proven }
+    return conditions.map { condition in
+      switch condition.name {
+      case .leaks:
+        Self.outcome(condition, findings: program.filter { $0.finding.certainty == .proven }, "of the program")
+      case .newLeaks:
+        Self.outcome(condition, findings: failing.filter { $0.standing == .new }, noun: "new finding")
+      case .suspects:
+        Self.outcome(condition, suspicions: program)
+      case .newSuspects:
+        Self.outcome(condition, suspicions: judged.filter { $0.standing == .new })
+      case .worse:
+        Self.outcome(condition, worse: failing.filter(\.isWorse))
+      case .retained:
+        Self.outcome(condition, bytesOf: failing, "not accepted")
+      case .growth:
+        if case .bytes? = condition.threshold {
+          Self.outcome(condition, bytesOf: unaccepted.filter(\.finding.keepsGrowing), "that keep growing")
+        } else {
+          Self.outcome(condition, findings: unaccepted.filter(\.finding.keepsGrowing), "that keep growing")
+        }
+      case .peak, .allocations, .temporary, .retains, .regressions:
+        // The parser takes these for comparisons alone.
+        GateOutcome(gate: condition.text, hasFailed: true, explanation: "cannot be judged: it compares two builds")
+      }
+    }
+  }
+
+  /// Suspicions that are not weak.
+  package static func outcome(_ condition: GateCondition, suspicions: [JudgedFinding]) -> GateOutcome {
+    let listed = suspicions.filter { $0.finding.certainty == .suspected && !$0.finding.isWeak }
+    return outcome(
+      condition, findings: listed, noun: condition.name == .newSuspects ? "new strong suspicion" : "strong suspicion")
+  }
+
+  /// As many findings as the threshold, or any.
+  package static func outcome(
+    _ condition: GateCondition, findings: [JudgedFinding], _ kind: String = "", noun: String = "finding"
+  ) -> GateOutcome {
+    let count = UInt64(Set(findings.map(\.finding.fingerprint)).count)
+    var limit: UInt64 = 1
+    if case .count(let least)? = condition.threshold { limit = least }
+    return GateOutcome(
+      gate: condition.text, hasFailed: count >= limit,
+      explanation:
+        "\(count == 0 ? "no \(noun)" : Decimal.counted(count, noun))\(kind.isEmpty ? "" : " ")\(kind)\(limit > 1 ? "; fails at \(Decimal.grouped(limit))" : "")"
+    )
+  }
+
+  package static func outcome(_ condition: GateCondition, worse: [JudgedFinding]) -> GateOutcome {
+    let count = UInt64(Set(worse.map(\.finding.fingerprint)).count)
+    let by = condition.threshold.map { " by at least \(words($0))" } ?? ""
+    return GateOutcome(
+      gate: condition.text, hasFailed: count > 0,
+      explanation: "\(count == 0 ? "no known finding" : Decimal.counted(count, "known finding")) got worse\(by)")
+  }
+
+  private static func outcome(_ condition: GateCondition, bytesOf findings: [JudgedFinding], _ kind: String)
+    -> GateOutcome
+  {
+    var limit: UInt64 = 1
+    if case .bytes(let least)? = condition.threshold { limit = least }
+    let bytes = findings.reduce(UInt64(0)) { sum, judged in
+      let (total, overflow) = sum.addingReportingOverflow(judged.finding.retainedBytes.rawValue)
+      return overflow ? .max : total
+    }
+    return GateOutcome(
+      gate: condition.text, hasFailed: bytes >= limit,
+      explanation: "findings \(kind) retain \(Decimal.bytes(bytes)); fails at \(Decimal.bytes(limit))")
+  }
+
+  /// `10 %`, `1.00 MiB`, `3`.
+  package static func words(_ threshold: GateCondition.Threshold) -> String {
+    switch threshold {
+    case .count(let count): Decimal.grouped(count)
+    case .bytes(let bytes): Decimal.bytes(bytes)
+    case .part(let part): percent(part)
+    }
+  }
+
+  static func percent(_ part: Double) -> String {
+    let text = Decimal.fixed(part * 100, places: 1)
+    return "\(text.hasSuffix(".0") ? String(text.dropLast(2)) : text) %"
+  }
+}
+
+extension JudgedFinding {
+  /// Neither a library's nor hidden by a suppression.
+  package var isOfProgram: Bool {
+    switch standing {
+    case .new, .worse, .known: true
+    case .hidden, .library: false
+    }
+  }
+
+  package var isWorse: Bool { if case .worse = standing { true } else { false } }
+
+  /// One for each fingerprint, that of the most instances, in the order in which they first come: what several traces
+  /// of one build have in common is one finding.
+  package static func union(_ all: [JudgedFinding]) -> [JudgedFinding] {
+    var indices: [String: Int] = [:]
+    var result: [JudgedFinding] = []
+    for judged in all {
+      if let index = indices[judged.finding.fingerprint] {
+        if judged.finding.instances > result[index].finding.instances { result[index] = judged }
+      } else {
+        indices[judged.finding.fingerprint] = result.count
+        result.append(judged)
+      }
+    }
+    return result
+  }
+}
+
+extension Finding {
+  /// Its objects have become more from the first quarter of the work to the last.
+  var keepsGrowing: Bool {
+    guard !isWeak else { return false }
+    guard let outliving else { return verdict == .accumulating || verdict == .growing }
+    return verdict == .accumulating || verdict == .growing
+      || (outliving.growth.last ?? 0) > (outliving.growth.first ?? 0)
+  }
+}

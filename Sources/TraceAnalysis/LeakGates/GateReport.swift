@@ -1,0 +1,25 @@
+// The outcomes of all gates of one run, and the baseline's lines that are gone.
+
+/// The outcome of gates, for the end of a report.
+package struct GateReport: Hashable, Sendable {
+  package var outcomes: [GateOutcome]
+  /// The baseline's path as it was given; nil if there is none.
+  package var baselinePath: String?
+  /// Accepted findings that were not found.
+  package var gone: [Baseline.Entry]
+
+  package init(outcomes: [GateOutcome], baselinePath: String? = nil, gone: [Baseline.Entry] = []) {
+    (self.outcomes, self.baselinePath, self.gone) = (outcomes, baselinePath, gone)
+  }
+
+  package var hasFailed: Bool { outcomes.contains(where: \.hasFailed) }
+  /// There is nothing to say.
+  package var isEmpty: Bool { outcomes.isEmpty && gone.isEmpty }
+
+  /// A sentence for each accepted finding that is gone.
+  package var remarks: [String] {
+    gone.map {
+      "accepted in \(baselinePath ?? "the baseline") and gone: \($0.verdict) \($0.subject) (\($0.fingerprint)); --update-baseline removes it"
+    }
+  }
+}

@@ -1,0 +1,102 @@
+// A report's part on leaks, as a value.
+
+import LeakDetection
+import TraceReading
+import TraceSymbolication
+
+/// The findings of one snapshot, as they are shown.
+package struct LeakReport: Sendable {
+  /// The reason why there are no findings to show, if no heap image could be looked at.
+  package var unavailable: String?
+  package var snapshot: TraceSnapshot?
+  /// Of the program, then of libraries; those that a pattern hides among them.
+  package var findings: [Finding] = []
+  /// Patterns that hid something, and those that hid nothing.
+  package var suppressions = Suppressions()
+  package var remarks: [String] = []
+  package var liveBlocks = 0
+  /// Scopes and expectations of its objects, and what came of it.
+  package var statements = ProgramStatements()
+  /// Live objects by the program's generations.
+  package var generations: [Generation] = []
+  /// The accepted findings; nil if no baseline was given. Then every finding of the program is new.
+  package var baseline: Baseline?
+  /// The part by which an accepted finding has to grow to be worse.
+  package var tolerance = Baseline.tolerance
+
+  /// True if suspicions can fail a gate.
+  package var judgesSuspicions = false
+  /// True if weak suspicions are listed, too.
+  package var listsWeak = false
+
+  /// By fingerprint; empty if nobody asked for them.
+  package var stacks: [String: FindingStacks] = [:]
+
+  package init(unavailable: String) { self.unavailable = unavailable }
+
+  /// `atExpectations`: findings of the heap images that were taken when expectations were not met; they take the place
+  /// of those of the same expectations in this one. `growth`: what repetitions prove to grow, which takes the place of
+  /// what was concluded of the same.
+  package init(
+    _ analysis: LeakAnalysis, suppressions: Suppressions = Suppressions(), atExpectations: [Finding] = [],
+    growth: GrowthReport = GrowthReport()
+  ) {
+    snapshot = analysis.snapshot
+    statements = analysis.statements
+    generations = analysis.generations
+    let stated = Set(atExpectations.compactMap(\.expectation))
+    let own = analysis.findings().filter { finding in
+      !(finding.expectation.map { stated.contains($0) } ?? false)
+        && !growth.findings.contains { $0.isOfSameCause(as: finding) }
+    }
+    findings = FindingBuilder.sorted(own + atExpectations + growth.findings)
+    remarks = analysis.remarks + growth.remarks
+    liveBlocks = analysis.graph.blockCount
+    self.suppressions = suppressions
+    guard !suppressions.entries.isEmpty else { return }
+    for index in findings.indices {
+      let finding = findings[index]
+      if let entry = self.suppressions.match(
+        analysis.suppressionNames(of: finding), objects: finding.retainedBlocks, bytes: finding.retainedBytes.rawValue)
+      {
+        findings[index].suppression = self.suppressions.entries[entry].pattern.text
+      }
+    }
+  }
+
+  /// Looks up the stacks of all findings: of their allocations, and of the references that were never released.
+  /// `allocations` must have been made with the same snapshot.
+  /// One pass over the events, if retains were recorded.
+  package mutating func findStacks(_ reader: TraceReader, _ allocations: AllocationAnalysis, naming: any FrameNaming) {
+    guard let snapshot, !findings.isEmpty else { return }
+    stacks = FindingStackSearch(reader, allocations, snapshot: snapshot, naming: naming).stacks(of: findings)
+  }
+
+  /// All findings, in their order, as they stand to the baseline.
+  package var judged: [JudgedFinding] {
+    (baseline ?? Baseline()).judge(findings, tolerance: tolerance, judgesSuspicions: judgesSuspicions)
+  }
+
+  /// Those that are listed.
+  package var programFindings: [Finding] { findings.filter { !$0.isLibrary && $0.suppression == nil && isListed($0) } }
+  /// Suspicions of the program that are counted and not listed.
+  package var unlistedCount: Int { findings.count { $0.suppression == nil && !isListed($0) } }
+  package func isListed(_ finding: Finding) -> Bool { listsWeak || !finding.isWeak }
+  package var libraryFindings: [Finding] { findings.filter { $0.isLibrary && $0.suppression == nil && isListed($0) } }
+  package var hiddenFindings: [Finding] { findings.filter { $0.suppression != nil } }
+}
+
+extension Finding {
+  /// Tells whether `concluded` is a suspicion about the objects that this finding proves to grow.
+  fileprivate func isOfSameCause(as concluded: Finding) -> Bool {
+    guard concluded.verdict == .outlived || concluded.verdict == .accumulating, let other = concluded.outliving,
+      other.statement == nil
+    else { return false }
+    return outliving?.holder == other.holder && path.last?.qualifiedType == concluded.path.last?.qualifiedType
+  }
+
+  /// The place where the program stated the expectation that it breaks, if it does.
+  var expectation: MarkPlace? {
+    if case .expectation(let place, _, _, _, _)? = outliving?.statement { place } else { nil }
+  }
+}

@@ -1,0 +1,130 @@
+// The findings of one side's runs, in one list.
+
+import LeakDetection
+import TraceReading
+
+/// Findings of one cause at one place are one, with its figures in each run: a cause that is mended at one place and
+/// comes at another is gone there and new here. Those of libraries are not the program's doing, and left out.
+struct ComparedFindings {
+  struct Entry {
+    /// The one of the run in which it has most instances.
+    var finding: Finding
+    /// Stable names by step of its path, innermost first.
+    var allocations: [[String]]
+    var identity: NamedIdentity
+    /// By run; nil if it was not found.
+    var runs: [Finding?]
+
+    var foundIn: Int { runs.lazy.filter { $0 != nil }.count }
+
+    func values(_ figure: Figure) -> [Double] { runs.map { $0.map { Double($0[figure]) } ?? 0 } }
+
+    var item: NamedItem {
+      let identity = identity
+      return NamedItem(parts: identity.parts, amount: Spread(values(.instances)).highest)
+    }
+  }
+
+  private(set) var entries: [Entry] = []
+
+  init(_ runs: [RunDigest], _ vocabulary: Vocabulary, side: Vocabulary.Side) {
+    var known: [[String]: Int] = [:]
+    for (run, digest) in runs.enumerated() {
+      for digested in digest.findings ?? [] where !digested.finding.isLibrary {
+        var finding = digested.finding
+        let identity = FindingIdentity(finding)
+        let parts = identity.parts
+        if let number = known[parts] {
+          // Lines of one function are places of their own in a report.
+          if var other = entries[number].runs[run] {
+            other.add(finding)
+            finding = other
+          }
+          entries[number].runs[run] = finding
+          if finding.instances > entries[number].finding.instances {
+            entries[number].finding = finding
+            entries[number].allocations = digested.allocations
+          }
+        } else {
+          known[parts] = entries.count
+          var found = [Finding?](repeating: nil, count: runs.count)
+          found[run] = finding
+          entries.append(
+            Entry(
+              finding: finding, allocations: digested.allocations,
+              identity: NamedIdentity(identity, vocabulary, side: side), runs: found))
+        }
+      }
+    }
+  }
+}
+
+/// A finding's identity in numbers of a vocabulary.
+struct NamedIdentity {
+  var head: [Int32]
+  var steps: [[Int32]]
+  var isCycle: Bool
+  var tail: [Int32]
+
+  init(_ identity: FindingIdentity, _ vocabulary: Vocabulary, side: Vocabulary.Side) {
+    head = identity.head.map { vocabulary.number(of: $0, on: side) }
+    steps = identity.steps.map { $0.map { vocabulary.number(of: $0, on: side) } }
+    isCycle = identity.isCycle
+    tail = identity.tail.map { vocabulary.number(of: $0, on: side) }
+  }
+
+  func parts(_ name: (Int32) -> Int32) -> (named: [Int32], own: [Int32]) {
+    let start = isCycle ? firstRotation(name) : 0
+    let rotated = steps[start...] + steps[..<start]
+    let own = head + rotated.flatMap { $0 } + tail
+    return (own.map(name), own)
+  }
+
+  private func firstRotation(_ name: (Int32) -> Int32) -> Int {
+    let named = steps.map { $0.map(name) }
+    return named.indices.min { a, b in
+      (named[a...] + named[..<a]).lexicographicallyPrecedes(named[b...] + named[..<b]) {
+        $0.lexicographicallyPrecedes($1)
+      }
+    } ?? 0
+  }
+}
+
+extension Finding {
+  /// A figure of findings; 0 for others.
+  subscript(figure: Figure) -> UInt64 {
+    if figure == .instances { return comparableInstances }
+    // Whatever else was in the image of a broken expectation is chance.
+    if case .expectation? = outliving?.statement { return 0 }
+    return switch figure {
+    case .retainedBytes: retainedBytes.rawValue
+    case .growth:
+      // Objects that were there from the start on, or that came and went, are no growth.
+      outliving.flatMap { outliving in
+        outliving.growth.first.flatMap { first in
+          outliving.growth.last.map { last in
+            last > first ? UInt64(last.subtractingReportingOverflow(first).partialValue.magnitude) : 0
+          }
+        }
+      } ?? 0
+    default: 0
+    }
+  }
+}
+
+extension SiteTotal {
+  /// A figure of allocations; 0 for others.
+  subscript(figure: Figure) -> UInt64 {
+    switch figure {
+    case .liveBytes: liveBytes
+    case .liveBlocks: liveBlocks
+    case .peakBytes: peakBytes
+    case .allocatedBytes: allocatedBytes
+    case .allocatedBlocks: allocatedBlocks
+    case .temporaryBlocks: temporaryBlocks
+    case .retains: retains
+    case .releases: releases
+    default: 0
+    }
+  }
+}

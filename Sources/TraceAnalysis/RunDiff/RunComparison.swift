@@ -1,0 +1,257 @@
+// Two builds, each by one or more runs: what changed.
+
+import LeakGates
+import TraceReading
+
+/// Compares digests. Takes time and memory in proportion to the sites of both sides by name; the likeness of what no
+/// name matches costs more, within limits.
+package struct RunComparison {
+  /// The reasons why two sides cannot be compared.
+  package enum Failure: Error, Hashable, Sendable {
+    /// A run has no execution of the scope that figures were to be related to; the scopes it has.
+    case scopeMissing(name: String, path: String, known: [String])
+    /// The stacks of a run's sites have more functions, each counted at each site, than a digest of its size may have.
+    case tooManyFunctions(path: String)
+  }
+
+  /// Runs a side up to which the parts of a program that depends on time are not looked at closely.
+  private static let fewRuns = 3
+
+  private let old: [RunDigest]
+  private let new: [RunDigest]
+  private let unit: DiffReport.Unit
+  private let judgement: FigureJudgement
+  private let vocabulary = Vocabulary()
+
+  /// The report of a comparison. `old` and `new` have at least one run each. `tolerance`: nil for what suits the runs.
+  package static func report(
+    old: [RunDigest], new: [RunDigest], unit: DiffReport.Unit = .run, tolerance: FigureTolerance? = nil
+  ) throws(Failure) -> DiffReport {
+    for run in old + new where run.hasTooManyFunctions { throw .tooManyFunctions(path: run.path) }
+    let oldWork = try work(old, unit)
+    let newWork = try work(new, unit)
+    let judgement = FigureJudgement(
+      tolerance: tolerance ?? usualTolerance(old, new), work: unit == .run ? nil : (oldWork, newWork),
+      isWorkDerived: unit == .events)
+    return RunComparison(old: old, new: new, unit: unit, judgement: judgement).report(oldWork, newWork)
+  }
+
+  private static func usualTolerance(_ old: [RunDigest], _ new: [RunDigest]) -> FigureTolerance {
+    guard min(old.count, new.count) <= Self.fewRuns else { return .standard }
+    if (old + new).contains(where: { $0.hasRunLoop == true }) { return .runLoop }
+    return (old + new).contains { $0.busyThreads > 1 } ? .timeDependent : .standard
+  }
+
+  private init(old: [RunDigest], new: [RunDigest], unit: DiffReport.Unit, judgement: FigureJudgement) {
+    (self.old, self.new, self.unit, self.judgement) = (old, new, unit, judgement)
+  }
+
+  private static func work(_ runs: [RunDigest], _ unit: DiffReport.Unit) throws(Failure) -> [Double] {
+    var result: [Double] = []
+    for run in runs {
+      switch unit {
+      case .run: result.append(1)
+      case .events: result.append(Double(max(1, run.eventCount)))
+      case .scope(let name):
+        guard let executions = run.scopes[name], executions > 0 else {
+          throw .scopeMissing(name: name, path: run.path, known: run.scopes.keys.sorted())
+        }
+        result.append(Double(executions))
+      }
+    }
+    return result
+  }
+
+  // MARK: The report
+
+  private func report(_ oldWork: [Double], _ newWork: [Double]) -> DiffReport {
+    let oldSites = ComparedSites(old, vocabulary, side: .old).entries
+    let newSites = ComparedSites(new, vocabulary, side: .new).entries
+    let oldFindings = ComparedFindings(old, vocabulary, side: .old).entries
+    let newFindings = ComparedFindings(new, vocabulary, side: .new).entries
+    noteFunctions(of: old, on: .new, having: new)
+    noteFunctions(of: new, on: .old, having: old)
+    let matched = NameMatching.match(
+      sites: (oldSites.map(\.item), newSites.map(\.item)), findings: (oldFindings.map(\.item), newFindings.map(\.item)),
+      vocabulary)
+    var sites = SiteChanges(old: oldSites, new: newSites, wholes: wholes, judgement: judgement, vocabulary: vocabulary)
+    sites.match(matched.sites, alike: SiteLikeness.pairs(oldSites, newSites, matched.sites, vocabulary))
+
+    let comparesReferences = (old + new).allSatisfy(\.recordsReferenceCounts)
+    let figures = Figure.ofAllocations.filter { comparesReferences || ($0 != .retains && $0 != .releases) }
+    let totals = totals(figures, sites)
+    let renames = renames()
+    let unavailable = (old + new).first { $0.findings == nil }
+    let findings = FindingChanges(
+      oldFindings, newFindings, judgement: judgement, vocabulary: vocabulary, runs: (old.count, new.count)
+    )
+    .compare(
+      matched.findings, FindingLikeness(vocabulary, renames: renames).pairs(oldFindings, newFindings, matched.findings))
+    return DiffReport(
+      old: side(old, oldWork), new: side(new, newWork), unit: unit, totals: totals,
+      findings: unavailable == nil ? findings.section : nil,
+      findingsUnavailable: unavailable.map { run in
+        let reason = run.findingsUnavailable ?? "no heap image"
+        return reason.hasPrefix(run.path) ? reason : "\(run.path): \(reason)"
+      },
+      types: sites.types(figures, totals: totals),
+      sites: sites.sites(figures, totals: totals, frames: frames), renames: renames,
+      remarks: remarks(comparesReferences),
+      judged: unavailable == nil ? findings.judged + libraryFindings() : [])
+  }
+
+  /// A function that allocates nothing any more is there all the same: the other build's symbols tell.
+  private func noteFunctions(of runs: [RunDigest], on side: Vocabulary.Side, having others: [RunDigest]) {
+    let functions = others.reduce(into: Set<UInt32>()) { $0.formUnion($1.functions) }
+    for run in runs {
+      for frame in run.frames where frame.symbol != 0 && functions.contains(frame.symbol) {
+        _ = vocabulary.number(of: frame.stableName, on: side)
+      }
+    }
+  }
+
+  private func side(_ runs: [RunDigest], _ work: [Double]) -> DiffSide {
+    DiffSide(
+      program: runs[0].program,
+      runs: zip(runs, work).map { DiffSide.Run(path: $0.path, events: $0.eventCount, work: $1) })
+  }
+
+  private var wholes: [Figure: Double] {
+    var wholes: [Figure: Double] = [:]
+    for figure in Figure.ofAllocations { wholes[figure] = (old + new).map { Double($0.total[figure]) }.max() }
+    return wholes
+  }
+
+  private func totals(_ figures: [Figure], _ sites: SiteChanges) -> [FigureChange] {
+    let changes = figures.map { figure in
+      judgement.change(
+        figure, old: old.map { Double($0.total[figure]) }, new: new.map { Double($0.total[figure]) },
+        // Peaks and what is live at the end belong to the whole; sums are expected to be what their sites are.
+        expected: judgement.work == nil ? nil : sites.expectedSum(figure), stray: sites.strayOfSum(figure))
+    }
+    return FigureJudgement.related(changes)
+  }
+
+  private func libraryFindings() -> [JudgedFinding] {
+    var known: Set<String> = []
+    return new.flatMap { $0.findings ?? [] }.map(\.finding).filter {
+      $0.isLibrary && known.insert($0.fingerprint).inserted
+    }.map { JudgedFinding($0, .library) }
+  }
+
+  private func frames(_ entry: ComparedSites.Entry, _ side: Vocabulary.Side) -> [DiffFrame] {
+    let digest = side == .old ? old[entry.run] : new[entry.run]
+    return digest.frames(of: digest.sites[entry.site])
+  }
+
+  /// Names that changed, without those that another's change explains.
+  private func renames() -> [DiffRename] {
+    let all = vocabulary.successors.map { DiffRename(old: vocabulary.name($0), new: vocabulary.name($1)) }.sorted()
+    return DiffRename.simplest(all)
+  }
+
+  private func remarks(_ comparesReferences: Bool) -> [String] {
+    var remarks: [String] = []
+    if judgement.tolerance.isTimeDependent {
+      let reason =
+        judgement.tolerance == .runLoop ? "a run loop, which turns as often as there is time" : "several busy threads"
+      remarks.append(
+        "\(reason), and \(min(old.count, new.count) == 1 ? "one run a side" : "few runs a side"): smaller differences, which chance may have made, "
+          + "are not shown. Give \(Self.fewRuns + 1) or more runs a side (--old, --new) to see them")
+    }
+    if !comparesReferences {
+      remarks.append("retains and releases were not recorded on both sides, and are not compared")
+    }
+    if fileName(ofPath: old[0].program) != fileName(ofPath: new[0].program) {
+      remarks.append(
+        "the sides are different programs: \(fileName(ofPath: old[0].program)) and \(fileName(ofPath: new[0].program))")
+    }
+    for (name, runs) in [("old", old), ("new", new)] {
+      for run in runs where run.processes > 1 {
+        remarks.append("\(name): \(run.processes) traces in \(run.path) are added up, as those of one run")
+      }
+    }
+    return remarks + runRemarks
+  }
+
+  /// Remarks of the runs, each once with the runs that it is about.
+  private var runRemarks: [String] {
+    var order: [String] = []
+    var runs: [String: (old: [String], new: [String])] = [:]
+    func add(_ run: RunDigest, _ side: WritableKeyPath<(old: [String], new: [String]), [String]>) {
+      var seen: Set<String> = []
+      for remark in run.remarks where seen.insert(remark).inserted {
+        if runs[remark] == nil { order.append(remark) }
+        runs[remark, default: ([], [])][keyPath: side].append(fileName(ofPath: run.path))
+      }
+    }
+    for run in old { add(run, \.old) }
+    for run in new { add(run, \.new) }
+    return order.map { remark in
+      let (inOld, inNew) = runs[remark] ?? ([], [])
+      if inOld.count == old.count, inNew.count == new.count { return remark }
+      let sides = [("old", inOld, old.count), ("new", inNew, new.count)].filter { !$0.1.isEmpty }.map {
+        name, names, count in
+        names.count == count ? name : "\(name) (\(Self.listed(names)))"
+      }
+      return "\(sides.joined(separator: ", ")): \(remark)"
+    }
+  }
+
+  /// The first names, and how many more there are.
+  private static func listed(_ names: [String]) -> String {
+    let rest = names.count - 3
+    return names.prefix(3).joined(separator: ", ") + (rest > 0 ? " and \(Decimal.grouped(UInt64(rest))) more" : "")
+  }
+}
+
+extension DiffRename {
+  /// Without those that are another's in a longer name: `Foo.run()` is `Bar.run()` because `Foo` is `Bar`.
+  static func simplest(_ renames: [DiffRename]) -> [DiffRename] {
+    var result: [DiffRename] = []
+    var index = RenameIndex()
+    var known: Set<DiffRename> = []
+    for rename in renames.map(\.withoutCommonOwner).sorted(by: { ($0.old.count, $0) < ($1.old.count, $1) })
+    where known.insert(rename).inserted {
+      guard !index.candidates(in: rename.old).contains(where: { result[$0].explains(rename) }) else { continue }
+      index.insert(result.count, rename.old)
+      result.append(rename)
+    }
+    return result.sorted()
+  }
+
+  /// `App.Foo` and `App.Bar` differ in `Foo` and `Bar`: without the owners that both begin with.
+  private var withoutCommonOwner: DiffRename {
+    var (a, b) = (old[...], new[...])
+    while let dotA = a.firstIndex(of: "."), let dotB = b.firstIndex(of: "."), a[..<dotA] == b[..<dotB],
+      a[..<dotA].allSatisfy(\.isPartOfName)
+    {
+      a = a[a.index(after: dotA)...]
+      b = b[b.index(after: dotB)...]
+    }
+    return DiffRename(old: String(a), new: String(b))
+  }
+
+  private func explains(_ other: DiffRename) -> Bool {
+    guard !old.isEmpty, other.old.count >= old.count else { return false }
+    return other.old.replacingName(old, with: new) == other.new
+  }
+}
+
+extension String {
+  /// With another name wherever a name stands as a whole.
+  func replacingName(_ name: String, with other: String) -> String {
+    // An empty name is everywhere.
+    guard !name.isEmpty else { return self }
+    func isPart(_ character: Character?) -> Bool { character?.isPartOfName ?? false }
+    var result = ""
+    var rest = self[...]
+    while let range = rest.firstRange(of: name) {
+      let before = range.lowerBound > startIndex ? self[index(before: range.lowerBound)] : nil
+      let after = range.upperBound < endIndex ? self[range.upperBound] : nil
+      result += rest[..<range.lowerBound] + (isPart(before) || isPart(after) ? name : other)
+      rest = rest[range.upperBound...]
+    }
+    return result + rest
+  }
+}

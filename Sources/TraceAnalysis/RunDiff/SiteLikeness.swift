@@ -1,0 +1,107 @@
+// Matches sites that are the same though their stacks differ.
+
+/// Matches sites that no name makes equal: of one type, and allocated by the same function, or by one that was split,
+/// put into its caller, or replaced: what one side has and the other has not decides which.
+enum SiteLikeness {
+  /// Pairs of sites of one type beyond which only those are looked at that share their innermost function.
+  private static let pairLimit = 20_000
+  /// Functions of a stack that are compared.
+  private static let depthLimit = 64
+
+  private struct Candidate {
+    var old: Int
+    var new: Int
+    var likeness: Double
+  }
+
+  private struct Kind: Hashable {
+    var type: Int32
+    var operation: Int32
+  }
+
+  /// Pairs of the unmatched, most alike first; each site at most once.
+  static func pairs(
+    _ old: [ComparedSites.Entry], _ new: [ComparedSites.Entry], _ matching: NameMatching, _ vocabulary: Vocabulary
+  ) -> [(old: Int, new: Int)] {
+    var olds: [Kind: [Int]] = [:]
+    var news: [Kind: [Int]] = [:]
+    for (index, entry) in old.enumerated() where matching.partners[index] == nil {
+      olds[Kind(type: vocabulary.current(entry.type), operation: entry.operation), default: []].append(index)
+    }
+    for (index, entry) in new.enumerated() where !matching.isTaken[index] {
+      news[Kind(type: entry.type, operation: entry.operation), default: []].append(index)
+    }
+    var result: [(old: Int, new: Int)] = []
+    for (kind, olds) in olds {
+      guard let news = news[kind] else { continue }
+      result += pairs(olds, news, old, new, vocabulary)
+    }
+    return result
+  }
+
+  private static func pairs(
+    _ olds: [Int], _ news: [Int], _ old: [ComparedSites.Entry], _ new: [ComparedSites.Entry], _ vocabulary: Vocabulary
+  ) -> [(old: Int, new: Int)] {
+    var candidates: [Candidate] = []
+    func consider(_ a: Int, _ b: Int) {
+      let likeness = stackLikeness(way(old[a], vocabulary), way(new[b], vocabulary), vocabulary)
+      guard likeness >= 0.5 else { return }
+      // Of equally alike stacks the ones with like numbers belong together.
+      candidates.append(
+        Candidate(old: a, new: b, likeness: likeness + 0.1 * NameMatching.likeness(old[a].amount, new[b].amount)))
+    }
+    if olds.count * news.count <= pairLimit {
+      for a in olds { for b in news { consider(a, b) } }
+    } else {
+      var byFunction: [Int32: [Int]] = [:]
+      for b in news { if let first = new[b].functions.first { byFunction[first, default: []].append(b) } }
+      for a in olds {
+        guard let first = old[a].functions.first else { continue }
+        for b in byFunction[vocabulary.current(first)]?.prefix(64) ?? [] { consider(a, b) }
+      }
+    }
+    candidates.sort { ($0.likeness, $1.old, $1.new) > ($1.likeness, $0.old, $0.new) }
+    var takenOld: Set<Int> = []
+    var takenNew: Set<Int> = []
+    var result: [(old: Int, new: Int)] = []
+    for candidate in candidates where !takenOld.contains(candidate.old) && !takenNew.contains(candidate.new) {
+      takenOld.insert(candidate.old)
+      takenNew.insert(candidate.new)
+      result.append((candidate.old, candidate.new))
+    }
+    // If what is left of a type is one site on each side, with the same numbers, that site has moved.
+    let restOld = olds.filter { !takenOld.contains($0) }
+    let restNew = news.filter { !takenNew.contains($0) }
+    if restOld.count == 1, restNew.count == 1, old[restOld[0]].amount >= 8,
+      NameMatching.likeness(old[restOld[0]].amount, new[restNew[0]].amount) > 0.98
+    {
+      result.append((restOld[0], restNew[0]))
+    }
+    return result
+  }
+
+  /// The functions on the way, without initialisers at its inner end: every object of a type has those.
+  private static func way(_ entry: ComparedSites.Entry, _ vocabulary: Vocabulary) -> [Int32] {
+    let functions = entry.functions.prefix(depthLimit)
+    let rest = functions.drop { vocabulary.name($0).contains("init(") }
+    return Array(rest.isEmpty ? functions : rest)
+  }
+
+  /// From 0 to 1: the part of the longer stack that is on both in the same order. 0 if another function allocated,
+  /// unless it is new and was split from the old one, or the old one is gone: put into a caller, or replaced where
+  /// nearly all else is the same. Functions that both builds have are two.
+  static func stackLikeness(_ old: [Int32], _ b: [Int32], _ vocabulary: Vocabulary) -> Double {
+    let a = old.map(vocabulary.current)
+    guard let first = a.first, let other = b.first else { return a.count == b.count ? 1 : 0 }
+    if a == b { return 1 }
+    let common = Double(CommonSubsequence.length(a, b)) / Double(max(a.count, b.count))
+    if first == other { return max(0.5, common) }
+    let isOldGone = !vocabulary.isOnNewSide(old[0])
+    let isNewCome = !vocabulary.isOnOldSide(other)
+    // Beyond the outermost, which all of a program's stacks may share.
+    let isSplit = isNewCome && b.contains(first) && (a.count > 1 || b.count == 2)
+    let isJoined = isOldGone && a.contains(other) && (b.count > 1 || a.count == 2)
+    if isSplit || isJoined { return max(0.5, common) }
+    return isOldGone && isNewCome && common >= 0.75 ? common : 0
+  }
+}

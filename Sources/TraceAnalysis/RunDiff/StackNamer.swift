@@ -1,0 +1,174 @@
+// Stacks of a trace by the program's functions, each once.
+
+import TraceReading
+import TraceSymbolication
+
+/// Names the nodes of a stack tree, and joins those that are the same by name. Recursion is folded: a function counts
+/// where it stands outermost, so that stacks of every depth of a recursion are one. Frames of the platform and of
+/// thunks are left out, unless there is nothing else.
+/// For one thread at a time.
+struct StackNamer {
+  /// By number; several may have one stable name, at different lines.
+  private(set) var frames: [DiffFrame] = []
+  private(set) var nodes: [RunDigest.StackNode] = []
+
+  private struct Step: Hashable {
+    var caller: Int32
+    var name: Int32
+  }
+
+  /// Of a node of the trace's tree: the folded stack, and the innermost frame of the program's.
+  private struct Named {
+    var stack: Int32 = -1
+    var innermost: Int32 = -1
+  }
+
+  private struct Functions {
+    var user: [Int32] = []
+    var system: [Int32] = []
+  }
+
+  private let definitions: TraceDefinitions
+  private let naming: any FrameNaming
+  private var known: [Named?]
+  /// The same by the platform's functions, for stacks without any of the program's.
+  private var knownOfPlatform: [Named?] = []
+  private var steps: [Step: Int32] = [:]
+  private var numbers: [DiffFrame: Int32] = [:]
+  private var functions: [StackFrame: Functions] = [:]
+  /// By frame number.
+  private var stableNumbers: [Int32] = []
+  private var stableNames: [String: Int32] = [:]
+
+  /// Callers that may still be looked at for recursions. Once that is used up, they are not folded any more.
+  private(set) var spareSteps: UInt64
+
+  /// `steps`: how many callers of functions may be looked at, all in all, to find out which call themselves.
+  init(_ definitions: TraceDefinitions, naming: any FrameNaming, steps: UInt64 = .max) {
+    self.definitions = definitions
+    self.naming = naming
+    spareSteps = steps
+    known = Array(repeating: nil, count: definitions.stacks.nodeCount)
+  }
+
+  /// Equal for frames of one stable name.
+  func stableNumber(of frame: Int32) -> Int32 { frame < 0 ? -1 : stableNumbers[Int(frame)] }
+
+  /// The folded stack and its innermost frame. Amortised linear in the tree's nodes.
+  mutating func stack(_ stack: StackID) -> (stack: Int32, innermost: Int32) {
+    var chain: [StackID] = []
+    var node = stack
+    while node.rawValue > 1, known[Int(node.rawValue)] == nil {
+      chain.append(node)
+      node = definitions.stacks.parent(of: node)
+    }
+    var named = node.rawValue > 1 ? known[Int(node.rawValue)] ?? Named() : Named()
+    for node in chain.reversed() {
+      if let frame = definitions.stacks.frame(of: node) {
+        // Several functions stand at one address where calls were inlined; the innermost is first.
+        for function in functions(of: frame).user.reversed() {
+          named.stack = push(function, on: named.stack)
+          named.innermost = function
+        }
+      }
+      known[Int(node.rawValue)] = named
+    }
+    return named.stack >= 0 ? (named.stack, named.innermost) : systemStack(stack)
+  }
+
+  /// Returns names for a stack without any frame of the program: the outermost caller, and the innermost functions of
+  /// the platform.
+  private mutating func systemStack(_ stack: StackID) -> (stack: Int32, innermost: Int32) {
+    if knownOfPlatform.isEmpty { knownOfPlatform = Array(repeating: nil, count: known.count) }
+    var chain: [StackID] = []
+    var node = stack
+    while node.rawValue > 1, knownOfPlatform[Int(node.rawValue)] == nil {
+      chain.append(node)
+      node = definitions.stacks.parent(of: node)
+    }
+    var named = node.rawValue > 1 ? knownOfPlatform[Int(node.rawValue)] ?? Named() : Named()
+    for node in chain.reversed() {
+      if let frame = definitions.stacks.frame(of: node) {
+        for function in functions(of: frame).system.reversed() {
+          named.stack = push(function, on: named.stack)
+          named.innermost = function
+        }
+      }
+      knownOfPlatform[Int(node.rawValue)] = named
+    }
+    return (named.stack, named.innermost)
+  }
+
+  /// Tells whether libdispatch allocated it as a link of its queues, whatever the program called.
+  mutating func isOfQueue(_ stack: StackID) -> Bool {
+    var node = stack
+    for _ in 0..<QueueLinks.depth where node.rawValue > 1 {
+      guard let frame = definitions.stacks.frame(of: node) else { return false }
+      let functions = functions(of: frame)
+      if functions.system.contains(where: { frames[Int($0)].stableName == QueueLinks.allocator }) { return true }
+      if !functions.user.isEmpty { return false }
+      node = definitions.stacks.parent(of: node)
+    }
+    return false
+  }
+
+  /// Stable names of the program's functions on a stack, innermost first, each once.
+  mutating func functions(of stack: StackID) -> [String] {
+    guard Int(stack.rawValue) < known.count else { return [] }
+    var (node, innermost) = self.stack(stack)
+    var result: [String] = innermost >= 0 ? [frames[Int(innermost)].stableName] : []
+    while node >= 0 {
+      let name = frames[Int(nodes[Int(node)].frame)].stableName
+      if name != result.first { result.append(name) }
+      node = nodes[Int(node)].caller
+    }
+    return result
+  }
+
+  /// The stack with a function called from another; that other one if the function is on it already.
+  private mutating func push(_ frame: Int32, on stack: Int32) -> Int32 {
+    let name = stableNumbers[Int(frame)]
+    let step = Step(caller: stack, name: name)
+    if let known = steps[step] { return known }
+    var node = stack
+    while node >= 0, spareSteps > 0 {
+      if stableNumbers[Int(nodes[Int(node)].frame)] == name {
+        steps[step] = stack
+        return stack
+      }
+      node = nodes[Int(node)].caller
+      spareSteps -= 1
+    }
+    let number = Int32(nodes.count)
+    nodes.append(RunDigest.StackNode(caller: stack, frame: frame))
+    steps[step] = number
+    return number
+  }
+
+  private mutating func functions(of frame: StackFrame) -> Functions {
+    if let known = functions[frame] { return known }
+    var result = Functions()
+    for source in naming.frames(for: frame.key, in: frame.image.map { definitions.images[$0].image })
+    where source.kind != .thunk {
+      let symbol = source.mangledName.map { SymbolHash.of($0.utf8) } ?? 0
+      let frame = number(
+        of: DiffFrame(
+          function: source.function, stableName: StableName.of(source), symbol: symbol,
+          isPlatform: source.kind != .user, file: source.file, line: source.line))
+      if source.kind == .user { result.user.append(frame) } else { result.system.append(frame) }
+    }
+    functions[frame] = result
+    return result
+  }
+
+  private mutating func number(of frame: DiffFrame) -> Int32 {
+    if let known = numbers[frame] { return known }
+    let number = Int32(frames.count)
+    frames.append(frame)
+    numbers[frame] = number
+    let stable = stableNames[frame.stableName] ?? Int32(stableNames.count)
+    stableNames[frame.stableName] = stable
+    stableNumbers.append(stable)
+    return number
+  }
+}

@@ -1,0 +1,80 @@
+// A trace as programs of other packages see it: opened, replayed, searched for leaks, and rendered.
+
+import AllocationReports
+import HeapAnalysis
+import LeakGates
+import TraceReading
+import TraceReports
+import TraceSymbolication
+
+/// The allocations and the leaks of one recorded process.
+///
+///     let trace = try AnalyzedTrace(path: "server.trace")
+///     for finding in trace.findings where finding.isProven && !finding.isLibrary { print(finding.title) }
+///     try Data(trace.json().utf8).write(to: report)
+///
+/// A value of numbers and names. Nothing of it is read from the file later.
+public struct AnalyzedTrace: Sendable {
+  private let report: AllocationReport
+  private let leaks: LeakReport
+
+  /// Reads a trace, replays it, and looks for leaks in its last whole heap image.
+  ///
+  /// Takes several passes over the events, each O(events · log threads), and memory in proportion to the blocks that
+  /// were live at once. Damage that can be stepped over is no error; `remarks` tells of it. Blocks the calling thread.
+  ///
+  /// - Throws: `UnreadableTrace` if the file cannot be read as a trace at all.
+  public init(path: String, options: AnalysisOptions = AnalysisOptions()) throws(UnreadableTrace) {
+    do throws(TraceFormatError) {
+      let reader = try TraceReader(path: path)
+      let files = DebugFileSearch(debugPaths: options.debugPaths, sysroot: options.sysroot)
+      let snapshot = SnapshotChoice.choose(reader, number: nil)
+      var trace = ReportTrace(path: path, analysis: AllocationAnalysis(reader, snapshot: snapshot))
+      leaks =
+        snapshot.map {
+          LeakReport(
+            reader, &trace.analysis, snapshot: $0, files: files, toolPath: options.toolPath,
+            ownModules: options.ownModules)
+        } ?? LeakReport(unavailable: SnapshotChoice.explanation(reader, number: nil, path: path))
+      if let refused = reader.refusedPass { trace.analysis.diagnostics.append(refused) }
+      var selection = ReportSelection()
+      selection.limit = options.siteLimit
+      report = AllocationReport(
+        [trace], selection: selection, naming: Symbolicator(of: [trace.analysis], search: files))
+    } catch {
+      throw UnreadableTrace(path: path, reason: error.explanation(path: path))
+    }
+  }
+
+  /// The findings: those of the program first, then those of libraries; in each part those that retain most come first.
+  public var findings: [LeakFinding] { leaks.findings.map { LeakFinding($0) } }
+
+  /// The reason why the trace could not be searched for leaks, in a sentence; nil if it was. Then there are no findings.
+  public var leaksUnavailable: String? { leaks.unavailable }
+
+  /// Sentences on what makes the findings less certain, such as events that are missing.
+  public var remarks: [String] { leaks.remarks }
+
+  /// The allocation sites with the most live bytes at the end, at most `AnalysisOptions.siteLimit`.
+  public var allocationSites: [AllocationSiteSummary] { report.sites.map { AllocationSiteSummary($0) } }
+
+  /// All allocations of the process.
+  public var total: AllocationTotal { AllocationTotal(report.total) }
+
+  /// The report as people read it, as `leaktrace analyze` prints it. `width`: columns of a line.
+  public func text(width: Int = 100) -> String {
+    AllocationText(style: TextStyle(width: width)).text(report, leaks: leaks)
+  }
+
+  /// The report as JSON. docs/report-schema.md describes its fields.
+  public func json() -> String { AllocationJSON.text([report], leaks: [leaks]) }
+}
+
+/// A file that cannot be read as a trace.
+public struct UnreadableTrace: Error, Hashable, Sendable, CustomStringConvertible {
+  public let path: String
+  /// The fault and the next step, in a sentence or two that name the file.
+  public let reason: String
+
+  public var description: String { reason }
+}

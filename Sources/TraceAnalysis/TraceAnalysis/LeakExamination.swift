@@ -1,0 +1,36 @@
+// Everything that is looked for in one trace: leaks of an image, what broke an expectation, what keeps growing.
+
+import HeapAnalysis
+import LeakDetection
+import LeakGates
+import TraceReading
+import TraceSymbolication
+
+extension LeakReport {
+  /// Looks for leaks in a heap image of `reader`, and adds what is wrong with the image to the diagnostics of `analysis`.
+  ///
+  /// `toolPath`: directories that may hold a Swift toolchain, as in PATH; `ownModules`: Swift modules that are the
+  /// program's own code.
+  package init(
+    _ reader: TraceReader, _ allocations: inout AllocationAnalysis, snapshot: TraceSnapshot, files: DebugFileSearch,
+    toolPath: String, memoryLimit: MemoryLimit = .standard, ownModules: Set<String>,
+    suppressions: Suppressions = Suppressions()
+  ) {
+    let symbolicator = Symbolicator(of: [allocations], search: files)
+    let analysis = LeakAnalysis(
+      reader, allocations, snapshot: snapshot, search: files, toolPath: toolPath, memoryLimit: memoryLimit,
+      ownModules: ownModules, naming: symbolicator)
+    let atExpectations = LeakAnalysis.findingsAtExpectations(reader, allocations) { snapshot in
+      LeakAnalysis(
+        reader, AllocationAnalysis(reader, snapshot: snapshot), snapshot: snapshot, search: files, toolPath: toolPath,
+        memoryLimit: memoryLimit, ownModules: ownModules, naming: symbolicator)
+    }
+    let growth = LeakAnalysis.growth(reader, allocations) { snapshot, allocations in
+      LeakAnalysis(
+        reader, allocations, snapshot: snapshot, search: files, toolPath: toolPath, ownModules: ownModules,
+        naming: symbolicator)
+    }
+    for diagnostic in analysis.diagnostics.first { allocations.diagnostics.append(diagnostic) }
+    self.init(analysis, suppressions: suppressions, atExpectations: atExpectations, growth: growth)
+  }
+}

@@ -1,0 +1,32 @@
+// A leak as programs of other packages see it.
+
+import LeakDetection
+import TraceReports
+
+/// One cause of leaked memory, with all its instances.
+public struct LeakFinding: Hashable, Sendable, Identifiable {
+  private let finding: Finding
+
+  init(_ finding: Finding) { self.finding = finding }
+
+  /// The same in every run and build, as long as the cause is the same.
+  public var id: String { finding.fingerprint }
+  /// The kind of fault, as in the JSON report: `retainCycle`, `lost`, `outlived`, and so on.
+  public var verdict: String { finding.verdict.rawValue }
+  /// The fault and its subject in a line, such as `Retain cycle: Parent ⇄ Child`.
+  public var title: String { FindingDocument.headline(finding) }
+  /// Memory or the program's own word shows it; if false, it was concluded from what became of other objects.
+  public var isProven: Bool { finding.certainty == .proven }
+  /// It was made and is held inside the platform's libraries alone.
+  public var isLibrary: Bool { finding.isLibrary }
+  /// The number of times that it is in the heap.
+  public var instances: Int { finding.instances }
+  /// Bytes that would be freed without it.
+  public var retainedBytes: UInt64 { finding.retainedBytes.rawValue }
+  /// The number of blocks that they stand in.
+  public var retainedBlocks: UInt64 { finding.retainedBlocks }
+  /// Sentences on what to change; may be empty.
+  public var advice: [String] { finding.advice }
+  /// All that is known of it, as in a text report of 100 columns: paths, places and evidence.
+  public func text() -> String { FindingDocument.body(finding) }
+}

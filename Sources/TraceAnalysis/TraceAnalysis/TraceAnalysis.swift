@@ -1,0 +1,12 @@
+// The modules of the analysis under one name. Programs of other packages see what is public: `AnalyzedTrace` and what
+// it gives.
+
+@_exported import AllocationReports
+@_exported import HeapAnalysis
+@_exported import LeakDetection
+@_exported import LeakGates
+@_exported import RunDiff
+@_exported import TraceReading
+@_exported import TraceRecording
+@_exported import TraceReports
+@_exported import TraceSymbolication

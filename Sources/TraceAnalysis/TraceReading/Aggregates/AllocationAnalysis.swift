@@ -1,0 +1,155 @@
+// The allocations of one trace, summed: the data for reports.
+
+/// The heap at one moment beside the memory that the system gave the process for it.
+package struct MemoryMoment: Hashable, Sendable {
+  /// Ticks.
+  package var time: UInt64
+  package var liveBytes: UInt64
+  package var liveBlocks: UInt64
+  /// The resident size nearest in time, without the recorder's own share; nil if none was recorded.
+  package var residentBytes: UInt64?
+  /// The time of that measurement.
+  package var residentTime: UInt64?
+}
+
+/// A trace, replayed and summed by site. A value of numbers: names are looked up only for sites that are shown.
+package struct AllocationAnalysis: Sendable {
+  package var header: TraceHeader
+  package var clock: TraceClock
+  package var definitions: TraceDefinitions
+  package var closing: TraceClosing?
+  package var drops: DropCounts
+  package var fileSize: ByteCount
+  package var diagnostics: TraceDiagnostics
+  package let sites: AllocationSites
+  package var threads: [ThreadTotal]
+  /// Events by operation number.
+  package var eventCounts: [UInt64]
+  /// By `Mismatch`.
+  package var mismatchCounts: [UInt64]
+  package var atExit: MemoryMoment
+  package var atPeak: MemoryMoment
+  /// The blocks that were live at the snapshot that was asked for; sites index `sites`.
+  package var blocksAtSnapshot: [LiveBlock] = []
+  /// Scopes and expectations of its objects, and their outcomes by then.
+  package var statements = ProgramStatements()
+  /// Calls that the trace lacks up to then; without a snapshot up to the trace's end.
+  package var gaps = TraceGaps.none
+  /// The activations that control was in then.
+  package var activationsAtSnapshot = Activations.none
+  /// Addresses at which references seem to have been counted after the free of the block there; see `FreedAddresses`.
+  package var suspects: Set<UInt64> = []
+
+  package var eventCount: UInt64 { eventCounts.reduce(0) { $0 &+ $1 } }
+
+  package func count(of effect: Operation.Effect) -> UInt64 {
+    var sum: UInt64 = 0
+    for (number, count) in eventCounts.enumerated() where Operation(rawValue: UInt8(number)).effect == effect {
+      sum &+= count
+    }
+    return sum
+  }
+
+  package subscript(mismatch: Mismatch) -> UInt64 { mismatchCounts[mismatch.rawValue] }
+
+  package enum Completeness: Hashable, Sendable {
+    /// Closed by the recorder.
+    case whole
+    /// Finished by `leaktrace` after the process had died.
+    case recovered
+    /// No closing record.
+    case open
+  }
+
+  package var completeness: Completeness {
+    switch closing?.reason {
+    case nil: .open
+    case .recovered: .recovered
+    default: .whole
+    }
+  }
+
+  /// Reads and replays a trace: one pass over its events. Memory in proportion to its live blocks, sites and stacks.
+  ///
+  /// `snapshot`: the blocks live when it was taken are kept as well, in memory in proportion to their number.
+  package init(_ reader: TraceReader, snapshot: TraceSnapshot? = nil) {
+    let activations = ActivationTracker(stacks: reader.definitions.stacks)
+    var replayer = Replayer(
+      ObserverPair(
+        ObserverPair(SiteTotals(), SiteLifetimes(activations, until: snapshot?.time)),
+        ObserverPair(
+          FreedAddresses(), ProgramMarks(reader.marks, activations, until: snapshot?.time, limits: reader.limits))),
+      for: reader, activations: activations, checkpoint: snapshot?.time)
+    reader.replay(into: &replayer, stacks: .allocations)
+    if snapshot != nil {
+      blocksAtSnapshot = replayer.blocksAtCheckpoint
+      activationsAtSnapshot = replayer.activationsAtCheckpoint
+    }
+    header = reader.header
+    clock = reader.clock
+    definitions = reader.definitions
+    closing = reader.closing
+    drops = reader.drops
+    fileSize = reader.fileSize
+    diagnostics = reader.diagnostics
+    if replayer.refusedBlocks > 0 { diagnostics.append(.init(.tooManyBlocks(ignored: replayer.refusedBlocks))) }
+    if replayer.allocationsAtUnknownSites > 0 {
+      diagnostics.append(.init(.tooManySites(allocations: replayer.allocationsAtUnknownSites)))
+    }
+    threads = replayer.threadTotals.sorted { $0.number < $1.number }
+    eventCounts = replayer.eventCounts
+    mismatchCounts = replayer.mismatchCounts
+    suspects = replayer.observer.second.first.suspects
+
+    let totals = replayer.observer.first.first
+    sites = AllocationSites(
+      keys: replayer.siteKeys, totals: totals, lifetimes: replayer.observer.first.second,
+      repeatedTypes: definitions.repeatedTypes)
+
+    let endTime =
+      closing?.time ?? reader.chunks.lazy.filter { $0.kind == .events }.map(\.lastTime).max() ?? header.startTime
+    statements = replayer.observer.second.second.statements(
+      at: snapshot?.time ?? endTime, isFinal: snapshot.map { $0.reason == .exit || $0.reason == .signal } ?? true)
+    gaps = TraceGaps(reader, diagnostics: diagnostics, until: snapshot?.time ?? endTime)
+    var samples = definitions.memorySamples
+    if let closing, closing.residentBytes > 0 {
+      samples.append(
+        MemorySample(
+          time: closing.time, resident: closing.residentBytes, recorder: closing.recorderBytes,
+          peakResident: closing.peakResidentBytes))
+    }
+    atExit = Self.moment(endTime, totals.liveBytes, totals.liveBlocks, samples)
+    atPeak = Self.moment(totals.peakTime, totals.peakBytes, totals.peakBlocks, samples)
+  }
+
+  private static func moment(_ time: UInt64, _ bytes: UInt64, _ blocks: UInt64, _ samples: [MemorySample])
+    -> MemoryMoment
+  {
+    func distance(_ sample: MemorySample) -> UInt64 { sample.time > time ? sample.time - time : time - sample.time }
+    let nearest = samples.min { distance($0) < distance($1) }
+    return MemoryMoment(
+      time: time, liveBytes: bytes, liveBlocks: blocks, residentBytes: nearest?.residentOfProgram,
+      residentTime: nearest?.time)
+  }
+
+  /// Seconds from the start to the end of the recording; nil if the clock's rate is unknown.
+  package var duration: Double? { clock.seconds(at: atExit.time) }
+
+  /// A site's allocations in words: a type's name, or the function that was called.
+  package func typeName(of site: AllocationSite) -> String {
+    if site.operation != .object { return site.operation.name }
+    if let type = definitions.types[site.type] { return type.displayName }
+    return "unknown type"
+  }
+
+  /// Totals of the allocations that share a type or an operation.
+  package struct NamedTotal: Hashable, Sendable {
+    package var name: String
+    package var total: SiteTotal
+
+    package init(name: String, total: SiteTotal) {
+      self.name = name
+      self.total = total
+    }
+  }
+}

@@ -1,0 +1,51 @@
+// The events of a few blocks, each block by itself.
+
+/// Keeps the events of a few blocks, each by itself.
+package struct ChosenHistories: ReplayObserver {
+  private let blocks: Set<BlockIdentity>
+  private let endTime: UInt64
+  private var spareEvents: Int
+  private var live: [UInt64: BlockIdentity] = [:]
+  package private(set) var histories: [BlockIdentity: BlockHistory] = [:]
+  /// There were too many events.
+  package private(set) var isCut = false
+
+  private init(_ blocks: Set<BlockIdentity>, until endTime: UInt64, limit: Int) {
+    (self.blocks, self.endTime, spareEvents) = (blocks, endTime, limit)
+  }
+
+  /// One pass over the events up to a moment in ticks.
+  package static func collect(_ blocks: Set<BlockIdentity>, until endTime: UInt64, in reader: TraceReader)
+    -> ChosenHistories
+  {
+    var replayer = Replayer(ChosenHistories(blocks, until: endTime, limit: reader.limits.historyEvents), for: reader)
+    reader.replay(into: &replayer, stacks: .all)
+    return replayer.observer
+  }
+
+  private mutating func mayKeep() -> Bool {
+    spareEvents -= 1
+    if spareEvents < 0 { isCut = true }
+    return !isCut
+  }
+
+  package mutating func blockAllocated(_ block: LiveBlock, by event: TraceEvent) {
+    guard event.time <= endTime, blocks.contains(block.identity), mayKeep() else { return }
+    live[block.address] = block.identity
+    histories[block.identity] = BlockHistory(block: block, events: [HistoryEvent(event)])
+  }
+
+  package mutating func blockFreed(_ block: LiveBlock, by event: TraceEvent) {
+    guard event.time <= endTime, let identity = live.removeValue(forKey: block.address), mayKeep() else { return }
+    histories[identity]?.events.append(HistoryEvent(event))
+  }
+
+  package mutating func blockRestored(_ block: LiveBlock, by event: TraceEvent) {}
+
+  package mutating func referencesChanged(_ block: LiveBlock, by event: TraceEvent) {
+    guard event.time <= endTime, let identity = live[block.address], mayKeep() else { return }
+    histories[identity]?.events.append(HistoryEvent(event))
+  }
+
+  package mutating func mismatched(_ mismatch: Mismatch, _ event: TraceEvent) {}
+}

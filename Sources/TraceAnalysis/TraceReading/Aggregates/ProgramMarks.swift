@@ -1,0 +1,432 @@
+// Outcomes of the program's own statements: its scopes, expectations and generations.
+
+/// A place in the program that made marks of one name.
+package struct MarkPlace: Codable, Hashable, Sendable {
+  package var name: String
+  /// As the compiler gives it: `Module/File.swift`.
+  package var file: String
+  package var line: Int
+
+  package init(name: String, file: String, line: Int) { (self.name, self.file, self.line) = (name, file, line) }
+}
+
+/// All executions of one marked scope.
+package struct ScopeOutcome: Hashable, Sendable {
+  package var place: MarkPlace
+  /// Executions that were begun, and those of them not ended by the snapshot or the trace's end.
+  package var executions: UInt64 = 0
+  package var open: UInt64 = 0
+  /// Swift objects made inside.
+  package var births: UInt64 = 0
+  /// Executions whose end, with its grace, came to pass while something was left of them.
+  package var executionsWithRest: UInt64 = 0
+  /// Blocks that were left when the grace had passed, as many as are kept; `execution` counts from 0.
+  package var rest: [(block: LiveBlock, execution: UInt64)] = []
+  /// Ticks, of the last end.
+  package var grace: UInt64 = 0
+
+  package static func == (a: Self, b: Self) -> Bool {
+    a.place == b.place && a.executions == b.executions
+      && a.rest.elementsEqual(b.rest) { $0.block == $1.block && $0.execution == $1.execution }
+  }
+  package func hash(into hasher: inout Hasher) { hasher.combine(place) }
+}
+
+/// All expectations that one place stated.
+package struct ExpectationOutcome: Hashable, Sendable {
+  package var place: MarkPlace
+  /// Gone in time, gone late, still there at a deadline that has passed, and not yet due at the trace's end or the
+  /// snapshot.
+  package var met: UInt64 = 0
+  package var late: UInt64 = 0
+  package var violated: UInt64 = 0
+  package var undecided: UInt64 = 0
+  /// Expectations of objects that were not seen being made, or whose end the trace may lack: their outcome is unknown.
+  package var unknown: UInt64 = 0
+  /// Ticks: the longest that one was late.
+  package var longestDelay: UInt64 = 0
+  /// Objects that were still there at their deadline, as many as are kept.
+  package var rest: [Rest] = []
+
+  package struct Rest: Hashable, Sendable {
+    package var block: LiveBlock
+    package var number: UInt64
+    package var deadline: UInt64
+    /// The time when it went after all; nil if it did not.
+    package var end: UInt64?
+  }
+}
+
+/// A generation of objects: those made from one mark to the next.
+package struct GenerationStart: Hashable, Sendable {
+  package var place: MarkPlace
+  /// Ticks.
+  package var time: UInt64
+}
+
+/// The end of a round of work that the program repeats.
+package struct RoundMark: Hashable, Sendable {
+  /// The number of the repetition, which ties its rounds to each other, and the place where it stands.
+  package var repetition: UInt64
+  package var place: MarkPlace
+  /// From 1.
+  package var round: Int
+  /// The number of the heap image that was taken then.
+  package var snapshot: UInt32
+  /// The number of the only scope whose objects it counts; 0 for all work.
+  package var scope: UInt64
+}
+
+/// All statements of the program, and their outcomes.
+package struct ProgramStatements: Sendable {
+  package var scopes: [ScopeOutcome] = []
+  package var expectations: [ExpectationOutcome] = []
+  package var generations: [GenerationStart] = []
+  /// Those of the whole trace, whichever image the rest is of.
+  package var rounds: [RoundMark] = []
+
+  package init(
+    scopes: [ScopeOutcome] = [], expectations: [ExpectationOutcome] = [], generations: [GenerationStart] = [],
+    rounds: [RoundMark] = []
+  ) {
+    self.scopes = scopes
+    self.expectations = expectations
+    self.generations = generations
+    self.rounds = rounds
+  }
+  package var isEmpty: Bool { scopes.isEmpty && expectations.isEmpty && generations.isEmpty }
+}
+
+/// Watches scopes and expectations.
+///
+/// A scope's objects are those that its thread, or its task, makes between its beginning and its end, and those made
+/// meanwhile by tasks that were made in it. Memory in proportion to the scopes that are open or in their grace, the
+/// live blocks made in them, and the expectations that are not settled. Costs programs without marks a comparison an
+/// event.
+struct ProgramMarks: ReplayObserver {
+  /// So many of the objects left are kept one by one, for each place.
+  private static let restLimit = 10_000
+
+  private final class Scope {
+    let place: Int
+    let execution: UInt64
+    /// The scope around it on the same strand.
+    let outer: Scope?
+    /// Scopes around it.
+    let depth: Int
+    /// Strands whose innermost it is.
+    var strands: Set<UInt32> = []
+    var live: [UInt64: LiveBlock] = [:]
+    var isOpen = true
+    /// The objects left of it count. False for a scope that only tells whose objects are meant: those of a repetition,
+    /// or of a test whose leaks alone are looked for.
+    var isJudged = true
+    init(place: Int, execution: UInt64, outer: Scope?) {
+      (self.place, self.execution, self.outer) = (place, execution, outer)
+      depth = outer.map { $0.depth + 1 } ?? 0
+    }
+  }
+
+  private struct Deadline: Comparable {
+    var time: UInt64
+    /// In the order of the ends.
+    var number: Int
+    var scope: Scope
+    static func < (a: Deadline, b: Deadline) -> Bool { (a.time, a.number) < (b.time, b.number) }
+    static func == (a: Deadline, b: Deadline) -> Bool { (a.time, a.number) == (b.time, b.number) }
+  }
+
+  /// Scopes within scopes beyond this depth are not followed: a scope is a piece of work that a person has named.
+  private static let depthLimit = 64
+
+  private final class State {
+    var scopePlaces: [MarkPlace: Int] = [:]
+    /// By place: executions that are not judged.
+    var unjudged: [Int: UInt64] = [:]
+    var expectationPlaces: [MarkPlace: Int] = [:]
+    var statements = ProgramStatements()
+    /// Open scopes by number, and the innermost of each strand.
+    var open: [UInt64: Scope] = [:]
+    var innermost: [UInt32: Scope] = [:]
+    /// Strands that were made in a scope, or that were looked at and were not.
+    var inherited: [UInt32: Scope?] = [:]
+    /// By address: the innermost scope that a live block was made in.
+    var scopeOfBlock: [UInt64: Scope] = [:]
+    /// Scopes in their grace.
+    var waiting = PriorityQueue<Deadline>()
+    var endCount = 0
+    var nextDeadline = UInt64.max
+    /// The number of births and deaths that may still be noted in scopes further out than the innermost. A trace that
+    /// needs more is no process's: then nothing is said of scopes.
+    var spareSteps: UInt64
+    init(steps: UInt64) { spareSteps = steps }
+    /// By address.
+    var expected: [UInt64: [(place: Int, rest: ExpectationOutcome.Rest)]] = [:]
+  }
+
+  private let state: State
+  private let marks: MarkTable
+  private let activations: ActivationTracker
+  private let end: UInt64
+  private var isUsed = false
+
+  init(
+    _ marks: MarkTable, _ activations: ActivationTracker, until end: UInt64?,
+    limits: ReadingLimits = ReadingLimits(fileSize: 0)
+  ) {
+    state = State(steps: limits.scopeSteps)
+    self.marks = marks
+    self.activations = activations
+    self.end = end ?? .max
+  }
+
+  // MARK: Marks
+
+  mutating func marked(_ event: TraceEvent, strand: StrandID, block: LiveBlock?) {
+    let mark = marks.marks[Int(event.size)]
+    if mark.kind == .round {
+      // The mark comes after its image.
+      state.statements.rounds.append(
+        RoundMark(
+          repetition: mark.number, place: place(of: mark), round: Int(mark.round), snapshot: mark.snapshot,
+          scope: mark.scope))
+      if let scope = state.open[mark.scope] { leaveUnjudged(scope) }
+      return
+    }
+    // A mark for activations alone, which have taken its stack in.
+    if mark.kind == .end { return }
+    guard event.time <= end else { return }
+    isUsed = true
+    settle(upTo: event.time)
+    switch mark.kind {
+    case .scopeBegin: begin(mark, strand)
+    case .scopeEnd: finish(mark, strand, at: event.time)
+    case .generation: state.statements.generations.append(GenerationStart(place: place(of: mark), time: event.time))
+    case .expectation: expect(mark, block)
+    case .round, .end: break
+    }
+  }
+
+  private func place(of mark: TraceMark) -> MarkPlace {
+    MarkPlace(name: marks.text(mark.name), file: marks.text(mark.file), line: Int(mark.line))
+  }
+
+  private func begin(_ mark: TraceMark, _ strand: StrandID) {
+    if state.spareSteps == 0 { return }
+    let place = place(of: mark)
+    let index =
+      state.scopePlaces[place]
+      ?? {
+        state.statements.scopes.append(ScopeOutcome(place: place))
+        state.scopePlaces[place] = state.statements.scopes.count - 1
+        return state.statements.scopes.count - 1
+      }()
+    let scope = Scope(place: index, execution: state.statements.scopes[index].executions, outer: current(strand))
+    if scope.depth >= Self.depthLimit { return }
+    state.statements.scopes[index].executions += 1
+    state.statements.scopes[index].open += 1
+    state.open[mark.number] = scope
+    setInnermost(scope, of: strand.rawValue)
+  }
+
+  private func setInnermost(_ scope: Scope?, of strand: UInt32) {
+    state.innermost[strand]?.strands.remove(strand)
+    state.innermost[strand] = scope
+    scope?.strands.insert(strand)
+  }
+
+  private func finish(_ mark: TraceMark, _ strand: StrandID, at time: UInt64) {
+    guard let scope = state.open.removeValue(forKey: mark.number) else { return }
+    scope.isOpen = false
+    state.statements.scopes[scope.place].open -= 1
+    state.statements.scopes[scope.place].grace = mark.grace
+    // Scopes that overlap end in any order: the innermost that is still open counts.
+    let next = opened(scope.outer)
+    for strand in scope.strands { setInnermost(next, of: strand) }
+    if mark.grace == .max { leaveUnjudged(scope) }
+    if scope.live.isEmpty { return }
+    let (deadline, overflow) = time.addingReportingOverflow(mark.grace)
+    state.waiting.insert(Deadline(time: overflow ? .max : deadline, number: state.endCount, scope: scope))
+    state.endCount += 1
+    state.nextDeadline = state.waiting.first?.time ?? .max
+  }
+
+  private func leaveUnjudged(_ scope: Scope) {
+    guard scope.isJudged else { return }
+    scope.isJudged = false
+    state.unjudged[scope.place, default: 0] += 1
+  }
+
+  private func expect(_ mark: TraceMark, _ block: LiveBlock?) {
+    let place = place(of: mark)
+    let index =
+      state.expectationPlaces[place]
+      ?? {
+        state.statements.expectations.append(ExpectationOutcome(place: place))
+        state.expectationPlaces[place] = state.statements.expectations.count - 1
+        return state.statements.expectations.count - 1
+      }()
+    guard let block else {
+      state.statements.expectations[index].unknown += 1
+      return
+    }
+    state.expected[block.address, default: []].append(
+      (index, ExpectationOutcome.Rest(block: block, number: mark.number, deadline: mark.deadline, end: nil)))
+  }
+
+  // MARK: Blocks
+
+  /// The innermost open scope of a strand: one that was begun there, or in which its task was made.
+  private func current(_ strand: StrandID) -> Scope? {
+    if let own = state.innermost[strand.rawValue] { return own }
+    if let known = state.inherited[strand.rawValue] { return opened(known) }
+    let block = activations[strand].block
+    let scope = block == 0 ? nil : state.scopeOfBlock[block]
+    // A task whose block was made in no scope never comes to be in one.
+    state.inherited[strand.rawValue] = .some(scope)
+    return opened(scope)
+  }
+
+  private func opened(_ scope: Scope?) -> Scope? {
+    var next = scope
+    while let found = next, !found.isOpen { next = found.outer }
+    return next
+  }
+
+  @inline(__always)
+  mutating func blockAllocated(_ block: LiveBlock, by event: TraceEvent) {
+    if isUsed { noteBirth(block, event) }
+  }
+
+  @inline(never)
+  private func noteBirth(_ block: LiveBlock, _ event: TraceEvent) {
+    guard event.time <= end else { return }
+    settle(upTo: event.time)
+    guard !state.open.isEmpty, let innermost = current(block.strand) else { return }
+    // Other blocks of a program's first steps, in the runtime and the C library, are not what a person means by a
+    // scope's objects.
+    state.scopeOfBlock[block.address] = innermost
+    guard event.operation == .object else { return }
+    var next: Scope? = innermost
+    while let scope = next {
+      if scope !== innermost, !takeStep() { return }
+      if scope.isOpen {
+        scope.live[block.address] = block
+        state.statements.scopes[scope.place].births += 1
+      }
+      next = scope.outer
+    }
+  }
+
+  @inline(__always)
+  mutating func blockFreed(_ block: LiveBlock, by event: TraceEvent) {
+    if isUsed { noteDeath(block, event) }
+  }
+
+  @inline(never)
+  private func noteDeath(_ block: LiveBlock, _ event: TraceEvent) {
+    guard event.time <= end else { return }
+    settle(upTo: event.time)
+    if let innermost = state.scopeOfBlock.removeValue(forKey: block.address) {
+      var next: Scope? = innermost
+      while let scope = next {
+        if scope !== innermost, !takeStep() { break }
+        scope.live[block.address] = nil
+        next = scope.outer
+      }
+    }
+    guard let expected = state.expected.removeValue(forKey: block.address) else { return }
+    for (place, var rest) in expected {
+      if event.time <= rest.deadline {
+        state.statements.expectations[place].met += 1
+      } else if event.operation.effect != .free {
+        // Its free was not seen, but the allocation in its place.
+        state.statements.expectations[place].unknown += 1
+      } else {
+        state.statements.expectations[place].late += 1
+        rest.end = event.time
+        if state.statements.expectations[place].rest.count < Self.restLimit {
+          state.statements.expectations[place].rest.append(rest)
+        }
+        let delay = event.time - rest.deadline
+        if delay > state.statements.expectations[place].longestDelay {
+          state.statements.expectations[place].longestDelay = delay
+        }
+      }
+    }
+  }
+
+  /// False if no more may be noted: then all scopes are forgotten.
+  private func takeStep() -> Bool {
+    if state.spareSteps > 0 {
+      state.spareSteps -= 1
+      return true
+    }
+    while let first = state.waiting.first {
+      state.waiting.removeFirst()
+      first.scope.live = [:]
+    }
+    for scope in state.open.values { scope.live = [:] }
+    (state.open, state.innermost, state.inherited, state.scopeOfBlock) = ([:], [:], [:], [:])
+    state.nextDeadline = .max
+    return false
+  }
+
+  mutating func blockRestored(_ block: LiveBlock, by event: TraceEvent) {}
+  @inline(__always) mutating func referencesChanged(_ block: LiveBlock, by event: TraceEvent) {}
+  @inline(__always) mutating func mismatched(_ mismatch: Mismatch, _ event: TraceEvent) {}
+
+  /// Looks at the objects left of scopes whose grace has passed.
+  private func settle(upTo time: UInt64) {
+    guard state.nextDeadline < time else { return }
+    while let first = state.waiting.first, first.time < time {
+      state.waiting.removeFirst()
+      settle(first.scope)
+    }
+    state.nextDeadline = state.waiting.first?.time ?? .max
+  }
+
+  private func settle(_ scope: Scope) {
+    guard !scope.live.isEmpty, scope.isJudged else { return }
+    state.statements.scopes[scope.place].executionsWithRest += 1
+    let room = Self.restLimit - state.statements.scopes[scope.place].rest.count
+    for block in scope.live.values.sorted(by: { $0.ordinal < $1.ordinal }).prefix(max(0, room)) {
+      state.statements.scopes[scope.place].rest.append((block, scope.execution))
+    }
+    scope.live = [:]
+  }
+
+  // MARK: Results
+
+  /// The outcomes as of `time`, in ticks: a snapshot's, or the end of the trace. At the end of the process nothing is
+  /// given more time (`isFinal`).
+  func statements(at time: UInt64, isFinal: Bool) -> ProgramStatements {
+    while let first = state.waiting.first, isFinal || first.time < time {
+      state.waiting.removeFirst()
+      settle(first.scope)
+    }
+    state.waiting = PriorityQueue()
+    state.nextDeadline = .max
+    for (_, expected) in state.expected {
+      for (place, rest) in expected {
+        if rest.deadline > time {
+          state.statements.expectations[place].undecided += 1
+        } else {
+          state.statements.expectations[place].violated += 1
+          if state.statements.expectations[place].rest.count < Self.restLimit {
+            state.statements.expectations[place].rest.append(rest)
+          }
+        }
+      }
+    }
+    state.expected = [:]
+    for index in state.statements.expectations.indices {
+      state.statements.expectations[index].rest.sort { $0.number < $1.number }
+    }
+    var statements = state.statements
+    if state.spareSteps == 0 { statements.scopes = [] }
+    statements.scopes = statements.scopes.enumerated().filter { state.unjudged[$0.offset] != $0.element.executions }
+      .map(\.element)
+    return statements
+  }
+}

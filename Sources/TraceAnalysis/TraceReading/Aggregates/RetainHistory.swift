@@ -1,0 +1,195 @@
+// The retains and releases of chosen blocks, as they happened.
+
+/// The identity of an allocation of a trace: the same in every replay.
+package struct BlockIdentity: Hashable, Sendable, BitwiseCopyable {
+  package var threadIndex: UInt32
+  package var ordinal: UInt64
+}
+
+extension LiveBlock {
+  package var identity: BlockIdentity { BlockIdentity(threadIndex: threadIndex, ordinal: ordinal) }
+}
+
+/// One thing that happened to a block: its allocation, a retain or release, its free.
+package struct HistoryEvent: Hashable, Sendable, BitwiseCopyable {
+  /// Ticks.
+  package var time: UInt64
+  package var stack: StackID
+  /// The trace's number for it.
+  package var thread: UInt32
+  /// The number of references it adds or takes.
+  package var count: UInt32
+  package var operation: Operation
+
+  package init(_ event: TraceEvent) {
+    time = event.time
+    stack = event.stack
+    thread = event.thread
+    count = UInt32(clamping: event.referenceCount)
+    operation = event.operation
+  }
+
+  /// The change of the number of strong references. An object is born with one.
+  package var change: Int64 {
+    switch operation.effect {
+    case .allocation: operation == .object ? 1 : 0
+    case .retain: Int64(count)
+    case .release: -Int64(count)
+    default: 0
+    }
+  }
+}
+
+/// A block with all that happened to it.
+package struct BlockHistory: Sendable {
+  package var block: LiveBlock
+  /// In order; the allocation is the first, and the free, if it was freed, the last.
+  package var events: [HistoryEvent]
+
+  package var isFreed: Bool { events.last?.operation.effect == .free }
+  /// The strong references after all events.
+  package var balance: Int64 { events.reduce(0) { $0 &+ $1.change } }
+}
+
+/// Collects the events of chosen blocks up to a moment. The replay has to look up all stacks.
+///
+/// Memory: 24 bytes an event of the blocks that are kept; if blocks are only counted, of those live at once, and of one
+/// of each shape.
+package struct RetainHistory: ReplayObserver {
+  /// Blocks that are meant.
+  package enum Choice: Sendable {
+    case blocks(Set<BlockIdentity>)
+    /// All that were ever allocated at these.
+    case sites(Set<SiteID>)
+  }
+
+  /// A row of operations at certain stacks. Blocks of one shape differ in times and threads.
+  package struct Shape: Hashable {
+    struct Step: Hashable, BitwiseCopyable {
+      var stack: StackID
+      var count: UInt32
+      var operation: Operation
+    }
+    var steps: [Step]
+  }
+
+  private let choice: Choice
+  /// By number of a site: all its blocks are meant.
+  private let isMeantSite: [Bool]
+  private let endTime: UInt64
+  /// Events that may still be kept.
+  private var spareEvents: Int
+  /// Events that may still be taken in, kept or not.
+  private var spareCollected: Int
+  /// Events that were left out because there were too many.
+  package private(set) var refusedEvents: UInt64 = 0
+  private var live: [UInt64: BlockHistory] = [:]
+  /// By address of a live block: the ordinal of its last release among all changes.
+  private var lastReleases: [UInt64: UInt64] = [:]
+  private var changes: UInt64 = 0
+  /// By shape: the number of blocks, and the first of them.
+  package private(set) var shapes: [Shape: (blocks: UInt64, first: BlockHistory)] = [:]
+
+  /// `endTime`, in ticks: later events are left out. `limit`: events that are kept at once.
+  package init(_ choice: Choice, until endTime: UInt64 = .max, limit: Int = .max) {
+    self.init(choice, until: endTime, kept: limit, collected: .max)
+  }
+
+  private init(_ choice: Choice, until endTime: UInt64, kept: Int, collected: Int) {
+    self.choice = choice
+    // Asked at each allocation of the trace: in less time than it takes to hash.
+    var isMeantSite: [Bool] = []
+    if case .sites(let sites) = choice {
+      isMeantSite = Array(repeating: false, count: sites.map { Int($0.rawValue) + 1 }.max() ?? 0)
+      for site in sites { isMeantSite[Int(site.rawValue)] = true }
+    }
+    self.isMeantSite = isMeantSite
+    self.endTime = endTime
+    (spareEvents, spareCollected) = (kept, collected)
+  }
+
+  /// As much as the file of `reader` pays for.
+  private init(_ choice: Choice, until endTime: UInt64, in reader: TraceReader) {
+    self.init(choice, until: endTime, kept: reader.limits.historyEvents, collected: reader.limits.collectedEvents)
+  }
+
+  /// One pass over the events.
+  package static func collect(_ choice: Choice, until endTime: UInt64, in reader: TraceReader) -> RetainHistory {
+    var replayer = Replayer(RetainHistory(choice, until: endTime, in: reader), for: reader)
+    reader.replay(into: &replayer, stacks: .all)
+    var history = replayer.observer
+    for entry in history.live.values.sorted(by: { $0.block.address < $1.block.address }) { history.close(entry) }
+    history.live = [:]
+    return history
+  }
+
+  /// Returns the histories of blocks that are live at a moment, each by itself, in the order of their last releases;
+  /// none if there are too many events to be kept.
+  /// One pass over the events.
+  package static func histories(of blocks: Set<BlockIdentity>, until endTime: UInt64, in reader: TraceReader)
+    -> [BlockHistory]
+  {
+    var replayer = Replayer(RetainHistory(.blocks(blocks), until: endTime, in: reader), for: reader)
+    reader.replay(into: &replayer, stacks: .all)
+    let history = replayer.observer
+    guard history.refusedEvents == 0 else { return [] }
+    // Times are too coarse to tell.
+    func order(_ entry: BlockHistory) -> (UInt64, UInt64) {
+      (history.lastReleases[entry.block.address] ?? 0, entry.block.address)
+    }
+    return history.live.values.sorted { order($0) < order($1) }
+  }
+
+  private mutating func close(_ history: BlockHistory) {
+    let shape = Shape(
+      steps: history.events.map { Shape.Step(stack: $0.stack, count: $0.count, operation: $0.operation) })
+    if let known = shapes[shape] {
+      shapes[shape] = (known.blocks + 1, known.first)
+      spareEvents += history.events.count
+    } else {
+      shapes[shape] = (1, history)
+    }
+  }
+
+  private mutating func mayKeep() -> Bool {
+    if spareEvents > 0, spareCollected > 0 {
+      spareEvents -= 1
+      spareCollected -= 1
+      return true
+    }
+    refusedEvents &+= 1
+    return false
+  }
+
+  private func isMeant(_ block: LiveBlock) -> Bool {
+    switch choice {
+    case .blocks(let blocks): blocks.contains(block.identity)
+    case .sites: Int(block.site.rawValue) < isMeantSite.count && isMeantSite[Int(block.site.rawValue)]
+    }
+  }
+
+  package mutating func blockAllocated(_ block: LiveBlock, by event: TraceEvent) {
+    guard event.time <= endTime, isMeant(block), mayKeep() else { return }
+    live[block.address] = BlockHistory(block: block, events: [HistoryEvent(event)])
+    lastReleases[block.address] = nil
+  }
+
+  package mutating func blockFreed(_ block: LiveBlock, by event: TraceEvent) {
+    guard !live.isEmpty, event.time <= endTime, var history = live.removeValue(forKey: block.address) else { return }
+    // There is room for one more of each block that is kept.
+    history.events.append(HistoryEvent(event))
+    spareEvents -= 1
+    close(history)
+  }
+
+  package mutating func blockRestored(_ block: LiveBlock, by event: TraceEvent) {}
+
+  package mutating func referencesChanged(_ block: LiveBlock, by event: TraceEvent) {
+    guard !live.isEmpty, event.time <= endTime, live[block.address] != nil, mayKeep() else { return }
+    changes &+= 1
+    if event.operation.effect == .release { lastReleases[block.address] = changes }
+    live[block.address]?.events.append(HistoryEvent(event))
+  }
+
+  package mutating func mismatched(_ mismatch: Mismatch, _ event: TraceEvent) {}
+}

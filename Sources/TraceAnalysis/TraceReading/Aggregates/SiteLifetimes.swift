@@ -1,0 +1,444 @@
+// Lifetimes of the blocks of each allocation site, and the activations within which they end.
+
+/// The fate of a site's blocks, up to the moment of a snapshot. Sums over several sites that allocate alike have a
+/// meaning, too.
+package struct SiteLifetime: Hashable, Sendable, BitwiseCopyable {
+  /// Blocks made, and how many of them ended.
+  package var births: UInt64 = 0
+  package var deaths: UInt64 = 0
+  /// Ticks; of the first and of the last block made.
+  package var firstBirth: UInt64 = 0
+  package var lastBirth: UInt64 = 0
+  /// Ticks; of the last one that ended.
+  package var lastDeath: UInt64 = 0
+  /// Events of the process before that.
+  package var lastDeathOrdinal: UInt64 = 0
+  /// Events of the process before the first and the last, and the sum over all.
+  package var firstOrdinal: UInt64 = 0
+  package var lastOrdinal: UInt64 = 0
+  package var ordinalSum: UInt64 = 0
+  /// The longest life of a block that ended, in ticks and in events of the process. To the accuracy of 24 bits.
+  package var longestDuration: UInt64 = 0
+  package var longestWork: UInt64 = 0
+  /// Departures: how far out control had to go from the place where a block was made until it ended. Of the first
+  /// `fullCount` deaths, then of a part.
+  package var departures = DepartureCounts()
+  /// Departures between a block of the site and the next one.
+  package var gaps = DepartureCounts()
+  /// By time.
+  package var durations = DurationCounts()
+  /// By work: 64ths of events of the process, which no busy machine makes longer.
+  package var work = DurationCounts()
+
+  /// Events of the process before the last thing that happened to a block of the site.
+  package var lastEventOrdinal: UInt64 { max(lastOrdinal, lastDeathOrdinal) }
+
+  package static let fullCount: UInt64 = 1024
+
+  package init() {}
+
+  package static func += (a: inout Self, b: Self) {
+    if b.births == 0 { return }
+    a.firstBirth = a.births == 0 ? b.firstBirth : min(a.firstBirth, b.firstBirth)
+    a.firstOrdinal = a.births == 0 ? b.firstOrdinal : min(a.firstOrdinal, b.firstOrdinal)
+    a.lastDeath = max(a.lastDeath, b.lastDeath)
+    a.lastDeathOrdinal = max(a.lastDeathOrdinal, b.lastDeathOrdinal)
+    a.lastBirth = max(a.lastBirth, b.lastBirth)
+    a.lastOrdinal = max(a.lastOrdinal, b.lastOrdinal)
+    a.births &+= b.births
+    a.deaths &+= b.deaths
+    a.ordinalSum &+= b.ordinalSum
+    a.longestDuration = max(a.longestDuration, b.longestDuration)
+    a.longestWork = max(a.longestWork, b.longestWork)
+    a.departures += b.departures
+    a.gaps += b.gaps
+    a.durations += b.durations
+    a.work += b.work
+  }
+}
+
+/// Numbers of blocks by departure: how many of the activations in which they were made control had left when they
+/// ended. 0 is none, so that they ended in the function that allocated. Few distinct numbers are kept apart; other
+/// blocks are counted as having gone further than they had.
+package struct DepartureCounts: Hashable, Sendable, BitwiseCopyable {
+  private typealias Slots = (UInt32, UInt32, UInt32, UInt32)
+  /// Ascending; unused ones have no count.
+  private var distances: Slots = (0, 0, 0, 0)
+  private var counts: Slots = (0, 0, 0, 0)
+
+  package init() {}
+
+  package static func == (a: Self, b: Self) -> Bool { a.pairs.elementsEqual(b.pairs) { $0 == $1 } }
+  package func hash(into hasher: inout Hasher) { for pair in pairs { hasher.combine(pair.count) } }
+
+  private var pairs: [(distance: UInt32, count: UInt32)] {
+    [(distances.0, counts.0), (distances.1, counts.1), (distances.2, counts.2), (distances.3, counts.3)].filter {
+      $0.1 > 0
+    }
+  }
+
+  /// The one that came first.
+  @inline(__always)
+  fileprivate var first: UInt32 { distances.0 }
+
+  @inline(__always)
+  package mutating func add(_ distance: UInt32, count: UInt32 = 1) {
+    if counts.0 > 0, distances.0 == distance { counts.0 &+= count } else { addElsewhere(distance, count) }
+  }
+
+  @inline(never)
+  private mutating func addElsewhere(_ distance: UInt32, _ count: UInt32) {
+    withUnsafeMutablePointer(to: &distances) { distances in
+      distances.withMemoryRebound(to: UInt32.self, capacity: 4) { distances in
+        withUnsafeMutablePointer(to: &counts) { counts in
+          counts.withMemoryRebound(to: UInt32.self, capacity: 4) { counts in
+            var free = -1
+            var above = -1
+            var highest = -1
+            for slot in 0..<4 {
+              if counts[slot] == 0 {
+                if free < 0 { free = slot }
+                continue
+              }
+              if distances[slot] == distance {
+                counts[slot] &+= count
+                return
+              }
+              if distances[slot] > distance, above < 0 || distances[slot] < distances[above] { above = slot }
+              if highest < 0 || distances[slot] > distances[highest] { highest = slot }
+            }
+            if free >= 0 {
+              distances[free] = distance
+              counts[free] = count
+            } else if above >= 0 {
+              counts[above] &+= count
+            } else {
+              distances[highest] = distance
+              counts[highest] &+= count
+            }
+          }
+        }
+      }
+    }
+  }
+
+  package static func += (a: inout Self, b: Self) {
+    for pair in b.pairs.sorted(by: { $0.distance > $1.distance }) { a.add(pair.distance, count: pair.count) }
+  }
+
+  /// The least distance within which at least `share` of the blocks ended; nil if none did.
+  package func distance(of share: Double) -> UInt32? {
+    let total = pairs.reduce(0.0) { $0 + Double($1.count) }
+    var sum = 0.0
+    for pair in pairs.sorted(by: { $0.distance < $1.distance }) {
+      sum += Double(pair.count)
+      if sum >= total * share { return pair.distance }
+    }
+    return nil
+  }
+
+  /// The share of blocks that ended within a distance.
+  package func share(within distance: UInt32) -> Double {
+    let total = pairs.reduce(0.0) { $0 + Double($1.count) }
+    return total == 0 ? 0 : pairs.reduce(0.0) { $0 + ($1.distance <= distance ? Double($1.count) : 0) } / total
+  }
+}
+
+/// Lifetimes in ticks by powers of two.
+package struct DurationCounts: Hashable, Sendable, BitwiseCopyable {
+  /// 32 counts of 16 bits, four a word. When one is full, all are halved: only their shares matter.
+  private typealias Buckets = (UInt64, UInt64, UInt64, UInt64, UInt64, UInt64, UInt64, UInt64)
+  private var buckets: Buckets = (0, 0, 0, 0, 0, 0, 0, 0)
+  /// The number of times that the counts of a sum were halved to have room. A single site loses by that only its own
+  /// early lifetimes, which does not count.
+  private var halvings: UInt8 = 0
+  static let bucketCount = 32
+  /// The first bucket ends at 2^10 ticks, some hundred nanoseconds.
+  private static let firstBits = 10
+
+  package init() {}
+
+  package static func == (a: Self, b: Self) -> Bool { a.halvings == b.halvings && a.all == b.all }
+  package func hash(into hasher: inout Hasher) { hasher.combine(all) }
+
+  private var all: [UInt16] { withUnsafeBytes(of: buckets) { Array($0.bindMemory(to: UInt16.self)) } }
+
+  @inline(__always)
+  package mutating func add(_ ticks: UInt64) { count(Self.bucket(of: ticks)) }
+
+  @inline(__always)
+  fileprivate static func bucket(of ticks: UInt64) -> Int {
+    min(max(64 &- ticks.leadingZeroBitCount &- Self.firstBits, 0), Self.bucketCount &- 1)
+  }
+
+  @inline(__always)
+  fileprivate mutating func count(_ bucket: Int, times: UInt16 = 1) {
+    withUnsafeMutableBytes(of: &buckets) { bytes in
+      let start = bytes.baseAddress!.assumingMemoryBound(to: UInt16.self)
+      // One that lived long is not to be forgotten for many that did not.
+      if start[bucket] == .max { for index in 0..<Self.bucketCount { start[index] -= start[index] / 2 } }
+      start[bucket] &+= times
+    }
+  }
+
+  /// A sum of many weighs as many, whichever comes first.
+  package static func += (a: inout Self, b: Self) {
+    var halvings = max(a.halvings, b.halvings)
+    var sums = zip(a.all, b.all).map {
+      UInt32($0) >> UInt32(halvings - a.halvings) + UInt32($1) >> UInt32(halvings - b.halvings)
+    }
+    if sums.contains(where: { $0 > UInt16.max }) {
+      for index in sums.indices { sums[index] -= sums[index] / 2 }
+      halvings += 1
+    }
+    a.halvings = halvings
+    withUnsafeMutableBytes(of: &a.buckets) { bytes in
+      let start = bytes.baseAddress!.assumingMemoryBound(to: UInt16.self)
+      for (index, sum) in sums.enumerated() { start[index] = UInt16(sum) }
+    }
+  }
+
+  /// An upper bound in ticks, to a factor of two, of the shortest lifetime that `share` of the blocks did not exceed;
+  /// nil without any, and
+  /// `UInt64.max` if it lies beyond the last bound.
+  package func bound(of share: Double) -> UInt64? {
+    let all = self.all
+    let total = all.reduce(0.0) { $0 + Double($1) }
+    if total == 0 { return nil }
+    var sum = 0.0
+    for (bucket, count) in all.enumerated() {
+      sum += Double(count)
+      if sum >= total * share { return bucket == Self.bucketCount - 1 ? .max : 1 << UInt64(Self.firstBits + bucket) }
+    }
+    return .max
+  }
+
+  /// Bounds of the buckets that have any, descending, each with the number of blocks that lived beyond it, of `total`
+  /// in all. If there are very many, the counts were halved to have room: those are estimates, and never too low.
+  package func tails(of total: UInt64) -> [(bound: UInt64, beyond: UInt64)] {
+    let all = self.all
+    let known = all.reduce(0.0) { $0 + Double($1) }
+    guard known > 0 else { return [] }
+    let scale = max(1, Double(total) / known)
+    var beyond = 0.0
+    var result: [(bound: UInt64, beyond: UInt64)] = []
+    for bucket in all.indices.reversed() where all[bucket] > 0 {
+      if bucket < Self.bucketCount - 1 {
+        result.append((1 << UInt64(Self.firstBits + bucket), UInt64((beyond * scale).rounded(.up))))
+      }
+      beyond += Double(all[bucket])
+    }
+    return result
+  }
+}
+
+/// `DurationCounts` of at most four different buckets in a quarter of the room: most sites need no more, and those that
+/// do get `DurationCounts` of their own.
+private struct FewDurations: BitwiseCopyable {
+  /// Numbers of buckets and 1 more; 0 where there is none.
+  private var buckets: (UInt8, UInt8, UInt8, UInt8) = (0, 0, 0, 0)
+  /// 1 more than the index of the counts that are in use instead; 0 as long as there are none.
+  private var elsewhere: UInt32 = 0
+  private var counts: (UInt16, UInt16, UInt16, UInt16) = (0, 0, 0, 0)
+
+  @inline(__always)
+  mutating func add(_ ticks: UInt64, _ many: RowTable<DurationCounts>) {
+    let bucket = DurationCounts.bucket(of: ticks)
+    let key = UInt8(truncatingIfNeeded: bucket &+ 1)
+    // Those that moved elsewhere have no buckets here.
+    if buckets.0 == key, counts.0 < .max {
+      counts.0 &+= 1
+    } else if buckets.1 == key, counts.1 < .max {
+      counts.1 &+= 1
+    } else {
+      addRarely(bucket, key, many)
+    }
+  }
+
+  @inline(never)
+  private mutating func addRarely(_ bucket: Int, _ key: UInt8, _ many: RowTable<DurationCounts>) {
+    if elsewhere > 0 {
+      many[Int(elsewhere) - 1].pointee.count(bucket)
+    } else if buckets.2 == key, counts.2 < .max {
+      counts.2 += 1
+    } else if buckets.3 == key, counts.3 < .max {
+      counts.3 += 1
+    } else if buckets.0 == 0 {
+      (buckets.0, counts.0) = (key, 1)
+    } else if buckets.1 == 0, buckets.0 != key {
+      (buckets.1, counts.1) = (key, 1)
+    } else if buckets.2 == 0, buckets.0 != key, buckets.1 != key {
+      (buckets.2, counts.2) = (key, 1)
+    } else if buckets.3 == 0, buckets.0 != key, buckets.1 != key, buckets.2 != key {
+      (buckets.3, counts.3) = (key, 1)
+    } else {
+      let index = many.count
+      many.reach(index)
+      many[index].pointee = all(many)
+      many[index].pointee.count(bucket)
+      self = FewDurations()
+      elsewhere = UInt32(index + 1)
+    }
+  }
+
+  func all(_ many: RowTable<DurationCounts>) -> DurationCounts {
+    if elsewhere > 0 { return many[Int(elsewhere) - 1].pointee }
+    var result = DurationCounts()
+    for (key, count) in [(buckets.0, counts.0), (buckets.1, counts.1), (buckets.2, counts.2), (buckets.3, counts.3)]
+    where key > 0 {
+      result.count(Int(key) - 1, times: count)
+    }
+    return result
+  }
+}
+
+/// Watches how the blocks of each site end, up to a moment: later ends are no part of the picture that a snapshot is
+/// compared with.
+///
+/// A reference in all but name: copies share their rows. Constant time an event, but for the logarithm of the stack's
+/// depth at a death.
+struct SiteLifetimes: ReplayObserver {
+  /// A `SiteLifetime` in three lines of the cache: the fields that births change, those that deaths change, and the
+  /// common ones.
+  private struct Row: BitwiseCopyable {
+    var births: UInt64 = 0
+    var firstBirth: UInt64 = 0
+    var firstOrdinal: UInt64 = 0
+    var lastBirth: UInt64 = 0
+    var lastOrdinal: UInt64 = 0
+    var ordinalSum: UInt64 = 0
+    var gaps = DepartureCounts()
+    var departures = DepartureCounts()
+    var deaths: UInt64 = 0
+    var lastDeath: UInt64 = 0
+    var lastDeathOrdinal: UInt64 = 0
+    /// Depth of the site's stack, in frames.
+    var depth: UInt32 = 0
+    var longestDuration: Float = 0
+    var longestWork: Float = 0
+    var position = LiveCurves.Position()
+    var durations = FewDurations()
+    var work = FewDurations()
+  }
+
+  private let memory = TableOwner()
+  private let rows: RowTable<Row>
+  /// Durations of sites whose rows have no room for them.
+  private let durations: RowTable<DurationCounts>
+  private let curves: LiveCurves
+  /// The replay's, which keeps it: no references to it are counted here.
+  private let activations: Unmanaged<ActivationTracker>
+  /// Ticks.
+  private let end: UInt64
+
+  init(_ activations: ActivationTracker, until end: UInt64?) {
+    rows = RowTable(blank: Row(), ownedBy: memory)
+    durations = RowTable(blank: DurationCounts(), ownedBy: memory)
+    curves = LiveCurves(ownedBy: memory)
+    self.activations = Unmanaged.passUnretained(activations)
+    self.end = end ?? .max
+  }
+
+  /// Sites first met after the end have no births.
+  func lifetime(of site: SiteID) -> SiteLifetime {
+    let row = rows[Int(site.rawValue)].pointee
+    var lifetime = SiteLifetime()
+    lifetime.births = row.births
+    lifetime.deaths = row.deaths
+    lifetime.firstBirth = row.firstBirth
+    lifetime.lastBirth = row.lastBirth
+    lifetime.lastDeath = row.lastDeath
+    lifetime.lastDeathOrdinal = row.lastDeathOrdinal
+    lifetime.firstOrdinal = row.firstOrdinal
+    lifetime.lastOrdinal = row.lastOrdinal
+    lifetime.ordinalSum = row.ordinalSum
+    lifetime.longestDuration = UInt64(row.longestDuration)
+    lifetime.longestWork = UInt64(row.longestWork)
+    lifetime.departures = row.departures
+    lifetime.gaps = row.gaps
+    lifetime.durations = row.durations.all(durations)
+    lifetime.work = row.work.all(durations)
+    return lifetime
+  }
+
+  /// The site's live blocks over the work. O(1).
+  func curve(of site: SiteID) -> LiveCurve {
+    let row = rows[Int(site.rawValue)].pointee
+    return curves.curve(row.position, start: row.firstOrdinal, live: row.births &- row.deaths)
+  }
+
+  /// Frames of the site's stack.
+  func depth(of site: SiteID) -> UInt32 { rows[Int(site.rawValue)].pointee.depth }
+
+  @inline(__always)
+  mutating func blockAllocated(_ block: LiveBlock, by event: TraceEvent) {
+    let site = Int(block.site.rawValue)
+    rows.reach(site)
+    if event.time > end { return }
+    let row = rows[site]
+    let births = row.pointee.births
+    if births == 0 {
+      row.pointee.firstBirth = block.birthTime
+      row.pointee.firstOrdinal = block.ordinal
+      row.pointee.depth = event.depth
+      row.pointee.position = LiveCurves.begin(at: block.ordinal)
+    } else {
+      let first = row.pointee.firstOrdinal
+      curves.advance(
+        &row.pointee.position, age: block.ordinal > first ? block.ordinal &- first : 0,
+        live: births &- row.pointee.deaths)
+    }
+    if births == 0 {
+      // The first has none before it.
+    } else if births < SiteLifetime.fullCount || births & 15 == 0 {
+      let shared = activations._withUnsafeGuaranteedRef { $0.sharedDepth(block.strand, since: row.pointee.lastOrdinal) }
+      row.pointee.gaps.add(UInt32(truncatingIfNeeded: max(0, Int(row.pointee.depth) &- shared)))
+    }
+    row.pointee.births = births &+ 1
+    row.pointee.lastBirth = block.birthTime
+    row.pointee.lastOrdinal = block.ordinal
+    row.pointee.ordinalSum &+= block.ordinal
+  }
+
+  @inline(__always)
+  mutating func blockFreed(_ block: LiveBlock, by event: TraceEvent) {
+    if event.time > end { return }
+    let row = rows[Int(block.site.rawValue)]
+    let ordinal = activations._withUnsafeGuaranteedRef { $0.ordinal }
+    let deaths = row.pointee.deaths &+ 1
+    let first = row.pointee.firstOrdinal
+    curves.advance(
+      &row.pointee.position, age: ordinal > first ? ordinal &- first : 0, live: row.pointee.births &- row.pointee.deaths
+    )
+    row.pointee.deaths = deaths
+    row.pointee.lastDeath = event.time
+    row.pointee.lastDeathOrdinal = ordinal
+    // Clocks of two processors disagree a little.
+    let duration = event.time > block.birthTime ? event.time &- block.birthTime : 0
+    let work = ordinal > block.ordinal ? ordinal &- block.ordinal : 0
+    row.pointee.durations.add(duration, durations)
+    row.pointee.work.add(work &* 64, durations)
+    row.pointee.longestDuration = max(row.pointee.longestDuration, Float(duration))
+    row.pointee.longestWork = max(row.pointee.longestWork, Float(work))
+    // Departures: of many, the later ones differ little from the first.
+    if deaths > SiteLifetime.fullCount, deaths & 15 != 0 { return }
+    let shared = activations._withUnsafeGuaranteedRef { $0.sharedDepth(block.strand, since: block.ordinal) }
+    row.pointee.departures.add(UInt32(truncatingIfNeeded: max(0, Int(row.pointee.depth) &- shared)))
+  }
+
+  @inline(__always)
+  mutating func blockRestored(_ block: LiveBlock, by event: TraceEvent) {
+    // Its end was not counted if the times of the thread go back.
+    let row = rows[Int(block.site.rawValue)]
+    if event.time <= end, row.pointee.deaths > 0 { row.pointee.deaths &-= 1 }
+  }
+
+  @inline(__always)
+  func foreseeBlock(of site: SiteID) -> UInt64 {
+    let row = rows[Int(site.rawValue)]
+    return row.pointee.births &+ row.pointee.deaths &+ UInt64(row.pointee.departures.first)
+  }
+
+  @inline(__always) mutating func referencesChanged(_ block: LiveBlock, by event: TraceEvent) {}
+  @inline(__always) mutating func mismatched(_ mismatch: Mismatch, _ event: TraceEvent) {}
+}

@@ -1,0 +1,177 @@
+// Totals of each allocation site.
+
+/// Sums over the blocks of one site.
+package struct SiteTotal: Codable, Hashable, Sendable, BitwiseCopyable {
+  package var allocatedBlocks: UInt64 = 0
+  package var allocatedBytes: UInt64 = 0
+  package var liveBlocks: UInt64 = 0
+  package var liveBytes: UInt64 = 0
+  /// Live at the moment of most live bytes of the whole trace.
+  package var peakBlocks: UInt64 = 0
+  package var peakBytes: UInt64 = 0
+  /// Freed by the thread that allocated them, before it made more than one other allocation. Blocks given to realloc
+  /// are not counted.
+  package var temporaryBlocks: UInt64 = 0
+  package var temporaryBytes: UInt64 = 0
+  /// Strong references taken to the site's objects, by count.
+  package var retains: UInt64 = 0
+  package var releases: UInt64 = 0
+  package var unownedRetains: UInt64 = 0
+  package var unownedReleases: UInt64 = 0
+
+  package init() {}
+
+  package static func += (a: inout Self, b: Self) {
+    a.allocatedBlocks &+= b.allocatedBlocks
+    a.allocatedBytes &+= b.allocatedBytes
+    a.liveBlocks &+= b.liveBlocks
+    a.liveBytes &+= b.liveBytes
+    a.peakBlocks &+= b.peakBlocks
+    a.peakBytes &+= b.peakBytes
+    a.temporaryBlocks &+= b.temporaryBlocks
+    a.temporaryBytes &+= b.temporaryBytes
+    a.retains &+= b.retains
+    a.releases &+= b.releases
+    a.unownedRetains &+= b.unownedRetains
+    a.unownedReleases &+= b.unownedReleases
+  }
+}
+
+/// Sums by site and over all, with each site's exact share of the peak, in one pass.
+///
+/// A new peak would need a copy of every site's live bytes. Instead each site copies its own when it first changes
+/// after a peak: until then it stands as it stood at the peak. So every event costs constant time, and no second pass
+/// is needed.
+/// A reference in all but name: copies share their rows. Arithmetic wraps: only a forged trace gets that far.
+package struct SiteTotals: ReplayObserver {
+  /// A block freed with at most this many other allocations of its thread in between is temporary.
+  package static let temporaryDistance: UInt32 = 1
+
+  private struct Row: BitwiseCopyable {
+    /// The number of the peak that `peakBytes` and `peakBlocks` are of; older ones are out of date.
+    var peakNumber: UInt64 = 0
+    var total = SiteTotal()
+  }
+
+  private let memory = TableOwner()
+  private let rows: RowTable<Row>
+  private struct ThreadRow: BitwiseCopyable {
+    var number: UInt32 = 0
+    var allocations: UInt32 = 0
+  }
+  private let threads: RowTable<ThreadRow>
+  private var peakNumber: UInt64 = 0
+  package private(set) var liveBytes: UInt64 = 0
+  package private(set) var liveBlocks: UInt64 = 0
+  /// The most live bytes.
+  package private(set) var peakBytes: UInt64 = 0
+  package private(set) var peakBlocks: UInt64 = 0
+  /// The first moment of it, in ticks.
+  package private(set) var peakTime: UInt64 = 0
+
+  package init() {
+    rows = RowTable(blank: Row(), ownedBy: memory)
+    threads = RowTable(blank: ThreadRow(), ownedBy: memory)
+  }
+
+  /// By `SiteID`.
+  package var totals: [SiteTotal] { (0..<rows.count).map { total(of: SiteID(UInt32($0))) } }
+
+  package var siteCount: Int { rows.count }
+
+  package func total(of site: SiteID) -> SiteTotal {
+    let row = rows[Int(site.rawValue)].pointee
+    var total = row.total
+    if row.peakNumber != peakNumber {
+      total.peakBytes = total.liveBytes
+      total.peakBlocks = total.liveBlocks
+    }
+    return total
+  }
+
+  /// Keeps a site's sums at the latest peak, before they change.
+  @inline(__always)
+  private func keepPeak(_ row: UnsafeMutablePointer<Row>) {
+    if row.pointee.peakNumber != peakNumber {
+      row.pointee.peakNumber = peakNumber
+      row.pointee.total.peakBytes = row.pointee.total.liveBytes
+      row.pointee.total.peakBlocks = row.pointee.total.liveBlocks
+    }
+  }
+
+  @inline(__always)
+  private mutating func add(_ block: LiveBlock, at time: UInt64) {
+    let row = rows[Int(block.site.rawValue)]
+    keepPeak(row)
+    row.pointee.total.liveBlocks &+= 1
+    row.pointee.total.liveBytes &+= block.size
+    liveBlocks &+= 1
+    liveBytes &+= block.size
+    if liveBytes > peakBytes {
+      peakBytes = liveBytes
+      peakBlocks = liveBlocks
+      peakTime = time
+      peakNumber &+= 1
+    }
+  }
+
+  @inline(__always)
+  package mutating func blockAllocated(_ block: LiveBlock, by event: TraceEvent) {
+    let site = Int(block.site.rawValue)
+    rows.reach(site)
+    let thread = Int(block.threadIndex)
+    threads.reach(thread)
+    threads[thread].pointee = ThreadRow(number: event.thread, allocations: block.threadOrdinal &+ 1)
+    rows[site].pointee.total.allocatedBlocks &+= 1
+    rows[site].pointee.total.allocatedBytes &+= block.size
+    add(block, at: event.time)
+  }
+
+  @inline(__always)
+  package mutating func blockFreed(_ block: LiveBlock, by event: TraceEvent) {
+    let row = rows[Int(block.site.rawValue)]
+    keepPeak(row)
+    row.pointee.total.liveBlocks &-= 1
+    row.pointee.total.liveBytes &-= block.size
+    liveBlocks &-= 1
+    liveBytes &-= block.size
+    let thread = threads[Int(block.threadIndex)].pointee
+    if event.operation == .free || event.operation == .operatorDelete, event.thread == thread.number,
+      thread.allocations &- block.threadOrdinal &- 1 <= Self.temporaryDistance
+    {
+      row.pointee.total.temporaryBlocks &+= 1
+      row.pointee.total.temporaryBytes &+= block.size
+    }
+  }
+
+  @inline(__always)
+  package mutating func blockRestored(_ block: LiveBlock, by event: TraceEvent) {
+    add(block, at: event.time)
+  }
+
+  @inline(__always)
+  package mutating func referencesChanged(_ block: LiveBlock, by event: TraceEvent) {
+    let row = rows[Int(block.site.rawValue)]
+    switch event.operation.effect {
+    case .retain:
+      row.pointee.total.retains &+= event.referenceCount
+      if event.operation == .unownedRetainStrongAndRelease { row.pointee.total.unownedReleases &+= 1 }
+    case .release: row.pointee.total.releases &+= event.referenceCount
+    case .unownedRetain: row.pointee.total.unownedRetains &+= event.referenceCount
+    case .unownedRelease: row.pointee.total.unownedReleases &+= event.referenceCount
+    default: break
+    }
+  }
+
+  @inline(__always)
+  package func foreseeBlock(of site: SiteID) -> UInt64 {
+    let row = rows[Int(site.rawValue)]
+    return row.pointee.peakNumber &+ row.pointee.total.temporaryBytes
+  }
+
+  @inline(__always)
+  package func foreseeReference(to site: SiteID) -> UInt64 { rows[Int(site.rawValue)].pointee.total.retains }
+
+  @inline(__always)
+  package mutating func mismatched(_ mismatch: Mismatch, _ event: TraceEvent) {}
+}

@@ -1,0 +1,95 @@
+// Gathering the definitions of all chunks into one model.
+
+/// Takes in definition payloads in file order; `finish` makes the model. Keeps no more than the size of the file
+/// justifies.
+struct DefinitionCollector {
+  private var images = ImageRecords()
+  private var definitions = TraceDefinitions()
+  private var threads: [UInt32: ThreadRecord] = [:]
+  private var warnings: Set<String> = []
+  private var budget: UInt64
+  private let limits: ReadingLimits
+  private var ignored: UInt64 = 0
+
+  /// The limit of what is read also limits what is kept.
+  init(limits: ReadingLimits) {
+    self.limits = limits
+    budget = limits.definitionBytes
+  }
+
+  mutating func collect(
+    _ payload: PayloadBuffer, place: TraceDiagnostic.Place, chunk: Int, diagnostics: inout TraceDiagnostics
+  ) {
+    var decoder = DefinitionDecoder(payload)
+    while true {
+      switch decoder.next() {
+      case .end: return
+      case .damaged:
+        diagnostics.append(
+          .init(
+            .damagedDefinitions(payloadOffset: decoder.recordOffset, records: decoder.recordCount), at: place,
+            chunk: chunk))
+        return
+      case .damagedRecord(let kind):
+        diagnostics.append(
+          .init(.damagedDefinition(kind: kind, payloadOffset: decoder.recordOffset), at: place, chunk: chunk))
+      case .definition(let definition):
+        let cost = Self.cost(definition)
+        if cost > budget || (definition.isImage && images.loads.count >= limits.imageCount) {
+          ignored += 1
+        } else {
+          budget -= cost
+          add(definition)
+        }
+      }
+    }
+  }
+
+  /// Bytes that keeping a definition takes, about.
+  private static func cost(_ definition: Definition) -> UInt64 {
+    switch definition {
+    case .type(let type): 160 + UInt64(type.name.utf8.count)
+    case .imageLoaded(let image, _): 200 + UInt64(image.path.utf8.count + image.buildID.count)
+    case .warning(let text): 32 + UInt64(text.utf8.count)
+    case .process(let process): 32 + UInt64(process.executable.utf8.count)
+    case .imageUnloaded, .clock, .memory, .pause, .thread: 64
+    case .unknown: 0
+    }
+  }
+
+  private mutating func add(_ definition: Definition) {
+    switch definition {
+    case .type(let type):
+      if definitions.types[type.id] == nil { definitions.types[type.id] = type }
+    case .imageLoaded(let image, let time):
+      images.loads.append(TraceImage(image: image, loadTime: time, unloadTime: nil))
+    case .imageUnloaded(let first, let end, let time):
+      images.unloads.append(.init(first: first.rawValue, end: end.rawValue, time: time))
+    case .clock(let sample): definitions.clockSamples.append(sample)
+    case .memory(let sample): definitions.memorySamples.append(sample)
+    case .process(let process):
+      if !process.executable.isEmpty { definitions.process.executable = process.executable }
+      definitions.process.flags |= process.flags
+    case .pause(let pause): definitions.pauses.append(pause)
+    case .thread(let thread): add(thread)
+    case .warning(let text):
+      if warnings.insert(text).inserted { definitions.warnings.append(text) }
+    case .unknown: break
+    }
+  }
+
+  mutating func add(_ thread: ThreadRecord) {
+    if threads[thread.thread] == nil { threads[thread.thread] = thread }
+  }
+
+  mutating func finish(diagnostics: inout TraceDiagnostics) -> TraceDefinitions {
+    definitions.images = images.paired()
+    definitions.stacks.prepare(images: definitions.images, limits: limits)
+    if ignored > 0 { diagnostics.append(.init(.tooManyDefinitions(ignored: ignored))) }
+    definitions.memorySamples.sort { $0.time < $1.time }
+    definitions.clockSamples.sort { $0.time < $1.time }
+    definitions.pauses.sort { $0.time < $1.time }
+    definitions.threads = threads.values.sorted { $0.thread < $1.thread }
+    return definitions
+  }
+}

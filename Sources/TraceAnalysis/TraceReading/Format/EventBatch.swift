@@ -1,0 +1,25 @@
+// Merged events on their way to their sink.
+
+/// A row of events, and the marks among them. Owns its memory, which is used again and again. For one thread at a time.
+final class EventBatch: @unchecked Sendable {
+  /// So few that they stay in the cache from the decoder to the replay.
+  static let capacity = 1024
+
+  let start = UnsafeMutablePointer<TraceEvent>.allocate(capacity: capacity)
+  var count = 0
+  /// Events of other threads are still to come.
+  var hasOthers = false
+  /// The marks that first appear in events of this batch.
+  var marks: [NamedMark] = []
+
+  init() { start.initialize(repeating: TraceEvent(), count: Self.capacity) }
+
+  deinit { start.deallocate() }
+
+  var room: Int { Self.capacity - count }
+
+  func removeAll() {
+    count = 0
+    marks.removeAll()
+  }
+}

@@ -1,0 +1,119 @@
+// The state of the adaptive coding of events, the same for reading and writing.
+
+import CTraceFormat
+
+/// The tables of docs/trace-format.md, "Events". Owns its memory; the owner calls `deallocate`. For one thread at a
+/// time.
+struct EventCodingState: @unchecked Sendable {
+  /// Two words a context: operation, pushes, pops and up to six key indices, of 8, 8, 16 and 16 bits from the low end
+  /// up.
+  let prediction: UnsafeMutablePointer<UInt64>
+  let keys: UnsafeMutablePointer<UInt64>
+  let siteSize: UnsafeMutablePointer<UInt64>
+  let siteType: UnsafeMutablePointer<UInt32>
+  let successor: UnsafeMutablePointer<UInt64>
+  let table: UnsafeMutablePointer<UInt64>
+  var recent0: UInt64 = 0
+  var recent1: UInt64 = 0
+  var recent2: UInt64 = 0
+  var recent3: UInt64 = 0
+  var stack: FrameStack
+  var literal: UInt64 = 0
+  var context = 0
+  var time: UInt64 = 0
+  var isExact = false
+  var task: UInt64 = 0
+  /// Nothing ties the next stack to the one before.
+  var isStackNew = true
+
+  /// Bytes that one state takes.
+  static let footprint =
+    28 * Int(LT_CONTEXT_COUNT) + 8 * Int(LT_KEY_COUNT + LT_SUCCESSOR_COUNT + LT_ADDRESS_TABLE_COUNT) + 12 * 256
+
+  init() {
+    prediction = .allocate(capacity: 2 * Int(LT_CONTEXT_COUNT))
+    keys = .allocate(capacity: Int(LT_KEY_COUNT))
+    stack = FrameStack()
+    siteSize = .allocate(capacity: Int(LT_CONTEXT_COUNT))
+    siteType = .allocate(capacity: Int(LT_CONTEXT_COUNT))
+    successor = .allocate(capacity: Int(LT_SUCCESSOR_COUNT))
+    table = .allocate(capacity: Int(LT_ADDRESS_TABLE_COUNT))
+    begin(firstTime: 0)
+  }
+
+  /// Without tables: not to be used, only to be replaced.
+  private init(placeholder address: UInt) {
+    prediction = UnsafeMutablePointer(bitPattern: address)!
+    keys = UnsafeMutablePointer(bitPattern: address)!
+    stack = .unopened
+    siteSize = UnsafeMutablePointer(bitPattern: address)!
+    siteType = UnsafeMutablePointer(bitPattern: address)!
+    successor = UnsafeMutablePointer(bitPattern: address)!
+    table = UnsafeMutablePointer(bitPattern: address)!
+  }
+
+  static let unopened = EventCodingState(placeholder: 16)
+
+  func deallocate(_ tree: StackTree) {
+    if prediction == Self.unopened.prediction { return }
+    prediction.deallocate()
+    keys.deallocate()
+    stack.deallocate(tree)
+    siteSize.deallocate()
+    siteType.deallocate()
+    successor.deallocate()
+    table.deallocate()
+  }
+
+  /// As at the start of every chunk.
+  mutating func begin(firstTime: UInt64) {
+    prediction.initialize(repeating: 0, count: 2 * Int(LT_CONTEXT_COUNT))
+    keys.initialize(repeating: 0, count: Int(LT_KEY_COUNT))
+    stack.removeAll()
+    literal = 0
+    context = 0
+    siteSize.initialize(repeating: 0, count: Int(LT_CONTEXT_COUNT))
+    siteType.initialize(repeating: 0, count: Int(LT_CONTEXT_COUNT))
+    successor.initialize(repeating: 0, count: Int(LT_SUCCESSOR_COUNT))
+    table.initialize(repeating: 0, count: Int(LT_ADDRESS_TABLE_COUNT))
+    recent0 = 0
+    recent1 = 0
+    recent2 = 0
+    recent3 = 0
+    time = firstTime
+    isExact = false
+    task = 0
+    isStackNew = true
+  }
+
+  /// Operations that have no stack in this trace, by bit.
+  static func operationsWithoutStack(_ referenceCounting: TraceHeader.ReferenceCounting) -> UInt64 {
+    // 24 … 43: retains and releases, of strong references and of unowned ones.
+    referenceCounting == .countsOnly ? ((1 << 44) - 1) & ~((1 << 24) - 1) : 0
+  }
+
+  /// Step 3.
+  @inline(__always)
+  func nextContext(_ operation: UInt64, hasStack: Bool) -> Int {
+    Int(
+      lt_context_index(
+        UInt32(truncatingIfNeeded: operation), hasStack ? stack.innermost : 0, hasStack ? stack.nextInnermost : 0))
+  }
+
+  /// Step 4's end: an address that differs from the latest one becomes the latest.
+  @inline(__always)
+  mutating func remember(_ address: UInt64) {
+    let last = recent0
+    if address == last { return }
+    successor[Int(lt_successor_index(last))] = address
+    table[Int(lt_address_index(address))] = address
+    recent0 = address
+    let second = recent1
+    recent1 = last
+    if second == address { return }
+    let third = recent2
+    recent2 = second
+    if third == address { return }
+    recent3 = third
+  }
+}

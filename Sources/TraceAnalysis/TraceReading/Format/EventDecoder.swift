@@ -1,0 +1,425 @@
+// Decoding the events of one chunk.
+
+import CTraceFormat
+
+/// Selects the events whose stacks a reader looks up. A look-up takes time and makes the tree of stacks larger.
+package enum StackSelection: Hashable, Sendable {
+  case none
+  case allocations
+  case all
+
+  /// By bit.
+  var operations: UInt64 {
+    switch self {
+    case .none: 0
+    case .allocations: (1 << 16) - 1 | 1 << 18  // LT_OP_REALLOC_FAILED stands among the frees
+    case .all: .max
+    }
+  }
+}
+
+/// Walks an events payload that stands in a `PayloadBuffer`. Allocates nothing after `init`. For one thread at a time;
+/// `deallocate` ends it.
+struct EventDecoder {
+  enum Step {
+    case event
+    case end
+    /// The payload breaks off here; `offset` and `eventCount` say where.
+    case damaged
+  }
+
+  private var state: EventCodingState
+  private var start: UnsafePointer<UInt8>
+  private var position: UnsafePointer<UInt8>
+  private var end: UnsafePointer<UInt8>
+  /// Events decoded from this payload.
+  private(set) var eventCount: UInt64 = 0
+  private let kept: (stacks: StackTree, marks: MarkTable)
+  /// The same for the loop, which counts no references to them.
+  private let stacks: Unmanaged<StackTree>
+  private let marks: Unmanaged<MarkTable>
+  /// Operations, by bit, whose stacks are looked up.
+  private let stackOperations: UInt64
+  private let operationsWithoutStack: UInt64
+
+  /// Looks stacks up in the tree, which it makes grow, for the operations asked for.
+  init(
+    stacks: StackTree, marks: MarkTable, referenceCounting: TraceHeader.ReferenceCounting,
+    wanting selection: StackSelection
+  ) {
+    self.init(
+      state: EventCodingState(), stacks, marks, selection, EventCodingState.operationsWithoutStack(referenceCounting))
+  }
+
+  private init(
+    state: EventCodingState, _ stacks: StackTree, _ marks: MarkTable, _ selection: StackSelection,
+    _ operationsWithoutStack: UInt64
+  ) {
+    self.state = state
+    kept = (stacks, marks)
+    self.stacks = Unmanaged.passUnretained(stacks)
+    self.marks = Unmanaged.passUnretained(marks)
+    stackOperations = selection.operations
+    self.operationsWithoutStack = operationsWithoutStack
+    start = UnsafePointer(bitPattern: 8)!
+    position = start
+    end = start
+  }
+
+  /// Stands in for a decoder; owns nothing, decodes nothing.
+  static var unopened: EventDecoder { EventDecoder(state: .unopened, noStacks, noMarks, .none, 0) }
+  private static let noStacks = StackTree()
+  private static let noMarks = MarkTable()
+
+  func deallocate() { state.deallocate(kept.stacks) }
+
+  /// The beginning of the next record; after `.damaged`, of the damaged one.
+  var offset: Int { position - start }
+
+  /// The time of the last event or time record.
+  var time: UInt64 { state.time }
+
+  /// Begins a payload, which the caller keeps alive and unchanged until the last `next`.
+  mutating func begin(_ payload: PayloadBuffer, firstTime: UInt64) {
+    start = UnsafePointer(payload.start)
+    position = start
+    end = start + payload.count
+    eventCount = 0
+    state.begin(firstTime: firstTime)
+  }
+
+  /// Reads a varint that begins before `end`; the padding keeps it from running away. Sets `bad` if it has more than 64
+  /// bits.
+  @inline(__always)
+  private func varint(_ p: inout UnsafePointer<UInt8>, _ bad: inout Bool) -> UInt64 {
+    let first = UInt64(p.pointee)
+    p += 1
+    if first < 0x80 { return first }
+    let second = UInt64(p.pointee)
+    p += 1
+    if second < 0x80 { return (first & 0x7F) | second << 7 }
+    return longVarint((first & 0x7F) | (second & 0x7F) << 7, &p, &bad)
+  }
+
+  @inline(never)
+  private func longVarint(_ low: UInt64, _ p: inout UnsafePointer<UInt8>, _ bad: inout Bool) -> UInt64 {
+    var value = low
+    var shift: UInt64 = 14
+    while true {
+      let byte = UInt64(p.pointee)
+      p += 1
+      value |= (byte & 0x7F) &<< shift
+      if byte < 0x80 {
+        if shift == 63 && byte > 1 { bad = true }
+        return value
+      }
+      shift &+= 7
+      if shift > 63 {
+        bad = true
+        return value
+      }
+    }
+  }
+
+  @inline(__always)
+  private static func unzigzag(_ n: UInt64) -> UInt64 { (n >> 1) ^ (0 &- (n & 1)) }
+
+  /// Decodes up to the next event and fills `event`, but for its `thread` and `chunk`. Amortised constant time.
+  @inline(__always)
+  mutating func next(_ event: inout TraceEvent) -> Step {
+    while position < end {
+      var p = position
+      var bad = false
+      let tag = UInt64(p.pointee)
+      p += 1
+      let operation: UInt64
+      let code: UInt64
+      let hasStack: Bool
+      if tag & UInt64(LT_TAG_PREDICTED) != 0 {
+        let first = state.prediction[2 &* state.context]
+        operation = first & 0xFF
+        code = tag & UInt64(LT_TAG_LOW_MASK)
+        if operation == 0 { return .damaged }
+        hasStack = operationsWithoutStack &>> operation & 1 == 0
+        if hasStack {
+          if !state.stack.pop(Int(truncatingIfNeeded: first >> 16 & 0xFFFF)) { return .damaged }
+          let pushes = Int(truncatingIfNeeded: first >> 8 & 0xFF)
+          if pushes > 0, !pushPredicted(pushes, first) { return .damaged }
+        }
+      } else {
+        operation = tag & UInt64(LT_TAG_LOW_MASK)
+        if operation >= UInt64(Operation.limit) {
+          let offset = position - start
+          guard let mark = control(operation, &p) else { return .damaged }
+          position = p
+          if mark < 0 { continue }
+          fill(&event, mark: mark, offset: offset)
+          return .event
+        }
+        code = UInt64(p.pointee)
+        p += 1
+        if operation == 0 || code > 63 { return .damaged }
+        hasStack = operationsWithoutStack &>> operation & 1 == 0
+        if hasStack {
+          if !takeSmallChange(&p, operation), !changeStack(&p, predicting: operation) { return .damaged }
+        } else {
+          state.prediction[2 &* state.context] = operation
+        }
+      }
+      state.context = state.nextContext(operation, hasStack: hasStack)
+
+      let address: UInt64
+      if code >= UInt64(LT_ADDRESS_NEAR) {
+        // 8 … 35 are −28 … −1 blocks of 16 bytes, 36 … 63 are 1 … 28.
+        let blocks = code &- (code < 36 ? 36 : 35)
+        address = state.recent0 &+ (blocks &<< 4)
+      } else {
+        switch code {
+        case 0: address = state.recent0
+        case 1: address = state.recent1
+        case 2: address = state.recent2
+        case 3: address = state.recent3
+        case 4: address = state.successor[Int(lt_successor_index(state.recent0))]
+        case 5:
+          address = state.table[Int(p.pointee)]
+          p += 1
+        case 6: address = state.recent0 &+ (Self.unzigzag(varint(&p, &bad)) &<< 4)
+        default: address = state.recent0 &+ Self.unzigzag(varint(&p, &bad))
+        }
+      }
+      state.remember(address)
+      if state.isExact {
+        state.time = state.time &+ (varint(&p, &bad) &<< UInt64(LT_TIME_SHIFT))
+      }
+
+      if Operation.operandMask &>> operation & 1 != 0 {
+        let index = state.context
+        if tag & UInt64(LT_TAG_OPERANDS) != 0 {
+          let size = varint(&p, &bad)
+          var type: UInt64 = 0
+          if operation == 1 {
+            type = varint(&p, &bad)
+            if type > UInt64(UInt32.max) { return .damaged }
+            // An event without a type leaves alone that of an object in the same context: the recorder does not write
+            // it again.
+            state.siteType[index] = UInt32(truncatingIfNeeded: type)
+          }
+          state.siteSize[index] = size
+          event.size = size
+          event.type = UInt32(truncatingIfNeeded: type)
+        } else {
+          event.size = state.siteSize[index]
+          event.type = operation == 1 ? state.siteType[index] : 0
+        }
+      } else {
+        if tag & UInt64(LT_TAG_OPERANDS) != 0 { return .damaged }
+        event.size = 0
+        event.type = 0
+      }
+      if bad || p > end { return .damaged }
+      event.payloadOffset = UInt32(truncatingIfNeeded: position - start)
+      event.time = state.time
+      event.address = address
+      event.task = state.task
+      event.depth = UInt32(truncatingIfNeeded: state.stack.depth)
+      event.keptDepth = UInt32(truncatingIfNeeded: state.stack.lowest)
+      state.stack.lowest = state.stack.depth
+      event.isStackNew = state.isStackNew
+      if state.isStackNew, hasStack, stackOperations != 0 {
+        event.stack = resolve()
+        state.isStackNew = false
+      } else {
+        event.stack =
+          !hasStack ? .empty : stackOperations &>> operation & 1 != 0 ? resolve() : .unknown
+      }
+      event.operation = Operation(rawValue: UInt8(truncatingIfNeeded: operation))
+      position = p
+      eventCount &+= 1
+      return .event
+    }
+    return .end
+  }
+
+  @inline(__always)
+  private mutating func resolve() -> StackID {
+    stacks._withUnsafeGuaranteedRef { state.stack.resolve(in: $0, time: state.time) }
+  }
+
+  @inline(__always)
+  private mutating func pushPredicted(_ pushes: Int, _ first: UInt64) -> Bool {
+    if !state.stack.hasRoom(for: pushes), state.stack.room(for: pushes, in: stacks) == nil { return false }
+    push(pushes, first, state.prediction[2 &* state.context &+ 1])
+    return true
+  }
+
+  /// Reads a stack change of few frames, all of them of the dictionary, as nearly all are, and keeps it as the
+  /// prediction of this context. False for any other, and then nothing has happened. May read past the end, into the
+  /// padding.
+  @inline(__always)
+  private mutating func takeSmallChange(_ p: inout UnsafePointer<UInt8>, _ operation: UInt64) -> Bool {
+    let pops = Int(p[0])
+    let pushes = Int(p[1])
+    if pops >= 0x80 || pushes > Int(LT_PREDICTED_PUSHES) || pops > state.stack.depth { return false }
+    if !state.stack.hasRoom(for: pushes &- pops) { return false }
+    var q = p + 2
+    var first = operation | UInt64(truncatingIfNeeded: pushes) &<< 8 | UInt64(truncatingIfNeeded: pops) &<< 16
+    var second: UInt64 = 0
+    let keys = state.keys
+    var number = 0
+    while number < pushes {
+      var token = UInt64(q.pointee)
+      q += 1
+      if token >= 0x80 {
+        token = token & 0x7F | UInt64(q.pointee) &<< 7
+        q += 1
+      }
+      let index = token &- UInt64(LT_TOKEN_DICTIONARY)
+      // A key stands at its own index; 0 may stand anywhere.
+      if index >= UInt64(LT_KEY_COUNT) || keys[Int(truncatingIfNeeded: index)] == 0 { return false }
+      if number < 2 {
+        first |= index &<< UInt64(truncatingIfNeeded: 32 &+ 16 &* number)
+      } else {
+        second |= index &<< UInt64(truncatingIfNeeded: 16 &* (number &- 2))
+      }
+      number &+= 1
+    }
+    p = q
+    _ = state.stack.pop(pops)
+    push(pushes, first, second)
+    state.prediction[2 &* state.context] = first
+    state.prediction[2 &* state.context &+ 1] = second
+    return true
+  }
+
+  /// Pushes keys of the dictionary, for which there is room.
+  @inline(__always)
+  private mutating func push(_ pushes: Int, _ first: UInt64, _ second: UInt64) {
+    let keys = state.keys
+    let room = state.stack.innerEnd
+    if pushes > 0 { room[0] = keys[Int(truncatingIfNeeded: first &>> 32 & UInt64(LT_KEY_COUNT - 1))] }
+    if pushes > 1 { room[1] = keys[Int(truncatingIfNeeded: first &>> 48 & UInt64(LT_KEY_COUNT - 1))] }
+    if pushes > 2 {
+      var indices = second
+      for number in 2..<pushes {
+        room[number] = keys[Int(truncatingIfNeeded: indices & UInt64(LT_KEY_COUNT - 1))]
+        indices &>>= 16
+      }
+    }
+    state.stack.take(pushes)
+  }
+
+  /// Reads a stack change. With an operation, keeps it as the prediction of this context if it is small enough.
+  @inline(never)
+  private mutating func changeStack(_ p: inout UnsafePointer<UInt8>, predicting operation: UInt64?) -> Bool {
+    var bad = false
+    let pops = varint(&p, &bad)
+    let pushes = varint(&p, &bad)
+    if bad || p > end || pops > UInt64(FrameStack.depthLimit) || pushes > UInt64(FrameStack.depthLimit) { return false }
+    if !state.stack.pop(Int(pops)) { return false }
+    let count = Int(pushes)
+    guard let room = state.stack.room(for: count, in: stacks) else { return false }
+    let depth = state.stack.depth
+    let dictionary = state.keys
+    let end = end
+    var q = p
+    var done = 0
+    while done < count {
+      if q >= end { return false }
+      // Nearly all are keys of the dictionary, in one byte or two.
+      var token = Int(q.pointee)
+      q += 1
+      if token >= 0x80 {
+        token = token & 0x7F | Int(q.pointee) &<< 7
+        q += 1
+        if token >= 0x80 &<< 7 {
+          q -= 2
+          token = Int(truncatingIfNeeded: min(varint(&q, &bad), UInt64(Int32.max)))
+          if bad { return false }
+        }
+      }
+      if UInt(bitPattern: token &- Int(LT_TOKEN_DICTIONARY)) < UInt(LT_KEY_COUNT) {
+        room[done] = dictionary[token &- Int(LT_TOKEN_DICTIONARY)]
+        done &+= 1
+      } else if token == Int(LT_TOKEN_LITERAL) {
+        let key = state.literal &+ Self.unzigzag(varint(&q, &bad))
+        if bad || q > end { return false }
+        state.literal = key
+        dictionary[Int(lt_key_index(key))] = key
+        room[done] = key
+        done &+= 1
+      } else {
+        let distance = token - Int(LT_TOKEN_COPY) + 1
+        let copies = varint(&q, &bad)
+        if bad || q > end || distance > depth + done || copies == 0 || copies > UInt64(count - done) { return false }
+        if !stacks._withUnsafeGuaranteedRef({ $0.takeCopies(copies) }) { return false }
+        for _ in 0..<Int(copies) {
+          room[done] = room[done - distance]
+          done &+= 1
+        }
+      }
+    }
+    if q > end { return false }
+    p = q
+    state.stack.take(count)
+    if let operation, pushes <= UInt64(LT_PREDICTED_PUSHES), pops < 65536 {
+      var first = operation | pushes << 8 | pops << 16
+      var second: UInt64 = 0
+      for i in 0..<count {
+        let index = UInt64(lt_key_index(room[i]))
+        if i < 2 { first |= index &<< UInt64(32 &+ 16 &* i) } else { second |= index &<< UInt64(16 &* (i &- 2)) }
+      }
+      state.prediction[2 &* state.context] = first
+      state.prediction[2 &* state.context &+ 1] = second
+    }
+    return true
+  }
+
+  /// Makes an event of a mark: its operation, and as its size its index in the table. A chunk's head does not count it.
+  @inline(never)
+  private func fill(_ event: inout TraceEvent, mark: Int, offset: Int) {
+    let said = marks._withUnsafeGuaranteedRef { $0.mark(mark) }
+    event.operation = .mark
+    event.address = said.address
+    event.size = UInt64(mark)
+    event.type = 0
+    event.stack = .unknown
+    event.task = state.task
+    event.depth = UInt32(truncatingIfNeeded: state.stack.depth)
+    event.keptDepth = UInt32(truncatingIfNeeded: state.stack.lowest)
+    event.isStackNew = state.isStackNew
+    event.time = max(state.time, said.time)
+    event.payloadOffset = UInt32(truncatingIfNeeded: offset)
+  }
+
+  /// Takes in a control record whose tag has been read. Returns the index of the mark it is, −1 for other records, nil
+  /// if it is damaged.
+  @inline(never)
+  private mutating func control(_ kind: UInt64, _ p: inout UnsafePointer<UInt8>) -> Int? {
+    guard p < end else { return nil }
+    var cursor = ByteCursor(p, count: end - p)
+    guard let length = cursor.varint(), var payload = cursor.part(length) else { return nil }
+    var mark = -1
+    switch Int(kind) {
+    case Int(LT_CONTROL_TIME):
+      guard let ticks = payload.varint() else { return nil }
+      state.time = state.time &+ (ticks &<< UInt64(LT_TIME_SHIFT))
+    case Int(LT_CONTROL_EXACT_TIME):
+      state.isExact = true
+    case Int(LT_CONTROL_TASK):
+      guard let task = payload.varint() else { return nil }
+      state.task = task
+      state.isStackNew = true
+    case Int(LT_CONTROL_STACK):
+      var q = payload.position
+      guard changeStack(&q, predicting: nil), q == payload.position + payload.remaining else { return nil }
+    case Int(LT_CONTROL_MARK):
+      var isDamaged = false
+      if let index = marks._withUnsafeGuaranteedRef({ $0.take(&payload, isDamaged: &isDamaged) }) { mark = index }
+      if isDamaged { return nil }
+    default:
+      break
+    }
+    p = cursor.position
+    return mark
+  }
+}

@@ -1,0 +1,305 @@
+// The events of all threads in one order of time.
+
+/// A k-way merge of the threads' chunks, by time and then by thread number. Within a thread events keep their order
+/// whatever their times say.
+///
+/// Holds at most one decompressed chunk a thread, opened when its first event is due. Costs O(log threads) when the
+/// thread changes and constant time otherwise. Source: the usual binary-heap merge; the runs make it fast. For one
+/// thread at a time.
+struct EventMerger {
+  private let reader: TraceReader
+  private let stacks: StackSelection
+  private var streams: UnsafeMutablePointer<ThreadStream>
+  private let streamCount: Int
+  /// Stream numbers as a binary heap by `key`, then by number.
+  private var heap: [Int32] = []
+  /// Decoders that no stream uses just now.
+  private var spare: [OpenChunk] = []
+  /// Decompressed bytes that may be held at a time.
+  private var budget: UInt64
+  /// Times that another thread may still come next.
+  private var spareTurns: UInt64
+  /// Marks on their way to the batch.
+  private let marks: MarkTable
+
+  init(_ reader: TraceReader, stacks: StackSelection) {
+    self.reader = reader
+    self.stacks = stacks
+    marks = MarkTable(limit: reader.limits.markCount)
+    spareTurns = reader.limits.turns
+    reader.definitions.stacks.beginPass()
+    budget = (256 << 20) + min(reader.fileSize.rawValue, 1 << 40) * 256
+    var chunksByThread: [UInt32: [Int]] = [:]
+    for (index, chunk) in reader.chunks.enumerated() where chunk.kind == .events {
+      chunksByThread[chunk.thread, default: []].append(index)
+    }
+    let threads = chunksByThread.sorted { $0.key < $1.key }
+    streamCount = threads.count
+    streams = .allocate(capacity: max(1, threads.count))
+    for (number, (thread, unsorted)) in threads.enumerated() {
+      let chunks = unsorted.sorted { reader.chunks[$0].sequence < reader.chunks[$1].sequence }
+      (streams + number).initialize(
+        to: ThreadStream(thread: thread, chunks: chunks, key: reader.chunks[chunks[0]].firstTime))
+      heap.append(Int32(number))
+    }
+    for position in stride(from: heap.count / 2 - 1, through: 0, by: -1) { siftDown(position) }
+  }
+
+  mutating func deallocate() {
+    for number in 0..<streamCount {
+      streams[number].decoder.deallocate()
+      streams[number].eventPlace.deallocate()
+    }
+    for open in spare { open.decoder.deallocate() }
+    spare = []
+    streams.deinitialize(count: streamCount)
+    streams.deallocate()
+  }
+
+  @inline(__always)
+  private func precedes(_ a: Int32, _ b: Int32) -> Bool {
+    let x = streams[Int(a)].key
+    let y = streams[Int(b)].key
+    return x < y || (x == y && a < b)
+  }
+
+  private mutating func siftDown(_ start: Int) {
+    var position = start
+    let moving = heap[position]
+    while true {
+      var child = 2 * position + 1
+      if child >= heap.count { break }
+      if child + 1 < heap.count, precedes(heap[child + 1], heap[child]) { child += 1 }
+      if !precedes(heap[child], moving) { break }
+      heap[position] = heap[child]
+      position = child
+    }
+    heap[position] = moving
+  }
+
+  private mutating func removeFirst() {
+    let last = heap.removeLast()
+    if heap.isEmpty { return }
+    heap[0] = last
+    siftDown(0)
+  }
+
+  /// Puts the events that come next into a batch, which holds none yet; false if there are none left.
+  mutating func fill(_ batch: EventBatch) -> Bool {
+    while batch.room > 0, let first = heap.first {
+      let stream = streams + Int(first)
+      if !stream.pointee.hasEvent {
+        if !openNext(stream) {
+          removeFirst()
+        } else {
+          siftDown(0)
+        }
+        continue
+      }
+      let hasOthers = heap.count > 1
+      if hasOthers {
+        if spareTurns == 0 {
+          refuseRest()
+          break
+        }
+        spareTurns -= 1
+      }
+      if batch.count == 0 { batch.hasOthers = hasOthers } else if batch.hasOthers != hasOthers { break }
+      // The stream keeps the lead until it reaches the second.
+      var limit = UInt64.max
+      var winsTies = true
+      if hasOthers {
+        let second = heap.count > 2 && precedes(heap[2], heap[1]) ? heap[2] : heap[1]
+        limit = streams[Int(second)].key
+        winsTies = first < second
+      }
+      if hasOthers {
+        runStream(stream, into: batch, limit: limit, winsTies: winsTies)
+      } else {
+        runLastStream(stream, into: batch)
+      }
+      siftDown(0)
+    }
+    batch.marks = marks.handOver()
+    return batch.count > 0
+  }
+
+  /// Ends the merge: the remaining chunks are not read.
+  private mutating func refuseRest() {
+    let chunks = heap.reduce(0) { sum, number in
+      let stream = streams[Int(number)]
+      return sum + (stream.hasEvent ? 1 : 0) + stream.chunks.count - stream.nextChunk
+    }
+    reader.reportWhileReplaying(.init(.tooManyTurns(chunks: chunks)))
+    heap = []
+  }
+
+  /// Puts events of one stream into the batch while it leads and there is room. Afterwards its key is up to date.
+  private mutating func runStream(
+    _ stream: UnsafeMutablePointer<ThreadStream>, into batch: EventBatch, limit: UInt64, winsTies: Bool
+  ) {
+    let start = batch.start
+    let end = start + EventBatch.capacity
+    var place = start + batch.count
+    defer { batch.count = place - start }
+    place.pointee = stream.pointee.event
+    place += 1
+    let thread = stream.pointee.thread
+    let chunk = stream.pointee.event.chunk
+    var key = stream.pointee.key
+    // The last event decoded is not yet due, or there is no room for it.
+    while true {
+      let next = place < end ? place : stream.pointee.eventPlace
+      let step = stream.pointee.decoder.next(&next.pointee)
+      if step != .event {
+        stream.pointee.key = key
+        finishChunk(stream, isDamaged: step == .damaged)
+        return
+      }
+      next.pointee.thread = thread
+      next.pointee.chunk = chunk
+      if next.pointee.time > key { key = next.pointee.time }
+      if place < end, key < limit || (key == limit && winsTies) {
+        place += 1
+        continue
+      }
+      stream.pointee.key = key
+      if place < end { stream.pointee.event = next.pointee }
+      return
+    }
+  }
+
+  /// Puts events of the only stream that is left into the batch.
+  private mutating func runLastStream(_ stream: UnsafeMutablePointer<ThreadStream>, into batch: EventBatch) {
+    let start = batch.start
+    let end = start + EventBatch.capacity
+    var place = start + batch.count
+    place.pointee = stream.pointee.event
+    place += 1
+    let thread = stream.pointee.thread
+    let chunk = stream.pointee.event.chunk
+    // A copy that nobody else can see may stay in registers.
+    var decoder = stream.pointee.decoder
+    var step = EventDecoder.Step.event
+    while place < end {
+      step = decoder.next(&place.pointee)
+      if step != .event { break }
+      place.pointee.thread = thread
+      place.pointee.chunk = chunk
+      place += 1
+    }
+    stream.pointee.decoder = decoder
+    batch.count = place - start
+    if step != .event { finishChunk(stream, isDamaged: step == .damaged) } else { _ = advance(stream) }
+  }
+
+  /// Decodes a stream's next event; false if its chunk has ended.
+  private mutating func advance(_ stream: UnsafeMutablePointer<ThreadStream>) -> Bool {
+    let step = stream.pointee.decoder.next(&stream.pointee.eventPlace.pointee)
+    if step == .event {
+      if stream.pointee.event.time > stream.pointee.key { stream.pointee.key = stream.pointee.event.time }
+      return true
+    }
+    finishChunk(stream, isDamaged: step == .damaged)
+    return false
+  }
+
+  // MARK: Chunks
+
+  /// Opens the stream's next chunk and decodes its first event; false if there is none left.
+  private mutating func openNext(_ stream: UnsafeMutablePointer<ThreadStream>) -> Bool {
+    while stream.pointee.nextChunk < stream.pointee.chunks.count {
+      let index = stream.pointee.chunks[stream.pointee.nextChunk]
+      let chunk = reader.chunks[index]
+      // Another stream may be due before this chunk begins.
+      if chunk.firstTime > stream.pointee.key {
+        stream.pointee.key = chunk.firstTime
+        if heap.count > 1 { return true }
+      }
+      stream.pointee.nextChunk += 1
+      let cost = chunk.plausibleRawSize + UInt64(EventCodingState.footprint)
+      guard cost <= budget else {
+        reader.reportWhileReplaying(
+          .init(.implausibleSize(claimed: ByteCount(cost), justified: ByteCount(budget)), at: chunk.place, chunk: index)
+        )
+        continue
+      }
+      let open =
+        spare.popLast()
+        ?? OpenChunk(buffer: PayloadBuffer(), decoder: reader.makeDecoder(wanting: stacks, marks: marks))
+      if let failure = reader.loader.load(chunk, into: open.buffer) {
+        spare.append(open)
+        reader.reportWhileReplaying(.init(failure, at: chunk.place, chunk: index))
+        continue
+      }
+      budget -= cost
+      stream.pointee.buffer = open.buffer
+      stream.pointee.decoder = open.decoder
+      stream.pointee.held = cost
+      stream.pointee.currentChunk = index
+      stream.pointee.decoder.begin(open.buffer, firstTime: chunk.firstTime)
+      stream.pointee.eventPlace.pointee.thread = stream.pointee.thread
+      stream.pointee.eventPlace.pointee.chunk = UInt32(truncatingIfNeeded: index)
+      stream.pointee.hasEvent = true
+      if advance(stream) { return true }
+    }
+    return false
+  }
+
+  private mutating func finishChunk(_ stream: UnsafeMutablePointer<ThreadStream>, isDamaged: Bool) {
+    stream.pointee.hasEvent = false
+    budget += stream.pointee.held
+    stream.pointee.held = 0
+    let index = stream.pointee.currentChunk
+    let chunk = reader.chunks[index]
+    let decoder = stream.pointee.decoder
+    if let buffer = stream.pointee.buffer, spare.count < 8, buffer.capacity < 8 << 20 {
+      spare.append(OpenChunk(buffer: buffer, decoder: decoder))
+    } else {
+      decoder.deallocate()
+    }
+    stream.pointee.buffer = nil
+    stream.pointee.decoder = .unopened
+    if isDamaged {
+      reader.reportWhileReplaying(
+        .init(.damagedEvents(payloadOffset: decoder.offset, events: decoder.eventCount), at: chunk.place, chunk: index))
+    } else if chunk.livePayload == nil, decoder.eventCount != chunk.eventCount {
+      reader.reportWhileReplaying(
+        .init(.eventCountMismatch(claimed: chunk.eventCount, found: decoder.eventCount), at: chunk.place, chunk: index))
+    }
+  }
+}
+
+/// The position of the merge in one thread.
+struct ThreadStream {
+  let thread: UInt32
+  /// Indices into the trace's chunks, by sequence.
+  let chunks: [Int]
+  var nextChunk = 0
+  var currentChunk = 0
+  /// The event that comes next, if `hasEvent`.
+  var event: TraceEvent {
+    @inline(__always) get { eventPlace.pointee }
+    @inline(__always) nonmutating set { eventPlace.pointee = newValue }
+  }
+  let eventPlace = UnsafeMutablePointer<TraceEvent>.allocate(capacity: 1)
+  var hasEvent = false
+  /// The thread's place in the merge: its next event's time, but never less than one before it.
+  var key: UInt64
+  var decoder = EventDecoder.unopened
+  var held: UInt64 = 0
+  var buffer: PayloadBuffer?
+
+  init(thread: UInt32, chunks: [Int], key: UInt64) {
+    self.thread = thread
+    self.chunks = chunks
+    self.key = key
+    eventPlace.initialize(to: TraceEvent())
+  }
+}
+
+/// A decoder and the memory it reads from, for one stream after another.
+private struct OpenChunk {
+  var buffer: PayloadBuffer
+  var decoder: EventDecoder
+}

@@ -1,0 +1,137 @@
+// Events and definitions that the threads of a process recorded after their last sealed chunk.
+
+import CTraceFormat
+import Glibc
+
+/// A payload of a live slot, copied, so that a process that is still running cannot change it under the reader.
+struct LivePayload {
+  var kind: ChunkKind
+  var thread: UInt32
+  var osThread: UInt32
+  var sequence: UInt32
+  var firstTime: UInt64
+  var lastTime: UInt64
+  var eventCount: UInt64
+  /// Offset of the slot in the live file.
+  var offset: UInt64
+  var bytes: [UInt8]
+}
+
+/// The readable slots of a live file. Every field is treated as hostile.
+struct LiveFile {
+  private(set) var payloads: [LivePayload] = []
+  private(set) var diagnostics: [TraceDiagnostic] = []
+
+  private init() {}
+
+  /// Nil if there is no file at `path`. One that cannot be read gives a diagnostic.
+  init?(path: String, traceID: UInt64) {
+    do {
+      let source = try ByteSource(path: path)
+      self.init(source: source, traceID: traceID)
+    } catch .system(_, _, let code) where code == ENOENT {
+      return nil
+    } catch {
+      self.init()
+      diagnostics.append(.init(.liveFileIgnored(reason: "\(error)"), at: .live(FileOffset(0))))
+    }
+  }
+
+  /// Reads the slots, if the file belongs to the trace with `traceID`. Memory: the used bytes of its slots.
+  init(source: ByteSource, traceID: UInt64) {
+    func ignore(_ reason: String) {
+      diagnostics.append(.init(.liveFileIgnored(reason: reason), at: .live(FileOffset(0))))
+    }
+    guard let page = source.bytes(at: 0, count: MemoryLayout<lt_live_header>.size) else {
+      ignore("it ends inside its header")
+      return
+    }
+    let header = page.withUnsafeBytes { $0.loadUnaligned(as: lt_live_header.self) }
+    guard page.starts(with: FormatMagic.live) else {
+      ignore("it does not begin like a live file")
+      return
+    }
+    guard (UInt32(LT_FORMAT_OLDEST_VERSION)...UInt32(LT_FORMAT_VERSION)).contains(header.version) else {
+      ignore("its version is \(header.version), this reader knows \(LT_FORMAT_OLDEST_VERSION) to \(LT_FORMAT_VERSION)")
+      return
+    }
+    guard header.traceID == traceID else {
+      ignore("it belongs to another trace")
+      return
+    }
+    let slotHeaderSize = UInt64(MemoryLayout<lt_live_slot>.size)
+    let slotSize = UInt64(header.slotSize)
+    guard slotSize > slotHeaderSize else {
+      ignore("its slots are said to have \(slotSize) bytes")
+      return
+    }
+    // A slot that the file ends in is read as far as it goes.
+    var offset = UInt64(LT_LIVE_HEADER_SIZE)
+    var index: UInt32 = 0
+    while index < header.slotCount, offset < source.size, source.size - offset >= slotHeaderSize {
+      readSlot(at: offset, slotSize: slotSize, source: source)
+      offset += slotSize
+      index += 1
+    }
+  }
+
+  private mutating func readSlot(at offset: UInt64, slotSize: UInt64, source: ByteSource) {
+    // The slot of a running process may be sealed and begun anew between two reads: then read again.
+    for attempt in 1...4 {
+      guard let before = Self.slot(at: offset, source) else { return }
+      guard before.thread != 0 else { return }
+      let found = copies(of: before, at: offset, slotSize: slotSize, source: source)
+      guard let after = Self.slot(at: offset, source) else { return }
+      if attempt == 4
+        || (after.definitionSequence == before.definitionSequence && after.eventSequence == before.eventSequence
+          && after.thread == before.thread)
+      {
+        payloads += found.payloads
+        for reason in found.damage where diagnostics.count <= TraceDiagnostics.limit {
+          diagnostics.append(.init(.damagedSlot(reason: reason), at: .live(FileOffset(offset))))
+        }
+        return
+      }
+    }
+  }
+
+  private static func slot(at offset: UInt64, _ source: ByteSource) -> lt_live_slot? {
+    source.bytes(at: offset, count: MemoryLayout<lt_live_slot>.size)?.withUnsafeBytes {
+      $0.loadUnaligned(as: lt_live_slot.self)
+    }
+  }
+
+  private func copies(
+    of slot: lt_live_slot, at offset: UInt64, slotSize: UInt64, source: ByteSource
+  ) -> (payloads: [LivePayload], damage: [String]) {
+    var payloads: [LivePayload] = []
+    var damage: [String] = []
+    func add(_ kind: ChunkKind, _ start: UInt32, _ used: UInt32, _ sequence: UInt32) {
+      if start == used { return }
+      guard start >= MemoryLayout<lt_live_slot>.size, start <= used, UInt64(used) <= slotSize else {
+        damage.append("\(kind.name) are said to be at \(start) to \(used) of a slot of \(slotSize) bytes")
+        return
+      }
+      let claimed = UInt64(used - start)
+      guard claimed <= TraceChunk.maximumRawSize else {
+        damage.append("\(kind.name) are said to have \(claimed) bytes")
+        return
+      }
+      let present = source.size - min(source.size, offset + UInt64(start))
+      let count = Int(min(claimed, present))
+      guard count > 0, let bytes = source.bytes(at: offset + UInt64(start), count: count) else {
+        damage.append("the file ends before its \(kind.name)")
+        return
+      }
+      if UInt64(count) < claimed { damage.append("the file ends inside its \(kind.name)") }
+      payloads.append(
+        LivePayload(
+          kind: kind, thread: slot.thread, osThread: slot.osThread, sequence: sequence,
+          firstTime: kind == .events ? slot.firstTime : 0, lastTime: kind == .events ? slot.firstTime : 0,
+          eventCount: kind == .events ? UInt64(slot.eventCount) : 0, offset: offset, bytes: bytes))
+    }
+    add(.definitions, slot.definitionStart, slot.definitionUsed, slot.definitionSequence)
+    add(.events, slot.eventStart, slot.eventUsed, slot.eventSequence)
+    return (payloads, damage)
+  }
+}

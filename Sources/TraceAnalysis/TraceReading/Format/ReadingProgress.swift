@@ -1,0 +1,42 @@
+// Progress of reading a trace's events.
+
+/// The position of a pass over the events of a trace.
+package struct ReadingPosition: Hashable, Sendable {
+  /// Bytes of the chunks of events, as stored: those done, and all of them.
+  package var bytes: UInt64 = 0
+  package var totalBytes: UInt64
+  package var events: UInt64 = 0
+  /// 0 for the first pass over the events.
+  package var pass = 0
+
+  package init(totalBytes: UInt64) { self.totalBytes = totalBytes }
+
+  /// Moves on to the next chunk, which is due after all that is counted so far. A chunk that does not fit any more is
+  /// the first of another pass.
+  mutating func advance(to chunk: TraceChunk, past last: TraceChunk?) {
+    if let last {
+      bytes += UInt64(last.storedSize)
+      events += UInt64(last.eventCount)
+    }
+    if bytes + UInt64(chunk.storedSize) > totalBytes {
+      bytes = 0
+      events = 0
+      pass += 1
+    }
+  }
+}
+
+extension TraceReader {
+  /// Has `tell` called whenever a chunk of events is about to be read, with the position reached before it, on the
+  /// thread that reads. O(chunks) once.
+  package func whileReading(_ tell: @escaping (ReadingPosition) -> Void) {
+    var position = ReadingPosition(
+      totalBytes: chunks.lazy.filter { $0.kind == .events }.reduce(0) { $0 + UInt64($1.storedSize) })
+    var last: TraceChunk?
+    loader.willLoadEvents = { chunk in
+      position.advance(to: chunk, past: last)
+      last = chunk
+      tell(position)
+    }
+  }
+}

@@ -1,0 +1,293 @@
+// The call stacks of a trace, as a tree of frames that grows as events are read.
+
+import CTraceFormat
+
+/// A frame of a stack of a trace.
+package struct StackFrame: Hashable, Sendable {
+  package var key: FrameKey
+  /// Index into the trace's images; nil if none covered the address.
+  package var image: Int?
+}
+
+/// Frames from the innermost outwards, and how far they go.
+package struct StackPath: Hashable, Sendable {
+  package enum End: Hashable, Sendable {
+    case complete
+    /// The recorder stopped there, or after so many frames the reader did.
+    case cut
+    /// Not looked up, or more stacks than the file justifies.
+    case undefined
+  }
+  package var frames: [StackFrame]
+  package var end: End
+}
+
+/// All stacks met so far. Equal stacks have equal nodes; parents have lower numbers than their children. Grows while
+/// events are read from its trace. 32 to 64 bytes a node. For one thread at a time, but for `parent` and `ancestor`:
+/// nodes never move or change, so another thread may ask for the parents of stacks that it was given.
+///
+/// Nodes are numbered as they are met, and programs come by the same stacks in the same order again: so a node is
+/// looked for near the place that its parent's number gives, and only if that is crowded, by its hash. Nothing is ever
+/// removed, so the first empty place ends the search.
+package final class StackTree: @unchecked Sendable {
+  private struct Node: BitwiseCopyable {
+    var key: UInt64
+    var parent: UInt32
+    /// Index into the trace's images; −1 for none.
+    var image: Int32
+  }
+
+  /// By segment; there is room for all that there can be.
+  private let segments: UnsafeMutablePointer<UnsafeMutablePointer<Node>>
+  private var segmentCount = 0
+  private static let segmentBits = 17
+  private var slots: UnsafeMutablePointer<UInt32>
+  private var mask: Int
+  private var imageIndex = ImageIndex(images: [])
+  private var nodeLimit = Int(Int32.max)
+  /// Frames that decoders may still keep of the stacks they are in.
+  private var spareFrames = Int(Int32.max)
+
+  /// Frames that recursions may still push in this pass.
+  private var spareCopies = UInt64.max
+  private var copyLimit = UInt64.max
+
+  /// Distinct stacks, the empty one and the unknown one included.
+  package private(set) var nodeCount = 2
+  /// Stacks that were not kept, and frames that were not pushed, since there were more than the file justifies.
+  package private(set) var overflowCount: UInt64 = 0
+
+  package init() {
+    segments = .allocate(capacity: (Int(Int32.max) >> Self.segmentBits) + 1)
+    mask = 4095
+    slots = TableMemory.allocate(UInt32.self, capacity: mask + 1)
+    slots.initialize(repeating: 0, count: mask + 1)
+    addSegment()
+    segments[0].initialize(repeating: Node(key: 0, parent: 0, image: -1), count: 2)
+  }
+
+  deinit {
+    for index in 0..<segmentCount { TableMemory.deallocate(segments[index]) }
+    segments.deallocate()
+    TableMemory.deallocate(slots)
+  }
+
+  @inline(__always)
+  private func node(_ number: UInt32) -> UnsafeMutablePointer<Node> {
+    segments[Int(number &>> UInt32(Self.segmentBits))] + Int(number & (1 &<< UInt32(Self.segmentBits) &- 1))
+  }
+
+  private func addSegment() {
+    segments[segmentCount] = TableMemory.allocate(
+      Node.self, capacity: 1 << Self.segmentBits, isSparse: segmentCount == 0)
+    segmentCount += 1
+  }
+
+  /// Sets the images, before the first stack, and the limits that the file pays for: a small file may have deep stacks,
+  /// but not without end.
+  func prepare(images: [TraceImage], limits: ReadingLimits) {
+    imageIndex = ImageIndex(images: images)
+    nodeLimit = limits.stackCount
+    // Decoders grow by doubling, and several may be open.
+    spareFrames = limits.decoderFrames
+    copyLimit = limits.copiedFrames
+    spareCopies = copyLimit
+  }
+
+  /// Begins a pass over the events: frames copied are counted anew.
+  func beginPass() { spareCopies = copyLimit }
+
+  /// Takes `count` repeated frames of one token off the limit; false if that many are not left.
+  func takeCopies(_ count: UInt64) -> Bool {
+    if count > spareCopies {
+      overflowCount &+= count
+      return false
+    }
+    spareCopies -= count
+    return true
+  }
+
+  /// Takes `count` frames that a decoder keeps off the limit; false if that many are not left.
+  func reserveFrames(_ count: Int) -> Bool {
+    if count > spareFrames { return false }
+    spareFrames -= count
+    return true
+  }
+
+  func returnFrames(_ count: Int) { spareFrames += count }
+
+  /// The caller's stack. The empty and the unknown stack are their own.
+  package func parent(of stack: StackID) -> StackID {
+    stack.rawValue < 2 ? stack : StackID(node(stack.rawValue).pointee.parent)
+  }
+
+  /// The caller so many calls further out.
+  func ancestor(of stack: StackID, distance: Int32) -> StackID {
+    var stack = stack
+    for _ in 0..<max(0, distance) { stack = parent(of: stack) }
+    return stack
+  }
+
+  /// The innermost frame; nil for the empty and the unknown stack, and where a stack was cut.
+  package func frame(of stack: StackID) -> StackFrame? {
+    guard stack.rawValue > 1, Int(stack.rawValue) < nodeCount else { return nil }
+    let node = node(stack.rawValue).pointee
+    let key = FrameKey(encoded: node.key)
+    if key.address.rawValue == 0 { return nil }
+    return StackFrame(key: key, image: node.image < 0 ? nil : Int(node.image))
+  }
+
+  /// Frames of a path. Recorders go no deeper unless they are told to; if a recursion does, its innermost frames
+  /// identify it.
+  package static let pathLimit = 1 << 12
+
+  /// The frames of a stack, innermost first, at most 4,096. Linear in its depth.
+  package func path(of stack: StackID) -> StackPath { path(of: stack, limit: Self.pathLimit) }
+
+  /// At most `limit`.
+  package func path(of stack: StackID, limit: Int) -> StackPath {
+    var path = StackPath(frames: [], end: .complete)
+    var node = stack
+    while node.rawValue > 1 {
+      if path.frames.count == limit {
+        path.end = .cut
+        return path
+      }
+      if let frame = frame(of: node) { path.frames.append(frame) } else { path.end = .cut }
+      node = parent(of: node)
+    }
+    if node == .unknown { path.end = .undefined }
+    return path
+  }
+
+  /// The stack that has a frame inside `parent`, by the frame's number in the trace, at a time in ticks. Expected
+  /// constant time.
+  @inline(__always)
+  func child(of parent: UInt32, key: UInt64, time: UInt64) -> UInt32 {
+    // If several images used the same addresses, one address may mean two frames.
+    let image = imageIndex.isAmbiguous ? self.image(of: key, time: time) : -2
+    var slot = nearby(parent, key)
+    for _ in 0..<Self.nearbyPlaces {
+      let number = slots[slot]
+      if number == 0 { return add(parent: parent, key: key, time: time, slot: slot) }
+      let node = node(number)
+      if node.pointee.key == key, node.pointee.parent == parent, image == -2 || node.pointee.image == image {
+        return number
+      }
+      slot = (slot &+ 1) & mask
+    }
+    // Each of these searches waits for memory. If a file has twice as many stacks as it pays for, the rest are not
+    // looked for.
+    if overflowCount > UInt64(nodeLimit) {
+      overflowCount += 1
+      return StackID.unknown.rawValue
+    }
+    slot = Self.hash(parent, key) & mask
+    while true {
+      let number = slots[slot]
+      if number == 0 { return add(parent: parent, key: key, time: time, slot: slot) }
+      let node = node(number)
+      if node.pointee.key == key, node.pointee.parent == parent, image == -2 || node.pointee.image == image {
+        return number
+      }
+      slot = (slot &+ 1) & mask
+    }
+  }
+
+  /// A stack of frame keys, the outermost first.
+  package func stack(_ keys: [UInt64], time: UInt64 = 0) -> StackID {
+    var node: UInt32 = 0
+    for key in keys { node = child(of: node, key: key, time: time) }
+    return StackID(node)
+  }
+
+  /// The frame keys of a stack, the outermost first.
+  package func keys(of stack: StackID) -> [UInt64] {
+    var result: [UInt64] = []
+    var node = stack
+    while node.rawValue > 1 {
+      result.append(self.node(node.rawValue).pointee.key)
+      node = parent(of: node)
+    }
+    return result.reversed()
+  }
+
+  private static let nearbyPlaces = 8
+
+  /// Returns the place at which the search for a node's children begins; those of one parent are spread by their keys.
+  @inline(__always)
+  private func nearby(_ parent: UInt32, _ key: UInt64) -> Int {
+    (Int(parent) &* 2 &+ Int(truncatingIfNeeded: (key &* 0x9E37_79B9_7F4A_7C15) >> 61)) & mask
+  }
+
+  @inline(__always)
+  private static func hash(_ parent: UInt32, _ key: UInt64) -> Int {
+    let h = (key ^ UInt64(parent) &<< 27) &* 0x9E37_79B9_7F4A_7C15
+    return Int(truncatingIfNeeded: (h ^ h >> 29) >> 8)
+  }
+
+  private func image(of key: UInt64, time: UInt64) -> Int32 {
+    let frame = FrameKey(encoded: key)
+    if frame.address.rawValue == 0 { return -1 }
+    return Int32(imageIndex.image(covering: frame.lookupAddress, time: time) ?? -1)
+  }
+
+  @inline(never)
+  private func add(parent: UInt32, key: UInt64, time: UInt64, slot: Int) -> UInt32 {
+    if parent == StackID.unknown.rawValue || nodeCount >= nodeLimit {
+      overflowCount += 1
+      return StackID.unknown.rawValue
+    }
+    if nodeCount == segmentCount << Self.segmentBits { addSegment() }
+    let number = UInt32(nodeCount)
+    node(number).initialize(to: Node(key: key, parent: parent, image: image(of: key, time: time)))
+    slots[slot] = number
+    nodeCount += 1
+    if nodeCount * 2 > mask { growSlots() }
+    return number
+  }
+
+  private func growSlots() {
+    TableMemory.deallocate(slots)
+    mask = mask * 2 + 1
+    slots = TableMemory.allocate(UInt32.self, capacity: mask + 1)
+    slots.initialize(repeating: 0, count: mask + 1)
+    for number in 2..<UInt32(nodeCount) {
+      slots[emptyPlace(node(number).pointee.parent, node(number).pointee.key)] = number
+    }
+  }
+
+  /// The first empty place where a node will be looked for.
+  private func emptyPlace(_ parent: UInt32, _ key: UInt64) -> Int {
+    var slot = nearby(parent, key)
+    for _ in 0..<Self.nearbyPlaces {
+      if slots[slot] == 0 { return slot }
+      slot = (slot + 1) & mask
+    }
+    slot = Self.hash(parent, key) & mask
+    while slots[slot] != 0 { slot = (slot + 1) & mask }
+    return slot
+  }
+}
+
+extension FrameKey {
+  /// LT_FRAME_ADDRESS_MASK, whose expression Swift does not import.
+  private static let addressMask: UInt64 = (1 << 57) - 1
+  private static let exactFlag: UInt64 = 1 << 62
+  private static let asyncFlag: UInt64 = 1 << 63
+
+  /// From the number in the trace.
+  package init(encoded key: UInt64) {
+    let isAsync = key & Self.asyncFlag != 0
+    self.init(
+      address: RuntimeAddress(key & Self.addressMask), isExact: isAsync || key & Self.exactFlag != 0, isAsync: isAsync)
+  }
+
+  /// The number in a trace.
+  package var encoded: UInt64 {
+    address.rawValue & Self.addressMask | (isExact ? Self.exactFlag : 0) | (isAsync ? Self.asyncFlag : 0)
+  }
+
+  /// The address to look up: that of the call for a return address.
+  package var lookupAddress: UInt64 { isExact || address.rawValue == 0 ? address.rawValue : address.rawValue - 1 }
+}

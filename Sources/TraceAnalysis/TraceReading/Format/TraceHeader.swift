@@ -1,0 +1,153 @@
+// The first page of a trace, its status block and its closing record, as Swift values.
+
+import CTraceFormat
+
+/// The fixed facts of a trace, from its first bytes.
+package struct TraceHeader: Hashable, Sendable {
+  package enum Clock: Hashable, Sendable {
+    case timeStampCounter
+    /// Nanoseconds of CLOCK_MONOTONIC.
+    case monotonic
+    case unknown(UInt8)
+  }
+  package enum ReferenceCounting: Hashable, Sendable {
+    case withStacks, countsOnly, off
+    case unknown(UInt8)
+  }
+
+  package var version: UInt32 = UInt32(LT_FORMAT_VERSION)
+  /// `e_machine` of the traced program.
+  package var machine: UInt16 = 62
+  package var pointerSize: UInt8 = 8
+  package var clock: Clock = .timeStampCounter
+  package var pageSize: UInt32 = 4096
+  package var processID: UInt32 = 0
+  package var parentProcessID: UInt32 = 0
+  package var traceID: UInt64 = 0
+  /// Equal in all traces of one recording; 0 when preloaded by hand.
+  package var sessionID: UInt64 = 0
+  /// Nanoseconds since 1970.
+  package var startRealtime: UInt64 = 0
+  /// Nanoseconds.
+  package var startMonotonic: UInt64 = 0
+  /// Ticks.
+  package var startTime: UInt64 = 0
+  /// 0 when unknown.
+  package var ticksPerSecond: UInt64 = 0
+  package var options: UInt32 = 0
+  package var referenceCounting: ReferenceCounting = .withStacks
+  /// Frames.
+  package var stackDepthLimit: UInt32 = 0
+  /// Bytes.
+  package var liveSlotSize: UInt32 = 0
+
+  package init() {}
+
+  package var followsChildren: Bool { options & UInt32(LT_OPTION_FOLLOW_CHILDREN) != 0 }
+  package var startedPaused: Bool { options & UInt32(LT_OPTION_START_PAUSED) != 0 }
+}
+
+/// The recorder's progress. A hint: the block is changed in place, without a checksum.
+package struct TraceStatus: Hashable, Sendable {
+  /// 1 recording, 2 closed, 3 stopped early; others are damage.
+  package var state: UInt32
+  /// The errno that stopped the recording, 0 if none.
+  package var stopErrno: Int32
+  package var stopTime: UInt64
+  package var eventCount: UInt64
+  package var drops: DropCounts
+}
+
+/// Reasons why something is missing from a trace, and how often.
+package struct DropCounts: Hashable, Sendable {
+  package enum Reason: Int, CaseIterable, Hashable, Sendable {
+    case nested = 0, stopped, noMemory, stackTruncated, stackIncomplete, expectationUnwatched, paused, stackMismatch
+
+    /// A phrase for reports.
+    package var explanation: String {
+      switch self {
+      case .nested: "calls made inside a hook (by a signal handler)"
+      case .stopped: "calls after the recording had to stop"
+      case .noMemory: "calls for which no buffer could be had"
+      case .stackTruncated: "stacks cut at the depth limit"
+      case .stackIncomplete: "stacks that end at a frame without unwind information"
+      case .expectationUnwatched:
+        "expectations that were too many to watch, so that images of their time may be missing"
+      case .paused: "calls while paused"
+      case .stackMismatch: "stacks that differed from a fresh unwind"
+      }
+    }
+
+    /// True if the whole event is missing, not only a part of its stack.
+    package var losesEvents: Bool {
+      switch self {
+      case .nested, .stopped, .noMemory, .paused: true
+      case .stackTruncated, .stackIncomplete, .expectationUnwatched, .stackMismatch: false
+      }
+    }
+
+    /// The name in JSON.
+    package var key: String {
+      switch self {
+      case .nested: "nested"
+      case .stopped: "stopped"
+      case .noMemory: "noMemory"
+      case .stackTruncated: "stackTruncated"
+      case .stackIncomplete: "stackIncomplete"
+      case .expectationUnwatched: "expectationUnwatched"
+      case .paused: "paused"
+      case .stackMismatch: "stackMismatch"
+      }
+    }
+  }
+
+  /// By index of the format, those this reader does not know included.
+  package var counts: [UInt64]
+
+  package init(counts: [UInt64] = Array(repeating: 0, count: Int(LT_DROP_COUNT))) { self.counts = counts }
+
+  package subscript(reason: Reason) -> UInt64 { reason.rawValue < counts.count ? counts[reason.rawValue] : 0 }
+
+  /// Those counted under reasons that this reader does not know.
+  package var unknown: UInt64 { counts.dropFirst(Reason.allCases.count).reduce(0) { $0 &+ $1 } }
+}
+
+/// The closing record: the last statement of the recorder, or of the tool that finished its file.
+package struct TraceClosing: Hashable, Sendable {
+  package enum Reason: Hashable, Sendable {
+    case exit, exec, stopped, recovered, underscoreExit
+    case unknown(UInt32)
+  }
+
+  package var reason: Reason
+  /// As by waitpid; −1 if unknown.
+  package var waitStatus: Int32
+  /// Ticks.
+  package var time: UInt64
+  /// Nanoseconds; 0 if unknown.
+  package var monotonic: UInt64
+  /// Events of all chunks.
+  package var eventCount: UInt64
+  /// Bytes; 0 if unknown.
+  package var residentBytes: UInt64
+  package var peakResidentBytes: UInt64
+  /// Resident bytes that are the recorder's own.
+  package var recorderBytes: UInt64
+  package var threadCount: UInt32
+  package var untracedChildren: UInt32
+  package var drops: DropCounts
+
+  package init(reason: Reason = .exit, waitStatus: Int32 = -1, time: UInt64 = 0, eventCount: UInt64 = 0) {
+    self.reason = reason
+    self.waitStatus = waitStatus
+    self.time = time
+    self.eventCount = eventCount
+    monotonic = 0
+    residentBytes = 0
+    peakResidentBytes = 0
+    recorderBytes = 0
+    threadCount = 0
+    untracedChildren = 0
+    drops = DropCounts()
+  }
+}

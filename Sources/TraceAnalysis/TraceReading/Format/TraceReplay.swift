@@ -1,0 +1,89 @@
+// Reading all events of a trace: one thread decodes and merges them, another takes them in.
+
+import Glibc
+
+extension TraceReader {
+  /// Hands every event of the trace to `sink`, merged by time, on the calling thread. Decoding and merging run ahead on
+  /// another thread if there is a processor for it. May be called again, for a second pass; a pass that the size of the
+  /// file does not pay for hands on nothing and is false. Damage found on the way is added to
+  /// `diagnostics`. O(events · log threads).
+  @discardableResult
+  func replay<Sink: EventSink>(into sink: inout Sink, stacks: StackSelection = .all) -> Bool {
+    guard beginPass() else { return false }
+    marks.removeAll()
+    let total = chunks.reduce(UInt64(0)) { $0 &+ ($1.kind == .events ? $1.eventCount : 0) }
+    var delivery = EventDelivery(patience: clock.ticks(in: EventDelivery.patienceInSeconds), steps: limits.waitingSteps)
+    let source = EventSource(EventMerger(self, stacks: stacks))
+    if total >= Self.leastEventsForThread, Self.hasProcessors, let queue = source.begin() {
+      while let batch = queue.takeFull() {
+        marks.append(batch.marks)
+        delivery.deliver(batch, to: &sink)
+        queue.putEmpty(batch)
+      }
+      source.join()
+    } else {
+      let batch = EventBatch()
+      while source.merger.fill(batch) {
+        marks.append(batch.marks)
+        delivery.deliver(batch, to: &sink)
+        batch.removeAll()
+      }
+    }
+    delivery.finish(&sink)
+    source.merger.deallocate()
+    if definitions.stacks.overflowCount > 0 {
+      reportWhileReplaying(.init(.tooManyStacks(frames: definitions.stacks.overflowCount)))
+    }
+    hasReplayed = true
+    return true
+  }
+
+  /// Fewer are read sooner than a thread begins.
+  private static let leastEventsForThread: UInt64 = 100_000
+
+  private static var hasProcessors: Bool { sysconf(Int32(_SC_NPROCESSORS_ONLN)) > 1 }
+}
+
+/// The merger of a trace, and the thread that runs it.
+private final class EventSource: @unchecked Sendable {
+  var merger: EventMerger
+  private lazy var queue = BatchQueue()
+  private var thread = pthread_t()
+
+  init(_ merger: EventMerger) { self.merger = merger }
+
+  /// Starts the thread, which has the merger, and all of the reader that decoding takes, to itself until `join`. Nil if
+  /// there can be none.
+  func begin() -> BatchQueue? {
+    // Signals of the process are not for this thread.
+    var all = sigset_t()
+    var before = sigset_t()
+    sigfillset(&all)
+    pthread_sigmask(SIG_SETMASK, &all, &before)
+    defer { pthread_sigmask(SIG_SETMASK, &before, nil) }
+    // Made here, before both threads use it.
+    let queue = self.queue
+    let this = Unmanaged.passRetained(self)
+    let result = pthread_create(
+      &thread, nil,
+      { argument in
+        let source = Unmanaged<EventSource>.fromOpaque(argument!).takeRetainedValue()
+        source.run()
+        return nil
+      }, this.toOpaque())
+    if result == 0 { return queue }
+    this.release()
+    return nil
+  }
+
+  private func run() {
+    while true {
+      let batch = queue.takeEmpty()
+      if !merger.fill(batch) { break }
+      queue.putFull(batch)
+    }
+    queue.end()
+  }
+
+  func join() { pthread_join(thread, nil) }
+}

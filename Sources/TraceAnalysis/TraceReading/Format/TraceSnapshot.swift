@@ -1,0 +1,397 @@
+// The frame of a heap image: the time and reason, the state of the threads, the mappings of memory.
+
+import CTraceFormat
+import Glibc
+
+/// The reason for which a heap image was taken.
+package enum SnapshotReason: Hashable, Sendable {
+  case exit, signal, request, call
+  /// An object was still live when the program expected it to be gone. The label is `expectation NUMBER: NAME`.
+  case expectation
+  /// A round of work that is repeated was over. The label is the repetition's name; empty if it was said from outside.
+  case round
+  case other(UInt32)
+
+  init(rawValue: UInt32) {
+    switch Int(rawValue) {
+    case Int(LT_SNAPSHOT_EXIT): self = .exit
+    case Int(LT_SNAPSHOT_SIGNAL): self = .signal
+    case Int(LT_SNAPSHOT_REQUEST): self = .request
+    case Int(LT_SNAPSHOT_CALL): self = .call
+    case Int(LT_SNAPSHOT_EXPECTATION): self = .expectation
+    case Int(LT_SNAPSHOT_ROUND): self = .round
+    default: self = .other(rawValue)
+    }
+  }
+
+  var rawValue: UInt32 {
+    switch self {
+    case .exit: UInt32(LT_SNAPSHOT_EXIT)
+    case .signal: UInt32(LT_SNAPSHOT_SIGNAL)
+    case .request: UInt32(LT_SNAPSHOT_REQUEST)
+    case .call: UInt32(LT_SNAPSHOT_CALL)
+    case .expectation: UInt32(LT_SNAPSHOT_EXPECTATION)
+    case .round: UInt32(LT_SNAPSHOT_ROUND)
+    case .other(let n): n
+    }
+  }
+}
+
+/// A thread as it stood when an image was taken.
+package struct SnapshotThread: Hashable, Sendable {
+  package var osThread: UInt32
+  /// The stack is in use from here up; nil if the thread could not be stopped.
+  package var stackPointer: UInt64?
+  /// Base of the thread's control block; 0 if unknown.
+  package var threadPointer: UInt64
+  package var instructionPointer: UInt64
+  /// Registers that looked like pointers, in the recorder's order; the others are 0, or missing behind the last.
+  package var registers: [UInt64]
+  /// This thread took the snapshot.
+  package var isSelf: Bool
+  /// The thread slept in a system call when it was stopped. Older recorders did not say so: then no thread waits.
+  package var isWaiting: Bool
+
+  package init(
+    osThread: UInt32, stackPointer: UInt64?, threadPointer: UInt64, instructionPointer: UInt64 = 0,
+    registers: [UInt64] = [], isSelf: Bool = false,
+    isWaiting: Bool = false
+  ) {
+    self.osThread = osThread
+    self.stackPointer = stackPointer
+    self.threadPointer = threadPointer
+    self.instructionPointer = instructionPointer
+    self.registers = registers
+    self.isSelf = isSelf
+    self.isWaiting = isWaiting
+  }
+}
+
+/// A mapping of the traced process.
+package struct MemoryRegion: Hashable, Sendable {
+  package enum Kind: Hashable, Sendable {
+    case anonymous, programBreak, mainStack, file, shared, recorder
+    case other(UInt32)
+  }
+
+  package var range: Range<UInt64>
+  package var kind: Kind
+  package var isWritable: Bool
+  package var isExecutable: Bool
+  /// Its words are in the image.
+  package var isCaptured: Bool
+
+  package init(
+    range: Range<UInt64>, kind: Kind, isWritable: Bool = true, isExecutable: Bool = false, isCaptured: Bool = true
+  ) {
+    self.range = range
+    self.kind = kind
+    self.isWritable = isWritable
+    self.isExecutable = isExecutable
+    self.isCaptured = isCaptured
+  }
+}
+
+/// A heap image in a trace, without its words; see `HeapImage`.
+package struct TraceSnapshot: Hashable, Sendable {
+  /// From 1, in the process's order.
+  package var number: UInt32
+  package var reason: SnapshotReason
+  /// Ticks. Events up to and including this time come before the image.
+  package var time: UInt64
+  /// Nanoseconds of CLOCK_MONOTONIC.
+  package var monotonic: UInt64
+  /// Every other thread stood still.
+  package var isFrozen: Bool
+  /// The words of the image have the bits of a reference besides the address: the top byte, where an enumeration may
+  /// keep its case.
+  package var hasReferenceTags: Bool
+  /// In the objects of classes and in the elements of arrays, the lowest byte of a word that is not in the image is
+  /// none that an enumeration has for a case, but 0.
+  package var hasCaseBytes: Bool
+  /// Bytes below a thread pointer that are thread-local variables.
+  package var staticTLSSize: UInt64
+  package var threads: [SnapshotThread]
+  /// In order of address, disjoint.
+  package var regions: [MemoryRegion]
+  package var label: String
+  /// Set by the end of the image.
+  package var end: End?
+  /// Indices of its memory chunks in the reader's.
+  package var memoryChunks: [Int] = []
+
+  package struct End: Hashable, Sendable {
+    /// errno that ended it early; 0: the image is whole.
+    package var error: Int32
+    package var partCount: UInt32
+    package var pageCount: UInt64
+    package var wordCount: UInt64
+    /// Resident memory that was looked at.
+    package var capturedBytes: UInt64
+    /// The time for which other threads stood still.
+    package var pauseNanoseconds: UInt64
+    package var totalNanoseconds: UInt64
+
+    package init(
+      error: Int32 = 0, partCount: UInt32 = 0, pageCount: UInt64 = 0, wordCount: UInt64 = 0, capturedBytes: UInt64 = 0,
+      pauseNanoseconds: UInt64 = 0,
+      totalNanoseconds: UInt64 = 0
+    ) {
+      self.error = error
+      self.partCount = partCount
+      self.pageCount = pageCount
+      self.wordCount = wordCount
+      self.capturedBytes = capturedBytes
+      self.pauseNanoseconds = pauseNanoseconds
+      self.totalNanoseconds = totalNanoseconds
+    }
+  }
+
+  package init(
+    number: UInt32 = 1, reason: SnapshotReason = .exit, time: UInt64, monotonic: UInt64 = 0, isFrozen: Bool = true,
+    hasReferenceTags: Bool = true, hasCaseBytes: Bool = false,
+    staticTLSSize: UInt64 = 0, threads: [SnapshotThread] = [], regions: [MemoryRegion] = [], label: String = "",
+    end: End? = End()
+  ) {
+    self.number = number
+    self.reason = reason
+    self.time = time
+    self.monotonic = monotonic
+    self.isFrozen = isFrozen
+    self.hasReferenceTags = hasReferenceTags
+    self.hasCaseBytes = hasCaseBytes
+    self.staticTLSSize = staticTLSSize
+    self.threads = threads
+    self.regions = regions
+    self.label = label
+    self.end = end
+  }
+
+  /// All of it was written.
+  package var isWhole: Bool { end?.error == 0 && end.map { Int($0.partCount) } == memoryChunks.count }
+}
+
+extension TraceSnapshot {
+  /// Nil if the payload is shorter than it says.
+  init?(decoding bytes: UnsafeRawBufferPointer) {
+    let headSize = MemoryLayout<lt_snapshot>.size
+    guard bytes.count >= headSize else { return nil }
+    let head = bytes.loadUnaligned(as: lt_snapshot.self)
+    let threadSize = MemoryLayout<lt_snapshot_thread>.size
+    let regionSize = MemoryLayout<lt_snapshot_region>.size
+    let threadsEnd = headSize + Int(head.threadCount) * threadSize
+    let regionsEnd = threadsEnd + Int(head.regionCount) * regionSize
+    guard UInt64(head.labelSize) <= ByteCursor.textLimit, bytes.count >= regionsEnd + Int(head.labelSize) else {
+      return nil
+    }
+    number = head.number
+    reason = SnapshotReason(rawValue: head.reason)
+    time = head.time
+    monotonic = head.monotonic
+    isFrozen = head.flags & UInt32(LT_SNAPSHOT_FROZEN) != 0
+    hasReferenceTags = head.flags & UInt32(LT_SNAPSHOT_REFERENCE_TAGS) != 0
+    hasCaseBytes = head.flags & UInt32(LT_SNAPSHOT_CASE_BYTES) != 0
+    staticTLSSize = head.staticTLSSize
+    threads = (0..<Int(head.threadCount)).map { index in
+      var thread = bytes.loadUnaligned(fromByteOffset: headSize + index * threadSize, as: lt_snapshot_thread.self)
+      let isKnown = thread.flags & UInt32(LT_SNAPSHOT_THREAD_REGISTERS) != 0
+      var registers = withUnsafeBytes(of: &thread.registers) { Array($0.bindMemory(to: UInt64.self)) }
+      while registers.last == 0 { registers.removeLast() }
+      return SnapshotThread(
+        osThread: thread.osThread, stackPointer: isKnown ? thread.stackPointer : nil,
+        threadPointer: thread.threadPointer,
+        instructionPointer: thread.instructionPointer, registers: registers,
+        isSelf: thread.flags & UInt32(LT_SNAPSHOT_THREAD_SELF) != 0,
+        isWaiting: thread.flags & UInt32(LT_SNAPSHOT_THREAD_WAITING) != 0)
+    }
+    var regions: [MemoryRegion] = []
+    var last: UInt64 = 0
+    for index in 0..<Int(head.regionCount) {
+      let region = bytes.loadUnaligned(fromByteOffset: threadsEnd + index * regionSize, as: lt_snapshot_region.self)
+      // Out of order, empty, or at the end of all addresses: no mapping of a process looks so.
+      guard region.start >= last, region.end > region.start, region.end <= RuntimeAddress.limit else { continue }
+      last = region.end
+      regions.append(MemoryRegion(region))
+    }
+    self.regions = regions
+    label = String(
+      decoding: UnsafeRawBufferPointer(rebasing: bytes[regionsEnd..<regionsEnd + Int(head.labelSize)]), as: UTF8.self)
+  }
+
+  /// As the recorder writes it.
+  func encoded() -> [UInt8] {
+    var head = lt_snapshot()
+    head.number = number
+    head.reason = reason.rawValue
+    head.time = time
+    head.monotonic = monotonic
+    head.flags =
+      (isFrozen ? UInt32(LT_SNAPSHOT_FROZEN) : 0) | (hasReferenceTags ? UInt32(LT_SNAPSHOT_REFERENCE_TAGS) : 0)
+      | (hasCaseBytes ? UInt32(LT_SNAPSHOT_CASE_BYTES) : 0)
+    head.threadCount = UInt32(threads.count)
+    head.regionCount = UInt32(regions.count)
+    head.labelSize = UInt32(label.utf8.count)
+    head.staticTLSSize = staticTLSSize
+    var bytes = rawBytes(of: head)
+    for thread in threads {
+      var raw = lt_snapshot_thread()
+      raw.osThread = thread.osThread
+      raw.flags =
+        (thread.stackPointer != nil ? UInt32(LT_SNAPSHOT_THREAD_REGISTERS) : 0)
+        | (thread.isSelf ? UInt32(LT_SNAPSHOT_THREAD_SELF) : 0)
+        | (thread.isWaiting ? UInt32(LT_SNAPSHOT_THREAD_WAITING) : 0)
+      raw.stackPointer = thread.stackPointer ?? 0
+      raw.threadPointer = thread.threadPointer
+      raw.instructionPointer = thread.instructionPointer
+      withUnsafeMutableBytes(of: &raw.registers) { buffer in
+        for (index, value) in thread.registers.prefix(16).enumerated() {
+          buffer.storeBytes(of: value, toByteOffset: index * 8, as: UInt64.self)
+        }
+      }
+      bytes += rawBytes(of: raw)
+    }
+    for region in regions { bytes += rawBytes(of: region.raw) }
+    return bytes + Array(label.utf8)
+  }
+}
+
+extension MemoryRegion {
+  init(_ raw: lt_snapshot_region) {
+    range = raw.start..<raw.end
+    switch Int(raw.kind) {
+    case Int(LT_REGION_ANONYMOUS): kind = .anonymous
+    case Int(LT_REGION_BREAK): kind = .programBreak
+    case Int(LT_REGION_MAIN_STACK): kind = .mainStack
+    case Int(LT_REGION_FILE): kind = .file
+    case Int(LT_REGION_SHARED): kind = .shared
+    case Int(LT_REGION_RECORDER): kind = .recorder
+    default: kind = .other(raw.kind)
+    }
+    isWritable = raw.flags & UInt32(LT_REGION_WRITABLE) != 0
+    isExecutable = raw.flags & UInt32(LT_REGION_EXECUTABLE) != 0
+    isCaptured = raw.flags & UInt32(LT_REGION_CAPTURED) != 0
+  }
+
+  var raw: lt_snapshot_region {
+    let number: UInt32 =
+      switch kind {
+      case .anonymous: UInt32(LT_REGION_ANONYMOUS)
+      case .programBreak: UInt32(LT_REGION_BREAK)
+      case .mainStack: UInt32(LT_REGION_MAIN_STACK)
+      case .file: UInt32(LT_REGION_FILE)
+      case .shared: UInt32(LT_REGION_SHARED)
+      case .recorder: UInt32(LT_REGION_RECORDER)
+      case .other(let n): n
+      }
+    let flags =
+      UInt32(LT_REGION_READABLE) | (isWritable ? UInt32(LT_REGION_WRITABLE) : 0)
+      | (isExecutable ? UInt32(LT_REGION_EXECUTABLE) : 0)
+      | (isCaptured ? UInt32(LT_REGION_CAPTURED) : 0)
+    return lt_snapshot_region(start: range.lowerBound, end: range.upperBound, kind: number, flags: flags)
+  }
+}
+
+extension TraceSnapshot.End {
+  init(_ raw: lt_snapshot_end) {
+    error = raw.error
+    partCount = raw.partCount
+    pageCount = raw.pageCount
+    wordCount = raw.wordCount
+    capturedBytes = raw.capturedBytes
+    pauseNanoseconds = raw.pauseNanoseconds
+    totalNanoseconds = raw.totalNanoseconds
+  }
+}
+
+extension TraceReader {
+  /// Bytes of the trace that an image's frame and memory take, compressed as they are. Linear in the image's chunks.
+  package func storedSize(of snapshot: TraceSnapshot) -> ByteCount {
+    let parts = snapshot.memoryChunks.lazy.filter { self.chunks.indices.contains($0) }.map {
+      UInt64(self.chunks[$0].storedSize)
+    }
+    let frame =
+      chunks.lazy.filter { $0.kind == .snapshot && $0.firstTime == snapshot.time }.map { UInt64($0.storedSize) }.first
+      ?? 0
+    return ByteCount(parts.reduce(frame) { $0 &+ $1 })
+  }
+}
+
+/// A heap image that could not be taken.
+package struct FailedSnapshot: Hashable, Sendable {
+  package var number: UInt32
+  /// errno of the failure; ECHILD if the copy of the process that was to write it was killed.
+  package var error: Int32
+
+  package init(number: UInt32, error: Int32) {
+    self.number = number
+    self.error = error
+  }
+
+  /// The reason, in words that go after a colon.
+  package var explanation: String {
+    switch error {
+    case ENOMEM:
+      "there was no memory for it (\(systemErrorText(error))). A limit on the process's address space ('ulimit -v') or on its container has to leave room for it"
+    case ECHILD: "the copy of the process that was to write it was killed, as the kernel does when memory is short"
+    case ENOTSUP:
+      "the program's children are in a PID namespace of their own, which ends with its first process; the copy that writes it would have been one of them"
+    case EFBIG, ENOSPC, EDQUOT:
+      "there was no room for it in the file system, or in what the process may write (\(systemErrorText(error)))"
+    default: systemErrorText(error)
+    }
+  }
+}
+
+/// Puts the chunks of each image together; they may be scattered over the file.
+struct SnapshotCollector {
+  /// More images than this are not told apart by number; a process that takes so many is not in earnest.
+  private static let limit = 1 << 16
+  private var snapshots: [UInt32: TraceSnapshot] = [:]
+  private var ends: [UInt32: TraceSnapshot.End] = [:]
+  private var memory: [UInt64: [Int]] = [:]
+
+  /// Bytes of payload that may still be kept.
+  private var budget: UInt64
+
+  /// `fileSize`: size of the trace in bytes, which justifies the amount that is kept.
+  init(fileSize: UInt64) { budget = (32 << 20) + min(fileSize, 1 << 50) * 64 }
+
+  /// Returns what is wrong with the payload; nil if nothing is. Of two images or ends with one number the first is
+  /// kept.
+  mutating func take(_ bytes: UnsafeRawBufferPointer, of chunk: TraceChunk) -> TraceDiagnostic.Kind? {
+    if chunk.kind == .snapshotEnd {
+      guard bytes.count >= MemoryLayout<lt_snapshot_end>.size else { return .damagedSnapshot }
+      let raw = bytes.loadUnaligned(as: lt_snapshot_end.self)
+      if ends.count < Self.limit, ends[raw.number] == nil { ends[raw.number] = TraceSnapshot.End(raw) }
+      return nil
+    }
+    guard UInt64(bytes.count) <= budget else {
+      return .implausibleSize(claimed: ByteCount(UInt64(bytes.count)), justified: ByteCount(budget))
+    }
+    guard let snapshot = TraceSnapshot(decoding: bytes) else { return .damagedSnapshot }
+    if snapshots.count < Self.limit, snapshots[snapshot.number] == nil {
+      snapshots[snapshot.number] = snapshot
+      budget -= UInt64(bytes.count)
+    }
+    return nil
+  }
+
+  /// `time` stands in the chunk's header, and is the image's.
+  mutating func takeMemory(chunk: Int, time: UInt64) { memory[time, default: []].append(chunk) }
+
+  /// Images of which the trace has only the reason for their failure.
+  var failures: [FailedSnapshot] {
+    ends.filter { snapshots[$0.key] == nil && $0.value.error != 0 }.map {
+      FailedSnapshot(number: $0.key, error: $0.value.error)
+    }.sorted { $0.number < $1.number }
+  }
+
+  func finish() -> [TraceSnapshot] {
+    snapshots.values.map { snapshot in
+      var snapshot = snapshot
+      snapshot.end = ends[snapshot.number]
+      snapshot.memoryChunks = memory[snapshot.time] ?? []
+      return snapshot
+    }.sorted { ($0.time, $0.number) < ($1.time, $1.number) }
+  }
+}

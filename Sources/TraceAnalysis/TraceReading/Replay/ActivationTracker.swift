@@ -1,0 +1,350 @@
+// Tracks the function activations that control is in, thread by thread and task by task.
+
+/// Follows the stacks of all strands. Records for every frame of a strand's present stack the moment since which it has
+/// been there, counted in events of the process: so a block made at an earlier moment and the present event share just
+/// the frames that began before. Frames that came together are one run.
+///
+/// An activation that ends and is entered again from the same call, without an event of the caller between, is taken
+/// for one that went on: the trace shows stacks at events alone. Memory in proportion to the depth of the stacks that
+/// are in use; amortised constant time an event, and the stack's depth where a thread changes tasks. For one thread at
+/// a time.
+package final class ActivationTracker {
+  /// Frames that came with one event.
+  package struct Run: BitwiseCopyable, Sendable {
+    /// The outermost of them, and the one after the innermost, counted from the outermost of the stack. Some of the
+    /// inner ones may be gone since.
+    var start: Int32
+    var end: Int32
+    /// Events of the process before them.
+    var began: UInt64
+    /// The stack that they came with, in the tree of stacks; `end` frames deep.
+    package var stack: StackID
+  }
+
+  struct Strand: BitwiseCopyable {
+    /// 0 for a thread's own.
+    var task: UInt64
+    /// Runs of the present stack, the outermost first; none is empty.
+    var runs: UnsafeMutablePointer<Run>?
+    var runCount: Int32
+    var capacity: Int32
+    /// Frames of the present stack, as far as it is known.
+    var depth: Int32
+    /// Its task is gone.
+    var isEnded: Bool
+    /// The block the task lives in; 0 if it is not known.
+    var block: UInt64
+    /// Index of the thread that ran it last; `.max` before any did.
+    var thread: UInt32
+
+    init(task: UInt64) {
+      self.task = task
+      runs = nil
+      runCount = 0
+      capacity = 0
+      depth = 0
+      isEnded = false
+      block = 0
+      thread = .max
+    }
+  }
+
+  struct ThreadRow: BitwiseCopyable {
+    fileprivate var strand: UInt32 = .max
+    /// The same, where it stands.
+    fileprivate var place: UnsafeMutablePointer<Strand>?
+    /// The thread's strand when it runs no task.
+    fileprivate var own: UInt32 = .max
+    /// Frames that the next stack keeps of the thread's last one say nothing of its strand: that has no stack from this
+    /// thread, or one from another since.
+    fileprivate var isUntied = true
+    /// Its index.
+    fileprivate var number: UInt32 = 0
+
+    /// The strand that control is in.
+    var present: StrandID { StrandID(strand) }
+  }
+
+  private let stacks: StackTree
+  /// When a strand is met again, its stack may differ in so many frames. Frames beyond are counted over the whole
+  /// replay: no process changes between stacks that are thousands of frames deep and have nothing in common again and
+  /// again.
+  private static let freeSteps: Int32 = 4096
+  private var spareSteps = 1 << 28
+  /// Events of the process before the latest that was taken in.
+  private(set) var ordinal: UInt64 = 0
+  private let memory = TableOwner()
+  private let strands: RowTable<Strand>
+  private let threads: RowTable<ThreadRow>
+  private var strandsByTask: [UInt64: UInt32] = [:]
+  private var strandsByBlock: [UInt64: UInt32] = [:]
+
+  init(stacks: StackTree) {
+    self.stacks = stacks
+    strands = RowTable(blank: Strand(task: 0), ownedBy: memory)
+    threads = RowTable(blank: ThreadRow(), ownedBy: memory)
+  }
+
+  deinit {
+    for index in 0..<strands.count { strands[index].pointee.runs?.deallocate() }
+  }
+
+  subscript(strand: StrandID) -> Strand { strands[Int(strand.rawValue)].pointee }
+
+  /// Returns the state of a thread, by its index; stays where it is as long as the tracker.
+  func row(ofThread thread: Int) -> UnsafeMutablePointer<ThreadRow> {
+    threads.reach(thread)
+    threads[thread].pointee.number = UInt32(thread)
+    return threads[thread]
+  }
+
+  /// Takes in an event of a thread, once. `ordinal`: events of the process so far. `findTask` gives the block of a
+  /// task's context and is asked when the task is met for the first time. Returns the strand that control is in.
+  @inline(__always)
+  func advance(
+    _ event: UnsafePointer<TraceEvent>, _ row: UnsafeMutablePointer<ThreadRow>, ordinal: UInt64,
+    findTask: (UInt64) -> UInt64?
+  ) -> StrandID {
+    self.ordinal = ordinal
+    if event.pointee.isStackNew || row.pointee.isUntied {
+      changeStrand(event.pointee, thread: Int(row.pointee.number), ordinal: ordinal, findTask: findTask)
+      return StrandID(row.pointee.strand)
+    }
+    let strand = row.pointee.place!
+    let kept = Int32(bitPattern: event.pointee.keptDepth)
+    if strand.pointee.depth > kept { Self.cut(strand, to: kept) }
+    if event.pointee.stack != .unknown, strand.pointee.depth < Int32(bitPattern: event.pointee.depth) {
+      Self.push(event.pointee.stack, Int32(bitPattern: event.pointee.depth), strand, ordinal: ordinal)
+    }
+    return StrandID(row.pointee.strand)
+  }
+
+  /// Takes frames off the inner end.
+  @inline(__always)
+  private static func cut(_ strand: UnsafeMutablePointer<Strand>, to depth: Int32) {
+    strand.pointee.depth = depth
+    guard let runs = strand.pointee.runs else { return }
+    var count = Int(strand.pointee.runCount)
+    while count > 0, runs[count &- 1].start >= depth { count &-= 1 }
+    strand.pointee.runCount = Int32(truncatingIfNeeded: count)
+  }
+
+  /// Puts the frames of a stack of some depth that its strand does not have yet.
+  @inline(__always)
+  private static func push(_ stack: StackID, _ depth: Int32, _ strand: UnsafeMutablePointer<Strand>, ordinal: UInt64) {
+    if strand.pointee.runCount == strand.pointee.capacity { grow(strand) }
+    strand.pointee.runs.unsafelyUnwrapped[Int(strand.pointee.runCount)] = Run(
+      start: strand.pointee.depth, end: depth, began: ordinal, stack: stack)
+    strand.pointee.runCount &+= 1
+    strand.pointee.depth = depth
+  }
+
+  @inline(never)
+  private static func grow(_ strand: UnsafeMutablePointer<Strand>) {
+    let capacity = max(8, strand.pointee.capacity * 2)
+    let larger = UnsafeMutablePointer<Run>.allocate(capacity: Int(capacity))
+    if let runs = strand.pointee.runs {
+      larger.update(from: runs, count: Int(strand.pointee.runCount))
+      runs.deallocate()
+    }
+    strand.pointee.runs = larger
+    strand.pointee.capacity = capacity
+  }
+
+  @inline(never)
+  private func changeStrand(_ event: TraceEvent, thread: Int, ordinal: UInt64, findTask: (UInt64) -> UInt64?) {
+    let number: UInt32
+    if event.task == 0 {
+      let own = threads[thread].pointee.own
+      number = own == .max ? addStrand(task: 0) : own
+      threads[thread].pointee.own = number
+    } else if let known = strandsByTask[event.task] {
+      number = known
+    } else {
+      let block = findTask(event.task)
+      let last = threads[thread].pointee.strand
+      if block == nil, last != .max, strands[Int(last)].pointee.isEnded, strands[Int(last)].pointee.task == event.task {
+        // An event in a task's name after its end.
+        number = last
+      } else {
+        number = addStrand(task: event.task)
+        strandsByTask[event.task] = number
+        if let block {
+          strands[Int(number)].pointee.block = block
+          strandsByBlock[block] = number
+        }
+      }
+    }
+    let strand = strands[Int(number)]
+    threads[thread].pointee.strand = number
+    threads[thread].pointee.place = strand
+    if strand.pointee.thread != UInt32(thread) {
+      // The thread that the task comes from has a stack that it may leave unseen.
+      if strand.pointee.thread != .max, threads[Int(strand.pointee.thread)].pointee.strand == number {
+        threads[Int(strand.pointee.thread)].pointee.isUntied = true
+      }
+      strand.pointee.thread = UInt32(thread)
+    }
+    let isKnown = event.stack != .unknown && !Self.hasNoStack(event) && !strand.pointee.isEnded
+    threads[thread].pointee.isUntied = !isKnown
+    if isKnown { reconcile(event, strand, ordinal: ordinal) }
+  }
+
+  /// Retains that are counted without stacks have an empty one, which says nothing.
+  private static func hasNoStack(_ event: TraceEvent) -> Bool {
+    guard event.stack == .empty else { return false }
+    switch event.operation.effect {
+    case .retain, .release: return true
+    default: return false
+    }
+  }
+
+  private func addStrand(task: UInt64) -> UInt32 {
+    let number = strands.count
+    strands.reach(number)
+    strands[number].pointee = Strand(task: task)
+    return UInt32(number)
+  }
+
+  /// Nothing says how the stack came about: frames that are the same from the outermost on count as having stayed.
+  private func reconcile(_ event: TraceEvent, _ strand: UnsafeMutablePointer<Strand>, ordinal: UInt64) {
+    let depth = Int32(bitPattern: event.depth)
+    if strand.pointee.depth > depth { Self.cut(strand, to: depth) }
+    if strand.pointee.depth == 0 || spareSteps < Int(depth) {
+      Self.cut(strand, to: 0)
+      if depth > 0 { Self.push(event.stack, depth, strand, ordinal: ordinal) }
+      return
+    }
+    var node = stacks.ancestor(of: event.stack, distance: depth - strand.pointee.depth)
+    var shared = strand.pointee.depth
+    // A node stands for its frame and all further out: where nodes agree, so do the rest.
+    var run = Int(strand.pointee.runCount) - 1
+    search: while run >= 0 {
+      let present = strand.pointee.runs![run]
+      var own = stacks.ancestor(of: present.stack, distance: present.end - shared)
+      while shared > present.start {
+        if own == node { break search }
+        own = stacks.parent(of: own)
+        node = stacks.parent(of: node)
+        shared -= 1
+      }
+      run -= 1
+    }
+    spareSteps -= Int(max(0, depth - shared - Self.freeSteps))
+    Self.cut(strand, to: shared)
+    if shared < depth { Self.push(event.stack, depth, strand, ordinal: ordinal) }
+  }
+
+  /// Ends the strand of a task whose block is freed.
+  @inline(never)
+  func endTask(inBlock address: UInt64) {
+    guard let number = strandsByBlock.removeValue(forKey: address) else { return }
+    let strand = strands[Int(number)]
+    if strandsByTask[strand.pointee.task] == number { strandsByTask[strand.pointee.task] = nil }
+    strand.pointee.runs?.deallocate()
+    strand.pointee.runs = nil
+    strand.pointee.runCount = 0
+    strand.pointee.capacity = 0
+    strand.pointee.depth = 0
+    strand.pointee.isEnded = true
+    // The next task may have the same place in memory, and so the same name.
+    let thread = strand.pointee.thread
+    if thread != .max, threads[Int(thread)].pointee.strand == number { threads[Int(thread)].pointee.isUntied = true }
+  }
+
+  /// The stacks of all strands as they are now. `numbers`: indices of threads by their numbers. Linear in their depths.
+  func present(ordinal: UInt64, threads numbers: [UInt32: Int]) -> Activations {
+    var stacks: [StrandID: Activations.Stack] = [:]
+    for number in 0..<strands.count {
+      let row = strands[number].pointee
+      guard row.depth > 0, let runs = row.runs else { continue }
+      stacks[StrandID(UInt32(number))] = Activations.Stack(
+        runs: Array(UnsafeBufferPointer(start: runs, count: Int(row.runCount))), depth: Int(row.depth))
+    }
+    let own = numbers.compactMapValues { index in
+      index < threads.count && threads[index].pointee.own != .max ? StrandID(threads[index].pointee.own) : nil
+    }
+    return Activations(stacks: stacks, ordinal: ordinal, ownStrands: own)
+  }
+
+  /// Returns how many of the outermost frames of a strand were there, and have been since, when the process had seen
+  /// `ordinal` events.
+  /// Linear in the runs that began since, which are few if little happened since, and logarithmic in the depth beyond.
+  @inline(__always)
+  func sharedDepth(_ strand: StrandID, since ordinal: UInt64) -> Int {
+    let row = strands[Int(strand.rawValue)]
+    guard let runs = row.pointee.runs else { return 0 }
+    return runs.sharedDepth(count: Int(row.pointee.runCount), depth: Int(row.pointee.depth), since: ordinal)
+  }
+}
+
+extension UnsafeMutablePointer<ActivationTracker.Run> {
+  /// Returns how many frames began by a moment.
+  @inline(__always)
+  fileprivate func sharedDepth(count: Int, depth: Int, since ordinal: UInt64) -> Int {
+    var high = count
+    // A block that ended soon shares all but the last few runs.
+    for _ in 0..<8 {
+      if high == 0 { return 0 }
+      if self[high &- 1].began <= ordinal { return high == count ? depth : Int(self[high].start) }
+      high &-= 1
+    }
+    var low = 0
+    while low < high {
+      let middle = (low &+ high) / 2
+      if self[middle].began <= ordinal { low = middle &+ 1 } else { high = middle }
+    }
+    return Int(self[low].start)
+  }
+}
+
+/// The stacks of all strands at one moment.
+package struct Activations: Sendable {
+  package struct Stack: Sendable {
+    /// The outermost first.
+    package var runs: [ActivationTracker.Run]
+    var depth: Int
+  }
+
+  package let stacks: [StrandID: Stack]
+  /// Events of the process until then.
+  package let ordinal: UInt64
+  /// By thread number: the thread's strand outside of tasks.
+  package let ownStrands: [UInt32: StrandID]
+
+  /// Nothing runs.
+  package static var none: Activations { Activations(stacks: [:], ordinal: 0, ownStrands: [:]) }
+
+  /// Without the stack of a thread that has none of the program's functions left.
+  package func leaving(thread number: UInt32) -> Activations {
+    var stacks = self.stacks
+    if let strand = ownStrands[number] { stacks[strand] = nil }
+    return Activations(stacks: stacks, ordinal: ordinal, ownStrands: ownStrands)
+  }
+
+  /// Index of the first run of which something is not as asked; those before it are.
+  private static func first(_ runs: [ActivationTracker.Run], beyond isWithin: (ActivationTracker.Run) -> Bool) -> Int {
+    var low = 0
+    var high = runs.count
+    while low < high {
+      let middle = (low + high) / 2
+      if isWithin(runs[middle]) { low = middle + 1 } else { high = middle }
+    }
+    return low
+  }
+
+  /// Returns how many of the outermost frames of a strand have been there since the process had seen `ordinal` events.
+  /// Logarithmic in the depth.
+  package func sharedDepth(_ strand: StrandID, since ordinal: UInt64) -> Int {
+    guard let stack = stacks[strand] else { return 0 }
+    let index = Self.first(stack.runs) { $0.began <= ordinal }
+    return index < stack.runs.count ? Int(stack.runs[index].start) : stack.depth
+  }
+
+  /// Events of the process before the frame at an index from the outermost was there; nil if there is none.
+  package func beginning(of strand: StrandID, frame index: Int) -> UInt64? {
+    guard let stack = stacks[strand], index >= 0, index < stack.depth else { return nil }
+    let after = Self.first(stack.runs) { Int($0.start) <= index }
+    return after > 0 ? stack.runs[after - 1].began : nil
+  }
+}

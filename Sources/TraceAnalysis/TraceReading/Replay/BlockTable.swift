@@ -1,0 +1,185 @@
+// The live blocks of a replay, by address.
+
+/// A hash table from address to block: open addressing with linear probing, a power of two in size, and deletion by
+/// shifting back, so that it needs no tombstones and stays fast under any number of allocations and frees (Knuth, TAOCP
+/// 3, 6.4, algorithm R).
+///
+/// Neighbours in the heap are neighbours in the table, by half KiB: programs use blocks near one another at about the
+/// same time, and the cost of a look-up is cache misses. The blocks themselves stand in a pool, and do not move: blocks
+/// that came up together stay together there.
+///
+/// Expected constant time. Memory: 32 to 64 bytes for each block of the largest number live at once, besides the
+/// block's own 64.
+/// Address 0 cannot be stored. A reference in all but name, as `RowTable` is. For one thread at a time.
+struct BlockTable: BitwiseCopyable {
+  private struct Slot: BitwiseCopyable {
+    /// 0 where there is none.
+    var address: UInt64
+    var place: UnsafeMutablePointer<Place>
+  }
+
+  /// A line of the cache.
+  private struct Place: BitwiseCopyable {
+    var block: LiveBlock
+    /// Once the block was removed: the place that was given back before.
+    var nextFree: UnsafeMutablePointer<Place>?
+  }
+
+  private struct Header: BitwiseCopyable {
+    var slots: UnsafeMutablePointer<Slot>
+    var mask: Int
+    var shift: UInt64
+    var count = 0
+    /// The place given back last is the first taken: it is the likeliest to be in the cache.
+    var firstFree: UnsafeMutablePointer<Place>?
+    /// One that is always there, and never taken.
+    var somePlace: UnsafeMutablePointer<Place>
+  }
+
+  private let header: UnsafeMutablePointer<Header>
+  private let places: RowTable<Place>
+
+  init(minimumCapacity: Int = 1024, ownedBy owner: TableOwner) {
+    var capacity = 16
+    while capacity < minimumCapacity * 2 { capacity *= 2 }
+    let header = UnsafeMutablePointer<Header>.allocate(capacity: 1)
+    places = RowTable(
+      blank: Place(block: LiveBlock(address: 0, size: 0, birthTime: 0, site: SiteID(0)), nextFree: nil), count: 1,
+      ownedBy: owner)
+    header.initialize(
+      to: Header(
+        slots: Self.allocate(capacity, vacant: places[0]), mask: capacity - 1,
+        shift: UInt64(64 - capacity.trailingZeroBitCount),
+        somePlace: places[0]))
+    self.header = header
+    owner.own {
+      TableMemory.deallocate(header.pointee.slots)
+      header.deallocate()
+    }
+  }
+
+  /// Vacant slots lead to a place, too: `foresee` takes one for that of an event without an address.
+  private static func allocate(_ capacity: Int, vacant place: UnsafeMutablePointer<Place>) -> UnsafeMutablePointer<Slot>
+  {
+    let slots = TableMemory.allocate(Slot.self, capacity: capacity)
+    slots.initialize(repeating: Slot(address: 0, place: place), count: capacity)
+    return slots
+  }
+
+  @inline(__always)
+  var count: Int { header.pointee.count }
+
+  /// Half a KiB of heap, 32 possible blocks, stays together; multiplying spreads such groups over the table.
+  @inline(__always)
+  private static func home(_ address: UInt64, _ header: UnsafeMutablePointer<Header>) -> Int {
+    let place = ((address >> 9) &* 0x9E37_79B9_7F4A_7C15) &>> header.pointee.shift
+    return Int(truncatingIfNeeded: place &+ (address >> 4 & 31)) & header.pointee.mask
+  }
+
+  /// A live block, valid until it is removed; nil if nothing is live there.
+  @inline(__always)
+  func find(_ address: UInt64) -> UnsafeMutablePointer<LiveBlock>? {
+    let slots = header.pointee.slots
+    let mask = header.pointee.mask
+    var slot = Self.home(address, header)
+    while true {
+      let found = slots[slot].address
+      if found == address { return address == 0 ? nil : Self.block(slots[slot].place) }
+      if found == 0 { return nil }
+      slot = (slot &+ 1) & mask
+    }
+  }
+
+  /// The block whose slot is the first that is looked at for an address; if that is another's, some block. Reads
+  /// nothing of the block.
+  @inline(__always)
+  func foresee(_ address: UInt64) -> UnsafePointer<LiveBlock> {
+    let slot = header.pointee.slots[Self.home(address, header)]
+    return UnsafePointer(Self.block(slot.address == address ? slot.place : header.pointee.somePlace))
+  }
+
+  /// A place begins with its `LiveBlock`.
+  @inline(__always)
+  private static func block(_ place: UnsafeMutablePointer<Place>) -> UnsafeMutablePointer<LiveBlock> {
+    UnsafeMutableRawPointer(place).assumingMemoryBound(to: LiveBlock.self)
+  }
+
+  /// Adds a block at an address that is neither live nor 0; where it stands until it is removed.
+  @inline(__always)
+  @discardableResult
+  func insert(_ block: LiveBlock) -> UnsafeMutablePointer<LiveBlock> {
+    let slots = header.pointee.slots
+    let mask = header.pointee.mask
+    var slot = Self.home(block.address, header)
+    while slots[slot].address != 0 { slot = (slot &+ 1) & mask }
+    let place = takePlace()
+    place.pointee.block = block
+    slots[slot] = Slot(address: block.address, place: place)
+    header.pointee.count &+= 1
+    if header.pointee.count &* 2 > mask { grow() }
+    return Self.block(place)
+  }
+
+  @inline(__always)
+  private func takePlace() -> UnsafeMutablePointer<Place> {
+    if let place = header.pointee.firstFree {
+      header.pointee.firstFree = place.pointee.nextFree
+      return place
+    }
+    let number = places.count
+    places.reach(number)
+    return places[number]
+  }
+
+  /// Removes the block at an address; nil if there is none. It can be read until the next `insert`.
+  @inline(__always)
+  func remove(_ address: UInt64) -> UnsafeMutablePointer<LiveBlock>? {
+    let slots = header.pointee.slots
+    let mask = header.pointee.mask
+    var hole = Self.home(address, header)
+    while slots[hole].address != address || address == 0 {
+      if slots[hole].address == 0 { return nil }
+      hole = (hole &+ 1) & mask
+    }
+    let place = slots[hole].place
+    place.pointee.nextFree = header.pointee.firstFree
+    header.pointee.firstFree = place
+    var slot = hole
+    while true {
+      slot = (slot &+ 1) & mask
+      let address = slots[slot].address
+      if address == 0 { break }
+      // An entry may move into the hole unless its home lies between the hole and itself, cyclically.
+      if (slot &- Self.home(address, header)) & mask >= (slot &- hole) & mask {
+        slots[hole] = slots[slot]
+        hole = slot
+      }
+    }
+    slots[hole].address = 0
+    header.pointee.count &-= 1
+    return Self.block(place)
+  }
+
+  @inline(never)
+  private func grow() {
+    let old = header.pointee.slots
+    let oldCapacity = header.pointee.mask + 1
+    let slots = Self.allocate(oldCapacity * 2, vacant: header.pointee.somePlace)
+    header.pointee.slots = slots
+    header.pointee.mask = oldCapacity * 2 - 1
+    header.pointee.shift -= 1
+    for index in 0..<oldCapacity where old[index].address != 0 {
+      var slot = Self.home(old[index].address, header)
+      while slots[slot].address != 0 { slot = (slot + 1) & header.pointee.mask }
+      slots[slot] = old[index]
+    }
+    TableMemory.deallocate(old)
+  }
+
+  /// Calls `body` with every live block, in no particular order.
+  func forEach(_ body: (LiveBlock) -> Void) {
+    for index in 0...header.pointee.mask where header.pointee.slots[index].address != 0 {
+      body(header.pointee.slots[index].place.pointee.block)
+    }
+  }
+}

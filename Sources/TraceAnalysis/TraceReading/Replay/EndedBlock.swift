@@ -1,0 +1,38 @@
+// A block that was freed, with its allocation, its free, and later uses.
+
+/// A freed block, as the trace shows its life.
+package struct EndedBlock: Hashable, Sendable {
+  /// Something that happened to it.
+  package struct Moment: Hashable, Sendable {
+    package var operation: Operation
+    package var stack: StackID
+    /// Ticks.
+    package var time: UInt64
+    /// The trace's number for it, from 1.
+    package var thread: UInt32
+
+    init(_ event: TraceEvent) {
+      operation = event.operation
+      stack = event.stack
+      time = event.time
+      thread = event.thread
+    }
+  }
+
+  package var address: UInt64
+  /// Bytes asked for.
+  package var size: UInt64
+  /// Type ID of a Swift object; otherwise 0.
+  package var type: UInt32
+  package var allocated: Moment
+  package var freed: Moment
+  /// The first time that a reference to it was counted after the free.
+  package var used: Moment?
+  /// The number of such times.
+  package var uses: UInt64 = 0
+
+  /// Tells whether both are one block, whatever their uses.
+  package func isSame(as other: EndedBlock) -> Bool {
+    address == other.address && allocated == other.allocated && freed == other.freed
+  }
+}

@@ -1,0 +1,69 @@
+// A block that is allocated and not yet freed.
+
+/// Index into the replay's sites; dense, from 0.
+package struct SiteID: Hashable, Comparable, Sendable, BitwiseCopyable {
+  package var rawValue: UInt32
+  @inline(__always) package init(_ rawValue: UInt32) { self.rawValue = rawValue }
+  package static func < (a: Self, b: Self) -> Bool { a.rawValue < b.rawValue }
+}
+
+/// Index into the replay's strands: a thread outside of tasks, or a task on whatever threads it ran. Dense, from 0.
+package struct StrandID: Hashable, Sendable, BitwiseCopyable {
+  package var rawValue: UInt32
+  @inline(__always) package init(_ rawValue: UInt32) { self.rawValue = rawValue }
+}
+
+/// A live block, as its allocation was recorded.
+package struct LiveBlock: Hashable, Sendable, BitwiseCopyable {
+  package var address: UInt64
+  /// Bytes asked for.
+  package var size: UInt64
+  /// Ticks.
+  package var birthTime: UInt64
+  /// The number of events of the process before it.
+  package var ordinal: UInt64
+  package var site: SiteID
+  /// Index into the replay's threads, not the thread's number.
+  package var threadIndex: UInt32
+  /// The number of allocations that its thread had made before it, modulo 2^32.
+  package var threadOrdinal: UInt32
+  /// The strand that control was in when it was made.
+  package var strand: StrandID
+  /// The time when it was last retained or released, in `useUnit`s of events of the process; 0 if it never was.
+  package var lastUse: UInt32 = 0
+  /// The ages at which it was retained or released: bit n stands for 2^n to 2^(n+1) `useUnit`s of events of the process
+  /// since its birth, the last bit for all beyond.
+  package var useAges: UInt16 = 0
+  /// A task lives in it, which has a strand.
+  package var hasTask = false
+
+  /// Events: few enough to tell a request from the next, many enough that 32 bits last.
+  package static let useUnit: UInt64 = 64
+
+  /// The bit of `useAges` for an age in events of the process.
+  @inline(__always)
+  package static func ageBit(_ age: UInt64) -> UInt64 { min(63 &- UInt64((age / useUnit | 1).leadingZeroBitCount), 15) }
+
+  /// Notes that a reference to it was counted, when the process had seen so many events.
+  @inline(__always)
+  mutating func noteUse(at ordinal: UInt64) {
+    lastUse = UInt32(truncatingIfNeeded: ordinal / Self.useUnit)
+    useAges |= 1 &<< UInt16(truncatingIfNeeded: Self.ageBit(ordinal > self.ordinal ? ordinal &- self.ordinal : 0))
+  }
+
+  @inline(__always)
+  package init(
+    address: UInt64, size: UInt64, birthTime: UInt64, site: SiteID, threadIndex: UInt32 = 0, ordinal: UInt64 = 0,
+    threadOrdinal: UInt32 = 0,
+    strand: StrandID = StrandID(0)
+  ) {
+    self.address = address
+    self.size = size
+    self.birthTime = birthTime
+    self.ordinal = ordinal
+    self.site = site
+    self.threadIndex = threadIndex
+    self.threadOrdinal = threadOrdinal
+    self.strand = strand
+  }
+}

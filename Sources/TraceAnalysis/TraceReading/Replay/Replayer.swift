@@ -1,0 +1,381 @@
+// The one record loop: rebuilding the heap from a trace's events.
+
+/// Totals of one thread.
+package struct ThreadTotal: Hashable, Sendable, BitwiseCopyable {
+  /// The trace's number for it, from 1.
+  package var number: UInt32
+  package var events: UInt64 = 0
+  package var allocations: UInt64 = 0
+  package var allocatedBytes: UInt64 = 0
+
+  init(number: UInt32) { self.number = number }
+}
+
+/// Replays a trace, keeping the live blocks, and telling an observer. An object's death is the free of its block.
+///
+/// Memory in proportion to the blocks live at once, the sites and the threads, not to the events. For one thread at a
+/// time.
+package struct Replayer<Observer: ReplayObserver>: EventSink {
+  package var observer: Observer
+  private let memory = TableOwner()
+  private let blocks: BlockTable
+  /// Takes the data read ahead, so that they are read.
+  private let foreseen: UnsafeMutablePointer<UInt64>
+  private let siteTable: SiteTable
+  private let siteMemory = TableOwner()
+  private let threads: RowTable<ThreadState>
+  private var threadIndices: [UInt32: UInt32] = [:]
+  private var lastThread: UInt32 = 0
+  private var lastIndex = -1
+  /// The replayer's state of that thread, and the tracker's.
+  private var state: UnsafeMutablePointer<ThreadState>
+  private var trackedThread: UnsafeMutablePointer<ActivationTracker.ThreadRow>
+  private let isForked: Bool
+
+  private struct ThreadState: BitwiseCopyable {
+    var total: ThreadTotal
+    /// The block it gave to realloc last; at address 0 if none.
+    var reallocated = LiveBlock(address: 0, size: 0, birthTime: 0, site: SiteID(0))
+    /// Address of a block given to realloc that was an orphan.
+    var orphanRealloc: UInt64 = 0
+    /// Its next event has been met before, and had to wait: its stack is already taken in.
+    var isTakenInAlready = false
+  }
+
+  /// `isForked`: the process began as a fork, so that frees of blocks never seen allocated are to be expected.
+  package init(_ observer: Observer, process: ProcessRecord, stacks: StackTree, checkpoint: UInt64? = nil) {
+    self.init(observer, process: process, activations: ActivationTracker(stacks: stacks), checkpoint: checkpoint)
+  }
+
+  /// For the events of `reader`, keeping as many blocks as its file justifies; with a tracker that the observer asks as
+  /// well.
+  init(_ observer: Observer, for reader: TraceReader, activations: ActivationTracker? = nil, checkpoint: UInt64? = nil)
+  {
+    let tracker = activations ?? ActivationTracker(stacks: reader.definitions.stacks)
+    self.init(
+      observer, process: reader.definitions.process, activations: tracker, limits: reader.limits, checkpoint: checkpoint
+    )
+  }
+
+  private init(
+    _ observer: Observer, process: ProcessRecord, activations: ActivationTracker, limits: ReadingLimits? = nil,
+    checkpoint: UInt64? = nil
+  ) {
+    self.observer = observer
+    self.activations = activations
+    tracker = Unmanaged.passUnretained(activations)
+    blocks = BlockTable(ownedBy: memory)
+    foreseen = RowTable<UInt64>(blank: 0, count: 1, ownedBy: memory)[0]
+    siteTable = SiteTable(limit: limits?.siteCount ?? .max, ownedBy: siteMemory)
+    threads = RowTable(blank: ThreadState(total: ThreadTotal(number: 0)), ownedBy: memory)
+    state = UnsafeMutablePointer(bitPattern: 64)!
+    trackedThread = UnsafeMutablePointer(bitPattern: 64)!
+    countsByOperation = RowTable(blank: 0, count: Self.operationCount, ownedBy: memory)[0]
+    countsByMismatch = RowTable(blank: 0, count: Mismatch.allCases.count, ownedBy: memory)
+    isForked = process.isForked
+    blockLimit = limits?.liveBlocks ?? ReadingLimits.blockLimit
+    spareFarAllocations = limits?.farAllocations ?? .max
+    self.checkpoint = checkpoint ?? .max
+  }
+
+  /// Blocks that may be live at once, and allocations that were left out because there were as many.
+  private let blockLimit: Int
+  /// Allocations that may still be taken while there are more than `nearBlocks`.
+  private var spareFarAllocations: UInt64
+  /// Blocks whose table stays in a processor's cache.
+  private static var nearBlocks: Int { 1 << 14 }
+  private(set) var refusedBlocks: UInt64 = 0
+  /// Allocations whose sites are not told apart, since there are too many.
+  var allocationsAtUnknownSites: UInt64 { siteTable.overflowCount }
+  private let activations: ActivationTracker
+  /// The same tracker for the loop, which counts no references to it.
+  private let tracker: Unmanaged<ActivationTracker>
+  /// Events of all threads so far.
+  private var eventCount: UInt64 = 0
+
+  /// Ticks. Blocks live after the events up to and including this time are kept in `blocksAtCheckpoint`.
+  private let checkpoint: UInt64
+  private var keptBlocks: [LiveBlock]?
+  private var keptActivations: Activations?
+
+  /// The activations that control was in at the checkpoint; those it is in now if no event came after it.
+  package var activationsAtCheckpoint: Activations { keptActivations ?? presentActivations }
+
+  /// The blocks that were live at the checkpoint, in no particular order; those live now if no event came after it.
+  package var blocksAtCheckpoint: [LiveBlock] { keptBlocks ?? liveBlocks }
+
+  private var liveBlocks: [LiveBlock] {
+    var result: [LiveBlock] = []
+    result.reserveCapacity(blocks.count)
+    blocks.forEach { result.append($0) }
+    return result
+  }
+
+  /// Replays a whole trace and returns the observer, with the blocks live at the end.
+  package static func replay(_ reader: TraceReader, _ observer: Observer, checkpoint: UInt64? = nil) -> Replayer {
+    let activations = ActivationTracker(stacks: reader.definitions.stacks)
+    var replayer = Replayer(observer, for: reader, activations: activations, checkpoint: checkpoint)
+    reader.replay(into: &replayer, stacks: .allocations)
+    return replayer
+  }
+
+  /// Blocks live now.
+  package var liveCount: Int { blocks.count }
+  package var siteCount: Int { siteTable.count }
+  package func key(of site: SiteID) -> SiteKey { siteTable[site] }
+  /// Keys of all sites, valid even after the replayer has gone.
+  var siteKeys: SiteKeys { SiteKeys(table: siteTable, owner: siteMemory) }
+  /// In order of first event.
+  package var threadTotals: [ThreadTotal] { threads.all.map(\.total) }
+  /// Events by operation number, those unknown included.
+  package var eventCounts: [UInt64] { Array(UnsafeBufferPointer(start: countsByOperation, count: Self.operationCount)) }
+  private let countsByOperation: UnsafeMutablePointer<UInt64>
+  private static var operationCount: Int { 256 }
+  /// By `Mismatch`.
+  package var mismatchCounts: [UInt64] { countsByMismatch.all }
+  private let countsByMismatch: RowTable<UInt64>
+
+  /// Calls `body` with each block live now, in no particular order.
+  package func forEachLiveBlock(_ body: (LiveBlock) -> Void) { blocks.forEach(body) }
+
+  /// The block live now at `address`.
+  package func liveBlock(at address: RuntimeAddress) -> LiveBlock? { blocks.find(address.rawValue)?.pointee }
+
+  @inline(__always)
+  private mutating func select(_ thread: UInt32) {
+    if thread != lastThread || lastIndex < 0 { changeThread(thread) }
+  }
+
+  @inline(never)
+  private mutating func changeThread(_ thread: UInt32) {
+    if let known = threadIndices[thread] {
+      lastIndex = Int(known)
+    } else {
+      lastIndex = threads.count
+      threadIndices[thread] = UInt32(lastIndex)
+      threads.reach(lastIndex)
+      threads[lastIndex].pointee.total.number = thread
+    }
+    lastThread = thread
+    state = threads[lastIndex]
+    trackedThread = activations.row(ofThread: lastIndex)
+  }
+
+  package mutating func take(_ event: TraceEvent, mayWait: Bool) -> EventVerdict {
+    withUnsafePointer(to: event) { take(at: $0, mayWait: mayWait) }
+  }
+
+  @inline(__always)
+  package mutating func take(at event: UnsafePointer<TraceEvent>, mayWait: Bool) -> EventVerdict {
+    if event.pointee.time > checkpoint, keptBlocks == nil { reachCheckpoint() }
+    select(event.pointee.thread)
+    let strand = state.pointee.isTakenInAlready ? trackedThread.pointee.present : advance(event)
+    let verdict = apply(event, strand, mayWait: mayWait)
+    if verdict != .taken {
+      state.pointee.isTakenInAlready = true
+    } else {
+      state.pointee.isTakenInAlready = false
+      if event.pointee.operation != .mark {
+        countsByOperation[Int(event.pointee.operation.rawValue)] &+= 1
+        state.pointee.total.events &+= 1
+        eventCount &+= 1
+      }
+    }
+    return verdict
+  }
+
+  /// Looking up one block after the other waits for memory each time; all at once the waits overlap. Small tables are
+  /// in the cache anyway.
+  @inline(__always)
+  package func foresee(_ events: UnsafeBufferPointer<TraceEvent>) {
+    if siteTable.count > 1 << 12 || (blocks.count > 1 << 16 && siteTable.count > 0) { warm(events) }
+  }
+
+  /// Goes step by step for all events, without branches that depend on the data found: so the processor reads on while
+  /// it waits.
+  @inline(never)
+  private func warm(_ events: UnsafeBufferPointer<TraceEvent>) {
+    withUnsafeTemporaryAllocation(of: UnsafePointer<LiveBlock>.self, capacity: events.count) { found in
+      withUnsafeTemporaryAllocation(of: UInt32.self, capacity: 2 * events.count) { sites in
+        let found = found.baseAddress!
+        // Sites of blocks that come and go, and of those whose references are counted.
+        let changed = sites.baseAddress!
+        let used = changed + events.count
+        var changedCount = 0
+        var usedCount = 0
+        for index in 0..<events.count { found[index] = blocks.foresee(events[index].address) }
+        let last = UInt32(truncatingIfNeeded: siteTable.count &- 1)
+        for index in 0..<events.count {
+          let operation = events[index].operation
+          let known = found[index].pointee.site.rawValue
+          let made = siteTable.foresee(events[index].stack)
+          let site = min(operation.isAllocation ? made : known, last)
+          changed[changedCount] = site
+          used[usedCount] = site
+          changedCount &+= operation.countsReferences ? 0 : 1
+          usedCount &+= operation.countsReferences ? 1 : 0
+        }
+        var sum: UInt64 = 0
+        for index in 0..<changedCount { sum &+= observer.foreseeBlock(of: SiteID(changed[index])) }
+        for index in 0..<usedCount { sum &+= observer.foreseeReference(to: SiteID(used[index])) }
+        foreseen.pointee = sum
+      }
+    }
+  }
+
+  private var presentActivations: Activations {
+    var numbers: [UInt32: Int] = [:]
+    for (index, row) in threads.all.enumerated() { numbers[row.total.number] = index }
+    return activations.present(ordinal: eventCount, threads: numbers)
+  }
+
+  @inline(never)
+  private mutating func reachCheckpoint() {
+    keptBlocks = liveBlocks
+    keptActivations = presentActivations
+  }
+
+  @inline(__always)
+  private mutating func advance(_ event: UnsafePointer<TraceEvent>) -> StrandID {
+    let ordinal = eventCount
+    let row = trackedThread
+    return tracker._withUnsafeGuaranteedRef {
+      $0.advance(event, row, ordinal: ordinal) { context in taskBlock(of: context) }
+    }
+  }
+
+  /// A task's outermost context stands near the beginning of the block that the task was given, if it was given one of
+  /// its own. Marks the block.
+  @inline(never)
+  private func taskBlock(of context: UInt64) -> UInt64? {
+    var address = context & ~15
+    for _ in 0..<64 where address >= 16 {
+      if let block = blocks.find(address) {
+        if context - address >= block.pointee.size { return nil }
+        block.pointee.hasTask = true
+        return address
+      }
+      address -= 16
+    }
+    return nil
+  }
+
+  private mutating func report(_ mismatch: Mismatch, _ event: TraceEvent) {
+    countsByMismatch[mismatch.rawValue].pointee &+= 1
+    observer.mismatched(mismatch, event)
+  }
+
+  @inline(__always)
+  private mutating func apply(_ event: UnsafePointer<TraceEvent>, _ strand: StrandID, mayWait: Bool) -> EventVerdict {
+    switch event.pointee.operation.effect {
+    case .retain, .release, .unownedRetain, .unownedRelease:
+      if let found = blocks.find(event.pointee.address) {
+        found.pointee.noteUse(at: eventCount)
+        observer.referencesChanged(found.pointee, by: event.pointee)
+      } else {
+        report(event.pointee.address == 0 ? .nullAddress : .unknownObject, event.pointee)
+      }
+      return .taken
+    case .allocation:
+      return takeAllocation(event, strand, mayWait: mayWait)
+    case .free:
+      if let block = blocks.remove(event.pointee.address) {
+        if block.pointee.hasTask { activations.endTask(inBlock: block.pointee.address) }
+        if event.pointee.operation == .reallocFree { state.pointee.reallocated = block.pointee }
+        observer.blockFreed(block.pointee, by: event.pointee)
+        return .taken
+      }
+      return takeOrphanFree(event.pointee, mayWait: mayWait)
+    case .reallocFailed:
+      takeReallocFailure(event.pointee)
+      return .taken
+    case .mark:
+      let address = event.pointee.address
+      observer.marked(event.pointee, strand: strand, block: address == 0 ? nil : blocks.find(address)?.pointee)
+      return .taken
+    case .unknown:
+      report(.unknownOperation, event.pointee)
+      return .taken
+    }
+  }
+
+  @inline(__always)
+  private mutating func takeAllocation(_ event: UnsafePointer<TraceEvent>, _ strand: StrandID, mayWait: Bool)
+    -> EventVerdict
+  {
+    let address = event.pointee.address
+    if address == 0 {
+      report(.nullAddress, event.pointee)
+      return .taken
+    }
+    if blocks.count > Self.nearBlocks {
+      if blocks.count >= blockLimit || spareFarAllocations == 0 {
+        refusedBlocks &+= 1
+        return .taken
+      }
+      spareFarAllocations -= 1
+    } else if blocks.count >= blockLimit {
+      refusedBlocks &+= 1
+      return .taken
+    }
+    if blocks.find(address) != nil {
+      if mayWait { return .waitForFree }
+      takeOver(event.pointee)
+    }
+    let site = siteTable.site(
+      SiteKey(operation: event.pointee.operation, stack: event.pointee.stack, type: event.pointee.type))
+    let block = blocks.insert(
+      LiveBlock(
+        address: address, size: event.pointee.size, birthTime: event.pointee.time, site: site,
+        threadIndex: UInt32(truncatingIfNeeded: lastIndex),
+        ordinal: eventCount, threadOrdinal: UInt32(truncatingIfNeeded: state.pointee.total.allocations), strand: strand)
+    )
+    state.pointee.total.allocations &+= 1
+    state.pointee.total.allocatedBytes &+= event.pointee.size
+    observer.blockAllocated(block.pointee, by: event.pointee)
+    return .taken
+  }
+
+  /// Ends the block that lives at an allocation's address: its free was not seen.
+  @inline(never)
+  private mutating func takeOver(_ event: TraceEvent) {
+    guard let block = blocks.remove(event.address)?.pointee else { return }
+    if block.hasTask { activations.endTask(inBlock: block.address) }
+    report(.allocationOverLive, event)
+    observer.blockFreed(block, by: event)
+  }
+
+  @inline(never)
+  private mutating func takeOrphanFree(_ event: TraceEvent, mayWait: Bool) -> EventVerdict {
+    if event.address == 0 {
+      report(.nullAddress, event)
+      return .taken
+    }
+    if isForked {
+      report(.inheritedFree, event)
+    } else {
+      if mayWait { return .waitForAllocation }
+      report(.orphanFree, event)
+    }
+    if event.operation == .reallocFree {
+      state.pointee.reallocated.address = 0
+      state.pointee.orphanRealloc = event.address
+    }
+    return .taken
+  }
+
+  @inline(never)
+  private mutating func takeReallocFailure(_ event: TraceEvent) {
+    let block = state.pointee.reallocated
+    if block.address == event.address, block.address != 0, blocks.find(event.address) == nil {
+      state.pointee.reallocated.address = 0
+      blocks.insert(block)
+      observer.blockRestored(block, by: event)
+    } else if state.pointee.orphanRealloc == event.address, event.address != 0 {
+      // Counted already, as the orphan that it was.
+      state.pointee.orphanRealloc = 0
+    } else {
+      report(event.address == 0 ? .nullAddress : .orphanReallocFailure, event)
+    }
+  }
+}

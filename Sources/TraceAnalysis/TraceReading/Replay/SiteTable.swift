@@ -1,0 +1,155 @@
+// The distinct allocation sites that a replay meets.
+
+/// The key of an allocation site: the operation, the stack, and the type.
+package struct SiteKey: Hashable, Sendable, BitwiseCopyable {
+  package var operation: Operation
+  package var stack: StackID
+  /// 0 but for Swift objects.
+  package var type: UInt32
+
+  @inline(__always)
+  package init(operation: Operation, stack: StackID, type: UInt32) {
+    self.operation = operation
+    self.stack = stack
+    self.type = type
+  }
+}
+
+/// Numbers sites from 0 in order of first sight. Expected constant time; memory in proportion to the sites. A reference
+/// in all but name, as
+/// `RowTable` is. For one thread at a time.
+///
+/// Stacks that are met one after the other have numbers near one another, so their sites stand near one another: a key
+/// is looked for in a few places by its stack, and if those are taken, by its hash. Nothing is ever removed, so the
+/// first empty place ends the search.
+struct SiteTable: BitwiseCopyable {
+  private struct Header: BitwiseCopyable {
+    var slots: UnsafeMutablePointer<UInt32>
+    var mask: Int
+    var limit: Int
+    /// Allocations at sites that there was no room for.
+    var overflowCount: UInt64 = 0
+  }
+
+  private let header: UnsafeMutablePointer<Header>
+  private let keys: RowTable<SiteKey>
+
+  /// `limit`: sites that are told apart. Allocations at more of them count as made at an unknown stack.
+  init(limit: Int = .max, ownedBy owner: TableOwner) {
+    let header = UnsafeMutablePointer<Header>.allocate(capacity: 1)
+    header.initialize(to: Header(slots: Self.allocate(1024), mask: 1023, limit: limit))
+    self.header = header
+    keys = RowTable(blank: SiteKey(operation: Operation(rawValue: 0), stack: .empty, type: 0), ownedBy: owner)
+    owner.own {
+      TableMemory.deallocate(header.pointee.slots)
+      header.deallocate()
+    }
+  }
+
+  private static func allocate(_ capacity: Int) -> UnsafeMutablePointer<UInt32> {
+    let slots = TableMemory.allocate(UInt32.self, capacity: capacity)
+    slots.initialize(repeating: .max, count: capacity)
+    return slots
+  }
+
+  var count: Int { keys.count }
+  /// Allocations whose sites were not told apart.
+  var overflowCount: UInt64 { header.pointee.overflowCount }
+
+  private static let nearbyPlaces = 8
+
+  @inline(__always)
+  private static func nearby(_ key: SiteKey, _ mask: Int) -> Int {
+    Int(truncatingIfNeeded: UInt64(key.stack.rawValue) &* 2) & mask
+  }
+
+  @inline(__always)
+  private static func hashed(_ key: SiteKey, _ mask: Int) -> Int {
+    let word = UInt64(key.stack.rawValue) << 32 | UInt64(key.type) ^ UInt64(key.operation.rawValue) << 24
+    let product = word &* 0x9E37_79B9_7F4A_7C15
+    return Int(truncatingIfNeeded: (product ^ product >> 32) >> 16) & mask
+  }
+
+  /// The number of a site, new or known.
+  @inline(__always)
+  func site(_ key: SiteKey) -> SiteID {
+    let slots = header.pointee.slots
+    let mask = header.pointee.mask
+    var slot = Self.nearby(key, mask)
+    for _ in 0..<Self.nearbyPlaces {
+      let found = slots[slot]
+      if found == .max { return add(key) }
+      if keys[Int(found)].pointee == key { return SiteID(found) }
+      slot = (slot &+ 1) & mask
+    }
+    return distantSite(key)
+  }
+
+  /// The number of the site that is looked at first for an allocation by a stack, which is likely the one; large if
+  /// there is none.
+  @inline(__always)
+  func foresee(_ stack: StackID) -> UInt32 {
+    header.pointee.slots[Int(truncatingIfNeeded: UInt64(stack.rawValue) &* 2) & header.pointee.mask]
+  }
+
+  @inline(never)
+  private func distantSite(_ key: SiteKey) -> SiteID {
+    let mask = header.pointee.mask
+    var slot = Self.hashed(key, mask)
+    while true {
+      let found = header.pointee.slots[slot]
+      if found == .max { return add(key) }
+      if keys[Int(found)].pointee == key { return SiteID(found) }
+      slot = (slot &+ 1) & mask
+    }
+  }
+
+  @inline(never)
+  private func add(_ key: SiteKey) -> SiteID {
+    if keys.count >= header.pointee.limit, key.stack != .unknown || key.type != 0 {
+      header.pointee.overflowCount &+= 1
+      return site(SiteKey(operation: key.operation, stack: .unknown, type: 0))
+    }
+    let number = keys.count
+    keys.reach(number)
+    keys[number].pointee = key
+    if keys.count * 2 > header.pointee.mask + 1 { grow() } else { place(UInt32(number)) }
+    return SiteID(UInt32(number))
+  }
+
+  /// Puts a number into the first empty place where its key will be looked for.
+  private func place(_ number: UInt32) {
+    let slots = header.pointee.slots
+    let mask = header.pointee.mask
+    let key = keys[Int(number)].pointee
+    var slot = Self.nearby(key, mask)
+    for _ in 0..<Self.nearbyPlaces {
+      if slots[slot] == .max {
+        slots[slot] = number
+        return
+      }
+      slot = (slot + 1) & mask
+    }
+    slot = Self.hashed(key, mask)
+    while slots[slot] != .max { slot = (slot + 1) & mask }
+    slots[slot] = number
+  }
+
+  private func grow() {
+    let capacity = 2 * (header.pointee.mask + 1)
+    TableMemory.deallocate(header.pointee.slots)
+    (header.pointee.slots, header.pointee.mask) = (Self.allocate(capacity), capacity - 1)
+    for number in 0..<UInt32(keys.count) { place(number) }
+  }
+
+  subscript(site: SiteID) -> SiteKey { keys[Int(site.rawValue)].pointee }
+}
+
+/// The keys of a replay's sites, kept beyond it.
+struct SiteKeys {
+  let table: SiteTable
+  /// Owner of the table's memory.
+  let owner: TableOwner
+
+  subscript(site: SiteID) -> SiteKey { table[site] }
+}

@@ -1,0 +1,91 @@
+// Gaps of a trace: times at which it lacks calls, so that it does not show what was allocated or freed.
+
+/// The time up to which calls may be missing from a trace, and the causes.
+///
+/// A block that was made before the last gap ended may have been freed in it, and its memory may be anybody's since. A
+/// block allocated in a gap is memory in use that the trace does not know, and it may hold any object. So the absence
+/// of a reference says nothing of either.
+package struct TraceGaps: Hashable, Sendable {
+  package enum Cause: Hashable, Sendable, CaseIterable {
+    /// `leaktrace pause`, or recording began paused.
+    case paused
+    /// The recorder counted calls that it could not record.
+    case dropped
+    /// Chunks of the trace are missing or cannot be read.
+    case damaged
+    /// The process began as a fork: it has memory that its parent allocated. What it frees is seen.
+    case inherited
+  }
+
+  package var causes: Set<Cause> = []
+  /// Ticks. A block that was made up to this time may have been freed without a trace of it; nil if every free is
+  /// there.
+  package var end: UInt64?
+
+  /// Every call is there.
+  package static let none = TraceGaps()
+
+  /// There may be memory in use whose allocation the trace does not show.
+  package var hideAllocations: Bool { !causes.isEmpty }
+
+  /// Tells whether the free of a block that was made at a time may be missing.
+  package func mayHideFree(ofBlockMadeAt time: UInt64) -> Bool { end.map { time <= $0 } ?? false }
+
+  private mutating func add(_ cause: Cause, until time: UInt64) {
+    causes.insert(cause)
+    end = max(end ?? 0, time)
+  }
+
+  /// The gaps of a trace before `time`, in ticks, once its events have been read.
+  init(_ reader: TraceReader, diagnostics: TraceDiagnostics, until time: UInt64) {
+    if reader.definitions.process.isForked { causes.insert(.inherited) }
+    if reader.header.startedPaused { add(.paused, until: reader.header.startTime) }
+    var isPaused = false
+    for pause in reader.definitions.pauses where pause.time <= time {
+      isPaused = pause.begins
+      add(.paused, until: pause.time)
+    }
+    if isPaused { add(.paused, until: time) }
+    // The time of dropped calls is not known, but for those after the recording had to stop.
+    let drops = reader.drops
+    let isCounted = DropCounts.Reason.allCases.contains { $0.losesEvents && $0 != .stopped && drops[$0] > 0 }
+    let hasStopped = drops[.stopped] > 0 && reader.status.stopTime < time
+    if isCounted || hasStopped || drops.unknown > 0 { add(.dropped, until: time) }
+    // Threads had events in a live file that is not there.
+    let isLiveMissing = reader.closing == nil && reader.status.state == 1 && !reader.hasLiveFile
+    if isLiveMissing || diagnostics.count > diagnostics.first.count
+      || diagnostics.first.contains(where: { Self.losesEvents($0, reader) })
+    {
+      add(.damaged, until: time)
+    }
+  }
+
+  private init() {}
+
+  /// Tells whether events may be missing because of it. Heap images and the closing record have none.
+  private static func losesEvents(_ diagnostic: TraceDiagnostic, _ reader: TraceReader) -> Bool {
+    switch diagnostic.kind {
+    case .duplicateChunk, .damagedClosing, .damagedSnapshot, .damagedMemory, .incompleteSnapshot, .tooMuchMemory,
+      .overMemoryLimit, .tooManyStacks:
+      return false
+    case .missingChunks(_, let kind, _): return kind == .events || kind == .definitions
+    default: break
+    }
+    guard let chunk = diagnostic.chunk, reader.chunks.indices.contains(chunk) else { return true }
+    switch reader.chunks[chunk].kind {
+    case .snapshot, .memory, .snapshotEnd, .closing: return false
+    default: return true
+    }
+  }
+
+  /// The calls that the trace lacks, in words to go before `:` or a full stop.
+  package var explanation: String {
+    var parts: [String] = []
+    if causes.contains(.paused) { parts.append("recording was paused at times") }
+    if causes.contains(.dropped) { parts.append("calls were dropped") }
+    if causes.contains(.damaged) { parts.append("parts of the trace are missing") }
+    if causes.contains(.inherited) { parts.append("the process began as a fork") }
+    return parts.count < 2
+      ? parts.first ?? "" : parts.dropLast().joined(separator: ", ") + " and " + parts[parts.count - 1]
+  }
+}

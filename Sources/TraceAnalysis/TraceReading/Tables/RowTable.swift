@@ -1,0 +1,77 @@
+// Rows of figures that grow as new sites and threads turn up.
+
+/// Plain values by number, which stay where they are as the table grows: it takes memory by the segment, in proportion
+/// to the rows, and copies nothing.
+///
+/// A reference in all but name: copies share the rows, which stay as long as their owner. For one thread at a time.
+struct RowTable<Row: BitwiseCopyable>: BitwiseCopyable {
+  private struct Header: BitwiseCopyable {
+    /// One for each segment.
+    var segments: UnsafeMutablePointer<UnsafeMutablePointer<Row>>
+    var segmentCount = 0
+    var segmentCapacity = 16
+    var count = 0
+    var blank: Row
+  }
+
+  private let header: UnsafeMutablePointer<Header>
+
+  /// A power of two of rows, and 4 MiB or more: unused parts take no memory.
+  @inline(__always)
+  private static var segmentBits: Int { 64 - ((4 << 20) / MemoryLayout<Row>.stride - 1).leadingZeroBitCount }
+
+  /// New rows are `blank`.
+  init(blank: Row, count: Int = 0, ownedBy owner: TableOwner) {
+    let header = UnsafeMutablePointer<Header>.allocate(capacity: 1)
+    header.initialize(to: Header(segments: .allocate(capacity: 16), blank: blank))
+    owner.own {
+      for index in 0..<header.pointee.segmentCount { TableMemory.deallocate(header.pointee.segments[index]) }
+      header.pointee.segments.deallocate()
+      header.deallocate()
+    }
+    self.header = header
+    if count > 0 { grow(count) }
+  }
+
+  @inline(__always)
+  var count: Int { header.pointee.count }
+
+  /// The row at an index below `count`, valid as long as the table.
+  @inline(__always)
+  subscript(_ index: Int) -> UnsafeMutablePointer<Row> {
+    assert(index < count)
+    return header.pointee.segments[index &>> Self.segmentBits] + (index & (1 &<< Self.segmentBits &- 1))
+  }
+
+  /// Makes sure that there is a row at `index`. Amortised constant time.
+  @inline(__always)
+  func reach(_ index: Int) {
+    if index >= header.pointee.count { grow(index + 1) }
+  }
+
+  @inline(never)
+  private func grow(_ newCount: Int) {
+    while newCount > header.pointee.segmentCount << Self.segmentBits { addSegment() }
+    for index in count..<newCount {
+      (header.pointee.segments[index >> Self.segmentBits] + (index & (1 << Self.segmentBits - 1))).initialize(
+        to: header.pointee.blank)
+    }
+    header.pointee.count = newCount
+  }
+
+  private func addSegment() {
+    let number = header.pointee.segmentCount
+    if number == header.pointee.segmentCapacity {
+      let larger = UnsafeMutablePointer<UnsafeMutablePointer<Row>>.allocate(capacity: number * 2)
+      larger.update(from: header.pointee.segments, count: number)
+      header.pointee.segments.deallocate()
+      header.pointee.segments = larger
+      header.pointee.segmentCapacity = number * 2
+    }
+    header.pointee.segments[number] = TableMemory.allocate(
+      Row.self, capacity: 1 << Self.segmentBits, isSparse: number == 0)
+    header.pointee.segmentCount = number + 1
+  }
+
+  var all: [Row] { (0..<count).map { self[$0].pointee } }
+}

@@ -1,0 +1,131 @@
+// The path of traces, with placeholders that the recorder fills in for each process.
+
+import Glibc
+import TraceReading
+
+/// A path in which `%p` stands for the process ID, `%n` for the program's name and `%%` for a percent sign.
+package struct OutputPattern: Hashable, Sendable {
+  /// Absolute, with its placeholders.
+  package let text: String
+  /// The directory of every trace; without placeholders.
+  package let directory: String
+  /// The last component, with its placeholders.
+  package let fileName: String
+
+  package static let standard = "leaktrace.%n.%p.trace"
+
+  /// - Parameter pattern: As given by a user; relative to `currentDirectory`.
+  /// - Throws: `RecordingError.outputPatternInvalid` for unknown placeholders, or `%p` and `%n` in a directory's name.
+  package init(_ pattern: String, currentDirectory: String) throws(RecordingError) {
+    guard !pattern.isEmpty, !pattern.hasSuffix("/") else {
+      throw .outputPatternInvalid(pattern: pattern, reason: "names no file")
+    }
+    let slash = pattern.lastIndex(of: "/")
+    fileName = slash.map { String(pattern[pattern.index(after: $0)...]) } ?? pattern
+    let directoryPattern = slash.map { $0 == pattern.startIndex ? "/" : String(pattern[..<$0]) }
+    guard Self.expand(fileName, processID: 0, programName: "n") != nil else {
+      throw .outputPatternInvalid(pattern: pattern, reason: "after % may stand p (process ID), n (program name) or %")
+    }
+    guard let literal = Self.literal(directoryPattern ?? "") else {
+      throw .outputPatternInvalid(
+        pattern: pattern, reason: "%p and %n may only stand in the file's name, not in its directory's")
+    }
+    guard fileName != ".", fileName != ".." else {
+      throw .outputPatternInvalid(pattern: pattern, reason: "is a directory")
+    }
+    switch directoryPattern {
+    case nil: directory = currentDirectory
+    case .some where literal.hasPrefix("/"): directory = literal
+    case .some: directory = currentDirectory == "/" ? "/" + literal : currentDirectory + "/" + literal
+    }
+    let escaped = directory.split(separator: "%", omittingEmptySubsequences: false).joined(separator: "%%")
+    text = (escaped == "/" ? "/" : escaped + "/") + fileName
+  }
+
+  /// The path of a process's trace, were it the first of that name.
+  package func path(processID: UInt32, programName: String) -> String {
+    (directory == "/" ? "/" : directory + "/")
+      + Self.expand(fileName, processID: processID, programName: programName)!
+  }
+
+  /// True if all processes of one program name would write to the same path.
+  package var namesOneFileForAProgram: Bool { !Self.placeholders(in: fileName).contains("p") }
+
+  /// The beginning of every trace's name.
+  package var fileNamePrefix: String {
+    var prefix = ""
+    var rest = Substring(fileName)
+    while let character = rest.popFirst() {
+      if character == "%" {
+        guard rest.popFirst() == "%" else { break }
+      }
+      prefix.append(character)
+    }
+    return prefix
+  }
+
+  /// Throws unless files can be created in the directory, and whatever already stands at the path of a trace known
+  /// beforehand is an old trace, which is removed. With `%p` in the pattern no path is known beforehand.
+  ///
+  /// - Returns: The lock that keeps other recordings from these paths: to be kept until this one has ended.
+  /// - Throws: `RecordingError.outputDirectoryUnusable`, `.outputIsNotATrace`, `.outputInUse`.
+  @discardableResult
+  package func prepare(programNames: [String]) throws(RecordingError) -> OutputReservation {
+    var information = stat()
+    guard stat(directory, &information) == 0 else { throw .outputDirectoryUnusable(path: directory, errno: errno) }
+    guard information.st_mode & S_IFMT == S_IFDIR else {
+      throw .outputDirectoryUnusable(path: directory, errno: ENOTDIR)
+    }
+    guard faccessat(AT_FDCWD, directory, W_OK | X_OK, AT_EACCESS) == 0 else {
+      throw .outputDirectoryUnusable(path: directory, errno: errno)
+    }
+    guard namesOneFileForAProgram else { return try OutputReservation([]) }
+    let candidates = Set(programNames.map { path(processID: 0, programName: $0) }).sorted()
+    let reservation = try OutputReservation(candidates)
+    for candidate in candidates where lstat(candidate, &information) == 0 {
+      // An empty file has nothing to lose: an earlier recording that could not write leaves one.
+      let isEmpty = information.st_size == 0
+      guard information.st_mode & S_IFMT == S_IFREG, isEmpty || RecordedTrace(path: candidate) != nil else {
+        throw .outputIsNotATrace(path: candidate)
+      }
+      let live = LiveRecording(tracePath: candidate)
+      if let live, !live.recordingProcesses().isEmpty { throw .outputInUse(path: candidate) }
+    }
+    for candidate in candidates where lstat(candidate, &information) == 0 {
+      if let live = LiveRecording(tracePath: candidate) { unlink(live.path) }
+      guard unlink(candidate) == 0 else { throw .outputDirectoryUnusable(path: directory, errno: errno) }
+    }
+    return reservation
+  }
+
+  private static func expand(_ pattern: String, processID: UInt32, programName: String) -> String? {
+    var result = ""
+    var rest = Substring(pattern)
+    while let character = rest.popFirst() {
+      guard character == "%" else {
+        result.append(character)
+        continue
+      }
+      switch rest.popFirst() {
+      case "p": result += String(processID)
+      case "n": result += programName
+      case "%": result.append("%")
+      default: return nil
+      }
+    }
+    return result
+  }
+
+  private static func placeholders(in pattern: String) -> Set<Character> {
+    var found: Set<Character> = []
+    var rest = Substring(pattern)
+    while let character = rest.popFirst() {
+      if character == "%", let placeholder = rest.popFirst() { found.insert(placeholder) }
+    }
+    return found
+  }
+
+  private static func literal(_ pattern: String) -> String? {
+    placeholders(in: pattern).isSubset(of: ["%"]) ? expand(pattern, processID: 0, programName: "") : nil
+  }
+}

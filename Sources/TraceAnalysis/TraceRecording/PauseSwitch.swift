@@ -1,0 +1,76 @@
+// Pausing and resuming the recording of a running process.
+
+import CTraceFormat
+import Glibc
+import TraceReading
+
+/// The switch in a live file that the recorder's hooks look at.
+package enum PauseSwitch: Sendable {
+  case record, paused
+
+  package enum Failure: Error, Hashable, Sendable {
+    /// The process does not exist, belongs to another user, or records nothing.
+    case notRecording(processID: Int32)
+    /// There is no sound live file beside the trace: the recording has ended.
+    case notLive(tracePath: String)
+    case cannotWrite(path: String, errno: Int32)
+  }
+
+  /// The live files that a process records to.
+  ///
+  /// - Throws: `Failure.notRecording`.
+  package static func liveFiles(of processID: Int32) throws(Failure) -> [LiveRecording] {
+    let files = ProcessMappings.mappedFiles(of: processID).filter { $0.path.hasSuffix(String(LT_LIVE_SUFFIX)) }
+    let live = files.compactMap { LiveRecording(path: $0.path) }.filter { $0.isMapped(by: processID) }
+    guard !live.isEmpty else { throw .notRecording(processID: processID) }
+    return live
+  }
+
+  /// The recorded process that a process ID means: a `leaktrace record` stands for the program that it runs. Any other
+  /// is itself.
+  package static func recordedProcess(_ processID: Int32) -> Int32 {
+    guard ProcessMappings.programName(of: processID) == ProcessMappings.programName(of: getpid()) else {
+      return processID
+    }
+    return ProcessMappings.children(of: processID).first { (try? liveFiles(of: $0)) != nil } ?? processID
+  }
+
+  /// The live file of a trace.
+  ///
+  /// - Throws: `Failure.notLive`.
+  package static func liveFile(ofTrace path: String) throws(Failure) -> LiveRecording {
+    let live = path.hasSuffix(String(LT_LIVE_SUFFIX)) ? LiveRecording(path: path) : LiveRecording(tracePath: path)
+    guard let live else { throw .notLive(tracePath: path) }
+    return live
+  }
+
+  /// Sets the switch; the process's next event sees it.
+  ///
+  /// - Throws: `Failure.cannotWrite`, or `.notLive` if the file changed meanwhile.
+  package func set(in live: LiveRecording) throws(Failure) {
+    let descriptor = open(live.path, O_RDWR | O_CLOEXEC | O_NOFOLLOW)
+    guard descriptor >= 0 else { throw .cannotWrite(path: live.path, errno: errno) }
+    defer { close(descriptor) }
+    var information = stat()
+    guard fstat(descriptor, &information) == 0, FileIdentity(information) == live.identity else {
+      throw .notLive(tracePath: live.path)
+    }
+    var value = UInt32(self == .paused ? LT_SWITCH_PAUSED : LT_SWITCH_RECORD).littleEndian
+    let offset = off_t(MemoryLayout<lt_live_header>.offset(of: \.pauseSwitch)!)
+    // Four aligned bytes of one page: the hooks read them whole.
+    guard pwrite(descriptor, &value, 4, offset) == 4 else { throw .cannotWrite(path: live.path, errno: errno) }
+  }
+}
+
+extension PauseSwitch.Failure: CustomStringConvertible {
+  package var description: String {
+    switch self {
+    case .notRecording(let processID):
+      return "process \(processID) is not being recorded, or is another user's"
+    case .notLive(let path):
+      return "\(path) is not being recorded: there is no live file beside it"
+    case .cannotWrite(let path, let errno):
+      return "cannot change \(path): \(systemErrorText(errno))"
+    }
+  }
+}

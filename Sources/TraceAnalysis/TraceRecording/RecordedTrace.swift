@@ -1,0 +1,163 @@
+// The fixed parts of a trace: what `record` says about it without reading its events.
+
+import CTraceFormat
+import CZstd
+import Glibc
+import TraceReading
+
+/// A trace as its header, status block and closing record describe it.
+package struct RecordedTrace: Hashable, Sendable {
+  package enum State: Hashable, Sendable {
+    /// A closing record is there.
+    case closed(CloseReason)
+    /// The recorder gave up before the process ended; the errno, 0 if unknown.
+    case stopped(Int32)
+    /// No closing record: the process is running, or ended without one.
+    case open
+  }
+  package enum CloseReason: Hashable, Sendable {
+    case exit, exec, stopped, recovered, underscoreExit
+    case unknown(UInt32)
+  }
+
+  package var path: String
+  package var fileSize: ByteCount
+  package var processID: UInt32
+  package var traceID: UInt64
+  /// 0 if the library was preloaded by hand.
+  package var sessionID: UInt64
+  /// Nanoseconds since 1970.
+  package var startRealtime: UInt64
+  package var stackDepthLimit: UInt32
+  package var state: State
+  /// Events of all chunks, or as far as the status block and the live file know.
+  package var eventCount: UInt64
+  /// 0 if unknown.
+  package var threadCount: UInt32
+  package var untracedChildren: UInt32
+  package var drops: Drops
+
+  /// Counts of missing events and stacks, by reason.
+  package struct Drops: Hashable, Sendable {
+    /// Calls made inside the recorder, by a signal handler.
+    package var nested: UInt64 = 0
+    /// Calls after the recorder gave up.
+    package var afterStop: UInt64 = 0
+    package var withoutMemory: UInt64 = 0
+    /// Stacks cut at the depth limit; their events are there. So for the following.
+    package var truncatedStacks: UInt64 = 0
+    package var incompleteStacks: UInt64 = 0
+    package var mismatchedStacks: UInt64 = 0
+  }
+
+  /// Reads a file's header, status block and closing record. Nil if it is no trace, or of a newer version.
+  ///
+  /// - Complexity: Constant, whatever the trace's size.
+  package init?(path: String) {
+    guard let file = ReadOnlyFile(path: path) else { return nil }
+    let page = file.bytes(at: 0, count: Int(LT_TRACE_HEADER_SIZE))
+    guard page.count == Int(LT_TRACE_HEADER_SIZE), page.starts(with: Self.magic) else { return nil }
+    let header = page.load(lt_trace_header.self, at: 0)
+    let checked = page.withUnsafeBytes { lt_crc32c(0, $0.baseAddress, MemoryLayout<lt_trace_header>.size - 4) }
+    guard header.version <= UInt32(LT_FORMAT_VERSION), checked == header.headerChecksum else { return nil }
+    let status = page.load(lt_trace_status.self, at: Int(LT_TRACE_STATUS_OFFSET))
+    self.path = path
+    let dataEnd = file.traceDataEnd
+    fileSize = ByteCount(dataEnd)
+    processID = header.processID
+    traceID = header.traceID
+    sessionID = header.sessionID
+    startRealtime = header.startRealtime
+    stackDepthLimit = header.stackDepthLimit
+    if let closing = Self.closing(of: file, dataEnd: dataEnd) {
+      // Whoever closed it, what matters is that the recording had stopped before.
+      state =
+        status.state == UInt32(LT_STATE_STOPPED) || closing.reason == UInt32(LT_CLOSE_STOPPED)
+        ? .stopped(status.stopErrno) : .closed(CloseReason(closing.reason))
+      eventCount = closing.eventCount
+      threadCount = closing.threadCount
+      untracedChildren = closing.untracedChildren
+      drops = withUnsafeBytes(of: closing.drops) { Drops($0) }
+    } else {
+      state = status.state == UInt32(LT_STATE_STOPPED) ? .stopped(status.stopErrno) : .open
+      eventCount = status.eventCount
+      if let live = LiveRecording(tracePath: path), live.traceID == header.traceID { eventCount += live.eventCount() }
+      threadCount = 0
+      untracedChildren = 0
+      drops = withUnsafeBytes(of: status.drops) { Drops($0) }
+    }
+  }
+
+  static let magic: [UInt8] = [0x89] + Array("LKTRC\r\n".utf8)
+
+  /// The last sound closing record in the last bytes of what is in the file.
+  private static func closing(of file: borrowing ReadOnlyFile, dataEnd: UInt64) -> lt_closing? {
+    let headerSize = MemoryLayout<lt_chunk_header>.size
+    let window: UInt64 = 65536, alignment = UInt64(LT_CHUNK_ALIGNMENT)
+    var start = max(UInt64(LT_TRACE_HEADER_SIZE), dataEnd > window ? dataEnd - window : 0)
+    start = (start + alignment - 1) / alignment * alignment
+    let tail = file.bytes(at: start, count: Int(window))
+    for at in stride(from: (tail.count - headerSize) & ~7, through: 0, by: -Int(alignment)) {
+      let header = tail.load(lt_chunk_header.self, at: at)
+      guard header.magic == UInt32(LT_CHUNK_MAGIC), header.kind == UInt16(LT_CHUNK_CLOSING),
+        tail.checksum(at: at, count: headerSize - 4) == header.headerChecksum,
+        Int(header.storedSize) <= tail.count - at - headerSize,
+        tail.checksum(at: at + headerSize, count: Int(header.storedSize)) == header.payloadChecksum,
+        let payload = payload(Array(tail[(at + headerSize)..<(at + headerSize + Int(header.storedSize))]), header)
+      else { continue }
+      return payload.load(lt_closing.self, at: 0)
+    }
+    return nil
+  }
+
+  /// The decompressed payload of a closing chunk; nil if it is too short, or longer than any closing record will be.
+  private static func payload(_ stored: [UInt8], _ header: lt_chunk_header) -> [UInt8]? {
+    let size = Int(header.rawSize)
+    guard size >= MemoryLayout<lt_closing>.size, size <= 65536 else { return nil }
+    switch Int(header.compression) {
+    case Int(LT_COMPRESSION_NONE):
+      return stored.count == size ? stored : nil
+    case Int(LT_COMPRESSION_ZSTD):
+      var raw = [UInt8](repeating: 0, count: size)
+      return ZSTD_decompress(&raw, size, stored, stored.count) == size ? raw : nil
+    default:
+      return nil
+    }
+  }
+}
+
+extension RecordedTrace.CloseReason {
+  init(_ raw: UInt32) {
+    switch Int(raw) {
+    case Int(LT_CLOSE_EXIT): self = .exit
+    case Int(LT_CLOSE_EXEC): self = .exec
+    case Int(LT_CLOSE_STOPPED): self = .stopped
+    case Int(LT_CLOSE_RECOVERED): self = .recovered
+    case Int(LT_CLOSE_UNDERSCORE_EXIT): self = .underscoreExit
+    default: self = .unknown(raw)
+    }
+  }
+}
+
+extension RecordedTrace.Drops {
+  init(_ counters: UnsafeRawBufferPointer) {
+    func counter(_ index: Int) -> UInt64 { counters.loadUnaligned(fromByteOffset: index * 8, as: UInt64.self) }
+    nested = counter(Int(LT_DROP_NESTED))
+    afterStop = counter(Int(LT_DROP_STOPPED))
+    withoutMemory = counter(Int(LT_DROP_NO_MEMORY))
+    truncatedStacks = counter(Int(LT_DROP_STACK_TRUNCATED))
+    incompleteStacks = counter(Int(LT_DROP_STACK_INCOMPLETE))
+    mismatchedStacks = counter(Int(LT_DROP_STACK_MISMATCH))
+  }
+}
+
+extension [UInt8] {
+  /// A struct of the format at an offset that has been checked.
+  func load<T: BitwiseCopyable>(_: T.Type, at offset: Int) -> T {
+    withUnsafeBytes { $0.loadUnaligned(fromByteOffset: offset, as: T.self) }
+  }
+
+  fileprivate func checksum(at offset: Int, count: Int) -> UInt32 {
+    withUnsafeBytes { lt_crc32c(0, $0.baseAddress! + offset, count) }
+  }
+}

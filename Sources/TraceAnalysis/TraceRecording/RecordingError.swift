@@ -1,0 +1,99 @@
+// The reasons why a recording cannot begin.
+
+import TraceReading
+
+/// Reasons for refusing to start a program under the recorder. Nothing has been started and no trace was written.
+package enum RecordingError: Error, Hashable, Sendable {
+  /// No file of that name is in the search path.
+  case commandNotFound(String)
+  /// The file is there, but the system would not run it.
+  case commandNotExecutable(path: String, reason: String)
+  /// The file would run, but cannot be traced.
+  case untraceable(path: String, UntraceableReason)
+  /// An ELF file whose headers do not hold together, at a byte offset.
+  case damagedExecutable(path: String, offset: FileOffset)
+  case outputPatternInvalid(pattern: String, reason: String)
+  /// A file that is not a trace stands where the trace would be written.
+  case outputIsNotATrace(path: String)
+  /// Another process is still recording to this trace.
+  case outputInUse(path: String)
+  case outputDirectoryUnusable(path: String, errno: Int32)
+  case libraryNotFound(searched: [String])
+  case libraryUnusable(path: String, reason: String)
+}
+
+/// The reasons why a preloaded library cannot trace a program that runs.
+package enum UntraceableReason: Hashable, Sendable {
+  /// No dynamic loader is asked for, so nothing can be preloaded.
+  case staticallyLinked
+  /// Built for another kind of processor; the ELF machine number.
+  case otherMachine(UInt16)
+  /// A 32-bit program.
+  case notSixtyFourBit
+  /// Asks for the loader of another C library; the loader's path.
+  case otherLoader(String)
+  /// Needs a sanitizer's library that ends the program unless it is the first to be loaded; its name.
+  case sharedSanitizer(String)
+  /// Runs as another user or group, or with capabilities; the loader then ignores preloaded libraries.
+  case privileged(Privilege)
+
+  package enum Privilege: Hashable, Sendable {
+    case setUserID, setGroupID, fileCapabilities
+  }
+}
+
+extension RecordingError: CustomStringConvertible {
+  package var description: String {
+    switch self {
+    case .commandNotFound(let command):
+      return "\(command): command not found"
+    case .commandNotExecutable(let path, let reason):
+      return "\(path): \(reason)"
+    case .untraceable(let path, let reason):
+      return "\(path) cannot be traced: \(reason)"
+    case .damagedExecutable(let path, let offset):
+      return "\(path): not a sound ELF file (at byte \(offset.rawValue))"
+    case .outputPatternInvalid(let pattern, let reason):
+      return "output '\(pattern)': \(reason)"
+    case .outputIsNotATrace(let path):
+      return "\(path) exists and is not a trace. Choose another path with --output"
+    case .outputInUse(let path):
+      return "\(path) is being written by a running process. Choose another path with --output, for example one with %p"
+    case .outputDirectoryUnusable(let path, let errno):
+      return "cannot write traces to \(path): \(systemErrorText(errno))"
+    case .libraryNotFound(let searched):
+      return "libleaktrace.so was not found. Looked for: " + searched.joined(separator: ", ")
+        + ". Set LEAKTRACE_LIBRARY to its path"
+    case .libraryUnusable(let path, let reason):
+      return "\(path) cannot be preloaded: \(reason)"
+    }
+  }
+}
+
+extension UntraceableReason: CustomStringConvertible {
+  package var description: String {
+    switch self {
+    case .sharedSanitizer(let library):
+      return
+        "it needs \(library), which ends a program into which another library is preloaded. Record a build without that sanitizer"
+    case .staticallyLinked:
+      return "it is linked statically, so no library can be preloaded into it. Link it dynamically; "
+        + "-static-stdlib is fine, -static-executable is not"
+    case .otherMachine(let machine):
+      return "it is built for another processor (ELF machine \(machine))"
+    case .notSixtyFourBit:
+      return "it is a 32-bit program; only 64-bit programs are supported"
+    case .otherLoader(let loader):
+      return "it uses the loader \(loader), and the recorder is built for glibc's"
+    case .privileged(.setUserID):
+      return "it is set-user-ID, and the loader ignores preloaded libraries in such programs. "
+        + "Trace a copy without that bit, or run as the file's owner"
+    case .privileged(.setGroupID):
+      return "it is set-group-ID, and the loader ignores preloaded libraries in such programs. "
+        + "Trace a copy without that bit"
+    case .privileged(.fileCapabilities):
+      return "it has file capabilities, and the loader ignores preloaded libraries in such programs. "
+        + "Trace a copy without them (setcap -r)"
+    }
+  }
+}

@@ -1,0 +1,109 @@
+// The settings of a recording, and the way they are told to the preloaded library.
+
+/// The choices of one recording.
+package struct RecordingSettings: Hashable, Sendable {
+  package enum Children: Hashable, Sendable { case followed, notFollowed }
+  package enum Retains: String, Hashable, Sendable, CaseIterable { case stacks, counts, off }
+  package enum Start: Hashable, Sendable { case recording, paused }
+  /// The stacks that are compared with a fresh unwind: for checking the recorder itself.
+  package enum StackChecking: Hashable, Sendable { case none, everyStack }
+
+  /// The heap images that are written, at the end and when asked for.
+  package enum Snapshots: Hashable, Sendable {
+    /// `signal`: the number of the one that asks for them; nil for the recorder's own choice. `roundSignal`: of the one
+    /// that says that a round of repeated work is over; nil for none.
+    case taken(signal: Int32?, roundSignal: Int32? = nil)
+    case none
+  }
+
+  /// The signal that asks for heap images, unless another is chosen.
+  package static let usualSnapshotSignal: Int32 = 62
+
+  package var output: OutputPattern
+  package var children: Children
+  /// The way retains and releases are recorded.
+  package var retains: Retains
+  /// Frames; nil for the recorder's own limit.
+  package var stackDepthLimit: Int?
+  package var start: Start
+  package var stackChecking: StackChecking
+  package var snapshots: Snapshots
+
+  package init(
+    output: OutputPattern, children: Children = .notFollowed, retains: Retains = .stacks, stackDepthLimit: Int? = nil,
+    start: Start = .recording, stackChecking: StackChecking = .none,
+    snapshots: Snapshots = .taken(signal: nil)
+  ) {
+    self.output = output
+    self.children = children
+    self.retains = retains
+    self.stackDepthLimit = stackDepthLimit
+    self.start = start
+    self.stackChecking = stackChecking
+    self.snapshots = snapshots
+  }
+}
+
+/// The environment under which a program is recorded. Entries are bytes, since an environment need not be UTF-8.
+package struct RecordingEnvironment: Sendable {
+  package var settings: RecordingSettings
+  package var library: PreloadLibrary
+  /// Stored in every trace of the run; not 0.
+  package var sessionID: UInt64
+  /// The file to which the library writes why it stepped aside.
+  package var messagesPath: String
+
+  package init(settings: RecordingSettings, library: PreloadLibrary, sessionID: UInt64, messagesPath: String) {
+    self.settings = settings
+    self.library = library
+    self.sessionID = sessionID
+    self.messagesPath = messagesPath
+  }
+
+  /// The variables that the recorder reads, without LD_PRELOAD.
+  package var variables: [(name: String, value: String)] {
+    var result = [
+      ("LEAKTRACE_OUTPUT", settings.output.text),
+      ("LEAKTRACE_FOLLOW", settings.children == .followed ? "1" : "0"),
+      ("LEAKTRACE_ARC", settings.retains.rawValue),
+      ("LEAKTRACE_SESSION", String(sessionID, radix: 16)),
+      ("LEAKTRACE_MESSAGES", messagesPath),
+    ]
+    if let depth = settings.stackDepthLimit { result.append(("LEAKTRACE_DEPTH", String(depth))) }
+    if settings.start == .paused { result.append(("LEAKTRACE_PAUSED", "1")) }
+    if settings.stackChecking == .everyStack { result.append(("LEAKTRACE_VERIFY_STACKS", "1")) }
+    switch settings.snapshots {
+    case .taken(let signal, let roundSignal):
+      if let signal { result.append(("LEAKTRACE_SNAPSHOT_SIGNAL", String(signal))) }
+      if let roundSignal { result.append(("LEAKTRACE_ROUND_SIGNAL", String(roundSignal))) }
+    case .none: result.append(("LEAKTRACE_SNAPSHOTS", "off"))
+    }
+    return result
+  }
+
+  /// `inherited` with the recorder's variables: the library is put before what LD_PRELOAD holds already, LEAKTRACE_
+  /// variables of a surrounding recording are replaced, and everything else keeps its place and bytes.
+  ///
+  /// - Parameter inherited: `NAME=value` entries.
+  package func entries(inherited: [[UInt8]]) -> [[UInt8]] {
+    let preload = Array("LD_PRELOAD=".utf8)
+    let own = Array("LEAKTRACE_".utf8)
+    let ours = Array(library.path.utf8)
+    var result: [[UInt8]] = []
+    var isPreloaded = false
+    for entry in inherited {
+      if entry.starts(with: preload) {
+        // In its place, so that the variables are in their old order again once the library has taken its entry out.
+        let others = entry.dropFirst(preload.count).split { $0 == UInt8(ascii: ":") || $0 == UInt8(ascii: " ") }
+        let all = [ours] + others.map(Array.init).filter { $0 != ours }
+        result.append(preload + Array(all.joined(separator: [UInt8(ascii: ":")])))
+        isPreloaded = true
+      } else if !entry.starts(with: own) {
+        result.append(entry)
+      }
+    }
+    if !isPreloaded { result.append(preload + ours) }
+    for (name, value) in variables { result.append(Array("\(name)=\(value)".utf8)) }
+    return result
+  }
+}

@@ -1,0 +1,163 @@
+// The messages of `record` when the recorded program has ended.
+
+import TraceReading
+
+/// The lines of the summary of a recording, without a prefix.
+package struct RecordingSummary: Hashable, Sendable {
+  /// Losses and failures that a reader of the trace has to know. Shown even when asked to be quiet.
+  package var problems: [String] = []
+  /// Everything else.
+  package var notes: [String] = []
+
+  /// The number of traces that are listed one by one.
+  package static let listedTraces = 10
+
+  /// Bytes of the smallest trace and its live file.
+  private static let leastFileSize: UInt64 = 1 << 20
+
+  /// - Parameter traces: Those of the session, finished as far as they could be.
+  /// - Parameter stillRecording: Paths of traces whose processes still run.
+  /// - Parameter messages: The messages that the preloaded library wrote on stepping aside.
+  /// - Parameter lostDirectory: The directory of the traces, if it is not there any more.
+  /// - Parameter fileSizeLimit: Bytes that a file of the program's may have; nil if there is no limit.
+  /// - Parameter displayPath: Turns an absolute path into the one to show.
+  package init(
+    traces: [RecordedTrace], stillRecording: Set<String>, messages: [String], lostDirectory: String? = nil,
+    fileSizeLimit: UInt64? = nil,
+    displayPath: (String) -> String
+  ) {
+    problems = messages
+    if traces.isEmpty {
+      if let lostDirectory {
+        problems.append("no trace is left: \(lostDirectory) was removed or replaced while the program ran")
+      } else if messages.isEmpty, let fileSizeLimit, fileSizeLimit < Self.leastFileSize {
+        // Not even the recorder's own message has room.
+        problems.append(
+          "no trace was written: the limit on file sizes, \(sizeText(fileSizeLimit)), leaves no room for one. Raise it (ulimit -f)"
+        )
+      } else if messages.isEmpty {
+        problems.append("no trace was written: the program ended before the recorder was loaded")
+      }
+      return
+    }
+    let largestFirst = traces.sorted { ($1.fileSize, $0.path) < ($0.fileSize, $1.path) }
+    for trace in largestFirst.prefix(Self.listedTraces) {
+      notes.append(Self.line(trace, isRecording: stillRecording.contains(trace.path), displayPath))
+      problems += Self.problems(of: trace, displayPath)
+      notes += Self.shortcomings(of: trace, displayPath)
+    }
+    let rest = largestFirst.dropFirst(Self.listedTraces)
+    if !rest.isEmpty {
+      let events = rest.reduce(0) { $0 &+ $1.eventCount }
+      let bytes = rest.reduce(0) { $0 &+ $1.fileSize.rawValue }
+      notes.append("and \(groupedDigits(UInt64(rest.count))) more traces: \(eventText(events)), \(sizeText(bytes))")
+      let lossy = rest.filter { !Self.problems(of: $0, displayPath).isEmpty }
+      if !lossy.isEmpty { problems.append("\(lossy.count) of the traces not listed are incomplete") }
+    }
+    let children = traces.reduce(0) { $0 &+ UInt64($1.untracedChildren) }
+    if children > 0 {
+      notes.append(
+        "\(groupedDigits(children)) child process\(children == 1 ? " was" : "es were") not traced; "
+          + "--follow-children traces them too")
+    }
+    if let main = traces.max(by: { $0.eventCount < $1.eventCount }) {
+      notes.append("next: leaktrace analyze \(shellQuoted(displayPath(main.path)))")
+    }
+  }
+
+  private static func line(_ trace: RecordedTrace, isRecording: Bool, _ displayPath: (String) -> String) -> String {
+    var text = "\(eventText(trace.eventCount)), \(sizeText(trace.fileSize.rawValue)): \(displayPath(trace.path))"
+    if isRecording { text += " (process \(trace.processID) still runs and records)" }
+    return text
+  }
+
+  private static func problems(of trace: RecordedTrace, _ displayPath: (String) -> String) -> [String] {
+    var result: [String] = []
+    let drops = trace.drops
+    func add(_ text: String) { result.append("\(displayPath(trace.path)): \(text)") }
+    if case .stopped(let code) = trace.state {
+      let lost = drops.afterStop > 0 ? "; \(eventText(drops.afterStop)) after that are missing" : ""
+      add("recording stopped early\(code == 0 ? "" : ": \(systemErrorText(code))")\(lost)")
+    } else if drops.afterStop > 0 {
+      add("\(eventText(drops.afterStop)) missing after recording stopped")
+    }
+    if drops.nested > 0 { add("\(eventText(drops.nested)) missing, made by signal handlers inside the recorder") }
+    if drops.withoutMemory > 0 { add("\(eventText(drops.withoutMemory)) missing: no memory for a thread's buffer") }
+    if drops.mismatchedStacks > 0 { add("\(stackText(drops.mismatchedStacks)) differed from a fresh unwind") }
+    return result
+  }
+
+  /// Events that are there with less of a stack than they had.
+  private static func shortcomings(of trace: RecordedTrace, _ displayPath: (String) -> String) -> [String] {
+    var result: [String] = []
+    func add(_ text: String) { result.append("\(displayPath(trace.path)): \(text)") }
+    let drops = trace.drops
+    if drops.truncatedStacks > 0 {
+      add("\(stackText(drops.truncatedStacks)) cut at the limit of \(trace.stackDepthLimit) frames")
+    }
+    if drops.incompleteStacks > 0 {
+      add("\(stackText(drops.incompleteStacks)) incomplete: code without unwind information")
+    }
+    return result
+  }
+}
+
+/// "1 event", "12,345 events".
+func eventText(_ count: UInt64) -> String { "\(groupedDigits(count)) \(count == 1 ? "event" : "events")" }
+
+/// "1 stack", "12,345 stacks".
+private func stackText(_ count: UInt64) -> String { "\(groupedDigits(count)) \(count == 1 ? "stack" : "stacks")" }
+
+/// Digits in groups of three: "1,234,567".
+func groupedDigits(_ value: UInt64) -> String {
+  var result = ""
+  let digits = String(value)
+  for (index, digit) in digits.enumerated() {
+    if index > 0, (digits.count - index) % 3 == 0 { result.append(",") }
+    result.append(digit)
+  }
+  return result
+}
+
+/// A size in decimal units with three significant digits: "512 B", "1.23 kB", "45.6 MB".
+package func sizeText(_ bytes: UInt64) -> String {
+  guard bytes >= 1000 else { return "\(bytes) B" }
+  var value = Double(bytes), unit = 0
+  let units = ["B", "kB", "MB", "GB", "TB", "PB", "EB"]
+  while value >= 999.5 && unit < units.count - 1 {
+    value /= 1000
+    unit += 1
+  }
+  let decimals = value < 9.995 ? 2 : value < 99.95 ? 1 : 0
+  let scale = [1.0, 10.0, 100.0][decimals]
+  let scaled = UInt64((value * scale).rounded())
+  guard decimals > 0 else { return "\(scaled) \(units[unit])" }
+  let fraction = String(scaled % UInt64(scale))
+  return
+    "\(scaled / UInt64(scale)).\(String(repeating: "0", count: decimals - fraction.count))\(fraction) \(units[unit])"
+}
+
+/// A word that a POSIX shell reads back as `text`; one with control characters in it is written as `$'…'`, which bash,
+/// zsh and newer shells read.
+func shellQuoted(_ text: String) -> String {
+  if !text.unicodeScalars.allSatisfy(PlainText.isShown) {
+    let bytes = text.utf8.map { byte -> String in
+      switch byte {
+      case UInt8(ascii: "'"), UInt8(ascii: "\\"): "\\" + String(UnicodeScalar(byte))
+      case 0x20...0x7E: String(UnicodeScalar(byte))
+      default: "\\x" + (byte < 16 ? "0" : "") + String(byte, radix: 16)
+      }
+    }
+    return "$'" + bytes.joined() + "'"
+  }
+  let plain = text.utf8.allSatisfy {
+    switch $0 {
+    case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+      UInt8(ascii: "0")...UInt8(ascii: "9"):
+      return true
+    default: return "/._-+,:=@%".utf8.contains($0)
+    }
+  }
+  if plain && !text.isEmpty { return text }
+  return "'" + text.split(separator: "'", omittingEmptySubsequences: false).joined(separator: "'\\''") + "'"
+}

@@ -1,0 +1,92 @@
+// Judged findings for other programs and for pull requests: what all their formats have in common.
+
+import LeakDetection
+import LeakGates
+import RunDiff
+import TraceReading
+
+/// The findings of one program, and what gates make of them, ready to be written in a format that CI systems read.
+///
+/// Only formats; source files are looked at when it is made, and never again.
+package struct FindingDocument: Sendable {
+  /// A finding with its places in the source tree.
+  struct Entry {
+    var judged: JudgedFinding
+    var notes: [SourceTree.Note]
+
+    var finding: Finding { judged.finding }
+    var place: SourcePlace? { notes.first?.place }
+  }
+
+  /// Path of the executable; empty if the trace does not say.
+  let program: String
+  let entries: [Entry]
+  let gates: [GateOutcome]
+  /// Absolute; nil if there is no source tree.
+  let root: String?
+  let toolVersion: String
+  let remarks: [String]
+
+  /// `judged`: in the order in which they are to be told; weak suspicions are left out. `remarks`: sentences on what
+  /// makes findings less certain.
+  package init(
+    program: String, judged: [JudgedFinding], gates: [GateOutcome], source: SourceTree, toolVersion: String,
+    remarks: [String]
+  ) {
+    self.program = program
+    let judged = judged.filter { !$0.finding.isWeak }
+    let notes = source.notes(on: judged.map(\.finding))
+    entries = zip(judged, notes).map { Entry(judged: $0, notes: $1) }
+    self.gates = gates
+    root = source.root
+    self.toolVersion = toolVersion
+    self.remarks = remarks
+  }
+
+  /// SARIF 2.1.0, for code scanning.
+  package func sarif() -> String { SarifLog(document: self).text }
+
+  /// JUnit XML: a test a finding and a gate.
+  package func junit() -> String { JUnitXML(document: self).text }
+
+  /// Commands for a GitHub Actions log, one a line, that annotate what makes a gate fail; empty if nothing does.
+  package func annotations() -> String { WorkflowAnnotations(document: self).text }
+
+  /// For a comment on a pull request, or a step's summary.
+  package func markdown() -> String { FindingMarkdown(document: self).text }
+
+  // MARK: Words
+
+  var programName: String { program.isEmpty ? "unknown program" : PlainText.escaped(fileName(ofPath: program)) }
+
+  /// `Retain cycle: Parent ⇄ Child`. Equal for equal findings of other runs.
+  package static func headline(_ finding: Finding) -> String {
+    let subject = PlainText.escaped(FindingTitle.subject(finding))
+    let title = VerdictDescription(finding).title
+    return subject.isEmpty ? title : "\(title): \(subject)"
+  }
+
+  /// Returns how a finding stands to known ones: `worse: 2 → 5 instances`; nil if it is new.
+  static func standing(_ judged: JudgedFinding) -> String? {
+    switch judged.standing {
+    case .new: judged.isFailing ? nil : "suspected, not proven"
+    case .worse(let how): how.isEmpty ? "worse" : "worse: \(PlainText.escaped(how))"
+    case .known(let reason): reason.isEmpty ? "known" : "known: \(PlainText.escaped(reason))"
+    case .hidden(let pattern): "hidden by the suppression \(PlainText.escaped(pattern))"
+    case .library: "not the program's\(judged.finding.libraryReason.map { ": \(PlainText.escaped($0))" } ?? "")"
+    }
+  }
+
+  /// Extent, standing and advice: what there is to say where only a few lines can be shown.
+  static func summary(_ judged: JudgedFinding) -> String {
+    let extent = DiffWords.extent(judged.finding) + (standing(judged).map { "; \($0)" } ?? "") + "."
+    return ([extent] + judged.finding.advice.map { PlainText.escaped($0) }).joined(separator: "\n")
+  }
+
+  /// All of a finding, as in a text report.
+  package static func body(_ finding: Finding) -> String {
+    var text = FindingText.text(finding, style: TextStyle(width: 100))
+    while text.last == "\n" { text.removeLast() }
+    return text
+  }
+}

@@ -1,0 +1,331 @@
+// Findings as JSON, as docs/report-schema.md describes them.
+
+import LeakDetection
+import LeakGates
+import TraceReading
+import TraceSymbolication
+
+enum FindingJSON {
+  /// Returns the fields of a report's object that are about leaks.
+  static func fields(_ report: LeakReport) -> [(String, JSONValue)] {
+    [
+      ("snapshot", report.snapshot.map(value) ?? .null),
+      (
+        "findings",
+        report.unavailable == nil
+          ? .array(report.judged.map { value($0, report.stacks[$0.finding.fingerprint]) }) : .null
+      ),
+      ("findingsUnavailable", .optional(report.unavailable)),
+      ("suppressions", .array(report.suppressions.entries.map(value))),
+      ("scopes", .array(report.statements.scopes.map(value))),
+      ("expectations", .array(report.statements.expectations.map(value))),
+      ("generations", .array(report.generations.map(value))),
+      ("findingRemarks", .array(report.remarks.map { .string($0) })),
+    ]
+  }
+
+  private static func value(_ entry: Suppressions.Entry) -> JSONValue {
+    .object([
+      ("pattern", .string(entry.pattern.text)),
+      ("file", .string(entry.file)),
+      ("line", .integer(Int64(entry.line))),
+      ("findings", .number(entry.findings)),
+      ("objects", .number(entry.objects)),
+      ("bytes", .number(entry.bytes)),
+    ])
+  }
+
+  private static func value(_ snapshot: TraceSnapshot) -> JSONValue { .object(fields(snapshot)) }
+
+  static func fields(_ snapshot: TraceSnapshot) -> [(String, JSONValue)] {
+    [
+      ("number", .number(UInt64(snapshot.number))),
+      ("reason", .string(key(snapshot.reason))),
+      ("label", .string(snapshot.label)),
+      ("isFrozen", .bool(snapshot.isFrozen)),
+      ("isWhole", .bool(snapshot.isWhole)),
+      ("threads", .number(UInt64(snapshot.threads.count))),
+      ("pauseNanoseconds", .optional(snapshot.end?.pauseNanoseconds)),
+      ("totalNanoseconds", .optional(snapshot.end?.totalNanoseconds)),
+      ("capturedBytes", .optional(snapshot.end?.capturedBytes)),
+      ("words", .optional(snapshot.end?.wordCount)),
+    ]
+  }
+
+  private static func key(_ reason: SnapshotReason) -> String {
+    switch reason {
+    case .exit: "exit"
+    case .signal: "signal"
+    case .request: "request"
+    case .call: "call"
+    case .expectation: "expectation"
+    case .round: "round"
+    case .other(let n): "unknown(\(n))"
+    }
+  }
+
+  /// A finding's fields, and how it stands to what is accepted.
+  private static func value(_ judged: JudgedFinding, _ stacks: FindingStacks?) -> JSONValue {
+    let (standing, how, reason): (String, String?, String?) =
+      switch judged.standing {
+      case .new: ("new", nil, nil)
+      case .worse(let how): ("worse", how, nil)
+      case .known(let reason): ("known", nil, reason)
+      case .hidden: ("hidden", nil, nil)
+      case .library: ("library", nil, nil)
+      }
+    return .object(
+      fields(judged.finding) + fields(stacks) + [
+        ("standing", .string(standing)), ("worsening", .optional(how)), ("acceptedReason", .optional(reason)),
+      ])
+  }
+
+  static func value(_ finding: Finding) -> JSONValue { .object(fields(finding)) }
+
+  private static func fields(_ finding: Finding) -> [(String, JSONValue)] {
+    [
+      ("verdict", .string(finding.verdict.rawValue)),
+      ("certainty", .string(finding.certainty.rawValue)),
+      ("strength", .optional(finding.certainty == .suspected ? finding.outliving?.evidence?.strength.rawValue : nil)),
+      ("fingerprint", .string(finding.fingerprint)),
+      ("library", .bool(finding.isLibrary)),
+      ("libraryReason", .optional(finding.libraryReason)),
+      ("hidden", .bool(finding.suppression != nil)),
+      ("suppression", .optional(finding.suppression)),
+      ("isCycle", .bool(finding.isCycle)),
+      ("title", .string(FindingTitle.subject(finding))),
+      ("subject", finding.subject.map(value) ?? .null),
+      ("instances", .number(UInt64(finding.instances))),
+      ("retainedBytes", .number(finding.retainedBytes.rawValue)),
+      ("retainedObjects", .number(finding.retainedBlocks)),
+      ("path", .array(finding.path.map(value))),
+      ("places", .array(finding.places.map(value))),
+      (
+        "tests",
+        .array(
+          finding.tests.map { .object([("name", .string($0.name)), ("instances", .integer(Int64($0.instances)))]) })
+      ),
+      ("held", value(finding.held)),
+      ("heldByEach", .bool(finding.isHeldByEach)),
+      ("heldTogether", value(finding.heldTogether ?? [])),
+      ("outliving", finding.outliving.map(value) ?? .null),
+      ("strongCount", .optional(finding.referenceCount.map { UInt64($0.strong) })),
+      ("unownedCount", .optional(finding.referenceCount.map { UInt64($0.unowned) })),
+      ("allocatedAt", finding.ending.map { value($0.allocated) } ?? .null),
+      ("freedAt", finding.ending.map { value($0.freed) } ?? .null),
+      ("usedAt", finding.ending?.used.map(value) ?? .null),
+      ("endedType", .optional(finding.ending?.qualifiedType)),
+      ("uses", .optional(finding.ending?.uses)),
+      ("advice", .array(finding.advice.map { .string($0) })),
+    ]
+  }
+
+  private static func fields(_ stacks: FindingStacks?) -> [(String, JSONValue)] {
+    guard let stacks else { return [] }
+    return [
+      (
+        "stacks",
+        .array(stacks.allocations.map { .object([("instances", .integer(Int64($0.instances)))] + fields($0.stack)) })
+      ),
+      (
+        "unreleased",
+        .array(
+          stacks.objects.map { object in
+            .object([
+              ("type", .string(object.type)), ("address", .address(object.address.rawValue)),
+              ("references", object.references.map { .array($0.map(value)) } ?? .null),
+            ])
+          })
+      ),
+    ]
+  }
+
+  private static func value(_ reference: FindingStacks.Reference) -> JSONValue {
+    .object(
+      [("operation", .string(reference.operation.name)), ("count", .number(reference.count))] + fields(reference.stack))
+  }
+
+  private static func fields(_ stack: FindingStacks.Stack) -> [(String, JSONValue)] {
+    [
+      ("userFrame", stack.userFrame.map { .integer(Int64($0)) } ?? .null),
+      ("stackEnd", .string(AllocationJSON.key(stack.end))),
+      ("frames", .array(stack.frames.map(AllocationJSON.value))),
+    ]
+  }
+
+  private static func value(_ held: [Finding.HeldType]) -> JSONValue {
+    .array(
+      held.map {
+        .object([("type", .string($0.name)), ("count", .number($0.count)), ("bytes", .number($0.bytes.rawValue))])
+      })
+  }
+
+  private static func value(_ subject: Finding.Subject) -> JSONValue {
+    .object([
+      ("type", .string(subject.type)), ("qualifiedType", .string(subject.qualifiedType)),
+      ("count", .optional(subject.count)), ("isValue", .bool(subject.isValue)),
+      ("function", .optional(subject.allocation?.function)), ("file", .optional(subject.allocation?.file)),
+      ("line", subject.allocation?.line.map { .integer(Int64($0)) } ?? .null),
+    ])
+  }
+
+  /// The program's own function that had a package make an object.
+  private static func fields(own frame: SourceFrame?) -> [(String, JSONValue)] {
+    [
+      ("ownFunction", .optional(frame?.function)), ("ownFile", .optional(frame?.file)),
+      ("ownLine", frame?.line.map { .integer(Int64($0)) } ?? .null),
+    ]
+  }
+
+  private static func fields(_ place: MarkPlace) -> [(String, JSONValue)] {
+    [("name", .string(place.name)), ("file", .string(place.file)), ("line", .integer(Int64(place.line)))]
+  }
+
+  private static func value(_ scope: ScopeOutcome) -> JSONValue {
+    .object(
+      fields(scope.place) + [
+        ("executions", .number(scope.executions)), ("open", .number(scope.open)), ("births", .number(scope.births)),
+        ("executionsWithRest", .number(scope.executionsWithRest)),
+      ])
+  }
+
+  private static func value(_ outcome: ExpectationOutcome) -> JSONValue {
+    .object(
+      fields(outcome.place) + [
+        ("met", .number(outcome.met)), ("late", .number(outcome.late)), ("violated", .number(outcome.violated)),
+        ("undecided", .number(outcome.undecided)), ("unknown", .number(outcome.unknown)),
+      ])
+  }
+
+  private static func value(_ generation: Generation) -> JSONValue {
+    .object([
+      ("start", generation.start.map { .object(fields($0.place)) } ?? .null),
+      ("objects", .number(generation.objects)),
+      ("bytes", .number(generation.bytes.rawValue)),
+      (
+        "types",
+        .array(
+          generation.shares.map { share in
+            .object([
+              ("type", .string(share.type)), ("objects", .number(share.objects)),
+              ("bytes", .number(share.bytes.rawValue)),
+            ])
+          })
+      ),
+    ])
+  }
+
+  private static func value(_ statement: Finding.Statement) -> JSONValue {
+    switch statement {
+    case .scope(let place, let executions, let withRest, let grace):
+      .object(
+        [("kind", .string("scope"))] + fields(place) + [
+          ("executions", .number(executions)), ("executionsWithRest", .number(withRest)),
+          ("graceSeconds", .optional(grace)),
+        ])
+    case .expectation(let place, let met, let late, let violated, let delay):
+      .object(
+        [("kind", .string("expectation"))] + fields(place) + [
+          ("met", .number(met)), ("late", .number(late)), ("violated", .number(violated)),
+          ("longestDelaySeconds", .optional(delay)),
+        ])
+    case .repetition(let place, let firstRound, let measure):
+      .object(
+        [("kind", .string("repetition"))] + fields(place) + [
+          ("firstRound", .number(UInt64(firstRound))), ("measure", .string(measure.rawValue)),
+        ])
+    }
+  }
+
+  private static func value(_ outliving: Finding.Outliving) -> JSONValue {
+    .object([
+      ("statement", outliving.statement.map(value) ?? .null),
+      ("snapshot", .optional(outliving.snapshot.map { UInt64($0) })),
+      ("holder", .string(outliving.holder)),
+      ("ownHolder", .optional(outliving.ownHolder)),
+      ("registration", .optional(outliving.registration?.rawValue)),
+      ("root", .string(outliving.origin.name)),
+      ("suspect", .number(UInt64(outliving.suspect))),
+      ("births", .number(outliving.births)),
+      ("deaths", .number(outliving.deaths)),
+      ("scope", .optional(outliving.scope?.function)),
+      ("scopeFile", .optional(outliving.scope?.file)),
+      ("scopeShare", outliving.scope == nil ? .null : .number(UInt64(outliving.scopeShare))),
+      ("siblingSeconds", .optional(outliving.siblingLifetime)),
+      ("youngestSeconds", .optional(outliving.youngest)),
+      ("oldestSeconds", .optional(outliving.oldest)),
+      ("growth", .array(outliving.growth.map { .number(UInt64($0)) })),
+      ("live", .array((outliving.evidence?.live ?? []).map { .number($0) })),
+      ("chance", .optional(outliving.evidence?.chance)),
+      ("longestLifeSeconds", .optional(outliving.evidence?.longestLifetime)),
+    ])
+  }
+
+  private static func value(_ place: Finding.Place) -> JSONValue {
+    .object(
+      [
+        ("function", .optional(place.allocation?.function)),
+        ("file", .optional(place.allocation?.file)),
+        ("line", place.allocation?.line.map { .integer(Int64($0)) } ?? .null),
+        ("instances", .integer(Int64(place.instances))),
+        ("retainedBytes", .number(place.retainedBytes.rawValue)),
+        ("retainedObjects", .number(place.retainedBlocks)),
+        ("smallest", .number(place.smallest.rawValue)),
+        ("largest", .number(place.largest.rawValue)),
+      ] + fields(own: place.ownAllocation))
+  }
+
+  static func value(_ step: Finding.Step) -> JSONValue {
+    .object(
+      [
+        ("type", .string(step.type)),
+        ("qualifiedType", .string(step.qualifiedType)),
+        ("omittedBefore", step.omittedBefore.map { .number(UInt64(max(0, $0))) } ?? .null),
+        ("kind", .string(step.kind.key)),
+        ("closure", .optional(step.function?.function)),
+        ("closureFile", .optional(step.function?.file)),
+        ("closureLine", step.function?.line.map { .integer(Int64($0)) } ?? .null),
+        ("function", .optional(step.allocation?.function)),
+        ("file", .optional(step.allocation?.file)),
+        ("line", step.allocation?.line.map { .integer(Int64($0)) } ?? .null),
+        ("address", .address(step.address.rawValue)),
+        ("size", .number(step.size.rawValue)),
+        ("library", .optional(step.library)),
+        ("edge", step.reference.map(value) ?? .null),
+      ] + fields(own: step.ownAllocation))
+  }
+
+  private static func value(_ moment: Finding.Moment) -> JSONValue {
+    .object([
+      ("operation", .string(moment.operation)),
+      ("seconds", .optional(moment.seconds)),
+      ("thread", .optional(moment.thread)),
+      ("userFrame", moment.userFrame.map { .integer(Int64($0)) } ?? .null),
+      (
+        "frames",
+        .array(
+          moment.frames.map { frame in
+            .object([
+              ("function", .string(frame.function)), ("image", .optional(frame.imageName)),
+              ("file", .optional(frame.file)),
+              ("line", frame.line.map { .integer(Int64($0)) } ?? .null),
+            ])
+          })
+      ),
+    ])
+  }
+
+  private static func value(_ reference: Finding.Reference) -> JSONValue {
+    .object([
+      ("name", .string(reference.name)),
+      ("strength", .string(reference.strength.key)),
+      ("isClosure", .bool(reference.isClosure)),
+      ("isCapture", .bool(reference.isCapture)),
+      ("capturesSelf", .bool(reference.capturesSelf)),
+      ("case", .optional(reference.caseName)),
+      ("closure", .optional(reference.closure?.function)),
+      ("closureFile", .optional(reference.closure?.file)),
+      ("closureLine", reference.closure?.line.map { .integer(Int64($0)) } ?? .null),
+    ])
+  }
+}

@@ -1,0 +1,463 @@
+// Findings as text.
+
+import LeakDetection
+import LeakGates
+import RunDiff
+import TraceReading
+
+/// Puts findings into lines: a heading, one instance drawn, what hangs from it, what to do. Only formats.
+struct FindingText {
+  enum Addresses { case hidden, shown }
+
+  let style: TextStyle
+  /// Addresses of the objects on a path: shown to those who ask about one.
+  var addresses = Addresses.hidden
+  /// By fingerprint; they are shown with full stacks.
+  var stacks: [String: FindingStacks] = [:]
+
+  /// One finding by itself.
+  static func text(_ finding: Finding, style: TextStyle) -> String {
+    var lines = TextLines(style: style)
+    FindingText(style: style).write(finding, to: &lines)
+    return lines.text
+  }
+
+  func write(_ report: LeakReport, to lines: inout TextLines) {
+    if let reason = report.unavailable {
+      lines.line("Leaks: not checked: \(reason)", emphasized: 1)
+      lines.blank()
+      return
+    }
+    let program = report.programFindings
+    let library = report.libraryFindings
+    lines.line(summary(report, program), emphasized: 1)
+    for remark in report.remarks { lines.line("note: \(remark)", indent: 2) }
+    if report.unlistedCount > 0 {
+      lines.line(
+        "\(Decimal.counted(UInt64(report.unlistedCount), "weak suspicion")) not listed; --weak lists \(report.unlistedCount == 1 ? "it" : "them")",
+        indent: 2)
+    }
+    writeSuppressions(report, to: &lines)
+    lines.blank()
+    write(report, .proven, "Proven", to: &lines)
+    write(report, .suspected, "Suspected: something still holds these objects, but probably should not", to: &lines)
+    write(report.statements, to: &lines)
+    write(report.generations, to: &lines)
+    if !library.isEmpty {
+      lines.line(
+        "In libraries: \(Decimal.counted(UInt64(library.count), "finding")) that the program did not cause",
+        emphasized: 2)
+      lines.blank()
+      for finding in library { write(finding, to: &lines) }
+    }
+  }
+
+  /// One of the two parts.
+  private func write(_ report: LeakReport, _ certainty: Finding.Certainty, _ title: String, to lines: inout TextLines) {
+    let shown = report.judged.filter {
+      $0.isOfProgram && $0.finding.certainty == certainty && report.isListed($0.finding)
+    }
+    guard !shown.isEmpty else { return }
+    lines.line(title, emphasized: 1)
+    lines.blank()
+    for judged in shown { write(judged.finding, standing: report.baseline == nil ? nil : judged.standing, to: &lines) }
+  }
+
+  private func summary(_ report: LeakReport, _ program: [Finding]) -> String {
+    var text: String
+    if program.isEmpty {
+      text = "Leaks: none found"
+    } else {
+      let bytes = program.reduce(UInt64(0)) { $0 &+ $1.retainedBytes.rawValue }
+      let proven = program.count { $0.certainty == .proven }
+      let parts = [(proven, "proven"), (program.count - proven, "suspected")].filter { $0.0 > 0 }.map {
+        "\($0.0) \($0.1)"
+      }
+      text = "Leaks: \(parts.joined(separator: ", "))"
+      if bytes > 0 { text += ", \(Decimal.bytes(bytes)) retained" }
+    }
+    text += ", among \(Decimal.counted(UInt64(report.liveBlocks), "live block"))"
+    if let snapshot = report.snapshot { text += " \(Self.moment(snapshot))" }
+    return text
+  }
+
+  private func writeSuppressions(_ report: LeakReport, to lines: inout TextLines) {
+    let hidden = report.hiddenFindings
+    guard !report.suppressions.entries.isEmpty else { return }
+    let bytes = hidden.reduce(UInt64(0)) { $0 &+ $1.retainedBytes.rawValue }
+    lines.line(
+      "hidden by suppressions: \(Decimal.counted(UInt64(hidden.count), "finding")), \(Decimal.bytes(bytes))", indent: 2)
+    for entry in report.suppressions.used {
+      lines.line(
+        "leak:\(PlainText.escaped(entry.pattern.text))  \(Decimal.counted(entry.findings, "finding")), \(Decimal.counted(entry.objects, "object")), \(Decimal.bytes(entry.bytes))",
+        indent: 4)
+    }
+    for entry in report.suppressions.unused {
+      lines.line("leak:\(PlainText.escaped(entry.pattern.text))  hid nothing", indent: 4)
+    }
+  }
+
+  static func moment(_ snapshot: TraceSnapshot) -> String {
+    switch snapshot.reason {
+    case .exit: "at exit"
+    case .signal: "when a signal ended the program"
+    case .request, .call, .expectation, .round, .other:
+      snapshot.label.isEmpty ? "in snapshot \(snapshot.number)" : "in snapshot \"\(PlainText.escaped(snapshot.label))\""
+    }
+  }
+
+  // MARK: One finding
+
+  /// Writes the verdict, the subject and the extent of a finding.
+  func writeHeading(of finding: Finding, to lines: inout TextLines, indent: Int = 0) {
+    lines.spread(
+      "\(FindingTitle.verdict(finding))  \(PlainText.escaped(FindingTitle.subject(finding)))",
+      DiffWords.extent(finding), indent: indent, emphasized: true)
+  }
+
+  /// `standing`: how it stands to a baseline, if there is one.
+  func write(_ finding: Finding, standing: JudgedFinding.Standing? = nil, to lines: inout TextLines) {
+    writeHeading(of: finding, to: &lines)
+    if let words = standing.flatMap(words) { lines.line(words, indent: 2) }
+    if let line = FindingTitle.wrapperLine(finding) { lines.line(PlainText.escaped(line), indent: 2) }
+    if let outliving = finding.outliving {
+      write(outliving, of: finding, to: &lines)
+    } else if finding.ending == nil || finding.path.last?.reference != nil {
+      // An object that is gone, and that nothing known refers to, is told by its ending alone.
+      if finding.verdict == .lost, finding.path.count == 1, finding.path[0].kind == .malloc {
+        lines.spread(PlainText.escaped(FindingTitle.subject(finding)), placeWords(finding.path[0]), indent: 2)
+      } else {
+        write(path: finding.path, to: &lines, isCycle: finding.isCycle)
+      }
+    }
+    if finding.isCycle, let last = finding.path.last, let first = finding.path.first, let reference = last.reference {
+      lines.spread(
+        "└ \(words(reference, to: first)) ──▶ \(PlainText.escaped(first.type))", "(back to the start)",
+        indent: min(3 * rowCount(of: finding), style.deepestIndent))
+    }
+    if finding.verdict == .dangling, let step = finding.path.last, let reference = step.reference {
+      let target =
+        finding.ending.map { "\(PlainText.escaped($0.type)), which was freed" } ?? reference.referentType.map {
+          "\(PlainText.escaped($0)), which was freed"
+        } ?? "memory that was freed"
+      lines.spread(
+        "└ \(words(reference, to: nil)) ──▶ \(target)", "", indent: min(3 * rowCount(of: finding), style.deepestIndent))
+    }
+    if let ending = finding.ending { EndingText(style: style).write(ending, to: &lines) }
+    writePlaces(finding, to: &lines)
+    writeTests(finding, to: &lines)
+    writeHeld(finding, to: &lines)
+    if let count = finding.referenceCount, finding.verdict == .lost, finding.path.first?.kind.isCounted == true {
+      lines.line(
+        "Its strong count is \(count.strong), unowned \(count.unowned - min(1, count.unowned)); no reference to it was found.",
+        indent: 2)
+    }
+    if let reason = finding.libraryReason {
+      lines.line("Not caused by the program: \(PlainText.escaped(reason)).", indent: 2)
+    }
+    for (index, line) in finding.advice.enumerated() {
+      lines.line((index == 0 ? "Fix: " : "") + PlainText.escaped(line), indent: 2, emphasized: index == 0 ? 1 : 0)
+    }
+    if style.stacks == .full, let stacks = stacks[finding.fingerprint] {
+      FindingStackText(style: style).write(stacks, to: &lines)
+    }
+    lines.blank()
+  }
+
+  private func rowCount(of finding: Finding) -> Int {
+    PathFolding.rows(of: finding.path, isCycle: finding.isCycle, isFolded: style.paths == .folded).count
+  }
+
+  private func words(_ standing: JudgedFinding.Standing) -> String? {
+    switch standing {
+    case .new: "New: not in the baseline."
+    case .worse(let how): "Worse than accepted: \(how)."
+    case .known(let reason): "Known, accepted\(reason.isEmpty ? "." : ": \(PlainText.escaped(reason))")"
+    case .hidden, .library: nil
+    }
+  }
+
+  private func write(_ outliving: Finding.Outliving, of finding: Finding, to lines: inout TextLines) {
+    let within = outliving.ownHolder.map { "\($0), by way of \(outliving.holder)" } ?? outliving.holder
+    lines.line("Held by \(PlainText.escaped(within)).", indent: 2)
+    lines.line(evidence(outliving, finding), indent: 2)
+    if finding.verdict != .growing, let youngest = outliving.youngest, let oldest = outliving.oldest {
+      var text = "Age: \(Decimal.span(youngest, oldest))."
+      if let live = outliving.evidence?.live, finding.instances > 1, !live.isEmpty {
+        text += " Live after each quarter of the run: \(live.map { Decimal.grouped($0) }.joined(separator: ", "))."
+      }
+      lines.line(text, indent: 2)
+    }
+    if let evidence = outliving.evidence { lines.line(words(evidence), indent: 2) }
+    if let snapshot = outliving.snapshot {
+      lines.line(
+        "Held like this \(finding.verdict == .growing ? "after the last round" : "when the deadline passed") (snapshot \(snapshot)):",
+        indent: 2)
+    }
+    lines.row(PlainText.escaped(outliving.origin.name), indent: 2)
+    write(path: finding.path, to: &lines, suspect: outliving.suspect)
+  }
+
+  /// The program's scopes and expectations, also those that nothing is wrong with.
+  private func write(_ statements: ProgramStatements, to lines: inout TextLines) {
+    guard !statements.scopes.isEmpty || !statements.expectations.isEmpty else { return }
+    lines.line("Scopes and expectations", emphasized: 4)
+    for scope in statements.scopes {
+      let open = scope.open > 0 ? ", \(Decimal.grouped(scope.open)) not ended" : ""
+      lines.spread(
+        "scope \(words(scope.place))",
+        "\(Decimal.counted(scope.executions, "run"))\(open), \(Decimal.counted(scope.births, "object")) created, leftovers after \(Decimal.grouped(scope.executionsWithRest))",
+        indent: 2)
+    }
+    for outcome in statements.expectations {
+      var parts = ["\(Decimal.grouped(outcome.met)) gone in time"]
+      if outcome.late > 0 { parts.append("\(Decimal.grouped(outcome.late)) late") }
+      if outcome.violated > 0 { parts.append("\(Decimal.grouped(outcome.violated)) not gone") }
+      if outcome.undecided > 0 { parts.append("\(Decimal.grouped(outcome.undecided)) not due yet") }
+      if outcome.unknown > 0 { parts.append("\(Decimal.grouped(outcome.unknown)) never seen allocated") }
+      lines.spread("expectation \(words(outcome.place))", parts.joined(separator: ", "), indent: 2)
+    }
+    lines.blank()
+  }
+
+  private func write(_ generations: [Generation], to lines: inout TextLines) {
+    guard !generations.isEmpty else { return }
+    lines.line("Live objects by generation", emphasized: 4)
+    for generation in generations {
+      let name = generation.start.map { words($0.place) } ?? "before the first mark"
+      lines.spread(
+        name, "\(Decimal.counted(generation.objects, "object")), \(Decimal.bytes(generation.bytes.rawValue))", indent: 2
+      )
+      let shown = generation.shares.prefix(4).map {
+        "\(Decimal.grouped($0.objects)) × \(PlainText.escaped($0.type)) (\(Decimal.bytes($0.bytes.rawValue)))"
+      }
+      let rest = generation.shares.count - shown.count
+      if !shown.isEmpty {
+        lines.line(
+          shown.joined(separator: ", ") + (rest > 0 ? ", \(Decimal.counted(UInt64(rest), "more type"))" : ""), indent: 4
+        )
+      }
+    }
+    lines.blank()
+  }
+
+  private func words(_ place: MarkPlace) -> String {
+    "\"\(PlainText.escaped(place.name))\"\(place.file.isEmpty ? "" : " (\(PlainText.escaped(fileName(ofPath: place.file))):\(place.line))")"
+  }
+
+  private func words(_ statement: Finding.Statement, _ finding: Finding) -> String {
+    switch statement {
+    case .scope(let place, let executions, let withRest, let grace):
+      let after =
+        grace.map {
+          $0 > 0 ? " and still alive \(Decimal.duration($0)) after it ended" : " and still alive when it ended"
+        } ?? ""
+      let runs =
+        executions == 1
+        ? "" : "; \(Decimal.grouped(withRest)) of its \(Decimal.grouped(executions)) runs left something behind"
+      return "Created in scope \(words(place))\(after)\(runs)."
+    case .expectation(let place, let met, let late, let violated, let delay):
+      var text =
+        "Expected to be deallocated: \(words(place)). \(Decimal.grouped(met)) \(met == 1 ? "was" : "were") deallocated in time"
+      if late > 0 {
+        text += ", \(Decimal.grouped(late)) late\(delay.map { " (by up to \(Decimal.duration($0)))" } ?? "")"
+      }
+      return text + ", \(Decimal.grouped(violated)) \(violated == 1 ? "is" : "are") still alive."
+    case .repetition(let place, let firstRound, let measure):
+      let counts = finding.outliving?.growth ?? []
+      let held = measure == .objects ? "Objects" : "Elements"
+      let repeated =
+        place.name.isEmpty && place.file.isEmpty ? "Work was repeated from outside" : "Repeated: \(words(place))"
+      let rounds =
+        "rounds \(Decimal.grouped(UInt64(max(0, firstRound)))) to \(Decimal.grouped(UInt64(max(0, firstRound + counts.count - 1))))"
+      return
+        "\(repeated). \(held) after \(rounds): \(counts.map { Decimal.grouped(UInt64(max(0, $0))) }.joined(separator: " → "))."
+    }
+  }
+
+  private func words(_ evidence: Finding.Evidence) -> String {
+    var text = evidence.strength == .strong ? "Strong suspicion" : "Weak suspicion"
+    if let chance = evidence.chance {
+      let odds = min(1 / max(chance, 1e-6), 1e6)
+      text +=
+        odds < 2
+        ? ": chance alone could explain it"
+        : ": the odds that chance explains it are \(odds >= 1e6 ? "below " : "")1 in \(Decimal.grouped(UInt64(odds)))"
+    }
+    return text + "."
+  }
+
+  /// Returns the reasons why the object should be gone.
+  private func evidence(_ outliving: Finding.Outliving, _ finding: Finding) -> String {
+    if let statement = outliving.statement { return words(statement, finding) }
+    let births = Decimal.grouped(outliving.births)
+    guard outliving.deaths > 0, finding.verdict == .outlived else {
+      if outliving.deaths == 0 { return "None of the \(births) instances created here has been deallocated." }
+      return
+        "Of \(births) instances created here, \(Decimal.grouped(outliving.deaths)) have been deallocated; the number that remain keeps growing."
+    }
+    var text = "Of \(births) instances created here, \(Decimal.grouped(outliving.deaths)) have been deallocated"
+    if let scope = outliving.scope {
+      text += ", \(outliving.scopeShare) % of them within \(PlainText.escaped(scope.function))"
+    }
+    if let longest = outliving.evidence?.longestLifetime {
+      text += ", the longest-lived after \(Decimal.duration(longest))"
+    }
+    return text + "."
+  }
+
+  /// An object a line, each further in than the one that holds it. Runs of a library's are one line.
+  func write(path: [Finding.Step], to lines: inout TextLines, isCycle: Bool = false, limit: Int = 40) {
+    let rows = PathFolding.rows(of: path, isCycle: isCycle, isFolded: style.paths == .folded)
+    guard rows.count > limit else {
+      for (level, row) in rows.enumerated() { write(row, of: path, to: &lines, level: level) }
+      return
+    }
+    let ends = limit / 2
+    for level in 0..<ends { write(rows[level], of: path, to: &lines, level: level) }
+    lines.row("… \(rows.count - 2 * ends) more objects", indent: min(3 * ends, style.deepestIndent))
+    for (level, row) in rows.suffix(ends).enumerated() { write(row, of: path, to: &lines, level: ends + level) }
+  }
+
+  /// Below a root's name. `suspect`: index of the object that the reference leads to which should be gone; it is
+  /// marked.
+  private func write(path: [Finding.Step], to lines: inout TextLines, suspect: Int) {
+    let rows = PathFolding.rows(of: path, below: suspect, isFolded: style.paths == .folded)
+    for (index, row) in rows.enumerated() {
+      write(row, of: path, to: &lines, level: index + 1)
+      if case .object(suspect) = row { markSuspect(row, of: path, level: index + 1, to: &lines) }
+    }
+  }
+
+  private func write(_ row: PathFolding.Row, of path: [Finding.Step], to lines: inout TextLines, level: Int) {
+    switch row {
+    case .object(let index): write(index, of: path, to: &lines, level: level)
+    case .folded(let range):
+      let reference = range.lowerBound > 0 ? path[range.lowerBound - 1].reference.map { words($0, to: nil) } : nil
+      let steps =
+        "… \(Decimal.counted(UInt64(range.count), "step")) of \(PlainText.escaped(PathFolding.libraries(path[range]))) …"
+      lines.row(
+        "└ \(reference.map { "\($0) ──▶ " } ?? "")\(steps)", indent: min(3 * level, style.deepestIndent), isDimmed: true
+      )
+    }
+  }
+
+  private func write(_ index: Int, of path: [Finding.Step], to lines: inout TextLines, level: Int) {
+    let step = path[index]
+    let right = placeWords(step)
+    let name =
+      PlainText.escaped(FindingTitle.name(step))
+      + (addresses == .shown ? " \(Hexadecimal.text(step.address.rawValue))" : "")
+    let isDimmed = step.library != nil
+    guard level > 0 else {
+      lines.spread(name, right, indent: 2, isDimmed: isDimmed)
+      return
+    }
+    let reference = index > 0 ? path[index - 1].reference.map { words($0, to: step) } : nil
+    lines.spread(
+      reference.map { "└ \($0) ──▶ \(name)" } ?? "└ \(name)", right, indent: min(3 * level, style.deepestIndent),
+      isDimmed: isDimmed)
+  }
+
+  /// The place that made a step; of a closure, the one where it is written.
+  private func placeWords(_ step: Finding.Step) -> String {
+    let place = step.kind == .closure ? Advice.position(step.function) : Advice.position(step.place)
+    var made = ""
+    if step.kind != .closure, let frame = step.place { made = "allocated in \(frame.function)" }
+    if style.paths == .full, step.ownAllocation != nil, let inner = step.allocation { made += " by \(inner.function)" }
+    return PlainText.escaped([made, place ?? ""].filter { !$0.isEmpty }.joined(separator: "  "))
+  }
+
+  private func markSuspect(_ row: PathFolding.Row, of path: [Finding.Step], level: Int, to lines: inout TextLines) {
+    guard case .object(let index) = row else { return }
+    let indent = min(3 * level, style.deepestIndent)
+    let marked = index > 0 ? path[index - 1].reference.map { words($0, to: path[index]) } : nil
+    let width = max(
+      3, min((marked ?? PlainText.escaped(FindingTitle.name(path[index]))).count, style.width - indent - 12))
+    lines.row(String(repeating: "~", count: width) + " suspect", indent: indent + 2)
+  }
+
+  /// `target`: what the reference leads to; nil for memory that is gone.
+  private func words(_ reference: Finding.Reference, to target: Finding.Step?) -> String {
+    var name = reference.name
+    if let payload = reference.caseName, !payload.isEmpty {
+      name += name.isEmpty ? "case \(payload)" : " case \(payload)"
+    }
+    name = PlainText.escaped(name)
+    var how = reference.strength == .conservative ? "scanned word" : reference.strength.key
+    if reference.isClosure {
+      how = "closure"
+      // The context is named for the closure; where an object is the context, the reference has to say which closure it
+      // is.
+      if target?.kind != .closure, let closure = reference.closure {
+        how = "\(PlainText.escaped(closure.closureTitle))\(reference.capturesSelf ? " captures self" : "")"
+      }
+    }
+    if reference.isCapture {
+      // Debug information names a variable for a word of the context: that the context was scanned says no more.
+      if !name.isEmpty, reference.strength == .conservative { return "captures \(name)" }
+      return "captures\(name.isEmpty ? "" : " \(name)"), \(how)"
+    }
+    let field = name.isEmpty ? "" : name.hasPrefix("[") || name.hasPrefix("case") ? name : ".\(name)"
+    return field.isEmpty ? how : "\(field)  \(how)"
+  }
+
+  /// Places besides the shown one, if there are any: how many instances come from each.
+  private func writePlaces(_ finding: Finding, to lines: inout TextLines) {
+    guard finding.places.count > 1 else { return }
+    lines.line("In \(Decimal.grouped(UInt64(finding.places.count))) places:", indent: 2)
+    for place in finding.places.prefix(Self.shownPlaces) {
+      let figures = [
+        Decimal.counted(UInt64(max(0, place.instances)), "instance"),
+        finding.verdict == .dangling ? nil : "\(Decimal.bytes(place.retainedBytes.rawValue)) retained",
+      ].compactMap { $0 }.joined(separator: ", ")
+      let where_ = [place.place?.function, Advice.position(place.place)].compactMap { $0 }.joined(separator: "  ")
+      lines.spread(figures, where_.isEmpty ? "unknown" : PlainText.escaped(where_), indent: 4)
+    }
+    let rest = finding.places.dropFirst(Self.shownPlaces)
+    if !rest.isEmpty {
+      let instances = rest.reduce(0) { $0 + UInt64(max(0, $1.instances)) }
+      lines.line(
+        "and \(Decimal.grouped(UInt64(rest.count))) more, \(Decimal.counted(instances, "instance"))", indent: 4)
+    }
+  }
+
+  private static let shownPlaces = 10
+
+  /// The tests that were running when instances were made.
+  private func writeTests(_ finding: Finding, to lines: inout TextLines) {
+    guard let first = finding.tests.first else { return }
+    let known = finding.tests.reduce(UInt64(0)) { $0 &+ UInt64(max(0, $1.instances)) }
+    let all = UInt64(max(0, finding.instances))
+    if finding.tests.count == 1, known >= all {
+      lines.line("Leaked in test \(PlainText.escaped(first.name)).", indent: 2)
+      return
+    }
+    var parts = finding.tests.prefix(Self.shownPlaces).map {
+      "\(PlainText.escaped($0.name)) (\(Decimal.grouped(UInt64(max(0, $0.instances)))))"
+    }
+    let rest = finding.tests.count - parts.count
+    if rest > 0 { parts.append("\(Decimal.grouped(UInt64(rest))) more tests") }
+    if known < all { parts.append("in no known test (\(Decimal.grouped(all - known)))") }
+    lines.line(
+      "Leaked in \(finding.tests.count == 1 ? "test" : "\(Decimal.grouped(UInt64(finding.tests.count))) tests"): \(parts.joined(separator: ", ")).",
+      indent: 2)
+  }
+
+  private func writeHeld(_ finding: Finding, to lines: inout TextLines) {
+    let subject = finding.instances == 1 ? "It" : finding.isHeldByEach ? "Each" : "The shown one"
+    write(finding.held, "\(subject) also keeps", to: &lines)
+    write(finding.heldTogether ?? [], "Together they keep", to: &lines)
+  }
+
+  private func write(_ held: [Finding.HeldType], _ words: String, to lines: inout TextLines) {
+    guard !held.isEmpty else { return }
+    let shown = held.prefix(4).map {
+      "\(Decimal.grouped($0.count)) × \(PlainText.escaped($0.name)) (\(Decimal.bytes($0.bytes.rawValue)))"
+    }
+    let rest = held.count - shown.count
+    lines.line(
+      "\(words): \(shown.joined(separator: ", "))\(rest > 0 ? ", \(Decimal.counted(UInt64(rest), "more type"))" : "")",
+      indent: 2)
+  }
+}

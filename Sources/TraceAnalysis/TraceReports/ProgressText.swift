@@ -1,0 +1,107 @@
+// The line that says how far a long analysis is.
+
+import TraceReading
+
+/// One line about the reading of one trace: part done, rate, time left. Knows no clock and no terminal; times are
+/// seconds of any clock that only goes forward.
+package struct ProgressText: Sendable {
+  /// In seconds: nothing is shown of work that is done sooner, and no line more often.
+  package static let patience = 1.0, interval = 0.25
+
+  /// Empty if it is not known how many columns it takes.
+  private let name: String
+  private let start: Double
+  private var lastShown: Double?
+  /// The positions of the pass in the last seconds, the oldest first: rate and time left are of these, since a trace
+  /// does not read equally fast everywhere.
+  private var seen: [(time: Double, position: ReadingPosition)] = []
+
+  /// - Parameter name: The name of the trace that is read.
+  package init(_ name: String, now: Double) {
+    self.name = name.utf8.allSatisfy { (0x20..<0x7F).contains($0) } ? name : ""
+    start = now
+  }
+
+  /// Takes note of where the reading is. To be told of every position, the first of each pass among them. O(1).
+  package mutating func see(_ position: ReadingPosition, now: Double) {
+    if let last = seen.last {
+      if last.position.pass != position.pass { seen.removeAll() } else if now - last.time < Self.interval { return }
+    }
+    seen.append((now, position))
+    while seen.count > 2, now - seen[1].time >= Self.memory { seen.removeFirst() }
+  }
+
+  /// Tells whether the line is due, at most once for each moment.
+  package mutating func isDue(_ now: Double) -> Bool {
+    guard now - start >= Self.patience, lastShown.map({ now - $0 >= Self.interval }) ?? true else { return false }
+    lastShown = now
+    return true
+  }
+
+  /// The line, of less than `columns` columns, so that a terminal does not wrap it. Parts without room are left out:
+  /// first the name, then the rate, the bar, and the time left.
+  package func line(_ position: ReadingPosition, now: Double, columns: Int) -> String {
+    let part = position.totalBytes > 0 ? min(1, Double(position.bytes) / Double(position.totalBytes)) : 0
+    let (bytesPerSecond, eventsPerSecond) = rates(position, now)
+    let room = columns - 1
+    var line = "leaktrace: "
+    let percent = "\(Int(part * 100))%"
+    let numbers = String(repeating: " ", count: 4 - percent.count) + percent
+    // A guess from little would only jump.
+    let left =
+      part >= 0.01 && bytesPerSecond > 0
+      ? ", \(Self.duration(Double(position.totalBytes - min(position.bytes, position.totalBytes)) / bytesPerSecond)) left"
+      : ""
+    let rate = eventsPerSecond > 0 ? ", \(Self.oneDecimal(eventsPerSecond / 1e6)) M events/s" : ""
+    let verb = position.pass == 0 ? "reading" : "reading again"
+    var used = line.count + numbers.count
+    func take(_ text: String) -> String {
+      guard used + text.count <= room else { return "" }
+      used += text.count
+      return text
+    }
+    // It keeps its room while it is not known, so that nothing moves when it is.
+    let shownLeft = take(left.isEmpty ? String(repeating: " ", count: Self.leastLeft) : left)
+    let leastBar = 3 + Self.leastBar
+    let hasBar = used + leastBar <= room
+    if hasBar { used += leastBar }
+    let shownRate = take(rate)
+    let shownVerb = take("\(verb) ")
+    let shownName = shownVerb.isEmpty || name.isEmpty ? "" : take("\(name) ")
+    line += shownVerb + shownName
+    if hasBar { line += Self.bar(part, width: min(Self.mostBar, Self.leastBar + room - used)) + " " }
+    let isKnown = !left.isEmpty
+    return String((line + numbers + (isKnown ? shownLeft : "") + shownRate).prefix(max(0, room)))
+  }
+
+  private func rates(_ position: ReadingPosition, _ now: Double) -> (bytes: Double, events: Double) {
+    guard let oldest = seen.first, oldest.position.pass == position.pass, now > oldest.time else { return (0, 0) }
+    let seconds = now - oldest.time
+    return (
+      Double(position.bytes - min(position.bytes, oldest.position.bytes)) / seconds,
+      Double(position.events - min(position.events, oldest.position.events)) / seconds
+    )
+  }
+
+  private static let memory = 5.0
+  private static let leastBar = 10, mostBar = 30
+  private static let leastLeft = ", 0:00 left".count
+
+  private static func bar(_ part: Double, width: Int) -> String {
+    let filled = Int(part * Double(width))
+    return "[" + String(repeating: "#", count: filled) + String(repeating: ".", count: width - filled) + "]"
+  }
+
+  /// "0:07", "12:34", "1:02:03".
+  private static func duration(_ seconds: Double) -> String {
+    let whole = Int(min(max(0, seconds.rounded(.up)), 359_999))
+    func two(_ number: Int) -> String { (number < 10 ? "0" : "") + String(number) }
+    let (hours, minutes, rest) = (whole / 3600, whole / 60 % 60, whole % 60)
+    return hours > 0 ? "\(hours):\(two(minutes)):\(two(rest))" : "\(minutes):\(two(rest))"
+  }
+
+  private static func oneDecimal(_ value: Double) -> String {
+    let tenths = Int((value * 10).rounded())
+    return "\(tenths / 10).\(tenths % 10)"
+  }
+}

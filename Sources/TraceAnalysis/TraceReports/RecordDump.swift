@@ -1,0 +1,277 @@
+// The raw records of a trace as text, one a line.
+
+import HeapAnalysis
+import TraceReading
+
+/// Puts records into lines whose fields are separated by one space and named, so that they can be searched.
+/// Strings stand last, with control characters escaped.
+package struct RecordDump {
+  package enum Part: Hashable, Sendable {
+    case events, definitions, chunks
+    /// Heap images, a line for each.
+    case snapshots
+    /// Their threads, regions and words.
+    case memory
+  }
+
+  /// The records take more text than the size of the file justifies: what was written is their beginning.
+  package struct BeyondFileSize: Error {}
+  /// The amount of text that is written.
+  package enum Extent: Hashable, Sendable {
+    /// So much text as the size of the file justifies. Some bytes may stand for millions of records.
+    case asFileJustifies
+    case everything
+  }
+
+  private let reader: TraceReader
+  private let extent: Extent
+  private let clock: TraceClock
+  private let parts: Set<Part>
+
+  package init(_ reader: TraceReader, parts: Set<Part>, extent: Extent = .asFileJustifies) {
+    self.reader = reader
+    self.extent = extent
+    clock = reader.clock
+    self.parts = parts
+  }
+
+  /// Hands all lines, each with its newline, to `write`, in the order of the file. Memory of one chunk; for words that
+  /// of one heap image. Throws what `write` throws, and
+  /// `BeyondFileSize`.
+  package func write(_ write: (String) throws -> Void) throws {
+    var spare = spareText
+    try writeAll { line in
+      try spare.take(line)
+      try write(line)
+    }
+  }
+
+  /// The number of bytes that may still be written.
+  private struct SpareText {
+    var bytes: UInt64
+
+    mutating func take(_ line: String) throws {
+      let cost = UInt64(line.utf8.count) + ReadingLimits.textOfLine
+      guard cost <= bytes else { throw BeyondFileSize() }
+      bytes -= cost
+    }
+  }
+
+  private var spareText: SpareText { SpareText(bytes: extent == .everything ? .max : reader.limits.textBytes) }
+
+  private func writeAll(_ write: (String) throws -> Void) throws {
+    if parts.contains(.chunks) { try write(header) }
+    let walker = ChunkWalker(reader)
+    var knownStacks = 2
+    var snapshots = Dictionary(reader.snapshots.map { ($0.number, $0) }) { first, _ in first }
+    for (index, chunk) in reader.chunks.enumerated() {
+      if parts.contains(.chunks) { try write(line(of: chunk, index)) }
+      switch chunk.kind {
+      case .definitions where parts.contains(.definitions):
+        try walker.definitions(inChunk: index) { definition, offset in
+          try write("\(place(chunk))+\(offset) \(line(of: definition))\n")
+        }
+      case .events where parts.contains(.events):
+        let place = place(chunk)
+        let failure = try walker.events(inChunk: index) { event in
+          try writeNewStacks(upTo: &knownStacks, write)
+          try write("\(place)+\(event.payloadOffset) \(line(of: event))\n")
+        }
+        if let failure { try write("\(place) damaged \(failure.kind)\n") }
+      case .closing where parts.contains(.chunks):
+        if let closing = walker.closing(inChunk: index) { try write("\(place(chunk)) \(line(of: closing))\n") }
+      case .snapshot where parts.contains(.snapshots) || parts.contains(.memory):
+        // Of several with one number the first counts.
+        guard let number = walker.snapshotNumber(inChunk: index), let snapshot = snapshots.removeValue(forKey: number)
+        else { continue }
+        try write("\(place(chunk)) \(line(of: snapshot))\n")
+        if parts.contains(.memory) { try writeMemory(of: snapshot, write) }
+      default: break
+      }
+    }
+  }
+
+  /// The same for events alone, of all threads, in order of time.
+  package func writeEventsByTime(_ write: @escaping (String) throws -> Void) throws {
+    var spare = spareText
+    var knownStacks = 2
+    func writeWithinLimit(_ line: String) throws {
+      try spare.take(line)
+      try write(line)
+    }
+    try reader.forEachEvent { event in
+      try writeNewStacks(upTo: &knownStacks, writeWithinLimit)
+      try writeWithinLimit("\(place(reader.chunks[Int(event.chunk)]))+\(event.payloadOffset) \(line(of: event))\n")
+    }
+  }
+
+  /// A line for each stack that was met since the last time, before the event that has it. Its caller's line came
+  /// before.
+  private func writeNewStacks(upTo known: inout Int, _ write: (String) throws -> Void) rethrows {
+    let stacks = reader.definitions.stacks
+    while known < stacks.nodeCount {
+      let stack = StackID(UInt32(known))
+      let frame = stacks.frame(of: stack).map { self.frame($0.key.encoded) } ?? "cut"
+      try write("stack id=\(known) caller=\(stacks.parent(of: stack).rawValue) frame=\(frame)\n")
+      known += 1
+    }
+  }
+
+  private func place(_ chunk: TraceChunk) -> String {
+    switch chunk.place {
+    case .trace(let offset): "\(offset.rawValue)"
+    case .live(let offset): "live:\(offset.rawValue)"
+    }
+  }
+
+  private func time(_ ticks: UInt64) -> String {
+    guard let seconds = clock.seconds(at: ticks) else { return "time=\(ticks)t" }
+    return "time=\(Decimal.fixed(seconds, places: 9))"
+  }
+
+  private var header: String {
+    let h = reader.header
+    return "header version=\(h.version) machine=\(h.machine) pid=\(h.processID) ppid=\(h.parentProcessID)"
+      + " trace=\(Hexadecimal.text(h.traceID)) session=\(Hexadecimal.text(h.sessionID)) start=\(h.startRealtime) ticks=\(h.startTime)"
+      + " rate=\(h.ticksPerSecond) options=\(Hexadecimal.text(UInt64(h.options))) depth=\(h.stackDepthLimit)"
+      + " state=\(reader.status.state) errno=\(reader.status.stopErrno)\n"
+  }
+
+  private func line(of chunk: TraceChunk, _ index: Int) -> String {
+    "\(place(chunk)) chunk index=\(index) kind=\(chunk.kind.name.replacing(" ", with: "_")) thread=\(chunk.thread) sequence=\(chunk.sequence)"
+      + " stored=\(chunk.storedSize) raw=\(chunk.rawSize) events=\(chunk.eventCount)"
+      + (chunk.kind == .events ? " \(time(chunk.firstTime)) last\(time(chunk.lastTime))" : "") + "\n"
+  }
+
+  private func line(of event: TraceEvent) -> String {
+    if event.operation == .mark {
+      return "thread=\(event.thread) \(time(event.time)) \(line(of: reader.marks.marks[Int(event.size)]))"
+    }
+    var line =
+      "thread=\(event.thread) \(time(event.time)) \(event.operation.name) address=\(Hexadecimal.text(event.address))"
+    if event.operation.hasOperands { line += event.operation.hasCount ? " count=\(event.size)" : " size=\(event.size)" }
+    if event.operation == .object { line += " type=\(event.type)" }
+    if event.task != 0 { line += " task=\(Hexadecimal.text(event.task))" }
+    return line + " stack=\(event.stack.rawValue)"
+  }
+
+  private func line(of mark: TraceMark) -> String {
+    let name = PlainText.escaped(reader.marks.text(mark.name))
+    let place = "line=\(mark.line) file=\(PlainText.escaped(reader.marks.text(mark.file))) name=\(name)"
+    switch mark.kind {
+    case .scopeBegin: return "scope_begin number=\(mark.number) \(place)"
+    case .scopeEnd: return "scope_end number=\(mark.number) grace=\(mark.grace)"
+    case .generation: return "generation \(place)"
+    case .expectation:
+      return
+        "expectation number=\(mark.number) address=\(Hexadecimal.text(mark.address)) due_\(time(mark.deadline)) \(place)"
+    case .round:
+      return
+        "round repetition=\(mark.number) round=\(mark.round) snapshot=\(mark.snapshot) scope=\(mark.scope) \(place)"
+    case .end: return "end"
+    }
+  }
+
+  private func line(of closing: TraceClosing) -> String {
+    "closing reason=\(closing.reason) wait=\(closing.waitStatus) \(time(closing.time)) events=\(closing.eventCount)"
+      + " resident=\(closing.residentBytes) peakResident=\(closing.peakResidentBytes) recorder=\(closing.recorderBytes)"
+      + " threads=\(closing.threadCount) untracedChildren=\(closing.untracedChildren)"
+      + " drops=\(closing.drops.counts.map { String($0) }.joined(separator: ","))"
+  }
+
+  private func line(of snapshot: TraceSnapshot) -> String {
+    var line =
+      "snapshot number=\(snapshot.number) reason=\(name(snapshot.reason)) \(time(snapshot.time)) threads=\(snapshot.threads.count)"
+    line +=
+      " regions=\(snapshot.regions.count) frozen=\(snapshot.isFrozen) tls=\(snapshot.staticTLSSize) parts=\(snapshot.memoryChunks.count)"
+    if let end = snapshot.end {
+      line +=
+        " pages=\(end.pageCount) words=\(end.wordCount) captured=\(end.capturedBytes) pause=\(end.pauseNanoseconds)ns"
+      line += " total=\(end.totalNanoseconds)ns errno=\(end.error)"
+    }
+    let state = snapshot.isWhole ? "yes" : snapshot.end == nil ? "no_end" : "no"
+    return line + " whole=\(state) label=\(PlainText.escaped(snapshot.label))"
+  }
+
+  private func name(_ reason: SnapshotReason) -> String {
+    switch reason {
+    case .exit: "exit"
+    case .signal: "signal"
+    case .request: "request"
+    case .call: "call"
+    case .expectation: "expectation"
+    case .round: "round"
+    case .other(let number): "\(number)"
+    }
+  }
+
+  /// Threads, regions and words. Linear in the words.
+  private func writeMemory(of snapshot: TraceSnapshot, _ write: (String) throws -> Void) throws {
+    let number = snapshot.number
+    for thread in snapshot.threads {
+      let registers = thread.registers.map { Hexadecimal.text($0) }.joined(separator: ",")
+      try write(
+        "snapshot_thread snapshot=\(number) os=\(thread.osThread) sp=\(thread.stackPointer.map { Hexadecimal.text($0) } ?? "unknown")"
+          + " tp=\(Hexadecimal.text(thread.threadPointer)) ip=\(Hexadecimal.text(thread.instructionPointer)) self=\(thread.isSelf) waiting=\(thread.isWaiting) registers=\(registers)\n"
+      )
+    }
+    for region in snapshot.regions {
+      let access = "\(region.isWritable ? "w" : "-")\(region.isExecutable ? "x" : "-")"
+      try write(
+        "snapshot_region snapshot=\(number) first=\(Hexadecimal.text(region.range.lowerBound)) end=\(Hexadecimal.text(region.range.upperBound))"
+          + " kind=\(name(region.kind)) access=\(access) captured=\(region.isCaptured)\n")
+    }
+    var diagnostics = TraceDiagnostics()
+    let image = HeapImage(snapshot, in: reader, diagnostics: &diagnostics)
+    var next: UInt64 = 0
+    while let address = image.firstWord(in: next..<UInt64.max), let word = image.word(at: address) {
+      try write("word snapshot=\(number) address=\(Hexadecimal.text(address)) value=\(Hexadecimal.text(word))\n")
+      guard address <= UInt64.max - 16 else { break }
+      next = address + 8
+    }
+    for diagnostic in diagnostics.first { try write("snapshot_damaged snapshot=\(number) \(diagnostic.explanation)\n") }
+  }
+
+  private func name(_ kind: MemoryRegion.Kind) -> String {
+    switch kind {
+    case .anonymous: "anonymous"
+    case .programBreak: "break"
+    case .mainStack: "main_stack"
+    case .file: "file"
+    case .shared: "shared"
+    case .recorder: "recorder"
+    case .other(let number): "\(number)"
+    }
+  }
+
+  private func line(of definition: Definition) -> String {
+    switch definition {
+    case .type(let type):
+      return "type id=\(type.id) metadata=\(Hexadecimal.text(type.metadata.rawValue)) kind=\(type.kind.rawValue)"
+        + " descriptor=\(Hexadecimal.text(type.descriptor.rawValue)) superclass=\(type.superclass) name=\(PlainText.escaped(type.name))"
+    case .imageLoaded(let image, let ticks):
+      let buildID = image.buildID.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
+      return
+        "image_loaded first=\(Hexadecimal.text(image.range.lowerBound.rawValue)) end=\(Hexadecimal.text(image.range.upperBound.rawValue))"
+        + " bias=\(Hexadecimal.text(image.loadBias)) \(time(ticks)) buildID=\(buildID) path=\(PlainText.escaped(image.path))"
+    case .imageUnloaded(let first, let end, let ticks):
+      return
+        "image_unloaded first=\(Hexadecimal.text(first.rawValue)) end=\(Hexadecimal.text(end.rawValue)) \(time(ticks))"
+    case .clock(let sample): return "clock ticks=\(sample.time) monotonic=\(sample.monotonic)"
+    case .memory(let sample):
+      return
+        "memory \(time(sample.time)) resident=\(sample.resident) recorder=\(sample.recorder) peakResident=\(sample.peakResident)"
+    case .process(let process):
+      return "process flags=\(Hexadecimal.text(process.flags)) executable=\(PlainText.escaped(process.executable))"
+    case .pause(let pause): return "\(pause.begins ? "pause" : "resume") \(time(pause.time))"
+    case .thread(let thread): return "thread number=\(thread.thread) os=\(thread.osThread) \(time(thread.time))"
+    case .warning(let text): return "warning text=\(PlainText.escaped(text))"
+    case .unknown(let kind, let size): return "unknown kind=\(kind) size=\(size)"
+    }
+  }
+
+  private func frame(_ key: UInt64) -> String {
+    let frame = FrameKey(encoded: key)
+    return Hexadecimal.text(frame.address.rawValue) + (frame.isAsync ? "@async" : frame.isExact ? "@exact" : "")
+  }
+}

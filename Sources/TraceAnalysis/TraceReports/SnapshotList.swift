@@ -1,0 +1,104 @@
+// The heap images of a trace, one a line.
+
+import TraceReading
+
+/// The output of `leaktrace snapshots`. Only formats.
+package struct SnapshotList {
+  /// Raised when a field of the JSON changes its meaning or goes away; not when one is added.
+  package static let schemaVersion: UInt64 = 1
+
+  private let path: String
+  private let reader: TraceReader
+  /// - Parameter path: The trace's name in the list.
+  package init(_ reader: TraceReader, path: String) { (self.reader, self.path) = (reader, path) }
+
+  /// `whenNone`: why there are none, if there are none.
+  package func text(style: TextStyle, whenNone: String) -> String {
+    var lines = TextLines(style: style)
+    guard !reader.snapshots.isEmpty || !reader.failedSnapshots.isEmpty else {
+      lines.line(PlainText.escaped(whenNone))
+      return lines.text
+    }
+    lines.line(
+      "\(PlainText.escaped(path)): \(Decimal.counted(UInt64(reader.snapshots.count), "heap image"))", emphasized: 1)
+    lines.blank()
+    var table = TextTable([
+      ("number", .right), ("time", .right), ("reason", .left), ("memory", .right), ("in trace", .right),
+      ("pause", .right), ("label", .left),
+    ])
+    for snapshot in reader.snapshots {
+      table.add([
+        String(snapshot.number), seconds(snapshot).map(Decimal.duration) ?? "?", words(snapshot.reason),
+        snapshot.end.map { Decimal.bytes($0.capturedBytes) } ?? "?",
+        Decimal.bytes(reader.storedSize(of: snapshot).rawValue),
+        snapshot.end.map { Decimal.duration(Double($0.pauseNanoseconds) / 1e9) } ?? "?", label(snapshot),
+      ])
+    }
+    for failure in reader.failedSnapshots {
+      table.add([String(failure.number), "?", "?", "", "", "", "not taken: \(failure.explanation)"])
+    }
+    table.write(to: &lines, indent: 2)
+    return lines.text
+  }
+
+  /// Nothing is left out of it.
+  package func json() -> String {
+    JSONValue.object([
+      ("schema", .string("leaktrace.snapshots")),
+      ("schemaVersion", .number(Self.schemaVersion)),
+      ("trace", .string(path)),
+      ("program", .string(reader.definitions.process.executable)),
+      ("processID", .number(UInt64(reader.header.processID))),
+      (
+        "snapshots",
+        .array(
+          reader.snapshots.map { snapshot in
+            .object(
+              FindingJSON.fields(snapshot) + [
+                ("seconds", .optional(seconds(snapshot))),
+                ("storedBytes", .number(reader.storedSize(of: snapshot).rawValue)),
+                ("problem", .optional(problem(snapshot))),
+              ])
+          })
+      ),
+      (
+        "failed",
+        .array(
+          reader.failedSnapshots.map {
+            .object([("number", .number(UInt64($0.number))), ("problem", .string($0.explanation))])
+          })
+      ),
+    ]).text + "\n"
+  }
+
+  private func seconds(_ snapshot: TraceSnapshot) -> Double? {
+    reader.clock.seconds(at: snapshot.time).map { max(0, $0) }
+  }
+
+  private func words(_ reason: SnapshotReason) -> String {
+    switch reason {
+    case .exit: "exit"
+    case .signal: "fatal signal"
+    case .request: "request"
+    case .call: "call"
+    case .expectation: "expectation"
+    case .round: "end of round"
+    case .other(let number): "unknown (\(number))"
+    }
+  }
+
+  private func label(_ snapshot: TraceSnapshot) -> String {
+    let label = snapshot.label.isEmpty ? "" : "\"\(PlainText.escaped(snapshot.label))\""
+    let state = [problem(snapshot), snapshot.isFrozen ? nil : "threads were not stopped"].compactMap { $0 }.joined(
+      separator: ", ")
+    return [label, state].filter { !$0.isEmpty }.joined(separator: "  ")
+  }
+
+  /// The reason that an image is not whole; nil if it is.
+  private func problem(_ snapshot: TraceSnapshot) -> String? {
+    if snapshot.isWhole { return nil }
+    guard let end = snapshot.end else { return "incomplete: it was not written to its end" }
+    if end.error != 0 { return "incomplete: \(FailedSnapshot(number: snapshot.number, error: end.error).explanation)" }
+    return "incomplete: parts of it are missing or damaged"
+  }
+}

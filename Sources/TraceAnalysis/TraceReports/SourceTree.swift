@@ -1,0 +1,179 @@
+// Finds the best place in a checked-out source tree to point at for a finding.
+
+import LeakDetection
+import TraceSymbolication
+
+/// Access to source files: a protocol, so that the caller chooses where they are.
+package protocol SourceAccess: Sendable {
+  /// The absolute path without symbolic links, `.` and `..`; nil if nothing is there, or it may not be looked at.
+  func resolvedPath(_ path: String) -> String?
+  /// Lines of a regular file, one without a newline at its end included; nil if it is none, is too large for source
+  /// code, or cannot be read.
+  func lineCount(ofFile path: String) -> Int?
+}
+
+/// A line of a file of the tree, which exists.
+package struct SourcePlace: Hashable, Sendable {
+  /// Relative to the root, without symbolic links, `.` and `..`.
+  package var path: String
+  /// From 1.
+  package var line: Int
+}
+
+/// The source code that a report points into: files below a root.
+///
+/// Paths come from debug information, which may have been made elsewhere or of other code: what is not there has no
+/// place. Nor has code in hidden folders, such as packages in `.build`, since it is no part of what is reviewed.
+package struct SourceTree: Sendable {
+  /// A place, and what it is to the finding: `allocated in Cache.fill(_:)`.
+  struct Note: Hashable {
+    var place: SourcePlace
+    var text: String
+  }
+
+  /// Absolute and without symbolic links; nil if there is no such folder.
+  package let root: String?
+  private let access: any SourceAccess
+
+  /// `root` may be relative or lead through symbolic links.
+  package init(root: String, access: any SourceAccess = LocalSources()) {
+    self.root = access.resolvedPath(root)
+    self.access = access
+  }
+
+  /// The line that is best pointed at; nil if none of those that the finding names is in the tree. Reads each file
+  /// once.
+  package func place(of finding: Finding) -> SourcePlace? {
+    var known = Known()
+    return notes(on: finding, &known).first?.place
+  }
+
+  /// All lines of the tree that each finding names, the best one first. Reads each file once.
+  func notes(on findings: [Finding]) -> [[Note]] {
+    var known = Known()
+    return findings.map { notes(on: $0, &known) }
+  }
+
+  /// A line by the path that debug information has for its file: absolute, or relative to the root.
+  package func place(file: String, line: Int) -> SourcePlace? {
+    var known = Known()
+    return place(file: file, line: line, &known)
+  }
+
+  // MARK: Lookup
+
+  /// The files that were looked up, by their paths in debug information: their paths in the tree and numbers of lines;
+  /// nil for a file without a place.
+  private typealias Known = [String: (path: String, lines: Int)?]
+
+  private func place(file: String, line: Int, _ known: inout Known) -> SourcePlace? {
+    guard line > 0 else { return nil }
+    let entry: (path: String, lines: Int)?
+    if let old = known[file] {
+      entry = old
+    } else {
+      entry = look(file)
+      known.updateValue(entry, forKey: file)
+    }
+    guard let entry, line <= entry.lines else { return nil }
+    return SourcePlace(path: entry.path, line: line)
+  }
+
+  private func look(_ file: String) -> (path: String, lines: Int)? {
+    guard let root, !file.isEmpty, let resolved = access.resolvedPath(file.hasPrefix("/") ? file : "\(root)/\(file)")
+    else { return nil }
+    let prefix = root.hasSuffix("/") ? root : root + "/"
+    guard resolved.utf8.count > prefix.utf8.count, resolved.utf8.starts(with: prefix.utf8) else { return nil }
+    let path = String(decoding: resolved.utf8.dropFirst(prefix.utf8.count), as: UTF8.self)
+    if path.split(separator: "/").contains(where: { $0.hasPrefix(".") }) { return nil }
+    return access.lineCount(ofFile: resolved).map { (path, $0) }
+  }
+
+  // MARK: Choice
+
+  private func notes(on finding: Finding, _ known: inout Known) -> [Note] {
+    var notes: [Note] = []
+    for (frame, text) in Self.candidates(finding) where frame.kind != .systemLibrary {
+      guard let file = frame.file, let line = frame.line, let place = place(file: file, line: line, &known) else {
+        continue
+      }
+      if !notes.contains(where: { $0.place == place }) { notes.append(Note(place: place, text: text)) }
+    }
+    return notes
+  }
+
+  private typealias Candidates = [(SourceFrame, String)]
+
+  /// Returns the places in the program's code that a finding names, best first: the use of what is gone, closures that
+  /// capture, other closures and where tasks wait, where the objects were made, how an object ended.
+  private static func candidates(_ finding: Finding) -> Candidates {
+    var (used, ended) = (Candidates(), Candidates())
+    if let ending = finding.ending {
+      used = frames(of: ending.used, "\(ending.type) is used in")
+      ended =
+        frames(of: ending.freed, "\(ending.type) is freed in")
+        + frames(of: ending.allocated, "\(ending.type) is allocated in")
+    }
+    var path = Candidates()
+    if let outliving = finding.outliving {
+      // Up to the suspect reference the path is what many objects share, and often code that has nothing to do with
+      // this one.
+      let start = min(max(0, outliving.suspect - 1), finding.path.count)
+      let own = Array(finding.path[start...].reversed())
+      path =
+        candidates(own, isRegistered: outliving.registration != nil)
+        + candidates(finding.path[..<start].reversed(), isRegistered: false)
+      if let scope = outliving.scope { ended.append((scope, "others end within \(scope.function)")) }
+    } else {
+      // The object that should be gone is at the end of a path, and its holder before it.
+      path = candidates(finding.verdict == .deinitialised ? finding.path.reversed() : finding.path, isRegistered: false)
+    }
+    return Array(used[..<min(1, used.count)]) + path + Array(used.dropFirst()) + ended
+  }
+
+  /// Of objects on a path, the one that matters most first; `isRegistered`: what calls it back stands before it, and
+  /// was made where that was asked for.
+  private static func candidates(_ steps: [Finding.Step], isRegistered: Bool) -> Candidates {
+    var (capturing, running, made) = (Candidates(), Candidates(), Candidates())
+    for step in steps {
+      if let function = step.function {
+        if step.kind == .task {
+          for waiting in [step.ownFunction, function].compactMap(\.self) {
+            running.append((waiting, "the task waits in \(waiting.closureName)"))
+          }
+        } else if step.reference?.isCapture == true {
+          capturing.append((function, "\(function.closureName) captures \(captured(step.reference))"))
+        } else {
+          running.append((function, function.closureName))
+        }
+      }
+      if let reference = step.reference, let closure = reference.closure {
+        if reference.capturesSelf {
+          capturing.append((closure, "\(closure.closureName) captures self"))
+        } else {
+          running.append((closure, closure.closureName))
+        }
+      }
+      if let allocation = step.place {
+        made.append((allocation, "\(step.type) is allocated in \(allocation.function)"))
+      }
+    }
+    if isRegistered, steps.first?.place != nil, made.count > 1 { made.swapAt(0, 1) }
+    let inner = steps.compactMap { step in
+      step.ownAllocation == nil ? nil : step.allocation.map { ($0, "\(step.type) is allocated in \($0.function)") }
+    }
+    return capturing + running + made + inner
+  }
+
+  private static func captured(_ reference: Finding.Reference?) -> String {
+    guard let reference, !reference.name.isEmpty else { return "a variable" }
+    return reference.name
+  }
+
+  /// The program's frame that says who did it, then the program's others.
+  private static func frames(of moment: Finding.Moment?, _ words: String) -> [(SourceFrame, String)] {
+    guard let moment else { return [] }
+    let others = moment.frames.filter { $0.kind == .user && $0 != moment.frame }
+    return ([moment.frame].compactMap(\.self) + others).map { ($0, "\(words) \($0.function)") }
+  }
+}

@@ -1,0 +1,69 @@
+// Finds the innermost of many nested address ranges that covers an address.
+
+/// A fixed set of link-address ranges, each with a number. Where ranges overlap, the one that begins last covers; of
+/// those that begin together, the shorter; of equal ones, the one added last.
+///
+/// Making it is O(n log n), a look-up O(log n). The overlaps are resolved when it is made, so look-ups never walk
+/// outwards.
+struct AddressMap {
+  struct Entry {
+    var start: UInt64
+    var end: UInt64
+    var value: Int
+  }
+
+  private var starts: [UInt64] = []
+  private var ends: [UInt64] = []
+  private var values: [Int] = []
+
+  var isEmpty: Bool { starts.isEmpty }
+
+  init(_ entries: [Entry]) {
+    // A sweep over the ranges' starts, with the ranges that are open at the moment on a stack.
+    let order = entries.indices.filter { entries[$0].start < entries[$0].end }.sorted {
+      let (a, b) = (entries[$0], entries[$1])
+      if a.start != b.start { return a.start < b.start }
+      if a.end != b.end { return a.end > b.end }
+      return $0 < $1
+    }
+    starts.reserveCapacity(order.count)
+    ends.reserveCapacity(order.count)
+    values.reserveCapacity(order.count)
+    var open: [Entry] = []
+    var position: UInt64 = 0
+    for index in order {
+      let entry = entries[index]
+      close(&open, upTo: entry.start, position: &position)
+      open.append(entry)
+      position = entry.start
+    }
+    close(&open, upTo: .max, position: &position)
+  }
+
+  private mutating func close(_ open: inout [Entry], upTo limit: UInt64, position: inout UInt64) {
+    while let top = open.last, position < limit {
+      let end = min(top.end, limit)
+      if position < end {
+        starts.append(position)
+        ends.append(end)
+        values.append(top.value)
+        position = end
+      }
+      if top.end > limit { return }
+      open.removeLast()
+    }
+    while let top = open.last, top.end <= limit { open.removeLast() }
+  }
+
+  /// The value of the innermost range that covers `address`.
+  func value(at address: UInt64) -> Int? {
+    var low = 0
+    var high = starts.count
+    while low < high {
+      let middle = (low + high) / 2
+      if starts[middle] <= address { low = middle + 1 } else { high = middle }
+    }
+    guard low > 0, address < ends[low - 1] else { return nil }
+    return values[low - 1]
+  }
+}

@@ -1,0 +1,73 @@
+// Functions that hand out memory for any purpose, known by their declared parameters and results.
+
+import CElfutils
+
+/// The signature of an allocator: a number of bytes goes in, memory of no type comes out, as in `void *xmalloc(size_t)`
+/// or `allocate(bytes: Int) -> UnsafeMutableRawPointer`.
+///
+/// A function with it does not know the purpose of the memory; its caller does. A function that makes something gives a
+/// pointer to that.
+enum AllocatorSignature {
+  /// More parameters than any function has.
+  private static let parameterLimit = 512
+
+  /// Tells whether a function of C or C++, or an inlined call of one, is declared so. O(parameters).
+  static func isDeclared(by function: Dwarf_Die) -> Bool {
+    var declaration = function
+    var result = Dwarf_Attribute()
+    guard dwarf_attr_integrate(&declaration, UInt32(DW_AT_type), &result) != nil else { return false }
+    var type = Dwarf_Die()
+    guard dwarf_formref_die(&result, &type) != nil, let resolved = plain(type) else { return false }
+    var pointer = resolved
+    // A pointer to nothing is one to `void`.
+    guard dwarf_tag(&pointer) == DW_TAG_pointer_type, pointer.reference(DW_AT_type) == nil else { return false }
+    return takesNumber(function.abstractInstance)
+  }
+
+  /// Tells whether a Swift function is declared so, by its demangled name with all types.
+  static func isDeclared(by swiftName: String) -> Bool {
+    guard
+      swiftName.hasSuffix(" -> Swift.UnsafeMutableRawPointer")
+        || swiftName.hasSuffix(" -> Swift.UnsafeMutableRawPointer?")
+        || swiftName.hasSuffix(" -> Swift.Optional<Swift.UnsafeMutableRawPointer>")
+    else { return false }
+    return ["Swift.Int", "Swift.UInt"].contains { swiftName.contains($0) }
+  }
+
+  private static func takesNumber(_ function: Dwarf_Die) -> Bool {
+    var function = function
+    var die = Dwarf_Die()
+    guard dwarf_child(&function, &die) == 0 else { return false }
+    for _ in 0..<parameterLimit {
+      if dwarf_tag(&die) == DW_TAG_formal_parameter {
+        var parameter = die.abstractInstance
+        if let type = parameter.reference(DW_AT_type), let plain = plain(type), isNumberOfBytes(plain) { return true }
+      }
+      guard moveToSibling(&die) else { return false }
+    }
+    return false
+  }
+
+  /// An integer of the size of `int` at least.
+  private static func isNumberOfBytes(_ type: Dwarf_Die) -> Bool {
+    var type = type
+    guard dwarf_tag(&type) == DW_TAG_base_type, let encoding = type.number(DW_AT_encoding),
+      let size = type.number(DW_AT_byte_size)
+    else { return false }
+    return [DW_ATE_signed, DW_ATE_unsigned].contains(Int(encoding)) && size >= 4
+  }
+
+  /// A type behind its other names and qualifiers; nil for `void` under another name.
+  private static func plain(_ type: Dwarf_Die) -> Dwarf_Die? {
+    var type = type
+    for _ in 0..<Dwarf_Die.chainLimit {
+      switch Int(dwarf_tag(&type)) {
+      case DW_TAG_typedef, DW_TAG_const_type, DW_TAG_volatile_type, DW_TAG_restrict_type, DW_TAG_atomic_type:
+        guard let next = type.reference(DW_AT_type) else { return nil }
+        type = next
+      default: return type
+      }
+    }
+    return nil
+  }
+}

@@ -1,0 +1,197 @@
+// Captures of a closure: the variables behind the nameless words of its context.
+
+/// A variable that a closure captured, as debug information describes it.
+package struct CapturedVariable: Hashable, Sendable {
+  /// `self`, `owner`, `next`.
+  package var name: String
+  /// Demangled, with all modules; `nil` if it is not known.
+  package var typeName: String?
+  /// Bytes in the closure's context; for a variable in a box those of the reference to the box. `nil` if they depend on
+  /// generic parameters.
+  package var size: Int?
+  /// The closure and others share the variable: the context has a reference to the box it is in.
+  package var isBoxed: Bool
+
+  package init(name: String, typeName: String?, size: Int?, isBoxed: Bool) {
+    self.name = name
+    self.typeName = typeName
+    self.size = size
+    self.isBoxed = isBoxed
+  }
+}
+
+/// The variables that a closure captured, in the order of its context.
+package struct ClosureCaptures: Hashable, Sendable {
+  package var variables: [CapturedVariable]
+  /// Metadata of generic parameters may stand in the context before the variables.
+  package var isGeneric: Bool
+
+  package init(variables: [CapturedVariable], isGeneric: Bool) {
+    self.variables = variables
+    self.isGeneric = isGeneric
+  }
+
+  private static let headerSize = 16
+  /// More generic parameters and conformances than any context binds.
+  private static let bindingLimit = 16
+
+  /// The variable that a reference at `offset` of the context belongs to.
+  ///
+  /// By place where the sizes of the variables add up to `contextSize`, in bytes with the header; where a size is not
+  /// known, by type, if only one variable has that type. `nil` where the answer might be wrong. `typeName` is that of
+  /// the reference, empty if not known; with
+  /// `isPart` it is a part of the variable's value, which has another type. O(variables)
+  package func variable(at offset: Int, typeName: String, contextSize: Int, isPart: Bool = false) -> CapturedVariable? {
+    let head = isPart ? "" : Self.head(of: typeName)
+    guard variables.allSatisfy({ $0.size != nil }) else {
+      // Words between the unknown sizes can only be told by type.
+      let fitting = variables.filter { !$0.isBoxed && !head.isEmpty && $0.head == head }
+      return fitting.count == 1 ? fitting[0] : nil
+    }
+    guard let start = start(inContextOf: contextSize) else { return nil }
+    var end = start
+    for variable in variables {
+      let size = variable.size ?? 0
+      let place = Self.aligned(end, for: size)
+      end = place + size
+      guard offset < end else { continue }
+      guard offset >= place else { return nil }
+      // A type that belongs to another variable says that the order is not the one assumed.
+      if !variable.isBoxed, !head.isEmpty, variable.head != head, variables.contains(where: { $0.head == head }) {
+        return nil
+      }
+      return variable
+    }
+    return nil
+  }
+
+  /// Returns the offset of the first variable if the variables, and the bindings of a generic closure before them, fill
+  /// the context.
+  private func start(inContextOf contextSize: Int) -> Int? {
+    for bindings in 0...(isGeneric ? Self.bindingLimit : 0) {
+      let start = Self.headerSize + 8 * bindings
+      var end = start
+      for variable in variables {
+        let size = variable.size ?? 0
+        end = Self.aligned(end, for: size) + size
+        if end > contextSize { return nil }
+      }
+      if end == contextSize { return start }
+    }
+    return nil
+  }
+
+  /// Debug information has no alignments: values of more than a word are taken to hold words.
+  private static func aligned(_ offset: Int, for size: Int) -> Int {
+    let alignment = size == 0 ? 1 : size >= 8 ? 8 : min(8, size & -size)
+    return (offset + alignment - 1) & -alignment
+  }
+
+  /// Returns the head of a type's name: of `weak M.Cache<Swift.Int>?` it is `Cache`. Arguments and contexts are written
+  /// in more ways than one.
+  fileprivate static func head(of typeName: String) -> Substring {
+    let plain = ReferentName.of(typeName).name
+    var name = plain[...]
+    while name.hasSuffix("?") { name = name.dropLast() }
+    name = name.prefix { $0 != "<" }
+    // A private type's name stands in brackets, with a discriminator.
+    if let open = name.lastIndex(of: "("), let end = name[open...].range(of: " in ") {
+      return name[name.index(after: open)..<end.lowerBound]
+    }
+    if name.contains(" ") || name.contains("(") { return "" }
+    if let dot = name.lastIndex(of: ".") { name = name[name.index(after: dot)...] }
+    return name
+  }
+}
+
+extension CapturedVariable {
+  fileprivate var head: Substring { typeName.map(ClosureCaptures.head) ?? "" }
+}
+
+extension Substring {
+  fileprivate func range(of text: String) -> Range<Index>? {
+    var start = startIndex
+    while start < endIndex {
+      if self[start...].hasPrefix(text) { return start..<index(start, offsetBy: text.count) }
+      start = index(after: start)
+    }
+    return nil
+  }
+}
+
+/// Facts about a closure's parameters in its linker name.
+enum ClosureName {
+  /// The closure itself, for the thunk that gives a specialised closure the parameters of the generic one.
+  static func withoutReabstraction(_ mangled: String) -> String {
+    mangled.hasSuffix("_TG5") ? mangled.dropLast(4) + "_Tg5" : mangled
+  }
+
+  /// Returns the number of parameters in the type of `closure #1 (Swift.Int) -> () in f()`; `nil` if the name is not
+  /// that of a closure or a local function. O(length)
+  static func parameterCount(_ demangled: String) -> Int? {
+    let bytes = Array(demangled.utf8)
+    guard let number = numberOfLocalFunction(bytes) else { return nil }
+    var index = number
+    var depth = 0
+    var count = 0
+    var isEmpty = true
+    var start: Int?
+    while index < bytes.count {
+      let byte = bytes[index]
+      let isArrow = byte == UInt8(ascii: ">") && index > 0 && bytes[index - 1] == UInt8(ascii: "-")
+      switch byte {
+      case UInt8(ascii: "("), UInt8(ascii: "["), UInt8(ascii: "<"):
+        if depth == 0, byte == UInt8(ascii: "("), start == nil {
+          start = index
+        } else if start != nil {
+          isEmpty = false
+        }
+        depth += 1
+      case UInt8(ascii: ")"), UInt8(ascii: "]"), UInt8(ascii: ">"):
+        if isArrow { break }
+        depth -= 1
+        if depth < 0 { return nil }
+        if depth == 0, start != nil { return isEmpty ? 0 : count + 1 }
+      case UInt8(ascii: ","):
+        if depth == 1, start != nil { count += 1 }
+      default:
+        if start != nil { isEmpty = false }
+      }
+      index += 1
+    }
+    return nil
+  }
+
+  /// The place behind ` #1`, outside the brackets that contain a specialization's arguments.
+  private static func numberOfLocalFunction(_ bytes: [UInt8]) -> Int? {
+    var depth = 0
+    for index in bytes.indices {
+      switch bytes[index] {
+      case UInt8(ascii: "<"): depth += 1
+      case UInt8(ascii: ">"): if index == 0 || bytes[index - 1] != UInt8(ascii: "-") { depth -= 1 }
+      case UInt8(ascii: "#") where depth == 0:
+        var end = index + 1
+        while end < bytes.count, bytes[end] >= UInt8(ascii: "0"), bytes[end] <= UInt8(ascii: "9") { end += 1 }
+        return end > index + 1 ? end : nil
+      default: break
+      }
+    }
+    return nil
+  }
+
+  /// Tells for each of the last `count` parameters whether the compiler changed it from a box to a value, since nobody
+  /// writes to it any more.
+  static func promoted(_ mangled: String, last count: Int) -> [Bool] {
+    var result = [Bool](repeating: false, count: count)
+    let bytes = Array(mangled.utf8)
+    let mark = Array("Tf2".utf8)
+    guard bytes.count > 3, let found = bytes.indices.dropLast(3).last(where: { bytes[$0...].starts(with: mark) }) else {
+      return result
+    }
+    let letters = bytes[(found + 3)...].prefix { $0 != UInt8(ascii: "_") }.filter { $0 >= UInt8(ascii: "a") }
+    for (place, letter) in zip(result.indices.reversed(), letters.reversed()) {
+      result[place] = letter == UInt8(ascii: "i")
+    }
+    return result
+  }
+}

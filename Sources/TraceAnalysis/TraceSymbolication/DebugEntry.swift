@@ -1,0 +1,39 @@
+// Attributes and references of an entry of debug information.
+
+import CElfutils
+
+extension Dwarf_Die {
+  /// References from one entry to the next, as of a type to the one that it is another name of. Real chains have a few;
+  /// damaged ones may have no end.
+  static let chainLimit = 16
+
+  /// The entry that an attribute refers to. Not constant: libdw keeps its findings in the entry.
+  mutating func reference(_ name: Int) -> Dwarf_Die? {
+    var attribute = Dwarf_Attribute()
+    var target = Dwarf_Die()
+    guard dwarf_attr(&self, UInt32(name), &attribute) != nil, dwarf_formref_die(&attribute, &target) != nil else {
+      return nil
+    }
+    return target
+  }
+
+  mutating func number(_ name: Int) -> UInt64? {
+    var attribute = Dwarf_Attribute()
+    var value: Dwarf_Word = 0
+    guard dwarf_attr(&self, UInt32(name), &attribute) != nil, dwarf_formudata(&attribute, &value) == 0 else {
+      return nil
+    }
+    return value
+  }
+
+  /// The abstract instance of an inlined or copied function: it has all parameters, a copy only those that were not
+  /// optimised away.
+  var abstractInstance: Dwarf_Die {
+    var die = self
+    for _ in 0..<Self.chainLimit {
+      guard let next = die.reference(DW_AT_abstract_origin) else { break }
+      die = next
+    }
+    return die
+  }
+}

@@ -1,0 +1,173 @@
+// Turns the linker's names into the source's, in full and in short.
+
+/// A function's name as people read it.
+package struct DemangledName: Hashable, Sendable {
+  package enum Language: Hashable, Sendable {
+    case swift, cPlusPlus
+    /// C, and everything that is not mangled in a way that is known.
+    case other
+  }
+
+  /// With all modules, types and specialization parameters.
+  package var full: String
+  /// Without what most readers can do without; see `Demangler`.
+  package var short: String
+  package var language: Language
+  /// The Swift module whose source the code was written in.
+  package var module: String?
+  /// The compiler made the function; see `SourceFrame.Kind.thunk`.
+  package var isThunk: Bool
+  /// The body is shared by functions that differ in constants only; the name is that of one of them.
+  package var isMerged: Bool
+  package var isAsync: Bool
+  package var asyncPart: SourceFrame.AsyncPart?
+}
+
+/// Demangles Swift and C++ names. The short form of a Swift name
+/// - leaves out the modules in `programModules` and the standard library's; others are kept in front of the name,
+/// - keeps argument labels and leaves out types: `Poller.start(every:_:)`,
+/// - says `specialized` once for any specialization: `specialized sum<A>(_:)`,
+/// - gives all parts of an async function the function's name.
+///
+/// The work is done in a child process, since malformed names bring demanglers down. Results are kept, so asking again
+/// is a dictionary look-up. Not to be shared between threads.
+package final class Demangler {
+  /// Modules that need not be named, because they are the program's own.
+  package let programModules: Set<String>
+
+  /// Longer names are shown as they are: real ones are shorter, and a demangler's output for a damaged file's name may
+  /// grow without bound.
+  static let longestName = 1 << 14
+  private static let cacheLimit = 1 << 18
+  private var cache: [String: DemangledName] = [:]
+
+  private let process: DemanglerProcess
+
+  package convenience init(programModules: Set<String> = []) {
+    self.init(programModules: programModules, process: DemanglerProcess())
+  }
+
+  /// Several demanglers can share one process.
+  init(programModules: Set<String>, process: DemanglerProcess) {
+    self.programModules = programModules
+    self.process = process
+  }
+
+  /// Never fails: a name that cannot be demangled stands for itself. O(length) when not asked before.
+  package func demangle(_ mangled: String) -> DemangledName {
+    if let known = cache[mangled] { return known }
+    if cache.count >= Self.cacheLimit { cache.removeAll(keepingCapacity: true) }
+    let name = demangleAnew(mangled)
+    cache[mangled] = name
+    return name
+  }
+
+  /// A variable's name without its type, and without the module if that is the program's own.
+  func variableName(_ mangled: String) -> String {
+    var name = Substring(demangle(mangled).full)
+    if let end = name.firstIndex(of: ":"), end > name.startIndex, name[name.index(before: end)] == " " {
+      name = name[..<name.index(before: end)]
+    }
+    for prefix in ["static ", ""] where name.hasPrefix(prefix) {
+      let rest = name.dropFirst(prefix.count)
+      if let dot = rest.firstIndex(of: "."), programModules.contains(String(rest[..<dot])) {
+        return prefix + rest[rest.index(after: dot)...]
+      }
+    }
+    return String(name)
+  }
+
+  private func demangleAnew(_ mangled: String) -> DemangledName {
+    guard mangled.utf8.count <= Self.longestName else { return plain(mangled) }
+    if isSwiftMangling(mangled), let full = process.demangle(mangled) {
+      var shortener = SwiftNameShortener(full, droppedModules: programModules)
+      let short = shortener.shorten()
+      return DemangledName(
+        full: full, short: short, language: .swift, module: shortener.module ?? moduleInSwiftMangling(mangled),
+        isThunk: shortener.isThunk,
+        isMerged: shortener.isMerged, isAsync: shortener.isAsync, asyncPart: shortener.asyncPart)
+    }
+    if mangled.hasPrefix("_Z") || mangled.hasPrefix("___Z"), let full = process.demangle(mangled) {
+      return DemangledName(
+        full: full, short: withoutCloneSuffix(full), language: .cPlusPlus, module: nil,
+        isThunk: isCPlusPlusThunk(mangled), isMerged: false,
+        isAsync: false, asyncPart: nil)
+    }
+    return plain(mangled)
+  }
+
+  private func plain(_ name: String) -> DemangledName {
+    // The parts of a program's async entry point are the only async functions with a C name.
+    var base = name
+    var part: SourceFrame.AsyncPart?
+    if name.hasPrefix("async_Main") {
+      let suffix = name.dropFirst("async_Main".count)
+      if suffix.hasSuffix("_"), let index = Int(suffix.dropFirst(2).dropLast()), index >= 0, index < 1 << 20 {
+        // The mangling counts from 0, demangled names from 1.
+        if suffix.hasPrefix("TQ") { part = .afterAwait(index: index + 1) }
+        if suffix.hasPrefix("TY") { part = .afterSuspension(index: index + 1) }
+      }
+      if part != nil { base = "async_Main" }
+    }
+    return DemangledName(
+      full: name, short: withoutLocalCopySuffix(base), language: .other, module: nil, isThunk: false, isMerged: false,
+      isAsync: base == "async_Main", asyncPart: part)
+  }
+
+  private func isSwiftMangling(_ name: String) -> Bool {
+    for prefix in ["$s", "_$s", "$S", "_$S", "@__swiftmacro_", "_T0", "$e", "_$e"] where name.hasPrefix(prefix) {
+      return true
+    }
+    return false
+  }
+
+  private func isCPlusPlusThunk(_ mangled: String) -> Bool {
+    mangled.hasPrefix("_ZTh") || mangled.hasPrefix("_ZTv") || mangled.hasPrefix("_ZTc")
+  }
+
+  /// Compilers append ` [clone .cold]` and the like for parts and copies of a function.
+  private func withoutCloneSuffix(_ name: String) -> String {
+    guard name.hasSuffix("]"), let start = name.range(ofClone: " [clone ") else { return name }
+    return String(name[..<start])
+  }
+
+  /// C symbols of parts and copies carry suffixes such as `.cold`, `.part.0` and `.constprop.0`.
+  private func withoutLocalCopySuffix(_ name: String) -> String {
+    guard let dot = name.utf8.firstIndex(of: UInt8(ascii: ".")), dot != name.startIndex else { return name }
+    for marker in [".cold", ".part.", ".isra.", ".constprop.", ".llvm.", ".lto_priv."]
+    where name[dot...].hasPrefix(marker) {
+      return String(name[..<dot])
+    }
+    return name
+  }
+
+  /// The module that a Swift mangling begins with: a length and that many characters, or `s` for the standard library.
+  private func moduleInSwiftMangling(_ mangled: String) -> String? {
+    let bytes = Array(mangled.utf8)
+    guard let dollar = bytes.firstIndex(of: UInt8(ascii: "$")), dollar + 2 < bytes.count else { return nil }
+    var index = dollar + 2
+    if bytes[index] == UInt8(ascii: "s") || bytes[index] == UInt8(ascii: "S") { return "Swift" }
+    var length = 0
+    while index < bytes.count, bytes[index] >= UInt8(ascii: "0"), bytes[index] <= UInt8(ascii: "9"),
+      length < Self.longestName
+    {
+      length = length * 10 + Int(bytes[index] - UInt8(ascii: "0"))
+      index += 1
+    }
+    guard length > 0, index + length <= bytes.count else { return nil }
+    return String(decoding: bytes[index..<index + length], as: UTF8.self)
+  }
+}
+
+extension String {
+  /// Returns the first place of `text` in the string. O(n)
+  fileprivate func range(ofClone text: String) -> String.Index? {
+    let (hay, needle) = (utf8, Array(text.utf8))
+    var start = hay.startIndex
+    while let found = hay[start...].firstIndex(of: needle[0]) {
+      if hay[found...].starts(with: needle) { return found }
+      start = hay.index(after: found)
+    }
+    return nil
+  }
+}

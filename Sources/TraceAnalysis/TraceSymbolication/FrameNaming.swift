@@ -1,0 +1,95 @@
+// The source of names in reports.
+
+import TraceReading
+
+/// Gives the source frames of a recorded address, the innermost inlined one first; never none. For one thread at a
+/// time.
+package protocol FrameNaming {
+  func frames(for key: FrameKey, in image: LoadedImage?) -> [SourceFrame]
+  /// The address at which the function with a linker's name begins; nil if that is not known.
+  func address(ofFunction mangledName: String, in image: LoadedImage) -> RuntimeAddress?
+  /// The variable at an address in an image's data; nil if that is not known.
+  func variable(at address: RuntimeAddress, in image: LoadedImage) -> String?
+  /// The captures of the closure with a linker's name, found at its own address or its forwarder's; nil if they are not
+  /// known.
+  func captures(ofClosure mangledName: String, at address: RuntimeAddress, in image: LoadedImage) -> ClosureCaptures?
+  /// The line on which a closure begins; nil if debug information does not say.
+  func line(ofClosure mangledName: String, at address: RuntimeAddress, in image: LoadedImage) -> Int?
+  /// Tells for each frame of `frames(for:in:)`, in their order, whether its function is declared as allocators are
+  /// (`AllocatorSignature`); fewer if that is not known.
+  func allocatorSignatures(for key: FrameKey, in image: LoadedImage?) -> [Bool]
+  /// Hashes of the mangled names of the Swift functions that images have, called or not; without those of images whose
+  /// names are not known. See `SymbolHash`.
+  func functionHashes(in images: [LoadedImage]) -> Set<UInt32>
+  /// The demangled form of a linker's name; nil if it cannot be demangled.
+  func demangled(_ mangledName: String) -> String?
+  /// The path of one of the files that a Swift module was compiled from; nil if no debug information has it.
+  func sourceFile(ofModule module: String, in images: [LoadedImage]) -> String?
+  /// The reasons why frames could not be named, in sentences.
+  var remarks: [String] { get }
+}
+
+extension FrameNaming {
+  package func allocatorSignatures(for key: FrameKey, in image: LoadedImage?) -> [Bool] { [] }
+  package func demangled(_ mangledName: String) -> String? { nil }
+  package func functionHashes(in images: [LoadedImage]) -> Set<UInt32> { [] }
+  package func sourceFile(ofModule module: String, in images: [LoadedImage]) -> String? { nil }
+  package func address(ofFunction mangledName: String, in image: LoadedImage) -> RuntimeAddress? { nil }
+  package func variable(at address: RuntimeAddress, in image: LoadedImage) -> String? { nil }
+  package func captures(ofClosure mangledName: String, at address: RuntimeAddress, in image: LoadedImage)
+    -> ClosureCaptures?
+  { nil }
+  package func line(ofClosure mangledName: String, at address: RuntimeAddress, in image: LoadedImage) -> Int? { nil }
+}
+
+extension Symbolicator: FrameNaming {
+  package var remarks: [String] {
+    let limit =
+      isOverLimit ? ["There are more distinct frames than a trace of this size may have: some have no names."] : []
+    return limit
+      + problems.compactMap { problem in
+        let image = PlainText.escaped(problem.imagePath)
+        // System libraries seldom come with their debug information, and nobody misses it.
+        let isSystem = SystemCode.isSystemImage(problem.imagePath) || problem.imagePath.hasPrefix("[")
+        return switch problem.reason {
+        case .fileMissing:
+          isSystem && problem.imagePath.hasPrefix("[")
+            ? nil
+            : "\(image) was not found: its frames appear as module+offset. Give its location with --sysroot or --debug-path."
+        case .buildIDMismatch(let expected, let found):
+          "\(PlainText.escaped(problem.file ?? problem.imagePath)) is not the file that ran (build ID \(found.isEmpty ? "missing" : found),"
+            + " recorded \(expected)) and was not believed."
+        case .unreadable(let error): "\(PlainText.escaped(problem.file ?? problem.imagePath)) cannot be read: \(error)."
+        case .noSymbols: isSystem ? nil : "\(image) is stripped: its frames appear as module+offset."
+        case .noDebugInformation:
+          isSystem ? nil : "\(image) has no debug information: its frames have no lines. Build with -g."
+        case .unverified:
+          isSystem
+            ? nil
+            : "\(image) has no build ID in the trace: leaktrace uses the file it found, which may be another build."
+        }
+      }
+  }
+}
+
+/// Names every frame by image and offset, opening no file.
+package struct OffsetNaming: FrameNaming {
+  package init() {}
+
+  package var remarks: [String] { [] }
+
+  package func frames(for key: FrameKey, in image: LoadedImage?) -> [SourceFrame] {
+    let function: String
+    if let image {
+      function = "\(fileName(ofPath: image.path))+\(Hexadecimal.text(key.address.rawValue &- image.loadBias))"
+    } else {
+      function = Hexadecimal.text(key.address.rawValue)
+    }
+    return [
+      SourceFrame(
+        function: function, fullFunction: function, mangledName: nil, imagePath: image?.path, file: nil, line: nil,
+        column: nil,
+        isInlined: false, kind: .user, isAsync: key.isAsync, asyncPart: nil)
+    ]
+  }
+}

@@ -1,0 +1,188 @@
+// Finds, checks and opens the files that belong to one image.
+
+import CElfutils
+import TraceReading
+
+/// The files of an image that can be believed, and the problems with the rest.
+struct ImageFiles {
+  private(set) var symbols: SymbolTable?
+  private(set) var variables: SymbolTable?
+  private(set) var debugInformation: DebugInformation?
+  private(set) var problems: [ImageProblem] = []
+
+  private let image: LoadedImage
+  private let search: DebugFileSearch
+  private let access: any SymbolFileAccess
+  /// The first thing that went wrong, shown only if no other file made up for it.
+  private var failure: (file: String?, reason: ImageProblem.Reason)?
+
+  /// The trust in a candidate before its build ID is compared.
+  private enum Trust {
+    /// A build ID must match, if the trace has one.
+    case buildID
+    /// The checksum of a debug link must match, and build IDs must not contradict each other.
+    case checksum(UInt32)
+  }
+
+  /// Searches and opens. Cost is that of the sections read: the symbol table and the list of compilation units.
+  init(_ image: LoadedImage, search: DebugFileSearch, access: any SymbolFileAccess) {
+    self.image = image
+    self.search = search
+    self.access = access
+    let localPath = search.localPath(ofImage: image.path)
+    let main = open(localPath, expecting: image.buildID, trust: .buildID)
+    let buildID = image.buildID.isEmpty ? main?.buildID ?? [] : image.buildID
+    var files = main.map { [$0] } ?? []
+    if main?.hasDebugInformation != true || main?.section(ofType: SHT_SYMTAB) == nil {
+      files += separateFiles(main: main, localPath: localPath, buildID: buildID)
+    }
+    readSymbols(files)
+    readDebugInformation(files, main: main)
+    noteProblems(main: main, files: files)
+  }
+
+  /// For code that the kernel maps from no file: there are no names, and there is no problem.
+  init(withoutFile image: LoadedImage) {
+    self.image = image
+    search = DebugFileSearch()
+    access = LocalSymbolFiles()
+  }
+
+  private mutating func separateFiles(main: ElfFile?, localPath: String, buildID: [UInt8]) -> [ElfFile] {
+    var files: [ElfFile] = []
+    var tried: Set<String> = [localPath]
+    func isComplete() -> Bool {
+      let all = files + (main.map { [$0] } ?? [])
+      return all.contains { $0.hasDebugInformation } && all.contains { $0.section(ofType: SHT_SYMTAB) != nil }
+    }
+    var candidates: [(path: String, trust: Trust)] = search.paths(forBuildID: buildID).map { ($0, .buildID) }
+    if let main, let link = main.debugLink {
+      candidates += search.paths(forDebugLink: link.name, inFileAt: localPath, ofImage: image.path).map {
+        ($0, .checksum(link.checksum))
+      }
+    }
+    candidates += search.paths(forImage: image.path).map { ($0, .buildID) }
+    for candidate in candidates where tried.insert(candidate.path).inserted {
+      if let file = open(candidate.path, expecting: buildID, trust: candidate.trust) { files.append(file) }
+      if isComplete() { break }
+    }
+    return files
+  }
+
+  /// Opens a file if it is there, sound, and of the same build.
+  private mutating func open(_ path: String, expecting buildID: [UInt8], trust: Trust) -> ElfFile? {
+    do throws(SymbolFileError) {
+      guard let contents = try access.contents(ofFile: path) else { return nil }
+      if case .checksum(let expected) = trust, debugLinkChecksum(UnsafeRawBufferPointer(contents.bytes)) != expected {
+        return nil
+      }
+      let file = try ElfFile(path: path, contents: contents)
+      let isProven = if case .checksum = trust { file.buildID.isEmpty } else { false }
+      guard buildID.isEmpty || file.buildID == buildID || isProven else {
+        note(path, .buildIDMismatch(expected: Hexadecimal.digits(buildID), found: Hexadecimal.digits(file.buildID)))
+        return nil
+      }
+      return file
+    } catch {
+      note(path, .unreadable(error))
+      return nil
+    }
+  }
+
+  private mutating func note(_ path: String, _ reason: ImageProblem.Reason) {
+    if failure == nil { failure = (path, reason) }
+  }
+
+  private mutating func readSymbols(_ files: [ElfFile]) {
+    symbols = Self.firstTable(of: files, .functions)
+    variables = Self.firstTable(of: files, .variables)
+  }
+
+  private static func firstTable(of files: [ElfFile], _ subject: SymbolTable.Subject) -> SymbolTable? {
+    for type in [SHT_SYMTAB, SHT_DYNSYM] {
+      for file in files {
+        if let table = SymbolTable(file, sectionType: type, subject: subject) { return table }
+      }
+    }
+    return nil
+  }
+
+  private mutating func readDebugInformation(_ files: [ElfFile], main: ElfFile?) {
+    for file in files where file.hasDebugInformation {
+      // The image's own program headers are the ones that were loaded; a debug file's may have no contents.
+      let codeFile = main.map { $0.executableRanges.isEmpty ? file : $0 } ?? file
+      guard
+        let found = DebugInformation(file, codeFile: codeFile, supplement: { supplement(of: file, linkedFrom: $0) }),
+        !found.isEmpty
+      else { continue }
+      debugInformation = found
+      return
+    }
+  }
+
+  /// Opens the file that `file` shares debug information with, if it names one.
+  private mutating func supplement(of file: ElfFile, linkedFrom handle: OpaquePointer) -> DebugInformation? {
+    var name: UnsafePointer<CChar>?
+    var identifier: UnsafeRawPointer?
+    let size = dwelf_dwarf_gnu_debugaltlink(handle, &name, &identifier)
+    guard size > 0, let name, let identifier else { return nil }
+    let buildID = Array(UnsafeRawBufferPointer(start: identifier, count: size))
+    for path in search.paths(forSupplement: String(cString: name), ofFileAt: file.path, buildID: buildID) {
+      guard let shared = open(path, expecting: buildID, trust: .buildID) else { continue }
+      if let found = DebugInformation(shared, codeFile: shared, supplement: { _ in nil }) { return found }
+    }
+    return nil
+  }
+
+  private mutating func noteProblems(main: ElfFile?, files: [ElfFile]) {
+    func add(_ file: String?, _ reason: ImageProblem.Reason) {
+      problems.append(ImageProblem(imagePath: image.path, buildID: image.buildID, file: file, reason: reason))
+    }
+    if image.buildID.isEmpty, let file = files.first { add(file.path, .unverified) }
+    if symbols != nil, debugInformation != nil { return }
+    if files.isEmpty {
+      add(failure?.file, failure?.reason ?? .fileMissing)
+    } else if symbols == nil {
+      add(failure?.file ?? files[0].path, failure?.reason ?? .noSymbols)
+    } else {
+      add(failure?.file ?? files[0].path, failure?.reason ?? .noDebugInformation)
+    }
+  }
+}
+
+/// The CRC-32 that `.gnu_debuglink` holds of the whole debug file (IEEE polynomial, as in zlib). O(n)
+func debugLinkChecksum(_ bytes: UnsafeRawBufferPointer) -> UInt32 {
+  var crc = ~UInt32(0)
+  var index = 0
+  // Four bytes at a time: debug files are large.
+  debugLinkChecksumTable.withUnsafeBufferPointer { table in
+    while index + 4 <= bytes.count {
+      crc ^= bytes.loadUnaligned(fromByteOffset: index, as: UInt32.self).littleEndian
+      crc =
+        table[768 + Int(crc & 255)] ^ table[512 + Int(crc >> 8 & 255)] ^ table[256 + Int(crc >> 16 & 255)]
+        ^ table[Int(crc >> 24)]
+      index += 4
+    }
+    while index < bytes.count {
+      crc = crc >> 8 ^ table[Int((crc ^ UInt32(bytes[index])) & 255)]
+      index += 1
+    }
+  }
+  return ~crc
+}
+
+private let debugLinkChecksumTable: [UInt32] = {
+  var table = [UInt32](repeating: 0, count: 1024)
+  for byte in 0..<256 {
+    var value = UInt32(byte)
+    for _ in 0..<8 { value = value & 1 == 0 ? value >> 1 : value >> 1 ^ 0xEDB8_8320 }
+    table[byte] = value
+  }
+  for slice in 1..<4 {
+    for byte in 0..<256 {
+      let previous = table[(slice - 1) * 256 + byte]
+      table[slice * 256 + byte] = previous >> 8 ^ table[Int(previous & 255)]
+    }
+  }
+  return table
+}()

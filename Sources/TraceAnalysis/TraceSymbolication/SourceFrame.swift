@@ -1,0 +1,88 @@
+// A function activation whose address has been looked up: names, source position, and the part of it that is the
+// program's own.
+
+import TraceReading
+
+/// One function in a call stack, as source code knows it. One recorded address gives several when calls were inlined
+/// there.
+package struct SourceFrame: Codable, Hashable, Sendable {
+  /// The owner of a frame's code, so that a report can lead with the program's own line.
+  package enum Kind: Codable, Hashable, Sendable {
+    /// Code somebody wrote in the program or in a package it uses.
+    case user
+    /// The Swift runtime and libraries of the toolchain, the C and C++ libraries, the loader, the recorder itself.
+    case systemLibrary
+    /// Made by the compiler to join two pieces of code: nobody's line, and fit to be folded away.
+    case thunk
+  }
+
+  /// The part at which an async function goes on after it gave its thread away.
+  package enum AsyncPart: Codable, Hashable, Sendable {
+    /// The part after the `index`-th suspension that waits for a callee.
+    case afterAwait(index: Int)
+    /// The part after the `index`-th suspension that changes the executor or waits for a continuation.
+    case afterSuspension(index: Int)
+  }
+
+  /// For people: modules, parameter types and specialization parameters are left out where the rest still says which
+  /// function it is.
+  /// `module+0xoffset` or a bare address when nothing is known.
+  package var function: String
+  /// The demangled name with every type and module in it; equal to `function` when nothing more is known.
+  package var fullFunction: String
+  /// As the linker sees it. `nil` when no symbol and no debug information name the function.
+  package var mangledName: String?
+  /// The path the traced process knew the image by; `nil` if no image covers the address.
+  package var imagePath: String?
+  /// An absolute path where the compiler recorded one.
+  package var file: String?
+  /// From 1; `nil` when unknown or when the compiler attributes the code to no line.
+  package var line: Int?
+  /// From 1; `nil` when unknown.
+  package var column: Int?
+  /// The function's code stands inside its caller's, which is the next frame of the same address.
+  package var isInlined: Bool
+  package var kind: Kind
+  /// The code belongs to an async function, or the frame is a suspended logical caller.
+  package var isAsync: Bool
+  /// Set for the later parts of an async function that the compiler split; the name is that of the whole function.
+  package var asyncPart: AsyncPart?
+
+  /// The last component of `imagePath`.
+  package var imageName: String? { imagePath.map(fileName(ofPath:)) }
+
+  /// The name of a closure, without the forwarder that hands it its context, and without the optimiser's part.
+  package var closureName: String {
+    var name = function
+    for prefix in ["partial apply forwarder for ", "partial apply for ", "specialized "] {
+      while name.hasPrefix(prefix) { name.removeFirst(prefix.count) }
+    }
+    return name
+  }
+
+  /// `closureName` in a programmer's words: the compiler makes two closures of a method that is used as a value.
+  package var closureTitle: String {
+    let name = closureName
+    guard name.hasPrefix(Self.methodReference) else { return name }
+    return "method reference in " + name.dropFirst(Self.methodReference.count)
+  }
+
+  package static let methodReference = "implicit closure #2 in implicit closure #1 in "
+
+  /// The function is known by a name and not just by its address.
+  package var isNamed: Bool { mangledName != nil }
+
+  /// The Swift module that the function is declared in, read off its full name; nil for other languages and where it
+  /// does not show.
+  package var swiftModule: String? {
+    guard let mangledName, mangledName.hasPrefix("$s") || mangledName.hasPrefix("$S") || mangledName.hasPrefix("_$s")
+    else { return nil }
+    // "closure #1 (A.B) -> () in M.f()": the outermost declaration stands last.
+    var name = Substring(fullFunction)
+    while let range = name.firstRange(of: " in ") { name = name[range.upperBound...] }
+    if name.hasPrefix("static ") { name = name.dropFirst(7) }
+    guard let dot = name.firstIndex(of: ".") else { return nil }
+    let module = name[..<dot]
+    return !module.isEmpty && module.allSatisfy { $0.isLetter || $0.isNumber || $0 == "_" } ? String(module) : nil
+  }
+}

@@ -1,0 +1,76 @@
+// Names of functions and types without the parts that shift when code elsewhere changes.
+
+/// The name that a function or type has in one build and the next.
+///
+/// Leaves out numbers that the compiler gives in order (`closure #2`, `local #1`), the mark of the file that a private
+/// name stands in, the optimiser's additions (`specialized`, `merged`, `.constprop.0`), and addresses of functions that
+/// have no name. O(length).
+package enum StableName {
+  package static func of(_ frame: SourceFrame?) -> String {
+    guard let frame else { return "" }
+    // `module+0x1234` is another address in the next build.
+    if !frame.isNamed, frame.file == nil { return "in \(frame.imageName ?? "?")" }
+    // Short names leave out the module that the program's file is called after, and the file may be called otherwise
+    // next time.
+    guard let module = frame.swiftModule else { return of(frame.function) }
+    return of(frame.function.removingOwner(module))
+  }
+
+  package static func of(_ name: String) -> String {
+    // Nearly all names have nothing of the kind.
+    let utf8 = name.utf8
+    let isPlain =
+      !utf8.contains { $0 == UInt8(ascii: "#") || $0 == UInt8(ascii: "(") || $0 == UInt8(ascii: ".") }
+      && !name.hasPrefix("specialized ") && !name.hasPrefix("merged ")
+    return isPlain ? name : stripped(name)
+  }
+
+  private static func stripped(_ name: String) -> String {
+    var rest = name[...]
+    while let wrapper = ["partial apply forwarder for ", "partial apply for ", "specialized ", "merged "].first(where: {
+      rest.hasPrefix($0)
+    }) {
+      rest = rest.dropFirst(wrapper.count)
+    }
+    rest = withoutSuffixes(rest)
+    var result = ""
+    while let mark = rest.firstIndex(of: "#") {
+      result += rest[..<mark]
+      rest = rest[rest.index(after: mark)...].drop { $0.isNumber }
+    }
+    result += rest
+    return result.utf8.contains(UInt8(ascii: "(")) ? DeclarationName.withoutDiscriminators(result) : result
+  }
+
+  /// Returns a name without the suffixes that C compilers add for a function's parts and copies.
+  private static func withoutSuffixes(_ name: Substring) -> Substring {
+    var rest = name
+    while let dot = rest.lastIndex(of: "."), dot > rest.startIndex {
+      let suffix = rest[rest.index(after: dot)...]
+      let isPart = ["cold", "constprop", "isra", "part", "llvm", "resume"].contains(String(suffix))
+      let isNumber = !suffix.isEmpty && suffix.allSatisfy(\.isNumber)
+      guard isPart || isNumber else { break }
+      rest = rest[..<dot]
+    }
+    return rest
+  }
+}
+
+extension String {
+  /// Without a module's name wherever it owns what follows. O(length).
+  fileprivate func removingOwner(_ module: String) -> String {
+    let owner = module + "."
+    guard contains(owner) else { return self }
+    var result = ""
+    var rest = self[...]
+    while let range = rest.firstRange(of: owner) {
+      result += rest[..<range.lowerBound]
+      // `MyApp.` is no `App.`, and `Shop.App.` no module.
+      if let before = result.last, before.isLetter || before.isNumber || before == "_" || before == "." {
+        result += owner
+      }
+      rest = rest[range.upperBound...]
+    }
+    return result + rest
+  }
+}

@@ -1,0 +1,282 @@
+// Makes the short form of a demangled Swift name, and learns from it the kind of the function.
+
+/// Reads the text that the Swift demangler gives for one symbol.
+///
+/// The demangler's text has a shape that can be taken apart without knowing Swift: wrappers such as `partial apply
+/// forwarder for …`, around entities such as `closure #1 () -> () in Module.Type.method(label: Type) -> Type`. A text
+/// of another shape is kept as it is. O(length), but for wrappers within wrappers, of which real names have a handful.
+struct SwiftNameShortener {
+  private(set) var module: String?
+  private(set) var isThunk = false
+  private(set) var isMerged = false
+  private(set) var isAsync = false
+  private(set) var asyncPart: SourceFrame.AsyncPart?
+
+  private let full: String
+  private let text: [UInt8]
+  private let droppedModules: Set<String>
+  private var isSpecialized = false
+  private var output: [UInt8] = []
+
+  init(_ full: String, droppedModules: Set<String>) {
+    self.full = full
+    self.droppedModules = droppedModules
+    text = Array(full.utf8)
+  }
+
+  /// The short form; `full` itself if it has no shape that is known. Call once.
+  mutating func shorten() -> String {
+    var rest = text[...]
+    if let suffix = firstIndex(of: " with unmangled suffix ", in: rest) { rest = rest[..<suffix] }
+    readWrapped(&rest)
+    return output.isEmpty ? full : String(decoding: output, as: UTF8.self)
+  }
+
+  // MARK: Wrappers
+
+  private mutating func readWrapped(_ rest: inout ArraySlice<UInt8>) {
+    while !rest.isEmpty {
+      if take("merged ", from: &rest) {
+        isMerged = true
+      } else if takeAsyncPart(&rest) {
+        isAsync = true
+      } else if let opening = Self.specializations.first(where: { rest.starts(with: $0) }) {
+        rest = rest.dropFirst(opening.count - 1)
+        guard skipSpecializationArguments(&rest) else { return }
+        if !isSpecialized { output += Array("specialized ".utf8) }
+        isSpecialized = true
+      } else if take("protocol witness for ", from: &rest) {
+        return readWitness(&rest)
+      } else if take("reabstraction thunk helper ", from: &rest) || take("reabstraction thunk ", from: &rest) {
+        return readReabstraction(&rest)
+      } else if let wrapper = Self.wrappers.first(where: { rest.starts(with: $0.text) }) {
+        rest = rest.dropFirst(wrapper.text.count)
+        output += wrapper.short
+        isThunk = isThunk || wrapper.isThunk
+        if wrapper.text.starts(with: Array("default argument ".utf8)), let of = firstIndex(of: " of ", in: rest) {
+          output += rest[..<(of + 4)]
+          rest = rest[(of + 4)...]
+        }
+      } else if let artifact = Self.artifacts.first(where: { rest.starts(with: $0) }) {
+        rest = rest.dropFirst(artifact.count)
+        output += artifact
+        isThunk = true
+        // `: Protocol in Module` tells the conformance.
+        output += withoutModules(rest[..<(firstOutside(" : ", in: rest) ?? rest.endIndex)])
+        return
+      } else if rest.starts(with: Array("outlined ".utf8)) {
+        isThunk = true
+        output += withoutModules(rest)
+        return
+      } else if let witness = firstIndex(of: " value witness for ", in: rest),
+        !rest[..<witness].contains(UInt8(ascii: "."))
+      {
+        isThunk = true
+        output += rest[..<witness] + Array(" for ".utf8) + withoutModules(rest[(witness + 19)...])
+        return
+      } else {
+        return readEntity(rest)
+      }
+    }
+  }
+
+  /// `(2) await resume partial function for ` and `(1) suspend resume partial function for `.
+  private mutating func takeAsyncPart(_ rest: inout ArraySlice<UInt8>) -> Bool {
+    guard rest.first == UInt8(ascii: "("), let close = rest.prefix(12).firstIndex(of: UInt8(ascii: ")")),
+      let index = Int(String(decoding: rest[(rest.startIndex + 1)..<close], as: UTF8.self))
+    else { return false }
+    var after = rest[(close + 1)...]
+    if take(" await resume partial function for ", from: &after) {
+      asyncPart = asyncPart ?? .afterAwait(index: index)
+    } else if take(" suspend resume partial function for ", from: &after) {
+      asyncPart = asyncPart ?? .afterSuspension(index: index)
+    } else {
+      return false
+    }
+    rest = after
+    return true
+  }
+
+  /// Skips `<…> of `. Propagated string constants may hold brackets of their own; then the first `> of ` ends it.
+  private func skipSpecializationArguments(_ rest: inout ArraySlice<UInt8>) -> Bool {
+    if let end = endOfBracket(rest) {
+      var after = rest[end...]
+      if take(" of ", from: &after) {
+        rest = after
+        return true
+      }
+    }
+    guard let end = firstIndex(of: "> of ", in: rest) else { return false }
+    rest = rest[(end + 5)...]
+    return true
+  }
+
+  private mutating func readWitness(_ rest: inout ArraySlice<UInt8>) {
+    isThunk = true
+    output += Array("protocol witness for ".utf8)
+    guard let separator = firstOutside(" in conformance ", in: rest) else { return readEntity(rest) }
+    readEntity(rest[..<separator])
+    output += Array(" in conformance ".utf8)
+    var type = rest[(separator + 16)...]
+    if let colon = firstOutside(" : ", in: type) { type = type[..<colon] }
+    output += withoutModules(type)
+    // The witness was written where the conformance is; the requirement's module says nothing about that.
+    if let place = lastIndex(of: " in ", in: rest) { module = String(decoding: rest[(place + 4)...], as: UTF8.self) }
+  }
+
+  private mutating func readReabstraction(_ rest: inout ArraySlice<UInt8>) {
+    isThunk = true
+    while rest.first == UInt8(ascii: "<"), let end = endOfBracket(rest) {
+      rest = rest[end...].drop { $0 == UInt8(ascii: " ") }
+    }
+    _ = take("from ", from: &rest)
+    let end = firstOutside(" to ", in: rest) ?? rest.endIndex
+    output += Array("thunk for ".utf8) + withoutModules(rest[..<end])
+  }
+
+  // MARK: Entities
+
+  /// `inner in outer in …`, each a path of names.
+  private mutating func readEntity(_ entity: ArraySlice<UInt8>) {
+    var rest = entity
+    var parts = 0
+    while true {
+      let separator = firstOutside(" in ", in: rest)
+      let part = rest[..<(separator ?? rest.endIndex)]
+      if parts > 0 { output += Array(" in ".utf8) }
+      let wasAsync = isAsync
+      readPart(part, isOutermost: separator == nil)
+      // The enclosing function may be async when the one inside is not.
+      if parts > 0 { isAsync = wasAsync }
+      parts += 1
+      guard let separator else { break }
+      rest = rest[(separator + 4)...]
+    }
+  }
+
+  private mutating func readPart(_ part: ArraySlice<UInt8>, isOutermost: Bool) {
+    var rest = part
+    for closure in ["closure #", "implicit closure #"] where rest.starts(with: Array(closure.utf8)) {
+      let number = rest.dropFirst(closure.utf8.count).prefix { $0 >= UInt8(ascii: "0") && $0 <= UInt8(ascii: "9") }
+      output += rest[..<number.endIndex]
+      noteEffects(rest[number.endIndex...])
+      return
+    }
+    if take("static ", from: &rest) { output += Array("static ".utf8) }
+    let owner = takeExtension(&rest)
+    var isFirst = true
+    while !rest.isEmpty {
+      let component = takeComponent(&rest)
+      // An anonymous private context has a discriminator and no name.
+      if component.text.starts(with: Array("in _".utf8)), rest.first == UInt8(ascii: ".") {
+        rest = rest.dropFirst()
+        continue
+      }
+      let isModule = isFirst && rest.first == UInt8(ascii: ".") && component.isIdentifier
+      isFirst = false
+      if isModule {
+        let name = String(decoding: component.text, as: UTF8.self)
+        if isOutermost { module = owner ?? name }
+        if name == "Swift" || name == "__C" || name == "__C_Synthesized" || droppedModules.contains(name) {
+          rest = rest.dropFirst()
+          _ = takeExtension(&rest)
+          continue
+        }
+      }
+      output += component.text
+      if rest.first == UInt8(ascii: "<"), let end = endOfBracket(rest) {
+        output += shortGenerics(rest[..<end])
+        rest = rest[end...]
+      }
+      if rest.first == UInt8(ascii: ".") {
+        output.append(UInt8(ascii: "."))
+        rest = rest.dropFirst()
+        continue
+      }
+      break
+    }
+    readDiscriminatorAndArguments(rest)
+  }
+
+  /// Reads the text after the path: ` #1 ` of a local entity, ` infix` of an operator, generic parameters, arguments,
+  /// and a type that is dropped.
+  private mutating func readDiscriminatorAndArguments(_ text: ArraySlice<UInt8>) {
+    var rest = text
+    for fixity in [" infix", " prefix", " postfix"] where take(fixity, from: &rest) { output += Array(fixity.utf8) }
+    if rest.starts(with: Array(" #".utf8)) {
+      let number = rest.dropFirst(2).prefix { $0 >= UInt8(ascii: "0") && $0 <= UInt8(ascii: "9") }
+      output += rest[..<number.endIndex]
+      rest = rest[number.endIndex...]
+      if rest.starts(with: Array(" (".utf8)) || rest.starts(with: Array(" <".utf8)) {
+        output.append(UInt8(ascii: " "))
+        rest = rest.dropFirst()
+      }
+    }
+    if rest.first == UInt8(ascii: "<"), let end = endOfBracket(rest) {
+      output += shortGenerics(rest[..<end])
+      rest = rest[end...]
+    }
+    guard rest.first == UInt8(ascii: "("), let end = endOfBracket(rest) else { return noteEffects(rest) }
+    appendLabels(rest[(rest.startIndex + 1)..<(end - 1)])
+    noteEffects(rest[end...])
+  }
+
+  /// Looks for `async` after a function's name: among generic parameters, arguments, effects.
+  private mutating func noteEffects(_ text: ArraySlice<UInt8>) {
+    var rest = text.drop { $0 == UInt8(ascii: " ") }
+    while rest.first == UInt8(ascii: "<") || rest.first == UInt8(ascii: "("), let end = endOfBracket(rest) {
+      rest = rest[end...].drop { $0 == UInt8(ascii: " ") }
+    }
+    if rest.starts(with: Array("async ".utf8)) { isAsync = true }
+  }
+
+  /// Takes `(extension in Module):`; the entity counts as that module's code.
+  private func takeExtension(_ rest: inout ArraySlice<UInt8>) -> String? {
+    guard rest.starts(with: Array("(extension in ".utf8)), let end = firstIndex(of: "):", in: rest) else { return nil }
+    let name = rest[(rest.startIndex + 14)..<end]
+    rest = rest[(end + 2)...]
+    return String(decoding: name, as: UTF8.self)
+  }
+
+  /// One name of a path: an identifier, an operator, a raw identifier, or `(name in _discriminator)` of a private one.
+  private func takeComponent(_ rest: inout ArraySlice<UInt8>) -> (text: ArraySlice<UInt8>, isIdentifier: Bool) {
+    guard let first = rest.first else { return (rest, false) }
+    if first == UInt8(ascii: "("), let end = endOfBracket(rest) {
+      let inner = rest[(rest.startIndex + 1)..<(end - 1)]
+      rest = rest[end...]
+      if let place = firstIndex(of: " in ", in: inner) { return (inner[..<place], false) }
+      return (inner, false)
+    }
+    var end = rest.startIndex
+    if first == UInt8(ascii: "`") {
+      end = (rest.dropFirst().firstIndex(of: first) ?? rest.endIndex - 1) + 1
+    } else if isOperator(first) {
+      while end < rest.endIndex, isOperator(rest[end]) { end += 1 }
+    } else {
+      while end < rest.endIndex, !Self.endsIdentifier[Int(rest[end])] { end += 1 }
+      if end == rest.startIndex { end += 1 }
+    }
+    let text = rest[..<end]
+    rest = rest[end...]
+    return (text, true)
+  }
+
+  private mutating func appendLabels(_ arguments: ArraySlice<UInt8>) {
+    output.append(UInt8(ascii: "("))
+    var rest = arguments
+    while !rest.isEmpty {
+      let end = firstOutside(", ", in: rest) ?? rest.endIndex
+      let argument = rest[..<end]
+      let label = argument.prefix { !Self.endsIdentifier[Int($0)] }
+      let colon = argument[label.endIndex...]
+      if !label.isEmpty, colon.starts(with: Array(": ".utf8)) {
+        output += label
+      } else {
+        output.append(UInt8(ascii: "_"))
+      }
+      output.append(UInt8(ascii: ":"))
+      rest = rest[min(end + 2, rest.endIndex)...]
+    }
+    output.append(UInt8(ascii: ")"))
+  }
+}

@@ -1,0 +1,94 @@
+// Symbolication's access to files: a protocol, so that the caller chooses where the bytes come from.
+
+import Glibc
+import TraceReading
+
+/// Reasons why a file with symbols or debug information could not be used.
+package enum SymbolFileError: Error, Hashable, Sendable {
+  /// The operating system refused; the number is its `errno`.
+  case system(errno: Int32)
+  /// A directory, device or pipe stands at the path.
+  case notARegularFile
+  /// The bytes are no ELF file, or a damaged one. `offset` is the place in the file, as far as it is known.
+  case notELF(offset: FileOffset)
+}
+
+extension SymbolFileError: CustomStringConvertible {
+  /// Words that go after a colon.
+  package var description: String {
+    switch self {
+    case .system(let errno): systemErrorText(errno)
+    case .notARegularFile: "it is no regular file"
+    case .notELF(let offset): "it is no sound ELF file (byte \(Decimal.grouped(offset.rawValue)))"
+    }
+  }
+}
+
+/// Gives the contents of files by path.
+///
+/// `Symbolicator` calls it from the thread it is itself called on.
+package protocol SymbolFileAccess {
+  /// The file's bytes, or `nil` if nothing is at `path`. Throws if something is, but cannot be read.
+  func contents(ofFile path: String) throws(SymbolFileError) -> SymbolFileContents?
+
+  /// The one path of the file at `path`, which may have many; `path` itself if no other is known.
+  func canonicalPath(ofFile path: String) -> String
+}
+
+extension SymbolFileAccess {
+  package func canonicalPath(ofFile path: String) -> String { path }
+}
+
+/// The bytes of one file, private to the process, for as long as the object lives.
+package final class SymbolFileContents {
+  /// Writable because the ELF library asks for it; changes never reach the file.
+  package let bytes: UnsafeMutableRawBufferPointer
+  private let release: (UnsafeMutableRawBufferPointer) -> Void
+
+  /// Copies `bytes`. O(n)
+  package init(_ bytes: [UInt8]) {
+    self.bytes = .allocate(byteCount: max(bytes.count, 1), alignment: 16)
+    self.bytes.copyBytes(from: bytes)
+    release = { $0.deallocate() }
+  }
+
+  /// Takes ownership of a mapping made with `mmap`.
+  init(mapping: UnsafeMutableRawBufferPointer) {
+    bytes = mapping
+    release = { munmap($0.baseAddress, $0.count) }
+  }
+
+  deinit { release(bytes) }
+}
+
+/// The files of this machine, mapped into memory when asked for, so that only the parts read take up memory.
+package struct LocalSymbolFiles: SymbolFileAccess, Sendable {
+  package init() {}
+
+  package func canonicalPath(ofFile path: String) -> String {
+    guard let resolved = realpath(path, nil) else { return path }
+    defer { free(resolved) }
+    return String(cString: resolved)
+  }
+
+  package func contents(ofFile path: String) throws(SymbolFileError) -> SymbolFileContents? {
+    // Paths come from a trace, so a pipe may stand there: never wait for one to be opened.
+    let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)
+    guard descriptor >= 0 else {
+      if errno == ENOENT || errno == ENOTDIR { return nil }
+      throw .system(errno: errno)
+    }
+    defer { close(descriptor) }
+    var status = stat()
+    guard fstat(descriptor, &status) == 0 else { throw .system(errno: errno) }
+    guard status.st_mode & S_IFMT == S_IFREG else { throw .notARegularFile }
+    guard status.st_size > 0 else { throw .notELF(offset: FileOffset(0)) }
+    let size = Int(status.st_size)
+    guard let address = mmap(nil, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_NORESERVE, descriptor, 0),
+      address != MAP_FAILED
+    else {
+      throw .system(errno: errno)
+    }
+    return SymbolFileContents(mapping: UnsafeMutableRawBufferPointer(start: address, count: size))
+  }
+}

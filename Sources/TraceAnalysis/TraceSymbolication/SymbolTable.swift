@@ -1,0 +1,182 @@
+// Finds the symbol that covers a link address.
+
+import CElfutils
+import Glibc
+import TraceReading
+
+/// The function symbols of an ELF file, or those of variables, local ones too, sorted by address.
+///
+/// Making it is O(n log n) in the number of symbols; a look-up is O(log n). Names stay in the file until they are asked
+/// for.
+package final class SymbolTable {
+  private struct Symbol {
+    var address: UInt64
+    var size: UInt64
+    var section: UInt32
+    var name: UInt32
+    /// The rank of a symbol: of several at one place the one with the highest rank names it.
+    var rank: UInt8
+  }
+
+  private let file: ElfFile
+  private let stringTable: Int
+  private let names: [UInt32]
+  private let addresses: [UInt64]
+  private let map: AddressMap
+
+  /// The things that symbols name.
+  package enum Subject { case functions, variables }
+
+  /// Reads one kind of table, `SHT_SYMTAB` or `SHT_DYNSYM`. `nil` if the file has none, or no such symbols in it.
+  package init?(_ file: ElfFile, sectionType: Int32, subject: Subject = .functions) {
+    guard let (section, header) = file.section(ofType: sectionType), let data = elf_getdata(section, nil) else {
+      return nil
+    }
+    let entrySize = gelf_fsize(file.handle, ELF_T_SYM, 1, UInt32(EV_CURRENT))
+    guard entrySize > 0 else { return nil }
+    let total = Int(clamping: data.pointee.d_size) / entrySize
+    let codeSections = Self.codeSections(of: file)
+    var symbols: [Symbol] = []
+    var raw = GElf_Sym()
+    for index in 0..<total {
+      guard gelf_getsym(data, Int32(clamping: index), &raw) != nil else { break }
+      let kind = Int32(raw.st_info & 15)
+      switch subject {
+      case .functions: guard kind == STT_FUNC || kind == STT_GNU_IFUNC || kind == STT_NOTYPE else { continue }
+      case .variables: guard kind == STT_OBJECT, raw.st_size > 0 else { continue }
+      }
+      guard raw.st_name != 0, raw.st_value != 0, raw.st_shndx != SHN_UNDEF else { continue }
+      if kind == STT_NOTYPE {
+        // Labels of assembly code name functions; other untyped symbols name sections and mapping changes.
+        guard codeSections[UInt32(raw.st_shndx)] != nil, Self.isFunctionLabel(raw, file, Int(header.sh_link)) else {
+          continue
+        }
+      }
+      symbols.append(
+        Symbol(
+          address: raw.st_value, size: raw.st_size, section: UInt32(raw.st_shndx), name: raw.st_name,
+          rank: Self.rank(kind: kind, binding: Int32(raw.st_info >> 4), size: raw.st_size)))
+    }
+    guard !symbols.isEmpty else { return nil }
+    symbols.sort {
+      if $0.address != $1.address { return $0.address < $1.address }
+      if $0.rank != $1.rank { return $0.rank < $1.rank }
+      return $0.name > $1.name
+    }
+    var entries: [AddressMap.Entry] = []
+    entries.reserveCapacity(symbols.count)
+    var next = symbols.count
+    for index in symbols.indices.reversed() {
+      let symbol = symbols[index]
+      if index + 1 < symbols.count, symbols[index + 1].address != symbol.address { next = index + 1 }
+      var end = symbol.address &+ symbol.size
+      if symbol.size == 0 {
+        // A sized symbol at the same place knows better; otherwise the code reaches to the next symbol or the section's
+        // end.
+        let sectionEnd = codeSections[symbol.section] ?? .max
+        end =
+          next < symbols.count
+          ? min(symbols[next].address, max(sectionEnd, symbol.address))
+          : sectionEnd == .max ? symbol.address : sectionEnd
+      }
+      guard end > symbol.address else { continue }
+      entries.append(.init(start: symbol.address, end: end, value: index))
+    }
+    entries.reverse()
+    guard !entries.isEmpty else { return nil }
+    self.file = file
+    stringTable = Int(header.sh_link)
+    names = symbols.map(\.name)
+    addresses = symbols.map(\.address)
+    map = AddressMap(entries)
+  }
+
+  /// The name of the function whose code, or the variable whose storage, includes `address`.
+  func name(at address: LinkAddress) -> String? {
+    guard let index = map.value(at: address.rawValue) else { return nil }
+    guard let name = elf_strptr(file.handle, stringTable, Int(names[index])), name.pointee != 0 else { return nil }
+    return String(cString: name)
+  }
+
+  /// Returns the address at which the function of a name begins. O(n).
+  package func address(of name: String) -> LinkAddress? {
+    name.withCString { name in
+      for (index, offset) in names.enumerated() {
+        if let found = elf_strptr(file.handle, stringTable, Int(offset)), strcmp(found, name) == 0 {
+          return LinkAddress(addresses[index])
+        }
+      }
+      return nil
+    }
+  }
+
+  /// Hashes of the names of Swift functions, accessors and closures, without thunks and other functions that the
+  /// compiler makes. O(n).
+  var functionHashes: Set<UInt32> {
+    var hashes: Set<UInt32> = []
+    for offset in names {
+      guard let name = elf_strptr(file.handle, stringTable, Int(offset)) else { continue }
+      let text = UnsafeBufferPointer(start: name, count: strlen(name))
+      if Self.isSwiftFunction(text) { hashes.insert(SymbolHash.of(text.lazy.map { UInt8(bitPattern: $0) })) }
+    }
+    return hashes
+  }
+
+  /// Tells whether a name is a Swift function's, by the last letters of its mangling.
+  private static func isSwiftFunction(_ name: UnsafeBufferPointer<CChar>) -> Bool {
+    guard name.count > 4, name[0] == CChar(bitPattern: UInt8(ascii: "$")),
+      name[1] == CChar(bitPattern: UInt8(ascii: "s"))
+    else { return false }
+    var end = name.count - 1
+    if name[end] == CChar(bitPattern: UInt8(ascii: "Z")) { end -= 1 }
+    switch (UInt8(bitPattern: name[end - 1]), UInt8(bitPattern: name[end])) {
+    case (_, UInt8(ascii: "F")), (UInt8(ascii: "f"), UInt8(ascii: "C")), (UInt8(ascii: "f"), UInt8(ascii: "c")),
+      (UInt8(ascii: "f"), UInt8(ascii: "D")),
+      (UInt8(ascii: "f"), UInt8(ascii: "d")), (UInt8(ascii: "v"), UInt8(ascii: "g")),
+      (UInt8(ascii: "v"), UInt8(ascii: "s")), (_, UInt8(ascii: "_")):
+      return true
+    default: return false
+    }
+  }
+
+  /// End addresses of the sections that hold code, by section number.
+  private static func codeSections(of file: ElfFile) -> [UInt32: UInt64] {
+    var ends: [UInt32: UInt64] = [:]
+    file.forEachSection { section, header, _ in
+      if header.sh_flags & GElf_Xword(SHF_EXECINSTR) != 0 {
+        ends[UInt32(clamping: elf_ndxscn(section))] = header.sh_addr &+ header.sh_size
+      }
+      return true
+    }
+    return ends
+  }
+
+  private static func isFunctionLabel(_ symbol: GElf_Sym, _ file: ElfFile, _ strings: Int) -> Bool {
+    guard let name = elf_strptr(file.handle, strings, Int(symbol.st_name)) else { return false }
+    if name[0] == CChar(bitPattern: UInt8(ascii: ".")) { return false }
+    // "$x", "$d" and their like, alone or followed by a dot, mark changes between code and data.
+    if name[0] == CChar(bitPattern: UInt8(ascii: "$")), name[1] != 0,
+      name[2] == 0 || name[2] == CChar(bitPattern: UInt8(ascii: "."))
+    {
+      return false
+    }
+    return true
+  }
+
+  private static func rank(kind: Int32, binding: Int32, size: UInt64) -> UInt8 {
+    let byKind: UInt8 = kind == STT_NOTYPE ? 0 : 8
+    let bySize: UInt8 = size == 0 ? 0 : 4
+    let byBinding: UInt8 = binding == STB_GLOBAL ? 2 : binding == STB_WEAK ? 1 : 0
+    return byKind + bySize + byBinding
+  }
+}
+
+/// A function's mangled name in 32 bits: FNV-1a. Says whether a build has a function, but for one in some hundred
+/// thousand.
+package enum SymbolHash {
+  package static func of(_ bytes: some Sequence<UInt8>) -> UInt32 {
+    var hash: UInt32 = 0x811C_9DC5
+    for byte in bytes { hash = (hash ^ UInt32(byte)) &* 0x0100_0193 }
+    return hash
+  }
+}

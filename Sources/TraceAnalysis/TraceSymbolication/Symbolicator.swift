@@ -1,0 +1,354 @@
+// Names the addresses of recorded stacks: the last stage, for the frames that a report shows.
+
+import TraceReading
+
+/// Looks run-time addresses up in the files of the images they belong to.
+///
+/// A file is opened when the first address in its image is asked for. A bad file stops nothing: its addresses stand as
+/// `module+0xoffset`, and `problems` says why. Not to be shared between threads.
+///
+///     let symbolicator = Symbolicator(images: trace.images)
+///     for frame in symbolicator.frames(for: key, in: image) { … }
+package final class Symbolicator {
+  private struct FileKey: Hashable {
+    var path: String
+    var buildID: [UInt8]
+  }
+
+  private struct AddressKey: Hashable {
+    var file: Int
+    var address: UInt64
+    var isExact: Bool
+    var isAsync: Bool
+  }
+
+  private struct FunctionKey: Hashable {
+    var file: Int
+    var name: String
+  }
+
+  private struct OpenedImage {
+    var files: ImageFiles
+    var demangler: Demangler
+  }
+
+  private let search: DebugFileSearch
+  private let access: any SymbolFileAccess
+  private let programModules: Set<String>
+  private var numbers: [FileKey: Int] = [:]
+  private var images: [LoadedImage] = []
+  private var opened: [Int: OpenedImage] = [:]
+  /// By the one path of the file and the build ID that the trace has: a file that goes by many names is read once.
+  private var filesByPlace: [FileKey: ImageFiles] = [:]
+  private var demanglers: [Set<String>: Demangler] = [:]
+  private let demanglerProcess = DemanglerProcess()
+  private var functionAddresses: [FunctionKey: LinkAddress?] = [:]
+  private var cache: [AddressKey: [SourceFrame]] = [:]
+  /// The number of distinct frames that are looked up, and the frame that stands for all others.
+  private let frameLimit: Int
+  private lazy var nameless = [unnamed("code without a name", image: nil, isAsync: false)]
+  /// Frames were asked for beyond the limit.
+  private(set) var isOverLimit = false
+
+  /// - Parameters:
+  ///   - images: all that a trace has; one that is loaded more than once is read once.
+  ///   - programModules: Swift modules that short names leave out. The module that an image of the
+  ///     program's is named for is always left out there.
+  ///   - frameLimit: distinct frames that are looked up; all others are `code without a name`.
+  package init(
+    images: [LoadedImage], search: DebugFileSearch = DebugFileSearch(),
+    access: any SymbolFileAccess = LocalSymbolFiles(),
+    programModules: Set<String> = [], frameLimit: Int = .max
+  ) {
+    self.frameLimit = frameLimit
+    self.search = search
+    self.access = access
+    self.programModules = programModules
+    for image in images { _ = number(of: image) }
+  }
+
+  /// For the frames of traces that have been analysed: as many as their files pay for.
+  package convenience init(of analyses: [AllocationAnalysis], search: DebugFileSearch = DebugFileSearch()) {
+    let size = analyses.reduce(UInt64(0)) { $0.addingReportingOverflow($1.fileSize.rawValue).partialValue }
+    self.init(
+      images: analyses.flatMap { $0.definitions.images.map(\.image) }, search: search,
+      frameLimit: ReadingLimits(fileSize: size).frameCount)
+  }
+
+  /// The functions at an address: the innermost inlined one first, its caller next, and last the one that the linker
+  /// knows. Never empty: an unknown address gives one frame, named by image and offset.
+  ///
+  /// `image` is the one that covers the address; with `nil` the frame is the bare address.
+  /// O(log n) when the image is open; reading a compilation unit for the first time takes longer.
+  package func frames(for key: FrameKey, in image: LoadedImage?) -> [SourceFrame] {
+    let number = image.map { self.number(of: $0) } ?? Self.noImage
+    let address = key.address.rawValue &- (image?.loadBias ?? 0)
+    let cacheKey = AddressKey(file: number, address: address, isExact: key.isExact, isAsync: key.isAsync)
+    if let known = cache[cacheKey] { return known }
+    guard cache.count < frameLimit else {
+      isOverLimit = true
+      return nameless
+    }
+    let result =
+      image.map {
+        lookUp(Self.target(of: key, in: $0), offset: address, image: $0, number: number, isAsync: key.isAsync)
+      }
+      ?? [unnamed("0x" + String(key.address.rawValue, radix: 16), image: nil, isAsync: key.isAsync)]
+    cache[cacheKey] = result
+    return result
+  }
+
+  private static let noImage = -1
+
+  /// A return address is that of the instruction after the call, which may belong to another line or another function.
+  private static func target(of key: FrameKey, in image: LoadedImage) -> LinkAddress {
+    let address = key.address.rawValue &- image.loadBias
+    return LinkAddress(key.isExact || key.isAsync || address == 0 ? address : address - 1)
+  }
+
+  /// O(parameters of the functions) after the first look-up in the unit.
+  package func allocatorSignatures(for key: FrameKey, in image: LoadedImage?) -> [Bool] {
+    guard let image else { return [] }
+    let declared =
+      open(number(of: image)).files.debugInformation?.allocatorSignatures(at: Self.target(of: key, in: image)) ?? []
+    return frames(for: key, in: image).enumerated().map { index, frame in
+      index < declared.count && declared[index]
+        || frame.mangledName?.hasPrefix("$s") ?? false && AllocatorSignature.isDeclared(by: frame.fullFunction)
+    }
+  }
+
+  /// Returns the address at which the function with a linker's name begins in the process. Linear in the image's
+  /// symbols; asked once for each name.
+  package func address(ofFunction mangledName: String, in image: LoadedImage) -> RuntimeAddress? {
+    let key = FunctionKey(file: number(of: image), name: mangledName)
+    let link = functionAddresses[key] ?? open(key.file).files.symbols?.address(of: mangledName)
+    functionAddresses[key] = .some(link)
+    return link.map { RuntimeAddress($0.rawValue &+ image.loadBias) }
+  }
+
+  /// The variables that the closure with a linker's name captured. `address` is its own, or that of the forwarder that
+  /// hands it its context, into which it may be inlined. `nil` if debug information does not say.
+  ///
+  /// In the compiler's debug information they are the last parameters of the closure's function, in the order of its
+  /// context.
+  /// O(inlined calls of the function) after the first look-up in its unit.
+  package func captures(ofClosure mangledName: String, at address: RuntimeAddress, in image: LoadedImage)
+    -> ClosureCaptures?
+  {
+    let opened = open(number(of: image))
+    let closure = ClosureName.withoutReabstraction(mangledName)
+    return parameters(ofClosure: mangledName, at: address, in: image).flatMap {
+      captures(of: $0, closure, opened.demangler)
+    }
+  }
+
+  /// The line on which a closure begins; its first instruction may be some lines further down. As
+  /// `captures(ofClosure:at:in:)`.
+  package func line(ofClosure mangledName: String, at address: RuntimeAddress, in image: LoadedImage) -> Int? {
+    parameters(ofClosure: mangledName, at: address, in: image).flatMap { $0.line > 0 ? $0.line : nil }
+  }
+
+  private func parameters(ofClosure mangledName: String, at address: RuntimeAddress, in image: LoadedImage)
+    -> DebugParameters?
+  {
+    guard let information = open(number(of: image)).files.debugInformation else { return nil }
+    let closure = ClosureName.withoutReabstraction(mangledName)
+    func parameters(at place: RuntimeAddress?) -> DebugParameters? {
+      place.flatMap { information.parameters(ofFunction: closure, at: LinkAddress($0.rawValue &- image.loadBias)) }
+    }
+    return parameters(at: address) ?? parameters(at: self.address(ofFunction: closure, in: image))
+      ?? (closure == mangledName ? nil : parameters(at: self.address(ofFunction: mangledName, in: image)))
+      // An async closure's address is that of a record.
+      ?? parameters(at: self.address(ofFunction: mangledName + "TA", in: image))
+  }
+
+  private func captures(of function: DebugParameters, _ mangledName: String, _ demangler: Demangler) -> ClosureCaptures?
+  {
+    let name = demangler.demangle(mangledName).full
+    guard let declared = ClosureName.parameterCount(name), declared <= function.parameters.count else { return nil }
+    // A parameter that stands before the closure was captured, whatever else is missing.
+    let own = function.parameters.prefix(declared).prefix { $0.line == 0 || $0.line >= function.line }.count
+    let captured = function.parameters.dropFirst(own)
+    let promoted = ClosureName.promoted(mangledName, last: captured.count)
+    var variables: [CapturedVariable] = []
+    for (parameter, isPromoted) in zip(captured, promoted) {
+      guard !parameter.name.isEmpty else { return nil }
+      let isBoxed = !parameter.isConstant && !isPromoted
+      variables.append(
+        CapturedVariable(
+          name: parameter.name, typeName: parameter.mangledType.map { demangler.demangle($0).full },
+          size: isBoxed ? 8 : parameter.size,
+          isBoxed: isBoxed))
+    }
+    return ClosureCaptures(variables: variables, isGeneric: function.isGeneric)
+  }
+
+  /// Returns the name of the variable at an address of an image's data: `static Cache.all`, `registry`.
+  package func variable(at address: RuntimeAddress, in image: LoadedImage) -> String? {
+    let opened = open(number(of: image))
+    guard let name = opened.files.variables?.name(at: LinkAddress(address.rawValue &- image.loadBias)) else {
+      return nil
+    }
+    return opened.demangler.variableName(name)
+  }
+
+  /// With all modules.
+  package func demangled(_ mangledName: String) -> String? {
+    let demangler = demanglers[[]] ?? Demangler(programModules: [], process: demanglerProcess)
+    demanglers[[]] = demangler
+    let name = demangler.demangle(mangledName)
+    return name.full == mangledName ? nil : name.full
+  }
+
+  package func functionHashes(in images: [LoadedImage]) -> Set<UInt32> {
+    var hashes: Set<UInt32> = []
+    var seen: Set<ObjectIdentifier> = []
+    for image in images {
+      guard let symbols = open(number(of: image)).files.symbols, seen.insert(ObjectIdentifier(symbols)).inserted else {
+        continue
+      }
+      hashes.formUnion(symbols.functionHashes)
+    }
+    return hashes
+  }
+
+  package func sourceFile(ofModule module: String, in images: [LoadedImage]) -> String? {
+    for image in images where !SystemCode.isSystemImage(image.path) {
+      if let file = open(number(of: image)).files.debugInformation?.moduleFiles[module] { return file }
+    }
+    return nil
+  }
+
+  /// Problems with the images whose addresses were asked for so far, in the order of the images.
+  package var problems: [ImageProblem] {
+    opened.sorted { $0.key < $1.key }.flatMap { $0.value.files.problems }
+  }
+
+  // MARK: Images
+
+  private func number(of image: LoadedImage) -> Int {
+    let key = FileKey(path: image.path, buildID: image.buildID)
+    if let known = numbers[key] { return known }
+    numbers[key] = images.count
+    images.append(image)
+    return images.count - 1
+  }
+
+  private func open(_ number: Int) -> OpenedImage {
+    if let known = opened[number] { return known }
+    let image = images[number]
+    // There is no file behind the code that the kernel maps.
+    let isVirtual = image.path.isEmpty || image.path.hasPrefix("[") || image.path.hasPrefix("linux-vdso")
+    let files = isVirtual ? ImageFiles(withoutFile: image) : self.files(of: image)
+    let own: Set<String> = SystemCode.isSystemImage(image.path) ? [] : ["main", moduleName(ofImage: image.path)]
+    let modules = programModules.union(own)
+    let demangler = demanglers[modules] ?? Demangler(programModules: modules, process: demanglerProcess)
+    demanglers[modules] = demangler
+    let result = OpenedImage(files: files, demangler: demangler)
+    opened[number] = result
+    return result
+  }
+
+  private func files(of image: LoadedImage) -> ImageFiles {
+    let place = FileKey(
+      path: access.canonicalPath(ofFile: search.localPath(ofImage: image.path)), buildID: image.buildID)
+    if let known = filesByPlace[place] { return known }
+    let files = ImageFiles(image, search: search, access: access)
+    filesByPlace[place] = files
+    return files
+  }
+
+  // MARK: Frames
+
+  private func lookUp(_ address: LinkAddress, offset: UInt64, image: LoadedImage, number: Int, isAsync: Bool)
+    -> [SourceFrame]
+  {
+    let opened = open(number)
+    let debugFrames = opened.files.debugInformation?.frames(at: address) ?? []
+    let symbol = opened.files.symbols?.name(at: address)
+    guard let physical = debugFrames.last else {
+      guard let symbol else {
+        if let code = asyncFunction(at: address, opened) {
+          return lookUp(code, offset: offset, image: image, number: number, isAsync: isAsync)
+        }
+        return [unnamed(offsetName(offset, image), image: image, isAsync: isAsync)]
+      }
+      return [frame(symbol, position: nil, image: image, opened, isInlined: false, isAsync: isAsync)]
+    }
+    var frames: [SourceFrame] = []
+    for inlined in debugFrames.dropLast() {
+      frames.append(
+        frame(inlined.name, position: inlined.position, image: image, opened, isInlined: true, isAsync: isAsync))
+    }
+    // A plain name in debug information may be one of many; the symbol says which, where it says more.
+    let name =
+      physical.isLinkageName ? physical.name : symbol.map { isMangled($0) ? $0 : physical.name ?? $0 } ?? physical.name
+    if let name {
+      frames.append(frame(name, position: physical.position, image: image, opened, isInlined: false, isAsync: isAsync))
+    } else {
+      var nameless = unnamed(offsetName(offset, image), image: image, isAsync: isAsync)
+      set(physical.position, on: &nameless)
+      frames.append(nameless)
+    }
+    return frames
+  }
+
+  /// Returns the code of an async function whose record, which stands for it in function values, is at an address.
+  private func asyncFunction(at address: LinkAddress, _ opened: OpenedImage) -> LinkAddress? {
+    guard let record = opened.files.variables?.name(at: address), record.hasPrefix("$s"), record.hasSuffix("Tu") else {
+      return nil
+    }
+    guard let code = opened.files.symbols?.address(of: String(record.dropLast(2))) else { return nil }
+    // An address that a symbol covers needs no other record: a damaged file must not send this round in circles.
+    return opened.files.symbols?.name(at: code) != nil ? code : nil
+  }
+
+  private func isMangled(_ name: String) -> Bool {
+    name.hasPrefix("_Z") || name.hasPrefix("$s") || name.hasPrefix("_R")
+  }
+
+  private func frame(
+    _ name: String?, position: SourcePosition?, image: LoadedImage, _ opened: OpenedImage, isInlined: Bool,
+    isAsync: Bool
+  ) -> SourceFrame {
+    let mangled = name ?? "?"
+    let demangled = opened.demangler.demangle(mangled)
+    var frame = SourceFrame(
+      function: demangled.short, fullFunction: demangled.full, mangledName: name, imagePath: image.path, file: nil,
+      line: nil, column: nil,
+      isInlined: isInlined,
+      kind: SystemCode.kind(of: demangled, mangled: mangled, inImage: image.path, position: position),
+      isAsync: isAsync || demangled.isAsync, asyncPart: demangled.asyncPart)
+    set(position, on: &frame)
+    return frame
+  }
+
+  private func set(_ position: SourcePosition?, on frame: inout SourceFrame) {
+    guard let position else { return }
+    frame.file = position.file
+    guard position.line > 0 else { return }
+    frame.line = position.line
+    frame.column = position.column > 0 ? position.column : nil
+  }
+
+  private func offsetName(_ address: UInt64, _ image: LoadedImage) -> String {
+    fileName(ofPath: image.path) + "+0x" + String(address, radix: 16)
+  }
+
+  private func unnamed(_ name: String, image: LoadedImage?, isAsync: Bool) -> SourceFrame {
+    SourceFrame(
+      function: name, fullFunction: name, mangledName: nil, imagePath: image?.path, file: nil, line: nil, column: nil,
+      isInlined: false,
+      kind: image.map { SystemCode.isSystemImage($0.path) } == true ? .systemLibrary : .user, isAsync: isAsync,
+      asyncPart: nil)
+  }
+}
+
+/// The Swift module that an image's name stands for: `libNet.so.1` is `Net`, `my-tool` is `my_tool`.
+package func moduleName(ofImage path: String) -> String {
+  var name = fileName(ofPath: path)
+  if name.hasPrefix("lib"), let end = name.firstIndex(of: "."), name[end...].hasPrefix(".so") {
+    name = String(name[..<end].dropFirst(3))
+  }
+  return String(name.map { $0 == "-" || $0 == "." ? "_" : $0 })
+}

@@ -1,0 +1,23 @@
+// Options on whose code is whose, and how much of a library's is shown.
+
+import ArgumentParser
+import TraceAnalysis
+
+/// Tells the program's own code from that of libraries.
+struct OwnModulesOption: ParsableArguments {
+  @Option(
+    help: ArgumentHelp(
+      "Treat only this Swift module as your own code. Repeatable (default: every module outside the package manager's checkouts).",
+      valueName: "module"))
+  var own: [String] = []
+
+  var modules: Set<String> { Set(own) }
+}
+
+/// Options for paths to objects.
+struct PathOptions: ParsableArguments {
+  @Flag(help: "Show every object of a path, also those of libraries in between.")
+  var fullPaths = false
+
+  var style: TextStyle.Paths { fullPaths ? .full : .folded }
+}

@@ -1,0 +1,135 @@
+// The program's objects behind what a path ends in.
+
+import Testing
+import TraceTestSupport
+
+@testable import LeakDetection
+@testable import TraceReading
+@testable import TraceReports
+
+@Suite struct FindingSubjectTests {
+  private typealias Names = PackageProgram
+
+  /// Subscriptions of a package that are lost, each with a closure that captured something.
+  private func lost(
+    _ count: Int, of made: [UInt64] = [Names.open, Names.sink], capture: (HeapBuilder, Int) -> HeapBuilder.Object?
+  ) throws -> Finding {
+    let heap = HeapBuilder()
+    heap.type("Feeds.Subscription", fields: [HeapBuilder.field("receive", 0)])
+    heap.type("closure", kind: .closureContext, fields: nil)
+    heap.type("Shop.Order")
+    heap.type("Shop.Desk")
+    for index in 0..<count {
+      let subscription = heap.object("Feeds.Subscription", stack: [0x1000_1010] + made)
+      let closure = heap.object("closure", stack: [0x1000_1010, Names.open])
+      heap.set(subscription, 0, closure)
+      if let captured = capture(heap, index) { heap.set(closure, 0, captured) }
+    }
+    let findings = try heap.analysis(naming: Names()).findings().filter {
+      $0.path.first?.qualifiedType == "Feeds.Subscription"
+    }
+    #expect(findings.count == 1)
+    return try #require(findings.first)
+  }
+
+  private func title(_ finding: Finding) -> String { FindingTitle.subject(finding) }
+
+  @Test func aLibrarysObjectIsToldByTheProgramsObjectThatEachKeeps() throws {
+    let finding = try lost(5) { heap, _ in heap.object("Shop.Order", stack: [0x1000_1010, Names.open]) }
+    #expect(finding.subject?.type == "Order" && finding.subject?.count == 5)
+    #expect(finding.subject?.allocation?.function == "Desk.open(_:)")
+    #expect(title(finding) == "Order from Desk.open(_:)")
+    #expect(FindingText.text(finding, style: TextStyle()).contains("Each is kept by a Subscription."))
+  }
+
+  @Test func anObjectThatAllKeepIsNotWhatTheyAreAbout() throws {
+    var desk: HeapBuilder.Object?
+    let finding = try lost(5) { heap, _ in
+      desk = desk ?? heap.object("Shop.Desk", stack: [0x1000_1010, Names.open])
+      return desk
+    }
+    #expect(finding.subject == nil)
+    #expect(title(finding) == "Subscription from Desk.open(_:)")
+  }
+
+  @Test func anObjectThatOnlySomeKeepIsNotWhatTheyAreAbout() throws {
+    let finding = try lost(6) { heap, index in
+      index % 2 == 0 ? heap.object("Shop.Order", stack: [0x1000_1010, Names.open]) : nil
+    }
+    #expect(finding.subject == nil)
+  }
+
+  @Test func whatTheProgramMadeOfALibrarysClassKeepsItsName() throws {
+    let finding = try lost(5, of: [Names.open]) { heap, _ in
+      heap.object("Shop.Order", stack: [0x1000_1010, Names.open])
+    }
+    #expect(title(finding) == "Subscription, keeping Order")
+  }
+
+  @Test func anOwnObjectIsItsOwnSubject() throws {
+    let heap = HeapBuilder()
+    heap.type("Shop.Order", fields: [HeapBuilder.field("desk", 0)])
+    heap.type("Shop.Desk")
+    let order = heap.object("Shop.Order")
+    heap.set(order, 0, heap.object("Shop.Desk"))
+    let finding = try #require(heap.analysis(naming: Names()).findings().first)
+    #expect(finding.subject == nil && title(finding) == "Order")
+  }
+
+  /// Subscriptions that stay where most end, each held by what `hold` makes.
+  private func outlived(_ element: String, _ captures: Bool) throws -> Finding {
+    let server = RequestServer()
+    let heap = server.heap
+    heap.type("Shop.Market", fields: [HeapBuilder.field("visits", 0)])
+    heap.type("Swift._ContiguousArrayStorage<\(element)>", fields: nil)
+    heap.type("Feeds.Storage", fields: [HeapBuilder.field("order", 0)])
+    heap.type("Shop.Order")
+    let market = heap.object("Shop.Market", stack: [0x1000_1010])
+    let list = heap.object("Swift._ContiguousArrayStorage<\(element)>", size: 4096, stack: [0x1000_1010])
+    heap.global(market)
+    heap.set(market, 0, list)
+    for index in 0..<100 {
+      heap.visit(server.outer)
+      heap.time += 10_000
+      let stack = server.inner + [Names.open]
+      let storage = heap.object("Feeds.Storage", stack: stack + [Names.sink])
+      let order = captures ? heap.object("Shop.Order", stack: stack) : nil
+      if let order { heap.set(storage, 0, order) }
+      if index % 10 == 5 {
+        server.put(storage, in: list)
+      } else {
+        if let order { heap.free(order, stack: server.inner) }
+        heap.free(storage, stack: server.inner)
+      }
+      heap.visit(server.outer)
+    }
+    let findings = try heap.analysis(naming: Names()).findings().filter { $0.outliving != nil }
+    #expect(findings.count == 1)
+    return try #require(findings.first)
+  }
+
+  @Test func anElementOfTheProgramsTypeIsWhatItsPartIsAbout() throws {
+    let finding = try outlived("Shop.Visit", false)
+    #expect(finding.subject?.type == "Visit" && finding.subject?.isValue == true)
+    #expect(title(finding) == "Visit from Desk.open(_:)")
+    #expect(finding.outliving?.holder == "Market.visits")
+  }
+
+  @Test func anElementWithoutANameSaysNothing() throws {
+    let finding = try outlived("(Swift.Int) -> ()", false)
+    #expect(finding.subject == nil && title(finding) == "Storage from Desk.open(_:)")
+  }
+
+  @Test func anOwnObjectIsToldRatherThanTheValueThatHasIt() throws {
+    #expect(try title(outlived("Shop.Visit", true)).hasPrefix("Order"))
+  }
+
+  @Test func blocksOfSeveralSizesAreToldByTheirRange() throws {
+    let heap = HeapBuilder()
+    for (site, size) in [(0x1000_1007 as UInt64, 16 as UInt64), (0x1000_1008, 2048)] {
+      _ = heap.malloc(size, stack: [site])
+    }
+    let finding = try #require(heap.findings([0x1000_1007: "fill()", 0x1000_1008: "fill()"]).first)
+    #expect(title(finding) == "16 B to 2.00 KiB of malloc")
+  }
+}

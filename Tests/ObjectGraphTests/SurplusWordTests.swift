@@ -1,0 +1,102 @@
+// Words that look like references, where the reference count says that they are none.
+
+import Testing
+import TraceTestSupport
+
+@testable import LeakDetection
+
+@Suite struct SurplusWordTests {
+  private typealias Heap = HeapBuilder
+
+  /// The count word of an object with so many strong references.
+  private func count(_ strong: UInt64) -> UInt64 { 3 | (strong - 1) << 33 }
+
+  private func pairs(_ heap: HeapBuilder, _ number: Int, ownerCount: UInt64 = 1) -> [(
+    owner: HeapBuilder.Object, part: HeapBuilder.Object
+  )] {
+    heap.type("App.Owner", fields: [Heap.field("part", 0, type: "App.Part")])
+    heap.type("App.Part", fields: [Heap.field("owner", 0, type: "App.Owner")])
+    return (0..<number).map { _ in
+      let pair = (heap.object("App.Owner", count: count(ownerCount)), heap.object("App.Part", count: count(1)))
+      heap.set(pair.0, 0, pair.1)
+      heap.set(pair.1, 0, pair.0)
+      return pair
+    }
+  }
+
+  private func instances(_ heap: HeapBuilder, _ verdict: Verdict) throws -> [Int] {
+    try heap.analysis().findings().filter { $0.verdict == verdict }.map(\.instances)
+  }
+
+  @Test func aWordInLostMemoryDoesNotHideACycleThatAccountsForItsReferences() throws {
+    let heap = HeapBuilder()
+    let pairs = pairs(heap, 5)
+    let buffer = heap.malloc(64)
+    heap.set(buffer, 0, pairs[2].owner)
+    #expect(try instances(heap, .retainCycle) == [5])
+    #expect(try instances(heap, .lost) == [1])
+  }
+
+  @Test func aWordThatLeadsFromCycleToCycleDoesNotJoinThem() throws {
+    let heap = HeapBuilder()
+    let pairs = pairs(heap, 4)
+    // Memory of each that nobody knows the layout of has old words of the next one.
+    heap.type("App.Scratch", fields: nil)
+    heap.type(
+      "App.Owner", fields: [Heap.field("part", 0, type: "App.Part"), Heap.field("scratch", 1, type: "App.Scratch")])
+    for (index, pair) in pairs.enumerated() {
+      let scratch = heap.object("App.Scratch")
+      heap.set(pair.owner, 1, scratch)
+      heap.set(scratch, 0, pairs[(index + 1) % 4].owner)
+    }
+    #expect(try instances(heap, .retainCycle) == [4])
+  }
+
+  @Test func aWordThatTheCountLeavesRoomForIsTakenForAReference() throws {
+    let heap = HeapBuilder()
+    let pairs = pairs(heap, 3, ownerCount: 2)
+    let buffer = heap.malloc(64)
+    for index in 0..<3 { heap.set(buffer, index, pairs[index].owner) }
+    #expect(try instances(heap, .retainCycle) == [])
+    #expect(try instances(heap, .lost) == [1])
+  }
+
+  /// The frame that waits has the second reference; a frame of another task has an old word.
+  @Test func aWordInWhatAnObjectKeepsAliveComesFirst() throws {
+    let heap = HeapBuilder()
+    heap.type(
+      "App.Session", fields: [Heap.field("scratch", 0, type: "App.Scratch"), Heap.field("own", 1, type: "App.Session")])
+    heap.type("App.Scratch", fields: nil)
+    let sessions = (0..<3).map { _ in heap.object("App.Session", count: count(2)) }
+    for session in sessions {
+      let scratch = heap.object("App.Scratch")
+      heap.set(session, 0, scratch)
+      heap.set(session, 1, session)
+      heap.set(scratch, 0, session)
+    }
+    let buffer = heap.malloc(64)
+    heap.set(buffer, 0, sessions[1])
+    #expect(try instances(heap, .retainCycle) == [3])
+    #expect(try instances(heap, .lost) == [1])
+  }
+
+  @Test func whatARootReachesByAWordIsInUse() throws {
+    let heap = HeapBuilder()
+    let pairs = pairs(heap, 3)
+    heap.global(pairs[1].owner)
+    #expect(try instances(heap, .retainCycle) == [2])
+  }
+
+  /// Fields of an object that is being deinitialised are given up one after the other.
+  @Test func fieldsOfAnObjectThatEndsAccountForNothing() throws {
+    let heap = HeapBuilder()
+    heap.type("App.Holder", fields: [Heap.field("item", 0, type: "App.Item")])
+    heap.type("App.Item", fields: [])
+    let holder = heap.object("App.Holder", count: 3 | 1 << 32)
+    let item = heap.object("App.Item")
+    heap.set(holder, 0, item)
+    let buffer = heap.malloc(64)
+    heap.set(buffer, 0, item)
+    #expect(try heap.analysis().findings().filter { $0.verdict == .lost }.map { $0.path[0].type } == ["malloc"])
+  }
+}

@@ -1,0 +1,203 @@
+// A finding of every kind, with long names, as programs have them: for the golden files.
+
+@testable import HeapAnalysis
+@testable import LeakDetection
+@testable import TraceReading
+@testable import TraceSymbolication
+
+enum FindingKinds {
+  private static func frame(_ function: String, _ file: String, _ line: Int) -> SourceFrame {
+    ExampleFindings.frame(function, "/src/Sources/Shop/" + file, line)
+  }
+
+  private static func reference(
+    _ name: String, _ strength: EdgeStrength = .strong, capture: Bool = false, closure: SourceFrame? = nil,
+    capturesSelf: Bool = false, caseName: String? = nil
+  ) -> Finding.Reference {
+    Finding.Reference(
+      name: name, strength: strength, isClosure: closure != nil, isCapture: capture, capturesSelf: capturesSelf,
+      closure: closure, caseName: caseName)
+  }
+
+  private static func step(
+    _ type: String, _ kind: NodeKind = .object, in function: String, _ file: String, _ line: Int,
+    _ reference: Finding.Reference? = nil
+  ) -> Finding.Step {
+    ExampleFindings.step(type, kind, allocation: frame(function, file, line), reference: reference)
+  }
+
+  private static func held(_ names: [(String, UInt64, UInt64)]) -> [Finding.HeldType] {
+    names.map { Finding.HeldType(name: $0.0, count: $0.1, bytes: ByteCount($0.2)) }
+  }
+
+  static var retainCycle: Finding {
+    let bind = frame(
+      "closure #1 in CheckoutViewController.bindPaymentMethods(section:row:)", "CheckoutViewController.swift", 84)
+    var finding = ExampleFindings.finding(
+      .retainCycle,
+      [
+        step(
+          "CheckoutViewController", in: "CheckoutCoordinator.presentPaymentMethods(animated:)",
+          "CheckoutCoordinator.swift", 41, reference("viewModel")),
+        step(
+          "CheckoutViewModel", in: "CheckoutViewController.init(basket:formatter:)", "CheckoutViewController.swift", 27,
+          reference("observers")),
+        step(
+          "[ObjectIdentifier: Observer<PaymentMethodChange<LocalizedAmount>>]", .object,
+          in: "CheckoutViewModel.observe(_:options:)", "CheckoutViewModel.swift", 112,
+          reference("[value]", closure: bind)),
+        ExampleFindings.step(
+          "closure", .closure, function: bind,
+          allocation: frame(
+            "CheckoutViewController.bindPaymentMethods(section:row:)", "CheckoutViewController.swift", 83),
+          reference: reference("self", capture: true)),
+      ], isCycle: true)
+    finding.held = held([
+      ("String storage", 158, 13_900), ("[PaymentMethodChange<LocalizedAmount>]", 78, 7_480), ("Basket", 1, 640),
+      ("[Int]", 3, 480), ("UUID", 1, 48),
+    ])
+    finding.advice = ["Break it: capture self weakly in the closure at CheckoutViewController.swift:84."]
+    return finding
+  }
+
+  static var lostObject: Finding {
+    var finding = ExampleFindings.finding(
+      .lost, [step("AudioBuffer", in: "static PassRetained.play(_:)", "PassRetained.swift", 13)])
+    finding.referenceCount = ReferenceCount(inline: 3)
+    finding.advice = [
+      "Look for a retain without a release: Unmanaged.passRetained or retain() without takeRetainedValue() or release()."
+    ]
+    return finding
+  }
+
+  static var lostBlocks: Finding {
+    var finding = ExampleFindings.finding(
+      .lost, [step("malloc", .malloc, in: "decompressed(_:)", "Archive.swift", 210)])
+    finding.places = [(9, "decompressed(_:)", 210), (2, "static ArchiveReader.entries(ofArchiveAt:matching:)", 88)].map
+    { instances, function, line in
+      Finding.Place(
+        allocation: frame(function, "Archive.swift", line), stack: StackID(0), instances: instances,
+        retainedBytes: ByteCount(4096), retainedBlocks: UInt64(instances),
+        smallest: ByteCount(48), largest: ByteCount(4096))
+    }
+    return finding
+  }
+
+  static var deinitialised: Finding {
+    var finding = ExampleFindings.finding(
+      .deinitialised,
+      [
+        step("Visitor", in: "static Museum.admit(_:)", "Museum.swift", 32, reference("room", .unowned)),
+        step("ExhibitionRoom", in: "static Museum.open(_:)", "Museum.swift", 31),
+      ])
+    finding.advice = [
+      "The object is gone, and reading it through Visitor.room ends the program. Make that reference weak, or let the holder end before the object does."
+    ]
+    return finding
+  }
+
+  static var suspended: Finding {
+    let wait = frame("PermissionPrompt.ask(for:)", "PermissionPrompt.swift", 8)
+    var finding = ExampleFindings.finding(
+      .suspended,
+      [
+        ExampleFindings.step(
+          "Task", .task, function: wait,
+          allocation: frame("SettingsScreen.requestPermissions()", "SettingsScreen.swift", 35))
+      ])
+    finding.advice = [
+      "Nothing is left that could resume the task at PermissionPrompt.swift:8: its continuation was dropped."
+    ]
+    return finding
+  }
+
+  static var dangling: Finding {
+    var finding = ExampleFindings.finding(
+      .dangling,
+      [step("SignUpField", in: "static SignUp.begin(clearing:)", "SignUp.swift", 33, reference("delegate", .unmanaged))]
+    )
+    finding.ending = ExampleFindings.usedAfterEnd().ending
+    finding.ending?.used = nil
+    return finding
+  }
+
+  static var outlived: Finding {
+    var finding = ExampleFindings.finding(
+      .outlived,
+      [
+        step(
+          "SessionRegistry", in: "one-time initialization function for shared", "SessionRegistry.swift", 9,
+          reference("sessions")),
+        step(
+          "[SessionIdentifier: ClientSession<WebSocketTransport>]", .object, in: "SessionRegistry.register(_:)",
+          "SessionRegistry.swift", 24, reference("[value]")),
+        step(
+          "ClientSession<WebSocketTransport>", in: "GatewayServer.accept(_:upgradingTo:)", "GatewayServer.swift", 118),
+      ])
+    finding.outliving = ExampleFindings.outlived().outliving
+    finding.outliving?.origin = PathOrigin(kind: .global, name: "static SessionRegistry.shared in gateway")
+    finding.outliving?.holder = "SessionRegistry.sessions"
+    finding.outliving?.suspect = 2
+    finding.outliving?.evidence = Finding.Evidence(
+      strength: .strong, chance: 1e-9, longestLifetime: 0.052, live: [58, 117, 163, 200])
+    return finding
+  }
+
+  static var expected: Finding {
+    var finding = outlived
+    finding.outliving?.statement = .expectation(
+      MarkPlace(name: "screen closed", file: "/src/Sources/Shop/Navigator.swift", line: 52), met: 40, late: 1,
+      violated: 3, longestDelay: 0.4)
+    finding.outliving?.evidence = nil
+    finding.outliving?.snapshot = 2
+    return finding
+  }
+
+  static var accumulating: Finding {
+    var finding = outlived
+    finding.verdict = .accumulating
+    finding.outliving?.deaths = 0
+    finding.outliving?.evidence = Finding.Evidence(
+      strength: .weak, chance: nil, longestLifetime: nil, live: [250, 500, 750, 1000])
+    return finding
+  }
+
+  static var growing: Finding {
+    var finding = outlived
+    finding.verdict = .growing
+    finding.outliving?.statement = .repetition(
+      MarkPlace(name: "open screen", file: "/src/Sources/Shop/main.swift", line: 12), firstRound: 3, of: .objects)
+    finding.outliving?.growth = [30, 40, 50, 60]
+    finding.outliving?.evidence = nil
+    return finding
+  }
+
+  /// A path of more steps than are indented, and a name that no line has room for.
+  static var deep: Finding {
+    var path = (1...14).map {
+      step("Layer\($0)", in: "Compositor.addSublayer(_:at:)", "Compositor.swift", 60, reference("sublayer"))
+    }
+    path.append(
+      step(
+        "DisplayList<Transformed<Clipped<Gradient<LinearInterpolation<Float>>>>, RenderingContext.PersistentStorage>",
+        in: "Compositor.flatten()", "Compositor.swift", 99))
+    var finding = outlived
+    finding.path = path
+    finding.outliving?.suspect = 14
+    return finding
+  }
+
+  static var library: Finding {
+    var finding = lostObject
+    finding.libraryReason = "made inside Timer.init without a caller in the program"
+    return finding
+  }
+
+  static let all: [(name: String, finding: Finding)] = [
+    ("retain-cycle", retainCycle), ("lost-object", lostObject), ("lost-blocks", lostBlocks),
+    ("deinitialised", deinitialised), ("suspended", suspended),
+    ("dangling", dangling), ("used-after-end", ExampleFindings.usedAfterEnd()), ("outlived", outlived),
+    ("expected", expected), ("accumulating", accumulating),
+    ("growing", growing), ("deep", deep), ("library", library),
+  ]
+}

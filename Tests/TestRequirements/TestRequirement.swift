@@ -1,0 +1,27 @@
+// Tests that need more than a Swift toolchain.
+
+import Glibc
+
+/// Something that a test needs and that not every machine has.
+public struct TestRequirement: Sendable {
+  let name: String
+  let remedy: String
+  let isMet: @Sendable () -> Bool
+
+  /// - Parameters:
+  ///   - name: What it is, as the subject of a sentence.
+  ///   - remedy: How to have it, as a sentence.
+  public init(_ name: String, remedy: String, isMet: @escaping @Sendable () -> Bool) {
+    self.name = name
+    self.remedy = remedy
+    self.isMet = isMet
+  }
+
+  /// A program in `PATH` that `scripts/setup` installs.
+  public static func program(_ name: String) -> TestRequirement {
+    TestRequirement(name, remedy: "scripts/setup installs it.") {
+      let directories = getenv("PATH").map { String(cString: $0) } ?? ""
+      return directories.split(separator: ":").contains { access("\($0)/\(name)", X_OK) == 0 }
+    }
+  }
+}
