@@ -71,7 +71,7 @@ package struct EveryCommand {
     if let index {
       let (analysis, leakAnalysis) = leakAnalysis(reader, reader.snapshots[index])
       allocations = analysis
-      let atExpectations = LeakAnalysis.findingsAtExpectations(reader, analysis) { self.leakAnalysis(reader, $0).1 }
+      let atExpectations = ExpectationImages(reader, analysis) { self.leakAnalysis(reader, $0).1 }
       leaks = LeakReport(
         leakAnalysis, suppressions: (try? Suppressions(parsing: "leak:Type3\nleak:*x*\n", file: "s")) ?? Suppressions(),
         atExpectations: atExpectations)

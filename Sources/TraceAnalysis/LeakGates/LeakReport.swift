@@ -34,22 +34,22 @@ package struct LeakReport: Sendable {
 
   package init(unavailable: String) { self.unavailable = unavailable }
 
-  /// `atExpectations`: findings of the heap images that were taken when expectations were not met; they take the place
-  /// of those of the same expectations in this one. `growth`: what repetitions prove to grow, which takes the place of
-  /// what was concluded of the same.
+  /// `atExpectations`: what the heap images show that were taken when expectations were not met; it takes the place of
+  /// the findings of the same expectations in this one. `growth`: what repetitions prove to grow, which takes the place
+  /// of what was concluded of the same.
   package init(
-    _ analysis: LeakAnalysis, suppressions: Suppressions = Suppressions(), atExpectations: [Finding] = [],
-    growth: GrowthReport = GrowthReport()
+    _ analysis: LeakAnalysis, suppressions: Suppressions = Suppressions(),
+    atExpectations: ExpectationImages = ExpectationImages(), growth: GrowthReport = GrowthReport()
   ) {
     snapshot = analysis.snapshot
     statements = analysis.statements
     generations = analysis.generations
-    let stated = Set(atExpectations.compactMap(\.expectation))
+    let stated = atExpectations.places
     let own = analysis.findings().filter { finding in
       !(finding.expectation.map { stated.contains($0) } ?? false)
         && !growth.findings.contains { $0.isOfSameCause(as: finding) }
     }
-    findings = FindingBuilder.sorted(own + atExpectations + growth.findings)
+    findings = FindingBuilder.sorted(own + atExpectations.completed(by: analysis) + growth.findings)
     remarks = analysis.remarks + growth.remarks
     liveBlocks = analysis.graph.blockCount
     self.suppressions = suppressions
@@ -93,10 +93,5 @@ extension Finding {
       other.statement == nil
     else { return false }
     return outliving?.holder == other.holder && path.last?.qualifiedType == concluded.path.last?.qualifiedType
-  }
-
-  /// The place where the program stated the expectation that it breaks, if it does.
-  var expectation: MarkPlace? {
-    if case .expectation(let place, _, _, _, _)? = outliving?.statement { place } else { nil }
   }
 }

@@ -20,7 +20,7 @@ extension LeakReport {
     let analysis = LeakAnalysis(
       reader, allocations, snapshot: snapshot, search: files, toolPath: toolPath, memoryLimit: memoryLimit,
       ownModules: ownModules, naming: symbolicator)
-    let atExpectations = LeakAnalysis.findingsAtExpectations(reader, allocations) { snapshot in
+    let atExpectations = ExpectationImages(reader, allocations) { snapshot in
       LeakAnalysis(
         reader, AllocationAnalysis(reader, snapshot: snapshot), snapshot: snapshot, search: files, toolPath: toolPath,
         memoryLimit: memoryLimit, ownModules: ownModules, naming: symbolicator)

@@ -22,14 +22,14 @@ import Testing
   }
   private struct Document: Decodable { var reports: [Statements] }
 
-  private func statements(isLeaking: Bool, flags: [String]) throws -> Statements {
+  private func statements(isLeaking: Bool, isSlow: Bool = false, flags: [String]) throws -> Statements {
     let directory = try TemporaryDirectory()
     let trace = directory.path + "/statements.trace"
     let program = try LeakTraceLibrary.program("statements.swift", flags: flags)
     var command = Command(
       [BuildProducts.leaktrace, "record", "--quiet", "-o", trace, "--", try program.path()])
     let goOn = directory.path + "/go-on"
-    if isLeaking { command.arguments += ["leak", goOn] }
+    if isLeaking { command.arguments += ["leak", goOn] + (isSlow ? ["apart"] : []) }
     let running = try command.start()
     if isLeaking {
       try AwaitedState.wait(forExpectationImages: 1) { [trace] }
@@ -67,6 +67,16 @@ import Testing
     #expect(report.generations.map { $0.start?.name } == [nil, "after checkouts", "after printing"])
     #expect(report.generations[0].types.contains { $0.type == "Order" && $0.objects == 10 })
     #expect(report.generations[1].types.contains { $0.type == "Screen" && $0.objects == 2 })
+  }
+
+  @Test("What became due after the image of the first deadline, and what went late after it, is counted with it")
+  func apart() throws {
+    let report = try statements(isLeaking: true, isSlow: true, flags: ["-O"])
+    let closed = try #require(report.expectations.first { $0.name == "screen closed" })
+    #expect((closed.met, closed.late, closed.violated) == (11, 1, 2))
+    let screens = report.findings.filter { $0.outliving?.statement?.kind == "expectation" }
+    #expect(screens.map(\.instances) == [3] && screens.first?.outliving?.snapshot == 1)
+    #expect(screens.first?.outliving?.holder == "static Windows.closed")
   }
 
   @Test("Nothing is found where all goes in time", arguments: [["-Onone"], ["-O"]]) func clean(flags: [String]) throws {

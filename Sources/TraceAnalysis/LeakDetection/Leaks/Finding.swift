@@ -260,6 +260,11 @@ extension Finding {
 }
 
 extension Finding {
+  /// The place where the program stated the expectation that it breaks, if it does.
+  package var expectation: MarkPlace? {
+    if case .expectation(let place, _, _, _, _)? = outliving?.statement { place } else { nil }
+  }
+
   /// The number of instances as one run compares with another.
   package var comparableInstances: UInt64 {
     // The image was taken when the first of them was due: how many of the others were in it is chance.

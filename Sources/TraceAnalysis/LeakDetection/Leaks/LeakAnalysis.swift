@@ -164,9 +164,17 @@ package final class LeakAnalysis {
   /// Findings of expectations alone, of the image of a time at which one of them was not met. `totals`: what came of
   /// them in the end.
   package func expectationFindings(_ totals: [ExpectationOutcome], places: Set<MarkPlace>) -> [Finding] {
+    outlivingBuilder().expectationFindings(totals, places: places)
+  }
+
+  /// Findings of expectations of some places alone: of the objects that became due after a time, which is by place.
+  func expectationFindings(dueAfter times: [MarkPlace: UInt64]) -> [Finding] {
+    outlivingBuilder().expectationFindings(places: Set(times.keys), dueAfter: times)
+  }
+
+  private func outlivingBuilder() -> OutlivingBuilder {
     let names = self.names()
-    return OutlivingBuilder(self, builder: FindingBuilder(finder, naming: names), naming: names).expectationFindings(
-      totals, places: places)
+    return OutlivingBuilder(self, builder: FindingBuilder(finder, naming: names), naming: names)
   }
 
   /// Returns the names that a suppression's pattern is held against: types, functions, modules, images and source files

@@ -2,16 +2,22 @@
 
 import TraceReading
 
-extension LeakAnalysis {
-  /// Findings of expectations that were not met, each from the image of the time at which that was noticed, as far as
-  /// there are such images: what held the object then may have let go since. For each image the trace is replayed once
-  /// more.
-  ///
-  /// `analysis` is that of the report's snapshot, which says what came of the expectations in the end; `open` makes an
-  /// analysis of another snapshot.
-  package static func findingsAtExpectations(
-    _ reader: TraceReader, _ analysis: AllocationAnalysis, open: (TraceSnapshot) -> LeakAnalysis
-  ) -> [Finding] {
+/// Findings of expectations that were not met, each place's from the first image that was taken at one of its
+/// deadlines: what held an object then may have let go since.
+///
+/// One such image is taken for each place, at its first deadline that passed. Which of the later objects it shows is
+/// chance. `completed(by:)` adds the others, so that counts do not depend on the moment.
+package struct ExpectationImages {
+  private var findings: [Finding] = []
+  /// Ticks: the time of the image that shows what broke the expectations of a place.
+  private var times: [MarkPlace: UInt64] = [:]
+
+  /// No such image.
+  package init() {}
+
+  /// For each image the trace is replayed once more. `analysis` is that of the report's snapshot, which says what came
+  /// of the expectations in the end; `open` makes an analysis of another snapshot.
+  package init(_ reader: TraceReader, _ analysis: AllocationAnalysis, open: (TraceSnapshot) -> LeakAnalysis) {
     let broken = analysis.statements.expectations.filter { $0.violated + $0.late > 0 }
     var chosen: [UInt32: Set<MarkPlace>] = [:]
     for outcome in broken {
@@ -23,14 +29,53 @@ extension LeakAnalysis {
       if let first { chosen[first.number, default: []].insert(outcome.place) }
     }
     // Each takes a replay: as many as the file pays for.
-    return chosen.sorted { $0.key < $1.key }.prefix(reader.replays(blocks: analysis.blocksAtSnapshot.count)).flatMap {
-      number, places -> [Finding] in
-      guard let snapshot = reader.snapshots.first(where: { $0.number == number }) else { return [] }
-      return open(snapshot).expectationFindings(broken, places: places).map { finding in
-        var finding = finding
+    for (number, places) in chosen.sorted(by: { $0.key < $1.key })
+      .prefix(reader.replays(blocks: analysis.blocksAtSnapshot.count))
+    {
+      guard let snapshot = reader.snapshots.first(where: { $0.number == number }) else { continue }
+      for var finding in open(snapshot).expectationFindings(broken, places: places) {
         finding.outliving?.snapshot = number
-        return finding
+        findings.append(finding)
+        if let place = finding.expectation { times[place] = snapshot.time }
       }
     }
+  }
+
+  /// The places that the findings are of.
+  package var places: Set<MarkPlace> { Set(times.keys) }
+
+  /// All objects of these places that were not gone in time. `analysis`: that of the report's image, which shows what
+  /// became due after the images of the deadlines.
+  package func completed(by analysis: LeakAnalysis) -> [Finding] {
+    guard !times.isEmpty else { return [] }
+    var completed = findings
+    for later in analysis.expectationFindings(dueAfter: times) {
+      if let known = completed.firstIndex(where: { $0.fingerprint == later.fingerprint }) {
+        completed[known].add(later)
+      } else {
+        completed.append(later)
+      }
+    }
+    for outcome in analysis.statements.expectations {
+      guard let time = times[outcome.place] else { continue }
+      addUnseen(of: outcome, imageTime: time, to: &completed)
+    }
+    return completed
+  }
+
+  /// Objects that went late, between the images: no image shows what held them. If one place holds all that is shown,
+  /// it held these.
+  private func addUnseen(of outcome: ExpectationOutcome, imageTime: UInt64, to findings: inout [Finding]) {
+    let unseen = outcome.rest.filter { rest in
+      guard let end = rest.end else { return false }
+      return rest.deadline > imageTime || end <= imageTime
+    }
+    let own = findings.indices.filter { findings[$0].expectation == outcome.place }
+    guard !unseen.isEmpty, own.count == 1, let only = own.first,
+      findings[only].instances == outcome.rest.count - unseen.count
+    else { return }
+    findings[only].instances += unseen.count
+    findings[only].retainedBlocks &+= UInt64(unseen.count)
+    for rest in unseen { findings[only].retainedBytes.rawValue &+= rest.block.size }
   }
 }

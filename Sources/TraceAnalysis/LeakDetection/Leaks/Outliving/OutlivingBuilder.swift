@@ -172,12 +172,17 @@ struct OutlivingBuilder {
   }
 
   /// Findings of expectations that were not met, for what is still there now. `totals`: what came of them in the end,
-  /// if this is an image of the time of one of them; only those of `places` are told.
-  func expectationFindings(_ totals: [ExpectationOutcome]? = nil, places: Set<MarkPlace>? = nil) -> [Finding] {
+  /// if this is an image of the time of one of them; only those of `places` are told. `dueAfter`: by place, the time
+  /// after which an object must have become due to be told.
+  func expectationFindings(
+    _ totals: [ExpectationOutcome]? = nil, places: Set<MarkPlace>? = nil, dueAfter: [MarkPlace: UInt64] = [:]
+  ) -> [Finding] {
     analysis.statements.expectations.flatMap { outcome -> [Finding] in
       let total = totals?.first { $0.place == outcome.place } ?? outcome
       guard total.violated + total.late > 0, places?.contains(outcome.place) ?? true else { return [] }
-      let nodes = outcome.rest.compactMap { node(of: $0.block) }.filter { !graph.deinitialised.contains($0) }
+      let earliest = dueAfter[outcome.place] ?? 0
+      let nodes = outcome.rest.filter { $0.deadline > earliest }.compactMap { node(of: $0.block) }
+        .filter { !graph.deinitialised.contains($0) }
       let statement = Finding.Statement.expectation(
         outcome.place, met: total.met, late: total.late, violated: total.violated,
         longestDelay: total.late > 0 ? duration(total.longestDelay) : nil)
