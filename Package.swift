@@ -28,20 +28,25 @@ let package = Package(
 
     .systemLibrary(name: "CElfutils", providers: [.apt(["libdw-dev"])]),
     .systemLibrary(name: "CZstd", providers: [.apt(["libzstd-dev"])]),
-    .target(name: "CDemangle", linkerSettings: [.linkedLibrary("stdc++")]),
-
-    .target(name: "CRemoteMirror", linkerSettings: [.linkedLibrary("dl", .when(platforms: [.linux]))]),
+    // A child process for code that trusts the data it reads, and what runs in one.
+    .target(name: "CSandboxedChild"),
+    .target(name: "CDemangle", dependencies: ["CSandboxedChild"], linkerSettings: [.linkedLibrary("stdc++")]),
+    .target(
+      name: "CRemoteMirror", dependencies: ["CSandboxedChild"],
+      linkerSettings: [.linkedLibrary("dl", .when(platforms: [.linux]))]),
 
     // The layers of the analysis, from the bottom; each sees the declarations of those below it that are `package`.
     // All that happens once an event stands in one module, whose generic code is specialised.
     .target(name: "TraceReading", dependencies: ["CTraceFormat", "CZstd"], path: "Sources/TraceAnalysis/TraceReading"),
     .target(
       name: "TraceSymbolication",
-      dependencies: ["TraceReading", "CElfutils", "CDemangle"],
+      dependencies: ["TraceReading", "CElfutils", "CSandboxedChild", "CDemangle"],
       path: "Sources/TraceAnalysis/TraceSymbolication"),
     .target(
       name: "HeapAnalysis",
-      dependencies: ["TraceReading", "TraceSymbolication", "CTraceFormat", "CElfutils", "CRemoteMirror"],
+      dependencies: [
+        "TraceReading", "TraceSymbolication", "CTraceFormat", "CElfutils", "CSandboxedChild", "CRemoteMirror",
+      ],
       path: "Sources/TraceAnalysis/HeapAnalysis"),
     .target(
       name: "LeakDetection",
@@ -144,7 +149,9 @@ let package = Package(
         "TraceTestSupport",
       ]),
     .testTarget(name: "GatesTests", dependencies: ["TraceReading", "LeakDetection", "LeakGates", "RunDiff"]),
-    .testTarget(name: "SymbolicationTests", dependencies: ["TraceReading", "TraceSymbolication", "HeapAnalysis"]),
+    .testTarget(
+      name: "SymbolicationTests",
+      dependencies: ["TraceReading", "TraceSymbolication", "HeapAnalysis", "CSandboxedChild"]),
     .testTarget(name: "SwiftReflectionTests", dependencies: ["TraceReading", "TraceSymbolication", "HeapAnalysis"]),
     .testTarget(
       name: "ReportsTests",

@@ -1,23 +1,13 @@
-// The child process that runs the remote mirror library, and the messages to and from it.
-//
-// Between fork and its end the child calls system calls, malloc, which glibc keeps usable in the child of a
-// threaded process, the library, and the caller's function that reads memory.
+// The remote mirror library, as the service of a child process. The child calls the library, and the caller's function
+// that reads memory.
 
 #define _GNU_SOURCE
 #include "EnumCases.h"
 #include "MirrorLibrary.h"
 
-#include <errno.h>
-#include <fcntl.h>
-#include <poll.h>
-#include <signal.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
-#include <sys/socket.h>
-#include <sys/syscall.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 enum {
@@ -28,11 +18,10 @@ enum {
   FIELD_LIMIT = 1 << 14,   ///< fields of one answer
   ARGUMENT_LIMIT = 64,     ///< generic arguments of one answer
   ANSWER_LIMIT = 16 << 20, ///< bytes of an answer
-  MEMORY_LIMIT = 1 << 30,  ///< bytes that the child may use beyond what it began with
+  MEMORY_LIMIT = 1 << 30,  ///< bytes
   STACK_LIMIT = 8 << 20,   ///< bytes of stack: types that contain themselves end here
   /// the first question makes the library index all names, which takes up to some seconds
   ANSWER_MILLISECONDS = 20000,
-  CHILD_SOCKET = 3,
 };
 
 // ---------------------------------------------------------------------------------------------------------------------
@@ -105,57 +94,6 @@ static uint64_t symbol_address(void *context, const char *name, uint64_t length)
 }
 
 // ---------------------------------------------------------------------------------------------------------------------
-// Messages.
-
-static bool read_all(int file, void *buffer, size_t size) {
-  char *at = buffer;
-  while (size > 0) {
-    ssize_t count = read(file, at, size);
-    if (count < 0 && errno == EINTR) continue;
-    if (count <= 0) return false;
-    at += count;
-    size -= (size_t)count;
-  }
-  return true;
-}
-
-static bool send_all(int file, const void *buffer, size_t size) {
-  const char *at = buffer;
-  while (size > 0) {
-    ssize_t count = send(file, at, size, MSG_NOSIGNAL);
-    if (count < 0 && errno == EINTR) continue;
-    if (count <= 0) return false;
-    at += count;
-    size -= (size_t)count;
-  }
-  return true;
-}
-
-struct question {
-  uint64_t subject;
-  uint32_t about;
-  uint32_t reserved;
-};
-
-struct message {
-  char *bytes;
-  size_t size, capacity;
-};
-
-static void append(struct message *message, const void *bytes, size_t size) {
-  if (message->size + size > message->capacity) {
-    size_t capacity = message->capacity ? message->capacity : 4096;
-    while (capacity < message->size + size) capacity *= 2;
-    char *grown = capacity <= ANSWER_LIMIT ? realloc(message->bytes, capacity) : NULL;
-    if (!grown) _exit(1);
-    message->bytes = grown;
-    message->capacity = capacity;
-  }
-  if (size > 0) memcpy(message->bytes + message->size, bytes, size);
-  message->size += size;
-}
-
-// ---------------------------------------------------------------------------------------------------------------------
 // Answers.
 
 struct mirror {
@@ -163,7 +101,7 @@ struct mirror {
   void *context;
 };
 
-static struct mirror_child_info field_at(struct mirror mirror, const struct question *question, uint64_t type,
+static struct mirror_child_info field_at(struct mirror mirror, const struct lt_mirror_question *question, uint64_t type,
                                          unsigned index) {
   switch (question->about) {
     case LT_MIRROR_OF_METADATA: return mirror.functions->childOfMetadata(mirror.context, question->subject, index);
@@ -190,7 +128,7 @@ static bool has_fields(int kind) {
   }
 }
 
-static void append_field(struct message *message, struct mirror mirror, const struct mirror_child_info *info) {
+static void append_field(struct lt_child_answer *answer, struct mirror mirror, const struct mirror_child_info *info) {
   char *typeName = info->type ? mirror.functions->copyName(mirror.context, info->type) : NULL;
   struct lt_mirror_field field = {
       .offset = info->offset,
@@ -199,21 +137,22 @@ static void append_field(struct message *message, struct mirror mirror, const st
       .nameSize = info->name ? (uint32_t)strnlen(info->name, NAME_LIMIT) : 0,
       .typeNameSize = typeName ? (uint32_t)strnlen(typeName, NAME_LIMIT) : 0,
   };
-  append(message, &field, sizeof field);
-  append(message, info->name, field.nameSize);
-  append(message, typeName, field.typeNameSize);
+  lt_child_append(answer, &field, sizeof field);
+  lt_child_append(answer, info->name, field.nameSize);
+  lt_child_append(answer, typeName, field.typeNameSize);
   free(typeName);
 }
 
-static void answer_cases(struct message *message, struct mirror mirror, uint64_t type) {
+static void answer_cases(struct lt_child_answer *answer, struct mirror mirror, uint64_t type) {
   struct mirror_cases cases;
   mirror_find_cases(mirror.functions, mirror.context, type, &cases);
-  append(message, &cases.head, sizeof cases.head);
-  append(message, cases.bits, cases.head.bitCount * sizeof *cases.bits);
-  append(message, cases.table, cases.head.tableCount * sizeof *cases.table);
+  lt_child_append(answer, &cases.head, sizeof cases.head);
+  lt_child_append(answer, cases.bits, cases.head.bitCount * sizeof *cases.bits);
+  lt_child_append(answer, cases.table, cases.head.tableCount * sizeof *cases.table);
 }
 
-static void answer(struct message *message, struct mirror mirror, const struct question *question) {
+static void answer_type(struct lt_child_answer *answer, struct mirror mirror,
+                        const struct lt_mirror_question *question) {
   const struct lt_mirror_library *functions = mirror.functions;
   struct mirror_type_info info = {0};
   uint64_t type = 0;
@@ -248,136 +187,53 @@ static void answer(struct message *message, struct mirror mirror, const struct q
       .argumentCount = argumentCount,
       .fieldCount = fieldCount,
   };
-  append(message, &head, sizeof head);
-  append(message, name, head.nameSize);
+  lt_child_append(answer, &head, sizeof head);
+  lt_child_append(answer, name, head.nameSize);
   free(name);
   for (unsigned i = 0; i < argumentCount; i++) {
     uint64_t argument = functions->argument(type, i);
-    append(message, &argument, sizeof argument);
+    lt_child_append(answer, &argument, sizeof argument);
   }
   for (unsigned i = 0; i < fieldCount; i++) {
     struct mirror_child_info field = field_at(mirror, question, type, i);
-    append_field(message, mirror, &field);
+    append_field(answer, mirror, &field);
   }
 }
 
 // ---------------------------------------------------------------------------------------------------------------------
 // The child.
 
-static void limit_child(void) {
-  struct rlimit none = {0, 0};
-  setrlimit(RLIMIT_CORE, &none);
-  struct rlimit stack = {STACK_LIMIT, STACK_LIMIT};
-  setrlimit(RLIMIT_STACK, &stack);
-  // The parent may be large; only the child's own growth counts.
-  char text[64] = {0};
-  int file = open("/proc/self/statm", O_RDONLY | O_CLOEXEC);
-  if (file >= 0) {
-    if (read(file, text, sizeof text - 1) > 0) {
-      rlim_t bytes = strtoull(text, NULL, 10) * (rlim_t)sysconf(_SC_PAGESIZE) + MEMORY_LIMIT;
-      struct rlimit memory = {bytes, bytes};
-      setrlimit(RLIMIT_AS, &memory);
-    }
-    close(file);
-  }
+static void *begin(void *context) {
+  static struct mirror mirror;
+  const struct lt_mirror_input *input = context;
+  const struct lt_mirror_library *functions = input->library;
+  mirror.functions = functions;
+  mirror.context =
+      functions->create((void *)&input->memory, sizeof(void *), free_bytes, read_bytes, string_length, symbol_address);
+  if (!mirror.context) return NULL;
+  for (size_t i = 0; i < input->imageCount; i++) functions->addImage(mirror.context, input->images[i]);
+  return &mirror;
 }
 
-static void detach_child(int socket) {
-  // The terminal's signals are for the parent, whose end the child notices. Crashes are to be quick and silent.
-  signal(SIGINT, SIG_IGN);
-  signal(SIGQUIT, SIG_IGN);
-  const int fatal[] = {SIGABRT, SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGTRAP, SIGPIPE, SIGTERM, SIGHUP};
-  for (size_t i = 0; i < sizeof fatal / sizeof *fatal; i++) signal(fatal[i], SIG_DFL);
-  sigset_t nothing;
-  sigemptyset(&nothing);
-  sigprocmask(SIG_SETMASK, &nothing, NULL);
-  if (socket != CHILD_SOCKET) dup2(socket, CHILD_SOCKET);
-  // A reader that waits for the end of the parent's pipe must not wait for the child too.
-  if (syscall(SYS_close_range, CHILD_SOCKET + 1, ~0u, 0) != 0) {
-    struct rlimit files = {1024, 1024};
-    getrlimit(RLIMIT_NOFILE, &files);
-    for (int file = CHILD_SOCKET + 1; file < (int)files.rlim_cur && file < 1 << 20; file++) close(file);
-  }
-  int null = open("/dev/null", O_RDWR);
-  for (int file = 0; file < CHILD_SOCKET; file++) null >= 0 ? dup2(null, file) : close(file);
-  if (null > CHILD_SOCKET) close(null);
+static bool answer(void *context, const char *bytes, size_t size, struct lt_child_answer *answer) {
+  const struct mirror *mirror = context;
+  struct lt_mirror_question question;
+  if (size != sizeof question) _exit(1);
+  memcpy(&question, bytes, sizeof question);
+  if (question.about == LT_MIRROR_CASES_OF_TYPE) answer_cases(answer, *mirror, question.subject);
+  else answer_type(answer, *mirror, &question);
+  return true;
 }
 
-static _Noreturn void run_child(int socket, const struct lt_mirror_library *library,
-                                const struct lt_mirror_memory *memory, const uint64_t *images, size_t imageCount) {
-  detach_child(socket);
-  limit_child();
-  struct mirror mirror = {
-      library, library->create((void *)memory, sizeof(void *), free_bytes, read_bytes, string_length, symbol_address)};
-  if (!mirror.context) _exit(1);
-  for (size_t i = 0; i < imageCount; i++) library->addImage(mirror.context, images[i]);
-  struct question question;
-  struct message message = {0};
-  while (read_all(CHILD_SOCKET, &question, sizeof question)) {
-    uint32_t size = 0;
-    message.size = 0;
-    append(&message, &size, sizeof size);
-    if (question.about == LT_MIRROR_CASES_OF_TYPE) answer_cases(&message, mirror, question.subject);
-    else answer(&message, mirror, &question);
-    size = (uint32_t)(message.size - sizeof size);
-    memcpy(message.bytes, &size, sizeof size);
-    if (!send_all(CHILD_SOCKET, message.bytes, message.size)) break;
-  }
-  _exit(0);
-}
-
-// ---------------------------------------------------------------------------------------------------------------------
-// The parent.
-
-int lt_mirror_start(struct lt_mirror_process *child, const struct lt_mirror_library *library,
-                    const struct lt_mirror_memory *memory, const uint64_t *images, size_t imageCount) {
-  int ends[2];
-  if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0) return errno;
-  pid_t process = fork();
-  if (process < 0) {
-    int error = errno;
-    close(ends[0]);
-    close(ends[1]);
-    return error;
-  }
-  if (process == 0) run_child(ends[1], library, memory, images, imageCount);
-  close(ends[1]);
-  child->process = process;
-  child->socket = ends[0];
-  return 0;
-}
-
-void lt_mirror_stop(struct lt_mirror_process *child) {
-  if (child->process == 0) return;
-  kill(child->process, SIGKILL);
-  while (waitpid(child->process, NULL, 0) < 0 && errno == EINTR) {}
-  close(child->socket);
-  *child = (struct lt_mirror_process){0};
-}
-
-static bool await_answer(int socket) {
-  struct pollfd poll_for = {.fd = socket, .events = POLLIN};
-  int count;
-  do count = poll(&poll_for, 1, ANSWER_MILLISECONDS);
-  while (count < 0 && errno == EINTR);
-  return count > 0;
-}
-
-int lt_mirror_ask(struct lt_mirror_process *child, uint32_t about, uint64_t subject, void **answer, size_t *size) {
-  *answer = NULL;
-  *size = 0;
-  struct question question = {.subject = subject, .about = about};
-  uint32_t length;
-  if (child->process != 0 && send_all(child->socket, &question, sizeof question) && await_answer(child->socket) &&
-      read_all(child->socket, &length, sizeof length) && length <= ANSWER_LIMIT) {
-    char *bytes = malloc(length ? length : 1);
-    if (bytes && read_all(child->socket, bytes, length)) {
-      *answer = bytes;
-      *size = length;
-      return 0;
-    }
-    free(bytes);
-  }
-  lt_mirror_stop(child);
-  return ECHILD;
+int lt_mirror_start(struct lt_child *child, const struct lt_mirror_input *input) {
+  static const struct lt_child_service service = {
+      .questionLimit = sizeof(struct lt_mirror_question),
+      .answerLimit = ANSWER_LIMIT,
+      .memoryLimit = MEMORY_LIMIT,
+      .stackLimit = STACK_LIMIT,
+      .answerMilliseconds = ANSWER_MILLISECONDS,
+      .begin = begin,
+      .answer = answer,
+  };
+  return lt_child_start(child, &service, (void *)input);
 }

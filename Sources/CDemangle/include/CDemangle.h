@@ -3,27 +3,18 @@
 #ifndef LEAKTRACE_DEMANGLE_H
 #define LEAKTRACE_DEMANGLE_H
 
+#include "CSandboxedChild.h"
+
 #include <stddef.h>
-#include <sys/types.h>
 
-/// A child process that demangles one name at a time. All zero means none.
-struct lt_demangler_process {
-  pid_t process;
-  int socket;
-};
+/// Bytes of a name, and of what it demangles to.
+enum { LT_DEMANGLER_NAME_LIMIT = 1 << 20 };
 
-/// Starts the child. 0, or an errno. The child holds no descriptor of its parent's but its end of a socket, and ends
-/// when the other is closed.
-int lt_demangler_start(struct lt_demangler_process *child);
+/// Starts a child that demangles. 0, or an errno. A question is a Swift or C++ name, its answer the demangled one;
+/// there is none if the name is not mangled.
+int lt_demangler_start(struct lt_child *child);
 
-/// Demangles a Swift or C++ name. 0 on success: `*result` is a string for `free`, or NULL if the name is not mangled.
-/// Otherwise the name was too much for the child, which has been ended; `lt_demangler_start` makes another.
-int lt_demangler_ask(struct lt_demangler_process *child, const char *name, size_t length, char **result);
-
-/// Ends the child, if there is one, and waits for it.
-void lt_demangler_stop(struct lt_demangler_process *child);
-
-/// The same in this process. NULL if the name is not mangled.
+/// The same in this process: a string for `free`, NULL if the name is not mangled.
 char *lt_demangle(const char *name, size_t length);
 
 #endif

@@ -7,9 +7,10 @@
 #ifndef LEAKTRACE_REMOTE_MIRROR_H
 #define LEAKTRACE_REMOTE_MIRROR_H
 
+#include "CSandboxedChild.h"
+
 #include <stddef.h>
 #include <stdint.h>
-#include <sys/types.h>
 
 /// Kinds of layout of a value, by the library's numbers.
 enum {
@@ -43,6 +44,13 @@ enum {
   LT_MIRROR_OF_VALUE_METADATA = 4, ///< a value of the type whose metadata is at an address
   /// the bits that tell an enumeration's cases apart, by a type's number: struct lt_mirror_cases
   LT_MIRROR_CASES_OF_TYPE = 5,
+};
+
+/// A question.
+struct lt_mirror_question {
+  uint64_t subject;
+  uint32_t about; ///< LT_MIRROR_OF_ or LT_MIRROR_CASES_OF_TYPE
+  uint32_t reserved;
 };
 
 /// Ways in which a value's bytes give its case.
@@ -90,7 +98,7 @@ struct lt_mirror_region {
   const void *bytes;
 };
 
-/// The memory that the child can read. Everything that is pointed to must outlive the child.
+/// The memory that the child can read.
 struct lt_mirror_memory {
   const struct lt_mirror_region *regions; ///< in order of address, not overlapping; asked first
   size_t regionCount;
@@ -108,20 +116,15 @@ const struct lt_mirror_library *lt_mirror_load(const char *path, char **reason);
 /// Returns the path of the library or program that defines a function of this process: a string for `free`, or NULL.
 char *lt_mirror_file_defining(const char *function);
 
-/// A child process. All zero means none.
-struct lt_mirror_process {
-  pid_t process;
-  int socket;
+/// Everything that a child needs to know.
+struct lt_mirror_input {
+  const struct lt_mirror_library *library;
+  struct lt_mirror_memory memory;
+  const uint64_t *images; ///< addresses at which the ELF images begin that the library is to read
+  size_t imageCount;
 };
 
-/// Starts the child, which has the library read the ELF images that begin at the addresses. 0, or an errno.
-int lt_mirror_start(struct lt_mirror_process *child, const struct lt_mirror_library *library,
-                    const struct lt_mirror_memory *memory, const uint64_t *images, size_t imageCount);
-
-/// Asks a question. 0 on success: `*answer` is for `free`. Otherwise the child could not cope, and has been ended.
-int lt_mirror_ask(struct lt_mirror_process *child, uint32_t about, uint64_t subject, void **answer, size_t *size);
-
-/// Ends the child, if there is one, and waits for it.
-void lt_mirror_stop(struct lt_mirror_process *child);
+/// Starts a child that answers questions, each a struct lt_mirror_question. 0, or an errno.
+int lt_mirror_start(struct lt_child *child, const struct lt_mirror_input *input);
 
 #endif

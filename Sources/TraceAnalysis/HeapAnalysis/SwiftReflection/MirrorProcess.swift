@@ -1,8 +1,8 @@
 // The child process with the remote mirror library: questions in, decoded answers out.
 
 import CRemoteMirror
-import Glibc
 import TraceReading
+import TraceSymbolication
 
 /// A type's number within one child process.
 struct MirrorType: Hashable {
@@ -34,29 +34,22 @@ struct MirrorAnswer {
 ///
 /// A question costs some ten microseconds, the first of a child up to some seconds. Not to be shared between threads.
 final class MirrorProcess {
-  enum Failure: Error {
-    /// The question ended the child: types of earlier answers mean nothing any more.
-    case died
-    /// No more questions are answered.
-    case exhausted
-  }
+  /// Types of earlier answers mean nothing any more after `died`.
+  typealias Failure = SandboxedChild.Failure
 
-  /// After as many questions that ended the child, no more are asked: such memory is not worth the time.
-  private static let deathLimit = 64
-  /// Nor after as much time went into such questions.
+  /// Time for questions that end the child: such memory is not worth more.
   private static let lostTimeLimit = Duration.seconds(60)
 
-  private let library: OpaquePointer
   private let sections: ReflectionSections
   private let regions: UnsafeMutableBufferPointer<lt_mirror_region>
   private let starts: UnsafeMutableBufferPointer<UInt64>
   private let reader: Reader
-  private let memory: UnsafeMutablePointer<lt_mirror_memory>
-  private var child = lt_mirror_process()
-  private(set) var deaths = 0
-  private var lostTime = Duration.zero
+  private let input: UnsafeMutablePointer<lt_mirror_input>
+  private let child: SandboxedChild
+  /// Questions that ended the child.
+  var deaths: Int { child.deaths }
   /// Counts children, so that types are told from those of the one before.
-  private(set) var generation = 0
+  var generation: Int { child.generation }
 
   /// The file bytes that the regions point into are kept by `contents`.
   private let contents: ImageContents
@@ -67,7 +60,6 @@ final class MirrorProcess {
   }
 
   init(library: OpaquePointer, contents: ImageContents, memory: any TargetMemory) throws(SwiftReflectionError) {
-    self.library = library
     self.contents = contents
     sections = ReflectionSections(contents)
     reader = Reader(memory)
@@ -75,37 +67,39 @@ final class MirrorProcess {
     _ = regions.initialize(from: sections.regions)
     starts = .allocate(capacity: sections.imageStarts.count)
     _ = starts.initialize(from: sections.imageStarts)
-    self.memory = .allocate(capacity: 1)
-    self.memory.initialize(
-      to: lt_mirror_memory(
-        regions: UnsafePointer(regions.baseAddress), regionCount: regions.count,
-        read: { context, address, bytes, size in
-          guard let context, let bytes, size <= Int.max else { return 0 }
-          let reader = Unmanaged<Reader>.fromOpaque(context).takeUnretainedValue()
-          return reader.memory.read(
-            RuntimeAddress(address), into: UnsafeMutableRawBufferPointer(start: bytes, count: Int(size))) ? 1 : 0
-        },
-        context: Unmanaged.passUnretained(reader).toOpaque()))
+    input = .allocate(capacity: 1)
+    input.initialize(
+      to: lt_mirror_input(
+        library: library,
+        memory: lt_mirror_memory(
+          regions: UnsafePointer(regions.baseAddress), regionCount: regions.count,
+          read: { context, address, bytes, size in
+            guard let context, let bytes, size <= Int.max else { return 0 }
+            let reader = Unmanaged<Reader>.fromOpaque(context).takeUnretainedValue()
+            return reader.memory.read(
+              RuntimeAddress(address), into: UnsafeMutableRawBufferPointer(start: bytes, count: Int(size))) ? 1 : 0
+          },
+          context: Unmanaged.passUnretained(reader).toOpaque()),
+        images: UnsafePointer(starts.baseAddress), imageCount: starts.count))
+    child = SandboxedChild(lostTimeLimit: Self.lostTimeLimit) { [input] in lt_mirror_start($0, input) }
     guard !starts.isEmpty else { throw .noReflectionSections }
     // Swift sets up some things on first use; they are set up here, since a child must not wait for a lock that a
     // thread held when it was forked.
     _ = memory.word(at: RuntimeAddress(starts[0]))
     _ = memory.word(at: contents.images[0].loaded.range.lowerBound)
-    let status = start()
-    guard status == 0 else { throw .system(errno: status) }
+    do {
+      try child.start()
+    } catch {
+      if case .unstartable(let errno) = error { throw .system(errno: errno) }
+    }
   }
 
   deinit {
-    lt_mirror_stop(&child)
-    memory.deallocate()
+    // The child has copies of its own of all that is given back here.
+    input.deallocate()
     regions.deallocate()
     starts.deallocate()
     sections.deallocate()
-  }
-
-  private func start() -> Int32 {
-    generation += 1
-    return lt_mirror_start(&child, library, memory, starts.baseAddress, starts.count)
   }
 
   func instances(ofClassWithMetadata metadata: RuntimeAddress) throws(Failure) -> MirrorAnswer {
@@ -134,20 +128,11 @@ final class MirrorProcess {
   private func ask<Answer>(_ about: Int, _ subject: UInt64, _ decode: (UnsafeRawBufferPointer) -> Answer?)
     throws(Failure) -> Answer
   {
-    guard deaths < Self.deathLimit, lostTime < Self.lostTimeLimit else { throw .exhausted }
-    if child.process == 0, self.start() != 0 { throw .exhausted }
-    var bytes: UnsafeMutableRawPointer?
-    var size = 0
-    let start = ContinuousClock.now
-    let status = lt_mirror_ask(&child, UInt32(about), subject, &bytes, &size)
-    defer { free(bytes) }
-    guard status == 0, let answer = decode(UnsafeRawBufferPointer(start: bytes, count: size)) else {
-      lt_mirror_stop(&child)
-      deaths += 1
-      lostTime += ContinuousClock.now - start
-      throw .died
+    let question = lt_mirror_question(subject: subject, about: UInt32(about), reserved: 0)
+    return try withUnsafePointer(to: question) { pointer throws(Failure) in
+      let bytes = UnsafeRawBufferPointer(start: pointer, count: MemoryLayout<lt_mirror_question>.size)
+      return try child.ask(bytes) { answer in answer.flatMap(decode) }
     }
-    return answer
   }
 }
 
