@@ -1,0 +1,20 @@
+// The checksum of headers and payloads.
+
+#ifndef LEAKTRACE_TRACE_CHECKSUM_H
+#define LEAKTRACE_TRACE_CHECKSUM_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/// CRC-32C (Castagnoli) of `size` bytes, continuing from `seed` (0 to begin). Thread-safe; no allocation. Linear.
+uint32_t lt_crc32c(uint32_t seed, const void *bytes, size_t size);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,33 @@
+// The closing record: the payload of an LT_CHUNK_CLOSING.
+
+#ifndef LEAKTRACE_TRACE_CLOSING_H
+#define LEAKTRACE_TRACE_CLOSING_H
+
+#include "trace_status.h"
+
+#include <stdint.h>
+
+enum {
+  LT_CLOSE_EXIT = 1,            ///< exit or return from main, by the recorder
+  LT_CLOSE_EXEC = 2,            ///< about to replace its program
+  LT_CLOSE_STOPPED = 3,         ///< recording ended before the process
+  LT_CLOSE_RECOVERED = 4,       ///< the process died without closing; `record` finished the file
+  LT_CLOSE_UNDERSCORE_EXIT = 5, ///< _exit, _Exit or quick_exit
+};
+
+struct lt_closing {
+  uint32_t reason;    ///< LT_CLOSE_
+  int32_t waitStatus; ///< as by waitpid, where known; −1 otherwise
+  uint64_t time;
+  uint64_t monotonic;     ///< CLOCK_MONOTONIC at the same moment; 0 unknown
+  uint64_t eventCount;    ///< events of all chunks
+  uint64_t residentBytes; ///< of the process, at the end; 0 unknown
+  uint64_t peakResidentBytes;
+  uint64_t recorderBytes;    ///< resident bytes that are the recorder's own
+  uint32_t threadCount;      ///< threads that recorded at least one event
+  uint32_t untracedChildren; ///< children started while children were not followed
+  uint64_t drops[LT_DROP_COUNT];
+};
+_Static_assert(sizeof(struct lt_closing) == 160, "layout");
+
+#endif

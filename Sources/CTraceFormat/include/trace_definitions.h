@@ -1,0 +1,52 @@
+// Definition records: a byte of kind, a varint of payload length, the payload. Unknown kinds are skipped. Varints are
+// little-endian base 128 (LEB128), at most 10 bytes; "zigzag" maps signed to unsigned as (n << 1) ^ (n >> 63). "string"
+// is a varint length and that many bytes of UTF-8.
+
+#ifndef LEAKTRACE_TRACE_DEFINITIONS_H
+#define LEAKTRACE_TRACE_DEFINITIONS_H
+
+enum {
+  /// varint type ID (from 1), varint metadata address, varint LT_TYPE_ kind, varint context descriptor address (or for
+  /// a closure or box the capture descriptor address; 0 when unknown), string name ("" when unknown), varint superclass
+  /// type ID or 0.
+  LT_DEF_TYPE = 2,
+  /// varint load bias, varint first address, varint end address, varint time, varint length and bytes of the build ID,
+  /// string path. The time is that of noticing it: not after the first event with a frame in it.
+  LT_DEF_IMAGE_LOADED = 3,
+  /// varint first address, varint end address, varint time.
+  LT_DEF_IMAGE_UNLOADED = 4,
+  /// varint time, varint CLOCK_MONOTONIC nanoseconds: the two read together.
+  LT_DEF_CLOCK = 5,
+  /// varint time, varint resident bytes, varint bytes of it that are the recorder's own, varint peak resident bytes (0
+  /// unknown).
+  LT_DEF_MEMORY = 6,
+  /// string executable path, varint flags (LT_PROCESS_).
+  LT_DEF_PROCESS = 7,
+  /// varint LT_PAUSE_ kind, varint time.
+  LT_DEF_PAUSE = 8,
+  /// varint thread number, varint OS thread ID, varint time of its first event.
+  LT_DEF_THREAD = 9,
+  /// string text: something the reader should show, such as why Swift calls could not be traced.
+  LT_DEF_WARNING = 10,
+};
+
+enum {
+  LT_PROCESS_SWIFT_HOOKS = 1u << 0, ///< allocObject, retain and release are seen
+  /// a runtime is linked into the executable or a library, or in a namespace of its own: weak and unowned references
+  /// are not seen
+  LT_PROCESS_SWIFT_STATIC = 1u << 1,
+  LT_PROCESS_FORKED = 1u << 2, ///< began as a fork: blocks of the parent are live unseen
+};
+
+enum { LT_PAUSE_BEGIN = 1, LT_PAUSE_END = 2 };
+
+enum {
+  LT_TYPE_OTHER = 0,
+  LT_TYPE_CLASS = 1,
+  LT_TYPE_CONTEXT = 2, ///< metadata kind 0x400: closure context or a variable's box
+  LT_TYPE_BOX = 3,     ///< metadata kind 0x500: generic box
+  LT_TYPE_ERROR = 4,   ///< metadata kind 0x501
+  LT_TYPE_TASK = 5,    ///< metadata kind 0x502
+};
+
+#endif

@@ -1,0 +1,57 @@
+// Event records. See docs/trace-format.md for the grammar. Operations 1 … 47; 0 is never written.
+
+#ifndef LEAKTRACE_TRACE_EVENTS_H
+#define LEAKTRACE_TRACE_EVENTS_H
+
+enum lt_operation {
+  // Allocations: operands size and (LT_OP_OBJECT) type.
+  LT_OP_OBJECT = 1, ///< swift_allocObject
+  LT_OP_MALLOC = 2,
+  LT_OP_CALLOC = 3,
+  LT_OP_REALLOC = 4, ///< the block that realloc returned
+  LT_OP_REALLOCARRAY = 5,
+  LT_OP_POSIX_MEMALIGN = 6,
+  LT_OP_ALIGNED_ALLOC = 7,
+  LT_OP_MEMALIGN = 8,
+  LT_OP_VALLOC = 9,
+  LT_OP_PVALLOC = 10,
+  LT_OP_NEW = 11, ///< C++ operator new, where it does not reach malloc
+  // Frees.
+  LT_OP_FREE = 16,
+  LT_OP_REALLOC_FREE = 17,   ///< the block that was given to realloc
+  LT_OP_REALLOC_FAILED = 18, ///< that block again: realloc failed, it is still live. operand size (0 unknown)
+  LT_OP_DELETE = 19,
+  // Strong retains.
+  LT_OP_RETAIN = 24,
+  LT_OP_RETAIN_N = 25,         ///< operand size: the count
+  LT_OP_TRY_RETAIN = 26,       ///< one that succeeded
+  LT_OP_WEAK_LOAD_STRONG = 27, ///< one that found its object
+  LT_OP_WEAK_TAKE_STRONG = 28,
+  LT_OP_UNOWNED_RETAIN_STRONG = 29,
+  LT_OP_UNOWNED_RETAIN_STRONG_AND_RELEASE = 30,
+  LT_OP_NONATOMIC_RETAIN = 31,
+  LT_OP_NONATOMIC_RETAIN_N = 32,
+  // Strong releases.
+  LT_OP_RELEASE = 36,
+  LT_OP_RELEASE_N = 37,
+  LT_OP_NONATOMIC_RELEASE = 38,
+  LT_OP_NONATOMIC_RELEASE_N = 39,
+  // Weak and unowned counting.
+  LT_OP_UNOWNED_RETAIN = 42,
+  LT_OP_UNOWNED_RELEASE = 43,
+  LT_OP_LIMIT = 48,
+};
+
+/// Control records of the event stream: an explicit tag in 48 … 63, a varint length, the payload. Unknown ones are
+/// skipped.
+enum {
+  LT_CONTROL_TIME = 48,       ///< varint: ticks since the last known time (divided as event times are)
+  LT_CONTROL_EXACT_TIME = 49, ///< empty: from here on every event carries its time
+  /// varint: the address of the running task's outermost async context, which tells it from all others that live; 0: no
+  /// task
+  LT_CONTROL_TASK = 50,
+  LT_CONTROL_STACK = 51, ///< a stack change without an event: varint pops, varint pushes, tokens
+  LT_CONTROL_MARK = 52,  ///< a mark of the program: varint LT_MARK_ kind, varint time (trace clock), then by kind
+};
+
+#endif

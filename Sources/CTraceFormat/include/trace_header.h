@@ -1,0 +1,69 @@
+// The header page of a trace file, which chunks follow until the end of the file: its part that is written once.
+
+#ifndef LEAKTRACE_TRACE_HEADER_H
+#define LEAKTRACE_TRACE_HEADER_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/// First eight bytes of a trace file.
+#define LT_TRACE_MAGIC "\x89LKTRC\r\n"
+/// Raised by every change that an older reader cannot skip.
+#define LT_FORMAT_VERSION 2u
+/// The oldest that is still read. Version 1 had 1,024 keys in a payload's dictionary.
+#define LT_FORMAT_OLDEST_VERSION 2u
+/// Bytes before the first chunk of a trace file. The part after the two structs is zero.
+#define LT_TRACE_HEADER_SIZE 4096u
+/// Offset of the mutable status block in the header page.
+#define LT_TRACE_STATUS_OFFSET 2048u
+
+/// The clock that counts the unit of `time` fields.
+enum {
+  LT_CLOCK_TSC = 1,       ///< processor time stamp counter, `ticksPerSecond` of the header
+  LT_CLOCK_MONOTONIC = 2, ///< CLOCK_MONOTONIC in nanoseconds
+};
+
+/// Ways to record retains and releases.
+enum {
+  LT_ARC_STACKS = 0, ///< every one with its stack
+  LT_ARC_COUNTS = 1, ///< every one with its object, without a stack
+  LT_ARC_OFF = 2,    ///< not at all
+};
+
+enum {
+  LT_OPTION_FOLLOW_CHILDREN = 1u << 0,
+  LT_OPTION_START_PAUSED = 1u << 1,
+  LT_OPTION_VERIFY_STACKS = 1u << 2, ///< every stack was compared with a fresh unwind
+};
+
+/// Static part of the header page, at offset 0. Written once, before the first chunk.
+struct lt_trace_header {
+  uint8_t magic[8];
+  uint32_t version;
+  uint32_t headerSize; ///< LT_TRACE_HEADER_SIZE
+  uint16_t machine;    ///< e_machine of the traced program: 62 is x86-64, 183 is AArch64
+  uint8_t pointerSize;
+  uint8_t clockKind;
+  uint32_t pageSize;
+  uint32_t processID;
+  uint32_t parentProcessID;
+  uint64_t traceID;        ///< random; equal in a trace and its live file
+  uint64_t sessionID;      ///< random; equal in all traces of one `leaktrace record`; 0 when preloaded by hand
+  uint64_t startRealtime;  ///< nanoseconds since 1970
+  uint64_t startMonotonic; ///< nanoseconds, CLOCK_MONOTONIC
+  uint64_t startTime;      ///< the trace's clock at the same moment
+  uint64_t ticksPerSecond; ///< of the trace's clock; 0 when unknown (calibrate by LT_DEF_CLOCK records)
+  uint32_t options;        ///< LT_OPTION_ bits
+  uint8_t arcMode;         ///< LT_ARC_
+  uint8_t reserved[3];
+  uint32_t stackDepthLimit; ///< frames
+  uint32_t liveSlotSize;    ///< bytes of a slot in the live file
+  uint8_t reserved2[28];
+  uint32_t headerChecksum; ///< CRC-32C of all preceding bytes of this struct
+};
+_Static_assert(sizeof(struct lt_trace_header) == 128, "layout");
+_Static_assert(offsetof(struct lt_trace_header, traceID) == 32, "layout");
+_Static_assert(offsetof(struct lt_trace_header, options) == 80, "layout");
+_Static_assert(offsetof(struct lt_trace_header, headerChecksum) == 124, "layout");
+
+#endif

@@ -1,0 +1,68 @@
+// The live file: what threads have recorded since their last sealed chunk. Mapped shared, so that it outlives the
+// process. A header page, then slots of liveSlotSize bytes. Removed when the trace is closed.
+
+#ifndef LEAKTRACE_TRACE_LIVE_FILE_H
+#define LEAKTRACE_TRACE_LIVE_FILE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/// First eight bytes of the live file that stands beside a trace while it is being written.
+#define LT_LIVE_MAGIC "\x89LKLIV\r\n"
+/// Appended to the trace's path to get the live file's.
+#define LT_LIVE_SUFFIX ".live"
+
+struct lt_live_header {
+  uint8_t magic[8];
+  uint32_t version;
+  uint32_t slotSize;
+  uint64_t traceID;
+  uint32_t slotCount;         ///< slots allocated so far
+  uint32_t pauseSwitch;       ///< LT_SWITCH_; written by `leaktrace pause` and `resume`, read by the hooks
+  uint32_t snapshotSignal;    ///< the signal that asks for a snapshot; 0: none can be asked for
+  uint32_t snapshotsAsked;    ///< incremented by the requester, before the signal
+  uint32_t snapshotsAnswered; ///< `snapshotsAsked` as it was when the last snapshot began, once that has ended
+  int32_t snapshotError;      ///< errno of the last snapshot, 0 if it was written
+  uint32_t snapshotNumber;    ///< of the last snapshot that has ended
+  /// LT_SNAPSHOT_ROUND if the requested snapshot ends a round; otherwise it is one requested from outside. Written
+  /// before `snapshotsAsked`
+  uint32_t snapshotReason;
+  // A requester has the process make a thread that takes the snapshot, by a call of clone(2) with these registers.
+  // Addresses are the process's.
+  /// 0: none. The requester claims it with its own process's number; the kernel stores the thread's there, and 0 when
+  /// that has ended
+  uint32_t servingThread;
+  uint32_t servingMayBegin; ///< set to 0 with the claim, and to 1 once nobody traces the process any more
+  uint64_t servingCall;     ///< the `syscall` instruction to be executed; 0: no thread can be made
+  uint64_t servingFlags;
+  uint64_t servingStack; ///< stack pointer of the new thread
+  uint64_t servingThreadPointer;
+  uint64_t servingWord; ///< where `servingThread` is
+};
+_Static_assert(offsetof(struct lt_live_header, snapshotSignal) == 32, "layout");
+_Static_assert(offsetof(struct lt_live_header, servingThread) == 56, "layout");
+_Static_assert(sizeof(struct lt_live_header) == 104, "layout");
+
+#define LT_LIVE_HEADER_SIZE 4096u
+/// LT_SWITCH_SNAPSHOT: the next hook of any thread is to take the snapshot that was asked for, and to set
+/// LT_SWITCH_RECORD again.
+enum { LT_SWITCH_RECORD = 0, LT_SWITCH_PAUSED = 1, LT_SWITCH_SNAPSHOT = 2 };
+
+/// At the start of every slot. Payload bytes before the `used` offsets are complete records.
+struct lt_live_slot {
+  uint32_t thread; ///< 0: the slot is free and holds nothing
+  uint32_t osThread;
+  uint32_t definitionSequence; ///< chunk sequence numbers these payloads will be sealed under
+  uint32_t eventSequence;
+  uint32_t definitionStart; ///< offsets from the slot's start
+  uint32_t definitionUsed;  ///< payload is [definitionStart, definitionUsed)
+  uint32_t eventUsed;       ///< payload is [eventStart, eventUsed)
+  uint32_t eventCount;      ///< events in it; stored together with eventUsed, in one word
+  uint64_t firstTime;       ///< as in the chunk header
+  uint32_t eventStart;
+  uint32_t reserved[5];
+};
+_Static_assert(offsetof(struct lt_live_slot, eventUsed) == 24, "layout");
+_Static_assert(sizeof(struct lt_live_slot) == 64, "layout");
+
+#endif

@@ -1,0 +1,108 @@
+// Snapshots: what memory held at one moment, in three kinds of chunk (thread 0, sequence counts within each kind,
+// firstTime and lastTime are lt_snapshot.time).
+//
+// An image holds words, not bytes: a word is in it if it looks like a pointer into the process's memory, or belongs to
+// a Swift metadata record, or is an object's reference count, or a count or occupancy bitmap of the standard library's
+// array, set and dictionary storage. Everything else, and so users' data, is left out, and reads as 0.
+
+#ifndef LEAKTRACE_TRACE_SNAPSHOT_H
+#define LEAKTRACE_TRACE_SNAPSHOT_H
+
+#include <stdint.h>
+
+enum {
+  LT_SNAPSHOT_EXIT = 1,        ///< the process began to exit
+  LT_SNAPSHOT_SIGNAL = 2,      ///< a signal is about to end the process
+  LT_SNAPSHOT_REQUEST = 3,     ///< asked for from outside
+  LT_SNAPSHOT_CALL = 4,        ///< asked for by the program
+  LT_SNAPSHOT_EXPECTATION = 5, ///< an object outlived its expectation. The label is "expectation NUMBER: NAME"
+  /// a round of repeated work is over. The label is the repetition's name; empty if a request from outside ended it
+  LT_SNAPSHOT_ROUND = 6,
+};
+
+enum {
+  /// every other thread stood still, and its registers are known; otherwise whole stacks count as in use
+  LT_SNAPSHOT_FROZEN = 1u << 0,
+  /// words have their top byte, and some words are a top byte without an address
+  LT_SNAPSHOT_REFERENCE_TAGS = 1u << 1,
+  /// in objects and arrays, a word may have the byte of an enumeration's case and nothing else
+  LT_SNAPSHOT_CASE_BYTES = 1u << 2,
+};
+
+struct lt_snapshot {
+  uint32_t number;        ///< of the process's snapshots, from 1
+  uint32_t reason;        ///< LT_SNAPSHOT_
+  uint64_t time;          ///< trace clock; events up to and including this time come before the image
+  uint64_t monotonic;     ///< CLOCK_MONOTONIC at the same moment, nanoseconds
+  uint32_t flags;         ///< LT_SNAPSHOT_ bits
+  uint32_t threadCount;   ///< struct lt_snapshot_thread, as many
+  uint32_t regionCount;   ///< struct lt_snapshot_region, after the threads, in order of address
+  uint32_t labelSize;     ///< bytes of UTF-8 after the regions
+  uint64_t staticTLSSize; ///< bytes below a thread pointer that are thread-local variables
+};
+_Static_assert(sizeof(struct lt_snapshot) == 48, "layout");
+
+enum {
+  LT_SNAPSHOT_THREAD_REGISTERS = 1u << 0, ///< `stackPointer` and `registers` are known
+  LT_SNAPSHOT_THREAD_SELF = 1u << 1,      ///< the thread that took the snapshot
+  LT_SNAPSHOT_THREAD_WAITING = 1u << 2,   ///< it slept in a system call: it ran no code, its own or a library's
+};
+
+struct lt_snapshot_thread {
+  uint32_t osThread;
+  uint32_t flags; ///< LT_SNAPSHOT_THREAD_
+  /// the stack is in use from here up; but for LT_SNAPSHOT_THREAD_SELF also the ABI's 128 bytes below
+  uint64_t stackPointer;
+  uint64_t threadPointer; ///< base of the thread's control block (fs)
+  uint64_t instructionPointer;
+  uint64_t registers[16]; ///< those that look like pointers; the others 0
+};
+_Static_assert(sizeof(struct lt_snapshot_thread) == 160, "layout");
+
+enum {
+  LT_REGION_ANONYMOUS = 1,
+  LT_REGION_BREAK = 2, ///< the kernel's [heap]
+  LT_REGION_MAIN_STACK = 3,
+  LT_REGION_FILE = 4,     ///< private mapping of a file: images' segments
+  LT_REGION_SHARED = 5,   ///< shared with other processes
+  LT_REGION_RECORDER = 6, ///< the recorder's own; its words are not in the image
+};
+enum {
+  LT_REGION_READABLE = 1u << 0,
+  LT_REGION_WRITABLE = 1u << 1,
+  LT_REGION_EXECUTABLE = 1u << 2,
+  LT_REGION_CAPTURED = 1u << 3, ///< its words are in the image
+};
+
+struct lt_snapshot_region {
+  uint64_t start, end;
+  uint32_t kind;  ///< LT_REGION_
+  uint32_t flags; ///< LT_REGION_ bits
+};
+_Static_assert(sizeof(struct lt_snapshot_region) == 24, "layout");
+
+/// Head of a LT_CHUNK_MEMORY. After it, pages until the end of the payload, in order of address, here and across parts.
+/// A page: varint of the page's number (address / 4096) less that of the page before it (0 before the first of a part);
+/// 64 bytes, a bit for each of its 512 words, the lowest first; and for each bit that is set a zigzag varint, the word
+/// less the word before it (0 before the first of a part).
+struct lt_memory_part {
+  uint32_t snapshot; ///< lt_snapshot.number
+  uint32_t part;     ///< from 0
+};
+_Static_assert(sizeof(struct lt_memory_part) == 8, "layout");
+#define LT_MEMORY_PAGE 4096u
+#define LT_MEMORY_PAGE_WORDS 512u
+
+struct lt_snapshot_end {
+  uint32_t number;
+  int32_t error; ///< errno that ended it early, 0 if the image is whole
+  uint32_t partCount;
+  uint32_t reserved;
+  uint64_t pageCount, wordCount; ///< in the image
+  uint64_t capturedBytes;        ///< resident memory that was looked at
+  uint64_t pauseNanoseconds;     ///< time for which threads other than the snapshot's stood still
+  uint64_t totalNanoseconds;     ///< from the request until the image was written
+};
+_Static_assert(sizeof(struct lt_snapshot_end) == 56, "layout");
+
+#endif
