@@ -129,115 +129,158 @@ struct EventDecoder {
   mutating func next(_ event: inout TraceEvent) -> Step {
     while position < end {
       var p = position
-      var bad = false
       let tag = UInt64(p.pointee)
       p += 1
-      let operation: UInt64
-      let code: UInt64
-      let hasStack: Bool
-      if tag & UInt64(LT_TAG_PREDICTED) != 0 {
-        let first = state.prediction[2 &* state.context]
-        operation = first & 0xFF
-        code = tag & UInt64(LT_TAG_LOW_MASK)
-        if operation == 0 { return .damaged }
-        hasStack = operationsWithoutStack &>> operation & 1 == 0
-        if hasStack {
-          if !state.stack.pop(Int(truncatingIfNeeded: first >> 16 & 0xFFFF)) { return .damaged }
-          let pushes = Int(truncatingIfNeeded: first >> 8 & 0xFF)
-          if pushes > 0, !pushPredicted(pushes, first) { return .damaged }
-        }
-      } else {
-        operation = tag & UInt64(LT_TAG_LOW_MASK)
-        if operation >= UInt64(Operation.limit) {
-          let offset = position - start
-          guard let mark = control(operation, &p) else { return .damaged }
-          position = p
-          if mark < 0 { continue }
-          fill(&event, mark: mark, offset: offset)
-          return .event
-        }
-        code = UInt64(p.pointee)
-        p += 1
-        if operation == 0 || code > 63 { return .damaged }
-        hasStack = operationsWithoutStack &>> operation & 1 == 0
-        if hasStack {
-          if !takeSmallChange(&p, operation), !changeStack(&p, predicting: operation) { return .damaged }
-        } else {
-          state.prediction[2 &* state.context] = operation
+      let isPredicted = tag & UInt64(LT_TAG_PREDICTED) != 0
+      if !isPredicted, tag & UInt64(LT_TAG_LOW_MASK) >= UInt64(Operation.limit) {
+        switch takeControl(tag, p, &event) {
+        case .passedOver: continue
+        case .mark: return .event
+        case .damaged: return .damaged
         }
       }
-      state.context = state.nextContext(operation, hasStack: hasStack)
-
-      let address: UInt64
-      if code >= UInt64(LT_ADDRESS_NEAR) {
-        // 8 … 35 are −28 … −1 blocks of 16 bytes, 36 … 63 are 1 … 28.
-        let blocks = code &- (code < 36 ? 36 : 35)
-        address = state.recent0 &+ (blocks &<< 4)
-      } else {
-        switch code {
-        case 0: address = state.recent0
-        case 1: address = state.recent1
-        case 2: address = state.recent2
-        case 3: address = state.recent3
-        case 4: address = state.successor[Int(lt_successor_index(state.recent0))]
-        case 5:
-          address = state.table[Int(p.pointee)]
-          p += 1
-        case 6: address = state.recent0 &+ (Self.unzigzag(varint(&p, &bad)) &<< 4)
-        default: address = state.recent0 &+ Self.unzigzag(varint(&p, &bad))
-        }
-      }
-      state.remember(address)
-      if state.isExact {
-        state.time = state.time &+ (varint(&p, &bad) &<< UInt64(LT_TIME_SHIFT))
-      }
-
-      if Operation.operandMask &>> operation & 1 != 0 {
-        let index = state.context
-        if tag & UInt64(LT_TAG_OPERANDS) != 0 {
-          let size = varint(&p, &bad)
-          var type: UInt64 = 0
-          if operation == 1 {
-            type = varint(&p, &bad)
-            if type > UInt64(UInt32.max) { return .damaged }
-            // An event without a type leaves alone that of an object in the same context: the recorder does not write
-            // it again.
-            state.siteType[index] = UInt32(truncatingIfNeeded: type)
-          }
-          state.siteSize[index] = size
-          event.size = size
-          event.type = UInt32(truncatingIfNeeded: type)
-        } else {
-          event.size = state.siteSize[index]
-          event.type = operation == 1 ? state.siteType[index] : 0
-        }
-      } else {
-        if tag & UInt64(LT_TAG_OPERANDS) != 0 { return .damaged }
-        event.size = 0
-        event.type = 0
-      }
-      if bad || p > end { return .damaged }
-      event.payloadOffset = UInt32(truncatingIfNeeded: position - start)
-      event.time = state.time
-      event.address = address
-      event.task = state.task
-      event.depth = UInt32(truncatingIfNeeded: state.stack.depth)
-      event.keptDepth = UInt32(truncatingIfNeeded: state.stack.lowest)
-      state.stack.lowest = state.stack.depth
-      event.isStackNew = state.isStackNew
-      if state.isStackNew, hasStack, stackOperations != 0 {
-        event.stack = resolve()
-        state.isStackNew = false
-      } else {
-        event.stack =
-          !hasStack ? .empty : stackOperations &>> operation & 1 != 0 ? resolve() : .unknown
-      }
-      event.operation = Operation(rawValue: UInt8(truncatingIfNeeded: operation))
+      guard let head = isPredicted ? takePredictedHead(tag) : takeExplicitHead(tag, &p) else { return .damaged }
+      state.context = state.nextContext(head.operation, hasStack: head.hasStack)
+      var bad = false
+      event.address = takeAddress(head.code, &p, &bad)
+      takeTime(&p, &bad)
+      if !takeOperands(head.operation, tag, &p, &bad, &event) || bad || p > end { return .damaged }
+      setPlace(of: &event)
+      event.operation = Operation(rawValue: UInt8(truncatingIfNeeded: head.operation))
+      event.stack = takeStack(head)
       position = p
       eventCount &+= 1
       return .event
     }
     return .end
+  }
+
+  /// The beginning of an event's record.
+  private struct Head {
+    var operation: UInt64
+    /// LT_ADDRESS_
+    var code: UInt64
+    var hasStack: Bool
+  }
+
+  /// Does again what followed last time in this context. Nil if nothing did.
+  @inline(__always)
+  private mutating func takePredictedHead(_ tag: UInt64) -> Head? {
+    let first = state.prediction[2 &* state.context]
+    let operation = first & 0xFF
+    if operation == 0 { return nil }
+    let hasStack = operationsWithoutStack &>> operation & 1 == 0
+    if hasStack {
+      if !state.stack.pop(Int(truncatingIfNeeded: first >> 16 & 0xFFFF)) { return nil }
+      let pushes = Int(truncatingIfNeeded: first >> 8 & 0xFF)
+      if pushes > 0, !pushPredicted(pushes, first) { return nil }
+    }
+    return Head(operation: operation, code: tag & UInt64(LT_TAG_LOW_MASK), hasStack: hasStack)
+  }
+
+  /// Reads the address code and the stack change behind the tag, and keeps what they say as this context's prediction.
+  /// Nil if they are damaged.
+  @inline(__always)
+  private mutating func takeExplicitHead(_ tag: UInt64, _ p: inout UnsafePointer<UInt8>) -> Head? {
+    let operation = tag & UInt64(LT_TAG_LOW_MASK)
+    let code = UInt64(p.pointee)
+    p += 1
+    if operation == 0 || code > 63 { return nil }
+    let hasStack = operationsWithoutStack &>> operation & 1 == 0
+    if hasStack {
+      if !takeSmallChange(&p, operation), !changeStack(&p, predicting: operation) { return nil }
+    } else {
+      state.prediction[2 &* state.context] = operation
+    }
+    return Head(operation: operation, code: code, hasStack: hasStack)
+  }
+
+  @inline(__always)
+  private mutating func takeAddress(_ code: UInt64, _ p: inout UnsafePointer<UInt8>, _ bad: inout Bool) -> UInt64 {
+    let address: UInt64
+    if code >= UInt64(LT_ADDRESS_NEAR) {
+      // 8 … 35 are −28 … −1 blocks of 16 bytes, 36 … 63 are 1 … 28.
+      let blocks = code &- (code < 36 ? 36 : 35)
+      address = state.recent0 &+ (blocks &<< 4)
+    } else {
+      switch code {
+      case 0: address = state.recent0
+      case 1: address = state.recent1
+      case 2: address = state.recent2
+      case 3: address = state.recent3
+      case 4: address = state.successor[Int(lt_successor_index(state.recent0))]
+      case 5:
+        address = state.table[Int(p.pointee)]
+        p += 1
+      case 6: address = state.recent0 &+ (Self.unzigzag(varint(&p, &bad)) &<< 4)
+      default: address = state.recent0 &+ Self.unzigzag(varint(&p, &bad))
+      }
+    }
+    state.remember(address)
+    return address
+  }
+
+  @inline(__always)
+  private mutating func takeTime(_ p: inout UnsafePointer<UInt8>, _ bad: inout Bool) {
+    if state.isExact {
+      state.time = state.time &+ (varint(&p, &bad) &<< UInt64(LT_TIME_SHIFT))
+    }
+  }
+
+  /// Sets the event's size and type: those behind the record, or the last ones in this context. False if they are
+  /// damaged.
+  @inline(__always)
+  private mutating func takeOperands(
+    _ operation: UInt64, _ tag: UInt64, _ p: inout UnsafePointer<UInt8>, _ bad: inout Bool, _ event: inout TraceEvent
+  ) -> Bool {
+    let follow = tag & UInt64(LT_TAG_OPERANDS) != 0
+    guard Operation.operandMask &>> operation & 1 != 0 else {
+      event.size = 0
+      event.type = 0
+      return !follow
+    }
+    let index = state.context
+    guard follow else {
+      event.size = state.siteSize[index]
+      event.type = operation == 1 ? state.siteType[index] : 0
+      return true
+    }
+    let size = varint(&p, &bad)
+    var type: UInt64 = 0
+    if operation == 1 {
+      type = varint(&p, &bad)
+      if type > UInt64(UInt32.max) { return false }
+      // An event without a type leaves alone that of an object in the same context: the recorder does not write it
+      // again.
+      state.siteType[index] = UInt32(truncatingIfNeeded: type)
+    }
+    state.siteSize[index] = size
+    event.size = size
+    event.type = UInt32(truncatingIfNeeded: type)
+    return true
+  }
+
+  /// Sets where the event's record is, and what its thread is doing.
+  @inline(__always)
+  private mutating func setPlace(of event: inout TraceEvent) {
+    event.payloadOffset = UInt32(truncatingIfNeeded: position - start)
+    event.time = state.time
+    event.task = state.task
+    event.depth = UInt32(truncatingIfNeeded: state.stack.depth)
+    event.keptDepth = UInt32(truncatingIfNeeded: state.stack.lowest)
+    state.stack.lowest = state.stack.depth
+    event.isStackNew = state.isStackNew
+  }
+
+  /// Looks the event's stack up if it is wanted; a task's first is, whatever the event, if any are. One call of
+  /// `resolve`: with two, the compiler leaves this function out of `next`.
+  @inline(__always)
+  private mutating func takeStack(_ head: Head) -> StackID {
+    if !head.hasStack { return .empty }
+    let wanting = state.isStackNew ? UInt64.max : 1 &<< head.operation
+    if stackOperations & wanting == 0 { return .unknown }
+    state.isStackNew = false
+    return resolve()
   }
 
   @inline(__always)
@@ -372,6 +415,26 @@ struct EventDecoder {
       state.prediction[2 &* state.context &+ 1] = second
     }
     return true
+  }
+
+  private enum Control {
+    /// It changed the state, or is of a kind that is not known.
+    case passedOver
+    /// It is a mark, and `event` says so.
+    case mark
+    case damaged
+  }
+
+  /// Takes in a control record, whose payload begins at `p`, and steps over it.
+  @inline(__always)
+  private mutating func takeControl(_ tag: UInt64, _ p: UnsafePointer<UInt8>, _ event: inout TraceEvent) -> Control {
+    let offset = position - start
+    var p = p
+    guard let mark = control(tag & UInt64(LT_TAG_LOW_MASK), &p) else { return .damaged }
+    position = p
+    if mark < 0 { return .passedOver }
+    fill(&event, mark: mark, offset: offset)
+    return .mark
   }
 
   /// Makes an event of a mark: its operation, and as its size its index in the table. A chunk's head does not count it.

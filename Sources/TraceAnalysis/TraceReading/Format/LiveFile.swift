@@ -22,6 +22,9 @@ struct LiveFile {
   private(set) var payloads: [LivePayload] = []
   private(set) var diagnostics: [TraceDiagnostic] = []
 
+  /// It is another trace's, or cannot be read.
+  var isIgnored: Bool { diagnostics.contains { if case .liveFileIgnored = $0.kind { true } else { false } } }
+
   private init() {}
 
   /// Nil if there is no file at `path`. One that cannot be read gives a diagnostic.

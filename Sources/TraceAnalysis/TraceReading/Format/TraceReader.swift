@@ -76,79 +76,29 @@ package final class TraceReader {
     self.header = header
     self.source = source
     fileSize = ByteCount(source.size)
-    status = TraceStatus(
-      decoding: source.bytes(at: UInt64(LT_TRACE_STATUS_OFFSET), count: MemoryLayout<lt_trace_status>.size)
-        ?? Array(repeating: 0, count: MemoryLayout<lt_trace_status>.size))
+    status = Self.status(of: source)
+    let payloads = liveFile?.payloads ?? []
+    let liveSize = payloads.reduce(UInt64(0)) { $0 + UInt64($1.bytes.count) }
+    limits = givenLimits ?? ReadingLimits(fileSize: source.size + liveSize)
     var diagnostics = TraceDiagnostics()
-    let liveSize = (liveFile?.payloads ?? []).reduce(UInt64(0)) { $0 + UInt64($1.bytes.count) }
-    let limits = givenLimits ?? ReadingLimits(fileSize: source.size + liveSize)
-    self.limits = limits
-    var scanner = ChunkScanner(source: source, damageLimit: limits.damagedBytes)
-    scanner.scan()
-    var contents = ChunkContents(scanned: scanner.chunks, diagnostics: &diagnostics)
-    if let liveFile {
-      for diagnostic in liveFile.diagnostics { diagnostics.append(diagnostic) }
-      contents.add(liveFile.payloads)
-    }
-    for (index, diagnostic) in scanner.diagnostics.enumerated() {
-      // A chunk that was being written when its process died is no loss if the live file, or the tool that finished the
-      // trace, had it all.
-      if let torn = scanner.torn[index], contents.holds(torn) { continue }
-      diagnostics.append(diagnostic)
-    }
-    contents.reportMissing(diagnostics: &diagnostics)
-    var chunks = contents.chunks
-    for index in limits.refusedChunks(chunks) { chunks[index].isRefused = true }
-    self.chunks = chunks
-    hasLiveFile =
-      liveFile.map { file in
-        !file.diagnostics.contains { if case .liveFileIgnored = $0.kind { true } else { false } }
-      } ?? false
-    loader = PayloadLoader(source: source, livePayloads: liveFile?.payloads ?? [])
-
-    var collector = DefinitionCollector(limits: limits)
-    let buffer = PayloadBuffer()
-    var closing: TraceClosing?
-    var snapshots = SnapshotCollector(fileSize: source.size)
-    for (index, chunk) in chunks.enumerated() {
-      switch chunk.kind {
-      case .definitions:
-        if let failure = loader.load(chunk, into: buffer) {
-          diagnostics.append(.init(failure, at: chunk.place, chunk: index))
-        } else {
-          collector.collect(buffer, place: chunk.place, chunk: index, diagnostics: &diagnostics)
-        }
-      case .closing:
-        if let failure = loader.load(chunk, into: buffer) {
-          diagnostics.append(.init(failure, at: chunk.place, chunk: index))
-        } else if let record = TraceClosing(decoding: buffer.bytes) {
-          closing = record
-        } else {
-          diagnostics.append(.init(.damagedClosing, at: chunk.place, chunk: index))
-        }
-      case .events:
-        closing = nil
-      case .snapshot, .snapshotEnd:
-        if let failure = loader.load(chunk, into: buffer) {
-          diagnostics.append(.init(failure, at: chunk.place, chunk: index))
-        } else if let damage = snapshots.take(buffer.bytes, of: chunk) {
-          diagnostics.append(.init(damage, at: chunk.place, chunk: index))
-        }
-      case .memory:
-        snapshots.takeMemory(chunk: index, time: chunk.firstTime)
-      case .unknown:
-        break
-      }
-      if chunk.kind == .definitions { closing = nil }
-    }
-    for payload in liveFile?.payloads ?? [] where payload.osThread != 0 {
-      collector.add(ThreadRecord(thread: payload.thread, osThread: UInt64(payload.osThread), time: payload.firstTime))
-    }
-    definitions = collector.finish(diagnostics: &diagnostics)
-    self.snapshots = snapshots.finish()
-    failedSnapshots = snapshots.failures
-    self.closing = closing
+    chunks =
+      ChunkContents(source: source, liveFile: liveFile, limits: limits, diagnostics: &diagnostics).chunks
+    hasLiveFile = liveFile.map { !$0.isIgnored } ?? false
+    loader = PayloadLoader(source: source, livePayloads: payloads)
+    var records = TraceRecords(limits: limits, fileSize: source.size)
+    records.read(chunks, with: loader, diagnostics: &diagnostics)
+    records.addThreads(of: payloads)
+    definitions = records.definitions.finish(diagnostics: &diagnostics)
+    snapshots = records.snapshots.finish()
+    failedSnapshots = records.snapshots.failures
+    closing = records.closing
     self.diagnostics = diagnostics
+  }
+
+  private static func status(of source: ByteSource) -> TraceStatus {
+    let size = MemoryLayout<lt_trace_status>.size
+    return TraceStatus(
+      decoding: source.bytes(at: UInt64(LT_TRACE_STATUS_OFFSET), count: size) ?? Array(repeating: 0, count: size))
   }
 
   /// Ticks as seconds.
@@ -205,72 +155,4 @@ package final class TraceReader {
 
   /// The closing record's drop counters, or the status block's.
   package var drops: DropCounts { closing?.drops ?? status.drops }
-}
-
-/// The chunks of a trace, each thread, kind and number once.
-private struct ChunkContents {
-  private struct Identity: Hashable {
-    var thread: UInt32
-    var kind: ChunkKind
-    var sequence: UInt32
-  }
-
-  private(set) var chunks: [TraceChunk] = []
-  private var known: Set<Identity> = []
-
-  init(scanned: [TraceChunk], diagnostics: inout TraceDiagnostics) {
-    for chunk in scanned {
-      switch chunk.kind {
-      case .definitions, .events:
-        guard known.insert(Identity(thread: chunk.thread, kind: chunk.kind, sequence: chunk.sequence)).inserted else {
-          diagnostics.append(.init(.duplicateChunk(thread: chunk.thread, sequence: chunk.sequence), at: chunk.place))
-          continue
-        }
-      case .closing, .snapshot, .memory, .snapshotEnd, .unknown: break
-      }
-      chunks.append(chunk)
-    }
-  }
-
-  mutating func add(_ payloads: [LivePayload]) {
-    for (index, payload) in payloads.enumerated() {
-      guard known.insert(Identity(thread: payload.thread, kind: payload.kind, sequence: payload.sequence)).inserted
-      else { continue }
-      chunks.append(
-        TraceChunk(
-          kind: payload.kind, thread: payload.thread, sequence: payload.sequence, firstTime: payload.firstTime,
-          lastTime: payload.lastTime,
-          eventCount: payload.eventCount, compression: 0, storedSize: UInt32(payload.bytes.count),
-          rawSize: UInt32(payload.bytes.count),
-          place: .live(FileOffset(payload.offset)), livePayload: index))
-    }
-  }
-
-  /// Tells whether there is a sound chunk of the same thread, kind and number.
-  func holds(_ chunk: TraceChunk) -> Bool {
-    known.contains(Identity(thread: chunk.thread, kind: chunk.kind, sequence: chunk.sequence))
-  }
-
-  func reportMissing(diagnostics: inout TraceDiagnostics) {
-    struct Row: Hashable {
-      var thread: UInt32
-      var kind: ChunkKind
-    }
-    var numbers: [Row: [UInt32]] = [:]
-    for chunk in chunks where chunk.kind == .definitions || chunk.kind == .events {
-      numbers[Row(thread: chunk.thread, kind: chunk.kind), default: []].append(chunk.sequence)
-    }
-    for (row, sequences) in numbers.sorted(by: {
-      ($0.key.thread, $0.key.kind.rawValue) < ($1.key.thread, $1.key.kind.rawValue)
-    }) {
-      var expected: UInt64 = 0
-      for sequence in sequences.sorted() {
-        if UInt64(sequence) > expected {
-          diagnostics.append(
-            .init(.missingChunks(thread: row.thread, kind: row.kind, sequences: UInt32(expected)...(sequence - 1))))
-        }
-        expected = UInt64(sequence) + 1
-      }
-    }
-  }
 }

@@ -1,0 +1,88 @@
+// The chunks that a trace is read from: those of its file, and what its live file has beyond them.
+
+/// The chunks of a trace, each thread, kind and number once.
+struct ChunkContents {
+  private struct Identity: Hashable {
+    var thread: UInt32
+    var kind: ChunkKind
+    var sequence: UInt32
+  }
+
+  private(set) var chunks: [TraceChunk] = []
+  private var known: Set<Identity> = []
+
+  /// Scans a trace, and adds its live file if given. Says what is damaged, and what is missing.
+  init(source: ByteSource, liveFile: LiveFile?, limits: ReadingLimits, diagnostics: inout TraceDiagnostics) {
+    var scanner = ChunkScanner(source: source, damageLimit: limits.damagedBytes)
+    scanner.scan()
+    take(scanner.chunks, diagnostics: &diagnostics)
+    if let liveFile {
+      for diagnostic in liveFile.diagnostics { diagnostics.append(diagnostic) }
+      add(liveFile.payloads)
+    }
+    for (index, diagnostic) in scanner.diagnostics.enumerated() {
+      // A chunk that was being written when its process died is no loss if the live file, or the tool that finished the
+      // trace, had it all.
+      if let torn = scanner.torn[index], holds(torn) { continue }
+      diagnostics.append(diagnostic)
+    }
+    reportMissing(diagnostics: &diagnostics)
+    for index in limits.refusedChunks(chunks) { chunks[index].isRefused = true }
+  }
+
+  private mutating func take(_ scanned: [TraceChunk], diagnostics: inout TraceDiagnostics) {
+    for chunk in scanned {
+      switch chunk.kind {
+      case .definitions, .events:
+        guard known.insert(Identity(thread: chunk.thread, kind: chunk.kind, sequence: chunk.sequence)).inserted else {
+          diagnostics.append(.init(.duplicateChunk(thread: chunk.thread, sequence: chunk.sequence), at: chunk.place))
+          continue
+        }
+      case .closing, .snapshot, .memory, .snapshotEnd, .unknown: break
+      }
+      chunks.append(chunk)
+    }
+  }
+
+  private mutating func add(_ payloads: [LivePayload]) {
+    for (index, payload) in payloads.enumerated() {
+      guard known.insert(Identity(thread: payload.thread, kind: payload.kind, sequence: payload.sequence)).inserted
+      else { continue }
+      chunks.append(
+        TraceChunk(
+          kind: payload.kind, thread: payload.thread, sequence: payload.sequence, firstTime: payload.firstTime,
+          lastTime: payload.lastTime,
+          eventCount: payload.eventCount, compression: 0, storedSize: UInt32(payload.bytes.count),
+          rawSize: UInt32(payload.bytes.count),
+          place: .live(FileOffset(payload.offset)), livePayload: index))
+    }
+  }
+
+  /// Tells whether there is a sound chunk of the same thread, kind and number.
+  private func holds(_ chunk: TraceChunk) -> Bool {
+    known.contains(Identity(thread: chunk.thread, kind: chunk.kind, sequence: chunk.sequence))
+  }
+
+  private func reportMissing(diagnostics: inout TraceDiagnostics) {
+    struct Row: Hashable {
+      var thread: UInt32
+      var kind: ChunkKind
+    }
+    var numbers: [Row: [UInt32]] = [:]
+    for chunk in chunks where chunk.kind == .definitions || chunk.kind == .events {
+      numbers[Row(thread: chunk.thread, kind: chunk.kind), default: []].append(chunk.sequence)
+    }
+    for (row, sequences) in numbers.sorted(by: {
+      ($0.key.thread, $0.key.kind.rawValue) < ($1.key.thread, $1.key.kind.rawValue)
+    }) {
+      var expected: UInt64 = 0
+      for sequence in sequences.sorted() {
+        if UInt64(sequence) > expected {
+          diagnostics.append(
+            .init(.missingChunks(thread: row.thread, kind: row.kind, sequences: UInt32(expected)...(sequence - 1))))
+        }
+        expected = UInt64(sequence) + 1
+      }
+    }
+  }
+}

@@ -1,0 +1,61 @@
+// What a trace's chunks say besides events.
+
+/// Takes in the payloads of all chunks that hold no events: definitions, heap images, the closing record.
+struct TraceRecords {
+  var definitions: DefinitionCollector
+  private(set) var snapshots: SnapshotCollector
+  /// The closing record, if nothing is recorded behind it.
+  private(set) var closing: TraceClosing?
+
+  /// `fileSize`: bytes of the trace.
+  init(limits: ReadingLimits, fileSize: UInt64) {
+    definitions = DefinitionCollector(limits: limits)
+    snapshots = SnapshotCollector(fileSize: fileSize)
+  }
+
+  /// Reads the chunks in order. Linear in their payloads.
+  mutating func read(_ chunks: [TraceChunk], with loader: PayloadLoader, diagnostics: inout TraceDiagnostics) {
+    let buffer = PayloadBuffer()
+    for (index, chunk) in chunks.enumerated() {
+      switch chunk.kind {
+      case .definitions, .closing, .snapshot, .snapshotEnd:
+        if let failure = loader.load(chunk, into: buffer) {
+          diagnostics.append(.init(failure, at: chunk.place, chunk: index))
+        } else {
+          take(buffer, of: chunk, at: index, diagnostics: &diagnostics)
+        }
+      case .memory: snapshots.takeMemory(chunk: index, time: chunk.firstTime)
+      case .events, .unknown: break
+      }
+      if chunk.kind == .definitions || chunk.kind == .events { closing = nil }
+    }
+  }
+
+  private mutating func take(
+    _ payload: PayloadBuffer, of chunk: TraceChunk, at index: Int, diagnostics: inout TraceDiagnostics
+  ) {
+    switch chunk.kind {
+    case .definitions:
+      definitions.collect(payload, place: chunk.place, chunk: index, diagnostics: &diagnostics)
+    case .closing:
+      if let record = TraceClosing(decoding: payload.bytes) {
+        closing = record
+      } else {
+        diagnostics.append(.init(.damagedClosing, at: chunk.place, chunk: index))
+      }
+    case .snapshot, .snapshotEnd:
+      if let damage = snapshots.take(payload.bytes, of: chunk) {
+        diagnostics.append(.init(damage, at: chunk.place, chunk: index))
+      }
+    case .events, .memory, .unknown: break
+    }
+  }
+
+  /// Threads that the live file knows, and whose definitions the trace may not hold yet.
+  mutating func addThreads(of payloads: [LivePayload]) {
+    for payload in payloads where payload.osThread != 0 {
+      definitions.add(
+        ThreadRecord(thread: payload.thread, osThread: UInt64(payload.osThread), time: payload.firstTime))
+    }
+  }
+}
