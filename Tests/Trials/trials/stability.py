@@ -86,6 +86,11 @@ def parse():
     )
     parser.add_argument("--variant", choices=VARIANTS, action="append", help="these variants alone (default: all four)")
     parser.add_argument(
+        "--rotate",
+        action="store_true",
+        help="runs each program in one variant a round, in turn: N runs of each program in a quarter of the time",
+    )
+    parser.add_argument(
         "--jobs",
         type=int,
         default=os.cpu_count() or 1,
@@ -100,6 +105,8 @@ def parse():
     options = parser.parse_args()
     if options.runs < 2:
         parser.error("N must be at least 2: one run differs from nothing")
+    if options.rotate and options.runs < 2 * len(options.variant or VARIANTS):
+        parser.error("with --rotate, N must be at least twice the number of variants: one run differs from nothing")
     return options
 
 
@@ -164,7 +171,15 @@ class Runner:
         return differs
 
 
-def repeat(runner, case_list, count, jobs):
+def in_turn(case_list, number):
+    """One variant of each program: the next in each round."""
+    variants = collections.defaultdict(list)
+    for case in case_list:
+        variants[case.executable, case.name, case.mode].append(case)
+    return [each[number % len(each)] for each in variants.values()]
+
+
+def repeat(runner, case_list, count, jobs, rotates=False):
     """By case, what each run found, and the failures; and how many rounds there were: fewer when it was interrupted.
     Rounds go through all programs, so that a busy minute does not fall to one alone."""
     found: collections.defaultdict[Case, list] = collections.defaultdict(list)
@@ -173,9 +188,9 @@ def repeat(runner, case_list, count, jobs):
     with concurrent.futures.ThreadPoolExecutor(jobs) as pool:
         try:
             for number in range(count):
-                for case, outcome in zip(
-                    case_list, pool.map(lambda case, number=number: runner.run(case, number), case_list), strict=False
-                ):
+                chosen_cases = in_turn(case_list, number) if rotates else case_list
+                outcomes = pool.map(lambda case, number=number: runner.run(case, number), chosen_cases)
+                for case, outcome in zip(chosen_cases, outcomes, strict=True):
                     (failed if isinstance(outcome, str) else found)[case].append(outcome)
                 rounds += 1
                 say(f"round {rounds} of {count}, {time.monotonic() - begin:.0f} s")
@@ -203,7 +218,7 @@ def main():
         runner = Runner(
             leaktrace, executables, options.keep or directory, comparison(options) if options.keep else None
         )
-        found, failed, rounds = repeat(runner, case_list, options.runs, options.jobs)
+        found, failed, rounds = repeat(runner, case_list, options.runs, options.jobs, options.rotate)
     return report(case_list, found, failed, rounds, options)
 
 
@@ -217,13 +232,17 @@ def report(case_list, found, failed, rounds, options):
     for case in case_list:
         lines = compare(found[case]) if len(found[case]) > 1 else []
         reasons = collections.Counter(failed[case])
-        lines += [f"no findings to compare in {count} of {rounds} runs: {reason}" for reason, count in reasons.items()]
+        lines += [f"no findings to compare in {count} of {len(found[case]) + len(failed[case])} runs: {reason}" for reason, count in reasons.items()]
         if lines:
             flipping += 1
             print(case)
             print("".join(f"  {line}\n" for line in lines), end="")
     machine = "loaded" if options.loaded else "idle"
-    print(f"{len(case_list)} programs, {rounds} runs each, {machine} machine: {flipping or 'none'} flipped")
+    if options.rotate:
+        programs = f"{len(in_turn(case_list, 0))} programs in {len(case_list)} forms, {rounds} runs each, a form in turn"
+    else:
+        programs = f"{len(case_list)} programs, {rounds} runs each"
+    print(f"{programs}, {machine} machine: {flipping or 'none'} flipped")
     return 1 if flipping else 0
 
 
