@@ -11,8 +11,6 @@ struct PairProgram: Sendable {
   private static let cache = BuildProducts.packageRoot + "/.build/e2e-programs/pairs"
   private static let lock = NSLock()
   nonisolated(unsafe) private static var libraryFlags: Result<[String], any Error>?
-  /// By directory: a program is built by one thread, whoever else asks for it.
-  nonisolated(unsafe) private static var building: [String: NSLock] = [:]
 
   /// The executable's path, built unless one of the same sources and flags is there. Blocks while it is being built.
   ///
@@ -35,7 +33,7 @@ struct PairProgram: Sendable {
     }
     for argument in arguments { key.add(Array(argument.utf8)) }
     let directory = "\(Self.cache)/\(pair.name).\(variant.rawValue).\(key.text)"
-    return try Self.lock(of: directory).withLock { try build(files, arguments, in: directory) }
+    return try BuildLock.withLock(for: directory) { try build(files, arguments, in: directory) }
   }
 
   private func build(_ files: [Source], _ arguments: [String], in directory: String) throws -> String {
@@ -55,14 +53,6 @@ struct PairProgram: Sendable {
     }
     guard rename(unfinished, product) == 0 else { throw CommandFailure("rename: \(String(cString: strerror(errno)))") }
     return product
-  }
-
-  private static func lock(of directory: String) -> NSLock {
-    lock.withLock {
-      let result = building[directory] ?? NSLock()
-      building[directory] = result
-      return result
-    }
   }
 
   private static func flagsOfLibrary() throws -> [String] {

@@ -25,11 +25,10 @@ struct TestProgram: Sendable {
 
   private static let directory = BuildProducts.packageRoot + "/Tests/Programs"
   private static let cache = BuildProducts.packageRoot + "/.build/e2e-programs"
-  private static let lock = NSLock()
 
   /// The path of the executable, built unless one of the same sources, flags and compiler is there already.
   ///
-  /// Blocks while another thread compiles. Two processes may both compile; each then moves a whole file into place.
+  /// Blocks while another thread compiles the same. Two processes may both compile; each then moves a whole file into place.
   func path() throws -> String {
     let files = try sources.flatMap(Self.files)
     var key = FingerprintOfBytes()
@@ -42,7 +41,7 @@ struct TestProgram: Sendable {
     let directory = "\(Self.cache)/\(key.text)"
     // The program's own name is what `%n` and its messages show, so it stands alone in a directory.
     let product = "\(directory)/\(name)"
-    return try Self.lock.withLock {
+    return try BuildLock.withLock(for: product) {
       if access(product, X_OK) == 0 { return product }
       try FileManager.default.createDirectory(atPath: directory, withIntermediateDirectories: true)
       let unfinished = "\(product).\(getpid())"
@@ -64,7 +63,7 @@ struct TestProgram: Sendable {
     let whole = try path()
     let directory = BuildProducts.parent(of: whole) + "/stripped"
     let product = directory + "/" + whole.split(separator: "/").last!
-    return try Self.lock.withLock {
+    return try BuildLock.withLock(for: product) {
       if access(product, X_OK) == 0 { return product }
       try FileManager.default.createDirectory(atPath: directory, withIntermediateDirectories: true)
       let unfinished = "\(product).\(getpid())"

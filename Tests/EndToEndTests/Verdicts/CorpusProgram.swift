@@ -47,10 +47,10 @@ enum CorpusProgram: String, Codable, Sendable {
   ///
   /// Blocks while it is being built.
   func path(_ variant: CorpusVariant) throws -> String {
-    try Self.lock.withLock {
-      let key = "\(rawValue) \(variant.rawValue)"
-      let result = Self.built[key] ?? Result { try build(variant) }
-      Self.built[key] = result
+    let key = "\(rawValue) \(variant.rawValue)"
+    return try BuildLock.withLock(for: key) {
+      let result = Self.lock.withLock { Self.built[key] } ?? Result { try build(variant) }
+      Self.lock.withLock { Self.built[key] = result }
       return try result.get()
     }
   }
