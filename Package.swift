@@ -38,23 +38,27 @@ let package = Package(
     // The layers of the analysis, from the bottom; each sees the declarations of those below it that are `package`.
     // All that happens once an event stands in one module, whose generic code is specialised.
     .target(name: "TraceReading", dependencies: ["CTraceFormat", "CZstd"], path: "Sources/TraceAnalysis/TraceReading"),
+    // What is known of platforms and libraries, as data that becomes part of the program.
+    .target(
+      name: "PlatformRules", path: "Sources/TraceAnalysis/PlatformRules", resources: [.embedInCode("Rules")]),
     .target(
       name: "TraceSymbolication",
-      dependencies: ["TraceReading", "CElfutils", "CSandboxedChild", "CDemangle"],
+      dependencies: ["TraceReading", "PlatformRules", "CElfutils", "CSandboxedChild", "CDemangle"],
       path: "Sources/TraceAnalysis/TraceSymbolication"),
     .target(
       name: "HeapAnalysis",
       dependencies: [
-        "TraceReading", "TraceSymbolication", "CTraceFormat", "CElfutils", "CSandboxedChild", "CRemoteMirror",
+        "TraceReading", "PlatformRules", "TraceSymbolication", "CTraceFormat", "CElfutils", "CSandboxedChild",
+        "CRemoteMirror",
       ],
       path: "Sources/TraceAnalysis/HeapAnalysis"),
     .target(
       name: "LeakDetection",
-      dependencies: ["TraceReading", "TraceSymbolication", "HeapAnalysis"],
+      dependencies: ["TraceReading", "PlatformRules", "TraceSymbolication", "HeapAnalysis"],
       path: "Sources/TraceAnalysis/LeakDetection"),
     .target(
       name: "AllocationReports",
-      dependencies: ["TraceReading", "TraceSymbolication"],
+      dependencies: ["TraceReading", "PlatformRules", "TraceSymbolication"],
       path: "Sources/TraceAnalysis/AllocationReports"),
     .target(
       name: "LeakGates",
@@ -139,8 +143,8 @@ let package = Package(
     .testTarget(
       name: "LeaksTests",
       dependencies: [
-        "TraceReading", "TraceSymbolication", "HeapAnalysis", "LeakDetection", "LeakGates", "TraceReports",
-        "TraceTestSupport",
+        "TraceReading", "PlatformRules", "TraceSymbolication", "HeapAnalysis", "LeakDetection", "LeakGates",
+        "TraceReports", "TraceTestSupport",
       ]),
     .testTarget(
       name: "DiffTests",
@@ -152,6 +156,7 @@ let package = Package(
     .testTarget(
       name: "SymbolicationTests",
       dependencies: ["TraceReading", "TraceSymbolication", "HeapAnalysis", "CSandboxedChild"]),
+    .testTarget(name: "PlatformRulesTests", dependencies: ["PlatformRules"]),
     .testTarget(name: "SwiftReflectionTests", dependencies: ["TraceReading", "TraceSymbolication", "HeapAnalysis"]),
     .testTarget(
       name: "ReportsTests",

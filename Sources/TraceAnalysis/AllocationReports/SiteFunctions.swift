@@ -1,5 +1,6 @@
 // The program's functions that the sites of a trace belong to.
 
+import PlatformRules
 import TraceReading
 import TraceSymbolication
 
@@ -31,9 +32,8 @@ struct SiteFunctions {
   private var owners: [SiteOwner] = []
   private var numbers: [SiteOwner: Int32] = [:]
 
-  /// glibc 2.36, libio/filedoalloc.c, by its exported name and by that of its debug information; other C libraries have
-  /// no such function.
-  private static let streamAllocators: Set<String> = ["_IO_file_doallocate", "__GI__IO_file_doallocate"]
+  private static let streamBuffers = RuleBook.shipped.table(.streamBuffer, by: .symbol)
+  private static let loaders = RuleBook.shipped.table(.loader, by: .image)
 
   init(_ definitions: TraceDefinitions, naming: any FrameNaming) {
     (self.definitions, self.naming) = (definitions, naming)
@@ -54,7 +54,7 @@ struct SiteFunctions {
         if isOutermost { place.isLoaders = isLoader(frame) }
         let sources = naming.frames(for: frame.key, in: frame.image.map { definitions.images[$0].image })
         if let source = sources.first(where: { $0.kind == .user }) { place.function = number(of: source) }
-        if sources.contains(where: { $0.mangledName.map(Self.streamAllocators.contains) ?? false }) {
+        if sources.contains(where: { $0.mangledName.map { Self.streamBuffers.matches($0) } ?? false }) {
           place.isOfStream = true
         }
       }
@@ -76,7 +76,6 @@ struct SiteFunctions {
 
   private func isLoader(_ frame: StackFrame) -> Bool {
     guard let image = frame.image else { return false }
-    let name = fileName(ofPath: definitions.images[image].image.path)
-    return ["ld-linux", "ld-musl", "ld-2."].contains { name.hasPrefix($0) }
+    return Self.loaders.matches(fileName(ofPath: definitions.images[image].image.path))
   }
 }

@@ -26,6 +26,7 @@ FOLDERS = (
     "HeapGraph",
     "HeapImage",
     "TraceSymbolication",
+    "PlatformRules",
     "Aggregates",
     "Replay",
     "Format",

@@ -1,5 +1,6 @@
 // Roots: the memory that is in use for its own sake, at which reachability begins.
 
+import PlatformRules
 import TraceReading
 
 /// A piece of memory whose words keep their targets alive.
@@ -62,6 +63,8 @@ package struct HeapRoots: Sendable {
   ///   - frames: where a thread's functions stand, as `ThreadFrames.addresses` says.
   ///
   /// Linear in the regions and their pages.
+  private static let keepingBeginnings = RuleBook.shipped.table(.keepsBeginnings, by: .image)
+
   package init(
     _ snapshot: TraceSnapshot, images: [LoadedImage], heap: LiveHeap, image: HeapImage, gaps: TraceGaps = .none,
     waitingCode: @escaping (UInt64, LoadedImage) -> WaitingCode = { _, _ in .other },
@@ -78,9 +81,7 @@ package struct HeapRoots: Sendable {
       roots.append(
         HeapRoot(
           kind: .global(image: index), ranges: [imageRanges[index]],
-          acceptsInterior:
-            !(name.hasPrefix("libc.") || name.hasPrefix("libc-2") || name.hasPrefix("ld-linux")
-            || name.hasPrefix("ld-2"))))
+          acceptsInterior: !Self.keepingBeginnings.matches(name)))
     }
     let regions = snapshot.regions
     var stackRegions: Set<UInt64> = []

@@ -1,5 +1,6 @@
 // The possible contents of blocks of the C library and the Swift runtime, by the function that allocates them.
 
+import PlatformRules
 import TraceReading
 import TraceSymbolication
 
@@ -28,17 +29,8 @@ package final class BlockContentsByAllocator {
     case other
   }
 
-  /// The one function of glibc 2.31 to 2.41 in which streams get their buffers. Debug information has the library's own
-  /// name for it.
-  private static let streamAllocators: Set<String> = ["_IO_file_doallocate", "__GI__IO_file_doallocate"]
-  /// Parts of the names of the runtime's functions that keep tables of types, protocols and conformances; seen with
-  /// Swift 6.1.2 and 6.3.1. Source: swiftlang/swift, stdlib/public/runtime: Metadata.cpp, MetadataLookup.cpp,
-  /// ProtocolConformance.cpp, Demangle.cpp.
-  private static let typeTables = [
-    "MetadataAllocator", "MetadataCache", "GenericMetadata", "ConformanceState", "ConformanceSection",
-    "ConformsToProtocol", "conformsToProtocol", "WitnessTable", "ConcurrentReadable",
-    "getTypeByMangled", "AssociatedType", "5swift8Demangle", "addNewDSOImage",
-  ]
+  private static let streamBuffers = RuleBook.shipped.table(.streamBuffer, by: .symbol)
+  private static let typeTables = RuleBook.shipped.table(.typeRecords, by: .symbol)
   /// Frames of the runtime that are looked at.
   private static let depthLimit = 24
 
@@ -82,13 +74,13 @@ package final class BlockContentsByAllocator {
     let image = definitions.images[index].image
     if SystemCode.isCLibrary(image.path) {
       return naming.frames(for: frame.key, in: image).contains {
-        $0.mangledName.map(Self.streamAllocators.contains) ?? false
+        $0.mangledName.map { Self.streamBuffers.matches($0) } ?? false
       } ? .streamBuffer : .other
     }
     guard isRuntime(index, image), let name = naming.frames(for: frame.key, in: image).last?.mangledName else {
       return .other
     }
-    if Self.typeTables.contains(where: name.contains) { return .typeRecords }
+    if Self.typeTables.matches(name) { return .typeRecords }
     // For code in Swift, and what allocates for it, the caller tells the purpose.
     let isRuntime =
       name.hasPrefix("_ZN") && name.contains("5swift") || name.hasPrefix("_ZN12_GLOBAL__N_1") || name == "_Znwm"

@@ -1,6 +1,7 @@
 // Finds an object's references from its metadata and the reflection sections of the program's images.
 
 import CRemoteMirror
+import PlatformRules
 import TraceReading
 
 /// Tells the layout of Swift objects of a process that need not exist any more.
@@ -132,7 +133,7 @@ package final class SwiftReflection {
       layout.typeName = answer.typeName
       layout.tail = try tail(of: answer, part, layout: layout)
     }
-    if layout.tail == .unknown, Self.isFollowedByLock(layout.typeName) {
+    if layout.tail == .unknown, Self.withLockBehind.matches(layout.typeName) {
       layout.tail = .plain
     } else if layout.tail != .unknown {
       // Storage of the standard library, whose own fields are counts, and pointers to its own elements.
@@ -196,16 +197,8 @@ package final class SwiftReflection {
     }
   }
 
-  /// Classes of the runtime that have a lock behind their stored properties, and nothing else. There is more room for
-  /// it than it takes, and nobody clears the rest. Seen in
-  /// Swift 6.1.2 and 6.3.1; source: swiftlang/swift, stdlib/public/Concurrency/AsyncStreamBuffer.swift,
-  /// stdlib/public/Observation/Sources/Observation/Locking.swift.
-  private static func isFollowedByLock(_ name: String) -> Bool {
-    [
-      "Swift.AsyncStream._Storage<", "Swift.AsyncThrowingStream._Storage<",
-      "Observation._ManagedCriticalState.LockedBuffer<",
-    ].contains { name.hasPrefix($0) }
-  }
+  /// Classes of the runtime that have a lock behind their stored properties, and nothing else.
+  private static let withLockBehind = RuleBook.shipped.table(.lockBehind, by: .type)
 
   /// Returns the contents that a class of the standard library has behind its stored properties.
   private func tail(of answer: MirrorAnswer, _ class: ClassMetadata, layout: ObjectLayout) throws(MirrorProcess.Failure)

@@ -1,6 +1,7 @@
 // From a trace with a heap image to findings.
 
 import HeapAnalysis
+import PlatformRules
 import TraceReading
 import TraceSymbolication
 
@@ -206,22 +207,26 @@ package final class LeakAnalysis {
   /// Threads of libdispatch's pools wait in libdispatch and the C library; in a program with the libraries inside,
   /// their names tell.
   private static func waitingCode(_ address: UInt64, _ image: LoadedImage, _ naming: any FrameNaming) -> WaitingCode {
-    let name = fileName(ofPath: image.path)
-    if name.hasPrefix("libdispatch") { return .pool }
-    if name.hasPrefix("libc.") || name.hasPrefix("libc-2") || name.hasPrefix("libpthread") || name.hasPrefix("ld-") {
-      return .cLibrary
-    }
-    // The recorder's hooks, which stood where the thread waits now: their frames leave return addresses behind, and
-    // none of them waits.
-    if name.hasPrefix("libleaktrace") { return .cLibrary }
-    if name.hasPrefix("libswift_Concurrency") || name.hasPrefix("libswiftCore") { return .runtime }
+    if let known = waitingImages.statement(for: fileName(ofPath: image.path)) { return waitingCode(known) }
     if SystemCode.isSystemImage(image.path) { return .other }
     let frame = naming.frames(
       for: FrameKey(address: RuntimeAddress(address), isExact: false, isAsync: false), in: image
     ).last
     guard let function = frame?.mangledName else { return .other }
-    if function.hasPrefix("_dispatch_") || function.hasPrefix("dispatch_") { return .pool }
-    return function.hasPrefix("swift_") || function.hasPrefix("_ZN5swift") ? .runtime : .other
+    return waitingFunctions.statement(for: function).map(waitingCode) ?? .other
+  }
+
+  private static let waitingImages = RuleBook.shipped.table(.waitsIn, by: .image)
+  private static let waitingFunctions = RuleBook.shipped.table(.waitsIn, by: .symbol)
+
+  /// What a rule says.
+  private static func waitingCode(_ statement: String) -> WaitingCode {
+    switch statement {
+    case "pool": .pool
+    case "c-library": .cLibrary
+    case "runtime": .runtime
+    default: .other
+    }
   }
 
   func names() -> FindingNaming {

@@ -1,6 +1,7 @@
 // The owner of a leak: the program, a library, or the runtime, which keeps memory for itself.
 
 import HeapAnalysis
+import PlatformRules
 import TraceReading
 import TraceSymbolication
 
@@ -31,7 +32,7 @@ struct OwnerSearch {
     if group.verdict == .dangling {
       return SystemCode.isSystemModule(graph.type(of: first).module) ? .runtime : .program
     }
-    if let known = nodes.lazy.compactMap({ KnownLibraryLeaks.reason(graph.type(of: $0)) }).first,
+    if let known = nodes.lazy.compactMap({ KnownLibraryLeaks.shipped.reason(graph.type(of: $0)) }).first,
       !group.isCycle || nodes.allSatisfy(isSystemObject)
     {
       return .library(known)
@@ -159,11 +160,11 @@ struct OwnerSearch {
   private static func givesPointer(_ frame: SourceFrame) -> Bool {
     let name = frame.fullFunction
     let result = name.range(ofLast: " -> ").map { name[$0...] } ?? name[...]
-    return pointers.contains { result.contains($0) } || name.contains("inout Swift.Unsafe")
-      || name.contains("inout Swift.OpaquePointer")
+    return pointers.matches(result) || functionsWithPointers.matches(name)
   }
 
-  private static let pointers = ["Unsafe", "OpaquePointer", "Unmanaged", "Pointer"]
+  private static let pointers = RuleBook.shipped.table(.givesPointer, by: .type)
+  private static let functionsWithPointers = RuleBook.shipped.table(.givesPointer, by: .function)
 }
 
 extension String {

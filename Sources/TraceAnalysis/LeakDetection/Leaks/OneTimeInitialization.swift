@@ -1,5 +1,6 @@
 // Blocks that belong to a variable which is initialised when it is first used.
 
+import PlatformRules
 import TraceReading
 import TraceSymbolication
 
@@ -9,14 +10,13 @@ import TraceSymbolication
 final class OneTimeInitialization {
   private let search: StackSearch
 
-  /// The runtime's function that calls such initialisers. Seen with Swift 6.1.2 and 6.3.1. Source: swiftlang/swift,
-  /// stdlib/public/runtime/Once.cpp.
-  private static let caller = "swift_once"
+  /// The runtime's function that calls such initialisers.
+  private static let callers = RuleBook.shipped.table(.runsOnce, by: .symbol)
 
   init(_ definitions: TraceDefinitions, naming: any FrameNaming) {
     search = StackSearch(definitions.stacks) { frame in
       naming.frames(for: frame.key, in: frame.image.map { definitions.images[$0].image }).contains {
-        $0.mangledName == Self.caller
+        $0.mangledName.map { Self.callers.matches($0) } ?? false
       }
     }
   }

@@ -1,6 +1,7 @@
 // Tells the program's own objects from those of the libraries that it uses.
 
 import HeapAnalysis
+import PlatformRules
 import TraceReading
 import TraceSymbolication
 
@@ -80,32 +81,19 @@ extension FindingNaming {
     }
     guard let name = frame.mangledName else { return frame.imageName.map(Self.libraryName(ofImage:)) }
     if let module = PackageCode.module(ofMangled: name) { return Self.libraryName(ofModule: String(module)) }
-    if name.hasPrefix("_dispatch_") || name.hasPrefix("dispatch_") || name.hasPrefix("_os_") { return "libdispatch" }
-    if name.hasPrefix("_swift_") || name.hasPrefix("swift_") || name.contains("5swift") || name.hasPrefix("$s") {
-      return Self.runtime
-    }
-    return frame.imageName.map(Self.libraryName(ofImage:))
+    return Self.symbols.statement(for: name) ?? frame.imageName.map(Self.libraryName(ofImage:))
   }
 
   static let runtime = "the Swift runtime"
 
-  private static func libraryName(ofModule module: String) -> String {
-    if module.hasPrefix("Foundation") || module.hasPrefix("_Foundation") || module == "CoreFoundation" {
-      return "Foundation"
-    }
-    switch module {
-    case "Dispatch": return "libdispatch"
-    case "XCTest", "Testing", "Observation": return module
-    default: return runtime
-    }
-  }
+  private static let symbols = RuleBook.shipped.table(.partOf, by: .symbol)
+  private static let modules = RuleBook.shipped.table(.partOf, by: .module)
+  private static let images = RuleBook.shipped.table(.partOf, by: .image)
+
+  private static func libraryName(ofModule module: String) -> String { modules.statement(for: module) ?? runtime }
 
   private static func libraryName(ofImage image: String) -> String {
-    if image.hasPrefix("libdispatch") || image.hasPrefix("libBlocksRuntime") { return "libdispatch" }
-    if image.hasPrefix("libFoundation") || image.hasPrefix("lib_Foundation") { return "Foundation" }
-    if image.hasPrefix("libswift") { return runtime }
-    if image.hasPrefix("libc.") || image.hasPrefix("libc-2") { return "the C library" }
-    return withoutVersion(image)
+    images.statement(for: image) ?? withoutVersion(image)
   }
 
   /// `libcurl.so.4` is `libcurl`.

@@ -1,6 +1,7 @@
 // Explains why objects are alive: paths from roots.
 
 import HeapAnalysis
+import PlatformRules
 import TraceReading
 import TraceSymbolication
 
@@ -194,7 +195,7 @@ extension FindingNaming {
       if let place, let variable = variable(at: place, in: image) {
         let known =
           SystemCode.isSystemImage(image.path)
-          ? Self.knownVariables.first { variable.hasSuffix($0.variable) }?.name : nil
+          ? Self.knownVariables.statement(for: variable) : nil
         return PathOrigin(
           kind: .global, name: known.map { "\($0) (\(variable) in \(name))" } ?? "\(variable) in \(name)")
       }
@@ -214,13 +215,7 @@ extension FindingNaming {
   }
 
   /// Variables inside the platform's libraries that people know by another name.
-  private static let knownVariables: [(variable: String, name: String)] = [
-    ("_defaultCenter", "NotificationCenter.default"), ("CFRunLoopGetMain.__main", "RunLoop.main"),
-    ("__CFRunLoops", "run loops"),
-    ("_dispatch_timers_heap", "libdispatch's timers"), ("_dispatch_mgr_q", "libdispatch's manager queue"),
-    ("_dispatch_main_q", "DispatchQueue.main"),
-    ("_dispatch_root_queues", "global dispatch queues"),
-  ]
+  private static let knownVariables = RuleBook.shipped.table(.knownAs, by: .variable)
 
   private func thread(_ index: Int) -> String {
     let thread = graph.snapshot.threads[index]

@@ -1,5 +1,6 @@
 // The test that a stack is of.
 
+import PlatformRules
 import TraceReading
 import TraceSymbolication
 
@@ -14,15 +15,14 @@ final class TestNames {
   /// True if tests can be on a stack: one of the libraries is loaded, or the program is a test bundle.
   let isTestRun: Bool
 
+  private static let libraries = RuleBook.shipped.table(.testLibrary, by: .image)
+
   private let demangled: (String) -> String?
   private var known: [String: String?] = [:]
 
   /// `demangled`: the demangled form of a linker's name.
   init(images: [LoadedImage], demangled: @escaping (String) -> String?) {
-    isTestRun = images.contains { image in
-      let name = fileName(ofPath: image.path)
-      return name.hasSuffix(".xctest") || name.hasPrefix("libXCTest.so") || name.hasPrefix("libTesting.so")
-    }
+    isTestRun = images.contains { Self.libraries.matches(fileName(ofPath: $0.path)) }
     self.demangled = demangled
   }
 

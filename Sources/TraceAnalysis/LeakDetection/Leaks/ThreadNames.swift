@@ -1,5 +1,6 @@
 // Names for threads.
 
+import PlatformRules
 import TraceReading
 import TraceSymbolication
 
@@ -53,6 +54,10 @@ struct ThreadNames {
     return path.frames.suffix(Self.outermostFrames).reversed()
   }
 
-  /// libdispatch's threads serve any queue: the function that one of them runs first says nothing of it.
-  private static func isPool(_ frame: SourceFrame) -> Bool { frame.mangledName?.hasPrefix("_dispatch_") ?? false }
+  /// A pool's threads serve any queue: the function that one of them runs first says nothing of it.
+  private static func isPool(_ frame: SourceFrame) -> Bool {
+    frame.mangledName.map { poolFunctions.matches($0) } ?? false
+  }
+
+  private static let poolFunctions = RuleBook.shipped.table(.poolThread, by: .symbol)
 }

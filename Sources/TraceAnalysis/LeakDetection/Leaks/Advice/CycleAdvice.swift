@@ -1,5 +1,6 @@
 // Advice for breaking a cycle.
 
+import PlatformRules
 import TraceSymbolication
 
 /// Names the reference to cut, and another way for where it has to stay.
@@ -9,65 +10,24 @@ struct CycleAdvice {
   private var path: [Finding.Step] { finding.path }
   private var names: SourceNames { cut.names }
 
-  init(_ finding: Finding, _ evidence: AdviceEvidence) {
+  /// Types that end a cycle by being told to, and what tells them.
+  private let types: RuleTable
+  /// Fields that keep a closure after it has run.
+  private let fields: RuleTable
+
+  init(_ finding: Finding, _ evidence: AdviceEvidence, rules: RuleBook = .shipped) {
     self.finding = finding
     cut = CycleCut(finding, evidence)
+    types = rules.table(.cycle, by: .type)
+    fields = rules.table(.cycle, by: .field)
   }
-
-  /// Types that end a cycle by being told to, and what tells them.
-  private static let endings: [(type: String, advice: String)] = [
-    (
-      "Foundation.URLSession",
-      "A URLSession keeps its delegate until it is invalidated: call finishTasksAndInvalidate() or invalidateAndCancel()."
-    ),
-    (
-      "FoundationNetworking.URLSession",
-      "A URLSession keeps its delegate until it is invalidated: call finishTasksAndInvalidate() or invalidateAndCancel()."
-    ),
-    (
-      "Foundation.Timer",
-      "A repeating Timer keeps its closure until it is invalidated: call invalidate() when its owner is done."
-    ),
-    (
-      "Dispatch.DispatchSource",
-      "A dispatch source keeps its handlers until it is cancelled: call cancel() when its owner is done."
-    ),
-    (
-      "Dispatch.DispatchWorkItem",
-      "A work item keeps its closure for as long as it lives: let the closure refer to the item by a weak variable, or clear the variable that holds the item once the work has run or is cancelled."
-    ),
-    (
-      "Foundation.BlockOperation",
-      "A BlockOperation keeps its closure after it has run: capture the operation weakly in it."
-    ),
-    (
-      "NIOEmbedded.EmbeddedChannel",
-      "An EmbeddedChannel holds its pipeline and is held by it until it is closed: call finish()."
-    ),
-    (
-      "NIOCore.ChannelPipeline",
-      "A channel and its pipeline hold each other until the channel is closed: close it, and wait for closeFuture."
-    ),
-    (
-      "NIOCore.ChannelHandlerContext",
-      "A handler that stores its context holds its channel: clear it in handlerRemoved(context:), and close the channel."
-    ),
-  ]
 
   var lines: [String] {
     var lines: [String] = []
     for step in path {
-      if let ending = Self.endings.first(where: { step.qualifiedType.hasPrefix($0.type) }),
-        !lines.contains(ending.advice)
-      {
-        lines.append(ending.advice)
-      }
-      if let reference = step.reference,
-        ["completionBlock", "__completion"].contains(where: { reference.name.hasSuffix($0) }), step.kind == .object
-      {
-        lines.append(
-          "An Operation keeps its completionBlock after it has run: set it to nil there, or capture the operation weakly."
-        )
+      if let advice = types.statement(for: step.qualifiedType), !lines.contains(advice) { lines.append(advice) }
+      if step.kind == .object, let reference = step.reference, let advice = fields.statement(for: reference.name) {
+        lines.append(advice)
       }
     }
     if let ring = cut.ring {

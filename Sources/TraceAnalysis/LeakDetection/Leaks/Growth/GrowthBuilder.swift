@@ -1,6 +1,7 @@
 // Names what grows with each round: its holder, the path to it, where it is made.
 
 import HeapAnalysis
+import PlatformRules
 import TraceReading
 
 /// Makes findings of what `GrowthFinder` found. For one thread at a time.
@@ -167,8 +168,8 @@ struct GrowthBuilder {
       let node = steps[index].node
       if graph.isRoot(node) {
         let name = naming.origin(node, target: steps.count > index + 1 ? steps[index + 1].node : nil).name
-        if name.contains("_dispatch_timers_heap") { return false }
-        if name.contains("_dispatch_") { isQueued = true }
+        if Registrations.timers.matches(name) { return false }
+        if Self.queues.matches(name) { isQueued = true }
       } else if let edge = steps[index].edge, let label = graph.label(graph.graph.label(of: edge)),
         label.name.hasPrefix("$defaultActor")
       {
@@ -187,16 +188,19 @@ struct GrowthBuilder {
       !AllocationFunctions.isOne($0) && $0.kind != .thunk
     }
     guard let frame else { return false }
-    return frame.imageName?.hasPrefix("libdispatch") ?? false || frame.mangledName?.hasPrefix("_dispatch_") ?? false
-      || frame.mangledName?.hasPrefix("dispatch_") ?? false
+    return frame.imageName.map { Self.queueImages.matches($0) } ?? false
+      || frame.mangledName.map { Self.queueFunctions.matches($0) } ?? false
   }
+
+  private static let queues = RuleBook.shipped.table(.queue, by: .variable)
+  private static let queueImages = RuleBook.shipped.table(.queue, by: .image)
+  private static let queueFunctions = RuleBook.shipped.table(.queue, by: .symbol)
 
   /// A source or a timer.
   private func isWaiting(_ node: NodeID) -> Bool {
     naming.frames(of: graph.heap[BlockID(node)].site).prefix(12).contains { frame in
-      guard let name = frame.mangledName else { return false }
-      return name.hasPrefix("dispatch_source_create") || name.hasPrefix("dispatch_after")
-        || name.hasPrefix("_dispatch_after")
+      guard let kind = frame.mangledName.flatMap(Registrations.kind(ofSymbol:)) else { return false }
+      return kind == .dispatchSource || kind == .dispatchWork
     }
   }
 

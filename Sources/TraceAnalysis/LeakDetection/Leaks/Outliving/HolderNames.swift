@@ -60,37 +60,19 @@ final class HolderNames {
     switch type.kind {
     case .task: return .task
     case .malloc: return kindOfBlock(node)
-    case .object: return Self.kinds.first { type.qualifiedName.hasPrefix($0.type) }?.kind
+    case .object: return Registrations.kind(ofType: type.qualifiedName)
     default: return nil
     }
   }
-
-  private static let kinds: [(type: String, kind: Finding.Registration)] = [
-    ("Foundation.Timer", .timer),
-    ("Foundation.NotificationCenter", .observer),
-    ("FoundationEssentials.NotificationCenter", .observer),
-    ("Foundation.NSNotificationReceiver", .observer),
-    ("Foundation.(NSNotificationReceiver", .observer),
-    ("Dispatch.DispatchSource", .dispatchSource),
-    ("Dispatch.DispatchWorkItem", .dispatchWork),
-    ("NIOCore.RepeatedTask", .eventLoop),
-    ("NIOPosix.ScheduledTask", .eventLoop),
-    ("NIOCore.Scheduled", .eventLoop),
-    ("FoundationNetworking.URLSession", .urlSession),
-    ("Foundation.URLSession", .urlSession),
-  ]
 
   /// Tells whether a block belongs to a call of `dispatch_after`.
   func isDelayedWork(_ node: NodeID) -> Bool {
     naming.frames(of: graph.heap[BlockID(node)].site).prefix(Self.registrationDepth).prefix { $0.kind != .user }
       .contains { frame in
-        frame.mangledName.map(Self.isDelay) ?? false
+        frame.mangledName.map { Registrations.kind(ofSymbol: $0) == .dispatchWork } ?? false
       }
   }
 
-  private static func isDelay(_ name: String) -> Bool {
-    name.hasPrefix("_dispatch_after") || name.hasPrefix("dispatch_after")
-  }
   /// Frames between the function that registers and the allocator.
   private static let registrationDepth = 12
 
@@ -99,10 +81,10 @@ final class HolderNames {
     var kind: Finding.Registration?
     for frame in naming.frames(of: graph.heap[BlockID(node)].site).prefix(Self.registrationDepth) {
       guard frame.kind != .user, let name = frame.mangledName else { break }
-      // libdispatch delays work by a source of its own.
-      if Self.isDelay(name) { return .dispatchWork }
-      if name.hasPrefix("dispatch_source_create") { kind = .dispatchSource }
-      if name.hasPrefix("CFRunLoopTimerCreate") { return .timer }
+      guard let found = Registrations.kind(ofSymbol: name) else { continue }
+      // Others work by a source of libdispatch's: whoever made it tells the kind.
+      if found != .dispatchSource { return found }
+      kind = found
     }
     return kind
   }
@@ -133,10 +115,10 @@ final class HolderNames {
   /// libdispatch keeps what waits for a time in heaps of timers.
   private func isTimerSource(_ steps: [LeakGroup.Step], _ index: Int) -> Bool {
     guard graph.isRoot(steps[0].node) else { return false }
-    return naming.origin(steps[0].node, target: steps.count > 1 ? steps[1].node : nil).name.contains(
-      "_dispatch_timers_heap")
+    return Registrations.timers.matches(
+      naming.origin(steps[0].node, target: steps.count > 1 ? steps[1].node : nil).name)
       || naming.frames(of: graph.heap[BlockID(steps[index].node)].site).contains {
-        $0.function.contains("makeTimerSource")
+        Registrations.timerMakers.matches($0.function)
       }
   }
 

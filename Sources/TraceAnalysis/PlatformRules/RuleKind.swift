@@ -1,0 +1,117 @@
+// The kinds of facts about platforms and libraries that rules state.
+
+/// A kind of fact. Its raw value is what a rule begins with in a file.
+package enum RuleKind: String, CaseIterable, Sendable {
+  // Whose code it is.
+
+  /// Code of the platform, which no program wrote: a shared library, a Swift module, a function that may be linked into
+  /// the program.
+  case platform
+  /// A function that the Swift compiler makes in every program.
+  case compiled
+  /// The C library.
+  case cLibrary = "c-library"
+  /// The loader.
+  case loader
+  /// The people's name of the library that code is of.
+  case partOf = "part-of"
+  /// A library that runs tests.
+  case testLibrary = "test-library"
+
+  // Calls.
+
+  /// A function that allocates for its caller.
+  case allocator
+  /// Code that makes something for its caller, if it is not in Swift.
+  case makesForCaller = "makes-for-caller"
+  /// The same, in Swift.
+  case makesForCallerInSwift = "makes-for-caller-in-swift"
+  /// Code that makes what its library keeps for good in tables of its own.
+  case keepsForItself = "keeps-for-itself"
+  /// An exception to `keepsForItself`: the result is the caller's.
+  case givesAway = "gives-away"
+  /// A function of Swift that gives its caller a pointer: by the type of its result, or by its whole name.
+  case givesPointer = "gives-pointer"
+  /// A function that calls what the program gave it.
+  case callsProgram = "calls-program"
+  /// A function that calls what others gave it, again and again.
+  case callsAgain = "calls-again"
+  /// A function that calls `main` for the program.
+  case startsMain = "starts-main"
+  /// A function that calls the initialiser of a variable, once.
+  case runsOnce = "runs-once"
+
+  // Memory.
+
+  /// An image that keeps addresses of blocks' beginnings alone: an address inside a block means nothing there.
+  case keepsBeginnings = "keeps-beginnings"
+  /// A function that allocates buffers of streams: their contents are no references.
+  case streamBuffer = "stream-buffer"
+  /// A function that allocates tables of types: no reference in them leads to an object.
+  case typeRecords = "type-records"
+  /// A class that has a lock behind its stored properties, and nothing else.
+  case lockBehind = "lock-behind"
+
+  // Holders.
+
+  /// An object, or a function that makes one, that is registered somewhere until it is told to end.
+  case registration
+  /// A variable, or a function in a stack, of timers that wait for their time.
+  case timers
+  /// A variable under which work waits for its turn, or code that keeps such work.
+  case queue
+  /// A variable that people know by another name.
+  case knownAs = "known-as"
+  /// Code in which threads wait.
+  case waitsIn = "waits-in"
+  /// A function of threads that serve any work.
+  case poolThread = "pool-thread"
+
+  // Leaks.
+
+  /// A type whose objects a library leaks whatever the program does: why.
+  case leaked
+  /// A type, or a field, of which cycles are made that are to be broken in some way: the advice.
+  case cycle
+}
+
+extension RuleKind {
+  /// The way in which a rule's `says` is to be read.
+  enum Statement: Equatable {
+    /// The rule has none.
+    case none
+    /// Words for a report.
+    case text
+    /// One of these.
+    case one(of: Set<String>)
+  }
+
+  var statement: Statement {
+    switch self {
+    case .partOf, .knownAs, .leaked, .cycle: .text
+    case .registration:
+      .one(of: ["timer", "observer", "dispatchSource", "dispatchWork", "eventLoop", "urlSession"])
+    case .waitsIn: .one(of: ["pool", "c-library", "runtime"])
+    default: .none
+    }
+  }
+
+  /// The subjects by which rules of this kind are looked up.
+  var subjects: Set<RuleSubject> {
+    switch self {
+    case .platform, .partOf: [.image, .module, .symbol]
+    case .cLibrary, .loader, .testLibrary, .keepsBeginnings: [.image]
+    case .makesForCaller, .makesForCallerInSwift, .keepsForItself, .waitsIn: [.image, .symbol]
+    case .queue: [.image, .symbol, .variable]
+    case .compiled, .givesAway, .callsProgram, .startsMain, .runsOnce, .streamBuffer, .typeRecords, .poolThread:
+      [.symbol]
+    case .allocator, .callsAgain: [.symbol, .function]
+    case .givesPointer: [.type, .function]
+    case .registration: [.type, .symbol]
+    case .timers: [.variable, .function]
+    case .knownAs: [.variable]
+    case .lockBehind, .leaked: [.type]
+    case .cycle: [.type, .field]
+    }
+  }
+}

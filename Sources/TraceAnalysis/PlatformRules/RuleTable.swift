@@ -1,0 +1,73 @@
+// Looking names up in the patterns of rules.
+
+/// The patterns of one kind and one subject. Immutable.
+package struct RuleTable: Sendable {
+  /// A pattern that is not a whole name, with its rule's place in the order of rules.
+  private struct Entry {
+    var text: [UInt8]
+    var order: Int
+  }
+
+  private let rules: [Rule]
+  private var names: [String: Int] = [:]
+  /// By their first byte.
+  private var beginnings: [[Entry]] = []
+  private var ends: [Entry] = []
+  private var parts: [Entry] = []
+
+  init(_ rules: [Rule], _ subject: RuleSubject) {
+    self.rules = rules
+    for (order, rule) in rules.enumerated() {
+      for pattern in rule.patterns where pattern.subject == subject {
+        let entry = Entry(text: Array(pattern.text.utf8), order: order)
+        switch pattern.part {
+        case .all: if names[pattern.text] == nil { names[pattern.text] = order }
+        case .beginning:
+          if beginnings.isEmpty { beginnings = Array(repeating: [], count: 256) }
+          beginnings[Int(entry.text[0])].append(entry)
+        case .end: ends.append(entry)
+        case .any: parts.append(entry)
+        }
+      }
+    }
+  }
+
+  /// Tells whether a rule matches. O(length × patterns that begin alike)
+  package func matches(_ name: some StringProtocol) -> Bool { order(name) != nil }
+
+  /// The first rule that matches, in the order in which they are written. As `matches`.
+  package func rule(for name: some StringProtocol) -> Rule? { order(name).map { rules[$0] } }
+
+  /// What the first rule that matches says.
+  package func statement(for name: some StringProtocol) -> String? { rule(for: name)?.statement }
+
+  private func order(_ name: some StringProtocol) -> Int? {
+    var found = Int.max
+    if !names.isEmpty, let order = names[String(name)] { found = order }
+    if !beginnings.isEmpty || !ends.isEmpty || !parts.isEmpty {
+      let known = found
+      let direct = name.utf8.withContiguousStorageIfAvailable { best(in: $0, known) }
+      found = direct ?? Array(name.utf8).withUnsafeBufferPointer { best(in: $0, known) }
+    }
+    return found == .max ? nil : found
+  }
+
+  private func best(in name: UnsafeBufferPointer<UInt8>, _ known: Int) -> Int {
+    var found = known
+    if !beginnings.isEmpty, let first = name.first {
+      for entry in beginnings[Int(first)] where entry.order < found && name.starts(with: entry.text) {
+        found = entry.order
+      }
+    }
+    for entry in ends where entry.order < found && name.count >= entry.text.count {
+      if name[(name.count - entry.text.count)...].elementsEqual(entry.text) { found = entry.order }
+    }
+    for entry in parts where entry.order < found && Self.contains(name, entry.text) { found = entry.order }
+    return found
+  }
+
+  private static func contains(_ name: UnsafeBufferPointer<UInt8>, _ text: [UInt8]) -> Bool {
+    guard name.count >= text.count else { return false }
+    return (0...(name.count - text.count)).contains { name[$0...].starts(with: text) }
+  }
+}
