@@ -143,7 +143,7 @@ package final class LeakAnalysis {
     let (groups, remark) = EndedObjects.groups(of: finder, in: reader, suspects: suspects, gaps: gaps)
     endingRemark = remark
     let builder = FindingBuilder(finder, groups: groups, naming: names)
-    let outliving = OutlivingBuilder(self, builder: builder, naming: names)
+    let outliving = OutlivingBuilder(self, naming: names)
     let stated = outliving.scopeFindings() + outliving.expectationFindings()
     // The program's own statement about an object takes precedence over a conclusion.
     let concluded = outliving.findings().filter { finding in
@@ -174,8 +174,7 @@ package final class LeakAnalysis {
   }
 
   private func outlivingBuilder() -> OutlivingBuilder {
-    let names = self.names()
-    return OutlivingBuilder(self, builder: FindingBuilder(finder, naming: names), naming: names)
+    OutlivingBuilder(self, naming: names())
   }
 
   /// Returns the names that a suppression's pattern is held against: types, functions, modules, images and source files

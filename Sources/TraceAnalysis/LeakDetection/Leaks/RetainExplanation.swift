@@ -87,7 +87,7 @@ extension LeakAnalysis {
     ways.joinChains()
     ways.add(retained: dominators.retainedSizes(sizes), dominators)
     let found = ways.sorted()
-    let builder = FindingBuilder(finder, naming: names)
+    let namedPaths = FindingPaths(graph, naming: names)
     let groups = found.prefix(limit).compactMap { entry -> RetainedGroup? in
       guard let path = (entry.isLeaked ? leaked?.paths : paths)?.path(to: entry.shown) else { return nil }
       var steps: [LeakGroup.Step] = graph.isRoot(path.root) ? [] : [.init(node: path.root, edge: nil)]
@@ -99,7 +99,7 @@ extension LeakAnalysis {
         graph.isRoot(path.root)
         ? names.origin(path.root, target: path.steps.first?.node)
         : PathOrigin(kind: .leaked, name: reasonForNoRoot(path.root))
-      let named = builder.path(steps)
+      let named = namedPaths.path(steps)
       let first = entry.targets.sorted { graph.birthOrder(of: $0) < graph.birthOrder(of: $1) }.prefix(
         RetainedGroup.addressLimit)
       return RetainedGroup(

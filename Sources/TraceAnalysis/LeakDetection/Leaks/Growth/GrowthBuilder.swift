@@ -20,7 +20,7 @@ struct GrowthBuilder {
     self.tree = tree
     self.repetition = repetition
     naming = analysis.names()
-    outliving = OutlivingBuilder(analysis, builder: FindingBuilder(analysis.finder, naming: naming), naming: naming)
+    outliving = OutlivingBuilder(analysis, naming: naming)
   }
 
   /// One for each cause: of all that grows in one place what a person knows best, and of all places that hold the same

@@ -8,17 +8,17 @@ import TraceSymbolication
 struct OutlivingBuilder {
   private let analysis: LeakAnalysis
   private let graph: ObjectGraph
-  private let builder: FindingBuilder
+  private let paths: FindingPaths
   private let naming: FindingNaming
   let holders: HolderNames
   private let waiting: WaitingTasks
   let ownership: OwnershipTrees
   private let owner: RegistrationOwner
 
-  init(_ analysis: LeakAnalysis, builder: FindingBuilder, naming: FindingNaming) {
+  init(_ analysis: LeakAnalysis, naming: FindingNaming) {
     self.analysis = analysis
     graph = analysis.graph
-    self.builder = builder
+    paths = FindingPaths(analysis.graph, naming: naming)
     self.naming = naming
     let holders = HolderNames(analysis.graph, naming: naming)
     self.holders = holders
@@ -235,7 +235,7 @@ struct OutlivingBuilder {
   func finding(_ group: OutlivingGroup) -> Finding {
     let registration = holders.registration(group.path, after: 0).flatMap { $0.index == group.suspect ? $0.kind : nil }
     let steps = Array(group.path.dropFirst())
-    let named = builder.path(steps)
+    let named = paths.path(steps)
     let origin = naming.origin(group.path[0].node, target: steps.first?.node)
     let seconds = group.survivors.compactMap { node -> Double? in
       analysis.clock.seconds(at: analysis.snapshot.time).flatMap { end in

@@ -244,43 +244,63 @@ extension OutlivingFinder {
   /// Survivors that are older than siblings get, or that were left behind in a scope in which siblings end; unless they
   /// took the places of others.
   ///
+  /// Asks in this order: Which survivors may be old (`candidates`)? Are there so many of such an age that chance does
+  /// not explain them (`unlikely`)? Did the population grow by them (`growth`)? Does the program still use them
+  /// (`weighUse`)? Linear in the family's survivors, and for `unlikely` in the classes of its siblings' lifetimes.
+  ///
   /// Wrong about objects that live long on purpose, are made over and over, never end while the program runs, are not
   /// used meanwhile, and share their class and allocation site with objects that end soon.
   private func outlived(_ family: Family) -> Suspicion? {
     let lifetime = family.lifetime
     guard lifetime.lastOrdinal > lifetime.firstOrdinal, let first = family.survivors.first else { return nil }
     let distance = lifetime.departures.distance(of: OutlivingRules.scopedShare) ?? 0
-    let candidates = candidates(family, distance: distance)
-    guard let (proven, limit) = unlikely(candidates, lifetime) else { return leftInScope(family) }
+    guard let (proven, limit) = unlikely(candidates(family, distance: distance), lifetime) else {
+      return leftInScope(family)
+    }
+    guard let growth = growth(of: family, by: proven) else { return nil }
+    var suspicion = Suspicion(
+      verdict: .outlived, family: family, homeDistance: distance, least: OutlivingRules.leastOutlived)
+    suspicion.evidence.proven = Set(proven.map(\.node))
+    suspicion.evidence.limit = limit
+    if growth != .added { suspicion.evidence.limit.strongOdds = OutlivingRules.strongOddsByAgeAlone }
+    suspicion.evidence.isExceptional = isExceptional(family)
+    suspicion.evidence.weigh(proven.count)
+    // Full caches have their ups and downs as well: ages alone are no weak evidence.
+    if growth == .hidden, !suspicion.evidence.isStrong { return nil }
+    if isProgramObject(first) { weighUse(of: family, first, in: &suspicion) }
+    return suspicion
+  }
+
+  /// The growth of the population by those that are older than siblings get; nil if it is bounded, or if too few were
+  /// made while it could grow.
+  private func growth(of family: Family, by proven: [Candidate]) -> Population.Growth? {
+    let lifetime = family.lifetime
     let span = Double(lifetime.lastEventOrdinal - lifetime.firstOrdinal)
     let positions = proven.map { Double(ordinal($0.node) - min(ordinal($0.node), lifetime.firstOrdinal)) / span }
     let growth = population(family, until: lifetime.lastEventOrdinal).growth(by: positions)
     guard growth.made > 0, Double(growth.made) >= OutlivingRules.leastMadeLater * Double(proven.count),
       growth.kind != .bounded
     else { return nil }
-    var suspicion = Suspicion(
-      verdict: .outlived, family: family, homeDistance: distance, least: OutlivingRules.leastOutlived)
-    suspicion.evidence.proven = Set(proven.map(\.node))
-    suspicion.evidence.limit = limit
-    if growth.kind != .added { suspicion.evidence.limit.strongOdds = OutlivingRules.strongOddsByAgeAlone }
-    suspicion.evidence.isExceptional = isExceptional(family)
-    suspicion.evidence.weigh(proven.count)
-    // Full caches have their ups and downs as well: ages alone are no weak evidence.
-    if growth.kind == .hidden, !suspicion.evidence.isStrong { return nil }
-    // Objects that the program used again once all had been made are in use.
+    return growth.kind
+  }
+
+  /// Weakens a suspicion about the program's objects by what it does with them in the end.
+  private func weighUse(of family: Family, _ first: NodeID, in suspicion: inout Suspicion) {
     let use = lateUse(of: family)
-    if isProgramObject(first), isCalledBack(family, first), use == .long { suspicion.evidence.isExceptional = false }
+    if isCalledBack(family, first) {
+      // Objects that the program used again once all had been made are in use.
+      if use == .long { suspicion.evidence.isExceptional = false }
+      return
+    }
+    guard use != .none || !origin(block(first).site).hasUnit else { return }
     // A loop may keep of many those that it was looking for, if something is done with them. If the others were kept
     // for a while as well, and let go, that is a weak suspicion.
-    if isProgramObject(first), !isCalledBack(family, first), use != .none || !origin(block(first).site).hasUnit {
-      if areSiblingsKept(lifetime) || use == .brief {
-        suspicion.evidence.isExceptional = false
-      } else {
-        suspicion.needsRegistration = true
-        suspicion.least = OutlivingRules.leastRegistered
-      }
+    if areSiblingsKept(family.lifetime) || use == .brief {
+      suspicion.evidence.isExceptional = false
+    } else {
+      suspicion.needsRegistration = true
+      suspicion.least = OutlivingRules.leastRegistered
     }
-    return suspicion
   }
 
   private func candidates(_ family: Family, distance: UInt32) -> [Candidate] {

@@ -1,0 +1,58 @@
+// The instances of a finding: the object that stands for each, and where all were made.
+
+import HeapAnalysis
+import TraceReading
+
+/// Finds the instances of groups of leaked objects, and the place that allocated them.
+struct FindingInstances {
+  private let graph: ObjectGraph
+
+  init(_ graph: ObjectGraph) { self.graph = graph }
+
+  /// The object that stands for each instance. The members of a cycle are any of its objects: of each, the nearest of
+  /// the type that the path begins with.
+  func nodes(of group: LeakGroup) -> [NodeID] {
+    guard group.isCycle, let first = group.steps.first?.node, !graph.isRoot(first) else {
+      return group.members.map(\.node)
+    }
+    let type = graph.nodeTypes[Int(first)]
+    var spareVisits = Self.searchedInAll
+    return group.members.map { member in
+      var queue = [member.node]
+      var seen: Set<NodeID> = [member.node]
+      var next = 0
+      while next < queue.count {
+        if graph.nodeTypes[Int(queue[next])] == type { return queue[next] }
+        for edge in graph.graph.edges(from: queue[next]) where queue.count < Self.searchedObjects && spareVisits > 0 {
+          spareVisits -= 1
+          let target = graph.graph.target(of: edge)
+          if !graph.isRoot(target), ObjectGraph.keeping.rawValue >> graph.graph.kind(of: edge) & 1 != 0,
+            seen.insert(target).inserted
+          {
+            queue.append(target)
+          }
+        }
+        next += 1
+      }
+      return member.node
+    }
+  }
+
+  /// Objects around one member of a cycle that are looked at for the one that the path begins with.
+  private static let searchedObjects = 256
+  /// References that are followed for all of a finding's instances.
+  private static let searchedInAll = 1 << 22
+
+  /// All instances of a group come from the same places: that of the object which the finding is titled by is told.
+  func place(of group: LeakGroup, _ path: [Finding.Step]) -> Finding.Place? {
+    guard let step = group.verdict == .deinitialised ? path.last : path.first, !group.members.isEmpty else {
+      return nil
+    }
+    // The members of a cycle are any of its objects.
+    let sizes = group.isCycle ? [step.size.rawValue] : group.members.map { graph.heap[BlockID($0.node)].size }
+    return Finding.Place(
+      allocation: step.allocation, ownAllocation: step.ownAllocation, stack: step.stack, instances: group.instances,
+      retainedBytes: ByteCount(group.retainedBytes),
+      retainedBlocks: group.retainedBlocks, smallest: ByteCount(sizes.min() ?? 0), largest: ByteCount(sizes.max() ?? 0))
+  }
+}

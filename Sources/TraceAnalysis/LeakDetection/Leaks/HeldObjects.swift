@@ -1,0 +1,37 @@
+// What hangs from the objects of a finding.
+
+import HeapAnalysis
+import TraceReading
+
+/// Sums, by type's name, what leaked objects keep besides those on their path.
+struct HeldObjects {
+  private let graph: ObjectGraph
+
+  init(_ graph: ObjectGraph) { self.graph = graph }
+
+  /// Returns the objects that the shown instance keeps besides its path.
+  func types(by group: LeakGroup) -> [Finding.HeldType] {
+    var sums = group.held
+    for node in Set(group.steps.map(\.node)) {
+      let type = graph.nodeTypes[Int(node)]
+      guard let sum = sums[type], sum.blocks > 1 else {
+        sums[type] = nil
+        continue
+      }
+      sums[type] = LeakGroup.Sum(blocks: sum.blocks - 1, bytes: sum.bytes &- graph.heap[BlockID(node)].size)
+    }
+    return byName(sums)
+  }
+
+  /// By type, most bytes first. Several types may have one name.
+  func byName(_ sums: [UInt32: LeakGroup.Sum]) -> [Finding.HeldType] {
+    var byName: [String: LeakGroup.Sum] = [:]
+    for (type, sum) in sums {
+      let name = graph.types[Int(type)].name
+      byName[name, default: .init()].blocks += sum.blocks
+      byName[name, default: .init()].bytes &+= sum.bytes
+    }
+    return byName.map { Finding.HeldType(name: $0.key, count: $0.value.blocks, bytes: ByteCount($0.value.bytes)) }
+      .sorted { ($1.bytes, $0.name) < ($0.bytes, $1.name) }
+  }
+}
