@@ -232,14 +232,19 @@ def report(case_list, found, failed, rounds, options):
     for case in case_list:
         lines = compare(found[case]) if len(found[case]) > 1 else []
         reasons = collections.Counter(failed[case])
-        lines += [f"no findings to compare in {count} of {len(found[case]) + len(failed[case])} runs: {reason}" for reason, count in reasons.items()]
+        lines += [
+            f"no findings to compare in {count} of {len(found[case]) + len(failed[case])} runs: {reason}"
+            for reason, count in reasons.items()
+        ]
         if lines:
             flipping += 1
             print(case)
             print("".join(f"  {line}\n" for line in lines), end="")
     machine = "loaded" if options.loaded else "idle"
     if options.rotate:
-        programs = f"{len(in_turn(case_list, 0))} programs in {len(case_list)} forms, {rounds} runs each, a form in turn"
+        programs = (
+            f"{len(in_turn(case_list, 0))} programs in {len(case_list)} forms, {rounds} runs each, a form in turn"
+        )
     else:
         programs = f"{len(case_list)} programs, {rounds} runs each"
     print(f"{programs}, {machine} machine: {flipping or 'none'} flipped")
