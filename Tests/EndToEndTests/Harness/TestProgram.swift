@@ -42,7 +42,7 @@ struct TestProgram: Sendable {
     // The program's own name is what `%n` and its messages show, so it stands alone in a directory.
     let product = "\(directory)/\(name)"
     return try BuildLock.withLock(for: product) {
-      if access(product, X_OK) == 0 { return product }
+      if access(product, F_OK) == 0 { return product }
       try FileManager.default.createDirectory(atPath: directory, withIntermediateDirectories: true)
       let unfinished = "\(product).\(getpid())"
       var command = Command(arguments + ["-o", unfinished])
@@ -64,7 +64,7 @@ struct TestProgram: Sendable {
     let directory = BuildProducts.parent(of: whole) + "/stripped"
     let product = directory + "/" + whole.split(separator: "/").last!
     return try BuildLock.withLock(for: product) {
-      if access(product, X_OK) == 0 { return product }
+      if access(product, F_OK) == 0 { return product }
       try FileManager.default.createDirectory(atPath: directory, withIntermediateDirectories: true)
       let unfinished = "\(product).\(getpid())"
       let outcome = try Command([BuildProducts.toolchain + "/llvm-objcopy", "--strip-all", whole, unfinished]).run()
