@@ -27,7 +27,8 @@ struct FindingLikeness {
       for b in new.indices where !matching.isTaken[b] {
         guard isComparable(old[a], new[b]) else { continue }
         if let remainder = remainder(old[a], new[b]) {
-          candidates.append((0.6, Pair(old: a, new: b, differences: [remainder], isRemainder: true)))
+          candidates.append(
+            (LikenessRules.ofRemainder, Pair(old: a, new: b, differences: [remainder], isRemainder: true)))
         } else if let (likeness, differences) = compare(old[a], new[b]) {
           candidates.append((likeness, Pair(old: a, new: b, differences: differences)))
         }
@@ -74,8 +75,8 @@ struct FindingLikeness {
     }
     guard var best else { return nil }
     best.1 = differences + best.1
-    best.0 -= 0.2 * Double(differences.count)
-    return best.0 > 0.5 ? best : nil
+    best.0 -= LikenessRules.costOfOtherVerdict * Double(differences.count)
+    return best.0 > LikenessRules.leastOfFindings ? best : nil
   }
 
   /// Identities, ways of allocation and fields, by step.
@@ -97,8 +98,8 @@ struct FindingLikeness {
         Self.way(bWays[index], from: vocabulary.name(new[2])).map { vocabulary.number(of: $0, on: .new) }, vocabulary)
       let isSameClosure = vocabulary.current(old[3]) == new[3]
       if !isSameClosure, !isReplaced(old[3], new[3]) { return nil }
-      if way < 0.5, !isSameClosure || vocabulary.name(new[3]).isEmpty { return nil }
-      likeness += max(way, isSameClosure && !vocabulary.name(new[3]).isEmpty ? 0.75 : 0)
+      if way < LikenessRules.leastOfStacks, !isSameClosure || vocabulary.name(new[3]).isEmpty { return nil }
+      likeness += max(way, isSameClosure && !vocabulary.name(new[3]).isEmpty ? LikenessRules.ofSameClosure : 0)
       if vocabulary.current(old[2]) != new[2], !vocabulary.name(old[2]).isEmpty {
         let words = "\(shortType(new[1])) was allocated in \(vocabulary.name(old[2]))"
         if !differences.contains(words) { differences.append(words) }
@@ -123,8 +124,8 @@ struct FindingLikeness {
         differences.append("it was held by \(vocabulary.name(old[5])) reference")
       }
     }
-    guard otherEdges <= 1 else { return nil }
-    return (likeness / Double(a.count) - 0.1 * Double(otherEdges), differences)
+    guard otherEdges <= LikenessRules.otherFieldLimit else { return nil }
+    return (likeness / Double(a.count) - LikenessRules.costOfOtherField * Double(otherEdges), differences)
   }
 
   /// One of the fields that one build alone has, in place of one that the other alone has.

@@ -74,7 +74,8 @@ struct NameMatching {
     crowds = crowds.filter { mask, crowd in
       let hidden = mask.count { $0 == Vocabulary.wildcard }
       // If little else is the same, the same places mean nothing.
-      return !crowd.old.isEmpty && !crowd.new.isEmpty && hidden <= 2 * (mask.count - hidden - 1)
+      return !crowd.old.isEmpty && !crowd.new.isEmpty
+        && hidden <= LikenessRules.hiddenForEachShown * (mask.count - hidden - 1)
     }
     let limit = Self.crowdLimit(
       crowds.map { mask, crowd in
@@ -161,9 +162,9 @@ struct NameMatching {
     var elected: [(old: Int32, new: Int32)] = []
     for (old, choices) in votes {
       let given = choices.values.reduce(0, +)
-      guard let (new, weight) = choices.max(by: { ($0.value, $1.key) < ($1.value, $0.key) }), weight >= 0.1,
-        weight > 0.6 * given,
-        weight > 0.6 * received[new]!
+      guard let (new, weight) = choices.max(by: { ($0.value, $1.key) < ($1.value, $0.key) }),
+        weight >= LikenessRules.leastVotes,
+        weight > LikenessRules.majority * given, weight > LikenessRules.majority * received[new, default: 0]
       else { continue }
       elected.append((old, new))
     }

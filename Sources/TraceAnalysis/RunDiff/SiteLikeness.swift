@@ -45,10 +45,12 @@ enum SiteLikeness {
     var candidates: [Candidate] = []
     func consider(_ a: Int, _ b: Int) {
       let likeness = stackLikeness(way(old[a], vocabulary), way(new[b], vocabulary), vocabulary)
-      guard likeness >= 0.5 else { return }
+      guard likeness >= LikenessRules.leastOfStacks else { return }
       // Of equally alike stacks the ones with like numbers belong together.
       candidates.append(
-        Candidate(old: a, new: b, likeness: likeness + 0.1 * NameMatching.likeness(old[a].amount, new[b].amount)))
+        Candidate(
+          old: a, new: b,
+          likeness: likeness + LikenessRules.weightOfAmounts * NameMatching.likeness(old[a].amount, new[b].amount)))
     }
     if olds.count * news.count <= pairLimit {
       for a in olds { for b in news { consider(a, b) } }
@@ -57,7 +59,9 @@ enum SiteLikeness {
       for b in news { if let first = new[b].functions.first { byFunction[first, default: []].append(b) } }
       for a in olds {
         guard let first = old[a].functions.first else { continue }
-        for b in byFunction[vocabulary.current(first)]?.prefix(64) ?? [] { consider(a, b) }
+        for b in byFunction[vocabulary.current(first)]?.prefix(LikenessRules.sharedFunctionLimit) ?? [] {
+          consider(a, b)
+        }
       }
     }
     candidates.sort { ($0.likeness, $1.old, $1.new) > ($1.likeness, $0.old, $0.new) }
@@ -72,8 +76,8 @@ enum SiteLikeness {
     // If what is left of a type is one site on each side, with the same numbers, that site has moved.
     let restOld = olds.filter { !takenOld.contains($0) }
     let restNew = news.filter { !takenNew.contains($0) }
-    if restOld.count == 1, restNew.count == 1, old[restOld[0]].amount >= 8,
-      NameMatching.likeness(old[restOld[0]].amount, new[restNew[0]].amount) > 0.98
+    if restOld.count == 1, restNew.count == 1, old[restOld[0]].amount >= LikenessRules.leastAmountOfLast,
+      NameMatching.likeness(old[restOld[0]].amount, new[restNew[0]].amount) > LikenessRules.leastAmountLikenessOfLast
     {
       result.append((restOld[0], restNew[0]))
     }
@@ -95,13 +99,13 @@ enum SiteLikeness {
     guard let first = a.first, let other = b.first else { return a.count == b.count ? 1 : 0 }
     if a == b { return 1 }
     let common = Double(CommonSubsequence.length(a, b)) / Double(max(a.count, b.count))
-    if first == other { return max(0.5, common) }
+    if first == other { return max(LikenessRules.ofSameFunction, common) }
     let isOldGone = !vocabulary.isOnNewSide(old[0])
     let isNewCome = !vocabulary.isOnOldSide(other)
     // Beyond the outermost, which all of a program's stacks may share.
     let isSplit = isNewCome && b.contains(first) && (a.count > 1 || b.count == 2)
     let isJoined = isOldGone && a.contains(other) && (b.count > 1 || a.count == 2)
-    if isSplit || isJoined { return max(0.5, common) }
-    return isOldGone && isNewCome && common >= 0.75 ? common : 0
+    if isSplit || isJoined { return max(LikenessRules.ofSameFunction, common) }
+    return isOldGone && isNewCome && common >= LikenessRules.leastOfReplaced ? common : 0
   }
 }
