@@ -67,7 +67,8 @@ let package = Package(
     .target(
       name: "RunDiff",
       dependencies: [
-        "TraceReading", "TraceSymbolication", "HeapAnalysis", "LeakDetection", "AllocationReports", "LeakGates",
+        "TraceReading", "PlatformRules", "TraceSymbolication", "HeapAnalysis", "LeakDetection", "AllocationReports",
+        "LeakGates",
       ],
       path: "Sources/TraceAnalysis/RunDiff"),
     .target(

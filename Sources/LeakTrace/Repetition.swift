@@ -44,8 +44,8 @@ extension LeakTrace {
   /// Runs `body` several times on the caller's actor, and writes a heap image after each, as the form for work that
   /// does not suspend does.
   ///
-  /// What other tasks leave behind counts as well: a round should wait for those that it starts. The thread is kept
-  /// while an image is written.
+  /// Objects that other tasks leave behind count as well: a round should wait for the tasks that it starts. The call
+  /// keeps its thread while an image is written.
   public static func `repeat`<Failure: Error>(
     _ name: @autoclosure () -> String = "", times: Int = 6, file: StaticString = #fileID, line: UInt = #line,
     isolation: isolated (any Actor)? = #isolation, _ body: () async throws(Failure) -> Void

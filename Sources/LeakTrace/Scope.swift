@@ -24,9 +24,8 @@ extension LeakTrace {
 
   /// Runs `body` on the caller's actor, and expects what it made to be gone `grace` after it.
   ///
-  /// What the calling task makes until `body` returns belongs to the scope, whichever threads it runs on, and what
-  /// tasks make that were made inside.
-  /// Other tasks on the same threads have no part in it.
+  /// The scope has all objects that the calling task makes until `body` returns, whichever threads it runs on, and those
+  /// of the tasks that were made inside. Other tasks on the same threads have no part in it.
   @inlinable
   public static func scope<Result: ~Copyable, Failure: Error>(
     _ name: @autoclosure () -> String, grace: Duration = .zero, file: StaticString = #fileID, line: UInt = #line,

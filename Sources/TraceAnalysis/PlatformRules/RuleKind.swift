@@ -36,6 +36,8 @@ package enum RuleKind: String, CaseIterable, Sendable {
   case callsProgram = "calls-program"
   /// A function that calls what others gave it, again and again.
   case callsAgain = "calls-again"
+  /// A function in whose calls a thread runs a run loop.
+  case runsLoop = "runs-loop"
   /// A function that calls `main` for the program.
   case startsMain = "starts-main"
   /// A function that calls the initialiser of a variable, once.
@@ -47,6 +49,8 @@ package enum RuleKind: String, CaseIterable, Sendable {
   case keepsBeginnings = "keeps-beginnings"
   /// A function that allocates buffers of streams: their contents are no references.
   case streamBuffer = "stream-buffer"
+  /// A function that allocates links of queues, which threads use again and again.
+  case queueLinks = "queue-links"
   /// A function that allocates tables of types: no reference in them leads to an object.
   case typeRecords = "type-records"
   /// A class that has a lock behind its stored properties, and nothing else.
@@ -103,7 +107,9 @@ extension RuleKind {
     case .cLibrary, .loader, .testLibrary, .keepsBeginnings: [.image]
     case .makesForCaller, .makesForCallerInSwift, .keepsForItself, .waitsIn: [.image, .symbol]
     case .queue: [.image, .symbol, .variable]
-    case .compiled, .givesAway, .callsProgram, .startsMain, .runsOnce, .streamBuffer, .typeRecords, .poolThread:
+    case .compiled, .givesAway, .callsProgram, .runsLoop, .startsMain, .runsOnce, .streamBuffer, .queueLinks,
+      .typeRecords,
+      .poolThread:
       [.symbol]
     case .allocator, .callsAgain: [.symbol, .function]
     case .givesPointer: [.type, .function]

@@ -38,7 +38,7 @@ package struct RuleTable: Sendable {
   /// The first rule that matches, in the order in which they are written. As `matches`.
   package func rule(for name: some StringProtocol) -> Rule? { order(name).map { rules[$0] } }
 
-  /// What the first rule that matches says.
+  /// The statement of the first rule that matches.
   package func statement(for name: some StringProtocol) -> String? { rule(for: name)?.statement }
 
   private func order(_ name: some StringProtocol) -> Int? {

@@ -3,6 +3,7 @@
 import AllocationReports
 import LeakDetection
 import LeakGates
+import PlatformRules
 import TraceReading
 import TraceSymbolication
 
@@ -126,14 +127,13 @@ extension RunDigest {
       in: analysis.definitions.images.map(\.image).filter { !SystemCode.isSystemImage($0.path) }
     ).sorted()
     frames = namer.frames
-    hasRunLoop = frames.contains { $0.isPlatform && $0.stableName == Self.runLoop }
+    hasRunLoop = frames.contains { $0.isPlatform && Self.runLoops.matches($0.stableName) }
     stacks = namer.nodes
     // Functions without names are told by their image alone.
     remarks += naming.remarks
   }
 
-  /// All that a run loop calls has it on the stack.
-  private static let runLoop = "__CFRunLoopRun"
+  private static let runLoops = RuleBook.shipped.table(.runsLoop, by: .symbol)
 
   private struct SiteKey: Hashable {
     var type: String

@@ -91,7 +91,7 @@ struct SiteChanges {
       return false
     }
     return vocabulary.name(entry.type) == QueueLinks.name
-      || entry.functions.first.map { vocabulary.name($0) == QueueLinks.allocator } ?? false
+      || entry.functions.first.map { QueueLinks.allocators.matches(vocabulary.name($0)) } ?? false
   }
 
   private func change(_ pair: Pair, _ figure: Figure) -> FigureChange {

@@ -99,13 +99,13 @@ struct StackNamer {
     return (named.stack, named.innermost)
   }
 
-  /// Tells whether libdispatch allocated it as a link of its queues, whatever the program called.
+  /// Tells whether a library allocated it as a link of its queues, whatever the program called.
   mutating func isOfQueue(_ stack: StackID) -> Bool {
     var node = stack
     for _ in 0..<QueueLinks.depth where node.rawValue > 1 {
       guard let frame = definitions.stacks.frame(of: node) else { return false }
       let functions = functions(of: frame)
-      if functions.system.contains(where: { frames[Int($0)].stableName == QueueLinks.allocator }) { return true }
+      if functions.system.contains(where: { QueueLinks.allocators.matches(frames[Int($0)].stableName) }) { return true }
       if !functions.user.isEmpty { return false }
       node = definitions.stacks.parent(of: node)
     }

@@ -43,7 +43,7 @@ struct FindingPaths {
 
   /// Steps of a path that are shown, at most.
   private static let shownSteps = 40
-  /// How many of these come after those that are left out, besides the first of them.
+  /// Of these, those that come after the ones left out, besides the first of them.
   private static let shownTail = 8
 
   /// By thunk context of one path: the edge to what it calls.

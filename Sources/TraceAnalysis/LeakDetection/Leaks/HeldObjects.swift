@@ -1,4 +1,4 @@
-// What hangs from the objects of a finding.
+// The memory that the objects of a finding keep alive.
 
 import HeapAnalysis
 import TraceReading

@@ -218,7 +218,7 @@ package final class LeakAnalysis {
   private static let waitingImages = RuleBook.shipped.table(.waitsIn, by: .image)
   private static let waitingFunctions = RuleBook.shipped.table(.waitsIn, by: .symbol)
 
-  /// What a rule says.
+  /// The statement of a rule.
   private static func waitingCode(_ statement: String) -> WaitingCode {
     switch statement {
     case "pool": .pool

@@ -1,4 +1,4 @@
-// What a trace's chunks say besides events.
+// The records of a trace that are no events.
 
 /// Takes in the payloads of all chunks that hold no events: definitions, heap images, the closing record.
 struct TraceRecords {

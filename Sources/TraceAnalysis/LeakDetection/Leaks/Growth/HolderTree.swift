@@ -233,8 +233,8 @@ final class HolderTree {
 
   /// The nodes that references at these places lead to. Linear in the edges of the roots and of the owners.
   ///
-  /// What libraries hold for the program they hand to threads now and then: what stacks and registers lead to counts
-  /// with it, so that it does not matter whether a round's last work has begun.
+  /// Libraries hand what they hold for the program to threads now and then. The targets of stacks and registers count
+  /// with theirs, so that it does not matter whether a round's last work has begun.
   func targets(of places: Set<HolderPlace>) -> [HolderPlace: [NodeID]] {
     var result: [HolderPlace: [NodeID]] = [:]
     var owners: Set<BlockIdentity> = []

@@ -38,7 +38,7 @@ struct OutlivingGroup {
 /// Two things count. Where siblings end: a survivor that is several times as old as they get, when control has left the
 /// scope in which they end, has outlived it. And how their number grows: where nothing of a site ever ends, and it goes
 /// on being made for as long as the program works, it accumulates.
-/// What is made once, what is made at the start, and what levels off, is neither.
+/// Objects that are made once or at the start, or whose number levels off, do neither.
 struct OutlivingFinder {
   let graph: ObjectGraph
   let sites: AllocationSites
