@@ -28,6 +28,7 @@ let package = Package(
 
     .systemLibrary(name: "CElfutils", providers: [.apt(["libdw-dev"])]),
     .systemLibrary(name: "CZstd", providers: [.apt(["libzstd-dev"])]),
+    .systemLibrary(name: "CZlib", providers: [.apt(["zlib1g-dev"])]),
     // A child process for code that trusts the data it reads, and what runs in one.
     .target(name: "CSandboxedChild"),
     .target(name: "CDemangle", dependencies: ["CSandboxedChild"], linkerSettings: [.linkedLibrary("stdc++")]),
@@ -82,12 +83,17 @@ let package = Package(
         "RunDiff",
       ],
       path: "Sources/TraceAnalysis/TraceReports"),
+    // Files that other tools open.
+    .target(
+      name: "TraceExports",
+      dependencies: ["TraceReading", "TraceSymbolication", "CZlib"],
+      path: "Sources/TraceAnalysis/TraceExports"),
     // What people import: all of them.
     .target(
       name: "TraceAnalysis",
       dependencies: [
         "TraceReading", "TraceSymbolication", "HeapAnalysis", "LeakDetection", "AllocationReports", "LeakGates",
-        "RunDiff", "TraceRecording", "TraceReports",
+        "RunDiff", "TraceRecording", "TraceReports", "TraceExports",
       ],
       path: "Sources/TraceAnalysis/TraceAnalysis"),
     .executableTarget(
@@ -119,7 +125,7 @@ let package = Package(
       name: "TraceTestSupport",
       dependencies: [
         "TraceReading", "TraceSymbolication", "HeapAnalysis", "LeakDetection", "AllocationReports", "LeakGates",
-        "RunDiff", "TraceReports", "CTraceFormat",
+        "RunDiff", "TraceReports", "TraceExports", "CTraceFormat",
       ],
       path: "Tests/TraceTestSupport"),
     .testTarget(
@@ -163,9 +169,15 @@ let package = Package(
       name: "ReportsTests",
       dependencies: [
         "TraceReading", "TraceSymbolication", "HeapAnalysis", "LeakDetection", "AllocationReports", "LeakGates",
-        "RunDiff", "TraceRecording", "TraceReports", "TraceTestSupport",
+        "RunDiff", "TraceRecording", "TraceReports", "TraceTestSupport", "TestRequirements",
       ],
       exclude: ["Golden"]),
+    .testTarget(
+      name: "ExportTests",
+      dependencies: [
+        "TraceReading", "TraceSymbolication", "HeapAnalysis", "LeakDetection", "TraceExports", "TraceTestSupport",
+        "CZlib",
+      ]),
     // Stands for a program of another package.
     .testTarget(name: "PublicAPITests", dependencies: ["TraceAnalysis", "TraceTestSupport"], packageAccess: false),
     .testTarget(name: "ShimTests", dependencies: ["CTraceShim", "CZstd", "TestRequirements"]),

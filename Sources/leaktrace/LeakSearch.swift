@@ -67,6 +67,8 @@ struct LeakSearch {
   }
 
   enum Detail {
+    /// None: only what was allocated.
+    case allocations
     case findings
     /// With the stacks of allocations and of references that were never released, which takes another pass over the
     /// events.
@@ -76,9 +78,9 @@ struct LeakSearch {
   /// Looks for leaks.
   func examine(_ path: String, _ detail: Detail = .findings) throws(TraceFormatError) -> ExaminedTrace {
     let reader = try TraceReader(path: path)
-    let chosen = SnapshotChoice.choose(reader, number: snapshot)
+    let chosen = detail == .allocations ? nil : SnapshotChoice.choose(reader, number: snapshot)
     var status = ExitStatus.success
-    if chosen == nil, let number = snapshot {
+    if chosen == nil, detail != .allocations, let number = snapshot {
       complain(SnapshotChoice.explanation(reader, number: number, path: path))
       status = .unreadable
     }

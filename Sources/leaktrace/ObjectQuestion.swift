@@ -24,10 +24,13 @@ enum ObjectQuestion {
   }
 
   /// Writes to standard output. `name` says what could not be written, if it could not.
-  static func show(_ text: String, called name: String) throws {
+  static func show(_ text: String, called name: String) throws { try show(text.utf8, called: name) }
+
+  /// The same with bytes.
+  static func show(_ bytes: some Sequence<UInt8>, called name: String) throws {
     let output = OutputBuffer()
     do {
-      try output.write(text)
+      try output.write(bytes)
       try output.flush()
     } catch {
       if case OutputBuffer.Failure.write(let code) = error {

@@ -15,8 +15,10 @@ final class OutputBuffer {
     signal(SIGPIPE, SIG_IGN)
   }
 
-  func write(_ text: String) throws {
-    bytes.append(contentsOf: text.utf8)
+  func write(_ text: String) throws { try write(text.utf8) }
+
+  func write(_ more: some Sequence<UInt8>) throws {
+    bytes.append(contentsOf: more)
     if bytes.count >= 1 << 16 { try flush() }
   }
 

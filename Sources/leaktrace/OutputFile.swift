@@ -8,12 +8,15 @@ enum OutputFile {
   /// Replaces a regular file, or makes one, by a whole new one beside it; what a symbolic link leads to is replaced,
   /// not the link. Permissions stay; a new file's are those that the umask leaves. Anything but a regular file (a pipe,
   /// /dev/stdout) is written to.
-  static func write(_ text: String, to path: String) throws(Failure) {
+  static func write(_ text: String, to path: String) throws(Failure) { try write(Array(text.utf8), to: path) }
+
+  /// The same with bytes.
+  static func write(_ bytes: [UInt8], to path: String) throws(Failure) {
     // The process's own output, which may be a file that has something in it.
-    if path.hasPrefix("/dev/") || path.hasPrefix("/proc/") { return try writeThrough(text, path) }
+    if path.hasPrefix("/dev/") || path.hasPrefix("/proc/") { return try writeThrough(bytes, path) }
     var information = stat()
     let exists = stat(path, &information) == 0
-    if exists, information.st_mode & S_IFMT != S_IFREG { return try writeThrough(text, path) }
+    if exists, information.st_mode & S_IFMT != S_IFREG { return try writeThrough(bytes, path) }
     let target = resolved(path)
     var template = Array("\(target).XXXXXX".utf8CString)
     let descriptor = mkstemp(&template)
@@ -28,7 +31,7 @@ enum OutputFile {
     if exists, information.st_uid != geteuid() || information.st_gid != getegid() {
       _ = fchown(descriptor, information.st_uid, information.st_gid)
     }
-    if failure == 0 { failure = put(text, descriptor) }
+    if failure == 0 { failure = put(bytes, descriptor) }
     if failure == 0, fsync(descriptor) != 0 { failure = errno }
     close(descriptor)
     if failure == 0, rename(temporary, target) != 0 { failure = errno }
@@ -44,21 +47,21 @@ enum OutputFile {
     return String(cString: real)
   }
 
-  private static func writeThrough(_ text: String, _ path: String) throws(Failure) {
+  private static func writeThrough(_ bytes: [UInt8], _ path: String) throws(Failure) {
     let descriptor = open(path, O_WRONLY | O_APPEND | O_CLOEXEC)
     guard descriptor >= 0 else { throw Failure(errno: errno) }
     defer { close(descriptor) }
-    let failure = put(text, descriptor)
+    let failure = put(bytes, descriptor)
     if failure != 0 { throw Failure(errno: failure) }
   }
 
-  private static func put(_ text: String, _ descriptor: Int32) -> Int32 {
-    var bytes = Array(text.utf8)[...]
-    while !bytes.isEmpty {
-      let count = bytes.withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress, $0.count) }
+  private static func put(_ bytes: [UInt8], _ descriptor: Int32) -> Int32 {
+    var rest = bytes[...]
+    while !rest.isEmpty {
+      let count = rest.withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress, $0.count) }
       if count < 0, errno == EINTR { continue }
       guard count > 0 else { return count < 0 ? errno : EIO }
-      bytes = bytes.dropFirst(count)
+      rest = rest.dropFirst(count)
     }
     return 0
   }

@@ -1,9 +1,10 @@
-"""Validates SARIF logs and JUnit reports against schemas: validate.py SARIF-SCHEMA JUNIT-SCHEMA FILE...
+"""Validates SARIF logs, JUnit reports and speedscope profiles against schemas: validate.py SARIF-SCHEMA JUNIT-SCHEMA FILE...
 
 Exit status: 0 if all files are valid, 1 if one is not, 2 for files of other kinds.
 """
 
 import json
+import os
 import sys
 
 import jsonschema
@@ -59,12 +60,31 @@ def junit_problems(schema, path):
                 yield f"{name} is {suite.get(name)}, but there are {count}"
 
 
-def main(sarif_schema, junit_schema, *paths):
-    with open(sarif_schema, encoding="utf-8") as file:
+def speedscope_problems(validator, path):
+    with open(path, encoding="utf-8") as file:
+        document = json.load(file, object_pairs_hook=unique, parse_constant=refuse)
+    yield from (f"{error.json_path}: {error.message[:300]}" for error in validator.iter_errors(document))
+    frames = len(document["shared"]["frames"])
+    for profile in document["profiles"]:
+        if len(profile["samples"]) != len(profile["weights"]):
+            yield f"{profile['name']}: not as many weights as samples"
+        if any(frame >= frames for stack in profile["samples"] for frame in stack):
+            yield f"{profile['name']}: a frame that is not there"
+        if profile["endValue"] - profile["startValue"] != sum(profile["weights"]):
+            yield f"{profile['name']}: the weights do not add up to its end"
+
+
+def json_validator(path):
+    with open(path, encoding="utf-8") as file:
         schema = json.load(file)
     kind = jsonschema.validators.validator_for(schema)
     kind.check_schema(schema)
-    validator = kind(schema, format_checker=jsonschema.FormatChecker())
+    return kind(schema, format_checker=jsonschema.FormatChecker())
+
+
+def main(sarif_schema, junit_schema, *paths):
+    validator = json_validator(sarif_schema)
+    speedscope = json_validator(os.path.join(os.path.dirname(__file__), "speedscope.json"))
     xsd = xmlschema.XMLSchema(junit_schema)
     problems = 0
     for path in paths:
@@ -72,8 +92,10 @@ def main(sarif_schema, junit_schema, *paths):
             found = sarif_problems(validator, path)
         elif path.endswith(".xml"):
             found = junit_problems(xsd, path)
+        elif path.endswith(".speedscope.json"):
+            found = speedscope_problems(speedscope, path)
         else:
-            print(f"{path}: neither .sarif nor .xml", file=sys.stderr)
+            print(f"{path}: none of .sarif, .xml and .speedscope.json", file=sys.stderr)
             return 2
         try:
             for problem in found:

@@ -5,6 +5,7 @@
 @testable import LeakDetection
 @testable import LeakGates
 @testable import RunDiff
+@testable import TraceExports
 @testable import TraceReading
 @testable import TraceReports
 @testable import TraceSymbolication
@@ -103,7 +104,18 @@ package struct EveryCommand {
     written += AllocationJSON.text([report], leaks: [leaks], gates: gates).utf8.count
     written += GateText.text(gates, style: TextStyle()).utf8.count
     write(document(trace, leaks.judged, gates.outcomes, leaks.remarks))
+    export(reader, allocations, leaks)
     return Examined(reader: reader, report: report, trace: trace, leaks: leaks)
+  }
+
+  /// `export`, in all formats.
+  private mutating func export(_ reader: TraceReader, _ allocations: AllocationAnalysis, _ leaks: LeakReport) {
+    let profile = StackProfile(
+      allocations, path: "a.trace", leaked: leaks.leaked, frameLimit: reader.limits.namedFrames, naming: naming)
+    written += PprofProfile.file(profile)?.count ?? 0
+    written += CollapsedStacks.text(profile, .liveBytes).utf8.count
+    written += SpeedscopeProfile.text(profile, profile.measures, exporter: "").utf8.count
+    written += FindingGraph.dot(leaks.findings).utf8.count
   }
 
   private static let queries: [RetainQuery] = [

@@ -15,6 +15,8 @@ package struct LeakReport: Sendable {
   package var suppressions = Suppressions()
   package var remarks: [String] = []
   package var liveBlocks = 0
+  /// The blocks that leak, by allocation site; nil if that is not known.
+  package var leaked: [SiteID: BlockSum]?
   /// Scopes and expectations of its objects, and what came of it.
   package var statements = ProgramStatements()
   /// Live objects by the program's generations.
@@ -52,6 +54,7 @@ package struct LeakReport: Sendable {
     findings = FindingBuilder.sorted(own + atExpectations.completed(by: analysis) + growth.findings)
     remarks = analysis.remarks + growth.remarks
     liveBlocks = analysis.graph.blockCount
+    leaked = analysis.leakedBySite()
     self.suppressions = suppressions
     guard !suppressions.entries.isEmpty else { return }
     for index in findings.indices {

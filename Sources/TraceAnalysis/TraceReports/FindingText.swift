@@ -132,7 +132,7 @@ struct FindingText {
     }
     if finding.isCycle, let last = finding.path.last, let first = finding.path.first, let reference = last.reference {
       lines.spread(
-        "└ \(words(reference, to: first)) ──▶ \(PlainText.escaped(first.type))", "(back to the start)",
+        "└ \(ReferenceText.words(reference, to: first)) ──▶ \(PlainText.escaped(first.type))", "(back to the start)",
         indent: min(3 * rowCount(of: finding), style.deepestIndent))
     }
     if finding.verdict == .dangling, let step = finding.path.last, let reference = step.reference {
@@ -141,7 +141,8 @@ struct FindingText {
           "\(PlainText.escaped($0)), which was freed"
         } ?? "memory that was freed"
       lines.spread(
-        "└ \(words(reference, to: nil)) ──▶ \(target)", "", indent: min(3 * rowCount(of: finding), style.deepestIndent))
+        "└ \(ReferenceText.words(reference, to: nil)) ──▶ \(target)", "",
+        indent: min(3 * rowCount(of: finding), style.deepestIndent))
     }
     if let ending = finding.ending { EndingText(style: style).write(ending, to: &lines) }
     writePlaces(finding, to: &lines)
@@ -333,7 +334,8 @@ struct FindingText {
     switch row {
     case .object(let index): write(index, of: path, to: &lines, level: level)
     case .folded(let range):
-      let reference = range.lowerBound > 0 ? path[range.lowerBound - 1].reference.map { words($0, to: nil) } : nil
+      let reference =
+        range.lowerBound > 0 ? path[range.lowerBound - 1].reference.map { ReferenceText.words($0, to: nil) } : nil
       let steps =
         "… \(Decimal.counted(UInt64(range.count), "step")) of \(PlainText.escaped(PathFolding.libraries(path[range]))) …"
       lines.row(
@@ -353,7 +355,7 @@ struct FindingText {
       lines.spread(name, right, indent: 2, isDimmed: isDimmed)
       return
     }
-    let reference = index > 0 ? path[index - 1].reference.map { words($0, to: step) } : nil
+    let reference = index > 0 ? path[index - 1].reference.map { ReferenceText.words($0, to: step) } : nil
     lines.spread(
       reference.map { "└ \($0) ──▶ \(name)" } ?? "└ \(name)", right, indent: min(3 * level, style.deepestIndent),
       isDimmed: isDimmed)
@@ -371,35 +373,10 @@ struct FindingText {
   private func markSuspect(_ row: PathFolding.Row, of path: [Finding.Step], level: Int, to lines: inout TextLines) {
     guard case .object(let index) = row else { return }
     let indent = min(3 * level, style.deepestIndent)
-    let marked = index > 0 ? path[index - 1].reference.map { words($0, to: path[index]) } : nil
+    let marked = index > 0 ? path[index - 1].reference.map { ReferenceText.words($0, to: path[index]) } : nil
     let width = max(
       3, min((marked ?? PlainText.escaped(FindingTitle.name(path[index]))).count, style.width - indent - 12))
     lines.row(String(repeating: "~", count: width) + " suspect", indent: indent + 2)
-  }
-
-  /// `target`: what the reference leads to; nil for memory that is gone.
-  private func words(_ reference: Finding.Reference, to target: Finding.Step?) -> String {
-    var name = reference.name
-    if let payload = reference.caseName, !payload.isEmpty {
-      name += name.isEmpty ? "case \(payload)" : " case \(payload)"
-    }
-    name = PlainText.escaped(name)
-    var how = reference.strength == .conservative ? "scanned word" : reference.strength.key
-    if reference.isClosure {
-      how = "closure"
-      // The context is named for the closure; where an object is the context, the reference has to say which closure it
-      // is.
-      if target?.kind != .closure, let closure = reference.closure {
-        how = "\(PlainText.escaped(closure.closureTitle))\(reference.capturesSelf ? " captures self" : "")"
-      }
-    }
-    if reference.isCapture {
-      // Debug information names a variable for a word of the context: that the context was scanned says no more.
-      if !name.isEmpty, reference.strength == .conservative { return "captures \(name)" }
-      return "captures\(name.isEmpty ? "" : " \(name)"), \(how)"
-    }
-    let field = name.isEmpty ? "" : name.hasPrefix("[") || name.hasPrefix("case") ? name : ".\(name)"
-    return field.isEmpty ? how : "\(field)  \(how)"
   }
 
   /// Places besides the shown one, if there are any: how many instances come from each.

@@ -1,6 +1,7 @@
 // Attributes each leaked object to its cause.
 
 import HeapAnalysis
+import TraceReading
 
 /// For every component of what nothing reaches: the cause that alone leads to it, and the group of alike causes that
 /// alone does.
@@ -58,10 +59,10 @@ final class LeakCauses {
 
   /// Returns the sums that each of the joined groups retains: `joined` has a number for each group, and the sums are by
   /// that number. O(nodes + edges).
-  func retained(joined: [Int32: Int32], _ heap: LiveHeap) -> [Int32: LeakGroup.Sum] {
+  func retained(joined: [Int32: Int32], _ heap: LiveHeap) -> [Int32: BlockSum] {
     let shares = CauseShares(
       components, members, sources: sources, group: groups.map { joined[$0] ?? CauseShares.several })
-    var sums: [Int32: LeakGroup.Sum] = [:]
+    var sums: [Int32: BlockSum] = [:]
     for component in 0..<components.count where shares.groups[component] >= 0 {
       members.forEach(of: ComponentID(component)) {
         sums[shares.groups[component], default: .init()].add(heap[BlockID($0)].size)

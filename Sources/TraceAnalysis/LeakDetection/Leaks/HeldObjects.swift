@@ -18,14 +18,14 @@ struct HeldObjects {
         sums[type] = nil
         continue
       }
-      sums[type] = LeakGroup.Sum(blocks: sum.blocks - 1, bytes: sum.bytes &- graph.heap[BlockID(node)].size)
+      sums[type] = BlockSum(blocks: sum.blocks - 1, bytes: sum.bytes &- graph.heap[BlockID(node)].size)
     }
     return byName(sums)
   }
 
   /// By type, most bytes first. Several types may have one name.
-  func byName(_ sums: [UInt32: LeakGroup.Sum]) -> [Finding.HeldType] {
-    var byName: [String: LeakGroup.Sum] = [:]
+  func byName(_ sums: [UInt32: BlockSum]) -> [Finding.HeldType] {
+    var byName: [String: BlockSum] = [:]
     for (type, sum) in sums {
       let name = graph.types[Int(type)].name
       byName[name, default: .init()].blocks += sum.blocks

@@ -228,6 +228,17 @@ package final class LeakAnalysis {
     }
   }
 
+  /// The blocks that leak, by allocation site; nil if the image lacks parts, so that nobody knows. Linear in the blocks.
+  package func leakedBySite() -> [SiteID: BlockSum]? {
+    guard let leaked = finder.leaked else { return nil }
+    var sums: [SiteID: BlockSum] = [:]
+    leaked.forEach { node in
+      let block = graph.heap[BlockID(node)]
+      sums[block.site, default: BlockSum()].add(block.size)
+    }
+    return sums
+  }
+
   func names() -> FindingNaming {
     let names = FindingNaming(
       graph, definitions: definitions, clock: clock, sites: siteKeys, naming: naming,

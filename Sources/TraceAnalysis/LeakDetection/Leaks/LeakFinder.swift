@@ -41,16 +41,6 @@ struct LeakGroup {
     var edge: EdgeIndex?
   }
 
-  struct Sum {
-    var blocks: UInt64 = 0
-    var bytes: UInt64 = 0
-
-    mutating func add(_ size: UInt64) {
-      blocks += 1
-      bytes &+= size
-    }
-  }
-
   var verdict: Verdict
   var steps: [Step]
   var isCycle: Bool
@@ -61,9 +51,9 @@ struct LeakGroup {
   /// The number of the causes of its shape; nil for what is reachable.
   var cause: Int32?
   /// By type: all that goes with the shown instance alone, itself among it.
-  var held: [UInt32: Sum] = [:]
+  var held: [UInt32: BlockSum] = [:]
   /// By type: what hangs from several of the instances, and from nothing else.
-  var heldTogether: [UInt32: Sum] = [:]
+  var heldTogether: [UInt32: BlockSum] = [:]
   /// One an instance, in order of address; none where the objects themselves are gone.
   var members: [Member] = []
   /// Each instance keeps as many blocks, as many bytes, of the same types.
@@ -112,6 +102,15 @@ struct LeakFinder {
     graph.deinitialised.forEach { unreachable.remove($0) }
     if graph.isWhole { findUnreachable() }
     if !graph.hasUnseenMemory { groups += danglingGroups { _ in true } }
+  }
+
+  /// The blocks that leak: those that nothing reaches, and found objects that were deinitialised, whose memory
+  /// references keep. Nil for an image that lacks parts.
+  var leaked: NodeSet? {
+    guard graph.isWhole else { return nil }
+    let result = NodeSet(copying: unreachable)
+    for group in groups where group.verdict == .deinitialised { group.members.forEach { result.insert($0.node) } }
+    return result
   }
 
   /// Tells whether a leak of a block is to be told.
@@ -193,9 +192,9 @@ struct LeakFinder {
     var order: BirthOrder
     var members: [LeakGroup.Member] = []
     /// All that goes with the group.
-    var all = LeakGroup.Sum()
-    var held: [UInt32: LeakGroup.Sum] = [:]
-    var heldTogether: [UInt32: LeakGroup.Sum] = [:]
+    var all = BlockSum()
+    var held: [UInt32: BlockSum] = [:]
+    var heldTogether: [UInt32: BlockSum] = [:]
   }
 
   /// Exact references make better evidence than scanned words.

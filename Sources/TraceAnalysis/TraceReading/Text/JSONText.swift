@@ -23,7 +23,17 @@ package indirect enum JSONValue {
     return text
   }
 
-  private func write(to text: inout String, indent: Int) {
+  /// On one line, for large documents that only programs read. Linear.
+  package var compactText: String {
+    var text = ""
+    write(to: &text, indent: nil)
+    return text
+  }
+
+  /// `indent`: columns; nil for no lines of their own.
+  private func write(to text: inout String, indent: Int?) {
+    let deeper = indent.map { $0 + 2 }
+    func breakLine(_ indent: Int?) { if let indent { text += "\n" + String(repeating: " ", count: indent) } }
     switch self {
     case .null: text += "null"
     case .bool(let value): text += value ? "true" : "false"
@@ -38,11 +48,12 @@ package indirect enum JSONValue {
       }
       text += "["
       for (index, value) in values.enumerated() {
-        text += index == 0 ? "\n" : ",\n"
-        text += String(repeating: " ", count: indent + 2)
-        value.write(to: &text, indent: indent + 2)
+        if index > 0 { text += "," }
+        breakLine(deeper)
+        value.write(to: &text, indent: deeper)
       }
-      text += "\n" + String(repeating: " ", count: indent) + "]"
+      breakLine(indent)
+      text += "]"
     case .object(let fields):
       if fields.isEmpty {
         text += "{}"
@@ -50,13 +61,14 @@ package indirect enum JSONValue {
       }
       text += "{"
       for (index, (name, value)) in fields.enumerated() {
-        text += index == 0 ? "\n" : ",\n"
-        text += String(repeating: " ", count: indent + 2)
+        if index > 0 { text += "," }
+        breakLine(deeper)
         Self.quote(name, to: &text)
-        text += ": "
-        value.write(to: &text, indent: indent + 2)
+        text += indent == nil ? ":" : ": "
+        value.write(to: &text, indent: deeper)
       }
-      text += "\n" + String(repeating: " ", count: indent) + "}"
+      breakLine(indent)
+      text += "}"
     }
   }
 

@@ -1,0 +1,140 @@
+// Profiles for pprof, and for all that reads its files.
+
+import TraceReading
+
+/// A profile in pprof's format.
+///
+/// Source: profile.proto of github.com/google/pprof, whose field numbers are here. Sample types come in the order of
+/// Go's heap profiles: allocated objects and bytes, then those in use, which is the one that is shown at first.
+package enum PprofProfile {
+  /// The file's bytes, compressed as pprof expects them. O(frames of all samples).
+  /// - Returns: nil if there is no memory to compress them.
+  package static func file(_ profile: StackProfile) -> [UInt8]? { GzipFile.compressed(message(profile)) }
+
+  /// The message before it is compressed.
+  static func message(_ profile: StackProfile) -> [UInt8] {
+    var strings = StringTable()
+    var writer = ProtobufWriter()
+    let measures = profile.measures
+    for measure in measures {
+      let (type, unit) = (strings[measure.sampleType], strings[measure.unit.rawValue])
+      writer.message(Field.sampleType) {
+        $0.field(1, type)
+        $0.field(2, unit)
+      }
+    }
+    write(profile.samples, measures, &strings, &writer)
+    write(profile.images, of: profile, &strings, &writer)
+    for (index, location) in profile.locations.enumerated() {
+      writer.message(Field.location) { writer in
+        writer.field(1, UInt64(index + 1))
+        writer.field(2, UInt64((location.image ?? -1) + 1))
+        writer.field(3, location.address)
+        for line in location.lines {
+          writer.message(4) {
+            $0.field(1, UInt64(line.function + 1))
+            $0.field(2, Int64(line.line))
+          }
+        }
+      }
+    }
+    for (index, function) in profile.functions.enumerated() {
+      let (name, mangled, file) = (
+        strings[function.name], strings[function.mangledName.isEmpty ? function.name : function.mangledName],
+        strings[function.file]
+      )
+      writer.message(Field.function) {
+        $0.field(1, UInt64(index + 1))
+        $0.field(2, name)
+        $0.field(3, mangled)
+        $0.field(4, file)
+      }
+    }
+    let shown = strings[ProfileMeasure.liveBytes.sampleType]
+    writer.field(Field.timeNanoseconds, Int64(clamping: profile.startTime))
+    if let duration = profile.duration { writer.field(Field.durationNanoseconds, nanoseconds(duration)) }
+    writer.field(Field.defaultSampleType, shown)
+    for text in strings.all { writer.element(Field.stringTable, text) }
+    return writer.bytes
+  }
+
+  private static func write(
+    _ samples: [StackProfile.Sample], _ measures: [ProfileMeasure], _ strings: inout StringTable,
+    _ writer: inout ProtobufWriter
+  ) {
+    let typeLabel = strings["type"]
+    for sample in samples {
+      let type = strings[sample.type]
+      writer.message(Field.sample) { writer in
+        writer.packed(1, sample.locations.lazy.map { UInt64($0 + 1) })
+        writer.packed(2, measures.lazy.map { $0.value(of: sample) })
+        writer.message(3) {
+          $0.field(1, typeLabel)
+          $0.field(2, type)
+        }
+      }
+    }
+  }
+
+  private static func write(
+    _ images: [LoadedImage], of profile: StackProfile, _ strings: inout StringTable, _ writer: inout ProtobufWriter
+  ) {
+    var isNamed = [Bool](repeating: false, count: images.count)
+    var hasLines = isNamed
+    for location in profile.locations {
+      guard let image = location.image else { continue }
+      for line in location.lines {
+        if !profile.functions[line.function].mangledName.isEmpty { isNamed[image] = true }
+        if line.line > 0 { hasLines[image] = true }
+      }
+    }
+    for (index, image) in images.enumerated() {
+      let (path, buildID) = (strings[image.path], strings[Hexadecimal.digits(image.buildID)])
+      writer.message(Field.mapping) {
+        $0.field(1, UInt64(index + 1))
+        $0.field(2, image.range.lowerBound.rawValue)
+        $0.field(3, image.range.upperBound.rawValue)
+        // Offset in the file of the first mapped byte, which addresses less the bias stand for.
+        $0.field(4, image.range.lowerBound.rawValue &- image.loadBias)
+        $0.field(5, path)
+        $0.field(6, buildID)
+        // All names are in the profile; pprof is not to look for the file.
+        $0.field(7, isNamed[index])
+        $0.field(8, hasLines[index])
+        $0.field(9, hasLines[index])
+        $0.field(10, hasLines[index])
+      }
+    }
+  }
+
+  /// 0 for more than three centuries.
+  private static func nanoseconds(_ seconds: Double) -> Int64 { Int64(exactly: (seconds * 1e9).rounded()) ?? 0 }
+
+  /// Fields of the profile.
+  private enum Field {
+    static let sampleType = 1
+    static let sample = 2
+    static let mapping = 3
+    static let location = 4
+    static let function = 5
+    static let stringTable = 6
+    static let timeNanoseconds = 9
+    static let durationNanoseconds = 10
+    static let defaultSampleType = 14
+  }
+
+  /// Each string has a number; the empty one is 0.
+  private struct StringTable {
+    private(set) var all = [""]
+    private var numbers = ["": 0]
+
+    subscript(text: String) -> Int64 {
+      mutating get {
+        if let known = numbers[text] { return Int64(known) }
+        all.append(text)
+        numbers[text] = all.count - 1
+        return Int64(all.count - 1)
+      }
+    }
+  }
+}

@@ -1,0 +1,96 @@
+// The figures that a profile has of each call stack.
+
+/// A figure of a call stack. Its raw value is its name on the command line.
+package enum ProfileMeasure: String, CaseIterable, Hashable, Sendable {
+  case allocatedBlocks = "allocated-blocks"
+  case allocatedBytes = "allocated-bytes"
+  case liveBlocks = "live-blocks"
+  case liveBytes = "live-bytes"
+  case peakBlocks = "peak-blocks"
+  case peakBytes = "peak-bytes"
+  case temporaryBlocks = "temporary-blocks"
+  case temporaryBytes = "temporary-bytes"
+  case leakedBlocks = "leaked-blocks"
+  case leakedBytes = "leaked-bytes"
+  case retains
+
+  package enum Unit: String, Hashable, Sendable { case count, bytes }
+
+  package var unit: Unit {
+    switch self {
+    case .allocatedBytes, .liveBytes, .peakBytes, .temporaryBytes, .leakedBytes: .bytes
+    case .allocatedBlocks, .liveBlocks, .peakBlocks, .temporaryBlocks, .leakedBlocks, .retains: .count
+    }
+  }
+
+  /// As Go's heap profiles call it, or in their manner.
+  package var sampleType: String {
+    switch self {
+    case .allocatedBlocks: "alloc_objects"
+    case .allocatedBytes: "alloc_space"
+    case .liveBlocks: "inuse_objects"
+    case .liveBytes: "inuse_space"
+    case .peakBlocks: "peak_objects"
+    case .peakBytes: "peak_space"
+    case .temporaryBlocks: "temporary_objects"
+    case .temporaryBytes: "temporary_space"
+    case .leakedBlocks: "leaked_objects"
+    case .leakedBytes: "leaked_space"
+    case .retains: "retains"
+    }
+  }
+
+  /// A heap image has to be looked at for it.
+  package var isOfLeaks: Bool { self == .leakedBlocks || self == .leakedBytes }
+
+  /// For people.
+  package var title: String {
+    switch self {
+    case .allocatedBlocks: "allocated, blocks"
+    case .allocatedBytes: "allocated, bytes"
+    case .liveBlocks: "live at exit, blocks"
+    case .liveBytes: "live at exit, bytes"
+    case .peakBlocks: "live at the peak, blocks"
+    case .peakBytes: "live at the peak, bytes"
+    case .temporaryBlocks: "temporary, blocks"
+    case .temporaryBytes: "temporary, bytes"
+    case .leakedBlocks: "leaked, blocks"
+    case .leakedBytes: "leaked, bytes"
+    case .retains: "retains"
+    }
+  }
+
+  package func value(of sample: StackProfile.Sample) -> UInt64 {
+    switch self {
+    case .allocatedBlocks: sample.total.allocatedBlocks
+    case .allocatedBytes: sample.total.allocatedBytes
+    case .liveBlocks: sample.total.liveBlocks
+    case .liveBytes: sample.total.liveBytes
+    case .peakBlocks: sample.total.peakBlocks
+    case .peakBytes: sample.total.peakBytes
+    case .temporaryBlocks: sample.total.temporaryBlocks
+    case .temporaryBytes: sample.total.temporaryBytes
+    case .leakedBlocks: sample.leaked.blocks
+    case .leakedBytes: sample.leaked.bytes
+    case .retains: sample.total.retains
+    }
+  }
+}
+
+extension StackProfile {
+  /// Those that were recorded.
+  package var measures: [ProfileMeasure] {
+    ProfileMeasure.allCases.filter { measure in
+      switch measure {
+      case .leakedBlocks, .leakedBytes: hasLeaks
+      case .retains: hasRetains
+      default: true
+      }
+    }
+  }
+
+  /// The sum over all samples.
+  package func sum(_ measure: ProfileMeasure) -> UInt64 {
+    samples.reduce(0) { $0 &+ measure.value(of: $1) }
+  }
+}

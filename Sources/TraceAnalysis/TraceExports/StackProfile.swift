@@ -1,0 +1,130 @@
+// The call stacks of a run with what each allocated: the data of flame graphs and of profiles for other tools.
+
+import TraceReading
+import TraceSymbolication
+
+/// All allocation sites of one trace, with the names of their frames. Each distinct frame is named once.
+///
+/// Names have no control characters and no marks that turn the direction of text. Immutable once made. Memory in
+/// proportion to the trace's sites and the frames of their stacks.
+package struct StackProfile: Sendable {
+  /// A place in a function; several stand at one address where calls were inlined.
+  package struct Line: Hashable, Sendable {
+    /// Index into `functions`.
+    package var function: Int
+    /// From 1; 0 if it is not known.
+    package var line: Int
+  }
+
+  package struct Function: Hashable, Sendable {
+    /// For people: see `SourceFrame.function`.
+    package var name: String
+    /// As the linker sees it; empty if it is not known.
+    package var mangledName: String
+    /// Empty if it is not known.
+    package var file: String
+    package var kind: SourceFrame.Kind
+    /// The image's path, as the process knew it; empty if none covers the address.
+    package var image: String
+  }
+
+  /// An address of a stack.
+  package struct Location: Hashable, Sendable {
+    /// Of the call itself, not of the instruction after it.
+    package var address: UInt64
+    /// Index into `images`; nil if none covers the address.
+    package var image: Int?
+    /// The innermost inlined function first.
+    package var lines: [Line]
+  }
+
+  /// The allocations of one type, or of one allocating function, by one call stack.
+  package struct Sample: Sendable {
+    /// Indices into `locations`, innermost first.
+    package var locations: [Int]
+    /// The type's name, or that of the function that allocated.
+    package var type: String
+    package var total: SiteTotal
+    /// The blocks that leak.
+    package var leaked = BlockSum()
+    /// The recorder stopped before the outermost frame.
+    package var isCut: Bool
+  }
+
+  /// The program's path, or the trace's if it does not say.
+  package var program: String
+  /// Nanoseconds since 1970 at which the recording began; 0 if the trace does not say.
+  package var startTime: UInt64
+  /// Seconds; nil if the clock's rate is unknown.
+  package var duration: Double?
+  package var images: [LoadedImage]
+  package var functions: [Function] = []
+  package var locations: [Location] = []
+  package var samples: [Sample] = []
+  /// Retains were recorded, so that a count of none means that there were none.
+  package var hasRetains: Bool
+  /// A whole heap image was looked at, so that no leaked block means that nothing leaks.
+  package var hasLeaks: Bool
+
+  /// Names the frames of all sites. `path`: the trace's; `leaked`: the blocks that leak by site, nil if that is not
+  /// known; `frameLimit`: frames from which on stacks are cut short, so that a small file gives no large profile.
+  /// O(frames of all sites), and a look-up for each distinct one.
+  package init(
+    _ trace: AllocationAnalysis, path: String, leaked: [SiteID: BlockSum]?, frameLimit: Int, naming: any FrameNaming
+  ) {
+    let executable = trace.definitions.process.executable
+    program = PlainText.escaped(executable.isEmpty ? path : executable)
+    startTime = trace.header.startRealtime
+    duration = trace.duration
+    hasLeaks = leaked != nil
+    hasRetains = trace.count(of: .retain) > 0
+    images = trace.definitions.images.map(\.image)
+    samples.reserveCapacity(trace.sites.count)
+    var names = Names()
+    var spareFrames = frameLimit
+    for site in trace.sites {
+      let path = trace.definitions.stacks.path(of: site.stack, limit: spareFrames > 0 ? Self.depth : Self.leastDepth)
+      spareFrames -= path.frames.count
+      let stack = path.frames.map { names.location(of: $0, in: &self, naming) }
+      samples.append(
+        Sample(
+          locations: stack, type: PlainText.escaped(trace.typeName(of: site)), total: site.total,
+          leaked: leaked?[site.number] ?? BlockSum(), isCut: path.end != .complete))
+    }
+  }
+
+  /// Frames of a stack.
+  private static let depth = StackTree.pathLimit
+  /// Frames of a stack if there were too many before.
+  private static let leastDepth = 32
+
+  /// The numbers of what has a name already.
+  private struct Names {
+    private var functions: [Function: Int] = [:]
+    private var locations: [StackFrame: Int] = [:]
+
+    mutating func location(of frame: StackFrame, in profile: inout StackProfile, _ naming: any FrameNaming) -> Int {
+      if let known = locations[frame] { return known }
+      let lines = naming.frames(for: frame.key, in: frame.image.map { profile.images[$0] }).map { source in
+        Line(function: function(of: source, in: &profile), line: source.line ?? 0)
+      }
+      let address = frame.key.address.rawValue
+      let number = profile.locations.count
+      profile.locations.append(
+        Location(address: frame.key.isExact ? address : address &- 1, image: frame.image, lines: lines))
+      locations[frame] = number
+      return number
+    }
+
+    private mutating func function(of source: SourceFrame, in profile: inout StackProfile) -> Int {
+      let function = Function(
+        name: PlainText.escaped(source.function), mangledName: PlainText.escaped(source.mangledName ?? ""),
+        file: PlainText.escaped(source.file ?? ""), kind: source.kind, image: source.imagePath ?? "")
+      if let known = functions[function] { return known }
+      let number = profile.functions.count
+      profile.functions.append(function)
+      functions[function] = number
+      return number
+    }
+  }
+}

@@ -1,0 +1,170 @@
+// `leaktrace export`: what a trace says, in files that other tools open.
+
+import ArgumentParser
+import Foundation
+import TraceAnalysis
+
+/// A file format of another tool.
+enum ExportFormat: String, CaseIterable, ExpressibleByArgument {
+  case pprof, collapsed, speedscope, dot
+
+  /// The bytes are no text.
+  var isBinary: Bool { self == .pprof }
+  /// The file has a single figure of each stack.
+  var hasOneMeasure: Bool { self == .collapsed }
+  /// The file has what allocated, stack by stack.
+  var isProfile: Bool { self != .dot }
+}
+
+struct ExportCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "export",
+    abstract: "Write a trace's profile or findings to a file that other tools open.",
+    discussion: """
+      pprof       gzipped profile.proto: 'go tool pprof -http=: FILE', Pyroscope, Parca
+      collapsed   a line for each stack with one figure: flamegraph.pl, inferno, speedscope
+      speedscope  a profile for each figure, for speedscope.app
+      dot         the findings as graphs: 'dot -Tsvg FILE', or one of them with --finding
+
+      Exit status: 0 success, 2 no match, 3 the trace is unreadable, or has no heap image and dot or a leaked value was asked for, \
+      4 success, but the trace is damaged or incomplete, 5 the file could not be written, 64 wrong usage.
+      """)
+
+  @Argument(help: ArgumentHelp("A trace, or a directory with a single one.", valueName: "trace"))
+  var trace: String
+
+  @Option(help: "File format.")
+  var format: ExportFormat
+
+  @Option(name: [.short, .long], help: ArgumentHelp("File to write (default: standard output).", valueName: "file"))
+  var output: String?
+
+  @Option(
+    help: ArgumentHelp(
+      "Figure for each stack; repeatable, and collapsed takes one (default: live-bytes for collapsed, else all).",
+      valueName: "figure"))
+  var value: [ProfileMeasure] = []
+
+  @Option(
+    help: ArgumentHelp("Only export the finding with this fingerprint, or the start of one.", valueName: "fingerprint"))
+  var finding: String?
+
+  @Option(help: "Heap image to look for leaks in, by number (default: the last one).")
+  var snapshot: Int?
+
+  @OptionGroup var searchOptions: LeakSearchOptions
+
+  func validate() throws {
+    if format.hasOneMeasure, value.count > 1 {
+      throw ValidationError("\(format.rawValue) has one figure for each stack; give --value once.")
+    }
+    if format == .pprof, !value.isEmpty {
+      throw ValidationError("A pprof file has all figures; choose there with -sample_index.")
+    }
+    if !format.isProfile, !value.isEmpty { throw ValidationError("--value is for profiles.") }
+    if finding != nil, format.isProfile { throw ValidationError("--finding is for --format dot.") }
+    if format.isBinary, output == nil, isatty(1) == 1 {
+      throw ValidationError("A \(format.rawValue) file is no text for a terminal; give -o FILE.")
+    }
+    if let output, ReportOutputs.place(output) == ReportOutputs.place(trace) {
+      throw ValidationError("The file would overwrite the trace itself.")
+    }
+  }
+
+  func run() throws {
+    let path = try onlyTrace()
+    let search = try LeakSearch(searchOptions, snapshot: snapshot)
+    do {
+      let (bytes, status) = try export(path, search)
+      try write(bytes)
+      if status != .success { throw status.code }
+    } catch let error as TraceFormatError {
+      complain(explanation(of: error, path: path))
+      throw ExitStatus.unreadable.code
+    }
+  }
+
+  private func onlyTrace() throws -> String {
+    let paths: [String]
+    do {
+      paths = try TraceListing.traces(at: trace)
+    } catch {
+      complain(explanation(of: error, path: trace))
+      throw ExitStatus.unreadable.code
+    }
+    guard paths.count == 1 else {
+      complain("\(trace) has \(paths.count) traces; name one of them, such as \(paths[0]).")
+      throw ExitStatus.usage.code
+    }
+    return paths[0]
+  }
+
+  private func export(_ path: String, _ search: LeakSearch) throws -> (bytes: [UInt8], status: ExitStatus) {
+    // A file of allocations alone needs no look at the heap.
+    let needsLeaks = value.isEmpty ? !format.hasOneMeasure : value.contains(where: \.isOfLeaks)
+    var examined = try search.examine(path, needsLeaks ? .findings : .allocations)
+    if let reason = examined.leaks.unavailable, !format.isProfile || value.contains(where: \.isOfLeaks) {
+      complain(reason)
+      throw ExitStatus.unreadable.code
+    }
+    if !format.isProfile {
+      let findings = try chosen(examined.leaks.findings, in: path)
+      return (Array(FindingGraph.dot(findings).utf8), examined.status)
+    }
+    let profile = StackProfile(
+      examined.trace.analysis, path: path, leaked: examined.leaks.leaked,
+      frameLimit: examined.reader.limits.namedFrames,
+      naming: search.naming(examined.trace))
+    if needsLeaks, examined.leaks.leaked == nil, examined.leaks.unavailable == nil {
+      examined.leaks.remarks.forEach(complain)
+    }
+    return (try contents(profile), examined.status)
+  }
+
+  private func contents(_ profile: StackProfile) throws -> [UInt8] {
+    let measures = profile.measures.filter { value.isEmpty || value.contains($0) }
+    if let missing = value.first(where: { !measures.contains($0) }) {
+      complain("the trace does not have \(missing.rawValue).")
+      throw ExitStatus.notFound.code
+    }
+    switch format {
+    case .pprof:
+      guard let file = PprofProfile.file(profile) else {
+        complain("there is not enough memory to compress the profile.")
+        throw ExitStatus.outputFailed.code
+      }
+      return file
+    case .collapsed: return Array(CollapsedStacks.text(profile, value.first ?? .liveBytes).utf8)
+    case .speedscope:
+      return Array(
+        SpeedscopeProfile.text(profile, measures, exporter: "leaktrace \(Leaktrace.configuration.version)").utf8)
+    case .dot: preconditionFailure("not a profile")
+    }
+  }
+
+  /// The findings that are asked for.
+  private func chosen(_ findings: [Finding], in path: String) throws -> [Finding] {
+    let shown = findings.filter { $0.suppression == nil && !$0.isWeak }
+    guard let finding else { return shown }
+    let chosen = findings.filter { $0.fingerprint.hasPrefix(finding) }
+    guard chosen.count == 1 else {
+      complain(
+        "\(chosen.isEmpty ? "no finding" : "more than one finding") has a fingerprint that begins with '\(finding)'."
+          + " 'leaktrace analyze \(path) --format json' lists them.")
+      throw ExitStatus.notFound.code
+    }
+    return chosen
+  }
+
+  private func write(_ bytes: [UInt8]) throws {
+    guard let output else { return try ObjectQuestion.show(bytes, called: "the export") }
+    do throws(OutputFile.Failure) {
+      try OutputFile.write(bytes, to: output)
+    } catch {
+      complain("cannot write \(output): \(String(cString: strerror(error.errno)))")
+      throw ExitStatus.outputFailed.code
+    }
+  }
+}
+
+extension ProfileMeasure: ExpressibleByArgument {}
