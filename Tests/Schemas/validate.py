@@ -1,4 +1,6 @@
-"""Validates SARIF logs, JUnit reports and speedscope profiles against schemas: validate.py SARIF-SCHEMA JUNIT-SCHEMA FILE...
+"""Validates SARIF logs, JUnit reports and speedscope profiles against schemas.
+
+Usage: validate.py SARIF-SCHEMA JUNIT-SCHEMA FILE...
 
 Exit status: 0 if all files are valid, 1 if one is not, 2 for files of other kinds.
 """
