@@ -120,6 +120,14 @@ let package = Package(
     .executableTarget(
       name: "image-list", dependencies: ["TraceReading"], path: "Benchmarks/measured/image-list"),
 
+    // What each constant of the suspicions decides: scripts/rules.
+    .executableTarget(
+      name: "rule-sensitivity",
+      dependencies: [
+        "TraceReading", "TraceSymbolication", "HeapAnalysis", "LeakDetection", "TraceReports", "TraceAnalysis",
+      ],
+      path: "Tests/RuleSensitivity"),
+
     // Builds traces for tests.
     .target(
       name: "TraceTestSupport",

@@ -26,14 +26,16 @@ import TraceTestSupport
   }
 
   @Test func moreAndOlderSurvivorsAreLessLikely() {
-    let few = SurvivalOdds(survivors: 3, beyond: 0, ratio: 2)
-    #expect(SurvivalOdds(survivors: 5, beyond: 0, ratio: 2) < few)
-    #expect(SurvivalOdds(survivors: 3, beyond: 0, ratio: 20) < few)
-    #expect(few < SurvivalOdds(survivors: 3, beyond: 5, ratio: 2))
+    let few = SurvivalOdds(survivors: 3, beyond: 0, ratio: 2, greatestRatio: 100)
+    #expect(SurvivalOdds(survivors: 5, beyond: 0, ratio: 2, greatestRatio: 100) < few)
+    #expect(SurvivalOdds(survivors: 3, beyond: 0, ratio: 20, greatestRatio: 100) < few)
+    #expect(few < SurvivalOdds(survivors: 3, beyond: 5, ratio: 2, greatestRatio: 100))
     // Three that are twice as old as any sibling got may be chance; three that are ten times as old are not.
     #expect(
-      few.chance > OutlivingRules.strongOdds
-        && SurvivalOdds(survivors: 3, beyond: 0, ratio: 10).chance < OutlivingRules.strongOdds)
+      few.chance > OutlivingRules.standard.strongOdds
+        && SurvivalOdds(survivors: 3, beyond: 0, ratio: 10, greatestRatio: 100).chance
+          < OutlivingRules.standard.strongOdds
+    )
   }
 
   private func population(_ counts: [UInt32]) -> Population {
@@ -42,24 +44,26 @@ import TraceTestSupport
 
   @Test func survivorsThatAddUpAreToldFromThoseThatTakeTheirPlaces() {
     let positions = (0..<20).map { Double($0) / 20 }
-    #expect(population((0..<20).map { 10 + $0 }).growth(by: positions).kind == .added)
-    #expect(population(Array(repeating: 30, count: 20)).growth(by: positions).kind == .bounded)
+    #expect(population((0..<20).map { 10 + $0 }).growth(by: positions, .standard).kind == .added)
+    #expect(population(Array(repeating: 30, count: 20)).growth(by: positions, .standard).kind == .bounded)
     // A pool from which now and then one is taken for good.
-    #expect(population((0..<20).map { $0 % 5 == 0 ? 29 : 30 }).growth(by: positions).kind == .bounded)
+    #expect(population((0..<20).map { $0 % 5 == 0 ? 29 : 30 }).growth(by: positions, .standard).kind == .bounded)
     // Up and down by more than there are survivors.
-    #expect(population((0..<20).map { $0 % 2 == 0 ? 100 : 180 }).growth(by: positions).kind == .unclear)
+    #expect(population((0..<20).map { $0 % 2 == 0 ? 100 : 180 }).growth(by: positions, .standard).kind == .unclear)
     // Survivors add up, and what comes and goes is half as much in the end: 20 more, and 10 fewer. It goes up and down
     // by 5 anyway.
-    #expect(population((0..<20).map { $0 + ($0 < 12 ? 20 : 10) + ($0 % 2) * 5 }).growth(by: positions).kind == .hidden)
+    #expect(
+      population((0..<20).map { $0 + ($0 < 12 ? 20 : 10) + ($0 % 2) * 5 }).growth(by: positions, .standard).kind
+        == .hidden)
   }
 
   @Test func onlyEvenGrowthGrowsInEachQuarter() {
-    #expect(population((1...20).map { $0 }).growsInEachQuarter(least: OutlivingRules.leastQuarter))
+    #expect(population((1...20).map { $0 }).growsInEachQuarter(least: OutlivingRules.standard.leastQuarter))
     #expect(!population((1...20).map { min($0, 12) }).growsInEachQuarter(least: 0))
     // The square root, as of a table of names.
     #expect(
       !population((1...20).map { UInt32(10 * Double($0).squareRoot()) }).growsInEachQuarter(
-        least: OutlivingRules.leastQuarterOfQueue))
+        least: OutlivingRules.standard.leastQuarterOfQueue))
     #expect(!population([]).growsInEachQuarter(least: 0))
   }
 }

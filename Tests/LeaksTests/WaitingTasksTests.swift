@@ -33,7 +33,7 @@ import TraceTestSupport
     let graph = try heap.analysis().graph
     func node(_ object: HeapBuilder.Object) -> NodeID { graph.heap.block(containing: object.address)?.rawValue ?? .max }
     let place = node(timer)
-    return (WaitingTasks(graph) { $0 == place }, node)
+    return (WaitingTasks(graph, leastFirstWait: OutlivingRules.standard.leastFirstWait) { $0 == place }, node)
   }
 
   @Test func aTaskInItsFirstSleepIsUnderWayWithWhatItsFramesHold() throws {

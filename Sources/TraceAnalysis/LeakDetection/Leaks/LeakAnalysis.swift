@@ -162,6 +162,12 @@ package final class LeakAnalysis {
     return findings
   }
 
+  /// Suspicions alone, of objects that outlived their siblings and of what accumulates, by rules of one's own. For tools
+  /// that show what a rule decides. O(graph).
+  package func suspicions(by rules: OutlivingRules) -> [Finding] {
+    OutlivingBuilder(self, naming: names(), rules: rules).findings()
+  }
+
   /// Findings of expectations alone, of the image of a time at which one of them was not met. `totals`: what came of
   /// them in the end.
   package func expectationFindings(_ totals: [ExpectationOutcome], places: Set<MarkPlace>) -> [Finding] {

@@ -221,7 +221,7 @@ struct GrowthBuilder {
     var finding = outliving.finding(
       OutlivingGroup(
         verdict: .growing, survivors: survivors, sample: told.sample, path: told.path, suspect: told.suspect,
-        lifetime: lifetime, sites: [], homeDistance: nil, evidence: .init(),
+        lifetime: lifetime, sites: [], homeDistance: nil, evidence: .init(.standard),
         retainedBytes: bytes, retainedBlocks: blocks))
     let measure: Finding.RoundMeasure = if case .elements = told.group.subject { .elements } else { .objects }
     finding.outliving?.statement = .repetition(repetition.place, firstRound: Repetition.warmUpRounds, of: measure)

@@ -14,15 +14,18 @@ struct OutlivingBuilder {
   private let waiting: WaitingTasks
   let ownership: OwnershipTrees
   private let owner: RegistrationOwner
+  private let rules: OutlivingRules
 
-  init(_ analysis: LeakAnalysis, naming: FindingNaming) {
+  init(_ analysis: LeakAnalysis, naming: FindingNaming, rules: OutlivingRules = .standard) {
     self.analysis = analysis
+    self.rules = rules
     graph = analysis.graph
     paths = FindingPaths(analysis.graph, naming: naming)
     self.naming = naming
     let holders = HolderNames(analysis.graph, naming: naming)
     self.holders = holders
-    waiting = WaitingTasks(analysis.graph, isTimer: holders.isDelayedWork)
+    waiting = WaitingTasks(
+      analysis.graph, leastFirstWait: rules.leastFirstWait, isTimer: holders.isDelayedWork)
     ownership = OwnershipTrees(analysis.graph)
     owner = RegistrationOwner(analysis.graph, naming: naming, ownership: ownership)
   }
@@ -35,7 +38,8 @@ struct OutlivingBuilder {
 
   var finder: OutlivingFinder {
     OutlivingFinder(
-      graph: graph, sites: analysis.sites, activations: analysis.activations, stacks: analysis.definitions.stacks,
+      rules: rules, graph: graph, sites: analysis.sites, activations: analysis.activations,
+      stacks: analysis.definitions.stacks,
       unreachable: analysis.finder.unreachable, ownership: ownership, startTime: analysis.startTime,
       isConcurrent: isConcurrent, origin: origin,
       waiting: waiting)
@@ -44,7 +48,7 @@ struct OutlivingBuilder {
   private var isConcurrent: Bool {
     let events = analysis.threads.map(\.events)
     let all = events.reduce(0, &+)
-    return Double(all - (events.max() ?? 0)) >= OutlivingRules.leastConcurrency * Double(max(1, all))
+    return Double(all - (events.max() ?? 0)) >= rules.leastConcurrency * Double(max(1, all))
   }
 
   /// Of several groups that are held at the same place, as many each, one stands for all: what one entry of a registry
@@ -63,15 +67,15 @@ struct OutlivingBuilder {
     for group in groups.sorted(by: { order($0) < order($1) }) {
       let place = group.path[group.suspect].node
       let isKnown = kept.contains { other in
-        guard Self.areAsMany(other.survivors.count, group.survivors.count) else { return false }
+        guard areAsMany(other.survivors.count, group.survivors.count) else { return false }
         if other.path[other.suspect].node == place { return true }
         // The objects that each timer or task keeps.
-        if Self.areRegisteredTogether(other, group) { return true }
+        if areRegisteredTogether(other, group) { return true }
         // Of several registries of a kind (each event loop has one) the samples may be in two, and one of them be held
         // by what the registry's entry holds.
         guard holders.registration(group.path, after: 0)?.index == group.suspect else { return false }
         let own = count(of: group, through: place)
-        return own >= OutlivingRules.leastRegistered && Self.areAsMany(own, count(of: other, through: place))
+        return own >= rules.leastRegistered && areAsMany(own, count(of: other, through: place))
       }
       if !isKnown { kept.append(group) }
     }
@@ -84,14 +88,14 @@ struct OutlivingBuilder {
     (rank(group), -Int(clamping: graph.heap[BlockID(group.sample)].size), graph.type(of: group.sample).qualifiedName)
   }
 
-  private static func areRegisteredTogether(_ a: OutlivingGroup, _ b: OutlivingGroup) -> Bool {
+  private func areRegisteredTogether(_ a: OutlivingGroup, _ b: OutlivingGroup) -> Bool {
     let fewer = min(a.registrations.count, b.registrations.count)
-    return fewer >= OutlivingRules.leastRegistered
-      && Double(a.registrations.intersection(b.registrations).count) >= OutlivingRules.ownedShare * Double(fewer)
+    return fewer >= rules.leastRegistered
+      && Double(a.registrations.intersection(b.registrations).count) >= rules.ownedShare * Double(fewer)
   }
 
-  private static func areAsMany(_ a: Int, _ b: Int) -> Bool {
-    Double(abs(a - b)) <= OutlivingRules.evenShare * Double(max(a, b))
+  private func areAsMany(_ a: Int, _ b: Int) -> Bool {
+    Double(abs(a - b)) <= rules.evenShare * Double(max(a, b))
   }
 
   /// The program's own objects before those of packages, and those before closures and tasks.
@@ -166,7 +170,7 @@ struct OutlivingBuilder {
       return findings(
         of: groups.filter { group in
           // Objects that are made only the first time that something is done are no leak of every time.
-          scope.executions < OutlivingRules.leastExecutions || group.survivors.contains { first[$0] != 0 }
+          scope.executions < rules.leastExecutions || group.survivors.contains { first[$0] != 0 }
         }, statement: statement)
     }
   }
@@ -309,7 +313,7 @@ struct OutlivingBuilder {
       guard isForeign[index], !objects[index].isEmpty else { return true }
       return !groups.indices.contains { other in
         !isForeign[other]
-          && Double(objects[index].intersection(objects[other]).count) >= OutlivingRules.ownedShare
+          && Double(objects[index].intersection(objects[other]).count) >= rules.ownedShare
             * Double(objects[index].count)
       }
     }.map { groups[$0] }

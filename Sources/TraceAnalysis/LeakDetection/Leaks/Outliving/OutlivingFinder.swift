@@ -40,6 +40,7 @@ struct OutlivingGroup {
 /// on being made for as long as the program works, it accumulates.
 /// Objects that are made once or at the start, or whose number levels off, do neither.
 struct OutlivingFinder {
+  let rules: OutlivingRules
   let graph: ObjectGraph
   let sites: AllocationSites
   let activations: Activations
@@ -118,7 +119,7 @@ struct OutlivingFinder {
     return groups(
       families.compactMap { family in
         family.survivors.first.map(isTold) == true
-          ? Suspicion(verdict: .outlived, family: family, isStated: true, least: 1) : nil
+          ? Suspicion(verdict: .outlived, family: family, isStated: true, least: 1, evidence: Evidence(rules)) : nil
       }, registration)
   }
 
@@ -214,7 +215,7 @@ struct OutlivingFinder {
       // Siblings in a row are a chain, and no owners.
       guard type != graph.nodeTypes[Int(group.sample)] else { return group }
       let unique = Set(owners.filter { graph.nodeTypes[Int($0)] == type })
-      guard Double(unique.count) >= OutlivingRules.ownedShare * Double(group.survivors.count), unique.count >= 2 else {
+      guard Double(unique.count) >= rules.ownedShare * Double(group.survivors.count), unique.count >= 2 else {
         return group
       }
       if unique.count(where: { owner(of: $0).map { graph.nodeTypes[Int($0)] == type } ?? false }) * 2 > unique.count {

@@ -16,7 +16,9 @@ extension OutlivingFinder {
     var isExceptional = true
     /// Survivors that are older than siblings get, and what to weigh a part of them by; none where siblings do not end.
     var proven: Set<NodeID> = []
-    fileprivate var limit = Limit()
+    fileprivate var limit: Limit
+    /// Survivors that are old of which a part has to have as many to be a suspicion of its own.
+    private let leastOutlived: Int
     /// Events of the process that the longest ordinary life takes; 0 where siblings do not end.
     var longestWork: UInt64 { limit.work }
 
@@ -25,15 +27,21 @@ extension OutlivingFinder {
       var beyond: UInt64 = 0
       var ratio = 1.0
       var work: UInt64 = 0
-      var strongOdds = OutlivingRules.strongOdds
+      var strongOdds: Double
+      /// `OutlivingRules.greatestAgeRatio`
+      var greatestRatio: Double
+
+      init(_ rules: OutlivingRules) { (strongOdds, greatestRatio) = (rules.strongOdds, rules.greatestAgeRatio) }
     }
+
+    init(_ rules: OutlivingRules) { (limit, leastOutlived) = (Limit(rules), rules.leastOutlived) }
 
     /// Returns the part of it that holds for those survivors that are held in one way; nil if too few of them are old.
     /// The others may be in use just now.
     func of(_ survivors: [NodeID], least: Int) -> Evidence? {
       if proven.isEmpty { return self }
       let own = survivors.count { proven.contains($0) }
-      guard own >= min(least, OutlivingRules.leastOutlived) else { return nil }
+      guard own >= min(least, leastOutlived) else { return nil }
       var evidence = self
       evidence.weigh(own)
       return evidence
@@ -47,7 +55,8 @@ extension OutlivingFinder {
     }
 
     fileprivate mutating func weigh(_ survivors: Int) {
-      let odds = SurvivalOdds(survivors: survivors, beyond: limit.beyond, ratio: limit.ratio)
+      let odds = SurvivalOdds(
+        survivors: survivors, beyond: limit.beyond, ratio: limit.ratio, greatestRatio: limit.greatestRatio)
       self.odds = odds
       isStrong = odds.chance <= limit.strongOdds
     }
@@ -69,15 +78,15 @@ extension OutlivingFinder {
     var least: Int
     /// All others of the type, wherever they were made: those that are held by the same collection belong to it.
     var kin: Family?
-    var evidence = Evidence()
+    var evidence: Evidence
   }
 
   func suspicion(_ family: Family, _ lifetimes: TypeLifetimes) -> Suspicion? {
     let lifetime = family.lifetime
     guard lifetime.births > 1, !family.survivors.isEmpty else { return nil }
     var suspicion: Suspicion?
-    if lifetime.deaths >= OutlivingRules.leastEnded,
-      Double(lifetime.deaths) >= OutlivingRules.leastEndedShare * Double(lifetime.births)
+    if lifetime.deaths >= rules.leastEnded,
+      Double(lifetime.deaths) >= rules.leastEndedShare * Double(lifetime.births)
     {
       // A family that grows like a queue is one, though its oldest members are older than any that ended.
       suspicion = isExceptional(family) ? outlived(family) ?? backlog(family) : backlog(family) ?? outlived(family)
@@ -97,7 +106,7 @@ extension OutlivingFinder {
 
   /// Most siblings end.
   private func isExceptional(_ family: Family) -> Bool {
-    Double(family.survivors.count) <= OutlivingRules.greatestShare * Double(family.lifetime.births)
+    Double(family.survivors.count) <= rules.greatestShare * Double(family.lifetime.births)
   }
 
   // MARK: Where hardly any has ended
@@ -106,20 +115,20 @@ extension OutlivingFinder {
   private func collected(_ family: Family, _ lifetimes: TypeLifetimes) -> Suspicion? {
     guard let first = family.survivors.first else { return nil }
     let count = family.survivors.count
-    guard count >= OutlivingRules.leastRegistered, spread(of: family) >= OutlivingRules.leastRegisteredSpread,
+    guard count >= rules.leastRegistered, spread(of: family) >= rules.leastRegisteredSpread,
       !isOfTheEnd(family)
     else { return nil }
     let registered = registered(family, lifetimes)
     let calledBack = isCalledBack(family, first)
-    guard count >= (calledBack ? OutlivingRules.leastCalledBack : OutlivingRules.leastLooped),
+    guard count >= (calledBack ? rules.leastCalledBack : rules.leastLooped),
       growsSteadily(family, isCalledBack: calledBack)
     else { return registered }
     if lateUse(of: family) == .long { return registered }
     if isChain(family) { return calledBack || origin(block(first).site).hasUnit ? chain(family) : registered }
     var suspicion = Suspicion(
       verdict: .accumulating, family: family,
-      least: calledBack ? OutlivingRules.leastCalledBack : OutlivingRules.leastLooped)
-    suspicion.evidence.isStrong = count >= (calledBack ? OutlivingRules.strongCalledBack : OutlivingRules.strongLooped)
+      least: calledBack ? rules.leastCalledBack : rules.leastLooped, evidence: Evidence(rules))
+    suspicion.evidence.isStrong = count >= (calledBack ? rules.strongCalledBack : rules.strongLooped)
     // Objects that the main function collects are the program's purpose, unless they are subscribers.
     suspicion.needsCallback = !calledBack && !origin(block(first).site).hasUnit
     return suspicion
@@ -134,9 +143,11 @@ extension OutlivingFinder {
     }
     guard
       family.survivors.count(where: { !isOfTheEnd(ordinal($0), at: block($0).birthTime) })
-        >= OutlivingRules.leastRegistered
+        >= rules.leastRegistered
     else { return nil }
-    return Suspicion(verdict: .outlived, family: family, needsRegistration: true, least: OutlivingRules.leastRegistered)
+    return Suspicion(
+      verdict: .outlived, family: family, needsRegistration: true, least: rules.leastRegistered,
+      evidence: Evidence(rules))
   }
 
   /// Most of the objects hold one another in a row, as those of a history do whose entries keep what came before.
@@ -155,7 +166,7 @@ extension OutlivingFinder {
       if own > 1 { return false }
       links += own
     }
-    return Double(links) >= OutlivingRules.chainShare * Double(survivors.count)
+    return Double(links) >= rules.chainShare * Double(survivors.count)
   }
 
   /// A chain to which each piece of work adds a link. A list that a program builds takes little else than its links.
@@ -163,10 +174,11 @@ extension OutlivingFinder {
     guard let first = family.survivors.first.map(ordinal), let last = family.survivors.last.map(ordinal), last > first
     else { return nil }
     let count = family.survivors.count
-    guard count >= OutlivingRules.leastLooped, spread(of: family) >= OutlivingRules.leastLoopedSpread,
-      Double(last - first) >= OutlivingRules.leastWorkOfLink * Double(count)
+    guard count >= rules.leastLooped, spread(of: family) >= rules.leastLoopedSpread,
+      Double(last - first) >= rules.leastWorkOfLink * Double(count)
     else { return nil }
-    return Suspicion(verdict: .accumulating, family: family, needsChain: true, least: OutlivingRules.leastLooped)
+    return Suspicion(
+      verdict: .accumulating, family: family, needsChain: true, least: rules.leastLooped, evidence: Evidence(rules))
   }
 
   /// All of them were made when little work was left: when a program ends, some of what it does is under way.
@@ -178,35 +190,36 @@ extension OutlivingFinder {
   private func isOfTheEnd(_ ordinal: UInt64, at birth: UInt64) -> Bool {
     let end = graph.snapshot.time
     let hasLittleWork =
-      Double(activations.ordinal - min(ordinal, activations.ordinal)) < OutlivingRules.leastRemainingWork
+      Double(activations.ordinal - min(ordinal, activations.ordinal)) < rules.leastRemainingWork
       * Double(activations.ordinal)
     let hasLittleTime =
-      Double(end - min(end, birth)) < OutlivingRules.leastRemainingWork * Double(end - min(end, startTime))
+      Double(end - min(end, birth)) < rules.leastRemainingWork * Double(end - min(end, startTime))
     return hasLittleWork && hasLittleTime
   }
 
   /// Births go on for much of the work from the first of them on, and each quarter adds its share.
   private func growsSteadily(_ family: Family, isCalledBack: Bool) -> Bool {
-    guard spread(of: family) >= (isCalledBack ? OutlivingRules.leastCalledBackSpread : OutlivingRules.leastLoopedSpread)
+    guard spread(of: family) >= (isCalledBack ? rules.leastCalledBackSpread : rules.leastLoopedSpread)
     else { return false }
-    let least = family.survivors.count >= OutlivingRules.leastForQuarters ? OutlivingRules.leastQuarter : 0
+    let least = family.survivors.count >= rules.leastForQuarters ? rules.leastQuarter : 0
     return population(family, until: family.lifetime.lastOrdinal).growsInEachQuarter(least: least)
   }
 
   /// A queue whose consumer is slower: its members end, one after the other, and still there are more and more.
   private func backlog(_ family: Family) -> Suspicion? {
-    guard let first = family.survivors.first, family.survivors.count >= OutlivingRules.leastLooped,
+    guard let first = family.survivors.first, family.survivors.count >= rules.leastLooped,
       isConcurrent || isCalledBack(family, first), lateUse(of: family) != .long, !isOfTheEnd(family)
     else { return nil }
     let lifetime = family.lifetime
     let work = activations.ordinal - min(activations.ordinal, lifetime.firstOrdinal)
     guard
-      Double(lifetime.lastOrdinal - min(lifetime.lastOrdinal, lifetime.firstOrdinal)) >= OutlivingRules
-        .leastLoopedSpread * Double(work),
-      population(family, until: lifetime.lastEventOrdinal).growsInEachQuarter(least: OutlivingRules.leastQuarterOfQueue)
+      Double(lifetime.lastOrdinal - min(lifetime.lastOrdinal, lifetime.firstOrdinal)) >= rules.leastLoopedSpread
+        * Double(work),
+      population(family, until: lifetime.lastEventOrdinal).growsInEachQuarter(least: rules.leastQuarterOfQueue)
     else { return nil }
-    var suspicion = Suspicion(verdict: .accumulating, family: family, least: OutlivingRules.leastLooped)
-    suspicion.evidence.isStrong = family.survivors.count >= OutlivingRules.strongLooped
+    var suspicion = Suspicion(
+      verdict: .accumulating, family: family, least: rules.leastLooped, evidence: Evidence(rules))
+    suspicion.evidence.isStrong = family.survivors.count >= rules.strongLooped
     return suspicion
   }
 
@@ -215,7 +228,7 @@ extension OutlivingFinder {
     var strands: Set<StrandID> = []
     for node in family.survivors {
       strands.insert(block(node).strand)
-      if strands.count >= OutlivingRules.leastStrands { return true }
+      if strands.count >= rules.leastStrands { return true }
     }
     return origin(block(first).site).isCalledBack
   }
@@ -253,16 +266,17 @@ extension OutlivingFinder {
   private func outlived(_ family: Family) -> Suspicion? {
     let lifetime = family.lifetime
     guard lifetime.lastOrdinal > lifetime.firstOrdinal, let first = family.survivors.first else { return nil }
-    let distance = lifetime.departures.distance(of: OutlivingRules.scopedShare) ?? 0
+    let distance = lifetime.departures.distance(of: rules.scopedShare) ?? 0
     guard let (proven, limit) = unlikely(candidates(family, distance: distance), lifetime) else {
       return leftInScope(family)
     }
     guard let growth = growth(of: family, by: proven) else { return nil }
     var suspicion = Suspicion(
-      verdict: .outlived, family: family, homeDistance: distance, least: OutlivingRules.leastOutlived)
+      verdict: .outlived, family: family, homeDistance: distance, least: rules.leastOutlived,
+      evidence: Evidence(rules))
     suspicion.evidence.proven = Set(proven.map(\.node))
     suspicion.evidence.limit = limit
-    if growth != .added { suspicion.evidence.limit.strongOdds = OutlivingRules.strongOddsByAgeAlone }
+    if growth != .added { suspicion.evidence.limit.strongOdds = rules.strongOddsByAgeAlone }
     suspicion.evidence.isExceptional = isExceptional(family)
     suspicion.evidence.weigh(proven.count)
     // Full caches have their ups and downs as well: ages alone are no weak evidence.
@@ -277,8 +291,8 @@ extension OutlivingFinder {
     let lifetime = family.lifetime
     let span = Double(lifetime.lastEventOrdinal - lifetime.firstOrdinal)
     let positions = proven.map { Double(ordinal($0.node) - min(ordinal($0.node), lifetime.firstOrdinal)) / span }
-    let growth = population(family, until: lifetime.lastEventOrdinal).growth(by: positions)
-    guard growth.made > 0, Double(growth.made) >= OutlivingRules.leastMadeLater * Double(proven.count),
+    let growth = population(family, until: lifetime.lastEventOrdinal).growth(by: positions, rules)
+    guard growth.made > 0, Double(growth.made) >= rules.leastMadeLater * Double(proven.count),
       growth.kind != .bounded
     else { return nil }
     return growth.kind
@@ -299,19 +313,19 @@ extension OutlivingFinder {
       suspicion.evidence.isExceptional = false
     } else {
       suspicion.needsRegistration = true
-      suspicion.least = OutlivingRules.leastRegistered
+      suspicion.least = rules.leastRegistered
     }
   }
 
   private func candidates(_ family: Family, distance: UInt32) -> [Candidate] {
     let lifetime = family.lifetime
-    let typical = lifetime.durations.bound(of: OutlivingRules.typicalShare) ?? .max
+    let typical = lifetime.durations.bound(of: rules.typicalShare) ?? .max
     let lastMoment = max(lifetime.lastBirth, lifetime.lastDeath)
     let range = Double(lifetime.lastOrdinal - lifetime.firstOrdinal)
     // A scope that is left and entered again between one sibling and the next: not a loop that makes them all.
     let isScope =
-      lifetime.gaps.share(within: distance) <= OutlivingRules.leastScopeChanges
-      && lifetime.departures.share(within: distance) >= OutlivingRules.scopedShare
+      lifetime.gaps.share(within: distance) <= rules.leastScopeChanges
+      && lifetime.departures.share(within: distance) >= rules.scopedShare
     var homes: [Home: Bool] = [:]
     var candidates: [Candidate] = []
     for (index, node) in family.survivors.enumerated() {
@@ -320,7 +334,7 @@ extension OutlivingFinder {
       // Younger ones have ended: nobody waits in a queue, or stands in for the last.
       let younger =
         Double(lifetime.births) * Double(lifetime.lastOrdinal - min(lifetime.lastOrdinal, block.ordinal)) / range
-      guard younger - Double(family.survivors.count - index - 1) >= OutlivingRules.leastYoungerEnded else { continue }
+      guard younger - Double(family.survivors.count - index - 1) >= rules.leastYoungerEnded else { continue }
       candidates.append(
         Candidate(
           node: node, work: lifetime.lastEventOrdinal - min(lifetime.lastEventOrdinal, block.ordinal),
@@ -333,30 +347,32 @@ extension OutlivingFinder {
   /// Those that are the least likely to be there by chance, by any limit that the lives of siblings suggest; nil if
   /// there are too few. Siblings of two sorts, most of them short-lived and some not, are told apart by it.
   private func unlikely(_ candidates: [Candidate], _ lifetime: SiteLifetime) -> ([Candidate], Evidence.Limit)? {
-    guard candidates.count >= OutlivingRules.leastOutlived else { return nil }
+    guard candidates.count >= rules.leastOutlived else { return nil }
     let durations = lifetime.durations.tails(of: lifetime.deaths)
     var best: (old: [Candidate], limit: Evidence.Limit, odds: SurvivalOdds)?
     for (bound, beyond) in lifetime.work.tails(of: lifetime.deaths) {
       guard beyond < UInt64(candidates.count) else { break }
       let limit = beyond == 0 ? min(bound / 64, lifetime.longestWork + 1) : bound / 64
       let paused = max(
-        beyond, lifetime.deaths >= 2 * OutlivingRules.leastEnded ? 1 : 0,
-        UInt64(Double(lifetime.deaths) * OutlivingRules.pausedShare))
+        beyond, lifetime.deaths >= rules.leastEndedForPause ? 1 : 0,
+        UInt64(Double(lifetime.deaths) * rules.pausedShare))
       guard let slow = durations.last(where: { $0.beyond <= paused }) else { continue }
       let longest = slow.beyond == 0 ? min(slow.bound, lifetime.longestDuration + 1) : slow.bound
       let old = candidates.filter { candidate in
         let isOld =
-          Double(candidate.work) > OutlivingRules.ageFactor * Double(limit)
-          && (Double(candidate.time) > OutlivingRules.ageFactor * Double(longest)
-            || Double(candidate.work) > OutlivingRules.workAloneFactor * Double(limit))
+          Double(candidate.work) > rules.ageFactor * Double(limit)
+          && (Double(candidate.time) > rules.ageFactor * Double(longest)
+            || Double(candidate.work) > rules.workAloneFactor * Double(limit))
         return (isOld || candidate.hasLeft && beyond == 0 && candidate.work > 0)
           && !isInUse(candidate.node, beyond: limit)
       }
-      guard old.count >= OutlivingRules.leastOutlived else { continue }
+      guard old.count >= rules.leastOutlived else { continue }
       let ages = old.map(\.work).sorted()
-      let found = Evidence.Limit(
-        beyond: beyond, ratio: Double(ages[ages.count / 2]) / Double(max(1, limit)), work: limit)
-      let odds = SurvivalOdds(survivors: old.count, beyond: beyond, ratio: found.ratio)
+      var found = Evidence.Limit(rules)
+      (found.beyond, found.work) = (beyond, limit)
+      found.ratio = Double(ages[ages.count / 2]) / Double(max(1, limit))
+      let odds = SurvivalOdds(
+        survivors: old.count, beyond: beyond, ratio: found.ratio, greatestRatio: rules.greatestAgeRatio)
       if best.map({ odds < $0.odds }) ?? true { best = (old, found, odds) }
     }
     return best.map { ($0.old, $0.limit) }
@@ -368,7 +384,7 @@ extension OutlivingFinder {
     guard let median = lifetime.work.bound(of: 0.5), median < .max, lifetime.births > 1 else { return false }
     let interval =
       Double(lifetime.lastOrdinal - min(lifetime.lastOrdinal, lifetime.firstOrdinal)) / Double(lifetime.births - 1)
-    return Double(median / 64) >= OutlivingRules.keptIntervals * interval
+    return Double(median / 64) >= rules.keptIntervals * interval
   }
 
   /// References to it were counted again and again at ages that siblings do not reach: somebody works with it. A last
@@ -382,26 +398,27 @@ extension OutlivingFinder {
     let longest = LiveBlock.ageBit(last - block.ordinal)
     ages &= ~0 << min(63, LiveBlock.ageBit(limit) + 2)
     ages &= longest == 0 ? 0 : (1 << longest) - 1
-    return ages.nonzeroBitCount >= OutlivingRules.leastUseOctaves
+    return ages.nonzeroBitCount >= rules.leastUseOctaves
   }
 
   /// One screen that the next one holds: where all siblings end in a scope, and there are but a few others.
   private func leftInScope(_ family: Family) -> Suspicion? {
     let lifetime = family.lifetime
-    guard lifetime.deaths >= OutlivingRules.leastEndedInScope,
-      let distance = lifetime.departures.distance(of: OutlivingRules.typicalShare),
-      lifetime.departures.share(within: distance) >= OutlivingRules.leastEndedInScopeShare
+    guard lifetime.deaths >= rules.leastEndedInScope,
+      let distance = lifetime.departures.distance(of: rules.typicalShare),
+      lifetime.departures.share(within: distance) >= rules.leastEndedInScopeShare
     else { return nil }
-    let typical = lifetime.durations.bound(of: OutlivingRules.typicalShare) ?? .max
+    let typical = lifetime.durations.bound(of: rules.typicalShare) ?? .max
     var homes: [Home: Bool] = [:]
     let left = family.survivors.filter { node in
       departure(of: block(node)) > distance
         && !isInFlight(block(node), distance: distance, typical: typical, family, &homes)
     }
-    guard !left.isEmpty, left.count <= OutlivingRules.leastOutlived else { return nil }
+    guard !left.isEmpty, left.count <= rules.leastOutlived else { return nil }
     var family = family
     family.survivors = left
-    return Suspicion(verdict: .outlived, family: family, homeDistance: distance, needsChain: true, least: 1)
+    return Suspicion(
+      verdict: .outlived, family: family, homeDistance: distance, needsChain: true, least: 1, evidence: Evidence(rules))
   }
 
   /// Activations of those in which it was made that control has left since.
@@ -449,7 +466,7 @@ extension OutlivingFinder {
     let phase = activations.ordinal - min(activations.ordinal, lastEvent)
     let end = lastEvent / LiveBlock.useUnit + 1
     let used = family.survivors.count { UInt64(block($0).lastUse) > end }
-    if Double(used) <= OutlivingRules.usedShare * Double(family.survivors.count) { return .none }
-    return Double(phase) >= OutlivingRules.leastUsePhase * Double(whole) ? .long : .brief
+    if Double(used) <= rules.usedShare * Double(family.survivors.count) { return .none }
+    return Double(phase) >= rules.leastUsePhase * Double(whole) ? .long : .brief
   }
 }

@@ -62,17 +62,17 @@ struct Population {
   ///
   /// A cache that is full, a pool, the sessions that are open: their oldest members look forgotten, but the population
   /// stays the same. Objects that are really forgotten add up.
-  func growth(by positions: [Double]) -> (made: Int, kind: Growth) {
-    let early = level(OutlivingRules.early)
-    let late = level(OutlivingRules.late)
-    let made = positions.count { $0 > OutlivingRules.early.middle && $0 <= OutlivingRules.late.middle }
+  func growth(by positions: [Double], _ rules: OutlivingRules) -> (made: Int, kind: Growth) {
+    let early = level(rules.early)
+    let late = level(rules.late)
+    let made = positions.count { $0 > rules.early.middle && $0 <= rules.late.middle }
     let spread = max(early.spread, late.spread)
     if spread > Double(made) { return (made, .unclear) }
-    let missing = OutlivingRules.leastAdded * Double(made) - (late.median - early.median)
+    let missing = rules.leastAdded * Double(made) - (late.median - early.median)
     if missing <= 0 { return (made, .added) }
     return (
       made,
-      missing <= greatestFall(OutlivingRules.early.lowerBound...OutlivingRules.late.upperBound) ? .hidden : .bounded
+      missing <= greatestFall(rules.early.lowerBound...rules.late.upperBound) ? .hidden : .bounded
     )
   }
 

@@ -15,8 +15,9 @@ struct SurvivalOdds: Comparable {
 
   static func < (a: Self, b: Self) -> Bool { a.chance < b.chance }
 
-  init(survivors: Int, beyond: UInt64, ratio: Double) {
-    let expected = (Double(beyond) + 1) / min(max(1, ratio), OutlivingRules.greatestAgeRatio)
+  /// `greatestRatio`: see `OutlivingRules.greatestAgeRatio`.
+  init(survivors: Int, beyond: UInt64, ratio: Double, greatestRatio: Double) {
+    let expected = (Double(beyond) + 1) / min(max(1, ratio), greatestRatio)
     chance = Self.poissonTail(atLeast: survivors, mean: expected)
   }
 

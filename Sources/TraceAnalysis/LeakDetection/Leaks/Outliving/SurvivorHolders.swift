@@ -62,7 +62,7 @@ extension OutlivingFinder {
     if let main = order.max(by: { groups[$0]!.count < groups[$1]!.count }), groups[main]!.count >= suspicion.least {
       for key in order
       where key != main && mayBeLeftOver(key) && groups[key]!.count < suspicion.least
-        && Double(groups[key]!.count) <= OutlivingRules.greatestLeftOverShare * Double(groups[main]!.count)
+        && Double(groups[key]!.count) <= rules.greatestLeftOverShare * Double(groups[main]!.count)
       {
         groups[main]! += groups.removeValue(forKey: key)!
       }
@@ -85,12 +85,12 @@ extension OutlivingFinder {
       if suspicion.needsRegistration, !holding.isRegistered { return nil }
       // A pool's threads wait for work.
       if case .registration(.thread, _) = key, !suspicion.isStated, suspicion.evidence.proven.isEmpty,
-        threadCount(nodes, paths) < OutlivingRules.leastThreads
+        threadCount(nodes, paths) < rules.leastThreads
       {
         return nil
       }
       if case .registration(.task, _) = key, !suspicion.isStated, suspicion.evidence.proven.isEmpty,
-        nodes.count < OutlivingRules.leastPendingTasks
+        nodes.count < rules.leastPendingTasks
       {
         return nil
       }
@@ -102,7 +102,7 @@ extension OutlivingFinder {
       // The growth of a family says little of the few that are held in another way than most.
       let isMinority =
         suspicion.verdict == .accumulating
-        && Double(nodes.count) < OutlivingRules.leastShareOfFamily * Double(survivors.count)
+        && Double(nodes.count) < rules.leastShareOfFamily * Double(survivors.count)
       if suspicion.needsCallback, !holding.isRegistered, !isCaptured(steps, place) { return nil }
       guard var evidence = suspicion.evidence.of(nodes, least: suspicion.least) else { return nil }
       if !holding.isRegistered, !evidence.isExceptional || isMinority { evidence.isStrong = false }
@@ -127,7 +127,7 @@ extension OutlivingFinder {
     guard let first = nodes.first.map(ordinal) else { return false }
     return groups.contains { other in
       other.count > nodes.count
-        && ordinal(other[Int(OutlivingRules.earlierGeneration * Double(other.count - 1))]) < first
+        && ordinal(other[Int(rules.earlierGeneration * Double(other.count - 1))]) < first
     }
   }
 
@@ -136,7 +136,7 @@ extension OutlivingFinder {
   private func withoutWorkUnderWay(_ survivors: [NodeID]) -> [NodeID] {
     let settled = survivors.filter { !waiting.isUnderWay($0) }
     let sleeping = settled.count(where: waiting.isAsleep)
-    return Double(sleeping) >= OutlivingRules.leastAsleep * Double(max(1, settled.count)) ? survivors : settled
+    return Double(sleeping) >= rules.leastAsleep * Double(max(1, settled.count)) ? survivors : settled
   }
 
   /// Tells whether the holder is neither a field nor a variable of the program, so that the word may be a left-over.
@@ -164,7 +164,7 @@ extension OutlivingFinder {
     let kind: HolderID
     if !graph.isRoot(holder) {
       kind =
-        (counts[holder] ?? 0) >= OutlivingRules.severalSurvivors && !isChain
+        (counts[holder] ?? 0) >= rules.severalSurvivors && !isChain
         ? .node(holder) : .type(graph.nodeTypes[Int(holder)])
     } else if case .global(let image) = graph.root(holder).kind {
       kind = .variables(image: image)
@@ -247,7 +247,7 @@ extension OutlivingFinder {
   /// asks.
   func isContainerOlder(_ steps: [LeakGroup.Step], _ suspect: Int, than survivors: [NodeID]) -> Bool {
     guard !survivors.isEmpty, !isPutTogether(steps[suspect].node, of: survivors) else { return false }
-    let first = survivors[survivors.count / OutlivingRules.leastLooped]
+    let first = survivors[survivors.count / rules.leastLooped]
     // The links of a chain hold one another: each is younger than what it holds.
     let type = graph.nodeTypes[Int(first)]
     return steps[..<(suspect + 1)].allSatisfy { step in
@@ -264,7 +264,7 @@ extension OutlivingFinder {
     guard !graph.isRoot(storage), graph.type(of: storage).kind.isCollection, let last = survivors.last,
       ordinal(storage) > ordinal(last)
     else { return false }
-    return Double(block(storage).size) < OutlivingRules.roomOfGrown
+    return Double(block(storage).size) < rules.roomOfGrown
       * Double(survivors.count * MemoryLayout<UInt64>.size)
   }
 
@@ -272,6 +272,7 @@ extension OutlivingFinder {
   struct PathCounts {
     fileprivate var survivors: [NodeID: Int] = [:]
     fileprivate var branches: [NodeID: Int] = [:]
+    fileprivate var rules: OutlivingRules
 
     subscript(node: NodeID) -> Int? { survivors[node] }
 
@@ -279,14 +280,12 @@ extension OutlivingFinder {
     /// its place in the list by chance.
     fileprivate func isLink(_ node: NodeID, to next: NodeID) -> Bool {
       guard let all = survivors[node], branches[node] == 2, let beyond = survivors[next] else { return false }
-      return min(beyond, all - beyond) <= PathCounts.ownOfLink
+      return min(beyond, all - beyond) <= rules.ownOfLink
     }
-
-    private static let ownOfLink = 2
 
     /// Several survivors lie behind `node`, and `next` leads to half of them at most.
     fileprivate func divides(_ node: NodeID, to next: NodeID) -> Bool {
-      guard let all = survivors[node], all >= OutlivingRules.severalSurvivors, all >= 2 * (survivors[next] ?? 1) else {
+      guard let all = survivors[node], all >= rules.severalSurvivors, all >= 2 * (survivors[next] ?? 1) else {
         return false
       }
       return !isLink(node, to: next)
@@ -316,7 +315,7 @@ extension OutlivingFinder {
       counts[parent, default: 0] += counts[node] ?? 0
       branches[parent, default: 0] += 1
     }
-    return PathCounts(survivors: counts, branches: branches)
+    return PathCounts(survivors: counts, branches: branches, rules: rules)
   }
 
   /// The edge at which a survivor's own part of its path begins: from what leads to many of them. Or, where a sibling

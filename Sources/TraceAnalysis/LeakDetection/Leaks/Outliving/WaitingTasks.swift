@@ -17,6 +17,7 @@ import HeapAnalysis
 final class WaitingTasks {
   private let graph: ObjectGraph
   private let isTimer: (NodeID) -> Bool
+  private let leastFirstWait: Double
   /// The beginning of the wait, by task.
   private var waits: [NodeID: UInt64] = [:]
   /// By object or closure, a task that has it in its frames, or captured it.
@@ -26,8 +27,11 @@ final class WaitingTasks {
   /// References from the timer to a task that it wakes.
   private static let depthLimit = 12
 
+  /// - Parameter leastFirstWait: see `OutlivingRules.leastFirstWait`.
   /// - Parameter isTimer: whether a block belongs to a call of `dispatch_after`.
-  init(_ graph: ObjectGraph, isTimer: @escaping (NodeID) -> Bool) { (self.graph, self.isTimer) = (graph, isTimer) }
+  init(_ graph: ObjectGraph, leastFirstWait: Double, isTimer: @escaping (NodeID) -> Bool) {
+    (self.graph, self.leastFirstWait, self.isTimer) = (graph, leastFirstWait, isTimer)
+  }
 
   /// Linear in the blocks, and in what tasks refer to.
   private func search() {
@@ -105,6 +109,6 @@ final class WaitingTasks {
     guard let (task, began) = sleeper(node) else { return false }
     let now = graph.snapshot.time
     let age = now - min(now, max(birth(task), birth(node)))
-    return Double(now - min(now, began)) >= OutlivingRules.leastFirstWait * Double(age)
+    return Double(now - min(now, began)) >= leastFirstWait * Double(age)
   }
 }

@@ -1,0 +1,141 @@
+// The constants that decide suspicions, and other values for each.
+
+import Foundation
+import LeakDetection
+
+/// A constant of the rules.
+struct Constant: Sendable {
+  var name: String
+  /// As people read it.
+  var value: @Sendable (OutlivingRules) -> String
+  /// The same rules with other values of the constant: lower and higher ones, near and far.
+  var moved: @Sendable (OutlivingRules) -> [OutlivingRules]
+}
+
+extension Constant {
+  /// Objects, siblings, calls, threads: whole numbers, moved by one and by factors of two and of eight.
+  private static func count<Value: FixedWidthInteger & Sendable>(
+    _ name: String, _ path: WritableKeyPath<OutlivingRules, Value> & Sendable
+  ) -> Constant {
+    Constant(name: name, value: { "\($0[keyPath: path])" }) { rules in
+      let value = rules[keyPath: path]
+      let lower = value > 1 ? [max(1, value / 8), max(1, value / 2), value - 1] : [0]
+      return Set(lower + [value + 1, value * 2, value * 8]).subtracting([value]).sorted()
+        .map { set(path, to: $0, in: rules) }
+    }
+  }
+
+  /// Numbers above 1: moved by a quarter and by factors of two and of eight.
+  private static func factor(_ name: String, _ path: WritableKeyPath<OutlivingRules, Double> & Sendable) -> Constant {
+    Constant(name: name, value: { shown($0[keyPath: path]) }) { rules in
+      [0.125, 0.5, 0.8, 1.25, 2, 8].map { set(path, to: rules[keyPath: path] * $0, in: rules) }
+    }
+  }
+
+  /// Parts of a whole: the distance to the nearer end, 0 or 1, is moved by a quarter and by a factor of two, and the part
+  /// to both ends, where the rule holds always or never.
+  private static func share(_ name: String, _ path: WritableKeyPath<OutlivingRules, Double> & Sendable) -> Constant {
+    Constant(name: name, value: { shown($0[keyPath: path]) }) { rules in
+      let value = rules[keyPath: path]
+      let factors = [0.5, 0.8, 1.25, 2]
+      let values = value <= 0.5 ? factors.map { value * $0 } : factors.reversed().map { 1 - (1 - value) * $0 }
+      return ([0] + values + [1]).map { set(path, to: $0, in: rules) }
+    }
+  }
+
+  /// Probabilities: moved by factors of three, of ten and of a thousand.
+  private static func odds(_ name: String, _ path: WritableKeyPath<OutlivingRules, Double> & Sendable) -> Constant {
+    Constant(name: name, value: { shown($0[keyPath: path]) }) { rules in
+      [0.001, 0.1, 1.0 / 3, 3, 10, 1_000].map { set(path, to: rules[keyPath: path] * $0, in: rules) }
+    }
+  }
+
+  /// Parts of a span: moved to and fro.
+  private static func span(_ name: String, _ path: WritableKeyPath<OutlivingRules, ClosedRange<Double>> & Sendable)
+    -> Constant
+  {
+    Constant(name: name, value: { "\(shown($0[keyPath: path].lowerBound)) to \(shown($0[keyPath: path].upperBound))" })
+    { rules in
+      let span = rules[keyPath: path]
+      return [-0.2, -0.1, -0.05, 0.05, 0.1, 0.2].map { shift in
+        let (lower, upper) = (max(0, span.lowerBound + shift), min(1, span.upperBound + shift))
+        return set(path, to: lower...max(lower, upper), in: rules)
+      }
+    }
+  }
+
+  /// Four digits.
+  private static func shown(_ value: Double) -> String { String(format: "%.4g", value) }
+
+  private static func set<Value>(
+    _ path: WritableKeyPath<OutlivingRules, Value>, to value: Value, in rules: OutlivingRules
+  ) -> OutlivingRules {
+    var rules = rules
+    rules[keyPath: path] = value
+    return rules
+  }
+
+  /// All of them, in the order of `OutlivingRules`.
+  static let all: [Constant] = [
+    .count("leastOutlived", \.leastOutlived),
+    .count("leastEnded", \.leastEnded),
+    .share("leastEndedShare", \.leastEndedShare),
+    .factor("ageFactor", \.ageFactor),
+    .factor("workAloneFactor", \.workAloneFactor),
+    .share("pausedShare", \.pausedShare),
+    .count("leastEndedForPause", \.leastEndedForPause),
+    .share("greatestShare", \.greatestShare),
+    .share("scopedShare", \.scopedShare),
+    .share("leastScopeChanges", \.leastScopeChanges),
+    .factor("leastYoungerEnded", \.leastYoungerEnded),
+    .odds("strongOdds", \.strongOdds),
+    .odds("strongOddsByAgeAlone", \.strongOddsByAgeAlone),
+    .factor("greatestAgeRatio", \.greatestAgeRatio),
+    .count("leastEndedInScope", \.leastEndedInScope),
+    .share("leastEndedInScopeShare", \.leastEndedInScopeShare),
+    .share("typicalShare", \.typicalShare),
+    .span("early", \.early),
+    .span("late", \.late),
+    .share("leastAdded", \.leastAdded),
+    .share("leastMadeLater", \.leastMadeLater),
+    .factor("keptIntervals", \.keptIntervals),
+    .share("ownedShare", \.ownedShare),
+    .share("greatestLeftOverShare", \.greatestLeftOverShare),
+    .share("earlierGeneration", \.earlierGeneration),
+    .count("severalSurvivors", \.severalSurvivors),
+    .count("ownOfLink", \.ownOfLink),
+    .share("evenShare", \.evenShare),
+    .count("leastExecutions", \.leastExecutions),
+    .share("leastShareOfFamily", \.leastShareOfFamily),
+    .share("leastRemainingWork", \.leastRemainingWork),
+    .share("leastConcurrency", \.leastConcurrency),
+    .count("leastRegistered", \.leastRegistered),
+    .count("leastPendingTasks", \.leastPendingTasks),
+    .share("leastFirstWait", \.leastFirstWait),
+    .share("leastAsleep", \.leastAsleep),
+    .share("leastRegisteredSpread", \.leastRegisteredSpread),
+    .count("leastStrands", \.leastStrands),
+    .count("leastCalledBack", \.leastCalledBack),
+    .count("strongCalledBack", \.strongCalledBack),
+    .count("leastThreads", \.leastThreads),
+    .count("leastLooped", \.leastLooped),
+    .count("strongLooped", \.strongLooped),
+    .share("leastCalledBackSpread", \.leastCalledBackSpread),
+    .share("leastLoopedSpread", \.leastLoopedSpread),
+    .share("leastQuarter", \.leastQuarter),
+    .share("leastQuarterOfQueue", \.leastQuarterOfQueue),
+    .count("leastForQuarters", \.leastForQuarters),
+    .share("chainShare", \.chainShare),
+    .factor("leastWorkOfLink", \.leastWorkOfLink),
+    .factor("roomOfGrown", \.roomOfGrown),
+    .share("usedShare", \.usedShare),
+    .share("leastUsePhase", \.leastUsePhase),
+    .count("leastUseOctaves", \.leastUseOctaves),
+  ]
+
+  /// Constants of the rules that have no entry in `all`, and entries that are no constants: there are to be none.
+  static var unlisted: [String] {
+    let known = Set(Mirror(reflecting: OutlivingRules.standard).children.compactMap(\.label))
+    return known.symmetricDifference(all.map(\.name)).sorted()
+  }
+}
