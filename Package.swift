@@ -29,6 +29,7 @@ let package = Package(
     .systemLibrary(name: "CElfutils", providers: [.apt(["libdw-dev"])]),
     .systemLibrary(name: "CZstd", providers: [.apt(["libzstd-dev"])]),
     .systemLibrary(name: "CZlib", providers: [.apt(["zlib1g-dev"])]),
+    .systemLibrary(name: "CSQLite", providers: [.apt(["libsqlite3-dev"])]),
     // A child process for code that trusts the data it reads, and what runs in one.
     .target(name: "CSandboxedChild"),
     .target(name: "CDemangle", dependencies: ["CSandboxedChild"], linkerSettings: [.linkedLibrary("stdc++")]),
@@ -88,12 +89,19 @@ let package = Package(
       name: "TraceExports",
       dependencies: ["TraceReading", "TraceSymbolication", "CZlib"],
       path: "Sources/TraceAnalysis/TraceExports"),
+    // A trace as tables of a database.
+    .target(
+      name: "TraceDatabase",
+      dependencies: [
+        "TraceReading", "TraceSymbolication", "HeapAnalysis", "LeakDetection", "LeakGates", "TraceExports", "CSQLite",
+      ],
+      path: "Sources/TraceAnalysis/TraceDatabase"),
     // What people import: all of them.
     .target(
       name: "TraceAnalysis",
       dependencies: [
         "TraceReading", "TraceSymbolication", "HeapAnalysis", "LeakDetection", "AllocationReports", "LeakGates",
-        "RunDiff", "TraceRecording", "TraceReports", "TraceExports",
+        "RunDiff", "TraceRecording", "TraceReports", "TraceExports", "TraceDatabase",
       ],
       path: "Sources/TraceAnalysis/TraceAnalysis"),
     .executableTarget(
@@ -133,7 +141,7 @@ let package = Package(
       name: "TraceTestSupport",
       dependencies: [
         "TraceReading", "TraceSymbolication", "HeapAnalysis", "LeakDetection", "AllocationReports", "LeakGates",
-        "RunDiff", "TraceReports", "TraceExports", "CTraceFormat",
+        "RunDiff", "TraceReports", "TraceExports", "TraceDatabase", "CTraceFormat",
       ],
       path: "Tests/TraceTestSupport"),
     .testTarget(
@@ -185,6 +193,12 @@ let package = Package(
       dependencies: [
         "TraceReading", "TraceSymbolication", "HeapAnalysis", "LeakDetection", "TraceExports", "TraceTestSupport",
         "CZlib",
+      ]),
+    .testTarget(
+      name: "DatabaseTests",
+      dependencies: [
+        "TraceReading", "TraceSymbolication", "LeakDetection", "LeakGates", "TraceExports", "TraceDatabase",
+        "TraceTestSupport",
       ]),
     // Stands for a program of another package.
     .testTarget(name: "PublicAPITests", dependencies: ["TraceAnalysis", "TraceTestSupport"], packageAccess: false),

@@ -6,14 +6,14 @@ import TraceAnalysis
 
 /// A file format of another tool.
 enum ExportFormat: String, CaseIterable, ExpressibleByArgument {
-  case pprof, collapsed, speedscope, dot
+  case pprof, collapsed, speedscope, dot, sqlite
 
   /// The bytes are no text.
-  var isBinary: Bool { self == .pprof }
+  var isBinary: Bool { self == .pprof || self == .sqlite }
   /// The file has a single figure of each stack.
   var hasOneMeasure: Bool { self == .collapsed }
   /// The file has what allocated, stack by stack.
-  var isProfile: Bool { self != .dot }
+  var isProfile: Bool { self == .pprof || self == .collapsed || self == .speedscope }
 }
 
 struct ExportCommand: ParsableCommand {
@@ -25,6 +25,7 @@ struct ExportCommand: ParsableCommand {
       collapsed   a line for each stack with one figure: flamegraph.pl, inferno, speedscope
       speedscope  a profile for each figure, for speedscope.app
       dot         the findings as graphs: 'dot -Tsvg FILE', or one of them with --finding
+      sqlite      all of it as tables: 'sqlite3 FILE', Python's sqlite3; 'leaktrace query' asks without a file
 
       Exit status: 0 success, 2 no match, 3 the trace is unreadable, or has no heap image and dot or a leaked value was asked for, \
       4 success, but the trace is damaged or incomplete, 5 the file could not be written, 64 wrong usage.
@@ -49,6 +50,9 @@ struct ExportCommand: ParsableCommand {
     help: ArgumentHelp("Only export the finding with this fingerprint, or the start of one.", valueName: "fingerprint"))
   var finding: String?
 
+  @Flag(help: "Also write every reference between the blocks of the heap image (sqlite).")
+  var heapReferences = false
+
   @Option(help: "Heap image to look for leaks in, by number (default: the last one).")
   var snapshot: Int?
 
@@ -62,7 +66,8 @@ struct ExportCommand: ParsableCommand {
       throw ValidationError("A pprof file has all figures; choose there with -sample_index.")
     }
     if !format.isProfile, !value.isEmpty { throw ValidationError("--value is for profiles.") }
-    if finding != nil, format.isProfile { throw ValidationError("--finding is for --format dot.") }
+    if finding != nil, format != .dot { throw ValidationError("--finding is for --format dot.") }
+    if heapReferences, format != .sqlite { throw ValidationError("--heap-references is for --format sqlite.") }
     if format.isBinary, output == nil, isatty(1) == 1 {
       throw ValidationError("A \(format.rawValue) file is no text for a terminal; give -o FILE.")
     }
@@ -72,7 +77,7 @@ struct ExportCommand: ParsableCommand {
   }
 
   func run() throws {
-    let path = try onlyTrace()
+    let path = try TraceListing.onlyTrace(at: trace)
     let search = try LeakSearch(searchOptions, snapshot: snapshot)
     do {
       let (bytes, status) = try export(path, search)
@@ -84,30 +89,23 @@ struct ExportCommand: ParsableCommand {
     }
   }
 
-  private func onlyTrace() throws -> String {
-    let paths: [String]
-    do {
-      paths = try TraceListing.traces(at: trace)
-    } catch {
-      complain(explanation(of: error, path: trace))
-      throw ExitStatus.unreadable.code
-    }
-    guard paths.count == 1 else {
-      complain("\(trace) has \(paths.count) traces; name one of them, such as \(paths[0]).")
-      throw ExitStatus.usage.code
-    }
-    return paths[0]
-  }
-
   private func export(_ path: String, _ search: LeakSearch) throws -> (bytes: [UInt8], status: ExitStatus) {
+    if format == .sqlite {
+      let (database, status) = try TraceDatabaseSource(search, heapReferences: heapReferences).open(path)
+      do throws(DatabaseError) {
+        return (try database.file(), status)
+      } catch {
+        throw TraceDatabaseSource.failure(error)
+      }
+    }
     // A file of allocations alone needs no look at the heap.
     let needsLeaks = value.isEmpty ? !format.hasOneMeasure : value.contains(where: \.isOfLeaks)
-    var examined = try search.examine(path, needsLeaks ? .findings : .allocations)
-    if let reason = examined.leaks.unavailable, !format.isProfile || value.contains(where: \.isOfLeaks) {
+    let examined = try search.examine(path, needsLeaks ? .findings : .allocations)
+    if let reason = examined.leaks.unavailable, format == .dot || value.contains(where: \.isOfLeaks) {
       complain(reason)
       throw ExitStatus.unreadable.code
     }
-    if !format.isProfile {
+    if format == .dot {
       let findings = try chosen(examined.leaks.findings, in: path)
       return (Array(FindingGraph.dot(findings).utf8), examined.status)
     }
@@ -138,7 +136,7 @@ struct ExportCommand: ParsableCommand {
     case .speedscope:
       return Array(
         SpeedscopeProfile.text(profile, measures, exporter: "leaktrace \(Leaktrace.configuration.version)").utf8)
-    case .dot: preconditionFailure("not a profile")
+    case .dot, .sqlite: preconditionFailure("not a profile")
     }
   }
 

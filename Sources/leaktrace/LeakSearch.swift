@@ -29,6 +29,8 @@ struct ExaminedTrace {
   var leaks: LeakReport
   /// `damaged`, or `unreadable` if it has not the heap image that was asked for.
   var status: ExitStatus
+  /// The analysis of the heap image, if it was to be kept.
+  var heap: LeakAnalysis?
 }
 
 /// Looks for leaks in one trace after the other, alike.
@@ -75,8 +77,10 @@ struct LeakSearch {
     case findingsWithStacks
   }
 
-  /// Looks for leaks.
-  func examine(_ path: String, _ detail: Detail = .findings) throws(TraceFormatError) -> ExaminedTrace {
+  /// Looks for leaks. `keepsHeap`: with the analysis of the heap image, which has all its memory.
+  func examine(
+    _ path: String, _ detail: Detail = .findings, keepsHeap: Bool = false
+  ) throws(TraceFormatError) -> ExaminedTrace {
     let reader = try TraceReader(path: path)
     let chosen = detail == .allocations ? nil : SnapshotChoice.choose(reader, number: snapshot)
     var status = ExitStatus.success
@@ -88,11 +92,12 @@ struct LeakSearch {
     defer { line?.erase() }
     var trace = ReportTrace(path: path, analysis: AllocationAnalysis(reader, snapshot: chosen))
     line?.replace("looking for leaks")
-    var leaks = leaks(reader, &trace, chosen)
+    var heap: LeakAnalysis?
+    var leaks = leaks(reader, &trace, chosen) { if keepsHeap { heap = $0 } }
     if detail == .findingsWithStacks { leaks.findStacks(reader, trace.analysis, naming: naming(trace)) }
     if let refused = reader.refusedPass { trace.analysis.diagnostics.append(refused) }
     if !trace.analysis.diagnostics.isEmpty { status = .worst(status, .damaged) }
-    return ExaminedTrace(reader: reader, trace: trace, leaks: leaks, status: status)
+    return ExaminedTrace(reader: reader, trace: trace, leaks: leaks, status: status, heap: heap)
   }
 
   /// Only what was allocated.
@@ -110,13 +115,15 @@ struct LeakSearch {
     AllocationReport(traces, selection: selection, naming: Symbolicator(of: traces.map(\.analysis), search: files))
   }
 
-  private func leaks(_ reader: TraceReader, _ trace: inout ReportTrace, _ snapshot: TraceSnapshot?) -> LeakReport {
+  private func leaks(
+    _ reader: TraceReader, _ trace: inout ReportTrace, _ snapshot: TraceSnapshot?, inspect: (LeakAnalysis) -> Void
+  ) -> LeakReport {
     guard let snapshot else {
       return LeakReport(unavailable: SnapshotChoice.explanation(reader, number: self.snapshot, path: trace.path))
     }
     return LeakReport(
       reader, &trace.analysis, snapshot: snapshot, files: files,
       toolPath: ProcessInfo.processInfo.environment["PATH"] ?? "", memoryLimit: memoryLimit, ownModules: ownModules,
-      suppressions: suppressions)
+      suppressions: suppressions, inspect: inspect)
   }
 }

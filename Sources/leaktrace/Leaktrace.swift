@@ -11,7 +11,7 @@ struct Leaktrace: ParsableCommand {
     subcommands: [
       RecordCommand.self, CheckCommand.self, AnalyzeCommand.self, WhyCommand.self, HistoryCommand.self,
       DiffCommand.self, DigestCommand.self, ExportCommand.self,
-      DumpCommand.self, PauseCommand.self, ResumeCommand.self,
+      QueryCommand.self, DumpCommand.self, PauseCommand.self, ResumeCommand.self,
       SnapshotCommand.self, SnapshotsCommand.self, PsCommand.self, ScopeReportCommand.self,
     ])
 }

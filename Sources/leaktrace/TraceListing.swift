@@ -43,3 +43,21 @@ enum TraceListing {
     "== \(trace.path): \(trace.program), pid \(trace.analysis.header.processID), \(trace.analysis.eventCount) events"
   }
 }
+
+extension TraceListing {
+  /// The trace at a path, or the only one in a directory. Throws an exit status after having said why.
+  static func onlyTrace(at place: String) throws -> String {
+    let paths: [String]
+    do {
+      paths = try traces(at: place)
+    } catch {
+      complain(explanation(of: error, path: place))
+      throw ExitStatus.unreadable.code
+    }
+    guard paths.count == 1 else {
+      complain("\(place) has \(paths.count) traces; name one of them, such as \(paths[0]).")
+      throw ExitStatus.usage.code
+    }
+    return paths[0]
+  }
+}

@@ -5,6 +5,7 @@
 @testable import LeakDetection
 @testable import LeakGates
 @testable import RunDiff
+@testable import TraceDatabase
 @testable import TraceExports
 @testable import TraceReading
 @testable import TraceReports
@@ -69,8 +70,10 @@ package struct EveryCommand {
     let reader = try open()
     var leaks = LeakReport(unavailable: reader.failedSnapshots.last?.explanation ?? "there is no heap image")
     let allocations: AllocationAnalysis
+    var heap: LeakAnalysis?
     if let index {
       let (analysis, leakAnalysis) = leakAnalysis(reader, reader.snapshots[index])
+      heap = leakAnalysis
       allocations = analysis
       let atExpectations = ExpectationImages(reader, analysis) { self.leakAnalysis(reader, $0).1 }
       leaks = LeakReport(
@@ -104,18 +107,27 @@ package struct EveryCommand {
     written += AllocationJSON.text([report], leaks: [leaks], gates: gates).utf8.count
     written += GateText.text(gates, style: TextStyle()).utf8.count
     write(document(trace, leaks.judged, gates.outcomes, leaks.remarks))
-    export(reader, allocations, leaks)
+    try export(reader, allocations, leaks, heap)
     return Examined(reader: reader, report: report, trace: trace, leaks: leaks)
   }
 
-  /// `export`, in all formats.
-  private mutating func export(_ reader: TraceReader, _ allocations: AllocationAnalysis, _ leaks: LeakReport) {
+  /// `export`, in all formats, and `query`.
+  private mutating func export(
+    _ reader: TraceReader, _ allocations: AllocationAnalysis, _ leaks: LeakReport, _ heap: LeakAnalysis?
+  ) throws {
     let profile = StackProfile(
       allocations, path: "a.trace", leaked: leaks.leaked, frameLimit: reader.limits.namedFrames, naming: naming)
     written += PprofProfile.file(profile)?.count ?? 0
     written += CollapsedStacks.text(profile, .liveBytes).utf8.count
     written += SpeedscopeProfile.text(profile, profile.measures, exporter: "").utf8.count
     written += FindingGraph.dot(leaks.findings).utf8.count
+    let database = try TraceTables(
+      path: "a.trace", allocations, profile, leaks: leaks, heap: heap, heapReferences: true
+    ).database()
+    written += try database.file().count
+    // No sums: those of forged figures may have more than 63 bits, which is an error of the query.
+    let answer = try database.answer("SELECT * FROM site_list", seconds: 60)
+    while let row = try answer.next() { written += row.count }
   }
 
   private static let queries: [RetainQuery] = [

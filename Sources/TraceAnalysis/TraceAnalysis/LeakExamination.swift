@@ -10,11 +10,11 @@ extension LeakReport {
   /// Looks for leaks in a heap image of `reader`, and adds what is wrong with the image to the diagnostics of `analysis`.
   ///
   /// `toolPath`: directories that may hold a Swift toolchain, as in PATH; `ownModules`: Swift modules that are the
-  /// program's own code.
+  /// program's own code; `inspect`: is given the analysis of the image.
   package init(
     _ reader: TraceReader, _ allocations: inout AllocationAnalysis, snapshot: TraceSnapshot, files: DebugFileSearch,
     toolPath: String, memoryLimit: MemoryLimit = .standard, ownModules: Set<String>,
-    suppressions: Suppressions = Suppressions()
+    suppressions: Suppressions = Suppressions(), inspect: (LeakAnalysis) -> Void = { _ in }
   ) {
     let symbolicator = Symbolicator(of: [allocations], search: files)
     let analysis = LeakAnalysis(
@@ -32,5 +32,6 @@ extension LeakReport {
     }
     for diagnostic in analysis.diagnostics.first { allocations.diagnostics.append(diagnostic) }
     self.init(analysis, suppressions: suppressions, atExpectations: atExpectations, growth: growth)
+    inspect(analysis)
   }
 }

@@ -5,54 +5,8 @@ import TestRequirements
 import Testing
 
 @Suite(.requires(.recorder), .requires(.program("go")), .requires(.program("dot"))) struct ExportCommandTests {
-  /// A trace of the leaky feed client, and the totals of the report on it.
-  private struct Recorded {
-    let directory: TemporaryDirectory
-    let trace: String
-    /// By name in the JSON report.
-    let total: [String: UInt64]
-    /// Blocks and bytes that the proofs retain.
-    let leaked: (blocks: UInt64, bytes: UInt64)
-    let fingerprints: [String]
-
-    init() throws {
-      directory = try TemporaryDirectory()
-      trace = directory.path + "/feed.trace"
-      let program = TestProgram(
-        named: "feed-client", sources: ["feed-client/shared", "feed-client/leaky"], flags: ["-swift-version", "5"])
-      let recording = try Command(
-        [BuildProducts.leaktrace, "record", "--quiet", "-o", trace, "--", try program.path(), "10"]
-      ).run()
-      #expect(recording.end == .exit(0))
-      struct Document: Decodable {
-        struct Finding: Decodable {
-          var verdict: String
-          var certainty: String
-          var fingerprint: String
-          var retainedBytes: UInt64
-          var retainedObjects: UInt64
-        }
-        struct Report: Decodable {
-          var total: [String: UInt64]
-          var findings: [Finding]
-        }
-        var reports: [Report]
-      }
-      let output = try Command([BuildProducts.leaktrace, "analyze", "--format", "json", trace]).run().output
-      let report = try #require(JSONDecoder().decode(Document.self, from: Data(output.utf8)).reports.first)
-      total = report.total
-      let proofs = report.findings.filter { $0.certainty == "proven" }
-      leaked = (proofs.reduce(0) { $0 + $1.retainedObjects }, proofs.reduce(0) { $0 + $1.retainedBytes })
-      fingerprints = report.findings.map(\.fingerprint)
-    }
-
-    func export(_ arguments: String...) throws -> Command.Outcome {
-      try Command([BuildProducts.leaktrace, "export", trace] + arguments).run()
-    }
-  }
-
   /// Each sample type, and the total that it is to have.
-  private func expected(_ recorded: Recorded) -> [(sampleType: String, value: String, total: UInt64)] {
+  private func expected(_ recorded: RecordedFeed) -> [(sampleType: String, value: String, total: UInt64)] {
     func total(_ name: String) -> UInt64 { recorded.total[name] ?? .max }
     return [
       ("alloc_objects", "allocated-blocks", total("allocatedBlocks")),
@@ -67,7 +21,7 @@ import Testing
   }
 
   @Test("go tool pprof shows the report's figures, and the stacks behind them") func pprof() throws {
-    let recorded = try Recorded()
+    let recorded = try RecordedFeed()
     let file = recorded.directory.path + "/feed.pb.gz"
     #expect(try recorded.export("--format", "pprof", "-o", file).end == .exit(0))
     for (sampleType, _, total) in expected(recorded) {
@@ -86,7 +40,7 @@ import Testing
   }
 
   @Test("Collapsed stacks add up to the report's figures") func collapsed() throws {
-    let recorded = try Recorded()
+    let recorded = try RecordedFeed()
     for (_, value, total) in expected(recorded) {
       let text = try recorded.export("--format", "collapsed", "--value", value)
       #expect(text.end == .exit(0))
@@ -101,7 +55,7 @@ import Testing
   }
 
   @Test("A speedscope document is valid, and has the report's figures") func speedscope() throws {
-    let recorded = try Recorded()
+    let recorded = try RecordedFeed()
     let file = recorded.directory.path + "/feed.speedscope.json"
     #expect(try recorded.export("--format", "speedscope", "-o", file).end == .exit(0))
     let check = try Command([BuildProducts.packageRoot + "/scripts/validate-formats", file]).run()
@@ -139,7 +93,7 @@ import Testing
   }
 
   @Test("GraphViz draws all findings, or the one that is asked for") func dot() throws {
-    let recorded = try Recorded()
+    let recorded = try RecordedFeed()
     let file = recorded.directory.path + "/leaks.dot"
     #expect(try recorded.export("--format", "dot", "-o", file).end == .exit(0))
     #expect(try clusters(file) == recorded.fingerprints.count)
@@ -159,7 +113,7 @@ import Testing
   }
 
   @Test("A mistake gets an error that says what to do, and nothing is written") func mistakes() throws {
-    let recorded = try Recorded()
+    let recorded = try RecordedFeed()
     for (arguments, status, words) in [
       (["--format", "pprof", "--value", "retains"], 64, "choose there with -sample_index"),
       (["--format", "collapsed", "--value", "retains", "--value", "live-bytes"], 64, "give --value once"),

@@ -14,6 +14,7 @@ SOURCES = "Sources/TraceAnalysis"
 # From the top.
 FOLDERS = (
     "TraceAnalysis",
+    "TraceDatabase",
     "TraceExports",
     "TraceReports",
     "TraceRecording",

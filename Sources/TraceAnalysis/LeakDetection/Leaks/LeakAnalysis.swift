@@ -234,6 +234,9 @@ package final class LeakAnalysis {
     }
   }
 
+  /// The blocks that leak, by node; nil if the image lacks parts, so that nobody knows.
+  package var leakedBlocks: NodeSet? { finder.leaked }
+
   /// The blocks that leak, by allocation site; nil if the image lacks parts, so that nobody knows. Linear in the blocks.
   package func leakedBySite() -> [SiteID: BlockSum]? {
     guard let leaked = finder.leaked else { return nil }

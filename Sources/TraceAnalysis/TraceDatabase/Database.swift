@@ -1,0 +1,57 @@
+// A database in memory.
+
+import CSQLite
+
+/// The reason why a database refused a statement.
+package struct DatabaseError: Error, Hashable, Sendable {
+  /// SQLite's primary result code.
+  package var code: Int32
+  /// SQLite's own words, which may quote the statement.
+  package var message: String
+
+  package var isInterrupted: Bool { code == SQLITE_INTERRUPT }
+  /// The statement would do more than read.
+  package var isDenied: Bool { code == SQLITE_AUTH }
+}
+
+/// An SQLite database in memory. Owns its connection. For one thread at a time.
+package final class Database {
+  let connection: OpaquePointer
+  /// The limit that the connection refers to.
+  var keptLimit: QueryLimit?
+
+  /// An empty one. Throws if there is no memory.
+  package init() throws(DatabaseError) {
+    var opened: OpaquePointer?
+    let flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_MEMORY | SQLITE_OPEN_NOMUTEX
+    let code = sqlite3_open_v2(":memory:", &opened, flags, nil)
+    guard code == SQLITE_OK, let opened else {
+      sqlite3_close_v2(opened)
+      throw DatabaseError(code: code, message: String(cString: sqlite3_errstr(code)))
+    }
+    connection = opened
+  }
+
+  deinit { sqlite3_close_v2(connection) }
+
+  /// Runs statements that give no rows.
+  package func execute(_ statements: String) throws(DatabaseError) {
+    guard sqlite3_exec(connection, statements, nil, nil, nil) == SQLITE_OK else { throw lastError }
+  }
+
+  /// The bytes of a file with this database: what `sqlite3` and others open. Memory: as much again.
+  package func file() throws(DatabaseError) -> [UInt8] {
+    var size: sqlite3_int64 = 0
+    guard let bytes = sqlite3_serialize(connection, "main", &size, 0) else {
+      throw DatabaseError(code: SQLITE_NOMEM, message: String(cString: sqlite3_errstr(SQLITE_NOMEM)))
+    }
+    defer { sqlite3_free(bytes) }
+    return Array(UnsafeBufferPointer(start: bytes, count: Int(size)))
+  }
+
+  /// The failure of the last call.
+  var lastError: DatabaseError {
+    DatabaseError(
+      code: sqlite3_errcode(connection) & 0xFF, message: String(cString: sqlite3_errmsg(connection)))
+  }
+}

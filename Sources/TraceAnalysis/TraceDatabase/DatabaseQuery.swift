@@ -1,0 +1,63 @@
+// Questions that people ask a database.
+
+import CSQLite
+
+extension Database {
+  /// The answer to a query, row by row.
+  package struct Answer {
+    package let columns: [String]
+    fileprivate let statement: PreparedStatement
+    /// Keeps the time limit.
+    fileprivate let limit: QueryLimit
+
+    /// The next row; nil after the last one.
+    package func next() throws(DatabaseError) -> [SQLValue]? { try statement.next() }
+  }
+
+  /// Asks a question that changes nothing, and that is interrupted when `seconds` have passed since. Afterwards the
+  /// database can only be read. Throws if `text` is not one valid statement, or does more than read.
+  package func answer(_ text: String, seconds: Double) throws(DatabaseError) -> Answer {
+    // An operator's text may be a script of others: it reads tables, and nothing else. No file is attached, no
+    // extension loaded.
+    sqlite3_set_authorizer(
+      connection,
+      { _, action, _, name, _, _ in
+        switch action {
+        case SQLITE_SELECT, SQLITE_READ, SQLITE_RECURSIVE: return SQLITE_OK
+        case SQLITE_FUNCTION:
+          return name.map { String(cString: $0) == "load_extension" } == true ? SQLITE_DENY : SQLITE_OK
+        default: return SQLITE_DENY
+        }
+      }, nil)
+    sqlite3_limit(connection, SQLITE_LIMIT_LENGTH, Self.longestValue)
+    let limit = QueryLimit(seconds: seconds)
+    sqlite3_progress_handler(
+      connection, Self.stepsBetweenLooks,
+      { Unmanaged<QueryLimit>.fromOpaque($0!).takeUnretainedValue().isOver ? 1 : 0 },
+      Unmanaged.passUnretained(limit).toOpaque())
+    keptLimit = limit
+    let statement = try PreparedStatement(text, in: self)
+    // VACUUM INTO asks for no leave before it runs.
+    guard statement.isQuestion else {
+      throw DatabaseError(code: SQLITE_AUTH, message: "the statement does more than read")
+    }
+    guard statement.rest.allSatisfy({ $0.isWhitespace || $0 == ";" }) else {
+      throw DatabaseError(code: SQLITE_MISUSE, message: "there is more than one statement")
+    }
+    return Answer(columns: statement.columns, statement: statement, limit: limit)
+  }
+
+  /// Bytes of a text or of a row: room for joined names, none for a bomb.
+  private static let longestValue: Int32 = 16 << 20
+  /// Steps of SQLite's machine between two looks at the clock: some tenths of a millisecond.
+  private static let stepsBetweenLooks: Int32 = 10_000
+}
+
+/// The time up to which a query may run.
+final class QueryLimit {
+  private let end: ContinuousClock.Instant
+
+  init(seconds: Double) { end = .now + .seconds(seconds) }
+
+  var isOver: Bool { .now >= end }
+}

@@ -1,0 +1,29 @@
+// Values of a database.
+
+import TraceReading
+
+/// A value in a column.
+package enum SQLValue: Hashable, Sendable {
+  case null
+  case integer(Int64)
+  case real(Double)
+  case text(String)
+
+  /// Numbers past those of the database are its greatest: only a forged trace has such.
+  static func number(_ value: UInt64) -> SQLValue { .integer(Int64(clamping: value)) }
+  static func number(_ value: UInt64?) -> SQLValue { value.map { number($0) } ?? .null }
+  static func number(_ value: Int) -> SQLValue { .integer(Int64(value)) }
+  static func number(_ value: Int?) -> SQLValue { value.map { number($0) } ?? .null }
+  /// NULL for what is not known, or no number.
+  static func finite(_ value: Double?) -> SQLValue {
+    guard let value, value.isFinite else { return .null }
+    return .real(value)
+  }
+  static func flag(_ value: Bool) -> SQLValue { .integer(value ? 1 : 0) }
+  /// Without control characters and marks that turn the direction of text: whoever opens the database shows it to a
+  /// terminal or in a page.
+  static func name(_ value: String) -> SQLValue { .text(PlainText.escaped(value)) }
+  static func name(_ value: String?) -> SQLValue { value.map { name($0) } ?? .null }
+  /// As other reports have addresses: `0x7f00`.
+  static func address(_ value: UInt64) -> SQLValue { .text(Hexadecimal.text(value)) }
+}

@@ -1,0 +1,225 @@
+// A trace as tables.
+
+import HeapAnalysis
+import LeakDetection
+import LeakGates
+import TraceExports
+import TraceReading
+import TraceSymbolication
+
+/// All that a database has of one trace.
+package struct TraceTables {
+  private let path: String
+  private let trace: AllocationAnalysis
+  private let profile: StackProfile
+  private let leaks: LeakReport
+  private let heap: LeakAnalysis?
+  private let hasHeapReferences: Bool
+
+  /// `profile` must be of `trace`. `heap`: the analysis that `leaks` came from, for the blocks of the heap image; nil
+  /// for none. `heapReferences`: with all references between them, of which there are more than blocks.
+  package init(
+    path: String, _ trace: AllocationAnalysis, _ profile: StackProfile, leaks: LeakReport, heap: LeakAnalysis?,
+    heapReferences: Bool
+  ) {
+    (self.path, self.trace, self.profile, self.leaks, self.heap) = (path, trace, profile, leaks, heap)
+    hasHeapReferences = heapReferences
+  }
+
+  /// A database with the tables and views. Linear in the frames of all sites, the blocks and the references; memory in
+  /// proportion to them.
+  package func database() throws(DatabaseError) -> Database {
+    let database = try Database()
+    try database.execute("PRAGMA page_size = 4096; PRAGMA journal_mode = OFF; BEGIN;" + TraceSchema.tables)
+    try writeRun(database)
+    try writeSites(database)
+    try writeFindings(database)
+    try writeSamples(database)
+    if let heap {
+      try writeBlocks(heap, database)
+      if hasHeapReferences { try writeReferences(heap.graph, database) }
+    }
+    try database.execute(TraceSchema.views + "COMMIT;")
+    return database
+  }
+
+  /// The only run of a file. Files of several runs are made by attaching one to the other.
+  private static let run = SQLValue.integer(1)
+
+  /// Rows for a table, of as many columns as it has.
+  private struct Rows {
+    private let statement: PreparedStatement
+
+    init(_ table: String, _ columns: Int, _ database: Database) throws(DatabaseError) {
+      let parameters = Array(repeating: "?", count: columns).joined(separator: ",")
+      statement = try PreparedStatement("INSERT INTO \(table) VALUES(\(parameters))", in: database)
+    }
+
+    func add(_ values: SQLValue...) throws(DatabaseError) { try statement.run(values) }
+  }
+
+  private func writeRun(_ database: Database) throws(DatabaseError) {
+    let executable = trace.definitions.process.executable
+    let image = trace.definitions.images.first { $0.image.path == executable }?.image
+    let start = trace.header.startRealtime
+    try Rows("runs", 16, database).add(
+      Self.run, .name(path), .name(profile.program),
+      image.flatMap { $0.buildID.isEmpty ? nil : SQLValue.text(Hexadecimal.digits($0.buildID)) } ?? .null,
+      .number(UInt64(trace.header.processID)), start == 0 ? .null : .finite(Double(start) / 1e9),
+      .finite(trace.duration),
+      .number(trace.eventCount), .flag(!trace.diagnostics.isEmpty),
+      .number(trace.atExit.liveBlocks), .number(trace.atExit.liveBytes), .number(trace.atPeak.liveBlocks),
+      .number(trace.atPeak.liveBytes), .finite(trace.clock.seconds(at: trace.atPeak.time)),
+      .number(leaks.snapshot.map { UInt64($0.number) }), .name(leaks.unavailable))
+  }
+
+  private func writeSites(_ database: Database) throws(DatabaseError) {
+    let (types, frames) = try (Rows("types", 2, database), Rows("frames", 7, database))
+    let (stacks, sites) = try (Rows("stacks", 3, database), Rows("sites", 18, database))
+    var typeNumbers: [String: Int] = [:]
+    var frameNumbers: [StackProfile.Line: Int] = [:]
+    var stackNumbers: [[Int]: Int] = [:]
+    for (index, sample) in profile.samples.enumerated() {
+      if typeNumbers[sample.type] == nil {
+        typeNumbers[sample.type] = typeNumbers.count + 1
+        try types.add(.number(typeNumbers[sample.type]), .text(sample.type))
+      }
+      if stackNumbers[sample.locations] == nil {
+        let number = stackNumbers.count + 1
+        stackNumbers[sample.locations] = number
+        for (depth, line) in sample.locations.lazy.flatMap({ profile.locations[$0].lines }).enumerated() {
+          if frameNumbers[line] == nil {
+            frameNumbers[line] = frameNumbers.count + 1
+            try write(line, number: frameNumbers.count, frames)
+          }
+          try stacks.add(.number(number), .number(depth), .number(frameNumbers[line]))
+        }
+      }
+      let total = sample.total
+      try sites.add(
+        .number(index + 1), Self.run, .number(typeNumbers[sample.type]), .number(stackNumbers[sample.locations]),
+        .number(userLine(of: sample).flatMap { frameNumbers[$0] }), .flag(sample.isCut),
+        .number(total.allocatedBlocks), .number(total.allocatedBytes), .number(total.liveBlocks),
+        .number(total.liveBytes), .number(total.peakBlocks), .number(total.peakBytes), .number(total.temporaryBlocks),
+        .number(total.temporaryBytes), profile.hasLeaks ? .number(sample.leaked.blocks) : .null,
+        profile.hasLeaks ? .number(sample.leaked.bytes) : .null, profile.hasRetains ? .number(total.retains) : .null,
+        profile.hasRetains ? .number(total.releases) : .null)
+    }
+  }
+
+  private func write(_ line: StackProfile.Line, number: Int, _ frames: Rows) throws(DatabaseError) {
+    let function = profile.functions[line.function]
+    let kind =
+      switch function.kind {
+      case .user: "user"
+      case .systemLibrary: "system"
+      case .thunk: "thunk"
+      }
+    try frames.add(
+      .number(number), .text(function.name), .text(function.mangledName),
+      function.file.isEmpty ? .null : .text(function.file), line.line > 0 ? .number(line.line) : .null, .text(kind),
+      .name(function.image))
+  }
+
+  /// The innermost line outside system libraries.
+  private func userLine(of sample: StackProfile.Sample) -> StackProfile.Line? {
+    for location in sample.locations {
+      for line in profile.locations[location].lines where profile.functions[line.function].kind == .user {
+        return line
+      }
+    }
+    return nil
+  }
+
+  private func writeFindings(_ database: Database) throws(DatabaseError) {
+    let findings = try Rows("findings", 17, database)
+    let objects = try Rows("finding_objects", 11, database)
+    let references = try Rows("finding_references", 7, database)
+    for (index, finding) in leaks.findings.enumerated() {
+      let number = SQLValue.number(index + 1)
+      let place = finding.origin
+      try findings.add(
+        number, Self.run, .text(finding.fingerprint), .text(finding.verdict.rawValue),
+        .text(finding.certainty.rawValue), .flag(finding.isWeak), .flag(finding.isLibrary), .name(finding.suppression),
+        .name(FindingTitle.subject(finding)), .number(finding.instances), .number(finding.retainedBlocks),
+        .number(finding.retainedBytes.rawValue), .name(finding.outliving?.holder), .name(place?.function),
+        .name(place?.file), .number(place?.line), .name(finding.advice.joined(separator: " ")))
+      for (position, step) in finding.path.enumerated() {
+        let place = step.kind == .closure ? step.code ?? step.place : step.place
+        try objects.add(
+          number, .number(position), .text(step.kind.key), .name(step.type), .name(step.qualifiedType),
+          .address(step.address.rawValue), .number(step.size.rawValue), .name(step.library), .name(place?.function),
+          .name(place?.file), .number(place?.line))
+        guard let reference = step.reference else { continue }
+        let next = position + 1 < finding.path.count ? position + 1 : finding.isCycle ? 0 : nil
+        try references.add(
+          number, .number(position), .number(next), .name(reference.name), .name(reference.closure?.closureTitle),
+          .text(reference.strength.key),
+          .flag(next != nil && next == finding.outliving?.suspect))
+      }
+    }
+  }
+
+  private func writeSamples(_ database: Database) throws(DatabaseError) {
+    let samples = try Rows("resident_samples", 4, database)
+    for sample in trace.definitions.memorySamples {
+      try samples.add(
+        Self.run, .finite(trace.clock.seconds(at: sample.time)), .number(sample.residentOfProgram),
+        .number(sample.recorder))
+    }
+  }
+
+  private func writeBlocks(_ heap: LeakAnalysis, _ database: Database) throws(DatabaseError) {
+    let rows = try Rows("blocks", 8, database)
+    let graph = heap.graph
+    let leaked = heap.leakedBlocks
+    for (index, block) in graph.heap.blocks.enumerated() {
+      let node = UInt32(index)
+      try rows.add(
+        .number(index + 1), Self.run, .address(block.address), .number(block.size),
+        .number(UInt64(block.site.rawValue) + 1), .text(graph.type(of: node).kind.key),
+        .finite(trace.clock.seconds(at: block.birthTime)), leaked.map { .flag($0.contains(node)) } ?? .null)
+    }
+  }
+
+  /// Roots and references. A root's number comes after those of all blocks.
+  private func writeReferences(_ objects: ObjectGraph, _ database: Database) throws(DatabaseError) {
+    let roots = try Rows("heap_roots", 2, database)
+    for node in objects.rootNodes {
+      try roots.add(.number(UInt64(node) + 1), .name(objects.rootName(node)))
+    }
+    let rows = try Rows("heap_references", 4, database)
+    let graph = objects.graph
+    for node in 0..<NodeID(graph.nodeCount) {
+      for edge in graph.edges(from: node) {
+        let label = graph.label(of: edge)
+        let name = objects.isRoot(node) ? nil : objects.label(label).map(\.name)
+        let strength = EdgeStrength(rawValue: graph.kind(of: edge)) ?? .conservative
+        try rows.add(
+          .number(UInt64(node) + 1), .number(UInt64(graph.target(of: edge)) + 1),
+          name.map { $0.isEmpty ? .null : .name($0) } ?? .null, .text(strength.key))
+      }
+    }
+  }
+}
+
+extension Finding {
+  /// The program's line that its objects come from, as far as that is known.
+  package var origin: SourceFrame? {
+    places.first?.place ?? (outliving == nil ? path.first : path.last)?.place
+  }
+}
+
+extension ObjectGraph {
+  /// A root in words.
+  fileprivate func rootName(_ node: NodeID) -> String {
+    switch root(node).kind {
+    case .global(let image): "globals of \(fileName(ofPath: roots.images[image].path))"
+    case .stack(let thread): "stack of thread \(snapshot.threads[thread].osThread)"
+    case .registers(let thread): "registers of thread \(snapshot.threads[thread].osThread)"
+    case .threadLocal(let thread): "thread-local variables of thread \(snapshot.threads[thread].osThread)"
+    case .mapping: "mapped memory"
+    case .unseen: "memory whose allocation was not seen"
+    }
+  }
+}

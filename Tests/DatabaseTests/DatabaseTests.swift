@@ -1,0 +1,175 @@
+import Testing
+import TraceTestSupport
+
+@testable import LeakDetection
+@testable import LeakGates
+@testable import TraceDatabase
+@testable import TraceExports
+@testable import TraceReading
+
+/// Traces as tables, and questions about them.
+struct DatabaseTests {
+  private static let functions: [UInt64: String] = [
+    0x1000_1000: "main()", 0x1000_2000: "Store.load()", 0x1000_4000: "system swift_allocObject",
+  ]
+
+  /// A cycle of two objects, and one that a global variable holds.
+  private func heap(type: String = "App.Item") -> HeapBuilder {
+    let heap = HeapBuilder()
+    heap.type(type, fields: [HeapBuilder.field("other", 0, type: type)])
+    let stack: [UInt64] = [0x1000_1000, 0x1000_2000, 0x1000_4000]
+    let (first, second) = (heap.object(type, stack: stack), heap.object(type, stack: stack))
+    heap.set(first, 0, second)
+    heap.set(second, 0, first)
+    heap.global(heap.object(type, size: 64))
+    return heap
+  }
+
+  private func database(_ heap: HeapBuilder, references: Bool = true) throws -> Database {
+    let reader = try heap.reader()
+    let allocations = AllocationAnalysis(reader, snapshot: try #require(reader.snapshots.last))
+    let analysis = try heap.analysis(Self.functions)
+    let leaks = LeakReport(analysis)
+    let profile = StackProfile(
+      allocations, path: "a.trace", leaked: leaks.leaked, frameLimit: .max, naming: FunctionTable(Self.functions))
+    return try TraceTables(
+      path: "a.trace", allocations, profile, leaks: leaks, heap: analysis, heapReferences: references
+    ).database()
+  }
+
+  private func rows(_ database: Database, _ query: String) throws -> [[SQLValue]] {
+    let answer = try database.answer(query, seconds: 60)
+    var rows: [[SQLValue]] = []
+    while let row = try answer.next() { rows.append(row) }
+    return rows
+  }
+
+  @Test func sitesHaveTheFiguresOfTheirStack() throws {
+    let database = try database(heap())
+    #expect(
+      try rows(
+        database,
+        "SELECT type, function, live_blocks, live_bytes, leaked_blocks, leaked_bytes FROM site_list ORDER BY id")
+        == [
+          [.text("App.Item"), .text("Store.load()"), .integer(2), .integer(96), .integer(2), .integer(96)],
+          [.text("App.Item"), .text("main()"), .integer(1), .integer(64), .integer(0), .integer(0)],
+        ])
+    #expect(
+      try rows(database, "SELECT function, kind FROM stack_list WHERE stack_id = 1 ORDER BY depth") == [
+        [.text("swift_allocObject"), .text("system")], [.text("Store.load()"), .text("user")],
+        [.text("main()"), .text("user")],
+      ])
+    #expect(
+      try rows(database, "SELECT sites, live_bytes FROM function_totals WHERE function = 'main()'")
+        == [[.integer(2), .integer(160)]])
+    #expect(
+      try rows(database, "SELECT sites, live_blocks, leaked_bytes FROM type_totals")
+        == [[.integer(2), .integer(3), .integer(96)]])
+  }
+
+  @Test func findingsHaveTheirPath() throws {
+    let database = try database(heap())
+    #expect(
+      try rows(database, "SELECT verdict, certainty, instances, retained_blocks, retained_bytes FROM findings")
+        == [[.text("retainCycle"), .text("proven"), .integer(1), .integer(2), .integer(96)]])
+    let path = try rows(
+      database,
+      """
+      SELECT o.position, o.type, r.target, r.name, r.strength FROM finding_objects o
+      JOIN finding_references r USING (finding_id, position) ORDER BY position
+      """)
+    #expect(
+      path == [
+        [.integer(0), .text("Item"), .integer(1), .text("other"), .text("strong")],
+        [.integer(1), .text("Item"), .integer(0), .text("other"), .text("strong")],
+      ])
+  }
+
+  @Test func blocksAndReferencesAreThoseOfTheHeapImage() throws {
+    let database = try database(heap())
+    #expect(
+      try rows(database, "SELECT size, kind, is_leaked FROM blocks ORDER BY id") == [
+        [.integer(48), .text("object"), .integer(1)], [.integer(48), .text("object"), .integer(1)],
+        [.integer(64), .text("object"), .integer(0)],
+      ])
+    #expect(
+      try rows(database, "SELECT source, target, name FROM heap_references WHERE source <= 3 ORDER BY source")
+        == [[.integer(1), .integer(2), .text("other")], [.integer(2), .integer(1), .text("other")]])
+    #expect(
+      try rows(database, "SELECT r.name FROM heap_references h JOIN heap_roots r ON r.id = h.source WHERE target = 3")
+        == [[.text("globals of app")]])
+  }
+
+  @Test func referencesAreLeftOutUnlessAskedFor() throws {
+    let database = try database(heap(), references: false)
+    #expect(try rows(database, "SELECT count(*) FROM heap_references") == [[.integer(0)]])
+    #expect(try rows(database, "SELECT count(*) FROM blocks") == [[.integer(3)]])
+  }
+
+  @Test func withoutAnImageLeaksAreUnknown() throws {
+    let reader = try heap().reader()
+    let allocations = AllocationAnalysis(reader)
+    let profile = StackProfile(
+      allocations, path: "a.trace", leaked: nil, frameLimit: .max, naming: FunctionTable(Self.functions))
+    let database = try TraceTables(
+      path: "a.trace", allocations, profile, leaks: LeakReport(unavailable: "no image"), heap: nil,
+      heapReferences: true
+    ).database()
+    #expect(try rows(database, "SELECT DISTINCT leaked_bytes FROM sites") == [[.null]])
+    #expect(try rows(database, "SELECT snapshot, findings_unavailable FROM runs") == [[.null, .text("no image")]])
+  }
+
+  @Test func namesAreTextAndNothingElse() throws {
+    let name = "A'); DROP TABLE runs; --\"\u{1B}[31m\u{202E}\0é"
+    let database = try database(heap(type: name))
+    #expect(
+      try rows(database, "SELECT DISTINCT name FROM types")
+        == [[.text("A'); DROP TABLE runs; --\"\\u{1b}[31m\\u{202e}\\u{0}é")]])
+    #expect(try rows(database, "SELECT count(*) FROM runs") == [[.integer(1)]])
+  }
+
+  @Test func aFileIsASoundDatabase() throws {
+    let file = try database(heap()).file()
+    #expect(file.starts(with: Array("SQLite format 3\0".utf8)))
+    #expect(file.count % 4096 == 0)
+    #expect(try database(heap()).file() == file)
+  }
+
+  @Test(
+    "A question cannot change anything, nor open a file",
+    arguments: [
+      "DELETE FROM runs", "DROP TABLE runs", "ATTACH '/tmp/other.db' AS other", "PRAGMA writable_schema = 1",
+      "CREATE TEMP TABLE t(x)", "SELECT load_extension('x')", "VACUUM INTO '/tmp/other.db'",
+    ])
+  func readOnly(statement: String) throws {
+    let database = try database(heap())
+    #expect(throws: DatabaseError.self) { try database.answer(statement, seconds: 60) }
+    #expect(try rows(database, "SELECT count(*) FROM runs") == [[.integer(1)]])
+  }
+
+  @Test("A question is one valid statement", arguments: ["", "  ;", "SELEC 1", "SELECT 1; SELECT 2", "SELECT nothing"])
+  func oneStatement(text: String) throws {
+    let database = try database(heap())
+    #expect(throws: DatabaseError.self) { try database.answer(text, seconds: 60) }
+  }
+
+  @Test func aQuestionWithoutEndIsGivenUp() throws {
+    let database = try database(heap())
+    let endless = "WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n) SELECT count(*) FROM n"
+    let answer = try database.answer(endless, seconds: 0.01)
+    let error = #expect(throws: DatabaseError.self) { try answer.next() }
+    #expect(error?.isInterrupted == true)
+    // The next question has a time of its own.
+    #expect(try rows(database, "SELECT 1;") == [[.integer(1)]])
+  }
+
+  @Test func valuesComeBackAsTheyAre() throws {
+    let database = try Database()
+    #expect(
+      try rows(database, "SELECT NULL, -9223372036854775808, 0.5, '', 'é', x'4100'") == [
+        [.null, .integer(.min), .real(0.5), .text(""), .text("é"), .text("A\0")]
+      ])
+    #expect(SQLValue.number(UInt64.max) == .integer(.max))
+    #expect(SQLValue.finite(.infinity) == .null)
+  }
+}
