@@ -87,7 +87,7 @@ let package = Package(
     // Files that other tools open.
     .target(
       name: "TraceExports",
-      dependencies: ["TraceReading", "TraceSymbolication", "CZlib"],
+      dependencies: ["TraceReading", "TraceSymbolication", "LeakDetection", "RunDiff", "CZlib"],
       path: "Sources/TraceAnalysis/TraceExports"),
     // A trace as tables of a database.
     .target(
@@ -191,8 +191,8 @@ let package = Package(
     .testTarget(
       name: "ExportTests",
       dependencies: [
-        "TraceReading", "TraceSymbolication", "HeapAnalysis", "LeakDetection", "TraceExports", "TraceTestSupport",
-        "CZlib",
+        "TraceReading", "TraceSymbolication", "HeapAnalysis", "LeakDetection", "AllocationReports", "LeakGates",
+        "RunDiff", "TraceExports", "TraceTestSupport", "CZlib",
       ]),
     .testTarget(
       name: "DatabaseTests",

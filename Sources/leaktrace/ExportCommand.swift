@@ -6,7 +6,7 @@ import TraceAnalysis
 
 /// A file format of another tool.
 enum ExportFormat: String, CaseIterable, ExpressibleByArgument {
-  case pprof, collapsed, speedscope, dot, sqlite
+  case pprof, collapsed, speedscope, dot, sqlite, ndjson
 
   /// The bytes are no text.
   var isBinary: Bool { self == .pprof || self == .sqlite }
@@ -26,6 +26,7 @@ struct ExportCommand: ParsableCommand {
       speedscope  a profile for each figure, for speedscope.app
       dot         the findings as graphs: 'dot -Tsvg FILE', or one of them with --finding
       sqlite      all of it as tables: 'sqlite3 FILE', Python's sqlite3; 'leaktrace query' asks without a file
+      ndjson      totals, types, sites and findings as rows for a database of many runs: see docs/fleet.md
 
       Exit status: 0 success, 2 no match, 3 the trace is unreadable, or has no heap image and dot or a leaked value was asked for, \
       4 success, but the trace is damaged or incomplete, 5 the file could not be written, 64 wrong usage.
@@ -50,6 +51,19 @@ struct ExportCommand: ParsableCommand {
     help: ArgumentHelp("Only export the finding with this fingerprint, or the start of one.", valueName: "fingerprint"))
   var finding: String?
 
+  @Option(help: ArgumentHelp("Name of the machine in each row (ndjson).", valueName: "name"))
+  var host: String?
+
+  @Option(
+    help: ArgumentHelp("Name of the build in each row (ndjson; default: the program's build ID).", valueName: "name"))
+  var build: String?
+
+  @Option(
+    name: .customLong("run"),
+    help: ArgumentHelp(
+      "Name of the run in each row (ndjson; default: the time of its start, and the process).", valueName: "name"))
+  var runName: String?
+
   @Flag(help: "Also write every reference between the blocks of the heap image (sqlite).")
   var heapReferences = false
 
@@ -68,6 +82,9 @@ struct ExportCommand: ParsableCommand {
     if !format.isProfile, !value.isEmpty { throw ValidationError("--value is for profiles.") }
     if finding != nil, format != .dot { throw ValidationError("--finding is for --format dot.") }
     if heapReferences, format != .sqlite { throw ValidationError("--heap-references is for --format sqlite.") }
+    if format != .ndjson, [host, build, runName].contains(where: { $0 != nil }) {
+      throw ValidationError("--host, --build and --run are for --format ndjson.")
+    }
     if format.isBinary, output == nil, isatty(1) == 1 {
       throw ValidationError("A \(format.rawValue) file is no text for a terminal; give -o FILE.")
     }
@@ -99,7 +116,7 @@ struct ExportCommand: ParsableCommand {
       }
     }
     // A file of allocations alone needs no look at the heap.
-    let needsLeaks = value.isEmpty ? !format.hasOneMeasure : value.contains(where: \.isOfLeaks)
+    let needsLeaks = format == .ndjson || value.isEmpty ? !format.hasOneMeasure : value.contains(where: \.isOfLeaks)
     let examined = try search.examine(path, needsLeaks ? .findings : .allocations)
     if let reason = examined.leaks.unavailable, format == .dot || value.contains(where: \.isOfLeaks) {
       complain(reason)
@@ -108,6 +125,12 @@ struct ExportCommand: ParsableCommand {
     if format == .dot {
       let findings = try chosen(examined.leaks.findings, in: path)
       return (Array(FindingGraph.dot(findings).utf8), examined.status)
+    }
+    if format == .ndjson {
+      let trace = examined.trace
+      let digest = RunDigest(trace, leaks: examined.leaks, naming: search.naming(trace))
+      let origin = FleetRows.Origin(trace.analysis, host: host, build: build, run: runName)
+      return (Array(FleetRows.text(digest, origin).utf8), examined.status)
     }
     let profile = StackProfile(
       examined.trace.analysis, path: path, leaked: examined.leaks.leaked,
@@ -136,7 +159,7 @@ struct ExportCommand: ParsableCommand {
     case .speedscope:
       return Array(
         SpeedscopeProfile.text(profile, measures, exporter: "leaktrace \(Leaktrace.configuration.version)").utf8)
-    case .dot, .sqlite: preconditionFailure("not a profile")
+    case .dot, .sqlite, .ndjson: preconditionFailure("not a profile")
     }
   }
 

@@ -203,13 +203,6 @@ package struct TraceTables {
   }
 }
 
-extension Finding {
-  /// The program's line that its objects come from, as far as that is known.
-  package var origin: SourceFrame? {
-    places.first?.place ?? (outliving == nil ? path.first : path.last)?.place
-  }
-}
-
 extension ObjectGraph {
   /// A root in words.
   fileprivate func rootName(_ node: NodeID) -> String {

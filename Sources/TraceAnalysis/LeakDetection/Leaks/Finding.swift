@@ -271,4 +271,8 @@ extension Finding {
     if case .expectation(_, _, _, let violated, _)? = outliving?.statement { return violated }
     return UInt64(instances)
   }
+  /// The program's line that its objects come from, as far as that is known.
+  package var origin: SourceFrame? {
+    places.first?.place ?? (outliving == nil ? path.first : path.last)?.place
+  }
 }

@@ -1,0 +1,132 @@
+// Rows for a table of many runs.
+
+import LeakDetection
+import RunDiff
+import TraceReading
+import TraceSymbolication
+
+/// One run of a program as rows of JSON, one a line, that a database of a fleet takes in with those of other runs.
+///
+/// Each row has every column, so that a table's columns do not depend on which rows came first; a column that says
+/// nothing of a row is null. Names of types and functions are those that stay from build to build. No addresses.
+package enum FleetRows {
+  /// The run that the rows are of.
+  package struct Origin: Hashable, Sendable {
+    /// The machine's name; nil if nobody said.
+    package var host: String?
+    /// The build's name, or the build ID of the program's file; nil if neither is known.
+    package var build: String?
+    /// Told apart from all other runs.
+    package var run: String
+    /// Nanoseconds since 1970; 0 if the trace does not say.
+    package var startTime: UInt64
+
+    package init(host: String?, build: String?, run: String, startTime: UInt64) {
+      (self.host, self.build, self.run, self.startTime) = (host, build, run, startTime)
+    }
+
+    /// Of one trace. What is nil is taken from it: the build ID, and the process with its start.
+    package init(_ trace: AllocationAnalysis, host: String?, build: String?, run: String?) {
+      let executable = trace.definitions.process.executable
+      let image = trace.definitions.images.first { $0.image.path == executable }?.image
+      self.init(
+        host: host, build: build ?? image.flatMap { $0.buildID.isEmpty ? nil : Hexadecimal.digits($0.buildID) },
+        run: run ?? "\(trace.header.startRealtime)-\(trace.header.processID)", startTime: trace.header.startRealtime)
+    }
+  }
+
+  /// A row for the run, one for each type, one for each type and function of the program's, one for each finding at
+  /// each of its places. Linear in the digest's sites.
+  package static func text(_ digest: RunDigest, _ origin: Origin) -> String {
+    let head = Head(digest, origin)
+    var types: [String: SiteTotal] = [:]
+    var sites: [SiteKey: SiteTotal] = [:]
+    var frames: [SiteKey: DiffFrame] = [:]
+    for site in digest.sites {
+      types[site.type, default: SiteTotal()] += site.total
+      let frame = site.innermost >= 0 ? digest.frames[Int(site.innermost)] : nil
+      let key = SiteKey(type: site.type, function: frame?.stableName)
+      sites[key, default: SiteTotal()] += site.total
+      if frames[key] == nil { frames[key] = frame }
+    }
+    var text = head.line("run", Row(total: digest.total))
+    for (type, total) in types.sorted(by: { $0.key < $1.key }) {
+      text += head.line("type", Row(type: type, total: total))
+    }
+    for (key, total) in sites.sorted(by: { $0.key < $1.key }) {
+      let frame = frames[key]
+      text += head.line(
+        "site", Row(type: key.type, function: key.function, file: frame?.file, line: frame?.line, total: total))
+    }
+    for entry in digest.findings ?? [] {
+      let finding = entry.finding
+      let place = finding.origin
+      text += head.line(
+        "finding",
+        Row(
+          type: finding.path.first?.qualifiedType, function: place.map { StableName.of($0) }, file: place?.file,
+          line: place?.line,
+          finding: finding))
+    }
+    return text
+  }
+
+  private struct SiteKey: Hashable, Comparable {
+    var type: String
+    /// Nil where the stack shows none.
+    var function: String?
+
+    static func < (a: Self, b: Self) -> Bool { (a.type, a.function ?? "") < (b.type, b.function ?? "") }
+  }
+
+  /// A row's own columns.
+  private struct Row {
+    var type: String?
+    var function: String?
+    var file: String?
+    var line: Int?
+    var total: SiteTotal?
+    var finding: Finding?
+  }
+
+  /// The columns that all rows of a run share.
+  private struct Head {
+    private let fields: [(String, JSONValue)]
+
+    init(_ digest: RunDigest, _ origin: Origin) {
+      fields = [
+        ("host", FleetRows.name(origin.host)), ("build", FleetRows.name(origin.build)),
+        ("run", FleetRows.name(origin.run)), ("program", FleetRows.name(digest.program)),
+        ("started_at", origin.startTime == 0 ? .null : .decimal(Double(origin.startTime) / 1e9)),
+        ("findings_known", .bool(digest.findings != nil)),
+      ]
+    }
+
+    func line(_ kind: String, _ row: Row) -> String {
+      let (total, finding) = (row.total, row.finding)
+      let own: [(String, JSONValue)] = [
+        ("type", FleetRows.name(row.type)), ("function", FleetRows.name(row.function)),
+        ("file", FleetRows.name(row.file)), ("line", row.line.map { .integer(Int64($0)) } ?? .null),
+        ("allocated_blocks", FleetRows.number(total?.allocatedBlocks)),
+        ("allocated_bytes", FleetRows.number(total?.allocatedBytes)),
+        ("live_blocks", FleetRows.number(total?.liveBlocks)), ("live_bytes", FleetRows.number(total?.liveBytes)),
+        ("peak_blocks", FleetRows.number(total?.peakBlocks)), ("peak_bytes", FleetRows.number(total?.peakBytes)),
+        ("fingerprint", .optional(finding?.fingerprint)), ("verdict", .optional(finding?.verdict.rawValue)),
+        ("certainty", .optional(finding?.certainty.rawValue)),
+        ("is_library", finding.map { .bool($0.isLibrary) } ?? .null),
+        ("title", FleetRows.name(finding.map(FindingTitle.subject))),
+        ("instances", FleetRows.number(finding.map { UInt64(clamping: $0.instances) })),
+        ("retained_blocks", FleetRows.number(finding?.retainedBlocks)),
+        ("retained_bytes", FleetRows.number(finding?.retainedBytes.rawValue)),
+      ]
+      return JSONValue.object([("kind", .string(kind))] + fields + own).compactText + "\n"
+    }
+  }
+
+  private static func name(_ text: String?) -> JSONValue { .optional(text.map(PlainText.escaped)) }
+
+  /// Databases have numbers of 64 bits with a sign; only a forged trace has greater ones.
+  private static func number(_ value: UInt64?) -> JSONValue {
+    value.map { .integer(Int64(clamping: $0)) } ?? .null
+  }
+}
