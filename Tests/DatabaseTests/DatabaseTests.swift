@@ -100,6 +100,29 @@ struct DatabaseTests {
         == [[.text("globals of app")]])
   }
 
+  @Test func samplesFollowTheRun() throws {
+    let heap = heap()
+    let stack: [UInt64] = [0x1000_1000, 0x1000_3000]
+    let items = (0..<640).map { _ in heap.object("App.Item", stack: stack) }
+    for item in items.dropFirst(40) { heap.free(item, stack: stack) }
+    let samples = try rows(try database(heap), "SELECT events, live_blocks FROM live_samples ORDER BY events")
+    #expect(samples.count == 32)
+    let counts = samples.map { if case .integer(let count) = $0[1] { count } else { Int64(-1) } }
+    #expect(samples.last?[0] == .integer(1243) && counts.last == 43)
+    // Half of the run has all objects made.
+    #expect(
+      abs((counts.max() ?? 0) - 643) <= 40
+        && counts.firstIndex(of: counts.max() ?? 0).map { (14...18).contains($0) } == true)
+    #expect(counts[0] < 80)
+  }
+
+  @Test func aRunOfFewEventsHasFewSamples() throws {
+    let samples = try rows(try database(heap()), "SELECT events, live_blocks FROM live_samples ORDER BY events")
+    #expect(samples.map { $0[0] } == [.integer(1), .integer(2), .integer(3)])
+    // Within an interval of a curve nobody knows when.
+    #expect(samples.last?[1] == .integer(3))
+  }
+
   @Test func referencesAreLeftOutUnlessAskedFor() throws {
     let database = try database(heap(), references: false)
     #expect(try rows(database, "SELECT count(*) FROM heap_references") == [[.integer(0)]])

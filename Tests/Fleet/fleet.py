@@ -97,7 +97,7 @@ def duckdb(folder):
 def spark(folder):
     builder = importlib.import_module("pyspark.sql").SparkSession.builder
     session = builder.master("local[1]").config("spark.ui.enabled", "false").getOrCreate()
-    session.read.json(folder).createOrReplaceTempView("fleet")
+    session.read.json(f"{folder}/*.ndjson").createOrReplaceTempView("fleet")
     return lambda query: [tuple(row) for row in session.sql(query).collect()]
 
 

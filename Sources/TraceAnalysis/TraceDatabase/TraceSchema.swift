@@ -47,6 +47,9 @@ enum TraceSchema {
     CREATE TABLE heap_references(
       source INTEGER NOT NULL, target INTEGER NOT NULL, name TEXT, strength TEXT NOT NULL);
     CREATE TABLE heap_roots(id INTEGER PRIMARY KEY, name TEXT NOT NULL);
+    CREATE TABLE site_samples(
+      site_id INTEGER NOT NULL REFERENCES sites(id), events INTEGER NOT NULL, live_blocks INTEGER NOT NULL,
+      PRIMARY KEY(site_id, events)) WITHOUT ROWID;
     CREATE TABLE resident_samples(
       run_id INTEGER NOT NULL REFERENCES runs(id), seconds REAL, resident_bytes INTEGER NOT NULL,
       recorder_bytes INTEGER NOT NULL);
@@ -78,6 +81,8 @@ enum TraceSchema {
       JOIN (SELECT DISTINCT k.stack_id, g.function FROM stacks k JOIN frames g ON g.id = k.frame_id) f
         ON f.stack_id = s.stack_id
       GROUP BY f.function;
+    CREATE VIEW live_samples AS
+      SELECT events, sum(live_blocks) AS live_blocks FROM site_samples GROUP BY events;
     CREATE VIEW finding_paths AS
       SELECT o.finding_id, o.position, o.type, o.function, o.file, o.line, r.name AS reference, r.closure,
         r.strength, r.is_suspect

@@ -34,6 +34,7 @@ package struct TraceTables {
     try writeRun(database)
     try writeSites(database)
     try writeFindings(database)
+    try writeCurves(database)
     try writeSamples(database)
     if let heap {
       try writeBlocks(heap, database)
@@ -156,6 +157,25 @@ package struct TraceTables {
           number, .number(position), .number(next), .name(reference.name), .name(reference.closure?.closureTitle),
           .text(reference.strength.key),
           .flag(next != nil && next == finding.outliving?.suspect))
+      }
+    }
+  }
+
+  /// Live blocks at moments that divide the run's events into as many parts as a curve has intervals at most. Sites
+  /// without a live block at any of them have no rows.
+  private func writeCurves(_ database: Database) throws(DatabaseError) {
+    let rows = try Rows("site_samples", 3, database)
+    let parts = UInt64(LiveCurves.intervals)
+    let (step, rest) = trace.eventCount.quotientAndRemainder(dividingBy: parts)
+    var moments = (1...parts).map { $0 * step + $0 * rest / parts }
+    // Of a few events only.
+    moments = moments.filter { $0 > 0 }.reduce(into: []) { if $0.last != $1 { $0.append($1) } }
+    for site in trace.sites {
+      let curve = site.liveCurve
+      let counts = moments.map { curve.live(at: $0) }
+      guard counts.contains(where: { $0 > 0 }) else { continue }
+      for (moment, count) in zip(moments, counts) {
+        try rows.add(.number(UInt64(site.number.rawValue) + 1), .number(moment), .number(count))
       }
     }
   }

@@ -44,6 +44,9 @@ import Testing
         == recorded.findings.map {
           "\($0.fingerprint)|\($0.verdict)|\($0.certainty)|\($0.instances)|\($0.retainedObjects)|\($0.retainedBytes)"
         })
+    #expect(
+      try ask(file, "SELECT live_blocks FROM live_samples ORDER BY events DESC LIMIT 1")
+        == ask(file, "SELECT count(*) FROM blocks"))
     let script =
       "import sqlite3, sys; print(*sqlite3.connect(f'file:{sys.argv[1]}?mode=ro', uri=True).execute(sys.argv[2]).fetchone(), sep='|')"
     let python = try Command(["python3", "-c", script, file, "SELECT \(sums) FROM sites"]).run()
@@ -70,6 +73,20 @@ import Testing
       SELECT count(*) FROM blocks WHERE id NOT IN reached AND is_leaked
       """)
     #expect(unreached == [String(recorded.leaked.blocks)])
+  }
+
+  @Test("The documented examples have answers") func examples() throws {
+    let recorded = try RecordedFeed()
+    let file = recorded.directory.path + "/feed.db"
+    #expect(try recorded.export("--format", "sqlite", "--heap-references", "-o", file).end == .exit(0))
+    let document = try String(contentsOfFile: BuildProducts.packageRoot + "/docs/database.md", encoding: .utf8)
+    let examples = document.components(separatedBy: "```sql\n").dropFirst().compactMap {
+      $0.components(separatedBy: "```").first
+    }
+    #expect(examples.count == 4)
+    for example in examples {
+      #expect(try !ask(file, example.replacing("App.Session", with: "main.Session")).isEmpty, "\(example)")
+    }
   }
 
   @Test("A query is answered as a table, CSV or JSON") func query() throws {
