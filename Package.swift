@@ -13,7 +13,8 @@ let package = Package(
     .library(name: "LeakTraceTesting", targets: ["LeakTraceTesting"]),
   ],
   dependencies: [
-    .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2")
+    .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
+    .package(url: "https://github.com/hummingbird-project/swift-mustache", from: "2.1.1"),
   ],
   targets: [
     // The trace format, for both sides.
@@ -96,12 +97,20 @@ let package = Package(
         "TraceReading", "TraceSymbolication", "HeapAnalysis", "LeakDetection", "LeakGates", "TraceExports", "CSQLite",
       ],
       path: "Sources/TraceAnalysis/TraceDatabase"),
+    // One page with all of a report.
+    .target(
+      name: "PageReports",
+      dependencies: [
+        "TraceReading", "LeakDetection", "AllocationReports", "LeakGates", "TraceReports", "TraceExports",
+        .product(name: "Mustache", package: "swift-mustache"),
+      ],
+      path: "Sources/TraceAnalysis/PageReports", resources: [.embedInCode("Resources")]),
     // What people import: all of them.
     .target(
       name: "TraceAnalysis",
       dependencies: [
         "TraceReading", "TraceSymbolication", "HeapAnalysis", "LeakDetection", "AllocationReports", "LeakGates",
-        "RunDiff", "TraceRecording", "TraceReports", "TraceExports", "TraceDatabase",
+        "RunDiff", "TraceRecording", "TraceReports", "TraceExports", "TraceDatabase", "PageReports",
       ],
       path: "Sources/TraceAnalysis/TraceAnalysis"),
     .executableTarget(
@@ -199,6 +208,12 @@ let package = Package(
       dependencies: [
         "TraceReading", "TraceSymbolication", "LeakDetection", "LeakGates", "TraceExports", "TraceDatabase",
         "TraceTestSupport",
+      ]),
+    .testTarget(
+      name: "PageReportsTests",
+      dependencies: [
+        "TraceReading", "TraceSymbolication", "HeapAnalysis", "LeakDetection", "AllocationReports", "LeakGates",
+        "TraceReports", "TraceExports", "PageReports", "TraceTestSupport", "TestRequirements",
       ]),
     // Stands for a program of another package.
     .testTarget(name: "PublicAPITests", dependencies: ["TraceAnalysis", "TraceTestSupport"], packageAccess: false),

@@ -21,6 +21,22 @@ enum TraceListing {
     return found
   }
 
+  /// The only trace that an argument means. Throws an exit status after having said why there is none, or more.
+  static func onlyTrace(at path: String) throws -> String {
+    let paths: [String]
+    do {
+      paths = try traces(at: path)
+    } catch {
+      complain(explanation(of: error, path: path))
+      throw ExitStatus.unreadable.code
+    }
+    guard paths.count == 1 else {
+      complain("\(path) has \(paths.count) traces; name one of them, such as \(paths[0]).")
+      throw ExitStatus.usage.code
+    }
+    return paths[0]
+  }
+
   struct EmptyDirectory: Error, CustomStringConvertible {
     var path: String
     var description: String { "no traces in this directory. Record some with 'leaktrace record -- COMMAND'." }
@@ -41,23 +57,5 @@ enum TraceListing {
   /// Path, program and size of a trace.
   static func line(_ trace: ReportTrace) -> String {
     "== \(trace.path): \(trace.program), pid \(trace.analysis.header.processID), \(trace.analysis.eventCount) events"
-  }
-}
-
-extension TraceListing {
-  /// The trace at a path, or the only one in a directory. Throws an exit status after having said why.
-  static func onlyTrace(at place: String) throws -> String {
-    let paths: [String]
-    do {
-      paths = try traces(at: place)
-    } catch {
-      complain(explanation(of: error, path: place))
-      throw ExitStatus.unreadable.code
-    }
-    guard paths.count == 1 else {
-      complain("\(place) has \(paths.count) traces; name one of them, such as \(paths[0]).")
-      throw ExitStatus.usage.code
-    }
-    return paths[0]
   }
 }

@@ -5,6 +5,7 @@
 @_exported import HeapAnalysis
 @_exported import LeakDetection
 @_exported import LeakGates
+@_exported import PageReports
 @_exported import RunDiff
 @_exported import TraceDatabase
 @_exported import TraceExports

@@ -14,13 +14,19 @@ package enum AllocationJSON {
   /// `gates`: what gates say of all of them; nil if there are none.
   package static func text(_ reports: [AllocationReport], leaks: [LeakReport?] = [], gates: GateReport? = nil) -> String
   {
-    JSONValue.object(
+    document(reports, leaks: leaks, gates: gates).text + "\n"
+  }
+
+  /// The same as a value, to be part of another document.
+  package static func document(_ reports: [AllocationReport], leaks: [LeakReport?] = [], gates: GateReport? = nil)
+    -> JSONValue
+  {
+    .object(
       [
         ("schema", .string("leaktrace.allocations")),
         ("schemaVersion", .number(schemaVersion)),
         ("reports", .array(reports.enumerated().map { value($1, leaks: $0 < leaks.count ? leaks[$0] : nil) })),
-      ] + (gates.map(GateText.fields) ?? [])
-    ).text + "\n"
+      ] + (gates.map(GateText.fields) ?? []))
   }
 
   private static func value(_ report: AllocationReport, leaks: LeakReport?) -> JSONValue {

@@ -40,47 +40,25 @@ package enum FindingGraph {
   /// The statements for one finding.
   private struct Cluster {
     private(set) var lines: [String] = []
-    private let finding: Finding
     private let number: Int
 
     init(_ finding: Finding, number: Int) {
-      (self.finding, self.number) = (finding, number)
-      let path = finding.path
-      let suspect = finding.outliving?.suspect
-      let rows = PathFolding.rows(of: path, below: suspect, isCycle: finding.isCycle)
+      self.number = number
+      let picture = FindingPicture(finding)
       var previous: String?
-      if let outliving = finding.outliving {
-        lines.append("f\(number)_root [shape=ellipse label=\(quoted([outliving.origin.name]))]")
+      if let root = picture.root {
+        lines.append("f\(number)_root [shape=ellipse label=\(quoted([root]))]")
         previous = "f\(number)_root"
       }
-      for row in rows {
-        let (first, id) = node(row)
-        let reference = first > 0 ? path[first - 1].reference.map { ReferenceText.words($0, to: path[first]) } : nil
-        if let source = previous { link(source, id, reference, isSuspect: first == suspect) }
+      for row in picture.rows {
+        let id = "f\(number)_\(row.index)"
+        let style = row.isFolded ? "style=dashed " : ""
+        lines.append("\(id) [\(style)label=\(quoted([row.name, row.function, row.position]))]")
+        if let source = previous { link(source, id, row.reference, isSuspect: row.isSuspect) }
         previous = id
       }
-      if finding.isCycle, let last = previous, let first = path.first {
-        link(last, "f\(number)_0", path.last?.reference.map { ReferenceText.words($0, to: first) }, isSuspect: false)
-      }
-    }
-
-    /// Adds the box of a row. Gives the index of its first object, and the box's name.
-    private mutating func node(_ row: PathFolding.Row) -> (first: Int, id: String) {
-      switch row {
-      case .object(let index):
-        let step = finding.path[index]
-        let place = step.kind == .closure ? step.function : step.place
-        let words = [
-          step.omittedBefore.map { "… \(Decimal.grouped(UInt64($0))) more before" } ?? "", FindingTitle.name(step),
-          step.kind == .closure ? "" : place?.function ?? "", Advice.position(place) ?? "",
-        ]
-        lines.append("f\(number)_\(index) [label=\(quoted(words))]")
-        return (index, "f\(number)_\(index)")
-      case .folded(let range):
-        let words =
-          "… \(Decimal.counted(UInt64(range.count), "step")) of \(PathFolding.libraries(finding.path[range])) …"
-        lines.append("f\(number)_\(range.lowerBound) [style=dashed label=\(quoted([words]))]")
-        return (range.lowerBound, "f\(number)_\(range.lowerBound)")
+      if finding.isCycle, let last = previous {
+        link(last, "f\(number)_0", picture.back, isSuspect: picture.isBackSuspect)
       }
     }
 

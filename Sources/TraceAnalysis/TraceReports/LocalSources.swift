@@ -2,7 +2,7 @@
 
 import Glibc
 
-/// The files of this machine, read only to count their lines.
+/// The files of this machine, read to count their lines, and for excerpts.
 package struct LocalSources: SourceAccess {
   /// In bytes: nobody writes larger source files, and what is larger is not read.
   private static let largestSize = 64 << 20
@@ -17,28 +17,44 @@ package struct LocalSources: SourceAccess {
   }
 
   package func lineCount(ofFile path: String) -> Int? {
-    guard !path.utf8.contains(0) else { return nil }
+    var (lines, last): (Int, UInt8) = (0, UInt8(ascii: "\n"))
+    let isRead = read(path, limit: Self.largestSize) { part in
+      lines += part.reduce(0) { $1 == UInt8(ascii: "\n") ? $0 + 1 : $0 }
+      if let end = part.last { last = end }
+    }
+    guard isRead else { return nil }
+    return last == UInt8(ascii: "\n") ? lines : lines + 1
+  }
+
+  /// The text of a file of at most `limit` bytes; nil if it is larger, or no file that can be read. What is not UTF-8 is
+  /// replaced.
+  package func text(ofFile path: String, limit: Int) -> String? {
+    var bytes: [UInt8] = []
+    return read(path, limit: limit) { bytes += $0 } ? String(decoding: bytes, as: UTF8.self) : nil
+  }
+
+  /// Hands on a file's bytes in parts; false if it is larger than `limit`, or cannot be read.
+  private func read(_ path: String, limit: Int, _ take: (ArraySlice<UInt8>) -> Void) -> Bool {
+    guard !path.utf8.contains(0) else { return false }
     // Paths come from a trace, so a pipe may stand there: never wait for one to be opened.
     let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)
-    guard descriptor >= 0 else { return nil }
+    guard descriptor >= 0 else { return false }
     defer { close(descriptor) }
     var status = stat()
-    guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG, status.st_size <= Self.largestSize else {
-      return nil
+    guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG, status.st_size <= limit else {
+      return false
     }
     var buffer = [UInt8](repeating: 0, count: 1 << 16)
-    var (lines, total, last): (Int, Int, UInt8) = (0, 0, UInt8(ascii: "\n"))
+    var total = 0
     while true {
-      let count = read(descriptor, &buffer, buffer.count)
+      let count = Glibc.read(descriptor, &buffer, buffer.count)
       if count < 0 && errno == EINTR { continue }
-      guard count >= 0 else { return nil }
-      if count == 0 { break }
+      guard count >= 0 else { return false }
+      if count == 0 { return true }
       total += count
       // It may grow while it is read.
-      guard total <= Self.largestSize else { return nil }
-      lines += buffer[..<count].reduce(0) { $1 == UInt8(ascii: "\n") ? $0 + 1 : $0 }
-      last = buffer[count - 1]
+      guard total <= limit else { return false }
+      take(buffer[..<count])
     }
-    return last == UInt8(ascii: "\n") ? lines : lines + 1
   }
 }

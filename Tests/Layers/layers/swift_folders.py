@@ -14,6 +14,7 @@ SOURCES = "Sources/TraceAnalysis"
 # From the top.
 FOLDERS = (
     "TraceAnalysis",
+    "PageReports",
     "TraceDatabase",
     "TraceExports",
     "TraceReports",

@@ -1,0 +1,85 @@
+// The picture of a finding: what is drawn of its path, in words.
+
+import LeakDetection
+import TraceReading
+
+/// The root, the objects and the references of the shown instance, with the objects that a library put in between
+/// folded. What graphs and pages draw. A value; its words are safe to show.
+package struct FindingPicture: Sendable {
+  /// An object, or a run of folded ones.
+  package struct Row: Sendable {
+    /// Index in the finding's path of the first object.
+    package var index: Int
+    /// The object's name; for a folded run, what is folded.
+    package var name: String
+    /// Function and position that made it, or of a closure the position where it is written.
+    package var function: String
+    package var position: String
+    /// The reference that leads to it from the row before, or from the root; nil for none that is known.
+    package var reference: String?
+    /// The reference is the one to let go.
+    package var isSuspect = false
+    package var isFolded = false
+    /// The library that has it for itself; empty for what is the program's.
+    package var library: String
+  }
+
+  /// Where the path begins; nil if nothing reaches it.
+  package var root: String?
+  package var rows: [Row] = []
+  /// Of a cycle, the reference from the last row to the first, and whether it is the one to cut.
+  package var back: String?
+  package var isBackSuspect = false
+
+  /// Linear in the path.
+  package init(_ finding: Finding) {
+    let path = finding.path
+    let suspect = finding.outliving?.suspect
+    let cut = finding.outliving == nil ? Self.cut(finding) : nil
+    root = finding.outliving.map { PlainText.escaped($0.origin.name) }
+    for row in PathFolding.rows(of: path, below: suspect, isCycle: finding.isCycle) {
+      var shown = Self.row(row, of: path)
+      if shown.index > 0 {
+        shown.reference = path[shown.index - 1].reference.map { ReferenceText.words($0, to: path[shown.index]) }
+      }
+      shown.isSuspect = shown.index == suspect || cut.map { $0 + 1 == shown.index } ?? false
+      rows.append(shown)
+    }
+    if finding.isCycle, let last = path.last {
+      back = last.reference.map { ReferenceText.words($0, to: path[0]) }
+      isBackSuspect = cut == path.count - 1
+    }
+  }
+
+  private static func row(_ row: PathFolding.Row, of path: [Finding.Step]) -> Row {
+    switch row {
+    case .object(let index):
+      let step = path[index]
+      let place = step.kind == .closure ? step.function : step.place
+      let before = step.omittedBefore.map { "… \(Decimal.grouped(UInt64($0))) more … " } ?? ""
+      return Row(
+        index: index, name: PlainText.escaped(before + FindingTitle.name(step)),
+        function: PlainText.escaped(step.kind == .closure ? "" : place?.function ?? ""),
+        position: PlainText.escaped(Advice.position(place) ?? ""), library: PlainText.escaped(step.library ?? ""))
+    case .folded(let range):
+      let libraries = PathFolding.libraries(path[range])
+      return Row(
+        index: range.lowerBound,
+        name: "… \(Decimal.counted(UInt64(range.count), "step")) of \(PlainText.escaped(libraries)) …", function: "",
+        position: "", isFolded: true, library: PlainText.escaped(libraries))
+    }
+  }
+
+  /// The step of a cycle whose reference the advice names: by the closure's position, or by type and field.
+  private static func cut(_ finding: Finding) -> Int? {
+    guard let advice = finding.advice.first else { return nil }
+    let named = finding.path.indices.filter { index in
+      let step = finding.path[index]
+      guard let reference = step.reference else { return false }
+      let closure = reference.isClosure ? reference.closure : step.kind == .closure ? step.function : nil
+      if let position = Advice.position(closure), advice.contains("closure at \(position)") { return true }
+      return closure == nil && !reference.name.isEmpty && advice.contains("\(step.type).\(reference.name) weak")
+    }
+    return named.count == 1 ? named[0] : nil
+  }
+}
