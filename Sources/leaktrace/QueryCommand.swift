@@ -12,7 +12,7 @@ struct QueryCommand: ParsableCommand {
       "SELECT name, sql FROM sqlite_schema" lists them. Nothing is written, and no other file can be attached.
 
       Exit status: 0 success, 3 the trace is unreadable, 4 success, but the trace is damaged or incomplete, \
-      5 the answer could not be written, or took too long, 64 wrong usage, or the SQL is not valid.
+      5 the answer could not be written, or took too much time or memory, 64 wrong usage, or the SQL is not valid.
       """)
 
   enum AnswerFormat: String, CaseIterable, ExpressibleByArgument { case table, csv, json }
@@ -78,8 +78,10 @@ struct QueryCommand: ParsableCommand {
       complain(
         error.isInterrupted
           ? "the query took longer than \(timeout) seconds; see --timeout."
-          : error.isDenied ? "a query can only read the trace's tables." : error.message)
-      throw error.isInterrupted ? ExitStatus.outputFailed.code : ExitStatus.usage.code
+          : error.isTooLarge
+            ? "the query needs more than 1 GiB of memory."
+            : error.isDenied ? "a query can only read the trace's tables." : error.message)
+      throw error.isInterrupted || error.isTooLarge ? ExitStatus.outputFailed.code : ExitStatus.usage.code
     } catch OutputBuffer.Failure.write(let code) {
       complain("cannot write the answer: \(systemErrorText(code))")
       throw ExitStatus.outputFailed.code

@@ -10,6 +10,8 @@ package struct DatabaseError: Error, Hashable, Sendable {
   package var message: String
 
   package var isInterrupted: Bool { code == SQLITE_INTERRUPT }
+  /// There was not enough memory for it.
+  package var isTooLarge: Bool { code == SQLITE_NOMEM }
   /// The statement would do more than read.
   package var isDenied: Bool { code == SQLITE_AUTH }
 }
@@ -30,6 +32,8 @@ package final class Database {
       throw DatabaseError(code: code, message: String(cString: sqlite3_errstr(code)))
     }
     connection = opened
+    // What a query sorts is no reason to write to a disk.
+    try execute("PRAGMA temp_store = MEMORY")
   }
 
   deinit { sqlite3_close_v2(connection) }

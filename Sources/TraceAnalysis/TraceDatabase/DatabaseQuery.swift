@@ -14,8 +14,9 @@ extension Database {
     package func next() throws(DatabaseError) -> [SQLValue]? { try statement.next() }
   }
 
-  /// Asks a question that changes nothing, and that is interrupted when `seconds` have passed since. Afterwards the
-  /// database can only be read. Throws if `text` is not one valid statement, or does more than read.
+  /// Asks a question that changes nothing. It gets 1 GiB of memory, and is interrupted when `seconds` have passed
+  /// since. Afterwards the database can only be read. Throws if `text` is not one valid statement, or does more than
+  /// read.
   package func answer(_ text: String, seconds: Double) throws(DatabaseError) -> Answer {
     // An operator's text may be a script of others: it reads tables, and nothing else. No file is attached, no
     // extension loaded.
@@ -29,6 +30,7 @@ extension Database {
         default: return SQLITE_DENY
         }
       }, nil)
+    sqlite3_hard_heap_limit64(sqlite3_memory_used() + Self.memoryOfQueries)
     sqlite3_limit(connection, SQLITE_LIMIT_LENGTH, Self.longestValue)
     let limit = QueryLimit(seconds: seconds)
     sqlite3_progress_handler(
@@ -47,6 +49,8 @@ extension Database {
     return Answer(columns: statement.columns, statement: statement, limit: limit)
   }
 
+  /// Bytes that SQLite may take for queries, in the whole process: enough to sort millions of rows.
+  private static let memoryOfQueries: sqlite3_int64 = 1 << 30
   /// Bytes of a text or of a row: room for joined names, none for a bomb.
   private static let longestValue: Int32 = 16 << 20
   /// Steps of SQLite's machine between two looks at the clock: some tenths of a millisecond.

@@ -121,6 +121,10 @@ import Testing
     let endless = try query(
       "WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n) SELECT count(*) FROM n", "--timeout", "0.2")
     #expect(endless.end == .exit(5) && endless.errorOutput.contains("longer than 0.2 seconds"))
+    let large = try query(
+      "WITH RECURSIVE n(x, b) AS (SELECT 1, randomblob(8000000) UNION ALL SELECT x + 1, randomblob(8000000) FROM n) "
+        + "SELECT count(DISTINCT b) FROM n", "--timeout", "600")
+    #expect(large.end == .exit(5) && large.errorOutput.contains("more than 1 GiB"), "\(large.errorOutput)")
     #expect(try query("SELECT 1", "--snapshot", "7").end == .exit(3))
     #expect(try query("SELECT 1", "--timeout", "0").end == .exit(64))
     let wrong = try recorded.export("--format", "dot", "--heap-references")
