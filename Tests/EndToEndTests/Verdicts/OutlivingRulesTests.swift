@@ -34,9 +34,9 @@ struct OutlivingRulesTests {
   @Test("A constant decides", .requires(.recorder)) func deciding() throws {
     let directory = try TemporaryDirectory()
     let path = directory.path + "/a.trace"
-    let program = try CorpusProgram.corpus.path(.dynamicOptimised)
+    let program = try CorpusProgram.scopes.path(.dynamicOptimised)
     let recording = try Command(
-      [BuildProducts.leaktrace, "record", "--quiet", "-o", path, "--", program, "presence-timer", "leak"]
+      [BuildProducts.leaktrace, "record", "--quiet", "-o", path, "--", program, "connection-registry", "leak"]
     ).run()
     #expect(recording.end == .exit(0))
     let reader = try TraceReader(path: path)
@@ -46,7 +46,6 @@ struct OutlivingRulesTests {
       reader, allocations, snapshot: snapshot, naming: Symbolicator(of: [allocations], search: DebugFileSearch()))
     #expect(analysis.suspicions(by: .standard).count == 1)
     var rules = OutlivingRules.standard
-    rules.leastRegistered = 1_000
     rules.leastOutlived = 1_000
     #expect(analysis.suspicions(by: rules).isEmpty)
     // Nothing of it stays.

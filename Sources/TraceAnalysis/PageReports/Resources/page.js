@@ -218,17 +218,21 @@
     if (places.length) parts.push(element("h3", {}, "Source"), ...places);
     parts.push(...stacks(finding));
     parts.push(element("h3", {}, "In full"), element("pre", { class: "text", tabindex: "0" }, picture.text));
-    const last = finding.path.length ? finding.path[finding.path.length - 1].type : finding.title;
-    parts.push(element("h3", {}, "Next"), element("pre", { class: "text", tabindex: "0" }, commands(finding, last)));
+    parts.push(element("h3", {}, "Next"), element("pre", { class: "text", tabindex: "0" }, commands(finding)));
     return parts;
   }
 
   /// Quoted for a shell.
   const quoted = (text) => (/^[\w./:+@%-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`);
 
-  function commands(finding, type) {
+  /// The program's own object, as far as there is one: of what outlived its scope the last on the path.
+  function commands(finding) {
+    const steps = finding.outliving ? [...finding.path].reverse() : finding.path;
+    const step = steps.find((each) => !each.library) || steps[0];
+    if (!step) return `leaktrace analyze ${quoted(trace.path)}`;
+    const type = finding.subject ? finding.subject.type : step.type;
     return [`leaktrace why ${quoted(trace.path)} ${quoted(type)}`, `leaktrace history ${quoted(trace.path)} ${quoted(type)}`,
-      `# hides it, in a file for --suppressions`, `leak:${finding.title.split(" ")[0]}`].join("\n");
+      "# This line hides it, in a file for --suppressions:", `leak:^${step.type}$`].join("\n");
   }
 
   /// The objects from the root down; of a cycle with the reference back to the first.
