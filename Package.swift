@@ -101,7 +101,8 @@ let package = Package(
     .target(
       name: "PageReports",
       dependencies: [
-        "TraceReading", "LeakDetection", "AllocationReports", "LeakGates", "TraceReports", "TraceExports",
+        "TraceReading", "TraceSymbolication", "HeapAnalysis", "LeakDetection", "AllocationReports", "LeakGates",
+        "RunDiff", "TraceReports", "TraceExports",
         .product(name: "Mustache", package: "swift-mustache"),
       ],
       path: "Sources/TraceAnalysis/PageReports", resources: [.embedInCode("Resources")]),
@@ -150,7 +151,7 @@ let package = Package(
       name: "TraceTestSupport",
       dependencies: [
         "TraceReading", "TraceSymbolication", "HeapAnalysis", "LeakDetection", "AllocationReports", "LeakGates",
-        "RunDiff", "TraceReports", "TraceExports", "TraceDatabase", "CTraceFormat",
+        "RunDiff", "TraceReports", "TraceExports", "TraceDatabase", "PageReports", "CTraceFormat",
       ],
       path: "Tests/TraceTestSupport"),
     .testTarget(
@@ -213,7 +214,7 @@ let package = Package(
       name: "PageReportsTests",
       dependencies: [
         "TraceReading", "TraceSymbolication", "HeapAnalysis", "LeakDetection", "AllocationReports", "LeakGates",
-        "TraceReports", "TraceExports", "PageReports", "TraceTestSupport", "TestRequirements",
+        "RunDiff", "TraceReports", "TraceExports", "PageReports", "TraceTestSupport", "TestRequirements",
       ]),
     // Stands for a program of another package.
     .testTarget(name: "PublicAPITests", dependencies: ["TraceAnalysis", "TraceTestSupport"], packageAccess: false),

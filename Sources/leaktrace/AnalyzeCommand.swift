@@ -82,16 +82,7 @@ struct AnalyzeCommand: ParsableCommand {
   }
 
   func run() throws {
-    var status = ExitStatus.success
-    var paths: [String] = []
-    for path in traces {
-      do {
-        paths += try TraceListing.traces(at: path)
-      } catch {
-        complain(explanation(of: error, path: path))
-        status = .worst(status, .unreadable)
-      }
-    }
+    var (paths, status) = TraceListing.all(traces)
     let search = try LeakSearch(searchOptions, snapshot: snapshot)
     var gatekeeper = try Gatekeeper(gateOptions, subject: .analysis, standard: [])
     var writer = ReportWriter(outputs, style: style)
@@ -114,7 +105,7 @@ struct AnalyzeCommand: ParsableCommand {
     var unjudged: String?
     for path in paths {
       do {
-        var examined = try search.examine(path, fullStacks || outputs.has(.json) ? .findingsWithStacks : .findings)
+        var examined = try search.examine(path, outputs.detail(fullStacks: fullStacks))
         status = .worst(status, examined.status)
         if let reason = examined.leaks.unavailable, gatekeeper.needsFindings, examined.reader.closing?.reason != .exec {
           complain("gates cannot be judged: \(reason)")
@@ -132,6 +123,7 @@ struct AnalyzeCommand: ParsableCommand {
               search.report([examined.trace], selection: textSelection), leaks: examined.leaks)
         }
         writer.add(search.report([examined.trace], selection: selection), leaks: examined.leaks)
+        writer.add(search.page(examined))
         let program = examined.trace.program.split(separator: "/").last.map(String.init) ?? examined.trace.program
         if !programs.contains(program) { programs.append(program) }
         if let reason = examined.leaks.unavailable { remarks.append("leaks were not checked: \(reason)") }

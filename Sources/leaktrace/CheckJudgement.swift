@@ -82,8 +82,7 @@ struct CheckJudgement {
   /// `count`: of all traces that are judged.
   private mutating func examine(_ trace: RecordedTrace, of count: Int, _ recorded: RecordingRun.Recorded) throws {
     do {
-      let withStacks = command.fullStacks || command.outputs.has(.json)
-      var examined = try search.examine(trace.path, withStacks ? .findingsWithStacks : .findings)
+      var examined = try search.examine(trace.path, command.outputs.detail(fullStacks: command.fullStacks))
       if Repetition.all(in: examined.reader, examined.trace.analysis.statements).contains(where: {
         $0.number == 0 && $0.isJudged
       }) {
@@ -114,6 +113,7 @@ struct CheckJudgement {
         "\(count > 1 ? "== \(name), pid \(trace.processID)\n\n" : "")\(LeakText.text(leaks, style: style))"
       }
       writer.add(search.report([examined.trace], selection: ReportSelection()), leaks: leaks)
+      writer.add(search.page(examined))
       remarks += leaks.remarks
     } catch let error as TraceFormatError {
       cannotJudge(explanation(of: error, path: trace.path))

@@ -114,10 +114,12 @@ struct DiffCommand: ParsableCommand {
       program: new[0].program.split(separator: "/").last.map(String.init) ?? new[0].program, judged: report.judged,
       gates: gates,
       source: outputs.sourceTree, toolVersion: Leaktrace.configuration.version, remarks: report.remarks)
+    let html = outputs.has(.html) ? try page(report, gates, old, new) : ""
     try outputs.deliver(style: style) { format, style in
       switch format {
       case .text: DiffText(style: style, limit: limit == 0 ? nil : limit).text(report, gates: gates)
       case .json: DiffJSON.text(report, gates: gates)
+      case .html: html
       case .markdown: DiffMarkdown.text(report, gates: gates)
       case .github: document.annotations()
       case .sarif: document.sarif()
@@ -128,6 +130,14 @@ struct DiffCommand: ParsableCommand {
     // Not to be taken for something that was looked at and not accepted.
     if report.findings == nil, gatekeeper.needsFindings { status = .worst(status, .unreadable) }
     if status != .success { throw status.code }
+  }
+
+  private func page(_ report: DiffReport, _ gates: [GateOutcome], _ old: [RunDigest], _ new: [RunDigest]) throws
+    -> String
+  {
+    var page = ReportPage(toolVersion: Leaktrace.configuration.version)
+    page.set(ComparisonPage(report, gates: gates, stacks: ComparedStacks(old: old, new: new, report)))
+    return try page.html()
   }
 
   private var style: TextStyle {

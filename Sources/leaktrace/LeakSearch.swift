@@ -75,9 +75,11 @@ struct LeakSearch {
     /// With the stacks of allocations and of references that were never released, which takes another pass over the
     /// events.
     case findingsWithStacks
+    /// The same, and the analysis of the heap image, which has all its memory: for a page.
+    case page
   }
 
-  /// Looks for leaks. `keepsHeap`: with the analysis of the heap image, which has all its memory.
+  /// Looks for leaks. `keepsHeap`: with the analysis of the heap image, as a page needs it.
   func examine(
     _ path: String, _ detail: Detail = .findings, keepsHeap: Bool = false
   ) throws(TraceFormatError) -> ExaminedTrace {
@@ -93,12 +95,31 @@ struct LeakSearch {
     var trace = ReportTrace(path: path, analysis: AllocationAnalysis(reader, snapshot: chosen))
     line?.replace("looking for leaks")
     var heap: LeakAnalysis?
-    var leaks = leaks(reader, &trace, chosen) { if keepsHeap { heap = $0 } }
-    if detail == .findingsWithStacks { leaks.findStacks(reader, trace.analysis, naming: naming(trace)) }
+    var leaks = leaks(reader, &trace, chosen) { if keepsHeap || detail == .page { heap = $0 } }
+    if detail == .findingsWithStacks || detail == .page {
+      leaks.findStacks(reader, trace.analysis, naming: naming(trace))
+    }
     if let refused = reader.refusedPass { trace.analysis.diagnostics.append(refused) }
     if !trace.analysis.diagnostics.isEmpty { status = .worst(status, .damaged) }
     return ExaminedTrace(reader: reader, trace: trace, leaks: leaks, status: status, heap: heap)
   }
+
+  /// What a page shows of a trace that was examined in the detail of a page.
+  func page(_ examined: ExaminedTrace) -> ProcessPage {
+    var selection = ReportSelection()
+    selection.limit = Self.shownSites
+    selection.grouping = .function
+    let profile = StackProfile(
+      examined.trace.analysis, path: examined.trace.path, leaked: examined.leaks.leaked,
+      frameLimit: examined.reader.limits.namedFrames, naming: naming(examined.trace))
+    return ProcessPage(
+      report: report([examined.trace], selection: selection), leaks: examined.leaks, profile: profile,
+      timeline: RunTimeline(examined.reader, examined.trace.analysis), outline: examined.heap?.outline(),
+      tasks: examined.heap?.tasks())
+  }
+
+  /// Allocation sites in a page's data; its flame graph has all.
+  private static let shownSites = 20
 
   /// Only what was allocated.
   func allocations(_ path: String) throws(TraceFormatError) -> ReportTrace {

@@ -9,15 +9,15 @@ struct ReportCommand: ParsableCommand {
     commandName: "report",
     abstract: "Write a report as one HTML page, to look at in a browser.",
     discussion: """
-      The page shows the findings as pictures, with the source where it is at hand; memory over time; a flame graph; and types. It is one file \
-      that loads nothing from elsewhere.
+      The page shows the findings as pictures, with the source where it is at hand; memory over time; a flame graph; types; who keeps what alive; \
+      and threads and tasks. It is one file that loads nothing from elsewhere. Of several traces, the page shows one process at a time.
 
-      Exit status: 0 success, 3 the trace is unreadable, 4 success, but the trace is damaged or incomplete, 5 the page could not be written, \
-      64 wrong usage.
+      Exit status: 0 success, 3 a trace is unreadable, 4 success, but a trace is damaged or incomplete, 5 the page could not be written, \
+      64 wrong usage. If several apply, the one latest in the order 4, 3, 64, 5 wins.
       """)
 
-  @Argument(help: ArgumentHelp("A trace, or a directory with a single one.", valueName: "trace"))
-  var trace: String
+  @Argument(help: ArgumentHelp("Traces, or directories of them.", valueName: "trace"))
+  var traces: [String] = []
 
   @Option(name: [.short, .long], help: ArgumentHelp("File to write the page to.", valueName: "file"))
   var output: String
@@ -31,49 +31,49 @@ struct ReportCommand: ParsableCommand {
   @OptionGroup var searchOptions: LeakSearchOptions
 
   func validate() throws {
-    if ReportOutputs.place(output) == ReportOutputs.place(trace) {
+    if traces.isEmpty { throw ValidationError("Give a trace. 'leaktrace record -- COMMAND' makes one.") }
+    if traces.contains(where: { ReportOutputs.place(output) == ReportOutputs.place($0) }) {
       throw ValidationError("The page would overwrite the trace itself.")
     }
   }
 
   func run() throws {
-    let path = try TraceListing.onlyTrace(at: trace)
-    let search = try LeakSearch(searchOptions, snapshot: snapshot)
-    do {
-      let (page, status) = try page(path, search)
-      do throws(OutputFile.Failure) {
-        try OutputFile.write(page, to: output)
-      } catch {
-        complain("cannot write \(output): \(String(cString: strerror(error.errno)))")
-        throw ExitStatus.outputFailed.code
-      }
-      if status != .success { throw status.code }
-    } catch let error as TraceFormatError {
-      complain(explanation(of: error, path: path))
-      throw ExitStatus.unreadable.code
+    let (paths, failure) = TraceListing.all(traces)
+    var status = failure
+    if paths.isEmpty, status != .success { throw status.code }
+    if paths.contains(where: { ReportOutputs.place(output) == ReportOutputs.place($0) }) {
+      complain("\(output) is one of the traces; give another file with -o.")
+      throw ExitStatus.usage.code
     }
+    let search = try LeakSearch(searchOptions, snapshot: snapshot)
+    var page = ReportPage(toolVersion: Leaktrace.configuration.version)
+    var isEmpty = true
+    for path in paths {
+      do throws(TraceFormatError) {
+        status = .worst(status, try add(path, search, to: &page))
+        isEmpty = false
+      } catch {
+        complain(explanation(of: error, path: path))
+        status = .worst(status, .unreadable)
+      }
+    }
+    if isEmpty { throw status.code }
+    let text = try page.html()
+    do throws(OutputFile.Failure) {
+      try OutputFile.write(text, to: output)
+    } catch {
+      complain("cannot write \(output): \(String(cString: strerror(error.errno)))")
+      throw ExitStatus.outputFailed.code
+    }
+    if status != .success { throw status.code }
   }
 
-  private func page(_ path: String, _ search: LeakSearch) throws -> (page: String, status: ExitStatus) {
-    var examined = try search.examine(path, .findingsWithStacks)
+  private func add(_ path: String, _ search: LeakSearch, to page: inout ReportPage) throws(TraceFormatError)
+    -> ExitStatus
+  {
+    var examined = try search.examine(path, .page)
     examined.leaks.listsWeak = weak
-    var selection = ReportSelection()
-    selection.limit = Self.shownSites
-    selection.grouping = .function
-    let profile = StackProfile(
-      examined.trace.analysis, path: path, leaked: examined.leaks.leaked,
-      frameLimit: examined.reader.limits.namedFrames, naming: search.naming(examined.trace))
-    let analysis = examined.trace.analysis
-    let timeline = Replayer.replay(
-      examined.reader, LiveTimeline(from: analysis.header.startTime, to: analysis.atExit.time)
-    ).observer
-    let page = ReportPage(
-      ReportPage.Contents(
-        report: search.report([examined.trace], selection: selection), leaks: examined.leaks, profile: profile,
-        timeline: timeline, toolVersion: Leaktrace.configuration.version))
-    return (try page.html(), examined.status)
+    page.add(search.page(examined))
+    return examined.status
   }
-
-  /// Allocation sites in the data; the flame graph has all.
-  private static let shownSites = 20
 }

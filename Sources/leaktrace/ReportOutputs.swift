@@ -5,7 +5,7 @@ import Foundation
 import TraceAnalysis
 
 enum ReportFormat: String, CaseIterable, ExpressibleByArgument {
-  case text, json, markdown, github, sarif, junit
+  case text, json, html, markdown, github, sarif, junit
 }
 
 /// `FORMAT=PATH`: a report to be written to a file.
@@ -22,7 +22,7 @@ struct ReportFile: ExpressibleByArgument {
 
 /// Formats and places of a report.
 struct ReportOutputs: ParsableArguments {
-  @Option(help: "Report format; 'github' is for workflow annotations.")
+  @Option(help: "Report format; 'html' is a page for a browser, 'github' is for workflow annotations.")
   var format: ReportFormat = .text
 
   @Option(help: ArgumentHelp("Also write the report to a file in this format. Repeatable.", valueName: "format=path"))
@@ -57,6 +57,11 @@ struct ReportOutputs: ParsableArguments {
 
   /// The report is asked for in this format somewhere.
   func has(_ format: ReportFormat) -> Bool { self.format == format || write.contains { $0.format == format } }
+
+  /// All that has to be found out for these formats. `fullStacks`: they were asked for.
+  func detail(fullStacks: Bool) -> LeakSearch.Detail {
+    has(.html) ? .page : fullStacks || has(.json) ? .findingsWithStacks : .findings
+  }
 
   var sourceTree: SourceTree { SourceTree(root: sourceRoot ?? Self.workingTree(), access: LocalSources()) }
 
@@ -107,6 +112,7 @@ struct ReportWriter {
   private var fileText = ""
   private var reports: [AllocationReport] = []
   private var leaks: [LeakReport?] = []
+  private var page = ReportPage(toolVersion: Leaktrace.configuration.version)
 
   /// The destination of the report of `--format`.
   enum Destination {
@@ -143,6 +149,13 @@ struct ReportWriter {
     self.leaks.append(leaks)
   }
 
+  var needsPage: Bool { outputs.has(.html) }
+
+  /// A process for the page; kept only if a page is asked for.
+  mutating func add(_ process: @autoclosure () -> ProcessPage) {
+    if needsPage { page.add(process()) }
+  }
+
   /// Writes all that is asked for. `program`: what the documents call it; `remarks`: what a reader has to know, in
   /// sentences.
   mutating func finish(program: String, judged: [JudgedFinding], gates: GateReport, remarks: [String]) throws {
@@ -152,10 +165,12 @@ struct ReportWriter {
       toolVersion: Leaktrace.configuration.version,
       remarks: remarks + gates.remarks)
     let (fileText, reports, leaks) = (fileText, reports, leaks)
+    let html = needsPage ? try page.html(title: program.isEmpty ? nil : program) : ""
     func contents(_ format: ReportFormat) -> String {
       switch format {
       case .text: fileText
       case .json: AllocationJSON.text(reports, leaks: leaks, gates: gates)
+      case .html: html
       case .markdown: document.markdown()
       case .github: document.annotations()
       case .sarif: document.sarif()

@@ -21,6 +21,21 @@ enum TraceListing {
     return found
   }
 
+  /// The traces that arguments mean, and `unreadable` if one of them means none, which is said.
+  static func all(_ arguments: [String]) -> (paths: [String], status: ExitStatus) {
+    var paths: [String] = []
+    var status = ExitStatus.success
+    for path in arguments {
+      do {
+        paths += try traces(at: path)
+      } catch {
+        complain(explanation(of: error, path: path))
+        status = .worst(status, .unreadable)
+      }
+    }
+    return (paths, status)
+  }
+
   /// The only trace that an argument means. Throws an exit status after having said why there is none, or more.
   static func onlyTrace(at path: String) throws -> String {
     let paths: [String]

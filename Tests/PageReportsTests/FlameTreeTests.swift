@@ -35,7 +35,7 @@ struct FlameTreeTests {
     #expect(tree.nodes.count { $0.parent < 0 } == 1)
     #expect(tree.nodes.indices.allSatisfy { tree.nodes[$0].parent < $0 })
     #expect(try sum(tree, .liveBytes) == 55)
-    #expect(tree.frames[tree.nodes[0].frame].name == "main")
+    #expect(tree.frames[tree.nodes[0].subject].name == "main")
   }
 
   @Test(arguments: [4, 50, 500]) func whatIsSmallIsJoinedAndNothingIsLost(limit: Int) throws {
@@ -45,6 +45,6 @@ struct FlameTreeTests {
     #expect(tree.nodes.count <= 2 * limit && tree.omittedCount > 0)
     #expect(tree.nodes.indices.allSatisfy { tree.nodes[$0].parent < $0 })
     for measure in whole.measures { #expect(try sum(tree, measure) == sum(whole, measure)) }
-    #expect(tree.nodes.contains { tree.frames[$0.frame].kind == .omitted })
+    #expect(tree.nodes.contains { tree.frames[$0.subject].kind == .omitted })
   }
 }

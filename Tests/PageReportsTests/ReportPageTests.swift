@@ -28,11 +28,12 @@ struct ReportPageTests {
     let profile = StackProfile(analysis, path: "a", leaked: nil, frameLimit: .max, naming: naming)
     let report = AllocationReport(
       [ReportTrace(path: "a.trace", analysis: analysis)], selection: ReportSelection(), naming: naming)
-    return try ReportPage(
-      ReportPage.Contents(
+    var page = ReportPage(toolVersion: "1")
+    page.add(
+      ProcessPage(
         report: report, leaks: LeakReport(unavailable: "there is no heap image"), profile: profile,
-        timeline: LiveTimeline(from: 0, to: 200), toolVersion: "1")
-    ).html(nonce: Self.nonce)
+        timeline: RunTimeline(reader, analysis), outline: nil, tasks: nil))
+    return try page.html(nonce: Self.nonce)
   }
 
   @Test func nothingOfATraceIsMarkup() throws {
@@ -57,11 +58,12 @@ struct ReportPageTests {
         }
         var reports: [Report]
       }
-      var report: Document
+      struct Process: Decodable { var document: Document }
+      var processes: [Process]
     }
     let contents = try JSONDecoder().decode(
       Contents.self, from: Data(html[start.upperBound..<end.lowerBound].utf8))
-    #expect(contents.report.reports[0].types.map(\.name) == ["App.\(name)"])
+    #expect(contents.processes[0].document.reports[0].types.map(\.name) == ["App.\(name)"])
   }
 
   @Test func thePageLoadsNothingAndRunsItsOwnScriptAlone() throws {
@@ -92,7 +94,7 @@ struct ReportPageTests {
       "</script><script>document.title='run'</script><img src=x onerror=\"document.title='run'\">"
       + "\u{1B}[31m\u{202E}" + String(repeating: "Long", count: 2_500)
     try Data(ReportPageTests().page(name).utf8).write(to: folder.appendingPathComponent("a.html"))
-    for view in ["overview", "findings", "flame", "types"] {
+    for view in ["overview", "findings", "flame", "types", "heap", "threads"] {
       let process = Process()
       process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
       process.arguments =

@@ -4,6 +4,7 @@
 @testable import HeapAnalysis
 @testable import LeakDetection
 @testable import LeakGates
+@testable import PageReports
 @testable import RunDiff
 @testable import TraceDatabase
 @testable import TraceExports
@@ -108,6 +109,7 @@ package struct EveryCommand {
     written += GateText.text(gates, style: TextStyle()).utf8.count
     write(document(trace, leaks.judged, gates.outcomes, leaks.remarks))
     try export(reader, allocations, leaks, heap)
+    try writePage(reader, report, leaks, heap)
     return Examined(reader: reader, report: report, trace: trace, leaks: leaks)
   }
 
@@ -128,6 +130,21 @@ package struct EveryCommand {
     // No sums: those of forged figures may have more than 63 bits, which is an error of the query.
     let answer = try database.answer("SELECT * FROM site_list", seconds: 60)
     while let row = try answer.next() { written += row.count }
+  }
+
+  /// `report`.
+  private mutating func writePage(
+    _ reader: TraceReader, _ report: AllocationReport, _ leaks: LeakReport, _ heap: LeakAnalysis?
+  ) throws {
+    let allocations = report.traces[0].analysis
+    let profile = StackProfile(
+      allocations, path: "a.trace", leaked: leaks.leaked, frameLimit: reader.limits.namedFrames, naming: naming)
+    var page = ReportPage(toolVersion: "0")
+    page.add(
+      ProcessPage(
+        report: report, leaks: leaks, profile: profile, timeline: RunTimeline(reader, allocations),
+        outline: heap?.outline(), tasks: heap?.tasks()))
+    written += try page.html().utf8.count
   }
 
   private static let queries: [RetainQuery] = [
@@ -177,6 +194,9 @@ package struct EveryCommand {
         ).outcomes(report)
         written += DiffText().text(report, gates: gates).utf8.count + DiffJSON.text(report, gates: gates).utf8.count
         written += DiffMarkdown.text(report, gates: gates).utf8.count
+        var page = ReportPage(toolVersion: "0")
+        page.set(ComparisonPage(report, gates: gates, stacks: ComparedStacks(old: old, new: new, report)))
+        written += try page.html().utf8.count
         write(document(examined.trace, report.judged, gates, report.remarks))
       }
     }

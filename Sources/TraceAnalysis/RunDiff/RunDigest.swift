@@ -204,7 +204,7 @@ extension RunDigest {
   private static let (leastFunctions, functionsForEntry) = (4 << 20, 16)
 
   /// The functions of a site, innermost first.
-  func frames(of site: Site) -> [DiffFrame] {
+  package func frames(of site: Site) -> [DiffFrame] {
     var result: [DiffFrame] = site.innermost >= 0 ? [frames[Int(site.innermost)]] : []
     var node = site.stack
     while node >= 0 {

@@ -1,5 +1,7 @@
 // The figures that a profile has of each call stack.
 
+import TraceReading
+
 /// A figure of a call stack. Its raw value is its name on the command line.
 package enum ProfileMeasure: String, CaseIterable, Hashable, Sendable {
   case allocatedBlocks = "allocated-blocks"
@@ -62,17 +64,25 @@ package enum ProfileMeasure: String, CaseIterable, Hashable, Sendable {
 
   package func value(of sample: StackProfile.Sample) -> UInt64 {
     switch self {
-    case .allocatedBlocks: sample.total.allocatedBlocks
-    case .allocatedBytes: sample.total.allocatedBytes
-    case .liveBlocks: sample.total.liveBlocks
-    case .liveBytes: sample.total.liveBytes
-    case .peakBlocks: sample.total.peakBlocks
-    case .peakBytes: sample.total.peakBytes
-    case .temporaryBlocks: sample.total.temporaryBlocks
-    case .temporaryBytes: sample.total.temporaryBytes
     case .leakedBlocks: sample.leaked.blocks
     case .leakedBytes: sample.leaked.bytes
-    case .retains: sample.total.retains
+    default: value(of: sample.total)
+    }
+  }
+
+  /// Of allocations; 0 for what a total does not have.
+  package func value(of total: SiteTotal) -> UInt64 {
+    switch self {
+    case .allocatedBlocks: total.allocatedBlocks
+    case .allocatedBytes: total.allocatedBytes
+    case .liveBlocks: total.liveBlocks
+    case .liveBytes: total.liveBytes
+    case .peakBlocks: total.peakBlocks
+    case .peakBytes: total.peakBytes
+    case .temporaryBlocks: total.temporaryBlocks
+    case .temporaryBytes: total.temporaryBytes
+    case .leakedBlocks, .leakedBytes: 0
+    case .retains: total.retains
     }
   }
 }

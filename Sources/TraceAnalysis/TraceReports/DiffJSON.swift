@@ -10,7 +10,11 @@ package enum DiffJSON {
   package static let schemaVersion: UInt64 = 1
 
   package static func text(_ report: DiffReport, gates: [GateOutcome]) -> String {
-    JSONValue.object([
+    document(report, gates: gates).text + "\n"
+  }
+
+  package static func document(_ report: DiffReport, gates: [GateOutcome]) -> JSONValue {
+    .object([
       ("schema", .string("leaktrace.diff")),
       ("schemaVersion", .number(schemaVersion)),
       ("old", value(report.old)),
@@ -26,7 +30,7 @@ package enum DiffJSON {
       ("renames", .array(report.renames.map(value))),
       ("judged", .array(report.judged.map(value))),
       ("remarks", .array(report.remarks.map { .string($0) })),
-    ]).text + "\n"
+    ])
   }
 
   // MARK: Sides

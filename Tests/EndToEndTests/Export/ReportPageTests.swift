@@ -51,10 +51,14 @@ import Testing
       [BuildProducts.leaktrace, "record", "--quiet", "-o", trace, "--", try program.path(), "10"]
     ).run()
     #expect(recording.end == .exit(0))
-    let page = "\(directory.path)/\(variant).html"
-    let report = try Command([BuildProducts.leaktrace, "report", trace, "-o", page]).run()
+    return (trace, try page(of: [trace], in: directory))
+  }
+
+  private func page(of traces: [String], in directory: TemporaryDirectory) throws -> String {
+    let page = "\(directory.path)/page.html"
+    let report = try Command([BuildProducts.leaktrace, "report"] + traces + ["-o", page]).run()
     #expect(report.end == .exit(0), "\(report.errorOutput)")
-    return (trace, page)
+    return page
   }
 
   private struct Document: Decodable {
@@ -109,6 +113,86 @@ import Testing
       #expect(types.contains(type.name.replacing(",", with: "")), "\(type.name)")
       #expect(types.contains(" \(type.total["liveBlocks"] ?? 0) "))
     }
+
+    // The image's own figures: all that the leaked screens keep alive hangs on nothing.
+    let heap = text(try opened(page, "heap/TimelineViewModel")).replacing(",", with: "")
+    #expect(heap.contains("held by nothing"), "\(heap.prefix(1000))")
+    #expect(heap.contains("Who holds TimelineViewModel"), "\(heap.prefix(1000))")
+    #expect(text(try opened(page, "threads")).contains("Tasks in the heap image"))
+  }
+
+  @Test("A page about several processes has each of them") func severalProcesses() throws {
+    let directory = try TemporaryDirectory()
+    let (leaky, clean) = (try recorded("leaky", in: directory).trace, try recorded("clean", in: directory).trace)
+    let page = try page(of: [clean, leaky], in: directory)
+    // The process that has findings is shown first; a fragment names another.
+    #expect(text(try opened(page, "overview")).contains("Proven"))
+    #expect(text(try opened(page, "1:overview")).contains("No leaks were found."))
+    let dom = try opened(page, "2:types")
+    #expect(dom.contains("aria-label=\"Process\"") && dom.contains("#2:findings"))
+  }
+
+  @Test("The page of a comparison shows what changed") func comparison() throws {
+    let directory = try TemporaryDirectory()
+    let (leaky, clean) = (try recorded("leaky", in: directory).trace, try recorded("clean", in: directory).trace)
+    let page = directory.path + "/diff.html"
+    let outcome = try Command(
+      [BuildProducts.leaktrace, "diff", clean, leaky, "--format", "json", "--write", "html=\(page)"]
+    ).run()
+    #expect(outcome.end == .exit(1), "\(outcome.errorOutput)")
+    struct Document: Decodable {
+      struct Finding: Decodable {
+        var title: String
+        var advice: [String]
+      }
+      struct Change: Decodable {
+        var kind: String
+        var new: Finding?
+      }
+      struct Section: Decodable { var changes: [Change] }
+      struct Total: Decodable {
+        struct Spread: Decodable { var median: Double }
+        var figure: String
+        var old: Spread
+        var new: Spread
+      }
+      var findings: Section
+      var totals: [Total]
+    }
+    let document = try JSONDecoder().decode(Document.self, from: Data(outcome.output.utf8))
+    let new = document.findings.changes.filter { $0.kind == "new" }
+    #expect(new.count == 4)
+    let overview = text(try opened(page, "overview")).replacing(",", with: "")
+    for change in new { #expect(overview.contains(change.new?.title.replacing(",", with: "") ?? "?"), "\(overview)") }
+    let blocks = try #require(document.totals.first { $0.figure == "allocatedBlocks" })
+    #expect(overview.contains("Allocations \(UInt64(blocks.old.median)) \(UInt64(blocks.new.median)) "), "\(overview)")
+    #expect(overview.contains("new-leaks"))
+    for index in new.indices {
+      #expect(text(try opened(page, "findings/\(index)")).contains("Fix \(new[index].new?.advice.first ?? "?")"))
+    }
+    let flame = text(try opened(page, "flame/allocated-blocks")).replacing(",", with: "")
+    #expect(
+      flame.contains("allocated, blocks: ".replacing(",", with: "") + "\(UInt64(blocks.old.median)) → "),
+      "\(flame.prefix(500))")
+    #expect(text(try opened(page, "allocations")).contains("Allocation sites"))
+  }
+
+  @Test("Other commands write the page as one of their formats") func otherCommands() throws {
+    let directory = try TemporaryDirectory()
+    let trace = try recorded("leaky", in: directory).trace
+    let page = directory.path + "/analyze.html"
+    let written = try Command([BuildProducts.leaktrace, "analyze", trace, "--write", "html=\(page)"]).run()
+    #expect(written.end == .exit(0) && written.output.contains("RETAIN CYCLE"), "\(written.errorOutput)")
+    #expect(text(try opened(page, "overview")).contains("Proven"))
+    let printed = try Command([BuildProducts.leaktrace, "analyze", trace, "--format", "html"]).run()
+    #expect(printed.end == .exit(0) && printed.output.hasPrefix("<!DOCTYPE html>"))
+    let program = TestProgram(
+      named: "feed-client", sources: ["feed-client/shared", "feed-client/leaky"], flags: ["-swift-version", "5"])
+    let checked = try Command(
+      [BuildProducts.leaktrace, "check", "--write", "html=\(page)", "--", try program.path(), "10"]
+    ).run()
+    #expect(checked.end == .exit(1), "\(checked.errorOutput)")
+    #expect(text(try opened(page, "overview")).contains("Proven"))
   }
 
   @Test("A clean run has a page that says so") func clean() throws {
@@ -126,6 +210,7 @@ import Testing
       try Command([BuildProducts.leaktrace, "record", "--quiet", "-o", trace, "--", "ls", "/"]).run().end == .exit(0))
     for (arguments, status, words) in [
       ([trace, "-o", trace], 64, "would overwrite the trace"), ([trace], 64, "--output"),
+      ([directory.path, "-o", trace], 64, "is one of the traces"), (["-o", "/dev/null"], 64, "Give a trace"),
       ([trace, "-o", "/dev/full"], 5, "cannot write /dev/full"),
       (["/nonexistent", "-o", "/dev/null"], 3, "No such file or directory"),
     ] as [([String], Int32, String)] {

@@ -22,6 +22,7 @@ FOLDERS = (
     "RunDiff",
     "LeakGates",
     "AllocationReports",
+    "Outline",
     "Leaks",
     "History",
     "ObjectGraph",

@@ -142,11 +142,16 @@ extension LeakAnalysis {
     }
   }
 
-  /// Paths among what no root reaches, from where leaks begin, or values that functions abandoned.
-  private func leakedPaths() -> (paths: RetainPaths, heads: [NodeID]) {
+  /// Where leaks begin: values that functions abandoned, and of what no root reaches what nothing else leads to.
+  func leakHeads() -> [NodeID] {
     let components = StronglyConnectedComponents(graph.graph, kinds: ObjectGraph.keeping, within: finder.unreachable)
     let members = ComponentMembers(components)
-    let heads = finder.abandoned + components.sources().members.map { members.node(0, of: $0) }
+    return finder.abandoned + components.sources().members.map { members.node(0, of: $0) }
+  }
+
+  /// Paths among what no root reaches, from where leaks begin.
+  private func leakedPaths() -> (paths: RetainPaths, heads: [NodeID]) {
+    let heads = leakHeads()
     let within = NodeSet(bound: graph.graph.nodeCount)
     finder.unreachable.forEach { within.insert($0) }
     graph.graph.reachable(from: finder.abandoned, kinds: ObjectGraph.owning).forEach { within.insert($0) }

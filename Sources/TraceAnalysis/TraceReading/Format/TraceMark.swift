@@ -107,7 +107,7 @@ package final class MarkTable: @unchecked Sendable {
   }
 
   /// By the number that `take` gave it, if it was not handed over since.
-  func mark(_ number: Int) -> TraceMark { marks[number - handedOver] }
+  package func mark(_ number: Int) -> TraceMark { marks[number - handedOver] }
 
   /// Takes in the payload of a mark record. Its number, its index among all so far; nil if it is damaged or of an
   /// unknown kind, which `isDamaged` tells.

@@ -1,0 +1,88 @@
+// The tasks of a heap image: where each stands, and who can resume it.
+
+import HeapAnalysis
+import TraceReading
+import TraceSymbolication
+
+/// Tasks that stand in the same function and are held in the same way, as one. A value.
+package struct TaskOutline: Sendable {
+  package struct Group: Sendable {
+    /// The function that it goes on in; nil if that is not known.
+    package var function: SourceFrame?
+    /// What leads to it, and so can resume it; nil if nothing does.
+    package var holder: String?
+    package var count: UInt64 = 0
+    /// Of the tasks themselves, with the memory of their functions' frames.
+    package var bytes: UInt64 = 0
+    /// Seconds, of the oldest; nil if the clock's rate is unknown.
+    package var oldest: Double?
+  }
+
+  /// Most tasks first.
+  package internal(set) var groups: [Group] = []
+  /// Tasks that are in no group, since there are too many.
+  package internal(set) var omittedCount: UInt64 = 0
+}
+
+extension LeakAnalysis {
+  /// Tasks that are looked at: each needs names.
+  private static let taskLimit = 20_000
+  /// References back from a task to what has a name; further ones say nothing of who resumes it.
+  private static let holderDistance = 16
+
+  private struct TaskKey: Hashable {
+    var function: SourceFrame?
+    var holder: String?
+  }
+
+  /// The tasks of the heap image. O(blocks and references), and names for the tasks.
+  package func tasks() -> TaskOutline {
+    var outline = TaskOutline()
+    let tasks = (0..<NodeID(graph.blockCount)).filter { graph.type(of: $0).kind == .task }
+    guard !tasks.isEmpty else { return outline }
+    let names = self.names()
+    let roots = graph.rootNodes
+    let paths = RetainPaths(
+      graph.graph, roots: roots, rootCosts: roots.map { Self.rootCost(graph.root($0).kind) }, kinds: ObjectGraph.owning,
+      costs: LeakFinder.costs)
+    var slabs: [NodeID: UInt64] = [:]
+    for (slab, task) in graph.taskOfSlab { slabs[task, default: 0] &+= graph.heap[BlockID(slab)].size }
+    var groups: [TaskKey: TaskOutline.Group] = [:]
+    for task in tasks.prefix(Self.taskLimit) {
+      let key = TaskKey(function: names.suspension(of: task), holder: holder(of: task, paths, names))
+      let block = graph.heap[BlockID(task)]
+      var group = groups[key] ?? TaskOutline.Group(function: key.function, holder: key.holder)
+      group.count += 1
+      group.bytes &+= block.size &+ (slabs[task] ?? 0)
+      if let birth = clock.seconds(at: block.birthTime), let now = clock.seconds(at: snapshot.time) {
+        group.oldest = max(group.oldest ?? 0, now - birth)
+      }
+      groups[key] = group
+    }
+    outline.groups = groups.values.sorted {
+      ($1.count, $0.function?.function ?? "", $0.holder ?? "") < (
+        $0.count, $1.function?.function ?? "", $1.holder ?? ""
+      )
+    }
+    outline.omittedCount = UInt64(max(0, tasks.count - Self.taskLimit))
+    return outline
+  }
+
+  /// The nearest object with a name that leads to a task, and where the way to it begins.
+  private func holder(of task: NodeID, _ paths: RetainPaths, _ names: FindingNaming) -> String? {
+    guard paths.reaches(task) else { return nil }
+    var node = task
+    for _ in 0..<Self.holderDistance {
+      let parent = paths.parents[node]
+      guard parent != HeapGraph.noNode else { return nil }
+      if graph.isRoot(parent) { return names.origin(parent, target: node).name }
+      let type = graph.type(of: parent)
+      if type.kind != .malloc, type.kind != .sideTable {
+        let field = graph.label(graph.graph.label(of: paths.parentEdges[node]))?.name ?? ""
+        return field.isEmpty ? type.name : "\(type.name).\(field)"
+      }
+      node = parent
+    }
+    return "memory of libraries"
+  }
+}

@@ -1,0 +1,197 @@
+// What a page shows of one process.
+
+import AllocationReports
+import HeapAnalysis
+import LeakDetection
+import LeakGates
+import TraceExports
+import TraceReading
+import TraceReports
+import TraceSymbolication
+
+/// All that a page has of one process. Only gathers; a value.
+package struct ProcessPage: Sendable {
+  private let report: AllocationReport
+  private let leaks: LeakReport
+  private let profile: StackProfile
+  private let timeline: RunTimeline
+  private let outline: HeapOutline?
+  private let tasks: TaskOutline?
+
+  /// `report` must be of one trace. `outline` and `tasks`: of the heap image that `leaks` was found in; nil if there is
+  /// none.
+  package init(
+    report: AllocationReport, leaks: LeakReport, profile: StackProfile, timeline: RunTimeline, outline: HeapOutline?,
+    tasks: TaskOutline?
+  ) {
+    (self.report, self.leaks, self.profile, self.timeline) = (report, leaks, profile, timeline)
+    (self.outline, self.tasks) = (outline, tasks)
+  }
+
+  var title: String { fileName(ofPath: report.traces.first.map { $0.program.isEmpty ? $0.path : $0.program } ?? "") }
+
+  func json(flameLimit: Int, heapLimit: Int) -> JSONValue {
+    let listed = leaks.findings.filter { $0.suppression == nil && leaks.isListed($0) }
+    return .object([
+      ("document", AllocationJSON.document([report], leaks: [leaks])),
+      ("pictures", .object(listed.map { ($0.fingerprint, PageJSON.picture($0)) })),
+      ("timeline", course), ("typeCurves", typeCurves),
+      ("flame", .object(PageJSON.fields(FlameTree(profile, limit: flameLimit)))),
+      ("sources", PageJSON.sources(listed)),
+      ("heap", outline.map { heap($0, limit: heapLimit) } ?? .null), ("tasks", tasks.map(value) ?? .null),
+    ])
+  }
+
+  // MARK: Time
+
+  private var course: JSONValue {
+    guard let analysis = report.traces.first?.analysis else { return .null }
+    let clock = analysis.clock
+    func seconds(_ ticks: UInt64) -> JSONValue { .optional(clock.seconds(at: ticks)) }
+    func value(_ span: RunTimeline.Span) -> JSONValue {
+      .object([("name", .string(span.name)), ("from", seconds(span.from)), ("to", span.to.map(seconds) ?? .null)])
+    }
+    // Without a clock nothing has a place in the chart.
+    let hasClock = clock.seconds(at: analysis.header.startTime) != nil
+    return .object([
+      ("seconds", .array(timeline.intervals.map { seconds($0.end) })),
+      ("liveBytes", .array(timeline.intervals.map { .number($0.liveBytes) })),
+      ("liveBlocks", .array(timeline.intervals.map { .number($0.liveBlocks) })),
+      (
+        "resident",
+        .array(
+          analysis.definitions.memorySamples.map {
+            .object([("seconds", seconds($0.time)), ("bytes", .number($0.residentOfProgram))])
+          })
+      ),
+      (
+        "images",
+        .array(
+          timeline.images.map { .object([("seconds", seconds($0.time)), ("number", .number(UInt64($0.number)))]) })
+      ),
+      ("pauses", .array(hasClock ? timeline.pauses.map(value) : [])),
+      ("scopes", .array(hasClock ? timeline.scopes.map(value) : [])),
+      ("scopesOmitted", .number(timeline.omittedScopes)),
+    ])
+  }
+
+  /// Types whose course is drawn, and points of each.
+  private static let (curveLimit, curvePoints) = (1_000, UInt64(16))
+
+  /// Live blocks of each type after equal parts of the run's events.
+  private var typeCurves: JSONValue {
+    guard let analysis = report.traces.first?.analysis, analysis.eventCount > 0 else { return .array([]) }
+    let (step, rest) = analysis.eventCount.quotientAndRemainder(dividingBy: Self.curvePoints)
+    let moments = (1...Self.curvePoints).map { $0 * step + $0 * rest / Self.curvePoints }
+    var curves: [String: [UInt64]] = [:]
+    for site in analysis.sites {
+      let curve = site.liveCurve
+      let counts = moments.map { curve.live(at: $0) }
+      guard counts.contains(where: { $0 > 0 }) else { continue }
+      let name = analysis.typeName(of: site)
+      if let known = curves[name] {
+        curves[name] = zip(known, counts).map { $0 &+ $1 }
+      } else {
+        curves[name] = counts
+      }
+    }
+    let shown = report.types.lazy.map(\.name).filter { curves[$0] != nil }.prefix(Self.curveLimit)
+    return .array(
+      shown.map { name in
+        .object([("type", .string(name)), ("live", .array((curves[name] ?? []).map { .number($0) }))])
+      })
+  }
+
+  // MARK: Heap
+
+  /// Types in the table, and holders of each.
+  private static let (typeLimit, holderLimit) = (1_000, 20)
+
+  private func heap(_ outline: HeapOutline, limit: Int) -> JSONValue {
+    let omitted = outline.kinds.count
+    var tree = WeightedTree(measureCount: 2)
+    for group in outline.groups {
+      let node = tree.append(parent: group.parent, subject: group.kind)
+      tree.add([group.bytes, group.blocks], to: node)
+    }
+    tree.prune(to: limit, omitted: omitted)
+    // Only names that something has.
+    var names: [Int: UInt64] = [:]
+    var used: [Int] = []
+    for node in tree.nodes where names[node.subject] == nil {
+      names[node.subject] = UInt64(used.count)
+      used.append(node.subject)
+    }
+    let types = outline.types.prefix(Self.typeLimit)
+    let rows = Dictionary(uniqueKeysWithValues: types.enumerated().map { ($1.kind, $0) })
+    return .object([
+      (
+        "tree",
+        .object(
+          PageJSON.fields(tree) + [
+            (
+              "names",
+              .array(used.map { .string($0 == omitted ? "(smaller ones)" : PlainText.escaped(outline.kinds[$0].name)) })
+            ),
+            ("kinds", .array(used.map { .string($0 == omitted ? "omitted" : outline.kinds[$0].node?.key ?? "root") })),
+            ("nodeNames", .array(tree.nodes.map { .number(names[$0.subject] ?? 0) })),
+            ("bytes", .array(tree.nodes.map { .number($0.own[0]) })),
+            ("blocks", .array(tree.nodes.map { .number($0.own[1]) })),
+          ])
+      ),
+      ("omitted", .number(UInt64(tree.omittedCount))),
+      ("types", .array(types.map { value($0, in: outline, rows) })),
+      ("typesOmitted", .number(UInt64(outline.types.count - types.count))),
+    ])
+  }
+
+  /// `rows`: by kind, the row of its type.
+  private func value(_ type: HeapOutline.TypeTotal, in outline: HeapOutline, _ rows: [Int: Int]) -> JSONValue {
+    .object([
+      ("name", .string(PlainText.escaped(outline.kinds[type.kind].name))),
+      ("blocks", .number(type.blocks)), ("bytes", .number(type.bytes)), ("retained", .number(type.retainedBytes)),
+      (
+        "holders",
+        .array(
+          type.holders.prefix(Self.holderLimit).map { holder in
+            .object([
+              ("type", rows[holder.kind].map { .integer(Int64($0)) } ?? .null),
+              ("root", .string(PlainText.escaped(outline.kinds[holder.kind].name))),
+              ("field", .string(PlainText.escaped(holder.field))), ("references", .number(holder.references)),
+            ])
+          })
+      ),
+      ("holdersOmitted", .number(UInt64(max(0, type.holders.count - Self.holderLimit)))),
+    ])
+  }
+
+  // MARK: Tasks
+
+  private static let taskLimit = 500
+
+  private func value(_ tasks: TaskOutline) -> JSONValue {
+    let shown = tasks.groups.prefix(Self.taskLimit)
+    let rest = tasks.groups.dropFirst(Self.taskLimit).reduce(tasks.omittedCount) { $0 &+ $1.count }
+    return .object([
+      (
+        "groups",
+        .array(
+          shown.map { group in
+            .object([
+              ("function", .optional(group.function.map { PlainText.escaped($0.function) })),
+              ("position", .optional(group.function.flatMap(Self.position))),
+              ("count", .number(group.count)), ("bytes", .number(group.bytes)),
+              ("oldestSeconds", .optional(group.oldest)),
+              ("holder", .string(group.holder.map { PlainText.escaped($0) } ?? "nobody: nothing refers to it")),
+              ("isReachable", .bool(group.holder != nil)),
+            ])
+          })
+      ),
+      ("omitted", .number(rest)),
+    ])
+  }
+
+  private static func position(_ frame: SourceFrame) -> String? {
+    frame.file.map { PlainText.escaped(fileName(ofPath: $0)) + (frame.line.map { ":\($0)" } ?? "") }
+  }
+}

@@ -1,0 +1,109 @@
+// Elements, numbers and tables. All text goes into the page as text, never as markup.
+const data = JSON.parse(document.getElementById("data").textContent);
+const main = document.getElementById("main");
+
+function element(name, attributes, ...children) {
+  const made = document.createElement(name);
+  fill(made, attributes, children);
+  return made;
+}
+
+function drawing(name, attributes, ...children) {
+  const made = document.createElementNS("http://www.w3.org/2000/svg", name);
+  fill(made, attributes, children);
+  return made;
+}
+
+function fill(made, attributes, children) {
+  for (const [key, value] of Object.entries(attributes || {})) {
+    if (value === null || value === undefined || value === false) continue;
+    if (key.startsWith("on")) made.addEventListener(key.slice(2), value);
+    else made.setAttribute(key, value === true ? "" : visible(String(value)));
+  }
+  for (const child of children.flat(2)) {
+    if (child !== null && child !== undefined) made.append(child instanceof Node ? child : document.createTextNode(visible(String(child))));
+  }
+}
+
+/// Control characters, and marks that turn the direction of text, as their numbers.
+function visible(text) {
+  return text.replace(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/g, (mark) => `\\u{${mark.codePointAt(0).toString(16).toUpperCase()}}`);
+}
+
+// MARK: Numbers
+
+function bytes(value) {
+  if (value < 0) return `−${bytes(-value)}`;
+  if (value < 1024) return `${Math.round(value)} B`;
+  let scaled = value;
+  for (const unit of ["KiB", "MiB", "GiB", "TiB", "PiB", "EiB"]) {
+    scaled /= 1024;
+    if (scaled < 1023.5 || unit === "EiB") return `${scaled.toFixed(scaled < 9.995 ? 2 : scaled < 99.95 ? 1 : 0)} ${unit}`;
+  }
+  return "";
+}
+
+const count = (value) => (value < 0 ? `−${count(-value)}` : Number.isInteger(value) ? String(value).replace(/\B(?=(\d{3})+$)/g, ",") : value < 100 ? value.toFixed(1) : count(Math.round(value)));
+const counted = (value, noun) => `${count(value)} ${noun}${value === 1 ? "" : "s"}`;
+const amount = (value, unit) => (unit === "bytes" ? bytes(value) : count(value));
+
+function seconds(value) {
+  if (value === null || value === undefined) return "?";
+  if (value >= 7200) return `${(value / 3600).toFixed(1)} h`;
+  if (value >= 120) return `${(value / 60).toFixed(1)} min`;
+  return value >= 1 ? `${value.toFixed(1)} s` : `${(value * 1000).toFixed(value < 0.01 ? 1 : 0)} ms`;
+}
+
+const shortName = (path) => path.split("/").pop() || path;
+
+/// Quoted for a shell.
+const quoted = (text) => (/^[\w./:+@%-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`);
+
+// MARK: Tables
+
+/// A sortable table. Columns: title, value of a row, text or element of a value, class. `limit`: rows shown at first.
+function table(name, columns, rows, sorted, limit) {
+  const body = element("tbody");
+  const heads = columns.map(([title, , , kind], index) => element("th", { scope: "col", class: kind },
+    element("button", { type: "button", onclick: () => sort(index) }, title)));
+  let [by, descending, shownCount] = [-1, false, limit || rows.length];
+  function sort(index) {
+    descending = by === index ? !descending : (columns[index][3] || "").includes("number");
+    by = index;
+    show();
+  }
+  function show() {
+    const value = columns[by][1];
+    const order = [...rows].sort((a, b) => {
+      const [x, y] = [value(a), value(b)];
+      return (x < y ? -1 : x > y ? 1 : 0) * (descending ? -1 : 1);
+    });
+    heads.forEach((head, each) => { if (each === by) head.setAttribute("aria-sort", descending ? "descending" : "ascending"); else head.removeAttribute("aria-sort"); });
+    body.replaceChildren(...order.slice(0, shownCount).map((row) => element("tr", {}, columns.map(([, value, text, kind]) => element("td", { class: kind }, text(value(row), row))))));
+    const rest = order.length - shownCount;
+    if (rest > 0) body.append(element("tr", {}, element("td", { colspan: columns.length },
+      element("button", { type: "button", onclick: () => { shownCount += limit; show(); } }, `Show ${count(Math.min(rest, limit))} of ${count(rest)} more`))));
+  }
+  sort(sorted);
+  return element("div", { class: "wide" }, element("table", { id: name }, element("thead", {}, element("tr", {}, heads)), body));
+}
+
+/// A table with a field that filters its rows by name.
+function filtered(name, columns, rows, sorted, limit) {
+  const holder = element("div");
+  const field = element("input", { type: "search", id: `${name}-filter`, placeholder: "Part of a name", oninput: show });
+  function show() {
+    const words = field.value.toLowerCase();
+    holder.replaceChildren(table(name, columns, rows.filter((row) => row.name.toLowerCase().includes(words)), sorted, limit));
+  }
+  show();
+  return [element("p", {}, element("label", { for: `${name}-filter` }, "Filter "), field), holder];
+}
+
+/// Bars of equal width, one for each value.
+function bars(values, title) {
+  const most = Math.max(1, ...values);
+  const width = 120 / Math.max(1, values.length);
+  return drawing("svg", { viewBox: "0 0 120 40", role: "img", class: "bars", preserveAspectRatio: "none", "aria-label": `${title}: ${values.join(", ")}` },
+    values.map((value, index) => drawing("rect", { x: index * width + width * 0.06, width: width * 0.88, y: 40 - (value / most) * 38, height: (value / most) * 38 })));
+}

@@ -1,0 +1,96 @@
+// The overview of a process: its verdicts, memory over time, and facts about the run.
+
+const verdictNames = {
+  retainCycle: "Retain cycle", lost: "Lost", deinitialised: "Deinitialised, still held", suspended: "Suspended for ever",
+  dangling: "Dangling reference", outlived: "Outlived its scope", accumulating: "Accumulating", growing: "Growing",
+};
+
+function overview() {
+  main.append(element("h2", {}, "Leaks"), verdicts(), element("h2", {}, "Memory over time"), chart(), element("h2", {}, "Run"), facts());
+  const remarks = [...(process.report.findingRemarks || []), ...(process.report.namingRemarks || [])];
+  if (remarks.length) main.append(element("h2", {}, "Remarks"), element("ul", {}, remarks.map((text) => element("li", {}, text))));
+}
+
+function verdicts() {
+  const report = process.report;
+  if (report.findings === null || report.findings === undefined) return element("p", { class: "empty" }, `Leaks were not checked: ${report.findingsUnavailable}`);
+  const findings = process.findings;
+  const none = findings.some((finding) => !finding.library) ? null : element("p", { class: "empty" }, "No leaks were found.");
+  const row = ([certainty, title]) => {
+    const own = findings.filter((finding) => finding.certainty === certainty && !finding.library);
+    return own.length ? [element("h3", {}, title), element("ul", { class: "cards" }, own.map(card))] : [];
+  };
+  const libraries = findings.filter((finding) => finding.library);
+  return element("div", {}, none, [["proven", "Proven"], ["suspected", "Suspected"]].flatMap(row),
+    libraries.length ? [element("h3", {}, "Not caused by the program"), element("ul", { class: "cards" }, libraries.map(card))] : []);
+}
+
+function card(finding) {
+  return element("li", {}, element("a", { href: address(`findings/${finding.fingerprint}`), class: `card ${finding.certainty}` },
+    element("span", { class: "verdict" }, verdictNames[finding.verdict] || finding.verdict),
+    element("strong", {}, finding.title),
+    element("span", { class: "quiet" }, `${counted(finding.instances, "instance")}, ${bytes(finding.retainedBytes)} retained`)));
+}
+
+function facts() {
+  const { trace, report } = process;
+  const started = new Date(Number(BigInt(trace.startNanosecondsSince1970) / 1000000n));
+  const rows = [
+    ["Program", trace.program], ["Process", trace.processID], ["Started", started.toISOString().replace("T", " ").slice(0, 19) + " UTC"],
+    ["Duration", seconds(trace.durationSeconds)], ["Events", count(trace.eventCount)],
+    ["Live at exit", `${bytes(trace.atExit.liveBytes)} in ${counted(trace.atExit.liveBlocks, "block")}`],
+    ["Live at the peak", `${bytes(trace.atPeak.liveBytes)} in ${counted(trace.atPeak.liveBlocks, "block")}, after ${seconds(trace.atPeak.seconds)}`],
+    ["Resident at exit", trace.atExit.residentBytes === null ? "not recorded" : bytes(trace.atExit.residentBytes)],
+    ["Allocated in all", `${bytes(report.total.allocatedBytes)} in ${counted(report.total.allocatedBlocks, "block")}`],
+    ["Temporary", `${bytes(report.total.temporaryBytes)} in ${counted(report.total.temporaryBlocks, "block")}`],
+    ["Trace", `${trace.path}, ${bytes(trace.fileBytes)}, ${trace.completeness}`],
+  ];
+  return element("dl", { class: "facts" }, rows.flatMap(([name, value]) => [element("dt", {}, name), element("dd", {}, String(value))]));
+}
+
+// MARK: Chart
+
+function chart() {
+  const line = process.timeline;
+  const times = line && line.seconds.every((each) => each !== null) ? line.seconds : null;
+  if (!times || !times.length) return element("p", { class: "empty" }, "The trace does not say when its events happened.");
+  const [width, height, left, bottom] = [900, 200, 8, 22];
+  const end = times[times.length - 1] || 1;
+  const resident = line.resident.filter((each) => each.seconds !== null);
+  const most = Math.max(1, ...line.liveBytes);
+  const mostResident = Math.max(most, ...resident.map((each) => each.bytes));
+  const x = (time) => left + (Math.max(0, Math.min(time, end)) / end) * (width - 2 * left);
+  const y = (value, top) => height - bottom - (value / top) * (height - bottom - 16);
+  const area = `M${x(0)},${y(0, most)} ` + times.map((time, index) => `L${x(time).toFixed(1)},${y(line.liveBytes[index], most).toFixed(1)}`).join(" ") + ` L${x(end)},${y(0, most)} Z`;
+  const picture = drawing("svg", { viewBox: `0 0 ${width} ${height}`, role: "img", class: "chart", "aria-label": `Live bytes over ${seconds(end)}, at most ${bytes(most)}` },
+    line.pauses.map((each) => drawing("rect", { class: "pause", x: x(each.from), width: Math.max(1, x(each.to === null ? end : each.to) - x(each.from)), y: 8, height: height - bottom - 8 })),
+    drawing("path", { d: area, class: "live" }),
+    resident.length > 1 ? drawing("polyline", { class: "resident", points: resident.map((each) => `${x(each.seconds).toFixed(1)},${y(each.bytes, mostResident).toFixed(1)}`).join(" ") }) : null,
+    line.images.filter((each) => each.seconds !== null).map((each) => drawing("g", { class: "mark" },
+      drawing("line", { x1: x(each.seconds), x2: x(each.seconds), y1: 8, y2: height - bottom }))),
+    line.scopes.map((each) => drawing("rect", { class: "scope", x: x(each.from), width: Math.max(2, x(each.to === null ? end : each.to) - x(each.from)), y: height - bottom, height: 4 },
+      drawing("title", {}, `${each.name}, after ${seconds(each.from)}`))),
+    drawing("line", { class: "axis", x1: left, x2: width - left, y1: height - bottom, y2: height - bottom }),
+    drawing("text", { x: left, y: height - 6 }, "0 s"), drawing("text", { x: width - left, y: height - 6, "text-anchor": "end" }, seconds(end)));
+  const cursor = drawing("line", { class: "cursor", y1: 8, y2: height - bottom, visibility: "hidden" });
+  picture.append(cursor);
+  const readout = element("p", { class: "readout", "aria-live": "off" });
+  const usual = `Live bytes, at most ${bytes(most)}` + (resident.length > 1 ? `; resident size, at most ${bytes(Math.max(...resident.map((each) => each.bytes)))}` : "");
+  readout.textContent = usual;
+  picture.addEventListener("pointermove", (event) => {
+    const box = picture.getBoundingClientRect();
+    const time = (((event.clientX - box.left) / box.width) * width - left) / (width - 2 * left) * end;
+    const index = Math.max(0, Math.min(times.length - 1, Math.floor((time / end) * times.length)));
+    cursor.setAttribute("visibility", "visible");
+    cursor.setAttribute("x1", x(times[index]));
+    cursor.setAttribute("x2", x(times[index]));
+    const scopes = [...new Set(line.scopes.filter((each) => each.from <= times[index] && (each.to === null || each.to >= times[index])).map((each) => each.name))];
+    readout.textContent = `After ${seconds(times[index])}: ${bytes(line.liveBytes[index])} live in ${counted(line.liveBlocks[index], "block")}` + (scopes.length ? `; in ${scopes.join(", ")}` : "");
+  });
+  picture.addEventListener("pointerleave", () => { readout.textContent = usual; cursor.setAttribute("visibility", "hidden"); });
+  return element("figure", {}, picture, element("figcaption", {},
+    element("span", { class: "key live" }, "live"), resident.length > 1 ? element("span", { class: "key resident" }, "resident (own scale)") : null,
+    line.images.length ? element("span", { class: "key image" }, counted(line.images.length, "heap image")) : null,
+    line.pauses.length ? element("span", { class: "key pause" }, "recording paused") : null,
+    line.scopes.length ? element("span", { class: "key scope" }, "scopes" + (line.scopesOmitted ? ` (${count(line.scopesOmitted)} more)` : "")) : null, readout));
+}

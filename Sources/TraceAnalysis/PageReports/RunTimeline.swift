@@ -1,0 +1,76 @@
+// The course of a run: live memory, and the moments that people look for in it.
+
+import TraceReading
+
+/// Live memory over time with heap images, pauses and scopes. Made by a pass over the events. A value.
+package struct RunTimeline: Sendable {
+  /// A stretch of time, in ticks.
+  struct Span: Sendable {
+    var from: UInt64
+    /// Nil if it had no end.
+    var to: UInt64?
+    /// Empty for a pause.
+    var name = ""
+  }
+
+  let intervals: [LiveTimeline.Interval]
+  let images: [TraceSnapshot]
+  let pauses: [Span]
+  let scopes: [Span]
+  /// Executions of scopes that are not among `scopes`: there are more than a chart can show.
+  let omittedScopes: UInt64
+
+  /// Of the trace that `analysis` was made from. Linear in its events.
+  package init(_ reader: TraceReader, _ analysis: AllocationAnalysis) {
+    let timeline = LiveTimeline(from: analysis.header.startTime, to: analysis.atExit.time)
+    let observed = Replayer.replay(reader, ObserverPair(timeline, ScopeTimes(reader.marks))).observer
+    intervals = observed.first.intervals
+    images = reader.snapshots
+    scopes = observed.second.scopes
+    omittedScopes = observed.second.omittedCount
+    var pauses: [Span] = []
+    for pause in analysis.definitions.pauses {
+      if pause.begins {
+        pauses.append(Span(from: pause.time))
+      } else if pauses.last?.to == nil, !pauses.isEmpty {
+        pauses[pauses.count - 1].to = pause.time
+      }
+    }
+    self.pauses = Array(pauses.prefix(Self.pauseLimit))
+  }
+
+  /// More are a line to the eye.
+  private static let pauseLimit = 500
+}
+
+/// Beginnings and ends of the program's scopes.
+private struct ScopeTimes: ReplayObserver {
+  private let marks: MarkTable
+  private(set) var scopes: [RunTimeline.Span] = []
+  private(set) var omittedCount: UInt64 = 0
+  /// By the number that ties an end to its beginning.
+  private var open: [UInt64: Int] = [:]
+
+  private static let limit = 500
+
+  init(_ marks: MarkTable) { self.marks = marks }
+
+  mutating func marked(_ event: TraceEvent, strand: StrandID, block: LiveBlock?) {
+    let mark = marks.mark(Int(event.size))
+    switch mark.kind {
+    case .scopeBegin where scopes.count < Self.limit:
+      open[mark.number] = scopes.count
+      scopes.append(RunTimeline.Span(from: event.time, name: marks.text(mark.name)))
+    case .scopeBegin: omittedCount += 1
+    case .scopeEnd:
+      if let index = open.removeValue(forKey: mark.number) { scopes[index].to = event.time }
+    default: break
+    }
+  }
+
+  @inline(__always) mutating func blockAllocated(_ block: LiveBlock, by event: TraceEvent) {}
+  @inline(__always) mutating func blockFreed(_ block: LiveBlock, by event: TraceEvent) {}
+  @inline(__always) mutating func blockRestored(_ block: LiveBlock, by event: TraceEvent) {}
+  @inline(__always) mutating func referencesChanged(_ block: LiveBlock, by event: TraceEvent) {}
+  @inline(__always) mutating func mismatched(_ mismatch: Mismatch, _ event: TraceEvent) {}
+}

@@ -1,0 +1,81 @@
+// Trees with figures, small enough to be drawn.
+
+/// A tree whose nodes have figures of their own, without those of their children. A value.
+struct WeightedTree {
+  struct Node {
+    /// Lower than the node's own number; −1 for the outermost.
+    var parent: Int
+    /// What it is, as an index into a list of its owner's.
+    var subject: Int
+    /// By measure.
+    var own: [UInt64]
+  }
+
+  let measureCount: Int
+  /// Parents before their children.
+  private(set) var nodes: [Node] = []
+  /// Nodes that were joined.
+  private(set) var omittedCount = 0
+
+  init(measureCount: Int) { self.measureCount = measureCount }
+
+  mutating func append(parent: Int, subject: Int) -> Int {
+    nodes.append(Node(parent: parent, subject: subject, own: [UInt64](repeating: 0, count: measureCount)))
+    return nodes.count - 1
+  }
+
+  mutating func add(_ values: [UInt64], to node: Int) {
+    for measure in values.indices { nodes[node].own[measure] &+= values[measure] }
+  }
+
+  /// Joins the smallest siblings until there are few enough nodes: whatever is smaller than a share of each whole goes
+  /// into one node of its parent's, of the subject `omitted`. O(nodes · log nodes).
+  mutating func prune(to limit: Int, omitted: Int) {
+    guard nodes.count > limit else { return }
+    var totals = nodes.map(\.own)
+    var whole = [UInt64](repeating: 0, count: measureCount)
+    for index in nodes.indices.reversed() {
+      let parent = nodes[index].parent
+      for measure in 0..<measureCount {
+        if parent >= 0 {
+          totals[parent][measure] &+= totals[index][measure]
+        } else {
+          whole[measure] &+= totals[index][measure]
+        }
+      }
+    }
+    let shares = nodes.indices.map { index in
+      (0..<measureCount).reduce(0.0) { max($0, Double(totals[index][$1]) / Double(max(1, whole[$1]))) }
+    }
+    let least = shares.sorted(by: >)[limit / 2]
+    var places = [Int](repeating: -1, count: nodes.count)
+    var rest: [Int: Int] = [:]
+    var kept: [Node] = []
+    for index in nodes.indices {
+      let node = nodes[index]
+      let parent = node.parent < 0 ? -1 : places[node.parent]
+      // Its parent is in a joined node already: that has all of it.
+      if node.parent >= 0, parent < -1 {
+        places[index] = parent
+        continue
+      }
+      if shares[index] > least, kept.count < limit {
+        places[index] = kept.count
+        kept.append(Node(parent: parent, subject: node.subject, own: node.own))
+        continue
+      }
+      omittedCount += 1
+      let place: Int
+      if let known = rest[parent] {
+        place = known
+      } else {
+        place = kept.count
+        kept.append(Node(parent: parent, subject: omitted, own: [UInt64](repeating: 0, count: measureCount)))
+        rest[parent] = place
+      }
+      for measure in 0..<measureCount { kept[place].own[measure] &+= totals[index][measure] }
+      places[index] = -2
+    }
+    nodes = kept
+  }
+}
