@@ -23,7 +23,7 @@ struct CorpusRun: Sendable {
   private static let lock = NSLock()
   nonisolated(unsafe) private static var done: [CorpusVariant: [CorpusRun]] = [:]
 
-  /// All runs of a variant, made when they are first asked for, two at a time.
+  /// The runs of a variant, one program in `stride`, made when they are first asked for, two at a time.
   ///
   /// Blocks until they are done.
   static func all(_ variant: CorpusVariant) throws -> [CorpusRun] {
@@ -36,8 +36,10 @@ struct CorpusRun: Sendable {
   }
 
   private static func make(_ variant: CorpusVariant) throws -> [CorpusRun] {
-    let wanted = try CorpusCase.all().filter { $0.exists(in: variant) }.flatMap { program in
-      (program.leak == nil ? [Mode.clean] : [.leak, .clean]).map { (program, $0) }
+    let programs = try CorpusCase.all().filter { $0.exists(in: variant) }
+    let wanted = stride(from: 0, to: programs.count, by: variant.stride).flatMap { index in
+      let program = programs[index]
+      return (program.leak == nil ? [Mode.clean] : [.leak, .clean]).map { (program, $0) }
     }
     // Before the timing of anything can suffer from a compiler beside it.
     for (program, _) in wanted { _ = try (program.program ?? .corpus).path(variant) }

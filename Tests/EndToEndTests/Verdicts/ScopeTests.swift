@@ -9,7 +9,7 @@ import Testing
   /// Needs no verdicts on scopes: it is the programs that are tested here.
   @Test(
     "Objects live on in the expected number with the fault, and without it only those that are meant to",
-    arguments: CorpusVariant.own)
+    arguments: CorpusVariant.testedOwn)
   func lifetimes(variant: CorpusVariant) throws {
     for run in try ScopeRun.all(variant) {
       let report = try run.report.get()
@@ -24,7 +24,7 @@ import Testing
 
   @Test(
     "What outlives its scope is found, counted and named with its holder, and nothing else is",
-    arguments: CorpusVariant.own)
+    arguments: CorpusVariant.testedOwn)
   func verdicts(variant: CorpusVariant) throws {
     for run in try ScopeRun.all(variant) {
       let reported = try run.report.get().findings
