@@ -88,7 +88,7 @@ let package = Package(
     // Files that other tools open.
     .target(
       name: "TraceExports",
-      dependencies: ["TraceReading", "TraceSymbolication", "LeakDetection", "RunDiff", "CZlib"],
+      dependencies: ["TraceReading", "TraceSymbolication", "HeapAnalysis", "LeakDetection", "RunDiff", "CZlib"],
       path: "Sources/TraceAnalysis/TraceExports"),
     // A trace as tables of a database.
     .target(

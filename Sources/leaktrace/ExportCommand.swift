@@ -6,12 +6,14 @@ import TraceAnalysis
 
 /// A file format of another tool.
 enum ExportFormat: String, CaseIterable, ExpressibleByArgument {
-  case pprof, collapsed, speedscope, dot, sqlite, ndjson
+  case pprof, collapsed, speedscope, dot, heapsnapshot, sqlite, ndjson
 
   /// The bytes are no text.
   var isBinary: Bool { self == .pprof || self == .sqlite }
   /// The file has a single figure of each stack.
   var hasOneMeasure: Bool { self == .collapsed }
+  /// The file has the blocks and references of a heap image.
+  var isHeap: Bool { self == .heapsnapshot }
   /// The file has what allocated, stack by stack.
   var isProfile: Bool { self == .pprof || self == .collapsed || self == .speedscope }
 }
@@ -25,10 +27,11 @@ struct ExportCommand: ParsableCommand {
       collapsed   a line for each stack with one figure: flamegraph.pl, inferno, speedscope
       speedscope  a profile for each figure, for speedscope.app
       dot         the findings as graphs: 'dot -Tsvg FILE', or one of them with --finding
+      heapsnapshot  blocks and references of the heap image, for the Memory panel of Chrome's DevTools
       sqlite      all of it as tables: 'sqlite3 FILE', Python's sqlite3; 'leaktrace query' asks without a file
       ndjson      totals, types, sites and findings as rows for a database of many runs: see docs/fleet.md
 
-      Exit status: 0 success, 2 no match, 3 the trace is unreadable, or has no heap image and dot or a leaked value was asked for, \
+      Exit status: 0 success, 2 no match, 3 the trace is unreadable, or has no heap image and dot, heapsnapshot or a leaked value was asked for, \
       4 success, but the trace is damaged or incomplete, 5 the file could not be written, 64 wrong usage.
       """)
 
@@ -115,6 +118,7 @@ struct ExportCommand: ParsableCommand {
         throw TraceDatabaseSource.failure(error)
       }
     }
+    if format.isHeap { return try heap(path, search) }
     // A file of allocations alone needs no look at the heap.
     let needsLeaks = format == .ndjson || value.isEmpty ? !format.hasOneMeasure : value.contains(where: \.isOfLeaks)
     let examined = try search.examine(path, needsLeaks ? .findings : .allocations)
@@ -142,6 +146,15 @@ struct ExportCommand: ParsableCommand {
     return (try contents(profile), examined.status)
   }
 
+  private func heap(_ path: String, _ search: LeakSearch) throws -> (bytes: [UInt8], status: ExitStatus) {
+    let examined = try search.examine(path, keepsHeap: true)
+    guard let heap = examined.heap else {
+      complain(examined.leaks.unavailable ?? "the trace has no heap image.")
+      throw ExitStatus.unreadable.code
+    }
+    return (HeapSnapshotFile.bytes(heap.graph, examined.trace.analysis), examined.status)
+  }
+
   private func contents(_ profile: StackProfile) throws -> [UInt8] {
     let measures = profile.measures.filter { value.isEmpty || value.contains($0) }
     if let missing = value.first(where: { !measures.contains($0) }) {
@@ -159,7 +172,7 @@ struct ExportCommand: ParsableCommand {
     case .speedscope:
       return Array(
         SpeedscopeProfile.text(profile, measures, exporter: "leaktrace \(Leaktrace.configuration.version)").utf8)
-    case .dot, .sqlite, .ndjson: preconditionFailure("not a profile")
+    case .dot, .heapsnapshot, .sqlite, .ndjson: preconditionFailure("not a profile")
     }
   }
 

@@ -1,4 +1,4 @@
-"""Validates SARIF logs, JUnit reports and speedscope profiles against schemas.
+"""Validates SARIF logs, JUnit reports and speedscope profiles against schemas, and the structure of heap snapshots.
 
 Usage: validate.py SARIF-SCHEMA JUNIT-SCHEMA FILE...
 
@@ -9,6 +9,7 @@ import json
 import os
 import sys
 
+import heap_snapshot
 import jsonschema
 import xmlschema
 
@@ -96,8 +97,11 @@ def main(sarif_schema, junit_schema, *paths):
             found = junit_problems(xsd, path)
         elif path.endswith(".speedscope.json"):
             found = speedscope_problems(speedscope, path)
+        elif path.endswith(".heapsnapshot"):
+            with open(path, encoding="utf-8") as file:
+                found = list(heap_snapshot.problems(json.load(file, object_pairs_hook=unique, parse_constant=refuse)))
         else:
-            print(f"{path}: none of .sarif, .xml and .speedscope.json", file=sys.stderr)
+            print(f"{path}: none of .sarif, .xml, .speedscope.json and .heapsnapshot", file=sys.stderr)
             return 2
         try:
             for problem in found:

@@ -1,0 +1,182 @@
+// Heap images for the Memory panel of Chrome's DevTools.
+
+import HeapAnalysis
+import TraceReading
+
+/// A file of V8's heap snapshot format: blocks and roots as nodes, references as edges.
+///
+/// Sources: V8, src/profiler/heap-snapshot-generator.h; Microsoft Edge's documentation, "The heap snapshot file format".
+package struct HeapSnapshotFile {
+  /// The file of a heap image's graph, UTF-8. `trace` must be the analysis that the graph was made with. Blocks that no
+  /// root keeps hang below a node of their own, so that DevTools gives them retained sizes. Linear in blocks and
+  /// references.
+  package static func bytes(_ objects: ObjectGraph, _ trace: AllocationAnalysis) -> [UInt8] {
+    var file = HeapSnapshotFile(ExportedHeap(objects, trace))
+    return file.written()
+  }
+
+  /// Blocks are objects and native memory, which DevTools lists by name; it joins all closures and all arrays, and adds
+  /// an array's size to that of its owner.
+  private enum NodeType: Int, CaseIterable {
+    case hidden, array, string, object, code, closure, regexp, number, native, synthetic
+  }
+
+  private enum EdgeType: Int, CaseIterable {
+    case context, element, property, `internal`, hidden, shortcut, weak
+  }
+
+  /// Its field `name_or_index` is a number for elements, else a string's.
+  private struct Edge {
+    var type: EdgeType
+    var nameOrIndex: Int
+  }
+
+  /// Types of V8's own objects that no block is of. They follow the others, and DevTools asks for them by name.
+  private static let otherNodeTypes = ["concatenated string", "sliced string", "symbol", "bigint", "object shape"]
+  /// Order and names are the format's.
+  private static let nodeFields = ["type", "name", "id", "self_size", "edge_count", "trace_node_id", "detachedness"]
+  private static let edgeFields = ["type", "name_or_index", "to_node"]
+  /// The synthetic root, and the node above the blocks that no root keeps, come before those of the graph.
+  private static let firstNode = 2
+  /// DevTools takes sizes modulo 2³².
+  private static let greatestSize = UInt64(UInt32.max)
+
+  private let heap: ExportedHeap
+  private let objects: ObjectGraph
+  private let graph: HeapGraph
+  private var strings: [String] = []
+  private var numbers: [String: Int] = [:]
+  private var bytes: [UInt8] = []
+
+  private init(_ heap: ExportedHeap) {
+    self.heap = heap
+    objects = heap.objects
+    graph = objects.graph
+  }
+
+  private mutating func written() -> [UInt8] {
+    let typeNames = heap.typeNames.map { number(of: $0) }
+    let (roots, unkept) = (objects.rootNodes, heap.unkept)
+    writeHeader(edgeCount: graph.edgeCount + roots.count + 1 + unkept.count)
+    begin("nodes")
+    writeNode(.synthetic, name: number(of: "(root)"), index: 0, size: 0, edges: roots.count + 1)
+    writeNode(.synthetic, name: number(of: ExportedHeap.unkeptName), index: 1, size: 0, edges: unkept.count)
+    for node in 0..<NodeID(graph.nodeCount) {
+      let isRoot = objects.isRoot(node)
+      writeNode(
+        !isRoot && objects.type(of: node).kind.isCounted ? .object : .native,
+        name: isRoot ? number(of: heap.rootName(node)) : typeNames[heap.type(of: node)],
+        index: Int(node) + Self.firstNode, size: isRoot ? 0 : objects.heap[BlockID(node)].size,
+        edges: graph.edges(from: node).count)
+    }
+    end()
+    begin("edges")
+    for (index, node) in roots.enumerated() {
+      write(Edge(type: .element, nameOrIndex: index), to: Int(node) + Self.firstNode)
+    }
+    write(Edge(type: .element, nameOrIndex: roots.count), to: 1)
+    for (index, node) in unkept.enumerated() {
+      write(Edge(type: .element, nameOrIndex: index), to: Int(node) + Self.firstNode)
+    }
+    for node in 0..<NodeID(graph.nodeCount) {
+      for (index, edge) in graph.edges(from: node).enumerated() {
+        write(
+          described(edge, at: index, isOfRoot: objects.isRoot(node)), to: Int(graph.target(of: edge)) + Self.firstNode)
+      }
+    }
+    end()
+    // DevTools looks for all of them.
+    for part in ["trace_function_infos", "trace_tree", "samples", "locations"] {
+      begin(part)
+      end()
+    }
+    writeStrings()
+    return bytes
+  }
+
+  /// `index`: of the edge among those of its node.
+  private mutating func described(_ edge: EdgeIndex, at index: Int, isOfRoot: Bool) -> Edge {
+    guard !isOfRoot else { return Edge(type: .element, nameOrIndex: index) }
+    let (name, strength) = (heap.fieldName(of: edge), heap.strength(of: edge))
+    if !heap.isOwning(edge) { return Edge(type: .weak, nameOrIndex: number(of: name ?? strength.key)) }
+    if strength == .bookkeeping { return Edge(type: .internal, nameOrIndex: number(of: "side table")) }
+    if let name { return Edge(type: .property, nameOrIndex: number(of: name)) }
+    let label = graph.label(of: edge)
+    let offset = EdgeLabelID(label).scannedOffset.map { Int($0) } ?? objects.label(label)?.offset ?? 0
+    return Edge(type: .element, nameOrIndex: max(offset, 0))
+  }
+
+  /// The number of a string.
+  private mutating func number(of text: String) -> Int {
+    if let known = numbers[text] { return known }
+    numbers[text] = strings.count
+    strings.append(text)
+    return strings.count - 1
+  }
+
+  // MARK: JSON
+
+  private mutating func writeHeader(edgeCount: Int) {
+    func texts(_ values: [String]) -> JSONValue { .array(values.map { .string($0) }) }
+    func names<Type: CaseIterable>(_ type: Type.Type) -> [String] { type.allCases.map { "\($0)" } }
+    let meta = JSONValue.object([
+      ("node_fields", texts(Self.nodeFields)),
+      (
+        "node_types",
+        .array(
+          [texts(names(NodeType.self) + Self.otherNodeTypes), .string("string")]
+            + [JSONValue](repeating: .string("number"), count: Self.nodeFields.count - 2))
+      ),
+      ("edge_fields", texts(Self.edgeFields)),
+      ("edge_types", .array([texts(names(EdgeType.self)), .string("string_or_number"), .string("node")])),
+      ("trace_function_info_fields", texts(["function_id", "name", "script_name", "script_id", "line", "column"])),
+      ("trace_node_fields", texts(["id", "function_info_index", "count", "size", "children"])),
+      ("sample_fields", texts(["timestamp_us", "last_assigned_id"])),
+      ("location_fields", texts(["object_index", "script_id", "line", "column"])),
+    ])
+    let header = JSONValue.object([
+      ("meta", meta), ("node_count", .number(UInt64(graph.nodeCount + Self.firstNode))),
+      ("edge_count", .number(UInt64(edgeCount))), ("trace_function_count", .number(0)),
+    ])
+    bytes += Array("{\"snapshot\":\(header.compactText)".utf8)
+  }
+
+  private mutating func begin(_ part: String) { bytes += Array(",\n\"\(part)\":[".utf8) }
+  private mutating func end() {
+    if bytes.last == UInt8(ascii: ",") { bytes.removeLast() }
+    bytes.append(UInt8(ascii: "]"))
+  }
+
+  private mutating func write(_ value: Int) {
+    bytes.append(contentsOf: String(value).utf8)
+    bytes.append(UInt8(ascii: ","))
+  }
+
+  /// `index`: of the node in the file. Its number is odd, as V8's own are.
+  private mutating func writeNode(_ type: NodeType, name: Int, index: Int, size: UInt64, edges: Int) {
+    write(type.rawValue)
+    write(name)
+    write(index * 2 + 1)
+    write(Int(min(size, Self.greatestSize)))
+    write(edges)
+    // Neither an allocation's stack, nor a document's node.
+    write(0)
+    write(0)
+  }
+
+  private mutating func write(_ edge: Edge, to target: Int) {
+    write(edge.type.rawValue)
+    write(edge.nameOrIndex)
+    write(target * Self.nodeFields.count)
+  }
+
+  private mutating func writeStrings() {
+    begin("strings")
+    for text in strings {
+      bytes.append(contentsOf: JSONValue.string(text).compactText.utf8)
+      bytes.append(UInt8(ascii: ","))
+    }
+    end()
+    bytes += Array("}\n".utf8)
+  }
+}

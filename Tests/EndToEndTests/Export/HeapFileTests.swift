@@ -1,0 +1,80 @@
+// Heap images in files, read by what they are made for.
+
+import Foundation
+import TestRequirements
+import Testing
+
+@Suite(.requires(.recorder)) struct HeapFileTests {
+  /// What `scripts/heap-figures` prints of a file.
+  private struct Figures: Decodable {
+    struct Sum: Decodable, Equatable {
+      var blocks: UInt64
+      var bytes: UInt64
+    }
+    /// By the name of a type or of an allocating function.
+    var types: [String: Sum]
+    /// What nothing else of the unreachable keeps, with the bytes that each retains.
+    var instances: [String: Sum]
+    /// Bytes that no root keeps.
+    var lost: UInt64
+    var problems: [String]?
+    var withoutDistance: UInt64?
+  }
+
+  private func figures(_ format: String, of recorded: RecordedFeed) throws -> Figures {
+    let file = "\(recorded.directory.path)/feed.\(format)"
+    #expect(try recorded.export("--format", format, "-o", file).end == .exit(0))
+    let outcome = try Command([BuildProducts.packageRoot + "/scripts/heap-figures", file]).run()
+    try #require(outcome.end == .exit(0), "\(outcome.errorOutput)")
+    return try JSONDecoder().decode(Figures.self, from: Data(outcome.output.utf8))
+  }
+
+  /// Blocks and bytes by type are the report's, and retained sizes those of its proven findings: here one, of cycles
+  /// that share nothing.
+  private func expectReport(_ figures: Figures, _ recorded: RecordedFeed) throws {
+    let live = recorded.types.filter { $0.total["liveBlocks"] ?? 0 > 0 }
+    #expect(live.count > 10 && figures.types.count == live.count)
+    for type in live {
+      #expect(figures.types[type.name]?.blocks == type.total["liveBlocks"], "\(type.name)")
+      #expect(figures.types[type.name]?.bytes == type.total["liveBytes"], "\(type.name)")
+    }
+    #expect(figures.lost == recorded.leaked.bytes)
+    let proof = try #require(recorded.findings.first { $0.certainty == "proven" })
+    #expect(
+      figures.instances == ["main.TimelineViewModel": .init(blocks: proof.instances, bytes: proof.retainedBytes)])
+  }
+
+  @Test("Chrome's DevTools shows the report's figures in a heap snapshot", .requires(.program("chromium")))
+  func devTools() throws {
+    let recorded = try RecordedFeed()
+    let figures = try figures("heapsnapshot", of: recorded)
+    try expectReport(figures, recorded)
+    #expect(figures.problems == [])
+    #expect(figures.withoutDistance == recorded.leaked.blocks)
+  }
+
+  @Test("The structure of a heap snapshot is valid") func structure() throws {
+    let recorded = try RecordedFeed()
+    let file = recorded.directory.path + "/feed.heapsnapshot"
+    #expect(try recorded.export("--format", "heapsnapshot", "-o", file).end == .exit(0))
+    let check = try Command([BuildProducts.packageRoot + "/scripts/validate-formats", file]).run()
+    #expect(check.end == .exit(0) && check.output.hasSuffix("1 files, 0 problems\n"), "\(check.output)")
+  }
+
+  @Test(
+    "A damaged heap snapshot is not valid",
+    arguments: [
+      (#""node_count":"#, #""node_count":1"#), (#""edge_count":"#, #""edge_count":1"#),
+      (#""nodes":["#, #""nodes":[99,"#),
+      (#""edges":[1,"#, #""edges":[77,"#), (#""edges":[1,"#, #""edges":[6,"#), (#""samples":[],"#, ""),
+    ])
+  func damagedSnapshot(sound: String, broken: String) throws {
+    let recorded = try RecordedFeed()
+    let text = try recorded.export("--format", "heapsnapshot").output
+    try #require(text.contains(sound))
+    let file = try recorded.directory.write(
+      text.replacing("\n", with: "").replacing(sound, with: broken), to: "broken.heapsnapshot")
+    let check = try Command([BuildProducts.packageRoot + "/scripts/validate-formats", file]).run()
+    #expect(check.end == .exit(1), "\(check.output)\(check.errorOutput)")
+  }
+}
