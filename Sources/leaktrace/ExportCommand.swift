@@ -6,14 +6,14 @@ import TraceAnalysis
 
 /// A file format of another tool.
 enum ExportFormat: String, CaseIterable, ExpressibleByArgument {
-  case pprof, collapsed, speedscope, dot, heapsnapshot, sqlite, ndjson
+  case pprof, collapsed, speedscope, dot, heapsnapshot, perfetto, sqlite, ndjson
 
   /// The bytes are no text.
-  var isBinary: Bool { self == .pprof || self == .sqlite }
+  var isBinary: Bool { self == .pprof || self == .perfetto || self == .sqlite }
   /// The file has a single figure of each stack.
   var hasOneMeasure: Bool { self == .collapsed }
   /// The file has the blocks and references of a heap image.
-  var isHeap: Bool { self == .heapsnapshot }
+  var isHeap: Bool { self == .heapsnapshot || self == .perfetto }
   /// The file has what allocated, stack by stack.
   var isProfile: Bool { self == .pprof || self == .collapsed || self == .speedscope }
 }
@@ -28,10 +28,11 @@ struct ExportCommand: ParsableCommand {
       speedscope  a profile for each figure, for speedscope.app
       dot         the findings as graphs: 'dot -Tsvg FILE', or one of them with --finding
       heapsnapshot  blocks and references of the heap image, for the Memory panel of Chrome's DevTools
+      perfetto    the same for Perfetto's trace processor and ui.perfetto.dev
       sqlite      all of it as tables: 'sqlite3 FILE', Python's sqlite3; 'leaktrace query' asks without a file
       ndjson      totals, types, sites and findings as rows for a database of many runs: see docs/fleet.md
 
-      Exit status: 0 success, 2 no match, 3 the trace is unreadable, or has no heap image and dot, heapsnapshot or a leaked value was asked for, \
+      Exit status: 0 success, 2 no match, 3 the trace is unreadable, or has no heap image and dot, heapsnapshot, perfetto or a leaked value was asked for, \
       4 success, but the trace is damaged or incomplete, 5 the file could not be written, 64 wrong usage.
       """)
 
@@ -152,7 +153,11 @@ struct ExportCommand: ParsableCommand {
       complain(examined.leaks.unavailable ?? "the trace has no heap image.")
       throw ExitStatus.unreadable.code
     }
-    return (HeapSnapshotFile.bytes(heap.graph, examined.trace.analysis), examined.status)
+    let trace = examined.trace.analysis
+    return (
+      format == .perfetto ? PerfettoTrace.bytes(heap.graph, trace) : HeapSnapshotFile.bytes(heap.graph, trace),
+      examined.status
+    )
   }
 
   private func contents(_ profile: StackProfile) throws -> [UInt8] {
@@ -172,7 +177,7 @@ struct ExportCommand: ParsableCommand {
     case .speedscope:
       return Array(
         SpeedscopeProfile.text(profile, measures, exporter: "leaktrace \(Leaktrace.configuration.version)").utf8)
-    case .dot, .heapsnapshot, .sqlite, .ndjson: preconditionFailure("not a profile")
+    case .dot, .heapsnapshot, .perfetto, .sqlite, .ndjson: preconditionFailure("not a profile")
     }
   }
 

@@ -123,7 +123,10 @@ package struct EveryCommand {
     written += CollapsedStacks.text(profile, .liveBytes).utf8.count
     written += SpeedscopeProfile.text(profile, profile.measures, exporter: "").utf8.count
     written += FindingGraph.dot(leaks.findings).utf8.count
-    if let heap { written += HeapSnapshotFile.bytes(heap.graph, allocations).count }
+    if let heap {
+      written += HeapSnapshotFile.bytes(heap.graph, allocations).count
+      written += PerfettoTrace.bytes(heap.graph, allocations).count
+    }
     let database = try TraceTables(
       path: "a.trace", allocations, profile, leaks: leaks, heap: heap, heapReferences: true
     ).database()

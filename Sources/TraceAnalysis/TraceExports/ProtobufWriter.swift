@@ -31,6 +31,11 @@ struct ProtobufWriter {
   mutating func message(_ number: Int, _ build: (inout ProtobufWriter) -> Void) {
     var inner = ProtobufWriter()
     build(&inner)
+    message(number, inner)
+  }
+
+  /// A message that has been written.
+  mutating func message(_ number: Int, _ inner: ProtobufWriter) {
     key(number, .lengthDelimited)
     varint(UInt64(inner.bytes.count))
     bytes += inner.bytes

@@ -123,6 +123,7 @@ import Testing
       (["--format", "dot", "-o", "/dev/full"], 5, "cannot write /dev/full"),
       (["--format", "dot", "--snapshot", "7"], 3, "has no heap image 7"),
       (["--format", "heapsnapshot", "--snapshot", "7"], 3, "has no heap image 7"),
+      (["--format", "perfetto", "-o", recorded.directory.path + "/x", "--snapshot", "7"], 3, "has no heap image 7"),
       (["--format", "collapsed", "--value", "leaked-bytes", "--snapshot", "7"], 3, "has no heap image 7"),
     ] as [([String], Int32, String)] {
       let outcome = try Command([BuildProducts.leaktrace, "export", recorded.trace] + arguments).run()

@@ -19,6 +19,9 @@ import Testing
     var lost: UInt64
     var problems: [String]?
     var withoutDistance: UInt64?
+    var roots: [String: Int]?
+    var fields: [String]?
+    var packets: Int?
   }
 
   private func figures(_ format: String, of recorded: RecordedFeed) throws -> Figures {
@@ -51,6 +54,16 @@ import Testing
     try expectReport(figures, recorded)
     #expect(figures.problems == [])
     #expect(figures.withoutDistance == recorded.leaked.blocks)
+  }
+
+  @Test("Perfetto's messages have the report's figures") func perfetto() throws {
+    let recorded = try RecordedFeed()
+    let figures = try figures("perfetto", of: recorded)
+    try expectReport(figures, recorded)
+    #expect(figures.packets == 1)
+    #expect(figures.roots?["ROOT_JNI_GLOBAL"] ?? 0 > 0 && figures.roots?["ROOT_NATIVE_STACK"] ?? 0 > 0)
+    // Fields of the program's, and names of two words.
+    for name in ["onPage", "posts", "scanned word", "side table"] { #expect(figures.fields?.contains(name) == true) }
   }
 
   @Test("The structure of a heap snapshot is valid") func structure() throws {
