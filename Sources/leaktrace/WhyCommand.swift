@@ -34,7 +34,10 @@ struct WhyCommand: ParsableCommand {
   @Option(help: "Heap image to look at, by number (default: the last one).")
   var snapshot: Int?
 
-  @OptionGroup var formatOption: FormatOption
+  enum Format: String, CaseIterable, ExpressibleByArgument { case text, json, dot }
+
+  @Option(help: "Output format; 'dot' is a graph for GraphViz.")
+  var format: Format = .text
 
   @Option(help: ArgumentHelp("Also look for debug files in this directory.", valueName: "directory"))
   var debugPath: [String] = []
@@ -84,10 +87,13 @@ struct WhyCommand: ParsableCommand {
       complain("no live object is of a type called '\(subject)'; '\(other)' has that in its name.")
     }
     let style = layout.style(paths: pathOptions.style)
-    try ObjectQuestion.show(
-      formatOption.format == .json
-        ? RetainJSON.text(answer, subject: subject, snapshot: chosen, remarks: analysis.remarks)
-        : RetainText(style: style).text(answer, subject: subject, remarks: analysis.remarks), called: "the answer")
+    let text =
+      switch format {
+      case .text: RetainText(style: style).text(answer, subject: subject, remarks: analysis.remarks)
+      case .json: RetainJSON.text(answer, subject: subject, snapshot: chosen, remarks: analysis.remarks)
+      case .dot: FindingGraph.dot(answer)
+      }
+    try ObjectQuestion.show(text, called: "the answer")
     if !allocations.diagnostics.isEmpty || !analysis.diagnostics.isEmpty { throw ExitStatus.damaged.code }
   }
 }

@@ -82,6 +82,7 @@ package struct EveryCommand {
         atExpectations: atExpectations)
       for query in Self.queries {
         let answer = leakAnalysis.explain(query, limit: 20)
+        written += FindingGraph.dot(answer).utf8.count
         written += RetainText().text(answer, subject: "x", remarks: leakAnalysis.remarks).utf8.count
         written +=
           RetainJSON.text(answer, subject: "x", snapshot: reader.snapshots[index], remarks: leakAnalysis.remarks).utf8

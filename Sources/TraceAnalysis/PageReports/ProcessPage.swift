@@ -149,6 +149,7 @@ package struct ProcessPage: Sendable {
   private func value(_ type: HeapOutline.TypeTotal, in outline: HeapOutline, _ rows: [Int: Int]) -> JSONValue {
     .object([
       ("name", .string(PlainText.escaped(outline.kinds[type.kind].name))),
+      ("qualifiedName", .string(outline.kinds[type.kind].qualifiedName)),
       ("blocks", .number(type.blocks)), ("bytes", .number(type.bytes)), ("retained", .number(type.retainedBytes)),
       (
         "holders",

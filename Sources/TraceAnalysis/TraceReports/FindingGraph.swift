@@ -1,32 +1,43 @@
-// Findings as graphs for GraphViz.
+// Findings, and answers to `why`, as graphs for GraphViz.
 
 import LeakDetection
 import TraceReading
 
-/// Findings in GraphViz's language: a box an object of the shown instance, an arrow a reference, a cluster a finding.
-/// Objects that a library put between the program's are one box, as in the text.
+/// Paths in GraphViz's language: a box an object of the shown instance, an arrow a reference, a cluster a finding or a
+/// way in which objects are held. Objects that a library put between the program's are one box, as in the text.
 package enum FindingGraph {
   /// One graph with all findings. Linear.
   package static func dot(_ findings: [Finding]) -> String {
+    dot(findings.map { (heading(of: $0), FindingPicture($0), $0.isCycle) })
+  }
+
+  /// One graph with all ways in which objects are held. Linear.
+  package static func dot(_ answer: RetainAnswer) -> String {
+    dot(answer.groups.map { ([extent($0.instances, $0.retainedBytes)], FindingPicture($0), false) })
+  }
+
+  private static func dot(_ clusters: [(heading: [String], picture: FindingPicture, isCycle: Bool)]) -> String {
     var text = """
       digraph leaks {
         node [shape=box fontname="sans-serif" fontsize=11]
         edge [fontname="sans-serif" fontsize=10]
 
       """
-    for (number, finding) in findings.enumerated() {
-      text += "  subgraph cluster_\(number) {\n    label=\(quoted(heading(of: finding)))\n    fontname=\"sans-serif\"\n"
-      text += Cluster(finding, number: number).lines.map { "    \($0)\n" }.joined() + "  }\n"
+    for (number, cluster) in clusters.enumerated() {
+      text += "  subgraph cluster_\(number) {\n    label=\(quoted(cluster.heading))\n    fontname=\"sans-serif\"\n"
+      text +=
+        Cluster(cluster.picture, isCycle: cluster.isCycle, number: number).lines.map { "    \($0)\n" }.joined()
+        + "  }\n"
     }
     return text + "}\n"
   }
 
   private static func heading(of finding: Finding) -> [String] {
-    let extent = [
-      Decimal.counted(UInt64(finding.instances), "instance"),
-      "\(Decimal.bytes(finding.retainedBytes.rawValue)) retained",
-    ]
-    return [FindingDocument.headline(finding), extent.joined(separator: ", ")]
+    [FindingDocument.headline(finding), extent(finding.instances, finding.retainedBytes)]
+  }
+
+  private static func extent(_ instances: Int, _ retained: ByteCount) -> String {
+    "\(Decimal.counted(UInt64(instances), "instance")), \(Decimal.bytes(retained.rawValue)) retained"
   }
 
   /// Lines of text as one string of GraphViz's, in which a backslash begins an escape such as that of a line's end.
@@ -37,14 +48,13 @@ package enum FindingGraph {
     return "\"\(escaped.joined(separator: "\\n"))\""
   }
 
-  /// The statements for one finding.
+  /// The statements for one path.
   private struct Cluster {
     private(set) var lines: [String] = []
     private let number: Int
 
-    init(_ finding: Finding, number: Int) {
+    init(_ picture: FindingPicture, isCycle: Bool, number: Int) {
       self.number = number
-      let picture = FindingPicture(finding)
       var previous: String?
       if let root = picture.root {
         lines.append("f\(number)_root [shape=ellipse label=\(quoted([root]))]")
@@ -57,7 +67,7 @@ package enum FindingGraph {
         if let source = previous { link(source, id, row.reference, isSuspect: row.isSuspect) }
         previous = id
       }
-      if finding.isCycle, let last = previous {
+      if isCycle, let last = previous {
         link(last, "f\(number)_0", picture.back, isSuspect: picture.isBackSuspect)
       }
     }

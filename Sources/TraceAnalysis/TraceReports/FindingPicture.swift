@@ -4,7 +4,7 @@ import LeakDetection
 import TraceReading
 
 /// The root, the objects and the references of the shown instance, with the objects that a library put in between
-/// folded. What graphs and pages draw. A value; its words are safe to show.
+/// folded. What graphs and pages draw; of a finding, or of an answer to `why`. A value; its words are safe to show.
 package struct FindingPicture: Sendable {
   /// An object, or a run of folded ones.
   package struct Row: Sendable {
@@ -37,17 +37,29 @@ package struct FindingPicture: Sendable {
     let suspect = finding.outliving?.suspect
     let cut = finding.outliving == nil ? Self.cut(finding) : nil
     root = finding.outliving.map { PlainText.escaped($0.origin.name) }
-    for row in PathFolding.rows(of: path, below: suspect, isCycle: finding.isCycle) {
-      var shown = Self.row(row, of: path)
-      if shown.index > 0 {
-        shown.reference = path[shown.index - 1].reference.map { ReferenceText.words($0, to: path[shown.index]) }
-      }
-      shown.isSuspect = shown.index == suspect || cut.map { $0 + 1 == shown.index } ?? false
-      rows.append(shown)
+    rows = Self.rows(of: path, below: suspect, isCycle: finding.isCycle)
+    for index in rows.indices {
+      rows[index].isSuspect = rows[index].index == suspect || cut.map { $0 + 1 == rows[index].index } ?? false
     }
     if finding.isCycle, let last = path.last {
       back = last.reference.map { ReferenceText.words($0, to: path[0]) }
       isBackSuspect = cut == path.count - 1
+    }
+  }
+
+  /// A way in which objects are held. Linear in the path.
+  package init(_ group: RetainedGroup) {
+    root = PlainText.escaped(group.origin.name)
+    rows = Self.rows(of: group.path, below: nil, isCycle: false)
+  }
+
+  private static func rows(of path: [Finding.Step], below suspect: Int?, isCycle: Bool) -> [Row] {
+    PathFolding.rows(of: path, below: suspect, isCycle: isCycle).map { row in
+      var shown = Self.row(row, of: path)
+      if shown.index > 0 {
+        shown.reference = path[shown.index - 1].reference.map { ReferenceText.words($0, to: path[shown.index]) }
+      }
+      return shown
     }
   }
 

@@ -106,6 +106,23 @@ import Testing
     #expect(missing.errorOutput.contains("no finding has a fingerprint that begins with 'zz'"))
   }
 
+  @Test("GraphViz draws each way in which objects are held") func held() throws {
+    let recorded = try RecordedFeed()
+    let file = recorded.directory.path + "/why.dot"
+    struct Answer: Decodable {
+      struct Group: Decodable {}
+      var ways: [Group]
+    }
+    let question = [BuildProducts.leaktrace, "why", recorded.trace, "PresenceViewModel", "--format"]
+    let json = try Command(question + ["json"]).run().output
+    let drawn = try Command(question + ["dot"]).run()
+    #expect(drawn.end == .exit(0) && drawn.output.contains("PresenceViewModel"), "\(drawn.errorOutput)")
+    try drawn.output.write(toFile: file, atomically: true, encoding: .utf8)
+    let ways = try JSONDecoder().decode(Answer.self, from: Data(json.utf8)).ways.count
+    #expect(ways > 0)
+    #expect(try clusters(file) == ways)
+  }
+
   private func clusters(_ file: String) throws -> Int {
     let drawn = try Command(["dot", "-Tsvg", file]).run()
     #expect(drawn.end == .exit(0) && drawn.errorOutput.isEmpty, "\(drawn.errorOutput)")

@@ -31,7 +31,7 @@ import Testing
     let end = dom.range(of: "</main>")?.lowerBound ?? dom.endIndex
     var text = ""
     var isTag = false
-    for character in dom[start..<end] {
+    for character in dom[start..<end].replacing("<wbr>", with: "") {
       if character == "<" { isTag = true }
       if !isTag { text.append(character) }
       if character == ">" {

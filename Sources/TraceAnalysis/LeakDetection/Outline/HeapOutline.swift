@@ -8,7 +8,10 @@ import TraceReading
 package struct HeapOutline: Sendable {
   /// A type of blocks, by name, or a root.
   package struct Kind: Hashable, Sendable {
+    /// As the programmer knows it; with its module where another type has the same name.
     package var name: String
+    /// With its module, as sites have it; empty for roots.
+    package var qualifiedName = ""
     /// Nil for roots, and for what nothing leads to.
     package var node: NodeKind?
   }

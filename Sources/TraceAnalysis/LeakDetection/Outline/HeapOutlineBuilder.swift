@@ -31,7 +31,9 @@ struct HeapOutlineBuilder {
   }
 
   consuming func outline() -> HeapOutline {
-    kindOfType = graph.types.map { number(of: HeapOutline.Kind(name: $0.name, node: $0.kind)) }
+    kindOfType = graph.types.map {
+      number(of: HeapOutline.Kind(name: $0.name, qualifiedName: $0.qualifiedName, node: $0.kind))
+    }
     for root in graph.rootNodes {
       kindOfRoot[root] = number(of: HeapOutline.Kind(name: graph.rootName(root), node: nil))
     }
@@ -39,6 +41,7 @@ struct HeapOutlineBuilder {
     for index in totals.indices { totals[index].kind = index }
     walk(&totals)
     addHolders(&totals)
+    distinguish()
     found.types = totals.filter { $0.blocks > 0 }.sorted {
       ($1.retainedBytes, $1.bytes, found.kinds[$0.kind].name) < ($0.retainedBytes, $0.bytes, found.kinds[$1.kind].name)
     }
@@ -50,6 +53,16 @@ struct HeapOutlineBuilder {
     kindNumbers[kind] = found.kinds.count
     found.kinds.append(kind)
     return found.kinds.count - 1
+  }
+
+  /// Names types of one name with their modules.
+  private mutating func distinguish() {
+    var counts: [String: Int] = [:]
+    for kind in found.kinds { counts[kind.name, default: 0] += 1 }
+    for index in found.kinds.indices where counts[found.kinds[index].name, default: 0] > 1 {
+      let qualified = found.kinds[index].qualifiedName
+      if !qualified.isEmpty { found.kinds[index].name = qualified }
+    }
   }
 
   private func kind(of node: NodeID) -> Int {

@@ -68,21 +68,25 @@ extension LeakAnalysis {
     return outline
   }
 
-  /// The nearest object with a name that leads to a task, and where the way to it begins.
+  /// The nearest object with a name that leads to a task, by its field; through closures and collections, which have
+  /// none. A variable if there is no object on the way.
   private func holder(of task: NodeID, _ paths: RetainPaths, _ names: FindingNaming) -> String? {
     guard paths.reaches(task) else { return nil }
     var node = task
+    var nearest: String?
     for _ in 0..<Self.holderDistance {
       let parent = paths.parents[node]
-      guard parent != HeapGraph.noNode else { return nil }
-      if graph.isRoot(parent) { return names.origin(parent, target: node).name }
+      guard parent != HeapGraph.noNode else { break }
+      if graph.isRoot(parent) { return nearest ?? names.origin(parent, target: node).name }
       let type = graph.type(of: parent)
       if type.kind != .malloc, type.kind != .sideTable {
         let field = graph.label(graph.graph.label(of: paths.parentEdges[node]))?.name ?? ""
-        return field.isEmpty ? type.name : "\(type.name).\(field)"
+        let name = field.isEmpty || field.hasPrefix("[") ? type.name : "\(type.name).\(field)"
+        if type.kind == .object || type.kind == .task { return name }
+        if nearest == nil { nearest = name }
       }
       node = parent
     }
-    return "memory of libraries"
+    return nearest ?? "memory of libraries"
   }
 }

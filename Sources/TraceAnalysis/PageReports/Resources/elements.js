@@ -59,6 +59,15 @@ const shortName = (path) => path.split("/").pop() || path;
 /// Quoted for a shell.
 const quoted = (text) => (/^[\w./:+@%-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`);
 
+/// A name that breaks where its parts meet. A very long one shows its ends; the rest is in its title.
+function named(text) {
+  const name = visible(text);
+  const shown = name.length <= longestName ? name : `${name.slice(0, longestName / 2)}…${name.slice(-longestName / 2)}`;
+  const parts = shown.split(/(?<=[.<,(\[:/ ])/).flatMap((part, index) => (index ? [element("wbr"), part] : [part]));
+  return element("span", { title: shown === name ? null : name }, parts);
+}
+const longestName = 240;
+
 // MARK: Tables
 
 /// A sortable table. Columns: title, value of a row, text or element of a value, class. `limit`: rows shown at first.
@@ -85,7 +94,7 @@ function table(name, columns, rows, sorted, limit) {
       element("button", { type: "button", onclick: () => { shownCount += limit; show(); } }, `Show ${count(Math.min(rest, limit))} of ${count(rest)} more`))));
   }
   sort(sorted);
-  return element("div", { class: "wide" }, element("table", { id: name }, element("thead", {}, element("tr", {}, heads)), body));
+  return element("div", { class: "wide" }, element("table", { id: `${name}-table` }, element("thead", {}, element("tr", {}, heads)), body));
 }
 
 /// A table with a field that filters its rows by name.

@@ -265,7 +265,7 @@ function flame(whole, wanted) {
     const rows = [...sums].filter(([, entry]) => entry.total.new > 0 || entry.total.old > 0)
       .map(([number, entry]) => ({ name: whole.frames[number][0], place: whole.frames[number][1], ...entry }));
     const shown = (sum) => amount(sum, unit());
-    const columns = [["Function", (row) => row.name, String, "name"], ["File", (row) => row.place, String, "name"]];
+    const columns = [["Function", (row) => row.name, named, "name"], ["File", (row) => row.place, String, "name"]];
     if (isDifference) columns.push(["Old", (row) => row.total.old, shown, "number"], ["New", (row) => row.total.new, shown, "number"],
       ["Difference", (row) => row.total.new - row.total.old, (sum) => `${sum > 0 ? "+" : ""}${shown(sum)}`, "number"]);
     else columns.push(["Itself", (row) => row.own.new, shown, "number"], ["With callees", (row) => row.total.new, shown, "number"]);

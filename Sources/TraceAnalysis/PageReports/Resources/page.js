@@ -57,6 +57,7 @@ function show() {
   document.getElementById("tabs").replaceChildren(...views.map((each) => element("a", { href: address(each[0]), "aria-current": each === view ? "page" : null }, each[1]())));
   const chooser = document.getElementById("process");
   if (chooser) chooser.value = data.processes.indexOf(process);
+  if (process) document.getElementById("program").textContent = visible(shortName(process.trace.program || process.trace.path));
   main.replaceChildren();
   main.className = view[0];
   redraw = null;
@@ -70,7 +71,7 @@ function decoded(text) {
 
 function begin() {
   const title = document.getElementById("program");
-  title.textContent = data.title;
+  title.textContent = visible(data.title);
   if (data.processes.length > 1) {
     data.processes.forEach((_, number) => choose(number));
     const chooser = element("select", { id: "process", "aria-label": "Process", onchange: () => { location.hash = `${Number(chooser.value) + 1}:overview`; } },

@@ -12,7 +12,7 @@ function threads() {
   }
   main.append(element("p", { class: "quiet" }, "Tasks that stand in the same function and are held alike are one line." + (tasks.omitted ? ` ${counted(tasks.omitted, "task")} more ${tasks.omitted === 1 ? "is" : "are"} not shown.` : "")));
   main.append(table("tasks", [
-    ["Suspended in", (each) => each.function || "?", (name, each) => [name, element("span", { class: "quiet" }, each.position ? ` ${each.position}` : "")], "name"],
+    ["Suspended in", (each) => each.function || "?", (name, each) => [named(name), element("span", { class: "quiet" }, each.position ? ` ${each.position}` : "")], "name"],
     ["Tasks", (each) => each.count, count, "number"],
     ["Who can resume it", (each) => each.holder, (text, each) => (each.isReachable ? text : element("strong", { class: "verdict proven" }, text)), "name"],
     ["Oldest", (each) => each.oldestSeconds || 0, seconds, "number"], ["Size", (each) => each.bytes, bytes, "number"],

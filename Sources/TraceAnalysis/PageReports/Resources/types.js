@@ -2,17 +2,19 @@
 
 function types() {
   const curves = new Map(process.typeCurves.map((each) => [each.type, each.live]));
-  const rows = process.report.types.map((row) => ({ ...row, curve: curves.get(row.name) || [] }));
-  const columns = [["Type", (row) => row.name, String, "name"]];
+  const retained = new Map((process.heap ? process.heap.types : []).map((each) => [each.qualifiedName, each.retained]));
+  const rows = process.report.types.map((row) => ({ ...row, curve: curves.get(row.name) || [], retained: retained.get(row.name) }));
+  const columns = [["Type", (row) => row.name, named, "name"]];
+  if (process.heap) columns.push(["Retained in the heap image", (row) => row.retained || 0, (value, row) => (row.retained === undefined ? "" : bytes(value)), "number"]);
   for (const [title, key, unit] of [["Live", "liveBytes", bytes], ["Live blocks", "liveBlocks", count], ["Peak", "peakBytes", bytes],
     ["Allocated", "allocatedBytes", bytes], ["Allocated blocks", "allocatedBlocks", count], ["Temporary blocks", "temporaryBlocks", count]]) {
     columns.push([title, (row) => row.total[key], unit, "number"]);
   }
   // From the middle of the run on: what was made to begin with is no growth.
   const grown = (row) => (row.curve.length > 1 ? row.curve[row.curve.length - 1] - row.curve[Math.floor(row.curve.length / 2) - 1] : 0);
-  columns.push(["Growth in the second half", grown, (value, row) => element("span", { class: "curve" }, row.curve.length ? bars(row.curve, "Live blocks in the course of the run") : null,
+  columns.push(["Growth in the second half of the run", grown, (value, row) => element("span", { class: "curve" }, row.curve.length ? bars(row.curve, "Live blocks in the course of the run") : null,
     value > 0 ? `+${count(value)}` : count(value)), "number"]);
-  main.append(element("h2", {}, "Types"), ...filtered("types", columns, rows, 1, 200));
+  main.append(element("h2", {}, "Types"), ...filtered("types", columns, rows, columns.findIndex((column) => column[0] === "Live"), 200));
 }
 
 // MARK: Heap image
@@ -30,7 +32,7 @@ function heap(wanted) {
   treemap(outline, picture, crumbs, info);
 
   const holder = element("section", { id: "holders" });
-  const columns = [["Type", (row) => row.name, (name, row) => element("button", { type: "button", class: "plain", onclick: () => { showHolders(outline, holder, row.index); holder.scrollIntoView({ block: "nearest" }); } }, name), "name"],
+  const columns = [["Type", (row) => row.name, (name, row) => element("button", { type: "button", class: "plain", onclick: () => { showHolders(outline, holder, row.index); holder.scrollIntoView({ block: "nearest" }); } }, named(name)), "name"],
     ["Objects", (row) => row.blocks, count, "number"], ["Size", (row) => row.bytes, bytes, "number"], ["Retained", (row) => row.retained, bytes, "number"]];
   main.append(element("h2", {}, "Types of the heap image"),
     element("p", { class: "quiet" }, "Retained: what would go with all objects of the type. Choose a type to see who holds it." + (outline.typesOmitted ? ` The table has the ${count(outline.types.length)} largest types of ${count(outline.types.length + outline.typesOmitted)}.` : "")),
@@ -105,7 +107,8 @@ function treemap(outline, picture, crumbs, info) {
 
   function show(node) {
     focus = node;
-    const [width, height, head] = [1200, 460, 20];
+    const width = Math.max(280, picture.clientWidth || 1200);
+    const [height, head] = [width < 600 ? 340 : 460, 20];
     const svg = drawing("svg", { viewBox: `0 0 ${width} ${height}`, class: "map" });
     const add = (box, depth) => {
       if (box.width < 3 || box.height < 3) return;
@@ -141,5 +144,6 @@ function treemap(outline, picture, crumbs, info) {
     info.textContent = node < 0 ? `${bytes(whole)} in the heap image` : words(node);
   }
   picture.addEventListener("keydown", (event) => { if (event.key === "Escape" && focus >= 0) show(tree.parents[focus]); });
+  redraw = () => show(focus);
   show(-1);
 }
