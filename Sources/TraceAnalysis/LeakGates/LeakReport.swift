@@ -15,6 +15,8 @@ package struct LeakReport: Sendable {
   package var suppressions = Suppressions()
   package var remarks: [String] = []
   package var liveBlocks = 0
+  /// The parts of resident memory at the heap image; nil if that is not known.
+  package var residentMemory: ResidentMemory?
   /// The blocks that leak, by allocation site; nil if that is not known.
   package var leaked: [SiteID: BlockSum]?
   /// Scopes and expectations of its objects, and what came of it.
@@ -54,6 +56,7 @@ package struct LeakReport: Sendable {
     findings = FindingBuilder.sorted(own + atExpectations.completed(by: analysis) + growth.findings)
     remarks = analysis.remarks + growth.remarks
     liveBlocks = analysis.graph.blockCount
+    residentMemory = analysis.residentMemory
     leaked = analysis.leakedBySite()
     self.suppressions = suppressions
     guard !suppressions.entries.isEmpty else { return }

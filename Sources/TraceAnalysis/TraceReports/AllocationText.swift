@@ -1,6 +1,7 @@
 // The allocation report as text.
 
 import AllocationReports
+import LeakDetection
 import LeakGates
 import TraceReading
 
@@ -14,7 +15,7 @@ package struct AllocationText {
   /// `leaks` stand before the sites.
   package func text(_ report: AllocationReport, leaks: LeakReport? = nil) -> String {
     var lines = TextLines(style: style)
-    for trace in report.traces { writeHead(trace, to: &lines) }
+    for trace in report.traces { writeHead(trace, leaks?.residentMemory, to: &lines) }
     if let leaks { FindingText(style: style, stacks: leaks.stacks).write(leaks, to: &lines) }
     if report.traces.count > 1 {
       lines.line(
@@ -32,7 +33,7 @@ package struct AllocationText {
 
   // MARK: Head
 
-  private func writeHead(_ trace: ReportTrace, to lines: inout TextLines) {
+  private func writeHead(_ trace: ReportTrace, _ memory: ResidentMemory?, to lines: inout TextLines) {
     let analysis = trace.analysis
     let duration = analysis.duration.map { ", \(Decimal.fixed($0, places: 2)) s" } ?? ""
     lines.line("\(PlainText.escaped(trace.program)) (pid \(analysis.header.processID))\(duration)", emphasized: 1)
@@ -41,6 +42,7 @@ package struct AllocationText {
         + " \(Decimal.grouped(analysis.count(of: .free))) frees, \(Decimal.grouped(analysis.count(of: .retain))) retains,"
         + " \(Decimal.grouped(analysis.count(of: .release))) releases", indent: 2)
     writeMemory(analysis, to: &lines)
+    if let memory, memory.deservesRemark { lines.line("note: \(memory.remark)", indent: 2) }
     for remark in Self.remarks(analysis) { lines.line("note: \(remark)", indent: 2) }
     for warning in analysis.definitions.warnings { lines.line("warning: \(PlainText.escaped(warning))", indent: 2) }
     for diagnostic in analysis.diagnostics.first.prefix(10) {

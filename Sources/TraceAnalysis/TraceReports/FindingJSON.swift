@@ -10,6 +10,7 @@ enum FindingJSON {
   static func fields(_ report: LeakReport) -> [(String, JSONValue)] {
     [
       ("snapshot", report.snapshot.map(value) ?? .null),
+      ("residentMemory", report.residentMemory.map(value) ?? .null),
       (
         "findings",
         report.unavailable == nil
@@ -22,6 +23,14 @@ enum FindingJSON {
       ("generations", .array(report.generations.map(value))),
       ("findingRemarks", .array(report.remarks.map { .string($0) })),
     ]
+  }
+
+  private static func value(_ memory: ResidentMemory) -> JSONValue {
+    .object([
+      ("resident", .number(memory.resident)), ("liveBlocks", .number(memory.liveBlocks)),
+      ("stacks", .number(memory.stacks)), ("otherPrivate", .number(memory.otherPrivate)),
+      ("mapped", .number(memory.mapped)),
+    ])
   }
 
   private static func value(_ entry: Suppressions.Entry) -> JSONValue {

@@ -20,6 +20,7 @@ package final class LeakAnalysis {
   let threads: [ThreadTotal]
   let startTime: UInt64
   let clock: TraceClock
+  let memorySamples: [MemorySample]
   let finder: LeakFinder
   private let naming: any FrameNaming
   private let reader: TraceReader
@@ -73,6 +74,7 @@ package final class LeakAnalysis {
     sites = analysis.sites
     gaps = analysis.gaps
     clock = analysis.clock
+    memorySamples = analysis.memorySamples
     threads = analysis.threads
     startTime = analysis.header.startTime
     var diagnostics = TraceDiagnostics()

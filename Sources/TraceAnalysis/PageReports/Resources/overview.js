@@ -6,7 +6,9 @@ const verdictNames = {
 };
 
 function overview() {
-  main.append(element("h2", {}, "Leaks"), verdicts(), element("h2", {}, "Memory over time"), chart(), element("h2", {}, "Run"), facts());
+  main.append(element("h2", {}, "Leaks"), verdicts(), element("h2", {}, "Memory over time"), chart());
+  if (process.report.residentMemory) main.append(element("h2", {}, "Resident memory"), residentMemory(process.report.residentMemory));
+  main.append(element("h2", {}, "Run"), facts());
   const remarks = [...(process.report.findingRemarks || []), ...(process.report.namingRemarks || [])];
   if (remarks.length) main.append(element("h2", {}, "Remarks"), element("ul", {}, remarks.map((text) => element("li", {}, text))));
 }
@@ -30,6 +32,22 @@ function card(finding) {
     element("span", { class: "verdict" }, verdictNames[finding.verdict] || finding.verdict),
     element("strong", {}, finding.title),
     element("span", { class: "quiet" }, `${counted(finding.instances, "instance")}, ${bytes(finding.retainedBytes)} retained`)));
+}
+
+/// The parts of resident memory at the heap image, as one bar.
+function residentMemory(memory) {
+  const parts = [["liveBlocks", "live blocks"], ["stacks", "stacks in use"], ["otherPrivate", "private memory in no live block"], ["mapped", "code, files and shared memory"]];
+  let x = 0;
+  const bar = drawing("svg", { viewBox: "0 0 1000 24", role: "img", class: "parts", preserveAspectRatio: "none",
+    "aria-label": parts.map(([key, name]) => `${bytes(memory[key])} ${name}`).join(", ") },
+  parts.map(([key]) => {
+    const width = (memory[key] / Math.max(1, memory.resident)) * 1000;
+    x += width;
+    return drawing("rect", { class: key, x: x - width, width, y: 0, height: 24 });
+  }));
+  return element("figure", {}, bar, element("figcaption", {}, element("span", { class: "quiet" }, `${bytes(memory.resident)} at the heap image: `),
+    parts.map(([key, name]) => element("span", { class: `key ${key}` }, `${bytes(memory[key])} ${name}`)),
+    element("p", { class: "quiet" }, "Private memory in no live block is not leaked: the allocator holds it for later or needs it for itself, or it is variables and memory that was mapped without the allocator.")));
 }
 
 function facts() {

@@ -28,7 +28,8 @@ function address(fragment) {
 
 /// Changes the fragment without a new view.
 function note(fragment) {
-  history.replaceState(null, "", address(fragment.split("/").map(encodeURIComponent).join("/")));
+  // Viewers that keep pages in a frame of their own may forbid it: then the address stays as it is.
+  try { history.replaceState(null, "", address(fragment.split("/").map(encodeURIComponent).join("/"))); } catch { }
 }
 
 function choose(number) {

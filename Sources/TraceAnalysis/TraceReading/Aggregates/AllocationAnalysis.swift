@@ -111,15 +111,21 @@ package struct AllocationAnalysis: Sendable {
     statements = replayer.observer.second.second.statements(
       at: snapshot?.time ?? endTime, isFinal: snapshot.map { $0.reason == .exit || $0.reason == .signal } ?? true)
     gaps = TraceGaps(reader, diagnostics: diagnostics, until: snapshot?.time ?? endTime)
-    var samples = definitions.memorySamples
-    if let closing, closing.residentBytes > 0 {
-      samples.append(
-        MemorySample(
-          time: closing.time, resident: closing.residentBytes, recorder: closing.recorderBytes,
-          peakResident: closing.peakResidentBytes))
-    }
+    let samples = Self.memorySamples(definitions, closing)
     atExit = Self.moment(endTime, totals.liveBytes, totals.liveBlocks, samples)
     atPeak = Self.moment(totals.peakTime, totals.peakBytes, totals.peakBlocks, samples)
+  }
+
+  /// Measurements of the process's memory in order of time, the last one at its end.
+  package var memorySamples: [MemorySample] { Self.memorySamples(definitions, closing) }
+
+  private static func memorySamples(_ definitions: TraceDefinitions, _ closing: TraceClosing?) -> [MemorySample] {
+    guard let closing, closing.residentBytes > 0 else { return definitions.memorySamples }
+    return definitions.memorySamples + [
+      MemorySample(
+        time: closing.time, resident: closing.residentBytes, recorder: closing.recorderBytes,
+        peakResident: closing.peakResidentBytes)
+    ]
   }
 
   private static func moment(_ time: UInt64, _ bytes: UInt64, _ blocks: UInt64, _ samples: [MemorySample])
