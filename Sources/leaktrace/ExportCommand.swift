@@ -101,8 +101,14 @@ struct ExportCommand: ParsableCommand {
     let path = try TraceListing.onlyTrace(at: trace)
     let search = try LeakSearch(searchOptions, snapshot: snapshot)
     do {
-      let (bytes, status) = try export(path, search)
-      try write(bytes)
+      let status: ExitStatus
+      if format == .sqlite, let output, OutputFile.isReplaced(output) {
+        status = try TraceDatabaseSource(search, heapReferences: heapReferences).write(path, to: output)
+      } else {
+        let bytes: [UInt8]
+        (bytes, status) = try export(path, search)
+        try write(bytes)
+      }
       if status != .success { throw status.code }
     } catch let error as TraceFormatError {
       complain(explanation(of: error, path: path))

@@ -12,11 +12,23 @@ enum OutputFile {
 
   /// The same with bytes.
   static func write(_ bytes: [UInt8], to path: String) throws(Failure) {
-    // The process's own output, which may be a file that has something in it.
-    if path.hasPrefix("/dev/") || path.hasPrefix("/proc/") { return try writeThrough(bytes, path) }
+    guard isReplaced(path) else { return try writeThrough(bytes, path) }
+    try replace(path) { _, descriptor in put(bytes, descriptor) }
+  }
+
+  /// It is a regular file, or to be made one. False for the process's own output, which may be a file that has
+  /// something in it.
+  static func isReplaced(_ path: String) -> Bool {
+    if path.hasPrefix("/dev/") || path.hasPrefix("/proc/") { return false }
+    var information = stat()
+    return stat(path, &information) != 0 || information.st_mode & S_IFMT == S_IFREG
+  }
+
+  /// Replaces such a file by one that `fill` writes. `fill` gets the path of the new file, which is empty, and its
+  /// descriptor; it returns 0, or the `errno` of what went wrong: then the old file stays.
+  static func replace(_ path: String, _ fill: (_ temporary: String, _ descriptor: Int32) -> Int32) throws(Failure) {
     var information = stat()
     let exists = stat(path, &information) == 0
-    if exists, information.st_mode & S_IFMT != S_IFREG { return try writeThrough(bytes, path) }
     let target = resolved(path)
     var template = Array("\(target).XXXXXX".utf8CString)
     let descriptor = mkstemp(&template)
@@ -31,7 +43,7 @@ enum OutputFile {
     if exists, information.st_uid != geteuid() || information.st_gid != getegid() {
       _ = fchown(descriptor, information.st_uid, information.st_gid)
     }
-    if failure == 0 { failure = put(bytes, descriptor) }
+    if failure == 0 { failure = fill(temporary, descriptor) }
     if failure == 0, fsync(descriptor) != 0 { failure = errno }
     close(descriptor)
     if failure == 0, rename(temporary, target) != 0 { failure = errno }

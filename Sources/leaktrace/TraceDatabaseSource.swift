@@ -1,6 +1,7 @@
 // Making the database of a trace, for `export` and `query`.
 
 import ArgumentParser
+import Glibc
 import TraceAnalysis
 
 struct TraceDatabaseSource {
@@ -11,8 +12,39 @@ struct TraceDatabaseSource {
     (self.search, self.heapReferences) = (search, heapReferences)
   }
 
-  /// The database of a trace. Throws an exit status after having said why, or the trace's own error.
+  /// The database of a trace, in memory. Throws an exit status after having said why, or the trace's own error.
   func open(_ path: String) throws -> (database: Database, status: ExitStatus) {
+    let (tables, status) = try tables(of: path)
+    do throws(DatabaseError) {
+      return (try tables.database(), status)
+    } catch {
+      throw Self.failure(error)
+    }
+  }
+
+  /// Writes the database of a trace to a regular file. Throws as `open` does.
+  func write(_ path: String, to output: String) throws -> ExitStatus {
+    let (tables, status) = try tables(of: path)
+    var failure: DatabaseError?
+    do throws(OutputFile.Failure) {
+      try OutputFile.replace(output) { temporary, _ in
+        do throws(DatabaseError) {
+          try tables.write(to: temporary)
+          return 0
+        } catch {
+          failure = error
+          return EIO
+        }
+      }
+    } catch {
+      if let failure { throw Self.failure(failure) }
+      complain("cannot write \(output): \(systemErrorText(error.errno))")
+      throw ExitStatus.outputFailed.code
+    }
+    return status
+  }
+
+  private func tables(of path: String) throws -> (tables: TraceTables, status: ExitStatus) {
     let examined = try search.examine(path, keepsHeap: true)
     if search.snapshot != nil, examined.heap == nil { throw ExitStatus.unreadable.code }
     let profile = StackProfile(
@@ -22,11 +54,7 @@ struct TraceDatabaseSource {
     let tables = TraceTables(
       path: path, examined.trace.analysis, profile, leaks: examined.leaks, heap: examined.heap,
       heapReferences: heapReferences)
-    do throws(DatabaseError) {
-      return (try tables.database(), examined.status)
-    } catch {
-      throw Self.failure(error)
-    }
+    return (tables, examined.status)
   }
 
   /// The status for a database that could not be made.

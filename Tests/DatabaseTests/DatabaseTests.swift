@@ -1,3 +1,4 @@
+import Foundation
 import Testing
 import TraceTestSupport
 
@@ -26,15 +27,18 @@ struct DatabaseTests {
   }
 
   private func database(_ heap: HeapBuilder, references: Bool = true) throws -> Database {
+    try tables(heap, references: references).database()
+  }
+
+  private func tables(_ heap: HeapBuilder, references: Bool = true) throws -> TraceTables {
     let reader = try heap.reader()
     let allocations = AllocationAnalysis(reader, snapshot: try #require(reader.snapshots.last))
     let analysis = try heap.analysis(Self.functions)
     let leaks = LeakReport(analysis)
     let profile = StackProfile(
       allocations, path: "a.trace", leaked: leaks.leaked, frameLimit: .max, naming: FunctionTable(Self.functions))
-    return try TraceTables(
-      path: "a.trace", allocations, profile, leaks: leaks, heap: analysis, heapReferences: references
-    ).database()
+    return TraceTables(
+      path: "a.trace", allocations, profile, leaks: leaks, heap: analysis, heapReferences: references)
   }
 
   private func rows(_ database: Database, _ query: String) throws -> [[SQLValue]] {
@@ -65,6 +69,26 @@ struct DatabaseTests {
     #expect(
       try rows(database, "SELECT sites, live_blocks, leaked_bytes FROM type_totals")
         == [[.integer(2), .integer(3), .integer(96)]])
+  }
+
+  @Test func sitesThatDifferInAddressesAloneAreOneRow() throws {
+    let heap = heap()
+    // Both calls stand in one line.
+    let items = [0x1000_3000, 0x1000_5000, 0x1000_3000].map { heap.object("App.Item", stack: [0x1000_1000, $0]) }
+    for item in items { heap.global(item) }
+    let database = try database(heap)
+    #expect(
+      try rows(database, "SELECT id, live_blocks, live_bytes, leaked_blocks FROM sites ORDER BY id") == [
+        [.integer(1), .integer(2), .integer(96), .integer(2)], [.integer(2), .integer(1), .integer(64), .integer(0)],
+        [.integer(3), .integer(3), .integer(144), .integer(0)],
+      ])
+    #expect(
+      try rows(database, "SELECT site_id, count(*) FROM blocks GROUP BY site_id ORDER BY site_id")
+        == [[.integer(1), .integer(2)], [.integer(2), .integer(1)], [.integer(3), .integer(3)]])
+    #expect(
+      try rows(database, "SELECT live_blocks FROM site_samples WHERE site_id = 3 ORDER BY events DESC LIMIT 1")
+        == [[.integer(3)]])
+    #expect(try rows(database, "SELECT count(DISTINCT stack_id) FROM stacks") == [[.integer(3)]])
   }
 
   @Test func findingsHaveTheirPath() throws {
@@ -156,6 +180,22 @@ struct DatabaseTests {
     #expect(file.starts(with: Array("SQLite format 3\0".utf8)))
     #expect(file.count % 4096 == 0)
     #expect(try database(heap()).file() == file)
+  }
+
+  @Test func aDatabaseInAFileHasTheSameRows() throws {
+    let path = FileManager.default.temporaryDirectory.path + "/leaktrace-\(UUID().uuidString).db"
+    #expect(FileManager.default.createFile(atPath: path, contents: nil))
+    defer { try? FileManager.default.removeItem(atPath: path) }
+    try tables(heap()).write(to: path)
+    let written = try #require(FileManager.default.contents(atPath: path))
+    #expect(written.starts(with: Array("SQLite format 3\0".utf8)))
+    let (file, memory) = (try Database(file: path), try database(heap()))
+    let tables = try rows(memory, "SELECT name FROM sqlite_schema WHERE type = 'table' ORDER BY name")
+    #expect(tables.count == 13)
+    for case .text(let table) in tables.map({ $0[0] }) {
+      #expect(try rows(file, "SELECT * FROM \(table)") == rows(memory, "SELECT * FROM \(table)"), "\(table)")
+    }
+    #expect(throws: DatabaseError.self) { try self.tables(heap()).write(to: "/nonexistent/a.db") }
   }
 
   @Test(

@@ -1,4 +1,4 @@
-// A database in memory.
+// A database in memory or in a file.
 
 import CSQLite
 
@@ -16,17 +16,25 @@ package struct DatabaseError: Error, Hashable, Sendable {
   package var isDenied: Bool { code == SQLITE_AUTH }
 }
 
-/// An SQLite database in memory. Owns its connection. For one thread at a time.
+/// An SQLite database. Owns its connection. For one thread at a time.
 package final class Database {
   let connection: OpaquePointer
   /// The limit that the connection refers to.
   var keptLimit: QueryLimit?
 
-  /// An empty one. Throws if there is no memory.
-  package init() throws(DatabaseError) {
+  /// An empty one in memory. Throws if there is no memory.
+  package convenience init() throws(DatabaseError) { try self.init(":memory:", SQLITE_OPEN_MEMORY) }
+
+  /// One in an empty file. Throws if it cannot be opened.
+  package convenience init(file: String) throws(DatabaseError) {
+    // A name of its own kind, as `file:` begins one, is not for files.
+    try self.init(file.hasPrefix("/") ? file : "./" + file, 0)
+  }
+
+  private init(_ name: String, _ kind: Int32) throws(DatabaseError) {
     var opened: OpaquePointer?
-    let flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_MEMORY | SQLITE_OPEN_NOMUTEX
-    let code = sqlite3_open_v2(":memory:", &opened, flags, nil)
+    let flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX | kind
+    let code = sqlite3_open_v2(name, &opened, flags, nil)
     guard code == SQLITE_OK, let opened else {
       sqlite3_close_v2(opened)
       throw DatabaseError(code: code, message: String(cString: sqlite3_errstr(code)))

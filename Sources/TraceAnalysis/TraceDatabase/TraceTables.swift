@@ -26,22 +26,36 @@ package struct TraceTables {
     hasHeapReferences = heapReferences
   }
 
-  /// A database with the tables and views. Linear in the frames of all sites, the blocks and the references; memory in
-  /// proportion to them.
+  /// A database in memory with the tables and views. Linear in the frames of all sites, the blocks and the references;
+  /// memory in proportion to them.
   package func database() throws(DatabaseError) -> Database {
     let database = try Database()
+    try fill(database)
+    return database
+  }
+
+  /// Writes the database to an empty file. Memory in proportion to the sites alone. The file is whole when this returns,
+  /// though not yet on the disk; nothing is sound in it if this throws.
+  package func write(to file: String) throws(DatabaseError) {
+    let database = try Database(file: file)
+    // Nobody else knows the file, and one that is not whole is of no use.
+    try database.execute("PRAGMA locking_mode = EXCLUSIVE; PRAGMA synchronous = OFF;")
+    try fill(database)
+  }
+
+  private func fill(_ database: Database) throws(DatabaseError) {
     try database.execute("PRAGMA page_size = 4096; PRAGMA journal_mode = OFF; BEGIN;" + TraceSchema.tables)
+    let sites = SiteRows(profile)
     try writeRun(database)
-    try writeSites(database)
+    try write(sites, database)
     try writeFindings(database)
-    try writeCurves(database)
+    try writeCurves(sites, database)
     try writeSamples(database)
     if let heap {
-      try writeBlocks(heap, database)
+      try writeBlocks(heap, sites, database)
       if hasHeapReferences { try writeReferences(heap.graph, database) }
     }
     try database.execute(TraceSchema.views + "COMMIT;")
-    return database
   }
 
   /// The only run of a file. Files of several runs are made by attaching one to the other.
@@ -74,36 +88,29 @@ package struct TraceTables {
       .number(leaks.snapshot.map { UInt64($0.number) }), .name(leaks.unavailable))
   }
 
-  private func writeSites(_ database: Database) throws(DatabaseError) {
-    let (types, frames) = try (Rows("types", 2, database), Rows("frames", 7, database))
-    let (stacks, sites) = try (Rows("stacks", 3, database), Rows("sites", 18, database))
-    var typeNumbers: [String: Int] = [:]
-    var frameNumbers: [StackProfile.Line: Int] = [:]
-    var stackNumbers: [[Int]: Int] = [:]
-    for (index, sample) in profile.samples.enumerated() {
-      if typeNumbers[sample.type] == nil {
-        typeNumbers[sample.type] = typeNumbers.count + 1
-        try types.add(.number(typeNumbers[sample.type]), .text(sample.type))
+  private func write(_ sites: SiteRows, _ database: Database) throws(DatabaseError) {
+    let types = try Rows("types", 2, database)
+    for (index, type) in sites.types.enumerated() { try types.add(.number(index + 1), .text(type)) }
+    let frames = try Rows("frames", 7, database)
+    for (index, line) in sites.frames.enumerated() { try write(line, number: index + 1, frames) }
+    let stacks = try Rows("stacks", 3, database)
+    for (index, stack) in sites.stacks.enumerated() {
+      for (depth, frame) in stack.enumerated() {
+        try stacks.add(.number(index + 1), .number(depth), .number(frame + 1))
       }
-      if stackNumbers[sample.locations] == nil {
-        let number = stackNumbers.count + 1
-        stackNumbers[sample.locations] = number
-        for (depth, line) in sample.locations.lazy.flatMap({ profile.locations[$0].lines }).enumerated() {
-          if frameNumbers[line] == nil {
-            frameNumbers[line] = frameNumbers.count + 1
-            try write(line, number: frameNumbers.count, frames)
-          }
-          try stacks.add(.number(number), .number(depth), .number(frameNumbers[line]))
-        }
-      }
-      let total = sample.total
-      try sites.add(
-        .number(index + 1), Self.run, .number(typeNumbers[sample.type]), .number(stackNumbers[sample.locations]),
-        .number(userLine(of: sample).flatMap { frameNumbers[$0] }), .flag(sample.isCut),
+    }
+    let rows = try Rows("sites", 18, database)
+    for (index, row) in sites.rows.enumerated() {
+      let total = row.total
+      // The innermost line outside system libraries.
+      let user = sites.stacks[row.stack].first { profile.functions[sites.frames[$0].function].kind == .user }
+      try rows.add(
+        .number(index + 1), Self.run, .number(row.type + 1), .number(row.stack + 1), .number(user.map { $0 + 1 }),
+        .flag(row.isCut),
         .number(total.allocatedBlocks), .number(total.allocatedBytes), .number(total.liveBlocks),
         .number(total.liveBytes), .number(total.peakBlocks), .number(total.peakBytes), .number(total.temporaryBlocks),
-        .number(total.temporaryBytes), profile.hasLeaks ? .number(sample.leaked.blocks) : .null,
-        profile.hasLeaks ? .number(sample.leaked.bytes) : .null, profile.hasRetains ? .number(total.retains) : .null,
+        .number(total.temporaryBytes), profile.hasLeaks ? .number(row.leaked.blocks) : .null,
+        profile.hasLeaks ? .number(row.leaked.bytes) : .null, profile.hasRetains ? .number(total.retains) : .null,
         profile.hasRetains ? .number(total.releases) : .null)
     }
   }
@@ -120,16 +127,6 @@ package struct TraceTables {
       .number(number), .text(function.name), .text(function.mangledName),
       function.file.isEmpty ? .null : .text(function.file), line.line > 0 ? .number(line.line) : .null, .text(kind),
       .name(function.image))
-  }
-
-  /// The innermost line outside system libraries.
-  private func userLine(of sample: StackProfile.Sample) -> StackProfile.Line? {
-    for location in sample.locations {
-      for line in profile.locations[location].lines where profile.functions[line.function].kind == .user {
-        return line
-      }
-    }
-    return nil
   }
 
   private func writeFindings(_ database: Database) throws(DatabaseError) {
@@ -163,19 +160,26 @@ package struct TraceTables {
 
   /// Live blocks at moments that divide the run's events into as many parts as a curve has intervals at most. Sites
   /// without a live block at any of them have no rows.
-  private func writeCurves(_ database: Database) throws(DatabaseError) {
+  private func writeCurves(_ sites: SiteRows, _ database: Database) throws(DatabaseError) {
     let rows = try Rows("site_samples", 3, database)
     let parts = UInt64(LiveCurves.intervals)
     let (step, rest) = trace.eventCount.quotientAndRemainder(dividingBy: parts)
     var moments = (1...parts).map { $0 * step + $0 * rest / parts }
     // Of a few events only.
     moments = moments.filter { $0 > 0 }.reduce(into: []) { if $0.last != $1 { $0.append($1) } }
-    for site in trace.sites {
-      let curve = site.liveCurve
-      let counts = moments.map { curve.live(at: $0) }
+    let byRow = sites.sitesByRow
+    var next = 0
+    while next < byRow.count {
+      let row = sites.rowOfSite[byRow[next]]
+      var counts = Array(repeating: UInt64(0), count: moments.count)
+      while next < byRow.count, sites.rowOfSite[byRow[next]] == row {
+        let curve = trace.sites[byRow[next]].liveCurve
+        for (index, moment) in moments.enumerated() { counts[index] += curve.live(at: moment) }
+        next += 1
+      }
       guard counts.contains(where: { $0 > 0 }) else { continue }
       for (moment, count) in zip(moments, counts) {
-        try rows.add(.number(UInt64(site.number.rawValue) + 1), .number(moment), .number(count))
+        try rows.add(.number(row + 1), .number(moment), .number(count))
       }
     }
   }
@@ -189,7 +193,7 @@ package struct TraceTables {
     }
   }
 
-  private func writeBlocks(_ heap: LeakAnalysis, _ database: Database) throws(DatabaseError) {
+  private func writeBlocks(_ heap: LeakAnalysis, _ sites: SiteRows, _ database: Database) throws(DatabaseError) {
     let rows = try Rows("blocks", 8, database)
     let graph = heap.graph
     let leaked = heap.leakedBlocks
@@ -197,7 +201,7 @@ package struct TraceTables {
       let node = UInt32(index)
       try rows.add(
         .number(index + 1), Self.run, .address(block.address), .number(block.size),
-        .number(UInt64(block.site.rawValue) + 1), .text(graph.type(of: node).kind.key),
+        .number(sites.rowOfSite[Int(block.site.rawValue)] + 1), .text(graph.type(of: node).kind.key),
         .finite(trace.clock.seconds(at: block.birthTime)), leaked.map { .flag($0.contains(node)) } ?? .null)
     }
   }

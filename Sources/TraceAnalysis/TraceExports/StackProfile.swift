@@ -88,7 +88,7 @@ package struct StackProfile: Sendable {
       let stack = path.frames.map { names.location(of: $0, in: &self, naming) }
       samples.append(
         Sample(
-          locations: stack, type: PlainText.escaped(trace.typeName(of: site)), total: site.total,
+          locations: stack, type: names.type(trace.typeName(of: site)), total: site.total,
           leaked: leaked?[site.number] ?? BlockSum(), isCut: path.end != .complete))
     }
   }
@@ -102,6 +102,15 @@ package struct StackProfile: Sendable {
   private struct Names {
     private var functions: [Function: Int] = [:]
     private var locations: [StackFrame: Int] = [:]
+    /// Types as they are shown, by name, so that all their sites share one text.
+    private var types: [String: String] = [:]
+
+    mutating func type(_ name: String) -> String {
+      if let known = types[name] { return known }
+      let shown = PlainText.escaped(name)
+      types[name] = shown
+      return shown
+    }
 
     mutating func location(of frame: StackFrame, in profile: inout StackProfile, _ naming: any FrameNaming) -> Int {
       if let known = locations[frame] { return known }

@@ -53,6 +53,26 @@ import Testing
     #expect(python.output == totals.joined(separator: "|") + "\n", "\(python.errorOutput)")
   }
 
+  @Test("A database replaces a file as a whole, and can go to standard output") func files() throws {
+    let recorded = try RecordedFeed()
+    let folder = recorded.directory.path + "/out"
+    let file = folder + "/feed.db"
+    try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: false)
+    #expect(FileManager.default.createFile(atPath: file, contents: Data("old".utf8)))
+    chmod(file, 0o640)
+    #expect(try recorded.export("--format", "sqlite", "-o", file).end == .exit(0))
+    #expect(try FileManager.default.contentsOfDirectory(atPath: folder) == ["feed.db"])
+    #expect(try FileManager.default.attributesOfItem(atPath: file)[.posixPermissions] as? Int == 0o640)
+    let piped = try Command([
+      "sh", "-c", "\"$1\" export \"$2\" --format sqlite >\"$3\"", "sh", BuildProducts.leaktrace, recorded.trace,
+      folder + "/piped.db",
+    ]).run()
+    #expect(piped.end == .exit(0), "\(piped.errorOutput)")
+    #expect(try ask(folder + "/piped.db", ".dump") == ask(file, ".dump"))
+    let nowhere = try recorded.export("--format", "sqlite", "-o", folder + "/none/feed.db")
+    #expect(nowhere.end == .exit(5) && nowhere.errorOutput.contains("cannot write \(folder)/none/feed.db"))
+  }
+
   @Test("A database can have every reference of the heap") func references() throws {
     let recorded = try RecordedFeed()
     let file = recorded.directory.path + "/feed.db"
