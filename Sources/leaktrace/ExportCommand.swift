@@ -30,13 +30,15 @@ struct ExportCommand: ParsableCommand {
       heapsnapshot  blocks and references of the heap image, for the Memory panel of Chrome's DevTools
       perfetto    the same for Perfetto's trace processor and ui.perfetto.dev
       sqlite      all of it as tables: 'sqlite3 FILE', Python's sqlite3; 'leaktrace query' asks without a file
-      ndjson      totals, types, sites and findings as rows for a database of many runs: see docs/fleet.md
+      ndjson      totals, types, sites and findings as rows for a database of many runs: see docs/fleet.md; \
+                  takes a digest ('leaktrace digest') too
 
       Exit status: 0 success, 2 no match, 3 the trace is unreadable, or has no heap image and dot, heapsnapshot, perfetto or a leaked value was asked for, \
       4 success, but the trace is damaged or incomplete, 5 the file could not be written, 64 wrong usage.
       """)
 
-  @Argument(help: ArgumentHelp("A trace, or a directory with a single one.", valueName: "trace"))
+  @Argument(
+    help: ArgumentHelp("A trace, or a directory with a single one; for ndjson also a digest.", valueName: "trace"))
   var trace: String
 
   @Option(help: "File format.")
@@ -126,8 +128,9 @@ struct ExportCommand: ParsableCommand {
       }
     }
     if format.isHeap { return try heap(path, search) }
+    if format == .ndjson { return try rows(path, search) }
     // A file of allocations alone needs no look at the heap.
-    let needsLeaks = format == .ndjson || value.isEmpty ? !format.hasOneMeasure : value.contains(where: \.isOfLeaks)
+    let needsLeaks = value.isEmpty ? !format.hasOneMeasure : value.contains(where: \.isOfLeaks)
     let examined = try search.examine(path, needsLeaks ? .findings : .allocations)
     if let reason = examined.leaks.unavailable, format == .dot || value.contains(where: \.isOfLeaks) {
       complain(reason)
@@ -136,12 +139,6 @@ struct ExportCommand: ParsableCommand {
     if format == .dot {
       let findings = try chosen(examined.leaks.findings, in: path)
       return (Array(FindingGraph.dot(findings).utf8), examined.status)
-    }
-    if format == .ndjson {
-      let trace = examined.trace
-      let digest = RunDigest(trace, leaks: examined.leaks, naming: search.naming(trace))
-      let origin = FleetRows.Origin(trace.analysis, host: host, build: build, run: runName)
-      return (Array(FleetRows.text(digest, origin).utf8), examined.status)
     }
     let profile = StackProfile(
       examined.trace.analysis, path: path, leaked: examined.leaks.leaked,
@@ -164,6 +161,17 @@ struct ExportCommand: ParsableCommand {
       format == .perfetto ? PerfettoTrace.bytes(heap.graph, trace) : HeapSnapshotFile.bytes(heap.graph, trace),
       examined.status
     )
+  }
+
+  /// Rows of a trace or of a digest.
+  private func rows(_ path: String, _ search: LeakSearch) throws -> (bytes: [UInt8], status: ExitStatus) {
+    var runs = RunDigests(search)
+    let digest = try runs.digest(ofRun: path)
+    guard let origin = FleetRows.Origin(digest, host: host, build: build, run: runName) else {
+      complain("\(path) does not say which run it is of: an earlier leaktrace wrote it. Name the run with --run.")
+      throw ExitStatus.usage.code
+    }
+    return (Array(FleetRows.text(digest, origin).utf8), runs.status)
   }
 
   private func contents(_ profile: StackProfile) throws -> [UInt8] {

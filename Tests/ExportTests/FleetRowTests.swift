@@ -19,7 +19,12 @@ struct FleetRowTests {
     let digest = RunDigest(
       ReportTrace(path: "a.trace", analysis: analysis), leaks: LeakReport(unavailable: "no image"),
       naming: fixture.naming)
-    let text = FleetRows.text(digest, .init(analysis, host: host, build: build, run: nil))
+    let origin = try #require(FleetRows.Origin(digest, host: host, build: build, run: nil))
+    let text = FleetRows.text(digest, origin)
+    // A digest in a file says the same.
+    let kept = try DigestFile.digest(DigestFile.bytes(digest))
+    let again = try #require(FleetRows.Origin(kept, host: host, build: build, run: nil))
+    #expect(FleetRows.text(kept, again) == text)
     return try text.split(separator: "\n").map {
       try #require(try JSONSerialization.jsonObject(with: Data($0.utf8)) as? [String: Any])
     }
@@ -50,6 +55,29 @@ struct FleetRowTests {
   @Test func aBuildIsTheProgramsFileUnlessItHasAName() throws {
     #expect(try rows().allSatisfy { $0["build"] as? String == "abcd" })
     #expect(try rows(host: nil).allSatisfy { $0["host"] is NSNull })
+  }
+
+  @Test func aDigestWithoutOriginNeedsANameForTheRun() throws {
+    let fixture = try ExportFixture()
+    var digest = RunDigest(
+      ReportTrace(path: "a.trace", analysis: AllocationAnalysis(try fixture.trace.reader())),
+      leaks: LeakReport(unavailable: "no image"), naming: fixture.naming)
+    digest.origin = nil
+    #expect(FleetRows.Origin(digest, host: nil, build: nil, run: nil) == nil)
+    let origin = try #require(FleetRows.Origin(digest, host: nil, build: nil, run: "night 7"))
+    #expect(origin.run == "night 7" && origin.build == nil && origin.startTime == 0)
+  }
+
+  @Test func ofSeveralProcessesTheFirstOneCounts() throws {
+    let fixture = try ExportFixture()
+    var digest = RunDigest(
+      ReportTrace(path: "a.trace", analysis: AllocationAnalysis(try fixture.trace.reader())),
+      leaks: LeakReport(unavailable: "no image"), naming: fixture.naming)
+    var other = digest
+    digest.origin = RunOrigin(buildID: "b", startTime: 2, process: 7)
+    other.origin = RunOrigin(buildID: "a", startTime: 1, process: 6)
+    digest.add(other)
+    #expect(FleetRows.Origin(digest, host: nil, build: nil, run: nil)?.run == "1-6")
   }
 
   @Test func namesAreEscaped() throws {

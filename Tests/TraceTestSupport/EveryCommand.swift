@@ -187,8 +187,9 @@ package struct EveryCommand {
     let bytes = try DigestFile.bytes(digest)
     let again = try DigestFile.digest(bytes)
     written += bytes.count
-    let origin = FleetRows.Origin(examined.trace.analysis, host: nil, build: nil, run: nil)
-    written += FleetRows.text(again, origin).utf8.count
+    if let origin = FleetRows.Origin(again, host: nil, build: nil, run: nil) {
+      written += FleetRows.text(again, origin).utf8.count
+    }
     var empty = again
     (empty.sites, empty.findings) = ([], [])
     for (old, new) in [([digest], [again]), ([empty], [digest, again])] {

@@ -40,6 +40,8 @@ package struct RunDigest: Codable, Hashable, Sendable {
   /// The path that the run was read from.
   package var path: String
   package var program: String
+  /// Of several processes, that of the first. Nil in a digest of an earlier version.
+  package var origin: RunOrigin?
   /// Traces that were added up.
   package var processes: Int
   package var eventCount: UInt64
@@ -77,6 +79,7 @@ extension RunDigest {
     let analysis = trace.analysis
     path = trace.path
     program = trace.program
+    origin = RunOrigin(analysis)
     processes = 1
     eventCount = analysis.eventCount
     isDamaged = !analysis.diagnostics.isEmpty
@@ -146,6 +149,7 @@ extension RunDigest {
   /// added up.
   package mutating func add(_ other: RunDigest) {
     processes += other.processes
+    origin = [origin, other.origin].compactMap(\.self).min { $0.startTime < $1.startTime }
     eventCount &+= other.eventCount
     isDamaged = isDamaged || other.isDamaged
     recordsReferenceCounts = recordsReferenceCounts && other.recordsReferenceCounts

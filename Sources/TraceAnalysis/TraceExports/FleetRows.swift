@@ -25,13 +25,12 @@ package enum FleetRows {
       (self.host, self.build, self.run, self.startTime) = (host, build, run, startTime)
     }
 
-    /// Of one trace. What is nil is taken from it: the build ID, and the process with its start.
-    package init(_ trace: AllocationAnalysis, host: String?, build: String?, run: String?) {
-      let executable = trace.definitions.process.executable
-      let image = trace.definitions.images.first { $0.image.path == executable }?.image
+    /// Of a run. What is nil is taken from its digest: the build ID, and the process with its start. Nil if there is no
+    /// name for the run, as of a digest that an earlier version wrote.
+    package init?(_ digest: RunDigest, host: String?, build: String?, run: String?) {
+      guard let run = run ?? digest.origin.map({ "\($0.startTime)-\($0.process)" }) else { return nil }
       self.init(
-        host: host, build: build ?? image.flatMap { $0.buildID.isEmpty ? nil : Hexadecimal.digits($0.buildID) },
-        run: run ?? "\(trace.header.startRealtime)-\(trace.header.processID)", startTime: trace.header.startRealtime)
+        host: host, build: build ?? digest.origin?.buildID, run: run, startTime: digest.origin?.startTime ?? 0)
     }
   }
 

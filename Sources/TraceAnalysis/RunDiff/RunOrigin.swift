@@ -1,0 +1,26 @@
+// Where a run comes from.
+
+import TraceReading
+
+/// When, as which process and of which build a run was recorded.
+package struct RunOrigin: Codable, Hashable, Sendable {
+  /// Of the program's file, in hexadecimal digits; nil if the trace does not say.
+  package var buildID: String?
+  /// Nanoseconds since 1970; 0 if the trace does not say.
+  package var startTime: UInt64
+  /// The process's number on its machine.
+  package var process: UInt32
+
+  package init(buildID: String?, startTime: UInt64, process: UInt32) {
+    (self.buildID, self.startTime, self.process) = (buildID, startTime, process)
+  }
+
+  /// Of one trace.
+  package init(_ trace: AllocationAnalysis) {
+    let executable = trace.definitions.process.executable
+    let image = trace.definitions.images.first { $0.image.path == executable }?.image
+    self.init(
+      buildID: image.flatMap { $0.buildID.isEmpty ? nil : Hexadecimal.digits($0.buildID) },
+      startTime: trace.header.startRealtime, process: trace.header.processID)
+  }
+}
