@@ -1,0 +1,65 @@
+// A page in a browser without a window.
+
+import Foundation
+import Testing
+
+/// Chromium, with a profile of its own for each page that it opens.
+struct HeadlessBrowser {
+  /// What the browser made of a page.
+  struct Opened {
+    /// The document once the page's script has run.
+    var document: String
+    /// Whatever the page complained of: errors of its script, and what its policy forbids.
+    var complaints: [String]
+    /// Addresses that the browser asked of a network, for the page or for itself: URLs, and names that it looked up.
+    var requests: Set<String>
+  }
+
+  /// Opens a page, and waits until its script has nothing left to do. `address`: a URL.
+  static func open(_ address: String) throws -> Opened {
+    let profile = try TemporaryDirectory()
+    let log = profile.path + "/net-log.json"
+    var arguments = [
+      "chromium", "--headless=new", "--disable-gpu", "--disable-background-networking", "--no-first-run",
+    ]
+    // The browser's own sandbox does not run as root.
+    if geteuid() == 0 { arguments.append("--no-sandbox") }
+    let outcome = try Command(
+      arguments + [
+        "--user-data-dir=\(profile.path)/profile", "--log-net-log=\(log)", "--enable-logging=stderr",
+        "--virtual-time-budget=5000", "--dump-dom", address,
+      ]
+    ).run()
+    #expect(outcome.end == .exit(0), "\(outcome.errorOutput.suffix(1000))")
+    return Opened(
+      document: outcome.output,
+      complaints: outcome.errorOutput.split(separator: "\n").map(String.init).filter { $0.contains("CONSOLE") },
+      requests: try requests(inLog: try Data(contentsOf: URL(fileURLWithPath: log))))
+  }
+
+  private struct NetLog: Decodable {
+    struct Event: Decodable {
+      struct Parameters: Decodable {
+        /// Of a request.
+        var url: String?
+        /// Of a look-up.
+        var host: String?
+        private enum Name: String, CodingKey { case url, host }
+
+        init(from decoder: any Decoder) throws {
+          let values = try decoder.container(keyedBy: Name.self)
+          // Other events have values of other kinds by these names.
+          url = try? values.decode(String.self, forKey: .url)
+          host = try? values.decode(String.self, forKey: .host)
+        }
+      }
+      var params: Parameters?
+    }
+    var events: [Event]
+  }
+
+  private static func requests(inLog data: Data) throws -> Set<String> {
+    let events = try JSONDecoder().decode(NetLog.self, from: data).events
+    return Set(events.flatMap { [$0.params?.url, $0.params?.host].compactMap(\.self) })
+  }
+}
