@@ -1,0 +1,82 @@
+// Pages about long runs.
+
+import Foundation
+import TestRequirements
+import Testing
+
+/// Some million events; a hundred million with `scripts/test --whole`.
+@Suite(.requires(.recorder), .requires(.program("chromium")), .serialized) struct PageScaleTests {
+  private static let isWhole = ProcessInfo.processInfo.environment["LEAKTRACE_TEST_WHOLE"] == "1"
+
+  /// A workload of the benchmark, with its arguments for a short and a long run.
+  struct Workload: CustomTestStringConvertible, Sendable {
+    var name: String
+    var short: [String]
+    var long: [String]
+    var testDescription: String { name }
+  }
+
+  /// Of many types, and of many call stacks: half a million in the long run.
+  private static let workloads = [
+    Workload(name: "json", short: ["5000", "1"], long: ["5000", "36"]),
+    Workload(name: "churn", short: ["14", "20"], long: ["18", "40"]),
+  ]
+
+  /// Bytes of a page, however long the run: what a mail takes.
+  private static let longestPage = 8 << 20
+  /// Bytes that `report` may have resident: a machine of continuous integration has 4 GB or more.
+  private static let mostMemory = isWhole ? 2 << 30 : 512 << 20
+  /// Seconds until a page is there, on a machine that may be busy.
+  private static let longestOpening = 30.0
+
+  @Test("The page of a long run is small, and opens at once", arguments: workloads)
+  func longRun(workload: Workload) throws {
+    let directory = try TemporaryDirectory()
+    let (trace, page) = (directory.path + "/a.trace", directory.path + "/page.html")
+    let program = TestProgram(
+      named: workload.name, sources: ["../../Benchmarks/workloads/\(workload.name).swift"])
+    let arguments = [try program.path()] + (Self.isWhole ? workload.long : workload.short)
+    #expect(
+      try Command([BuildProducts.leaktrace, "record", "--quiet", "-o", trace, "--"] + arguments).run().end == .exit(0))
+
+    let memory = try peakMemory([BuildProducts.leaktrace, "report", trace, "-o", page])
+    let size = try #require(FileManager.default.attributesOfItem(atPath: page)[.size] as? Int)
+    let clock = ContinuousClock()
+    let start = clock.now
+    let overview = try HeadlessBrowser.open("file://\(page)#overview")
+    let opening = (clock.now - start) / .seconds(1)
+    #expect(memory < Self.mostMemory)
+    #expect(size < Self.longestPage)
+    #expect(opening < Self.longestOpening)
+    #expect(overview.complaints == [])
+
+    struct Document: Decodable {
+      struct Trace: Decodable { var eventCount: UInt64 }
+      struct Report: Decodable {
+        var traces: [Trace]
+        var total: [String: UInt64]
+      }
+      var reports: [Report]
+    }
+    let json = try Command([BuildProducts.leaktrace, "analyze", "--format", "json", "--limit", "1", trace]).run().output
+    let report = try #require(JSONDecoder().decode(Document.self, from: Data(json.utf8)).reports.first)
+    let events = report.traces.reduce(0) { $0 + $1.eventCount }
+    #expect(events >= (Self.isWhole ? 100_000_000 : 1_000_000))
+    let flame = try HeadlessBrowser.open("file://\(page)#flame/allocated-blocks")
+    #expect(flame.complaints == [])
+    #expect(
+      flame.document.replacing(",", with: "").contains("allocated blocks: \(report.total["allocatedBlocks"] ?? 0)"))
+    print(
+      "page of \(workload.name): \(events) events, \(size) bytes, opened in \(opening) s, report took \(memory) bytes")
+  }
+
+  /// Bytes that a command, or a child of it, had resident at most.
+  private func peakMemory(_ command: [String]) throws -> Int {
+    let script =
+      "import resource, subprocess, sys; status = subprocess.run(sys.argv[1:]).returncode; "
+      + "print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss * 1024); sys.exit(status)"
+    let outcome = try Command(["python3", "-c", script] + command).run()
+    #expect(outcome.end == .exit(0), "\(outcome.errorOutput)")
+    return try #require(Int(outcome.output.split(separator: "\n").last ?? ""))
+  }
+}
