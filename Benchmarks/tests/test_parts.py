@@ -1,10 +1,13 @@
 import os
+import re
 import tempfile
 import unittest
 from typing import Any
 
 from measuring.figures import Series
+from measuring.part import REPOSITORY
 from measuring.parts import PARTS
+from measuring.parts.exports import FORMATS
 from measuring.parts.lengths import Lengths, LengthsResult, ResidentMemory
 from measuring.parts.snapshots import instances_by_kind
 from measuring.parts.threads import ThreadsResult
@@ -40,6 +43,12 @@ class PartTests(unittest.TestCase):
             },
         )
         self.assertEqual(result.against_one("8", "traced"), 1.5)
+
+    def test_each_export_format_is_measured(self) -> None:
+        with open(os.path.join(REPOSITORY, "Sources", "leaktrace", "ExportCommand.swift")) as file:
+            cases = re.search(r"enum ExportFormat:.*?\n  case ([^\n]+)", file.read(), re.DOTALL)
+        self.assertIsNotNone(cases)
+        self.assertEqual(sorted(cases[1].split(", ") if cases else []), sorted(FORMATS))
 
     def test_findings_of_the_heap_are_told_apart(self) -> None:
         def finding(instances: int, *, is_cycle: bool, kinds: tuple[str, ...], type_name: str) -> dict[str, Any]:

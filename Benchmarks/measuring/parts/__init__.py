@@ -6,6 +6,7 @@ from ..part import Part
 from .billion import Billion
 from .client import Client
 from .comparing import Comparing
+from .exports import Exports
 from .lengths import Lengths
 from .recording import Recording
 from .server import Server
@@ -21,5 +22,6 @@ PARTS: tuple[Part[Any], ...] = (
     Billion(),
     Snapshots(),
     Comparing(),
+    Exports(),
     Client(),
 )
