@@ -114,9 +114,15 @@ let package = Package(
         "RunDiff", "TraceRecording", "TraceReports", "TraceExports", "TraceDatabase", "PageReports",
       ],
       path: "Sources/TraceAnalysis/TraceAnalysis"),
+    // Depends on each module by itself: one that changes below TraceAnalysis leaves that as it was, and an executable
+    // that is built anew only for TraceAnalysis would use values of the old layout.
     .executableTarget(
       name: "leaktrace",
-      dependencies: ["TraceAnalysis", .product(name: "ArgumentParser", package: "swift-argument-parser")]),
+      dependencies: [
+        "TraceReading", "TraceSymbolication", "HeapAnalysis", "LeakDetection", "AllocationReports", "LeakGates",
+        "RunDiff", "TraceRecording", "TraceReports", "TraceExports", "TraceDatabase", "PageReports", "TraceAnalysis",
+        .product(name: "ArgumentParser", package: "swift-argument-parser"),
+      ]),
 
     // What programs link to say what they expect, and their tests to fail by it. They know the recorder by the names of
     // its functions alone.

@@ -94,6 +94,7 @@ extension Constant {
     .count("leastEndedInScope", \.leastEndedInScope),
     .share("leastEndedInScopeShare", \.leastEndedInScopeShare),
     .share("typicalShare", \.typicalShare),
+    .share("ownOfStructure", \.ownOfStructure),
     .span("early", \.early),
     .span("late", \.late),
     .share("leastAdded", \.leastAdded),

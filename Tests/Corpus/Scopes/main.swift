@@ -26,7 +26,9 @@ let programs: [String: any CleanProgram.Type] = [
   "timer-target-controller": TimerTargetController.self,
   "waiting-threads": WaitingThreads.self,
 
+  "bookmarked-outlines": BookmarkedOutlines.self,
   "bounded-queue": BoundedQueue.self,
+  "cancelled-timeouts": CancelledTimeouts.self,
   "chat-room": ChatRoom.self,
   "config-reload": ConfigReload.self,
   "game-loop": GameLoop.self,

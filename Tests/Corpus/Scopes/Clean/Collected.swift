@@ -66,3 +66,31 @@ enum IdleReapers: CleanProgram {
     return pool
   }
 }
+
+final class OutlineEntry {
+  let title: String
+  var entries: [OutlineEntry] = []
+  init(_ title: String) { self.title = title }
+}
+
+/// Outlines of 121 entries; one in ten is bookmarked. Four are kept, not 484.
+enum BookmarkedOutlines: CleanProgram {
+  nonisolated(unsafe) private static var bookmarks: [OutlineEntry] = []
+
+  static func correct() { for number in 0..<40 { read(number) } }
+
+  @inline(never) private static func read(_ number: Int) {
+    let outline = parse(levels: 4)
+    note(outline.entries.count)
+    if number % 10 == 9 { bookmarks.append(outline) }
+    var lengths: [Int] = []
+    for _ in 0..<50 { lengths = lengths.map { $0 + number } + [number] }
+    note(lengths.reduce(0, &+))
+  }
+
+  private static func parse(levels: Int) -> OutlineEntry {
+    let entry = OutlineEntry("section \(levels)")
+    if levels > 0 { for _ in 0..<3 { entry.entries.append(parse(levels: levels - 1)) } }
+    return entry
+  }
+}

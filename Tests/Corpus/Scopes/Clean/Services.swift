@@ -132,3 +132,37 @@ enum StartObserver: CleanProgram {
 
   @inline(never) private static func start() { MemoryWarnings().observe() }
 }
+
+final class WarehouseCall: @unchecked Sendable {
+  private let number: Int
+  private var timeout: DispatchWorkItem?
+  init(number: Int) { self.number = number }
+
+  func start(on queue: DispatchQueue) {
+    let timeout = DispatchWorkItem { [weak self] in note(self?.number ?? -1) }
+    self.timeout = timeout
+    queue.asyncAfter(deadline: .now() + 3600, execute: timeout)
+  }
+
+  func finish() {
+    timeout?.cancel()
+    timeout = nil
+  }
+}
+
+/// Each call has a timeout and cancels it. Dispatch keeps what was cancelled until it is due; the calls are gone.
+enum CancelledTimeouts: CleanProgram {
+  private static let queue = DispatchQueue(label: "warehouse")
+
+  static func correct() {
+    for number in 0..<60 { call(number) }
+    settle()
+  }
+
+  @inline(never) private static func call(_ number: Int) {
+    let call = WarehouseCall(number: number)
+    call.start(on: queue)
+    note(number)
+    call.finish()
+  }
+}

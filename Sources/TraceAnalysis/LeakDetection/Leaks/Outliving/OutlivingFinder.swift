@@ -241,7 +241,7 @@ struct OutlivingFinder {
   private static let liftLimit = 8
 
   /// The nearest object of the program's on the path to a survivor.
-  private func owner(of node: NodeID) -> NodeID? {
+  func owner(of node: NodeID) -> NodeID? {
     var current = ownership.paths.parents[node]
     while current != HeapGraph.noNode, !graph.isRoot(current) {
       if isProgramObject(current) { return current }
@@ -315,19 +315,30 @@ struct OutlivingFinder {
     return kept * 2 > group.survivors.count
   }
 
-  /// Objects of the program's that a closure or a task refers to, weakly too, itself or through what it captured.
-  private func subjects(of node: NodeID) -> [NodeID] {
+  /// Objects of the program's that a closure or a task refers to by references of some kinds, itself or through what it
+  /// captured.
+  private func subjects(of node: NodeID, kinds: EdgeKinds = .all) -> [NodeID] {
     var found: [NodeID] = []
     var seen: Set<NodeID> = [node]
     var pending = [node]
     while let current = pending.popLast(), seen.count < Self.subjectLimit {
-      for edge in graph.graph.edges(from: current) {
+      for edge in graph.graph.edges(from: current) where kinds.contains(EdgeKinds(kind: graph.graph.kind(of: edge))) {
         let target = graph.graph.target(of: edge)
         guard seen.insert(target).inserted else { continue }
         if isProgramObject(target) { found.append(target) } else { pending.append(target) }
       }
     }
     return found
+  }
+
+  /// Tells whether survivors are objects of the program's, or keep some that none of the others keeps.
+  func keepOwnObjects(_ survivors: [NodeID]) -> Bool {
+    guard !survivors.contains(where: isProgramObject) else { return true }
+    var holders: [NodeID: Int] = [:]
+    for node in survivors.prefix(Self.detailLimit) {
+      for subject in subjects(of: node, kinds: ObjectGraph.owning) { holders[subject, default: 0] += 1 }
+    }
+    return holders.values.contains(1)
   }
 
   /// Blocks that are looked at for one closure or task.

@@ -14,8 +14,9 @@ extension OutlivingFinder {
     var isStrong = true
     /// Few enough live on to be exceptions.
     var isExceptional = true
-    /// Survivors that are older than siblings get, and what to weigh a part of them by; none where siblings do not end.
-    var proven: Set<NodeID> = []
+    /// Survivors that are older than siblings get, each with the structure that it is a part of, or itself; and what to
+    /// weigh some of them by. None where siblings do not end.
+    var proven: [NodeID: NodeID] = [:]
     fileprivate var limit: Limit
     /// Survivors that are old of which a part has to have as many to be a suspicion of its own.
     private let leastOutlived: Int
@@ -40,10 +41,11 @@ extension OutlivingFinder {
     /// The others may be in use just now.
     func of(_ survivors: [NodeID], least: Int) -> Evidence? {
       if proven.isEmpty { return self }
-      let own = survivors.count { proven.contains($0) }
-      guard own >= min(least, leastOutlived) else { return nil }
+      let own = survivors.compactMap { proven[$0] }
+      guard own.count >= min(least, leastOutlived) else { return nil }
       var evidence = self
-      evidence.weigh(own)
+      // Parts of one structure live on together.
+      evidence.weigh(Set(own).count)
       return evidence
     }
 
@@ -51,7 +53,7 @@ extension OutlivingFinder {
     mutating func join(_ other: Evidence) {
       odds = [odds, other.odds].compactMap { $0 }.min()
       isStrong = isStrong || other.isStrong
-      proven.formUnion(other.proven)
+      proven.merge(other.proven) { first, _ in first }
     }
 
     fileprivate mutating func weigh(_ survivors: Int) {
@@ -267,18 +269,22 @@ extension OutlivingFinder {
     let lifetime = family.lifetime
     guard lifetime.lastOrdinal > lifetime.firstOrdinal, let first = family.survivors.first else { return nil }
     let distance = lifetime.departures.distance(of: rules.scopedShare) ?? 0
-    guard let (proven, limit) = unlikely(candidates(family, distance: distance), lifetime) else {
+    guard let (old, limit) = unlikely(candidates(family, distance: distance), lifetime) else {
       return leftInScope(family)
     }
+    let structures = Structures(of: family, within: limit.work, self)
+    let proven = old.filter { !structures.isPartOfItsKind($0.node) }
+    guard proven.count >= rules.leastOutlived else { return nil }
     guard let growth = growth(of: family, by: proven) else { return nil }
     var suspicion = Suspicion(
       verdict: .outlived, family: family, homeDistance: distance, least: rules.leastOutlived,
       evidence: Evidence(rules))
-    suspicion.evidence.proven = Set(proven.map(\.node))
+    suspicion.evidence.proven = Dictionary(
+      uniqueKeysWithValues: proven.map { ($0.node, structures.whole(of: $0.node)) })
     suspicion.evidence.limit = limit
     if growth != .added { suspicion.evidence.limit.strongOdds = rules.strongOddsByAgeAlone }
     suspicion.evidence.isExceptional = isExceptional(family)
-    suspicion.evidence.weigh(proven.count)
+    suspicion.evidence.weigh(Set(suspicion.evidence.proven.values).count)
     // Full caches have their ups and downs as well: ages alone are no weak evidence.
     if growth == .hidden, !suspicion.evidence.isStrong { return nil }
     if isProgramObject(first) { weighUse(of: family, first, in: &suspicion) }

@@ -53,6 +53,10 @@ package struct OutlivingRules: Sendable {
   /// Part of the siblings that is called typical.
   package var typicalShare = 0.9
 
+  /// Part of all siblings made from the first part of a structure to the last that must be parts of it. With more made
+  /// in between, whatever its parts were made for was not the structure alone.
+  package var ownOfStructure = 0.5
+
   // MARK: How the population grows
 
   /// Parts of the span from the first birth to the last event of the family. The time before is warm-up: caches fill.

@@ -109,6 +109,11 @@ extension OutlivingFinder {
       // Beyond the least number, how many there are says little of registrations.
       if holding.isRegistered, evidence.proven.isEmpty { evidence.isStrong = true }
       if settled.count < nodes.count || isYounger(nodes, than: groups.values) { evidence.isStrong = false }
+      // Scheduled work goes when it has run, and what was cancelled goes no earlier. If it keeps no object of the
+      // program's alive, as with a weak self, it is as it should be.
+      if case .registration(.dispatchWork, _) = key, !suspicion.isStated, !keepOwnObjects(nodes) {
+        evidence.isStrong = false
+      }
       var group = OutlivingGroup(
         verdict: holding.isRegistered ? .outlived : suspicion.verdict, survivors: nodes, sample: sample, path: steps,
         suspect: place,

@@ -1,0 +1,70 @@
+// Structures that were built in one go: their parts live on together, or not at all.
+
+import HeapAnalysis
+
+/// Tells which survivors of a family are parts of a structure: a tree and its nodes, an order and its lines.
+///
+/// A part hangs from an object of the program's that was made with it: within the time that siblings live, and with
+/// hardly another sibling made in between. Twelve nodes of one tree that is kept are one decision to keep, where twelve
+/// trees are twelve.
+///
+/// Wrong about structures that several threads build at once: their parts count each by itself. Wrong, too, about
+/// objects that are left one after the other, all of them, each held by the one before, in less time than one of them
+/// usually lives.
+struct Structures {
+  private let finder: OutlivingFinder
+  private let family: OutlivingFinder.Family
+  private let limit: UInt64
+  /// By survivor: the outermost object that was made with it.
+  private var wholes: [NodeID: NodeID] = [:]
+
+  /// `limit`: events of the process that the longest ordinary life of a sibling takes. Linear in the family's survivors
+  /// and the ways to their owners.
+  init(of family: OutlivingFinder.Family, within limit: UInt64, _ finder: OutlivingFinder) {
+    (self.finder, self.family, self.limit) = (finder, family, limit)
+    var parts: [NodeID: [NodeID]] = [:]
+    for node in family.survivors {
+      if let whole = outermost(of: node) { parts[whole, default: []].append(node) }
+    }
+    for (whole, nodes) in parts where isBuiltAtOnce(whole, nodes) {
+      for node in nodes { wholes[node] = whole }
+    }
+  }
+
+  /// The structure that a survivor is a part of; itself if there is none.
+  func whole(of node: NodeID) -> NodeID { wholes[node] ?? node }
+
+  /// Part of a structure, and held by an object of its own type there: that one is judged.
+  func isPartOfItsKind(_ node: NodeID) -> Bool {
+    guard wholes[node] != nil, let owner = finder.owner(of: node) else { return false }
+    return finder.graph.nodeTypes[Int(owner)] == finder.graph.nodeTypes[Int(node)]
+  }
+
+  private static let depthLimit = 256
+
+  /// The outermost object of the program's on the way to a node, by owners that were each made within an ordinary life
+  /// of the node; nil if there is none.
+  private func outermost(of node: NodeID) -> NodeID? {
+    let own = finder.ordinal(node)
+    var found: NodeID?
+    var current = node
+    for _ in 0..<Self.depthLimit {
+      guard let owner = finder.owner(of: current) else { break }
+      let ordinal = finder.ordinal(owner)
+      guard max(own, ordinal) - min(own, ordinal) <= limit else { break }
+      found = owner
+      current = owner
+    }
+    return found
+  }
+
+  /// While the parts were made hardly another sibling was.
+  private func isBuiltAtOnce(_ whole: NodeID, _ parts: [NodeID]) -> Bool {
+    let ordinals = (parts + [whole]).map(finder.ordinal)
+    guard let first = ordinals.min(), let last = ordinals.max(), last - first <= limit else { return false }
+    let lifetime = family.lifetime
+    let range = Double(max(1, lifetime.lastOrdinal - lifetime.firstOrdinal))
+    let expected = Double(lifetime.births) * Double(last - first) / range
+    return Double(parts.count) >= finder.rules.ownOfStructure * expected
+  }
+}
