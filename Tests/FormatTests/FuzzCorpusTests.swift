@@ -48,7 +48,13 @@ import Testing
     #expect(try Self.names.reduce(0) { $0 + (try Self.bytes(of: $1).count) } < 1 << 20)
   }
 
-  @Test(arguments: names)
+  /// One in three, unless `scripts/test --whole` asks for all; those that once broke the reader are always read.
+  private static let read: [String] = {
+    if getenv("LEAKTRACE_TEST_WHOLE") != nil { return names }
+    return names.enumerated().filter { $0.offset % 3 == 0 || $0.element.hasPrefix("found-") }.map(\.element)
+  }()
+
+  @Test(arguments: read)
   func everyKeptInputIsReadToItsEnd(name: String) throws {
     let input = try #require(FuzzInput(try Self.bytes(of: name)))
     // Twice the same, so that nothing that is read was never written.

@@ -14,13 +14,16 @@ struct ScopeRun: Sendable {
   private static let lock = NSLock()
   nonisolated(unsafe) private static var done: [CorpusVariant: [ScopeRun]] = [:]
 
-  /// All runs of a variant, made when they are first asked for, two at a time. Blocks until they are done.
+  /// The runs of a variant, one program in `stride`, made when they are first asked for, two at a time. Blocks until they
+  /// are done.
   static func all(_ variant: CorpusVariant) throws -> [ScopeRun] {
     try lock.withLock {
       if let runs = done[variant] { return runs }
       let executable = try CorpusProgram.scopes.path(variant)
-      let wanted = try ScopeCase.all().flatMap { program in
-        (program.leak == nil ? [CorpusRun.Mode.clean] : [.leak, .clean]).map { (program, $0) }
+      let programs = try ScopeCase.all()
+      let wanted = stride(from: 0, to: programs.count, by: variant.stride).flatMap { index in
+        let program = programs[index]
+        return (program.leak == nil ? [CorpusRun.Mode.clean] : [.leak, .clean]).map { (program, $0) }
       }
       let results = RunResults<ScopeRun>(count: wanted.count)
       DispatchQueue.concurrentPerform(iterations: 2) { _ in

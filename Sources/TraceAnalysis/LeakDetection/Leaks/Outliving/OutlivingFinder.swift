@@ -240,11 +240,13 @@ struct OutlivingFinder {
 
   private static let liftLimit = 8
 
-  /// The nearest object of the program's on the path to a survivor.
-  func owner(of node: NodeID) -> NodeID? {
+  /// The nearest object of the program's on the path to a survivor; nil if there is none within so many steps.
+  func owner(of node: NodeID, steps: Int = .max) -> NodeID? {
     var current = ownership.paths.parents[node]
-    while current != HeapGraph.noNode, !graph.isRoot(current) {
+    var rest = steps
+    while current != HeapGraph.noNode, !graph.isRoot(current), rest > 0 {
       if isProgramObject(current) { return current }
+      rest -= 1
       // A task keeps its own.
       if graph.type(of: current).kind == .task { return nil }
       current = ownership.paths.parents[current]

@@ -280,7 +280,7 @@ extension OutlivingFinder {
       verdict: .outlived, family: family, homeDistance: distance, least: rules.leastOutlived,
       evidence: Evidence(rules))
     suspicion.evidence.proven = Dictionary(
-      uniqueKeysWithValues: proven.map { ($0.node, structures.whole(of: $0.node)) })
+      proven.map { ($0.node, structures.whole(of: $0.node)) }, uniquingKeysWith: { first, _ in first })
     suspicion.evidence.limit = limit
     if growth != .added { suspicion.evidence.limit.strongOdds = rules.strongOddsByAgeAlone }
     suspicion.evidence.isExceptional = isExceptional(family)

@@ -10,7 +10,7 @@ import HeapAnalysis
 ///
 /// Wrong about structures that several threads build at once: their parts count each by itself. Wrong, too, about
 /// objects that are left one after the other, all of them, each held by the one before, in less time than one of them
-/// usually lives.
+/// usually lives. For one thread at a time.
 struct Structures {
   private let finder: OutlivingFinder
   private let family: OutlivingFinder.Family
@@ -36,11 +36,14 @@ struct Structures {
 
   /// Part of a structure, and held by an object of its own type there: that one is judged.
   func isPartOfItsKind(_ node: NodeID) -> Bool {
-    guard wholes[node] != nil, let owner = finder.owner(of: node) else { return false }
+    guard wholes[node] != nil, let owner = finder.owner(of: node, steps: Self.stepLimit) else { return false }
     return finder.graph.nodeTypes[Int(owner)] == finder.graph.nodeTypes[Int(node)]
   }
 
+  /// Owners above each other. Structures that are deeper count as several.
   private static let depthLimit = 256
+  /// Blocks between an object and its owner: collections, boxes and closures.
+  private static let stepLimit = 16
 
   /// The outermost object of the program's on the way to a node, by owners that were each made within an ordinary life
   /// of the node; nil if there is none.
@@ -49,7 +52,7 @@ struct Structures {
     var found: NodeID?
     var current = node
     for _ in 0..<Self.depthLimit {
-      guard let owner = finder.owner(of: current) else { break }
+      guard let owner = finder.owner(of: current, steps: Self.stepLimit) else { break }
       let ordinal = finder.ordinal(owner)
       guard max(own, ordinal) - min(own, ordinal) <= limit else { break }
       found = owner
