@@ -5,7 +5,7 @@ import TraceReading
 
 /// Resident memory by what it is for. Tells a leak from memory that the allocator keeps. Bytes; a value.
 package struct ResidentMemory: Hashable, Sendable {
-  /// Of the process without the recorder, at the sample nearest to the image.
+  /// Of the process without the recorder, measured before the image or after it.
   package var resident: UInt64
   /// Blocks of the heap, as large as they were asked for.
   package var liveBlocks: UInt64
@@ -55,13 +55,19 @@ package struct ResidentMemory: Hashable, Sendable {
 }
 
 extension LeakAnalysis {
-  /// The parts of resident memory at the heap image; nil if its size was not recorded. O(blocks).
+  /// The parts of resident memory at the heap image; nil if its size was not recorded. Takes the measurement before the
+  /// image or the one after it, whichever is nearer and agrees with the image: on a busy machine a program may have grown
+  /// much between a measurement and its image. O(blocks).
   package var residentMemory: ResidentMemory? {
     guard let end = snapshot.end, end.error == 0 else { return nil }
-    func distance(_ time: UInt64) -> UInt64 { time > snapshot.time ? time - snapshot.time : snapshot.time - time }
-    guard let sample = memorySamples.min(by: { distance($0.time) < distance($1.time) }) else { return nil }
-    return ResidentMemory(
-      resident: sample.residentOfProgram, privateBytes: end.capturedBytes,
-      liveBlocks: graph.heap.blocks.reduce(0) { $0 &+ $1.size }, threads: snapshot.threads, regions: snapshot.regions)
+    let time = snapshot.time
+    func distance(_ sample: MemorySample) -> UInt64 { max(sample.time, time) - min(sample.time, time) }
+    let neighbours = [memorySamples.last { $0.time <= time }, memorySamples.first { $0.time > time }].compactMap { $0 }
+    let liveBlocks = graph.heap.blocks.reduce(UInt64(0)) { $0 &+ $1.size }
+    return neighbours.sorted { distance($0) < distance($1) }.lazy.compactMap { [snapshot] sample in
+      ResidentMemory(
+        resident: sample.residentOfProgram, privateBytes: end.capturedBytes, liveBlocks: liveBlocks,
+        threads: snapshot.threads, regions: snapshot.regions)
+    }.first
   }
 }

@@ -207,7 +207,7 @@ struct OutlivingFinder {
     var group = group
     let isRegistered = registration(group.path, 0)?.index == group.suspect
     for _ in 0..<Self.liftLimit {
-      let owners = group.survivors.compactMap(owner)
+      let owners = group.survivors.compactMap { owner(of: $0) }
       guard let own = owner(of: group.sample), let place = group.path.firstIndex(where: { $0.node == own }),
         place > (isRegistered ? group.suspect : 0)
       else { return group }
