@@ -186,16 +186,19 @@ import TraceTestSupport
       analysis.findings().map(\.instances) == [1] && analysis.remarks.contains { $0.contains("recording was paused") })
   }
 
-  @Test func whatAForkedProcessInheritedMayHoldItsObjects() throws {
-    for isForked in [true, false] {
+  /// Of the parent of a fork, and of a process that was running when its recording began.
+  @Test(arguments: [4, 8] as [UInt64]) func memoryFromBeforeTheRecordingMayHoldObjects(flag: UInt64) throws {
+    for hasMemoryFromBefore in [true, false] {
       let heap = nodes()
-      if isForked { heap.trace.definitions.append(.process(ProcessRecord(executable: "/bin/app", flags: 4))) }
+      if hasMemoryFromBefore {
+        heap.trace.definitions.append(.process(ProcessRecord(executable: "/bin/app", flags: flag)))
+      }
       let kept = heap.object("App.Node")
       heap.words[0x50FF_0000_0000] = kept.address
       heap.words[heap.global(kept)] = 0x50FF_0000_0000
       _ = heap.object("App.Node", stack: [0x1000_1010])
       // Memory of the heap's region in which no block of its own stands.
-      #expect(try heap.findings().reduce(0) { $0 + $1.instances } == (isForked ? 1 : 2))
+      #expect(try heap.findings().reduce(0) { $0 + $1.instances } == (hasMemoryFromBefore ? 1 : 2))
     }
   }
 }

@@ -13,6 +13,7 @@ enum {
   LT_CLOSE_STOPPED = 3,         ///< recording ended before the process
   LT_CLOSE_RECOVERED = 4,       ///< the process died without closing; `record` finished the file
   LT_CLOSE_UNDERSCORE_EXIT = 5, ///< _exit, _Exit or quick_exit
+  LT_CLOSE_DETACHED = 6,        ///< the recording was ended; the process goes on
 };
 
 struct lt_closing {

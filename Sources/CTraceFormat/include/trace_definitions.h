@@ -36,6 +36,8 @@ enum {
   /// are not seen
   LT_PROCESS_SWIFT_STATIC = 1u << 1,
   LT_PROCESS_FORKED = 1u << 2, ///< began as a fork: blocks of the parent are live unseen
+  /// the process had run for a while when the recording began: blocks of before are live unseen
+  LT_PROCESS_ATTACHED = 1u << 3,
 };
 
 enum { LT_PAUSE_BEGIN = 1, LT_PAUSE_END = 2 };

@@ -174,25 +174,26 @@ bool lt_loaded_image_is_relocated(const struct lt_loaded_image *image) {
 
 // --- binding ---------------------------------------------------------------------------------------------------------
 
-/// Writes a pointer. Memory that the loader has made read-only is writable meanwhile.
-static void replace(const struct lt_loaded_image *image, uintptr_t place, void *address) {
+void lt_loaded_image_replace(const struct lt_loaded_image *image, void **place, void *address) {
   enum { PAGE = 4096 };
-  uintptr_t page = place & -(uintptr_t)PAGE;
+  uintptr_t page = (uintptr_t)place & -(uintptr_t)PAGE;
   bool isReadOnly = false;
   for (uint32_t i = 0; i < image->programHeaderCount; i++) {
     const ElfW(Phdr) *p = &image->programHeaders[i];
     uintptr_t start = image->bias + p->p_vaddr;
     // The loader leaves a page alone if only a part of it is to be read-only.
-    if (p->p_type == PT_GNU_RELRO && place >= start && place < ((start + p->p_memsz) & -(uintptr_t)PAGE))
+    if (p->p_type == PT_GNU_RELRO && (uintptr_t)place >= start &&
+        (uintptr_t)place < ((start + p->p_memsz) & -(uintptr_t)PAGE))
       isReadOnly = true;
   }
   if (isReadOnly && !lt_protect((void *)page, PAGE, true)) return;
-  __atomic_store_n((void **)place, address, __ATOMIC_RELEASE);
+  __atomic_store_n(place, address, __ATOMIC_RELEASE);
   if (isReadOnly) lt_protect((void *)page, PAGE, false);
 }
 
-void lt_loaded_image_bind(const struct lt_loaded_image *image, const char *const names[], void *const addresses[],
-                          int count) {
+void lt_loaded_image_show_references(const struct lt_loaded_image *image,
+                                     void (*visit)(const struct lt_reference *reference, void *context),
+                                     void *context) {
   struct symbols symbols;
   if (!open_symbols(image, &symbols)) return;
   struct relocations tables[] = {relocations(image, DT_JMPREL, DT_PLTRELSZ), relocations(image, DT_RELA, DT_RELASZ)};
@@ -205,27 +206,52 @@ void lt_loaded_image_bind(const struct lt_loaded_image *image, const char *const
                          (type == LT_RELOCATION_ABSOLUTE && entry->r_addend == 0);
       uintptr_t place = image->bias + entry->r_offset;
       if (!index || !isReference || place % sizeof(void *) || !lt_loaded_image_is_writable(image, place)) continue;
-      for (int k = 0; k < count; k++)
-        if (strcmp(symbols.names + symbols.table[index].st_name, names[k]) == 0) replace(image, place, addresses[k]);
+      const ElfW(Sym) *symbol = &symbols.table[index];
+      // Until its first call, a reference leads back into the image, to code that has the loader look for the function.
+      bool isUnsettled = type == LT_RELOCATION_CALL && symbol->st_shndx == SHN_UNDEF &&
+                         lt_loaded_image_covers(image, *(const uintptr_t *)place);
+      struct lt_reference reference = {symbols.names + symbol->st_name, (void **)place, type == LT_RELOCATION_CALL,
+                                       isUnsettled};
+      visit(&reference, context);
     }
   }
 }
 
+/// A request to bind names to addresses.
+struct binding {
+  const struct lt_loaded_image *image;
+  const char *const *names;
+  void *const *addresses;
+  int count;
+};
+
+static void bind_reference(const struct lt_reference *reference, void *context) {
+  const struct binding *b = context;
+  for (int k = 0; k < b->count; k++)
+    if (strcmp(reference->name, b->names[k]) == 0) lt_loaded_image_replace(b->image, reference->place, b->addresses[k]);
+}
+
+void lt_loaded_image_bind(const struct lt_loaded_image *image, const char *const names[], void *const addresses[],
+                          int count) {
+  struct binding binding = {image, names, addresses, count};
+  lt_loaded_image_show_references(image, bind_reference, &binding);
+}
+
+/// A request to redirect calls of a function.
+struct redirection {
+  const struct lt_loaded_image *image;
+  const char *name;
+  void *from, *to;
+};
+
+static void redirect_call(const struct lt_reference *reference, void *context) {
+  const struct redirection *r = context;
+  if (!reference->isCall || strcmp(reference->name, r->name) != 0) return;
+  if (*reference->place == r->from || reference->isUnsettled)
+    lt_loaded_image_replace(r->image, reference->place, r->to);
+}
+
 void lt_loaded_image_rebind_calls(const struct lt_loaded_image *image, const char *name, void *from, void *to) {
-  struct symbols symbols;
-  if (!open_symbols(image, &symbols)) return;
-  struct relocations table = relocations(image, DT_JMPREL, DT_PLTRELSZ);
-  for (size_t i = 0; i < table.count; i++) {
-    const ElfW(Rela) *entry = &table.entries[i];
-    uint32_t index = ELF64_R_SYM(entry->r_info);
-    uintptr_t place = image->bias + entry->r_offset;
-    if (!index || ELF64_R_TYPE(entry->r_info) != LT_RELOCATION_CALL || place % sizeof(void *) ||
-        !lt_loaded_image_is_writable(image, place))
-      continue;
-    if (strcmp(symbols.names + symbols.table[index].st_name, name) != 0) continue;
-    uintptr_t now = *(const uintptr_t *)place;
-    // Until its first call, a reference leads back into the image, to code that has the loader look for the function.
-    bool isUnsettled = lt_loaded_image_covers(image, now) && symbols.table[index].st_shndx == SHN_UNDEF;
-    if (now == (uintptr_t)from || isUnsettled) replace(image, place, to);
-  }
+  struct redirection redirection = {image, name, from, to};
+  lt_loaded_image_show_references(image, redirect_call, &redirection);
 }

@@ -32,6 +32,20 @@ bool lt_loaded_image_refers(const struct lt_loaded_image *image, uintptr_t start
 /// Tells whether the loader has relocated the image, by the first place that holds an address of the image itself. True
 /// if there is none.
 bool lt_loaded_image_is_relocated(const struct lt_loaded_image *image);
+
+/// A word of an image in which the loader puts the address of a symbol.
+struct lt_reference {
+  const char *name; ///< of the symbol
+  void **place;
+  bool isCall;      ///< used by calls alone; other references may be compared, and kept elsewhere
+  bool isUnsettled; ///< a call that was not made yet, and leads to the loader
+};
+/// Shows all references to symbols of an image that is relocated. Linear in its relocations.
+void lt_loaded_image_show_references(const struct lt_loaded_image *image,
+                                     void (*visit)(const struct lt_reference *reference, void *context), void *context);
+/// Changes such a word. A part of the image that was made read-only after it was relocated is so again.
+void lt_loaded_image_replace(const struct lt_loaded_image *image, void **place, void *address);
+
 /// Makes the image's references to symbols of these names lead to other addresses. The image must be relocated; parts
 /// that were made read-only after that are so again.
 void lt_loaded_image_bind(const struct lt_loaded_image *image, const char *const names[], void *const addresses[],

@@ -62,7 +62,7 @@ LT_EXPORT int LT_HOOK(__cxa_atexit)(void (*function)(void *), void *argument, vo
 
 void lt_exit_hooks_init(void (*finish)(void *)) {
   handlers = lt_map_private(HANDLER_LIMIT * sizeof *handlers);
-  NEXT(__cxa_atexit)(finish, NULL, NULL);
+  if (finish) NEXT(__cxa_atexit)(finish, NULL, NULL);
   NEXT(__cxa_atexit)(take_snapshot, NULL, NULL);
 }
 

@@ -1,25 +1,32 @@
-// The one constructor. It knows all parts of the recorder that have to be set up, and no part knows it.
+// The one constructor.
 
 #define _GNU_SOURCE
 #include "hooks/load.h"
 
-#include "hooks/exit_hooks.h"
-#include "hooks/loader_watch.h"
+#include "elf/loaded_image.h"
+#include "hooks/beginning.h"
 #include "hooks/next_functions.h"
-#include "hooks/snapshot_signals.h"
-#include "hooks/swift_recording.h"
 #include "process/environment.h"
-#include "process/lifecycle.h"
-#include "process/recording.h"
 #include "record/message.h"
 
 #include <dlfcn.h>
-#include <pthread.h>
+#include <gnu/libc-version.h>
 #include <sys/auxv.h>
 
-static void finish_at_exit(void *unused) {
-  (void)unused;
-  lt_process_finish(LT_CLOSE_EXIT);
+static int find_earlier(struct dl_phdr_info *info, size_t size, void *isLate) {
+  (void)size;
+  struct lt_loaded_image image;
+  if (!lt_loaded_image_from_info(info, &image)) return 0;
+  if (lt_loaded_image_covers(&image, (uintptr_t)&lt_next)) return 1;
+  // A function that nobody interposes.
+  *(bool *)isLate = lt_loaded_image_covers(&image, (uintptr_t)&gnu_get_libc_version);
+  return *(bool *)isLate;
+}
+
+bool lt_process_was_running(void) {
+  bool isLate = false;
+  dl_iterate_phdr(find_earlier, &isLate);
+  return isLate;
 }
 
 /// Tells whether calls of malloc reach this library: they do not when the executable has an allocator of its own
@@ -30,13 +37,6 @@ static bool is_malloc_ours(void) {
   void *program = dlopen(NULL, RTLD_LAZY);
   void *first = program ? dlsym(program, "malloc") : NULL;
   return !first || !dladdr(first, &found) || !dladdr(&lt_next, &own) || found.dli_fbase == own.dli_fbase;
-}
-
-static void handle_signals(void) { lt_snapshot_signals_init(lt_settings.snapshotSignal, lt_settings.roundSignal); }
-
-static void give_back(void) {
-  lt_snapshot_signals_end();
-  lt_loader_watch_end();
 }
 
 /// Sets everything up, unless there is a reason not to.
@@ -50,14 +50,7 @@ static void begin(char **environment) {
                NULL, 0);
     return;
   }
-  lt_arc_mode = lt_settings.arcMode;
-  lt_recording_observe((struct lt_recording_observer){.takesSnapshots = handle_signals, .stopped = give_back});
-  if (!lt_recording_begin()) return;
-  lt_loader_watch_begin();
-  pthread_atfork(NULL, NULL, lt_process_after_fork);
-  // Registered for no library, and before main's own: it runs after all other handlers and destructors.
-  lt_exit_hooks_init(finish_at_exit);
-  lt_hooks_set(LT_HOOKS_ON);
+  lt_begin_recording(false);
 }
 
 // The library is marked to be initialised before all others, since their constructors allocate. Tests call it
@@ -68,6 +61,8 @@ __attribute__((constructor(101)))
 void lt_process_load(int argumentCount, char **arguments, char **environment) {
   (void)argumentCount;
   (void)arguments;
+  // A program that runs has its own reasons to load this library; attachment begins the recording.
+  if (lt_process_was_running()) return;
   struct lt_next_functions next;
   lt_next_functions_find(&next);
   // A program with more rights than its user is left alone.

@@ -13,6 +13,7 @@
 #include "hooks/namespace_malloc.h"
 #include "hooks/swift_relatives.h"
 #include "hooks/swift_runtimes.h"
+#include "hooks/table_binding.h"
 #include "hooks/task_memory.h"
 #include "process/lifecycle.h"
 #include "process/thread_entry.h"
@@ -29,7 +30,9 @@ struct rendezvous {
   struct rendezvous *next; ///< from version 2 on
 };
 static struct rendezvous *loader;
-static bool isOn;
+static bool isOn, isLed;
+static bool bindsTables; ///< of the program's namespace
+static _Atomic bool isOver;
 
 /// Namespaces that have no images any more stay in the list.
 static const struct rendezvous *next_space(const struct rendezvous *space) {
@@ -113,11 +116,16 @@ static bool take(const struct rendezvous *space) {
 /// Binds the images of a namespace that are not bound yet. All are relocated.
 static void bind(const struct rendezvous *space) {
   int number = number_of(space);
-  for (uint32_t i = 0; i < imageCount && number >= 0; i++) {
+  bool isProgram = is_programs(space) && bindsTables;
+  for (uint32_t i = 0; i < imageCount && (number >= 0 || isProgram); i++) {
     struct lt_loaded_image image;
-    if (images[i].space != space || images[i].isBound || is_also_programs(&images[i])) continue;
+    if (images[i].space != space || images[i].isBound || (!isProgram && is_also_programs(&images[i]))) continue;
     if (!lt_loaded_image_from_map(images[i].map, &image) || !lt_loaded_image_is_relocated(&image)) continue;
     images[i].isBound = true;
+    if (isProgram) {
+      lt_table_binding_bind(&image);
+      continue;
+    }
     if (lt_task_memory_has_runtime(&image, &images[i].runtime)) lt_task_memory_learn(&image);
     lt_namespace_malloc_bind((unsigned)number, &image);
   }
@@ -179,6 +187,9 @@ static void look_at(struct image *known) {
 
 /// All images that came together are relocated before the first is initialised.
 static void finish(void) {
+  if (atomic_load_explicit(&isOver, memory_order_relaxed)) return;
+  // Before malloc of a concurrency runtime, which leads elsewhere.
+  bind(loader);
   for (uint32_t i = 0; i < imageCount; i++) {
     struct lt_loaded_image image;
     if ((!images[i].runtime.retain && !images[i].hasTasks) || !lt_loaded_image_from_map(images[i].map, &image))
@@ -200,7 +211,8 @@ static void finish(void) {
 /// Prepares an image after all new ones have been looked at: the work that waits for their relocation is done before
 /// the first of them is initialised. False if it is relocated already.
 static bool prepare(struct image *known) {
-  bool isToBeBound = !is_programs(known->space) && number_of(known->space) >= 0 && !is_also_programs(known);
+  bool isToBeBound = is_programs(known->space) ? bindsTables && !known->isBound
+                                               : number_of(known->space) >= 0 && !is_also_programs(known);
   struct lt_loaded_image image;
   if ((!known->runtime.retain && !isToBeBound && !known->hasTasks) || !lt_loaded_image_from_map(known->map, &image))
     return true;
@@ -221,6 +233,7 @@ static void refresh(void) {
 static void went(uintptr_t start, uintptr_t end) {
   lt_swift_runtimes_forget(start, end);
   lt_task_memory_forget(start, end);
+  lt_table_binding_forget(start, end);
   lt_type_table_forget(start, end);
 }
 
@@ -238,9 +251,13 @@ static void forget_what_went(void) {
   forget_empty_spaces();
 }
 
-static _Atomic bool isOver;
-
 void lt_loader_watch_end(void) { atomic_store(&isOver, true); }
+
+void lt_loader_watch_undo(void) {
+  lt_swift_runtimes_unhook();
+  lt_task_memory_forget(0, UINTPTR_MAX);
+  lt_table_binding_undo();
+}
 
 /// Called by the loader, with its lock held.
 static void lt_loader_has_news(void) __attribute__((used));
@@ -275,7 +292,9 @@ bool lt_loader_watch_is_on(void) { return isOn; }
 static bool came(const struct dl_phdr_info *info) {
   struct lt_loaded_image image;
   struct lt_swift_runtime runtime;
-  return !lt_loaded_image_from_info(info, &image) || !is_left_for_later(&image, &runtime);
+  if (!lt_loaded_image_from_info(info, &image)) return true;
+  if (bindsTables && lt_loaded_image_is_relocated(&image)) lt_table_binding_bind(&image);
+  return !is_left_for_later(&image, &runtime);
 }
 
 static int look_at_first(struct dl_phdr_info *info, size_t size, void *context) {
@@ -316,18 +335,27 @@ static bool lead_here(uintptr_t function) {
 
 static void begin(void) {
   dl_iterate_phdr(look_at_first, NULL);
-  loader = find_rendezvous();
-  images = lt_map_private(IMAGE_LIMIT * sizeof *images);
+  if (!loader) loader = find_rendezvous();
+  if (!images) images = lt_map_private(IMAGE_LIMIT * sizeof *images);
   lt_swift_relatives_settle();
   if (!images || !loader || !loader->base.r_brk) return;
-  for (const struct rendezvous *space = loader; space; space = next_space(space))
-    for (const struct link_map *map = space->base.r_map; map; map = map->l_next) keep(map, space);
+  imageCount = 0;
+  memset(spaces, 0, sizeof spaces);
+  // Those of other namespaces are new, if there are any.
+  for (const struct link_map *map = loader->base.r_map; map; map = map->l_next) {
+    struct image *image = keep(map, loader);
+    if (image) image->isBound = true;
+  }
+  uint32_t before = looks;
+  if (!isLed) isLed = lead_here(loader->base.r_brk);
   // Checks that this function runs: a simulator of processors may go on with the code it had seen before.
-  if (lead_here(loader->base.r_brk)) ((void (*)(void))loader->base.r_brk)();
-  isOn = looks > 0;
+  if (isLed) ((void (*)(void))loader->base.r_brk)();
+  isOn = looks > before;
 }
 
-void lt_loader_watch_begin(void) {
+void lt_loader_watch_begin(bool tables) {
+  bindsTables = tables;
+  atomic_store(&isOver, false);
   begin();
   struct lt_image_observer observer = {.came = came, .went = went, .changed = lt_swift_relatives_settle};
   if (isOn) observer = (struct lt_image_observer){.showElsewhere = show_elsewhere};

@@ -5,12 +5,16 @@
 
 #include <stdbool.h>
 
-/// Hooks the runtimes that are there, and has the loader tell of images that it brings in or takes away. Once, before
-/// hooks are on.
-void lt_loader_watch_begin(void);
+/// Hooks the runtimes that are there, and has the loader tell of images that it brings in or takes away. Before hooks
+/// are on, and again after an end. `bindsTables`: no name leads to the hooks in the program's namespace, so the tables
+/// of its images are to; then the loader must not be at work.
+void lt_loader_watch_begin(bool bindsTables);
 /// Tells whether the loader reports images. If not, they are looked at when the list of images is.
 bool lt_loader_watch_is_on(void);
-/// Ignores the loader's reports from now on: recording has stopped for good.
+/// Ignores the loader's reports from now on.
 void lt_loader_watch_end(void);
+/// Puts back what was changed in runtimes and tables, after the end. The loader must not be at work. In namespaces that
+/// are not the program's, references to malloc lead to the hooks for good.
+void lt_loader_watch_undo(void);
 
 #endif

@@ -23,6 +23,12 @@ struct calls {
   uint8_t *isHookedByte;
 };
 static struct calls runtimes[LT_SWIFT_RUNTIME_LIMIT];
+/// Where the pointers of each are, and what stood there that is not among its calls.
+static struct {
+  struct lt_swift_runtime places;
+  void *(*retainAdapter)(void *);
+  uint8_t isHooked;
+} originals[LT_SWIFT_RUNTIME_LIMIT];
 
 static LT_ALWAYS_INLINE void *allocate(const struct calls *runtime, const void *metadata, size_t size,
                                        size_t alignMask) {
@@ -115,6 +121,9 @@ void lt_swift_hooks_install(unsigned number, const struct lt_swift_runtime *r) {
   const struct hooks *hook = &hooks[number];
   *runtime =
       (struct calls){*r->allocObject, *r->retain, *r->retain_n, *r->release, *r->release_n, *r->tryRetain, r->isHooked};
+  originals[number].places = *r;
+  originals[number].retainAdapter = r->retainAdapter ? *r->retainAdapter : NULL;
+  originals[number].isHooked = *r->isHooked;
   // From here on other threads may use the pointers.
   atomic_thread_fence(memory_order_seq_cst);
   if (r->retainAdapter) *r->retainAdapter = lt_arc_mode == LT_ARC_OFF ? hook->retainOnly : hook->retain;
@@ -127,4 +136,17 @@ void lt_swift_hooks_install(unsigned number, const struct lt_swift_runtime *r) {
   *r->release_n = hook->release_n;
   *r->tryRetain = hook->tryRetain;
   *r->isHooked = 1;
+}
+
+void lt_swift_hooks_remove(unsigned number) {
+  const struct calls *runtime = &runtimes[number];
+  const struct lt_swift_runtime *r = &originals[number].places;
+  *r->isHooked = originals[number].isHooked;
+  if (r->retainAdapter) *r->retainAdapter = originals[number].retainAdapter;
+  *r->allocObject = runtime->allocObject;
+  *r->retain = runtime->retain;
+  *r->retain_n = runtime->retain_n;
+  *r->release = runtime->release;
+  *r->release_n = runtime->release_n;
+  *r->tryRetain = runtime->tryRetain;
 }

@@ -11,5 +11,7 @@ enum { LT_SWIFT_RUNTIME_LIMIT = 8 };
 /// Puts the hooks of a number below the limit into a runtime's pointers. `lt_arc_mode` decides whether retains and
 /// releases are among them.
 void lt_swift_hooks_install(unsigned number, const struct lt_swift_runtime *runtime);
+/// Puts back the pointers of the runtime that has the hooks of a number. Threads may still be inside the hooks.
+void lt_swift_hooks_remove(unsigned number);
 
 #endif

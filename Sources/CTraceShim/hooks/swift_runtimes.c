@@ -50,3 +50,11 @@ void lt_swift_runtimes_forget(uintptr_t start, uintptr_t end) {
   for (unsigned i = 0; i < LT_SWIFT_RUNTIME_LIMIT; i++)
     if (hooked[i].end && hooked[i].start >= start && hooked[i].start < end) hooked[i].start = hooked[i].end = 0;
 }
+
+void lt_swift_runtimes_unhook(void) {
+  for (unsigned i = 0; i < LT_SWIFT_RUNTIME_LIMIT; i++) {
+    if (!hooked[i].end) continue;
+    lt_swift_hooks_remove(i);
+    hooked[i].start = hooked[i].end = 0;
+  }
+}

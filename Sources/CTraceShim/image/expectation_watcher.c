@@ -42,6 +42,7 @@ void lt_watcher_reset_after_fork(void) {
   isOn = false;
   atomic_store(&state, WATCHER_NONE);
   atomic_store(&hasFailed, 0);
+  atomic_store(&isEnding, false);
   lt_own_threads_set_watcher(0);
 }
 

@@ -53,21 +53,26 @@ void lt_snapshot_init(bool on) {
   if (!on) return;
   if (!exitFunction)
     exitFunction = (uintptr_t)dlsym(RTLD_NEXT, "exit"); // by the constructor: later the loader's lock may be held
-  progress = lt_map_shared(4096);
-  stack = lt_map_private(STACK_SIZE);
-  job.threads = lt_map_private(THREAD_LIMIT * sizeof *job.threads);
+  // An earlier recording of this process may have left its memory.
+  if (!progress) progress = lt_map_shared(4096);
+  if (!stack) stack = lt_map_private(STACK_SIZE);
+  if (!job.threads) job.threads = lt_map_private(THREAD_LIMIT * sizeof *job.threads);
   if (!progress || !stack || !job.threads || !lt_freeze_init()) isOn = false;
+}
+
+void lt_snapshot_forget(void) {
+  isOn = false;
+  atomic_store(&owner, OWNER_NONE);
+  atomic_store(&lastNumber, 0);
+  atomic_store(&exitState, 0);
 }
 
 void lt_snapshot_reset_after_fork(void) {
   // Memory shared with the parent is the parent's. The rest is mapped anew with the child's own trace.
-  isOn = false;
   progress = NULL;
   stack = NULL;
   job.threads = NULL;
-  atomic_store(&owner, OWNER_NONE);
-  atomic_store(&lastNumber, 0);
-  atomic_store(&exitState, 0);
+  lt_snapshot_forget();
   lt_freeze_reset();
 }
 

@@ -44,7 +44,9 @@ void lt_snapshot_collect(void);
 /// for it.
 bool lt_snapshot_is_helper(pid_t child);
 
-/// Prepares; when the trace is open, and once only.
+/// Forgets the images of a recording that has ended, so that another can begin.
+void lt_snapshot_forget(void);
+/// Prepares; when the trace is open, and once for each.
 void lt_snapshot_init(bool isOn);
 /// In a child made by fork.
 void lt_snapshot_reset_after_fork(void);

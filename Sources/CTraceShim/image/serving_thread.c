@@ -43,8 +43,11 @@ static void serve(void *unused) {
 }
 
 void lt_serving_init(void) {
-  uint8_t *stack = lt_map_private(STACK_SIZE);
-  uintptr_t threadPointer = stack ? lt_make_thread_local() : 0;
+  // One after the other uses them.
+  static uint8_t *stack;
+  static uintptr_t threadPointer;
+  if (!stack) stack = lt_map_private(STACK_SIZE);
+  if (stack && !threadPointer) threadPointer = lt_make_thread_local();
   if (!threadPointer) return;
   struct lt_clone_registers registers;
   lt_clone_prepare(&registers, stack + STACK_SIZE, serve, NULL);

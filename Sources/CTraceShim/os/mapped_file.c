@@ -311,6 +311,13 @@ void lt_mapped_file_forget(struct lt_mapped_file *file) {
   memset(file->anchors, 0, sizeof file->anchors);
 }
 
+void lt_mapped_file_end(struct lt_mapped_file *file) {
+  for (uint32_t i = 1; i < LT_FILE_ANCHORS; i++)
+    if (file->anchors[i].page) lt_syscall(SYS_munmap, file->anchors[i].page, PAGE, 0);
+  if (file->firstPage) lt_unmap(file->firstPage, PAGE);
+  lt_mapped_file_forget(file);
+}
+
 void lt_mapped_file_be_alone(struct lt_mapped_file *file) {
   memset(file->anchors, 0, sizeof file->anchors);
   file->anchors[0] = (struct lt_file_anchor){file->firstPage, 0};

@@ -40,6 +40,8 @@ struct lt_mapped_file {
 int lt_mapped_file_begin(struct lt_mapped_file *file, int descriptor, size_t extentOffset);
 /// Forgets the file: in a child made by fork, which has no mappings of it.
 void lt_mapped_file_forget(struct lt_mapped_file *file);
+/// Unmaps the file's pages and forgets it. Nobody may use them, nor what was mapped from them but by lt_unmap.
+void lt_mapped_file_end(struct lt_mapped_file *file);
 /// Called in a copy of this process, in which nothing else runs and the first page is mapped.
 void lt_mapped_file_be_alone(struct lt_mapped_file *file);
 

@@ -17,7 +17,7 @@ enum { WARNING_LIMIT = 4 };
 static struct {
   _Atomic uint32_t isWritten;
   _Atomic uint32_t isOld; ///< the members below have changed since
-  bool isForked, hasSwiftHooks, isSwiftStatic;
+  bool isForked, isJoined, hasSwiftHooks, isSwiftStatic;
   char warnings[WARNING_LIMIT][LT_WARNING_SIZE];
   int warningCount, writtenWarnings;
   char programName[256], programPath[PATH_MAX];
@@ -49,7 +49,7 @@ static void describe(void *thread) {
   p = lt_put_string(p, payload + sizeof payload - 16, process.programPath);
   p = lt_put_varint(p, (process.hasSwiftHooks ? LT_PROCESS_SWIFT_HOOKS : 0u) |
                            (process.isSwiftStatic ? LT_PROCESS_SWIFT_STATIC : 0u) |
-                           (process.isForked ? LT_PROCESS_FORKED : 0u));
+                           (process.isForked ? LT_PROCESS_FORKED : 0u) | (process.isJoined ? LT_PROCESS_ATTACHED : 0u));
   lt_define(t, LT_DEF_PROCESS, payload, (size_t)(p - payload));
   while (process.writtenWarnings < process.warningCount) {
     p = lt_put_string(payload, payload + sizeof payload, process.warnings[process.writtenWarnings++]);
@@ -93,6 +93,14 @@ bool lt_description_has_news(void) {
   atomic_store(&process.isOld, 1);
   lt_thread_send_to_prepare();
   return true;
+}
+
+void lt_description_join(void) {
+  atomic_store(&process.isWritten, 0);
+  atomic_store(&process.isOld, 0);
+  process.isJoined = true;
+  process.hasSwiftHooks = process.isSwiftStatic = false;
+  process.warningCount = process.writtenWarnings = 0;
 }
 
 void lt_description_reset_after_fork(void) {

@@ -27,6 +27,8 @@ bool lt_description_add_warning(const char text[LT_WARNING_SIZE]);
 /// comes by lt_thread_prepare writes it.
 bool lt_description_has_news(void);
 
+/// Begins a description anew for another trace of this process, which had run for a while: it was joined.
+void lt_description_join(void);
 /// Resets the description in a child made by fork that is to have a trace of its own.
 void lt_description_reset_after_fork(void);
 /// Tells whether this process is such a child.

@@ -78,9 +78,11 @@ static void end(void *ending) {
 /// If there is no stack to do it on, the live file still has it all.
 static void end_recording(struct ending ending) { lt_on_own_stack(end, &ending); }
 
+/// The process that ends its recording; 0: none.
+static _Atomic pid_t finishing;
+
 void lt_process_finish(uint32_t reason) {
   if (!lt_recording_is_on()) return;
-  static _Atomic pid_t finishing;
   pid_t no = 0;
   if (!atomic_compare_exchange_strong(&finishing, &no, lt_trace.process) && no == lt_trace.process) return;
   // Inside a hook, by a signal handler that ends the process: the interrupted record is not complete and is left out.
@@ -115,6 +117,37 @@ void lt_process_stop(const char *why) {
   // Others may be on their way out of a hook, or have asked just before whether hooks are on.
   if (lt_thread_count() > 1) lt_sleep(WAY_IN_NANOSECONDS);
   lt_thread_await_others();
+}
+
+/// Waits for threads that are on their way into a hook, then for those inside one.
+static bool await_hooks(void) {
+  lt_sleep(WAY_IN_NANOSECONDS);
+  return lt_thread_await_others();
+}
+
+bool lt_process_detach(void) {
+  if (!lt_recording_is_on() || lt_tls.hookDepth) return false;
+  pid_t no = 0;
+  if (!atomic_compare_exchange_strong(&finishing, &no, lt_trace.process)) return false;
+  lt_snapshot_end();
+  lt_serving_end();
+  lt_watcher_end();
+  // The description and a clock are written by a thread that records.
+  struct lt_thread *self = lt_enter();
+  lt_hooks_set(LT_HOOKS_OFF);
+  await_hooks();
+  end_recording((struct ending){.self = self, .reason = LT_CLOSE_DETACHED});
+  if (self) lt_leave();
+  lt_recording_has_stopped();
+  return true;
+}
+
+bool lt_process_forget_recording(void) {
+  if (lt_trace.live && !await_hooks()) return false;
+  lt_thread_forget_all();
+  lt_recording_forget();
+  atomic_store(&finishing, 0);
+  return true;
 }
 
 void lt_process_before_exec(void) {

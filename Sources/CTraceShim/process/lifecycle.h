@@ -20,6 +20,11 @@ bool lt_process_has_own_memory(void);
 /// Ends the recording while the process goes on, and says why: from here on the recorder makes no system call of its
 /// own, and has no thread.
 void lt_process_stop(const char *why);
+/// Ends the recording while the process goes on, by a thread that is in no hook, so that another can begin later. False
+/// if nothing is recorded, or the process is at its end.
+bool lt_process_detach(void);
+/// Gives up what is left of a recording that has ended so. False if some thread is inside a hook all the time.
+bool lt_process_forget_recording(void);
 /// Closes the trace for good. Safe to call twice, and in any process.
 void lt_process_finish(uint32_t reason);
 /// Counts a child that is not traced.

@@ -75,6 +75,17 @@ void lt_recording_forgo(void) {
   atomic_store(&isForkPending, 0);
 }
 
+void lt_recording_forget(void) {
+  lt_snapshot_forget();
+  lt_expectations_reset_after_fork();
+  lt_watcher_reset_after_fork();
+  lt_trace_forget();
+  lt_pause_notes_reset_after_fork();
+  lt_type_table_reset();
+  lt_image_list_reset();
+  lt_stack_capture_invalidate();
+}
+
 // --- fork ------------------------------------------------------------------------------------------------------------
 
 void lt_process_after_fork(void) {

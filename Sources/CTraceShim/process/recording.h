@@ -14,6 +14,9 @@ bool lt_recording_is_on(void);
 bool lt_process_is_ours(void);
 /// Child side of fork.
 void lt_process_after_fork(void);
+/// Gives up what is left of a recording that has ended, so that another can begin, in a process that was running before
+/// the first. Nobody may be inside a hook, and threads have no states any more.
+void lt_recording_forget(void);
 /// Gives up the trace of a followed child that has not begun it.
 void lt_recording_forgo(void);
 /// Does what is due now and then, when a thread has sealed a chunk: images, memory samples.

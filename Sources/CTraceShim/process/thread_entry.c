@@ -9,6 +9,7 @@
 #include "image/heap_snapshot.h"
 #include "process/description.h"
 #include "process/recording.h"
+#include "record/chunk_compressor.h"
 #include "record/encoding.h"
 #include "record/event_buffer.h"
 #include "record/pause_notes.h"
@@ -21,6 +22,7 @@
 #include <errno.h>
 #include <linux/futex.h>
 #include <string.h>
+#include <sys/mman.h>
 
 /// The low half of a claim. A state that is being set up still names the thread that had it before: nobody may take
 /// that for its end.
@@ -54,14 +56,43 @@ static bool is_inside(const struct lt_thread *t) {
   return lt_syscall6(SYS_futex, (long)t->hookDepth, FUTEX_WAIT_PRIVATE, 0, (long)&none, 0, 0) == -EAGAIN;
 }
 
-void lt_thread_await_others(void) {
+/// Tells whether a thread is inside a hook by which it could write to its state.
+static bool is_busy(const struct lt_thread *t, pid_t process, pid_t self) {
+  uint64_t claim = atomic_load(&t->claim);
+  if ((uint32_t)claim == CLAIM_SETTING_UP) return true;
+  return is_used(claim) && t->osThread != self && lt_thread_exists(process, t->osThread) && is_inside(t);
+}
+
+bool lt_thread_await_others(void) {
   enum { MOMENT_NANOSECONDS = 1000000, MOMENT_LIMIT = 5000 };
   pid_t process = lt_process_id(), self = lt_thread_id();
   int moments = 0;
-  for (struct lt_thread *t = lt_thread_first(); t; t = atomic_load(&t->next))
-    while (is_used(atomic_load(&t->claim)) && t->osThread != self && lt_thread_exists(process, t->osThread) &&
-           is_inside(t) && moments++ < MOMENT_LIMIT)
+  for (struct lt_thread *t = lt_thread_first(); t; t = atomic_load(&t->next)) {
+    while (is_busy(t, process, self)) {
+      if (moments++ == MOMENT_LIMIT) return false;
       lt_sleep(MOMENT_NANOSECONDS);
+    }
+  }
+  return true;
+}
+
+/// Makes memory zero, and gives it back to the kernel if that takes it.
+static void wipe(struct lt_thread *t) {
+  if (lt_syscall(SYS_madvise, t, sizeof *t, MADV_DONTNEED) != 0) memset(t, 0, sizeof *t);
+}
+
+void lt_thread_forget_all(void) {
+  pid_t process = lt_process_id();
+  for (struct lt_thread *t = lt_thread_unlist_all(), *next; t; t = next) {
+    next = atomic_load(&t->next);
+    // A thread that goes on finds its state as a child made by fork does: zero, not ready, without a number.
+    bool isNeeded = is_used(atomic_load(&t->claim)) && lt_thread_exists(process, t->osThread);
+    lt_compressor_return(t->compressor);
+    if (t->slot) lt_unmap(t->slot, LT_SLOT_SIZE);
+    lt_unmap(t->room, t->roomSize);
+    if (isNeeded) wipe(t);
+    else lt_unmap(t, sizeof *t);
+  }
 }
 
 static struct lt_thread *claim_free(void) {
@@ -73,11 +104,12 @@ static struct lt_thread *claim_free(void) {
   return NULL;
 }
 
-static struct lt_thread *make_thread(void) {
-  struct lt_thread *t = lt_map_wiped_on_fork(sizeof *t);
+/// Makes a state. `former`: the calling thread's own of an earlier recording, wiped; or NULL.
+static struct lt_thread *make_thread(struct lt_thread *former) {
+  struct lt_thread *t = former ? former : lt_map_wiped_on_fork(sizeof *t);
   if (!t) return NULL;
   if (!lt_stack_room_make(t, lt_stack_depth_limit())) {
-    lt_unmap(t, sizeof *t);
+    if (!former) lt_unmap(t, sizeof *t);
     return NULL;
   }
   atomic_store(&t->claim, CLAIM_SETTING_UP);
@@ -94,8 +126,9 @@ static void make_ready(struct lt_thread *t) {
 
 static struct lt_thread *register_thread(void) {
   lt_thread_reap();
-  struct lt_thread *t = claim_free();
-  if (!t) t = make_thread();
+  // A state that the thread has, and nobody else knows of, is to be of use again.
+  struct lt_thread *former = lt_tls.thread, *t = former ? NULL : claim_free();
+  if (!t) t = make_thread(former);
   if (!t) return NULL;
   if (!t->slot) t->slot = lt_trace_new_slot();
   if (!t->slot) {
@@ -168,6 +201,7 @@ LT_NOINLINE struct lt_thread *lt_thread_prepare(void) {
     return t;
   }
   if (!lt_trace_is_writable()) return NULL;
+  t = NULL;
   // A thread that found no memory once goes without: its calls would pay for asking, again and again.
   if (!lt_tls.isUnrecorded) lt_on_own_stack(introduce, &t);
   if (t) return t;

@@ -54,8 +54,11 @@ static LT_ALWAYS_INLINE void lt_leave(void) {
   lt_tls.hookDepth = 0;
 }
 
-/// Waits, with a limit, until no other thread is inside a hook: after these were switched off.
-void lt_thread_await_others(void);
+/// Waits, with a limit, until no other thread is inside a hook: after these were switched off. False if one still is.
+bool lt_thread_await_others(void);
+/// Gives up the states of all threads, while hooks are off and nobody is inside one. A thread that goes on gets its
+/// state anew when it next records.
+void lt_thread_forget_all(void);
 /// Seals what threads that have ended left in their slots.
 void lt_thread_reap(void);
 

@@ -186,15 +186,25 @@ void lt_trace_discard(void) {
   lt_unlink(lt_trace.file.path);
 }
 
+static void forget_pages(void) {
+  atomic_store(&lt_trace.isOpen, 0);
+  lt_hooks_connect(NULL);
+  lt_trace.header = NULL;
+  lt_trace.status = NULL;
+  lt_trace.live = NULL;
+}
+
+void lt_trace_forget(void) {
+  forget_pages();
+  lt_mapped_file_end(&lt_trace.file);
+  lt_mapped_file_end(&lt_trace.liveFile);
+}
+
 void lt_trace_reset_after_fork(void) {
   // The mappings are gone from this process.
   lt_mapped_file_forget(&lt_trace.file);
   lt_mapped_file_forget(&lt_trace.liveFile);
   lt_apart_reset_after_fork();
-  atomic_store(&lt_trace.isOpen, 0);
-  lt_trace.header = NULL;
-  lt_trace.status = NULL;
-  lt_trace.live = NULL;
-  lt_hooks_connect(NULL);
+  forget_pages();
   lt_compressors_reset_after_fork();
 }

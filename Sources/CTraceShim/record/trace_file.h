@@ -45,6 +45,9 @@ void lt_trace_add_drop(uint32_t reason);
 void lt_trace_close(uint32_t reason, bool keepLive);
 /// Removes both files: nothing worth keeping was recorded.
 void lt_trace_discard(void);
+/// Gives up the memory of a trace that is closed, so that another can be opened. Nobody may be inside a hook that
+/// records, and no thread may have a slot.
+void lt_trace_forget(void);
 /// Forgets the parent's trace, in a child made by fork.
 void lt_trace_reset_after_fork(void);
 /// Bytes of memory that are the recorder's own.

@@ -29,10 +29,14 @@ void lt_thread_send_to_prepare(void) {
   for (struct lt_thread *t = lt_thread_first(); t; t = atomic_load(&t->next)) atomic_store(&t->isReady, 0);
 }
 
+struct lt_thread *lt_thread_unlist_all(void) {
+  atomic_store(&lastNumber, 0);
+  return atomic_exchange(&firstThread, NULL);
+}
+
 void lt_thread_reset_after_fork(void) {
   // The states were wiped; they are not worth finding again.
-  atomic_store(&firstThread, NULL);
-  atomic_store(&lastNumber, 0);
+  lt_thread_unlist_all();
   void *ownStack = lt_tls.ownStack;
   memset(&lt_tls, 0, sizeof lt_tls);
   lt_tls.ownStack = ownStack;

@@ -169,6 +169,8 @@ void lt_thread_list(struct lt_thread *thread);
 /// Has every thread come by lt_thread_prepare at its next hook: a setting that hooks do not ask for themselves has
 /// changed.
 void lt_thread_send_to_prepare(void);
+/// Takes all states out of the list and returns the first. Threads have numbers from 1 on again.
+struct lt_thread *lt_thread_unlist_all(void);
 /// Forgets every thread: in a child made by fork.
 void lt_thread_reset_after_fork(void);
 

@@ -16,7 +16,7 @@ package struct RecordedTrace: Hashable, Sendable {
     case open
   }
   package enum CloseReason: Hashable, Sendable {
-    case exit, exec, stopped, recovered, underscoreExit
+    case exit, exec, stopped, recovered, underscoreExit, detached
     case unknown(UInt32)
   }
 
@@ -134,6 +134,7 @@ extension RecordedTrace.CloseReason {
     case Int(LT_CLOSE_STOPPED): self = .stopped
     case Int(LT_CLOSE_RECOVERED): self = .recovered
     case Int(LT_CLOSE_UNDERSCORE_EXIT): self = .underscoreExit
+    case Int(LT_CLOSE_DETACHED): self = .detached
     default: self = .unknown(raw)
     }
   }

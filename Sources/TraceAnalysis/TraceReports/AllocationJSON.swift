@@ -133,6 +133,7 @@ package enum AllocationJSON {
       ("untracedChildren", .optional(analysis.closing.map { UInt64($0.untracedChildren) })),
       ("referenceCounting", .string(AllocationText.key(header.referenceCounting))),
       ("isForked", .bool(process.isForked)),
+      ("isAttached", .bool(process.isAttached)),
       ("hasSwiftHooks", .bool(process.hasSwiftHooks)),
       ("eventCount", .number(analysis.eventCount)),
       ("events", counts(analysis)),

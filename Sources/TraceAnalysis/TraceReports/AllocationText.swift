@@ -61,7 +61,9 @@ package struct AllocationText {
         "\(name) \(Decimal.bytes(moment.liveBytes)) live in \(Decimal.counted(moment.liveBlocks, "block")), \(resident)"
     }
     lines.line(
-      row(analysis.completeness == .open ? "at the end of the trace:" : "at exit:", analysis.atExit), indent: 2)
+      row(
+        analysis.completeness == .open || analysis.closing?.reason == .detached
+          ? "at the end of the trace:" : "at exit:", analysis.atExit), indent: 2)
     let time =
       analysis.clock.seconds(at: analysis.atPeak.time).map { " (after \(Decimal.fixed($0, places: 2)) s)" } ?? ""
     lines.line(row("at the peak\(time):", analysis.atPeak), indent: 2)
@@ -73,7 +75,9 @@ package struct AllocationText {
     let orphans = analysis[.orphanFree] &+ analysis[.orphanReallocFailure]
     if orphans > 0 { remarks.append("\(Decimal.counted(orphans, "orphan free")) (of blocks never seen allocated)") }
     if analysis[.inheritedFree] > 0 {
-      remarks.append("frees of blocks inherited from the parent process: \(Decimal.grouped(analysis[.inheritedFree]))")
+      let origin =
+        analysis.definitions.process.isAttached ? "allocated before the recording" : "inherited from the parent process"
+      remarks.append("frees of blocks \(origin): \(Decimal.grouped(analysis[.inheritedFree]))")
     }
     if analysis[.allocationOverLive] > 0 {
       remarks.append(

@@ -115,6 +115,8 @@ package struct ProcessRecord: Hashable, Sendable {
   package var hasStaticRuntime: Bool { flags & UInt64(LT_PROCESS_SWIFT_STATIC) != 0 }
   /// Began as a fork: the parent's blocks are live but were never seen allocated.
   package var isForked: Bool { flags & UInt64(LT_PROCESS_FORKED) != 0 }
+  /// Was running when the recording began: blocks from before are live but were never seen allocated.
+  package var isAttached: Bool { flags & UInt64(LT_PROCESS_ATTACHED) != 0 }
 }
 
 /// Everything a trace defines. Immutable once read, but for the stacks.

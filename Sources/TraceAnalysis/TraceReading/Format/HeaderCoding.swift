@@ -137,6 +137,7 @@ extension TraceClosing {
       case Int(LT_CLOSE_STOPPED): .stopped
       case Int(LT_CLOSE_RECOVERED): .recovered
       case Int(LT_CLOSE_UNDERSCORE_EXIT): .underscoreExit
+      case Int(LT_CLOSE_DETACHED): .detached
       default: .unknown(raw.reason)
       }
     waitStatus = raw.waitStatus
@@ -160,6 +161,7 @@ extension TraceClosing {
       case .stopped: UInt32(LT_CLOSE_STOPPED)
       case .recovered: UInt32(LT_CLOSE_RECOVERED)
       case .underscoreExit: UInt32(LT_CLOSE_UNDERSCORE_EXIT)
+      case .detached: UInt32(LT_CLOSE_DETACHED)
       case .unknown(let n): n
       }
     raw.waitStatus = waitStatus

@@ -115,7 +115,7 @@ package struct DropCounts: Hashable, Sendable {
 /// The closing record: the last statement of the recorder, or of the tool that finished its file.
 package struct TraceClosing: Hashable, Sendable {
   package enum Reason: Hashable, Sendable {
-    case exit, exec, stopped, recovered, underscoreExit
+    case exit, exec, stopped, recovered, underscoreExit, detached
     case unknown(UInt32)
   }
 

@@ -6,7 +6,8 @@ package enum Mismatch: Int, CaseIterable, Hashable, Sendable {
   case orphanFree = 0
   /// A realloc said to have failed, of a block that was not seen given to it.
   case orphanReallocFailure
-  /// A free of a block that a forked process inherited, or may have.
+  /// A free of a block from before the recording, or what may be one: a forked process inherited it, or a process had
+  /// it that was running already.
   case inheritedFree
   /// A retain or release of something that no allocation was seen for: objects on the stack, static ones, or those
   /// older than the trace.

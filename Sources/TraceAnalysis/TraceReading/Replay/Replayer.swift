@@ -30,7 +30,7 @@ package struct Replayer<Observer: ReplayObserver>: EventSink {
   /// The replayer's state of that thread, and the tracker's.
   private var state: UnsafeMutablePointer<ThreadState>
   private var trackedThread: UnsafeMutablePointer<ActivationTracker.ThreadRow>
-  private let isForked: Bool
+  private let hasUnseenBlocks: Bool
 
   private struct ThreadState: BitwiseCopyable {
     var total: ThreadTotal
@@ -42,7 +42,8 @@ package struct Replayer<Observer: ReplayObserver>: EventSink {
     var isTakenInAlready = false
   }
 
-  /// `isForked`: the process began as a fork, so that frees of blocks never seen allocated are to be expected.
+  /// `hasUnseenBlocks`: the process has memory from before the recording, of its parent's or its own, so that frees of
+  /// blocks never seen allocated are to be expected.
   package init(_ observer: Observer, process: ProcessRecord, stacks: StackTree, checkpoint: UInt64? = nil) {
     self.init(observer, process: process, activations: ActivationTracker(stacks: stacks), checkpoint: checkpoint)
   }
@@ -72,7 +73,7 @@ package struct Replayer<Observer: ReplayObserver>: EventSink {
     trackedThread = UnsafeMutablePointer(bitPattern: 64)!
     countsByOperation = RowTable(blank: 0, count: Self.operationCount, ownedBy: memory)[0]
     countsByMismatch = RowTable(blank: 0, count: Mismatch.allCases.count, ownedBy: memory)
-    isForked = process.isForked
+    hasUnseenBlocks = process.isForked || process.isAttached
     blockLimit = limits?.liveBlocks ?? ReadingLimits.blockLimit
     spareFarAllocations = limits?.farAllocations ?? .max
     self.checkpoint = checkpoint ?? .max
@@ -351,7 +352,7 @@ package struct Replayer<Observer: ReplayObserver>: EventSink {
       report(.nullAddress, event)
       return .taken
     }
-    if isForked {
+    if hasUnseenBlocks {
       report(.inheritedFree, event)
     } else {
       if mayWait { return .waitForAllocation }

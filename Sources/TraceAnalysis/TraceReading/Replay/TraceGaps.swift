@@ -15,6 +15,8 @@ package struct TraceGaps: Hashable, Sendable {
     case damaged
     /// The process began as a fork: it has memory that its parent allocated. What it frees is seen.
     case inherited
+    /// The recording began while the process was running: it has memory from before. What it frees is seen.
+    case attached
   }
 
   package var causes: Set<Cause> = []
@@ -39,6 +41,7 @@ package struct TraceGaps: Hashable, Sendable {
   /// The gaps of a trace before `time`, in ticks, once its events have been read.
   init(_ reader: TraceReader, diagnostics: TraceDiagnostics, until time: UInt64) {
     if reader.definitions.process.isForked { causes.insert(.inherited) }
+    if reader.definitions.process.isAttached { causes.insert(.attached) }
     if reader.header.startedPaused { add(.paused, until: reader.header.startTime) }
     var isPaused = false
     for pause in reader.definitions.pauses where pause.time <= time {
@@ -85,6 +88,7 @@ package struct TraceGaps: Hashable, Sendable {
     if causes.contains(.dropped) { parts.append("calls were dropped") }
     if causes.contains(.damaged) { parts.append("parts of the trace are missing") }
     if causes.contains(.inherited) { parts.append("the process began as a fork") }
+    if causes.contains(.attached) { parts.append("the recording began while the process was running") }
     return parts.count < 2
       ? parts.first ?? "" : parts.dropLast().joined(separator: ", ") + " and " + parts[parts.count - 1]
   }

@@ -1,0 +1,106 @@
+// Recording of a process that was running, from a call to another: `leaktrace attach` has a thread of the process make
+// the one, `leaktrace detach` the other.
+//
+// The caller sees to it that no other thread is at work in the loader, or holds a lock of the allocator's. All threads
+// may go on meanwhile otherwise.
+
+#define _GNU_SOURCE
+#include "CTraceFormat.h"
+#include "attach_results.h"
+#include "hooks/beginning.h"
+#include "hooks/hook.h"
+#include "hooks/load.h"
+#include "hooks/loader_watch.h"
+#include "hooks/table_binding.h"
+#include "process/description.h"
+#include "process/environment.h"
+#include "process/lifecycle.h"
+#include "process/recording.h"
+#include "record/event_buffer.h"
+#include "record/message.h"
+#include "thread/hook_switch.h"
+
+#include <errno.h>
+#include <string.h>
+
+/// Begins a recording. `settings`: those that `leaktrace record` gives a program in its environment, as lines of
+/// `NAME=value`; children are never followed. Returns LT_ATTACH_; errno stays what it was.
+LT_EXPORT int leaktrace_attach(const char *settings);
+/// Ends it. The library does nothing then, until the next one begins.
+LT_EXPORT int leaktrace_detach(void);
+
+enum { SETTING_LIMIT = 32, TEXT_SIZE = 16 << 10 };
+static _Atomic bool isAtWork;
+static bool isAttached; ///< hooks are in place
+
+/// Reads the settings from lines as from an environment. False if there are too many.
+static bool read_settings(const char *lines) {
+  static char text[TEXT_SIZE];
+  char *variables[SETTING_LIMIT + 1];
+  size_t count = 0, length = strlen(lines);
+  if (length >= sizeof text) return false;
+  memcpy(text, lines, length + 1);
+  for (char *line = text; *line;) {
+    char *end = strchr(line, '\n');
+    if (*line != '\n') {
+      if (count == SETTING_LIMIT) return false;
+      variables[count++] = line;
+    }
+    if (!end) break;
+    *end = 0;
+    line = end + 1;
+  }
+  variables[count] = NULL;
+  lt_environment_read(variables);
+  lt_settings.followsChildren = false;
+  return true;
+}
+
+static int attach(const char *settings) {
+  if (!lt_process_was_running()) return LT_ATTACH_PRELOADED;
+  if (lt_recording_is_on()) return LT_ATTACH_RECORDS;
+  if (!lt_process_forget_recording()) return LT_ATTACH_BUSY;
+  if (!read_settings(settings)) return LT_ATTACH_REFUSED;
+  lt_message_init(lt_settings.messages, lt_settings.isQuiet);
+  if (!lt_table_binding_prepare()) return LT_ATTACH_NO_ALLOCATOR;
+  lt_description_join();
+  // There are threads that have not shown up yet.
+  lt_exact_time_require();
+  if (!lt_begin_recording(true)) return LT_ATTACH_REFUSED;
+  isAttached = true;
+  return LT_ATTACH_DONE;
+}
+
+static int detach(void) {
+  if (!isAttached) return LT_ATTACH_RECORDS_NOTHING;
+  isAttached = false;
+  // A full disk, or a process that gave up its rights, may have ended the recording before.
+  if (!lt_process_detach()) lt_hooks_set(LT_HOOKS_OFF), lt_recording_has_stopped();
+  lt_loader_watch_undo();
+  lt_process_forget_recording(); // if a thread does not leave its hook, it is done before the next recording
+  return LT_ATTACH_DONE;
+}
+
+/// Runs one of them, with signals held back: their handlers may take long, or never return.
+static int run(int (*function)(const char *), const char *settings) {
+  if (atomic_exchange(&isAtWork, true)) return LT_ATTACH_BUSY;
+  int error = errno;
+  uint64_t before = lt_block_signals(LT_ALL_SIGNALS);
+  int result = function(settings);
+  lt_restore_signals(before);
+  errno = error;
+  atomic_store(&isAtWork, false);
+  return result;
+}
+
+static int detach_without_settings(const char *unused) {
+  (void)unused;
+  return detach();
+}
+
+int leaktrace_attach(const char *settings) { return run(attach, settings); }
+int leaktrace_detach(void) { return run(detach_without_settings, NULL); }
+
+__attribute__((destructor)) static void end(void) {
+  if (isAttached) lt_process_finish(LT_CLOSE_EXIT);
+}

@@ -1,0 +1,47 @@
+// Sets up all parts of the recorder for a recording. It knows them all, and no part knows it.
+
+#define _GNU_SOURCE
+#include "hooks/beginning.h"
+
+#include "hooks/exit_hooks.h"
+#include "hooks/loader_watch.h"
+#include "hooks/snapshot_signals.h"
+#include "hooks/swift_recording.h"
+#include "process/environment.h"
+#include "process/lifecycle.h"
+#include "process/recording.h"
+
+#include <pthread.h>
+
+static void finish_at_exit(void *unused) {
+  (void)unused;
+  lt_process_finish(LT_CLOSE_EXIT);
+}
+
+static void handle_signals(void) { lt_snapshot_signals_init(lt_settings.snapshotSignal, lt_settings.roundSignal); }
+
+static void give_back(void) {
+  lt_snapshot_signals_end();
+  lt_loader_watch_end();
+}
+
+/// Has the C library call the recorder when the process forks and when it ends.
+static void register_handlers(bool isJoined) {
+  static bool isDone;
+  if (isDone) return;
+  isDone = true;
+  pthread_atfork(NULL, NULL, lt_process_after_fork);
+  // Registered for no library, and before main's own: it runs after all other handlers and destructors. In a process
+  // that was joined it would run before them: this library's destructor runs later.
+  lt_exit_hooks_init(isJoined ? NULL : finish_at_exit);
+}
+
+bool lt_begin_recording(bool isJoined) {
+  lt_arc_mode = lt_settings.arcMode;
+  lt_recording_observe((struct lt_recording_observer){.takesSnapshots = handle_signals, .stopped = give_back});
+  if (!lt_recording_begin()) return false;
+  lt_loader_watch_begin(isJoined);
+  register_handlers(isJoined);
+  lt_hooks_set(LT_HOOKS_ON);
+  return true;
+}

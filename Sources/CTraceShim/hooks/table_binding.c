@@ -1,0 +1,159 @@
+#define _GNU_SOURCE
+#include "hooks/table_binding.h"
+
+#include "hooks/next_functions.h"
+#include "os/os.h"
+
+#include <dlfcn.h>
+#include <string.h>
+
+// --- functions -------------------------------------------------------------------------------------------------------
+
+#define MALLOC_NAME(result, name, parameters) #name,
+/// The functions that keep a trace right, and those of a Swift runtime that are interposed by name (exports.map).
+static const char *const names[] = {
+    LT_HOOKED_MALLOC_FAMILY(MALLOC_NAME)
+    // Each of these is called as the next function of its own name.
+    "execve",
+    "execvpe", "fexecve", "execv", "execvp", "execl", "execlp", "execle", "posix_spawn", "posix_spawnp", "system",
+    "popen", "fork", "prctl", "syscall", "pthread_create", "dlclose", "exit", "_exit", "_Exit", "quick_exit",
+    "__cxa_atexit", "waitpid", "wait4", "waitid", "chroot", "setuid", "seteuid", "setreuid", "setresuid", "setgid",
+    "setegid", "setregid", "setresgid", "unshare", "setns", "sigaction", "__sigaction", "signal", "bsd_signal",
+    "ssignal", "sysv_signal", "__sysv_signal", "sigset",
+    // These find the runtime that a call is for by themselves.
+    "swift_weakLoadStrong", "swift_weakTakeStrong", "swift_unownedRetainStrong", "swift_unownedRetainStrongAndRelease",
+    "swift_unownedRetain", "swift_unownedRelease", "swift_nonatomic_retain", "swift_nonatomic_retain_n",
+    "swift_nonatomic_release", "swift_nonatomic_release_n"};
+enum { NAME_COUNT = sizeof names / sizeof *names };
+#define COUNT(result, name, parameters) +1
+enum { MALLOC_COUNT = 0 LT_HOOKED_MALLOC_FAMILY(COUNT) };
+_Static_assert(sizeof(struct lt_next_functions) == MALLOC_COUNT * sizeof(void *), "pointers, in one order");
+
+static const char swiftPrefix[] = "swift_";
+
+static struct function {
+  void *hook;          ///< NULL: no reference is changed
+  void *next;          ///< what a reference must lead to now; NULL: whatever it leads to
+  bool mayBeUnsettled; ///< references that lead nowhere yet would lead to `next`
+} functions[NAME_COUNT];
+
+/// What the images define, in the loader's order: the first definition is the one that others are bound to.
+struct search {
+  struct lt_loaded_image own;
+  struct {
+    uintptr_t address, start, end; ///< and of its image
+  } first[NAME_COUNT];
+};
+
+static int find_own(struct dl_phdr_info *info, size_t size, void *context) {
+  (void)size;
+  struct search *search = context;
+  struct lt_loaded_image image;
+  if (!lt_loaded_image_from_info(info, &image) || !lt_loaded_image_covers(&image, (uintptr_t)&find_own)) return 0;
+  search->own = image;
+  return 1;
+}
+
+static int find_first(struct dl_phdr_info *info, size_t size, void *context) {
+  (void)size;
+  struct search *search = context;
+  struct lt_loaded_image image;
+  if (!lt_loaded_image_from_info(info, &image) || image.start == search->own.start) return 0;
+  for (int i = 0; i < NAME_COUNT; i++) {
+    struct lt_symbol symbol;
+    if (search->first[i].address || !lt_loaded_image_symbol(&image, names[i], &symbol)) continue;
+    search->first[i].address = symbol.address;
+    search->first[i].start = image.start;
+    search->first[i].end = image.end;
+  }
+  return 0;
+}
+
+static struct function function_of(int i, const struct search *search, void *hook) {
+  if (i < MALLOC_COUNT) return (struct function){hook, (void *)search->first[i].address, true};
+  if (strncmp(names[i], swiftPrefix, sizeof swiftPrefix - 1) == 0) return (struct function){hook, NULL, true};
+  // Its hook asks the loader for the next function, which may have older versions as well.
+  void *next = dlsym(RTLD_NEXT, names[i]);
+  bool isFirst = (uintptr_t)next >= search->first[i].start && (uintptr_t)next < search->first[i].end;
+  return (struct function){next ? hook : NULL, next, isFirst};
+}
+
+bool lt_table_binding_prepare(void) {
+  struct search search = {0};
+  dl_iterate_phdr(find_own, &search);
+  if (!search.own.end) return false;
+  dl_iterate_phdr(find_first, &search);
+  struct lt_next_functions next;
+  for (int i = 0; i < MALLOC_COUNT; i++) {
+    if (!search.first[i].address) return false;
+    ((void **)&next)[i] = (void *)search.first[i].address;
+  }
+  for (int i = 0; i < NAME_COUNT; i++) {
+    struct lt_symbol hook = {0, 0};
+    lt_loaded_image_symbol(&search.own, names[i], &hook);
+    functions[i] = function_of(i, &search, (void *)hook.address);
+  }
+  lt_next = next;
+  return true;
+}
+
+// --- binding ---------------------------------------------------------------------------------------------------------
+
+/// A word that was changed.
+struct change {
+  void **place;
+  void *before;
+};
+enum { CHANGE_LIMIT = 1 << 18 };
+static struct change *changes;
+static uint32_t changeCount;
+
+static void bind_reference(const struct lt_reference *reference, void *image) {
+  for (int i = 0; i < NAME_COUNT; i++) {
+    const struct function *f = &functions[i];
+    if (!f->hook || strcmp(reference->name, names[i]) != 0) continue;
+    void *before = *reference->place;
+    bool isToBeBound = reference->isUnsettled ? f->mayBeUnsettled : !f->next || before == f->next;
+    if (!isToBeBound || !before || lt_is_own_address((uintptr_t)before) || changeCount == CHANGE_LIMIT) return;
+    changes[changeCount++] = (struct change){reference->place, before};
+    lt_loaded_image_replace(image, reference->place, f->hook);
+    return;
+  }
+}
+
+void lt_table_binding_bind(const struct lt_loaded_image *image) {
+  if (!changes && !(changes = lt_map_private(CHANGE_LIMIT * sizeof *changes))) return;
+  if (lt_loaded_image_covers(image, (uintptr_t)&find_own)) return;
+  lt_loaded_image_show_references(image, bind_reference, (void *)image);
+}
+
+void lt_table_binding_forget(uintptr_t start, uintptr_t end) {
+  for (uint32_t i = 0; i < changeCount;) {
+    uintptr_t place = (uintptr_t)changes[i].place;
+    if (place >= start && place < end) changes[i] = changes[--changeCount];
+    else i++;
+  }
+}
+
+static int put_back(struct dl_phdr_info *info, size_t size, void *context) {
+  (void)size;
+  (void)context;
+  struct lt_loaded_image image;
+  if (!lt_loaded_image_from_info(info, &image)) return 0;
+  for (uint32_t i = 0; i < changeCount; i++) {
+    if (!lt_loaded_image_covers(&image, (uintptr_t)changes[i].place)) continue;
+    // The program, or the loader, may have put something else there.
+    if (lt_is_own_address((uintptr_t)*changes[i].place))
+      lt_loaded_image_replace(&image, changes[i].place, changes[i].before);
+  }
+  return 0;
+}
+
+void lt_table_binding_undo(void) {
+  if (!changes) return;
+  // While it shows an image, none comes or goes.
+  dl_iterate_phdr(put_back, NULL);
+  lt_unmap(changes, CHANGE_LIMIT * sizeof *changes);
+  changes = NULL;
+  changeCount = 0;
+}
