@@ -238,8 +238,11 @@ private let addressBits: UInt64 = 0x00FF_FFFF_FFFF_FFFF
       ).start()
       func trace() throws -> RecordedTrace? { try TracedRun.traces(in: directory).first }
       try AwaitedState.wait(until: "an image begins") {
-        guard let path = try trace()?.path else { return false }
-        return !(try HeapImage.images(of: path, words: { _ in false })).isEmpty
+        // The image grows while it is read: a part that was not there yet may be missed, and the next one seen.
+        guard let path = try trace()?.path, let images = try? HeapImage.images(of: path, words: { _ in false }) else {
+          return false
+        }
+        return !images.isEmpty
       }
       // Not for a state: the process is killed when more or less of the image is written.
       usleep(UInt32(delay))
