@@ -21,9 +21,11 @@ let package = Package(
     .target(name: "CTraceFormat"),
     // Calls on other processes. The recorder has the list of calls to repeat from it.
     .target(name: "CProcessCalls"),
+    // Swift's metadata and the words of a heap image, in memory of any process.
+    .target(name: "CHeapScan", dependencies: ["CTraceFormat"], publicHeadersPath: "."),
     // The preloaded library. This target is for editing and unit tests; scripts/build links the shared object itself.
     .target(
-      name: "CTraceShim", dependencies: ["CTraceFormat", "CProcessCalls"], exclude: ["exports.map"],
+      name: "CTraceShim", dependencies: ["CTraceFormat", "CProcessCalls", "CHeapScan"], exclude: ["exports.map"],
       publicHeadersPath: ".", cSettings: [.define("LT_UNIT_TESTS")],
       linkerSettings: [.linkedLibrary("zstd")]),
 
@@ -48,6 +50,14 @@ let package = Package(
       name: "TraceSymbolication",
       dependencies: ["TraceReading", "PlatformRules", "CElfutils", "CSandboxedChild", "CDemangle"],
       path: "Sources/TraceAnalysis/TraceSymbolication"),
+    // Other processes and core files: their memory, their threads, the blocks of their allocator; and all of it as a
+    // trace.
+    .target(
+      name: "ProcessInspection",
+      dependencies: [
+        "TraceReading", "TraceSymbolication", "CTraceFormat", "CHeapScan", "CElfutils", "CProcessCalls",
+      ],
+      path: "Sources/TraceAnalysis/ProcessInspection"),
     .target(
       name: "HeapAnalysis",
       dependencies: [
@@ -112,6 +122,7 @@ let package = Package(
       dependencies: [
         "TraceReading", "TraceSymbolication", "HeapAnalysis", "LeakDetection", "AllocationReports", "LeakGates",
         "RunDiff", "TraceRecording", "TraceReports", "TraceExports", "TraceDatabase", "PageReports",
+        "ProcessInspection",
       ],
       path: "Sources/TraceAnalysis/TraceAnalysis"),
     // Depends on each module by itself: one that changes below TraceAnalysis leaves that as it was, and an executable
@@ -120,7 +131,8 @@ let package = Package(
       name: "leaktrace",
       dependencies: [
         "TraceReading", "TraceSymbolication", "HeapAnalysis", "LeakDetection", "AllocationReports", "LeakGates",
-        "RunDiff", "TraceRecording", "TraceReports", "TraceExports", "TraceDatabase", "PageReports", "TraceAnalysis",
+        "RunDiff", "TraceRecording", "TraceReports", "TraceExports", "TraceDatabase", "PageReports",
+        "ProcessInspection", "TraceAnalysis",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ]),
 
@@ -224,12 +236,16 @@ let package = Package(
       ]),
     // Stands for a program of another package.
     .testTarget(name: "PublicAPITests", dependencies: ["TraceAnalysis", "TraceTestSupport"], packageAccess: false),
-    .testTarget(name: "ShimTests", dependencies: ["CTraceShim", "CZstd", "TestRequirements"]),
+    .testTarget(
+      name: "ProcessInspectionTests",
+      dependencies: ["TraceReading", "TraceSymbolication", "ProcessInspection", "TraceTestSupport"]),
+    .testTarget(name: "ShimTests", dependencies: ["CTraceShim", "CHeapScan", "CZstd", "TestRequirements"]),
     .testTarget(
       name: "EndToEndTests",
       dependencies: [
-        "TraceReading", "TraceSymbolication", "HeapAnalysis", "LeakDetection", "TraceRecording", "TraceTestSupport",
-        "CTraceFormat", "CZstd", "TestRequirements",
+        "TraceAnalysis", "TraceReading", "TraceSymbolication", "HeapAnalysis", "LeakDetection", "AllocationReports",
+        "LeakGates", "TraceReports", "TraceRecording", "TraceTestSupport", "CTraceFormat", "CZstd", "TestRequirements",
+        "ProcessInspection",
       ]),
   ]
 )

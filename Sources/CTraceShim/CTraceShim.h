@@ -4,15 +4,11 @@
 #define LEAKTRACE_SHIM_H
 
 #include "arch/arch.h"
-#include "image/exact_words.h"
 #include "image/memory_map.h"
-#include "image/memory_scan.h"
-#include "image/page_encoder.h"
 #include "process/environment.h"
 #include "process/filter_program.h"
 #include "record/chunk_compressor.h"
-#include "swift/case_words.h"
-#include "swift/type_name.h"
+#include "swift/own_memory.h"
 #include "unwind/unwind_table.h"
 
 #endif

@@ -10,7 +10,7 @@ struct Leaktrace: ParsableCommand {
     version: "0.1.0",
     subcommands: [
       RecordCommand.self, CheckCommand.self, AnalyzeCommand.self, ReportCommand.self, WhyCommand.self,
-      HistoryCommand.self,
+      HistoryCommand.self, InspectCommand.self,
       DiffCommand.self, DigestCommand.self, ExportCommand.self,
       QueryCommand.self, DumpCommand.self, PauseCommand.self, ResumeCommand.self,
       SnapshotCommand.self, SnapshotsCommand.self, PsCommand.self, ScopeReportCommand.self,

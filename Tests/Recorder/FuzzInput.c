@@ -2,7 +2,8 @@
 
 #include "arch/arch.h"
 #include "image/memory_map.h"
-#include "swift/type_name.h"
+#include "swift/own_memory.h"
+#include "type_name.h"
 
 #include "RecorderTest.h"
 #include "UnwindImage.h"
@@ -42,7 +43,7 @@ static void name_types(const uint8_t *bytes, size_t size) {
     memcpy(memory + at, &word, 8);
   }
   char name[1024];
-  size_t length = lt_type_name(FUZZ_METADATA_BASE, name, sizeof name);
+  size_t length = lt_type_name(&lt_own_memory, FUZZ_METADATA_BASE, name, sizeof name);
   EXPECT(length < sizeof name && name[length] == 0);
 }
 

@@ -1,5 +1,6 @@
 // Where the recorder looks for the cases of enumerations.
 
+import CHeapScan
 import CTraceShim
 import Testing
 
@@ -38,7 +39,12 @@ private final class Holder<Value> {
 
 @Suite struct CaseWordTests {
   private func words(_ type: Any.Type, storage: Int = LT_STORAGE_NONE) -> lt_case_words {
-    lt_case_words_of(UInt64(UInt(bitPattern: unsafeBitCast(type, to: UnsafeRawPointer.self))), UInt32(storage))
+    words(UInt64(UInt(bitPattern: unsafeBitCast(type, to: UnsafeRawPointer.self))), storage: storage)
+  }
+
+  private func words(_ metadata: UInt64, storage: Int = LT_STORAGE_NONE) -> lt_case_words {
+    var memory = lt_own_memory
+    return lt_case_words_of(&memory, metadata, UInt32(storage))
   }
 
   /// The words' offsets in an object.
@@ -69,10 +75,10 @@ private final class Holder<Value> {
   @Test("What is no class has no such words") func others() {
     #expect(words(Int.self).mask == 0)
     #expect(words(Reading.self).mask == 0)
-    #expect(lt_case_words_of(0, 0).mask == 0)
-    #expect(lt_case_words_of(8, 0).mask == 0)
+    #expect(words(0 as UInt64).mask == 0)
+    #expect(words(8 as UInt64).mask == 0)
     let zeros = [UInt64](repeating: 0, count: 64)
-    #expect(zeros.withUnsafeBytes { lt_case_words_of(UInt64(UInt(bitPattern: $0.baseAddress)), 0).mask } == 0)
+    #expect(zeros.withUnsafeBytes { words(UInt64(UInt(bitPattern: $0.baseAddress))).mask } == 0)
   }
 
   @Test(

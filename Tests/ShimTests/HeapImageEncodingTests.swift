@@ -1,5 +1,6 @@
 // How the words of a heap image are chosen and encoded.
 
+import CHeapScan
 import CTraceFormat
 import CTraceShim
 import Testing
@@ -80,8 +81,13 @@ struct HeapImageEncodingTests {
   @Test("Ranges come in order, and those that overlap become one", arguments: 0..<20) func exactWords(seed: Int) {
     var generator = SplitMix(state: UInt64(seed))
     var words = lt_exact_words()
-    #expect(lt_exact_words_init(&words, 1000))
-    defer { lt_exact_words_free(&words) }
+    let memory = UnsafeMutablePointer<lt_memory>.allocate(capacity: 1)
+    memory.initialize(to: lt_own_memory)
+    #expect(lt_exact_words_init(&words, memory, 1000))
+    defer {
+      lt_exact_words_free(&words)
+      memory.deallocate()
+    }
     var whole: Set<UInt64> = [], partial: [UInt64: Int] = [:]
     for _ in 0..<Int.random(in: 0...500, using: &generator) {
       let address = 0x1000 + 8 * UInt64.random(in: 0..<3000, using: &generator)

@@ -1,5 +1,6 @@
 // The list of mappings, and whether an address is in one of them.
 
+import CHeapScan
 import CTraceFormat
 import CTraceShim
 import Testing
@@ -104,8 +105,9 @@ struct MemoryMapTests {
     regions.withUnsafeMutableBufferPointer { buffer in
       var map = lt_memory_map(regions: buffer.baseAddress, count: UInt32(buffer.count), limit: UInt32(buffer.count))
       var index = lt_address_index()
-      #expect(lt_address_index_build(&index, &map))
-      defer { lt_address_index_free(&index) }
+      var memory = lt_own_memory
+      #expect(lt_address_index_build(&index, &memory, buffer.baseAddress, UInt32(buffer.count)))
+      defer { lt_address_index_free(&index, &memory) }
       let last = buffer[buffer.count - 1].end
       for _ in 0..<5000 {
         var address = UInt64.random(in: 0..<(last + 0x100000), using: &generator)

@@ -1,13 +1,15 @@
 // Type names that the recorder reads from metadata, against the runtime's.
 
+import CHeapScan
 import CTraceShim
 import Foundation
 import Testing
 
 private func recordedName(_ type: Any.Type) -> String {
   var buffer = [CChar](repeating: 1, count: 1024)
+  var memory = lt_own_memory
   let length = lt_type_name(
-    UInt64(UInt(bitPattern: unsafeBitCast(type, to: UnsafeRawPointer.self))), &buffer, buffer.count)
+    &memory, UInt64(UInt(bitPattern: unsafeBitCast(type, to: UnsafeRawPointer.self))), &buffer, buffer.count)
   #expect(buffer[length] == 0)
   return String(decoding: buffer[..<length].map { UInt8(bitPattern: $0) }, as: UTF8.self)
 }
@@ -79,6 +81,7 @@ struct TypeNameTests {
   func different(type: Any.Type, name: String) { #expect(recordedName(type) == name) }
 
   @Test("What is no metadata has no name, and does no harm") func noMetadata() {
+    var own = lt_own_memory
     let memory = UnsafeMutablePointer<UInt64>.allocate(capacity: 512)
     defer { memory.deallocate() }
     var random = SystemRandomNumberGenerator()
@@ -95,9 +98,9 @@ struct TypeNameTests {
           default: random.next()
           }
       }
-      let length = lt_type_name(UInt64(UInt(bitPattern: memory + round)), &buffer, 16)
+      let length = lt_type_name(&own, UInt64(UInt(bitPattern: memory + round)), &buffer, 16)
       #expect(length < 16)
     }
-    #expect(lt_type_name(8, &buffer, 1024) < 1024)
+    #expect(lt_type_name(&own, 8, &buffer, 1024) < 1024)
   }
 }

@@ -4,6 +4,8 @@
 #define LEAKTRACE_PROCESS_CALLS_H
 
 #include "interrupted_calls.h"
+#include "process_copy.h"
+#include "process_memory.h"
 
 #include <stdbool.h>
 #include <stdint.h>

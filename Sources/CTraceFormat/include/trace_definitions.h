@@ -38,6 +38,7 @@ enum {
   LT_PROCESS_FORKED = 1u << 2, ///< began as a fork: blocks of the parent are live unseen
   /// the process had run for a while when the recording began: blocks of before are live unseen
   LT_PROCESS_ATTACHED = 1u << 3,
+  LT_PROCESS_BLOCKS_MISSING = 1u << 4, ///< LT_OPTION_INSPECTED: not all of the allocator's blocks were found
 };
 
 enum { LT_PAUSE_BEGIN = 1, LT_PAUSE_END = 2 };

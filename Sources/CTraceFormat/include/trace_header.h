@@ -34,6 +34,9 @@ enum {
   LT_OPTION_FOLLOW_CHILDREN = 1u << 0,
   LT_OPTION_START_PAUSED = 1u << 1,
   LT_OPTION_VERIFY_STACKS = 1u << 2, ///< every stack was compared with a fresh unwind
+  /// made by looking at a process or its core from outside: its blocks stand as allocations without stacks, all at the
+  /// time of the one image. Nothing is known of what came before
+  LT_OPTION_INSPECTED = 1u << 3,
 };
 
 /// Static part of the header page, at offset 0. Written once, before the first chunk.

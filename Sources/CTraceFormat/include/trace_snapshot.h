@@ -18,6 +18,7 @@ enum {
   LT_SNAPSHOT_EXPECTATION = 5, ///< an object outlived its expectation. The label is "expectation NUMBER: NAME"
   /// a round of repeated work is over. The label is the repetition's name; empty if a request from outside ended it
   LT_SNAPSHOT_ROUND = 6,
+  LT_SNAPSHOT_INSPECTION = 7, ///< the process was not recorded: its memory was read from outside
 };
 
 enum {

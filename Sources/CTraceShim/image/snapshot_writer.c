@@ -4,10 +4,13 @@
 #define ZSTD_STATIC_LINKING_ONLY
 #include "image/snapshot_writer.h"
 
-#include "image/memory_scan.h"
+#include "image/memory_map.h"
+#include "image/own_pages.h"
+#include "memory_scan.h"
 #include "os/bootstrap_arena.h"
 #include "os/thread_list.h"
 #include "record/trace_file.h"
+#include "record/type_table.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -55,7 +58,10 @@ static int append(uint16_t kind, const void *payload, size_t size) {
   return error;
 }
 
-static int write_part(const uint8_t *part, size_t size) { return append(LT_CHUNK_MEMORY, part, size); }
+static int write_part(struct lt_memory_scan *scan, const uint8_t *part, size_t size) {
+  (void)scan;
+  return append(LT_CHUNK_MEMORY, part, size);
+}
 
 /// Closes what the host has open: it would stay open as long as this process lives, and a peer would not see that a
 /// connection was closed.
@@ -157,7 +163,15 @@ static int write_image(struct lt_memory_scan *scan) {
   struct lt_memory_map map;
   int error = lt_memory_map_read(&map);
   if (!error && !mark_own_memory(&map)) error = -ENOMEM;
-  if (!error) error = lt_memory_scan_prepare(scan, &map);
+  if (error) return error;
+  lt_scan_own_pages(scan);
+  struct lt_scanned_type *types = lt_map_private(LT_TYPE_PLACES * sizeof *types);
+  if (!types) return -ENOMEM;
+  scan->types = types;
+  scan->typeCount = lt_types(types, LT_TYPE_PLACES);
+  scan->regions = map.regions;
+  scan->regionCount = map.count;
+  error = lt_memory_scan_prepare(scan);
   if (error) return error;
   lt_syscall6(SYS_prctl, PR_SET_DUMPABLE, 0, 0, 0, 0, 0); // only now: the files of /proc are closed to such a process
   if (!(writer.job->snapshot.flags & LT_SNAPSHOT_FROZEN)) list_threads(writer.job, THREAD_LIMIT);
@@ -219,7 +233,6 @@ static int write_end(const struct lt_memory_scan *scan, int error) {
 _Noreturn void lt_snapshot_write(struct lt_snapshot_job *job, struct lt_snapshot_progress *progress) {
   static struct lt_memory_scan scan;
   writer = (struct writer){.job = job, .progress = progress};
-  scan.pagemap = -1;
   close_all();
   lt_trace_be_copy();
   writer.lock = lt_mapped_file_open(&lt_trace.file, O_RDONLY);

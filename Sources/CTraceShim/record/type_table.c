@@ -2,11 +2,12 @@
 
 #include "record/type_table.h"
 
+#include "metadata_reading.h"
 #include "record/encoding.h"
 #include "record/event_buffer.h"
-#include "swift/metadata_reading.h"
-#include "swift/type_name.h"
+#include "swift/own_memory.h"
 #include "thread/own_stack.h"
+#include "type_description.h"
 
 #include <string.h>
 
@@ -39,20 +40,6 @@ void lt_type_table_forget(uintptr_t start, uintptr_t end) {
   }
 }
 
-static uint32_t storage_of(const char *name) {
-  static const struct {
-    const char *prefix;
-    uint32_t storage;
-  } known[] = {{"Swift._ContiguousArrayStorage<", LT_STORAGE_ARRAY},
-               {"Swift._DictionaryStorage<", LT_STORAGE_DICTIONARY},
-               {"Swift._SetStorage<", LT_STORAGE_SET},
-               {"Swift._DequeBuffer<", LT_STORAGE_DEQUE},
-               {"DequeModule._DequeBuffer<", LT_STORAGE_DEQUE}};
-  for (unsigned i = 0; i < sizeof known / sizeof known[0]; i++)
-    if (strncmp(name, known[i].prefix, strlen(known[i].prefix)) == 0) return known[i].storage;
-  return LT_STORAGE_NONE;
-}
-
 /// A type that is being defined.
 struct definition {
   struct lt_thread *thread;
@@ -63,36 +50,16 @@ struct definition {
 static void write_definition(void *definition) {
   struct definition *d = definition;
   struct lt_thread *t = d->thread;
-  uint64_t metadata = d->metadata, kind = lt_word_at(metadata), descriptor = 0;
-  unsigned typeKind = LT_TYPE_OTHER;
-  char name[1024] = "";
-  switch (kind > KIND_LAST ? KIND_CLASS : kind) {
-    case KIND_CLASS: {
-      typeKind = LT_TYPE_CLASS;
-      descriptor = lt_word_at(metadata + 40);
-      lt_type_name(metadata, name, sizeof name);
-      d->storage = storage_of(name);
-      break;
-    }
-    case KIND_CONTEXT:
-      typeKind = LT_TYPE_CONTEXT;
-      descriptor = lt_word_at(metadata + 16);
-      break;
-    case KIND_BOX:
-      typeKind = LT_TYPE_BOX;
-      descriptor = lt_word_at(metadata + 16);
-      lt_type_name(metadata, name, sizeof name);
-      break;
-    case KIND_ERROR: typeKind = LT_TYPE_ERROR; break;
-    case KIND_TASK: typeKind = LT_TYPE_TASK; break;
-  }
+  struct lt_type_description description;
+  lt_describe_type(&lt_own_memory, d->metadata, &description);
+  d->storage = description.storage;
   d->type = atomic_fetch_add(&nextType, 1);
   uint8_t payload[1200], *p = payload;
   p = lt_put_varint(p, d->type);
-  p = lt_put_varint(p, metadata);
-  p = lt_put_varint(p, typeKind);
-  p = lt_put_varint(p, descriptor);
-  p = lt_put_string(p, payload + sizeof payload - 16, name);
+  p = lt_put_varint(p, d->metadata);
+  p = lt_put_varint(p, description.kind);
+  p = lt_put_varint(p, description.descriptor);
+  p = lt_put_string(p, payload + sizeof payload - 16, description.name);
   p = lt_put_varint(p, d->superclass);
   lt_define(t, LT_DEF_TYPE, payload, (size_t)(p - payload));
 }
@@ -103,10 +70,10 @@ static uint32_t number_of(struct lt_thread *t, uint64_t metadata, int depth);
 /// again.
 static uint32_t define_type(struct lt_thread *t, uint64_t metadata, uint32_t *storage, int depth) {
   enum { SUPERCLASS_LIMIT = 64 };
-  uint64_t kind = lt_word_at(metadata);
+  uint64_t kind = lt_word_at(&lt_own_memory, metadata);
   struct definition d = {.thread = t, .metadata = metadata, .storage = LT_STORAGE_NONE};
   if ((kind == KIND_CLASS || kind > KIND_LAST) && depth < SUPERCLASS_LIMIT)
-    d.superclass = number_of(t, lt_word_at(metadata + 8), depth + 1);
+    d.superclass = number_of(t, lt_word_at(&lt_own_memory, metadata + 8), depth + 1);
   if (!lt_on_own_stack(write_definition, &d)) return 0;
   *storage = d.storage;
   return d.type;
@@ -176,26 +143,14 @@ uint32_t lt_type_for(struct lt_thread *t, uint64_t metadata) {
   return asking.type;
 }
 
-bool lt_type_storage(uint64_t metadata, uint32_t *storage, uint32_t *place) {
+uint32_t lt_types(struct lt_scanned_type *types, uint32_t limit) {
   struct entry *entries = atomic_load_explicit(&table, memory_order_acquire);
-  if (!entries) return false;
-  uint64_t index = (metadata * LT_HASH_MULTIPLIER) >> 48;
-  for (int probe = 0; probe < 64; probe++, index = (index + 1) % TABLE_SIZE) {
-    uint64_t found = atomic_load_explicit(&entries[index].metadata, memory_order_relaxed);
-    if (found == 0) return false;
-    if (found != metadata) continue;
-    *storage = atomic_load_explicit(&entries[index].storage, memory_order_relaxed);
-    *place = (uint32_t)index;
-    return true;
+  uint32_t count = 0;
+  for (uint32_t i = 0; entries && i < TABLE_SIZE && count < limit; i++) {
+    uint64_t metadata = atomic_load_explicit(&entries[i].metadata, memory_order_relaxed);
+    if (!metadata || metadata == GONE) continue;
+    uint32_t storage = atomic_load_explicit(&entries[i].storage, memory_order_relaxed);
+    types[count++] = (struct lt_scanned_type){.metadata = metadata, .storage = storage};
   }
-  return false;
-}
-
-uint64_t lt_type_next(uint32_t *position) {
-  struct entry *entries = atomic_load_explicit(&table, memory_order_acquire);
-  while (entries && *position < TABLE_SIZE) {
-    uint64_t metadata = atomic_load_explicit(&entries[(*position)++].metadata, memory_order_relaxed);
-    if (metadata && metadata != GONE) return metadata;
-  }
-  return 0;
+  return count;
 }

@@ -18,17 +18,24 @@ extension AllocationAnalysis {
   /// The gaps of the trace, in sentences.
   package var gapRemarks: [String] {
     var remarks: [String] = []
+    if header.isInspection {
+      remarks.append(
+        "the process was inspected, not recorded: when and where its blocks were allocated is not known, and so nothing is said of objects that outlive their scope"
+      )
+    }
     switch completeness {
     case .whole: break
     case .recovered: remarks.append("\(Self.ending(closing?.waitStatus ?? -1)); leaktrace closed its trace")
     case .open:
       remarks.append("the trace is still open: the process is running, or ended without closing it")
     }
-    if closing?.reason == .stopped { remarks.append("recording ended before the process did") }
+    if closing?.reason == .stopped, !header.isInspection { remarks.append("recording ended before the process did") }
     if let children = closing?.untracedChildren, children > 0 {
       remarks.append("\(children) child process\(children == 1 ? " was" : "es were") not traced")
     }
-    if header.referenceCounting == .off { remarks.append("retains and releases were not recorded") }
+    if header.referenceCounting == .off, !header.isInspection {
+      remarks.append("retains and releases were not recorded")
+    }
     let pauses = definitions.pauses.lazy.filter(\.begins).count
     if pauses > 0 || header.startedPaused {
       remarks.append(

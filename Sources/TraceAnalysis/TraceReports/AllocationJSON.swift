@@ -134,6 +134,7 @@ package enum AllocationJSON {
       ("referenceCounting", .string(AllocationText.key(header.referenceCounting))),
       ("isForked", .bool(process.isForked)),
       ("isAttached", .bool(process.isAttached)),
+      ("isInspection", .bool(header.isInspection)),
       ("hasSwiftHooks", .bool(process.hasSwiftHooks)),
       ("eventCount", .number(analysis.eventCount)),
       ("events", counts(analysis)),

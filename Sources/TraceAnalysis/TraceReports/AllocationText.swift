@@ -35,12 +35,13 @@ package struct AllocationText {
 
   private func writeHead(_ trace: ReportTrace, _ memory: ResidentMemory?, to lines: inout TextLines) {
     let analysis = trace.analysis
-    let duration = analysis.duration.map { ", \(Decimal.fixed($0, places: 2)) s" } ?? ""
-    lines.line("\(PlainText.escaped(trace.program)) (pid \(analysis.header.processID))\(duration)", emphasized: 1)
+    let isInspection = analysis.header.isInspection
+    let duration =
+      analysis.duration.map { ", \(isInspection ? "inspected after " : "")\(Decimal.fixed($0, places: 2)) s" } ?? ""
     lines.line(
-      "\(Decimal.grouped(analysis.eventCount)) events: \(Decimal.grouped(analysis.count(of: .allocation))) allocations,"
-        + " \(Decimal.grouped(analysis.count(of: .free))) frees, \(Decimal.grouped(analysis.count(of: .retain))) retains,"
-        + " \(Decimal.grouped(analysis.count(of: .release))) releases", indent: 2)
+      "\(PlainText.escaped(trace.program)) (pid \(analysis.header.processID))"
+        + (isInspection && analysis.header.startMonotonic == 0 ? ", inspected" : duration), emphasized: 1)
+    if !isInspection { writeEvents(analysis, to: &lines) }
     writeMemory(analysis, to: &lines)
     if let memory, memory.deservesRemark { lines.line("note: \(memory.remark)", indent: 2) }
     for remark in Self.remarks(analysis) { lines.line("note: \(remark)", indent: 2) }
@@ -54,12 +55,21 @@ package struct AllocationText {
     lines.blank()
   }
 
+  private func writeEvents(_ analysis: AllocationAnalysis, to lines: inout TextLines) {
+    lines.line(
+      "\(Decimal.grouped(analysis.eventCount)) events: \(Decimal.grouped(analysis.count(of: .allocation))) allocations,"
+        + " \(Decimal.grouped(analysis.count(of: .free))) frees, \(Decimal.grouped(analysis.count(of: .retain))) retains,"
+        + " \(Decimal.grouped(analysis.count(of: .release))) releases", indent: 2)
+  }
+
   private func writeMemory(_ analysis: AllocationAnalysis, to lines: inout TextLines) {
     func row(_ name: String, _ moment: MemoryMoment) -> String {
       let resident = moment.residentBytes.map { "\(Decimal.bytes($0)) resident" } ?? "resident size unknown"
       return
         "\(name) \(Decimal.bytes(moment.liveBytes)) live in \(Decimal.counted(moment.liveBlocks, "block")), \(resident)"
     }
+    // One moment is all that it knows.
+    if analysis.header.isInspection { return lines.line(row("in use:", analysis.atExit), indent: 2) }
     lines.line(
       row(
         analysis.completeness == .open || analysis.closing?.reason == .detached
@@ -103,19 +113,23 @@ package struct AllocationText {
       title =
         "Allocation sites by \(order), joined by function: \(report.sites.count) of \(Decimal.grouped(UInt64(report.rowCount)))\(report.selection.filters ? " that match" : "") (\(count))"
     }
+    if report.isInspection {
+      title = "Types by \(order): \(report.sites.count)\(of) of \(Decimal.grouped(UInt64(report.rowCount)))"
+    }
     lines.line(title, emphasized: 0)
     lines.blank()
     for (index, site) in report.sites.enumerated() {
       writeSite(site, number: index + 1, report, to: &lines)
-      lines.blank()
+      if !report.isInspection { lines.blank() }
     }
+    if report.isInspection { lines.blank() }
     let rest = report.rowCount - report.sites.count
     if rest > 0 {
       let hidden = report.sites.reduce(report.selection.order.value(of: report.matchingTotal)) {
         $0 &- report.selection.order.value(of: $1.total)
       }
       lines.line(
-        "\(Decimal.grouped(UInt64(rest))) more site\(rest == 1 ? "" : "s")"
+        "\(Decimal.grouped(UInt64(rest))) more \(report.isInspection ? "type" : "site")\(rest == 1 ? "" : "s")"
           + (hidden > 0
             ? " with \(Self.amount(hidden, report.selection.order)); show more with --limit"
             : " with nothing to show in this order"))
@@ -140,6 +154,7 @@ package struct AllocationText {
     let prefix = "#\(number) "
     lines.pair(
       prefix + PlainText.escaped(site.type), lead, indent: 0, continuation: 4, emphasized: true)
+    if report.isInspection { return }
     let stacks = site.stackCount > 1 ? " · \(Decimal.counted(UInt64(site.stackCount), "call stack"))" : ""
     lines.line(Self.figures(total, besides: report.selection.order) + stacks, indent: 4)
     StackText(style: style).write(site, to: &lines, indent: 4)
@@ -159,14 +174,18 @@ package struct AllocationText {
     return parts.joined(separator: " · ")
   }
 
+  /// Of an inspection, which has one moment.
+  private static let inUse = "in use"
+
   /// The last moment that the trace has.
   private static func end(_ report: AllocationReport) -> String {
-    report.traces.contains { $0.analysis.completeness == .open } ? "at the end of the trace" : "at exit"
+    if report.isInspection { return inUse }
+    return report.traces.contains { $0.analysis.completeness == .open } ? "at the end of the trace" : "at exit"
   }
 
   private static func title(_ order: ReportSelection.Order, end: String) -> String {
     switch order {
-    case .live: "live bytes \(end)"
+    case .live: end == inUse ? "bytes \(end)" : "live bytes \(end)"
     case .peak: "bytes at the peak"
     case .total: "bytes allocated"
     case .temporary: "temporary blocks (at most \(SiteTotals.temporaryDistance) other allocation in between)"

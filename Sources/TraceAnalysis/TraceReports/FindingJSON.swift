@@ -69,6 +69,7 @@ enum FindingJSON {
     case .call: "call"
     case .expectation: "expectation"
     case .round: "round"
+    case .inspection: "inspection"
     case .other(let n): "unknown(\(n))"
     }
   }

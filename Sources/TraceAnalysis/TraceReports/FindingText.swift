@@ -101,6 +101,7 @@ struct FindingText {
     switch snapshot.reason {
     case .exit: "at exit"
     case .signal: "when a signal ended the program"
+    case .inspection: "in the process"
     case .request, .call, .expectation, .round, .other:
       snapshot.label.isEmpty ? "in snapshot \(snapshot.number)" : "in snapshot \"\(PlainText.escaped(snapshot.label))\""
     }

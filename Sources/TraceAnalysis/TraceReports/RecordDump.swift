@@ -201,6 +201,7 @@ package struct RecordDump {
     case .call: "call"
     case .expectation: "expectation"
     case .round: "round"
+    case .inspection: "inspection"
     case .other(let number): "\(number)"
     }
   }

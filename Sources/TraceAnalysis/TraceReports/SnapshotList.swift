@@ -83,6 +83,7 @@ package struct SnapshotList {
     case .call: "call"
     case .expectation: "expectation"
     case .round: "end of round"
+    case .inspection: "inspection"
     case .other(let number): "unknown (\(number))"
     }
   }

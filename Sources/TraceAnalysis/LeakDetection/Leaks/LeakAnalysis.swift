@@ -148,7 +148,8 @@ package final class LeakAnalysis {
     let outliving = OutlivingBuilder(self, naming: names)
     let stated = outliving.scopeFindings() + outliving.expectationFindings()
     // The program's own statement about an object takes precedence over a conclusion.
-    let concluded = outliving.findings().filter { finding in
+    // One image has no history to conclude from.
+    let concluded = (reader.header.isInspection ? [] : outliving.findings()).filter { finding in
       !stated.contains {
         $0.path.last?.qualifiedType == finding.path.last?.qualifiedType
           && $0.outliving?.holder == finding.outliving?.holder

@@ -8,7 +8,7 @@ package struct TraceType: Hashable, Sendable {
     case `class`, closureContext, box, error, task
     case other(UInt64)
 
-    init(rawValue: UInt64) {
+    package init(rawValue: UInt64) {
       switch rawValue {
       case UInt64(LT_TYPE_CLASS): self = .class
       case UInt64(LT_TYPE_CONTEXT): self = .closureContext
@@ -85,6 +85,13 @@ package struct MemorySample: Hashable, Sendable {
   /// Highest resident bytes so far; 0 if unknown.
   package var peakResident: UInt64
 
+  package init(time: UInt64, resident: UInt64, recorder: UInt64 = 0, peakResident: UInt64 = 0) {
+    self.time = time
+    self.resident = resident
+    self.recorder = recorder
+    self.peakResident = peakResident
+  }
+
   /// Bytes that are the program's.
   package var residentOfProgram: UInt64 { resident - min(resident, recorder) }
 }
@@ -101,6 +108,12 @@ package struct ThreadRecord: Hashable, Sendable {
   package var osThread: UInt64
   /// Time of its first event.
   package var time: UInt64
+
+  package init(thread: UInt32, osThread: UInt64, time: UInt64) {
+    self.thread = thread
+    self.osThread = osThread
+    self.time = time
+  }
 }
 
 /// The traced process, as the trace describes it.
@@ -108,6 +121,11 @@ package struct ProcessRecord: Hashable, Sendable {
   /// Empty if the trace does not say.
   package var executable: String = ""
   package var flags: UInt64 = 0
+
+  package init(executable: String = "", flags: UInt64 = 0) {
+    self.executable = executable
+    self.flags = flags
+  }
 
   package var hasSwiftHooks: Bool { flags & UInt64(LT_PROCESS_SWIFT_HOOKS) != 0 }
   /// A runtime is inside the program or a library of it, or in a namespace of its own: functions that are interposed by
@@ -117,6 +135,8 @@ package struct ProcessRecord: Hashable, Sendable {
   package var isForked: Bool { flags & UInt64(LT_PROCESS_FORKED) != 0 }
   /// Was running when the recording began: blocks from before are live but were never seen allocated.
   package var isAttached: Bool { flags & UInt64(LT_PROCESS_ATTACHED) != 0 }
+  /// The allocator has memory whose blocks an inspection did not find.
+  package var lacksBlocks: Bool { flags & UInt64(LT_PROCESS_BLOCKS_MISSING) != 0 }
 }
 
 /// Everything a trace defines. Immutable once read, but for the stacks.

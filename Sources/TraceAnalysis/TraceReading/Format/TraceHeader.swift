@@ -44,6 +44,8 @@ package struct TraceHeader: Hashable, Sendable {
   package init() {}
 
   package var followsChildren: Bool { options & UInt32(LT_OPTION_FOLLOW_CHILDREN) != 0 }
+  /// The process was looked at from outside, once: the trace has blocks and an image, and no history.
+  package var isInspection: Bool { options & UInt32(LT_OPTION_INSPECTED) != 0 }
   package var startedPaused: Bool { options & UInt32(LT_OPTION_START_PAUSED) != 0 }
 }
 

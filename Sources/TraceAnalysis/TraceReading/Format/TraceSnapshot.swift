@@ -10,6 +10,8 @@ package enum SnapshotReason: Hashable, Sendable {
   case expectation
   /// A round of work that is repeated was over. The label is the repetition's name; empty if it was said from outside.
   case round
+  /// The process was not recorded: its memory was read from outside.
+  case inspection
   case other(UInt32)
 
   init(rawValue: UInt32) {
@@ -20,6 +22,7 @@ package enum SnapshotReason: Hashable, Sendable {
     case Int(LT_SNAPSHOT_CALL): self = .call
     case Int(LT_SNAPSHOT_EXPECTATION): self = .expectation
     case Int(LT_SNAPSHOT_ROUND): self = .round
+    case Int(LT_SNAPSHOT_INSPECTION): self = .inspection
     default: self = .other(rawValue)
     }
   }
@@ -32,6 +35,7 @@ package enum SnapshotReason: Hashable, Sendable {
     case .call: UInt32(LT_SNAPSHOT_CALL)
     case .expectation: UInt32(LT_SNAPSHOT_EXPECTATION)
     case .round: UInt32(LT_SNAPSHOT_ROUND)
+    case .inspection: UInt32(LT_SNAPSHOT_INSPECTION)
     case .other(let n): n
     }
   }

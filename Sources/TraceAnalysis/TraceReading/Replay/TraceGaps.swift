@@ -17,6 +17,8 @@ package struct TraceGaps: Hashable, Sendable {
     case inherited
     /// The recording began while the process was running: it has memory from before. What it frees is seen.
     case attached
+    /// An inspection did not find all blocks of the allocator.
+    case notFound
   }
 
   package var causes: Set<Cause> = []
@@ -42,6 +44,7 @@ package struct TraceGaps: Hashable, Sendable {
   init(_ reader: TraceReader, diagnostics: TraceDiagnostics, until time: UInt64) {
     if reader.definitions.process.isForked { causes.insert(.inherited) }
     if reader.definitions.process.isAttached { causes.insert(.attached) }
+    if reader.definitions.process.lacksBlocks { causes.insert(.notFound) }
     if reader.header.startedPaused { add(.paused, until: reader.header.startTime) }
     var isPaused = false
     for pause in reader.definitions.pauses where pause.time <= time {
@@ -89,6 +92,7 @@ package struct TraceGaps: Hashable, Sendable {
     if causes.contains(.damaged) { parts.append("parts of the trace are missing") }
     if causes.contains(.inherited) { parts.append("the process began as a fork") }
     if causes.contains(.attached) { parts.append("the recording began while the process was running") }
+    if causes.contains(.notFound) { parts.append("some of the allocator's blocks were not found") }
     return parts.count < 2
       ? parts.first ?? "" : parts.dropLast().joined(separator: ", ") + " and " + parts[parts.count - 1]
   }

@@ -1,0 +1,19 @@
+// Swift's metadata in memory that is not trusted, and the words of memory that belong in a heap image. The recorder
+// reads its own process this way; another process's memory can be read as well. Calls nothing but memory primitives.
+
+#ifndef LEAKTRACE_HEAP_SCAN_H
+#define LEAKTRACE_HEAP_SCAN_H
+
+#include "address_index.h"
+#include "case_words.h"
+#include "exact_words.h"
+#include "memory_scan.h"
+#include "metadata_copy.h"
+#include "metadata_reading.h"
+#include "page_encoder.h"
+#include "scanned_memory.h"
+#include "type_description.h"
+#include "type_name.h"
+#include "type_set.h"
+
+#endif

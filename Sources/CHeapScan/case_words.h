@@ -1,0 +1,35 @@
+// The words of objects that may hold an enumeration's case in a byte of its own.
+//
+// An enumeration whose payloads leave no bit unused has a byte behind them. Payloads that refer to something are words,
+// so it is the lowest byte of one. The analysis says which fields are enumerations; this part only knows which may have
+// one inside, by their types and their extent.
+
+#ifndef LEAKTRACE_CASE_WORDS_H
+#define LEAKTRACE_CASE_WORDS_H
+
+#include "scanned_memory.h"
+#include "storage_kind.h"
+
+/// Words of the instances of a class, or of the elements of an array.
+struct lt_case_words {
+  uint64_t mask;   ///< a bit a word, the lowest for the word at `start`
+  uint32_t start;  ///< bytes from the start of the object
+  uint32_t stride; ///< from one element to the next; 0 for an object's own fields
+};
+
+/// Words beyond are left out.
+enum { LT_CASE_WORD_LIMIT = 64 };
+
+/// Finds the words by a class's metadata and the storage that its objects are: LT_STORAGE_. `mask` is 0 if there are
+/// none. Trusts no address.
+struct lt_case_words lt_case_words_of(const struct lt_memory *memory, uint64_t metadata, uint32_t storage);
+
+/// Tells whether the lowest byte of a word may be a case: they are counted from 0, and those of no case, which
+/// optionals use, from 255 down.
+static inline bool lt_is_case(uint64_t word) {
+  enum { LEAST_UNUSED = 16, LAST_UNUSED = 239 };
+  uint8_t byte = (uint8_t)word;
+  return byte != 0 && (byte < LEAST_UNUSED || byte > LAST_UNUSED);
+}
+
+#endif

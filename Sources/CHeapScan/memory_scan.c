@@ -1,0 +1,376 @@
+// Goes through the memory of a process and encodes the words that belong in a heap image.
+//
+// Everything else may be users' data: no word may get into an image that is neither an address in mapped memory nor
+// known to be a count of the Swift runtime or the standard library, or part of a metadata record.
+// Two passes go through memory: words that lie apart from their object have to be known before their page's turn comes.
+
+#include "memory_scan.h"
+
+#include "metadata_copy.h"
+#include "metadata_reading.h"
+
+#include <errno.h>
+#include <string.h>
+
+enum { PAGE = LT_MEMORY_PAGE, EXACT_LIMIT = 64 << 20, EXACT_LIMIT_IN_NEED = 1 << 20, SCALE_LIMIT = 37 };
+#define SIDE_TABLE_MARK (3ull << 62)
+
+// --- residence -------------------------------------------------------------------------------------------------------
+
+/// Without the kernel's page flags, small mappings are taken whole.
+enum { UNKNOWN_RELRO_LIMIT = 16 << 20 };
+
+/// Tells whether a read-only private mapping of a file was written to: by the loader, before it made it read-only.
+static bool was_written(struct lt_memory_scan *s, const struct lt_snapshot_region *region) {
+  if ((region->end - 1) >> LT_SCANNED_ADDRESS_BITS) return false;
+  if (!s->knowsWrittenPages) return region->end - region->start <= UNKNOWN_RELRO_LIMIT;
+  for (uint64_t at = region->start; at < region->end; at += (uint64_t)LT_SCAN_BLOCK_PAGES * PAGE) {
+    uint64_t left = (region->end - at) / PAGE;
+    uint32_t pages = left < LT_SCAN_BLOCK_PAGES ? (uint32_t)left : LT_SCAN_BLOCK_PAGES;
+    s->lookUpResidence(s, region, at, pages, s->residence);
+    if (memchr(s->residence, LT_PAGE_PRESENT, pages)) return true;
+  }
+  return false;
+}
+
+// --- objects ---------------------------------------------------------------------------------------------------------
+
+bool lt_is_reference_count(uint64_t word) {
+  enum { COUNT_BITS = 24 };
+  if ((uint32_t)word == UINT32_MAX)
+    return (word >> 32 & 0x7FFFFFFF) == 0 || word >> 32 == 0x7FFFFFFF || word >> 32 == UINT32_MAX;
+  if ((word & SIDE_TABLE_MARK) == SIDE_TABLE_MARK) return true;
+  uint64_t unowned = word >> 1 & 0x7FFFFFFF, strong = word >> 33 & 0x3FFFFFFF;
+  return (word & 1) && word >> 63 == 0 && unowned != 0 && unowned >> COUNT_BITS == 0 && strong >> COUNT_BITS == 0;
+}
+
+/// Finds the words to keep as they are of an object at `address`, whose first word is known to be its metadata and
+/// whose second is `count`: at most OBJECT_RANGES ranges; the first `aside` are not part of the object. 0 if it is no
+/// object.
+enum { OBJECT_RANGES = 7 };
+static unsigned object_ranges(struct lt_memory_scan *s, uint64_t address, uint32_t storage, uint64_t count,
+                              struct lt_exact_range ranges[OBJECT_RANGES], unsigned *aside) {
+  unsigned n = 0;
+  *aside = 0;
+  if (!lt_is_reference_count(count)) return 0;
+  if ((uint32_t)count != UINT32_MAX && (count & SIDE_TABLE_MARK) == SIDE_TABLE_MARK) {
+    // The object's address at 0, its counts at 16, and those of weak references, 4 bytes, after them.
+    uint64_t table = (count & ~SIDE_TABLE_MARK) << 3;
+    if (!lt_address_index_has(&s->index, table) || !lt_address_index_has(&s->index, table + 31) ||
+        lt_word_at(s->memory, table) != address)
+      return 0;
+    ranges[n++] = (struct lt_exact_range){table, 1, 8};
+    ranges[n++] = (struct lt_exact_range){table + 16, 1, 8};
+    ranges[n++] = (struct lt_exact_range){table + 24, 1, 4};
+    *aside = n;
+  }
+  ranges[n++] = (struct lt_exact_range){address + 8, 1, 8};
+  uint64_t end = s->region->end;
+  if (storage == LT_STORAGE_ARRAY && address + 32 <= end) {
+    // Count, and twice the capacity with a flag.
+    uint64_t elements = lt_word_at(s->memory, address + 16), capacity = lt_word_at(s->memory, address + 24) >> 1;
+    if (elements <= capacity && elements >> LT_SCANNED_ADDRESS_BITS == 0)
+      ranges[n++] = (struct lt_exact_range){address + 16, 1, 8};
+  } else if (storage == LT_STORAGE_DEQUE) {
+    // Capacity, count and the first slot.
+    if (address + 40 > end) return n;
+    uint64_t capacity = lt_word_at(s->memory, address + 16), elements = lt_word_at(s->memory, address + 24),
+             first = lt_word_at(s->memory, address + 32);
+    if (elements <= capacity && first <= capacity && capacity >> LT_SCANNED_ADDRESS_BITS == 0)
+      ranges[n++] = (struct lt_exact_range){address + 16, 3, 8};
+  } else if (storage != LT_STORAGE_NONE && address + 64 <= end) {
+    // Count, capacity, scale, seed, keys and (dictionary) values; then a bit for each of 2^scale buckets.
+    uint64_t elements = lt_word_at(s->memory, address + 16), capacity = lt_word_at(s->memory, address + 24),
+             scale = lt_word_at(s->memory, address + 32) & 0xFF;
+    if (scale <= SCALE_LIMIT && elements <= capacity && capacity <= 1ull << scale) {
+      uint64_t bitmap = address + (storage == LT_STORAGE_DICTIONARY ? 64 : 56),
+               words = scale <= 6 ? 1 : 1ull << (scale - 6);
+      if (bitmap + 8 * words <= end) {
+        ranges[n++] = (struct lt_exact_range){address + 16, 2, 8};
+        ranges[n++] = (struct lt_exact_range){address + 32, 1, 1};
+        ranges[n++] = (struct lt_exact_range){bitmap, (uint32_t)words, 8};
+      }
+    }
+  }
+  return n;
+}
+
+bool lt_is_freed_side_table(const uint64_t *table) {
+  // Only the low half of the last word is a count. The other half is left from before.
+  uint32_t weak = (uint32_t)table[3];
+  return table[0] != 0 && table[0] % 8 == 0 && table[2] == LT_FREED_OBJECT_COUNTS && weak != 0 && weak >> 31 == 0;
+}
+
+bool lt_is_task_slab(uint64_t address, const uint64_t *slab) {
+  uint32_t capacity = (uint32_t)slab[2], used = (uint32_t)(slab[2] >> 32);
+  return slab[0] != 0 && slab[0] % 8 == 0 && slab[5] == address && used <= capacity && used % 16 == 0 &&
+         capacity >> 30 == 0;
+}
+
+/// Tells whether `count` words from an address on are in the region that is being looked at.
+static bool is_in_region(const struct lt_memory_scan *s, uint64_t address, uint64_t count) {
+  return address >= s->region->start && address <= s->region->end && (s->region->end - address) / 8 >= count;
+}
+
+/// Notes the counts of a side table that no object leads to any more: `address` is where they may stand.
+static LT_NOINLINE void find_freed_side_table(struct lt_memory_scan *s, uint64_t address) {
+  uint64_t table = address - 16;
+  uint64_t words[4];
+  if (address < 16 || !is_in_region(s, table, 4) || !lt_read_bytes(s->memory, table, words, sizeof words) ||
+      !lt_is_freed_side_table(words))
+    return;
+  if (lt_address_index_has(&s->index, words[0])) lt_exact_words_add(&s->exact, address, 1, 8);
+}
+
+/// Notes the part of a task's slab that is in use: `address` is where the slab may begin. Its first word leads to a
+/// metadata record that no object has, of the kind 0; its second to the next slab, which has the same. An object has
+/// its counts there, which are no address.
+static LT_NOINLINE void find_task_slab(struct lt_memory_scan *s, uint64_t address) {
+  uint64_t slab[6];
+  if (!is_in_region(s, address, 6) || !lt_read_bytes(s->memory, address, slab, sizeof slab) ||
+      !lt_is_task_slab(address, slab))
+    return;
+  uint64_t metadata = slab[0], next = slab[1], kind = 1, nextMetadata = 0;
+  if (!lt_address_index_has(&s->index, metadata) || !lt_read_bytes(s->memory, metadata, &kind, 8) || kind != 0 ||
+      lt_type_set_find(&s->typeSet, metadata))
+    return;
+  if (next && (!lt_address_index_has(&s->index, next) || !lt_read_bytes(s->memory, next, &nextMetadata, 8) ||
+               nextMetadata != metadata))
+    return;
+  lt_exact_words_add(&s->exact, address + 16, 1, 8);
+}
+
+/// First pass: finds words outside their object's page, and words that no object leads to.
+static void find_apart(struct lt_memory_scan *s, uint64_t page, unsigned firstWord) {
+  const uint64_t *words = s->content;
+  for (unsigned i = (firstWord + 1) & ~1u; i < LT_MEMORY_PAGE_WORDS; i += 2) {
+    uint64_t word = words[i], slab = page + 8 * i - 32;
+    // The first allocation in a slab, which begins 32 bytes after it, has the slab's address second.
+    if (LT_UNLIKELY(words[i + 1] == slab)) find_task_slab(s, slab);
+    if (LT_UNLIKELY(word == LT_FREED_OBJECT_COUNTS)) find_freed_side_table(s, page + 8 * i);
+    if (LT_LIKELY(word == 0 || !lt_type_set_may_have(&s->typeSet, word))) continue;
+    const struct lt_known_type *type = lt_type_set_find(&s->typeSet, word);
+    if (!type) continue;
+    struct lt_exact_range ranges[OBJECT_RANGES];
+    unsigned aside, n = object_ranges(s, page + 8 * i, type->storage, words[i + 1], ranges, &aside);
+    for (unsigned k = 0; k < n; k++) {
+      if (k < aside || ranges[k].address + 8ull * ranges[k].count > page + PAGE)
+        lt_exact_words_add(&s->exact, ranges[k].address, ranges[k].count, ranges[k].keptBytes);
+    }
+  }
+}
+
+// --- words -----------------------------------------------------------------------------------------------------------
+
+/// Puts those words of the range that are in the page as they are.
+static void put_exact(struct lt_memory_scan *s, uint64_t page, unsigned firstWord, const struct lt_exact_range *r) {
+  const uint64_t *words = s->content;
+  uint64_t start = r->address > page ? (r->address - page) / 8 : 0, end = (r->address + 8ull * r->count - page) / 8;
+  if (start < firstWord) start = firstWord;
+  if (end > LT_MEMORY_PAGE_WORDS) end = LT_MEMORY_PAGE_WORDS;
+  uint64_t mask = r->keptBytes >= 8 ? ~0ull : (1ull << 8 * r->keptBytes) - 1;
+  // A count of 0 differs from an unknown one; 0 in a bitmap does not. Counts of references and of elements stand side
+  // by side: a deque has four.
+  enum { COUNT_LIMIT = 4 };
+  bool keepsZero = r->count <= COUNT_LIMIT && r->keptBytes >= 8;
+  for (uint64_t i = start; i < end; i++) {
+    uint64_t word = words[i] & mask, bit = 1ull << (i & 63);
+    s->words[i] = word;
+    if (word || keepsZero) s->bits[i >> 6] |= bit;
+    else s->bits[i >> 6] &= ~bit;
+  }
+}
+
+/// Puts the lowest bytes of the span's words in the page that may be the case of an enumeration, and are in words that
+/// are no addresses.
+static void put_cases(struct lt_memory_scan *s, uint64_t page, unsigned firstWord, const struct lt_case_span *span) {
+  const uint64_t *words = s->content;
+  uint64_t at = span->object + span->words.start, stride = span->words.stride,
+           last = page + PAGE < span->end ? page + PAGE : span->end;
+  uint64_t first = page + 8ull * firstWord;
+  if (stride && first > at) at += (first - at) / stride * stride;
+  for (; at < last; at += stride) {
+    for (uint64_t mask = span->words.mask; mask; mask &= mask - 1) {
+      uint64_t address = at + 8ull * (unsigned)__builtin_ctzll(mask);
+      if (address >= last) break;
+      if (address < first) continue;
+      uint64_t i = (address - page) / 8, bit = 1ull << (i & 63);
+      if (s->bits[i >> 6] & bit || !lt_is_case(words[i])) continue;
+      s->words[i] = (uint8_t)words[i];
+      s->bits[i >> 6] |= bit;
+    }
+    if (!stride) break;
+  }
+}
+
+static LT_NOINLINE void put_object(struct lt_memory_scan *s, uint64_t page, unsigned firstWord, unsigned i,
+                                   const struct lt_known_type *type) {
+  const uint64_t *words = s->content;
+  struct lt_exact_range ranges[OBJECT_RANGES];
+  unsigned aside, n = object_ranges(s, page + 8 * i, type->storage, words[i + 1], ranges, &aside);
+  for (unsigned k = aside; k < n; k++)
+    if (ranges[k].address < page + PAGE) put_exact(s, page, firstWord, &ranges[k]);
+  if (n == 0 || !type->cases.mask) return;
+  struct lt_case_span span = {.words = type->cases, .object = page + 8 * i};
+  span.end = span.object + span.words.start + 8ull * (64 - (unsigned)__builtin_clzll(span.words.mask));
+  if (span.words.stride) {
+    // The elements that there are: object_ranges has found the count to be possible.
+    if (ranges[n - 1].address != span.object + 16) return;
+    span.end = span.object + span.words.start + lt_word_at(s->memory, span.object + 16) * span.words.stride;
+  }
+  if (span.end > s->region->end || span.end < span.object) span.end = s->region->end;
+  put_cases(s, page, firstWord, &span);
+  if (span.end > page + PAGE) s->openCases = span;
+}
+
+static int flush(struct lt_memory_scan *s) {
+  if (s->encoder.used <= sizeof(struct lt_memory_part)) return 0;
+  int error = s->writePart(s, s->encoder.buffer, s->encoder.used);
+  if (error) return error;
+  s->partCount++;
+  struct lt_memory_part part = {.snapshot = s->snapshotNumber, .part = s->partCount};
+  lt_page_encoder_begin(&s->encoder, s->partBuffer, s->partSize, &part);
+  return 0;
+}
+
+/// Tells whether a word has only bits that are no part of any reference: an enumeration keeps its case there if the
+/// payload of that case ends before. The last word of a short string looks so too; its count of bytes, after 0xE, stays
+/// out of the image.
+static LT_ALWAYS_INLINE bool is_tag(uint64_t word) {
+  enum { SHORT_STRING = 0xE };
+  return LT_UNLIKELY((word & LT_WORD_ADDRESS_MASK & ~7ull) == 0) && word >> 56 && word >> 60 != SHORT_STRING;
+}
+
+/// Second pass: encodes a page.
+static int encode_page(struct lt_memory_scan *s, uint64_t page, unsigned firstWord) {
+  const uint64_t *words = s->content;
+  uint16_t objects[LT_MEMORY_PAGE_WORDS / 2];
+  unsigned objectCount = 0;
+  memset(s->bits, 0, sizeof s->bits);
+  for (unsigned i = firstWord; i < LT_MEMORY_PAGE_WORDS; i++) {
+    if ((i & 7) == 0) {
+      while (i < LT_MEMORY_PAGE_WORDS && !(words[i] | words[i + 1] | words[i + 2] | words[i + 3] | words[i + 4] |
+                                           words[i + 5] | words[i + 6] | words[i + 7]))
+        i += 8;
+      if (i >= LT_MEMORY_PAGE_WORDS) break;
+    }
+    uint64_t word = words[i], address = word & LT_WORD_ADDRESS_MASK;
+    if (!lt_address_index_has(&s->index, address) && !is_tag(word)) continue;
+    s->words[i] = word;
+    s->bits[i >> 6] |= 1ull << (i & 63);
+    if (!(i & 1) && LT_UNLIKELY(lt_type_set_may_have(&s->typeSet, word))) objects[objectCount++] = (uint16_t)i;
+  }
+  if (s->openCases.end > page) put_cases(s, page, firstWord, &s->openCases);
+  for (unsigned k = 0; k < objectCount; k++) {
+    const struct lt_known_type *type = lt_type_set_find(&s->typeSet, words[objects[k]]);
+    if (type) put_object(s, page, firstWord, objects[k], type);
+  }
+  if (s->openExact.address + 8ull * s->openExact.count > page) put_exact(s, page, firstWord, &s->openExact);
+  while (s->nextExact < s->exact.count && s->exact.ranges[s->nextExact].address < page + PAGE) {
+    struct lt_exact_range r = s->exact.ranges[s->nextExact++];
+    uint64_t end = r.address + 8ull * r.count;
+    if (end <= page) continue;
+    put_exact(s, page, firstWord, &r);
+    if (end > page + PAGE) s->openExact = r;
+  }
+  unsigned count = 0;
+  for (int k = 0; k < 8; k++) count += (unsigned)__builtin_popcountll(s->bits[k]);
+  if (!count) return 0;
+  if (!lt_page_encoder_has_room(&s->encoder)) {
+    int error = flush(s);
+    if (error) return error;
+  }
+  lt_page_encoder_put(&s->encoder, page / PAGE, s->bits, s->words);
+  s->pageCount++;
+  s->wordCount += count;
+  return 0;
+}
+
+// --- regions ---------------------------------------------------------------------------------------------------------
+
+/// Returns the start of the part of a region that is in use: nothing is below the stack pointer of a thread whose stack
+/// it surely is.
+static uint64_t first_in_use(const struct lt_memory_scan *s, const struct lt_snapshot_region *region) {
+  uint64_t lowest = UINT64_MAX, threadPointer = 0;
+  for (uint32_t i = 0; i < s->threadCount; i++) {
+    const struct lt_snapshot_thread *t = &s->threads[i];
+    if (!(t->flags & LT_SNAPSHOT_THREAD_REGISTERS) || t->stackPointer < region->start || t->stackPointer >= region->end)
+      continue;
+    if (t->stackPointer < lowest) lowest = t->stackPointer, threadPointer = t->threadPointer;
+  }
+  if (lowest == UINT64_MAX) return region->start;
+  if (region->kind != LT_REGION_MAIN_STACK) {
+    // The C library's own stacks end in the thread's control block, and have a guard below them. Others may share their
+    // mapping with anything.
+    const struct lt_snapshot_region *guard = region > s->regions ? region - 1 : NULL;
+    enum { ACCESSIBLE = LT_REGION_READABLE | LT_REGION_WRITABLE | LT_REGION_EXECUTABLE };
+    bool hasGuard = guard && guard->end == region->start && !(guard->flags & ACCESSIBLE);
+    if (!hasGuard || threadPointer <= lowest || threadPointer >= region->end) return region->start;
+  }
+  uint64_t first = (lowest - s->redZone) & ~7ull;
+  return first > region->start ? first : region->start;
+}
+
+/// Shows the resident pages of all captured regions to a pass.
+static int go_through(struct lt_memory_scan *s, bool isSecond) {
+  for (uint32_t r = 0; r < s->regionCount; r++) {
+    const struct lt_snapshot_region *region = &s->regions[r];
+    // The kernel's memory is at the end of all addresses, and no program's.
+    if (!(region->flags & LT_REGION_CAPTURED) || (region->end - 1) >> LT_SCANNED_ADDRESS_BITS) continue;
+    s->region = region;
+    uint64_t inUse = first_in_use(s, region);
+    for (uint64_t at = inUse & ~(uint64_t)(PAGE - 1); at < region->end; at += (uint64_t)LT_SCAN_BLOCK_PAGES * PAGE) {
+      uint64_t left = (region->end - at) / PAGE;
+      uint32_t pages = left < LT_SCAN_BLOCK_PAGES ? (uint32_t)left : LT_SCAN_BLOCK_PAGES;
+      s->lookUpResidence(s, region, at, pages, s->residence);
+      for (uint32_t i = 0; i < pages; i++) {
+        if (!(s->residence[i] & LT_PAGE_PRESENT)) continue;
+        uint64_t page = at + (uint64_t)i * PAGE;
+        unsigned firstWord = page < inUse ? (unsigned)(inUse - page) / 8 : 0;
+        s->content = s->page(s, page);
+        if (!s->content) continue;
+        if (!isSecond) {
+          find_apart(s, page, firstWord);
+          continue;
+        }
+        s->capturedBytes += PAGE;
+        int error = encode_page(s, page, firstWord);
+        if (error) return error;
+      }
+    }
+  }
+  return 0;
+}
+
+int lt_memory_scan_prepare(struct lt_memory_scan *s) {
+  s->residence = s->memory->allocate(LT_SCAN_BLOCK_PAGES);
+  if (!s->residence || !lt_address_index_build(&s->index, s->memory, s->regions, s->regionCount)) return -ENOMEM;
+  if (!lt_exact_words_init(&s->exact, s->memory, EXACT_LIMIT) &&
+      !lt_exact_words_init(&s->exact, s->memory, EXACT_LIMIT_IN_NEED))
+    return -ENOMEM;
+  for (uint32_t i = 0; i < s->regionCount; i++) {
+    struct lt_snapshot_region *region = &s->regions[i];
+    if (region->kind == LT_REGION_FILE && region->flags == LT_REGION_READABLE && was_written(s, region))
+      region->flags |= LT_REGION_CAPTURED;
+  }
+  if (!lt_type_set_build(&s->typeSet, s->memory, s->types, s->typeCount)) return -ENOMEM;
+  return lt_metadata_copy(&s->exact, s->types, s->typeCount) ? 0 : -ENOMEM;
+}
+
+void lt_memory_scan_free(struct lt_memory_scan *s) {
+  if (s->residence) s->memory->release(s->residence, LT_SCAN_BLOCK_PAGES);
+  s->residence = NULL;
+  lt_address_index_free(&s->index, s->memory);
+  if (s->exact.memory) lt_exact_words_free(&s->exact);
+  lt_type_set_free(&s->typeSet, s->memory);
+}
+
+int lt_memory_scan_run(struct lt_memory_scan *s) {
+  int error = go_through(s, false);
+  if (error) return error;
+  if (!lt_exact_words_sort(&s->exact)) return -ENOMEM;
+  struct lt_memory_part part = {.snapshot = s->snapshotNumber};
+  lt_page_encoder_begin(&s->encoder, s->partBuffer, s->partSize, &part);
+  error = go_through(s, true);
+  return error ? error : flush(s);
+}

@@ -1,0 +1,89 @@
+// Goes through a process's memory, which must not change meanwhile, and encodes the words that belong in a heap image.
+
+#ifndef LEAKTRACE_MEMORY_SCAN_H
+#define LEAKTRACE_MEMORY_SCAN_H
+
+#include "address_index.h"
+#include "exact_words.h"
+#include "page_encoder.h"
+#include "type_set.h"
+
+/// Part of an object in which cases of enumerations may stand.
+struct lt_case_span {
+  struct lt_case_words words;
+  uint64_t object, end;
+};
+
+/// A page can be read, without reading a file or making zeros; of a file's mapping: somebody wrote to it.
+enum { LT_PAGE_PRESENT = 1 };
+
+/// A scan, and what its caller gives it.
+struct lt_memory_scan {
+  const struct lt_memory *memory;
+  /// In order of address, none overlapping. Those marked LT_REGION_CAPTURED are gone through.
+  struct lt_snapshot_region *regions;
+  uint32_t regionCount;
+  const struct lt_scanned_type *types; ///< of all objects
+  uint32_t typeCount;
+  const struct lt_snapshot_thread *threads; ///< their stacks are in use from their stack pointers up
+  uint32_t threadCount;
+  uint64_t redZone; ///< bytes below a stack pointer that are in use
+  uint32_t snapshotNumber;
+  /// The words of a page that is present; they are looked at until the next call. NULL if it cannot be read after all.
+  const uint64_t *(*page)(struct lt_memory_scan *scan, uint64_t address);
+  /// Fills in `residence`, a byte a page, for pages of a region.
+  void (*lookUpResidence)(struct lt_memory_scan *scan, const struct lt_snapshot_region *region, uint64_t address,
+                          uint32_t pages, uint8_t *residence);
+  bool knowsWrittenPages; ///< `lookUpResidence` tells of files' pages whether they were written to
+  /// Takes a part. Returns 0, or −errno to end the scan.
+  int (*writePart)(struct lt_memory_scan *scan, const uint8_t *part, size_t size);
+  void *context;       ///< the caller's
+  uint8_t *partBuffer; ///< `partSize` bytes, of the caller
+  size_t partSize;
+
+  // Results.
+  uint32_t partCount;
+  uint64_t pageCount, wordCount, capturedBytes;
+
+  // Of the scan itself.
+  struct lt_address_index index;
+  struct lt_exact_words exact;
+  struct lt_type_set typeSet;
+  uint8_t *residence; ///< a byte a page of the block that is being looked at
+  struct lt_page_encoder encoder;
+  const struct lt_snapshot_region *region;
+  const uint64_t *content; ///< of the page that is being looked at
+  uint64_t nextExact;
+  struct lt_exact_range openExact;
+  struct lt_case_span openCases; ///< of the object that goes on in the next page
+  uint64_t words[LT_MEMORY_PAGE_WORDS], bits[8];
+};
+
+/// Pages that `lookUpResidence` is asked for at once, at most.
+enum { LT_SCAN_BLOCK_PAGES = 4096 };
+
+/// Indexes the regions and finds the metadata. Marks those read-only mappings of files that the loader wrote to as
+/// captured. Returns 0 or −errno; lt_memory_scan_free is to be called in any case, unless the process ends.
+int lt_memory_scan_prepare(struct lt_memory_scan *scan);
+/// Encodes and writes the image: all captured regions but unused stack. Returns 0 or −errno. Linear in the resident
+/// memory.
+int lt_memory_scan_run(struct lt_memory_scan *scan);
+void lt_memory_scan_free(struct lt_memory_scan *scan);
+
+/// Tells whether a word may be the count of a Swift object: immortal, or alive with possible counts, or one that points
+/// to a side table.
+bool lt_is_reference_count(uint64_t word);
+
+/// The counts in the side table of an object that was freed: deinitialised, without strong or unowned references.
+/// Source: swiftlang/swift, stdlib/public/SwiftShims/swift/shims/RefCount.h; seen with Swift 6.1.2 and 6.3.1.
+#define LT_FREED_OBJECT_COUNTS 0x100000001ull
+/// Tells whether four words look like such a side table: the object's address at 0, its counts at 16, the number of
+/// weak references, 4 bytes, after them.
+bool lt_is_freed_side_table(const uint64_t *table);
+/// Tells whether six words at an address look like a slab that a task has its functions' frames in: at 16 stand its
+/// capacity and how much of it is in use, 4 bytes each, and at 32 begins its first allocation, which has the slab's
+/// address second. Lengths do not include the 32 bytes.
+/// Source: swiftlang/swift, stdlib/public/runtime/StackAllocator.h; seen with Swift 6.1.2 and 6.3.1.
+bool lt_is_task_slab(uint64_t address, const uint64_t *slab);
+
+#endif

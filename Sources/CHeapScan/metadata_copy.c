@@ -1,0 +1,155 @@
+// Finds the words of memory that are Swift metadata records.
+//
+// Metadata is found from the types of objects, and followed to superclasses and generic arguments. Every address is
+// probed before it is read, every count has a limit, and no record is looked at twice, so that garbage costs a few
+// words of the image and no more.
+// Source: swiftlang/swift, docs/ABI/TypeMetadata.rst and include/swift/ABI/Metadata.h.
+
+#include "metadata_copy.h"
+
+#include "metadata_reading.h"
+
+enum {
+  SEEN_SIZE = 1 << 18,
+  SEEN_LIMIT = SEEN_SIZE / 2,
+  CLASS_SIZE_LIMIT = 64 << 10,
+  ARGUMENT_LIMIT = 64,
+  FIELD_LIMIT = 4096,
+  WITNESS_TABLE_WORDS = 11,
+  ENUM_WITNESS_TABLE_WORDS = 14,
+};
+
+struct walk {
+  const struct lt_memory *memory;
+  struct lt_exact_words *words;
+  uint64_t *seen;    ///< hash set
+  uint64_t *pending; ///< found and not yet looked at; the records found so far, in order
+  uint32_t count;
+};
+
+static void find(struct walk *w, uint64_t metadata) {
+  if (metadata < 4096 || (metadata & 7) || metadata >> LT_SCANNED_ADDRESS_BITS || w->count == SEEN_LIMIT) return;
+  uint64_t index = (metadata * LT_HASH_MULTIPLIER) >> 46;
+  while (w->seen[index]) {
+    if (w->seen[index] == metadata) return;
+    index = (index + 1) % SEEN_SIZE;
+  }
+  w->seen[index] = metadata;
+  w->pending[w->count++] = metadata;
+}
+
+/// Words from `first` words before the record on.
+static void add(struct walk *w, uint64_t metadata, uint64_t first, uint64_t count) {
+  lt_exact_words_add(w->words, metadata - 8 * first, first + count, 8);
+}
+
+static void find_arguments(struct walk *w, uint64_t arguments, uint64_t genericHeader) {
+  unsigned parameters = lt_short_at(w->memory, genericHeader + 8),
+           keyArguments = lt_short_at(w->memory, genericHeader + 12);
+  if (parameters > keyArguments) parameters = keyArguments;
+  for (unsigned i = 0; i < parameters && i < ARGUMENT_LIMIT; i++) find(w, lt_word_at(w->memory, arguments + 8 * i));
+}
+
+static void look_at_class(struct walk *w, uint64_t metadata) {
+  uint32_t size = lt_half_at(w->memory, metadata + 32), addressPoint = lt_half_at(w->memory, metadata + 36);
+  if (size > CLASS_SIZE_LIMIT || addressPoint > size || size - addressPoint < 56 || addressPoint < 16 ||
+      (addressPoint & 7))
+    return;
+  add(w, metadata, addressPoint / 8, (size - addressPoint + 7) / 8);
+  find(w, lt_word_at(w->memory, metadata + 8));
+  uint64_t descriptor = lt_word_at(w->memory, metadata + 40);
+  if (lt_is_generic(w->memory, descriptor))
+    find_arguments(w, lt_class_arguments(w->memory, metadata, descriptor), descriptor + 44);
+}
+
+static void look_at_value_type(struct walk *w, uint64_t metadata, bool isStruct) {
+  uint64_t descriptor = lt_word_at(w->memory, metadata + 8), words = 2;
+  if (lt_is_generic(w->memory, descriptor)) {
+    unsigned keyArguments = lt_short_at(w->memory, descriptor + 28 + 12);
+    words += keyArguments < ARGUMENT_LIMIT ? keyArguments : ARGUMENT_LIMIT;
+    find_arguments(w, metadata + 16, descriptor + 28);
+  }
+  if (isStruct) {
+    uint32_t fields = lt_half_at(w->memory, descriptor + 20), offset = lt_half_at(w->memory, descriptor + 24);
+    if (fields <= FIELD_LIMIT && offset && offset <= FIELD_LIMIT && offset + (fields + 1) / 2 > words)
+      words = offset + (fields + 1) / 2;
+  }
+  add(w, metadata, 1, words);
+}
+
+static void look_at(struct walk *w, uint64_t metadata) {
+  uint64_t kind;
+  if (!lt_read_bytes(w->memory, metadata, &kind, sizeof kind)) return;
+  if (kind == KIND_CLASS || kind > KIND_LAST) {
+    look_at_class(w, metadata);
+  } else {
+    switch (kind) {
+      case KIND_STRUCT: look_at_value_type(w, metadata, true); break;
+      case KIND_ENUM:
+      case KIND_OPTIONAL: look_at_value_type(w, metadata, false); break;
+      case KIND_FOREIGN_CLASS: add(w, metadata, 1, 4); break;
+      case KIND_TUPLE: {
+        uint64_t count = lt_word_at(w->memory, metadata + 8);
+        if (count > ARGUMENT_LIMIT) count = ARGUMENT_LIMIT;
+        add(w, metadata, 1, 3 + 2 * count);
+        for (uint64_t i = 0; i < count; i++) find(w, lt_word_at(w->memory, metadata + 24 + 16 * i));
+        break;
+      }
+      case KIND_FUNCTION: {
+        // Flags, result, parameters; then flags of the parameters, and what else the function's own flags announce.
+        uint64_t flags = lt_word_at(w->memory, metadata + 8), count = flags & 0xffff;
+        if (count > ARGUMENT_LIMIT) count = ARGUMENT_LIMIT;
+        add(w, metadata, 1, 3 + count + (flags >> 25 ? (count + 1) / 2 + 3 : 0));
+        find(w, lt_word_at(w->memory, metadata + 16));
+        for (uint64_t i = 0; i < count; i++) find(w, lt_word_at(w->memory, metadata + 24 + 8 * i));
+        break;
+      }
+      case KIND_EXISTENTIAL: {
+        uint32_t flags = lt_half_at(w->memory, metadata + 8), count = lt_half_at(w->memory, metadata + 12);
+        bool hasSuperclass = flags >> 30 & 1;
+        if (count > ARGUMENT_LIMIT) count = ARGUMENT_LIMIT;
+        add(w, metadata, 1, 2 + hasSuperclass + count);
+        if (hasSuperclass) find(w, lt_word_at(w->memory, metadata + 16));
+        break;
+      }
+      case KIND_METATYPE:
+        add(w, metadata, 1, 2);
+        find(w, lt_word_at(w->memory, metadata + 8));
+        break;
+      case KIND_EXISTENTIAL_METATYPE:
+        add(w, metadata, 1, 3);
+        find(w, lt_word_at(w->memory, metadata + 8));
+        break;
+      case KIND_CONTEXT: add(w, metadata, 2, 3); break;
+      case KIND_BOX:
+        add(w, metadata, 2, 3);
+        find(w, lt_word_at(w->memory, metadata + 16));
+        break;
+      case KIND_ERROR:
+      case KIND_TASK: add(w, metadata, 2, 1); break;
+      default: add(w, metadata, 1, 1); break;
+    }
+  }
+  // Value witness tables: eight functions, size, stride, flags and extra inhabitants; for enums three more functions.
+  uint64_t table = lt_word_at(w->memory, metadata - 8), last;
+  if (table & 7) return;
+  uint32_t count = kind == KIND_ENUM || kind == KIND_OPTIONAL ? ENUM_WITNESS_TABLE_WORDS : WITNESS_TABLE_WORDS;
+  if (lt_read_bytes(w->memory, table + 8 * (count - 1), &last, sizeof last))
+    lt_exact_words_add(w->words, table, count, 8);
+}
+
+bool lt_metadata_copy(struct lt_exact_words *words, const struct lt_scanned_type *types, uint32_t typeCount) {
+  const struct lt_memory *memory = words->memory;
+  struct walk w = {.memory = memory,
+                   .words = words,
+                   .seen = memory->allocate(SEEN_SIZE * sizeof *w.seen),
+                   .pending = memory->allocate(SEEN_LIMIT * sizeof *w.pending)};
+  bool hasMemory = w.seen && w.pending;
+  if (hasMemory) {
+    for (uint32_t i = 0; i < typeCount; i++) find(&w, types[i].metadata);
+    for (uint32_t i = 0; i < w.count; i++) look_at(&w, w.pending[i]);
+  }
+  if (w.seen) memory->release(w.seen, SEEN_SIZE * sizeof *w.seen);
+  if (w.pending) memory->release(w.pending, SEEN_LIMIT * sizeof *w.pending);
+  return hasMemory;
+}

@@ -1,0 +1,143 @@
+// Names of Swift types.
+//
+// The runtime could name a type, but takes locks and allocates for it, and may hold those locks when an object is
+// allocated. So the names are read from the metadata records themselves.
+
+#include "type_name.h"
+
+#include "metadata_reading.h"
+
+enum descriptor_kind {
+  DESCRIPTOR_MODULE = 0,
+  DESCRIPTOR_EXTENSION = 1,
+  DESCRIPTOR_ANONYMOUS = 2,
+  DESCRIPTOR_PROTOCOL = 3,
+  DESCRIPTOR_CLASS = 16,
+  DESCRIPTOR_STRUCT = 17,
+  DESCRIPTOR_ENUM = 18
+};
+enum { DEPTH_LIMIT = 8, ARGUMENT_LIMIT = 16 };
+
+struct name {
+  const struct lt_memory *memory;
+  char *text;
+  size_t size, length;
+};
+
+static void put_text(struct name *n, const char *text) {
+  while (*text && n->length + 1 < n->size) n->text[n->length++] = *text++;
+}
+
+static bool is_full(const struct name *n) { return n->length + 1 >= n->size; }
+
+static void put_string_at(struct name *n, uint64_t address) {
+  for (int i = 0; i < 512 && !is_full(n); i++, address++) {
+    char c = 0;
+    if (!lt_read_bytes(n->memory, address, &c, 1) || c == 0) return;
+    if (n->length + 1 < n->size) n->text[n->length++] = c;
+  }
+}
+
+/// The names of a context's parents and its own, with dots between.
+static void put_context(struct name *n, uint64_t descriptor, int depth) {
+  if (!descriptor || depth > DEPTH_LIMIT || is_full(n)) return;
+  unsigned kind = lt_half_at(n->memory, descriptor) & 31;
+  size_t before = n->length;
+  if (kind != DESCRIPTOR_MODULE) put_context(n, lt_relative_indirectable_at(n->memory, descriptor + 4), depth + 1);
+  if (kind == DESCRIPTOR_EXTENSION || kind == DESCRIPTOR_ANONYMOUS) return;
+  if (n->length > before) put_text(n, ".");
+  put_string_at(n, lt_relative_at(n->memory, descriptor + 8));
+}
+
+static void put_type(struct name *n, uint64_t metadata, int depth);
+
+static void put_arguments(struct name *n, uint64_t arguments, uint64_t genericHeader, int depth) {
+  unsigned parameters = lt_short_at(n->memory, genericHeader + 8),
+           keyArguments = lt_short_at(n->memory, genericHeader + 12);
+  if (parameters > keyArguments) parameters = keyArguments;
+  if (parameters == 0 || parameters > ARGUMENT_LIMIT) return;
+  put_text(n, "<");
+  for (unsigned i = 0; i < parameters; i++) {
+    if (i) put_text(n, ", ");
+    put_type(n, lt_word_at(n->memory, arguments + 8 * i), depth + 1);
+  }
+  put_text(n, ">");
+}
+
+static void put_type(struct name *n, uint64_t metadata, int depth) {
+  // A type may say that it is made of itself, many times over: each level puts something into the name, which ends.
+  if (is_full(n)) return;
+  if (!metadata || depth > DEPTH_LIMIT) {
+    put_text(n, "_");
+    return;
+  }
+  uint64_t kind = lt_word_at(n->memory, metadata);
+  if (kind == KIND_CLASS || kind > KIND_LAST) {
+    uint64_t descriptor = lt_word_at(n->memory, metadata + 40);
+    put_context(n, descriptor, 0);
+    if (lt_is_generic(n->memory, descriptor))
+      put_arguments(n, lt_class_arguments(n->memory, metadata, descriptor), descriptor + 44, depth);
+    return;
+  }
+  switch (kind) {
+    case KIND_OPTIONAL:
+      put_type(n, lt_word_at(n->memory, metadata + 16), depth + 1);
+      put_text(n, "?");
+      break;
+    case KIND_STRUCT:
+    case KIND_ENUM: {
+      uint64_t descriptor = lt_word_at(n->memory, metadata + 8);
+      put_context(n, descriptor, 0);
+      if (lt_is_generic(n->memory, descriptor)) put_arguments(n, metadata + 16, descriptor + 28, depth);
+      break;
+    }
+    case KIND_FOREIGN_CLASS: put_context(n, lt_word_at(n->memory, metadata + 8), 0); break;
+    case KIND_TUPLE: {
+      uint64_t count = lt_word_at(n->memory, metadata + 8);
+      put_text(n, "(");
+      for (uint64_t i = 0; i < count && i < ARGUMENT_LIMIT; i++) {
+        if (i) put_text(n, ", ");
+        put_type(n, lt_word_at(n->memory, metadata + 24 + 16 * i), depth + 1);
+      }
+      put_text(n, ")");
+      break;
+    }
+    case KIND_FUNCTION: {
+      unsigned count = (unsigned)lt_word_at(n->memory, metadata + 8) & 0xffff;
+      put_text(n, "(");
+      for (unsigned i = 0; i < count && i < ARGUMENT_LIMIT; i++) {
+        if (i) put_text(n, ", ");
+        put_type(n, lt_word_at(n->memory, metadata + 24 + 8 * i), depth + 1);
+      }
+      put_text(n, ") -> ");
+      put_type(n, lt_word_at(n->memory, metadata + 16), depth + 1);
+      break;
+    }
+    case KIND_EXISTENTIAL: {
+      uint32_t flags = lt_half_at(n->memory, metadata + 8), count = lt_half_at(n->memory, metadata + 12);
+      uint64_t protocols = metadata + 16 + (flags >> 30 & 1 ? 8 : 0);
+      bool isClassBound = !(flags >> 31);
+      put_text(n, count ? "any " : isClassBound ? "AnyObject" : "Any");
+      for (uint32_t i = 0; i < count && i < ARGUMENT_LIMIT; i++) {
+        if (i) put_text(n, " & ");
+        put_context(n, lt_word_at(n->memory, protocols + 8 * i) & ~1ull, 0);
+      }
+      break;
+    }
+    case KIND_METATYPE:
+    case KIND_EXISTENTIAL_METATYPE:
+      put_type(n, lt_word_at(n->memory, metadata + 8), depth + 1);
+      put_text(n, ".Type");
+      break;
+    case KIND_BOX: put_type(n, lt_word_at(n->memory, metadata + 16), depth + 1); break;
+    case KIND_OPAQUE: put_text(n, "Builtin"); break;
+    default: put_text(n, "_"); break;
+  }
+}
+
+size_t lt_type_name(const struct lt_memory *memory, uint64_t metadata, char *buffer, size_t size) {
+  struct name n = {memory, buffer, size, 0};
+  put_type(&n, metadata, 0);
+  buffer[n.length] = 0;
+  return n.length;
+}

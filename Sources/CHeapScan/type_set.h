@@ -1,0 +1,43 @@
+// The types of objects in a heap image, by the addresses of their metadata.
+
+#ifndef LEAKTRACE_TYPE_SET_H
+#define LEAKTRACE_TYPE_SET_H
+
+#include "case_words.h"
+
+/// A type of which there are, or were, objects.
+struct lt_scanned_type {
+  uint64_t metadata;
+  uint32_t storage; ///< LT_STORAGE_
+};
+
+struct lt_known_type {
+  uint64_t metadata; ///< 0 in a place that is free
+  uint32_t storage;
+  struct lt_case_words cases;
+};
+
+/// Never changes once it is built.
+struct lt_type_set {
+  struct lt_known_type *places;
+  uint64_t placeCount;   ///< a power of two
+  uint64_t filter[1024]; ///< a bit a hash of each address
+};
+
+/// Builds the set, and looks into the types for where cases of enumerations may stand. False without memory.
+bool lt_type_set_build(struct lt_type_set *set, const struct lt_memory *memory, const struct lt_scanned_type *types,
+                       uint32_t count);
+void lt_type_set_free(struct lt_type_set *set, const struct lt_memory *memory);
+/// The type of this metadata, or NULL.
+const struct lt_known_type *lt_type_set_find(const struct lt_type_set *set, uint64_t metadata);
+
+static inline uint32_t lt_type_filter_index(uint64_t metadata) {
+  return (uint32_t)((metadata * LT_HASH_MULTIPLIER) >> 48);
+}
+/// Tells of most words that are no metadata in the set that they are not, in about a nanosecond.
+static LT_ALWAYS_INLINE bool lt_type_set_may_have(const struct lt_type_set *set, uint64_t word) {
+  uint32_t index = lt_type_filter_index(word);
+  return set->filter[index >> 6] >> (index & 63) & 1;
+}
+
+#endif

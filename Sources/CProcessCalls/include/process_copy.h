@@ -1,0 +1,91 @@
+// Stops a process that runs, copies it, and lets it go on.
+
+#ifndef LEAKTRACE_PROCESS_COPY_H
+#define LEAKTRACE_PROCESS_COPY_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+/// Reasons why a process cannot be stopped or copied. Negative numbers are the kernel's, as −errno.
+enum lt_copy_error {
+  LT_COPY_DONE = 0,
+  LT_COPY_GONE,          ///< no such process, or it ended in the meantime
+  LT_COPY_ZOMBIE,        ///< it has ended, and its parent has not waited for it
+  LT_COPY_KERNEL_THREAD, ///< has no memory of its own
+  LT_COPY_NOT_ALLOWED,   ///< another user's process, ptrace_scope, a container without the capability
+  LT_COPY_TRACED,        ///< `tracer` traces it already
+  LT_COPY_OTHER_MACHINE, ///< 32-bit code, or a machine for which this is not made
+  LT_COPY_FILTERED,      ///< a filter of system calls limits it, which may end it at a call it does not expect
+  LT_COPY_NO_CALL,       ///< no thread could make the call: all compute where they must not be disturbed, or sleep
+  LT_COPY_REFUSED,       ///< the process may not make another (number of processes, memory): `reason` is the errno
+  LT_COPY_LOST,          ///< the guardian ended before it answered
+};
+
+enum lt_copy_mode {
+  LT_COPY_MODE_COPY, ///< stop, copy, go on
+  LT_COPY_MODE_HOLD, ///< stop until lt_process_copy_end
+};
+
+struct lt_copy_options {
+  enum lt_copy_mode mode;
+  /// Milliseconds after which threads that have not stopped are left as they are: they sleep in the kernel, where no
+  /// signal reaches them, and run no code of the program until they stop. 0 for the default, 100.
+  uint32_t stopMilliseconds;
+  /// A filter of system calls that limits the process sees the calls that are made for the copy. Without this it is
+  /// suspended for their time, which takes CAP_SYS_ADMIN. The filter must let `clone`, `wait4` and `close_range` pass
+  /// or answer with an error: one that ends the process does so.
+  bool allowFiltered;
+};
+
+enum lt_thread_state {
+  LT_THREAD_COMPUTING,
+  LT_THREAD_IN_CALL, ///< of the system
+  LT_THREAD_NOT_MET, ///< did not stop in time; its registers are not known
+};
+
+/// General registers in the order of DWARF's numbers (System V ABI, AMD64: rax, rdx, rcx, rbx, rsi, rdi, rbp, rsp,
+/// r8 to r15).
+enum { LT_GENERAL_REGISTERS = 16, LT_THREAD_NAME_SIZE = 16 };
+
+struct lt_copied_thread {
+  pid_t thread; ///< as the caller's namespace numbers it
+  uint32_t state;
+  uint64_t general[LT_GENERAL_REGISTERS];
+  uint64_t programCounter;
+  uint64_t stackPointer;
+  uint64_t threadPointer; ///< fs_base
+  int64_t call;           ///< the number of the system call it is in, −1 if in none
+  char name[LT_THREAD_NAME_SIZE];
+};
+
+/// A process that stands still. Ended by lt_process_copy_end, once; or by the end of the process that made it.
+struct lt_process_copy {
+  pid_t target;
+  pid_t memory;                           ///< the process whose memory is read: the copy, or the target when it is held
+  uint64_t pauseNanoseconds;              ///< from the first stop to the last release; 0 while the target is held
+  uint64_t copyNanoseconds;               ///< of it: the kernel's call that makes the copy
+  const struct lt_copied_thread *threads; ///< owned by the copy
+  size_t threadCount;
+  pid_t tracer; ///< for LT_COPY_TRACED
+  int reason;   ///< errno, where there is one
+  // The library's own.
+  pid_t guardian;
+  int control, answer;
+  void *exchange;
+};
+
+/// Stops all threads of `process`, notes their registers, and copies the process or holds it.
+///
+/// A guardian process does the work: when the caller ends, by whatever, it lets the threads go and ends the copy. The
+/// copy never runs: it is traced, has no descriptors, and the kernel ends it with the guardian. It gives no signal to
+/// the target, whose own calls of `wait` do not see it. Returns 0, one of lt_copy_error, or −errno; `copy` needs to be
+/// ended only after 0. Linux on x86-64 only: LT_COPY_OTHER_MACHINE elsewhere.
+int lt_process_copy_begin(pid_t process, const struct lt_copy_options *options, struct lt_process_copy *copy);
+
+/// Ends the copy, or lets the held process go on. Returns 0, or LT_COPY_NO_CALL when the target could not be made to
+/// forget the copy, of which an entry in the table of processes stays until the target ends.
+int lt_process_copy_end(struct lt_process_copy *copy);
+
+#endif

@@ -1,0 +1,14 @@
+// Reading the memory of another process.
+
+#ifndef LEAKTRACE_PROCESS_MEMORY_H
+#define LEAKTRACE_PROCESS_MEMORY_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+/// Copies memory of a process from outside. Returns how many bytes can be read before the first that cannot; `errno`
+/// says why it went no further.
+size_t lt_read_process(pid_t process, uint64_t address, void *buffer, size_t size);
+
+#endif

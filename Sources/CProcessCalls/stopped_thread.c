@@ -1,0 +1,194 @@
+// One thread of another process, stopped by ptrace, on x86-64.
+
+#define _GNU_SOURCE
+#include "stopped_thread.h"
+
+#if LT_CAN_STOP_THREADS
+
+#include "interrupted_calls.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/ptrace.h>
+#include <sys/uio.h>
+#include <sys/user.h>
+#include <sys/wait.h>
+#include <time.h>
+
+enum {
+  STOP_EVENT = 128, // PTRACE_EVENT_STOP
+  SYSCALL_STOP = SIGTRAP | 0x80,
+  CODE_SEGMENT_32_BIT = 0x23, // __USER32_CS
+  SYSCALL_INSTRUCTION = 0x050F,
+  CALL_MILLISECONDS = 5000, // a copy of hundreds of gigabytes takes a second
+  WAKE_MILLISECONDS = 5,    // a report whose signal was merged with another's is seen after this
+};
+
+// Linux 5.13, include/uapi/linux/ptrace.h and rseq.h.
+enum { GET_RSEQ_CONFIGURATION = 0x420f };
+struct rseq_configuration {
+  uint64_t area;
+  uint32_t size, signature, flags, padding;
+};
+enum { RSEQ_SEQUENCE_OFFSET = 8 };
+struct rseq_sequence {
+  uint32_t version, flags;
+  uint64_t start, length, abort;
+};
+
+uint64_t lt_nanoseconds(void) {
+  struct timespec now;
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return (uint64_t)now.tv_sec * 1000000000ull + (uint64_t)now.tv_nsec;
+}
+
+static uint64_t after_milliseconds(uint64_t milliseconds) { return lt_nanoseconds() + milliseconds * 1000000ull; }
+
+/// The tracee's next report, until the deadline. 0, −ETIME, or −ESRCH when there is no such tracee any more.
+static int await_report(pid_t thread, int *status, uint64_t deadline) {
+  sigset_t child;
+  sigemptyset(&child);
+  sigaddset(&child, SIGCHLD);
+  for (;;) {
+    pid_t reported = waitpid(thread, status, __WALL | WNOHANG);
+    if (reported == thread) return 0;
+    if (reported < 0 && errno != EINTR) return -ESRCH;
+    if (lt_nanoseconds() >= deadline) return -ETIME;
+    struct timespec moment = {.tv_nsec = WAKE_MILLISECONDS * 1000000};
+    sigtimedwait(&child, NULL, &moment);
+  }
+}
+
+int lt_thread_seize(pid_t thread) {
+  if (ptrace(PTRACE_SEIZE, thread, 0, PTRACE_O_TRACESYSGOOD) != 0) return -errno;
+  return ptrace(PTRACE_INTERRUPT, thread, 0, 0) != 0 ? -errno : 0;
+}
+
+int lt_thread_await_stop(pid_t thread, uint64_t deadline) {
+  for (;;) {
+    int status;
+    int result = await_report(thread, &status, deadline);
+    if (result != 0) return result;
+    if (!WIFSTOPPED(status)) return -ESRCH;
+    // By the request, or as one of a process that is stopped as a whole.
+    if (status >> 16 == STOP_EVENT) return 0;
+    int signal = status >> 16 ? 0 : WSTOPSIG(status);
+    if (signal == SYSCALL_STOP) signal = 0;
+    if (ptrace(PTRACE_CONT, thread, 0, signal) != 0) return -ESRCH;
+  }
+}
+
+bool lt_thread_await_end(pid_t thread, uint64_t deadline) {
+  for (;;) {
+    int status;
+    int result = await_report(thread, &status, deadline);
+    if (result == -ESRCH) return true;
+    if (result != 0) return false;
+    if (!WIFSTOPPED(status)) return true;
+  }
+}
+
+int lt_thread_note(pid_t thread, struct lt_copied_thread *note) {
+  struct user_regs_struct registers;
+  if (ptrace(PTRACE_GETREGS, thread, 0, &registers) != 0) return -errno;
+  if (registers.cs == CODE_SEGMENT_32_BIT) return LT_COPY_OTHER_MACHINE;
+  const uint64_t general[LT_GENERAL_REGISTERS] = {
+      registers.rax, registers.rdx, registers.rcx, registers.rbx, registers.rsi, registers.rdi,
+      registers.rbp, registers.rsp, registers.r8,  registers.r9,  registers.r10, registers.r11,
+      registers.r12, registers.r13, registers.r14, registers.r15,
+  };
+  memcpy(note->general, general, sizeof general);
+  note->programCounter = registers.rip;
+  note->stackPointer = registers.rsp;
+  note->threadPointer = registers.fs_base;
+  note->call = (int64_t)registers.orig_rax < 0 ? -1 : (int64_t)registers.orig_rax;
+  note->state = note->call < 0 ? LT_THREAD_COMPUTING : LT_THREAD_IN_CALL;
+  return 0;
+}
+
+static bool read_memory(pid_t thread, uint64_t address, void *into, size_t size) {
+  struct iovec local = {into, size}, remote = {(void *)address, size};
+  return process_vm_readv(thread, &local, 1, &remote, 1, 0) == (ssize_t)size;
+}
+
+bool lt_thread_can_call(pid_t thread, const struct lt_copied_thread *note) {
+  if (note->state == LT_THREAD_NOT_MET) return false;
+  if (note->state == LT_THREAD_IN_CALL) return true;
+  struct rseq_configuration configuration = {0};
+  if (ptrace(GET_RSEQ_CONFIGURATION, thread, sizeof configuration, &configuration) < 0) return false;
+  if (configuration.area == 0) return true;
+  uint64_t address = 0;
+  if (!read_memory(thread, configuration.area + RSEQ_SEQUENCE_OFFSET, &address, sizeof address)) return false;
+  if (address == 0) return true;
+  struct rseq_sequence sequence;
+  if (!read_memory(thread, address, &sequence, sizeof sequence)) return false;
+  return note->programCounter - sequence.start >= sequence.length;
+}
+
+/// Into the call, and out of it; then to a stop at which the call the thread was in can be begun anew.
+static int pass_call(pid_t thread, struct lt_injected_call *call) {
+  uint64_t deadline = after_milliseconds(CALL_MILLISECONDS);
+  uint64_t begin = lt_nanoseconds();
+  for (int stops = 0; stops < 2;) {
+    int status;
+    if (ptrace(PTRACE_SYSCALL, thread, 0, 0) != 0) return -errno;
+    int result = await_report(thread, &status, deadline);
+    if (result != 0) return result;
+    if (!WIFSTOPPED(status)) return -ESRCH;
+    if (WSTOPSIG(status) == SYSCALL_STOP) stops++;
+    if (status >> 16 == PTRACE_EVENT_CLONE || status >> 16 == PTRACE_EVENT_FORK) {
+      unsigned long child = 0;
+      ptrace(PTRACE_GETEVENTMSG, thread, 0, &child);
+      call->child = (pid_t)child;
+    }
+    // Another signal cannot come: all are blocked, but those that end the process.
+  }
+  call->nanoseconds = lt_nanoseconds() - begin;
+  struct user_regs_struct registers;
+  if (ptrace(PTRACE_GETREGS, thread, 0, &registers) != 0) return -errno;
+  call->result = (int64_t)registers.rax;
+  if (ptrace(PTRACE_INTERRUPT, thread, 0, 0) != 0 || ptrace(PTRACE_CONT, thread, 0, 0) != 0) return -errno;
+  return lt_thread_await_stop(thread, after_milliseconds(CALL_MILLISECONDS));
+}
+
+int lt_thread_call(pid_t thread, struct lt_injected_call *call) {
+  struct user_regs_struct before;
+  uint64_t mask, all = ~0ull;
+  if (ptrace(PTRACE_GETREGS, thread, 0, &before) != 0) return -errno;
+  if (ptrace(PTRACE_GETSIGMASK, thread, sizeof mask, &mask) != 0) return -errno;
+  errno = 0;
+  long instruction = ptrace(PTRACE_PEEKTEXT, thread, call->instruction, 0);
+  if (errno || (instruction & 0xFFFF) != SYSCALL_INSTRUCTION) return -EFAULT;
+  struct user_regs_struct registers = before;
+  registers.rip = call->instruction;
+  registers.rax = (unsigned long)call->number;
+  registers.orig_rax = ~0ull; // nothing is begun anew
+  registers.rdi = call->arguments[0];
+  registers.rsi = call->arguments[1];
+  registers.rdx = call->arguments[2];
+  registers.r10 = call->arguments[3];
+  const long usual = PTRACE_O_TRACESYSGOOD | (call->endsWithTracer ? PTRACE_O_EXITKILL : 0);
+  long options = usual;
+  if (call->followsChild) options |= PTRACE_O_TRACECLONE;
+  if (call->suspendsFilter) options |= PTRACE_O_SUSPEND_SECCOMP;
+  if (ptrace(PTRACE_SETOPTIONS, thread, 0, options) != 0) return call->suspendsFilter ? -EACCES : -errno;
+  if (ptrace(PTRACE_SETSIGMASK, thread, sizeof all, &all) != 0) return -errno;
+  int result = ptrace(PTRACE_SETREGS, thread, 0, &registers) != 0 ? -errno : pass_call(thread, call);
+  ptrace(PTRACE_SETREGS, thread, 0, &before);
+  ptrace(PTRACE_SETSIGMASK, thread, sizeof mask, &mask);
+  ptrace(PTRACE_SETOPTIONS, thread, 0, usual);
+  return result;
+}
+
+void lt_thread_release(pid_t thread) {
+  struct user_regs_struct registers;
+  if (ptrace(PTRACE_GETREGS, thread, 0, &registers) == 0 && (long)registers.rax == -EINTR &&
+      lt_call_is_repeatable((long)registers.orig_rax)) {
+    registers.rax = (unsigned long)-(long)LT_RESTART_NO_HANDLER;
+    ptrace(PTRACE_SETREGS, thread, 0, &registers);
+  }
+  ptrace(PTRACE_DETACH, thread, 0, 0);
+}
+
+#endif

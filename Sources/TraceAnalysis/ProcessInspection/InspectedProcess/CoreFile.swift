@@ -1,0 +1,210 @@
+// The outline of a core file: which bytes of memory are where, and the threads.
+
+import CElfutils
+import Glibc
+import TraceReading
+
+/// A core file of a 64-bit x86 process, as the kernel and debuggers write it. Nothing in it is trusted.
+///
+/// Owns its descriptor. Not to be shared between threads.
+final class CoreFile {
+  /// A range of the process's memory, and how much of it the file has.
+  struct Segment: Hashable, Sendable {
+    var range: Range<UInt64>
+    var fileOffset: UInt64
+    /// Bytes from the range's beginning on; at most as many as the range has, and as the file goes on for.
+    var size: UInt64
+    /// ELF's: 1 executable, 2 writable, 4 readable.
+    var flags: UInt32
+  }
+
+  let path: String
+  /// In order of addresses, without overlaps.
+  private(set) var segments: [Segment] = []
+  /// The main thread first, if it is known which one that is.
+  private(set) var threads: [InspectedThread] = []
+  /// 0 if the core does not say.
+  private(set) var processID: Int32 = 0
+  private(set) var parentProcessID: Int32 = 0
+  /// In order of addresses.
+  private(set) var files: [(range: Range<UInt64>, file: BackingFile)] = []
+  /// The file ends before the memory that its headers promise.
+  private(set) var isTruncated = false
+
+  private let descriptor: Int32
+  private let size: UInt64
+
+  init(path: String) throws(InspectionError) {
+    self.path = path
+    // Anything may stand at the path: a pipe is not waited for.
+    descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)
+    guard descriptor >= 0 else { throw .cannotOpen(path: path, errno: errno) }
+    var status = stat()
+    guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
+      close(descriptor)
+      throw .notACore(path: path)
+    }
+    size = UInt64(status.st_size)
+    do throws(InspectionError) {
+      try readOutline()
+    } catch {
+      close(descriptor)
+      throw error
+    }
+  }
+
+  deinit { close(descriptor) }
+
+  /// Copies bytes of the file. Returns how many there are.
+  func read(at offset: UInt64, into buffer: UnsafeMutableRawBufferPointer) -> Int {
+    var done = 0
+    while done < buffer.count {
+      let (from, overflow) = offset.addingReportingOverflow(UInt64(done))
+      guard !overflow, from < size else { break }
+      let count = pread(descriptor, buffer.baseAddress! + done, buffer.count - done, off_t(from))
+      if count < 0, errno == EINTR { continue }
+      guard count > 0 else { break }
+      done += count
+    }
+    return done
+  }
+
+  private func readOutline() throws(InspectionError) {
+    _ = elf_version(UInt32(EV_CURRENT))
+    guard let handle = elf_begin(descriptor, ELF_C_READ, nil) else { throw .notACore(path: path) }
+    defer { elf_end(handle) }
+    var header = GElf_Ehdr()
+    guard elf_kind(handle) == ELF_K_ELF, gelf_getehdr(handle, &header) != nil, header.e_type == ET_CORE else {
+      throw .notACore(path: path)
+    }
+    guard header.e_machine == EM_X86_64, gelf_getclass(handle) == ELFCLASS64 else {
+      throw .otherMachine(path: path, machine: header.e_machine)
+    }
+    var count = 0
+    guard elf_getphdrnum(handle, &count) == 0 else { throw .notACore(path: path) }
+    guard count <= InspectionLimits.segments else { throw .beyondLimit(path: path, what: "segments") }
+    var notes = InspectionLimits.notes
+    var program = GElf_Phdr()
+    for index in 0..<count {
+      guard gelf_getphdr(handle, Int32(index), &program) != nil else {
+        isTruncated = true
+        break
+      }
+      if program.p_type == PT_LOAD { addSegment(program) }
+      if program.p_type == PT_NOTE { try readNotes(handle, program, &notes) }
+    }
+    sortSegments()
+    // The kernel lists the thread first that crashed.
+    if let main = threads.firstIndex(where: { $0.threadID == processID }), main > 0 { threads.swapAt(0, main) }
+    files.sort { $0.range.lowerBound < $1.range.lowerBound }
+  }
+
+  private func addSegment(_ program: GElf_Phdr) {
+    let (end, overflow) = program.p_vaddr.addingReportingOverflow(program.p_memsz)
+    guard !overflow, program.p_memsz > 0, end <= RuntimeAddress.limit else { return }
+    let there = size > program.p_offset ? size - program.p_offset : 0
+    let promised = min(program.p_filesz, program.p_memsz)
+    if promised > there { isTruncated = true }
+    segments.append(
+      Segment(
+        range: program.p_vaddr..<end, fileOffset: program.p_offset, size: min(promised, there),
+        flags: program.p_flags))
+  }
+
+  /// Of segments that overlap the first by address counts.
+  private func sortSegments() {
+    segments.sort { ($0.range.lowerBound, $0.range.upperBound) < ($1.range.lowerBound, $1.range.upperBound) }
+    var end: UInt64 = 0
+    segments.removeAll { segment in
+      if segment.range.lowerBound < end { return true }
+      end = segment.range.upperBound
+      return false
+    }
+  }
+
+  private func readNotes(
+    _ handle: OpaquePointer, _ program: GElf_Phdr, _ left: inout Int
+  ) throws(InspectionError) {
+    guard program.p_filesz <= InspectionLimits.noteBytes else { throw .beyondLimit(path: path, what: "notes") }
+    guard program.p_offset <= size, program.p_filesz <= size - program.p_offset else {
+      isTruncated = true
+      return
+    }
+    guard
+      let data = elf_getdata_rawchunk(handle, Int64(program.p_offset), Int(program.p_filesz), ELF_T_NHDR),
+      let bytes = data.pointee.d_buf
+    else { return }
+    let all = UnsafeRawBufferPointer(start: bytes, count: Int(data.pointee.d_size))
+    var header = GElf_Nhdr()
+    var (at, name, contents) = (0, 0, 0)
+    while at < all.count {
+      at = gelf_getnote(data, at, &header, &name, &contents)
+      guard at > 0, contents <= all.count, Int(header.n_descsz) <= all.count - contents else { return }
+      left -= 1
+      guard left >= 0 else { throw .beyondLimit(path: path, what: "notes") }
+      let note = UnsafeRawBufferPointer(rebasing: all[contents..<contents + Int(header.n_descsz)])
+      switch header.n_type {
+      case Self.threadStatus: addThread(CoreNote(note))
+      case Self.mappedFiles: addFiles(CoreNote(note))
+      case Self.processStatus:
+        guard let numbers = CoreNote(note).word(Self.processIDOffset) else { break }
+        processID = Int32(truncatingIfNeeded: numbers)
+        parentProcessID = Int32(truncatingIfNeeded: numbers >> 32)
+      default: break
+      }
+    }
+  }
+
+  /// Linux, include/uapi/linux/elf.h.
+  private static let threadStatus: UInt32 = 1
+  private static let processStatus: UInt32 = 3
+  private static let mappedFiles: UInt32 = 0x4649_4C45
+  /// Of `elf_prstatus`, in bytes.
+  private static let (threadIDOffset, registersOffset) = (32, 112)
+  /// Of `elf_prpsinfo`, in bytes: the process's number, then its parent's.
+  private static let processIDOffset = 24
+
+  private func addThread(_ note: CoreNote) {
+    let registers = (0..<InspectedThread.registerCount).compactMap { note.word(Self.registersOffset + 8 * $0) }
+    guard registers.count == InspectedThread.registerCount, let threadID = note.word(Self.threadIDOffset) else {
+      return
+    }
+    threads.append(InspectedThread(threadID: Int32(truncatingIfNeeded: threadID), registers: registers))
+  }
+
+  /// A count and the page's size, three words for each mapping, then their names.
+  private func addFiles(_ note: CoreNote) {
+    guard let count = note.word(0), let page = note.word(8), count <= UInt64(note.count / 24) else { return }
+    var name = 16 + 24 * Int(count)
+    for index in 0..<Int(count) {
+      let at = 16 + 24 * index
+      guard let start = note.word(at), let end = note.word(at + 8), let pages = note.word(at + 16),
+        let path = note.text(name)
+      else { return }
+      name += path.utf8Count + 1
+      let (offset, overflow) = pages.multipliedReportingOverflow(by: page)
+      guard start < end, !overflow else { continue }
+      files.append((start..<end, BackingFile(path: path.text, offset: offset)))
+    }
+  }
+}
+
+/// The contents of one note, valid as long as the notes are.
+private struct CoreNote {
+  private let bytes: UnsafeRawBufferPointer
+
+  init(_ bytes: UnsafeRawBufferPointer) { self.bytes = bytes }
+
+  var count: Int { bytes.count }
+
+  func word(_ offset: Int) -> UInt64? {
+    guard offset <= bytes.count - 8 else { return nil }
+    return UInt64(littleEndian: bytes.loadUnaligned(fromByteOffset: offset, as: UInt64.self))
+  }
+
+  /// The text from an offset to the next zero.
+  func text(_ offset: Int) -> (text: String, utf8Count: Int)? {
+    guard offset < bytes.count, let end = bytes[offset...].firstIndex(of: 0) else { return nil }
+    return (String(decoding: bytes[offset..<end], as: UTF8.self), end - offset)
+  }
+}

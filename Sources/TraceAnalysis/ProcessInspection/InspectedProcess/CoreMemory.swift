@@ -1,0 +1,145 @@
+// The memory of a process that left a core file.
+
+import TraceReading
+import TraceSymbolication
+
+/// Memory as a core file has it; what the file leaves out because it came from another file is read from that, if it is
+/// still the same one.
+///
+/// Not to be shared between threads.
+package final class CoreMemory: ProcessMemory {
+  package let mappings: [MemoryMapping]
+  package var threads: [InspectedThread] { core.threads }
+  /// 0 if the core does not say.
+  package var processID: Int32 { core.processID }
+  package var parentProcessID: Int32 { core.parentProcessID }
+  /// The core ends before the memory that it promises.
+  package var isTruncated: Bool { core.isTruncated }
+  /// Anonymous memory that the core leaves out, as the process's `coredump_filter` or its writer had it.
+  package let missingAnonymousBytes: UInt64
+  /// Mapped files whose bytes the core leaves out, and that cannot be read in its place: of another build, or gone. In
+  /// order of paths; any bytes may stand in them.
+  package let missingFiles: [String]
+
+  private let core: CoreFile
+  private let substitutes: [String: ImageSubstitute]
+
+  /// - Parameter files: Where mapped files are looked for.
+  package convenience init(path: String, files: any SymbolFileAccess = LocalSymbolFiles()) throws(InspectionError) {
+    try self.init(CoreFile(path: path), files: files)
+  }
+
+  private init(_ core: CoreFile, files access: any SymbolFileAccess) {
+    self.core = core
+    var mappings: [MemoryMapping] = []
+    mappings.reserveCapacity(core.segments.count)
+    var index = 0
+    for segment in core.segments {
+      while index < core.files.count, core.files[index].range.upperBound <= segment.range.lowerBound { index += 1 }
+      var file: BackingFile?
+      if index < core.files.count, core.files[index].range.contains(segment.range.lowerBound) {
+        let found = core.files[index]
+        let (offset, overflow) = found.file.offset.addingReportingOverflow(
+          segment.range.lowerBound - found.range.lowerBound)
+        if !overflow { file = BackingFile(path: found.file.path, offset: offset) }
+      }
+      mappings.append(
+        MemoryMapping(
+          range: segment.range, isReadable: segment.flags & 4 != 0, isWritable: segment.flags & 2 != 0,
+          isExecutable: segment.flags & 1 != 0, file: file))
+    }
+    self.mappings = mappings
+    var incomplete: Set<String> = []
+    var missing: UInt64 = 0
+    for (segment, mapping) in zip(core.segments, mappings) {
+      let length = segment.range.upperBound - segment.range.lowerBound
+      guard segment.size < length else { continue }
+      if let file = mapping.file {
+        incomplete.insert(file.path)
+      } else if mapping.isReadable {
+        missing &+= length - segment.size
+      }
+    }
+    missingAnonymousBytes = missing
+    var substitutes: [String: ImageSubstitute] = [:]
+    var heads: [String: UInt64] = [:]
+    for found in core.files where found.file.offset == 0 && incomplete.contains(found.file.path) {
+      if heads[found.file.path] == nil { heads[found.file.path] = found.range.lowerBound }
+    }
+    for (path, head) in heads {
+      let header = Self.knownBytes(of: core, at: head, count: InspectionLimits.imageHeaderBytes)
+      substitutes[path] = ImageSubstitute(path: path, header: header, access)
+    }
+    self.substitutes = substitutes
+    missingFiles = incomplete.filter { substitutes[$0] == nil }.sorted()
+  }
+
+  package func read(_ address: RuntimeAddress, into buffer: UnsafeMutableRawBufferPointer) -> Int {
+    var done = 0
+    while done < buffer.count {
+      let (at, overflow) = address.rawValue.addingReportingOverflow(UInt64(done))
+      guard !overflow else { break }
+      let count = readPiece(at, UnsafeMutableRawBufferPointer(rebasing: buffer[done...]))
+      if count == 0 { break }
+      done += count
+    }
+    return done
+  }
+
+  /// The parts that the core has. What it leaves out is a file's own, or was not kept.
+  package func writtenRanges(in range: Range<UInt64>) -> [Range<UInt64>] {
+    guard !range.isEmpty, var index = Self.firstIndex(endingAfter: range.lowerBound, in: core.segments) else {
+      return []
+    }
+    var ranges: [Range<UInt64>] = []
+    while index < core.segments.count, core.segments[index].range.lowerBound < range.upperBound {
+      let segment = core.segments[index]
+      let known = segment.range.lowerBound..<segment.range.lowerBound + segment.size
+      let part = known.clamped(to: range)
+      if !part.isEmpty { ranges.append(part) }
+      index += 1
+    }
+    return ranges
+  }
+
+  /// Reads up to the next bound of a segment, or of what the core has of one.
+  private func readPiece(_ address: UInt64, _ buffer: UnsafeMutableRawBufferPointer) -> Int {
+    guard let index = Self.index(of: address, in: core.segments) else { return 0 }
+    let segment = core.segments[index]
+    let offset = address - segment.range.lowerBound
+    if offset < segment.size {
+      let count = min(UInt64(buffer.count), segment.size - offset)
+      return core.read(
+        at: segment.fileOffset &+ offset, into: UnsafeMutableRawBufferPointer(rebasing: buffer[..<Int(count)]))
+    }
+    guard let file = mappings[index].file, let substitute = substitutes[file.path] else { return 0 }
+    let (from, overflow) = file.offset.addingReportingOverflow(offset)
+    let count = min(UInt64(buffer.count), segment.range.upperBound - address)
+    return overflow
+      ? 0 : substitute.read(at: from, into: UnsafeMutableRawBufferPointer(rebasing: buffer[..<Int(count)]))
+  }
+
+  private static func knownBytes(of core: CoreFile, at address: UInt64, count: Int) -> [UInt8] {
+    guard let index = index(of: address, in: core.segments) else { return [] }
+    let segment = core.segments[index]
+    let offset = address - segment.range.lowerBound
+    guard offset < segment.size else { return [] }
+    return [UInt8](unsafeUninitializedCapacity: Int(min(UInt64(count), segment.size - offset))) { buffer, filled in
+      filled = core.read(at: segment.fileOffset &+ offset, into: UnsafeMutableRawBufferPointer(buffer))
+    }
+  }
+
+  private static func index(of address: UInt64, in segments: [CoreFile.Segment]) -> Int? {
+    firstIndex(endingAfter: address, in: segments).flatMap { segments[$0].range.contains(address) ? $0 : nil }
+  }
+
+  private static func firstIndex(endingAfter address: UInt64, in segments: [CoreFile.Segment]) -> Int? {
+    var low = 0
+    var high = segments.count
+    while low < high {
+      let middle = (low + high) / 2
+      if segments[middle].range.upperBound <= address { low = middle + 1 } else { high = middle }
+    }
+    return low < segments.count ? low : nil
+  }
+}

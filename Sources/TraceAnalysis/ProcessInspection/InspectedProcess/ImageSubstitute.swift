@@ -1,0 +1,43 @@
+// A file of this machine in place of what a core leaves out.
+
+import CElfutils
+import TraceReading
+import TraceSymbolication
+
+/// The file that was mapped, as it is on disk now; only if its build ID says that it is the same.
+struct ImageSubstitute {
+  private let contents: SymbolFileContents
+
+  /// Nil if there is no such file, or no proof that it is the same one.
+  ///
+  /// - Parameter header: The first bytes of the mapping, from the core.
+  init?(path: String, header: [UInt8], _ files: any SymbolFileAccess) {
+    let mapped = Self.buildID(header: header)
+    guard !mapped.isEmpty, let contents = try? files.contents(ofFile: path),
+      let file = try? ElfFile(path: path, contents: contents), file.buildID == mapped
+    else { return nil }
+    self.contents = contents
+  }
+
+  func read(at offset: UInt64, into buffer: UnsafeMutableRawBufferPointer) -> Int {
+    guard offset < UInt64(contents.bytes.count) else { return 0 }
+    let count = min(buffer.count, contents.bytes.count - Int(offset))
+    buffer.copyMemory(from: UnsafeRawBufferPointer(rebasing: contents.bytes[Int(offset)..<Int(offset) + count]))
+    return count
+  }
+
+  /// The build ID that a loaded image's first page names; empty if it names none. O(header)
+  static func buildID(header: [UInt8]) -> [UInt8] {
+    _ = elf_version(UInt32(EV_CURRENT))
+    // The library may write where it changes the byte order.
+    var bytes = header.map { CChar(bitPattern: $0) }
+    return bytes.withUnsafeMutableBufferPointer { buffer in
+      guard let base = buffer.baseAddress, let handle = elf_memory(base, buffer.count) else { return [] }
+      defer { elf_end(handle) }
+      var note: UnsafeRawPointer?
+      let size = dwelf_elf_gnu_build_id(handle, &note)
+      guard size > 0, let note else { return [] }
+      return Array(UnsafeRawBufferPointer(start: note, count: size))
+    }
+  }
+}

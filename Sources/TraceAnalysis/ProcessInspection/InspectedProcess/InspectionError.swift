@@ -1,0 +1,68 @@
+// Reasons why a process or a core file cannot be looked at.
+
+import TraceReading
+
+/// A reason why there is nothing to inspect.
+package enum InspectionError: Error, Hashable, Sendable {
+  case noSuchProcess(Int32)
+  /// The system refused; the number is its `errno`.
+  case processRefused(Int32, errno: Int32)
+  /// A process with nothing to look at, and the reason.
+  case unsuitable(Int32, Unsuitability)
+  /// No copy could be made of a process that may be traced.
+  case cannotCopy(Int32, CopyFailure, errno: Int32)
+  case cannotOpen(path: String, errno: Int32)
+  case notACore(path: String)
+  /// A core of a machine that is not 64-bit x86. The number is ELF's `e_machine`.
+  case otherMachine(path: String, machine: UInt16)
+  /// A core that ends before the memory that has the allocator's books.
+  case cutShort(path: String)
+  /// A core with more of something than any process has.
+  case beyondLimit(path: String, what: String)
+  /// No books of an allocator that is known were found in its memory.
+  case noAllocator
+  /// Nothing in its memory is an object of Swift.
+  case noSwift
+
+  package enum Unsuitability: Hashable, Sendable {
+    case ended, kernelThread, otherMachine
+    /// By a debugger, or the like.
+    case traced(by: Int32)
+  }
+
+  package enum CopyFailure: Hashable, Sendable { case noCall, filtered, cloning, guardian }
+}
+
+extension InspectionError: CustomStringConvertible {
+  package var description: String {
+    switch self {
+    case .noSuchProcess(let process): "there is no process \(process)"
+    case .processRefused(let process, let errno):
+      "process \(process) may not be traced (\(systemErrorText(errno))). " + TracingRights.advice(process: process)
+    case .unsuitable(let process, .ended): "process \(process) has ended, and its parent has not taken note yet"
+    case .unsuitable(let process, .kernelThread):
+      "process \(process) is a thread of the kernel's, and has no memory of its own"
+    case .unsuitable(let process, .otherMachine): "process \(process) is no 64-bit x86 program"
+    case .unsuitable(let process, .traced(let tracer)):
+      "process \(process) is being traced by process \(tracer) already, and can have one tracer only: end that one first"
+    case .cannotCopy(let process, .filtered, _):
+      "process \(process) limits its system calls, so that only root (CAP_SYS_ADMIN) may have it copied. Run leaktrace as root, or stop the process while it is read, with --hold"
+    case .cannotCopy(let process, .noCall, _):
+      "no thread of process \(process) stood where it could be copied. Try again, or stop the process while it is read, with --hold"
+    case .cannotCopy(let process, .cloning, let errno):
+      "process \(process) could not be copied (\(systemErrorText(errno))). Stop it while it is read instead, with --hold"
+    case .cannotCopy(_, .guardian, let errno):
+      "the process that makes the copy could not be started (\(systemErrorText(errno)))"
+    case .cannotOpen(let path, let errno): "\(PlainText.escaped(path)) cannot be read: \(systemErrorText(errno))"
+    case .notACore(let path): "\(PlainText.escaped(path)) is no core file"
+    case .otherMachine(let path, let machine):
+      "\(PlainText.escaped(path)) is a core file of another machine (ELF number \(machine)), not of x86-64"
+    case .cutShort(let path):
+      "\(PlainText.escaped(path)) is cut short: it lacks the memory in which the allocator keeps its books. Check the limit on core files (ulimit -c), and the disk's free space"
+    case .beyondLimit(let path, let what): "\(PlainText.escaped(path)) is damaged: it has too many \(what)"
+    case .noSwift: "no Swift object is in the memory: leaktrace inspects programs that are written in Swift"
+    case .noAllocator:
+      "the memory has no books of glibc's allocator: the process has not called malloc, or uses another one"
+    }
+  }
+}

@@ -1,0 +1,79 @@
+// The memory of a process that is there.
+
+import CProcessCalls
+import Glibc
+import TraceReading
+
+/// Memory of a process that stands still, or of a copy of one: it is read from outside, and never written.
+///
+/// The mappings are those of the moment of `init`. Reading fails, and does nothing worse, once the process has ended.
+package struct LiveProcessMemory: ProcessMemory {
+  package let processID: Int32
+  package let mappings: [MemoryMapping]
+
+  /// - Parameter processID: As this process's PID namespace has it.
+  package init(processID: Int32) throws(InspectionError) {
+    self.processID = processID
+    guard kill(processID, 0) == 0 || errno == EPERM else { throw .noSuchProcess(processID) }
+    let descriptor = open("/proc/\(processID)/maps", O_RDONLY | O_CLOEXEC)
+    guard descriptor >= 0 else { throw .processRefused(processID, errno: errno) }
+    defer { close(descriptor) }
+    var text: [UInt8] = []
+    var piece = [UInt8](repeating: 0, count: 1 << 16)
+    while text.count < InspectionLimits.mappingListBytes {
+      let count = Glibc.read(descriptor, &piece, piece.count)
+      if count < 0, errno == EINTR { continue }
+      guard count >= 0 else { throw .processRefused(processID, errno: errno) }
+      if count == 0 { break }
+      text += piece[..<count]
+    }
+    mappings = MappingList(text).mappings
+  }
+
+  package func read(_ address: RuntimeAddress, into buffer: UnsafeMutableRawBufferPointer) -> Int {
+    lt_read_process(processID, address.rawValue, buffer.baseAddress, buffer.count)
+  }
+
+  /// By the process's page tables: a page that was never touched is in none. Of a file's private mapping, pages that
+  /// nobody wrote to are the file's own.
+  package func writtenRanges(in range: Range<UInt64>) -> [Range<UInt64>] {
+    let page = MemoryWindow.pageSize
+    let descriptor = open("/proc/\(processID)/pagemap", O_RDONLY | O_CLOEXEC)
+    guard descriptor >= 0 else { return [range] }
+    defer { close(descriptor) }
+    var ranges: [Range<UInt64>] = []
+    var entries = [UInt64](repeating: 0, count: Self.entriesAtOnce)
+    let isPrivateFile = mappings.mapping(at: range.lowerBound).map { $0.file != nil && !$0.isShared } ?? false
+    var at = range.lowerBound & ~(page - 1)
+    while at < range.upperBound {
+      let wanted = min(UInt64(entries.count), (range.upperBound - at - 1) / page + 1)
+      let count = entries.withUnsafeMutableBytes {
+        pread(descriptor, $0.baseAddress, Int(wanted) * 8, off_t(at / page * 8))
+      }
+      guard count >= 8 else {
+        // Nobody tells: any of it may have been written.
+        ranges.append(max(at, range.lowerBound)..<range.upperBound)
+        break
+      }
+      for index in 0..<count / 8 {
+        let (start, end) = (max(at, range.lowerBound), min(at + page, range.upperBound))
+        if entries[index] & Self.presentOrSwapped != 0, !isPrivateFile || entries[index] & Self.ofFile == 0 {
+          if let last = ranges.last, last.upperBound == start {
+            ranges[ranges.count - 1] = last.lowerBound..<end
+          } else {
+            ranges.append(start..<end)
+          }
+        }
+        at += page
+        if at >= range.upperBound { break }
+      }
+    }
+    return ranges
+  }
+
+  private static let entriesAtOnce = 4096
+  /// Bits 62 and 63 of an entry (Linux, Documentation/admin-guide/mm/pagemap.rst).
+  private static let presentOrSwapped: UInt64 = 3 << 62
+  /// Bit 61: the page is a file's, or shared.
+  private static let ofFile: UInt64 = 1 << 61
+}

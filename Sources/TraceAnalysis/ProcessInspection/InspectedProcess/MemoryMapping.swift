@@ -1,0 +1,61 @@
+// One mapping of a process's address space.
+
+/// A range of addresses that one mapping stands behind, in whole pages.
+package struct MemoryMapping: Hashable, Sendable {
+  /// Addresses in the process; never empty.
+  package var range: Range<UInt64>
+  package var isReadable: Bool
+  package var isWritable: Bool
+  package var isExecutable: Bool
+  /// Changes reach the file, or other processes.
+  package var isShared: Bool
+  /// The file behind it; nil for anonymous memory.
+  package var file: BackingFile?
+  /// The kernel's name for memory without a file, as `[heap]`; empty if it has none, and always in core files.
+  package var kernelName: String
+
+  package init(
+    range: Range<UInt64>, isReadable: Bool = true, isWritable: Bool = true, isExecutable: Bool = false,
+    isShared: Bool = false, file: BackingFile? = nil, kernelName: String = ""
+  ) {
+    self.range = range
+    self.isReadable = isReadable
+    self.isWritable = isWritable
+    self.isExecutable = isExecutable
+    self.isShared = isShared
+    self.file = file
+    self.kernelName = kernelName
+  }
+
+  /// Memory that belongs to this process alone, from no file.
+  package var isPrivateAnonymous: Bool { file == nil && !isShared }
+}
+
+/// The file behind a mapping, as the process knew it.
+package struct BackingFile: Hashable, Sendable {
+  /// Bytes of any kind may stand in it.
+  package var path: String
+  /// Of the mapping's first byte, in bytes.
+  package var offset: UInt64
+
+  package init(path: String, offset: UInt64) {
+    self.path = path
+    self.offset = offset
+  }
+
+  /// What follows the last slash.
+  package var name: Substring { path.lastIndex(of: "/").map { path[path.index(after: $0)...] } ?? path[...] }
+}
+
+extension [MemoryMapping] {
+  /// The mapping with an address; nil if none has it. The array is in order of addresses. O(log n)
+  package func mapping(at address: UInt64) -> MemoryMapping? {
+    var low = 0
+    var high = count
+    while low < high {
+      let middle = (low + high) / 2
+      if self[middle].range.upperBound <= address { low = middle + 1 } else { high = middle }
+    }
+    return low < count && self[low].range.contains(address) ? self[low] : nil
+  }
+}

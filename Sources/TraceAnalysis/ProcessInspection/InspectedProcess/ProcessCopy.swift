@@ -1,0 +1,83 @@
+// A running process, as it was at one moment.
+
+import CProcessCalls
+import Glibc
+import TraceReading
+
+/// A copy of a process, or the process itself while it is held. It is there until `end`, or the end of this object.
+///
+/// The process goes on in any case: a guardian sees to it when this process ends, in whatever way.
+package final class ProcessCopy {
+  package let memory: LiveProcessMemory
+  /// The main thread first. Those that did not stop in time are left out.
+  package let threads: [InspectedThread]
+  /// Threads that did not stop: what they alone refer to looks lost.
+  package let missingThreads: Int
+  /// Nanoseconds for which the process stood still; 0 while it is held.
+  package let pauseNanoseconds: UInt64
+  private var copy = lt_process_copy()
+
+  /// Stops a process for a moment.
+  ///
+  /// - Parameter holds: No copy is made, and the process stands still until `end`.
+  package init(of process: Int32, holds: Bool = false) throws(InspectionError) {
+    try TracingRights.check(process)
+    var copy = lt_process_copy()
+    var options = lt_copy_options()
+    options.mode = holds ? LT_COPY_MODE_HOLD : LT_COPY_MODE_COPY
+    let result = lt_process_copy_begin(process, &options, &copy)
+    if result != 0 { throw Self.error(result, copy, process) }
+    do throws(InspectionError) {
+      memory = try LiveProcessMemory(processID: copy.memory)
+    } catch {
+      _ = lt_process_copy_end(&copy)
+      throw error
+    }
+    let all = UnsafeBufferPointer(start: copy.threads, count: copy.threadCount)
+    var threads = all.filter { $0.state != LT_THREAD_NOT_MET.rawValue }.map(InspectedThread.init)
+    if let main = threads.firstIndex(where: { $0.threadID == process }) { threads.swapAt(0, main) }
+    self.threads = threads
+    missingThreads = all.count - threads.count
+    pauseNanoseconds = copy.pauseNanoseconds
+    self.copy = copy
+  }
+
+  deinit { end() }
+
+  /// Ends the copy, or lets the process go. Returns when nothing is left of it.
+  package func end() { _ = lt_process_copy_end(&copy) }
+
+  private static func error(_ result: Int32, _ copy: lt_process_copy, _ process: Int32) -> InspectionError {
+    guard result > 0 else { return .cannotCopy(process, .guardian, errno: -result) }
+    return switch lt_copy_error(UInt32(result)) {
+    case LT_COPY_GONE: .noSuchProcess(process)
+    case LT_COPY_ZOMBIE: .unsuitable(process, .ended)
+    case LT_COPY_KERNEL_THREAD: .unsuitable(process, .kernelThread)
+    case LT_COPY_NOT_ALLOWED: .processRefused(process, errno: EPERM)
+    case LT_COPY_TRACED: .unsuitable(process, .traced(by: copy.tracer))
+    case LT_COPY_OTHER_MACHINE: .unsuitable(process, .otherMachine)
+    case LT_COPY_FILTERED: .cannotCopy(process, .filtered, errno: 0)
+    case LT_COPY_NO_CALL: .cannotCopy(process, .noCall, errno: 0)
+    case LT_COPY_REFUSED: .cannotCopy(process, .cloning, errno: copy.reason)
+    default: .cannotCopy(process, .guardian, errno: ECHILD)
+    }
+  }
+}
+
+extension InspectedThread {
+  /// Places in `user_regs_struct` of the registers that DWARF numbers from 0: rax, rdx, rcx, rbx, rsi, rdi, rbp, rsp, r8
+  /// to r15.
+  private static let generalPlaces = [10, 12, 11, 5, 13, 14, 4, 19, 9, 8, 7, 6, 3, 2, 1, 0]
+  private static let (callPlace, codePlace, threadPlace) = (15, 16, 21)
+
+  fileprivate init(_ thread: lt_copied_thread) {
+    var registers = [UInt64](repeating: 0, count: Self.registerCount)
+    withUnsafeBytes(of: thread.general) { bytes in
+      for (place, value) in zip(Self.generalPlaces, bytes.bindMemory(to: UInt64.self)) { registers[place] = value }
+    }
+    registers[Self.callPlace] = UInt64(bitPattern: thread.call)
+    registers[Self.codePlace] = thread.programCounter
+    registers[Self.threadPlace] = thread.threadPointer
+    self.init(threadID: thread.thread, registers: registers)
+  }
+}

@@ -1,0 +1,62 @@
+// Whether a process can be looked at, and what to do where it cannot.
+
+import Glibc
+import TraceReading
+
+enum TracingRights {
+  /// Refuses a process in which there is nothing to look at. What the kernel does not tell is left to the attempt.
+  static func check(_ process: Int32) throws(InspectionError) {
+    guard kill(process, 0) == 0 || errno == EPERM else { throw .noSuchProcess(process) }
+    let status = ProcFile.lines("/proc/\(process)/status")
+    if let state = status["State"], state.hasPrefix("Z") || state.hasPrefix("X") { throw .unsuitable(process, .ended) }
+    if status["Pid"] != nil, status["VmSize"] == nil { throw .unsuitable(process, .kernelThread) }
+    if let tracer = status["TracerPid"].flatMap({ Int32($0) }), tracer > 0 {
+      throw .unsuitable(process, .traced(by: tracer))
+    }
+    let head = ProcFile.bytes("/proc/\(process)/exe", limit: 20)
+    if head.count == 20, head.starts(with: [0x7F, 0x45, 0x4C, 0x46]),
+      head[4] != ELFCLASS64 || UInt16(head[18]) | UInt16(head[19]) << 8 != EM_X86_64
+    {
+      throw .unsuitable(process, .otherMachine)
+    }
+  }
+
+  /// One sentence for people whom the system has refused.
+  static func advice(process: Int32) -> String {
+    let status = ProcFile.lines("/proc/\(process)/status")
+    let owner = status["Uid"].flatMap { UInt32($0.prefix { $0.isNumber }) }
+    if geteuid() == 0 { return "In a container, give it the capability SYS_PTRACE (docker run --cap-add SYS_PTRACE)" }
+    if let owner, owner != geteuid() {
+      return "It belongs to the user with the number \(owner): run leaktrace as that user or as root"
+    }
+    let scope = String(
+      decoding: ProcFile.bytes("/proc/sys/kernel/yama/ptrace_scope", limit: 2).prefix { $0 != 10 }, as: UTF8.self)
+    if let scope = Int(scope), scope > 0 {
+      return "kernel.yama.ptrace_scope is \(scope): run leaktrace as root, or give it the capability CAP_SYS_PTRACE"
+    }
+    return "It has rights that this user has not: run leaktrace as root"
+  }
+}
+
+/// Small files of the kernel's.
+enum ProcFile {
+  /// Empty if there is no such file.
+  static func bytes(_ path: String, limit: Int) -> [UInt8] {
+    let descriptor = open(path, O_RDONLY | O_CLOEXEC)
+    guard descriptor >= 0 else { return [] }
+    defer { close(descriptor) }
+    return [UInt8](unsafeUninitializedCapacity: limit) { buffer, count in
+      count = max(0, read(descriptor, buffer.baseAddress, buffer.count))
+    }
+  }
+
+  /// The values of a file with lines as `Name:\tvalue`.
+  static func lines(_ path: String) -> [Substring: Substring] {
+    var values: [Substring: Substring] = [:]
+    for line in String(decoding: bytes(path, limit: 1 << 14), as: UTF8.self).split(separator: "\n") {
+      guard let colon = line.firstIndex(of: ":") else { continue }
+      values[line[..<colon]] = line[line.index(after: colon)...].drop { $0 == "\t" || $0 == " " }
+    }
+    return values
+  }
+}

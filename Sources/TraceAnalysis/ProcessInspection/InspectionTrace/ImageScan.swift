@@ -1,0 +1,212 @@
+// The image of a process's memory, made from outside.
+
+import CHeapScan
+import CTraceFormat
+import Glibc
+import TraceReading
+
+/// Has the scan in C go through a process's memory, and writes what it finds. Used once, by one thread.
+final class ImageScan {
+  private let scan: ScannedProcess
+  private let types: [lt_scanned_type]
+  private let threads: [InspectedThread]
+  private let writer: TraceFileWriter
+  private let facts: InspectedFacts
+
+  /// The piece of memory that pages are given from.
+  private let window: UnsafeMutableRawBufferPointer
+  private var windowStart: UInt64 = 0
+  private var windowSize = 0
+  private var written: [Range<UInt64>] = []
+  private var writtenRegion: UInt64 = 0
+  private var failure: TraceFormatError?
+
+  private static let windowBytes = 256 << 10
+  /// Bytes of a part before compression, as a recorder has them.
+  private static let partBytes = 4 << 20
+  private static let page = MemoryWindow.pageSize
+
+  init(
+    _ scan: ScannedProcess, _ types: [lt_scanned_type], _ threads: [InspectedThread], _ writer: TraceFileWriter,
+    _ facts: InspectedFacts
+  ) {
+    self.scan = scan
+    self.types = types
+    self.threads = threads
+    self.writer = writer
+    self.facts = facts
+    window = .allocate(byteCount: Self.windowBytes, alignment: Int(Self.page))
+  }
+
+  deinit { window.deallocate() }
+
+  func run(threadLocalBytes: UInt64) throws {
+    var regions = SnapshotRegions.regions(of: scan.process.mappings, threads: threads)
+    var snapshotThreads = threads.map(\.snapshotThread)
+    let state = UnsafeMutablePointer<lt_memory_scan>.allocate(capacity: 1)
+    state.initialize(to: lt_memory_scan())
+    let part = UnsafeMutablePointer<UInt8>.allocate(capacity: Self.partBytes)
+    defer {
+      part.deallocate()
+      state.deallocate()
+    }
+    var end = lt_snapshot_end()
+    try types.withUnsafeBufferPointer { types in
+      try regions.withUnsafeMutableBufferPointer { regions in
+        try snapshotThreads.withUnsafeMutableBufferPointer { threads in
+          state.pointee.memory = UnsafePointer(scan.memory)
+          state.pointee.regions = regions.baseAddress
+          state.pointee.regionCount = UInt32(regions.count)
+          state.pointee.types = types.baseAddress
+          state.pointee.typeCount = UInt32(types.count)
+          state.pointee.threads = UnsafePointer(threads.baseAddress)
+          state.pointee.threadCount = UInt32(threads.count)
+          state.pointee.redZone = 128
+          state.pointee.snapshotNumber = 1
+          state.pointee.partBuffer = part
+          state.pointee.partSize = Self.partBytes
+          state.pointee.context = Unmanaged.passUnretained(self).toOpaque()
+          state.pointee.knowsWrittenPages = true
+          state.pointee.page = { scan, address in ImageScan.of(scan).page(address) }
+          state.pointee.lookUpResidence = { scan, region, address, pages, residence in
+            ImageScan.of(scan).lookUpResidence(region!.pointee, address, pages, residence!)
+          }
+          state.pointee.writePart = { scan, bytes, size in
+            ImageScan.of(scan).write(UnsafeBufferPointer(start: bytes, count: size))
+          }
+          defer { lt_memory_scan_free(state) }
+          var error = lt_memory_scan_prepare(state)
+          // What is no address in the process may be a user's number.
+          for index in threads.indices {
+            withUnsafeMutableBytes(of: &threads[index].registers) { bytes in
+              for register in bytes.bindMemory(to: UInt64.self).indices {
+                let value = bytes.load(fromByteOffset: register * 8, as: UInt64.self) & LT_WORD_ADDRESS_MASK
+                let isAddress = error == 0 && lt_address_index_has(&state.pointee.index, value)
+                bytes.storeBytes(of: isAddress ? value : 0, toByteOffset: register * 8, as: UInt64.self)
+              }
+            }
+          }
+          var head = lt_snapshot()
+          head.number = 1
+          head.reason = UInt32(LT_SNAPSHOT_INSPECTION)
+          head.time = facts.nanoseconds
+          head.monotonic = facts.nanoseconds
+          head.flags = UInt32(LT_SNAPSHOT_FROZEN | LT_SNAPSHOT_REFERENCE_TAGS | LT_SNAPSHOT_CASE_BYTES)
+          head.staticTLSSize = threadLocalBytes
+          try writer.appendSnapshot(head, threads: Array(threads), regions: Array(regions))
+          if error == 0 { error = lt_memory_scan_run(state) }
+          end = lt_snapshot_end(
+            number: 1, error: -error, partCount: state.pointee.partCount, reserved: 0,
+            pageCount: state.pointee.pageCount, wordCount: state.pointee.wordCount,
+            capturedBytes: state.pointee.capturedBytes, pauseNanoseconds: facts.pauseNanoseconds,
+            totalNanoseconds: 0)
+        }
+      }
+    }
+    if let failure { throw failure }
+    try writer.appendSnapshotEnd(end, time: facts.nanoseconds)
+  }
+
+  private static func of(_ scan: UnsafeMutablePointer<lt_memory_scan>?) -> ImageScan {
+    Unmanaged<ImageScan>.fromOpaque(scan!.pointee.context).takeUnretainedValue()
+  }
+
+  private func write(_ part: UnsafeBufferPointer<UInt8>) -> Int32 {
+    do throws(TraceFormatError) {
+      try writer.appendMemory(part, time: facts.nanoseconds)
+      return 0
+    } catch {
+      failure = error
+      return -EIO
+    }
+  }
+
+  private func page(_ address: UInt64) -> UnsafePointer<UInt64>? {
+    let page = Int(Self.page)
+    if address < windowStart || address - windowStart >= UInt64(windowSize) {
+      windowStart = address
+      windowSize = scan.process.read(RuntimeAddress(address), into: window)
+      // A file may end inside its last page; the rest of that reads as zeros.
+      let whole = (windowSize + page - 1) & ~(page - 1)
+      if whole > windowSize { memset(window.baseAddress! + windowSize, 0, whole - windowSize) }
+      windowSize = whole
+    }
+    guard windowSize > 0 else { return nil }
+    return UnsafePointer((window.baseAddress! + Int(address - windowStart)).assumingMemoryBound(to: UInt64.self))
+  }
+
+  private func lookUpResidence(
+    _ region: lt_snapshot_region, _ address: UInt64, _ pages: UInt32, _ residence: UnsafeMutablePointer<UInt8>
+  ) {
+    memset(residence, 0, Int(pages))
+    let end = address + UInt64(pages) * Self.page
+    for range in scan.process.writtenRanges(in: address..<end) {
+      let first = Int((max(range.lowerBound, address) - address) / Self.page)
+      let last = Int((min(range.upperBound, end) - address + Self.page - 1) / Self.page)
+      if first < last { memset(residence + first, Int32(LT_PAGE_PRESENT), last - first) }
+    }
+  }
+}
+
+/// Mappings as a trace has them.
+enum SnapshotRegions {
+  /// - Parameter threads: The first is the main thread. Where names of mappings are not known, its stack pointer tells
+  ///   which is the main stack.
+  static func regions(of mappings: [MemoryMapping], threads: [InspectedThread]) -> [lt_snapshot_region] {
+    let knowsNames = mappings.contains { !$0.kernelName.isEmpty }
+    return mappings.map { mapping in
+      let isMainStack =
+        knowsNames
+        ? mapping.kernelName == "[stack]"
+        : mapping.isPrivateAnonymous && threads.first.map { mapping.range.contains($0.stackPointer) } ?? false
+      let kind =
+        mapping.isShared
+        ? LT_REGION_SHARED
+        : mapping.kernelName == "[heap]"
+          ? LT_REGION_BREAK
+          : isMainStack ? LT_REGION_MAIN_STACK : mapping.file != nil ? LT_REGION_FILE : LT_REGION_ANONYMOUS
+      var flags =
+        (mapping.isReadable ? LT_REGION_READABLE : 0) | (mapping.isWritable ? LT_REGION_WRITABLE : 0)
+        | (mapping.isExecutable ? LT_REGION_EXECUTABLE : 0)
+      // The kernel's own are [vvar], [vdso] and [vsyscall]. Memory without a file that is shared is shared with children.
+      let isOwn =
+        mapping.isShared
+        ? mapping.file?.path == "/dev/zero (deleted)"
+        : (mapping.isWritable || mapping.file == nil) && !mapping.kernelName.hasPrefix("[v")
+      if mapping.isReadable && isOwn { flags |= LT_REGION_CAPTURED }
+      return lt_snapshot_region(
+        start: mapping.range.lowerBound, end: mapping.range.upperBound, kind: UInt32(kind), flags: UInt32(flags))
+    }
+  }
+}
+
+extension InspectedThread {
+  /// Places in `user_regs_struct` of the registers that a trace has, in the trace's order: rax, rbx, rcx, rdx, rsi,
+  /// rdi, rbp, r8 to r15.
+  private static let recorded = [10, 5, 11, 12, 13, 14, 4, 9, 8, 7, 6, 3, 2, 1, 0]
+  private static let (result, call) = (10, 15)
+  /// Numbers by which the kernel says that a call was ended for a stop: EINTR, and those by which it begins it anew
+  /// (Linux, include/linux/errno.h).
+  private static let interruptions: Set<Int64> = [-4, -512, -513, -514, -516]
+
+  var snapshotThread: lt_snapshot_thread {
+    var thread = lt_snapshot_thread()
+    thread.osThread = UInt32(bitPattern: threadID)
+    thread.flags = UInt32(LT_SNAPSHOT_THREAD_REGISTERS)
+    thread.stackPointer = stackPointer
+    thread.threadPointer = threadPointer
+    thread.instructionPointer = instructionPointer
+    guard registers.count == Self.registerCount else { return thread }
+    if Int64(bitPattern: registers[Self.call]) >= 0,
+      Self.interruptions.contains(Int64(bitPattern: registers[Self.result]))
+    {
+      thread.flags |= UInt32(LT_SNAPSHOT_THREAD_WAITING)
+    }
+    withUnsafeMutableBytes(of: &thread.registers) { bytes in
+      for (place, register) in Self.recorded.enumerated() {
+        bytes.storeBytes(of: registers[register], toByteOffset: place * 8, as: UInt64.self)
+      }
+    }
+    return thread
+  }
+}

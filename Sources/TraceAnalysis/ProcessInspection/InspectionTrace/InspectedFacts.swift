@@ -1,0 +1,77 @@
+// What is known of an inspected process besides its memory.
+
+import Glibc
+import TraceReading
+
+/// Facts of a process; those of a core are fewer.
+package struct InspectedFacts: Hashable, Sendable {
+  package var processID: UInt32 = 0
+  package var parentProcessID: UInt32 = 0
+  /// Empty if it is not known.
+  package var executable = ""
+  /// 0 if it is not known.
+  package var residentBytes: UInt64 = 0
+  package var peakResidentBytes: UInt64 = 0
+  /// Nanoseconds of CLOCK_MONOTONIC at which the process began, and at which it was looked at.
+  package var startNanoseconds: UInt64 = 0
+  package var nanoseconds: UInt64 = 0
+  /// Nanoseconds since 1970 at which it began.
+  package var startRealtime: UInt64 = 0
+  /// Time for which its threads stood still, in nanoseconds.
+  package var pauseNanoseconds: UInt64 = 0
+
+  package init() {}
+
+  /// Facts of a process that is there. Those that the kernel does not give stay unknown.
+  package init(ofProcess process: Int32) {
+    processID = UInt32(process)
+    executable = Self.target(ofLink: "/proc/\(process)/exe")
+    for line in Self.text("/proc/\(process)/status").split(separator: "\n") {
+      let words = line.split(whereSeparator: { $0 == "\t" || $0 == " " || $0 == ":" })
+      guard words.count >= 2, let number = UInt64(words[1]) else { continue }
+      switch words[0] {
+      case "PPid": parentProcessID = UInt32(truncatingIfNeeded: number)
+      case "VmRSS": residentBytes = number << 10
+      case "VmHWM": peakResidentBytes = number << 10
+      default: break
+      }
+    }
+    nanoseconds = Self.now(CLOCK_MONOTONIC)
+    // The field after the name, which may hold anything, is the 3rd; the 22nd is the start since boot, in ticks.
+    let stat = Self.text("/proc/\(process)/stat")
+    let fields = stat[(stat.lastIndex(of: ")") ?? stat.startIndex)...].split(separator: " ").dropFirst()
+    let ticks = UInt64(max(1, sysconf(Int32(_SC_CLK_TCK))))
+    if fields.count > 19, let start = UInt64(fields[fields.startIndex + 19]) {
+      let sinceBoot = start &* (1_000_000_000 / ticks)
+      let age = max(0, Int64(Self.now(CLOCK_BOOTTIME)) &- Int64(clamping: sinceBoot))
+      startNanoseconds = nanoseconds > UInt64(age) ? nanoseconds - UInt64(age) : 0
+      startRealtime = Self.now(CLOCK_REALTIME) &- UInt64(age)
+    }
+  }
+
+  private static func now(_ clock: clockid_t) -> UInt64 {
+    var time = timespec()
+    clock_gettime(clock, &time)
+    return UInt64(time.tv_sec) * 1_000_000_000 + UInt64(time.tv_nsec)
+  }
+
+  private static func text(_ path: String) -> String {
+    let descriptor = open(path, O_RDONLY | O_CLOEXEC)
+    guard descriptor >= 0 else { return "" }
+    defer { close(descriptor) }
+    // One page has all of either file.
+    let bytes = [UInt8](unsafeUninitializedCapacity: 1 << 14) { buffer, count in
+      count = max(0, read(descriptor, buffer.baseAddress, buffer.count))
+    }
+    return String(decoding: bytes, as: UTF8.self)
+  }
+
+  private static func target(ofLink path: String) -> String {
+    let bytes = [UInt8](unsafeUninitializedCapacity: Int(PATH_MAX)) { buffer, count in
+      count = max(
+        0,
+        buffer.withMemoryRebound(to: CChar.self) { readlink(path, $0.baseAddress!, $0.count) })
+    }
+    return String(decoding: bytes, as: UTF8.self)
+  }
+}

@@ -1,0 +1,79 @@
+// From a process or a core file to a trace.
+
+import Glibc
+import TraceReading
+
+/// Inspects what a command line names.
+package enum Inspection {
+  /// - Parameters:
+  ///   - target: A number is a process; anything else is the path of a core file.
+  ///   - holds: A process stands still while it is read; no copy of it is made.
+  ///   - path: Of the trace; must not be there.
+  package static func inspect(_ target: String, holds: Bool, to path: String) throws -> InspectionSummary {
+    if let process = Int32(target), process > 0 { return try inspect(process: process, holds: holds, to: path) }
+    let core = try CoreMemory(path: target)
+    var facts = InspectedFacts()
+    facts.processID = UInt32(bitPattern: core.processID)
+    facts.parentProcessID = UInt32(bitPattern: core.parentProcessID)
+    // Times are numbers above 0; a core knows none.
+    facts.nanoseconds = 8
+    do {
+      return try InspectionTrace.write(core, threads: core.threads, facts: facts, remarks: core.remarks, to: path)
+    } catch InspectionError.noAllocator where core.isTruncated {
+      throw InspectionError.cutShort(path: target)
+    }
+  }
+
+  private static func inspect(process: Int32, holds: Bool, to path: String) throws -> InspectionSummary {
+    try TracingRights.check(process)
+    var facts = InspectedFacts(ofProcess: process)
+    let copy = try ProcessCopy(of: process, holds: holds)
+    defer { copy.end() }
+    facts.pauseNanoseconds = copy.pauseNanoseconds
+    let remarks =
+      copy.missingThreads == 0
+      ? [] : ["\(copy.missingThreads) threads did not stop: what they alone refer to may look lost"]
+    var summary = try InspectionTrace.write(
+      copy.memory, threads: copy.threads, facts: facts, remarks: remarks, to: path)
+    copy.end()
+    summary.pauseNanoseconds = holds ? 0 : copy.pauseNanoseconds
+    return summary
+  }
+}
+
+extension CoreMemory {
+  /// Sentences on what the core lacks.
+  var remarks: [String] {
+    var remarks: [String] = []
+    if isTruncated { remarks.append("the core file is cut short: it ends before the memory that it promises") }
+    if missingAnonymousBytes > 0 {
+      remarks.append(
+        "the core file lacks \(Decimal.bytes(missingAnonymousBytes)) of the process's own memory: its coredump_filter left it out, or its size was limited"
+      )
+    }
+    for path in missingFiles.prefix(Self.toldFiles) {
+      remarks.append(
+        "the core file lacks the contents of \(path), and there is no such file of the same build ID here: what it holds counts as nothing"
+      )
+    }
+    if missingFiles.count > Self.toldFiles {
+      remarks.append("the core file lacks the contents of \(missingFiles.count - Self.toldFiles) more files")
+    }
+    return remarks
+  }
+
+  /// More names tell nobody more.
+  private static let toldFiles = 3
+}
+
+extension InspectionSummary {
+  /// One line that says what was read.
+  package func line(path: String?) -> String {
+    let pause =
+      pauseNanoseconds > 0
+      ? "the process stood still for \(Decimal.fixed(Double(pauseNanoseconds) / 1e6, places: 1)) ms; " : ""
+    return
+      "\(pause)\(Decimal.counted(UInt64(blocks), "block")), \(Decimal.grouped(UInt64(objects))) of them Swift objects, and \(Decimal.counted(UInt64(threads), "thread"))"
+      + (path.map { ": \(PlainText.escaped($0))" } ?? "")
+  }
+}

@@ -1,0 +1,117 @@
+// A process that was never recorded, as a trace.
+
+import CHeapScan
+import CTraceFormat
+import Glibc
+import TraceReading
+
+/// What was found in a process.
+package struct InspectionSummary: Hashable, Sendable {
+  package var blocks = 0
+  package var objects = 0
+  package var types = 0
+  package var threads = 0
+  /// For which a process stood still; 0 for a core.
+  package var pauseNanoseconds: UInt64 = 0
+  /// The allocator has memory whose blocks were not found.
+  package var isIncomplete = false
+  /// Bytes of the trace.
+  package var traceSize: UInt64 = 0
+}
+
+/// Writes blocks and an image of a process's memory as a trace: all that is known of a process without history. Only
+/// words that a recorder's image would have are in it.
+package enum InspectionTrace {
+  /// - Parameters:
+  ///   - memory: Does not change meanwhile.
+  ///   - remarks: Sentences on what is not known of the process.
+  ///   - path: Must not be there.
+  /// - Complexity: Linear in the process's resident memory, which is read three times.
+  package static func write(
+    _ memory: any ProcessMemory, threads: [InspectedThread], facts: InspectedFacts, remarks: [String] = [],
+    to path: String
+  ) throws -> InspectionSummary {
+    var summary = InspectionSummary()
+    let scan = ScannedProcess(memory)
+    guard let heap = GlibcHeap(in: memory, threads: threads) else { throw InspectionError.noAllocator }
+    summary.isIncomplete = heap.isIncomplete || heap.breaks > 0
+    var types = ObjectTypes(scan)
+    let blocks = Self.blocks(heap, &types, memory)
+    summary.blocks = blocks.count
+    summary.objects = blocks.count { $0.type != 0 }
+    summary.types = types.types.count
+    summary.threads = threads.count
+    let images = MappedImages.images(in: memory)
+    if summary.types == 0, !images.contains(where: { $0.image.path.contains("libswiftCore") }) {
+      throw InspectionError.noSwift
+    }
+
+    let writer = try TraceFileWriter(path: path, header: Self.header(facts))
+    var process = ProcessRecord()
+    process.executable = facts.executable.isEmpty ? images.first?.image.path ?? "" : facts.executable
+    process.flags = UInt64(LT_PROCESS_SWIFT_HOOKS) | (summary.isIncomplete ? UInt64(LT_PROCESS_BLOCKS_MISSING) : 0)
+    try writer.append([.process(process)])
+    try writer.append(images.map { .imageLoaded($0.image, time: facts.startNanoseconds) })
+    if facts.residentBytes > 0 {
+      try writer.append([
+        .memory(
+          MemorySample(
+            time: facts.nanoseconds, resident: facts.residentBytes, peakResident: facts.peakResidentBytes))
+      ])
+    }
+    try writer.append(
+      threads.enumerated().map {
+        .thread(
+          ThreadRecord(
+            thread: UInt32($0.offset + 1), osThread: UInt64(UInt32(bitPattern: $0.element.threadID)),
+            time: facts.nanoseconds))
+      })
+    try writer.append(remarks.map { .warning($0) })
+    try writer.append(types.types.map { .type($0) })
+    try writer.append(blocks, time: facts.nanoseconds & ~7)
+    let job = ImageScan(scan, types.scanned, threads, writer, facts)
+    try job.run(threadLocalBytes: images.reduce(0) { $0 + $1.threadLocalBytes })
+    var closing = TraceClosing(reason: .stopped, time: facts.nanoseconds, eventCount: writer.eventCount)
+    closing.monotonic = facts.nanoseconds
+    closing.residentBytes = facts.residentBytes
+    closing.peakResidentBytes = facts.peakResidentBytes
+    closing.threadCount = UInt32(truncatingIfNeeded: threads.count)
+    try writer.append(closing)
+    summary.traceSize = writer.size
+    return summary
+  }
+
+  private static func header(_ facts: InspectedFacts) -> TraceHeader {
+    var header = TraceHeader()
+    header.clock = .monotonic
+    header.ticksPerSecond = 1_000_000_000
+    header.processID = facts.processID
+    header.parentProcessID = facts.parentProcessID
+    header.traceID = UInt64.random(in: 1...UInt64.max)
+    header.startMonotonic = facts.startNanoseconds
+    header.startTime = facts.startNanoseconds
+    header.startRealtime = facts.startRealtime
+    header.referenceCounting = .off
+    header.options = UInt32(LT_OPTION_INSPECTED)
+    return header
+  }
+
+  /// Blocks with the types of those that are objects, in order of addresses.
+  private static func blocks(
+    _ heap: GlibcHeap, _ types: inout ObjectTypes, _ memory: any ProcessMemory
+  ) -> [ListedBlock] {
+    let window = MemoryWindow(memory, capacity: 1 << 20)
+    var blocks: [ListedBlock] = []
+    blocks.reserveCapacity(heap.blocks.count)
+    for block in heap.blocks {
+      var type: UInt32 = 0
+      if let first = window.word(at: block.address), let second = window.word(at: block.address + 8) {
+        type = types.type(first: first, second: second, size: block.usableSize)
+      }
+      blocks.append(
+        ListedBlock(
+          address: block.address, size: types.size(ofType: type, usableSize: block.usableSize), type: type))
+    }
+    return blocks
+  }
+}

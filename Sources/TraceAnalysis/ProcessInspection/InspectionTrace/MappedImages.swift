@@ -1,0 +1,98 @@
+// The ELF images that a process has loaded, from its memory alone.
+
+import CElfutils
+import CHeapScan
+import Glibc
+import TraceReading
+
+/// An image in a process, and how much of each thread's static storage it may take.
+struct MappedImage: Hashable {
+  var image: LoadedImage
+  /// Bytes of its thread-local variables, with what aligns them.
+  var threadLocalBytes: UInt64
+}
+
+/// Finds images by the files that are mapped from their beginnings.
+enum MappedImages {
+  /// Images that a process may have; the loader's own limit is the number of mappings.
+  private static let limit = 1 << 16
+  /// Bytes at an image's beginning that hold its program headers, in every linker's layout.
+  private static let headerBytes = 4096
+  /// A build ID's note: that of a linker has 36 bytes, and other notes may stand before it.
+  private static let noteBytes = 1 << 12
+
+  /// In order of addresses.
+  static func images(in process: any ProcessMemory) -> [MappedImage] {
+    var found: [MappedImage] = []
+    for mapping in process.mappings where mapping.isReadable && found.count < limit {
+      guard let file = mapping.file, file.offset == 0, !mapping.isShared else { continue }
+      if let image = image(at: mapping.range.lowerBound, path: file.path, process) { found.append(image) }
+    }
+    return found
+  }
+
+  private static func image(at start: UInt64, path: String, _ process: any ProcessMemory) -> MappedImage? {
+    let header = process.bytes(at: start, count: headerBytes)
+    guard header.starts(with: [0x7F, 0x45, 0x4C, 0x46]) else { return nil }
+    let programs = programHeaders(header)
+    let page = MemoryWindow.pageSize
+    let loads = programs.filter { $0.p_type == PT_LOAD && $0.p_memsz > 0 }
+    guard let first = loads.first(where: { $0.p_offset < page }) else { return nil }
+    let bias = start &- (first.p_vaddr & ~(page - 1))
+    var low = UInt64.max
+    var high: UInt64 = 0
+    for load in loads {
+      let (begin, end) = (bias &+ (load.p_vaddr & ~(page - 1)), bias &+ load.p_vaddr &+ load.p_memsz)
+      guard begin < end, end <= RuntimeAddress.limit else { return nil }
+      low = min(low, begin)
+      high = max(high, end)
+    }
+    guard low == start else { return nil }
+    var buildID: [UInt8] = []
+    for note in programs where note.p_type == PT_NOTE && buildID.isEmpty {
+      buildID = Self.buildID(
+        inNotes: process.bytes(at: bias &+ note.p_vaddr, count: Int(min(note.p_filesz, UInt64(noteBytes)))))
+    }
+    let threadLocal = programs.first { $0.p_type == PT_TLS }
+    return MappedImage(
+      image: LoadedImage(
+        path: path, buildID: buildID, loadBias: bias,
+        range: RuntimeAddress(low)..<RuntimeAddress((high.roundedUp(to: page) ?? high))),
+      threadLocalBytes: threadLocal.map { min($0.p_memsz, 1 << 24) + min($0.p_align, page) } ?? 0)
+  }
+
+  private static func programHeaders(_ header: [UInt8]) -> [GElf_Phdr] {
+    _ = elf_version(UInt32(EV_CURRENT))
+    // The library may write where it changes the byte order.
+    var bytes = header.map { CChar(bitPattern: $0) }
+    return bytes.withUnsafeMutableBufferPointer { buffer in
+      guard let base = buffer.baseAddress, let handle = elf_memory(base, buffer.count) else { return [] }
+      defer { elf_end(handle) }
+      var count = 0
+      guard elf_getphdrnum(handle, &count) == 0 else { return [] }
+      return (0..<min(count, headerBytes / MemoryLayout<GElf_Phdr>.size)).compactMap { index in
+        var program = GElf_Phdr()
+        return gelf_getphdr(handle, Int32(index), &program) != nil ? program : nil
+      }
+    }
+  }
+
+  /// The build ID among some notes: words of the name's length, the contents' length and the kind, then both, each
+  /// filled up to 4 bytes.
+  static func buildID(inNotes notes: [UInt8]) -> [UInt8] {
+    func half(_ at: Int) -> Int {
+      notes.withUnsafeBytes { Int(UInt32(littleEndian: $0.loadUnaligned(fromByteOffset: at, as: UInt32.self))) }
+    }
+    var at = 0
+    while at + 12 <= notes.count {
+      let (nameLength, length, kind) = (half(at), half(at + 4), half(at + 8))
+      let contents = at + 12 + (nameLength + 3) & ~3
+      guard length <= notes.count, contents + length <= notes.count else { return [] }
+      if kind == NT_GNU_BUILD_ID, notes[(at + 12)...].starts(with: [0x47, 0x4E, 0x55, 0]) {
+        return Array(notes[contents..<contents + length])
+      }
+      at = contents + (length + 3) & ~3
+    }
+    return []
+  }
+}

@@ -1,0 +1,127 @@
+// Writing a trace from outside the process that it is about.
+
+import CTraceFormat
+import Glibc
+
+/// A block of a process, as its allocator has it.
+package struct ListedBlock: Hashable, Sendable {
+  package var address: UInt64
+  /// Bytes.
+  package var size: UInt64
+  /// Number of its Swift type; 0 for memory of malloc.
+  package var type: UInt32
+
+  package init(address: UInt64, size: UInt64, type: UInt32 = 0) {
+    self.address = address
+    self.size = size
+    self.type = type
+  }
+}
+
+/// Appends chunks to a file, which is a trace from the first call of `append` on. For one thread at a time.
+///
+/// Owns its descriptor. A file that an error left behind is cut short, as that of a process that was killed.
+package final class TraceFileWriter {
+  private let descriptor: Int32
+  private let path: String
+  private var sequences: [ChunkKind: UInt32] = [:]
+  /// Bytes written so far.
+  package private(set) var size: UInt64 = 0
+  /// Events of all chunks.
+  package private(set) var eventCount: UInt64 = 0
+
+  /// Creates the file, which must not be there, for this user alone to read.
+  package init(path: String, header: TraceHeader) throws(TraceFormatError) {
+    self.path = path
+    descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o600)
+    if descriptor < 0 { throw .system(call: "create", path: path, errno: errno) }
+    var page = header.encoded()
+    page.append(contentsOf: repeatElement(0, count: Int(LT_TRACE_HEADER_SIZE) - page.count))
+    try write(page)
+  }
+
+  deinit { close(descriptor) }
+
+  private func write(_ bytes: [UInt8]) throws(TraceFormatError) {
+    var done = 0
+    while done < bytes.count {
+      let count = bytes.withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress! + done, $0.count - done) }
+      if count < 0, errno == EINTR { continue }
+      guard count > 0 else { throw .system(call: "write", path: path, errno: count == 0 ? ENOSPC : errno) }
+      done += count
+    }
+    size += UInt64(bytes.count)
+  }
+
+  private func append(
+    _ kind: ChunkKind, _ payload: [UInt8], thread: UInt32 = 0, time: UInt64 = 0, events: UInt64 = 0,
+    compression: SealedChunk.Compression = .zstd
+  ) throws(TraceFormatError) {
+    var chunk = TraceChunk(
+      kind: kind, thread: thread, sequence: sequences[kind, default: 0], firstTime: time, lastTime: time,
+      eventCount: events, compression: 0, storedSize: 0, rawSize: 0, place: .trace(FileOffset(0)))
+    try write(try SealedChunk.encode(&chunk, payload: payload, compression: compression))
+    sequences[kind, default: 0] += 1
+    eventCount += events
+  }
+
+  package func append(_ definitions: [Definition]) throws(TraceFormatError) {
+    if !definitions.isEmpty { try append(.definitions, definitions.flatMap(\.encoded)) }
+  }
+
+  /// Bytes of events in one chunk.
+  private static let eventBytes = 1 << 20
+
+  /// Appends blocks as allocations without a stack, at a time in ticks.
+  package func append(_ blocks: some Sequence<ListedBlock>, time: UInt64) throws(TraceFormatError) {
+    var payload = ByteBuilder()
+    var count: UInt64 = 0
+    var last: UInt64 = 0
+    for block in blocks {
+      let operation = UInt8(block.type != 0 ? LT_OP_OBJECT.rawValue : LT_OP_MALLOC.rawValue)
+      payload.byte(operation | UInt8(LT_TAG_OPERANDS))
+      let difference = Int64(bitPattern: block.address &- last)
+      payload.byte(UInt8(difference & 15 == 0 ? LT_ADDRESS_DELTA16 : LT_ADDRESS_DELTA))
+      // The stack stays empty: nothing is taken off it, and nothing put on it.
+      payload.varint(0)
+      payload.varint(0)
+      payload.zigzag(difference & 15 == 0 ? difference / 16 : difference)
+      payload.varint(block.size)
+      if block.type != 0 { payload.varint(UInt64(block.type)) }
+      last = block.address
+      count += 1
+      if payload.bytes.count >= Self.eventBytes {
+        try append(.events, payload.bytes, thread: 1, time: time, events: count)
+        (payload, count, last) = (ByteBuilder(), 0, 0)
+      }
+    }
+    if count > 0 { try append(.events, payload.bytes, thread: 1, time: time, events: count) }
+  }
+
+  /// Begins a heap image.
+  package func appendSnapshot(
+    _ head: lt_snapshot, threads: [lt_snapshot_thread], regions: [lt_snapshot_region]
+  ) throws(TraceFormatError) {
+    var head = head
+    head.threadCount = UInt32(threads.count)
+    head.regionCount = UInt32(regions.count)
+    head.labelSize = 0
+    var payload = rawBytes(of: head)
+    threads.withUnsafeBytes { payload.append(contentsOf: $0) }
+    regions.withUnsafeBytes { payload.append(contentsOf: $0) }
+    try append(.snapshot, payload, time: head.time)
+  }
+
+  /// Appends a part of its words, as `lt_memory_part` describes.
+  package func appendMemory(_ part: UnsafeBufferPointer<UInt8>, time: UInt64) throws(TraceFormatError) {
+    try append(.memory, Array(part), time: time)
+  }
+
+  package func appendSnapshotEnd(_ end: lt_snapshot_end, time: UInt64) throws(TraceFormatError) {
+    try append(.snapshotEnd, rawBytes(of: end), time: time, compression: .none)
+  }
+
+  package func append(_ closing: TraceClosing) throws(TraceFormatError) {
+    try append(.closing, closing.encoded(), compression: .none)
+  }
+}

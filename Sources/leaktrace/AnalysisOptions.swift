@@ -1,0 +1,142 @@
+// Ways to show what is in a trace: for `analyze`, and for `inspect`, which makes the trace first.
+
+import ArgumentParser
+import TraceAnalysis
+
+/// The options of a report about each of some traces, and the writing of it.
+struct AnalysisOptions: ParsableArguments {
+  @Option(help: "Order of the allocation sites.")
+  var sort: SortKey = .live
+
+  @Option(help: "Number of allocation sites to show; 0 shows all.")
+  var limit: Int = 10
+
+  @Option(
+    help: ArgumentHelp(
+      "Only show sites with a frame in this image or Swift module: part of the name, or a glob.", valueName: "pattern"))
+  var module: [String] = []
+
+  @Option(
+    help: ArgumentHelp(
+      "Only show sites with this function in their stack: part of the name, or a glob.", valueName: "pattern"))
+  var function: [String] = []
+
+  @Option(
+    help: ArgumentHelp(
+      "Only show sites of this type or allocating function: part of the name, or a glob.", valueName: "pattern"))
+  var type: [String] = []
+
+  @OptionGroup var outputs: ReportOutputs
+
+  @OptionGroup(title: "Gates") var gateOptions: GateOptions
+
+  @Flag(help: "Show every frame with its full name and path.")
+  var fullStacks = false
+
+  @Flag(help: "List each call stack as an allocation site of its own.")
+  var eachStack = false
+
+  @OptionGroup var pathOptions: PathOptions
+
+  @Flag(help: "Also list weak suspicions.")
+  var weak = false
+
+  @OptionGroup var searchOptions: LeakSearchOptions
+
+  @OptionGroup var layout: WidthOption
+
+  func validate() throws {
+    if limit < 0 { throw ValidationError("--limit must be 0 (all) or more.") }
+  }
+
+  /// - Parameter inputs: Files that are read.
+  func validate(besides inputs: [String]) throws {
+    try outputs.validate(besides: [gateOptions.baseline] + inputs)
+  }
+
+  /// Shows each trace, judges it, and writes what was asked for. One at a time: each is shown, and its memory given back, before the next is read.
+  func write(_ paths: [String], snapshot: Int?, _ status: inout ExitStatus) throws {
+    let search = try LeakSearch(searchOptions, snapshot: snapshot)
+    var gatekeeper = try Gatekeeper(gateOptions, subject: .analysis, standard: [])
+    var writer = ReportWriter(outputs, style: style)
+    var programs: [String] = []
+    var remarks: [String] = []
+    var unjudged: String?
+    for path in paths {
+      do {
+        var examined = try search.examine(path, outputs.detail(fullStacks: fullStacks))
+        status = .worst(status, examined.status)
+        if let reason = examined.leaks.unavailable, gatekeeper.needsFindings, examined.reader.closing?.reason != .exec {
+          complain("gates cannot be judged: \(reason)")
+          unjudged = unjudged ?? reason
+          status = .worst(status, .unreadable)
+        }
+        if examined.status == .damaged, gatekeeper.needsFindings {
+          unjudged = unjudged ?? "\(path) is damaged: leaks may be missing or false"
+        }
+        gatekeeper.admit(&examined.leaks)
+        examined.leaks.listsWeak = weak
+        try writer.text { style in
+          (paths.count > 1 ? TraceListing.line(examined.trace) + "\n\n" : "")
+            + AllocationText(style: style).text(
+              search.report([examined.trace], selection: textSelection), leaks: examined.leaks)
+        }
+        writer.add(search.report([examined.trace], selection: selection), leaks: examined.leaks)
+        writer.add(search.page(examined))
+        let program = examined.trace.program.split(separator: "/").last.map(String.init) ?? examined.trace.program
+        if !programs.contains(program) { programs.append(program) }
+        if let reason = examined.leaks.unavailable { remarks.append("leaks were not checked: \(reason)") }
+        remarks += examined.leaks.remarks
+      } catch let error as TraceFormatError {
+        complain(explanation(of: error, path: path))
+        status = .worst(status, .unreadable)
+        remarks.append(explanation(of: error, path: path))
+        unjudged = unjudged ?? explanation(of: error, path: path)
+      }
+      // Gates want to see the rest.
+      if writer.isClosed, gatekeeper.gates.isEmpty { break }
+    }
+    let (gates, outcome) = gatekeeper.close(
+      status == .success ? .whole : .partial("part of the recording could not be read"), unjudged: unjudged)
+    status = .worst(status, outcome)
+    try writer.finish(
+      program: programs.joined(separator: ", "), judged: gatekeeper.judged, gates: gates, remarks: remarks)
+  }
+
+  /// People want to see where to look; each stack by itself hides that in recursion and in functions that many call.
+  var textSelection: ReportSelection {
+    var selection = selection
+    selection.grouping = eachStack ? .stack : .function
+    return selection
+  }
+
+  var selection: ReportSelection {
+    var selection = ReportSelection()
+    selection.order = sort.order
+    selection.limit = limit == 0 ? nil : limit
+    selection.modules = module.map(NamePattern.init)
+    selection.functions = function.map(NamePattern.init)
+    selection.types = type.map(NamePattern.init)
+    return selection
+  }
+
+  var style: TextStyle {
+    layout.style(stacks: fullStacks ? .full : .folded, paths: pathOptions.style)
+  }
+}
+
+/// The names of the orders on the command line.
+enum SortKey: String, CaseIterable, ExpressibleByArgument {
+  case live, peak, total, temporary, objects, retains
+
+  var order: ReportSelection.Order {
+    switch self {
+    case .live: .live
+    case .peak: .peak
+    case .total: .total
+    case .temporary: .temporary
+    case .objects: .objects
+    case .retains: .retains
+    }
+  }
+}

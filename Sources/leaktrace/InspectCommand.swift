@@ -1,0 +1,69 @@
+// `leaktrace inspect`: the leaks of a process that was never recorded.
+
+import ArgumentParser
+import Glibc
+import TraceAnalysis
+
+struct InspectCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "inspect",
+    abstract: "Report the leaks of a running process, or of a core file, without a recording.",
+    discussion: """
+      No code runs in the process. Its threads stand still for milliseconds while the kernel makes a copy of it, which is read from \
+      outside: objects by the books of the allocator, types by their metadata, references by reflection. It takes the right to trace \
+      the process: its own user's, or CAP_SYS_PTRACE.
+
+      Cycles, lost objects, suspended tasks and dangling references are found as in a recording. When and where an object was \
+      allocated is not known, and so nothing is said of objects that outlive their scope: two inspections of one process show what \
+      grows ('leaktrace diff OLD NEW').
+
+      -o keeps what was read as a trace, for every other command, on this machine or another one.
+
+      Exit status: as of 'leaktrace analyze'; 3 also if the process or the core cannot be inspected.
+      """)
+
+  @Argument(help: ArgumentHelp("Process ID, or path of a core file.", valueName: "pid|core"))
+  var target: String
+
+  @Option(
+    name: [.short, .long],
+    help: ArgumentHelp("Keep the inspection as a trace in this file, which must not be there.", valueName: "file"))
+  var output: String?
+
+  @Flag(help: "Stop the process while it is read, and make no copy of it.")
+  var hold = false
+
+  @OptionGroup var analysis: AnalysisOptions
+
+  func validate() throws {
+    try analysis.validate(besides: [])
+  }
+
+  func run() throws {
+    let directory = output == nil ? TemporaryDirectory.make() : nil
+    guard let path = output ?? directory.map({ $0 + "/inspection.lktrace" }) else {
+      complain(
+        "cannot make a temporary file: \(String(cString: strerror(errno))). Say with -o where to put the inspection.")
+      throw ExitStatus.outputFailed.code
+    }
+    defer {
+      if let directory {
+        unlink(path)
+        rmdir(directory)
+      }
+    }
+    do {
+      let summary = try Inspection.inspect(target, holds: hold, to: path)
+      ErrorOutput.print(summary.line(path: output))
+    } catch let error as TraceFormatError {
+      complain(explanation(of: error, path: path))
+      throw ExitStatus.outputFailed.code
+    } catch {
+      complain("\(error)")
+      throw ExitStatus.unreadable.code
+    }
+    var status = ExitStatus.success
+    try analysis.write([path], snapshot: nil, &status)
+    if status != .success { throw status.code }
+  }
+}

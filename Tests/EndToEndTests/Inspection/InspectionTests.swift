@@ -1,0 +1,227 @@
+// Processes and core files that are looked at from outside.
+
+import AllocationReports
+import Foundation
+import HeapAnalysis
+import ProcessInspection
+import TestRequirements
+import Testing
+import TraceReading
+
+@Suite(.requires(.command)) struct InspectionTests {
+  /// A program that has said `ready PROCESS`, and waits.
+  final class Waiting {
+    let running: RunningCommand
+    let processID: Int32
+    let printed: String
+    let directory: TemporaryDirectory
+
+    init(_ program: String, _ arguments: [String] = [], under recorder: [String] = []) throws {
+      let directory = try TemporaryDirectory()
+      self.directory = directory
+      let output = directory.path + "/printed"
+      let recorder = recorder.map { $0.replacingOccurrences(of: "%DIRECTORY%", with: directory.path) }
+      running = try Command(
+        recorder + ["/bin/sh", "-c", "exec \"$0\" \"$@\" >\"\(output)\"", try TestProgram(program).path()] + arguments
+      ).start()
+      (printed, processID) = try AwaitedState.value("\(program) is ready") {
+        let printed = (try? String(contentsOfFile: output, encoding: .utf8)) ?? ""
+        guard printed.hasSuffix("\n"), let ready = printed.split(separator: "\n").last, ready.hasPrefix("ready ")
+        else { return nil }
+        return (printed, try #require(Int32(ready.dropFirst(6))))
+      }
+    }
+
+    /// Its child processes, dead ones among them.
+    var children: [String] {
+      ((try? FileManager.default.contentsOfDirectory(atPath: "/proc")) ?? []).filter { entry in
+        guard Int32(entry) != nil, let stat = try? String(contentsOfFile: "/proc/\(entry)/stat", encoding: .utf8),
+          let end = stat.lastIndex(of: ")")
+        else { return false }
+        // The state follows the name, then the parent.
+        return stat[end...].split(separator: " ").dropFirst(2).first == "\(processID)"
+      }
+    }
+
+    /// The tracers and states of its threads.
+    var states: Set<String> {
+      let tasks = (try? FileManager.default.contentsOfDirectory(atPath: "/proc/\(processID)/task")) ?? []
+      return Set(
+        tasks.flatMap { task in
+          let status = (try? String(contentsOfFile: "/proc/\(processID)/task/\(task)/status", encoding: .utf8)) ?? ""
+          return status.split(separator: "\n").filter { $0.hasPrefix("TracerPid:\t") || $0.hasPrefix("State:\tt") }
+            .map(String.init)
+        })
+    }
+
+    /// Ends it. Returns what it has printed last.
+    func end(_ signal: Int32) throws -> (outcome: Command.Outcome, last: String) {
+      kill(processID, signal)
+      let outcome = try running.wait()
+      let printed = try String(contentsOfFile: directory.path + "/printed", encoding: .utf8)
+      return (outcome, printed.split(separator: "\n").last.map(String.init) ?? "")
+    }
+  }
+
+  /// The findings that an inspection reports, as `VERDICT title × instances`, and its number of blocks.
+  private static func inspect(_ target: String, options: [String] = []) throws -> (findings: [String], blocks: UInt64) {
+    let outcome = try Command(
+      [BuildProducts.leaktrace, "inspect", target, "--format", "json"] + options
+    ).run()
+    try #require(outcome.end == .exit(0), "\(outcome.errorOutput)")
+    let report = try #require(
+      try JSONSerialization.jsonObject(with: Data(outcome.output.utf8)) as? [String: Any])
+    let only = try #require((report["reports"] as? [[String: Any]])?.first)
+    let leaks = try #require(only["findings"] as? [[String: Any]])
+    let trace = try #require((only["traces"] as? [[String: Any]])?.first)
+    #expect(trace["isInspection"] as? Bool == true)
+    let live = try #require((trace["atExit"] as? [String: Any])?["liveBlocks"] as? Int)
+    return (
+      leaks.map { "\($0["verdict"] ?? "") \($0["title"] ?? "") × \($0["instances"] ?? "")" }, UInt64(live)
+    )
+  }
+
+  private static let expected = ["retainCycle Screen ↺ × 40"]
+
+  @Test("A process that was never recorded, and its core file, give the same findings", .requires(.debugger))
+  func findings() throws {
+    let program = try Waiting("inspected.swift")
+    let live = try Self.inspect(String(program.processID))
+    #expect(live.findings == Self.expected)
+    let held = try Self.inspect(String(program.processID), options: ["--hold"])
+    #expect(held == live)
+    let core = program.directory.path + "/core"
+    let dumping = try Command([
+      "gdb", "-nx", "-batch", "-p", String(program.processID), "-ex", "gcore \(core)",
+    ]).run()
+    #expect(FileManager.default.fileExists(atPath: core), "\(dumping.errorOutput)")
+    #expect(try Self.inspect(core) == live)
+    #expect(program.children.isEmpty && program.states == ["TracerPid:\t0"])
+    #expect(try program.end(SIGTERM).outcome.end == .signal(SIGTERM))
+  }
+
+  @Test("The blocks of the allocator's books are those that a recorder counts, one by one", .requires(.recorder))
+  func blocks() throws {
+    let program = try Waiting(
+      "inspected.swift",
+      under: [BuildProducts.leaktrace, "record", "--quiet", "-o", "%DIRECTORY%/%p.trace", "--"])
+    let asked = try Command([BuildProducts.leaktrace, "snapshot", String(program.processID)]).run()
+    #expect(asked.end == .exit(0), "\(asked.errorOutput)")
+    let inspection = program.directory.path + "/inspection"
+    let outcome = try Command([
+      BuildProducts.leaktrace, "inspect", String(program.processID), "-o", inspection,
+    ]).run()
+    #expect(outcome.end == .exit(0), "\(outcome.errorOutput)")
+    // The shell that became the program has left a trace as well.
+    let traces = try FileManager.default.contentsOfDirectory(atPath: program.directory.path).filter {
+      $0.contains(".trace") && !$0.hasSuffix(".live")
+    }.map { "\(program.directory.path)/\($0)" }
+    let trace = try #require(try traces.first { try !TraceReader(path: $0).snapshots.isEmpty })
+    let (recorded, inspected) = (try Blocks(trace), try Blocks(inspection))
+    #expect(recorded.sizes.count > 400)
+    #expect(Set(recorded.sizes.keys).subtracting(inspected.sizes.keys).isEmpty)
+    #expect(Set(inspected.sizes.keys).subtracting(recorded.sizes.keys).isEmpty)
+    for (address, size) in recorded.sizes {
+      guard let usable = inspected.sizes[address] else { continue }
+      // Up to the next multiple of 16, a chunk that is too small to be of use, or a whole page.
+      #expect(usable >= size && usable <= size + (size < 100_000 ? 39 : 4096), "\(Hexadecimal.text(address))")
+      #expect(inspected.types[address] == recorded.types[address], "\(Hexadecimal.text(address))")
+    }
+    _ = try program.end(SIGKILL)
+  }
+
+  /// The live blocks of a trace's last image.
+  private struct Blocks {
+    var sizes: [UInt64: UInt64] = [:]
+    /// Of Swift objects.
+    var types: [UInt64: String] = [:]
+
+    init(_ path: String) throws {
+      let reader = try TraceReader(path: path)
+      let snapshot = try #require(reader.snapshots.last)
+      let analysis = AllocationAnalysis(reader, snapshot: snapshot)
+      let sites = Array(analysis.sites)
+      for block in analysis.blocksAtSnapshot {
+        sizes[block.address] = block.size
+        let site = sites[Int(block.site.rawValue)]
+        if site.operation == .object { types[block.address] = analysis.typeName(of: site) }
+      }
+    }
+  }
+
+  @Test("Copies of a busy process disturb none of its threads, and leave nothing behind", arguments: [0, 2, 16])
+  func copies(computing: Int) throws {
+    let times = 30
+    let program = try Waiting("copied.c", [String(computing)])
+    let address = try #require(
+      program.printed.split(separator: "\n").first.flatMap { UInt64($0.dropFirst("rounds 0x".count), radix: 16) })
+    for _ in 0..<times {
+      let copy = try ProcessCopy(of: program.processID)
+      #expect(copy.threads.count == computing + 4 && copy.missingThreads == 0)
+      #expect(copy.threads.first?.threadID == program.processID && copy.pauseNanoseconds > 0)
+      // The copy stands still while the process goes on.
+      let first = copy.memory.bytes(at: address, count: 8 * max(1, computing))
+      #expect(first.count == 8 * max(1, computing))
+      usleep(2000)
+      #expect(copy.memory.bytes(at: address, count: first.count) == first)
+      copy.end()
+      #expect(program.children.isEmpty)
+    }
+    #expect(program.states == ["TracerPid:\t0"])
+    let ended = try program.end(SIGTERM)
+    #expect(ended.outcome.end == .exit(0) && ended.last == "disturbed 0, computing")
+  }
+
+  @Test("Inspectors that are killed at any moment leave the process as it was") func killedInspectors() throws {
+    let program = try Waiting("copied.c", ["8"])
+    for round in 0..<12 {
+      let inspector = try Command(
+        [
+          BuildProducts.leaktrace, "inspect", String(program.processID),
+        ] + (round % 4 == 3 ? ["--hold"] : [])
+      ).start()
+      usleep(UInt32(round) * 4000)
+      inspector.sendToGroup(SIGKILL)
+      _ = try inspector.wait()
+      try AwaitedState.wait(until: "nothing is left of the inspector") {
+        program.children.isEmpty && program.states == ["TracerPid:\t0"]
+      }
+    }
+    let ended = try program.end(SIGTERM)
+    #expect(ended.outcome.end == .exit(0) && ended.last == "disturbed 0, computing")
+  }
+
+  @Test("A stopped process stays stopped") func stopped() throws {
+    let program = try Waiting("copied.c", ["2"])
+    kill(program.processID, SIGSTOP)
+    func isStopped() -> Bool {
+      let status = (try? String(contentsOfFile: "/proc/\(program.processID)/status", encoding: .utf8)) ?? ""
+      return status.contains("State:\tT")
+    }
+    try AwaitedState.wait(until: "the process has stopped") { isStopped() }
+    let held = try ProcessCopy(of: program.processID, holds: true)
+    #expect(held.threads.count == 6)
+    held.end()
+    try AwaitedState.wait(until: "the process has stopped again") { isStopped() }
+    kill(program.processID, SIGCONT)
+    #expect(try program.end(SIGTERM).last == "disturbed 0, computing")
+  }
+
+  @Test("What cannot be inspected is refused in one line") func refusals() throws {
+    let directory = try TemporaryDirectory()
+    let sleeping = try Command(["sleep", "1000"]).start()
+    try Data("no core".utf8).write(to: URL(fileURLWithPath: directory.path + "/text"))
+    for (target, words) in [
+      ("999999999", "there is no process 999999999"),
+      (directory.path + "/text", "is no core file"),
+      (directory.path + "/none", "cannot be read: No such file or directory"),
+      (String(sleeping.processID), "no Swift object is in the memory"),
+    ] {
+      let outcome = try Command([BuildProducts.leaktrace, "inspect", target]).run()
+      #expect(outcome.end == .exit(3) && outcome.output.isEmpty, "\(target)")
+      #expect(outcome.errorOutput.contains(words) && outcome.errorOutput.filter { $0 == "\n" }.count == 1, "\(outcome)")
+    }
+    sleeping.send(SIGKILL)
+    _ = try sleeping.wait()
+  }
+}

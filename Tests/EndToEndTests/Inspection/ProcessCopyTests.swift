@@ -1,0 +1,23 @@
+// A process that is stopped and copied goes on as if nothing had happened.
+
+import Foundation
+import Testing
+
+@Suite struct ProcessCopyTests {
+  /// Many more where a person asks for them: 200 copies, 50 inspectors killed.
+  private static let isLong = ProcessInfo.processInfo.environment["LEAKTRACE_LONG_COPIES"] != nil
+
+  @Test func copiesDisturbNoThread() throws {
+    let calls = "../../Sources/CProcessCalls"
+    let files = ["process_copy.c", "copy_guardian.c", "stopped_process.c", "stopped_thread.c", "exit_call.c"]
+    let program = TestProgram(
+      named: "process-copies", sources: ["process-copies.c"] + files.map { "\(calls)/\($0)" },
+      flags: [
+        "-I\(BuildProducts.packageRoot)/Sources/CProcessCalls",
+        "-I\(BuildProducts.packageRoot)/Sources/CProcessCalls/include",
+      ])
+    let outcome = try Command([try program.path()] + (Self.isLong ? ["200", "50"] : ["20", "5"])).run()
+    #expect(outcome.output == "")
+    #expect(outcome.end == .exit(0))
+  }
+}

@@ -1,0 +1,133 @@
+// Memory and threads from core files.
+
+import Foundation
+import Testing
+import TraceReading
+import TraceSymbolication
+import TraceTestSupport
+
+@testable import ProcessInspection
+
+@Suite struct CoreMemoryTests {
+  /// Writes a core to a file of its own for as long as `body` runs.
+  static func withCore(_ bytes: [UInt8], _ body: (String) throws -> Void) throws {
+    let path = FileManager.default.temporaryDirectory.path + "/core-\(UUID().uuidString)"
+    try Data(bytes).write(to: URL(fileURLWithPath: path))
+    defer { try? FileManager.default.removeItem(atPath: path) }
+    try body(path)
+  }
+
+  /// Files by path, in place of the machine's.
+  struct Files: SymbolFileAccess {
+    var files: [String: [UInt8]]
+    func contents(ofFile path: String) -> SymbolFileContents? { files[path].map { SymbolFileContents($0) } }
+  }
+
+  static func core() -> SyntheticCore {
+    var core = SyntheticCore()
+    core.segments = [
+      .init(address: 0x1000, bytes: [UInt8](repeating: 1, count: 4096), size: 4096),
+      .init(address: 0x2000, bytes: [UInt8](repeating: 2, count: 2048), size: 8192, flags: 4),
+      .init(address: 0x9000, bytes: [], size: 4096),
+    ]
+    core.threads = [(7, (0..<27).map { 100 + $0 }), (8, (0..<27).map { 200 + $0 })]
+    return core
+  }
+
+  @Test func memoryIsWhatTheFileHas() throws {
+    try Self.withCore(Self.core().bytes()) { path in
+      let memory = try CoreMemory(path: path)
+      #expect(memory.bytes(at: 0x1FFC, count: 8) == [1, 1, 1, 1, 2, 2, 2, 2])
+      #expect(memory.bytes(at: 0x27FE, count: 8) == [2, 2] && memory.bytes(at: 0x800, count: 8).isEmpty)
+      #expect(memory.bytes(at: 0x9000, count: 8).isEmpty && memory.bytes(at: .max - 3, count: 8).isEmpty)
+      #expect(memory.missingAnonymousBytes == 6144 + 4096 && memory.missingFiles.isEmpty && !memory.isTruncated)
+      #expect(memory.mappings.map(\.isWritable) == [true, false, true])
+      #expect(memory.threads.map(\.threadID) == [7, 8])
+      let last = try #require(memory.threads.last)
+      #expect(last.instructionPointer == 216 && last.stackPointer == 219 && last.threadPointer == 221)
+    }
+  }
+
+  /// The first page of an image with a build ID, and what follows it.
+  static func image(buildID: UInt8) -> [UInt8] {
+    var bytes: [UInt8] = [0x7F, 0x45, 0x4C, 0x46, 2, 1, 1] + [UInt8](repeating: 0, count: 9)
+    for half in [3, 62] as [UInt16] { bytes += bytesOf(half) }
+    bytes += bytesOf(UInt32(1))
+    for word in [0, 64, 0] as [UInt64] { bytes += bytesOf(word) }
+    bytes += bytesOf(UInt32(0))
+    for half in [64, 56, 1, 0, 0, 0] as [UInt16] { bytes += bytesOf(half) }
+    bytes += bytesOf(UInt32(4))
+    bytes += bytesOf(UInt32(4))
+    for word in [120, 120, 120, 20, 20, 4] as [UInt64] { bytes += bytesOf(word) }
+    for half in [4, 4, 3] as [UInt32] { bytes += bytesOf(half) }
+    bytes += [0x47, 0x4E, 0x55, 0, buildID, 2, 3, 4]
+    bytes += [UInt8](repeating: 0, count: 4096 - bytes.count)
+    return bytes + [UInt8](repeating: 9, count: 4096)
+  }
+
+  @Test(arguments: [true, false]) func whatTheCoreLeavesOutComesFromTheSameFileOnly(isSame: Bool) throws {
+    var core = SyntheticCore()
+    let image = Self.image(buildID: 1)
+    core.segments = [
+      .init(address: 0x40_0000, bytes: Array(image[..<4096]), size: 4096, flags: 4),
+      .init(address: 0x40_1000, bytes: [], size: 4096, flags: 5),
+    ]
+    core.files = [(0x40_0000..<0x40_1000, 0, "/a b"), (0x40_1000..<0x40_2000, 1, "/a b")]
+    let files = Files(files: ["/a b": isSame ? image : Self.image(buildID: 5)])
+    try Self.withCore(core.bytes()) { path in
+      let memory = try CoreMemory(path: path, files: files)
+      #expect(memory.mappings[1].file == BackingFile(path: "/a b", offset: 4096))
+      #expect(memory.bytes(at: 0x40_1FFE, count: 8) == (isSame ? [9, 9] : []))
+      #expect(memory.missingFiles == (isSame ? [] : ["/a b"]) && memory.missingAnonymousBytes == 0)
+    }
+  }
+
+  @Test func aCoreThatWasCutOffSaysSo() throws {
+    let whole = Self.core().bytes()
+    try Self.withCore(Array(whole.dropLast(100))) { path in
+      let memory = try CoreMemory(path: path)
+      #expect(memory.isTruncated && memory.bytes(at: 0x2000, count: 4096).count == 1948)
+    }
+  }
+
+  @Test func otherFilesAreRefused() throws {
+    var other = Self.core()
+    other.machine = 183
+    try Self.withCore(other.bytes()) { path in
+      #expect(throws: InspectionError.otherMachine(path: path, machine: 183)) { try CoreMemory(path: path) }
+    }
+    for bytes in [[], Array("text".utf8), Self.image(buildID: 1)] {
+      try Self.withCore(bytes) { path in
+        #expect(throws: InspectionError.notACore(path: path)) { try CoreMemory(path: path) }
+      }
+    }
+    #expect(throws: InspectionError.notACore(path: "/dev/null")) { try CoreMemory(path: "/dev/null") }
+    #expect(throws: InspectionError.cannotOpen(path: "/none", errno: ENOENT)) { try CoreMemory(path: "/none") }
+  }
+
+  @Test(arguments: 1...200 as ClosedRange<UInt64>)
+  func damagedCoresNeverTrapAndAlwaysEnd(seed: UInt64) throws {
+    var random = SeededRandom(seed: seed)
+    var core = Self.core()
+    core.files = [(0x1000..<0x2000, 0, "/a"), (0x2000..<0x4000, 1, "/b"), (0x9000..<0xA000, 2, "/a")]
+    var bytes = core.bytes()
+    let headers = 64 + 56 * 4 + 1200
+    for _ in 0..<1 + random.next() % 24 {
+      let at = Int(random.next() % UInt64(headers))
+      bytes[at] = random.oneIn(3) ? 0xFF : UInt8(truncatingIfNeeded: random.next())
+    }
+    if random.oneIn(4) { bytes.removeLast(Int(random.next() % UInt64(bytes.count))) }
+    try Self.withCore(bytes) { path in
+      guard let memory = try? CoreMemory(path: path, files: Files(files: ["/a": Self.image(buildID: 1)])) else {
+        return
+      }
+      for mapping in memory.mappings {
+        #expect(memory.bytes(at: mapping.range.lowerBound, count: 64).count <= 64)
+        #expect(memory.bytes(at: mapping.range.upperBound - 8, count: 64).count <= 64)
+      }
+      #expect(
+        zip(memory.mappings, memory.mappings.dropFirst()).allSatisfy { $0.range.upperBound <= $1.range.lowerBound })
+      _ = GlibcHeap(in: memory, threads: memory.threads)
+    }
+  }
+}

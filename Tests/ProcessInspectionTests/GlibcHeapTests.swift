@@ -1,0 +1,149 @@
+// Blocks from the books of glibc's allocator.
+
+import Testing
+import TraceTestSupport
+
+@testable import ProcessInspection
+
+@Suite struct GlibcHeapTests {
+  /// Two arenas with chunks of all kinds, and mapped blocks.
+  static func heap(protectsLinks: Bool = true, seed: UInt64 = 1) -> SyntheticHeap {
+    var random = SeededRandom(seed: seed)
+    var heap = SyntheticHeap()
+    heap.protectsLinks = protectsLinks
+    for isMain in [true, false] {
+      if isMain { heap.beginMain() } else { heap.beginSecond() }
+      heap.addCache()
+      var cached: [UInt64: Int] = [:]
+      var wasFree = true
+      for _ in 0..<200 {
+        let size = 32 + 16 * (random.next() % 20)
+        switch random.next() % 6 {
+        case 0 where !wasFree:
+          heap.chunk(size, .free)
+          wasFree = true
+          continue
+        case 1 where cached[size, default: 0] < 7:
+          heap.chunk(size, .cached)
+          cached[size, default: 0] += 1
+        case 2: heap.chunk(min(size, 176), .fast)
+        default: heap.chunk(size, .block)
+        }
+        wasFree = false
+      }
+      heap.chunk(64, .block)
+      heap.endArena()
+    }
+    heap.addMapped(at: SyntheticHeap.mapped + 0x1000, size: 0x21000)
+    heap.addMapped(at: SyntheticHeap.mapped + 0x22000, size: 0x3000, skipped: 48)
+    return heap
+  }
+
+  @Test(arguments: [true, false]) func blocksAreThoseThatWereNotFreed(protectsLinks: Bool) throws {
+    let heap = Self.heap(protectsLinks: protectsLinks)
+    let found = try #require(GlibcHeap(in: heap.memory))
+    #expect(found.blocks == heap.sortedBlocks)
+    #expect(found.arenaCount == 2 && found.threadCaches == 2 && found.mappedBlocks == 2)
+    #expect(found.cachedBlocks > 0 && found.fastBlocks > 0 && found.freeBytes > 0)
+    #expect(found.breaks == 0 && found.skippedBytes == 0 && !found.isIncomplete)
+  }
+
+  @Test func anEmptyCacheIsKnownByItsThread() throws {
+    var heap = SyntheticHeap()
+    heap.beginMain()
+    heap.addCache()
+    heap.chunk(48, .cached)
+    heap.chunk(48, .block)
+    let zeros = heap.chunk(0x290, .block)
+    let empty = heap.chunk(0x290, .block)
+    heap.endArena()
+    var threads: [InspectedThread] = []
+    for (index, cache) in [SyntheticHeap.heapStart, empty].enumerated() {
+      let pointer = SyntheticHeap.stack + 0x4000 + UInt64(index) * 0x4000
+      heap.memory[pointer - 72] = cache + 16
+      var registers = [UInt64](repeating: 0, count: InspectedThread.registerCount)
+      registers[21] = pointer
+      threads.append(InspectedThread(threadID: Int32(index), registers: registers))
+    }
+    let alone = try #require(GlibcHeap(in: heap.memory))
+    #expect(alone.blocks.map(\.address).contains(empty + 16) && alone.threadCaches == 1)
+    let found = try #require(GlibcHeap(in: heap.memory, threads: threads))
+    #expect(found.threadCaches == 2)
+    #expect(found.blocks == heap.sortedBlocks.filter { $0.address != empty + 16 })
+    #expect(found.blocks.contains { $0.address == zeros + 16 })
+  }
+
+  @Test func memoryOfOthersBetweenFencepostsIsLeftOut() throws {
+    var heap = SyntheticHeap()
+    heap.beginMain()
+    for _ in 0..<20 { heap.chunk(64, .block) }
+    let fence = heap.chunk(16, .block)
+    heap.chunk(16, .block)
+    for _ in 0..<40 { heap.chunk(32, .block) }
+    // A page that somebody else got from the break.
+    let foreign = fence + 32
+    for at in stride(from: foreign, to: foreign + 0x300, by: 8) { heap.memory[at] = 0x6161_6161_6161_6161 }
+    for _ in 0..<20 { heap.chunk(80, .block) }
+    heap.endArena()
+    let found = try #require(GlibcHeap(in: heap.memory))
+    #expect(
+      found.blocks == heap.sortedBlocks.filter { !(fence + 16..<foreign + 0x310).contains($0.address) })
+    #expect(found.breaks == 0 && found.skippedBytes == 0x320)
+  }
+
+  @Test func aChunkThatIsBeingCutOffTheTopCostsThatChunk() throws {
+    var heap = SyntheticHeap()
+    heap.beginMain()
+    for _ in 0..<20 { heap.chunk(64, .block) }
+    let last = heap.chunk(96, .block)
+    heap.endArena()
+    // The arena has its new top; the chunk still has the old one's size.
+    heap.memory[last + 8] = 0x1061
+    let found = try #require(GlibcHeap(in: heap.memory))
+    #expect(found.blocks == heap.sortedBlocks.dropLast())
+    #expect(found.breaks == 1 && found.skippedBytes == 96)
+  }
+
+  @Test func noArenaIsFoundWhereThereIsNone() {
+    let memory = SyntheticMemory()
+    #expect(GlibcHeap(in: memory) == nil)
+    memory.map(MemoryMapping(range: 0x1000..<0x9000, file: BackingFile(path: "/lib/libc.so.6", offset: 0)))
+    #expect(GlibcHeap(in: memory) == nil)
+  }
+
+  @Test(arguments: 1...150 as ClosedRange<UInt64>)
+  func damagedBooksNeverTrapAndAlwaysEnd(seed: UInt64) {
+    var random = SeededRandom(seed: seed)
+    let heap = Self.heap(protectsLinks: random.oneIn(2), seed: seed)
+    let addresses = heap.memory.addresses.filter { heap.memory[$0] != 0 }
+    for _ in 0..<1 + random.next() % 60 {
+      let at = addresses[Int(random.next() % UInt64(addresses.count))]
+      switch random.next() % 7 {
+      case 0: heap.memory[at] = random.next()
+      case 1: heap.memory[at] = .max - random.next() % 8192
+      case 2: heap.memory[at] ^= 1 << (random.next() % 64)
+      case 3: heap.memory[at] = 0
+      case 4: heap.memory[at] = addresses[Int(random.next() % UInt64(addresses.count))]
+      case 5: heap.memory[at] = heap.memory[addresses[Int(random.next() % UInt64(addresses.count))]]
+      default: heap.memory[at] &+= 16 &* (random.next() % 64)
+      }
+    }
+    guard let found = GlibcHeap(in: heap.memory) else { return }
+    // Each block is in memory, and stands once.
+    #expect(zip(found.blocks, found.blocks.dropFirst()).allSatisfy { $0.address < $1.address }, "seed \(seed)")
+    #expect(found.blocks.allSatisfy { heap.memory.mappings.mapping(at: $0.address) != nil }, "seed \(seed)")
+  }
+
+  @Test(arguments: 1...40 as ClosedRange<UInt64>)
+  func oneDamagedSizeCostsFewBlocks(seed: UInt64) throws {
+    var random = SeededRandom(seed: seed)
+    let heap = Self.heap(seed: seed)
+    let blocks = heap.sortedBlocks
+    let victim = blocks[20 + Int(random.next() % UInt64(blocks.count - 60))].address - 8
+    heap.memory[victim] = random.next() | 8
+    let found = try #require(GlibcHeap(in: heap.memory))
+    let kept = Set(found.blocks)
+    #expect(blocks.filter { !kept.contains($0) }.count <= 4, "seed \(seed)")
+    #expect(found.breaks >= 1, "seed \(seed)")
+  }
+}

@@ -1,0 +1,156 @@
+// A process's memory with an allocator's books in it, made for tests.
+
+import TraceReading
+
+@testable import ProcessInspection
+
+/// Memory of words; whole pages are known.
+final class SyntheticMemory: ProcessMemory {
+  var mappings: [MemoryMapping] = []
+  private var pages: [UInt64: [UInt64]] = [:]
+
+  func map(_ mapping: MemoryMapping) {
+    mappings.append(mapping)
+    mappings.sort { $0.range.lowerBound < $1.range.lowerBound }
+  }
+
+  subscript(address: UInt64) -> UInt64 {
+    get { pages[address >> 12]?[Int(address >> 3 & 511)] ?? 0 }
+    set { pages[address >> 12, default: [UInt64](repeating: 0, count: 512)][Int(address >> 3 & 511)] = newValue }
+  }
+
+  /// Addresses of all words that were written to, with the other words of their pages, in order.
+  var addresses: [UInt64] { pages.keys.sorted().flatMap { page in (0..<512).map { page << 12 + $0 * 8 } } }
+
+  func read(_ address: RuntimeAddress, into buffer: UnsafeMutableRawBufferPointer) -> Int {
+    var done = 0
+    while done < buffer.count {
+      let (at, overflow) = address.rawValue.addingReportingOverflow(UInt64(done))
+      guard !overflow, let mapping = mappings.mapping(at: at) else { break }
+      let end = min(at & ~4095 + 4096, mapping.range.upperBound)
+      let part = UnsafeMutableRawBufferPointer(rebasing: buffer[done...].prefix(Int(end - at)))
+      if let page = pages[at >> 12] {
+        page.withUnsafeBytes { part.copyBytes(from: $0[Int(at & 4095)...].prefix(part.count)) }
+      } else {
+        part.initializeMemory(as: UInt8.self, repeating: 0)
+      }
+      done += part.count
+    }
+    return done
+  }
+}
+
+/// A heap as glibc 2.36 lays it out: arenas with chunks in use, free ones, ones in caches and fast bins.
+struct SyntheticHeap {
+  enum Use { case block, free, cached, fast }
+
+  let memory = SyntheticMemory()
+  /// Addresses and usable sizes of the blocks in use.
+  private(set) var blocks: [AllocatedBlock] = []
+  /// Links are stored as since 2.32.
+  var protectsLinks = true
+  private var arenas: [UInt64] = []
+  private var next: UInt64 = 0
+  private var arena: UInt64 = 0
+  private var previousSize: UInt64 = 0
+  private var previousInUse = true
+  private var marked: UInt64 { arena == Self.main ? 0 : 4 }
+  private var cacheLists: [UInt64: [UInt64]] = [:]
+  private var fastLists: [UInt64: [UInt64]] = [:]
+  private var cache: UInt64 = 0
+
+  static let main: UInt64 = 0x7F00_0010_0C80
+  static let heapStart: UInt64 = 0x5550_0000_0000
+  static let secondHeap: UInt64 = 0x7E00_0000_0000
+  static let stack: UInt64 = 0x7F80_0000_0000
+  static let mapped: UInt64 = 0x7F70_0000_0000
+
+  init() {
+    memory.map(
+      MemoryMapping(
+        range: 0x7F00_0010_0000..<0x7F00_0010_4000, file: BackingFile(path: "/lib/libc.so.6", offset: 0x1000)))
+    memory.map(MemoryMapping(range: Self.heapStart..<Self.heapStart + 0x10_000, kernelName: "[heap]"))
+    memory.map(MemoryMapping(range: Self.secondHeap..<Self.secondHeap + 0x10_000))
+    memory.map(MemoryMapping(range: Self.mapped..<Self.mapped + 0x40_000))
+    memory.map(MemoryMapping(range: Self.stack..<Self.stack + 0x10_000, kernelName: "[stack]"))
+  }
+
+  private mutating func makeArena(_ address: UInt64, firstChunk: UInt64) {
+    for pair in 0..<127 as Range<UInt64> {
+      let bin = address + 0x70 + 16 * pair
+      (memory[bin], memory[bin + 8]) = (bin - 16, bin - 16)
+    }
+    arenas.append(address)
+    for (index, one) in arenas.enumerated() { memory[one + 0x870] = arenas[(index + 1) % arenas.count] }
+    (arena, next, previousInUse) = (address, firstChunk, true)
+  }
+
+  mutating func beginMain() { makeArena(Self.main, firstChunk: Self.heapStart) }
+
+  mutating func beginSecond() {
+    let arena = Self.secondHeap + 0x30
+    memory[Self.secondHeap] = arena
+    memory[Self.secondHeap + 16] = 0x10_000
+    makeArena(arena, firstChunk: Self.secondHeap + 0x8D0)
+  }
+
+  /// Adds a chunk behind the last one. Returns its address.
+  @discardableResult mutating func chunk(_ size: UInt64, _ use: Use) -> UInt64 {
+    let at = next
+    memory[at + 8] = size | (previousInUse ? 1 : 0) | marked
+    if !previousInUse { memory[at] = previousSize }
+    switch use {
+    case .block: blocks.append(AllocatedBlock(address: at + 16, usableSize: size - 8))
+    case .free: break
+    case .cached: cacheLists[size, default: []].append(at + 16)
+    case .fast: fastLists[size, default: []].append(at)
+    }
+    previousInUse = use != .free
+    previousSize = size
+    next += size
+    return at
+  }
+
+  /// Adds a thread's cache, which the lists of cached chunks belong to.
+  mutating func addCache() {
+    cache = chunk(0x290, .block)
+    blocks.removeLast()
+  }
+
+  /// Writes the arena's lists and its top.
+  mutating func endArena(topSize: UInt64 = 0x1000) {
+    memory[next + 8] = topSize | 1
+    if !previousInUse { memory[next] = previousSize }
+    memory[arena + 0x60] = next
+    memory[arena + 0x888] = 0x40_000
+    for (size, chunks) in fastLists {
+      link(chunks, at: 16)
+      memory[arena + 0x10 + 8 * (size / 16 - 2)] = chunks[0]
+    }
+    for (size, entries) in cacheLists {
+      let bin = size / 16 - 2
+      link(entries, at: 0)
+      for entry in entries { memory[entry + 8] = 0x1234_5678_9ABC_DEF0 }
+      memory[cache + 16 + bin / 4 * 8] |= UInt64(entries.count) << (bin % 4 * 16)
+      memory[cache + 16 + 128 + 8 * bin] = entries[0]
+    }
+    (fastLists, cacheLists) = ([:], [:])
+  }
+
+  private func link(_ entries: [UInt64], at offset: UInt64) {
+    for (index, entry) in entries.enumerated() {
+      let next = index + 1 < entries.count ? entries[index + 1] : 0
+      memory[entry + offset] = protectsLinks ? (entry + offset) >> 12 ^ next : next
+    }
+  }
+
+  /// Adds a block that is a mapping of its own.
+  mutating func addMapped(at address: UInt64, size: UInt64, skipped: UInt64 = 0) {
+    let head = address + skipped
+    memory[head] = skipped
+    memory[head + 8] = (size - skipped) | 2
+    blocks.append(AllocatedBlock(address: head + 16, usableSize: size - skipped - 16))
+  }
+
+  var sortedBlocks: [AllocatedBlock] { blocks.sorted { $0.address < $1.address } }
+}
