@@ -49,7 +49,7 @@ import Testing
 
   @Test("Chrome's DevTools shows the report's figures in a heap snapshot", .requires(.program("chromium")))
   func devTools() throws {
-    let recorded = try RecordedFeed()
+    let recorded = try RecordedFeed.endingWithItsImage()
     let figures = try figures("heapsnapshot", of: recorded)
     try expectReport(figures, recorded)
     #expect(figures.problems == [])
@@ -57,7 +57,7 @@ import Testing
   }
 
   @Test("Perfetto's messages have the report's figures") func perfetto() throws {
-    let recorded = try RecordedFeed()
+    let recorded = try RecordedFeed.endingWithItsImage()
     let figures = try figures("perfetto", of: recorded)
     try expectReport(figures, recorded)
     #expect(figures.packets == 1)

@@ -63,6 +63,40 @@ struct RecordedFeed {
     fingerprints = findings.map(\.fingerprint)
   }
 
+  /// Recordings that a test may take until the program's other threads are still from the heap image to the end.
+  private static let attempts = 50
+
+  /// A recording whose report on the end is one on the heap image, too. The image is taken when the program ends, and
+  /// its other threads go on for a moment: on a busy machine one of them may free a block after the image.
+  static func endingWithItsImage() throws -> RecordedFeed {
+    for _ in 1..<attempts {
+      let recorded = try RecordedFeed()
+      if try recorded.endsWithItsImage() { return recorded }
+    }
+    return try RecordedFeed()
+  }
+
+  private func endsWithItsImage() throws -> Bool {
+    struct Row: Decodable {
+      var type: String
+      var blocks: UInt64
+      var bytes: UInt64
+    }
+    let question = """
+      SELECT t.name AS type, count(*) AS blocks, sum(b.size) AS bytes
+      FROM blocks b JOIN sites s ON s.id = b.site_id JOIN types t ON t.id = s.type_id GROUP BY t.name
+      """
+    let output = try Command([BuildProducts.leaktrace, "query", trace, question, "--format", "json"]).run().output
+    let atImage = try JSONDecoder().decode([Row].self, from: Data(output.utf8))
+    let atEnd = types.filter { $0.total["liveBlocks"] ?? 0 > 0 }
+    return atImage.count == atEnd.count
+      && atEnd.allSatisfy { type in
+        atImage.contains {
+          $0.type == type.name && $0.blocks == type.total["liveBlocks"] && $0.bytes == type.total["liveBytes"]
+        }
+      }
+  }
+
   func export(_ arguments: String...) throws -> Command.Outcome {
     try Command([BuildProducts.leaktrace, "export", trace] + arguments).run()
   }
