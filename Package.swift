@@ -20,7 +20,8 @@ let package = Package(
     // The trace format, for both sides.
     .target(name: "CTraceFormat"),
     // Calls on other processes. The recorder has the list of calls to repeat from it.
-    .target(name: "CProcessCalls"),
+    .target(
+      name: "CProcessCalls", linkerSettings: [.linkedLibrary("unwind-generic", .when(platforms: [.linux]))]),
     // Swift's metadata and the words of a heap image, in memory of any process.
     .target(name: "CHeapScan", dependencies: ["CTraceFormat"], publicHeadersPath: "."),
     // The preloaded library. This target is for editing and unit tests; scripts/build links the shared object itself.

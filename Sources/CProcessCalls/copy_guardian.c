@@ -6,6 +6,8 @@
 
 #if LT_CAN_STOP_THREADS
 
+#include "guardian.h"
+
 #include <errno.h>
 #include <poll.h>
 #include <sched.h>
@@ -124,7 +126,8 @@ static void await_parent(struct lt_copy_exchange *exchange, bool holds) {
   }
 }
 
-_Noreturn void lt_guard_copy(struct lt_copy_exchange *exchange) {
+void lt_guard_copy(void *shared) {
+  struct lt_copy_exchange *exchange = shared;
   uint32_t milliseconds = exchange->options.stopMilliseconds;
   int result = lt_stop_process(&exchange->stopped, milliseconds);
   struct made_copy copy = {0};

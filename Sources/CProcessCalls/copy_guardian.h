@@ -16,11 +16,8 @@ struct lt_copy_exchange {
   struct lt_stopped_process stopped;
 };
 
-/// Descriptors of the guardian; it has no others.
-enum { LT_GUARDIAN_CONTROL = 0, LT_GUARDIAN_ANSWER = 1, LT_GUARDIAN_PARENT = 2, LT_GUARDIAN_DESCRIPTORS = 3 };
-
-/// The guardian's whole life. Answers twice, by an int each: after the begin, and after the end, which comes when its
+/// The guardian's whole life, with a struct lt_copy_exchange. Answers twice, by an int each: after the begin, and after the end, which comes when its
 /// control is closed or its parent ends. If the begin fails it answers once.
-_Noreturn void lt_guard_copy(struct lt_copy_exchange *exchange);
+void lt_guard_copy(void *exchange);
 
 #endif

@@ -4,6 +4,7 @@
 #define LEAKTRACE_PROCESS_CALLS_H
 
 #include "interrupted_calls.h"
+#include "library_call.h"
 #include "process_copy.h"
 #include "process_memory.h"
 

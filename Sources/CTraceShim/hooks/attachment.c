@@ -29,6 +29,10 @@ LT_EXPORT int leaktrace_attach(const char *settings);
 /// Ends it. The library does nothing then, until the next one begins.
 LT_EXPORT int leaktrace_detach(void);
 
+/// The same for a caller that sees no result: a thread that is made to call them from outside. The result is stored.
+LT_EXPORT void leaktrace_attach_visited(const char *settings, int *result);
+LT_EXPORT void leaktrace_detach_visited(const char *unused, int *result);
+
 enum { SETTING_LIMIT = 32, TEXT_SIZE = 16 << 10 };
 static _Atomic bool isAtWork;
 static bool isAttached; ///< hooks are in place
@@ -100,6 +104,12 @@ static int detach_without_settings(const char *unused) {
 
 int leaktrace_attach(const char *settings) { return run(attach, settings); }
 int leaktrace_detach(void) { return run(detach_without_settings, NULL); }
+
+void leaktrace_attach_visited(const char *settings, int *result) { *result = leaktrace_attach(settings); }
+void leaktrace_detach_visited(const char *unused, int *result) {
+  (void)unused;
+  *result = leaktrace_detach();
+}
 
 __attribute__((destructor)) static void end(void) {
   if (isAttached) lt_process_finish(LT_CLOSE_EXIT);

@@ -74,7 +74,6 @@ static const struct need {
     {SYS_mremap, TO_RECORD, {0, 4096, 4096, MREMAP_MAYMOVE}},
     {SYS_munlock, TO_RECORD, {0, 4096}},
     {SYS_munmap, TO_RECORD | FOR_IMAGES, {0, 4096}},
-    {SYS_nanosleep, TO_RECORD | FOR_IMAGES, {0}},
     {SYS_newfstatat, TO_RECORD | FOR_IMAGES, {(uint64_t)AT_FDCWD}},
     {SYS_openat, TO_RECORD, {(uint64_t)AT_FDCWD, 0, O_RDWR | O_NOFOLLOW | O_CLOEXEC}},
     {SYS_openat, TO_RECORD | FOR_IMAGES, {(uint64_t)AT_FDCWD, 0, O_RDONLY | O_CLOEXEC}},

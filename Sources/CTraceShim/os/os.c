@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/futex.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <string.h>
@@ -195,7 +196,10 @@ uint64_t lt_clock_nanoseconds(clockid_t clock) {
 void lt_sleep(uint64_t nanoseconds) {
   enum { SECOND = 1000000000 };
   struct timespec time = {.tv_sec = (time_t)(nanoseconds / SECOND), .tv_nsec = (long)(nanoseconds % SECOND)};
-  lt_syscall(SYS_nanosleep, &time, 0, 0);
+  // Not by nanosleep, which makes the kernel forget how far a wait had come that was interrupted for a call from
+  // outside (Linux, kernel/time/hrtimer.c: current->restart_block).
+  uint32_t word = 0;
+  lt_syscall6(SYS_futex, (long)&word, FUTEX_WAIT_PRIVATE, 0, (long)&time, 0, 0);
 }
 
 uint64_t lt_block_signals(uint64_t signals) {

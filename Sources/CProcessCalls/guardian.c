@@ -1,0 +1,127 @@
+// Looks at processes, and starts guardians.
+
+#define _GNU_SOURCE
+#include "guardian.h"
+
+#include "stopped_thread.h"
+
+#if LT_CAN_STOP_THREADS
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+enum { PATH_SIZE = 64, LINE_SIZE = 512, FIRST_SPARE_DESCRIPTOR = 10, HIGHEST_PRIORITY = -20 };
+
+int lt_look_at_process(pid_t process, pid_t *tracer, bool *isFiltered) {
+  char path[PATH_SIZE], line[LINE_SIZE];
+  snprintf(path, sizeof path, "/proc/%d/status", process);
+  FILE *status = fopen(path, "re");
+  if (status == NULL) return errno == ENOENT ? LT_COPY_GONE : -errno;
+  char state = 0;
+  int filtered = 0, group = process;
+  bool hasMemory = false;
+  while (fgets(line, sizeof line, status)) {
+    sscanf(line, "State: %c", &state);
+    sscanf(line, "Tgid: %d", &group);
+    sscanf(line, "TracerPid: %d", tracer);
+    sscanf(line, "Seccomp: %d", &filtered);
+    if (strncmp(line, "VmSize:", 7) == 0) hasMemory = true;
+  }
+  fclose(status);
+  if (group != process) return LT_COPY_GONE; // a thread's number
+  if (state == 'Z' || state == 'X') return LT_COPY_ZOMBIE;
+  if (!hasMemory) return LT_COPY_KERNEL_THREAD;
+  if (*tracer != 0) return LT_COPY_TRACED;
+  *isFiltered = filtered != 0;
+  return 0;
+}
+
+/// In the child: keeps three descriptors, and no ties to the session it comes from.
+static void become_guardian(int control, int answer, int parent) {
+  setsid();
+  signal(SIGCHLD, SIG_DFL); // not ignored: it wakes the guardian
+  prctl(PR_SET_NAME, "leaktrace-guard");
+  // The target stands still for as long as the guardian waits for a processor. Only root gets it.
+  setpriority(PRIO_PROCESS, 0, HIGHEST_PRIORITY);
+  int high[LT_GUARDIAN_DESCRIPTORS] = {fcntl(control, F_DUPFD, FIRST_SPARE_DESCRIPTOR),
+                                       fcntl(answer, F_DUPFD, FIRST_SPARE_DESCRIPTOR),
+                                       fcntl(parent, F_DUPFD, FIRST_SPARE_DESCRIPTOR)};
+  for (int i = 0; i < LT_GUARDIAN_DESCRIPTORS; i++)
+    if (high[i] < 0 || dup2(high[i], i) < 0) _exit(1);
+  close_range(LT_GUARDIAN_DESCRIPTORS, ~0u, 0);
+}
+
+void *lt_guardian_exchange(size_t size) {
+  void *exchange = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  return exchange == MAP_FAILED ? NULL : exchange;
+}
+
+static int start(struct lt_guardian *guardian, int parent, void (*live)(void *exchange), void *exchange) {
+  int control[2], answer[2];
+  // A socket, since a write to one whose guardian was killed need not send a signal.
+  if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, control) != 0) return -errno;
+  if (pipe2(answer, O_CLOEXEC) != 0) {
+    int reason = -errno;
+    close(control[0]);
+    close(control[1]);
+    return reason;
+  }
+  sigset_t all, before;
+  sigfillset(&all);
+  pthread_sigmask(SIG_BLOCK, &all, &before);
+  guardian->process = fork();
+  int reason = -errno;
+  if (guardian->process == 0) {
+    become_guardian(control[0], answer[1], parent);
+    live(exchange);
+    _exit(1);
+  }
+  pthread_sigmask(SIG_SETMASK, &before, NULL);
+  close(control[0]);
+  close(answer[1]);
+  guardian->control = control[1];
+  guardian->answer = answer[0];
+  if (guardian->process > 0) return 0;
+  close(control[1]);
+  close(answer[0]);
+  return reason;
+}
+
+int lt_guardian_start(struct lt_guardian *guardian, void (*live)(void *exchange), void *exchange) {
+  int parent = (int)syscall(SYS_pidfd_open, getpid(), 0);
+  if (parent < 0) return -errno;
+  int result = start(guardian, parent, live, exchange);
+  close(parent);
+  return result;
+}
+
+bool lt_guardian_await(const struct lt_guardian *guardian, int *result) {
+  ssize_t size;
+  do size = read(guardian->answer, result, sizeof *result);
+  while (size < 0 && errno == EINTR);
+  return size == sizeof *result;
+}
+
+void lt_guardian_forget(struct lt_guardian *guardian) {
+  close(guardian->control);
+  close(guardian->answer);
+  while (waitpid(guardian->process, NULL, 0) < 0 && errno == EINTR) {}
+}
+
+int lt_reason_of_refusal(pid_t process, pid_t *tracer) {
+  bool isFiltered;
+  *tracer = 0;
+  return lt_look_at_process(process, tracer, &isFiltered) == LT_COPY_TRACED ? LT_COPY_TRACED : LT_COPY_NOT_ALLOWED;
+}
+
+#endif

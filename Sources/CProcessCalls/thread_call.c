@@ -1,0 +1,348 @@
+// Calls on a thread, on x86-64. The frame is the kernel's struct rt_sigframe (Linux, arch/x86/include/asm/sigframe.h,
+// kernel/signal_64.c, kernel/fpu/signal.c): it has been the same since 3.9.
+
+#define _GNU_SOURCE
+#include "thread_call.h"
+
+#if LT_CAN_STOP_THREADS
+
+#include "interrupted_calls.h"
+
+#include <cpuid.h>
+#include <elf.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ptrace.h>
+#include <sys/syscall.h>
+#include <sys/uio.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+enum {
+  RED_ZONE = 128,
+  SYSCALL_LENGTH = 2,
+  SYSCALL_STOP = SIGTRAP | 0x80,
+  RESTORE_CALL_OFFSET = 7, // of the instruction `syscall` in the restorer
+  STATE_ALIGNMENT = 64,
+  STACK_ALIGNMENT = 16,
+  DIRECTION_TRAP_ALIGNMENT = 0x400 | 0x100 | 0x40000, // flags that a function does not expect
+  WAKE_MILLISECONDS = 2,
+  RELEASE_MILLISECONDS = 5000,
+  INITIAL_CONTROL = 0x37F, // of the x87 unit
+  INITIAL_VECTOR_CONTROL = 0x1F80,
+};
+
+// --- the frame -------------------------------------------------------------------------------------------------------
+
+/// Of the kernel's ucontext: which parts there are.
+enum { HAS_STATE = 1, HAS_STACK_SEGMENT = 2, STRICT_STACK_SEGMENT = 4 };
+/// No mode of an alternate stack: the kernel leaves that as it is.
+enum { NO_STACK_MODE = 7 };
+
+struct saved_registers {
+  uint64_t r8, r9, r10, r11, r12, r13, r14, r15, di, si, bp, bx, dx, ax, cx, sp, ip, flags;
+  uint16_t cs, gs, fs, ss;
+  uint64_t error, trap, oldMask, faultAddress, state, reserved[8];
+};
+
+struct frame {
+  /// Where functions return to: one whose result is asked for to the first.
+  uint64_t toAskingCall, toReturn, toRestorer;
+  // What follows is where the stack pointer is in the restorer.
+  uint64_t parts, link;
+  uint64_t stack;
+  int32_t stackMode, stackPadding;
+  uint64_t stackSize;
+  struct saved_registers registers;
+  uint64_t mask;
+  uint64_t information[16]; ///< the kernel does not read it
+};
+enum { RETURN_SLOT = sizeof(uint64_t), RETURN_SLOTS = offsetof(struct frame, parts) };
+_Static_assert(offsetof(struct frame, registers) - RETURN_SLOTS == 40, "the kernel's layout");
+_Static_assert(sizeof(struct saved_registers) == 256, "the kernel's layout");
+_Static_assert(offsetof(struct frame, mask) - RETURN_SLOTS == 296, "the kernel's layout");
+
+/// What the kernel says of a saved state in the bytes that are left for software in the legacy part.
+struct state_note {
+  uint32_t magic, size;
+  uint64_t features;
+  uint32_t stateSize, padding[7];
+};
+enum { NOTE_OFFSET = 464, FEATURES_OFFSET = 464, LEGACY_SIZE = 512, STATE_HEADER_SIZE = 64 };
+enum { STATE_MAGIC = 0x46505853, STATE_END_MAGIC = 0x46505845 };
+/// Registers of matrices, for which a process asks by itself, and which make the state larger only then.
+static const uint64_t matrixFeatures = 3ull << 17;
+
+/// The state's bytes up to the last of some features.
+static size_t size_of(uint64_t features) {
+  size_t size = LEGACY_SIZE + STATE_HEADER_SIZE;
+  for (unsigned i = 2; i < 63; i++) {
+    unsigned bytes, offset, flags, unused;
+    if (!(features >> i & 1)) continue;
+    __cpuid_count(0xD, i, bytes, offset, flags, unused);
+    if (offset + bytes > size) size = offset + bytes;
+  }
+  return size;
+}
+
+/// Makes of a state as ptrace gives it one that the kernel puts back. Returns its size; 0 if it cannot be.
+static size_t note_state(unsigned char *state, size_t given) {
+  uint64_t features, used;
+  if (given < LEGACY_SIZE + STATE_HEADER_SIZE) return 0;
+  memcpy(&features, state + FEATURES_OFFSET, sizeof features);
+  memcpy(&used, state + LEGACY_SIZE, sizeof used);
+  if (used & matrixFeatures) return 0;
+  features &= ~matrixFeatures;
+  size_t size = size_of(features);
+  if (size > given) return 0;
+  struct state_note note = {
+      .magic = STATE_MAGIC, .size = (uint32_t)size + sizeof(uint32_t), .features = features, .stateSize = (uint32_t)size};
+  memcpy(state + NOTE_OFFSET, &note, sizeof note);
+  const uint32_t end = STATE_END_MAGIC;
+  memcpy(state + size, &end, sizeof end);
+  return size + sizeof end;
+}
+
+static bool is_interrupted(const struct user_regs_struct *registers) {
+  if ((long)registers->orig_rax < 0) return false;
+  switch (-(long)registers->rax) {
+    case LT_RESTART:
+    case LT_RESTART_NO_INTERRUPT:
+    case LT_RESTART_NO_HANDLER:
+    case LT_RESTART_BLOCK: return true;
+    case EINTR: return lt_call_is_repeatable((long)registers->orig_rax);
+    default: return false;
+  }
+}
+
+/// As the thread goes on without a tracer: a call that was interrupted is made again from its beginning.
+static struct user_regs_struct on_its_own(const struct user_regs_struct *before) {
+  struct user_regs_struct registers = *before;
+  if (is_interrupted(before)) {
+    registers.rip -= SYSCALL_LENGTH;
+    registers.rax = before->orig_rax;
+  }
+  registers.orig_rax = ~0ull;
+  return registers;
+}
+
+static void fill(struct frame *frame, const struct lt_thread_visit *visit, uint64_t state) {
+  const struct user_regs_struct own = on_its_own(&visit->before);
+  *frame = (struct frame){
+      .toAskingCall = visit->code.call,
+      .toReturn = visit->code.returning,
+      .toRestorer = visit->code.restorer,
+      .parts = HAS_STATE | HAS_STACK_SEGMENT | STRICT_STACK_SEGMENT,
+      .stackMode = NO_STACK_MODE,
+      .mask = visit->mask,
+      .registers = {.r8 = own.r8,
+                    .r9 = own.r9,
+                    .r10 = own.r10,
+                    .r11 = own.r11,
+                    .r12 = own.r12,
+                    .r13 = own.r13,
+                    .r14 = own.r14,
+                    .r15 = own.r15,
+                    .di = own.rdi,
+                    .si = own.rsi,
+                    .bp = own.rbp,
+                    .bx = own.rbx,
+                    .dx = own.rdx,
+                    .ax = own.rax,
+                    .cx = own.rcx,
+                    .sp = own.rsp,
+                    .ip = own.rip,
+                    .flags = own.eflags,
+                    .cs = (uint16_t)own.cs,
+                    .ss = (uint16_t)own.ss,
+                    .state = state},
+  };
+}
+
+size_t lt_visit_size(void) {
+  return RED_ZONE + LT_MOST_STATE_BYTES + LT_CALL_TEXT_BYTES + sizeof(struct frame) + 2 * STATE_ALIGNMENT;
+}
+
+/// Through the file, which makes a main thread's stack larger where that is needed.
+static bool write_memory(pid_t thread, uint64_t address, const void *bytes, size_t size) {
+  char path[64];
+  snprintf(path, sizeof path, "/proc/%d/mem", thread);
+  int file = open(path, O_RDWR | O_CLOEXEC);
+  if (file < 0) return false;
+  ssize_t written = pwrite(file, bytes, size, (off_t)address);
+  close(file);
+  return written == (ssize_t)size;
+}
+
+int lt_visit_begin(struct lt_thread_visit *visit, pid_t thread, const struct lt_return_code *code, const void *text,
+                   size_t size) {
+  *visit = (struct lt_thread_visit){.thread = thread, .code = *code};
+  if (size > LT_CALL_TEXT_BYTES) return LT_VISIT_NOT_BEGUN;
+  if (ptrace(PTRACE_GETREGS, thread, 0, &visit->before) != 0) return LT_VISIT_NOT_BEGUN;
+  if (ptrace(PTRACE_GETSIGMASK, thread, sizeof visit->mask, &visit->mask) != 0) return LT_VISIT_NOT_BEGUN;
+  struct iovec all = {visit->state, sizeof visit->state - sizeof(uint64_t)}; // room for the mark at its end
+  if (ptrace(PTRACE_GETREGSET, thread, NT_X86_XSTATE, &all) != 0) return LT_VISIT_NOT_BEGUN;
+  visit->stateSize = all.iov_len;
+  unsigned char *piece = calloc(1, lt_visit_size());
+  if (piece == NULL) return LT_VISIT_NOT_BEGUN;
+  memcpy(piece, visit->state, visit->stateSize);
+  size_t stateSize = note_state(piece, visit->stateSize);
+  uint64_t state = (visit->before.rsp - RED_ZONE - stateSize) & ~(uint64_t)(STATE_ALIGNMENT - 1);
+  visit->text = (state - size) & ~(uint64_t)(STACK_ALIGNMENT - 1);
+  visit->context = (visit->text - sizeof(struct frame) + RETURN_SLOTS) & ~(uint64_t)(STACK_ALIGNMENT - 1);
+  struct frame frame;
+  fill(&frame, visit, state);
+  bool isWritten =
+      stateSize > 0 && write_memory(thread, state, piece, stateSize) && write_memory(thread, visit->text, text, size) &&
+      write_memory(thread, visit->context - RETURN_SLOTS, &frame, sizeof frame);
+  free(piece);
+  return isWritten ? LT_VISIT_DONE : LT_VISIT_NOT_BEGUN;
+}
+
+// --- a call ----------------------------------------------------------------------------------------------------------
+
+/// Sent by the processor or the kernel for what the function did.
+static bool is_fault(pid_t thread, int signal) {
+  if (signal != SIGSEGV && signal != SIGBUS && signal != SIGILL && signal != SIGFPE && signal != SIGTRAP &&
+      signal != SIGSYS)
+    return false;
+  siginfo_t information;
+  return ptrace(PTRACE_GETSIGINFO, thread, 0, &information) == 0 && information.si_code > 0;
+}
+
+static int await_report(pid_t thread, int *status, uint64_t deadline) {
+  sigset_t child;
+  sigemptyset(&child);
+  sigaddset(&child, SIGCHLD);
+  for (;;) {
+    pid_t reported = waitpid(thread, status, __WALL | WNOHANG);
+    if (reported == thread) return WIFSTOPPED(*status) ? LT_VISIT_DONE : LT_VISIT_GONE;
+    if (reported < 0 && errno != EINTR) return LT_VISIT_GONE;
+    if (lt_nanoseconds() >= deadline) return LT_VISIT_LATE;
+    struct timespec moment = {.tv_nsec = WAKE_MILLISECONDS * 1000000};
+    sigtimedwait(&child, NULL, &moment);
+  }
+}
+
+/// To a call of the system that is made by an instruction `syscall` which ends at `end`, with the stack at `stack`.
+static int await_call(const struct lt_thread_visit *visit, uint64_t end, uint64_t stack, uint64_t deadline,
+                      struct user_regs_struct *registers) {
+  for (int signal = 0;;) {
+    if (ptrace(PTRACE_SYSCALL, visit->thread, 0, signal) != 0) return LT_VISIT_GONE;
+    int status, waited = await_report(visit->thread, &status, deadline);
+    if (waited != LT_VISIT_DONE) return waited;
+    signal = 0;
+    if (WSTOPSIG(status) == SYSCALL_STOP) {
+      if (ptrace(PTRACE_GETREGS, visit->thread, 0, registers) != 0) return LT_VISIT_GONE;
+      if (registers->rip == end && registers->rsp == stack) return LT_VISIT_DONE;
+    } else if (status >> 16 == 0) {
+      signal = WSTOPSIG(status);
+      if (is_fault(visit->thread, signal)) return LT_VISIT_FAULT;
+    }
+    // A stop of the process as a whole takes effect when the thread is let go.
+  }
+}
+
+/// At the stop, no call is made, and the thread begins a function instead. The first thing to be changed is all
+/// registers at once: whatever happens then, the thread finds its way back.
+static int begin_function(struct lt_thread_visit *visit, uint64_t stack, uint64_t function, const uint64_t *arguments) {
+  struct user_regs_struct registers = visit->before;
+  registers.orig_rax = ~0ull;
+  registers.rax = 0;
+  registers.rip = function;
+  registers.rsp = stack;
+  registers.rdi = arguments[0];
+  registers.rsi = arguments[1];
+  registers.eflags &= ~(unsigned long long)DIRECTION_TRAP_ALIGNMENT;
+  if (ptrace(PTRACE_SETREGS, visit->thread, 0, &registers) != 0) return LT_VISIT_GONE;
+  visit->isUnderWay = true;
+  struct user_fpregs_struct floating;
+  if (ptrace(PTRACE_GETFPREGS, visit->thread, 0, &floating) == 0) {
+    floating.cwd = INITIAL_CONTROL;
+    floating.swd = floating.ftw = 0;
+    floating.mxcsr = INITIAL_VECTOR_CONTROL;
+    ptrace(PTRACE_SETFPREGS, visit->thread, 0, &floating);
+  }
+  uint64_t held = ~0ull;
+  const int errors[] = {SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGTRAP, SIGSYS};
+  for (size_t i = 0; i < sizeof errors / sizeof *errors; i++) held &= ~(1ull << (errors[i] - 1));
+  ptrace(PTRACE_SETSIGMASK, visit->thread, sizeof held, &held);
+  return LT_VISIT_DONE;
+}
+
+static int await_restorer(struct lt_thread_visit *visit, uint64_t deadline) {
+  struct user_regs_struct registers;
+  visit->isAtRestorer = false;
+  int result = await_call(visit, visit->code.restorer + RESTORE_CALL_OFFSET + SYSCALL_LENGTH, visit->context, deadline,
+                          &registers);
+  visit->isAtRestorer = result == LT_VISIT_DONE;
+  return result;
+}
+
+int lt_visit_call(struct lt_thread_visit *visit, uint64_t function, uint64_t first, uint64_t second,
+                  uint64_t deadline) {
+  int result = begin_function(visit, visit->context - RETURN_SLOT, function, (uint64_t[]){first, second});
+  return result == LT_VISIT_DONE ? await_restorer(visit, deadline) : result;
+}
+
+int lt_visit_ask(struct lt_thread_visit *visit, uint64_t function, uint64_t deadline, uint64_t *pointer) {
+  if (visit->code.call == 0 || visit->code.returning == 0) return LT_VISIT_NOT_BEGUN;
+  struct user_regs_struct registers;
+  int result = begin_function(visit, visit->context - RETURN_SLOTS, function, (uint64_t[]){0, 0});
+  if (result != LT_VISIT_DONE) return result;
+  visit->isAtRestorer = false;
+  uint64_t stack = visit->context - RETURN_SLOTS + RETURN_SLOT;
+  result = await_call(visit, visit->code.call + SYSCALL_LENGTH, stack, deadline, &registers);
+  if (result != LT_VISIT_DONE) return result;
+  *pointer = registers.orig_rax;
+  registers.orig_rax = ~0ull; // no call is made
+  registers.rip = visit->code.restorer;
+  registers.rsp = visit->context;
+  if (ptrace(PTRACE_SETREGS, visit->thread, 0, &registers) != 0) return LT_VISIT_GONE;
+  return await_restorer(visit, deadline);
+}
+
+// --- the end ---------------------------------------------------------------------------------------------------------
+
+static bool await_any_stop(pid_t thread) {
+  int status;
+  return await_report(thread, &status, lt_nanoseconds() + RELEASE_MILLISECONDS * 1000000ull) == LT_VISIT_DONE;
+}
+
+/// Lets a thread go that is still at a function.
+static void leave_alone(pid_t thread) {
+  if (ptrace(PTRACE_INTERRUPT, thread, 0, 0) == 0 && await_any_stop(thread)) ptrace(PTRACE_DETACH, thread, 0, 0);
+}
+
+void lt_visit_end(struct lt_thread_visit *visit, int outcome) {
+  pid_t thread = visit->thread;
+  if (outcome == LT_VISIT_GONE) return;
+  if (outcome == LT_VISIT_LATE) {
+    leave_alone(thread);
+    return;
+  }
+  if (visit->isUnderWay) {
+    struct iovec all = {visit->state, visit->stateSize};
+    ptrace(PTRACE_SETREGSET, thread, NT_X86_XSTATE, &all);
+    ptrace(PTRACE_SETSIGMASK, thread, sizeof visit->mask, &visit->mask);
+    if (visit->isAtRestorer) {
+      // Up to here the kernel would still put everything back; from here on all is as it was. The kernel's own way is
+      // not taken: it forgets how far a wait had come that was interrupted.
+      struct user_regs_struct own = on_its_own(&visit->before);
+      if (ptrace(PTRACE_SETREGS, thread, 0, &own) != 0 || ptrace(PTRACE_SYSCALL, thread, 0, 0) != 0) return;
+      if (!await_any_stop(thread)) return;
+    }
+    // A call is begun anew only after a stop of this kind.
+    ptrace(PTRACE_SETREGS, thread, 0, &visit->before);
+    if (ptrace(PTRACE_INTERRUPT, thread, 0, 0) != 0 || ptrace(PTRACE_CONT, thread, 0, 0) != 0) return;
+    if (lt_thread_await_stop(thread, lt_nanoseconds() + RELEASE_MILLISECONDS * 1000000ull) != 0) return;
+  }
+  lt_thread_release(thread);
+}
+
+#endif

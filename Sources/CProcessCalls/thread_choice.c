@@ -1,0 +1,196 @@
+// Decides by the callers of all threads.
+//
+// The thread that calls the loader waits for locks of the loader and of the allocator, while all others run. So it must
+// hold none of them itself, nor may a thread that waits for something else: for a thread within the loader, which may
+// be running a library's initialiser, that is not known, and the call has to wait. A thread within the allocator waits
+// for nothing but others like it.
+
+#define _GNU_SOURCE
+#include "thread_choice.h"
+
+#if LT_CAN_STOP_THREADS
+
+#include "interrupted_calls.h"
+#include "process_memory.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+
+enum {
+  SCANNED_WORDS = 1 << 15,  // of a stack that cannot be followed
+  PATH_SIZE = 64,
+  STACK_GAP = 1 << 20, // that the kernel keeps free below a main thread's stack
+};
+
+enum fitness { FIT, IN_LOADER, IN_FORK, AT_EXIT, NOT_STOPPED, IN_ALLOCATOR, IN_HANDLER, IN_LIBRARY, NO_ROOM, UNKNOWN };
+
+/// Calls in which a function of the C library waits, without a lock that the loader or the recorder takes.
+static bool is_wait(int64_t call) {
+  switch (call) {
+    case __NR_futex:
+    case __NR_poll:
+    case __NR_ppoll:
+    case __NR_select:
+    case __NR_pselect6:
+    case __NR_epoll_wait:
+    case __NR_epoll_pwait:
+    case __NR_epoll_pwait2:
+    case __NR_nanosleep:
+    case __NR_clock_nanosleep:
+    case __NR_read:
+    case __NR_readv:
+    case __NR_pread64:
+    case __NR_preadv:
+    case __NR_write:
+    case __NR_writev:
+    case __NR_recvfrom:
+    case __NR_recvmsg:
+    case __NR_recvmmsg:
+    case __NR_sendto:
+    case __NR_sendmsg:
+    case __NR_accept:
+    case __NR_accept4:
+    case __NR_connect:
+    case __NR_wait4:
+    case __NR_waitid:
+    case __NR_pause:
+    case __NR_restart_syscall: // a wait that was interrupted before
+    case __NR_rt_sigtimedwait:
+    case __NR_sched_yield:
+    case __NR_io_uring_enter:
+    case __NR_io_getevents:
+    case __NR_io_pgetevents:
+    case __NR_semop:
+    case __NR_semtimedop:
+    case __NR_msgrcv:
+    case __NR_fsync:
+    case __NR_fdatasync: return true;
+    default: return false;
+  }
+}
+
+// --- the stack's room ------------------------------------------------------------------------------------------------
+
+/// Bytes below the thread's stack pointer that are its stack's. 0 unless the stack is the main thread's or one that the
+/// C library has made, which has the thread's own data at its top: not that of a coroutine, in the heap, or of signals.
+static uint64_t room_below(pid_t process, const struct lt_copied_thread *thread) {
+  char path[PATH_SIZE];
+  snprintf(path, sizeof path, "/proc/%d/maps", process);
+  FILE *maps = fopen(path, "re");
+  if (maps == NULL) return 0;
+  char *line = NULL;
+  size_t size = 0;
+  uint64_t room = 0, previousEnd = 0;
+  while (getline(&line, &size, maps) > 0) {
+    unsigned long begin, end;
+    if (sscanf(line, "%lx-%lx", &begin, &end) != 2) continue;
+    if (thread->stackPointer >= begin && thread->stackPointer < end) {
+      if (strstr(line, "[stack]")) {
+        struct rlimit limit = {0};
+        if (prlimit(process, RLIMIT_STACK, NULL, &limit) != 0) limit.rlim_cur = end - begin;
+        uint64_t lowest = limit.rlim_cur < end ? end - limit.rlim_cur : 0;
+        if (lowest < previousEnd + STACK_GAP) lowest = previousEnd + STACK_GAP;
+        if (lowest > begin) lowest = begin;
+        room = thread->stackPointer - lowest;
+      } else if (thread->threadPointer > thread->stackPointer && thread->threadPointer < end) {
+        room = thread->stackPointer - begin;
+      }
+      break;
+    }
+    previousEnd = end;
+  }
+  free(line);
+  fclose(maps);
+  return room;
+}
+
+// --- where it is -----------------------------------------------------------------------------------------------------
+
+/// Looks for the loader's code among the words of a stack that cannot be followed.
+static bool has_loader_word(const struct lt_code_places *places, uint64_t stack) {
+  static uint64_t words[SCANNED_WORDS];
+  size_t count = lt_read_process(places->images.process, stack & ~7ull, words, sizeof words) / sizeof *words;
+  for (size_t i = 0; i < count; i++)
+    if (lt_code_place_of(places, words[i]) == LT_CODE_LOADER) return true;
+  return false;
+}
+
+static bool is_in(const enum lt_code_place *found, size_t count, enum lt_code_place place) {
+  for (size_t i = 0; i < count; i++)
+    if (found[i] == place) return true;
+  return false;
+}
+
+/// The number of frames without those that begin a thread, which are the C library's, and the program's first.
+static size_t without_beginning(const struct lt_code_places *places, const struct lt_thread_frames *frames,
+                                const enum lt_code_place *found) {
+  size_t count = frames->count;
+  const struct lt_remote_image *last = lt_remote_image_at(&places->images, frames->addresses[count - 1]);
+  if (count > 1 && last && last->isExecutable && found[count - 2] == LT_CODE_LIBC) count--;
+  while (count > 0 && found[count - 1] == LT_CODE_LIBC) count--;
+  return count;
+}
+
+static enum fitness fitness_of(const struct lt_copied_thread *thread, const struct lt_code_places *places,
+                               struct lt_unwinding *unwinding) {
+  static struct lt_thread_frames frames;
+  static enum lt_code_place found[LT_MOST_FRAMES];
+  if (thread->state == LT_THREAD_NOT_MET) return NOT_STOPPED;
+  lt_thread_frames(unwinding, thread, &frames);
+  for (size_t i = 0; i < frames.count; i++) {
+    found[i] = lt_code_place_of(places, frames.addresses[i]);
+    frames.hasSignalFrame |= frames.addresses[i] == places->restorer;
+  }
+  if (is_in(found, frames.count, LT_CODE_LOADER)) return IN_LOADER;
+  if (is_in(found, frames.count, LT_CODE_FORK)) return IN_FORK;
+  if (is_in(found, frames.count, LT_CODE_EXIT)) return AT_EXIT;
+  if (!frames.isComplete || frames.count == 0)
+    return has_loader_word(places, frames.lastStack) ? IN_LOADER : UNKNOWN;
+  if (frames.hasSignalFrame) return IN_HANDLER;
+  if (is_in(found, frames.count, LT_CODE_ALLOCATOR)) return IN_ALLOCATOR;
+  size_t count = without_beginning(places, &frames, found), inner = 0;
+  while (inner < count && found[inner] == LT_CODE_LIBC) inner++;
+  // A callback of the C library's may run with a lock of its; and at its ends a thread has no code of its own.
+  if (count == inner || is_in(found + inner, count - inner, LT_CODE_LIBC)) return IN_LIBRARY;
+  if (is_in(found, count, LT_CODE_THREADS)) return IN_LIBRARY;
+  bool isInCall = thread->state == LT_THREAD_IN_CALL;
+  if (isInCall ? !is_wait(thread->call) : inner > 0) return IN_LIBRARY;
+  return FIT;
+}
+
+/// Threads whose wait the kernel resumes by numbers that it keeps come after other waits, and those that compute last.
+static int rank_of(const struct lt_copied_thread *thread) {
+  if (thread->state != LT_THREAD_IN_CALL) return 2;
+  return (int64_t)thread->general[0] == -LT_RESTART_BLOCK ? 1 : 0;
+}
+
+ssize_t lt_choose_thread(const struct lt_stopped_process *stopped, const struct lt_code_places *places,
+                         struct lt_unwinding *unwinding, size_t room, struct lt_call_obstacles *obstacles) {
+  uint32_t counts[UNKNOWN + 1] = {0};
+  ssize_t chosen = LT_NO_THREAD;
+  for (size_t i = 0; i < stopped->count; i++) {
+    const struct lt_copied_thread *thread = &stopped->threads[i];
+    enum fitness fitness = fitness_of(thread, places, unwinding);
+    if (fitness == FIT && (chosen < 0 || rank_of(thread) < rank_of(&stopped->threads[chosen]))) {
+      if (!lt_thread_can_call(thread->thread, thread)) fitness = IN_LIBRARY;
+      else if (room_below(stopped->process, thread) < room) fitness = NO_ROOM;
+      else chosen = (ssize_t)i;
+    }
+    counts[fitness]++;
+  }
+  *obstacles = (struct lt_call_obstacles){.inLoader = counts[IN_LOADER],
+                                          .inFork = counts[IN_FORK],
+                                          .atExit = counts[AT_EXIT],
+                                          .notStopped = counts[NOT_STOPPED],
+                                          .inAllocator = counts[IN_ALLOCATOR],
+                                          .inHandler = counts[IN_HANDLER],
+                                          .inLibrary = counts[IN_LIBRARY],
+                                          .withoutRoom = counts[NO_ROOM],
+                                          .unknown = counts[UNKNOWN]};
+  bool mustWait = counts[IN_LOADER] || counts[IN_FORK] || counts[AT_EXIT] || counts[NOT_STOPPED];
+  return mustWait ? LT_NO_THREAD : chosen;
+}
+
+#endif

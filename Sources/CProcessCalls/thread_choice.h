@@ -1,0 +1,20 @@
+// Which thread of a stopped process may call the loader.
+
+#ifndef LEAKTRACE_THREAD_CHOICE_H
+#define LEAKTRACE_THREAD_CHOICE_H
+
+#include "code_places.h"
+#include "library_call.h"
+#include "stopped_process.h"
+#include "thread_frames.h"
+
+#include <sys/types.h>
+
+enum { LT_NO_THREAD = -1 };
+
+/// The index of a thread that may make a call, or LT_NO_THREAD; then `obstacles` says why. `room`: bytes that its stack
+/// must have left.
+ssize_t lt_choose_thread(const struct lt_stopped_process *stopped, const struct lt_code_places *places,
+                         struct lt_unwinding *unwinding, size_t room, struct lt_call_obstacles *obstacles);
+
+#endif
