@@ -56,7 +56,7 @@ let package = Package(
     .target(
       name: "ProcessInspection",
       dependencies: [
-        "TraceReading", "TraceSymbolication", "CTraceFormat", "CHeapScan", "CElfutils", "CProcessCalls",
+        "TraceReading", "TraceSymbolication", "CTraceFormat", "CHeapScan", "CElfutils", "CProcessCalls", "CZstd",
       ],
       path: "Sources/TraceAnalysis/ProcessInspection"),
     .target(

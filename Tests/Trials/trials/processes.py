@@ -53,14 +53,14 @@ def run(command, directory=None, limit=600, extra_environment=None, standard_inp
 
         def give_up():
             timed_out.set()
-            _kill_session(child.pid)
+            kill_session(child.pid)
 
         timer = threading.Timer(limit, give_up)
         timer.start()
         try:
             _, status, usage = os.wait4(child.pid, 0)
         except BaseException:
-            _kill_session(child.pid)
+            kill_session(child.pid)
             raise
         finally:
             timer.cancel()
@@ -80,6 +80,6 @@ def must(command, **options):
     return outcome.output
 
 
-def _kill_session(leader):
+def kill_session(leader):
     with contextlib.suppress(ProcessLookupError):
         os.killpg(leader, signal.SIGKILL)

@@ -1,5 +1,7 @@
 // Memory that libdispatch keeps for later, with the words that its last use left in it.
 
+import TraceReading
+
 /// Continuations of libdispatch that are free: a thread keeps some hundred of those it has run in a list of its own,
 /// and takes them from there again.
 /// They hold one another and nothing else.
@@ -21,6 +23,7 @@ struct DispatchMemory {
   private let heap: LiveHeap
   private let image: HeapImage
   private let isCalloc: (BlockID) -> Bool
+  private let isListed: (LiveBlock) -> Bool
 
   private static let continuationSize: UInt64 = 64
   private static let countOffset: UInt64 = 8
@@ -31,13 +34,19 @@ struct DispatchMemory {
   private static let recordOffset: UInt64 = 88
   private static let handlerOffset: UInt64 = 40
 
-  /// - Parameter isCalloc: whether a block came from calloc, and is no object.
+  /// - Parameters:
+  ///   - isCalloc: whether a block came from calloc, as far as is known, and is no object.
+  ///   - isListed: whether nobody saw it being allocated.
   ///
   /// Linear in the thread-local variables and the free continuations.
-  init(heap: LiveHeap, image: HeapImage, roots: HeapRoots, isCalloc: @escaping (BlockID) -> Bool) {
+  init(
+    heap: LiveHeap, image: HeapImage, roots: HeapRoots, isCalloc: @escaping (BlockID) -> Bool,
+    isListed: @escaping (LiveBlock) -> Bool
+  ) {
     self.heap = heap
     self.image = image
     self.isCalloc = isCalloc
+    self.isListed = isListed
     idle = NodeSet(bound: heap.count)
     for root in roots.roots {
       guard case .threadLocal = root.kind else { continue }
@@ -62,7 +71,7 @@ struct DispatchMemory {
   /// list that it was in.
   func waitsForTimer(_ block: BlockID) -> Bool {
     let address = heap[block].address
-    guard heap[block].size == Self.continuationSize, isCalloc(block),
+    guard isContinuation(block),
       let data = image.word(at: address &+ Self.dataOffset),
       let source = heap.block(containing: data), heap[source].address == data,
       heap[source].size >= Self.recordOffset + 8, isCalloc(source),
@@ -74,9 +83,13 @@ struct DispatchMemory {
 
   private func continuation(at address: UInt64) -> BlockID? {
     guard let found = heap.block(containing: address), heap[found].address == address,
-      heap[found].size == Self.continuationSize, isCalloc(found)
+      isContinuation(found)
     else { return nil }
     return found
+  }
+
+  private func isContinuation(_ block: BlockID) -> Bool {
+    heap[block].mayHaveSize(Self.continuationSize, isListed: isListed(heap[block])) && isCalloc(block)
   }
 
   private func isFree(_ continuation: UInt64, _ roots: HeapRoots) -> Bool {

@@ -107,7 +107,7 @@ extension ObjectGraphBuilder {
   mutating func markSideTables() {
     for (node, block) in heap.blocks.enumerated() {
       guard types[Int(nodeTypes[node])].kind.isCounted else {
-        if SideTable.isOrphan(block, in: image) { markSideTable(UInt32(node)) }
+        if SideTable.isOrphan(block, isListed: isListed(block), in: image) { markSideTable(UInt32(node)) }
         continue
       }
       guard let bits = image.word(at: block.address + 8) else { continue }
@@ -150,9 +150,12 @@ extension ObjectGraphBuilder {
 
   mutating func readDispatchMemory() {
     let calloc = Operation.calloc.name
-    dispatchMemory = DispatchMemory(heap: heap, image: image, roots: roots) { [types, nodeTypes] in
-      types[Int(nodeTypes[Int($0.rawValue)])].qualifiedName == calloc
-    }
+    dispatchMemory = DispatchMemory(
+      heap: heap, image: image, roots: roots,
+      isCalloc: { [types, nodeTypes, heap, isListed] in
+        let type = types[Int(nodeTypes[Int($0.rawValue)])]
+        return type.qualifiedName == calloc || (type.kind == .malloc && isListed(heap[$0]))
+      }, isListed: isListed)
   }
 
   mutating func readTaskMemory(_ snapshot: TraceSnapshot) {

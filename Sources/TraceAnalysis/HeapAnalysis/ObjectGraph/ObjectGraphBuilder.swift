@@ -8,6 +8,7 @@ package struct ObjectGraphBuilder {
   let image: HeapImage
   let roots: HeapRoots
   let layouts: LayoutSource?
+  let isListed: (LiveBlock) -> Bool
   let labels = LabelTable()
   let graph: HeapGraphBuilder
   var types: [NodeType] = []
@@ -65,13 +66,15 @@ package struct ObjectGraphBuilder {
   ///   - contents: what is known of a block that is no Swift object.
   ///   - typeOf: the type of a block, or nil for one that is no Swift object, and what allocated it.
   ///   - gaps: what the trace lacks.
+  ///   - isListed: whether nobody saw a block being allocated, so that its size is the C library's.
   package static func build(
     _ snapshot: TraceSnapshot, heap: LiveHeap, image: HeapImage, roots: HeapRoots,
     typeOf: (LiveBlock) -> (type: TraceType?, operation: Operation),
     contents: (LiveBlock) -> BlockContents = { _ in .anything }, layouts: LayoutSource?, mainModule: String = "",
-    gaps: TraceGaps = .none
+    gaps: TraceGaps = .none, isListed: @escaping (LiveBlock) -> Bool = { _ in false }
   ) -> ObjectGraph {
-    var builder = ObjectGraphBuilder(heap: heap, image: image, roots: roots, layouts: layouts, snapshot)
+    var builder = ObjectGraphBuilder(
+      heap: heap, image: image, roots: roots, layouts: layouts, snapshot, isListed: isListed)
     builder.classify(typeOf, contents: contents)
     builder.markUncertain(gaps)
     builder.markSideTables()
@@ -106,7 +109,11 @@ package struct ObjectGraphBuilder {
       reflectionProblem: layouts == nil ? "no reflection" : layouts?.problem)
   }
 
-  private init(heap: LiveHeap, image: HeapImage, roots: HeapRoots, layouts: LayoutSource?, _ snapshot: TraceSnapshot) {
+  private init(
+    heap: LiveHeap, image: HeapImage, roots: HeapRoots, layouts: LayoutSource?, _ snapshot: TraceSnapshot,
+    isListed: @escaping (LiveBlock) -> Bool
+  ) {
+    self.isListed = isListed
     self.heap = heap
     self.image = image
     self.roots = roots

@@ -27,15 +27,15 @@ enum SideTable {
 
   /// Tells whether a block that is no object may be a table that nothing live leads back to: a table's counts are no
   /// address.
-  static func mayBeOrphan(_ block: LiveBlock, in image: HeapImage) -> Bool {
-    guard block.size == size else { return false }
+  static func mayBeOrphan(_ block: LiveBlock, isListed: Bool, in image: HeapImage) -> Bool {
+    guard block.mayHaveSize(size, isListed: isListed) else { return false }
     guard let counts = image.word(at: block.address &+ countsOffset) else { return true }
     return counts == freedCounts
   }
 
   /// Tells whether a block that is no object is the table of a freed object, by its looks alone.
-  static func isOrphan(_ block: LiveBlock, in image: HeapImage) -> Bool {
-    block.size == size && image.word(at: block.address &+ countsOffset) == freedCounts
+  static func isOrphan(_ block: LiveBlock, isListed: Bool, in image: HeapImage) -> Bool {
+    block.mayHaveSize(size, isListed: isListed) && image.word(at: block.address &+ countsOffset) == freedCounts
       && image.word(at: block.address) != nil
   }
 }

@@ -68,10 +68,13 @@ struct AbandonedValues {
 
   /// The innermost function of the program's that was running when it was made has not been left since: control is
   /// still in the calls that its callers were in then.
+  ///
+  /// Where nobody saw it being made, it may have been any function: one of its type is not accused.
   private func isOwnerRunning(_ block: LiveBlock) -> Bool {
+    let site = sites[Int(block.site.rawValue)]
+    if site.depth == 0 { return true }
     guard isLive(block.strand) else { return false }
     let shared = activations.sharedDepth(block.strand, since: block.ordinal)
-    let site = sites[Int(block.site.rawValue)]
     guard let index = stacks.path(of: site.stack).frames.firstIndex(where: isProgramFunction) else { return false }
     let callers = Int(site.depth) - index - 1
     return callers > 0 && callers <= shared

@@ -56,6 +56,21 @@ package struct FindingBuilder {
     return Self.sorted(findings)
   }
 
+  /// The blocks that nothing refers to, and of which nothing shows whose they are, because nobody saw who asked for
+  /// them.
+  func unclaimed() -> BlockSum {
+    let owners = OwnerSearch(graph, naming: naming)
+    var sum = BlockSum()
+    for group in groups where group.verdict == .lost {
+      guard let node = group.steps.first?.node, naming.stack(of: node) == .empty,
+        case .runtime = owners.owner(of: group)
+      else { continue }
+      sum.bytes &+= group.retainedBytes
+      sum.blocks &+= group.retainedBlocks
+    }
+    return sum
+  }
+
   /// Tasks that one place starts may wait for different things: a group for each, shown by the first of them.
   private func parts(of group: LeakGroup) -> [LeakGroup] {
     guard group.verdict == .suspended, !group.isCycle, group.members.count > 1, group.members.count <= Self.namedTasks

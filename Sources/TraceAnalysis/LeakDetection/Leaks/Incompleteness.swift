@@ -1,5 +1,6 @@
 // Limits on what can be said of a heap because the trace lacks something, and remedies.
 
+import Glibc
 import HeapAnalysis
 import TraceReading
 
@@ -14,6 +15,10 @@ extension LeakAnalysis {
     }
     if graph.image.isWhole {
       return "the heap image is incomplete: it has more references than the analysis can hold; \(untold)"
+    }
+    if snapshot.reason == .inspection, snapshot.end?.error == ENODATA {
+      return
+        "the core file lacks memory of the process; \(untold). Have all of its private memory written: allow larger cores (ulimit -c), and set bit 0 of /proc/PID/coredump_filter"
     }
     let reason: String
     if snapshot.end == nil {

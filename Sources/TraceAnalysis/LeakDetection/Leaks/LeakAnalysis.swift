@@ -27,6 +27,7 @@ package final class LeakAnalysis {
   private let suspects: Set<UInt64>
   private let ownModules: Set<String>
   private var endingRemark: String?
+  private var unclaimed = BlockSum()
 
   /// Builds the graph of `snapshot` and looks for leaks in it. `analysis` must have been made with the same snapshot.
   /// Linear in the live blocks and the image's words. Files of images are looked for as symbols are;
@@ -93,6 +94,7 @@ package final class LeakAnalysis {
     siteKeys = keys
     let types = definitions.types
     let contents = BlockContentsByAllocator(definitions, naming: naming)
+    let hasListedBlocks = analysis.header.isInspection || definitions.process.isAttached
     graph = ObjectGraphBuilder.build(
       snapshot, heap: heap, image: image, roots: roots,
       typeOf: { block in
@@ -100,7 +102,8 @@ package final class LeakAnalysis {
         return (key.operation == .object ? types[key.type] : nil, key.operation)
       },
       contents: { contents.contents(ofBlocksAllocatedBy: keys[Int($0.site.rawValue)].stack) }, layouts: layouts,
-      mainModule: moduleName(ofImage: definitions.process.executable), gaps: analysis.gaps)
+      mainModule: moduleName(ofImage: definitions.process.executable), gaps: analysis.gaps,
+      isListed: { hasListedBlocks && keys[Int($0.site.rawValue)].stack == .empty })
     let initialization = OneTimeInitialization(definitions, naming: naming)
     statements = analysis.statements.without(graph) { initialization.made(keys[Int($0.site.rawValue)].stack) }
     activations = Self.left(analysis.activationsAtSnapshot, snapshot, graph.roots, definitions)
@@ -155,6 +158,7 @@ package final class LeakAnalysis {
           && $0.outliving?.holder == finding.outliving?.holder
       }
     }
+    unclaimed = builder.unclaimed()
     var findings = FindingBuilder.sorted(builder.findings() + stated + concluded)
     // The builders advised by the path alone; where the events say more, that advice is replaced.
     var evidence = AdviceEvidence(names)
@@ -281,6 +285,11 @@ package final class LeakAnalysis {
     }
     remarks += graph.runtimeRemarks
     if let endingRemark { remarks.append(endingRemark) }
+    if unclaimed.blocks > 0 {
+      remarks.append(
+        "nothing refers to \(Decimal.counted(unclaimed.blocks, "block")) of \(Decimal.bytes(unclaimed.bytes)), which are not reported: nobody saw who asked for them, and libraries lose such memory, too"
+      )
+    }
     return remarks
   }
 }

@@ -23,7 +23,12 @@ struct OwnerSearch {
   private let graph: ObjectGraph
   private let naming: FindingNaming
 
-  init(_ graph: ObjectGraph, naming: FindingNaming) { (self.graph, self.naming) = (graph, naming) }
+  private let contents: ContentsOwner
+
+  init(_ graph: ObjectGraph, naming: FindingNaming) {
+    (self.graph, self.naming) = (graph, naming)
+    contents = ContentsOwner(graph, definitions: naming.definitions)
+  }
 
   func owner(of group: LeakGroup) -> LeakOwner {
     let nodes = group.steps.map(\.node)
@@ -41,11 +46,11 @@ struct OwnerSearch {
     if group.isCycle {
       guard nodes.allSatisfy(isSystemObject) else { return .program }
       return nodes.contains { graph.type(of: $0).kind != .malloc }
-        ? .library("every object of the cycle belongs to a library") : allocator(of: target, isObject: false)
+        ? .library("every object of the cycle belongs to a library") : allocator(of: target, isObject: false, keeping: group.held)
     }
     let type = graph.type(of: target)
     if type.kind == .task { return .program }
-    return allocator(of: target, isObject: type.kind.isCounted)
+    return allocator(of: target, isObject: type.kind.isCounted, keeping: group.held)
   }
 
   /// By who used an object that had ended: an object of the program's, or of a library's that the program called.
@@ -69,7 +74,9 @@ struct OwnerSearch {
     case .task: return false
     case .closure, .box:
       // A closure belongs to the code that made it.
-      return naming.frames(of: graph.heap[BlockID(node)].site).first {
+      let frames = naming.frames(of: graph.heap[BlockID(node)].site)
+      if frames.isEmpty { return !contents.isProgramsOwn(type) }
+      return frames.first {
         !AllocationFunctions.isOne($0) && $0.kind != .thunk
       }?.kind != .user
     default: return true
@@ -85,9 +92,10 @@ struct OwnerSearch {
 
   /// From the allocation outwards: the functions up to the one that the memory is for, which is the program's, or one
   /// that called the program and was left out of the stack by a tail call.
-  private func allocator(of node: NodeID, isObject: Bool) -> LeakOwner {
+  private func allocator(of node: NodeID, isObject: Bool, keeping held: [UInt32: BlockSum]) -> LeakOwner {
     let type = graph.type(of: node)
     let frames = naming.frames(of: graph.heap[BlockID(node)].site)
+    if frames.isEmpty { return contents.owner(of: node, keeping: held) }
     let inner = frames.drop { AllocationFunctions.isOne($0) || $0.kind == .thunk }
     guard let first = inner.first else { return .runtime }
     if type.kind == .object, !SystemCode.isSystemModule(type.module) { return .program }

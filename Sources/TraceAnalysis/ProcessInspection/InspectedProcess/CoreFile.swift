@@ -28,17 +28,18 @@ final class CoreFile {
   private(set) var parentProcessID: Int32 = 0
   /// In order of addresses.
   private(set) var files: [(range: Range<UInt64>, file: BackingFile)] = []
+  /// Where the kernel has mapped code of its own; 0 if the core does not say.
+  private(set) var kernelCode: UInt64 = 0
   /// The file ends before the memory that its headers promise.
   private(set) var isTruncated = false
 
   private let descriptor: Int32
   private let size: UInt64
 
-  init(path: String) throws(InspectionError) {
+  /// - Parameter directory: Where a file that is compressed is unpacked, into a file without a name.
+  init(path: String, unpackingIn directory: String = "/tmp") throws(InspectionError) {
     self.path = path
-    // Anything may stand at the path: a pipe is not waited for.
-    descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)
-    guard descriptor >= 0 else { throw .cannotOpen(path: path, errno: errno) }
+    descriptor = try Self.opened(path, unpackingIn: directory)
     var status = stat()
     guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
       close(descriptor)
@@ -54,6 +55,16 @@ final class CoreFile {
   }
 
   deinit { close(descriptor) }
+
+  private static func opened(_ path: String, unpackingIn directory: String) throws(InspectionError) -> Int32 {
+    // Anything may stand at the path: a pipe is not waited for.
+    let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)
+    guard descriptor >= 0 else { throw .cannotOpen(path: path, errno: errno) }
+    guard let packing = CorePacking(file: descriptor) else { return descriptor }
+    defer { close(descriptor) }
+    guard packing == .zstd else { throw .packed(path: path, packing) }
+    return try PackedCore(path: path, packed: descriptor, directory: directory).unpacked()
+  }
 
   /// Copies bytes of the file. Returns how many there are.
   func read(at offset: UInt64, into buffer: UnsafeMutableRawBufferPointer) -> Int {
@@ -146,6 +157,7 @@ final class CoreFile {
       switch header.n_type {
       case Self.threadStatus: addThread(CoreNote(note))
       case Self.mappedFiles: addFiles(CoreNote(note))
+      case Self.auxiliaryVector: addVector(CoreNote(note))
       case Self.processStatus:
         guard let numbers = CoreNote(note).word(Self.processIDOffset) else { break }
         processID = Int32(truncatingIfNeeded: numbers)
@@ -158,7 +170,10 @@ final class CoreFile {
   /// Linux, include/uapi/linux/elf.h.
   private static let threadStatus: UInt32 = 1
   private static let processStatus: UInt32 = 3
+  private static let auxiliaryVector: UInt32 = 6
   private static let mappedFiles: UInt32 = 0x4649_4C45
+  /// In the auxiliary vector: where the kernel's own code is (AT_SYSINFO_EHDR).
+  private static let kernelCodeKey: UInt64 = 33
   /// Of `elf_prstatus`, in bytes.
   private static let (threadIDOffset, registersOffset) = (32, 112)
   /// Of `elf_prpsinfo`, in bytes: the process's number, then its parent's.
@@ -170,6 +185,15 @@ final class CoreFile {
       return
     }
     threads.append(InspectedThread(threadID: Int32(truncatingIfNeeded: threadID), registers: registers))
+  }
+
+  /// Pairs of words: a key and its value.
+  private func addVector(_ note: CoreNote) {
+    var at = 0
+    while let key = note.word(at), let value = note.word(at + 8), key != 0 {
+      if key == Self.kernelCodeKey { kernelCode = value }
+      at += 16
+    }
   }
 
   /// A count and the page's size, three words for each mapping, then their names.

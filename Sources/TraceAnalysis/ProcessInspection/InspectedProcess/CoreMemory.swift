@@ -17,6 +17,8 @@ package final class CoreMemory: ProcessMemory {
   package var isTruncated: Bool { core.isTruncated }
   /// Anonymous memory that the core leaves out, as the process's `coredump_filter` or its writer had it.
   package let missingAnonymousBytes: UInt64
+  /// Memory is missing that may hold objects.
+  package let lacksMemory: Bool
   /// Mapped files whose bytes the core leaves out, and that cannot be read in its place: of another build, or gone. In
   /// order of paths; any bytes may stand in them.
   package let missingFiles: [String]
@@ -24,9 +26,13 @@ package final class CoreMemory: ProcessMemory {
   private let core: CoreFile
   private let substitutes: [String: ImageSubstitute]
 
-  /// - Parameter files: Where mapped files are looked for.
-  package convenience init(path: String, files: any SymbolFileAccess = LocalSymbolFiles()) throws(InspectionError) {
-    try self.init(CoreFile(path: path), files: files)
+  /// - Parameters:
+  ///   - files: Where mapped files are looked for.
+  ///   - directory: Where a core that is compressed is unpacked, into a file without a name.
+  package convenience init(
+    path: String, files: any SymbolFileAccess = LocalSymbolFiles(), unpackingIn directory: String = "/tmp"
+  ) throws(InspectionError) {
+    try self.init(CoreFile(path: path, unpackingIn: directory), files: files)
   }
 
   private init(_ core: CoreFile, files access: any SymbolFileAccess) {
@@ -51,12 +57,15 @@ package final class CoreMemory: ProcessMemory {
     self.mappings = mappings
     var incomplete: Set<String> = []
     var missing: UInt64 = 0
+    var written: Set<String> = []
+    let data = Self.kernelData(before: core.kernelCode, mappings)
     for (segment, mapping) in zip(core.segments, mappings) {
       let length = segment.range.upperBound - segment.range.lowerBound
       guard segment.size < length else { continue }
       if let file = mapping.file {
         incomplete.insert(file.path)
-      } else if mapping.isReadable {
+        if mapping.isWritable { written.insert(file.path) }
+      } else if mapping.isReadable, !data.contains(segment.range.lowerBound) {
         missing &+= length - segment.size
       }
     }
@@ -72,6 +81,18 @@ package final class CoreMemory: ProcessMemory {
     }
     self.substitutes = substitutes
     missingFiles = incomplete.filter { substitutes[$0] == nil }.sorted()
+    // What nobody wrote to is as the file has it, but without the file nobody knows.
+    lacksMemory = core.isTruncated || missing > 0 || written.contains { substitutes[$0] == nil }
+  }
+
+  /// The kernel's own variables, which no core has: up to its code there is nothing else.
+  private static func kernelData(before code: UInt64, _ mappings: [MemoryMapping]) -> Range<UInt64> {
+    var begin = code
+    for mapping in mappings.reversed()
+    where mapping.range.upperBound == begin && mapping.file == nil && !mapping.isWritable && !mapping.isExecutable {
+      begin = mapping.range.lowerBound
+    }
+    return begin..<code
   }
 
   package func read(_ address: RuntimeAddress, into buffer: UnsafeMutableRawBufferPointer) -> Int {

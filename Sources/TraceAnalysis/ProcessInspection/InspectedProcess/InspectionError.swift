@@ -17,6 +17,10 @@ package enum InspectionError: Error, Hashable, Sendable {
   case otherMachine(path: String, machine: UInt16)
   /// A core that ends before the memory that has the allocator's books.
   case cutShort(path: String)
+  /// A core that is compressed in a way that is not read.
+  case packed(path: String, CorePacking)
+  /// A compressed core for which there is no room.
+  case cannotUnpack(path: String, directory: String, errno: Int32)
   /// A core with more of something than any process has.
   case beyondLimit(path: String, what: String)
   /// No books of an allocator that is known were found in its memory.
@@ -59,6 +63,10 @@ extension InspectionError: CustomStringConvertible {
       "\(PlainText.escaped(path)) is a core file of another machine (ELF number \(machine)), not of x86-64"
     case .cutShort(let path):
       "\(PlainText.escaped(path)) is cut short: it lacks the memory in which the allocator keeps its books. Check the limit on core files (ulimit -c), and the disk's free space"
+    case .packed(let path, let packing):
+      "\(PlainText.escaped(path)) is compressed by \(packing.rawValue), which leaktrace does not read. Unpack it first, with '\(packing.rawValue) -dc' or, if systemd keeps it, with 'coredumpctl dump -o FILE'"
+    case .cannotUnpack(let path, let directory, let errno):
+      "\(PlainText.escaped(path)) cannot be unpacked into \(PlainText.escaped(directory)) (\(systemErrorText(errno))). Name another directory with -o"
     case .beyondLimit(let path, let what): "\(PlainText.escaped(path)) is damaged: it has too many \(what)"
     case .noSwift: "no Swift object is in the memory: leaktrace inspects programs that are written in Swift"
     case .noAllocator:

@@ -40,7 +40,7 @@ final class ImageScan {
 
   deinit { window.deallocate() }
 
-  func run(threadLocalBytes: UInt64) throws {
+  func run(threadLocalBytes: UInt64, lacksMemory: Bool) throws {
     var regions = SnapshotRegions.regions(of: scan.process.mappings, threads: threads)
     var snapshotThreads = threads.map(\.snapshotThread)
     let state = UnsafeMutablePointer<lt_memory_scan>.allocate(capacity: 1)
@@ -95,6 +95,8 @@ final class ImageScan {
           head.staticTLSSize = threadLocalBytes
           try writer.appendSnapshot(head, threads: Array(threads), regions: Array(regions))
           if error == 0 { error = lt_memory_scan_run(state) }
+          // Nobody can tell what is lost in an image that lacks what may hold it.
+          if error == 0, lacksMemory { error = -ENODATA }
           end = lt_snapshot_end(
             number: 1, error: -error, partCount: state.pointee.partCount, reserved: 0,
             pageCount: state.pointee.pageCount, wordCount: state.pointee.wordCount,

@@ -11,14 +11,16 @@ package enum Inspection {
   ///   - path: Of the trace; must not be there.
   package static func inspect(_ target: String, holds: Bool, to path: String) throws -> InspectionSummary {
     if let process = Int32(target), process > 0 { return try inspect(process: process, holds: holds, to: path) }
-    let core = try CoreMemory(path: target)
+    let directory = path.lastIndex(of: "/").map { String(path[...$0]) } ?? "."
+    let core = try CoreMemory(path: target, unpackingIn: directory)
     var facts = InspectedFacts()
     facts.processID = UInt32(bitPattern: core.processID)
     facts.parentProcessID = UInt32(bitPattern: core.parentProcessID)
     // Times are numbers above 0; a core knows none.
     facts.nanoseconds = 8
     do {
-      return try InspectionTrace.write(core, threads: core.threads, facts: facts, remarks: core.remarks, to: path)
+      return try InspectionTrace.write(
+        core, threads: core.threads, facts: facts, remarks: core.remarks, lacksMemory: core.lacksMemory, to: path)
     } catch InspectionError.noAllocator where core.isTruncated {
       throw InspectionError.cutShort(path: target)
     }

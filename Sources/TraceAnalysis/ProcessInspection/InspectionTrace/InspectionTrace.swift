@@ -25,11 +25,12 @@ package enum InspectionTrace {
   /// - Parameters:
   ///   - memory: Does not change meanwhile.
   ///   - remarks: Sentences on what is not known of the process.
+  ///   - lacksMemory: What is not there may hold objects.
   ///   - path: Must not be there.
   /// - Complexity: Linear in the process's resident memory, which is read three times.
   package static func write(
     _ memory: any ProcessMemory, threads: [InspectedThread], facts: InspectedFacts, remarks: [String] = [],
-    to path: String
+    lacksMemory: Bool = false, to path: String
   ) throws -> InspectionSummary {
     var summary = InspectionSummary()
     let scan = ScannedProcess(memory)
@@ -70,7 +71,7 @@ package enum InspectionTrace {
     try writer.append(types.types.map { .type($0) })
     try writer.append(blocks, time: facts.nanoseconds & ~7)
     let job = ImageScan(scan, types.scanned, threads, writer, facts)
-    try job.run(threadLocalBytes: images.reduce(0) { $0 + $1.threadLocalBytes })
+    try job.run(threadLocalBytes: images.reduce(0) { $0 + $1.threadLocalBytes }, lacksMemory: lacksMemory)
     var closing = TraceClosing(reason: .stopped, time: facts.nanoseconds, eventCount: writer.eventCount)
     closing.monotonic = facts.nanoseconds
     closing.residentBytes = facts.residentBytes

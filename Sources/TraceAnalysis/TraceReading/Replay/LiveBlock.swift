@@ -37,6 +37,14 @@ package struct LiveBlock: Hashable, Sendable, BitwiseCopyable {
   /// A task lives in it, which has a strand.
   package var hasTask = false
 
+  /// Tells whether it may be a block of so many bytes. Of a listed one it is only known what the C library makes of the
+  /// bytes that were asked for: with its own word up to a multiple of 16, and a rest of 16 that is no block by itself.
+  package func mayHaveSize(_ asked: UInt64, isListed: Bool) -> Bool {
+    guard isListed else { return size == asked }
+    let usable = (asked + 8 + 15) & ~15 - 8
+    return size == usable || size == usable + 16
+  }
+
   /// Events: few enough to tell a request from the next, many enough that 32 bits last.
   package static let useUnit: UInt64 = 64
 

@@ -1,0 +1,62 @@
+// The owner of a lost block whose allocation nobody saw, by what the block is and what it keeps.
+
+import HeapAnalysis
+import PlatformRules
+import TraceReading
+import TraceSymbolication
+
+/// Tells the program's blocks by their types, where no stack says who asked for them. For one thread at a time.
+///
+/// A block without a type may be a library's own: those that lose memory for good are many, and look like the program's.
+/// It is the program's only if it keeps an object of a class of the program's, which no library would lose.
+struct ContentsOwner {
+  private let graph: ObjectGraph
+  private let definitions: TraceDefinitions
+
+  init(_ graph: ObjectGraph, definitions: TraceDefinitions) { (self.graph, self.definitions) = (graph, definitions) }
+
+  /// `.runtime` where nothing shows that it is the program's.
+  func owner(of node: NodeID, keeping held: [UInt32: BlockSum]) -> LeakOwner {
+    if isProgramsOwn(graph.type(of: node)) { return .program }
+    return held.keys.contains { isProgramsOwn(graph.types[Int($0)]) } ? .program : .runtime
+  }
+
+  /// A class of the program's, a collection of its values, or a closure whose code is in one of its files.
+  func isProgramsOwn(_ type: NodeType) -> Bool {
+    switch type.kind {
+    case .task: return true
+    case .object, .array, .dictionary, .set:
+      return TypeNames.modules(type.qualifiedName).contains { !SystemCode.isSystemModule($0) }
+    case .closure, .box, .error:
+      guard let metadata = definitions.types[type.typeID]?.metadata else { return false }
+      let image = definitions.images.first { $0.image.range.contains(metadata) }
+      return image.map { !SystemCode.isSystemImage($0.image.path) } ?? false
+    case .sideTable, .malloc: return false
+    }
+  }
+}
+
+extension TypeNames {
+  /// The modules of all types that a name mentions: `Swift` and `App` of `Swift.Array<App.Node>`. Linear.
+  static func modules(_ name: String) -> Set<String> {
+    var modules: Set<String> = []
+    var word: [UInt8] = []
+    var isFirst = true
+    for c in name.utf8 {
+      let isName =
+        c == 95 || (48...57).contains(c) || (65...90).contains(c) || (97...122).contains(c) || c >= 128
+      if isName {
+        word.append(c)
+        continue
+      }
+      if c == UInt8(ascii: ".") {
+        if isFirst, !word.isEmpty { modules.insert(String(decoding: word, as: UTF8.self)) }
+        isFirst = false
+      } else {
+        isFirst = true
+      }
+      word = []
+    }
+    return modules
+  }
+}

@@ -1,0 +1,249 @@
+"""Sets `leaktrace inspect` beside the recorder, on every program of the corpus, held where its main has returned. The
+blocks of the allocator's books are compared, one by one, with those that a recorder in the same process counts; the
+findings in a process without a recorder with those of a recorded run. Ends with 1 if they differ."""
+
+import argparse
+import collections
+import concurrent.futures
+import dataclasses
+import json
+import os
+import signal
+import sys
+import tempfile
+
+from .books import Comparison, blocks
+from .busy import BUSY
+from .corpus import PACKAGE, VARIANTS, build, cases
+from .finding import Finding
+from .held import HeldProgram, build_holder
+from .leaktrace import DONE, Leaktrace
+from .processes import FailedCommand, run
+
+# One of each kind that an image proves, with and without its fault, and programs whose threads go on at the end.
+SHORT = ("settings-screen", "pass-retained", "own-stream-task", "unowned-zombies", "actors", "computing-threads")
+# Differences of a busy program that are printed.
+SHOWN = 20
+# What one image proves; the others need a history.
+IMAGE_VERDICTS = ("retainCycle", "lost", "deinitialised", "suspended", "dangling")
+
+
+def say(text):
+    print(f"compare-inspections: {text}", file=sys.stderr, flush=True)
+
+
+def parse():
+    parser = argparse.ArgumentParser(prog="scripts/compare-inspections", description=__doc__)
+    parser.add_argument("names", nargs="*", metavar="NAME", help="these programs alone")
+    parser.add_argument("--short", action="store_true", help="a few programs, optimised")
+    parser.add_argument("--cores", action="store_true", help="also compares a core file of each with the live process")
+    parser.add_argument(
+        "--variant", choices=VARIANTS, action="append", help="these variants alone (default: dynamic-Onone, dynamic-O)"
+    )
+    parser.add_argument("--without-packages", action="store_true", help="without the program on packages of others")
+    parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1, help="how many run at a time")
+    parser.add_argument("--products", required=True, help=argparse.SUPPRESS)
+    return parser.parse_args()
+
+
+def chosen(options):
+    found = cases(options.variant or (["dynamic-O"] if options.short else ["dynamic-Onone", "dynamic-O"]))
+    names = set(options.names) or set(SHORT if options.short else ())
+    unknown = names - {case.name for case in found}
+    if unknown:
+        sys.exit(f"compare-inspections: no such program: {', '.join(sorted(unknown))}")
+    return [
+        case
+        for case in found
+        if (not names or case.name in names) and not (options.without_packages and case.executable == PACKAGE)
+    ]
+
+
+@dataclasses.dataclass
+class Trial:
+    """What became of one program."""
+
+    failure: str = ""
+    comparison: Comparison | None = None
+    missing: list = dataclasses.field(default_factory=list)
+    false: list = dataclasses.field(default_factory=list)
+    same: int = 0
+    core: list = dataclasses.field(default_factory=list)  # differences between core and process
+
+    @property
+    def lines(self):
+        if self.failure:
+            return [self.failure]
+        lines = list(self.comparison.lines if self.comparison else ())
+        lines += [f"not found by inspect: {each}" for each in self.missing]
+        lines += [f"found by inspect alone: {each}" for each in self.false]
+        return lines + [f"core: {each}" for each in self.core]
+
+
+class Inspector:
+    """Runs programs, recorded and not, and looks at each from outside."""
+
+    def __init__(self, leaktrace, executables, holder, with_cores):
+        self._leaktrace, self._executables, self._holder = leaktrace, executables, holder
+        self._with_cores = with_cores
+
+    def trial(self, case):
+        trial = Trial()
+        program = [self._executables[case.executable, case.variant], case.name, case.mode]
+        try:
+            with tempfile.TemporaryDirectory(prefix="leaktrace-inspections-") as directory:
+                recorded = self._recorded(program, directory, trial)
+                inspected = self._inspected(program, directory, trial)
+                trial.missing, trial.false, trial.same = matched(recorded, inspected)
+        except FailedCommand as failure:
+            trial.failure = str(failure)
+        return trial
+
+    def _recorded(self, program, directory, trial):
+        trace, inspection = os.path.join(directory, "recorded.trace"), os.path.join(directory, "inspection.trace")
+        recorder = [self._leaktrace.command, "record", "--quiet", "-o", trace, "--"]
+        held = HeldProgram(self._holder, directory, program, recorder)
+        with held as process:
+            self._command(["snapshot", str(process)])
+            self._command(["inspect", str(process), "-o", inspection])
+            self._command(["snapshot", str(process)])
+        books = blocks(self._leaktrace.command, inspection)
+        before = blocks(self._leaktrace.command, trace, 1)
+        trial.comparison = Comparison(books, before, before)
+        if trial.comparison.lines:
+            trial.comparison = Comparison(books, before, blocks(self._leaktrace.command, trace, 2))
+        analysis = self._leaktrace.analyze(trace)
+        if analysis.reason:
+            raise FailedCommand(analysis.reason)
+        return counted(each for each in analysis.findings if each.verdict in IMAGE_VERDICTS)
+
+    def _inspected(self, program, directory, trial):
+        with HeldProgram(self._holder, directory, program) as process:
+            found = self._findings(str(process), directory)
+            if self._with_cores:
+                core = os.path.join(directory, "core")
+                made = run(["gdb", "-nx", "-batch", "-p", str(process), "-ex", f"gcore {core}"])
+                if not os.path.exists(core):
+                    raise FailedCommand(f"gdb made no core: {made.output[-200:]}")
+        if self._with_cores:
+            missing, added, _ = matched(found, self._findings(core, directory))
+            trial.core = [f"lacks {each}" for each in missing] + [f"alone has {each}" for each in added]
+        return found
+
+    def _findings(self, target, directory):
+        report = os.path.join(directory, "report.json")
+        asked = [self._leaktrace.command, "inspect", target, "--format", "json", "--limit", "1"]
+        outcome = run(["/bin/sh", "-c", 'exec "$@" >"$0"', report, *asked])
+        if outcome.status not in DONE:
+            raise FailedCommand(f"inspect ended with status {outcome.status}: {outcome.output[-300:]}")
+        with open(report) as file:
+            found = json.load(file)["reports"][0].get("findings")
+        if found is None:
+            raise FailedCommand("inspect reports no findings")
+        return counted(each for each in map(Finding, found) if not each.is_hidden and not each.is_weak)
+
+    def _command(self, arguments):
+        outcome = run([self._leaktrace.command, *arguments])
+        if outcome.status not in DONE:
+            raise FailedCommand(f"{arguments[0]} ended with status {outcome.status}: {outcome.output[-300:]}")
+
+
+def shape(finding):
+    """A finding in words: verdict, whose, types and fields. A cycle begins with the least of its steps. What a closure
+    has captured goes by names that only the place tells where the closure was made."""
+    steps = []
+    for step in finding.path:
+        edge = step.get("edge") or {}
+        name = step.get("type") if step["kind"] == "object" else step["kind"]
+        reference = edge.get("name", "") + (f" case {edge['case']}" if edge.get("case") else "")
+        steps.append(name if step["kind"] == "closure" or not reference else f"{name}.{reference}")
+    if finding.values.get("isCycle") and steps:
+        steps = min(steps[index:] + steps[:index] for index in range(len(steps)))
+    owner = "library's " if finding.is_library else ""
+    return f"{owner}{finding.verdict} {' → '.join(steps)}"
+
+
+def counted(findings):
+    """Shapes with their numbers of instances: places, which only a recorder knows, make two findings of one shape."""
+    counts = collections.Counter()
+    for each in findings:
+        counts[shape(each)] += each.instances
+    return [f"{count} × {name}" for name, count in counts.items()]
+
+
+def matched(expected, found):
+    """What of the first is not in the second, what of the second not in the first, and how many are in both."""
+    missing, added = list(expected), []
+    for each in found:
+        if each in missing:
+            missing.remove(each)
+        else:
+            added.append(each)
+    return missing, added, len(expected) - len(missing)
+
+
+def main():
+    options = parse()
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    leaktrace = Leaktrace(options.products)
+    if options.busy:
+        return busy(leaktrace, options)
+    case_list = chosen(options)
+    with tempfile.TemporaryDirectory(prefix="leaktrace-inspections-") as directory:
+        try:
+            holder = build_holder(directory)
+            executables = {(case.executable, case.variant): None for case in case_list}
+            for executable, variant in executables:
+                say(f"{executable}, {variant}")
+                executables[executable, variant] = build(executable, variant, options.jobs)
+        except FailedCommand as failure:
+            sys.exit(f"compare-inspections: {failure}")
+        inspector = Inspector(leaktrace, executables, holder, options.cores)
+        trials = {}
+        with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
+            for case, trial in zip(case_list, pool.map(inspector.trial, case_list), strict=True):
+                trials[case] = trial
+                if trial.lines:
+                    print(case, *(f"\n  {line}" for line in trial.lines), sep="", flush=True)
+                if len(trials) % 20 == 0:
+                    say(f"{len(trials)} of {len(case_list)}")
+    return summary(trials.values(), options)
+
+
+def busy(leaktrace, options):
+    differing = 0
+    for program in BUSY:
+        if options.names and program.name not in options.names:
+            continue
+        try:
+            for found in program.compare(leaktrace, program.build(options.jobs), options.busy):
+                differing += len(found.lines)
+                print(
+                    f"{program.name}: {found.count} in the books, {found.steady} steady, {found.unsettled} came or went "
+                    f"meanwhile, {len(found.lines)} differ",
+                    *(f"\n  {line}" for line in found.lines[:SHOWN]),
+                    sep="",
+                    flush=True,
+                )
+        except FailedCommand as failure:
+            differing += 1
+            print(f"{program.name}: {failure}")
+    return 1 if differing else 0
+
+
+def summary(trials, options):
+    done = [trial for trial in trials if trial.comparison]
+    print(
+        f"{len(trials)} programs, {sum(bool(trial.failure) for trial in trials)} failed\n"
+        f"blocks: {sum(trial.comparison.count for trial in done)} in the books, "
+        f"{sum(len(trial.comparison.lines) for trial in done)} differ; {sum(trial.comparison.unsettled for trial in done)} "
+        f"came or went meanwhile\n"
+        f"findings: {sum(trial.same for trial in trials)} the same, {sum(len(trial.missing) for trial in trials)} not found "
+        f"by inspect, {sum(len(trial.false) for trial in trials)} by inspect alone"
+        + (f"\ncores: {sum(bool(trial.core) for trial in trials)} differ from the process" if options.cores else "")
+    )
+    return 1 if any(trial.lines for trial in trials) else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
