@@ -5,6 +5,7 @@
 #define LEAKTRACE_HEAP_SCAN_H
 
 #include "address_index.h"
+#include "allocator_books/glibc_heap.h"
 #include "case_words.h"
 #include "exact_words.h"
 #include "memory_scan.h"

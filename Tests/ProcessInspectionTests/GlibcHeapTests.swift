@@ -73,6 +73,86 @@ import TraceTestSupport
     #expect(found.blocks.contains { $0.address == zeros + 16 })
   }
 
+  @Test func anEmptyCacheAtTheBeginningOfAHeapIsItsThreads() throws {
+    var heap = SyntheticHeap()
+    heap.beginMain()
+    let cache = heap.addCache()
+    heap.chunk(48, .block)
+    heap.endArena()
+    let pointer = SyntheticHeap.stack + 0x4000
+    heap.memory[pointer - 72] = cache + 16
+    var registers = [UInt64](repeating: 0, count: InspectedThread.registerCount)
+    registers[21] = pointer
+    let found = try #require(
+      GlibcHeap(in: heap.memory, threads: [InspectedThread(threadID: 1, registers: registers)]))
+    #expect(found.threadCaches == 1 && found.blocks == heap.sortedBlocks)
+  }
+
+  @Test(arguments: [0, 60, 126] as [UInt64]) func anArenaIsKnownByItsBinsWhateverIsInThem(filled: UInt64) throws {
+    var heap = SyntheticHeap()
+    heap.beginMain()
+    heap.fillBins(filled)
+    heap.endArena()
+    let found = try #require(GlibcHeap(in: heap.memory))
+    #expect(found.blocks == heap.sortedBlocks)
+    #expect(found.freeBytes == 48 * filled && found.arenaCount == 1)
+  }
+
+  @Test func memoryThatWasMappedForTheMainArenaIsFound() throws {
+    var heap = SyntheticHeap()
+    heap.beginMain()
+    for _ in 0..<10 { heap.chunk(64, .block) }
+    heap.goOn(at: SyntheticHeap.mapped + 0x8000)
+    for _ in 0..<10 { heap.chunk(96, .block) }
+    heap.goOn(at: SyntheticHeap.mapped + 0x3000)
+    for _ in 0..<10 { heap.chunk(128, .block) }
+    heap.endArena(topSize: 0x400)
+    heap.addMapped(at: SyntheticHeap.mapped + 0x9000, size: 0x3000)
+    let found = try #require(GlibcHeap(in: heap.memory))
+    #expect(found.blocks == heap.sortedBlocks)
+    #expect(!found.isIncomplete && found.breaks == 0 && found.mappedBlocks == 1)
+  }
+
+  @Test func figuresOfAnArenaSayWhatPinsItsFreeEnd() throws {
+    var heap = SyntheticHeap()
+    heap.beginMain()
+    heap.addCache()
+    heap.chunk(64, .block)
+    heap.chunk(0x3000, .free)
+    heap.chunk(48, .cached)
+    heap.chunk(64, .fast)
+    let last = heap.chunk(80, .block)
+    heap.endArena(topSize: 0x1C70)
+    let found = try #require(GlibcHeap(in: heap.memory))
+    let arena = try #require(found.arenas.first)
+    #expect(found.arenas.count == 1 && arena.isMain && arena.systemBytes == 0x40_000)
+    #expect(arena.blocks == 2 && arena.blockBytes == 144 && arena.freeBytes == 0x3000)
+    #expect(arena.cachedBytes == 48 && arena.fastBytes == 64 && arena.topBytes == 0x1C70)
+    // The free chunk has two whole pages, and the top one.
+    #expect(arena.freePageBytes == 0x3000)
+    #expect(arena.pin == GlibcHeap.Pin(address: last + 16, bytes: 80, use: .block))
+  }
+
+  @Test func cachesOfALaterReleaseAreNotRead() throws {
+    var heap = SyntheticHeap()
+    heap.beginMain()
+    heap.addCache()
+    heap.chunk(48, .cached)
+    heap.chunk(64, .block)
+    heap.endArena()
+    #expect(try #require(GlibcHeap(in: heap.memory)).blocks.count == 1)
+    let text = Array("GNU C Library (Debian GLIBC 2.42-5) stable release version 2.42.\0\0".utf8)
+    let start: UInt64 = 0x7F00_000F_0000
+    heap.memory.map(
+      MemoryMapping(
+        range: start..<start + 0x1000, isWritable: false, file: BackingFile(path: "/lib/libc.so.6", offset: 0)))
+    for at in stride(from: 0, to: text.count & ~7, by: 8) {
+      heap.memory[start + 0x100 + UInt64(at)] = text[at..<at + 8].reversed().reduce(0) { $0 << 8 | UInt64($1) }
+    }
+    let found = try #require(GlibcHeap(in: heap.memory))
+    #expect(found.areCachesUnread && found.threadCaches == 0 && found.blocks.count == 3)
+  }
+
   @Test func memoryOfOthersBetweenFencepostsIsLeftOut() throws {
     var heap = SyntheticHeap()
     heap.beginMain()

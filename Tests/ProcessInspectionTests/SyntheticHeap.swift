@@ -111,10 +111,34 @@ struct SyntheticHeap {
     return at
   }
 
+  /// Puts free chunks, one each, into as many of the arena's bins as there are, from the first on. Chunks in use stand
+  /// between them.
+  mutating func fillBins(_ count: UInt64) {
+    for pair in 0..<count {
+      chunk(32, .block)
+      let bin = arena + 0x70 + 16 * pair
+      let free = chunk(48, .free)
+      (memory[bin], memory[bin + 8]) = (free, free)
+      (memory[free + 16], memory[free + 24]) = (bin - 16, bin - 16)
+    }
+    chunk(32, .block)
+  }
+
+  /// Ends the memory that the main arena has, and goes on in memory that was mapped for it, at an address.
+  mutating func goOn(at address: UInt64) {
+    if !previousInUse { memory[next] = previousSize }
+    // Two chunks that are none.
+    memory[next + 8] = 16 | (previousInUse ? 1 : 0)
+    memory[next + 24] = 16 | 1
+    memory[arena] = 2 << 32
+    (next, previousInUse) = (address, true)
+  }
+
   /// Adds a thread's cache, which the lists of cached chunks belong to.
-  mutating func addCache() {
+  @discardableResult mutating func addCache() -> UInt64 {
     cache = chunk(0x290, .block)
     blocks.removeLast()
+    return cache
   }
 
   /// Writes the arena's lists and its top.

@@ -1,4 +1,6 @@
-// The blocks of a process by its allocator's own account.
+// The blocks of a process by the books of glibc's allocator.
+
+import CHeapScan
 
 /// A block that malloc gave out and that was not freed.
 package struct AllocatedBlock: Hashable, Sendable {
@@ -13,10 +15,41 @@ package struct AllocatedBlock: Hashable, Sendable {
 ///
 /// A value; only its initialiser reads the memory.
 package struct GlibcHeap: Sendable {
+  /// An arena, and what it has. Bytes are those of chunks, with their heads.
+  package struct Arena: Hashable, Sendable {
+    package var address: UInt64
+    /// libc's own, which has the program's break.
+    package var isMain: Bool
+    /// Bytes that the arena has from the kernel, by its own account.
+    package var systemBytes: UInt64
+    /// Blocks that were given out.
+    package var blocks: UInt64
+    package var blockBytes: UInt64
+    /// Freed: in bins, in fast bins, and in the caches of threads.
+    package var freeBytes: UInt64
+    package var fastBytes: UInt64
+    package var cachedBytes: UInt64
+    /// Free up to the arena's end.
+    package var topBytes: UInt64
+    /// Whole pages of free chunks and of the top that are there: what `malloc_trim` gives back.
+    package var freePageBytes: UInt64
+    /// What has to be freed before the arena gets smaller.
+    package var pin: Pin?
+  }
+
+  /// The chunk before the free end of an arena.
+  package struct Pin: Hashable, Sendable {
+    package enum Use: UInt64, Hashable, Sendable { case block = 1, cached, fast, cache }
+    /// Of the block, as malloc returned it.
+    package var address: UInt64
+    package var bytes: UInt64
+    package var use: Use
+  }
+
   /// In order of their addresses, each once.
   package private(set) var blocks: [AllocatedBlock] = []
-  /// Arenas of all libcs that the process has.
-  package private(set) var arenaCount = 0
+  /// Of all libcs that the process has, main ones first.
+  package private(set) var arenas: [Arena] = []
   /// Freed bytes that wait in lists of arenas, or in none.
   package private(set) var freeBytes: UInt64 = 0
   /// Freed blocks in the caches of threads, and their bytes.
@@ -24,118 +57,87 @@ package struct GlibcHeap: Sendable {
   package private(set) var cachedBytes: UInt64 = 0
   /// Caches of threads that were recognised.
   package private(set) var threadCaches = 0
+  /// Caches of threads are of a layout that is not known: what lies in them counts as given out.
+  package private(set) var areCachesUnread = false
   /// Freed blocks in fast bins, and their bytes.
   package private(set) var fastBlocks = 0
   package private(set) var fastBytes: UInt64 = 0
-  /// Blocks that are mappings of their own.
+  /// Blocks that are mappings of their own; and how many there are by the allocator's own count, if that was found.
   package private(set) var mappedBlocks = 0
+  package private(set) var mappedBytes: UInt64 = 0
+  package private(set) var mappedBlocksByCount: Int?
+  /// Arenas that the environment or the program allows; 0 for glibc's own limit, nil if it is not known.
+  package private(set) var arenaLimit: Int?
+  /// Bytes of an arena's free end from which glibc gives it back; nil if it is not known.
+  package private(set) var trimThreshold: UInt64?
   /// Places where a chunk does not lead to the next, and the bytes that were left out there.
   package private(set) var breaks = 0
   package private(set) var skippedBytes: UInt64 = 0
   /// Some memory of the allocator was not found.
   package private(set) var isIncomplete = false
 
+  package var arenaCount: Int { arenas.count }
+
   /// Reads the books. Nil if the process has no allocator of glibc's, or one that has not been used.
   ///
   /// - Parameter threads: All of the process; may be empty, and then an empty cache counts as a block.
-  /// - Complexity: Linear in the memory of the allocator, and the pages of anonymous memory.
+  /// - Complexity: Linear in the memory of the allocator, which is read twice, and the pages of anonymous memory.
   package init?(in memory: any ProcessMemory, threads: [InspectedThread] = []) {
-    let window = MemoryWindow(memory, capacity: 4096)
-    var walk = ChunkWalk(memory)
-    var taken: [Range<UInt64>] = []
-    var arenas: [UInt64] = []
-    for main in MainArenaSearch(memory).addresses() {
-      for arena in ArenaRing(main: main, window).arenas {
-        let pieces = HeapPieces(of: arena, isMain: arena == main, in: memory, window)
-        for piece in pieces.pieces {
-          walk.walk(piece, isMain: arena == main)
-          taken.append(Self.memoryTaken(by: piece, pieces.top, isMain: arena == main, window))
-        }
-        if pieces.isIncomplete { isIncomplete = true }
-        arenas.append(arena)
-      }
+    let source = AllocatorMemory(memory, threads: threads)
+    let heap = UnsafeMutablePointer<lt_glibc_heap>.allocate(capacity: 1)
+    heap.initialize(to: lt_glibc_heap())
+    defer {
+      lt_glibc_heap_free(heap)
+      heap.deallocate()
     }
-    guard !arenas.isEmpty else { return nil }
-    arenaCount = arenas.count
-    freeBytes = walk.freeBytes
-    (breaks, skippedBytes) = (walk.breaks, walk.skippedBytes)
-    var inUse = walk.inUse
-    if !zip(inUse, inUse.dropFirst()).allSatisfy({ $0.address < $1.address }) {
-      inUse.sort { $0.address < $1.address }
-      var last: UInt64?
-      inUse.removeAll { chunk in
-        defer { last = chunk.address }
-        return chunk.address == last
-      }
+    guard lt_glibc_heap_find(heap, source.books) else { return nil }
+    withUnsafeMutablePointer(to: &blocks) { blocks in
+      lt_glibc_heap_walk(
+        heap,
+        { context, address, size in
+          context!.assumingMemoryBound(to: [AllocatedBlock].self).pointee.append(
+            AllocatedBlock(address: address, usableSize: size))
+        }, blocks)
     }
-    let sizes = ChunkSizes(inUse)
-    let caches = ThreadCaches(
-      candidates: inUse.lazy.filter { $0.size == GlibcLayout.cacheChunk }.map(\.address), sizes: sizes,
-      threads: threads, in: memory)
-    let fast = Self.fastChunks(of: arenas, sizes, window, memory)
-    threadCaches = caches.caches.count
-    let mapped = MappedChunks(in: memory, besides: Self.joined(taken))
-    if mapped.isIncomplete { isIncomplete = true }
-    mappedBlocks = mapped.chunks.count
-    blocks.reserveCapacity(inUse.count + mapped.chunks.count)
-    for chunk in inUse {
-      if caches.cached.contains(chunk.address) {
-        cachedBlocks += 1
-        cachedBytes += chunk.size
-      } else if fast.contains(chunk.address) {
-        fastBlocks += 1
-        fastBytes += chunk.size
-      } else if !caches.caches.contains(chunk.address) {
-        // The last word of a block is the first of the next chunk.
-        blocks.append(
-          AllocatedBlock(address: chunk.address + GlibcLayout.chunkMemory, usableSize: chunk.size - 8))
-      }
-    }
-    for chunk in mapped.chunks {
-      blocks.append(AllocatedBlock(address: chunk.address + GlibcLayout.chunkMemory, usableSize: chunk.size - 16))
-    }
-    blocks.sort { $0.address < $1.address }
+    takeFigures(heap.pointee)
+    withExtendedLifetime(source) {}
   }
 
-  private static func fastChunks(
-    of arenas: [UInt64], _ sizes: ChunkSizes, _ window: MemoryWindow, _ memory: any ProcessMemory
-  ) -> Set<UInt64> {
-    let lists = FreeLists(memory)
-    var found: Set<UInt64> = []
-    for arena in arenas {
-      for bin in 0..<GlibcLayout.fastbinCount {
-        guard let first = window.word(at: arena + GlibcLayout.fastbins + 8 * bin), first != 0 else { continue }
-        let list = lists.list(from: first, link: GlibcLayout.chunkMemory, most: .max) {
-          sizes[$0] == GlibcLayout.fastChunkSize(bin: bin)
-        }
-        found.formUnion(list.entries)
+  private mutating func takeFigures(_ heap: lt_glibc_heap) {
+    withUnsafePointer(to: heap) { heap in
+      for index in 0..<UInt64(heap.pointee.arenas.count) {
+        guard let arena = lt_glibc_heap_arena(heap, index)?.pointee else { break }
+        arenas.append(Arena(arena))
+        freeBytes &+= arena.freeBytes
+        cachedBlocks += Int(arena.cached)
+        cachedBytes &+= arena.cachedBytes
+        fastBlocks += Int(arena.fast)
+        fastBytes &+= arena.fastBytes
       }
     }
-    return found
-  }
-
-  /// From a piece's first page to the end of what may be mapped behind its last chunk.
-  private static func memoryTaken(
-    by piece: HeapPiece, _ top: UInt64?, isMain: Bool, _ window: MemoryWindow
-  ) -> Range<UInt64> {
-    var end = piece.end
-    if piece.end == top, let head = window.word(at: end &+ GlibcLayout.chunkSize) {
-      let (sum, overflow) = end.addingReportingOverflow(head & ~GlibcLayout.flags)
-      if !overflow { end = sum }
+    threadCaches = Int(heap.caches)
+    areCachesUnread = heap.areCachesUnread
+    mappedBlocks = Int(heap.mapped)
+    mappedBytes = heap.mappedBytes
+    mappedBlocksByCount = heap.mappedByCount == UInt64.max ? nil : Int(heap.mappedByCount)
+    if heap.parameters.address != 0 {
+      arenaLimit = Int(heap.parameters.arenaMax)
+      trimThreshold = heap.parameters.trimThreshold
     }
-    let page = MemoryWindow.pageSize
-    return piece.start & ~(page - 1)..<(end.roundedUp(to: page) ?? end)
+    breaks = Int(heap.breaks)
+    skippedBytes = heap.skippedBytes
+    isIncomplete = heap.isIncomplete
   }
+}
 
-  private static func joined(_ ranges: [Range<UInt64>]) -> [Range<UInt64>] {
-    var joined: [Range<UInt64>] = []
-    for range in ranges.sorted(by: { $0.lowerBound < $1.lowerBound }) {
-      if let last = joined.last, last.upperBound >= range.lowerBound {
-        joined[joined.count - 1] = last.lowerBound..<max(last.upperBound, range.upperBound)
-      } else {
-        joined.append(range)
-      }
-    }
-    return joined
+extension GlibcHeap.Arena {
+  fileprivate init(_ arena: lt_glibc_arena) {
+    self.init(
+      address: arena.address, isMain: arena.address == arena.main, systemBytes: arena.systemBytes,
+      blocks: arena.inUse, blockBytes: arena.inUseBytes, freeBytes: arena.freeBytes, fastBytes: arena.fastBytes,
+      cachedBytes: arena.cachedBytes, topBytes: arena.topBytes, freePageBytes: arena.freePageBytes,
+      pin: GlibcHeap.Pin.Use(rawValue: arena.pinUse).map {
+        GlibcHeap.Pin(address: arena.pin, bytes: arena.pinBytes, use: $0)
+      })
   }
 }

@@ -13,20 +13,6 @@ enum InspectionLimits {
   /// Bytes of an ELF file's beginning in which its build ID is looked for.
   static let imageHeaderBytes = 4096
 
-  /// Bytes of initialised data that are searched for a main arena.
-  static let arenaSearchBytes: UInt64 = 1 << 28
-  /// Copies of libc in a process: as many namespaces as its loader has (`DL_NNS`).
-  static let namespaces = 16
-  /// Arenas of a process; glibc makes eight for each processor.
-  static let arenas = 1 << 16
-  /// Heaps of one arena, of 64 MiB each.
-  static let heapsOfArena = 1 << 20
-  /// Bytes that are searched for the next chunk where a chain of them is broken.
-  static let resynchronisationBytes: UInt64 = 1 << 30
-  /// Pages of a heap that may be missing before the rest is given up.
-  static let missingPages = 1 << 16
-  /// Bytes of other memory that are searched for mapped chunks.
-  static let mappedChunkSearchBytes: UInt64 = 1 << 36
-  /// Bytes below a thread pointer in which libc's thread-local variables are.
-  static let threadLocalBytes: UInt64 = 1 << 14
+  /// Bytes of libc's constants in which its release is looked for; it has less than one MiB.
+  static let libcConstantBytes = 1 << 24
 }

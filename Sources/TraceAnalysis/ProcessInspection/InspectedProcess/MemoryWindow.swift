@@ -38,3 +38,11 @@ final class MemoryWindow {
     UInt64(littleEndian: buffer.loadUnaligned(fromByteOffset: Int(offset), as: UInt64.self))
   }
 }
+
+extension UInt64 {
+  /// The next multiple of a power of two; nil beyond the last.
+  func roundedUp(to unit: UInt64) -> UInt64? {
+    let (sum, overflow) = addingReportingOverflow(unit - 1)
+    return overflow ? nil : sum & ~(unit - 1)
+  }
+}

@@ -1,0 +1,47 @@
+// Follows lists of freed memory, with links that are protected and with plain ones.
+
+#include "allocator_books/free_lists.h"
+
+#include "allocator_books/glibc_layout.h"
+
+/// Appends to `chunks`, unless that is NULL.
+static uint64_t follow(struct lt_word_window *window, const struct lt_free_list *list, bool isProtected, uint64_t most,
+                       uint64_t use, struct lt_growing_list *chunks, bool *isWhole) {
+  uint64_t entry = list->first, count = 0, mark = 0, markAt = 1;
+  *isWhole = false;
+  while (entry) {
+    uint64_t head, stored;
+    if (count >= most || entry == mark || entry < LT_BOOKS_PAGE || entry >= LT_BOOKS_ADDRESS_LIMIT ||
+        (entry & (GLIBC_ALIGNMENT - 1)))
+      return count;
+    uint64_t chunk = entry - list->head;
+    if (!lt_window_word(window, chunk + GLIBC_CHUNK_SIZE, &head) ||
+        (head & ~(uint64_t)GLIBC_CHUNK_FLAGS) != list->chunkSize)
+      return count;
+    if (chunks) {
+      struct lt_kept_chunk kept = {chunk, use};
+      if (!lt_list_append(chunks, &kept)) return count;
+    }
+    // A list that goes round is bounded by Brent's mark.
+    if (++count == markAt) {
+      mark = entry;
+      markAt *= 2;
+    }
+    uint64_t place = entry + list->link;
+    if (!lt_window_word(window, place, &stored)) return count;
+    entry = isProtected ? place >> 12 ^ stored : stored;
+  }
+  *isWhole = true;
+  return count;
+}
+
+uint64_t lt_follow_free_list(struct lt_word_window *window, const struct lt_free_list *list, uint64_t use,
+                             struct lt_growing_list *chunks, bool *isWhole) {
+  bool isPlainWhole = false;
+  uint64_t protected = follow(window, list, true, list->limit, use, NULL, isWhole), plain = 0;
+  if (!*isWhole) plain = follow(window, list, false, list->limit, use, NULL, &isPlainWhole);
+  bool isPlain = !*isWhole && (isPlainWhole || plain > protected);
+  bool ignored;
+  if (isPlain) *isWhole = isPlainWhole;
+  return follow(window, list, !isPlain, isPlain ? plain : protected, use, chunks, &ignored);
+}

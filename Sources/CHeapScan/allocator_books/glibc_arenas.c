@@ -1,0 +1,133 @@
+// Finds the arenas of glibc's allocator by the shape of their bins, and the ring that links them.
+
+#include "allocator_books/glibc_arenas.h"
+
+#include "allocator_books/glibc_layout.h"
+
+#include <string.h>
+
+enum {
+  /// Namespaces of a loader (DL_NNS), and so copies of libc.
+  NAMESPACE_LIMIT = 16,
+  /// Bins that may be linked otherwise: a thread is about to change one, or the heap is damaged.
+  OTHER_BINS = 4,
+  DATA_WINDOW = 64 << 10,
+};
+/// Bytes of initialised data that are searched.
+static const uint64_t DATA_LIMIT = 1ull << 28;
+
+struct search {
+  const struct lt_books_memory *books;
+  struct lt_word_window data, elsewhere;
+};
+
+static bool is_arena(struct search *s, uint64_t arena) {
+  uint64_t heap = lt_glibc_first_heap(arena), owner;
+  return arena < LT_BOOKS_ADDRESS_LIMIT && arena - heap >= GLIBC_LEAST_HEAP_INFO &&
+         arena - heap <= GLIBC_MOST_HEAP_INFO && lt_window_word(&s->elsewhere, heap + GLIBC_HEAP_ARENA, &owner) &&
+         owner == arena;
+}
+
+static bool has_arena(const struct lt_growing_list *arenas, size_t from, uint64_t address) {
+  for (size_t i = from; i < arenas->count; i++)
+    if (lt_list_number(arenas, i) == address) return true;
+  return false;
+}
+
+/// Follows the ring from a main arena on, and appends all but that one to `arenas`, if there is a list. True if the
+/// ring leads back.
+static bool follow_ring(struct search *s, uint64_t main, struct lt_growing_list *arenas) {
+  // Some hundred in most programs with many threads; a ring that does not lead back is bounded by Brent's mark.
+  uint64_t at = main, mark = 0, next;
+  for (uint64_t count = 1, markAt = 1; count < LT_GLIBC_ARENA_LIMIT; count++) {
+    if (!lt_window_word(&s->elsewhere, at + GLIBC_NEXT_ARENA, &next)) return false;
+    if (next == main) return true;
+    if (next == mark || !is_arena(s, next)) return false;
+    if (arenas) {
+      struct lt_glibc_arena arena = {.address = next, .main = main};
+      if (!lt_list_append(arenas, &arena)) return false;
+    }
+    at = next;
+    if (count == markAt) {
+      mark = at;
+      markAt *= 2;
+    }
+  }
+  return false;
+}
+
+/// Tells whether a bin's first and last chunk refer to it.
+static bool is_linked(struct search *s, uint64_t bin, uint64_t first, uint64_t last) {
+  enum { NEXT = 16, PREVIOUS = 24 };
+  uint64_t word;
+  return first < LT_BOOKS_ADDRESS_LIMIT && last < LT_BOOKS_ADDRESS_LIMIT &&
+         lt_window_word(&s->elsewhere, first + PREVIOUS, &word) && word == bin &&
+         lt_window_word(&s->elsewhere, last + NEXT, &word) && word == bin;
+}
+
+/// Tells whether a main arena is at an address, and whether its ring is whole.
+static bool is_main_arena(struct search *s, uint64_t arena) {
+  unsigned others = 0;
+  uint64_t first, last, top;
+  for (uint64_t pair = 0; pair < GLIBC_BIN_PAIRS; pair++) {
+    uint64_t bin = arena + GLIBC_BINS + 16 * pair;
+    if (!lt_window_word(&s->data, bin, &first) || !lt_window_word(&s->data, bin + 8, &last)) return false;
+    if (first == bin - 16 && last == bin - 16) continue;
+    if (((first | last) & 15) || !first || !last) return false;
+    if (!is_linked(s, bin - 16, first, last) && ++others > OTHER_BINS) return false;
+  }
+  if (!lt_window_word(&s->data, arena + GLIBC_TOP, &top) || (top & 15)) return false;
+  if (top != arena + GLIBC_TOP && !lt_books_region(s->books, top)) return false;
+  return follow_ring(s, arena, NULL);
+}
+
+/// The main arena of which an empty bin stands at an address; 0 if there is none. The last bin is always empty: no
+/// chunk is large enough for it.
+static uint64_t arena_of_bin(struct search *s, uint64_t bin) {
+  for (uint64_t index = 0; index < GLIBC_BIN_PAIRS; index++) {
+    uint64_t offset = GLIBC_BINS + 16 * index;
+    if (bin < offset + LT_BOOKS_PAGE) return 0;
+    uint64_t arena = bin - offset;
+    if (arena < LT_BOOKS_ADDRESS_LIMIT && is_main_arena(s, arena)) return arena;
+  }
+  return 0;
+}
+
+static void search_run(struct search *s, struct lt_address_range run, struct lt_growing_list *arenas) {
+  uint64_t at = lt_round_up(run.start, 8), first, last;
+  while (at < run.end && run.end - at >= 16 && arenas->count < NAMESPACE_LIMIT) {
+    uint64_t found = 0;
+    if (lt_window_word(&s->data, at, &first) && first == at - 16 && lt_window_word(&s->data, at + 8, &last) &&
+        last == at - 16)
+      found = arena_of_bin(s, at);
+    if (!found || has_arena(arenas, 0, found)) {
+      at += 8;
+      continue;
+    }
+    struct lt_glibc_arena arena = {.address = found, .main = found};
+    lt_list_append(arenas, &arena);
+    uint64_t behind = (found + GLIBC_ARENA_SIZE) & ~7ull;
+    at = behind > at ? behind : at + 8;
+  }
+}
+
+bool lt_glibc_find_arenas(const struct lt_books_memory *books, struct lt_growing_list *arenas) {
+  struct search s = {.books = books};
+  bool isWhole = lt_word_window_init(&s.data, books, DATA_WINDOW) && lt_word_window_init(&s.elsewhere, books, 4096);
+  if (isWhole) {
+    uint64_t left = DATA_LIMIT;
+    for (uint32_t i = 0; i < books->dataCount && left; i++) {
+      struct lt_address_range run = {0, books->data[i].start};
+      while (left && lt_books_next_present(books, run.end, books->data[i].end, &run)) {
+        if (run.end - run.start > left) run.end = run.start + left;
+        left -= run.end - run.start;
+        search_run(&s, run, arenas);
+      }
+    }
+    size_t mains = arenas->count;
+    for (size_t i = 0; i < mains; i++) isWhole &= follow_ring(&s, lt_list_number(arenas, i), arenas);
+  }
+  lt_word_window_free(&s.data);
+  lt_word_window_free(&s.elsewhere);
+  return isWhole && !arenas->isShort;
+}

@@ -1,0 +1,43 @@
+// The arenas of glibc's allocator.
+
+#ifndef LEAKTRACE_GLIBC_ARENAS_H
+#define LEAKTRACE_GLIBC_ARENAS_H
+
+#include "allocator_books/growing_list.h"
+#include "allocator_books/word_window.h"
+
+/// An arena, and what it has. Bytes are those of chunks, with their heads.
+struct lt_glibc_arena {
+  uint64_t address;             ///< of its malloc_state
+  uint64_t main;                ///< the main arena of the same libc; `address` itself for that one
+  uint64_t top;                 ///< the chunk that is free up to the end; 0 before the first allocation
+  uint64_t topBytes;            ///< of that chunk
+  uint64_t systemBytes;         ///< that the arena has from the kernel, by its own account
+  uint64_t inUse, inUseBytes;   ///< blocks that were given out
+  uint64_t free, freeBytes;     ///< chunks in bins
+  uint64_t fast, fastBytes;     ///< freed blocks in fast bins
+  uint64_t cached, cachedBytes; ///< freed blocks in threads' caches
+  /// Of `freeBytes` and `topBytes`: whole pages that are there. What malloc_trim gives back.
+  uint64_t freePageBytes;
+  /// The chunk right before the top, which has to be freed before the arena gets smaller: its address, bytes and
+  /// LT_GLIBC_USE; 0 where the top is the only chunk, or the last chunk is not known.
+  uint64_t pin, pinBytes, pinUse;
+};
+_Static_assert(sizeof(struct lt_glibc_arena) <= LT_LIST_ITEM_LIMIT, "items of a list");
+
+/// What a chunk is that its neighbours call in use.
+enum { LT_GLIBC_BLOCK = 1, LT_GLIBC_CACHED = 2, LT_GLIBC_FAST = 3, LT_GLIBC_CACHE = 4 };
+
+/// More than any process has; glibc makes eight for each processor.
+enum { LT_GLIBC_ARENA_LIMIT = 1 << 16 };
+
+/// Appends all arenas, main ones first, to a list of struct lt_glibc_arena. Finds main arenas without symbols, by their
+/// shape: in libc's initialised data stand bins, whose first and last chunks refer to them, and an empty bin refers to
+/// itself. Several are found where the loader has several namespaces. False if more were expected than were found.
+/// Linear in the data.
+bool lt_glibc_find_arenas(const struct lt_books_memory *books, struct lt_growing_list *arenas);
+
+/// An arena that is not the main one stands behind the head of its first heap, which refers to it.
+static inline uint64_t lt_glibc_first_heap(uint64_t arena) { return arena & ~(uint64_t)(LT_BOOKS_PAGE - 1); }
+
+#endif

@@ -1,0 +1,260 @@
+// Reads the books of glibc's allocator, in two walks through its chunks: the first finds threads' caches, the second
+// hands over what is in none.
+
+#include "allocator_books/glibc_heap.h"
+
+#include "allocator_books/chunk_walk.h"
+#include "allocator_books/free_lists.h"
+#include "allocator_books/glibc_layout.h"
+#include "allocator_books/heap_pieces.h"
+#include "allocator_books/mapped_chunks.h"
+#include "allocator_books/thread_caches.h"
+
+#include <string.h>
+
+static struct lt_heap_piece *piece_at(const struct lt_glibc_heap *h, size_t index) {
+  return lt_list_item(&h->pieces, index);
+}
+static struct lt_glibc_arena *arena_at(const struct lt_glibc_heap *h, size_t index) {
+  return lt_list_item(&h->arenas, index);
+}
+static bool is_main(const struct lt_glibc_arena *arena) { return arena->address == arena->main; }
+
+// --- what neighbours do not know -------------------------------------------------------------------------------------
+
+static bool find_pieces(struct lt_glibc_heap *h) {
+  struct lt_word_window window;
+  if (!lt_word_window_init(&window, h->books, LT_BOOKS_PAGE)) return false;
+  bool isWhole = true;
+  uint64_t main = 0;
+  struct lt_malloc_parameters parameters = {0};
+  h->mappedByCount = 0;
+  // Other arenas before the main ones, whose more distant memory is looked for where nobody else's is.
+  for (size_t i = h->arenas.count; i-- > 0;) {
+    struct lt_glibc_arena *arena = arena_at(h, i);
+    if (is_main(arena)) {
+      main = arena->address;
+      bool isKnown = lt_glibc_find_parameters(h->books, main, &parameters);
+      if (!isKnown) h->mappedByCount = LT_GLIBC_UNKNOWN;
+      else if (h->mappedByCount != LT_GLIBC_UNKNOWN) h->mappedByCount += parameters.mapped;
+      if (i == 0) h->parameters = parameters;
+      isWhole &= lt_find_heap_pieces(h->books, &window, arena, (uint32_t)i, isKnown ? &parameters : NULL, &h->pieces);
+    } else {
+      isWhole &= lt_find_heap_pieces(h->books, &window, arena, (uint32_t)i, NULL, &h->pieces);
+    }
+  }
+  lt_word_window_free(&window);
+  lt_order_heap_pieces(&h->pieces);
+  return isWhole && !h->pieces.isShort;
+}
+
+static bool find_fast_chunks(struct lt_glibc_heap *h) {
+  struct lt_word_window window, entries = {0};
+  bool isWhole =
+      lt_word_window_init(&window, h->books, LT_BOOKS_PAGE) && lt_word_window_init(&entries, h->books, LT_BOOKS_PAGE);
+  for (size_t i = 0; isWhole && i < h->arenas.count; i++) {
+    for (unsigned bin = 0; bin < GLIBC_FASTBIN_COUNT; bin++) {
+      uint64_t first;
+      bool isFollowed;
+      if (!lt_window_word(&window, arena_at(h, i)->address + GLIBC_FASTBINS + 8 * bin, &first) || !first) continue;
+      struct lt_free_list list = {first, GLIBC_CHUNK_MEMORY, 0, lt_glibc_bin_chunk(bin), UINT64_MAX};
+      lt_follow_free_list(&entries, &list, LT_GLIBC_FAST, &h->kept, &isFollowed);
+    }
+  }
+  lt_word_window_free(&window);
+  lt_word_window_free(&entries);
+  return isWhole;
+}
+
+struct first_walk {
+  struct lt_thread_caches caches;
+  bool isMain;
+};
+
+static void look_for_cache(void *context, const struct lt_heap_chunk *chunk) {
+  struct first_walk *walk = context;
+  if (chunk->size == GLIBC_CACHE_CHUNK && chunk->isInUse && chunk->isMarked != walk->isMain)
+    lt_thread_caches_look_at(&walk->caches, chunk->address);
+}
+
+static bool find_caches(struct lt_glibc_heap *h) {
+  struct lt_chunk_walk walk;
+  struct first_walk first;
+  bool hasRoom = lt_chunk_walk_init(&walk, h->books);
+  hasRoom &= lt_thread_caches_init(&first.caches, h->books, &h->pieces, &h->kept);
+  for (size_t i = 0; hasRoom && i < h->pieces.count; i++) {
+    first.isMain = is_main(arena_at(h, piece_at(h, i)->arena));
+    const struct lt_heap_piece *piece = piece_at(h, i);
+    lt_chunk_walk_run(&walk, piece->start, piece->end, piece->isBreak, look_for_cache, &first);
+  }
+  if (hasRoom) lt_thread_caches_finish(&first.caches);
+  h->caches = first.caches.count;
+  lt_thread_caches_free(&first.caches);
+  lt_chunk_walk_free(&walk);
+  return hasRoom;
+}
+
+static bool find_mapped(struct lt_glibc_heap *h) {
+  struct lt_growing_list taken;
+  lt_list_init(&taken, h->books->memory, sizeof(struct lt_address_range));
+  for (size_t i = 0; i < h->pieces.count; i++) {
+    const struct lt_heap_piece *piece = piece_at(h, i);
+    struct lt_address_range range = {piece->start & ~(uint64_t)(LT_BOOKS_PAGE - 1), piece->takenEnd};
+    lt_list_append(&taken, &range);
+  }
+  bool isWhole = !taken.isShort && lt_glibc_find_mapped_chunks(h->books, &taken, &h->mappedChunks);
+  lt_list_free(&taken);
+  return isWhole;
+}
+
+bool lt_glibc_heap_find(struct lt_glibc_heap *h, const struct lt_books_memory *books) {
+  memset(h, 0, sizeof *h);
+  h->books = books;
+  lt_list_init(&h->arenas, books->memory, sizeof(struct lt_glibc_arena));
+  lt_list_init(&h->pieces, books->memory, sizeof(struct lt_heap_piece));
+  lt_list_init(&h->kept, books->memory, 2 * sizeof(uint64_t));
+  lt_list_init(&h->mappedChunks, books->memory, sizeof(struct lt_mapped_chunk));
+  bool isWhole = lt_glibc_find_arenas(books, &h->arenas);
+  if (h->arenas.count == 0) return false;
+  isWhole &= find_pieces(h);
+  h->areCachesUnread = books->libcRelease >= GLIBC_FIRST_OTHER_CACHES;
+  bool hasRoom = find_fast_chunks(h) && (h->areCachesUnread || find_caches(h));
+  isWhole &= find_mapped(h);
+  lt_list_sort(&h->kept);
+  h->isShort = !hasRoom || h->kept.isShort || h->mappedChunks.isShort || h->arenas.isShort;
+  h->isIncomplete = !isWhole || h->isShort;
+  return true;
+}
+
+void lt_glibc_heap_free(struct lt_glibc_heap *h) {
+  lt_list_free(&h->arenas);
+  lt_list_free(&h->pieces);
+  lt_list_free(&h->kept);
+  lt_list_free(&h->mappedChunks);
+}
+
+// --- blocks ----------------------------------------------------------------------------------------------------------
+
+struct second_walk {
+  struct lt_glibc_heap *heap;
+  struct lt_glibc_arena *arena;
+  void (*block)(void *context, uint64_t address, uint64_t size);
+  void *context;
+  size_t nextKept, nextMapped;
+  struct lt_heap_chunk last; ///< of the piece
+  uint64_t lastUse;
+  bool isMain;
+};
+
+static void hand_over(struct second_walk *w, uint64_t address, uint64_t size) {
+  w->heap->blocks++;
+  w->heap->blockBytes += size;
+  if (w->block) w->block(w->context, address, size);
+}
+
+/// Hands over the mapped blocks before an address.
+static void hand_over_mapped(struct second_walk *w, uint64_t end) {
+  const struct lt_growing_list *chunks = &w->heap->mappedChunks;
+  for (; w->nextMapped < chunks->count && lt_list_number(chunks, w->nextMapped) < end; w->nextMapped++) {
+    const struct lt_mapped_chunk *chunk = lt_list_item(chunks, w->nextMapped);
+    w->heap->mapped++;
+    w->heap->mappedBytes += chunk->size;
+    hand_over(w, chunk->address + GLIBC_CHUNK_MEMORY, chunk->size - 2 * sizeof(uint64_t));
+  }
+}
+
+/// Bytes of whole pages that are there in free memory.
+static uint64_t page_bytes(struct second_walk *w, uint64_t start, uint64_t end) {
+  start = lt_round_up(start, LT_BOOKS_PAGE);
+  end &= ~(uint64_t)(LT_BOOKS_PAGE - 1);
+  if (start >= end) return 0;
+  uint64_t sum = 0;
+  struct lt_address_range run = {0, start};
+  while (lt_books_next_present(w->heap->books, run.end, end, &run)) sum += run.end - run.start;
+  return sum;
+}
+
+/// What a chunk is that is in use by its neighbour's account. Chunks come in order.
+static uint64_t use_of(struct second_walk *w, uint64_t chunk) {
+  const struct lt_growing_list *kept = &w->heap->kept;
+  while (w->nextKept < kept->count && lt_list_number(kept, w->nextKept) < chunk) w->nextKept++;
+  if (w->nextKept == kept->count || lt_list_number(kept, w->nextKept) != chunk) return LT_GLIBC_BLOCK;
+  return ((const struct lt_kept_chunk *)lt_list_item(kept, w->nextKept))->use;
+}
+
+static void visit(void *context, const struct lt_heap_chunk *chunk) {
+  struct second_walk *w = context;
+  struct lt_glibc_arena *arena = w->arena;
+  w->last = *chunk;
+  if (!chunk->isInUse) {
+    // Behind the head of a free chunk stand four words of its bin's.
+    enum { FREE_HEAD = 48 };
+    arena->free++;
+    arena->freeBytes += chunk->size;
+    if (chunk->size >= LT_BOOKS_PAGE)
+      arena->freePageBytes += page_bytes(w, chunk->address + FREE_HEAD, chunk->address + chunk->size);
+    return;
+  }
+  w->lastUse = use_of(w, chunk->address);
+  switch (w->lastUse) {
+    case LT_GLIBC_CACHED:
+      arena->cached++;
+      arena->cachedBytes += chunk->size;
+      break;
+    case LT_GLIBC_FAST:
+      arena->fast++;
+      arena->fastBytes += chunk->size;
+      break;
+    case LT_GLIBC_CACHE: break;
+    default:
+      if (chunk->isMarked == w->isMain) break;
+      arena->inUse++;
+      arena->inUseBytes += chunk->size;
+      // The last word of a block is the first of the next chunk.
+      hand_over(w, chunk->address + GLIBC_CHUNK_MEMORY, chunk->size - sizeof(uint64_t));
+  }
+}
+
+static void finish_piece(struct second_walk *w, const struct lt_heap_piece *piece) {
+  struct lt_glibc_arena *arena = w->arena;
+  if (!piece->hasTop) return;
+  arena->freePageBytes += page_bytes(w, piece->end + GLIBC_CHUNK_MEMORY, piece->takenEnd);
+  if (w->last.size && w->last.isInUse && w->last.address + w->last.size == piece->end) {
+    arena->pin = w->last.address + GLIBC_CHUNK_MEMORY;
+    arena->pinBytes = w->last.size;
+    arena->pinUse = w->lastUse;
+  }
+}
+
+static void forget_figures(struct lt_glibc_heap *h) {
+  h->blocks = h->blockBytes = h->mapped = h->mappedBytes = 0;
+  for (size_t i = 0; i < h->arenas.count; i++) {
+    struct lt_glibc_arena *a = arena_at(h, i);
+    *a = (struct lt_glibc_arena){
+        .address = a->address, .main = a->main, .top = a->top, .topBytes = a->topBytes, .systemBytes = a->systemBytes};
+  }
+}
+
+void lt_glibc_heap_walk(struct lt_glibc_heap *h, void (*block)(void *context, uint64_t address, uint64_t size),
+                        void *context) {
+  struct lt_chunk_walk walk;
+  struct second_walk w = {.heap = h, .block = block, .context = context};
+  forget_figures(h);
+  if (lt_chunk_walk_init(&walk, h->books)) {
+    for (size_t i = 0; i < h->pieces.count; i++) {
+      const struct lt_heap_piece *piece = piece_at(h, i);
+      hand_over_mapped(&w, piece->start);
+      w.arena = arena_at(h, piece->arena);
+      w.isMain = is_main(w.arena);
+      w.last = (struct lt_heap_chunk){0};
+      lt_chunk_walk_run(&walk, piece->start, piece->end, piece->isBreak, visit, &w);
+      finish_piece(&w, piece);
+    }
+  } else {
+    h->isIncomplete = h->isShort = true;
+  }
+  hand_over_mapped(&w, UINT64_MAX);
+  h->breaks = walk.breaks;
+  h->skippedBytes = walk.skippedBytes;
+  lt_chunk_walk_free(&walk);
+}

@@ -1,0 +1,52 @@
+// The blocks of a process by the books of glibc's allocator.
+
+#ifndef LEAKTRACE_GLIBC_HEAP_H
+#define LEAKTRACE_GLIBC_HEAP_H
+
+#include "allocator_books/glibc_arenas.h"
+#include "allocator_books/malloc_parameters.h"
+
+/// What glibc's allocator has, read from its books in memory.
+struct lt_glibc_heap {
+  struct lt_growing_list arenas; ///< struct lt_glibc_arena, main ones first
+  /// Of the first libc; `address` is 0 if they are not known.
+  struct lt_malloc_parameters parameters;
+  uint64_t blocks, blockBytes; ///< all that were given out, mapped ones among them; bytes that programs may use
+  uint64_t mapped, mappedBytes;
+  /// Mapped blocks by the allocators' own counts; LT_GLIBC_UNKNOWN if they are not known.
+  uint64_t mappedByCount;
+  uint64_t caches; ///< threads' caches that were recognised
+  /// Threads' caches are of a layout that is not known: what lies in them counts as given out.
+  bool areCachesUnread;
+  /// Places where a chunk does not lead to the next, and the bytes that were left out there.
+  uint64_t breaks, skippedBytes;
+  bool isIncomplete; ///< some memory of the allocator was not found
+  bool isShort;      ///< for lack of memory in the process that reads
+
+  // Of the walk itself.
+  const struct lt_books_memory *books;
+  struct lt_growing_list pieces, kept, mappedChunks;
+};
+#define LT_GLIBC_UNKNOWN UINT64_MAX
+
+/// Finds arenas, their memory, and what lies freed where neighbours call it in use. False if the process has no
+/// allocator of glibc's, or one that has not been used; lt_glibc_heap_free is to be called in any case.
+///
+/// - `books`: outlives `heap`.
+/// - Complexity: linear in the memory of the allocator and the pages of anonymous memory. Takes memory for what lies in
+///   caches and fast bins, 16 bytes a block, and for mapped blocks.
+bool lt_glibc_heap_find(struct lt_glibc_heap *heap, const struct lt_books_memory *books);
+
+/// Goes through all chunks once more, and hands over each block that was given out: as malloc returned it, and the
+/// bytes that the program may use (malloc_usable_size); in order of address, each once. Fills in the figures, those of
+/// the arenas among them. Linear in the memory of the allocator.
+void lt_glibc_heap_walk(struct lt_glibc_heap *heap, void (*block)(void *context, uint64_t address, uint64_t size),
+                        void *context);
+
+void lt_glibc_heap_free(struct lt_glibc_heap *heap);
+
+static inline const struct lt_glibc_arena *lt_glibc_heap_arena(const struct lt_glibc_heap *heap, uint64_t index) {
+  return index < heap->arenas.count ? lt_list_item(&heap->arenas, index) : NULL;
+}
+
+#endif

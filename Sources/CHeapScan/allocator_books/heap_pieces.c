@@ -1,0 +1,215 @@
+// Finds the memory of glibc's arenas: the break, heaps, and what was mapped because the break could not be moved.
+
+#include "allocator_books/heap_pieces.h"
+
+#include "allocator_books/chunk_walk.h"
+#include "allocator_books/glibc_layout.h"
+
+enum {
+  /// Heaps of one arena.
+  HEAP_LIMIT = 1 << 20,
+  /// Heaps begin at multiples of 64 MiB without tunables; with huge pages it is another power of two.
+  USUAL_HEAP_SHIFT = 26,
+  LEAST_HEAP_SHIFT = 20,
+  MOST_HEAP_SHIFT = 32,
+};
+
+struct finding {
+  const struct lt_books_memory *books;
+  struct lt_word_window *window;
+  struct lt_glibc_arena *arena;
+  uint32_t index;
+  struct lt_growing_list *pieces;
+  bool isIncomplete;
+};
+
+static void append(struct finding *f, uint64_t start, uint64_t end, bool isBreak) {
+  start = lt_round_up(start, GLIBC_ALIGNMENT);
+  if (start > end || end > LT_BOOKS_ADDRESS_LIMIT) {
+    f->isIncomplete = true;
+    return;
+  }
+  struct lt_heap_piece piece = {.start = start, .end = end, .takenEnd = end, .arena = f->index, .isBreak = isBreak};
+  piece.hasTop = end == f->arena->top;
+  if (piece.hasTop && f->arena->topBytes < LT_BOOKS_ADDRESS_LIMIT - end) piece.takenEnd += f->arena->topBytes;
+  piece.takenEnd = lt_round_up(piece.takenEnd, LT_BOOKS_PAGE);
+  if (!lt_list_append(f->pieces, &piece)) f->isIncomplete = true;
+}
+
+/// A run of regions without gaps, all of which may be the break's.
+struct run {
+  uint64_t start, end;
+};
+
+static bool may_be_heap(const struct lt_snapshot_region *region) {
+  return (region->kind == LT_REGION_BREAK || region->kind == LT_REGION_ANONYMOUS) &&
+         (region->flags & LT_REGION_READABLE) && (region->flags & LT_REGION_CAPTURED);
+}
+
+/// The run of regions of a kind with an address. The kernel lists one heap as several where their protection differs.
+static bool run_with(struct finding *f, uint64_t address, bool isBreak, struct run *run) {
+  const struct lt_snapshot_region *region = lt_books_region(f->books, address),
+                                  *last = f->books->regions + f->books->regionCount;
+  if (!region || !may_be_heap(region)) return false;
+  *run = (struct run){region->start, region->end};
+  if (!isBreak) return true;
+  for (const struct lt_snapshot_region *r = region; r > f->books->regions; r--) {
+    if (r[-1].end != run->start || r[-1].kind != region->kind || !may_be_heap(&r[-1])) break;
+    run->start = r[-1].start;
+  }
+  for (const struct lt_snapshot_region *r = region + 1; r < last; r++) {
+    if (r->start != run->end || r->kind != region->kind || !may_be_heap(r)) break;
+    run->end = r->end;
+  }
+  return true;
+}
+
+/// Appends a run, up to the top if that is in it.
+static void append_run(struct finding *f, struct run run, uint64_t from, bool isBreak) {
+  if (from > run.start && from < run.end) run.start = from;
+  bool hasTop = f->arena->top >= run.start && f->arena->top < run.end;
+  append(f, run.start, hasTop ? f->arena->top : run.end, isBreak);
+}
+
+/// The part of a range from an address on that no piece has. False if there is none.
+static bool free_part(const struct finding *f, size_t known, uint64_t *start, uint64_t *end) {
+  for (size_t i = 0; i < known; i++) {
+    const struct lt_heap_piece *piece = lt_list_item(f->pieces, i);
+    uint64_t first = piece->start & ~(uint64_t)(LT_BOOKS_PAGE - 1);
+    if (*start >= first && *start < piece->takenEnd) {
+      *start = piece->takenEnd;
+      i = (size_t)-1; // others may go on from there
+    } else if (first > *start && first < *end) {
+      *end = first;
+    }
+    if (*start >= *end) return false;
+  }
+  return true;
+}
+
+/// Memory that was mapped because the break could not be moved: it begins with a chunk in a page of its own, and ends
+/// with fenceposts, or with the top. Looked for where nothing else of the allocator is. True if the top was found.
+static bool find_mapped_more(struct finding *f) {
+  struct lt_chunk_walk walk;
+  bool hasRoom = lt_chunk_walk_init(&walk, f->books), hasTop = false;
+  size_t known = f->pieces->count;
+  for (uint32_t i = 0; hasRoom && i < f->books->regionCount; i++) {
+    const struct lt_snapshot_region *region = &f->books->regions[i];
+    if (!may_be_heap(region) || !(region->flags & LT_REGION_WRITABLE)) continue;
+    uint64_t start = region->start, end = region->end;
+    for (; start < region->end; end = region->end) {
+      if (!free_part(f, known, &start, &end)) continue;
+      uint64_t length = lt_chunk_walk_length(&walk, start, end, f->arena->top);
+      if (!length) {
+        start += LT_BOOKS_PAGE;
+        continue;
+      }
+      append(f, start, start + length, false);
+      hasTop |= start + length == f->arena->top;
+      start = lt_round_up(start + length, LT_BOOKS_PAGE);
+    }
+  }
+  if (!hasRoom) f->isIncomplete = true;
+  lt_chunk_walk_free(&walk);
+  return hasTop;
+}
+
+/// The program's break, or memory that was mapped because the break could not be moved.
+static void find_main(struct finding *f, const struct lt_malloc_parameters *parameters) {
+  uint64_t from = parameters ? parameters->breakStart : 0, flags;
+  bool isNamed = false, hasTop = false, isContiguous = true;
+  struct run run;
+  for (uint32_t i = 0; i < f->books->regionCount; i++) {
+    const struct lt_snapshot_region *region = &f->books->regions[i];
+    if (region->kind != LT_REGION_BREAK || (i && region[-1].kind == LT_REGION_BREAK && region[-1].end == region->start))
+      continue;
+    if (!run_with(f, region->start, true, &run)) continue;
+    append_run(f, run, from, true);
+    isNamed = true;
+    hasTop |= f->arena->top >= run.start && f->arena->top < run.end;
+  }
+  if (lt_window_word(f->window, f->arena->address, &flags)) isContiguous = !(flags >> 32 & GLIBC_NONCONTIGUOUS);
+  // Core files do not name the break.
+  if (!isNamed && isContiguous && from && run_with(f, from, true, &run)) {
+    append_run(f, run, from, true);
+    hasTop |= f->arena->top >= run.start && f->arena->top < run.end;
+  }
+  if (!isContiguous) hasTop |= find_mapped_more(f);
+  if (hasTop) return;
+  if (run_with(f, f->arena->top, false, &run)) append_run(f, run, 0, true);
+  else f->isIncomplete = true;
+}
+
+static bool newest_heap(struct finding *f, uint64_t *heap, uint64_t *alignment) {
+  for (int shift = LEAST_HEAP_SHIFT - 1; shift <= MOST_HEAP_SHIFT; shift++) {
+    uint64_t owner;
+    *alignment = 1ull << (shift < LEAST_HEAP_SHIFT ? USUAL_HEAP_SHIFT : shift);
+    *heap = f->arena->top & ~(*alignment - 1);
+    if (lt_window_word(f->window, *heap + GLIBC_HEAP_ARENA, &owner) && owner == f->arena->address) return true;
+  }
+  return false;
+}
+
+/// Heaps of a fixed greatest size; the newest has the top, each refers to the one before.
+static void find_heaps(struct finding *f) {
+  uint64_t arena = f->arena->address, first = lt_glibc_first_heap(arena), heap, alignment, before = UINT64_MAX;
+  if (!newest_heap(f, &heap, &alignment)) {
+    f->isIncomplete = true;
+    return;
+  }
+  uint64_t mark = 0;
+  for (uint64_t count = 1, markAt = 1; count < HEAP_LIMIT; count++) {
+    uint64_t owner, previous, size;
+    if ((heap & (alignment - 1)) || heap >= LT_BOOKS_ADDRESS_LIMIT || heap == mark || heap == before ||
+        !lt_window_word(f->window, heap + GLIBC_HEAP_ARENA, &owner) || owner != arena ||
+        !lt_window_word(f->window, heap + GLIBC_PREVIOUS_HEAP, &previous) ||
+        !lt_window_word(f->window, heap + GLIBC_HEAP_SIZE, &size) || size > alignment)
+      break; // heaps that keep to this have no memory in common
+    uint64_t end = heap + size, top = f->arena->top;
+    append(f, heap == first ? arena + GLIBC_ARENA_SIZE : heap + (arena - first), top >= heap && top < end ? top : end,
+           false);
+    if (heap == first) return;
+    if (count == markAt) {
+      mark = heap;
+      markAt *= 2;
+    }
+    before = heap;
+    heap = previous;
+  }
+  f->isIncomplete = true;
+}
+
+bool lt_find_heap_pieces(const struct lt_books_memory *books, struct lt_word_window *window,
+                         struct lt_glibc_arena *arena, uint32_t index, const struct lt_malloc_parameters *parameters,
+                         struct lt_growing_list *pieces) {
+  struct finding f = {books, window, arena, index, pieces, false};
+  uint64_t top, head;
+  if (!lt_window_word(window, arena->address + GLIBC_TOP, &top) || (top & 15) || top >= LT_BOOKS_ADDRESS_LIMIT)
+    return false;
+  if (!lt_window_word(window, arena->address + GLIBC_SYSTEM_MEMORY, &arena->systemBytes)) arena->systemBytes = 0;
+  // The word stands for an empty bin until there is memory.
+  if (top == arena->address + GLIBC_TOP) return true;
+  arena->top = top;
+  if (lt_window_word(window, top + GLIBC_CHUNK_SIZE, &head)) arena->topBytes = head & ~(uint64_t)GLIBC_CHUNK_FLAGS;
+  if (arena->address == arena->main) find_main(&f, parameters);
+  else find_heaps(&f);
+  return !f.isIncomplete;
+}
+
+void lt_order_heap_pieces(struct lt_growing_list *pieces) {
+  lt_list_sort(pieces);
+  size_t kept = 0;
+  for (size_t i = 0; i < pieces->count; i++) {
+    struct lt_heap_piece piece = *(struct lt_heap_piece *)lt_list_item(pieces, i);
+    struct lt_heap_piece *before = kept ? lt_list_item(pieces, kept - 1) : NULL;
+    if (before && before->end > piece.start) {
+      before->end = piece.start;
+      before->hasTop = false;
+    }
+    if (before && before->takenEnd > (piece.start & ~(uint64_t)(LT_BOOKS_PAGE - 1)))
+      before->takenEnd = piece.start & ~(uint64_t)(LT_BOOKS_PAGE - 1);
+    if (piece.start < piece.end || piece.takenEnd > piece.end)
+      *(struct lt_heap_piece *)lt_list_item(pieces, kept++) = piece;
+  }
+  pieces->count = kept;
+}

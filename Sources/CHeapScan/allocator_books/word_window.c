@@ -1,0 +1,26 @@
+// A window on a process's memory, and its moves.
+
+#include "allocator_books/word_window.h"
+
+#include <string.h>
+
+bool lt_word_window_init(struct lt_word_window *window, const struct lt_books_memory *books, size_t capacity) {
+  *window = (struct lt_word_window){.books = books, .capacity = capacity};
+  window->bytes = books->memory->allocate(capacity);
+  return window->bytes != NULL;
+}
+
+void lt_word_window_free(struct lt_word_window *window) {
+  if (window->bytes) window->books->memory->release(window->bytes, window->capacity);
+  memset(window, 0, sizeof *window);
+}
+
+LT_NOINLINE bool lt_word_window_move(struct lt_word_window *window, uint64_t address, uint64_t *word) {
+  if (address & 7) return false;
+  window->start = address & ~(uint64_t)(LT_BOOKS_PAGE - 1);
+  window->known = lt_books_read(window->books, window->start, window->bytes, window->capacity);
+  uint64_t offset = address - window->start;
+  if (window->known < 8 || offset > window->known - 8) return false;
+  *word = *(const uint64_t *)(window->bytes + offset);
+  return true;
+}

@@ -1,0 +1,32 @@
+// Words of a process's memory, read in pieces.
+
+#ifndef LEAKTRACE_WORD_WINDOW_H
+#define LEAKTRACE_WORD_WINDOW_H
+
+#include "allocator_books/books_memory.h"
+
+/// A piece of memory that moves to where it is read: reading forward costs one call for many words. Owns its bytes.
+struct lt_word_window {
+  const struct lt_books_memory *books;
+  uint8_t *bytes;
+  size_t capacity;
+  uint64_t start, known; ///< of the piece: its first address, and its bytes that are known
+};
+
+/// - `capacity`: bytes to read at once, a multiple of the page. False without memory.
+bool lt_word_window_init(struct lt_word_window *window, const struct lt_books_memory *books, size_t capacity);
+void lt_word_window_free(struct lt_word_window *window);
+bool lt_word_window_move(struct lt_word_window *window, uint64_t address, uint64_t *word);
+
+/// The word at an address; false if it is not known, or the address is no multiple of 8.
+static LT_ALWAYS_INLINE bool lt_window_word(struct lt_word_window *window, uint64_t address, uint64_t *word) {
+  uint64_t offset = address - window->start;
+  if (LT_LIKELY(address >= window->start && offset + 8 <= window->known && offset < UINT64_MAX - 8 &&
+                (address & 7) == 0)) {
+    *word = *(const uint64_t *)(window->bytes + offset);
+    return true;
+  }
+  return lt_word_window_move(window, address, word);
+}
+
+#endif

@@ -1,0 +1,91 @@
+// A process's memory, as the C code that reads allocators' books sees it.
+
+import CHeapScan
+import CTraceFormat
+import TraceReading
+
+/// Gives C code what it needs to read an allocator's books. `books` is valid as long as this is.
+///
+/// Not to be shared between threads.
+final class AllocatorMemory {
+  let books: UnsafeMutablePointer<lt_books_memory>
+  let process: any ProcessMemory
+
+  private let scan: ScannedProcess
+  private let regions: UnsafeMutableBufferPointer<lt_snapshot_region>
+  private let threads: UnsafeMutableBufferPointer<lt_snapshot_thread>
+  private let data: UnsafeMutableBufferPointer<lt_address_range>
+  /// What was looked up last: the pages of `known` that are there, and the first of them that may be asked for next.
+  private var known: Range<UInt64> = 0..<0
+  private var present: [Range<UInt64>] = []
+  private var next = 0
+
+  /// - Parameter threads: All of the process; may be empty.
+  init(_ process: any ProcessMemory, threads: [InspectedThread]) {
+    self.process = process
+    scan = ScannedProcess(process)
+    let libc = LibcImage(in: process)
+    regions = Self.buffer(SnapshotRegions.regions(of: process.mappings, threads: threads))
+    self.threads = Self.buffer(
+      threads.map {
+        var thread = lt_snapshot_thread()
+        thread.threadPointer = $0.threadPointer
+        return thread
+      })
+    data = Self.buffer(libc.data.map { lt_address_range(start: $0.lowerBound, end: $0.upperBound) })
+    books = .allocate(capacity: 1)
+    books.initialize(to: lt_books_memory())
+    books.pointee.memory = UnsafePointer(scan.memory)
+    books.pointee.regions = UnsafePointer(regions.baseAddress)
+    books.pointee.regionCount = UInt32(regions.count)
+    books.pointee.threads = UnsafePointer(self.threads.baseAddress)
+    books.pointee.threadCount = UInt32(threads.count)
+    books.pointee.data = UnsafePointer(data.baseAddress)
+    books.pointee.dataCount = UInt32(data.count)
+    books.pointee.libcRelease = libc.release
+    books.pointee.context = Unmanaged.passUnretained(self).toOpaque()
+    books.pointee.readOn = { books, address, to, size in
+      AllocatorMemory.of(books).process.read(
+        RuntimeAddress(address), into: UnsafeMutableRawBufferPointer(start: to, count: size))
+    }
+    books.pointee.nextPresent = { books, start, end, run in
+      guard let next = AllocatorMemory.of(books).nextPresent(start, end) else { return false }
+      run!.pointee = lt_address_range(start: next.lowerBound, end: next.upperBound)
+      return true
+    }
+  }
+
+  deinit {
+    books.deallocate()
+    regions.deallocate()
+    threads.deallocate()
+    data.deallocate()
+  }
+
+  private static func of(_ books: UnsafePointer<lt_books_memory>?) -> AllocatorMemory {
+    Unmanaged<AllocatorMemory>.fromOpaque(books!.pointee.context).takeUnretainedValue()
+  }
+
+  private static func buffer<Element>(_ elements: [Element]) -> UnsafeMutableBufferPointer<Element> {
+    let buffer = UnsafeMutableBufferPointer<Element>.allocate(capacity: max(1, elements.count))
+    _ = buffer.initialize(from: elements)
+    return UnsafeMutableBufferPointer(start: buffer.baseAddress, count: elements.count)
+  }
+
+  /// Bytes that are looked up at once, at least: free chunks are asked for one by one.
+  private static let knownBytes: UInt64 = 16 << 20
+
+  private func nextPresent(_ start: UInt64, _ end: UInt64) -> Range<UInt64>? {
+    if start < known.lowerBound || end > known.upperBound {
+      let bound = min(start + Self.knownBytes, process.mappings.mapping(at: start)?.range.upperBound ?? end)
+      known = start..<max(end, bound)
+      present = process.writtenRanges(in: known)
+      next = 0
+    }
+    // Most ask for what follows the last answer.
+    if next > 0, present[next - 1].upperBound > start { next = 0 }
+    while next < present.count, present[next].upperBound <= start { next += 1 }
+    guard next < present.count, present[next].lowerBound < end else { return nil }
+    return present[next].clamped(to: start..<end)
+  }
+}
