@@ -6,6 +6,7 @@
 
 #include "address_index.h"
 #include "allocator_books/glibc_heap.h"
+#include "allocator_books/jemalloc_heap.h"
 #include "case_words.h"
 #include "exact_words.h"
 #include "memory_scan.h"

@@ -64,7 +64,9 @@ bool lt_glibc_find_mapped_chunks(const struct lt_books_memory *books, const stru
   for (uint32_t i = 0; i < books->regionCount; i++) {
     const struct lt_snapshot_region *region = &books->regions[i];
     // The break and the main stack are of other kinds.
-    if (region->kind != LT_REGION_ANONYMOUS || !(region->flags & LT_REGION_CAPTURED)) continue;
+    if (region->kind != LT_REGION_ANONYMOUS || !(region->flags & LT_REGION_CAPTURED) ||
+        region->end > LT_BOOKS_ADDRESS_LIMIT)
+      continue;
     uint64_t at = region->start;
     for (; at < region->end && index < taken->count; index++) {
       const struct lt_address_range *range = lt_list_item(taken, index);

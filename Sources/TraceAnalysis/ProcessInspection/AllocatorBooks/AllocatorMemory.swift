@@ -77,7 +77,8 @@ final class AllocatorMemory {
 
   private func nextPresent(_ start: UInt64, _ end: UInt64) -> Range<UInt64>? {
     if start < known.lowerBound || end > known.upperBound {
-      let bound = min(start + Self.knownBytes, process.mappings.mapping(at: start)?.range.upperBound ?? end)
+      let (sum, overflow) = start.addingReportingOverflow(Self.knownBytes)
+      let bound = min(overflow ? end : sum, process.mappings.mapping(at: start)?.range.upperBound ?? end)
       known = start..<max(end, bound)
       present = process.writtenRanges(in: known)
       next = 0

@@ -46,13 +46,19 @@ struct ObjectTypes {
   /// Bytes of a block that its object uses. The allocator rounds up: what is left at the block's end is from before.
   func size(ofType type: UInt32, usableSize: UInt64) -> UInt64 {
     let size = instanceSizes[Int(type)]
-    guard size > 0, size < usableSize, usableSize - size <= Self.roundingLimit else { return usableSize }
+    guard size > 0, size < usableSize, usableSize - size <= Self.roundingLimit(size) else { return usableSize }
     return size
   }
 
-  /// Bytes that glibc adds to a block at most: up to the next multiple of 16, and a rest that is too small for a block
-  /// of its own.
-  private static let roundingLimit: UInt64 = 15 + 16
+  /// Bytes of an object of which nobody knows where its block ends: those of its type, or all there may be.
+  func size(ofType type: UInt32, room: UInt64) -> UInt64 {
+    let size = instanceSizes[Int(type)]
+    return size > 0 ? min(size, room) : room
+  }
+
+  /// Bytes that an allocator adds to a block at most: glibc up to the next multiple of 16, and a rest that is too small
+  /// for a block of its own; jemalloc a quarter, and up to the next multiple of 16.
+  private static func roundingLimit(_ size: UInt64) -> UInt64 { max(15 + 16, size / 4 + 16) }
 
   private mutating func number(of metadata: UInt64, depth: Int) -> UInt32 {
     if metadata == 0 { return 0 }

@@ -70,7 +70,7 @@ extension InspectionError: CustomStringConvertible {
     case .beyondLimit(let path, let what): "\(PlainText.escaped(path)) is damaged: it has too many \(what)"
     case .noSwift: "no Swift object is in the memory: leaktrace inspects programs that are written in Swift"
     case .noAllocator:
-      "the memory has no books of glibc's allocator: the process has not called malloc, or uses another one"
+      "the memory has neither books of an allocator that leaktrace knows (glibc's, jemalloc 5.3) nor objects of Swift: the process has not called malloc, or is no Swift program"
     }
   }
 }

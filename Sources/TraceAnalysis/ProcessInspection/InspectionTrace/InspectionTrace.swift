@@ -34,10 +34,21 @@ package enum InspectionTrace {
   ) throws -> InspectionSummary {
     var summary = InspectionSummary()
     let scan = ScannedProcess(memory)
-    guard let heap = GlibcHeap(in: memory, threads: threads) else { throw InspectionError.noAllocator }
-    summary.isIncomplete = heap.isIncomplete || heap.breaks > 0
     var types = ObjectTypes(scan)
-    let blocks = Self.blocks(heap, &types, memory)
+    var remarks = remarks
+    let heap = AllocatorHeap(in: memory, threads: threads)
+    let blocks: [ListedBlock]
+    if let heap {
+      summary.isIncomplete = heap.isIncomplete
+      remarks += heap.remarks
+      blocks = Self.blocks(heap, &types, memory)
+    } else {
+      // Without books, what is freed cannot be told from what is not.
+      blocks = PlausibleObjects.blocks(in: memory, threads: threads, &types)
+      if blocks.isEmpty { throw InspectionError.noAllocator }
+      summary.isIncomplete = true
+      remarks.append(Self.unreadBooks)
+    }
     summary.blocks = blocks.count
     summary.objects = blocks.count { $0.type != 0 }
     summary.types = types.types.count
@@ -82,6 +93,9 @@ package enum InspectionTrace {
     return summary
   }
 
+  private static let unreadBooks =
+    "the allocator is none whose books leaktrace can read (glibc's, jemalloc 5.3): the blocks are what looks like Swift objects, memory without one is not seen, and an object that was freed may be among them"
+
   private static func header(_ facts: InspectedFacts) -> TraceHeader {
     var header = TraceHeader()
     header.clock = .monotonic
@@ -99,7 +113,7 @@ package enum InspectionTrace {
 
   /// Blocks with the types of those that are objects, in order of addresses.
   private static func blocks(
-    _ heap: GlibcHeap, _ types: inout ObjectTypes, _ memory: any ProcessMemory
+    _ heap: AllocatorHeap, _ types: inout ObjectTypes, _ memory: any ProcessMemory
   ) -> [ListedBlock] {
     let window = MemoryWindow(memory, capacity: 1 << 20)
     var blocks: [ListedBlock] = []

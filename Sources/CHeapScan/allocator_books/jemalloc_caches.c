@@ -1,0 +1,87 @@
+// Recognises caches of jemalloc's threads: bins in a row, each of whose stacks begins where the one before it ends.
+
+#include "allocator_books/jemalloc_caches.h"
+
+#include "allocator_books/jemalloc_layout.h"
+
+enum {
+  /// Bytes below a thread pointer in which images' thread-local variables are.
+  THREAD_LOCAL_BYTES = 1 << 16,
+  /// A cache has a bin for each small class, 36 of them, and more.
+  LEAST_BINS = 30,
+  MOST_BINS = 512,
+};
+
+struct bin {
+  uint64_t head, empty; ///< of its stack: the first block, and behind the last
+  uint16_t full;        ///< low bits of the stack's beginning
+};
+
+static bool read_bin(struct lt_word_window *window, uint64_t at, struct bin *bin) {
+  uint64_t bounds;
+  if (!lt_window_word(window, at, &bin->head) || !lt_window_word(window, at + 16, &bounds)) return false;
+  if ((bin->head & 7) || bin->head < LT_BOOKS_PAGE || bin->head >= LT_BOOKS_ADDRESS_LIMIT) return false;
+  uint16_t low = (uint16_t)bin->head, empty = (uint16_t)(bounds >> 8 * (JEMALLOC_BIN_EMPTY - 16));
+  bin->full = (uint16_t)(bounds >> 8 * (JEMALLOC_BIN_FULL - 16));
+  bin->empty = bin->head + (uint16_t)(empty - low);
+  return ((empty | bin->full) & 7) == 0 && (uint16_t)(empty - low) <= (uint16_t)(empty - bin->full);
+}
+
+/// Bins in a row from an address on.
+static unsigned count_bins(struct lt_word_window *window, uint64_t at) {
+  struct bin bin, next;
+  if (!read_bin(window, at, &bin)) return 0;
+  // Before the first stack stands one word, at the beginning of a page.
+  if (((bin.full - 8u) & (LT_BOOKS_PAGE - 1)) != 0) return 0;
+  unsigned count = 1;
+  for (; count < MOST_BINS && read_bin(window, at + (uint64_t)count * JEMALLOC_BIN_BYTES, &next); count++) {
+    if (next.full != (uint16_t)bin.empty || next.empty != bin.empty + (uint16_t)((uint16_t)next.empty - next.full))
+      break;
+    bin = next;
+  }
+  return count;
+}
+
+static void keep_cache(struct lt_word_window *window, struct lt_word_window *stack, uint64_t at, unsigned count,
+                       struct lt_growing_list *kept, struct lt_growing_list *stacks) {
+  struct lt_address_range range = {0, 0};
+  for (unsigned i = 0; i < count; i++) {
+    struct bin bin;
+    if (!read_bin(window, at + (uint64_t)i * JEMALLOC_BIN_BYTES, &bin)) return;
+    if (i == 0) range.start = bin.empty - (uint16_t)((uint16_t)bin.empty - bin.full) - sizeof(uint64_t);
+    range.end = bin.empty;
+    for (uint64_t place = bin.head; place < bin.empty; place += 8) {
+      uint64_t block;
+      if (lt_window_word(stack, place, &block)) lt_list_append(kept, &block);
+    }
+  }
+  lt_list_append(stacks, &range);
+}
+
+uint64_t lt_jemalloc_find_caches(const struct lt_books_memory *books, struct lt_growing_list *kept,
+                                 struct lt_growing_list *stacks) {
+  struct lt_word_window window, stack = {0};
+  uint64_t found = 0;
+  bool hasRoom = lt_word_window_init(&window, books, THREAD_LOCAL_BYTES + 2 * LT_BOOKS_PAGE) &&
+                 lt_word_window_init(&stack, books, 2 * LT_BOOKS_PAGE);
+  for (uint32_t i = 0; hasRoom && i < books->threadCount; i++) {
+    uint64_t pointer = books->threads[i].threadPointer & ~7ull;
+    if (pointer <= THREAD_LOCAL_BYTES || pointer >= LT_BOOKS_ADDRESS_LIMIT) continue;
+    for (uint64_t at = pointer - THREAD_LOCAL_BYTES; at < pointer; at += 8) {
+      uint64_t word;
+      if (!lt_window_word(&window, at, &word)) {
+        // Where the variables begin is not known: what is before them may not be there.
+        at = (at | (LT_BOOKS_PAGE - 1)) - 7;
+        continue;
+      }
+      unsigned count = count_bins(&window, at);
+      if (count < LEAST_BINS) continue;
+      keep_cache(&window, &stack, at, count, kept, stacks);
+      found++;
+      break;
+    }
+  }
+  lt_word_window_free(&window);
+  lt_word_window_free(&stack);
+  return found;
+}

@@ -1,0 +1,85 @@
+// Reads the books of jemalloc: extents by its tree, regions of slabs by their bitmaps, less what lies in threads'
+// caches.
+
+#include "allocator_books/jemalloc_heap.h"
+
+#include "allocator_books/jemalloc_caches.h"
+#include "allocator_books/jemalloc_layout.h"
+#include "allocator_books/jemalloc_tree.h"
+
+#include <string.h>
+
+bool lt_jemalloc_heap_find(struct lt_jemalloc_heap *heap, const struct lt_books_memory *books) {
+  struct lt_jemalloc_tree tree;
+  memset(heap, 0, sizeof *heap);
+  heap->books = books;
+  lt_list_init(&heap->kept, books->memory, sizeof(uint64_t));
+  lt_list_init(&heap->stacks, books->memory, sizeof(struct lt_address_range));
+  if (lt_jemalloc_tree_init(&tree, books)) heap->root = lt_jemalloc_tree_find(&tree);
+  lt_jemalloc_tree_free(&tree);
+  if (!heap->root) return false;
+  heap->caches = lt_jemalloc_find_caches(books, &heap->kept, &heap->stacks);
+  lt_list_sort(&heap->kept);
+  lt_list_sort(&heap->stacks);
+  heap->isShort = heap->kept.isShort || heap->stacks.isShort;
+  return true;
+}
+
+void lt_jemalloc_heap_free(struct lt_jemalloc_heap *heap) {
+  lt_list_free(&heap->kept);
+  lt_list_free(&heap->stacks);
+}
+
+struct block_walk {
+  struct lt_jemalloc_heap *heap;
+  void (*block)(void *context, uint64_t address, uint64_t size);
+  void *context;
+};
+
+static void hand_over(struct block_walk *w, uint64_t address, uint64_t size) {
+  struct lt_jemalloc_heap *heap = w->heap;
+  if (lt_list_has(&heap->kept, address)) {
+    heap->cached++;
+    heap->cachedBytes += size;
+    return;
+  }
+  // A cache's stacks are a block that no call gave out.
+  size_t stack = lt_list_place(&heap->stacks, address);
+  if (stack < heap->stacks.count && lt_list_number(&heap->stacks, stack) == address) return;
+  heap->blocks++;
+  heap->blockBytes += size;
+  if (w->block) w->block(w->context, address, size);
+}
+
+static void look_at_extent(void *context, const struct lt_jemalloc_extent *extent) {
+  struct block_walk *w = context;
+  switch (extent->state) {
+  case JEMALLOC_ACTIVE: break;
+  case JEMALLOC_DIRTY: w->heap->dirtyBytes += extent->bytes; return;
+  case JEMALLOC_MUZZY: w->heap->muzzyBytes += extent->bytes; return;
+  case JEMALLOC_RETAINED: w->heap->retainedBytes += extent->bytes; return;
+  default: return;
+  }
+  uint64_t size = lt_jemalloc_class_bytes(extent->sizeClass);
+  if (!extent->isSlab) {
+    hand_over(w, extent->address, size);
+    return;
+  }
+  uint64_t count = extent->bytes / size;
+  for (uint64_t i = 0; i < count; i++) {
+    if (extent->freeRegions[i / 64] >> i % 64 & 1) w->heap->slabFreeBytes += size;
+    else hand_over(w, extent->address + i * size, size);
+  }
+}
+
+void lt_jemalloc_heap_walk(struct lt_jemalloc_heap *heap,
+                           void (*block)(void *context, uint64_t address, uint64_t size), void *context) {
+  struct lt_jemalloc_tree tree;
+  struct block_walk walk = {heap, block, context};
+  heap->blocks = heap->blockBytes = heap->cached = heap->cachedBytes = heap->slabFreeBytes = 0;
+  heap->dirtyBytes = heap->muzzyBytes = heap->retainedBytes = heap->oddExtents = 0;
+  if (lt_jemalloc_tree_init(&tree, heap->books))
+    heap->oddExtents = lt_jemalloc_tree_walk(&tree, heap->root, look_at_extent, &walk);
+  else heap->isShort = true;
+  lt_jemalloc_tree_free(&tree);
+}

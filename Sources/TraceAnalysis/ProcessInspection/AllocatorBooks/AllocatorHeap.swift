@@ -1,0 +1,54 @@
+// The blocks of a process by the books of the allocators that it has.
+
+/// What the allocators of a process have given out.
+package struct AllocatorHeap: Sendable {
+  /// In order of their addresses, none overlapping.
+  package private(set) var blocks: [AllocatedBlock] = []
+  package private(set) var glibc: GlibcHeap?
+  package private(set) var jemalloc: JemallocHeap?
+  /// Some of the allocators' blocks were not found.
+  package private(set) var isIncomplete = false
+  /// Sentences on what is not known.
+  package private(set) var remarks: [String] = []
+
+  /// Nil if no allocator is known.
+  ///
+  /// - Parameter threads: All of the process.
+  /// - Complexity: That of the allocators' books.
+  package init?(in memory: any ProcessMemory, threads: [InspectedThread]) {
+    glibc = GlibcHeap(in: memory, threads: threads)
+    jemalloc = JemallocHeap(in: memory, threads: threads)
+    // A libc whose malloc nobody calls has an arena all the same, where something has asked it early.
+    guard glibc?.blocks.isEmpty == false || jemalloc?.blocks.isEmpty == false else { return nil }
+    if let glibc {
+      isIncomplete = glibc.isIncomplete || glibc.breaks > 0
+      if glibc.areCachesUnread {
+        remarks.append(
+          "this release of glibc keeps freed blocks in threads' caches of a layout that leaktrace does not know: they count as live"
+        )
+      }
+    }
+    if let jemalloc {
+      isIncomplete = isIncomplete || jemalloc.isIncomplete
+      if jemalloc.threadCaches == 0 {
+        remarks.append(
+          "no thread's cache of jemalloc was found: freed blocks that are in one count as live")
+      }
+    }
+    blocks = Self.merged(glibc?.blocks ?? [], jemalloc?.blocks ?? [])
+  }
+
+  private static func merged(_ first: [AllocatedBlock], _ second: [AllocatedBlock]) -> [AllocatedBlock] {
+    if second.isEmpty { return first }
+    if first.isEmpty { return second }
+    var blocks = (first + second).sorted { $0.address < $1.address }
+    var end: UInt64 = 0
+    blocks.removeAll { block in
+      // Both cannot have the same memory: what one of them seems to have is inside of what the other has.
+      if block.address < end { return true }
+      end = block.address &+ block.usableSize
+      return false
+    }
+    return blocks
+  }
+}

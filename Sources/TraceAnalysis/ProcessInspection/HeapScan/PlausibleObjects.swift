@@ -1,0 +1,69 @@
+// Objects of a process whose allocator's books nobody can read.
+
+import CHeapScan
+import TraceReading
+
+/// Finds Swift objects by what they begin with: metadata, and counts of an object that is alive.
+///
+/// What it finds may have been freed, if nobody wrote to its beginning since; an object that was deinitialised is known
+/// by its counts, and left out.
+enum PlausibleObjects {
+  /// Objects stand at multiples of this: allocators give out what any type may need.
+  private static let alignment: UInt64 = 16
+  /// An object whose end is not known has no more bytes than this.
+  private static let largestUnknown: UInt64 = 1 << 20
+  /// Of the counts: the object is being deinitialised, or was.
+  private static let deinitialising: UInt64 = 1 << 32
+  /// Words that have no counts in them: of an immortal object, or the address of a side table.
+  private static let immortal: UInt64 = 0xFFFF_FFFF
+  private static let sideTable: UInt64 = 3 << 62
+  /// Bytes of memory that are searched.
+  private static let searchLimit: UInt64 = 1 << 36
+
+  /// In order of addresses, none overlapping. Linear in the private memory that is there.
+  static func blocks(
+    in memory: any ProcessMemory, threads: [InspectedThread], _ types: inout ObjectTypes
+  ) -> [ListedBlock] {
+    let window = MemoryWindow(memory, capacity: 1 << 18)
+    var found: [ListedBlock] = []
+    var left = searchLimit
+    for mapping in memory.mappings
+    where mapping.isPrivateAnonymous && mapping.isReadable && mapping.isWritable && !mapping.kernelName.hasPrefix("[s")
+      && !threads.contains(where: { isStack(mapping, of: $0) })
+    {
+      for range in memory.writtenRanges(in: mapping.range) {
+        var at = range.lowerBound
+        while at < range.upperBound, range.upperBound - at >= alignment, left >= alignment {
+          left -= alignment
+          defer { at += alignment }
+          guard let first = window.word(at: at), first != 0, let second = window.word(at: at + 8) else { continue }
+          let type = types.type(first: first, second: second, size: range.upperBound - at)
+          guard type != 0, isAlive(second, memory) else { continue }
+          let room = min(mapping.range.upperBound - at, largestUnknown)
+          finishLast(&found, before: at)
+          found.append(ListedBlock(address: at, size: types.size(ofType: type, room: room), type: type))
+        }
+      }
+    }
+    return found
+  }
+
+  /// Objects whose size is not known go on to the next one.
+  private static func finishLast(_ found: inout [ListedBlock], before address: UInt64) {
+    guard let last = found.last, last.address &+ last.size > address else { return }
+    found[found.count - 1].size = address - last.address
+  }
+
+  private static func isStack(_ mapping: MemoryMapping, of thread: InspectedThread) -> Bool {
+    mapping.range.contains(thread.stackPointer)
+  }
+
+  private static func isAlive(_ counts: UInt64, _ memory: any ProcessMemory) -> Bool {
+    if counts & immortal == immortal { return true }
+    guard counts & sideTable == sideTable else { return counts & deinitialising == 0 }
+    let table = (counts & ~sideTable) << 3
+    let bytes = memory.bytes(at: table &+ 16, count: 8)
+    return bytes.count == 8
+      && bytes.withUnsafeBytes { UInt64(littleEndian: $0.loadUnaligned(as: UInt64.self)) } & deinitialising == 0
+  }
+}
