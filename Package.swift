@@ -36,6 +36,9 @@ let package = Package(
     .systemLibrary(name: "CSQLite", providers: [.apt(["libsqlite3-dev"])]),
     // A child process for code that trusts the data it reads, and what runs in one.
     .target(name: "CSandboxedChild"),
+    .target(
+      name: "CUnwinder", dependencies: ["CSandboxedChild"],
+      linkerSettings: [.linkedLibrary("unwind-generic", .when(platforms: [.linux]))]),
     .target(name: "CDemangle", dependencies: ["CSandboxedChild"], linkerSettings: [.linkedLibrary("stdc++")]),
     .target(
       name: "CRemoteMirror", dependencies: ["CSandboxedChild"],
@@ -57,6 +60,7 @@ let package = Package(
       name: "ProcessInspection",
       dependencies: [
         "TraceReading", "TraceSymbolication", "CTraceFormat", "CHeapScan", "CElfutils", "CProcessCalls", "CZstd",
+        "CSandboxedChild", "CUnwinder",
       ],
       path: "Sources/TraceAnalysis/ProcessInspection"),
     .target(

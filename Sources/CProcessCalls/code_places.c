@@ -10,25 +10,45 @@
 
 /// Functions of one object of glibc's, between whose first and last all code is the allocator's (2.31 to 2.41).
 static const char *const allocatorFunctions[] = {
-    "malloc",     "free",     "calloc",    "realloc",      "memalign", "aligned_alloc",  "valloc",      "pvalloc",
-    "mallinfo",   "mallopt",  "malloc_trim", "malloc_stats", "malloc_info", "posix_memalign", "malloc_usable_size",
+    "malloc",        "free",         "calloc",      "realloc",        "memalign",
+    "aligned_alloc", "valloc",       "pvalloc",     "mallinfo",       "mallopt",
+    "malloc_trim",   "malloc_stats", "malloc_info", "posix_memalign", "malloc_usable_size",
 };
 /// By which an allocator inside the program is entered, besides.
-static const char *const operators[] = {"_Znwm",  "_Znam",  "_ZnwmRKSt9nothrow_t", "_ZnwmSt11align_val_t", "_ZdlPv",
-                                        "_ZdaPv", "_ZdlPvm", "_ZdaPvm",             "reallocarray"};
+static const char *const operators[] = {
+    "_Znwm",   "_Znam",   "_ZnwmRKSt9nothrow_t", "_ZnwmSt11align_val_t", "_ZdlPv", "_ZdaPv",
+    "_ZdlPvm", "_ZdaPvm", "reallocarray"};
 static const struct {
   const char *name;
   enum lt_code_place place;
 } otherFunctions[] = {
-    {"dl_iterate_phdr", LT_CODE_LOADER}, {"_dl_addr", LT_CODE_LOADER},       {"dlopen", LT_CODE_LOADER},
-    {"dlmopen", LT_CODE_LOADER},         {"dlclose", LT_CODE_LOADER},        {"dlsym", LT_CODE_LOADER},
-    {"dlvsym", LT_CODE_LOADER},          {"dladdr", LT_CODE_LOADER},         {"dlinfo", LT_CODE_LOADER},
-    {"fork", LT_CODE_FORK},              {"_Fork", LT_CODE_FORK},            {"exit", LT_CODE_EXIT},
-    {"quick_exit", LT_CODE_EXIT},        {"__cxa_finalize", LT_CODE_LOADER}, {"__cxa_atexit", LT_CODE_THREADS},
-    {"pthread_create", LT_CODE_THREADS}, {"pthread_exit", LT_CODE_THREADS},  {"pthread_getattr_np", LT_CODE_THREADS},
-    {"pthread_detach", LT_CODE_THREADS}, {"pthread_atfork", LT_CODE_THREADS}, {"__register_atfork", LT_CODE_THREADS},
-    {"setuid", LT_CODE_THREADS},         {"setgid", LT_CODE_THREADS},        {"setresuid", LT_CODE_THREADS},
-    {"setresgid", LT_CODE_THREADS},      {"setreuid", LT_CODE_THREADS},      {"setregid", LT_CODE_THREADS},
+    {"dl_iterate_phdr", LT_CODE_LOADER},
+    {"_dl_addr", LT_CODE_LOADER},
+    {"dlopen", LT_CODE_LOADER},
+    {"dlmopen", LT_CODE_LOADER},
+    {"dlclose", LT_CODE_LOADER},
+    {"dlsym", LT_CODE_LOADER},
+    {"dlvsym", LT_CODE_LOADER},
+    {"dladdr", LT_CODE_LOADER},
+    {"dlinfo", LT_CODE_LOADER},
+    {"fork", LT_CODE_FORK},
+    {"_Fork", LT_CODE_FORK},
+    {"exit", LT_CODE_EXIT},
+    {"quick_exit", LT_CODE_EXIT},
+    {"__cxa_finalize", LT_CODE_LOADER},
+    {"__cxa_atexit", LT_CODE_THREADS},
+    {"pthread_create", LT_CODE_THREADS},
+    {"pthread_exit", LT_CODE_THREADS},
+    {"pthread_getattr_np", LT_CODE_THREADS},
+    {"pthread_detach", LT_CODE_THREADS},
+    {"pthread_atfork", LT_CODE_THREADS},
+    {"__register_atfork", LT_CODE_THREADS},
+    {"setuid", LT_CODE_THREADS},
+    {"setgid", LT_CODE_THREADS},
+    {"setresuid", LT_CODE_THREADS},
+    {"setresgid", LT_CODE_THREADS},
+    {"setreuid", LT_CODE_THREADS},
+    {"setregid", LT_CODE_THREADS},
     {"setgroups", LT_CODE_THREADS},
 };
 /// `mov $15, %rax; syscall`: glibc's __restore_rt, which has no name in the file.

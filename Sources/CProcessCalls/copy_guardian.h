@@ -16,8 +16,8 @@ struct lt_copy_exchange {
   struct lt_stopped_process stopped;
 };
 
-/// The guardian's whole life, with a struct lt_copy_exchange. Answers twice, by an int each: after the begin, and after the end, which comes when its
-/// control is closed or its parent ends. If the begin fails it answers once.
+/// The guardian's whole life, with a struct lt_copy_exchange. Answers twice, by an int each: after the begin, and after
+/// the end, which comes when its control is closed or its parent ends. If the begin fails it answers once.
 void lt_guard_copy(void *exchange);
 
 #endif

@@ -15,7 +15,15 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-enum { PATH_SIZE = 64, LISTING_SIZE = 16384, SYSCALL_LENGTH = 2 };
+enum {
+  PATH_SIZE = 64,
+  LISTING_SIZE = 16384,
+  SYSCALL_LENGTH = 2,
+  STAT_SIZE = 128, // the number, a name of 15 bytes, the state
+  // A thread that may run stops as soon as it gets a processor, which takes this long where dozens compete for one.
+  RUNNABLE_MILLISECONDS = 2000,
+  STEP_MILLISECONDS = 20,
+};
 
 struct listed_entry { // getdents64(2)
   uint64_t inode;
@@ -69,6 +77,29 @@ static int seize_listed(struct lt_stopped_process *stopped, int folder, bool *fo
   }
 }
 
+/// Whether it only waits for a processor: one that sleeps has a state of its own.
+static bool is_runnable(pid_t process, pid_t thread) {
+  char path[PATH_SIZE], text[STAT_SIZE];
+  snprintf(path, sizeof path, "/proc/%d/task/%d/stat", process, thread);
+  int file = open(path, O_RDONLY | O_CLOEXEC);
+  if (file < 0) return false;
+  ssize_t size = read(file, text, sizeof text - 1);
+  close(file);
+  text[size > 0 ? size : 0] = 0;
+  // The name stands in brackets, and may hold others.
+  const char *end = strrchr(text, ')');
+  return end && end[1] == ' ' && end[2] == 'R';
+}
+
+/// Waits until a thread stops, beyond the deadline as long as it may run.
+static int await_thread(const struct lt_stopped_process *stopped, pid_t thread, uint64_t deadline) {
+  int result = lt_thread_await_stop(thread, deadline);
+  uint64_t last = stopped->begin + RUNNABLE_MILLISECONDS * 1000000ull;
+  while (result == -ETIME && lt_nanoseconds() < last && is_runnable(stopped->process, thread))
+    result = lt_thread_await_stop(thread, lt_nanoseconds() + STEP_MILLISECONDS * 1000000ull);
+  return result;
+}
+
 static void forget(struct lt_stopped_process *stopped, size_t i) {
   stopped->threads[i] = stopped->threads[--stopped->count];
 }
@@ -77,7 +108,7 @@ static void forget(struct lt_stopped_process *stopped, size_t i) {
 static int await_from(struct lt_stopped_process *stopped, size_t first, uint64_t deadline) {
   for (size_t i = first; i < stopped->count;) {
     struct lt_copied_thread *thread = &stopped->threads[i];
-    int result = lt_thread_await_stop(thread->thread, deadline);
+    int result = await_thread(stopped, thread->thread, deadline);
     if (result == -ESRCH) {
       forget(stopped, i);
       continue;

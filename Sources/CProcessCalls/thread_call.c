@@ -100,8 +100,10 @@ static size_t note_state(unsigned char *state, size_t given) {
   features &= ~matrixFeatures;
   size_t size = size_of(features);
   if (size > given) return 0;
-  struct state_note note = {
-      .magic = STATE_MAGIC, .size = (uint32_t)size + sizeof(uint32_t), .features = features, .stateSize = (uint32_t)size};
+  struct state_note note = {.magic = STATE_MAGIC,
+                            .size = (uint32_t)size + sizeof(uint32_t),
+                            .features = features,
+                            .stateSize = (uint32_t)size};
   memcpy(state + NOTE_OFFSET, &note, sizeof note);
   const uint32_t end = STATE_END_MAGIC;
   memcpy(state + size, &end, sizeof end);
@@ -197,9 +199,9 @@ int lt_visit_begin(struct lt_thread_visit *visit, pid_t thread, const struct lt_
   visit->context = (visit->text - sizeof(struct frame) + RETURN_SLOTS) & ~(uint64_t)(STACK_ALIGNMENT - 1);
   struct frame frame;
   fill(&frame, visit, state);
-  bool isWritten =
-      stateSize > 0 && write_memory(thread, state, piece, stateSize) && write_memory(thread, visit->text, text, size) &&
-      write_memory(thread, visit->context - RETURN_SLOTS, &frame, sizeof frame);
+  bool isWritten = stateSize > 0 && write_memory(thread, state, piece, stateSize) &&
+                   write_memory(thread, visit->text, text, size) &&
+                   write_memory(thread, visit->context - RETURN_SLOTS, &frame, sizeof frame);
   free(piece);
   return isWritten ? LT_VISIT_DONE : LT_VISIT_NOT_BEGUN;
 }

@@ -54,8 +54,7 @@ int lt_visit_begin(struct lt_thread_visit *visit, pid_t thread, const struct lt_
 
 /// Calls a function with two arguments, and waits for its end until `deadline`. Signals are held back meanwhile, but
 /// for those that the processor has for errors. What the function returns is not seen.
-int lt_visit_call(struct lt_thread_visit *visit, uint64_t function, uint64_t first, uint64_t second,
-                  uint64_t deadline);
+int lt_visit_call(struct lt_thread_visit *visit, uint64_t function, uint64_t first, uint64_t second, uint64_t deadline);
 
 /// The same for a function without arguments, with the pointer that it returns. Not for a function that may return a
 /// small number: without a tracer the kernel would take that for the number of a call. LT_VISIT_NOT_BEGUN where the

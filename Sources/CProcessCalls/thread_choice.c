@@ -19,7 +19,7 @@
 #include <sys/resource.h>
 
 enum {
-  SCANNED_WORDS = 1 << 15,  // of a stack that cannot be followed
+  SCANNED_WORDS = 1 << 15, // of a stack that cannot be followed
   PATH_SIZE = 64,
   STACK_GAP = 1 << 20, // that the kernel keeps free below a main thread's stack
 };
@@ -146,8 +146,7 @@ static enum fitness fitness_of(const struct lt_copied_thread *thread, const stru
   if (is_in(found, frames.count, LT_CODE_LOADER)) return IN_LOADER;
   if (is_in(found, frames.count, LT_CODE_FORK)) return IN_FORK;
   if (is_in(found, frames.count, LT_CODE_EXIT)) return AT_EXIT;
-  if (!frames.isComplete || frames.count == 0)
-    return has_loader_word(places, frames.lastStack) ? IN_LOADER : UNKNOWN;
+  if (!frames.isComplete || frames.count == 0) return has_loader_word(places, frames.lastStack) ? IN_LOADER : UNKNOWN;
   if (frames.hasSignalFrame) return IN_HANDLER;
   if (is_in(found, frames.count, LT_CODE_ALLOCATOR)) return IN_ALLOCATOR;
   size_t count = without_beginning(places, &frames, found), inner = 0;

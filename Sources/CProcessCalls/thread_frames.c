@@ -124,7 +124,7 @@ static int name_function(unw_addr_space_t space, unw_word_t address, char *name,
 // --- use -------------------------------------------------------------------------------------------------------------
 
 struct lt_unwinding *lt_unwinding_begin(const struct lt_remote_images *images) {
-  static unw_accessors_t accessors = {find_function,         forget_function, find_dynamic, access_memory,
+  static unw_accessors_t accessors = {find_function,   forget_function,       find_dynamic, access_memory,
                                       access_register, access_floating_point, resume,       name_function};
   struct lt_unwinding *unwinding = calloc(1, sizeof *unwinding);
   if (unwinding == NULL) return NULL;

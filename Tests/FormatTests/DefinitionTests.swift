@@ -27,6 +27,14 @@ private func reader(_ chunks: [[Definition]]) throws -> TraceReader {
       .process(ProcessRecord(executable: "/bin/x", flags: 15)), .pause(PauseRecord(begins: true, time: 9)),
       .pause(PauseRecord(begins: false, time: 10)), .thread(ThreadRecord(thread: 4, osThread: 5, time: 6)),
       .warning("look out"),
+      .threadStack(
+        ThreadStack(
+          osThread: 5, ownNumber: 2, name: "worker", activity: .inCall(219),
+          frames: [
+            .init(key: FrameKey(address: RuntimeAddress(0x4000), isExact: true, isAsync: false), stackPointer: 0x7000),
+            .init(key: FrameKey(address: RuntimeAddress(0x5000), isExact: false, isAsync: false), stackPointer: 0x6000),
+          ], end: .cut)),
+      .threadStack(ThreadStack(osThread: 6, activity: .computing, end: .unknown)),
       .unknown(kind: 200, size: 3),
     ]
     let reader = try reader([all])
@@ -39,6 +47,7 @@ private func reader(_ chunks: [[Definition]]) throws -> TraceReader {
     #expect(model.process.isForked && model.process.executable == "/bin/x")
     #expect(model.images[0].loadTime == 6 && model.images[0].unloadTime == 60)
     #expect(model.warnings == ["look out"] && model.threads[0].osThread == 5 && model.pauses.count == 2)
+    #expect(model.threadStacks[5]?.frames.count == 2 && model.threadStacks[6]?.activity == .computing)
     #expect(model.memorySamples[0].residentOfProgram == 0)
   }
 

@@ -10,16 +10,16 @@
 /// Reasons why a process has not called the function; beside those of lt_copy_error, from 0 on.
 enum lt_library_call_error {
   LT_CALL_DONE = 0,
-  LT_CALL_STATIC = 100,   ///< no dynamic loader
-  LT_CALL_OTHER_LIBC,     ///< not glibc
-  LT_CALL_NO_FUNCTIONS,   ///< glibc without the functions that are needed
-  LT_CALL_STOPPED,        ///< it is stopped as a whole: its threads cannot give back what they hold
-  LT_CALL_BUSY,           ///< there was no moment for it: `obstacles` says why
-  LT_CALL_NOT_LOADED,     ///< the library could not be loaded: `text` says why
-  LT_CALL_NOT_THERE,      ///< the process has not loaded the library, and was not to
-  LT_CALL_OTHER_LIBRARY,  ///< a library of that name is loaded, and has no such function
-  LT_CALL_LATE,           ///< the call has not ended in time; it goes on
-  LT_CALL_FAULT,          ///< the call has ended by an error of the processor, and the thread goes on
+  LT_CALL_STATIC = 100,  ///< no dynamic loader
+  LT_CALL_OTHER_LIBC,    ///< not glibc
+  LT_CALL_NO_FUNCTIONS,  ///< glibc without the functions that are needed
+  LT_CALL_STOPPED,       ///< it is stopped as a whole: its threads cannot give back what they hold
+  LT_CALL_BUSY,          ///< there was no moment for it: `obstacles` says why
+  LT_CALL_NOT_LOADED,    ///< the library could not be loaded: `text` says why
+  LT_CALL_NOT_THERE,     ///< the process has not loaded the library, and was not to
+  LT_CALL_OTHER_LIBRARY, ///< a library of that name is loaded, and has no such function
+  LT_CALL_LATE,          ///< the call has not ended in time; it goes on
+  LT_CALL_FAULT,         ///< the call has ended by an error of the processor, and the thread goes on
 };
 
 enum { LT_MOST_LIBRARIES = 4, LT_LIBRARY_CALL_TEXT = 512 };

@@ -31,7 +31,8 @@ enum lt_copy_mode {
 struct lt_copy_options {
   enum lt_copy_mode mode;
   /// Milliseconds after which threads that have not stopped are left as they are: they sleep in the kernel, where no
-  /// signal reaches them, and run no code of the program until they stop. 0 for the default, 100.
+  /// signal reaches them, and run no code of the program until they stop. Those that may run, and wait for a processor,
+  /// have two seconds. 0 for the default, 100.
   uint32_t stopMilliseconds;
   /// A filter of system calls that limits the process sees the calls that are made for the copy. Without this it is
   /// suspended for their time, which takes CAP_SYS_ADMIN. The filter must let `clone`, `wait4` and `close_range` pass

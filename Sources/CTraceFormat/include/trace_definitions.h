@@ -28,6 +28,25 @@ enum {
   LT_DEF_THREAD = 9,
   /// string text: something the reader should show, such as why Swift calls could not be traced.
   LT_DEF_WARNING = 10,
+  /// Of an inspection, where a thread stood: varint OS thread ID, varint the same number in the process's own PID
+  /// namespace (0 unknown), string name ("" unknown), varint LT_ACTIVITY_, varint LT_STACK_ end, varint number of
+  /// frames; for each, the innermost first: varint frame key, zigzag difference of its stack pointer from that of the
+  /// frame before, 0 before the first. A frame's memory begins at its stack pointer and ends at its caller's.
+  LT_DEF_THREAD_STACK = 11,
+};
+
+enum {
+  LT_ACTIVITY_UNKNOWN = 0,
+  LT_ACTIVITY_COMPUTING = 1,
+  LT_ACTIVITY_FIRST_CALL = 2, ///< from here on: the number of the system call it was in, plus this
+};
+
+enum {
+  LT_STACK_COMPLETE = 0, ///< the thread began at the last frame
+  LT_STACK_CUT = 1,      ///< there are more frames than are kept
+  LT_STACK_NO_RULES = 2, ///< the last frame is of code without rules for unwinding
+  LT_STACK_UNSOUND = 3,  ///< what follows is no stack, or memory that is missing
+  LT_STACK_UNKNOWN = 4,  ///< it was not unwound
 };
 
 enum {

@@ -108,6 +108,8 @@ package struct AllocationReport: Sendable {
   /// Sums of the sites that the filters let through, those that are not shown included; most by the order's key first.
   package var types: [AllocationAnalysis.NamedTotal]
   package var operations: [AllocationAnalysis.NamedTotal]
+  /// Where threads stood, of inspections.
+  package var threads: [ReportThread]
   /// The reasons why frames could not be named.
   package var namingRemarks: [String]
 
@@ -192,6 +194,7 @@ package struct AllocationReport: Sendable {
         total: group?.total ?? candidates.total(rank.candidate), frames: frames, end: path.end,
         stackCount: group?.siteCount ?? 1)
     }
+    threads = traces.flatMap { ReportThread.threads($0.analysis, naming: naming) }
     namingRemarks = naming.remarks
   }
 

@@ -40,6 +40,7 @@ package enum AllocationJSON {
         ("matchingSiteCount", .number(UInt64(report.matchingCount))),
         ("matchingTotal", value(report.matchingTotal)),
         ("sites", .array(report.sites.map(value))),
+        ("threadStacks", .array(report.threads.map(value))),
         ("types", .array(report.types.map(value))),
         ("operations", .array(report.operations.map(value))),
         ("namingRemarks", .array(report.namingRemarks.map { .string($0) })),
@@ -61,6 +62,37 @@ package enum AllocationJSON {
       ("unownedRetains", .number(total.unownedRetains)),
       ("unownedReleases", .number(total.unownedReleases)),
     ])
+  }
+
+  private static func value(_ thread: ReportThread) -> JSONValue {
+    let stack = thread.stack
+    let (activity, call): (String?, UInt64?) =
+      switch stack.activity {
+      case .computing: ("computing", nil)
+      case .inCall(let number): ("systemCall", number)
+      case .unknown: (nil, nil)
+      }
+    return .object([
+      ("osThread", .number(stack.osThread)),
+      ("ownNumber", .optional(stack.ownNumber == 0 ? nil : stack.ownNumber)),
+      ("name", .optional(thread.name.isEmpty ? nil : thread.name)),
+      ("isMain", .bool(thread.isMain)),
+      ("activity", .optional(activity)),
+      ("systemCall", .optional(call)),
+      ("userFrame", thread.userFrame.map { .number(UInt64($0)) } ?? .null),
+      ("stackEnd", .string(key(stack.end))),
+      ("frames", .array(thread.frames.map(value))),
+    ])
+  }
+
+  private static func key(_ end: ThreadStack.End) -> String {
+    switch end {
+    case .complete: "complete"
+    case .cut: "cut"
+    case .noRules: "noRules"
+    case .unsound: "unsound"
+    case .unknown: "unknown"
+    }
   }
 
   private static func value(_ named: AllocationAnalysis.NamedTotal) -> JSONValue {

@@ -22,6 +22,7 @@ package struct AllocationText {
         "\(report.traces.count) traces together; peaks are each process's own, added up.")
       lines.blank()
     }
+    ThreadText(style: style).write(report.threads, to: &lines)
     writeSites(report, to: &lines)
     if !report.namingRemarks.isEmpty {
       lines.line("Names:")

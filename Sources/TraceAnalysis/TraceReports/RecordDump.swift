@@ -267,7 +267,19 @@ package struct RecordDump {
     case .pause(let pause): return "\(pause.begins ? "pause" : "resume") \(time(pause.time))"
     case .thread(let thread): return "thread number=\(thread.thread) os=\(thread.osThread) \(time(thread.time))"
     case .warning(let text): return "warning text=\(PlainText.escaped(text))"
+    case .threadStack(let stack):
+      let frames = stack.frames.map { "\(frame($0.key.encoded))/\(Hexadecimal.text($0.stackPointer))" }
+      return
+        "thread_stack os=\(stack.osThread) own=\(stack.ownNumber) activity=\(name(stack.activity)) end=\(stack.end) frames=\(frames.joined(separator: ",")) name=\(PlainText.escaped(stack.name))"
     case .unknown(let kind, let size): return "unknown kind=\(kind) size=\(size)"
+    }
+  }
+
+  private func name(_ activity: ThreadStack.Activity) -> String {
+    switch activity {
+    case .computing: "computing"
+    case .inCall(let number): "call_\(number)"
+    case .unknown: "unknown"
     }
   }
 

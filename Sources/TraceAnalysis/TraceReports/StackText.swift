@@ -12,17 +12,35 @@ struct StackText {
   static let callerLimit = 12
 
   func write(_ site: ReportSite, to lines: inout TextLines, indent: Int) {
-    if style.stacks == .full {
-      writeFull(site, to: &lines, indent: indent)
-    } else if let user = site.userFrame {
-      writeFolded(site, from: user, to: &lines, indent: indent)
-    } else {
-      writeRuntimeOnly(site, to: &lines, indent: indent)
-    }
+    write(site.frames, from: site.userFrame, to: &lines, indent: indent)
     switch site.end {
     case .complete: if site.frames.isEmpty { lines.row("(no stack was recorded)", indent: indent) }
     case .cut: lines.row("… the stack was cut here", indent: indent)
     case .undefined: lines.row("… the trace does not define the rest of the stack", indent: indent)
+    }
+  }
+
+  /// The functions that a thread stood in.
+  func write(_ thread: ReportThread, to lines: inout TextLines, indent: Int) {
+    write(thread.frames, from: thread.userFrame, to: &lines, indent: indent)
+    switch thread.stack.end {
+    case .complete: break
+    case .cut: lines.row("… the stack goes on", indent: indent + 2)
+    case .noRules: lines.row("… the last frame's code has no rules for unwinding", indent: indent + 2)
+    case .unsound:
+      lines.row("… what follows is no stack, or memory that is missing", indent: indent + 2)
+    case .unknown: lines.row("(its stack could not be unwound)", indent: indent)
+    }
+  }
+
+  /// - Parameter user: Index of the program's innermost frame; nil if there is none.
+  private func write(_ frames: [ReportFrame], from user: Int?, to lines: inout TextLines, indent: Int) {
+    if style.stacks == .full {
+      writeFull(frames, from: user, to: &lines, indent: indent)
+    } else if let user {
+      writeFolded(frames, from: user, to: &lines, indent: indent)
+    } else {
+      writeRuntimeOnly(frames, to: &lines, indent: indent)
     }
   }
 
@@ -77,17 +95,13 @@ struct StackText {
       isDimmed: !emphasized && isOfPackage(run.frame))
   }
 
-  private func writeFull(_ site: ReportSite, to lines: inout TextLines, indent: Int) {
-    writeFull(site.frames, from: site.userFrame, to: &lines, indent: indent)
-  }
-
   /// Every frame; `user`: index of the program's innermost, which is emphasized.
   func writeFull(_ frames: [ReportFrame], from user: Int?, to lines: inout TextLines, indent: Int) {
     for run in runs(frames) { write(run, to: &lines, indent: indent, emphasized: user.map { frames[$0] } == run.frame) }
   }
 
-  private func writeFolded(_ site: ReportSite, from user: Int, to lines: inout TextLines, indent: Int) {
-    let frames = site.frames[user...]
+  private func writeFolded(_ all: [ReportFrame], from user: Int, to lines: inout TextLines, indent: Int) {
+    let frames = all[user...]
     var shown = 0
     var folded = 0
     func foldedLine(_ lines: inout TextLines) {
@@ -107,7 +121,7 @@ struct StackText {
       }
       foldedLine(&lines)
       write(run, to: &lines, indent: shown == 0 ? indent : indent + 2, emphasized: shown == 0)
-      if shown == 0 { writeCallee(site.frames[..<user], to: &lines, indent: indent + 2) }
+      if shown == 0 { writeCallee(all[..<user], to: &lines, indent: indent + 2) }
       shown += 1
     }
     foldedLine(&lines)
@@ -122,8 +136,8 @@ struct StackText {
       continuation: indent + 2)
   }
 
-  private func writeRuntimeOnly(_ site: ReportSite, to lines: inout TextLines, indent: Int) {
-    let all = runs(site.frames)
+  private func writeRuntimeOnly(_ frames: [ReportFrame], to lines: inout TextLines, indent: Int) {
+    let all = runs(frames)
     for (position, run) in all.prefix(Self.callerLimit / 2).enumerated() {
       write(run, to: &lines, indent: position == 0 ? indent : indent + 2)
     }

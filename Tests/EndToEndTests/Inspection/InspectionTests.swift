@@ -16,15 +16,19 @@ import TraceReading
     let printed: String
     let directory: TemporaryDirectory
 
-    init(_ program: String, _ arguments: [String] = [], under recorder: [String] = []) throws {
+    convenience init(_ program: String, _ arguments: [String] = [], under recorder: [String] = []) throws {
+      try self.init(TestProgram(program), arguments, under: recorder)
+    }
+
+    init(_ program: TestProgram, _ arguments: [String] = [], under recorder: [String] = []) throws {
       let directory = try TemporaryDirectory()
       self.directory = directory
       let output = directory.path + "/printed"
       let recorder = recorder.map { $0.replacingOccurrences(of: "%DIRECTORY%", with: directory.path) }
       running = try Command(
-        recorder + ["/bin/sh", "-c", "exec \"$0\" \"$@\" >\"\(output)\"", try TestProgram(program).path()] + arguments
+        recorder + ["/bin/sh", "-c", "exec \"$0\" \"$@\" >\"\(output)\"", try program.path()] + arguments
       ).start()
-      (printed, processID) = try AwaitedState.value("\(program) is ready") {
+      (printed, processID) = try AwaitedState.value("\(program.name) is ready") {
         let printed = (try? String(contentsOfFile: output, encoding: .utf8)) ?? ""
         guard printed.hasSuffix("\n"), let ready = printed.split(separator: "\n").last, ready.hasPrefix("ready ")
         else { return nil }

@@ -9,7 +9,9 @@ import Testing
 
   @Test func copiesDisturbNoThread() throws {
     let calls = "../../Sources/CProcessCalls"
-    let files = ["process_copy.c", "copy_guardian.c", "stopped_process.c", "stopped_thread.c", "exit_call.c", "guardian.c"]
+    let files = [
+      "process_copy.c", "copy_guardian.c", "stopped_process.c", "stopped_thread.c", "exit_call.c", "guardian.c",
+    ]
     let program = TestProgram(
       named: "process-copies", sources: ["process-copies.c"] + files.map { "\(calls)/\($0)" },
       flags: [

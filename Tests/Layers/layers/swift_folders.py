@@ -20,6 +20,7 @@ FOLDERS = (
     "TraceReports",
     "TraceRecording",
     "InspectionTrace",
+    "ThreadStacks",
     "AllocatorBooks",
     "HeapScan",
     "InspectedProcess",

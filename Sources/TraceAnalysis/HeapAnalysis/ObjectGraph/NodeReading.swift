@@ -302,7 +302,8 @@ extension ObjectGraphBuilder {
   }
 
   func mayBeSideTable(_ node: Int) -> Bool {
-    types[Int(nodeTypes[node])].kind == .malloc && SideTable.mayBeOrphan(heap.blocks[node], isListed: isListed(heap.blocks[node]), in: image)
+    types[Int(nodeTypes[node])].kind == .malloc
+      && SideTable.mayBeOrphan(heap.blocks[node], isListed: isListed(heap.blocks[node]), in: image)
   }
 
   private mutating func noteDangling(_ node: Int, _ label: UInt32, _ target: UInt64, isReused: Bool) {

@@ -14,7 +14,7 @@ final class FindingNaming {
   private let ownModules: Set<String>
   /// By Swift module: the package that it is of, nil for the program's own.
   var modulePackages: [String: String?] = [:]
-  private let naming: any FrameNaming
+  let naming: any FrameNaming
   private let sites: [SiteKey]
   private let wrappers: AllocationWrappers
   private var functions: [UInt64: SourceFrame?] = [:]

@@ -89,7 +89,13 @@ package final class LeakAnalysis {
     let roots = HeapRoots(
       snapshot, images: images, heap: heap, image: image, gaps: analysis.gaps,
       waitingCode: { Self.waitingCode($0, $1, naming) },
-      frames: { frames?.addresses(of: $0) })
+      frames: { [definitions] thread in
+        // Where it was unwound with all of its registers, there is no more to be known.
+        if let stack = definitions.threadStacks[UInt64(thread.osThread)], stack.end == .complete {
+          return stack.frames.map(\.key.address.rawValue)
+        }
+        return frames?.addresses(of: thread)
+      })
     let keys = analysis.sites.map { SiteKey(operation: $0.operation, stack: $0.stack, type: $0.type) }
     siteKeys = keys
     let types = definitions.types
@@ -260,8 +266,7 @@ package final class LeakAnalysis {
       graph, definitions: definitions, clock: clock, sites: siteKeys, naming: naming,
       frameLimit: reader.limits.namedFrames, ownModules: ownModules)
     names.threads = ThreadNames(definitions, activations: activations, mainThread: UInt64(reader.header.processID)) {
-      [definitions, naming] frame in
-      naming.frames(for: frame.key, in: frame.image.map { definitions.images[$0].image })
+      [definitions, naming] key in naming.frames(for: key, in: definitions.image(at: key.lookupAddress))
     }
     return names
   }

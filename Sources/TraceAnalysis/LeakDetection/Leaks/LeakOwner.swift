@@ -46,7 +46,8 @@ struct OwnerSearch {
     if group.isCycle {
       guard nodes.allSatisfy(isSystemObject) else { return .program }
       return nodes.contains { graph.type(of: $0).kind != .malloc }
-        ? .library("every object of the cycle belongs to a library") : allocator(of: target, isObject: false, keeping: group.held)
+        ? .library("every object of the cycle belongs to a library")
+        : allocator(of: target, isObject: false, keeping: group.held)
     }
     let type = graph.type(of: target)
     if type.kind == .task { return .program }

@@ -205,7 +205,8 @@ extension FindingNaming {
           kind: .global, name: known.map { "\($0) (\(variable) in \(name))" } ?? "\(variable) in \(name)")
       }
       return PathOrigin(kind: .global, name: "a variable of \(name)")
-    case .stack(let thread): return PathOrigin(kind: .stack, name: "the stack of \(self.thread(thread))")
+    case .stack(let thread):
+      return PathOrigin(kind: .stack, name: "the stack of \(self.thread(thread, holding: place))")
     case .registers(let thread): return PathOrigin(kind: .registers, name: "a register of \(self.thread(thread))")
     case .threadLocal(let thread):
       return PathOrigin(kind: .threadLocal, name: "thread-local memory of \(self.thread(thread))")
@@ -222,9 +223,32 @@ extension FindingNaming {
   /// Variables inside the platform's libraries that people know by another name.
   private static let knownVariables = RuleBook.shipped.table(.knownAs, by: .variable)
 
-  private func thread(_ index: Int) -> String {
+  /// - Parameter place: Address on the thread's stack of what is meant; nil for its registers.
+  private func thread(_ index: Int, holding place: UInt64? = nil) -> String {
     let thread = graph.snapshot.threads[index]
-    let place = function(at: thread.instructionPointer).map { ", in \($0.function)" } ?? ""
-    return (threads?.name(ofThread: UInt64(thread.osThread)) ?? "thread \(thread.osThread)") + place
+    let name = threads?.name(ofThread: UInt64(thread.osThread)) ?? "thread \(thread.osThread)"
+    if let stack = definitions.threadStacks[UInt64(thread.osThread)], !stack.frames.isEmpty {
+      return "\(name), in \(functions(stack, from: place.flatMap(stack.frame(holding:)) ?? 0))"
+    }
+    return name + (function(at: thread.instructionPointer).map { ", in \($0.function)" } ?? "")
   }
+
+  /// `Server.handle() at Server.swift:40`: the function of a frame, and if it is none of the program's, the nearest of
+  /// those that have called it.
+  private func functions(_ stack: ThreadStack, from frame: Int) -> String {
+    var first: SourceFrame?
+    for frame in stack.frames[frame...].prefix(Self.callerLimit) {
+      let functions = naming.frames(for: frame.key, in: graph.roots.image(at: frame.key.lookupAddress))
+      if let own = functions.first(where: { $0.kind == .user && $0.isNamed }) {
+        let position = own.file.map { " at \(fileName(ofPath: $0))\(own.line.map { ":\($0)" } ?? "")" } ?? ""
+        return (first.map { "\($0.function), called by " } ?? "") + own.function + position
+      }
+      if first == nil { first = functions.first }
+    }
+    return first?.function ?? "code without a name"
+  }
+
+  /// Frames in which the program's function is looked for: more lie between only where it has called a library that
+  /// recurses.
+  private static let callerLimit = 64
 }

@@ -7,13 +7,14 @@ import TraceSymbolication
 /// Says which thread of a heap image is meant: the main thread, one of libdispatch's, or by the program's function that
 /// it started in.
 ///
-/// The trace holds no names that programs give to threads. The stack of a thread's last event tells where it started.
+/// An inspection knows the names that programs give to threads, and where they stand; a recording tells where a thread
+/// started by the stack of its last event.
 /// For one thread at a time.
 struct ThreadNames {
   private let definitions: TraceDefinitions
   private let activations: Activations
   private let mainThread: UInt64
-  private let frames: (StackFrame) -> [SourceFrame]
+  private let frames: (FrameKey) -> [SourceFrame]
 
   /// Outermost frames that a thread's beginning is looked for in. Foundation and libdispatch put about ten before the
   /// program's first function.
@@ -24,15 +25,19 @@ struct ThreadNames {
   ///   - frames: The functions of a frame, the innermost first.
   init(
     _ definitions: TraceDefinitions, activations: Activations, mainThread: UInt64,
-    frames: @escaping (StackFrame) -> [SourceFrame]
+    frames: @escaping (FrameKey) -> [SourceFrame]
   ) {
     (self.definitions, self.activations, self.mainThread, self.frames) = (definitions, activations, mainThread, frames)
   }
 
-  /// `the main thread`, `thread 4711, started in Pump.run()`, `thread 4711 of libdispatch`, or `thread 4711`. Linear in
-  /// the depth of its stack.
+  /// `the main thread`, `thread 4711 "pump"`, `thread 4711, started in Pump.run()`, `thread 4711 of libdispatch`, or
+  /// `thread 4711`. Linear in the depth of its stack.
   func name(ofThread number: UInt64) -> String {
     if number == mainThread { return "the main thread" }
+    if let stack = definitions.threadStacks[number] {
+      let name = definitions.ownName(of: stack, mainThread: mainThread)
+      if !name.isEmpty { return "thread \(number) \"\(name)\"" }
+    }
     for frame in outermost(ofThread: number) {
       for function in frames(frame).reversed() {
         if Self.isPool(function) { return "thread \(number) of libdispatch" }
@@ -43,7 +48,10 @@ struct ThreadNames {
   }
 
   /// The outermost first.
-  private func outermost(ofThread number: UInt64) -> [StackFrame] {
+  private func outermost(ofThread number: UInt64) -> [FrameKey] {
+    if let stack = definitions.threadStacks[number] {
+      return stack.end == .complete ? stack.frames.suffix(Self.outermostFrames).reversed().map(\.key) : []
+    }
     // Of threads with one number, one after the other, the last is there.
     guard let record = definitions.threads.last(where: { $0.osThread == number }),
       let strand = activations.ownStrands[record.thread],
@@ -51,7 +59,7 @@ struct ThreadNames {
     else { return [] }
     let path = definitions.stacks.path(of: run.stack)
     guard case .complete = path.end else { return [] }
-    return path.frames.suffix(Self.outermostFrames).reversed()
+    return path.frames.suffix(Self.outermostFrames).reversed().map(\.key)
   }
 
   /// A pool's threads serve any queue: the function that one of them runs first says nothing of it.

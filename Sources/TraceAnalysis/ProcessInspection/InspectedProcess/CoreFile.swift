@@ -54,7 +54,25 @@ final class CoreFile {
     }
   }
 
-  deinit { close(descriptor) }
+  deinit {
+    if let whole { munmap(UnsafeMutableRawPointer(mutating: whole), Int(size)) }
+    close(descriptor)
+  }
+
+  /// The whole file; nil if there is no room for it.
+  private lazy var whole: UnsafeRawPointer? = {
+    guard let address = mmap(nil, Int(size), PROT_READ, MAP_PRIVATE | MAP_NORESERVE, descriptor, 0),
+      address != MAP_FAILED
+    else { return nil }
+    return UnsafeRawPointer(address)
+  }()
+
+  /// The file's bytes, mapped for as long as this object is there: only for somebody who may crash where the file has
+  /// become shorter. Nil if there are not as many.
+  func bytes(at offset: UInt64, count: UInt64) -> UnsafeRawPointer? {
+    guard offset <= size, count <= size - offset else { return nil }
+    return whole.map { $0 + Int(offset) }
+  }
 
   private static func opened(_ path: String, unpackingIn directory: String) throws(InspectionError) -> Int32 {
     // Anything may stand at the path: a pipe is not waited for.
@@ -108,6 +126,21 @@ final class CoreFile {
     // The kernel lists the thread first that crashed.
     if let main = threads.firstIndex(where: { $0.threadID == processID }), main > 0 { threads.swapAt(0, main) }
     files.sort { $0.range.lowerBound < $1.range.lowerBound }
+    addUnlistedMappings()
+  }
+
+  /// Mappings of files that no segment stands for, as debuggers write cores: they can be read, and the core has nothing
+  /// of them.
+  private func addUnlistedMappings() {
+    var unlisted: [Segment] = []
+    var index = 0
+    for (range, _) in files where range.upperBound <= RuntimeAddress.limit {
+      while index < segments.count, segments[index].range.upperBound <= range.lowerBound { index += 1 }
+      if index < segments.count, segments[index].range.lowerBound < range.upperBound { continue }
+      unlisted.append(Segment(range: range, fileOffset: 0, size: 0, flags: 4))
+    }
+    segments += unlisted
+    sortSegments()
   }
 
   private func addSegment(_ program: GElf_Phdr) {

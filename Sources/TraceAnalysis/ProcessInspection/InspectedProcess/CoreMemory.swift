@@ -123,6 +123,22 @@ package final class CoreMemory: ProcessMemory {
     return ranges
   }
 
+  package var unwoundMemory: UnwoundMemory {
+    var pieces: [(range: Range<UInt64>, bytes: UnsafeRawPointer)] = []
+    for (segment, mapping) in zip(core.segments, mappings) {
+      let known = segment.range.lowerBound + segment.size
+      if segment.size > 0, let bytes = core.bytes(at: segment.fileOffset, count: segment.size) {
+        pieces.append((segment.range.lowerBound..<known, bytes))
+      }
+      guard known < segment.range.upperBound, let file = mapping.file,
+        let found = substitutes[file.path]?.bytes(from: file.offset, skipping: segment.size)
+      else { continue }
+      let count = min(UInt64(found.count), segment.range.upperBound - known)
+      if count > 0, let bytes = found.baseAddress { pieces.append((known..<known + count, bytes)) }
+    }
+    return .kept(pieces)
+  }
+
   /// Reads up to the next bound of a segment, or of what the core has of one.
   private func readPiece(_ address: UInt64, _ buffer: UnsafeMutableRawBufferPointer) -> Int {
     guard let index = Self.index(of: address, in: core.segments) else { return 0 }

@@ -19,6 +19,13 @@ struct ImageSubstitute {
     self.contents = contents
   }
 
+  /// The file's bytes from `count` bytes behind an offset on; nil if it has none there.
+  func bytes(from offset: UInt64, skipping count: UInt64) -> UnsafeRawBufferPointer? {
+    let (start, overflow) = offset.addingReportingOverflow(count)
+    guard !overflow, start < UInt64(contents.bytes.count) else { return nil }
+    return UnsafeRawBufferPointer(rebasing: contents.bytes[Int(start)...])
+  }
+
   func read(at offset: UInt64, into buffer: UnsafeMutableRawBufferPointer) -> Int {
     guard offset < UInt64(contents.bytes.count) else { return 0 }
     let count = min(buffer.count, contents.bytes.count - Int(offset))

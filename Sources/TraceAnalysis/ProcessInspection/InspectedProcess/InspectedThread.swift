@@ -10,6 +10,10 @@ package struct InspectedThread: Hashable, Sendable {
   package var threadPointer: UInt64
   /// The general registers, in the kernel's order (`user_regs_struct`).
   package var registers: [UInt64]
+  /// As the program named it; empty if that is not known.
+  package var name = ""
+  /// The number that its own PID namespace has for it; 0 if that is not known.
+  package var ownNumber: UInt64 = 0
 }
 
 extension InspectedThread {

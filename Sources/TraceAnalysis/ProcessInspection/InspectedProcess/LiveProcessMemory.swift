@@ -30,6 +30,8 @@ package struct LiveProcessMemory: ProcessMemory {
     mappings = MappingList(text).mappings
   }
 
+  package var unwoundMemory: UnwoundMemory { .process(processID) }
+
   package func read(_ address: RuntimeAddress, into buffer: UnsafeMutableRawBufferPointer) -> Int {
     lt_read_process(processID, address.rawValue, buffer.baseAddress, buffer.count)
   }

@@ -36,6 +36,11 @@ package final class ProcessCopy {
     let all = UnsafeBufferPointer(start: copy.threads, count: copy.threadCount)
     var threads = all.filter { $0.state != LT_THREAD_NOT_MET.rawValue }.map(InspectedThread.init)
     if let main = threads.firstIndex(where: { $0.threadID == process }) { threads.swapAt(0, main) }
+    if Self.ownNumber(of: process, in: process) != 0 {
+      for index in threads.indices {
+        threads[index].ownNumber = Self.ownNumber(of: threads[index].threadID, in: process)
+      }
+    }
     self.threads = threads
     missingThreads = all.count - threads.count
     pauseNanoseconds = copy.pauseNanoseconds
@@ -43,6 +48,12 @@ package final class ProcessCopy {
   }
 
   deinit { end() }
+
+  /// The number that a thread's own PID namespace has for it; 0 if that is this one's.
+  private static func ownNumber(of thread: Int32, in process: Int32) -> UInt64 {
+    let numbers = ProcFile.lines("/proc/\(process)/task/\(thread)/status")["NSpid"]?.split(separator: "\t") ?? []
+    return numbers.count > 1 ? numbers.last.flatMap { UInt64($0) } ?? 0 : 0
+  }
 
   /// Ends the copy, or lets the process go. Returns when nothing is left of it.
   package func end() { _ = lt_process_copy_end(&copy) }
@@ -79,5 +90,6 @@ extension InspectedThread {
     registers[Self.codePlace] = thread.programCounter
     registers[Self.threadPlace] = thread.threadPointer
     self.init(threadID: thread.thread, registers: registers)
+    name = withUnsafeBytes(of: thread.name) { String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self) }
   }
 }

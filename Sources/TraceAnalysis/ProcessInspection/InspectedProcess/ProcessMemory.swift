@@ -15,9 +15,14 @@ package protocol ProcessMemory {
   /// The parts of a range that may have been written to, in order. All else in it reads as zeros, and reading it may
   /// cost the process memory.
   func writtenRanges(in range: Range<UInt64>) -> [Range<UInt64>]
+
+  /// The same memory for unwinding; valid as long as this object is.
+  var unwoundMemory: UnwoundMemory { get }
 }
 
 extension ProcessMemory {
+  package var unwoundMemory: UnwoundMemory { .kept([]) }
+
   package func writtenRanges(in range: Range<UInt64>) -> [Range<UInt64>] { range.isEmpty ? [] : [range] }
 
   /// The bytes from an address on; fewer than `count` where memory is not known.

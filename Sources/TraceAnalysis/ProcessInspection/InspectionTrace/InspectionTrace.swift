@@ -78,6 +78,8 @@ package enum InspectionTrace {
             thread: UInt32($0.offset + 1), osThread: UInt64(UInt32(bitPattern: $0.element.threadID)),
             time: facts.nanoseconds))
       })
+    let unwinder = ThreadUnwinder(memory, images: images)
+    for thread in threads { try writer.append([.threadStack(unwinder.stack(of: thread))]) }
     try writer.append(remarks.map { .warning($0) })
     try writer.append(types.types.map { .type($0) })
     try writer.append(blocks, time: facts.nanoseconds & ~7)

@@ -51,6 +51,7 @@ struct DefinitionCollector {
     case .type(let type): 160 + UInt64(type.name.utf8.count)
     case .imageLoaded(let image, _): 200 + UInt64(image.path.utf8.count + image.buildID.count)
     case .warning(let text): 32 + UInt64(text.utf8.count)
+    case .threadStack(let stack): stack.cost
     case .process(let process): 32 + UInt64(process.executable.utf8.count)
     case .imageUnloaded, .clock, .memory, .pause, .thread: 64
     case .unknown: 0
@@ -74,6 +75,8 @@ struct DefinitionCollector {
     case .thread(let thread): add(thread)
     case .warning(let text):
       if warnings.insert(text).inserted { definitions.warnings.append(text) }
+    case .threadStack(let stack):
+      if definitions.threadStacks[stack.osThread] == nil { definitions.threadStacks[stack.osThread] = stack }
     case .unknown: break
     }
   }

@@ -13,6 +13,7 @@ package enum Definition: Hashable, Sendable {
   case pause(PauseRecord)
   case thread(ThreadRecord)
   case warning(String)
+  case threadStack(ThreadStack)
   case unknown(kind: UInt8, size: Int)
 }
 
@@ -96,6 +97,7 @@ struct DefinitionDecoder {
     case Int(LT_DEF_WARNING):
       guard let text = p.string() else { return nil }
       return .warning(text)
+    case Int(LT_DEF_THREAD_STACK): return ThreadStack(decoding: p).map { .threadStack($0) }
     default:
       return .unknown(kind: kind, size: payload.remaining)
     }
@@ -149,6 +151,9 @@ extension Definition {
     case .warning(let text):
       kind = UInt8(LT_DEF_WARNING)
       fields.string(text)
+    case .threadStack(let stack):
+      kind = UInt8(LT_DEF_THREAD_STACK)
+      stack.encode(to: &fields)
     case .unknown(let number, let size):
       kind = number
       fields.bytes = Array(repeating: 0, count: size)

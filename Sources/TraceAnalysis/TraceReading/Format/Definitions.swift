@@ -153,6 +153,8 @@ package struct TraceDefinitions: Sendable {
   /// By number.
   package internal(set) var threads: [ThreadRecord] = []
   package internal(set) var warnings: [String] = []
+  /// Of an inspection, by the kernel's number of the thread.
+  package internal(set) var threadStacks: [UInt64: ThreadStack] = [:]
   package internal(set) var process = ProcessRecord()
 
   init() {}

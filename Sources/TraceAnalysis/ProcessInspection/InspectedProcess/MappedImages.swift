@@ -10,6 +10,8 @@ struct MappedImage: Hashable {
   var image: LoadedImage
   /// Bytes of its thread-local variables, with what aligns them.
   var threadLocalBytes: UInt64
+  /// The address of its table of rules for unwinding (`.eh_frame_hdr`); nil if it has none.
+  var unwindTable: UInt64?
 }
 
 /// Finds images by the files that are mapped from their beginnings.
@@ -21,12 +23,23 @@ enum MappedImages {
   /// A build ID's note: that of a linker has 36 bytes, and other notes may stand before it.
   private static let noteBytes = 1 << 12
 
+  /// The loader's and debuggers' name of the code that the kernel gives to every process.
+  private static let kernelsImage = "[vdso]"
+
   /// In order of addresses.
   static func images(in process: any ProcessMemory) -> [MappedImage] {
     var found: [MappedImage] = []
     for mapping in process.mappings where mapping.isReadable && found.count < limit {
-      guard let file = mapping.file, file.offset == 0, !mapping.isShared else { continue }
-      if let image = image(at: mapping.range.lowerBound, path: file.path, process) { found.append(image) }
+      guard !mapping.isShared else { continue }
+      if let file = mapping.file {
+        guard file.offset == 0 else { continue }
+        if let image = image(at: mapping.range.lowerBound, path: file.path, process) { found.append(image) }
+      } else if mapping.isExecutable, !mapping.isWritable,
+        let image = image(at: mapping.range.lowerBound, path: kernelsImage, process)
+      {
+        // The kernel's own code, which a process cannot name.
+        found.append(image)
+      }
     }
     return found
   }
@@ -53,12 +66,14 @@ enum MappedImages {
       buildID = Self.buildID(
         inNotes: process.bytes(at: bias &+ note.p_vaddr, count: Int(min(note.p_filesz, UInt64(noteBytes)))))
     }
+    let table = programs.first { $0.p_type == PT_GNU_EH_FRAME }.map { bias &+ $0.p_vaddr }
     let threadLocal = programs.first { $0.p_type == PT_TLS }
     return MappedImage(
       image: LoadedImage(
         path: path, buildID: buildID, loadBias: bias,
         range: RuntimeAddress(low)..<RuntimeAddress((high.roundedUp(to: page) ?? high))),
-      threadLocalBytes: threadLocal.map { min($0.p_memsz, 1 << 24) + min($0.p_align, page) } ?? 0)
+      threadLocalBytes: threadLocal.map { min($0.p_memsz, 1 << 24) + min($0.p_align, page) } ?? 0,
+      unwindTable: table)
   }
 
   private static func programHeaders(_ header: [UInt8]) -> [GElf_Phdr] {

@@ -1,0 +1,67 @@
+// Unwinds the stacks of another process's threads with libunwind, in a child process that may fail.
+
+#ifndef LEAKTRACE_UNWINDER_H
+#define LEAKTRACE_UNWINDER_H
+
+#include "CSandboxedChild.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+/// Memory of the process that the reader has.
+struct lt_unwinder_memory {
+  uint64_t start, end;  ///< addresses in the process
+  const uint8_t *bytes; ///< of this process, as many as the range has
+};
+
+/// Code with rules for unwinding.
+struct lt_unwinder_image {
+  uint64_t start, end; ///< addresses in the process
+  uint64_t table;      ///< where its `.eh_frame_hdr` is (PT_GNU_EH_FRAME)
+};
+
+/// What the child sees of the process.
+struct lt_unwinder_input {
+  /// Memory is read from this process; 0: from `memory`, which is in order of addresses, without overlaps.
+  pid_t process;
+  const struct lt_unwinder_memory *memory;
+  size_t memoryCount;
+  const struct lt_unwinder_image *images; ///< in order of addresses, without overlaps
+  size_t imageCount;
+};
+
+enum { LT_UNWINDER_REGISTERS = 17 };
+
+/// A question: a thread's registers by their DWARF numbers (System V ABI, AMD64: rax, rdx, rcx, rbx, rsi, rdi, rbp,
+/// rsp, r8 to r15, and where it stands).
+struct lt_unwinder_question {
+  uint64_t registers[LT_UNWINDER_REGISTERS];
+};
+
+enum lt_unwinder_end {
+  LT_UNWINDER_COMPLETE, ///< the thread began here
+  LT_UNWINDER_CUT,      ///< there are more frames than are asked for
+  LT_UNWINDER_NO_RULES, ///< code that has no rules for unwinding
+  LT_UNWINDER_UNSOUND,  ///< memory is missing, or what is there is no stack
+};
+
+/// An answer: this, and `count` frames, the innermost first.
+struct lt_unwinder_answer {
+  uint32_t end;
+  uint32_t count;
+};
+
+struct lt_unwinder_frame {
+  uint64_t address;      ///< where it stands, or will go on
+  uint64_t stackPointer; ///< its memory is from here up to the next frame's
+  uint64_t isExact;      ///< 1: it stands at the address; 0: it has called something, and will go on there
+};
+
+enum { LT_UNWINDER_MOST_FRAMES = 4096 };
+
+/// Starts the child. 0, or an errno: ENOSYS where this is not made for the machine. The input need not be kept.
+int lt_unwinder_start(struct lt_child *child, const struct lt_unwinder_input *input);
+
+#endif

@@ -1,0 +1,155 @@
+// Where a thread stood when a process was inspected.
+
+import CTraceFormat
+
+/// The functions that a thread of a heap image stood in, unwound when the image was made.
+package struct ThreadStack: Hashable, Sendable {
+  package enum Activity: Hashable, Sendable {
+    case computing
+    /// In a system call, by the kernel's number of it.
+    case inCall(UInt64)
+    case unknown
+  }
+
+  package enum End: Hashable, Sendable {
+    /// The thread began there.
+    case complete
+    /// There are more frames than are kept.
+    case cut
+    /// The last frame is of code without rules for unwinding.
+    case noRules
+    /// What follows is no stack, or memory that is missing.
+    case unsound
+    /// It was not unwound.
+    case unknown
+
+    package init(rawValue: UInt64) {
+      self =
+        switch rawValue {
+        case UInt64(LT_STACK_COMPLETE): .complete
+        case UInt64(LT_STACK_CUT): .cut
+        case UInt64(LT_STACK_NO_RULES): .noRules
+        case UInt64(LT_STACK_UNSOUND): .unsound
+        default: .unknown
+        }
+    }
+
+    var rawValue: UInt64 {
+      switch self {
+      case .complete: UInt64(LT_STACK_COMPLETE)
+      case .cut: UInt64(LT_STACK_CUT)
+      case .noRules: UInt64(LT_STACK_NO_RULES)
+      case .unsound: UInt64(LT_STACK_UNSOUND)
+      case .unknown: UInt64(LT_STACK_UNKNOWN)
+      }
+    }
+  }
+
+  package struct Frame: Hashable, Sendable {
+    package var key: FrameKey
+    /// Its memory begins here, and ends where its caller's begins.
+    package var stackPointer: UInt64
+
+    package init(key: FrameKey, stackPointer: UInt64) {
+      self.key = key
+      self.stackPointer = stackPointer
+    }
+  }
+
+  /// The kernel's number of the thread, as the inspector's namespace has it.
+  package var osThread: UInt64
+  /// The same as the process's own namespace has it; 0 if that is not known.
+  package var ownNumber: UInt64
+  /// As the program named it; empty if that is not known.
+  package var name: String
+  package var activity: Activity
+  /// The innermost first.
+  package var frames: [Frame]
+  package var end: End
+
+  package init(
+    osThread: UInt64, ownNumber: UInt64 = 0, name: String = "", activity: Activity = .unknown, frames: [Frame] = [],
+    end: End = .unknown
+  ) {
+    self.osThread = osThread
+    self.ownNumber = ownNumber
+    self.name = name
+    self.activity = activity
+    self.frames = frames
+    self.end = end
+  }
+
+  /// Index of the frame whose memory has an address on the thread's stack; nil if none has. O(frames)
+  package func frame(holding address: UInt64) -> Int? {
+    var found: Int?
+    for (index, frame) in frames.enumerated() where frame.stackPointer &- Self.redZone(of: index) <= address {
+      // Of a signal's own stack the frames may lie anywhere.
+      if found.map({ frames[$0].stackPointer <= frame.stackPointer }) ?? true { found = index }
+    }
+    return found
+  }
+
+  /// Bytes below the innermost frame's stack pointer that the ABI gives to it.
+  private static func redZone(of index: Int) -> UInt64 { index == 0 ? 128 : 0 }
+}
+
+extension ThreadStack {
+  /// Bytes that keeping it takes, about.
+  var cost: UInt64 { 160 + 24 * UInt64(frames.count) + UInt64(name.utf8.count) }
+
+  init?(decoding payload: ByteCursor) {
+    var p = payload
+    guard let osThread = p.varint(), let ownNumber = p.varint(), let name = p.string(), let call = p.varint(),
+      let end = p.varint(), let count = p.varint(), count <= UInt64(p.remaining / Self.leastFrameBytes)
+    else { return nil }
+    self.init(osThread: osThread, ownNumber: ownNumber, name: name, end: End(rawValue: end))
+    activity =
+      switch call {
+      case UInt64(LT_ACTIVITY_UNKNOWN): .unknown
+      case UInt64(LT_ACTIVITY_COMPUTING): .computing
+      default: .inCall(call - UInt64(LT_ACTIVITY_FIRST_CALL))
+      }
+    frames.reserveCapacity(Int(count))
+    var stackPointer: UInt64 = 0
+    for _ in 0..<count {
+      guard let key = p.varint(), let difference = p.zigzag() else { return nil }
+      stackPointer &+= UInt64(bitPattern: difference)
+      frames.append(Frame(key: FrameKey(encoded: key), stackPointer: stackPointer))
+    }
+  }
+
+  /// Two varints.
+  private static let leastFrameBytes = 2
+
+  func encode(to fields: inout ByteBuilder) {
+    fields.varint(osThread)
+    fields.varint(ownNumber)
+    fields.string(name)
+    switch activity {
+    case .unknown: fields.varint(UInt64(LT_ACTIVITY_UNKNOWN))
+    case .computing: fields.varint(UInt64(LT_ACTIVITY_COMPUTING))
+    case .inCall(let number): fields.varint(number &+ UInt64(LT_ACTIVITY_FIRST_CALL))
+    }
+    fields.varint(end.rawValue)
+    fields.varint(UInt64(frames.count))
+    var stackPointer: UInt64 = 0
+    for frame in frames {
+      fields.varint(frame.key.encoded)
+      fields.zigzag(Int64(bitPattern: frame.stackPointer &- stackPointer))
+      stackPointer = frame.stackPointer
+    }
+  }
+}
+
+extension TraceDefinitions {
+  /// The name that the program gave to a thread itself; empty if it has that of the main thread, which new threads take
+  /// over.
+  package func ownName(of stack: ThreadStack, mainThread: UInt64) -> String {
+    stack.osThread != mainThread && stack.name == threadStacks[mainThread]?.name ? "" : stack.name
+  }
+
+  /// The image that covered an address in an inspection. O(images)
+  package func image(at address: UInt64) -> LoadedImage? {
+    images.first { $0.image.range.contains(RuntimeAddress(address)) }?.image
+  }
+}

@@ -1,0 +1,311 @@
+"""Inspects two servers while they answer requests, and says whether they noticed.
+
+Usage: servers.py LEAKTRACE SERVER TIMES KILLS; SERVER is the shop-server of Benchmarks/server. Each server, that and
+the toolchain's sourcekit-lsp, is inspected TIMES times, and then KILLS inspectors are killed at random moments.
+Prints a row of a table for each. Fails if a request fails, or if anything is left of an inspection.
+"""
+
+import http.client
+import json
+import os
+import random
+import re
+import shutil
+import signal
+import statistics
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Callable
+
+# Seconds until a server answers, or something of an inspector is gone.
+PATIENCE = 300
+# Seconds of load before the first look, in which caches fill.
+WARM_UP = 10
+# Seconds in which an inspector is killed: it takes about one.
+LONGEST_INSPECTION = 1.2
+
+
+class Failed(Exception):
+    """A server noticed that it was inspected."""
+
+
+class Load:
+    """Asks a server again and again, in threads of its own, until it is ended."""
+
+    def __init__(self, askers: list[Callable[[], None]]) -> None:
+        self.answers = 0
+        self.failures: list[str] = []
+        self._lock = threading.Lock()
+        self._ended = threading.Event()
+        self._threads = [threading.Thread(target=self._run, args=[asker], daemon=True) for asker in askers]
+        for thread in self._threads:
+            thread.start()
+
+    def _run(self, ask: Callable[[], None]) -> None:
+        while not self._ended.is_set():
+            try:
+                ask()
+                with self._lock:
+                    self.answers += 1
+            except Exception as error:
+                with self._lock:
+                    self.failures.append(repr(error))
+                return
+
+    def check(self) -> None:
+        if self.failures:
+            raise Failed(f"a request failed: {self.failures[0]}")
+
+    def await_answers(self, count: int) -> None:
+        """Until the server has answered as many more requests."""
+        target = self.answers + count
+        wait(lambda: self.answers >= target or bool(self.failures), "the server answers")
+        self.check()
+
+    def end(self) -> None:
+        self._ended.set()
+        for thread in self._threads:
+            thread.join(PATIENCE)
+        self.check()
+
+
+def wait(condition: Callable[[], bool], what: str) -> None:
+    deadline = time.monotonic() + PATIENCE
+    while not condition():
+        if time.monotonic() > deadline:
+            raise Failed(f"not within {PATIENCE} seconds: {what}")
+        time.sleep(0.01)
+
+
+def status(process: int, field: str) -> str:
+    with open(f"/proc/{process}/status") as file:
+        found = re.search(rf"^{field}:\s*(.*)$", file.read(), re.MULTILINE)
+    return found[1] if found else ""
+
+
+def resident(process: int) -> int:
+    """Kibibytes."""
+    return int(status(process, "VmRSS").split()[0])
+
+
+def descriptors(process: int) -> int:
+    return len(os.listdir(f"/proc/{process}/fd"))
+
+
+def children(process: int) -> list[int]:
+    """Dead ones among them."""
+    found = []
+    for entry in os.listdir("/proc"):
+        if entry.isdigit():
+            try:
+                with open(f"/proc/{entry}/stat") as file:
+                    if int(file.read().rsplit(")", 1)[1].split()[1]) == process:
+                        found.append(int(entry))
+            except (OSError, IndexError):
+                continue
+    return found
+
+
+def is_disturbed(process: int, own: set[int]) -> bool:
+    """Whether a thread is traced or stopped, or a child is there that the process did not make itself."""
+    if set(children(process)) - own:
+        return True
+    for task in os.listdir(f"/proc/{process}/task"):
+        try:
+            with open(f"/proc/{process}/task/{task}/status") as file:
+                text = file.read()
+        except OSError:
+            continue
+        if not re.search(r"^TracerPid:\s*0$", text, re.MULTILINE) or re.search(r"^State:\s*[Tt]", text, re.MULTILINE):
+            return True
+    return False
+
+
+def inspect(leaktrace: str, process: int, directory: str) -> float:
+    """Milliseconds for which the process stood still."""
+    trace = os.path.join(directory, "inspection.lktrace")
+    done = subprocess.run([leaktrace, "inspect", str(process), "-o", trace], capture_output=True, text=True, check=False)
+    if os.path.exists(trace):
+        os.unlink(trace)
+    pause = re.search(r"stood still for ([\d.]+) ms", done.stderr)
+    if done.returncode != 0 or pause is None:
+        raise Failed(f"inspect ended with {done.returncode}: {done.stderr}")
+    return float(pause[1])
+
+
+def examine(name: str, leaktrace: str, process: int, load: Load, times: int, kills: int) -> None:
+    time.sleep(WARM_UP)
+    own = set(children(process))
+    before, open_before, answers = resident(process), descriptors(process), load.answers
+    pauses = []
+    begin = time.monotonic()
+    with tempfile.TemporaryDirectory() as directory:
+        for _ in range(times):
+            pauses.append(inspect(leaktrace, process, directory))
+            load.check()
+    seconds = time.monotonic() - begin
+    answered = load.answers - answers
+    wait(lambda: not is_disturbed(process, own), "nothing is left of the inspections")
+    after, open_after = resident(process), descriptors(process)
+    for _ in range(kills):
+        inspector = subprocess.Popen(
+            [leaktrace, "inspect", str(process)], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+        )
+        time.sleep(random.uniform(0, LONGEST_INSPECTION))
+        inspector.send_signal(signal.SIGKILL)
+        inspector.wait()
+        wait(lambda: not is_disturbed(process, own), "nothing is left of an inspector that was killed")
+        load.await_answers(20)
+    load.end()
+    pauses.sort()
+    print(
+        f"| {name} | {times} in {seconds:.0f} s | {answered:,} | 0 | {statistics.median(pauses):.1f} ms |"
+        f" {pauses[-1]:.1f} ms | {before / 1024:.1f} / {after / 1024:.1f} MiB | {open_before} / {open_after} |"
+        f" {kills}, all went on |",
+        flush=True,
+    )
+
+
+def shop(server: str, leaktrace: str, times: int, kills: int) -> None:
+    with tempfile.TemporaryFile("w+") as printed:
+        running = subprocess.Popen([server], stdout=printed, stderr=subprocess.DEVNULL)
+        try:
+
+            def port() -> int | None:
+                printed.seek(0)
+                found = re.search(r"^port (\d+)$", printed.read(), re.MULTILINE)
+                return int(found[1]) if found else None
+
+            wait(lambda: port() is not None, "the shop opens")
+            number = port() or 0
+            load = Load([asker(number) for _ in range(8)])
+            examine("shop-server (hummingbird)", leaktrace, running.pid, load, times, kills)
+        finally:
+            running.kill()
+            running.wait()
+
+
+def asker(port: int) -> Callable[[], None]:
+    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=PATIENCE)
+    count = 0
+
+    def ask() -> None:
+        nonlocal count
+        count += 1
+        if count % 4 == 0:
+            order = json.dumps({"product": count % 500, "quantity": 2, "customer": f"customer {count}"})
+            connection.request("POST", "/orders", order, {"Content-Type": "application/json"})
+        else:
+            connection.request("GET", f"/products/{count % 500}")
+        answer = connection.getresponse()
+        body = answer.read()
+        if answer.status != 200 or not json.loads(body):
+            raise Failed(f"status {answer.status}")
+
+    return ask
+
+
+class LanguageServer:
+    """sourcekit-lsp with one open document."""
+
+    def __init__(self, directory: str) -> None:
+        program = shutil.which("sourcekit-lsp")
+        if program is None:
+            raise Failed("there is no sourcekit-lsp in PATH")
+        # The program itself, so that its number is known.
+        self.running = subprocess.Popen(
+            [os.path.realpath(program)],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            cwd=directory,
+        )
+        self._number = 0
+        path = os.path.join(directory, "feed.swift")
+        text = "\n".join(
+            f"/// Item {n}.\nstruct Item{n} {{\n  var title = \"item {n}\"\n  func shown() -> String {{ title + \"!\" }}\n}}"
+            for n in range(200)
+        )
+        with open(path, "w") as file:
+            file.write(text)
+        self._document = {"uri": f"file://{path}"}
+        self.ask("initialize", {"processId": os.getpid(), "rootUri": f"file://{directory}", "capabilities": {}})
+        self._send({"method": "initialized", "params": {}})
+        document = {**self._document, "languageId": "swift", "version": 1, "text": text}
+        self._send({"method": "textDocument/didOpen", "params": {"textDocument": document}})
+
+    def _send(self, message: dict[str, object]) -> None:
+        body = json.dumps({"jsonrpc": "2.0", **message}).encode()
+        assert self.running.stdin is not None
+        self.running.stdin.write(b"Content-Length: %d\r\n\r\n" % len(body) + body)
+        self.running.stdin.flush()
+
+    def _receive(self) -> dict[str, object]:
+        assert self.running.stdout is not None
+        length = 0
+        while True:
+            line = self.running.stdout.readline()
+            if not line:
+                raise Failed("sourcekit-lsp has ended")
+            if line == b"\r\n":
+                break
+            if line.lower().startswith(b"content-length:"):
+                length = int(line.split(b":")[1])
+        message = json.loads(self.running.stdout.read(length))
+        assert isinstance(message, dict)
+        return message
+
+    def ask(self, method: str, parameters: dict[str, object]) -> object:
+        self._number += 1
+        number = self._number
+        self._send({"id": number, "method": method, "params": parameters})
+        while True:
+            message = self._receive()
+            if "method" in message and "id" in message:
+                # The server wants to know something of the editor: nothing to say.
+                self._send({"id": message["id"], "result": None})
+            elif message.get("id") == number:
+                if "error" in message:
+                    raise Failed(f"{method}: {message['error']}")
+                return message.get("result")
+
+    def ask_next(self) -> None:
+        line = self._number % 200 * 5
+        if self._number % 2 == 0:
+            found = self.ask("textDocument/documentSymbol", {"textDocument": self._document})
+        else:
+            position = {"line": line + 3, "character": 8}
+            found = self.ask("textDocument/hover", {"textDocument": self._document, "position": position})
+            found = found or [None]
+        if not found:
+            raise Failed("an empty answer")
+
+
+def language_server(leaktrace: str, times: int, kills: int) -> None:
+    with tempfile.TemporaryDirectory() as directory:
+        server = LanguageServer(directory)
+        try:
+            load = Load([server.ask_next])
+            load.await_answers(20)
+            examine("sourcekit-lsp", leaktrace, server.running.pid, load, times, kills)
+        finally:
+            server.running.kill()
+            server.running.wait()
+
+
+def main() -> None:
+    leaktrace, server, times, kills = sys.argv[1], sys.argv[2], int(sys.argv[3]), int(sys.argv[4])
+    print("| server | inspected | requests meanwhile | failed | pause, median | longest | resident | descriptors | killed |")
+    print("| -- | -- | -: | -: | -: | -: | -: | -: | -- |", flush=True)
+    shop(server, leaktrace, times, kills)
+    language_server(leaktrace, times, kills)
+
+
+if __name__ == "__main__":
+    try:
+        main()
+    except Failed as failure:
+        sys.exit(f"servers: {failure}")

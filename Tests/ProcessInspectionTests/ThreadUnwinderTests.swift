@@ -1,0 +1,104 @@
+// Unwinding threads over memory that may hold anything.
+
+import Glibc
+import Testing
+import TraceReading
+import TraceTestSupport
+
+@testable import ProcessInspection
+
+@Suite struct ThreadUnwinderTests {
+  /// A thread that stands where it likes.
+  private static func thread(at address: UInt64, stack: UInt64, base: UInt64 = 0) -> InspectedThread {
+    var registers = [UInt64](repeating: 0, count: InspectedThread.registerCount)
+    (registers[16], registers[19], registers[4]) = (address, stack, base)
+    return InspectedThread(threadID: 1, registers: registers)
+  }
+
+  private static func address(of symbol: String) throws -> UInt64 {
+    UInt64(UInt(bitPattern: try #require(dlsym(nil, symbol))))
+  }
+
+  @Test func codeWithoutRulesEndsAStackAtOnce() throws {
+    let memory = try LiveProcessMemory(processID: getpid())
+    let unwinder = ThreadUnwinder(memory, images: MappedImages.images(in: memory))
+    let stack = unwinder.stack(of: Self.thread(at: 0x10, stack: 0x7000))
+    #expect(stack.frames.map(\.key.address.rawValue) == [0x10] && stack.end == .noRules)
+    #expect(stack.frames[0].key.isExact)
+  }
+
+  @Test func aFunctionsCallerIsFoundByTheRulesInMemory() throws {
+    let memory = try LiveProcessMemory(processID: getpid())
+    let unwinder = ThreadUnwinder(memory, images: MappedImages.images(in: memory))
+    // At a function's first instruction the return address is on top of the stack.
+    let function = try Self.address(of: "qsort_r")
+    let caller = try Self.address(of: "getenv") + 1
+    let words = UnsafeMutablePointer<UInt64>.allocate(capacity: 64)
+    defer { words.deallocate() }
+    words.initialize(repeating: 0, count: 64)
+    words[0] = caller
+    let top = UInt64(UInt(bitPattern: words))
+    let stack = unwinder.stack(of: Self.thread(at: function, stack: top))
+    #expect(stack.frames.prefix(2).map(\.key.address.rawValue) == [function, caller])
+    #expect(stack.frames.prefix(2).map(\.stackPointer) == [top, top + 8])
+    #expect(stack.frames.count >= 2 && !stack.frames[1].key.isExact)
+  }
+
+  /// Memory of this process with some bytes of one image's rules changed.
+  private struct DamagedMemory: ProcessMemory {
+    let whole: LiveProcessMemory
+    var mappings: [MemoryMapping] { whole.mappings }
+    let pieces: [(range: Range<UInt64>, bytes: UnsafeRawPointer)]
+
+    func read(_ address: RuntimeAddress, into buffer: UnsafeMutableRawBufferPointer) -> Int {
+      whole.read(address, into: buffer)
+    }
+
+    var unwoundMemory: UnwoundMemory { .kept(pieces) }
+  }
+
+  @Test(arguments: 1...40 as ClosedRange<UInt64>)
+  func damagedRulesAndStacksNeverTrapAndAlwaysEnd(seed: UInt64) throws {
+    var random = SeededRandom(seed: seed)
+    let whole = try LiveProcessMemory(processID: getpid())
+    let images = MappedImages.images(in: whole)
+    let libc = try #require(images.first { $0.image.path.contains("libc.so") })
+    let table = try #require(libc.unwindTable)
+    let mapping = try #require(whole.mappings.mapping(at: table))
+    let rules = UnsafeMutableRawBufferPointer.allocate(
+      byteCount: Int(mapping.range.upperBound - mapping.range.lowerBound), alignment: 16)
+    defer { rules.deallocate() }
+    #expect(whole.read(RuntimeAddress(mapping.range.lowerBound), into: rules) == rules.count)
+    // From the table on: what stands before is not read.
+    let first = Int(table - mapping.range.lowerBound)
+    for _ in 0..<2000 {
+      let at = first + Int(random.next() % UInt64(rules.count - first))
+      rules[at] = random.oneIn(3) ? 0xFF : UInt8(truncatingIfNeeded: random.next())
+    }
+    let words = UnsafeMutableRawBufferPointer.allocate(byteCount: 1 << 16, alignment: 4096)
+    defer { words.deallocate() }
+    let code = libc.image.range
+    let size = code.upperBound.rawValue - code.lowerBound.rawValue
+    let stackStart: UInt64 = 0x1000_0000
+    for at in stride(from: 0, to: words.count, by: 8) {
+      let word =
+        random.oneIn(2)
+        ? code.lowerBound.rawValue + random.next() % size : stackStart + random.next() % UInt64(words.count)
+      words.storeBytes(of: word, toByteOffset: at, as: UInt64.self)
+    }
+    let memory = DamagedMemory(
+      whole: whole,
+      pieces: [
+        (stackStart..<stackStart + UInt64(words.count), UnsafeRawPointer(words.baseAddress!)),
+        (mapping.range, UnsafeRawPointer(rules.baseAddress!)),
+      ])
+    let unwinder = ThreadUnwinder(memory, images: images)
+    for _ in 0..<50 {
+      let stack = unwinder.stack(
+        of: Self.thread(
+          at: code.lowerBound.rawValue + random.next() % size, stack: stackStart + 8 * (random.next() % 1024),
+          base: stackStart + 8 * (random.next() % 2048)))
+      #expect(stack.frames.count <= 4096)
+    }
+  }
+}
