@@ -93,6 +93,11 @@ let package = Package(
       name: "TraceRecording",
       dependencies: ["TraceReading", "CTraceFormat", "CProcessCalls", "CZstd"],
       path: "Sources/TraceAnalysis/TraceRecording"),
+    // Recordings in processes that run already.
+    .target(
+      name: "ProcessAttachment",
+      dependencies: ["TraceReading", "TraceRecording", "ProcessInspection", "CTraceFormat", "CProcessCalls"],
+      path: "Sources/TraceAnalysis/ProcessAttachment"),
     .target(
       name: "TraceReports",
       dependencies: [
@@ -127,7 +132,7 @@ let package = Package(
       dependencies: [
         "TraceReading", "TraceSymbolication", "HeapAnalysis", "LeakDetection", "AllocationReports", "LeakGates",
         "RunDiff", "TraceRecording", "TraceReports", "TraceExports", "TraceDatabase", "PageReports",
-        "ProcessInspection",
+        "ProcessInspection", "ProcessAttachment",
       ],
       path: "Sources/TraceAnalysis/TraceAnalysis"),
     // Depends on each module by itself: one that changes below TraceAnalysis leaves that as it was, and an executable
@@ -137,7 +142,7 @@ let package = Package(
       dependencies: [
         "TraceReading", "TraceSymbolication", "HeapAnalysis", "LeakDetection", "AllocationReports", "LeakGates",
         "RunDiff", "TraceRecording", "TraceReports", "TraceExports", "TraceDatabase", "PageReports",
-        "ProcessInspection", "TraceAnalysis",
+        "ProcessInspection", "ProcessAttachment", "TraceAnalysis",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ]),
 
@@ -250,7 +255,7 @@ let package = Package(
       dependencies: [
         "TraceAnalysis", "TraceReading", "TraceSymbolication", "HeapAnalysis", "LeakDetection", "AllocationReports",
         "LeakGates", "TraceReports", "TraceRecording", "TraceTestSupport", "CTraceFormat", "CZstd", "TestRequirements",
-        "ProcessInspection",
+        "ProcessInspection", "ProcessAttachment",
       ]),
   ]
 )

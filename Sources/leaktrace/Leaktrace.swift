@@ -9,7 +9,7 @@ struct Leaktrace: ParsableCommand {
     abstract: "Find what a Swift program leaks on Linux, and what keeps it alive.",
     version: "0.1.0",
     subcommands: [
-      RecordCommand.self, CheckCommand.self, AnalyzeCommand.self, ReportCommand.self, WhyCommand.self,
+      RecordCommand.self, AttachCommand.self, DetachCommand.self, CheckCommand.self, AnalyzeCommand.self, ReportCommand.self, WhyCommand.self,
       HistoryCommand.self, InspectCommand.self,
       DiffCommand.self, DigestCommand.self, ExportCommand.self,
       QueryCommand.self, DumpCommand.self, PauseCommand.self, ResumeCommand.self,

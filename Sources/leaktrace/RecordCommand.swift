@@ -8,7 +8,10 @@ struct RecordCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "record",
     abstract: "Run a program and record its allocations, retains and releases.",
-    usage: "leaktrace record [options] [--] COMMAND [ARGUMENT...]",
+    usage: """
+      leaktrace record [options] [--] COMMAND [ARGUMENT...]
+      leaktrace record [options] --pid PID
+      """,
     discussion: """
       The program runs as it would without leaktrace: same input and output, working directory, process group and \
       signals. record ends as the program does, with its exit status or by its signal. If the program cannot \
@@ -20,54 +23,32 @@ struct RecordCommand: ParsableCommand {
 
       Progress appears on standard error if that is a terminal and standard output is not, so that \
       it never disturbs the program's screen. --progress always shows it.
+
+      With --pid a process that runs already is joined, as by 'leaktrace attach', until Ctrl-C, the time of --duration or \
+      its own end. Then the recording ends, and the process goes on. The exit status is 0, or 125 if it could not be joined.
       """)
 
-  @Option(
-    name: [.short, .long],
-    help: ArgumentHelp("Path of the trace; %p is the process ID, %n the program's name.", valueName: "path"))
-  var output: String = OutputPattern.standard
+  @OptionGroup var options: RecordingOptions
 
   @Flag(inversion: .prefixedNo, help: "Also trace the processes that the program starts.")
   var followChildren = false
-
-  @Option(
-    help: ArgumentHelp(
-      "Record retains and releases with their stacks, without stacks ('counts'), or not at all.",
-      valueName: "mode"))
-  var arc: RecordingSettings.Retains = .stacks
-
-  @Option(help: ArgumentHelp("Record at most this many frames per stack.", valueName: "frames"))
-  var depth: Int?
-
-  @Flag(help: "Record nothing until 'leaktrace resume PID'.")
-  var startPaused = false
-
-  @Flag(
-    inversion: .prefixedNo,
-    help: ArgumentHelp(
-      "Write a heap image when the program ends, and for each 'leaktrace snapshot PID'."))
-  var snapshots = true
-
-  @Option(
-    help: ArgumentHelp(
-      "Signal that requests a heap image, by number or name (USR1, RTMIN+3). Must be one that the program does not use.",
-      valueName: "signal"))
-  var snapshotSignal: SignalNumber?
-
-  @Option(
-    help: ArgumentHelp(
-      "Signal that ends a round of repeated work; the report shows what grows with every round. Must be one that the program does not use.",
-      valueName: "signal"))
-  var repeatSignal: SignalNumber?
-
-  @Flag(name: [.short, .long], help: "Print nothing unless something goes wrong.")
-  var quiet = false
 
   @Flag(help: "Always show progress on standard error.")
   var progress = false
 
   @Flag(help: .hidden)
   var verifyStacks = false
+
+  @Option(name: .customLong("pid"), help: ArgumentHelp("Record this process, which runs already.", valueName: "pid"))
+  var processID: Int32?
+
+  @Option(
+    help: ArgumentHelp(
+      "With --pid: end the recording after this time, as 90s, 10m or 2h.", valueName: "time"))
+  var duration: RecordingDuration?
+
+  @Option(help: ArgumentHelp("With --pid: seconds to wait for a moment to join the process in.", valueName: "seconds"))
+  var wait: Int = AttachCommand.usualWait
 
   @Argument(
     parsing: .captureForPassthrough, help: ArgumentHelp("Program to run, with its arguments.", valueName: "command"))
@@ -76,6 +57,22 @@ struct RecordCommand: ParsableCommand {
   mutating func validate() throws {
     let isMarked = command.first == "--"
     if isMarked { command.removeFirst() }
+    if processID != nil {
+      // Options behind the process's number are captured with the command.
+      guard command.isEmpty else {
+        throw ValidationError("--pid and a command exclude each other. Put --pid and its number last.")
+      }
+      if progress { throw ValidationError("--pid and --progress exclude each other.") }
+      if followChildren { throw ValidationError("--pid and --follow-children exclude each other.") }
+      if let duration, duration.seconds <= 0 { throw ValidationError("--duration is a time above 0.") }
+    } else {
+      guard duration == nil else { throw ValidationError("--duration needs --pid.") }
+      try validateCommand(isMarked: isMarked)
+    }
+    if options.quiet && progress { throw ValidationError("--quiet and --progress exclude each other.") }
+  }
+
+  private func validateCommand(isMarked: Bool) throws {
     guard let name = command.first else {
       throw ValidationError("Name the program to run: leaktrace record -- COMMAND ARGUMENT...")
     }
@@ -84,22 +81,18 @@ struct RecordCommand: ParsableCommand {
     if !isMarked, name.hasPrefix("-") {
       throw ValidationError("Unknown option '\(name)'. If it is the program to run, put '--' before it.")
     }
-    if let depth, !(1...65535).contains(depth) { throw ValidationError("--depth must be between 1 and 65535.") }
-    if !snapshots && snapshotSignal != nil {
-      throw ValidationError("--snapshot-signal and --no-snapshots exclude each other.")
-    }
-    if !snapshots && repeatSignal != nil {
-      throw ValidationError("--repeat-signal and --no-snapshots exclude each other.")
-    }
-    try repeatSignal?.validateAsRoundSignal(besides: snapshotSignal)
-    if quiet && progress { throw ValidationError("--quiet and --progress exclude each other.") }
   }
 
   func run() throws {
+    if let processID {
+      return try JoinedRecording(processID: processID, options: options, waitingSeconds: wait)
+        .run(for: duration?.seconds)
+    }
     do {
       let run = try RecordingRun(
-        settings: try settings(), arguments: RecordingRun.rawArguments(last: command.count), command: command[0],
-        speech: quiet ? .problemsOnly : progress ? .progressAlways : .normal)
+        settings: try options.settings(
+          children: followChildren ? .followed : .notFollowed, stackChecking: verifyStacks ? .everyStack : .none), arguments: RecordingRun.rawArguments(last: command.count), command: command[0],
+        speech: options.quiet ? .problemsOnly : progress ? .progressAlways : .normal)
       let recorded = try run.run()
       run.tell(recorded.summary)
       recorded.target.endAsTargetDid(waitStatus: recorded.waitStatus)
@@ -111,18 +104,19 @@ struct RecordCommand: ParsableCommand {
       throw ExitCode(error.exitCode)
     }
   }
+}
 
-  private func settings() throws(RecordingError) -> RecordingSettings {
-    RecordingSettings(
-      output: try OutputPattern(output, currentDirectory: currentDirectory()),
-      children: followChildren ? .followed : .notFollowed, retains: arc, stackDepthLimit: depth,
-      start: startPaused ? .paused : .recording, stackChecking: verifyStacks ? .everyStack : .none,
-      snapshots: snapshots ? .taken(signal: snapshotSignal?.number, roundSignal: repeatSignal?.number) : .none)
-  }
+/// A time on the command line: `90`, `90s`, `10m`, `2h`.
+struct RecordingDuration: ExpressibleByArgument {
+  var seconds: Int
 
-  private func currentDirectory() throws(RecordingError) -> String {
-    guard let path = RecordingRun.currentDirectory() else { throw .outputDirectoryUnusable(path: ".", errno: errno) }
-    return path
+  init?(argument: String) {
+    let units: [Character: Int] = ["s": 1, "m": 60, "h": 3600, "d": 86400]
+    let unit = argument.last.flatMap { units[$0] }
+    guard let number = Int(unit == nil ? argument : String(argument.dropLast())),
+      case let (seconds, isTooLong) = number.multipliedReportingOverflow(by: unit ?? 1), !isTooLong
+    else { return nil }
+    self.seconds = seconds
   }
 }
 

@@ -168,7 +168,7 @@ struct RecordingRun {
     return UInt64(limit.rlim_cur)
   }
 
-  private static func variable(_ name: String) -> String? { getenv(name).map { String(cString: $0) } }
+  static func variable(_ name: String) -> String? { getenv(name).map { String(cString: $0) } }
 
   static func currentDirectory() -> String? {
     guard let path = getcwd(nil, 0) else { return nil }
@@ -176,7 +176,7 @@ struct RecordingRun {
     return String(cString: path)
   }
 
-  private static func ownPath() -> String {
+  static func ownPath() -> String {
     guard let path = realpath("/proc/self/exe", nil) else { return CommandLine.arguments[0] }
     defer { free(path) }
     return String(cString: path)

@@ -11,6 +11,7 @@
 #error "the trace format is little endian"
 #endif
 
+#include "attach_results.h"
 #include "trace_addresses.h"
 #include "trace_checksum.h"
 #include "trace_chunk.h"

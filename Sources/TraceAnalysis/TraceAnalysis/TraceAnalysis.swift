@@ -6,6 +6,7 @@
 @_exported import LeakDetection
 @_exported import LeakGates
 @_exported import PageReports
+@_exported import ProcessAttachment
 @_exported import ProcessInspection
 @_exported import RunDiff
 @_exported import TraceDatabase

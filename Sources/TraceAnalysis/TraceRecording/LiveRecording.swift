@@ -85,7 +85,7 @@ package struct LiveRecording: Hashable, Sendable {
 }
 
 /// Reads `/proc` on processes.
-enum ProcessMappings {
+package enum ProcessMappings {
   static func processIDs() -> [Int32] {
     guard let directory = opendir("/proc") else { return [] }
     defer { closedir(directory) }
@@ -121,7 +121,7 @@ enum ProcessMappings {
   }
 
   /// The name of a process's program file; nil if that cannot be read.
-  static func programName(of processID: Int32) -> String? {
+  package static func programName(of processID: Int32) -> String? {
     programPath(of: processID)?.split(separator: "/").last.map(String.init)
   }
 

@@ -3,9 +3,9 @@
 import Glibc
 import TraceReading
 
-enum TracingRights {
+package enum TracingRights {
   /// Refuses a process in which there is nothing to look at. What the kernel does not tell is left to the attempt.
-  static func check(_ process: Int32) throws(InspectionError) {
+  package static func check(_ process: Int32) throws(InspectionError) {
     guard kill(process, 0) == 0 || errno == EPERM else { throw .noSuchProcess(process) }
     let status = ProcFile.lines("/proc/\(process)/status")
     if let state = status["State"], state.hasPrefix("Z") || state.hasPrefix("X") { throw .unsuitable(process, .ended) }
@@ -39,9 +39,9 @@ enum TracingRights {
 }
 
 /// Small files of the kernel's.
-enum ProcFile {
+package enum ProcFile {
   /// Empty if there is no such file.
-  static func bytes(_ path: String, limit: Int) -> [UInt8] {
+  package static func bytes(_ path: String, limit: Int) -> [UInt8] {
     let descriptor = open(path, O_RDONLY | O_CLOEXEC)
     guard descriptor >= 0 else { return [] }
     defer { close(descriptor) }
@@ -50,8 +50,24 @@ enum ProcFile {
     }
   }
 
+  /// A file of any size, read to its end or to `most` bytes.
+  package static func bytes(_ path: String, upTo most: Int) -> [UInt8] {
+    let descriptor = open(path, O_RDONLY | O_CLOEXEC)
+    guard descriptor >= 0 else { return [] }
+    defer { close(descriptor) }
+    var all: [UInt8] = []
+    var piece = [UInt8](repeating: 0, count: 1 << 16)
+    while all.count < most {
+      let count = read(descriptor, &piece, piece.count)
+      if count < 0 && errno == EINTR { continue }
+      guard count > 0 else { break }
+      all += piece[..<count]
+    }
+    return all
+  }
+
   /// The values of a file with lines as `Name:\tvalue`.
-  static func lines(_ path: String) -> [Substring: Substring] {
+  package static func lines(_ path: String) -> [Substring: Substring] {
     var values: [Substring: Substring] = [:]
     for line in String(decoding: bytes(path, limit: 1 << 14), as: UTF8.self).split(separator: "\n") {
       guard let colon = line.firstIndex(of: ":") else { continue }

@@ -1,0 +1,140 @@
+// Beginning and ending a recording in a process that runs.
+
+import CProcessCalls
+import CTraceFormat
+import Glibc
+import ProcessInspection
+import TraceReading
+import TraceRecording
+
+/// A recording that this process has begun in another. It goes on when this one ends; the messages that the recorder
+/// may still have are lost then.
+package struct Attachment {
+  package let view: TargetView
+  /// The trace, as this process can open it.
+  package let tracePath: String
+  /// How long all threads stood still, and how long one was away.
+  package let pauseNanoseconds: UInt64
+  package let callNanoseconds: UInt64
+  private let directory: SharedDirectory
+
+  /// Milliseconds for the call: the loader may wait for a slow disk.
+  private static let callMilliseconds: UInt32 = 60_000
+
+  /// Has the process load the recorder and begin.
+  ///
+  /// - Parameters:
+  ///   - settings: `output` is a pattern in the process's own view of files. Children are never followed.
+  ///   - waitingSeconds: For a moment in which a thread can make the call.
+  /// - Throws: `AttachmentError`.
+  package static func begin(
+    in view: TargetView, settings: RecordingSettings, library: PreloadLibrary, waitingSeconds: Int
+  ) throws(AttachmentError) -> Attachment {
+    let process = view.processID
+    if let path = view.recordedTraces().first { throw .recordsAlready(process, tracePath: path) }
+    let isReadable = view.sharesFiles && view.userID == geteuid()
+    let directory = try SharedDirectory(for: view, copying: isReadable ? nil : library)
+    var libraries = view.sharesFiles ? [library.path] : []
+    if let copy = directory.libraryCopy { libraries.append(copy) }
+    let environment = RecordingEnvironment(
+      settings: settings, library: library, sessionID: UInt64.random(in: 1...UInt64.max),
+      messagesPath: directory.messagesPath)
+    let lines = environment.variables.map { "\($0.name)=\($0.value)" }.joined(separator: "\n")
+    do throws(AttachmentError) {
+      let outcome = try call(
+        "leaktrace_attach_visited", lines, libraries: libraries, in: process, waitingSeconds: waitingSeconds)
+      directory.removeLibrary()
+      try check(outcome.result, process, directory.messages(), view.recordedTraces().first)
+      guard let path = view.recordedTraces().first else {
+        throw .refused(process, reason: directory.messages().first ?? "")
+      }
+      return Attachment(
+        view: view, tracePath: path, pauseNanoseconds: outcome.pauseNanoseconds,
+        callNanoseconds: outcome.callNanoseconds, directory: directory)
+    } catch {
+      directory.remove()
+      throw error
+    }
+  }
+
+  /// The recorder's messages so far.
+  package func messages() -> [String] { directory.messages() }
+
+  /// Removes what was needed beside the trace. The recording goes on.
+  package func forget() { directory.remove() }
+
+  /// Ends the recording of a process, whoever began it. Returns when its trace is complete.
+  ///
+  /// - Throws: `AttachmentError`.
+  package static func end(in processID: Int32, waitingSeconds: Int) throws(AttachmentError) {
+    do throws(InspectionError) { try TracingRights.check(processID) } catch { throw .inspection(error) }
+    let wasRecorded = (try? PauseSwitch.liveFiles(of: processID)) != nil
+    let outcome = try call("leaktrace_detach_visited", "", libraries: [], in: processID, waitingSeconds: waitingSeconds)
+    if outcome.result == LT_ATTACH_RECORDS_NOTHING, wasRecorded { throw .preloaded(processID) }
+    try check(outcome.result, processID, [], nil)
+  }
+
+  private static func check(
+    _ result: Int32, _ process: Int32, _ messages: [String], _ tracePath: String?
+  ) throws(AttachmentError) {
+    switch Int(result) {
+    case LT_ATTACH_DONE: return
+    case LT_ATTACH_PRELOADED: throw .preloaded(process)
+    case LT_ATTACH_RECORDS: throw .recordsAlready(process, tracePath: tracePath)
+    case LT_ATTACH_NO_ALLOCATOR: throw .unsuitable(process, .noAllocator)
+    case LT_ATTACH_BUSY: throw .busy(process)
+    case LT_ATTACH_RECORDS_NOTHING: throw .recordsNothing(process)
+    default: throw .refused(process, reason: messages.last ?? "")
+    }
+  }
+
+  private static func call(
+    _ function: String, _ argument: String, libraries: [String], in process: Int32, waitingSeconds: Int
+  ) throws(AttachmentError) -> lt_library_call_outcome {
+    var outcome = lt_library_call_outcome()
+    var order = lt_library_call()
+    order.waitMilliseconds = UInt32(clamping: waitingSeconds * 1000)
+    order.callMilliseconds = callMilliseconds
+    var texts = ([function, argument] + libraries).map { strdup($0) }
+    defer { for text in texts { free(text) } }
+    order.function = UnsafePointer(texts[0])
+    order.argument = UnsafePointer(texts[1])
+    texts += Array(repeating: nil, count: 2)
+    order.libraries = (texts[2].map { UnsafePointer($0) }, texts[3].map { UnsafePointer($0) }, nil, nil)
+    let result = lt_call_in_library(process, &order, &outcome)
+    if result != 0 { throw error(result, outcome, process, waitingSeconds) }
+    return outcome
+  }
+
+  private static func error(
+    _ result: Int32, _ outcome: lt_library_call_outcome, _ process: Int32, _ seconds: Int
+  ) -> AttachmentError {
+    guard result > 0 else { return .inspection(.cannotCopy(process, .guardian, errno: -result)) }
+    switch lt_library_call_error(UInt32(result)) {
+    case LT_CALL_STATIC: return .unsuitable(process, .static)
+    case LT_CALL_OTHER_LIBC: return .unsuitable(process, .otherLibrary)
+    case LT_CALL_NO_FUNCTIONS: return .unsuitable(process, .missingFunctions)
+    case LT_CALL_STOPPED: return .unsuitable(process, .stopped)
+    case LT_CALL_BUSY: return .noMoment(process, .init(outcome.obstacles), seconds: seconds)
+    case LT_CALL_NOT_LOADED:
+      let reason = withUnsafeBytes(of: outcome.text) { String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self) }
+      return .notLoaded(process, reason: reason)
+    case LT_CALL_NOT_THERE: return .recordsNothing(process)
+    case LT_CALL_OTHER_LIBRARY: return .otherVersion(process)
+    case LT_CALL_LATE: return .unfinished(process, .late)
+    case LT_CALL_FAULT: return .unfinished(process, .fault)
+    default: break
+    }
+    switch lt_copy_error(UInt32(result)) {
+    case LT_COPY_GONE: return .inspection(.noSuchProcess(process))
+    case LT_COPY_ZOMBIE: return .inspection(.unsuitable(process, .ended))
+    case LT_COPY_KERNEL_THREAD: return .inspection(.unsuitable(process, .kernelThread))
+    case LT_COPY_NOT_ALLOWED: return .inspection(.processRefused(process, errno: EPERM))
+    case LT_COPY_TRACED: return .inspection(.unsuitable(process, .traced(by: outcome.tracer)))
+    case LT_COPY_OTHER_MACHINE: return .inspection(.unsuitable(process, .otherMachine))
+    case LT_COPY_FILTERED: return .unsuitable(process, .filtered)
+    case LT_COPY_NO_CALL: return .noMoment(process, .init(outcome.obstacles), seconds: seconds)
+    default: return .unfinished(process, .guardian)
+    }
+  }
+}

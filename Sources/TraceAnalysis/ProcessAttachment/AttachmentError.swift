@@ -1,0 +1,124 @@
+// Reasons why a recording cannot begin or end in a process that runs.
+
+import CProcessCalls
+import Glibc
+import ProcessInspection
+import TraceReading
+
+/// A reason, and what to do about it. The process goes on as it was.
+package enum AttachmentError: Error, Hashable, Sendable {
+  /// It cannot be looked at or traced, as for an inspection.
+  case inspection(InspectionError)
+  case unsuitable(Int32, Unsuitability)
+  /// There was no moment in which a thread could make the call.
+  case noMoment(Int32, Obstacles, seconds: Int)
+  /// The loader has refused the library; its words.
+  case notLoaded(Int32, reason: String)
+  /// A library of the recorder's name, without its functions.
+  case otherVersion(Int32)
+  /// It was started with the recorder.
+  case preloaded(Int32)
+  case recordsAlready(Int32, tracePath: String?)
+  case recordsNothing(Int32)
+  /// The recorder's words on why it has not begun.
+  case refused(Int32, reason: String)
+  /// Another call is at work, or a thread has not left the last recording.
+  case busy(Int32)
+  /// The call has begun, and its end was not seen.
+  case unfinished(Int32, Unfinished)
+  /// A directory for the recorder's messages could not be made where the process sees it.
+  case noDirectory(Int32, path: String, errno: Int32)
+  /// A path that means nothing in the process's own view of files.
+  case relativePath(Int32, path: String)
+
+  package enum Unsuitability: Hashable, Sendable {
+    case `static`, otherLibrary, missingFunctions, go, java, stopped, filtered, noAllocator
+  }
+  package enum Unfinished: Hashable, Sendable { case late, fault, guardian }
+
+  /// Where threads were when the last try was given up.
+  package struct Obstacles: Hashable, Sendable {
+    package var inLoader = 0, inFork = 0, atExit = 0, notStopped = 0
+    package var inAllocator = 0, inHandler = 0, inLibrary = 0, withoutRoom = 0, unknown = 0
+
+    init(_ counts: lt_call_obstacles) {
+      inLoader = Int(counts.inLoader)
+      inFork = Int(counts.inFork)
+      atExit = Int(counts.atExit)
+      notStopped = Int(counts.notStopped)
+      inAllocator = Int(counts.inAllocator)
+      inHandler = Int(counts.inHandler)
+      inLibrary = Int(counts.inLibrary)
+      withoutRoom = Int(counts.withoutRoom)
+      unknown = Int(counts.unknown)
+    }
+  }
+}
+
+extension AttachmentError.Obstacles: CustomStringConvertible {
+  package var description: String {
+    func threads(_ count: Int, _ place: String) -> String? {
+      count == 0 ? nil : "\(count) \(count == 1 ? "thread was" : "threads were") \(place)"
+    }
+    let all = [
+      threads(inLoader, "in the loader"), threads(inFork, "in fork"), threads(atExit, "ending the process"),
+      threads(notStopped, "asleep where nothing can stop them"), threads(inAllocator, "in the allocator"),
+      threads(inHandler, "in a signal handler"), threads(inLibrary, "within the C library"),
+      threads(withoutRoom, "on a stack without room"), threads(unknown, "on a stack that cannot be followed"),
+    ].compactMap { $0 }
+    return all.isEmpty ? "it has no threads" : all.joined(separator: ", ")
+  }
+}
+
+extension AttachmentError: CustomStringConvertible {
+  package var description: String {
+    switch self {
+    case .inspection(let error): "\(error)"
+    case .unsuitable(let process, let reason): "process \(process) \(reason.text(process))"
+    case .noMoment(let process, let obstacles, let seconds):
+      "process \(process) could not be interrupted within \(seconds) seconds: \(obstacles). It was left as it was; try again, with a longer --wait"
+    case .notLoaded(let process, let reason) where reason.contains("static TLS"):
+      "process \(process) has no room left for a library with thread-local variables (\(PlainText.escaped(reason))). Start it with GLIBC_TUNABLES=glibc.rtld.optional_static_tls=4096, or under 'leaktrace record'"
+    case .notLoaded(let process, let reason):
+      "process \(process) could not load the recorder: \(reason.isEmpty ? "the loader does not say why" : PlainText.escaped(reason)). Start the program under 'leaktrace record' instead"
+    case .otherVersion(let process):
+      "process \(process) has the library of another version of leaktrace. Use that version, or restart the process"
+    case .preloaded(let process):
+      "process \(process) was started with the recorder, and cannot be joined: use 'leaktrace snapshot', 'pause' and 'resume'"
+    case .recordsAlready(let process, let path):
+      "process \(process) is being recorded already\(path.map { ", to \(PlainText.escaped($0))" } ?? ""). 'leaktrace detach \(process)' ends that, if it was begun by attach"
+    case .recordsNothing(let process): "process \(process) is not being recorded"
+    case .refused(let process, let reason):
+      "process \(process) does not record: \(reason.isEmpty ? "the recorder does not say why" : PlainText.escaped(reason)). Choose another path with -o"
+    case .busy(let process):
+      "a thread of process \(process) has not left the last recording, or another leaktrace is at work there. Try again in a second"
+    case .unfinished(let process, .late):
+      "the call in process \(process) takes too long, and goes on without leaktrace. 'leaktrace ps' shows whether it records"
+    case .unfinished(let process, .fault):
+      "the call in process \(process) ended by an error, and the process goes on. Its loader may be locked: restart it when that is possible"
+    case .unfinished(let process, .guardian):
+      "leaktrace's helper process ended before it was done with process \(process). 'leaktrace ps' shows whether it records"
+    case .noDirectory(let process, let path, let errno):
+      "no directory can be made in \(path), where process \(process) would see it: \(systemErrorText(errno))"
+    case .relativePath(let process, let path):
+      "process \(process) has its own view of files, in which \(PlainText.escaped(path)) means nothing: give a path from its root with -o"
+    }
+  }
+}
+
+extension AttachmentError.Unsuitability {
+  fileprivate func text(_ process: Int32) -> String {
+    switch self {
+    case .static:
+      "is linked statically: it has no loader that could load the recorder. Link it dynamically; -static-stdlib is fine"
+    case .otherLibrary: "uses another C library than glibc, for which the recorder is built"
+    case .missingFunctions: "has a C library in which the functions of the loader were not found: glibc 2.31 to 2.41 are known"
+    case .go: "is a Go program, whose memory is not malloc's: use Go's own pprof"
+    case .java: "is a Java program, whose objects are not malloc's: use jcmd \(process) GC.heap_dump"
+    case .stopped: "is stopped by a signal: let it go on first (kill -CONT \(process))"
+    case .filtered:
+      "limits its system calls by a filter (seccomp), which may end it at a call of the recorder's. Use 'leaktrace inspect', or start it under 'leaktrace record'"
+    case .noAllocator: "has an allocator inside that other libraries cannot call, so that nothing can be seen"
+    }
+  }
+}

@@ -1,0 +1,84 @@
+// How a process that runs sees files, and what kind of program it is.
+
+import Glibc
+import ProcessInspection
+import TraceReading
+import TraceRecording
+
+/// A running process as a place to load a library into. A value: it may have changed a moment later.
+package struct TargetView: Sendable {
+  package let processID: Int32
+  /// It has the same root directory and the same mounts as this process.
+  package let sharesFiles: Bool
+  /// Has a Swift runtime, as a library or inside the program.
+  package let hasSwift: Bool
+  /// As the recorder puts it in place of `%n`.
+  package let programName: String
+  let userID: uid_t
+  let groupID: gid_t
+
+  /// - Throws: `AttachmentError` if it cannot be joined for a reason that can be seen from outside.
+  package init(of processID: Int32) throws(AttachmentError) {
+    do throws(InspectionError) { try TracingRights.check(processID) } catch { throw .inspection(error) }
+    self.processID = processID
+    let paths = Self.mappedPaths(processID)
+    guard !paths.isEmpty else { throw .inspection(.processRefused(processID, errno: EACCES)) }
+    sharesFiles = Self.sharesFiles(processID)
+    let outline = Self.outline(processID)
+    if let outline, !outline.sectionNames.isDisjoint(with: [".note.go.buildid", ".go.buildinfo"]) {
+      throw .unsuitable(processID, .go)
+    }
+    if paths.contains(where: { $0.hasSuffix("/libjvm.so") }) { throw .unsuitable(processID, .java) }
+    programName = ProcessMappings.programName(of: processID) ?? ""
+    hasSwift = paths.contains { $0.contains("/libswiftCore.so") } || outline?.containsSwiftRuntime == true
+    let status = ProcFile.lines("/proc/\(processID)/status")
+    func effective(_ field: String) -> UInt32? {
+      // Real, effective, saved, of the file system.
+      status[field[...]].flatMap { UInt32($0.split(separator: "\t").dropFirst(3).first ?? "") }
+    }
+    userID = effective("Uid") ?? geteuid()
+    groupID = effective("Gid") ?? getegid()
+  }
+
+  /// A path of the process's as this process can open it.
+  package func ownPath(_ path: String) -> String { sharesFiles ? path : "/proc/\(processID)/root\(path)" }
+
+  /// The traces that the process records to at this moment, as this process can open them.
+  package func recordedTraces() -> [String] {
+    ((try? PauseSwitch.liveFiles(of: processID)) ?? []).map(\.tracePath)
+  }
+
+  private static func sharesFiles(_ processID: Int32) -> Bool {
+    func mounts(_ process: String) -> String? {
+      var buffer = [UInt8](repeating: 0, count: 256)
+      let count = buffer.withUnsafeMutableBytes {
+        readlink("/proc/\(process)/ns/mnt", $0.baseAddress!.assumingMemoryBound(to: CChar.self), $0.count)
+      }
+      return count > 0 ? String(decoding: buffer[..<count], as: UTF8.self) : nil
+    }
+    var own = stat(), other = stat()
+    guard let here = mounts("self"), here == mounts(String(processID)) else { return false }
+    return stat("/", &own) == 0 && stat("/proc/\(processID)/root/", &other) == 0 && own.st_dev == other.st_dev
+      && own.st_ino == other.st_ino
+  }
+
+  private static func outline(_ processID: Int32) -> ExecutableOutline? {
+    guard case .elf(let outline)? = try? ExecutableKind.read(path: "/proc/\(processID)/exe") else { return nil }
+    return outline
+  }
+
+  private static func mappedPaths(_ processID: Int32) -> Set<Substring> {
+    // The list has no size that is known beforehand; tens of megabytes are those of a hundred thousand mappings.
+    let text = String(decoding: ProcFile.bytes("/proc/\(processID)/maps", upTo: 64 << 20), as: UTF8.self)
+    var paths: Set<Substring> = []
+    for line in text.split(separator: "\n") {
+      if let slash = line.firstIndex(of: "/") {
+        let path = line[slash...]
+        paths.insert(path.hasSuffix(" (deleted)") ? path.dropLast(10) : path)
+      } else if line.hasSuffix("]") {
+        paths.insert("[")
+      }
+    }
+    return paths
+  }
+}

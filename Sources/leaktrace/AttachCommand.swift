@@ -1,0 +1,77 @@
+// `leaktrace attach` and `leaktrace detach`: recording a part of the life of a process that runs already.
+
+import ArgumentParser
+import Glibc
+import TraceAnalysis
+
+struct AttachCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "attach",
+    abstract: "Begin to record a process that runs already.",
+    discussion: """
+      All threads of the process stand still for milliseconds. Then one of them loads the recorder and begins the recording, and goes \
+      on with what it was at; the others run meanwhile. 'leaktrace snapshot', 'pause' and 'resume' work as for a recorded program, and \
+      'leaktrace analyze' reads the trace while it grows. 'leaktrace detach PID' ends the recording; the process goes on. The library \
+      stays loaded, and does nothing.
+
+      It takes the right to trace the process: its own user's, or CAP_SYS_PTRACE. Children that it starts are not recorded.
+
+      Exit status: 0 the process records, 1 it does not, 64 wrong usage.
+      """)
+
+  /// Seconds.
+  static let usualWait = 30
+
+  @Argument(help: ArgumentHelp("Process ID.", valueName: "pid"))
+  var processID: Int32
+
+  @OptionGroup var options: RecordingOptions
+
+  @Option(help: ArgumentHelp("Seconds to wait for a moment to join the process in.", valueName: "seconds"))
+  var wait: Int = AttachCommand.usualWait
+
+  func validate() throws {
+    if processID <= 0 { throw ValidationError("Give the ID of a process.") }
+    if !(1...86400).contains(wait) { throw ValidationError("--wait is a number of seconds, up to a day.") }
+  }
+
+  func run() throws {
+    let recording = JoinedRecording(processID: processID, options: options, waitingSeconds: wait)
+    guard let attachment = recording.begin() else { throw ExitCode.failure }
+    attachment.forget()
+    if !options.quiet {
+      ErrorOutput.print("'leaktrace analyze \(attachment.tracePath)' reads it, 'leaktrace detach \(processID)' ends it")
+    }
+  }
+}
+
+struct DetachCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "detach",
+    abstract: "End the recording of a process that 'leaktrace attach' has begun.",
+    discussion: """
+      The process goes on, and its trace is complete when the command ends.
+
+      Exit status: 0 the recording has ended, 1 it has not, 64 wrong usage.
+      """)
+
+  @Argument(help: ArgumentHelp("Process ID.", valueName: "pid"))
+  var processID: Int32
+
+  @Option(help: ArgumentHelp("Seconds to wait for a moment to end the recording in.", valueName: "seconds"))
+  var wait: Int = AttachCommand.usualWait
+
+  func validate() throws {
+    if processID <= 0 { throw ValidationError("Give the ID of a process.") }
+    if !(1...86400).contains(wait) { throw ValidationError("--wait is a number of seconds, up to a day.") }
+  }
+
+  func run() throws {
+    do {
+      try Attachment.end(in: processID, waitingSeconds: wait)
+    } catch {
+      ErrorOutput.print(error.description)
+      throw ExitCode.failure
+    }
+  }
+}

@@ -1,0 +1,132 @@
+// `leaktrace attach` and `detach`: recordings of programs that were not started for it.
+
+import Foundation
+import TestRequirements
+import Testing
+import TraceReading
+
+@testable import TraceRecording
+
+@Suite(.requires(.recorder)) struct JoiningTests {
+  /// Many more where a person asks for them: 100 recordings, 50 of leaktrace's processes killed.
+  private static let isLong = ProcessInfo.processInfo.environment["LEAKTRACE_LONG_JOINING"] != nil
+
+  private struct Kind: Sendable, CustomTestStringConvertible {
+    let name: String
+    let threads: Int
+    var testDescription: String { name }
+  }
+
+  @Test(
+    "Threads that are interrupted go on undisturbed, also when leaktrace is killed, and each recording has every call",
+    arguments: [
+      Kind(name: "busy", threads: 16), Kind(name: "contended", threads: 16), Kind(name: "computing", threads: 3),
+    ])
+  private func counts(_ kind: Kind) throws {
+    let directory = try TemporaryDirectory()
+    let times = Self.isLong ? 100 : 3, kills = Self.isLong ? 50 : 3
+    var command = Command([
+      try TestProgram("is-joined.c").path(), BuildProducts.leaktrace, "\(directory.path)/%d.trace", kind.name,
+      String(kind.threads), String(times), String(kills),
+    ])
+    if Self.isLong { command.timeLimit = 3600 }
+    let outcome = try command.run()
+    #expect(outcome.end == .exit(0) && outcome.errorOutput.isEmpty, "\(outcome)")
+    let lines = outcome.output.split(separator: "\n")
+    #expect(lines.last == "done" && lines.count == times + 1, "\(outcome)")
+    for (index, line) in lines.dropLast().enumerated() {
+      let path = "\(directory.path)/\(index + 1).trace"
+      #expect(RecordedTrace(path: path)?.state == .closed(.detached))
+      #expect(String(line) == "counted \(try TraceContents(path).count("aligned_alloc"))")
+      unlink(path)
+    }
+  }
+
+  private func leaktrace(_ arguments: [String], in directory: String) throws -> Command.Outcome {
+    var command = Command([BuildProducts.leaktrace] + arguments)
+    command.directory = directory
+    return try command.run()
+  }
+
+  @Test("A process that is joined takes images, pauses, is listed and analyzed as one that was started for it")
+  func isRecorded() throws {
+    let waiting = try InspectionTests.Waiting("inspected.swift")
+    let directory = try TemporaryDirectory(), process = String(waiting.processID)
+    let trace = directory.path + "/joined.trace"
+    let attached = try leaktrace(["attach", process, "-o", "joined.trace"], in: directory.path)
+    #expect(attached.end == .exit(0), "\(attached)")
+    #expect(attached.errorOutput.contains("recording process \(process), which stood still for"))
+    let again = try leaktrace(["attach", process], in: directory.path)
+    #expect(
+      again.end == .exit(1) && again.errorOutput.contains("is being recorded already, to \(trace)"), "\(again)")
+    let list = try leaktrace(["ps"], in: directory.path)
+    #expect(list.output.contains(trace), "\(list)")
+    for command in ["pause", "resume", "snapshot"] {
+      let outcome = try leaktrace([command, process], in: directory.path)
+      #expect(outcome.end == .exit(0), "\(outcome)")
+    }
+    let analyzed = try leaktrace(["analyze", trace], in: directory.path)
+    #expect(analyzed.output.contains("began while the process was running"), "\(analyzed)")
+    let detached = try leaktrace(["detach", process], in: directory.path)
+    #expect(detached.end == .exit(0) && detached.errorOutput.isEmpty, "\(detached)")
+    #expect(RecordedTrace(path: trace)?.state == .closed(.detached))
+    let twice = try leaktrace(["detach", process], in: directory.path)
+    #expect(twice.end == .exit(1) && twice.errorOutput.contains("is not being recorded"), "\(twice)")
+    #expect(waiting.states == ["TracerPid:\t0"])
+    #expect(waiting.children.isEmpty)
+    #expect(try waiting.end(SIGTERM).outcome.end == .signal(SIGTERM))
+  }
+
+  @Test("record --pid ends after its time, and with the process") func recordsByNumber() throws {
+    let waiting = try InspectionTests.Waiting("inspected.swift")
+    let directory = try TemporaryDirectory(), process = String(waiting.processID)
+    let timed = try leaktrace(
+      ["record", "-o", "timed.trace", "--duration", "1s", "--pid", process], in: directory.path)
+    #expect(timed.end == .exit(0), "\(timed)")
+    #expect(RecordedTrace(path: directory.path + "/timed.trace")?.state == .closed(.detached))
+    var command = Command([BuildProducts.leaktrace, "record", "-o", "whole.trace", "--pid", process])
+    command.directory = directory.path
+    let whole = try command.start()
+    try whole.waitForErrorOutput(containing: "recording process \(process)")
+    #expect(try waiting.end(SIGTERM).outcome.end == .signal(SIGTERM))
+    #expect(try whole.wait().end == .exit(0))
+    guard case .closed = RecordedTrace(path: directory.path + "/whole.trace")?.state else {
+      Issue.record("the trace is not closed")
+      return
+    }
+  }
+
+  @Test("What cannot be joined gets one line that says why, and is left as it was") func refusals() throws {
+    let directory = try TemporaryDirectory()
+    func refusal(_ process: Int32, _ text: String) throws {
+      let outcome = try leaktrace(["attach", String(process), "--wait", "1"], in: directory.path)
+      #expect(outcome.end == .exit(1) && outcome.output.isEmpty)
+      #expect(outcome.errorOutput.contains(text) && outcome.errorOutput.split(separator: "\n").count == 1, "\(outcome)")
+    }
+    try refusal(0x3FFF_FFFF, "there is no process")
+    let preloaded = try InspectionTests.Waiting(
+      "inspected.swift", under: [BuildProducts.leaktrace, "record", "-o", "%DIRECTORY%/t", "--"])
+    try refusal(preloaded.processID, "is being recorded already")
+    _ = try preloaded.end(SIGTERM)
+
+    func start(flags: [String]) throws -> RunningCommand {
+      let ready = directory.path + "/ready\(flags.count)"
+      let running = try Command([try TestProgram("waiting.c", flags: flags).path(), ready]).start()
+      try AwaitedState.wait(until: "waiting is ready") { FileManager.default.fileExists(atPath: ready) }
+      return running
+    }
+    let waiting = try start(flags: []), stopped = waiting.processID
+    kill(stopped, SIGSTOP)
+    try AwaitedState.wait(until: "the process is stopped") {
+      try String(contentsOfFile: "/proc/\(stopped)/status", encoding: .utf8).contains("State:\tT")
+    }
+    try refusal(stopped, "is stopped by a signal")
+    waiting.send(SIGKILL)
+    _ = try waiting.wait()
+
+    let fixed = try start(flags: ["-static"])
+    try refusal(fixed.processID, "is linked statically")
+    fixed.send(SIGKILL)
+    _ = try fixed.wait()
+  }
+}
