@@ -178,7 +178,7 @@ static int call_on(struct lt_call_exchange *exchange, size_t chosen, struct lt_c
   const struct lt_return_code code = {places->restorer, places->systemCall, places->returning};
   struct caller *caller = calloc(1, sizeof *caller);
   uint64_t begin = lt_nanoseconds();
-  int result = LT_COPY_NO_CALL;
+  int result = LT_CALL_BUSY; // another thread, or a later moment, may do
   if (caller == NULL) {
     lt_release_process(&exchange->stopped);
     return result;

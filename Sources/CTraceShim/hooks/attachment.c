@@ -72,6 +72,8 @@ static int attach(const char *settings) {
   lt_exact_time_require();
   if (!lt_begin_recording(true)) return LT_ATTACH_REFUSED;
   isAttached = true;
+  // The process may do nothing from now on, and yet an image is taken of it.
+  lt_process_introduce();
   return LT_ATTACH_DONE;
 }
 

@@ -262,9 +262,9 @@ void lt_loader_watch_undo(void) {
 /// Called by the loader, with its lock held.
 static void lt_loader_has_news(void) __attribute__((used));
 static void lt_loader_has_news(void) {
-  static bool isLooking; // a signal handler may load images while this thread is here
-  if (isLooking || atomic_load_explicit(&isOver, memory_order_relaxed)) return;
-  isLooking = true;
+  // A signal handler may load images while this thread is here, and another thread while the recording begins.
+  static _Atomic bool isLooking;
+  if (atomic_load_explicit(&isOver, memory_order_relaxed) || atomic_exchange(&isLooking, true)) return;
   uint32_t before = imageCount, hint = 0, seen = 0;
   looks++;
   for (const struct rendezvous *space = loader; space; space = next_space(space)) {
@@ -282,7 +282,7 @@ static void lt_loader_has_news(void) {
   if (isRelocated) finish();
   if (hasGone) forget_what_went();
   if (hasNew || hasGone) refresh();
-  isLooking = false;
+  atomic_store(&isLooking, false);
 }
 
 // --- beginning -------------------------------------------------------------------------------------------------------
@@ -297,9 +297,21 @@ static bool came(const struct dl_phdr_info *info) {
   return !is_left_for_later(&image, &runtime);
 }
 
-static int look_at_first(struct dl_phdr_info *info, size_t size, void *context) {
+/// Notes the images of the program's namespace as known. While the loader shows an image, none comes or goes.
+static void keep_first(void) {
+  imageCount = 0;
+  memset(spaces, 0, sizeof spaces);
+  // Those of other namespaces are new, if there are any.
+  for (const struct link_map *map = loader->base.r_map; map; map = map->l_next) {
+    struct image *image = keep(map, loader);
+    if (image) image->isBound = true;
+  }
+}
+
+static int look_at_first(struct dl_phdr_info *info, size_t size, void *isFirst) {
   (void)size;
-  (void)context;
+  if (*(bool *)isFirst && images && loader) keep_first();
+  *(bool *)isFirst = false;
   came(info);
   return 0;
 }
@@ -334,18 +346,12 @@ static bool lead_here(uintptr_t function) {
 }
 
 static void begin(void) {
-  dl_iterate_phdr(look_at_first, NULL);
   if (!loader) loader = find_rendezvous();
   if (!images) images = lt_map_private(IMAGE_LIMIT * sizeof *images);
+  bool isFirst = true;
+  dl_iterate_phdr(look_at_first, &isFirst);
   lt_swift_relatives_settle();
   if (!images || !loader || !loader->base.r_brk) return;
-  imageCount = 0;
-  memset(spaces, 0, sizeof spaces);
-  // Those of other namespaces are new, if there are any.
-  for (const struct link_map *map = loader->base.r_map; map; map = map->l_next) {
-    struct image *image = keep(map, loader);
-    if (image) image->isBound = true;
-  }
   uint32_t before = looks;
   if (!isLed) isLed = lead_here(loader->base.r_brk);
   // Checks that this function runs: a simulator of processors may go on with the code it had seen before.

@@ -41,6 +41,10 @@ void lt_process_warn(const char *text, const char *detail) {
   say_news();
 }
 
+void lt_process_introduce(void) {
+  if (lt_enter()) lt_leave();
+}
+
 void lt_process_has_swift(bool isPartly) {
   if (lt_description_add_swift(isPartly)) say_news();
 }

@@ -12,6 +12,9 @@ void lt_process_has_swift(bool isPartly);
 /// NULL. One text is told once.
 void lt_process_warn(const char *text, const char *detail);
 
+/// Has the calling thread write what is known of the process and its images, as the first call of a hook would.
+void lt_process_introduce(void);
+
 /// Closes the trace before this process replaces its program, as far as can be told, so that it can go on if that
 /// fails.
 void lt_process_before_exec(void);

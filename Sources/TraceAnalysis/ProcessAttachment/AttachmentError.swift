@@ -32,7 +32,7 @@ package enum AttachmentError: Error, Hashable, Sendable {
   case relativePath(Int32, path: String)
 
   package enum Unsuitability: Hashable, Sendable {
-    case `static`, otherLibrary, missingFunctions, go, java, stopped, filtered, noAllocator
+    case `static`, otherLibrary, missingFunctions, go, java, stopped, filtered, noAllocator, shadowStack
   }
   package enum Unfinished: Hashable, Sendable { case late, fault, guardian }
 
@@ -118,6 +118,8 @@ extension AttachmentError.Unsuitability {
     case .stopped: "is stopped by a signal: let it go on first (kill -CONT \(process))"
     case .filtered:
       "limits its system calls by a filter (seccomp), which may end it at a call of the recorder's. Use 'leaktrace inspect', or start it under 'leaktrace record'"
+    case .shadowStack:
+      "has shadow stacks, with which no call can be made from outside. Start it under 'leaktrace record' instead"
     case .noAllocator: "has an allocator inside that other libraries cannot call, so that nothing can be seen"
     }
   }

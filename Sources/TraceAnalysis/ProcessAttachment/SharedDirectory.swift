@@ -53,7 +53,7 @@ struct SharedDirectory {
     }
   }
 
-  /// The recorder's messages so far.
+  /// The recorder's messages so far, without what says whose they are.
   func messages() -> [String] {
     let descriptor = open(ownPath + "/messages", O_RDONLY | O_CLOEXEC)
     guard descriptor >= 0 else { return [] }
@@ -61,7 +61,13 @@ struct SharedDirectory {
     let bytes = [UInt8](unsafeUninitializedCapacity: 1 << 14) { buffer, count in
       count = max(0, read(descriptor, buffer.baseAddress, buffer.count))
     }
-    return bytes.split(separator: UInt8(ascii: "\n")).map { String(decoding: $0, as: UTF8.self) }
+    return bytes.split(separator: UInt8(ascii: "\n")).map {
+      var text = Substring(String(decoding: $0, as: UTF8.self))
+      for beginning in ["leaktrace: ", "not tracing: "] where text.hasPrefix(beginning) {
+        text = text.dropFirst(beginning.count)
+      }
+      return String(text)
+    }
   }
 
   func removeLibrary() { unlink("\(ownPath)/\(PreloadLibrary.fileName)") }

@@ -32,6 +32,8 @@ package struct TargetView: Sendable {
     programName = ProcessMappings.programName(of: processID) ?? ""
     hasSwift = paths.contains { $0.contains("/libswiftCore.so") } || outline?.containsSwiftRuntime == true
     let status = ProcFile.lines("/proc/\(processID)/status")
+    // Linux 6.6. The call would return to where it did not come from.
+    if status["x86_Thread_features"]?.contains("shstk") == true { throw .unsuitable(processID, .shadowStack) }
     func effective(_ field: String) -> UInt32? {
       // Real, effective, saved, of the file system.
       status[field[...]].flatMap { UInt32($0.split(separator: "\t").dropFirst(3).first ?? "") }

@@ -18,6 +18,7 @@ FOLDERS = (
     "TraceDatabase",
     "TraceExports",
     "TraceReports",
+    "ProcessAttachment",
     "TraceRecording",
     "InspectionTrace",
     "ThreadStacks",
