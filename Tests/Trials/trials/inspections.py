@@ -38,6 +38,12 @@ def parse():
     parser.add_argument("--short", action="store_true", help="a few programs, optimised")
     parser.add_argument("--cores", action="store_true", help="also compares a core file of each with the live process")
     parser.add_argument(
+        "--busy",
+        metavar="ROUNDS",
+        type=int,
+        help="instead: blocks of a server under load and of programs that allocate in many threads, so many times each",
+    )
+    parser.add_argument(
         "--variant", choices=VARIANTS, action="append", help="these variants alone (default: dynamic-Onone, dynamic-O)"
     )
     parser.add_argument("--without-packages", action="store_true", help="without the program on packages of others")

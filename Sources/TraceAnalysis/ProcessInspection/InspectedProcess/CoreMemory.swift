@@ -57,19 +57,22 @@ package final class CoreMemory: ProcessMemory {
     self.mappings = mappings
     var incomplete: Set<String> = []
     var missing: UInt64 = 0
-    var written: Set<String> = []
+    var untouched: UInt64 = 0
+    var hasOwnMemory = false
     let data = Self.kernelData(before: core.kernelCode, mappings)
     for (segment, mapping) in zip(core.segments, mappings) {
       let length = segment.range.upperBound - segment.range.lowerBound
+      if mapping.file == nil, mapping.isWritable, segment.size > 0 { hasOwnMemory = true }
       guard segment.size < length else { continue }
       if let file = mapping.file {
         incomplete.insert(file.path)
-        if mapping.isWritable { written.insert(file.path) }
       } else if mapping.isReadable, !data.contains(segment.range.lowerBound) {
-        missing &+= length - segment.size
+        if segment.size > 0 { missing &+= length - segment.size } else { untouched &+= length }
       }
     }
-    missingAnonymousBytes = missing
+    // The kernel leaves out what was never written to, mapping by mapping, and a filter what is of one kind.
+    missingAnonymousBytes = hasOwnMemory ? missing : missing &+ untouched
+    lacksMemory = core.isTruncated || missingAnonymousBytes > 0
     var substitutes: [String: ImageSubstitute] = [:]
     var heads: [String: UInt64] = [:]
     for found in core.files where found.file.offset == 0 && incomplete.contains(found.file.path) {
@@ -81,8 +84,6 @@ package final class CoreMemory: ProcessMemory {
     }
     self.substitutes = substitutes
     missingFiles = incomplete.filter { substitutes[$0] == nil }.sorted()
-    // What nobody wrote to is as the file has it, but without the file nobody knows.
-    lacksMemory = core.isTruncated || missing > 0 || written.contains { substitutes[$0] == nil }
   }
 
   /// The kernel's own variables, which no core has: up to its code there is nothing else.

@@ -15,7 +15,7 @@ package enum InspectionError: Error, Hashable, Sendable {
   case notACore(path: String)
   /// A core of a machine that is not 64-bit x86. The number is ELF's `e_machine`.
   case otherMachine(path: String, machine: UInt16)
-  /// A core that ends before the memory that has the allocator's books.
+  /// A core that lacks the memory that has the allocator's books.
   case cutShort(path: String)
   /// A core that is compressed in a way that is not read.
   case packed(path: String, CorePacking)
@@ -62,7 +62,7 @@ extension InspectionError: CustomStringConvertible {
     case .otherMachine(let path, let machine):
       "\(PlainText.escaped(path)) is a core file of another machine (ELF number \(machine)), not of x86-64"
     case .cutShort(let path):
-      "\(PlainText.escaped(path)) is cut short: it lacks the memory in which the allocator keeps its books. Check the limit on core files (ulimit -c), and the disk's free space"
+      "\(PlainText.escaped(path)) lacks the memory in which the allocator keeps its books. Have all of its private memory written: check the limit on core files (ulimit -c), the disk's free space, and bit 0 of /proc/PID/coredump_filter"
     case .packed(let path, let packing):
       "\(PlainText.escaped(path)) is compressed by \(packing.rawValue), which leaktrace does not read. Unpack it first, with '\(packing.rawValue) -dc' or, if systemd keeps it, with 'coredumpctl dump -o FILE'"
     case .cannotUnpack(let path, let directory, let errno):

@@ -21,7 +21,7 @@ package enum Inspection {
     do {
       return try InspectionTrace.write(
         core, threads: core.threads, facts: facts, remarks: core.remarks, lacksMemory: core.lacksMemory, to: path)
-    } catch InspectionError.noAllocator where core.isTruncated {
+    } catch InspectionError.noAllocator where core.lacksMemory {
       throw InspectionError.cutShort(path: target)
     }
   }
