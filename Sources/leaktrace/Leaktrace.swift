@@ -9,8 +9,8 @@ struct Leaktrace: ParsableCommand {
     abstract: "Find what a Swift program leaks on Linux, and what keeps it alive.",
     version: "0.1.0",
     subcommands: [
-      RecordCommand.self, AttachCommand.self, DetachCommand.self, CheckCommand.self, AnalyzeCommand.self, ReportCommand.self, WhyCommand.self,
-      HistoryCommand.self, InspectCommand.self,
+      RecordCommand.self, AttachCommand.self, DetachCommand.self, CheckCommand.self, AnalyzeCommand.self,
+      ReportCommand.self, WhyCommand.self, HistoryCommand.self, InspectCommand.self, WatchCommand.self,
       DiffCommand.self, DigestCommand.self, ExportCommand.self,
       QueryCommand.self, DumpCommand.self, PauseCommand.self, ResumeCommand.self,
       SnapshotCommand.self, SnapshotsCommand.self, PsCommand.self, ScopeReportCommand.self,

@@ -69,9 +69,11 @@ struct RunDigests {
   }
 
   private mutating func digest(ofTrace path: String) throws -> RunDigest {
-    let examined = try search.examine(path)
+    let examined = try search.examine(path, keepsHeap: true)
     status = .worst(status, examined.status)
-    return RunDigest(examined.trace, leaks: examined.leaks, naming: search.naming(examined.trace))
+    // A recording has sites, which say more.
+    let census = examined.reader.header.isInspection ? examined.heap?.census().census : nil
+    return RunDigest(examined.trace, leaks: examined.leaks, census: census, naming: search.naming(examined.trace))
   }
 
   private func damage(_ failure: DigestFile.Failure, _ path: String) -> String {

@@ -70,6 +70,20 @@ package struct LeakReport: Sendable {
     }
   }
 
+  /// Adds suspicions from a series of images, the newest of which is this report's; patterns hide those, too.
+  package mutating func add(_ suspects: [Finding], of analysis: LeakAnalysis) {
+    let hidden = suspects.map { finding in
+      var finding = finding
+      if let entry = suppressions.match(
+        analysis.suppressionNames(of: finding), objects: finding.retainedBlocks, bytes: finding.retainedBytes.rawValue)
+      {
+        finding.suppression = suppressions.entries[entry].pattern.text
+      }
+      return finding
+    }
+    findings = FindingBuilder.sorted(findings + hidden)
+  }
+
   /// Looks up the stacks of all findings: of their allocations, and of the references that were never released.
   /// `allocations` must have been made with the same snapshot.
   /// One pass over the events, if retains were recorded.

@@ -167,4 +167,6 @@ package struct DiffReport: Sendable {
 
   /// Findings as gates and machine-readable reports see them: all of the new build, unchanged ones as known.
   package var judged: [JudgedFinding]
+  /// Processes were looked at, none was recorded: sites are types and what holds them.
+  package var areInspections = false
 }

@@ -42,6 +42,14 @@ package struct FigureTolerance: Hashable, Sendable {
     tolerance.cluster = 8
     return tolerance
   }()
+  /// For one process that was looked at twice: the seeds of its hash tables are the same, and what grew is asked for.
+  /// What independent things sway by is left out.
+  package static let sameProcess: FigureTolerance = {
+    var tolerance = FigureTolerance(
+      part: 0, partOfPeak: 0, deviations: 2, partOfSite: 0, leastPart: 0, leastLivePart: 0)
+    tolerance.liveCluster = 1
+    return tolerance
+  }()
   /// Chance decides which function does what at which time.
   var isTimeDependent: Bool { self == .timeDependent || self == .runLoop }
   /// Every difference counts.

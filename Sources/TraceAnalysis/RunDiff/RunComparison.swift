@@ -37,6 +37,7 @@ package struct RunComparison {
   }
 
   private static func usualTolerance(_ old: [RunDigest], _ new: [RunDigest]) -> FigureTolerance {
+    if old.count == 1, new.count == 1, old[0].isOfSameProcess(as: new[0]) { return .sameProcess }
     guard min(old.count, new.count) <= Self.fewRuns else { return .standard }
     if (old + new).contains(where: { $0.hasRunLoop == true }) { return .runLoop }
     return (old + new).contains { $0.busyThreads > 1 } ? .timeDependent : .standard
@@ -78,7 +79,10 @@ package struct RunComparison {
     sites.match(matched.sites, alike: SiteLikeness.pairs(oldSites, newSites, matched.sites, vocabulary))
 
     let comparesReferences = (old + new).allSatisfy(\.recordsReferenceCounts)
-    let figures = Figure.ofAllocations.filter { comparesReferences || ($0 != .retains && $0 != .releases) }
+    let figures =
+      areInspections
+      ? [.liveBytes, .liveBlocks]
+      : Figure.ofAllocations.filter { comparesReferences || ($0 != .retains && $0 != .releases) }
     let totals = totals(figures, sites)
     let renames = renames()
     let unavailable = (old + new).first { $0.findings == nil }
@@ -97,7 +101,7 @@ package struct RunComparison {
       types: sites.types(figures, totals: totals),
       sites: sites.sites(figures, totals: totals, frames: frames), renames: renames,
       remarks: remarks(comparesReferences),
-      judged: unavailable == nil ? findings.judged + libraryFindings() : [])
+      judged: unavailable == nil ? findings.judged + libraryFindings() : [], areInspections: areInspections)
   }
 
   /// A function that allocates nothing any more is there all the same: the other build's symbols tell.
@@ -109,6 +113,9 @@ package struct RunComparison {
       }
     }
   }
+
+  /// Processes were looked at, none was recorded.
+  private var areInspections: Bool { (old + new).allSatisfy { $0.inspected != nil } }
 
   private func side(_ runs: [RunDigest], _ work: [Double]) -> DiffSide {
     DiffSide(
@@ -159,7 +166,13 @@ package struct RunComparison {
         "\(reason), and \(min(old.count, new.count) == 1 ? "one run a side" : "few runs a side"): smaller differences, which chance may have made, "
           + "are not shown. Give \(Self.fewRuns + 1) or more runs a side (--old, --new) to see them")
     }
-    if !comparesReferences {
+    if areInspections {
+      remarks.append(inspectionRemark)
+    } else if (old + new).contains(where: { $0.inspected != nil }) {
+      remarks.append(
+        "one side was inspected and the other recorded: holders stand beside allocation sites, and nothing matches but types and findings"
+      )
+    } else if !comparesReferences {
       remarks.append("retains and releases were not recorded on both sides, and are not compared")
     }
     if fileName(ofPath: old[0].program) != fileName(ofPath: new[0].program) {
@@ -172,6 +185,18 @@ package struct RunComparison {
       }
     }
     return remarks + runRemarks
+  }
+
+  private var inspectionRemark: String {
+    guard old.count == 1, new.count == 1, let before = old[0].inspected, let after = new[0].inspected,
+      old[0].isOfSameProcess(as: new[0])
+    else { return "processes were inspected: types are compared by what holds them" }
+    if after.age < before.age {
+      return
+        "one process, and the new inspection is the older one, by \(Decimal.duration(Double(before.age - after.age) / 1e9)): what it has more of has become less since"
+    }
+    return
+      "one process, looked at twice in \(Decimal.duration(Double(after.age - before.age) / 1e9)): more is what it took on meanwhile, and no leak by itself"
   }
 
   /// Remarks of the runs, each once with the runs that it is about.

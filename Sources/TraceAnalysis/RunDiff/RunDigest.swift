@@ -42,6 +42,8 @@ package struct RunDigest: Codable, Hashable, Sendable {
   package var program: String
   /// Of several processes, that of the first. Nil in a digest of an earlier version.
   package var origin: RunOrigin?
+  /// Set if the run is one look at a process: then sites are types and what holds them.
+  package var inspected: InspectedMoment?
   /// Traces that were added up.
   package var processes: Int
   package var eventCount: UInt64
@@ -74,8 +76,9 @@ extension RunDigest {
   /// Sums up a trace that has been analysed. Names every site: linear in the nodes of the stack tree, and in the
   /// distinct frames' symbols.
   ///
-  /// `leaks`: what was found in its heap image; suppressed findings are left out.
-  package init(_ trace: ReportTrace, leaks: LeakReport, naming: any FrameNaming) {
+  /// `leaks`: what was found in its heap image; suppressed findings are left out. `census`: of the same image, for an
+  /// inspection.
+  package init(_ trace: ReportTrace, leaks: LeakReport, census: HolderCensus? = nil, naming: any FrameNaming) {
     let analysis = trace.analysis
     path = trace.path
     program = trace.program
@@ -134,6 +137,11 @@ extension RunDigest {
     stacks = namer.nodes
     // Functions without names are told by their image alone.
     remarks += naming.remarks
+    if analysis.header.isInspection, let census {
+      let start = analysis.header.startMonotonic
+      inspected = InspectedMoment(processStart: start, age: UInt64((analysis.duration ?? 0) * 1e9))
+      replaceSites(with: census)
+    }
   }
 
   private static let runLoops = RuleBook.shipped.table(.runsLoop, by: .symbol)
@@ -149,6 +157,7 @@ extension RunDigest {
   /// added up.
   package mutating func add(_ other: RunDigest) {
     processes += other.processes
+    if other.inspected == nil || inspected == nil { inspected = nil }
     origin = [origin, other.origin].compactMap(\.self).min { $0.startTime < $1.startTime }
     eventCount &+= other.eventCount
     isDamaged = isDamaged || other.isDamaged

@@ -19,6 +19,7 @@ package enum DiffJSON {
       ("schemaVersion", .number(schemaVersion)),
       ("old", value(report.old)),
       ("new", value(report.new)),
+      ("areInspections", .bool(report.areInspections)),
       ("comparedBy", .string(key(report.unit))),
       ("comparedByScope", .optional(scope(report.unit))),
       ("gates", .array(gates.map(SarifLog.value))),

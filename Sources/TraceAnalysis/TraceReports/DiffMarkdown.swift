@@ -22,7 +22,7 @@ package enum DiffMarkdown {
     writeTotals(report, to: &markdown)
     writeFindings(report, to: &markdown)
     write(report.types, "Types", to: &markdown)
-    write(report.sites, "Allocation sites", to: &markdown)
+    write(report.sites, report.areInspections ? "Types and holders" : "Allocation sites", to: &markdown)
     writeRenames(report.renames, to: &markdown)
     for remark in [DiffWords.unit(report.unit)].compactMap(\.self) + report.remarks {
       _ = markdown.line(ifRoom: "> \(MarkdownText.escaped(remark))\n")

@@ -22,7 +22,7 @@ package struct DiffText {
     writeFindings(report, to: &lines)
     writeTotals(report, to: &lines)
     write("Types", report.types, to: &lines)
-    write("Allocation sites", report.sites, to: &lines)
+    write(report.areInspections ? "Types and holders" : "Allocation sites", report.sites, to: &lines)
     writeRenames(report, to: &lines)
     for gate in gates { lines.line(PlainText.escaped(DiffWords.gate(gate)), emphasized: gate.hasFailed ? 3 : 0) }
     return lines.text

@@ -244,6 +244,11 @@ enum FindingJSON {
         [("kind", .string("repetition"))] + fields(place) + [
           ("firstRound", .number(UInt64(firstRound))), ("measure", .string(measure.rawValue)),
         ])
+    case .images(let count, let seconds, let lateShare, let measure):
+      .object([
+        ("kind", .string("images")), ("images", .integer(Int64(count))), ("seconds", .decimal(seconds)),
+        ("lateShare", .decimal(lateShare)), ("measure", .string(measure.rawValue)),
+      ])
     }
   }
 

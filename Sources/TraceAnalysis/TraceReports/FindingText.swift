@@ -193,7 +193,7 @@ struct FindingText {
     if let evidence = outliving.evidence { lines.line(words(evidence), indent: 2) }
     if let snapshot = outliving.snapshot {
       lines.line(
-        "Held like this \(finding.verdict == .growing ? "after the last round" : "when the deadline passed") (snapshot \(snapshot)):",
+        finding.isFromImages ? "Held like this in the last image:" : "Held like this \(finding.verdict == .growing ? "after the last round" : "when the deadline passed") (snapshot \(snapshot)):",
         indent: 2)
     }
     lines.row(PlainText.escaped(outliving.origin.name), indent: 2)
@@ -274,6 +274,11 @@ struct FindingText {
         "rounds \(Decimal.grouped(UInt64(max(0, firstRound)))) to \(Decimal.grouped(UInt64(max(0, firstRound + counts.count - 1))))"
       return
         "\(repeated). \(held) after \(rounds): \(counts.map { Decimal.grouped(UInt64(max(0, $0))) }.joined(separator: " → "))."
+    case .images(let count, let seconds, let lateShare, let measure):
+      let counts = (finding.outliving?.growth ?? []).map { Decimal.grouped(UInt64(max(0, $0))) }
+      let held = measure == .objects ? "Objects" : "Elements"
+      return
+        "\(held) in \(Decimal.grouped(UInt64(max(0, count)))) images over \(Decimal.duration(seconds)): \(counts.joined(separator: " → ")). The second half of that time added \(Decimal.fixed(lateShare, places: 1)) times what the first did."
     }
   }
 

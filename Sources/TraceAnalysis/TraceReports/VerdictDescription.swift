@@ -15,6 +15,12 @@ struct VerdictDescription {
   init(_ finding: Finding) {
     self.init(finding.verdict)
     if finding.verdict == .dangling, finding.ending?.used != nil { title = "Used after its end" }
+    guard finding.isFromImages else { return }
+    title = "Grows from image to image"
+    short = "The same holder had more in each part of the time in which the process was watched."
+    full =
+      "Heap images of the running process were compared. What this holder keeps grew throughout, by more than what comes and goes, and did not level off."
+    help = "Remove from the collection what is done with, or give it a limit."
   }
 
   init(_ verdict: Verdict) {

@@ -86,7 +86,7 @@ package struct Finding: Codable, Hashable, Sendable {
 
   /// The reasons why an object that something still holds should be gone.
   package struct Outliving: Codable, Hashable, Sendable {
-    /// Set if the program itself said that it should be gone.
+    /// Set if the program itself said that it should be gone, or if it was seen to grow.
     package var statement: Statement?
     /// The heap image that the path was found in, if it is not the report's own: that of the moment of an expectation.
     package var snapshot: UInt32?
@@ -159,6 +159,10 @@ package struct Finding: Codable, Hashable, Sendable {
     /// Work that was done several times over, from outside if the place is empty. `Outliving.growth` has what there was
     /// after each round from `firstRound` on.
     case repetition(MarkPlace, firstRound: Int, of: RoundMeasure)
+    /// No statement of the program's: so many images of the process, taken over so many seconds, have more and more.
+    /// `lateShare`: growth of the second half of that time as a part of that of the first. `Outliving.growth` has the
+    /// least number of each part of that time.
+    case images(Int, seconds: Double, lateShare: Double, of: RoundMeasure)
   }
 
   /// The quantity that is counted after each round.
@@ -215,7 +219,13 @@ package struct Finding: Codable, Hashable, Sendable {
   package var isLibrary: Bool { libraryReason != nil }
 
   /// The certainty of the finding: proven or suspected.
-  package var certainty: Certainty { outliving?.statement == nil ? verdict.certainty : .proven }
+  package var certainty: Certainty {
+    switch outliving?.statement {
+    case nil: verdict.certainty
+    case .images: .suspected
+    case .scope, .expectation, .repetition: .proven
+    }
+  }
 
   /// A suspicion that is listed on demand only.
   package var isWeak: Bool { certainty == .suspected && outliving?.evidence?.strength == .weak }
@@ -275,4 +285,9 @@ extension Finding {
   package var origin: SourceFrame? {
     places.first?.place ?? (outliving == nil ? path.first : path.last)?.place
   }
+}
+
+extension Finding {
+  /// It was concluded from what several images of a process have.
+  package var isFromImages: Bool { if case .images? = outliving?.statement { true } else { false } }
 }

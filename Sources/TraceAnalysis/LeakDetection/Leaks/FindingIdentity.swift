@@ -71,6 +71,7 @@ package struct FindingIdentity: Sendable {
     // A place is known by its name, or by its file if it has none; a line would be another in the next build.
     case .expectation(let place, _, _, _, _)?: ["expectation", place.name.isEmpty ? place.file : place.name]
     case .repetition(let place, _, _)?: ["repetition", place.name.isEmpty ? place.file : place.name]
+    case .images?: ["images"]
     case nil: []
     }
   }

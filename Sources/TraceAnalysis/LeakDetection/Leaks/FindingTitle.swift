@@ -15,7 +15,7 @@ package enum FindingTitle {
     case .dangling: finding.ending?.used == nil ? "DANGLING REFERENCE" : "USED AFTER ITS END"
     case .outlived: "OUTLIVED ITS SCOPE"
     case .accumulating: "ACCUMULATING"
-    case .growing: "GROWS WITH EACH ROUND"
+    case .growing: finding.isFromImages ? "GROWS FROM IMAGE TO IMAGE" : "GROWS WITH EACH ROUND"
     }
   }
 

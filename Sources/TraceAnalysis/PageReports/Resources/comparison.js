@@ -74,5 +74,5 @@ function callers(frames) {
 function comparisonAllocations() {
   const { diff, words } = data.comparison;
   allocationChanges("type-changes", "Types", diff.types, words.types);
-  allocationChanges("site-changes", "Allocation sites", diff.sites, words.sites);
+  allocationChanges("site-changes", diff.areInspections ? "Types and holders" : "Allocation sites", diff.sites, words.sites);
 }

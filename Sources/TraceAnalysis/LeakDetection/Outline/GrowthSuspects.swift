@@ -1,0 +1,61 @@
+// Suspicions from a series of images, as findings of the last one.
+
+import HeapAnalysis
+import TraceReading
+
+extension LeakAnalysis {
+  /// A finding for each suspect of a series whose newest image is this one. `image`: its census.
+  package func findings(of growth: SeriesGrowth, _ image: ImageCensus) -> [Finding] {
+    guard !growth.suspects.isEmpty else { return [] }
+    let naming = names()
+    let builder = OutlivingBuilder(self, naming: naming)
+    let tree = RetainPathChoice(graph, builder.ownership)
+    return growth.suspects.compactMap { row in
+      guard let suspicion = row.suspicion, let example = image.examples[row.row.key],
+        let path = tree.path(to: example.node), let figures = row.figures.last
+      else { return nil }
+      var steps: [LeakGroup.Step] = [.init(node: path.root, edge: nil)]
+      for step in path.steps {
+        steps[steps.count - 1].edge = step.edge
+        steps.append(.init(node: step.node, edge: nil))
+      }
+      let holder = steps.firstIndex { $0.edge == example.entry } ?? max(0, steps.count - 2)
+      // Of a list the first of its kind is the holder's.
+      let type = graph.nodeTypes[Int(example.node)]
+      let first =
+        steps.indices.dropFirst(holder + 1).first { graph.nodeTypes[Int(steps[$0].node)] == type } ?? steps.count - 1
+      let registration = builder.holders.registration(steps, after: holder)
+      var finding = builder.finding(
+        OutlivingGroup(
+          verdict: .growing, survivors: [example.node], sample: example.node, path: steps,
+          suspect: registration?.index ?? max(0, first - 1), lifetime: SiteLifetime(), sites: [], homeDistance: nil,
+          evidence: .init(.standard), retainedBytes: figures.retainedBytes, retainedBlocks: row.row.objects))
+      finding.instances = Int(clamping: row.row.objects)
+      if registration == nil { finding.outliving?.holder = row.row.key.holder }
+      let seconds = (suspicion.marks.last?.time ?? 0) - (suspicion.marks.first?.time ?? 0)
+      finding.outliving?.statement = .images(
+        suspicion.images, seconds: seconds, lateShare: suspicion.lateShare,
+        of: row.row.kind.isCollection ? .elements : .objects)
+      finding.outliving?.growth = suspicion.marks.map { Int($0.value) }
+      finding.outliving?.evidence = .init(
+        strength: suspicion.isStrong ? .strong : .weak, chance: nil, longestLifetime: nil, live: [])
+      finding.fingerprint = FindingIdentity(finding).fingerprint
+      finding.advice = Advice.lines(for: finding)
+      return finding
+    }
+  }
+}
+
+/// The path that tells most of where an object is held: from a variable if there is one. For one thread.
+private struct RetainPathChoice {
+  private let named: RetainPaths
+  private let ownership: OwnershipTrees
+
+  init(_ graph: ObjectGraph, _ ownership: OwnershipTrees) {
+    let variables = graph.rootNodes.filter { if case .global = graph.root($0).kind { true } else { false } }
+    named = RetainPaths(graph.graph, roots: variables, kinds: ObjectGraph.owning, costs: LeakFinder.costs)
+    self.ownership = ownership
+  }
+
+  func path(to node: NodeID) -> RetainPath? { named.path(to: node) ?? ownership.paths.path(to: node) }
+}

@@ -1,0 +1,61 @@
+// Types and holders of an inspection in the place of allocation sites, which it has none of.
+
+import LeakDetection
+import TraceReading
+
+/// A process that was looked at, and the moment.
+package struct InspectedMoment: Codable, Hashable, Sendable {
+  /// Nanoseconds of CLOCK_MONOTONIC at which the process began; 0 if that is not known, as of a core.
+  package var processStart: UInt64
+  /// Nanoseconds since then.
+  package var age: UInt64
+
+  package init(processStart: UInt64, age: UInt64) { (self.processStart, self.age) = (processStart, age) }
+}
+
+extension RunDigest {
+  /// Puts the census of an inspection's image in the place of its sites: what keeps objects stands where the function
+  /// that allocated them would.
+  package mutating func replaceSites(with census: HolderCensus) {
+    (sites, frames, stacks) = ([], [], [])
+    var numbers: [String: Int32] = [:]
+    for row in census.rows {
+      let holder = "held by \(row.key.holder)"
+      let number =
+        numbers[holder]
+        ?? {
+          frames.append(DiffFrame(function: holder, stableName: holder))
+          stacks.append(StackNode(caller: -1, frame: Int32(frames.count - 1)))
+          numbers[holder] = Int32(frames.count - 1)
+          return Int32(frames.count - 1)
+        }()
+      var total = SiteTotal()
+      total.liveBytes = row.bytes
+      total.liveBlocks = row.objects
+      sites.append(
+        Site(
+          type: row.key.type, operation: "inspected", innermost: number, stack: number, total: total))
+    }
+    var all = SiteTotal()
+    (all.liveBytes, all.liveBlocks) = (census.bytes, census.objects)
+    total = all
+  }
+
+  /// Both are of one process: equal number and program, and begun at the same moment, which two readings of the clock
+  /// give to within `clockSlack`.
+  func isOfSameProcess(as other: RunDigest) -> Bool {
+    guard let own = inspected, let others = other.inspected, own.processStart > 0, others.processStart > 0,
+      let origin, let otherOrigin = other.origin, origin.process == otherOrigin.process, program == other.program,
+      origin.buildID == otherOrigin.buildID
+    else { return false }
+    let (a, b) = (own.processStart, others.processStart)
+    return max(a, b) - min(a, b) < Self.clockSlack
+      && max(origin.startTime, otherOrigin.startTime) - min(origin.startTime, otherOrigin.startTime) < Self.clockChange
+  }
+
+  /// Nanoseconds: five ticks of the clock that the kernel notes starts by.
+  private static let clockSlack: UInt64 = 50_000_000
+  /// Nanoseconds by which somebody may have set the clock of the day meanwhile. A machine that was started again has
+  /// been off for longer than it takes a process to have the same number at the same time after the start.
+  private static let clockChange: UInt64 = 60_000_000_000
+}

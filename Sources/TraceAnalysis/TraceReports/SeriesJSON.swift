@@ -1,0 +1,86 @@
+// A series of images as JSON, as docs/watching.md describes it.
+
+import LeakDetection
+import LeakGates
+import TraceReading
+
+/// Renders all that a series shows. Only formats.
+package enum SeriesJSON {
+  /// Raised when a field changes its meaning or goes away; not when one is added.
+  package static let schemaVersion: UInt64 = 1
+
+  package static func text(
+    _ process: WatchedProcess, _ growth: SeriesGrowth, leaks: LeakReport?, gates: GateReport
+  ) -> String {
+    document(process, growth, leaks: leaks, gates: gates).text + "\n"
+  }
+
+  package static func document(
+    _ process: WatchedProcess, _ growth: SeriesGrowth, leaks: LeakReport?, gates: GateReport
+  ) -> JSONValue {
+    .object(
+      [
+        ("schema", .string("leaktrace.watch")),
+        ("schemaVersion", .number(schemaVersion)),
+      ] + GateText.fields(gates) + [
+        ("program", .string(process.program)),
+        ("processID", .number(UInt64(process.processID))),
+        ("imagesTaken", .number(UInt64(growth.taken))),
+        ("images", .array(growth.moments.map(value))),
+        ("suspects", .array(growth.suspects.map(value))),
+        ("grown", .array(growth.grown.map(value))),
+        ("proven", .array(growth.findings.map(value))),
+        ("findings", leaks.map { .array($0.findings.map(FindingJSON.value)) } ?? .null),
+        ("remarks", .array((process.remarks + (leaks?.remarks ?? [])).map { .string($0) })),
+      ])
+  }
+
+  private static func value(_ moment: ImageMoment) -> JSONValue {
+    .object([
+      ("seconds", .decimal(moment.time)),
+      ("nanosecondsSince1970", moment.realtime == 0 ? .null : .string(String(moment.realtime))),
+      ("residentBytes", .optional(moment.resident)), ("liveBytes", .number(moment.live)),
+      ("liveBlocks", .number(moment.blocks)),
+    ])
+  }
+
+  private static func value(_ row: SeriesGrowth.Row) -> JSONValue {
+    .object([
+      ("type", .string(row.row.key.type)), ("name", .string(row.row.name)), ("kind", .string(row.row.kind.key)),
+      ("holder", .string(row.row.key.holder)), ("holderKind", .string(row.row.holderKind.rawValue)),
+      ("counts", .array(row.figures.map { .number($0.count) })),
+      ("bytes", .array(row.figures.map { .number($0.bytes) })),
+      ("retainedBytes", .array(row.figures.map { .number($0.retainedBytes) })),
+      ("judgement", .string(key(row.judgement))), ("suspicion", row.suspicion.map(value) ?? .null),
+    ])
+  }
+
+  private static func key(_ judgement: GrowthCurve.Judgement) -> String {
+    switch judgement {
+    case .suspect: "suspect"
+    case .innocent(let reason): reason.rawValue
+    }
+  }
+
+  private static func value(_ suspicion: GrowthSuspicion) -> JSONValue {
+    .object([
+      ("strength", .string(suspicion.isStrong ? "strong" : "weak")),
+      ("images", .integer(Int64(suspicion.images))), ("rise", .decimal(suspicion.rise)),
+      ("perHour", .decimal(suspicion.perSecond * 3600)), ("lateShare", .decimal(suspicion.lateShare)),
+      (
+        "marks",
+        .array(suspicion.marks.map { .object([("seconds", .decimal($0.time)), ("value", .decimal($0.value))]) })
+      ),
+    ])
+  }
+
+  private static func value(_ history: ImageSeries.FindingHistory) -> JSONValue {
+    .object([
+      ("fingerprint", .string(history.finding.fingerprint)),
+      ("verdict", .string(history.finding.verdict.rawValue)),
+      ("title", .string(FindingTitle.subject(history.finding))),
+      ("isLibrary", .bool(history.finding.isLibrary)),
+      ("instances", .array(history.instances.map { .integer(Int64($0)) })),
+    ])
+  }
+}

@@ -1,0 +1,159 @@
+// What a series of images shows, as text.
+
+import LeakDetection
+import LeakGates
+import TraceReading
+
+/// What a watch was about. A value.
+package struct WatchedProcess: Hashable, Sendable {
+  /// Path of the program.
+  package var program: String
+  package var processID: UInt32
+  /// Why it ended, and what did not work, in sentences.
+  package var remarks: [String]
+
+  package init(program: String, processID: UInt32, remarks: [String] = []) {
+    (self.program, self.processID, self.remarks) = (program, processID, remarks)
+  }
+}
+
+/// Renders a series: sizes, suspicions, what else grew, findings. Only formats.
+package struct SeriesText {
+  private let style: TextStyle
+  /// Rows of what else grew; nil for all.
+  private let limit: Int?
+
+  package init(style: TextStyle = TextStyle(), limit: Int? = 10) { (self.style, self.limit) = (style, limit) }
+
+  /// `leaks`: of the newest image, with the suspicions of the series among its findings; nil if there is no image.
+  package func text(_ process: WatchedProcess, _ growth: SeriesGrowth, leaks: LeakReport?) -> String {
+    var lines = TextLines(style: style)
+    writeHead(process, growth, to: &lines)
+    for remark in process.remarks { lines.line("note: \(PlainText.escaped(remark))", indent: 2) }
+    lines.blank()
+    writeSuspects(growth, to: &lines)
+    writeGrown(growth, to: &lines)
+    writeProven(growth, to: &lines)
+    if let leaks {
+      lines.line("The newest image", emphasized: 3)
+      lines.blank()
+      FindingText(style: style, stacks: leaks.stacks).write(leaks, to: &lines)
+    }
+    return lines.text
+  }
+
+  private func writeHead(_ process: WatchedProcess, _ growth: SeriesGrowth, to lines: inout TextLines) {
+    let time = (growth.moments.last?.time ?? 0) - (growth.moments.first?.time ?? 0)
+    let span = growth.moments.count > 1 ? " over \(Decimal.duration(time))" : ""
+    lines.line(
+      "\(PlainText.escaped(process.program)) (pid \(process.processID)): \(Decimal.counted(UInt64(growth.taken), "image"))\(span)",
+      emphasized: 1)
+    guard growth.moments.count > 1 else { return }
+    func row(_ name: String, _ values: [UInt64]) {
+      guard let first = values.first, let last = values.last else { return }
+      lines.row(
+        "\(name)  \(curve(values.map(Double.init), growth))  \(Decimal.bytes(first)) → \(Decimal.bytes(last))", indent: 2)
+    }
+    row("live    ", growth.moments.map(\.live))
+    let resident = growth.moments.compactMap(\.resident)
+    if resident.count == growth.moments.count { row("resident", resident) }
+  }
+
+  private func curve(_ values: [Double], _ growth: SeriesGrowth) -> String {
+    CurveText.text(values, times: growth.moments.map(\.time), columns: CurveText.columns(width: style.width))
+  }
+
+  // MARK: Growth
+
+  private func writeSuspects(_ growth: SeriesGrowth, to lines: inout TextLines) {
+    let rules = GrowthRules.standard
+    if growth.suspects.isEmpty {
+      let images = growth.moments.count
+      lines.line(
+        images < rules.leastImages
+          ? "Growth: not judged with \(Decimal.counted(UInt64(images), "image")); it takes \(rules.leastImages)"
+          : "Growth: nothing suspected", emphasized: 1)
+      lines.blank()
+      return
+    }
+    lines.line("Suspected to leak: \(growth.suspects.count)", emphasized: 3)
+    lines.blank()
+    for row in growth.suspects {
+      write(row, of: growth, isEmphasized: true, to: &lines)
+      if let suspicion = row.suspicion { lines.line(Self.words(suspicion, row.row), indent: 4) }
+      lines.blank()
+    }
+  }
+
+  private func writeGrown(_ growth: SeriesGrowth, to lines: inout TextLines) {
+    guard !growth.grown.isEmpty else { return }
+    let shown = growth.grown.prefix(limit ?? growth.grown.count)
+    lines.line(
+      "Grew from the first image to the last, and is not suspected: \(Decimal.grouped(UInt64(growth.grown.count)))",
+      emphasized: 1)
+    lines.blank()
+    for row in shown { write(row, of: growth, isEmphasized: false, to: &lines) }
+    if shown.count < growth.grown.count {
+      lines.line(
+        "\(Decimal.grouped(UInt64(growth.grown.count - shown.count))) more grew less; show more with --limit", indent: 2)
+    }
+    lines.blank()
+  }
+
+  private func write(
+    _ row: SeriesGrowth.Row, of growth: SeriesGrowth, isEmphasized: Bool, to lines: inout TextLines
+  ) {
+    guard let first = row.figures.first, let last = row.figures.last else { return }
+    let noun = row.row.kind.isCollection ? "element" : "object"
+    let grown = row.grown > 0 ? "+\(Decimal.counted(UInt64(row.grown), noun))" : ""
+    lines.spread(
+      "\(PlainText.escaped(row.row.name)) in \(PlainText.escaped(row.row.key.holder))", grown, indent: 2,
+      emphasized: isEmphasized)
+    var words =
+      "\(Decimal.grouped(first.count)) → \(Decimal.grouped(last.count)), retains \(Decimal.bytes(first.retainedBytes)) → \(Decimal.bytes(last.retainedBytes))"
+    if case .innocent(let reason) = row.judgement, let text = Self.words(reason) { words += "; \(text)" }
+    lines.row("\(curve(row.figures.map { Double($0.count) }, growth))  \(words)", indent: 4)
+  }
+
+  /// Nil where there is nothing to say.
+  private static func words(_ reason: GrowthCurve.Innocence) -> String? {
+    switch reason {
+    case .tooFewImages, .hardlyGrows: nil
+    case .levelsOff: "levels off"
+    case .inSteps: "not in every part of the time"
+    case .fallsBack: "falls now and then"
+    case .sways: "by less than it sways"
+    case .turnsOver: "its objects are replaced"
+    }
+  }
+
+  private static func words(_ suspicion: GrowthSuspicion, _ row: HolderCensus.Row) -> String {
+    let hour = suspicion.perSecond * 3600
+    let rate = hour >= 10 ? Decimal.grouped(UInt64(hour.rounded())) : Decimal.fixed(hour, places: 1)
+    let strength =
+      suspicion.isStrong
+      ? "Strong suspicion"
+      : "Weak suspicion (\(suspicion.images) images; it takes \(GrowthRules.standard.strongImages) to be sure)"
+    return
+      "\(strength): more in each part of the last \(suspicion.images) images, \(rate) an hour, and no slower towards the end (\(Decimal.fixed(suspicion.lateShare, places: 1)) ×). A cache that has not reached its limit looks the same."
+  }
+
+  private func writeProven(_ growth: SeriesGrowth, to lines: inout TextLines) {
+    let growing = growth.findings.filter { history in
+      !history.finding.isLibrary && (history.instances.last ?? 0) > (history.instances.first ?? 0)
+    }
+    guard growing.count > 0, growth.moments.count > 1 else { return }
+    lines.line("Proven leaks that grew: \(growing.count)", emphasized: 1)
+    lines.blank()
+    for history in growing {
+      lines.spread(
+        "\(FindingTitle.verdict(history.finding))  \(PlainText.escaped(FindingTitle.subject(history.finding)))",
+        "+\(Decimal.counted(UInt64(history.instances.last! - history.instances.first!), "instance"))", indent: 2,
+        emphasized: true)
+      lines.row(
+        "\(curve(history.instances.map(Double.init), growth))  \(Decimal.grouped(UInt64(max(0, history.instances.first!)))) → \(Decimal.grouped(UInt64(max(0, history.instances.last!))))",
+        indent: 4)
+    }
+    lines.blank()
+  }
+}

@@ -1,0 +1,202 @@
+// Puts the images of a watch together, and writes its report.
+
+import ArgumentParser
+import Foundation
+import TraceAnalysis
+
+/// Gathers images one after another: of each only its figures stay, of the newest its findings. For one thread.
+struct WatchReport {
+  var process = WatchedProcess(program: "", processID: 0)
+  private let command: WatchCommand
+  private let search: LeakSearch
+  private var gatekeeper: Gatekeeper
+  private var series = ImageSeries()
+  /// Of the newest image, the suspicions among its findings.
+  private var leaks: LeakReport?
+  private var status = ExitStatus.success
+  /// Fingerprints that were told of.
+  private var told: Set<String> = []
+  private var failed = 0
+  private var leftOut = 0
+  private var newestPath = ""
+
+  init(_ command: WatchCommand, _ search: LeakSearch, _ gatekeeper: Gatekeeper) {
+    (self.command, self.search, self.gatekeeper) = (command, search, gatekeeper)
+  }
+
+  mutating func note(_ remark: String) {
+    complain(remark)
+    // Of what happens again and again the last says enough.
+    if process.remarks.count >= Self.remarkLimit { process.remarks.removeFirst() }
+    process.remarks.append(remark)
+  }
+
+  private static let remarkLimit = 20
+
+  mutating func noteFailure(number: Int) { failed = number }
+
+  /// So many images were due and not taken, since the one before took longer than the interval.
+  mutating func noteLeftOut(_ count: Int) {
+    if leftOut == 0 { complain("an image takes longer than the interval: those that are due meanwhile are left out") }
+    leftOut += count
+  }
+
+  // MARK: Images
+
+  /// Adds the image of a trace that was just taken, and tells of it in a line.
+  mutating func add(_ path: String, _ summary: InspectionSummary) throws {
+    let begin = DispatchTime.now()
+    let before = series.moments.last
+    guard read(path, number: nil) else { return }
+    let seconds = Double(DispatchTime.now().uptimeNanoseconds - begin.uptimeNanoseconds) / 1e9
+    guard let moment = series.moments.last else { return }
+    var words = "image \(series.taken): \(summary.line(path: command.output == nil ? nil : path))"
+    words += ", \(Decimal.bytes(moment.live)) live"
+    if let before {
+      let change = Int64(moment.live) - Int64(before.live)
+      words += " (\(change < 0 ? "−" : "+")\(Decimal.bytes(change.magnitude)))"
+    }
+    words += "; trace \(Decimal.bytes(summary.traceSize)), read in \(Decimal.duration(seconds))"
+    ErrorOutput.print(words)
+    try tellNewSuspects()
+  }
+
+  /// Reads all images in a directory's traces, of one process.
+  mutating func readTraces(in directory: String) throws {
+    let (paths, listing) = TraceListing.all([directory])
+    status = .worst(status, listing)
+    var images: [(path: String, number: Int, time: Double, header: TraceHeader)] = []
+    for path in paths {
+      do {
+        let reader = try TraceReader(path: path)
+        for snapshot in reader.snapshots where snapshot.isWhole {
+          let seconds = reader.clock.seconds(at: snapshot.time) ?? 0
+          images.append((path, Int(snapshot.number), seconds, reader.header))
+        }
+      } catch {
+        complain(explanation(of: error, path: path))
+        status = .worst(status, .unreadable)
+      }
+    }
+    images.sort { ($0.time, $0.path, $0.number) < ($1.time, $1.path, $1.number) }
+    if let first = images.first, let other = images.first(where: { !Self.areOfOneProcess($0.header, first.header) }) {
+      complain(
+        "\(first.path) and \(other.path) are of two processes, \(first.header.processID) and \(other.header.processID). Give --from the traces of one; 'leaktrace diff' compares two."
+      )
+      throw ExitStatus.usage.code
+    }
+    for image in images { _ = read(image.path, number: image.number) }
+  }
+
+  /// Numbers and starts are equal, to within what two readings of the clock differ by.
+  private static func areOfOneProcess(_ a: TraceHeader, _ b: TraceHeader) -> Bool {
+    let (first, second) = (a.startMonotonic, b.startMonotonic)
+    return a.processID == b.processID && max(first, second) - min(first, second) < 50_000_000
+  }
+
+  /// Returns false if there is no image in it that can be used.
+  private mutating func read(_ path: String, number: Int?) -> Bool {
+    var search = search
+    search.snapshot = number
+    do {
+      return add(try search.examine(path, command.outputs.detail(fullStacks: false), keepsHeap: true), path)
+    } catch {
+      complain(explanation(of: error, path: path))
+      status = .worst(status, .unreadable)
+      return false
+    }
+  }
+
+  private mutating func add(_ image: ExaminedTrace, _ path: String) -> Bool {
+    var examined = image
+    status = .worst(status, examined.status)
+    guard let heap = examined.heap, examined.leaks.unavailable == nil else {
+      complain("\(path) has no image that can be used: \(examined.leaks.unavailable ?? "it is damaged")")
+      return false
+    }
+    let analysis = examined.trace.analysis
+    let time = analysis.clock.seconds(at: heap.snapshot.time) ?? Double(series.taken)
+    if let last = series.moments.last, last.time >= time { return false }
+    if process.program.isEmpty || process.processID == 0 {
+      process.program = examined.trace.program
+      process.processID = analysis.header.processID
+    }
+    let census = heap.census()
+    let moment = ImageMoment(
+      time: time, realtime: analysis.header.startRealtime &+ UInt64(max(0, time) * 1e9),
+      resident: analysis.memorySamples.last { $0.time <= heap.snapshot.time }?.residentOfProgram
+        ?? analysis.memorySamples.first?.residentOfProgram,
+      live: census.census.bytes, blocks: census.census.objects)
+    series.add(moment, census, findings: examined.leaks.findings)
+    examined.leaks.add(heap.findings(of: series.growth(), census), of: heap)
+    leaks = examined.leaks
+    newestPath = path
+    return true
+  }
+
+  /// Shows a suspicion when it comes up, and says nothing of it again.
+  private mutating func tellNewSuspects() throws {
+    let fresh = (leaks?.findings ?? []).filter {
+      $0.isFromImages && !$0.isWeak && !$0.isLibrary && $0.suppression == nil && !told.contains($0.fingerprint)
+    }
+    guard !fresh.isEmpty else { return }
+    for finding in fresh {
+      told.insert(finding.fingerprint)
+      ErrorOutput.print("new suspect: \(FindingTitle.subject(finding)), held by \(finding.outliving?.holder ?? "")")
+    }
+    if command.outputs.format == .text {
+      try ObjectQuestion.show(
+        SeriesText(style: command.style, limit: command.limit == 0 ? nil : command.limit).text(
+          process, series.growth(), leaks: nil), called: "the report")
+    }
+  }
+
+  // MARK: The report
+
+  /// Judges and writes.
+  mutating func finish() throws -> ExitStatus {
+    if failed > 0 { process.remarks.append("\(Decimal.counted(UInt64(failed), "image")) could not be taken") }
+    if leftOut > 0 {
+      process.remarks.append(
+        "\(Decimal.counted(UInt64(leftOut), "image")) left out, since the one before took longer than the interval")
+    }
+    guard var leaks else {
+      if status == .success { complain("there is no image to report on") }
+      return .worst(status, .unreadable)
+    }
+    gatekeeper.admit(&leaks)
+    leaks.listsWeak = command.weak
+    let (gates, outcome) = gatekeeper.close(
+      status == .success ? .whole : .partial("part of the recording could not be read"), unjudged: nil)
+    status = .worst(status, outcome)
+    let growth = series.growth()
+    let name = process.program.split(separator: "/").last.map(String.init) ?? process.program
+    let document = FindingDocument(
+      program: name, judged: gatekeeper.judged, gates: gates.outcomes, source: command.outputs.sourceTree,
+      toolVersion: Leaktrace.configuration.version, remarks: process.remarks + leaks.remarks + gates.remarks)
+    let html = command.outputs.has(.html) ? try page(leaks) : ""
+    try command.outputs.deliver(style: command.style) { [process] format, style in
+      switch format {
+      case .text:
+        SeriesText(style: style, limit: command.limit == 0 ? nil : command.limit).text(process, growth, leaks: leaks)
+          + GateText.text(gates, style: style)
+      case .json: SeriesJSON.text(process, growth, leaks: leaks, gates: gates)
+      case .html: html
+      case .markdown: document.markdown()
+      case .github: document.annotations()
+      case .sarif: document.sarif()
+      case .junit: document.junit()
+      }
+    }
+    return status
+  }
+
+  /// A page about the newest image.
+  private func page(_ leaks: LeakReport) throws -> String {
+    var examined = try search.examine(newestPath, .page)
+    examined.leaks = leaks
+    var page = ReportPage(toolVersion: Leaktrace.configuration.version)
+    page.add(search.page(examined))
+    return try page.html()
+  }
+}
