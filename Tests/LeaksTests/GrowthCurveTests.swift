@@ -55,7 +55,7 @@ import TraceTestSupport
     var make: @Sendable (inout Dice, Int) -> [Double]
   }
 
-  static let harmless = [
+  static let harmlessShapes = [
     Harmless(testDescription: "independent things in use") { dice, count in
       let mean = dice.size(4)
       return (0..<count).map { _ in dice.poisson(mean) }
@@ -119,7 +119,7 @@ import TraceTestSupport
     },
   ]
 
-  @Test("What only looks like a leak is not suspected strongly", arguments: harmless)
+  @Test("What only looks like a leak is not suspected strongly", arguments: harmlessShapes)
   func harmless(_ shape: Harmless) {
     for count in Self.counts {
       let found = Self.suspected(count, shape.make)
@@ -135,7 +135,7 @@ import TraceTestSupport
     var make: @Sendable (inout Dice, Int) -> [Double]
   }
 
-  static let leaks = [
+  static let leakShapes = [
     Leak(testDescription: "a steady leak", images: 8, least: 1000) { dice, count in
       let step = pow(10, dice.between(0.5, 2.5))
       return (0..<count).map { (step * Double($0)).rounded() + 5 }
@@ -186,7 +186,7 @@ import TraceTestSupport
     },
   ]
 
-  @Test("A leak is suspected", arguments: leaks)
+  @Test("A leak is suspected", arguments: leakShapes)
   func leaks(_ shape: Leak) {
     for count in Self.counts where count >= shape.images {
       let found = Self.suspected(count, shape.make)

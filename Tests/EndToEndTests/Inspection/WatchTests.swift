@@ -1,0 +1,155 @@
+// Processes that are watched: what is suspected, what is not, and how a watch ends.
+
+import Foundation
+import TestRequirements
+import Testing
+
+@Suite(.requires(.command), .serialized) struct WatchTests {
+  /// A way in which Tests/Programs/watched.swift works, and what is to be said of it: written before it was first run.
+  struct Way: CustomTestStringConvertible {
+    var testDescription: String
+    /// Types and holders, as `Session in Server.sessions`.
+    var suspects: [String] = []
+    /// Verdicts and titles of proven leaks.
+    var proven: [String] = []
+  }
+
+  static let allWays = [
+    Way(testDescription: "registry", suspects: ["Session in Server.sessions"]),
+    Way(testDescription: "fluctuating-registry", suspects: ["Session in Server.sessions"]),
+    Way(testDescription: "observers", suspects: ["Session in Bus.observers"]),
+    Way(testDescription: "log", suspects: ["String storage in Server.log"]),
+    Way(testDescription: "cycles", proven: ["retainCycle Screen ↺"]),
+    Way(testDescription: "cache"), Way(testDescription: "small-cache"), Way(testDescription: "pool"),
+    Way(testDescription: "backlog"), Way(testDescription: "emptied-log"), Way(testDescription: "sessions"),
+    Way(testDescription: "steps"), Way(testDescription: "ring"), Way(testDescription: "names"),
+    Way(testDescription: "idle"),
+  ]
+
+  struct Report: Decodable {
+    struct Row: Decodable {
+      var name: String
+      var holder: String
+      var counts: [UInt64]
+    }
+    struct Proven: Decodable {
+      var verdict: String
+      var title: String
+      var instances: [Int]
+      var isLibrary: Bool
+    }
+    var schema: String
+    var processID: Int32
+    var imagesTaken: Int
+    var suspects: [Row]
+    var grown: [Row]
+    var proven: [Proven]
+    var remarks: [String]
+
+    init(_ text: String) throws { self = try JSONDecoder().decode(Report.self, from: Data(text.utf8)) }
+  }
+
+  private static func watch(_ target: String, _ options: [String]) throws -> Command.Outcome {
+    try Command([BuildProducts.leaktrace, "watch", target, "--format", "json"] + options).run()
+  }
+
+  @Test("What leaks is named, and what works as it should is not", arguments: allWays)
+  func ways(_ way: Way) throws {
+    let program = try InspectionTests.Waiting("watched.swift", [way.testDescription])
+    let traces = program.directory.path + "/traces"
+    let live = try Self.watch(
+      String(program.processID), ["--every", "1s", "--count", "12", "-o", traces, "--keep", "12"])
+    let report = try Report(live.output)
+    #expect(report.schema == "leaktrace.watch" && report.processID == program.processID && report.imagesTaken == 12)
+    #expect(report.suspects.map { "\($0.name) in \($0.holder)" } == way.suspects, "\(report.suspects) \(report.grown)")
+    let proven = report.proven.filter { !$0.isLibrary }
+    #expect(proven.map { "\($0.verdict) \($0.title)" } == way.proven)
+    #expect(proven.allSatisfy { $0.instances.count == 12 && $0.instances.last! > $0.instances.first! })
+    #expect(live.end == .exit(way.suspects.isEmpty && way.proven.isEmpty ? 0 : 1), "\(live.errorOutput)")
+    // The kept traces say the same.
+    let later = try Command([BuildProducts.leaktrace, "watch", "--from", traces, "--format", "json"]).run()
+    let again = try Report(later.output)
+    #expect(again.suspects.map(\.holder) == report.suspects.map(\.holder) && later.end == live.end)
+    #expect(again.suspects.map(\.counts) == report.suspects.map(\.counts))
+    #expect(program.children.isEmpty && program.states == ["TracerPid:\t0"])
+    #expect(try program.end(SIGTERM).outcome.end == .signal(SIGTERM))
+  }
+
+  @Test("A watch ends with its process, and keeps no more traces than it may") func endOfProcess() throws {
+    let program = try InspectionTests.Waiting("watched.swift", ["idle"])
+    let traces = program.directory.path + "/traces"
+    let watching = try Command([
+      BuildProducts.leaktrace, "watch", String(program.processID), "--every", "0.1s", "--format", "json",
+      "--keep", "3", "-o", traces,
+    ]).start()
+    try AwaitedState.wait(until: "three traces are kept") { Self.traces(in: traces).count == 3 }
+    // The fourth takes the place of another one.
+    try AwaitedState.wait(until: "a fourth image is taken") {
+      Self.traces(in: traces).contains { $0 >= "image-000004" }
+    }
+    _ = try program.end(SIGKILL)
+    let outcome = try watching.wait()
+    #expect(outcome.end == .exit(0), "\(outcome.errorOutput)")
+    let report = try Report(outcome.output)
+    #expect(report.remarks.contains("the process has ended"), "\(report.remarks)")
+    #expect(report.imagesTaken >= 4)
+    let kept = Self.traces(in: traces)
+    #expect(kept.count == 3 && kept.first == "image-000001.lktrace", "\(kept)")
+  }
+
+  private static func traces(in directory: String) -> [String] {
+    ((try? FileManager.default.contentsOfDirectory(atPath: directory)) ?? []).filter { $0.hasSuffix(".lktrace") }
+      .sorted()
+  }
+
+  @Test("Ctrl-C ends a watch with its report, and leaves the process alone") func interrupt() throws {
+    let program = try InspectionTests.Waiting("watched.swift", ["idle"])
+    let traces = program.directory.path + "/traces"
+    let watching = try Command([
+      BuildProducts.leaktrace, "watch", String(program.processID), "--every", "1h", "--format", "json", "-o", traces,
+    ]).start()
+    try AwaitedState.wait(until: "an image is taken") { !Self.traces(in: traces).isEmpty }
+    watching.sendToGroup(SIGINT)
+    let outcome = try watching.wait()
+    #expect(outcome.end == .exit(0), "\(outcome.errorOutput)")
+    #expect(try Report(outcome.output).imagesTaken == 1)
+    #expect(program.states == ["TracerPid:\t0"] && program.children.isEmpty)
+    #expect(try program.end(SIGTERM).outcome.end == .signal(SIGTERM))
+  }
+
+  @Test("Two inspections of one process are compared by type and holder") func comparison() throws {
+    let program = try InspectionTests.Waiting("watched.swift", ["registry"])
+    let paths = ["first", "second"].map { program.directory.path + "/" + $0 }
+    var live = 0
+    for path in paths {
+      let inspected = try Command([BuildProducts.leaktrace, "inspect", String(program.processID), "-o", path]).run()
+      #expect(inspected.end == .exit(0), "\(inspected.errorOutput)")
+      live += 1
+      // Hundreds of sessions more.
+      if live == 1 { sleep(3) }
+    }
+    let text = try Command([BuildProducts.leaktrace, "diff"] + paths).run()
+    #expect(text.end == .exit(0), "\(text.errorOutput)")
+    #expect(text.output.contains("one process, looked at twice in "), "\(text.output)")
+    #expect(text.output.contains("Types and holders") && text.output.contains("held by Server.sessions"))
+    // The digest of an inspection says the same.
+    let digest = program.directory.path + "/digest"
+    #expect(try Command([BuildProducts.leaktrace, "digest", paths[0], "-o", digest]).run().end == .exit(0))
+    let fromDigest = try Command([BuildProducts.leaktrace, "diff", digest, paths[1]]).run()
+    #expect(
+      fromDigest.output.split(separator: "\n").dropFirst(2) == text.output.split(separator: "\n").dropFirst(2))
+    // Less than before, the other way round.
+    let reverse = try Command([BuildProducts.leaktrace, "diff", paths[1], paths[0], "--fail-on", "growth"]).run()
+    #expect(reverse.end == .exit(0), "\(reverse.output)")
+    #expect(
+      try Command([BuildProducts.leaktrace, "diff"] + paths + ["--fail-on", "growth"]).run().end == .exit(1))
+    _ = try program.end(SIGKILL)
+  }
+
+  @Test("What cannot be watched is said in one line", arguments: [["2147483647"], ["no-container"], ["--from", "/nowhere"]])
+  func unwatchable(_ arguments: [String]) throws {
+    let outcome = try Command([BuildProducts.leaktrace, "watch"] + arguments).run()
+    #expect(outcome.end == .exit(3) && outcome.output.isEmpty)
+    #expect(outcome.errorOutput.split(separator: "\n").count <= 2, "\(outcome.errorOutput)")
+  }
+}
