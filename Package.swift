@@ -248,7 +248,7 @@ let package = Package(
     .testTarget(name: "PublicAPITests", dependencies: ["TraceAnalysis", "TraceTestSupport"], packageAccess: false),
     .testTarget(
       name: "ProcessInspectionTests",
-      dependencies: ["TraceReading", "TraceSymbolication", "ProcessInspection", "TraceTestSupport"]),
+      dependencies: ["TraceReading", "TraceSymbolication", "ProcessInspection", "TraceTestSupport", "CZstd"]),
     .testTarget(name: "ShimTests", dependencies: ["CTraceShim", "CHeapScan", "CZstd", "TestRequirements"]),
     .testTarget(
       name: "EndToEndTests",

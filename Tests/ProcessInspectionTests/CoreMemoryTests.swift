@@ -1,5 +1,6 @@
 // Memory and threads from core files.
 
+import CZstd
 import Foundation
 import Testing
 import TraceReading
@@ -40,7 +41,7 @@ import TraceTestSupport
       #expect(memory.bytes(at: 0x1FFC, count: 8) == [1, 1, 1, 1, 2, 2, 2, 2])
       #expect(memory.bytes(at: 0x27FE, count: 8) == [2, 2] && memory.bytes(at: 0x800, count: 8).isEmpty)
       #expect(memory.bytes(at: 0x9000, count: 8).isEmpty && memory.bytes(at: .max - 3, count: 8).isEmpty)
-      #expect(memory.missingAnonymousBytes == 6144 + 4096 && memory.missingFiles.isEmpty && !memory.isTruncated)
+      #expect(memory.missingAnonymousBytes == 6144 && memory.missingFiles.isEmpty && !memory.isTruncated)
       #expect(memory.mappings.map(\.isWritable) == [true, false, true])
       #expect(memory.threads.map(\.threadID) == [7, 8])
       let last = try #require(memory.threads.last)
@@ -80,6 +81,73 @@ import TraceTestSupport
       #expect(memory.bytes(at: 0x40_1FFE, count: 8) == (isSame ? [9, 9] : []))
       #expect(memory.missingFiles == (isSame ? [] : ["/a b"]) && memory.missingAnonymousBytes == 0)
     }
+  }
+
+  @Test("What was never written to is not missing; where a filter left all out, it is")
+  func untouchedMemory() throws {
+    var core = SyntheticCore()
+    core.segments = [
+      .init(address: 0x1000, bytes: [UInt8](repeating: 1, count: 4096), size: 4096),
+      .init(address: 0x3000, bytes: [], size: 4096),
+      // The kernel's variables, in two pieces, and its code.
+      .init(address: 0x6000, bytes: [], size: 8192, flags: 4),
+      .init(address: 0x8000, bytes: [], size: 4096, flags: 4),
+      .init(address: 0x9000, bytes: [UInt8](repeating: 2, count: 4096), size: 4096, flags: 5),
+    ]
+    core.kernelCode = 0x9000
+    try Self.withCore(core.bytes()) { path in
+      let memory = try CoreMemory(path: path)
+      #expect(memory.missingAnonymousBytes == 0 && !memory.lacksMemory)
+    }
+    core.segments[0].bytes = []
+    try Self.withCore(core.bytes()) { path in
+      let memory = try CoreMemory(path: path)
+      #expect(memory.missingAnonymousBytes == 8192 && memory.lacksMemory)
+    }
+  }
+
+  private static func packed(_ bytes: [UInt8]) -> [UInt8] {
+    [UInt8](unsafeUninitializedCapacity: ZSTD_compressBound(bytes.count)) { buffer, count in
+      count = ZSTD_compress(buffer.baseAddress, buffer.count, bytes, bytes.count, 3)
+    }
+  }
+
+  @Test("A core that Zstandard has packed is read, and takes no room for zeros")
+  func packedCore() throws {
+    var core = Self.core()
+    let zeros = 64 << 20
+    core.segments.append(.init(address: 0x10_0000, bytes: [UInt8](repeating: 0, count: zeros), size: UInt64(zeros)))
+    core.segments.append(.init(address: 0x1000_0000, bytes: [UInt8](repeating: 5, count: 4096), size: 4096))
+    let packed = Self.packed(core.bytes())
+    let directory = FileManager.default.temporaryDirectory.path
+    try Self.withCore(packed) { path in
+      let memory = try CoreMemory(path: path, unpackingIn: directory)
+      #expect(!memory.isTruncated && memory.bytes(at: 0x1FFC, count: 8) == [1, 1, 1, 1, 2, 2, 2, 2])
+      #expect(memory.bytes(at: 0x10_0000 + UInt64(zeros) - 4, count: 4) == [0, 0, 0, 0])
+      #expect(memory.bytes(at: 0x1000_0FFE, count: 8) == [5, 5])
+      let descriptor = open(path, O_RDONLY)
+      defer { close(descriptor) }
+      let unpacked = try PackedCore(path: path, packed: descriptor, directory: directory).unpacked()
+      defer { close(unpacked) }
+      var status = stat()
+      #expect(fstat(unpacked, &status) == 0 && status.st_size > zeros && status.st_blocks * 512 < 1 << 20)
+    }
+    // What stands before a damage or the end is read.
+    try Self.withCore(Array(packed.dropLast(packed.count / 3))) { path in
+      #expect(try CoreMemory(path: path, unpackingIn: directory).isTruncated)
+    }
+    try Self.withCore(packed) { path in
+      #expect(throws: InspectionError.cannotUnpack(path: path, directory: "/none", errno: ENOENT)) {
+        try CoreMemory(path: path, unpackingIn: "/none")
+      }
+    }
+    for (head, packing) in [([0x1F, 0x8B], .gzip), ([0xFD, 0x37, 0x7A, 0x58, 0x5A, 0], .xz)] as [([UInt8], CorePacking)]
+    {
+      try Self.withCore(head + [UInt8](repeating: 0, count: 64)) { path in
+        #expect(throws: InspectionError.packed(path: path, packing)) { try CoreMemory(path: path) }
+      }
+    }
+    #expect(!FileManager.default.subpaths(atPath: directory)!.contains { $0.contains(".leaktrace-core-") })
   }
 
   @Test func aCoreThatWasCutOffSaysSo() throws {

@@ -13,6 +13,8 @@ struct SyntheticCore {
   var machine: UInt16 = 62
   var segments: [Segment] = []
   var threads: [(id: UInt32, registers: [UInt64])] = []
+  /// Where the kernel has its own code; 0 for a core that does not say.
+  var kernelCode: UInt64 = 0
   var files: [(range: Range<UInt64>, page: UInt64, path: String)] = []
 
   func bytes() -> [UInt8] {
@@ -24,6 +26,9 @@ struct SyntheticCore {
         status.replaceSubrange(112 + 8 * index..<120 + 8 * index, with: bytesOf(word))
       }
       notes += Self.note(1, status)
+    }
+    if kernelCode != 0 {
+      notes += Self.note(6, [33, kernelCode, 0, 0].flatMap { bytesOf($0 as UInt64) })
     }
     if !files.isEmpty {
       var list = bytesOf(UInt64(files.count))

@@ -1,6 +1,7 @@
 // Processes and core files that are looked at from outside.
 
 import AllocationReports
+import CZstd
 import Foundation
 import HeapAnalysis
 import ProcessInspection
@@ -85,7 +86,7 @@ import TraceReading
     )
   }
 
-  private static let expected = ["retainCycle Screen ↺ × 40"]
+  private static let expected = ["retainCycle Screen ↺ × 40", "lost Ticket × 5"]
 
   @Test("A process that was never recorded, and its core file, give the same findings", .requires(.debugger))
   func findings() throws {
@@ -100,6 +101,12 @@ import TraceReading
     ]).run()
     #expect(FileManager.default.fileExists(atPath: core), "\(dumping.errorOutput)")
     #expect(try Self.inspect(core) == live)
+    let bytes = [UInt8](try Data(contentsOf: URL(fileURLWithPath: core)))
+    let packed = [UInt8](unsafeUninitializedCapacity: ZSTD_compressBound(bytes.count)) { buffer, count in
+      count = ZSTD_compress(buffer.baseAddress, buffer.count, bytes, bytes.count, 1)
+    }
+    try Data(packed).write(to: URL(fileURLWithPath: core + ".zst"))
+    #expect(try Self.inspect(core + ".zst") == live)
     #expect(program.children.isEmpty && program.states == ["TracerPid:\t0"])
     #expect(try program.end(SIGTERM).outcome.end == .signal(SIGTERM))
   }
@@ -132,6 +139,20 @@ import TraceReading
       #expect(inspected.types[address] == recorded.types[address], "\(Hexadecimal.text(address))")
     }
     _ = try program.end(SIGKILL)
+  }
+
+  @Test(
+    "Inspections of the corpus agree with recordings: blocks, findings, cores", .requires(.recorder),
+    .requires(.debugger))
+  func corpus() throws {
+    _ = try CorpusProgram.corpus.path(.dynamicOptimised)
+    var command = Command([
+      "python3", "-B", "-m", "trials.inspections", "--products",
+      URL(fileURLWithPath: BuildProducts.leaktrace).deletingLastPathComponent().path, "--short", "--cores",
+    ])
+    command.environment["PYTHONPATH"] = BuildProducts.packageRoot + "/Tests/Trials"
+    let outcome = try command.run()
+    #expect(outcome.end == .exit(0), "\(outcome.output)\(outcome.errorOutput)")
   }
 
   /// The live blocks of a trace's last image.

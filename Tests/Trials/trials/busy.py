@@ -1,5 +1,6 @@
 """Programs that allocate while they are looked at: their blocks by the allocator's books beside what a recorder saw."""
 
+import contextlib
 import os
 import re
 import signal
@@ -29,7 +30,14 @@ class Busy:
 
     def build(self, jobs):
         if self._is_server:
-            command = ["swift", "build", "--package-path", os.path.join(ROOT, "Benchmarks", "server"), "--jobs", str(jobs)]
+            command = [
+                "swift",
+                "build",
+                "--package-path",
+                os.path.join(ROOT, "Benchmarks", "server"),
+                "--jobs",
+                str(jobs),
+            ]
             command += ["--scratch-path", os.path.join(ROOT, ".build", "server"), "--configuration", "release"]
             must(command, limit=7200)
             return os.path.join(must([*command, "--show-bin-path"]).strip().splitlines()[-1], self.name)
@@ -47,7 +55,11 @@ class Busy:
             with open(output, "wb") as file:
                 command = [leaktrace.command, "record", "--quiet", "-o", trace, "--", program, *self.arguments]
                 child = subprocess.Popen(
-                    command, stdin=subprocess.DEVNULL, stdout=file, stderr=subprocess.STDOUT, env=environment(),
+                    command,
+                    stdin=subprocess.DEVNULL,
+                    stdout=file,
+                    stderr=subprocess.STDOUT,
+                    env=environment(),
                     start_new_session=True,
                 )
             load = None
@@ -70,10 +82,14 @@ class Busy:
                 if load:
                     load.kill()
                     load.wait()
-            return [self._compare(leaktrace.command, trace, each, 2 * index + 1) for index, each in enumerate(inspections)]
+            return [
+                self._compare(leaktrace.command, trace, each, 2 * index + 1) for index, each in enumerate(inspections)
+            ]
 
     def _compare(self, command, trace, inspection, first):
-        found = Comparison(blocks(command, inspection), blocks(command, trace, first), blocks(command, trace, first + 1))
+        found = Comparison(
+            blocks(command, inspection), blocks(command, trace, first), blocks(command, trace, first + 1)
+        )
         alone = found.alone
         if alone:
             found.excuse(_allocated(command, trace, first, alone))
@@ -93,14 +109,18 @@ class Busy:
 def _child(parent, program):
     """The process that runs the program: the recorder's command, or what it has started."""
     for candidate in [str(parent), *_children(parent)]:
-        if os.path.realpath(f"/proc/{candidate}/exe") == os.path.realpath(program):
-            return candidate
-    raise FailedCommand(f"{program} does not run")
+        with contextlib.suppress(OSError):
+            if os.path.samefile(f"/proc/{candidate}/exe", program):
+                return candidate
+    raise FailedCommand(f"{program} has ended already")
 
 
 def _children(parent):
-    with open(f"/proc/{parent}/task/{parent}/children") as file:
-        return file.read().split()
+    try:
+        with open(f"/proc/{parent}/task/{parent}/children") as file:
+            return file.read().split()
+    except OSError:
+        return []
 
 
 def _allocated(command, trace, first, addresses):
@@ -115,7 +135,12 @@ def _allocated(command, trace, first, addresses):
         patterns.writelines(f"address={address} \n" for address in addresses)
         patterns.flush()
         asked = [
-            "/bin/sh", "-c", '"$0" dump --events --all "$1" | grep -F -f "$2"', command, trace, patterns.name,
+            "/bin/sh",
+            "-c",
+            '"$0" dump --events --all "$1" | grep -F -f "$2"',
+            command,
+            trace,
+            patterns.name,
         ]
         outcome = run(asked, limit=3600)
     found = re.findall(r"time=([\d.]+) (?!free|realloc_free)\S+ address=(0x[0-9a-f]+) ", outcome.output)
@@ -124,7 +149,7 @@ def _allocated(command, trace, first, addresses):
 
 BUSY = (
     Busy("shop-server", is_server=True),
-    Busy("threads", ("64", "14", "2000")),
+    Busy("threads", ("64", "10", "640000")),
     Busy("churn", ("16", "400")),
     Busy("json", ("2000", "200")),
 )

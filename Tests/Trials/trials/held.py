@@ -2,11 +2,12 @@
 
 import contextlib
 import os
+import shutil
 import subprocess
 import time
 
 from .corpus import TRIALS
-from .processes import FailedCommand, kill_session, environment, must
+from .processes import FailedCommand, environment, kill_session, must
 
 SOURCE = os.path.join(TRIALS, "held_end.c")
 # What a program may take to its end, and from there.
@@ -16,7 +17,9 @@ WAIT_SECONDS = 600
 def build_holder(directory):
     """The path of the library that has programs wait."""
     path = os.path.join(directory, "held_end.so")
-    must([os.environ.get("CC", "clang"), "-O1", "-Wall", "-Werror", "-shared", "-fPIC", SOURCE, "-o", path])
+    beside_swift = os.path.join(os.path.dirname(os.path.realpath(shutil.which("swift") or "/")), "clang")
+    compiler = os.environ.get("CC") or (beside_swift if os.path.exists(beside_swift) else "clang")
+    must([compiler, "-O1", "-Wall", "-Werror", "-shared", "-fPIC", SOURCE, "-o", path])
     return path
 
 

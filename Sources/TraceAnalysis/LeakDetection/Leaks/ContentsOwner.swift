@@ -8,7 +8,8 @@ import TraceSymbolication
 /// Tells the program's blocks by their types, where no stack says who asked for them. For one thread at a time.
 ///
 /// A block without a type may be a library's own: those that lose memory for good are many, and look like the program's.
-/// It is the program's only if it keeps an object of a class of the program's, which no library would lose.
+/// It is the program's only if it keeps an object of the program's. An object of a library's class that does so may have
+/// been lost by either; it is the library's, which accuses nobody.
 struct ContentsOwner {
   private let graph: ObjectGraph
   private let definitions: TraceDefinitions
@@ -17,8 +18,10 @@ struct ContentsOwner {
 
   /// `.runtime` where nothing shows that it is the program's.
   func owner(of node: NodeID, keeping held: [UInt32: BlockSum]) -> LeakOwner {
-    if isProgramsOwn(graph.type(of: node)) { return .program }
-    return held.keys.contains { isProgramsOwn(graph.types[Int($0)]) } ? .program : .runtime
+    let type = graph.type(of: node)
+    if isProgramsOwn(type) { return .program }
+    guard held.keys.contains(where: { isProgramsOwn(graph.types[Int($0)]) }) else { return .runtime }
+    return type.kind == .malloc ? .program : .library("of a library's class, and nobody saw who made it")
   }
 
   /// A class of the program's, a collection of its values, or a closure whose code is in one of its files.

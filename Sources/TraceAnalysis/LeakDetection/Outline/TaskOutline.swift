@@ -54,7 +54,8 @@ extension LeakAnalysis {
       var group = groups[key] ?? TaskOutline.Group(function: key.function, holder: key.holder)
       group.count += 1
       group.bytes &+= block.size &+ (slabs[task] ?? 0)
-      if let birth = clock.seconds(at: block.birthTime), let now = clock.seconds(at: snapshot.time) {
+      // Of an inspection nobody knows when a task was made.
+      if snapshot.reason != .inspection, let birth = clock.seconds(at: block.birthTime), let now = clock.seconds(at: snapshot.time) {
         group.oldest = max(group.oldest ?? 0, now - birth)
       }
       groups[key] = group

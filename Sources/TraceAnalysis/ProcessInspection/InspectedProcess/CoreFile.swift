@@ -112,6 +112,7 @@ final class CoreFile {
     var count = 0
     guard elf_getphdrnum(handle, &count) == 0 else { throw .notACore(path: path) }
     guard count <= InspectionLimits.segments else { throw .beyondLimit(path: path, what: "segments") }
+    if count == 0 || header.e_phoff >= size { isTruncated = true }
     var notes = InspectionLimits.notes
     var program = GElf_Phdr()
     for index in 0..<count {
