@@ -1,0 +1,54 @@
+import unittest
+
+from trials.books import Block, Comparison
+from trials.finding import Finding
+from trials.inspections import counted, matched
+
+
+def cycle(instances, *types):
+    return Finding(
+        {
+            "verdict": "retainCycle",
+            "instances": instances,
+            "isCycle": True,
+            "path": [{"kind": "object", "type": each, "edge": {"name": "next"}} for each in types],
+        }
+    )
+
+
+class BooksTests(unittest.TestCase):
+    def compare(self, books, before, after=None):
+        return Comparison(books, before, before if after is None else after)
+
+    def test_a_block_may_be_rounded_up_and_no_more(self):
+        asked = {"0x10": Block(100, "", "1")}
+        self.assertEqual(self.compare({"0x10": Block(104, "", "")}, asked).lines, [])
+        self.assertEqual(len(self.compare({"0x10": Block(144, "", "")}, asked).lines), 1)
+        self.assertEqual(len(self.compare({"0x10": Block(96, "", "")}, asked).lines), 1)
+
+    def test_blocks_on_one_side_and_other_types_are_named(self):
+        asked = {"0x10": Block(24, "object A", "1")}
+        self.assertEqual(len(self.compare({}, asked).lines), 1)
+        self.assertEqual(len(self.compare({"0x10": Block(24, "object B", "")}, asked).lines), 1)
+        self.assertEqual(
+            len(self.compare({"0x10": Block(24, "object A", ""), "0x40": Block(24, "", "")}, asked).lines), 1
+        )
+
+    def test_what_comes_or_goes_meanwhile_may_be_in_the_books_or_not(self):
+        before, after = {"0x10": Block(24, "", "1")}, {"0x10": Block(24, "", "2"), "0x40": Block(24, "", "3")}
+        found = self.compare({"0x10": Block(24, "", ""), "0x80": Block(24, "", "")}, before, after)
+        self.assertEqual((found.unsettled, found.alone), (1, ["0x80"]))
+        found.excuse({"0x80"})
+        self.assertEqual((found.unsettled, found.lines), (2, []))
+
+
+class FindingTests(unittest.TestCase):
+    def test_cycles_match_wherever_they_begin_and_places_do_not_count(self):
+        recorded = counted([cycle(3, "A", "B"), cycle(5, "B", "A")])
+        self.assertEqual(matched(recorded, counted([cycle(8, "B", "A")])), ([], [], 1))
+        missing, added, same = matched(recorded, counted([cycle(7, "A", "B")]))
+        self.assertEqual((len(missing), len(added), same), (1, 1, 0))
+
+
+if __name__ == "__main__":
+    unittest.main()
