@@ -123,7 +123,7 @@ struct WatchReport {
     }
     let census = heap.census()
     let moment = ImageMoment(
-      time: time, realtime: analysis.header.startRealtime &+ UInt64(max(0, time) * 1e9),
+      time: time, realtime: ImageMoment.realtime(start: analysis.header.startRealtime, seconds: time),
       resident: analysis.memorySamples.last { $0.time <= heap.snapshot.time }?.residentOfProgram
         ?? analysis.memorySamples.first?.residentOfProgram,
       live: census.census.bytes, blocks: census.census.objects)

@@ -72,6 +72,7 @@ package struct EveryCommand {
     var leaks = LeakReport(unavailable: reader.failedSnapshots.last?.explanation ?? "there is no heap image")
     let allocations: AllocationAnalysis
     var heap: LeakAnalysis?
+    defer { if let heap { watch(heap, leaks) } }
     if let index {
       let (analysis, leakAnalysis) = leakAnalysis(reader, reader.snapshots[index])
       heap = leakAnalysis
@@ -112,6 +113,26 @@ package struct EveryCommand {
     try export(reader, allocations, leaks, heap)
     try writePage(reader, report, leaks, heap)
     return Examined(reader: reader, report: report, trace: trace, leaks: leaks)
+  }
+
+  /// `watch`, as if more and more images were like this one.
+  private mutating func watch(_ heap: LeakAnalysis, _ leaks: LeakReport) {
+    let image = heap.census()
+    var series = ImageSeries()
+    for number in 0..<GrowthRules.standard.strongImages {
+      var grown = image
+      for row in grown.census.rows.indices {
+        grown.census.rows[row].objects = grown.census.rows[row].objects &* UInt64(number)
+        grown.census.rows[row].elements = grown.census.rows[row].elements &* UInt64(number)
+      }
+      series.add(ImageMoment(time: Double(number)), grown, findings: leaks.findings)
+    }
+    let growth = series.growth()
+    var leaks = leaks
+    leaks.add(heap.findings(of: growth, image), of: heap)
+    let process = WatchedProcess(program: "app", processID: 1)
+    written += SeriesText().text(process, growth, leaks: leaks).utf8.count
+    written += SeriesJSON.text(process, growth, leaks: leaks, gates: GateReport(outcomes: [])).utf8.count
   }
 
   /// `export`, in all formats, and `query`.

@@ -140,6 +140,8 @@ package struct DiffSide: Hashable, Sendable {
   }
   package var program: String
   package var runs: [Run]
+  /// Processes were looked at, none was recorded.
+  package var isInspected = false
 }
 
 /// Everything that `leaktrace diff` has to say.

@@ -187,7 +187,9 @@ package enum DiffWords {
   package static func side(_ side: DiffSide) -> String {
     let events = side.runs.reduce(UInt64(0)) { $0 &+ $1.events }
     let program = side.program.isEmpty ? "unknown program" : fileName(ofPath: side.program)
-    return "\(program), \(Decimal.counted(UInt64(side.runs.count), "run")), \(Decimal.counted(events, "event"))"
+    // All that is known of an inspected process is its blocks.
+    let (run, event) = side.isInspected ? ("inspection", "block") : ("run", "event")
+    return "\(program), \(Decimal.counted(UInt64(side.runs.count), run)), \(Decimal.counted(events, event))"
   }
 
   /// Returns how much work the runs of a side did: `scope "request" ran 1,200, 1,180 times`; nil if that is not

@@ -11,6 +11,11 @@ package struct InspectedMoment: Codable, Hashable, Sendable {
   package var age: UInt64
 
   package init(processStart: UInt64, age: UInt64) { (self.processStart, self.age) = (processStart, age) }
+
+  /// Of seconds; a trace may claim any time.
+  static func nanoseconds(_ seconds: Double) -> UInt64 {
+    seconds > 0 && seconds < 1e9 ? UInt64(seconds * 1e9) : 0
+  }
 }
 
 extension RunDigest {

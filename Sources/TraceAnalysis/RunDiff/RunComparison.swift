@@ -120,7 +120,8 @@ package struct RunComparison {
   private func side(_ runs: [RunDigest], _ work: [Double]) -> DiffSide {
     DiffSide(
       program: runs[0].program,
-      runs: zip(runs, work).map { DiffSide.Run(path: $0.path, events: $0.eventCount, work: $1) })
+      runs: zip(runs, work).map { DiffSide.Run(path: $0.path, events: $0.eventCount, work: $1) },
+      isInspected: runs.allSatisfy { $0.inspected != nil })
   }
 
   private var wholes: [Figure: Double] {

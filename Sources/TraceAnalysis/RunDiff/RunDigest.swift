@@ -139,7 +139,7 @@ extension RunDigest {
     remarks += naming.remarks
     if analysis.header.isInspection, let census {
       let start = analysis.header.startMonotonic
-      inspected = InspectedMoment(processStart: start, age: UInt64((analysis.duration ?? 0) * 1e9))
+      inspected = InspectedMoment(processStart: start, age: InspectedMoment.nanoseconds(analysis.duration ?? 0))
       replaceSites(with: census)
     }
   }

@@ -129,7 +129,8 @@ package struct SeriesText {
 
   private static func words(_ suspicion: GrowthSuspicion, _ row: HolderCensus.Row) -> String {
     let hour = suspicion.perSecond * 3600
-    let rate = hour >= 10 ? Decimal.grouped(UInt64(hour.rounded())) : Decimal.fixed(hour, places: 1)
+    let rate =
+      hour >= 10 && hour < 1e15 ? Decimal.grouped(UInt64(hour.rounded())) : Decimal.fixed(hour, places: 1)
     let strength =
       suspicion.isStrong
       ? "Strong suspicion"

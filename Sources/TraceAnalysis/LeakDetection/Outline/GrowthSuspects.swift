@@ -4,6 +4,9 @@ import HeapAnalysis
 import TraceReading
 
 extension LeakAnalysis {
+  /// Beyond it numbers are damage.
+  private static let largestCount = 1e15
+
   /// A finding for each suspect of a series whose newest image is this one. `image`: its census.
   package func findings(of growth: SeriesGrowth, _ image: ImageCensus) -> [Finding] {
     guard !growth.suspects.isEmpty else { return [] }
@@ -36,7 +39,7 @@ extension LeakAnalysis {
       finding.outliving?.statement = .images(
         suspicion.images, seconds: seconds, lateShare: suspicion.lateShare,
         of: row.row.kind.isCollection ? .elements : .objects)
-      finding.outliving?.growth = suspicion.marks.map { Int($0.value) }
+      finding.outliving?.growth = suspicion.marks.map { Int(min($0.value, Self.largestCount)) }
       finding.outliving?.evidence = .init(
         strength: suspicion.isStrong ? .strong : .weak, chance: nil, longestLifetime: nil, live: [])
       finding.fingerprint = FindingIdentity(finding).fingerprint

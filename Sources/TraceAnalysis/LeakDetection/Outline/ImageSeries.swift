@@ -20,6 +20,14 @@ package struct ImageMoment: Codable, Hashable, Sendable {
   }
 }
 
+extension ImageMoment {
+  /// Nanoseconds since 1970, so many seconds after a process's start; 0 if either is not known. A trace may claim any
+  /// time.
+  package static func realtime(start: UInt64, seconds: Double) -> UInt64 {
+    start > 0 && seconds >= 0 && seconds < 1e9 ? start &+ UInt64(seconds * 1e9) : 0
+  }
+}
+
 /// The figures of a row in one image.
 package struct HolderFigures: Codable, Hashable, Sendable {
   /// Elements of collections, objects of all else.
