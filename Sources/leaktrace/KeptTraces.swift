@@ -23,7 +23,8 @@ struct KeptTraces {
       return
     }
     guard let made = TemporaryDirectory.make() else {
-      complain("cannot make a temporary directory: \(String(cString: strerror(errno))). Say with -o where to put traces.")
+      complain(
+        "cannot make a temporary directory: \(String(cString: strerror(errno))). Say with -o where to put traces.")
       throw ExitStatus.outputFailed.code
     }
     (directory, self.limit, isTemporary) = (made, 1, true)

@@ -47,7 +47,8 @@ struct ProcessWatch {
     }
     traces = try KeptTraces(kept: command.output, limit: command.keep)
     let disk =
-      command.output == nil ? "one trace at a time in a temporary directory" : "at most \(command.keep) traces in \(traces.directory)"
+      command.output == nil
+      ? "one trace at a time in a temporary directory" : "at most \(command.keep) traces in \(traces.directory)"
     ErrorOutput.print(
       "watching process \(process), \(identity.executable), every \(Decimal.duration(command.every.seconds)): \(disk)")
     ErrorOutput.print(

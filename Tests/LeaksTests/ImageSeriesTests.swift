@@ -81,7 +81,10 @@ import TraceTestSupport
     let series = Self.series(count) { [Self.row("App.Session", in: "Server.sessions", count: 20 * $0)] }
     #expect(series.moments.count <= ImageSeries.imageLimit && series.taken == count)
     #expect(series.moments.first?.time == 0 && series.moments.last?.time == 60 * Double(count - 1))
-    #expect(zip(series.moments, series.moments.dropFirst()).dropLast().allSatisfy { $1.time - $0.time == 60 * Double(series.step) })
+    #expect(
+      zip(series.moments, series.moments.dropFirst()).dropLast().allSatisfy {
+        $1.time - $0.time == 60 * Double(series.step)
+      })
     let growth = series.growth()
     #expect(growth.suspects.first?.figures.count == series.moments.count)
     #expect(growth.suspects.first?.figures.last?.count == UInt64(20 * (count - 1)))

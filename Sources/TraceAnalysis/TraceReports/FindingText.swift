@@ -193,7 +193,9 @@ struct FindingText {
     if let evidence = outliving.evidence { lines.line(words(evidence), indent: 2) }
     if let snapshot = outliving.snapshot {
       lines.line(
-        finding.isFromImages ? "Held like this in the last image:" : "Held like this \(finding.verdict == .growing ? "after the last round" : "when the deadline passed") (snapshot \(snapshot)):",
+        finding.isFromImages
+          ? "Held like this in the last image:"
+          : "Held like this \(finding.verdict == .growing ? "after the last round" : "when the deadline passed") (snapshot \(snapshot)):",
         indent: 2)
     }
     lines.row(PlainText.escaped(outliving.origin.name), indent: 2)

@@ -52,7 +52,8 @@ package struct SeriesText {
     func row(_ name: String, _ values: [UInt64]) {
       guard let first = values.first, let last = values.last else { return }
       lines.row(
-        "\(name)  \(curve(values.map(Double.init), growth))  \(Decimal.bytes(first)) → \(Decimal.bytes(last))", indent: 2)
+        "\(name)  \(curve(values.map(Double.init), growth))  \(Decimal.bytes(first)) → \(Decimal.bytes(last))",
+        indent: 2)
     }
     row("live    ", growth.moments.map(\.live))
     let resident = growth.moments.compactMap(\.resident)
@@ -95,7 +96,8 @@ package struct SeriesText {
     for row in shown { write(row, of: growth, isEmphasized: false, to: &lines) }
     if shown.count < growth.grown.count {
       lines.line(
-        "\(Decimal.grouped(UInt64(growth.grown.count - shown.count))) more grew less; show more with --limit", indent: 2)
+        "\(Decimal.grouped(UInt64(growth.grown.count - shown.count))) more grew less; show more with --limit", indent: 2
+      )
     }
     lines.blank()
   }

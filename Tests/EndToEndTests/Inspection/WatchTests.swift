@@ -146,7 +146,9 @@ import Testing
     _ = try program.end(SIGKILL)
   }
 
-  @Test("What cannot be watched is said in one line", arguments: [["2147483647"], ["no-container"], ["--from", "/nowhere"]])
+  @Test(
+    "What cannot be watched is said in one line",
+    arguments: [["2147483647"], ["no-container"], ["--from", "/nowhere"]])
   func unwatchable(_ arguments: [String]) throws {
     let outcome = try Command([BuildProducts.leaktrace, "watch"] + arguments).run()
     #expect(outcome.end == .exit(3) && outcome.output.isEmpty)

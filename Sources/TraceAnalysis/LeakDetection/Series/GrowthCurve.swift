@@ -80,7 +80,9 @@ package struct GrowthCurve: Hashable, Sendable {
       let fell = (values[start...].max() ?? 0) - values[values.count - 1] > max(rise, 0) + rules.leastRise
       return .innocent(fell ? .fallsBack : .hardlyGrows)
     }
-    let rates = zip(marks, marks.dropFirst()).map { ($1.value - $0.value) / max($1.time - $0.time, .leastNormalMagnitude) }
+    let rates = zip(marks, marks.dropFirst()).map {
+      ($1.value - $0.value) / max($1.time - $0.time, .leastNormalMagnitude)
+    }
     let average = rise / time
     if let still = rates.lastIndex(where: { $0 < rules.leastShareOfPart * average }) {
       if rates[still] < 0 { return .innocent(.fallsBack) }
