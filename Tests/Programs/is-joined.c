@@ -34,7 +34,7 @@ enum {
   NAP_MILLISECONDS = 100,
   NAPS = 4,
   PATIENCE_SECONDS = 300,
-  LONGEST_LIFE_MICROSECONDS = 120000, // of a program that is killed
+  LONGEST_LIFE_MICROSECONDS = 120000, // of a guardian that is killed
   ERROR_NUMBER = 77,
 };
 enum kind { BUSY, CONTENDED, COMPUTING };
@@ -254,19 +254,14 @@ static const char *field(const char *path, const char *name) {
   return isFound ? line + length + 1 + strspn(line + length + 1, "\t ") : "";
 }
 
-/// A process that another has made, of a name.
-static pid_t child_of(pid_t parent, const char *name) {
-  DIR *processes = opendir("/proc");
-  pid_t found = 0;
-  for (struct dirent *entry; found == 0 && (entry = readdir(processes));) {
-    char path[300];
-    pid_t process = atoi(entry->d_name);
-    if (process <= 0) continue;
-    snprintf(path, sizeof path, "/proc/%d/status", process);
-    if (atoi(field(path, "PPid")) == parent && strncmp(field(path, "Name"), name, strlen(name)) == 0) found = process;
-  }
-  closedir(processes);
-  return found;
+/// The guardian that a process has started; 0 without one.
+static pid_t guardian_of(pid_t process) {
+  char path[64], line[64] = "";
+  snprintf(path, sizeof path, "/proc/%d/task/%d/children", process, process);
+  FILE *children = fopen(path, "re");
+  if (children && !fgets(line, sizeof line, children)) *line = 0;
+  if (children) fclose(children);
+  return atoi(line);
 }
 
 /// True if no thread is traced or stopped, or holds signals back.
@@ -306,8 +301,16 @@ static void run(const char *const *arguments, int expected) {
 static void kill_some(const char *const *attach, const char *const *detach, int times) {
   for (int i = 0; i < times; i++) {
     pid_t process = start(attach);
+    pid_t guardian = 0;
+    double late = now() + PATIENCE_SECONDS;
+    siginfo_t ended = {0};
+    // Until there is one, nothing is done to the child. There is none if the last one's recording goes on.
+    while ((guardian = guardian_of(process)) == 0 && ended.si_pid == 0 && now() < late) {
+      waitid(P_PID, (id_t)process, &ended, WEXITED | WNOHANG | WNOWAIT);
+      usleep(200);
+    }
+    if (guardian == 0 && ended.si_pid == 0) fail("no guardian", process);
     usleep((useconds_t)(rand() % LONGEST_LIFE_MICROSECONDS));
-    pid_t guardian = child_of(process, "leaktrace-guard");
     // Now the one, now the other first.
     if (guardian && i % 2) kill(guardian, SIGKILL);
     kill(process, SIGKILL);
