@@ -292,7 +292,7 @@ package final class LeakAnalysis {
     if let endingRemark { remarks.append(endingRemark) }
     if unclaimed.blocks > 0 {
       remarks.append(
-        "nothing refers to \(Decimal.counted(unclaimed.blocks, "block")) of \(Decimal.bytes(unclaimed.bytes)), which are not reported: nobody saw who asked for them, and libraries lose such memory, too"
+        "left out: \(Decimal.counted(unclaimed.blocks, "block")) of \(Decimal.bytes(unclaimed.bytes)) that nothing refers to. Nobody saw who asked for such memory, and libraries lose some, too"
       )
     }
     return remarks
