@@ -77,7 +77,8 @@ struct JoinedRecording {
         try Attachment.end(in: processID, waitingSeconds: waitingSeconds)
       } catch {
         // It may have ended meanwhile, and `leaktrace detach` may have been first.
-        if case .recordsNothing = error {} else if isAlive {
+        if case .recordsNothing = error {
+        } else if isAlive {
           ErrorOutput.print(error.description)
           throw ExitCode(RecordExitCode.failed)
         }

@@ -91,7 +91,8 @@ struct RecordCommand: ParsableCommand {
     do {
       let run = try RecordingRun(
         settings: try options.settings(
-          children: followChildren ? .followed : .notFollowed, stackChecking: verifyStacks ? .everyStack : .none), arguments: RecordingRun.rawArguments(last: command.count), command: command[0],
+          children: followChildren ? .followed : .notFollowed, stackChecking: verifyStacks ? .everyStack : .none),
+        arguments: RecordingRun.rawArguments(last: command.count), command: command[0],
         speech: options.quiet ? .problemsOnly : progress ? .progressAlways : .normal)
       let recorded = try run.run()
       run.tell(recorded.summary)
