@@ -55,8 +55,10 @@ struct AnalysisOptions: ParsableArguments {
   }
 
   /// Shows each trace, judges it, and writes what was asked for. One at a time: each is shown, and its memory given back, before the next is read.
-  func write(_ paths: [String], snapshot: Int?, _ status: inout ExitStatus) throws {
-    let search = try LeakSearch(searchOptions, snapshot: snapshot)
+  func write(
+    _ paths: [String], snapshot: Int?, among inspected: InspectedFiles = InspectedFiles(), _ status: inout ExitStatus
+  ) throws {
+    let search = try LeakSearch(searchOptions, snapshot: snapshot, among: inspected)
     var gatekeeper = try Gatekeeper(gateOptions, subject: .analysis, standard: [])
     var writer = ReportWriter(outputs, style: style)
     var programs: [String] = []

@@ -52,8 +52,10 @@ struct InspectCommand: ParsableCommand {
         rmdir(directory)
       }
     }
+    let files: InspectedFiles
     do {
       let summary = try Inspection.inspect(target, holds: hold, to: path)
+      files = summary.files
       ErrorOutput.print(summary.line(path: output))
     } catch let error as TraceFormatError {
       complain(explanation(of: error, path: path))
@@ -63,7 +65,7 @@ struct InspectCommand: ParsableCommand {
       throw ExitStatus.unreadable.code
     }
     var status = ExitStatus.success
-    try analysis.write([path], snapshot: nil, &status)
+    try analysis.write([path], snapshot: nil, among: files, &status)
     if status != .success { throw status.code }
   }
 }

@@ -43,9 +43,11 @@ struct LeakSearch {
   private let ownModules: Set<String>
 
   /// Throws an exit status after having said why.
-  init(_ options: LeakSearchOptions, snapshot: Int? = nil) throws {
+  init(
+    _ options: LeakSearchOptions, snapshot: Int? = nil, among inspected: InspectedFiles = InspectedFiles()
+  ) throws {
     self.snapshot = snapshot
-    files = DebugFileSearch(debugPaths: options.debugPath, sysroot: options.sysroot)
+    files = DebugFileSearch(debugPaths: options.debugPath, sysroot: options.sysroot).among(inspected)
     memoryLimit = options.memory.limit
     ownModules = options.ownModules.modules
     suppressions = try Self.read(options.suppressions)

@@ -10,6 +10,8 @@ package struct DebugFileSearch: Hashable, Sendable {
   package var sysroot: String?
   /// Searched last, below the sysroot.
   package var systemDebugPath: String
+  /// Files that are known to be of a build ID, or were: searched first.
+  package var known: [[UInt8]: [String]] = [:]
 
   package init(debugPaths: [String] = [], sysroot: String? = nil, systemDebugPath: String = "/usr/lib/debug") {
     self.debugPaths = debugPaths
@@ -19,12 +21,16 @@ package struct DebugFileSearch: Hashable, Sendable {
 
   /// Returns the path at which an image should be on this machine.
   package func localPath(ofImage path: String) -> String {
-    // The kernel adds this to the path of a file that is gone; a new build may stand at the same place, and the build
-    // ID will tell.
-    let deleted = " (deleted)"
-    let clean = path.hasSuffix(deleted) ? String(path.dropLast(deleted.count)) : path
+    let clean = Self.withoutDeletion(path)
     guard let sysroot else { return clean }
     return clean.hasPrefix("/") ? sysroot + clean : sysroot + "/" + clean
+  }
+
+  /// The path at which a file stood. The kernel adds a remark to that of a file that is gone; a new build may stand at
+  /// the same place, and the build ID will tell.
+  package static func withoutDeletion(_ path: String) -> String {
+    let deleted = " (deleted)"
+    return path.hasSuffix(deleted) ? String(path.dropLast(deleted.count)) : path
   }
 
   private var directories: [String] { debugPaths + [(sysroot ?? "") + systemDebugPath] }
@@ -33,11 +39,12 @@ package struct DebugFileSearch: Hashable, Sendable {
   package func paths(forBuildID buildID: [UInt8]) -> [String] {
     guard buildID.count > 1 else { return [] }
     let name = "/.build-id/" + Hexadecimal.digits(buildID.prefix(1)) + "/" + Hexadecimal.digits(buildID.dropFirst())
-    return directories.flatMap { [$0 + name + ".debug", $0 + name] }
+    return known[buildID, default: []] + directories.flatMap { [$0 + name + ".debug", $0 + name] }
   }
 
   /// Files that may be a copy of the image or its debug file, by path and name. Only their build ID tells.
   package func paths(forImage path: String) -> [String] {
+    let path = Self.withoutDeletion(path)
     let rooted = path.hasPrefix("/") ? path : "/" + path
     var paths: [String] = []
     for directory in directories { paths += [directory + rooted, directory + rooted + ".debug"] }

@@ -231,22 +231,4 @@ import TraceReading
     kill(program.processID, SIGCONT)
     #expect(try program.end(SIGTERM).last == "disturbed 0, computing")
   }
-
-  @Test("What cannot be inspected is refused in one line") func refusals() throws {
-    let directory = try TemporaryDirectory()
-    let sleeping = try Command(["sleep", "1000"]).start()
-    try Data("no core".utf8).write(to: URL(fileURLWithPath: directory.path + "/text"))
-    for (target, words) in [
-      ("999999999", "there is no process 999999999"),
-      (directory.path + "/text", "is no core file"),
-      (directory.path + "/none", "cannot be read: No such file or directory"),
-      (String(sleeping.processID), "no Swift object is in the memory"),
-    ] {
-      let outcome = try Command([BuildProducts.leaktrace, "inspect", target]).run()
-      #expect(outcome.end == .exit(3) && outcome.output.isEmpty, "\(target)")
-      #expect(outcome.errorOutput.contains(words) && outcome.errorOutput.filter { $0 == "\n" }.count == 1, "\(outcome)")
-    }
-    sleeping.send(SIGKILL)
-    _ = try sleeping.wait()
-  }
 }

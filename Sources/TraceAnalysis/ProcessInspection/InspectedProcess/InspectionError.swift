@@ -40,13 +40,15 @@ package enum InspectionError: Error, Hashable, Sendable {
 extension InspectionError: CustomStringConvertible {
   package var description: String {
     switch self {
-    case .noSuchProcess(let process): "there is no process \(process)"
+    case .noSuchProcess(let process): "there is no process \(process): look for its number with ps"
     case .processRefused(let process, let errno):
       "process \(process) may not be traced (\(systemErrorText(errno))). " + TracingRights.advice(process: process)
-    case .unsuitable(let process, .ended): "process \(process) has ended, and its parent has not taken note yet"
+    case .unsuitable(let process, .ended):
+      "process \(process) has ended, and its parent has not taken note yet: nothing of its memory is left"
     case .unsuitable(let process, .kernelThread):
-      "process \(process) is a thread of the kernel's, and has no memory of its own"
-    case .unsuitable(let process, .otherMachine): "process \(process) is no 64-bit x86 program"
+      "process \(process) is a thread of the kernel's, and has no memory of its own. Give the number of a program's process"
+    case .unsuitable(let process, .otherMachine):
+      "process \(process) is no 64-bit x86 program: leaktrace inspects no others"
     case .unsuitable(let process, .traced(let tracer)):
       "process \(process) is being traced by process \(tracer) already, and can have one tracer only: end that one first"
     case .cannotCopy(let process, .filtered, _):
@@ -58,7 +60,8 @@ extension InspectionError: CustomStringConvertible {
     case .cannotCopy(_, .guardian, let errno):
       "the process that makes the copy could not be started (\(systemErrorText(errno)))"
     case .cannotOpen(let path, let errno): "\(PlainText.escaped(path)) cannot be read: \(systemErrorText(errno))"
-    case .notACore(let path): "\(PlainText.escaped(path)) is no core file"
+    case .notACore(let path):
+      "\(PlainText.escaped(path)) is no core file. Give the number of a process, or a file that gcore or the kernel wrote"
     case .otherMachine(let path, let machine):
       "\(PlainText.escaped(path)) is a core file of another machine (ELF number \(machine)), not of x86-64"
     case .cutShort(let path):
@@ -68,9 +71,10 @@ extension InspectionError: CustomStringConvertible {
     case .cannotUnpack(let path, let directory, let errno):
       "\(PlainText.escaped(path)) cannot be unpacked into \(PlainText.escaped(directory)) (\(systemErrorText(errno))). Name another directory with -o"
     case .beyondLimit(let path, let what): "\(PlainText.escaped(path)) is damaged: it has too many \(what)"
-    case .noSwift: "no Swift object is in the memory: leaktrace inspects programs that are written in Swift"
+    case .noSwift:
+      "no Swift object is in the memory: leaktrace inspects programs that are written in Swift. Look with ps whether another process is meant"
     case .noAllocator:
-      "the memory has neither books of an allocator that leaktrace knows (glibc's, jemalloc 5.3) nor objects of Swift: the process has not called malloc, or is no Swift program"
+      "the memory has neither books of an allocator that leaktrace knows (glibc's, jemalloc 5.3) nor objects of Swift: the process has not called malloc, or is not written in C or Swift (Go has its own allocator). Where it can be started anew, record it: leaktrace record -- PROGRAM"
     }
   }
 }

@@ -27,7 +27,18 @@ package struct LiveProcessMemory: ProcessMemory {
       if count == 0 { break }
       text += piece[..<count]
     }
-    mappings = MappingList(text).mappings
+    let root = ProcFile.target(ofLink: "/proc/\(processID)/root")
+    mappings = MappingList(text).mappings.map { mapping in
+      var mapping = mapping
+      if let path = mapping.file?.path { mapping.file?.path = Self.path(path, below: root) }
+      return mapping
+    }
+  }
+
+  /// A path as a process with another root knows it; the same if it has no other, or the path is not below it.
+  static func path(_ path: String, below root: String) -> String {
+    guard root.count > 1, path.hasPrefix(root), path.dropFirst(root.count).first == "/" else { return path }
+    return String(path.dropFirst(root.count))
   }
 
   package var unwoundMemory: UnwoundMemory { .process(processID) }

@@ -66,6 +66,14 @@ package enum ProcFile {
     return all
   }
 
+  /// Empty if there is no such link.
+  static func target(ofLink path: String) -> String {
+    let bytes = [UInt8](unsafeUninitializedCapacity: Int(PATH_MAX)) { buffer, count in
+      count = max(0, buffer.withMemoryRebound(to: CChar.self) { readlink(path, $0.baseAddress!, $0.count) })
+    }
+    return String(decoding: bytes, as: UTF8.self)
+  }
+
   /// The values of a file with lines as `Name:\tvalue`.
   package static func lines(_ path: String) -> [Substring: Substring] {
     var values: [Substring: Substring] = [:]

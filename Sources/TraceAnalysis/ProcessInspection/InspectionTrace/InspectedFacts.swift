@@ -2,6 +2,7 @@
 
 import Glibc
 import TraceReading
+import TraceSymbolication
 
 /// Facts of a process; those of a core are fewer.
 package struct InspectedFacts: Hashable, Sendable {
@@ -25,7 +26,9 @@ package struct InspectedFacts: Hashable, Sendable {
   /// Facts of a process that is there. Those that the kernel does not give stay unknown.
   package init(ofProcess process: Int32) {
     processID = UInt32(process)
-    executable = Self.target(ofLink: "/proc/\(process)/exe")
+    executable = DebugFileSearch.withoutDeletion(
+      LiveProcessMemory.path(
+        ProcFile.target(ofLink: "/proc/\(process)/exe"), below: ProcFile.target(ofLink: "/proc/\(process)/root")))
     for line in Self.text("/proc/\(process)/status").split(separator: "\n") {
       let words = line.split(whereSeparator: { $0 == "\t" || $0 == " " || $0 == ":" })
       guard words.count >= 2, let number = UInt64(words[1]) else { continue }
@@ -62,15 +65,6 @@ package struct InspectedFacts: Hashable, Sendable {
     // One page has all of either file.
     let bytes = [UInt8](unsafeUninitializedCapacity: 1 << 14) { buffer, count in
       count = max(0, read(descriptor, buffer.baseAddress, buffer.count))
-    }
-    return String(decoding: bytes, as: UTF8.self)
-  }
-
-  private static func target(ofLink path: String) -> String {
-    let bytes = [UInt8](unsafeUninitializedCapacity: Int(PATH_MAX)) { buffer, count in
-      count = max(
-        0,
-        buffer.withMemoryRebound(to: CChar.self) { readlink(path, $0.baseAddress!, $0.count) })
     }
     return String(decoding: bytes, as: UTF8.self)
   }

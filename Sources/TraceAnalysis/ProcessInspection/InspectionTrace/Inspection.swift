@@ -37,6 +37,8 @@ package enum Inspection {
       ? [] : ["\(copy.missingThreads) threads did not stop: what they alone refer to may look lost"]
     var summary = try InspectionTrace.write(
       copy.memory, threads: copy.threads, facts: facts, remarks: remarks, to: path)
+    summary.files = InspectedFiles(
+      ofProcess: process, mappings: copy.memory.mappings, images: MappedImages.images(in: copy.memory).map(\.image))
     copy.end()
     summary.pauseNanoseconds = holds ? 0 : copy.pauseNanoseconds
     return summary

@@ -17,6 +17,8 @@ package struct InspectionSummary: Hashable, Sendable {
   package var isIncomplete = false
   /// Bytes of the trace.
   package var traceSize: UInt64 = 0
+  /// The files of the process, as long as it is there.
+  package var files = InspectedFiles()
 }
 
 /// Writes blocks and an image of a process's memory as a trace: all that is known of a process without history. Only

@@ -1,0 +1,112 @@
+// Processes that see other files and other process numbers than the inspector.
+
+import Foundation
+import TestRequirements
+import Testing
+
+@Suite(.requires(.command), .enabled(if: geteuid() == 0, "Only root makes namespaces."))
+struct ContainerTests {
+  private static let program = TestProgram("contained.swift", flags: ["-Onone"])
+
+  /// A program in a root directory, a PID namespace and a mount namespace of its own, as number 1.
+  private final class Container {
+    let directory: TemporaryDirectory
+    let running: RunningCommand
+    /// As this namespace has it.
+    let processID: Int32
+    var root: String { directory.path + "/root" }
+
+    /// - Parameter runtime: A directory with another Swift runtime.
+    init(_ program: String, runtime: String? = nil) throws {
+      directory = try TemporaryDirectory()
+      let root = directory.path + "/root"
+      var listing = Command(["ldd", program])
+      if let runtime { listing.environment["LD_LIBRARY_PATH"] = runtime }
+      let files = try listing.run().output.split(separator: "\n").compactMap { line -> String? in
+        line.split(separator: " ").first { $0.hasPrefix("/") }.map(String.init)
+      }
+      try #require(files.contains { $0.contains("libswiftCore") } && files.contains { $0.contains("libc.so") })
+      for file in files + [program] {
+        // A runtime stands where the toolchain's would.
+        var inside = file == program ? "/srv/contained" : file
+        if let runtime, file.hasPrefix(runtime) {
+          inside =
+            BuildProducts.parent(of: BuildProducts.toolchain) + "/lib/swift/linux/"
+            + URL(fileURLWithPath: file).lastPathComponent
+        }
+        let place = root + inside
+        try FileManager.default.createDirectory(
+          atPath: BuildProducts.parent(of: place), withIntermediateDirectories: true)
+        // Without its links.
+        let copied = try Command(["cp", "-L", file, place]).run()
+        try #require(copied.end == .exit(0), "\(copied.errorOutput)")
+      }
+      let printed = directory.path + "/printed"
+      let library = BuildProducts.parent(of: BuildProducts.toolchain) + "/lib/swift/linux"
+      var command = Command([
+        "unshare", "--pid", "--mount", "--fork", "--kill-child", "/bin/sh", "-c",
+        "exec chroot \"$0\" /srv/contained >\"$1\"",
+        root, printed,
+      ])
+      command.environment["LD_LIBRARY_PATH"] = library
+      running = try command.start()
+      let outer = running.processID
+      processID = try AwaitedState.value("the program is ready") {
+        guard (try? String(contentsOfFile: printed, encoding: .utf8)) == "ready 1\n" else { return nil }
+        let children = try? String(contentsOfFile: "/proc/\(outer)/task/\(outer)/children", encoding: .utf8)
+        return children?.split(separator: " ").first.flatMap { Int32($0) }
+      }
+    }
+
+    func end() throws {
+      kill(processID, SIGKILL)
+      _ = try running.wait()
+    }
+  }
+
+  private static func text(_ target: String, _ options: [String] = []) throws -> (output: String, errors: String) {
+    let outcome = try Command([BuildProducts.leaktrace, "inspect", target, "--width", "200"] + options).run()
+    try #require(outcome.end == .exit(0), "\(outcome.errorOutput)")
+    return (outcome.output, outcome.errorOutput)
+  }
+
+  private static func check(_ output: String) {
+    #expect(output.contains("RETAIN CYCLE") && output.contains("20 instances"), "\(output)")
+    #expect(output.contains(".next"), "fields have names: \(output)")
+    #expect(output.contains("standInContainer()  contained.swift:"), "functions have names: \(output)")
+    #expect(output.contains("in its container)"), "\(output)")
+    #expect(!output.contains("was not found") && !output.contains("is not the file that ran"), "\(output)")
+  }
+
+  @Test("Files are found through the process's root, and numbers of both namespaces are shown") func chroot() throws {
+    let container = try Container(try Self.program.path())
+    let found = try Self.text(String(container.processID))
+    Self.check(found.output)
+    #expect(found.output.contains("/srv/contained (pid \(container.processID))"))
+    // The files can be gone.
+    try FileManager.default.removeItem(atPath: container.root + "/srv/contained")
+    let deleted = try Self.text(String(container.processID))
+    Self.check(deleted.output)
+    #expect(deleted.output.contains("/srv/contained (pid"))
+    // Or others stand at their places.
+    let kept = container.directory.path + "/kept"
+    _ = try Self.text(String(container.processID), ["-o", kept])
+    try container.end()
+    // Elsewhere a trace is read with the files below a folder.
+    let whole = try Self.program.path()
+    _ = try Command(["cp", whole, container.root + "/srv/contained"]).run()
+    let later = try Command([
+      BuildProducts.leaktrace, "analyze", kept, "--sysroot", container.root, "--width", "200",
+    ]).run()
+    #expect(later.end == .exit(0), "\(later.errorOutput)")
+    Self.check(later.output)
+  }
+
+  @Test("A process with another Swift runtime than this machine's") func otherRuntime() throws {
+    let runtime = try PythonServer.runtime()
+    let container = try Container(try Self.program.path(), runtime: runtime)
+    let found = try Self.text(String(container.processID))
+    Self.check(found.output)
+    try container.end()
+  }
+}

@@ -1,0 +1,180 @@
+// What cannot be inspected: one clear line each, and the exit status of the table.
+
+import Foundation
+import TestRequirements
+import Testing
+
+@Suite(.requires(.command)) struct RefusalTests {
+  /// Expects one line with some words, and the status for what cannot be looked at.
+  private static func expectRefusal(_ target: String, _ words: String, under user: [String] = []) throws {
+    let outcome = try Command(user + [BuildProducts.leaktrace, "inspect", target]).run()
+    #expect(outcome.end == .exit(3) && outcome.output.isEmpty, "\(target)")
+    #expect(
+      outcome.errorOutput.contains(words) && outcome.errorOutput.filter { $0 == "\n" }.count == 1,
+      "\(outcome.errorOutput)")
+  }
+
+  /// The number of a program that waits, once it runs what it was told to.
+  private static func waiting(_ command: [String], until image: String) throws -> RunningCommand {
+    let running = try Command(command).start()
+    try AwaitedState.wait(until: "\(command[0]) waits") {
+      let maps = (try? String(contentsOfFile: "/proc/\(running.processID)/maps", encoding: .utf8)) ?? ""
+      return maps.contains(image) && state(running.processID) == "S"
+    }
+    return running
+  }
+
+  private static func state(_ process: Int32) -> Substring {
+    let status = (try? String(contentsOfFile: "/proc/\(process)/status", encoding: .utf8)) ?? ""
+    return status.split(separator: "\n").first { $0.hasPrefix("State:\t") }?.dropFirst(7).prefix(1) ?? ""
+  }
+
+  private static func end(_ running: RunningCommand) throws {
+    running.send(SIGKILL)
+    _ = try running.wait()
+  }
+
+  @Test("Files that are no cores") func files() throws {
+    let directory = try TemporaryDirectory()
+    try Data("no core".utf8).write(to: URL(fileURLWithPath: directory.path + "/text"))
+    try Self.expectRefusal("999999999", "there is no process 999999999")
+    try Self.expectRefusal(directory.path + "/text", "is no core file")
+    try Self.expectRefusal(directory.path, "is no core file")
+    try Self.expectRefusal("/bin/sh", "is no core file")
+    try Self.expectRefusal("/dev/null", "is no core file")
+    try Self.expectRefusal(directory.path + "/none", "cannot be read: No such file or directory")
+  }
+
+  @Test("Cores that are cut short, or of another machine", .requires(.debugger)) func cores() throws {
+    let program = try InspectionTests.Waiting("inspected.swift")
+    let core = program.directory.path + "/core"
+    _ = try Command(["gdb", "-nx", "-batch", "-p", String(program.processID), "-ex", "gcore \(core)"]).run()
+    _ = try program.end(SIGKILL)
+    let handle = try #require(FileHandle(forUpdatingAtPath: core))
+    // ELF's e_machine.
+    try handle.seek(toOffset: 18)
+    let own = try #require(try handle.read(upToCount: 2))
+    try handle.seek(toOffset: 18)
+    handle.write(Data([183, 0]))
+    try Self.expectRefusal(core, "is a core file of another machine (ELF number 183)")
+    try handle.seek(toOffset: 18)
+    handle.write(own)
+    try handle.truncate(atOffset: 1 << 16)
+    try Self.expectRefusal(core, "is cut short")
+    try handle.truncate(atOffset: 40)
+    try Self.expectRefusal(core, "is no core file")
+  }
+
+  @Test("Programs that are not written in Swift") func otherLanguages() throws {
+    for (command, image, words) in [
+      (["sleep", "1000"], "libc.so", "no Swift object is in the memory"),
+      (["python3", "-c", "import time; time.sleep(1000)"], "libc.so", "no Swift object is in the memory"),
+      (
+        [try TestProgram("waiting.c", flags: ["-static"]).path(), "/dev/null"], "waiting",
+        "no Swift object is in the memory"
+      ),
+    ] {
+      let running = try Self.waiting(command, until: image)
+      try Self.expectRefusal(String(running.processID), words)
+      try Self.end(running)
+    }
+  }
+
+  @Test("A program in Go", .requires(.program("go"))) func go() throws {
+    let directory = try TemporaryDirectory()
+    var build = Command([
+      "go", "build", "-o", directory.path + "/waits", BuildProducts.packageRoot + "/Tests/Programs/waits.go",
+    ])
+    build.environment["GOCACHE"] = directory.path + "/cache"
+    build.environment["GOFLAGS"] = "-mod=mod"
+    let built = try build.run()
+    try #require(built.end == .exit(0), "\(built.errorOutput)")
+    let running = try Self.waiting([directory.path + "/waits"], until: "waits")
+    try Self.expectRefusal(String(running.processID), "no books of glibc's allocator")
+    try Self.end(running)
+  }
+
+  @Test("A program in Java", .enabled(if: hasJava, "There is no java in PATH.")) func java() throws {
+    let directory = try TemporaryDirectory()
+    let source = "public class W { public static void main(String[] a) throws Exception { Thread.sleep(3600000); } }"
+    try Data(source.utf8).write(to: URL(fileURLWithPath: directory.path + "/W.java"))
+    let running = try Self.waiting(["java", directory.path + "/W.java"], until: "libjvm.so")
+    try Self.expectRefusal(String(running.processID), "no Swift object is in the memory")
+    try Self.end(running)
+  }
+
+  private static let hasJava = (getenv("PATH").map { String(cString: $0) } ?? "").split(separator: ":").contains {
+    access("\($0)/java", X_OK) == 0
+  }
+
+  @Test("A 32-bit program") func narrow() throws {
+    let directory = try TemporaryDirectory()
+    let path = directory.path + "/waits-32-bit"
+    // The usual flags name libraries that there are for 64 bits alone.
+    let built = try Command([
+      BuildProducts.toolchain + "/clang", "-m32", "-nostdlib", "-static",
+      BuildProducts.packageRoot + "/Tests/Programs/waits-32-bit.c", "-o", path,
+    ]).run()
+    try #require(built.end == .exit(0), "\(built.errorOutput)")
+    let running = try Self.waiting([path], until: "waits-32-bit")
+    try Self.expectRefusal(String(running.processID), "is no 64-bit x86 program")
+    try Self.end(running)
+  }
+
+  @Test("A process that has ended, and one that is traced", .requires(.program("strace"))) func ends() throws {
+    let parent = try Command(["/bin/sh", "-c", "sleep 0 & exec sleep 1000"]).start()
+    var child = ""
+    try AwaitedState.wait(until: "the child has ended") {
+      let path = "/proc/\(parent.processID)/task/\(parent.processID)/children"
+      child =
+        ((try? String(contentsOfFile: path, encoding: .utf8)) ?? "").split(separator: " ").first.map(String.init) ?? ""
+      return Int32(child).map { Self.state($0) == "Z" } ?? false
+    }
+    try Self.expectRefusal(child, "has ended, and its parent has not taken note yet")
+    let tracer = try Command([
+      "strace", "-f", "-o", "/dev/null", "-p", String(parent.processID),
+    ]).start()
+    try AwaitedState.wait(until: "strace has the process") {
+      let status = (try? String(contentsOfFile: "/proc/\(parent.processID)/status", encoding: .utf8)) ?? ""
+      return status.contains("TracerPid:\t\(tracer.processID)")
+    }
+    try Self.expectRefusal(String(parent.processID), "is being traced by process \(tracer.processID) already")
+    try Self.end(tracer)
+    try Self.end(parent)
+  }
+
+  @Test(
+    "Another user's process, and a thread of the kernel's", .enabled(if: geteuid() == 0, "Only root becomes nobody."))
+  func others() throws {
+    let running = try Self.waiting(["sleep", "1000"], until: "libc.so")
+    let directory = try TemporaryDirectory()
+    // One that nobody may run.
+    let copy = directory.path + "/leaktrace"
+    try FileManager.default.copyItem(atPath: BuildProducts.leaktrace, toPath: copy)
+    chmod(directory.path, 0o755)
+    let outcome = try Command([
+      "setpriv", "--reuid", "65534", "--regid", "65534", "--clear-groups", copy, "inspect", String(running.processID),
+    ]).run()
+    #expect(outcome.end == .exit(3) && outcome.errorOutput.filter { $0 == "\n" }.count == 1, "\(outcome)")
+    #expect(outcome.errorOutput.contains("may not be traced"), "\(outcome.errorOutput)")
+    #expect(outcome.errorOutput.contains("run leaktrace as that user or as root"), "\(outcome.errorOutput)")
+    try Self.end(running)
+    // The parent of the kernel's threads; a container has none.
+    if (try? String(contentsOfFile: "/proc/2/comm", encoding: .utf8)) == "kthreadd\n" {
+      try Self.expectRefusal("2", "is a thread of the kernel's")
+    }
+  }
+
+  @Test(
+    "A Swift program with everything inside is inspected by the shape of its memory",
+    arguments: [
+      "-static-stdlib", "-static-executable",
+    ])
+  func staticPrograms(linking: String) throws {
+    let program = try InspectionTests.Waiting(TestProgram("contained.swift", flags: ["-Onone", linking]))
+    let outcome = try Command([BuildProducts.leaktrace, "inspect", String(program.processID)]).run()
+    #expect(outcome.end == .exit(0), "\(outcome.errorOutput)")
+    #expect(outcome.output.contains("RETAIN CYCLE") && outcome.output.contains("20 instances"), "\(outcome.output)")
+    _ = try program.end(SIGKILL)
+  }
+}
