@@ -90,7 +90,7 @@ import Testing
     let built = try build.run()
     try #require(built.end == .exit(0), "\(built.errorOutput)")
     let running = try Self.waiting([directory.path + "/waits"], until: "waits")
-    try Self.expectRefusal(String(running.processID), "no books of glibc's allocator")
+    try Self.expectRefusal(String(running.processID), "neither books of an allocator")
     try Self.end(running)
   }
 
