@@ -11,6 +11,11 @@ private func reader(_ chunks: [[Definition]]) throws -> TraceReader {
 
 @Suite struct DefinitionTests {
   @Test func everyDefinitionIsReadAsItWasWritten() throws {
+    var allocator = AllocatorRecord(time: 3, kind: .jemalloc)
+    (allocator.inUse, allocator.free, allocator.cached, allocator.top) = (1, 2, 3, 4)
+    (allocator.mapped, allocator.freePages, allocator.system, allocator.arenas) = (5, 6, 7, 8)
+    (allocator.arenaLimit, allocator.freeInOtherArenas) = (0, 9)
+    allocator.pins = [AllocatorRecord.Pin(freeBelow: 1, freeBehind: 2, address: 3, bytes: 4)]
     let all: [Definition] = [
       .type(
         TraceType(
@@ -35,6 +40,8 @@ private func reader(_ chunks: [[Definition]]) throws -> TraceReader {
             .init(key: FrameKey(address: RuntimeAddress(0x5000), isExact: false, isAsync: false), stackPointer: 0x6000),
           ], end: .cut)),
       .threadStack(ThreadStack(osThread: 6, activity: .computing, end: .unknown)),
+      .allocator(allocator),
+      .residence(ResidenceRecord(time: 1, anonymous: 2, other: 3, hugePages: 4, swapped: 5)),
       .unknown(kind: 200, size: 3),
     ]
     let reader = try reader([all])

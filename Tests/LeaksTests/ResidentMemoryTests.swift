@@ -35,4 +35,37 @@ struct ResidentMemoryTests {
     #expect(memory(resident: 1 << 20, privateBytes: 2 << 20, live: 0) == nil)
     #expect(memory(resident: 1 << 20, privateBytes: 0, live: 0) == nil)
   }
+
+  /// 1 GiB resident, most of it freed, in so many arenas.
+  private func kept(arenas: UInt64, freePages: UInt64, inOthers: UInt64 = 0, limit: UInt64? = 0) throws -> ResidentMemory {
+    var parts = try #require(memory(resident: 1 << 30, privateBytes: 1000 << 20, live: 20 << 20))
+    var record = AllocatorRecord(time: 1, kind: .glibc)
+    record.free = 900 << 20
+    record.freePages = freePages
+    record.arenas = arenas
+    record.arenaLimit = limit
+    record.freeInOtherArenas = inOthers
+    parts.allocators = [record]
+    return parts
+  }
+
+  @Test func adviceIsWhatTheFiguresCallFor() throws {
+    let trimmed = try kept(arenas: 1, freePages: 880 << 20)
+    #expect(trimmed.freed == 900 << 20 && trimmed.freePages == 880 << 20 && trimmed.deservesRemark)
+    #expect(trimmed.remark.contains("malloc_trim(0)"))
+    #expect(!trimmed.remark.contains("MALLOC_ARENA_MAX") && !trimmed.remark.contains("jemalloc"))
+    let arenas = try kept(arenas: 16, freePages: 0, inOthers: 800 << 20)
+    #expect(arenas.remark.contains("MALLOC_ARENA_MAX=2") && arenas.remark.contains("jemalloc"))
+    #expect(!arenas.remark.contains("malloc_trim"))
+    #expect(try !kept(arenas: 16, freePages: 0, inOthers: 800 << 20, limit: 4).remark.contains("MALLOC_ARENA_MAX"))
+  }
+
+  @Test func aPinIsNamedWhereMuchIsFreeBelowIt() throws {
+    var parts = try kept(arenas: 1, freePages: 880 << 20)
+    let pin = AllocatorRecord.Pin(freeBelow: 800 << 20, freeBehind: 0, address: 0x5550, bytes: 48)
+    parts.pin = ResidentMemory.PinningBlock(pin: pin, type: "Session")
+    #expect(parts.remark.contains("a block of 48 B (Session) at 0x5550"))
+    parts.pin?.pin.freeBelow = 1 << 20
+    #expect(!parts.remark.contains("Session"))
+  }
 }

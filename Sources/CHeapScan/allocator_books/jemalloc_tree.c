@@ -13,6 +13,8 @@ enum {
   TRIED_WORDS = 64,
 };
 static const uint64_t SEARCH_LIMIT = 1ull << 28;
+/// Words of leaves that are looked at, to find the root and to walk: a heap of 1 TiB has 2^28.
+static const uint64_t FIND_LIMIT = 1ull << 27, WALK_LIMIT = 1ull << 30;
 
 bool lt_jemalloc_tree_init(struct lt_jemalloc_tree *tree, const struct lt_books_memory *books) {
   memset(tree, 0, sizeof *tree);
@@ -68,6 +70,8 @@ static bool each_word(struct lt_jemalloc_tree *tree, uint64_t leaf,
   while (lt_books_next_present(tree->books, run.end, leaf + JEMALLOC_TREE_BYTES, &run)) {
     for (uint64_t at = lt_round_up(run.start, 8); at < run.end && run.end - at >= 8; at += 8) {
       uint64_t value;
+      if (tree->wordsLeft == 0) return false;
+      tree->wordsLeft--;
       if (!lt_window_word(&tree->leaf, at, &value)) break;
       if (value && !word(context, (at - leaf) / 8, value)) return false;
     }
@@ -114,6 +118,7 @@ static bool is_leaf(struct lt_jemalloc_tree *tree, uint64_t leaf, uint64_t *inde
 uint64_t lt_jemalloc_tree_find(struct lt_jemalloc_tree *tree) {
   const struct lt_books_memory *books = tree->books;
   uint64_t left = SEARCH_LIMIT, imageStart = 0, last = 0;
+  tree->wordsLeft = FIND_LIMIT;
   for (uint32_t i = 0; i < books->regionCount && left; i++) {
     const struct lt_snapshot_region *region = &books->regions[i];
     bool isWritable = (region->flags & LT_REGION_WRITABLE) && (region->flags & LT_REGION_CAPTURED);
@@ -172,6 +177,7 @@ uint64_t lt_jemalloc_tree_walk(struct lt_jemalloc_tree *tree, uint64_t root,
                                void (*extent)(void *context, const struct lt_jemalloc_extent *extent), void *context) {
   struct walk walk = {.tree = tree, .extent = extent, .context = context};
   struct lt_address_range run = {0, root};
+  tree->wordsLeft = WALK_LIMIT;
   while (lt_books_next_present(tree->books, run.end, root + JEMALLOC_TREE_BYTES, &run)) {
     for (uint64_t at = lt_round_up(run.start, 8); at < run.end && run.end - at >= 8; at += 8) {
       uint64_t leaf;
@@ -181,5 +187,5 @@ uint64_t lt_jemalloc_tree_walk(struct lt_jemalloc_tree *tree, uint64_t root,
       each_word(tree, leaf, walk_word, &walk);
     }
   }
-  return walk.odd;
+  return walk.odd + (tree->wordsLeft == 0);
 }

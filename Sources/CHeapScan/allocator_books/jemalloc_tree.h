@@ -18,6 +18,7 @@ struct lt_jemalloc_extent {
 struct lt_jemalloc_tree {
   const struct lt_books_memory *books;
   struct lt_word_window root, leaf, extents;
+  uint64_t wordsLeft; ///< of leaves, that are still looked at: damaged roots may lead anywhere
 };
 
 /// False without memory; lt_jemalloc_tree_free is to be called in any case.

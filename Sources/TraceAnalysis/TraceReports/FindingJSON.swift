@@ -30,6 +30,28 @@ enum FindingJSON {
       ("resident", .number(memory.resident)), ("liveBlocks", .number(memory.liveBlocks)),
       ("stacks", .number(memory.stacks)), ("otherPrivate", .number(memory.otherPrivate)),
       ("mapped", .number(memory.mapped)),
+      ("freed", .optional(memory.freed)), ("freePages", .optional(memory.freePages)),
+      ("hugePages", .optional(memory.hugePages)),
+      ("allocators", .array(memory.allocators.map(value))),
+      ("pin", memory.pin.map(value) ?? .null),
+      ("remark", memory.deservesRemark ? .string(memory.remark) : .null),
+    ])
+  }
+
+  private static func value(_ allocator: AllocatorRecord) -> JSONValue {
+    .object([
+      ("name", .string(allocator.kind.name)), ("inUse", .number(allocator.inUse)), ("free", .number(allocator.free)),
+      ("cached", .number(allocator.cached)), ("top", .number(allocator.top)), ("mapped", .number(allocator.mapped)),
+      ("freePages", .number(allocator.freePages)), ("system", .number(allocator.system)),
+      ("arenas", .number(allocator.arenas)), ("arenaLimit", .optional(allocator.arenaLimit)),
+      ("freeInOtherArenas", .number(allocator.freeInOtherArenas)),
+    ])
+  }
+
+  private static func value(_ pin: ResidentMemory.PinningBlock) -> JSONValue {
+    .object([
+      ("address", .string(Hexadecimal.text(pin.pin.address))), ("bytes", .number(pin.pin.bytes)),
+      ("type", .string(pin.type)), ("freeBelow", .number(pin.pin.freeBelow)),
     ])
   }
 

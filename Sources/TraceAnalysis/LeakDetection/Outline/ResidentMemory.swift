@@ -16,6 +16,24 @@ package struct ResidentMemory: Hashable, Sendable {
   package var otherPrivate: UInt64
   /// Code and files, and memory shared with other processes.
   package var mapped: UInt64
+  /// What the allocators had then, by their own books; empty if nobody has read them.
+  package var allocators: [AllocatorRecord] = []
+  /// Of all: bytes in huge pages; nil if it is not known.
+  package var hugePages: UInt64?
+  /// What stands at the end of an arena with much free memory.
+  package var pin: PinningBlock?
+
+  /// A block that keeps an arena from getting smaller.
+  package struct PinningBlock: Hashable, Sendable {
+    package var pin: AllocatorRecord.Pin
+    /// Of the object there; empty if it is none.
+    package var type: String
+
+    package init(pin: AllocatorRecord.Pin, type: String) {
+      self.pin = pin
+      self.type = type
+    }
+  }
 
   /// Larger stacks are none: a thread may stand in memory of any kind.
   private static let largestStack: UInt64 = 64 << 20
@@ -41,16 +59,75 @@ package struct ResidentMemory: Hashable, Sendable {
     otherPrivate = privateBytes - self.liveBlocks - self.stacks
   }
 
+  /// Freed memory that the allocators have, and of it whole pages that are there; nil if nobody has read their books.
+  package var freed: UInt64? {
+    allocators.isEmpty ? nil : min(otherPrivate, allocators.reduce(0) { $0 &+ $1.held })
+  }
+  package var freePages: UInt64? {
+    freed.map { min($0, allocators.reduce(0) { $0 &+ $1.freePages }) }
+  }
+
   /// The allocator is likely to hold much that the program gave back: so much private memory that is in no block
   /// deserves a remark.
   package var deservesRemark: Bool { otherPrivate >= Self.remarkableSize && otherPrivate > liveBlocks }
   private static let remarkableSize: UInt64 = 64 << 20
+  /// From so many arenas on there is more than one for each of a few threads that allocate at once.
+  private static let manyArenas: UInt64 = 8
 
   /// For people who wonder where their memory is.
   package var remark: String {
-    "\(Decimal.bytes(otherPrivate)) of private memory is in no live block (live: \(Decimal.bytes(liveBlocks))), so it has not "
-      + "leaked: mostly the allocator keeps it for later. malloc_trim(0) gives back what is free; fewer arenas "
-      + "(MALLOC_ARENA_MAX=2) or jemalloc keep less"
+    guard let freed, let freePages else {
+      return
+        "\(Decimal.bytes(otherPrivate)) of private memory is in no live block (live: \(Decimal.bytes(liveBlocks))), so it has not "
+        + "leaked: mostly the allocator keeps it for later. malloc_trim(0) gives back what is free; fewer arenas "
+        + "(MALLOC_ARENA_MAX=2) or jemalloc keep less"
+    }
+    let names = allocators.map(\.kind.name).joined(separator: " and ")
+    var sentences = [
+      "of \(Decimal.bytes(resident)) resident, \(Decimal.bytes(liveBlocks)) are live blocks; \(Decimal.bytes(freed)) were freed, and \(names) keeps them\(arenaText)"
+    ]
+    let rest = otherPrivate - freed
+    if rest >= Self.remarkableSize {
+      sentences.append(
+        "\(Decimal.bytes(rest)) are neither: variables, or memory that was mapped without the allocator")
+    }
+    if let pin, pin.pin.freeBelow >= Self.remarkableSize {
+      let type = pin.type.isEmpty ? "" : " (\(PlainText.escaped(pin.type)))"
+      sentences.append(
+        "an arena gets smaller from its end only: behind \(Decimal.bytes(pin.pin.freeBelow)) of free memory stands a block of \(Decimal.bytes(pin.pin.bytes))\(type) at \(Hexadecimal.text(pin.pin.address))"
+      )
+    }
+    return (sentences + advice(freed: freed, freePages: freePages)).joined(separator: ". ")
+  }
+
+  private var arenaText: String {
+    let arenas = allocators.reduce(0) { $0 &+ $1.arenas }
+    return arenas > 1 ? " in \(Decimal.counted(arenas, "arena"))" : ""
+  }
+
+  /// Only what the figures call for.
+  private func advice(freed: UInt64, freePages: UInt64) -> [String] {
+    var advice: [String] = []
+    guard let glibc = allocators.first(where: { $0.kind == .glibc && $0.held >= Self.remarkableSize }) else {
+      if freePages >= Self.remarkableSize {
+        advice.append(
+          "\(Decimal.bytes(freePages)) are whole pages, which MALLOC_CONF=background_thread:true gives back in time")
+      }
+      return advice
+    }
+    if freePages >= Self.remarkableSize {
+      advice.append("\(Decimal.bytes(freePages)) are whole pages, which malloc_trim(0) gives back")
+    }
+    if glibc.arenas >= Self.manyArenas, glibc.arenaLimit == 0, glibc.freeInOtherArenas >= Self.remarkableSize {
+      advice.append(
+        "\(Decimal.bytes(glibc.freeInOtherArenas)) lie in arenas of threads: MALLOC_ARENA_MAX=2 allows fewer of them")
+    }
+    if freed - freePages >= Self.remarkableSize {
+      advice.append(
+        "\(Decimal.bytes(freed - freePages)) lie between live blocks, where no page is free: jemalloc, which keeps blocks of a size together, leaves less"
+      )
+    }
+    return advice
   }
 }
 
@@ -64,10 +141,21 @@ extension LeakAnalysis {
     func distance(_ sample: MemorySample) -> UInt64 { max(sample.time, time) - min(sample.time, time) }
     let neighbours = [memorySamples.last { $0.time <= time }, memorySamples.first { $0.time > time }].compactMap { $0 }
     let liveBlocks = graph.heap.blocks.reduce(UInt64(0)) { $0 &+ $1.size }
-    return neighbours.sorted { distance($0) < distance($1) }.lazy.compactMap { [snapshot] sample in
+    let measured = neighbours.sorted { distance($0) < distance($1) }.lazy.compactMap { [snapshot] sample in
       ResidentMemory(
         resident: sample.residentOfProgram, privateBytes: end.capturedBytes, liveBlocks: liveBlocks,
         threads: snapshot.threads, regions: snapshot.regions)
     }.first
+    guard var found = measured else { return nil }
+    // Books are read in the image itself.
+    found.allocators = definitions.allocators.filter { $0.time == time }
+    found.hugePages = definitions.residences.last { $0.time == time }?.hugePages
+    let pins = found.allocators.flatMap(\.pins)
+    found.pin = pins.max { $0.freeBelow < $1.freeBelow }.map { pin in
+      let block = graph.heap.block(containing: pin.address)
+      let type = block.map { graph.type(of: $0.rawValue) }
+      return ResidentMemory.PinningBlock(pin: pin, type: type.map { $0.kind.isCounted ? $0.name : "" } ?? "")
+    }
+    return found
   }
 }

@@ -47,6 +47,7 @@ function residentMemory(memory) {
   }));
   return element("figure", {}, bar, element("figcaption", {}, element("span", { class: "quiet" }, `${bytes(memory.resident)} at the heap image: `),
     parts.map(([key, name]) => element("span", { class: `key ${key}` }, `${bytes(memory[key])} ${name}`)),
+    memory.remark ? element("p", {}, `${memory.remark[0].toUpperCase()}${memory.remark.slice(1)}.`) : "",
     element("p", { class: "quiet" }, "Private memory in no live block is not leaked: the allocator holds it for later or needs it for itself, or it is variables and memory that was mapped without the allocator.")));
 }
 

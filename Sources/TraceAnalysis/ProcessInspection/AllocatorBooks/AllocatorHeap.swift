@@ -1,5 +1,7 @@
 // The blocks of a process by the books of the allocators that it has.
 
+import TraceReading
+
 /// What the allocators of a process have given out.
 package struct AllocatorHeap: Sendable {
   /// In order of their addresses, none overlapping.
@@ -50,5 +52,57 @@ package struct AllocatorHeap: Sendable {
       return false
     }
     return blocks
+  }
+}
+
+extension AllocatorHeap {
+  /// What the allocators have, as a trace has it.
+  package func records(time: UInt64) -> [AllocatorRecord] {
+    [glibc?.record(time: time), jemalloc?.record(time: time)].compactMap { $0 }
+  }
+}
+
+extension GlibcHeap {
+  /// Arenas whose pins are told.
+  private static let toldPins = 8
+
+  fileprivate func record(time: UInt64) -> AllocatorRecord? {
+    if blocks.isEmpty { return nil }
+    var record = AllocatorRecord(time: time, kind: .glibc)
+    for arena in arenas {
+      record.inUse &+= arena.blockBytes
+      record.free &+= arena.freeBytes
+      record.cached &+= arena.cachedBytes &+ arena.fastBytes
+      record.top &+= arena.topBytes
+      record.freePages &+= arena.freePageBytes
+      record.system &+= arena.systemBytes
+      if !arena.isMain {
+        record.freeInOtherArenas &+= arena.freeBytes &+ arena.topBytes &+ arena.cachedBytes &+ arena.fastBytes
+      }
+    }
+    record.inUse &+= mappedBytes
+    record.mapped = mappedBytes
+    record.arenas = UInt64(arenas.count)
+    record.arenaLimit = arenaLimit.map { UInt64($0) }
+    for arena in arenas.sorted(by: { $0.freeBytes > $1.freeBytes }).prefix(Self.toldPins) {
+      guard let pin = arena.pin, pin.use == .block, arena.freeBytes > 0 else { continue }
+      record.pins.append(
+        AllocatorRecord.Pin(
+          freeBelow: arena.freeBytes, freeBehind: arena.topBytes, address: pin.address, bytes: pin.bytes))
+    }
+    return record
+  }
+}
+
+extension JemallocHeap {
+  fileprivate func record(time: UInt64) -> AllocatorRecord? {
+    if blocks.isEmpty { return nil }
+    var record = AllocatorRecord(time: time, kind: .jemalloc)
+    record.inUse = blocks.reduce(0) { $0 &+ $1.usableSize }
+    record.free = slabFreeBytes &+ dirtyBytes &+ muzzyBytes
+    record.cached = cachedBytes
+    record.freePages = dirtyBytes &+ muzzyBytes
+    record.system = record.inUse &+ record.held
+    return record
   }
 }

@@ -13,6 +13,8 @@ package struct InspectedFacts: Hashable, Sendable {
   /// 0 if it is not known.
   package var residentBytes: UInt64 = 0
   package var peakResidentBytes: UInt64 = 0
+  /// How the kernel divides its memory; nil if it does not say.
+  package var residence: ResidenceRecord?
   /// Nanoseconds of CLOCK_MONOTONIC at which the process began, and at which it was looked at.
   package var startNanoseconds: UInt64 = 0
   package var nanoseconds: UInt64 = 0
@@ -40,6 +42,7 @@ package struct InspectedFacts: Hashable, Sendable {
       }
     }
     nanoseconds = Self.now(CLOCK_MONOTONIC)
+    residence = Self.residence(process, time: nanoseconds)
     // The field after the name, which may hold anything, is the 3rd; the 22nd is the start since boot, in ticks.
     let stat = Self.text("/proc/\(process)/stat")
     let fields = stat[(stat.lastIndex(of: ")") ?? stat.startIndex)...].split(separator: " ").dropFirst()
@@ -50,6 +53,19 @@ package struct InspectedFacts: Hashable, Sendable {
       startNanoseconds = nanoseconds > UInt64(age) ? nanoseconds - UInt64(age) : 0
       startRealtime = Self.now(CLOCK_REALTIME) &- UInt64(age)
     }
+  }
+
+  /// Lines of a name, an amount and "kB" (Linux, Documentation/filesystems/proc.rst).
+  private static func residence(_ process: Int32, time: UInt64) -> ResidenceRecord? {
+    var bytes: [Substring: UInt64] = [:]
+    for line in text("/proc/\(process)/smaps_rollup").split(separator: "\n") {
+      let words = line.split(separator: " ")
+      if words.count == 3, words[2] == "kB", let number = UInt64(words[1]) { bytes[words[0].dropLast()] = number << 10 }
+    }
+    guard let resident = bytes["Rss"], let anonymous = bytes["Anonymous"], anonymous <= resident else { return nil }
+    return ResidenceRecord(
+      time: time, anonymous: anonymous, other: resident - anonymous,
+      hugePages: (bytes["AnonHugePages"] ?? 0) + (bytes["Private_Hugetlb"] ?? 0), swapped: bytes["Swap"] ?? 0)
   }
 
   private static func now(_ clock: clockid_t) -> UInt64 {

@@ -73,6 +73,8 @@ package enum InspectionTrace {
             time: facts.nanoseconds, resident: facts.residentBytes, peakResident: facts.peakResidentBytes))
       ])
     }
+    try writer.append((heap?.records(time: facts.nanoseconds) ?? []).map { .allocator($0) })
+    if let residence = facts.residence { try writer.append([.residence(residence)]) }
     try writer.append(
       threads.enumerated().map {
         .thread(

@@ -53,7 +53,8 @@ struct DefinitionCollector {
     case .warning(let text): 32 + UInt64(text.utf8.count)
     case .threadStack(let stack): stack.cost
     case .process(let process): 32 + UInt64(process.executable.utf8.count)
-    case .imageUnloaded, .clock, .memory, .pause, .thread: 64
+    case .allocator(let record): 160 + 32 * UInt64(record.pins.count)
+    case .imageUnloaded, .clock, .memory, .pause, .thread, .residence: 64
     case .unknown: 0
     }
   }
@@ -68,6 +69,8 @@ struct DefinitionCollector {
       images.unloads.append(.init(first: first.rawValue, end: end.rawValue, time: time))
     case .clock(let sample): definitions.clockSamples.append(sample)
     case .memory(let sample): definitions.memorySamples.append(sample)
+    case .allocator(let record): definitions.allocators.append(record)
+    case .residence(let record): definitions.residences.append(record)
     case .process(let process):
       if !process.executable.isEmpty { definitions.process.executable = process.executable }
       definitions.process.flags |= process.flags
@@ -90,6 +93,8 @@ struct DefinitionCollector {
     definitions.stacks.prepare(images: definitions.images, limits: limits)
     if ignored > 0 { diagnostics.append(.init(.tooManyDefinitions(ignored: ignored))) }
     definitions.memorySamples.sort { $0.time < $1.time }
+    definitions.allocators.sort { $0.time < $1.time }
+    definitions.residences.sort { $0.time < $1.time }
     definitions.clockSamples.sort { $0.time < $1.time }
     definitions.pauses.sort { $0.time < $1.time }
     definitions.threads = threads.values.sorted { $0.thread < $1.thread }

@@ -14,6 +14,8 @@ package enum Definition: Hashable, Sendable {
   case thread(ThreadRecord)
   case warning(String)
   case threadStack(ThreadStack)
+  case allocator(AllocatorRecord)
+  case residence(ResidenceRecord)
   case unknown(kind: UInt8, size: Int)
 }
 
@@ -98,6 +100,13 @@ struct DefinitionDecoder {
       guard let text = p.string() else { return nil }
       return .warning(text)
     case Int(LT_DEF_THREAD_STACK): return ThreadStack(decoding: p).map { .threadStack($0) }
+    case Int(LT_DEF_ALLOCATOR): return AllocatorRecord(&p).map { .allocator($0) }
+    case Int(LT_DEF_RESIDENCE):
+      guard let time = p.varint(), let anonymous = p.varint(), let other = p.varint(), let huge = p.varint(),
+        let swapped = p.varint()
+      else { return nil }
+      return .residence(
+        ResidenceRecord(time: time, anonymous: anonymous, other: other, hugePages: huge, swapped: swapped))
     default:
       return .unknown(kind: kind, size: payload.remaining)
     }
@@ -154,6 +163,14 @@ extension Definition {
     case .threadStack(let stack):
       kind = UInt8(LT_DEF_THREAD_STACK)
       stack.encode(to: &fields)
+    case .allocator(let record):
+      kind = UInt8(LT_DEF_ALLOCATOR)
+      record.encode(to: &fields)
+    case .residence(let record):
+      kind = UInt8(LT_DEF_RESIDENCE)
+      for value in [record.time, record.anonymous, record.other, record.hugePages, record.swapped] {
+        fields.varint(value)
+      }
     case .unknown(let number, let size):
       kind = number
       fields.bytes = Array(repeating: 0, count: size)

@@ -148,6 +148,10 @@ package struct TraceDefinitions: Sendable {
   package internal(set) var clockSamples: [ClockSample] = []
   /// In order of time.
   package internal(set) var memorySamples: [MemorySample] = []
+  /// What allocators had at images, in order of time.
+  package internal(set) var allocators: [AllocatorRecord] = []
+  /// In order of time.
+  package internal(set) var residences: [ResidenceRecord] = []
   /// In order of time.
   package internal(set) var pauses: [PauseRecord] = []
   /// By number.

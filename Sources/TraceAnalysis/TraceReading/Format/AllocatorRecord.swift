@@ -1,0 +1,129 @@
+// What an allocator and the kernel said of a process's memory.
+
+import CTraceFormat
+
+/// What an allocator had when an image was taken, by its own books. Amounts are bytes.
+package struct AllocatorRecord: Hashable, Sendable {
+  package enum Kind: UInt64, Hashable, Sendable {
+    case glibc = 1, jemalloc
+
+    package var name: String { self == .glibc ? "glibc" : "jemalloc" }
+  }
+
+  /// A block that stands between an arena and its getting smaller.
+  package struct Pin: Hashable, Sendable {
+    /// Free below it, and behind it up to the arena's end.
+    package var freeBelow: UInt64
+    package var freeBehind: UInt64
+    package var address: UInt64
+    package var bytes: UInt64
+
+    package init(freeBelow: UInt64, freeBehind: UInt64, address: UInt64, bytes: UInt64) {
+      self.freeBelow = freeBelow
+      self.freeBehind = freeBehind
+      self.address = address
+      self.bytes = bytes
+    }
+  }
+
+  package var time: UInt64
+  package var kind: Kind
+  /// Given out, with what blocks are rounded up by.
+  package var inUse: UInt64 = 0
+  /// Freed, between what is in use.
+  package var free: UInt64 = 0
+  /// Freed, in threads' caches and fast bins.
+  package var cached: UInt64 = 0
+  /// Free at the ends of arenas.
+  package var top: UInt64 = 0
+  /// Of what is in use: blocks that are mappings of their own.
+  package var mapped: UInt64 = 0
+  /// Whole free pages that are resident: what can be given back.
+  package var freePages: UInt64 = 0
+  /// From the kernel, without mapped blocks.
+  package var system: UInt64 = 0
+  package var arenas: UInt64 = 0
+  /// Arenas that the program or its environment allows; 0 for the allocator's own limit, nil if it is not known.
+  package var arenaLimit: UInt64?
+  /// Free in arenas other than the main one.
+  package var freeInOtherArenas: UInt64 = 0
+  /// Of the arenas with most free memory, most first.
+  package var pins: [Pin] = []
+
+  package init(time: UInt64, kind: Kind) {
+    self.time = time
+    self.kind = kind
+  }
+
+  /// All that was freed and that the allocator has.
+  package var held: UInt64 { free &+ cached &+ top }
+}
+
+/// How the kernel divides resident memory.
+package struct ResidenceRecord: Hashable, Sendable {
+  package var time: UInt64
+  /// Bytes of no file.
+  package var anonymous: UInt64
+  /// Bytes of files, and of memory shared with other processes.
+  package var other: UInt64
+  /// Bytes in huge pages.
+  package var hugePages: UInt64
+  /// Bytes that are swapped out, and so not resident.
+  package var swapped: UInt64
+
+  package init(time: UInt64, anonymous: UInt64, other: UInt64, hugePages: UInt64, swapped: UInt64) {
+    self.time = time
+    self.anonymous = anonymous
+    self.other = other
+    self.hugePages = hugePages
+    self.swapped = swapped
+  }
+}
+
+extension AllocatorRecord {
+  /// More figures and pins than a later version would write.
+  private static let listLimit: UInt64 = 1 << 10
+
+  /// Nil if the fields do not fit; of another kind of allocator, too.
+  init?(_ cursor: inout ByteCursor) {
+    guard let time = cursor.varint(), let number = cursor.varint(), let kind = Kind(rawValue: number),
+      let count = cursor.varint(), count <= Self.listLimit
+    else { return nil }
+    self.init(time: time, kind: kind)
+    var figures = [UInt64](repeating: 0, count: max(Int(count), Int(LT_ALLOCATOR_FIGURES)))
+    for index in 0..<Int(count) {
+      guard let figure = cursor.varint() else { return nil }
+      // No process has more memory; sums of a few figures are numbers all the same.
+      figures[index] = min(figure, RuntimeAddress.limit)
+    }
+    inUse = figures[Int(LT_ALLOCATOR_IN_USE)]
+    free = figures[Int(LT_ALLOCATOR_FREE)]
+    cached = figures[Int(LT_ALLOCATOR_CACHED)]
+    top = figures[Int(LT_ALLOCATOR_TOP)]
+    mapped = figures[Int(LT_ALLOCATOR_MAPPED)]
+    freePages = figures[Int(LT_ALLOCATOR_FREE_PAGES)]
+    system = figures[Int(LT_ALLOCATOR_SYSTEM)]
+    arenas = figures[Int(LT_ALLOCATOR_ARENAS)]
+    let limit = figures[Int(LT_ALLOCATOR_ARENA_LIMIT)]
+    arenaLimit = limit > 0 ? limit - 1 : nil
+    freeInOtherArenas = figures[Int(LT_ALLOCATOR_OTHER_ARENAS)]
+    guard let pinCount = cursor.varint(), pinCount <= Self.listLimit else { return nil }
+    for _ in 0..<pinCount {
+      guard let below = cursor.varint(), let behind = cursor.varint(), let address = cursor.varint(),
+        let bytes = cursor.varint()
+      else { return nil }
+      pins.append(Pin(freeBelow: below, freeBehind: behind, address: address, bytes: bytes))
+    }
+  }
+
+  func encode(to fields: inout ByteBuilder) {
+    fields.varint(time)
+    fields.varint(kind.rawValue)
+    let limit = arenaLimit.map { $0 &+ 1 } ?? 0
+    let figures = [inUse, free, cached, top, mapped, freePages, system, arenas, limit, freeInOtherArenas]
+    fields.varint(UInt64(figures.count))
+    for figure in figures { fields.varint(figure) }
+    fields.varint(UInt64(pins.count))
+    for pin in pins { for value in [pin.freeBelow, pin.freeBehind, pin.address, pin.bytes] { fields.varint(value) } }
+  }
+}
