@@ -21,6 +21,11 @@ func makeBlocks(_ count: Int, size: Int) -> [UnsafeMutableRawPointer] {
   }
 }
 
+/// A function of libc's that Swift's module of it lacks.
+func function<Type>(_ name: String, as type: Type.Type) -> Type {
+  unsafeBitCast(dlsym(nil, name)!, to: type)
+}
+
 let kind = CommandLine.arguments[1]
 setvbuf(stdout, nil, _IONBF, 0)
 pins.reserveCapacity(100)
@@ -48,11 +53,14 @@ case "arenas":
   for _ in 1...12 { began.wait() }
 default:
   // The limit above which blocks are mapped rises when such a block is freed.
-  mallopt(M_MMAP_THRESHOLD, 1 << 20)
+  let threshold: Int32 = -3
+  _ = function("mallopt", as: (@convention(c) (Int32, Int32) -> Int32).self)(threshold, 1 << 20)
   blocks = makeBlocks(40, size: 3 << 20)
   pins.append(Pin(1))
 }
-let figures = mallinfo2()
-print("arena \(figures.arena) used \(figures.uordblks) free \(figures.fordblks) mapped \(figures.hblkhd)")
+// A structure of ten numbers, which is returned through a pointer in the first argument's place.
+let figures = UnsafeMutablePointer<Int>.allocate(capacity: 10)
+_ = function("mallinfo2", as: (@convention(c) (UnsafeMutablePointer<Int>) -> UnsafeMutablePointer<Int>).self)(figures)
+print("arena \(figures[0]) used \(figures[7]) free \(figures[8]) mapped \(figures[4])")
 print("ready \(getpid())")
 while true { sleep(1000) }

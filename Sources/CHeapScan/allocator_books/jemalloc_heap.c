@@ -54,11 +54,11 @@ static void hand_over(struct block_walk *w, uint64_t address, uint64_t size) {
 static void look_at_extent(void *context, const struct lt_jemalloc_extent *extent) {
   struct block_walk *w = context;
   switch (extent->state) {
-  case JEMALLOC_ACTIVE: break;
-  case JEMALLOC_DIRTY: w->heap->dirtyBytes += extent->bytes; return;
-  case JEMALLOC_MUZZY: w->heap->muzzyBytes += extent->bytes; return;
-  case JEMALLOC_RETAINED: w->heap->retainedBytes += extent->bytes; return;
-  default: return;
+    case JEMALLOC_ACTIVE: break;
+    case JEMALLOC_DIRTY: w->heap->dirtyBytes += extent->bytes; return;
+    case JEMALLOC_MUZZY: w->heap->muzzyBytes += extent->bytes; return;
+    case JEMALLOC_RETAINED: w->heap->retainedBytes += extent->bytes; return;
+    default: return;
   }
   uint64_t size = lt_jemalloc_class_bytes(extent->sizeClass);
   if (!extent->isSlab) {
@@ -72,8 +72,8 @@ static void look_at_extent(void *context, const struct lt_jemalloc_extent *exten
   }
 }
 
-void lt_jemalloc_heap_walk(struct lt_jemalloc_heap *heap,
-                           void (*block)(void *context, uint64_t address, uint64_t size), void *context) {
+void lt_jemalloc_heap_walk(struct lt_jemalloc_heap *heap, void (*block)(void *context, uint64_t address, uint64_t size),
+                           void *context) {
   struct lt_jemalloc_tree tree;
   struct block_walk walk = {heap, block, context};
   heap->blocks = heap->blockBytes = heap->cached = heap->cachedBytes = heap->slabFreeBytes = 0;

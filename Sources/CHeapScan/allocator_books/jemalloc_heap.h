@@ -34,8 +34,8 @@ bool lt_jemalloc_heap_find(struct lt_jemalloc_heap *heap, const struct lt_books_
 
 /// Hands over each block that was given out, with the bytes that the program may use, in order of address, each once.
 /// Fills in the figures. Linear in the extents and the regions of slabs.
-void lt_jemalloc_heap_walk(struct lt_jemalloc_heap *heap,
-                           void (*block)(void *context, uint64_t address, uint64_t size), void *context);
+void lt_jemalloc_heap_walk(struct lt_jemalloc_heap *heap, void (*block)(void *context, uint64_t address, uint64_t size),
+                           void *context);
 
 void lt_jemalloc_heap_free(struct lt_jemalloc_heap *heap);
 

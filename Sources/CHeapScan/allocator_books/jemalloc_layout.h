@@ -22,7 +22,7 @@ enum {
 
   // edata_t
   JEMALLOC_EXTENT_ADDRESS = 8,
-  JEMALLOC_EXTENT_SIZE = 16, ///< the low 12 bits are a number
+  JEMALLOC_EXTENT_SIZE = 16,   ///< the low 12 bits are a number
   JEMALLOC_EXTENT_BITMAP = 64, ///< of a slab: 8 words, a bit for each free region
   JEMALLOC_EXTENT_BYTES = 128,
   JEMALLOC_SLAB_SHIFT = 12, ///< of its bits

@@ -34,7 +34,8 @@ enum {
   /// frame before, 0 before the first. A frame's memory begins at its stack pointer and ends at its caller's.
   LT_DEF_THREAD_STACK = 11,
   /// What an allocator has, by its own books: varint time of the image, varint LT_ALLOCATOR_ kind, varint number of
-  /// figures, and so many varints in the order of LT_ALLOCATOR_FIGURES; varint number of pins, and for each varint bytes
+  /// figures, and so many varints in the order of LT_ALLOCATOR_FIGURES; varint number of pins, and for each varint
+  /// bytes
   /// that are free below it, varint bytes that are free behind it, varint address of the block, varint its bytes.
   LT_DEF_ALLOCATOR = 12,
   /// The kernel's division of resident memory (smaps_rollup): varint time, varint anonymous bytes, varint other bytes
@@ -60,15 +61,15 @@ enum { LT_ALLOCATOR_GLIBC = 1, LT_ALLOCATOR_JEMALLOC = 2 };
 
 /// Figures of LT_DEF_ALLOCATOR, in bytes but for the last three. More may be added behind them.
 enum {
-  LT_ALLOCATOR_IN_USE = 0,      ///< given out, with what blocks are rounded up by
-  LT_ALLOCATOR_FREE = 1,        ///< freed, between what is in use
-  LT_ALLOCATOR_CACHED = 2,      ///< freed, in threads' caches and fast bins
-  LT_ALLOCATOR_TOP = 3,         ///< free at arenas' ends
-  LT_ALLOCATOR_MAPPED = 4,      ///< of blocks in use: those that are mappings of their own
-  LT_ALLOCATOR_FREE_PAGES = 5,  ///< whole free pages that are resident
-  LT_ALLOCATOR_SYSTEM = 6,      ///< that it has from the kernel, without mapped blocks
-  LT_ALLOCATOR_ARENAS = 7,      ///< number of arenas
-  LT_ALLOCATOR_ARENA_LIMIT = 8, ///< how many the program or its environment allows, and 1; 0 if it is not known
+  LT_ALLOCATOR_IN_USE = 0,       ///< given out, with what blocks are rounded up by
+  LT_ALLOCATOR_FREE = 1,         ///< freed, between what is in use
+  LT_ALLOCATOR_CACHED = 2,       ///< freed, in threads' caches and fast bins
+  LT_ALLOCATOR_TOP = 3,          ///< free at arenas' ends
+  LT_ALLOCATOR_MAPPED = 4,       ///< of blocks in use: those that are mappings of their own
+  LT_ALLOCATOR_FREE_PAGES = 5,   ///< whole free pages that are resident
+  LT_ALLOCATOR_SYSTEM = 6,       ///< that it has from the kernel, without mapped blocks
+  LT_ALLOCATOR_ARENAS = 7,       ///< number of arenas
+  LT_ALLOCATOR_ARENA_LIMIT = 8,  ///< how many the program or its environment allows, and 1; 0 if it is not known
   LT_ALLOCATOR_OTHER_ARENAS = 9, ///< bytes that are free in arenas that are not the main one
   LT_ALLOCATOR_FIGURES = 10,
 };
