@@ -134,8 +134,8 @@ import TraceTestSupport
     }
     // What stands before a damage or the end is read.
     try Self.withCore(Array(packed.dropLast(packed.count / 3))) { path in
-      let core = try CoreMemory(path: path, unpackingIn: directory)
-      #expect(core.isTruncated)
+      let memory = try CoreMemory(path: path, unpackingIn: directory)
+      #expect(memory.isTruncated)
     }
     try Self.withCore(packed) { path in
       #expect(throws: InspectionError.cannotUnpack(path: path, directory: "/none", errno: ENOENT)) {
