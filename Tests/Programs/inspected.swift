@@ -23,12 +23,6 @@ final class Job {
   init(_ count: Int) { input = Array(0..<count) }
 }
 
-/// Handed to C, and never taken back.
-final class Ticket {
-  let lines: [Account]
-  init(_ number: Int) { lines = [Account("holder of ticket \(number), by a long name")] }
-}
-
 nonisolated(unsafe) var accounts: [Int: Account] = [:]
 nonisolated(unsafe) var blocks: [UnsafeMutableRawPointer] = []
 
@@ -43,7 +37,6 @@ for number in 1...30 {
   accounts[number] = Account("account \(number), whose name is long")
   accounts[number]?.next = accounts[number - 1]
 }
-for number in 1...5 { _ = Unmanaged.passRetained(Ticket(number)) }
 for number in 1...3 { Thread.detachNewThread { work(number) } }
 // All ways in which the allocator keeps what was freed: by size, by thread, and in between what is in use.
 for size in [24, 100, 500, 1032, 2000, 40_000, 200_000, 1_000_000] {
