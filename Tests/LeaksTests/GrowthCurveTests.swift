@@ -148,7 +148,7 @@ import TraceTestSupport
         return value
       }
     },
-    Leak(testDescription: "a leak under traffic that varies threefold", images: 10, least: 960) { dice, count in
+    Leak(testDescription: "a leak under traffic that varies threefold", images: 10, least: 940) { dice, count in
       var value = 0.0
       return (0..<count).map { _ in
         value += dice.poisson(20 * dice.between(0.5, 1.5))
