@@ -18,6 +18,10 @@ from .recorders import remove_trace
 COMPRESSION = re.compile(r"(?:ZSTD|HUF|FSE|HIST|XXH|BIT|ERR|POOL)_|XXH\d")
 
 
+# Bytes from one sample to the next, of a light recording, so many that none is in what is counted.
+NO_SAMPLE = 1 << 36
+
+
 @dataclass
 class PathCost:
     """Instructions a call."""
@@ -126,6 +130,8 @@ class InstructionCounter:
             # An image is no event.
             environment |= {"LD_PRELOAD": self._library, "LEAKTRACE_OUTPUT": trace}
             environment |= {"LEAKTRACE_ARC": retains, "LEAKTRACE_SNAPSHOTS": "off"}
+        if retains == "light":
+            environment |= {"LEAKTRACE_MODE": "light", "LEAKTRACE_SAMPLE": str(NO_SAMPLE)}
         profile = os.path.join(self._directory, "callgrind.out")
         callgrind = [self._tool, "--tool=callgrind", f"--callgrind-out-file={profile}"]
         command = [*callgrind, *options, program, *arguments]

@@ -12,6 +12,7 @@
 #include "memory_scan.h"
 #include "metadata_copy.h"
 #include "metadata_reading.h"
+#include "object_types.h"
 #include "page_encoder.h"
 #include "scanned_memory.h"
 #include "type_description.h"

@@ -57,7 +57,7 @@ struct JoinedRecording {
   // MARK: To its end
 
   /// Records for so many seconds, until a signal, or the process's end.
-  func run(for seconds: Int?) throws {
+  func run(for seconds: Double?) throws {
     // Before the recording begins: the first Ctrl-C ends it, and not this process.
     var ending = sigset_t()
     sigemptyset(&ending)

@@ -33,6 +33,8 @@ struct RecordCommand: ParsableCommand {
   @Flag(inversion: .prefixedNo, help: "Also trace the processes that the program starts.")
   var followChildren = false
 
+  @OptionGroup var light: LightOptions
+
   @Flag(help: "Always show progress on standard error.")
   var progress = false
 
@@ -45,7 +47,7 @@ struct RecordCommand: ParsableCommand {
   @Option(
     help: ArgumentHelp(
       "With --pid: end the recording after this time, as 90s, 10m or 2h.", valueName: "time"))
-  var duration: RecordingDuration?
+  var duration: TimeSpan?
 
   @Option(help: ArgumentHelp("With --pid: seconds to wait for a moment to join the process in.", valueName: "seconds"))
   var wait: Int = AttachCommand.usualWait
@@ -64,11 +66,12 @@ struct RecordCommand: ParsableCommand {
       }
       if progress { throw ValidationError("--pid and --progress exclude each other.") }
       if followChildren { throw ValidationError("--pid and --follow-children exclude each other.") }
-      if let duration, duration.seconds <= 0 { throw ValidationError("--duration is a time above 0.") }
+      if light.light { throw ValidationError("--pid and --light exclude each other: a process is joined in full.") }
     } else {
       guard duration == nil else { throw ValidationError("--duration needs --pid.") }
       try validateCommand(isMarked: isMarked)
     }
+    try light.validate(besides: options)
     if options.quiet && progress { throw ValidationError("--quiet and --progress exclude each other.") }
   }
 
@@ -91,7 +94,8 @@ struct RecordCommand: ParsableCommand {
     do {
       let run = try RecordingRun(
         settings: try options.settings(
-          children: followChildren ? .followed : .notFollowed, stackChecking: verifyStacks ? .everyStack : .none),
+          children: followChildren ? .followed : .notFollowed, stackChecking: verifyStacks ? .everyStack : .none,
+          mode: try light.mode()),
         arguments: RecordingRun.rawArguments(last: command.count), command: command[0],
         speech: options.quiet ? .problemsOnly : progress ? .progressAlways : .normal)
       let recorded = try run.run()
@@ -104,20 +108,6 @@ struct RecordCommand: ParsableCommand {
       ErrorOutput.print(error.description)
       throw ExitCode(error.exitCode)
     }
-  }
-}
-
-/// A time on the command line: `90`, `90s`, `10m`, `2h`.
-struct RecordingDuration: ExpressibleByArgument {
-  var seconds: Int
-
-  init?(argument: String) {
-    let units: [Character: Int] = ["s": 1, "m": 60, "h": 3600, "d": 86400]
-    let unit = argument.last.flatMap { units[$0] }
-    guard let number = Int(unit == nil ? argument : String(argument.dropLast())),
-      case let (seconds, isTooLong) = number.multipliedReportingOverflow(by: unit ?? 1), !isTooLong
-    else { return nil }
-    self.seconds = seconds
   }
 }
 

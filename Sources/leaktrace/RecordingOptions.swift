@@ -57,7 +57,7 @@ struct RecordingOptions: ParsableArguments {
   /// - Parameter directory: That a relative path begins at; nil for this process's.
   func settings(
     in directory: String? = nil, children: RecordingSettings.Children = .notFollowed,
-    stackChecking: RecordingSettings.StackChecking = .none
+    stackChecking: RecordingSettings.StackChecking = .none, mode: RecordingSettings.Mode = .full
   ) throws(RecordingError) -> RecordingSettings {
     guard let directory = directory ?? RecordingRun.currentDirectory() else {
       throw .outputDirectoryUnusable(path: ".", errno: errno)
@@ -65,6 +65,7 @@ struct RecordingOptions: ParsableArguments {
     return RecordingSettings(
       output: try OutputPattern(output, currentDirectory: directory), children: children, retains: arc,
       stackDepthLimit: depth, start: startPaused ? .paused : .recording, stackChecking: stackChecking,
-      snapshots: snapshots ? .taken(signal: snapshotSignal?.number, roundSignal: repeatSignal?.number) : .none)
+      snapshots: snapshots ? .taken(signal: snapshotSignal?.number, roundSignal: repeatSignal?.number) : .none,
+      mode: mode)
   }
 }

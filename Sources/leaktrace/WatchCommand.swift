@@ -32,7 +32,7 @@ struct WatchCommand: ParsableCommand {
   var from: String?
 
   @Option(help: ArgumentHelp("Time from one image to the next: 30s, 10m, 2h.", valueName: "duration"))
-  var every: WatchDuration = WatchDuration(seconds: 600)
+  var every: TimeSpan = TimeSpan(seconds: 600)
 
   @Option(
     help: ArgumentHelp(

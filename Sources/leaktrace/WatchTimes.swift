@@ -4,27 +4,6 @@ import ArgumentParser
 import Foundation
 import TraceAnalysis
 
-/// `30s`, `10m`, `2h`, `7d`; a number alone is seconds.
-struct WatchDuration: ExpressibleByArgument {
-  var seconds: Double
-
-  init(seconds: Double) { self.seconds = seconds }
-
-  init?(argument: String) {
-    let units: [String: Double] = ["": 1, "s": 1, "m": 60, "min": 60, "h": 3600, "d": 86400]
-    guard let quantity = Quantity(parsing: argument), let unit = units[quantity.unit],
-      (Self.least...Self.most).contains(quantity.value * unit)
-    else { return nil }
-    seconds = quantity.value * unit
-  }
-
-  /// Images that come faster take most of the process's time.
-  private static let least = 0.1
-  private static let most = 366.0 * 86400
-
-  var defaultValueDescription: String { Decimal.duration(seconds) }
-}
-
 /// A stretch of time, or a time of day that comes next.
 enum WatchEnd: ExpressibleByArgument {
   case after(seconds: Double)
@@ -36,7 +15,7 @@ enum WatchEnd: ExpressibleByArgument {
       (0..<60).contains(minute), parts[1].count == 2
     {
       self = .at(hour: hour, minute: minute)
-    } else if let duration = WatchDuration(argument: argument) {
+    } else if let duration = TimeSpan(argument: argument) {
       self = .after(seconds: duration.seconds)
     } else {
       return nil

@@ -22,6 +22,9 @@ enum {
   LT_CHUNK_SNAPSHOT_END = 6,
 };
 
+/// The number that stands for a thread in lists of blocks, which no thread has written.
+#define LT_THREAD_OF_LISTS 0xFFFFFFFFu
+
 enum {
   LT_COMPRESSION_NONE = 0,
   LT_COMPRESSION_ZSTD = 1, ///< one zstd frame

@@ -41,6 +41,9 @@ enum {
   /// The kernel's division of resident memory (smaps_rollup): varint time, varint anonymous bytes, varint other bytes
   /// (files and shared memory), varint bytes in huge pages, varint swapped bytes.
   LT_DEF_RESIDENCE = 13,
+  /// LT_OPTION_LIGHT: varint time; estimates since the start: varint objects allocated, bytes allocated, objects freed,
+  /// bytes freed; counts since the start: varint samples, samples without a stack, samples that no table had room for.
+  LT_DEF_SAMPLE_TOTALS = 14,
 };
 
 enum {

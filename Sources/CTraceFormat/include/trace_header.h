@@ -10,6 +10,9 @@
 #define LT_TRACE_MAGIC "\x89LKTRC\r\n"
 /// Raised by every change that an older reader cannot skip.
 #define LT_FORMAT_VERSION 2u
+/// Of traces whose recorder samples (LT_OPTION_LIGHT): a reader that does not know LT_OP_HEAP_LISTED would take each
+/// list of blocks for one on top of the one before.
+#define LT_FORMAT_LIGHT_VERSION 3u
 /// The oldest that is still read. Version 1 had 1,024 keys in a payload's dictionary.
 #define LT_FORMAT_OLDEST_VERSION 2u
 /// Bytes before the first chunk of a trace file. The part after the two structs is zero.
@@ -37,6 +40,9 @@ enum {
   /// made by looking at a process or its core from outside: its blocks stand as allocations without stacks, all at the
   /// time of the one image. Nothing is known of what came before
   LT_OPTION_INSPECTED = 1u << 3,
+  /// the recorder samples: a stack for one in `samplePeriod` bytes of allocation, and no events. The blocks of each
+  /// image stand as allocations at its time, after LT_OP_HEAP_LISTED; those that were sampled have their stacks
+  LT_OPTION_LIGHT = 1u << 4,
 };
 
 /// Static part of the header page, at offset 0. Written once, before the first chunk.
@@ -61,12 +67,14 @@ struct lt_trace_header {
   uint8_t reserved[3];
   uint32_t stackDepthLimit; ///< frames
   uint32_t liveSlotSize;    ///< bytes of a slot in the live file
-  uint8_t reserved2[28];
+  uint64_t samplePeriod;    ///< LT_OPTION_LIGHT: bytes of allocation from one sample to the next, on average
+  uint8_t reserved2[20];
   uint32_t headerChecksum; ///< CRC-32C of all preceding bytes of this struct
 };
 _Static_assert(sizeof(struct lt_trace_header) == 128, "layout");
 _Static_assert(offsetof(struct lt_trace_header, traceID) == 32, "layout");
 _Static_assert(offsetof(struct lt_trace_header, options) == 80, "layout");
+_Static_assert(offsetof(struct lt_trace_header, samplePeriod) == 96, "layout");
 _Static_assert(offsetof(struct lt_trace_header, headerChecksum) == 124, "layout");
 
 #endif

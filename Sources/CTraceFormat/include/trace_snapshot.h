@@ -19,6 +19,8 @@ enum {
   /// a round of repeated work is over. The label is the repetition's name; empty if a request from outside ended it
   LT_SNAPSHOT_ROUND = 6,
   LT_SNAPSHOT_INSPECTION = 7, ///< the process was not recorded: its memory was read from outside
+  LT_SNAPSHOT_INTERVAL = 8,   ///< one is taken every so often
+  LT_SNAPSHOT_SIZE = 9,       ///< the process has more resident memory than was allowed for
 };
 
 enum {
@@ -28,6 +30,8 @@ enum {
   LT_SNAPSHOT_REFERENCE_TAGS = 1u << 1,
   /// in objects and arrays, a word may have the byte of an enumeration's case and nothing else
   LT_SNAPSHOT_CASE_BYTES = 1u << 2,
+  /// LT_OPTION_LIGHT: not all of the allocator's blocks were found
+  LT_SNAPSHOT_BLOCKS_MISSING = 1u << 3,
 };
 
 struct lt_snapshot {

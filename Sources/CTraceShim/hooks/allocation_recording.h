@@ -6,6 +6,7 @@
 #define LEAKTRACE_ALLOCATION_RECORDING_H
 
 #include "hooks/hook.h"
+#include "hooks/light_recording.h"
 #include "image/expectations.h"
 #include "process/thread_entry.h"
 #include "record/event_recorder.h"
@@ -15,12 +16,28 @@ static LT_ALWAYS_INLINE void record_free(struct lt_thread *t, unsigned operation
   lt_expectations_freed(block);
 }
 
+#define RECORD_FREE(block)                                \
+  do {                                                    \
+    if (lt_sample_period) {                               \
+      if (lt_is_marked(block)) lt_light_freed(block);     \
+    } else {                                              \
+      struct lt_thread *t = lt_enter();                   \
+      if (t) {                                            \
+        record_free(t, LT_OP_FREE, block, LT_HOOK_FRAME); \
+        lt_leave();                                       \
+      }                                                   \
+    }                                                     \
+  } while (0)
+
 /// The runtime's object allocation calls the allocator for a block that its own hook records.
 static LT_ALWAYS_INLINE bool is_inside_object_allocation(void) { return LT_UNLIKELY(lt_tls.isInsideObjectAllocation); }
 
 #define RECORD_ALLOCATION(operation, block, size)                       \
   do {                                                                  \
-    if ((block) && !is_inside_object_allocation()) {                    \
+    if (lt_sample_period) {                                             \
+      if ((block) && !lt_passes_samples(size))                          \
+        lt_light_allocated((block), (size), LT_HOOK_FRAME);             \
+    } else if ((block) && !is_inside_object_allocation()) {             \
       struct lt_thread *t = lt_enter();                                 \
       if (t) {                                                          \
         lt_record_size(t, (operation), (block), (size), LT_HOOK_FRAME); \
@@ -29,9 +46,27 @@ static LT_ALWAYS_INLINE bool is_inside_object_allocation(void) { return LT_UNLIK
     }                                                                   \
   } while (0)
 
+/// A realloc where samples are taken.
+static LT_ALWAYS_INLINE void *sample_reallocation(void *(*next)(void *, size_t), void *block, size_t size,
+                                                  const uintptr_t *frame) {
+  // As it was: a realloc that fails leaves the block alone.
+  struct lt_sampled_block before;
+  bool isMarked = block && lt_is_marked(block),
+       wasSampled = isMarked && lt_sampled_blocks_find((uintptr_t)block, &before);
+  if (isMarked) lt_light_freed(block);
+  void *result = next(block, size);
+  if (result) {
+    if (!lt_passes_samples(size)) lt_light_allocated(result, size, frame);
+  } else if (wasSampled && size > 0) {
+    lt_light_restored(block, &before);
+  }
+  return result;
+}
+
 /// Both halves of a realloc.
 static LT_ALWAYS_INLINE void *reallocate(void *(*next)(void *, size_t), void *block, size_t size, unsigned operation,
                                          const uintptr_t *frame) {
+  if (lt_sample_period) return sample_reallocation(next, block, size, frame);
   struct lt_thread *t = block ? lt_enter() : NULL;
   if (t) {
     record_free(t, LT_OP_REALLOC_FREE, block, frame);

@@ -5,6 +5,7 @@
 
 #include "elf/loaded_image.h"
 #include "hooks/beginning.h"
+#include "hooks/light_recording.h"
 #include "hooks/next_functions.h"
 #include "process/environment.h"
 #include "record/message.h"
@@ -68,4 +69,5 @@ void lt_process_load(int argumentCount, char **arguments, char **environment) {
   // A program with more rights than its user is left alone.
   if (!getauxval(AT_SECURE)) begin(environment);
   lt_next = next;
+  lt_light_open();
 }

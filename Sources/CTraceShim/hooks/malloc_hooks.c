@@ -1,5 +1,8 @@
 // The malloc family: guard, call, record, nothing else.
 //
+// Where samples are taken nearly all calls pass, by a jump: an allocation in which no sample is, and a free of a block
+// whose mark says that it is not sampled. Neither is so before the next allocator is known, and while all is recorded.
+//
 // A free is recorded before it happens, an allocation after: in between another thread may be given the address.
 // errno is left as the allocator left it: nothing here touches it.
 
@@ -13,15 +16,23 @@
 
 #define ALLOCATOR_HOOK LT_EXPORT LT_ALIGNS_STACK
 #define NEXT_IS_KNOWN LT_LIKELY(lt_next.free != NULL)
+/// The part of a hook that records. A frame of the same look stands above its caller's.
+#define RECORDING static LT_NOINLINE LT_ALIGNS_STACK
+#define PASS_ON __attribute__((musttail)) return
 
-ALLOCATOR_HOOK void *LT_HOOK(malloc)(size_t size) {
+RECORDING void *record_malloc(size_t size) {
   if (!NEXT_IS_KNOWN) return lt_bootstrap_allocate(size, 16);
   void *block = lt_next.malloc(size);
   RECORD_ALLOCATION(LT_OP_MALLOC, block, size);
   return block;
 }
 
-ALLOCATOR_HOOK void *LT_HOOK(calloc)(size_t count, size_t size) {
+LT_EXPORT void *LT_HOOK(malloc)(size_t size) {
+  if (lt_passes_samples(size)) PASS_ON lt_next.malloc(size);
+  PASS_ON record_malloc(size);
+}
+
+RECORDING void *record_calloc(size_t count, size_t size) {
   if (!NEXT_IS_KNOWN) {
     size_t total;
     if (!__builtin_mul_overflow(count, size, &total)) return lt_bootstrap_allocate(total, 16); // arena memory is zero
@@ -33,15 +44,22 @@ ALLOCATOR_HOOK void *LT_HOOK(calloc)(size_t count, size_t size) {
   return block;
 }
 
-ALLOCATOR_HOOK void LT_HOOK(free)(void *block) {
+LT_EXPORT void *LT_HOOK(calloc)(size_t count, size_t size) {
+  size_t total;
+  if (!__builtin_mul_overflow(count, size, &total) && lt_passes_samples(total)) PASS_ON lt_next.calloc(count, size);
+  PASS_ON record_calloc(count, size);
+}
+
+RECORDING void record_and_free(void *block) {
   if (!block || LT_UNLIKELY(lt_bootstrap_owns(block))) return;
   if (!NEXT_IS_KNOWN) return;
-  struct lt_thread *t = lt_enter();
-  if (t) {
-    record_free(t, LT_OP_FREE, block, LT_HOOK_FRAME);
-    lt_leave();
-  }
+  RECORD_FREE(block);
   lt_next.free(block);
+}
+
+LT_EXPORT void LT_HOOK(free)(void *block) {
+  if (!lt_is_marked(block)) PASS_ON lt_next.free(block);
+  PASS_ON record_and_free(block);
 }
 
 static LT_NOINLINE void *move_from_arena(void *block, size_t size) {
@@ -51,7 +69,7 @@ static LT_NOINLINE void *move_from_arena(void *block, size_t size) {
   return result;
 }
 
-ALLOCATOR_HOOK void *LT_HOOK(realloc)(void *block, size_t size) {
+RECORDING void *record_realloc(void *block, size_t size) {
   if (!NEXT_IS_KNOWN) {
     void *result = lt_bootstrap_allocate(size, 16);
     if (result && block) memcpy(result, block, lt_bootstrap_size(block) < size ? lt_bootstrap_size(block) : size);
@@ -59,6 +77,11 @@ ALLOCATOR_HOOK void *LT_HOOK(realloc)(void *block, size_t size) {
   }
   if (LT_UNLIKELY(lt_bootstrap_owns(block))) return move_from_arena(block, size);
   return reallocate(lt_next.realloc, block, size, LT_OP_REALLOC, LT_HOOK_FRAME);
+}
+
+LT_EXPORT void *LT_HOOK(realloc)(void *block, size_t size) {
+  if (!lt_is_marked(block) && lt_passes_samples(size)) PASS_ON lt_next.realloc(block, size);
+  PASS_ON record_realloc(block, size);
 }
 
 ALLOCATOR_HOOK void *LT_HOOK(reallocarray)(void *block, size_t count, size_t size) {

@@ -33,11 +33,7 @@ static struct lt_next_functions nexts[LT_NAMESPACE_LIMIT];
   }                                                                                                    \
   static void free_##n(void *block) {                                                                  \
     if (!block) return;                                                                                \
-    struct lt_thread *t = lt_enter();                                                                  \
-    if (t) {                                                                                           \
-      record_free(t, LT_OP_FREE, block, LT_HOOK_FRAME);                                                \
-      lt_leave();                                                                                      \
-    }                                                                                                  \
+    RECORD_FREE(block);                                                                                \
     nexts[n].free(block);                                                                              \
   }                                                                                                    \
   static int posix_memalign_##n(void **result, size_t alignment, size_t size) {                        \

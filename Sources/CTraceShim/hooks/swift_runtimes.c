@@ -3,6 +3,7 @@
 #define _GNU_SOURCE
 #include "hooks/swift_runtimes.h"
 
+#include "hooks/light_recording.h"
 #include "hooks/swift_hooks.h"
 #include "process/lifecycle.h"
 #include "record/message.h"
@@ -22,6 +23,11 @@ void lt_swift_runtimes_hook(const struct lt_loaded_image *image, const struct lt
   if (free == LT_SWIFT_RUNTIME_LIMIT) {
     lt_process_warn("Swift objects are not seen, only malloc: too many Swift runtimes are loaded already, before ",
                     image->path);
+    return;
+  }
+  // Objects are found in memory where samples are taken.
+  if (lt_sample_period) {
+    lt_process_has_swift(runtime->isLinkedIn);
     return;
   }
   hooked[free].start = image->start;

@@ -4,6 +4,7 @@
 #define ZSTD_STATIC_LINKING_ONLY
 #include "image/snapshot_writer.h"
 
+#include "image/block_list.h"
 #include "image/memory_map.h"
 #include "image/own_pages.h"
 #include "memory_scan.h"
@@ -21,6 +22,7 @@
 #include <sys/resource.h>
 #include <zstd.h>
 
+#define TIME_UNIT_MASK ((1ull << LT_TIME_SHIFT) - 1)
 enum { PART_SIZE = 4 << 20, COMPRESSION_LEVEL = 1, THREAD_LIMIT = 1 << 16, OWN_RANGE_LIMIT = 1 << 16 };
 
 static struct writer {
@@ -37,13 +39,16 @@ static bool is_process_gone(void) { return lt_parent_process_id() != writer.job-
 
 /// Compresses and appends a chunk. Once the process has gone its trace may be finished by somebody else, and is left
 /// alone.
-static int append(uint16_t kind, const void *payload, size_t size) {
-  uint32_t *sequence = &writer.progress->sequences[kind - LT_CHUNK_SNAPSHOT];
+static int append_events(uint16_t kind, uint32_t thread, const void *payload, size_t size, uint64_t eventCount) {
+  uint32_t *sequence = &writer.progress->sequences[kind];
   struct lt_chunk_header header = {.kind = kind,
+                                   .thread = thread,
+                                   .eventCount = eventCount,
                                    .rawSize = (uint32_t)size,
                                    .sequence = *sequence,
-                                   .firstTime = writer.job->snapshot.time,
-                                   .lastTime = writer.job->snapshot.time};
+                                   .firstTime = writer.job->snapshot.time & ~TIME_UNIT_MASK,
+                                   .lastTime = writer.job->snapshot.time & ~TIME_UNIT_MASK};
+  if (!thread) header.firstTime = header.lastTime = writer.job->snapshot.time;
   uint8_t *to = writer.chunk + sizeof header;
   if (size > LT_CHUNK_MAX_RAW) return -E2BIG;
   size_t stored = ZSTD_compressCCtx(writer.compressor, to, writer.chunkSize - sizeof header - LT_CHUNK_ALIGNMENT,
@@ -54,8 +59,16 @@ static int append(uint16_t kind, const void *payload, size_t size) {
   lt_syscall(SYS_flock, writer.lock, LOCK_EX, 0);
   int error = is_process_gone() ? -ESRCH : lt_trace_append_chunk(&header, writer.chunk);
   lt_syscall(SYS_flock, writer.lock, LOCK_UN, 0);
-  if (!error) ++*sequence;
-  return error;
+  if (error) return error;
+  ++*sequence;
+  atomic_fetch_add((_Atomic uint64_t *)&lt_trace.status->eventCount, eventCount);
+  return 0;
+}
+
+static int append(uint16_t kind, const void *payload, size_t size) { return append_events(kind, 0, payload, size, 0); }
+
+static int append_blocks(uint16_t kind, const uint8_t *payload, size_t size, uint64_t eventCount) {
+  return append_events(kind, LT_THREAD_OF_LISTS, payload, size, eventCount);
 }
 
 static int write_part(struct lt_memory_scan *scan, const uint8_t *part, size_t size) {
@@ -157,6 +170,33 @@ static int prepare(void) {
   return writer.compressor ? 0 : -ENOMEM;
 }
 
+/// Writes which blocks there are, where events do not, and hands on their types.
+static int write_blocks(struct lt_memory_scan *scan, const struct lt_memory_map *map) {
+  struct lt_snapshot_job *job = writer.job;
+  struct lt_block_list list = {.append = append_blocks,
+                               .regions = map->regions,
+                               .regionCount = map->count,
+                               .threads = job->threads,
+                               .threadCount = job->threadCount,
+                               .firstType = writer.progress->typeCount + 1};
+  int error = lt_block_list_write(&list, scan);
+  if (error) return error;
+  writer.progress->typeCount += list.typeCount;
+  if (list.isIncomplete) job->snapshot.flags |= LT_SNAPSHOT_BLOCKS_MISSING;
+  scan->types = list.types;
+  scan->typeCount = list.typeCount;
+  return 0;
+}
+
+/// Has the scan look for the objects of those types that were allocated.
+static int take_types(struct lt_memory_scan *scan) {
+  struct lt_scanned_type *types = lt_map_private(LT_TYPE_PLACES * sizeof *types);
+  if (!types) return -ENOMEM;
+  scan->types = types;
+  scan->typeCount = lt_types(types, LT_TYPE_PLACES);
+  return 0;
+}
+
 /// The whole image but its end.
 static int write_image(struct lt_memory_scan *scan) {
   // Mappings first, so that those made for writing are not among them.
@@ -165,13 +205,10 @@ static int write_image(struct lt_memory_scan *scan) {
   if (!error && !mark_own_memory(&map)) error = -ENOMEM;
   if (error) return error;
   lt_scan_own_pages(scan);
-  struct lt_scanned_type *types = lt_map_private(LT_TYPE_PLACES * sizeof *types);
-  if (!types) return -ENOMEM;
-  scan->types = types;
-  scan->typeCount = lt_types(types, LT_TYPE_PLACES);
   scan->regions = map.regions;
   scan->regionCount = map.count;
-  error = lt_memory_scan_prepare(scan);
+  error = lt_trace.header->options & LT_OPTION_LIGHT ? write_blocks(scan, &map) : take_types(scan);
+  if (!error) error = lt_memory_scan_prepare(scan);
   if (error) return error;
   lt_syscall6(SYS_prctl, PR_SET_DUMPABLE, 0, 0, 0, 0, 0); // only now: the files of /proc are closed to such a process
   if (!(writer.job->snapshot.flags & LT_SNAPSHOT_FROZEN)) list_threads(writer.job, THREAD_LIMIT);
@@ -201,7 +238,7 @@ int lt_snapshot_append_end(const struct lt_snapshot_end *end, uint64_t time, str
     struct lt_snapshot_end end;
     uint8_t padding[LT_CHUNK_ALIGNMENT];
   } chunk = {.end = *end};
-  uint32_t *sequence = &progress->sequences[LT_CHUNK_SNAPSHOT_END - LT_CHUNK_SNAPSHOT];
+  uint32_t *sequence = &progress->sequences[LT_CHUNK_SNAPSHOT_END];
   struct lt_chunk_header header = {.kind = LT_CHUNK_SNAPSHOT_END,
                                    .compression = LT_COMPRESSION_NONE,
                                    .storedSize = sizeof *end,

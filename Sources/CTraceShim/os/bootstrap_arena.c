@@ -25,6 +25,8 @@ void lt_bootstrap_range(uintptr_t *start, uintptr_t *end) {
   *end = *start + LT_BOOTSTRAP_SIZE;
 }
 
+uintptr_t lt_bootstrap_used_end(void) { return (uintptr_t)lt_bootstrap_arena + atomic_load(&arenaUsed); }
+
 size_t lt_bootstrap_size(const void *pointer) {
   size_t size;
   memcpy(&size, (const char *)pointer - 8, sizeof size);

@@ -14,6 +14,8 @@ static inline int lt_bootstrap_owns(const void *pointer) {
   return (uintptr_t)pointer - (uintptr_t)lt_bootstrap_arena < LT_BOOTSTRAP_SIZE;
 }
 size_t lt_bootstrap_size(const void *pointer);
+/// The end of the part of the arena that is in use.
+uintptr_t lt_bootstrap_used_end(void);
 /// Gives the pages of the arena, which holds blocks that others asked for.
 void lt_bootstrap_range(uintptr_t *start, uintptr_t *end);
 

@@ -8,6 +8,7 @@
 #include "os/os.h"
 #include "process/environment_block.h"
 #include "record/trace_opening.h"
+#include "sampling/sample_draw.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -15,6 +16,12 @@
 #include <unistd.h>
 
 struct lt_settings lt_settings = {.depthLimit = 65536};
+
+enum {
+  USUAL_SAMPLE_PERIOD = 512 << 10, ///< as other profilers of heaps have it
+  /// Frames of a sample's stack: all stacks stay in memory, and a recursion makes one of each depth.
+  LIGHT_DEPTH_LIMIT = 512,
+};
 
 static const char ownPrefix[] = "LEAKTRACE_";
 static const char preloadPrefix[] = "LD_PRELOAD=";
@@ -124,6 +131,18 @@ void lt_environment_read(char **environment) {
                : strcmp(arc, "counts") == 0 ? LT_ARC_COUNTS
                : strcmp(arc, "off") == 0    ? LT_ARC_OFF
                                             : LT_ARC_STACKS;
+  const char *mode = value_of(environment, "LEAKTRACE_MODE");
+  s->samplePeriod = s->imageInterval = s->imageSize = 0;
+  if (mode && strcmp(mode, "light") == 0) {
+    uint64_t period = parse_number(value_of(environment, "LEAKTRACE_SAMPLE"), 10);
+    s->samplePeriod = !period                            ? USUAL_SAMPLE_PERIOD
+                      : period > LT_SAMPLE_PERIOD_LIMIT ? LT_SAMPLE_PERIOD_LIMIT
+                                                        : period;
+    s->arcMode = LT_ARC_OFF;
+    s->imageInterval = parse_number(value_of(environment, "LEAKTRACE_SNAPSHOT_SECONDS"), 10) * 1000000000;
+    s->imageSize = parse_number(value_of(environment, "LEAKTRACE_SNAPSHOT_BYTES"), 10);
+    if (s->depthLimit > LIGHT_DEPTH_LIMIT) s->depthLimit = LIGHT_DEPTH_LIMIT;
+  }
   s->followsChildren = parse_number(value_of(environment, "LEAKTRACE_FOLLOW"), 10) != 0;
   s->startsPaused = parse_number(value_of(environment, "LEAKTRACE_PAUSED"), 10) != 0;
   s->isQuiet = parse_number(value_of(environment, "LEAKTRACE_QUIET"), 10) != 0;
@@ -166,7 +185,7 @@ char **lt_environment_for_child(char *const environment[], bool isTraced, const 
   size_t count = 0, preloadLength = 0;
   for (char *const *e = environment; e && *e; e++, count++)
     if (strncmp(*e, preloadPrefix, sizeof preloadPrefix - 1) == 0) preloadLength = strlen(*e);
-  enum { OWN_COUNT = 15 };
+  enum { OWN_COUNT = 19 };
   enum { NAMES_AND_NUMBERS = 1024 };
   size_t ownLength =
       NAMES_AND_NUMBERS + strlen(lt_settings.preload) + strlen(lt_settings.output) + strlen(lt_settings.messages);
@@ -215,6 +234,16 @@ char **lt_environment_for_child(char *const environment[], bool isTraced, const 
                      : lt_settings.arcMode == LT_ARC_COUNTS ? "counts"
                                                             : "stacks") +
            1;
+    if (lt_settings.samplePeriod) {
+      ADD("LEAKTRACE_MODE=light");
+      text++;
+      ADD("LEAKTRACE_SAMPLE=");
+      text = lt_put_number(text, lt_settings.samplePeriod, 10) + 1;
+      ADD("LEAKTRACE_SNAPSHOT_SECONDS=");
+      text = lt_put_number(text, lt_settings.imageInterval / 1000000000, 10) + 1;
+      ADD("LEAKTRACE_SNAPSHOT_BYTES=");
+      text = lt_put_number(text, lt_settings.imageSize, 10) + 1;
+    }
     ADD("LEAKTRACE_FOLLOW=");
     text = put(text, lt_settings.followsChildren ? "1" : "0") + 1;
     if (lt_settings.startsPaused) {

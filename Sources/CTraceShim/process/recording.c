@@ -1,5 +1,6 @@
 #include "process/recording.h"
 
+#include "image/due_images.h"
 #include "image/expectation_watcher.h"
 #include "image/heap_snapshot.h"
 #include "image/serving_thread.h"
@@ -16,6 +17,8 @@
 #include "record/trace_file.h"
 #include "record/trace_opening.h"
 #include "record/type_table.h"
+#include "sampling/sampled_sites.h"
+#include "sampling/sampled_stack.h"
 #include "thread/hook_switch.h"
 #include "thread/own_stack.h"
 #include "unwind/stack_capture.h"
@@ -47,13 +50,16 @@ static bool open_trace(void) {
   struct lt_trace_options options = {.pattern = lt_settings.output,
                                      .session = lt_settings.session,
                                      .arcMode = lt_settings.arcMode,
-                                     .depthLimit = lt_settings.depthLimit};
+                                     .depthLimit = lt_settings.depthLimit,
+                                     .samplePeriod = lt_settings.samplePeriod};
+  if (lt_settings.samplePeriod) options.flags |= LT_OPTION_LIGHT;
   if (lt_settings.followsChildren) options.flags |= LT_OPTION_FOLLOW_CHILDREN;
   if (lt_settings.startsPaused) options.flags |= LT_OPTION_START_PAUSED;
   if (lt_settings.verifiesStacks) options.flags |= LT_OPTION_VERIFY_STACKS;
   if (!lt_trace_open(&options, lt_description_program_name())) return false;
   lt_buffer_on_seal(lt_recording_keep_up);
   lt_snapshot_init(lt_settings.takesSnapshots);
+  lt_due_images_begin(lt_settings.imageInterval, lt_settings.imageSize);
   lt_trace_clock_begin();
   lt_watcher_init(lt_settings.takesSnapshots);
   if (lt_settings.takesSnapshots) {
@@ -96,6 +102,7 @@ void lt_process_after_fork(void) {
   lt_watcher_reset_after_fork();
   lt_trace_reset_after_fork();
   lt_own_stack_reset_after_fork();
+  lt_sampled_stacks_reset_after_fork();
   lt_thread_reset_after_fork();
   lt_pause_notes_reset_after_fork();
   if (!lt_settings.followsChildren) return;
@@ -103,6 +110,8 @@ void lt_process_after_fork(void) {
   lt_image_list_reset();
   lt_stack_capture_invalidate();
   lt_description_reset_after_fork();
+  // Blocks of the parent's are the child's, too, with their stacks.
+  lt_sampled_sites_reset();
   atomic_store(&isForkPending, 1);
   lt_hooks_set(LT_HOOKS_ON);
 }

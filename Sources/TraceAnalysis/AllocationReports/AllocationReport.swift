@@ -113,8 +113,8 @@ package struct AllocationReport: Sendable {
   /// The reasons why frames could not be named.
   package var namingRemarks: [String]
 
-  /// Processes were looked at, none was recorded: blocks have types and no places.
-  package var isInspection: Bool { !traces.isEmpty && traces.allSatisfy(\.analysis.header.isInspection) }
+  /// Nothing is known but the blocks of a moment: they have types, and most have no places.
+  package var lacksHistory: Bool { !traces.isEmpty && traces.allSatisfy(\.analysis.header.lacksHistory) }
 
   /// Chooses, sorts and names. Names are looked up for the shown sites only, unless a filter asks for those of all.
   /// Equal sites of several traces (by image and link-time addresses) are one; their peaks are each process's own,

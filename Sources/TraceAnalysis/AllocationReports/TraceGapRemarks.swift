@@ -23,6 +23,11 @@ extension AllocationAnalysis {
         "the process was inspected, not recorded: when and where its blocks were allocated is not known, and so nothing is said of objects that outlive their scope"
       )
     }
+    if header.isLight {
+      remarks.append(
+        "a light recording: blocks are those of the heap image, a stack was taken once in \(Decimal.bytes(header.samplePeriod)) of allocation, and nothing is said of objects that outlive their scope"
+      )
+    }
     switch completeness {
     case .whole: break
     case .recovered: remarks.append("\(Self.ending(closing?.waitStatus ?? -1)); leaktrace closed its trace")
@@ -33,13 +38,15 @@ extension AllocationAnalysis {
     if let children = closing?.untracedChildren, children > 0 {
       remarks.append("\(children) child process\(children == 1 ? " was" : "es were") not traced")
     }
-    if header.referenceCounting == .off, !header.isInspection {
+    if header.referenceCounting == .off, !header.lacksHistory {
       remarks.append("retains and releases were not recorded")
     }
     let pauses = definitions.pauses.lazy.filter(\.begins).count
     if pauses > 0 || header.startedPaused {
       remarks.append(
-        "recording was paused at times: blocks allocated then are unknown, and blocks freed then look live")
+        header.isLight
+          ? "recording was paused at times: no stacks were taken then"
+          : "recording was paused at times: blocks allocated then are unknown, and blocks freed then look live")
     }
     for reason in DropCounts.Reason.allCases where drops[reason] > 0 {
       remarks.append("\(reason.losesEvents ? "missing: " : "")\(reason.explanation): \(Decimal.grouped(drops[reason]))")

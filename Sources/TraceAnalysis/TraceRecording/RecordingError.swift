@@ -20,6 +20,8 @@ package enum RecordingError: Error, Hashable, Sendable {
   case outputDirectoryUnusable(path: String, errno: Int32)
   case libraryNotFound(searched: [String])
   case libraryUnusable(path: String, reason: String)
+  /// A share of the control group's limit was asked for, and it has none.
+  case noMemoryLimit
 }
 
 /// The reasons why a preloaded library cannot trace a program that runs.
@@ -66,6 +68,9 @@ extension RecordingError: CustomStringConvertible {
         + ". Set LEAKTRACE_LIBRARY to its path"
     case .libraryUnusable(let path, let reason):
       return "\(path) cannot be preloaded: \(reason)"
+    case .noMemoryLimit:
+      return
+        "the control group has no limit of memory that a share could be of. Give --snapshot-above a size, such as 2GiB"
     }
   }
 }

@@ -8,6 +8,26 @@ package struct RecordingSettings: Hashable, Sendable {
   /// The stacks that are compared with a fresh unwind: for checking the recorder itself.
   package enum StackChecking: Hashable, Sendable { case none, everyStack }
 
+  /// What is recorded: each call, or samples of allocations alone. `period`: bytes of allocation from one sample to the
+  /// next, on average.
+  package enum Mode: Hashable, Sendable {
+    case full
+    case light(period: UInt64, images: DueImages = DueImages())
+  }
+
+  /// Heap images that are taken by themselves.
+  package struct DueImages: Hashable, Sendable {
+    /// Seconds from one to the next; nil for none.
+    package var interval: UInt64?
+    /// Resident bytes from which on one is taken, each ten minutes; nil for none.
+    package var residentBytes: UInt64?
+
+    package init(interval: UInt64? = nil, residentBytes: UInt64? = nil) {
+      self.interval = interval
+      self.residentBytes = residentBytes
+    }
+  }
+
   /// The heap images that are written, at the end and when asked for.
   package enum Snapshots: Hashable, Sendable {
     /// `signal`: the number of the one that asks for them; nil for the recorder's own choice. `roundSignal`: of the one
@@ -15,6 +35,13 @@ package struct RecordingSettings: Hashable, Sendable {
     case taken(signal: Int32?, roundSignal: Int32? = nil)
     case none
   }
+
+  /// Bytes from one sample to the next, unless told otherwise: as other profilers of heaps have it.
+  package static let usualSamplePeriod: UInt64 = 512 << 10
+  /// Seconds from one heap image to the next, at least: the process stands still for each, and a copy of it is written.
+  package static let leastImageInterval: UInt64 = 10
+  /// Those that a recorder takes.
+  package static let samplePeriods: ClosedRange<UInt64> = 1...(1 << 40)
 
   /// The signal that asks for heap images, unless another is chosen.
   package static let usualSnapshotSignal: Int32 = 62
@@ -28,11 +55,12 @@ package struct RecordingSettings: Hashable, Sendable {
   package var start: Start
   package var stackChecking: StackChecking
   package var snapshots: Snapshots
+  package var mode: Mode
 
   package init(
     output: OutputPattern, children: Children = .notFollowed, retains: Retains = .stacks, stackDepthLimit: Int? = nil,
     start: Start = .recording, stackChecking: StackChecking = .none,
-    snapshots: Snapshots = .taken(signal: nil)
+    snapshots: Snapshots = .taken(signal: nil), mode: Mode = .full
   ) {
     self.output = output
     self.children = children
@@ -41,6 +69,7 @@ package struct RecordingSettings: Hashable, Sendable {
     self.start = start
     self.stackChecking = stackChecking
     self.snapshots = snapshots
+    self.mode = mode
   }
 }
 
@@ -70,6 +99,11 @@ package struct RecordingEnvironment: Sendable {
       ("LEAKTRACE_MESSAGES", messagesPath),
     ]
     if let depth = settings.stackDepthLimit { result.append(("LEAKTRACE_DEPTH", String(depth))) }
+    if case .light(let period, let images) = settings.mode {
+      result += [("LEAKTRACE_MODE", "light"), ("LEAKTRACE_SAMPLE", String(period))]
+      if let interval = images.interval { result.append(("LEAKTRACE_SNAPSHOT_SECONDS", String(interval))) }
+      if let bytes = images.residentBytes { result.append(("LEAKTRACE_SNAPSHOT_BYTES", String(bytes))) }
+    }
     if settings.start == .paused { result.append(("LEAKTRACE_PAUSED", "1")) }
     if settings.stackChecking == .everyStack { result.append(("LEAKTRACE_VERIFY_STACKS", "1")) }
     switch settings.snapshots {

@@ -167,6 +167,7 @@ package enum AllocationJSON {
       ("isForked", .bool(process.isForked)),
       ("isAttached", .bool(process.isAttached)),
       ("isInspection", .bool(header.isInspection)),
+      ("isLight", .bool(header.isLight)),
       ("hasSwiftHooks", .bool(process.hasSwiftHooks)),
       ("eventCount", .number(analysis.eventCount)),
       ("events", counts(analysis)),

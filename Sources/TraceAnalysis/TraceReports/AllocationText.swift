@@ -42,7 +42,7 @@ package struct AllocationText {
     lines.line(
       "\(PlainText.escaped(trace.program)) (pid \(analysis.header.processID))"
         + (isInspection && analysis.header.startMonotonic == 0 ? ", inspected" : duration), emphasized: 1)
-    if !isInspection { writeEvents(analysis, to: &lines) }
+    if !analysis.header.lacksHistory { writeEvents(analysis, to: &lines) }
     writeMemory(analysis, to: &lines)
     if let memory, memory.deservesRemark { lines.line("note: \(memory.remark)", indent: 2) }
     for remark in Self.remarks(analysis) { lines.line("note: \(remark)", indent: 2) }
@@ -70,7 +70,7 @@ package struct AllocationText {
         "\(name) \(Decimal.bytes(moment.liveBytes)) live in \(Decimal.counted(moment.liveBlocks, "block")), \(resident)"
     }
     // One moment is all that it knows.
-    if analysis.header.isInspection { return lines.line(row("in use:", analysis.atExit), indent: 2) }
+    if analysis.header.lacksHistory { return lines.line(row("in use:", analysis.atExit), indent: 2) }
     lines.line(
       row(
         analysis.completeness == .open || analysis.closing?.reason == .detached
@@ -114,23 +114,23 @@ package struct AllocationText {
       title =
         "Allocation sites by \(order), joined by function: \(report.sites.count) of \(Decimal.grouped(UInt64(report.rowCount)))\(report.selection.filters ? " that match" : "") (\(count))"
     }
-    if report.isInspection {
+    if report.lacksHistory {
       title = "Types by \(order): \(report.sites.count)\(of) of \(Decimal.grouped(UInt64(report.rowCount)))"
     }
     lines.line(title, emphasized: 0)
     lines.blank()
     for (index, site) in report.sites.enumerated() {
       writeSite(site, number: index + 1, report, to: &lines)
-      if !report.isInspection { lines.blank() }
+      if !report.lacksHistory { lines.blank() }
     }
-    if report.isInspection { lines.blank() }
+    if report.lacksHistory { lines.blank() }
     let rest = report.rowCount - report.sites.count
     if rest > 0 {
       let hidden = report.sites.reduce(report.selection.order.value(of: report.matchingTotal)) {
         $0 &- report.selection.order.value(of: $1.total)
       }
       lines.line(
-        "\(Decimal.grouped(UInt64(rest))) more \(report.isInspection ? "type" : "site")\(rest == 1 ? "" : "s")"
+        "\(Decimal.grouped(UInt64(rest))) more \(report.lacksHistory ? "type" : "site")\(rest == 1 ? "" : "s")"
           + (hidden > 0
             ? " with \(Self.amount(hidden, report.selection.order)); show more with --limit"
             : " with nothing to show in this order"))
@@ -155,7 +155,7 @@ package struct AllocationText {
     let prefix = "#\(number) "
     lines.pair(
       prefix + PlainText.escaped(site.type), lead, indent: 0, continuation: 4, emphasized: true)
-    if report.isInspection { return }
+    if report.lacksHistory { return }
     let stacks = site.stackCount > 1 ? " · \(Decimal.counted(UInt64(site.stackCount), "call stack"))" : ""
     lines.line(Self.figures(total, besides: report.selection.order) + stacks, indent: 4)
     StackText(style: style).write(site, to: &lines, indent: 4)
@@ -175,12 +175,12 @@ package struct AllocationText {
     return parts.joined(separator: " · ")
   }
 
-  /// Of an inspection, which has one moment.
+  /// Of blocks without history: there is one moment.
   private static let inUse = "in use"
 
   /// The last moment that the trace has.
   private static func end(_ report: AllocationReport) -> String {
-    if report.isInspection { return inUse }
+    if report.lacksHistory { return inUse }
     return report.traces.contains { $0.analysis.completeness == .open } ? "at the end of the trace" : "at exit"
   }
 

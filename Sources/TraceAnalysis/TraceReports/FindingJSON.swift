@@ -92,6 +92,8 @@ enum FindingJSON {
     case .expectation: "expectation"
     case .round: "round"
     case .inspection: "inspection"
+    case .interval: "interval"
+    case .size: "size"
     case .other(let n): "unknown(\(n))"
     }
   }
@@ -137,6 +139,7 @@ enum FindingJSON {
         .array(
           finding.tests.map { .object([("name", .string($0.name)), ("instances", .integer(Int64($0.instances)))]) })
       ),
+      ("samples", .array(finding.samples.map(value))),
       ("held", value(finding.held)),
       ("heldByEach", .bool(finding.isHeldByEach)),
       ("heldTogether", value(finding.heldTogether ?? [])),
@@ -198,6 +201,13 @@ enum FindingJSON {
       ("count", .optional(subject.count)), ("isValue", .bool(subject.isValue)),
       ("function", .optional(subject.allocation?.function)), ("file", .optional(subject.allocation?.file)),
       ("line", subject.allocation?.line.map { .integer(Int64($0)) } ?? .null),
+    ])
+  }
+
+  private static func value(_ sample: Finding.SampledPlace) -> JSONValue {
+    .object([
+      ("instances", .integer(Int64(sample.instances))), ("function", .optional(sample.place?.function)),
+      ("file", .optional(sample.place?.file)), ("line", sample.place?.line.map { .integer(Int64($0)) } ?? .null),
     ])
   }
 

@@ -102,7 +102,7 @@ struct FindingText {
     case .exit: "at exit"
     case .signal: "when a signal ended the program"
     case .inspection: "in the process"
-    case .request, .call, .expectation, .round, .other:
+    case .request, .call, .expectation, .round, .interval, .size, .other:
       snapshot.label.isEmpty ? "in snapshot \(snapshot.number)" : "in snapshot \"\(PlainText.escaped(snapshot.label))\""
     }
   }
@@ -147,6 +147,7 @@ struct FindingText {
     }
     if let ending = finding.ending { EndingText(style: style).write(ending, to: &lines) }
     writePlaces(finding, to: &lines)
+    writeSamples(finding, to: &lines)
     writeTests(finding, to: &lines)
     writeHeld(finding, to: &lines)
     if let count = finding.referenceCount, finding.verdict == .lost, finding.path.first?.kind.isCounted == true {
@@ -385,6 +386,22 @@ struct FindingText {
     let width = max(
       3, min((marked ?? PlainText.escaped(FindingTitle.name(path[index]))).count, style.width - indent - 12))
     lines.row(String(repeating: "~", count: width) + " suspect", indent: indent + 2)
+  }
+
+  /// Where those instances were made of which the recorder took samples.
+  private func writeSamples(_ finding: Finding, to lines: inout TextLines) {
+    let sampled = finding.samples.reduce(0) { $0 + UInt64(max(0, $1.instances)) }
+    guard sampled > 0 else { return }
+    let all = Decimal.grouped(UInt64(max(0, finding.instances)))
+    lines.line("\(Decimal.grouped(sampled)) of \(all) \(sampled == 1 ? "was" : "were") sampled, allocated in", indent: 2)
+    for sample in finding.samples.prefix(Self.shownPlaces) {
+      let place = [sample.place?.function, Advice.position(sample.place)].compactMap { $0 }.joined(separator: "  ")
+      lines.spread(
+        Decimal.counted(UInt64(max(0, sample.instances)), "instance"),
+        place.isEmpty ? "unknown" : PlainText.escaped(place), indent: 4)
+    }
+    let rest = finding.samples.dropFirst(Self.shownPlaces)
+    if !rest.isEmpty { lines.line("and \(Decimal.counted(UInt64(rest.count), "more place"))", indent: 4) }
   }
 
   /// Places besides the shown one, if there are any: how many instances come from each.

@@ -202,6 +202,8 @@ package struct RecordDump {
     case .expectation: "expectation"
     case .round: "round"
     case .inspection: "inspection"
+    case .interval: "interval"
+    case .size: "size"
     case .other(let number): "\(number)"
     }
   }

@@ -84,6 +84,8 @@ package struct SnapshotList {
     case .expectation: "expectation"
     case .round: "end of round"
     case .inspection: "inspection"
+    case .interval: "every so often"
+    case .size: "large process"
     case .other(let number): "unknown (\(number))"
     }
   }

@@ -215,6 +215,8 @@ package struct Finding: Codable, Hashable, Sendable {
   package var stacks: [StackShare] = []
   /// The tests that were running then, as far as that is known.
   package var tests: [TestShare] = []
+  /// Of a light trace: where those of its instances were made that were sampled; those with most first.
+  package var samples: [SampledPlace] = []
 
   package var isLibrary: Bool { libraryReason != nil }
 
@@ -265,7 +267,8 @@ extension Finding {
       fingerprint: try fields.decode(String.self, forKey: .fingerprint),
       suppression: try fields.decodeIfPresent(String.self, forKey: .suppression),
       stacks: try fields.decodeIfPresent([StackShare].self, forKey: .stacks) ?? [],
-      tests: try fields.decodeIfPresent([TestShare].self, forKey: .tests) ?? [])
+      tests: try fields.decodeIfPresent([TestShare].self, forKey: .tests) ?? [],
+      samples: try fields.decodeIfPresent([SampledPlace].self, forKey: .samples) ?? [])
   }
 }
 

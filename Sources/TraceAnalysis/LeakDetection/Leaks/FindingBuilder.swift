@@ -141,7 +141,7 @@ package struct FindingBuilder {
       isHeldByEach: group.isHeldByEach,
       heldTogether: group.heldTogether.isEmpty ? nil : held.byName(group.heldTogether),
       referenceCount: counted.flatMap { graph.referenceCount(of: $0) }, ending: ending, advice: [], fingerprint: "",
-      stacks: origins.stacks, tests: origins.tests)
+      stacks: origins.stacks, tests: origins.tests, samples: naming.samples(of: instances.nodes(of: group)))
   }
 
   /// The subject of wrappers that leaked: an object that leaked with each.

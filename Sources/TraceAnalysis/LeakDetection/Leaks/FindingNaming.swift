@@ -16,6 +16,8 @@ final class FindingNaming {
   var modulePackages: [String: String?] = [:]
   let naming: any FrameNaming
   private let sites: [SiteKey]
+  /// Of a light trace: by address of the block.
+  private let sampledStacks: [UInt64: StackID]
   private let wrappers: AllocationWrappers
   private var functions: [UInt64: SourceFrame?] = [:]
   private var closureCode: [SourceFrame: (name: String, address: UInt64)] = [:]
@@ -33,8 +35,9 @@ final class FindingNaming {
   /// modules that are the program's own, if somebody said so.
   init(
     _ graph: ObjectGraph, definitions: TraceDefinitions, clock: TraceClock, sites: [SiteKey], naming: any FrameNaming,
-    frameLimit: Int = .max, ownModules: Set<String> = []
+    frameLimit: Int = .max, ownModules: Set<String> = [], sampledStacks: [UInt64: StackID] = [:]
   ) {
+    self.sampledStacks = sampledStacks
     spareFrames = frameLimit
     self.ownModules = ownModules
     self.graph = graph
@@ -192,6 +195,11 @@ final class FindingNaming {
     naming.frames(for: frame.key, in: frame.image.map { definitions.images[$0].image })
   }
 
+  /// Nil if the block was not sampled, or all were recorded.
+  func sampledStack(of node: NodeID) -> StackID? {
+    sampledStacks.isEmpty ? nil : sampledStacks[graph.heap[BlockID(node)].address]
+  }
+
   func stack(of node: NodeID) -> StackID { sites[Int(graph.heap[BlockID(node)].site.rawValue)].stack }
 
   /// The program's innermost frame that is not an initialiser of the allocated type; of memory without a type, the one
@@ -202,8 +210,16 @@ final class FindingNaming {
 
   /// The same of a site at which objects of a type are made.
   func allocation(_ site: SiteID, of type: NodeType) -> SourceFrame? {
-    let stack = sites[Int(site.rawValue)].stack
-    let frames = frames(of: site).dropFirst(type.kind == .malloc ? wrappers.frameCount(of: stack) : 0)
+    allocation(sites[Int(site.rawValue)].stack, frames(of: site), of: type)
+  }
+
+  /// The same of a stack with which one was made.
+  func allocation(_ stack: StackID, of type: NodeType) -> SourceFrame? {
+    allocation(stack, frames(of: stack), of: type)
+  }
+
+  private func allocation(_ stack: StackID, _ frames: [SourceFrame], of type: NodeType) -> SourceFrame? {
+    let frames = frames.dropFirst(type.kind == .malloc ? wrappers.frameCount(of: stack) : 0)
     let head = type.name.prefix { $0 != "<" }
     var user = frames.filter { $0.kind == .user }
     // A library of the operating system made it for the program's function that called it.

@@ -2,6 +2,7 @@
 
 import HeapAnalysis
 import TraceReading
+import TraceSymbolication
 
 extension Finding {
   /// Instances that were made with one stack.
@@ -14,6 +15,13 @@ extension Finding {
   package struct TestShare: Codable, Hashable, Sendable {
     /// `TillTests.opens`.
     package var name: String
+    package var instances: Int
+  }
+
+  /// Of a light trace: instances that were sampled, and made at one place.
+  package struct SampledPlace: Codable, Hashable, Sendable {
+    /// Nil if no function of the program's is on the stack.
+    package var place: SourceFrame?
     package var instances: Int
   }
 
@@ -42,6 +50,17 @@ extension Finding {
     return Array(sorted.prefix(testLimit))
   }
 
+  /// Those with most instances first.
+  static func joined(_ samples: [SampledPlace]) -> [SampledPlace] {
+    var sums: [PlaceKey: SampledPlace] = [:]
+    for sample in samples {
+      sums[PlaceKey(sample.place), default: SampledPlace(place: sample.place, instances: 0)].instances =
+        sum(sums[PlaceKey(sample.place)]?.instances ?? 0, sample.instances)
+    }
+    let sorted = sums.sorted { ($1.value.instances, $0.key) < ($0.value.instances, $1.key) }.map(\.value)
+    return Array(sorted.prefix(stackLimit))
+  }
+
   /// Figures in a digest may be anything.
   private static func sum(_ a: Int, _ b: Int) -> Int {
     let (sum, overflow) = a.addingReportingOverflow(b)
@@ -50,11 +69,24 @@ extension Finding {
 }
 
 extension FindingNaming {
+  /// Of a light trace: where those of the blocks were made that were sampled. Linear in the blocks, and in the depth of
+  /// the stacks.
+  func samples(of blocks: some Sequence<NodeID>) -> [Finding.SampledPlace] {
+    var counts: [StackID: (node: NodeID, instances: Int)] = [:]
+    for block in blocks where !graph.isRoot(block) {
+      if let stack = sampledStack(of: block) { counts[stack, default: (block, 0)].instances += 1 }
+    }
+    return Finding.joined(
+      counts.map { stack, share in
+        Finding.SampledPlace(place: allocation(stack, of: graph.type(of: share.node)), instances: share.instances)
+      })
+  }
+
   /// The stacks that blocks were allocated with, and the tests that ran then. Linear in the blocks, and in the depth of
   /// the stacks of a test run.
   func origins(of blocks: some Sequence<NodeID>) -> (stacks: [Finding.StackShare], tests: [Finding.TestShare]) {
     var counts: [StackID: Int] = [:]
-    for block in blocks where !graph.isRoot(block) { counts[stack(of: block), default: 0] += 1 }
+    for block in blocks where !graph.isRoot(block) { counts[sampledStack(of: block) ?? stack(of: block), default: 0] += 1 }
     let stacks = counts.map { Finding.StackShare(stack: $0.key, instances: $0.value) }
     guard tests.isTestRun else { return (Finding.joined(stacks), []) }
     return (

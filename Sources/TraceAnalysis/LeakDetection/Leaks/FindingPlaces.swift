@@ -19,6 +19,7 @@ extension Finding {
     places = Self.joined(places + other.places)
     stacks = Self.joined(stacks + other.stacks)
     tests = Self.joined(tests + other.tests)
+    samples = Self.joined(samples + other.samples)
     if let added = other.heldTogether { heldTogether = Self.sum((heldTogether ?? []) + added) }
   }
 

@@ -25,6 +25,7 @@ package final class LeakAnalysis {
   private let naming: any FrameNaming
   private let reader: TraceReader
   private let suspects: Set<UInt64>
+  private let sampledStacks: [UInt64: StackID]
   private let ownModules: Set<String>
   private var endingRemark: String?
   private var unclaimed = BlockSum()
@@ -98,6 +99,7 @@ package final class LeakAnalysis {
       })
     let keys = analysis.sites.map { SiteKey(operation: $0.operation, stack: $0.stack, type: $0.type) }
     siteKeys = keys
+    sampledStacks = analysis.sampledStacks
     let types = definitions.types
     let contents = BlockContentsByAllocator(definitions, naming: naming)
     let hasListedBlocks = analysis.header.isInspection || definitions.process.isAttached
@@ -158,7 +160,7 @@ package final class LeakAnalysis {
     let stated = outliving.scopeFindings() + outliving.expectationFindings()
     // The program's own statement about an object takes precedence over a conclusion.
     // One image has no history to conclude from.
-    let concluded = (reader.header.isInspection ? [] : outliving.findings()).filter { finding in
+    let concluded = (reader.header.lacksHistory ? [] : outliving.findings()).filter { finding in
       !stated.contains {
         $0.path.last?.qualifiedType == finding.path.last?.qualifiedType
           && $0.outliving?.holder == finding.outliving?.holder
@@ -264,7 +266,7 @@ package final class LeakAnalysis {
   func names() -> FindingNaming {
     let names = FindingNaming(
       graph, definitions: definitions, clock: clock, sites: siteKeys, naming: naming,
-      frameLimit: reader.limits.namedFrames, ownModules: ownModules)
+      frameLimit: reader.limits.namedFrames, ownModules: ownModules, sampledStacks: sampledStacks)
     names.threads = ThreadNames(definitions, activations: activations, mainThread: UInt64(reader.header.processID)) {
       [definitions, naming] key in naming.frames(for: key, in: definitions.image(at: key.lookupAddress))
     }

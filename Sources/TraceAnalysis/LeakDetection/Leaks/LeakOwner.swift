@@ -96,6 +96,7 @@ struct OwnerSearch {
   private func allocator(of node: NodeID, isObject: Bool, keeping held: [UInt32: BlockSum]) -> LeakOwner {
     let type = graph.type(of: node)
     let frames = naming.frames(of: graph.heap[BlockID(node)].site)
+    // Of what was not sampled, and of an inspected process, the type is all that is known.
     if frames.isEmpty { return contents.owner(of: node, keeping: held) }
     let inner = frames.drop { AllocationFunctions.isOne($0) || $0.kind == .thunk }
     guard let first = inner.first else { return .runtime }

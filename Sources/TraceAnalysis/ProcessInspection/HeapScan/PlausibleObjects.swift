@@ -22,7 +22,7 @@ enum PlausibleObjects {
 
   /// In order of addresses, none overlapping. Linear in the private memory that is there.
   static func blocks(
-    in memory: any ProcessMemory, threads: [InspectedThread], _ types: inout ObjectTypes
+    in memory: any ProcessMemory, threads: [InspectedThread], _ types: ObjectTypes
   ) -> [ListedBlock] {
     let window = MemoryWindow(memory, capacity: 1 << 18)
     var found: [ListedBlock] = []

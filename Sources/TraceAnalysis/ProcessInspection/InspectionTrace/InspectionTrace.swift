@@ -36,17 +36,17 @@ package enum InspectionTrace {
   ) throws -> InspectionSummary {
     var summary = InspectionSummary()
     let scan = ScannedProcess(memory)
-    var types = ObjectTypes(scan)
+    let types = ObjectTypes(scan)
     var remarks = remarks
     let heap = AllocatorHeap(in: memory, threads: threads)
     let blocks: [ListedBlock]
     if let heap {
       summary.isIncomplete = heap.isIncomplete
       remarks += heap.remarks
-      blocks = Self.blocks(heap, &types, memory)
+      blocks = Self.blocks(heap, types, memory)
     } else {
       // Without books, what is freed cannot be told from what is not.
-      blocks = PlausibleObjects.blocks(in: memory, threads: threads, &types)
+      blocks = PlausibleObjects.blocks(in: memory, threads: threads, types)
       if blocks.isEmpty { throw InspectionError.noAllocator }
       summary.isIncomplete = true
       remarks.append(Self.unreadBooks)
@@ -119,7 +119,7 @@ package enum InspectionTrace {
 
   /// Blocks with the types of those that are objects, in order of addresses.
   private static func blocks(
-    _ heap: AllocatorHeap, _ types: inout ObjectTypes, _ memory: any ProcessMemory
+    _ heap: AllocatorHeap, _ types: ObjectTypes, _ memory: any ProcessMemory
   ) -> [ListedBlock] {
     let window = MemoryWindow(memory, capacity: 1 << 20)
     var blocks: [ListedBlock] = []

@@ -37,6 +37,8 @@ package struct AllocationAnalysis: Sendable {
   package var gaps = TraceGaps.none
   /// The activations that control was in then.
   package var activationsAtSnapshot = Activations.none
+  /// Of a light trace: the stacks of those of these blocks that were sampled, by address.
+  package private(set) var sampledStacks: [UInt64: StackID] = [:]
   /// Addresses at which references seem to have been counted after the free of the block there; see `FreedAddresses`.
   package var suspects: Set<UInt64> = []
 
@@ -84,6 +86,7 @@ package struct AllocationAnalysis: Sendable {
     if snapshot != nil {
       blocksAtSnapshot = replayer.blocksAtCheckpoint
       activationsAtSnapshot = replayer.activationsAtCheckpoint
+      sampledStacks = replayer.sampledStacksAtCheckpoint
     }
     header = reader.header
     clock = reader.clock

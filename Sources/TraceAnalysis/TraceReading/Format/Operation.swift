@@ -27,6 +27,8 @@ package struct Operation: RawRepresentable, Hashable, Sendable, BitwiseCopyable 
   package static var reallocFree: Operation { .init(LT_OP_REALLOC_FREE) }
   package static var reallocFailed: Operation { .init(LT_OP_REALLOC_FAILED) }
   package static var operatorDelete: Operation { .init(LT_OP_DELETE) }
+  /// All blocks are as good as gone: those that are there follow.
+  package static var heapListed: Operation { .init(LT_OP_HEAP_LISTED) }
   package static var retain: Operation { .init(LT_OP_RETAIN) }
   package static var retainN: Operation { .init(LT_OP_RETAIN_N) }
   package static var tryRetain: Operation { .init(LT_OP_TRY_RETAIN) }
@@ -48,7 +50,7 @@ package struct Operation: RawRepresentable, Hashable, Sendable, BitwiseCopyable 
 
   /// The effect of an operation on a block.
   package enum Effect: UInt8, Hashable, Sendable {
-    case allocation, free, reallocFailed, retain, release, unownedRetain, unownedRelease, mark, unknown
+    case allocation, free, reallocFailed, heapListed, retain, release, unownedRetain, unownedRelease, mark, unknown
   }
 
   @inline(__always)
@@ -57,6 +59,7 @@ package struct Operation: RawRepresentable, Hashable, Sendable, BitwiseCopyable 
     case 1...11: .allocation
     case 16, 17, 19: .free
     case 18: .reallocFailed
+    case 20: .heapListed
     case 24...32: .retain
     case 36...39: .release
     case 42: .unownedRetain
@@ -102,6 +105,7 @@ package struct Operation: RawRepresentable, Hashable, Sendable, BitwiseCopyable 
     case 17: "realloc_free"
     case 18: "realloc_failed"
     case 19: "operator_delete"
+    case 20: "heap_listed"
     case 24: "swift_retain"
     case 25: "swift_retain_n"
     case 26: "swift_tryRetain"

@@ -40,12 +40,18 @@ package struct TraceHeader: Hashable, Sendable {
   package var stackDepthLimit: UInt32 = 0
   /// Bytes.
   package var liveSlotSize: UInt32 = 0
+  /// Of a light recording: bytes of allocation from one sample to the next, on average.
+  package var samplePeriod: UInt64 = 0
 
   package init() {}
 
   package var followsChildren: Bool { options & UInt32(LT_OPTION_FOLLOW_CHILDREN) != 0 }
   /// The process was looked at from outside, once: the trace has blocks and an image, and no history.
   package var isInspection: Bool { options & UInt32(LT_OPTION_INSPECTED) != 0 }
+  /// The recorder took samples: the trace has the blocks of each heap image, some of them with stacks, and no history.
+  package var isLight: Bool { options & UInt32(LT_OPTION_LIGHT) != 0 }
+  /// The blocks are those of images alone. Nothing says when they were allocated, or what was freed.
+  package var lacksHistory: Bool { isInspection || isLight }
   package var startedPaused: Bool { options & UInt32(LT_OPTION_START_PAUSED) != 0 }
 }
 

@@ -12,6 +12,10 @@ package enum SnapshotReason: Hashable, Sendable {
   case round
   /// The process was not recorded: its memory was read from outside.
   case inspection
+  /// One is taken every so often.
+  case interval
+  /// The process had more resident memory than was allowed for.
+  case size
   case other(UInt32)
 
   init(rawValue: UInt32) {
@@ -23,6 +27,8 @@ package enum SnapshotReason: Hashable, Sendable {
     case Int(LT_SNAPSHOT_EXPECTATION): self = .expectation
     case Int(LT_SNAPSHOT_ROUND): self = .round
     case Int(LT_SNAPSHOT_INSPECTION): self = .inspection
+    case Int(LT_SNAPSHOT_INTERVAL): self = .interval
+    case Int(LT_SNAPSHOT_SIZE): self = .size
     default: self = .other(rawValue)
     }
   }
@@ -36,6 +42,8 @@ package enum SnapshotReason: Hashable, Sendable {
     case .expectation: UInt32(LT_SNAPSHOT_EXPECTATION)
     case .round: UInt32(LT_SNAPSHOT_ROUND)
     case .inspection: UInt32(LT_SNAPSHOT_INSPECTION)
+    case .interval: UInt32(LT_SNAPSHOT_INTERVAL)
+    case .size: UInt32(LT_SNAPSHOT_SIZE)
     case .other(let n): n
     }
   }
@@ -113,6 +121,8 @@ package struct TraceSnapshot: Hashable, Sendable {
   /// In the objects of classes and in the elements of arrays, the lowest byte of a word that is not in the image is
   /// none that an enumeration has for a case, but 0.
   package var hasCaseBytes: Bool
+  /// The list of blocks that goes with the image lacks some: memory of the allocator's was not found.
+  package var lacksBlocks = false
   /// Bytes below a thread pointer that are thread-local variables.
   package var staticTLSSize: UInt64
   package var threads: [SnapshotThread]
@@ -195,6 +205,7 @@ extension TraceSnapshot {
     isFrozen = head.flags & UInt32(LT_SNAPSHOT_FROZEN) != 0
     hasReferenceTags = head.flags & UInt32(LT_SNAPSHOT_REFERENCE_TAGS) != 0
     hasCaseBytes = head.flags & UInt32(LT_SNAPSHOT_CASE_BYTES) != 0
+    lacksBlocks = head.flags & UInt32(LT_SNAPSHOT_BLOCKS_MISSING) != 0
     staticTLSSize = head.staticTLSSize
     threads = (0..<Int(head.threadCount)).map { index in
       var thread = bytes.loadUnaligned(fromByteOffset: headSize + index * threadSize, as: lt_snapshot_thread.self)
@@ -232,6 +243,7 @@ extension TraceSnapshot {
     head.flags =
       (isFrozen ? UInt32(LT_SNAPSHOT_FROZEN) : 0) | (hasReferenceTags ? UInt32(LT_SNAPSHOT_REFERENCE_TAGS) : 0)
       | (hasCaseBytes ? UInt32(LT_SNAPSHOT_CASE_BYTES) : 0)
+      | (lacksBlocks ? UInt32(LT_SNAPSHOT_BLOCKS_MISSING) : 0)
     head.threadCount = UInt32(threads.count)
     head.regionCount = UInt32(regions.count)
     head.labelSize = UInt32(label.utf8.count)

@@ -40,7 +40,7 @@ struct BlockTable: BitwiseCopyable {
   private let places: RowTable<Place>
 
   init(minimumCapacity: Int = 1024, ownedBy owner: TableOwner) {
-    var capacity = 16
+    var capacity = Self.leastCapacity
     while capacity < minimumCapacity * 2 { capacity *= 2 }
     let header = UnsafeMutablePointer<Header>.allocate(capacity: 1)
     places = RowTable(
@@ -159,6 +159,23 @@ struct BlockTable: BitwiseCopyable {
     header.pointee.count &-= 1
     return Self.block(place)
   }
+
+  /// Removes all blocks, and gives back most of the table: what is done once for each of many lists must not cost what
+  /// the longest of them did. Linear in the size of the table.
+  func removeAll() {
+    let old = header.pointee.slots
+    for index in 0...header.pointee.mask where old[index].address != 0 {
+      old[index].place.pointee.nextFree = header.pointee.firstFree
+      header.pointee.firstFree = old[index].place
+    }
+    header.pointee.slots = Self.allocate(Self.leastCapacity, vacant: header.pointee.somePlace)
+    header.pointee.mask = Self.leastCapacity - 1
+    header.pointee.shift = UInt64(64 - Self.leastCapacity.trailingZeroBitCount)
+    header.pointee.count = 0
+    TableMemory.deallocate(old)
+  }
+
+  private static var leastCapacity: Int { 16 }
 
   @inline(never)
   private func grow() {

@@ -31,6 +31,10 @@ package struct Replayer<Observer: ReplayObserver>: EventSink {
   private var state: UnsafeMutablePointer<ThreadState>
   private var trackedThread: UnsafeMutablePointer<ActivationTracker.ThreadRow>
   private let hasUnseenBlocks: Bool
+  /// Blocks come in lists. Those that were sampled are told apart by their stacks, and not by sites of their own: with
+  /// them, equal objects would be of two kinds.
+  private let isLight: Bool
+  private var sampledStacks: [UInt64: StackID] = [:]
 
   private struct ThreadState: BitwiseCopyable {
     var total: ThreadTotal
@@ -54,15 +58,16 @@ package struct Replayer<Observer: ReplayObserver>: EventSink {
   {
     let tracker = activations ?? ActivationTracker(stacks: reader.definitions.stacks)
     self.init(
-      observer, process: reader.definitions.process, activations: tracker, limits: reader.limits, checkpoint: checkpoint
-    )
+      observer, process: reader.definitions.process, activations: tracker, limits: reader.limits,
+      checkpoint: checkpoint, isLight: reader.header.isLight)
   }
 
   private init(
     _ observer: Observer, process: ProcessRecord, activations: ActivationTracker, limits: ReadingLimits? = nil,
-    checkpoint: UInt64? = nil
+    checkpoint: UInt64? = nil, isLight: Bool = false
   ) {
     self.observer = observer
+    self.isLight = isLight
     self.activations = activations
     tracker = Unmanaged.passUnretained(activations)
     blocks = BlockTable(ownedBy: memory)
@@ -98,12 +103,16 @@ package struct Replayer<Observer: ReplayObserver>: EventSink {
   private let checkpoint: UInt64
   private var keptBlocks: [LiveBlock]?
   private var keptActivations: Activations?
+  private var keptStacks: [UInt64: StackID]?
 
   /// The activations that control was in at the checkpoint; those it is in now if no event came after it.
   package var activationsAtCheckpoint: Activations { keptActivations ?? presentActivations }
 
   /// The blocks that were live at the checkpoint, in no particular order; those live now if no event came after it.
   package var blocksAtCheckpoint: [LiveBlock] { keptBlocks ?? liveBlocks }
+
+  /// Of a light trace: the stacks of those of these blocks that were sampled, by address.
+  package var sampledStacksAtCheckpoint: [UInt64: StackID] { keptStacks ?? sampledStacks }
 
   private var liveBlocks: [LiveBlock] {
     var result: [LiveBlock] = []
@@ -234,6 +243,7 @@ package struct Replayer<Observer: ReplayObserver>: EventSink {
   private mutating func reachCheckpoint() {
     keptBlocks = liveBlocks
     keptActivations = presentActivations
+    keptStacks = sampledStacks
   }
 
   @inline(__always)
@@ -290,6 +300,9 @@ package struct Replayer<Observer: ReplayObserver>: EventSink {
     case .reallocFailed:
       takeReallocFailure(event.pointee)
       return .taken
+    case .heapListed:
+      forgetBlocks(event.pointee)
+      return .taken
     case .mark:
       let address = event.pointee.address
       observer.marked(event.pointee, strand: strand, block: address == 0 ? nil : blocks.find(address)?.pointee)
@@ -324,7 +337,7 @@ package struct Replayer<Observer: ReplayObserver>: EventSink {
       takeOver(event.pointee)
     }
     let site = siteTable.site(
-      SiteKey(operation: event.pointee.operation, stack: event.pointee.stack, type: event.pointee.type))
+      SiteKey(operation: event.pointee.operation, stack: stackOfSite(event), type: event.pointee.type))
     let block = blocks.insert(
       LiveBlock(
         address: address, size: event.pointee.size, birthTime: event.pointee.time, site: site,
@@ -335,6 +348,21 @@ package struct Replayer<Observer: ReplayObserver>: EventSink {
     state.pointee.total.allocatedBytes &+= event.pointee.size
     observer.blockAllocated(block.pointee, by: event.pointee)
     return .taken
+  }
+
+  @inline(__always)
+  private mutating func stackOfSite(_ event: UnsafePointer<TraceEvent>) -> StackID {
+    if !isLight || event.pointee.stack == .empty { return event.pointee.stack }
+    sampledStacks[event.pointee.address] = event.pointee.stack
+    return .empty
+  }
+
+  /// Ends all blocks: a list of those that are there follows.
+  @inline(never)
+  private mutating func forgetBlocks(_ event: TraceEvent) {
+    for block in liveBlocks { observer.blockFreed(block, by: event) }
+    blocks.removeAll()
+    sampledStacks.removeAll()
   }
 
   /// Ends the block that lives at an allocation's address: its free was not seen.

@@ -42,6 +42,13 @@ package struct TraceGaps: Hashable, Sendable {
 
   /// The gaps of a trace before `time`, in ticks, once its events have been read.
   init(_ reader: TraceReader, diagnostics: TraceDiagnostics, until time: UInt64) {
+    let isLight = reader.header.isLight
+    defer {
+      // Images list all blocks, whatever was seen of them before; only what is damaged is missing.
+      if isLight { causes.formIntersection([.damaged, .notFound]) }
+      if isLight, causes.isEmpty { end = nil }
+    }
+    if isLight, reader.snapshots.contains(where: { $0.time == time && $0.lacksBlocks }) { causes.insert(.notFound) }
     if reader.definitions.process.isForked { causes.insert(.inherited) }
     if reader.definitions.process.isAttached { causes.insert(.attached) }
     if reader.definitions.process.lacksBlocks { causes.insert(.notFound) }

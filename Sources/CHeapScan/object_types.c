@@ -1,0 +1,182 @@
+// Tells Swift objects from other blocks: an object begins with its metadata and a word that may be its counts.
+
+#include "object_types.h"
+
+#include "memory_scan.h"
+#include "metadata_reading.h"
+
+#include <string.h>
+
+enum {
+  /// Types that a process may have. Programs have some thousands; generic ones with many arguments some ten thousand.
+  TYPE_LIMIT = 1 << 18,
+  SUPERCLASS_LIMIT = 64,
+  /// Words that were looked at, metadata or not. Those beyond half of them are looked at again and again.
+  NUMBER_PLACES = 1 << 20,
+  HEADER_SIZE = 16,
+  /// Sizes that a class may have for its instances and for its metadata; and what its metadata has at least.
+  SIZE_LIMIT = 1 << 24,
+  LEAST_METADATA = 56,
+  /// Bytes that glibc adds to a block at most: up to the next multiple of 16, and a rest that is too small for a block
+  /// of its own.
+  ROUNDING_LIMIT = 15 + 16,
+  /// jemalloc adds a quarter, and up to the next multiple of 16.
+  QUARTER_ROUNDING = 16,
+  /// Of the flags of a context descriptor. Source: swiftlang/swift, include/swift/ABI/MetadataValues.h.
+  DESCRIPTOR_KIND = 31,
+  CLASS_DESCRIPTOR = 16,
+};
+
+/// Classes whose instances go on behind their fields: storage of the standard library and of swift-collections, and
+/// buffers.
+static const char *const growingModules[] = {"Swift.", "DequeModule.", "HashTreeCollections.", "RopeModule.",
+                                             "Foundation."};
+
+struct lt_type_number {
+  uint64_t metadata; ///< 0 in a place that is free
+  uint32_t index;    ///< of the type, from 1; 0: the word is no metadata
+  uint32_t reserved;
+};
+
+bool lt_object_types_init(struct lt_object_types *s) {
+  s->scanned = s->memory->allocate(TYPE_LIMIT * sizeof *s->scanned);
+  s->instanceSizes = s->memory->allocate((TYPE_LIMIT + 1) * sizeof *s->instanceSizes);
+  s->numbers = s->memory->allocate(NUMBER_PLACES * sizeof *s->numbers);
+  s->count = s->numberCount = s->lastRegion = 0;
+  return s->scanned && s->instanceSizes && s->numbers;
+}
+
+void lt_object_types_free(struct lt_object_types *s) {
+  if (s->scanned) s->memory->release(s->scanned, TYPE_LIMIT * sizeof *s->scanned);
+  if (s->instanceSizes) s->memory->release(s->instanceSizes, (TYPE_LIMIT + 1) * sizeof *s->instanceSizes);
+  if (s->numbers) s->memory->release(s->numbers, NUMBER_PLACES * sizeof *s->numbers);
+  s->scanned = NULL;
+  s->instanceSizes = NULL;
+  s->numbers = NULL;
+}
+
+// --- regions ---------------------------------------------------------------------------------------------------------
+
+static const struct lt_snapshot_region *region_at(struct lt_object_types *s, uint64_t address) {
+  const struct lt_snapshot_region *guess = s->regions + s->lastRegion;
+  if (s->lastRegion < s->regionCount && address >= guess->start && address < guess->end) return guess;
+  uint32_t low = 0, high = s->regionCount;
+  while (low < high) {
+    uint32_t middle = low + (high - low) / 2;
+    if (s->regions[middle].end <= address) low = middle + 1;
+    else high = middle;
+  }
+  if (low == s->regionCount || address < s->regions[low].start) return NULL;
+  s->lastRegion = low;
+  return &s->regions[low];
+}
+
+static bool has_flag(struct lt_object_types *s, uint64_t address, uint32_t flag) {
+  const struct lt_snapshot_region *region = region_at(s, address);
+  return region && region->flags & flag;
+}
+
+// --- metadata --------------------------------------------------------------------------------------------------------
+
+static bool is_code(struct lt_object_types *s, uint64_t address) { return has_flag(s, address, LT_REGION_EXECUTABLE); }
+
+static bool is_class(struct lt_object_types *s, uint64_t metadata) {
+  const struct lt_memory *memory = s->memory;
+  uint32_t instanceSize = lt_half_at(memory, metadata + 24), size = lt_half_at(memory, metadata + 32),
+           addressPoint = lt_half_at(memory, metadata + 36);
+  uint64_t descriptor = lt_word_at(memory, metadata + 40);
+  return size <= SIZE_LIMIT && addressPoint < size && addressPoint >= 16 && addressPoint % 8 == 0 &&
+         size - addressPoint >= LEAST_METADATA && instanceSize >= HEADER_SIZE && instanceSize <= SIZE_LIMIT &&
+         descriptor % 4 == 0 && (lt_half_at(memory, descriptor) & DESCRIPTOR_KIND) == CLASS_DESCRIPTOR &&
+         is_code(s, lt_word_at(memory, metadata - 16));
+}
+
+/// Tells whether there is the metadata of objects: of a class, a closure's context, a box, an error or a task.
+static bool is_metadata(struct lt_object_types *s, uint64_t metadata) {
+  uint64_t kind;
+  if (!has_flag(s, metadata, LT_REGION_READABLE) || !lt_read_bytes(s->memory, metadata, &kind, sizeof kind))
+    return false;
+  switch (kind) {
+    case KIND_CLASS: return is_class(s, metadata);
+    case KIND_CONTEXT:
+    case KIND_BOX:
+    case KIND_ERROR:
+    // The function that frees such an object stands before its value witnesses.
+    case KIND_TASK: return is_code(s, lt_word_at(s->memory, metadata - 16));
+    default: return false;
+  }
+}
+
+static uint32_t instance_size(const struct lt_object_types *s, uint64_t metadata,
+                              const struct lt_type_description *description, uint32_t superclass) {
+  if (description->kind != LT_TYPE_CLASS) return 0;
+  for (size_t i = 0; i < sizeof growingModules / sizeof *growingModules; i++)
+    if (strncmp(description->name, growingModules[i], strlen(growingModules[i])) == 0) return 0;
+  // What is above goes on behind its fields, and so does this.
+  if (superclass && !s->instanceSizes[superclass]) return 0;
+  return lt_half_at(s->memory, metadata + 24);
+}
+
+// --- numbers ---------------------------------------------------------------------------------------------------------
+
+/// The place of a word that is known, or the one for it.
+static struct lt_type_number *place_of(struct lt_object_types *s, uint64_t metadata) {
+  uint64_t at = (metadata * LT_HASH_MULTIPLIER) >> 44;
+  while (s->numbers[at].metadata && s->numbers[at].metadata != metadata) at = (at + 1) % NUMBER_PLACES;
+  return &s->numbers[at];
+}
+_Static_assert(NUMBER_PLACES == 1 << (64 - 44), "the hash's bits");
+
+static struct lt_type_number *note(struct lt_object_types *s, uint64_t metadata, uint32_t index) {
+  struct lt_type_number *place = place_of(s, metadata);
+  if (!place->metadata) {
+    if (s->numberCount >= NUMBER_PLACES / 2) return NULL;
+    s->numberCount++;
+  }
+  *place = (struct lt_type_number){.metadata = metadata, .index = index};
+  return place;
+}
+
+/// The index of a type, from 1; 0 if there is no metadata of objects.
+static uint32_t index_of(struct lt_object_types *s, uint64_t metadata, uint32_t depth) {
+  if (!metadata) return 0;
+  const struct lt_type_number *known = place_of(s, metadata);
+  if (known->metadata) return known->index;
+  if (s->count >= TYPE_LIMIT || depth >= SUPERCLASS_LIMIT || !is_metadata(s, metadata)) {
+    note(s, metadata, 0);
+    return 0;
+  }
+  // A class that says that it is above itself has no superclass. A type that has no place would be met again.
+  if (!note(s, metadata, 0)) return 0;
+  struct lt_type_description description;
+  memset(&description, 0, sizeof description);
+  lt_describe_type(s->memory, metadata, &description);
+  uint32_t superclass = index_of(s, description.superclass, depth + 1), index = ++s->count;
+  s->instanceSizes[index] = instance_size(s, metadata, &description, superclass);
+  s->scanned[index - 1] = (struct lt_scanned_type){.metadata = metadata, .storage = description.storage};
+  note(s, metadata, index);
+  struct lt_met_type type = {.number = s->firstNumber + index - 1,
+                             .superclass = superclass ? s->firstNumber + superclass - 1 : 0,
+                             .metadata = metadata,
+                             .description = &description};
+  s->met(s, &type);
+  return index;
+}
+
+uint32_t lt_object_type(struct lt_object_types *s, uint64_t first, uint64_t second, uint64_t size) {
+  if (size < HEADER_SIZE || !first || first % 8 || first >= LT_FRAME_ADDRESS_MASK || !lt_is_reference_count(second))
+    return 0;
+  uint32_t index = index_of(s, first, 0);
+  return index ? s->firstNumber + index - 1 : 0;
+}
+
+uint64_t lt_instance_size(const struct lt_object_types *s, uint32_t type) {
+  return type ? s->instanceSizes[type - s->firstNumber + 1] : 0;
+}
+
+uint64_t lt_object_size(const struct lt_object_types *s, uint32_t type, uint64_t usableSize) {
+  uint64_t size = lt_instance_size(s, type);
+  if (size == 0 || size >= usableSize) return usableSize;
+  uint64_t quarter = size / 4 + QUARTER_ROUNDING, limit = quarter > ROUNDING_LIMIT ? quarter : ROUNDING_LIMIT;
+  return usableSize - size <= limit ? size : usableSize;
+}

@@ -1,0 +1,154 @@
+// Samples calls of the allocator. There is no event and no thread of the recorder's: what is due now and then is done
+// where a sample is.
+
+#define _GNU_SOURCE
+#include "hooks/light_recording.h"
+
+#include "hooks/hook.h"
+#include "hooks/next_functions.h"
+#include "image/block_list.h"
+#include "image/due_images.h"
+#include "image/expectations.h"
+#include "image/heap_snapshot.h"
+#include "os/bootstrap_arena.h"
+#include "process/environment.h"
+#include "process/recording.h"
+#include "process/thread_entry.h"
+#include "record/event_buffer.h"
+#include "record/trace_clock.h"
+#include "record/trace_file.h"
+#include "sampling/sample_draw.h"
+#include "sampling/sampled_sites.h"
+#include "sampling/sampled_stack.h"
+
+enum {
+  /// Bytes until a thread looks again whether samples are taken.
+  LOOK_AGAIN = 1 << 30,
+};
+/// Totals are written as often as this: 1,440 records a day, of some 50 bytes.
+#define TOTALS_NANOSECONDS 60000000000ull
+
+uint64_t lt_sample_period;
+
+static uint64_t seed;
+static _Atomic uint64_t threadCount, fullTables;
+static _Atomic uint64_t nextTotals; ///< CLOCK_MONOTONIC
+
+// --- what is due now and then ----------------------------------------------------------------------------------------
+
+static void put_totals(struct lt_thread *t) {
+  struct lt_sample_totals totals = lt_sample_totals();
+  const uint64_t values[] = {lt_now(),           totals.allocatedObjects, totals.allocatedBytes,
+                             totals.freedObjects, totals.freedBytes,       totals.samples,
+                             totals.unknownStacks, atomic_load(&fullTables)};
+  uint8_t payload[sizeof values / sizeof *values * 10], *p = payload;
+  for (size_t i = 0; i < sizeof values / sizeof *values; i++) p = lt_put_varint(p, values[i]);
+  lt_define(t, LT_DEF_SAMPLE_TOTALS, payload, (size_t)(p - payload));
+}
+
+/// Writes totals, and what a sealed chunk would bring about. A thread that has no state yet waits for twice as long, so
+/// that few have one.
+static void keep_up(void) {
+  uint64_t now = lt_clock_nanoseconds(CLOCK_MONOTONIC), due = atomic_load(&nextTotals);
+  lt_due_images_take(now);
+  lt_snapshot_collect();
+  bool isFirst = lt_thread_count() == 0;
+  if (!isFirst && now < (lt_tls.thread ? due : due + TOTALS_NANOSECONDS)) return;
+  if (!atomic_compare_exchange_strong(&nextTotals, &due, now + TOTALS_NANOSECONDS)) return;
+  struct lt_thread *t = lt_tls.thread && atomic_load(&lt_tls.thread->isReady) ? lt_tls.thread : lt_thread_prepare();
+  if (!t) return;
+  lt_recording_keep_up(t);
+  put_totals(t);
+}
+
+// --- samples ---------------------------------------------------------------------------------------------------------
+
+static void take(void *block, uint64_t size, const uintptr_t *frame) {
+  struct lt_sample_weight weight = lt_sample_weight(size, lt_sample_period);
+  struct lt_sampled_block sample = {.size = size, .time = lt_now(), .site = lt_sampled_stack_site(frame)};
+  struct lt_sampled_block before;
+  // The free of a block that was at this address was not seen.
+  if (lt_is_marked(block) && lt_sampled_blocks_remove((uintptr_t)block, &before))
+    lt_sampled_site_freed(before.site, lt_sample_weight(before.size, lt_sample_period));
+  if (!lt_sampled_blocks_add((uintptr_t)block, &sample)) {
+    // Neither its allocation is counted nor its free: the estimate of what lives stays right without it.
+    atomic_fetch_add(&fullTables, 1);
+    return;
+  }
+  lt_sampled_site_allocated(sample.site, weight);
+}
+
+/// Draws the way to the thread's next sample. True if the one that was due is in the allocation.
+static bool is_sampled(uint64_t size) {
+  struct lt_tls *tls = &lt_tls;
+  bool isHit = true;
+  if (!tls->sampleRandom) {
+    // The thread's first allocation, or the first after a pause.
+    // Two threads have starts of their own: the generator's steps from one to the other are as good as never made.
+    uint64_t start = seed + (atomic_fetch_add(&threadCount, 1) + 1) * 0xD1342543DE82EF95ull;
+    tls->sampleRandom = (start ^ start >> 32) * 0xAEF17502108EF2D9ull | 1;
+    tls->untilSample = lt_sample_distance(&tls->sampleRandom, lt_sample_period);
+    isHit = tls->untilSample <= size;
+  }
+  tls->untilSample = isHit ? lt_sample_distance(&tls->sampleRandom, lt_sample_period) : tls->untilSample - size;
+  return isHit;
+}
+
+/// Tells whether samples are taken in this process now; the thread looks again later if not.
+static bool is_on(void) {
+  bool isOn = atomic_load_explicit(&lt_hook_mode, memory_order_relaxed) != LT_HOOKS_OFF && lt_process_is_ours() &&
+              lt_trace_is_writable();
+  if (isOn && LT_UNLIKELY(atomic_load_explicit(lt_pause_switch, memory_order_relaxed) == LT_SWITCH_SNAPSHOT))
+    lt_snapshot_at_switch();
+  isOn = isOn && atomic_load_explicit(lt_pause_switch, memory_order_relaxed) == LT_SWITCH_RECORD;
+  if (!isOn) {
+    lt_tls.untilSample = atomic_load_explicit(&lt_hook_mode, memory_order_relaxed) == LT_HOOKS_OFF ? LOOK_AGAIN
+                                                                                                 : lt_sample_period;
+    lt_tls.sampleRandom = 0; // the way to the next sample begins anew
+  }
+  return isOn;
+}
+
+LT_NOINLINE void lt_light_allocated(void *block, size_t size, const uintptr_t *frame) {
+  if (lt_tls.hookDepth) return; // by a signal's handler: the next allocation takes its place
+  lt_tls.hookDepth = 1;
+  __asm__ volatile("" ::: "memory");
+  if (is_on() && is_sampled(size)) {
+    take(block, size, frame);
+    keep_up();
+  }
+  __asm__ volatile("" ::: "memory");
+  lt_tls.hookDepth = 0;
+}
+
+LT_NOINLINE void lt_light_freed(void *block) {
+  struct lt_sampled_block sample;
+  if (lt_sampled_blocks_remove((uintptr_t)block, &sample))
+    lt_sampled_site_freed(sample.site, lt_sample_weight(sample.size, lt_sample_period));
+  lt_expectations_freed(block);
+}
+
+LT_NOINLINE void lt_light_restored(void *block, const struct lt_sampled_block *sample) {
+  if (lt_sampled_blocks_add((uintptr_t)block, sample))
+    lt_sampled_site_freed_not(sample->site, lt_sample_weight(sample->size, lt_sample_period));
+}
+
+// --- beginning -------------------------------------------------------------------------------------------------------
+
+bool lt_light_begin(void) {
+  lt_sample_period = lt_settings.samplePeriod;
+  if (!lt_sample_period) return true;
+  seed = lt_random();
+  return lt_sampled_sites_begin() && lt_sampled_blocks_begin();
+}
+
+void lt_light_open(void) {
+  if (!lt_sample_period || atomic_load(&lt_hook_mode) == LT_HOOKS_OFF) return;
+  // The trace is described, and has the images that are there, before a first sample.
+  struct lt_thread *t = lt_enter();
+  if (t) lt_leave();
+  lt_block_list_init((uintptr_t)lt_next.malloc);
+  // The next allocator must not be given what is not its own.
+  for (uintptr_t at = (uintptr_t)lt_bootstrap_arena; at < lt_bootstrap_used_end(); at += 16) lt_sampled_marks_add(at);
+  lt_sampled_marks_use();
+}

@@ -1,0 +1,267 @@
+// Lists the blocks of the process by the allocator's books, and tells objects by their first words.
+
+#define _GNU_SOURCE
+#include "image/block_list.h"
+
+#include "allocator_books/glibc_heap.h"
+#include "object_types.h"
+#include "os/os.h"
+#include "record/encoding.h"
+#include "sampling/sampled_blocks.h"
+#include "sampling/sampled_sites.h"
+#include "swift/own_memory.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <gnu/libc-version.h>
+#include <string.h>
+
+enum {
+  CHUNK_SIZE = 1 << 20,
+  STACK_LIMIT = 1024, ///< frames of a sample's stack
+  /// Most bytes of a block's record, with the stack before it.
+  RECORD_SIZE = 64 + STACK_LIMIT * 11,
+  DEFINITION_SIZE = LT_TYPE_NAME_SIZE + 128,
+  DATA_LIMIT = 16,
+  WINDOW_SIZE = 256 << 10,
+};
+
+static uintptr_t allocateFunction;
+
+void lt_block_list_init(uintptr_t allocate) { allocateFunction = allocate; }
+
+// --- memory ----------------------------------------------------------------------------------------------------------
+
+/// What is being written. One list a copy.
+static struct writer {
+  struct lt_block_list *list;
+  struct lt_memory_scan *scan;
+  struct lt_object_types types;
+  struct lt_word_window window; ///< for the first words of blocks
+  int memory;                   ///< the process's own, as a file; −errno without it
+  uint8_t *events, *definitions;
+  size_t eventSize, definitionSize;
+  uint64_t eventCount, lastAddress;
+  uint64_t literal;    ///< the last key that was written out
+  uint32_t stackDepth; ///< frames of the stack that a reader has
+  int error;
+} writer;
+
+static const struct lt_snapshot_region *region_at(uint64_t address) {
+  const struct lt_block_list *list = writer.list;
+  static uint32_t last;
+  if (last < list->regionCount && address >= list->regions[last].start && address < list->regions[last].end)
+    return &list->regions[last];
+  uint32_t low = 0, high = list->regionCount;
+  while (low < high) {
+    uint32_t middle = low + (high - low) / 2;
+    if (list->regions[middle].end <= address) low = middle + 1;
+    else high = middle;
+  }
+  if (low == list->regionCount || address < list->regions[low].start) return NULL;
+  last = low;
+  return &list->regions[low];
+}
+
+/// The kernel copies, and stops before what cannot be read: a mapping may have pages that fault.
+static size_t read_on(const struct lt_books_memory *books, uint64_t address, void *to, size_t size) {
+  (void)books;
+  size_t done = 0;
+  while (done < size) {
+    uint64_t at = address + done;
+    long n = writer.memory < 0 ? -1 : lt_syscall6(SYS_pread64, writer.memory, (long)((uint8_t *)to + done),
+                                                  (long)(size - done), (long)at, 0, 0);
+    if (n <= 0) {
+      // Without that file, page by page; a probe is of aligned words at either end.
+      n = (long)(LT_BOOKS_PAGE - at % LT_BOOKS_PAGE);
+      if (n > (long)(size - done)) n = (long)(size - done);
+      if (!lt_read_bytes(&lt_own_memory, at, (uint8_t *)to + done, (size_t)n)) break;
+    }
+    done += (size_t)n;
+  }
+  return done;
+}
+
+static void look_up_present(const struct lt_books_memory *books, uint64_t address, uint32_t pages, uint8_t *present) {
+  (void)books;
+  const struct lt_snapshot_region *region = region_at(address);
+  memset(present, 0, pages);
+  while (region && pages) {
+    uint64_t left = (region->end - address) / LT_BOOKS_PAGE;
+    uint32_t part = left < pages ? (uint32_t)left : pages;
+    writer.scan->lookUpResidence(writer.scan, region, address, part, present);
+    present += part;
+    pages -= part;
+    address = region->end;
+    region = pages ? region_at(address) : NULL;
+  }
+}
+
+// --- records ---------------------------------------------------------------------------------------------------------
+
+static void append(uint16_t kind, const uint8_t *payload, size_t size, uint64_t count) {
+  if (!writer.error && size) writer.error = writer.list->append(kind, payload, size, count);
+}
+
+static void end_definitions(void) {
+  append(LT_CHUNK_DEFINITIONS, writer.definitions, writer.definitionSize, 0);
+  writer.definitionSize = 0;
+}
+
+/// Writes the events so far, and begins the next chunk: what uses a type comes after its definition.
+static void end_events(void) {
+  end_definitions();
+  append(LT_CHUNK_EVENTS, writer.events, writer.eventSize, writer.eventCount);
+  writer.eventSize = 0;
+  writer.eventCount = 0;
+  writer.lastAddress = writer.literal = 0;
+  writer.stackDepth = 0;
+}
+
+static void define_type(struct lt_object_types *types, const struct lt_met_type *type) {
+  (void)types;
+  if (writer.definitionSize + DEFINITION_SIZE > CHUNK_SIZE) end_definitions();
+  uint8_t payload[DEFINITION_SIZE], *p = payload;
+  p = lt_put_varint(p, type->number);
+  p = lt_put_varint(p, type->metadata);
+  p = lt_put_varint(p, type->description->kind);
+  p = lt_put_varint(p, type->description->descriptor);
+  p = lt_put_string(p, payload + sizeof payload - 16, type->description->name);
+  p = lt_put_varint(p, type->superclass);
+  size_t size = (size_t)(p - payload);
+  uint8_t *to = writer.definitions + writer.definitionSize;
+  *to++ = LT_DEF_TYPE;
+  to = lt_put_varint(to, size);
+  memcpy(to, payload, size);
+  writer.definitionSize = (size_t)(to - writer.definitions) + size;
+}
+
+/// Puts a change from the reader's stack to another one.
+static uint8_t *put_stack(uint8_t *p, const uint64_t *keys, uint32_t count) {
+  static uint8_t change[RECORD_SIZE];
+  uint8_t *q = lt_put_varint(lt_put_varint(change, writer.stackDepth), count);
+  for (uint32_t i = 0; i < count; i++) {
+    *q++ = LT_TOKEN_LITERAL;
+    q = lt_put_varint(q, lt_zigzag((int64_t)(keys[i] - writer.literal)));
+    writer.literal = keys[i];
+  }
+  writer.stackDepth = count;
+  *p++ = LT_CONTROL_STACK;
+  p = lt_put_varint(p, (uint64_t)(q - change));
+  memcpy(p, change, (size_t)(q - change));
+  return p + (q - change);
+}
+
+static void begin_heap(void) {
+  uint8_t *p = writer.events;
+  *p++ = LT_OP_HEAP_LISTED;
+  *p++ = LT_ADDRESS_RECENT; // which is 0
+  *p++ = 0;
+  *p++ = 0;
+  writer.eventSize = (size_t)(p - writer.events);
+  writer.eventCount = 1;
+}
+
+/// `sample`: of the block, or NULL.
+static void put_block(uint64_t address, uint64_t size, uint32_t type, const struct lt_sampled_block *sample) {
+  if (writer.eventSize + RECORD_SIZE > CHUNK_SIZE) end_events();
+  uint8_t *p = writer.events + writer.eventSize;
+  const struct lt_sampled_site *site = sample ? lt_sampled_site_at(sample->site) : NULL;
+  uint32_t depth = site ? site->keyCount : 0;
+  if (depth > STACK_LIMIT) depth = STACK_LIMIT;
+  if (depth || writer.stackDepth) p = put_stack(p, site ? lt_sampled_site_keys(site) : NULL, depth);
+  int64_t difference = (int64_t)(address - writer.lastAddress);
+  bool isEven = difference % 16 == 0;
+  *p++ = (uint8_t)(LT_TAG_OPERANDS | (type ? LT_OP_OBJECT : LT_OP_MALLOC));
+  *p++ = isEven ? LT_ADDRESS_DELTA16 : LT_ADDRESS_DELTA;
+  *p++ = 0;
+  *p++ = 0;
+  p = lt_put_varint(p, lt_zigzag(isEven ? difference / 16 : difference));
+  p = lt_put_varint(p, size);
+  if (type) p = lt_put_varint(p, type);
+  writer.lastAddress = address;
+  writer.eventSize = (size_t)(p - writer.events);
+  writer.eventCount++;
+}
+
+/// Tells whether a block can be the one that was sampled, and not a later one whose predecessor's free was not seen.
+static bool is_plausible(const struct lt_sampled_block *sample, uint64_t usableSize) {
+  enum { ROUNDING_LIMIT = 4096 + 64 }; // of blocks that are mappings of their own, or were aligned
+  return sample->size <= usableSize && usableSize - sample->size <= ROUNDING_LIMIT;
+}
+
+static void list_block(void *context, uint64_t address, uint64_t usableSize) {
+  (void)context;
+  if (writer.error) return;
+  uint64_t first, second;
+  uint32_t type = 0;
+  if (lt_window_word(&writer.window, address, &first) && lt_window_word(&writer.window, address + 8, &second))
+    type = lt_object_type(&writer.types, first, second, usableSize);
+  struct lt_sampled_block sample;
+  bool isSampled = lt_sampled_blocks_find(address, &sample) && is_plausible(&sample, usableSize);
+  put_block(address, isSampled ? sample.size : lt_object_size(&writer.types, type, usableSize), type,
+            isSampled ? &sample : NULL);
+  writer.list->blockCount++;
+}
+
+// --- the allocator ---------------------------------------------------------------------------------------------------
+
+/// The mappings of the C library, which stand side by side: those that are data. False if malloc is not in it.
+static bool find_libc(struct lt_address_range data[DATA_LIMIT], uint32_t *count) {
+  const struct lt_block_list *list = writer.list;
+  // A function that nobody interposes.
+  const struct lt_snapshot_region *code = region_at((uintptr_t)&gnu_get_libc_version), *first = code, *last = code;
+  if (!code) return false;
+  while (first > list->regions && first[-1].end == first->start && first[-1].kind == LT_REGION_FILE) first--;
+  while (last + 1 < list->regions + list->regionCount && last[1].start == last->end && last[1].kind == LT_REGION_FILE)
+    last++;
+  *count = 0;
+  for (const struct lt_snapshot_region *r = code; r <= last && *count < DATA_LIMIT; r++)
+    if (r->flags & LT_REGION_WRITABLE) data[(*count)++] = (struct lt_address_range){r->start, r->end};
+  return allocateFunction >= first->start && allocateFunction < last->end;
+}
+
+/// The 36 of "2.36"; 0 if it is not known.
+static uint32_t libc_release(void) {
+  const char *version = gnu_get_libc_version();
+  uint32_t release = 0;
+  if (version[0] != '2' || version[1] != '.') return 0;
+  for (const char *c = version + 2; *c >= '0' && *c <= '9' && release < 1000; c++)
+    release = release * 10 + (uint32_t)(*c - '0');
+  return release;
+}
+
+int lt_block_list_write(struct lt_block_list *list, struct lt_memory_scan *scan) {
+  static struct lt_glibc_heap heap;
+  static struct lt_books_memory books;
+  static struct lt_address_range data[DATA_LIMIT];
+  writer = (struct writer){.list = list, .scan = scan};
+  writer.events = lt_map_private(CHUNK_SIZE);
+  writer.definitions = lt_map_private(CHUNK_SIZE);
+  if (!writer.events || !writer.definitions) return -ENOMEM;
+  writer.types = (struct lt_object_types){.memory = &lt_own_memory,
+                                          .regions = list->regions,
+                                          .regionCount = list->regionCount,
+                                          .firstNumber = list->firstType,
+                                          .met = define_type};
+  writer.memory = lt_open("/proc/self/mem", O_RDONLY, 0);
+  books = (struct lt_books_memory){.memory = &lt_own_memory,
+                                   .regions = list->regions,
+                                   .regionCount = list->regionCount,
+                                   .threads = list->threads,
+                                   .threadCount = list->threadCount,
+                                   .libcRelease = libc_release(),
+                                   .data = data,
+                                   .readOn = read_on,
+                                   .lookUpPresent = look_up_present};
+  if (!lt_object_types_init(&writer.types) || !lt_word_window_init(&writer.window, &books, WINDOW_SIZE)) return -ENOMEM;
+  if (!find_libc(data, &books.dataCount)) return -ENOTSUP;
+  if (!lt_glibc_heap_find(&heap, &books)) return heap.isShort ? -ENOMEM : -ENOTSUP;
+  begin_heap();
+  lt_glibc_heap_walk(&heap, list_block, NULL);
+  end_events();
+  list->isIncomplete = heap.isIncomplete || heap.isShort;
+  list->types = writer.types.scanned;
+  list->typeCount = writer.types.count;
+  return writer.error;
+}

@@ -1,0 +1,34 @@
+// The blocks of the process at an image, where no events say which there are: read from the allocator's books in the
+// copy, and written as allocations.
+
+#ifndef LEAKTRACE_BLOCK_LIST_H
+#define LEAKTRACE_BLOCK_LIST_H
+
+#include "memory_scan.h"
+
+#include <sys/types.h>
+
+/// Where the list goes, and what it says besides.
+struct lt_block_list {
+  /// Takes a chunk's payload. Returns 0 or −errno.
+  int (*append)(uint16_t kind, const uint8_t *payload, size_t size, uint64_t eventCount);
+  const struct lt_snapshot_region *regions; ///< of the process, in order of address
+  uint32_t regionCount;
+  const struct lt_snapshot_thread *threads;
+  uint32_t threadCount;
+  uint32_t firstType; ///< number of the first type that is defined
+
+  // Results.
+  const struct lt_scanned_type *types; ///< of the objects that were found
+  uint32_t typeCount;
+  uint64_t blockCount;
+  bool isIncomplete; ///< some memory of the allocator's was not found
+};
+
+/// Says which allocator is the program's: `allocate` is its malloc. Before the first image.
+void lt_block_list_init(uintptr_t allocate);
+/// Writes definitions of types and the blocks, those that were sampled with their stacks. Returns 0 or −errno: −ENOTSUP
+/// if the allocator's books cannot be read. In the copy, where nothing else runs. `scan`: reads the process's pages.
+int lt_block_list_write(struct lt_block_list *list, struct lt_memory_scan *scan);
+
+#endif

@@ -1,0 +1,41 @@
+#include "image/due_images.h"
+
+#include "arch/compiler.h"
+#include "image/heap_snapshot.h"
+#include "CTraceFormat.h"
+#include "os/os.h"
+#include "os/resident_size.h"
+
+#include <stdatomic.h>
+
+/// The resident size is asked for as often as this: memory that fills faster is met at the next look.
+#define LOOK_NANOSECONDS 5000000000ull
+/// A process that stays large has an image as often as this: whoever compares them sees what grows.
+#define LARGE_NANOSECONDS 600000000000ull
+
+static uint64_t interval, residentLimit;
+static _Atomic uint64_t nextImage = UINT64_MAX, nextLook = UINT64_MAX, nextLarge;
+
+void lt_due_images_begin(uint64_t every, uint64_t resident) {
+  uint64_t now = lt_clock_nanoseconds(CLOCK_MONOTONIC);
+  interval = every;
+  residentLimit = resident;
+  atomic_store(&nextImage, every ? now + every : UINT64_MAX);
+  atomic_store(&nextLook, resident ? now : UINT64_MAX);
+  atomic_store(&nextLarge, 0);
+}
+
+/// Tells whether a time has come, and sets the next. One of several threads is told so.
+static bool is_over(_Atomic uint64_t *time, uint64_t now, uint64_t distance) {
+  uint64_t due = atomic_load_explicit(time, memory_order_relaxed);
+  return LT_UNLIKELY(now >= due) && atomic_compare_exchange_strong(time, &due, now + distance);
+}
+
+void lt_due_images_take(uint64_t now) {
+  uint32_t reason = 0;
+  if (is_over(&nextImage, now, interval)) reason = LT_SNAPSHOT_INTERVAL;
+  else if (is_over(&nextLook, now, LOOK_NANOSECONDS) && lt_resident_size() > residentLimit &&
+           is_over(&nextLarge, now, LARGE_NANOSECONDS))
+    reason = LT_SNAPSHOT_SIZE;
+  if (reason) lt_snapshot_take(reason, NULL, NULL, LT_SNAPSHOT_RETURNS);
+}

@@ -1,0 +1,67 @@
+#include "sampling/sample_draw.h"
+
+typedef unsigned __int128 wide;
+
+/// A step of the generator. Source: Steele, Lea and Flood, Fast splittable pseudorandom number generators, 2014
+/// (SplitMix64).
+static uint64_t draw(uint64_t *random) {
+  uint64_t z = *random += 0x9E3779B97F4A7C15ull;
+  z = (z ^ z >> 30) * 0xBF58476D1CE4E5B9ull;
+  z = (z ^ z >> 27) * 0x94D049BB133111EBull;
+  return z ^ z >> 31;
+}
+
+/// −log2(x / 2^64) for x > 0, in units of 2^−32, rounded up.
+static uint64_t negative_logarithm(uint64_t x) {
+  int zeros = __builtin_clzll(x);
+  // A number from 1 to 2, in units of 2^−63. Squared, it is above 2 if its logarithm is above one half.
+  uint64_t m = x << zeros, logarithm = 0;
+  for (int bit = 31; bit >= 0; bit--) {
+    wide square = (wide)m * m >> 63;
+    if (square >> 64) {
+      logarithm |= 1ull << bit;
+      square >>= 1;
+    }
+    m = (uint64_t)square;
+  }
+  return ((uint64_t)(zeros + 1) << 32) - logarithm;
+}
+
+uint64_t lt_sample_distance(uint64_t *random, uint64_t period) {
+  const uint64_t naturalLogarithmOf2 = 0xB17217F8ull; // in units of 2^−32
+  uint64_t x;
+  do x = draw(random);
+  while (!x);
+  wide logarithm = (wide)negative_logarithm(x) * naturalLogarithmOf2 >> 32; // to the base e
+  return (uint64_t)(logarithm * period >> 32) + 1;
+}
+
+/// 1 − exp(−x), for x from 0 to 1, in units of 2^−64.
+static uint64_t hit_within_period(uint64_t x) {
+  // x − x²/2! + x³/3! − …; the terms become smaller from the first on.
+  uint64_t sum = 0, term = x;
+  for (uint64_t n = 1; term; n++) {
+    sum = n % 2 ? sum + term : sum - term;
+    term = (uint64_t)((wide)term * x >> 64) / (n + 1);
+  }
+  return sum;
+}
+
+/// The probability that one of so many bytes is hit, in units of 2^−64; UINT64_MAX stands for 1.
+static uint64_t hit_probability(uint64_t size, uint64_t period) {
+  const uint64_t inverseOfE = 0x5E2D58D8B3BCDF1Aull; // in units of 2^−64
+  enum { CERTAIN_PERIODS = 44 };                     // exp(−44) is less than 2^−63
+  uint64_t whole = size / period, rest = size % period;
+  if (whole >= CERTAIN_PERIODS) return UINT64_MAX;
+  uint64_t missed = ~hit_within_period((uint64_t)(((wide)rest << 64) / period));
+  if (!whole) return ~missed;
+  for (; whole; whole--) missed = (uint64_t)((wide)missed * inverseOfE >> 64);
+  return ~missed;
+}
+
+struct lt_sample_weight lt_sample_weight(uint64_t size, uint64_t period) {
+  uint64_t hit = hit_probability(size, period);
+  if (!hit) hit = 1;
+  wide objects = ((wide)LT_WEIGHT_ONE << 64) / hit;
+  return (struct lt_sample_weight){.objects = (uint64_t)objects, .bytes = (uint64_t)(objects * size / LT_WEIGHT_ONE)};
+}

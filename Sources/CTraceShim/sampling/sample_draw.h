@@ -1,0 +1,35 @@
+// Which allocations are sampled, and what a sample stands for.
+//
+// Samples are points that are strewn over all bytes that a program asks for, as a Poisson process: each byte is as
+// likely to be hit as any other, whatever was hit before. An allocation is sampled if one of its bytes is, so that an
+// allocation of `size` bytes is with the probability p = 1 − exp(−size / period), and a sample stands for 1 / p
+// allocations of its size: sums of that are right on average, for blocks of any size. Source: the estimator of Horvitz
+// and Thompson.
+//
+// Integers alone: a program may have floating-point operations raise signals.
+
+#ifndef LEAKTRACE_SAMPLE_DRAW_H
+#define LEAKTRACE_SAMPLE_DRAW_H
+
+#include <stdint.h>
+
+/// One allocation, as sums of weights count it.
+#define LT_WEIGHT_ONE (1ull << 16)
+
+/// What a sampled allocation stands for.
+struct lt_sample_weight {
+  uint64_t objects; ///< in units of 1 / LT_WEIGHT_ONE
+  uint64_t bytes;
+};
+
+enum { LT_SAMPLE_PERIOD_BITS = 40 };
+/// Bytes from one sample to the next on average, at most.
+#define LT_SAMPLE_PERIOD_LIMIT (1ull << LT_SAMPLE_PERIOD_BITS)
+
+/// Draws how many bytes it is to the next sample, which is the last of them: at least 1. `random` is the state of a
+/// generator, and moves on; any number begins one.
+uint64_t lt_sample_distance(uint64_t *random, uint64_t period);
+/// The weight of a sampled allocation of `size` bytes, 1 at least.
+struct lt_sample_weight lt_sample_weight(uint64_t size, uint64_t period);
+
+#endif

@@ -1,0 +1,101 @@
+#include "sampling/sampled_blocks.h"
+
+#include "CTraceFormat.h"
+#include "os/os.h"
+
+enum {
+  GROUP_SIZE = 16, ///< places in which a block may stand: two lines of the cache
+  GROUP_BITS = 12,
+  RESERVED = 1, ///< a place that is being filled
+  MARK_LIMIT = 255,
+};
+/// 65,536 blocks: at a sample in 512 KiB, those of a heap of 16 GiB take half of them.
+struct group {
+  _Atomic uintptr_t addresses[GROUP_SIZE]; ///< 0 where there is none
+  struct lt_sampled_block blocks[GROUP_SIZE];
+};
+
+static _Atomic uint8_t alwaysMarked = 1;
+LT_HOOK_DATA struct lt_sampled_marks lt_sampled_marks = {&alwaysMarked, 0};
+static _Atomic uint8_t *marks;
+static struct group *groups;
+
+bool lt_sampled_blocks_begin(void) {
+  if (!groups) groups = lt_map_private(sizeof *groups << GROUP_BITS);
+  if (!marks) marks = lt_map_private(LT_SAMPLED_MARK_COUNT);
+  return groups && marks;
+}
+
+// --- marks -----------------------------------------------------------------------------------------------------------
+
+static _Atomic uint8_t *mark_of(uintptr_t address) {
+  return &marks[address >> 4 & (LT_SAMPLED_MARK_COUNT - 1)];
+}
+
+void lt_sampled_marks_use(void) {
+  // Other threads may be freeing: the old mask goes with either table.
+  lt_sampled_marks.counts = marks;
+  atomic_thread_fence(memory_order_seq_cst);
+  lt_sampled_marks.mask = LT_SAMPLED_MARK_COUNT - 1;
+}
+
+void lt_sampled_marks_add(uintptr_t address) {
+  if (!marks) return;
+  _Atomic uint8_t *mark = mark_of(address);
+  uint8_t count = atomic_load(mark);
+  while (count != MARK_LIMIT && !atomic_compare_exchange_weak(mark, &count, count + 1)) {}
+}
+
+static void remove_mark(uintptr_t address) {
+  _Atomic uint8_t *mark = mark_of(address);
+  uint8_t count = atomic_load(mark);
+  while (count != MARK_LIMIT && count && !atomic_compare_exchange_weak(mark, &count, count - 1)) {}
+}
+
+// --- blocks ----------------------------------------------------------------------------------------------------------
+
+static struct group *group_of(uintptr_t address) {
+  return &groups[((address >> 4) * LT_HASH_MULTIPLIER) >> (64 - GROUP_BITS)];
+}
+
+/// The place of a block in its group; GROUP_SIZE if it is not there.
+static int place_of(const struct group *group, uintptr_t address) {
+  int place = 0;
+  while (place < GROUP_SIZE && atomic_load_explicit(&group->addresses[place], memory_order_acquire) != address) place++;
+  return place;
+}
+
+bool lt_sampled_blocks_remove(uintptr_t address, struct lt_sampled_block *block) {
+  struct group *group = group_of(address);
+  int place = groups ? place_of(group, address) : GROUP_SIZE;
+  if (place == GROUP_SIZE) return false;
+  *block = group->blocks[place];
+  // A block that is freed twice at once is the program's fault; it is counted once.
+  if (!atomic_compare_exchange_strong(&group->addresses[place], &address, 0)) return false;
+  remove_mark(address);
+  return true;
+}
+
+bool lt_sampled_blocks_add(uintptr_t address, const struct lt_sampled_block *block) {
+  struct group *group = group_of(address);
+  for (int place = 0; place < GROUP_SIZE; place++) {
+    uintptr_t none = 0;
+    if (atomic_load_explicit(&group->addresses[place], memory_order_relaxed) ||
+        !atomic_compare_exchange_strong(&group->addresses[place], &none, RESERVED))
+      continue;
+    group->blocks[place] = *block;
+    lt_sampled_marks_add(address);
+    atomic_store_explicit(&group->addresses[place], address, memory_order_release);
+    return true;
+  }
+  return false;
+}
+
+bool lt_sampled_blocks_find(uintptr_t address, struct lt_sampled_block *block) {
+  if (!groups) return false;
+  const struct group *group = group_of(address);
+  int place = place_of(group, address);
+  if (place == GROUP_SIZE) return false;
+  *block = group->blocks[place];
+  return true;
+}

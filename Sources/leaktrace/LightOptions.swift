@@ -1,0 +1,61 @@
+// The options of light recordings: samples of allocations, and images that are taken by themselves.
+
+import ArgumentParser
+import TraceAnalysis
+
+struct LightOptions: ParsableArguments {
+  @Flag(
+    help: ArgumentHelp(
+      "Record samples of allocations alone, at hardly any cost: heap images still show cycles and lost objects."))
+  var light = false
+
+  @Option(
+    help: ArgumentHelp(
+      "With --light: bytes of allocation from one sample to the next, on average, such as 512KiB.", valueName: "bytes"))
+  var sample: ByteSize?
+
+  @Option(
+    help: ArgumentHelp(
+      "With --light: write a heap image every so often, such as 10m or 1h, while the program allocates.",
+      valueName: "time"))
+  var snapshotEvery: TimeSpan?
+
+  @Option(
+    help: ArgumentHelp(
+      "With --light: write a heap image when the program has so much resident memory (2GiB, or a share of the container's limit: 80%), and each ten minutes while it has.",
+      valueName: "size"))
+  var snapshotAbove: ResidentLimit?
+
+  func validate(besides options: RecordingOptions) throws {
+    if !light, let option = lightOptions.first(where: \.isUsed) {
+      throw ValidationError("\(option.name) is for --light.")
+    }
+    if snapshotEvery != nil || snapshotAbove != nil, !options.snapshots {
+      throw ValidationError("--no-snapshots excludes --snapshot-every and --snapshot-above.")
+    }
+    if let snapshotEvery, snapshotEvery.seconds < Double(RecordingSettings.leastImageInterval) {
+      throw ValidationError("--snapshot-every must be at least \(RecordingSettings.leastImageInterval) seconds.")
+    }
+    if let sample, !RecordingSettings.samplePeriods.contains(sample.bytes) {
+      throw ValidationError("--sample must be between 1 byte and 1 TiB.")
+    }
+    if light && options.arc != .stacks {
+      throw ValidationError("--light and --arc exclude each other: a light recording has no retains and releases.")
+    }
+  }
+
+  private var lightOptions: [(name: String, isUsed: Bool)] {
+    [
+      ("--sample", sample != nil), ("--snapshot-every", snapshotEvery != nil),
+      ("--snapshot-above", snapshotAbove != nil),
+    ]
+  }
+
+  func mode() throws(RecordingError) -> RecordingSettings.Mode {
+    if !light { return .full }
+    return .light(
+      period: sample?.bytes ?? RecordingSettings.usualSamplePeriod,
+      images: .init(
+        interval: snapshotEvery.map { UInt64($0.seconds) }, residentBytes: try snapshotAbove?.bytes()))
+  }
+}

@@ -1,0 +1,146 @@
+// Recordings that take samples: their images prove what a full recorder's do, and a program behaves as by itself.
+
+import Foundation
+import TestRequirements
+import Testing
+import TraceReading
+
+@Suite(.requires(.recorder)) struct LightRecordingTests {
+  /// What `analyze` says of an image.
+  struct Report {
+    /// `VERDICT title × instances`.
+    var findings: [String] = []
+    /// `function × instances`, of all findings.
+    var samples: [String] = []
+    var isLight = false
+    var liveBlocks = 0
+
+    init(_ trace: String, snapshot: Int? = nil) throws {
+      let outcome = try Command(
+        [BuildProducts.leaktrace, "analyze", trace, "--format", "json"]
+          + (snapshot.map { ["--snapshot", "\($0)"] } ?? [])
+      ).run()
+      try #require(outcome.end == .exit(0), "\(outcome.errorOutput)")
+      let report = try #require(
+        try JSONSerialization.jsonObject(with: Data(outcome.output.utf8)) as? [String: Any])
+      let only = try #require((report["reports"] as? [[String: Any]])?.first)
+      for finding in try #require(only["findings"] as? [[String: Any]]) {
+        findings.append("\(finding["verdict"] ?? "") \(finding["title"] ?? "") × \(finding["instances"] ?? "")")
+        for sample in try #require(finding["samples"] as? [[String: Any]]) {
+          samples.append("\(sample["function"] ?? "") × \(sample["instances"] ?? "")")
+        }
+      }
+      let process = try #require((only["traces"] as? [[String: Any]])?.first)
+      isLight = process["isLight"] as? Bool ?? false
+      liveBlocks = (process["atExit"] as? [String: Any])?["liveBlocks"] as? Int ?? 0
+    }
+  }
+
+  private static func waiting(_ options: [String]) throws -> InspectionTests.Waiting {
+    try InspectionTests.Waiting(
+      "inspected.swift",
+      under: [BuildProducts.leaktrace, "record", "--quiet", "--light"] + options + ["-o", "%DIRECTORY%/%p.trace", "--"])
+  }
+
+  /// The trace with an image; the shell that became the program has left one as well.
+  private static func trace(of program: InspectionTests.Waiting) throws -> String {
+    let traces = try FileManager.default.contentsOfDirectory(atPath: program.directory.path).filter {
+      $0.contains(".trace") && !$0.hasSuffix(".live")
+    }.map { "\(program.directory.path)/\($0)" }
+    return try #require(try traces.first { try !TraceReader(path: $0).snapshots.isEmpty })
+  }
+
+  private static func takeImage(_ program: InspectionTests.Waiting) throws {
+    let asked = try Command([BuildProducts.leaktrace, "snapshot", String(program.processID)]).run()
+    #expect(asked.end == .exit(0), "\(asked.errorOutput)")
+  }
+
+  @Test("An image has all blocks, whatever was sampled, and each image its own") func images() throws {
+    let program = try Self.waiting(["--sample", "1GiB"])
+    try Self.takeImage(program)
+    try Self.takeImage(program)
+    let trace = try Self.trace(of: program)
+    let first = try Report(trace, snapshot: 1)
+    let second = try Report(trace, snapshot: 2)
+    #expect(first.isLight && second.isLight)
+    #expect(first.findings == ["retainCycle Screen ↺ × 40"])
+    #expect(second.findings == first.findings && second.samples == [])
+    let contents = try TraceContents(trace)
+    #expect(contents.orphans == 0)
+    _ = try program.end(SIGKILL)
+  }
+
+  @Test("The blocks of an image are those that an inspection finds at that time") func blocks() throws {
+    let program = try Self.waiting([])
+    try Self.takeImage(program)
+    let inspection = program.directory.path + "/inspection"
+    let inspected = try Command([
+      BuildProducts.leaktrace, "inspect", String(program.processID), "--format", "json", "-o", inspection,
+    ]).run()
+    #expect(inspected.end == .exit(0), "\(inspected.errorOutput)")
+    func listed(_ path: String) throws -> Set<String> {
+      let reader = try TraceReader(path: path)
+      var blocks: Set<String> = []
+      try reader.forEachEvent { event in
+        if event.operation == .heapListed { blocks = [] }
+        let type = reader.definitions.types[event.type]?.displayName ?? ""
+        if event.address != 0 { blocks.insert("\(event.address) \(type)") }
+      }
+      return blocks
+    }
+    let light = try listed(try Self.trace(of: program))
+    let other = try listed(inspection)
+    #expect(light.count > 200)
+    #expect(light == other, "\(light.symmetricDifference(other).prefix(10))")
+    _ = try program.end(SIGKILL)
+  }
+
+  @Test("Where every allocation is sampled, all instances have their places") func places() throws {
+    let program = try Self.waiting(["--sample", "1B"])
+    try Self.takeImage(program)
+    let report = try Report(try Self.trace(of: program))
+    #expect(report.findings == ["retainCycle Screen ↺ × 40"])
+    // A line of the main file's own code, which has a function of the compiler's.
+    #expect(report.samples.count == 1 && report.samples[0].hasSuffix("× 40"), "\(report.samples)")
+    _ = try program.end(SIGKILL)
+  }
+
+  @Test("An image comes by itself when the process is large") func dueImages() throws {
+    let program = try Self.waiting(["--snapshot-above", "1MiB", "--sample", "4KiB"])
+    let reason = try AwaitedState.value("an image is written") {
+      (try? Self.trace(of: program)).flatMap { try? TraceReader(path: $0).snapshots.first?.reason }
+    }
+    #expect(reason == .size)
+    _ = try program.end(SIGKILL)
+  }
+
+  @Test("Children live as they would, followed or not", arguments: ChildProcessTests.ways)
+  func children(way: String) throws {
+    let alone = try ChildProcessTests.run(way, ["--light"])
+    #expect(try alone.onlyTrace().state == .closed(.exit))
+    let followed = try ChildProcessTests.run(way, ["--light", "--follow-children"])
+    #expect(followed.traces.allSatisfy { $0.state != .open })
+  }
+
+  @Test(
+    "Programs behave as by themselves",
+    arguments: [
+      ["thread-ends.c"], ["unaligned-stack.c"], ["allocation-calls.c"], ["signal-handlers.swift"], ["everyday.swift"],
+    ])
+  func behaviour(command: [String]) throws {
+    let run = try TracedRun(
+      [try TestProgram(command[0]).path()] + command.dropFirst(), options: ["--light", "--sample", "4KiB"])
+    run.expectSameBehaviour()
+  }
+
+  @Test(
+    "Options that do not go together are refused",
+    arguments: [
+      ["--sample", "64KiB"], ["--snapshot-every", "1m"], ["--snapshot-above", "1GiB"], ["--light", "--arc", "off"],
+      ["--light", "--snapshot-every", "1s"], ["--light", "--no-snapshots", "--snapshot-every", "1m"],
+    ])
+  func refusals(options: [String]) throws {
+    let outcome = try Command([BuildProducts.leaktrace, "record"] + options + ["--", "/bin/true"]).run()
+    #expect(outcome.end == .exit(64), "\(outcome.errorOutput)")
+  }
+}

@@ -1,0 +1,93 @@
+#include "sampling/sample_draw.h"
+
+#include "RecorderTest.h"
+
+/// Squares are compared: no mathematical library is linked.
+static bool is_within(double value, double truth, double deviations, double variance) {
+  double difference = value - truth;
+  return difference * difference <= deviations * deviations * variance;
+}
+
+TEST(mean_distance, "From one sample to the next it is the period on average, and as far as an exponential distribution has it") {
+  const uint64_t periods[] = {1, 2, 100, 512 << 10, LT_SAMPLE_PERIOD_LIMIT};
+  enum { COUNT = 400000 };
+  for (size_t i = 0; i < sizeof periods / sizeof *periods; i++) {
+    double period = (double)periods[i], sum = 0, far = 0;
+    uint64_t random = 7 + i;
+    for (int n = 0; n < COUNT; n++) {
+      uint64_t distance = lt_sample_distance(&random, periods[i]);
+      EXPECT(distance >= 1);
+      sum += (double)distance;
+      far += distance > periods[i];
+    }
+    // A distance is a whole number of bytes: the mean of those is 1 / (1 − exp(−1 / period)).
+    double mean = periods[i] == 1 ? 1.5819767 : periods[i] == 2 ? 2.5414941 : period + 0.5;
+    EXPECT(is_within(sum / COUNT, mean, 5, period * period / COUNT));
+    EXPECT(is_within(far / COUNT, 0.36787944, 5, 0.37 * 0.63 / COUNT));
+  }
+}
+
+TEST(known_weights, "A sample stands for 1 / (1 − exp(−size / period)) allocations of its size") {
+  EXPECT(lt_sample_weight(1000, 1000).objects == 103676); // 1.5819767 in units of 1 / 65,536
+  EXPECT(lt_sample_weight(1000, 1000).bytes == 1581);
+  EXPECT(lt_sample_weight(2000, 1000).objects == 75793); // 1.1565176
+  EXPECT(lt_sample_weight(500, 1000).objects == 166559); // 2.5414941
+  EXPECT(lt_sample_weight(1 << 30, 1000).objects == LT_WEIGHT_ONE);
+  EXPECT(lt_sample_weight(1 << 30, 1000).bytes == 1 << 30);
+  // Of one byte in 2^40: 2^40 + 1/2 to as many digits as there are.
+  uint64_t rare = lt_sample_weight(1, LT_SAMPLE_PERIOD_LIMIT).objects;
+  EXPECT(rare >> 16 == LT_SAMPLE_PERIOD_LIMIT || rare >> 16 == LT_SAMPLE_PERIOD_LIMIT + 1);
+}
+
+/// Allocates as a program does, and adds up what the samples say.
+struct estimate {
+  double bytes, objects, variance; ///< the last of `bytes`, as the samples themselves tell
+};
+
+enum { ALLOCATIONS = 40000, PERIOD = 64 << 10 };
+
+static uint64_t size_of(int n) {
+  // Small ones, some of some KiB, few that are larger than a period.
+  return n % 1000 == 0 ? 200000 : n % 50 == 0 ? 8000 : 16 + (uint64_t)(n % 17) * 16;
+}
+
+static struct estimate allocate(uint64_t seed) {
+  struct estimate estimate = {0};
+  uint64_t random = seed, until = lt_sample_distance(&random, PERIOD);
+  for (int n = 0; n < ALLOCATIONS; n++) {
+    uint64_t size = size_of(n);
+    if (until > size) {
+      until -= size;
+      continue;
+    }
+    until = lt_sample_distance(&random, PERIOD);
+    struct lt_sample_weight weight = lt_sample_weight(size, PERIOD);
+    double w = (double)weight.objects / LT_WEIGHT_ONE;
+    estimate.objects += w;
+    estimate.bytes += (double)weight.bytes;
+    // Horvitz and Thompson: the sum of (1 − p) / p² of the squares.
+    estimate.variance += (w * w - w) * (double)size * (double)size;
+  }
+  return estimate;
+}
+
+TEST(unbiased_sums, "Sums of weights are right on average, and as far from the truth as their variance says") {
+  double bytes = 0, objects = ALLOCATIONS;
+  for (int n = 0; n < ALLOCATIONS; n++) bytes += (double)size_of(n);
+  enum { RUNS = 400 };
+  double byteSum = 0, objectSum = 0, objectSquares = 0, variances = 0;
+  int covered = 0;
+  for (int run = 0; run < RUNS; run++) {
+    struct estimate e = allocate(1000003ull * (uint64_t)run + 1);
+    byteSum += e.bytes;
+    objectSum += e.objects;
+    objectSquares += e.objects * e.objects;
+    variances += e.variance;
+    covered += is_within(e.bytes, bytes, 1.96, e.variance);
+  }
+  EXPECT(is_within(byteSum / RUNS, bytes, 4, variances / RUNS / RUNS));
+  double objectMean = objectSum / RUNS, objectVariance = objectSquares / RUNS - objectMean * objectMean;
+  EXPECT(is_within(objectMean, objects, 4, objectVariance / RUNS));
+  // 95 in 100 intervals hold the truth: of 400, 380 ± 4 × 4.4.
+  EXPECT(covered >= 362 && covered <= 398);
+}
