@@ -68,6 +68,12 @@ struct NaiveHeap {
       } else {
         mismatches[.orphanReallocFailure, default: 0] += 1
       }
+    case .heapListed:
+      for block in live.values where block.thread == event.thread && allocations[block.thread]! - block.ordinal - 1 <= 1 {
+        totals[block.site]!.temporaryBlocks += 1
+        totals[block.site]!.temporaryBytes += block.size
+      }
+      live = [:]
     case .mark: break
     case .retain, .release, .unownedRetain, .unownedRelease:
       guard let block = live[event.address] else {

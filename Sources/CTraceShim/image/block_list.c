@@ -47,20 +47,16 @@ static struct writer {
   int error;
 } writer;
 
-static const struct lt_snapshot_region *region_at(uint64_t address) {
+/// The region with an address, or the next one; NULL behind the last.
+static const struct lt_snapshot_region *region_from(uint64_t address) {
   const struct lt_block_list *list = writer.list;
-  static uint32_t last;
-  if (last < list->regionCount && address >= list->regions[last].start && address < list->regions[last].end)
-    return &list->regions[last];
   uint32_t low = 0, high = list->regionCount;
   while (low < high) {
     uint32_t middle = low + (high - low) / 2;
     if (list->regions[middle].end <= address) low = middle + 1;
     else high = middle;
   }
-  if (low == list->regionCount || address < list->regions[low].start) return NULL;
-  last = low;
-  return &list->regions[low];
+  return low < list->regionCount ? &list->regions[low] : NULL;
 }
 
 /// The kernel copies, and stops before what cannot be read: a mapping may have pages that fault.
@@ -82,19 +78,44 @@ static size_t read_on(const struct lt_books_memory *books, uint64_t address, voi
   return done;
 }
 
-static void look_up_present(const struct lt_books_memory *books, uint64_t address, uint32_t pages, uint8_t *present) {
+/// Pages of a region that were asked for, and whether they are there.
+static struct {
+  uint64_t start, end;
+  uint8_t pages[LT_SCAN_BLOCK_PAGES];
+} known;
+
+/// Learns of the pages from an address on, which is a page's, or of the next that are mapped. False if there are none
+/// before `end`.
+static bool look_up_from(uint64_t address, uint64_t end) {
+  const struct lt_snapshot_region *region = region_from(address);
+  if (!region || region->start >= end) return false;
+  known.start = address > region->start ? address : region->start;
+  uint64_t pages = (region->end - known.start) / LT_BOOKS_PAGE;
+  if (pages > LT_SCAN_BLOCK_PAGES) pages = LT_SCAN_BLOCK_PAGES;
+  known.end = known.start + pages * LT_BOOKS_PAGE;
+  writer.scan->lookUpResidence(writer.scan, region, known.start, (uint32_t)pages, known.pages);
+  return true;
+}
+
+static bool next_present(const struct lt_books_memory *books, uint64_t start, uint64_t end,
+                         struct lt_address_range *run) {
   (void)books;
-  const struct lt_snapshot_region *region = region_at(address);
-  memset(present, 0, pages);
-  while (region && pages) {
-    uint64_t left = (region->end - address) / LT_BOOKS_PAGE;
-    uint32_t part = left < pages ? (uint32_t)left : pages;
-    writer.scan->lookUpResidence(writer.scan, region, address, part, present);
-    present += part;
-    pages -= part;
-    address = region->end;
-    region = pages ? region_at(address) : NULL;
+  bool isOpen = false;
+  for (uint64_t at = start & ~(uint64_t)(LT_BOOKS_PAGE - 1); at < end; at += LT_BOOKS_PAGE) {
+    if (at < known.start || at >= known.end) {
+      if (!look_up_from(at, end)) break;
+      if (known.start > at) {
+        if (isOpen) break;
+        at = known.start;
+      }
+    }
+    bool isPresent = known.pages[(at - known.start) / LT_BOOKS_PAGE] & LT_PAGE_PRESENT;
+    if (isPresent && !isOpen) run->start = at > start ? at : start;
+    if (!isPresent && isOpen) break;
+    isOpen = isPresent;
+    run->end = at + LT_BOOKS_PAGE < end ? at + LT_BOOKS_PAGE : end;
   }
+  return isOpen;
 }
 
 // --- records ---------------------------------------------------------------------------------------------------------
@@ -210,8 +231,9 @@ static void list_block(void *context, uint64_t address, uint64_t usableSize) {
 static bool find_libc(struct lt_address_range data[DATA_LIMIT], uint32_t *count) {
   const struct lt_block_list *list = writer.list;
   // A function that nobody interposes.
-  const struct lt_snapshot_region *code = region_at((uintptr_t)&gnu_get_libc_version), *first = code, *last = code;
-  if (!code) return false;
+  const uintptr_t function = (uintptr_t)&gnu_get_libc_version;
+  const struct lt_snapshot_region *code = region_from(function), *first = code, *last = code;
+  if (!code || function < code->start) return false;
   while (first > list->regions && first[-1].end == first->start && first[-1].kind == LT_REGION_FILE) first--;
   while (last + 1 < list->regions + list->regionCount && last[1].start == last->end && last[1].kind == LT_REGION_FILE)
     last++;
@@ -253,10 +275,10 @@ int lt_block_list_write(struct lt_block_list *list, struct lt_memory_scan *scan)
                                    .libcRelease = libc_release(),
                                    .data = data,
                                    .readOn = read_on,
-                                   .lookUpPresent = look_up_present};
+                                   .nextPresent = next_present};
   if (!lt_object_types_init(&writer.types) || !lt_word_window_init(&writer.window, &books, WINDOW_SIZE)) return -ENOMEM;
-  if (!find_libc(data, &books.dataCount)) return -ENOTSUP;
-  if (!lt_glibc_heap_find(&heap, &books)) return heap.isShort ? -ENOMEM : -ENOTSUP;
+  if (!find_libc(data, &books.dataCount)) return -EPROTONOSUPPORT;
+  if (!lt_glibc_heap_find(&heap, &books)) return heap.isShort ? -ENOMEM : -EPROTONOSUPPORT;
   begin_heap();
   lt_glibc_heap_walk(&heap, list_block, NULL);
   end_events();
