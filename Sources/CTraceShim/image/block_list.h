@@ -27,8 +27,9 @@ struct lt_block_list {
 
 /// Says which allocator is the program's: `allocate` is its malloc. Before the first image.
 void lt_block_list_init(uintptr_t allocate);
-/// Writes definitions of types and the blocks, those that were sampled with their stacks. Returns 0 or −errno: −EPROTONOSUPPORT
-/// if the allocator's books cannot be read. In the copy, where nothing else runs. `scan`: reads the process's pages.
+/// Writes definitions of types and the blocks, those that were sampled with their stacks. Returns 0 or −errno:
+/// −EPROTONOSUPPORT if the allocator's books cannot be read. In the copy, where nothing else runs. `scan`: reads the
+/// process's pages.
 int lt_block_list_write(struct lt_block_list *list, struct lt_memory_scan *scan);
 
 #endif
