@@ -8,7 +8,8 @@ static bool is_within(double value, double truth, double deviations, double vari
   return difference * difference <= deviations * deviations * variance;
 }
 
-TEST(mean_distance, "From one sample to the next it is the period on average, and as far as an exponential distribution has it") {
+TEST(mean_distance,
+     "From one sample to the next it is the period on average, and as far as an exponential distribution has it") {
   const uint64_t periods[] = {1, 2, 100, 512 << 10, LT_SAMPLE_PERIOD_LIMIT};
   enum { COUNT = 400000 };
   for (size_t i = 0; i < sizeof periods / sizeof *periods; i++) {

@@ -32,18 +32,17 @@ static LT_ALWAYS_INLINE void record_free(struct lt_thread *t, unsigned operation
 /// The runtime's object allocation calls the allocator for a block that its own hook records.
 static LT_ALWAYS_INLINE bool is_inside_object_allocation(void) { return LT_UNLIKELY(lt_tls.isInsideObjectAllocation); }
 
-#define RECORD_ALLOCATION(operation, block, size)                       \
-  do {                                                                  \
-    if (lt_sample_period) {                                             \
-      if ((block) && !lt_passes_samples(size))                          \
-        lt_light_allocated((block), (size), LT_HOOK_FRAME);             \
-    } else if ((block) && !is_inside_object_allocation()) {             \
-      struct lt_thread *t = lt_enter();                                 \
-      if (t) {                                                          \
-        lt_record_size(t, (operation), (block), (size), LT_HOOK_FRAME); \
-        lt_leave();                                                     \
-      }                                                                 \
-    }                                                                   \
+#define RECORD_ALLOCATION(operation, block, size)                                                  \
+  do {                                                                                             \
+    if (lt_sample_period) {                                                                        \
+      if ((block) && !lt_passes_samples(size)) lt_light_allocated((block), (size), LT_HOOK_FRAME); \
+    } else if ((block) && !is_inside_object_allocation()) {                                        \
+      struct lt_thread *t = lt_enter();                                                            \
+      if (t) {                                                                                     \
+        lt_record_size(t, (operation), (block), (size), LT_HOOK_FRAME);                            \
+        lt_leave();                                                                                \
+      }                                                                                            \
+    }                                                                                              \
   } while (0)
 
 /// A realloc where samples are taken.

@@ -38,9 +38,9 @@ static _Atomic uint64_t nextTotals; ///< CLOCK_MONOTONIC
 
 static void put_totals(struct lt_thread *t) {
   struct lt_sample_totals totals = lt_sample_totals();
-  const uint64_t values[] = {lt_now(),           totals.allocatedObjects, totals.allocatedBytes,
-                             totals.freedObjects, totals.freedBytes,       totals.samples,
-                             totals.unknownStacks, atomic_load(&fullTables)};
+  const uint64_t values[] = {
+      lt_now(),          totals.allocatedObjects, totals.allocatedBytes, totals.freedObjects,
+      totals.freedBytes, totals.samples,          totals.unknownStacks,  atomic_load(&fullTables)};
   uint8_t payload[sizeof values / sizeof *values * 10], *p = payload;
   for (size_t i = 0; i < sizeof values / sizeof *values; i++) p = lt_put_varint(p, values[i]);
   lt_define(t, LT_DEF_SAMPLE_TOTALS, payload, (size_t)(p - payload));
@@ -102,8 +102,8 @@ static bool is_on(void) {
     lt_snapshot_at_switch();
   isOn = isOn && atomic_load_explicit(lt_pause_switch, memory_order_relaxed) == LT_SWITCH_RECORD;
   if (!isOn) {
-    lt_tls.untilSample = atomic_load_explicit(&lt_hook_mode, memory_order_relaxed) == LT_HOOKS_OFF ? LOOK_AGAIN
-                                                                                                 : lt_sample_period;
+    lt_tls.untilSample =
+        atomic_load_explicit(&lt_hook_mode, memory_order_relaxed) == LT_HOOKS_OFF ? LOOK_AGAIN : lt_sample_period;
     lt_tls.sampleRandom = 0; // the way to the next sample begins anew
   }
   return isOn;

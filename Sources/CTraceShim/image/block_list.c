@@ -65,8 +65,9 @@ static size_t read_on(const struct lt_books_memory *books, uint64_t address, voi
   size_t done = 0;
   while (done < size) {
     uint64_t at = address + done;
-    long n = writer.memory < 0 ? -1 : lt_syscall6(SYS_pread64, writer.memory, (long)((uint8_t *)to + done),
-                                                  (long)(size - done), (long)at, 0, 0);
+    long n = writer.memory < 0 ? -1
+                               : lt_syscall6(SYS_pread64, writer.memory, (long)((uint8_t *)to + done),
+                                             (long)(size - done), (long)at, 0, 0);
     if (n <= 0) {
       // Without that file, page by page; a probe is of aligned words at either end.
       n = (long)(LT_BOOKS_PAGE - at % LT_BOOKS_PAGE);

@@ -1,8 +1,8 @@
 #include "image/due_images.h"
 
+#include "CTraceFormat.h"
 #include "arch/compiler.h"
 #include "image/heap_snapshot.h"
-#include "CTraceFormat.h"
 #include "os/os.h"
 #include "os/resident_size.h"
 

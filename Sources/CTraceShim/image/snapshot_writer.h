@@ -28,9 +28,9 @@ enum { LT_SNAPSHOT_IDLE = 0, LT_SNAPSHOT_WRITING = 1, LT_SNAPSHOT_DONE = 2 };
 
 /// Shared by the process and its copies.
 struct lt_snapshot_progress {
-  _Atomic uint32_t state;            ///< a futex
-  _Atomic int32_t error;             ///< errno; 0 if the image is whole
-  _Atomic uint64_t pauseNanoseconds; ///< LT_SNAPSHOT_PAUSE_UNKNOWN until the others go on
+  _Atomic uint32_t state;                        ///< a futex
+  _Atomic int32_t error;                         ///< errno; 0 if the image is whole
+  _Atomic uint64_t pauseNanoseconds;             ///< LT_SNAPSHOT_PAUSE_UNKNOWN until the others go on
   uint32_t sequences[LT_CHUNK_SNAPSHOT_END + 1]; ///< the next of each kind of chunk
   uint32_t typeCount;                            ///< types that images have defined
 };

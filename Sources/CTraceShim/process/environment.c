@@ -135,9 +135,7 @@ void lt_environment_read(char **environment) {
   s->samplePeriod = s->imageInterval = s->imageSize = 0;
   if (mode && strcmp(mode, "light") == 0) {
     uint64_t period = parse_number(value_of(environment, "LEAKTRACE_SAMPLE"), 10);
-    s->samplePeriod = !period                            ? USUAL_SAMPLE_PERIOD
-                      : period > LT_SAMPLE_PERIOD_LIMIT ? LT_SAMPLE_PERIOD_LIMIT
-                                                        : period;
+    s->samplePeriod = !period ? USUAL_SAMPLE_PERIOD : period > LT_SAMPLE_PERIOD_LIMIT ? LT_SAMPLE_PERIOD_LIMIT : period;
     s->arcMode = LT_ARC_OFF;
     s->imageInterval = parse_number(value_of(environment, "LEAKTRACE_SNAPSHOT_SECONDS"), 10) * 1000000000;
     s->imageSize = parse_number(value_of(environment, "LEAKTRACE_SNAPSHOT_BYTES"), 10);

@@ -28,9 +28,7 @@ bool lt_sampled_blocks_begin(void) {
 
 // --- marks -----------------------------------------------------------------------------------------------------------
 
-static _Atomic uint8_t *mark_of(uintptr_t address) {
-  return &marks[address >> 4 & (LT_SAMPLED_MARK_COUNT - 1)];
-}
+static _Atomic uint8_t *mark_of(uintptr_t address) { return &marks[address >> 4 & (LT_SAMPLED_MARK_COUNT - 1)]; }
 
 void lt_sampled_marks_use(void) {
   // Other threads may be freeing: the old mask goes with either table.

@@ -153,7 +153,8 @@ struct lt_tls {
   bool isUnrecorded;                 ///< there was no memory for the thread's state: it was asked for once
   void *ownStack;                    ///< of the recorder, that the thread is on; see own_stack.h
   // Of a recorder that samples.
-  /// bytes to the next sample, which is the last of them; 0 before the thread's first allocation, and if all is recorded
+  /// bytes to the next sample, which is the last of them; 0 before the thread's first allocation, and if all is
+  /// recorded
   uint64_t untilSample;
   uint64_t sampleRandom; ///< state of the generator; 0 before the thread's first allocation
 };

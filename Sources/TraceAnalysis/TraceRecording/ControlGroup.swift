@@ -5,7 +5,8 @@ import Glibc
 package enum ControlGroup {
   /// The least limit of memory of this process's control group and those above it, in bytes; nil if there is none.
   /// Version 2 and version 1 (Linux, Documentation/admin-guide/cgroup-v2.rst and cgroup-v1/memory.rst).
-  package static func memoryLimit(root: String = "/sys/fs/cgroup", membership: String = "/proc/self/cgroup") -> UInt64? {
+  package static func memoryLimit(root: String = "/sys/fs/cgroup", membership: String = "/proc/self/cgroup") -> UInt64?
+  {
     var limits: [UInt64] = []
     for line in text(membership).split(separator: "\n") {
       // NUMBER:CONTROLLERS:PATH; version 2 has no controllers.

@@ -393,7 +393,8 @@ struct FindingText {
     let sampled = finding.samples.reduce(0) { $0 + UInt64(max(0, $1.instances)) }
     guard sampled > 0 else { return }
     let all = Decimal.grouped(UInt64(max(0, finding.instances)))
-    lines.line("\(Decimal.grouped(sampled)) of \(all) \(sampled == 1 ? "was" : "were") sampled, allocated in", indent: 2)
+    lines.line(
+      "\(Decimal.grouped(sampled)) of \(all) \(sampled == 1 ? "was" : "were") sampled, allocated in", indent: 2)
     for sample in finding.samples.prefix(Self.shownPlaces) {
       let place = [sample.place?.function, Advice.position(sample.place)].compactMap { $0 }.joined(separator: "  ")
       lines.spread(

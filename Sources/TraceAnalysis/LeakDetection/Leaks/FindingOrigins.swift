@@ -86,7 +86,9 @@ extension FindingNaming {
   /// the stacks of a test run.
   func origins(of blocks: some Sequence<NodeID>) -> (stacks: [Finding.StackShare], tests: [Finding.TestShare]) {
     var counts: [StackID: Int] = [:]
-    for block in blocks where !graph.isRoot(block) { counts[sampledStack(of: block) ?? stack(of: block), default: 0] += 1 }
+    for block in blocks where !graph.isRoot(block) {
+      counts[sampledStack(of: block) ?? stack(of: block), default: 0] += 1
+    }
     let stacks = counts.map { Finding.StackShare(stack: $0.key, instances: $0.value) }
     guard tests.isTestRun else { return (Finding.joined(stacks), []) }
     return (
