@@ -123,7 +123,7 @@ import TraceReading
   @Test(
     "Programs behave as by themselves",
     arguments: [
-      ["thread-ends.c"], ["unaligned-stack.c"], ["allocation-calls.c"], ["signal-handlers.swift"],
+      ["thread-ends.c"], ["unaligned-stack.c"], ["signal-handlers.swift"],
     ])
   func behaviour(command: [String]) throws {
     let run = try TracedRun(
