@@ -37,7 +37,9 @@ struct ResidentMemoryTests {
   }
 
   /// 1 GiB resident, most of it freed, in so many arenas.
-  private func kept(arenas: UInt64, freePages: UInt64, inOthers: UInt64 = 0, limit: UInt64? = 0) throws -> ResidentMemory {
+  private func kept(arenas: UInt64, freePages: UInt64, inOthers: UInt64 = 0, limit: UInt64? = 0) throws
+    -> ResidentMemory
+  {
     var parts = try #require(memory(resident: 1 << 30, privateBytes: 1000 << 20, live: 20 << 20))
     var record = AllocatorRecord(time: 1, kind: .glibc)
     record.free = 900 << 20

@@ -69,7 +69,8 @@ struct NaiveHeap {
         mismatches[.orphanReallocFailure, default: 0] += 1
       }
     case .heapListed:
-      for block in live.values where block.thread == event.thread && allocations[block.thread]! - block.ordinal - 1 <= 1 {
+      for block in live.values where block.thread == event.thread && allocations[block.thread]! - block.ordinal - 1 <= 1
+      {
         totals[block.site]!.temporaryBlocks += 1
         totals[block.site]!.temporaryBytes += block.size
       }

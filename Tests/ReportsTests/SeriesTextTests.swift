@@ -24,7 +24,8 @@ import Testing
       let rows = [
         row("Session", "Server.sessions", 20 * image), row("Page", "PageCache.entries", min(100, 50 * image)),
         row(
-          "AVeryLongNameOfAGenericType<WithSeveralArguments, EachOfWhichIsLong>", "AnotherLongName.itsField", 3 + image / 2),
+          "AVeryLongNameOfAGenericType<WithSeveralArguments, EachOfWhichIsLong>", "AnotherLongName.itsField",
+          3 + image / 2),
       ]
       series.add(
         ImageMoment(time: 600 * Double(image), resident: UInt64(40 << 20 + image << 20), live: UInt64(image << 20)),

@@ -202,7 +202,8 @@ package struct TraceTables {
       try rows.add(
         .number(index + 1), Self.run, .address(block.address), .number(block.size),
         .number(sites.rowOfSite[Int(block.site.rawValue)] + 1), .text(graph.type(of: node).kind.key),
-        trace.header.isInspection ? .null : .finite(trace.clock.seconds(at: block.birthTime)), leaked.map { .flag($0.contains(node)) } ?? .null)
+        trace.header.isInspection ? .null : .finite(trace.clock.seconds(at: block.birthTime)),
+        leaked.map { .flag($0.contains(node)) } ?? .null)
     }
   }
 

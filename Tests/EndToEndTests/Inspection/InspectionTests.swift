@@ -168,7 +168,9 @@ import TraceReading
     #expect(outcome.end == .exit(0), "\(outcome.output)\(outcome.errorOutput)")
   }
 
-  @Test("What the allocator keeps is what it says of itself, and the report says why", arguments: ["pinned", "arenas", "mapped"])
+  @Test(
+    "What the allocator keeps is what it says of itself, and the report says why",
+    arguments: ["pinned", "arenas", "mapped"])
   func keptMemory(kind: String) throws {
     let program = try Waiting("kept-arenas.swift", [kind])
     let line = try #require(program.printed.split(separator: "\n").first).split(separator: " ")
@@ -192,8 +194,9 @@ import TraceReading
     #expect(try abs(figure("inUse") - figure("mapped") + figure("cached") - said("used")) < tolerance)
     let freePages = try figure("freePages")
     let status = try String(contentsOfFile: "/proc/\(program.processID)/smaps_rollup", encoding: .utf8)
-    let resident = try #require(
-      status.split(separator: "\n").first { $0.hasPrefix("Rss:") }.flatMap { Int($0.split(separator: " ")[1]) }) << 10
+    let resident =
+      try #require(
+        status.split(separator: "\n").first { $0.hasPrefix("Rss:") }.flatMap { Int($0.split(separator: " ")[1]) }) << 10
     #expect(try abs(#require(memory["resident"] as? Int) - resident) < resident / 10)
     switch kind {
     case "pinned":

@@ -55,7 +55,9 @@ extension LeakAnalysis {
       group.count += 1
       group.bytes &+= block.size &+ (slabs[task] ?? 0)
       // Of an inspection nobody knows when a task was made.
-      if snapshot.reason != .inspection, let birth = clock.seconds(at: block.birthTime), let now = clock.seconds(at: snapshot.time) {
+      if snapshot.reason != .inspection, let birth = clock.seconds(at: block.birthTime),
+        let now = clock.seconds(at: snapshot.time)
+      {
         group.oldest = max(group.oldest ?? 0, now - birth)
       }
       groups[key] = group
