@@ -31,8 +31,13 @@ setvbuf(stdout, nil, _IONBF, 0)
 pins.reserveCapacity(100)
 switch kind {
 case "pinned":
+  // The first ones take what is free already; the last one stands behind the blocks.
+  var many: [Pin] = []
+  many.reserveCapacity(100_000)
   let freed = makeBlocks(128 * 1024, size: 1000)
-  pins.append(Pin(1))
+  for number in 1...100_000 { many.append(Pin(number)) }
+  pins.append(many.removeLast())
+  many = []
   freed.forEach { free($0) }
 case "arenas":
   let (began, finished) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))

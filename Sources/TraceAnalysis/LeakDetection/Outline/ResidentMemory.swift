@@ -94,7 +94,7 @@ package struct ResidentMemory: Hashable, Sendable {
     if let pin, pin.pin.freeBelow >= Self.remarkableSize {
       let type = pin.type.isEmpty ? "" : " (\(PlainText.escaped(pin.type)))"
       sentences.append(
-        "an arena gets smaller from its end only: behind \(Decimal.bytes(pin.pin.freeBelow)) of free memory stands a block of \(Decimal.bytes(pin.pin.bytes))\(type) at \(Hexadecimal.text(pin.pin.address))"
+        "An arena shrinks only from its end: a block of \(Decimal.bytes(pin.pin.bytes))\(type) at \(Hexadecimal.text(pin.pin.address)) stands behind \(Decimal.bytes(pin.pin.freeBelow)) of free memory"
       )
     }
     return (sentences + advice(freed: freed, freePages: freePages)).joined(separator: ". ")
