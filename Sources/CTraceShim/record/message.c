@@ -74,7 +74,9 @@ static void say(void *message) {
     case EMFILE:
     case ENFILE: reason = "Too many open files"; break;
     case ESTALE: reason = "The file was removed or replaced"; break;
-    case EPROTONOSUPPORT: reason = "The program's allocator is not glibc's, or of an unknown version"; break;
+    case EPROTONOSUPPORT:
+      reason = "The program's allocator is not glibc's, is of an unknown version, or was not used";
+      break;
     case ENAMETOOLONG: reason = "File name too long"; break;
     default: reason = "Input/output error"; break;
   }

@@ -171,7 +171,7 @@ def shape(finding):
 
 def counted(findings):
     """Shapes with their numbers of instances: places, which only a recorder knows, make two findings of one shape."""
-    counts = collections.Counter()
+    counts: collections.Counter[str] = collections.Counter()
     for each in findings:
         counts[shape(each)] += each.instances
     return [f"{count} × {name}" for name, count in counts.items()]

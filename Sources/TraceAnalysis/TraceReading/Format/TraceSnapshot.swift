@@ -350,7 +350,7 @@ package struct FailedSnapshot: Hashable, Sendable {
       "there was no memory for it (\(systemErrorText(error))). A limit on the process's address space ('ulimit -v') or on its container has to leave room for it"
     case ECHILD: "the copy of the process that was to write it was killed, as the kernel does when memory is short"
     case EPROTONOSUPPORT:
-      "the program's allocator is not glibc's, or of a version whose books are not known: nothing says which blocks there are. A full recording ('leaktrace record' without --light) sees them all"
+      "the program's allocator is not glibc's, is of a version whose books are not known, or was never used: nothing says which blocks there are. A full recording ('leaktrace record' without --light) sees them all"
     case ENOTSUP:
       "the program's children are in a PID namespace of their own, which ends with its first process; the copy that writes it would have been one of them"
     case EFBIG, ENOSPC, EDQUOT:
