@@ -226,7 +226,8 @@ class LanguageServer:
         self._number = 0
         path = os.path.join(directory, "feed.swift")
         text = "\n".join(
-            f"/// Item {n}.\nstruct Item{n} {{\n  var title = \"item {n}\"\n  func shown() -> String {{ title + \"!\" }}\n}}"
+            f'/// Item {n}.\nstruct Item{n} {{\n  var title = "item {n}"\n'
+            f'  func shown() -> String {{ title + "!" }}\n}}'
             for n in range(200)
         )
         with open(path, "w") as file:
@@ -298,7 +299,8 @@ def language_server(leaktrace: str, times: int, kills: int) -> None:
 
 def main() -> None:
     leaktrace, server, times, kills = sys.argv[1], sys.argv[2], int(sys.argv[3]), int(sys.argv[4])
-    print("| server | inspected | requests meanwhile | failed | pause, median | longest | resident | descriptors | killed |")
+    columns = ("inspected", "requests meanwhile", "failed", "pause, median", "longest", "resident", "descriptors", "killed")
+    print("| server | " + " | ".join(columns) + " |")
     print("| -- | -- | -: | -: | -: | -: | -: | -: | -- |", flush=True)
     shop(server, leaktrace, times, kills)
     language_server(leaktrace, times, kills)
