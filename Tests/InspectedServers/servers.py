@@ -127,7 +127,9 @@ def is_disturbed(process: int, own: set[int]) -> bool:
 def inspect(leaktrace: str, process: int, directory: str) -> float:
     """Milliseconds for which the process stood still."""
     trace = os.path.join(directory, "inspection.lktrace")
-    done = subprocess.run([leaktrace, "inspect", str(process), "-o", trace], capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        [leaktrace, "inspect", str(process), "-o", trace], capture_output=True, text=True, check=False
+    )
     if os.path.exists(trace):
         os.unlink(trace)
     pause = re.search(r"stood still for ([\d.]+) ms", done.stderr)
@@ -299,8 +301,17 @@ def language_server(leaktrace: str, times: int, kills: int) -> None:
 
 def main() -> None:
     leaktrace, server, times, kills = sys.argv[1], sys.argv[2], int(sys.argv[3]), int(sys.argv[4])
-    columns = ("inspected", "requests meanwhile", "failed", "pause, median", "longest", "resident", "descriptors", "killed")
-    print("| server | " + " | ".join(columns) + " |")
+    columns = (
+        "inspected",
+        "requests meanwhile",
+        "failed",
+        "pause, median",
+        "longest",
+        "resident",
+        "descriptors",
+        "killed",
+    )
+    print("| server | " + " | ".join(columns) + " | descriptors | killed |")
     print("| -- | -- | -: | -: | -: | -: | -: | -: | -- |", flush=True)
     shop(server, leaktrace, times, kills)
     language_server(leaktrace, times, kills)
