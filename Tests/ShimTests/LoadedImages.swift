@@ -49,8 +49,10 @@ struct DescribedFunction {
   /// Each `stride`-th of the image's functions.
   static func all(of image: LoadedImage, stride: Int) throws -> [DescribedFunction] {
     // readelf says much; awk keeps what is asked for: entries and their rows, a register given as "r1 (rdx)" by its
-    // name alone.
+    // name alone. Rows of .debug_frame are for debuggers: a program does not have them in its memory.
     let filter = """
+      /^Contents of/ { isLoaded = !/ \\.debug_frame / }
+      !isLoaded { next }
       / FDE cie=/ { n++; taken = n % \(stride) == 0; if (taken) { sub(/.*pc=/, "pc "); sub(/\\.\\./, " "); print } next }
       / CIE| ZERO/ { taken = 0; next }
       taken && NF > 1 { while (match($0, /r[0-9]+ \\([a-z0-9]+\\)/)) { t = substr($0, RSTART, RLENGTH); u = t; sub(/.*\\(/, "", u); sub(/\\)/, "", u);
