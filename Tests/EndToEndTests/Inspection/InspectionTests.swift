@@ -142,7 +142,9 @@ import TraceReading
     let (recorded, inspected) = (try Blocks(trace), try Blocks(inspection))
     #expect(recorded.sizes.count > 400)
     #expect(Set(recorded.sizes.keys).subtracting(inspected.sizes.keys).isEmpty)
-    #expect(Set(inspected.sizes.keys).subtracting(recorded.sizes.keys).isEmpty)
+    // jemalloc has some blocks of its own, or of before the recorder, which has not seen them.
+    let mostUnseen = allocator.isEmpty ? 0 : 16
+    #expect(Set(inspected.sizes.keys).subtracting(recorded.sizes.keys).count <= mostUnseen)
     for (address, size) in recorded.sizes {
       guard let usable = inspected.sizes[address] else { continue }
       // Up to the next multiple of 16, a chunk that is too small to be of use, or a whole page; jemalloc's classes are

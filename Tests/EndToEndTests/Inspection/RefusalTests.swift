@@ -90,7 +90,8 @@ import Testing
     let built = try build.run()
     try #require(built.end == .exit(0), "\(built.errorOutput)")
     let running = try Self.waiting([directory.path + "/waits"], until: "waits")
-    try Self.expectRefusal(String(running.processID), "neither books of an allocator")
+    // Early words of Go's memory may look like books of an allocator: then only objects are missing.
+    try Self.expectRefusal(String(running.processID), "Swift")
     try Self.end(running)
   }
 

@@ -65,7 +65,7 @@ extension InspectionError: CustomStringConvertible {
     case .otherMachine(let path, let machine):
       "\(PlainText.escaped(path)) is a core file of another machine (ELF number \(machine)), not of x86-64"
     case .cutShort(let path):
-      "\(PlainText.escaped(path)) lacks the memory in which the allocator keeps its books. Have all of its private memory written: check the limit on core files (ulimit -c), the disk's free space, and bit 0 of /proc/PID/coredump_filter"
+      "\(PlainText.escaped(path)) is cut short, or was written in part: it lacks the memory in which the allocator keeps its books. Have all of its private memory written: check the limit on core files (ulimit -c), the disk's free space, and bit 0 of /proc/PID/coredump_filter"
     case .packed(let path, let packing):
       "\(PlainText.escaped(path)) is compressed by \(packing.rawValue), which leaktrace does not read. Unpack it first, with '\(packing.rawValue) -dc' or, if systemd keeps it, with 'coredumpctl dump -o FILE'"
     case .cannotUnpack(let path, let directory, let errno):
