@@ -23,7 +23,7 @@ struct ContainerTests {
       var listing = Command(["ldd", program])
       if let runtime { listing.environment["LD_LIBRARY_PATH"] = runtime }
       let files = try listing.run().output.split(separator: "\n").compactMap { line -> String? in
-        line.split(separator: " ").first { $0.hasPrefix("/") }.map(String.init)
+        line.split(whereSeparator: \.isWhitespace).first { $0.hasPrefix("/") }.map(String.init)
       }
       try #require(files.contains { $0.contains("libswiftCore") } && files.contains { $0.contains("libc.so") })
       for file in files + [program] {
