@@ -36,7 +36,7 @@ static uint64_t in_milliseconds(uint64_t milliseconds) { return lt_nanoseconds()
 
 static void answer(int result) { (void)!write(LT_GUARDIAN_ANSWER, &result, sizeof result); }
 
-/// What the visited thread has below its stack, and where in it.
+/// The bytes that the visited thread gets below its stack, and their places in it.
 struct passed {
   char bytes[LT_CALL_TEXT_BYTES];
   size_t size;

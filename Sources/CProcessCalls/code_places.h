@@ -1,5 +1,5 @@
-// What code of another process does that matters to a call of the loader: where its loader, its allocator and its C
-// library are, and what is called there.
+// Code of another process that matters to a call of the loader: where its loader, its allocator and its C library are,
+// and what is called there.
 
 #ifndef LEAKTRACE_CODE_PLACES_H
 #define LEAKTRACE_CODE_PLACES_H

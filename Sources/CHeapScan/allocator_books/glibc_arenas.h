@@ -25,7 +25,7 @@ struct lt_glibc_arena {
 };
 _Static_assert(sizeof(struct lt_glibc_arena) <= LT_LIST_ITEM_LIMIT, "items of a list");
 
-/// What a chunk is that its neighbours call in use.
+/// Uses of a chunk that its neighbours call in use.
 enum { LT_GLIBC_BLOCK = 1, LT_GLIBC_CACHED = 2, LT_GLIBC_FAST = 3, LT_GLIBC_CACHE = 4 };
 
 /// More than any process has; glibc makes eight for each processor.

@@ -174,7 +174,7 @@ static uint64_t page_bytes(struct second_walk *w, uint64_t start, uint64_t end) 
   return sum;
 }
 
-/// What a chunk is that is in use by its neighbour's account. Chunks come in order.
+/// The use of a chunk that its neighbour calls in use. Chunks come in order.
 static uint64_t use_of(struct second_walk *w, uint64_t chunk) {
   const struct lt_growing_list *kept = &w->heap->kept;
   while (w->nextKept < kept->count && lt_list_number(kept, w->nextKept) < chunk) w->nextKept++;

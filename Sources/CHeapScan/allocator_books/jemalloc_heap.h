@@ -6,7 +6,7 @@
 #include "allocator_books/growing_list.h"
 #include "allocator_books/word_window.h"
 
-/// What jemalloc has, read from its books in memory.
+/// The blocks and figures of jemalloc, read from its books in memory.
 struct lt_jemalloc_heap {
   uint64_t root;                ///< of the tree of extents
   uint64_t blocks, blockBytes;  ///< that were given out

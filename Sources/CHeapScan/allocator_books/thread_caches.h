@@ -1,4 +1,4 @@
-// What threads keep of what was freed.
+// Freed blocks that the caches of threads keep.
 
 #ifndef LEAKTRACE_THREAD_CACHES_H
 #define LEAKTRACE_THREAD_CACHES_H

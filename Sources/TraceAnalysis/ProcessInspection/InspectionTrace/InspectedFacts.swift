@@ -75,13 +75,7 @@ package struct InspectedFacts: Hashable, Sendable {
   }
 
   private static func text(_ path: String) -> String {
-    let descriptor = open(path, O_RDONLY | O_CLOEXEC)
-    guard descriptor >= 0 else { return "" }
-    defer { close(descriptor) }
     // One page has all of either file.
-    let bytes = [UInt8](unsafeUninitializedCapacity: 1 << 14) { buffer, count in
-      count = max(0, read(descriptor, buffer.baseAddress, buffer.count))
-    }
-    return String(decoding: bytes, as: UTF8.self)
+    String(decoding: ProcFile.bytes(path, upTo: 1 << 14), as: UTF8.self)
   }
 }
