@@ -83,9 +83,9 @@ import Testing
       "--keep", "3", "-o", traces,
     ]).start()
     try AwaitedState.wait(until: "three traces are kept") { Self.traces(in: traces).count == 3 }
-    // The fourth takes the place of another one.
-    try AwaitedState.wait(until: "a fourth image is taken") {
-      Self.traces(in: traces).contains { $0 >= "image-000004" }
+    // The fourth takes the place of another one. Its file is there before it is whole; the fifth one's says that it is.
+    try AwaitedState.wait(until: "a fifth image is begun") {
+      Self.traces(in: traces).contains { $0 >= "image-000005" }
     }
     _ = try program.end(SIGKILL)
     let outcome = try watching.wait()
