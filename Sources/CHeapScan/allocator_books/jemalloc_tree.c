@@ -9,8 +9,14 @@
 
 enum {
   WINDOW = 64 << 10,
-  /// Words of a leaf that are looked at to tell whether it is one.
-  TRIED_WORDS = 64,
+  /// Words of a leaf, none of them 0, that are looked at to tell whether it is one; and how many of them may contradict
+  /// their extents: a thread may have been stopped while it wrote one.
+  TRIED_WORDS = 8,
+  ODD_WORDS = 1,
+  /// Words of each leaf that are looked at to tell whether a root is one, and of how many one may be odd. The words of
+  /// a tree agree with their extents; those of other memory do by chance alone.
+  SAMPLED_WORDS = 256,
+  WORDS_TO_AN_ODD_ONE = 16,
 };
 static const uint64_t SEARCH_LIMIT = 1ull << 28;
 /// Words of leaves that are looked at, to find the root and to walk: a heap of 1 TiB has 2^28.
@@ -19,19 +25,25 @@ static const uint64_t FIND_LIMIT = 1ull << 27, WALK_LIMIT = 1ull << 30;
 bool lt_jemalloc_tree_init(struct lt_jemalloc_tree *tree, const struct lt_books_memory *books) {
   memset(tree, 0, sizeof *tree);
   tree->books = books;
-  return lt_word_window_init(&tree->root, books, WINDOW) && lt_word_window_init(&tree->leaf, books, WINDOW) &&
-         lt_word_window_init(&tree->extents, books, WINDOW);
+  return lt_word_window_init(&tree->root, books, WINDOW) && lt_word_window_init(&tree->candidate, books, WINDOW) &&
+         lt_word_window_init(&tree->leaf, books, WINDOW) && lt_word_window_init(&tree->extents, books, WINDOW);
 }
 
 void lt_jemalloc_tree_free(struct lt_jemalloc_tree *tree) {
   if (!tree->books) return;
   lt_word_window_free(&tree->root);
+  lt_word_window_free(&tree->candidate);
   lt_word_window_free(&tree->leaf);
   lt_word_window_free(&tree->extents);
 }
 
 static uint64_t record_of(uint64_t word) {
   return word & ((1ull << JEMALLOC_LEAF_CLASS_SHIFT) - 1) & ~(uint64_t)(JEMALLOC_EXTENT_ALIGNMENT - 1);
+}
+
+/// A word of a leaf whose page has no extent any more: no record, and a size class behind all others.
+static bool is_cleared(uint64_t word) {
+  return !record_of(word) && word >> JEMALLOC_LEAF_CLASS_SHIFT == JEMALLOC_CLASSES;
 }
 
 /// Reads the extent to which a word of a leaf leads; false if its record contradicts the word.
@@ -83,7 +95,7 @@ static bool each_word(struct lt_jemalloc_tree *tree, uint64_t leaf,
 
 struct trial {
   struct lt_jemalloc_tree *tree;
-  unsigned left;
+  unsigned left, odd;
   bool isFound;
   uint64_t index; ///< in the root, of the leaf
 };
@@ -91,28 +103,74 @@ struct trial {
 static bool try_word(void *context, uint64_t index, uint64_t word) {
   struct trial *trial = context;
   struct lt_jemalloc_extent extent;
-  if (read_extent(trial->tree, word, &extent)) {
+  if (is_cleared(word)) return true;
+  if (!read_extent(trial->tree, word, &extent)) {
+    if (++trial->odd > ODD_WORDS) return false;
+  } else {
     uint64_t page = extent.address >> JEMALLOC_PAGE_SHIFT;
     if ((page & (JEMALLOC_TREE_WORDS - 1)) == index) {
       trial->isFound = true;
       trial->index = page >> JEMALLOC_TREE_BITS;
-      return false;
     }
   }
   return --trial->left > 0;
 }
 
-/// Tells whether a word is the address of a leaf, and the place of the word in its root.
-static bool is_leaf(struct lt_jemalloc_tree *tree, uint64_t leaf, uint64_t *index) {
+/// Tells whether memory can be a leaf's.
+static bool has_room_for_leaf(struct lt_jemalloc_tree *tree, uint64_t leaf) {
   if ((leaf & 63) || leaf < LT_BOOKS_PAGE || leaf >= LT_BOOKS_ADDRESS_LIMIT - JEMALLOC_TREE_BYTES) return false;
   const struct lt_snapshot_region *region = lt_books_region(tree->books, leaf);
-  if (!region || region->kind != LT_REGION_ANONYMOUS || !(region->flags & LT_REGION_CAPTURED) ||
-      region->end - leaf < JEMALLOC_TREE_BYTES)
-    return false;
+  return region && region->kind == LT_REGION_ANONYMOUS && (region->flags & LT_REGION_CAPTURED) &&
+         region->end - leaf >= JEMALLOC_TREE_BYTES;
+}
+
+/// Tells whether a word is the address of a leaf, and the place of the word in its root.
+static bool is_leaf(struct lt_jemalloc_tree *tree, uint64_t leaf, uint64_t *index) {
+  if (!has_room_for_leaf(tree, leaf)) return false;
   struct trial trial = {.tree = tree, .left = TRIED_WORDS};
   each_word(tree, leaf, try_word, &trial);
   *index = trial.index;
-  return trial.isFound && trial.index < JEMALLOC_TREE_WORDS;
+  return trial.isFound && trial.odd <= ODD_WORDS && trial.index < JEMALLOC_TREE_WORDS;
+}
+
+struct sample {
+  struct lt_jemalloc_tree *tree;
+  uint64_t leafIndex;
+  uint64_t looked, odd;
+  unsigned left; ///< of the leaf
+};
+
+static bool sample_word(void *context, uint64_t index, uint64_t word) {
+  struct sample *sample = context;
+  struct lt_jemalloc_extent extent;
+  uint64_t page = (sample->leafIndex << JEMALLOC_TREE_BITS | index) << JEMALLOC_PAGE_SHIFT;
+  if (is_cleared(word)) return true;
+  sample->looked++;
+  if (!read_extent(sample->tree, word, &extent) || page < (extent.address & ~(uint64_t)(LT_BOOKS_PAGE - 1)) ||
+      page - (extent.address & ~(uint64_t)(LT_BOOKS_PAGE - 1)) >= extent.bytes)
+    sample->odd++;
+  return --sample->left > 0;
+}
+
+/// Tells whether all that a root leads to is a tree of extents: each of its words is 0 or leads to a leaf, and the
+/// leaves' words lead to extents that have the pages of these words.
+static bool is_root(struct lt_jemalloc_tree *tree, uint64_t root) {
+  struct sample sample = {.tree = tree};
+  struct lt_address_range run = {0, root};
+  while (lt_books_next_present(tree->books, run.end, root + JEMALLOC_TREE_BYTES, &run)) {
+    for (uint64_t at = lt_round_up(run.start, 8); at < run.end && run.end - at >= 8; at += 8) {
+      uint64_t leaf;
+      if (tree->wordsLeft == 0 || !lt_window_word(&tree->candidate, at, &leaf)) return false;
+      tree->wordsLeft--;
+      if (!leaf) continue;
+      if (!has_room_for_leaf(tree, leaf)) return false;
+      sample.leafIndex = (at - root) / 8;
+      sample.left = SAMPLED_WORDS;
+      each_word(tree, leaf, sample_word, &sample);
+      if (sample.odd > ODD_WORDS + sample.looked / WORDS_TO_AN_ODD_ONE) return false;
+    }
+  }
+  return sample.looked > sample.odd;
 }
 
 uint64_t lt_jemalloc_tree_find(struct lt_jemalloc_tree *tree) {
@@ -140,7 +198,7 @@ uint64_t lt_jemalloc_tree_find(struct lt_jemalloc_tree *tree) {
         if (!lt_window_word(&tree->root, at, &word)) break;
         if (!word || (word & 63) || !is_leaf(tree, word, &index) || at < 8 * index) continue;
         uint64_t root = at - 8 * index;
-        if (root >= imageStart) return root;
+        if (root >= imageStart && is_root(tree, root)) return root;
       }
     }
   }

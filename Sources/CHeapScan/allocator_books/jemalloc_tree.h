@@ -17,7 +17,7 @@ struct lt_jemalloc_extent {
 
 struct lt_jemalloc_tree {
   const struct lt_books_memory *books;
-  struct lt_word_window root, leaf, extents;
+  struct lt_word_window root, candidate, leaf, extents;
   uint64_t wordsLeft; ///< of leaves, that are still looked at: damaged roots may lead anywhere
 };
 
