@@ -5,6 +5,7 @@
 #define LEAKTRACE_HEAP_SCAN_H
 
 #include "address_index.h"
+#include "allocator_books/allocator_figures.h"
 #include "allocator_books/glibc_heap.h"
 #include "allocator_books/jemalloc_heap.h"
 #include "case_words.h"

@@ -174,7 +174,7 @@ struct WatchReport {
     let document = FindingDocument(
       program: name, judged: gatekeeper.judged, gates: gates.outcomes, source: command.outputs.sourceTree,
       toolVersion: Leaktrace.configuration.version, remarks: process.remarks + leaks.remarks + gates.remarks)
-    let html = command.outputs.has(.html) ? try page(leaks) : ""
+    let html = command.outputs.has(.html) ? try page(leaks, growth) : ""
     try command.outputs.deliver(style: command.style) { [process] format, style in
       switch format {
       case .text:
@@ -191,12 +191,13 @@ struct WatchReport {
     return status
   }
 
-  /// A page about the newest image.
-  private func page(_ leaks: LeakReport) throws -> String {
+  /// A page about what grew, and about the newest image.
+  private func page(_ leaks: LeakReport, _ growth: SeriesGrowth) throws -> String {
     var examined = try search.examine(newestPath, .page)
     examined.leaks = leaks
     var page = ReportPage(toolVersion: Leaktrace.configuration.version)
     page.add(search.page(examined))
+    page.set(process, growth)
     return try page.html()
   }
 }

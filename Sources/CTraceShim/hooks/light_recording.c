@@ -6,7 +6,6 @@
 
 #include "hooks/hook.h"
 #include "hooks/next_functions.h"
-#include "image/block_list.h"
 #include "image/due_images.h"
 #include "image/expectations.h"
 #include "image/heap_snapshot.h"
@@ -147,7 +146,6 @@ void lt_light_open(void) {
   // The trace is described, and has the images that are there, before a first sample.
   struct lt_thread *t = lt_enter();
   if (t) lt_leave();
-  lt_block_list_init((uintptr_t)lt_next.malloc);
   // The next allocator must not be given what is not its own.
   for (uintptr_t at = (uintptr_t)lt_bootstrap_arena; at < lt_bootstrap_used_end(); at += 16) lt_sampled_marks_add(at);
   lt_sampled_marks_use();

@@ -7,6 +7,7 @@
 #include "hooks/beginning.h"
 #include "hooks/light_recording.h"
 #include "hooks/next_functions.h"
+#include "image/block_list.h"
 #include "process/environment.h"
 #include "record/message.h"
 
@@ -69,5 +70,6 @@ void lt_process_load(int argumentCount, char **arguments, char **environment) {
   // A program with more rights than its user is left alone.
   if (!getauxval(AT_SECURE)) begin(environment);
   lt_next = next;
+  lt_block_list_init((uintptr_t)next.malloc);
   lt_light_open();
 }

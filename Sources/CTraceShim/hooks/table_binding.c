@@ -2,6 +2,7 @@
 #include "hooks/table_binding.h"
 
 #include "hooks/next_functions.h"
+#include "image/block_list.h"
 #include "os/os.h"
 
 #include <dlfcn.h>
@@ -94,6 +95,7 @@ bool lt_table_binding_prepare(void) {
     functions[i] = function_of(i, &search, (void *)hook.address);
   }
   lt_next = next;
+  lt_block_list_init((uintptr_t)next.malloc);
   return true;
 }
 

@@ -3,7 +3,7 @@
 #define _GNU_SOURCE
 #include "image/block_list.h"
 
-#include "allocator_books/glibc_heap.h"
+#include "allocator_books/allocator_figures.h"
 #include "object_types.h"
 #include "os/os.h"
 #include "record/encoding.h"
@@ -254,19 +254,23 @@ static uint32_t libc_release(void) {
   return release;
 }
 
-int lt_block_list_write(struct lt_block_list *list, struct lt_memory_scan *scan) {
-  static struct lt_glibc_heap heap;
+/// Writes what the allocator has, beside the image.
+static void put_figures(const struct lt_glibc_heap *heap) {
+  const struct lt_allocator_figures figures = lt_glibc_heap_figures(heap);
+  if (!figures.kind) return;
+  uint8_t payload[LT_ALLOCATOR_PAYLOAD], definition[16 + LT_ALLOCATOR_PAYLOAD], *p = definition;
+  size_t size = lt_allocator_figures_put(&figures, writer.list->time, payload);
+  *p++ = LT_DEF_ALLOCATOR;
+  p = lt_put_varint(p, size);
+  memcpy(p, payload, size);
+  append(LT_CHUNK_DEFINITIONS, definition, (size_t)(p - definition) + size, 0);
+}
+
+/// Finds the books of the program's allocator.
+static int find_heap(struct lt_glibc_heap *heap) {
   static struct lt_books_memory books;
   static struct lt_address_range data[DATA_LIMIT];
-  writer = (struct writer){.list = list, .scan = scan};
-  writer.events = lt_map_private(CHUNK_SIZE);
-  writer.definitions = lt_map_private(CHUNK_SIZE);
-  if (!writer.events || !writer.definitions) return -ENOMEM;
-  writer.types = (struct lt_object_types){.memory = &lt_own_memory,
-                                          .regions = list->regions,
-                                          .regionCount = list->regionCount,
-                                          .firstNumber = list->firstType,
-                                          .met = define_type};
+  const struct lt_block_list *list = writer.list;
   writer.memory = lt_open("/proc/self/mem", O_RDONLY, 0);
   books = (struct lt_books_memory){.memory = &lt_own_memory,
                                    .regions = list->regions,
@@ -277,14 +281,45 @@ int lt_block_list_write(struct lt_block_list *list, struct lt_memory_scan *scan)
                                    .data = data,
                                    .readOn = read_on,
                                    .nextPresent = next_present};
-  if (!lt_object_types_init(&writer.types) || !lt_word_window_init(&writer.window, &books, WINDOW_SIZE)) return -ENOMEM;
+  if (!lt_word_window_init(&writer.window, &books, WINDOW_SIZE)) return -ENOMEM;
   if (!find_libc(data, &books.dataCount)) return -EPROTONOSUPPORT;
-  if (!lt_glibc_heap_find(&heap, &books)) return heap.isShort ? -ENOMEM : -EPROTONOSUPPORT;
+  if (!lt_glibc_heap_find(heap, &books)) return heap->isShort ? -ENOMEM : -EPROTONOSUPPORT;
+  return 0;
+}
+
+int lt_block_list_write(struct lt_block_list *list, struct lt_memory_scan *scan) {
+  static struct lt_glibc_heap heap;
+  writer = (struct writer){.list = list, .scan = scan};
+  writer.events = lt_map_private(CHUNK_SIZE);
+  writer.definitions = lt_map_private(CHUNK_SIZE);
+  if (!writer.events || !writer.definitions) return -ENOMEM;
+  writer.types = (struct lt_object_types){.memory = &lt_own_memory,
+                                          .regions = list->regions,
+                                          .regionCount = list->regionCount,
+                                          .firstNumber = list->firstType,
+                                          .met = define_type};
+  if (!lt_object_types_init(&writer.types)) return -ENOMEM;
+  int error = find_heap(&heap);
+  if (error) return error;
   begin_heap();
   lt_glibc_heap_walk(&heap, list_block, NULL);
   end_events();
+  put_figures(&heap);
   list->isIncomplete = heap.isIncomplete || heap.isShort;
   list->types = writer.types.scanned;
   list->typeCount = writer.types.count;
   return writer.error;
+}
+
+int lt_block_list_account(struct lt_block_list *list, struct lt_memory_scan *scan) {
+  static struct lt_glibc_heap heap;
+  writer = (struct writer){.list = list, .scan = scan};
+  int error = find_heap(&heap);
+  if (!error) {
+    lt_glibc_heap_walk(&heap, NULL, NULL);
+    put_figures(&heap);
+    error = writer.error;
+  }
+  lt_glibc_heap_free(&heap);
+  return error;
 }

@@ -16,6 +16,7 @@ struct lt_block_list {
   uint32_t regionCount;
   const struct lt_snapshot_thread *threads;
   uint32_t threadCount;
+  uint64_t time;      ///< of the image
   uint32_t firstType; ///< number of the first type that is defined
 
   // Results.
@@ -31,5 +32,8 @@ void lt_block_list_init(uintptr_t allocate);
 /// −EPROTONOSUPPORT if the allocator's books cannot be read. In the copy, where nothing else runs. `scan`: reads the
 /// process's pages.
 int lt_block_list_write(struct lt_block_list *list, struct lt_memory_scan *scan);
+/// Writes only what the allocator has, and what it holds free: LT_DEF_ALLOCATOR, which lt_block_list_write writes, too.
+/// Returns 0 or −errno, as above. In the copy. Linear in the memory of the allocator.
+int lt_block_list_account(struct lt_block_list *list, struct lt_memory_scan *scan);
 
 #endif

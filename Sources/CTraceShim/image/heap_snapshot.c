@@ -160,6 +160,8 @@ static void note_time(void *unused) {
 static void begin(void *unused) {
   (void)unused;
   job.process = lt_trace.process;
+  job.recorderBytes = lt_recorder_bytes();
+  job.peakResident = lt_peak_resident_size();
   job.asked = atomic_load((_Atomic uint32_t *)&lt_trace.live->snapshotsAsked);
   job.snapshot.staticTLSSize = lt_static_tls_size();
   freeze.process = lt_trace.process;

@@ -5,6 +5,7 @@
 #include "image/snapshot_writer.h"
 
 #include "image/block_list.h"
+#include "image/memory_account.h"
 #include "image/memory_map.h"
 #include "image/own_pages.h"
 #include "memory_scan.h"
@@ -170,15 +171,21 @@ static int prepare(void) {
   return writer.compressor ? 0 : -ENOMEM;
 }
 
+static struct lt_block_list block_list(const struct lt_memory_map *map) {
+  const struct lt_snapshot_job *job = writer.job;
+  return (struct lt_block_list){.append = append_blocks,
+                                .regions = map->regions,
+                                .regionCount = map->count,
+                                .threads = job->threads,
+                                .threadCount = job->threadCount,
+                                .time = job->snapshot.time,
+                                .firstType = writer.progress->typeCount + 1};
+}
+
 /// Writes which blocks there are, where events do not, and hands on their types.
 static int write_blocks(struct lt_memory_scan *scan, const struct lt_memory_map *map) {
   struct lt_snapshot_job *job = writer.job;
-  struct lt_block_list list = {.append = append_blocks,
-                               .regions = map->regions,
-                               .regionCount = map->count,
-                               .threads = job->threads,
-                               .threadCount = job->threadCount,
-                               .firstType = writer.progress->typeCount + 1};
+  struct lt_block_list list = block_list(map);
   int error = lt_block_list_write(&list, scan);
   if (error) return error;
   writer.progress->typeCount += list.typeCount;
@@ -197,17 +204,37 @@ static int take_types(struct lt_memory_scan *scan) {
   return 0;
 }
 
+/// Writes how much memory the process has.
+static int write_account(void) {
+  const struct lt_snapshot_job *job = writer.job;
+  const struct lt_memory_account account = {.process = job->process,
+                                            .time = job->snapshot.time,
+                                            .recorderBytes = job->recorderBytes,
+                                            .peakResident = job->peakResident};
+  uint8_t payload[LT_MEMORY_ACCOUNT_SIZE];
+  size_t size = lt_memory_account_put(&account, payload);
+  return size ? append_blocks(LT_CHUNK_DEFINITIONS, payload, size, 0) : 0;
+}
+
 /// The whole image but its end.
 static int write_image(struct lt_memory_scan *scan) {
   // Mappings first, so that those made for writing are not among them.
   struct lt_memory_map map;
   int error = lt_memory_map_read(&map);
   if (!error && !mark_own_memory(&map)) error = -ENOMEM;
+  if (!error) error = write_account();
   if (error) return error;
   lt_scan_own_pages(scan);
   scan->regions = map.regions;
   scan->regionCount = map.count;
-  error = lt_trace.header->options & LT_OPTION_LIGHT ? write_blocks(scan, &map) : take_types(scan);
+  if (lt_trace.header->options & LT_OPTION_LIGHT) {
+    error = write_blocks(scan, &map);
+  } else {
+    // Where the allocator is another one, its figures are missing, and nothing else.
+    struct lt_block_list list = block_list(&map);
+    if (lt_block_list_account(&list, scan) == -ESRCH) return -ESRCH;
+    error = take_types(scan);
+  }
   if (!error) error = lt_memory_scan_prepare(scan);
   if (error) return error;
   lt_syscall6(SYS_prctl, PR_SET_DUMPABLE, 0, 0, 0, 0, 0); // only now: the files of /proc are closed to such a process

@@ -16,6 +16,7 @@ struct lt_snapshot_job {
   uint64_t startNanoseconds;   ///< CLOCK_MONOTONIC when it was asked for
   uint32_t asked;              ///< lt_live_header.snapshotsAsked at that time
   pid_t process;               ///< the owner of the memory
+  uint64_t recorderBytes, peakResident;
   /// if frozen, all of them; otherwise the one that takes the snapshot. Registers as they were
   struct lt_snapshot_thread *threads;
   uint32_t threadCount;

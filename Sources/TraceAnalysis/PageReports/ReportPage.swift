@@ -1,5 +1,6 @@
 // One page with all of a report: it opens from a file, and needs nothing else.
 
+import LeakDetection
 import Mustache
 import TraceReading
 import TraceReports
@@ -14,6 +15,7 @@ package struct ReportPage: Sendable {
   /// Data of each process, as JSON.
   private var processes: [String] = []
   private var comparison: String?
+  private var series: String?
 
   package init(toolVersion: String) { self.toolVersion = toolVersion }
 
@@ -38,6 +40,11 @@ package struct ReportPage: Sendable {
     title = comparison.title
   }
 
+  /// Adds what grew from image to image; the process is the one of the newest image.
+  package mutating func set(_ process: WatchedProcess, _ growth: SeriesGrowth) {
+    series = SeriesJSON.growth(process, growth).compactText
+  }
+
   /// The page. `title`: what it is about, if that is not to be the first process's program; `nonce`: 32 hexadecimal
   /// digits that nobody could foresee, which its own script and style are known by. Linear in its contents.
   package func html(title other: String? = nil, nonce: String = Self.nonce()) throws -> String {
@@ -45,7 +52,8 @@ package struct ReportPage: Sendable {
     let title = PlainText.escaped(other ?? title ?? "no process")
     let data =
       "{\"version\":\(JSONValue.string(toolVersion).compactText),\"title\":\(JSONValue.string(title).compactText),"
-      + "\"processes\":[\(processes.joined(separator: ","))],\"comparison\":\(comparison ?? "null")}"
+      + "\"processes\":[\(processes.joined(separator: ","))],\"comparison\":\(comparison ?? "null"),"
+      + "\"series\":\(series ?? "null")}"
     return template.render([
       "title": "\(title): leaktrace", "nonce": nonce,
       "style": String(decoding: PackageResources.page_css, as: UTF8.self), "script": Self.script,
@@ -58,7 +66,7 @@ package struct ReportPage: Sendable {
     let parts = [
       PackageResources.elements_js, PackageResources.overview_js, PackageResources.findings_js,
       PackageResources.flame_js, PackageResources.types_js, PackageResources.threads_js,
-      PackageResources.comparison_js, PackageResources.page_js,
+      PackageResources.comparison_js, PackageResources.growth_js, PackageResources.page_js,
     ]
     return "\"use strict\";\n(() => {\n" + parts.map { String(decoding: $0, as: UTF8.self) }.joined(separator: "\n")
       + "})();\n"

@@ -44,7 +44,10 @@ package struct AllocationText {
         + (isInspection && analysis.header.startMonotonic == 0 ? ", inspected" : duration), emphasized: 1)
     if !analysis.header.lacksHistory { writeEvents(analysis, to: &lines) }
     writeMemory(analysis, to: &lines)
-    if let memory, memory.deservesRemark { lines.line("note: \(memory.remark)", indent: 2) }
+    if let memory {
+      writeCourse(memory.course, to: &lines)
+      if memory.deservesRemark { lines.line("note: \(memory.remark)", indent: 2) }
+    }
     for remark in Self.remarks(analysis) { lines.line("note: \(remark)", indent: 2) }
     for warning in analysis.definitions.warnings { lines.line("warning: \(PlainText.escaped(warning))", indent: 2) }
     for diagnostic in analysis.diagnostics.first.prefix(10) {
@@ -78,6 +81,26 @@ package struct AllocationText {
     let time =
       analysis.clock.seconds(at: analysis.atPeak.time).map { " (after \(Decimal.fixed($0, places: 2)) s)" } ?? ""
     lines.line(row("at the peak\(time):", analysis.atPeak), indent: 2)
+  }
+
+  /// Images from which on curves say more than figures.
+  private static let leastImages = 3
+
+  private func writeCourse(_ course: ResidentCourse, to lines: inout TextLines) {
+    let moments = course.moments
+    guard moments.count >= Self.leastImages, let first = moments.first, let last = moments.last else { return }
+    lines.line(
+      "in \(Decimal.counted(UInt64(moments.count), "heap image")) over \(Decimal.duration(last.seconds - first.seconds)):",
+      indent: 2)
+    func row(_ name: String, _ value: (ResidentCourse.Moment) -> UInt64) {
+      let curve = CurveText.text(
+        moments.map { Double(value($0)) }, times: moments.map(\.seconds),
+        columns: CurveText.columns(width: style.width))
+      lines.row("\(name)  \(curve)  \(Decimal.bytes(value(first))) → \(Decimal.bytes(value(last)))", indent: 4)
+    }
+    row("resident       ", \.resident)
+    row("live blocks    ", \.inUse)
+    row("freed and kept ", \.freed)
   }
 
   /// Returns the sentences that a reader needs to judge the figures.

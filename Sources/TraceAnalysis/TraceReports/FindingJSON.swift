@@ -34,7 +34,15 @@ enum FindingJSON {
       ("hugePages", .optional(memory.hugePages)),
       ("allocators", .array(memory.allocators.map(value))),
       ("pin", memory.pin.map(value) ?? .null),
+      ("course", .array(memory.course.moments.map(value))),
       ("remark", memory.deservesRemark ? .string(memory.remark) : .null),
+    ])
+  }
+
+  private static func value(_ moment: ResidentCourse.Moment) -> JSONValue {
+    .object([
+      ("seconds", .decimal(moment.seconds)), ("resident", .number(moment.resident)), ("inUse", .number(moment.inUse)),
+      ("freed", .number(moment.freed)), ("freePages", .number(moment.freePages)),
     ])
   }
 

@@ -22,17 +22,27 @@ package enum SeriesJSON {
       [
         ("schema", .string("leaktrace.watch")),
         ("schemaVersion", .number(schemaVersion)),
-      ] + GateText.fields(gates) + [
-        ("program", .string(process.program)),
-        ("processID", .number(UInt64(process.processID))),
-        ("imagesTaken", .number(UInt64(growth.taken))),
-        ("images", .array(growth.moments.map(value))),
-        ("suspects", .array(growth.suspects.map(value))),
-        ("grown", .array(growth.grown.map(value))),
+      ] + GateText.fields(gates) + fields(process, growth) + [
         ("proven", .array(growth.findings.map(value))),
         ("findings", leaks.map { .array($0.findings.map(FindingJSON.value)) } ?? .null),
         ("remarks", .array((process.remarks + (leaks?.remarks ?? [])).map { .string($0) })),
       ])
+  }
+
+  /// Of the document, the part on images and on what grew from one to the next.
+  package static func growth(_ process: WatchedProcess, _ growth: SeriesGrowth) -> JSONValue {
+    .object(fields(process, growth) + [("remarks", .array(process.remarks.map { .string($0) }))])
+  }
+
+  private static func fields(_ process: WatchedProcess, _ growth: SeriesGrowth) -> [(String, JSONValue)] {
+    [
+      ("program", .string(process.program)),
+      ("processID", .number(UInt64(process.processID))),
+      ("imagesTaken", .number(UInt64(growth.taken))),
+      ("images", .array(growth.moments.map(value))),
+      ("suspects", .array(growth.suspects.map(value))),
+      ("grown", .array(growth.grown.map(value))),
+    ]
   }
 
   private static func value(_ moment: ImageMoment) -> JSONValue {

@@ -134,11 +134,7 @@ import TraceReading
       BuildProducts.leaktrace, "inspect", String(program.processID), "-o", inspection,
     ]).run()
     #expect(outcome.end == .exit(0), "\(outcome.errorOutput)")
-    // The shell that became the program has left a trace as well.
-    let traces = try FileManager.default.contentsOfDirectory(atPath: program.directory.path).filter {
-      $0.contains(".trace") && !$0.hasSuffix(".live")
-    }.map { "\(program.directory.path)/\($0)" }
-    let trace = try #require(try traces.first { try !TraceReader(path: $0).snapshots.isEmpty })
+    let trace = try Self.traceWithImage(in: program.directory)
     let (recorded, inspected) = (try Blocks(trace), try Blocks(inspection))
     #expect(recorded.sizes.count > 400)
     #expect(Set(recorded.sizes.keys).subtracting(inspected.sizes.keys).isEmpty)
@@ -170,22 +166,79 @@ import TraceReading
     #expect(outcome.end == .exit(0), "\(outcome.output)\(outcome.errorOutput)")
   }
 
+  /// The trace of a recorded program. The shell that became it has left one as well, which has no image.
+  private static func traceWithImage(in directory: TemporaryDirectory) throws -> String {
+    let traces = try FileManager.default.contentsOfDirectory(atPath: directory.path).filter {
+      $0.contains(".trace") && !$0.hasSuffix(".live")
+    }.map { "\(directory.path)/\($0)" }
+    return try #require(try traces.first { try !TraceReader(path: $0).snapshots.isEmpty })
+  }
+
+  /// The names of the allocators whose blocks an inspection has found.
+  private static func allocators(_ process: Int32) throws -> [String] {
+    let outcome = try Command([BuildProducts.leaktrace, "inspect", String(process), "--format", "json"]).run()
+    try #require(outcome.end == .exit(0), "\(outcome.errorOutput)")
+    let allocators = try Self.residentMemory(outcome.output)["allocators"] as? [[String: Any]]
+    return try #require(allocators).compactMap { $0["name"] as? String }
+  }
+
+  private static func residentMemory(_ json: String) throws -> [String: Any] {
+    let document = try #require(try JSONSerialization.jsonObject(with: Data(json.utf8)) as? [String: Any])
+    let report = try #require((document["reports"] as? [[String: Any]])?.first)
+    return try #require(report["residentMemory"] as? [String: Any])
+  }
+
+  @Test("What resembles jemalloc's tree of extents is none", arguments: ["pointer-tables.swift", "inspected.swift"])
+  func pointerTables(program: String) throws {
+    let program = try Waiting(program)
+    #expect(try Self.allocators(program.processID) == ["glibc"])
+    _ = try program.end(SIGKILL)
+  }
+
   @Test(
-    "What the allocator keeps is what it says of itself, and the report says why",
-    arguments: ["pinned", "arenas", "mapped"])
-  func keptMemory(kind: String) throws {
-    let program = try Waiting("kept-arenas.swift", [kind])
+    "A large program of many libraries has the blocks of its own allocator alone", .requires(.program("sourcekit-lsp")))
+  func languageServer() throws {
+    let found = try Command(["/bin/sh", "-c", "readlink -f \"$(command -v sourcekit-lsp)\""]).run()
+    let path = found.output.trimmingCharacters(in: .whitespacesAndNewlines)
+    // It waits for a request as long as its input is open.
+    let server = try Command(["/bin/sh", "-c", "sleep 600 | exec \"$0\"", path]).start()
+    defer {
+      server.sendToGroup(SIGKILL)
+      _ = try? server.wait()
+    }
+    let process = try AwaitedState.value("the language server has threads") { () -> Int32? in
+      let entries = try FileManager.default.contentsOfDirectory(atPath: "/proc").compactMap { Int32($0) }
+      return entries.first { entry in
+        (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/\(entry)/exe")) == path
+          && getpgid(entry) == getpgid(server.processID)
+          && ((try? FileManager.default.contentsOfDirectory(atPath: "/proc/\(entry)/task"))?.count ?? 0) > 2
+      }
+    }
+    #expect(try Self.allocators(process) == ["glibc"])
+  }
+
+  @Test(
+    "What the allocator keeps is what it says of itself, and the report says why", .requires(.recorder),
+    arguments: ["pinned", "arenas", "mapped"], ["inspected", "recorded"])
+  func keptMemory(kind: String, way: String) throws {
+    let isRecorded = way == "recorded"
+    let recorder = [BuildProducts.leaktrace, "record", "--quiet", "-o", "%DIRECTORY%/%p.trace", "--"]
+    let program = try Waiting("kept-arenas.swift", [kind], under: isRecorded ? recorder : [])
     let line = try #require(program.printed.split(separator: "\n").first).split(separator: " ")
     func said(_ name: Substring) throws -> Int {
       let index = try #require(line.firstIndex(of: name))
       return try #require(Int(line[index + 1]))
     }
-    let text = try Command([BuildProducts.leaktrace, "inspect", String(program.processID)]).run()
+    var question = ["inspect", String(program.processID)]
+    if isRecorded {
+      let asked = try Command([BuildProducts.leaktrace, "snapshot", String(program.processID)]).run()
+      #expect(asked.end == .exit(0), "\(asked.errorOutput)")
+      question = ["analyze", try Self.traceWithImage(in: program.directory)]
+    }
+    let text = try Command([BuildProducts.leaktrace] + question).run()
     #expect(text.end == .exit(0), "\(text.errorOutput)")
-    let outcome = try Command([BuildProducts.leaktrace, "inspect", String(program.processID), "--format", "json"]).run()
-    let document = try #require(try JSONSerialization.jsonObject(with: Data(outcome.output.utf8)) as? [String: Any])
-    let report = try #require((document["reports"] as? [[String: Any]])?.first)
-    let memory = try #require(report["residentMemory"] as? [String: Any])
+    let outcome = try Command([BuildProducts.leaktrace] + question + ["--format", "json"]).run()
+    let memory = try Self.residentMemory(outcome.output)
     let allocator = try #require((memory["allocators"] as? [[String: Any]])?.first)
     func figure(_ name: String) throws -> Int { try #require(allocator[name] as? Int, "\(name)") }
     // The program has printed since, and its threads have cached a little, which it calls used.
@@ -199,7 +252,9 @@ import TraceReading
     let resident =
       try #require(
         status.split(separator: "\n").first { $0.hasPrefix("Rss:") }.flatMap { Int($0.split(separator: " ")[1]) }) << 10
-    #expect(try abs(#require(memory["resident"] as? Int) - resident) < resident / 10)
+    // A recorder's own memory is none of the program's.
+    let others = isRecorded ? 32 << 20 : resident / 10
+    #expect(try abs(#require(memory["resident"] as? Int) - resident) < others)
     switch kind {
     case "pinned":
       #expect(freePages > 120 << 20 && freePages < resident)

@@ -23,7 +23,7 @@ package final class LeakAnalysis {
   let memorySamples: [MemorySample]
   let finder: LeakFinder
   private let naming: any FrameNaming
-  private let reader: TraceReader
+  let reader: TraceReader
   private let suspects: Set<UInt64>
   private let sampledStacks: [UInt64: StackID]
   private let ownModules: Set<String>

@@ -22,6 +22,8 @@ package struct ResidentMemory: Hashable, Sendable {
   package var hugePages: UInt64?
   /// What stands at the end of an arena with much free memory.
   package var pin: PinningBlock?
+  /// At this image and the ones before it.
+  package var course = ResidentCourse([])
 
   /// A block that keeps an arena from getting smaller.
   package struct PinningBlock: Hashable, Sendable {
@@ -97,6 +99,7 @@ package struct ResidentMemory: Hashable, Sendable {
         "An arena shrinks only from its end: a block of \(Decimal.bytes(pin.pin.bytes))\(type) at \(Hexadecimal.text(pin.pin.address)) stands behind \(Decimal.bytes(pin.pin.freeBelow)) of free memory"
       )
     }
+    if let growth = course.growth { sentences.append(growth) }
     return (sentences + advice(freed: freed, freePages: freePages)).joined(separator: ". ")
   }
 
@@ -141,15 +144,20 @@ extension LeakAnalysis {
     func distance(_ sample: MemorySample) -> UInt64 { max(sample.time, time) - min(sample.time, time) }
     let neighbours = [memorySamples.last { $0.time <= time }, memorySamples.first { $0.time > time }].compactMap { $0 }
     let liveBlocks = graph.heap.blocks.reduce(UInt64(0)) { $0 &+ $1.size }
+    let residence = definitions.residences.last { $0.time == time }
+    // An inspection's image has what may be read, whether it is there or not; the kernel knows. A recorder has left its
+    // own memory out of the image, which the kernel has not.
+    let privateBytes = reader.header.isInspection ? residence?.anonymous ?? end.capturedBytes : end.capturedBytes
     let measured = neighbours.sorted { distance($0) < distance($1) }.lazy.compactMap { [snapshot] sample in
       ResidentMemory(
-        resident: sample.residentOfProgram, privateBytes: end.capturedBytes, liveBlocks: liveBlocks,
+        resident: sample.residentOfProgram, privateBytes: privateBytes, liveBlocks: liveBlocks,
         threads: snapshot.threads, regions: snapshot.regions)
     }.first
     guard var found = measured else { return nil }
     // Books are read in the image itself.
     found.allocators = definitions.allocators.filter { $0.time == time }
-    found.hugePages = definitions.residences.last { $0.time == time }?.hugePages
+    found.course = ResidentCourse(definitions, memorySamples, clock: clock, until: time)
+    found.hugePages = residence?.hugePages
     let pins = found.allocators.flatMap(\.pins)
     found.pin = pins.max { $0.freeBelow < $1.freeBelow }.map { pin in
       let block = graph.heap.block(containing: pin.address)

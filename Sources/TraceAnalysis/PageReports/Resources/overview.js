@@ -6,7 +6,9 @@ const verdictNames = {
 };
 
 function overview() {
-  main.append(element("h2", {}, "Leaks"), verdicts(), element("h2", {}, "Memory over time"), chart());
+  main.append(element("h2", {}, "Leaks"), verdicts());
+  // One moment is all that an inspection knows.
+  if (!process.trace.isInspection) main.append(element("h2", {}, "Memory over time"), chart());
   if (process.report.residentMemory) main.append(element("h2", {}, "Resident memory"), residentMemory(process.report.residentMemory));
   main.append(element("h2", {}, "Run"), facts());
   const remarks = [...(process.report.findingRemarks || []), ...(process.report.namingRemarks || [])];
@@ -36,17 +38,25 @@ function card(finding) {
 
 /// The parts of resident memory at the heap image, as one bar.
 function residentMemory(memory) {
-  const parts = [["liveBlocks", "live blocks"], ["stacks", "stacks in use"], ["otherPrivate", "private memory in no live block"], ["mapped", "code, files and shared memory"]];
+  const isKnown = memory.freed !== null && memory.freed !== undefined;
+  const parts = [["liveBlocks", "live blocks"], ["stacks", "stacks in use"], ...(isKnown ? [["freed", "freed, and kept by the allocator"]] : []),
+    ["otherPrivate", isKnown ? "other private memory" : "private memory in no live block"], ["mapped", "code, files and shared memory"]];
+  const size = (key) => (key === "otherPrivate" && isKnown ? memory.otherPrivate - memory.freed : memory[key]);
   let x = 0;
   const bar = drawing("svg", { viewBox: "0 0 1000 24", role: "img", class: "parts", preserveAspectRatio: "none",
-    "aria-label": parts.map(([key, name]) => `${bytes(memory[key])} ${name}`).join(", ") },
+    "aria-label": parts.map(([key, name]) => `${bytes(size(key))} ${name}`).join(", ") },
   parts.map(([key]) => {
-    const width = (memory[key] / Math.max(1, memory.resident)) * 1000;
+    const width = (size(key) / Math.max(1, memory.resident)) * 1000;
     x += width;
     return drawing("rect", { class: key, x: x - width, width, y: 0, height: 24 });
   }));
+  const moments = memory.course || [];
+  const course = moments.length > 2 ? [element("h3", {}, `In ${counted(moments.length, "heap image")}`),
+    lines(moments.map((each) => each.seconds), [["live", moments.map((each) => each.inUse)], ["freed", moments.map((each) => each.freed)], ["resident", moments.map((each) => each.resident)]], "Live, freed and resident memory from image to image", Math.max(1, ...moments.map((each) => each.resident))),
+    element("p", {}, [["live", "inUse", "in live blocks"], ["freed", "freed", "freed and kept"], ["resident", "resident", "resident"]].map(([kind, key, name]) =>
+      element("span", { class: `key ${kind}` }, `${name}: ${bytes(moments[0][key])} → ${bytes(moments[moments.length - 1][key])}`)))] : [];
   return element("figure", {}, bar, element("figcaption", {}, element("span", { class: "quiet" }, `${bytes(memory.resident)} at the heap image: `),
-    parts.map(([key, name]) => element("span", { class: `key ${key}` }, `${bytes(memory[key])} ${name}`)),
+    parts.map(([key, name]) => element("span", { class: `key ${key}` }, `${bytes(size(key))} ${name}`)), course,
     memory.remark ? element("p", {}, `${memory.remark[0].toUpperCase()}${memory.remark.slice(1)}.`) : "",
     element("p", { class: "quiet" }, "Private memory in no live block is not leaked: the allocator holds it for later or needs it for itself, or it is variables and memory that was mapped without the allocator.")));
 }

@@ -1,5 +1,6 @@
 // The blocks of a process by the books of the allocators that it has.
 
+import CHeapScan
 import TraceReading
 
 /// What the allocators of a process have given out.
@@ -56,53 +57,27 @@ package struct AllocatorHeap: Sendable {
 }
 
 extension AllocatorHeap {
-  /// What the allocators have, as a trace has it.
+  /// What the allocators have, as a trace has it. Those that have no block are left out.
   package func records(time: UInt64) -> [AllocatorRecord] {
-    [glibc?.record(time: time), jemalloc?.record(time: time)].compactMap { $0 }
+    [glibc?.record, jemalloc?.record].compactMap { record in
+      var record = record
+      record?.time = time
+      return record
+    }
   }
 }
 
-extension GlibcHeap {
-  /// Arenas whose pins are told.
-  private static let toldPins = 8
-
-  fileprivate func record(time: UInt64) -> AllocatorRecord? {
-    if blocks.isEmpty { return nil }
-    var record = AllocatorRecord(time: time, kind: .glibc)
-    for arena in arenas {
-      record.inUse &+= arena.blockBytes
-      record.free &+= arena.freeBytes
-      record.cached &+= arena.cachedBytes &+ arena.fastBytes
-      record.top &+= arena.topBytes
-      record.freePages &+= arena.freePageBytes
-      record.system &+= arena.systemBytes
-      if !arena.isMain {
-        record.freeInOtherArenas &+= arena.freeBytes &+ arena.topBytes &+ arena.cachedBytes &+ arena.fastBytes
-      }
-    }
-    record.inUse &+= mappedBytes
-    record.mapped = mappedBytes
-    record.arenas = UInt64(arenas.count)
-    record.arenaLimit = arenaLimit.map { UInt64($0) }
-    for arena in arenas.sorted(by: { $0.freeBytes > $1.freeBytes }).prefix(Self.toldPins) {
-      guard let pin = arena.pin, pin.use == .block, arena.freeBytes > 0 else { continue }
-      record.pins.append(
-        AllocatorRecord.Pin(
-          freeBelow: arena.freeBytes, freeBehind: arena.topBytes, address: pin.address, bytes: pin.bytes))
-    }
-    return record
-  }
-}
-
-extension JemallocHeap {
-  fileprivate func record(time: UInt64) -> AllocatorRecord? {
-    if blocks.isEmpty { return nil }
-    var record = AllocatorRecord(time: time, kind: .jemalloc)
-    record.inUse = blocks.reduce(0) { $0 &+ $1.usableSize }
-    record.free = slabFreeBytes &+ dirtyBytes &+ muzzyBytes
-    record.cached = cachedBytes
-    record.freePages = dirtyBytes &+ muzzyBytes
-    record.system = record.inUse &+ record.held
-    return record
+extension AllocatorRecord {
+  /// Nil for an allocator that has no block.
+  init?(_ allocator: lt_allocator_figures) {
+    guard let kind = Kind(rawValue: allocator.kind) else { return nil }
+    self.init(
+      time: 0, kind: kind,
+      figures: withUnsafeBytes(of: allocator.figures) { Array($0.bindMemory(to: UInt64.self)) },
+      pins: withUnsafeBytes(of: allocator.pins) { pins in
+        pins.bindMemory(to: lt_allocator_pin.self).prefix(Int(allocator.pinCount)).map {
+          Pin(freeBelow: $0.freeBelow, freeBehind: $0.freeBehind, address: $0.address, bytes: $0.bytes)
+        }
+      })
   }
 }

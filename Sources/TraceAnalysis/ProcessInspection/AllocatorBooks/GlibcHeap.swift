@@ -1,6 +1,7 @@
 // The blocks of a process by the books of glibc's allocator.
 
 import CHeapScan
+import TraceReading
 
 /// A block that malloc gave out and that was not freed.
 package struct AllocatedBlock: Hashable, Sendable {
@@ -50,6 +51,8 @@ package struct GlibcHeap: Sendable {
   package private(set) var blocks: [AllocatedBlock] = []
   /// Of all libcs that the process has, main ones first.
   package private(set) var arenas: [Arena] = []
+  /// As a trace has it, at the time 0; nil if there is no block.
+  package private(set) var record: AllocatorRecord?
   /// Freed bytes that wait in lists of arenas, or in none.
   package private(set) var freeBytes: UInt64 = 0
   /// Freed blocks in the caches of threads, and their bytes.
@@ -66,8 +69,6 @@ package struct GlibcHeap: Sendable {
   package private(set) var mappedBlocks = 0
   package private(set) var mappedBytes: UInt64 = 0
   package private(set) var mappedBlocksByCount: Int?
-  /// Arenas that the environment or the program allows; 0 for glibc's own limit, nil if it is not known.
-  package private(set) var arenaLimit: Int?
   /// Bytes of an arena's free end from which glibc gives it back; nil if it is not known.
   package private(set) var trimThreshold: UInt64?
   /// Places where a chunk does not lead to the next, and the bytes that were left out there.
@@ -105,6 +106,7 @@ package struct GlibcHeap: Sendable {
 
   private mutating func takeFigures(_ heap: lt_glibc_heap) {
     withUnsafePointer(to: heap) { heap in
+      record = AllocatorRecord(lt_glibc_heap_figures(heap))
       for index in 0..<UInt64(heap.pointee.arenas.count) {
         guard let arena = lt_glibc_heap_arena(heap, index)?.pointee else { break }
         arenas.append(Arena(arena))
@@ -120,10 +122,7 @@ package struct GlibcHeap: Sendable {
     mappedBlocks = Int(heap.mapped)
     mappedBytes = heap.mappedBytes
     mappedBlocksByCount = heap.mappedByCount == UInt64.max ? nil : Int(heap.mappedByCount)
-    if heap.parameters.address != 0 {
-      arenaLimit = Int(heap.parameters.arenaMax)
-      trimThreshold = heap.parameters.trimThreshold
-    }
+    if heap.parameters.address != 0 { trimThreshold = heap.parameters.trimThreshold }
     breaks = Int(heap.breaks)
     skippedBytes = heap.skippedBytes
     isIncomplete = heap.isIncomplete

@@ -1,6 +1,7 @@
 // The blocks of a process by the books of jemalloc.
 
 import CHeapScan
+import TraceReading
 
 /// What jemalloc 5.3 has, read from its books in memory. The process is to stand still meanwhile.
 ///
@@ -8,6 +9,8 @@ import CHeapScan
 package struct JemallocHeap: Sendable {
   /// In order of their addresses, each once.
   package private(set) var blocks: [AllocatedBlock] = []
+  /// As a trace has it, at the time 0; nil if there is no block.
+  package private(set) var record: AllocatorRecord?
   /// Freed blocks in the caches of threads, and their bytes.
   package private(set) var cachedBlocks = 0
   package private(set) var cachedBytes: UInt64 = 0
@@ -44,6 +47,7 @@ package struct JemallocHeap: Sendable {
         }, blocks)
     }
     let found = heap.pointee
+    record = AllocatorRecord(lt_jemalloc_heap_figures(heap))
     cachedBlocks = Int(found.cached)
     cachedBytes = found.cachedBytes
     threadCaches = Int(found.caches)

@@ -55,6 +55,24 @@ package struct AllocatorRecord: Hashable, Sendable {
     self.kind = kind
   }
 
+  /// `figures`: in the order of LT_ALLOCATOR_; those that are missing are 0.
+  package init(time: UInt64, kind: Kind, figures: [UInt64], pins: [Pin]) {
+    func figure(_ index: Int) -> UInt64 { index < figures.count ? figures[index] : 0 }
+    self.init(time: time, kind: kind)
+    inUse = figure(LT_ALLOCATOR_IN_USE)
+    free = figure(LT_ALLOCATOR_FREE)
+    cached = figure(LT_ALLOCATOR_CACHED)
+    top = figure(LT_ALLOCATOR_TOP)
+    mapped = figure(LT_ALLOCATOR_MAPPED)
+    freePages = figure(LT_ALLOCATOR_FREE_PAGES)
+    system = figure(LT_ALLOCATOR_SYSTEM)
+    arenas = figure(LT_ALLOCATOR_ARENAS)
+    let limit = figure(LT_ALLOCATOR_ARENA_LIMIT)
+    arenaLimit = limit > 0 ? limit - 1 : nil
+    freeInOtherArenas = figure(LT_ALLOCATOR_OTHER_ARENAS)
+    self.pins = pins
+  }
+
   /// All that was freed and that the allocator has.
   package var held: UInt64 { free &+ cached &+ top }
 }
@@ -89,24 +107,13 @@ extension AllocatorRecord {
     guard let time = cursor.varint(), let number = cursor.varint(), let kind = Kind(rawValue: number),
       let count = cursor.varint(), count <= Self.listLimit
     else { return nil }
-    self.init(time: time, kind: kind)
-    var figures = [UInt64](repeating: 0, count: max(Int(count), Int(LT_ALLOCATOR_FIGURES)))
-    for index in 0..<Int(count) {
+    var figures: [UInt64] = []
+    for _ in 0..<count {
       guard let figure = cursor.varint() else { return nil }
       // No process has more memory; sums of a few figures are numbers all the same.
-      figures[index] = min(figure, RuntimeAddress.limit)
+      figures.append(min(figure, RuntimeAddress.limit))
     }
-    inUse = figures[Int(LT_ALLOCATOR_IN_USE)]
-    free = figures[Int(LT_ALLOCATOR_FREE)]
-    cached = figures[Int(LT_ALLOCATOR_CACHED)]
-    top = figures[Int(LT_ALLOCATOR_TOP)]
-    mapped = figures[Int(LT_ALLOCATOR_MAPPED)]
-    freePages = figures[Int(LT_ALLOCATOR_FREE_PAGES)]
-    system = figures[Int(LT_ALLOCATOR_SYSTEM)]
-    arenas = figures[Int(LT_ALLOCATOR_ARENAS)]
-    let limit = figures[Int(LT_ALLOCATOR_ARENA_LIMIT)]
-    arenaLimit = limit > 0 ? limit - 1 : nil
-    freeInOtherArenas = figures[Int(LT_ALLOCATOR_OTHER_ARENAS)]
+    var pins: [Pin] = []
     guard let pinCount = cursor.varint(), pinCount <= Self.listLimit else { return nil }
     for _ in 0..<pinCount {
       guard let below = cursor.varint(), let behind = cursor.varint(), let address = cursor.varint(),
@@ -114,6 +121,7 @@ extension AllocatorRecord {
       else { return nil }
       pins.append(Pin(freeBelow: below, freeBehind: behind, address: address, bytes: bytes))
     }
+    self.init(time: time, kind: kind, figures: figures, pins: pins)
   }
 
   func encode(to fields: inout ByteBuilder) {
