@@ -57,7 +57,6 @@ struct ProcessWatch {
 
   /// Returns when the watch has ended; the reasons are in the report.
   mutating func run(_ report: inout WatchReport) throws {
-    defer { traces.end() }
     let signals = WatchSignals()
     report.process = WatchedProcess(program: identity.executable, processID: UInt32(identity.processID))
     let start = Self.now()
@@ -83,6 +82,9 @@ struct ProcessWatch {
     }
     signals.letThrough()
   }
+
+  /// Removes the traces that are not to be kept.
+  func end() { traces.end() }
 
   private mutating func isAbove() -> Bool {
     guard threshold != nil, let above = command.above, let use = ProcessMemoryUse(of: identity.processID),

@@ -95,11 +95,14 @@ struct WatchCommand: ParsableCommand {
     let search = try LeakSearch(searchOptions)
     let gatekeeper = try Gatekeeper(gateOptions, subject: .analysis, standard: ["new-leaks", "new-suspects"])
     var report = WatchReport(self, search, gatekeeper)
+    var watch: ProcessWatch?
+    // The report may read the newest trace once more.
+    defer { watch?.end() }
     if let from {
       try report.readTraces(in: from)
     } else if let target {
-      var watch = try ProcessWatch(self, target)
-      try watch.run(&report)
+      watch = try ProcessWatch(self, target)
+      try watch?.run(&report)
     }
     let status = try report.finish()
     if status != .success { throw status.code }

@@ -93,6 +93,19 @@ static bool each_word(struct lt_jemalloc_tree *tree, uint64_t leaf,
 
 // --- the root --------------------------------------------------------------------------------------------------------
 
+/// Tells whether a word of a leaf leads to an extent that has the word's page. Pages count from any multiple of a
+/// leaf's. The word of an extent's first page agrees with its record in all; of the last one's, the rest may be old.
+static bool is_of_page(struct lt_jemalloc_tree *tree, uint64_t word, uint64_t page, uint64_t *first) {
+  uint64_t record = record_of(word), address, size;
+  struct lt_jemalloc_extent extent;
+  if (!record || !lt_window_word(&tree->extents, record + JEMALLOC_EXTENT_ADDRESS, &address) ||
+      !lt_window_word(&tree->extents, record + JEMALLOC_EXTENT_SIZE, &size) || address >= LT_BOOKS_ADDRESS_LIMIT)
+    return false;
+  *first = address >> JEMALLOC_PAGE_SHIFT;
+  uint64_t distance = (page - *first) & (JEMALLOC_TREE_WORDS - 1);
+  return distance < size >> JEMALLOC_PAGE_SHIFT && (distance || read_extent(tree, word, &extent));
+}
+
 struct trial {
   struct lt_jemalloc_tree *tree;
   unsigned left, odd;
@@ -102,16 +115,13 @@ struct trial {
 
 static bool try_word(void *context, uint64_t index, uint64_t word) {
   struct trial *trial = context;
-  struct lt_jemalloc_extent extent;
+  uint64_t first;
   if (is_cleared(word)) return true;
-  if (!read_extent(trial->tree, word, &extent)) {
+  if (!is_of_page(trial->tree, word, index, &first)) {
     if (++trial->odd > ODD_WORDS) return false;
-  } else {
-    uint64_t page = extent.address >> JEMALLOC_PAGE_SHIFT;
-    if ((page & (JEMALLOC_TREE_WORDS - 1)) == index) {
-      trial->isFound = true;
-      trial->index = page >> JEMALLOC_TREE_BITS;
-    }
+  } else if ((first & (JEMALLOC_TREE_WORDS - 1)) == index) {
+    trial->isFound = true;
+    trial->index = first >> JEMALLOC_TREE_BITS;
   }
   return --trial->left > 0;
 }
@@ -142,13 +152,11 @@ struct sample {
 
 static bool sample_word(void *context, uint64_t index, uint64_t word) {
   struct sample *sample = context;
-  struct lt_jemalloc_extent extent;
-  uint64_t page = (sample->leafIndex << JEMALLOC_TREE_BITS | index) << JEMALLOC_PAGE_SHIFT;
+  uint64_t page = sample->leafIndex << JEMALLOC_TREE_BITS | index, first;
   if (is_cleared(word)) return true;
   sample->looked++;
-  if (!read_extent(sample->tree, word, &extent) || page < (extent.address & ~(uint64_t)(LT_BOOKS_PAGE - 1)) ||
-      page - (extent.address & ~(uint64_t)(LT_BOOKS_PAGE - 1)) >= extent.bytes)
-    sample->odd++;
+  // A huge extent begins in an earlier leaf.
+  if (!is_of_page(sample->tree, word, page, &first) || first > page) sample->odd++;
   return --sample->left > 0;
 }
 

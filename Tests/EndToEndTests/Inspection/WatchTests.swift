@@ -97,6 +97,29 @@ import Testing
     #expect(kept.count == 3 && kept.first == "image-000001.lktrace", "\(kept)")
   }
 
+  @Test(
+    "The page of a watch shows what grew, and the newest image, whether traces are kept or not",
+    arguments: [true, false])
+  func page(keepsTraces: Bool) throws {
+    let program = try InspectionTests.Waiting("watched.swift", ["registry"])
+    let traces = program.directory.path + "/traces"
+    let outcome = try Command(
+      [
+        BuildProducts.leaktrace, "watch", String(program.processID), "--every", "0.2s", "--count", "12", "--format",
+        "html", "--fail-on", "new-leaks",
+      ] + (keepsTraces ? ["-o", traces] : [])
+    ).run()
+    #expect(outcome.end == .exit(0), "\(outcome.errorOutput)")
+    let data = try #require(outcome.output.firstRange(of: "id=\"data\">"))
+    let end = try #require(outcome.output[data.upperBound...].firstRange(of: "</script>"))
+    let json = Data(outcome.output[data.upperBound..<end.lowerBound].utf8)
+    let page = try #require(try JSONSerialization.jsonObject(with: json) as? [String: Any])
+    let series = try #require(page["series"] as? [String: Any])
+    #expect((series["images"] as? [[String: Any]])?.count == 12)
+    #expect((page["processes"] as? [[String: Any]])?.count == 1)
+    _ = try program.end(SIGKILL)
+  }
+
   private static func traces(in directory: String) -> [String] {
     ((try? FileManager.default.contentsOfDirectory(atPath: directory)) ?? []).filter { $0.hasSuffix(".lktrace") }
       .sorted()

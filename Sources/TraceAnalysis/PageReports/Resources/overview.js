@@ -64,15 +64,18 @@ function residentMemory(memory) {
 function facts() {
   const { trace, report } = process;
   const started = new Date(Number(BigInt(trace.startNanosecondsSince1970) / 1000000n));
-  const rows = [
-    ["Program", trace.program], ["Process", trace.processID], ["Started", started.toISOString().replace("T", " ").slice(0, 19) + " UTC"],
-    ["Duration", seconds(trace.durationSeconds)], ["Events", count(trace.eventCount)],
-    ["Live at exit", `${bytes(trace.atExit.liveBytes)} in ${counted(trace.atExit.liveBlocks, "block")}`],
+  const resident = trace.atExit.residentBytes === null ? "not recorded" : bytes(trace.atExit.residentBytes);
+  const live = `${bytes(trace.atExit.liveBytes)} in ${counted(trace.atExit.liveBlocks, "block")}`;
+  const file = `${trace.path}, ${bytes(trace.fileBytes)}, ${trace.completeness}`;
+  const subject = [["Program", trace.program], ["Process", trace.processID], ["Started", started.toISOString().replace("T", " ").slice(0, 19) + " UTC"]];
+  const rows = trace.isInspection ? [...subject, ["Inspected after", seconds(trace.durationSeconds)], ["In use", live], ["Resident", resident], ["Trace", file]] : [
+    ...subject, ["Duration", seconds(trace.durationSeconds)], ["Events", count(trace.eventCount)],
+    ["Live at exit", live],
     ["Live at the peak", `${bytes(trace.atPeak.liveBytes)} in ${counted(trace.atPeak.liveBlocks, "block")}, after ${seconds(trace.atPeak.seconds)}`],
-    ["Resident at exit", trace.atExit.residentBytes === null ? "not recorded" : bytes(trace.atExit.residentBytes)],
+    ["Resident at exit", resident],
     ["Allocated in all", `${bytes(report.total.allocatedBytes)} in ${counted(report.total.allocatedBlocks, "block")}`],
     ["Temporary", `${bytes(report.total.temporaryBytes)} in ${counted(report.total.temporaryBlocks, "block")}`],
-    ["Trace", `${trace.path}, ${bytes(trace.fileBytes)}, ${trace.completeness}`],
+    ["Trace", file],
   ];
   return element("dl", { class: "facts" }, rows.flatMap(([name, value]) => [element("dt", {}, name), element("dd", {}, String(value))]));
 }

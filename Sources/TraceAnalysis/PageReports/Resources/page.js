@@ -12,7 +12,7 @@ const views = data.comparison ? [
   ["flame", () => "Flame graph", (wanted) => flame(data.comparison.flame, wanted)],
   ["allocations", () => "Types and sites", comparisonAllocations],
 ] : [
-  ...(data.series ? [["growth", () => `Growth (${data.series.suspects.length})`, growth]] : []),
+  ...(data.series ? [["course", () => `Growth (${data.series.suspects.length})`, growth]] : []),
   ["overview", () => "Overview", overview],
   ["findings", () => `Findings (${process.findings.length})`, showFindings],
   ["flame", () => "Flame graph", (wanted) => flame(process.flame, wanted)],
