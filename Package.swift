@@ -28,7 +28,7 @@ let package = Package(
     .target(
       name: "CTraceShim", dependencies: ["CTraceFormat", "CProcessCalls", "CHeapScan"], exclude: ["exports.map"],
       publicHeadersPath: ".", cSettings: [.define("LT_UNIT_TESTS")],
-      linkerSettings: [.linkedLibrary("zstd")]),
+      linkerSettings: [.linkedLibrary("zstd"), .linkedLibrary("z")]),
 
     .systemLibrary(name: "CElfutils", providers: [.apt(["libdw-dev"])]),
     .systemLibrary(name: "CZstd", providers: [.apt(["libzstd-dev"])]),

@@ -26,6 +26,7 @@ static struct {
   int (*snapshot)(const char *), (*snapshotWritten)(const char *);
   uint64_t (*repetitionBegin)(void);
   int (*roundEnd)(uint64_t, uint64_t, uint64_t, const char *, const char *, uint32_t);
+  int (*heapProfile)(void (*)(void *, const uint8_t *, size_t), void *);
 } recorder;
 
 // Two threads that look at the same time find and store the same.
@@ -41,6 +42,7 @@ bool cleaktrace_find(void) {
   FIND(snapshotWritten, "leaktrace_snapshot_written");
   FIND(repetitionBegin, "leaktrace_repetition_begin");
   FIND(roundEnd, "leaktrace_round_end");
+  FIND(heapProfile, "leaktrace_heap_profile");
   unsigned char state = recorder.snapshot ? 2 : 1;
   __atomic_store_n(&cleaktrace_state, state, __ATOMIC_RELEASE);
   return state == 2;
@@ -72,6 +74,10 @@ int cleaktrace_round_end(uint64_t repetition, uint64_t round, uint64_t scope, co
   return HAS(roundEnd) ? recorder.roundEnd(repetition, round, scope, name, file, line) : -ENODEV;
 }
 
+int cleaktrace_heap_profile(void (*take)(void *, const uint8_t *, size_t), void *context) {
+  return HAS(heapProfile) ? recorder.heapProfile(take, context) : -ENODEV;
+}
+
 const char *cleaktrace_library_path(void) {
   Dl_info info;
   return HAS(snapshot) && dladdr((void *)recorder.snapshot, &info) ? info.dli_fname : NULL;
@@ -99,6 +105,9 @@ uint64_t cleaktrace_repetition_begin(void) { return 0; }
 int cleaktrace_round_end(uint64_t repetition, uint64_t round, uint64_t scope, const char *name, const char *file,
                          uint32_t line) {
   return (void)repetition, (void)round, (void)scope, (void)name, (void)file, (void)line, -ENODEV;
+}
+int cleaktrace_heap_profile(void (*take)(void *, const uint8_t *, size_t), void *context) {
+  return (void)take, (void)context, -ENODEV;
 }
 const char *cleaktrace_library_path(void) { return NULL; }
 

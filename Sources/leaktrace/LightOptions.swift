@@ -26,6 +26,12 @@ struct LightOptions: ParsableArguments {
       valueName: "size"))
   var snapshotAbove: ResidentLimit?
 
+  @Option(
+    help: ArgumentHelp(
+      "With --light: write a heap profile for pprof beside the trace every so often, such as 60s, while the program allocates; the newest 60 stay.",
+      valueName: "time"))
+  var profileEvery: TimeSpan?
+
   func validate(besides options: RecordingOptions) throws {
     if !light, let option = lightOptions.first(where: \.isUsed) {
       throw ValidationError("\(option.name) is for --light.")
@@ -35,6 +41,9 @@ struct LightOptions: ParsableArguments {
     }
     if let snapshotEvery, snapshotEvery.seconds < Double(RecordingSettings.leastImageInterval) {
       throw ValidationError("--snapshot-every must be at least \(RecordingSettings.leastImageInterval) seconds.")
+    }
+    if let profileEvery, profileEvery.seconds < Double(RecordingSettings.leastProfileInterval) {
+      throw ValidationError("--profile-every must be at least \(RecordingSettings.leastProfileInterval) second.")
     }
     if let sample, !RecordingSettings.samplePeriods.contains(sample.bytes) {
       throw ValidationError("--sample must be between 1 byte and 1 TiB.")
@@ -47,7 +56,7 @@ struct LightOptions: ParsableArguments {
   private var lightOptions: [(name: String, isUsed: Bool)] {
     [
       ("--sample", sample != nil), ("--snapshot-every", snapshotEvery != nil),
-      ("--snapshot-above", snapshotAbove != nil),
+      ("--snapshot-above", snapshotAbove != nil), ("--profile-every", profileEvery != nil),
     ]
   }
 
@@ -56,6 +65,7 @@ struct LightOptions: ParsableArguments {
     return .light(
       period: sample?.bytes ?? RecordingSettings.usualSamplePeriod,
       images: .init(
-        interval: snapshotEvery.map { UInt64($0.seconds) }, residentBytes: try snapshotAbove?.bytes()))
+        interval: snapshotEvery.map { UInt64($0.seconds) }, residentBytes: try snapshotAbove?.bytes()),
+      profileInterval: profileEvery.map { UInt64($0.seconds) })
   }
 }

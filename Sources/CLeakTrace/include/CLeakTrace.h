@@ -46,6 +46,9 @@ uint64_t cleaktrace_repetition_begin(void);
 /// work, if only objects made in it count; else 0. Returns the number of the image, or a negative errno.
 int cleaktrace_round_end(uint64_t repetition, uint64_t round, uint64_t scope, const char *name, const char *file,
                          uint32_t line);
+/// Makes a heap profile for pprof, compressed with gzip, and hands it to `take`, whose bytes stay for the time of the
+/// call. Returns 0, −ENODEV if no samples are taken, or another negative errno; then `take` is not called.
+int cleaktrace_heap_profile(void (*take)(void *context, const uint8_t *bytes, size_t size), void *context);
 /// The path of the recorder's library, or NULL. Stays valid.
 const char *cleaktrace_library_path(void);
 

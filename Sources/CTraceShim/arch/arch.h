@@ -17,6 +17,8 @@
 // - lt_ticks_ordered: processor ticks, read after all earlier loads are done: so that an event seen through memory
 //   written by another thread never gets an earlier time than that thread's;
 // - lt_ticks_unordered: the same without an order: waits for nothing;
+// - lt_is_zero_byte: a byte is 0, read at once as a relaxed load reads it, in one instruction;
+// - lt_subtract: subtracts in memory, in one instruction; false if nothing is left, or less: the difference wraps;
 // - lt_thread_pointer; lt_static_tls_distance: bytes from an image's thread-local variables to the thread pointer, 0 if
 //   they are not in one block with it;
 // - lt_clear_memory: clears without a call: a compiler may emit one of memset, which may lead into the program;

@@ -76,6 +76,26 @@ bool lt_elf_find_symbols(const struct lt_elf_file *file, const char *const names
   return false;
 }
 
+void lt_elf_visit_symbols(const struct lt_elf_file *file,
+                          void (*visit)(void *context, const ElfW(Sym) * symbol, const char *name), void *context) {
+  const ElfW(Shdr) *table = NULL;
+  for (int s = 0; s < file->header->e_shnum; s++) {
+    uint32_t type = file->sections[s].sh_type;
+    if (type == SHT_SYMTAB || (type == SHT_DYNSYM && !table)) table = &file->sections[s];
+  }
+  if (!table || table->sh_link >= file->header->e_shnum) return;
+  const ElfW(Shdr) *strings = &file->sections[table->sh_link];
+  if (!in_file(file, table->sh_offset, table->sh_size) || !in_file(file, strings->sh_offset, strings->sh_size) ||
+      table->sh_offset % 8 || strings->sh_size == 0)
+    return;
+  const char *text = (const char *)file->bytes + strings->sh_offset;
+  if (text[strings->sh_size - 1] != 0) return;
+  const ElfW(Sym) *symbols = (const ElfW(Sym) *)(file->bytes + table->sh_offset);
+  for (size_t k = 0; k < table->sh_size / sizeof *symbols; k++)
+    if (symbols[k].st_shndx != SHN_UNDEF && symbols[k].st_name < strings->sh_size)
+      visit(context, &symbols[k], text + symbols[k].st_name);
+}
+
 bool lt_elf_has_section(const struct lt_elf_file *file, const char *name) {
   if (file->header->e_shstrndx >= file->header->e_shnum) return false;
   const ElfW(Shdr) *strings = &file->sections[file->header->e_shstrndx];

@@ -7,6 +7,8 @@
 #include "os/os.h"
 #include "process/filter_program.h"
 #include "process/lifecycle.h"
+#include "profile/due_profiles.h"
+#include "profile/heap_profile.h"
 #include "thread/hook_switch.h"
 #include "thread/thread_state.h"
 
@@ -26,7 +28,7 @@
 // --- the calls -------------------------------------------------------------------------------------------------------
 
 /// The part of recording that needs a call.
-enum { TO_RECORD = 1, TO_BEGIN = 2, FOR_IMAGES = 4, TO_STOP_THREADS = 8 };
+enum { TO_RECORD = 1, TO_BEGIN = 2, FOR_IMAGES = 4, TO_STOP_THREADS = 8, FOR_PROFILES = 16 };
 
 /// Every call of the recorder's, with arguments as it gives them, as far as filters look at them. A test compares the
 /// list with the sources.
@@ -77,6 +79,8 @@ static const struct need {
     {SYS_newfstatat, TO_RECORD | FOR_IMAGES, {(uint64_t)AT_FDCWD}},
     {SYS_openat, TO_RECORD, {(uint64_t)AT_FDCWD, 0, O_RDWR | O_NOFOLLOW | O_CLOEXEC}},
     {SYS_openat, TO_RECORD | FOR_IMAGES, {(uint64_t)AT_FDCWD, 0, O_RDONLY | O_CLOEXEC}},
+    {SYS_openat, FOR_PROFILES, {(uint64_t)AT_FDCWD, 0, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC}},
+    {SYS_prctl, FOR_PROFILES, {PR_SET_PDEATHSIG}},
     {SYS_prctl, TO_RECORD, {PR_SET_NAME}},
     {SYS_prctl, FOR_IMAGES, {PR_SET_DUMPABLE}},
     {SYS_pread64, TO_RECORD | FOR_IMAGES, {1000}},
@@ -85,6 +89,7 @@ static const struct need {
     {SYS_pwrite64, TO_RECORD | FOR_IMAGES, {1000}},
     {SYS_read, TO_RECORD | FOR_IMAGES, {1000}},
     {SYS_readlink, TO_RECORD | FOR_IMAGES, {0}},
+    {SYS_renameat, FOR_PROFILES, {(uint64_t)AT_FDCWD, 0, (uint64_t)AT_FDCWD}},
     {SYS_rt_sigaction, TO_RECORD, {SIGTERM}},
     {SYS_rt_sigpending, TO_RECORD, {0, 8}},
     {SYS_rt_sigprocmask, TO_RECORD | FOR_IMAGES, {SIG_SETMASK}},
@@ -128,6 +133,11 @@ static bool is_readable(const void *from, size_t size) {
   return lt_is_readable(last);
 }
 
+static void give_up_profiles(void) {
+  lt_heap_profile_forbid();
+  lt_due_profiles_end();
+}
+
 static void give_up_images(void) {
   lt_snapshot_end();
   lt_process_warn("no heap images from here on: the program confines itself by a filter of system calls (seccomp) that "
@@ -139,7 +149,7 @@ static void give_up_images(void) {
 static LT_NOINLINE void before_filter(const struct sock_fprog *filter) {
   // A recording that was stopped makes no more calls, under the filter that stopped it.
   if (atomic_load(&lt_hook_mode) == LT_HOOKS_OFF || !lt_process_has_own_memory()) return;
-  int forbidden = TO_RECORD | TO_BEGIN | FOR_IMAGES | TO_STOP_THREADS;
+  int forbidden = TO_RECORD | TO_BEGIN | FOR_IMAGES | TO_STOP_THREADS | FOR_PROFILES;
   if (filter) {
     // The kernel refuses what cannot be read.
     if (!is_readable(filter, sizeof *filter) || filter->len == 0 || filter->len > BPF_MAXINSNS) return;
@@ -148,6 +158,8 @@ static LT_NOINLINE void before_filter(const struct sock_fprog *filter) {
   }
   if (!forbidden) return;
   if (forbidden & (TO_BEGIN | TO_RECORD)) atomic_store(&isBeginningForbidden, true);
+  // The names in a profile are found in a copy of the process, as images are written.
+  if (forbidden & (FOR_PROFILES | FOR_IMAGES)) give_up_profiles();
   if (forbidden & TO_RECORD)
     lt_process_stop("recording stops here: the program confines itself by a filter of system calls (seccomp) that does "
                     "not allow the recorder's");

@@ -10,9 +10,11 @@
 #include "image/expectations.h"
 #include "image/heap_snapshot.h"
 #include "os/bootstrap_arena.h"
+#include "hooks/heap_profiles.h"
 #include "process/environment.h"
 #include "process/recording.h"
 #include "process/thread_entry.h"
+#include "profile/due_profiles.h"
 #include "record/event_buffer.h"
 #include "record/trace_clock.h"
 #include "record/trace_file.h"
@@ -50,6 +52,7 @@ static void put_totals(struct lt_thread *t) {
 static void keep_up(void) {
   uint64_t now = lt_clock_nanoseconds(CLOCK_MONOTONIC), due = atomic_load(&nextTotals);
   lt_due_images_take(now);
+  lt_due_profiles_take(now);
   lt_snapshot_collect();
   bool isFirst = lt_thread_count() == 0;
   if (!isFirst && now < (lt_tls.thread ? due : due + TOTALS_NANOSECONDS)) return;
@@ -137,6 +140,7 @@ LT_NOINLINE void lt_light_restored(void *block, const struct lt_sampled_block *s
 bool lt_light_begin(void) {
   lt_sample_period = lt_settings.samplePeriod;
   if (!lt_sample_period) return true;
+  lt_heap_profiles_init();
   seed = lt_random();
   return lt_sampled_sites_begin() && lt_sampled_blocks_begin();
 }

@@ -11,10 +11,9 @@ extern uint64_t lt_sample_period __attribute__((visibility("hidden")));
 
 /// Tells whether an allocation can pass, since no byte of it is sampled. Never true while all calls are recorded.
 static LT_ALWAYS_INLINE bool lt_passes_samples(size_t size) {
-  uint64_t until = lt_tls.untilSample;
-  if (LT_UNLIKELY(until <= size)) return false;
-  lt_tls.untilSample = until - size;
-  return true;
+  if (LT_LIKELY(lt_subtract(&lt_tls.untilSample, size))) return true;
+  lt_tls.untilSample += size;
+  return false;
 }
 
 /// Takes in an allocation that does not pass. `frame`: of the hook.

@@ -7,6 +7,7 @@
 #include "hooks/loader_watch.h"
 #include "hooks/swift_relatives.h"
 #include "image/heap_snapshot.h"
+#include "os/apart_task.h"
 #include "os/process_identity.h"
 #include "process/environment.h"
 #include "process/lifecycle.h"
@@ -44,7 +45,7 @@ static char **environment_for(enum lt_program_kind kind, char *const environment
     bool isOurs = lt_recording_is_on();                                                                            \
     bool mayTrace = isOurs || lt_settings.followsChildren;                                                         \
     char **made = mayTrace ? environment_for((kind), (environment), isOurs) : (char **)(environment);              \
-    if (isOurs) lt_snapshot_finish(), lt_process_before_exec();                                                    \
+    if (isOurs) lt_apart_await_other(), lt_snapshot_finish(), lt_process_before_exec();                            \
     else if (lt_trace_is_writable()) lt_process_count_untraced_child(); /* of vfork: it has the parent's memory */ \
     int result = (call);                                                                                           \
     lt_environment_free(made, (environment));                                                                      \

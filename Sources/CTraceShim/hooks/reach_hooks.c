@@ -1,8 +1,10 @@
 // Hooks of the calls that take a process out of reach of its trace: another root directory, another user, other
-// namespaces. The file first gets all the length that it may need.
+// namespaces. The file first gets all the length that it may need, and the recorder's own task
+// ends: some of the calls are refused to a process with several threads.
 
 #define _GNU_SOURCE
 #include "hooks/hook.h"
+#include "os/apart_task.h"
 #include "record/trace_file.h"
 
 #include <sched.h>
@@ -10,6 +12,7 @@
 
 #define REACH_HOOK(name, parameters, arguments)      \
   LT_EXPORT int LT_HOOK(name) parameters {           \
+    lt_apart_await_other();                          \
     lt_trace_before_losing_reach();                  \
     __typeof__(&name) next = NEXT(name);             \
     __attribute__((musttail)) return next arguments; \

@@ -4,17 +4,20 @@
 #define _GNU_SOURCE
 #include "hooks/hook.h"
 #include "image/heap_snapshot.h"
+#include "profile/function_names.h"
 
 #include <sys/resource.h>
 #include <sys/wait.h>
 
 static bool is_for_all_kinds(int options) { return options & (__WALL | __WCLONE); }
 
+static bool is_helper(pid_t child) { return lt_snapshot_is_helper(child) || lt_function_names_is_helper(child); }
+
 static pid_t wait_for_others(pid_t which, int *status, int options, struct rusage *usage) {
   for (;;) {
     int ended = 0;
     pid_t child = NEXT(wait4)(which, &ended, options, usage);
-    if (child > 0 && lt_snapshot_is_helper(child)) continue;
+    if (child > 0 && is_helper(child)) continue;
     if (child > 0 && status) *status = ended;
     return child;
   }
@@ -37,7 +40,7 @@ LT_EXPORT int LT_HOOK(waitid)(idtype_t kind, id_t which, siginfo_t *information,
     for (;;) {
       siginfo_t found = {0};
       int result = NEXT(waitid)(kind, which, &found, options);
-      if (result == 0 && found.si_pid > 0 && lt_snapshot_is_helper(found.si_pid)) {
+      if (result == 0 && found.si_pid > 0 && is_helper(found.si_pid)) {
         // One that is only looked at would be found for ever.
         if (options & WNOWAIT) NEXT(wait4)(found.si_pid, NULL, __WALL, NULL);
         continue;

@@ -39,6 +39,7 @@ static struct writer {
   struct lt_object_types types;
   struct lt_word_window window; ///< for the first words of blocks
   int memory;                   ///< the process's own, as a file; −errno without it
+  uint64_t (*roundingOf)(uint64_t usableSize); ///< bytes that a block may have more than were asked for
   uint8_t *events, *definitions;
   size_t eventSize, definitionSize;
   uint64_t eventCount, lastAddress;
@@ -208,8 +209,7 @@ static void put_block(uint64_t address, uint64_t size, uint32_t type, const stru
 
 /// Tells whether a block can be the one that was sampled, and not a later one whose predecessor's free was not seen.
 static bool is_plausible(const struct lt_sampled_block *sample, uint64_t usableSize) {
-  enum { ROUNDING_LIMIT = 4096 + 64 }; // of blocks that are mappings of their own, or were aligned
-  return sample->size <= usableSize && usableSize - sample->size <= ROUNDING_LIMIT;
+  return sample->size <= usableSize && usableSize - sample->size <= writer.roundingOf(usableSize);
 }
 
 static void list_block(void *context, uint64_t address, uint64_t usableSize) {
@@ -228,20 +228,41 @@ static void list_block(void *context, uint64_t address, uint64_t usableSize) {
 
 // --- the allocator ---------------------------------------------------------------------------------------------------
 
-/// The mappings of the C library, which stand side by side: those that are data. False if malloc is not in it.
-static bool find_libc(struct lt_address_range data[DATA_LIMIT], uint32_t *count) {
+/// The mappings of an image, which stand side by side.
+struct image {
+  const struct lt_snapshot_region *first, *last;
+};
+
+/// False if the address is in no file.
+static bool find_image(uintptr_t function, struct image *image) {
   const struct lt_block_list *list = writer.list;
-  // A function that nobody interposes.
-  const uintptr_t function = (uintptr_t)&gnu_get_libc_version;
-  const struct lt_snapshot_region *code = region_from(function), *first = code, *last = code;
-  if (!code || function < code->start) return false;
-  while (first > list->regions && first[-1].end == first->start && first[-1].kind == LT_REGION_FILE) first--;
-  while (last + 1 < list->regions + list->regionCount && last[1].start == last->end && last[1].kind == LT_REGION_FILE)
-    last++;
-  *count = 0;
-  for (const struct lt_snapshot_region *r = code; r <= last && *count < DATA_LIMIT; r++)
-    if (r->flags & LT_REGION_WRITABLE) data[(*count)++] = (struct lt_address_range){r->start, r->end};
-  return allocateFunction >= first->start && allocateFunction < last->end;
+  const struct lt_snapshot_region *code = region_from(function);
+  if (!code || function < code->start || code->kind != LT_REGION_FILE) return false;
+  image->first = image->last = code;
+  while (image->first > list->regions && image->first[-1].end == image->first->start &&
+         image->first[-1].kind == LT_REGION_FILE)
+    image->first--;
+  while (image->last + 1 < list->regions + list->regionCount && image->last[1].start == image->last->end &&
+         image->last[1].kind == LT_REGION_FILE)
+    image->last++;
+  return true;
+}
+
+/// Adds the image's mappings that are data.
+static uint32_t data_of(const struct image *image, struct lt_address_range data[DATA_LIMIT]) {
+  uint32_t count = 0;
+  for (const struct lt_snapshot_region *r = image->first; r <= image->last && count < DATA_LIMIT; r++)
+    if (r->flags & LT_REGION_WRITABLE) data[count++] = (struct lt_address_range){r->start, r->end};
+  return count;
+}
+
+/// Tells whether an address is in the image's data, with an initial value or without: that is mapped right behind.
+static bool has_variable(const struct image *image, uint64_t address) {
+  const struct lt_block_list *list = writer.list;
+  const struct lt_snapshot_region *behind = image->last + 1;
+  uint64_t end = image->last->end;
+  if (behind < list->regions + list->regionCount && behind->start == end) end = behind->end;
+  return address >= image->first->start && address < end;
 }
 
 /// The 36 of "2.36"; 0 if it is not known.
@@ -254,9 +275,71 @@ static uint32_t libc_release(void) {
   return release;
 }
 
-/// Writes what the allocator has, beside the image.
-static void put_figures(const struct lt_glibc_heap *heap) {
-  const struct lt_allocator_figures figures = lt_glibc_heap_figures(heap);
+// glibc: a mapped block is whole pages, and an aligned one has what was left of its chunk.
+static uint64_t glibc_rounding(uint64_t usableSize) {
+  (void)usableSize;
+  return LT_BOOKS_PAGE + 64;
+}
+
+// jemalloc 5.3: four classes of size from one power of two to the next.
+static uint64_t jemalloc_rounding(uint64_t usableSize) { return usableSize / 4 + 16; }
+
+/// The books of the allocator whose malloc the program calls. One a copy.
+static struct {
+  struct lt_books_memory books;
+  struct lt_address_range data[DATA_LIMIT];
+  bool isJemalloc;
+  struct lt_glibc_heap glibc;
+  struct lt_jemalloc_heap jemalloc;
+} heap;
+
+static int find_heap(void) {
+  const struct lt_block_list *list = writer.list;
+  struct image libc, allocator;
+  writer.memory = lt_open("/proc/self/mem", O_RDONLY, 0);
+  heap.books = (struct lt_books_memory){.memory = &lt_own_memory,
+                                        .regions = list->regions,
+                                        .regionCount = list->regionCount,
+                                        .threads = list->threads,
+                                        .threadCount = list->threadCount,
+                                        .libcRelease = libc_release(),
+                                        .data = heap.data,
+                                        .readOn = read_on,
+                                        .nextPresent = next_present};
+  if (!lt_word_window_init(&writer.window, &heap.books, WINDOW_SIZE)) return -ENOMEM;
+  // A function that nobody interposes.
+  if (!find_image((uintptr_t)&gnu_get_libc_version, &libc) || !find_image(allocateFunction, &allocator))
+    return -EPROTONOSUPPORT;
+  heap.books.dataCount = data_of(&libc, heap.data);
+  heap.isJemalloc = allocator.first != libc.first;
+  bool isFound, isShort;
+  if (heap.isJemalloc) {
+    // A process may have a second one.
+    isFound = lt_jemalloc_heap_find(&heap.jemalloc, &heap.books) && has_variable(&allocator, heap.jemalloc.root);
+    isShort = heap.jemalloc.isShort;
+    writer.roundingOf = jemalloc_rounding;
+  } else {
+    isFound = lt_glibc_heap_find(&heap.glibc, &heap.books);
+    isShort = heap.glibc.isShort;
+    writer.roundingOf = glibc_rounding;
+  }
+  return isFound ? 0 : isShort ? -ENOMEM : -EPROTONOSUPPORT;
+}
+
+/// `block` may be NULL. True if all of the allocator's memory was found.
+static bool walk_heap(void (*block)(void *context, uint64_t address, uint64_t size)) {
+  if (heap.isJemalloc) {
+    lt_jemalloc_heap_walk(&heap.jemalloc, block, NULL);
+    return !heap.jemalloc.oddExtents && !heap.jemalloc.isShort;
+  }
+  lt_glibc_heap_walk(&heap.glibc, block, NULL);
+  return !heap.glibc.isIncomplete && !heap.glibc.isShort;
+}
+
+/// Writes what the allocator has, once it was walked.
+static void put_figures(void) {
+  const struct lt_allocator_figures figures =
+      heap.isJemalloc ? lt_jemalloc_heap_figures(&heap.jemalloc) : lt_glibc_heap_figures(&heap.glibc);
   if (!figures.kind) return;
   uint8_t payload[LT_ALLOCATOR_PAYLOAD], definition[16 + LT_ALLOCATOR_PAYLOAD], *p = definition;
   size_t size = lt_allocator_figures_put(&figures, writer.list->time, payload);
@@ -266,29 +349,7 @@ static void put_figures(const struct lt_glibc_heap *heap) {
   append(LT_CHUNK_DEFINITIONS, definition, (size_t)(p - definition) + size, 0);
 }
 
-/// Finds the books of the program's allocator.
-static int find_heap(struct lt_glibc_heap *heap) {
-  static struct lt_books_memory books;
-  static struct lt_address_range data[DATA_LIMIT];
-  const struct lt_block_list *list = writer.list;
-  writer.memory = lt_open("/proc/self/mem", O_RDONLY, 0);
-  books = (struct lt_books_memory){.memory = &lt_own_memory,
-                                   .regions = list->regions,
-                                   .regionCount = list->regionCount,
-                                   .threads = list->threads,
-                                   .threadCount = list->threadCount,
-                                   .libcRelease = libc_release(),
-                                   .data = data,
-                                   .readOn = read_on,
-                                   .nextPresent = next_present};
-  if (!lt_word_window_init(&writer.window, &books, WINDOW_SIZE)) return -ENOMEM;
-  if (!find_libc(data, &books.dataCount)) return -EPROTONOSUPPORT;
-  if (!lt_glibc_heap_find(heap, &books)) return heap->isShort ? -ENOMEM : -EPROTONOSUPPORT;
-  return 0;
-}
-
 int lt_block_list_write(struct lt_block_list *list, struct lt_memory_scan *scan) {
-  static struct lt_glibc_heap heap;
   writer = (struct writer){.list = list, .scan = scan};
   writer.events = lt_map_private(CHUNK_SIZE);
   writer.definitions = lt_map_private(CHUNK_SIZE);
@@ -299,27 +360,22 @@ int lt_block_list_write(struct lt_block_list *list, struct lt_memory_scan *scan)
                                           .firstNumber = list->firstType,
                                           .met = define_type};
   if (!lt_object_types_init(&writer.types)) return -ENOMEM;
-  int error = find_heap(&heap);
+  int error = find_heap();
   if (error) return error;
   begin_heap();
-  lt_glibc_heap_walk(&heap, list_block, NULL);
+  list->isIncomplete = !walk_heap(list_block);
   end_events();
-  put_figures(&heap);
-  list->isIncomplete = heap.isIncomplete || heap.isShort;
+  put_figures();
   list->types = writer.types.scanned;
   list->typeCount = writer.types.count;
   return writer.error;
 }
 
 int lt_block_list_account(struct lt_block_list *list, struct lt_memory_scan *scan) {
-  static struct lt_glibc_heap heap;
   writer = (struct writer){.list = list, .scan = scan};
-  int error = find_heap(&heap);
-  if (!error) {
-    lt_glibc_heap_walk(&heap, NULL, NULL);
-    put_figures(&heap);
-    error = writer.error;
-  }
-  lt_glibc_heap_free(&heap);
-  return error;
+  int error = find_heap();
+  if (error) return error;
+  walk_heap(NULL);
+  put_figures();
+  return writer.error;
 }

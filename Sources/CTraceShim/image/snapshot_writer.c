@@ -86,8 +86,7 @@ static void close_all(void) {
   for (int i = 0; i < 1 << 20 && (uint64_t)i < limit.rlim_cur; i++) lt_close(i);
 }
 
-/// Has the kernel end this process rather than the host when memory is short, and leave no dump of it.
-static void be_expendable(void) {
+void lt_snapshot_be_expendable(void) {
   int descriptor = lt_open("/proc/self/oom_score_adj", O_WRONLY, 0);
   if (descriptor >= 0) {
     lt_write_all(descriptor, "1000", 4);
@@ -300,7 +299,7 @@ _Noreturn void lt_snapshot_write(struct lt_snapshot_job *job, struct lt_snapshot
   close_all();
   lt_trace_be_copy();
   writer.lock = lt_mapped_file_open(&lt_trace.file, O_RDONLY);
-  be_expendable();
+  lt_snapshot_be_expendable();
   int error = prepare();
   if (!error) error = write_image(&scan);
   // Also if there is nothing but the reason.

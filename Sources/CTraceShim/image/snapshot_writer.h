@@ -40,6 +40,9 @@ struct lt_snapshot_progress {
 /// −errno.
 int lt_snapshot_append_end(const struct lt_snapshot_end *end, uint64_t time, struct lt_snapshot_progress *progress);
 
+/// In a copy of the process: has the kernel end it rather than the host when memory is short, and leave no dump of it.
+void lt_snapshot_be_expendable(void);
+
 /// Writes the image, says so in `progress` and in the live file, and ends this process. To be called in a copy of the
 /// process, in which nothing else runs and all signals are blocked. Closes all descriptors.
 _Noreturn void lt_snapshot_write(struct lt_snapshot_job *job, struct lt_snapshot_progress *progress);

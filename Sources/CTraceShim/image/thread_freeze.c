@@ -280,11 +280,7 @@ static bool has_other_threads(void) {
          info.st_nlink != 3 + own;
 }
 
-/// Tells whether children of this thread belong to another PID namespace. The first of them is that namespace's first
-/// process, with which all others end; and that one's end waits until the parent of every other has taken note of its
-/// end (Linux, kernel/pid_namespace.c, zap_pid_ns_processes), which the program may itself wait for. The link is there
-/// once the namespace has a first process (pid_namespaces(7)).
-static bool is_namespace_of_children_another(void) {
+bool lt_is_namespace_of_children_another(void) {
   char own[64], childrens[64];
   long length = lt_syscall(SYS_readlink, "/proc/thread-self/ns/pid", own, sizeof own);
   if (length <= 0) return false; // no /proc, and so no image
@@ -306,7 +302,7 @@ void lt_freeze_and_copy(struct lt_freeze *f) {
   f->copy = -EAGAIN;
   atomic_store(&f->isAllowed, 0);
   atomic_store(&f->isDone, 0);
-  if (is_namespace_of_children_another()) {
+  if (lt_is_namespace_of_children_another()) {
     f->stopped(f->argument);
     f->copy = -ENOTSUP;
     return;

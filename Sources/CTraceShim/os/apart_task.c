@@ -32,6 +32,8 @@ static struct task {
   void (*function)(void *);
   void *argument;
 } tasks[TASK_LIMIT];
+/// The one that nobody waits for.
+static struct task unawaited;
 
 static _Atomic uint32_t isAlone;
 static _Atomic uint32_t isUnshareRefused; ///< the kernel cannot leave a table without copying it (before 5.9)
@@ -40,6 +42,7 @@ void lt_apart_is_alone(void) { atomic_store(&isAlone, 1); }
 
 void lt_apart_reset_after_fork(void) {
   for (int i = 0; i < TASK_LIMIT; i++) atomic_store(&tasks[i].isTaken, 0);
+  atomic_store(&unawaited.thread, 0);
 }
 
 static struct task *taken_task(void) {
@@ -55,13 +58,16 @@ static struct task *taken_task(void) {
   }
 }
 
+static bool has_stack(const struct task *t, uintptr_t stackPointer) {
+  uintptr_t stack = (uintptr_t)atomic_load(&t->stack);
+  // A task that begins has nothing on its stack yet.
+  return stack && stackPointer > stack && stackPointer <= stack + STACK_SIZE;
+}
+
 bool lt_apart_has_stack(uintptr_t stackPointer) {
-  for (int i = 0; i < TASK_LIMIT; i++) {
-    uintptr_t stack = (uintptr_t)atomic_load(&tasks[i].stack);
-    // A task that begins has nothing on its stack yet.
-    if (stack && stackPointer > stack && stackPointer <= stack + STACK_SIZE) return true;
-  }
-  return false;
+  for (int i = 0; i < TASK_LIMIT; i++)
+    if (has_stack(&tasks[i], stackPointer)) return true;
+  return has_stack(&unawaited, stackPointer);
 }
 
 static void run(void *task) {
@@ -93,13 +99,17 @@ static void wait_for_end(struct task *t, pid_t thread) {
   while (lt_thread_exists(process, thread)) lt_syscall(SYS_sched_yield, 0, 0, 0);
 }
 
-static bool call(struct task *t, void (*function)(void *), void *argument) {
+static uint8_t *stack_of(struct task *t) {
   uint8_t *stack = atomic_load(&t->stack);
-  if (!stack) {
-    stack = lt_map_private(STACK_SIZE);
-    if (!stack) return false;
-    atomic_store(&t->stack, stack);
-  }
+  if (stack) return stack;
+  stack = lt_map_private(STACK_SIZE);
+  atomic_store(&t->stack, stack);
+  return stack;
+}
+
+static bool call(struct task *t, void (*function)(void *), void *argument) {
+  uint8_t *stack = stack_of(t);
+  if (!stack) return false;
   for (int attempt = 0; attempt < 2; attempt++) {
     t->function = function;
     t->argument = argument;
@@ -125,6 +135,28 @@ bool lt_call_apart(void (*function)(void *), void *argument) {
   if (t) atomic_store(&t->isTaken, 0);
   lt_restore_signals(before);
   return result;
+}
+
+bool lt_call_apart_meanwhile(void (*function)(void *), void *argument) {
+  uint32_t none = 0;
+  if (atomic_load(&isAlone) || !atomic_compare_exchange_strong(&unawaited.thread, &none, 1)) return false;
+  uint64_t before = lt_block_signals(LT_ALL_SIGNALS);
+  uint8_t *stack = stack_of(&unawaited);
+  unawaited.function = function;
+  unawaited.argument = argument;
+  long thread = stack ? start(&unawaited, stack) : -1;
+  if (thread < 0) atomic_store(&unawaited.thread, 0);
+  lt_restore_signals(before);
+  return thread > 0;
+}
+
+void lt_apart_await_other(void) {
+  if (LT_LIKELY(!atomic_load(&unawaited.thread)) || has_stack(&unawaited, (uintptr_t)__builtin_frame_address(0)))
+    return;
+  uint64_t before = lt_block_signals(LT_ALL_SIGNALS);
+  for (uint32_t value; (value = atomic_load(&unawaited.thread)) != 0;)
+    lt_syscall6(SYS_futex, (long)&unawaited.thread, FUTEX_WAIT, value, 0, 0, 0);
+  lt_restore_signals(before);
 }
 
 void lt_call_apart_or_here(void (*function)(void *), void *argument) {

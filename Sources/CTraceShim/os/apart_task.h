@@ -15,6 +15,11 @@ bool lt_call_apart(void (*function)(void *argument), void *argument);
 /// the function in the host's table, with signals blocked and without leaving any behind. For calls that the host's
 /// start needs, and for messages.
 void lt_call_apart_or_here(void (*function)(void *argument), void *argument);
+/// Begins such a task, and returns while it runs. One at a time: false while another runs, and when the kernel refuses.
+/// Its thread-local memory is that of the calling thread, which may have ended meanwhile.
+bool lt_call_apart_meanwhile(void (*function)(void *argument), void *argument);
+/// Waits until no such task runs.
+void lt_apart_await_other(void);
 /// Tells whether a stack pointer is that of such a task.
 bool lt_apart_has_stack(uintptr_t stackPointer);
 /// Called in a copy of this process, in which nothing else runs.

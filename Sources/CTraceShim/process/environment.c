@@ -132,12 +132,13 @@ void lt_environment_read(char **environment) {
                : strcmp(arc, "off") == 0    ? LT_ARC_OFF
                                             : LT_ARC_STACKS;
   const char *mode = value_of(environment, "LEAKTRACE_MODE");
-  s->samplePeriod = s->imageInterval = s->imageSize = 0;
+  s->samplePeriod = s->imageInterval = s->imageSize = s->profileInterval = 0;
   if (mode && strcmp(mode, "light") == 0) {
     uint64_t period = parse_number(value_of(environment, "LEAKTRACE_SAMPLE"), 10);
     s->samplePeriod = !period ? USUAL_SAMPLE_PERIOD : period > LT_SAMPLE_PERIOD_LIMIT ? LT_SAMPLE_PERIOD_LIMIT : period;
     s->arcMode = LT_ARC_OFF;
     s->imageInterval = parse_number(value_of(environment, "LEAKTRACE_SNAPSHOT_SECONDS"), 10) * 1000000000;
+    s->profileInterval = parse_number(value_of(environment, "LEAKTRACE_PROFILE_SECONDS"), 10) * 1000000000;
     s->imageSize = parse_number(value_of(environment, "LEAKTRACE_SNAPSHOT_BYTES"), 10);
     if (s->depthLimit > LIGHT_DEPTH_LIMIT) s->depthLimit = LIGHT_DEPTH_LIMIT;
   }
@@ -183,7 +184,7 @@ char **lt_environment_for_child(char *const environment[], bool isTraced, const 
   size_t count = 0, preloadLength = 0;
   for (char *const *e = environment; e && *e; e++, count++)
     if (strncmp(*e, preloadPrefix, sizeof preloadPrefix - 1) == 0) preloadLength = strlen(*e);
-  enum { OWN_COUNT = 19 };
+  enum { OWN_COUNT = 20 };
   enum { NAMES_AND_NUMBERS = 1024 };
   size_t ownLength =
       NAMES_AND_NUMBERS + strlen(lt_settings.preload) + strlen(lt_settings.output) + strlen(lt_settings.messages);
@@ -239,6 +240,8 @@ char **lt_environment_for_child(char *const environment[], bool isTraced, const 
       text = lt_put_number(text, lt_settings.samplePeriod, 10) + 1;
       ADD("LEAKTRACE_SNAPSHOT_SECONDS=");
       text = lt_put_number(text, lt_settings.imageInterval / 1000000000, 10) + 1;
+      ADD("LEAKTRACE_PROFILE_SECONDS=");
+      text = lt_put_number(text, lt_settings.profileInterval / 1000000000, 10) + 1;
       ADD("LEAKTRACE_SNAPSHOT_BYTES=");
       text = lt_put_number(text, lt_settings.imageSize, 10) + 1;
     }

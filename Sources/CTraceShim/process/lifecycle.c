@@ -10,6 +10,7 @@
 #include "process/environment.h"
 #include "process/recording.h"
 #include "process/thread_entry.h"
+#include "profile/due_profiles.h"
 #include "record/event_buffer.h"
 #include "record/message.h"
 #include "record/trace_file.h"
@@ -89,6 +90,7 @@ void lt_process_finish(uint32_t reason) {
   if (!lt_recording_is_on()) return;
   pid_t no = 0;
   if (!atomic_compare_exchange_strong(&finishing, &no, lt_trace.process) && no == lt_trace.process) return;
+  lt_due_profiles_finish();
   // Inside a hook, by a signal handler that ends the process: the interrupted record is not complete and is left out.
   uint32_t depth = lt_tls.hookDepth;
   lt_tls.hookDepth = 1;
@@ -111,6 +113,7 @@ void lt_process_stop(const char *why) {
     return;
   }
   lt_process_warn(why, NULL);
+  lt_due_profiles_end();
   lt_snapshot_end();
   lt_recording_has_stopped();
   lt_serving_end();

@@ -8,6 +8,7 @@
 #include "process/description.h"
 #include "process/environment.h"
 #include "process/environment_block.h"
+#include "profile/due_profiles.h"
 #include "record/event_buffer.h"
 #include "record/image_list.h"
 #include "record/memory_sample.h"
@@ -60,6 +61,7 @@ static bool open_trace(void) {
   lt_buffer_on_seal(lt_recording_keep_up);
   lt_snapshot_init(lt_settings.takesSnapshots);
   lt_due_images_begin(lt_settings.imageInterval, lt_settings.imageSize);
+  lt_due_profiles_begin(lt_settings.profileInterval, lt_settings.samplePeriod);
   lt_trace_clock_begin();
   lt_watcher_init(lt_settings.takesSnapshots);
   if (lt_settings.takesSnapshots) {
@@ -103,6 +105,7 @@ void lt_process_after_fork(void) {
   lt_trace_reset_after_fork();
   lt_own_stack_reset_after_fork();
   lt_sampled_stacks_reset_after_fork();
+  lt_due_profiles_reset_after_fork();
   lt_thread_reset_after_fork();
   lt_pause_notes_reset_after_fork();
   if (!lt_settings.followsChildren) return;

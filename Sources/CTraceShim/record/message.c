@@ -75,7 +75,7 @@ static void say(void *message) {
     case ENFILE: reason = "Too many open files"; break;
     case ESTALE: reason = "The file was removed or replaced"; break;
     case EPROTONOSUPPORT:
-      reason = "The program's allocator is not glibc's, is of an unknown version, or was not used";
+      reason = "The program's allocator is neither glibc's nor jemalloc 5.3, is of an unknown version, or was not used";
       break;
     case ENAMETOOLONG: reason = "File name too long"; break;
     default: reason = "Input/output error"; break;
@@ -94,4 +94,9 @@ static void say(void *message) {
 void lt_message(const char *text, const char *detail, int error) {
   struct message message = {text, detail, error};
   lt_on_own_stack(say, &message);
+}
+
+void lt_message_apart(const char *text, const char *detail, int error) {
+  struct message message = {text, detail, error};
+  say(&message);
 }

@@ -7,6 +7,8 @@
 
 /// Tells the user something, once a reason: a line for `record`, or on standard error when preloaded by hand.
 void lt_message(const char *text, const char *detail, int error);
+/// The same, called apart.
+void lt_message_apart(const char *text, const char *detail, int error);
 void lt_message_init(const char *messagesPath, bool quiet);
 
 #endif

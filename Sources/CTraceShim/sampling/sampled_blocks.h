@@ -4,7 +4,7 @@
 #ifndef LEAKTRACE_SAMPLED_BLOCKS_H
 #define LEAKTRACE_SAMPLED_BLOCKS_H
 
-#include "arch/compiler.h"
+#include "arch/arch.h"
 
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -23,7 +23,7 @@ extern struct lt_sampled_marks lt_sampled_marks __attribute__((visibility("hidde
 /// Tells whether a block may be one that a free has to be told of. False of nearly all others.
 static LT_ALWAYS_INLINE bool lt_is_marked(const void *block) {
   uintptr_t index = (uintptr_t)block >> 4 & lt_sampled_marks.mask;
-  return atomic_load_explicit(&lt_sampled_marks.counts[index], memory_order_relaxed);
+  return !lt_is_zero_byte(&lt_sampled_marks.counts[index]);
 }
 
 struct lt_sampled_block {

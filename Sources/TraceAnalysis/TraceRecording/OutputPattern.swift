@@ -42,6 +42,17 @@ package struct OutputPattern: Hashable, Sendable {
     text = (escaped == "/" ? "/" : escaped + "/") + fileName
   }
 
+  /// `pattern`, or the usual name in the folder that it names: one that is there, or whose name ends with a slash.
+  package static func inDirectory(_ pattern: String, of currentDirectory: String) -> String {
+    var information = stat()
+    let path = pattern.hasPrefix("/") ? pattern : currentDirectory + "/" + pattern
+    let isDirectory =
+      pattern.hasSuffix("/") || !pattern.isEmpty && stat(path, &information) == 0
+        && information.st_mode & S_IFMT == S_IFDIR
+    guard isDirectory else { return pattern }
+    return (pattern.hasSuffix("/") ? pattern : pattern + "/") + standard
+  }
+
   /// The path of a process's trace, were it the first of that name.
   package func path(processID: UInt32, programName: String) -> String {
     (directory == "/" ? "/" : directory + "/")

@@ -12,7 +12,8 @@ package struct RecordingSettings: Hashable, Sendable {
   /// next, on average.
   package enum Mode: Hashable, Sendable {
     case full
-    case light(period: UInt64, images: DueImages = DueImages())
+    /// `profileInterval`: seconds from one heap profile to the next; nil for none.
+    case light(period: UInt64, images: DueImages = DueImages(), profileInterval: UInt64? = nil)
   }
 
   /// Heap images that are taken by themselves.
@@ -40,6 +41,8 @@ package struct RecordingSettings: Hashable, Sendable {
   package static let usualSamplePeriod: UInt64 = 512 << 10
   /// Seconds from one heap image to the next, at least: the process stands still for each, and a copy of it is written.
   package static let leastImageInterval: UInt64 = 10
+  /// Seconds from one heap profile to the next, at least.
+  package static let leastProfileInterval: UInt64 = 1
   /// Those that a recorder takes.
   package static let samplePeriods: ClosedRange<UInt64> = 1...(1 << 40)
 
@@ -99,8 +102,9 @@ package struct RecordingEnvironment: Sendable {
       ("LEAKTRACE_MESSAGES", messagesPath),
     ]
     if let depth = settings.stackDepthLimit { result.append(("LEAKTRACE_DEPTH", String(depth))) }
-    if case .light(let period, let images) = settings.mode {
+    if case .light(let period, let images, let profileInterval) = settings.mode {
       result += [("LEAKTRACE_MODE", "light"), ("LEAKTRACE_SAMPLE", String(period))]
+      if let profileInterval { result.append(("LEAKTRACE_PROFILE_SECONDS", String(profileInterval))) }
       if let interval = images.interval { result.append(("LEAKTRACE_SNAPSHOT_SECONDS", String(interval))) }
       if let bytes = images.residentBytes { result.append(("LEAKTRACE_SNAPSHOT_BYTES", String(bytes))) }
     }

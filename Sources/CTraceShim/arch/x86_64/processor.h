@@ -32,6 +32,18 @@ static LT_ALWAYS_INLINE long lt_syscall6(long number, long a, long b, long c, lo
   return result;
 }
 
+static LT_ALWAYS_INLINE int lt_is_zero_byte(const _Atomic uint8_t *byte) {
+  int isZero;
+  __asm__("cmpb $0, %1" : "=@ccz"(isZero) : "m"(*byte));
+  return isZero;
+}
+
+static LT_ALWAYS_INLINE int lt_subtract(uint64_t *from, uint64_t value) {
+  int isUsedUp;
+  __asm__("subq %2, %1" : "=@ccbe"(isUsedUp), "+m"(*from) : "r"(value));
+  return !isUsedUp;
+}
+
 static LT_ALWAYS_INLINE uint64_t lt_ticks_ordered(void) {
   unsigned processor;
   return __builtin_ia32_rdtscp(&processor);

@@ -1,0 +1,41 @@
+// The files whose code is mapped in the process, as the kernel lists them.
+
+#ifndef LEAKTRACE_CODE_MAPS_H
+#define LEAKTRACE_CODE_MAPS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum {
+  LT_BUILD_ID_LIMIT = 64,
+  LT_CODE_MAP_LIMIT = 2048, ///< more than any program has libraries; further mappings are left out
+};
+
+/// A mapping that may be executed.
+struct lt_code_map {
+  uint64_t start, end, offset;
+  uint64_t base; ///< of the mapping with the beginning of the file; 0 if there is none to be read
+  uint64_t bias; ///< from addresses in the file to those in the process; where `base` is known
+  const char *path;
+  uint8_t buildID[LT_BUILD_ID_LIMIT];
+  uint32_t buildIDSize;
+};
+
+struct lt_code_maps {
+  struct lt_code_map *maps; ///< in order of address
+  uint32_t count;
+  uint64_t hash; ///< two lists with one hash are taken for one
+  // Of the memory.
+  char *text;
+  size_t textSize;
+};
+
+/// Reads the list. To be called apart. False without memory, or where the kernel gives none; lt_code_maps_free is to
+/// follow in any case.
+bool lt_code_maps_read(struct lt_code_maps *maps);
+void lt_code_maps_free(struct lt_code_maps *maps);
+/// The mapping with an address, or NULL. Logarithmic.
+const struct lt_code_map *lt_code_map_at(const struct lt_code_maps *maps, uint64_t address);
+
+#endif

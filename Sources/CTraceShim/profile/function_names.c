@@ -1,0 +1,299 @@
+#define _GNU_SOURCE
+#include "profile/function_names.h"
+
+#include "elf/elf_file.h"
+#include "image/snapshot_writer.h"
+#include "image/thread_freeze.h"
+#include "os/apart_task.h"
+#include "os/os.h"
+#include "profile/copy_allocator.h"
+#include "thread/thread_state.h"
+
+#include <elf.h>
+#include <errno.h>
+#include <sched.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+
+enum {
+  PLACE_COUNT = 1 << 17, ///< of addresses and of functions' beginnings, of which two thirds are used
+  PLACE_LIMIT = PLACE_COUNT / 3 * 2,
+  TEXT_SIZE = 16 << 20, ///< of names, of which those in use are touched
+  NAME_LIMIT = 4096,    ///< bytes of a name
+  COPY_STACK_SIZE = 4 << 20,
+  COPY_SECONDS = 30,
+  FAILURE_LIMIT = 5, ///< copies that did not end by themselves, until there are none any more
+  MILLISECOND = 1000000,
+};
+/// Of a place that stands for the beginning of a function, and not for an address that is looked up.
+#define BEGINNING (1ull << 63)
+
+/// Shared with the copy, which fills it in.
+struct place {
+  _Atomic uint64_t address; ///< 0: a free place
+  uint32_t function;
+};
+static struct names {
+  uint64_t hash; ///< of the mappings that the names are of
+  uint32_t placesUsed, functionCount, textSize;
+  uint32_t isFinished; ///< by the last copy
+  struct place places[PLACE_COUNT];
+  struct lt_function functions[LT_FUNCTION_LIMIT];
+  char text[TEXT_SIZE];
+} *names;
+
+static void (*useOwnAllocator)(void);
+static _Atomic pid_t copy;
+static int failures;
+
+void lt_function_names_init(void (*use)(void)) { useOwnAllocator = use; }
+
+bool lt_function_names_is_helper(pid_t child) { return child > 0 && child == atomic_load(&copy); }
+
+void lt_function_names_reset_after_fork(void) {
+  names = NULL;
+  failures = 0;
+  atomic_store(&copy, 0);
+}
+
+// --- the table -------------------------------------------------------------------------------------------------------
+
+/// The place of an address, or the one where it would be; NULL if all are taken.
+static struct place *place_of(uint64_t address) {
+  uint32_t first = (uint32_t)(address * LT_HASH_MULTIPLIER >> 40);
+  for (uint32_t i = 0; i < PLACE_COUNT; i++) {
+    struct place *place = &names->places[(first + i) % PLACE_COUNT];
+    uint64_t known = atomic_load_explicit(&place->address, memory_order_acquire);
+    if (known == address || !known) return place;
+  }
+  return NULL;
+}
+
+static bool is_known(uint64_t address) {
+  struct place *place = place_of(address);
+  return place && atomic_load(&place->address) == address;
+}
+
+static void set(uint64_t address, uint32_t function) {
+  struct place *place = names->placesUsed < PLACE_LIMIT ? place_of(address) : NULL;
+  if (!place) return;
+  names->placesUsed++;
+  place->function = function;
+  atomic_store_explicit(&place->address, address, memory_order_release);
+}
+
+uint32_t lt_function_at(uint64_t address) {
+  struct place *place = names ? place_of(address) : NULL;
+  return place && atomic_load(&place->address) == address ? place->function : LT_FUNCTION_NONE;
+}
+
+const struct lt_function *lt_function(uint32_t number) { return &names->functions[number]; }
+const char *lt_function_text(uint32_t offset) { return names->text + offset; }
+
+static uint32_t add_text(const char *text) {
+  size_t length = strnlen(text, NAME_LIMIT);
+  if (length + 1 > TEXT_SIZE - names->textSize) return 0;
+  uint32_t offset = names->textSize;
+  memcpy(names->text + offset, text, length);
+  names->text[offset + length] = 0;
+  names->textSize += (uint32_t)length + 1;
+  return offset;
+}
+
+// --- in the copy -----------------------------------------------------------------------------------------------------
+
+typedef char *demangle(const char *mangled, size_t length, char *to, size_t *size, uint32_t flags);
+
+struct sought {
+  const char *name;
+  uint64_t address;
+};
+
+static void look_for(void *sought, const ElfW(Sym) *symbol, const char *name) {
+  struct sought *s = sought;
+  if (!s->address && name[0] == s->name[0] && strcmp(name, s->name) == 0) s->address = symbol->st_value;
+}
+
+/// Opens the file of a mapping, if it is the one that was mapped.
+static bool open_file(const struct lt_code_map *map, struct lt_elf_file *file) {
+  if (!map->base || !lt_elf_open(map->path, file)) return false;
+  if (lt_elf_is_image(file, map->base)) return true;
+  lt_elf_close(file);
+  return false;
+}
+
+static bool ends_with(const char *text, const char *end) {
+  size_t length = strlen(text), n = strlen(end);
+  return length >= n && strcmp(text + length - n, end) == 0;
+}
+
+/// The runtime's function: in its library, or in a program that has the runtime inside, which comes first of all
+/// mappings.
+static demangle *find_demangle(const struct lt_code_maps *maps) {
+  for (uint32_t i = maps->count; i-- > 0;) {
+    struct lt_elf_file file;
+    if ((i > 0 && !ends_with(maps->maps[i].path, "/libswiftCore.so")) || !open_file(&maps->maps[i], &file)) continue;
+    struct sought sought = {.name = "swift_demangle"};
+    lt_elf_visit_symbols(&file, look_for, &sought);
+    lt_elf_close(&file);
+    if (sought.address) return (demangle *)(uintptr_t)(maps->maps[i].bias + sought.address);
+  }
+  return NULL;
+}
+
+/// Source: docs/ABI/Mangling.rst of the Swift project: `$s` of Swift 5, `$S` of 4.2, `_T0` of 4.
+static bool is_mangled(const char *symbol) {
+  return strncmp(symbol, "$s", 2) == 0 || strncmp(symbol, "$S", 2) == 0 || strncmp(symbol, "_T0", 3) == 0;
+}
+
+/// Names of one file's functions.
+struct lookup {
+  const struct lt_code_map *map;
+  const uint64_t *addresses; ///< of that mapping, sorted
+  uint32_t count;
+  struct hit {
+    uint64_t start; ///< of the function, as the file has it
+    const char *symbol;
+  } *hits; ///< for each address
+};
+
+static void take_symbol(void *lookup, const ElfW(Sym) *symbol, const char *name) {
+  struct lookup *l = lookup;
+  unsigned kind = ELF64_ST_TYPE(symbol->st_info);
+  if ((kind != STT_FUNC && kind != STT_GNU_IFUNC) || !symbol->st_size || !*name) return;
+  uint64_t start = l->map->bias + symbol->st_value, end = start + symbol->st_size;
+  uint32_t low = 0, high = l->count;
+  while (low < high) {
+    uint32_t middle = low + (high - low) / 2;
+    if (l->addresses[middle] < start) low = middle + 1;
+    else high = middle;
+  }
+  for (; low < l->count && l->addresses[low] < end; low++)
+    if (!l->hits[low].symbol) l->hits[low] = (struct hit){symbol->st_value, name};
+}
+
+/// Every step leaves the table right: the runtime's function may end the copy.
+static uint32_t function_of(const struct lookup *l, const struct hit *hit, demangle *demangle) {
+  uint64_t start = l->map->bias + hit->start;
+  struct place *place = place_of(start | BEGINNING);
+  if (!place) return LT_FUNCTION_NONE;
+  if (atomic_load(&place->address)) return place->function;
+  if (names->functionCount + 1 >= LT_FUNCTION_LIMIT || names->placesUsed >= PLACE_LIMIT) return LT_FUNCTION_NONE;
+  uint32_t number = ++names->functionCount, symbol = add_text(hit->symbol);
+  if (!symbol) return LT_FUNCTION_NONE;
+  struct lt_function *function = &names->functions[number];
+  *function = (struct lt_function){start, symbol, symbol};
+  set(start | BEGINNING, number);
+  char *readable = demangle && is_mangled(hit->symbol) ? demangle(hit->symbol, strlen(hit->symbol), NULL, NULL, 0) : NULL;
+  uint32_t name = readable ? add_text(readable) : 0;
+  if (name) function->name = name;
+  lt_copy_allocator_rewind();
+  return number;
+}
+
+static void find_names(const struct lt_code_maps *maps, const uint64_t *addresses, uint32_t count) {
+  struct hit *hits = lt_map_private(count * sizeof *hits);
+  demangle *demangle = find_demangle(maps);
+  for (uint32_t i = 0, end; hits && i < count; i = end) {
+    const struct lt_code_map *map = lt_code_map_at(maps, addresses[i]);
+    for (end = i + 1; map && end < count && addresses[end] < map->end;) end++;
+    struct lookup lookup = {.map = map, .addresses = addresses + i, .count = end - i, .hits = hits + i};
+    struct lt_elf_file file;
+    bool isOpen = map && open_file(map, &file);
+    if (isOpen) lt_elf_visit_symbols(&file, take_symbol, &lookup);
+    for (uint32_t k = i; k < end; k++)
+      set(addresses[k], hits[k].symbol ? function_of(&lookup, &hits[k], demangle) : LT_FUNCTION_NONE);
+    if (isOpen) lt_elf_close(&file);
+  }
+  names->isFinished = 1;
+}
+
+struct task {
+  const struct lt_code_maps *maps;
+  const uint64_t *addresses;
+  uint32_t count;
+};
+
+/// The thread-local memory is that of the thread which began the task, as it was when the copy was made.
+static void run_copy(void *task) {
+  const struct task *t = task;
+  // A copy whose maker is gone may be waiting for a lock that nobody gives back.
+  lt_syscall6(SYS_prctl, PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0, 0);
+  lt_snapshot_be_expendable();
+  lt_apart_is_alone();
+  if (lt_is_readable(lt_thread_pointer()) && lt_is_readable((uintptr_t)&lt_tls)) {
+    lt_tls.hookDepth = 1;
+    useOwnAllocator();
+    find_names(t->maps, t->addresses, t->count);
+  }
+  for (;;) lt_syscall(SYS_exit_group, 0, 0, 0);
+}
+
+// --- in the process --------------------------------------------------------------------------------------------------
+
+/// Makes the copy, and waits for its end. An end by force may leave what it was at without a name.
+static bool call_in_copy(struct task *task) {
+  uint8_t *stack = lt_map_private(COPY_STACK_SIZE);
+  if (!stack) return false;
+  names->isFinished = 0;
+  long made = lt_clone_call(CLONE_UNTRACED, stack + COPY_STACK_SIZE, run_copy, task, NULL, 0);
+  if (made > 0) atomic_store(&copy, (pid_t)made);
+  uint64_t deadline = lt_clock_nanoseconds(CLOCK_MONOTONIC) + COPY_SECONDS * 1000ull * MILLISECOND;
+  bool isKilled = false;
+  for (int status; made > 0;) {
+    long result = lt_syscall6(SYS_wait4, made, (long)&status, __WALL | WNOHANG, 0, 0, 0);
+    if (result != 0 && result != -EINTR) break;
+    if (!isKilled && lt_clock_nanoseconds(CLOCK_MONOTONIC) > deadline) {
+      lt_syscall(SYS_tgkill, made, made, SIGKILL);
+      isKilled = true;
+    }
+    lt_sleep(MILLISECOND);
+  }
+  atomic_store(&copy, 0);
+  lt_unmap(stack, COPY_STACK_SIZE);
+  return made > 0 && names->isFinished;
+}
+
+static void sift_down(uint64_t *heap, uint32_t root, uint32_t count) {
+  for (uint32_t child; (child = 2 * root + 1) < count; root = child) {
+    if (child + 1 < count && heap[child + 1] > heap[child]) child++;
+    if (heap[root] >= heap[child]) return;
+    uint64_t larger = heap[child];
+    heap[child] = heap[root];
+    heap[root] = larger;
+  }
+}
+
+/// Heapsort: without memory, and never slow.
+static void sort(uint64_t *values, uint32_t count) {
+  for (uint32_t i = count / 2; i-- > 0;) sift_down(values, i, count);
+  for (uint32_t end = count; end-- > 1;) {
+    uint64_t largest = values[0];
+    values[0] = values[end];
+    values[end] = largest;
+    sift_down(values, 0, end);
+  }
+}
+
+/// Empties the table: the names were of other mappings.
+static bool begin(uint64_t hash) {
+  if (names && names->hash == hash) return true;
+  if (names) lt_unmap(names, sizeof *names);
+  names = lt_map_shared(sizeof *names);
+  if (!names) return false;
+  names->hash = hash;
+  names->textSize = 1; // no name has the offset 0
+  return true;
+}
+
+void lt_function_names_find(const struct lt_code_maps *maps, uint64_t *addresses, uint32_t count) {
+  if (!useOwnAllocator || !begin(maps->hash)) return;
+  uint32_t unknown = 0;
+  for (uint32_t i = 0; i < count; i++)
+    if (!is_known(addresses[i])) addresses[unknown++] = addresses[i];
+  if (!unknown || failures == FAILURE_LIMIT || lt_is_namespace_of_children_another()) return;
+  sort(addresses, unknown);
+  if (!call_in_copy(&(struct task){maps, addresses, unknown})) failures++;
+}

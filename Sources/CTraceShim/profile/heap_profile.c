@@ -1,0 +1,277 @@
+#define _GNU_SOURCE
+#include "profile/heap_profile.h"
+
+#include "CTraceFormat.h"
+#include "os/os.h"
+#include "profile/function_names.h"
+#include "profile/gzip_bytes.h"
+#include "profile/protobuf_message.h"
+#include "sampling/sampled_sites.h"
+
+#include <errno.h>
+#include <string.h>
+
+/// Functions that are left out of stacks with all that they call: the allocation itself, which Go's profiles leave out,
+/// too.
+static const char allocationFunctions[] =
+    "swift_slowAlloc|swift_slowAllocTyped|_?swift_allocObject_?|swift_allocBox|swift_bufferAllocate|operator "
+    "new.*|_Zn[aw]m.*|(m|c|re)alloc|posix_memalign|aligned_alloc";
+
+enum {
+  /// Addresses that have a location; the frames of further ones are left out.
+  LOCATION_LIMIT = 1 << 16,
+  LOCATION_PLACES = LOCATION_LIMIT * 2,
+  MESSAGE_LIMIT = 64 << 20, ///< bytes, of which those in use are touched
+  WAIT_MILLISECONDS = 60000,
+};
+
+/// Fields of the messages Profile, ValueType, Sample, Mapping, Location, Line and Function.
+enum {
+  PROFILE_SAMPLE_TYPE = 1,
+  PROFILE_SAMPLE = 2,
+  PROFILE_MAPPING = 3,
+  PROFILE_LOCATION = 4,
+  PROFILE_FUNCTION = 5,
+  PROFILE_STRING = 6,
+  PROFILE_DROP_FRAMES = 7,
+  PROFILE_TIME = 9,
+  PROFILE_DURATION = 10,
+  PROFILE_PERIOD_TYPE = 11,
+  PROFILE_PERIOD = 12,
+  PROFILE_DEFAULT_SAMPLE_TYPE = 14,
+  VALUE_TYPE = 1,
+  VALUE_UNIT = 2,
+  SAMPLE_LOCATIONS = 1,
+  SAMPLE_VALUES = 2,
+  MAPPING_ID = 1,
+  MAPPING_START = 2,
+  MAPPING_END = 3,
+  MAPPING_OFFSET = 4,
+  MAPPING_FILE = 5,
+  MAPPING_BUILD_ID = 6,
+  MAPPING_HAS_FUNCTIONS = 7,
+  LOCATION_ID = 1,
+  LOCATION_MAPPING = 2,
+  LOCATION_ADDRESS = 3,
+  LOCATION_LINE = 4,
+  LINE_FUNCTION = 1,
+  FUNCTION_ID = 1,
+  FUNCTION_NAME = 2,
+  FUNCTION_SYSTEM_NAME = 3,
+};
+
+/// What is being made; one at a time.
+static struct making {
+  struct lt_protobuf message;
+  struct lt_code_maps maps;
+  uint32_t stringCount;
+  uint64_t *addresses; ///< of locations, whose numbers begin at 1
+  uint32_t *places;    ///< numbers of locations by their addresses
+  uint32_t locationCount;
+  bool *functions;     ///< those that were written, by number
+} making;
+static _Atomic uint32_t isTaken, isForbidden;
+static uint64_t beginning; ///< CLOCK_MONOTONIC
+
+void lt_heap_profile_begin(void) { beginning = lt_clock_nanoseconds(CLOCK_MONOTONIC); }
+
+void lt_heap_profile_forbid(void) { atomic_store(&isForbidden, 1); }
+
+void lt_heap_profile_reset_after_fork(void) {
+  atomic_store(&isTaken, 0);
+  lt_function_names_reset_after_fork();
+}
+
+// --- parts -----------------------------------------------------------------------------------------------------------
+
+/// Texts are written where they are first needed: fields of a message come in any order.
+static uint64_t string(const char *text) {
+  lt_protobuf_text(&making.message, PROFILE_STRING, text, strlen(text));
+  return making.stringCount++;
+}
+
+static void put_value_type(uint32_t field, uint64_t type, uint64_t unit) {
+  size_t begun = lt_protobuf_begin(&making.message, field);
+  lt_protobuf_number(&making.message, VALUE_TYPE, type);
+  lt_protobuf_number(&making.message, VALUE_UNIT, unit);
+  lt_protobuf_end(&making.message, begun);
+}
+
+static void put_head(uint64_t period) {
+  string(""); // has to be the first
+  uint64_t count = string("count"), bytes = string("bytes"), allocObjects = string("alloc_objects"),
+           allocSpace = string("alloc_space"), inuseObjects = string("inuse_objects"),
+           inuseSpace = string("inuse_space"), space = string("space");
+  put_value_type(PROFILE_SAMPLE_TYPE, allocObjects, count);
+  put_value_type(PROFILE_SAMPLE_TYPE, allocSpace, bytes);
+  put_value_type(PROFILE_SAMPLE_TYPE, inuseObjects, count);
+  put_value_type(PROFILE_SAMPLE_TYPE, inuseSpace, bytes);
+  put_value_type(PROFILE_PERIOD_TYPE, space, bytes);
+  lt_protobuf_number(&making.message, PROFILE_DROP_FRAMES, string(allocationFunctions));
+  lt_protobuf_number(&making.message, PROFILE_PERIOD, period);
+  lt_protobuf_number(&making.message, PROFILE_DEFAULT_SAMPLE_TYPE, inuseSpace);
+  lt_protobuf_number(&making.message, PROFILE_TIME, lt_clock_nanoseconds(CLOCK_REALTIME));
+  lt_protobuf_number(&making.message, PROFILE_DURATION, lt_clock_nanoseconds(CLOCK_MONOTONIC) - beginning);
+}
+
+/// A return address is behind the call: an address in the call says which function, and which line, it is in.
+static uint64_t address_of(uint64_t key) {
+  uint64_t address = key & LT_FRAME_ADDRESS_MASK;
+  return key & (LT_FRAME_EXACT | LT_FRAME_ASYNC) || !address ? address : address - 1;
+}
+
+/// The number of an address's location, from 1 on; 0 if there is no room.
+static uint32_t location_of(uint64_t address) {
+  uint32_t first = (uint32_t)(address * LT_HASH_MULTIPLIER >> 40);
+  for (uint32_t i = 0; i < LOCATION_PLACES; i++) {
+    uint32_t *place = &making.places[(first + i) % LOCATION_PLACES];
+    if (*place && making.addresses[*place - 1] != address) continue;
+    if (*place || making.locationCount == LOCATION_LIMIT) return *place;
+    making.addresses[making.locationCount++] = address;
+    return *place = making.locationCount;
+  }
+  return 0;
+}
+
+static void put_sample(const struct lt_sampled_site *site) {
+  uint64_t objects = site->allocatedObjects, bytes = site->allocatedBytes, freedObjects = site->freedObjects,
+           freedBytes = site->freedBytes;
+  if (!objects) return;
+  struct lt_protobuf *message = &making.message;
+  size_t sample = lt_protobuf_begin(message, PROFILE_SAMPLE), packed = lt_protobuf_begin(message, SAMPLE_LOCATIONS);
+  const uint64_t *keys = lt_sampled_site_keys(site);
+  for (uint32_t i = site->keyCount; i-- > 0;) {
+    uint32_t location = location_of(address_of(keys[i]));
+    if (location) lt_protobuf_element(message, location);
+  }
+  lt_protobuf_end(message, packed);
+  packed = lt_protobuf_begin(message, SAMPLE_VALUES);
+  lt_protobuf_element(message, (objects + LT_WEIGHT_ONE / 2) / LT_WEIGHT_ONE);
+  lt_protobuf_element(message, bytes);
+  // Others may be counting.
+  lt_protobuf_element(message, objects > freedObjects ? (objects - freedObjects + LT_WEIGHT_ONE / 2) / LT_WEIGHT_ONE : 0);
+  lt_protobuf_element(message, bytes > freedBytes ? bytes - freedBytes : 0);
+  lt_protobuf_end(message, packed);
+  lt_protobuf_end(message, sample);
+}
+
+static void put_samples(void) {
+  for (uint32_t i = 0; i < LT_SAMPLED_SITE_LIMIT; i++) {
+    const struct lt_sampled_site *site = lt_sampled_site_at(i);
+    if (site) put_sample(site);
+  }
+}
+
+static void put_mapping(uint32_t number, const struct lt_code_map *map, bool hasFunctions) {
+  char digits[2 * LT_BUILD_ID_LIMIT + 1];
+  for (uint32_t i = 0; i < map->buildIDSize; i++) {
+    digits[2 * i] = "0123456789abcdef"[map->buildID[i] >> 4];
+    digits[2 * i + 1] = "0123456789abcdef"[map->buildID[i] & 15];
+  }
+  digits[2 * map->buildIDSize] = 0;
+  uint64_t path = string(map->path), buildID = map->buildIDSize ? string(digits) : 0;
+  struct lt_protobuf *message = &making.message;
+  size_t begun = lt_protobuf_begin(message, PROFILE_MAPPING);
+  lt_protobuf_number(message, MAPPING_ID, number);
+  lt_protobuf_number(message, MAPPING_START, map->start);
+  lt_protobuf_number(message, MAPPING_END, map->end);
+  lt_protobuf_number(message, MAPPING_OFFSET, map->offset);
+  lt_protobuf_number(message, MAPPING_FILE, path);
+  lt_protobuf_number(message, MAPPING_BUILD_ID, buildID);
+  lt_protobuf_number(message, MAPPING_HAS_FUNCTIONS, hasFunctions);
+  lt_protobuf_end(message, begun);
+}
+
+static void put_function(uint32_t number) {
+  const struct lt_function *function = lt_function(number);
+  uint64_t name = string(lt_function_text(function->name)),
+           symbol = function->symbol == function->name ? name : string(lt_function_text(function->symbol));
+  size_t begun = lt_protobuf_begin(&making.message, PROFILE_FUNCTION);
+  lt_protobuf_number(&making.message, FUNCTION_ID, number);
+  lt_protobuf_number(&making.message, FUNCTION_NAME, name);
+  lt_protobuf_number(&making.message, FUNCTION_SYSTEM_NAME, symbol);
+  lt_protobuf_end(&making.message, begun);
+}
+
+static void put_locations(const uint64_t *addresses) {
+  struct lt_protobuf *message = &making.message;
+  for (uint32_t i = 0; i < making.locationCount; i++) {
+    const struct lt_code_map *map = lt_code_map_at(&making.maps, addresses[i]);
+    uint32_t function = lt_function_at(addresses[i]);
+    if (function && !making.functions[function]) {
+      making.functions[function] = true;
+      put_function(function);
+    }
+    size_t begun = lt_protobuf_begin(message, PROFILE_LOCATION);
+    lt_protobuf_number(message, LOCATION_ID, i + 1);
+    lt_protobuf_number(message, LOCATION_MAPPING, map ? (uint64_t)(map - making.maps.maps) + 1 : 0);
+    lt_protobuf_number(message, LOCATION_ADDRESS, addresses[i]);
+    if (function) {
+      size_t line = lt_protobuf_begin(message, LOCATION_LINE);
+      lt_protobuf_number(message, LINE_FUNCTION, function);
+      lt_protobuf_end(message, line);
+    }
+    lt_protobuf_end(message, begun);
+  }
+}
+
+static void put_mappings(const uint64_t *addresses) {
+  static bool hasFunctions[LT_CODE_MAP_LIMIT];
+  memset(hasFunctions, 0, sizeof hasFunctions);
+  for (uint32_t i = 0; i < making.locationCount; i++) {
+    const struct lt_code_map *map = lt_code_map_at(&making.maps, addresses[i]);
+    if (map && lt_function_at(addresses[i])) hasFunctions[map - making.maps.maps] = true;
+  }
+  for (uint32_t i = 0; i < making.maps.count; i++)
+    put_mapping(i + 1, &making.maps.maps[i], hasFunctions[i]);
+}
+
+// --- the whole -------------------------------------------------------------------------------------------------------
+
+enum { ADDRESSES_SIZE = LOCATION_LIMIT * sizeof(uint64_t), PLACES_SIZE = LOCATION_PLACES * sizeof(uint32_t) };
+
+static int make(struct lt_heap_profile *profile, uint64_t period) {
+  making = (struct making){.message = {.bytes = lt_map_private(MESSAGE_LIMIT), .capacity = MESSAGE_LIMIT},
+                           .addresses = lt_map_private(ADDRESSES_SIZE),
+                           .places = lt_map_private(PLACES_SIZE),
+                           .functions = lt_map_private(LT_FUNCTION_LIMIT * sizeof(bool))};
+  uint64_t *unknown = lt_map_private(ADDRESSES_SIZE);
+  int error = -ENOMEM;
+  if (making.message.bytes && making.addresses && making.places && making.functions && unknown &&
+      lt_code_maps_read(&making.maps)) {
+    put_head(period);
+    put_samples();
+    memcpy(unknown, making.addresses, making.locationCount * sizeof *unknown);
+    lt_function_names_find(&making.maps, unknown, making.locationCount);
+    put_mappings(making.addresses);
+    put_locations(making.addresses);
+    error = making.message.isFull ? -EFBIG
+                                  : lt_gzip_bytes(making.message.bytes, making.message.size, &profile->bytes,
+                                                  &profile->size, &profile->capacity);
+  }
+  lt_code_maps_free(&making.maps);
+  if (making.message.bytes) lt_unmap(making.message.bytes, MESSAGE_LIMIT);
+  if (making.addresses) lt_unmap(making.addresses, ADDRESSES_SIZE);
+  if (making.places) lt_unmap(making.places, PLACES_SIZE);
+  if (making.functions) lt_unmap(making.functions, LT_FUNCTION_LIMIT * sizeof(bool));
+  if (unknown) lt_unmap(unknown, ADDRESSES_SIZE);
+  return error;
+}
+
+int lt_heap_profile_make(struct lt_heap_profile *profile, uint64_t period) {
+  if (atomic_load(&isForbidden)) return -EPERM;
+  uint32_t no = 0;
+  for (int waited = 0; !atomic_compare_exchange_strong(&isTaken, &no, 1); waited++, no = 0) {
+    if (waited == WAIT_MILLISECONDS) return -EBUSY;
+    lt_sleep(1000000);
+  }
+  *profile = (struct lt_heap_profile){0};
+  int error = make(profile, period);
+  atomic_store(&isTaken, 0);
+  return error;
+}
+
+void lt_heap_profile_free(struct lt_heap_profile *profile) {
+  if (profile->bytes) lt_unmap(profile->bytes, profile->capacity);
+  *profile = (struct lt_heap_profile){0};
+}
