@@ -7,7 +7,9 @@ import TraceAnalysis
 struct RecordingOptions: ParsableArguments {
   @Option(
     name: [.short, .long],
-    help: ArgumentHelp("Path of the trace; %p is the process ID, %n the program's name. A folder: the usual name, in there.", valueName: "path"))
+    help: ArgumentHelp(
+      "Path of the trace; %p is the process ID, %n the program's name. A folder: the usual name, in there.",
+      valueName: "path"))
   var output: String = OutputPattern.standard
 
   @Option(
@@ -63,7 +65,8 @@ struct RecordingOptions: ParsableArguments {
       throw .outputDirectoryUnusable(path: ".", errno: errno)
     }
     return RecordingSettings(
-      output: try OutputPattern(OutputPattern.inDirectory(output, of: directory), currentDirectory: directory), children: children, retains: arc,
+      output: try OutputPattern(OutputPattern.inDirectory(output, of: directory), currentDirectory: directory),
+      children: children, retains: arc,
       stackDepthLimit: depth, start: startPaused ? .paused : .recording, stackChecking: stackChecking,
       snapshots: snapshots ? .taken(signal: snapshotSignal?.number, roundSignal: repeatSignal?.number) : .none,
       mode: mode)

@@ -8,7 +8,7 @@ import LeakTrace
 }
 
 @inline(never) func throwAway(_ count: Int) {
-  for _ in 0..<count { free(malloc(10_000)!) }
+  for block in keepForever(count) { free(block) }
 }
 
 let kept = keepForever(2_000)

@@ -8,6 +8,7 @@ from .client import Client
 from .comparing import Comparing
 from .exports import Exports
 from .lengths import Lengths
+from .light import Light
 from .recording import Recording
 from .server import Server
 from .snapshots import Snapshots
@@ -19,6 +20,7 @@ PARTS: tuple[Part[Any], ...] = (
     Lengths(),
     Threads(),
     Server(),
+    Light(),
     Billion(),
     Snapshots(),
     Comparing(),

@@ -71,39 +71,9 @@ class Server(SummarisedPart[ServerResult]):
     result = ServerResult
 
     def measure(self, bench: Bench) -> ServerResult:
-        products = _build()
-        workload = Workload("shop-server", os.path.join(products, "shop-server"), [])
-        warmup, seconds = (QUICK_WARMUP, QUICK_SECONDS) if bench.is_quick else (WARMUP, SECONDS)
-        load = [os.path.join(products, "pace"), "PORT", str(RATE), str(warmup), str(seconds), str(CONNECTIONS)]
-        ways, rounds = bench.ways(), min(bench.rounds, 5)
-        found: dict[str, list[ServerRound]] = {way.name: [] for way in ways}
-        failures: dict[str, str] = {}
-        for number in range(rounds):
-            for way in ways:
-                if way.name in failures:
-                    continue
-                say(f"server, {way.name}, round {number + 1} of {rounds}")
-                try:
-                    found[way.name].append(_round(way, workload, load, bench.directory))
-                except FailedRun as failure:
-                    # A peer that cannot do it is a result; one of our own ways is not.
-                    if way.name != "heaptrack":
-                        raise
-                    failures[way.name] = str(failure).splitlines()[0]
-        measured = {name: each for name, each in found.items() if each}
-        return ServerResult(RATE, CONNECTIONS, seconds, measured, failures)
+        return measure_server(bench, bench.ways())
 
     def markdown(self, result: ServerResult, about: About) -> str:
-        rows = []
-        for way, rounds in result.ways.items():
-            row = [way]
-            for percentile in PERCENTILES.values():
-                values = [percentile(each) / 1000 for each in rounds]
-                row.append(f"{statistics.median(values):.2f} ({min(values):.2f}…{max(values):.2f})")
-            row.append(f"{statistics.median(each.processor for each in rounds):.1f}")
-            events = [each.facts.events for each in rounds if each.facts.events is not None]
-            row.append(grouped(round(statistics.median(events))) if events else "")
-            rows.append(row)
         parts = [
             self.heading,
             about.line(),
@@ -113,7 +83,7 @@ class Server(SummarisedPart[ServerResult]):
             "was to be sent: requests that a pause delayed are counted with their delay. "
             f"{result.seconds} s a round after a warm-up; latencies in milliseconds. *Processor* is seconds of the "
             "server and of the tool's own processes, start and end included.",
-            table(["", "p50", "p99", "p99.9", "largest", "processor", "events"], rows),
+            latencies_table(result),
         ]
         parts += [f"{way} failed: {reason}" for way, reason in result.failures.items()]
         return "\n\n".join(parts)
@@ -128,6 +98,44 @@ class Server(SummarisedPart[ServerResult]):
                     result.times_untraced("heaptrack", name),
                     " ×",
                 )
+
+def measure_server(bench: Bench, ways: list[Way]) -> ServerResult:
+    """Every way in turn, under the load of one rate."""
+    products = _build()
+    workload = Workload("shop-server", os.path.join(products, "shop-server"), [])
+    warmup, seconds = (QUICK_WARMUP, QUICK_SECONDS) if bench.is_quick else (WARMUP, SECONDS)
+    load = [os.path.join(products, "pace"), "PORT", str(RATE), str(warmup), str(seconds), str(CONNECTIONS)]
+    rounds = min(bench.rounds, 5)
+    found: dict[str, list[ServerRound]] = {way.name: [] for way in ways}
+    failures: dict[str, str] = {}
+    for number in range(rounds):
+        for way in ways:
+            if way.name in failures:
+                continue
+            say(f"server, {way.name}, round {number + 1} of {rounds}")
+            try:
+                found[way.name].append(_round(way, workload, load, bench.directory))
+            except FailedRun as failure:
+                # A peer that cannot do it is a result; one of our own ways is not.
+                if way.name != "heaptrack":
+                    raise
+                failures[way.name] = str(failure).splitlines()[0]
+    measured = {name: each for name, each in found.items() if each}
+    return ServerResult(RATE, CONNECTIONS, seconds, measured, failures)
+
+
+def latencies_table(result: ServerResult) -> str:
+    rows = []
+    for way, rounds in result.ways.items():
+        row = [way]
+        for percentile in PERCENTILES.values():
+            values = [percentile(each) / 1000 for each in rounds]
+            row.append(f"{statistics.median(values):.2f} ({min(values):.2f}…{max(values):.2f})")
+        row.append(f"{statistics.median(each.processor for each in rounds):.1f}")
+        events = [each.facts.events for each in rounds if each.facts.events is not None]
+        row.append(grouped(round(statistics.median(events))) if events else "")
+        rows.append(row)
+    return table(["", "p50", "p99", "p99.9", "largest", "processor", "events"], rows)
 
 
 def _build() -> str:

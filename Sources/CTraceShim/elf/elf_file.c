@@ -77,7 +77,7 @@ bool lt_elf_find_symbols(const struct lt_elf_file *file, const char *const names
 }
 
 void lt_elf_visit_symbols(const struct lt_elf_file *file,
-                          void (*visit)(void *context, const ElfW(Sym) * symbol, const char *name), void *context) {
+                          void (*visit)(void *context, const ElfW(Sym) *symbol, const char *name), void *context) {
   const ElfW(Shdr) *table = NULL;
   for (int s = 0; s < file->header->e_shnum; s++) {
     uint32_t type = file->sections[s].sh_type;

@@ -29,7 +29,7 @@ bool lt_elf_find_symbols(const struct lt_elf_file *file, const char *const names
                          int count);
 /// Shows the defined symbols of .symtab, or of .dynsym where there is none, with their names, which are the file's.
 void lt_elf_visit_symbols(const struct lt_elf_file *file,
-                          void (*visit)(void *context, const ElfW(Sym) * symbol, const char *name), void *context);
+                          void (*visit)(void *context, const ElfW(Sym) *symbol, const char *name), void *context);
 bool lt_elf_has_section(const struct lt_elf_file *file, const char *name);
 /// Tells whether the image whose ELF header is mapped at `base` is this file: its program headers are the same bytes.
 bool lt_elf_is_image(const struct lt_elf_file *file, uintptr_t base);

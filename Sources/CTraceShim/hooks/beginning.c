@@ -4,6 +4,7 @@
 #include "hooks/beginning.h"
 
 #include "hooks/exit_hooks.h"
+#include "hooks/heap_profiles.h"
 #include "hooks/light_recording.h"
 #include "hooks/loader_watch.h"
 #include "hooks/snapshot_signals.h"
@@ -40,6 +41,7 @@ static void register_handlers(bool isJoined) {
 bool lt_begin_recording(bool isJoined) {
   lt_arc_mode = lt_settings.arcMode;
   if (!lt_light_begin()) return false;
+  lt_heap_profiles_init();
   lt_recording_observe((struct lt_recording_observer){.takesSnapshots = handle_signals, .stopped = give_back});
   if (!lt_recording_begin()) return false;
   lt_loader_watch_begin(isJoined);

@@ -8,9 +8,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/// Makes a profile of the sampled allocations, for pprof, compressed with gzip, and hands it to `take`, whose bytes stay
-/// for the time of the call. By any thread, not in a signal's handler; waits while another profile is made. Returns 0,
-/// −ENODEV if no samples are taken, or −errno.
+/// Makes a profile of the sampled allocations, for pprof, compressed with gzip, and hands it to `take`, whose bytes
+/// stay for the time of the call. By any thread, not in a signal's handler; waits while another profile is made.
+/// Returns 0, −ENODEV if no samples are taken, or −errno.
 LT_EXPORT int LT_HOOK(leaktrace_heap_profile)(void (*take)(void *context, const uint8_t *bytes, size_t size),
                                               void *context);
 

@@ -10,7 +10,6 @@
 #include "image/expectations.h"
 #include "image/heap_snapshot.h"
 #include "os/bootstrap_arena.h"
-#include "hooks/heap_profiles.h"
 #include "process/environment.h"
 #include "process/recording.h"
 #include "process/thread_entry.h"
@@ -140,7 +139,6 @@ LT_NOINLINE void lt_light_restored(void *block, const struct lt_sampled_block *s
 bool lt_light_begin(void) {
   lt_sample_period = lt_settings.samplePeriod;
   if (!lt_sample_period) return true;
-  lt_heap_profiles_init();
   seed = lt_random();
   return lt_sampled_sites_begin() && lt_sampled_blocks_begin();
 }

@@ -37,8 +37,8 @@ static struct writer {
   struct lt_block_list *list;
   struct lt_memory_scan *scan;
   struct lt_object_types types;
-  struct lt_word_window window; ///< for the first words of blocks
-  int memory;                   ///< the process's own, as a file; −errno without it
+  struct lt_word_window window;                ///< for the first words of blocks
+  int memory;                                  ///< the process's own, as a file; −errno without it
   uint64_t (*roundingOf)(uint64_t usableSize); ///< bytes that a block may have more than were asked for
   uint8_t *events, *definitions;
   size_t eventSize, definitionSize;

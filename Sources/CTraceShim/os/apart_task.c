@@ -34,6 +34,7 @@ static struct task {
 } tasks[TASK_LIMIT];
 /// The one that nobody waits for.
 static struct task unawaited;
+static _Atomic pid_t unawaitedProcess; ///< whose it is: a child may see the memory of it
 
 static _Atomic uint32_t isAlone;
 static _Atomic uint32_t isUnshareRefused; ///< the kernel cannot leave a table without copying it (before 5.9)
@@ -142,6 +143,7 @@ bool lt_call_apart_meanwhile(void (*function)(void *), void *argument) {
   if (atomic_load(&isAlone) || !atomic_compare_exchange_strong(&unawaited.thread, &none, 1)) return false;
   uint64_t before = lt_block_signals(LT_ALL_SIGNALS);
   uint8_t *stack = stack_of(&unawaited);
+  atomic_store(&unawaitedProcess, lt_process_id());
   unawaited.function = function;
   unawaited.argument = argument;
   long thread = stack ? start(&unawaited, stack) : -1;
@@ -153,6 +155,7 @@ bool lt_call_apart_meanwhile(void (*function)(void *), void *argument) {
 void lt_apart_await_other(void) {
   if (LT_LIKELY(!atomic_load(&unawaited.thread)) || has_stack(&unawaited, (uintptr_t)__builtin_frame_address(0)))
     return;
+  if (atomic_load(&unawaitedProcess) != lt_process_id()) return;
   uint64_t before = lt_block_signals(LT_ALL_SIGNALS);
   for (uint32_t value; (value = atomic_load(&unawaited.thread)) != 0;)
     lt_syscall6(SYS_futex, (long)&unawaited.thread, FUTEX_WAIT, value, 0, 0, 0);

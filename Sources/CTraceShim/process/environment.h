@@ -15,10 +15,10 @@ struct lt_settings {
   uint64_t session;
   uint32_t depthLimit;
   uint8_t arcMode;
-  uint64_t imageInterval; ///< nanoseconds from one heap image to the next; 0: none are taken by themselves
-  uint64_t imageSize;     ///< resident bytes from which on one is taken; 0: none is for that
+  uint64_t imageInterval;   ///< nanoseconds from one heap image to the next; 0: none are taken by themselves
+  uint64_t imageSize;       ///< resident bytes from which on one is taken; 0: none is for that
   uint64_t profileInterval; ///< nanoseconds from one heap profile to the next; 0: none are written
-  uint64_t samplePeriod;  ///< bytes of allocation from one sample to the next; 0: everything is recorded
+  uint64_t samplePeriod;    ///< bytes of allocation from one sample to the next; 0: everything is recorded
   bool followsChildren, startsPaused, isQuiet, verifiesStacks;
   bool takesSnapshots;
   uint32_t snapshotSignal; ///< 0: the usual one, if it is free

@@ -17,7 +17,7 @@
 
 static uint64_t interval, samplePeriod;
 static _Atomic uint64_t nextProfile = UINT64_MAX;
-static uint32_t written;            ///< files so far
+static uint32_t written;           ///< files so far
 static _Atomic uint32_t hasFailed; ///< and the user was told
 
 void lt_due_profiles_begin(uint64_t every, uint64_t period) {
@@ -66,7 +66,7 @@ static void write_profile(void *unused) {
   if (!error) error = write_file(&profile);
   lt_heap_profile_free(&profile);
   if (!error) written++;
-  else if (!atomic_exchange(&hasFailed, 1)) 
+  else if (!atomic_exchange(&hasFailed, 1))
     lt_message_apart("a heap profile could not be written beside", lt_trace.file.path, -error);
 }
 

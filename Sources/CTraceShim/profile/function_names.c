@@ -42,7 +42,7 @@ static struct names {
   struct place places[PLACE_COUNT];
   struct lt_function functions[LT_FUNCTION_LIMIT];
   char text[TEXT_SIZE];
-} *names;
+} * names;
 
 static void (*useOwnAllocator)(void);
 static _Atomic pid_t copy;
@@ -156,7 +156,7 @@ struct lookup {
   struct hit {
     uint64_t start; ///< of the function, as the file has it
     const char *symbol;
-  } *hits; ///< for each address
+  } * hits; ///< for each address
 };
 
 static void take_symbol(void *lookup, const ElfW(Sym) *symbol, const char *name) {
@@ -186,7 +186,8 @@ static uint32_t function_of(const struct lookup *l, const struct hit *hit, deman
   struct lt_function *function = &names->functions[number];
   *function = (struct lt_function){start, symbol, symbol};
   set(start | BEGINNING, number);
-  char *readable = demangle && is_mangled(hit->symbol) ? demangle(hit->symbol, strlen(hit->symbol), NULL, NULL, 0) : NULL;
+  char *readable =
+      demangle && is_mangled(hit->symbol) ? demangle(hit->symbol, strlen(hit->symbol), NULL, NULL, 0) : NULL;
   uint32_t name = readable ? add_text(readable) : 0;
   if (name) function->name = name;
   lt_copy_allocator_rewind();

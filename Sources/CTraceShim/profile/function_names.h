@@ -1,8 +1,8 @@
 // Names of the functions that addresses are in, from the symbols of their files, as people read them.
 //
 // The Swift runtime's own function turns a mangled name into a readable one. It allocates, so it is called where nobody
-// else allocates: in a copy of the process, made for a moment, with an allocator of the copy's own. Names stay known, so
-// that there is a copy only when new functions came. Bounded.
+// else allocates: in a copy of the process, made for a moment, with an allocator of the copy's own. Names stay known,
+// so that there is a copy only when new functions came. Bounded.
 
 #ifndef LEAKTRACE_FUNCTION_NAMES_H
 #define LEAKTRACE_FUNCTION_NAMES_H

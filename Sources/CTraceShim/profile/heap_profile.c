@@ -68,7 +68,7 @@ static struct making {
   uint64_t *addresses; ///< of locations, whose numbers begin at 1
   uint32_t *places;    ///< numbers of locations by their addresses
   uint32_t locationCount;
-  bool *functions;     ///< those that were written, by number
+  bool *functions; ///< those that were written, by number
 } making;
 static _Atomic uint32_t isTaken, isForbidden;
 static uint64_t beginning; ///< CLOCK_MONOTONIC
@@ -149,7 +149,8 @@ static void put_sample(const struct lt_sampled_site *site) {
   lt_protobuf_element(message, (objects + LT_WEIGHT_ONE / 2) / LT_WEIGHT_ONE);
   lt_protobuf_element(message, bytes);
   // Others may be counting.
-  lt_protobuf_element(message, objects > freedObjects ? (objects - freedObjects + LT_WEIGHT_ONE / 2) / LT_WEIGHT_ONE : 0);
+  lt_protobuf_element(message,
+                      objects > freedObjects ? (objects - freedObjects + LT_WEIGHT_ONE / 2) / LT_WEIGHT_ONE : 0);
   lt_protobuf_element(message, bytes > freedBytes ? bytes - freedBytes : 0);
   lt_protobuf_end(message, packed);
   lt_protobuf_end(message, sample);
@@ -222,8 +223,7 @@ static void put_mappings(const uint64_t *addresses) {
     const struct lt_code_map *map = lt_code_map_at(&making.maps, addresses[i]);
     if (map && lt_function_at(addresses[i])) hasFunctions[map - making.maps.maps] = true;
   }
-  for (uint32_t i = 0; i < making.maps.count; i++)
-    put_mapping(i + 1, &making.maps.maps[i], hasFunctions[i]);
+  for (uint32_t i = 0; i < making.maps.count; i++) put_mapping(i + 1, &making.maps.maps[i], hasFunctions[i]);
 }
 
 // --- the whole -------------------------------------------------------------------------------------------------------

@@ -47,7 +47,8 @@ package struct OutputPattern: Hashable, Sendable {
     var information = stat()
     let path = pattern.hasPrefix("/") ? pattern : currentDirectory + "/" + pattern
     let isDirectory =
-      pattern.hasSuffix("/") || !pattern.isEmpty && stat(path, &information) == 0
+      pattern.hasSuffix("/")
+      || !pattern.isEmpty && stat(path, &information) == 0
         && information.st_mode & S_IFMT == S_IFDIR
     guard isDirectory else { return pattern }
     return (pattern.hasSuffix("/") ? pattern : pattern + "/") + standard

@@ -39,7 +39,8 @@ import Testing
     #expect(
       raw.contains("alloc_objects/count alloc_space/bytes inuse_objects/count inuse_space/bytes[dflt]"), "\(raw)")
     // The program's mapping, with a build ID.
-    #expect(raw.contains(try Regex("1: 0x[0-9a-f]+/0x[0-9a-f]+/0x[0-9a-f]+ \(program) [0-9a-f]{40} \\[FN\\]")), "\(raw)")
+    #expect(
+      raw.contains(try Regex("1: 0x[0-9a-f]+/0x[0-9a-f]+/0x[0-9a-f]+ \(program) [0-9a-f]{40} \\[FN\\]")), "\(raw)")
   }
 
   @Test("Without a light recording there is no profile") func none() throws {

@@ -36,10 +36,14 @@ import TraceReading
     }
   }
 
-  private static func waiting(_ options: [String]) throws -> InspectionTests.Waiting {
+  private static func waiting(_ options: [String], preloading allocator: String = "") throws -> InspectionTests.Waiting
+  {
     try InspectionTests.Waiting(
       "inspected.swift",
-      under: [BuildProducts.leaktrace, "record", "--quiet", "--light"] + options + ["-o", "%DIRECTORY%/%p.trace", "--"])
+      under: [BuildProducts.leaktrace, "record", "--quiet", "--light"] + options + [
+        "-o", "%DIRECTORY%/%p.trace", "--",
+      ],
+      preloading: allocator)
   }
 
   /// The trace with an image; the shell that became the program has left one as well.
@@ -68,8 +72,10 @@ import TraceReading
     _ = try program.end(SIGKILL)
   }
 
-  @Test("The blocks of an image are those that an inspection finds at that time") func blocks() throws {
-    let program = try Self.waiting([])
+  @Test(
+    "The blocks of an image are those that an inspection finds at that time", arguments: ["", "libjemalloc.so.2"])
+  func blocks(allocator: String) throws {
+    let program = try Self.waiting([], preloading: allocator)
     try Self.takeImage(program)
     let inspection = program.directory.path + "/inspection"
     let inspected = try Command([
@@ -89,7 +95,10 @@ import TraceReading
     let light = try listed(try Self.trace(of: program))
     let other = try listed(inspection)
     #expect(light.count > 200)
-    #expect(light == other, "\(light.symmetricDifference(other).prefix(10))")
+    // Beside jemalloc an inspection finds blocks of glibc's allocator, which the program does not use.
+    let mostOthers = allocator.isEmpty ? 0 : 16
+    #expect(light.subtracting(other).isEmpty, "\(light.subtracting(other).prefix(10))")
+    #expect(other.subtracting(light).count <= mostOthers, "\(other.subtracting(light).prefix(10))")
     _ = try program.end(SIGKILL)
   }
 
@@ -135,7 +144,8 @@ import TraceReading
     "Options that do not go together are refused",
     arguments: [
       ["--sample", "64KiB"], ["--snapshot-every", "1m"], ["--snapshot-above", "1GiB"], ["--light", "--arc", "off"],
-      ["--light", "--snapshot-every", "1s"], ["--light", "--no-snapshots", "--snapshot-every", "1m"],
+      ["--light", "--snapshot-every", "1s"], ["--profile-every", "60s"], ["--light", "--profile-every", "0.5s"],
+      ["--light", "--no-snapshots", "--snapshot-every", "1m"],
     ])
   func refusals(options: [String]) throws {
     let outcome = try Command([BuildProducts.leaktrace, "record"] + options + ["--", "/bin/true"]).run()

@@ -203,6 +203,10 @@ def differences(untraced, traced):
     return found
 
 
+# Far more samples than anybody takes, and profiles while the situation lasts.
+LIGHT = ["--light", "--sample", "4KiB", "--profile-every", "1s"]
+
+
 @dataclasses.dataclass
 class Row:
     situation: object
@@ -214,8 +218,8 @@ class Row:
 
 
 class Runner:
-    def __init__(self, products, scratch):
-        self._record = [os.path.join(products, "leaktrace"), "record", "--quiet"]
+    def __init__(self, products, scratch, light):
+        self._record = [os.path.join(products, "leaktrace"), "record", "--quiet", *(LIGHT if light else [])]
         self._scratch = scratch
         self._directory = os.path.join(scratch, "directories")
         self._traces = os.path.join(scratch, "traces")
@@ -323,6 +327,7 @@ def parse():
     parser = argparse.ArgumentParser(prog="scripts/survival", description=__doc__)
     parser.add_argument("names", nargs="*", metavar="NAME", help="these situations alone")
     parser.add_argument("--short", action="store_true", help="a few of each kind, in less than a minute")
+    parser.add_argument("--light", action="store_true", help="records samples and profiles alone; writes no document")
     parser.add_argument("--list", action="store_true", help="says what there is, and runs nothing")
     parser.add_argument(
         "--jobs",
@@ -363,7 +368,7 @@ def main():
     reasons, rows = known(), []
     with tempfile.TemporaryDirectory(prefix="survival-") as scratch:
         os.chmod(scratch, 0o755)
-        runner = Runner(os.path.abspath(options.products), scratch)
+        runner = Runner(os.path.abspath(options.products), scratch, options.light)
         with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
             for row in pool.map(lambda each: runner.row(*each), work):
                 judge(row, reasons)
@@ -372,7 +377,7 @@ def main():
                     say(
                         f"{row.situation.name} ({row.mode}): {'; '.join(row.differences)}; the recorder: {row.traced.remarks}"
                     )
-    if not options.names and not options.short:
+    if not options.names and not options.short and not options.light:
         write_document(rows, time.monotonic() - begin)
     differing = [row for row in rows if row.differences and not row.reason]
     say(
