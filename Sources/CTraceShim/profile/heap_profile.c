@@ -21,7 +21,7 @@ enum {
   /// Addresses that have a location; the frames of further ones are left out.
   LOCATION_LIMIT = 1 << 16,
   LOCATION_PLACES = LOCATION_LIMIT * 2,
-  MESSAGE_LIMIT = 64 << 20, ///< bytes, of which those in use are touched
+  MESSAGE_LIMIT = 32 << 20, ///< bytes, of which those in use are touched
   WAIT_MILLISECONDS = 60000,
 };
 

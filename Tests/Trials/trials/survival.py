@@ -365,7 +365,7 @@ def main():
         for each in chosen
         for mode in (["alone", "children followed"] if each.follows and not options.short else ["alone"])
     ]
-    reasons, rows = known(), []
+    reasons, rows = [each for each in known() if options.light or not each.get("light")], []
     with tempfile.TemporaryDirectory(prefix="survival-") as scratch:
         os.chmod(scratch, 0o755)
         runner = Runner(os.path.abspath(options.products), scratch, options.light)
