@@ -60,6 +60,9 @@ struct InspectCommand: ParsableCommand {
     } catch let error as TraceFormatError {
       complain(explanation(of: error, path: path))
       throw ExitStatus.outputFailed.code
+    } catch let error as InspectionError where error == .noSwift || error == .noAllocator {
+      complain("\(Int32(target).flatMap(TargetView.otherLanguage)?.description ?? error.description)")
+      throw ExitStatus.unreadable.code
     } catch {
       complain("\(error)")
       throw ExitStatus.unreadable.code

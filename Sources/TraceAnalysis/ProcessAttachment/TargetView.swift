@@ -25,10 +25,7 @@ package struct TargetView: Sendable {
     guard !paths.isEmpty else { throw .inspection(.processRefused(processID, errno: EACCES)) }
     sharesFiles = Self.sharesFiles(processID)
     let outline = Self.outline(processID)
-    if let outline, !outline.sectionNames.isDisjoint(with: [".note.go.buildid", ".go.buildinfo"]) {
-      throw .unsuitable(processID, .go)
-    }
-    if paths.contains(where: { $0.hasSuffix("/libjvm.so") }) { throw .unsuitable(processID, .java) }
+    if let reason = Self.otherLanguage(outline, paths) { throw .unsuitable(processID, reason) }
     programName = ProcessMappings.programName(of: processID) ?? ""
     hasSwift = paths.contains { $0.contains("/libswiftCore.so") } || outline?.containsSwiftRuntime == true
     let status = ProcFile.lines("/proc/\(processID)/status")
@@ -40,6 +37,19 @@ package struct TargetView: Sendable {
     }
     userID = effective("Uid") ?? geteuid()
     groupID = effective("Gid") ?? getegid()
+  }
+
+  /// The reason why a process has nothing to be seen, if it is of a language that keeps its objects in memory of its
+  /// own. What such memory looks like is chance: some of it may be taken for an allocator's books.
+  package static func otherLanguage(_ processID: Int32) -> AttachmentError? {
+    otherLanguage(outline(processID), mappedPaths(processID)).map { .unsuitable(processID, $0) }
+  }
+
+  private static func otherLanguage(
+    _ outline: ExecutableOutline?, _ paths: Set<Substring>
+  ) -> AttachmentError.Unsuitability? {
+    if let outline, !outline.sectionNames.isDisjoint(with: [".note.go.buildid", ".go.buildinfo"]) { return .go }
+    return paths.contains { $0.hasSuffix("/libjvm.so") } ? .java : nil
   }
 
   /// A path of the process's as this process can open it.

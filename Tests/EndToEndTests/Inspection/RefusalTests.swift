@@ -90,8 +90,7 @@ import Testing
     let built = try build.run()
     try #require(built.end == .exit(0), "\(built.errorOutput)")
     let running = try Self.waiting([directory.path + "/waits"], until: "waits")
-    // Early words of Go's memory may look like books of an allocator: then only objects are missing.
-    try Self.expectRefusal(String(running.processID), "Swift")
+    try Self.expectRefusal(String(running.processID), "is a Go program, whose memory is not malloc's")
     try Self.end(running)
   }
 
@@ -100,7 +99,7 @@ import Testing
     let source = "public class W { public static void main(String[] a) throws Exception { Thread.sleep(3600000); } }"
     try Data(source.utf8).write(to: URL(fileURLWithPath: directory.path + "/W.java"))
     let running = try Self.waiting(["java", directory.path + "/W.java"], until: "libjvm.so")
-    try Self.expectRefusal(String(running.processID), "no Swift object is in the memory")
+    try Self.expectRefusal(String(running.processID), "is a Java program, whose objects are not malloc's")
     try Self.end(running)
   }
 
