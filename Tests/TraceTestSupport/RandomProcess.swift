@@ -293,12 +293,40 @@ package struct RandomProcess {
       ))
   }
 
+  /// Has the process be one that ran before, whose images list blocks: what stands somewhere in memory, and odd ones.
+  private mutating func listBlocks(_ trace: inout TraceBuilder) {
+    trace.definitions.append(.process(ProcessRecord(executable: "/bin/app", flags: 1 << 3)))
+    for one in snapshots {
+      var blocks = one.words.filter { _ in random.oneIn(4) }.map { word in
+        ListedBlock(
+          address: word.address, size: random.oneIn(50) ? random.next() : 8 + random.next() % 56 & ~7,
+          type: random.oneIn(3) ? UInt32(random.next() % 12) : 0)
+      }
+      if random.oneIn(5) { blocks.append(ListedBlock(address: oddAddress(), size: random.next(), type: .max)) }
+      blocks.sort { $0.address < $1.address }
+      // Honest lists have no two at one place.
+      if !random.oneIn(6) {
+        var end: UInt64 = 0
+        blocks.removeAll { block in
+          if block.address < end || block.address == 0 { return true }
+          end = block.address.addingReportingOverflow(max(1, block.size)).partialValue
+          return false
+        }
+      }
+      var part = TraceBuilder.BlockPart(blocks, time: one.snapshot.time)
+      part.snapshot = one.snapshot.number
+      part.isLast = !random.oneIn(6)
+      trace.blockParts.append(part)
+    }
+  }
+
   private mutating func bytes() throws -> [UInt8] {
     var trace = heap.trace
     if random.oneIn(8) { trace.header.ticksPerSecond = 0 }
     if random.oneIn(6) {
       trace.definitions.append(.process(ProcessRecord(executable: "/bin/app", flags: random.next())))
     }
+    if random.oneIn(3) { listBlocks(&trace) }
     if random.oneIn(3) { trace.eventsPerChunk = 1 + Int(random.next() % 50) }
     var closing = TraceClosing(time: random.oneIn(6) ? random.next() : heap.time + 800)
     for index in closing.drops.counts.indices where random.oneIn(16) {

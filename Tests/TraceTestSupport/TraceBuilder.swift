@@ -1,6 +1,8 @@
 // Builds traces for tests, event by event.
 
-import TraceReading
+import CTraceFormat
+
+@testable import TraceReading
 
 /// A trace in the making: definitions, and events by thread, whose bytes `bytes` gives.
 package struct TraceBuilder {
@@ -12,6 +14,8 @@ package struct TraceBuilder {
   package var eventsPerChunk = Int.max
   /// Heap images, with their words.
   package var snapshots: [(snapshot: TraceSnapshot, words: [(address: UInt64, value: UInt64)])] = []
+  /// Parts of lists of blocks, beside the events.
+  package var blockParts: [BlockPart] = []
   package private(set) var events: [UInt32: [TraceEvent]] = [:]
   package let stacks = StackTree()
   package let marks = MarkTable()
@@ -24,6 +28,31 @@ package struct TraceBuilder {
     header.ticksPerSecond = 1_000_000_000
     header.traceID = 0x1234_5678_9ABC_DEF0
     header.processID = 42
+  }
+
+  /// A part of a list of blocks.
+  package struct BlockPart {
+    package var snapshot: UInt32 = 1
+    package var part: UInt32 = 0
+    package var isLast = true
+    package var blocks: [ListedBlock]
+    /// The image's, in ticks.
+    package var time: UInt64
+
+    package init(_ blocks: [ListedBlock], time: UInt64) { (self.blocks, self.time) = (blocks, time) }
+
+    var payload: [UInt8] {
+      var builder = ByteBuilder()
+      builder.bytes = rawBytes(of: lt_block_part(snapshot: snapshot, part: part, isLast: isLast ? 1 : 0, reserved: 0))
+      var last: UInt64 = 0
+      for block in blocks {
+        builder.varint(block.address &- last)
+        builder.varint(block.size)
+        builder.varint(UInt64(block.type))
+        last = block.address
+      }
+      return builder.bytes
+    }
   }
 
   /// A stack of return addresses, outermost first.
@@ -99,6 +128,11 @@ package struct TraceBuilder {
         try writer.append(encoder, thread: thread, firstTime: firstTime, compression: compression)
         start = part.endIndex
       }
+    }
+    for part in blockParts {
+      try writer.append(
+        kind: .blocks, thread: 0, payload: part.payload, firstTime: part.time, lastTime: part.time,
+        compression: compression)
     }
     for (snapshot, words) in snapshots {
       try writer.append(snapshot, words: words, pagesPerPart: 2, compression: compression)

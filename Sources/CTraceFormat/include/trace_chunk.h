@@ -20,10 +20,14 @@ enum {
   LT_CHUNK_MEMORY = 5,      ///< struct lt_memory_part, then pages of that image
   /// struct lt_snapshot_end: whether the image is whole. By itself: there is no image, and why
   LT_CHUNK_SNAPSHOT_END = 6,
+  /// struct lt_block_part, then blocks of the allocator at that image, as its books have them
+  LT_CHUNK_BLOCKS = 7,
 };
 
 /// The number that stands for a thread in lists of blocks, which no thread has written.
 #define LT_THREAD_OF_LISTS 0xFFFFFFFFu
+/// Types that only lists of blocks use have numbers above this, so that they are none of the threads'.
+#define LT_LISTED_TYPES (1u << 30)
 
 enum {
   LT_COMPRESSION_NONE = 0,

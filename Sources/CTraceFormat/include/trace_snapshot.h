@@ -30,7 +30,7 @@ enum {
   LT_SNAPSHOT_REFERENCE_TAGS = 1u << 1,
   /// in objects and arrays, a word may have the byte of an enumeration's case and nothing else
   LT_SNAPSHOT_CASE_BYTES = 1u << 2,
-  /// LT_OPTION_LIGHT: not all of the allocator's blocks were found
+  /// not all of the allocator's blocks were found for the list that goes with the image
   LT_SNAPSHOT_BLOCKS_MISSING = 1u << 3,
 };
 
@@ -97,6 +97,17 @@ struct lt_memory_part {
 _Static_assert(sizeof(struct lt_memory_part) == 8, "layout");
 #define LT_MEMORY_PAGE 4096u
 #define LT_MEMORY_PAGE_WORDS 512u
+
+/// Head of a LT_CHUNK_BLOCKS. After it, blocks until the end of the payload, in order of address, here and across parts.
+/// A block: varint of its address less that of the block before it (0 before the first of a part); varint of its size;
+/// varint of its type, 0 for what is no Swift object.
+struct lt_block_part {
+  uint32_t snapshot; ///< lt_snapshot.number
+  uint32_t part;     ///< from 0
+  uint32_t isLast;   ///< 1: the list ends here; otherwise 0
+  uint32_t reserved;
+};
+_Static_assert(sizeof(struct lt_block_part) == 16, "layout");
 
 struct lt_snapshot_end {
   uint32_t number;

@@ -12,6 +12,7 @@
 #include "hooks/load.h"
 #include "hooks/loader_watch.h"
 #include "hooks/table_binding.h"
+#include "image/heap_snapshot.h"
 #include "process/description.h"
 #include "process/environment.h"
 #include "process/lifecycle.h"
@@ -69,6 +70,7 @@ static int attach(const char *settings) {
   lt_message_init(lt_settings.messages, lt_settings.isQuiet);
   if (!lt_table_binding_prepare()) return LT_ATTACH_NO_ALLOCATOR;
   lt_description_join();
+  lt_snapshot_list_blocks();
   // There are threads that have not shown up yet.
   lt_exact_time_require();
   if (!lt_begin_recording(true)) return LT_ATTACH_REFUSED;

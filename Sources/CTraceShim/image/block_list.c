@@ -43,6 +43,7 @@ static struct writer {
   uint8_t *events, *definitions;
   size_t eventSize, definitionSize;
   uint64_t eventCount, lastAddress;
+  uint32_t partCount;  ///< of a list beside events
   uint64_t literal;    ///< the last key that was written out
   uint32_t stackDepth; ///< frames of the stack that a reader has
   int error;
@@ -175,6 +176,31 @@ static uint8_t *put_stack(uint8_t *p, const uint64_t *keys, uint32_t count) {
   return p + (q - change);
 }
 
+/// Makes room for the next part of a list beside events.
+static void begin_part(void) {
+  writer.eventSize = sizeof(struct lt_block_part);
+  writer.lastAddress = 0;
+}
+
+/// Writes the blocks so far: what uses a type comes after its definition.
+static void end_part(bool isLast) {
+  const struct lt_block_part head = {.snapshot = writer.list->number, .part = writer.partCount++, .isLast = isLast};
+  end_definitions();
+  memcpy(writer.events, &head, sizeof head);
+  append(LT_CHUNK_BLOCKS, writer.events, writer.eventSize, 0);
+  begin_part();
+}
+
+static void put_block_in_part(uint64_t address, uint64_t size, uint32_t type) {
+  if (writer.eventSize + RECORD_SIZE > CHUNK_SIZE) end_part(false);
+  uint8_t *p = writer.events + writer.eventSize;
+  p = lt_put_varint(p, address - writer.lastAddress);
+  p = lt_put_varint(p, size);
+  p = lt_put_varint(p, type);
+  writer.lastAddress = address;
+  writer.eventSize = (size_t)(p - writer.events);
+}
+
 static void begin_heap(void) {
   uint8_t *p = writer.events;
   *p++ = LT_OP_HEAP_LISTED;
@@ -219,11 +245,15 @@ static void list_block(void *context, uint64_t address, uint64_t usableSize) {
   uint32_t type = 0;
   if (lt_window_word(&writer.window, address, &first) && lt_window_word(&writer.window, address + 8, &second))
     type = lt_object_type(&writer.types, first, second, usableSize);
+  writer.list->blockCount++;
+  if (writer.list->isBesideEvents) {
+    put_block_in_part(address, lt_object_size(&writer.types, type, usableSize), type);
+    return;
+  }
   struct lt_sampled_block sample;
   bool isSampled = lt_sampled_blocks_find(address, &sample) && is_plausible(&sample, usableSize);
   put_block(address, isSampled ? sample.size : lt_object_size(&writer.types, type, usableSize), type,
             isSampled ? &sample : NULL);
-  writer.list->blockCount++;
 }
 
 // --- the allocator ---------------------------------------------------------------------------------------------------
@@ -362,9 +392,11 @@ int lt_block_list_write(struct lt_block_list *list, struct lt_memory_scan *scan)
   if (!lt_object_types_init(&writer.types)) return -ENOMEM;
   int error = find_heap();
   if (error) return error;
-  begin_heap();
+  if (list->isBesideEvents) begin_part();
+  else begin_heap();
   list->isIncomplete = !walk_heap(list_block);
-  end_events();
+  if (list->isBesideEvents) end_part(true);
+  else end_events();
   put_figures();
   list->types = writer.types.scanned;
   list->typeCount = writer.types.count;

@@ -17,7 +17,10 @@ struct lt_block_list {
   const struct lt_snapshot_thread *threads;
   uint32_t threadCount;
   uint64_t time;      ///< of the image
+  uint32_t number;    ///< of the image
   uint32_t firstType; ///< number of the first type that is defined
+  /// The list stands beside events: it is written as LT_CHUNK_BLOCKS, not as events.
+  bool isBesideEvents;
 
   // Results.
   const struct lt_scanned_type *types; ///< of the objects that were found
@@ -28,8 +31,8 @@ struct lt_block_list {
 
 /// Says which allocator is the program's: `allocate` is its malloc. Before the first image.
 void lt_block_list_init(uintptr_t allocate);
-/// Writes definitions of types and the blocks, those that were sampled with their stacks. Returns 0 or −errno:
-/// −EPROTONOSUPPORT if the allocator's books cannot be read. In the copy, where nothing else runs. `scan`: reads the
+/// Writes definitions of types and the blocks, those that were sampled with their stacks, and what the allocator has.
+/// Returns 0 or −errno: −EPROTONOSUPPORT if the allocator's books cannot be read. In the copy, where nothing else runs. `scan`: reads the
 /// process's pages.
 int lt_block_list_write(struct lt_block_list *list, struct lt_memory_scan *scan);
 /// Writes only what the allocator has, and what it holds free: LT_DEF_ALLOCATOR, which lt_block_list_write writes, too.

@@ -54,11 +54,15 @@ void lt_snapshot_init(bool on) {
   if (!exitFunction)
     exitFunction = (uintptr_t)dlsym(RTLD_NEXT, "exit"); // by the constructor: later the loader's lock may be held
   // An earlier recording of this process may have left its memory.
-  if (!progress) progress = lt_map_shared(4096);
+  // An earlier recording's chunks do not count.
+  if (progress) memset(progress, 0, sizeof *progress);
+  else progress = lt_map_shared(4096);
   if (!stack) stack = lt_map_private(STACK_SIZE);
   if (!job.threads) job.threads = lt_map_private(THREAD_LIMIT * sizeof *job.threads);
   if (!progress || !stack || !job.threads || !lt_freeze_init()) isOn = false;
 }
+
+void lt_snapshot_list_blocks(void) { job.listsBlocks = true; }
 
 void lt_snapshot_forget(void) {
   isOn = false;

@@ -46,6 +46,8 @@ bool lt_snapshot_is_helper(pid_t child);
 
 /// Forgets the images of a recording that has ended, so that another can begin.
 void lt_snapshot_forget(void);
+/// Has images list the process's blocks by its allocator's books, since events do not tell of all. Before the first.
+void lt_snapshot_list_blocks(void);
 /// Prepares; when the trace is open, and once for each.
 void lt_snapshot_init(bool isOn);
 /// In a child made by fork.

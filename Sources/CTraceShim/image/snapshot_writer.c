@@ -170,18 +170,27 @@ static int prepare(void) {
   return writer.compressor ? 0 : -ENOMEM;
 }
 
+/// Definitions and, in a light recording, events of a list are those of a thread; lists beside events belong to the
+/// image, as its pages do.
+static int append_blocks_beside(uint16_t kind, const uint8_t *payload, size_t size, uint64_t eventCount) {
+  return kind == LT_CHUNK_BLOCKS ? append(kind, payload, size) : append_blocks(kind, payload, size, eventCount);
+}
+
 static struct lt_block_list block_list(const struct lt_memory_map *map) {
   const struct lt_snapshot_job *job = writer.job;
-  return (struct lt_block_list){.append = append_blocks,
+  bool isBesideEvents = !(lt_trace.header->options & LT_OPTION_LIGHT);
+  return (struct lt_block_list){.append = append_blocks_beside,
                                 .regions = map->regions,
                                 .regionCount = map->count,
                                 .threads = job->threads,
                                 .threadCount = job->threadCount,
                                 .time = job->snapshot.time,
-                                .firstType = writer.progress->typeCount + 1};
+                                .number = job->snapshot.number,
+                                .firstType = writer.progress->typeCount + 1 + (isBesideEvents ? LT_LISTED_TYPES : 0),
+                                .isBesideEvents = isBesideEvents};
 }
 
-/// Writes which blocks there are, where events do not, and hands on their types.
+/// Writes which blocks there are, where events do not say so, and hands on their types.
 static int write_blocks(struct lt_memory_scan *scan, const struct lt_memory_map *map) {
   struct lt_snapshot_job *job = writer.job;
   struct lt_block_list list = block_list(map);
@@ -194,13 +203,29 @@ static int write_blocks(struct lt_memory_scan *scan, const struct lt_memory_map 
   return 0;
 }
 
-/// Has the scan look for the objects of those types that were allocated.
+/// Has the scan look for the objects of those types that were allocated, besides those that it has.
 static int take_types(struct lt_memory_scan *scan) {
-  struct lt_scanned_type *types = lt_map_private(LT_TYPE_PLACES * sizeof *types);
+  struct lt_scanned_type *types = lt_map_private((LT_TYPE_PLACES + scan->typeCount) * sizeof *types);
   if (!types) return -ENOMEM;
+  if (scan->typeCount) memcpy(types, scan->types, scan->typeCount * sizeof *types);
+  scan->typeCount += lt_types(types + scan->typeCount, LT_TYPE_PLACES);
   scan->types = types;
-  scan->typeCount = lt_types(types, LT_TYPE_PLACES);
   return 0;
+}
+
+/// The types to look for, and what the allocator has; of a process that was running when its recording began also the
+/// blocks, since events say nothing of those that it had.
+static int write_heap(struct lt_memory_scan *scan, const struct lt_memory_map *map) {
+  int error = 0;
+  if (lt_trace.header->options & LT_OPTION_LIGHT) return write_blocks(scan, map);
+  // Where the allocator is another one, its figures and the list are missing, and nothing else.
+  if (writer.job->listsBlocks) {
+    error = write_blocks(scan, map);
+  } else {
+    struct lt_block_list list = block_list(map);
+    error = lt_block_list_account(&list, scan);
+  }
+  return error == -ESRCH ? error : take_types(scan);
 }
 
 /// Writes how much memory the process has.
@@ -226,14 +251,7 @@ static int write_image(struct lt_memory_scan *scan) {
   lt_scan_own_pages(scan);
   scan->regions = map.regions;
   scan->regionCount = map.count;
-  if (lt_trace.header->options & LT_OPTION_LIGHT) {
-    error = write_blocks(scan, &map);
-  } else {
-    // Where the allocator is another one, its figures are missing, and nothing else.
-    struct lt_block_list list = block_list(&map);
-    if (lt_block_list_account(&list, scan) == -ESRCH) return -ESRCH;
-    error = take_types(scan);
-  }
+  error = write_heap(scan, &map);
   if (!error) error = lt_memory_scan_prepare(scan);
   if (error) return error;
   lt_syscall6(SYS_prctl, PR_SET_DUMPABLE, 0, 0, 0, 0, 0); // only now: the files of /proc are closed to such a process

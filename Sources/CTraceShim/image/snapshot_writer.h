@@ -20,6 +20,7 @@ struct lt_snapshot_job {
   /// if frozen, all of them; otherwise the one that takes the snapshot. Registers as they were
   struct lt_snapshot_thread *threads;
   uint32_t threadCount;
+  bool listsBlocks; ///< beside the events, since these do not tell of all blocks
   char label[LT_SNAPSHOT_LABEL_LIMIT];
 };
 
@@ -32,7 +33,7 @@ struct lt_snapshot_progress {
   _Atomic uint32_t state;                        ///< a futex
   _Atomic int32_t error;                         ///< errno; 0 if the image is whole
   _Atomic uint64_t pauseNanoseconds;             ///< LT_SNAPSHOT_PAUSE_UNKNOWN until the others go on
-  uint32_t sequences[LT_CHUNK_SNAPSHOT_END + 1]; ///< the next of each kind of chunk
+  uint32_t sequences[LT_CHUNK_BLOCKS + 1]; ///< the next of each kind of chunk
   uint32_t typeCount;                            ///< types that images have defined
 };
 

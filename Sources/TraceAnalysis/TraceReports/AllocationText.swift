@@ -78,6 +78,11 @@ package struct AllocationText {
       row(
         analysis.completeness == .open || analysis.closing?.reason == .detached
           ? "at the end of the trace:" : "at exit:", analysis.atExit), indent: 2)
+    if let unseen = analysis.unseen {
+      lines.line(
+        "at the heap image besides: \(Decimal.bytes(unseen.bytes)) in \(Decimal.counted(unseen.blocks, "block")) allocated before the recording began",
+        indent: 2)
+    }
     let time =
       analysis.clock.seconds(at: analysis.atPeak.time).map { " (after \(Decimal.fixed($0, places: 2)) s)" } ?? ""
     lines.line(row("at the peak\(time):", analysis.atPeak), indent: 2)

@@ -373,7 +373,7 @@ struct FindingText {
   /// The place that made a step; of a closure, the one where it is written.
   private func placeWords(_ step: Finding.Step) -> String {
     let place = step.kind == .closure ? Advice.position(step.function) : Advice.position(step.place)
-    var made = ""
+    var made = step.isFromBefore == true && place == nil ? "allocated before the recording began" : ""
     if step.kind != .closure, let frame = step.place { made = "allocated in \(frame.function)" }
     if style.paths == .full, step.ownAllocation != nil, let inner = step.allocation { made += " by \(inner.function)" }
     return PlainText.escaped([made, place ?? ""].filter { !$0.isEmpty }.joined(separator: "  "))

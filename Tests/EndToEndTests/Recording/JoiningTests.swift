@@ -66,7 +66,7 @@ import TraceReading
       #expect(outcome.end == .exit(0), "\(outcome)")
     }
     let analyzed = try leaktrace(["analyze", trace], in: directory.path)
-    #expect(analyzed.output.contains("began while the process was running"), "\(analyzed)")
+    #expect(analyzed.output.contains("allocated before the recording began"), "\(analyzed)")
     let detached = try leaktrace(["detach", process], in: directory.path)
     #expect(detached.end == .exit(0) && detached.errorOutput.isEmpty, "\(detached)")
     #expect(RecordedTrace(path: trace)?.state == .closed(.detached))
@@ -74,6 +74,42 @@ import TraceReading
     #expect(twice.end == .exit(1) && twice.errorOutput.contains("is not being recorded"), "\(twice)")
     #expect(waiting.states == ["TracerPid:\t0"])
     #expect(waiting.children.isEmpty)
+    #expect(try waiting.end(SIGTERM).outcome.end == .signal(SIGTERM))
+  }
+
+  @Test("What leaked before is found as an inspection finds it, and what leaks after it with its place")
+  func earlierLeaks() throws {
+    let waiting = try InspectionTests.Waiting("leaks-when-told.swift")
+    let directory = try TemporaryDirectory(), process = String(waiting.processID), trace = directory.path + "/t"
+    let inspection = directory.path + "/inspection"
+    let inspected = try leaktrace(["inspect", process, "-o", inspection], in: directory.path)
+    #expect(inspected.end == .exit(0), "\(inspected)")
+    let earlier = try LightRecordingTests.Report(inspection).findings
+    #expect(earlier == ["retainCycle Screen ↺ × 40"])
+    let attached = try leaktrace(["attach", process, "-o", trace], in: directory.path)
+    #expect(attached.end == .exit(0), "\(attached)")
+    func image() throws {
+      let asked = try leaktrace(["snapshot", process], in: directory.path)
+      #expect(asked.end == .exit(0), "\(asked)")
+    }
+    try image()
+    // A socket or a pipe would be one more thing to allocate for.
+    kill(waiting.processID, SIGUSR1)
+    try AwaitedState.wait(until: "it has leaked once more") {
+      FileManager.default.fileExists(atPath: "/tmp/leaks-when-told.\(process)")
+    }
+    try image()
+    let detached = try leaktrace(["detach", process], in: directory.path)
+    #expect(detached.end == .exit(0), "\(detached)")
+    #expect(try LightRecordingTests.Report(trace, snapshot: 1).findings == earlier)
+    let later = try LightRecordingTests.Report(trace, snapshot: 2).findings
+    #expect(Set(earlier).isSubset(of: later) && later.contains("retainCycle Pane ↺ × 12"), "\(later)")
+    #expect(later.count == earlier.count + 1, "\(later)")
+    let text = try leaktrace(["analyze", trace], in: directory.path).output
+    #expect(text.contains("allocated before the recording began"), "\(text)")
+    #expect(text.contains("allocated in leakMore()"), "\(text)")
+    #expect(!text.contains("began while the process was running"), "\(text)")
+    unlink("/tmp/leaks-when-told.\(process)")
     #expect(try waiting.end(SIGTERM).outcome.end == .signal(SIGTERM))
   }
 

@@ -50,6 +50,8 @@ package struct Finding: Codable, Hashable, Sendable {
     package var library: String? = nil
     /// Of a row that is too long to be shown: how many steps between the one before and this one are left out.
     package var omittedBefore: Int? = nil
+    /// It was allocated before the recording began, so that nobody saw where.
+    package var isFromBefore: Bool? = nil
 
     /// The program's line that had it made, as far as is known; else a library's.
     package var place: SourceFrame? { ownAllocation ?? allocation }

@@ -202,6 +202,9 @@ final class FindingNaming {
 
   func stack(of node: NodeID) -> StackID { sites[Int(graph.heap[BlockID(node)].site.rawValue)].stack }
 
+  /// Tells whether a block was there when the recording of its process began.
+  func isFromBefore(_ node: NodeID) -> Bool { definitions.process.isAttached && stack(of: node) == .empty }
+
   /// The program's innermost frame that is not an initialiser of the allocated type; of memory without a type, the one
   /// that asked a wrapper of malloc for it.
   func allocation(of node: NodeID) -> SourceFrame? {

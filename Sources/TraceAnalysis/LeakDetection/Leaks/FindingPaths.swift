@@ -77,7 +77,8 @@ struct FindingPaths {
           reference: nil, fields: kind == .object ? graph.fieldNames(of: step.node) : [],
           ownAllocation: naming.ownAllocation(of: step.node),
           ownFunction: kind == .task ? naming.ownSuspension(of: step.node) : nil,
-          library: library(of: step.node, kind, function)))
+          library: library(of: step.node, kind, function),
+          isFromBefore: naming.isFromBefore(step.node) ? true : nil))
     }
     for (index, step) in steps.enumerated() {
       guard let edge = step.edge else { continue }

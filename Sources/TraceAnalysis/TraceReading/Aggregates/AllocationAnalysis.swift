@@ -35,6 +35,9 @@ package struct AllocationAnalysis: Sendable {
   package var statements = ProgramStatements()
   /// Calls that the trace lacks up to then; without a snapshot up to the trace's end.
   package var gaps = TraceGaps.none
+  /// Those of the blocks at the snapshot that no event tells of: the allocator's books have them, and they were
+  /// allocated before the recording began. Nil if the trace does not say which these are.
+  package private(set) var unseen: BlockSum?
   /// The activations that control was in then.
   package var activationsAtSnapshot = Activations.none
   /// Of a light trace: the stacks of those of these blocks that were sampled, by address.
@@ -95,6 +98,18 @@ package struct AllocationAnalysis: Sendable {
     drops = reader.drops
     fileSize = reader.fileSize
     diagnostics = reader.diagnostics
+    if let snapshot, definitions.process.isAttached {
+      let list = BlockList(of: snapshot, in: reader, diagnostics: &diagnostics)
+      if list.isWhole {
+        let blocks = Self.unseenBlocks(list.blocks, beside: blocksAtSnapshot, replayer, since: header.startTime)
+        for block in blocks {
+          replayer.observer.first.first.reach(block.site)
+          replayer.observer.first.second.reach(block.site)
+        }
+        blocksAtSnapshot += blocks
+        unseen = blocks.reduce(into: BlockSum()) { $0.add($1.size) }
+      }
+    }
     if replayer.refusedBlocks > 0 { diagnostics.append(.init(.tooManyBlocks(ignored: replayer.refusedBlocks))) }
     if replayer.allocationsAtUnknownSites > 0 {
       diagnostics.append(.init(.tooManySites(allocations: replayer.allocationsAtUnknownSites)))
@@ -113,10 +128,34 @@ package struct AllocationAnalysis: Sendable {
       closing?.time ?? reader.chunks.lazy.filter { $0.kind == .events }.map(\.lastTime).max() ?? header.startTime
     statements = replayer.observer.second.second.statements(
       at: snapshot?.time ?? endTime, isFinal: snapshot.map { $0.reason == .exit || $0.reason == .signal } ?? true)
-    gaps = TraceGaps(reader, diagnostics: diagnostics, until: snapshot?.time ?? endTime)
+    gaps = TraceGaps(
+      reader, diagnostics: diagnostics, until: snapshot?.time ?? endTime, books: unseen == nil ? .unknown : .listed)
     let samples = Self.memorySamples(definitions, closing)
     atExit = Self.moment(endTime, totals.liveBytes, totals.liveBlocks, samples)
-    atPeak = Self.moment(totals.peakTime, totals.peakBytes, totals.peakBlocks, samples)
+    // Where nothing was ever allocated, the beginning was as good as any other moment.
+    let peakTime = totals.peakBlocks == 0 ? header.startTime : totals.peakTime
+    atPeak = Self.moment(peakTime, totals.peakBytes, totals.peakBlocks, samples)
+  }
+
+  /// The blocks of the allocator's books that are not known from events: those that are none of the known ones, nor a
+  /// part of one, nor about to be freed. They count as made when the recording began. O(n log n).
+  private static func unseenBlocks<Observer: ReplayObserver>(
+    _ listed: [ListedBlock], beside known: [LiveBlock], _ replayer: Replayer<Observer>, since start: UInt64
+  ) -> [LiveBlock] {
+    let known = known.sorted { $0.address < $1.address }
+    let freed = replayer.freesAtCheckpoint
+    var result: [LiveBlock] = []
+    var next = 0
+    for block in listed {
+      func end(_ known: LiveBlock) -> UInt64 { known.address.addingReportingOverflow(max(1, known.size)).partialValue }
+      while next < known.count, known[next].address < block.address, end(known[next]) <= block.address { next += 1 }
+      if next < known.count, known[next].address < block.address + max(1, block.size) { continue }
+      if freed.contains(block.address) { continue }
+      result.append(
+        LiveBlock(
+          address: block.address, size: block.size, birthTime: start, site: replayer.site(ofUnseen: block)))
+    }
+    return result
   }
 
   /// Measurements of the process's memory in order of time, the last one at its end.

@@ -339,6 +339,9 @@ struct SiteLifetimes: ReplayObserver {
     self.end = end ?? .max
   }
 
+  /// Makes room for a site that no event tells of.
+  func reach(_ site: SiteID) { rows.reach(Int(site.rawValue)) }
+
   /// Sites first met after the end have no births.
   func lifetime(of site: SiteID) -> SiteLifetime {
     let row = rows[Int(site.rawValue)].pointee

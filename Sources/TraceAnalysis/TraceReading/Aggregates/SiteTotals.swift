@@ -79,6 +79,9 @@ package struct SiteTotals: ReplayObserver {
 
   package var siteCount: Int { rows.count }
 
+  /// Makes room for a site that no event tells of.
+  func reach(_ site: SiteID) { rows.reach(Int(site.rawValue)) }
+
   package func total(of site: SiteID) -> SiteTotal {
     let row = rows[Int(site.rawValue)].pointee
     var total = row.total

@@ -38,7 +38,7 @@ struct ChunkContents {
           diagnostics.append(.init(.duplicateChunk(thread: chunk.thread, sequence: chunk.sequence), at: chunk.place))
           continue
         }
-      case .closing, .snapshot, .memory, .snapshotEnd, .unknown: break
+      case .closing, .snapshot, .memory, .snapshotEnd, .blocks, .unknown: break
       }
       chunks.append(chunk)
     }

@@ -34,7 +34,7 @@ package struct ReadingLimits: Hashable, Sendable {
   /// Times that the merge goes from one thread to another. Each has an event with its time, of which no two bytes are
   /// like those before.
   private static let turns = Rate(least: 4 << 20, perByte: 4)
-  /// Bytes of the pages of heap images, decompressed. A page that is full of one reference has 577: this is half a
+  /// Bytes of the pages and block lists of heap images, decompressed. A page that is full of one reference has 577: this is half a
   /// terabyte of memory for each gigabyte of file.
   private static let memory = Rate(least: 256 << 20, perByte: 128)
   /// Frames that a recursion pushes by one token. A recorder has to unwind as many.
@@ -164,7 +164,7 @@ package struct ReadingLimits: Hashable, Sendable {
     for index in chunks.indices {
       switch chunks[index].kind {
       case .events: spend(index, &events)
-      case .memory: spend(index, &memory)
+      case .memory, .blocks: spend(index, &memory)
       case .definitions, .closing, .snapshot, .snapshotEnd: spend(index, &definitions)
       case .unknown: break
       }

@@ -6,6 +6,8 @@ package enum ChunkKind: Hashable, Sendable {
   case definitions, events, closing
   /// A heap image: its beginning, its pages, its end.
   case snapshot, memory, snapshotEnd
+  /// The blocks that there were at an image, beside the events.
+  case blocks
   case unknown(UInt16)
 
   init(rawValue: UInt16) {
@@ -16,6 +18,7 @@ package enum ChunkKind: Hashable, Sendable {
     case Int(LT_CHUNK_SNAPSHOT): self = .snapshot
     case Int(LT_CHUNK_MEMORY): self = .memory
     case Int(LT_CHUNK_SNAPSHOT_END): self = .snapshotEnd
+    case Int(LT_CHUNK_BLOCKS): self = .blocks
     default: self = .unknown(rawValue)
     }
   }
@@ -28,6 +31,7 @@ package enum ChunkKind: Hashable, Sendable {
     case .snapshot: UInt16(LT_CHUNK_SNAPSHOT)
     case .memory: UInt16(LT_CHUNK_MEMORY)
     case .snapshotEnd: UInt16(LT_CHUNK_SNAPSHOT_END)
+    case .blocks: UInt16(LT_CHUNK_BLOCKS)
     case .unknown(let n): n
     }
   }
@@ -40,6 +44,7 @@ package enum ChunkKind: Hashable, Sendable {
     case .snapshot: "snapshot"
     case .memory: "memory"
     case .snapshotEnd: "snapshot end"
+    case .blocks: "blocks"
     case .unknown(let n): "kind \(n)"
     }
   }

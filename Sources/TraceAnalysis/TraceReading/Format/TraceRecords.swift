@@ -25,6 +25,7 @@ struct TraceRecords {
           take(buffer, of: chunk, at: index, diagnostics: &diagnostics)
         }
       case .memory: snapshots.takeMemory(chunk: index, time: chunk.firstTime)
+      case .blocks: snapshots.takeBlocks(chunk: index, time: chunk.firstTime)
       case .events, .unknown: break
       }
       if chunk.kind == .definitions || chunk.kind == .events { closing = nil }
@@ -47,7 +48,7 @@ struct TraceRecords {
       if let damage = snapshots.take(payload.bytes, of: chunk) {
         diagnostics.append(.init(damage, at: chunk.place, chunk: index))
       }
-    case .events, .memory, .unknown: break
+    case .events, .memory, .blocks, .unknown: break
     }
   }
 

@@ -133,6 +133,8 @@ package struct TraceSnapshot: Hashable, Sendable {
   package var end: End?
   /// Indices of its memory chunks in the reader's.
   package var memoryChunks: [Int] = []
+  /// The same of the chunks that list its blocks.
+  var blockChunks: [Int] = []
 
   package struct End: Hashable, Sendable {
     /// errno that ended it early; 0: the image is whole.
@@ -367,6 +369,7 @@ struct SnapshotCollector {
   private var snapshots: [UInt32: TraceSnapshot] = [:]
   private var ends: [UInt32: TraceSnapshot.End] = [:]
   private var memory: [UInt64: [Int]] = [:]
+  private var blocks: [UInt64: [Int]] = [:]
 
   /// Bytes of payload that may still be kept.
   private var budget: UInt64
@@ -397,6 +400,9 @@ struct SnapshotCollector {
   /// `time` stands in the chunk's header, and is the image's.
   mutating func takeMemory(chunk: Int, time: UInt64) { memory[time, default: []].append(chunk) }
 
+  /// The same for a list of blocks.
+  mutating func takeBlocks(chunk: Int, time: UInt64) { blocks[time, default: []].append(chunk) }
+
   /// Images of which the trace has only the reason for their failure.
   var failures: [FailedSnapshot] {
     ends.filter { snapshots[$0.key] == nil && $0.value.error != 0 }.map {
@@ -409,6 +415,7 @@ struct SnapshotCollector {
       var snapshot = snapshot
       snapshot.end = ends[snapshot.number]
       snapshot.memoryChunks = memory[snapshot.time] ?? []
+      snapshot.blockChunks = blocks[snapshot.time] ?? []
       return snapshot
     }.sorted { ($0.time, $0.number) < ($1.time, $1.number) }
   }

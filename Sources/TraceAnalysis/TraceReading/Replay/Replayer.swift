@@ -40,6 +40,8 @@ package struct Replayer<Observer: ReplayObserver>: EventSink {
     var total: ThreadTotal
     /// The block it gave to realloc last; at address 0 if none.
     var reallocated = LiveBlock(address: 0, size: 0, birthTime: 0, site: SiteID(0))
+    /// Address of the block that it freed last: the free may still be under way.
+    var freed: UInt64 = 0
     /// Address of a block given to realloc that was an orphan.
     var orphanRealloc: UInt64 = 0
     /// Its next event has been met before, and had to wait: its stack is already taken in.
@@ -104,6 +106,7 @@ package struct Replayer<Observer: ReplayObserver>: EventSink {
   private var keptBlocks: [LiveBlock]?
   private var keptActivations: Activations?
   private var keptStacks: [UInt64: StackID]?
+  private var keptFrees: Set<UInt64>?
 
   /// The activations that control was in at the checkpoint; those it is in now if no event came after it.
   package var activationsAtCheckpoint: Activations { keptActivations ?? presentActivations }
@@ -113,6 +116,12 @@ package struct Replayer<Observer: ReplayObserver>: EventSink {
 
   /// Of a light trace: the stacks of those of these blocks that were sampled, by address.
   package var sampledStacksAtCheckpoint: [UInt64: StackID] { keptStacks ?? sampledStacks }
+
+  /// The blocks that each thread freed last before the checkpoint: the frees are recorded before they happen, and may
+  /// not have happened then.
+  var freesAtCheckpoint: Set<UInt64> { keptFrees ?? lastFrees }
+
+  private var lastFrees: Set<UInt64> { Set(threads.all.lazy.map(\.freed)) }
 
   private var liveBlocks: [LiveBlock] {
     var result: [LiveBlock] = []
@@ -147,6 +156,11 @@ package struct Replayer<Observer: ReplayObserver>: EventSink {
 
   /// Calls `body` with each block live now, in no particular order.
   package func forEachLiveBlock(_ body: (LiveBlock) -> Void) { blocks.forEach(body) }
+
+  /// The site of blocks that no event tells of, without a stack.
+  func site(ofUnseen block: ListedBlock) -> SiteID {
+    siteTable.site(SiteKey(operation: block.type == 0 ? .malloc : .object, stack: .empty, type: block.type))
+  }
 
   /// The block live now at `address`.
   package func liveBlock(at address: RuntimeAddress) -> LiveBlock? { blocks.find(address.rawValue)?.pointee }
@@ -244,6 +258,7 @@ package struct Replayer<Observer: ReplayObserver>: EventSink {
     keptBlocks = liveBlocks
     keptActivations = presentActivations
     keptStacks = sampledStacks
+    keptFrees = lastFrees
   }
 
   @inline(__always)
@@ -290,6 +305,7 @@ package struct Replayer<Observer: ReplayObserver>: EventSink {
     case .allocation:
       return takeAllocation(event, strand, mayWait: mayWait)
     case .free:
+      state.pointee.freed = event.pointee.address
       if let block = blocks.remove(event.pointee.address) {
         if block.pointee.hasTask { activations.endTask(inBlock: block.pointee.address) }
         if event.pointee.operation == .reallocFree { state.pointee.reallocated = block.pointee }

@@ -40,17 +40,21 @@ package struct TraceGaps: Hashable, Sendable {
     end = max(end ?? 0, time)
   }
 
-  /// The gaps of a trace before `time`, in ticks, once its events have been read.
-  init(_ reader: TraceReader, diagnostics: TraceDiagnostics, until time: UInt64) {
+  /// Whether the trace says which blocks there were at a moment, by the allocator's books.
+  enum Books: Hashable, Sendable { case listed, unknown }
+
+  /// The gaps of a trace before `time`, in ticks, once its events have been read. `books`: those of that time, beside
+  /// the events.
+  init(_ reader: TraceReader, diagnostics: TraceDiagnostics, until time: UInt64, books: Books = .unknown) {
     let isLight = reader.header.isLight
     defer {
       // Images list all blocks, whatever was seen of them before; only what is damaged is missing.
       if isLight { causes.formIntersection([.damaged, .notFound]) }
       if isLight, causes.isEmpty { end = nil }
     }
-    if isLight, reader.snapshots.contains(where: { $0.time == time && $0.lacksBlocks }) { causes.insert(.notFound) }
+    if isLight || books == .listed, reader.snapshots.contains(where: { $0.time == time && $0.lacksBlocks }) { causes.insert(.notFound) }
     if reader.definitions.process.isForked { causes.insert(.inherited) }
-    if reader.definitions.process.isAttached { causes.insert(.attached) }
+    if reader.definitions.process.isAttached, books == .unknown { causes.insert(.attached) }
     if reader.definitions.process.lacksBlocks { causes.insert(.notFound) }
     if reader.header.startedPaused { add(.paused, until: reader.header.startTime) }
     var isPaused = false
@@ -86,7 +90,7 @@ package struct TraceGaps: Hashable, Sendable {
     }
     guard let chunk = diagnostic.chunk, reader.chunks.indices.contains(chunk) else { return true }
     switch reader.chunks[chunk].kind {
-    case .snapshot, .memory, .snapshotEnd, .closing: return false
+    case .snapshot, .memory, .snapshotEnd, .blocks, .closing: return false
     default: return true
     }
   }
