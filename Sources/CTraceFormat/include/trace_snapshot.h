@@ -98,9 +98,9 @@ _Static_assert(sizeof(struct lt_memory_part) == 8, "layout");
 #define LT_MEMORY_PAGE 4096u
 #define LT_MEMORY_PAGE_WORDS 512u
 
-/// Head of a LT_CHUNK_BLOCKS. After it, blocks until the end of the payload, in order of address, here and across parts.
-/// A block: varint of its address less that of the block before it (0 before the first of a part); varint of its size;
-/// varint of its type, 0 for what is no Swift object.
+/// Head of a LT_CHUNK_BLOCKS. After it, blocks until the end of the payload, in order of address, here and across
+/// parts. A block: varint of its address less that of the block before it (0 before the first of a part); varint of its
+/// size; varint of its type, 0 for what is no Swift object.
 struct lt_block_part {
   uint32_t snapshot; ///< lt_snapshot.number
   uint32_t part;     ///< from 0

@@ -32,8 +32,8 @@ struct lt_block_list {
 /// Says which allocator is the program's: `allocate` is its malloc. Before the first image.
 void lt_block_list_init(uintptr_t allocate);
 /// Writes definitions of types and the blocks, those that were sampled with their stacks, and what the allocator has.
-/// Returns 0 or −errno: −EPROTONOSUPPORT if the allocator's books cannot be read. In the copy, where nothing else runs. `scan`: reads the
-/// process's pages.
+/// Returns 0 or −errno: −EPROTONOSUPPORT if the allocator's books cannot be read. In the copy, where nothing else runs.
+/// `scan`: reads the process's pages.
 int lt_block_list_write(struct lt_block_list *list, struct lt_memory_scan *scan);
 /// Writes only what the allocator has, and what it holds free: LT_DEF_ALLOCATOR, which lt_block_list_write writes, too.
 /// Returns 0 or −errno, as above. In the copy. Linear in the memory of the allocator.

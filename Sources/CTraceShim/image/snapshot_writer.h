@@ -30,11 +30,11 @@ enum { LT_SNAPSHOT_IDLE = 0, LT_SNAPSHOT_WRITING = 1, LT_SNAPSHOT_DONE = 2 };
 
 /// Shared by the process and its copies.
 struct lt_snapshot_progress {
-  _Atomic uint32_t state;                        ///< a futex
-  _Atomic int32_t error;                         ///< errno; 0 if the image is whole
-  _Atomic uint64_t pauseNanoseconds;             ///< LT_SNAPSHOT_PAUSE_UNKNOWN until the others go on
+  _Atomic uint32_t state;                  ///< a futex
+  _Atomic int32_t error;                   ///< errno; 0 if the image is whole
+  _Atomic uint64_t pauseNanoseconds;       ///< LT_SNAPSHOT_PAUSE_UNKNOWN until the others go on
   uint32_t sequences[LT_CHUNK_BLOCKS + 1]; ///< the next of each kind of chunk
-  uint32_t typeCount;                            ///< types that images have defined
+  uint32_t typeCount;                      ///< types that images have defined
 };
 
 /// Appends the end of an image, uncompressed: also of an image without anything else. `time`: the image's. Returns 0 or

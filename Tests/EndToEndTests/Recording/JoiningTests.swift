@@ -84,8 +84,14 @@ import TraceReading
     let inspection = directory.path + "/inspection"
     let inspected = try leaktrace(["inspect", process, "-o", inspection], in: directory.path)
     #expect(inspected.end == .exit(0), "\(inspected)")
-    let earlier = try LightRecordingTests.Report(inspection).findings
-    #expect(earlier == ["retainCycle Screen ↺ × 40"])
+    // A word that a call has left on the stack may hold one of them: which, and whether, changes with each call.
+    func findings(_ trace: String, snapshot: Int? = nil) throws -> [String] {
+      try LightRecordingTests.Report(trace, snapshot: snapshot).findings.map {
+        $0.replacing(" × 40", with: " × 39").replacing(" × 12", with: " × 11")
+      }
+    }
+    let earlier = try findings(inspection)
+    #expect(earlier == ["retainCycle Screen ↺ × 39"])
     let attached = try leaktrace(["attach", process, "-o", trace], in: directory.path)
     #expect(attached.end == .exit(0), "\(attached)")
     func image() throws {
@@ -101,16 +107,41 @@ import TraceReading
     try image()
     let detached = try leaktrace(["detach", process], in: directory.path)
     #expect(detached.end == .exit(0), "\(detached)")
-    #expect(try LightRecordingTests.Report(trace, snapshot: 1).findings == earlier)
-    let later = try LightRecordingTests.Report(trace, snapshot: 2).findings
-    #expect(Set(earlier).isSubset(of: later) && later.contains("retainCycle Pane ↺ × 12"), "\(later)")
-    #expect(later.count == earlier.count + 1, "\(later)")
+    #expect(try findings(trace, snapshot: 1) == earlier)
+    #expect(try findings(trace, snapshot: 2) == earlier + ["retainCycle Pane ↺ × 11"])
     let text = try leaktrace(["analyze", trace], in: directory.path).output
     #expect(text.contains("allocated before the recording began"), "\(text)")
     #expect(text.contains("allocated in leakMore()"), "\(text)")
     #expect(!text.contains("began while the process was running"), "\(text)")
     unlink("/tmp/leaks-when-told.\(process)")
     #expect(try waiting.end(SIGTERM).outcome.end == .signal(SIGTERM))
+  }
+
+  @Test(
+    "A process with mounts of its own is joined, asked for an image and left where its trace is",
+    .enabled(if: geteuid() == 0, "Only root makes namespaces."))
+  func ownMounts() throws {
+    let running = try Command([
+      "unshare", "--mount", "/bin/sh", "-c", "mount -t tmpfs none /tmp && exec \"$0\" >&2",
+      try TestProgram("leaks-when-told.swift").path(),
+    ]).start()
+    try running.waitForErrorOutput(containing: "ready ")
+    let directory = try TemporaryDirectory(), process = String(running.processID)
+    let trace = "/proc/\(process)/root/tmp/joined.trace"
+    for arguments in [
+      ["attach", process, "-o", "/tmp/joined.trace"], ["pause", process], ["resume", process],
+      ["snapshot", process], ["detach", process],
+    ] {
+      let outcome = try leaktrace(arguments, in: directory.path)
+      #expect(outcome.end == .exit(0), "\(arguments): \(outcome)")
+      if arguments[0] == "attach" { #expect(outcome.errorOutput.contains(trace), "\(outcome)") }
+    }
+    #expect(RecordedTrace(path: trace)?.state == .closed(.detached))
+    #expect(try FileManager.default.contentsOfDirectory(atPath: "/proc/\(process)/root/tmp") == ["joined.trace"])
+    let findings = try LightRecordingTests.Report(trace).findings
+    #expect(findings == ["retainCycle Screen ↺ × 40"] || findings == ["retainCycle Screen ↺ × 39"], "\(findings)")
+    running.send(SIGKILL)
+    _ = try running.wait()
   }
 
   @Test("record --pid ends after its time, and with the process") func recordsByNumber() throws {

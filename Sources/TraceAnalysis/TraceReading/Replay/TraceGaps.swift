@@ -52,7 +52,9 @@ package struct TraceGaps: Hashable, Sendable {
       if isLight { causes.formIntersection([.damaged, .notFound]) }
       if isLight, causes.isEmpty { end = nil }
     }
-    if isLight || books == .listed, reader.snapshots.contains(where: { $0.time == time && $0.lacksBlocks }) { causes.insert(.notFound) }
+    if isLight || books == .listed, reader.snapshots.contains(where: { $0.time == time && $0.lacksBlocks }) {
+      causes.insert(.notFound)
+    }
     if reader.definitions.process.isForked { causes.insert(.inherited) }
     if reader.definitions.process.isAttached, books == .unknown { causes.insert(.attached) }
     if reader.definitions.process.lacksBlocks { causes.insert(.notFound) }
