@@ -44,7 +44,7 @@ import TraceTestSupport
   @Test("What no event tells of was there before; known blocks stay as they are, and ends that are under way count")
   func merging() throws {
     for parts in [[Self.blocks], [Array(Self.blocks.prefix(2)), Array(Self.blocks.dropFirst(2))]] {
-      let analysis = try analysis(trace(parts))
+      let analysis = try self.analysis(trace(parts))
       #expect(analysis.diagnostics.isEmpty)
       let blocks = analysis.blocksAtSnapshot.sorted { $0.address < $1.address }
       #expect(blocks.map(\.address) == [0x1000, 0x1100, 0x3000, 0x4000, 0x5000])
@@ -61,16 +61,16 @@ import TraceTestSupport
   }
 
   @Test("Books that lack blocks leave open what they hold") func incomplete() throws {
-    var trace = trace([Self.blocks])
+    var trace = self.trace([Self.blocks])
     trace.snapshots[0].snapshot.lacksBlocks = true
-    let analysis = try analysis(trace)
+    let analysis = try self.analysis(trace)
     #expect(analysis.unseen?.blocks == 3 && analysis.gaps.causes == [.notFound])
   }
 
   @Test("A list that is damaged, not whole, or another image's, is as good as none") func damage() throws {
     var traces: [TraceBuilder] = []
-    func change(_ blocks: [[ListedBlock]] = [blocks], _ body: (inout TraceBuilder) -> Void = { _ in }) {
-      var trace = trace(blocks)
+    func change(_ blocks: [[ListedBlock]] = [Self.blocks], _ body: (inout TraceBuilder) -> Void = { _ in }) {
+      var trace = self.trace(blocks)
       body(&trace)
       traces.append(trace)
     }
@@ -87,7 +87,7 @@ import TraceTestSupport
     change([[ListedBlock(address: .max - 7, size: 8)]])
     change([[ListedBlock(address: 0, size: 8)]])
     for trace in traces {
-      let analysis = try analysis(trace)
+      let analysis = try self.analysis(trace)
       #expect(analysis.unseen == nil && analysis.gaps.causes == [.attached])
       #expect(analysis.blocksAtSnapshot.count == 2)
     }
