@@ -53,8 +53,7 @@ void lt_snapshot_init(bool on) {
   if (!on) return;
   if (!exitFunction)
     exitFunction = (uintptr_t)dlsym(RTLD_NEXT, "exit"); // by the constructor: later the loader's lock may be held
-  // An earlier recording of this process may have left its memory.
-  // An earlier recording's chunks do not count.
+  // An earlier recording of this process may have left its memory; its chunks do not count.
   if (progress) memset(progress, 0, sizeof *progress);
   else progress = lt_map_shared(4096);
   if (!stack) stack = lt_map_private(STACK_SIZE);
