@@ -42,6 +42,18 @@ private func reader(_ chunks: [[Definition]]) throws -> TraceReader {
       .threadStack(ThreadStack(osThread: 6, activity: .computing, end: .unknown)),
       .allocator(allocator),
       .residence(ResidenceRecord(time: 1, anonymous: 2, other: 3, hugePages: 4, swapped: 5)),
+      .sampleTotals(
+        SampleTotals(
+          time: 1, allocatedObjects: 2, allocatedBytes: 3, freedObjects: 4, freedBytes: 5, samples: 6, withoutStack: 7,
+          leftOut: 8)),
+      .sampledSite(
+        SampledSite(
+          time: 1, number: 2, allocated: .init(samples: 9, objects: 100, bytes: .max, variance: 65536),
+          freed: .init(samples: 10, objects: 40, bytes: 1, variance: 0),
+          frames: [
+            FrameKey(address: RuntimeAddress(0x5000), isExact: false, isAsync: false),
+            FrameKey(address: RuntimeAddress(0x4000), isExact: true, isAsync: false),
+          ])),
       .unknown(kind: 200, size: 3),
     ]
     let reader = try reader([all])
@@ -56,6 +68,11 @@ private func reader(_ chunks: [[Definition]]) throws -> TraceReader {
     #expect(model.warnings == ["look out"] && model.threads[0].osThread == 5 && model.pauses.count == 2)
     #expect(model.threadStacks[5]?.frames.count == 2 && model.threadStacks[6]?.activity == .computing)
     #expect(model.memorySamples[0].residentOfProgram == 0)
+    #expect(model.sampleTotals.first?.liveBytes == 0)
+    let live = try #require(model.sampledSites.first).live
+    #expect(live == .init(samples: 0, objects: 60, bytes: .max - 1, variance: 65536))
+    // A sample of something small is off by a period.
+    #expect(live.byteError(period: 512) == 512)
   }
 
   @Test func fieldsAddedAtTheEndOfARecordAreIgnored() throws {

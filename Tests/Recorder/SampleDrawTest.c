@@ -35,6 +35,11 @@ TEST(known_weights, "A sample stands for 1 / (1 − exp(−size / period)) alloc
   EXPECT(lt_sample_weight(500, 1000).objects == 166559); // 2.5414941
   EXPECT(lt_sample_weight(1 << 30, 1000).objects == LT_WEIGHT_ONE);
   EXPECT(lt_sample_weight(1 << 30, 1000).bytes == 1 << 30);
+  // (1 − p) / p² of the size's square, in units of the period's square / 65,536: 0.36787944 × 1.5819767² of 65,536.
+  uint64_t one = lt_sample_weight(1000, 1000).variance, none = lt_sample_weight(1 << 30, 1000).variance;
+  EXPECT(one >= 60240 && one <= 60360 && none == 0);
+  uint64_t small = lt_sample_weight(1, LT_SAMPLE_PERIOD_LIMIT).variance;
+  EXPECT(small >= 65530 && small <= 65536);
   // Of one byte in 2^40: 2^40 + 1/2 to as many digits as there are.
   uint64_t rare = lt_sample_weight(1, LT_SAMPLE_PERIOD_LIMIT).objects;
   EXPECT(rare >> 16 == LT_SAMPLE_PERIOD_LIMIT || rare >> 16 == LT_SAMPLE_PERIOD_LIMIT + 1);

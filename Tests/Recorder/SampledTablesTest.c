@@ -60,11 +60,13 @@ TEST(sampled_sites, "A stack is one site, whoever samples it, and sums are those
   uint32_t site = lt_sampled_site_for(first, 3);
   EXPECT(site != LT_SAMPLED_SITE_UNKNOWN && lt_sampled_site_for(first, 3) == site);
   EXPECT(lt_sampled_site_for(second, 3) != site && lt_sampled_site_for(first, 2) != site);
-  lt_sampled_site_allocated(site, (struct lt_sample_weight){.objects = 3 * LT_WEIGHT_ONE, .bytes = 48});
-  lt_sampled_site_freed(site, (struct lt_sample_weight){.objects = LT_WEIGHT_ONE, .bytes = 16});
+  lt_sampled_site_allocated(site, (struct lt_sample_weight){.objects = 3 * LT_WEIGHT_ONE, .bytes = 48, .variance = 7});
+  lt_sampled_site_freed(site, (struct lt_sample_weight){.objects = LT_WEIGHT_ONE, .bytes = 16, .variance = 2});
   struct lt_sample_totals totals = lt_sample_totals();
   EXPECT(totals.samples == 1 && totals.allocatedObjects == 3 && totals.allocatedBytes == 48);
   EXPECT(totals.freedObjects == 1 && totals.freedBytes == 16 && totals.unknownStacks == 0);
+  const struct lt_sampled_site *known = lt_sampled_site_at(site);
+  EXPECT(known->allocatedVariance == 7 && known->freedVariance == 2 && known->freedSamples == 1);
   EXPECT(lt_sampled_site_at(site)->keyCount == 3 && lt_sampled_site_keys(lt_sampled_site_at(site))[2] == 3);
 }
 

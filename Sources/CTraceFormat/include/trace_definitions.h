@@ -44,6 +44,14 @@ enum {
   /// LT_OPTION_LIGHT: varint time; estimates since the start: varint objects allocated, bytes allocated, objects freed,
   /// bytes freed; counts since the start: varint samples, samples without a stack, samples that no table had room for.
   LT_DEF_SAMPLE_TOTALS = 14,
+  /// LT_OPTION_LIGHT: a stack at which allocations were sampled, as it was at an image: varint time of the image,
+  /// varint
+  /// number of the site; since the start: varint samples, varint samples that were freed; estimates: varint objects
+  /// allocated, varint bytes allocated, varint the variance of those, varint objects freed, varint bytes freed, varint
+  /// the variance of those; varint number of frames, and so many frame keys, the outermost first, each as the zigzag
+  /// difference from the one before, of the first from 0. Variances are in units of (samplePeriod / 256)². That of what
+  /// lives is the difference of the two. No frames: samples whose stack is not known.
+  LT_DEF_SAMPLED_SITE = 15,
 };
 
 enum {

@@ -8,6 +8,7 @@
 #include "image/memory_account.h"
 #include "image/memory_map.h"
 #include "image/own_pages.h"
+#include "image/site_list.h"
 #include "memory_scan.h"
 #include "os/bootstrap_arena.h"
 #include "os/thread_list.h"
@@ -217,7 +218,11 @@ static int take_types(struct lt_memory_scan *scan) {
 /// blocks, since events say nothing of those that it had.
 static int write_heap(struct lt_memory_scan *scan, const struct lt_memory_map *map) {
   int error = 0;
-  if (lt_trace.header->options & LT_OPTION_LIGHT) return write_blocks(scan, map);
+  if (lt_trace.header->options & LT_OPTION_LIGHT) {
+    // Also where the allocator's books cannot be read.
+    error = lt_site_list_write(writer.job->snapshot.time, append_blocks);
+    return error ? error : write_blocks(scan, map);
+  }
   // Where the allocator is another one, its figures and the list are missing, and nothing else.
   if (writer.job->listsBlocks) {
     error = write_blocks(scan, map);

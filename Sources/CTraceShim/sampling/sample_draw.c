@@ -63,5 +63,9 @@ struct lt_sample_weight lt_sample_weight(uint64_t size, uint64_t period) {
   uint64_t hit = hit_probability(size, period);
   if (!hit) hit = 1;
   wide objects = ((wide)LT_WEIGHT_ONE << 64) / hit;
-  return (struct lt_sample_weight){.objects = (uint64_t)objects, .bytes = (uint64_t)(objects * size / LT_WEIGHT_ONE)};
+  uint64_t bytes = (uint64_t)(objects * size / LT_WEIGHT_ONE), missed = ~hit >> 32;
+  // Where some are missed, `bytes` is less than 45 periods: the square has room.
+  wide periods = missed ? ((wide)bytes << 16) / period : 0;
+  uint64_t variance = (uint64_t)(periods * periods * missed >> 48);
+  return (struct lt_sample_weight){.objects = (uint64_t)objects, .bytes = bytes, .variance = variance};
 }

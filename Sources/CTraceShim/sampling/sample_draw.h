@@ -20,6 +20,9 @@
 struct lt_sample_weight {
   uint64_t objects; ///< in units of 1 / LT_WEIGHT_ONE
   uint64_t bytes;
+  /// What it adds to the variance of a sum of `bytes`, (1 − p) / p² of its size's square, in units of (period / 256)²:
+  /// at most one period's square. It is exact, and not estimated once more, so that it can be taken out of a sum.
+  uint64_t variance;
 };
 
 enum { LT_SAMPLE_PERIOD_BITS = 40 };

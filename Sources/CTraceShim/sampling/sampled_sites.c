@@ -27,8 +27,11 @@ void lt_sampled_sites_reset(void) {
     atomic_store(&site->samples, 0);
     atomic_store(&site->allocatedObjects, 0);
     atomic_store(&site->allocatedBytes, 0);
+    atomic_store(&site->allocatedVariance, 0);
+    atomic_store(&site->freedSamples, 0);
     atomic_store(&site->freedObjects, 0);
     atomic_store(&site->freedBytes, 0);
+    atomic_store(&site->freedVariance, 0);
   }
 }
 
@@ -82,18 +85,23 @@ void lt_sampled_site_allocated(uint32_t number, struct lt_sample_weight weight) 
   atomic_fetch_add_explicit(&site->samples, 1, memory_order_relaxed);
   atomic_fetch_add_explicit(&site->allocatedObjects, weight.objects, memory_order_relaxed);
   atomic_fetch_add_explicit(&site->allocatedBytes, weight.bytes, memory_order_relaxed);
+  atomic_fetch_add_explicit(&site->allocatedVariance, weight.variance, memory_order_relaxed);
 }
 
 void lt_sampled_site_freed(uint32_t number, struct lt_sample_weight weight) {
   struct lt_sampled_site *site = &sites[number];
   atomic_fetch_add_explicit(&site->freedObjects, weight.objects, memory_order_relaxed);
   atomic_fetch_add_explicit(&site->freedBytes, weight.bytes, memory_order_relaxed);
+  atomic_fetch_add_explicit(&site->freedVariance, weight.variance, memory_order_relaxed);
+  atomic_fetch_add_explicit(&site->freedSamples, 1, memory_order_relaxed);
 }
 
 void lt_sampled_site_freed_not(uint32_t number, struct lt_sample_weight weight) {
   struct lt_sampled_site *site = &sites[number];
   atomic_fetch_sub_explicit(&site->freedObjects, weight.objects, memory_order_relaxed);
   atomic_fetch_sub_explicit(&site->freedBytes, weight.bytes, memory_order_relaxed);
+  atomic_fetch_sub_explicit(&site->freedVariance, weight.variance, memory_order_relaxed);
+  atomic_fetch_sub_explicit(&site->freedSamples, 1, memory_order_relaxed);
 }
 
 const struct lt_sampled_site *lt_sampled_site_at(uint32_t number) {

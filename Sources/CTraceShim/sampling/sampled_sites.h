@@ -21,8 +21,9 @@ struct lt_sampled_site {
   _Atomic uint32_t isReady;
   uint32_t keyCount, firstKey;
   uint32_t reserved;
-  _Atomic uint64_t samples;
-  _Atomic uint64_t allocatedObjects, allocatedBytes, freedObjects, freedBytes; ///< as lt_sample_weight has them
+  _Atomic uint64_t samples, freedSamples;
+  /// As lt_sample_weight has them.
+  _Atomic uint64_t allocatedObjects, allocatedBytes, allocatedVariance, freedObjects, freedBytes, freedVariance;
 };
 
 /// Maps the memory, which a child made by fork has a copy of. False without any.

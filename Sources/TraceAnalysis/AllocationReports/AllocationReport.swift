@@ -108,6 +108,10 @@ package struct AllocationReport: Sendable {
   /// Sums of the sites that the filters let through, those that are not shown included; most by the order's key first.
   package var types: [AllocationAnalysis.NamedTotal]
   package var operations: [AllocationAnalysis.NamedTotal]
+  /// Of light recordings, by what was estimated.
+  package var estimates: [EstimatedSite]
+  /// Those that are not shown included.
+  package var estimateCount: Int
   /// Where threads stood, of inspections.
   package var threads: [ReportThread]
   /// The reasons why frames could not be named.
@@ -195,6 +199,9 @@ package struct AllocationReport: Sendable {
         stackCount: group?.siteCount ?? 1)
     }
     threads = traces.flatMap { ReportThread.threads($0.analysis, naming: naming) }
+    let estimated = traces.map { EstimatedSite.sites($0, selection: selection, naming: naming) }
+    estimates = estimated.flatMap(\.shown)
+    estimateCount = estimated.reduce(0) { $0 + $1.count }
     namingRemarks = naming.remarks
   }
 

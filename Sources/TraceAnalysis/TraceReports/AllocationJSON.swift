@@ -40,6 +40,8 @@ package enum AllocationJSON {
         ("matchingSiteCount", .number(UInt64(report.matchingCount))),
         ("matchingTotal", value(report.matchingTotal)),
         ("sites", .array(report.sites.map(value))),
+        ("estimatedSiteCount", .number(UInt64(report.estimateCount))),
+        ("estimatedSites", .array(report.estimates.map(value))),
         ("threadStacks", .array(report.threads.map(value))),
         ("types", .array(report.types.map(value))),
         ("operations", .array(report.operations.map(value))),
@@ -61,6 +63,24 @@ package enum AllocationJSON {
       ("releases", .number(total.releases)),
       ("unownedRetains", .number(total.unownedRetains)),
       ("unownedReleases", .number(total.unownedReleases)),
+    ])
+  }
+
+  private static func value(_ estimate: ByteEstimate, objects: UInt64, samples: UInt64) -> JSONValue {
+    .object([
+      ("bytes", .number(estimate.bytes)),
+      ("standardError", .optional(estimate.error)),
+      ("blocks", .number(objects)),
+      ("samples", .number(samples)),
+    ])
+  }
+
+  private static func value(_ site: EstimatedSite) -> JSONValue {
+    .object([
+      ("allocated", value(site.allocated, objects: site.allocatedObjects, samples: site.allocatedSamples)),
+      ("live", value(site.live, objects: site.liveObjects, samples: site.liveSamples)),
+      ("userFrame", site.userFrame.map { .number(UInt64($0)) } ?? .null),
+      ("frames", .array(site.frames.map(value))),
     ])
   }
 

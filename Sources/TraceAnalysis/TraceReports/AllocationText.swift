@@ -23,6 +23,7 @@ package struct AllocationText {
       lines.blank()
     }
     ThreadText(style: style).write(report.threads, to: &lines)
+    EstimateText(style: style).writeSites(report, to: &lines)
     writeSites(report, to: &lines)
     if !report.namingRemarks.isEmpty {
       lines.line("Names:")
@@ -44,6 +45,7 @@ package struct AllocationText {
         + (isInspection && analysis.header.startMonotonic == 0 ? ", inspected" : duration), emphasized: 1)
     if !analysis.header.lacksHistory { writeEvents(analysis, to: &lines) }
     writeMemory(analysis, to: &lines)
+    EstimateText(style: style).writeTotals(analysis, to: &lines)
     if let memory {
       writeCourse(memory.course, to: &lines)
       if memory.deservesRemark { lines.line("note: \(memory.remark)", indent: 2) }

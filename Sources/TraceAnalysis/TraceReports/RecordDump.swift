@@ -280,8 +280,18 @@ package struct RecordDump {
       let frames = stack.frames.map { "\(frame($0.key.encoded))/\(Hexadecimal.text($0.stackPointer))" }
       return
         "thread_stack os=\(stack.osThread) own=\(stack.ownNumber) activity=\(name(stack.activity)) end=\(stack.end) frames=\(frames.joined(separator: ",")) name=\(PlainText.escaped(stack.name))"
+    case .sampleTotals(let totals):
+      return
+        "sample_totals \(time(totals.time)) allocatedObjects=\(totals.allocatedObjects) allocatedBytes=\(totals.allocatedBytes) freedObjects=\(totals.freedObjects) freedBytes=\(totals.freedBytes) samples=\(totals.samples) withoutStack=\(totals.withoutStack) leftOut=\(totals.leftOut)"
+    case .sampledSite(let site):
+      return
+        "sampled_site \(time(site.time)) number=\(site.number) allocated=\(text(site.allocated)) freed=\(text(site.freed)) frames=\(site.frames.map { frame($0.encoded) }.joined(separator: ","))"
     case .unknown(let kind, let size): return "unknown kind=\(kind) size=\(size)"
     }
+  }
+
+  private func text(_ sums: SampledSite.Sums) -> String {
+    "\(sums.samples):\(sums.objects):\(sums.bytes):\(sums.variance)"
   }
 
   private func name(_ activity: ThreadStack.Activity) -> String {

@@ -20,6 +20,11 @@ struct StackText {
     }
   }
 
+  func write(_ site: EstimatedSite, to lines: inout TextLines, indent: Int) {
+    write(site.frames, from: site.userFrame, to: &lines, indent: indent)
+    if site.frames.isEmpty { lines.row("(no stack was recorded)", indent: indent) }
+  }
+
   /// The functions that a thread stood in.
   func write(_ thread: ReportThread, to lines: inout TextLines, indent: Int) {
     write(thread.frames, from: thread.userFrame, to: &lines, indent: indent)

@@ -14,6 +14,15 @@ import TraceReading
     var samples: [String] = []
     var isLight = false
     var liveBlocks = 0
+    /// Estimates of what is live, of all sites.
+    var live: [Estimate] = []
+
+    struct Estimate {
+      var blocks: Int
+      var samples: Int
+      var error: Double
+      var isWithStack: Bool
+    }
 
     init(_ trace: String, snapshot: Int? = nil) throws {
       let outcome = try Command(
@@ -32,6 +41,14 @@ import TraceReading
       }
       let process = try #require((only["traces"] as? [[String: Any]])?.first)
       isLight = process["isLight"] as? Bool ?? false
+      for site in try #require(only["estimatedSites"] as? [[String: Any]]) {
+        let sums = try #require(site["live"] as? [String: Any])
+        live.append(
+          Estimate(
+            blocks: sums["blocks"] as? Int ?? -1, samples: sums["samples"] as? Int ?? -1,
+            error: (sums["standardError"] as? NSNumber)?.doubleValue ?? -1,
+            isWithStack: (site["frames"] as? [Any])?.isEmpty == false))
+      }
       liveBlocks = (process["atExit"] as? [String: Any])?["liveBlocks"] as? Int ?? 0
     }
   }
@@ -109,6 +126,16 @@ import TraceReading
     #expect(report.findings == ["retainCycle Screen ↺ × 40"])
     // A line of the main file's own code, which has a function of the compiler's.
     #expect(report.samples.count == 1 && report.samples[0].hasSuffix("× 40"), "\(report.samples)")
+    // Nothing was missed, so that nothing was estimated.
+    #expect(report.live.contains { $0.blocks == 40 && $0.samples == 40 && $0.error == 0 && $0.isWithStack })
+    _ = try program.end(SIGKILL)
+  }
+
+  @Test("The images of a recording are a series, as those of a watch are") func series() throws {
+    let program = try Self.waiting([])
+    for _ in 0..<3 { try Self.takeImage(program) }
+    let outcome = try Command([BuildProducts.leaktrace, "watch", "--from", program.directory.path]).run()
+    #expect(outcome.output.contains("3 images over"), "\(outcome.output)\(outcome.errorOutput)")
     _ = try program.end(SIGKILL)
   }
 

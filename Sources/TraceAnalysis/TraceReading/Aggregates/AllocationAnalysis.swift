@@ -98,7 +98,7 @@ package struct AllocationAnalysis: Sendable {
     drops = reader.drops
     fileSize = reader.fileSize
     diagnostics = reader.diagnostics
-    if let snapshot, definitions.process.isAttached {
+    if let snapshot, snapshot.isFrozen, definitions.process.isAttached {
       let list = BlockList(of: snapshot, in: reader, diagnostics: &diagnostics)
       if list.isWhole {
         let blocks = Self.unseenBlocks(list.blocks, beside: blocksAtSnapshot, replayer, since: header.startTime)

@@ -54,7 +54,8 @@ struct DefinitionCollector {
     case .threadStack(let stack): stack.cost
     case .process(let process): 32 + UInt64(process.executable.utf8.count)
     case .allocator(let record): 160 + 32 * UInt64(record.pins.count)
-    case .imageUnloaded, .clock, .memory, .pause, .thread, .residence: 64
+    case .imageUnloaded, .clock, .memory, .pause, .thread, .residence, .sampleTotals: 64
+    case .sampledSite(let site): site.cost
     case .unknown: 0
     }
   }
@@ -71,6 +72,8 @@ struct DefinitionCollector {
     case .memory(let sample): definitions.memorySamples.append(sample)
     case .allocator(let record): definitions.allocators.append(record)
     case .residence(let record): definitions.residences.append(record)
+    case .sampleTotals(let totals): definitions.sampleTotals.append(totals)
+    case .sampledSite(let site): definitions.sampledSites.append(site)
     case .process(let process):
       if !process.executable.isEmpty { definitions.process.executable = process.executable }
       definitions.process.flags |= process.flags
@@ -95,6 +98,8 @@ struct DefinitionCollector {
     definitions.memorySamples.sort { $0.time < $1.time }
     definitions.allocators.sort { $0.time < $1.time }
     definitions.residences.sort { $0.time < $1.time }
+    definitions.sampleTotals.sort { $0.time < $1.time }
+    definitions.sampledSites.sort { ($0.time, $0.number) < ($1.time, $1.number) }
     definitions.clockSamples.sort { $0.time < $1.time }
     definitions.pauses.sort { $0.time < $1.time }
     definitions.threads = threads.values.sorted { $0.thread < $1.thread }

@@ -16,6 +16,8 @@ package enum Definition: Hashable, Sendable {
   case threadStack(ThreadStack)
   case allocator(AllocatorRecord)
   case residence(ResidenceRecord)
+  case sampleTotals(SampleTotals)
+  case sampledSite(SampledSite)
   case unknown(kind: UInt8, size: Int)
 }
 
@@ -107,6 +109,8 @@ struct DefinitionDecoder {
       else { return nil }
       return .residence(
         ResidenceRecord(time: time, anonymous: anonymous, other: other, hugePages: huge, swapped: swapped))
+    case Int(LT_DEF_SAMPLE_TOTALS): return SampleTotals(&p).map { .sampleTotals($0) }
+    case Int(LT_DEF_SAMPLED_SITE): return SampledSite(&p).map { .sampledSite($0) }
     default:
       return .unknown(kind: kind, size: payload.remaining)
     }
@@ -171,6 +175,12 @@ extension Definition {
       for value in [record.time, record.anonymous, record.other, record.hugePages, record.swapped] {
         fields.varint(value)
       }
+    case .sampleTotals(let totals):
+      kind = UInt8(LT_DEF_SAMPLE_TOTALS)
+      totals.encode(to: &fields)
+    case .sampledSite(let site):
+      kind = UInt8(LT_DEF_SAMPLED_SITE)
+      site.encode(to: &fields)
     case .unknown(let number, let size):
       kind = number
       fields.bytes = Array(repeating: 0, count: size)

@@ -152,6 +152,10 @@ package struct TraceDefinitions: Sendable {
   package internal(set) var allocators: [AllocatorRecord] = []
   /// In order of time.
   package internal(set) var residences: [ResidenceRecord] = []
+  /// Of a light recording, in order of time.
+  package internal(set) var sampleTotals: [SampleTotals] = []
+  /// Of a light recording, in order of time: all of them at each image.
+  package internal(set) var sampledSites: [SampledSite] = []
   /// In order of time.
   package internal(set) var pauses: [PauseRecord] = []
   /// By number.

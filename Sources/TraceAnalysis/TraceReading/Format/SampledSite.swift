@@ -1,0 +1,142 @@
+// What a light recording says of the places that allocate: estimates, and how far they may be off.
+
+import CTraceFormat
+
+/// A stack at which allocations were sampled, as it was when an image was taken. Figures count from the recording's
+/// start.
+package struct SampledSite: Hashable, Sendable {
+  /// Sums over samples, each of which stands for 1 / p allocations of its size.
+  package struct Sums: Hashable, Sendable {
+    package var samples: UInt64
+    package var objects: UInt64
+    package var bytes: UInt64
+    /// Of `bytes`, in units of (samplePeriod / 256)².
+    package var variance: UInt64
+
+    package init(samples: UInt64, objects: UInt64, bytes: UInt64, variance: UInt64) {
+      (self.samples, self.objects, self.bytes, self.variance) = (samples, objects, bytes, variance)
+    }
+
+    /// 0 where more was taken out than there was: a damaged trace, or a sample that was being taken.
+    static func - (a: Sums, b: Sums) -> Sums {
+      func difference(_ x: UInt64, _ y: UInt64) -> UInt64 { x > y ? x - y : 0 }
+      return Sums(
+        samples: difference(a.samples, b.samples), objects: difference(a.objects, b.objects),
+        bytes: difference(a.bytes, b.bytes), variance: difference(a.variance, b.variance))
+    }
+
+    /// The standard error of `bytes`. Source: the variance of a sum as Horvitz and Thompson estimate it.
+    package func byteError(period: UInt64) -> Double {
+      Double(variance).squareRoot() * Double(period) / Self.varianceUnitsOfPeriod
+    }
+
+    private static let varianceUnitsOfPeriod = 256.0
+  }
+
+  package var time: UInt64
+  package var number: UInt64
+  package var allocated: Sums
+  package var freed: Sums
+  /// The outermost first; empty if the stack is not known.
+  package var frames: [FrameKey]
+
+  package init(time: UInt64, number: UInt64, allocated: Sums, freed: Sums, frames: [FrameKey]) {
+    (self.time, self.number, self.allocated, self.freed) = (time, number, allocated, freed)
+    self.frames = frames
+  }
+
+  package var live: Sums { allocated - freed }
+}
+
+/// What was allocated and freed from a light recording's start until a moment, as its samples tell.
+package struct SampleTotals: Hashable, Sendable {
+  package var time: UInt64
+  package var allocatedObjects: UInt64
+  package var allocatedBytes: UInt64
+  package var freedObjects: UInt64
+  package var freedBytes: UInt64
+  package var samples: UInt64
+  /// Of `samples`, those without a stack.
+  package var withoutStack: UInt64
+  /// Samples that no table had room for.
+  package var leftOut: UInt64
+
+  package init(
+    time: UInt64, allocatedObjects: UInt64, allocatedBytes: UInt64, freedObjects: UInt64, freedBytes: UInt64,
+    samples: UInt64, withoutStack: UInt64, leftOut: UInt64
+  ) {
+    (self.time, self.samples) = (time, samples)
+    (self.allocatedObjects, self.allocatedBytes) = (allocatedObjects, allocatedBytes)
+    (self.freedObjects, self.freedBytes) = (freedObjects, freedBytes)
+    (self.withoutStack, self.leftOut) = (withoutStack, leftOut)
+  }
+
+  package var liveBytes: UInt64 { allocatedBytes > freedBytes ? allocatedBytes - freedBytes : 0 }
+}
+
+extension SampledSite {
+  /// Bytes that keeping it takes, about.
+  var cost: UInt64 { 160 + 24 * UInt64(frames.count) }
+
+  init?(_ cursor: inout ByteCursor) {
+    guard let time = cursor.varint(), let number = cursor.varint(), let samples = cursor.varint(),
+      let freedSamples = cursor.varint(), let objects = cursor.varint(), let bytes = cursor.varint(),
+      let variance = cursor.varint(), let freedObjects = cursor.varint(), let freedBytes = cursor.varint(),
+      let freedVariance = cursor.varint(), let count = cursor.varint(), count <= UInt64(cursor.remaining)
+    else { return nil }
+    self.init(
+      time: time, number: number,
+      allocated: Sums(samples: samples, objects: objects, bytes: bytes, variance: variance),
+      freed: Sums(samples: freedSamples, objects: freedObjects, bytes: freedBytes, variance: freedVariance),
+      frames: [])
+    frames.reserveCapacity(Int(count))
+    var key: UInt64 = 0
+    for _ in 0..<count {
+      guard let difference = cursor.zigzag() else { return nil }
+      key &+= UInt64(bitPattern: difference)
+      frames.append(FrameKey(encoded: key))
+    }
+  }
+
+  func encode(to fields: inout ByteBuilder) {
+    for value in [
+      time, number, allocated.samples, freed.samples, allocated.objects, allocated.bytes, allocated.variance,
+      freed.objects, freed.bytes, freed.variance, UInt64(frames.count),
+    ] { fields.varint(value) }
+    var before: UInt64 = 0
+    for frame in frames {
+      fields.zigzag(Int64(bitPattern: frame.encoded &- before))
+      before = frame.encoded
+    }
+  }
+}
+
+extension SampleTotals {
+  init?(_ cursor: inout ByteCursor) {
+    guard let time = cursor.varint(), let allocatedObjects = cursor.varint(), let allocatedBytes = cursor.varint(),
+      let freedObjects = cursor.varint(), let freedBytes = cursor.varint(), let samples = cursor.varint(),
+      let withoutStack = cursor.varint(), let leftOut = cursor.varint()
+    else { return nil }
+    self.init(
+      time: time, allocatedObjects: allocatedObjects, allocatedBytes: allocatedBytes, freedObjects: freedObjects,
+      freedBytes: freedBytes, samples: samples, withoutStack: withoutStack, leftOut: leftOut)
+  }
+
+  func encode(to fields: inout ByteBuilder) {
+    for value in [
+      time, allocatedObjects, allocatedBytes, freedObjects, freedBytes, samples, withoutStack, leftOut,
+    ] { fields.varint(value) }
+  }
+}
+
+extension TraceDefinitions {
+  /// The only image that ever covered an address; nil if there is none, or if one took another's place. O(images)
+  package func onlyImage(at address: UInt64) -> LoadedImage? {
+    var found: LoadedImage?
+    for image in images where image.image.range.contains(RuntimeAddress(address)) {
+      if found != nil { return nil }
+      found = image.image
+    }
+    return found
+  }
+}

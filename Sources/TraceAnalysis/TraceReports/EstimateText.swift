@@ -1,0 +1,60 @@
+// The estimates of a light recording, as text.
+
+import AllocationReports
+import TraceReading
+
+/// Only formats.
+struct EstimateText {
+  let style: TextStyle
+
+  /// Totals from which on a curve says more than figures.
+  private static let leastTotals = 3
+
+  /// The course of what the samples of a recording say: nothing if there are too few.
+  func writeTotals(_ analysis: AllocationAnalysis, to lines: inout TextLines) {
+    let totals = analysis.definitions.sampleTotals
+    guard totals.count >= Self.leastTotals, let first = totals.first, let last = totals.last else { return }
+    let times = totals.compactMap { analysis.clock.seconds(at: $0.time) }
+    guard times.count == totals.count, let start = times.first, let end = times.last, end > start else { return }
+    let allocated = last.allocatedBytes > first.allocatedBytes ? last.allocatedBytes - first.allocatedBytes : 0
+    lines.line(
+      "by samples over \(Decimal.duration(end - start)): \(Decimal.bytes(allocated)) allocated, \(Self.bytes(Double(allocated) / (end - start))) a second",
+      indent: 2)
+    let curve = CurveText.text(
+      totals.map { Double($0.liveBytes) }, times: times, columns: CurveText.columns(width: style.width))
+    lines.row(
+      "live estimate  \(curve)  \(Decimal.bytes(first.liveBytes)) → \(Decimal.bytes(last.liveBytes))", indent: 4)
+  }
+
+  func writeSites(_ report: AllocationReport, to lines: inout TextLines) {
+    guard !report.estimates.isEmpty else { return }
+    let order = report.selection.order == .live ? "live bytes" : "bytes allocated"
+    lines.line(
+      "Allocation sites by \(order), estimated from samples at the last heap image (± standard error): \(report.estimates.count) of \(Decimal.grouped(UInt64(report.estimateCount)))",
+      emphasized: 0)
+    lines.blank()
+    for (index, site) in report.estimates.enumerated() {
+      let live =
+        "\(Self.text(site.live)) live in about \(Decimal.counted(site.liveObjects, "block")) (\(Decimal.counted(site.liveSamples, "sample")))"
+      let allocated =
+        "\(Self.text(site.allocated)) allocated in about \(Decimal.counted(site.allocatedObjects, "block")) (\(Decimal.counted(site.allocatedSamples, "sample")))"
+      let isByLive = report.selection.order == .live
+      lines.line("#\(index + 1) \(isByLive ? live : allocated)", indent: 0, emphasized: 1)
+      lines.line(isByLive ? allocated : live, indent: 4)
+      StackText(style: style).write(site, to: &lines, indent: 4)
+      lines.blank()
+    }
+  }
+
+  /// Such as `12.4 MiB ± 0.60 MiB`.
+  static func text(_ estimate: ByteEstimate) -> String {
+    "\(Decimal.bytes(estimate.bytes)) ± \(bytes(estimate.error))"
+  }
+
+  private static func bytes(_ value: Double) -> String {
+    Decimal.bytes(UInt64(min(max(value.rounded(), 0), byteLimit)))
+  }
+
+  /// What a number of bytes holds, and no process has.
+  private static let byteLimit = 1e18
+}
