@@ -94,6 +94,20 @@ import Testing
     }
   }
 
+  @Test func ofLightRecordingsWhatIsLiveIsComparedAlone() throws {
+    // Two images of one heap have each block twice.
+    func run(images: UInt64, live: UInt64) -> RunDigest {
+      var digest = RunDigest.make { $0.site("App.Node", [], blocks: images * live, live: live) }
+      digest.isLight = true
+      return digest
+    }
+    let same = try RunComparison.report(old: [run(images: 2, live: 500)], new: [run(images: 20, live: 500)])
+    #expect(same.types.changes.isEmpty && same.sites.changes.isEmpty)
+    #expect(same.totals.map(\.figure) == [.liveBytes, .liveBlocks] && same.totals.allSatisfy { $0.direction == .same })
+    let more = try RunComparison.report(old: [run(images: 20, live: 500)], new: [run(images: 2, live: 5_000)])
+    #expect(more.types.changes.first?.figures.first { $0.figure == .liveBlocks }?.direction == .worse)
+  }
+
   @Test func turnsOfARunLoopMakeSeveralBlocksAtOnce() {
     func direction(_ tolerance: FigureTolerance, _ figure: Figure, _ old: Double, _ new: Double)
       -> FigureChange.Direction

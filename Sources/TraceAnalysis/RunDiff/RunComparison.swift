@@ -80,7 +80,7 @@ package struct RunComparison {
 
     let comparesReferences = (old + new).allSatisfy(\.recordsReferenceCounts)
     let figures =
-      areInspections
+      areInspections || hasLightRecordings
       ? [.liveBytes, .liveBlocks]
       : Figure.ofAllocations.filter { comparesReferences || ($0 != .retains && $0 != .releases) }
     let totals = totals(figures, sites)
@@ -116,6 +116,9 @@ package struct RunComparison {
 
   /// Processes were looked at, none was recorded.
   private var areInspections: Bool { (old + new).allSatisfy { $0.inspected != nil } }
+
+  /// Each heap image of a light recording lists all blocks anew: as many as it has images, were they added up.
+  private var hasLightRecordings: Bool { (old + new).contains { $0.isLight == true } }
 
   private func side(_ runs: [RunDigest], _ work: [Double]) -> DiffSide {
     DiffSide(
@@ -167,13 +170,18 @@ package struct RunComparison {
         "\(reason), and \(min(old.count, new.count) == 1 ? "one run a side" : "few runs a side"): smaller differences, which chance may have made, "
           + "are not shown. Give \(Self.fewRuns + 1) or more runs a side (--old, --new) to see them")
     }
+    if hasLightRecordings {
+      remarks.append(
+        "light recordings have the blocks of their heap images: what is live is compared, and neither the peak nor what was allocated"
+      )
+    }
     if areInspections {
       remarks.append(inspectionRemark)
     } else if (old + new).contains(where: { $0.inspected != nil }) {
       remarks.append(
         "one side was inspected and the other recorded: holders stand beside allocation sites, and nothing matches but types and findings"
       )
-    } else if !comparesReferences {
+    } else if !comparesReferences && !hasLightRecordings {
       remarks.append("retains and releases were not recorded on both sides, and are not compared")
     }
     if fileName(ofPath: old[0].program) != fileName(ofPath: new[0].program) {

@@ -54,6 +54,8 @@ package struct RunDigest: Codable, Hashable, Sendable {
   package var busyThreads: Int
   /// A run loop called what the program does: how often depends on the clock. Nil in a digest of an earlier version.
   package var hasRunLoop: Bool?
+  /// Blocks are those of heap images: nothing is known of what was freed before, nor of a peak. nil in older digests.
+  package var isLight: Bool?
   /// Over all sites, with the peak of the whole process.
   package var total: SiteTotal
   /// Executions of the program's scopes, by name.
@@ -133,6 +135,7 @@ extension RunDigest {
       in: analysis.definitions.images.map(\.image).filter { !SystemCode.isSystemImage($0.path) }
     ).sorted()
     frames = namer.frames
+    isLight = analysis.header.isLight
     hasRunLoop = frames.contains { $0.isPlatform && Self.runLoops.matches($0.stableName) }
     stacks = namer.nodes
     // Functions without names are told by their image alone.
@@ -164,6 +167,7 @@ extension RunDigest {
     recordsReferenceCounts = recordsReferenceCounts && other.recordsReferenceCounts
     busyThreads = max(busyThreads, other.busyThreads)
     hasRunLoop = hasRunLoop == true || other.hasRunLoop == true
+    isLight = isLight == true || other.isLight == true
     functions = Set(functions).union(other.functions).sorted()
     total += other.total
     scopes.merge(other.scopes) { $0 &+ $1 }
