@@ -112,10 +112,15 @@ def children(process: int) -> list[int]:
     return found
 
 
-def is_disturbed(process: int, own: set[int]) -> bool:
-    """Whether a thread is traced or stopped, or a child is there that the process did not make itself."""
-    if set(children(process)) - own:
-        return True
+def disturbances(process: int, own: set[int]) -> list[str]:
+    """Threads that are traced or stopped, and children that the process did not make itself."""
+    found = []
+    for path in [f"/proc/{child}" for child in set(children(process)) - own]:
+        try:
+            with open(f"{path}/stat") as file:
+                found.append(f"child {file.read()[:60]}")
+        except OSError:
+            continue
     for task in os.listdir(f"/proc/{process}/task"):
         try:
             with open(f"/proc/{process}/task/{task}/status") as file:
@@ -123,8 +128,15 @@ def is_disturbed(process: int, own: set[int]) -> bool:
         except OSError:
             continue
         if not re.search(r"^TracerPid:\s*0$", text, re.MULTILINE) or re.search(r"^State:\s*[Tt]", text, re.MULTILINE):
-            return True
-    return False
+            found.append(f"thread {task}: {re.findall(r'^(?:State|TracerPid):.*$', text, re.MULTILINE)}")
+    return found
+
+
+def await_peace(process: int, own: set[int], what: str) -> None:
+    try:
+        wait(lambda: not disturbances(process, own), what)
+    except Failed as failure:
+        raise Failed(f"{failure}: {disturbances(process, own)}") from None
 
 
 def inspect(leaktrace: str, process: int, directory: str) -> float:
@@ -153,7 +165,7 @@ def examine(name: str, leaktrace: str, process: int, load: Load, times: int, kil
             load.check()
     seconds = time.monotonic() - begin
     answered = load.answers - answers
-    wait(lambda: not is_disturbed(process, own), "nothing is left of the inspections")
+    await_peace(process, own, "nothing is left of the inspections")
     after, open_after = resident(process), descriptors(process)
     for _ in range(kills):
         inspector = subprocess.Popen(
@@ -162,7 +174,7 @@ def examine(name: str, leaktrace: str, process: int, load: Load, times: int, kil
         time.sleep(random.uniform(0, LONGEST_INSPECTION))
         inspector.send_signal(signal.SIGKILL)
         inspector.wait()
-        wait(lambda: not is_disturbed(process, own), "nothing is left of an inspector that was killed")
+        await_peace(process, own, "nothing is left of an inspector that was killed")
         load.await_answers(20)
     load.end()
     pauses.sort()

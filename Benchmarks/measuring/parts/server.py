@@ -99,6 +99,7 @@ class Server(SummarisedPart[ServerResult]):
                     " ×",
                 )
 
+
 def measure_server(bench: Bench, ways: list[Way]) -> ServerResult:
     """Every way in turn, under the load of one rate."""
     products = _build()

@@ -12,7 +12,20 @@ from .graph import Use, back_edges, circles, unknown_layers
 
 SOURCES = "Sources/CTraceShim"
 # From the top. arch is everything that depends on the processor.
-FOLDERS = ("hooks", "process", "profile", "image", "sampling", "record", "unwind", "thread", "swift", "elf", "os", "arch")
+FOLDERS = (
+    "hooks",
+    "process",
+    "profile",
+    "image",
+    "sampling",
+    "record",
+    "unwind",
+    "thread",
+    "swift",
+    "elf",
+    "os",
+    "arch",
+)
 INCLUDE_FOLDERS = (SOURCES, "Sources/CHeapScan", "Sources/CTraceFormat/include", "Sources/CProcessCalls/include")
 # The header by which unit tests see the recorder's parts. Nothing in the recorder includes it.
 FOR_TESTS = "CTraceShim.h"
