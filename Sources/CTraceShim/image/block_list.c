@@ -409,5 +409,8 @@ int lt_block_list_account(struct lt_block_list *list, struct lt_memory_scan *sca
   if (error) return error;
   walk_heap(NULL);
   put_figures();
+  if (heap.isJemalloc) lt_jemalloc_heap_free(&heap.jemalloc);
+  else lt_glibc_heap_free(&heap.glibc);
+  lt_word_window_free(&writer.window);
   return writer.error;
 }

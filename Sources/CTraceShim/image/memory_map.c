@@ -67,7 +67,9 @@ int lt_memory_map_read(struct lt_memory_map *map) {
   memset(map, 0, sizeof *map);
   map->limit = REGION_LIMIT;
   map->regions = lt_map_private(REGION_LIMIT * sizeof *map->regions);
-  char *text = lt_map_private(READ_SIZE);
+  // Stays until the map is freed: it is in the list, where it has to be known as the recorder's own, and what is mapped
+  // in its place later would be taken for the program's.
+  char *text = map->text = lt_map_private(READ_SIZE);
   int descriptor = lt_open("/proc/self/maps", O_RDONLY, 0), error = 0;
   if (!map->regions || !text) error = -ENOMEM;
   else if (descriptor < 0) error = descriptor;
@@ -96,12 +98,12 @@ int lt_memory_map_read(struct lt_memory_map *map) {
     if (used == READ_SIZE) error = -EINVAL; // no line is as long
   }
   if (descriptor >= 0) lt_close(descriptor);
-  if (text) lt_unmap(text, READ_SIZE);
   return error ? error : map->count ? 0 : -EINVAL;
 }
 
 void lt_memory_map_free(struct lt_memory_map *map) {
   if (map->regions) lt_unmap(map->regions, map->limit * sizeof *map->regions);
+  if (map->text) lt_unmap(map->text, READ_SIZE);
   memset(map, 0, sizeof *map);
 }
 

@@ -10,6 +10,7 @@
 struct lt_memory_map {
   struct lt_snapshot_region *regions;
   uint32_t count, limit;
+  char *text; ///< of the kernel's list
 };
 
 /// Parses one line of /proc/PID/maps, without its newline. LT_REGION_CAPTURED is set on readable private memory, unless

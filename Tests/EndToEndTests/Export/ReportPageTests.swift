@@ -94,7 +94,7 @@ import Testing
     let blocks = report.total["liveBlocks"] ?? 0
     #expect(overview.replacing(",", with: "").contains(" in \(blocks) blocks Live at the peak"))
     #expect(overview.contains("Live bytes, at most"))
-    #expect(overview.contains("private memory in no live block"))
+    #expect(overview.contains("freed, and kept by the allocator"))
 
     for finding in report.findings {
       let view = text(try opened(page, "findings/\(finding.fingerprint)"))

@@ -122,9 +122,12 @@ import TraceReading
     "A process with mounts of its own is joined, asked for an image and left where its trace is",
     .enabled(if: geteuid() == 0, "Only root makes namespaces."))
   func ownMounts() throws {
+    // It has to be where it is seen: what is tested may lie below /tmp itself.
+    let program = "/var/tmp/leaks-when-told.\(getpid())"
+    defer { unlink(program) }
+    try FileManager.default.copyItem(atPath: try TestProgram("leaks-when-told.swift").path(), toPath: program)
     let running = try Command([
-      "unshare", "--mount", "/bin/sh", "-c", "mount -t tmpfs none /tmp && exec \"$0\" >&2",
-      try TestProgram("leaks-when-told.swift").path(),
+      "unshare", "--mount", "/bin/sh", "-c", "mount -t tmpfs none /tmp && exec \"$0\" >&2", program,
     ]).start()
     try running.waitForErrorOutput(containing: "ready ")
     let directory = try TemporaryDirectory(), process = String(running.processID)
