@@ -103,7 +103,8 @@ struct MemoryMapTests {
     var generator = SplitMix(state: UInt64(seed))
     var regions = randomMap(&generator, count: 200, room: 0)
     regions.withUnsafeMutableBufferPointer { buffer in
-      var map = lt_memory_map(regions: buffer.baseAddress, count: UInt32(buffer.count), limit: UInt32(buffer.count))
+      var map = lt_memory_map(
+        regions: buffer.baseAddress, count: UInt32(buffer.count), limit: UInt32(buffer.count), text: nil)
       var index = lt_address_index()
       var memory = lt_own_memory
       #expect(lt_address_index_build(&index, &memory, buffer.baseAddress, UInt32(buffer.count)))
@@ -144,7 +145,7 @@ struct MemoryMapTests {
     let sorted = ranges
     ranges.shuffle(using: &generator)
     regions.withUnsafeMutableBufferPointer { buffer in
-      var map = lt_memory_map(regions: buffer.baseAddress, count: UInt32(count), limit: UInt32(buffer.count))
+      var map = lt_memory_map(regions: buffer.baseAddress, count: UInt32(count), limit: UInt32(buffer.count), text: nil)
       #expect(lt_memory_map_mark_own(&map, &ranges, UInt32(rangeCount)))
       let after = buffer[..<Int(map.count)]
       #expect(zip(after, after.dropFirst()).allSatisfy { $0.end <= $1.start } && after.allSatisfy { $0.start < $0.end })
@@ -163,7 +164,7 @@ struct MemoryMapTests {
     }
     var tight = before + Array(repeating: lt_snapshot_region(), count: 2 * rangeCount - 1)
     tight.withUnsafeMutableBufferPointer { buffer in
-      var map = lt_memory_map(regions: buffer.baseAddress, count: UInt32(count), limit: UInt32(buffer.count))
+      var map = lt_memory_map(regions: buffer.baseAddress, count: UInt32(count), limit: UInt32(buffer.count), text: nil)
       #expect(!lt_memory_map_mark_own(&map, &ranges, UInt32(rangeCount)))
     }
   }
