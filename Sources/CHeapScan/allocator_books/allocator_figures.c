@@ -1,4 +1,4 @@
-// What an allocator has, as a trace says it: LT_DEF_ALLOCATOR.
+// The figures of an allocator for a trace: LT_DEF_ALLOCATOR.
 
 #include "allocator_books/allocator_figures.h"
 

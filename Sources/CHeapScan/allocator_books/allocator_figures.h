@@ -1,4 +1,4 @@
-// What an allocator has, as a trace says it: LT_DEF_ALLOCATOR.
+// The figures of an allocator for a trace: LT_DEF_ALLOCATOR.
 
 #ifndef LEAKTRACE_ALLOCATOR_FIGURES_H
 #define LEAKTRACE_ALLOCATOR_FIGURES_H

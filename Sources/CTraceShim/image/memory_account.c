@@ -2,11 +2,12 @@
 
 #include "os/number_text.h"
 #include "os/os.h"
+#include "os/resident_size.h"
 
 #include <fcntl.h>
 #include <string.h>
 
-enum { PAGE = 4096, TEXT_SIZE = 4096 };
+enum { TEXT_SIZE = 4096 };
 
 /// Reads a file of /proc; "" if it cannot be read.
 static void read_text(const char *path, char text[TEXT_SIZE]) {
@@ -20,19 +21,15 @@ static void read_text(const char *path, char text[TEXT_SIZE]) {
   lt_close(descriptor);
 }
 
-static uint64_t take_number(const char **p) {
-  uint64_t value = 0;
-  while (**p == ' ') ++*p;
-  for (; **p >= '0' && **p <= '9'; ++*p) value = value * 10 + (uint64_t)(**p - '0');
-  return value;
-}
-
 /// The bytes of a line such as "AnonHugePages:  2048 kB"; 0 without the line.
 static uint64_t bytes_of(const char *text, const char *name) {
   const char *line = strstr(text, name);
   if (!line || (line != text && line[-1] != '\n')) return 0;
   line += strlen(name);
-  return take_number(&line) << 10;
+  while (*line == ' ') line++;
+  uint64_t kibibytes = 0;
+  for (; *line >= '0' && *line <= '9'; line++) kibibytes = kibibytes * 10 + (uint64_t)(*line - '0');
+  return kibibytes << 10;
 }
 
 static uint8_t *put_definition(uint8_t *to, uint8_t kind, const uint64_t *values, int count) {
@@ -50,12 +47,8 @@ size_t lt_memory_account_put(const struct lt_memory_account *account, uint8_t *t
   memcpy(path, "/proc/", 6);
   end = lt_put_decimal(path + 6, (uint64_t)account->process);
   memcpy(end, "/statm", sizeof "/statm");
-  read_text(path, text);
-  // Pages: all addresses, those that are there, and of these the ones of files and shared memory.
-  const char *p = text;
-  take_number(&p);
-  uint64_t resident = take_number(&p) * PAGE, other = take_number(&p) * PAGE;
-  if (!resident || other > resident) return 0;
+  uint64_t resident, other;
+  if (!lt_read_resident_size(path, &resident, &other) || !resident || other > resident) return 0;
   uint8_t *start = to;
   const uint64_t memory[] = {account->time, resident, account->recorderBytes, account->peakResident};
   to = put_definition(to, LT_DEF_MEMORY, memory, 4);

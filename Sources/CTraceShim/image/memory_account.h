@@ -1,4 +1,4 @@
-// How much memory the process has at an image, as the kernel says it.
+// The kernel's figures of the process's memory at an image.
 
 #ifndef LEAKTRACE_MEMORY_ACCOUNT_H
 #define LEAKTRACE_MEMORY_ACCOUNT_H

@@ -57,7 +57,7 @@ package struct AllocatorHeap: Sendable {
 }
 
 extension AllocatorHeap {
-  /// What the allocators have, as a trace has it. Those that have no block are left out.
+  /// The allocators' figures, for a trace. Those that have no block are left out.
   package func records(time: UInt64) -> [AllocatorRecord] {
     [glibc?.record, jemalloc?.record].compactMap { record in
       var record = record
