@@ -51,7 +51,7 @@ package enum RuleKind: String, CaseIterable, Sendable {
   case streamBuffer = "stream-buffer"
   /// A function that allocates links of queues, which threads use again and again.
   case queueLinks = "queue-links"
-  /// A function that allocates tables of types: no reference in them leads to an object.
+  /// A function that allocates tables of types, or a variable that holds them: no reference in them leads to an object.
   case typeRecords = "type-records"
   /// A class that has a lock behind its stored properties, and nothing else.
   case lockBehind = "lock-behind"
@@ -108,9 +108,9 @@ extension RuleKind {
     case .makesForCaller, .makesForCallerInSwift, .keepsForItself, .waitsIn: [.image, .symbol]
     case .queue: [.image, .symbol, .variable]
     case .compiled, .givesAway, .callsProgram, .runsLoop, .startsMain, .runsOnce, .streamBuffer, .queueLinks,
-      .typeRecords,
       .poolThread:
       [.symbol]
+    case .typeRecords: [.symbol, .variable]
     case .allocator, .callsAgain: [.symbol, .function]
     case .givesPointer: [.type, .function]
     case .registration: [.type, .symbol]

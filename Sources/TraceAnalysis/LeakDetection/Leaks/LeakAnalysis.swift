@@ -102,16 +102,23 @@ package final class LeakAnalysis {
     sampledStacks = analysis.sampledStacks
     let types = definitions.types
     let contents = BlockContentsByAllocator(definitions, naming: naming)
-    let hasListedBlocks = analysis.header.isInspection || definitions.process.isAttached
+    let hasListedBlocks = analysis.header.lacksHistory || definitions.process.isAttached
+    func isListed(_ block: LiveBlock) -> Bool { hasListedBlocks && keys[Int(block.site.rawValue)].stack == .empty }
+    let typeTables =
+      hasListedBlocks
+      ? TypeRecordTables(heap: heap, image: image, roots: roots, naming: naming, isListed: isListed) : nil
     graph = ObjectGraphBuilder.build(
       snapshot, heap: heap, image: image, roots: roots,
       typeOf: { block in
         let key = keys[Int(block.site.rawValue)]
         return (key.operation == .object ? types[key.type] : nil, key.operation)
       },
-      contents: { contents.contents(ofBlocksAllocatedBy: keys[Int($0.site.rawValue)].stack) }, layouts: layouts,
+      contents: {
+        typeTables?.contains($0) == true
+          ? .typeRecords : contents.contents(ofBlocksAllocatedBy: keys[Int($0.site.rawValue)].stack)
+      }, layouts: layouts,
       mainModule: moduleName(ofImage: definitions.process.executable), gaps: analysis.gaps,
-      isListed: { hasListedBlocks && keys[Int($0.site.rawValue)].stack == .empty })
+      isListed: isListed)
     let initialization = OneTimeInitialization(definitions, naming: naming)
     statements = analysis.statements.without(graph) { initialization.made(keys[Int($0.site.rawValue)].stack) }
     activations = Self.left(analysis.activationsAtSnapshot, snapshot, graph.roots, definitions)

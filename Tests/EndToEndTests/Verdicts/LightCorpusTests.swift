@@ -1,0 +1,45 @@
+// Light recordings of the corpus have the findings of full ones, as far as an image proves them.
+
+import Foundation
+import TestRequirements
+import Testing
+
+@Suite(.requires(.recorder)) struct LightCorpusTests {
+  private struct Document: Decodable {
+    struct Report: Decodable { var findings: [Finding] }
+    struct Finding: Decodable {
+      var verdict: String
+      var instances: Int
+    }
+    var reports: [Report]
+  }
+
+  /// `VERDICT × instances`, sorted.
+  private static func findings(_ name: String, _ options: [String]) throws -> [String] {
+    let directory = try TemporaryDirectory()
+    let trace = directory.path + "/corpus.trace"
+    let program = try CorpusProgram.corpus.path(.dynamicOptimised)
+    let recording = try Command(
+      [BuildProducts.leaktrace, "record", "--quiet", "-o", trace] + options + ["--", program, name, "leak"]
+    ).run()
+    try #require(recording.end == .exit(0), "\(recording.errorOutput)")
+    let analysis = try Command([BuildProducts.leaktrace, "analyze", "--format", "json", trace]).run()
+    try #require(analysis.end == .exit(0), "\(analysis.errorOutput)")
+    let document = try JSONDecoder().decode(Document.self, from: Data(analysis.output.utf8))
+    return try #require(document.reports.first).findings
+      .filter { ["retainCycle", "suspended", "deinitialised"].contains($0.verdict) }
+      .map { "\($0.verdict) × \($0.instances)" }.sorted()
+  }
+
+  // Threads of the pool, which wait at the end, keep what they have run in lists of free memory.
+  @Test(
+    "Every instance is found that a full recording finds",
+    arguments: [
+      "lost-checked-continuation", "lost-unsafe-continuation", "own-stream-task", "visitor-badges", "meter-readings",
+      "settings-screen",
+    ])
+  func instances(name: String) throws {
+    let full = try Self.findings(name, [])
+    #expect(try !full.isEmpty && Self.findings(name, ["--light"]) == full)
+  }
+}
