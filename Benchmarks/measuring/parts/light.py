@@ -13,10 +13,10 @@ from ..rounds import Measurement, measure_recorders
 from .server import ServerResult, latencies_table, measure_server
 
 FULL = {
-    "churn": ("churn", ["18", "10"]),
-    "json": ("json", ["5000", "10"]),
-    "8 threads": ("threads", ["8", "15", "64"]),
-    "64 threads": ("threads", ["64", "15", "64"]),
+    "churn": ("churn", ["18", "60"]),
+    "json": ("json", ["5000", "50"]),
+    "8 threads": ("threads", ["8", "15", "256"]),
+    "64 threads": ("threads", ["64", "15", "256"]),
 }
 QUICK = {"churn": ("churn", ["12", "20"]), "8 threads": ("threads", ["8", "13", "64"])}
 LIGHT = "leaktrace --light"

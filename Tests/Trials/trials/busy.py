@@ -38,7 +38,7 @@ class Busy:
                 "--jobs",
                 str(jobs),
             ]
-            command += ["--scratch-path", os.path.join(ROOT, ".build", "server"), "--configuration", "release"]
+            command += ["--scratch-path", os.path.join(ROOT, ".build", "benchmarks-server"), "--configuration", "release"]
             must(command, limit=7200)
             return os.path.join(must([*command, "--show-bin-path"]).strip().splitlines()[-1], self.name)
         path = os.path.join(BUILD, self.name)
@@ -68,7 +68,7 @@ class Busy:
                     port = self._port(output)
                     load = subprocess.Popen([os.path.join(os.path.dirname(program), "pace"), port, *LOAD])
                 time.sleep(SETTLING)
-                process = _child(child.pid, program)
+                process = child_of(child.pid, program)
                 for inspection in inspections:
                     for asked in (["snapshot", process], ["inspect", process, "-o", inspection], ["snapshot", process]):
                         outcome = run([leaktrace.command, *asked])
@@ -106,7 +106,7 @@ class Busy:
         raise FailedCommand(f"{self.name} did not begin to listen")
 
 
-def _child(parent, program):
+def child_of(parent, program):
     """The process that runs the program: the recorder's command, or what it has started."""
     for candidate in [str(parent), *_children(parent)]:
         with contextlib.suppress(OSError):
@@ -147,8 +147,9 @@ def _allocated(command, trace, first, addresses):
     return {address for seconds, address in found if begin <= float(seconds) <= end}
 
 
+SERVERS = Busy("shop-server", is_server=True)
 BUSY = (
-    Busy("shop-server", is_server=True),
+    SERVERS,
     Busy("threads", ("64", "10", "640000")),
     Busy("churn", ("16", "400")),
     Busy("json", ("2000", "200")),

@@ -38,6 +38,9 @@ def parse():
     parser.add_argument("--short", action="store_true", help="a few programs, optimised")
     parser.add_argument("--cores", action="store_true", help="also compares a core file of each with the live process")
     parser.add_argument(
+        "--light", action="store_true", help="instead: findings of a light recording beside those of a full one"
+    )
+    parser.add_argument(
         "--busy",
         metavar="ROUNDS",
         type=int,
@@ -75,14 +78,15 @@ class Trial:
     false: list = dataclasses.field(default_factory=list)
     same: int = 0
     core: list = dataclasses.field(default_factory=list)  # differences between core and process
+    way: str = "inspect"  # what is set beside the full recording
 
     @property
     def lines(self):
         if self.failure:
             return [self.failure]
         lines = list(self.comparison.lines if self.comparison else ())
-        lines += [f"not found by inspect: {each}" for each in self.missing]
-        lines += [f"found by inspect alone: {each}" for each in self.false]
+        lines += [f"not found by {self.way}: {each}" for each in self.missing]
+        lines += [f"found by {self.way} alone: {each}" for each in self.false]
         return lines + [f"core: {each}" for each in self.core]
 
 
@@ -104,6 +108,30 @@ class Inspector:
         except FailedCommand as failure:
             trial.failure = str(failure)
         return trial
+
+    def light_trial(self, case):
+        """A light recording beside a full one, each to the program's end."""
+        trial = Trial(way="--light")
+        program = [self._executables[case.executable, case.variant], case.name, case.mode]
+        try:
+            with tempfile.TemporaryDirectory(prefix="leaktrace-inspections-") as directory:
+                full, light = (
+                    self._image_findings(program, os.path.join(directory, f"{name}.trace"), options)
+                    for name, options in (("full", ()), ("light", ("--light",)))
+                )
+                trial.missing, trial.false, trial.same = matched(full, light)
+        except FailedCommand as failure:
+            trial.failure = str(failure)
+        return trial
+
+    def _image_findings(self, program, trace, options):
+        recording = self._leaktrace.record(program, trace, options=options)
+        if recording.timed_out:
+            raise FailedCommand(f"record {' '.join(options)} did not end in time")
+        analysis = self._leaktrace.analyze(trace)
+        if analysis.reason:
+            raise FailedCommand(analysis.reason)
+        return counted(each for each in analysis.findings if each.verdict in IMAGE_VERDICTS)
 
     def _recorded(self, program, directory, trial):
         trace, inspection = os.path.join(directory, "recorded.trace"), os.path.join(directory, "inspection.trace")
@@ -197,7 +225,7 @@ def main():
     case_list = chosen(options)
     with tempfile.TemporaryDirectory(prefix="leaktrace-inspections-") as directory:
         try:
-            holder = build_holder(directory)
+            holder = None if options.light else build_holder(directory)
             executables = {(case.executable, case.variant): None for case in case_list}
             for executable, variant in executables:
                 say(f"{executable}, {variant}")
@@ -205,9 +233,10 @@ def main():
         except FailedCommand as failure:
             sys.exit(f"compare-inspections: {failure}")
         inspector = Inspector(leaktrace, executables, holder, options.cores)
+        attempt = inspector.light_trial if options.light else inspector.trial
         trials = {}
         with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
-            for case, trial in zip(case_list, pool.map(inspector.trial, case_list), strict=True):
+            for case, trial in zip(case_list, pool.map(attempt, case_list), strict=True):
                 trials[case] = trial
                 if trial.lines:
                     print(case, *(f"\n  {line}" for line in trial.lines), sep="", flush=True)
@@ -239,13 +268,18 @@ def busy(leaktrace, options):
 
 def summary(trials, options):
     done = [trial for trial in trials if trial.comparison]
+    way = "--light" if options.light else "inspect"
     print(
         f"{len(trials)} programs, {sum(bool(trial.failure) for trial in trials)} failed\n"
-        f"blocks: {sum(trial.comparison.count for trial in done)} in the books, "
-        f"{sum(len(trial.comparison.lines) for trial in done)} differ; {sum(trial.comparison.unsettled for trial in done)} "
-        f"came or went meanwhile\n"
-        f"findings: {sum(trial.same for trial in trials)} the same, {sum(len(trial.missing) for trial in trials)} not found "
-        f"by inspect, {sum(len(trial.false) for trial in trials)} by inspect alone"
+        + (
+            f"blocks: {sum(trial.comparison.count for trial in done)} in the books, "
+            f"{sum(len(trial.comparison.lines) for trial in done)} differ; "
+            f"{sum(trial.comparison.unsettled for trial in done)} came or went meanwhile\n"
+            if done
+            else ""
+        )
+        + f"findings: {sum(trial.same for trial in trials)} the same, {sum(len(trial.missing) for trial in trials)} "
+        f"not found by {way}, {sum(len(trial.false) for trial in trials)} by {way} alone"
         + (f"\ncores: {sum(bool(trial.core) for trial in trials)} differ from the process" if options.cores else "")
     )
     return 1 if any(trial.lines for trial in trials) else 0

@@ -1,4 +1,5 @@
 // A shop's HTTP server: looks products up and takes orders, both as JSON. Prints "port NUMBER"; ends on SIGTERM.
+// With SHOP_LEAK_EVERY=N, each Nth order leaves a basket that refers to itself.
 
 import Foundation
 import Hummingbird
@@ -23,11 +24,22 @@ struct Receipt: ResponseEncodable {
   var lines: [String]
 }
 
+final class Basket {
+  var order: Order
+  var onPaid: (() -> Void)?
+
+  init(_ order: Order) {
+    self.order = order
+    onPaid = { self.order.quantity = 0 }
+  }
+}
+
 /// Keeps a bounded number of orders, so that a long run is as large as a short one.
 actor Shop {
   private let products: [Product]
   private var orders: [Order] = []
   private var number = 0
+  private let ordersPerLeak = ProcessInfo.processInfo.environment["SHOP_LEAK_EVERY"].flatMap { Int($0) }
 
   init() {
     products = (0..<500).map { id in
@@ -44,6 +56,7 @@ actor Shop {
     number += 1
     if orders.count == 1000 { orders.removeAll(keepingCapacity: true) }
     orders.append(order)
+    if let ordersPerLeak, number % ordersPerLeak == 0 { _ = Basket(order) }
     let product = product(order.product)
     let total = product.prices["single", default: 0] * Double(order.quantity)
     return Receipt(
