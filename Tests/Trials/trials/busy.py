@@ -38,7 +38,8 @@ class Busy:
                 "--jobs",
                 str(jobs),
             ]
-            command += ["--scratch-path", os.path.join(ROOT, ".build", "benchmarks-server"), "--configuration", "release"]
+            build = os.path.join(ROOT, ".build", "benchmarks-server")
+            command += ["--scratch-path", build, "--configuration", "release"]
             must(command, limit=7200)
             return os.path.join(must([*command, "--show-bin-path"]).strip().splitlines()[-1], self.name)
         path = os.path.join(BUILD, self.name)

@@ -56,7 +56,9 @@ class Server:
 
     def sample(self):
         with open(f"/proc/{self.process}/status") as file:
-            self.resident.append(int(re.search(r"^VmRSS:\s+(\d+)", file.read(), re.MULTILINE)[1]))
+            found = re.search(r"^VmRSS:\s+(\d+)", file.read(), re.MULTILINE)
+        if found:
+            self.resident.append(int(found[1]))
 
     def growth(self):
         """Kilobytes by which the median of the last third is above that of the second."""
