@@ -11,6 +11,7 @@
 #include "process_memory.h"
 #include "thread_call.h"
 #include "thread_choice.h"
+#include "thread_filters.h"
 
 #include <dlfcn.h>
 #include <errno.h>
@@ -22,7 +23,11 @@
 #include <unistd.h>
 
 enum {
-  STOP_MILLISECONDS = 100,
+  // For which all threads stand still until the last has stopped. It grows from try to try, since threads that wait for
+  // processors get their turns one after the other.
+  FIRST_STANDSTILL_MILLISECONDS = 25,
+  MORE_STANDSTILL_MILLISECONDS = 5,
+  LONGEST_STANDSTILL_MILLISECONDS = 100,
   FIRST_PAUSE_MILLISECONDS = 1, // between two tries, growing
   LONGEST_PAUSE_MILLISECONDS = 50,
   /// For what is called: with what the visit takes it was 9,168 bytes in a program of few libraries (glibc 2.36). The
@@ -113,7 +118,8 @@ static void ask_why(struct caller *caller, uint64_t deadline) {
   char *text = caller->exchange->outcome.text;
   uint64_t place = 0;
   text[0] = 0;
-  if (caller->places->lastError == 0) return;
+  // A filter that sees the pointer for a call, should this tracer be killed just then, may end the process.
+  if (caller->places->lastError == 0 || caller->exchange->isFiltered) return;
   int visited = lt_visit_ask(&caller->visit, caller->places->lastError, deadline, &place);
   if (visited == LT_VISIT_NOT_BEGUN) return;
   caller->visited = visited;
@@ -160,12 +166,6 @@ static int make_calls(struct caller *caller, const struct passed *passed, uint64
   return LT_CALL_DONE;
 }
 
-static void release_others(struct lt_stopped_process *stopped, size_t chosen) {
-  for (size_t i = 0; i < stopped->count; i++)
-    if (i != chosen && stopped->threads[i].state != LT_THREAD_NOT_MET) lt_thread_release(stopped->threads[i].thread);
-  stopped->end = lt_nanoseconds();
-}
-
 static void note_pause(struct lt_call_exchange *exchange) {
   uint64_t pause = exchange->stopped.end - exchange->stopped.begin;
   if (pause > exchange->outcome.pauseNanoseconds) exchange->outcome.pauseNanoseconds = pause;
@@ -190,7 +190,7 @@ static int call_on(struct lt_call_exchange *exchange, size_t chosen, struct lt_c
   int error = 0;
   bool knowsError =
       place != 0 && lt_read_process(exchange->stopped.process, place, &error, sizeof error) == sizeof error;
-  release_others(&exchange->stopped, chosen);
+  lt_release_others(&exchange->stopped, chosen);
   note_pause(exchange);
   if (caller->visited == LT_VISIT_DONE) {
     exchange->outcome.thread = thread->thread;
@@ -205,19 +205,38 @@ static int call_on(struct lt_call_exchange *exchange, size_t chosen, struct lt_c
 
 // --- tries -----------------------------------------------------------------------------------------------------------
 
+static uint32_t standstill(uint32_t tries) {
+  uint32_t grown = FIRST_STANDSTILL_MILLISECONDS + tries * MORE_STANDSTILL_MILLISECONDS;
+  return grown < LONGEST_STANDSTILL_MILLISECONDS ? grown : LONGEST_STANDSTILL_MILLISECONDS;
+}
+
+/// Whether the process's filters allow recording: 0, or why it cannot be joined.
+static int check_filters(struct lt_call_exchange *exchange) {
+  const char *call = "";
+  switch (lt_judge_filters(&exchange->stopped, &call)) {
+    case LT_FILTERS_NONE: return 0;
+    case LT_FILTERS_ALLOW: exchange->isFiltered = true; return 0;
+    case LT_FILTERS_FORBID:
+      strncpy(exchange->outcome.text, call, sizeof exchange->outcome.text - 1);
+      return LT_CALL_FORBIDDEN;
+    default: return LT_CALL_FILTER_UNSEEN;
+  }
+}
+
 static int try_once(struct lt_call_exchange *exchange, struct lt_code_places *places, struct lt_unwinding *unwinding,
                     const struct passed *passed) {
   struct lt_library_call_outcome *outcome = &exchange->outcome;
   outcome->tries++;
-  int result = lt_stop_process(&exchange->stopped, STOP_MILLISECONDS);
+  int result = lt_stop_process(&exchange->stopped, standstill(outcome->tries - 1));
   if (result != 0) return result;
   lt_unwinding_forget(unwinding);
   ssize_t chosen =
       lt_choose_thread(&exchange->stopped, places, unwinding, lt_visit_size() + CALL_ROOM, &outcome->obstacles);
-  if (chosen >= 0) return call_on(exchange, (size_t)chosen, places, passed);
+  result = chosen >= 0 ? check_filters(exchange) : LT_CALL_BUSY;
+  if (result == 0) return call_on(exchange, (size_t)chosen, places, passed);
   lt_release_process(&exchange->stopped);
   note_pause(exchange);
-  return LT_CALL_BUSY;
+  return result;
 }
 
 /// Until `deadline`, or the owner's end. False then.

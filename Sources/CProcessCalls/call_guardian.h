@@ -10,6 +10,7 @@
 struct lt_call_exchange {
   struct lt_library_call call;
   struct lt_library_call_outcome outcome;
+  bool isFiltered; ///< filters limit the process, and allow the call
   struct lt_stopped_process stopped;
 };
 

@@ -7,6 +7,8 @@
 #if LT_CAN_STOP_THREADS
 
 #include "guardian.h"
+#include "lone_call.h"
+#include "thread_list.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -19,11 +21,24 @@
 #include <unistd.h>
 
 enum {
-  COPY_MILLISECONDS = 5000,    // the copy's birth and end
-  FORGET_MILLISECONDS = 10000, // until another tracer has let the target go, or a thread has come to a call
-  FORGET_STOP_MILLISECONDS = 100,
+  // For which the others stand still until the thread that makes the copy has got a processor. If it gets none, all go
+  // on,
+  // and it is tried again.
+  FIRST_ENTRY_MILLISECONDS = 25,
+  LONGEST_ENTRY_MILLISECONDS = 100,
+  MOST_TRIES = 20,
+  // The same while the kernel makes the copy, which takes 16 ms for a gibibyte, and longer where others want the
+  // processor.
+  COPY_MILLISECONDS = 1000,
+  COPY_MILLISECONDS_PER_GIBIBYTE = 250,
+  CLOSE_MILLISECONDS = 5000, // the copy's descriptors; a close may wait for a slow file system
+  // For the copy's end, and then until another tracer has let the target go, or a thread has come to a call. Nobody
+  // stands still meanwhile. At a load of 45 an end takes seconds.
+  END_MILLISECONDS = 60000,
+  FORGET_MILLISECONDS = 60000,
   BETWEEN_TRIES_MILLISECONDS = 20,
   LATE_MILLISECONDS = 1,
+  LATE_PATIENCE_MILLISECONDS = 10000,
   CLOSE_RANGE_CALL = 436, // close_range(2), Linux 5.9
   UNSHARE_DESCRIPTORS = 2,
 };
@@ -44,28 +59,36 @@ static int kernel_reason(struct lt_copy_exchange *exchange, int64_t result) {
 }
 
 /// Makes the copy. It is born stopped, is ended by the kernel with this process, and shares the target's descriptors:
-/// a connection that the target closes is closed.
-static int make_copy(struct lt_copy_exchange *exchange, struct made_copy *copy) {
+/// a connection that the target closes is closed. −ECANCELED if the thread that makes it has not come to it in time.
+static int make_copy(struct lt_copy_exchange *exchange, struct made_copy *copy, uint64_t entryMilliseconds) {
   // Had the tracer no time to take hold of the copy, it would go on with a call of exit_group, whose number the code
   // of `_exit` has in rdx.
   struct lt_injected_call call = {.instruction = exchange->exitCall,
                                   .number = SYS_clone,
                                   .arguments = {CLONE_FILES, 0, SYS_exit_group, 0},
                                   .followsChild = true,
-                                  .suspendsFilter = exchange->suspendsFilter};
-  int result = lt_call_in_process(&exchange->stopped, &call);
-  if (call.child > 0) {
-    copy->process = call.child;
-    copy->numberInTarget = call.result;
-    int born = lt_thread_await_stop(call.child, in_milliseconds(COPY_MILLISECONDS));
-    if (born == 0) ptrace(PTRACE_SETOPTIONS, call.child, 0, PTRACE_O_TRACESYSGOOD | PTRACE_O_EXITKILL);
-    exchange->copyNanoseconds = call.nanoseconds;
-    exchange->copy = call.child;
-    return result != 0 ? result : born == 0 ? 0 : LT_COPY_NO_CALL;
-  }
-  if (result == -EACCES) return LT_COPY_FILTERED;
-  if (result != 0) return result;
-  return call.result < 0 ? kernel_reason(exchange, call.result) : LT_COPY_NO_CALL;
+                                  .allowFiltered = exchange->options.allowFiltered};
+  struct lt_stopped_process *stopped = &exchange->stopped;
+  size_t caller = 0;
+  int result = lt_begin_call_in_process(stopped, &call, &caller, in_milliseconds(entryMilliseconds));
+  if (call.progress == LT_CALL_NOT_BEGUN) return result == -EACCES ? LT_COPY_FILTERED : result;
+  uint64_t patience = COPY_MILLISECONDS + (lt_resident_bytes(stopped->process) >> 30) * COPY_MILLISECONDS_PER_GIBIBYTE;
+  pid_t thread = stopped->threads[caller].thread;
+  if (result == 0) result = lt_thread_await_call(thread, &call, in_milliseconds(patience));
+  exchange->copyNanoseconds = call.nanoseconds;
+  // The copy is there, or was refused. The thread that has made it has still to find its way back.
+  lt_release_others(stopped, caller);
+  int ended = lt_thread_end_call(thread, &call);
+  if (ended == -ECANCELED) return ended;
+  if (call.child == 0) return ended == 0 && call.result < 0 ? kernel_reason(exchange, call.result) : LT_COPY_NO_CALL;
+  copy->process = exchange->copy = call.child;
+  // Another thread may have ended the caller just now, by exec or exit.
+  copy->numberInTarget = ended == 0 ? call.result : lt_number_in_parent(stopped->process, call.child);
+  bool isBorn = lt_thread_await_stop(call.child, in_milliseconds(END_MILLISECONDS)) == 0;
+  if (isBorn) ptrace(PTRACE_SETOPTIONS, call.child, 0, PTRACE_O_TRACESYSGOOD | PTRACE_O_EXITKILL);
+  // A copy that took too long is not of one moment: the others went on before it was made.
+  if (result != 0 || !isBorn) return LT_COPY_NO_CALL;
+  return ended;
 }
 
 /// The copy gives back its share of the descriptors.
@@ -76,10 +99,12 @@ static void close_descriptors(const struct lt_copy_exchange *exchange, pid_t cop
                                   .number = CLOSE_RANGE_CALL,
                                   .arguments = {0, ~0u, UNSHARE_DESCRIPTORS, 0},
                                   .endsWithTracer = true,
-                                  .suspendsFilter = exchange->suspendsFilter};
+                                  .allowFiltered = exchange->options.allowFiltered};
   // Without libc's instruction the copy stands behind the one that made it.
   if (call.instruction == 0) call.instruction = note.programCounter - 2;
-  lt_thread_call(copy, &call);
+  // A copy that is still at it can be read, and ended, as well.
+  if (lt_thread_begin_call(copy, &call, UINT64_MAX) != 0) return;
+  if (lt_thread_await_call(copy, &call, in_milliseconds(CLOSE_MILLISECONDS)) == 0) lt_thread_end_call(copy, &call);
 }
 
 static void wait_moment(void) {
@@ -87,23 +112,20 @@ static void wait_moment(void) {
   nanosleep(&moment, NULL);
 }
 
-/// Has the target wait for the copy, which has ended, as nothing else in it does.
+/// Has a thread of the target wait for the copy, which has ended, as nothing else in it does.
 static int have_forgotten(struct lt_copy_exchange *exchange, const struct made_copy *copy) {
+  // Other numbers mean other children.
+  if (copy->numberInTarget <= 0) return LT_COPY_NO_CALL;
   uint64_t deadline = in_milliseconds(FORGET_MILLISECONDS);
   for (;;) {
-    int result = lt_stop_process(&exchange->stopped, FORGET_STOP_MILLISECONDS);
+    struct lt_injected_call call = {.instruction = exchange->exitCall,
+                                    .number = SYS_wait4,
+                                    .arguments = {(uint64_t)copy->numberInTarget, 0, __WALL | WNOHANG, 0},
+                                    .allowFiltered = exchange->options.allowFiltered};
+    int result = lt_call_by_one_thread(&exchange->stopped, &call, deadline);
     // One that has ended has left the copy to its parent, which forgets it.
     if (result == LT_COPY_GONE) return 0;
-    if (result == 0) {
-      struct lt_injected_call call = {.instruction = exchange->exitCall,
-                                      .number = SYS_wait4,
-                                      .arguments = {(uint64_t)copy->numberInTarget, 0, __WALL | WNOHANG, 0},
-                                      .suspendsFilter = exchange->suspendsFilter};
-      result = lt_call_in_process(&exchange->stopped, &call);
-      lt_release_process(&exchange->stopped);
-      while (lt_release_late_threads(&exchange->stopped) > 0 && lt_nanoseconds() < deadline) wait_moment();
-      if (result == 0 && (call.result == copy->numberInTarget || call.result == -ECHILD)) return 0;
-    }
+    if (result == 0 && (call.result == copy->numberInTarget || call.result == -ECHILD)) return 0;
     if (lt_nanoseconds() >= deadline) return LT_COPY_NO_CALL;
     wait_moment();
   }
@@ -112,7 +134,7 @@ static int have_forgotten(struct lt_copy_exchange *exchange, const struct made_c
 static int end_copy(struct lt_copy_exchange *exchange, const struct made_copy *copy) {
   if (copy->process == 0) return 0;
   kill(copy->process, SIGKILL);
-  lt_thread_await_end(copy->process, in_milliseconds(COPY_MILLISECONDS));
+  lt_thread_await_end(copy->process, in_milliseconds(END_MILLISECONDS));
   return have_forgotten(exchange, copy);
 }
 
@@ -126,26 +148,51 @@ static void await_parent(struct lt_copy_exchange *exchange, bool holds) {
   }
 }
 
+/// Between two tries: a thread can be asked to stop only once, so those that are late are waited for. False if they do
+/// not come, or if nobody wants the copy any more.
+static bool await_next_try(struct lt_stopped_process *stopped) {
+  uint64_t deadline = in_milliseconds(LATE_PATIENCE_MILLISECONDS);
+  do {
+    struct pollfd parent = {.fd = LT_GUARDIAN_PARENT, .events = POLLIN};
+    if (poll(&parent, 1, BETWEEN_TRIES_MILLISECONDS) > 0 || lt_nanoseconds() >= deadline) return false;
+  } while (lt_release_late_threads(stopped) > 0);
+  return true;
+}
+
+/// Stops the target, copies it, and lets it go on.
+static int stop_and_copy(struct lt_copy_exchange *exchange, struct made_copy *copy) {
+  struct lt_stopped_process *stopped = &exchange->stopped;
+  uint64_t patience = FIRST_ENTRY_MILLISECONDS;
+  for (unsigned tries = 0;; tries++) {
+    int result = lt_stop_process(stopped, exchange->options.stopMilliseconds);
+    if (result != 0) return result;
+    result = make_copy(exchange, copy, patience);
+    lt_release_process(stopped);
+    uint64_t pause = stopped->end - stopped->begin;
+    if (pause > exchange->longestPause) exchange->longestPause = pause;
+    if (result != -ECANCELED) return result;
+    if (tries == MOST_TRIES || !await_next_try(stopped)) return LT_COPY_NO_CALL;
+    patience = 2 * patience < LONGEST_ENTRY_MILLISECONDS ? 2 * patience : LONGEST_ENTRY_MILLISECONDS;
+  }
+}
+
 void lt_guard_copy(void *shared) {
   struct lt_copy_exchange *exchange = shared;
-  uint32_t milliseconds = exchange->options.stopMilliseconds;
-  int result = lt_stop_process(&exchange->stopped, milliseconds);
   struct made_copy copy = {0};
-  if (result != 0) {
-    answer(result);
-    _exit(0);
-  }
   if (exchange->options.mode == LT_COPY_MODE_HOLD) {
-    answer(0);
+    int result = lt_stop_process(&exchange->stopped, exchange->options.stopMilliseconds);
+    if (result == 0) lt_await_late_threads(&exchange->stopped);
+    answer(result);
+    if (result != 0) _exit(0);
     await_parent(exchange, true);
     lt_release_process(&exchange->stopped);
     answer(0);
     _exit(0);
   }
-  result = make_copy(exchange, &copy);
-  lt_release_process(&exchange->stopped);
+  int result = stop_and_copy(exchange, &copy);
   if (result == 0) {
     close_descriptors(exchange, copy.process);
+    lt_await_late_threads(&exchange->stopped);
     answer(0);
     await_parent(exchange, false);
   }

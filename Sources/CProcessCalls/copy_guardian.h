@@ -9,10 +9,9 @@
 struct lt_copy_exchange {
   struct lt_copy_options options;
   uint64_t exitCall;
-  bool suspendsFilter; ///< one watches the target
   int reason;
   pid_t copy;
-  uint64_t copyNanoseconds;
+  uint64_t copyNanoseconds, longestPause;
   struct lt_stopped_process stopped;
 };
 

@@ -18,7 +18,7 @@ struct lt_guardian {
 
 /// Looks at a process before anything is touched: one of lt_copy_error, or −errno. The kernel looks again when it is
 /// stopped.
-int lt_look_at_process(pid_t process, pid_t *tracer, bool *isFiltered);
+int lt_look_at_process(pid_t process, pid_t *tracer);
 
 /// Memory that a guardian shares with its owner, of zeros. NULL with `errno` set.
 void *lt_guardian_exchange(size_t size);

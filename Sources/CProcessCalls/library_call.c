@@ -26,10 +26,8 @@ static bool is_stopped(pid_t process) {
 
 int lt_call_in_library(pid_t process, const struct lt_library_call *call, struct lt_library_call_outcome *outcome) {
   *outcome = (struct lt_library_call_outcome){0};
-  bool isFiltered = false;
-  int result = lt_look_at_process(process, &outcome->tracer, &isFiltered);
+  int result = lt_look_at_process(process, &outcome->tracer);
   if (result != 0) return result;
-  if (isFiltered) return LT_COPY_FILTERED;
   if (is_stopped(process)) return LT_CALL_STOPPED;
   struct lt_call_exchange *exchange = lt_guardian_exchange(sizeof *exchange);
   if (exchange == NULL) return -errno;

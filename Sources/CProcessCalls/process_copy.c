@@ -14,7 +14,7 @@
 #include <sys/mman.h>
 #include <sys/socket.h>
 
-enum { DEFAULT_STOP_MILLISECONDS = 100 };
+enum { DEFAULT_STOP_MILLISECONDS = 10 };
 
 static struct lt_guardian guardian_of(const struct lt_process_copy *copy) {
   return (struct lt_guardian){copy->guardian, copy->control, copy->answer};
@@ -31,14 +31,12 @@ static void forget_guardian(struct lt_process_copy *copy) {
 
 int lt_process_copy_begin(pid_t process, const struct lt_copy_options *options, struct lt_process_copy *copy) {
   *copy = (struct lt_process_copy){.target = process};
-  bool isFiltered = false;
-  int result = lt_look_at_process(process, &copy->tracer, &isFiltered);
+  int result = lt_look_at_process(process, &copy->tracer);
   if (result != 0) return result;
   struct lt_copy_exchange *exchange = lt_guardian_exchange(sizeof *exchange);
   if (exchange == NULL) return -errno;
   exchange->options = *options;
   if (options->stopMilliseconds == 0) exchange->options.stopMilliseconds = DEFAULT_STOP_MILLISECONDS;
-  exchange->suspendsFilter = isFiltered && !options->allowFiltered;
   exchange->stopped.process = process;
   exchange->exitCall = lt_find_exit_call(process);
   copy->exchange = exchange;
@@ -59,7 +57,7 @@ int lt_process_copy_begin(pid_t process, const struct lt_copy_options *options, 
   }
   bool isHeld = options->mode == LT_COPY_MODE_HOLD;
   copy->memory = isHeld ? process : exchange->copy;
-  copy->pauseNanoseconds = isHeld ? 0 : exchange->stopped.end - exchange->stopped.begin;
+  copy->pauseNanoseconds = isHeld ? 0 : exchange->longestPause;
   copy->copyNanoseconds = exchange->copyNanoseconds;
   copy->threads = exchange->stopped.threads;
   copy->threadCount = exchange->stopped.count;

@@ -6,174 +6,303 @@
 
 #if LT_CAN_STOP_THREADS
 
-#include <dirent.h>
+#include "thread_list.h"
+
 #include <errno.h>
-#include <fcntl.h>
-#include <stdio.h>
-#include <stdlib.h>
+#include <sched.h>
+#include <signal.h>
 #include <string.h>
 #include <sys/syscall.h>
-#include <unistd.h>
+#include <time.h>
 
 enum {
-  PATH_SIZE = 64,
-  LISTING_SIZE = 16384,
+  MILLISECOND = 1000000,
   SYSCALL_LENGTH = 2,
-  STAT_SIZE = 128, // the number, a name of 15 bytes, the state
-  // A thread that may run stops as soon as it gets a processor, which takes this long where dozens compete for one.
-  RUNNABLE_MILLISECONDS = 2000,
-  STEP_MILLISECONDS = 20,
+  // Until the first of the threads that may run stops: nobody stands still. At a load of 45 on two processors a thread
+  // waits for its turn for 90 ms.
+  RUNNER_MILLISECONDS = 200,
+  // The same for threads that sleep, and that have to be woken.
+  SLEEPER_MILLISECONDS = 5000,
+  // Late threads get their turn within this time, or are not awaited any longer. Those that sleep where no signal
+  // reaches them may wait for a lock of the kernel's, whose holder waits for its turn; or for a device, and for ever.
+  LATE_RUNNER_MILLISECONDS = 10000,
+  LATE_SLEEPER_MILLISECONDS = 1000,
+  // The same while the others stand still.
+  HELD_RUNNER_MILLISECONDS = 2000,
+  HELD_SLEEPER_MILLISECONDS = 100,
+  RESULT = 0, // of a call: rax in DWARF's numbers, and rdi for its first argument
+  FIRST_ARGUMENT = 5,
+  WAKE_MILLISECONDS = 2, // a stop whose signal was merged with another's is seen after this
 };
 
-struct listed_entry { // getdents64(2)
-  uint64_t inode;
-  int64_t next;
-  uint16_t length;
-  uint8_t type;
-  char name[];
-};
+/// How far a thread is. `threads[].state` is LT_THREAD_NOT_MET until it is noted.
+enum stage { LISTED, ASKED, STOPPED, LET_GO, ENDED };
 
-static bool is_known(const struct lt_stopped_process *stopped, pid_t thread) {
-  for (size_t i = stopped->count; i > 0; i--)
-    if (stopped->threads[i - 1].thread == thread) return true;
+static uint64_t after(uint64_t begin, uint64_t milliseconds) { return begin + milliseconds * MILLISECOND; }
+
+static void await_report(void) {
+  sigset_t child;
+  sigemptyset(&child);
+  sigaddset(&child, SIGCHLD);
+  struct timespec moment = {.tv_nsec = WAKE_MILLISECONDS * MILLISECOND};
+  sigtimedwait(&child, NULL, &moment);
+}
+
+// --- the list --------------------------------------------------------------------------------------------------------
+
+static bool is_known(const struct lt_stopped_process *stopped, pid_t thread, size_t *cursor) {
+  // The kernel lists them in one order each time.
+  if (*cursor < stopped->count && stopped->threads[*cursor].thread == thread) {
+    (*cursor)++;
+    return true;
+  }
+  for (size_t i = 0; i < stopped->count; i++) {
+    if (stopped->threads[i].thread != thread) continue;
+    *cursor = i + 1;
+    return true;
+  }
   return false;
 }
 
-static void read_name(pid_t process, struct lt_copied_thread *thread) {
-  char path[PATH_SIZE];
-  snprintf(path, sizeof path, "/proc/%d/task/%d/comm", process, thread->thread);
-  int file = open(path, O_RDONLY | O_CLOEXEC);
-  if (file < 0) return;
-  ssize_t size = read(file, thread->name, sizeof thread->name);
-  close(file);
-  // The line's end; a name has 15 bytes at most.
-  thread->name[size > 0 ? size - 1 : 0] = 0;
-}
-
-/// Asks the threads to stop that are listed and not known. Sets `found` if there was one.
-static int seize_listed(struct lt_stopped_process *stopped, int folder, bool *found) {
-  _Alignas(struct listed_entry) char listing[LISTING_SIZE];
-  if (lseek(folder, 0, SEEK_SET) != 0) return LT_COPY_GONE;
-  for (;;) {
-    long size = syscall(SYS_getdents64, folder, listing, sizeof listing);
-    if (size < 0) return errno == ENOENT || errno == ESRCH ? LT_COPY_GONE : -errno;
-    if (size == 0) return 0;
-    for (long offset = 0; offset < size;) {
-      const struct listed_entry *entry = (const struct listed_entry *)(listing + offset);
-      offset += entry->length;
-      pid_t thread = (pid_t)strtol(entry->name, NULL, 10);
-      if (thread <= 0 || is_known(stopped, thread)) continue;
-      if (stopped->count == LT_MOST_THREADS) return -E2BIG;
-      int result = lt_thread_seize(thread);
-      // One that ends, or has ended while another has not been waited for.
-      if (result == -ESRCH) continue;
-      // A first thread that has ended before the others stays listed, and cannot be traced.
-      if (result == -EPERM && stopped->count > 0) continue;
-      if (result != 0) return result == -EPERM ? LT_COPY_NOT_ALLOWED : result;
-      stopped->isReleasedLate[stopped->count] = false;
-      stopped->threads[stopped->count++] = (struct lt_copied_thread){.thread = thread, .state = LT_THREAD_NOT_MET};
-      *found = true;
-    }
+/// Adds the threads that are not known. Returns 0, LT_COPY_GONE or −errno.
+static int note_listed(struct lt_stopped_process *stopped, struct lt_thread_list *list) {
+  size_t cursor = 0;
+  lt_thread_list_rewind(list);
+  for (pid_t thread; (thread = lt_thread_list_next(list)) > 0;) {
+    if (is_known(stopped, thread, &cursor)) continue;
+    if (stopped->count == LT_MOST_THREADS) return -E2BIG;
+    size_t place = stopped->count;
+    struct lt_copied_thread *note = &stopped->threads[place];
+    *note = (struct lt_copied_thread){.thread = thread, .state = LT_THREAD_NOT_MET};
+    char standing = lt_thread_standing(stopped->process, thread, note->name);
+    // One that has ended while another has not been waited for, or a first thread that has ended before the others.
+    stopped->stages[place] = standing ? LISTED : ENDED;
+    stopped->mayRun[place] = standing == 'R' || standing == 'D';
+    stopped->count++;
   }
+  return list->error;
 }
 
-/// Whether it only waits for a processor: one that sleeps has a state of its own.
-static bool is_runnable(pid_t process, pid_t thread) {
-  char path[PATH_SIZE], text[STAT_SIZE];
-  snprintf(path, sizeof path, "/proc/%d/task/%d/stat", process, thread);
-  int file = open(path, O_RDONLY | O_CLOEXEC);
-  if (file < 0) return false;
-  ssize_t size = read(file, text, sizeof text - 1);
-  close(file);
-  text[size > 0 ? size : 0] = 0;
-  // The name stands in brackets, and may hold others.
-  const char *end = strrchr(text, ')');
-  return end && end[1] == ' ' && end[2] == 'R';
+/// Forgets the threads that have ended.
+static void forget_ended(struct lt_stopped_process *stopped) {
+  size_t kept = 0;
+  for (size_t i = 0; i < stopped->count; i++) {
+    if (stopped->stages[i] == ENDED) continue;
+    if (kept != i) {
+      stopped->threads[kept] = stopped->threads[i];
+      stopped->stages[kept] = stopped->stages[i];
+      stopped->mayRun[kept] = stopped->mayRun[i];
+    }
+    kept++;
+  }
+  stopped->count = kept;
 }
 
-/// Waits until a thread stops, beyond the deadline as long as it may run.
-static int await_thread(const struct lt_stopped_process *stopped, pid_t thread, uint64_t deadline) {
-  int result = lt_thread_await_stop(thread, deadline);
-  uint64_t last = stopped->begin + RUNNABLE_MILLISECONDS * 1000000ull;
-  while (result == -ETIME && lt_nanoseconds() < last && is_runnable(stopped->process, thread))
-    result = lt_thread_await_stop(thread, lt_nanoseconds() + STEP_MILLISECONDS * 1000000ull);
-  return result;
+// --- stopping --------------------------------------------------------------------------------------------------------
+
+enum group { THOSE_THAT_MAY_RUN, ALL };
+
+static bool is_in(const struct lt_stopped_process *stopped, size_t i, enum group group) {
+  return group == ALL || stopped->mayRun[i];
 }
 
-static void forget(struct lt_stopped_process *stopped, size_t i) {
-  stopped->threads[i] = stopped->threads[--stopped->count];
-}
-
-/// Waits for the threads from `first` on that were asked to stop.
-static int await_from(struct lt_stopped_process *stopped, size_t first, uint64_t deadline) {
-  for (size_t i = first; i < stopped->count;) {
-    struct lt_copied_thread *thread = &stopped->threads[i];
-    int result = await_thread(stopped, thread->thread, deadline);
-    if (result == -ESRCH) {
-      forget(stopped, i);
+static int ask(struct lt_stopped_process *stopped, enum group group) {
+  for (size_t i = 0; i < stopped->count; i++) {
+    if (stopped->stages[i] != LISTED || !is_in(stopped, i, group)) continue;
+    int result = lt_thread_seize(stopped->threads[i].thread);
+    if (result == 0) {
+      stopped->stages[i] = ASKED;
       continue;
     }
-    i++;
-    if (result != 0) continue;
-    thread->state = LT_THREAD_COMPUTING;
-    result = lt_thread_note(thread->thread, thread);
-    if (result == LT_COPY_OTHER_MACHINE) return result;
-    read_name(stopped->process, thread);
+    // It has ended since, or the thread is a first one that cannot be traced any more. A thread that may not be traced
+    // is one like the others.
+    bool hasEnded = result == -ESRCH || lt_thread_standing(stopped->process, stopped->threads[i].thread, NULL) == 0;
+    if (!hasEnded) return result == -EPERM ? LT_COPY_NOT_ALLOWED : result;
+    stopped->stages[i] = ENDED;
   }
   return 0;
 }
 
-int lt_stop_process(struct lt_stopped_process *stopped, uint32_t milliseconds) {
-  char path[PATH_SIZE];
-  snprintf(path, sizeof path, "/proc/%d/task", stopped->process);
-  int folder = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  if (folder < 0) return errno == ENOENT ? LT_COPY_GONE : -errno;
-  stopped->count = 0;
-  stopped->begin = lt_nanoseconds();
-  uint64_t deadline = stopped->begin + milliseconds * 1000000ull;
-  int result = 0;
-  for (bool found = true; found && result == 0;) {
-    found = false;
-    size_t first = stopped->count;
-    result = seize_listed(stopped, folder, &found);
-    int waited = await_from(stopped, first, deadline);
-    if (result == 0) result = waited;
+/// Looks whether a thread that was asked has stopped, and notes it then.
+static int meet(struct lt_stopped_process *stopped, size_t i, uint64_t deadline) {
+  struct lt_copied_thread *note = &stopped->threads[i];
+  int result = lt_thread_await_stop(note->thread, deadline);
+  if (result == -ETIME) return result;
+  stopped->stages[i] = result == 0 ? STOPPED : ENDED;
+  if (result != 0) return 0;
+  note->state = LT_THREAD_COMPUTING;
+  return lt_thread_note(note->thread, note) == LT_COPY_OTHER_MACHINE ? LT_COPY_OTHER_MACHINE : 0;
+}
+
+/// Looks once at each of those that were asked. `awaited`: how many have not stopped.
+static int meet_some(struct lt_stopped_process *stopped, size_t *awaited, size_t *met) {
+  *awaited = *met = 0;
+  for (size_t i = 0; i < stopped->count; i++) {
+    if (stopped->stages[i] != ASKED) continue;
+    int result = meet(stopped, i, 0);
+    if (result > 0) return result;
+    *awaited += result == -ETIME;
+    *met += stopped->stages[i] == STOPPED;
   }
-  close(folder);
-  if (result == 0 && stopped->count == 0) result = LT_COPY_GONE;
-  if (result != 0) lt_release_process(stopped);
+  return 0;
+}
+
+/// Waits for those that were asked: while nobody stands still, until `patience`; then for `standstill` nanoseconds.
+static int await_asked(struct lt_stopped_process *stopped, uint64_t patience, uint64_t standstill) {
+  while (stopped->begin == 0) {
+    uint64_t before = lt_nanoseconds();
+    size_t awaited, met;
+    int result = meet_some(stopped, &awaited, &met);
+    if (result != 0) return result;
+    // Nobody stood still when it was looked for the last time.
+    if (met > 0) stopped->begin = stopped->lastLook ? stopped->lastLook : before;
+    stopped->lastLook = before;
+    if (met > 0) break;
+    if (awaited == 0 || before >= patience) return 0;
+    await_report();
+  }
+  uint64_t deadline = stopped->begin + standstill;
+  for (size_t i = 0; i < stopped->count; i++) {
+    if (stopped->stages[i] != ASKED) continue;
+    int result = meet(stopped, i, deadline);
+    if (result > 0) return result;
+  }
+  return 0;
+}
+
+static int stop_listed(struct lt_stopped_process *stopped, struct lt_thread_list *list, uint64_t standstill) {
+  int result = note_listed(stopped, list);
+  stopped->lastLook = lt_nanoseconds();
+  if (result == 0) result = ask(stopped, THOSE_THAT_MAY_RUN);
+  // A half is left for those that have to be woken.
+  if (result == 0) result = await_asked(stopped, after(lt_nanoseconds(), RUNNER_MILLISECONDS), standstill / 2);
+  for (size_t known = SIZE_MAX; result == 0 && known != stopped->count;) {
+    known = stopped->count;
+    result = ask(stopped, ALL);
+    if (result == 0) result = await_asked(stopped, after(lt_nanoseconds(), SLEEPER_MILLISECONDS), standstill);
+    if (result == 0) result = note_listed(stopped, list);
+  }
   return result;
 }
 
-void lt_release_process(struct lt_stopped_process *stopped) {
-  for (size_t i = 0; i < stopped->count; i++)
-    if (stopped->threads[i].state != LT_THREAD_NOT_MET) lt_thread_release(stopped->threads[i].thread);
+int lt_stop_process(struct lt_stopped_process *stopped, uint32_t standstillMilliseconds) {
+  static struct lt_thread_list list;
+  int result = lt_thread_list_open(&list, stopped->process);
+  if (result != 0) return result;
+  stopped->count = 0;
+  stopped->begin = stopped->end = 0;
+  result = stop_listed(stopped, &list, standstillMilliseconds * (uint64_t)MILLISECOND);
+  lt_thread_list_close(&list);
+  if (result != 0) lt_release_process(stopped);
+  forget_ended(stopped);
+  return result == 0 && stopped->count == 0 ? LT_COPY_GONE : result;
+}
+
+// --- letting go ------------------------------------------------------------------------------------------------------
+
+static void release(struct lt_stopped_process *stopped, size_t i) {
+  lt_thread_release(stopped->threads[i].thread);
+  stopped->stages[i] = LET_GO;
+}
+
+/// All but one. Returns how many there were.
+static size_t release_stopped(struct lt_stopped_process *stopped, size_t kept) {
+  size_t released = 0;
+  for (size_t i = 0; i < stopped->count; i++) {
+    if (stopped->stages[i] != STOPPED || i == kept) continue;
+    release(stopped, i);
+    released++;
+  }
+  return released;
+}
+
+static void note_end(struct lt_stopped_process *stopped) {
   stopped->end = lt_nanoseconds();
+  if (stopped->begin == 0) stopped->begin = stopped->end;
+}
+
+void lt_release_others(struct lt_stopped_process *stopped, size_t kept) {
+  if (release_stopped(stopped, kept) > 0) note_end(stopped);
+}
+
+void lt_release_process(struct lt_stopped_process *stopped) {
+  release_stopped(stopped, SIZE_MAX);
+  if (stopped->end == 0) note_end(stopped);
+}
+
+// --- late ones -------------------------------------------------------------------------------------------------------
+
+/// A thread may have made another in the call that it was in when it was asked: that one has not been listed.
+static bool has_made_thread(const struct lt_copied_thread *thread) {
+  bool makes =
+      (thread->call == SYS_clone && thread->general[FIRST_ARGUMENT] & CLONE_THREAD) || thread->call == SYS_clone3;
+  return makes && (int64_t)thread->general[RESULT] > 0;
+}
+
+static void note_made_thread(struct lt_stopped_process *stopped) {
+  if (stopped->count == LT_MOST_THREADS) return;
+  // Nothing is known of it, and it is not traced.
+  stopped->threads[stopped->count] = (struct lt_copied_thread){.state = LT_THREAD_NOT_MET};
+  stopped->stages[stopped->count++] = LET_GO;
+}
+
+/// Whether a thread that has not stopped is worth waiting for.
+static bool may_come(const struct lt_stopped_process *stopped, size_t i, uint64_t waited, bool isReleased) {
+  uint64_t forSleeper = isReleased ? LATE_SLEEPER_MILLISECONDS : HELD_SLEEPER_MILLISECONDS;
+  if (waited < forSleeper * MILLISECOND) return true;
+  uint64_t forRunner = isReleased ? LATE_RUNNER_MILLISECONDS : HELD_RUNNER_MILLISECONDS;
+  return waited < forRunner * MILLISECOND &&
+         lt_thread_standing(stopped->process, stopped->threads[i].thread, NULL) == 'R';
+}
+
+void lt_await_late_threads(struct lt_stopped_process *stopped) {
+  bool isReleased = stopped->end != 0;
+  uint64_t begin = lt_nanoseconds();
+  for (bool waits = true; waits;) {
+    waits = false;
+    uint64_t waited = lt_nanoseconds() - begin;
+    size_t count = stopped->count;
+    for (size_t i = 0; i < count; i++) {
+      if (stopped->stages[i] != ASKED) continue;
+      int result = meet(stopped, i, 0);
+      if (result == -ETIME) waits |= may_come(stopped, i, waited, isReleased);
+      if (stopped->stages[i] != STOPPED) continue;
+      if (result != 0) stopped->threads[i].state = LT_THREAD_NOT_MET;
+      else if (has_made_thread(&stopped->threads[i])) note_made_thread(stopped);
+      if (isReleased) release(stopped, i);
+    }
+    if (waits) await_report();
+  }
+  forget_ended(stopped);
 }
 
 size_t lt_release_late_threads(struct lt_stopped_process *stopped) {
   size_t late = 0;
   for (size_t i = 0; i < stopped->count; i++) {
-    pid_t thread = stopped->threads[i].thread;
-    if (stopped->threads[i].state != LT_THREAD_NOT_MET || stopped->isReleasedLate[i]) continue;
-    int result = lt_thread_await_stop(thread, 0);
-    if (result == 0) lt_thread_release(thread);
-    stopped->isReleasedLate[i] = result != -ETIME;
+    if (stopped->stages[i] != ASKED) continue;
+    int result = lt_thread_await_stop(stopped->threads[i].thread, 0);
+    if (result == 0) lt_thread_release(stopped->threads[i].thread);
+    if (result != -ETIME) stopped->stages[i] = LET_GO;
     late += result == -ETIME;
   }
   return late;
 }
 
+// --- calls -----------------------------------------------------------------------------------------------------------
+
 /// In a thread's own system call, the instruction that made it is before the one it goes on at.
-static int call_on(const struct lt_copied_thread *thread, const struct lt_injected_call *model,
-                   struct lt_injected_call *call) {
+static int begin_on(const struct lt_copied_thread *thread, const struct lt_injected_call *model,
+                    struct lt_injected_call *call, uint64_t deadline) {
   *call = *model;
-  if (call->instruction == 0 && thread->state == LT_THREAD_IN_CALL)
-    call->instruction = thread->programCounter - SYSCALL_LENGTH;
-  return call->instruction == 0 ? -EFAULT : lt_thread_call(thread->thread, call);
+  int result = call->instruction ? lt_thread_begin_call(thread->thread, call, deadline) : -EFAULT;
+  if (result != -EFAULT || thread->state != LT_THREAD_IN_CALL) return result;
+  // The program may have become another one since.
+  call->instruction = thread->programCounter - SYSCALL_LENGTH;
+  return lt_thread_begin_call(thread->thread, call, deadline);
 }
 
-int lt_call_in_process(const struct lt_stopped_process *stopped, struct lt_injected_call *call) {
+int lt_begin_call_in_process(const struct lt_stopped_process *stopped, struct lt_injected_call *call, size_t *caller,
+                             uint64_t deadline) {
   const struct lt_injected_call model = *call;
   int result = LT_COPY_NO_CALL;
   // Threads in a call first: nothing of theirs can be disturbed.
@@ -181,15 +310,16 @@ int lt_call_in_process(const struct lt_stopped_process *stopped, struct lt_injec
     uint32_t wanted = pass == 0 ? LT_THREAD_IN_CALL : LT_THREAD_COMPUTING;
     for (size_t i = 0; i < stopped->count; i++) {
       const struct lt_copied_thread *thread = &stopped->threads[i];
-      if (thread->state != wanted || !lt_thread_can_call(thread->thread, thread)) continue;
-      int made = call_on(thread, &model, call);
-      if (made == 0) return 0;
-      if (made != -EFAULT) result = made;
-      // A thread that is lost on its way may have made the call.
-      if (made != -EFAULT) return result;
+      if (stopped->stages[i] != STOPPED || thread->state != wanted || !lt_thread_can_call(thread->thread, thread))
+        continue;
+      *caller = i;
+      result = begin_on(thread, &model, call, deadline);
+      if (call->progress != LT_CALL_NOT_BEGUN) return result;
+      // Others may be without a filter, or elsewhere.
+      if (result != -EFAULT && result != -EACCES) return result;
     }
   }
-  return result;
+  return result == -EFAULT ? LT_COPY_NO_CALL : result;
 }
 
 #endif

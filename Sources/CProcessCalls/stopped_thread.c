@@ -6,6 +6,7 @@
 #if LT_CAN_STOP_THREADS
 
 #include "interrupted_calls.h"
+#include "thread_list.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -21,8 +22,7 @@ enum {
   SYSCALL_STOP = SIGTRAP | 0x80,
   CODE_SEGMENT_32_BIT = 0x23, // __USER32_CS
   SYSCALL_INSTRUCTION = 0x050F,
-  CALL_MILLISECONDS = 5000, // a copy of hundreds of gigabytes takes a second
-  WAKE_MILLISECONDS = 5,    // a report whose signal was merged with another's is seen after this
+  WAKE_MILLISECONDS = 5, // a report whose signal was merged with another's is seen after this
 };
 
 // Linux 5.13, include/uapi/linux/ptrace.h and rseq.h.
@@ -42,8 +42,6 @@ uint64_t lt_nanoseconds(void) {
   clock_gettime(CLOCK_MONOTONIC, &now);
   return (uint64_t)now.tv_sec * 1000000000ull + (uint64_t)now.tv_nsec;
 }
-
-static uint64_t after_milliseconds(uint64_t milliseconds) { return lt_nanoseconds() + milliseconds * 1000000ull; }
 
 /// The tracee's next report, until the deadline. 0, −ETIME, or −ESRCH when there is no such tracee any more.
 static int await_report(pid_t thread, int *status, uint64_t deadline) {
@@ -126,41 +124,66 @@ bool lt_thread_can_call(pid_t thread, const struct lt_copied_thread *note) {
   return note->programCounter - sequence.start >= sequence.length;
 }
 
-/// Into the call, and out of it; then to a stop at which the call the thread was in can be begun anew.
-static int pass_call(pid_t thread, struct lt_injected_call *call) {
-  uint64_t deadline = after_milliseconds(CALL_MILLISECONDS);
-  uint64_t begin = lt_nanoseconds();
-  for (int stops = 0; stops < 2;) {
-    int status;
-    if (ptrace(PTRACE_SYSCALL, thread, 0, 0) != 0) return -errno;
-    int result = await_report(thread, &status, deadline);
-    if (result != 0) return result;
-    if (!WIFSTOPPED(status)) return -ESRCH;
-    if (WSTOPSIG(status) == SYSCALL_STOP) stops++;
-    if (status >> 16 == PTRACE_EVENT_CLONE || status >> 16 == PTRACE_EVENT_FORK) {
-      unsigned long child = 0;
-      ptrace(PTRACE_GETEVENTMSG, thread, 0, &child);
-      call->child = (pid_t)child;
-    }
-    // Another signal cannot come: all are blocked, but those that end the process.
-  }
-  call->nanoseconds = lt_nanoseconds() - begin;
-  struct user_regs_struct registers;
-  if (ptrace(PTRACE_GETREGS, thread, 0, &registers) != 0) return -errno;
-  call->result = (int64_t)registers.rax;
-  if (ptrace(PTRACE_INTERRUPT, thread, 0, 0) != 0 || ptrace(PTRACE_CONT, thread, 0, 0) != 0) return -errno;
-  return lt_thread_await_stop(thread, after_milliseconds(CALL_MILLISECONDS));
+static long usual_options(const struct lt_injected_call *call) {
+  return PTRACE_O_TRACESYSGOOD | (call->endsWithTracer ? PTRACE_O_EXITKILL : 0);
 }
 
-int lt_thread_call(pid_t thread, struct lt_injected_call *call) {
-  struct user_regs_struct before;
-  uint64_t mask, all = ~0ull;
-  if (ptrace(PTRACE_GETREGS, thread, 0, &before) != 0) return -errno;
-  if (ptrace(PTRACE_GETSIGMASK, thread, sizeof mask, &mask) != 0) return -errno;
+struct saved_state {
+  struct user_regs_struct registers;
+  uint64_t mask;
+};
+_Static_assert(sizeof(struct saved_state) <= LT_SAVED_WORDS * sizeof(uint64_t), "the thread's state has its place");
+
+/// The thread stands at the entry of the call: without a number the kernel makes none.
+static void skip_call(pid_t thread) {
+  struct user_regs_struct registers;
+  if (ptrace(PTRACE_GETREGS, thread, 0, &registers) != 0) return;
+  registers.orig_rax = ~0ull;
+  ptrace(PTRACE_SETREGS, thread, 0, &registers);
+}
+
+static void note_child(pid_t thread, struct lt_injected_call *call) {
+  unsigned long child = 0;
+  ptrace(PTRACE_GETEVENTMSG, thread, 0, &child);
+  call->child = (pid_t)child;
+  call->progress = LT_CALL_HAS_CHILD;
+}
+
+/// On until the thread is as far as that.
+static int pass_call(pid_t thread, struct lt_injected_call *call, enum lt_call_progress until, uint64_t deadline) {
+  while (call->progress < until) {
+    int status;
+    // A wait that was given up before goes on.
+    if (!call->isRunning && ptrace(PTRACE_SYSCALL, thread, 0, 0) != 0) return -errno;
+    call->isRunning = true;
+    int result = await_report(thread, &status, deadline);
+    if (result != 0) return result;
+    call->isRunning = false;
+    if (!WIFSTOPPED(status)) return -ESRCH;
+    if (status >> 16 == PTRACE_EVENT_CLONE || status >> 16 == PTRACE_EVENT_FORK) note_child(thread, call);
+    if (WSTOPSIG(status) != SYSCALL_STOP) continue;
+    // There is one on the way into the call, and one on the way out. Another signal cannot come: all are blocked, but
+    // those that end the process.
+    bool enters = call->progress == LT_CALL_UNDER_WAY;
+    if (enters && call->isCancelled) skip_call(thread);
+    call->progress = enters ? LT_CALL_ENTERED : LT_CALL_RETURNED;
+  }
+  return 0;
+}
+
+int lt_thread_begin_call(pid_t thread, struct lt_injected_call *call, uint64_t deadline) {
+  struct saved_state before;
+  uint64_t all = ~0ull;
+  call->progress = LT_CALL_NOT_BEGUN;
+  call->child = 0;
+  call->isRunning = call->isCancelled = false;
+  if (ptrace(PTRACE_GETREGS, thread, 0, &before.registers) != 0) return -errno;
+  if (ptrace(PTRACE_GETSIGMASK, thread, sizeof before.mask, &before.mask) != 0) return -errno;
+  memcpy(call->saved, &before, sizeof before);
   errno = 0;
   long instruction = ptrace(PTRACE_PEEKTEXT, thread, call->instruction, 0);
   if (errno || (instruction & 0xFFFF) != SYSCALL_INSTRUCTION) return -EFAULT;
-  struct user_regs_struct registers = before;
+  struct user_regs_struct registers = before.registers;
   registers.rip = call->instruction;
   registers.rax = (unsigned long)call->number;
   registers.orig_rax = ~0ull; // nothing is begun anew
@@ -168,17 +191,50 @@ int lt_thread_call(pid_t thread, struct lt_injected_call *call) {
   registers.rsi = call->arguments[1];
   registers.rdx = call->arguments[2];
   registers.r10 = call->arguments[3];
-  const long usual = PTRACE_O_TRACESYSGOOD | (call->endsWithTracer ? PTRACE_O_EXITKILL : 0);
-  long options = usual;
+  // Threads differ in their filters.
+  bool suspendsFilter = !call->allowFiltered && lt_thread_is_filtered(thread);
+  long options = usual_options(call);
   if (call->followsChild) options |= PTRACE_O_TRACECLONE;
-  if (call->suspendsFilter) options |= PTRACE_O_SUSPEND_SECCOMP;
-  if (ptrace(PTRACE_SETOPTIONS, thread, 0, options) != 0) return call->suspendsFilter ? -EACCES : -errno;
+  if (suspendsFilter) options |= PTRACE_O_SUSPEND_SECCOMP;
+  if (ptrace(PTRACE_SETOPTIONS, thread, 0, options) != 0) return suspendsFilter ? -EACCES : -errno;
   if (ptrace(PTRACE_SETSIGMASK, thread, sizeof all, &all) != 0) return -errno;
-  int result = ptrace(PTRACE_SETREGS, thread, 0, &registers) != 0 ? -errno : pass_call(thread, call);
-  ptrace(PTRACE_SETREGS, thread, 0, &before);
-  ptrace(PTRACE_SETSIGMASK, thread, sizeof mask, &mask);
-  ptrace(PTRACE_SETOPTIONS, thread, 0, usual);
+  if (ptrace(PTRACE_SETREGS, thread, 0, &registers) != 0) return -errno;
+  call->progress = LT_CALL_UNDER_WAY;
+  int result = pass_call(thread, call, LT_CALL_ENTERED, deadline);
+  call->isCancelled = result == -ETIME;
   return result;
+}
+
+int lt_thread_await_call(pid_t thread, struct lt_injected_call *call, uint64_t deadline) {
+  uint64_t begin = lt_nanoseconds();
+  int result = pass_call(thread, call, LT_CALL_HAS_CHILD, deadline);
+  call->nanoseconds = lt_nanoseconds() - begin;
+  return result;
+}
+
+int lt_thread_end_call(pid_t thread, struct lt_injected_call *call) {
+  struct saved_state before;
+  struct user_regs_struct registers;
+  memcpy(&before, call->saved, sizeof before);
+  int result = pass_call(thread, call, LT_CALL_RETURNED, UINT64_MAX);
+  if (result == 0) result = ptrace(PTRACE_GETREGS, thread, 0, &registers) != 0 ? -errno : 0;
+  if (result == 0) {
+    call->result = (int64_t)registers.rax;
+    // To a stop at which the call that the thread was in can be begun anew.
+    bool goes = ptrace(PTRACE_INTERRUPT, thread, 0, 0) == 0 && ptrace(PTRACE_CONT, thread, 0, 0) == 0;
+    result = goes ? lt_thread_await_stop(thread, UINT64_MAX) : -errno;
+  }
+  ptrace(PTRACE_SETREGS, thread, 0, &before.registers);
+  ptrace(PTRACE_SETSIGMASK, thread, sizeof before.mask, &before.mask);
+  ptrace(PTRACE_SETOPTIONS, thread, 0, usual_options(call));
+  return result == 0 && call->isCancelled ? -ECANCELED : result;
+}
+
+int lt_thread_call(pid_t thread, struct lt_injected_call *call) {
+  int result = lt_thread_begin_call(thread, call, UINT64_MAX);
+  if (call->progress == LT_CALL_NOT_BEGUN) return result;
+  int ended = lt_thread_end_call(thread, call);
+  return result != 0 ? result : ended;
 }
 
 void lt_thread_release(pid_t thread) {

@@ -15,6 +15,18 @@
 #define LT_CAN_STOP_THREADS 0
 #endif
 
+/// Words that keep a thread's registers and its mask of signals.
+enum { LT_SAVED_WORDS = 28 };
+
+/// How far a thread is with a call that it makes for its tracer.
+enum lt_call_progress {
+  LT_CALL_NOT_BEGUN, ///< the thread is as it was
+  LT_CALL_UNDER_WAY, ///< it is on its way to the call
+  LT_CALL_ENTERED,   ///< it is in the call
+  LT_CALL_HAS_CHILD, ///< the call has made its child, and has not returned
+  LT_CALL_RETURNED,
+};
+
 /// A call that a stopped thread is to make for its tracer.
 struct lt_injected_call {
   uint64_t instruction; ///< address of a `syscall` instruction in the thread's memory
@@ -24,11 +36,16 @@ struct lt_injected_call {
   bool followsChild;
   /// The kernel ends the thread's process when its tracer ends.
   bool endsWithTracer;
-  /// No filter of system calls sees the call. Takes CAP_SYS_ADMIN.
-  bool suspendsFilter;
+  /// A filter of system calls that limits the thread sees the call. Without this it is suspended for the call's time,
+  /// which takes CAP_SYS_ADMIN.
+  bool allowFiltered;
+  // What becomes of it.
   pid_t child;
   int64_t result;
   uint64_t nanoseconds;
+  enum lt_call_progress progress;
+  bool isRunning, isCancelled;
+  uint64_t saved[LT_SAVED_WORDS]; ///< the thread's registers and mask
 };
 
 /// Monotonic time.
@@ -51,8 +68,21 @@ int lt_thread_note(pid_t thread, struct lt_copied_thread *note);
 /// restartable sequence (rseq(2)), which must not be left unnoticed.
 bool lt_thread_can_call(pid_t thread, const struct lt_copied_thread *note);
 
-/// Has a stopped thread make a call, all signals blocked, and puts its registers and its mask back. It stays stopped,
-/// and begins the call that it was in anew when it is let go. 0 when the call was made, with its result in `call`.
+/// Has a stopped thread set out for a call, all signals blocked, and waits until it has entered it. 0 then; −ETIME if
+/// it has not come so far by the deadline, as when it gets no processor: the call is cancelled. After both,
+/// lt_thread_end_call must follow. Other errors: −EACCES where its filter cannot be suspended, −EFAULT where there is
+/// no instruction for it; then the thread is as it was.
+int lt_thread_begin_call(pid_t thread, struct lt_injected_call *call, uint64_t deadline);
+
+/// Waits until a call that was entered has made its child, or returns. 0 or −ETIME.
+int lt_thread_await_call(pid_t thread, struct lt_injected_call *call, uint64_t deadline);
+
+/// Waits for the call's end, however long it takes: a thread that is left before goes astray. Then puts its registers
+/// and its mask back. It stays stopped, and begins the call that it was in anew when it is let go. 0 when the call was
+/// made, with its result in `call`; −ECANCELED if it was cancelled, −ESRCH if the thread has ended.
+int lt_thread_end_call(pid_t thread, struct lt_injected_call *call);
+
+/// Both.
 int lt_thread_call(pid_t thread, struct lt_injected_call *call);
 
 /// Lets a stopped thread go on. A call whose wait only the stop has ended is begun anew.

@@ -21,9 +21,12 @@ bool lt_change_word(uint32_t *word, uint32_t expected, uint32_t desired) {
 
 enum { STOP_EVENT = 128, SYSCALL_STOP = SIGTRAP | 0x80, STOP_MILLISECONDS = 1000 };
 
-/// The tracee's next report. False when there is none in time, or the thread has ended.
-static bool await(pid_t thread, int *status) {
-  for (int millisecond = 0; millisecond < STOP_MILLISECONDS; millisecond++) {
+enum patience { FOR_A_WHILE, TO_THE_END };
+
+/// The tracee's next report. False when there is none in time, or the thread has ended. A thread whose registers were
+/// changed goes astray if it is left: it has to be awaited to the end.
+static bool await(pid_t thread, int *status, enum patience patience) {
+  for (int millisecond = 0; patience == TO_THE_END || millisecond < STOP_MILLISECONDS; millisecond++) {
     pid_t reported = waitpid(thread, status, __WALL | WNOHANG);
     if (reported == thread) return WIFSTOPPED(*status);
     if (reported < 0 && errno != EINTR) return false;
@@ -48,13 +51,13 @@ static int make_call(pid_t thread, const struct lt_thread_order *order, struct u
   // Into the call, and out of it. Other stops, as by SIGSTOP, go on: the process stops again when it is let go.
   for (int stops = 0; stops < 2;) {
     if (ptrace(PTRACE_SYSCALL, thread, 0, 0) != 0) return -errno;
-    if (!await(thread, &status)) return -ESRCH;
+    if (!await(thread, &status, TO_THE_END)) return -ESRCH;
     if (WSTOPSIG(status) == SYSCALL_STOP) stops++;
   }
   if (ptrace(PTRACE_GETREGS, thread, 0, &registers) != 0) return -errno;
   // A call is begun anew only after a stop of this kind.
   if (ptrace(PTRACE_INTERRUPT, thread, 0, 0) != 0 || ptrace(PTRACE_CONT, thread, 0, 0) != 0) return -errno;
-  if (!await(thread, &status)) return -ESRCH;
+  if (!await(thread, &status, TO_THE_END)) return -ESRCH;
   return (long)registers.rax > 0 ? 0 : (int)(long)registers.rax;
 }
 
@@ -62,7 +65,7 @@ static int order_thread(pid_t thread, const struct lt_thread_order *order) {
   if (ptrace(PTRACE_SEIZE, thread, 0, PTRACE_O_TRACESYSGOOD) != 0) return -errno;
   if (ptrace(PTRACE_INTERRUPT, thread, 0, 0) != 0) return -errno;
   int status;
-  if (!await(thread, &status)) return -EBUSY;
+  if (!await(thread, &status, FOR_A_WHILE)) return -EBUSY;
   if (status >> 16 != STOP_EVENT || WSTOPSIG(status) != SIGTRAP) {
     // A signal, which the thread gets, or a process that is stopped.
     ptrace(PTRACE_DETACH, thread, 0, status >> 16 ? 0 : WSTOPSIG(status));

@@ -4,9 +4,9 @@
 #define LEAKTRACE_SHIM_H
 
 #include "arch/arch.h"
+#include "filter_program.h"
 #include "image/memory_map.h"
 #include "process/environment.h"
-#include "process/filter_program.h"
 #include "record/chunk_compressor.h"
 #include "swift/own_memory.h"
 #include "unwind/unwind_table.h"

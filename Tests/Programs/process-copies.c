@@ -1,6 +1,6 @@
 // Copies a child with many threads, as an inspector does, and looks whether the child was disturbed.
-// Usage: process-copies COPIES KILLS: so many copies, so many inspectors that are killed. Prints what is wrong; exits 1
-// then.
+// Usage: process-copies COPIES KILLS BURNERS: so many copies, so many inspectors that are killed, so many other
+// processes that compute meanwhile. Prints what is wrong; exits 1 then.
 
 #define _GNU_SOURCE
 #include "CProcessCalls.h"
@@ -22,6 +22,10 @@
 #include <unistd.h>
 
 enum { CHURNING = 64, NAPPING = 4, WORDS = 512, PAGE = 4096, BLOCKS = 16, NAP_MILLISECONDS = 400 };
+enum {
+  PATIENCE_TRIES = 6000,           // of ten milliseconds
+  LONGEST_LIFE_MILLISECONDS = 100, // of an inspector that is killed, with a processor for itself
+};
 
 struct shared {
   volatile unsigned long counters[CHURNING];
@@ -145,8 +149,7 @@ static void copy_once(pid_t target, bool changes) {
   if (copy.memory == target) fail("not a copy", copy.memory);
   if (copy.threadCount != CHURNING + NAPPING + 2) fail("threads", (long)copy.threadCount);
   for (size_t i = 0; i < copy.threadCount; i++)
-    if (copy.threads[i].state != LT_THREAD_NOT_MET &&
-        (!copy.threads[i].programCounter || !copy.threads[i].threadPointer))
+    if (copy.threads[i].state == LT_THREAD_NOT_MET || !copy.threads[i].programCounter || !copy.threads[i].threadPointer)
       fail("a thread without registers", copy.threads[i].thread);
   pid_t process = copy.memory;
   if ((result = lt_process_copy_end(&copy)) != 0) fail("end", result);
@@ -212,17 +215,17 @@ static long left_behind(pid_t target) {
   return left;
 }
 
-static void kill_inspectors(pid_t target, int kills) {
+static void kill_inspectors(pid_t target, int kills, int longest) {
   for (int number = 0; number < kills; number++) {
     pid_t inspector = fork();
     if (inspector == 0)
       for (;;) copy_once(target, false);
-    pause_for(rand() % 100);
+    pause_for(rand() % longest);
     kill(inspector, SIGKILL);
     waitpid(inspector, NULL, 0);
     // The guardian ends a moment later.
     long left = 1;
-    for (int tries = 0; tries < 500 && left != 0; tries++) {
+    for (int tries = 0; tries < PATIENCE_TRIES && left != 0; tries++) {
       left = left_behind(target);
       if (left != 0) pause_for(10);
     }
@@ -230,8 +233,16 @@ static void kill_inspectors(pid_t target, int kills) {
   }
 }
 
+static void burn(int burners) {
+  for (int i = 0; i < burners; i++) {
+    if (fork() != 0) continue;
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    for (volatile unsigned long turns = 0;; turns++) {}
+  }
+}
+
 int main(int count, char **arguments) {
-  if (count < 3) return 2;
+  if (count < 4) return 2;
   setvbuf(stdout, NULL, _IONBF, 0);
   shared = mmap(NULL, sizeof *shared, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
   pid_t target = fork();
@@ -239,15 +250,17 @@ int main(int count, char **arguments) {
   for (int tries = 0; tries < 5000 && !shared->counters[CHURNING - 1]; tries++) pause_for(1);
   for (int tries = 0; tries < 5000 && shared->naps < NAPPING - 1; tries++) pause_for(1);
   refuse();
+  burn(atoi(arguments[3]));
   for (int number = 0; number < atoi(arguments[1]); number++) copy_once(target, number == 0);
   hold_once(target);
-  kill_inspectors(target, atoi(arguments[2]));
+  kill_inspectors(target, atoi(arguments[2]), LONGEST_LIFE_MILLISECONDS * (atoi(arguments[3]) / 2 + 1));
   if (left_behind(target)) fail("left behind", left_behind(target));
   unsigned long before[CHURNING];
   for (int i = 0; i < CHURNING; i++) before[i] = shared->counters[i];
-  pause_for(2000);
-  for (int i = 0; i < CHURNING; i++)
+  for (int i = 0; i < CHURNING; i++) {
+    for (int tries = 0; tries < PATIENCE_TRIES && shared->counters[i] == before[i]; tries++) pause_for(10);
     if (shared->counters[i] == before[i]) fail("a thread does not go on", i);
+  }
   if (shared->early) fail("waits that ended early", shared->early);
   if (shared->readEnded) fail("a read that ended", 1);
   if (shared->children) fail("children that the target saw", shared->children);

@@ -27,7 +27,8 @@ struct lt_thread_order {
 ///
 /// `thread` is the kernel's number of the thread that is stopped. Returns 0, or −errno: −EPERM where tracing is not
 /// allowed, −EAGAIN if the thread computes, −EBUSY if it is stopped already, is limited by a filter of system calls or
-/// does not stop in time, −EFAULT if there is no such instruction. Blocks for two seconds at most. Linux on x86-64
+/// does not stop in time, −EFAULT if there is no such instruction. Blocks for a second, and then until the thread
+/// has made the call. Linux on x86-64
 /// only: −ENOSYS elsewhere.
 int lt_order_thread(pid_t thread, const struct lt_thread_order *order);
 

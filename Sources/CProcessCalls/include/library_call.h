@@ -19,6 +19,8 @@ enum lt_library_call_error {
   LT_CALL_NOT_THERE,     ///< the process has not loaded the library, and was not to
   LT_CALL_OTHER_LIBRARY, ///< a library of that name is loaded, and has no such function
   LT_CALL_LATE,          ///< the call has not ended in time; it goes on
+  LT_CALL_FORBIDDEN,     ///< a filter of system calls does not allow one that is needed: `text` is its name
+  LT_CALL_FILTER_UNSEEN, ///< a filter of system calls limits it, which this process may not look at, or cannot judge
   LT_CALL_FAULT,         ///< the call has ended by an error of the processor, and the thread goes on
 };
 

@@ -30,11 +30,12 @@ enum lt_copy_mode {
 
 struct lt_copy_options {
   enum lt_copy_mode mode;
-  /// Milliseconds after which threads that have not stopped are left as they are: they sleep in the kernel, where no
-  /// signal reaches them, and run no code of the program until they stop. Those that may run, and wait for a processor,
-  /// have two seconds. 0 for the default, 100.
+  /// Milliseconds for which threads may stand still until the last has stopped; 0 for the default, 10. Those that have
+  /// not stopped by then, since they wait for a processor or sleep where no signal reaches them, run no code of the
+  /// program before they do: the copy is made without them, and they are noted when they stop, after the others have
+  /// gone on. Those that have not stopped a while later are not met.
   uint32_t stopMilliseconds;
-  /// A filter of system calls that limits the process sees the calls that are made for the copy. Without this it is
+  /// A filter of system calls that limits a thread sees the calls that it makes for the copy. Without this it is
   /// suspended for their time, which takes CAP_SYS_ADMIN. The filter must let `clone`, `wait4` and `close_range` pass
   /// or answer with an error: one that ends the process does so.
   bool allowFiltered;
@@ -61,11 +62,13 @@ struct lt_copied_thread {
   char name[LT_THREAD_NAME_SIZE];
 };
 
-/// A process that stands still. Ended by lt_process_copy_end, once; or by the end of the process that made it.
+/// A process that stands still. The pause is the time from before the first thread stops until all go on but the one
+/// that makes the copy; that one follows when it has got a processor. Ended by lt_process_copy_end, once; or by the end
+/// of the process that made it.
 struct lt_process_copy {
   pid_t target;
   pid_t memory;                           ///< the process whose memory is read: the copy, or the target when it is held
-  uint64_t pauseNanoseconds;              ///< from the first stop to the last release; 0 while the target is held
+  uint64_t pauseNanoseconds;              ///< see below; 0 while the target is held
   uint64_t copyNanoseconds;               ///< of it: the kernel's call that makes the copy
   const struct lt_copied_thread *threads; ///< owned by the copy
   size_t threadCount;

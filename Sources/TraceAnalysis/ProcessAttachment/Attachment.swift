@@ -122,6 +122,10 @@ package struct Attachment {
     case LT_CALL_NOT_THERE: return .recordsNothing(process)
     case LT_CALL_OTHER_LIBRARY: return .otherVersion(process)
     case LT_CALL_LATE: return .unfinished(process, .late)
+    case LT_CALL_FORBIDDEN:
+      let name = withUnsafeBytes(of: outcome.text) { String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self) }
+      return .unsuitable(process, .forbidden(call: name))
+    case LT_CALL_FILTER_UNSEEN: return .unsuitable(process, .filtered)
     case LT_CALL_FAULT: return .unfinished(process, .fault)
     default: break
     }
@@ -132,7 +136,6 @@ package struct Attachment {
     case LT_COPY_NOT_ALLOWED: return .inspection(.processRefused(process, errno: EPERM))
     case LT_COPY_TRACED: return .inspection(.unsuitable(process, .traced(by: outcome.tracer)))
     case LT_COPY_OTHER_MACHINE: return .inspection(.unsuitable(process, .otherMachine))
-    case LT_COPY_FILTERED: return .unsuitable(process, .filtered)
     case LT_COPY_NO_CALL: return .noMoment(process, .init(outcome.obstacles), seconds: seconds)
     default: return .unfinished(process, .guardian)
     }

@@ -32,7 +32,11 @@ package enum AttachmentError: Error, Hashable, Sendable {
   case relativePath(Int32, path: String)
 
   package enum Unsuitability: Hashable, Sendable {
-    case `static`, otherLibrary, missingFunctions, go, java, stopped, filtered, noAllocator, shadowStack
+    case `static`, otherLibrary, missingFunctions, go, java, stopped, noAllocator, shadowStack
+    /// By a filter of system calls that cannot be judged.
+    case filtered
+    /// By a filter that does not allow a call, whose name it has.
+    case forbidden(call: String)
   }
   package enum Unfinished: Hashable, Sendable { case late, fault, guardian }
 
@@ -118,7 +122,9 @@ extension AttachmentError.Unsuitability {
     case .java: "is a Java program, whose objects are not malloc's: use jcmd \(process) GC.heap_dump"
     case .stopped: "is stopped by a signal: let it go on first (kill -CONT \(process))"
     case .filtered:
-      "limits its system calls by a filter (seccomp), which may end it at a call of the recorder's. Use 'leaktrace inspect', or start it under 'leaktrace record'"
+      "limits its system calls by a filter (seccomp) that leaktrace cannot judge: only root may look at it (CAP_SYS_ADMIN, and no such filter on leaktrace). Run leaktrace as root, outside of the container, or use 'leaktrace inspect --hold'"
+    case .forbidden(let call):
+      "limits its system calls by a filter (seccomp), which does not allow '\(call)', a call that the recorder makes. Allow it there, or use 'leaktrace inspect'"
     case .shadowStack:
       "has shadow stacks, with which no call can be made from outside. Start it under 'leaktrace record' instead"
     case .noAllocator: "has an allocator inside that other libraries cannot call, so that nothing can be seen"

@@ -4,13 +4,15 @@ import Foundation
 import Testing
 
 @Suite struct ProcessCopyTests {
-  /// Many more where a person asks for them: 200 copies, 50 inspectors killed.
+  /// Many more where a person asks for them: 200 copies, 50 inspectors killed, with 12 other
+  /// processes that compute.
   private static let isLong = ProcessInfo.processInfo.environment["LEAKTRACE_LONG_COPIES"] != nil
 
   @Test func copiesDisturbNoThread() throws {
     let calls = "../../Sources/CProcessCalls"
     let files = [
-      "process_copy.c", "copy_guardian.c", "stopped_process.c", "stopped_thread.c", "exit_call.c", "guardian.c",
+      "process_copy.c", "copy_guardian.c", "stopped_process.c", "stopped_thread.c", "lone_call.c", "thread_list.c",
+      "exit_call.c", "guardian.c",
     ]
     let program = TestProgram(
       named: "process-copies", sources: ["process-copies.c"] + files.map { "\(calls)/\($0)" },
@@ -18,7 +20,7 @@ import Testing
         "-I\(BuildProducts.packageRoot)/Sources/CProcessCalls",
         "-I\(BuildProducts.packageRoot)/Sources/CProcessCalls/include",
       ])
-    let outcome = try Command([try program.path()] + (Self.isLong ? ["200", "50"] : ["20", "5"])).run()
+    let outcome = try Command([try program.path()] + (Self.isLong ? ["200", "50", "12"] : ["20", "5", "2"])).run()
     #expect(outcome.output == "")
     #expect(outcome.end == .exit(0))
   }

@@ -1,12 +1,17 @@
-#include "process/filter_program.h"
+// Programs of seccomp: classic BPF that decides over a system call by its number and arguments (seccomp(2),
+// linux/filter.h).
 
+#ifndef LEAKTRACE_FILTER_PROGRAM_H
+#define LEAKTRACE_FILTER_PROGRAM_H
+
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <stdint.h>
 #include <string.h>
-
-enum { INSTRUCTION_LIMIT = BPF_MAXINSNS };
 
 /// One arithmetic step. Shifts by the word's width or more give 0; division by 0 ends the program (Linux,
 /// kernel/bpf/core.c).
-static uint32_t calculate(uint16_t code, uint32_t a, uint32_t operand) {
+static inline uint32_t lt_filter_calculate(uint16_t code, uint32_t a, uint32_t operand) {
   switch (BPF_OP(code)) {
     case BPF_ADD: return a + operand;
     case BPF_SUB: return a - operand;
@@ -22,7 +27,7 @@ static uint32_t calculate(uint16_t code, uint32_t a, uint32_t operand) {
   }
 }
 
-static int holds(uint16_t code, uint32_t a, uint32_t operand) {
+static inline int lt_filter_holds(uint16_t code, uint32_t a, uint32_t operand) {
   switch (BPF_OP(code)) {
     case BPF_JEQ: return a == operand;
     case BPF_JGT: return a > operand;
@@ -31,9 +36,12 @@ static int holds(uint16_t code, uint32_t a, uint32_t operand) {
   }
 }
 
-uint32_t lt_filter_run(const struct sock_filter *program, unsigned count, const struct seccomp_data *call) {
+/// The program's result for a call: a SECCOMP_RET_ value with its data. SECCOMP_RET_KILL_PROCESS for a program that the
+/// kernel would not take. Linear in `count`: jumps lead forward only.
+static inline uint32_t lt_filter_run(const struct sock_filter *program, unsigned count,
+                                     const struct seccomp_data *call) {
   uint32_t a = 0, x = 0, memory[BPF_MEMWORDS] = {0};
-  if (count > INSTRUCTION_LIMIT) return SECCOMP_RET_KILL_PROCESS;
+  if (count > BPF_MAXINSNS) return SECCOMP_RET_KILL_PROCESS;
   for (unsigned i = 0; i < count; i++) {
     const struct sock_filter *f = &program[i];
     uint32_t operand = BPF_SRC(f->code) == BPF_X ? x : f->k;
@@ -59,12 +67,12 @@ uint32_t lt_filter_run(const struct sock_filter *program, unsigned count, const 
         break;
       case BPF_ALU:
         if ((BPF_OP(f->code) == BPF_DIV || BPF_OP(f->code) == BPF_MOD) && operand == 0) return SECCOMP_RET_KILL_THREAD;
-        a = calculate(f->code, a, operand);
+        a = lt_filter_calculate(f->code, a, operand);
         break;
       case BPF_JMP:
         // A jump beyond the end ends the loop.
         i = BPF_OP(f->code) == BPF_JA ? (f->k < count ? i + f->k : count)
-                                      : i + (holds(f->code, a, operand) ? f->jt : f->jf);
+                                      : i + (lt_filter_holds(f->code, a, operand) ? f->jt : f->jf);
         break;
       case BPF_RET: return BPF_RVAL(f->code) == BPF_A ? a : f->k;
       default: // BPF_MISC
@@ -74,3 +82,5 @@ uint32_t lt_filter_run(const struct sock_filter *program, unsigned count, const 
   }
   return SECCOMP_RET_KILL_PROCESS;
 }
+
+#endif

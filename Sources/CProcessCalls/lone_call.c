@@ -1,0 +1,127 @@
+// Has one thread of a process make a call, while all others run. Takes no memory from an allocator.
+
+#define _GNU_SOURCE
+#include "lone_call.h"
+
+#if LT_CAN_STOP_THREADS
+
+#include "thread_list.h"
+
+#include <asm/unistd.h>
+#include <errno.h>
+#include <stdbool.h>
+#include <time.h>
+
+enum {
+  MILLISECOND = 1000000,
+  TURN_MILLISECONDS = 1000, // for one thread to stop; then another is asked
+  STEP_MILLISECONDS = 20,
+  MOST_LATE = 32,
+  SYSCALL_LENGTH = 2,
+};
+
+/// How little a thread is disturbed by a stop.
+enum rank { WAITS_FOR_REST, SLEEPS, IS_STOPPED, RUNS, RANKS, UNFIT };
+
+/// Threads that were asked to stop, and have not stopped.
+struct late_threads {
+  pid_t threads[MOST_LATE];
+  size_t count;
+};
+
+/// Calls that begin their whole time again after a stop, as others do not.
+static bool begins_its_time_again(long call) {
+  switch (call) {
+    case __NR_epoll_wait:
+    case __NR_epoll_pwait:
+    case __NR_epoll_pwait2:
+    case __NR_rt_sigtimedwait:
+    case __NR_semtimedop:
+    case __NR_select:
+    case __NR_pselect6:
+    case __NR_io_getevents:
+    case __NR_io_pgetevents:
+    case __NR_io_uring_enter: return true;
+    default: return false;
+  }
+}
+
+static enum rank rank_of(pid_t process, pid_t thread) {
+  switch (lt_thread_standing(process, thread, NULL)) {
+    case 'S': {
+      long call = lt_thread_sleeping_call(thread);
+      return call >= 0 && !begins_its_time_again(call) ? WAITS_FOR_REST : SLEEPS;
+    }
+    case 'T': return IS_STOPPED;
+    case 'R': return RUNS;
+    default: return UNFIT;
+  }
+}
+
+static void release_late(struct late_threads *late, struct lt_stopped_process *stopped) {
+  lt_release_late_threads(stopped);
+  for (size_t i = 0; i < late->count;) {
+    int result = lt_thread_await_stop(late->threads[i], 0);
+    if (result == 0) lt_thread_release(late->threads[i]);
+    if (result != -ETIME) late->threads[i] = late->threads[--late->count];
+    else i++;
+  }
+}
+
+/// 0, −ETIME if it has not stopped, −ESRCH.
+static int await_turn(pid_t thread, struct late_threads *late, struct lt_stopped_process *stopped, uint64_t deadline) {
+  for (;;) {
+    uint64_t step = lt_nanoseconds() + STEP_MILLISECONDS * MILLISECOND;
+    int result = lt_thread_await_stop(thread, step < deadline ? step : deadline);
+    if (result != -ETIME || lt_nanoseconds() >= deadline) return result;
+    release_late(late, stopped);
+  }
+}
+
+/// A stopped thread makes the call. False if it cannot.
+static bool call_on(pid_t thread, const struct lt_injected_call *model, struct lt_injected_call *call, int *result) {
+  struct lt_copied_thread note = {.thread = thread, .state = LT_THREAD_COMPUTING};
+  if (lt_thread_note(thread, &note) != 0 || !lt_thread_can_call(thread, &note)) return false;
+  *call = *model;
+  *result = call->instruction ? lt_thread_call(thread, call) : -EFAULT;
+  if (*result == -EFAULT && note.state == LT_THREAD_IN_CALL) {
+    // The program may have become another one since.
+    call->instruction = note.programCounter - SYSCALL_LENGTH;
+    *result = lt_thread_call(thread, call);
+  }
+  return call->progress != LT_CALL_NOT_BEGUN;
+}
+
+int lt_call_by_one_thread(struct lt_stopped_process *stopped, struct lt_injected_call *call, uint64_t deadline) {
+  static struct lt_thread_list list;
+  struct late_threads late = {.count = 0};
+  const struct lt_injected_call model = *call;
+  int result = lt_thread_list_open(&list, stopped->process);
+  if (result != 0) return result;
+  result = LT_COPY_GONE;
+  bool isMade = false;
+  for (enum rank rank = 0; rank < RANKS && !isMade && late.count < MOST_LATE; rank++) {
+    lt_thread_list_rewind(&list);
+    for (pid_t thread; !isMade && late.count < MOST_LATE && (thread = lt_thread_list_next(&list)) > 0;) {
+      enum rank its = rank_of(stopped->process, thread);
+      if (its != UNFIT && result == LT_COPY_GONE) result = LT_COPY_NO_CALL;
+      if (its != rank || lt_nanoseconds() >= deadline || lt_thread_seize(thread) != 0) continue;
+      uint64_t turn = lt_nanoseconds() + TURN_MILLISECONDS * MILLISECOND;
+      int waited = await_turn(thread, &late, stopped, turn < deadline ? turn : deadline);
+      if (waited == -ETIME) late.threads[late.count++] = thread;
+      if (waited != 0) continue;
+      isMade = call_on(thread, &model, call, &result);
+      lt_thread_release(thread);
+    }
+  }
+  lt_thread_list_close(&list);
+  // One that is traced cannot be asked again.
+  while (late.count > 0 && lt_nanoseconds() < deadline) {
+    struct timespec moment = {.tv_nsec = STEP_MILLISECONDS * MILLISECOND};
+    nanosleep(&moment, NULL);
+    release_late(&late, stopped);
+  }
+  return result;
+}
+
+#endif
