@@ -167,7 +167,9 @@ static int make_calls(struct caller *caller, const struct passed *passed, uint64
 }
 
 static void note_pause(struct lt_call_exchange *exchange) {
-  uint64_t pause = exchange->stopped.end - exchange->stopped.begin;
+  // Of a process of one thread nobody else has been let go: it is at its call from now on.
+  uint64_t end = exchange->stopped.end ? exchange->stopped.end : lt_nanoseconds();
+  uint64_t pause = end - exchange->stopped.begin;
   if (pause > exchange->outcome.pauseNanoseconds) exchange->outcome.pauseNanoseconds = pause;
 }
 

@@ -79,8 +79,8 @@ static int make_copy(struct lt_copy_exchange *exchange, struct made_copy *copy, 
   // The copy is there, or was refused. The thread that has made it has still to find its way back.
   lt_release_others(stopped, caller);
   int ended = lt_thread_end_call(thread, &call);
-  if (ended == -ECANCELED) return ended;
-  if (call.child == 0) return ended == 0 && call.result < 0 ? kernel_reason(exchange, call.result) : LT_COPY_NO_CALL;
+  if (call.child == 0 && ended != 0) return ended;
+  if (call.child == 0) return call.result < 0 ? kernel_reason(exchange, call.result) : LT_COPY_NO_CALL;
   copy->process = exchange->copy = call.child;
   // Another thread may have ended the caller just now, by exec or exit.
   copy->numberInTarget = ended == 0 ? call.result : lt_number_in_parent(stopped->process, call.child);
@@ -165,13 +165,17 @@ static int stop_and_copy(struct lt_copy_exchange *exchange, struct made_copy *co
   uint64_t patience = FIRST_ENTRY_MILLISECONDS;
   for (unsigned tries = 0;; tries++) {
     int result = lt_stop_process(stopped, exchange->options.stopMilliseconds);
-    if (result != 0) return result;
-    result = make_copy(exchange, copy, patience);
-    lt_release_process(stopped);
-    uint64_t pause = stopped->end - stopped->begin;
-    if (pause > exchange->longestPause) exchange->longestPause = pause;
-    if (result != -ECANCELED) return result;
-    if (tries == MOST_TRIES || !await_next_try(stopped)) return LT_COPY_NO_CALL;
+    if (result == 0) {
+      result = make_copy(exchange, copy, patience);
+      lt_release_process(stopped);
+      uint64_t pause = stopped->end - stopped->begin;
+      if (pause > exchange->longestPause) exchange->longestPause = pause;
+    }
+    // Threads are lost to one that makes another program of the process, which may be there all the same.
+    bool isLost = result == -ESRCH || result == LT_COPY_GONE;
+    if (isLost && kill(stopped->process, 0) != 0) return LT_COPY_GONE;
+    if (!isLost && result != -ECANCELED) return result;
+    if (copy->process != 0 || tries == MOST_TRIES || !await_next_try(stopped)) return LT_COPY_NO_CALL;
     patience = 2 * patience < LONGEST_ENTRY_MILLISECONDS ? 2 * patience : LONGEST_ENTRY_MILLISECONDS;
   }
 }

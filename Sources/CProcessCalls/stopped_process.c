@@ -246,6 +246,16 @@ static void note_made_thread(struct lt_stopped_process *stopped) {
   stopped->stages[stopped->count++] = LET_GO;
 }
 
+/// A thread that becomes another program gets the number of the process's first one, under which it is traced from then
+/// on: lets it go when it stops. True if it has not stopped.
+static bool release_successor(const struct lt_stopped_process *stopped) {
+  for (size_t i = 0; i < stopped->count; i++)
+    if (stopped->threads[i].thread == stopped->process && stopped->stages[i] == ASKED) return false;
+  int result = lt_thread_await_stop(stopped->process, 0);
+  if (result == 0) lt_thread_release(stopped->process);
+  return result == -ETIME;
+}
+
 /// Whether a thread that has not stopped is worth waiting for.
 static bool may_come(const struct lt_stopped_process *stopped, size_t i, uint64_t waited, bool isReleased) {
   uint64_t forSleeper = isReleased ? LATE_SLEEPER_MILLISECONDS : HELD_SLEEPER_MILLISECONDS;
@@ -271,6 +281,7 @@ void lt_await_late_threads(struct lt_stopped_process *stopped) {
       else if (has_made_thread(&stopped->threads[i])) note_made_thread(stopped);
       if (isReleased) release(stopped, i);
     }
+    if (isReleased) release_successor(stopped);
     if (waits) await_report();
   }
   forget_ended(stopped);
@@ -285,7 +296,7 @@ size_t lt_release_late_threads(struct lt_stopped_process *stopped) {
     if (result != -ETIME) stopped->stages[i] = LET_GO;
     late += result == -ETIME;
   }
-  return late;
+  return late + release_successor(stopped);
 }
 
 // --- calls -----------------------------------------------------------------------------------------------------------

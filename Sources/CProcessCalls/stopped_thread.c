@@ -12,6 +12,7 @@
 #include <signal.h>
 #include <string.h>
 #include <sys/ptrace.h>
+#include <sys/time.h>
 #include <sys/uio.h>
 #include <sys/user.h>
 #include <sys/wait.h>
@@ -22,6 +23,7 @@ enum {
   SYSCALL_STOP = SIGTRAP | 0x80,
   CODE_SEGMENT_32_BIT = 0x23, // __USER32_CS
   SYSCALL_INSTRUCTION = 0x050F,
+  LOOK_MICROSECONDS = 10000,
   WAKE_MILLISECONDS = 5, // a report whose signal was merged with another's is seen after this
 };
 
@@ -58,8 +60,38 @@ static int await_report(pid_t thread, int *status, uint64_t deadline) {
   }
 }
 
+/// Takes note of tracees that have ended.
+static void forget_ended(int signal) {
+  (void)signal;
+  int error = errno;
+  for (siginfo_t ended = {0}; waitid(P_ALL, 0, &ended, WEXITED | WNOHANG | __WALL) == 0 && ended.si_pid != 0;)
+    ended.si_pid = 0;
+  errno = error;
+}
+
+/// A thread that is becoming another program holds a lock that the request needs, until its siblings are gone; and
+/// those that are traced are gone only when their tracer has taken note (ptrace(2), "bugs"). So the request is
+/// interrupted now and then for that; the kernel begins it anew.
+static void interrupt_for_the_ended(long microseconds) {
+  static bool isReady;
+  if (!isReady) {
+    struct sigaction action = {.sa_handler = forget_ended};
+    sigset_t alarm;
+    sigemptyset(&alarm);
+    sigaddset(&alarm, SIGALRM);
+    sigaction(SIGALRM, &action, NULL);
+    sigprocmask(SIG_UNBLOCK, &alarm, NULL);
+    isReady = true;
+  }
+  struct itimerval timer = {{0, microseconds}, {0, microseconds}};
+  setitimer(ITIMER_REAL, &timer, NULL);
+}
+
 int lt_thread_seize(pid_t thread) {
-  if (ptrace(PTRACE_SEIZE, thread, 0, PTRACE_O_TRACESYSGOOD) != 0) return -errno;
+  interrupt_for_the_ended(LOOK_MICROSECONDS);
+  int result = ptrace(PTRACE_SEIZE, thread, 0, PTRACE_O_TRACESYSGOOD) != 0 ? -errno : 0;
+  interrupt_for_the_ended(0);
+  if (result != 0) return result;
   return ptrace(PTRACE_INTERRUPT, thread, 0, 0) != 0 ? -errno : 0;
 }
 

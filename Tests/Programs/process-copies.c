@@ -95,6 +95,16 @@ static void *read_nothing(void *argument) {
   return NULL;
 }
 
+static void *wait_for_ever(void *unused) {
+  for (;;) pause();
+  return unused;
+}
+
+static void *compute(void *unused) {
+  for (volatile unsigned long turns = 0;; turns++) {}
+  return unused;
+}
+
 static void count_child(int signal) {
   (void)signal;
   shared->children++;
@@ -215,6 +225,55 @@ static long left_behind(pid_t target) {
   return left;
 }
 
+/// Becomes itself again and again, by a thread that is not the first.
+static void *become_again(void *program) {
+  char *const arguments[] = {program, NULL};
+  pause_for(2 + rand() % 5);
+  execv(program, arguments);
+  return NULL;
+}
+
+static void live_short_lives(char *program) {
+  pthread_t thread;
+  srand((unsigned)(now() * 1e6));
+  pthread_create(&thread, NULL, wait_for_ever, NULL);
+  pthread_create(&thread, NULL, compute, NULL);
+  pthread_create(&thread, NULL, become_again, program);
+  for (;;) pause();
+}
+
+/// Copies a process that becomes another one all the time: it may be missed, and must not be held or ended.
+static void copy_changing(const char *program, int copies) {
+  struct lt_copy_options options = {.mode = LT_COPY_MODE_COPY, .allowFiltered = true};
+  pid_t target = fork();
+  if (target == 0) {
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    prctl(PR_SET_PTRACER, PR_SET_PTRACER_ANY);
+    execl(program, program, NULL);
+    _exit(1);
+  }
+  pause_for(100);
+  int made = 0;
+  for (int number = 0; number < copies; number++) {
+    struct lt_process_copy copy;
+    int result = lt_process_copy_begin(target, &options, &copy);
+    // It looks ended, or as if it could not be traced, while its first thread makes way for another.
+    bool isMissed = result == LT_COPY_NO_CALL || result == LT_COPY_ZOMBIE || result == LT_COPY_GONE ||
+                    result == LT_COPY_NOT_ALLOWED || result == LT_COPY_KERNEL_THREAD;
+    if (result != 0 && !isMissed) fail("copy of a changing process", result);
+    made += result == 0;
+    if (result == 0 && (result = lt_process_copy_end(&copy)) != 0) fail("end of a changing process", result);
+    pause_for(rand() % 5);
+  }
+  if (made == 0) fail("copies of a changing process", made);
+  long left = 1;
+  for (int tries = 0; tries < PATIENCE_TRIES && (left = left_behind(target)) != 0; tries++) pause_for(10);
+  if (left != 0) fail("left behind in a changing process", left);
+  if (waitpid(target, NULL, WNOHANG) != 0) fail("the changing process has ended", target);
+  kill(target, SIGKILL);
+  waitpid(target, NULL, 0);
+}
+
 static void kill_inspectors(pid_t target, int kills, int longest) {
   for (int number = 0; number < kills; number++) {
     pid_t inspector = fork();
@@ -237,11 +296,12 @@ static void burn(int burners) {
   for (int i = 0; i < burners; i++) {
     if (fork() != 0) continue;
     prctl(PR_SET_PDEATHSIG, SIGKILL);
-    for (volatile unsigned long turns = 0;; turns++) {}
+    compute(NULL);
   }
 }
 
 int main(int count, char **arguments) {
+  if (count == 1) live_short_lives(arguments[0]);
   if (count < 4) return 2;
   setvbuf(stdout, NULL, _IONBF, 0);
   shared = mmap(NULL, sizeof *shared, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
@@ -253,6 +313,7 @@ int main(int count, char **arguments) {
   burn(atoi(arguments[3]));
   for (int number = 0; number < atoi(arguments[1]); number++) copy_once(target, number == 0);
   hold_once(target);
+  copy_changing(arguments[0], atoi(arguments[1]));
   kill_inspectors(target, atoi(arguments[2]), LONGEST_LIFE_MILLISECONDS * (atoi(arguments[3]) / 2 + 1));
   if (left_behind(target)) fail("left behind", left_behind(target));
   unsigned long before[CHURNING];
