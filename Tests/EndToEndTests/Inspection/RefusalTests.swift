@@ -1,14 +1,26 @@
-// What cannot be inspected: one clear line each, and the exit status of the table.
+// What cannot be inspected or joined: one clear line each, and the exit status of the table.
 
 import Foundation
 import TestRequirements
 import Testing
 
-@Suite(.requires(.command)) struct RefusalTests {
+@Suite(.requires(.recorder)) struct RefusalTests {
   /// Expects one line with some words, and the status for what cannot be looked at.
   private static func expectRefusal(_ target: String, _ words: String, under user: [String] = []) throws {
-    let outcome = try Command(user + [BuildProducts.leaktrace, "inspect", target]).run()
-    #expect(outcome.end == .exit(3) && outcome.output.isEmpty, "\(target)")
+    try expectLine(user + [BuildProducts.leaktrace, "inspect", target], 3, words)
+  }
+
+  /// The same for what cannot be joined.
+  private static func expectNoJoining(_ process: Int32, _ words: String) throws {
+    let directory = try TemporaryDirectory()
+    try expectLine(
+      [BuildProducts.leaktrace, "attach", String(process), "--wait", "5", "-o", directory.path + "/t"], 1, words)
+    #expect(try FileManager.default.contentsOfDirectory(atPath: directory.path).isEmpty)
+  }
+
+  private static func expectLine(_ command: [String], _ status: Int32, _ words: String) throws {
+    let outcome = try Command(command).run()
+    #expect(outcome.end == .exit(status) && outcome.output.isEmpty, "\(command)")
     #expect(
       outcome.errorOutput.contains(words) && outcome.errorOutput.filter { $0 == "\n" }.count == 1,
       "\(outcome.errorOutput)")
@@ -38,6 +50,7 @@ import Testing
     let directory = try TemporaryDirectory()
     try Data("no core".utf8).write(to: URL(fileURLWithPath: directory.path + "/text"))
     try Self.expectRefusal("999999999", "there is no process 999999999")
+    try Self.expectNoJoining(999_999_999, "there is no process 999999999")
     try Self.expectRefusal(directory.path + "/text", "is no core file")
     try Self.expectRefusal(directory.path, "is no core file")
     try Self.expectRefusal("/bin/sh", "is no core file")
@@ -76,8 +89,22 @@ import Testing
     ] {
       let running = try Self.waiting(command, until: image)
       try Self.expectRefusal(String(running.processID), words)
+      if image == "waiting" { try Self.expectNoJoining(running.processID, "is linked statically") }
       try Self.end(running)
     }
+  }
+
+  @Test("A program with another C library", .requires(.program("musl-gcc"))) func otherLibrary() throws {
+    let directory = try TemporaryDirectory()
+    let path = directory.path + "/waits-with-musl"
+    let built = try Command([
+      "musl-gcc", BuildProducts.packageRoot + "/Tests/Programs/waits-with-musl.c", "-o", path,
+    ]).run()
+    try #require(built.end == .exit(0), "\(built.errorOutput)")
+    let running = try Self.waiting([path], until: "waits-with-musl")
+    try Self.expectRefusal(String(running.processID), "nor objects of Swift")
+    try Self.expectNoJoining(running.processID, "uses another C library than glibc")
+    try Self.end(running)
   }
 
   @Test("A program in Go", .requires(.program("go"))) func go() throws {
@@ -91,6 +118,7 @@ import Testing
     try #require(built.end == .exit(0), "\(built.errorOutput)")
     let running = try Self.waiting([directory.path + "/waits"], until: "waits")
     try Self.expectRefusal(String(running.processID), "is a Go program, whose memory is not malloc's")
+    try Self.expectNoJoining(running.processID, "is a Go program, whose memory is not malloc's")
     try Self.end(running)
   }
 
@@ -100,6 +128,7 @@ import Testing
     try Data(source.utf8).write(to: URL(fileURLWithPath: directory.path + "/W.java"))
     let running = try Self.waiting(["java", directory.path + "/W.java"], until: "libjvm.so")
     try Self.expectRefusal(String(running.processID), "is a Java program, whose objects are not malloc's")
+    try Self.expectNoJoining(running.processID, "is a Java program, whose objects are not malloc's")
     try Self.end(running)
   }
 
@@ -118,6 +147,7 @@ import Testing
     try #require(built.end == .exit(0), "\(built.errorOutput)")
     let running = try Self.waiting([path], until: "waits-32-bit")
     try Self.expectRefusal(String(running.processID), "is no 64-bit x86 program")
+    try Self.expectNoJoining(running.processID, "is no 64-bit x86 program")
     try Self.end(running)
   }
 
@@ -131,6 +161,7 @@ import Testing
       return Int32(child).map { Self.state($0) == "Z" } ?? false
     }
     try Self.expectRefusal(child, "has ended, and its parent has not taken note yet")
+    try Self.expectNoJoining(try #require(Int32(child)), "has ended, and its parent has not taken note yet")
     let tracer = try Command([
       "strace", "-f", "-o", "/dev/null", "-p", String(parent.processID),
     ]).start()
@@ -139,6 +170,7 @@ import Testing
       return status.contains("TracerPid:\t\(tracer.processID)")
     }
     try Self.expectRefusal(String(parent.processID), "is being traced by process \(tracer.processID) already")
+    try Self.expectNoJoining(parent.processID, "is being traced by process \(tracer.processID) already")
     try Self.end(tracer)
     try Self.end(parent)
   }
@@ -152,16 +184,19 @@ import Testing
     let copy = directory.path + "/leaktrace"
     try FileManager.default.copyItem(atPath: BuildProducts.leaktrace, toPath: copy)
     chmod(directory.path, 0o755)
-    let outcome = try Command([
-      "setpriv", "--reuid", "65534", "--regid", "65534", "--clear-groups", copy, "inspect", String(running.processID),
-    ]).run()
-    #expect(outcome.end == .exit(3) && outcome.errorOutput.filter { $0 == "\n" }.count == 1, "\(outcome)")
-    #expect(outcome.errorOutput.contains("may not be traced"), "\(outcome.errorOutput)")
-    #expect(outcome.errorOutput.contains("run leaktrace as that user or as root"), "\(outcome.errorOutput)")
+    for (command, status) in [("inspect", Int32(3)), ("attach", 1)] {
+      let outcome = try Command([
+        "setpriv", "--reuid", "65534", "--regid", "65534", "--clear-groups", copy, command, String(running.processID),
+      ]).run()
+      #expect(outcome.end == .exit(status) && outcome.errorOutput.filter { $0 == "\n" }.count == 1, "\(outcome)")
+      #expect(outcome.errorOutput.contains("may not be traced"), "\(outcome.errorOutput)")
+      #expect(outcome.errorOutput.contains("run leaktrace as that user or as root"), "\(outcome.errorOutput)")
+    }
     try Self.end(running)
     // The parent of the kernel's threads; a container has none.
     if (try? String(contentsOfFile: "/proc/2/comm", encoding: .utf8)) == "kthreadd\n" {
       try Self.expectRefusal("2", "is a thread of the kernel's")
+      try Self.expectNoJoining(2, "is a thread of the kernel's")
     }
   }
 

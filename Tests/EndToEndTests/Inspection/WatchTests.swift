@@ -140,6 +140,52 @@ import Testing
     #expect(try program.end(SIGTERM).outcome.end == .signal(SIGTERM))
   }
 
+  /// A watch of a program that has taken its first image.
+  private static func watching(_ program: InspectionTests.Waiting) throws -> RunningCommand {
+    let traces = program.directory.path + "/traces"
+    let watching = try Command([
+      BuildProducts.leaktrace, "watch", String(program.processID), "--every", "0.2s", "--format", "json", "-o", traces,
+    ]).start()
+    // The second is begun when the first is whole.
+    try AwaitedState.wait(until: "two images are begun") { Self.traces(in: traces).count > 1 }
+    return watching
+  }
+
+  @Test("A watch ends when its process becomes another program") func otherProgram() throws {
+    let program = try InspectionTests.Waiting("becomes-another.swift")
+    let watching = try Self.watching(program)
+    kill(program.processID, SIGUSR1)
+    let outcome = try watching.wait()
+    #expect(outcome.end == .exit(0), "\(outcome.errorOutput)")
+    let report = try Report(outcome.output)
+    #expect(report.remarks.contains { $0.hasPrefix("the process has become another program") }, "\(report.remarks)")
+    #expect(report.imagesTaken > 0)
+    #expect(program.states == ["TracerPid:\t0"] && program.children.isEmpty)
+    #expect(try program.end(SIGTERM).outcome.end == .signal(SIGTERM))
+  }
+
+  @Test(
+    "A watch ends when its process's number is another one's", .enabled(if: geteuid() == 0, "Only root names numbers."))
+  func otherProcess() throws {
+    let program = try InspectionTests.Waiting("becomes-another.swift")
+    let number = program.processID
+    let watching = try Self.watching(program)
+    // It sees the one, and then the other.
+    watching.send(SIGSTOP)
+    _ = try program.end(SIGKILL)
+    let other = try InspectionTests.Waiting("takes-number.c", [String(number)])
+    #expect(other.processID == number)
+    watching.send(SIGCONT)
+    let outcome = try watching.wait()
+    #expect(outcome.end == .exit(0), "\(outcome.errorOutput)")
+    let report = try Report(outcome.output)
+    #expect(
+      report.remarks.contains { $0.hasPrefix("the process has ended, and its number is another one's now") },
+      "\(report.remarks)")
+    #expect(report.imagesTaken > 0)
+    #expect(try other.end(SIGKILL).outcome.end == .exit(0))
+  }
+
   @Test("Two inspections of one process are compared by type and holder") func comparison() throws {
     let program = try InspectionTests.Waiting("watched.swift", ["registry"])
     let paths = ["first", "second"].map { program.directory.path + "/" + $0 }
