@@ -7,8 +7,8 @@
 #if LT_CAN_STOP_THREADS
 
 #include "guardian.h"
+#include "listed_threads.h"
 #include "lone_call.h"
-#include "thread_list.h"
 
 #include <errno.h>
 #include <poll.h>

@@ -5,7 +5,7 @@
 
 #if LT_CAN_STOP_THREADS
 
-#include "thread_list.h"
+#include "listed_threads.h"
 
 #include <asm/unistd.h>
 #include <errno.h>
@@ -93,16 +93,16 @@ static bool call_on(pid_t thread, const struct lt_injected_call *model, struct l
 }
 
 int lt_call_by_one_thread(struct lt_stopped_process *stopped, struct lt_injected_call *call, uint64_t deadline) {
-  static struct lt_thread_list list;
+  static struct lt_listed_threads list;
   struct late_threads late = {.count = 0};
   const struct lt_injected_call model = *call;
-  int result = lt_thread_list_open(&list, stopped->process);
+  int result = lt_listed_threads_open(&list, stopped->process);
   if (result != 0) return result;
   result = LT_COPY_GONE;
   bool isMade = false;
   for (enum rank rank = 0; rank < RANKS && !isMade && late.count < MOST_LATE; rank++) {
-    lt_thread_list_rewind(&list);
-    for (pid_t thread; !isMade && late.count < MOST_LATE && (thread = lt_thread_list_next(&list)) > 0;) {
+    lt_listed_threads_rewind(&list);
+    for (pid_t thread; !isMade && late.count < MOST_LATE && (thread = lt_listed_threads_next(&list)) > 0;) {
       enum rank its = rank_of(stopped->process, thread);
       if (its != UNFIT && result == LT_COPY_GONE) result = LT_COPY_NO_CALL;
       if (its != rank || lt_nanoseconds() >= deadline || lt_thread_seize(thread) != 0) continue;
@@ -114,7 +114,7 @@ int lt_call_by_one_thread(struct lt_stopped_process *stopped, struct lt_injected
       lt_thread_release(thread);
     }
   }
-  lt_thread_list_close(&list);
+  lt_listed_threads_close(&list);
   // One that is traced cannot be asked again.
   while (late.count > 0 && lt_nanoseconds() < deadline) {
     struct timespec moment = {.tv_nsec = STEP_MILLISECONDS * MILLISECOND};

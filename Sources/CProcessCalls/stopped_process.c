@@ -6,7 +6,7 @@
 
 #if LT_CAN_STOP_THREADS
 
-#include "thread_list.h"
+#include "listed_threads.h"
 
 #include <errno.h>
 #include <sched.h>
@@ -65,10 +65,10 @@ static bool is_known(const struct lt_stopped_process *stopped, pid_t thread, siz
 }
 
 /// Adds the threads that are not known. Returns 0, LT_COPY_GONE or −errno.
-static int note_listed(struct lt_stopped_process *stopped, struct lt_thread_list *list) {
+static int note_listed(struct lt_stopped_process *stopped, struct lt_listed_threads *list) {
   size_t cursor = 0;
-  lt_thread_list_rewind(list);
-  for (pid_t thread; (thread = lt_thread_list_next(list)) > 0;) {
+  lt_listed_threads_rewind(list);
+  for (pid_t thread; (thread = lt_listed_threads_next(list)) > 0;) {
     if (is_known(stopped, thread, &cursor)) continue;
     if (stopped->count == LT_MOST_THREADS) return -E2BIG;
     size_t place = stopped->count;
@@ -170,7 +170,7 @@ static int await_asked(struct lt_stopped_process *stopped, uint64_t patience, ui
   return 0;
 }
 
-static int stop_listed(struct lt_stopped_process *stopped, struct lt_thread_list *list, uint64_t standstill) {
+static int stop_listed(struct lt_stopped_process *stopped, struct lt_listed_threads *list, uint64_t standstill) {
   int result = note_listed(stopped, list);
   stopped->lastLook = lt_nanoseconds();
   if (result == 0) result = ask(stopped, THOSE_THAT_MAY_RUN);
@@ -186,13 +186,13 @@ static int stop_listed(struct lt_stopped_process *stopped, struct lt_thread_list
 }
 
 int lt_stop_process(struct lt_stopped_process *stopped, uint32_t standstillMilliseconds) {
-  static struct lt_thread_list list;
-  int result = lt_thread_list_open(&list, stopped->process);
+  static struct lt_listed_threads list;
+  int result = lt_listed_threads_open(&list, stopped->process);
   if (result != 0) return result;
   stopped->count = 0;
   stopped->begin = stopped->end = 0;
   result = stop_listed(stopped, &list, standstillMilliseconds * (uint64_t)MILLISECOND);
-  lt_thread_list_close(&list);
+  lt_listed_threads_close(&list);
   if (result != 0) lt_release_process(stopped);
   forget_ended(stopped);
   return result == 0 && stopped->count == 0 ? LT_COPY_GONE : result;

@@ -6,7 +6,7 @@
 #if LT_CAN_STOP_THREADS
 
 #include "interrupted_calls.h"
-#include "thread_list.h"
+#include "listed_threads.h"
 
 #include <errno.h>
 #include <signal.h>

@@ -6,8 +6,8 @@
 
 #if LT_CAN_STOP_THREADS
 
+#include "listed_threads.h"
 #include "recorder_calls.h"
-#include "thread_list.h"
 
 #include <errno.h>
 #include <linux/audit.h>

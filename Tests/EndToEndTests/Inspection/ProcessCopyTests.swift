@@ -11,7 +11,7 @@ import Testing
   @Test func copiesDisturbNoThread() throws {
     let calls = "../../Sources/CProcessCalls"
     let files = [
-      "process_copy.c", "copy_guardian.c", "stopped_process.c", "stopped_thread.c", "lone_call.c", "thread_list.c",
+      "process_copy.c", "copy_guardian.c", "stopped_process.c", "stopped_thread.c", "lone_call.c", "listed_threads.c",
       "exit_call.c", "guardian.c",
     ]
     let program = TestProgram(

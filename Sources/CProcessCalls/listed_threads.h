@@ -1,7 +1,7 @@
 // The threads of another process, as the kernel's files tell of them.
 
-#ifndef LEAKTRACE_THREAD_LIST_H
-#define LEAKTRACE_THREAD_LIST_H
+#ifndef LEAKTRACE_LISTED_THREADS_H
+#define LEAKTRACE_LISTED_THREADS_H
 
 #include "process_copy.h"
 
@@ -9,26 +9,26 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-enum { LT_THREAD_LISTING_SIZE = 16384 };
+enum { LT_LISTED_THREADS_SIZE = 16384 };
 
 /// A reading of the list. No memory is taken from an allocator.
-struct lt_thread_list {
+struct lt_listed_threads {
   int folder;
   int error; ///< LT_COPY_GONE or −errno, once there is one
   long size, offset;
-  _Alignas(8) char listing[LT_THREAD_LISTING_SIZE];
+  _Alignas(8) char listing[LT_LISTED_THREADS_SIZE];
 };
 
-/// 0, LT_COPY_GONE or −errno. The list is closed by lt_thread_list_close after 0.
-int lt_thread_list_open(struct lt_thread_list *list, pid_t process);
+/// 0, LT_COPY_GONE or −errno. The list is closed by lt_listed_threads_close after 0.
+int lt_listed_threads_open(struct lt_listed_threads *list, pid_t process);
 
 /// Reads it from its beginning again.
-void lt_thread_list_rewind(struct lt_thread_list *list);
+void lt_listed_threads_rewind(struct lt_listed_threads *list);
 
 /// The next thread, oldest first. 0 at the end, and when `error` is set.
-pid_t lt_thread_list_next(struct lt_thread_list *list);
+pid_t lt_listed_threads_next(struct lt_listed_threads *list);
 
-void lt_thread_list_close(struct lt_thread_list *list);
+void lt_listed_threads_close(struct lt_listed_threads *list);
 
 /// What a thread is at, by proc(5)'s letter: R runs or waits for a processor, S sleeps, D sleeps where no signal
 /// reaches it, T is stopped. 0 if it has ended. `name`, of LT_THREAD_NAME_SIZE bytes, may be NULL.

@@ -1,7 +1,7 @@
 // The threads of another process, as the kernel's files tell of them. Takes no memory from an allocator.
 
 #define _GNU_SOURCE
-#include "thread_list.h"
+#include "listed_threads.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -28,7 +28,7 @@ struct listed_entry { // getdents64(2)
   char name[];
 };
 
-int lt_thread_list_open(struct lt_thread_list *list, pid_t process) {
+int lt_listed_threads_open(struct lt_listed_threads *list, pid_t process) {
   char path[PATH_SIZE];
   snprintf(path, sizeof path, "/proc/%d/task", process);
   list->error = 0;
@@ -38,12 +38,12 @@ int lt_thread_list_open(struct lt_thread_list *list, pid_t process) {
   return errno == ENOENT || errno == ESRCH ? LT_COPY_GONE : -errno;
 }
 
-void lt_thread_list_rewind(struct lt_thread_list *list) {
+void lt_listed_threads_rewind(struct lt_listed_threads *list) {
   list->size = list->offset = 0;
   if (lseek(list->folder, 0, SEEK_SET) != 0) list->error = LT_COPY_GONE;
 }
 
-pid_t lt_thread_list_next(struct lt_thread_list *list) {
+pid_t lt_listed_threads_next(struct lt_listed_threads *list) {
   while (list->error == 0) {
     if (list->offset >= list->size) {
       list->offset = 0;
@@ -59,7 +59,7 @@ pid_t lt_thread_list_next(struct lt_thread_list *list) {
   return 0;
 }
 
-void lt_thread_list_close(struct lt_thread_list *list) { close(list->folder); }
+void lt_listed_threads_close(struct lt_listed_threads *list) { close(list->folder); }
 
 /// Reads the beginning of a file as text. Returns its length; 0 if it cannot be read.
 static size_t read_text(const char *path, char *text, size_t size) {
