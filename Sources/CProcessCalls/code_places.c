@@ -71,6 +71,10 @@ static bool is_loader(const char *name) {
 static bool is_libc_part(const char *name) {
   return begins(name, "libpthread") || begins(name, "librt.so") || begins(name, "librt-2.");
 }
+/// musl's is the loader, too; glibc's has a number.
+static bool is_other_libc(const char *name) {
+  return begins(name, "ld-musl-") || begins(name, "libc.musl-") || strcmp(name, "libc.so") == 0;
+}
 static bool is_dl_part(const char *name) { return begins(name, "libdl.so") || begins(name, "libdl-2."); }
 
 static uint64_t address(const struct lt_code_places *places, const struct lt_remote_image *image, const char *name) {
@@ -153,7 +157,7 @@ enum lt_places_result lt_code_places_find(pid_t process, struct lt_code_places *
     if (is_libc(name) && !libc) libc = image;
     if (is_loader(name) && !loader) loader = image;
     if (is_dl_part(name) && !dl) dl = image;
-    if (begins(name, "ld-musl-") || begins(name, "libc.musl-")) isOther = true;
+    if (is_other_libc(name)) isOther = true;
     if (begins(name, "libleaktrace.so")) places->recorder = image;
   }
   if (isOther) return LT_PLACES_OTHER_LIBC;

@@ -151,6 +151,11 @@ import Testing
     return watching
   }
 
+  private static func isStopped(_ process: Int32) -> Bool {
+    let status = (try? String(contentsOfFile: "/proc/\(process)/status", encoding: .utf8)) ?? ""
+    return status.contains("State:\tT")
+  }
+
   @Test("A watch ends when its process becomes another program") func otherProgram() throws {
     let program = try InspectionTests.Waiting("becomes-another.swift")
     let watching = try Self.watching(program)
@@ -170,8 +175,14 @@ import Testing
     let program = try InspectionTests.Waiting("becomes-another.swift")
     let number = program.processID
     let watching = try Self.watching(program)
-    // It sees the one, and then the other.
-    watching.send(SIGSTOP)
+    // It sees the one, and then the other. While there is a copy the number is in use: it is that of the copy's group.
+    try AwaitedState.wait(until: "the watch stands still between two images") {
+      watching.send(SIGSTOP)
+      try AwaitedState.wait(until: "the watch is stopped") { Self.isStopped(watching.processID) }
+      if program.children.isEmpty { return true }
+      watching.send(SIGCONT)
+      return false
+    }
     _ = try program.end(SIGKILL)
     let other = try InspectionTests.Waiting("takes-number.c", [String(number)])
     #expect(other.processID == number)
