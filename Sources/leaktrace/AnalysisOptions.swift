@@ -66,7 +66,9 @@ struct AnalysisOptions: ParsableArguments {
     var unjudged: String?
     for path in paths {
       do {
-        var examined = try search.examine(path, outputs.detail(fullStacks: fullStacks))
+        var examined = try search.examine(path, outputs.detail(fullStacks: fullStacks), keepsHeap: .ofSeries)
+        let growth = try search.growth(before: &examined)
+        if !outputs.has(.html) { examined.heap = nil }
         status = .worst(status, examined.status)
         if let reason = examined.leaks.unavailable, gatekeeper.needsFindings, examined.reader.closing?.reason != .exec {
           complain("gates cannot be judged: \(reason)")
@@ -82,8 +84,12 @@ struct AnalysisOptions: ParsableArguments {
           (paths.count > 1 ? TraceListing.line(examined.trace) + "\n\n" : "")
             + AllocationText(style: style).text(
               search.report([examined.trace], selection: textSelection), leaks: examined.leaks)
+            + (growth.map {
+              SeriesText(style: style, limit: limit == 0 ? nil : limit).text($0.process, $0.growth, leaks: nil)
+            } ?? "")
         }
-        writer.add(search.report([examined.trace], selection: selection), leaks: examined.leaks)
+        writer.add(search.report([examined.trace], selection: selection), leaks: examined.leaks, growth: growth)
+        if paths.count == 1, let growth { writer.set(growth) }
         writer.add(search.page(examined))
         let program = examined.trace.program.split(separator: "/").last.map(String.init) ?? examined.trace.program
         if !programs.contains(program) { programs.append(program) }

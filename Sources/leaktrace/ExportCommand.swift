@@ -151,7 +151,7 @@ struct ExportCommand: ParsableCommand {
   }
 
   private func heap(_ path: String, _ search: LeakSearch) throws -> (bytes: [UInt8], status: ExitStatus) {
-    let examined = try search.examine(path, keepsHeap: true)
+    let examined = try search.examine(path, keepsHeap: .always)
     guard let heap = examined.heap else {
       complain(examined.leaks.unavailable ?? "the trace has no heap image.")
       throw ExitStatus.unreadable.code

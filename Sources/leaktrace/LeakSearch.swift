@@ -81,9 +81,16 @@ struct LeakSearch {
     case page
   }
 
-  /// Looks for leaks. `keepsHeap`: with the analysis of the heap image, as a page needs it.
+  /// Whether the analysis of the heap image, which has all its memory, is kept in a detail that does not need it.
+  enum HeapUse {
+    case never, always
+    /// Of a trace whose images are to be compared.
+    case ofSeries
+  }
+
+  /// Looks for leaks.
   func examine(
-    _ path: String, _ detail: Detail = .findings, keepsHeap: Bool = false
+    _ path: String, _ detail: Detail = .findings, keepsHeap: HeapUse = .never
   ) throws(TraceFormatError) -> ExaminedTrace {
     let reader = try TraceReader(path: path)
     let chosen = detail == .allocations ? nil : SnapshotChoice.choose(reader, number: snapshot)
@@ -97,7 +104,9 @@ struct LeakSearch {
     var trace = ReportTrace(path: path, analysis: AllocationAnalysis(reader, snapshot: chosen))
     line?.replace("looking for leaks")
     var heap: LeakAnalysis?
-    var leaks = leaks(reader, &trace, chosen) { if keepsHeap || detail == .page { heap = $0 } }
+    var leaks = leaks(reader, &trace, chosen) {
+      if detail == .page || keepsHeap == .always || (keepsHeap == .ofSeries && Self.hasSeries(reader)) { heap = $0 }
+    }
     if detail == .findingsWithStacks || detail == .page {
       leaks.findStacks(reader, trace.analysis, naming: naming(trace))
     }

@@ -60,6 +60,21 @@ struct LightOptions: ParsableArguments {
     ]
   }
 
+  /// What images that come by themselves cost, to be said beforehand; nil if none do.
+  func imageCost() throws(RecordingError) -> String? {
+    guard light, snapshotEvery != nil || snapshotAbove != nil else { return nil }
+    let limit = try snapshotAbove?.bytes()
+    let size = limit ?? Self.exampleSize
+    var times: [String] = []
+    if let snapshotEvery { times.append("every \(Decimal.duration(snapshotEvery.seconds))") }
+    if let limit { times.append("above \(Decimal.bytes(limit)) resident, every ten minutes at most") }
+    return
+      "heap images \(times.joined(separator: ", and ")): for each, a program of \(Decimal.bytes(size)) \(ImageCost(ofSize: size).words)"
+  }
+
+  /// The program has no size yet.
+  private static let exampleSize: UInt64 = 1 << 30
+
   func mode() throws(RecordingError) -> RecordingSettings.Mode {
     if !light { return .full }
     return .light(

@@ -98,6 +98,7 @@ struct RecordCommand: ParsableCommand {
           mode: try light.mode()),
         arguments: RecordingRun.rawArguments(last: command.count), command: command[0],
         speech: options.quiet ? .problemsOnly : progress ? .progressAlways : .normal)
+      if !options.quiet, let cost = try light.imageCost() { ErrorOutput.print(cost) }
       let recorded = try run.run()
       run.tell(recorded.summary)
       recorded.target.endAsTargetDid(waitStatus: recorded.waitStatus)

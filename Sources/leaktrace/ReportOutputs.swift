@@ -112,6 +112,7 @@ struct ReportWriter {
   private var fileText = ""
   private var reports: [AllocationReport] = []
   private var leaks: [LeakReport?] = []
+  private var growth: [ProcessGrowth?] = []
   private var page = ReportPage(toolVersion: Leaktrace.configuration.version)
 
   /// The destination of the report of `--format`.
@@ -143,8 +144,11 @@ struct ReportWriter {
   var needsJSON: Bool { outputs.has(.json) }
 
   /// A report for JSON; kept only if that is asked for.
-  mutating func add(_ report: @autoclosure () -> AllocationReport, leaks: LeakReport?) {
+  mutating func add(
+    _ report: @autoclosure () -> AllocationReport, leaks: LeakReport?, growth: ProcessGrowth? = nil
+  ) {
     guard needsJSON else { return }
+    self.growth.append(growth)
     reports.append(report())
     self.leaks.append(leaks)
   }
@@ -156,6 +160,11 @@ struct ReportWriter {
     if needsPage { page.add(process()) }
   }
 
+  /// What grew in the process that the page is about.
+  mutating func set(_ growth: ProcessGrowth) {
+    if needsPage { page.set(growth.process, growth.growth) }
+  }
+
   /// Writes all that is asked for. `program`: what the documents call it; `remarks`: what a reader has to know, in
   /// sentences.
   mutating func finish(program: String, judged: [JudgedFinding], gates: GateReport, remarks: [String]) throws {
@@ -164,12 +173,12 @@ struct ReportWriter {
       program: program, judged: judged, gates: gates.outcomes, source: outputs.sourceTree,
       toolVersion: Leaktrace.configuration.version,
       remarks: remarks + gates.remarks)
-    let (fileText, reports, leaks) = (fileText, reports, leaks)
+    let (fileText, reports, leaks, growth) = (fileText, reports, leaks, growth)
     let html = needsPage ? try page.html(title: program.isEmpty ? nil : program) : ""
     func contents(_ format: ReportFormat) -> String {
       switch format {
       case .text: fileText
-      case .json: AllocationJSON.text(reports, leaks: leaks, gates: gates)
+      case .json: AllocationJSON.text(reports, leaks: leaks, growth: growth, gates: gates)
       case .html: html
       case .markdown: document.markdown()
       case .github: document.annotations()

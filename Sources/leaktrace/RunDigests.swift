@@ -69,7 +69,7 @@ struct RunDigests {
   }
 
   private mutating func digest(ofTrace path: String) throws -> RunDigest {
-    let examined = try search.examine(path, keepsHeap: true)
+    let examined = try search.examine(path, keepsHeap: .always)
     status = .worst(status, examined.status)
     // A recording has sites, which say more.
     let census = examined.reader.header.isInspection ? examined.heap?.census().census : nil

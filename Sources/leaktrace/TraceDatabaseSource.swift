@@ -45,7 +45,7 @@ struct TraceDatabaseSource {
   }
 
   private func tables(of path: String) throws -> (tables: TraceTables, status: ExitStatus) {
-    let examined = try search.examine(path, keepsHeap: true)
+    let examined = try search.examine(path, keepsHeap: .always)
     if search.snapshot != nil, examined.heap == nil { throw ExitStatus.unreadable.code }
     let profile = StackProfile(
       examined.trace.analysis, path: path, leaked: examined.leaks.leaked,

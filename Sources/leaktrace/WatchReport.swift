@@ -10,7 +10,7 @@ struct WatchReport {
   private let command: WatchCommand
   private let search: LeakSearch
   private var gatekeeper: Gatekeeper
-  private var series = ImageSeries()
+  private var series = ExaminedSeries()
   /// Of the newest image, the suspicions among its findings.
   private var leaks: LeakReport?
   private var status = ExitStatus.success
@@ -46,11 +46,11 @@ struct WatchReport {
   /// Adds the image of a trace that was just taken, and tells of it in a line.
   mutating func add(_ path: String, _ summary: InspectionSummary) throws {
     let begin = DispatchTime.now()
-    let before = series.moments.last
+    let before = series.images.moments.last
     guard read(path, number: nil) else { return }
     let seconds = Double(DispatchTime.now().uptimeNanoseconds - begin.uptimeNanoseconds) / 1e9
-    guard let moment = series.moments.last else { return }
-    var words = "image \(series.taken): \(summary.line(path: command.output == nil ? nil : path))"
+    guard let moment = series.images.moments.last else { return }
+    var words = "image \(series.images.taken): \(summary.line(path: command.output == nil ? nil : path))"
     words += ", \(Decimal.bytes(moment.live)) live"
     if let before {
       let change = Int64(moment.live) - Int64(before.live)
@@ -99,7 +99,7 @@ struct WatchReport {
     var search = search
     search.snapshot = number
     do {
-      return add(try search.examine(path, command.outputs.detail(fullStacks: false), keepsHeap: true), path)
+      return add(try search.examine(path, command.outputs.detail(fullStacks: false), keepsHeap: .always), path)
     } catch {
       complain(explanation(of: error, path: path))
       status = .worst(status, .unreadable)
@@ -108,28 +108,18 @@ struct WatchReport {
   }
 
   private mutating func add(_ image: ExaminedTrace, _ path: String) -> Bool {
-    var examined = image
-    status = .worst(status, examined.status)
-    guard let heap = examined.heap, examined.leaks.unavailable == nil else {
-      complain("\(path) has no image that can be used: \(examined.leaks.unavailable ?? "it is damaged")")
+    status = .worst(status, image.status)
+    switch series.add(image) {
+    case .added(let found): leaks = found
+    case .isOld: return false
+    case .isUnusable(let reason):
+      complain("\(path) has no image that can be used: \(reason)")
       return false
     }
-    let analysis = examined.trace.analysis
-    let time = analysis.clock.seconds(at: heap.snapshot.time) ?? Double(series.taken)
-    if let last = series.moments.last, last.time >= time { return false }
     if process.program.isEmpty || process.processID == 0 {
-      process.program = examined.trace.program
-      process.processID = analysis.header.processID
+      process.program = series.process.program
+      process.processID = series.process.processID
     }
-    let census = heap.census()
-    let moment = ImageMoment(
-      time: time, realtime: ImageMoment.realtime(start: analysis.header.startRealtime, seconds: time),
-      resident: analysis.memorySamples.last { $0.time <= heap.snapshot.time }?.residentOfProgram
-        ?? analysis.memorySamples.first?.residentOfProgram,
-      live: census.census.bytes, blocks: census.census.objects)
-    series.add(moment, census, findings: examined.leaks.findings)
-    examined.leaks.add(heap.findings(of: series.growth(), census), of: heap)
-    leaks = examined.leaks
     newestPath = path
     return true
   }
@@ -147,7 +137,7 @@ struct WatchReport {
     if command.outputs.format == .text {
       try ObjectQuestion.show(
         SeriesText(style: command.style, limit: command.limit == 0 ? nil : command.limit).text(
-          process, series.growth(), leaks: nil), called: "the report")
+          process, series.images.growth(), leaks: nil), called: "the report")
     }
   }
 
@@ -169,7 +159,7 @@ struct WatchReport {
     let (gates, outcome) = gatekeeper.close(
       status == .success ? .whole : .partial("part of the recording could not be read"), unjudged: nil)
     status = .worst(status, outcome)
-    let growth = series.growth()
+    let growth = series.images.growth()
     let name = process.program.split(separator: "/").last.map(String.init) ?? process.program
     let document = FindingDocument(
       program: name, judged: gatekeeper.judged, gates: gates.outcomes, source: command.outputs.sourceTree,

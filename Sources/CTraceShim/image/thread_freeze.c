@@ -325,9 +325,12 @@ void lt_freeze_and_copy(struct lt_freeze *f) {
     f->threadCount = 1;
     f->isFrozen = false;
   }
+  uint64_t begin = lt_clock_nanoseconds(CLOCK_MONOTONIC);
   f->stopped(f->argument);
-  atomic_store(f->pauseNanoseconds, 0);
   f->isFrozen = isAlone;
   f->copy = (pid_t)copy_process(0);
   if (f->copy == 0) f->copied(f->argument);
+  // A program of one thread stands still while the kernel copies its page tables. Where threads could not be stopped,
+  // none but this one did.
+  atomic_store(f->pauseNanoseconds, isAlone ? lt_clock_nanoseconds(CLOCK_MONOTONIC) - begin : 0);
 }

@@ -12,28 +12,39 @@ package enum AllocationJSON {
 
   /// `leaks` has for each report what was found out about leaks, nil if that was not asked.
   /// `gates`: what gates say of all of them; nil if there are none.
-  package static func text(_ reports: [AllocationReport], leaks: [LeakReport?] = [], gates: GateReport? = nil) -> String
-  {
-    document(reports, leaks: leaks, gates: gates).text + "\n"
+  /// `growth` has for each report what grew from image to image, nil if that is not known.
+  package static func text(
+    _ reports: [AllocationReport], leaks: [LeakReport?] = [], growth: [ProcessGrowth?] = [], gates: GateReport? = nil
+  ) -> String {
+    document(reports, leaks: leaks, growth: growth, gates: gates).text + "\n"
   }
 
   /// The same as a value, to be part of another document.
-  package static func document(_ reports: [AllocationReport], leaks: [LeakReport?] = [], gates: GateReport? = nil)
-    -> JSONValue
-  {
+  package static func document(
+    _ reports: [AllocationReport], leaks: [LeakReport?] = [], growth: [ProcessGrowth?] = [], gates: GateReport? = nil
+  ) -> JSONValue {
     .object(
       [
         ("schema", .string("leaktrace.allocations")),
         ("schemaVersion", .number(schemaVersion)),
-        ("reports", .array(reports.enumerated().map { value($1, leaks: $0 < leaks.count ? leaks[$0] : nil) })),
+        (
+          "reports",
+          .array(
+            reports.enumerated().map { index, report in
+              value(
+                report, leaks: index < leaks.count ? leaks[index] : nil,
+                growth: index < growth.count ? growth[index] : nil)
+            })
+        ),
       ] + (gates.map(GateText.fields) ?? []))
   }
 
-  private static func value(_ report: AllocationReport, leaks: LeakReport?) -> JSONValue {
+  private static func value(_ report: AllocationReport, leaks: LeakReport?, growth: ProcessGrowth?) -> JSONValue {
     .object(
       [
         ("traces", .array(report.traces.map(value)))
       ] + (leaks.map(FindingJSON.fields) ?? []) + [
+        ("growth", growth.map { SeriesJSON.growth($0.process, $0.growth) } ?? .null),
         ("sortedBy", .string(report.selection.order.rawValue)),
         ("siteCount", .number(UInt64(report.siteCount))),
         ("total", value(report.total)),

@@ -23,7 +23,6 @@ package enum SeriesJSON {
         ("schema", .string("leaktrace.watch")),
         ("schemaVersion", .number(schemaVersion)),
       ] + GateText.fields(gates) + fields(process, growth) + [
-        ("proven", .array(growth.findings.map(value))),
         ("findings", leaks.map { .array($0.findings.map(FindingJSON.value)) } ?? .null),
         ("remarks", .array((process.remarks + (leaks?.remarks ?? [])).map { .string($0) })),
       ])
@@ -42,6 +41,7 @@ package enum SeriesJSON {
       ("images", .array(growth.moments.map(value))),
       ("suspects", .array(growth.suspects.map(value))),
       ("grown", .array(growth.grown.map(value))),
+      ("proven", .array(growth.findings.map(value))),
     ]
   }
 

@@ -17,6 +17,14 @@ package struct WatchedProcess: Hashable, Sendable {
   }
 }
 
+/// What the images of one process show. A value.
+package struct ProcessGrowth: Sendable {
+  package var process: WatchedProcess
+  package var growth: SeriesGrowth
+
+  package init(process: WatchedProcess, growth: SeriesGrowth) { (self.process, self.growth) = (process, growth) }
+}
+
 /// Renders a series: sizes, suspicions, what else grew, findings. Only formats.
 package struct SeriesText {
   private let style: TextStyle

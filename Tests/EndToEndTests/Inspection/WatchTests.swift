@@ -38,7 +38,8 @@ import Testing
       var instances: [Int]
       var isLibrary: Bool
     }
-    var schema: String
+    /// Nil of what is part of another document.
+    var schema: String?
     var processID: Int32
     var imagesTaken: Int
     var suspects: [Row]

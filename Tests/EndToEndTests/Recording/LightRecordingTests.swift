@@ -64,14 +64,14 @@ import TraceReading
   }
 
   /// The trace with an image; the shell that became the program has left one as well.
-  private static func trace(of program: InspectionTests.Waiting) throws -> String {
+  static func trace(of program: InspectionTests.Waiting) throws -> String {
     let traces = try FileManager.default.contentsOfDirectory(atPath: program.directory.path).filter {
       $0.contains(".trace") && !$0.hasSuffix(".live")
     }.map { "\(program.directory.path)/\($0)" }
     return try #require(try traces.first { try !TraceReader(path: $0).snapshots.isEmpty })
   }
 
-  private static func takeImage(_ program: InspectionTests.Waiting) throws {
+  static func takeImage(_ program: InspectionTests.Waiting) throws {
     let asked = try Command([BuildProducts.leaktrace, "snapshot", String(program.processID)]).run()
     #expect(asked.end == .exit(0), "\(asked.errorOutput)")
   }

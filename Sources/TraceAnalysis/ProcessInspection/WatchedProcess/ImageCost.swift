@@ -30,6 +30,18 @@ package struct ImageCost: Hashable, Sendable {
     trace = Self.leastTrace + use.anonymous / Self.tracePart
   }
 
+  /// Of a program that is to be started, once it has so many bytes, none of which are a file's.
+  package init(ofSize size: UInt64) {
+    var use = ProcessMemoryUse()
+    use.resident = size
+    use.anonymous = size
+    use.pageTables = size / Self.bytesForPageTableByte
+    self.init(use)
+  }
+
+  /// An entry of 8 bytes for each page of 4 KiB.
+  private static let bytesForPageTableByte: UInt64 = 512
+
   /// `stands still for about 20 ms; …`
   package var words: String {
     "stands still for about \(Decimal.duration(pause)) where a processor is free, may need up to \(Decimal.bytes(mostCopied)) more memory while it is read (pages that it writes to meanwhile), and writes a trace of up to about \(Decimal.bytes(trace))"

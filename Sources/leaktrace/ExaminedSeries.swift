@@ -1,0 +1,92 @@
+// Puts the heap images of one process together, one examined image after the other.
+
+import TraceAnalysis
+
+/// What several images of one process show. Of each image only its figures stay. For one thread.
+struct ExaminedSeries {
+  private(set) var images = ImageSeries()
+  private(set) var process = WatchedProcess(program: "", processID: 0)
+
+  /// Images of one trace that are compared: each is read with all that was written before it. Two for each part of a
+  /// curve, by which growth is judged.
+  static let imageLimit = 24
+
+  enum Outcome {
+    /// With the suspicions among its findings.
+    case added(LeakReport)
+    /// Not later than the one before.
+    case isOld
+    case isUnusable(reason: String)
+  }
+
+  /// Adds an image that was examined with its analysis kept.
+  mutating func add(_ examined: ExaminedTrace) -> Outcome {
+    guard let heap = examined.heap, examined.leaks.unavailable == nil else {
+      return .isUnusable(reason: examined.leaks.unavailable ?? "it is damaged")
+    }
+    let analysis = examined.trace.analysis
+    let time = analysis.clock.seconds(at: heap.snapshot.time) ?? Double(images.taken)
+    if let last = images.moments.last, last.time >= time { return .isOld }
+    if process.program.isEmpty || process.processID == 0 {
+      process.program = examined.trace.program
+      process.processID = analysis.header.processID
+    }
+    let census = heap.census()
+    let moment = ImageMoment(
+      time: time, realtime: ImageMoment.realtime(start: analysis.header.startRealtime, seconds: time),
+      resident: analysis.memorySamples.last { $0.time <= heap.snapshot.time }?.residentOfProgram
+        ?? analysis.memorySamples.first?.residentOfProgram,
+      live: census.census.bytes, blocks: census.census.objects)
+    var leaks = examined.leaks
+    images.add(moment, census, findings: leaks.findings)
+    leaks.add(heap.findings(of: images.growth(), census), of: heap)
+    return .added(leaks)
+  }
+
+  mutating func note(_ remark: String) { process.remarks.append(remark) }
+
+  var growth: ProcessGrowth { ProcessGrowth(process: process, growth: images.growth()) }
+}
+
+extension LeakSearch {
+  /// Examines the images of a light recording before `newest`, which was examined with its analysis kept, and adds the
+  /// suspicions to its findings. Nil for other recordings, and where there is one image alone: a full recording shows
+  /// of each block when it was made.
+  ///
+  /// O(images · trace), of at most `ExaminedSeries.imageLimit` images.
+  func growth(before newest: inout ExaminedTrace) throws(TraceFormatError) -> ProcessGrowth? {
+    guard Self.hasSeries(newest.reader), let last = newest.heap?.snapshot else { return nil }
+    let earlier = newest.reader.snapshots.filter { $0.isWhole && $0.time < last.time }
+    guard !earlier.isEmpty else { return nil }
+    var series = ExaminedSeries()
+    let chosen = Self.spread(earlier.sorted { $0.time < $1.time }, limit: ExaminedSeries.imageLimit - 1)
+    if chosen.count < earlier.count {
+      series.note("\(chosen.count + 1) of \(earlier.count + 1) images are compared, spread evenly over the time")
+    }
+    for image in chosen {
+      var search = self
+      search.snapshot = Int(image.number)
+      let examined = try search.examine(newest.trace.path, .findings, keepsHeap: .always)
+      if case .isUnusable(let reason) = series.add(examined) {
+        series.note("image \(image.number) is left out: \(reason)")
+      }
+    }
+    switch series.add(newest) {
+    case .added(let leaks): newest.leaks = leaks
+    case .isOld: break
+    case .isUnusable(let reason): series.note("image \(last.number) is left out: \(reason)")
+    }
+    return series.images.moments.count > 1 ? series.growth : nil
+  }
+
+  /// Its images are to be compared.
+  static func hasSeries(_ reader: TraceReader) -> Bool {
+    reader.header.isLight && reader.snapshots.count(where: \.isWhole) > 1
+  }
+
+  /// So many at most, the first and the last among them.
+  private static func spread(_ images: [TraceSnapshot], limit: Int) -> [TraceSnapshot] {
+    if images.count <= limit { return images }
+    return (0..<limit).map { images[$0 * (images.count - 1) / (limit - 1)] }
+  }
+}

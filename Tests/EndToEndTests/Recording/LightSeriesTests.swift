@@ -1,0 +1,144 @@
+// Light recordings with several images: when images come by themselves, and what grows from one to the next.
+
+import Foundation
+import TestRequirements
+import Testing
+import TraceReading
+
+@Suite(.requires(.recorder), .serialized) struct LightSeriesTests {
+  private static func waiting(_ program: String = "watched.swift", options: [String] = [], arguments: [String])
+    throws -> InspectionTests.Waiting
+  {
+    try InspectionTests.Waiting(
+      program, arguments,
+      under: [BuildProducts.leaktrace, "record", "--quiet", "--light"] + options + [
+        "-o", "%DIRECTORY%/%p.trace", "--",
+      ])
+  }
+
+  @Test("Images come at intervals, and of a large process once in ten minutes") func intervals() throws {
+    let program = try Self.waiting(
+      options: ["--snapshot-every", "10s", "--snapshot-above", "1MiB", "--sample", "4KiB"], arguments: ["registry"])
+    let reader = try AwaitedState.value("three images at intervals are written") {
+      let reader = (try? LightRecordingTests.trace(of: program)).flatMap { try? TraceReader(path: $0) }
+      let images = reader?.snapshots.count { $0.isWhole && $0.reason == .interval } ?? 0
+      return images < 3 ? nil : reader
+    }
+    #expect(reader.snapshots.count { $0.reason == .size } == 1)
+    let times = reader.snapshots.filter { $0.reason == .interval }.compactMap { reader.clock.seconds(at: $0.time) }
+    // Each is due an interval after the one before was, and the first after the trace was opened.
+    for (index, time) in times.enumerated() {
+      #expect(time > 10 * Double(index + 1) - Self.clockDifference, "\(times)")
+    }
+    _ = try program.end(SIGKILL)
+  }
+
+  /// Two clocks are read one after the other.
+  private static let clockDifference = 0.05
+
+  @Test("An image of a large process comes when it is large") func size() throws {
+    let limit: UInt64 = 48 << 20
+    let program = try Self.waiting("grows.c", options: ["--snapshot-above", "48MiB", "--sample", "64KiB"], arguments: ["96"])
+    let reader = try AwaitedState.value("an image is written") {
+      let reader = (try? LightRecordingTests.trace(of: program)).flatMap { try? TraceReader(path: $0) }
+      return reader.flatMap { $0.snapshots.contains { $0.isWhole } ? $0 : nil }
+    }
+    let image = try #require(reader.snapshots.first)
+    #expect(reader.snapshots.count == 1 && image.reason == .size)
+    let residence = try #require(reader.definitions.residences.first { $0.time == image.time })
+    #expect(residence.anonymous + residence.other > limit)
+    _ = try program.end(SIGKILL)
+  }
+
+  @Test("Pauses of a program of one thread are told, too") func pause() throws {
+    let program = try Self.waiting("grows.c", arguments: ["1"])
+    try LightRecordingTests.takeImage(program)
+    let image = try #require(try TraceReader(path: try LightRecordingTests.trace(of: program)).snapshots.first?.end)
+    #expect(image.pauseNanoseconds > 0 && image.pauseNanoseconds <= image.totalNanoseconds)
+    _ = try program.end(SIGKILL)
+  }
+
+  @Test("The cost of images that come by themselves is said before the program starts") func costs() throws {
+    let directory = try TemporaryDirectory()
+    func said(_ options: [String]) throws -> String {
+      try Command(
+        [BuildProducts.leaktrace, "record", "--light"] + options + ["-o", directory.path + "/%p", "--", "/bin/true"]
+      ).run().errorOutput
+    }
+    let regular = try said(["--snapshot-every", "10m"])
+    #expect(regular.contains("a program of 1.00 GiB stands still for about"), "\(regular)")
+    let large = try said(["--snapshot-above", "2GiB"])
+    #expect(large.contains("a program of 2.00 GiB stands still for about"), "\(large)")
+    #expect(try !said([]).contains("stands still"))
+    // A share is of what the control group may use; without a limit there is none.
+    let share = try said(["--snapshot-above", "80%"])
+    #expect(share.contains("stands still") || share.contains("limit"), "\(share)")
+    #expect(try !said(["--snapshot-every", "10m", "--quiet"]).contains("stands still"))
+  }
+
+  private struct Analysis: Decodable {
+    struct Report: Decodable { var growth: WatchTests.Report? }
+    var reports: [Report]
+  }
+
+  private static func analyze(_ trace: String, _ options: [String] = []) throws -> Command.Outcome {
+    try Command([BuildProducts.leaktrace, "analyze", trace] + options).run()
+  }
+
+  /// Leaks twelve more objects.
+  private static func leakMore(_ program: InspectionTests.Waiting) throws {
+    let done = "/tmp/leaks-when-told.\(program.processID)"
+    kill(program.processID, SIGUSR1)
+    try AwaitedState.wait(until: "it has leaked") { FileManager.default.fileExists(atPath: done) }
+    try FileManager.default.removeItem(atPath: done)
+  }
+
+  @Test("A proven leak is named by the first image that has it, with its number in each") func proven() throws {
+    let program = try Self.waiting("leaks-when-told.swift", arguments: [])
+    for number in 1...3 {
+      if number > 1 { try Self.leakMore(program) }
+      try LightRecordingTests.takeImage(program)
+    }
+    _ = try program.end(SIGKILL)
+    let trace = try LightRecordingTests.trace(of: program)
+    let json = try Self.analyze(trace, ["--format", "json"])
+    let report = try JSONDecoder().decode(Analysis.self, from: Data(json.output.utf8)).reports.first
+    let growth = try #require(report?.growth)
+    #expect(growth.imagesTaken == 3 && growth.suspects.isEmpty)
+    let proven = growth.proven.filter { !$0.isLibrary }.map { "\($0.verdict) \($0.title) \($0.instances)" }.sorted()
+    #expect(proven == ["retainCycle Pane ↺ [0, 12, 24]", "retainCycle Screen ↺ [40, 40, 40]"])
+    #expect(try LightRecordingTests.Report(trace, snapshot: 1).findings == ["retainCycle Screen ↺ × 40"])
+    #expect(try LightRecordingTests.Report(trace, snapshot: 2).findings.contains("retainCycle Pane ↺ × 12"))
+    let text = try Self.analyze(trace).output
+    #expect(text.contains("Growth: not judged with 3 images; it takes 6"), "\(text)")
+    #expect(text.contains("Proven leaks that grew: 1") && text.contains("0 → 24"), "\(text)")
+    // Up to an image, what came before it is compared; with one image there is nothing to compare.
+    #expect(try Self.analyze(trace, ["--snapshot", "2"]).output.contains("0 → 12"))
+    #expect(try !Self.analyze(trace, ["--snapshot", "1"]).output.contains("Growth:"))
+    let page = try Self.analyze(trace, ["--format", "html"]).output
+    #expect(page.contains("\"imagesTaken\":3"))
+  }
+
+  @Test("What grows from image to image is named as a watch names it", arguments: WatchTests.allWays)
+  func growth(_ way: WatchTests.Way) throws {
+    let program = try Self.waiting(arguments: [way.testDescription])
+    for _ in 1...12 {
+      try LightRecordingTests.takeImage(program)
+      sleep(1)
+    }
+    _ = try program.end(SIGKILL)
+    let trace = try LightRecordingTests.trace(of: program)
+    let analyzed = try Self.analyze(trace, ["--format", "json"])
+    let report = try JSONDecoder().decode(Analysis.self, from: Data(analyzed.output.utf8)).reports.first
+    let growth = try #require(report?.growth)
+    #expect(growth.imagesTaken == 12)
+    #expect(growth.suspects.map { "\($0.name) in \($0.holder)" } == way.suspects, "\(growth.suspects)")
+    let traces = try TemporaryDirectory()
+    try FileManager.default.copyItem(atPath: trace, toPath: traces.path + "/one.trace")
+    let watched = try Command([BuildProducts.leaktrace, "watch", "--from", traces.path, "--format", "json"]).run()
+    #expect(try WatchTests.Report(watched.output).suspects.map(\.counts) == growth.suspects.map(\.counts))
+    let gate = try Self.analyze(trace, ["--fail-on", "suspects"])
+    #expect(gate.end == .exit(way.suspects.isEmpty ? 0 : 1), "\(gate.errorOutput)")
+    for suspect in way.suspects { #expect(gate.output.contains(suspect), "\(gate.output)") }
+  }
+}
