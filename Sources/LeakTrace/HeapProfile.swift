@@ -12,7 +12,7 @@ extension LeakTrace {
   /// By any thread. Blocks the thread for some milliseconds, and longer the first time and after new functions came,
   /// while a copy of the process looks for their names: call it where a thread may block, one caller at a time; others
   /// wait.
-  /// - Returns: nil if no light recording runs in this process, or the profile cannot be made.
+  /// - Returns: nil if no recording takes samples in this process, or the profile cannot be made.
   public static func heapProfile() -> [UInt8]? {
     guard cleaktrace_is_present() else { return nil }
     var profile: [UInt8]?

@@ -58,7 +58,7 @@ struct HistoryCommand: ParsableCommand {
   }
 
   func run() throws {
-    guard let reader = ObjectQuestion.open(trace) else { throw ExitStatus.unreadable.code }
+    guard let reader = ObjectQuestion.open(trace, part: .events) else { throw ExitStatus.unreadable.code }
     if reader.header.referenceCounting == .off {
       complain("\(trace) has no retains and releases: it was recorded with --arc off.")
       throw ExitStatus.unreadable.code

@@ -92,7 +92,7 @@ struct LeakSearch {
   func examine(
     _ path: String, _ detail: Detail = .findings, keepsHeap: HeapUse = .never
   ) throws(TraceFormatError) -> ExaminedTrace {
-    let reader = try TraceReader(path: path)
+    let reader = try TraceReader(path: path, part: .withImage(snapshot))
     let chosen = detail == .allocations ? nil : SnapshotChoice.choose(reader, number: snapshot)
     var status = ExitStatus.success
     if chosen == nil, detail != .allocations, let number = snapshot {
@@ -134,7 +134,7 @@ struct LeakSearch {
 
   /// Only what was allocated.
   func allocations(_ path: String) throws(TraceFormatError) -> ReportTrace {
-    let reader = try TraceReader(path: path)
+    let reader = try TraceReader(path: path, part: .withImage(nil))
     let line = ReadingLine.show(reader, path: path)
     defer { line?.erase() }
     return ReportTrace(path: path, analysis: AllocationAnalysis(reader, snapshot: nil))

@@ -11,30 +11,40 @@ struct LightOptions: ParsableArguments {
 
   @Option(
     help: ArgumentHelp(
-      "With --light: bytes of allocation from one sample to the next, on average, such as 512KiB.", valueName: "bytes"))
+      "With --light or --limit: bytes of allocation from one sample to the next, on average, such as 512KiB.", valueName: "bytes"))
   var sample: ByteSize?
 
   @Option(
     help: ArgumentHelp(
-      "With --light: write a heap image every so often, such as 10m or 1h, while the program allocates.",
+      "With --light, or --limit once that is reached: write a heap image every so often, such as 10m or 1h, while the program allocates.",
       valueName: "time"))
   var snapshotEvery: TimeSpan?
 
   @Option(
     help: ArgumentHelp(
-      "With --light: write a heap image when the program has so much resident memory (2GiB, or a share of the container's limit: 80%), and each ten minutes while it has.",
+      "With --light, or --limit once that is reached: write a heap image when the program has so much resident memory (2GiB, or a share of the container's limit: 80%), and each ten minutes while it has.",
       valueName: "size"))
   var snapshotAbove: ResidentLimit?
 
   @Option(
     help: ArgumentHelp(
-      "With --light: write a heap profile for pprof beside the trace every so often, such as 60s, while the program allocates; the newest 60 stay.",
+      "With --light, or --limit once that is reached: write a heap profile for pprof beside the trace every so often, such as 60s, while the program allocates; the newest 60 stay.",
       valueName: "time"))
   var profileEvery: TimeSpan?
 
+  @Option(
+    help: ArgumentHelp(
+      "Record every call until the trace has this size, such as 2GiB, and go on as with --light from then on.",
+      valueName: "size"))
+  var limit: ByteSize?
+
   func validate(besides options: RecordingOptions) throws {
-    if !light, let option = lightOptions.first(where: \.isUsed) {
-      throw ValidationError("\(option.name) is for --light.")
+    if !light, limit == nil, let option = lightOptions.first(where: \.isUsed) {
+      throw ValidationError("\(option.name) is for --light or --limit.")
+    }
+    if let limit {
+      if light { throw ValidationError("--light and --limit exclude each other: a light recording hardly grows.") }
+      if limit.bytes < RecordingSettings.leastTraceLimit { throw ValidationError("--limit must be at least 1 MiB.") }
     }
     if snapshotEvery != nil || snapshotAbove != nil, !options.snapshots {
       throw ValidationError("--no-snapshots excludes --snapshot-every and --snapshot-above.")
@@ -62,7 +72,7 @@ struct LightOptions: ParsableArguments {
 
   /// What images that come by themselves cost, to be said beforehand; nil if none do.
   func imageCost() throws(RecordingError) -> String? {
-    guard light, snapshotEvery != nil || snapshotAbove != nil else { return nil }
+    guard snapshotEvery != nil || snapshotAbove != nil else { return nil }
     let limit = try snapshotAbove?.bytes()
     let size = limit ?? Self.exampleSize
     var times: [String] = []
@@ -76,11 +86,11 @@ struct LightOptions: ParsableArguments {
   private static let exampleSize: UInt64 = 1 << 30
 
   func mode() throws(RecordingError) -> RecordingSettings.Mode {
-    if !light { return .full }
-    return .light(
+    guard light || limit != nil else { return .full }
+    let sampling = RecordingSettings.Sampling(
       period: sample?.bytes ?? RecordingSettings.usualSamplePeriod,
-      images: .init(
-        interval: snapshotEvery.map { UInt64($0.seconds) }, residentBytes: try snapshotAbove?.bytes()),
+      images: .init(interval: snapshotEvery.map { UInt64($0.seconds) }, residentBytes: try snapshotAbove?.bytes()),
       profileInterval: profileEvery.map { UInt64($0.seconds) })
+    return limit.map { .limited(traceBytes: $0.bytes, sampling) } ?? .light(sampling)
   }
 }

@@ -5,9 +5,9 @@ import TraceAnalysis
 
 enum ObjectQuestion {
   /// Opens a trace; nil if it cannot be read, which has been said then.
-  static func open(_ trace: String) -> TraceReader? {
+  static func open(_ trace: String, part: TracePart = .whole) -> TraceReader? {
     do {
-      return try TraceReader(path: trace)
+      return try TraceReader(path: trace, part: part)
     } catch {
       complain(explanation(of: error, path: trace))
       return nil

@@ -66,6 +66,7 @@ struct RecordCommand: ParsableCommand {
       }
       if progress { throw ValidationError("--pid and --progress exclude each other.") }
       if followChildren { throw ValidationError("--pid and --follow-children exclude each other.") }
+      if light.limit != nil { throw ValidationError("--pid and --limit exclude each other.") }
       if light.light { throw ValidationError("--pid and --light exclude each other: a process is joined in full.") }
     } else {
       guard duration == nil else { throw ValidationError("--duration needs --pid.") }

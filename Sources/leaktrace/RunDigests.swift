@@ -18,7 +18,7 @@ struct RunDigests {
     for run in runs where !isDigest(run) {
       // Errors in a trace are reported when it is read.
       for trace in (try? TraceListing.traces(at: run)) ?? [] where TraceListing.isRegularFile(trace) {
-        if let reader = try? TraceReader(path: trace) { limit.add(reader) }
+        if let reader = try? TraceReader(path: trace, part: .withImage(nil)) { limit.add(reader) }
       }
     }
     guard limit.isExceeded else { return }

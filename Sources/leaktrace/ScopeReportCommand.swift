@@ -34,7 +34,7 @@ struct ScopeReportCommand: ParsableCommand {
   func run() throws {
     let reader: TraceReader
     do {
-      reader = try TraceReader(path: trace)
+      reader = try TraceReader(path: trace, part: .events)
     } catch {
       complain(explanation(of: error, path: trace))
       throw ExitStatus.unreadable.code

@@ -61,7 +61,7 @@ struct WhyCommand: ParsableCommand {
   }
 
   func run() throws {
-    guard let reader = ObjectQuestion.open(trace) else { throw ExitStatus.unreadable.code }
+    guard let reader = ObjectQuestion.open(trace, part: .withImage(snapshot)) else { throw ExitStatus.unreadable.code }
     guard let chosen = SnapshotChoice.choose(reader, number: snapshot) else {
       complain(SnapshotChoice.explanation(reader, number: snapshot, path: trace))
       throw ExitStatus.unreadable.code

@@ -54,6 +54,7 @@ private func reader(_ chunks: [[Definition]]) throws -> TraceReader {
             FrameKey(address: RuntimeAddress(0x5000), isExact: false, isAsync: false),
             FrameKey(address: RuntimeAddress(0x4000), isExact: true, isAsync: false),
           ])),
+      .limit(ReachedLimit(time: 11, bytes: 1 << 31, samplePeriod: 1 << 19)),
       .unknown(kind: 200, size: 3),
     ]
     let reader = try reader([all])

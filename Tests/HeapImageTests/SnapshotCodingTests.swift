@@ -101,12 +101,15 @@ func image(
         isExecutable: index % 3 == 0,
         isCaptured: index % 4 != 0)
     }
-    for reason in [SnapshotReason.exit, .signal, .request, .call, .expectation, .round, .other(99)] {
-      let snapshot = TraceSnapshot(
+    for reason in [
+      SnapshotReason.exit, .signal, .request, .call, .expectation, .round, .interval, .size, .limit, .other(99),
+    ] {
+      var snapshot = TraceSnapshot(
         number: 3, reason: reason, time: 80, monotonic: 99, isFrozen: reason != .call, staticTLSSize: 4096,
         threads: threads,
         regions: regions, label: "nach dem Lauf ✓",
         end: .init(capturedBytes: 5, pauseNanoseconds: 6, totalNanoseconds: 7))
+      snapshot.isListed = reason == .size
       var writer = TraceWriter()
       try writer.append(snapshot, words: [(8, 8)])
       var read = try #require(try TraceReader(bytes: writer.bytes).snapshots.first)

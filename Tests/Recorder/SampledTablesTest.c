@@ -20,6 +20,20 @@ TEST(sampled_blocks, "A sampled block is found until it is freed, and its mark g
   EXPECT(lt_is_marked((void *)other) && lt_sampled_blocks_remove(other, &found) && !lt_is_marked((void *)other));
 }
 
+TEST(held_marks, "While marks are held every free is looked at, and those that are added stay when they are released") {
+  EXPECT(lt_sampled_blocks_begin());
+  lt_sampled_marks_hold();
+  lt_sampled_marks_use();
+  lt_sampled_marks_add(0x7f0000001010);
+  for (uintptr_t i = 0; i < LT_SAMPLED_MARK_COUNT; i++) EXPECT(lt_is_marked((void *)(i << 4)));
+  lt_sampled_marks_release();
+  for (uintptr_t i = 0; i < LT_SAMPLED_MARK_COUNT; i++)
+    EXPECT(lt_is_marked((void *)(i << 4)) == ((0x7f0000001010 >> 4 & (LT_SAMPLED_MARK_COUNT - 1)) == i));
+  struct lt_sampled_block block = {.size = 10}, found;
+  EXPECT(lt_sampled_blocks_add(0x1000, &block) && lt_is_marked((void *)0x1000));
+  EXPECT(lt_sampled_blocks_remove(0x1000, &found) && !lt_is_marked((void *)0x1000));
+}
+
 TEST(full_blocks, "Blocks beyond the table's room are left out, and room comes back with frees") {
   enum { COUNT = 1 << 17 };
   EXPECT(lt_sampled_blocks_begin());

@@ -52,6 +52,9 @@ enum {
   /// difference from the one before, of the first from 0. Variances are in units of (samplePeriod / 256)². That of what
   /// lives is the difference of the two. No frames: samples whose stack is not known.
   LT_DEF_SAMPLED_SITE = 15,
+  /// LT_OPTION_LIMITED: the trace has reached its limit, and samples are taken from now on: varint time, up to which
+  /// every event is there; varint the limit in bytes; varint bytes of allocation from one sample to the next.
+  LT_DEF_LIMIT = 16,
 };
 
 enum {

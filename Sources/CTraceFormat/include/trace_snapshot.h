@@ -21,6 +21,7 @@ enum {
   LT_SNAPSHOT_INSPECTION = 7, ///< the process was not recorded: its memory was read from outside
   LT_SNAPSHOT_INTERVAL = 8,   ///< one is taken every so often
   LT_SNAPSHOT_SIZE = 9,       ///< the process has more resident memory than was allowed for
+  LT_SNAPSHOT_LIMIT = 10,     ///< the trace has reached its limit: the last image for which every event is there
 };
 
 enum {
@@ -32,6 +33,8 @@ enum {
   LT_SNAPSHOT_CASE_BYTES = 1u << 2,
   /// not all of the allocator's blocks were found for the list that goes with the image
   LT_SNAPSHOT_BLOCKS_MISSING = 1u << 3,
+  /// the recorder samples: the blocks of the image are those of a list, and not what events tell
+  LT_SNAPSHOT_LISTED = 1u << 4,
 };
 
 struct lt_snapshot {

@@ -58,7 +58,8 @@ static bool read_settings(const char *lines) {
   variables[count] = NULL;
   lt_environment_read(variables);
   lt_settings.followsChildren = false;
-  lt_settings.samplePeriod = 0; // threads that are in the middle of a free would not see the marks change
+  // Threads that are in the middle of a free would not see the marks change.
+  lt_settings.samplePeriod = lt_settings.traceLimit = lt_settings.profileInterval = 0;
   return true;
 }
 

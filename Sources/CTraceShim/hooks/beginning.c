@@ -42,7 +42,8 @@ bool lt_begin_recording(bool isJoined) {
   lt_arc_mode = lt_settings.arcMode;
   if (!lt_light_begin()) return false;
   lt_heap_profiles_init();
-  lt_recording_observe((struct lt_recording_observer){.takesSnapshots = handle_signals, .stopped = give_back});
+  lt_recording_observe((struct lt_recording_observer){
+      .takesSnapshots = handle_signals, .stopped = give_back, .forked = lt_light_after_fork});
   if (!lt_recording_begin()) return false;
   lt_loader_watch_begin(isJoined);
   register_handlers(isJoined);

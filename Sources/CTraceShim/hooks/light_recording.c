@@ -6,6 +6,7 @@
 
 #include "hooks/hook.h"
 #include "hooks/next_functions.h"
+#include "hooks/swift_recording.h"
 #include "image/due_images.h"
 #include "image/expectations.h"
 #include "image/heap_snapshot.h"
@@ -13,13 +14,19 @@
 #include "process/environment.h"
 #include "process/recording.h"
 #include "process/thread_entry.h"
+#include "process/trace_limit.h"
 #include "profile/due_profiles.h"
+#include "record/encoding.h"
 #include "record/event_buffer.h"
+#include "record/message.h"
 #include "record/trace_clock.h"
 #include "record/trace_file.h"
 #include "sampling/sample_draw.h"
 #include "sampling/sampled_sites.h"
 #include "sampling/sampled_stack.h"
+#include "sampling/sampling_state.h"
+
+#include <errno.h>
 
 enum {
   /// Bytes until a thread looks again whether samples are taken.
@@ -136,17 +143,52 @@ LT_NOINLINE void lt_light_restored(void *block, const struct lt_sampled_block *s
 
 // --- beginning -------------------------------------------------------------------------------------------------------
 
+static void begin_samples(void) {
+  lt_sampled_marks_release();
+  lt_arc_mode = LT_ARC_OFF;
+  // From here on hooks see it.
+  lt_sample_period = lt_settings.laterSamplePeriod;
+}
+
+static void put_limit(struct lt_thread *t) {
+  uint8_t payload[30], *p = lt_put_varint(payload, lt_now());
+  p = lt_put_varint(lt_put_varint(p, lt_settings.traceLimit), lt_settings.laterSamplePeriod);
+  lt_define(t, LT_DEF_LIMIT, payload, (size_t)(p - payload));
+}
+
+/// Goes over to samples. Events that threads are in the middle of may still be written: their times say that they come
+/// after, and readers leave them out.
+static bool go_over(struct lt_thread *t) {
+  // The last image with events first. Another may be under way; a process that takes none goes without.
+  if (lt_snapshot_at_limit() == -EBUSY) return false;
+  put_limit(t);
+  atomic_store(&lt_is_sampling, true);
+  begin_samples();
+  lt_expectations_forget_all();
+  lt_message("note: a trace has reached its limit, and has samples and heap images from then on:", lt_trace.file.path,
+             0);
+  return true;
+}
+
+void lt_light_after_fork(void) {
+  if (atomic_load(&lt_is_sampling) && !lt_sample_period) begin_samples();
+}
+
 bool lt_light_begin(void) {
   lt_sample_period = lt_settings.samplePeriod;
-  if (!lt_sample_period) return true;
+  atomic_store(&lt_is_sampling, lt_sample_period != 0);
+  lt_trace_limit_observe(go_over);
+  if (!lt_sample_period && !lt_settings.traceLimit) return true;
   seed = lt_random();
-  return lt_sampled_sites_begin() && lt_sampled_blocks_begin();
+  if (!lt_sampled_sites_begin() || !lt_sampled_blocks_begin()) return false;
+  if (!lt_sample_period) lt_sampled_marks_hold();
+  return true;
 }
 
 void lt_light_open(void) {
-  if (!lt_sample_period || atomic_load(&lt_hook_mode) == LT_HOOKS_OFF) return;
+  if ((!lt_sample_period && !lt_settings.traceLimit) || atomic_load(&lt_hook_mode) == LT_HOOKS_OFF) return;
   // The trace is described, and has the images that are there, before a first sample.
-  struct lt_thread *t = lt_enter();
+  struct lt_thread *t = lt_sample_period ? lt_enter() : NULL;
   if (t) lt_leave();
   // The next allocator must not be given what is not its own.
   for (uintptr_t at = (uintptr_t)lt_bootstrap_arena; at < lt_bootstrap_used_end(); at += 16) lt_sampled_marks_add(at);

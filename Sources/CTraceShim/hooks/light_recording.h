@@ -6,7 +6,8 @@
 #include "sampling/sampled_blocks.h"
 #include "thread/thread_state.h"
 
-/// Bytes from one sample to the next, on average; 0: all calls are recorded instead.
+/// Bytes from one sample to the next, on average; 0: all calls are recorded instead. Set once, before hooks are on or
+/// when the trace has reached its limit.
 extern uint64_t lt_sample_period __attribute__((visibility("hidden")));
 
 /// Tells whether an allocation can pass, since no byte of it is sampled. Never true while all calls are recorded.
@@ -26,6 +27,8 @@ LT_NOINLINE void lt_light_restored(void *block, const struct lt_sampled_block *s
 
 /// Prepares, when the settings are known. False without memory.
 bool lt_light_begin(void);
+/// In a child made by fork: completes what another thread of the parent was in the middle of.
+void lt_light_after_fork(void);
 /// Lets calls pass from now on: the allocator next in line is known.
 void lt_light_open(void);
 

@@ -10,6 +10,7 @@
 #define _GNU_SOURCE
 #include "hooks/swift_hooks.h"
 
+#include "hooks/light_recording.h"
 #include "hooks/swift_recording.h"
 
 /// A runtime's own functions, whatever its pointers are now.
@@ -34,7 +35,14 @@ static LT_ALWAYS_INLINE void *allocate(const struct calls *runtime, const void *
                                        size_t alignMask) {
   // The runtime turns all its hooks on when it meets this one. Without retains and releases to record, its short ways
   // are better.
-  if (lt_arc_mode == LT_ARC_OFF) *runtime->isHookedByte = 0;
+  if (lt_arc_mode == LT_ARC_OFF) {
+    *runtime->isHookedByte = 0;
+    if (lt_sample_period) {
+      // The recorder has gone over to samples. The runtime is there, since it calls.
+      lt_swift_hooks_remove((unsigned)(runtime - runtimes));
+      return runtime->allocObject(metadata, size, alignMask);
+    }
+  }
   lt_tls.isInsideObjectAllocation++;
   void *object = runtime->allocObject(metadata, size, alignMask);
   lt_tls.isInsideObjectAllocation--;

@@ -7,7 +7,7 @@
 #include "process/thread_entry.h"
 #include "record/event_recorder.h"
 
-/// The way to record retains and releases: LT_ARC_. Set once, before hooks are on.
+/// The way to record retains and releases: LT_ARC_. Set before hooks are on, and to LT_ARC_OFF where samples are taken.
 extern uint8_t lt_arc_mode __attribute__((visibility("hidden")));
 
 /// The object of an event whose hook may be called with marks in the reference: of native strings, bridged objects and
@@ -19,7 +19,7 @@ extern uint8_t lt_arc_mode __attribute__((visibility("hidden")));
     struct lt_thread *t = lt_enter();                                                                         \
     if (t) {                                                                                                  \
       if (LT_LIKELY(lt_arc_mode == LT_ARC_STACKS)) lt_record(t, operation, OBJECT(reference), LT_HOOK_FRAME); \
-      else lt_record_alone(t, operation, OBJECT(reference));                                                  \
+      else if (lt_arc_mode == LT_ARC_COUNTS) lt_record_alone(t, operation, OBJECT(reference));                \
       lt_leave();                                                                                             \
     }                                                                                                         \
   } while (0)
@@ -29,7 +29,8 @@ extern uint8_t lt_arc_mode __attribute__((visibility("hidden")));
     if (t) {                                                                   \
       if (LT_LIKELY(lt_arc_mode == LT_ARC_STACKS))                             \
         lt_record_size(t, operation, OBJECT(reference), count, LT_HOOK_FRAME); \
-      else lt_record_size_alone(t, operation, OBJECT(reference), count);       \
+      else if (lt_arc_mode == LT_ARC_COUNTS)                                   \
+        lt_record_size_alone(t, operation, OBJECT(reference), count);          \
       lt_leave();                                                              \
     }                                                                          \
   } while (0)

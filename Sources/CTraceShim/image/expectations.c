@@ -54,6 +54,8 @@ void lt_expectations_reset_after_fork(void) {
   atomic_store(&nextDeadline, UINT64_MAX);
 }
 
+void lt_expectations_forget_all(void) { lt_expectations_reset_after_fork(); }
+
 bool lt_expectations_have_memory(void) {
   if (LT_LIKELY(atomic_load_explicit(&addresses, memory_order_acquire) != NULL)) return true;
   uint32_t no = 0;
@@ -178,10 +180,10 @@ static void put_label(char label[LT_EXPECTATION_LABEL_SIZE], uint64_t number, co
 
 void lt_expectations_take_due(uint64_t now, enum lt_image_choice choice, char label[LT_EXPECTATION_LABEL_SIZE]) {
   label[0] = 0;
-  _Atomic uintptr_t *table = atomic_load_explicit(&addresses, memory_order_acquire);
-  if (!table) return;
   // Entries added from here on lower it again.
   atomic_store(&nextDeadline, UINT64_MAX);
+  _Atomic uintptr_t *table = atomic_load_explicit(&addresses, memory_order_acquire);
+  if (!table) return;
   uint64_t next = UINT64_MAX;
   for (uint32_t group = 0; group < GROUP_COUNT; group++) {
     if (!atomic_load_explicit(&groups[group], memory_order_relaxed)) continue;

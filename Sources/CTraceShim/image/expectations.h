@@ -46,6 +46,8 @@ enum { LT_EXPECTATION_LABEL_SIZE = 320 };
 /// Called by the watcher.
 void lt_expectations_take_due(uint64_t now, enum lt_image_choice choice, char label[LT_EXPECTATION_LABEL_SIZE]);
 
+/// Ends all watches. Other threads may be at it.
+void lt_expectations_forget_all(void);
 /// In a child made by fork.
 void lt_expectations_reset_after_fork(void);
 

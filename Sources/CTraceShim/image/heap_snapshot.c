@@ -14,6 +14,7 @@
 #include "record/message.h"
 #include "record/trace_clock.h"
 #include "record/trace_file.h"
+#include "sampling/sampling_state.h"
 #include "thread/hook_switch.h"
 #include "unwind/full_unwind.h"
 
@@ -150,6 +151,7 @@ static void write_in_copy(void *unused) {
   job.threadCount = freeze.threadCount - isServed;
   job.snapshot.flags = LT_SNAPSHOT_REFERENCE_TAGS | LT_SNAPSHOT_CASE_BYTES;
   if (freeze.isFrozen) job.snapshot.flags |= LT_SNAPSHOT_FROZEN;
+  if (atomic_load(&lt_is_sampling)) job.snapshot.flags |= LT_SNAPSHOT_LISTED;
   lt_snapshot_write(&job, progress);
 }
 
@@ -337,3 +339,5 @@ void lt_snapshot_at_switch(void) {
   if (!atomic_compare_exchange_strong(lt_pause_switch, &asked, LT_SWITCH_RECORD)) return;
   take(requested_reason(), NULL, NULL, LT_SNAPSHOT_RETURNS, true, true);
 }
+
+int lt_snapshot_at_limit(void) { return take(LT_SNAPSHOT_LIMIT, NULL, NULL, LT_SNAPSHOT_RETURNS, true, false); }

@@ -28,6 +28,8 @@ void lt_snapshot_at_exit(void);
 void lt_snapshot_at_signal(const ucontext_t *interrupted);
 /// Takes the snapshot that the pause switch asks for. Called by a hook.
 void lt_snapshot_at_switch(void);
+/// Takes the last snapshot for which every event is there. Called by a hook. As lt_snapshot_take.
+int lt_snapshot_at_limit(void);
 /// Takes the snapshot that was asked for from outside. `interrupted`: the state that a signal's handler was given, or
 /// NULL.
 void lt_snapshot_answer(const ucontext_t *interrupted);

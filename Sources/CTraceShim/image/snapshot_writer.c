@@ -179,7 +179,9 @@ static int append_blocks_beside(uint16_t kind, const uint8_t *payload, size_t si
 
 static struct lt_block_list block_list(const struct lt_memory_map *map) {
   const struct lt_snapshot_job *job = writer.job;
-  bool isBesideEvents = !(lt_trace.header->options & LT_OPTION_LIGHT);
+  bool isBesideEvents = !(job->snapshot.flags & LT_SNAPSHOT_LISTED);
+  // Numbers of the recorder's own, which has met the types of events.
+  bool hasOthers = !(lt_trace.header->options & LT_OPTION_LIGHT);
   return (struct lt_block_list){.append = append_blocks_beside,
                                 .regions = map->regions,
                                 .regionCount = map->count,
@@ -187,7 +189,7 @@ static struct lt_block_list block_list(const struct lt_memory_map *map) {
                                 .threadCount = job->threadCount,
                                 .time = job->snapshot.time,
                                 .number = job->snapshot.number,
-                                .firstType = writer.progress->typeCount + 1 + (isBesideEvents ? LT_LISTED_TYPES : 0),
+                                .firstType = writer.progress->typeCount + 1 + (hasOthers ? LT_LISTED_TYPES : 0),
                                 .isBesideEvents = isBesideEvents};
 }
 
@@ -218,7 +220,7 @@ static int take_types(struct lt_memory_scan *scan) {
 /// blocks, since events say nothing of those that it had.
 static int write_heap(struct lt_memory_scan *scan, const struct lt_memory_map *map) {
   int error = 0;
-  if (lt_trace.header->options & LT_OPTION_LIGHT) {
+  if (writer.job->snapshot.flags & LT_SNAPSHOT_LISTED) {
     // Also where the allocator's books cannot be read.
     error = lt_site_list_write(writer.job->snapshot.time, append_blocks);
     return error ? error : write_blocks(scan, map);

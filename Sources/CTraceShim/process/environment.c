@@ -132,14 +132,21 @@ void lt_environment_read(char **environment) {
                : strcmp(arc, "off") == 0    ? LT_ARC_OFF
                                             : LT_ARC_STACKS;
   const char *mode = value_of(environment, "LEAKTRACE_MODE");
+  uint64_t period = parse_number(value_of(environment, "LEAKTRACE_SAMPLE"), 10);
+  period = !period ? USUAL_SAMPLE_PERIOD : period > LT_SAMPLE_PERIOD_LIMIT ? LT_SAMPLE_PERIOD_LIMIT : period;
   s->samplePeriod = s->imageInterval = s->imageSize = s->profileInterval = 0;
-  if (mode && strcmp(mode, "light") == 0) {
-    uint64_t period = parse_number(value_of(environment, "LEAKTRACE_SAMPLE"), 10);
-    s->samplePeriod = !period ? USUAL_SAMPLE_PERIOD : period > LT_SAMPLE_PERIOD_LIMIT ? LT_SAMPLE_PERIOD_LIMIT : period;
-    s->arcMode = LT_ARC_OFF;
+  s->traceLimit = parse_number(value_of(environment, "LEAKTRACE_LIMIT"), 10);
+  s->laterSamplePeriod = period;
+  bool isLight = mode && strcmp(mode, "light") == 0;
+  if (isLight || s->traceLimit) {
     s->imageInterval = parse_number(value_of(environment, "LEAKTRACE_SNAPSHOT_SECONDS"), 10) * 1000000000;
     s->profileInterval = parse_number(value_of(environment, "LEAKTRACE_PROFILE_SECONDS"), 10) * 1000000000;
     s->imageSize = parse_number(value_of(environment, "LEAKTRACE_SNAPSHOT_BYTES"), 10);
+  }
+  if (isLight) {
+    s->samplePeriod = period;
+    s->traceLimit = 0;
+    s->arcMode = LT_ARC_OFF;
     if (s->depthLimit > LIGHT_DEPTH_LIMIT) s->depthLimit = LIGHT_DEPTH_LIMIT;
   }
   s->followsChildren = parse_number(value_of(environment, "LEAKTRACE_FOLLOW"), 10) != 0;
@@ -236,8 +243,14 @@ char **lt_environment_for_child(char *const environment[], bool isTraced, const 
     if (lt_settings.samplePeriod) {
       ADD("LEAKTRACE_MODE=light");
       text++;
+    }
+    if (lt_settings.traceLimit) {
+      ADD("LEAKTRACE_LIMIT=");
+      text = lt_put_number(text, lt_settings.traceLimit, 10) + 1;
+    }
+    if (lt_settings.samplePeriod || lt_settings.traceLimit) {
       ADD("LEAKTRACE_SAMPLE=");
-      text = lt_put_number(text, lt_settings.samplePeriod, 10) + 1;
+      text = lt_put_number(text, lt_settings.laterSamplePeriod, 10) + 1;
       ADD("LEAKTRACE_SNAPSHOT_SECONDS=");
       text = lt_put_number(text, lt_settings.imageInterval / 1000000000, 10) + 1;
       ADD("LEAKTRACE_PROFILE_SECONDS=");

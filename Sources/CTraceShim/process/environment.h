@@ -19,6 +19,9 @@ struct lt_settings {
   uint64_t imageSize;       ///< resident bytes from which on one is taken; 0: none is for that
   uint64_t profileInterval; ///< nanoseconds from one heap profile to the next; 0: none are written
   uint64_t samplePeriod;    ///< bytes of allocation from one sample to the next; 0: everything is recorded
+  /// bytes of the trace from which on samples are taken; 0: none are. With samplePeriod 0
+  uint64_t traceLimit;
+  uint64_t laterSamplePeriod; ///< as samplePeriod, from then on; equal to it where that is not 0
   bool followsChildren, startsPaused, isQuiet, verifiesStacks;
   bool takesSnapshots;
   uint32_t snapshotSignal; ///< 0: the usual one, if it is free

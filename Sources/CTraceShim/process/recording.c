@@ -8,6 +8,7 @@
 #include "process/description.h"
 #include "process/environment.h"
 #include "process/environment_block.h"
+#include "process/trace_limit.h"
 #include "profile/due_profiles.h"
 #include "record/event_buffer.h"
 #include "record/image_list.h"
@@ -20,6 +21,7 @@
 #include "record/type_table.h"
 #include "sampling/sampled_sites.h"
 #include "sampling/sampled_stack.h"
+#include "sampling/sampling_state.h"
 #include "thread/hook_switch.h"
 #include "thread/own_stack.h"
 #include "unwind/stack_capture.h"
@@ -39,7 +41,11 @@ void lt_recording_keep_up(struct lt_thread *t) {
   lt_snapshot_collect();
   lt_image_list_refresh(t);
   lt_memory_sample(t);
+  lt_trace_limit_look();
 }
+
+/// Of the trace to be opened. A child of a process that has gone over to samples takes samples from its beginning.
+static uint64_t sample_period(void) { return atomic_load(&lt_is_sampling) ? lt_settings.laterSamplePeriod : 0; }
 
 static bool open_trace(void) {
   if (!lt_identity_claim()) return false;
@@ -52,8 +58,13 @@ static bool open_trace(void) {
                                      .session = lt_settings.session,
                                      .arcMode = lt_settings.arcMode,
                                      .depthLimit = lt_settings.depthLimit,
-                                     .samplePeriod = lt_settings.samplePeriod};
-  if (lt_settings.samplePeriod) options.flags |= LT_OPTION_LIGHT;
+                                     .samplePeriod = sample_period()};
+  uint64_t limit = options.samplePeriod ? 0 : lt_settings.traceLimit;
+  if (options.samplePeriod) options.flags |= LT_OPTION_LIGHT;
+  if (limit) {
+    options.flags |= LT_OPTION_LIMITED;
+    options.samplePeriod = lt_settings.laterSamplePeriod;
+  }
   if (lt_settings.followsChildren) options.flags |= LT_OPTION_FOLLOW_CHILDREN;
   if (lt_settings.startsPaused) options.flags |= LT_OPTION_START_PAUSED;
   if (lt_settings.verifiesStacks) options.flags |= LT_OPTION_VERIFY_STACKS;
@@ -61,7 +72,8 @@ static bool open_trace(void) {
   lt_buffer_on_seal(lt_recording_keep_up);
   lt_snapshot_init(lt_settings.takesSnapshots);
   lt_due_images_begin(lt_settings.imageInterval, lt_settings.imageSize);
-  lt_due_profiles_begin(lt_settings.profileInterval, lt_settings.samplePeriod);
+  lt_due_profiles_begin(lt_settings.profileInterval, lt_settings.laterSamplePeriod);
+  lt_trace_limit_begin(limit);
   lt_trace_clock_begin();
   lt_watcher_init(lt_settings.takesSnapshots);
   if (lt_settings.takesSnapshots) {
@@ -113,6 +125,7 @@ void lt_process_after_fork(void) {
   lt_image_list_reset();
   lt_stack_capture_invalidate();
   lt_description_reset_after_fork();
+  if (observer.forked) observer.forked();
   // Blocks of the parent's are the child's, too, with their stacks.
   lt_sampled_sites_reset();
   atomic_store(&isForkPending, 1);

@@ -26,6 +26,7 @@ void lt_recording_keep_up(struct lt_thread *thread);
 struct lt_recording_observer {
   void (*takesSnapshots)(void); ///< a trace is open, of this process, and heap images are taken
   void (*stopped)(void);        ///< the process goes on, and makes no calls of the recorder's any more
+  void (*forked)(void);         ///< this is a child that is followed, and its trace is not yet open
 };
 void lt_recording_observe(struct lt_recording_observer observer);
 /// As the observer has it.

@@ -9,6 +9,7 @@
 #include "image/heap_snapshot.h"
 #include "process/description.h"
 #include "process/recording.h"
+#include "process/trace_limit.h"
 #include "record/chunk_compressor.h"
 #include "record/encoding.h"
 #include "record/event_buffer.h"
@@ -198,6 +199,7 @@ LT_NOINLINE struct lt_thread *lt_thread_prepare(void) {
     lt_pause_note(t, LT_PAUSE_END);
     make_ready(t);
     lt_description_renew(t);
+    lt_trace_limit_heed(t);
     return t;
   }
   if (!lt_trace_is_writable()) return NULL;

@@ -9,6 +9,7 @@
 #include "profile/heap_profile.h"
 #include "record/message.h"
 #include "record/trace_file.h"
+#include "sampling/sampling_state.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -84,7 +85,7 @@ void lt_due_profiles_end(void) {
 void lt_due_profiles_finish(void) {
   bool isOn = atomic_exchange(&nextProfile, UINT64_MAX) != UINT64_MAX;
   lt_apart_await_other();
-  if (isOn) lt_call_apart(write_profile, NULL);
+  if (isOn && atomic_load(&lt_is_sampling)) lt_call_apart(write_profile, NULL);
 }
 
 void lt_due_profiles_reset_after_fork(void) {

@@ -3,11 +3,15 @@
 #include "CTraceFormat.h"
 #include "os/os.h"
 
+#include <string.h>
+
 enum {
   GROUP_SIZE = 16, ///< places in which a block may stand: two lines of the cache
   GROUP_BITS = 12,
   RESERVED = 1, ///< a place that is being filled
   MARK_LIMIT = 255,
+  /// A mark of no block, which has every free looked at. One that is added makes it MARK_LIMIT.
+  MARK_HELD = MARK_LIMIT - 1,
 };
 /// 65,536 blocks: at a sample in 512 KiB, those of a heap of 16 GiB take half of them.
 struct group {
@@ -35,6 +39,16 @@ void lt_sampled_marks_use(void) {
   lt_sampled_marks.counts = marks;
   atomic_thread_fence(memory_order_seq_cst);
   lt_sampled_marks.mask = LT_SAMPLED_MARK_COUNT - 1;
+}
+
+void lt_sampled_marks_hold(void) { memset((void *)marks, MARK_HELD, LT_SAMPLED_MARK_COUNT); }
+
+void lt_sampled_marks_release(void) {
+  // In place: a thread in the middle of a free has the address of its mark.
+  for (uint32_t i = 0; i < LT_SAMPLED_MARK_COUNT; i++) {
+    uint8_t held = MARK_HELD;
+    atomic_compare_exchange_strong(&marks[i], &held, 0);
+  }
 }
 
 void lt_sampled_marks_add(uintptr_t address) {

@@ -34,7 +34,11 @@ struct lt_sampled_block {
 
 /// Maps the memory, which a child made by fork has a copy of. False without any.
 bool lt_sampled_blocks_begin(void);
-/// Lets frees pass that need no look, from now on.
+/// Has every free looked at until lt_sampled_marks_release. Before lt_sampled_marks_use.
+void lt_sampled_marks_hold(void);
+/// Lets frees pass that need no look. Other threads may be freeing.
+void lt_sampled_marks_release(void);
+/// Lets frees pass that need no look, from now on; if all are held, once they are released.
 void lt_sampled_marks_use(void);
 /// Has the free of a block looked at, though it is not sampled.
 void lt_sampled_marks_add(uintptr_t address);

@@ -23,7 +23,9 @@ extension AllocationAnalysis {
         "the process was inspected, not recorded: when and where its blocks were allocated is not known, and so nothing is said of objects that outlive their scope"
       )
     }
-    if header.isLight {
+    if let limit = definitions.limit {
+      remarks.append(remark(limit))
+    } else if header.isLight {
       remarks.append(
         "a light recording: blocks are those of the heap image, a stack was taken once in \(Decimal.bytes(header.samplePeriod)) of allocation, and nothing is said of objects that outlive their scope"
       )
@@ -34,7 +36,7 @@ extension AllocationAnalysis {
     case .open:
       remarks.append("the trace is still open: the process is running, or ended without closing it")
     }
-    if closing?.reason == .stopped, !header.isInspection { remarks.append("recording ended before the process did") }
+    if closing?.reason == .stopped, !header.isInspection, definitions.limit == nil { remarks.append("recording ended before the process did") }
     if let children = closing?.untracedChildren, children > 0 {
       remarks.append("\(children) child process\(children == 1 ? " was" : "es were") not traced")
     }
@@ -55,5 +57,19 @@ extension AllocationAnalysis {
       remarks.append("dropped for reasons unknown to this version: \(Decimal.grouped(drops.unknown))")
     }
     return remarks
+  }
+
+  /// What the limit of the trace means for this part of it.
+  private func remark(_ limit: ReachedLimit) -> String {
+    let moment = clock.seconds(at: limit.time).map { " after \(Decimal.duration($0))" } ?? ""
+    let reached = "the trace reached its limit of \(Decimal.bytes(limit.bytes))\(moment)"
+    if header.isLight {
+      let earlier =
+        limit.imageBefore.map { ", which --snapshot \($0) shows" } ?? "; without a heap image, no report shows it"
+      return
+        "\(reached), and from then on this was a light recording: blocks are those of the heap image, a stack was taken once in \(Decimal.bytes(limit.samplePeriod)) of allocation, and nothing is said of objects that outlive their scope. Before that every call was recorded\(earlier)"
+    }
+    return
+      "\(reached): this is what was recorded up to then\(limit.hasLaterImage ? ", and later heap images show what was live after it" : "")"
   }
 }

@@ -26,7 +26,7 @@ public struct AnalyzedTrace: Sendable {
   /// - Throws: `UnreadableTrace` if the file cannot be read as a trace at all.
   public init(path: String, options: AnalysisOptions = AnalysisOptions()) throws(UnreadableTrace) {
     do throws(TraceFormatError) {
-      let reader = try TraceReader(path: path)
+      let reader = try TraceReader(path: path, part: .withImage(nil))
       let files = DebugFileSearch(debugPaths: options.debugPaths, sysroot: options.sysroot)
       let snapshot = SnapshotChoice.choose(reader, number: nil)
       var trace = ReportTrace(path: path, analysis: AllocationAnalysis(reader, snapshot: snapshot))

@@ -8,12 +8,28 @@ package struct RecordingSettings: Hashable, Sendable {
   /// The stacks that are compared with a fresh unwind: for checking the recorder itself.
   package enum StackChecking: Hashable, Sendable { case none, everyStack }
 
-  /// What is recorded: each call, or samples of allocations alone. `period`: bytes of allocation from one sample to the
-  /// next, on average.
+  /// What is recorded: each call, or samples of allocations alone.
   package enum Mode: Hashable, Sendable {
     case full
-    /// `profileInterval`: seconds from one heap profile to the next; nil for none.
-    case light(period: UInt64, images: DueImages = DueImages(), profileInterval: UInt64? = nil)
+    /// Each call until the trace has so many bytes, and samples from then on.
+    case limited(traceBytes: UInt64, Sampling)
+    case light(Sampling)
+  }
+
+  /// What is done where samples are taken.
+  package struct Sampling: Hashable, Sendable {
+    /// Bytes of allocation from one sample to the next, on average.
+    package var period: UInt64
+    package var images: DueImages
+    /// Seconds from one heap profile to the next; nil for none.
+    package var profileInterval: UInt64?
+
+    package init(
+      period: UInt64 = RecordingSettings.usualSamplePeriod, images: DueImages = DueImages(),
+      profileInterval: UInt64? = nil
+    ) {
+      (self.period, self.images, self.profileInterval) = (period, images, profileInterval)
+    }
   }
 
   /// Heap images that are taken by themselves.
@@ -43,6 +59,8 @@ package struct RecordingSettings: Hashable, Sendable {
   package static let leastImageInterval: UInt64 = 10
   /// Seconds from one heap profile to the next, at least.
   package static let leastProfileInterval: UInt64 = 1
+  /// Bytes of a trace, at least, after which samples are taken: less holds hardly more than what a program begins with.
+  package static let leastTraceLimit: UInt64 = 1 << 20
   /// Those that a recorder takes.
   package static let samplePeriods: ClosedRange<UInt64> = 1...(1 << 40)
 
@@ -102,11 +120,11 @@ package struct RecordingEnvironment: Sendable {
       ("LEAKTRACE_MESSAGES", messagesPath),
     ]
     if let depth = settings.stackDepthLimit { result.append(("LEAKTRACE_DEPTH", String(depth))) }
-    if case .light(let period, let images, let profileInterval) = settings.mode {
-      result += [("LEAKTRACE_MODE", "light"), ("LEAKTRACE_SAMPLE", String(period))]
-      if let profileInterval { result.append(("LEAKTRACE_PROFILE_SECONDS", String(profileInterval))) }
-      if let interval = images.interval { result.append(("LEAKTRACE_SNAPSHOT_SECONDS", String(interval))) }
-      if let bytes = images.residentBytes { result.append(("LEAKTRACE_SNAPSHOT_BYTES", String(bytes))) }
+    switch settings.mode {
+    case .full: break
+    case .light(let sampling): result += [("LEAKTRACE_MODE", "light")] + Self.variables(of: sampling)
+    case .limited(let bytes, let sampling):
+      result += [("LEAKTRACE_LIMIT", String(bytes))] + Self.variables(of: sampling)
     }
     if settings.start == .paused { result.append(("LEAKTRACE_PAUSED", "1")) }
     if settings.stackChecking == .everyStack { result.append(("LEAKTRACE_VERIFY_STACKS", "1")) }
@@ -116,6 +134,14 @@ package struct RecordingEnvironment: Sendable {
       if let roundSignal { result.append(("LEAKTRACE_ROUND_SIGNAL", String(roundSignal))) }
     case .none: result.append(("LEAKTRACE_SNAPSHOTS", "off"))
     }
+    return result
+  }
+
+  private static func variables(of sampling: RecordingSettings.Sampling) -> [(String, String)] {
+    var result = [("LEAKTRACE_SAMPLE", String(sampling.period))]
+    if let interval = sampling.profileInterval { result.append(("LEAKTRACE_PROFILE_SECONDS", String(interval))) }
+    if let interval = sampling.images.interval { result.append(("LEAKTRACE_SNAPSHOT_SECONDS", String(interval))) }
+    if let bytes = sampling.images.residentBytes { result.append(("LEAKTRACE_SNAPSHOT_BYTES", String(bytes))) }
     return result
   }
 

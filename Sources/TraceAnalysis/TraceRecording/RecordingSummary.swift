@@ -12,12 +12,15 @@ package struct RecordingSummary: Hashable, Sendable {
   /// The number of traces that are listed one by one.
   package static let listedTraces = 10
 
+  /// The beginning of messages of the library that tell of no problem.
+  private static let notice = "leaktrace: note: "
+
   /// Bytes of the smallest trace and its live file.
   private static let leastFileSize: UInt64 = 1 << 20
 
   /// - Parameter traces: Those of the session, finished as far as they could be.
   /// - Parameter stillRecording: Paths of traces whose processes still run.
-  /// - Parameter messages: The messages that the preloaded library wrote on stepping aside.
+  /// - Parameter messages: The messages that the preloaded library wrote, mostly on stepping aside.
   /// - Parameter lostDirectory: The directory of the traces, if it is not there any more.
   /// - Parameter fileSizeLimit: Bytes that a file of the program's may have; nil if there is no limit.
   /// - Parameter displayPath: Turns an absolute path into the one to show.
@@ -26,7 +29,8 @@ package struct RecordingSummary: Hashable, Sendable {
     fileSizeLimit: UInt64? = nil,
     displayPath: (String) -> String
   ) {
-    problems = messages
+    problems = messages.filter { !$0.hasPrefix(Self.notice) }
+    notes = messages.filter { $0.hasPrefix(Self.notice) }.map { String($0.dropFirst(Self.notice.count)) }
     if traces.isEmpty {
       if let lostDirectory {
         problems.append("no trace is left: \(lostDirectory) was removed or replaced while the program ran")

@@ -23,28 +23,33 @@ package enum AllocationJSON {
   package static func document(
     _ reports: [AllocationReport], leaks: [LeakReport?] = [], growth: [ProcessGrowth?] = [], gates: GateReport? = nil
   ) -> JSONValue {
-    .object(
-      [
-        ("schema", .string("leaktrace.allocations")),
-        ("schemaVersion", .number(schemaVersion)),
-        (
-          "reports",
-          .array(
-            reports.enumerated().map { index, report in
-              value(
-                report, leaks: index < leaks.count ? leaks[index] : nil,
-                growth: index < growth.count ? growth[index] : nil)
-            })
-        ),
-      ] + (gates.map(GateText.fields) ?? []))
+    let values: [JSONValue] = reports.enumerated().map { index, report in
+      value(
+        report, leaks: index < leaks.count ? leaks[index] : nil, growth: index < growth.count ? growth[index] : nil)
+    }
+    let fields: [(String, JSONValue)] = [
+      ("schema", .string("leaktrace.allocations")), ("schemaVersion", .number(schemaVersion)),
+      ("reports", .array(values)),
+    ]
+    return .object(fields + (gates.map(GateText.fields) ?? []))
+  }
+
+  private static func limit(_ analysis: AllocationAnalysis) -> JSONValue {
+    guard let limit = analysis.definitions.limit else { return .null }
+    let image: UInt64? = limit.imageBefore.map { UInt64($0) }
+    return .object([
+      ("bytes", .number(limit.bytes)), ("seconds", .optional(analysis.clock.seconds(at: limit.time))),
+      ("samplePeriod", .number(limit.samplePeriod)), ("lastImageBefore", .optional(image)),
+    ])
   }
 
   private static func value(_ report: AllocationReport, leaks: LeakReport?, growth: ProcessGrowth?) -> JSONValue {
-    .object(
-      [
-        ("traces", .array(report.traces.map(value)))
-      ] + (leaks.map(FindingJSON.fields) ?? []) + [
-        ("growth", growth.map { SeriesJSON.growth($0.process, $0.growth) } ?? .null),
+    let traces: [JSONValue] = report.traces.map(value)
+    let grown: JSONValue = growth.map { SeriesJSON.growth($0.process, $0.growth) } ?? .null
+    let findings: [(String, JSONValue)] = leaks.map(FindingJSON.fields) ?? []
+    return .object(
+      [("traces", .array(traces))] + findings + [
+        ("growth", grown),
         ("sortedBy", .string(report.selection.order.rawValue)),
         ("siteCount", .number(UInt64(report.siteCount))),
         ("total", value(report.total)),
@@ -199,18 +204,13 @@ package enum AllocationJSON {
       ("isAttached", .bool(process.isAttached)),
       ("isInspection", .bool(header.isInspection)),
       ("isLight", .bool(header.isLight)),
+      ("limit", limit(analysis)),
       ("hasSwiftHooks", .bool(process.hasSwiftHooks)),
       ("eventCount", .number(analysis.eventCount)),
       ("events", counts(analysis)),
       ("atExit", value(analysis.atExit, analysis.clock)),
       ("atPeak", value(analysis.atPeak, analysis.clock)),
-      (
-        "drops",
-        .object(
-          DropCounts.Reason.allCases.map { ($0.key, .number(analysis.drops[$0])) } + [
-            ("other", .number(analysis.drops.unknown))
-          ])
-      ),
+      ("drops", drops(analysis.drops)),
       ("mismatches", .object(Mismatch.allCases.map { ($0.key, .number(analysis[$0])) })),
       ("pauses", .number(UInt64(analysis.definitions.pauses.lazy.filter(\.begins).count))),
       (
@@ -244,6 +244,11 @@ package enum AllocationJSON {
       ("diagnosticCount", .number(UInt64(analysis.diagnostics.count))),
       ("diagnostics", .array(analysis.diagnostics.first.map(value))),
     ])
+  }
+
+  private static func drops(_ drops: DropCounts) -> JSONValue {
+    .object(
+      DropCounts.Reason.allCases.map { ($0.key, .number(drops[$0])) } + [("other", .number(drops.unknown))])
   }
 
   private static func counts(_ analysis: AllocationAnalysis) -> JSONValue {

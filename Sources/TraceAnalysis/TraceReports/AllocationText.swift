@@ -76,10 +76,12 @@ package struct AllocationText {
     }
     // One moment is all that it knows.
     if analysis.header.lacksHistory { return lines.line(row("in use:", analysis.atExit), indent: 2) }
-    lines.line(
-      row(
-        analysis.completeness == .open || analysis.closing?.reason == .detached
-          ? "at the end of the trace:" : "at exit:", analysis.atExit), indent: 2)
+    let end =
+      analysis.definitions.limit != nil
+      ? "at the trace's limit:"
+      : analysis.completeness == .open || analysis.closing?.reason == .detached
+        ? "at the end of the trace:" : "at exit:"
+    lines.line(row(end, analysis.atExit), indent: 2)
     if let unseen = analysis.unseen {
       lines.line(
         "at the heap image besides: \(Decimal.bytes(unseen.bytes)) in \(Decimal.counted(unseen.blocks, "block")) allocated before the recording began",

@@ -101,6 +101,7 @@ enum FindingJSON {
     case .round: "round"
     case .inspection: "inspection"
     case .interval: "interval"
+    case .limit: "limit"
     case .size: "size"
     case .other(let n): "unknown(\(n))"
     }

@@ -102,7 +102,7 @@ struct FindingText {
     case .exit: "at exit"
     case .signal: "when a signal ended the program"
     case .inspection: "in the process"
-    case .request, .call, .expectation, .round, .interval, .size, .other:
+    case .request, .call, .expectation, .round, .interval, .size, .limit, .other:
       snapshot.label.isEmpty ? "in snapshot \(snapshot.number)" : "in snapshot \"\(PlainText.escaped(snapshot.label))\""
     }
   }

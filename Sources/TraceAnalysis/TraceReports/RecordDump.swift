@@ -203,6 +203,7 @@ package struct RecordDump {
     case .round: "round"
     case .inspection: "inspection"
     case .interval: "interval"
+    case .limit: "limit"
     case .size: "size"
     case .other(let number): "\(number)"
     }
@@ -286,6 +287,8 @@ package struct RecordDump {
     case .sampledSite(let site):
       return
         "sampled_site \(time(site.time)) number=\(site.number) allocated=\(text(site.allocated)) freed=\(text(site.freed)) frames=\(site.frames.map { frame($0.encoded) }.joined(separator: ","))"
+    case .limit(let limit):
+      return "limit \(time(limit.time)) bytes=\(limit.bytes) samplePeriod=\(limit.samplePeriod)"
     case .unknown(let kind, let size): return "unknown kind=\(kind) size=\(size)"
     }
   }

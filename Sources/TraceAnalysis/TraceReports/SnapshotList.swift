@@ -85,6 +85,7 @@ package struct SnapshotList {
     case .round: "end of round"
     case .inspection: "inspection"
     case .interval: "every so often"
+    case .limit: "the trace's limit"
     case .size: "large process"
     case .other(let number): "unknown (\(number))"
     }

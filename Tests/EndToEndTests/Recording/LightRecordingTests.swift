@@ -172,7 +172,7 @@ import TraceReading
     arguments: [
       ["--sample", "64KiB"], ["--snapshot-every", "1m"], ["--snapshot-above", "1GiB"], ["--light", "--arc", "off"],
       ["--light", "--snapshot-every", "1s"], ["--profile-every", "60s"], ["--light", "--profile-every", "0.5s"],
-      ["--light", "--no-snapshots", "--snapshot-every", "1m"],
+      ["--light", "--no-snapshots", "--snapshot-every", "1m"], ["--light", "--limit", "1GiB"], ["--limit", "1KiB"],
     ])
   func refusals(options: [String]) throws {
     let outcome = try Command([BuildProducts.leaktrace, "record"] + options + ["--", "/bin/true"]).run()

@@ -54,7 +54,7 @@ struct DefinitionCollector {
     case .threadStack(let stack): stack.cost
     case .process(let process): 32 + UInt64(process.executable.utf8.count)
     case .allocator(let record): 160 + 32 * UInt64(record.pins.count)
-    case .imageUnloaded, .clock, .memory, .pause, .thread, .residence, .sampleTotals: 64
+    case .imageUnloaded, .clock, .memory, .pause, .thread, .residence, .sampleTotals, .limit: 64
     case .sampledSite(let site): site.cost
     case .unknown: 0
     }
@@ -83,6 +83,7 @@ struct DefinitionCollector {
       if warnings.insert(text).inserted { definitions.warnings.append(text) }
     case .threadStack(let stack):
       if definitions.threadStacks[stack.osThread] == nil { definitions.threadStacks[stack.osThread] = stack }
+    case .limit(let limit): if definitions.limit == nil { definitions.limit = limit }
     case .unknown: break
     }
   }

@@ -18,6 +18,7 @@ package enum Definition: Hashable, Sendable {
   case residence(ResidenceRecord)
   case sampleTotals(SampleTotals)
   case sampledSite(SampledSite)
+  case limit(ReachedLimit)
   case unknown(kind: UInt8, size: Int)
 }
 
@@ -111,6 +112,7 @@ struct DefinitionDecoder {
         ResidenceRecord(time: time, anonymous: anonymous, other: other, hugePages: huge, swapped: swapped))
     case Int(LT_DEF_SAMPLE_TOTALS): return SampleTotals(&p).map { .sampleTotals($0) }
     case Int(LT_DEF_SAMPLED_SITE): return SampledSite(&p).map { .sampledSite($0) }
+    case Int(LT_DEF_LIMIT): return ReachedLimit(&p).map { .limit($0) }
     default:
       return .unknown(kind: kind, size: payload.remaining)
     }
@@ -181,6 +183,9 @@ extension Definition {
     case .sampledSite(let site):
       kind = UInt8(LT_DEF_SAMPLED_SITE)
       site.encode(to: &fields)
+    case .limit(let limit):
+      kind = UInt8(LT_DEF_LIMIT)
+      limit.encode(to: &fields)
     case .unknown(let number, let size):
       kind = number
       fields.bytes = Array(repeating: 0, count: size)

@@ -156,6 +156,8 @@ package struct TraceDefinitions: Sendable {
   package internal(set) var sampleTotals: [SampleTotals] = []
   /// Of a light recording, in order of time: all of them at each image.
   package internal(set) var sampledSites: [SampledSite] = []
+  /// Set if the trace has reached its limit.
+  package internal(set) var limit: ReachedLimit?
   /// In order of time.
   package internal(set) var pauses: [PauseRecord] = []
   /// By number.

@@ -18,6 +18,16 @@ final class EventBatch: @unchecked Sendable {
 
   var room: Int { Self.capacity - count }
 
+  /// Leaves out events after a time, in ticks. Linear.
+  func leaveOut(after end: UInt64) {
+    var kept = 0
+    for index in 0..<count where start[index].time <= end {
+      if kept != index { start[kept] = start[index] }
+      kept += 1
+    }
+    count = kept
+  }
+
   func removeAll() {
     count = 0
     marks.removeAll()

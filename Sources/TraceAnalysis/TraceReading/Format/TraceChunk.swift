@@ -75,6 +75,8 @@ package struct TraceChunk: Hashable, Sendable {
 }
 
 extension TraceChunk {
+  /// The thread that lists of blocks have in the place of one.
+  static let threadOfLists = UInt32(LT_THREAD_OF_LISTS)
   static let headerSize = MemoryLayout<lt_chunk_header>.size
   static let maximumRawSize = UInt64(LT_CHUNK_MAX_RAW)
 

@@ -53,6 +53,12 @@ package struct TraceHeader: Hashable, Sendable {
   /// The blocks are those of images alone. Nothing says when they were allocated, or what was freed.
   package var lacksHistory: Bool { isInspection || isLight }
   package var startedPaused: Bool { options & UInt32(LT_OPTION_START_PAUSED) != 0 }
+
+  /// What it would be if the recorder had taken samples from the beginning.
+  mutating func becomeLight(samplePeriod: UInt64) {
+    options |= UInt32(LT_OPTION_LIGHT)
+    self.samplePeriod = samplePeriod
+  }
 }
 
 /// The recorder's progress. A hint: the block is changed in place, without a checksum.
@@ -157,5 +163,17 @@ package struct TraceClosing: Hashable, Sendable {
     threadCount = 0
     untracedChildren = 0
     drops = DropCounts()
+  }
+}
+
+extension TraceClosing {
+  /// What it would be if recording had ended then, and the process had gone on.
+  func ended(at time: UInt64) -> TraceClosing {
+    var closing = self
+    closing.reason = .stopped
+    closing.time = time
+    closing.monotonic = 0
+    closing.residentBytes = 0
+    return closing
   }
 }

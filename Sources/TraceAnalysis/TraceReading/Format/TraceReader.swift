@@ -30,6 +30,8 @@ package final class TraceReader {
   /// The amount of work that its file pays for.
   package let limits: ReadingLimits
   package let loader: PayloadLoader
+  /// Events after this time are left out: they are of another part of the trace. Ticks.
+  let end: UInt64
   private let source: ByteSource
   /// A second pass finds the same damage again.
   var hasReplayed = false
@@ -40,26 +42,30 @@ package final class TraceReader {
 
   /// Opens the trace at `path`, and the live file beside it if there is one. The live file is read first, so that
   /// chunks that a running process seals in between are in the trace. Linear in the file.
-  package convenience init(path: String) throws(TraceFormatError) {
+  package convenience init(path: String, part: TracePart = .whole) throws(TraceFormatError) {
     // The snapshot of the live file must be older than the scan of the trace, but is checked against the trace's
     // header.
     let header = try Self.header(of: ByteSource(path: path))
     let liveFile = LiveFile(path: path + LT_LIVE_SUFFIX, traceID: header.traceID)
-    try self.init(source: ByteSource(path: path), header: header, liveFile: liveFile)
+    try self.init(source: ByteSource(path: path), header: header, liveFile: liveFile, part: part)
   }
 
   /// Opens a trace, and its live file if given, that stand in memory.
-  package convenience init(bytes: [UInt8], liveBytes: [UInt8]? = nil) throws(TraceFormatError) {
-    try self.init(bytes: bytes, liveBytes: liveBytes, limits: nil)
+  package convenience init(bytes: [UInt8], liveBytes: [UInt8]? = nil, part: TracePart = .whole)
+    throws(TraceFormatError)
+  {
+    try self.init(bytes: bytes, liveBytes: liveBytes, limits: nil, part: part)
   }
 
   /// `limits`: in the place of those that the size justifies.
-  convenience init(bytes: [UInt8], liveBytes: [UInt8]? = nil, limits: ReadingLimits?) throws(TraceFormatError) {
+  convenience init(bytes: [UInt8], liveBytes: [UInt8]? = nil, limits: ReadingLimits?, part: TracePart = .whole)
+    throws(TraceFormatError)
+  {
     let source = ByteSource(bytes: bytes)
     let header = try Self.header(of: source)
     try self.init(
       source: source, header: header,
-      liveFile: liveBytes.map { LiveFile(source: ByteSource(bytes: $0), traceID: header.traceID) }, limits: limits)
+      liveFile: liveBytes.map { LiveFile(source: ByteSource(bytes: $0), traceID: header.traceID) }, limits: limits, part: part)
   }
 
   private static func header(of source: ByteSource) throws(TraceFormatError) -> TraceHeader {
@@ -70,10 +76,10 @@ package final class TraceReader {
     return header
   }
 
-  private init(source: ByteSource, header: TraceHeader, liveFile: LiveFile?, limits givenLimits: ReadingLimits? = nil)
-    throws(TraceFormatError)
-  {
-    self.header = header
+  private init(
+    source: ByteSource, header: TraceHeader, liveFile: LiveFile?, limits givenLimits: ReadingLimits? = nil,
+    part: TracePart
+  ) throws(TraceFormatError) {
     self.source = source
     fileSize = ByteCount(source.size)
     status = Self.status(of: source)
@@ -81,17 +87,24 @@ package final class TraceReader {
     let liveSize = payloads.reduce(UInt64(0)) { $0 + UInt64($1.bytes.count) }
     limits = givenLimits ?? ReadingLimits(fileSize: source.size + liveSize)
     var diagnostics = TraceDiagnostics()
-    chunks =
+    let chunks =
       ChunkContents(source: source, liveFile: liveFile, limits: limits, diagnostics: &diagnostics).chunks
     hasLiveFile = liveFile.map { !$0.isIgnored } ?? false
     loader = PayloadLoader(source: source, livePayloads: payloads)
     var records = TraceRecords(limits: limits, fileSize: source.size)
     records.read(chunks, with: loader, diagnostics: &diagnostics)
     records.addThreads(of: payloads)
-    definitions = records.definitions.finish(diagnostics: &diagnostics)
-    snapshots = records.snapshots.finish()
     failedSnapshots = records.snapshots.failures
-    closing = records.closing
+    var contents = PartContents(
+      header: header, chunks: chunks, snapshots: records.snapshots.finish(), closing: records.closing,
+      definitions: records.definitions.finish(diagnostics: &diagnostics))
+    contents.keep(part)
+    self.header = contents.header
+    self.chunks = contents.chunks
+    snapshots = contents.snapshots
+    closing = contents.closing
+    definitions = contents.definitions
+    end = contents.end
     self.diagnostics = diagnostics
   }
 

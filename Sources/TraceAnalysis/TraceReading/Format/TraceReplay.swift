@@ -16,6 +16,7 @@ extension TraceReader {
     let source = EventSource(EventMerger(self, stacks: stacks))
     if total >= Self.leastEventsForThread, Self.hasProcessors, let queue = source.begin() {
       while let batch = queue.takeFull() {
+        if end != .max { batch.leaveOut(after: end) }
         marks.append(batch.marks)
         delivery.deliver(batch, to: &sink)
         queue.putEmpty(batch)
@@ -24,6 +25,7 @@ extension TraceReader {
     } else {
       let batch = EventBatch()
       while source.merger.fill(batch) {
+        if end != .max { batch.leaveOut(after: end) }
         marks.append(batch.marks)
         delivery.deliver(batch, to: &sink)
         batch.removeAll()

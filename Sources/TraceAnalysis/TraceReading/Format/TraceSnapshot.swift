@@ -16,6 +16,8 @@ package enum SnapshotReason: Hashable, Sendable {
   case interval
   /// The process had more resident memory than was allowed for.
   case size
+  /// The trace had reached its limit.
+  case limit
   case other(UInt32)
 
   init(rawValue: UInt32) {
@@ -29,6 +31,7 @@ package enum SnapshotReason: Hashable, Sendable {
     case Int(LT_SNAPSHOT_INSPECTION): self = .inspection
     case Int(LT_SNAPSHOT_INTERVAL): self = .interval
     case Int(LT_SNAPSHOT_SIZE): self = .size
+    case Int(LT_SNAPSHOT_LIMIT): self = .limit
     default: self = .other(rawValue)
     }
   }
@@ -44,6 +47,7 @@ package enum SnapshotReason: Hashable, Sendable {
     case .inspection: UInt32(LT_SNAPSHOT_INSPECTION)
     case .interval: UInt32(LT_SNAPSHOT_INTERVAL)
     case .size: UInt32(LT_SNAPSHOT_SIZE)
+    case .limit: UInt32(LT_SNAPSHOT_LIMIT)
     case .other(let n): n
     }
   }
@@ -123,6 +127,8 @@ package struct TraceSnapshot: Hashable, Sendable {
   package var hasCaseBytes: Bool
   /// The list of blocks that goes with the image lacks some: memory of the allocator's was not found.
   package var lacksBlocks = false
+  /// The recorder took samples: the blocks of the image are those of a list, and not what events tell.
+  package var isListed = false
   /// Bytes below a thread pointer that are thread-local variables.
   package var staticTLSSize: UInt64
   package var threads: [SnapshotThread]
@@ -208,6 +214,7 @@ extension TraceSnapshot {
     hasReferenceTags = head.flags & UInt32(LT_SNAPSHOT_REFERENCE_TAGS) != 0
     hasCaseBytes = head.flags & UInt32(LT_SNAPSHOT_CASE_BYTES) != 0
     lacksBlocks = head.flags & UInt32(LT_SNAPSHOT_BLOCKS_MISSING) != 0
+    isListed = head.flags & UInt32(LT_SNAPSHOT_LISTED) != 0
     staticTLSSize = head.staticTLSSize
     threads = (0..<Int(head.threadCount)).map { index in
       var thread = bytes.loadUnaligned(fromByteOffset: headSize + index * threadSize, as: lt_snapshot_thread.self)
@@ -245,7 +252,7 @@ extension TraceSnapshot {
     head.flags =
       (isFrozen ? UInt32(LT_SNAPSHOT_FROZEN) : 0) | (hasReferenceTags ? UInt32(LT_SNAPSHOT_REFERENCE_TAGS) : 0)
       | (hasCaseBytes ? UInt32(LT_SNAPSHOT_CASE_BYTES) : 0)
-      | (lacksBlocks ? UInt32(LT_SNAPSHOT_BLOCKS_MISSING) : 0)
+      | (lacksBlocks ? UInt32(LT_SNAPSHOT_BLOCKS_MISSING) : 0) | (isListed ? UInt32(LT_SNAPSHOT_LISTED) : 0)
     head.threadCount = UInt32(threads.count)
     head.regionCount = UInt32(regions.count)
     head.labelSize = UInt32(label.utf8.count)

@@ -1,0 +1,127 @@
+// Recordings whose trace has a limit: what was recorded until then, and what images show after.
+
+import CTraceFormat
+import Foundation
+import TestRequirements
+import Testing
+import TraceReading
+import TraceRecording
+
+@Suite(.requires(.recorder), .serialized) struct TraceLimitTests {
+  struct Way: CustomTestStringConvertible {
+    var name: String
+    var threads: Int
+    var testDescription: String { "\(name), \(threads) threads" }
+
+    /// Of each thread, so that all of them work on after the limit.
+    var requests: Int { 400_000 / threads }
+    /// Cycles of one process.
+    var leaked: Int { name.hasPrefix("leaks") ? threads * (requests / 500) : 0 }
+  }
+
+  private static func record(_ way: Way, _ options: [String] = []) throws -> (Command.Outcome, [RecordedTrace]) {
+    let directory = try TemporaryDirectory()
+    let outcome = try Command(
+      [BuildProducts.leaktrace, "record", "--limit", "1MiB", "--sample", "64KiB", "-o", directory.path + "/%p.trace"]
+        + options + ["--", try TestProgram("passes-limit.swift").path(), way.name, "\(way.threads)", "\(way.requests)"]
+    ).run()
+    #expect(outcome.end == .exit(0) && outcome.output == "done\n", "\(outcome.end) \(outcome.errorOutput)")
+    return (outcome, try TracedRun.traces(in: directory))
+  }
+
+  /// What `analyze` says of one part of a trace.
+  private struct Part {
+    var findings: [String] = []
+    var isLight: Bool
+    var lastImageBefore: Int?
+    var text: String
+
+    init(_ trace: String, snapshot: Int? = nil) throws {
+      let choice = snapshot.map { ["--snapshot", "\($0)"] } ?? []
+      let outcome = try Command([BuildProducts.leaktrace, "analyze", trace, "--format", "json"] + choice).run()
+      try #require(outcome.end == .exit(0), "\(outcome.errorOutput)")
+      let document = try #require(
+        try JSONSerialization.jsonObject(with: Data(outcome.output.utf8)) as? [String: Any])
+      let report = try #require((document["reports"] as? [[String: Any]])?.first)
+      for finding in try #require(report["findings"] as? [[String: Any]])
+      where finding["library"] as? Bool != true && finding["strength"] as? String != "weak" {
+        findings.append("\(finding["verdict"] ?? "") \(finding["title"] ?? "") × \(finding["instances"] ?? "")")
+      }
+      let process = try #require((report["traces"] as? [[String: Any]])?.first)
+      isLight = process["isLight"] as? Bool ?? false
+      lastImageBefore = (process["limit"] as? [String: Any])?["lastImageBefore"] as? Int
+      text = try Command([BuildProducts.leaktrace, "analyze", trace] + choice).run().output
+    }
+  }
+
+  /// The events that threads wrote after the limit.
+  private static func lateEvents(_ path: String) throws -> Int {
+    let reader = try TraceReader(path: path)
+    let limit = try #require(reader.definitions.limit)
+    var count = 0
+    try reader.forEachEvent { event in
+      if event.thread != LT_THREAD_OF_LISTS, event.time > limit.time { count += 1 }
+    }
+    return count
+  }
+
+  private static func check(_ trace: RecordedTrace, _ way: Way) throws {
+    #expect(trace.state == .closed(.exit))
+    let last = try Part(trace.path)
+    let expected = way.leaked > 0 ? ["retainCycle Screen ↺ × \(way.leaked)"] : []
+    #expect(last.isLight && last.findings == expected)
+    #expect(last.text.contains("the trace reached its limit of 1.00 MiB"), "\(last.text)")
+    let number = try #require(last.lastImageBefore)
+    let first = try Part(trace.path, snapshot: number)
+    #expect(!first.isLight && first.text.contains("this is what was recorded up to then"), "\(first.text)")
+    // Panes are held then, and screens that are leaked by then are a part of all; the last ones of threads may still be
+    // in their stacks, and are suspected.
+    let proven = first.findings.filter { $0.hasPrefix("retainCycle Screen ↺") }
+    #expect(proven.count == (way.leaked > 0 ? 1 : 0), "\(first.findings)")
+    #expect(first.findings.allSatisfy { $0.contains(" Screen ") && way.leaked > 0 }, "\(first.findings)")
+    // Those that were under way when it went over.
+    #expect(try lateEvents(trace.path) <= 4 * way.threads + 4)
+  }
+
+  @Test(
+    "A trace that reaches its limit keeps what it has, and images are right after",
+    arguments: [
+      Way(name: "leaks", threads: 1), Way(name: "clean", threads: 1), Way(name: "leaks", threads: 16),
+      Way(name: "clean", threads: 16),
+    ])
+  func limit(_ way: Way) throws {
+    let (outcome, traces) = try Self.record(way)
+    #expect(outcome.errorOutput.components(separatedBy: "has reached its limit").count == 2, "\(outcome.errorOutput)")
+    let trace = try #require(traces.first)
+    #expect(traces.count == 1)
+    try Self.check(trace, way)
+    #expect(!outcome.errorOutput.contains("warning"), "\(outcome.errorOutput)")
+    let history = try Command([BuildProducts.leaktrace, "history", trace.path, "Pane"]).run()
+    #expect(history.end == .exit(0), "\(history.errorOutput)")
+  }
+
+  @Test("Children that are forked all the while are right, too", arguments: ["leaks-forks", "clean-forks"])
+  func forks(name: String) throws {
+    let way = Way(name: name, threads: 4)
+    let (_, traces) = try Self.record(way, ["--follow-children"])
+    // A child that only ends has none.
+    #expect(traces.count == 2 && traces.allSatisfy { $0.state == .closed(.exit) })
+    let parent = try #require(traces.first)
+    try Self.check(parent, way)
+    for child in traces.dropFirst() {
+      let part = try Part(child.path)
+      #expect(part.findings.allSatisfy { $0.hasPrefix("retainCycle Screen ↺") && way.leaked > 0 }, "\(part.findings)")
+    }
+  }
+
+  @Test("A trace that does not reach its limit is one without") func unreached() throws {
+    let directory = try TemporaryDirectory()
+    let outcome = try Command(
+      [BuildProducts.leaktrace, "record", "--limit", "1GiB", "-o", directory.path + "/%p.trace", "--"]
+        + [try TestProgram("passes-limit.swift").path(), "leaks", "2", "1000"]
+    ).run()
+    #expect(outcome.end == .exit(0) && !outcome.errorOutput.contains("limit"))
+    let part = try Part(try #require(try TracedRun.traces(in: directory).first).path)
+    #expect(!part.isLight && part.lastImageBefore == nil && part.findings == ["retainCycle Screen ↺ × 4"])
+  }
+}
