@@ -194,6 +194,37 @@ import TraceTestSupport
     #expect(try heap.findings().isEmpty)
   }
 
+  @Test func lostTasksWithChildrenAmongTheirFramesAreLossesOfTheirOwn() throws {
+    let heap = HeapBuilder()
+    let tasks = (0..<3).map { _ in
+      let task = task(heap)
+      let first = task.address + inlineSlab
+      slab(heap, at: first, capacity: 480, used: 320)
+      setLast(heap, task, inSlabAt: first, offset: 0)
+      let child = first + 48
+      heap.words[child] = HeapBuilder.taskMetadata
+      let own = heap.malloc(1024)
+      slab(heap, at: own.address, capacity: 992, used: 320)
+      heap.words[child + allocator + 8] = own.address
+      // The child has its parent; what it waits with has the child.
+      heap.words[own.address + 64] = task.address
+      heap.words[own.address + 72] = child
+      return (task: task, frames: own)
+    }
+    for (one, other) in zip(tasks, tasks.dropFirst()) {
+      // Left over.
+      heap.words[one.task.address + inlineSlab + 320] = other.frames.address
+      heap.words[one.frames.address + 80] = other.task.address
+      heap.words[one.frames.address + 88] = other.frames.address
+    }
+    let findings = try heap.findings()
+    #expect(findings.map(\.instances) == [3] && findings.map(\.isCycle) == [false])
+    #expect(findings.map(\.retainedBlocks) == [6])
+    // All are in use if the first is.
+    heap.global(tasks[0].task)
+    #expect(try heap.findings().isEmpty)
+  }
+
   // MARK: Registry
 
   private let registry: UInt64 = 0x1000_D000

@@ -15,8 +15,8 @@ package enum EdgeStrength: UInt8, CaseIterable, Codable, Hashable, Sendable {
   /// From a task's own words to another task: a place in a queue, or a word in a frame. A waiting task keeps itself
   /// until it is resumed, no matter who has a handle of it, and either may be left over.
   case taskLink = 6
-  /// A word that looks like a pointer to an object whose reference count the references in known fields account for:
-  /// left over, or borrowed. A frame that is at work with an object may have no more of it, so such a word keeps its
+  /// A word that looks like a pointer to an object whose reference count the references in known fields account for, or
+  /// that stands in a place of a task that keeps nothing: left over, or borrowed. A frame that is at work with an object may have no more of it, so such a word keeps its
   /// target in use; but it does not keep lost objects.
   case surplus = 7
 

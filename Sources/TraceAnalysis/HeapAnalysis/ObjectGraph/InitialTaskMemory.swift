@@ -32,17 +32,17 @@ struct InitialTaskMemory {
   private static let contextOffset: UInt64 = 64
   private static let reserved: Range<UInt64> = 72..<80
   private static let allocator: Range<UInt64> = 112..<128
-  private static let leastHeaderSize: UInt64 = 192
+  static let leastHeaderSize: UInt64 = 192
   /// The header's size where the runtime tells it; those that were looked at tell this or nothing.
   private static let toldHeaderSize: UInt64 = 208
   private static let version: UInt64 = 1
   /// Size of a future: its waiting tasks, the result's type, an error; the result stands behind them.
-  private static let futureSize: UInt64 = 24
+  static let futureSize: UInt64 = 24
   /// Back from the context.
-  private static let resultDistance: UInt64 = 32
-  private static let functionDistance: UInt64 = 24
-  private static let errorDistance: UInt64 = 8
-  private static let contextHeaderSize: UInt64 = 16
+  static let resultDistance: UInt64 = 32
+  static let functionDistance: UInt64 = 24
+  static let errorDistance: UInt64 = 8
+  static let contextHeaderSize: UInt64 = 16
 
   /// - Parameters:
   ///   - tasks: those with blocks of their own.
@@ -54,10 +54,7 @@ struct InitialTaskMemory {
     tasks: [BlockID], heap: LiveHeap, image: HeapImage, roots: HeapRoots, snapshot: TraceSnapshot,
     variable: (String) -> [UInt64]
   ) {
-    let versions = variable(Self.versionVariable).map { $0 & 0xFFFF_FFFF }
-    guard !versions.isEmpty, versions.allSatisfy({ $0 == Self.version }),
-      variable(Self.sizeVariable).allSatisfy({ $0 & 0xFFFF_FFFF == Self.toldHeaderSize })
-    else { return }
+    guard Self.isLayoutKnown(variable) else { return }
     for task in tasks where heap[task].size >= Self.leastHeaderSize {
       let start = heap[task].address
       unwritten[task.rawValue] = [start &+ Self.reserved.lowerBound..<start &+ Self.reserved.upperBound]
@@ -85,6 +82,14 @@ struct InitialTaskMemory {
       for range in root.ranges { image.forEachWord(in: range) { note($1) } }
     }
     for (task, ranges) in waiting { unwritten[task, default: []] += ranges }
+  }
+
+  /// Tells whether the concurrency runtimes of a process lay out tasks like those that were looked at. `variable`: the
+  /// values of a variable, one for each runtime.
+  static func isLayoutKnown(_ variable: (String) -> [UInt64]) -> Bool {
+    let versions = variable(versionVariable).map { $0 & 0xFFFF_FFFF }
+    return !versions.isEmpty && versions.allSatisfy { $0 == version }
+      && variable(sizeVariable).allSatisfy { $0 & 0xFFFF_FFFF == toldHeaderSize }
   }
 
   /// Returns the ranges of a task that has not begun by its own words; nil if they say anything else.

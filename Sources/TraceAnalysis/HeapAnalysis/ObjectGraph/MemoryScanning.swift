@@ -29,12 +29,16 @@ extension ObjectGraphBuilder {
     if next < range.upperBound { scan(node, block, next..<range.upperBound) }
   }
 
-  mutating func scan(_ node: Int, _ block: LiveBlock, _ range: Range<UInt64>, label: UInt32? = nil) {
+  /// - Parameter isLeftOver: nobody wrote these words since the block was allocated, as far as its layout is known.
+  mutating func scan(
+    _ node: Int, _ block: LiveBlock, _ range: Range<UInt64>, label: UInt32? = nil, isLeftOver: Bool = false
+  ) {
     guard range.lowerBound < range.upperBound else { return }
     // Blocks of C code and tasks have pointers into themselves that keep nothing.
     let kind = types[Int(nodeTypes[node])].kind
     let isObject = kind.isCounted && kind != .task
     let task = kind == .malloc && !taskMemory.taskOfSlab.isEmpty ? taskMemory.taskOfSlab[UInt32(node)] : nil
+    let isInnerSlab = kind == .malloc && taskMemory.outerTaskOfSlab[UInt32(node)] != nil
     let links = kind == .task || task != nil ? taskRegistry?.links ?? [] : []
     let holdsNoObjects = typeRows[Int(nodeTypes[node])].holdsNoObjects
     image.forEachWord(in: range) { address, value in
@@ -42,10 +46,17 @@ extension ObjectGraphBuilder {
       guard let target = target(of: value), Int(target) != node || isObject, target != task else { return }
       let targetKind = types[Int(nodeTypes[Int(target)])].kind
       if holdsNoObjects, targetKind.isCounted || taskMemory.taskOfSlab[target] != nil { return }
-      let isTaskLink = task != nil && targetKind == .task
+      var strength: EdgeStrength = isLeftOver ? .surplus : .conservative
+      if task != nil, targetKind == .task {
+        strength = .taskLink
+      } else if isInnerSlab, targetKind == .task {
+        strength = .surplus
+      } else if kind == .task, taskWords.isBorrowed(address, of: UInt32(node), leadsToTask: targetKind == .task) {
+        strength = .surplus
+      }
       addEdge(
         from: UInt32(node), to: target, label: label ?? EdgeLabelID.scanned(offset: address - block.address).rawValue,
-        kind: (isTaskLink ? EdgeStrength.taskLink : .conservative).rawValue)
+        kind: strength.rawValue)
     }
   }
 

@@ -165,9 +165,16 @@ extension ObjectGraphBuilder {
     for task in tasks {
       taskMemory.add(task) { [types, nodeTypes] in types[Int(nodeTypes[Int($0.rawValue)])].kind == .malloc }
     }
-    let initial = InitialTaskMemory(tasks: tasks, heap: heap, image: image, roots: roots, snapshot: snapshot) {
-      [layouts] name in
+    taskMemory.addInner(of: tasks) { [types, nodeTypes] in types[Int(nodeTypes[Int($0.rawValue)])].kind == .malloc }
+    let variable = { [layouts] name in
       layouts?.addresses(ofConcurrencyVariable: name).compactMap { layouts?.word(at: $0) } ?? []
+    }
+    let initial = InitialTaskMemory(
+      tasks: tasks, heap: heap, image: image, roots: roots, snapshot: snapshot, variable: variable)
+    if InitialTaskMemory.isLayoutKnown(variable) {
+      taskWords = TaskWords(
+        tasks: tasks, heap: heap, image: image, isImage: { [roots] in roots.isImage($0) },
+        isEmpty: { [layouts] in layouts?.hasNoSize(valuesOfTypeAt: $0) ?? false })
     }
     unused = initial.unwritten.merging(taskMemory.unused.mapValues { [$0] }) {
       ($0 + $1).sorted { $0.lowerBound < $1.lowerBound }

@@ -14,6 +14,8 @@ package protocol LayoutSource: AnyObject {
   func metadataKind(at address: UInt64) -> UInt64?
   /// The 8 bytes at an address, of the heap image or of an image's file; nil if they are not known.
   func word(at address: UInt64) -> UInt64?
+  /// Tells whether values of the type whose metadata is at an address have no size; false if that is not known.
+  func hasNoSize(valuesOfTypeAt address: UInt64) -> Bool
   /// The addresses of the variables of a name that the concurrency runtime exports: one for each runtime in the
   /// process.
   func addresses(ofConcurrencyVariable name: String) -> [UInt64]
@@ -24,6 +26,7 @@ package protocol LayoutSource: AnyObject {
 extension LayoutSource {
   func bufferedValue(ofTypeWithMetadata address: UInt64) -> BufferedValue? { nil }
   func word(at address: UInt64) -> UInt64? { nil }
+  func hasNoSize(valuesOfTypeAt address: UInt64) -> Bool { false }
   func addresses(ofConcurrencyVariable name: String) -> [UInt64] { [] }
 }
 

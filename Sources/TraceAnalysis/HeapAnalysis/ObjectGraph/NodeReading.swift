@@ -58,7 +58,11 @@ extension ObjectGraphBuilder {
       switch layout.tail {
       case .plain: break
       case .scanned:
-        if layout.size < block.size { scan(node, block, block.address + max(layout.size, 16)..<usableEnd(node, block)) }
+        if layout.size < block.size {
+          scan(
+            node, block, block.address + max(layout.size, 16)..<usableEnd(node, block),
+            isLeftOver: isLeftOver(behind: layout.size, block, types[row].kind))
+        }
       case .array(let start, let countOffset, let part):
         let count = image.word(at: block.address &+ countOffset)
         readArray(node, block, from: block.address &+ start, count: count, part)
@@ -71,6 +75,12 @@ extension ObjectGraphBuilder {
           parts: [(keys, key)] + (values.flatMap { offset in value.map { [(offset, $0)] } } ?? []))
       }
     }
+  }
+
+  /// Tells whether the end of a block, from `size` on, is what the allocator added. Closures and boxes have no elements
+  /// behind their captures.
+  private func isLeftOver(behind size: UInt64, _ block: LiveBlock, _ kind: NodeKind) -> Bool {
+    (kind == .closure || kind == .box) && isListed(block) && block.mayHaveSize((size &+ 7) & ~7, isListed: true)
   }
 
   private mutating func addSideTable(_ node: Int, _ block: LiveBlock) {

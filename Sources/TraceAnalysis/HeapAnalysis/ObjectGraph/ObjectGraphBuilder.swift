@@ -23,6 +23,7 @@ package struct ObjectGraphBuilder {
   var dispatchMemory: DispatchMemory?
   var sideTableType: UInt32?
   var taskMemory: TaskMemory
+  var taskWords = TaskWords()
   /// By block, a task's or a slab's: the ranges that hold nothing, in order.
   var unused: [UInt32: [Range<UInt64>]] = [:]
   var taskRegistry: TaskRegistry?
@@ -138,7 +139,8 @@ package struct ObjectGraphBuilder {
 
   private func markSurplusWords(in graph: HeapGraph) {
     SurplusWords(
-      graph, heap: heap, image: image, taskOfSlab: taskMemory.taskOfSlab,
+      graph, heap: heap, image: image,
+      taskOfSlab: taskMemory.taskOfSlab.merging(taskMemory.outerTaskOfSlab) { known, _ in known },
       isHolder: { Int($0) >= heap.count || !(deinitialised.contains($0) || uncertain.contains($0)) },
       isCounted: isCountedByRuntime
     ).mark(roots: NodeID(heap.count)..<NodeID(graph.nodeCount))

@@ -73,6 +73,10 @@ package final class ReflectedLayouts: LayoutSource {
 
   package func word(at address: UInt64) -> UInt64? { memory.word(at: RuntimeAddress(address)) }
 
+  package func hasNoSize(valuesOfTypeAt address: UInt64) -> Bool {
+    ValueWitnesses(ofTypeWithMetadata: RuntimeAddress(address), in: memory)?.size == 0
+  }
+
   package func addresses(ofConcurrencyVariable name: String) -> [UInt64] {
     let isLibrary = { (image: ImageContents.Image) in
       fileName(ofPath: image.loaded.path).hasPrefix("libswift_Concurrency")

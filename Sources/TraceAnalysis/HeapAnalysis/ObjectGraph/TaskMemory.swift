@@ -12,6 +12,9 @@
 struct TaskMemory {
   /// By block of a slab: the task.
   private(set) var taskOfSlab: [UInt32: UInt32] = [:]
+  /// By block of a slab that belongs to a task which `async let` made among the frames of another: that other task. Such
+  /// a slab counts as any block of malloc, but for what its words keep.
+  private(set) var outerTaskOfSlab: [UInt32: UInt32] = [:]
   /// By block, a task's or a slab's: the words behind the last frame.
   private(set) var unused: [UInt32: Range<UInt64>] = [:]
 
@@ -76,6 +79,39 @@ struct TaskMemory {
     markUnused(
       slabs, lastAllocation: image.word(at: first.allocator),
       isKnownPlace: first.allocator - block.address == Self.allocatorOffset)
+  }
+
+  /// Looks for the slabs of tasks that stand among the frames of `tasks`, which have been added, and of those among their
+  /// frames. Linear in the words of frames.
+  mutating func addInner(of tasks: [BlockID], isPlain: (BlockID) -> Bool) {
+    let metadata = Set(tasks.compactMap { image.word(at: heap[$0].address) })
+    var pending = tasks.map { (block: $0, task: $0.rawValue) }
+    pending += taskOfSlab.sorted { $0.key < $1.key }.map { (BlockID($0.key), $0.value) }
+    while let (block, task) = pending.popLast() {
+      let (start, size) = (heap[block].address, heap[block].size)
+      let used = start &+ 16..<max(start &+ 16, min(start &+ size, unused[block.rawValue]?.lowerBound ?? .max))
+      var inner: [UInt64] = []
+      image.forEachWord(in: used) { address, word in
+        if address & 15 == 0, metadata.contains(word) { inner.append(address) }
+      }
+      for child in inner {
+        var next = image.word(at: child &+ Self.allocatorOffset &+ 8)
+        var steps = 0
+        while let slab = next, steps < Self.slabLimit, image.word(at: slab).map(isSlabMetadata) == true,
+          let found = heap.block(containing: slab)
+        {
+          steps += 1
+          next = image.word(at: slab &+ Self.nextOffset)
+          // The first usually stands beside the child.
+          if found.rawValue == task || taskOfSlab[found.rawValue] == task { continue }
+          guard heap[found].address == slab, heap[found].size >= Self.leastSlabSize, isPlain(found),
+            taskOfSlab[found.rawValue] == nil, outerTaskOfSlab[found.rawValue] == nil
+          else { break }
+          outerTaskOfSlab[found.rawValue] = task
+          pending.append((found, task))
+        }
+      }
+    }
   }
 
   /// The task that a timer runs, by the record that the timer's source has for its context; `slab` is the block that

@@ -82,6 +82,8 @@ package struct FindingBuilder {
       if parts[function] == nil { order.append(function) }
       parts[function, default: []].append(member)
     }
+    // One place: what several of them keep, chance or not, goes with the whole group.
+    if order.count == 1 { return [group] }
     return order.compactMap { function in
       guard let members = parts[function], let first = members.first else { return nil }
       var part = group

@@ -1,0 +1,102 @@
+// Words of tasks that keep nothing: handles, and contents of earlier uses of the memory.
+
+import TraceReading
+
+/// Tells which words of a task's own block keep what they lead to.
+///
+/// A task that waits keeps itself. Others have its address for one of three reasons: they resume it when they end, they
+/// have a handle of it, or the word is left over from an earlier use of the memory. The first stands in known places: a
+/// future has the task that waits for its result, a child has its parent. Nothing tells handles from left-over words;
+/// neither keeps a task. So of several tasks that nothing can resume each is a loss of its own, but for those that wait
+/// for another one.
+///
+/// Other words of a task may keep what they lead to, but for those that nobody writes before it ends: the error in the
+/// prefix of its function, storage for a result of no size, and the word by which glibc's blocks are longer than a task,
+/// whose size is a multiple of 16.
+///
+/// A task's initial context is found by what stands around it; see `InitialTaskMemory` for the places and their source.
+/// Of a task in which it is not found any word counts.
+struct TaskWords {
+  private struct Places {
+    /// Addresses of the words that lead to tasks which this one resumes.
+    var resumed: [UInt64]
+    /// Ranges that nobody has written.
+    var unwritten: [Range<UInt64>]
+  }
+
+  private var places: [UInt32: Places] = [:]
+
+  /// No task's words are known.
+  init() {}
+
+  /// - Parameters:
+  ///   - tasks: those with blocks of their own, as runtimes of the known layout make them.
+  ///   - isImage: whether an address lies in an image.
+  ///   - isEmpty: whether values of the type whose metadata is at an address have no size.
+  ///
+  /// Linear in the tasks' words.
+  init(
+    tasks: [BlockID], heap: LiveHeap, image: HeapImage, isImage: (UInt64) -> Bool, isEmpty: (UInt64) -> Bool
+  ) {
+    for task in tasks { places[task.rawValue] = Self.places(of: heap[task], image, isImage, isEmpty) }
+  }
+
+  /// Tells whether a word of a task's block leads to something that it does not keep.
+  func isBorrowed(_ address: UInt64, of task: UInt32, leadsToTask: Bool) -> Bool {
+    guard let places = places[task] else { return false }
+    return leadsToTask
+      ? !places.resumed.contains(address) : places.unwritten.contains { $0.contains(address) }
+  }
+
+  private static let wordSize: UInt64 = 8
+  private static let contextAlignment: UInt64 = 16
+  /// From the start of a future to the type of its result.
+  private static let resultTypeOffset: UInt64 = 8
+  /// From a child's words back to its parent: the parent, the next child, the group.
+  private static let childSize: UInt64 = 24
+
+  private static func places(
+    of block: LiveBlock, _ image: HeapImage, _ isImage: (UInt64) -> Bool, _ isEmpty: (UInt64) -> Bool
+  ) -> Places? {
+    typealias Layout = InitialTaskMemory
+    let (start, end) = (block.address, block.address &+ block.size)
+    let least = Layout.leastHeaderSize + Layout.functionDistance
+    guard start & (contextAlignment - 1) == 0, start < end, block.size >= least + Layout.contextHeaderSize else {
+      return nil
+    }
+    func isContext(_ context: UInt64) -> Bool {
+      image.word(at: context) == nil && image.word(at: context + wordSize).map(isImage) == true
+        && image.word(at: context - Layout.functionDistance).map(isImage) == true
+    }
+    func result(_ context: UInt64) -> UInt64? {
+      guard let result = image.word(at: context - Layout.resultDistance),
+        result >= start + Layout.leastHeaderSize + Layout.futureSize, result <= context - Layout.resultDistance
+      else { return nil }
+      return result
+    }
+    let contexts = stride(
+      from: (start + least + contextAlignment - 1) & ~(contextAlignment - 1), through: end - Layout.contextHeaderSize,
+      by: Int(contextAlignment)
+    ).filter(isContext)
+    var unwritten: [Range<UInt64>] = []
+    var resumed: [UInt64]
+    let context: UInt64
+    if let found = contexts.first(where: { result($0) != nil }), let result = result(found) {
+      context = found
+      // A result that is aligned to 16 bytes may stand a word behind its future.
+      let futures = [result - Layout.futureSize] + (result & 15 == 0 ? [result - Layout.futureSize - wordSize] : [])
+      resumed = futures + futures.map { $0 - childSize }
+      if let type = image.word(at: result - Layout.futureSize + resultTypeOffset), isEmpty(type) {
+        unwritten.append(result..<found - Layout.resultDistance)
+      }
+    } else if let found = contexts.first {
+      context = found
+      resumed = [found - Layout.functionDistance - childSize]
+    } else {
+      return nil
+    }
+    unwritten.append(context - Layout.errorDistance..<context)
+    if block.size % contextAlignment == wordSize { unwritten.append(end - wordSize..<end) }
+    return Places(resumed: resumed, unwritten: unwritten.filter { !$0.isEmpty })
+  }
+}
