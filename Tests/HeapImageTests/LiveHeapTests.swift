@@ -47,6 +47,27 @@ private func block(_ address: UInt64, _ size: UInt64) -> LiveBlock {
     expectAgreement(heap, addresses)
   }
 
+  @Test(arguments: 0..<40 as Range<UInt64>) func blocksOfAListAreFoundAsOthersAre(seed: UInt64) {
+    var random = SeededRandom(seed: seed)
+    var listing = LiveBlockList.Listing()
+    var next: UInt64 = 0x7F00_0000_0000
+    var addresses: [UInt64] = [0, 1, .max]
+    for index in 0..<Int.random(in: 0...80, using: &random) {
+      let size = random.oneIn(9) ? UInt64(UInt32.max) - 1 + random.next() % 4 : random.next() % 300
+      addresses += [next &- 1, next, next + size / 2, next + size, next + size + 1]
+      listing.append(
+        LiveBlock(
+          address: next, size: size, birthTime: 7, site: SiteID(UInt32(index % 3)), ordinal: UInt64(index),
+          threadOrdinal: UInt32(index), strand: StrandID(2)))
+      next += max(size, 1) + (random.oneIn(2) ? 0 : random.next() % 9000)
+    }
+    let heap = LiveHeap(listing.blocks)
+    expectAgreement(heap, addresses)
+    let others = LiveHeap(LiveBlockList(Array(listing.blocks).reversed()))
+    #expect(heap.blocks.elementsEqual(others.blocks))
+    for index in 0..<heap.count { #expect(heap[BlockID(UInt32(index))] == heap.blocks[index]) }
+  }
+
   @Test func thousandsOfBlocksInAPageAreFound() {
     let heap = LiveHeap((0..<4096).map { block(0x7000 << 12 | $0, $0 % 3) })
     expectAgreement(heap, (0..<4200).map { 0x7000 << 12 &+ $0 &- 50 })

@@ -40,6 +40,13 @@ struct GrowingStack<Element: BitwiseCopyable>: ~Copyable {
     count = newCount
   }
 
+  /// The memory, which is the caller's to be given back by `free`.
+  consuming func release() -> (start: UnsafeMutablePointer<Element>, count: Int) {
+    let result = (start, count)
+    discard self
+    return result
+  }
+
   @inline(never)
   private mutating func grow() {
     capacity += max(64, capacity / 2)

@@ -1,10 +1,10 @@
 // The making of graphs.
 
-/// Collects edges and makes a `HeapGraph` of them. Edges may come in any order; while they come in the order of their
-/// sources, 4 bytes an edge are saved. For one thread at a time.
+/// Collects edges and makes a `HeapGraph` of them. Edges may come in any order; those that come in the order of their
+/// sources cost the least. For one thread at a time.
 ///
-/// Memory: 4 bytes a node, and 9 bytes an edge, or 13 once a source came out of order, and up to half as much again
-/// that is reserved but not touched; while building the graph's own memory as well.
+/// Memory: 4 bytes a node, and 9 bytes an edge, which become the graph's; 13 for an edge whose source is lower than one
+/// before, and while building 8 more. Up to half as much again is reserved but not touched.
 package final class HeapGraphBuilder {
   package let nodeCount: Int
   /// The highest number of edges.
@@ -12,15 +12,19 @@ package final class HeapGraphBuilder {
   /// The number of edges left out because there were `edgeLimit` already.
   package private(set) var refusedEdgeCount = 0
 
-  /// The number of edges that leave each node.
-  private let degrees: NodeTable<UInt32>
-  private var sources = GrowingStack<NodeID>()
+  /// The number of edges that leave each node, and one place more; nil before the first edge.
+  private var degrees: NodeTable<UInt32>?
+  private var degreeOf: UnsafeMutablePointer<UInt32>?
+  /// Edges in the order of their sources.
   private var targets: GrowingStack<NodeID>
   private var labels: GrowingStack<UInt32>
   private var kinds: GrowingStack<UInt8>
   private var lastSource: NodeID = 0
-  /// As long as it is true, `sources` is empty: `degrees` say it all.
-  private var isInOrder = true
+  /// Edges whose source is lower than that of an edge before.
+  private var lateSources = GrowingStack<NodeID>()
+  private var lateTargets = GrowingStack<NodeID>()
+  private var lateLabels = GrowingStack<UInt32>()
+  private var lateKinds = GrowingStack<UInt8>()
 
   /// A builder for a graph of `nodeCount` nodes, at most `HeapGraph.maximumNodeCount` (traps beyond), and no edges yet.
   /// `expectedEdges` is a hint.
@@ -28,91 +32,121 @@ package final class HeapGraphBuilder {
     precondition(nodeCount >= 0 && nodeCount <= HeapGraph.maximumNodeCount, "too many nodes")
     self.nodeCount = nodeCount
     self.edgeLimit = min(edgeLimit, HeapGraph.maximumEdgeCount)
-    degrees = NodeTable(repeating: 0, count: nodeCount)
     let capacity = min(expectedEdges, self.edgeLimit)
     targets = GrowingStack(capacity: capacity)
     labels = GrowingStack(capacity: capacity)
     kinds = GrowingStack(capacity: capacity)
   }
 
-  package var edgeCount: Int { targets.count }
+  package var edgeCount: Int { targets.count + lateTargets.count }
 
   /// Adds an edge between two nodes; traps if there is no such node or kind. `label` is given back by
   /// `HeapGraph.label`. Beyond
-  /// `edgeLimit` the edge is counted and left out. Amortised constant time, but for the first edge whose source is
-  /// lower than the last one's: O(nodes + edges).
+  /// `edgeLimit` the edge is counted and left out. Amortised constant time, but for the first edge:
+  /// O(nodes).
   @inline(__always)
   package func addEdge(from source: NodeID, to target: NodeID, label: UInt32 = 0, kind: UInt8 = 0) {
     precondition(Int(source) < nodeCount && Int(target) < nodeCount, "no such node")
     precondition(kind < EdgeKinds.count, "no such edge kind")
-    if targets.count >= edgeLimit {
+    if targets.count &+ lateTargets.count >= edgeLimit {
       refusedEdgeCount += 1
       return
     }
-    if isInOrder && source < lastSource { writeOutSources() }
-    if !isInOrder { sources.push(source) }
+    (degreeOf ?? begin())[Int(source)] &+= 1
+    if source < lastSource {
+      lateSources.push(source)
+      lateTargets.push(target)
+      lateLabels.push(label)
+      lateKinds.push(kind)
+      return
+    }
     lastSource = source
-    degrees.start[Int(source)] &+= 1
     targets.push(target)
     labels.push(label)
     kinds.push(kind)
   }
 
+  @inline(never)
+  private func begin() -> UnsafeMutablePointer<UInt32> {
+    let table = NodeTable<UInt32>(repeating: 0, count: nodeCount + 1)
+    degrees = table
+    degreeOf = table.start
+    return table.start
+  }
+
   /// Returns the number of edges of a kind that lead to each node, so far. O(nodes + edges).
   func edgeCounts(ofKind kind: UInt8) -> NodeTable<UInt32> {
     let counts = NodeTable<UInt32>(repeating: 0, count: nodeCount)
-    for edge in 0..<edgeCount where kinds.start[edge] == kind { counts.start[Int(targets.start[edge])] &+= 1 }
-    return counts
-  }
-
-  private func writeOutSources() {
-    for node in 0..<nodeCount {
-      for _ in 0..<degrees.start[node] { sources.push(NodeID(node)) }
+    for edge in 0..<targets.count where kinds.start[edge] == kind { counts.start[Int(targets.start[edge])] &+= 1 }
+    for edge in 0..<lateTargets.count where lateKinds.start[edge] == kind {
+      counts.start[Int(lateTargets.start[edge])] &+= 1
     }
-    isInOrder = false
+    return counts
   }
 
   /// The graph of the edges added; the builder is empty afterwards and may be used again. A node's edges keep their
   /// order.
-  /// O(nodes + edges), by counting sort.
+  /// O(nodes + edges), and O(n log n) for late edges.
   package func build() -> HeapGraph {
-    let edgeCount = targets.count
-    let offsets = NodeTable<EdgeIndex>(uninitialized: nodeCount + 1)
+    let offsets = degrees ?? NodeTable<EdgeIndex>(repeating: 0, count: nodeCount + 1)
+    (degrees, degreeOf) = (nil, nil)
     var next: EdgeIndex = 0
-    for node in 0..<nodeCount {
+    for node in 0...nodeCount {
+      let degree = offsets.start[node]
       offsets.start[node] = next
-      next += degrees.start[node]
+      next += degree
     }
-    offsets.start[nodeCount] = next
-
+    mergeLate(offsets.start)
     let graph = HeapGraph(
-      offsets: offsets, targets: NodeTable(uninitialized: edgeCount), labels: NodeTable(uninitialized: edgeCount),
-      kinds: NodeTable(uninitialized: edgeCount))
-    if isInOrder {
-      graph.targets.start.update(from: targets.start, count: edgeCount)
-      graph.labels.start.update(from: labels.start, count: edgeCount)
-      graph.kinds.start.update(from: kinds.start, count: edgeCount)
-    } else {
-      // The rest of a node's degree tells the next free one of its places, counted from the first.
-      let remaining = degrees.start
-      let (sources, targets, labels, kinds) = (sources.start, targets.start, labels.start, kinds.start)
-      for edge in 0..<edgeCount {
-        let source = Int(sources[edge])
-        let place = Int(offsets.start[source + 1] &- remaining[source])
-        remaining[source] &-= 1
-        graph.targets.start[place] = targets[edge]
-        graph.labels.start[place] = labels[edge]
-        graph.kinds.start[place] = kinds[edge]
-      }
-    }
-    sources = GrowingStack()
-    targets = GrowingStack()
-    labels = GrowingStack()
-    kinds = GrowingStack()
-    degrees.start.initialize(repeating: 0, count: nodeCount)
+      offsets: offsets, targets: Self.table(&targets), labels: Self.table(&labels), kinds: Self.table(&kinds))
     lastSource = 0
-    isInOrder = true
     refusedEdgeCount = 0
     return graph
+  }
+
+  /// Puts late edges behind the others of their sources: none of those came later.
+  private func mergeLate(_ offsets: UnsafeMutablePointer<EdgeIndex>) {
+    let lateCount = lateSources.count
+    if lateCount == 0 { return }
+    var order = UnsafeMutableBufferPointer<UInt64>.allocate(capacity: lateCount)
+    defer { order.deallocate() }
+    for index in 0..<lateCount { order[index] = UInt64(lateSources.start[index]) << 32 | UInt64(index) }
+    order.sort()
+    /// Edges that have not moved to their places yet, from the first on, and the first place that is taken.
+    var unmoved = targets.count
+    for _ in 0..<lateCount {
+      targets.push(0)
+      labels.push(0)
+      kinds.push(0)
+    }
+    var end = targets.count
+    for place in stride(from: lateCount - 1, through: 0, by: -1) {
+      let source = Int(order[place] >> 32)
+      let index = Int(order[place] & 0xFFFF_FFFF)
+      // All that leave nodes behind the source, unless an edge of the same source has moved them.
+      if place == lateCount - 1 || order[place + 1] >> 32 != order[place] >> 32 {
+        let first = Int(offsets[source + 1]) - (place + 1)
+        let count = unmoved - first
+        end -= count
+        (targets.start + end).update(from: targets.start + first, count: count)
+        (labels.start + end).update(from: labels.start + first, count: count)
+        (kinds.start + end).update(from: kinds.start + first, count: count)
+        unmoved = first
+      }
+      end -= 1
+      targets.start[end] = lateTargets.start[index]
+      labels.start[end] = lateLabels.start[index]
+      kinds.start[end] = lateKinds.start[index]
+    }
+    lateSources = GrowingStack()
+    lateTargets = GrowingStack()
+    lateLabels = GrowingStack()
+    lateKinds = GrowingStack()
+  }
+
+  private static func table<Element: BitwiseCopyable>(_ stack: inout GrowingStack<Element>) -> NodeTable<Element> {
+    var taken = GrowingStack<Element>()
+    swap(&taken, &stack)
+    return NodeTable(taking: taken)
   }
 }

@@ -14,6 +14,9 @@ package final class NodeTable<Element: BitwiseCopyable>: @unchecked Sendable {
     start = TableMemory.allocate(Element.self, capacity: count)
   }
 
+  /// Takes over the elements of a stack, and their memory.
+  init(taking stack: consuming GrowingStack<Element>) { (start, count) = stack.release() }
+
   package convenience init(repeating value: Element, count: Int) {
     self.init(uninitialized: count)
     start.initialize(repeating: value, count: count)

@@ -6,7 +6,7 @@ import TraceReading
 /// The words of one snapshot, by address. A word that is missing was 0, or users' data: the two are the same to a
 /// search for pointers.
 ///
-/// Memory: 8 bytes a word and 104 a page; of a page whose words are all equal 8 bytes for all of them. Not to be shared
+/// Memory: 8 bytes a word and 96 a page; of a page whose words are all equal 8 bytes for all of them. Not to be shared
 /// between threads while being looked at, since the last page is remembered.
 package final class HeapImage {
   // Looked up for each word of each object: checking at run time that nobody else has these at the same moment took a
@@ -18,7 +18,7 @@ package final class HeapImage {
   /// Eight words a page: a bit for each word that is there.
   @exclusivity(unchecked) private var bitmaps: [UInt64] = []
   /// Eight a page: index of the first value of each of those eight groups of 64 words.
-  @exclusivity(unchecked) private var starts: [UInt32] = []
+  @exclusivity(unchecked) private var starts: [UInt16] = []
   /// The place of each page's values.
   @exclusivity(unchecked) private var rows: [ValueRow] = []
   @exclusivity(unchecked) private var values: [UInt64] = []
@@ -68,8 +68,15 @@ package final class HeapImage {
     diagnostics: inout TraceDiagnostics
   ) {
     let buffer = PayloadBuffer()
-    if let claimed = snapshot.end?.wordCount, claimed < reader.fileSize.rawValue {
+    if let claimed = snapshot.end?.wordCount, claimed < min(reader.fileSize.rawValue, limit.bytes.rawValue / 8) {
       values.reserveCapacity(Int(claimed))
+    }
+    if let claimed = snapshot.end?.pageCount,
+      claimed < min(reader.fileSize.rawValue / Self.leastPageBytes, limit.bytes.rawValue / Budget.pageCost)
+    {
+      pages.reserveCapacity(Int(claimed))
+      rows.reserveCapacity(Int(claimed))
+      bitmaps.reserveCapacity(Int(claimed) * 8)
     }
     var budget = Budget(snapshot.end, fileSize: reader.fileSize.rawValue, limit: limit)
     var partCount: UInt32 = 0
@@ -123,12 +130,15 @@ package final class HeapImage {
     finish()
   }
 
+  /// Compressed bytes of a file for which a page is expected: pages are seldom as alike as that.
+  private static let leastPageBytes: UInt64 = 2
+
   /// The amount of an image that is taken in.
   private struct Budget {
     /// The least limit of an image without its end, in bytes, whatever the size of its file.
     private static let leastBytes: UInt64 = 256 << 20
     /// A page's number, bitmap, starts and row.
-    static let pageCost: UInt64 = 8 + 64 + 32 + 8
+    static let pageCost: UInt64 = 8 + 64 + 16 + 8
 
     /// As the image's end says.
     let words: UInt64
@@ -200,11 +210,11 @@ package final class HeapImage {
 
   private func finish() {
     starts.reserveCapacity(bitmaps.count)
-    var sum: UInt32 = 0
+    var sum: UInt16 = 0
     for (index, bitmap) in bitmaps.enumerated() {
       if index & 7 == 0 { sum = 0 }
       starts.append(sum)
-      sum += UInt32(bitmap.nonzeroBitCount)
+      sum += UInt16(bitmap.nonzeroBitCount)
     }
   }
 

@@ -11,35 +11,32 @@ package struct BlockID: Hashable, Comparable, Sendable, BitwiseCopyable {
 
 /// The live blocks of a trace at one moment, to be looked up by any address inside them. Immutable.
 ///
-/// Memory: 48 bytes a block, and 16 for each page with a block in it.
-package struct LiveHeap: Sendable {
+/// Memory: that of a `LiveBlockList`, and 12 to 24 bytes for each page with a block in it.
+package struct LiveHeap: @unchecked Sendable {
   /// Ascending by address; disjoint, and below `RuntimeAddress.limit`: of blocks that an incomplete trace lets stand in
   /// one place the last one counts, and one that reaches into the next all the same, or beyond all memory, is cut
   /// there. So the sum of all sizes is a number of 64 bits.
-  package let blocks: [LiveBlock]
+  package let blocks: LiveBlockList
+  /// Of these blocks.
+  private let places: LiveBlockList.Places
   /// Open-addressed from page number + 1 to the first block that begins in the page.
   private let pageKeys: [UInt64]
   private let pageFirst: [UInt32]
   private let shift: UInt64
 
-  /// O(n log n). No two blocks may begin at the same address.
-  package init(_ unsorted: [LiveBlock]) {
-    var blocks = unsorted
-    blocks.sort { $0.address < $1.address }
-    if blocks.count > ReadingLimits.blockLimit { blocks.removeLast(blocks.count - ReadingLimits.blockLimit) }
-    while let last = blocks.last, last.address >= RuntimeAddress.limit { blocks.removeLast() }
-    Self.removeReplaced(&blocks)
-    for index in blocks.indices {
-      let next = index + 1 < blocks.count ? blocks[index + 1].address : RuntimeAddress.limit
-      let room = next - blocks[index].address
-      if blocks[index].size > room { blocks[index].size = room }
-    }
+  /// No two blocks may begin at the same address.
+  package init(_ blocks: [LiveBlock]) { self.init(LiveBlockList(blocks)) }
+
+  /// O(n log n), and linear for blocks that are in order. No two may begin at the same address.
+  package init(_ unsorted: LiveBlockList) {
+    let blocks = Self.isInOrder(unsorted) ? unsorted : Self.ordered(unsorted)
     self.blocks = blocks
+    places = blocks.places
     var pageCount = 0
     var last = UInt64.max
-    for block in blocks where block.address >> 12 != last {
+    for index in 0..<blocks.count where Self.address(index, places) >> 12 != last {
       pageCount += 1
-      last = block.address >> 12
+      last = Self.address(index, places) >> 12
     }
     var capacity = 16
     while capacity < pageCount * 2 { capacity *= 2 }
@@ -47,8 +44,8 @@ package struct LiveHeap: Sendable {
     var keys = [UInt64](repeating: 0, count: capacity)
     var first = [UInt32](repeating: 0, count: capacity)
     last = UInt64.max
-    for (index, block) in blocks.enumerated() where block.address >> 12 != last {
-      last = block.address >> 12
+    for index in 0..<blocks.count where Self.address(index, places) >> 12 != last {
+      last = Self.address(index, places) >> 12
       var slot = Int(truncatingIfNeeded: (last &* 0x9E37_79B9_7F4A_7C15) >> shift)
       while keys[slot] != 0 { slot = (slot + 1) & (capacity - 1) }
       keys[slot] = last + 1
@@ -59,9 +56,44 @@ package struct LiveHeap: Sendable {
     self.shift = shift
   }
 
+  /// Tells whether blocks are as `blocks` is to be.
+  private static func isInOrder(_ list: LiveBlockList) -> Bool {
+    guard list.count <= ReadingLimits.blockLimit else { return false }
+    let places = list.places
+    var end: UInt64 = 0
+    for index in 0..<list.count {
+      let address = Self.address(index, places)
+      guard address >= end, address < RuntimeAddress.limit else { return false }
+      let size = Self.size(index, places) ?? list[index].size
+      guard size <= RuntimeAddress.limit - address else { return false }
+      end = address + max(1, size)
+    }
+    return true
+  }
+
+  private static func ordered(_ unsorted: LiveBlockList) -> LiveBlockList {
+    LiveBlockList(capacity: unsorted.count) { places in
+      var count = 0
+      for block in unsorted {
+        places[count] = block
+        count += 1
+      }
+      var filled = UnsafeMutableBufferPointer(rebasing: places[..<count])
+      filled.sort { $0.address < $1.address }
+      count = min(count, ReadingLimits.blockLimit)
+      while count > 0, places[count - 1].address >= RuntimeAddress.limit { count -= 1 }
+      count = removeReplaced(UnsafeMutableBufferPointer(rebasing: places[..<count]))
+      for index in 0..<count {
+        let next = index + 1 < count ? places[index + 1].address : RuntimeAddress.limit
+        places[index].size = min(places[index].size, next - places[index].address)
+      }
+      return count
+    }
+  }
+
   /// Removes blocks that a later one was put over: their frees were not seen. Blocks of which nothing says which is the
-  /// later stay. Linear.
-  private static func removeReplaced(_ blocks: inout [LiveBlock]) {
+  /// later stay. Returns how many are left, at the beginning. Linear.
+  private static func removeReplaced(_ blocks: UnsafeMutableBufferPointer<LiveBlock>) -> Int {
     var kept = 0
     for index in blocks.indices {
       let block = blocks[index]
@@ -77,11 +109,41 @@ package struct LiveHeap: Sendable {
       blocks[kept] = block
       kept += 1
     }
-    blocks.removeLast(blocks.count - kept)
+    return kept
   }
 
+  @inline(__always)
+  private static func address(_ index: Int, _ places: LiveBlockList.Places) -> UInt64 {
+    (places.start + index &* places.stride).load(as: UInt64.self)
+  }
+
+  /// Nil for a size that only the list knows.
+  @inline(__always)
+  private static func size(_ index: Int, _ places: LiveBlockList.Places) -> UInt64? {
+    let size = (places.start + (index &* places.stride &+ 8)).load(as: UInt64.self) & places.sizeMask
+    return size == UInt64(UInt32.max) ? nil : size
+  }
+
+  /// The address of the block at an index below `count`. Constant time.
+  @inline(__always) private func address(_ index: Int) -> UInt64 { Self.address(index, places) }
+
   package var count: Int { blocks.count }
-  @inline(__always) package subscript(_ id: BlockID) -> LiveBlock { blocks[Int(id.rawValue)] }
+
+  @inline(__always)
+  package subscript(_ id: BlockID) -> LiveBlock {
+    let index = Int(id.rawValue)
+    precondition(index < blocks.count, "no such block")
+    let place = places.start + index &* places.stride
+    if places.areWhole { return place.load(as: LiveBlock.self) }
+    // Most ask for one property: written out here, that takes one load.
+    var block = places.common
+    block.address = place.load(as: UInt64.self)
+    block.size = Self.size(index, places) ?? blocks[index].size
+    block.site = SiteID(place.load(fromByteOffset: 12, as: UInt32.self))
+    block.ordinal = UInt64(index)
+    block.threadOrdinal = UInt32(truncatingIfNeeded: index)
+    return block
+  }
 
   /// The block that holds `address`: from its start up to its size, or its start alone if its size is 0. Expected
   /// constant time.
@@ -93,11 +155,11 @@ package struct LiveHeap: Sendable {
       let key = pageKeys[slot]
       if key == page &+ 1 {
         var index = Int(pageFirst[slot])
-        if blocks[index].address > address { return index == 0 ? nil : Self.hit(blocks[index - 1], index - 1, address) }
+        if self.address(index) > address { return index == 0 ? nil : hit(index - 1, address) }
         // No allocator puts more blocks into a page than this; a hostile file may.
         let last = min(blocks.count - 1, index + 256)
-        while index < last, blocks[index + 1].address <= address { index += 1 }
-        return index == last ? searched(address) : Self.hit(blocks[index], index, address)
+        while index < last, self.address(index + 1) <= address { index += 1 }
+        return index == last ? searched(address) : hit(index, address)
       }
       if key == 0 { return searched(address) }
       slot = (slot &+ 1) & (pageKeys.count &- 1)
@@ -105,8 +167,9 @@ package struct LiveHeap: Sendable {
   }
 
   @inline(__always)
-  private static func hit(_ block: LiveBlock, _ index: Int, _ address: UInt64) -> BlockID? {
-    address - block.address < max(block.size, 1) ? BlockID(UInt32(index)) : nil
+  private func hit(_ index: Int, _ address: UInt64) -> BlockID? {
+    address - self.address(index) < max(Self.size(index, places) ?? blocks[index].size, 1)
+      ? BlockID(UInt32(index)) : nil
   }
 
   /// In a page where no block begins, inside a large block or nowhere; or where very many do.
@@ -114,7 +177,7 @@ package struct LiveHeap: Sendable {
   private func searched(_ address: UInt64) -> BlockID? {
     guard address < RuntimeAddress.limit else { return nil }
     let index = lowerBound(address + 1) - 1
-    return index < 0 ? nil : Self.hit(blocks[index], index, address)
+    return index < 0 ? nil : hit(index, address)
   }
 
   /// Index of the first block at or after `address`.
@@ -123,7 +186,7 @@ package struct LiveHeap: Sendable {
     var high = blocks.count
     while low < high {
       let middle = (low + high) / 2
-      if blocks[middle].address < address { low = middle + 1 } else { high = middle }
+      if self.address(middle) < address { low = middle + 1 } else { high = middle }
     }
     return low
   }

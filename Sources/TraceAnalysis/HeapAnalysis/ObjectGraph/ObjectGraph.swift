@@ -4,7 +4,7 @@ import TraceReading
 
 /// The live heap of a snapshot as a graph: its nodes are the blocks in order of address, then the roots.
 ///
-/// Memory: some 60 bytes a block and 9 a reference, besides the heap and the image. Immutable, but reading the image
+/// Memory: 8 bytes a block and 9 a reference, besides the heap and the image. Immutable, but reading the image
 /// keeps a cache: for one thread at a time.
 package final class ObjectGraph {
   package let snapshot: TraceSnapshot

@@ -118,7 +118,8 @@ package final class HistoryAnalysis {
     var gaps = GapSearch(reader, allocations, shapes: shapes)
     if collected.refusedEvents > 0 { gaps.add(.tooManyEvents(collected.refusedEvents)) }
     if isLive, let snapshot, let image {
-      gaps.compare(choice, RetainBalances.at(snapshot, in: reader), allocations.blocksAtSnapshot, image, snapshot)
+      gaps.compare(
+        choice, RetainBalances.at(snapshot, in: reader), Array(allocations.blocksAtSnapshot), image, snapshot)
       if let object = report.object { report.count = ObjectGraph.referenceCount(of: object.block.address, in: image) }
     } else if report.object?.isFreed != true {
       gaps.add(.noSnapshot)

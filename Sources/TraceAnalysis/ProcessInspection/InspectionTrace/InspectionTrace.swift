@@ -39,20 +39,20 @@ package enum InspectionTrace {
     let types = ObjectTypes(scan)
     var remarks = remarks
     let heap = AllocatorHeap(in: memory, threads: threads)
-    let blocks: [ListedBlock]
+    let blocks: InspectedBlocks
     if let heap {
       summary.isIncomplete = heap.isIncomplete
       remarks += heap.remarks
-      blocks = Self.blocks(heap, types, memory)
+      blocks = InspectedBlocks(heap.blocks, types, memory)
     } else {
       // Without books, what is freed cannot be told from what is not.
-      blocks = PlausibleObjects.blocks(in: memory, threads: threads, types)
-      if blocks.isEmpty { throw InspectionError.noAllocator }
+      blocks = InspectedBlocks(PlausibleObjects.blocks(in: memory, threads: threads, types))
+      if blocks.count == 0 { throw InspectionError.noAllocator }
       summary.isIncomplete = true
       remarks.append(Self.unreadBooks)
     }
     summary.blocks = blocks.count
-    summary.objects = blocks.count { $0.type != 0 }
+    summary.objects = blocks.objectCount
     summary.types = types.types.count
     summary.threads = threads.count
     let images = MappedImages.images(in: memory)
@@ -115,24 +115,5 @@ package enum InspectionTrace {
     header.referenceCounting = .off
     header.options = UInt32(LT_OPTION_INSPECTED)
     return header
-  }
-
-  /// Blocks with the types of those that are objects, in order of addresses.
-  private static func blocks(
-    _ heap: AllocatorHeap, _ types: ObjectTypes, _ memory: any ProcessMemory
-  ) -> [ListedBlock] {
-    let window = MemoryWindow(memory, capacity: 1 << 20)
-    var blocks: [ListedBlock] = []
-    blocks.reserveCapacity(heap.blocks.count)
-    for block in heap.blocks {
-      var type: UInt32 = 0
-      if let first = window.word(at: block.address), let second = window.word(at: block.address + 8) {
-        type = types.type(first: first, second: second, size: block.usableSize)
-      }
-      blocks.append(
-        ListedBlock(
-          address: block.address, size: types.size(ofType: type, usableSize: block.usableSize), type: type))
-    }
-    return blocks
   }
 }

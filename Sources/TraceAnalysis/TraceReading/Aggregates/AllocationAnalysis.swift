@@ -30,7 +30,7 @@ package struct AllocationAnalysis: Sendable {
   package var atExit: MemoryMoment
   package var atPeak: MemoryMoment
   /// The blocks that were live at the snapshot that was asked for; sites index `sites`.
-  package var blocksAtSnapshot: [LiveBlock] = []
+  package var blocksAtSnapshot = LiveBlockList([])
   /// Scopes and expectations of its objects, and their outcomes by then.
   package var statements = ProgramStatements()
   /// Calls that the trace lacks up to then; without a snapshot up to the trace's end.
@@ -106,7 +106,7 @@ package struct AllocationAnalysis: Sendable {
           replayer.observer.first.first.reach(block.site)
           replayer.observer.first.second.reach(block.site)
         }
-        blocksAtSnapshot += blocks
+        blocksAtSnapshot = LiveBlockList(Array(blocksAtSnapshot) + blocks)
         unseen = blocks.reduce(into: BlockSum()) { $0.add($1.size) }
       }
     }
@@ -140,7 +140,7 @@ package struct AllocationAnalysis: Sendable {
   /// The blocks of the allocator's books that are not known from events: those that are none of the known ones, nor a
   /// part of one, nor about to be freed. They count as made when the recording began. O(n log n).
   private static func unseenBlocks<Observer: ReplayObserver>(
-    _ listed: [ListedBlock], beside known: [LiveBlock], _ replayer: Replayer<Observer>, since start: UInt64
+    _ listed: [ListedBlock], beside known: LiveBlockList, _ replayer: Replayer<Observer>, since start: UInt64
   ) -> [LiveBlock] {
     let known = known.sorted { $0.address < $1.address }
     let freed = replayer.freesAtCheckpoint

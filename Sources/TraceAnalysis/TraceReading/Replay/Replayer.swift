@@ -19,6 +19,9 @@ package struct Replayer<Observer: ReplayObserver>: EventSink {
   package var observer: Observer
   private let memory = TableOwner()
   private let blocks: BlockTable
+  /// The blocks, as long as all that has come is a list: they are not in the table then.
+  private var listing = LiveBlockList.Listing()
+  private var isListing: Bool
   /// Takes the data read ahead, so that they are read.
   private let foreseen: UnsafeMutablePointer<UInt64>
   private let siteTable: SiteTable
@@ -61,13 +64,14 @@ package struct Replayer<Observer: ReplayObserver>: EventSink {
     let tracker = activations ?? ActivationTracker(stacks: reader.definitions.stacks)
     self.init(
       observer, process: reader.definitions.process, activations: tracker, limits: reader.limits,
-      checkpoint: checkpoint, isLight: reader.header.isLight)
+      checkpoint: checkpoint, isLight: reader.header.isLight, isListing: reader.header.isInspection)
   }
 
   private init(
     _ observer: Observer, process: ProcessRecord, activations: ActivationTracker, limits: ReadingLimits? = nil,
-    checkpoint: UInt64? = nil, isLight: Bool = false
+    checkpoint: UInt64? = nil, isLight: Bool = false, isListing: Bool = false
   ) {
+    self.isListing = isListing
     self.observer = observer
     self.isLight = isLight
     self.activations = activations
@@ -103,7 +107,7 @@ package struct Replayer<Observer: ReplayObserver>: EventSink {
 
   /// Ticks. Blocks live after the events up to and including this time are kept in `blocksAtCheckpoint`.
   private let checkpoint: UInt64
-  private var keptBlocks: [LiveBlock]?
+  private var keptBlocks: LiveBlockList?
   private var keptActivations: Activations?
   private var keptStacks: [UInt64: StackID]?
   private var keptFrees: Set<UInt64>?
@@ -112,7 +116,7 @@ package struct Replayer<Observer: ReplayObserver>: EventSink {
   package var activationsAtCheckpoint: Activations { keptActivations ?? presentActivations }
 
   /// The blocks that were live at the checkpoint, in no particular order; those live now if no event came after it.
-  package var blocksAtCheckpoint: [LiveBlock] { keptBlocks ?? liveBlocks }
+  package var blocksAtCheckpoint: LiveBlockList { keptBlocks ?? liveBlocks }
 
   /// Of a light trace: the stacks of those of these blocks that were sampled, by address.
   package var sampledStacksAtCheckpoint: [UInt64: StackID] { keptStacks ?? sampledStacks }
@@ -123,11 +127,16 @@ package struct Replayer<Observer: ReplayObserver>: EventSink {
 
   private var lastFrees: Set<UInt64> { Set(threads.all.lazy.map(\.freed)) }
 
-  private var liveBlocks: [LiveBlock] {
-    var result: [LiveBlock] = []
-    result.reserveCapacity(blocks.count)
-    blocks.forEach { result.append($0) }
-    return result
+  private var liveBlocks: LiveBlockList {
+    if isListing { return listing.blocks }
+    return LiveBlockList(capacity: blocks.count) { places in
+      var count = 0
+      blocks.forEach {
+        places[count] = $0
+        count += 1
+      }
+      return count
+    }
   }
 
   /// Replays a whole trace and returns the observer, with the blocks live at the end.
@@ -139,7 +148,7 @@ package struct Replayer<Observer: ReplayObserver>: EventSink {
   }
 
   /// Blocks live now.
-  package var liveCount: Int { blocks.count }
+  package var liveCount: Int { isListing ? listing.count : blocks.count }
   package var siteCount: Int { siteTable.count }
   package func key(of site: SiteID) -> SiteKey { siteTable[site] }
   /// Keys of all sites, valid even after the replayer has gone.
@@ -155,7 +164,9 @@ package struct Replayer<Observer: ReplayObserver>: EventSink {
   private let countsByMismatch: RowTable<UInt64>
 
   /// Calls `body` with each block live now, in no particular order.
-  package func forEachLiveBlock(_ body: (LiveBlock) -> Void) { blocks.forEach(body) }
+  package func forEachLiveBlock(_ body: (LiveBlock) -> Void) {
+    if isListing { listing.blocks.forEach(body) } else { blocks.forEach(body) }
+  }
 
   /// The site of blocks that no event tells of, without a stack.
   func site(ofUnseen block: ListedBlock) -> SiteID {
@@ -163,7 +174,10 @@ package struct Replayer<Observer: ReplayObserver>: EventSink {
   }
 
   /// The block live now at `address`.
-  package func liveBlock(at address: RuntimeAddress) -> LiveBlock? { blocks.find(address.rawValue)?.pointee }
+  package func liveBlock(at address: RuntimeAddress) -> LiveBlock? {
+    if isListing { return listing.blocks.first { $0.address == address.rawValue } }
+    return blocks.find(address.rawValue)?.pointee
+  }
 
   @inline(__always)
   private mutating func select(_ thread: UInt32) {
@@ -191,6 +205,7 @@ package struct Replayer<Observer: ReplayObserver>: EventSink {
 
   @inline(__always)
   package mutating func take(at event: UnsafePointer<TraceEvent>, mayWait: Bool) -> EventVerdict {
+    if isListing, !continuesListing(event) { endListing() }
     if event.pointee.time > checkpoint, keptBlocks == nil { reachCheckpoint() }
     select(event.pointee.thread)
     let strand = state.pointee.isTakenInAlready ? trackedThread.pointee.present : advance(event)
@@ -251,6 +266,21 @@ package struct Replayer<Observer: ReplayObserver>: EventSink {
     var numbers: [UInt32: Int] = [:]
     for (index, row) in threads.all.enumerated() { numbers[row.total.number] = index }
     return activations.present(ordinal: eventCount, threads: numbers)
+  }
+
+  @inline(__always)
+  private func continuesListing(_ event: UnsafePointer<TraceEvent>) -> Bool {
+    event.pointee.operation.effect == .allocation && event.pointee.stack == .empty && event.pointee.time <= checkpoint
+      && listing.admits(address: event.pointee.address, time: event.pointee.time)
+  }
+
+  /// Goes on with a table.
+  @inline(never)
+  private mutating func endListing() {
+    let listed = listing.blocks
+    isListing = false
+    for block in listed { blocks.insert(block) }
+    listing = LiveBlockList.Listing()
   }
 
   @inline(never)
@@ -338,31 +368,32 @@ package struct Replayer<Observer: ReplayObserver>: EventSink {
       report(.nullAddress, event.pointee)
       return .taken
     }
-    if blocks.count > Self.nearBlocks {
-      if blocks.count >= blockLimit || spareFarAllocations == 0 {
+    let liveCount = self.liveCount
+    if liveCount > Self.nearBlocks {
+      if liveCount >= blockLimit || spareFarAllocations == 0 {
         refusedBlocks &+= 1
         return .taken
       }
       spareFarAllocations -= 1
-    } else if blocks.count >= blockLimit {
+    } else if liveCount >= blockLimit {
       refusedBlocks &+= 1
       return .taken
     }
-    if blocks.find(address) != nil {
+    if isListing, !listing.admits(strand: strand, threadIndex: UInt32(truncatingIfNeeded: lastIndex)) { endListing() }
+    if !isListing, blocks.find(address) != nil {
       if mayWait { return .waitForFree }
       takeOver(event.pointee)
     }
     let site = siteTable.site(
       SiteKey(operation: event.pointee.operation, stack: stackOfSite(event), type: event.pointee.type))
-    let block = blocks.insert(
-      LiveBlock(
-        address: address, size: event.pointee.size, birthTime: event.pointee.time, site: site,
-        threadIndex: UInt32(truncatingIfNeeded: lastIndex),
-        ordinal: eventCount, threadOrdinal: UInt32(truncatingIfNeeded: state.pointee.total.allocations), strand: strand)
-    )
+    let block = LiveBlock(
+      address: address, size: event.pointee.size, birthTime: event.pointee.time, site: site,
+      threadIndex: UInt32(truncatingIfNeeded: lastIndex),
+      ordinal: eventCount, threadOrdinal: UInt32(truncatingIfNeeded: state.pointee.total.allocations), strand: strand)
+    if isListing { listing.append(block) } else { blocks.insert(block) }
     state.pointee.total.allocations &+= 1
     state.pointee.total.allocatedBytes &+= event.pointee.size
-    observer.blockAllocated(block.pointee, by: event.pointee)
+    observer.blockAllocated(block, by: event.pointee)
     return .taken
   }
 

@@ -45,7 +45,7 @@ extension LeakAnalysis {
       guard spareBlocks > 0 else { return nil }
       spareBlocks -= max(blocks.count, Self.leastCost)
       var own = analysis
-      own.blocksAtSnapshot = blocks.blocks(at: image.time)
+      own.blocksAtSnapshot = LiveBlockList(blocks.blocks(at: image.time))
       own.activationsAtSnapshot = .none
       let found = open(image, own)
       return found.graph.image.isWhole ? found : nil

@@ -1,0 +1,147 @@
+// Live blocks side by side, in as few bytes as they need.
+
+import Glibc
+
+/// Live blocks in an order that does not change. A value whose copies share their memory.
+///
+/// Blocks that a replay took from a list, as an inspection is one, differ in address, size and site alone, and come in
+/// order of address. Each takes 16 bytes. Others take as much as a `LiveBlock`.
+package struct LiveBlockList: RandomAccessCollection, @unchecked Sendable {
+  /// A block of a list. The first two fields stand where a `LiveBlock` has them.
+  struct Row: BitwiseCopyable {
+    var address: UInt64
+    /// `UInt32.max` if it does not fit.
+    var size: UInt32
+    var site: SiteID
+  }
+
+  /// Keeps the blocks, and what those of a list have in common.
+  fileprivate final class Memory {
+    var start: UnsafeMutableRawPointer
+    var capacity: Int
+    let stride: Int
+    /// By index: the sizes that do not fit in a row.
+    var largeSizes: [Int: UInt64] = [:]
+    var common = LiveBlock(address: 0, size: 0, birthTime: 0, site: SiteID(0))
+
+    init(stride: Int, capacity: Int) {
+      self.stride = stride
+      self.capacity = Swift.max(1, capacity)
+      start = Self.resize(nil, to: self.capacity * stride)
+    }
+
+    deinit { free(start) }
+
+    /// Large memory grows by remapping its pages: growing needs no second copy.
+    func grow() {
+      capacity += Swift.max(64, capacity / 2)
+      start = Self.resize(start, to: capacity * stride)
+    }
+
+    private static func resize(_ memory: UnsafeMutableRawPointer?, to size: Int) -> UnsafeMutableRawPointer {
+      guard let resized = realloc(memory, size) else { preconditionFailure("no memory for \(size) bytes of blocks") }
+      return resized
+    }
+  }
+
+  private let memory: Memory
+  package let count: Int
+  private let isOfRows: Bool
+
+  package var startIndex: Int { 0 }
+  package var endIndex: Int { count }
+
+  fileprivate init(_ memory: Memory, count: Int) {
+    (self.memory, self.count) = (memory, count)
+    isOfRows = memory.stride == MemoryLayout<Row>.stride
+  }
+
+  /// Blocks in any order.
+  package init(_ blocks: some Collection<LiveBlock>) {
+    self.init(capacity: blocks.count) { place in
+      var count = 0
+      for block in blocks {
+        place[count] = block
+        count += 1
+      }
+      return count
+    }
+  }
+
+  /// Blocks that `fill` puts at the places that it is given, and as many as it says.
+  package init(capacity: Int, _ fill: (UnsafeMutableBufferPointer<LiveBlock>) -> Int) {
+    let memory = Memory(stride: MemoryLayout<LiveBlock>.stride, capacity: capacity)
+    let places = memory.start.bindMemory(to: LiveBlock.self, capacity: memory.capacity)
+    let count = fill(UnsafeMutableBufferPointer(start: places, count: memory.capacity))
+    precondition(count <= memory.capacity, "more blocks than places")
+    self.init(memory, count: count)
+  }
+
+  /// Traps at an index that is none.
+  package subscript(_ index: Int) -> LiveBlock {
+    precondition(index >= 0 && index < count, "no such block")
+    let place = memory.start + index &* memory.stride
+    if !isOfRows { return place.load(as: LiveBlock.self) }
+    let row = place.load(as: Row.self)
+    var block = memory.common
+    block.address = row.address
+    block.size = row.size == .max ? memory.largeSizes[index] ?? UInt64(row.size) : UInt64(row.size)
+    block.site = row.site
+    block.ordinal = UInt64(index)
+    block.threadOrdinal = UInt32(truncatingIfNeeded: index)
+    return block
+  }
+
+  /// Where a list's blocks are in memory, for code that looks up very many. Valid as long as the list is.
+  package struct Places {
+    package let start: UnsafeRawPointer
+    /// Bytes from a block to the next. Each begins with its address, of 8 bytes; its size stands behind that.
+    package let stride: Int
+    /// The bits of the second word that are the size. If all 32 are set, only the list knows the size.
+    package let sizeMask: UInt64
+    /// Each is a `LiveBlock`. Otherwise the site stands in the 4 bytes at 12, and what else is to be known in `common`.
+    package let areWhole: Bool
+    package let common: LiveBlock
+  }
+
+  package var places: Places {
+    Places(
+      start: UnsafeRawPointer(memory.start), stride: memory.stride,
+      sizeMask: isOfRows ? UInt64(UInt32.max) : .max, areWhole: !isOfRows, common: memory.common)
+  }
+
+  /// Gathers blocks of a list, which come at one time, from one strand, in order of address. For one thread at a time.
+  struct Listing {
+    private let memory = Memory(stride: MemoryLayout<Row>.stride, capacity: 64)
+    private(set) var count = 0
+    private var lastAddress: UInt64 = 0
+
+    /// Tells whether a block may be the next one. The first decides what all have in common.
+    @inline(__always)
+    func admits(address: UInt64, time: UInt64) -> Bool {
+      address > lastAddress && (count == 0 || time == memory.common.birthTime)
+    }
+
+    /// Whether blocks of a strand may be in it.
+    @inline(__always)
+    func admits(strand: StrandID, threadIndex: UInt32) -> Bool {
+      count == 0 || (strand == memory.common.strand && threadIndex == memory.common.threadIndex)
+    }
+
+    /// Adds a block that both say yes to. Its ordinals are its index.
+    @inline(__always)
+    mutating func append(_ block: LiveBlock) {
+      if count == 0 { memory.common = block }
+      if count == memory.capacity { memory.grow() }
+      let size = UInt32(truncatingIfNeeded: Swift.min(block.size, UInt64(UInt32.max)))
+      if size == .max { memory.largeSizes[count] = block.size }
+      (memory.start + count &* MemoryLayout<Row>.stride).storeBytes(
+        of: Row(address: block.address, size: size, site: block.site), as: Row.self)
+      lastAddress = block.address
+      count += 1
+    }
+
+    /// The blocks so far. More must not be appended as long as it is in use.
+    var blocks: LiveBlockList { LiveBlockList(memory, count: count) }
+  }
+}
