@@ -20,7 +20,7 @@ import TraceReading
     let program = try Self.waiting(
       options: ["--snapshot-every", "10s", "--snapshot-above", "1MiB", "--sample", "4KiB"], arguments: ["registry"])
     let reader = try AwaitedState.value("three images at intervals are written") {
-      let reader = (try? LightRecordingTests.trace(of: program)).flatMap { try? TraceReader(path: $0) }
+      let reader = LightRecordingTests.traceThatMayCome(of: program).flatMap { try? TraceReader(path: $0) }
       let images = reader?.snapshots.count { $0.isWhole && $0.reason == .interval } ?? 0
       return images < 3 ? nil : reader
     }
@@ -40,7 +40,7 @@ import TraceReading
     let limit: UInt64 = 48 << 20
     let program = try Self.waiting("grows.c", options: ["--snapshot-above", "48MiB", "--sample", "64KiB"], arguments: ["96"])
     let reader = try AwaitedState.value("an image is written") {
-      let reader = (try? LightRecordingTests.trace(of: program)).flatMap { try? TraceReader(path: $0) }
+      let reader = LightRecordingTests.traceThatMayCome(of: program).flatMap { try? TraceReader(path: $0) }
       return reader.flatMap { $0.snapshots.contains { $0.isWhole } ? $0 : nil }
     }
     let image = try #require(reader.snapshots.first)
@@ -119,7 +119,12 @@ import TraceReading
     #expect(page.contains("\"imagesTaken\":3"))
   }
 
-  @Test("What grows from image to image is named as a watch names it", arguments: WatchTests.allWays)
+  /// Two that leak, one of which is a proven leak, and two that do not.
+  private static let ways = WatchTests.allWays.filter {
+    ["registry", "cycles", "backlog", "small-cache"].contains($0.testDescription)
+  }
+
+  @Test("What grows from image to image is named as a watch names it", arguments: ways)
   func growth(_ way: WatchTests.Way) throws {
     let program = try Self.waiting(arguments: [way.testDescription])
     for _ in 1...12 {
