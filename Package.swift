@@ -245,7 +245,8 @@ let package = Package(
         "RunDiff", "TraceReports", "TraceExports", "PageReports", "TraceTestSupport", "TestRequirements",
       ]),
     // Stands for a program of another package.
-    .testTarget(name: "PublicAPITests", dependencies: ["LeakTrace", "TraceAnalysis", "TraceTestSupport"], packageAccess: false),
+    .testTarget(
+      name: "PublicAPITests", dependencies: ["LeakTrace", "TraceAnalysis", "TraceTestSupport"], packageAccess: false),
     .testTarget(
       name: "ProcessInspectionTests",
       dependencies: ["TraceReading", "TraceSymbolication", "ProcessInspection", "TraceTestSupport", "CZstd"]),

@@ -11,7 +11,8 @@ struct LightOptions: ParsableArguments {
 
   @Option(
     help: ArgumentHelp(
-      "With --light or --limit: bytes of allocation from one sample to the next, on average, such as 512KiB.", valueName: "bytes"))
+      "With --light or --limit: bytes of allocation from one sample to the next, on average, such as 512KiB.",
+      valueName: "bytes"))
   var sample: ByteSize?
 
   @Option(

@@ -38,7 +38,9 @@ import TraceTestSupport
       reader, snapshot: try snapshot.map { number in try #require(reader.snapshots.first { $0.number == number }) })
   }
 
-  @Test("An image before the limit is that of a full recording, which ends there", arguments: [TracePart.withImage(1), .events])
+  @Test(
+    "An image before the limit is that of a full recording, which ends there",
+    arguments: [TracePart.withImage(1), .events])
   func before(part: TracePart) throws {
     let analysis = try self.analysis(trace(), part, snapshot: 1)
     #expect(!analysis.header.isLight && analysis.diagnostics.isEmpty && analysis.gaps == .none)
@@ -50,7 +52,9 @@ import TraceTestSupport
     #expect(reader.snapshots.map(\.number) == [1])
   }
 
-  @Test("An image after it is that of a light recording", arguments: [TracePart.withImage(nil), .withImage(3), .withImage(9)])
+  @Test(
+    "An image after it is that of a light recording",
+    arguments: [TracePart.withImage(nil), .withImage(3), .withImage(9)])
   func after(part: TracePart) throws {
     let analysis = try self.analysis(trace(), part, snapshot: 3)
     #expect(analysis.header.isLight && analysis.header.samplePeriod == 4096 && analysis.diagnostics.isEmpty)
@@ -84,7 +88,8 @@ import TraceTestSupport
     trace.definitions.removeAll { if case .limit = $0 { true } else { false } }
     trace.header.samplePeriod = 512
     let after = try analysis(trace, .withImage(nil), snapshot: 3)
-    #expect(after.header.isLight && after.header.samplePeriod == 512 && after.blocksAtSnapshot.map(\.address) == [0x2000])
+    #expect(
+      after.header.isLight && after.header.samplePeriod == 512 && after.blocksAtSnapshot.map(\.address) == [0x2000])
     let before = try analysis(trace, .withImage(1), snapshot: 1)
     #expect(before.blocksAtSnapshot.count == 2 && before.count(of: .free) == 0)
   }

@@ -10,8 +10,8 @@
 #define LT_TRACE_MAGIC "\x89LKTRC\r\n"
 /// Raised by every change that an older reader cannot skip.
 #define LT_FORMAT_VERSION 2u
-/// Of traces whose recorder samples, or may go over to that (LT_OPTION_LIGHT, LT_OPTION_LIMITED): a reader that does not know LT_OP_HEAP_LISTED would take each
-/// list of blocks for one on top of the one before.
+/// Of traces whose recorder samples, or may go over to that (LT_OPTION_LIGHT, LT_OPTION_LIMITED): a reader that does
+/// not know LT_OP_HEAP_LISTED would take each list of blocks for one on top of the one before.
 #define LT_FORMAT_LIGHT_VERSION 3u
 /// The oldest that is still read. Version 1 had 1,024 keys in a payload's dictionary.
 #define LT_FORMAT_OLDEST_VERSION 2u
@@ -43,8 +43,8 @@ enum {
   /// the recorder samples: a stack for one in `samplePeriod` bytes of allocation, and no events. The blocks of each
   /// image stand as allocations at its time, after LT_OP_HEAP_LISTED; those that were sampled have their stacks
   LT_OPTION_LIGHT = 1u << 4,
-  /// every call is recorded until the trace has a given size, and samples are taken from then on. LT_DEF_LIMIT says when
-  /// that was; images with LT_SNAPSHOT_LISTED are those of a recorder that samples
+  /// every call is recorded until the trace has a given size, and samples are taken from then on. LT_DEF_LIMIT says
+  /// when that was; images with LT_SNAPSHOT_LISTED are those of a recorder that samples
   LT_OPTION_LIMITED = 1u << 5,
 };
 
@@ -70,7 +70,8 @@ struct lt_trace_header {
   uint8_t reserved[3];
   uint32_t stackDepthLimit; ///< frames
   uint32_t liveSlotSize;    ///< bytes of a slot in the live file
-  uint64_t samplePeriod;    ///< LT_OPTION_LIGHT, LT_OPTION_LIMITED: bytes of allocation from one sample to the next, on average
+  uint64_t
+      samplePeriod; ///< LT_OPTION_LIGHT, LT_OPTION_LIMITED: bytes of allocation from one sample to the next, on average
   uint8_t reserved2[20];
   uint32_t headerChecksum; ///< CRC-32C of all preceding bytes of this struct
 };

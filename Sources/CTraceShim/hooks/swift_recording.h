@@ -23,16 +23,15 @@ extern uint8_t lt_arc_mode __attribute__((visibility("hidden")));
       lt_leave();                                                                                             \
     }                                                                                                         \
   } while (0)
-#define RECORD_COUNT(operation, reference, count)                              \
-  do {                                                                         \
-    struct lt_thread *t = lt_enter();                                          \
-    if (t) {                                                                   \
-      if (LT_LIKELY(lt_arc_mode == LT_ARC_STACKS))                             \
-        lt_record_size(t, operation, OBJECT(reference), count, LT_HOOK_FRAME); \
-      else if (lt_arc_mode == LT_ARC_COUNTS)                                   \
-        lt_record_size_alone(t, operation, OBJECT(reference), count);          \
-      lt_leave();                                                              \
-    }                                                                          \
+#define RECORD_COUNT(operation, reference, count)                                                          \
+  do {                                                                                                     \
+    struct lt_thread *t = lt_enter();                                                                      \
+    if (t) {                                                                                               \
+      if (LT_LIKELY(lt_arc_mode == LT_ARC_STACKS))                                                         \
+        lt_record_size(t, operation, OBJECT(reference), count, LT_HOOK_FRAME);                             \
+      else if (lt_arc_mode == LT_ARC_COUNTS) lt_record_size_alone(t, operation, OBJECT(reference), count); \
+      lt_leave();                                                                                          \
+    }                                                                                                      \
   } while (0)
 /// Null and values that are no pointers (small strings and immortal objects are ≤ 0) are not counted by the runtime.
 #define IS_COUNTED(object) ((intptr_t)(object) > 0)

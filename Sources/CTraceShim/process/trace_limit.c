@@ -3,8 +3,8 @@
 #include "os/process_identity.h"
 #include "record/trace_file.h"
 
-/// One thread goes over, once. The size is looked at where chunks are sealed, on a stack of the recorder's own; an image
-/// is taken by a hook on the program's stack.
+/// One thread goes over, once. The size is looked at where chunks are sealed, on a stack of the recorder's own; an
+/// image is taken by a hook on the program's stack.
 enum { LIMIT_NONE = 0, LIMIT_AHEAD = 1, LIMIT_REACHED = 2, LIMIT_AT_WORK = 3 };
 
 static uint64_t limit;

@@ -36,7 +36,9 @@ extension AllocationAnalysis {
     case .open:
       remarks.append("the trace is still open: the process is running, or ended without closing it")
     }
-    if closing?.reason == .stopped, !header.isInspection, definitions.limit == nil { remarks.append("recording ended before the process did") }
+    if closing?.reason == .stopped, !header.isInspection, definitions.limit == nil {
+      remarks.append("recording ended before the process did")
+    }
     if let children = closing?.untracedChildren, children > 0 {
       remarks.append("\(children) child process\(children == 1 ? " was" : "es were") not traced")
     }

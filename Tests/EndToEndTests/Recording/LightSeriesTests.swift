@@ -38,7 +38,8 @@ import TraceReading
 
   @Test("An image of a large process comes when it is large") func size() throws {
     let limit: UInt64 = 48 << 20
-    let program = try Self.waiting("grows.c", options: ["--snapshot-above", "48MiB", "--sample", "64KiB"], arguments: ["96"])
+    let program = try Self.waiting(
+      "grows.c", options: ["--snapshot-above", "48MiB", "--sample", "64KiB"], arguments: ["96"])
     let reader = try AwaitedState.value("an image is written") {
       let reader = LightRecordingTests.traceThatMayCome(of: program).flatMap { try? TraceReader(path: $0) }
       return reader.flatMap { $0.snapshots.contains { $0.isWhole } ? $0 : nil }

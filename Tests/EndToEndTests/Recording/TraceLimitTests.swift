@@ -57,7 +57,9 @@ import TraceRecording
       let process = try #require((report["traces"] as? [[String: Any]])?.first)
       isLight = process["isLight"] as? Bool ?? false
       lastImageBefore = (process["limit"] as? [String: Any])?["lastImageBefore"] as? Int
-      text = try Command([BuildProducts.leaktrace, "analyze", trace] + choice).run().output
+      // In one line.
+      let words = try Command([BuildProducts.leaktrace, "analyze", trace] + choice).run().output
+      text = words.split(whereSeparator: \.isWhitespace).joined(separator: " ")
     }
   }
 

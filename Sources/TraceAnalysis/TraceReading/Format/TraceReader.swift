@@ -65,7 +65,8 @@ package final class TraceReader {
     let header = try Self.header(of: source)
     try self.init(
       source: source, header: header,
-      liveFile: liveBytes.map { LiveFile(source: ByteSource(bytes: $0), traceID: header.traceID) }, limits: limits, part: part)
+      liveFile: liveBytes.map { LiveFile(source: ByteSource(bytes: $0), traceID: header.traceID) }, limits: limits,
+      part: part)
   }
 
   private static func header(of source: ByteSource) throws(TraceFormatError) -> TraceHeader {
