@@ -144,10 +144,10 @@ LT_NOINLINE void lt_light_restored(void *block, const struct lt_sampled_block *s
 // --- beginning -------------------------------------------------------------------------------------------------------
 
 static void begin_samples(void) {
-  lt_sampled_marks_release();
   lt_arc_mode = LT_ARC_OFF;
-  // From here on hooks see it.
+  // From here on hooks write no event. Every free is still looked at; marks that are added meanwhile stay.
   lt_sample_period = lt_settings.laterSamplePeriod;
+  lt_sampled_marks_release();
 }
 
 static void put_limit(struct lt_thread *t) {
