@@ -26,6 +26,8 @@ static struct shared {
   _Atomic int isReady, hasWatcher;
 } * shared;
 
+static char *volatile memory; ///< the target's; nobody reads it
+
 static unsigned long nanoseconds(void) {
   struct timespec now;
   clock_gettime(CLOCK_MONOTONIC, &now);
@@ -62,7 +64,7 @@ static void be_target(int waiting, int computing, size_t bytes) {
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   prctl(PR_SET_PTRACER, PR_SET_PTRACER_ANY);
   pthread_t thread;
-  char *memory = malloc(bytes + 1);
+  memory = malloc(bytes + 1);
   if (memory) memset(memory, 1, bytes);
   for (int i = 0; i < waiting; i++) pthread_create(&thread, NULL, wait_and_work, NULL);
   for (int i = 0; i < computing; i++) pthread_create(&thread, NULL, compute, NULL);

@@ -41,7 +41,8 @@ struct FilteredProcessTests {
   @Test(
     "Other filters are refused by the name of the call, and nothing is tried",
     arguments: [
-      ("kills", "does not allow 'flock'"), ("no-files", "does not allow 'openat'"), ("thread", "does not allow 'clone'"),
+      ("kills", "does not allow 'flock'"), ("no-files", "does not allow 'openat'"),
+      ("thread", "does not allow 'clone'"),
       ("strict", "that leaktrace cannot judge"), ("place", "that leaktrace cannot judge"),
     ])
   func refused(_ kind: String, _ words: String) throws {
