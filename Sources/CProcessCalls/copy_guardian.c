@@ -22,8 +22,7 @@
 
 enum {
   // For which the others stand still until the thread that makes the copy has got a processor. If it gets none, all go
-  // on,
-  // and it is tried again.
+  // on, and it is tried again.
   FIRST_ENTRY_MILLISECONDS = 25,
   LONGEST_ENTRY_MILLISECONDS = 100,
   MOST_TRIES = 20,

@@ -16,8 +16,8 @@ package enum EdgeStrength: UInt8, CaseIterable, Codable, Hashable, Sendable {
   /// until it is resumed, no matter who has a handle of it, and either may be left over.
   case taskLink = 6
   /// A word that looks like a pointer to an object whose reference count the references in known fields account for, or
-  /// that stands in a place of a task that keeps nothing: left over, or borrowed. A frame that is at work with an object may have no more of it, so such a word keeps its
-  /// target in use; but it does not keep lost objects.
+  /// that stands in a place of a task that keeps nothing: left over, or borrowed. A frame that is at work with an object
+  /// may have no more of it, so such a word keeps its target in use; but it does not keep lost objects.
   case surplus = 7
 
   /// The name in JSON.

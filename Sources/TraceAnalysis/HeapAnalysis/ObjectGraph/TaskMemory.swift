@@ -82,9 +82,11 @@ struct TaskMemory {
   }
 
   /// Looks for the slabs of tasks that stand among the frames of `tasks`, which have been added, and of those among their
-  /// frames. Linear in the words of frames.
+  /// frames. Linear in the words of frames and in the slabs.
   mutating func addInner(of tasks: [BlockID], isPlain: (BlockID) -> Bool) {
     let metadata = Set(tasks.compactMap { image.word(at: heap[$0].address) })
+    // A slab leads to the same ones whoever leads to it, so that no trace makes a list be followed twice.
+    var followed: Set<UInt64> = []
     var pending = tasks.map { (block: $0, task: $0.rawValue) }
     pending += taskOfSlab.sorted { $0.key < $1.key }.map { (BlockID($0.key), $0.value) }
     while let (block, task) = pending.popLast() {
@@ -96,11 +98,9 @@ struct TaskMemory {
       }
       for child in inner {
         var next = image.word(at: child &+ Self.allocatorOffset &+ 8)
-        var steps = 0
-        while let slab = next, steps < Self.slabLimit, image.word(at: slab).map(isSlabMetadata) == true,
-          let found = heap.block(containing: slab)
+        while let slab = next, image.word(at: slab).map(isSlabMetadata) == true,
+          let found = heap.block(containing: slab), followed.insert(slab).inserted
         {
-          steps += 1
           next = image.word(at: slab &+ Self.nextOffset)
           // The first usually stands beside the child.
           if found.rawValue == task || taskOfSlab[found.rawValue] == task { continue }

@@ -1,0 +1,79 @@
+// Sites that a report may show, and the sums over them.
+
+import TraceReading
+
+/// The sites that the filters let through. A site's data stays in its trace's tables, but for sums of several.
+struct Candidates {
+  private struct Candidate {
+    var trace: UInt32
+    var site: SiteID
+    /// In `SiteTypeNames`.
+    var type: UInt32
+  }
+
+  private let traces: [ReportTrace]
+  private var all: [Candidate] = []
+  private var sums: [Int: SiteTotal] = [:]
+
+  init(_ traces: [ReportTrace]) { self.traces = traces }
+
+  var count: Int { all.count }
+
+  mutating func append(_ site: SiteID, ofTrace trace: Int, type: Int) {
+    all.append(Candidate(trace: UInt32(trace), site: site, type: UInt32(type)))
+  }
+
+  mutating func merge(_ total: SiteTotal, into index: Int) {
+    let own = site(index).total
+    sums[index, default: own] += total
+  }
+
+  func trace(_ index: Int) -> Int { Int(all[index].trace) }
+  func type(_ index: Int) -> Int { Int(all[index].type) }
+  /// The first of those that are one here.
+  func site(_ index: Int) -> AllocationSite { traces[trace(index)].analysis.sites[Int(all[index].site.rawValue)] }
+  func total(_ index: Int) -> SiteTotal { sums[index] ?? site(index).total }
+}
+
+/// Sums over candidates: of all, by type, by operation.
+struct CandidateSums {
+  private(set) var whole = SiteTotal()
+  private var byType: [SiteTotal?]
+  private var byOperation: [SiteTotal?] = Array(repeating: nil, count: Int(UInt8.max) + 1)
+
+  init(typeCount: Int) { byType = Array(repeating: nil, count: typeCount) }
+
+  mutating func add(_ total: SiteTotal, type: Int, operation: Operation) {
+    whole += total
+    byType[type, default: SiteTotal()] += total
+    byOperation[Int(operation.rawValue), default: SiteTotal()] += total
+  }
+
+  func types(_ order: ReportSelection.Order, _ names: SiteTypeNames) -> [AllocationAnalysis.NamedTotal] {
+    Self.named(byType, order) { names[$0] }
+  }
+  func operations(_ order: ReportSelection.Order) -> [AllocationAnalysis.NamedTotal] {
+    Self.named(byOperation, order) { Operation(rawValue: UInt8($0)).name }
+  }
+
+  /// Those of one name are one.
+  private static func named(_ sums: [SiteTotal?], _ order: ReportSelection.Order, name: (Int) -> String)
+    -> [AllocationAnalysis.NamedTotal]
+  {
+    var named: [String: SiteTotal] = [:]
+    for (number, sum) in sums.enumerated() { if let sum { named[name(number), default: SiteTotal()] += sum } }
+    return named.map { AllocationAnalysis.NamedTotal(name: $0.key, total: $0.value) }.sorted {
+      (order.value(of: $1.total), $1.total.allocatedBytes, $0.name) < (
+        order.value(of: $0.total), $0.total.allocatedBytes, $1.name
+      )
+    }
+  }
+}
+
+extension Array {
+  /// The element at an index that holds an optional, or what stands in for nil.
+  fileprivate subscript<Value>(_ index: Int, default value: Value) -> Value where Element == Value? {
+    get { self[index] ?? value }
+    set { self[index] = newValue }
+  }
+}

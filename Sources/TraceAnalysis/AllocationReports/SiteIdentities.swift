@@ -1,0 +1,110 @@
+// Sites and stacks of several traces in one numbering.
+
+import TraceReading
+
+/// Numbers sites by operation, type and stack: those of one stack hang together, as long as they are few.
+struct SiteIdentities {
+  private struct Identity: Hashable {
+    var operation: Operation
+    var type: Int32
+    var stack: Int32
+  }
+
+  /// Sites of one stack that are looked through one by one.
+  private static let chainLimit = 16
+  private struct Row {
+    var operation: Operation
+    var type: Int32
+    /// Row of another site of the same stack, and index of the site's candidate; −1 for none.
+    var next: Int32
+    var candidate: Int32 = -1
+  }
+  private var rows: [Row] = []
+  private var firstByStack: [Int32] = []
+  /// Those of stacks that have more.
+  private var others: [Identity: Int32] = [:]
+
+  var count: Int { rows.count }
+
+  mutating func index(operation: Operation, type: Int, stack: Int) -> Int {
+    if stack >= firstByStack.count {
+      firstByStack.append(
+        contentsOf: repeatElement(-1, count: max(stack + 1, 2 * firstByStack.count) - firstByStack.count))
+    }
+    var index = firstByStack[stack]
+    var length = 0
+    while index >= 0 {
+      let row = rows[Int(index)]
+      if row.operation == operation, row.type == Int32(type) { return Int(index) }
+      index = row.next
+      length += 1
+    }
+    if length >= Self.chainLimit {
+      let identity = Identity(operation: operation, type: Int32(type), stack: Int32(truncatingIfNeeded: stack))
+      if let known = others[identity] { return Int(known) }
+      rows.append(Row(operation: operation, type: Int32(type), next: -1))
+      others[identity] = Int32(rows.count - 1)
+      return rows.count - 1
+    }
+    rows.append(Row(operation: operation, type: Int32(type), next: firstByStack[stack]))
+    firstByStack[stack] = Int32(rows.count - 1)
+    return rows.count - 1
+  }
+
+  func candidate(of index: Int) -> Int? { rows[index].candidate < 0 ? nil : Int(rows[index].candidate) }
+  mutating func setCandidate(_ candidate: Int, of index: Int) { rows[index].candidate = Int32(candidate) }
+}
+
+/// The stacks of several traces in one numbering, in which frames are told apart by image and link-time address.
+struct StackForest {
+  private struct Image: Hashable {
+    var path: String
+    var buildID: [UInt8]
+  }
+  private struct Key: Hashable {
+    var parent: UInt32
+    var image: UInt32
+    var address: UInt64
+    var flags: UInt64
+  }
+
+  private var images: [Image: UInt32] = [:]
+  private var nodes: [Key: UInt32] = [:]
+
+  /// The forest's numbers of a trace's nodes, by node; nil if they are the trace's own. Those of an only trace are,
+  /// unless an image came twice: then the same place in it has several nodes.
+  mutating func take(_ definitions: TraceDefinitions, isOnly: Bool) -> [UInt32]? {
+    let images = Set(definitions.images.map { Image(path: $0.image.path, buildID: $0.image.buildID) })
+    return isOnly && images.count == definitions.images.count ? nil : number(definitions)
+  }
+
+  private mutating func number(_ definitions: TraceDefinitions) -> [UInt32] {
+    let imageNumbers = definitions.images.map { image -> UInt32 in
+      let key = Image(path: image.image.path, buildID: image.image.buildID)
+      let number = images[key] ?? UInt32(images.count + 1)
+      images[key] = number
+      return number
+    }
+    // Parents are numbered before their children.
+    var numbers: [UInt32] = [0, 1]
+    numbers.reserveCapacity(definitions.stacks.nodeCount)
+    for node in 2..<max(2, definitions.stacks.nodeCount) {
+      let node = StackID(UInt32(node))
+      let parent = numbers[Int(definitions.stacks.parent(of: node).rawValue)]
+      let key: Key
+      if let frame = definitions.stacks.frame(of: node) {
+        let image = frame.image.map { imageNumbers[$0] } ?? 0
+        let bias = frame.image.map { definitions.images[$0].image.loadBias } ?? 0
+        key = Key(
+          parent: parent, image: image, address: frame.key.address.rawValue &- bias,
+          flags: frame.key.isAsync ? 2 : frame.key.isExact ? 1 : 0)
+      } else {
+        key = Key(parent: parent, image: 0, address: 0, flags: 3)
+      }
+      let number = nodes[key] ?? UInt32(nodes.count + 2)
+      nodes[key] = number
+      numbers.append(number)
+    }
+    return numbers
+  }
+}
