@@ -24,7 +24,8 @@ enum {
   // The same for threads that sleep, and that have to be woken.
   SLEEPER_MILLISECONDS = 5000,
   // Late threads get their turn within this time, or are not awaited any longer. Those that sleep where no signal
-  // reaches them may wait for a lock of the kernel's, whose holder waits for its turn; or for a device, and for ever.
+  // reaches them (state D) may wait for a lock of the kernel's, whose holder waits for its turn; or for a device, and
+  // for ever.
   LATE_RUNNER_MILLISECONDS = 10000,
   LATE_SLEEPER_MILLISECONDS = 1000,
   // The same while the others stand still.
@@ -261,8 +262,9 @@ static bool may_come(const struct lt_stopped_process *stopped, size_t i, uint64_
   uint64_t forSleeper = isReleased ? LATE_SLEEPER_MILLISECONDS : HELD_SLEEPER_MILLISECONDS;
   if (waited < forSleeper * MILLISECOND) return true;
   uint64_t forRunner = isReleased ? LATE_RUNNER_MILLISECONDS : HELD_RUNNER_MILLISECONDS;
+  // All others have been woken, and wait for a processor, or have stopped just now.
   return waited < forRunner * MILLISECOND &&
-         lt_thread_standing(stopped->process, stopped->threads[i].thread, NULL) == 'R';
+         lt_thread_standing(stopped->process, stopped->threads[i].thread, NULL) != 'D';
 }
 
 void lt_await_late_threads(struct lt_stopped_process *stopped) {

@@ -7,6 +7,7 @@
 
 #include "interrupted_calls.h"
 #include "listed_threads.h"
+#include "stopped_process.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -45,12 +46,30 @@ uint64_t lt_nanoseconds(void) {
   return (uint64_t)now.tv_sec * 1000000000ull + (uint64_t)now.tv_nsec;
 }
 
+/// Stops that were reported while a request was interrupted, each until somebody asks for it.
+static struct report {
+  pid_t thread;
+  int status;
+} kept[LT_MOST_THREADS];
+static size_t keptCount;
+
+static bool take_kept(pid_t thread, int *status) {
+  for (size_t i = 0; i < keptCount; i++) {
+    if (kept[i].thread != thread) continue;
+    *status = kept[i].status;
+    kept[i] = kept[--keptCount];
+    return true;
+  }
+  return false;
+}
+
 /// The tracee's next report, until the deadline. 0, −ETIME, or −ESRCH when there is no such tracee any more.
 static int await_report(pid_t thread, int *status, uint64_t deadline) {
   sigset_t child;
   sigemptyset(&child);
   sigaddset(&child, SIGCHLD);
   for (;;) {
+    if (take_kept(thread, status)) return 0;
     pid_t reported = waitpid(thread, status, __WALL | WNOHANG);
     if (reported == thread) return 0;
     if (reported < 0 && errno != EINTR) return -ESRCH;
@@ -60,37 +79,38 @@ static int await_report(pid_t thread, int *status, uint64_t deadline) {
   }
 }
 
-/// Takes note of tracees that have ended.
-static void forget_ended(int signal) {
+/// Takes note of tracees that have ended, and keeps the stops of others: the kernel hands out both, whatever is asked
+/// for.
+static void take_reports(int signal) {
   (void)signal;
-  int error = errno;
-  for (siginfo_t ended = {0}; waitid(P_ALL, 0, &ended, WEXITED | WNOHANG | __WALL) == 0 && ended.si_pid != 0;)
-    ended.si_pid = 0;
+  int error = errno, status, earlier;
+  for (pid_t thread; keptCount < LT_MOST_THREADS && (thread = waitpid(-1, &status, __WALL | WNOHANG)) > 0;) {
+    take_kept(thread, &earlier);
+    if (WIFSTOPPED(status)) kept[keptCount++] = (struct report){thread, status};
+  }
   errno = error;
 }
 
 /// A thread that is becoming another program holds a lock that the request needs, until its siblings are gone; and
 /// those that are traced are gone only when their tracer has taken note (ptrace(2), "bugs"). So the request is
-/// interrupted now and then for that; the kernel begins it anew.
-static void interrupt_for_the_ended(long microseconds) {
-  static bool isReady;
-  if (!isReady) {
-    struct sigaction action = {.sa_handler = forget_ended};
-    sigset_t alarm;
-    sigemptyset(&alarm);
-    sigaddset(&alarm, SIGALRM);
-    sigaction(SIGALRM, &action, NULL);
-    sigprocmask(SIG_UNBLOCK, &alarm, NULL);
-    isReady = true;
-  }
-  struct itimerval timer = {{0, microseconds}, {0, microseconds}};
-  setitimer(ITIMER_REAL, &timer, NULL);
+/// interrupted now and then for that; the kernel begins it anew. No report is taken at any other time.
+static int seize(pid_t thread) {
+  sigset_t alarm;
+  sigemptyset(&alarm);
+  sigaddset(&alarm, SIGALRM);
+  struct sigaction action = {.sa_handler = take_reports};
+  sigaction(SIGALRM, &action, NULL);
+  sigprocmask(SIG_UNBLOCK, &alarm, NULL);
+  struct itimerval looking = {{0, LOOK_MICROSECONDS}, {0, LOOK_MICROSECONDS}}, never = {0};
+  setitimer(ITIMER_REAL, &looking, NULL);
+  int result = ptrace(PTRACE_SEIZE, thread, 0, PTRACE_O_TRACESYSGOOD) != 0 ? -errno : 0;
+  setitimer(ITIMER_REAL, &never, NULL);
+  sigprocmask(SIG_BLOCK, &alarm, NULL);
+  return result;
 }
 
 int lt_thread_seize(pid_t thread) {
-  interrupt_for_the_ended(LOOK_MICROSECONDS);
-  int result = ptrace(PTRACE_SEIZE, thread, 0, PTRACE_O_TRACESYSGOOD) != 0 ? -errno : 0;
-  interrupt_for_the_ended(0);
+  int result = seize(thread);
   if (result != 0) return result;
   return ptrace(PTRACE_INTERRUPT, thread, 0, 0) != 0 ? -errno : 0;
 }
