@@ -45,7 +45,7 @@ int lt_look_at_process(pid_t process, pid_t *tracer) {
   return *tracer != 0 ? LT_COPY_TRACED : 0;
 }
 
-/// How a thread is given processors.
+/// A thread's policy and priority.
 struct scheduling {
   int policy;
   struct sched_param parameters;

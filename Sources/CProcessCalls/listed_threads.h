@@ -30,7 +30,7 @@ pid_t lt_listed_threads_next(struct lt_listed_threads *list);
 
 void lt_listed_threads_close(struct lt_listed_threads *list);
 
-/// What a thread is at, by proc(5)'s letter: R runs or waits for a processor, S sleeps, D sleeps where no signal
+/// The state of a thread by proc(5)'s letter: R runs or waits for a processor, S sleeps, D sleeps where no signal
 /// reaches it, T is stopped. 0 if it has ended. `name`, of LT_THREAD_NAME_SIZE bytes, may be NULL.
 char lt_thread_standing(pid_t process, pid_t thread, char *name);
 

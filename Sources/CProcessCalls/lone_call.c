@@ -20,7 +20,7 @@ enum {
   SYSCALL_LENGTH = 2,
 };
 
-/// How little a thread is disturbed by a stop.
+/// The disturbance that a stop means for a thread, the least first.
 enum rank { WAITS_FOR_REST, SLEEPS, IS_STOPPED, RUNS, RANKS, UNFIT };
 
 /// Threads that were asked to stop, and have not stopped.

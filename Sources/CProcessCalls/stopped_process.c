@@ -36,7 +36,7 @@ enum {
   WAKE_MILLISECONDS = 2, // a stop whose signal was merged with another's is seen after this
 };
 
-/// How far a thread is. `threads[].state` is LT_THREAD_NOT_MET until it is noted.
+/// The progress of a thread's stop. `threads[].state` is LT_THREAD_NOT_MET until it is noted.
 enum stage { LISTED, ASKED, STOPPED, LET_GO, ENDED };
 
 static uint64_t after(uint64_t begin, uint64_t milliseconds) { return begin + milliseconds * MILLISECOND; }

@@ -18,7 +18,7 @@
 /// Words that keep a thread's registers and its mask of signals.
 enum { LT_SAVED_WORDS = 28 };
 
-/// How far a thread is with a call that it makes for its tracer.
+/// The progress of a call that a thread makes for its tracer.
 enum lt_call_progress {
   LT_CALL_NOT_BEGUN, ///< the thread is as it was
   LT_CALL_UNDER_WAY, ///< it is on its way to the call

@@ -1,4 +1,4 @@
-// What a report is to show.
+// The choice of what a report shows.
 
 import TraceReading
 import TraceSymbolication
