@@ -67,6 +67,18 @@ import TraceReading
         })
     }
 
+    /// Returns the path of the recorded program's trace, once it has an image.
+    ///
+    /// The shell that became the program has left a trace as well, and may have an image in it. The program's is the
+    /// later one, with the higher number at the end of its name.
+    func trace() -> String? {
+      let names = (try? FileManager.default.contentsOfDirectory(atPath: directory.path)) ?? []
+      let last = names.filter { $0.contains(".trace") && !$0.hasSuffix(".live") }
+        .max { $0.compare($1, options: .numeric) == .orderedAscending }
+      return last.map { "\(directory.path)/\($0)" }
+        .flatMap { (try? TraceReader(path: $0))?.snapshots.isEmpty == false ? $0 : nil }
+    }
+
     /// Ends it. Returns what it has printed last.
     func end(_ signal: Int32) throws -> (outcome: Command.Outcome, last: String) {
       kill(processID, signal)
@@ -134,7 +146,7 @@ import TraceReading
       BuildProducts.leaktrace, "inspect", String(program.processID), "-o", inspection,
     ]).run()
     #expect(outcome.end == .exit(0), "\(outcome.errorOutput)")
-    let trace = try Self.traceWithImage(in: program.directory)
+    let trace = try #require(program.trace())
     let (recorded, inspected) = (try Blocks(trace), try Blocks(inspection))
     #expect(recorded.sizes.count > 400)
     #expect(Set(recorded.sizes.keys).subtracting(inspected.sizes.keys).isEmpty)
@@ -164,14 +176,6 @@ import TraceReading
     command.environment["PYTHONPATH"] = BuildProducts.packageRoot + "/Tests/Trials"
     let outcome = try command.run()
     #expect(outcome.end == .exit(0), "\(outcome.output)\(outcome.errorOutput)")
-  }
-
-  /// The trace of a recorded program. The shell that became it has left one as well, which has no image.
-  private static func traceWithImage(in directory: TemporaryDirectory) throws -> String {
-    let traces = try FileManager.default.contentsOfDirectory(atPath: directory.path).filter {
-      $0.contains(".trace") && !$0.hasSuffix(".live")
-    }.map { "\(directory.path)/\($0)" }
-    return try #require(try traces.first { try !TraceReader(path: $0).snapshots.isEmpty })
   }
 
   /// The names of the allocators whose blocks an inspection has found.
@@ -233,7 +237,7 @@ import TraceReading
     if isRecorded {
       let asked = try Command([BuildProducts.leaktrace, "snapshot", String(program.processID)]).run()
       #expect(asked.end == .exit(0), "\(asked.errorOutput)")
-      question = ["analyze", try Self.traceWithImage(in: program.directory)]
+      question = ["analyze", try #require(program.trace())]
     }
     let text = try Command([BuildProducts.leaktrace] + question).run()
     #expect(text.end == .exit(0), "\(text.errorOutput)")

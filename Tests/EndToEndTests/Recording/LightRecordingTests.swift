@@ -63,19 +63,6 @@ import TraceReading
       preloading: allocator)
   }
 
-  /// The trace with an image; the shell that became the program has left one as well.
-  static func trace(of program: InspectionTests.Waiting) throws -> String {
-    try #require(traceThatMayCome(of: program))
-  }
-
-  /// Nil if there is none yet: nothing is said of that.
-  static func traceThatMayCome(of program: InspectionTests.Waiting) -> String? {
-    let names = (try? FileManager.default.contentsOfDirectory(atPath: program.directory.path)) ?? []
-    return names.filter { $0.contains(".trace") && !$0.hasSuffix(".live") }
-      .map { "\(program.directory.path)/\($0)" }
-      .first { (try? TraceReader(path: $0))?.snapshots.isEmpty == false }
-  }
-
   static func takeImage(_ program: InspectionTests.Waiting) throws {
     let asked = try Command([BuildProducts.leaktrace, "snapshot", String(program.processID)]).run()
     #expect(asked.end == .exit(0), "\(asked.errorOutput)")
@@ -85,7 +72,7 @@ import TraceReading
     let program = try Self.waiting(["--sample", "1GiB"])
     try Self.takeImage(program)
     try Self.takeImage(program)
-    let trace = try Self.trace(of: program)
+    let trace = try #require(program.trace())
     let first = try Report(trace, snapshot: 1)
     let second = try Report(trace, snapshot: 2)
     #expect(first.isLight && second.isLight)
@@ -114,7 +101,7 @@ import TraceReading
       }
       return blocks
     }
-    let light = try listed(try Self.trace(of: program))
+    let light = try listed(try #require(program.trace()))
     let other = try listed(inspection)
     #expect(light.count > 200)
     // Beside jemalloc an inspection finds blocks of glibc's allocator, which the program does not use.
@@ -127,7 +114,7 @@ import TraceReading
   @Test("Where every allocation is sampled, all instances have their places") func places() throws {
     let program = try Self.waiting(["--sample", "1B"])
     try Self.takeImage(program)
-    let report = try Report(try Self.trace(of: program))
+    let report = try Report(try #require(program.trace()))
     #expect(report.findings == ["retainCycle Screen ↺ × 40"])
     // A line of the main file's own code, which has a function of the compiler's.
     #expect(report.samples.count == 1 && report.samples[0].hasSuffix("× 40"), "\(report.samples)")
@@ -147,7 +134,7 @@ import TraceReading
   @Test("An image comes by itself when the process is large") func dueImages() throws {
     let program = try Self.waiting(["--snapshot-above", "1MiB", "--sample", "4KiB"])
     let reason = try AwaitedState.value("an image is written") {
-      Self.traceThatMayCome(of: program).flatMap { try? TraceReader(path: $0).snapshots.first?.reason }
+      program.trace().flatMap { try? TraceReader(path: $0).snapshots.first?.reason }
     }
     #expect(reason == .size)
     _ = try program.end(SIGKILL)

@@ -20,7 +20,7 @@ import TraceReading
     let program = try Self.waiting(
       options: ["--snapshot-every", "10s", "--snapshot-above", "1MiB", "--sample", "4KiB"], arguments: ["registry"])
     let reader = try AwaitedState.value("three images at intervals are written") {
-      let reader = LightRecordingTests.traceThatMayCome(of: program).flatMap { try? TraceReader(path: $0) }
+      let reader = program.trace().flatMap { try? TraceReader(path: $0) }
       let images = reader?.snapshots.count { $0.isWhole && $0.reason == .interval } ?? 0
       return images < 3 ? nil : reader
     }
@@ -41,7 +41,7 @@ import TraceReading
     let program = try Self.waiting(
       "grows.c", options: ["--snapshot-above", "48MiB", "--sample", "64KiB"], arguments: ["96"])
     let reader = try AwaitedState.value("an image is written") {
-      let reader = LightRecordingTests.traceThatMayCome(of: program).flatMap { try? TraceReader(path: $0) }
+      let reader = program.trace().flatMap { try? TraceReader(path: $0) }
       return reader.flatMap { $0.snapshots.contains { $0.isWhole } ? $0 : nil }
     }
     let image = try #require(reader.snapshots.first)
@@ -54,7 +54,7 @@ import TraceReading
   @Test("Pauses of a program of one thread are told, too") func pause() throws {
     let program = try Self.waiting("grows.c", arguments: ["1"])
     try LightRecordingTests.takeImage(program)
-    let image = try #require(try TraceReader(path: try LightRecordingTests.trace(of: program)).snapshots.first?.end)
+    let image = try #require(try TraceReader(path: try #require(program.trace())).snapshots.first?.end)
     #expect(image.pauseNanoseconds > 0 && image.pauseNanoseconds <= image.totalNanoseconds)
     _ = try program.end(SIGKILL)
   }
@@ -101,7 +101,7 @@ import TraceReading
       try LightRecordingTests.takeImage(program)
     }
     _ = try program.end(SIGKILL)
-    let trace = try LightRecordingTests.trace(of: program)
+    let trace = try #require(program.trace())
     let json = try Self.analyze(trace, ["--format", "json"])
     let report = try JSONDecoder().decode(Analysis.self, from: Data(json.output.utf8)).reports.first
     let growth = try #require(report?.growth)
@@ -133,7 +133,7 @@ import TraceReading
       sleep(1)
     }
     _ = try program.end(SIGKILL)
-    let trace = try LightRecordingTests.trace(of: program)
+    let trace = try #require(program.trace())
     let analyzed = try Self.analyze(trace, ["--format", "json"])
     let report = try JSONDecoder().decode(Analysis.self, from: Data(analyzed.output.utf8)).reports.first
     let growth = try #require(report?.growth)
