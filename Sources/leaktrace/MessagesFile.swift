@@ -9,6 +9,9 @@ struct MessagesFile {
   let path: String
   private let directory: String
 
+  /// A line on standard error has it once already.
+  private static let sender = "leaktrace: "
+
   /// `outputDirectory`: that of the traces.
   init(outputDirectory: String) throws(RecordingError) {
     guard let made = TemporaryDirectory.make(besides: [outputDirectory]) else {
@@ -25,7 +28,7 @@ struct MessagesFile {
     close(descriptor)
   }
 
-  /// The distinct messages so far, in order, and no more than a screenful.
+  /// The distinct messages so far, in order, without what says whose they are, and no more than a screenful.
   func lines() -> [String] {
     let descriptor = open(path, O_RDONLY | O_CLOEXEC)
     guard descriptor >= 0 else { return [] }
@@ -34,7 +37,10 @@ struct MessagesFile {
       count = max(0, read(descriptor, buffer.baseAddress, buffer.count))
     }
     var seen: Set<String> = []
-    let all = bytes.split(separator: UInt8(ascii: "\n")).map { String(decoding: $0, as: UTF8.self) }
+    let all = bytes.split(separator: UInt8(ascii: "\n")).map {
+      let line = String(decoding: $0, as: UTF8.self)
+      return line.hasPrefix(Self.sender) ? String(line.dropFirst(Self.sender.count)) : line
+    }
     let distinct = all.filter { seen.insert($0).inserted }
     guard distinct.count > 20 else { return distinct }
     return distinct.prefix(20) + ["and \(distinct.count - 20) more messages"]

@@ -58,6 +58,14 @@ import TraceTestSupport
     #expect(report.types.count == 4)
   }
 
+  @Test func sitesThatHaveNothingLiveAreSaidToBeThere() throws {
+    let text = AllocationText().text(try ReportFixture().report { $0.types = [NamePattern("calloc")] })
+    #expect(
+      text.contains("1 allocation site matches, without live bytes at exit. --sort total lists what was"), "\(text)")
+    let none = AllocationText().text(try ReportFixture().report { $0.types = [NamePattern("nowhere")] })
+    #expect(none.contains("No allocation site matches."), "\(none)")
+  }
+
   @Test func tracesTogetherShareTheSitesOfOneProgram() throws {
     func trace(_ bias: UInt64, _ function: UInt64) throws -> ReportTrace {
       var builder = TraceBuilder()

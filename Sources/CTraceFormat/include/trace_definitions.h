@@ -97,6 +97,8 @@ enum {
   /// the process had run for a while when the recording began: blocks of before are live unseen
   LT_PROCESS_ATTACHED = 1u << 3,
   LT_PROCESS_BLOCKS_MISSING = 1u << 4, ///< LT_OPTION_INSPECTED: not all of the allocator's blocks were found
+  /// LT_PROCESS_FORKED, by one of several threads: the others' stacks and registers, which held blocks, are not there
+  LT_PROCESS_THREADS_MISSING = 1u << 5,
 };
 
 enum { LT_PAUSE_BEGIN = 1, LT_PAUSE_END = 2 };

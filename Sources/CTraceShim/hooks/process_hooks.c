@@ -7,8 +7,10 @@
 #include "hooks/loader_watch.h"
 #include "hooks/swift_relatives.h"
 #include "image/heap_snapshot.h"
+#include "image/own_threads.h"
 #include "os/apart_task.h"
 #include "os/process_identity.h"
+#include "process/description.h"
 #include "process/environment.h"
 #include "process/lifecycle.h"
 #include "process/program_kind.h"
@@ -126,6 +128,7 @@ LT_EXPORT FILE *LT_HOOK(popen)(const char *command, const char *mode) {
   return NEXT(popen)(command, mode);
 }
 LT_EXPORT pid_t LT_HOOK(fork)(void) {
+  if (lt_settings.followsChildren && lt_recording_is_on()) lt_description_note_threads(lt_own_threads_has_others());
   pid_t child = NEXT(fork)();
   if (child > 0 && lt_recording_is_on()) lt_process_count_untraced_child();
   return child;

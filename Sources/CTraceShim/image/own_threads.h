@@ -12,5 +12,8 @@ pid_t lt_own_threads_watcher(void);
 void lt_own_threads_set_watcher(pid_t thread);
 /// Tells whether the thread with this number of the kernel's takes an image for a requester outside.
 bool lt_own_threads_serves(uint32_t osThread);
+/// Tells whether the process has threads besides the calling one and the recorder's watcher, which touches nothing of
+/// the host's.
+bool lt_own_threads_has_others(void);
 
 #endif

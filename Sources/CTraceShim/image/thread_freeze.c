@@ -269,17 +269,6 @@ static void trace(void *freeze) {
 
 // --- the thread that waits for it ------------------------------------------------------------------------------------
 
-/// Tells whether this process has threads besides the calling one and the recorder's own, which touches nothing of the
-/// host's.
-static bool has_other_threads(void) {
-  // A directory of threads: its links are those threads, itself and its parent.
-  struct stat info;
-  pid_t watcher = lt_own_threads_watcher();
-  unsigned own = watcher && watcher != lt_thread_id() ? 1 : 0;
-  return lt_syscall6(SYS_newfstatat, AT_FDCWD, (long)"/proc/self/task", (long)&info, 0, 0, 0) != 0 ||
-         info.st_nlink != 3 + own;
-}
-
 bool lt_is_namespace_of_children_another(void) {
   char own[64], childrens[64];
   long length = lt_syscall(SYS_readlink, "/proc/thread-self/ns/pid", own, sizeof own);
@@ -307,7 +296,7 @@ void lt_freeze_and_copy(struct lt_freeze *f) {
     f->copy = -ENOTSUP;
     return;
   }
-  bool isAlone = !has_other_threads();
+  bool isAlone = !lt_own_threads_has_others();
   long tracer = !isAlone && !isForbidden && has_memory(f)
                     ? lt_clone_call(CLONE_VM | CLONE_UNTRACED, stack + STACK_SIZE, trace, f, NULL, 0)
                     : -ENOMEM;

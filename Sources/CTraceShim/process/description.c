@@ -17,7 +17,7 @@ enum { WARNING_LIMIT = 4 };
 static struct {
   _Atomic uint32_t isWritten;
   _Atomic uint32_t isOld; ///< the members below have changed since
-  bool isForked, isJoined, hasSwiftHooks, isSwiftStatic;
+  bool isForked, isJoined, hasOtherThreads, lacksThreads, hasSwiftHooks, isSwiftStatic;
   char warnings[WARNING_LIMIT][LT_WARNING_SIZE];
   int warningCount, writtenWarnings;
   char programName[256], programPath[PATH_MAX];
@@ -49,7 +49,8 @@ static void describe(void *thread) {
   p = lt_put_string(p, payload + sizeof payload - 16, process.programPath);
   p = lt_put_varint(p, (process.hasSwiftHooks ? LT_PROCESS_SWIFT_HOOKS : 0u) |
                            (process.isSwiftStatic ? LT_PROCESS_SWIFT_STATIC : 0u) |
-                           (process.isForked ? LT_PROCESS_FORKED : 0u) | (process.isJoined ? LT_PROCESS_ATTACHED : 0u));
+                           (process.isForked ? LT_PROCESS_FORKED : 0u) | (process.isJoined ? LT_PROCESS_ATTACHED : 0u) |
+                           (process.lacksThreads ? LT_PROCESS_THREADS_MISSING : 0u));
   lt_define(t, LT_DEF_PROCESS, payload, (size_t)(p - payload));
   while (process.writtenWarnings < process.warningCount) {
     p = lt_put_string(payload, payload + sizeof payload, process.warnings[process.writtenWarnings++]);
@@ -103,9 +104,12 @@ void lt_description_join(void) {
   process.warningCount = process.writtenWarnings = 0;
 }
 
+void lt_description_note_threads(bool hasOthers) { process.hasOtherThreads = hasOthers; }
+
 void lt_description_reset_after_fork(void) {
   atomic_store(&process.isWritten, 0);
   process.isForked = true;
+  process.lacksThreads |= process.hasOtherThreads;
 }
 
 bool lt_description_is_forked(void) { return process.isForked; }

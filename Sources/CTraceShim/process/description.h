@@ -29,6 +29,8 @@ bool lt_description_has_news(void);
 
 /// Begins a description anew for another trace of this process, which had run for a while: it was joined.
 void lt_description_join(void);
+/// Notes whether the process has threads besides the one that is about to fork: its child is to know.
+void lt_description_note_threads(bool hasOthers);
 /// Resets the description in a child made by fork that is to have a trace of its own.
 void lt_description_reset_after_fork(void);
 /// Tells whether this process is such a child.

@@ -13,7 +13,7 @@ package struct RecordingSummary: Hashable, Sendable {
   package static let listedTraces = 10
 
   /// The beginning of messages of the library that tell of no problem.
-  private static let notice = "leaktrace: note: "
+  private static let notice = "note: "
 
   /// Bytes of the smallest trace and its live file.
   private static let leastFileSize: UInt64 = 1 << 20

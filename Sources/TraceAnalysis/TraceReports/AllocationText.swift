@@ -135,9 +135,14 @@ package struct AllocationText {
   // MARK: Sites
 
   private func writeSites(_ report: AllocationReport, to lines: inout TextLines) {
-    // A filter that leaves no site leaves nothing to head.
-    if report.selection.filters, report.sites.isEmpty { return lines.line("No allocation site matches.") }
     let order = Self.title(report.selection.order, end: Self.end(report))
+    if report.selection.filters, report.sites.isEmpty {
+      guard report.matchingCount > 0 else { return lines.line("No allocation site matches.") }
+      let matching = UInt64(report.matchingCount)
+      return lines.line(
+        "\(Decimal.counted(matching, "allocation site")) \(matching == 1 ? "matches" : "match"), without \(order). "
+          + "--sort total lists what was allocated there.")
+    }
     let of = report.selection.filters ? " of \(Decimal.grouped(UInt64(report.matchingCount))) that match" : ""
     var title =
       "Allocation sites by \(order): \(report.sites.count)\(of) of \(Decimal.grouped(UInt64(report.siteCount)))"

@@ -140,6 +140,20 @@ import TraceReading
     _ = try program.end(SIGKILL)
   }
 
+  @Test("A copy of a process with several threads accuses nothing that they held", arguments: ["alone", "threaded"])
+  func forkedWorkers(way: String) throws {
+    let run = try TracedRun(
+      [try TestProgram("forks-workers.swift").path(), way], options: ["--light", "--follow-children"])
+    run.expectSameBehaviour()
+    let traces = run.traces.sorted { $0.startRealtime < $1.startRealtime }
+    try #require(traces.count == 2)
+    #expect(try Report(traces[0].path).findings == ["retainCycle Screen ↺ × 10"])
+    let worker = try Report(traces[1].path)
+    #expect(worker.findings == (way == "alone" ? ["retainCycle Screen ↺ × 15"] : []))
+    let text = try Command([BuildProducts.leaktrace, "analyze", traces[1].path]).run().output
+    #expect(text.contains("forked this one while it had several threads") == (way == "threaded"), "\(text)")
+  }
+
   @Test("Children live as they would, followed or not", arguments: ChildProcessTests.ways)
   func children(way: String) throws {
     let alone = try ChildProcessTests.run(way, ["--light"])

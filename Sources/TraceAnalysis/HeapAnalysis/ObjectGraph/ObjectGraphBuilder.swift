@@ -67,12 +67,13 @@ package struct ObjectGraphBuilder {
   ///   - contents: what is known of a block that is no Swift object.
   ///   - typeOf: the type of a block, or nil for one that is no Swift object, and what allocated it.
   ///   - gaps: what the trace lacks.
+  ///   - lacksThreads: whether threads that are not in the image may have held blocks of it.
   ///   - isListed: whether nobody saw a block being allocated, so that its size is the C library's.
   package static func build(
     _ snapshot: TraceSnapshot, heap: LiveHeap, image: HeapImage, roots: HeapRoots,
     typeOf: (LiveBlock) -> (type: TraceType?, operation: Operation),
     contents: (LiveBlock) -> BlockContents = { _ in .anything }, layouts: LayoutSource?, mainModule: String = "",
-    gaps: TraceGaps = .none, isListed: @escaping (LiveBlock) -> Bool = { _ in false }
+    gaps: TraceGaps = .none, lacksThreads: Bool = false, isListed: @escaping (LiveBlock) -> Bool = { _ in false }
   ) -> ObjectGraph {
     var builder = ObjectGraphBuilder(
       heap: heap, image: image, roots: roots, layouts: layouts, snapshot, isListed: isListed)
@@ -97,7 +98,7 @@ package struct ObjectGraphBuilder {
           ?? []
       ).sorted()
     }
-    let isWhole = image.isWhole && builder.graph.refusedEdgeCount == 0
+    let isWhole = image.isWhole && !lacksThreads && builder.graph.refusedEdgeCount == 0
     let graph = builder.graph.build()
     builder.markSurplusWords(in: graph)
     return ObjectGraph(

@@ -7,7 +7,12 @@ import TraceReading
 extension LeakAnalysis {
   /// The reason why the image is not whole.
   var incompleteness: String {
-    let untold = "retain cycles, lost objects and suspended tasks are not reported, since missing memory may hold them"
+    let kinds = "retain cycles, lost objects and suspended tasks"
+    let untold = "\(kinds) are not reported, since missing memory may hold them"
+    if lacksThreads {
+      return
+        "another process forked this one while it had several threads, and nothing tells what the others held from what is lost; \(kinds) are not reported. Judge the process that forked it, or have it run a program (exec)"
+    }
     if let limit = graph.image.exceededLimit {
       return
         "the heap image is incomplete: it needs more memory than the limit of \(Decimal.bytes(limit.rawValue)); \(untold). "

@@ -16,6 +16,8 @@ package final class LeakAnalysis {
   package let statements: ProgramStatements
   /// Calls that the trace lacks.
   package let gaps: TraceGaps
+  /// Threads that are not in the image may have held its blocks: the process is a copy of one that had several.
+  let lacksThreads: Bool
   let activations: Activations
   let threads: [ThreadTotal]
   let startTime: UInt64
@@ -104,6 +106,8 @@ package final class LeakAnalysis {
     let contents = BlockContentsByAllocator(definitions, naming: naming)
     let hasListedBlocks = analysis.header.lacksHistory || definitions.process.isAttached
     func isListed(_ block: LiveBlock) -> Bool { hasListedBlocks && keys[Int(block.site.rawValue)].stack == .empty }
+    // Of what the events tell, nothing was there before the fork; the allocator's books have all.
+    lacksThreads = definitions.process.lacksThreads && snapshot.isListed
     let typeTables =
       hasListedBlocks
       ? TypeRecordTables(heap: heap, image: image, roots: roots, naming: naming, isListed: isListed) : nil
@@ -118,7 +122,7 @@ package final class LeakAnalysis {
           ? .typeRecords : contents.contents(ofBlocksAllocatedBy: keys[Int($0.site.rawValue)].stack)
       }, layouts: layouts,
       mainModule: moduleName(ofImage: definitions.process.executable), gaps: analysis.gaps,
-      isListed: isListed)
+      lacksThreads: lacksThreads, isListed: isListed)
     let initialization = OneTimeInitialization(definitions, naming: naming)
     statements = analysis.statements.without(graph) { initialization.made(keys[Int($0.site.rawValue)].stack) }
     activations = Self.left(analysis.activationsAtSnapshot, snapshot, graph.roots, definitions)

@@ -135,6 +135,8 @@ package struct ProcessRecord: Hashable, Sendable {
   package var isForked: Bool { flags & UInt64(LT_PROCESS_FORKED) != 0 }
   /// Was running when the recording began: blocks from before are live but were never seen allocated.
   package var isAttached: Bool { flags & UInt64(LT_PROCESS_ATTACHED) != 0 }
+  /// Began as a fork by one of several threads: what the others held was in use, and the child cannot tell.
+  package var lacksThreads: Bool { flags & UInt64(LT_PROCESS_THREADS_MISSING) != 0 }
   /// The allocator has memory whose blocks an inspection did not find.
   package var lacksBlocks: Bool { flags & UInt64(LT_PROCESS_BLOCKS_MISSING) != 0 }
 }

@@ -48,7 +48,7 @@ extension LeakAnalysis {
       own.blocksAtSnapshot = LiveBlockList(blocks.blocks(at: image.time))
       own.activationsAtSnapshot = .none
       let found = open(image, own)
-      return found.graph.image.isWhole ? found : nil
+      return found.graph.isWhole ? found : nil
     }
     for repetition in judged {
       func giveUp() {
