@@ -54,7 +54,8 @@ import TraceReading
   @Test("Pauses of a program of one thread are told, too") func pause() throws {
     let program = try Self.waiting("grows.c", arguments: ["1"])
     try LightRecordingTests.takeImage(program)
-    let image = try #require(try TraceReader(path: try #require(program.trace())).snapshots.first?.end)
+    let trace = try #require(program.trace())
+    let image = try #require(try TraceReader(path: trace).snapshots.first?.end)
     #expect(image.pauseNanoseconds > 0 && image.pauseNanoseconds <= image.totalNanoseconds)
     _ = try program.end(SIGKILL)
   }
