@@ -30,7 +30,11 @@ let mayEnd = DispatchSemaphore(value: 0)
   withExtendedLifetime(reports) {}
 }
 
-for number in 0..<10 { Screen(number).open() }
+@inline(never) func openScreens(_ count: Int) {
+  for number in 0..<count { Screen(number).open() }
+}
+
+openScreens(10)
 let thread = Thread { work() }
 if way == "threaded" {
   thread.start()
@@ -40,7 +44,7 @@ if way == "threaded" {
 let fork = unsafeBitCast(dlsym(UnsafeMutableRawPointer(bitPattern: 0), "fork"), to: (@convention(c) () -> pid_t).self)
 let child = fork()
 if child == 0 {
-  for number in 0..<5 { Screen(number).open() }
+  openScreens(5)
   exit(0)
 }
 var status: Int32 = 0

@@ -61,7 +61,7 @@ import TraceTestSupport
   @Test func sitesThatHaveNothingLiveAreSaidToBeThere() throws {
     let text = AllocationText().text(try ReportFixture().report { $0.types = [NamePattern("calloc")] })
     #expect(
-      text.contains("1 allocation site matches, without live bytes at exit. --sort total lists what was"), "\(text)")
+      text.contains("1 allocation site matches, without live bytes at exit. --sort total lists"), "\(text)")
     let none = AllocationText().text(try ReportFixture().report { $0.types = [NamePattern("nowhere")] })
     #expect(none.contains("No allocation site matches."), "\(none)")
   }
