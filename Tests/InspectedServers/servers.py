@@ -327,7 +327,7 @@ def main() -> None:
         "descriptors",
         "killed",
     )
-    print("| server | " + " | ".join(columns) + " | descriptors | killed |")
+    print("| server | " + " | ".join(columns) + " |")
     print("| -- | -- | -: | -: | -: | -: | -: | -: | -- |", flush=True)
     shop(server, leaktrace, times, kills)
     language_server(leaktrace, times, kills)

@@ -9,6 +9,7 @@
 #include "hooks/loader_watch.h"
 #include "hooks/snapshot_signals.h"
 #include "hooks/swift_recording.h"
+#include "hooks/table_binding.h"
 #include "process/environment.h"
 #include "process/lifecycle.h"
 #include "process/recording.h"
@@ -45,7 +46,7 @@ bool lt_begin_recording(bool isJoined) {
   lt_recording_observe((struct lt_recording_observer){
       .takesSnapshots = handle_signals, .stopped = give_back, .forked = lt_light_after_fork});
   if (!lt_recording_begin()) return false;
-  lt_loader_watch_begin(isJoined);
+  lt_loader_watch_begin(isJoined || lt_table_binding_prepare_operators());
   register_handlers(isJoined);
   lt_hooks_set(LT_HOOKS_ON);
   return true;

@@ -2,6 +2,7 @@
 #include "hooks/table_binding.h"
 
 #include "hooks/next_functions.h"
+#include "hooks/operator_hooks.h"
 #include "image/block_list.h"
 #include "os/os.h"
 
@@ -32,18 +33,25 @@ _Static_assert(sizeof(struct lt_next_functions) == MALLOC_COUNT * sizeof(void *)
 
 static const char swiftPrefix[] = "swift_";
 
+/// The malloc family, then the other functions, then the C++ operators.
+enum { SEARCHED_COUNT = NAME_COUNT + LT_OPERATOR_COUNT };
+static const char *name_of(int i) { return i < NAME_COUNT ? names[i] : lt_operator_hooks[i - NAME_COUNT].name; }
+
 static struct function {
+  const char *name;
   void *hook;          ///< NULL: no reference is changed
   void *next;          ///< what a reference must lead to now; NULL: whatever it leads to
   bool mayBeUnsettled; ///< references that lead nowhere yet would lead to `next`
-} functions[NAME_COUNT];
+  bool isAllocators;   ///< an operator: what the allocator calls itself is its own affair
+} functions[SEARCHED_COUNT];
+static int functionCount;
 
 /// What the images define, in the loader's order: the first definition is the one that others are bound to.
 struct search {
   struct lt_loaded_image own;
   struct {
     uintptr_t address, start, end; ///< and of its image
-  } first[NAME_COUNT];
+  } first[SEARCHED_COUNT];
 };
 
 static int find_own(struct dl_phdr_info *info, size_t size, void *context) {
@@ -60,9 +68,9 @@ static int find_first(struct dl_phdr_info *info, size_t size, void *context) {
   struct search *search = context;
   struct lt_loaded_image image;
   if (!lt_loaded_image_from_info(info, &image) || image.start == search->own.start) return 0;
-  for (int i = 0; i < NAME_COUNT; i++) {
+  for (int i = 0; i < SEARCHED_COUNT; i++) {
     struct lt_symbol symbol;
-    if (search->first[i].address || !lt_loaded_image_symbol(&image, names[i], &symbol)) continue;
+    if (search->first[i].address || !lt_loaded_image_symbol(&image, name_of(i), &symbol)) continue;
     search->first[i].address = symbol.address;
     search->first[i].start = image.start;
     search->first[i].end = image.end;
@@ -70,20 +78,37 @@ static int find_first(struct dl_phdr_info *info, size_t size, void *context) {
   return 0;
 }
 
+/// False if this library is not among the images.
+static bool find_functions(struct search *search) {
+  dl_iterate_phdr(find_own, search);
+  if (!search->own.end) return false;
+  dl_iterate_phdr(find_first, search);
+  return true;
+}
+
 static struct function function_of(int i, const struct search *search, void *hook) {
-  if (i < MALLOC_COUNT) return (struct function){hook, (void *)search->first[i].address, true};
-  if (strncmp(names[i], swiftPrefix, sizeof swiftPrefix - 1) == 0) return (struct function){hook, NULL, true};
+  if (i < MALLOC_COUNT) return (struct function){names[i], hook, (void *)search->first[i].address, true, false};
+  if (strncmp(names[i], swiftPrefix, sizeof swiftPrefix - 1) == 0)
+    return (struct function){names[i], hook, NULL, true, false};
   // Its hook asks the loader for the next function, which may have older versions as well.
   void *next = dlsym(RTLD_NEXT, names[i]);
   bool isFirst = (uintptr_t)next >= search->first[i].start && (uintptr_t)next < search->first[i].end;
-  return (struct function){next ? hook : NULL, next, isFirst};
+  return (struct function){names[i], next ? hook : NULL, next, isFirst, false};
+}
+
+/// Adds the C++ operators that stand beside the program's malloc, its first function.
+static void add_operators(const struct search *search) {
+  for (int i = NAME_COUNT; i < SEARCHED_COUNT; i++) {
+    if (!search->first[i].address || search->first[i].start != search->first[0].start) continue;
+    const struct lt_operator_hook *known = &lt_operator_hooks[i - NAME_COUNT];
+    *known->next = (void *)search->first[i].address;
+    functions[functionCount++] = (struct function){known->name, known->hook, *known->next, true, true};
+  }
 }
 
 bool lt_table_binding_prepare(void) {
   struct search search = {0};
-  dl_iterate_phdr(find_own, &search);
-  if (!search.own.end) return false;
-  dl_iterate_phdr(find_first, &search);
+  if (!find_functions(&search)) return false;
   struct lt_next_functions next;
   for (int i = 0; i < MALLOC_COUNT; i++) {
     if (!search.first[i].address) return false;
@@ -94,9 +119,18 @@ bool lt_table_binding_prepare(void) {
     lt_loaded_image_symbol(&search.own, names[i], &hook);
     functions[i] = function_of(i, &search, (void *)hook.address);
   }
+  functionCount = NAME_COUNT;
+  add_operators(&search);
   lt_next = next;
   lt_block_list_init((uintptr_t)next.malloc);
   return true;
+}
+
+bool lt_table_binding_prepare_operators(void) {
+  struct search search = {0};
+  functionCount = 0;
+  if (find_functions(&search)) add_operators(&search);
+  return functionCount > 0;
 }
 
 // --- binding ---------------------------------------------------------------------------------------------------------
@@ -111,9 +145,10 @@ static struct change *changes;
 static uint32_t changeCount;
 
 static void bind_reference(const struct lt_reference *reference, void *image) {
-  for (int i = 0; i < NAME_COUNT; i++) {
+  for (int i = 0; i < functionCount; i++) {
     const struct function *f = &functions[i];
-    if (!f->hook || strcmp(reference->name, names[i]) != 0) continue;
+    if (!f->hook || strcmp(reference->name, f->name) != 0) continue;
+    if (f->isAllocators && lt_loaded_image_covers(image, (uintptr_t)f->next)) return;
     void *before = *reference->place;
     bool isToBeBound = reference->isUnsettled ? f->mayBeUnsettled : !f->next || before == f->next;
     if (!isToBeBound || !before || lt_is_own_address((uintptr_t)before) || changeCount == CHANGE_LIMIT) return;

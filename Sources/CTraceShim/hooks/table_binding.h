@@ -13,6 +13,9 @@
 /// Finds the functions that the hooks stand in front of, and sets `lt_next`. False if the process has no allocator
 /// that others can call. May be called again. The loader must not be at work.
 bool lt_table_binding_prepare(void);
+/// Finds the C++ operators if they are the allocator's own, so that neither their names nor those of the malloc family
+/// lead to hooks. False if they are not: then nothing is to be bound. The loader must not be at work.
+bool lt_table_binding_prepare_operators(void);
 /// Has the image's references lead to the hooks. The image must be relocated. Once it is bound, nothing changes. One
 /// thread at a time.
 void lt_table_binding_bind(const struct lt_loaded_image *image);

@@ -1,0 +1,25 @@
+// The C++ operators new and delete, where the allocator has its own: what they allocate is seen like any other block.
+
+import Foundation
+import TestRequirements
+import Testing
+import TraceReading
+
+@Suite(.requires(.recorder)) struct OperatorTests {
+  @Test(
+    "What memory of operator new holds is in use, and what it was given back is gone",
+    arguments: ["", "libjemalloc.so.2"], ["full", "light"])
+  func operators(allocator: String, mode: String) throws {
+    let program = try TestProgram("keeps-by-operator-new.swift", flags: ["-lstdc++"]).path()
+    let run = try TracedRun([program], options: mode == "light" ? ["--light"] : []) {
+      if !allocator.isEmpty { $0.environment["LD_PRELOAD"] = allocator }
+    }
+    run.expectSameBehaviour()
+    let trace = try run.onlyTrace()
+    let report = try LightRecordingTests.Report(trace.path)
+    #expect(report.findings == ["lost Lost × 40"])
+    // A session and a node each; the text of the names is in the program.
+    #expect(report.liveBlocks > 6_000 && report.liveBlocks < 6_500, "\(report.liveBlocks)")
+    if mode == "full" { #expect(try TraceContents(trace.path).orphans == 0) }
+  }
+}

@@ -1,0 +1,50 @@
+// Keeps sessions in memory of the C++ operator new, as a C++ library does that holds on to what Swift gives it; gives
+// some such memory back; and leaks a few objects of its own.
+
+import Foundation
+
+@_silgen_name("_Znwm") func operatorNew(_ size: Int) -> UnsafeMutableRawPointer
+@_silgen_name("_Znam") func operatorNewArray(_ size: Int) -> UnsafeMutableRawPointer
+@_silgen_name("_ZdlPv") func operatorDelete(_ block: UnsafeMutableRawPointer)
+@_silgen_name("_ZdlPvm") func operatorDeleteSized(_ block: UnsafeMutableRawPointer, _ size: Int)
+@_silgen_name("_ZdaPv") func operatorDeleteArray(_ block: UnsafeMutableRawPointer)
+
+final class Session {
+  var name = "a session with a name that is kept on the heap"
+}
+
+final class Lost {
+  var name = "an object with a name that is kept on the heap"
+}
+
+struct Node {
+  var object: UnsafeMutableRawPointer
+  var next: UnsafeMutableRawPointer?
+}
+
+nonisolated(unsafe) var first: UnsafeMutableRawPointer?
+
+@inline(never) func keepSessions() {
+  for _ in 0..<3_000 {
+    let node = operatorNew(MemoryLayout<Node>.size)
+    node.bindMemory(to: Node.self, capacity: 1).initialize(
+      to: Node(object: Unmanaged.passRetained(Session()).toOpaque(), next: first))
+    first = node
+  }
+}
+
+@inline(never) func giveBack() {
+  for number in 0..<1_000 {
+    operatorDelete(operatorNew(16 + number % 50))
+    operatorDeleteSized(operatorNew(64), 64)
+    operatorDeleteArray(operatorNewArray(200))
+  }
+}
+
+@inline(never) func leak() {
+  for _ in 0..<40 { _ = Unmanaged.passRetained(Lost()) }
+}
+
+keepSessions()
+giveBack()
+leak()
