@@ -41,8 +41,11 @@ nonisolated(unsafe) var first: UnsafeMutableRawPointer?
   }
 }
 
+/// Of addresses, so that nobody can do without the objects. It leads to none of them.
+nonisolated(unsafe) var sum = 1
+
 @inline(never) func leak() {
-  for _ in 0..<40 { _ = Unmanaged.passRetained(Lost()) }
+  for _ in 0..<40 { sum = sum &* 31 ^ Int(bitPattern: Unmanaged.passRetained(Lost()).toOpaque()) }
 }
 
 keepSessions()

@@ -10,6 +10,7 @@
 #include "image/expectations.h"
 #include "process/thread_entry.h"
 #include "record/event_recorder.h"
+#include "sampling/kept_blocks.h"
 
 static LT_ALWAYS_INLINE void record_free(struct lt_thread *t, unsigned operation, void *block, const uintptr_t *frame) {
   lt_record(t, operation, block, frame);
@@ -52,6 +53,8 @@ static LT_ALWAYS_INLINE void *sample_reallocation(void *(*next)(void *, size_t),
   struct lt_sampled_block before;
   bool isMarked = block && lt_is_marked(block),
        wasSampled = isMarked && lt_sampled_blocks_find((uintptr_t)block, &before);
+  bool isKept = isMarked && lt_keeps_blocks;
+  if (isKept) lt_light_reallocates(block);
   if (isMarked) lt_light_freed(block);
   void *result = next(block, size);
   if (result) {
@@ -59,6 +62,7 @@ static LT_ALWAYS_INLINE void *sample_reallocation(void *(*next)(void *, size_t),
   } else if (wasSampled && size > 0) {
     lt_light_restored(block, &before);
   }
+  if (isKept) lt_light_reallocated(result || size == 0);
   return result;
 }
 

@@ -7,6 +7,7 @@
 #include "hooks/hook.h"
 #include "hooks/next_functions.h"
 #include "hooks/swift_recording.h"
+#include "image/block_list.h"
 #include "image/due_images.h"
 #include "image/expectations.h"
 #include "image/heap_snapshot.h"
@@ -21,6 +22,7 @@
 #include "record/message.h"
 #include "record/trace_clock.h"
 #include "record/trace_file.h"
+#include "sampling/kept_blocks.h"
 #include "sampling/sample_draw.h"
 #include "sampling/sampled_sites.h"
 #include "sampling/sampled_stack.h"
@@ -86,19 +88,23 @@ static void take(void *block, uint64_t size, const uintptr_t *frame) {
   lt_sampled_site_allocated(sample.site, weight);
 }
 
+/// Bytes until the thread's next sample.
+static uint64_t *until_sample(void) { return lt_keeps_blocks ? &lt_tls.untilKeptSample : &lt_tls.untilSample; }
+
 /// Draws the way to the thread's next sample. True if the one that was due is in the allocation.
 static bool is_sampled(uint64_t size) {
   struct lt_tls *tls = &lt_tls;
+  uint64_t *until = until_sample();
   bool isHit = true;
   if (!tls->sampleRandom) {
     // The thread's first allocation, or the first after a pause.
     // Two threads have starts of their own: the generator's steps from one to the other are as good as never made.
     uint64_t start = seed + (atomic_fetch_add(&threadCount, 1) + 1) * 0xD1342543DE82EF95ull;
     tls->sampleRandom = (start ^ start >> 32) * 0xAEF17502108EF2D9ull | 1;
-    tls->untilSample = lt_sample_distance(&tls->sampleRandom, lt_sample_period);
-    isHit = tls->untilSample <= size;
+    *until = lt_sample_distance(&tls->sampleRandom, lt_sample_period);
+    isHit = *until <= size;
   }
-  tls->untilSample = isHit ? lt_sample_distance(&tls->sampleRandom, lt_sample_period) : tls->untilSample - size;
+  *until = isHit ? lt_sample_distance(&tls->sampleRandom, lt_sample_period) : *until - size;
   return isHit;
 }
 
@@ -110,7 +116,7 @@ static bool is_on(void) {
     lt_snapshot_at_switch();
   isOn = isOn && atomic_load_explicit(lt_pause_switch, memory_order_relaxed) == LT_SWITCH_RECORD;
   if (!isOn) {
-    lt_tls.untilSample =
+    *until_sample() =
         atomic_load_explicit(&lt_hook_mode, memory_order_relaxed) == LT_HOOKS_OFF ? LOOK_AGAIN : lt_sample_period;
     lt_tls.sampleRandom = 0; // the way to the next sample begins anew
   }
@@ -118,6 +124,11 @@ static bool is_on(void) {
 }
 
 LT_NOINLINE void lt_light_allocated(void *block, size_t size, const uintptr_t *frame) {
+  if (lt_keeps_blocks) {
+    lt_kept_blocks_add((uintptr_t)block, size);
+    if (lt_subtract(&lt_tls.untilKeptSample, size)) return;
+    lt_tls.untilKeptSample += size;
+  }
   if (lt_tls.hookDepth) return; // by a signal's handler: the next allocation takes its place
   lt_tls.hookDepth = 1;
   __asm__ volatile("" ::: "memory");
@@ -130,10 +141,22 @@ LT_NOINLINE void lt_light_allocated(void *block, size_t size, const uintptr_t *f
 }
 
 LT_NOINLINE void lt_light_freed(void *block) {
+  if (lt_keeps_blocks) lt_kept_blocks_remove((uintptr_t)block);
   struct lt_sampled_block sample;
   if (lt_sampled_blocks_remove((uintptr_t)block, &sample))
     lt_sampled_site_freed(sample.site, lt_sample_weight(sample.size, lt_sample_period));
   lt_expectations_freed(block);
+}
+
+LT_NOINLINE void lt_light_reallocates(void *block) {
+  // In this order: a copy finds the block in one of the two.
+  lt_tls.reallocatedSize = lt_kept_blocks_size((uintptr_t)block);
+  lt_tls.reallocated = lt_tls.reallocatedSize ? (uintptr_t)block : 0;
+}
+
+LT_NOINLINE void lt_light_reallocated(bool isDone) {
+  if (!isDone && lt_tls.reallocated) lt_kept_blocks_add(lt_tls.reallocated, lt_tls.reallocatedSize);
+  lt_tls.reallocated = 0;
 }
 
 LT_NOINLINE void lt_light_restored(void *block, const struct lt_sampled_block *sample) {
@@ -191,6 +214,10 @@ void lt_light_open(void) {
   struct lt_thread *t = lt_sample_period ? lt_enter() : NULL;
   if (t) lt_leave();
   // The next allocator must not be given what is not its own.
+  if (lt_sample_period && lt_settings.takesSnapshots && !lt_block_list_may_read_books() && lt_kept_blocks_begin()) {
+    lt_sampled_marks_hold();
+    lt_tls.untilSample = 0; // the loader has just allocated
+  }
   for (uintptr_t at = (uintptr_t)lt_bootstrap_arena; at < lt_bootstrap_used_end(); at += 16) lt_sampled_marks_add(at);
   lt_sampled_marks_use();
 }

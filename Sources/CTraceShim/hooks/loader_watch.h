@@ -6,8 +6,8 @@
 #include <stdbool.h>
 
 /// Hooks the runtimes that are there, and has the loader tell of images that it brings in or takes away. Before hooks
-/// are on, and again after an end. `bindsTables`: some hooks have no name that leads to them in the program's namespace,
-/// so the tables of its images are to; then the loader must not be at work.
+/// are on, and again after an end. `bindsTables`: some hooks have no name that leads to them in the program's
+/// namespace, so the tables of its images are to; then the loader must not be at work.
 void lt_loader_watch_begin(bool bindsTables);
 /// Tells whether the loader reports images. If not, they are looked at when the list of images is.
 bool lt_loader_watch_is_on(void);

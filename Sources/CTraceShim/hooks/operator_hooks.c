@@ -22,19 +22,20 @@
     PASS_ON record_##name arguments;                            \
   }
 
-#define DELETE_HOOK(name, parameters, arguments)                    \
-  static void (*next_##name)parameters;                             \
-  RECORDING void record_##name parameters {                         \
-    if (!block || LT_UNLIKELY(lt_bootstrap_owns(block))) return;    \
-    RECORD_FREE(block);                                             \
-    next_##name arguments;                                          \
-  }                                                                 \
-  static void hook_##name parameters {                              \
-    if (!lt_is_marked(block)) PASS_ON next_##name arguments;        \
-    PASS_ON record_##name arguments;                                \
+#define DELETE_HOOK(name, parameters, arguments)                 \
+  static void(*next_##name) parameters;                          \
+  RECORDING void record_##name parameters {                      \
+    if (!block || LT_UNLIKELY(lt_bootstrap_owns(block))) return; \
+    RECORD_FREE(block);                                          \
+    next_##name arguments;                                       \
+  }                                                              \
+  static void hook_##name parameters {                           \
+    if (!lt_is_marked(block)) PASS_ON next_##name arguments;     \
+    PASS_ON record_##name arguments;                             \
   }
 
-// The names are those of the Itanium C++ ABI, where size_t is unsigned long. A reference, to std::nothrow, is a pointer.
+// The names are those of the Itanium C++ ABI, where size_t is unsigned long. A reference, to std::nothrow, is a
+// pointer.
 #define SIZE (size_t size), (size)
 #define SIZE_OR_NULL (size_t size, const void *nothrow), (size, nothrow)
 #define SIZE_ALIGNED (size_t size, size_t alignment), (size, alignment)
@@ -46,25 +47,25 @@
 #define BLOCK_SIZED_ALIGNED (void *block, size_t size, size_t alignment), (block, size, alignment)
 #define BLOCK_ALIGNED_OR_NULL (void *block, size_t alignment, const void *nothrow), (block, alignment, nothrow)
 
-#define OPERATORS(NEW, DELETE)                                    \
-  NEW(_Znwm, SIZE)                                                \
-  NEW(_Znam, SIZE)                                                \
-  NEW(_ZnwmRKSt9nothrow_t, SIZE_OR_NULL)                          \
-  NEW(_ZnamRKSt9nothrow_t, SIZE_OR_NULL)                          \
-  NEW(_ZnwmSt11align_val_t, SIZE_ALIGNED)                         \
-  NEW(_ZnamSt11align_val_t, SIZE_ALIGNED)                         \
-  NEW(_ZnwmSt11align_val_tRKSt9nothrow_t, SIZE_ALIGNED_OR_NULL)   \
-  NEW(_ZnamSt11align_val_tRKSt9nothrow_t, SIZE_ALIGNED_OR_NULL)   \
-  DELETE(_ZdlPv, BLOCK)                                           \
-  DELETE(_ZdaPv, BLOCK)                                           \
-  DELETE(_ZdlPvm, BLOCK_SIZED)                                    \
-  DELETE(_ZdaPvm, BLOCK_SIZED)                                    \
-  DELETE(_ZdlPvRKSt9nothrow_t, BLOCK_OR_NULL)                     \
-  DELETE(_ZdaPvRKSt9nothrow_t, BLOCK_OR_NULL)                     \
-  DELETE(_ZdlPvSt11align_val_t, BLOCK_ALIGNED)                    \
-  DELETE(_ZdaPvSt11align_val_t, BLOCK_ALIGNED)                    \
-  DELETE(_ZdlPvmSt11align_val_t, BLOCK_SIZED_ALIGNED)             \
-  DELETE(_ZdaPvmSt11align_val_t, BLOCK_SIZED_ALIGNED)             \
+#define OPERATORS(NEW, DELETE)                                       \
+  NEW(_Znwm, SIZE)                                                   \
+  NEW(_Znam, SIZE)                                                   \
+  NEW(_ZnwmRKSt9nothrow_t, SIZE_OR_NULL)                             \
+  NEW(_ZnamRKSt9nothrow_t, SIZE_OR_NULL)                             \
+  NEW(_ZnwmSt11align_val_t, SIZE_ALIGNED)                            \
+  NEW(_ZnamSt11align_val_t, SIZE_ALIGNED)                            \
+  NEW(_ZnwmSt11align_val_tRKSt9nothrow_t, SIZE_ALIGNED_OR_NULL)      \
+  NEW(_ZnamSt11align_val_tRKSt9nothrow_t, SIZE_ALIGNED_OR_NULL)      \
+  DELETE(_ZdlPv, BLOCK)                                              \
+  DELETE(_ZdaPv, BLOCK)                                              \
+  DELETE(_ZdlPvm, BLOCK_SIZED)                                       \
+  DELETE(_ZdaPvm, BLOCK_SIZED)                                       \
+  DELETE(_ZdlPvRKSt9nothrow_t, BLOCK_OR_NULL)                        \
+  DELETE(_ZdaPvRKSt9nothrow_t, BLOCK_OR_NULL)                        \
+  DELETE(_ZdlPvSt11align_val_t, BLOCK_ALIGNED)                       \
+  DELETE(_ZdaPvSt11align_val_t, BLOCK_ALIGNED)                       \
+  DELETE(_ZdlPvmSt11align_val_t, BLOCK_SIZED_ALIGNED)                \
+  DELETE(_ZdaPvmSt11align_val_t, BLOCK_SIZED_ALIGNED)                \
   DELETE(_ZdlPvSt11align_val_tRKSt9nothrow_t, BLOCK_ALIGNED_OR_NULL) \
   DELETE(_ZdaPvSt11align_val_tRKSt9nothrow_t, BLOCK_ALIGNED_OR_NULL)
 

@@ -7,10 +7,13 @@
 #include "object_types.h"
 #include "os/os.h"
 #include "record/encoding.h"
+#include "sampling/kept_blocks.h"
 #include "sampling/sampled_blocks.h"
 #include "sampling/sampled_sites.h"
 #include "swift/own_memory.h"
+#include "thread/thread_state.h"
 
+#include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <gnu/libc-version.h>
@@ -29,6 +32,16 @@ enum {
 static uintptr_t allocateFunction;
 
 void lt_block_list_init(uintptr_t allocate) { allocateFunction = allocate; }
+
+bool lt_block_list_may_read_books(void) {
+  // jemalloc is told by a function that only it has. A wrapper of glibc's malloc has none of them, and its blocks are
+  // kept, too.
+  Dl_info libc, allocator, jemalloc;
+  void *control = dlsym(RTLD_NEXT, "mallctl");
+  if (!dladdr((void *)allocateFunction, &allocator)) return true;
+  if (dladdr((void *)&gnu_get_libc_version, &libc) && libc.dli_fbase == allocator.dli_fbase) return true;
+  return control && dladdr(control, &jemalloc) && jemalloc.dli_fbase == allocator.dli_fbase;
+}
 
 // --- memory ----------------------------------------------------------------------------------------------------------
 
@@ -314,11 +327,20 @@ static uint64_t glibc_rounding(uint64_t usableSize) {
 // jemalloc 5.3: four classes of size from one power of two to the next.
 static uint64_t jemalloc_rounding(uint64_t usableSize) { return usableSize / 4 + 16; }
 
-/// The books of the allocator whose malloc the program calls. One a copy.
+// The set has the size that was asked for, up to the next multiple of 8.
+static uint64_t kept_rounding(uint64_t usableSize) {
+  (void)usableSize;
+  return 8;
+}
+
+/// Where the blocks stand: in the books of the allocator whose malloc the program calls, or in the recorder's own set.
+enum heap_kind { GLIBC, JEMALLOC, KEPT };
+
+/// One a copy.
 static struct {
   struct lt_books_memory books;
   struct lt_address_range data[DATA_LIMIT];
-  bool isJemalloc;
+  enum heap_kind kind;
   struct lt_glibc_heap glibc;
   struct lt_jemalloc_heap jemalloc;
 } heap;
@@ -337,13 +359,18 @@ static int find_heap(void) {
                                         .readOn = read_on,
                                         .nextPresent = next_present};
   if (!lt_word_window_init(&writer.window, &heap.books, WINDOW_SIZE)) return -ENOMEM;
+  if (lt_keeps_blocks) {
+    heap.kind = KEPT;
+    writer.roundingOf = kept_rounding;
+    return 0;
+  }
   // A function that nobody interposes.
   if (!find_image((uintptr_t)&gnu_get_libc_version, &libc) || !find_image(allocateFunction, &allocator))
     return -EPROTONOSUPPORT;
   heap.books.dataCount = data_of(&libc, heap.data);
-  heap.isJemalloc = allocator.first != libc.first;
+  heap.kind = allocator.first != libc.first ? JEMALLOC : GLIBC;
   bool isFound, isShort;
-  if (heap.isJemalloc) {
+  if (heap.kind == JEMALLOC) {
     // A process may have a second one.
     isFound = lt_jemalloc_heap_find(&heap.jemalloc, &heap.books) && has_variable(&allocator, heap.jemalloc.root);
     isShort = heap.jemalloc.isShort;
@@ -356,9 +383,24 @@ static int find_heap(void) {
   return isFound ? 0 : isShort ? -ENOMEM : -EPROTONOSUPPORT;
 }
 
+/// The set, and the blocks that a thread's realloc has taken out of it.
+static bool walk_kept(void (*block)(void *context, uint64_t address, uint64_t size)) {
+  bool isWhole = lt_kept_blocks_walk(block, NULL);
+  for (uint32_t i = 0; i < writer.list->threadCount; i++) {
+    uint64_t thread = writer.list->threads[i].threadPointer, words[2];
+    // Thread-local memory of a library that is loaded at the start is as far from each thread's pointer.
+    const struct lt_tls *state = (const struct lt_tls *)(thread + ((uintptr_t)&lt_tls - lt_thread_pointer()));
+    if (!thread || !lt_read_bytes(&lt_own_memory, (uintptr_t)&state->reallocated, (uint8_t *)words, sizeof words))
+      continue;
+    if (words[0] && !lt_kept_blocks_size(words[0])) block(NULL, words[0], words[1]);
+  }
+  return isWhole;
+}
+
 /// `block` may be NULL. True if all of the allocator's memory was found.
 static bool walk_heap(void (*block)(void *context, uint64_t address, uint64_t size)) {
-  if (heap.isJemalloc) {
+  if (heap.kind == KEPT) return !block || walk_kept(block);
+  if (heap.kind == JEMALLOC) {
     lt_jemalloc_heap_walk(&heap.jemalloc, block, NULL);
     return !heap.jemalloc.oddExtents && !heap.jemalloc.isShort;
   }
@@ -368,8 +410,9 @@ static bool walk_heap(void (*block)(void *context, uint64_t address, uint64_t si
 
 /// Writes what the allocator has, once it was walked.
 static void put_figures(void) {
+  if (heap.kind == KEPT) return;
   const struct lt_allocator_figures figures =
-      heap.isJemalloc ? lt_jemalloc_heap_figures(&heap.jemalloc) : lt_glibc_heap_figures(&heap.glibc);
+      heap.kind == JEMALLOC ? lt_jemalloc_heap_figures(&heap.jemalloc) : lt_glibc_heap_figures(&heap.glibc);
   if (!figures.kind) return;
   uint8_t payload[LT_ALLOCATOR_PAYLOAD], definition[16 + LT_ALLOCATOR_PAYLOAD], *p = definition;
   size_t size = lt_allocator_figures_put(&figures, writer.list->time, payload);
@@ -409,8 +452,8 @@ int lt_block_list_account(struct lt_block_list *list, struct lt_memory_scan *sca
   if (error) return error;
   walk_heap(NULL);
   put_figures();
-  if (heap.isJemalloc) lt_jemalloc_heap_free(&heap.jemalloc);
-  else lt_glibc_heap_free(&heap.glibc);
+  if (heap.kind == JEMALLOC) lt_jemalloc_heap_free(&heap.jemalloc);
+  else if (heap.kind == GLIBC) lt_glibc_heap_free(&heap.glibc);
   lt_word_window_free(&writer.window);
   return writer.error;
 }

@@ -157,6 +157,10 @@ struct lt_tls {
   /// recorded
   uint64_t untilSample;
   uint64_t sampleRandom; ///< state of the generator; 0 before the thread's first allocation
+  // Of one that keeps a set of all blocks: no allocation passes, and `untilSample` is always 0.
+  uint64_t untilKeptSample; ///< in the place of untilSample
+  uintptr_t reallocated;    ///< the block that realloc is working on, which is not in the set; or 0
+  uint64_t reallocatedSize;
 };
 
 extern __thread struct lt_tls lt_tls __attribute__((tls_model("initial-exec"), visibility("hidden")));

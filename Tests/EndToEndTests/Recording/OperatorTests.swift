@@ -8,7 +8,7 @@ import TraceReading
 @Suite(.requires(.recorder)) struct OperatorTests {
   @Test(
     "What memory of operator new holds is in use, and what it was given back is gone",
-    arguments: ["", "libjemalloc.so.2"], ["full", "light"])
+    arguments: ["", "libjemalloc.so.2", "libtcmalloc_minimal.so.4"], ["full", "light"])
   func operators(allocator: String, mode: String) throws {
     let program = try TestProgram("keeps-by-operator-new.swift", flags: ["-lstdc++"]).path()
     let run = try TracedRun([program], options: mode == "light" ? ["--light"] : []) {
@@ -17,7 +17,8 @@ import TraceReading
     run.expectSameBehaviour()
     let trace = try run.onlyTrace()
     let report = try LightRecordingTests.Report(trace.path)
-    #expect(report.findings == ["lost Lost × 40"])
+    // What is kept for the whole run may be suspected of growing.
+    #expect(report.findings.filter { !$0.hasPrefix("accumulating") } == ["lost Lost × 40"])
     // A session and a node each; the text of the names is in the program.
     #expect(report.liveBlocks > 6_000 && report.liveBlocks < 6_500, "\(report.liveBlocks)")
     if mode == "full" { #expect(try TraceContents(trace.path).orphans == 0) }

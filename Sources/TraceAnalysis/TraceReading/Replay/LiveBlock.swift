@@ -37,12 +37,20 @@ package struct LiveBlock: Hashable, Sendable, BitwiseCopyable {
   /// A task lives in it, which has a strand.
   package var hasTask = false
 
-  /// Tells whether it may be a block of so many bytes. Of a listed one it is only known what the C library makes of the
-  /// bytes that were asked for: with its own word up to a multiple of 16, and a rest of 16 that is no block by itself.
+  /// Tells whether it may be a block of so many bytes, at most 2^32. Of a listed one it is only known what the allocator
+  /// makes of the bytes that were asked for. glibc's: with its own word up to a multiple of 16, and a rest of 16 that is
+  /// no block by itself. jemalloc's: the next of its classes. A set that the recorder keeps: the next multiple of 8.
   package func mayHaveSize(_ asked: UInt64, isListed: Bool) -> Bool {
     guard isListed else { return size == asked }
     let usable = (asked + 8 + 15) & ~15 - 8
-    return size == usable || size == usable + 16
+    return size == usable || size == usable + 16 || size == (asked + 7) & ~7 || size == Self.jemallocClass(of: asked)
+  }
+
+  /// Multiples of 16 up to 128, and four classes from one power of two to the next. Source: jemalloc 5.3, size_classes.
+  private static func jemallocClass(of asked: UInt64) -> UInt64 {
+    guard asked > 8 else { return 8 }
+    let distance = asked <= 128 ? 16 : UInt64(1) << (61 - (asked - 1).leadingZeroBitCount)
+    return (asked + distance - 1) & ~(distance - 1)
   }
 
   /// Events: few enough to tell a request from the next, many enough that 32 bits last.

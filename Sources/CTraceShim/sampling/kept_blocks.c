@@ -1,0 +1,156 @@
+#include "sampling/kept_blocks.h"
+
+#include "arch/compiler.h"
+#include "os/os.h"
+
+#include <stdatomic.h>
+
+enum {
+  GRANULE_SHIFT = 3, ///< allocators align the smallest blocks to 8 bytes
+  CELL_SHIFT = GRANULE_SHIFT + 6,
+  /// A table has the cells of 256 MiB, in 8 MiB, of which those pages are resident that blocks have touched.
+  TABLE_SHIFT = 28,
+  TABLE_CELLS = 1 << (TABLE_SHIFT - CELL_SHIFT),
+  ADDRESS_BITS = 47,
+  TABLE_LIMIT = 1 << (ADDRESS_BITS - TABLE_SHIFT),
+  /// From this size on the cell after a block's first is inside the block as a whole, and has its size: the end of a
+  /// large block would be far to look for.
+  LARGE_SIZE = 3 << CELL_SHIFT,
+};
+
+/// 64 granules: where blocks begin, and where they end. Both bits of a block of one granule are the same.
+struct cell {
+  _Atomic uint64_t starts, ends;
+};
+
+bool lt_keeps_blocks;
+static _Atomic(struct cell *) *tables;
+static _Atomic bool isIncomplete;
+
+bool lt_kept_blocks_begin(void) {
+  if (!tables) tables = lt_map_private(TABLE_LIMIT * sizeof *tables);
+  lt_keeps_blocks = tables != NULL;
+  return lt_keeps_blocks;
+}
+
+static struct cell *table_of(uint64_t address, bool isToBeMade) {
+  if (address >> ADDRESS_BITS) return NULL;
+  _Atomic(struct cell *) *place = &tables[address >> TABLE_SHIFT];
+  struct cell *table = atomic_load_explicit(place, memory_order_acquire);
+  if (table || !isToBeMade) return table;
+  struct cell *made = lt_map_private(TABLE_CELLS * sizeof *made);
+  if (!made) return NULL;
+  if (atomic_compare_exchange_strong(place, &table, made)) return made;
+  lt_unmap(made, TABLE_CELLS * sizeof *made);
+  return table;
+}
+
+static struct cell *cell_of(uint64_t address, bool isToBeMade) {
+  struct cell *table = table_of(address, isToBeMade);
+  return table ? &table[address >> CELL_SHIFT & (TABLE_CELLS - 1)] : NULL;
+}
+
+static uint64_t bit_of(uint64_t address) { return 1ull << (address >> GRANULE_SHIFT & 63); }
+
+/// The cell after that of a large block's beginning has the block's size, and beside it the same bits the other way
+/// round. No other cell looks like that: the uppermost bits of a size are zero, and so many blocks in a row that end
+/// and do not begin there cannot be.
+static uint64_t size_in(const struct cell *cell) {
+  uint64_t size = atomic_load(&cell->starts);
+  return size >= LARGE_SIZE && !(size >> ADDRESS_BITS) && atomic_load(&cell->ends) == ~size ? size : 0;
+}
+
+static uint64_t last_byte(uint64_t address, uint64_t size) { return address + (size ? size - 1 : 0); }
+
+/// Clears what is left in the memory of a new block of others whose free was not seen: in the bits of a cell from one
+/// address to another, inclusive.
+static void clear(struct cell *cell, uint64_t from, uint64_t to) {
+  uint64_t bits = (bit_of(to) | (bit_of(to) - 1)) & ~(bit_of(from) - 1);
+  if (LT_UNLIKELY(atomic_load_explicit(&cell->starts, memory_order_relaxed) & bits))
+    atomic_fetch_and(&cell->starts, ~bits);
+  if (LT_UNLIKELY(atomic_load_explicit(&cell->ends, memory_order_relaxed) & bits)) atomic_fetch_and(&cell->ends, ~bits);
+}
+
+void lt_kept_blocks_add(uintptr_t address, uint64_t size) {
+  bool isLarge = size >= LARGE_SIZE;
+  struct cell *first = cell_of(address, true);
+  struct cell *second = cell_of(isLarge ? address + (1 << CELL_SHIFT) : last_byte(address, size), true);
+  if (!first || !second) {
+    atomic_store(&isIncomplete, true);
+    return;
+  }
+  uint64_t endOfFirst = address | ((1 << CELL_SHIFT) - 1);
+  if (isLarge) {
+    clear(first, address, endOfFirst);
+    atomic_store(&second->starts, size);
+    atomic_store(&second->ends, ~size);
+  } else {
+    uint64_t last = last_byte(address, size);
+    clear(first, address, last < endOfFirst ? last : endOfFirst);
+    for (uint64_t at = endOfFirst + 1; at <= last; at += 1 << CELL_SHIFT) {
+      struct cell *cell = cell_of(at, true);
+      uint64_t end = at | ((1 << CELL_SHIFT) - 1);
+      if (cell) clear(cell, at, last < end ? last : end);
+    }
+    atomic_fetch_or(&second->ends, bit_of(last_byte(address, size)));
+  }
+  // Last: a copy that has the beginning has the rest.
+  atomic_fetch_or(&first->starts, bit_of(address));
+}
+
+/// Returns the size of a block that begins at an address; 0 if it has no end.
+static uint64_t size_at(uint64_t address) {
+  struct cell *cell = cell_of(address, false), *next = cell_of(address + (1 << CELL_SHIFT), false);
+  uint64_t bit = bit_of(address), ends = cell ? atomic_load(&cell->ends) & ~(bit - 1) : 0;
+  if (ends) return (((uint64_t)__builtin_ctzll(ends) + 1) << GRANULE_SHIFT) - (address & ((1 << CELL_SHIFT) - 8));
+  uint64_t large = next ? size_in(next) : 0;
+  if (large) return large;
+  uint64_t at = address >> CELL_SHIFT << CELL_SHIFT;
+  for (int i = 1; i <= LARGE_SIZE >> CELL_SHIFT; i++) {
+    cell = cell_of(at + ((uint64_t)i << CELL_SHIFT), false);
+    ends = cell ? atomic_load(&cell->ends) : 0;
+    if (ends)
+      return at + ((uint64_t)i << CELL_SHIFT) + (((uint64_t)__builtin_ctzll(ends) + 1) << GRANULE_SHIFT) - address;
+  }
+  return 0;
+}
+
+uint64_t lt_kept_blocks_size(uintptr_t address) {
+  struct cell *first = cell_of(address, false);
+  return first && atomic_load(&first->starts) & bit_of(address) ? size_at(address) : 0;
+}
+
+uint64_t lt_kept_blocks_remove(uintptr_t address) {
+  struct cell *first = cell_of(address, false);
+  if (!first || !(atomic_load(&first->starts) & bit_of(address))) return 0;
+  uint64_t size = size_at(address);
+  // A block that is freed twice at once is the program's fault; it is taken out once.
+  if (!(atomic_fetch_and(&first->starts, ~bit_of(address)) & bit_of(address)) || !size) return 0;
+  if (size >= LARGE_SIZE) {
+    struct cell *second = cell_of(address + (1 << CELL_SHIFT), false);
+    atomic_store(&second->starts, 0);
+    atomic_store(&second->ends, 0);
+  } else {
+    atomic_fetch_and(&cell_of(last_byte(address, size), false)->ends, ~bit_of(last_byte(address, size)));
+  }
+  return size;
+}
+
+bool lt_kept_blocks_walk(void (*block)(void *context, uint64_t address, uint64_t size), void *context) {
+  uint64_t behind = 0; // the last block: a large one has its size in between
+  for (uint64_t i = 0; i < TABLE_LIMIT; i++) {
+    struct cell *table = atomic_load(&tables[i]);
+    for (uint64_t k = 0; table && k < TABLE_CELLS; k++) {
+      uint64_t base = i << TABLE_SHIFT | k << CELL_SHIFT, starts = atomic_load(&table[k].starts);
+      if (base + (1 << CELL_SHIFT) <= behind) continue;
+      for (; starts; starts &= starts - 1) {
+        uint64_t address = base + ((uint64_t)__builtin_ctzll(starts) << GRANULE_SHIFT);
+        uint64_t size = address < behind ? 0 : size_at(address);
+        if (!size) continue;
+        block(context, address, size);
+        behind = address + size;
+      }
+    }
+  }
+  return !atomic_load(&isIncomplete);
+}
