@@ -48,6 +48,7 @@ static int functionCount;
 
 /// What the images define, in the loader's order: the first definition is the one that others are bound to.
 struct search {
+  bool isForOperators; ///< malloc and the operators alone are looked for
   struct lt_loaded_image own;
   struct {
     uintptr_t address, start, end; ///< and of its image
@@ -70,6 +71,7 @@ static int find_first(struct dl_phdr_info *info, size_t size, void *context) {
   if (!lt_loaded_image_from_info(info, &image) || image.start == search->own.start) return 0;
   for (int i = 0; i < SEARCHED_COUNT; i++) {
     struct lt_symbol symbol;
+    if (search->isForOperators && i > 0 && i < NAME_COUNT) continue;
     if (search->first[i].address || !lt_loaded_image_symbol(&image, name_of(i), &symbol)) continue;
     search->first[i].address = symbol.address;
     search->first[i].start = image.start;
@@ -127,7 +129,7 @@ bool lt_table_binding_prepare(void) {
 }
 
 bool lt_table_binding_prepare_operators(void) {
-  struct search search = {0};
+  struct search search = {.isForOperators = true};
   functionCount = 0;
   if (find_functions(&search)) add_operators(&search);
   return functionCount > 0;
