@@ -4,18 +4,22 @@ import TraceReading
 
 extension ObjectGraphBuilder {
   /// A queue links its tasks by two words of theirs, which keep old contents of the memory until a task is first put
-  /// into a queue. They lead to other tasks, and to parts of the queue, never to objects or the frames of a task.
+  /// into a queue. They lead to other tasks, and to parts of the queue, never to objects or the frames of a task. The
+  /// end of a task resumes all that wait for it: of those each keeps the next.
   mutating func readQueueLinks(_ node: Int, _ block: LiveBlock) {
     let range =
       block.address + TaskMemory.queueLinks.lowerBound..<block.address
       + max(TaskMemory.queueLinks.lowerBound, min(block.size, TaskMemory.queueLinks.upperBound))
     image.forEachWord(in: range) { address, value in
-      guard let target = target(of: value), Int(target) != node else { return }
+      guard !taskWaits.isLeftOverLink(address, value), let target = target(of: value), Int(target) != node else {
+        return
+      }
       let kind = types[Int(nodeTypes[Int(target)])].kind
       guard kind == .task || (!kind.isCounted && taskMemory.taskOfSlab[target] == nil) else { return }
+      let isLink = kind == .task && !taskWaits.used.contains(address)
       addEdge(
         from: UInt32(node), to: target, label: EdgeLabelID.scanned(offset: address - block.address).rawValue,
-        kind: (kind == .task ? EdgeStrength.taskLink : .conservative).rawValue)
+        kind: (isLink ? EdgeStrength.taskLink : .conservative).rawValue)
     }
   }
 
@@ -24,7 +28,7 @@ extension ObjectGraphBuilder {
     var next = range.lowerBound
     for hole in unused[UInt32(node)] ?? [] where hole.upperBound > next && hole.lowerBound < range.upperBound {
       if next < hole.lowerBound { scan(node, block, next..<hole.lowerBound) }
-      next = hole.upperBound
+      next = max(next, hole.upperBound)
     }
     if next < range.upperBound { scan(node, block, next..<range.upperBound) }
   }
@@ -43,6 +47,7 @@ extension ObjectGraphBuilder {
     let holdsNoObjects = typeRows[Int(nodeTypes[node])].holdsNoObjects
     image.forEachWord(in: range) { address, value in
       if !links.isEmpty, links.contains(address) { return }
+      if !taskWaits.leftOverLinks.isEmpty, taskWaits.leftOverLinks.contains(address) { return }
       guard let target = target(of: value), Int(target) != node || isObject, target != task else { return }
       let targetKind = types[Int(nodeTypes[Int(target)])].kind
       if holdsNoObjects, targetKind.isCounted || taskMemory.taskOfSlab[target] != nil { return }
@@ -54,10 +59,45 @@ extension ObjectGraphBuilder {
       } else if kind == .task, taskWords.isBorrowed(address, of: UInt32(node), leadsToTask: targetKind == .task) {
         strength = .surplus
       }
-      addEdge(
-        from: UInt32(node), to: target, label: label ?? EdgeLabelID.scanned(offset: address - block.address).rawValue,
-        kind: strength.rawValue)
+      let label = label ?? EdgeLabelID.scanned(offset: address - block.address).rawValue
+      if targetKind == .task, isHandle(value, at: address, of: target, from: UInt32(node), block) {
+        // Nobody has a handle of a task among the frames of another.
+        if leadsToStart(value, of: target) { handles.append((UInt32(node), target, label, strength)) }
+        return
+      }
+      addEdge(from: UInt32(node), to: target, label: label, kind: strength.rawValue)
     }
+  }
+
+  /// Tells whether a word that leads to a task cannot have it go on. A task's own words before its frames are written by
+  /// the runtime, and memory for the frames of a task among another's frames is the other's own.
+  private func isHandle(
+    _ word: UInt64, at address: UInt64, of task: UInt32, from source: UInt32, _ block: LiveBlock
+  ) -> Bool {
+    if taskWaits.mayResume(wordAt: address, word) || taskMemory.outerTaskOfSlab[source] == task { return false }
+    return types[Int(nodeTypes[Int(source)])].kind != .task || address - block.address >= TaskWaits.headerEnd
+  }
+
+  private func leadsToStart(_ word: UInt64, of target: UInt32) -> Bool {
+    word & Self.addressBits & ~7 == heap[BlockID(target)].address
+  }
+
+  /// Adds the words that are handles of tasks, where a task has any: references that no known field accounts for,
+  /// besides the one that it has of itself until it ends. All others are left over from earlier uses of the memory.
+  ///
+  /// Source: swiftlang/swift, stdlib/public/Concurrency/Task.cpp (swift_task_create_common: one reference for the
+  /// caller, and one that `completeTask` gives up); seen with Swift 6.3.1 for tasks and the children of groups.
+  mutating func addHandles() {
+    guard !handles.isEmpty else { return }
+    let held = graph.edgeCounts(ofKind: EdgeStrength.strong.rawValue)
+    for handle in handles where mayHaveHandle(handle.target, held: held[handle.target]) {
+      addEdge(from: handle.source, to: handle.target, label: handle.label, kind: handle.strength.rawValue)
+    }
+    handles = []
+  }
+
+  private func mayHaveHandle(_ task: UInt32, held: UInt32) -> Bool {
+    SurplusWords.room(besides: held, at: heap[BlockID(task)].address, in: image).map { $0 > 1 } ?? true
   }
 
   /// The block that a scanned word leads to. C code keeps pointers into the middle of its blocks; a counted object is
@@ -100,6 +140,11 @@ extension ObjectGraphBuilder {
         guard heapExtent.contains(address), let found = heap.block(containing: address) else { return }
         if !root.acceptsInterior, heap[found].address != address & ~7 { return }
         let target = parent(ofTaskAt: address & ~7, in: found) ?? found.rawValue
+        if !taskWaits.mayResume(wordAt: nil, value),
+          !leadsToStart(value, of: target) || !mayHaveHandle(target, held: held[target])
+        {
+          return
+        }
         if root.isBetweenWork, isAccountedFor(target) { return }
         addEdge(
           from: node, to: target, label: EdgeLabelID.scanned(offset: offset).rawValue,

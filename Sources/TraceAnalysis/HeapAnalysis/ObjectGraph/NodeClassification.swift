@@ -176,9 +176,9 @@ extension ObjectGraphBuilder {
         tasks: tasks, heap: heap, image: image, isImage: { [roots] in roots.isImage($0) },
         isEmpty: { [layouts] in layouts?.hasNoSize(valuesOfTypeAt: $0) ?? false })
     }
-    unused = initial.unwritten.merging(taskMemory.unused.mapValues { [$0] }) {
-      ($0 + $1).sorted { $0.lowerBound < $1.lowerBound }
-    }
+    unused = initial.unwritten.merging(taskMemory.unused.mapValues { [$0] }) { $0 + $1 }
+    if InitialTaskMemory.isLayoutKnown(variable), snapshot.isFrozen { readTaskWaits(tasks) }
+    for block in unused.keys { unused[block]?.sort { $0.lowerBound < $1.lowerBound } }
     let variables = layouts?.addresses(ofConcurrencyVariable: TaskRegistry.variable) ?? []
     guard !variables.isEmpty else { return }
     taskRegistry = TaskRegistry(
@@ -187,6 +187,21 @@ extension ObjectGraphBuilder {
         image.word(at: address).map { $0 & 7 == 0 && layouts?.metadataKind(at: $0) == Self.taskMetadataKind } ?? false
       },
       taskCount: tasks.count)
+  }
+
+  private mutating func readTaskWaits(_ tasks: [BlockID]) {
+    let isTask = { [image, layouts] address in
+      image.word(at: address).map { $0 & 7 == 0 && layouts?.metadataKind(at: $0) == Self.taskMetadataKind } ?? false
+    }
+    taskWaits = TaskWaits(
+      tasks: tasks.map { heap[$0].address } + taskMemory.innerTasks.sorted(), image: image, isTask: isTask,
+      isImage: { [roots] in roots.isImage($0) })
+    for task in taskMemory.innerTasks {
+      guard let record = taskWaits.records[task] else { continue }
+      for part in taskMemory.unused(behind: record..<record &+ TaskWaits.recordSize) {
+        unused[part.block, default: []].append(part.words)
+      }
+    }
   }
 
   private static let taskMetadataKind: UInt64 = 0x502

@@ -24,6 +24,9 @@ package struct ObjectGraphBuilder {
   var sideTableType: UInt32?
   var taskMemory: TaskMemory
   var taskWords = TaskWords()
+  var taskWaits = TaskWaits()
+  /// Words that lead to tasks which they cannot resume: handles, if anybody has one.
+  var handles: [(source: UInt32, target: UInt32, label: UInt32, strength: EdgeStrength)] = []
   /// By block, a task's or a slab's: the ranges that hold nothing, in order.
   var unused: [UInt32: [Range<UInt64>]] = [:]
   var taskRegistry: TaskRegistry?
@@ -86,6 +89,7 @@ package struct ObjectGraphBuilder {
     // Blocks that weak references turn out to lead to are no memory to be scanned: those that may be such come last.
     for node in 0..<heap.count where !builder.mayBeSideTable(node) { builder.read(node) }
     for node in 0..<heap.count where builder.mayBeSideTable(node) { builder.read(node) }
+    builder.addHandles()
     builder.readRoots()
     let scanned = builder.typeRows.indices.filter { index in
       let row = builder.typeRows[index]

@@ -15,6 +15,9 @@ struct TaskMemory {
   /// By block of a slab that belongs to a task which `async let` made among the frames of another: that other task. Such
   /// a slab counts as any block of malloc, but for what its words keep.
   private(set) var outerTaskOfSlab: [UInt32: UInt32] = [:]
+  /// Addresses of what looks like tasks among the frames of others: some may have ended, and stand in memory that
+  /// nobody has written since.
+  private(set) var innerTasks: Set<UInt64> = []
   /// By block, a task's or a slab's: the words behind the last frame.
   private(set) var unused: [UInt32: Range<UInt64>] = [:]
 
@@ -97,6 +100,7 @@ struct TaskMemory {
         if address & 15 == 0, metadata.contains(word) { inner.append(address) }
       }
       for child in inner {
+        innerTasks.insert(child)
         var next = image.word(at: child &+ Self.allocatorOffset &+ 8)
         while let slab = next, image.word(at: slab).map(isSlabMetadata) == true,
           let found = heap.block(containing: slab), followed.insert(slab).inserted
@@ -126,6 +130,19 @@ struct TaskMemory {
       let found = heap.block(containing: source), heap[found].address == source
     else { return nil }
     return task
+  }
+
+  /// The words behind the last frame of a suspended task among the frames of another, by block. `record`: the task's
+  /// last allocation, which says what it waits for; it ends the frames.
+  func unused(behind record: Range<UInt64>) -> [(block: UInt32, words: Range<UInt64>)] {
+    guard let slab = image.word(at: record.lowerBound &- Self.allocationHeaderSize &+ Self.slabOffset),
+      slab < record.lowerBound, image.word(at: slab).map(isSlabMetadata) == true, let found = heap.block(containing: slab),
+      let counts = image.word(at: slab &+ Self.countsOffset)
+    else { return [] }
+    let (capacity, used) = (counts & 0xFFFF_FFFF, counts >> 32)
+    let (start, end) = (slab &+ Self.headerSize, heap[found].address &+ heap[found].size)
+    guard start < end, used < capacity, capacity <= end - start, start + used == record.upperBound else { return [] }
+    return [(found.rawValue, record.upperBound..<start + capacity)]
   }
 
   private func slab(at address: UInt64, of task: BlockID, _ isPlain: (BlockID) -> Bool) -> Slab? {

@@ -1,0 +1,154 @@
+// What each suspended task waits for, by the record that the runtime keeps of it.
+
+import TraceReading
+
+/// Tells which words can have a suspended task go on, and which are left over.
+///
+/// A task that is suspended, or in a queue, says so: its private part leads to a record among its own frames, which
+/// names what it waits for. That is a continuation, another task, a group of children, or an executor. So
+///
+/// - a task that waits for anything but an executor stands in no executor's queue: its links are left over,
+/// - a task that stands among those whom the end of a task or of a group's child resumes has no continuation. A word that
+///   leads to it is a handle, or left over.
+///
+/// The record is made when the task has been suspended and before anybody is told of it, and changed before the task is
+/// put into a queue; a thread that is about to resume those who wait for the end of a task takes them out of that task's
+/// list first. So what follows is true of an image taken between any two instructions.
+///
+/// By bytes, in a task: 64 the context it goes on with, 104 its innermost status record, 112 the last allocation of a
+/// frame, 160 the record of what it waits for, which is the innermost one and the last allocation. In that record: 8 the
+/// next outer record, 16 what it waits for, 40 the task. Of numbers the image knows none, so that what the record waits
+/// for tells its kind: the task's own context, a task, or a group. In a group: 0 its table of functions, 88 the task
+/// that waits for a child. In the records of a group and of child tasks: from 16 on, the children.
+///
+/// Source: swiftlang/swift, include/swift/ABI/TaskStatus.h (TaskDependencyStatusRecord),
+/// stdlib/public/Concurrency/TaskPrivate.h (flagAsSuspended, flagAsAndEnqueueOnExecutor), Task.cpp (waitFuture,
+/// completeFuture) and TaskGroup.cpp; seen with Swift 6.3.1. In a runtime that lays it out otherwise the words do not
+/// lead to one another, and nothing is concluded.
+struct TaskWaits {
+  enum Wait: Hashable, Sendable {
+    /// Whoever has the task's address can resume it.
+    case continuation
+    /// The end of a task, or of a group's child, resumes it.
+    case end
+  }
+
+  /// By the address of a suspended task, where the record and what it names agree.
+  private(set) var waits: [UInt64: Wait] = [:]
+  /// By the address of a task: that of the record of what it waits for.
+  private(set) var records: [UInt64: UInt64] = [:]
+  /// Addresses of the words of queues that lead to nothing any more.
+  private(set) var leftOverLinks: Set<UInt64> = []
+  /// Addresses of the words by which a task's end resumes others, or by which it is told of being cancelled.
+  private(set) var used: Set<UInt64> = []
+
+  private static let contextOffset: UInt64 = 64
+  private static let statusRecordOffset: UInt64 = 104
+  private static let lastAllocationOffset: UInt64 = 112
+  private static let recordOffset: UInt64 = 160
+  /// From the start of a status record.
+  private static let outerOffset: UInt64 = 8
+  private static let subjectOffset: UInt64 = 16
+  private static let waitingTaskOffset: UInt64 = 40
+  static let recordSize: UInt64 = 48
+  /// Back from an allocation to its header.
+  private static let allocationHeaderSize: UInt64 = 16
+  /// From the start of a group.
+  private static let groupWaiterOffset: UInt64 = 88
+  /// A future begins somewhere here behind a task's start: behind the header, the words of a child, and the group.
+  private static let futures = stride(from: InitialTaskMemory.leastHeaderSize, through: 248, by: 8)
+  /// Words of a task before this offset are the runtime's own, and written by it.
+  static let headerEnd: UInt64 = 272
+  /// In the lowest bits of a word that leads to a task: the state of its future.
+  private static let stateBits: UInt64 = 7
+  private static let recordLimit = 1 << 12
+
+  /// Nothing is known of any task.
+  init() {}
+
+  /// - Parameters:
+  ///   - tasks: addresses of tasks, in blocks of their own or among the frames of others, as runtimes of the known
+  ///     layout make them.
+  ///   - isTask: whether a task stands at an address.
+  ///   - isImage: whether an address lies in an image.
+  ///
+  /// Linear in the tasks and their status records.
+  init(
+    tasks: some Sequence<UInt64>, image: HeapImage, isTask: (UInt64) -> Bool, isImage: (UInt64) -> Bool
+  ) {
+    var waiting: [UInt64: Set<UInt64>] = [:]
+    for task in tasks {
+      addStatusRecords(of: task, image)
+      guard let record = image.word(at: task &+ Self.recordOffset), record & 15 == 0,
+        image.word(at: task &+ Self.statusRecordOffset) == record,
+        image.word(at: task &+ Self.lastAllocationOffset) == record &- Self.allocationHeaderSize,
+        image.word(at: record &+ Self.waitingTaskOffset) == task
+      else { continue }
+      records[task] = record
+      guard let subject = image.word(at: record &+ Self.subjectOffset) else { continue }
+      if subject == image.word(at: task &+ Self.contextOffset) {
+        waits[task] = .continuation
+        forgetLinks(of: task)
+      } else if isTask(subject) {
+        waiting[subject, default: []].insert(task)
+      } else if image.word(at: subject).map(isImage) == true,
+        image.word(at: subject &+ Self.groupWaiterOffset) == task
+      {
+        waits[task] = .end
+        forgetLinks(of: task)
+      }
+    }
+    for (task, waiters) in waiting { addQueue(of: task, waiters, image, isTask) }
+  }
+
+  /// Tells whether a word, as far as it leads to a task, can have that go on, or tell it of being cancelled; otherwise it
+  /// is a handle, or left over. `address`: where it stands, nil for roots.
+  func mayResume(wordAt address: UInt64?, _ word: UInt64) -> Bool {
+    if waits[word & ObjectGraphBuilder.addressBits & ~Self.stateBits] != .end { return true }
+    return address.map(used.contains) ?? false
+  }
+
+  /// Tells whether a link of a queue leads to a task that is in none.
+  func isLeftOverLink(_ address: UInt64, _ word: UInt64) -> Bool {
+    if leftOverLinks.contains(address) { return true }
+    return waits[word & ObjectGraphBuilder.addressBits & ~Self.stateBits] != nil && !used.contains(address)
+  }
+
+  private mutating func forgetLinks(of task: UInt64) {
+    leftOverLinks.insert(task &+ TaskMemory.queueLinks.lowerBound)
+    leftOverLinks.insert(task &+ TaskMemory.queueLinks.lowerBound &+ 8)
+  }
+
+  /// Notes the words by which a task's children are told that it is cancelled: two words of each of its records, which
+  /// may be something else.
+  private mutating func addStatusRecords(of task: UInt64, _ image: HeapImage) {
+    var next = image.word(at: task &+ Self.statusRecordOffset)
+    var count = 0
+    while let record = next, count < Self.recordLimit, used.insert(record &+ Self.subjectOffset).inserted {
+      used.insert(record &+ Self.subjectOffset &+ 8)
+      next = image.word(at: record &+ Self.outerOffset)
+      count += 1
+    }
+  }
+
+  /// Follows the list of those that wait for a task: from its future by the first link of each. Behind that word stands
+  /// the type of the result; behind one that leads to a parent, another child or nothing.
+  private mutating func addQueue(
+    of task: UInt64, _ waiters: Set<UInt64>, _ image: HeapImage, _ isTask: (UInt64) -> Bool
+  ) {
+    func waiter(_ address: UInt64) -> UInt64? {
+      image.word(at: address).map { $0 & ~Self.stateBits }.flatMap { waiters.contains($0) ? $0 : nil }
+    }
+    for offset in Self.futures {
+      guard waiter(task &+ offset) != nil, let type = image.word(at: task &+ offset &+ 8), !isTask(type) else {
+        continue
+      }
+      var link = task &+ offset
+      while let next = waiter(link), waits.updateValue(.end, forKey: next) == nil {
+        used.insert(link)
+        leftOverLinks.insert(next &+ TaskMemory.queueLinks.lowerBound &+ 8)
+        link = next &+ TaskMemory.queueLinks.lowerBound
+      }
+    }
+  }
+}

@@ -1,0 +1,208 @@
+// What suspended tasks wait for, by their own words: who can resume them, and which words are left over.
+
+import Testing
+import TraceTestSupport
+
+@testable import HeapAnalysis
+@testable import TraceReading
+
+@Suite struct TaskWaitsTests {
+  private typealias Task = HeapBuilder.Object
+
+  private let heap = HeapBuilder()
+  /// Of a task as Swift 6.3.1 makes it: with 512 bytes for its frames behind the initial context.
+  private let slab: UInt64 = 304
+  private let context: UInt64 = 272
+  private let future: UInt64 = 208
+  private let used: UInt64 = 208
+  private let function: UInt64 = 0x1000_3000
+
+  init() {
+    heap.type("App.Item")
+    heap.variables = [
+      InitialTaskMemory.versionVariable: 0x1000_9000, InitialTaskMemory.sizeVariable: 0x1000_9008,
+    ]
+    heap.words[0x1000_9000] = 1
+    heap.words[0x1000_9008] = 208
+  }
+
+  private func set(_ task: Task, _ offset: UInt64, _ word: UInt64?) { heap.words[task.address + offset] = word }
+
+  /// A task with a result, which has begun. `handles`: references that others have.
+  private func task(handles: UInt64 = 0) -> Task {
+    let task = heap.malloc(840)
+    set(task, 0, HeapBuilder.taskMetadata)
+    set(task, 8, 3 + handles << 33)
+    set(task, 56, function + 0x40)
+    set(task, 64, task.address + slab + 64)
+    set(task, future + 8, 0x1000_A000)
+    set(task, context - 32, task.address + future + 24)
+    set(task, context - 24, function)
+    set(task, context + 8, function + 0x80)
+    set(task, 120, task.address + slab)
+    set(task, slab, HeapBuilder.slabMetadata)
+    set(task, slab + 16, 480 | used << 32)
+    return task
+  }
+
+  /// Has a task say what it waits for, in a record that ends its frames.
+  private func suspend(_ task: Task, on subject: UInt64? = nil, outer: UInt64? = nil) {
+    let allocation = task.address + slab + 32 + used - 64
+    set(task, 112, allocation)
+    heap.words[allocation + 8] = task.address + slab
+    let record = allocation + 16
+    set(task, 104, record)
+    set(task, 160, record)
+    heap.words[record + 8] = outer
+    heap.words[record + 16] = subject ?? heap.words[task.address + 64]
+    heap.words[record + 40] = task.address
+  }
+
+  /// Memory that a variable leads to, whose first words are tasks.
+  private func holder(of tasks: Task...) {
+    let holder = heap.malloc(64)
+    for (index, task) in tasks.enumerated() { heap.words[holder.address + UInt64(8 * index)] = task.address }
+    heap.global(holder)
+  }
+
+  private func instances() throws -> [Int] {
+    let findings = try heap.findings()
+    #expect(findings.allSatisfy { $0.verdict == .suspended })
+    return findings.map(\.instances)
+  }
+
+  @Test func wordsToATaskThatWaitsForAnotherAreLeftOverIfNobodyHasAHandle() throws {
+    let (waiting, awaited) = (task(), task())
+    suspend(awaited)
+    suspend(waiting, on: awaited.address)
+    set(awaited, future, waiting.address | 1)
+    holder(of: waiting)
+    heap.global(waiting)
+    #expect(try instances() == [1])
+  }
+
+  @Test func aHandleKeepsATaskThatWaitsForAnother() throws {
+    let (waiting, awaited) = (task(handles: 1), task())
+    suspend(awaited)
+    suspend(waiting, on: awaited.address)
+    set(awaited, future, waiting.address)
+    holder(of: waiting)
+    #expect(try instances() == [])
+  }
+
+  @Test func aHandleInAFieldIsNoneOfThoseInMemoryOfUnknownLayout() throws {
+    heap.type("App.Owner", fields: [HeapBuilder.field("task", 0)])
+    let (waiting, awaited, owner) = (task(handles: 1), task(), heap.object("App.Owner"))
+    suspend(awaited)
+    suspend(waiting, on: awaited.address)
+    set(awaited, future, waiting.address)
+    heap.set(owner, 0, waiting)
+    holder(of: waiting)
+    // The owner is lost, and has the task's only handle.
+    #expect(try heap.findings().map(\.verdict).contains(.suspended))
+    heap.global(owner)
+    #expect(try instances() == [])
+  }
+
+  @Test func aTaskThatIsNotAmongThoseWhoWaitMayBeInAThreadsHands() throws {
+    let (waiting, awaited) = (task(), task())
+    suspend(awaited)
+    suspend(waiting, on: awaited.address)
+    heap.global(waiting)
+    #expect(try instances() == [])
+  }
+
+  @Test func allWhoWaitForATaskInUseAreInUse() throws {
+    let (first, second, awaited) = (task(), task(), task())
+    suspend(awaited)
+    suspend(first, on: awaited.address)
+    suspend(second, on: awaited.address)
+    set(awaited, future, first.address)
+    set(first, 16, second.address)
+    #expect(try instances() == [1])
+    // Where the second does not say what it waits for, the word may be the place of a queue.
+    heap.words[second.address + 160] = nil
+    #expect(try instances() == [2])
+    heap.global(awaited)
+    #expect(try instances() == [])
+  }
+
+  @Test(arguments: [16, 24]) func theQueueOfATaskThatHasAContinuationIsLeftOver(offset: UInt64) throws {
+    let (resumed, lost) = (task(), task())
+    suspend(resumed)
+    suspend(lost)
+    set(resumed, offset, lost.address)
+    heap.global(resumed)
+    #expect(try instances() == [1])
+    // A task that says nothing may be in a queue, and so may the one behind it.
+    set(resumed, 160, nil)
+    set(lost, 160, nil)
+    #expect(try instances() == [])
+  }
+
+  @Test func whoeverHasTheContinuationOfATaskKeepsIt() throws {
+    let lost = task()
+    suspend(lost)
+    holder(of: lost)
+    #expect(try instances() == [])
+  }
+
+  @Test func aGroupIsWaitedForByItsTaskAlone() throws {
+    let (parent, child) = (task(), task())
+    let group = parent.address + slab + 64
+    set(parent, 64, parent.address + slab + 48)
+    heap.words[group] = 0x1000_B000
+    heap.words[group + 88] = parent.address
+    // The words of a child of a group: its parent, the next child, the group.
+    set(child, 208, parent.address)
+    set(child, 224, group)
+    set(child, 240, 0x1000_A000)
+    set(child, context - 32, child.address + 256)
+    suspend(parent, on: group)
+    suspend(child)
+    holder(of: parent)
+    #expect(try instances() == [1])
+    heap.global(child)
+    #expect(try instances() == [])
+  }
+
+  /// A timeout: the parent sleeps, and will cancel its child, whatever that waits for.
+  @Test func aTaskThatGoesOnKeepsItsChildren() throws {
+    let (parent, child, awaited) = (task(), task(), task())
+    let group = parent.address + slab + 96
+    heap.words[group + 16] = child.address
+    suspend(parent, outer: group)
+    suspend(awaited)
+    suspend(child, on: awaited.address)
+    set(awaited, future, child.address)
+    heap.global(parent)
+    #expect(try instances() == [])
+    heap.words[parent.address + slab + 32 + used - 48 + 8] = nil
+    #expect(try instances() == [1])
+  }
+
+  @Test func aTaskAmongFramesUsesItsMemoryUpToWhatItWaitsFor() throws {
+    let (outer, item) = (task(), heap.object("App.Item"))
+    let more = heap.malloc(1000)
+    let child = outer.address + slab + 64
+    heap.words[child] = HeapBuilder.taskMetadata
+    heap.words[child + 120] = more.address
+    let record = more.address + 48
+    heap.words[more.address] = HeapBuilder.slabMetadata
+    heap.words[more.address + 16] = 960 | 64 << 32
+    heap.words[more.address + 40] = more.address
+    heap.words[more.address + 160] = item.address
+    heap.words[child + 64] = more.address + 48
+    heap.words[child + 112] = more.address + 32
+    heap.words[child + 104] = record
+    heap.words[child + 160] = record
+    heap.words[record + 16] = heap.words[child + 64]
+    heap.words[record + 40] = child
+    heap.global(outer)
+    let verdicts = try heap.findings().map(\.verdict)
+    #expect(verdicts == [.lost])
+    // Of one that runs, all may be in use.
+    heap.words[child + 160] = nil
+    #expect(try heap.findings().isEmpty)
+  }
+}
