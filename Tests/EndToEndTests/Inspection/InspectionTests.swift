@@ -132,6 +132,26 @@ import TraceReading
   }
 
   @Test(
+    "Of suspended tasks, words that queues and handles have left over keep none", arguments: ["inspected", "recorded"])
+  func waitingTasks(way: String) throws {
+    let recorder = [BuildProducts.leaktrace, "record", "--light", "--quiet", "-o", "%DIRECTORY%/%p.trace", "--"]
+    let program = try Waiting("waiting-tasks.swift", under: way == "recorded" ? recorder : [])
+    var question = ["inspect", String(program.processID)]
+    if way == "recorded" {
+      let asked = try Command([BuildProducts.leaktrace, "snapshot", String(program.processID)]).run()
+      #expect(asked.end == .exit(0), "\(asked.errorOutput)")
+      question = ["analyze", try #require(program.trace())]
+    }
+    let outcome = try Command([BuildProducts.leaktrace] + question + ["--format", "json"]).run()
+    let report = try #require(try JSONSerialization.jsonObject(with: Data(outcome.output.utf8)) as? [String: Any])
+    let findings = (report["reports"] as? [[String: Any]])?.first?["findings"] as? [[String: Any]] ?? []
+    #expect(findings.allSatisfy { $0["verdict"] as? String == "suspended" })
+    // Eleven of the actor's twelve, four times three children, six parents.
+    #expect(findings.compactMap { $0["instances"] as? Int }.sorted() == [6, 11, 12], "\(outcome.output)")
+    _ = try program.end(SIGKILL)
+  }
+
+  @Test(
     "The blocks of the allocator's books are those that a recorder counts, one by one", .requires(.recorder),
     arguments: ["", "libjemalloc.so.2"])
   func blocks(allocator: String) throws {

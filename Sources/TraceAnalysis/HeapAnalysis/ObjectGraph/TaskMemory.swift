@@ -136,7 +136,8 @@ struct TaskMemory {
   /// last allocation, which says what it waits for; it ends the frames.
   func unused(behind record: Range<UInt64>) -> [(block: UInt32, words: Range<UInt64>)] {
     guard let slab = image.word(at: record.lowerBound &- Self.allocationHeaderSize &+ Self.slabOffset),
-      slab < record.lowerBound, image.word(at: slab).map(isSlabMetadata) == true, let found = heap.block(containing: slab),
+      slab < record.lowerBound, image.word(at: slab).map(isSlabMetadata) == true,
+      let found = heap.block(containing: slab),
       let counts = image.word(at: slab &+ Self.countsOffset)
     else { return [] }
     let (capacity, used) = (counts & 0xFFFF_FFFF, counts >> 32)
