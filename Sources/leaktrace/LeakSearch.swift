@@ -126,11 +126,15 @@ struct LeakSearch {
     return ProcessPage(
       report: report([examined.trace], selection: selection), leaks: examined.leaks, profile: profile,
       timeline: RunTimeline(examined.reader, examined.trace.analysis), outline: examined.heap?.outline(),
-      tasks: examined.heap?.tasks())
+      tasks: examined.heap?.tasks(),
+      estimates: EstimatedSite.largest(
+        examined.trace, limit: Self.shownEstimates, naming: naming(examined.trace)))
   }
 
   /// Allocation sites in a page's data; its flame graph has all.
   private static let shownSites = 20
+  /// Estimated sites in a page: so many by what is live, and by what was allocated.
+  private static let shownEstimates = 100
 
   /// Only what was allocated.
   func allocations(_ path: String) throws(TraceFormatError) -> ReportTrace {

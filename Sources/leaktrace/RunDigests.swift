@@ -71,8 +71,8 @@ struct RunDigests {
   private mutating func digest(ofTrace path: String) throws -> RunDigest {
     let examined = try search.examine(path, keepsHeap: .always)
     status = .worst(status, examined.status)
-    // A recording has sites, which say more.
-    let census = examined.reader.header.isInspection ? examined.heap?.census().census : nil
+    // A full recording has sites, which say more.
+    let census = examined.reader.header.lacksHistory ? examined.heap?.census().census : nil
     return RunDigest(examined.trace, leaks: examined.leaks, census: census, naming: search.naming(examined.trace))
   }
 

@@ -1,5 +1,6 @@
 // Runs of made-up programs, by their sites and findings.
 
+@testable import AllocationReports
 @testable import LeakDetection
 @testable import RunDiff
 @testable import TraceReading
@@ -35,6 +36,24 @@ struct DigestBuilder {
       RunDigest.Site(
         type: type, operation: "object", innermost: Int32(digest.frames.count - 1), stack: stack, total: total))
     digest.total += total
+  }
+
+  /// What samples say of a stack: bytes and their standard errors. `functions`: innermost first.
+  mutating func estimate(_ functions: [String], live: (Double, Double), allocated: (Double, Double)) {
+    var stack: Int32 = -1
+    for function in functions.reversed() {
+      digest.frames.append(DiffFrame(function: function, stableName: StableName.of(function), file: nil, line: nil))
+      digest.stacks.append(RunDigest.StackNode(caller: stack, frame: Int32(digest.frames.count - 1)))
+      stack = Int32(digest.stacks.count - 1)
+    }
+    digest.estimates = (digest.estimates ?? []) + [
+      RunDigest.Estimate(
+        innermost: functions.isEmpty ? -1 : Int32(digest.frames.count - 1), stack: stack,
+        allocated: ByteEstimate(bytes: UInt64(allocated.0), error: allocated.1),
+        live: ByteEstimate(bytes: UInt64(live.0), error: live.1))
+    ]
+    digest.samplePeriod = 512 << 10
+    digest.isLight = true
   }
 
   static func frame(_ function: String, file: String? = nil, line: Int? = nil) -> SourceFrame {

@@ -55,6 +55,38 @@ import TraceTestSupport
   }
 }
 
+@Suite struct EstimatedDiffTests {
+  private static let words =
+    "live bytes 4.00 MiB ± 1.40 MiB → 24.0 MiB ± 3.50 MiB (+500 %)"
+
+  @Test func whatChangedIsToldWithItsErrors() {
+    #expect(ExampleDiff.lightReport.estimatedSites.map { DiffWords.figures($0.changes[0]) } == Self.words)
+  }
+
+  @Test func theTextHasASectionOfItsOwn() {
+    let text = DiffText(style: TextStyle(width: 120)).text(ExampleDiff.lightReport)
+    #expect(
+      text.contains(
+        """
+        Estimated sites: 1 worse, 41 unchanged
+          of the unchanged: 1 matched under another name or by similarity
+          worse  \(Self.words)
+              fill(_:)  Cache.swift:7
+                main
+
+        """), "\(text)")
+    #expect(text.contains("Types and holders: 1 new, 1 gone, 90 unchanged") && text.contains("app, 2 light recordings\n"))
+    #expect(!DiffText().text(ExampleDiff.report).contains("Estimated sites"))
+  }
+
+  @Test func theReviewersCommentHasIt() {
+    let text = DiffMarkdown.text(ExampleDiff.lightReport, gates: [])
+    #expect(text.contains("<details><summary>Estimated sites: 1 worse, 41 unchanged</summary>"))
+    #expect(
+      text.contains("- <code>fill(&#95;&#58;)</code> at <code>Cache.swift&#58;7</code>: \(Self.words)\n"), "\(text)")
+  }
+}
+
 @Suite struct DiffMarkdownTests {
   @Test func theReviewersCommentReadsAsItShould() {
     let gates = [GateOutcome(gate: "new-leaks", hasFailed: true, explanation: "1 new leak")]
@@ -255,6 +287,19 @@ import TraceTestSupport
     )
   }
 
+  @Test func estimatedSitesHaveTheirErrors() throws {
+    let document = try parsed(ExampleDiff.lightReport)
+    #expect(document["listsHolders"] as? Bool == true)
+    let section = try #require(document["estimatedSites"] as? [String: Any])
+    let change = try #require((section["changes"] as? [[String: Any]])?.first)
+    #expect(section["unchanged"] as? Int == 41 && change["name"] as? String == "fill(_:)")
+    let figures = try #require(change["figures"] as? [[String: Any]])
+    #expect(figures.map { $0["figure"] as? String } == ["liveBytes", "allocatedBytes"])
+    #expect(figures.map { $0["direction"] as? String } == ["worse", "same"])
+    #expect(figures.map { $0["newStandardError"] as? Double } == [3_670_016, 4_194_304])
+    #expect(try parsed(ExampleDiff.report)["estimatedSites"] is NSNull)
+  }
+
   @Test func whatCouldNotBeComparedIsNull() throws {
     var report = ExampleDiff.report
     report.findings = nil
@@ -280,8 +325,8 @@ import TraceTestSupport
         for value in array { collect(value) }
       }
     }
-    collect(try parsed(ExampleDiff.report))
-    #expect(names.count > 40)
+    collect(try parsed(ExampleDiff.lightReport))
+    #expect(names.count > 40 && names.contains("oldStandardError"))
     for name in names { #expect(documentation[section.upperBound...].contains("`\(name)`"), "\(name)") }
   }
 }

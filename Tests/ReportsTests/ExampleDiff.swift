@@ -30,6 +30,30 @@ enum ExampleDiff {
     AllocationChange(kind: kind, name: name, oldName: nil, frames: frames, match: match, figures: figures, weight: 0.5)
   }
 
+  /// A comparison of light recordings.
+  static var lightReport: DiffReport {
+    var report = report
+    report.listsHolders = true
+    (report.old.kind, report.new.kind) = (.light, .light)
+    let live = figure(.liveBytes, 4 * 1_048_576, 24 * 1_048_576)
+    var allocated = figure(.allocatedBytes, 30 * 1_048_576, 33 * 1_048_576)
+    allocated.direction = .same
+    report.estimatedSites = DiffSection(
+      changes: [
+        EstimatedSiteChange(
+          kind: .worse,
+          frames: [
+            DiffFrame(function: "fill(_:)", stableName: "fill(_:)", file: "/src/Cache.swift", line: 7),
+            DiffFrame(function: "main", stableName: "main"),
+          ], match: .exact,
+          figures: [
+            EstimateChange(change: live, oldError: 1_468_006, newError: 3_670_016),
+            EstimateChange(change: allocated, oldError: 4_194_304, newError: 4_194_304),
+          ], weight: 0.25)
+      ], unchanged: 41, moved: 1, unsteady: 0)
+    return report
+  }
+
   static var report: DiffReport {
     let rename = DiffRename(old: "App.Cache", new: "App.Store<Int>")
     let grown = figure(.instances, 2, 5)

@@ -43,6 +43,10 @@ package struct ComparisonPage: Sendable {
           ),
           ("types", .array(report.types.changes.map { words(DiffWords.figures($0)) })),
           ("sites", .array(report.sites.changes.map { words(DiffWords.figures($0)) })),
+          (
+            "estimatedSites",
+            .array((report.estimatedSites?.changes ?? []).map { words(DiffWords.figures($0)) })
+          ),
         ])
       ),
       ("pictures", .array(changes.map { PageJSON.picture($0.finding) })),

@@ -17,15 +17,16 @@ package struct ProcessPage: Sendable {
   private let timeline: RunTimeline
   private let outline: HeapOutline?
   private let tasks: TaskOutline?
+  private let estimates: (shown: [EstimatedSite], count: Int)
 
   /// `report` must be of one trace. `outline` and `tasks`: of the heap image that `leaks` was found in; nil if there is
-  /// none.
+  /// none. `estimates`: of a light recording, the sites to show, and how many there are.
   package init(
     report: AllocationReport, leaks: LeakReport, profile: StackProfile, timeline: RunTimeline, outline: HeapOutline?,
-    tasks: TaskOutline?
+    tasks: TaskOutline?, estimates: (shown: [EstimatedSite], count: Int) = ([], 0)
   ) {
     (self.report, self.leaks, self.profile, self.timeline) = (report, leaks, profile, timeline)
-    (self.outline, self.tasks) = (outline, tasks)
+    (self.outline, self.tasks, self.estimates) = (outline, tasks, estimates)
   }
 
   var title: String { fileName(ofPath: report.traces.first.map { $0.program.isEmpty ? $0.path : $0.program } ?? "") }
@@ -39,6 +40,8 @@ package struct ProcessPage: Sendable {
       ("flame", .object(PageJSON.fields(FlameTree(profile, limit: flameLimit)))),
       ("sources", PageJSON.sources(listed)),
       ("heap", outline.map { heap($0, limit: heapLimit) } ?? .null), ("tasks", tasks.map(value) ?? .null),
+      ("estimates", .array(estimates.shown.map(AllocationJSON.value))),
+      ("estimatesOmitted", .number(UInt64(estimates.count - estimates.shown.count))),
     ])
   }
 

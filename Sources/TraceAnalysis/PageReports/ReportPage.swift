@@ -65,7 +65,7 @@ package struct ReportPage: Sendable {
   private static let script: String = {
     let parts = [
       PackageResources.elements_js, PackageResources.overview_js, PackageResources.findings_js,
-      PackageResources.flame_js, PackageResources.types_js, PackageResources.threads_js,
+      PackageResources.flame_js, PackageResources.types_js, PackageResources.estimates_js, PackageResources.threads_js,
       PackageResources.comparison_js, PackageResources.growth_js, PackageResources.page_js,
     ]
     return "\"use strict\";\n(() => {\n" + parts.map { String(decoding: $0, as: UTF8.self) }.joined(separator: "\n")

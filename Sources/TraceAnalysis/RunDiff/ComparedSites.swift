@@ -39,11 +39,9 @@ struct ComparedSites {
         var parts = [
           vocabulary.number(of: StableName.of(site.type), on: side), vocabulary.number(of: site.operation, on: side),
         ]
-        let inner = site.innermost >= 0 ? frames[Int(site.innermost)] : nil
-        if let inner { parts.append(inner) }
         let callers = stacks[site.stack] ?? Self.functions(site.stack, digest, frames)
         stacks[site.stack] = callers
-        parts += callers.first == inner ? callers.dropFirst() : callers[...]
+        parts += Self.functions(innermost: site.innermost >= 0 ? frames[Int(site.innermost)] : nil, callers)
         if let place = places[parts] {
           entries[place].totals[run] += site.total
         } else {
@@ -57,7 +55,14 @@ struct ComparedSites {
     }
   }
 
-  private static func functions(_ stack: Int32, _ digest: RunDigest, _ frames: [Int32]) -> [Int32] {
+  /// The functions on the way to a site, innermost first.
+  static func functions(innermost: Int32?, _ callers: [Int32]) -> [Int32] {
+    guard let innermost, callers.first != innermost else { return callers }
+    return [innermost] + callers
+  }
+
+  /// Of a stack of a digest. `frames`: numbers of its frames' names.
+  static func functions(_ stack: Int32, _ digest: RunDigest, _ frames: [Int32]) -> [Int32] {
     var result: [Int32] = []
     var node = stack
     while node >= 0 {

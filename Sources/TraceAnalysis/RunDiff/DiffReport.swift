@@ -68,8 +68,13 @@ package enum DiffKind: String, CaseIterable, Hashable, Sendable {
   case new, worse, better, gone
 }
 
+/// Something that is not as it was.
+package protocol ChangeOfKind: Hashable, Sendable {
+  var kind: DiffKind { get }
+}
+
 /// A finding that is not as it was.
-package struct FindingChange: Hashable, Sendable {
+package struct FindingChange: ChangeOfKind {
   package var kind: DiffKind
   /// nil for new ones.
   package var old: Finding?
@@ -101,7 +106,7 @@ package struct DiffFrame: Codable, Hashable, Sendable {
 }
 
 /// A type or an allocation site that is not as it was.
-package struct AllocationChange: Hashable, Sendable {
+package struct AllocationChange: ChangeOfKind {
   package var kind: DiffKind
   /// The type's name, or that of the function that allocated; the new one.
   package var name: String
@@ -118,7 +123,7 @@ package struct AllocationChange: Hashable, Sendable {
 }
 
 /// Changes of one sort, largest first, and how many have none.
-package struct DiffSection<Change: Hashable & Sendable>: Hashable, Sendable {
+package struct DiffSection<Change: ChangeOfKind>: Hashable, Sendable {
   package var changes: [Change]
   package var unchanged: Int
   /// Of these, those that were matched by similarity or other names.
@@ -126,8 +131,7 @@ package struct DiffSection<Change: Hashable & Sendable>: Hashable, Sendable {
   /// Of the unchanged, findings that were met in some runs only.
   package var unsteady: Int
 
-  package subscript(kind: DiffKind) -> [Change] where Change == FindingChange { changes.filter { $0.kind == kind } }
-  package subscript(kind: DiffKind) -> [Change] where Change == AllocationChange { changes.filter { $0.kind == kind } }
+  package subscript(kind: DiffKind) -> [Change] { changes.filter { $0.kind == kind } }
 }
 
 /// The runs of one build.
@@ -138,10 +142,13 @@ package struct DiffSide: Hashable, Sendable {
     /// By the unit that was asked for; 1 if none was.
     package var work: Double
   }
+  /// The kind of its runs: what is known of them.
+  package enum Kind: Hashable, Sendable { case recorded, light, inspected }
+
   package var program: String
   package var runs: [Run]
-  /// Processes were looked at, none was recorded.
-  package var isInspected = false
+  /// `recorded` if they are of several kinds.
+  package var kind = Kind.recorded
 }
 
 /// Everything that `leaktrace diff` has to say.
@@ -169,6 +176,10 @@ package struct DiffReport: Sendable {
 
   /// Findings as gates and machine-readable reports see them: all of the new build, unchanged ones as known.
   package var judged: [JudgedFinding]
-  /// Processes were looked at, none was recorded: sites are types and what holds them.
+  /// Processes were looked at, none was recorded.
   package var areInspections = false
+  /// Sites are types and what holds them, on both sides.
+  package var listsHolders = false
+  /// Of light recordings, what samples say of the places that allocate; nil unless all runs have such estimates.
+  package var estimatedSites: DiffSection<EstimatedSiteChange>?
 }

@@ -120,6 +120,22 @@ package enum DiffWords {
       separator: ", ")
   }
 
+  /// The same of an estimated site: `live bytes 4.00 MiB ± 1.40 MiB → 24.0 MiB ± 3.50 MiB (+500 %)`.
+  package static func figures(_ change: EstimatedSiteChange) -> String {
+    let leading: FigureChange.Direction = change.kind == .better || change.kind == .gone ? .better : .worse
+    let changed = change.figures.filter { $0.change.direction != .same }
+    return (changed.filter { $0.change.direction == leading } + changed.filter { $0.change.direction != leading })
+      .map { estimate in
+        let figure = estimate.change.figure
+        func side(_ spread: Spread, _ error: Double) -> String {
+          "\(amount(spread.median, of: figure)) ± \(amount(error, of: figure))"
+        }
+        let expected = expectation(estimate.change).map { " of \($0)" } ?? ""
+        return
+          "\(name(figure)) \(side(estimate.change.old, estimate.oldError)) → \(side(estimate.change.new, estimate.newError)) (\(ratio(estimate.change))\(expected))"
+      }.joined(separator: ", ")
+  }
+
   /// The way in which something was found again, where it is not equal: `renamed: A is B now`, `matched by similarity:
   /// the type's name differs`.
   package static func match(_ match: DiffMatch?) -> String? {
@@ -151,11 +167,7 @@ package enum DiffWords {
   package static func name(_ kind: DiffKind) -> String { kind.rawValue }
 
   /// `2 new, 1 worse, 3 gone, 12 unchanged`; `none changed, 12 unchanged`.
-  static func counts(_ section: DiffSection<FindingChange>) -> String {
-    counts(DiffKind.allCases.map { kind in (kind, section[kind].count) }, unchanged: section.unchanged)
-  }
-
-  package static func counts(_ section: DiffSection<AllocationChange>) -> String {
+  package static func counts<Change>(_ section: DiffSection<Change>) -> String {
     counts(DiffKind.allCases.map { kind in (kind, section[kind].count) }, unchanged: section.unchanged)
   }
 
@@ -187,9 +199,14 @@ package enum DiffWords {
   package static func side(_ side: DiffSide) -> String {
     let events = side.runs.reduce(UInt64(0)) { $0 &+ $1.events }
     let program = side.program.isEmpty ? "unknown program" : fileName(ofPath: side.program)
+    let runs = UInt64(side.runs.count)
+    switch side.kind {
+    case .recorded: return "\(program), \(Decimal.counted(runs, "run")), \(Decimal.counted(events, "event"))"
+    // Each of its images has all blocks: their sum says nothing.
+    case .light: return "\(program), \(Decimal.counted(runs, "light recording"))"
     // All that is known of an inspected process is its blocks.
-    let (run, event) = side.isInspected ? ("inspection", "block") : ("run", "event")
-    return "\(program), \(Decimal.counted(UInt64(side.runs.count), run)), \(Decimal.counted(events, event))"
+    case .inspected: return "\(program), \(Decimal.counted(runs, "inspection")), \(Decimal.counted(events, "block"))"
+    }
   }
 
   /// Returns how much work the runs of a side did: `scope "request" ran 1,200, 1,180 times`; nil if that is not

@@ -1,5 +1,6 @@
 // A digest as a file, so that a build can be compared when its trace and its binary are gone.
 
+import AllocationReports
 import Foundation
 
 /// Reads and writes digests: JSON of one object, with a schema's name and version before the digest. Unknown fields are
@@ -72,6 +73,14 @@ package enum DigestFile {
       let isFrame = site.innermost == -1 || digest.frames.indices.contains(Int(site.innermost))
       let isStack = site.stack == -1 || digest.stacks.indices.contains(Int(site.stack))
       guard isFrame, isStack else { throw .malformed("site \(index) has no such stack or frame") }
+    }
+    for (index, estimate) in (digest.estimates ?? []).enumerated() {
+      let isFrame = estimate.innermost == -1 || digest.frames.indices.contains(Int(estimate.innermost))
+      let isStack = estimate.stack == -1 || digest.stacks.indices.contains(Int(estimate.stack))
+      let errors = [estimate.allocated.error, estimate.live.error]
+      guard isFrame, isStack, errors.allSatisfy((0...ByteEstimate.errorLimit).contains) else {
+        throw .malformed("estimate \(index) has no such stack or frame, or no such error")
+      }
     }
     // A count that would overflow when a run's processes are added up is not accepted.
     let count = 0...(1 << 48)

@@ -1,4 +1,4 @@
-// Types and holders of an inspection in the place of allocation sites, which it has none of.
+// Types and holders of a heap image in the place of allocation sites, which inspections and light recordings lack.
 
 import LeakDetection
 import TraceReading
@@ -19,10 +19,17 @@ package struct InspectedMoment: Codable, Hashable, Sendable {
 }
 
 extension RunDigest {
-  /// Puts the census of an inspection's image in the place of its sites: what keeps objects stands where the function
-  /// that allocated them would.
+  /// Sites are types and what holds them, in this digest or one of an earlier version, which has those of inspections
+  /// alone.
+  package var hasHolders: Bool { listsHolders ?? (inspected != nil) }
+
+  /// The operation of rows that stand for types and holders, in digests of all versions.
+  private static let operationOfHolders = "inspected"
+
+  /// Puts the census of a heap image in the place of the sites: what keeps objects stands where the function that
+  /// allocated them would.
   package mutating func replaceSites(with census: HolderCensus) {
-    (sites, frames, stacks) = ([], [], [])
+    (sites, listsHolders) = ([], true)
     var numbers: [String: Int32] = [:]
     for row in census.rows {
       let holder = "held by \(row.key.holder)"
@@ -39,7 +46,7 @@ extension RunDigest {
       total.liveBlocks = row.objects
       sites.append(
         Site(
-          type: row.key.type, operation: "inspected", innermost: number, stack: number, total: total))
+          type: row.key.type, operation: Self.operationOfHolders, innermost: number, stack: number, total: total))
     }
     var all = SiteTotal()
     (all.liveBytes, all.liveBlocks) = (census.bytes, census.objects)

@@ -139,7 +139,7 @@ struct NameMatching {
 
   /// Names in unmatched items that have renamed ones in them, as a closure's has its function's: these follow. True if
   /// there is one.
-  private func follow(_ old: [NamedItem], _ vocabulary: Vocabulary) -> Bool {
+  func follow(_ old: [NamedItem], _ vocabulary: Vocabulary) -> Bool {
     guard !vocabulary.successors.isEmpty else { return false }
     let renames = DiffRename.simplest(
       vocabulary.successors.map { DiffRename(old: vocabulary.name($0), new: vocabulary.name($1)) }.sorted())

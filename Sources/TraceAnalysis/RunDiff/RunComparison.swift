@@ -80,7 +80,7 @@ package struct RunComparison {
 
     let comparesReferences = (old + new).allSatisfy(\.recordsReferenceCounts)
     let figures =
-      areInspections || hasLightRecordings
+      areInspections || listsHolders || hasLightRecordings
       ? [.liveBytes, .liveBlocks]
       : Figure.ofAllocations.filter { comparesReferences || ($0 != .retains && $0 != .releases) }
     let totals = totals(figures, sites)
@@ -91,6 +91,7 @@ package struct RunComparison {
     )
     .compare(
       matched.findings, FindingLikeness(vocabulary, renames: renames).pairs(oldFindings, newFindings, matched.findings))
+    let estimatedSites = estimatedSites()
     return DiffReport(
       old: side(old, oldWork), new: side(new, newWork), unit: unit, totals: totals,
       findings: unavailable == nil ? findings.section : nil,
@@ -100,8 +101,23 @@ package struct RunComparison {
       },
       types: sites.types(figures, totals: totals),
       sites: sites.sites(figures, totals: totals, frames: frames), renames: renames,
-      remarks: remarks(comparesReferences),
-      judged: unavailable == nil ? findings.judged + libraryFindings() : [], areInspections: areInspections)
+      remarks: remarks(comparesReferences, hasEstimates: estimatedSites != nil),
+      judged: unavailable == nil ? findings.judged + libraryFindings() : [], areInspections: areInspections,
+      listsHolders: listsHolders, estimatedSites: estimatedSites)
+  }
+
+  /// What samples say of both sides; nil unless all runs have them. After the names are matched.
+  private func estimatedSites() -> DiffSection<EstimatedSiteChange>? {
+    let runs = old + new
+    guard runs.allSatisfy({ $0.estimates != nil }) else { return nil }
+    let changes = EstimateChanges(
+      old: ComparedEstimates(old, vocabulary, side: .old), new: ComparedEstimates(new, vocabulary, side: .new),
+      judgement: EstimateJudgement(judgement, period: runs.compactMap(\.samplePeriod).max() ?? 0),
+      vocabulary: vocabulary, runs: (old.count, new.count))
+    return changes.section { entry, side in
+      let digest = side == .old ? old[entry.run] : new[entry.run]
+      return digest.estimates.map { digest.frames(of: $0[entry.number]) } ?? []
+    }
   }
 
   /// A function that allocates nothing any more is there all the same: the other build's symbols tell.
@@ -117,6 +133,9 @@ package struct RunComparison {
   /// Processes were looked at, none was recorded.
   private var areInspections: Bool { (old + new).allSatisfy { $0.inspected != nil } }
 
+  /// Rows are types and what holds them, of all runs.
+  private var listsHolders: Bool { (old + new).allSatisfy(\.hasHolders) }
+
   /// Each heap image of a light recording lists all blocks anew: as many as it has images, were they added up.
   private var hasLightRecordings: Bool { (old + new).contains { $0.isLight == true } }
 
@@ -124,7 +143,8 @@ package struct RunComparison {
     DiffSide(
       program: runs[0].program,
       runs: zip(runs, work).map { DiffSide.Run(path: $0.path, events: $0.eventCount, work: $1) },
-      isInspected: runs.allSatisfy { $0.inspected != nil })
+      kind: runs.allSatisfy { $0.inspected != nil }
+        ? .inspected : runs.allSatisfy { $0.isLight == true } ? .light : .recorded)
   }
 
   private var wholes: [Figure: Double] {
@@ -161,7 +181,7 @@ package struct RunComparison {
     return DiffRename.simplest(all)
   }
 
-  private func remarks(_ comparesReferences: Bool) -> [String] {
+  private func remarks(_ comparesReferences: Bool, hasEstimates: Bool) -> [String] {
     var remarks: [String] = []
     if judgement.tolerance.isTimeDependent {
       let reason =
@@ -172,14 +192,15 @@ package struct RunComparison {
     }
     if hasLightRecordings {
       remarks.append(
-        "light recordings have the blocks of their heap images: what is live is compared, and neither the peak nor what was allocated"
-      )
+        "light recordings have the blocks of their heap images: what is live is compared\(listsHolders ? ", by type and by what holds it" : ""), and neither the peak nor what was allocated"
+          + (hasEstimates ? ", but for the estimates by site" : ""))
+      if let remark = spanRemark, hasEstimates { remarks.append(remark) }
     }
     if areInspections {
       remarks.append(inspectionRemark)
-    } else if (old + new).contains(where: { $0.inspected != nil }) {
+    } else if !listsHolders, (old + new).contains(where: \.hasHolders) {
       remarks.append(
-        "one side was inspected and the other recorded: holders stand beside allocation sites, and nothing matches but types and findings"
+        "some runs have what holds their blocks, and others the places that allocated them, or neither, as an older digest of a light recording: nothing matches but types and findings"
       )
     } else if !comparesReferences && !hasLightRecordings {
       remarks.append("retains and releases were not recorded on both sides, and are not compared")
@@ -195,6 +216,21 @@ package struct RunComparison {
     }
     return remarks + runRemarks
   }
+
+  /// What is said where samples were taken for much longer on one side: a server allocates as long as it runs.
+  private var spanRemark: String? {
+    let (before, after) = (old.compactMap(\.sampledSeconds).max() ?? 0, new.compactMap(\.sampledSeconds).max() ?? 0)
+    guard max(before, after) >= Self.leastSpan, max(before, after) >= Self.unequalSpans * min(before, after) else {
+      return nil
+    }
+    return
+      "samples were taken for \(Decimal.duration(before)) on the old side and \(Decimal.duration(after)) on the new one: a program that goes on allocating has allocated more in the longer time"
+  }
+
+  /// Seconds below which a program's time is its start's and its work's rather than a server's.
+  private static let leastSpan = 60.0
+  /// Ratio of the times from which on they are told.
+  private static let unequalSpans = 1.5
 
   private var inspectionRemark: String {
     guard old.count == 1, new.count == 1, let before = old[0].inspected, let after = new[0].inspected,

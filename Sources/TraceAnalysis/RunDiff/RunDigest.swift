@@ -37,13 +37,26 @@ package struct RunDigest: Codable, Hashable, Sendable {
     package var allocations: [[String]]
   }
 
+  /// A stack at which allocations were sampled, with what the samples say of it: its errors are those of sampling.
+  package struct Estimate: Codable, Hashable, Sendable {
+    /// Number of the innermost frame in `frames`.
+    package var innermost: Int32
+    /// Number of the stack in `stacks`.
+    package var stack: Int32
+    /// Since the recording's start.
+    package var allocated: ByteEstimate
+    package var live: ByteEstimate
+  }
+
   /// The path that the run was read from.
   package var path: String
   package var program: String
   /// Of several processes, that of the first. Nil in a digest of an earlier version.
   package var origin: RunOrigin?
-  /// Set if the run is one look at a process: then sites are types and what holds them.
+  /// Set if the run is one look at a process.
   package var inspected: InspectedMoment?
+  /// Sites are types and what holds them. Nil in digests of earlier versions: see `hasHolders`.
+  package var listsHolders: Bool?
   /// Traces that were added up.
   package var processes: Int
   package var eventCount: UInt64
@@ -66,6 +79,12 @@ package struct RunDigest: Codable, Hashable, Sendable {
   package var frames: [DiffFrame]
   package var stacks: [StackNode]
   package var sites: [Site]
+  /// Of a light recording at its last heap image; nil of others, without an image, and in older digests.
+  package var estimates: [Estimate]?
+  /// Of estimates: bytes of allocation from one sample to the next, on average.
+  package var samplePeriod: UInt64?
+  /// Of estimates: how long samples had been taken.
+  package var sampledSeconds: Double?
   /// Of the program and of libraries; nil if there was no heap image to look at.
   package var findings: [DigestedFinding]?
   /// The reason why there are no findings.
@@ -75,11 +94,11 @@ package struct RunDigest: Codable, Hashable, Sendable {
 }
 
 extension RunDigest {
-  /// Sums up a trace that has been analysed. Names every site: linear in the nodes of the stack tree, and in the
-  /// distinct frames' symbols.
+  /// Sums up a trace that has been analysed. Names every site: linear in the nodes of the stack tree, in the frames of
+  /// sampled stacks, and in the distinct frames' symbols.
   ///
-  /// `leaks`: what was found in its heap image; suppressed findings are left out. `census`: of the same image, for an
-  /// inspection.
+  /// `leaks`: what was found in its heap image; suppressed findings are left out. `census`: of the same image, for a
+  /// trace that lacks history.
   package init(_ trace: ReportTrace, leaks: LeakReport, census: HolderCensus? = nil, naming: any FrameNaming) {
     let analysis = trace.analysis
     path = trace.path
@@ -131,6 +150,11 @@ extension RunDigest {
         DigestedFinding(finding: finding, allocations: finding.path.map { namer.functions(of: $0.stack) })
       }
     }
+    if analysis.header.isLight, leaks.snapshot != nil {
+      estimates = Self.estimates(analysis, &namer)
+      samplePeriod = analysis.header.samplePeriod
+      sampledSeconds = analysis.definitions.sampledSites.last.flatMap { analysis.clock.seconds(at: $0.time) }
+    }
     functions = naming.functionHashes(
       in: analysis.definitions.images.map(\.image).filter { !SystemCode.isSystemImage($0.path) }
     ).sorted()
@@ -140,11 +164,11 @@ extension RunDigest {
     stacks = namer.nodes
     // Functions without names are told by their image alone.
     remarks += naming.remarks
-    if analysis.header.isInspection, let census {
-      let start = analysis.header.startMonotonic
-      inspected = InspectedMoment(processStart: start, age: InspectedMoment.nanoseconds(analysis.duration ?? 0))
-      replaceSites(with: census)
-    }
+    guard analysis.header.lacksHistory, let census else { return }
+    replaceSites(with: census)
+    guard analysis.header.isInspection else { return }
+    let start = analysis.header.startMonotonic
+    inspected = InspectedMoment(processStart: start, age: InspectedMoment.nanoseconds(analysis.duration ?? 0))
   }
 
   private static let runLoops = RuleBook.shipped.table(.runsLoop, by: .symbol)
@@ -160,6 +184,7 @@ extension RunDigest {
   /// added up.
   package mutating func add(_ other: RunDigest) {
     processes += other.processes
+    listsHolders = hasHolders && other.hasHolders
     if other.inspected == nil || inspected == nil { inspected = nil }
     origin = [origin, other.origin].compactMap(\.self).min { $0.startTime < $1.startTime }
     eventCount &+= other.eventCount
@@ -184,6 +209,7 @@ extension RunDigest {
       site.stack = site.stack < 0 ? -1 : site.stack + stackBase
       return site
     }
+    add(estimatesOf: other, frameBase: frameBase, stackBase: stackBase)
     findings = Self.joined(findings, other.findings)
     if findings == nil { findingsUnavailable = findingsUnavailable ?? other.findingsUnavailable }
     for remark in other.remarks where !remarks.contains(remark) { remarks.append(remark) }
@@ -212,8 +238,9 @@ extension RunDigest {
     var depths: [Int] = []
     depths.reserveCapacity(stacks.count)
     for node in stacks { depths.append(1 + (node.caller >= 0 ? depths[Int(node.caller)] : 0)) }
-    let functions = sites.reduce(0) { $0 + ($1.stack >= 0 ? depths[Int($1.stack)] : 0) }
-    return functions > Self.leastFunctions + Self.functionsForEntry * (sites.count + stacks.count)
+    let named = sites.map(\.stack) + (estimates ?? []).map(\.stack)
+    let functions = named.reduce(0) { $0 + ($1 >= 0 ? depths[Int($1)] : 0) }
+    return functions > Self.leastFunctions + Self.functionsForEntry * (named.count + stacks.count)
   }
 
   /// Functions of any run, and so many more for each site and stack. Sites of programs are some dozen functions deep,
@@ -221,9 +248,15 @@ extension RunDigest {
   private static let (leastFunctions, functionsForEntry) = (4 << 20, 16)
 
   /// The functions of a site, innermost first.
-  package func frames(of site: Site) -> [DiffFrame] {
-    var result: [DiffFrame] = site.innermost >= 0 ? [frames[Int(site.innermost)]] : []
-    var node = site.stack
+  package func frames(of site: Site) -> [DiffFrame] { frames(innermost: site.innermost, stack: site.stack) }
+
+  package func frames(of estimate: Estimate) -> [DiffFrame] {
+    frames(innermost: estimate.innermost, stack: estimate.stack)
+  }
+
+  private func frames(innermost: Int32, stack: Int32) -> [DiffFrame] {
+    var result: [DiffFrame] = innermost >= 0 ? [frames[Int(innermost)]] : []
+    var node = stack
     while node >= 0 {
       let frame = frames[Int(stacks[Int(node)].frame)]
       if frame.stableName != result.first?.stableName { result.append(frame) }

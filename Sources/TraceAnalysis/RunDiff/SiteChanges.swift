@@ -36,12 +36,16 @@ struct SiteChanges {
     for pair in alike {
       alikeOld.insert(pair.old)
       alikeNew.insert(pair.new)
-      pairs.append(Pair(old: pair.old, new: pair.new, match: .likeness(differences(old[pair.old], new[pair.new]))))
+      let differences = SiteLikeness.differences(
+        Array(old[pair.old].functions), Array(new[pair.new].functions), vocabulary)
+      pairs.append(Pair(old: pair.old, new: pair.new, match: .likeness(differences)))
     }
     for (index, partner) in matching.partners.enumerated() {
       if let partner {
         pairs.append(
-          Pair(old: index, new: partner.new, match: partner.isRenamed ? .renamed(renames(of: old[index])) : .exact))
+          Pair(
+            old: index, new: partner.new,
+            match: partner.isRenamed ? .renamed(vocabulary.renames(of: old[index].parts)) : .exact))
       } else if !alikeOld.contains(index) {
         pairs.append(Pair(old: index, new: nil, match: nil))
       }
@@ -49,32 +53,6 @@ struct SiteChanges {
     for (index, isTaken) in matching.isTaken.enumerated() where !isTaken && !alikeNew.contains(index) {
       pairs.append(Pair(old: nil, new: index, match: nil))
     }
-  }
-
-  /// Names of a site that are looked at for renames: more than stacks of programs have.
-  private static let renameDepth = 512
-
-  private func renames(of entry: ComparedSites.Entry) -> [DiffRename] {
-    DiffRename.simplest(
-      Set(entry.parts.prefix(Self.renameDepth)).compactMap { part in
-        vocabulary.successors[part].map { DiffRename(old: vocabulary.name(part), new: vocabulary.name($0)) }
-      }.sorted())
-  }
-
-  /// Functions on the way to the site that one side alone has.
-  private func differences(_ a: ComparedSites.Entry, _ b: ComparedSites.Entry) -> [String] {
-    let before = a.functions.map(vocabulary.current)
-    let gone = before.filter { !b.functions.contains($0) }
-    let come = b.functions.filter { !before.contains($0) }
-    var words: [String] = []
-    if let first = gone.first {
-      words.append("no longer through \(vocabulary.name(first))\(gone.count > 1 ? " and \(gone.count - 1) more" : "")")
-    }
-    if let first = come.first {
-      words.append("now through \(vocabulary.name(first))\(come.count > 1 ? " and \(come.count - 1) more" : "")")
-    }
-    if words.isEmpty { words.append("called in another order") }
-    return words
   }
 
   private func values(_ pair: Pair, _ figure: Figure) -> (old: [Double], new: [Double]) {

@@ -4,9 +4,9 @@
 /// put into its caller, or replaced: what one side has and the other has not decides which.
 enum SiteLikeness {
   /// Pairs of sites of one type beyond which only those are looked at that share their innermost function.
-  private static let pairLimit = 20_000
+  static let pairLimit = 20_000
   /// Functions of a stack that are compared.
-  private static let depthLimit = 64
+  static let depthLimit = 64
 
   private struct Candidate {
     var old: Int
@@ -89,6 +89,18 @@ enum SiteLikeness {
     let functions = entry.functions.prefix(depthLimit)
     let rest = functions.drop { vocabulary.name($0).contains("init(") }
     return Array(rest.isEmpty ? functions : rest)
+  }
+
+  /// Functions on the way to a site that one side alone has, in words.
+  static func differences(_ old: [Int32], _ new: [Int32], _ vocabulary: Vocabulary) -> [String] {
+    let before = old.map(vocabulary.current)
+    let gone = before.filter { !new.contains($0) }
+    let come = new.filter { !before.contains($0) }
+    func more(_ names: [Int32]) -> String { names.count > 1 ? " and \(names.count - 1) more" : "" }
+    var words: [String] = []
+    if let first = gone.first { words.append("no longer through \(vocabulary.name(first))\(more(gone))") }
+    if let first = come.first { words.append("now through \(vocabulary.name(first))\(more(come))") }
+    return words.isEmpty ? ["called in another order"] : words
   }
 
   /// From 0 to 1: the part of the longer stack that is on both in the same order. 0 if another function allocated,

@@ -36,6 +36,7 @@ struct StackNamer {
   private var steps: [Step: Int32] = [:]
   private var numbers: [DiffFrame: Int32] = [:]
   private var functions: [StackFrame: Functions] = [:]
+  private var sampledFrames: [FrameKey: StackFrame] = [:]
   /// By frame number.
   private var stableNumbers: [Int32] = []
   private var stableNames: [String: Int32] = [:]
@@ -74,6 +75,26 @@ struct StackNamer {
       known[Int(node.rawValue)] = named
     }
     return named.stack >= 0 ? (named.stack, named.innermost) : systemStack(stack)
+  }
+
+  /// The same of a stack that a sample has, the outermost frame first. Linear in its frames, and in the trace's images
+  /// for each address that was not met before.
+  mutating func stack(ofSampled frames: [FrameKey]) -> (stack: Int32, innermost: Int32) {
+    let functions = frames.map { key in
+      let frame =
+        sampledFrames[key] ?? StackFrame(key: key, image: definitions.onlyImageIndex(at: key.lookupAddress))
+      sampledFrames[key] = frame
+      return self.functions(of: frame)
+    }
+    let chosen: KeyPath<Functions, [Int32]> = functions.contains { !$0.user.isEmpty } ? \.user : \.system
+    var named = Named()
+    for frame in functions {
+      for function in frame[keyPath: chosen].reversed() {
+        named.stack = push(function, on: named.stack)
+        named.innermost = function
+      }
+    }
+    return (named.stack, named.innermost)
   }
 
   /// Returns names for a stack without any frame of the program: the outermost caller, and the innermost functions of

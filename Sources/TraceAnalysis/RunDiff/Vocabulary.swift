@@ -96,6 +96,17 @@ final class Vocabulary {
     return true
   }
 
+  /// Names of a site that are looked at for renames: more than stacks of programs have.
+  private static let renameDepth = 512
+
+  /// Returns the names among old ones that others have taken the place of.
+  func renames(of names: [Int32]) -> [DiffRename] {
+    DiffRename.simplest(
+      Set(names.prefix(Self.renameDepth)).compactMap { old in
+        successors[old].map { DiffRename(old: name(old), new: name($0)) }
+      }.sorted())
+  }
+
   func rename(_ old: Int32, to new: Int32) {
     successors[old] = new
     predecessors.insert(new)

@@ -91,7 +91,8 @@ package enum AllocationJSON {
     ])
   }
 
-  private static func value(_ site: EstimatedSite) -> JSONValue {
+  /// What samples say of a stack.
+  package static func value(_ site: EstimatedSite) -> JSONValue {
     .object([
       ("allocated", value(site.allocated, objects: site.allocatedObjects, samples: site.allocatedSamples)),
       ("live", value(site.live, objects: site.liveObjects, samples: site.liveSamples)),

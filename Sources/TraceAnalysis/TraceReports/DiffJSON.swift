@@ -20,6 +20,7 @@ package enum DiffJSON {
       ("old", value(report.old)),
       ("new", value(report.new)),
       ("areInspections", .bool(report.areInspections)),
+      ("listsHolders", .bool(report.listsHolders)),
       ("comparedBy", .string(key(report.unit))),
       ("comparedByScope", .optional(scope(report.unit))),
       ("gates", .array(gates.map(SarifLog.value))),
@@ -28,6 +29,7 @@ package enum DiffJSON {
       ("findingsUnavailable", .optional(report.findingsUnavailable)),
       ("types", section(report.types, value)),
       ("sites", section(report.sites, value)),
+      ("estimatedSites", report.estimatedSites.map { section($0, value) } ?? .null),
       ("renames", .array(report.renames.map(value))),
       ("judged", .array(report.judged.map(value))),
       ("remarks", .array(report.remarks.map { .string($0) })),
@@ -96,6 +98,26 @@ package enum DiffJSON {
     ])
   }
 
+  private static func value(_ change: EstimatedSiteChange) -> JSONValue {
+    .object([
+      ("kind", .string(change.kind.rawValue)),
+      ("name", .string(change.name)),
+      ("match", value(change.match)),
+      ("weight", .decimal(change.weight)),
+      (
+        "figures",
+        .array(
+          change.figures.map { estimate in
+            .object(
+              fields(estimate.change) + [
+                ("oldStandardError", .decimal(estimate.oldError)), ("newStandardError", .decimal(estimate.newError)),
+              ])
+          })
+      ),
+      ("frames", .array(change.frames.map(value))),
+    ])
+  }
+
   private static func value(_ frame: DiffFrame) -> JSONValue {
     .object([
       ("function", .string(frame.function)), ("stableName", .string(frame.stableName)), ("file", .optional(frame.file)),
@@ -103,8 +125,10 @@ package enum DiffJSON {
     ])
   }
 
-  private static func value(_ change: FigureChange) -> JSONValue {
-    .object([
+  private static func value(_ change: FigureChange) -> JSONValue { .object(fields(change)) }
+
+  private static func fields(_ change: FigureChange) -> [(String, JSONValue)] {
+    [
       ("figure", .string(change.figure.rawValue)),
       ("direction", .string(key(change.direction))),
       ("old", value(change.old)),
@@ -112,7 +136,7 @@ package enum DiffJSON {
       ("expected", .decimal(change.expected)),
       ("difference", .decimal(change.difference)),
       ("ratio", .optional(change.ratio)),
-    ])
+    ]
   }
 
   private static func key(_ direction: FigureChange.Direction) -> String {

@@ -21,8 +21,9 @@ package enum DiffMarkdown {
     FindingMarkdown.write(gates, to: &markdown)
     writeTotals(report, to: &markdown)
     writeFindings(report, to: &markdown)
-    write(report.types, "Types", to: &markdown)
-    write(report.sites, report.areInspections ? "Types and holders" : "Allocation sites", to: &markdown)
+    write(report.types, "Types", to: &markdown, line)
+    write(report.sites, report.listsHolders ? "Types and holders" : "Allocation sites", to: &markdown, line)
+    if let section = report.estimatedSites { write(section, "Estimated sites", to: &markdown, line) }
     writeRenames(report.renames, to: &markdown)
     for remark in [DiffWords.unit(report.unit)].compactMap(\.self) + report.remarks {
       _ = markdown.line(ifRoom: "> \(MarkdownText.escaped(remark))\n")
@@ -94,8 +95,9 @@ package enum DiffMarkdown {
 
   // MARK: Types and sites
 
-  private static func write(_ section: DiffSection<AllocationChange>, _ title: String, to markdown: inout MarkdownText)
-  {
+  private static func write<Change>(
+    _ section: DiffSection<Change>, _ title: String, to markdown: inout MarkdownText, _ line: (Change) -> String
+  ) {
     guard !section.changes.isEmpty || section.unchanged > 0 else { return }
     guard !section.changes.isEmpty else {
       markdown.line("\(title): \(DiffWords.counts(section)).")
@@ -109,7 +111,7 @@ package enum DiffMarkdown {
       guard !changes.isEmpty else { continue }
       markdown.line("**\(kind.rawValue.capitalizedFirst)**")
       markdown.line()
-      let rest = list(changes, limit: listed) { markdown.line(ifRoom: "- \(line($0))") }
+      let rest = list(changes, limit: listed) { change in markdown.line(ifRoom: "- \(line(change))") }
       if rest > 0 { markdown.line("- … \(Decimal.grouped(UInt64(rest))) more") }
       markdown.line()
     }
@@ -121,11 +123,19 @@ package enum DiffMarkdown {
   }
 
   private static func line(_ change: AllocationChange) -> String {
-    var text = MarkdownText.code(change.name)
-    if let frame = change.frames.first(where: { $0.file != nil }), let file = frame.file {
+    line(change.name, change.frames, [DiffWords.figures(change), DiffWords.match(change.match)])
+  }
+
+  private static func line(_ change: EstimatedSiteChange) -> String {
+    line(change.name, change.frames, [DiffWords.figures(change), DiffWords.match(change.match)])
+  }
+
+  private static func line(_ name: String, _ frames: [DiffFrame], _ words: [String?]) -> String {
+    var text = MarkdownText.code(name)
+    if let frame = frames.first(where: { $0.file != nil }), let file = frame.file {
       text += " at \(MarkdownText.code(fileName(ofPath: file) + (frame.line.map { ":\($0)" } ?? "")))"
     }
-    let notes = [DiffWords.figures(change), DiffWords.match(change.match)].compactMap(\.self).filter { !$0.isEmpty }
+    let notes = words.compactMap(\.self).filter { !$0.isEmpty }
     return notes.isEmpty ? text : "\(text): \(MarkdownText.escaped(notes.joined(separator: "; ")))"
   }
 

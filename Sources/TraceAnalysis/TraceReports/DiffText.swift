@@ -22,7 +22,8 @@ package struct DiffText {
     writeFindings(report, to: &lines)
     writeTotals(report, to: &lines)
     write("Types", report.types, to: &lines)
-    write(report.areInspections ? "Types and holders" : "Allocation sites", report.sites, to: &lines)
+    write(report.listsHolders ? "Types and holders" : "Allocation sites", report.sites, to: &lines)
+    if let section = report.estimatedSites { write(section, to: &lines) }
     writeRenames(report, to: &lines)
     for gate in gates { lines.line(PlainText.escaped(DiffWords.gate(gate)), emphasized: gate.hasFailed ? 3 : 0) }
     return lines.text
@@ -104,12 +105,26 @@ package struct DiffText {
   }
 
   private func write(_ title: String, _ section: DiffSection<AllocationChange>, to lines: inout TextLines) {
+    write(title, section, to: &lines) { change, lines in write(change, to: &lines) }
+  }
+
+  private func write(_ section: DiffSection<EstimatedSiteChange>, to lines: inout TextLines) {
+    write("Estimated sites", section, to: &lines) { change, lines in
+      writeHead(change.kind, DiffWords.figures(change), change.match, to: &lines)
+      write(change.frames, to: &lines)
+    }
+  }
+
+  private func write<Change>(
+    _ title: String, _ section: DiffSection<Change>, to lines: inout TextLines,
+    _ write: (Change, inout TextLines) -> Void
+  ) {
     lines.line("\(title): \(DiffWords.counts(section))", emphasized: title.split(separator: " ").count)
     if let rest = DiffWords.restOfSection(moved: section.moved, unsteady: section.unsteady) {
       lines.line("of the unchanged: \(rest)", indent: 2)
     }
     let shown = section.changes.prefix(limit ?? section.changes.count)
-    for change in shown { write(change, to: &lines) }
+    for change in shown { write(change, &lines) }
     if shown.count < section.changes.count {
       lines.line(
         "\(Decimal.counted(UInt64(section.changes.count - shown.count), "smaller change")); show more with --limit",
@@ -119,21 +134,28 @@ package struct DiffText {
   }
 
   private func write(_ change: AllocationChange, to lines: inout TextLines) {
-    let name = PlainText.escaped(change.name)
-    lines.line(
-      "\(DiffWords.name(change.kind))  \(name)", indent: 2,
-      emphasized: change.kind == .better || change.kind == .gone ? 0 : 3)
-    if let match = DiffWords.match(change.match) { lines.line(PlainText.escaped(match), indent: 6) }
+    writeHead(change.kind, change.name, change.match, to: &lines)
     lines.line(PlainText.escaped(DiffWords.figures(change)), indent: 6)
-    let frames = style.stacks == .full ? change.frames[...] : change.frames.prefix(4)
+    write(change.frames, to: &lines)
+  }
+
+  private func writeHead(_ kind: DiffKind, _ text: String, _ match: DiffMatch?, to lines: inout TextLines) {
+    lines.line(
+      "\(DiffWords.name(kind))  \(PlainText.escaped(text))", indent: 2,
+      emphasized: kind == .better || kind == .gone ? 0 : 3)
+    if let match = DiffWords.match(match) { lines.line(PlainText.escaped(match), indent: 6) }
+  }
+
+  private func write(_ all: [DiffFrame], to lines: inout TextLines) {
+    let frames = style.stacks == .full ? all[...] : all.prefix(4)
     for (index, frame) in frames.enumerated() {
       let place = frame.file.map { file in
         "\(PlainText.escaped(fileName(ofPath: file)))\(frame.line.map { ":\($0)" } ?? "")"
       }
       lines.pair(PlainText.escaped(frame.function), place, indent: index == 0 ? 6 : 8, continuation: 10)
     }
-    if frames.count < change.frames.count {
-      lines.row("… \(Decimal.counted(UInt64(change.frames.count - frames.count), "more caller"))", indent: 8)
+    if frames.count < all.count {
+      lines.row("… \(Decimal.counted(UInt64(all.count - frames.count), "more caller"))", indent: 8)
     }
   }
 

@@ -74,5 +74,6 @@ function callers(frames) {
 function comparisonAllocations() {
   const { diff, words } = data.comparison;
   allocationChanges("type-changes", "Types", diff.types, words.types);
-  allocationChanges("site-changes", diff.areInspections ? "Types and holders" : "Allocation sites", diff.sites, words.sites);
+  allocationChanges("site-changes", diff.listsHolders ? "Types and holders" : "Allocation sites", diff.sites, words.sites);
+  if (diff.estimatedSites) allocationChanges("estimate-changes", "Estimated sites", diff.estimatedSites, words.estimatedSites);
 }

@@ -5,7 +5,7 @@ let process = null;
 /// Draws the shown picture again.
 let redraw = null;
 
-/// Of one process.
+/// Of one process: fragment, title, what draws it, and whether the process has it.
 const views = data.comparison ? [
   ["overview", () => "Overview", comparisonOverview],
   ["findings", () => `Findings (${changedFindings().length})`, comparisonFindings],
@@ -17,6 +17,7 @@ const views = data.comparison ? [
   ["findings", () => `Findings (${process.findings.length})`, showFindings],
   ["flame", () => "Flame graph", (wanted) => flame(process.flame, wanted)],
   ["types", () => "Types", types],
+  ["sites", () => "Sites", estimatedSites, () => process.estimates.length > 0],
   ["heap", () => "Heap", heap],
   ["threads", () => "Threads and tasks", threads],
 ];
@@ -55,8 +56,9 @@ function show() {
   const [, number, fragment] = /^(?:(\d+):)?(.*)$/s.exec(location.hash.slice(1));
   if (data.processes.length) choose(Math.min(data.processes.length, Math.max(1, Number(number) || firstChoice() + 1)) - 1);
   const [name, ...rest] = fragment.split("/").map(decoded);
-  const view = views.find((each) => each[0] === name) || views[0];
-  document.getElementById("tabs").replaceChildren(...views.map((each) => element("a", { href: address(each[0]), "aria-current": each === view ? "page" : null }, each[1]())));
+  const shown = views.filter(([, , , isOfProcess]) => !isOfProcess || isOfProcess());
+  const view = shown.find((each) => each[0] === name) || shown[0];
+  document.getElementById("tabs").replaceChildren(...shown.map((each) => element("a", { href: address(each[0]), "aria-current": each === view ? "page" : null }, each[1]())));
   const chooser = document.getElementById("process");
   if (chooser) chooser.value = data.processes.indexOf(process);
   if (process) document.getElementById("program").textContent = visible(shortName(process.trace.program || process.trace.path));

@@ -131,11 +131,14 @@ extension SampleTotals {
 
 extension TraceDefinitions {
   /// The only image that ever covered an address; nil if there is none, or if one took another's place. O(images)
-  package func onlyImage(at address: UInt64) -> LoadedImage? {
-    var found: LoadedImage?
-    for image in images where image.image.range.contains(RuntimeAddress(address)) {
+  package func onlyImage(at address: UInt64) -> LoadedImage? { onlyImageIndex(at: address).map { images[$0].image } }
+
+  /// The same as an index into `images`.
+  package func onlyImageIndex(at address: UInt64) -> Int? {
+    var found: Int?
+    for (index, image) in images.enumerated() where image.image.range.contains(RuntimeAddress(address)) {
       if found != nil { return nil }
-      found = image.image
+      found = index
     }
     return found
   }

@@ -7,6 +7,8 @@ package struct StackFrame: Hashable, Sendable {
   package var key: FrameKey
   /// Index into the trace's images; nil if none covered the address.
   package var image: Int?
+
+  package init(key: FrameKey, image: Int?) { (self.key, self.image) = (key, image) }
 }
 
 /// Frames from the innermost outwards, and how far they go.

@@ -1,0 +1,55 @@
+// Does the same work in variants: one holds more, one allocates more at one place.
+
+final class Session {
+  let number: Int
+  let buffer: [UInt8]
+
+  init(_ number: Int) {
+    self.number = number
+    buffer = [UInt8](repeating: UInt8(truncatingIfNeeded: number), count: 4096)
+  }
+}
+
+final class Registry {
+  var sessions: [Session] = []
+  /// Of the variant that never lets go.
+  var archive: [Session] = []
+}
+
+final class Page {
+  var next: Page?
+  var text = (0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0)
+}
+
+let registry = Registry()
+
+@inline(never) func openSessions() {
+  for number in 0..<2000 { registry.sessions.append(Session(number)) }
+}
+
+@inline(never) func archiveSessions() {
+  for number in 0..<4000 { registry.archive.append(Session(number)) }
+}
+
+/// Pages of which none is kept.
+@inline(never) func render(_ count: Int) -> Int {
+  var last: Page?
+  for number in 0..<count {
+    let page = Page()
+    page.text.0 = number
+    last = page
+  }
+  return last?.text.0 ?? 0
+}
+
+@inline(never) func summarize(_ count: Int) -> Int {
+  var sum = 0
+  for number in 0..<count { sum &+= [UInt8](repeating: UInt8(truncatingIfNeeded: number), count: 512).count }
+  return sum
+}
+
+let variant = CommandLine.arguments.dropFirst().first ?? "plain"
+openSessions()
+if variant == "holds" { archiveSessions() }
+let rendered = render(variant == "allocates" ? 400_000 : 100_000)
+print(registry.sessions.count, registry.archive.count, rendered, summarize(50_000))
