@@ -75,6 +75,23 @@ import Testing
     #expect(byType.types.summary == ["worse App.Session liveBytes,liveBlocks"])
   }
 
+  @Test func holdersStandBesideTheFunctionsOfEstimates() throws {
+    var digest = RunDigest.make {
+      $0.estimate(["fill()", "main"], live: (1 << 20, 1 << 19), allocated: (1 << 20, 1 << 19))
+      $0.digest.frames.append(DiffFrame(function: "of no stack", stableName: "of no stack"))
+    }
+    let estimates = digest.estimates
+    var row = HolderCensus.Row(
+      key: HolderCensus.Key(type: "App.Session", holder: "Server.sessions"), name: "Session", kind: .object,
+      holderKind: .field)
+    (row.objects, row.bytes) = (5, 320)
+    digest.replaceSites(with: HolderCensus(rows: [row], objects: 5, bytes: 320))
+    #expect(digest.sites.map { digest.frames(of: $0).map(\.function) } == [["held by Server.sessions"]])
+    #expect(digest.estimates == estimates)
+    #expect(digest.estimates.map { digest.frames(of: $0[0]).map(\.function) } == ["fill()", "main"])
+    #expect(try DigestFile.digest(DigestFile.bytes(digest)) == digest && !digest.hasTooManyFunctions)
+  }
+
   @Test func processesOfOneRunAreAddedUp() throws {
     var both = Self.run(.light, Self.rows)
     both.add(Self.run(.light, Self.more))

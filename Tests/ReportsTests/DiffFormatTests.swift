@@ -63,6 +63,14 @@ import TraceTestSupport
     #expect(ExampleDiff.lightReport.estimatedSites.map { DiffWords.figures($0.changes[0]) } == Self.words)
   }
 
+  @Test func whatOneSideHasNoSampleOfIsToldByTheOther() throws {
+    var change = try #require(ExampleDiff.lightReport.estimatedSites?.changes.first)
+    change.kind = .new
+    #expect(DiffWords.figures(change) == "live bytes 24.0 MiB ± 3.50 MiB")
+    change.kind = .gone
+    #expect(DiffWords.figures(change) == "live bytes 4.00 MiB ± 1.40 MiB")
+  }
+
   @Test func theTextHasASectionOfItsOwn() {
     let text = DiffText(style: TextStyle(width: 120)).text(ExampleDiff.lightReport)
     #expect(

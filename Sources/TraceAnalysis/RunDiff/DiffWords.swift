@@ -120,7 +120,8 @@ package enum DiffWords {
       separator: ", ")
   }
 
-  /// The same of an estimated site: `live bytes 4.00 MiB ± 1.40 MiB → 24.0 MiB ± 3.50 MiB (+500 %)`.
+  /// The same of an estimated site: `live bytes 4.00 MiB ± 1.40 MiB → 24.0 MiB ± 3.50 MiB (+500 %)`; of one that the
+  /// other side has no sample of `live bytes 24.0 MiB ± 3.50 MiB`.
   package static func figures(_ change: EstimatedSiteChange) -> String {
     let leading: FigureChange.Direction = change.kind == .better || change.kind == .gone ? .better : .worse
     let changed = change.figures.filter { $0.change.direction != .same }
@@ -130,9 +131,15 @@ package enum DiffWords {
         func side(_ spread: Spread, _ error: Double) -> String {
           "\(amount(spread.median, of: figure)) ± \(amount(error, of: figure))"
         }
-        let expected = expectation(estimate.change).map { " of \($0)" } ?? ""
-        return
-          "\(name(figure)) \(side(estimate.change.old, estimate.oldError)) → \(side(estimate.change.new, estimate.newError)) (\(ratio(estimate.change))\(expected))"
+        let before = side(estimate.change.old, estimate.oldError)
+        let after = side(estimate.change.new, estimate.newError)
+        switch change.kind {
+        case .new: return "\(name(figure)) \(after)"
+        case .gone: return "\(name(figure)) \(before)"
+        case .worse, .better:
+          let expected = expectation(estimate.change).map { " of \($0)" } ?? ""
+          return "\(name(figure)) \(before) → \(after) (\(ratio(estimate.change))\(expected))"
+        }
       }.joined(separator: ", ")
   }
 

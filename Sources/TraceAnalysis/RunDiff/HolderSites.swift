@@ -30,23 +30,23 @@ extension RunDigest {
   /// allocated them would.
   package mutating func replaceSites(with census: HolderCensus) {
     (sites, listsHolders) = ([], true)
-    var numbers: [String: Int32] = [:]
+    var places: [String: (frame: Int32, stack: Int32)] = [:]
     for row in census.rows {
       let holder = "held by \(row.key.holder)"
-      let number =
-        numbers[holder]
+      let place =
+        places[holder]
         ?? {
           frames.append(DiffFrame(function: holder, stableName: holder))
           stacks.append(StackNode(caller: -1, frame: Int32(frames.count - 1)))
-          numbers[holder] = Int32(frames.count - 1)
-          return Int32(frames.count - 1)
+          return (Int32(frames.count - 1), Int32(stacks.count - 1))
         }()
+      places[holder] = place
       var total = SiteTotal()
       total.liveBytes = row.bytes
       total.liveBlocks = row.objects
       sites.append(
         Site(
-          type: row.key.type, operation: Self.operationOfHolders, innermost: number, stack: number, total: total))
+          type: row.key.type, operation: Self.operationOfHolders, innermost: place.frame, stack: place.stack, total: total))
     }
     var all = SiteTotal()
     (all.liveBytes, all.liveBlocks) = (census.bytes, census.objects)
