@@ -46,12 +46,13 @@ struct DigestBuilder {
       digest.stacks.append(RunDigest.StackNode(caller: stack, frame: Int32(digest.frames.count - 1)))
       stack = Int32(digest.stacks.count - 1)
     }
-    digest.estimates = (digest.estimates ?? []) + [
-      RunDigest.Estimate(
-        innermost: functions.isEmpty ? -1 : Int32(digest.frames.count - 1), stack: stack,
-        allocated: ByteEstimate(bytes: UInt64(allocated.0), error: allocated.1),
-        live: ByteEstimate(bytes: UInt64(live.0), error: live.1))
-    ]
+    digest.estimates =
+      (digest.estimates ?? []) + [
+        RunDigest.Estimate(
+          innermost: functions.isEmpty ? -1 : Int32(digest.frames.count - 1), stack: stack,
+          allocated: ByteEstimate(bytes: UInt64(allocated.0), error: allocated.1),
+          live: ByteEstimate(bytes: UInt64(live.0), error: live.1))
+      ]
     digest.samplePeriod = 512 << 10
     digest.isLight = true
   }

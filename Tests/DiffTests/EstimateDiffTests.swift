@@ -98,7 +98,8 @@ import TraceTestSupport
     var random = SeededRandom(seed: 1)
     /// Number and size of the blocks at each site.
     let sites: [(Int, Double)] = [
-      (400_000, 48), (60_000, 1024), (900, 70_000), (60, 524_288), (40, 1.5e6), (12, 3e6), (5, 4.5e6), (1, 2e6), (1, 6e6),
+      (400_000, 48), (60_000, 1024), (900, 70_000), (60, 524_288), (40, 1.5e6), (12, 3e6), (5, 4.5e6), (1, 2e6),
+      (1, 6e6),
       (200_000, 200), (20, 2.2e6), (3, 9e6),
     ]
     /// With the normal distribution's shape where there are many.

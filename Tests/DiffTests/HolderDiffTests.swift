@@ -27,7 +27,8 @@ import Testing
 
   private static let rows = [("App.Session", "Server.sessions", UInt64(500)), ("App.Rest", "Server.rest", 5_000)]
   private static let more = [
-    ("App.Session", "Server.sessions", UInt64(500)), ("App.Session", "Log.entries", 900), ("App.Rest", "Server.rest", 5_000),
+    ("App.Session", "Server.sessions", UInt64(500)), ("App.Session", "Log.entries", 900),
+    ("App.Rest", "Server.rest", 5_000),
   ]
 
   @Test(arguments: [(Kind.light, Kind.light), (.inspected, .inspected), (.light, .inspected), (.inspected, .light)])
@@ -35,9 +36,10 @@ import Testing
     let same = try RunComparison.report(old: [Self.run(old, Self.rows)], new: [Self.run(new, Self.rows)])
     #expect(same.listsHolders && same.sites.changes.isEmpty && same.sites.unchanged == 2)
     let report = try RunComparison.report(old: [Self.run(old, Self.rows)], new: [Self.run(new, Self.more)])
-    #expect(report.sites.changes.map { "\($0.kind) \($0.name) \($0.frames.map(\.function))" } == [
-      "new App.Session [\"held by Log.entries\"]"
-    ])
+    #expect(
+      report.sites.changes.map { "\($0.kind) \($0.name) \($0.frames.map(\.function))" } == [
+        "new App.Session [\"held by Log.entries\"]"
+      ])
     #expect(report.types.summary == ["worse App.Session liveBytes,liveBlocks"])
     #expect(report.totals.map(\.figure) == [.liveBytes, .liveBlocks])
     #expect(report.areInspections == (old == .inspected && new == .inspected))

@@ -83,7 +83,8 @@ import TraceTestSupport
                 main
 
         """), "\(text)")
-    #expect(text.contains("Types and holders: 1 new, 1 gone, 90 unchanged") && text.contains("app, 2 light recordings\n"))
+    #expect(
+      text.contains("Types and holders: 1 new, 1 gone, 90 unchanged") && text.contains("app, 2 light recordings\n"))
     #expect(!DiffText().text(ExampleDiff.report).contains("Estimated sites"))
   }
 

@@ -46,7 +46,8 @@ extension RunDigest {
       total.liveBlocks = row.objects
       sites.append(
         Site(
-          type: row.key.type, operation: Self.operationOfHolders, innermost: place.frame, stack: place.stack, total: total))
+          type: row.key.type, operation: Self.operationOfHolders, innermost: place.frame, stack: place.stack,
+          total: total))
     }
     var all = SiteTotal()
     (all.liveBytes, all.liveBlocks) = (census.bytes, census.objects)

@@ -91,7 +91,9 @@ import Testing
     let recordings = Recordings()
     let (old, new) = (try recordings.record("plain", as: "old"), try recordings.record("allocates", as: "new"))
     let report = try recordings.compare([old, new])
-    #expect(report.sites.changes.isEmpty && report.types.changes.isEmpty && report.totals.allSatisfy { $0.direction == "same" })
+    #expect(
+      report.sites.changes.isEmpty && report.types.changes.isEmpty
+        && report.totals.allSatisfy { $0.direction == "same" })
     let change = try #require(report.estimatedSites?.changes.first)
     #expect(report.estimatedSites?.changes.count == 1 && change.kind == "worse")
     #expect(change.frames.contains { $0.function.contains("render") })

@@ -178,6 +178,40 @@ import Testing
     #expect(text(try opened(page, "allocations")).contains("Allocation sites"))
   }
 
+  @Test("The page of a light recording shows what its samples say, with the errors") func lightRecording() throws {
+    struct Document: Decodable {
+      struct Site: Decodable {
+        struct Sums: Decodable {
+          var blocks: UInt64
+          var samples: UInt64
+        }
+        var live: Sums
+      }
+      struct Report: Decodable { var estimatedSites: [Site] }
+      var reports: [Report]
+    }
+    let directory = try TemporaryDirectory()
+    let trace = directory.path + "/light.trace"
+    let recording = try Command([
+      BuildProducts.leaktrace, "record", "--quiet", "--light", "--sample", "16KiB", "-o", trace, "--",
+      try TestProgram("light-variants.swift").path(),
+    ]).run()
+    #expect(recording.end == .exit(0), "\(recording.errorOutput)")
+    let json = try Command([BuildProducts.leaktrace, "analyze", "--format", "json", trace]).run().output
+    let first = try #require(
+      JSONDecoder().decode(Document.self, from: Data(json.utf8)).reports.first?.estimatedSites.first)
+    let page = try page(of: [trace], in: directory)
+    let sites = text(try opened(page, "sites")).replacing(",", with: "")
+    #expect(sites.contains("Session.init(_:)") && sites.contains("called by") && sites.contains("openSessions()"))
+    #expect(sites.contains(" \(first.live.blocks) \(first.live.samples) samples "), "\(sites.prefix(2000))")
+    #expect(sites.contains(" ± "))
+    // What is not live has a place, too.
+    #expect(sites.contains("summarize(_:)") && sites.contains("no sample"))
+    // A full recording has no such view.
+    let full = try self.page(of: [try recorded("clean", in: directory).trace], in: directory)
+    #expect(!(try opened(full, "sites")).contains("Estimated sites"))
+  }
+
   @Test("Other commands write the page as one of their formats") func otherCommands() throws {
     let directory = try TemporaryDirectory()
     let trace = try recorded("leaky", in: directory).trace

@@ -59,7 +59,7 @@ function allocationChanges(name, title, section, words) {
   const rows = section.changes.map((change, index) => ({ ...change, words: words[index] }));
   main.append(...filtered(name, [
     ["Change", (row) => kindNames[row.kind], (text, row) => element("span", { class: `direction ${row.kind === "new" || row.kind === "worse" ? "worse" : "better"}` }, text), "kind"],
-    ["Name", (row) => row.name, (text, row) => [named(text), row.oldName && row.oldName !== text ? element("div", { class: "quiet" }, `was ${row.oldName}`) : null, callers(row.frames)], "name"],
+    ["Name", (row) => row.name, (text, row) => [named(text), row.oldName && row.oldName !== text ? element("div", { class: "quiet" }, `was ${row.oldName}`) : null, callers(row.frames.length && row.frames[0].function === row.name ? row.frames.slice(1) : row.frames)], "name"],
     ["Figures", (row) => row.words, String, "name"],
     ["Part of the whole", (row) => row.weight, (value) => `${(value * 100).toFixed(1)} %`, "number"],
   ], rows, 3, 50), element("p", { class: "quiet" }, `${count(section.unchanged)} unchanged.`));

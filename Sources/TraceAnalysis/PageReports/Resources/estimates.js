@@ -41,6 +41,11 @@ function estimate(sums, most) {
 function estimatedPlace(row) {
   if (!row.own) return element("span", { class: "quiet" }, "stack not known");
   const place = (frame) => (frame.file ? element("span", { class: "quiet" }, ` ${shortName(frame.file)}${frame.line ? `:${frame.line}` : ""}`) : null);
-  return element("details", {}, element("summary", {}, named(row.own.function), place(row.own)),
+  // Places that share a function are told apart by who calls it.
+  const own = row.frames.filter((frame) => frame.kind === "user").slice(1, 1 + shownCallers).map((frame) => frame.function);
+  return element("details", {}, element("summary", {}, named(row.own.function), place(row.own),
+    own.length ? element("div", { class: "quiet" }, "called by ", named(own.join(", "))) : null),
     element("ol", { class: "frames" }, row.frames.map((frame) => element("li", { class: frame.kind }, named(frame.function), place(frame)))));
 }
+
+const shownCallers = 3;
