@@ -79,7 +79,7 @@ import Testing
 
   @Test func holdersStandBesideTheFunctionsOfEstimates() throws {
     var digest = RunDigest.make {
-      $0.estimate(["fill()", "main"], live: (1 << 20, 1 << 19), allocated: (1 << 20, 1 << 19))
+      $0.estimate(["fill()", "main"], live: (1e6, 5e5), allocated: (1e6, 5e5))
       $0.digest.frames.append(DiffFrame(function: "of no stack", stableName: "of no stack"))
     }
     let estimates = digest.estimates
