@@ -209,7 +209,7 @@ import Testing
     #expect(sites.contains("summarize(_:)") && sites.contains("no sample"))
     // A full recording has no such view.
     let full = try self.page(of: [try recorded("clean", in: directory).trace], in: directory)
-    #expect(!(try opened(full, "sites")).contains("Estimated sites"))
+    #expect(!text(try opened(full, "sites")).contains("Estimated sites"))
   }
 
   @Test("Other commands write the page as one of their formats") func otherCommands() throws {
