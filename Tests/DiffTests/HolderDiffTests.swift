@@ -77,6 +77,24 @@ import Testing
     #expect(byType.types.summary == ["worse App.Session liveBytes,liveBlocks"])
   }
 
+  /// What libraries keep for themselves is seen to be held by one thing or another.
+  @Test func memoryWithoutATypeThatNothingOfTheProgramHoldsIsOneRow() throws {
+    func run(_ lost: UInt64, _ kept: UInt64, held: UInt64 = 100) -> RunDigest {
+      Self.run(
+        .light,
+        [
+          ("malloc", "nothing", lost), ("malloc", "thread-local variables", kept), ("malloc", "Server.buffers", held),
+          ("App.Session", "nothing", 100),
+        ])
+    }
+    let same = try RunComparison.report(old: [run(192, 75)], new: [run(73, 193)])
+    #expect(same.sites.changes.isEmpty && same.sites.unchanged == 3)
+    let more = try RunComparison.report(old: [run(192, 75)], new: [run(73, 900)])
+    #expect(more.sites.changes.map { $0.frames.map(\.function) } == [["held by nothing of the program's"]])
+    let held = try RunComparison.report(old: [run(192, 75)], new: [run(192, 75, held: 900)])
+    #expect(held.sites.changes.map { $0.frames.map(\.function) } == [["held by Server.buffers"]])
+  }
+
   @Test func holdersStandBesideTheFunctionsOfEstimates() throws {
     var digest = RunDigest.make {
       $0.estimate(["fill()", "main"], live: (1e6, 5e5), allocated: (1e6, 5e5))

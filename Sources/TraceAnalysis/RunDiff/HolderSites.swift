@@ -54,6 +54,34 @@ extension RunDigest {
     total = all
   }
 
+  /// The same with one holder for blocks without a type that nothing of the program's holds. Libraries keep free memory
+  /// in chains that begin in a thread's own variables, and of which scanning sees more or less: of two equal runs of a
+  /// program with tasks, one had 192 blocks of libdispatch's held by nothing and 75 by such variables, the other 73 and
+  /// 193.
+  var withJoinedHolders: RunDigest {
+    guard hasHolders else { return self }
+    var result = self
+    var joined: Int32?
+    for (index, site) in sites.enumerated() where Self.untyped.contains(site.type) && site.innermost >= 0 {
+      guard Self.passingHolders.contains(frames[Int(site.innermost)].stableName) else { continue }
+      let frame =
+        joined
+        ?? {
+          result.frames.append(DiffFrame(function: Self.joinedHolder, stableName: Self.joinedHolder))
+          result.stacks.append(StackNode(caller: -1, frame: Int32(result.frames.count - 1)))
+          return Int32(result.frames.count - 1)
+        }()
+      joined = frame
+      (result.sites[index].innermost, result.sites[index].stack) = (frame, Int32(result.stacks.count - 1))
+    }
+    return result
+  }
+
+  private static let joinedHolder = "held by nothing of the program's"
+  private static let passingHolders = Set(HolderCensus.HolderName.all.map { "held by \($0)" })
+  /// Functions that allocate, which blocks without a type are called by.
+  private static let untyped = Set((0...UInt8.max).map { Operation(rawValue: $0).name })
+
   /// Both are of one process: equal number and program, and begun at the same moment, which two readings of the clock
   /// give to within `clockSlack`.
   func isOfSameProcess(as other: RunDigest) -> Bool {

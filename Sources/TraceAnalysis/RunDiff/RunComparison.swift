@@ -33,7 +33,12 @@ package struct RunComparison {
     let judgement = FigureJudgement(
       tolerance: tolerance ?? usualTolerance(old, new), work: unit == .run ? nil : (oldWork, newWork),
       isWorkDerived: unit == .events)
-    return RunComparison(old: old, new: new, unit: unit, judgement: judgement).report(oldWork, newWork)
+    // What one process holds where is followed exactly.
+    let isOneProcess = old.count == 1 && new.count == 1 && old[0].isOfSameProcess(as: new[0])
+    return RunComparison(
+      old: isOneProcess ? old : old.map(\.withJoinedHolders), new: isOneProcess ? new : new.map(\.withJoinedHolders),
+      unit: unit, judgement: judgement
+    ).report(oldWork, newWork)
   }
 
   private static func usualTolerance(_ old: [RunDigest], _ new: [RunDigest]) -> FigureTolerance {

@@ -23,6 +23,17 @@ package struct HolderCensus: Codable, Hashable, Sendable {
     case nothing
   }
 
+  /// Names of holders that are none of the program's, and of no library by name.
+  package enum HolderName {
+    package static let nothing = "nothing"
+    package static let stacks = "stacks of threads"
+    package static let threadLocal = "thread-local variables"
+    package static let mapping = "memory that was mapped without malloc"
+    package static let unseen = "memory whose allocation was not seen"
+
+    package static let all: Set<String> = [nothing, stacks, threadLocal, mapping, unseen]
+  }
+
   /// What a row is about: equal in other images, and in other builds if names are.
   package struct Key: Codable, Hashable, Comparable, Sendable {
     /// With modules, without what shifts from build to build.

@@ -10,6 +10,7 @@ import TraceSymbolication
 /// all nodes of a list have the list's holder. For one thread.
 struct HolderCensusBuilder {
   private typealias Key = HolderCensus.Key
+  private typealias Name = HolderCensus.HolderName
 
   private struct Holder {
     var name: String
@@ -153,7 +154,7 @@ struct HolderCensusBuilder {
   private func paths(to node: NodeID) -> RetainPaths { named.reaches(node) ? named : ownership.paths }
 
   private mutating func holder(of node: NodeID) -> Int {
-    guard !isLeaked(node), let edge = entry(of: node) else { return number(.init(name: "nothing", kind: .nothing)) }
+    guard !isLeaked(node), let edge = entry(of: node) else { return number(.init(name: Name.nothing, kind: .nothing)) }
     let owner = graph.graph.source(of: edge)
     let label = graph.graph.label(of: edge)
     if graph.isRoot(owner) { return variable(owner, label, target: graph.graph.target(of: edge)) }
@@ -190,10 +191,10 @@ struct HolderCensusBuilder {
         .init(name: variable ?? "variables of \(fileName(ofPath: image.path))", kind: .variable))
       holderOfVariable[place] = found
       return found
-    case .stack, .registers: return number(.init(name: "stacks of threads", kind: .thread))
-    case .threadLocal: return number(.init(name: "thread-local variables", kind: .library))
-    case .mapping: return number(.init(name: "memory that was mapped without malloc", kind: .mapping))
-    case .unseen: return number(.init(name: "memory whose allocation was not seen", kind: .mapping))
+    case .stack, .registers: return number(.init(name: Name.stacks, kind: .thread))
+    case .threadLocal: return number(.init(name: Name.threadLocal, kind: .library))
+    case .mapping: return number(.init(name: Name.mapping, kind: .mapping))
+    case .unseen: return number(.init(name: Name.unseen, kind: .mapping))
     }
   }
 
