@@ -1,0 +1,25 @@
+// What is known of the size of a block that nobody saw being allocated.
+
+import Testing
+
+@testable import TraceReading
+
+@Suite struct BlockSizeTests {
+  private func mayHave(_ asked: UInt64, _ size: UInt64, isListed: Bool = true) -> Bool {
+    LiveBlock(address: 0x1000, size: size, birthTime: 0, site: SiteID(0)).mayHaveSize(asked, isListed: isListed)
+  }
+
+  @Test("A block that was seen has the size that was asked for") func seen() {
+    #expect(mayHave(64, 64, isListed: false))
+    #expect(!mayHave(64, 72, isListed: false))
+  }
+
+  @Test("A listed one has what its allocator makes of that, or what a sample knows") func listed() {
+    // glibc, with and without a rest that is no block by itself.
+    #expect(mayHave(64, 72) && mayHave(64, 88))
+    // A sample of it was taken, or the recorder keeps the set of blocks; and jemalloc.
+    #expect(mayHave(64, 64) && mayHave(30, 32) && mayHave(41, 48))
+    #expect(mayHave(129, 160) && mayHave(257, 320) && mayHave(5_000, 5_120) && mayHave(1, 8))
+    #expect(!mayHave(64, 80) && !mayHave(64, 56) && !mayHave(32, 64) && !mayHave(257, 384))
+  }
+}
