@@ -33,19 +33,24 @@ nonisolated(unsafe) var first: UnsafeMutableRawPointer?
   }
 }
 
+/// Of addresses, so that nobody can do without the memory. It leads to none of it.
+nonisolated(unsafe) var sum = 1
+
+func noted(_ block: UnsafeMutableRawPointer) -> UnsafeMutableRawPointer {
+  sum = sum &* 31 ^ Int(bitPattern: block)
+  return block
+}
+
 @inline(never) func giveBack() {
   for number in 0..<1_000 {
-    operatorDelete(operatorNew(16 + number % 50))
-    operatorDeleteSized(operatorNew(64), 64)
-    operatorDeleteArray(operatorNewArray(200))
+    operatorDelete(noted(operatorNew(16 + number % 50)))
+    operatorDeleteSized(noted(operatorNew(64)), 64)
+    operatorDeleteArray(noted(operatorNewArray(200)))
   }
 }
 
-/// Of addresses, so that nobody can do without the objects. It leads to none of them.
-nonisolated(unsafe) var sum = 1
-
 @inline(never) func leak() {
-  for _ in 0..<40 { sum = sum &* 31 ^ Int(bitPattern: Unmanaged.passRetained(Lost()).toOpaque()) }
+  for _ in 0..<40 { _ = noted(Unmanaged.passRetained(Lost()).toOpaque()) }
 }
 
 keepSessions()

@@ -208,8 +208,11 @@ void lt_loaded_image_show_references(const struct lt_loaded_image *image,
       if (!index || !isReference || place % sizeof(void *) || !lt_loaded_image_is_writable(image, place)) continue;
       const ElfW(Sym) *symbol = &symbols.table[index];
       // Until its first call, a reference leads back into the image, to code that has the loader look for the function.
-      bool isUnsettled = type == LT_RELOCATION_CALL && symbol->st_shndx == SHN_UNDEF &&
-                         lt_loaded_image_covers(image, *(const uintptr_t *)place);
+      // One to a function that the image defines may lead to that, or to an implementation that it has chosen.
+      uintptr_t target = *(const uintptr_t *)place;
+      bool mayBeOwn = symbol->st_shndx != SHN_UNDEF &&
+                      (ELF64_ST_TYPE(symbol->st_info) == STT_GNU_IFUNC || target == image->bias + symbol->st_value);
+      bool isUnsettled = type == LT_RELOCATION_CALL && !mayBeOwn && lt_loaded_image_covers(image, target);
       struct lt_reference reference = {symbols.names + symbol->st_name, (void **)place, type == LT_RELOCATION_CALL,
                                        isUnsettled};
       visit(&reference, context);

@@ -148,17 +148,6 @@ LT_NOINLINE void lt_light_freed(void *block) {
   lt_expectations_freed(block);
 }
 
-LT_NOINLINE void lt_light_reallocates(void *block) {
-  // In this order: a copy finds the block in one of the two.
-  lt_tls.reallocatedSize = lt_kept_blocks_size((uintptr_t)block);
-  lt_tls.reallocated = lt_tls.reallocatedSize ? (uintptr_t)block : 0;
-}
-
-LT_NOINLINE void lt_light_reallocated(bool isDone) {
-  if (!isDone && lt_tls.reallocated) lt_kept_blocks_add(lt_tls.reallocated, lt_tls.reallocatedSize);
-  lt_tls.reallocated = 0;
-}
-
 LT_NOINLINE void lt_light_restored(void *block, const struct lt_sampled_block *sample) {
   if (lt_sampled_blocks_add((uintptr_t)block, sample))
     lt_sampled_site_freed_not(sample->site, lt_sample_weight(sample->size, lt_sample_period));

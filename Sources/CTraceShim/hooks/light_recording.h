@@ -22,11 +22,6 @@ LT_NOINLINE void lt_light_allocated(void *block, size_t size, const uintptr_t *f
 /// Takes in the free of a block that is marked, before it happens.
 LT_NOINLINE void lt_light_freed(void *block);
 
-/// Where a set of all blocks is kept: a realloc of this block begins, which takes it out of the set, and ends. While it
-/// is under way, images have the block from the thread. `isDone`: the block is another now, or is freed.
-LT_NOINLINE void lt_light_reallocates(void *block);
-LT_NOINLINE void lt_light_reallocated(bool isDone);
-
 /// Takes back the free of a block, whose realloc has failed.
 LT_NOINLINE void lt_light_restored(void *block, const struct lt_sampled_block *sample);
 

@@ -53,7 +53,7 @@ LT_EXPORT void *LT_HOOK(calloc)(size_t count, size_t size) {
 RECORDING void record_and_free(void *block) {
   if (!block || LT_UNLIKELY(lt_bootstrap_owns(block))) return;
   if (!NEXT_IS_KNOWN) return;
-  RECORD_FREE(block);
+  if (!LT_UNLIKELY(lt_tls.isInsideOperator)) RECORD_FREE(block);
   lt_next.free(block);
 }
 

@@ -22,12 +22,15 @@
     PASS_ON record_##name arguments;                            \
   }
 
+// jemalloc's operators jump to free, as others may: then it is not recorded again.
 #define DELETE_HOOK(name, parameters, arguments)                 \
   static void(*next_##name) parameters;                          \
   RECORDING void record_##name parameters {                      \
     if (!block || LT_UNLIKELY(lt_bootstrap_owns(block))) return; \
     RECORD_FREE(block);                                          \
+    lt_tls.isInsideOperator = true;                              \
     next_##name arguments;                                       \
+    lt_tls.isInsideOperator = false;                             \
   }                                                              \
   static void hook_##name parameters {                           \
     if (!lt_is_marked(block)) PASS_ON next_##name arguments;     \

@@ -11,7 +11,6 @@
 #include "sampling/sampled_blocks.h"
 #include "sampling/sampled_sites.h"
 #include "swift/own_memory.h"
-#include "thread/thread_state.h"
 
 #include <dlfcn.h>
 #include <errno.h>
@@ -383,23 +382,9 @@ static int find_heap(void) {
   return isFound ? 0 : isShort ? -ENOMEM : -EPROTONOSUPPORT;
 }
 
-/// The set, and the blocks that a thread's realloc has taken out of it.
-static bool walk_kept(void (*block)(void *context, uint64_t address, uint64_t size)) {
-  bool isWhole = lt_kept_blocks_walk(block, NULL);
-  for (uint32_t i = 0; i < writer.list->threadCount; i++) {
-    uint64_t thread = writer.list->threads[i].threadPointer, words[2];
-    // Thread-local memory of a library that is loaded at the start is as far from each thread's pointer.
-    const struct lt_tls *state = (const struct lt_tls *)(thread + ((uintptr_t)&lt_tls - lt_thread_pointer()));
-    if (!thread || !lt_read_bytes(&lt_own_memory, (uintptr_t)&state->reallocated, (uint8_t *)words, sizeof words))
-      continue;
-    if (words[0] && !lt_kept_blocks_size(words[0])) block(NULL, words[0], words[1]);
-  }
-  return isWhole;
-}
-
 /// `block` may be NULL. True if all of the allocator's memory was found.
 static bool walk_heap(void (*block)(void *context, uint64_t address, uint64_t size)) {
-  if (heap.kind == KEPT) return !block || walk_kept(block);
+  if (heap.kind == KEPT) return !block || lt_kept_blocks_walk(block, NULL);
   if (heap.kind == JEMALLOC) {
     lt_jemalloc_heap_walk(&heap.jemalloc, block, NULL);
     return !heap.jemalloc.oddExtents && !heap.jemalloc.isShort;

@@ -149,18 +149,16 @@ struct lt_tls {
   uint32_t hookDepth;                ///< above 0 inside a hook
   uint32_t isInsideObjectAllocation; ///< the runtime's own allocation function is being called for an object
   uint32_t isClosingImage;           ///< inside dlclose
-  uint64_t nestedDrops;              ///< calls made while the thread was being registered
+  uint32_t nestedDrops;              ///< calls made while the thread was being registered
+  bool isInsideOperator;             ///< an allocator's own operator delete, which may call free
   bool isUnrecorded;                 ///< there was no memory for the thread's state: it was asked for once
   void *ownStack;                    ///< of the recorder, that the thread is on; see own_stack.h
   // Of a recorder that samples.
   /// bytes to the next sample, which is the last of them; 0 before the thread's first allocation, and if all is
-  /// recorded
+  /// recorded or no allocation passes
   uint64_t untilSample;
-  uint64_t sampleRandom; ///< state of the generator; 0 before the thread's first allocation
-  // Of one that keeps a set of all blocks: no allocation passes, and `untilSample` is always 0.
-  uint64_t untilKeptSample; ///< in the place of untilSample
-  uintptr_t reallocated;    ///< the block that realloc is working on, which is not in the set; or 0
-  uint64_t reallocatedSize;
+  uint64_t untilKeptSample; ///< the same where a set of all blocks is kept, so that no allocation passes
+  uint64_t sampleRandom;    ///< state of the generator; 0 before the thread's first allocation
 };
 
 extern __thread struct lt_tls lt_tls __attribute__((tls_model("initial-exec"), visibility("hidden")));
