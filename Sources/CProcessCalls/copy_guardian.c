@@ -37,6 +37,7 @@ enum {
   FORGET_MILLISECONDS = 60000,
   BETWEEN_TRIES_MILLISECONDS = 20,
   LATE_MILLISECONDS = 1,
+  OTHER_PROGRAM_MILLISECONDS = 50, // for which a tracee that has become another program may stand still
   LATE_PATIENCE_MILLISECONDS = 10000,
   CLOSE_RANGE_CALL = 436, // close_range(2), Linux 5.9
   UNSHARE_DESCRIPTORS = 2,
@@ -137,13 +138,16 @@ static int end_copy(struct lt_copy_exchange *exchange, const struct made_copy *c
   return have_forgotten(exchange, copy);
 }
 
-/// Until the parent closes the control or ends. Threads that stop only now are let go.
+/// Until the parent closes the control or ends. Threads that stop only now are let go, and so is one that has become
+/// another program meanwhile: by its old number it has ended.
 static void await_parent(struct lt_copy_exchange *exchange, bool holds) {
   for (;;) {
     size_t late = holds ? 0 : lt_release_late_threads(&exchange->stopped);
     struct pollfd ends[] = {{.fd = LT_GUARDIAN_CONTROL, .events = POLLIN},
                             {.fd = LT_GUARDIAN_PARENT, .events = POLLIN}};
-    if (poll(ends, sizeof ends / sizeof *ends, late > 0 ? LATE_MILLISECONDS : -1) > 0) return;
+    int pause = holds ? -1 : late > 0 ? LATE_MILLISECONDS : OTHER_PROGRAM_MILLISECONDS;
+    if (poll(ends, sizeof ends / sizeof *ends, pause) > 0) return;
+    lt_threads_take_reports();
   }
 }
 

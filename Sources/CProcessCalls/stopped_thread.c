@@ -63,32 +63,46 @@ static bool take_kept(pid_t thread, int *status) {
   return false;
 }
 
-/// The tracee's next report, until the deadline. 0, −ETIME, or −ESRCH when there is no such tracee any more.
-static int await_report(pid_t thread, int *status, uint64_t deadline) {
+/// A tracee that has become another program is let go at once: it has the number of the process's first thread, whose
+/// registers are not its own. True if it was one.
+static bool let_go_of_another_program(pid_t thread, int status) {
+  if (!WIFSTOPPED(status) || status >> 16 != PTRACE_EVENT_EXEC) return false;
+  ptrace(PTRACE_DETACH, thread, 0, 0);
+  return true;
+}
+
+/// Takes note of tracees that have ended, or have become another program, and keeps the stops of others: the kernel
+/// hands out all of them, whatever is asked for.
+static void take_reports(int signal) {
+  (void)signal;
+  int error = errno, status, earlier;
+  for (pid_t thread; keptCount < LT_MOST_THREADS && (thread = waitpid(-1, &status, __WALL | WNOHANG)) > 0;) {
+    take_kept(thread, &earlier);
+    if (WIFSTOPPED(status) && !let_go_of_another_program(thread, status))
+      kept[keptCount++] = (struct report){thread, status};
+  }
+  errno = error;
+}
+
+void lt_threads_take_reports(void) { take_reports(0); }
+
+int lt_thread_await_report(pid_t thread, int *status, uint64_t deadline) {
   sigset_t child;
   sigemptyset(&child);
   sigaddset(&child, SIGCHLD);
   for (;;) {
     if (take_kept(thread, status)) return 0;
     pid_t reported = waitpid(thread, status, __WALL | WNOHANG);
-    if (reported == thread) return 0;
+    if (reported == thread) return let_go_of_another_program(thread, *status) ? -ESRCH : 0;
     if (reported < 0 && errno != EINTR) return -ESRCH;
     if (lt_nanoseconds() >= deadline) return -ETIME;
+    // The end of a process's first thread is reported when no other is left, and a thread that is becoming another
+    // program waits for its siblings: those that are traced are gone only when their tracer has taken note.
+    take_reports(0);
+    if (take_kept(thread, status)) return 0;
     struct timespec moment = {.tv_nsec = WAKE_MILLISECONDS * 1000000};
     sigtimedwait(&child, NULL, &moment);
   }
-}
-
-/// Takes note of tracees that have ended, and keeps the stops of others: the kernel hands out both, whatever is asked
-/// for.
-static void take_reports(int signal) {
-  (void)signal;
-  int error = errno, status, earlier;
-  for (pid_t thread; keptCount < LT_MOST_THREADS && (thread = waitpid(-1, &status, __WALL | WNOHANG)) > 0;) {
-    take_kept(thread, &earlier);
-    if (WIFSTOPPED(status)) kept[keptCount++] = (struct report){thread, status};
-  }
-  errno = error;
 }
 
 /// A thread that is becoming another program holds a lock that the request needs, until its siblings are gone; and
@@ -103,13 +117,16 @@ static int seize(pid_t thread) {
   sigprocmask(SIG_UNBLOCK, &alarm, NULL);
   struct itimerval looking = {{0, LOOK_MICROSECONDS}, {0, LOOK_MICROSECONDS}}, never = {0};
   setitimer(ITIMER_REAL, &looking, NULL);
-  int result = ptrace(PTRACE_SEIZE, thread, 0, PTRACE_O_TRACESYSGOOD) != 0 ? -errno : 0;
+  int result = ptrace(PTRACE_SEIZE, thread, 0, PTRACE_O_TRACESYSGOOD | PTRACE_O_TRACEEXEC) != 0 ? -errno : 0;
   setitimer(ITIMER_REAL, &never, NULL);
   sigprocmask(SIG_BLOCK, &alarm, NULL);
   return result;
 }
 
 int lt_thread_seize(pid_t thread) {
+  // A number that another thread had before.
+  int earlier;
+  take_kept(thread, &earlier);
   int result = seize(thread);
   if (result != 0) return result;
   return ptrace(PTRACE_INTERRUPT, thread, 0, 0) != 0 ? -errno : 0;
@@ -118,7 +135,7 @@ int lt_thread_seize(pid_t thread) {
 int lt_thread_await_stop(pid_t thread, uint64_t deadline) {
   for (;;) {
     int status;
-    int result = await_report(thread, &status, deadline);
+    int result = lt_thread_await_report(thread, &status, deadline);
     if (result != 0) return result;
     if (!WIFSTOPPED(status)) return -ESRCH;
     // By the request, or as one of a process that is stopped as a whole.
@@ -132,7 +149,7 @@ int lt_thread_await_stop(pid_t thread, uint64_t deadline) {
 bool lt_thread_await_end(pid_t thread, uint64_t deadline) {
   for (;;) {
     int status;
-    int result = await_report(thread, &status, deadline);
+    int result = lt_thread_await_report(thread, &status, deadline);
     if (result == -ESRCH) return true;
     if (result != 0) return false;
     if (!WIFSTOPPED(status)) return true;
@@ -177,7 +194,7 @@ bool lt_thread_can_call(pid_t thread, const struct lt_copied_thread *note) {
 }
 
 static long usual_options(const struct lt_injected_call *call) {
-  return PTRACE_O_TRACESYSGOOD | (call->endsWithTracer ? PTRACE_O_EXITKILL : 0);
+  return PTRACE_O_TRACESYSGOOD | PTRACE_O_TRACEEXEC | (call->endsWithTracer ? PTRACE_O_EXITKILL : 0);
 }
 
 struct saved_state {
@@ -208,7 +225,7 @@ static int pass_call(pid_t thread, struct lt_injected_call *call, enum lt_call_p
     // A wait that was given up before goes on.
     if (!call->isRunning && ptrace(PTRACE_SYSCALL, thread, 0, 0) != 0) return -errno;
     call->isRunning = true;
-    int result = await_report(thread, &status, deadline);
+    int result = lt_thread_await_report(thread, &status, deadline);
     if (result != 0) return result;
     call->isRunning = false;
     if (!WIFSTOPPED(status)) return -ESRCH;
@@ -296,6 +313,8 @@ void lt_thread_release(pid_t thread) {
     registers.rax = (unsigned long)-(long)LT_RESTART_NO_HANDLER;
     ptrace(PTRACE_SETREGS, thread, 0, &registers);
   }
+  int earlier;
+  take_kept(thread, &earlier);
   ptrace(PTRACE_DETACH, thread, 0, 0);
 }
 

@@ -51,6 +51,14 @@ struct lt_injected_call {
 /// Monotonic time.
 uint64_t lt_nanoseconds(void);
 
+/// The tracee's next report, until the deadline. 0, −ETIME, or −ESRCH when there is no such tracee any more. Takes note
+/// of others that have ended, and keeps their stops for whoever asks for them. For a process that has no children but
+/// tracees.
+int lt_thread_await_report(pid_t thread, int *status, uint64_t deadline);
+
+/// Takes note of tracees that have ended, lets go those that have become another program, and keeps the stops of others.
+void lt_threads_take_reports(void);
+
 /// Asks a thread to stop. 0 or −errno.
 int lt_thread_seize(pid_t thread);
 

@@ -218,17 +218,9 @@ static bool is_fault(pid_t thread, int signal) {
 }
 
 static int await_report(pid_t thread, int *status, uint64_t deadline) {
-  sigset_t child;
-  sigemptyset(&child);
-  sigaddset(&child, SIGCHLD);
-  for (;;) {
-    pid_t reported = waitpid(thread, status, __WALL | WNOHANG);
-    if (reported == thread) return WIFSTOPPED(*status) ? LT_VISIT_DONE : LT_VISIT_GONE;
-    if (reported < 0 && errno != EINTR) return LT_VISIT_GONE;
-    if (lt_nanoseconds() >= deadline) return LT_VISIT_LATE;
-    struct timespec moment = {.tv_nsec = WAKE_MILLISECONDS * 1000000};
-    sigtimedwait(&child, NULL, &moment);
-  }
+  int result = lt_thread_await_report(thread, status, deadline);
+  if (result == -ETIME) return LT_VISIT_LATE;
+  return result == 0 && WIFSTOPPED(*status) ? LT_VISIT_DONE : LT_VISIT_GONE;
 }
 
 /// To a call of the system that is made by an instruction `syscall` which ends at `end`, with the stack at `stack`.
