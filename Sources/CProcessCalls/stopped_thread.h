@@ -56,7 +56,8 @@ uint64_t lt_nanoseconds(void);
 /// tracees.
 int lt_thread_await_report(pid_t thread, int *status, uint64_t deadline);
 
-/// Takes note of tracees that have ended, lets go those that have become another program, and keeps the stops of others.
+/// Takes note of tracees that have ended, lets go those that have become another program, and keeps the stops of
+/// others.
 void lt_threads_take_reports(void);
 
 /// Asks a thread to stop. 0 or −errno.
