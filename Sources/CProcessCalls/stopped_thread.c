@@ -107,7 +107,7 @@ int lt_thread_await_report(pid_t thread, int *status, uint64_t deadline) {
 
 /// A thread that is becoming another program holds a lock that the request needs, until its siblings are gone; and
 /// those that are traced are gone only when their tracer has taken note (ptrace(2), "bugs"). So the request is
-/// interrupted now and then for that; the kernel begins it anew. No report is taken at any other time.
+/// interrupted now and then for that; the kernel begins it anew.
 static int seize(pid_t thread) {
   sigset_t alarm;
   sigemptyset(&alarm);

@@ -20,7 +20,6 @@
 #include <sys/syscall.h>
 #include <sys/uio.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 enum {
@@ -31,9 +30,8 @@ enum {
   STATE_ALIGNMENT = 64,
   STACK_ALIGNMENT = 16,
   DIRECTION_TRAP_ALIGNMENT = 0x400 | 0x100 | 0x40000, // flags that a function does not expect
-  WAKE_MILLISECONDS = 2,
-  RELEASE_MILLISECONDS = 60000, // for a thread to get a processor
-  INITIAL_CONTROL = 0x37F,      // of the x87 unit
+  RELEASE_MILLISECONDS = 60000,                       // for a thread to get a processor
+  INITIAL_CONTROL = 0x37F,                            // of the x87 unit
   INITIAL_VECTOR_CONTROL = 0x1F80,
 };
 

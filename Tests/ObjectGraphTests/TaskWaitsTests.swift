@@ -19,11 +19,7 @@ import TraceTestSupport
 
   init() {
     heap.type("App.Item")
-    heap.variables = [
-      InitialTaskMemory.versionVariable: 0x1000_9000, InitialTaskMemory.sizeVariable: 0x1000_9008,
-    ]
-    heap.words[0x1000_9000] = 1
-    heap.words[0x1000_9008] = 208
+    heap.layOutTasksAsKnown()
   }
 
   private func set(_ task: Task, _ offset: UInt64, _ word: UInt64?) { heap.words[task.address + offset] = word }

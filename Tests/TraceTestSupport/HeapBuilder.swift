@@ -22,6 +22,14 @@ package final class HeapBuilder {
   private var layouts: [UInt64: ObjectLayout] = [:]
   /// Addresses of variables that the concurrency runtime exports.
   package var variables: [String: UInt64] = [:]
+  /// Has the concurrency runtime lay out tasks as Swift 6.3.1 does.
+  package func layOutTasksAsKnown() {
+    variables[InitialTaskMemory.versionVariable] = 0x1000_9000
+    variables[InitialTaskMemory.sizeVariable] = 0x1000_9008
+    words[0x1000_9000] = 1
+    words[0x1000_9008] = 208
+  }
+
   /// By metadata: how values of a type stand in the buffer of an `any P`.
   package var bufferedValues: [UInt64: BufferedValue] = [:]
   private var metadata: [String: (id: UInt32, address: UInt64)] = [:]

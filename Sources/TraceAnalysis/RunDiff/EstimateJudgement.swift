@@ -45,7 +45,7 @@ struct EstimateJudgement {
     func values(_ estimates: [ByteEstimate]) -> [Double] { estimates.map { Double($0.bytes) } }
     var change = figures.change(figure, old: values(old), new: values(new), whole: whole)
     let (oldError, newError) = (Self.error(of: old), Self.error(of: new))
-    // What is expected is the old estimate, for the new amount of work.
+    // The old estimate is expected again, for the new amount of work.
     let scale = change.old.median > 0 ? change.expected / change.old.median : 1
     let combined = (scale * scale * oldError * oldError + newError * newError).squareRoot()
     let least = max(

@@ -33,7 +33,7 @@ package struct RunComparison {
     let judgement = FigureJudgement(
       tolerance: tolerance ?? usualTolerance(old, new), work: unit == .run ? nil : (oldWork, newWork),
       isWorkDerived: unit == .events)
-    // What one process holds where is followed exactly.
+    // Holders of one process are followed exactly.
     let isOneProcess = old.count == 1 && new.count == 1 && old[0].isOfSameProcess(as: new[0])
     return RunComparison(
       old: isOneProcess ? old : old.map(\.withJoinedHolders), new: isOneProcess ? new : new.map(\.withJoinedHolders),
@@ -222,7 +222,7 @@ package struct RunComparison {
     return remarks + runRemarks
   }
 
-  /// What is said where samples were taken for much longer on one side: a server allocates as long as it runs.
+  /// A remark if samples were taken for much longer on one side: a server allocates as long as it runs. Nil if not.
   private var spanRemark: String? {
     let (before, after) = (old.compactMap(\.sampledSeconds).max() ?? 0, new.compactMap(\.sampledSeconds).max() ?? 0)
     guard max(before, after) >= Self.leastSpan, max(before, after) >= Self.unequalSpans * min(before, after) else {
