@@ -20,6 +20,7 @@ FULL = {
 }
 QUICK = {"churn": ("churn", ["12", "20"]), "8 threads": ("threads", ["8", "13", "64"])}
 LIGHT = "leaktrace --light"
+SERVER_ROUNDS = 10  # the difference is of a few percent, and single rounds differ by more
 LIBRARIES = "/usr/lib/x86_64-linux-gnu"
 
 
@@ -129,7 +130,8 @@ class Light(SummarisedPart[LightResult]):
             found.append(
                 LightWorkload(name, workload.title, measure_recorders(ways, workload, bench.rounds, bench.directory))
             )
-        server = measure_server(bench, [way for way in ways if way.name in ("untraced", LIGHT)])
+        served = [way for way in ways if way.name in ("untraced", LIGHT)]
+        server = measure_server(bench, served, 1 if bench.is_quick else SERVER_ROUNDS)
         return LightResult(bench.rounds, found, server)
 
     def markdown(self, result: LightResult, about: About) -> str:

@@ -71,7 +71,7 @@ class Server(SummarisedPart[ServerResult]):
     result = ServerResult
 
     def measure(self, bench: Bench) -> ServerResult:
-        return measure_server(bench, bench.ways())
+        return measure_server(bench, bench.ways(), min(bench.rounds, 5))
 
     def markdown(self, result: ServerResult, about: About) -> str:
         parts = [
@@ -100,13 +100,12 @@ class Server(SummarisedPart[ServerResult]):
                 )
 
 
-def measure_server(bench: Bench, ways: list[Way]) -> ServerResult:
+def measure_server(bench: Bench, ways: list[Way], rounds: int) -> ServerResult:
     """Every way in turn, under the load of one rate."""
     products = _build()
     workload = Workload("shop-server", os.path.join(products, "shop-server"), [])
     warmup, seconds = (QUICK_WARMUP, QUICK_SECONDS) if bench.is_quick else (WARMUP, SECONDS)
     load = [os.path.join(products, "pace"), "PORT", str(RATE), str(warmup), str(seconds), str(CONNECTIONS)]
-    rounds = min(bench.rounds, 5)
     found: dict[str, list[ServerRound]] = {way.name: [] for way in ways}
     failures: dict[str, str] = {}
     for number in range(rounds):
