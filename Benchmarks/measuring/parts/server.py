@@ -60,9 +60,13 @@ class ServerResult:
         return statistics.median(PERCENTILES[percentile](each) for each in self.ways[way])
 
     def times_untraced(self, way: str, percentile: str) -> float | None:
+        """The median of the rounds' ratios: what a round has in common with its untraced run drops out."""
         if way not in self.ways:
             return None
-        return self.median(way, percentile) / self.median("untraced", percentile)
+        of = PERCENTILES[percentile]
+        return statistics.median(
+            of(each) / of(untraced) for each, untraced in zip(self.ways[way], self.ways["untraced"])
+        )
 
 
 class Server(SummarisedPart[ServerResult]):
