@@ -8,7 +8,14 @@
 
 #include <string.h>
 
-enum { DESCRIPTOR_CLASS = 16, HEADER_SIZE = 16, FIELD_RECORD_SIZE = 12, FIELD_LIMIT = 4096, DEPTH_LIMIT = 64 };
+enum {
+  DESCRIPTOR_CLASS = 16,
+  HEADER_SIZE = 16,
+  ARRAY_HEADER_SIZE = 32,
+  FIELD_RECORD_SIZE = 12,
+  FIELD_LIMIT = 4096,
+  DEPTH_LIMIT = 64
+};
 
 /// Words from `from` on that end before `end`, by their offsets in an object.
 static uint64_t words_between(uint64_t from, uint64_t end) {
@@ -69,11 +76,14 @@ static struct lt_case_words words_of_class(const struct lt_memory *memory, uint6
   return words;
 }
 
-static struct lt_case_words words_of_array(const struct lt_memory *memory, uint64_t metadata) {
+/// Returns the words of elements of the type that is a class's generic argument of that number. The first element
+/// begins at `start` or behind it, as its alignment asks.
+static struct lt_case_words words_of_elements(const struct lt_memory *memory, uint64_t metadata, unsigned argument,
+                                              uint64_t start) {
   struct lt_case_words words = {0};
   uint64_t descriptor = lt_word_at(memory, metadata + 40);
   if (!lt_is_generic(memory, descriptor)) return words;
-  uint64_t element = lt_word_at(memory, lt_class_arguments(memory, metadata, descriptor)),
+  uint64_t element = lt_word_at(memory, lt_class_arguments(memory, metadata, descriptor) + 8ull * argument),
            kind = lt_word_at(memory, element), witnesses = lt_word_at(memory, element - 8);
   if (kind != KIND_STRUCT && kind != KIND_ENUM && kind != KIND_OPTIONAL && kind != KIND_TUPLE) return words;
   enum { IS_NOT_PLAIN_DATA = 0x10000, ALIGNMENT_MASK = 0xFF };
@@ -81,7 +91,7 @@ static struct lt_case_words words_of_array(const struct lt_memory *memory, uint6
   uint32_t flags = lt_half_at(memory, witnesses + 80);
   if (!(flags & IS_NOT_PLAIN_DATA) || (stride & 7) || stride > UINT32_MAX || size > stride) return words;
   uint64_t alignment = (flags & ALIGNMENT_MASK) + 1;
-  words.start = (uint32_t)((32 + alignment - 1) & ~(alignment - 1));
+  words.start = (uint32_t)((start + alignment - 1) & ~(alignment - 1));
   words.stride = (uint32_t)stride;
   words.mask = words_between(HEADER_SIZE + 8, HEADER_SIZE + size);
   return words;
@@ -93,7 +103,8 @@ struct lt_case_words lt_case_words_of(const struct lt_memory *memory, uint64_t m
   if (kind != KIND_CLASS && kind <= KIND_LAST) return none;
   switch (storage) {
     case LT_STORAGE_NONE: return words_of_class(memory, metadata);
-    case LT_STORAGE_ARRAY: return words_of_array(memory, metadata);
+    case LT_STORAGE_ARRAY: return words_of_elements(memory, metadata, 0, ARRAY_HEADER_SIZE);
+    case LT_STORAGE_DICTIONARY: return words_of_elements(memory, metadata, 1, 0);
     default: return none;
   }
 }

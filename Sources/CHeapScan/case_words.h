@@ -10,10 +10,10 @@
 #include "scanned_memory.h"
 #include "storage_kind.h"
 
-/// Words of the instances of a class, or of the elements of an array.
+/// Words of the instances of a class, of the elements of an array, or of the values of a dictionary.
 struct lt_case_words {
   uint64_t mask;   ///< a bit a word, the lowest for the word at `start`
-  uint32_t start;  ///< bytes from the start of the object
+  uint32_t start;  ///< bytes from the start of the object; of a dictionary from that of the values, which it says
   uint32_t stride; ///< from one element to the next; 0 for an object's own fields
 };
 

@@ -185,7 +185,7 @@ static void put_exact(struct lt_memory_scan *s, uint64_t page, unsigned firstWor
 /// are no addresses.
 static void put_cases(struct lt_memory_scan *s, uint64_t page, unsigned firstWord, const struct lt_case_span *span) {
   const uint64_t *words = s->content;
-  uint64_t at = span->object + span->words.start, stride = span->words.stride,
+  uint64_t at = span->origin + span->words.start, stride = span->words.stride,
            last = page + PAGE < span->end ? page + PAGE : span->end;
   uint64_t first = page + 8ull * firstWord;
   if (stride && first > at) at += (first - at) / stride * stride;
@@ -203,6 +203,30 @@ static void put_cases(struct lt_memory_scan *s, uint64_t page, unsigned firstWor
   }
 }
 
+/// Returns the part of an object at `address` in which cases may stand. `counts` is the last range of words that are
+/// kept as they are: what says where the object's elements are comes last, and is there if it can be. Ends before it
+/// begins if there is no such part.
+static struct lt_case_span case_span(const struct lt_memory_scan *s, uint64_t address, const struct lt_known_type *type,
+                                     const struct lt_exact_range *counts) {
+  struct lt_case_span none = {0}, span = {.words = type->cases, .origin = address};
+  uint64_t end = s->region->end, stride = span.words.stride;
+  if (!stride) {
+    span.end = address + span.words.start + 8ull * (64 - (unsigned)__builtin_clzll(span.words.mask));
+  } else if (type->storage == LT_STORAGE_ARRAY) {
+    if (counts->address != address + 16) return none;
+    span.end = address + span.words.start + lt_word_at(s->memory, address + 16) * stride;
+  } else {
+    // Buckets without an element have a value's memory, too.
+    if (counts->address != address + 64) return none;
+    uint64_t scale = lt_word_at(s->memory, address + 32) & 0xFF;
+    span.origin = lt_word_at(s->memory, address + 56);
+    if (span.origin < counts->address || span.origin >= end || stride > (end - span.origin) >> scale) return none;
+    span.end = span.origin + (stride << scale);
+  }
+  if (span.end > end || span.end < span.origin) span.end = end;
+  return span;
+}
+
 static LT_NOINLINE void put_object(struct lt_memory_scan *s, uint64_t page, unsigned firstWord, unsigned i,
                                    const struct lt_known_type *type) {
   const uint64_t *words = s->content;
@@ -211,14 +235,7 @@ static LT_NOINLINE void put_object(struct lt_memory_scan *s, uint64_t page, unsi
   for (unsigned k = aside; k < n; k++)
     if (ranges[k].address < page + PAGE) put_exact(s, page, firstWord, &ranges[k]);
   if (n == 0 || !type->cases.mask) return;
-  struct lt_case_span span = {.words = type->cases, .object = page + 8 * i};
-  span.end = span.object + span.words.start + 8ull * (64 - (unsigned)__builtin_clzll(span.words.mask));
-  if (span.words.stride) {
-    // The elements that there are: object_ranges has found the count to be possible.
-    if (ranges[n - 1].address != span.object + 16) return;
-    span.end = span.object + span.words.start + lt_word_at(s->memory, span.object + 16) * span.words.stride;
-  }
-  if (span.end > s->region->end || span.end < span.object) span.end = s->region->end;
+  struct lt_case_span span = case_span(s, page + 8 * i, type, &ranges[n - 1]);
   put_cases(s, page, firstWord, &span);
   if (span.end > page + PAGE) s->openCases = span;
 }

@@ -11,7 +11,7 @@
 /// Part of an object in which cases of enumerations may stand.
 struct lt_case_span {
   struct lt_case_words words;
-  uint64_t object, end;
+  uint64_t origin, end; ///< `words.start` counts from `origin`
 };
 
 /// A page can be read, without reading a file or making zeros; of a file's mapping: somebody wrote to it.

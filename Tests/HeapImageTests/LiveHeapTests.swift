@@ -53,7 +53,9 @@ private func block(_ address: UInt64, _ size: UInt64) -> LiveBlock {
     var next: UInt64 = 0x7F00_0000_0000
     var addresses: [UInt64] = [0, 1, .max]
     for index in 0..<Int.random(in: 0...80, using: &random) {
-      let size = random.oneIn(9) ? UInt64(UInt32.max) - 1 + random.next() % 4 : random.next() % 300
+      // Also those that a row has no room for.
+      let limits = [UInt64(UInt16.max), UInt64(UInt32.max), 1 << 40]
+      let size = random.oneIn(4) ? limits[Int(random.next() % 3)] - 2 + random.next() % 4 : random.next() % 300
       addresses += [next &- 1, next, next + size / 2, next + size, next + size + 1]
       listing.append(
         LiveBlock(

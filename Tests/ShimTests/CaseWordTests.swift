@@ -72,6 +72,19 @@ private final class Holder<Value> {
     #expect(words(type(of: [Leaf()].storageObject), storage: LT_STORAGE_ARRAY).mask == 0)
   }
 
+  @Test("So have values of dictionaries, counted from where the first one is") func values() {
+    let readings = words(object(["a": Reading.raw(1)]), storage: LT_STORAGE_DICTIONARY)
+    #expect(readings.start == 0 && readings.stride == UInt32(MemoryLayout<Reading>.stride))
+    #expect(readings.mask == 0b110)
+    #expect(words(object([1: 2]), storage: LT_STORAGE_DICTIONARY).mask == 0)
+    #expect(words(object([1: Leaf()]), storage: LT_STORAGE_DICTIONARY).mask == 0)
+  }
+
+  /// The type of a dictionary's storage.
+  private func object<Key, Value>(_ dictionary: [Key: Value]) -> Any.Type {
+    type(of: unsafeBitCast(dictionary, to: AnyObject.self))
+  }
+
   @Test("What is no class has no such words") func others() {
     #expect(words(Int.self).mask == 0)
     #expect(words(Reading.self).mask == 0)

@@ -35,6 +35,8 @@ enum {
   LT_SNAPSHOT_BLOCKS_MISSING = 1u << 3,
   /// the recorder samples: the blocks of the image are those of a list, and not what events tell
   LT_SNAPSHOT_LISTED = 1u << 4,
+  /// in values of dictionaries, too, a word may have the byte of an enumeration's case and nothing else
+  LT_SNAPSHOT_VALUE_CASE_BYTES = 1u << 5,
 };
 
 struct lt_snapshot {

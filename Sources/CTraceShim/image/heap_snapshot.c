@@ -149,7 +149,7 @@ static void write_in_copy(void *unused) {
   // In the copy: the list stays as it is for the next image.
   job.threads += isServed;
   job.threadCount = freeze.threadCount - isServed;
-  job.snapshot.flags = LT_SNAPSHOT_REFERENCE_TAGS | LT_SNAPSHOT_CASE_BYTES;
+  job.snapshot.flags = LT_SNAPSHOT_REFERENCE_TAGS | LT_SNAPSHOT_CASE_BYTES | LT_SNAPSHOT_VALUE_CASE_BYTES;
   if (freeze.isFrozen) job.snapshot.flags |= LT_SNAPSHOT_FROZEN;
   if (atomic_load(&lt_is_sampling)) job.snapshot.flags |= LT_SNAPSHOT_LISTED;
   lt_snapshot_write(&job, progress);

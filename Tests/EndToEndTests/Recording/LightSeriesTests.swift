@@ -6,12 +6,12 @@ import Testing
 import TraceReading
 
 @Suite(.requires(.recorder), .serialized) struct LightSeriesTests {
-  private static func waiting(_ program: String = "watched.swift", options: [String] = [], arguments: [String])
-    throws -> InspectionTests.Waiting
-  {
+  private static func waiting(
+    _ program: String = "watched.swift", options: [String] = [], arguments: [String], within group: [String] = []
+  ) throws -> InspectionTests.Waiting {
     try InspectionTests.Waiting(
       program, arguments,
-      under: [BuildProducts.leaktrace, "record", "--quiet", "--light"] + options + [
+      under: group + [BuildProducts.leaktrace, "record", "--quiet", "--light"] + options + [
         "-o", "%DIRECTORY%/%p.trace", "--",
       ])
   }
@@ -37,9 +37,20 @@ import TraceReading
   private static let clockDifference = 0.05
 
   @Test("An image of a large process comes when it is large") func size() throws {
-    let limit: UInt64 = 48 << 20
+    try imageOfLarge(48 << 20, "48MiB", within: [])
+  }
+
+  @Test(
+    "So does one of a process that has a share of what its control group may use",
+    .enabled(if: MemoryControlGroup.isAvailable, "No control group with a limit of memory can be made here."))
+  func share() throws {
+    let group = try MemoryControlGroup(limit: 400 << 20)
+    try imageOfLarge(60 << 20, "15%", within: group.command)
+  }
+
+  private func imageOfLarge(_ limit: UInt64, _ option: String, within group: [String]) throws {
     let program = try Self.waiting(
-      "grows.c", options: ["--snapshot-above", "48MiB", "--sample", "64KiB"], arguments: ["96"])
+      "grows.c", options: ["--snapshot-above", option, "--sample", "64KiB"], arguments: ["96"], within: group)
     let reader = try AwaitedState.value("an image is written") {
       let reader = program.trace().flatMap { try? TraceReader(path: $0) }
       return reader.flatMap { $0.snapshots.contains { $0.isWhole } ? $0 : nil }

@@ -10,12 +10,13 @@ package struct NodeCycle: Hashable, Sendable {
 }
 
 /// Finds cycles of lowest cost inside strongly connected components, over the edges and nodes that the components were
-/// made with. Same input, same cycles. Keeps its working memory between searches, so that many small ones are cheap: 20
-/// bytes a node. For one thread at a time.
+/// made with. Same input, same cycles. Keeps its working memory between searches, so that many small ones are cheap: 12
+/// bytes for each node that a search came to, by pages, and that of `ComponentMembers`. For one thread at a time.
 package final class CycleSearch {
   private let components: StronglyConnectedComponents
   private let edgeCosts: EdgeCosts
   private let members: ComponentMembers
+  /// The bits of each node's cost, inverted: 0 for those that no search has come to.
   private let costs: NodeTable<UInt32>
   private let parents: NodeTable<NodeID>
   private let parentEdges: NodeTable<EdgeIndex>
@@ -23,14 +24,14 @@ package final class CycleSearch {
   /// Nodes whose cost has been set and is to be wiped before the next search.
   private var touched = GrowingStack<NodeID>()
 
-  /// O(nodes).
+  /// O(nodes of the components).
   package init(_ components: StronglyConnectedComponents, costs edgeCosts: EdgeCosts = .uniform) {
     self.components = components
     self.edgeCosts = edgeCosts
     members = ComponentMembers(components)
-    costs = NodeTable(repeating: RetainPaths.unreached, count: components.graph.nodeCount)
-    parents = NodeTable(uninitialized: components.graph.nodeCount)
-    parentEdges = NodeTable(uninitialized: components.graph.nodeCount)
+    costs = NodeTable(zeroed: components.graph.nodeCount)
+    parents = NodeTable(zeroed: components.graph.nodeCount)
+    parentEdges = NodeTable(zeroed: components.graph.nodeCount)
     queue = CostQueue(highestCost: edgeCosts.highest(of: components.kinds))
   }
 
@@ -65,26 +66,26 @@ package final class CycleSearch {
   private func search(from start: NodeID, in component: ComponentID, below limit: UInt32) -> NodeCycle? {
     defer { wipe() }
     let scope = GraphScope(components.graph, kinds: components.kinds, within: components.subset)
-    let (costs, componentOfNode) = (costs.start, components.componentOfNode.start)
+    let (costs, componentOfNode) = (costs.start, components.componentOfNode)
     var best = limit
     var lastNode = HeapGraph.noNode
     var lastEdge = HeapGraph.noEdge
-    costs[Int(start)] = 0
+    costs[Int(start)] = ~0
     touched.push(start)
     queue.add(start, cost: 0)
     // A cost that is not below the best cycle's cannot lead to a better one.
     while let node = queue.next(), queue.cost < best {
       let cost = queue.cost
-      if costs[Int(node)] != cost { continue }
+      if ~costs[Int(node)] != cost { continue }
       for edge in scope.edges(from: node) where scope.follows(edge) {
         let target = scope.targets[edge]
-        if componentOfNode[Int(target)] != component { continue }
+        if componentOfNode.unchecked(target) != component { continue }
         let targetCost = RetainPaths.cost(cost, adding: edgeCosts[scope.kinds[edge]])
         if target == start {
           if targetCost < best { (best, lastNode, lastEdge) = (targetCost, node, EdgeIndex(truncatingIfNeeded: edge)) }
-        } else if targetCost < costs[Int(target)] && targetCost < best {
-          if costs[Int(target)] == RetainPaths.unreached { touched.push(target) }
-          costs[Int(target)] = targetCost
+        } else if targetCost < ~costs[Int(target)] && targetCost < best {
+          if costs[Int(target)] == 0 { touched.push(target) }
+          costs[Int(target)] = ~targetCost
           parents.start[Int(target)] = node
           parentEdges.start[Int(target)] = EdgeIndex(truncatingIfNeeded: edge)
           queue.add(target, cost: targetCost)
@@ -104,7 +105,7 @@ package final class CycleSearch {
   }
 
   private func wipe() {
-    for index in 0..<touched.count { costs.start[Int(touched.start[index])] = RetainPaths.unreached }
+    for index in 0..<touched.count { costs.start[Int(touched.start[index])] = 0 }
     touched.truncate(to: 0)
     queue.clear()
   }

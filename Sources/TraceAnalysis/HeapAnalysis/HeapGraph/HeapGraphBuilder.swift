@@ -75,12 +75,10 @@ package final class HeapGraphBuilder {
   }
 
   /// Returns the number of edges of a kind that lead to each node, so far. O(nodes + edges).
-  func edgeCounts(ofKind kind: UInt8) -> NodeTable<UInt32> {
-    let counts = NodeTable<UInt32>(repeating: 0, count: nodeCount)
-    for edge in 0..<targets.count where kinds.start[edge] == kind { counts.start[Int(targets.start[edge])] &+= 1 }
-    for edge in 0..<lateTargets.count where lateKinds.start[edge] == kind {
-      counts.start[Int(lateTargets.start[edge])] &+= 1
-    }
+  func edgeCounts(ofKind kind: UInt8) -> NodeCounts {
+    let counts = NodeCounts(count: nodeCount)
+    for edge in 0..<targets.count where kinds.start[edge] == kind { counts.increment(targets.start[edge]) }
+    for edge in 0..<lateTargets.count where lateKinds.start[edge] == kind { counts.increment(lateTargets.start[edge]) }
     return counts
   }
 

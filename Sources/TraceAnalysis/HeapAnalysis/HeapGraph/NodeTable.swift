@@ -17,6 +17,12 @@ package final class NodeTable<Element: BitwiseCopyable>: @unchecked Sendable {
   /// Takes over the elements of a stack, and their memory.
   init(taking stack: consuming GrowingStack<Element>) { (start, count) = stack.release() }
 
+  /// All elements are 0. Only those that are written take memory, by pages.
+  init(zeroed count: Int) {
+    self.count = count
+    start = TableMemory.allocateZeroed(Element.self, capacity: count)
+  }
+
   package convenience init(repeating value: Element, count: Int) {
     self.init(uninitialized: count)
     start.initialize(repeating: value, count: count)

@@ -6,8 +6,8 @@ package typealias ComponentID = UInt32
 /// The strongly connected components of a part of a graph. They are numbered in reverse topological order: an edge that
 /// leaves a component leads to one with a lower number.
 ///
-/// Memory: 4 bytes a node and 4 bytes a component; while being made up to 16 bytes a node more. Any number of threads
-/// may use it at once.
+/// Memory: 4 bytes for each node of the subset, by pages, and 4 bytes a component; while being made up to 16 bytes more
+/// for each of those nodes. Any number of threads may use it at once.
 ///
 /// After D. J. Pearce, "A space-efficient algorithm for finding strongly connected components", IPL 116 (2016), with
 /// stacks of its own instead of recursion.
@@ -17,8 +17,7 @@ package final class StronglyConnectedComponents: @unchecked Sendable {
   /// The nodes the components are made of; nil means all.
   package let subset: NodeSet?
 
-  /// The component of every node; `noComponent` for nodes outside the subset.
-  package let componentOfNode: NodeTable<ComponentID>
+  package let componentOfNode: ComponentTable
   /// The number of nodes of each component.
   package let sizes: NodeTable<UInt32>
   /// The components with more than one node, or whose node has an edge to itself: those with a cycle.
@@ -34,9 +33,9 @@ package final class StronglyConnectedComponents: @unchecked Sendable {
   package init(_ graph: HeapGraph, kinds: EdgeKinds = .all, within subset: NodeSet? = nil) {
     let scope = GraphScope(graph, kinds: kinds, within: subset)
     (self.graph, self.kinds, self.subset) = (graph, kinds, subset)
-    let table = NodeTable<ComponentID>(repeating: 0, count: graph.nodeCount)
+    let table = NodeTable<UInt32>(zeroed: graph.nodeCount)
     let search = Self.search(scope, table.start, graph.nodeCount)
-    (componentOfNode, sizes, nontrivial) = (table, search.sizes, search.nontrivial)
+    (componentOfNode, sizes, nontrivial) = (ComponentTable(following: table), search.sizes, search.nontrivial)
   }
 
   private struct Frame: BitwiseCopyable {
@@ -46,7 +45,7 @@ package final class StronglyConnectedComponents: @unchecked Sendable {
     var edge: UInt32
   }
 
-  /// Numbers the components in `table`, which is all 0.
+  /// Writes one more than its component for each node of the scope to `table`, which is all 0.
   ///
   /// A node not yet met has 0 there; one being worked on has the number of its visit, or the lowest such number that it
   /// can reach; a finished one has its component, counted down from the highest number so that it is above all visits.
@@ -62,7 +61,7 @@ package final class StronglyConnectedComponents: @unchecked Sendable {
     var sizes = GrowingStack<UInt32>()
     let selfReferring = NodeSet(bound: nodeCount)
 
-    for start in 0..<UInt32(nodeCount) where table[Int(start)] == 0 && scope.contains(start) {
+    for start in 0..<UInt32(nodeCount) where scope.contains(start) && table[Int(start)] == 0 {
       visits &+= 1
       table[Int(start)] = visits
       frames.push(Frame(node: start, visit: visits, edge: scope.offsets[Int(start)]))
@@ -116,13 +115,9 @@ package final class StronglyConnectedComponents: @unchecked Sendable {
     }
 
     let nontrivial = NodeSet(bound: sizes.count)
-    for node in 0..<UInt32(nodeCount) {
-      if !scope.contains(node) {
-        table[Int(node)] = noComponent
-        continue
-      }
+    for node in 0..<UInt32(nodeCount) where scope.contains(node) {
       let number = firstComponent &- table[Int(node)]
-      table[Int(node)] = number
+      table[Int(node)] = number &+ 1
       if sizes.start[Int(number)] > 1 || selfReferring.contains(node) {
         _ = NodeSet.insert(number, into: nontrivial.words)
       }
@@ -137,17 +132,34 @@ package final class StronglyConnectedComponents: @unchecked Sendable {
   package func sources() -> NodeSet {
     let held = NodeSet(bound: count)
     let scope = GraphScope(graph, kinds: kinds, within: subset)
-    let table = componentOfNode.start
+    let table = componentOfNode
     for node in 0..<UInt32(graph.nodeCount) where scope.contains(node) {
-      let own = table[Int(node)]
+      let own = table.unchecked(node)
       for edge in scope.edges(from: node) where scope.follows(edge) {
-        let other = table[Int(scope.targets[edge])]
+        let other = table.unchecked(scope.targets[edge])
         if other != own && other != Self.noComponent { _ = NodeSet.insert(other, into: held.words) }
       }
     }
     withExtendedLifetime(self) {}
     return held.complement
   }
+}
+
+/// The component of each node. Any number of threads may use it at once.
+package struct ComponentTable: Sendable {
+  /// One more than the component; 0 for nodes without one, so that only nodes with one take memory.
+  private let following: NodeTable<UInt32>
+
+  init(following: NodeTable<UInt32>) { self.following = following }
+
+  var count: Int { following.count }
+
+  /// The component of a node; `StronglyConnectedComponents.noComponent` for nodes outside the subset; traps if there is
+  /// no such node. Constant time.
+  package subscript(_ node: NodeID) -> ComponentID { @inline(__always) get { following[node] &- 1 } }
+
+  /// As the subscript, of a node that there is.
+  @inline(__always) func unchecked(_ node: NodeID) -> ComponentID { following.start[Int(node)] &- 1 }
 }
 
 /// The nodes of each component. Memory: 4 bytes a node and 4 bytes a component. Any number of threads may use it at
@@ -169,7 +181,7 @@ package final class ComponentMembers: @unchecked Sendable {
     // Rows fill from behind, and their offsets move down with that.
     let table = components.componentOfNode
     for node in stride(from: table.count - 1, through: 0, by: -1) {
-      let component = table.start[node]
+      let component = table.unchecked(NodeID(truncatingIfNeeded: node))
       if component == StronglyConnectedComponents.noComponent { continue }
       offsets.start[Int(component)] &-= 1
       nodes.start[Int(offsets.start[Int(component)])] = NodeID(truncatingIfNeeded: node)

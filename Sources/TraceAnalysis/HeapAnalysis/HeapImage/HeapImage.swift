@@ -6,8 +6,8 @@ import TraceReading
 /// The words of one snapshot, by address. A word that is missing was 0, or users' data: the two are the same to a
 /// search for pointers.
 ///
-/// Memory: 8 bytes a word and 96 a page; of a page whose words are all equal 8 bytes for all of them. Not to be shared
-/// between threads while being looked at, since the last page is remembered.
+/// Memory: that of `PackedPages`, and 88 bytes a page. Not to be shared between threads while being looked at, since the
+/// last pages are remembered.
 package final class HeapImage {
   // Looked up for each word of each object: checking at run time that nobody else has these at the same moment took a
   // tenth of the time of an analysis.
@@ -16,12 +16,10 @@ package final class HeapImage {
   /// Page numbers (address / 4096), ascending, without repeats.
   @exclusivity(unchecked) private(set) var pages: [UInt64] = []
   /// Eight words a page: a bit for each word that is there.
-  @exclusivity(unchecked) private var bitmaps: [UInt64] = []
+  @exclusivity(unchecked) private var bitmaps = GrowingStack<UInt64>()
   /// Eight a page: index of the first value of each of those eight groups of 64 words.
   @exclusivity(unchecked) private var starts: [UInt16] = []
-  /// The place of each page's values.
-  @exclusivity(unchecked) private var rows: [ValueRow] = []
-  @exclusivity(unchecked) private var values: [UInt64] = []
+  private let values = PackedPages()
   @exclusivity(unchecked) private var lastIndex = 0
   @exclusivity(unchecked) private var lastPage = UInt64.max
 
@@ -33,29 +31,19 @@ package final class HeapImage {
   package private(set) var wordCount = 0
   package var pageCount: Int { pages.count }
 
-  /// The values of a page: the first, and whether it stands for all of them. Arrays and tables that were filled with
-  /// one reference are pages of equal words, of which a small file has very many.
-  private struct ValueRow: BitwiseCopyable {
-    private let bits: Int
-    @inline(__always) init(first: Int, isUniform: Bool) { bits = first << 1 | (isUniform ? 1 : 0) }
-    /// Index of the `offset`th value.
-    @inline(__always) func index(_ offset: Int) -> Int { bits >> 1 &+ (offset & ((bits & 1) &- 1)) }
-  }
-
   /// An image of given words, by address.
   package init(words: [(address: UInt64, value: UInt64)] = []) {
-    for word in words.sorted(by: { $0.address < $1.address }) {
-      let page = word.address >> 12
-      if pages.last != page {
-        pages.append(page)
-        rows.append(ValueRow(first: values.count, isUniform: false))
-        for _ in 0..<8 { bitmaps.append(0) }
-      }
+    var (bitmap, page) = ([UInt64](repeating: 0, count: 8), [UInt64]())
+    let sorted = words.sorted { $0.address < $1.address }
+    for (place, word) in sorted.enumerated() {
       let index = Int(word.address >> 3 & 511)
-      bitmaps[bitmaps.count - 8 + index / 64] |= 1 << UInt64(index & 63)
-      values.append(word.value)
+      bitmap[index / 64] |= 1 << UInt64(index & 63)
+      page.append(word.value)
+      if place + 1 == sorted.count || sorted[place + 1].address >> 12 != word.address >> 12 {
+        add(word.address >> 12, bitmap, page, page.count)
+        (bitmap, page) = ([UInt64](repeating: 0, count: 8), [])
+      }
     }
-    wordCount = values.count
     finish()
   }
 
@@ -68,15 +56,10 @@ package final class HeapImage {
     diagnostics: inout TraceDiagnostics
   ) {
     let buffer = PayloadBuffer()
-    if let claimed = snapshot.end?.wordCount, claimed < min(reader.fileSize.rawValue, limit.bytes.rawValue / 8) {
-      values.reserveCapacity(Int(claimed))
-    }
     if let claimed = snapshot.end?.pageCount,
       claimed < min(reader.fileSize.rawValue / Self.leastPageBytes, limit.bytes.rawValue / Budget.pageCost)
     {
       pages.reserveCapacity(Int(claimed))
-      rows.reserveCapacity(Int(claimed))
-      bitmaps.reserveCapacity(Int(claimed) * 8)
     }
     var budget = Budget(snapshot.end, fileSize: reader.fileSize.rawValue, limit: limit)
     var partCount: UInt32 = 0
@@ -133,11 +116,12 @@ package final class HeapImage {
   /// Compressed bytes of a file for which a page is expected: pages are seldom as alike as that.
   private static let leastPageBytes: UInt64 = 2
 
-  /// The amount of an image that is taken in.
+  /// The amount of an image that is taken in. A word counts as 8 bytes, though it takes less: references are made of it.
   private struct Budget {
+    static let wordCost: UInt64 = 8
     /// The least limit of an image without its end, in bytes, whatever the size of its file.
     private static let leastBytes: UInt64 = 256 << 20
-    /// A page's number, bitmap, starts and row.
+    /// A page's number, bitmap, and the places of its words.
     static let pageCost: UInt64 = 8 + 64 + 16 + 8
 
     /// As the image's end says.
@@ -170,6 +154,8 @@ package final class HeapImage {
     var cursor = ByteCursor(UnsafePointer(buffer.start) + head, count: buffer.count - head)
     var page: UInt64 = 0
     var value: UInt64 = 0
+    let values = UnsafeMutablePointer<UInt64>.allocate(capacity: PackedPages.wordsOfPage)
+    defer { values.deallocate() }
     while cursor.remaining > 0 {
       let offset = buffer.count - cursor.remaining
       guard let step = cursor.varint(), let map = cursor.part(64) else { return .damage(offset: offset) }
@@ -182,39 +168,47 @@ package final class HeapImage {
       guard UInt64(pages.count) < budget.pages, UInt64(wordCount) + UInt64(count) <= budget.words else {
         return .damage(offset: offset)
       }
-      let before = values.count
       var differences: Int64 = 0
       for index in 0..<count {
-        guard let difference = cursor.zigzag() else {
-          values.removeLast(values.count - before)
-          return .damage(offset: offset)
-        }
+        guard let difference = cursor.zigzag() else { return .damage(offset: offset) }
         if index > 0 { differences |= difference }
         value = value &+ UInt64(bitPattern: difference)
-        values.append(value)
+        values[index] = value
       }
-      let isUniform = differences == 0 && count > 1
-      if isUniform { values.removeLast(count - 1) }
-      budget.usedBytes += UInt64(values.count - before) * 8 + Budget.pageCost
-      guard budget.usedBytes <= budget.bytes else {
-        values.removeLast(values.count - before)
-        return .tooMuch
-      }
-      pages.append(page)
-      rows.append(ValueRow(first: before, isUniform: isUniform))
-      wordCount += count
-      for group in 0..<8 { bitmaps.append(words.loadUnaligned(fromByteOffset: group * 8, as: UInt64.self)) }
+      // Arrays and tables that were filled with one reference are pages of equal words, of which a small file has very
+      // many.
+      budget.usedBytes += (differences == 0 ? 1 : UInt64(count)) * Budget.wordCost + Budget.pageCost
+      guard budget.usedBytes <= budget.bytes else { return .tooMuch }
+      add(page, words, values, count)
     }
     return nil
   }
 
+  /// Adds the page behind the others: eight words that have a bit for each of its words, and those.
+  private func add(_ page: UInt64, _ bitmap: UnsafeRawPointer, _ words: UnsafePointer<UInt64>, _ count: Int) {
+    for group in 0..<8 { bitmaps.push(bitmap.loadUnaligned(fromByteOffset: group * 8, as: UInt64.self)) }
+    values.append(words, at: page << 12, bitmap: self.bitmap(pages.count))
+    pages.append(page)
+    wordCount += count
+  }
+
+  @inline(__always)
+  private func bitmap(_ index: Int) -> UnsafePointer<UInt64> { UnsafePointer(bitmaps.start + index &* 8) }
+
+  /// The words of the page at an index, until another page is looked at.
+  @inline(__always)
+  private func values(_ index: Int) -> UnsafePointer<UInt64> {
+    values.words(ofPage: index, at: pages[index] << 12, bitmap: bitmap(index))
+  }
+
   private func finish() {
+    values.finish()
     starts.reserveCapacity(bitmaps.count)
     var sum: UInt16 = 0
-    for (index, bitmap) in bitmaps.enumerated() {
+    for index in 0..<bitmaps.count {
       if index & 7 == 0 { sum = 0 }
       starts.append(sum)
-      sum += UInt16(bitmap.nonzeroBitCount)
+      sum += UInt16(bitmaps.start[index].nonzeroBitCount)
     }
   }
 
@@ -243,10 +237,10 @@ package final class HeapImage {
     let index = lowerBound(address >> 12)
     guard index < pages.count, pages[index] == address >> 12 else { return nil }
     let word = Int(address >> 3 & 511)
-    let bitmap = bitmaps[index * 8 + word / 64]
+    let bitmap = bitmap(index)[word / 64]
     let bit = UInt64(1) << UInt64(word & 63)
     guard bitmap & bit != 0 else { return nil }
-    return values[rows[index].index(Int(starts[index * 8 + word / 64]) + (bitmap & (bit - 1)).nonzeroBitCount)]
+    return values(index)[Int(starts[index * 8 + word / 64]) + (bitmap & (bit - 1)).nonzeroBitCount]
   }
 
   /// The address of the first word in `range`. Constant time where the image has words near by, logarithmic otherwise.
@@ -259,7 +253,7 @@ package final class HeapImage {
       if base >= range.upperBound { return nil }
       var word = base < first ? Int((first - base) >> 3) : 0
       while word < 512 {
-        let bits = bitmaps[index * 8 + word / 64] & (~UInt64(0) << UInt64(word & 63))
+        let bits = bitmap(index)[word / 64] & (~UInt64(0) << UInt64(word & 63))
         if bits != 0 {
           let address = base + UInt64(word & ~63 | bits.trailingZeroBitCount) * 8
           return address < range.upperBound ? address : nil
@@ -287,16 +281,16 @@ package final class HeapImage {
       guard first < range.upperBound, from < to else { return }
       var group = from / 64
       while group * 64 < to {
-        let whole = bitmaps[index * 8 + group]
+        let whole = bitmap(index)[group]
         var bits = whole
         if group == from / 64 { bits &= ~UInt64(0) << UInt64(from & 63) }
         if to < group * 64 + 64 { bits &= (UInt64(1) << UInt64(to & 63)) &- 1 }
         if bits != 0 {
-          let row = rows[index]
           var offset = Int(starts[index * 8 + group]) + (whole & ((bits & (0 &- bits)) &- 1)).nonzeroBitCount
           while bits != 0 {
             let bit = bits.trailingZeroBitCount
-            body(base + UInt64(group * 64 + bit) * 8, values[row.index(offset)])
+            // What `body` looks at may take the page's place.
+            body(base + UInt64(group * 64 + bit) * 8, values(index)[offset])
             offset += 1
             bits &= bits - 1
           }

@@ -34,9 +34,9 @@ package struct LiveHeap: @unchecked Sendable {
     places = blocks.places
     var pageCount = 0
     var last = UInt64.max
-    for index in 0..<blocks.count where Self.address(index, places) >> 12 != last {
+    for index in 0..<blocks.count where places.address(index) >> 12 != last {
       pageCount += 1
-      last = Self.address(index, places) >> 12
+      last = places.address(index) >> 12
     }
     var capacity = 16
     while capacity < pageCount * 2 { capacity *= 2 }
@@ -44,8 +44,8 @@ package struct LiveHeap: @unchecked Sendable {
     var keys = [UInt64](repeating: 0, count: capacity)
     var first = [UInt32](repeating: 0, count: capacity)
     last = UInt64.max
-    for index in 0..<blocks.count where Self.address(index, places) >> 12 != last {
-      last = Self.address(index, places) >> 12
+    for index in 0..<blocks.count where places.address(index) >> 12 != last {
+      last = places.address(index) >> 12
       var slot = Int(truncatingIfNeeded: (last &* 0x9E37_79B9_7F4A_7C15) >> shift)
       while keys[slot] != 0 { slot = (slot + 1) & (capacity - 1) }
       keys[slot] = last + 1
@@ -62,9 +62,9 @@ package struct LiveHeap: @unchecked Sendable {
     let places = list.places
     var end: UInt64 = 0
     for index in 0..<list.count {
-      let address = Self.address(index, places)
+      let address = places.address(index)
       guard address >= end, address < RuntimeAddress.limit else { return false }
-      let size = Self.size(index, places) ?? list[index].size
+      let size = places.size(index) ?? list[index].size
       guard size <= RuntimeAddress.limit - address else { return false }
       end = address + max(1, size)
     }
@@ -112,20 +112,8 @@ package struct LiveHeap: @unchecked Sendable {
     return kept
   }
 
-  @inline(__always)
-  private static func address(_ index: Int, _ places: LiveBlockList.Places) -> UInt64 {
-    (places.start + index &* places.stride).load(as: UInt64.self)
-  }
-
-  /// Nil for a size that only the list knows.
-  @inline(__always)
-  private static func size(_ index: Int, _ places: LiveBlockList.Places) -> UInt64? {
-    let size = (places.start + (index &* places.stride &+ 8)).load(as: UInt64.self) & places.sizeMask
-    return size == UInt64(UInt32.max) ? nil : size
-  }
-
   /// The address of the block at an index below `count`. Constant time.
-  @inline(__always) private func address(_ index: Int) -> UInt64 { Self.address(index, places) }
+  @inline(__always) private func address(_ index: Int) -> UInt64 { places.address(index) }
 
   package var count: Int { blocks.count }
 
@@ -133,13 +121,12 @@ package struct LiveHeap: @unchecked Sendable {
   package subscript(_ id: BlockID) -> LiveBlock {
     let index = Int(id.rawValue)
     precondition(index < blocks.count, "no such block")
-    let place = places.start + index &* places.stride
-    if places.areWhole { return place.load(as: LiveBlock.self) }
+    if places.areWhole { return (places.start + index &* places.stride).load(as: LiveBlock.self) }
     // Most ask for one property: written out here, that takes one load.
     var block = places.common
-    block.address = place.load(as: UInt64.self)
-    block.size = Self.size(index, places) ?? blocks[index].size
-    block.site = SiteID(place.load(fromByteOffset: 12, as: UInt32.self))
+    block.address = places.address(index)
+    block.size = places.size(index) ?? blocks[index].size
+    block.site = places.siteOfRow(index)
     block.ordinal = UInt64(index)
     block.threadOrdinal = UInt32(truncatingIfNeeded: index)
     return block
@@ -168,7 +155,7 @@ package struct LiveHeap: @unchecked Sendable {
 
   @inline(__always)
   private func hit(_ index: Int, _ address: UInt64) -> BlockID? {
-    address - self.address(index) < max(Self.size(index, places) ?? blocks[index].size, 1)
+    address - self.address(index) < max(places.size(index) ?? blocks[index].size, 1)
       ? BlockID(UInt32(index)) : nil
   }
 

@@ -69,6 +69,8 @@ struct NodeLayout {
     var targets: [ReferenceTarget] = []
     /// Offsets of words of which the recorder keeps the lowest byte if it may be the case of an enumeration.
     var caseBytes: Range<UInt64> = 0..<0
+    /// It is that of a dictionary's values, whose bytes older images do not have.
+    var isOfDictionaryValues = false
     /// Bytes that neither of them covers: no reference by reflection's account. A word there that is the address of an
     /// object is taken for one all the same, since a reference that is missed makes a false leak. Not so a word that
     /// has a value of less than a word in it: the rest of it is padding, which keeps the contents that the memory had
@@ -120,10 +122,13 @@ struct NodeLayout {
         countOffset: UInt64(clamping: countOffset), firstOffset: UInt64(clamping: firstOffset),
         part(element, .element, "[]"))
     case .hashTable(let scale, let bitmap, let keys, let key, let values, let value):
+      var valuePart = value.map { part($0, .value, "[value]") }
+      valuePart?.caseBytes = 0..<Self.caseByteLimit
+      valuePart?.isOfDictionaryValues = true
       tail = .hashTable(
         scale: UInt64(clamping: scale), bitmap: UInt64(clamping: bitmap), keys: UInt64(clamping: keys),
         part(key, value == nil ? .element : .key, value == nil ? "[]" : "[key]"),
-        values: values.map { UInt64(clamping: $0) }, value.map { part($0, .value, "[value]") })
+        values: values.map { UInt64(clamping: $0) }, valuePart)
     }
   }
 }

@@ -4,7 +4,7 @@ import TraceReading
 
 /// The live heap of a snapshot as a graph: its nodes are the blocks in order of address, then the roots.
 ///
-/// Memory: 8 bytes a block and 9 a reference, besides the heap and the image. Immutable, but reading the image
+/// Memory: 6 bytes a block and 9 a reference, besides the heap and the image. Immutable, but reading the image
 /// keeps a cache: for one thread at a time.
 package final class ObjectGraph {
   package let snapshot: TraceSnapshot
@@ -15,7 +15,7 @@ package final class ObjectGraph {
   package let types: [NodeType]
   package let labels: [EdgeLabel]
   /// By block: index into `types`.
-  package let nodeTypes: [UInt32]
+  package let nodeTypes: NodeTypeTable
   /// By block: its `deinit` has run, and its memory is kept all the same.
   package let deinitialised: NodeSet
   /// By block: it was allocated before calls went missing from the trace, and nothing in the image proves that it is
@@ -83,7 +83,7 @@ package final class ObjectGraph {
   init(
     snapshot: TraceSnapshot, heap: LiveHeap, image: HeapImage, roots: HeapRoots, graph: HeapGraph, types: [NodeType],
     labels: [EdgeLabel],
-    nodeTypes: [UInt32], deinitialised: NodeSet, uncertain: NodeSet, isWhole: Bool, taskOfSlab: [UInt32: UInt32],
+    nodeTypes: NodeTypeTable, deinitialised: NodeSet, uncertain: NodeSet, isWhole: Bool, taskOfSlab: [UInt32: UInt32],
     mainModule: String, fieldNames: [[String]], dangling: [DanglingReference], scannedTypes: [Int],
     runtimeRemarks: [String], reflectionProblem: String?
   ) {

@@ -13,7 +13,7 @@ package struct ObjectGraphBuilder {
   let graph: HeapGraphBuilder
   var types: [NodeType] = []
   var typeRows: [TypeRow] = []
-  var nodeTypes: [UInt32]
+  var nodeTypes: NodeTypeTable
   var deinitialised: NodeSet
   /// The deinitialised blocks whose `deinit` a thread may be in.
   var ending: Set<UInt32> = []
@@ -129,7 +129,7 @@ package struct ObjectGraphBuilder {
         && layouts?.metadataKind(at: metadata &+ 8) == 0
     }
     graph = HeapGraphBuilder(nodeCount: heap.count + roots.roots.count)
-    nodeTypes = Array(repeating: 0, count: heap.count)
+    nodeTypes = NodeTypeTable(count: heap.count)
     deinitialised = NodeSet(bound: heap.count)
     uncertain = NodeSet(bound: heap.count)
     selection = PayloadSelection(image, of: snapshot)

@@ -12,6 +12,8 @@ final class PayloadSelection {
   private let hasReferenceTags: Bool
   /// The image has the bytes that are an enumeration's case, where `Part.caseBytes` says so.
   private let hasCaseBytes: Bool
+  /// The same for values of dictionaries.
+  private let hasValueCaseBytes: Bool
   /// By selector of the part that was looked at last. Pointers, since counting references to arrays would take most of
   /// the time.
   private let active = UnsafeMutablePointer<UInt64>.allocate(capacity: PayloadSelector.limit)
@@ -26,6 +28,7 @@ final class PayloadSelection {
     self.image = image
     hasReferenceTags = snapshot.hasReferenceTags
     hasCaseBytes = snapshot.hasCaseBytes
+    hasValueCaseBytes = snapshot.hasValueCaseBytes
     active.initialize(repeating: 0, count: PayloadSelector.limit)
     named.initialize(repeating: 0, count: PayloadSelector.limit)
   }
@@ -41,6 +44,7 @@ final class PayloadSelection {
   ///   - isMetadata: whether a type's metadata is at an address.
   ///   - fits: whether a reference, by its index, can lead to what is at an address.
   func select(_ part: NodeLayout.Part, at base: UInt64, isMetadata: (UInt64) -> Bool, fits: (Int, UInt64) -> Bool) {
+    let hasCaseBytes = part.isOfDictionaryValues ? hasValueCaseBytes : hasCaseBytes
     let caseBytes = hasCaseBytes ? part.caseBytes : 0..<0
     for index in 0..<min(part.selectors.count, PayloadSelector.limit) {
       let selector = part.selectors[index]

@@ -20,10 +20,10 @@ struct SurplusWords {
   /// Tells whether the runtime counts all references to a node.
   private let isCounted: (NodeID) -> Bool
 
-  /// References in known fields, by node.
-  private let held: NodeTable<UInt32>
   /// Scanned words, by node.
-  private let guesses: NodeTable<UInt32>
+  private let guesses: NodeCounts
+  /// References in known fields, by node, where a scanned word leads to the node.
+  private let held: NodeCounts
   /// Nodes with more scanned words than references that known fields leave over.
   private let open: NodeSet
 
@@ -39,15 +39,16 @@ struct SurplusWords {
     (self.graph, self.heap, self.image, self.taskOfSlab, self.isHolder, self.isCounted) = (
       graph, heap, image, taskOfSlab, isHolder, isCounted
     )
-    held = NodeTable(repeating: 0, count: graph.nodeCount)
-    guesses = NodeTable(repeating: 0, count: graph.nodeCount)
+    guesses = NodeCounts(count: graph.nodeCount)
+    held = NodeCounts(count: graph.nodeCount)
     open = NodeSet(bound: graph.nodeCount)
   }
 
-  /// Marks them. To be called before the graph is shared. O(nodes + edges), 8 bytes a node meanwhile, and a bounded
+  /// Marks them. To be called before the graph is shared. O(nodes + edges), 2 bytes meanwhile for each node with such words, and a bounded
   /// search for each word that leads to a node with too many of them.
   func mark(roots: some Sequence<NodeID>) {
-    count()
+    countGuesses()
+    countHeld()
     let full = NodeSet(bound: graph.nodeCount)
     for node in 0..<NodeID(heap.count) where guesses[node] > 0 && isCounted(node) {
       guard let room = room(of: node) else { continue }
@@ -81,25 +82,29 @@ struct SurplusWords {
   }
 
   /// Memory of a task's frames is the task's: other tasks' frames only borrow it.
-  private func count() {
+  private func countGuesses() {
+    for node in 0..<NodeID(graph.nodeCount) {
+      for edge in graph.edges(from: node) where graph.kind(of: edge) == Self.guess {
+        let target = graph.target(of: edge)
+        if !taskOfSlab.isEmpty, Int(node) < heap.count, let task = taskOfSlab[target], task != node,
+          taskOfSlab[node] != task
+        {
+          graph.kinds.start[Int(edge)] = Self.surplus
+        } else {
+          guesses.increment(target)
+        }
+      }
+    }
+  }
+
+  private func countHeld() {
     for node in 0..<NodeID(graph.nodeCount) {
       var holds: Bool?
-      for edge in graph.edges(from: node) {
+      for edge in graph.edges(from: node) where graph.kind(of: edge) == Self.exact {
         let target = graph.target(of: edge)
-        switch graph.kind(of: edge) {
-        case Self.guess:
-          if !taskOfSlab.isEmpty, Int(node) < heap.count, let task = taskOfSlab[target], task != node,
-            taskOfSlab[node] != task
-          {
-            graph.kinds.start[Int(edge)] = Self.surplus
-          } else {
-            guesses.start[Int(target)] &+= 1
-          }
-        case Self.exact:
-          if holds == nil { holds = isHolder(node) }
-          if holds == true { held.start[Int(target)] &+= 1 }
-        default: break
-        }
+        if guesses[target] == 0 { continue }
+        if holds == nil { holds = isHolder(node) }
+        if holds == true { held.increment(target) }
       }
     }
   }

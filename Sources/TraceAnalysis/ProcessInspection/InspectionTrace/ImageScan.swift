@@ -91,7 +91,8 @@ final class ImageScan {
           head.reason = UInt32(LT_SNAPSHOT_INSPECTION)
           head.time = facts.nanoseconds
           head.monotonic = facts.nanoseconds
-          head.flags = UInt32(LT_SNAPSHOT_FROZEN | LT_SNAPSHOT_REFERENCE_TAGS | LT_SNAPSHOT_CASE_BYTES)
+          head.flags = UInt32(
+            LT_SNAPSHOT_FROZEN | LT_SNAPSHOT_REFERENCE_TAGS | LT_SNAPSHOT_CASE_BYTES | LT_SNAPSHOT_VALUE_CASE_BYTES)
           head.staticTLSSize = threadLocalBytes
           try writer.appendSnapshot(head, threads: Array(threads), regions: Array(regions))
           if error == 0 { error = lt_memory_scan_run(state) }

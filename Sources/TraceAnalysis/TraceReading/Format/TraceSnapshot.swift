@@ -125,6 +125,8 @@ package struct TraceSnapshot: Hashable, Sendable {
   /// In the objects of classes and in the elements of arrays, the lowest byte of a word that is not in the image is
   /// none that an enumeration has for a case, but 0.
   package var hasCaseBytes: Bool
+  /// The same of a dictionary's values.
+  package var hasValueCaseBytes = false
   /// The list of blocks that goes with the image lacks some: memory of the allocator's was not found.
   package var lacksBlocks = false
   /// The recorder took samples: the blocks of the image are those of a list, and not what events tell.
@@ -213,6 +215,7 @@ extension TraceSnapshot {
     isFrozen = head.flags & UInt32(LT_SNAPSHOT_FROZEN) != 0
     hasReferenceTags = head.flags & UInt32(LT_SNAPSHOT_REFERENCE_TAGS) != 0
     hasCaseBytes = head.flags & UInt32(LT_SNAPSHOT_CASE_BYTES) != 0
+    hasValueCaseBytes = head.flags & UInt32(LT_SNAPSHOT_VALUE_CASE_BYTES) != 0
     lacksBlocks = head.flags & UInt32(LT_SNAPSHOT_BLOCKS_MISSING) != 0
     isListed = head.flags & UInt32(LT_SNAPSHOT_LISTED) != 0
     staticTLSSize = head.staticTLSSize
@@ -252,6 +255,7 @@ extension TraceSnapshot {
     head.flags =
       (isFrozen ? UInt32(LT_SNAPSHOT_FROZEN) : 0) | (hasReferenceTags ? UInt32(LT_SNAPSHOT_REFERENCE_TAGS) : 0)
       | (hasCaseBytes ? UInt32(LT_SNAPSHOT_CASE_BYTES) : 0)
+      | (hasValueCaseBytes ? UInt32(LT_SNAPSHOT_VALUE_CASE_BYTES) : 0)
       | (lacksBlocks ? UInt32(LT_SNAPSHOT_BLOCKS_MISSING) : 0) | (isListed ? UInt32(LT_SNAPSHOT_LISTED) : 0)
     head.threadCount = UInt32(threads.count)
     head.regionCount = UInt32(regions.count)

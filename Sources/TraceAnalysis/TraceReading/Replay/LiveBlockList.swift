@@ -5,14 +5,28 @@ import Glibc
 /// Live blocks in an order that does not change. A value whose copies share their memory.
 ///
 /// Blocks that a replay took from a list, as an inspection is one, differ in address, size and site alone, and come in
-/// order of address. Each takes 16 bytes. Others take as much as a `LiveBlock`.
+/// order of address. Each takes 12 bytes. Others take as much as a `LiveBlock`.
 package struct LiveBlockList: RandomAccessCollection, @unchecked Sendable {
-  /// A block of a list. The first two fields stand where a `LiveBlock` has them.
+  /// A block of a list. Its parts are of 4 bytes, so that the next one begins behind 12.
   struct Row: BitwiseCopyable {
-    var address: UInt64
-    /// `UInt32.max` if it does not fit.
-    var size: UInt32
-    var site: SiteID
+    /// The highest address that fits and one more.
+    static let addressLimit: UInt64 = 1 << 48
+    /// Stands for sizes that do not fit.
+    static let largeSize: UInt64 = 0xFFFF
+
+    private let low: UInt32
+    private let high: UInt32
+    let site: SiteID
+
+    init(address: UInt64, size: UInt64, site: SiteID) {
+      let word = address | Swift.min(size, Self.largeSize) << 48
+      (low, high) = (UInt32(truncatingIfNeeded: word), UInt32(truncatingIfNeeded: word >> 32))
+      self.site = site
+    }
+
+    var address: UInt64 { (UInt64(high) << 32 | UInt64(low)) & (Self.addressLimit - 1) }
+    /// `largeSize` if it does not fit.
+    var size: UInt64 { UInt64(high >> 16) }
   }
 
   /// Keeps the blocks, and what those of a list have in common.
@@ -85,7 +99,7 @@ package struct LiveBlockList: RandomAccessCollection, @unchecked Sendable {
     let row = place.load(as: Row.self)
     var block = memory.common
     block.address = row.address
-    block.size = row.size == .max ? memory.largeSizes[index] ?? UInt64(row.size) : UInt64(row.size)
+    block.size = row.size == Row.largeSize ? memory.largeSizes[index] ?? row.size : row.size
     block.site = row.site
     block.ordinal = UInt64(index)
     block.threadOrdinal = UInt32(truncatingIfNeeded: index)
@@ -95,20 +109,45 @@ package struct LiveBlockList: RandomAccessCollection, @unchecked Sendable {
   /// Where a list's blocks are in memory, for code that looks up very many. Valid as long as the list is.
   package struct Places {
     package let start: UnsafeRawPointer
-    /// Bytes from a block to the next. Each begins with its address, of 8 bytes; its size stands behind that.
+    /// Bytes from a block to the next.
     package let stride: Int
-    /// The bits of the second word that are the size. If all 32 are set, only the list knows the size.
-    package let sizeMask: UInt64
-    /// Each is a `LiveBlock`. Otherwise the site stands in the 4 bytes at 12, and what else is to be known in `common`.
+    /// Each is a `LiveBlock`. Otherwise each is a `Row`, and what else is to be known stands in `common`.
     package let areWhole: Bool
     package let common: LiveBlock
+    /// The bits of a block's first word that are its address.
+    private let addressMask: UInt64
+
+    fileprivate init(_ memory: Memory, areWhole: Bool) {
+      start = UnsafeRawPointer(memory.start)
+      stride = memory.stride
+      self.areWhole = areWhole
+      common = memory.common
+      addressMask = areWhole ? .max : Row.addressLimit - 1
+    }
+
+    /// The address of the block at an index that there is.
+    @inline(__always)
+    package func address(_ index: Int) -> UInt64 {
+      (start + index &* stride).loadUnaligned(as: UInt64.self) & addressMask
+    }
+
+    /// Nil for a size that only the list knows.
+    @inline(__always)
+    package func size(_ index: Int) -> UInt64? {
+      let place = start + index &* stride
+      if areWhole { return place.loadUnaligned(fromByteOffset: 8, as: UInt64.self) }
+      let size = place.loadUnaligned(as: UInt64.self) &>> 48
+      return size == Row.largeSize ? nil : size
+    }
+
+    /// The site of a block that is a row.
+    @inline(__always)
+    package func siteOfRow(_ index: Int) -> SiteID {
+      SiteID((start + index &* stride).load(fromByteOffset: 8, as: UInt32.self))
+    }
   }
 
-  package var places: Places {
-    Places(
-      start: UnsafeRawPointer(memory.start), stride: memory.stride,
-      sizeMask: isOfRows ? UInt64(UInt32.max) : .max, areWhole: !isOfRows, common: memory.common)
-  }
+  package var places: Places { Places(memory, areWhole: !isOfRows) }
 
   /// Gathers blocks of a list, which come at one time, from one strand, in order of address. For one thread at a time.
   struct Listing {
@@ -119,7 +158,7 @@ package struct LiveBlockList: RandomAccessCollection, @unchecked Sendable {
     /// Tells whether a block may be the next one. The first decides what all have in common.
     @inline(__always)
     func admits(address: UInt64, time: UInt64) -> Bool {
-      address > lastAddress && (count == 0 || time == memory.common.birthTime)
+      address > lastAddress && address < Row.addressLimit && (count == 0 || time == memory.common.birthTime)
     }
 
     /// Whether blocks of a strand may be in it.
@@ -133,10 +172,9 @@ package struct LiveBlockList: RandomAccessCollection, @unchecked Sendable {
     mutating func append(_ block: LiveBlock) {
       if count == 0 { memory.common = block }
       if count == memory.capacity { memory.grow() }
-      let size = UInt32(truncatingIfNeeded: Swift.min(block.size, UInt64(UInt32.max)))
-      if size == .max { memory.largeSizes[count] = block.size }
+      if block.size >= Row.largeSize { memory.largeSizes[count] = block.size }
       (memory.start + count &* MemoryLayout<Row>.stride).storeBytes(
-        of: Row(address: block.address, size: size, site: block.site), as: Row.self)
+        of: Row(address: block.address, size: block.size, site: block.site), as: Row.self)
       lastAddress = block.address
       count += 1
     }

@@ -22,6 +22,22 @@ package enum TableMemory {
     return memory.bindMemory(to: Element.self, capacity: capacity)
   }
 
+  /// Returns memory that is 0, to be given back by `deallocate`. Only what is written to takes memory of the machine.
+  /// Traps if there is none.
+  package static func allocateZeroed<Element: BitwiseCopyable>(
+    _ type: Element.Type, capacity: Int
+  ) -> UnsafeMutablePointer<Element> {
+    let size = max(1, capacity * MemoryLayout<Element>.stride)
+    guard let memory = calloc(1, size) else { preconditionFailure("no memory for a table of \(size) bytes") }
+    if size >= largePage {
+      // Whole pages: the first begins with what the allocator notes.
+      let page = Int(sysconf(Int32(_SC_PAGESIZE)))
+      let start = (UInt(bitPattern: memory) + UInt(page) - 1) & ~(UInt(page) - 1)
+      madvise(UnsafeMutableRawPointer(bitPattern: start), size - page, MADV_NOHUGEPAGE)
+    }
+    return memory.bindMemory(to: Element.self, capacity: capacity)
+  }
+
   package static func deallocate<Element: BitwiseCopyable>(_ memory: UnsafeMutablePointer<Element>) { free(memory) }
 }
 
