@@ -1,4 +1,4 @@
-// The blocks of inspections: a list that the replay keeps as it comes, until anything else does.
+// The blocks of inspections and of light recordings: lists that the replay keeps as they come, until anything else does.
 
 import CTraceFormat
 import Testing
@@ -7,16 +7,18 @@ import TraceTestSupport
 @testable import TraceReading
 
 @Suite struct ListingTests {
-  /// A block of an inspection, and of which kind; or the free of one.
+  /// A block of a list, and of which kind; the free of one; a mark at one; or the beginning of a list.
   private enum Event {
     case block(UInt64, UInt64, isObject: Bool = false, time: UInt64 = 80, thread: UInt32 = 1, stack: [UInt64] = [])
     case free(UInt64)
+    case mark(UInt64, time: UInt64)
+    case heapListed(time: UInt64)
   }
 
   /// The blocks at the image of a trace: of an inspection, or of a recording that has the same events.
-  private func analysis(_ events: [Event], isInspection: Bool) throws -> AllocationAnalysis {
+  private func analysis(_ events: [Event], options: UInt32) throws -> AllocationAnalysis {
     var trace = TraceBuilder()
-    if isInspection { trace.header.options |= UInt32(LT_OPTION_INSPECTED) }
+    trace.header.options |= options
     let node = trace.type("App.Node")
     for event in events {
       switch event {
@@ -25,6 +27,8 @@ import TraceTestSupport
           isObject ? .object : .malloc, address, size: size, type: isObject ? node : 0, stack: trace.stack(stack),
           time: time, thread: thread)
       case .free(let address): trace.event(.free, address, time: 88)
+      case .mark(let address, let time): trace.event(.mark, address, time: time)
+      case .heapListed(let time): trace.event(.heapListed, 0, time: time)
       }
     }
     trace.snapshots = [(TraceSnapshot(time: 800), [])]
@@ -45,8 +49,8 @@ import TraceTestSupport
     ] as [[Event]])
   private func blocksAreThoseOfTheSameEventsInARecording(_ more: [Event]) throws {
     let events = Self.list + more + [.block(0x6_0000_0000, 24)]
-    let listed = try analysis(events, isInspection: true)
-    let recorded = try analysis(events, isInspection: false)
+    let listed = try analysis(events, options: UInt32(LT_OPTION_INSPECTED))
+    let recorded = try analysis(events, options: 0)
     func sorted(_ analysis: AllocationAnalysis) -> [LiveBlock] {
       analysis.blocksAtSnapshot.sorted { $0.address < $1.address }
     }
@@ -54,5 +58,30 @@ import TraceTestSupport
     #expect(listed.sites.map(\.total) == recorded.sites.map(\.total))
     #expect(listed.mismatchCounts == recorded.mismatchCounts && listed.eventCounts == recorded.eventCounts)
     #expect(listed.threads == recorded.threads && listed.atExit == recorded.atExit)
+  }
+
+  /// The last list up to the image counts, and not the next one.
+  @Test(
+    "Lists of a light recording are kept as they come, whatever stands between them",
+    arguments: [
+      [], [.heapListed(time: 90)], [.mark(0x1100, time: 85), .heapListed(time: 90), .block(0x1100, 64, time: 90)],
+      [.heapListed(time: 90), .block(0x1100, 64, time: 90), .mark(0x1100, time: 95), .mark(0x7000, time: 96)],
+      [.heapListed(time: 90), .block(0x2000, 8, time: 90), .block(0x1000, 8, time: 90), .block(0x3000, 8, time: 90)],
+      [.free(0x1100), .heapListed(time: 90), .block(0x1000, 8, time: 90), .block(0x1_0000_0000_0000, 8, time: 90)],
+      [.heapListed(time: 900), .block(0x1000, 8, time: 900), .block(0x2000, 8, time: 900)],
+      [.block(0x9_0000_0000, 8, time: 900), .heapListed(time: 910), .block(0x1000, 8, time: 910)],
+    ] as [[Event]])
+  private func lists(_ more: [Event]) throws {
+    let events = [.heapListed(time: 80)] + Self.list + more
+    let light = try analysis(events, options: UInt32(LT_OPTION_LIGHT))
+    let recorded = try analysis(events, options: 0)
+    func rows(_ analysis: AllocationAnalysis) -> [[UInt64]] {
+      analysis.blocksAtSnapshot.map { [$0.address, $0.size, $0.birthTime, UInt64($0.site.rawValue)] }
+        .sorted { $0[0] < $1[0] }
+    }
+    #expect(rows(light) == rows(recorded))
+    #expect(light.sites.map(\.total) == recorded.sites.map(\.total))
+    #expect(light.mismatchCounts == recorded.mismatchCounts && light.eventCounts == recorded.eventCounts)
+    #expect(light.threads == recorded.threads && light.atExit == recorded.atExit)
   }
 }

@@ -106,6 +106,17 @@ package struct LiveBlockList: RandomAccessCollection, @unchecked Sendable {
     return block
   }
 
+  /// The block that begins at an address, of a list whose blocks are in order of address. Logarithmic.
+  func listed(at address: UInt64) -> LiveBlock? {
+    let places = places
+    var (low, high) = (0, count)
+    while low < high {
+      let middle = (low + high) / 2
+      if places.address(middle) < address { low = middle + 1 } else { high = middle }
+    }
+    return low < count && places.address(low) == address ? self[low] : nil
+  }
+
   /// Where a list's blocks are in memory, for code that looks up very many. Valid as long as the list is.
   package struct Places {
     package let start: UnsafeRawPointer

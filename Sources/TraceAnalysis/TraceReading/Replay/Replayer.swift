@@ -19,9 +19,12 @@ package struct Replayer<Observer: ReplayObserver>: EventSink {
   package var observer: Observer
   private let memory = TableOwner()
   private let blocks: BlockTable
-  /// The blocks, as long as all that has come is a list: they are not in the table then.
+  /// The blocks, as long as all that has come, or has since the blocks before were forgotten, is a list: they are not in
+  /// the table then.
   private var listing = LiveBlockList.Listing()
   private var isListing: Bool
+  /// `keptBlocks` are those of the listing, which does not change any more.
+  private var isListingKept = false
   /// Takes the data read ahead, so that they are read.
   private let foreseen: UnsafeMutablePointer<UInt64>
   private let siteTable: SiteTable
@@ -64,7 +67,7 @@ package struct Replayer<Observer: ReplayObserver>: EventSink {
     let tracker = activations ?? ActivationTracker(stacks: reader.definitions.stacks)
     self.init(
       observer, process: reader.definitions.process, activations: tracker, limits: reader.limits,
-      checkpoint: checkpoint, isLight: reader.header.isLight, isListing: reader.header.isInspection)
+      checkpoint: checkpoint, isLight: reader.header.isLight, isListing: reader.header.lacksHistory)
   }
 
   private init(
@@ -175,8 +178,7 @@ package struct Replayer<Observer: ReplayObserver>: EventSink {
 
   /// The block live now at `address`.
   package func liveBlock(at address: RuntimeAddress) -> LiveBlock? {
-    if isListing { return listing.blocks.first { $0.address == address.rawValue } }
-    return blocks.find(address.rawValue)?.pointee
+    isListing ? listing.blocks.listed(at: address.rawValue) : blocks.find(address.rawValue)?.pointee
   }
 
   @inline(__always)
@@ -205,8 +207,8 @@ package struct Replayer<Observer: ReplayObserver>: EventSink {
 
   @inline(__always)
   package mutating func take(at event: UnsafePointer<TraceEvent>, mayWait: Bool) -> EventVerdict {
-    if isListing, !continuesListing(event) { endListing() }
     if event.pointee.time > checkpoint, keptBlocks == nil { reachCheckpoint() }
+    if isListing, !continuesListing(event) { endListing() }
     select(event.pointee.thread)
     let strand = state.pointee.isTakenInAlready ? trackedThread.pointee.present : advance(event)
     let verdict = apply(event, strand, mayWait: mayWait)
@@ -270,15 +272,20 @@ package struct Replayer<Observer: ReplayObserver>: EventSink {
 
   @inline(__always)
   private func continuesListing(_ event: UnsafePointer<TraceEvent>) -> Bool {
-    event.pointee.operation.effect == .allocation && event.pointee.stack == .empty && event.pointee.time <= checkpoint
-      && listing.admits(address: event.pointee.address, time: event.pointee.time)
+    switch event.pointee.operation.effect {
+    case .allocation:
+      (isLight || event.pointee.stack == .empty) && !isListingKept
+        && listing.admits(address: event.pointee.address, time: event.pointee.time)
+    case .heapListed, .mark: true
+    default: false
+    }
   }
 
   /// Goes on with a table.
   @inline(never)
   private mutating func endListing() {
     let listed = listing.blocks
-    isListing = false
+    (isListing, isListingKept) = (false, false)
     for block in listed { blocks.insert(block) }
     listing = LiveBlockList.Listing()
   }
@@ -286,6 +293,7 @@ package struct Replayer<Observer: ReplayObserver>: EventSink {
   @inline(never)
   private mutating func reachCheckpoint() {
     keptBlocks = liveBlocks
+    isListingKept = isListing
     keptActivations = presentActivations
     keptStacks = sampledStacks
     keptFrees = lastFrees
@@ -351,7 +359,8 @@ package struct Replayer<Observer: ReplayObserver>: EventSink {
       return .taken
     case .mark:
       let address = event.pointee.address
-      observer.marked(event.pointee, strand: strand, block: address == 0 ? nil : blocks.find(address)?.pointee)
+      observer.marked(
+        event.pointee, strand: strand, block: address == 0 ? nil : liveBlock(at: RuntimeAddress(address)))
       return .taken
     case .unknown:
       report(.unknownOperation, event.pointee)
@@ -410,6 +419,7 @@ package struct Replayer<Observer: ReplayObserver>: EventSink {
     for block in liveBlocks { observer.blockFreed(block, by: event) }
     blocks.removeAll()
     sampledStacks.removeAll()
+    if isLight { (isListing, isListingKept, listing) = (true, false, LiveBlockList.Listing()) }
   }
 
   /// Ends the block that lives at an allocation's address: its free was not seen.
