@@ -5,6 +5,8 @@ import TraceAnalysis
 /// What several images of one process show. Of each image only its figures stay. For one thread.
 struct ExaminedSeries {
   private(set) var images = ImageSeries()
+  /// Suspicions of the image that was added last.
+  private(set) var suspects: [Finding] = []
   private(set) var process = WatchedProcess(program: "", processID: 0)
 
   /// Images of one trace that are compared: each is read with all that was written before it. Two for each part of a
@@ -39,7 +41,8 @@ struct ExaminedSeries {
       live: census.census.bytes, blocks: census.census.objects)
     var leaks = examined.leaks
     images.add(moment, census, findings: leaks.findings)
-    leaks.add(heap.findings(of: images.growth(), census), of: heap)
+    suspects = heap.findings(of: images.growth(), census)
+    leaks.add(suspects, of: heap)
     return .added(leaks)
   }
 
@@ -58,7 +61,10 @@ extension LeakSearch {
     guard Self.hasSeries(newest.reader), let last = newest.heap?.snapshot else { return nil }
     let earlier = newest.reader.snapshots.filter { $0.isWhole && $0.time < last.time }
     guard !earlier.isEmpty else { return nil }
+    // A program that ends lets go of what it has: the image of that moment says nothing of what grew.
+    let isOfEnd = last.reason == .exit && earlier.count >= GrowthRules.standard.leastImages
     var series = ExaminedSeries()
+    var newestInSeries: LeakAnalysis?
     let chosen = Self.spread(earlier.sorted { $0.time < $1.time }, limit: ExaminedSeries.imageLimit - 1)
     if chosen.count < earlier.count {
       series.note("\(chosen.count + 1) of \(earlier.count + 1) images are compared, spread evenly over the time")
@@ -67,14 +73,21 @@ extension LeakSearch {
       var search = self
       search.snapshot = Int(image.number)
       let examined = try search.examine(newest.trace.path, .findings, keepsHeap: .always)
-      if case .isUnusable(let reason) = series.add(examined) {
-        series.note("image \(image.number) is left out: \(reason)")
+      switch series.add(examined) {
+      case .added: if isOfEnd, image.number == chosen.last?.number { newestInSeries = examined.heap }
+      case .isOld: break
+      case .isUnusable(let reason): series.note("image \(image.number) is left out: \(reason)")
       }
     }
-    switch series.add(newest) {
-    case .added(let leaks): newest.leaks = leaks
-    case .isOld: break
-    case .isUnusable(let reason): series.note("image \(last.number) is left out: \(reason)")
+    if isOfEnd {
+      series.note("growth is judged by the images before the program's end, when it lets go of what it has")
+      if let heap = newestInSeries { newest.leaks.add(series.suspects, of: heap) }
+    } else {
+      switch series.add(newest) {
+      case .added(let leaks): newest.leaks = leaks
+      case .isOld: break
+      case .isUnusable(let reason): series.note("image \(last.number) is left out: \(reason)")
+      }
     }
     return series.images.moments.count > 1 ? series.growth : nil
   }

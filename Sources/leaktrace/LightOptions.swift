@@ -17,7 +17,7 @@ struct LightOptions: ParsableArguments {
 
   @Option(
     help: ArgumentHelp(
-      "With --light, or --limit once that is reached: write a heap image every so often, such as 10m or 1h, while the program allocates.",
+      "With --light, or --limit once that is reached: write a heap image every so often, such as 10m or 1h and 10s at least, while the program allocates.",
       valueName: "time"))
   var snapshotEvery: TimeSpan?
 

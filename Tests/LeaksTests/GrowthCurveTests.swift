@@ -203,6 +203,22 @@ import TraceTestSupport
     #expect(Self.judgement([]) == .innocent(.tooFewImages))
   }
 
+  /// Labels that show up one after the other, in the scrapes of half a minute.
+  @Test func whatLevelsOffInItsLastQuarterIsNoLeak() {
+    let times = [3.0, 5, 7, 9, 11, 15, 17, 19, 21, 25, 27, 29, 31, 33, 37, 39, 41, 43, 47, 49, 51, 53, 57, 60]
+    let values = [
+      23.0, 77, 166, 299, 461, 910, 1187, 1503, 1866, 2603, 2973, 3332, 3701, 4060, 4733, 5036, 5302, 5543, 5940, 6088,
+      6197, 6272, 6359, 6391,
+    ]
+    #expect(GrowthCurve(times: times, values: values).judged() == .innocent(.levelsOff))
+    // As fast as before, with what comes and goes besides.
+    let leak = times.enumerated().map { $1 * 100 + Double($0 % 3) * 40 }
+    guard case .suspect = GrowthCurve(times: times, values: leak).judged() else {
+      Issue.record("a steady leak is not suspected")
+      return
+    }
+  }
+
   @Test func nineMoreObjectsAreNotEnough() {
     #expect(Self.judgement([0, 2, 4, 5, 7, 9]) == .innocent(.hardlyGrows))
   }

@@ -27,7 +27,10 @@ import TraceTestSupport
           isObject ? .object : .malloc, address, size: size, type: isObject ? node : 0, stack: trace.stack(stack),
           time: time, thread: thread)
       case .free(let address): trace.event(.free, address, time: 88)
-      case .mark(let address, let time): trace.event(.mark, address, time: time)
+      case .mark(let address, let time):
+        var mark = TraceMark(.expectation, time: time)
+        mark.address = address
+        trace.mark(mark)
       case .heapListed(let time): trace.event(.heapListed, 0, time: time)
       }
     }

@@ -56,10 +56,10 @@ static void put_totals(struct lt_thread *t) {
 }
 
 /// Writes totals, and what a sealed chunk would bring about. A thread that has no state yet waits for twice as long, so
-/// that few have one.
-static void keep_up(void) {
+/// that few have one. `size`: bytes of the allocation that it is called in.
+static void keep_up(size_t size) {
   uint64_t now = lt_clock_nanoseconds(CLOCK_MONOTONIC), due = atomic_load(&nextTotals);
-  lt_due_images_take(now);
+  lt_due_images_take(now, size);
   lt_due_profiles_take(now);
   lt_snapshot_collect();
   bool isFirst = lt_thread_count() == 0;
@@ -134,7 +134,7 @@ LT_NOINLINE void lt_light_allocated(void *block, size_t size, const uintptr_t *f
   __asm__ volatile("" ::: "memory");
   if (is_on() && is_sampled(size)) {
     take(block, size, frame);
-    keep_up();
+    keep_up(size);
   }
   __asm__ volatile("" ::: "memory");
   lt_tls.hookDepth = 0;

@@ -25,17 +25,21 @@ void lt_due_images_begin(uint64_t every, uint64_t resident) {
   atomic_store(&nextLarge, 0);
 }
 
-/// Tells whether a time has come, and sets the next. One of several threads is told so.
-static bool is_over(_Atomic uint64_t *time, uint64_t now, uint64_t distance) {
+/// Tells whether a time has come, and was `patience` ago; sets the next. One of several threads is told so.
+static bool is_over(_Atomic uint64_t *time, uint64_t now, uint64_t patience, uint64_t distance) {
   uint64_t due = atomic_load_explicit(time, memory_order_relaxed);
-  return LT_UNLIKELY(now >= due) && atomic_compare_exchange_strong(time, &due, now + distance);
+  return LT_UNLIKELY(now >= due) && now - due >= patience && atomic_compare_exchange_strong(time, &due, now + distance);
 }
 
-void lt_due_images_take(uint64_t now) {
+void lt_due_images_take(uint64_t now, size_t size) {
+  // Memory for a collection that grows is large, and met by more samples than all else. Its field is empty at that
+  // moment: image after image would show that it holds nothing.
+  enum { LARGEST_CALM_SIZE = 2048 };
+  bool isCalm = size <= LARGEST_CALM_SIZE;
   uint32_t reason = 0;
-  if (is_over(&nextImage, now, interval)) reason = LT_SNAPSHOT_INTERVAL;
-  else if (is_over(&nextLook, now, LOOK_NANOSECONDS) && lt_resident_size() > residentLimit &&
-           is_over(&nextLarge, now, LARGE_NANOSECONDS))
+  if (is_over(&nextImage, now, isCalm ? 0 : interval / 2, interval)) reason = LT_SNAPSHOT_INTERVAL;
+  else if (is_over(&nextLook, now, isCalm ? 0 : LOOK_NANOSECONDS, LOOK_NANOSECONDS) &&
+           lt_resident_size() > residentLimit && is_over(&nextLarge, now, 0, LARGE_NANOSECONDS))
     reason = LT_SNAPSHOT_SIZE;
   if (reason) lt_snapshot_take(reason, NULL, NULL, LT_SNAPSHOT_RETURNS);
 }

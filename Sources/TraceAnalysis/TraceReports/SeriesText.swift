@@ -85,7 +85,8 @@ package struct SeriesText {
       lines.blank()
       return
     }
-    lines.line("Suspected to leak: \(growth.suspects.count)", emphasized: 3)
+    let weak = growth.suspects.count { $0.suspicion?.isStrong == false }
+    lines.line("Suspected to leak: \(growth.suspects.count)\(weak > 0 ? " (\(weak) weak)" : "")", emphasized: 3)
     lines.blank()
     for row in growth.suspects {
       write(row, of: growth, isEmphasized: true, to: &lines)
@@ -134,6 +135,7 @@ package struct SeriesText {
     case .fallsBack: "falls now and then"
     case .sways: "by less than it sways"
     case .turnsOver: "its objects are replaced"
+    case .growsWithHolder: "as what holds it"
     }
   }
 
@@ -144,9 +146,16 @@ package struct SeriesText {
     let strength =
       suspicion.isStrong
       ? "Strong suspicion"
-      : "Weak suspicion (\(suspicion.images) images; it takes \(GrowthRules.standard.strongImages) to be sure)"
+      : "Weak suspicion (\(Self.reasonOfWeakness(suspicion, row)))"
     return
       "\(strength): more in each part of the last \(suspicion.images) images, \(rate) an hour, and no slower towards the end (\(Decimal.fixed(suspicion.lateShare, places: 1)) ×). A cache that has not reached its limit looks the same."
+  }
+
+  private static func reasonOfWeakness(_ suspicion: GrowthSuspicion, _ row: HolderCensus.Row) -> String {
+    if suspicion.images < GrowthRules.standard.strongImages {
+      return "\(suspicion.images) images; it takes \(GrowthRules.standard.strongImages) to be sure"
+    }
+    return row.holderKind == .task ? "a task may be at work with them" : "they may wait for their turn"
   }
 
   private func writeProven(_ growth: SeriesGrowth, to lines: inout TextLines) {

@@ -34,16 +34,27 @@ extension LeakAnalysis {
           suspect: registration?.index ?? max(0, first - 1), lifetime: SiteLifetime(), sites: [], homeDistance: nil,
           evidence: .init(.standard), retainedBytes: figures.retainedBytes, retainedBlocks: row.row.objects))
       finding.instances = Int(clamping: row.row.objects)
-      if registration == nil { finding.outliving?.holder = row.row.key.holder }
+      let isOfLibrary = registration == nil && row.row.holderKind == .library
+      let origin = naming.origin(path.root, target: steps.dropFirst().first?.node).name
+      if isOfLibrary {
+        // The name before the variable's, where the platform's rules have one.
+        finding.outliving?.holder = origin.contains(" (") ? String(origin.prefix { $0 != "(" }.dropLast()) : origin
+      } else if registration == nil {
+        finding.outliving?.holder = row.row.key.holder
+      }
       let seconds = (suspicion.marks.last?.time ?? 0) - (suspicion.marks.first?.time ?? 0)
       finding.outliving?.statement = .images(
         suspicion.images, seconds: seconds, lateShare: suspicion.lateShare,
         of: row.row.kind.isCollection ? .elements : .objects)
       finding.outliving?.growth = suspicion.marks.map { Int(min($0.value, Self.largestCount)) }
+      finding.outliving?.snapshot = graph.snapshot.number
       finding.outliving?.evidence = .init(
         strength: suspicion.isStrong ? .strong : .weak, chance: nil, longestLifetime: nil, live: [])
       finding.fingerprint = FindingIdentity(finding).fingerprint
-      finding.advice = Advice.lines(for: finding)
+      finding.advice =
+        isOfLibrary
+        ? [OutlivingAdvice.ofLibrary(finding, hasTimers: Registrations.timers.matches(origin))]
+        : Advice.lines(for: finding)
       return finding
     }
   }

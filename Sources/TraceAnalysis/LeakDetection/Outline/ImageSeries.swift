@@ -63,6 +63,9 @@ package struct ImageSeries: Sendable {
   /// By fingerprint.
   package private(set) var findings: [String: FindingHistory] = [:]
   private var samples: [HolderCensus.Key: ObjectSample] = [:]
+  /// The samples of two earlier images, and how many were taken before each: from half to three quarters of all ago, and
+  /// later ones.
+  private var anchors: [(ordinal: Int, samples: [HolderCensus.Key: ObjectSample])] = []
   /// By image: how many were taken before it.
   private var ordinals: [Int] = []
   /// All that were taken.
@@ -83,6 +86,8 @@ package struct ImageSeries: Sendable {
   package mutating func add(_ moment: ImageMoment, _ image: ImageCensus, findings found: [Finding]) {
     precondition(moments.last.map { $0.time < moment.time } ?? true, "images come in order of time")
     if let last = ordinals.last, last % step != 0 { removeImage(at: ordinals.count - 1) }
+    // Images whose numbers are powers of two stay when others are forgotten.
+    if taken & (taken &- 1) == 0 { anchors = anchors.suffix(1) + [(taken, image.samples)] }
     ordinals.append(taken)
     taken += 1
     let number = moments.count
@@ -124,6 +129,18 @@ package struct ImageSeries: Sendable {
       }
     }
     for key in findings.keys where findings[key]!.instances.count == number { findings[key]!.instances.append(0) }
+  }
+
+  /// An image whose objects are known, and the part of those of a row that are still there in the newest; nil if that is
+  /// not known. The earliest from `start` on, or the last one before.
+  func lastingShare(of key: HolderCensus.Key, from start: Int) -> (image: Int, share: Double)? {
+    let known = anchors.compactMap { anchor in
+      ordinals.firstIndex(of: anchor.ordinal).map { (image: $0, samples: anchor.samples) }
+    }.filter { $0.image < moments.count - 1 }
+    guard let anchor = known.first(where: { $0.image >= start }) ?? known.last, let earlier = anchor.samples[key],
+      let share = samples[key].flatMap({ earlier.keptShare(in: $0) })
+    else { return nil }
+    return (anchor.image, share)
   }
 
   private mutating func limitRows() {

@@ -42,15 +42,21 @@ extension ImageSeries {
     guard moments.count > 1 else { return growth }
     let times = moments.map(\.time)
     let totals = totalsByType()
+    let platformTypes = Set(rows.values.lazy.filter(\.row.isPlatform).map(\.row.key.type))
     var found: [SeriesGrowth.Row] = []
     for history in rows.values {
       var row = SeriesGrowth.Row(
         row: history.row, figures: history.figures, judgement: .innocent(.hardlyGrows))
       guard row.grown > 0 || row.grownBytes > 0 else { continue }
       if row.row.isJudged {
-        row.judgement = judge(history, times, total: totals[history.row.key.type] ?? [], rules)
+        row.judgement = judge(history, times, totals, platformTypes, rules)
       }
       found.append(row)
+    }
+    // A collection has no objects to be told from others, but what it holds has.
+    let replaced = Set(found.filter { $0.judgement == .innocent(.turnsOver) }.map(\.row.key.holder))
+    for index in found.indices where found[index].row.kind.isCollection && found[index].suspicion != nil {
+      if replaced.contains(found[index].row.key.holder) { found[index].judgement = .innocent(.turnsOver) }
     }
     found.sort { ($1.grownRetained, $1.grown, $0.row.key) < ($0.grownRetained, $0.grown, $1.row.key) }
     choose(from: found, into: &growth)
@@ -67,11 +73,14 @@ extension ImageSeries {
     return totals
   }
 
-  private func judge(_ history: History, _ times: [Double], total: [Double], _ rules: GrowthRules)
-    -> GrowthCurve.Judgement
-  {
-    let curve = GrowthCurve(times: times, values: history.figures.map { Double($0.count) }, kept: history.kept)
-    guard case .suspect(var suspicion) = curve.judged(by: rules) else { return curve.judged(by: rules) }
+  private func judge(
+    _ history: History, _ times: [Double], _ totals: [String: [Double]], _ platformTypes: Set<String>,
+    _ rules: GrowthRules
+  ) -> GrowthCurve.Judgement {
+    let total = totals[history.row.key.type] ?? []
+    let values = Self.withoutMoves(history.figures.map { Double($0.count) }, total: total)
+    let judgement = GrowthCurve(times: times, values: values, kept: history.kept).judged(by: rules)
+    guard case .suspect(var suspicion) = judgement else { return judgement }
     // Objects of one type that move from one holder to another are no more than before.
     let judged = total.suffix(suspicion.images)
     let third = max(1, judged.count / 3)
@@ -80,9 +89,58 @@ extension ImageSeries {
     {
       return .innocent(.sways)
     }
+    let start = times.count - suspicion.images
+    if !lasts(history.row.key, values, from: start, rules) { return .innocent(.turnsOver) }
+    // A timer of a library's is there because the program made it.
+    if let owner = history.row.owner, let holders = totals[owner],
+      !(history.row.isOwnObject && platformTypes.contains(owner)),
+      Self.growsWith(holders[start...], values[start...], rules)
+    {
+      return .innocent(.growsWithHolder)
+    }
+    switch history.row.holderKind {
     // What tasks hold is mostly work under way, of which there is more when there is more to do.
-    if history.row.holderKind == .task { suspicion.isStrong = false }
+    case .task: suspicion.isStrong = false
+    case .library:
+      let kept = history.kept[(start + 1)...].compactMap(\.self).sorted()
+      if kept.isEmpty || kept[kept.count / 2] < rules.leastKeptByLibrary { suspicion.isStrong = false }
+    default: break
+    }
     return .suspect(suspicion)
+  }
+
+  /// Fills in what is missing where objects are with another holder for one image, and back by the next. The memory of a
+  /// collection that grows is nobody's but its thread's for a moment.
+  private static func withoutMoves(_ values: [Double], total: [Double]) -> [Double] {
+    var result = values
+    for index in values.indices.dropFirst().dropLast() where total.count == values.count {
+      let (before, now, after) = (result[index - 1], values[index], values[index + 1])
+      guard now < before, after >= before else { continue }
+      let elsewhere = (total[index] - now) - (total[index - 1] - values[index - 1])
+      if elsewhere >= before - now { result[index] = before }
+    }
+    return result
+  }
+
+  /// Tells whether so many objects of an earlier image are still there that they may be what growth up to then consists
+  /// of.
+  private func lasts(_ key: HolderCensus.Key, _ values: [Double], from start: Int, _ rules: GrowthRules) -> Bool {
+    guard let (image, share) = lastingShare(of: key, from: start) else { return true }
+    let grown = values[image] - (image >= start ? values[start] : values[0])
+    return grown < rules.leastRise || share * values[image] >= rules.leastLasting * grown
+  }
+
+  /// Tells whether there are more holders, and no more for each of them than there were. Of both, the averages of the
+  /// first third and the last count.
+  private static func growsWith(
+    _ holders: ArraySlice<Double>, _ values: ArraySlice<Double>, _ rules: GrowthRules
+  ) -> Bool {
+    let third = max(1, values.count / 3)
+    func mean(_ values: ArraySlice<Double>) -> Double { values.reduce(0, +) / Double(values.count) }
+    let (fewer, more) = (mean(holders.prefix(third)), mean(holders.suffix(third)))
+    guard more - fewer >= rules.leastRise else { return false }
+    let (early, late) = (max(1, mean(values.prefix(third))), mean(values.suffix(third)))
+    return late / more <= rules.mostForEachHolder * early / max(1, fewer)
   }
 
   /// The growth of all objects of a type, as a part of that of those with one holder.
@@ -94,39 +152,56 @@ extension ImageSeries {
     let candidates = found.filter { $0.suspicion != nil }.sorted {
       ($0.row.rank, -$0.grownRetained, $0.row.key) < ($1.row.rank, -$1.grownRetained, $1.row.key)
     }
-    let types = Set(candidates.map(\.row.key.type))
+    func isHeld(_ row: SeriesGrowth.Row, by types: Set<String>) -> Bool {
+      row.row.owner.map { types.contains($0) } ?? false
+    }
+    // What a suspect's objects have in their fields grows with them, and all that hangs from that. But what the program
+    // made tells more than objects of a library's that hold it.
+    let ofProgram = Self.hanging(from: candidates.filter { !$0.row.isPlatform }, in: found)
+    let own = candidates.filter { $0.row.isOwnObject }
+    let causes = candidates.filter { row in
+      if isHeld(row, by: ofProgram) { return false }
+      let held = Self.hanging(from: [row], in: found)
+      return !(row.row.isPlatform && own.contains { isHeld($0, by: held) })
+    }
     var holders: Set<String> = []
-    var kept: Set<String> = []
-    // What a suspect's objects have in their fields grows with them.
-    let causes = candidates.filter { $0.row.owner.map { !types.contains($0) } ?? true }
     for row in causes.isEmpty ? candidates : causes where holders.insert(row.row.key.holder).inserted {
       growth.suspects.append(row)
-      kept.insert(row.row.key.type)
     }
     growth.suspects.sort { ($1.grownRetained, $0.row.key) < ($0.grownRetained, $1.row.key) }
-    // So does all that hangs from those.
-    var hasMore = true
+    let kept = Self.hanging(from: growth.suspects, in: found)
+    growth.grown = found.filter { row in !holders.contains(row.row.key.holder) && !isHeld(row, by: kept) }
+  }
+
+  /// The types of some rows, and those of all growing rows that objects of these types hold, by way of others too.
+  /// O(rows · length of the chains).
+  private static func hanging(from rows: [SeriesGrowth.Row], in found: [SeriesGrowth.Row]) -> Set<String> {
+    var types = Set(rows.map(\.row.key.type))
+    var hasMore = !types.isEmpty
     while hasMore {
       hasMore = false
-      for row in found where row.row.owner.map({ kept.contains($0) }) ?? false {
-        if kept.insert(row.row.key.type).inserted { hasMore = true }
+      for row in found where row.row.owner.map({ types.contains($0) }) ?? false {
+        if types.insert(row.row.key.type).inserted { hasMore = true }
       }
     }
-    growth.grown = found.filter { row in
-      !holders.contains(row.row.key.holder) && !(row.row.owner.map { kept.contains($0) } ?? false)
-    }
+    return types
   }
 }
 
 extension HolderCensus.Row {
   /// Growth of it can be suspected: it is held by something that has a name and is there to hold. What threads work
-  /// with comes and goes, libraries have caches of their own, and what nothing holds is a finding already.
+  /// with comes and goes, and what nothing holds is a finding already. Libraries have caches of their own; of what they
+  /// hold, such as timers and observers, the program's own objects are judged.
   package var isJudged: Bool {
     switch holderKind {
     case .field, .variable, .task: kind != .sideTable
-    case .thread, .library, .mapping, .nothing: false
+    case .library: isOwnObject
+    case .thread, .mapping, .nothing: false
     }
   }
+
+  /// An object of a class of the program's.
+  var isOwnObject: Bool { kind == .object && !isPlatform }
 
   /// How much it tells: the lowest tells most.
   var rank: Int {

@@ -31,6 +31,8 @@ package struct GrowthCurve: Hashable, Sendable {
     case sways
     /// Its objects are replaced by others.
     case turnsOver
+    /// There are more of the objects that hold it, in the same proportion.
+    case growsWithHolder
   }
 
   package enum Judgement: Hashable, Sendable {
@@ -93,6 +95,9 @@ package struct GrowthCurve: Hashable, Sendable {
     let late =
       (marks[parts - 1].value - marks[parts - 1 - half].value) / (marks[parts - 1].time - marks[parts - 1 - half].time)
     if late < rules.leastLateGrowth * early { return .innocent(.levelsOff) }
+    if count >= rules.leastImagesOfQuarters, slowsDownLate(from: values.count - max(4, count / 4), average, rules) {
+      return .innocent(.levelsOff)
+    }
 
     if rise < rules.leastRiseOverSway * sway(in: ranges, average) { return .innocent(.sways) }
     let mean = marks.reduce(0) { $0 + $1.value } / Double(parts)
@@ -106,6 +111,33 @@ package struct GrowthCurve: Hashable, Sendable {
       GrowthSuspicion(
         isStrong: count >= rules.strongImages, images: count, rise: rise, perSecond: average, lateShare: late / early,
         marks: marks))
+  }
+
+  /// Tells whether the last points rise by clearly less than they would at the average rate, and than as many did ever
+  /// before: nights and weekends are slow again and again.
+  private func slowsDownLate(from start: Int, _ average: Double, _ rules: GrowthRules) -> Bool {
+    let time = times[times.count - 1] - times[start]
+    let expected = average * time
+    let slope = medianSlope(start..<values.count)
+    guard slope * time < rules.leastLastGrowth * expected - expected.squareRoot() else { return false }
+    // What warms up does so at the beginning, and some of it slowly.
+    let count = values.count - start
+    return stride(from: values.count / 4, through: start - count, by: 1).allSatisfy {
+      slope < rules.mostOfSlowestGrowth * medianSlope($0..<$0 + count)
+    }
+  }
+
+  /// The median of the slopes between any two of some points, of which there are two at least. O(points²), of a quarter
+  /// of the curve.
+  private func medianSlope(_ points: Range<Int>) -> Double {
+    var slopes: [Double] = []
+    for first in points {
+      for second in first + 1..<points.upperBound {
+        slopes.append((values[second] - values[first]) / (times[second] - times[first]))
+      }
+    }
+    slopes.sort()
+    return (slopes[slopes.count / 2] + slopes[(slopes.count - 1) / 2]) / 2
   }
 
   /// How far values stray within a part, the growth of that time taken off: the median of all parts.

@@ -24,6 +24,7 @@ function growth() {
 const reasons = {
   suspect: "what holds it is told", tooFewImages: "there are too few images", hardlyGrows: "it hardly grows", levelsOff: "it levels off",
   inSteps: "it grows in steps", fallsBack: "it falls back", sways: "it sways", turnsOver: "its objects are replaced",
+  growsWithHolder: "it grows as what holds it does",
 };
 
 /// So many values as a small picture has columns.

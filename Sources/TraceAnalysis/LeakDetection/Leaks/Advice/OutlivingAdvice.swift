@@ -47,6 +47,14 @@ struct OutlivingAdvice {
     }
   }
 
+  /// Advice for objects that a library has by something of which only its memory is known.
+  static func ofLibrary(_ finding: Finding, hasTimers: Bool) -> String {
+    let type = finding.path.last.map { SourceNames.plain($0.type) } ?? "object"
+    return hasTimers
+      ? "Cancel the timer, the dispatch source or the work scheduled with asyncAfter that keeps each \(type) when the \(type) is done, and capture it weakly in the closure."
+      : "Undo the registration that keeps each \(type) (a timer, an observer or a callback) when the \(type) is done, and capture it weakly in the closure."
+  }
+
   // MARK: Tasks
 
   /// A task that keeps its owner keeps the owner's `deinit` from running as well.
