@@ -1,5 +1,5 @@
 // Works as a server does, in one of several ways, while it is watched from outside: watched WAY. What it does depends on
-// the time alone: if it is held up, it does afterwards what it should have done meanwhile.
+// the time alone: if it is held up, it does afterwards what it should have done meanwhile. Ends in good order on SIGHUP.
 
 import Foundation
 
@@ -81,6 +81,9 @@ func serve(_ number: Int, at time: Double) {
   case "observers":
     let session = Session(number)
     Bus.shared.observers.append { print(session.user) }
+  case "delayed":
+    let session = Session(number)
+    DispatchQueue.global().asyncAfter(deadline: .now() + 1000) { print(session.user) }
   case "cycles":
     Screen(number).open()
   case "log":
@@ -121,8 +124,10 @@ func serve(_ number: Int, at time: Double) {
 let start = Date()
 setvbuf(stdout, nil, _IONBF, 0)
 print("ready \(getpid())")
+nonisolated(unsafe) var isOver = false
+signal(SIGHUP) { _ in isOver = true }
 var number = 0
-while true {
+while !isOver {
   let time = Date().timeIntervalSince(start)
   while Double(number) < time * rate {
     serve(number, at: Double(number) / rate)
@@ -130,3 +135,4 @@ while true {
   }
   usleep(5000)
 }
+server.sessions = [:]

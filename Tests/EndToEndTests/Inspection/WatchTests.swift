@@ -18,6 +18,7 @@ import Testing
     Way(testDescription: "registry", suspects: ["Session in Server.sessions"]),
     Way(testDescription: "fluctuating-registry", suspects: ["Session in Server.sessions"]),
     Way(testDescription: "observers", suspects: ["Session in Bus.observers"]),
+    Way(testDescription: "delayed", suspects: ["Session in variables of libdispatch.so"]),
     Way(testDescription: "log", suspects: ["String storage in Server.log"]),
     Way(testDescription: "cycles", proven: ["retainCycle Screen ↺"]),
     Way(testDescription: "cache"), Way(testDescription: "small-cache"), Way(testDescription: "pool"),

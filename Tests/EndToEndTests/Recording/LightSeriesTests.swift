@@ -137,6 +137,25 @@ import TraceReading
     ["registry", "cycles", "backlog", "small-cache"].contains($0.testDescription)
   }
 
+  @Test("The image of a program's end, which lets go of what it has, does not hide what grew") func orderlyEnd() throws
+  {
+    let program = try Self.waiting(arguments: ["registry"])
+    for _ in 1...8 {
+      try LightRecordingTests.takeImage(program)
+      sleep(1)
+    }
+    #expect(try program.end(SIGHUP).outcome.end == .exit(0))
+    let trace = try #require(program.trace())
+    let json = try Self.analyze(trace, ["--format", "json"])
+    let report = try JSONDecoder().decode(Analysis.self, from: Data(json.output.utf8)).reports.first
+    let growth = try #require(report?.growth)
+    #expect(growth.suspects.map { "\($0.name) in \($0.holder)" } == ["Session in Server.sessions"])
+    #expect(growth.suspects.first?.counts.count == 8)
+    #expect(try Self.analyze(trace).output.contains("before the program's end"))
+    // The image at the end is the one that is reported all the same.
+    #expect(try TraceReader(path: trace).snapshots.last?.reason == .exit)
+  }
+
   @Test("What grows from image to image is named as a watch names it", arguments: ways)
   func growth(_ way: WatchTests.Way) throws {
     let program = try Self.waiting(arguments: [way.testDescription])
