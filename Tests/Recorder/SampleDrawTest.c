@@ -50,24 +50,21 @@ struct estimate {
   double bytes, objects, variance; ///< the last of `bytes`, as the samples themselves tell
 };
 
-enum { ALLOCATIONS = 40000, PERIOD = 64 << 10 };
+enum { ALLOCATIONS = 40000 };
 
-static uint64_t size_of(int n) {
-  // Small ones, some of some KiB, few that are larger than a period.
-  return n % 1000 == 0 ? 200000 : n % 50 == 0 ? 8000 : 16 + (uint64_t)(n % 17) * 16;
+static uint64_t size_of(int n, uint64_t period) {
+  // Small ones, some of an eighth of a period, few that are larger than one.
+  uint64_t size = n % 1000 == 0 ? 200000 : n % 50 == 0 ? 8000 : 16 + (uint64_t)(n % 17) * 16;
+  return size * (period >> 16);
 }
 
-static struct estimate allocate(uint64_t seed) {
+static struct estimate allocate(uint64_t seed, uint64_t period) {
   struct estimate estimate = {0};
-  uint64_t random = seed, until = lt_sample_distance(&random, PERIOD);
+  uint64_t random = seed, until = lt_sample_distance(&random, lt_look_period(period));
   for (int n = 0; n < ALLOCATIONS; n++) {
-    uint64_t size = size_of(n);
-    if (until > size) {
-      until -= size;
-      continue;
-    }
-    until = lt_sample_distance(&random, PERIOD);
-    struct lt_sample_weight weight = lt_sample_weight(size, PERIOD);
+    uint64_t size = size_of(n, period);
+    if (!lt_sample_meets(&random, &until, size, period)) continue;
+    struct lt_sample_weight weight = lt_sample_weight(size, period);
     double w = (double)weight.objects / LT_WEIGHT_ONE;
     estimate.objects += w;
     estimate.bytes += (double)weight.bytes;
@@ -77,14 +74,14 @@ static struct estimate allocate(uint64_t seed) {
   return estimate;
 }
 
-TEST(unbiased_sums, "Sums of weights are right on average, and as far from the truth as their variance says") {
+static void test_sums(uint64_t period) {
   double bytes = 0, objects = ALLOCATIONS;
-  for (int n = 0; n < ALLOCATIONS; n++) bytes += (double)size_of(n);
+  for (int n = 0; n < ALLOCATIONS; n++) bytes += (double)size_of(n, period);
   enum { RUNS = 400 };
   double byteSum = 0, objectSum = 0, objectSquares = 0, variances = 0;
   int covered = 0;
   for (int run = 0; run < RUNS; run++) {
-    struct estimate e = allocate(1000003ull * (uint64_t)run + 1);
+    struct estimate e = allocate(1000003ull * (uint64_t)run + 1, period);
     byteSum += e.bytes;
     objectSum += e.objects;
     objectSquares += e.objects * e.objects;
@@ -96,4 +93,16 @@ TEST(unbiased_sums, "Sums of weights are right on average, and as far from the t
   EXPECT(is_within(objectMean, objects, 4, objectVariance / RUNS));
   // 95 in 100 intervals hold the truth: of 400, 380 ± 4 × 4.4.
   EXPECT(covered >= 362 && covered <= 398);
+}
+
+TEST(unbiased_sums, "Sums of weights are right on average, and as far from the truth as their variance says") {
+  test_sums(64 << 10);
+}
+
+TEST(thinned_sums, "So are they where a thread looks more often than it takes a sample") {
+  EXPECT(lt_look_period(64 << 10) == 64 << 10 && lt_look_period(4 << 10) == 4 << 10);
+  EXPECT(lt_look_period(128 << 10) == 64 << 10 && lt_look_period(512 << 10) == 64 << 10);
+  EXPECT(lt_look_period(LT_SAMPLE_PERIOD_LIMIT) == LT_SAMPLE_PERIOD_LIMIT / 8);
+  test_sums(128 << 10);
+  test_sums(512 << 10);
 }

@@ -1,5 +1,5 @@
 // Samples calls of the allocator. There is no event and no thread of the recorder's: what is due now and then is done
-// where a sample is.
+// where a thread looks whether a sample is.
 
 #define _GNU_SOURCE
 #include "hooks/light_recording.h"
@@ -88,24 +88,21 @@ static void take(void *block, uint64_t size, const uintptr_t *frame) {
   lt_sampled_site_allocated(sample.site, weight);
 }
 
-/// Bytes until the thread's next sample.
+/// Bytes until the thread looks again.
 static uint64_t *until_sample(void) { return lt_keeps_blocks ? &lt_tls.untilKeptSample : &lt_tls.untilSample; }
 
-/// Draws the way to the thread's next sample. True if the one that was due is in the allocation.
+/// Tells whether a sample is in the allocation.
 static bool is_sampled(uint64_t size) {
   struct lt_tls *tls = &lt_tls;
   uint64_t *until = until_sample();
-  bool isHit = true;
   if (!tls->sampleRandom) {
     // The thread's first allocation, or the first after a pause.
     // Two threads have starts of their own: the generator's steps from one to the other are as good as never made.
     uint64_t start = seed + (atomic_fetch_add(&threadCount, 1) + 1) * 0xD1342543DE82EF95ull;
     tls->sampleRandom = (start ^ start >> 32) * 0xAEF17502108EF2D9ull | 1;
-    *until = lt_sample_distance(&tls->sampleRandom, lt_sample_period);
-    isHit = *until <= size;
+    *until = lt_sample_distance(&tls->sampleRandom, lt_look_period(lt_sample_period));
   }
-  *until = isHit ? lt_sample_distance(&tls->sampleRandom, lt_sample_period) : *until - size;
-  return isHit;
+  return lt_sample_meets(&tls->sampleRandom, until, size, lt_sample_period);
 }
 
 /// Tells whether samples are taken in this process now; the thread looks again later if not.
@@ -132,8 +129,8 @@ LT_NOINLINE void lt_light_allocated(void *block, size_t size, const uintptr_t *f
   if (lt_tls.hookDepth) return; // by a signal's handler: the next allocation takes its place
   lt_tls.hookDepth = 1;
   __asm__ volatile("" ::: "memory");
-  if (is_on() && is_sampled(size)) {
-    take(block, size, frame);
+  if (is_on()) {
+    if (is_sampled(size)) take(block, size, frame);
     keep_up(size);
   }
   __asm__ volatile("" ::: "memory");

@@ -36,6 +36,27 @@ uint64_t lt_sample_distance(uint64_t *random, uint64_t period) {
   return (uint64_t)(logarithm * period >> 32) + 1;
 }
 
+/// Points for each sample: so many that they are some 64 KiB apart, and 8 at most.
+static uint64_t looks(uint64_t period) {
+  enum { LOOK_DISTANCE = 64 << 10, LOOK_LIMIT = 8 };
+  uint64_t count = period / LOOK_DISTANCE;
+  return count < 1 ? 1 : count > LOOK_LIMIT ? LOOK_LIMIT : count;
+}
+
+uint64_t lt_look_period(uint64_t period) { return period / looks(period); }
+
+bool lt_sample_meets(uint64_t *random, uint64_t *until, uint64_t size, uint64_t period) {
+  uint64_t count = looks(period), rest = size;
+  while (*until <= rest) {
+    rest -= *until;
+    bool isSample = count == 1 || draw(random) % count == 0;
+    *until = lt_sample_distance(random, period / count);
+    if (isSample) return true; // nothing is remembered: the next is as far from the end of the block as from there
+  }
+  *until -= rest;
+  return false;
+}
+
 /// 1 − exp(−x), for x from 0 to 1, in units of 2^−64.
 static uint64_t hit_within_period(uint64_t x) {
   // x − x²/2! + x³/3! − …; the terms become smaller from the first on.

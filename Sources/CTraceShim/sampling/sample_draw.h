@@ -11,6 +11,7 @@
 #ifndef LEAKTRACE_SAMPLE_DRAW_H
 #define LEAKTRACE_SAMPLE_DRAW_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 /// One allocation, as sums of weights count it.
@@ -32,6 +33,13 @@ enum { LT_SAMPLE_PERIOD_BITS = 40 };
 /// Draws how many bytes it is to the next sample, which is the last of them: at least 1. `random` is the state of a
 /// generator, and moves on; any number begins one.
 uint64_t lt_sample_distance(uint64_t *random, uint64_t period);
+/// Goes on by an allocation of `size` bytes; tells whether one of them is a sample. `until`: bytes to the next point at
+/// which a thread looks up, as lt_sample_distance draws it with lt_look_period. Where samples are far apart, only some
+/// of these points are samples, at random: what is left of a Poisson process is one. So what is due now and then is met
+/// with sooner than samples are. Linear in the points, of which the first sample is the last.
+bool lt_sample_meets(uint64_t *random, uint64_t *until, uint64_t size, uint64_t period);
+/// Bytes from one such point to the next on average.
+uint64_t lt_look_period(uint64_t period);
 /// The weight of a sampled allocation of `size` bytes, 1 at least.
 struct lt_sample_weight lt_sample_weight(uint64_t size, uint64_t period);
 

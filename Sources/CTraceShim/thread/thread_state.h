@@ -154,7 +154,7 @@ struct lt_tls {
   bool isUnrecorded;                 ///< there was no memory for the thread's state: it was asked for once
   void *ownStack;                    ///< of the recorder, that the thread is on; see own_stack.h
   // Of a recorder that samples.
-  /// bytes to the next sample, which is the last of them; 0 before the thread's first allocation, and if all is
+  /// bytes to where the thread looks next, which is the last of them; 0 before its first allocation, and if all is
   /// recorded or no allocation passes
   uint64_t untilSample;
   uint64_t untilKeptSample; ///< the same where a set of all blocks is kept, so that no allocation passes
