@@ -37,6 +37,7 @@ FOLDERS = (
     "SwiftReflection",
     "HeapGraph",
     "HeapImage",
+    "WorkingMemory",
     "TraceSymbolication",
     "PlatformRules",
     "Aggregates",

@@ -1,4 +1,4 @@
-// The explicit stacks and queues of algorithms that must not recurse.
+// Memory that grows at one end: of algorithms that must not recurse, and of what is read in.
 
 import Glibc
 
