@@ -65,7 +65,7 @@ class ServerResult:
             return None
         of = PERCENTILES[percentile]
         return statistics.median(
-            of(each) / of(untraced) for each, untraced in zip(self.ways[way], self.ways["untraced"])
+            of(each) / of(untraced) for each, untraced in zip(self.ways[way], self.ways["untraced"], strict=False)
         )
 
 
