@@ -152,39 +152,41 @@ extension ImageSeries {
     let candidates = found.filter { $0.suspicion != nil }.sorted {
       ($0.row.rank, -$0.grownRetained, $0.row.key) < ($1.row.rank, -$1.grownRetained, $1.row.key)
     }
+    // By type: the types that its objects hold of what grows, and those whose objects hold it.
+    var held: [String: Set<String>] = [:]
+    var holding: [String: Set<String>] = [:]
+    for row in found {
+      guard let owner = row.row.owner else { continue }
+      held[owner, default: []].insert(row.row.key.type)
+      holding[row.row.key.type, default: []].insert(owner)
+    }
     func isHeld(_ row: SeriesGrowth.Row, by types: Set<String>) -> Bool {
       row.row.owner.map { types.contains($0) } ?? false
     }
     // What a suspect's objects have in their fields grows with them, and all that hangs from that. But what the program
     // made tells more than objects of a library's that hold it.
-    let ofProgram = Self.hanging(from: candidates.filter { !$0.row.isPlatform }, in: found)
-    let own = candidates.filter { $0.row.isOwnObject }
+    let below = Self.reached(from: candidates.filter { !$0.row.isPlatform }.map(\.row.key.type), held)
+    let above = Self.reached(from: candidates.filter { $0.row.isOwnObject }.compactMap(\.row.owner), holding)
     let causes = candidates.filter { row in
-      if isHeld(row, by: ofProgram) { return false }
-      let held = Self.hanging(from: [row], in: found)
-      return !(row.row.isPlatform && own.contains { isHeld($0, by: held) })
+      !isHeld(row, by: below) && !(row.row.isPlatform && above.contains(row.row.key.type))
     }
     var holders: Set<String> = []
     for row in causes.isEmpty ? candidates : causes where holders.insert(row.row.key.holder).inserted {
       growth.suspects.append(row)
     }
     growth.suspects.sort { ($1.grownRetained, $0.row.key) < ($0.grownRetained, $1.row.key) }
-    let kept = Self.hanging(from: growth.suspects, in: found)
+    let kept = Self.reached(from: growth.suspects.map(\.row.key.type), held)
     growth.grown = found.filter { row in !holders.contains(row.row.key.holder) && !isHeld(row, by: kept) }
   }
 
-  /// The types of some rows, and those of all growing rows that objects of these types hold, by way of others too.
-  /// O(rows · length of the chains).
-  private static func hanging(from rows: [SeriesGrowth.Row], in found: [SeriesGrowth.Row]) -> Set<String> {
-    var types = Set(rows.map(\.row.key.type))
-    var hasMore = !types.isEmpty
-    while hasMore {
-      hasMore = false
-      for row in found where row.row.owner.map({ types.contains($0) }) ?? false {
-        if types.insert(row.row.key.type).inserted { hasMore = true }
-      }
+  /// Some types, and all that they lead to. Linear in those.
+  private static func reached(from types: [String], _ next: [String: Set<String>]) -> Set<String> {
+    var reached = Set(types)
+    var pending = Array(reached)
+    while let type = pending.popLast() {
+      for other in next[type] ?? [] where reached.insert(other).inserted { pending.append(other) }
     }
-    return types
+    return reached
   }
 }
 

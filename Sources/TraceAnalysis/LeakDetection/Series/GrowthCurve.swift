@@ -122,7 +122,7 @@ package struct GrowthCurve: Hashable, Sendable {
     guard slope * time < rules.leastLastGrowth * expected - expected.squareRoot() else { return false }
     // What warms up does so at the beginning, and some of it slowly.
     let count = values.count - start
-    return stride(from: values.count / 4, through: start - count, by: 1).allSatisfy {
+    return stride(from: values.count / 4, through: start - count, by: max(1, count / 8)).allSatisfy {
       slope < rules.mostOfSlowestGrowth * medianSlope($0..<$0 + count)
     }
   }
