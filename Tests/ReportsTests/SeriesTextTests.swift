@@ -45,6 +45,28 @@ import Testing
     #expect(!text.contains("\u{1B}"))
   }
 
+  @Test func aWeakSuspicionSaysWhyItIsWeak() {
+    func text(_ images: Int, _ kind: HolderCensus.HolderKind) -> String {
+      var series = ImageSeries()
+      for image in 0..<images {
+        var row = HolderCensus.Row(
+          key: .init(type: "Order", holder: "a task in closure  in Desk.open()"), name: "Order", kind: .object,
+          holderKind: kind)
+        (row.objects, row.bytes) = (UInt64(20 * image), UInt64(960 * image))
+        series.add(
+          ImageMoment(time: 600 * Double(image)),
+          ImageCensus(census: HolderCensus(rows: [row], objects: 1, bytes: 1)), findings: [])
+      }
+      return SeriesText().text(Self.process, series.growth(), leaks: nil)
+        .split(whereSeparator: \.isWhitespace).joined(separator: " ")
+    }
+    #expect(text(12, .task).contains("Suspected to leak: 1 (1 weak) Order in a task in closure in Desk.open()"))
+    #expect(text(12, .task).contains("Weak suspicion (a task may be at work with them)"))
+    #expect(text(7, .task).contains("Weak suspicion (7 images; it takes 10 to be sure)"))
+    #expect(text(12, .library).contains("Weak suspicion (they may wait for their turn)"))
+    #expect(text(12, .field).contains("Strong suspicion"))
+  }
+
   @Test func oneImageIsNotJudged() {
     let text = SeriesText().text(Self.process, Self.series(1), leaks: nil)
     #expect(text.contains("Growth: not judged with 1 image; it takes 6"))

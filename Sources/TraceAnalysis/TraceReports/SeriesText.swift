@@ -118,12 +118,17 @@ package struct SeriesText {
     let noun = row.row.kind.isCollection ? "element" : "object"
     let grown = row.grown > 0 ? "+\(Decimal.counted(UInt64(row.grown), noun))" : ""
     lines.spread(
-      "\(PlainText.escaped(row.row.name)) in \(PlainText.escaped(row.row.key.holder))", grown, indent: 2,
+      "\(PlainText.escaped(row.row.name)) in \(Self.words(holder: row.row.key.holder))", grown, indent: 2,
       emphasized: isEmphasized)
     var words =
       "\(Decimal.grouped(first.count)) → \(Decimal.grouped(last.count)), retains \(Decimal.bytes(first.retainedBytes)) → \(Decimal.bytes(last.retainedBytes))"
     if case .innocent(let reason) = row.judgement, let text = Self.words(reason) { words += "; \(text)" }
     lines.row("\(curve(row.figures.map { Double($0.count) }, growth))  \(words)", indent: 4)
+  }
+
+  /// Without the gap that a closure's number leaves, which shifts from build to build.
+  private static func words(holder: String) -> String {
+    PlainText.escaped(holder.split(separator: " ", omittingEmptySubsequences: true).joined(separator: " "))
   }
 
   /// Nil where there is nothing to say.
