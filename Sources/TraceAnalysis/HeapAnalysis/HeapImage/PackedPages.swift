@@ -60,31 +60,40 @@ final class PackedPages {
     recent.update(repeating: 0, count: Code.recentCount)
     var previous: UInt64 = 0
     var run = 0
+    Self.forEachAddress(base, bitmap) { index, address in
+      let value = words[index]
+      if value == previous {
+        run &+= 1
+        if run == Code.longestRun { push(run: &run) }
+        return
+      }
+      if run > 0 { push(run: &run) }
+      let place = Self.place(of: value)
+      if recent[place] == value {
+        bytes.push(UInt8(truncatingIfNeeded: place))
+      } else {
+        recent[place] = value
+        push(value, at: address)
+      }
+      previous = value
+    }
+    if run > 0 { push(run: &run) }
+  }
+
+  /// Calls `body` with the number and the address of each word of a page.
+  @inline(__always)
+  private static func forEachAddress(
+    _ base: UInt64, _ bitmap: UnsafePointer<UInt64>, _ body: (_ index: Int, _ address: UInt64) -> Void
+  ) {
     var index = 0
     for group in 0..<8 {
       var bits = bitmap[group]
       while bits != 0 {
-        let address = base &+ UInt64(group &* 64 &+ bits.trailingZeroBitCount) &* 8
-        let value = words[index]
+        body(index, base &+ UInt64(group &* 64 &+ bits.trailingZeroBitCount) &* 8)
         bits &= bits &- 1
         index &+= 1
-        if value == previous {
-          run &+= 1
-          if run == Code.longestRun { push(run: &run) }
-          continue
-        }
-        if run > 0 { push(run: &run) }
-        let place = Self.place(of: value)
-        if recent[place] == value {
-          bytes.push(UInt8(truncatingIfNeeded: place))
-        } else {
-          recent[place] = value
-          push(value, at: address)
-        }
-        previous = value
       }
     }
-    if run > 0 { push(run: &run) }
   }
 
   /// To be called behind the last page, and before the first is looked at: unpacking reads 8 bytes at a time.
@@ -142,40 +151,33 @@ final class PackedPages {
     recent.update(repeating: 0, count: Code.recentCount)
     var value: UInt64 = 0
     var run = 0
-    var index = 0
-    for group in 0..<8 {
-      var bits = bitmap[group]
-      while bits != 0 {
-        let address = base &+ UInt64(group &* 64 &+ bits.trailingZeroBitCount) &* 8
-        bits &= bits &- 1
-        if run > 0 {
-          run &-= 1
+    Self.forEachAddress(base, bitmap) { index, address in
+      if run > 0 {
+        run &-= 1
+      } else {
+        let code = input.load(as: UInt8.self)
+        input += 1
+        if code < Code.run {
+          value = recent[Int(code)]
+        } else if code < Code.near {
+          run = Int(code &- Code.run)
         } else {
-          let code = input.load(as: UInt8.self)
-          input += 1
-          if code < Code.run {
-            value = recent[Int(code)]
-          } else if code < Code.near {
-            run = Int(code &- Code.run)
+          let rest = input.loadUnaligned(as: UInt64.self)
+          if code == Code.whole {
+            value = rest
+            input += 8
           } else {
-            let rest = input.loadUnaligned(as: UInt64.self)
-            if code == Code.whole {
-              value = rest
-              input += 8
-            } else {
-              let count = Int(code &>> 3 & 7)
-              let number = (rest & ((1 &<< UInt64(count &* 8)) &- 1)) &<< 3 | UInt64(code & 7)
-              let steps = Int64(bitPattern: number &>> 1) ^ (0 &- Int64(bitPattern: number & 1))
-              value = address &+ UInt64(bitPattern: steps &<< 3)
-              if code >= Code.nearMarked { value |= Self.mark }
-              input += count
-            }
-            recent[Self.place(of: value)] = value
+            let count = Int(code &>> 3 & 7)
+            let number = (rest & ((1 &<< UInt64(count &* 8)) &- 1)) &<< 3 | UInt64(code & 7)
+            let steps = Int64(bitPattern: number &>> 1) ^ (0 &- Int64(bitPattern: number & 1))
+            value = address &+ UInt64(bitPattern: steps &<< 3)
+            if code >= Code.nearMarked { value |= Self.mark }
+            input += count
           }
+          recent[Self.place(of: value)] = value
         }
-        words[index] = value
-        index &+= 1
       }
+      words[index] = value
     }
   }
 }

@@ -1,4 +1,4 @@
-// Which type each block is of.
+// The type of each block.
 
 /// The index of each block's type. A value whose copies share their memory until one of them changes.
 ///

@@ -120,7 +120,7 @@ package struct GrowthCurve: Hashable, Sendable {
     let expected = average * time
     let slope = medianSlope(start..<values.count)
     guard slope * time < rules.leastLastGrowth * expected - expected.squareRoot() else { return false }
-    // What warms up does so at the beginning, and some of it slowly.
+    // Programs warm up at the beginning, and parts of them slowly.
     let count = values.count - start
     return stride(from: values.count / 4, through: start - count, by: max(1, count / 8)).allSatisfy {
       slope < rules.mostOfSlowestGrowth * medianSlope($0..<$0 + count)
