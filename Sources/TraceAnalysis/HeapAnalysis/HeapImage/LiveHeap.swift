@@ -168,13 +168,5 @@ package struct LiveHeap: @unchecked Sendable {
   }
 
   /// Index of the first block at or after `address`.
-  package func lowerBound(_ address: UInt64) -> Int {
-    var low = 0
-    var high = blocks.count
-    while low < high {
-      let middle = (low + high) / 2
-      if self.address(middle) < address { low = middle + 1 } else { high = middle }
-    }
-    return low
-  }
+  package func lowerBound(_ address: UInt64) -> Int { places.lowerBound(address, count: blocks.count) }
 }

@@ -108,13 +108,8 @@ package struct LiveBlockList: RandomAccessCollection, @unchecked Sendable {
 
   /// The block that begins at an address, of a list whose blocks are in order of address. Logarithmic.
   func listed(at address: UInt64) -> LiveBlock? {
-    let places = places
-    var (low, high) = (0, count)
-    while low < high {
-      let middle = (low + high) / 2
-      if places.address(middle) < address { low = middle + 1 } else { high = middle }
-    }
-    return low < count && places.address(low) == address ? self[low] : nil
+    let index = places.lowerBound(address, count: count)
+    return index < count && self[index].address == address ? self[index] : nil
   }
 
   /// Where a list's blocks are in memory, for code that looks up very many. Valid as long as the list is.
@@ -149,6 +144,16 @@ package struct LiveBlockList: RandomAccessCollection, @unchecked Sendable {
       if areWhole { return place.loadUnaligned(fromByteOffset: 8, as: UInt64.self) }
       let size = place.loadUnaligned(as: UInt64.self) &>> 48
       return size == Row.largeSize ? nil : size
+    }
+
+    /// The index of the first of `count` blocks at or after an address, where they are in order of address. Logarithmic.
+    package func lowerBound(_ address: UInt64, count: Int) -> Int {
+      var (low, high) = (0, count)
+      while low < high {
+        let middle = (low + high) / 2
+        if self.address(middle) < address { low = middle + 1 } else { high = middle }
+      }
+      return low
     }
 
     /// The site of a block that is a row.
