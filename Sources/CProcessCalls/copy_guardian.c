@@ -7,6 +7,7 @@
 #if LT_CAN_STOP_THREADS
 
 #include "guardian.h"
+#include "interrupted_calls.h"
 #include "listed_threads.h"
 #include "lone_call.h"
 
@@ -25,7 +26,8 @@ enum {
   // on, and it is tried again.
   FIRST_ENTRY_MILLISECONDS = 25,
   LONGEST_ENTRY_MILLISECONDS = 100,
-  MOST_TRIES = 100, // some seconds at a load of 40: beside dozens of busy processes 20 were too few once
+  MOST_TRIES = 100,     // some seconds at a load of 40: beside dozens of busy processes 20 were too few once
+  MOST_LATE_COPIES = 3, // each has the others stand still for as long as a copy may take
   // The same while the kernel makes the copy, which takes 16 ms for a gibibyte, and longer where others want the
   // processor.
   COPY_MILLISECONDS = 1000,
@@ -53,13 +55,16 @@ struct made_copy {
   int64_t numberInTarget;
 };
 
-static int kernel_reason(struct lt_copy_exchange *exchange, int64_t result) {
+/// The kernel refused the call, or gave it up for a signal that it has to deliver first.
+static int reason_of(struct lt_copy_exchange *exchange, int64_t result) {
+  if (result == -EINTR || result == -LT_RESTART_NO_INTERRUPT) return -ECANCELED;
   exchange->reason = (int)-result;
   return LT_COPY_REFUSED;
 }
 
 /// Makes the copy. It is born stopped, is ended by the kernel with this process, and shares the target's descriptors:
-/// a connection that the target closes is closed. −ECANCELED if the thread that makes it has not come to it in time.
+/// a connection that the target closes is closed. −ECANCELED if the thread that makes it has not come to it in time,
+/// −ETIME if the kernel took so long that the others went on before the copy was made.
 static int make_copy(struct lt_copy_exchange *exchange, struct made_copy *copy, uint64_t entryMilliseconds) {
   // Had the tracer no time to take hold of the copy, it would go on with a call of exit_group, whose number the code
   // of `_exit` has in rdx.
@@ -73,6 +78,8 @@ static int make_copy(struct lt_copy_exchange *exchange, struct made_copy *copy, 
   int result = lt_begin_call_in_process(stopped, &call, &caller, in_milliseconds(entryMilliseconds));
   if (call.progress == LT_CALL_NOT_BEGUN) return result == -EACCES ? LT_COPY_FILTERED : result;
   uint64_t patience = COPY_MILLISECONDS + (lt_resident_bytes(stopped->process) >> 30) * COPY_MILLISECONDS_PER_GIBIBYTE;
+  // A thread that is alone keeps nobody waiting.
+  if (stopped->count == 1) patience = END_MILLISECONDS;
   pid_t thread = stopped->threads[caller].thread;
   if (result == 0) result = lt_thread_await_call(thread, &call, in_milliseconds(patience));
   exchange->copyNanoseconds = call.nanoseconds;
@@ -80,15 +87,15 @@ static int make_copy(struct lt_copy_exchange *exchange, struct made_copy *copy, 
   lt_release_others(stopped, caller);
   int ended = lt_thread_end_call(thread, &call);
   if (call.child == 0 && ended != 0) return ended;
-  if (call.child == 0) return call.result < 0 ? kernel_reason(exchange, call.result) : LT_COPY_NO_CALL;
+  if (call.child == 0) return call.result < 0 ? reason_of(exchange, call.result) : LT_COPY_NO_CALL;
   copy->process = exchange->copy = call.child;
   // Another thread may have ended the caller just now, by exec or exit.
   copy->numberInTarget = ended == 0 ? call.result : lt_number_in_parent(stopped->process, call.child);
   bool isBorn = lt_thread_await_stop(call.child, in_milliseconds(END_MILLISECONDS)) == 0;
   if (isBorn) ptrace(PTRACE_SETOPTIONS, call.child, 0, PTRACE_O_TRACESYSGOOD | PTRACE_O_EXITKILL);
-  // A copy that took too long is not of one moment: the others went on before it was made.
-  if (result != 0 || !isBorn) return LT_COPY_NO_CALL;
-  return ended;
+  // A copy that took too long is not of one moment.
+  if (result != 0) return result;
+  return isBorn ? ended : LT_COPY_NO_CALL;
 }
 
 /// The copy gives back its share of the descriptors.
@@ -162,23 +169,47 @@ static bool await_next_try(struct lt_stopped_process *stopped) {
   return true;
 }
 
-/// Stops the target, copies it, and lets it go on.
+/// Stops the target, tries to copy it, and lets it go on.
+static int try_copy(struct lt_copy_exchange *exchange, struct made_copy *copy, uint64_t entryMilliseconds) {
+  struct lt_stopped_process *stopped = &exchange->stopped;
+  int result = lt_stop_process(stopped, exchange->options.stopMilliseconds);
+  if (result != 0) return result;
+  result = make_copy(exchange, copy, entryMilliseconds);
+  lt_release_process(stopped);
+  uint64_t pause = stopped->end - stopped->begin;
+  if (pause > exchange->longestPause) exchange->longestPause = pause;
+  return result;
+}
+
+/// What stood in the way of a try and may have passed by the next one. LT_OBSTACLE_NONE: nothing of the kind.
+static enum lt_copy_obstacle obstacle_of(int result, const struct lt_stopped_process *stopped) {
+  switch (result) {
+    // Threads are lost to one that makes another program of the process.
+    case -ESRCH:
+    case LT_COPY_GONE: return LT_OBSTACLE_OTHER_PROGRAM;
+    case -ECANCELED: return LT_OBSTACLE_PROCESSOR;
+    case -ETIME: return LT_OBSTACLE_KERNEL;
+    case LT_COPY_NO_CALL: return lt_has_met_thread(stopped) ? LT_OBSTACLE_PLACE : LT_OBSTACLE_STOP;
+    default: return LT_OBSTACLE_NONE;
+  }
+}
+
+/// Tries until there is a copy.
 static int stop_and_copy(struct lt_copy_exchange *exchange, struct made_copy *copy) {
   struct lt_stopped_process *stopped = &exchange->stopped;
   uint64_t patience = FIRST_ENTRY_MILLISECONDS;
+  unsigned lateCopies = 0;
   for (unsigned tries = 0;; tries++) {
-    int result = lt_stop_process(stopped, exchange->options.stopMilliseconds);
-    if (result == 0) {
-      result = make_copy(exchange, copy, patience);
-      lt_release_process(stopped);
-      uint64_t pause = stopped->end - stopped->begin;
-      if (pause > exchange->longestPause) exchange->longestPause = pause;
-    }
-    // Threads are lost to one that makes another program of the process, which may be there all the same.
-    bool isLost = result == -ESRCH || result == LT_COPY_GONE;
-    if (isLost && kill(stopped->process, 0) != 0) return LT_COPY_GONE;
-    if (!isLost && result != -ECANCELED) return result;
-    if (copy->process != 0 || tries == MOST_TRIES || !await_next_try(stopped)) return LT_COPY_NO_CALL;
+    int result = try_copy(exchange, copy, patience);
+    enum lt_copy_obstacle obstacle = obstacle_of(result, stopped);
+    if (obstacle == LT_OBSTACLE_NONE) return result;
+    if (obstacle == LT_OBSTACLE_OTHER_PROGRAM && kill(stopped->process, 0) != 0) return LT_COPY_GONE;
+    exchange->reason = obstacle;
+    lateCopies += obstacle == LT_OBSTACLE_KERNEL;
+    if (end_copy(exchange, copy) != 0) return LT_COPY_NO_CALL;
+    *copy = (struct made_copy){0};
+    exchange->copy = 0;
+    if (tries == MOST_TRIES || lateCopies == MOST_LATE_COPIES || !await_next_try(stopped)) return LT_COPY_NO_CALL;
     patience = 2 * patience < LONGEST_ENTRY_MILLISECONDS ? 2 * patience : LONGEST_ENTRY_MILLISECONDS;
   }
 }

@@ -231,6 +231,12 @@ void lt_release_process(struct lt_stopped_process *stopped) {
   if (stopped->end == 0) note_end(stopped);
 }
 
+bool lt_has_met_thread(const struct lt_stopped_process *stopped) {
+  for (size_t i = 0; i < stopped->count; i++)
+    if (stopped->stages[i] == STOPPED || stopped->stages[i] == LET_GO) return true;
+  return false;
+}
+
 // --- late ones -------------------------------------------------------------------------------------------------------
 
 /// A thread may have made another in the call that it was in when it was asked: that one has not been listed.

@@ -254,7 +254,8 @@ static void copy_changing(const char *program, int copies) {
   }
   pause_for(100);
   int made = 0;
-  for (int number = 0; number < copies; number++) {
+  // On a busy machine it is between two programs for long.
+  for (int number = 0; number < copies || (made == 0 && number < PATIENCE_TRIES); number++) {
     struct lt_process_copy copy;
     int result = lt_process_copy_begin(target, &options, &copy);
     // It looks ended, or as if it could not be traced, while its first thread makes way for another.

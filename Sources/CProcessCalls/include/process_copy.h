@@ -18,9 +18,19 @@ enum lt_copy_error {
   LT_COPY_TRACED,        ///< `tracer` traces it already
   LT_COPY_OTHER_MACHINE, ///< 32-bit code, or a machine for which this is not made
   LT_COPY_FILTERED,      ///< a filter of system calls limits it, which may end it at a call it does not expect
-  LT_COPY_NO_CALL,       ///< no thread could make the call: all compute where they must not be disturbed, or sleep
+  LT_COPY_NO_CALL,       ///< no thread made the call, in many tries: `reason` is the enum lt_copy_obstacle of the last
   LT_COPY_REFUSED,       ///< the process may not make another (number of processes, memory): `reason` is the errno
   LT_COPY_LOST,          ///< the guardian ended before it answered
+};
+
+/// Obstacles to a copy that may pass, so that it is tried again.
+enum lt_copy_obstacle {
+  LT_OBSTACLE_NONE,
+  LT_OBSTACLE_OTHER_PROGRAM, ///< the process became another program
+  LT_OBSTACLE_STOP,          ///< no thread stopped: all sleep where no signal reaches them, or wait for a processor
+  LT_OBSTACLE_PLACE,         ///< threads stopped where they must not be disturbed
+  LT_OBSTACLE_PROCESSOR,     ///< the thread that was to make the copy got no processor
+  LT_OBSTACLE_KERNEL,        ///< the kernel took too long for the copy
 };
 
 enum lt_copy_mode {
@@ -73,7 +83,7 @@ struct lt_process_copy {
   const struct lt_copied_thread *threads; ///< owned by the copy
   size_t threadCount;
   pid_t tracer; ///< for LT_COPY_TRACED
-  int reason;   ///< errno, where there is one
+  int reason;   ///< errno or obstacle, where there is one
   // The library's own.
   pid_t guardian;
   int control, answer;

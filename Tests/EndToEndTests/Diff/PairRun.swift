@@ -100,7 +100,7 @@ final class PairRecordings {
     let path = "\(directory.path)/\(side.rawValue)-\(arguments.joined(separator: "-"))-\(number).trace"
     if made.contains(path) { return path }
     let program = try PairProgram(pair: pair, side: side, variant: variant).path()
-    var command = Command([BuildProducts.leaktrace, "record", "--quiet", "-o", path, "--", program] + arguments)
+    let command = Command([BuildProducts.leaktrace, "record", "--quiet", "-o", path, "--", program] + arguments)
     let recording = try command.run()
     guard recording.end == .exit(0) else { throw CommandFailure("record: \(recording.end) \(recording.errorOutput)") }
     made.insert(path)
@@ -120,7 +120,7 @@ final class PairRecordings {
 
   static func diff(_ old: [String], _ new: [String], options: [String] = []) throws -> ReportedDiff {
     let runs = old.flatMap { ["--old", $0] } + new.flatMap { ["--new", $0] }
-    var command = Command([BuildProducts.leaktrace, "diff", "--format", "json", "--limit", "0"] + options + runs)
+    let command = Command([BuildProducts.leaktrace, "diff", "--format", "json", "--limit", "0"] + options + runs)
     let outcome = try command.run()
     guard outcome.end == .exit(0) || outcome.end == .exit(1) else {
       throw CommandFailure("diff: \(outcome.end) \(outcome.errorOutput)")

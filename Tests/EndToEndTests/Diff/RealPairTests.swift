@@ -59,7 +59,7 @@ private enum RealPackage {
   private static func fetched() throws -> String {
     let scratch = cache + "/fetched", checkout = scratch + "/checkouts/TOMLKit"
     if access(checkout + "/Package.swift", F_OK) == 0 { return checkout }
-    var command = Command([toolchain, "package", "resolve", "--package-path", sources, "--scratch-path", scratch])
+    let command = Command([toolchain, "package", "resolve", "--package-path", sources, "--scratch-path", scratch])
     let outcome = try command.run()
     guard outcome.end == .exit(0), access(checkout + "/Package.swift", F_OK) == 0 else {
       let end = outcome.timedOut ? "no answer in \(Int(command.timeLimit)) s" : "\(outcome.end)"

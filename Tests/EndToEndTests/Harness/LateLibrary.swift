@@ -16,7 +16,7 @@ enum LateLibrary {
     let object = try TestProgram("late-initializer.c", flags: ["-fPIC", "-c", "-Wno-unused-command-line-argument"])
       .path()
     let flags = ["-parse-as-library", "-emit-library", "-module-name", module, object]
-    return try TestProgram("late-plugin.swift", flags: flags + (linkage == .static ? ["-static-stdlib"] : []))
+    return TestProgram("late-plugin.swift", flags: flags + (linkage == .static ? ["-static-stdlib"] : []))
   }
 
   static func host() throws -> String { try TestProgram("late-host.c").path() }
@@ -38,7 +38,7 @@ enum PythonServer {
   private static let fetched = Result { try output([BuildProducts.packageRoot + "/scripts/python-server"]) }
 
   private static func output(_ arguments: [String]) throws -> String {
-    var command = Command(arguments)
+    let command = Command(arguments)
     let outcome = try command.run()
     guard outcome.end == .exit(0) else { throw CommandFailure("\(arguments[0]): \(outcome.errorOutput)") }
     return outcome.output.trimmingCharacters(in: .whitespacesAndNewlines)

@@ -22,7 +22,7 @@ struct TraceContents {
   /// whole.
   init(_ path: String, _ soundness: Soundness = .whole) throws {
     let script = "set -o pipefail; \"$0\" dump --by-time --all \"$1\" | \"$2\""
-    var command = Command([
+    let command = Command([
       "/bin/bash", "-c", script, BuildProducts.leaktrace, path, try TestProgram("tally.swift").path(),
     ])
     let outcome = try command.run()

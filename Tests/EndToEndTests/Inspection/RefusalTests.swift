@@ -27,11 +27,13 @@ import Testing
   }
 
   /// The number of a program that waits, once it runs what it was told to.
-  private static func waiting(_ command: [String], until image: String) throws -> RunningCommand {
+  private static func waiting(
+    _ command: [String], until image: String, in wanted: Substring = "S"
+  ) throws -> RunningCommand {
     let running = try Command(command).start()
     try AwaitedState.wait(until: "\(command[0]) waits") {
       let maps = (try? String(contentsOfFile: "/proc/\(running.processID)/maps", encoding: .utf8)) ?? ""
-      return maps.contains(image) && state(running.processID) == "S"
+      return maps.contains(image) && state(running.processID) == wanted
     }
     return running
   }
@@ -79,19 +81,30 @@ import Testing
   }
 
   @Test("Programs that are not written in Swift") func otherLanguages() throws {
-    for (command, image, words) in [
-      (["sleep", "1000"], "libc.so", "no Swift object is in the memory"),
-      (["python3", "-c", "import time; time.sleep(1000)"], "libc.so", "no Swift object is in the memory"),
-      (
-        [try TestProgram("waiting.c", flags: ["-static"]).path(), "/dev/null"], "waiting",
-        "no Swift object is in the memory"
-      ),
-    ] {
+    let linkedStatically = try TestProgram("waiting.c", flags: ["-static"]).path()
+    for (command, image) in [(["sleep", "1000"], "libc.so"), ([linkedStatically, "/dev/null"], "waiting")] {
       let running = try Self.waiting(command, until: image)
-      try Self.expectRefusal(String(running.processID), words)
-      if image == "waiting" { try Self.expectNoJoining(running.processID, "is linked statically") }
+      try Self.expectRefusal(String(running.processID), "no Swift object is in the memory")
+      if command[0] == linkedStatically { try Self.expectNoJoining(running.processID, "is linked statically") }
       try Self.end(running)
     }
+  }
+
+  @Test("A program in Python") func python() throws {
+    let script = "import sys, time; print('it runs', file=sys.stderr, flush=True); time.sleep(3600)"
+    let running = try Command(["python3", "-c", script]).start()
+    // The name may be that of a shell script which looks for an interpreter and becomes it: one program after another.
+    try running.waitForErrorOutput(containing: "it runs")
+    try Self.expectRefusal(String(running.processID), "no Swift object is in the memory")
+    try Self.end(running)
+  }
+
+  /// It waits for longer than a try does for a first thread to stop.
+  @Test("A program whose only thread no signal reaches is copied when it goes on") func unreachableThread() throws {
+    let program = try TestProgram("waits-in-vfork.c").path()
+    let running = try Self.waiting([program, "8"], until: "libc.so", in: "D")
+    try Self.expectRefusal(String(running.processID), "no Swift object is in the memory")
+    try Self.end(running)
   }
 
   @Test("A program with another C library", .requires(.program("musl-gcc"))) func otherLibrary() throws {

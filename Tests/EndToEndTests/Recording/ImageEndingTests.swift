@@ -12,7 +12,7 @@ import TraceReading
   func interrupted(images: Int) throws {
     let directory = try TemporaryDirectory()
     let trace = directory.path + "/a.trace"
-    var command = Command([
+    let command = Command([
       BuildProducts.leaktrace, "record", "--quiet", "-o", trace, "--", try TestProgram("ended-imaging.c").path(),
       "\(images)",
     ])

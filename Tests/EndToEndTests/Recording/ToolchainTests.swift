@@ -121,7 +121,7 @@ import TraceRecording
     try FileManager.default.removeItem(atPath: directory.path + "/scratch")
 
     let traces = try TemporaryDirectory()
-    var command = Command(
+    let command = Command(
       TracedRun.recordArguments(traces, options: ["--follow-children", "--arc", "off"]) + arguments())
     var traced = try command.run()
     let recorderLines = TracedRun.separateRecorderLines(&traced)

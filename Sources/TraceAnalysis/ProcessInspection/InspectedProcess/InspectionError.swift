@@ -34,7 +34,10 @@ package enum InspectionError: Error, Hashable, Sendable {
     case traced(by: Int32)
   }
 
-  package enum CopyFailure: Hashable, Sendable { case noCall, filtered, cloning, guardian }
+  package enum CopyFailure: Hashable, Sendable { case noCall(CopyObstacle), filtered, cloning, guardian }
+
+  /// What stood in the way of the last of many tries.
+  package enum CopyObstacle: Hashable, Sendable { case otherProgram, noStop, noPlace, noProcessor, slowKernel, unknown }
 }
 
 extension InspectionError: CustomStringConvertible {
@@ -53,8 +56,8 @@ extension InspectionError: CustomStringConvertible {
       "process \(process) is being traced by process \(tracer) already, and can have one tracer only: end that one first"
     case .cannotCopy(let process, .filtered, _):
       "process \(process) limits its system calls, so that only root (CAP_SYS_ADMIN) may have it copied. Run leaktrace as root, or stop the process while it is read, with --hold"
-    case .cannotCopy(let process, .noCall, _):
-      "no thread of process \(process) stood where it could be copied. Try again, or stop the process while it is read, with --hold"
+    case .cannotCopy(let process, .noCall(let obstacle), _):
+      "process \(process) could not be copied: \(obstacle.text). Try again, or stop the process while it is read, with --hold"
     case .cannotCopy(let process, .cloning, let errno):
       "process \(process) could not be copied (\(systemErrorText(errno))). Stop it while it is read instead, with --hold"
     case .cannotCopy(_, .guardian, let errno):
@@ -75,6 +78,19 @@ extension InspectionError: CustomStringConvertible {
       "no Swift object is in the memory: leaktrace inspects programs that are written in Swift. Look with ps whether another process is meant"
     case .noAllocator:
       "the memory has neither books of an allocator that leaktrace knows (glibc's, jemalloc 5.3) nor objects of Swift: the process has not called malloc, or is not written in C or Swift (Go has its own allocator). Where it can be started anew, record it: leaktrace record -- PROGRAM"
+    }
+  }
+}
+
+extension InspectionError.CopyObstacle {
+  fileprivate var text: String {
+    switch self {
+    case .otherProgram: "it became another program again and again"
+    case .noStop: "none of its threads stopped in time. They wait for a device, or the machine is very busy"
+    case .noPlace: "its threads stood where they must not be disturbed in each of many tries"
+    case .noProcessor: "its threads got no processor in time. The machine is very busy"
+    case .slowKernel: "the kernel took over a second for each copy. The machine is very busy, or short of memory"
+    case .unknown: "the copy did not come about"
     }
   }
 }

@@ -68,10 +68,24 @@ package final class ProcessCopy {
     case LT_COPY_TRACED: .unsuitable(process, .traced(by: copy.tracer))
     case LT_COPY_OTHER_MACHINE: .unsuitable(process, .otherMachine)
     case LT_COPY_FILTERED: .cannotCopy(process, .filtered, errno: 0)
-    case LT_COPY_NO_CALL: .cannotCopy(process, .noCall, errno: 0)
+    case LT_COPY_NO_CALL: .cannotCopy(process, .noCall(.init(copy.reason)), errno: 0)
     case LT_COPY_REFUSED: .cannotCopy(process, .cloning, errno: copy.reason)
     default: .cannotCopy(process, .guardian, errno: ECHILD)
     }
+  }
+}
+
+extension InspectionError.CopyObstacle {
+  fileprivate init(_ reason: Int32) {
+    self =
+      switch lt_copy_obstacle(UInt32(bitPattern: reason)) {
+      case LT_OBSTACLE_OTHER_PROGRAM: .otherProgram
+      case LT_OBSTACLE_STOP: .noStop
+      case LT_OBSTACLE_PLACE: .noPlace
+      case LT_OBSTACLE_PROCESSOR: .noProcessor
+      case LT_OBSTACLE_KERNEL: .slowKernel
+      default: .unknown
+      }
   }
 }
 
