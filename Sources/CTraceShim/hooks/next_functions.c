@@ -3,9 +3,11 @@
 #define _GNU_SOURCE
 #include "hooks/next_functions.h"
 
+#include "arch/compiler.h"
+
 #include <dlfcn.h>
 
-struct lt_next_functions lt_next;
+LT_HOOK_DATA struct lt_next_functions lt_next;
 
 void lt_next_functions_find(struct lt_next_functions *found) {
 #define FIND(result, name, parameters) *(void **)&found->name = dlsym(RTLD_NEXT, #name);

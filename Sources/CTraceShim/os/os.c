@@ -98,7 +98,10 @@ void *lt_map_wiped_on_fork(size_t size) {
 
 void *lt_map_file(int descriptor, uint64_t offset, size_t size) {
   void *memory = map(size, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor, offset);
-  if (memory) lt_syscall(SYS_madvise, memory, size, MADV_DONTFORK);
+  if (!memory) return NULL;
+  lt_syscall(SYS_madvise, memory, size, MADV_DONTFORK);
+  // What is written for the first time is a hole. The kernel would read ahead into it, and fill memory with zeros.
+  lt_syscall(SYS_madvise, memory, size, MADV_RANDOM);
   return memory;
 }
 

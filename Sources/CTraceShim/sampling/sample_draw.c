@@ -14,15 +14,14 @@ static uint64_t draw(uint64_t *random) {
 /// −log2(x / 2^64) for x > 0, in units of 2^−32, rounded up.
 static uint64_t negative_logarithm(uint64_t x) {
   int zeros = __builtin_clzll(x);
-  // A number from 1 to 2, in units of 2^−63. Squared, it is above 2 if its logarithm is above one half.
+  // A number from 1 to 2, in units of 2^−63. Squared, it is above 2 if its logarithm is above one half. Without a
+  // branch, which nobody could foretell.
   uint64_t m = x << zeros, logarithm = 0;
   for (int bit = 31; bit >= 0; bit--) {
-    wide square = (wide)m * m >> 63;
-    if (square >> 64) {
-      logarithm |= 1ull << bit;
-      square >>= 1;
-    }
-    m = (uint64_t)square;
+    wide square = (wide)m * m;
+    uint64_t above = (uint64_t)(square >> 127);
+    logarithm = logarithm << 1 | above;
+    m = (uint64_t)(square >> (63 + above));
   }
   return ((uint64_t)(zeros + 1) << 32) - logarithm;
 }
