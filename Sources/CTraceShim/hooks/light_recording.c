@@ -44,8 +44,8 @@ uint64_t lt_sample_period;
 
 static uint64_t seed;
 static _Atomic uint64_t threadCount, fullTables;
-static _Atomic uint64_t nextTotals; ///< CLOCK_MONOTONIC
-static _Atomic uint64_t nextClock;  ///< in the trace's ticks
+static _Atomic uint64_t nextTotals;               ///< CLOCK_MONOTONIC
+static _Atomic uint64_t lastClock, clockDistance; ///< in the trace's ticks
 
 // --- what is due now and then ----------------------------------------------------------------------------------------
 
@@ -62,9 +62,11 @@ static void put_totals(struct lt_thread *t) {
 /// Writes totals, and what a sealed chunk would bring about. A thread that has no state yet waits for twice as long, so
 /// that few have one. `size`: bytes of the allocation that it is called in.
 static void keep_up(size_t size) {
-  uint64_t ticks = lt_now();
-  if (ticks < atomic_load_explicit(&nextClock, memory_order_relaxed)) return;
-  atomic_store_explicit(&nextClock, ticks + lt_ticks_in(CLOCK_NANOSECONDS), memory_order_relaxed);
+  // A counter that begins anew, on another machine, is far from the last.
+  uint64_t ticks = lt_now(), since = ticks - atomic_load_explicit(&lastClock, memory_order_relaxed);
+  if (since < atomic_load_explicit(&clockDistance, memory_order_relaxed)) return;
+  atomic_store_explicit(&lastClock, ticks, memory_order_relaxed);
+  atomic_store_explicit(&clockDistance, lt_ticks_in(CLOCK_NANOSECONDS), memory_order_relaxed);
   uint64_t now = lt_clock_nanoseconds(CLOCK_MONOTONIC), due = atomic_load(&nextTotals);
   lt_due_images_take(now, size);
   lt_due_profiles_take(now);

@@ -32,6 +32,17 @@ static uintptr_t allocateFunction;
 
 void lt_block_list_init(uintptr_t allocate) { allocateFunction = allocate; }
 
+/// jemalloc's function that answers questions about it.
+typedef int (*control_function)(const char *name, void *old, size_t *oldSize, void *new, size_t newSize);
+
+/// The layout that lt_jemalloc_heap reads.
+static bool is_known_jemalloc(control_function control) {
+  static const char known[] = "5.3";
+  const char *version = NULL;
+  size_t size = sizeof version;
+  return control("version", &version, &size, NULL, 0) == 0 && version && strncmp(version, known, sizeof known - 1) == 0;
+}
+
 bool lt_block_list_may_read_books(void) {
   // jemalloc is told by a function that only it has. A wrapper of glibc's malloc has none of them, and its blocks are
   // kept, too.
@@ -39,7 +50,8 @@ bool lt_block_list_may_read_books(void) {
   void *control = dlsym(RTLD_NEXT, "mallctl");
   if (!dladdr((void *)allocateFunction, &allocator)) return true;
   if (dladdr((void *)&gnu_get_libc_version, &libc) && libc.dli_fbase == allocator.dli_fbase) return true;
-  return control && dladdr(control, &jemalloc) && jemalloc.dli_fbase == allocator.dli_fbase;
+  return control && dladdr(control, &jemalloc) && jemalloc.dli_fbase == allocator.dli_fbase &&
+         is_known_jemalloc((control_function)control);
 }
 
 // --- memory ----------------------------------------------------------------------------------------------------------

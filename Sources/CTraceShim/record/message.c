@@ -75,7 +75,8 @@ static void say(void *message) {
     case ENFILE: reason = "Too many open files"; break;
     case ESTALE: reason = "The file was removed or replaced"; break;
     case EPROTONOSUPPORT:
-      reason = "The program's allocator is neither glibc's nor jemalloc 5.3, is of an unknown version, or was not used";
+      reason = "The books of the program's allocator (glibc's, or jemalloc 5.3) are not laid out as expected, or it "
+               "was not used";
       break;
     case ENAMETOOLONG: reason = "File name too long"; break;
     default: reason = "Input/output error"; break;

@@ -111,6 +111,17 @@ import TraceReading
     _ = try program.end(SIGKILL)
   }
 
+  @Test("Where the allocator's books are laid out otherwise, the recorder keeps a set of the live blocks")
+  func keptBlocks() throws {
+    let library = try TestProgram("early-jemalloc.c", flags: ["-shared", "-fPIC"]).path()
+    let program = try Self.waiting([], preloading: library)
+    try Self.takeImage(program)
+    let report = try Report(try #require(program.trace()))
+    #expect(report.isLight && report.liveBlocks > 200)
+    #expect(report.findings == ["retainCycle Screen ↺ × 40"])
+    _ = try program.end(SIGKILL)
+  }
+
   @Test("Where every allocation is sampled, all instances have their places") func places() throws {
     let program = try Self.waiting(["--sample", "1B"])
     try Self.takeImage(program)
