@@ -1,5 +1,6 @@
 """Figures of repeated measurements, and how they are written."""
 
+import math
 import statistics
 from collections.abc import Iterable, Sequence
 
@@ -29,7 +30,21 @@ class Series:
 
     def ratio(self, base: "Series") -> float:
         """Median of the ratios round by round: what disturbs a round disturbs both sides of it."""
-        return statistics.median(a / b for a, b in zip(self.values, base.values, strict=False))
+        return statistics.median(self._ratios(base))
+
+    def ratio_interval(self, base: "Series") -> tuple[float, float]:
+        """Holds the median of all such ratios 19 times in 20, whatever their distribution: of six rounds or more, those
+        that as many lie below and above as the sign test allows for. All of fewer."""
+        ratios = sorted(self._ratios(base))
+        count, left_out, tail = len(ratios), 0, 0.5 ** len(ratios)
+        while tail <= 0.025:
+            left_out += 1
+            tail += math.comb(count, left_out) * 0.5**count
+        outer = max(left_out - 1, 0)
+        return ratios[outer], ratios[count - 1 - outer]
+
+    def _ratios(self, base: "Series") -> list[float]:
+        return [a / b for a, b in zip(self.values, base.values, strict=False)]
 
 
 def megabytes(count: float) -> str:

@@ -9,6 +9,8 @@ from measuring.part import REPOSITORY
 from measuring.parts import PARTS
 from measuring.parts.exports import FORMATS
 from measuring.parts.lengths import Lengths, LengthsResult, ResidentMemory
+from measuring.parts.light import LIGHT, LightWorkload
+from measuring.parts.light_alone import LightAlone, LightAloneResult
 from measuring.parts.snapshots import instances_by_kind
 from measuring.parts.threads import ThreadsResult
 from measuring.processes import FailedRun, run
@@ -43,6 +45,20 @@ class PartTests(unittest.TestCase):
             },
         )
         self.assertEqual(result.against_one("8", "traced"), 1.5)
+
+    def test_an_interval_leaves_out_what_the_sign_test_allows_for(self) -> None:
+        ones = Series([1.0] * 20)
+        self.assertEqual(Series(map(float, range(1, 21))).ratio_interval(ones), (6.0, 15.0))
+        self.assertEqual(Series(map(float, range(1, 7))).ratio_interval(ones), (1.0, 6.0))
+        self.assertEqual(Series([3.0, 1.0, 2.0]).ratio_interval(ones), (1.0, 3.0))
+
+    def test_a_light_recording_alone_is_set_against_the_untraced_run(self) -> None:
+        ways = {
+            name: Measurement(wall=Series(seconds), processor=Series(seconds))
+            for name, seconds in (("untraced", [1.0, 2.0, 4.0]), (LIGHT, [1.5, 2.0, 5.0]))
+        }
+        figures = list(LightAlone().figures(LightAloneResult(3, [LightWorkload("churn", "churn 1", ways)])))
+        self.assertEqual([(figure.value, figure.peer) for figure in figures], [(1.25, None)])
 
     def test_each_export_format_is_measured(self) -> None:
         with open(os.path.join(REPOSITORY, "Sources", "leaktrace", "ExportCommand.swift")) as file:

@@ -9,6 +9,7 @@ from .comparing import Comparing
 from .exports import Exports
 from .lengths import Lengths
 from .light import Light
+from .light_alone import LightAlone
 from .recording import Recording
 from .server import Server
 from .snapshots import Snapshots
@@ -21,6 +22,7 @@ PARTS: tuple[Part[Any], ...] = (
     Threads(),
     Server(),
     Light(),
+    LightAlone(),
     Billion(),
     Snapshots(),
     Comparing(),

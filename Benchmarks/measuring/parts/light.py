@@ -172,15 +172,6 @@ class Light(SummarisedPart[LightResult]):
         return "\n\n".join(parts)
 
     def figures(self, result: LightResult) -> Iterable[Figure]:
-        for workload in result.workloads:
-            untraced = workload.ways["untraced"].processor
-            yield Figure(
-                f"{workload.name}: processor time of `--light`, times the untraced run",
-                workload.ways[LIGHT].processor.ratio(untraced),
-                workload.ways["heaptrack"].processor.ratio(untraced) if "heaptrack" in workload.ways else None,
-                " ×",
-                digits=3,
-            )
         if result.server:
             for name in ("p50", "p99", "p99.9"):
                 yield Figure(

@@ -1,0 +1,71 @@
+"""What a light recording adds, beside the untraced run alone: a difference of a few percent takes many rounds."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from ..figures import table
+from ..part import About, Bench, Figure, SummarisedPart
+from ..recorders import Untraced, Workload
+from ..rounds import measure_recorders
+from .light import FULL, LIGHT, QUICK, LightLeaktrace, LightWorkload
+
+ROUNDS = 20
+NAMES = ("churn", "json", "8 threads")  # with more threads the untraced runs differ too much
+
+
+@dataclass
+class LightAloneResult:
+    rounds: int
+    workloads: list[LightWorkload]
+
+
+class LightAlone(SummarisedPart[LightAloneResult]):
+    name = "light-alone"
+    heading = "# In production: churn, json, 8 threads"
+    result = LightAloneResult
+
+    def measure(self, bench: Bench) -> LightAloneResult:
+        rounds = bench.rounds if bench.is_quick else ROUNDS
+        ways = [Untraced(), LightLeaktrace(bench.tool, LIGHT, ["--no-snapshots"])]
+        found = []
+        for name, (program, arguments) in (QUICK if bench.is_quick else FULL).items():
+            if name in NAMES:
+                workload = Workload(program, bench.programs.path(program), arguments)
+                measured = measure_recorders(ways, workload, rounds, bench.directory)
+                found.append(LightWorkload(name, workload.title, measured))
+        return LightAloneResult(rounds, found)
+
+    def markdown(self, result: LightAloneResult, about: About) -> str:
+        rows = []
+        for workload in result.workloads:
+            untraced, light = workload.ways["untraced"].processor, workload.ways[LIGHT].processor
+            low, high = light.ratio_interval(untraced)
+            rows.append(
+                [
+                    f"{workload.name}: {workload.title}",
+                    untraced.text(),
+                    light.text(),
+                    f"{light.ratio(untraced):.3f}",
+                    f"{low:.3f} to {high:.3f}",
+                ]
+            )
+        return "\n\n".join(
+            [
+                self.heading,
+                about.line(),
+                f"The untraced run and `--light` in turn, {result.rounds} rounds after a warm-up round. Seconds of "
+                "processor time, the command, a profile at the end and all else included. The interval holds the "
+                "median of the rounds' ratios 19 times in 20.",
+                table(["", "untraced", "`--light`", "ratio", "interval"], rows),
+            ]
+        )
+
+    def figures(self, result: LightAloneResult) -> Iterable[Figure]:
+        for workload in result.workloads:
+            yield Figure(
+                f"{workload.name}: processor time of `--light`, times the untraced run",
+                workload.ways[LIGHT].processor.ratio(workload.ways["untraced"].processor),
+                None,
+                " ×",
+                digits=3,
+            )
