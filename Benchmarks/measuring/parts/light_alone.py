@@ -9,8 +9,8 @@ from ..recorders import Untraced, Workload
 from ..rounds import measure_recorders
 from .light import LIGHT, QUICK, LightLeaktrace, LightWorkload
 
-# Some eight seconds each, of which the start of the command and the profile at the end take 30 ms. With more threads the
-# untraced runs differ too much.
+# Some eight seconds each, of which the start of the command and the profile at the end take 30 ms. With more threads
+# the untraced runs differ too much.
 LONG = {
     "churn": ("churn", ["18", "180"]),
     "json": ("json", ["5000", "140"]),
