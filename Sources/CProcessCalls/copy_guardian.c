@@ -181,7 +181,7 @@ static int try_copy(struct lt_copy_exchange *exchange, struct made_copy *copy, u
   return result;
 }
 
-/// What stood in the way of a try and may have passed by the next one. LT_OBSTACLE_NONE: nothing of the kind.
+/// The obstacle that a try met, if it may have passed by the next one; else LT_OBSTACLE_NONE.
 static enum lt_copy_obstacle obstacle_of(int result, const struct lt_stopped_process *stopped) {
   switch (result) {
     // Threads are lost to one that makes another program of the process.

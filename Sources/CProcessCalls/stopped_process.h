@@ -43,7 +43,7 @@ void lt_await_late_threads(struct lt_stopped_process *stopped);
 /// Lets those go on that stop only now, without a note. Returns how many have still not stopped.
 size_t lt_release_late_threads(struct lt_stopped_process *stopped);
 
-/// Whether a thread has stopped, be it that all have gone on since.
+/// Tells whether a thread has stopped, even if all have gone on since.
 bool lt_has_met_thread(const struct lt_stopped_process *stopped);
 
 /// Chooses a thread that makes a call, and has it begin: see lt_thread_begin_call. A result other than 0 and −ETIME

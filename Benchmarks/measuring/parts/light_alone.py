@@ -1,4 +1,4 @@
-"""What a light recording adds, beside the untraced run alone: a difference of a few percent takes many rounds."""
+"""Light recordings beside the untraced run alone: a difference of a few percent takes many rounds."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -9,7 +9,7 @@ from ..recorders import Untraced, Workload
 from ..rounds import measure_recorders
 from .light import LIGHT, QUICK, LightLeaktrace, LightWorkload
 
-# Some eight seconds each, of which the start of the command and the profile at the end take 30 ms. With more threads
+# Five to nine seconds each, of which the start of the command and the profile at the end take 30 ms. With more threads
 # the untraced runs differ too much.
 LONG = {
     "churn": ("churn", ["18", "180"]),

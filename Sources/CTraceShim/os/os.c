@@ -100,7 +100,8 @@ void *lt_map_file(int descriptor, uint64_t offset, size_t size) {
   void *memory = map(size, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor, offset);
   if (!memory) return NULL;
   lt_syscall(SYS_madvise, memory, size, MADV_DONTFORK);
-  // What is written for the first time is a hole. The kernel would read ahead into it, and fill memory with zeros.
+  // The file is a hole where nothing has been written yet. The kernel would read ahead into it, and fill memory with
+  // zeros.
   lt_syscall(SYS_madvise, memory, size, MADV_RANDOM);
   return memory;
 }

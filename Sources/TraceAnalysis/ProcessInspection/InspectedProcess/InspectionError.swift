@@ -36,7 +36,7 @@ package enum InspectionError: Error, Hashable, Sendable {
 
   package enum CopyFailure: Hashable, Sendable { case noCall(CopyObstacle), filtered, cloning, guardian }
 
-  /// What stood in the way of the last of many tries.
+  /// The obstacle that the last of many tries met.
   package enum CopyObstacle: Hashable, Sendable { case otherProgram, noStop, noPlace, noProcessor, slowKernel, unknown }
 }
 

@@ -109,7 +109,7 @@ package struct LiveBlockList: RandomAccessCollection, @unchecked Sendable {
   /// The block that begins at an address, of a list whose blocks are in order of address. Logarithmic.
   func listed(at address: UInt64) -> LiveBlock? {
     let index = places.lowerBound(address, count: count)
-    return index < count && self[index].address == address ? self[index] : nil
+    return index < count && places.address(index) == address ? self[index] : nil
   }
 
   /// Where a list's blocks are in memory, for code that looks up very many. Valid as long as the list is.
