@@ -73,11 +73,14 @@ import TraceTestSupport
     #expect(mappings(found) == [own.range])
   }
 
-  @Test func stacksOfThreadsThatHaveEndedAreNoRoots() {
+  @Test func ofStacksOfEndedThreadsTheTableOfVariablesAloneIsARoot() {
     let left = region(base, 0x2_0000)
     let block = base + 0x1_F000
     let words: [(address: UInt64, value: UInt64)] = [(block, block), (block + 16, block)]
-    #expect(mappings(roots([left], words: words)).isEmpty)
+    #expect(mappings(roots([left], words: words)) == [block + 8..<block + 16])
+    // No room for the table's address.
+    let cut = MemoryRegion(range: base..<block + 16, kind: .anonymous)
+    #expect(mappings(roots([cut], words: words)) == [cut.range])
     // The control block of a thread that is there.
     let thread = SnapshotThread(osThread: 1, stackPointer: nil, threadPointer: block)
     #expect(mappings(roots([left], threads: [thread], words: words)) == [left.range])

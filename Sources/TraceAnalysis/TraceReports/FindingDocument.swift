@@ -73,8 +73,15 @@ package struct FindingDocument: Sendable {
     case .worse(let how): how.isEmpty ? "worse" : "worse: \(PlainText.escaped(how))"
     case .known(let reason): reason.isEmpty ? "known" : "known: \(PlainText.escaped(reason))"
     case .hidden(let pattern): "hidden by the suppression \(PlainText.escaped(pattern))"
-    case .library: "not the program's\(judged.finding.libraryReason.map { ": \(PlainText.escaped($0))" } ?? "")"
+    case .library:
+      (judged.finding.hasUnknownOwner ? "of unknown origin" : "not the program's")
+        + (judged.finding.libraryReason.map { ": \(PlainText.escaped($0))" } ?? "")
     }
+  }
+
+  /// Returns the words before the reason why a finding does not count as the program's.
+  static func owner(_ finding: Finding) -> String {
+    finding.hasUnknownOwner ? "Of unknown origin" : "Not caused by the program"
   }
 
   /// Extent, standing and advice: what there is to say where only a few lines can be shown.

@@ -133,6 +133,7 @@ enum FindingJSON {
       ("fingerprint", .string(finding.fingerprint)),
       ("library", .bool(finding.isLibrary)),
       ("libraryReason", .optional(finding.libraryReason)),
+      ("unknownOwner", .bool(finding.hasUnknownOwner)),
       ("hidden", .bool(finding.suppression != nil)),
       ("suppression", .optional(finding.suppression)),
       ("isCycle", .bool(finding.isCycle)),

@@ -29,7 +29,8 @@ struct FindingText {
       return
     }
     let program = report.programFindings
-    let library = report.libraryFindings
+    let library = report.libraryFindings.filter { !$0.hasUnknownOwner }
+    let unknown = report.libraryFindings.filter(\.hasUnknownOwner)
     lines.line(summary(report, program), emphasized: 1)
     for remark in report.remarks { lines.line("note: \(remark)", indent: 2) }
     if report.unlistedCount > 0 {
@@ -49,6 +50,13 @@ struct FindingText {
         emphasized: 2)
       lines.blank()
       for finding in library { write(finding, to: &lines) }
+    }
+    if !unknown.isEmpty {
+      lines.line(
+        "Of unknown origin: \(Decimal.counted(UInt64(unknown.count), "finding")) of the program or of its libraries",
+        emphasized: 2)
+      lines.blank()
+      for finding in unknown { write(finding, to: &lines) }
     }
   }
 
@@ -140,6 +148,7 @@ struct FindingText {
       let target =
         finding.ending.map { "\(PlainText.escaped($0.type)), which was freed" } ?? reference.referentType.map {
           "\(PlainText.escaped($0)), which was freed"
+            + (reference.tenantType.map { "; a \(PlainText.escaped($0)) is there now" } ?? "")
         } ?? "memory that was freed"
       lines.spread(
         "└ \(ReferenceText.words(reference, to: nil)) ──▶ \(target)", "",
@@ -156,7 +165,7 @@ struct FindingText {
         indent: 2)
     }
     if let reason = finding.libraryReason {
-      lines.line("Not caused by the program: \(PlainText.escaped(reason)).", indent: 2)
+      lines.line("\(FindingDocument.owner(finding)): \(PlainText.escaped(reason)).", indent: 2)
     }
     for (index, line) in finding.advice.enumerated() {
       lines.line((index == 0 ? "Fix: " : "") + PlainText.escaped(line), indent: 2, emphasized: index == 0 ? 1 : 0)

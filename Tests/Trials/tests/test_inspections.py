@@ -2,7 +2,7 @@ import unittest
 
 from trials.books import Block, Comparison
 from trials.finding import Finding
-from trials.inspections import counted, matched
+from trials.inspections import counted, is_of_an_image, matched, matched_without_owner
 
 
 def cycle(instances, *types):
@@ -48,6 +48,26 @@ class FindingTests(unittest.TestCase):
         self.assertEqual(matched(recorded, counted([cycle(8, "B", "A")])), ([], [], 1))
         missing, added, same = matched(recorded, counted([cycle(7, "A", "B")]))
         self.assertEqual((len(missing), len(added), same), (1, 1, 0))
+
+    def test_findings_without_an_owner_match_those_that_have_one(self):
+        def lost(instances, **more):
+            return Finding({"verdict": "lost", "instances": instances, "path": [{"kind": "malloc"}], **more})
+
+        full = counted([lost(3), lost(2, library=True), cycle(1, "A")])
+        unknown = counted([lost(5, library=True, unknownOwner=True)])
+        missing, added, same = matched(full, unknown)
+        self.assertEqual((len(missing), len(added), same), (3, 1, 0))
+        missing, added, without_owner = matched_without_owner(missing, added)
+        self.assertEqual((len(missing), added, without_owner), (1, [], 2))
+        # Other numbers are other findings.
+        fewer = counted([lost(4, library=True, unknownOwner=True)])
+        self.assertEqual(matched_without_owner(full, fewer), (full, fewer, 0))
+
+    def test_a_use_after_the_end_is_not_seen_in_an_image(self):
+        dangling = Finding({"verdict": "dangling", "instances": 1, "path": []})
+        used = Finding({"verdict": "dangling", "instances": 1, "path": [], "usedAt": {"frames": []}})
+        self.assertTrue(is_of_an_image(dangling))
+        self.assertFalse(is_of_an_image(used))
 
 
 if __name__ == "__main__":

@@ -26,6 +26,8 @@ SHORT = ("settings-screen", "pass-retained", "own-stream-task", "unowned-zombies
 SHOWN = 20
 # What one image proves; the others need a history.
 IMAGE_VERDICTS = ("retainCycle", "lost", "deinitialised", "suspended", "dangling")
+# Whose a finding is, before its verdict.
+LIBRARY, UNKNOWN = "library's ", "unknown "
 
 
 def say(text):
@@ -77,8 +79,14 @@ class Trial:
     missing: list = dataclasses.field(default_factory=list)
     false: list = dataclasses.field(default_factory=list)
     same: int = 0
+    without_owner: int = 0  # of these: nobody knows whether they are the program's or a library's
     core: list = dataclasses.field(default_factory=list)  # differences between core and process
     way: str = "inspect"  # what is set beside the full recording
+
+    def compare(self, full, found):
+        self.missing, self.false, self.same = matched(full, found)
+        self.missing, self.false, self.without_owner = matched_without_owner(self.missing, self.false)
+        self.same += self.without_owner
 
     @property
     def lines(self):
@@ -104,7 +112,7 @@ class Inspector:
             with tempfile.TemporaryDirectory(prefix="leaktrace-inspections-") as directory:
                 recorded = self._recorded(program, directory, trial)
                 inspected = self._inspected(program, directory, trial)
-                trial.missing, trial.false, trial.same = matched(recorded, inspected)
+                trial.compare(recorded, inspected)
         except FailedCommand as failure:
             trial.failure = str(failure)
         return trial
@@ -119,7 +127,7 @@ class Inspector:
                     self._image_findings(program, os.path.join(directory, f"{name}.trace"), options)
                     for name, options in (("full", ()), ("light", ("--light",)))
                 )
-                trial.missing, trial.false, trial.same = matched(full, light)
+                trial.compare(full, light)
         except FailedCommand as failure:
             trial.failure = str(failure)
         return trial
@@ -131,7 +139,7 @@ class Inspector:
         analysis = self._leaktrace.analyze(trace)
         if analysis.reason:
             raise FailedCommand(analysis.reason)
-        return counted(each for each in analysis.findings if each.verdict in IMAGE_VERDICTS)
+        return counted(filter(is_of_an_image, analysis.findings))
 
     def _recorded(self, program, directory, trial):
         trace, inspection = os.path.join(directory, "recorded.trace"), os.path.join(directory, "inspection.trace")
@@ -149,7 +157,7 @@ class Inspector:
         analysis = self._leaktrace.analyze(trace)
         if analysis.reason:
             raise FailedCommand(analysis.reason)
-        return counted(each for each in analysis.findings if each.verdict in IMAGE_VERDICTS)
+        return counted(filter(is_of_an_image, analysis.findings))
 
     def _inspected(self, program, directory, trial):
         with HeldProgram(self._holder, directory, program) as process:
@@ -182,6 +190,11 @@ class Inspector:
             raise FailedCommand(f"{arguments[0]} ended with status {outcome.status}: {outcome.output[-300:]}")
 
 
+def is_of_an_image(finding):
+    """What one image proves. A use after the end is a call, which no image has."""
+    return finding.verdict in IMAGE_VERDICTS and not finding.values.get("usedAt")
+
+
 def shape(finding):
     """A finding in words: verdict, whose, types and fields. A cycle begins with the least of its steps. What a closure
     has captured goes by names that only the place tells where the closure was made."""
@@ -193,7 +206,7 @@ def shape(finding):
         steps.append(name if step["kind"] == "closure" or not reference else f"{name}.{reference}")
     if finding.values.get("isCycle") and steps:
         steps = min(steps[index:] + steps[:index] for index in range(len(steps)))
-    owner = "library's " if finding.is_library else ""
+    owner = UNKNOWN if finding.values.get("unknownOwner") else LIBRARY if finding.is_library else ""
     return f"{owner}{finding.verdict} {' → '.join(steps)}"
 
 
@@ -214,6 +227,22 @@ def matched(expected, found):
         else:
             added.append(each)
     return missing, added, len(expected) - len(missing)
+
+
+def matched_without_owner(missing, added):
+    """Of what is left of both: findings of unknown origin are those of the program and of libraries that they are as
+    many as. How many findings of the first these are comes last."""
+    missing, left, count = list(missing), [], 0
+    for each in added:
+        number, name = each.split(" × ", 1)
+        told = name.removeprefix(UNKNOWN)
+        parts = [one for one in missing if one.split(" × ", 1)[1].removeprefix(LIBRARY) == told]
+        if told == name or sum(int(one.split(" × ", 1)[0]) for one in parts) != int(number):
+            left.append(each)
+            continue
+        missing = [one for one in missing if one not in parts]
+        count += len(parts)
+    return missing, left, count
 
 
 def main():
@@ -278,7 +307,8 @@ def summary(trials, options):
             if done
             else ""
         )
-        + f"findings: {sum(trial.same for trial in trials)} the same, {sum(len(trial.missing) for trial in trials)} "
+        + f"findings: {sum(trial.same for trial in trials)} the same, of which "
+        f"{sum(trial.without_owner for trial in trials)} without an owner, {sum(len(trial.missing) for trial in trials)} "
         f"not found by {way}, {sum(len(trial.false) for trial in trials)} by {way} alone"
         + (f"\ncores: {sum(bool(trial.core) for trial in trials)} differ from the process" if options.cores else "")
     )

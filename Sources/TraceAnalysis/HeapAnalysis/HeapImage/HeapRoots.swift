@@ -140,7 +140,10 @@ package struct HeapRoots: Sendable {
         }
         continue
       }
-      if snapshot.isFrozen, Self.isLeftStack(region, image, controlBlocks) { continue }
+      if snapshot.isFrozen, let block = Self.controlBlock(ofLeftStack: region, image, controlBlocks) {
+        mapped.append(block + Self.threadVectorOffset..<block + Self.threadVectorOffset + 8)
+        continue
+      }
       mapped.append(region.range)
     }
     if !mapped.isEmpty { roots.append(HeapRoot(kind: .mapping, ranges: mapped)) }
@@ -305,14 +308,24 @@ package struct HeapRoots: Sendable {
     return state % size < 256
   }
 
-  /// The stack of a thread that has ended: the C library keeps some for new threads. At its top stands a control block,
-  /// which points to itself twice, and no thread has it.
-  private static func isLeftStack(_ region: MemoryRegion, _ image: HeapImage, _ controlBlocks: Set<UInt64>) -> Bool {
+  /// Returns the control block on the stack of a thread that has ended; nil if it is none. The C library keeps some for
+  /// new threads. At the top stands a control block, which points to itself twice, and no thread has it.
+  private static func controlBlock(
+    ofLeftStack region: MemoryRegion, _ image: HeapImage, _ controlBlocks: Set<UInt64>
+  ) -> UInt64? {
     let low = region.range.upperBound - min(region.range.upperBound - region.range.lowerBound, 64 << 10)
-    var found = false
+    var found: UInt64?
     image.forEachWord(in: low..<region.range.upperBound) { address, value in
-      if value == address, image.word(at: address &+ 16) == address, !controlBlocks.contains(address) { found = true }
+      if value == address, image.word(at: address &+ 16) == address, !controlBlocks.contains(address),
+        region.range.upperBound - address >= 24
+      {
+        found = address
+      }
     }
     return found
   }
+
+  /// The place in a control block that has the table of the thread's own variables, which a new thread on this stack
+  /// takes over. Source: glibc 2.36, sysdeps/x86_64/nptl/tls.h (tcbhead_t) and nptl/allocatestack.c (get_cached_stack).
+  private static let threadVectorOffset: UInt64 = 8
 }

@@ -42,6 +42,9 @@ struct NodeLayout {
     var isRequired = false
     /// An unsafe pointer: it may lead to the end of a block, or to memory that was never malloc'd.
     var isRawPointer = false
+    /// The class that the target is of, whatever the object's contents; nil for a protocol, for a generic class, whose
+    /// name may be spelled otherwise, and in an enumeration's payload.
+    var className: String?
   }
   struct Opaque {
     var range: Range<UInt64>
@@ -150,6 +153,14 @@ extension NodeLayout.Part {
       narrow: value.narrow.map { $0.lowerBound + start..<$0.upperBound + start })
   }
 
+  private static func className(_ reference: ReferenceField) -> String? {
+    let name = reference.typeName
+    guard reference.kind == .object, reference.payloads.isEmpty, name.contains("."), !name.contains("<") else {
+      return nil
+    }
+    return name
+  }
+
   /// `narrow`: see `ValueLayout.narrow`.
   mutating func findGaps(in whole: Range<UInt64>, narrow: [Range<Int>]) {
     var next = whole.lowerBound
@@ -212,7 +223,7 @@ extension NodeLayout.Part {
         offset: UInt64(clamping: reference.offset), strength: strength,
         label: labels.number(isTold ? label : unnamed(label, reference.payloads)),
         unnamedLabel: labels.number(unnamed(label, reference.payloads)),
-        isRequired: reference.isAlwaysSet, isRawPointer: reference.kind == .rawPointer)
+        isRequired: reference.isAlwaysSet, isRawPointer: reference.kind == .rawPointer, className: Self.className(reference))
     }
     ends = Array(repeating: self.references.count, count: self.references.count)
     for index in self.references.indices.dropLast().reversed() {

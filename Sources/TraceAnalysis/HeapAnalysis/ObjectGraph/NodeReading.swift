@@ -1,6 +1,7 @@
 // Adds the references in a block to the graph: by its fields where its type is reflected, else by its words.
 
 import TraceReading
+import TraceSymbolication
 
 extension ObjectGraphBuilder {
   mutating func layout(_ row: Int, at address: UInt64) -> NodeLayout? {
@@ -268,7 +269,7 @@ extension ObjectGraphBuilder {
     }
     guard let found = heap.block(containing: target) else {
       if reference.strength == .unmanaged, !reference.isRawPointer {
-        noteDangling(node, label, target, isReused: false)
+        noteDangling(.init(from: BlockID(UInt32(node)), label: EdgeLabelID(label), target: target))
       }
       return
     }
@@ -277,7 +278,10 @@ extension ObjectGraphBuilder {
       if !expected.isEmpty,
         heap[found].address != target || types[Int(nodeTypes[Int(found.rawValue)])].qualifiedName != expected
       {
-        noteDangling(node, label, target, isReused: true)
+        noteDangling(
+          .init(
+            from: BlockID(UInt32(node)), label: EdgeLabelID(label), target: target, isTargetReused: true,
+            isTargetOfOtherClass: isOfOtherClass(found, at: target, than: reference.className)))
       }
     }
     // A raw pointer may lead anywhere in a block; a counted reference leads to an object's start, which may stand among
@@ -316,10 +320,20 @@ extension ObjectGraphBuilder {
       && SideTable.mayBeOrphan(heap.blocks[node], isListed: isListed(heap.blocks[node]), in: image)
   }
 
-  private mutating func noteDangling(_ node: Int, _ label: UInt32, _ target: UInt64, isReused: Bool) {
-    guard heapExtent.contains(target), dangling.count < Self.danglingLimit else { return }
-    dangling.append(
-      .init(from: BlockID(UInt32(node)), label: EdgeLabelID(label), target: target, isTargetReused: isReused))
+  private mutating func noteDangling(_ reference: ObjectGraph.DanglingReference) {
+    guard heapExtent.contains(reference.target), dangling.count < Self.danglingLimit else { return }
+    dangling.append(reference)
+  }
+
+  /// Tells whether the object at an address is of a class that is known with all its superclasses, and that none of them
+  /// is the one that a reference was declared with.
+  private mutating func isOfOtherClass(_ found: BlockID, at address: UInt64, than declared: String?) -> Bool {
+    let row = Int(nodeTypes[Int(found.rawValue)])
+    guard let declared, heap[found].address == address, types[row].kind == .object,
+      let classNames = layout(row, at: address)?.classNames, !classNames.isEmpty,
+      classNames.allSatisfy({ $0.contains(".") })
+    else { return false }
+    return !classNames.contains { ReferentName.withoutFiles($0) == declared }
   }
 
   /// Adds an edge, unless it repeats the one before: a row of references to one target, as in a table filled with it,

@@ -45,6 +45,8 @@ package final class ObjectGraph {
     /// Something lives at the target that is not of the reference's type by name; it dangles only if one of that type
     /// has ended there.
     package var isTargetReused = false
+    /// An object lives at the target whose class is certainly neither the reference's nor inherits from it.
+    package var isTargetOfOtherClass = false
   }
 
   /// Edges along which memory is kept alive.

@@ -16,11 +16,11 @@ struct ContentsOwner {
 
   init(_ graph: ObjectGraph, definitions: TraceDefinitions) { (self.graph, self.definitions) = (graph, definitions) }
 
-  /// `.runtime` where nothing shows that it is the program's.
+  /// `.unknown` where nothing shows that it is the program's.
   func owner(of node: NodeID, keeping held: [UInt32: BlockSum]) -> LeakOwner {
     let type = graph.type(of: node)
     if isProgramsOwn(type) { return .program }
-    guard held.keys.contains(where: { isProgramsOwn(graph.types[Int($0)]) }) else { return .runtime }
+    guard held.keys.contains(where: { isProgramsOwn(graph.types[Int($0)]) }) else { return .unknown }
     return type.kind == .malloc ? .program : .library("of a library's class, and nobody saw who made it")
   }
 

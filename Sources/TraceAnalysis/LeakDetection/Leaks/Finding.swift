@@ -21,6 +21,9 @@ package struct Finding: Codable, Hashable, Sendable {
     package var caseName: String?
     /// Of a dangling reference: the type that the field was declared with, without modules; nil if it is not a class's.
     package var referentType: String?
+    /// Of a dangling reference: the class of the object that has the target's memory now, without modules; nil if the
+    /// memory is free, and where the object's end is known.
+    package var tenantType: String?
   }
 
   /// An object on a path.
@@ -182,6 +185,9 @@ package struct Finding: Codable, Hashable, Sendable {
   package var verdict: Verdict
   /// Set if it was made and is held inside the platform's libraries alone: why it is not the program's.
   package var libraryReason: String?
+  /// Nobody saw who asked for the memory: it may be the program's or a library's. `libraryReason` says so, and it counts
+  /// as a library's, which accuses nobody.
+  package var hasUnknownOwner = false
   package var isCycle: Bool
   package var instances: Int
   package var retainedBytes: ByteCount
@@ -222,6 +228,9 @@ package struct Finding: Codable, Hashable, Sendable {
 
   package var isLibrary: Bool { libraryReason != nil }
 
+  /// `libraryReason` of what has no known owner.
+  package static let unknownOwner = "no stack says who asked for it, and libraries lose memory, too"
+
   /// The certainty of the finding: proven or suspected.
   package var certainty: Certainty {
     switch outliving?.statement {
@@ -252,6 +261,7 @@ extension Finding {
     self.init(
       verdict: try fields.decode(Verdict.self, forKey: .verdict),
       libraryReason: try fields.decodeIfPresent(String.self, forKey: .libraryReason),
+      hasUnknownOwner: try fields.decodeIfPresent(Bool.self, forKey: .hasUnknownOwner) ?? false,
       isCycle: try fields.decode(Bool.self, forKey: .isCycle),
       instances: try fields.decode(Int.self, forKey: .instances),
       retainedBytes: try fields.decode(ByteCount.self, forKey: .retainedBytes),

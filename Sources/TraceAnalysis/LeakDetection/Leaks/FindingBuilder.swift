@@ -33,11 +33,20 @@ package struct FindingBuilder {
     let owners = OwnerSearch(graph, naming: naming)
     /// By group of causes: the finding that it is a part of; `several` where its instances are in more than one.
     var joined: [Int32: Int32] = [:]
-    for group in groups.flatMap(parts) {
-      let owner = owners.owner(of: group)
-      if case .runtime = owner { continue }
-      var finding = finding(group)
-      if case .library(let reason) = owner { finding.libraryReason = reason }
+    let losses = SampledLosses(graph, naming: naming, groups: groups)
+    for group in groups.flatMap(parts).flatMap(losses.parts) {
+      var finding: Finding
+      switch owners.owner(of: group) {
+      case .runtime: continue
+      case .program: finding = self.finding(group)
+      case .library(let reason):
+        finding = self.finding(group)
+        finding.libraryReason = reason
+      case .unknown:
+        finding = self.finding(group)
+        finding.libraryReason = Finding.unknownOwner
+        finding.hasUnknownOwner = true
+      }
       let index = Int32(truncatingIfNeeded: join.add(finding))
       if let cause = group.cause {
         joined[cause] = joined[cause].map { $0 == index ? index : CauseShares.several } ?? index
@@ -56,21 +65,6 @@ package struct FindingBuilder {
     return Self.sorted(findings)
   }
 
-  /// The blocks that nothing refers to, and of which nothing shows whose they are, because nobody saw who asked for
-  /// them.
-  func unclaimed() -> BlockSum {
-    let owners = OwnerSearch(graph, naming: naming)
-    var sum = BlockSum()
-    for group in groups where group.verdict == .lost {
-      guard let node = group.steps.first?.node, naming.stack(of: node) == .empty,
-        case .runtime = owners.owner(of: group)
-      else { continue }
-      sum.bytes &+= group.retainedBytes
-      sum.blocks &+= group.retainedBlocks
-    }
-    return sum
-  }
-
   /// Tasks that one place starts may wait for different things: a group for each, shown by the first of them.
   private func parts(of group: LeakGroup) -> [LeakGroup] {
     guard group.verdict == .suspended, !group.isCycle, group.members.count > 1, group.members.count <= Self.namedTasks
@@ -84,19 +78,7 @@ package struct FindingBuilder {
     }
     // One place: what several of them keep, chance or not, goes with the whole group.
     if order.count == 1 { return [group] }
-    return order.compactMap { function in
-      guard let members = parts[function], let first = members.first else { return nil }
-      var part = group
-      // Facts about the shown instance alone do not hold for another.
-      if group.steps.first?.node != first.node { part.held = [:] }
-      part.steps = [.init(node: first.node, edge: nil)]
-      part.heldTogether = [:]
-      part.members = members
-      part.instances = members.count
-      part.retainedBytes = members.reduce(0) { $0 &+ $1.bytes }
-      part.retainedBlocks = members.reduce(0) { $0 &+ $1.blocks }
-      return part
-    }
+    return order.compactMap { function in parts[function].flatMap { group.part($0) } }
   }
 
   /// Of more tasks than these from one place it is not asked where each waits.
@@ -121,14 +103,17 @@ package struct FindingBuilder {
     if group.verdict == .lost, let first = group.steps.first?.node, !path.isEmpty, path[0].allocation == nil {
       path[0].allocation = naming.caller(of: first)
     }
+    if group.verdict == .lost, !path.isEmpty, path[0].kind == .malloc, let stack = group.sampledStack {
+      path[0].allocation = naming.allocation(stack, of: graph.type(of: group.steps[0].node)) ?? naming.caller(stack)
+      path[0].stack = stack
+    }
     if let dangling = group.dangling, !path.isEmpty {
       let label = graph.label(dangling.label.rawValue)
       path[path.count - 1].reference = Finding.Reference(
         name: label?.name ?? "", strength: .unmanaged, isClosure: false, isCapture: false, capturesSelf: false,
         closure: nil, caseName: label?.caseName,
-        referentType: DanglingReferents(graph, naming.definitions.types).declaredClass(dangling).map {
-          TypeNames.unqualified($0)
-        })
+        referentType: referentType(of: dangling, label).map { TypeNames.unqualified($0) },
+        tenantType: ending == nil ? tenantType(of: dangling) : nil)
     }
     // The last on the path: of a lost object the only one, of a deinitialised one that behind its holder.
     let isCountTold = group.verdict == .lost || group.verdict == .deinitialised
@@ -144,6 +129,16 @@ package struct FindingBuilder {
       heldTogether: group.heldTogether.isEmpty ? nil : held.byName(group.heldTogether),
       referenceCount: counted.flatMap { graph.referenceCount(of: $0) }, ending: ending, advice: [], fingerprint: "",
       stacks: origins.stacks, tests: origins.tests, samples: naming.samples(of: instances.nodes(of: group)))
+  }
+
+  private func referentType(of reference: ObjectGraph.DanglingReference, _ label: EdgeLabel?) -> String? {
+    reference.isTargetOfOtherClass
+      ? label?.typeName : DanglingReferents(graph, naming.definitions.types).declaredClass(reference)
+  }
+
+  private func tenantType(of reference: ObjectGraph.DanglingReference) -> String? {
+    guard reference.isTargetOfOtherClass, let found = graph.heap.block(containing: reference.target) else { return nil }
+    return graph.type(of: found.rawValue).name
   }
 
   /// The subject of wrappers that leaked: an object that leaked with each.

@@ -235,8 +235,13 @@ final class FindingNaming {
 
   /// Returns the function that called the allocation functions, whosever it is: for stacks without a function of the
   /// program's.
-  func caller(of node: NodeID) -> SourceFrame? {
-    frames(of: graph.heap[BlockID(node)].site).first { !AllocationFunctions.isOne($0) && $0.kind != .thunk }
+  func caller(of node: NodeID) -> SourceFrame? { caller(frames(of: graph.heap[BlockID(node)].site)) }
+
+  /// The same of a stack.
+  func caller(_ stack: StackID) -> SourceFrame? { caller(frames(of: stack)) }
+
+  private func caller(_ frames: [SourceFrame]) -> SourceFrame? {
+    frames.first { !AllocationFunctions.isOne($0) && $0.kind != .thunk }
   }
 
   /// Code of a shared library that came with the operating system, in a program that did not: neither the program's nor

@@ -30,7 +30,6 @@ package final class LeakAnalysis {
   private let sampledStacks: [UInt64: StackID]
   private let ownModules: Set<String>
   private var endingRemark: String?
-  private var unclaimed = BlockSum()
 
   /// Builds the graph of `snapshot` and looks for leaks in it. `analysis` must have been made with the same snapshot.
   /// Linear in the live blocks and the image's words. Files of images are looked for as symbols are;
@@ -134,7 +133,8 @@ package final class LeakAnalysis {
         }
       },
       isLive: Self.liveStrands(activations, snapshot, definitions, mainThread: UInt64(analysis.header.processID)))
-    finder = LeakFinder(graph, abandoned: abandoned.nodes)
+    finder = LeakFinder(
+      graph, isListed: isListed, isImageAlone: analysis.header.lacksHistory, abandoned: abandoned.nodes)
   }
 
   /// Returns a test for strands whose functions may still run: those of a thread that has ended do not.
@@ -177,7 +177,6 @@ package final class LeakAnalysis {
           && $0.outliving?.holder == finding.outliving?.holder
       }
     }
-    unclaimed = builder.unclaimed()
     var findings = FindingBuilder.sorted(builder.findings() + stated + concluded)
     // The builders advised by the path alone; where the events say more, that advice is replaced.
     var evidence = AdviceEvidence(names)
@@ -303,11 +302,6 @@ package final class LeakAnalysis {
     }
     remarks += graph.runtimeRemarks
     if let endingRemark { remarks.append(endingRemark) }
-    if unclaimed.blocks > 0 {
-      remarks.append(
-        "left out: \(Decimal.counted(unclaimed.blocks, "block")) of \(Decimal.bytes(unclaimed.bytes)) that nothing refers to. Nobody saw who asked for such memory, and libraries lose some, too"
-      )
-    }
     return remarks
   }
 }

@@ -2,6 +2,7 @@
 
 import HeapAnalysis
 import TraceReading
+import TraceSymbolication
 
 /// The fault found in an object.
 package enum Verdict: String, CaseIterable, Codable, Hashable, Sendable {
@@ -63,6 +64,25 @@ struct LeakGroup {
   var dangling: ObjectGraph.DanglingReference?
   /// The block that ended before those that used or still refer to it: of the shown instance.
   var ended: EndedBlock?
+  /// Of a light trace: the stack of an instance that was sampled, which stands for all; nil if none was.
+  var sampledStack: StackID?
+}
+
+extension LeakGroup {
+  /// The group of some of the members alone, shown by the first of them; nil if there are none. Linear in the members.
+  func part(_ members: [Member]) -> LeakGroup? {
+    guard let first = members.first else { return nil }
+    var part = self
+    // Facts about the shown instance alone do not hold for another.
+    if steps.first?.node != first.node { part.held = [:] }
+    part.steps = [.init(node: first.node, edge: nil)]
+    part.heldTogether = [:]
+    part.members = members
+    part.instances = members.count
+    part.retainedBytes = members.reduce(0) { $0 &+ $1.bytes }
+    part.retainedBlocks = members.reduce(0) { $0 &+ $1.blocks }
+    return part
+  }
 }
 
 /// Everything leaked in a snapshot.
@@ -78,12 +98,22 @@ struct LeakFinder {
 
   /// Blocks of which a leak must have one to be told; nil for all.
   private let wanted: ((BlockID) -> Bool)?
+  /// Blocks that were counted in an image, and whose allocation was not recorded.
+  private let isListed: (LiveBlock) -> Bool
+  /// The image is all that is known of the process.
+  private let isImageAlone: Bool
 
   /// Linear in the graph, but for the cycles that are looked for: one for each shape of component. `abandoned`: of what
   /// no root reaches, what is no leak all the same; nor is what it keeps.
-  init(_ graph: ObjectGraph, among wanted: ((BlockID) -> Bool)? = nil, abandoned: (NodeSet) -> [NodeID] = { _ in [] }) {
+  init(
+    _ graph: ObjectGraph, among wanted: ((BlockID) -> Bool)? = nil,
+    isListed: @escaping (LiveBlock) -> Bool = { _ in false }, isImageAlone: Bool = false,
+    abandoned: (NodeSet) -> [NodeID] = { _ in [] }
+  ) {
     self.graph = graph
     self.wanted = wanted
+    self.isListed = isListed
+    self.isImageAlone = isImageAlone
     let heap = graph.graph
     let reached = heap.reachable(from: graph.rootNodes, kinds: ObjectGraph.owning)
     let unreachable = reached.complement
@@ -216,6 +246,12 @@ struct LeakFinder {
     var isCycle: Bool
   }
 
+  /// Small sizes by themselves; larger ones by their four highest bits, so that there are some hundred classes at most.
+  private static func sizeClass(_ size: UInt64) -> UInt64 {
+    let spareBits = UInt64.bitWidth - size.leadingZeroBitCount - 4
+    return size < 1024 ? size : (size >> spareBits) << spareBits
+  }
+
   private static func mix(_ a: UInt64, _ b: UInt64) -> UInt64 {
     var x = (a ^ b &* 0x9E37_79B9_7F4A_7C15) &* 0xBF58_476D_1CE4_E5B9
     x ^= x >> 31
@@ -229,7 +265,14 @@ struct LeakFinder {
     if !isCycle {
       let node = members.node(0, of: component)
       let block = graph.heap[BlockID(node)]
-      return Signature(first: UInt64(graph.nodeTypes[Int(node)]), second: UInt64(block.site.rawValue), isCycle: false)
+      let type = UInt64(graph.nodeTypes[Int(node)])
+      // Of memory without a type and without a stack, the size is all that tells one use from another.
+      let isUntold = graph.type(of: node).kind == .malloc && isListed(block)
+      return Signature(
+        first: type,
+        second: isUntold
+          ? Self.mix(UInt64(block.site.rawValue) + (1 << 42), Self.sizeClass(block.size)) : UInt64(block.site.rawValue),
+        isCycle: false)
     }
     var parts: Set<UInt64> = []
     members.forEach(of: component) { node in
@@ -354,11 +397,17 @@ struct LeakFinder {
   func danglingGroups(_ isCertain: (ObjectGraph.DanglingReference) -> Bool) -> [LeakGroup] {
     var groups: [LeakGroup] = []
     var numbers: [[UInt64]: Int] = [:]
-    // Of memory that has been given away since, only the events can say that a reference to it dangles.
+    let settled = isImageAlone && graph.dangling.contains(where: \.isTargetOfOtherClass) ? self.settled : nil
     for reference in graph.dangling
-    where isCertain(reference) && !reference.isTargetReused && !unreachable.contains(reference.from.rawValue)
-      && wanted?(reference.from) ?? true
-    {
+    where isCertain(reference) && !unreachable.contains(reference.from.rawValue) && wanted?(reference.from) ?? true {
+      // Of memory that has been given away since, the events say whether a reference to it dangles. Without events the
+      // class of the object tells that is there now, unless the holder is just being made, and has old words in it.
+      if reference.isTargetReused {
+        guard let settled, reference.isTargetOfOtherClass, settled.contains(reference.from.rawValue),
+          let declared = graph.label(reference.label.rawValue)?.typeName,
+          let module = declared.split(separator: ".").first, !SystemCode.isSystemModule(String(module))
+        else { continue }
+      }
       let key = key(of: reference)
       if let known = numbers[key] {
         groups[known].instances += 1
@@ -371,6 +420,12 @@ struct LeakFinder {
       }
     }
     return groups
+  }
+
+  /// What memory other than the stacks of running threads leads to. O(graph).
+  private var settled: NodeSet {
+    graph.graph.reachable(
+      from: graph.rootNodes.filter { !graph.root($0).isOfRunningThread(in: graph.snapshot) }, kinds: ObjectGraph.owning)
   }
 
   /// Equal for references that make one group.

@@ -12,6 +12,8 @@ enum LeakOwner {
   case library(String)
   /// Memory that the Swift or C runtime keeps for itself.
   case runtime
+  /// Nobody saw who asked for the memory, and nothing in it tells.
+  case unknown
 }
 
 /// Tells owners by types and by the functions that called for the memory. For one thread at a time.
@@ -47,11 +49,11 @@ struct OwnerSearch {
       guard nodes.allSatisfy(isSystemObject) else { return .program }
       return nodes.contains { graph.type(of: $0).kind != .malloc }
         ? .library("every object of the cycle belongs to a library")
-        : allocator(of: target, isObject: false, keeping: group.held)
+        : allocator(of: target, isObject: false, in: group)
     }
     let type = graph.type(of: target)
     if type.kind == .task { return .program }
-    return allocator(of: target, isObject: type.kind.isCounted, keeping: group.held)
+    return allocator(of: target, isObject: type.kind.isCounted, in: group)
   }
 
   /// By who used an object that had ended: an object of the program's, or of a library's that the program called.
@@ -93,11 +95,17 @@ struct OwnerSearch {
 
   /// From the allocation outwards: the functions up to the one that the memory is for, which is the program's, or one
   /// that called the program and was left out of the stack by a tail call.
-  private func allocator(of node: NodeID, isObject: Bool, keeping held: [UInt32: BlockSum]) -> LeakOwner {
+  private func allocator(of node: NodeID, isObject: Bool, in group: LeakGroup) -> LeakOwner {
     let type = graph.type(of: node)
-    let frames = naming.frames(of: graph.heap[BlockID(node)].site)
-    // Of what was not sampled, and of an inspected process, the type is all that is known.
-    if frames.isEmpty { return contents.owner(of: node, keeping: held) }
+    var frames = naming.frames(of: graph.heap[BlockID(node)].site)
+    if frames.isEmpty {
+      // Of what was not sampled, and of an inspected process, the type is all that is known.
+      let owner = contents.owner(of: node, keeping: group.held)
+      if case .program = owner { return owner }
+      guard let stack = group.sampledStack else { return owner }
+      frames = naming.frames(of: stack)
+      if frames.isEmpty { return owner }
+    }
     let inner = frames.drop { AllocationFunctions.isOne($0) || $0.kind == .thunk }
     guard let first = inner.first else { return .runtime }
     if type.kind == .object, !SystemCode.isSystemModule(type.module) { return .program }

@@ -12,7 +12,7 @@ function findingList(entries, wanted, name, none) {
   const buttons = entries.map((entry, index) => element("button", { type: "button", onclick: () => select(index) },
     element("span", { class: `verdict ${entry.finding.certainty}` }, entry.kind ? `${entry.kind}: ` : null, verdictNames[entry.finding.verdict] || entry.finding.verdict),
     element("span", { class: "name" }, entry.finding.title),
-    element("span", { class: "quiet" }, `${counted(entry.finding.instances, "instance")}, ${bytes(entry.finding.retainedBytes)}` + (entry.finding.library ? ", a library's" : ""))));
+    element("span", { class: "quiet" }, `${counted(entry.finding.instances, "instance")}, ${bytes(entry.finding.retainedBytes)}` + (entry.finding.unknownOwner ? ", of unknown origin" : entry.finding.library ? ", a library's" : ""))));
   function select(index) {
     buttons.forEach((button, each) => button.setAttribute("aria-pressed", String(each === index)));
     detail.replaceChildren(...about(entries[index]));
@@ -36,7 +36,7 @@ function showFindings(fingerprint) {
 function about({ finding, picture, figures, match }) {
   const parts = [element("h2", {}, picture.headline),
     element("p", { class: "quiet" }, `${counted(finding.instances, "instance")}, ${bytes(finding.retainedBytes)} retained in ${counted(finding.retainedObjects, "block")}`
-      + (finding.strength ? `. ${finding.strength === "strong" ? "Strong" : "Weak"} suspicion` : "") + (finding.library ? `. Not caused by the program: ${finding.libraryReason}` : ""))];
+      + (finding.strength ? `. ${finding.strength === "strong" ? "Strong" : "Weak"} suspicion` : "") + (finding.library ? `. ${finding.unknownOwner ? "Of unknown origin" : "Not caused by the program"}: ${finding.libraryReason}` : ""))];
   if (figures) parts.push(element("p", {}, figures, match ? element("span", { class: "quiet" }, ` ${match}`) : null));
   if (finding.advice.length) parts.push(element("section", { class: "fix" }, element("h3", {}, "Fix"), finding.advice.map((text) => element("p", {}, text))));
   parts.push(element("h3", {}, finding.isCycle ? "The cycle" : "What holds it"), path(finding, picture));

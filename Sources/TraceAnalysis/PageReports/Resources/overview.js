@@ -24,9 +24,12 @@ function verdicts() {
     const own = findings.filter((finding) => finding.certainty === certainty && !finding.library);
     return own.length ? [element("h3", {}, title), element("ul", { class: "cards" }, own.map(card))] : [];
   };
-  const libraries = findings.filter((finding) => finding.library);
+  const others = ([isUnknown, title]) => {
+    const found = findings.filter((finding) => finding.library && finding.unknownOwner === isUnknown);
+    return found.length ? [element("h3", {}, title), element("ul", { class: "cards" }, found.map(card))] : [];
+  };
   return element("div", {}, none, [["proven", "Proven"], ["suspected", "Suspected"]].flatMap(row),
-    libraries.length ? [element("h3", {}, "Not caused by the program"), element("ul", { class: "cards" }, libraries.map(card))] : []);
+    [[false, "Not caused by the program"], [true, "Of unknown origin"]].flatMap(others));
 }
 
 function card(finding) {

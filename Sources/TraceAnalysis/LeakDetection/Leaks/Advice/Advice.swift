@@ -7,6 +7,11 @@ import TraceSymbolication
 package enum Advice {
   /// `evidence`: what is known of the objects besides.
   static func lines(for finding: Finding, _ evidence: AdviceEvidence = .none) -> [String] {
+    if finding.hasUnknownOwner {
+      return [
+        "A recording from the program's start shows who asks for it: leaktrace record, or record --light with more samples (--sample 16KiB)."
+      ]
+    }
     if finding.isLibrary { return libraryAdvice(finding) }
     switch finding.verdict {
     case .retainCycle: return CycleAdvice(finding, evidence).lines
