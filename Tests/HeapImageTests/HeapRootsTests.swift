@@ -59,7 +59,7 @@ import TraceTestSupport
       region(0xA_0000, 0x1000, .mainStack),
     ]
     let found = roots(
-      [readOnly, outside, withBlocks, ofImage, own, shared] + others, images: [image("/bin/app", 0x4_0800..<0x4_0900)],
+      [readOnly, outside, withBlocks, ofImage, own, shared] + others, images: [image("/bin/app", 0x3_F800..<0x4_1000)],
       blocks: [block(0x3_0FF0, 16)])
     #expect(mappings(found) == [own.range, shared.range])
   }
@@ -88,6 +88,38 @@ import TraceTestSupport
     #expect(mappings(roots([left], words: words, isFrozen: false)) == [left.range])
   }
 
+  @Test func mappingsThatTheKernelJoinedToOthersAreRoots() {
+    // Of a library, whose variables end in its last page, a mapping behind it.
+    let joined = region(base, 0x5000)
+    #expect(
+      mappings(roots([joined], images: [image("/lib/a.so", base - 0x1000..<base + 0x2F00)])) == [
+        base + 0x2F00..<base + 0x5000
+      ])
+    // Of the stack of a thread that has ended.
+    let left = region(base, 0x8000)
+    let block = base + 0x3740
+    let words: [(address: UInt64, value: UInt64)] = [(block, block), (block + 16, block)]
+    #expect(mappings(roots([left], words: words)) == [block + 8..<block + 16, base + 0x5000..<base + 0x8000])
+    // Of large blocks of the allocator's.
+    let large = region(base, 0x10_0000)
+    let blocks = [self.block(base + 0x2_0010, 0x1_FFF0), self.block(base + 0x6_0010, 0x2_0000)]
+    #expect(
+      mappings(roots([large], blocks: blocks)) == [
+        base..<base + 0x2_0000, base + 0x4_0000..<base + 0x6_0000, base + 0x8_1000..<base + 0x10_0000,
+      ])
+    // Between small blocks is the allocator's own memory.
+    let small = [self.block(base + 0x2_0010, 0x100), self.block(base + 0x6_0010, 0x2_0000)]
+    #expect(
+      mappings(roots([large], blocks: small)) == [base..<base + 0x2_0000, base + 0x8_1000..<base + 0x10_0000])
+    // Of an arena, below it.
+    let arena: UInt64 = (64 << 20) * 100
+    let below = region(arena - 0x4000, 0x1_4000)
+    #expect(
+      mappings(roots([below], blocks: [self.block(arena + 0x1000, 64)], words: [(arena, arena + 0x30)])) == [
+        arena - 0x4000..<arena
+      ])
+  }
+
   @Test func stacksBeginAtTheRedZoneAndEndBehindTheControlBlock() {
     let stack = region(base, 0x10_0000)
     let thread = SnapshotThread(
@@ -96,7 +128,8 @@ import TraceTestSupport
     #expect(stacks(found) == [base + 0x8000 - 128..<base + 0x4_1000])
     #expect(threadLocals(found) == [base + 0x4_0000 - 256..<base + 0x4_1000])
     #expect(found.roots.first { $0.kind == .registers(thread: 0) }?.values == [1, 2])
-    #expect(mappings(found).isEmpty)
+    // Another mapping follows without a gap.
+    #expect(mappings(found) == [base + 0x4_1000..<base + 0x10_0000])
     // The thread that took the snapshot has left its red zone.
     var own = thread
     own.isSelf = true

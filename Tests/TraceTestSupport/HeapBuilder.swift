@@ -44,7 +44,7 @@ package final class HeapBuilder {
   package init() {
     trace.image("/bin/app", Self.image)
     regions.append(MemoryRegion(range: 0x1000_8000..<0x1010_0000, kind: .file))
-    regions.append(MemoryRegion(range: 0x5000_0000_0000..<0x5100_0000_0000, kind: .anonymous))
+    regions.append(MemoryRegion(range: 0x4FFF_FFFF_F000..<0x5100_0000_0000, kind: .programBreak))
   }
 
   /// Declares a class, or another kind of counted object, with named fields at offsets 16, 24, ….

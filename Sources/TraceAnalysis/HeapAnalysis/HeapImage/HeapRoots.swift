@@ -116,35 +116,44 @@ package struct HeapRoots: Sendable {
         roots.append(HeapRoot(kind: .threadLocal(thread: index), ranges: [threadLocals[index]]))
       }
     }
-    let controlBlocks = Set(snapshot.threads.map(\.threadPointer))
-    let covered = Self.joined(imageRanges)
+    // Several threads may have their stacks in one mapping of the program's; what stands above the last is its own.
+    var stackEnds: [UInt64: UInt64] = [:]
+    for (thread, place) in zip(snapshot.threads, places) {
+      guard let region = place.stackRegion, stackRegions.contains(region.range.lowerBound) else { continue }
+      let isOnIt = thread.threadPointer > (thread.stackPointer ?? .max) && region.range.contains(thread.threadPointer)
+      let end = isOnIt ? OwnMappings.stackEnd(controlBlock: thread.threadPointer) : region.range.upperBound
+      stackEnds[region.range.lowerBound] = max(stackEnds[region.range.lowerBound] ?? 0, end)
+    }
+    var mappings = OwnMappings(
+      heap: heap, image: image, imageRanges: Self.joined(imageRanges),
+      controlBlocks: Set(snapshot.threads.map(\.threadPointer)), isFrozen: snapshot.isFrozen)
     var mapped: [Range<UInt64>] = []
     var unseen: [Range<UInt64>] = []
     for region in regions where region.isCaptured && region.isWritable {
+      let stackEnd = stackEnds[region.range.lowerBound]
       switch region.kind {
       case .anonymous, .shared: break
       case .programBreak where gaps.hideAllocations: break
-      case .mainStack where !snapshot.isFrozen && !stackRegions.contains(region.range.lowerBound): break
+      case .mainStack where !snapshot.isFrozen && stackEnd == nil:
+        mapped.append(region.range)
+        continue
       default: continue
       }
-      if stackRegions.contains(region.range.lowerBound) { continue }
-      if Self.touches(region.range, covered) { continue }
-      let first = heap.lowerBound(region.range.lowerBound)
-      let hasBlocks = first < heap.count && heap.blocks[first].address < region.range.upperBound
-      if hasBlocks || region.kind == .programBreak || Self.isArena(region, image) {
-        if gaps.hideAllocations {
-          let own =
-            region.kind == .programBreak
-            ? Self.threadCacheSize : Self.isArena(region, image) ? Self.arenaStateSize + Self.threadCacheSize : 0
-          Self.addPartsWithoutBlocks(of: region.range, allocators: own, heap, from: first, to: &unseen)
+      if gaps.hideAllocations, stackEnd == nil {
+        let isArena = OwnMappings.isArena(at: region.range.lowerBound, image)
+        let first = heap.lowerBound(region.range.lowerBound)
+        let hasBlocks = first < heap.count && heap.blocks[first].address < region.range.upperBound
+        if hasBlocks || region.kind == .programBreak || isArena {
+          if !Self.touches(region.range, mappings.imageRanges) {
+            let own =
+              region.kind == .programBreak
+              ? Self.threadCacheSize : isArena ? Self.arenaStateSize + Self.threadCacheSize : 0
+            Self.addPartsWithoutBlocks(of: region.range, allocators: own, heap, from: first, to: &unseen)
+          }
+          continue
         }
-        continue
       }
-      if snapshot.isFrozen, let block = Self.controlBlock(ofLeftStack: region, image, controlBlocks) {
-        mapped.append(block + Self.threadVectorOffset..<block + Self.threadVectorOffset + 8)
-        continue
-      }
-      mapped.append(region.range)
+      mapped += mappings.parts(of: region, above: stackEnd)
     }
     if !mapped.isEmpty { roots.append(HeapRoot(kind: .mapping, ranges: mapped)) }
     if gaps.hideAllocations { roots.append(HeapRoot(kind: .unseen, ranges: unseen, acceptsInterior: false)) }
@@ -299,33 +308,4 @@ package struct HeapRoots: Sendable {
     }
     return low < regions.count && regions[low].range.contains(address) ? regions[low] : nil
   }
-
-  /// glibc's further arenas begin at multiples of 64 MiB with a pointer to their state, which follows at once in the
-  /// first of a chain.
-  private static func isArena(_ region: MemoryRegion, _ image: HeapImage) -> Bool {
-    let size: UInt64 = 64 << 20
-    guard region.range.lowerBound % size == 0, let state = image.word(at: region.range.lowerBound) else { return false }
-    return state % size < 256
-  }
-
-  /// Returns the control block on the stack of a thread that has ended; nil if it is none. The C library keeps some for
-  /// new threads. At the top stands a control block, which points to itself twice, and no thread has it.
-  private static func controlBlock(
-    ofLeftStack region: MemoryRegion, _ image: HeapImage, _ controlBlocks: Set<UInt64>
-  ) -> UInt64? {
-    let low = region.range.upperBound - min(region.range.upperBound - region.range.lowerBound, 64 << 10)
-    var found: UInt64?
-    image.forEachWord(in: low..<region.range.upperBound) { address, value in
-      if value == address, image.word(at: address &+ 16) == address, !controlBlocks.contains(address),
-        region.range.upperBound - address >= 24
-      {
-        found = address
-      }
-    }
-    return found
-  }
-
-  /// The place in a control block that has the table of the thread's own variables, which a new thread on this stack
-  /// takes over. Source: glibc 2.36, sysdeps/x86_64/nptl/tls.h (tcbhead_t) and nptl/allocatestack.c (get_cached_stack).
-  private static let threadVectorOffset: UInt64 = 8
 }

@@ -1,0 +1,160 @@
+// The memory that a program mapped itself: what is left of the writable regions without all that has other owners.
+
+import TraceReading
+
+/// Finds the parts of writable regions that are neither an image's, nor a thread's stack, nor the allocator's.
+///
+/// The kernel joins neighbours of one kind to one region: a mapping of the program's own with a thread's stack below it,
+/// with the zeroed variables of a library, or with a large block of the allocator's. So each region is taken apart.
+/// Source: Linux 6.18, mm/vma.c (can_vma_merge_before, can_vma_merge_after).
+struct OwnMappings {
+  let heap: LiveHeap
+  let image: HeapImage
+  /// Disjoint and in order of address.
+  let imageRanges: [Range<UInt64>]
+  /// Places where a thread's control block stands.
+  let controlBlocks: Set<UInt64>
+  /// False where threads ran on, so that stacks in use look like those that were left.
+  let isFrozen: Bool
+  /// Places that may still be looked at for arenas of the allocator's.
+  private var spareLooks = 1 << 20
+
+  init(
+    heap: LiveHeap, image: HeapImage, imageRanges: [Range<UInt64>], controlBlocks: Set<UInt64>, isFrozen: Bool
+  ) {
+    (self.heap, self.image, self.imageRanges, self.controlBlocks, self.isFrozen) = (
+      heap, image, imageRanges, controlBlocks, isFrozen
+    )
+  }
+
+  /// The parts of a region that are the program's. `stackEnd`: the end of a thread's stack that stands at its beginning.
+  /// Linear in the images and arenas in it, in its large blocks, and in the words at its end.
+  mutating func parts(of region: MemoryRegion, above stackEnd: UInt64?) -> [Range<UInt64>] {
+    var range = region.range
+    var parts: [Range<UInt64>] = []
+    if let stackEnd {
+      range = min(stackEnd, range.upperBound)..<range.upperBound
+    } else if isFrozen, let block = controlBlock(ofLeftStack: region) {
+      parts.append(block + Self.threadVectorOffset..<block + Self.threadVectorOffset + 8)
+      range = min(Self.stackEnd(controlBlock: block), range.upperBound)..<range.upperBound
+    }
+    for rest in Self.rest(of: range, without: imageRanges) {
+      for rest in Self.rest(of: rest, without: arenas(in: rest)) { parts += withoutBlocks(rest) }
+    }
+    return parts
+  }
+
+  // MARK: Stacks
+
+  /// The end of the pages of a stack at whose top a control block stands.
+  static func stackEnd(controlBlock: UInt64) -> UInt64 {
+    let (end, overflow) = controlBlock.addingReportingOverflow(controlBlockSize + pageSize - 1)
+    return (overflow ? .max : end) & ~(pageSize - 1)
+  }
+
+  /// Returns the control block on the stack of a thread that has ended; nil if it is none. The C library keeps some for
+  /// new threads. At the top stands a control block, which points to itself twice, and no thread has it.
+  private func controlBlock(ofLeftStack region: MemoryRegion) -> UInt64? {
+    let low = region.range.upperBound - min(region.range.upperBound - region.range.lowerBound, 64 << 10)
+    var found: UInt64?
+    image.forEachWord(in: low..<region.range.upperBound) { address, value in
+      if value == address, image.word(at: address &+ 16) == address, !controlBlocks.contains(address),
+        region.range.upperBound - address >= 24
+      {
+        found = address
+      }
+    }
+    return found
+  }
+
+  /// The place in a control block that has the table of the thread's own variables, which a new thread on this stack
+  /// takes over. Source: glibc 2.36, sysdeps/x86_64/nptl/tls.h (tcbhead_t) and nptl/allocatestack.c (get_cached_stack).
+  private static let threadVectorOffset: UInt64 = 8
+  /// Source: glibc 2.36, nptl/descr.h (struct pthread). Others are of this size or less by no more than a page's rest.
+  private static let controlBlockSize: UInt64 = 0x900
+  private static let pageSize: UInt64 = 4096
+
+  // MARK: The allocator's memory
+
+  /// glibc's further arenas, which begin at multiples of their size.
+  private mutating func arenas(in range: Range<UInt64>) -> [Range<UInt64>] {
+    var found: [Range<UInt64>] = []
+    var start = range.lowerBound.addingReportingOverflow(Self.arenaSize - 1).partialValue & ~(Self.arenaSize - 1)
+    while range.contains(start), spareLooks > 0 {
+      spareLooks -= 1
+      let end = min(start.addingReportingOverflow(Self.arenaSize).partialValue, range.upperBound)
+      guard end > start else { break }
+      if Self.isArena(at: start, image) { found.append(start..<end) }
+      start = end
+    }
+    return found
+  }
+
+  private static let arenaSize: UInt64 = 64 << 20
+
+  /// An arena begins with a pointer to its state, which follows at once in the first of a chain.
+  static func isArena(at address: UInt64, _ image: HeapImage) -> Bool {
+    guard address % arenaSize == 0, let state = image.word(at: address) else { return false }
+    return state % arenaSize < 256
+  }
+
+  /// The parts of a range in which no block stands. A large block of glibc's is a mapping by itself, and what is left
+  /// beside it is somebody else's. Between the small blocks of an allocator there is its own memory.
+  private func withoutBlocks(_ range: Range<UInt64>) -> [Range<UInt64>] {
+    var first = heap.lowerBound(range.lowerBound)
+    // The block before may reach into the range.
+    if first > 0, Self.end(heap.blocks[first - 1]) > range.lowerBound { first -= 1 }
+    let next = heap.lowerBound(range.upperBound)
+    guard first < next else { return [range] }
+    let areLarge = (first..<next).prefix(Self.largeBlocks + 1).allSatisfy { heap.blocks[$0].size >= Self.largeSize }
+    var parts: [Range<UInt64>] = []
+    var start = range.lowerBound
+    func add(_ first: Int, _ last: Int) {
+      let low = (heap.blocks[first].address - min(heap.blocks[first].address, Self.chunkHeader)) & ~(Self.pageSize - 1)
+      if start < low { parts.append(start..<min(low, range.upperBound)) }
+      let (end, overflow) = Self.end(heap.blocks[last]).addingReportingOverflow(Self.pageSize - 1)
+      start = max(start, (overflow ? .max : end) & ~(Self.pageSize - 1))
+    }
+    if areLarge, next - first <= Self.largeBlocks {
+      for index in first..<next { add(index, index) }
+    } else {
+      add(first, next - 1)
+    }
+    if start < range.upperBound { parts.append(start..<range.upperBound) }
+    return parts
+  }
+
+  private static func end(_ block: LiveBlock) -> UInt64 {
+    let (end, overflow) = block.address.addingReportingOverflow(block.size)
+    return overflow ? .max : end
+  }
+
+  /// The words before a block that are the allocator's. Source: glibc 2.36, malloc/malloc.c (malloc_chunk).
+  private static let chunkHeader: UInt64 = 16
+  /// glibc maps blocks of 128 KiB and more by themselves, unless the program has another limit (M_MMAP_THRESHOLD).
+  private static let largeSize: UInt64 = 64 << 10
+  /// glibc maps no more blocks than these by themselves (M_MMAP_MAX).
+  private static let largeBlocks = 65_536
+
+  // MARK: Ranges
+
+  /// The parts of a range that none of the others covers, which are disjoint and in order. Logarithmic in these, and
+  /// linear in those that overlap it.
+  static func rest(of range: Range<UInt64>, without others: [Range<UInt64>]) -> [Range<UInt64>] {
+    var low = 0
+    var high = others.count
+    while low < high {
+      let middle = (low + high) / 2
+      if others[middle].upperBound <= range.lowerBound { low = middle + 1 } else { high = middle }
+    }
+    var parts: [Range<UInt64>] = []
+    var start = range.lowerBound
+    while low < others.count, others[low].lowerBound < range.upperBound {
+      if start < others[low].lowerBound { parts.append(start..<others[low].lowerBound) }
+      start = max(start, others[low].upperBound)
+      low += 1
+    }
+    if start < range.upperBound { parts.append(start..<range.upperBound) }
+    return parts
+  }
+}
