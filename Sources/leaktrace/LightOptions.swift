@@ -17,6 +17,12 @@ struct LightOptions: ParsableArguments {
 
   @Option(
     help: ArgumentHelp(
+      "With --light: how many allocations at the start are all sampled, 16384 at most (default: 8192).",
+      valueName: "count"))
+  var sampleFirst: UInt32?
+
+  @Option(
+    help: ArgumentHelp(
       "With --light, or --limit once that is reached: write a heap image every so often, such as 10m or 1h and 10s at least, while the program allocates.",
       valueName: "time"))
   var snapshotEvery: TimeSpan?
@@ -59,6 +65,12 @@ struct LightOptions: ParsableArguments {
     if let sample, !RecordingSettings.samplePeriods.contains(sample.bytes) {
       throw ValidationError("--sample must be between 1 byte and 1 TiB.")
     }
+    if let sampleFirst {
+      if !light { throw ValidationError("--sample-first is for --light.") }
+      if sampleFirst > RecordingSettings.mostFirstSamples {
+        throw ValidationError("--sample-first must be 16384 at most.")
+      }
+    }
     if light && options.arc != .stacks {
       throw ValidationError("--light and --arc exclude each other: a light recording has no retains and releases.")
     }
@@ -90,6 +102,7 @@ struct LightOptions: ParsableArguments {
     guard light || limit != nil else { return .full }
     let sampling = RecordingSettings.Sampling(
       period: sample?.bytes ?? RecordingSettings.usualSamplePeriod,
+      first: sampleFirst ?? RecordingSettings.usualFirstSamples,
       images: .init(interval: snapshotEvery.map { UInt64($0.seconds) }, residentBytes: try snapshotAbove?.bytes()),
       profileInterval: profileEvery.map { UInt64($0.seconds) })
     return limit.map { .limited(traceBytes: $0.bytes, sampling) } ?? .light(sampling)

@@ -64,5 +64,6 @@ usleep(10_000)
 if CommandLine.arguments.dropFirst().first == "leak" {
   for table in tables { table.slots[0] = nil }
 }
-if CommandLine.arguments.count > 2 { print("held"); fflush(stdout); sleep(60) }
-print(tables.count, buffers.count, threads.count)
+setvbuf(stdout, nil, _IONBF, 0)
+print("ready \(getpid())")
+while true { sleep(1000) }

@@ -40,8 +40,9 @@ enum {
   /// made by looking at a process or its core from outside: its blocks stand as allocations without stacks, all at the
   /// time of the one image. Nothing is known of what came before
   LT_OPTION_INSPECTED = 1u << 3,
-  /// the recorder samples: a stack for one in `samplePeriod` bytes of allocation, and no events. The blocks of each
-  /// image stand as allocations at its time, after LT_OP_HEAP_LISTED; those that were sampled have their stacks
+  /// the recorder samples: a stack for the first allocations, then for one in `samplePeriod` bytes, and no events. The
+  /// blocks of each image stand as allocations at its time, after LT_OP_HEAP_LISTED; those that were sampled have their
+  /// stacks
   LT_OPTION_LIGHT = 1u << 4,
   /// every call is recorded until the trace has a given size, and samples are taken from then on. LT_DEF_LIMIT says
   /// when that was; images with LT_SNAPSHOT_LISTED are those of a recorder that samples
@@ -72,7 +73,9 @@ struct lt_trace_header {
   uint32_t liveSlotSize;    ///< bytes of a slot in the live file
   uint64_t
       samplePeriod; ///< LT_OPTION_LIGHT, LT_OPTION_LIMITED: bytes of allocation from one sample to the next, on average
-  uint8_t reserved2[20];
+  /// LT_OPTION_LIGHT: allocations, at most, that are all sampled before others are; 0 in older traces
+  uint32_t firstSamples;
+  uint8_t reserved2[16];
   uint32_t headerChecksum; ///< CRC-32C of all preceding bytes of this struct
 };
 _Static_assert(sizeof(struct lt_trace_header) == 128, "layout");

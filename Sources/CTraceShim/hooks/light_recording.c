@@ -44,6 +44,7 @@ uint64_t lt_sample_period;
 
 static uint64_t seed;
 static _Atomic uint64_t threadCount, fullTables;
+static _Atomic uint64_t firstLeft;                ///< allocations that are still sampled all
 static _Atomic uint64_t nextTotals;               ///< CLOCK_MONOTONIC
 static _Atomic uint64_t lastClock, clockDistance; ///< in the trace's ticks
 
@@ -82,30 +83,49 @@ static void keep_up(size_t size) {
 
 // --- samples ---------------------------------------------------------------------------------------------------------
 
-static void take(void *block, uint64_t size, const uintptr_t *frame) {
-  struct lt_sample_weight weight = lt_sample_weight(size, lt_sample_period);
-  struct lt_sampled_block sample = {.size = size, .time = lt_now(), .site = lt_sampled_stack_site(frame)};
+static struct lt_sample_weight weight_of(const struct lt_sampled_block *sample) {
+  return sample->isCertain ? lt_certain_weight(sample->size) : lt_sample_weight(sample->size, lt_sample_period);
+}
+
+static void take(void *block, uint64_t size, bool isCertain, const uintptr_t *frame) {
+  struct lt_sampled_block sample = {
+      .size = size, .time = lt_now(), .site = lt_sampled_stack_site(frame), .isCertain = isCertain};
   struct lt_sampled_block before;
   // The free of a block that was at this address was not seen.
   if (lt_is_marked(block) && lt_sampled_blocks_remove((uintptr_t)block, &before))
-    lt_sampled_site_freed(before.site, lt_sample_weight(before.size, lt_sample_period));
+    lt_sampled_site_freed(before.site, weight_of(&before));
   if (!lt_sampled_blocks_add((uintptr_t)block, &sample)) {
     // Neither its allocation is counted nor its free: the estimate of what lives stays right without it.
     atomic_fetch_add(&fullTables, 1);
     return;
   }
-  lt_sampled_site_allocated(sample.site, weight);
+  lt_sampled_site_allocated(sample.site, weight_of(&sample));
 }
 
 /// Bytes until the thread looks again.
 static uint64_t *until_sample(void) { return lt_keeps_blocks ? &lt_tls.untilKeptSample : &lt_tls.untilSample; }
 
-/// Tells whether a sample is in the allocation.
-static bool is_sampled(uint64_t size) {
+/// Tells whether an allocation is one of the first, all of which are sampled: a program that makes no more of them has
+/// the stacks of all its blocks, and so has what a server keeps from its start.
+static bool is_one_of_first(void) {
+  uint64_t left = atomic_load_explicit(&firstLeft, memory_order_relaxed);
+  // A recursion at the start must not take the room of all later stacks.
+  if (left && !lt_sampled_sites_have_spare_room()) atomic_store(&firstLeft, left = 0);
+  while (left && !atomic_compare_exchange_weak(&firstLeft, &left, left - 1)) {}
+  return left;
+}
+
+/// Tells whether a sample is in the allocation, and whether that was certain.
+static bool is_sampled(uint64_t size, bool *isCertain) {
   struct lt_tls *tls = &lt_tls;
   uint64_t *until = until_sample();
+  *isCertain = false;
   if (!tls->sampleRandom) {
-    // The thread's first allocation, or the first after a pause.
+    if (is_one_of_first()) {
+      *until = 0; // none passes
+      return *isCertain = true;
+    }
+    // The thread's first allocation that need not be one, or the first after a pause.
     // Two threads have starts of their own: the generator's steps from one to the other are as good as never made.
     uint64_t start = seed + (atomic_fetch_add(&threadCount, 1) + 1) * 0xD1342543DE82EF95ull;
     tls->sampleRandom = (start ^ start >> 32) * 0xAEF17502108EF2D9ull | 1;
@@ -139,7 +159,8 @@ LT_NOINLINE void lt_light_allocated(void *block, size_t size, const uintptr_t *f
   lt_tls.hookDepth = 1;
   __asm__ volatile("" ::: "memory");
   if (is_on()) {
-    if (is_sampled(size)) take(block, size, frame);
+    bool isCertain;
+    if (is_sampled(size, &isCertain)) take(block, size, isCertain, frame);
     keep_up(size);
   }
   __asm__ volatile("" ::: "memory");
@@ -149,14 +170,12 @@ LT_NOINLINE void lt_light_allocated(void *block, size_t size, const uintptr_t *f
 LT_NOINLINE void lt_light_freed(void *block) {
   if (lt_keeps_blocks) lt_kept_blocks_remove((uintptr_t)block);
   struct lt_sampled_block sample;
-  if (lt_sampled_blocks_remove((uintptr_t)block, &sample))
-    lt_sampled_site_freed(sample.site, lt_sample_weight(sample.size, lt_sample_period));
+  if (lt_sampled_blocks_remove((uintptr_t)block, &sample)) lt_sampled_site_freed(sample.site, weight_of(&sample));
   lt_expectations_freed(block);
 }
 
 LT_NOINLINE void lt_light_restored(void *block, const struct lt_sampled_block *sample) {
-  if (lt_sampled_blocks_add((uintptr_t)block, sample))
-    lt_sampled_site_freed_not(sample->site, lt_sample_weight(sample->size, lt_sample_period));
+  if (lt_sampled_blocks_add((uintptr_t)block, sample)) lt_sampled_site_freed_not(sample->site, weight_of(sample));
 }
 
 // --- beginning -------------------------------------------------------------------------------------------------------
@@ -194,6 +213,7 @@ void lt_light_after_fork(void) {
 
 bool lt_light_begin(void) {
   lt_sample_period = lt_settings.samplePeriod;
+  atomic_store(&firstLeft, lt_sample_period ? lt_settings.firstSamples : 0);
   atomic_store(&lt_is_sampling, lt_sample_period != 0);
   lt_trace_limit_observe(go_over);
   if (!lt_sample_period && !lt_settings.traceLimit) return true;

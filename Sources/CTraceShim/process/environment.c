@@ -19,6 +19,9 @@ struct lt_settings lt_settings = {.depthLimit = 65536};
 
 enum {
   USUAL_SAMPLE_PERIOD = 512 << 10, ///< as other profilers of heaps have it
+  /// More than small programs make, and so few that their stacks take half of the table of sites at most.
+  USUAL_FIRST_SAMPLES = 8192,
+  FIRST_SAMPLES_LIMIT = 16384,
   /// Frames of a sample's stack: all stacks stay in memory, and a recursion makes one of each depth.
   LIGHT_DEPTH_LIMIT = 512,
 };
@@ -134,6 +137,9 @@ void lt_environment_read(char **environment) {
   const char *mode = value_of(environment, "LEAKTRACE_MODE");
   uint64_t period = parse_number(value_of(environment, "LEAKTRACE_SAMPLE"), 10);
   period = !period ? USUAL_SAMPLE_PERIOD : period > LT_SAMPLE_PERIOD_LIMIT ? LT_SAMPLE_PERIOD_LIMIT : period;
+  const char *first = value_of(environment, "LEAKTRACE_SAMPLE_FIRST");
+  uint64_t count = first ? parse_number(first, 10) : USUAL_FIRST_SAMPLES;
+  s->firstSamples = count > FIRST_SAMPLES_LIMIT ? FIRST_SAMPLES_LIMIT : (uint32_t)count;
   s->samplePeriod = s->imageInterval = s->imageSize = s->profileInterval = 0;
   s->traceLimit = parse_number(value_of(environment, "LEAKTRACE_LIMIT"), 10);
   s->laterSamplePeriod = period;
@@ -251,6 +257,8 @@ char **lt_environment_for_child(char *const environment[], bool isTraced, const 
     if (lt_settings.samplePeriod || lt_settings.traceLimit) {
       ADD("LEAKTRACE_SAMPLE=");
       text = lt_put_number(text, lt_settings.laterSamplePeriod, 10) + 1;
+      ADD("LEAKTRACE_SAMPLE_FIRST=");
+      text = lt_put_number(text, lt_settings.firstSamples, 10) + 1;
       ADD("LEAKTRACE_SNAPSHOT_SECONDS=");
       text = lt_put_number(text, lt_settings.imageInterval / 1000000000, 10) + 1;
       ADD("LEAKTRACE_PROFILE_SECONDS=");

@@ -60,7 +60,10 @@ static bool open_trace(void) {
                                      .depthLimit = lt_settings.depthLimit,
                                      .samplePeriod = sample_period()};
   uint64_t limit = options.samplePeriod ? 0 : lt_settings.traceLimit;
-  if (options.samplePeriod) options.flags |= LT_OPTION_LIGHT;
+  if (options.samplePeriod) {
+    options.flags |= LT_OPTION_LIGHT;
+    options.firstSamples = lt_settings.firstSamples;
+  }
   if (limit) {
     options.flags |= LT_OPTION_LIMITED;
     options.samplePeriod = lt_settings.laterSamplePeriod;

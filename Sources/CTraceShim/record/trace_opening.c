@@ -130,6 +130,7 @@ static void fill_header(struct lt_trace_header *header, const struct lt_trace_op
   header->stackDepthLimit = options->depthLimit;
   header->liveSlotSize = LT_SLOT_SIZE;
   header->samplePeriod = options->samplePeriod;
+  header->firstSamples = options->firstSamples;
   header->headerChecksum = lt_crc32c(0, header, offsetof(struct lt_trace_header, headerChecksum));
 }
 

@@ -12,6 +12,7 @@ struct lt_trace_options {
   uint32_t flags; ///< LT_OPTION_
   uint8_t arcMode;
   uint32_t depthLimit;
+  uint32_t firstSamples; ///< with LT_OPTION_LIGHT
   uint64_t samplePeriod; ///< with LT_OPTION_LIGHT or LT_OPTION_LIMITED
 };
 

@@ -42,5 +42,9 @@ bool lt_sample_meets(uint64_t *random, uint64_t *until, uint64_t size, uint64_t 
 uint64_t lt_look_period(uint64_t period);
 /// The weight of a sampled allocation of `size` bytes, 1 at least.
 struct lt_sample_weight lt_sample_weight(uint64_t size, uint64_t period);
+/// The weight of one that was certain to be sampled: it stands for itself.
+static inline struct lt_sample_weight lt_certain_weight(uint64_t size) {
+  return (struct lt_sample_weight){.objects = LT_WEIGHT_ONE, .bytes = size};
+}
 
 #endif

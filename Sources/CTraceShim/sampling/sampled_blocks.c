@@ -15,7 +15,7 @@ enum {
 };
 /// 65,536 blocks: at a sample in 512 KiB, those of a heap of 16 GiB take half of them.
 struct group {
-  _Atomic uintptr_t addresses[GROUP_SIZE]; ///< 0 where there is none
+  _Atomic uintptr_t keys[GROUP_SIZE]; ///< 0 where there is none
   struct lt_sampled_block blocks[GROUP_SIZE];
 };
 
@@ -70,10 +70,15 @@ static struct group *group_of(uintptr_t address) {
   return &groups[((address >> 4) * LT_HASH_MULTIPLIER) >> (64 - GROUP_BITS)];
 }
 
+/// An address in a form that looks like none: whoever looks at the process from outside, and takes words for pointers,
+/// would think that the table has the block.
+static uintptr_t key_of(uintptr_t address) { return ~address; }
+
 /// The place of a block in its group; GROUP_SIZE if it is not there.
 static int place_of(const struct group *group, uintptr_t address) {
+  uintptr_t key = key_of(address);
   int place = 0;
-  while (place < GROUP_SIZE && atomic_load_explicit(&group->addresses[place], memory_order_acquire) != address) place++;
+  while (place < GROUP_SIZE && atomic_load_explicit(&group->keys[place], memory_order_acquire) != key) place++;
   return place;
 }
 
@@ -83,7 +88,8 @@ bool lt_sampled_blocks_remove(uintptr_t address, struct lt_sampled_block *block)
   if (place == GROUP_SIZE) return false;
   *block = group->blocks[place];
   // A block that is freed twice at once is the program's fault; it is counted once.
-  if (!atomic_compare_exchange_strong(&group->addresses[place], &address, 0)) return false;
+  uintptr_t key = key_of(address);
+  if (!atomic_compare_exchange_strong(&group->keys[place], &key, 0)) return false;
   remove_mark(address);
   return true;
 }
@@ -92,12 +98,12 @@ bool lt_sampled_blocks_add(uintptr_t address, const struct lt_sampled_block *blo
   struct group *group = group_of(address);
   for (int place = 0; place < GROUP_SIZE; place++) {
     uintptr_t none = 0;
-    if (atomic_load_explicit(&group->addresses[place], memory_order_relaxed) ||
-        !atomic_compare_exchange_strong(&group->addresses[place], &none, RESERVED))
+    if (atomic_load_explicit(&group->keys[place], memory_order_relaxed) ||
+        !atomic_compare_exchange_strong(&group->keys[place], &none, RESERVED))
       continue;
     group->blocks[place] = *block;
     lt_sampled_marks_add(address);
-    atomic_store_explicit(&group->addresses[place], address, memory_order_release);
+    atomic_store_explicit(&group->keys[place], key_of(address), memory_order_release);
     return true;
   }
   return false;

@@ -30,6 +30,7 @@ struct lt_sampled_block {
   uint64_t size; ///< bytes asked for
   uint64_t time; ///< of the trace's clock
   uint32_t site;
+  uint32_t isCertain; ///< it was one of the first, all of which are sampled
 };
 
 /// Maps the memory, which a child made by fork has a copy of. False without any.

@@ -54,6 +54,11 @@ static uint32_t take_keys(uint32_t count) {
   return used;
 }
 
+bool lt_sampled_sites_have_spare_room(void) {
+  enum { SHARE_OF_FIRST = 4 };
+  return atomic_load_explicit(&keysUsed, memory_order_relaxed) < LT_SAMPLED_KEY_LIMIT / SHARE_OF_FIRST;
+}
+
 uint32_t lt_sampled_site_for(const uint64_t *keys, uint32_t count) {
   uint64_t hash = hash_of(keys, count);
   for (uint32_t i = 0; i < PROBE_LIMIT; i++) {

@@ -32,6 +32,8 @@ bool lt_sampled_sites_begin(void);
 void lt_sampled_sites_reset(void);
 /// Finds the site of a stack, or makes it; LT_SAMPLED_SITE_UNKNOWN if there is no room. `keys`: the outermost first.
 uint32_t lt_sampled_site_for(const uint64_t *keys, uint32_t count);
+/// Tells whether stacks have taken so little room that those of the first allocations may take more.
+bool lt_sampled_sites_have_spare_room(void);
 void lt_sampled_site_allocated(uint32_t site, struct lt_sample_weight weight);
 void lt_sampled_site_freed(uint32_t site, struct lt_sample_weight weight);
 /// Takes that back.

@@ -27,7 +27,7 @@ extension AllocationAnalysis {
       remarks.append(remark(limit))
     } else if header.isLight {
       remarks.append(
-        "a light recording: blocks are those of the heap image, a stack was taken once in \(Decimal.bytes(header.samplePeriod)) of allocation, and nothing is said of objects that outlive their scope"
+        "a light recording: blocks are those of the heap image, \(stacks(period: header.samplePeriod)), and nothing is said of objects that outlive their scope"
       )
     }
     switch completeness {
@@ -61,6 +61,14 @@ extension AllocationAnalysis {
     return remarks
   }
 
+  /// The allocations that have stacks.
+  private func stacks(period: UInt64) -> String {
+    let rest = "once in \(Decimal.bytes(period)) of allocation"
+    guard header.firstSamples > 0 else { return "a stack was taken \(rest)" }
+    return
+      "a stack was taken of the first \(Decimal.grouped(UInt64(header.firstSamples))) allocations, and then \(rest)"
+  }
+
   /// What the limit of the trace means for this part of it.
   private func remark(_ limit: ReachedLimit) -> String {
     let moment = clock.seconds(at: limit.time).map { " after \(Decimal.duration($0))" } ?? ""
@@ -69,7 +77,7 @@ extension AllocationAnalysis {
       let earlier =
         limit.imageBefore.map { ", which --snapshot \($0) shows" } ?? "; without a heap image, no report shows it"
       return
-        "\(reached), and from then on this was a light recording: blocks are those of the heap image, a stack was taken once in \(Decimal.bytes(limit.samplePeriod)) of allocation, and nothing is said of objects that outlive their scope. Before that every call was recorded\(earlier)"
+        "\(reached), and from then on this was a light recording: blocks are those of the heap image, \(stacks(period: limit.samplePeriod)), and nothing is said of objects that outlive their scope. Before that every call was recorded\(earlier)"
     }
     return
       "\(reached): this is what was recorded up to then\(limit.hasLaterImage ? ", and later heap images show what was live after it" : "")"

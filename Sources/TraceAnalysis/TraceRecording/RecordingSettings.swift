@@ -20,15 +20,17 @@ package struct RecordingSettings: Hashable, Sendable {
   package struct Sampling: Hashable, Sendable {
     /// Bytes of allocation from one sample to the next, on average.
     package var period: UInt64
+    /// Allocations at the start that are all sampled.
+    package var first: UInt32
     package var images: DueImages
     /// Seconds from one heap profile to the next; nil for none.
     package var profileInterval: UInt64?
 
     package init(
-      period: UInt64 = RecordingSettings.usualSamplePeriod, images: DueImages = DueImages(),
-      profileInterval: UInt64? = nil
+      period: UInt64 = RecordingSettings.usualSamplePeriod, first: UInt32 = RecordingSettings.usualFirstSamples,
+      images: DueImages = DueImages(), profileInterval: UInt64? = nil
     ) {
-      (self.period, self.images, self.profileInterval) = (period, images, profileInterval)
+      (self.period, self.first, self.images, self.profileInterval) = (period, first, images, profileInterval)
     }
   }
 
@@ -55,6 +57,11 @@ package struct RecordingSettings: Hashable, Sendable {
 
   /// Bytes from one sample to the next, unless told otherwise: as other profilers of heaps have it.
   package static let usualSamplePeriod: UInt64 = 512 << 10
+  /// Allocations that are all sampled, unless told otherwise: more than small programs make, and so few that a server
+  /// does not notice.
+  package static let usualFirstSamples: UInt32 = 8192
+  /// As many stacks as a recorder has room for.
+  package static let mostFirstSamples: UInt32 = 16384
   /// Seconds from one heap image to the next, at least: the process stands still for each, and a copy of it is written.
   package static let leastImageInterval: UInt64 = 10
   /// Seconds from one heap profile to the next, at least.
@@ -138,7 +145,9 @@ package struct RecordingEnvironment: Sendable {
   }
 
   private static func variables(of sampling: RecordingSettings.Sampling) -> [(String, String)] {
-    var result = [("LEAKTRACE_SAMPLE", String(sampling.period))]
+    var result = [
+      ("LEAKTRACE_SAMPLE", String(sampling.period)), ("LEAKTRACE_SAMPLE_FIRST", String(sampling.first)),
+    ]
     if let interval = sampling.profileInterval { result.append(("LEAKTRACE_PROFILE_SECONDS", String(interval))) }
     if let interval = sampling.images.interval { result.append(("LEAKTRACE_SNAPSHOT_SECONDS", String(interval))) }
     if let bytes = sampling.images.residentBytes { result.append(("LEAKTRACE_SNAPSHOT_BYTES", String(bytes))) }

@@ -34,16 +34,23 @@ struct EstimateText {
       emphasized: 0)
     lines.blank()
     for (index, site) in report.estimates.enumerated() {
-      let live =
-        "\(Self.text(site.live)) live in about \(Decimal.counted(site.liveObjects, "block")) (\(Decimal.counted(site.liveSamples, "sample")))"
-      let allocated =
-        "\(Self.text(site.allocated)) allocated in about \(Decimal.counted(site.allocatedObjects, "block")) (\(Decimal.counted(site.allocatedSamples, "sample")))"
+      let live = Self.text(site.live, "live", site.liveObjects, site.liveSamples)
+      let allocated = Self.text(site.allocated, "allocated", site.allocatedObjects, site.allocatedSamples)
       let isByLive = report.selection.order == .live
       lines.line("#\(index + 1) \(isByLive ? live : allocated)", indent: 0, emphasized: 1)
       lines.line(isByLive ? allocated : live, indent: 4)
       StackText(style: style).write(site, to: &lines, indent: 4)
       lines.blank()
     }
+  }
+
+  /// Such as `12.4 MiB ± 0.60 MiB live in about 3,000 blocks (25 samples)`.
+  private static func text(_ estimate: ByteEstimate, _ verb: String, _ blocks: UInt64, _ samples: UInt64) -> String {
+    if estimate.error == 0, samples == blocks {
+      return "\(Decimal.bytes(estimate.bytes)) \(verb) in \(Decimal.counted(blocks, "block")), all sampled"
+    }
+    return
+      "\(text(estimate)) \(verb) in about \(Decimal.counted(blocks, "block")) (\(Decimal.counted(samples, "sample")))"
   }
 
   /// Such as `12.4 MiB ± 0.60 MiB`.

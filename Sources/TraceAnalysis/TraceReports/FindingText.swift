@@ -401,9 +401,16 @@ struct FindingText {
   private func writeSamples(_ finding: Finding, to lines: inout TextLines) {
     let sampled = finding.samples.reduce(0) { $0 + UInt64(max(0, $1.instances)) }
     guard sampled > 0 else { return }
-    let all = Decimal.grouped(UInt64(max(0, finding.instances)))
-    lines.line(
-      "\(Decimal.grouped(sampled)) of \(all) \(sampled == 1 ? "was" : "were") sampled, allocated in", indent: 2)
+    let all = UInt64(max(0, finding.instances))
+    if sampled == all {
+      // The path names the place of memory without a type.
+      if finding.samples.count == 1, finding.path.first?.kind == .malloc, !finding.isCycle { return }
+      lines.line("Allocated in", indent: 2)
+    } else {
+      lines.line(
+        "\(Decimal.grouped(sampled)) of \(Decimal.grouped(all)) \(sampled == 1 ? "was" : "were") sampled, allocated in",
+        indent: 2)
+    }
     for sample in finding.samples.prefix(Self.shownPlaces) {
       let place = [sample.place?.function, Advice.position(sample.place)].compactMap { $0 }.joined(separator: "  ")
       lines.spread(

@@ -1,7 +1,10 @@
 // The name of a reference's target, taken from the name of the reference's type.
 
 package enum ReferentName {
-  /// `weak Swift.Optional<M.C>` is `M.C`, as the recorder names types, private ones without their files. The type of a
+  /// Values that are a reference, or none.
+  private static let wrappers = ["Swift.Optional<", "Swift.Unmanaged<"]
+
+  /// `weak Swift.Optional<M.C>` and `Swift.Unmanaged<M.C>` are `M.C`, as the recorder names types, private ones without their files. The type of a
   /// captured variable, `<A> { var A } <M.C>`, stands between the braces.
   package static func of(_ typeName: String) -> (name: String, isVariable: Bool) {
     var name = Substring(typeName)
@@ -16,9 +19,10 @@ package enum ReferentName {
     for prefix in ["weak ", "unowned(unsafe) ", "unowned "] where name.hasPrefix(prefix) {
       name = name.dropFirst(prefix.count)
     }
-    let optional = "Swift.Optional<"
-    // A name with more behind the optional's end, such as a function's, does not end in its bracket.
-    while name.hasPrefix(optional), name.hasSuffix(">") { name = name.dropFirst(optional.count).dropLast() }
+    // A name with more behind the wrapper's end, such as a function's, does not end in its bracket.
+    while name.hasSuffix(">"), let wrapper = wrappers.first(where: { name.hasPrefix($0) }) {
+      name = name.dropFirst(wrapper.count).dropLast()
+    }
     return (withoutFiles(String(name)), isVariable)
   }
 

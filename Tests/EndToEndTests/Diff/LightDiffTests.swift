@@ -52,7 +52,8 @@ import Testing
     func record(_ variant: String, as name: String) throws -> String {
       let trace = "\(directory.path)/\(name).trace"
       let recording = try Command([
-        BuildProducts.leaktrace, "record", "--quiet", "--light", "--sample", Self.period, "-o", trace, "--",
+        BuildProducts.leaktrace, "record", "--quiet", "--light", "--sample-first", "0", "--sample", Self.period, "-o",
+        trace, "--",
         try TestProgram("light-variants.swift").path(), variant,
       ]).run()
       try #require(recording.end == .exit(0), "\(recording.errorOutput)")

@@ -193,7 +193,8 @@ import Testing
     let directory = try TemporaryDirectory()
     let trace = directory.path + "/light.trace"
     let recording = try Command([
-      BuildProducts.leaktrace, "record", "--quiet", "--light", "--sample", "16KiB", "-o", trace, "--",
+      BuildProducts.leaktrace, "record", "--quiet", "--light", "--sample-first", "0", "--sample", "16KiB", "-o", trace,
+      "--",
       try TestProgram("light-variants.swift").path(),
     ]).run()
     #expect(recording.end == .exit(0), "\(recording.errorOutput)")

@@ -41,9 +41,9 @@ struct RecordingEnvironmentTests {
         "LEAKTRACE_VERIFY_STACKS=1",
       ]))
     let images = RecordingSettings.DueImages(interval: 60, residentBytes: 5)
-    let sampling = RecordingSettings.Sampling(period: 7, images: images, profileInterval: 9)
+    let sampling = RecordingSettings.Sampling(period: 7, first: 5, images: images, profileInterval: 9)
     let common = [
-      "LEAKTRACE_SAMPLE=7", "LEAKTRACE_PROFILE_SECONDS=9", "LEAKTRACE_SNAPSHOT_SECONDS=60",
+      "LEAKTRACE_SAMPLE=7", "LEAKTRACE_SAMPLE_FIRST=5", "LEAKTRACE_PROFILE_SECONDS=9", "LEAKTRACE_SNAPSHOT_SECONDS=60",
       "LEAKTRACE_SNAPSHOT_BYTES=5",
     ]
     let light = try environment { $0.mode = .light(sampling) }.variables.map { "\($0)=\($1)" }

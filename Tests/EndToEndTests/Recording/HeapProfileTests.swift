@@ -21,7 +21,8 @@ import Testing
     let file = directory.path + "/heap.pb.gz"
     let recorded = try Command(
       [
-        BuildProducts.leaktrace, "record", "--quiet", "--light", "--sample", "16KiB", "-o", directory.path + "/t.trace",
+        BuildProducts.leaktrace, "record", "--quiet", "--light", "--sample-first", "0", "--sample", "16KiB", "-o",
+        directory.path + "/t.trace",
         "--", program, file,
       ]
     ).run()
@@ -56,7 +57,8 @@ import Testing
     let program = try LeakTraceLibrary.program("heap-profiles.swift").path()
     let recorded = try Command(
       [
-        BuildProducts.leaktrace, "record", "--quiet", "--light", "--sample", "16KiB", "--profile-every", "1h", "-o",
+        BuildProducts.leaktrace, "record", "--quiet", "--light", "--sample-first", "0", "--sample", "16KiB",
+        "--profile-every", "1h", "-o",
         directory.path, "--", program, directory.path + "/library.pb.gz",
       ]
     ).run()

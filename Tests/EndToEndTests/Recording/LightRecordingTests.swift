@@ -69,7 +69,7 @@ import TraceReading
   }
 
   @Test("An image has all blocks, whatever was sampled, and each image its own") func images() throws {
-    let program = try Self.waiting(["--sample", "1GiB"])
+    let program = try Self.waiting(["--sample", "1GiB", "--sample-first", "0"])
     try Self.takeImage(program)
     try Self.takeImage(program)
     let trace = try #require(program.trace())
@@ -134,6 +134,58 @@ import TraceReading
     _ = try program.end(SIGKILL)
   }
 
+  @Test("The first allocations are all sampled, so that a small program has all of its places") func firstSamples()
+    throws
+  {
+    let directory = try TemporaryDirectory()
+    /// Records the program that allocates in four places. Returns how many blocks of the first were sampled.
+    func sampled(_ options: [String]) throws -> [Report.Estimate] {
+      let trace = directory.path + "/first.trace"
+      let recorded = try Command(
+        [BuildProducts.leaktrace, "record", "--quiet", "--light", "-o", trace] + options
+          + ["--", try TestProgram("first-samples.c").path()]
+      ).run()
+      #expect(recorded.end == .exit(0), "\(recorded.errorOutput)")
+      return try Report(trace).live
+    }
+    // 3,000 blocks, and 5,000 more from another place. The C library has made a few before.
+    let usual = try sampled([])
+    #expect(usual.contains { $0.blocks == 3000 && $0.samples == 3000 && $0.error == 0 && $0.isWithStack })
+    #expect(usual.contains { $0.blocks == 5000 && $0.samples == 5000 && $0.error == 0 && $0.isWithStack })
+    let fewer = try sampled(["--sample-first", "4000", "--sample", "1024GiB"])
+    #expect(fewer.contains { $0.blocks == 3000 && $0.samples == 3000 && $0.error == 0 && $0.isWithStack })
+    let rest = try #require(fewer.filter { $0.samples < 3000 }.max { $0.samples < $1.samples })
+    #expect((900...1000).contains(rest.samples) && rest.blocks == rest.samples && rest.error == 0, "\(fewer)")
+    // Others are drawn as if there had been no first ones.
+    let drawn = try sampled(["--sample-first", "4000", "--sample", "1KiB"])
+    let mixed = try #require(drawn.filter { $0.samples != 3000 }.max { $0.blocks < $1.blocks })
+    #expect(mixed.samples > rest.samples && mixed.samples < 2000 && mixed.error > 0, "\(drawn)")
+    #expect(abs(Double(mixed.blocks) - 5000) < 5 * mixed.error / 64, "\(drawn)")
+  }
+
+  @Test("Lost memory without a type has the place of its samples, and without samples no owner") func losses() throws {
+    let directory = try TemporaryDirectory()
+    func report(_ options: [String]) throws -> (report: Report, text: String) {
+      let trace = directory.path + "/losses.trace"
+      let recorded = try Command(
+        [BuildProducts.leaktrace, "record", "--quiet", "--light", "--sample-first", "0", "-o", trace] + options
+          + ["--", try TestProgram("loses-strings.swift").path()]
+      ).run()
+      #expect(recorded.end == .exit(0), "\(recorded.errorOutput)")
+      let text = try Command([BuildProducts.leaktrace, "analyze", trace]).run().output
+      return (try Report(trace), text.split(whereSeparator: \.isWhitespace).joined(separator: " "))
+    }
+    // 50,000 strings of 60 bytes: some 700 are sampled, and none for 10^-300 of the runs.
+    let sampled = try report(["--sample", "4KiB"])
+    #expect(sampled.report.findings.count == 1 && sampled.report.findings[0].hasSuffix("of malloc × 50000"))
+    #expect(sampled.report.samples.count == 1 && sampled.report.samples[0].hasPrefix("answer"))
+    #expect(sampled.text.contains("Leaks: 1 proven") && sampled.text.contains("allocated in answer(_:)"))
+    let unknown = try report(["--sample", "1024GiB"])
+    #expect(unknown.report.findings.count == 1 && unknown.report.findings[0].hasSuffix("of malloc × 50000"))
+    #expect(unknown.report.samples == [])
+    #expect(unknown.text.contains("Leaks: none found") && unknown.text.contains("Of unknown origin: 1 finding"))
+  }
+
   @Test("The images of a recording are a series, as those of a watch are") func series() throws {
     let program = try Self.waiting([])
     for _ in 0..<3 { try Self.takeImage(program) }
@@ -190,6 +242,7 @@ import TraceReading
       ["--sample", "64KiB"], ["--snapshot-every", "1m"], ["--snapshot-above", "1GiB"], ["--light", "--arc", "off"],
       ["--light", "--snapshot-every", "1s"], ["--profile-every", "60s"], ["--light", "--profile-every", "0.5s"],
       ["--light", "--no-snapshots", "--snapshot-every", "1m"], ["--light", "--limit", "1GiB"], ["--limit", "1KiB"],
+      ["--light", "--sample-first", "16385"], ["--sample-first", "100"],
     ])
   func refusals(options: [String]) throws {
     let outcome = try Command([BuildProducts.leaktrace, "record"] + options + ["--", "/bin/true"]).run()

@@ -27,7 +27,7 @@ import Testing
     try #require(analysis.end == .exit(0), "\(analysis.errorOutput)")
     let document = try JSONDecoder().decode(Document.self, from: Data(analysis.output.utf8))
     return try #require(document.reports.first).findings
-      .filter { ["retainCycle", "suspended", "deinitialised"].contains($0.verdict) }
+      .filter { ["retainCycle", "suspended", "deinitialised", "lost", "dangling"].contains($0.verdict) }
       .map { "\($0.verdict) × \($0.instances)" }.sorted()
   }
 
@@ -36,7 +36,7 @@ import Testing
     "Every instance is found that a full recording finds",
     arguments: [
       "lost-checked-continuation", "lost-unsafe-continuation", "own-stream-task", "visitor-badges", "meter-readings",
-      "settings-screen",
+      "settings-screen", "report-streams", "styled-notes", "reused-seat",
     ])
   func instances(name: String) throws {
     let full = try Self.findings(name, [])

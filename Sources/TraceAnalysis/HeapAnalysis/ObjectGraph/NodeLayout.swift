@@ -223,7 +223,8 @@ extension NodeLayout.Part {
         offset: UInt64(clamping: reference.offset), strength: strength,
         label: labels.number(isTold ? label : unnamed(label, reference.payloads)),
         unnamedLabel: labels.number(unnamed(label, reference.payloads)),
-        isRequired: reference.isAlwaysSet, isRawPointer: reference.kind == .rawPointer, className: Self.className(reference))
+        isRequired: reference.isAlwaysSet, isRawPointer: reference.kind == .rawPointer,
+        className: Self.className(reference))
     }
     ends = Array(repeating: self.references.count, count: self.references.count)
     for index in self.references.indices.dropLast().reversed() {

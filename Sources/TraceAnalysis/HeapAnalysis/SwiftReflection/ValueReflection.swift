@@ -78,7 +78,7 @@ final class ValueReflection {
         }
       }
       if answer.kind == LT_MIRROR_STRUCT, Self.isOfStandardLibrary(answer.typeName) {
-        Self.collapse(&parts, to: answer.typeName)
+        Self.collapse(&parts, to: ReferentName.of(answer.typeName).name)
       }
     case LT_MIRROR_NO_PAYLOAD_ENUM: parts.narrow = Self.lastWord(of: answer)
     case LT_MIRROR_SINGLE_PAYLOAD_ENUM, LT_MIRROR_MULTI_PAYLOAD_ENUM:

@@ -77,7 +77,9 @@ struct SampledLosses {
       return group
     }
     var counts: [StackID: Int] = [:]
-    for member in group.members { if let stack = naming.sampledStack(of: member.node) { counts[stack, default: 0] += 1 } }
+    for member in group.members {
+      if let stack = naming.sampledStack(of: member.node) { counts[stack, default: 0] += 1 }
+    }
     var result = group
     result.sampledStack = counts.max { ($0.value, $1.key) < ($1.value, $0.key) }?.key
     return result

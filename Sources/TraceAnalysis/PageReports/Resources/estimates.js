@@ -30,8 +30,8 @@ function estimate(sums, most) {
   if (!sums.bytes) return element("span", { class: "quiet" }, "no sample");
   const error = sums.standardError;
   const x = (value) => (Math.max(0, value) / most) * 120;
-  return element("span", { class: "estimate" }, `${bytes(sums.bytes)} ± ${bytes(error)}`,
-    drawing("svg", { viewBox: "0 0 120 10", role: "img", "aria-label": `${bytes(sums.bytes)}, give or take ${bytes(error)}` },
+  return element("span", { class: "estimate" }, bytes(sums.bytes) + (error ? ` ± ${bytes(error)}` : ""),
+    drawing("svg", { viewBox: "0 0 120 10", role: "img", "aria-label": bytes(sums.bytes) + (error ? `, give or take ${bytes(error)}` : "") },
       drawing("rect", { x: 0, width: x(sums.bytes), y: 1, height: 8 }),
       error ? drawing("line", { x1: x(sums.bytes - error), x2: x(sums.bytes + error), y1: 5, y2: 5 }) : null,
       error ? [sums.bytes - error, sums.bytes + error].map((end) => drawing("line", { x1: x(end), x2: x(end), y1: 2, y2: 8 })) : null));

@@ -74,6 +74,7 @@ extension TraceHeader {
     stackDepthLimit = raw.stackDepthLimit
     liveSlotSize = raw.liveSlotSize
     samplePeriod = raw.samplePeriod
+    firstSamples = raw.firstSamples
   }
 
   /// The 128 bytes at the start of a trace.
@@ -110,6 +111,7 @@ extension TraceHeader {
     raw.stackDepthLimit = stackDepthLimit
     raw.liveSlotSize = liveSlotSize
     raw.samplePeriod = samplePeriod
+    raw.firstSamples = firstSamples
     raw.headerChecksum = withUnsafeBytes(of: raw) { checksum(UnsafeRawBufferPointer(rebasing: $0[0..<124])) }
     return rawBytes(of: raw)
   }

@@ -42,6 +42,8 @@ package struct TraceHeader: Hashable, Sendable {
   package var liveSlotSize: UInt32 = 0
   /// Of a light recording: bytes of allocation from one sample to the next, on average.
   package var samplePeriod: UInt64 = 0
+  /// Of a light recording: allocations, at most, that were all sampled before others were.
+  package var firstSamples: UInt32 = 0
 
   package init() {}
 
