@@ -131,7 +131,8 @@ class InstructionCounter:
             environment |= {"LD_PRELOAD": self._library, "LEAKTRACE_OUTPUT": trace}
             environment |= {"LEAKTRACE_ARC": retains, "LEAKTRACE_SNAPSHOTS": "off"}
         if retains == "light":
-            environment |= {"LEAKTRACE_MODE": "light", "LEAKTRACE_SAMPLE": str(NO_SAMPLE), "LEAKTRACE_SAMPLE_FIRST": "0"}
+            environment |= {"LEAKTRACE_MODE": "light", "LEAKTRACE_SAMPLE": str(NO_SAMPLE)}
+            environment |= {"LEAKTRACE_SAMPLE_FIRST": "0"}
         profile = os.path.join(self._directory, "callgrind.out")
         callgrind = [self._tool, "--tool=callgrind", f"--callgrind-out-file={profile}"]
         command = [*callgrind, *options, program, *arguments]

@@ -74,7 +74,8 @@ package enum FindingTitle {
     guard !finding.isOfOneSize, let smallest = finding.places.map(\.smallest).min(),
       let largest = finding.places.map(\.largest).max()
     else { return name(step) }
-    return "\(Decimal.bytes(smallest.rawValue)) to \(Decimal.bytes(largest.rawValue)) of \(step.type)"
+    let (least, most) = (Decimal.bytes(smallest.rawValue), Decimal.bytes(largest.rawValue))
+    return "\(least == most ? least : "\(least) to \(most)") of \(step.type)"
   }
 
   /// The wrappers that keep what the title names; nil if the title says so.
