@@ -204,7 +204,7 @@ let package = Package(
     .testTarget(
       name: "LeaksTests",
       dependencies: [
-        "TraceReading", "PlatformRules", "TraceSymbolication", "HeapAnalysis", "LeakDetection", "LeakGates",
+        "CTraceFormat", "TraceReading", "PlatformRules", "TraceSymbolication", "HeapAnalysis", "LeakDetection", "LeakGates",
         "TraceReports", "TraceTestSupport",
       ]),
     .testTarget(

@@ -89,6 +89,14 @@ struct DigestBuilder {
     add(verdict: .lost, [step], instances: instances, retained: retained)
   }
 
+  /// Lost memory without a type, some of whose blocks were sampled.
+  mutating func lostMemory(_ functions: [String], instances: Int, sampled: Int) {
+    var step = Self.step("malloc", functions, nil)
+    step.0.kind = .malloc
+    add(verdict: .lost, [step], instances: instances, retained: UInt64(instances) * 64)
+    digest.findings![digest.findings!.count - 1].finding.samples = [.init(place: nil, instances: sampled)]
+  }
+
   private mutating func add(verdict: Verdict, _ steps: [(Finding.Step, [String])], instances: Int, retained: UInt64) {
     var finding = Finding(
       verdict: verdict, libraryReason: nil, isCycle: verdict == .retainCycle, instances: instances,

@@ -23,6 +23,21 @@ import Testing
     #expect(changes.summary == ["gone retainCycle Screen", "new lost Buffer"])
   }
 
+  /// Of lost memory without a type, chance decides whether there are samples, and how many blocks these stand for.
+  @Test func whatFewSamplesTellIsNoDifference() throws {
+    func lost(_ instances: Int, _ sampled: Int) -> Build {
+      { $0.lostMemory(["read()", "main"], instances: instances, sampled: sampled) }
+    }
+    #expect(try findings({ _ in }, lost(5000, 11)).summary == [])
+    #expect(try findings({ _ in }, lost(5000, 12)).summary == ["new lost malloc"])
+    #expect(try findings(lost(5000, 12), { _ in }).summary == ["gone lost malloc"])
+    #expect(try findings(lost(9, 9), lost(5000, 40)).summary == [])
+    #expect(try findings(lost(5000, 40), lost(30, 7)).summary == [])
+    // All were sampled.
+    #expect(try findings({ _ in }, lost(3, 3)).summary == ["new lost malloc"])
+    #expect(try findings(lost(3, 3), lost(30, 30)).summary == ["worse lost malloc"])
+  }
+
   @Test func whereACycleBeginsIsNoDifference() throws {
     let steps = pair("Screen", "Model", in: ["show()", "main"])
     let changes = try findings({ $0.cycle(steps) }, { $0.cycle([steps[1], steps[0]]) })

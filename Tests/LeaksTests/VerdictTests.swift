@@ -1,5 +1,6 @@
 // What is found in small heaps made by hand.
 
+import CTraceFormat
 import Testing
 import TraceTestSupport
 
@@ -264,6 +265,39 @@ import TraceTestSupport
     #expect(findings.count == 1)
     #expect(findings.first?.verdict == .dangling)
     #expect(findings.first?.path.first?.reference?.name == "delegate")
+  }
+
+  /// Without events, by the class of the object that has the memory now.
+  @Test(arguments: [
+    // The field's type, the object that is there, whether it is told.
+    ("App.Screen", "App.Later", true), ("App.(Screen in _0123456789ABCDEF0123456789ABCDEF)", "App.Later", true),
+    ("App.Screen", "App.Screen", false), ("App.Box<App.Screen>", "App.Later", false), ("", "App.Later", false),
+    ("Foundation.NSObject", "App.Later", false),
+  ]) func anImageAloneShowsThatAnObjectOfAnotherClassIsThere(field: String, tenant: String, isTold: Bool) throws {
+    for isBeingMade in [false, true] {
+      let heap = HeapBuilder()
+      heap.trace.header.options |= UInt32(LT_OPTION_INSPECTED)
+      heap.type("App.Button", fields: [Heap.field("delegate", 0, .unmanaged, type: field)])
+      for name in ["App.Screen", "App.Later"] { heap.type(name, fields: []) }
+      let button = heap.object("App.Button")
+      let other = heap.object(tenant)
+      heap.set(button, 0, other)
+      heap.global(other)
+      if isBeingMade {
+        // A function has just allocated it, and its fields have what was there before.
+        let base: UInt64 = 0x7000_0000_0000
+        heap.regions.append(MemoryRegion(range: base..<base + 0x10000, kind: .anonymous))
+        heap.threads = [SnapshotThread(osThread: 1, stackPointer: base + 0x8000, threadPointer: base + 0xF000)]
+        heap.words[base + 0x8100] = button.address
+      } else {
+        heap.global(button)
+      }
+      let findings = try heap.findings()
+      #expect(findings.map(\.verdict) == (isTold && !isBeingMade ? [.dangling] : []))
+      if let finding = findings.first {
+        #expect(finding.path[0].reference?.referentType == "Screen" && finding.path[0].reference?.tenantType == "Later")
+      }
+    }
   }
 
   @Test func stacksCountFromTheStackPointerUpAndDeadStacksNotAtAll() throws {

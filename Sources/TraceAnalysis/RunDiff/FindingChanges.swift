@@ -68,8 +68,8 @@ struct FindingChanges {
     let isBetter = figures.contains { $0.direction == .better }
     let isWeak = (before.map { old[$0].finding.isWeak } ?? true) && (after.map { new[$0].finding.isWeak } ?? true)
     let kind: DiffKind?
-    if isWeak {
-      // Chance brings and takes such suspicions.
+    if isWeak || isDrawn(before.map { old[$0].finding }, after.map { new[$0].finding }) {
+      // Chance brings and takes such suspicions, and places of samples.
       kind = nil
     } else if before == nil {
       kind = isWorse ? .new : nil
@@ -86,6 +86,14 @@ struct FindingChanges {
       figures: figures,
       oldRuns: before.map { old[$0].foundIn } ?? 0, newRuns: after.map { new[$0].foundIn } ?? 0)
     return Pair(change: change, kind: kind)
+  }
+
+  /// Tells whether samples may have made the difference: of lost memory without a type they are all that tells its place.
+  /// Whether there are any is chance, and so is how many blocks they stand for.
+  private func isDrawn(_ before: Finding?, _ after: Finding?) -> Bool {
+    let drawn = [before, after].compactMap { $0 }.filter(\.isToldBySamples)
+    guard let only = drawn.first else { return false }
+    return before != nil && after != nil || Double(only.sampledInstances) < EstimateJudgement.unseenPeriods
   }
 
   /// Bytes of one of the blocks of which chance may bring more or fewer; 0 where there is none of it: what nothing

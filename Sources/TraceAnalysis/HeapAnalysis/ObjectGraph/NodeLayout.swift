@@ -1,6 +1,7 @@
 // Layouts of types by reflection, made ready for reading their blocks.
 
 import TraceReading
+import TraceSymbolication
 
 /// A source of layouts.
 package protocol LayoutSource: AnyObject {
@@ -154,7 +155,7 @@ extension NodeLayout.Part {
   }
 
   private static func className(_ reference: ReferenceField) -> String? {
-    let name = reference.typeName
+    let name = ReferentName.withoutFiles(reference.typeName)
     guard reference.kind == .object, reference.payloads.isEmpty, name.contains("."), !name.contains("<") else {
       return nil
     }

@@ -133,7 +133,7 @@ package struct FindingBuilder {
 
   private func referentType(of reference: ObjectGraph.DanglingReference, _ label: EdgeLabel?) -> String? {
     reference.isTargetOfOtherClass
-      ? label?.typeName : DanglingReferents(graph, naming.definitions.types).declaredClass(reference)
+      ? label.map { ReferentName.withoutFiles($0.typeName) } : DanglingReferents(graph, naming.definitions.types).declaredClass(reference)
   }
 
   private func tenantType(of reference: ObjectGraph.DanglingReference) -> String? {

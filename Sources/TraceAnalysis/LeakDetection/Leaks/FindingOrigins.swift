@@ -25,6 +25,14 @@ extension Finding {
     package var instances: Int
   }
 
+  /// Instances that were sampled.
+  package var sampledInstances: Int { samples.reduce(0) { Self.sum($0, max(0, $1.instances)) } }
+
+  /// Lost memory without a type, of which only a part was sampled: without those samples it would have no owner.
+  package var isToldBySamples: Bool {
+    verdict == .lost && path.first?.kind == .malloc && !samples.isEmpty && sampledInstances < instances
+  }
+
   /// Stacks that are kept of one finding: more say no more of its cause.
   static let stackLimit = 32
   /// Tests that are kept.

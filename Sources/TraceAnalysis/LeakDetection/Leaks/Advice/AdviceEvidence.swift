@@ -40,6 +40,8 @@ struct AdviceEvidence {
   private var lives: [RuntimeAddress: Life] = [:]
   private var open: [RuntimeAddress: OpenReference] = [:]
   private var siblings: [RuntimeAddress: Siblings] = [:]
+  /// Retains and releases are known, for `history` to show.
+  private(set) var hasHistory = true
 
   private init() {}
 
@@ -142,6 +144,7 @@ struct AdviceEvidence {
   /// over the events, if there are such.
   mutating func add(_ findings: [Finding], _ analysis: LeakAnalysis, _ reader: TraceReader, _ naming: any FrameNaming) {
     guard let graph else { return }
+    hasHistory = !reader.header.lacksHistory
     var blocks: Set<BlockIdentity> = []
     func include(_ step: Finding.Step) {
       guard blocks.count < Self.objectLimit, let node = node(step.address, graph) else { return }
