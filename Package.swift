@@ -204,7 +204,8 @@ let package = Package(
     .testTarget(
       name: "LeaksTests",
       dependencies: [
-        "CTraceFormat", "TraceReading", "PlatformRules", "TraceSymbolication", "HeapAnalysis", "LeakDetection", "LeakGates",
+        "CTraceFormat", "TraceReading", "PlatformRules", "TraceSymbolication", "HeapAnalysis", "LeakDetection",
+        "LeakGates",
         "TraceReports", "TraceTestSupport",
       ]),
     .testTarget(

@@ -89,7 +89,7 @@ struct FindingChanges {
   }
 
   /// Tells whether samples may have made the difference: of lost memory without a type they are all that tells its place.
-  /// Whether there are any is chance, and so is how many blocks they stand for.
+  /// Chance decides whether there are any, and how many blocks they stand for.
   private func isDrawn(_ before: Finding?, _ after: Finding?) -> Bool {
     let drawn = [before, after].compactMap { $0 }.filter(\.isToldBySamples)
     guard let only = drawn.first else { return false }

@@ -17,8 +17,11 @@ public struct LeakFinding: Hashable, Sendable, Identifiable {
   public var title: String { FindingDocument.headline(finding) }
   /// Memory or the program's own word shows it; if false, it was concluded from what became of other objects.
   public var isProven: Bool { finding.certainty == .proven }
-  /// It was made and is held inside the platform's libraries alone.
+  /// It was made and is held inside the platform's libraries alone, or its owner is not known.
   public var isLibrary: Bool { finding.isLibrary }
+  /// Nobody saw who asked for the lost memory, and nothing in it tells: it may be the program's or a library's. True only
+  /// of findings that count as a library's.
+  public var hasUnknownOwner: Bool { finding.hasUnknownOwner }
   /// The number of times that it is in the heap.
   public var instances: Int { finding.instances }
   /// Bytes that would be freed without it.

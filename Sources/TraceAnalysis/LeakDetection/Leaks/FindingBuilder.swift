@@ -133,7 +133,8 @@ package struct FindingBuilder {
 
   private func referentType(of reference: ObjectGraph.DanglingReference, _ label: EdgeLabel?) -> String? {
     reference.isTargetOfOtherClass
-      ? label.map { ReferentName.withoutFiles($0.typeName) } : DanglingReferents(graph, naming.definitions.types).declaredClass(reference)
+      ? label.map { ReferentName.withoutFiles($0.typeName) }
+      : DanglingReferents(graph, naming.definitions.types).declaredClass(reference)
   }
 
   private func tenantType(of reference: ObjectGraph.DanglingReference) -> String? {

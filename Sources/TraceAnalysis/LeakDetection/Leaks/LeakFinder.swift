@@ -422,7 +422,7 @@ struct LeakFinder {
     return groups
   }
 
-  /// What memory other than the stacks of running threads leads to. O(graph).
+  /// The nodes that memory other than the stacks of running threads leads to. O(graph).
   private var settled: NodeSet {
     graph.graph.reachable(
       from: graph.rootNodes.filter { !graph.root($0).isOfRunningThread(in: graph.snapshot) }, kinds: ObjectGraph.owning)

@@ -185,7 +185,9 @@ package enum Advice {
       ]
     }
     guard let open = evidence.openReference(of: step.address), open.place != nil else {
-      let asking = step.kind == .object && evidence.hasHistory ? " 'leaktrace history' with its type's name shows who retained it." : ""
+      let asking =
+        step.kind == .object && evidence.hasHistory
+        ? " 'leaktrace history' with its type's name shows who retained it." : ""
       return [
         "Look for a retain without a release: Unmanaged.passRetained or retain() without takeRetainedValue() or release()."
           + asking
