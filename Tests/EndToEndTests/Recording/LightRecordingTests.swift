@@ -165,11 +165,13 @@ import TraceReading
 
   @Test("Lost memory without a type has the place of its samples, and without samples no owner") func losses() throws {
     let directory = try TemporaryDirectory()
-    func report(_ options: [String]) throws -> (report: Report, text: String) {
+    func report(_ options: [String], first: String = "0", _ arguments: [String] = []) throws -> (
+      report: Report, text: String
+    ) {
       let trace = directory.path + "/losses.trace"
       let recorded = try Command(
-        [BuildProducts.leaktrace, "record", "--quiet", "--light", "--sample-first", "0", "-o", trace] + options
-          + ["--", try TestProgram("loses-strings.swift").path()]
+        [BuildProducts.leaktrace, "record", "--quiet", "--light", "--sample-first", first, "-o", trace] + options
+          + ["--", try TestProgram("loses-strings.swift").path()] + arguments
       ).run()
       #expect(recorded.end == .exit(0), "\(recorded.errorOutput)")
       let text = try Command([BuildProducts.leaktrace, "analyze", trace]).run().output
@@ -184,6 +186,14 @@ import TraceReading
     #expect(unknown.report.findings.count == 1 && unknown.report.findings[0].hasSuffix("of malloc × 50000"))
     #expect(unknown.report.samples == [])
     #expect(unknown.text.contains("Leaks: none found") && unknown.text.contains("Of unknown origin: 1 finding"))
+    // One that was lost at the start, when all allocations were sampled, says nothing of later ones.
+    let early = try report(["--sample", "1024GiB"], first: "8192", ["early"])
+    #expect(early.report.samples.count == 1 && early.report.samples[0] == "configure() × 1", "\(early.text)")
+    #expect(Set(early.report.findings.map { $0.split(separator: " ").last }) == ["1", "1500"], "\(early.text)")
+    let both = try report(["--sample", "4KiB"], first: "8192", ["early"])
+    #expect(both.report.samples.count == 2 && both.report.samples.contains { $0.hasPrefix("answer") }, "\(both.text)")
+    #expect(Set(both.report.findings.map { $0.split(separator: " ").last }) == ["1", "1500"], "\(both.text)")
+    #expect(both.text.contains("Leaks: 2 proven") && !both.text.contains("unknown origin"))
   }
 
   @Test("The images of a recording are a series, as those of a watch are") func series() throws {

@@ -6,55 +6,73 @@ import TraceSymbolication
 
 /// Finds the stacks that stand for lost blocks of which some were sampled. For one thread at a time.
 ///
-/// Of memory without a type, an image has nothing but the size. If all samples of one size come from one place, so do
-/// the other blocks of that size, as far as anybody can tell. If they come from several places, each place has its
-/// samples, and nobody knows where the blocks come from that were not sampled.
+/// Of memory without a type, an image has nothing but the size; of an object of a library's class, the class. If all
+/// drawn samples of one kind come from one place, so do the other blocks of that kind, as far as anybody can tell. If
+/// they come from several places, each place has its samples, and nobody knows where the blocks come from that were not
+/// sampled. The first allocations, which are all sampled, say nothing of later ones.
 struct SampledLosses {
   private let graph: ObjectGraph
   private let naming: FindingNaming
-  /// By size, as the allocator has it, of blocks that were not sampled: the one place of those that were.
-  private var stacks: [UInt64: StackID] = [:]
+  private let contents: ContentsOwner
+  /// The one place of the drawn samples, of blocks that were not sampled.
+  private var stacks: [Kind: StackID] = [:]
   private var places: [StackID: Finding.PlaceKey] = [:]
 
-  /// `groups`: all of the image. Linear in the lost blocks without a type, and in the depth of their stacks.
+  /// Blocks that nothing tells from one another but their stacks.
+  private struct Kind: Hashable {
+    /// Index of the node's type.
+    var type: UInt32
+    /// Of memory without a type, as the allocator has it.
+    var size: UInt64 = 0
+  }
+
+  /// `groups`: all of the image. Linear in the lost blocks that have no owner, in the depth of their stacks, and in the
+  /// sampled sites.
   init(_ graph: ObjectGraph, naming: FindingNaming, groups: [LeakGroup]) {
     (self.graph, self.naming) = (graph, naming)
+    contents = ContentsOwner(graph, definitions: naming.definitions)
     var sizes: Set<UInt64> = []
-    var sampled: [(size: UInt64, stack: StackID)] = []
+    var sampled: [(kind: Kind, stack: StackID)] = []
     for group in groups where isUntold(group) {
       for member in group.members {
-        let size = graph.heap[BlockID(member.node)].size
+        let kind = kind(of: member.node)
         if let stack = naming.sampledStack(of: member.node) {
-          sampled.append((size, stack))
-          if places[stack] == nil {
-            places[stack] = Finding.PlaceKey(naming.allocation(stack, of: Self.untold) ?? naming.caller(stack))
-          }
-        } else {
-          sizes.insert(size)
+          sampled.append((kind, stack))
+        } else if kind.size > 0 {
+          sizes.insert(kind.size)
         }
       }
     }
+    guard !sampled.isEmpty else { return }
+    let drawn = Self.drawnStacks(naming.definitions, at: graph.snapshot.time)
+    var isDrawn: [StackID: Bool] = [:]
     let sorted = sizes.sorted()
-    var placeOfSize: [UInt64: Finding.PlaceKey] = [:]
-    var several: Set<UInt64> = []
-    for (size, stack) in sampled {
-      guard let rounded = Self.rounded(size, among: sorted) else { continue }
-      if let known = placeOfSize[rounded], known != places[stack] { several.insert(rounded) }
-      placeOfSize[rounded] = places[stack]
-      stacks[rounded] = min(stacks[rounded] ?? stack, stack)
+    var several: Set<Kind> = []
+    for (kind, stack) in sampled {
+      if places[stack] == nil {
+        let type = graph.types[Int(kind.type)]
+        places[stack] = Finding.PlaceKey(naming.allocation(stack, of: type) ?? naming.caller(stack))
+        isDrawn[stack] = drawn?.contains(naming.definitions.stacks.path(of: stack).frames.reversed().map(\.key)) ?? true
+      }
+      guard isDrawn[stack] == true else { continue }
+      var kind = kind
+      if kind.size > 0 {
+        guard let rounded = Self.rounded(kind.size, among: sorted) else { continue }
+        kind.size = rounded
+      }
+      if let known = stacks[kind], places[known] != places[stack] { several.insert(kind) }
+      stacks[kind] = min(stacks[kind] ?? stack, stack)
     }
-    for size in several { stacks[size] = nil }
+    for kind in several { stacks[kind] = nil }
   }
 
-  /// Returns the parts of a group, each with its stack, if it has one. Linear in the members, and in the depth of their
-  /// stacks.
+  /// Returns the parts of a group, each with its stack, if it has one. Linear in the members.
   func parts(of group: LeakGroup) -> [LeakGroup] {
-    guard isUntold(group) else { return [withStack(group)] }
+    guard isUntold(group) else { return [group] }
     var parts: [(stack: StackID?, members: [LeakGroup.Member])] = []
     var numbers: [Finding.PlaceKey?: Int] = [:]
     for member in group.members {
-      let stack =
-        naming.sampledStack(of: member.node) ?? stacks[graph.heap[BlockID(member.node)].size]
+      let stack = naming.sampledStack(of: member.node) ?? stacks[kind(of: member.node)]
       let place = stack.flatMap { places[$0] }
       if let known = numbers[place] {
         parts[known].members.append(member)
@@ -71,27 +89,29 @@ struct SampledLosses {
     }
   }
 
-  /// Objects of one type are one finding, wherever they were made: the stack that most of the samples have.
-  private func withStack(_ group: LeakGroup) -> LeakGroup {
-    guard group.verdict == .lost, let first = group.steps.first?.node, naming.stack(of: first) == .empty else {
-      return group
-    }
-    var counts: [StackID: Int] = [:]
-    for member in group.members {
-      if let stack = naming.sampledStack(of: member.node) { counts[stack, default: 0] += 1 }
-    }
-    var result = group
-    result.sampledStack = counts.max { ($0.value, $1.key) < ($1.value, $0.key) }?.key
-    return result
+  private func kind(of node: NodeID) -> Kind {
+    let isMemory = graph.type(of: node).kind == .malloc
+    return Kind(type: graph.nodeTypes[Int(node)], size: isMemory ? graph.heap[BlockID(node)].size : 0)
   }
 
-  /// Memory of malloc whose allocation was not recorded.
+  /// Tells whether nobody saw the blocks being allocated, and what they are does not tell whose they are. Memory without a
+  /// type has a place besides.
   private func isUntold(_ group: LeakGroup) -> Bool {
-    guard group.verdict == .lost, let first = group.steps.first?.node else { return false }
-    return graph.type(of: first).kind == .malloc && naming.stack(of: first) == .empty
+    guard group.verdict == .lost, let first = group.steps.first?.node, naming.stack(of: first) == .empty else {
+      return false
+    }
+    if graph.type(of: first).kind == .malloc { return true }
+    if case .program = contents.owner(of: first, keeping: group.held) { return false }
+    return true
   }
 
-  private static let untold = NodeType(kind: .malloc, qualifiedName: "malloc", name: "malloc", typeID: 0)
+  /// The stacks of live samples that stand for more than themselves, the outermost frame first; nil if the trace does not
+  /// say.
+  private static func drawnStacks(_ definitions: TraceDefinitions, at time: UInt64) -> Set<[FrameKey]>? {
+    let sites = definitions.sampledSites.filter { $0.time <= time }
+    guard let last = sites.last?.time else { return nil }
+    return Set(sites.lazy.filter { $0.time == last && $0.live.objects > $0.live.samples }.map(\.frames))
+  }
 
   /// Returns the size that an allocator gave a block for which so much was asked, among those that it gave others: the
   /// next one, unless that is too large. Logarithmic in the sizes.
