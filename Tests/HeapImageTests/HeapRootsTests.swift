@@ -109,8 +109,9 @@ import TraceTestSupport
       ])
     // Between small blocks is the allocator's own memory.
     let small = [self.block(base + 0x2_0010, 0x100), self.block(base + 0x6_0010, 0x2_0000)]
-    #expect(
-      mappings(roots([large], blocks: small)) == [base..<base + 0x2_0000, base + 0x8_1000..<base + 0x10_0000])
+    #expect(mappings(roots([large], blocks: small)).isEmpty)
+    // A large block of another allocator's begins with a page.
+    #expect(mappings(roots([large], blocks: [self.block(base + 0x2_0000, 0x2_0000)])).isEmpty)
     // Of an arena, below it.
     let arena: UInt64 = (64 << 20) * 100
     let below = region(arena - 0x4000, 0x1_4000)

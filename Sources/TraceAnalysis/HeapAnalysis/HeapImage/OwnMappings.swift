@@ -98,30 +98,35 @@ struct OwnMappings {
     return state % arenaSize < 256
   }
 
-  /// The parts of a range in which no block stands. A large block of glibc's is a mapping by itself, and what is left
-  /// beside it is somebody else's. Between the small blocks of an allocator there is its own memory.
+  /// The parts of a range in which no block stands; none where an allocator has its small blocks. A large block of
+  /// glibc's is a mapping by itself, and what is left beside it is somebody else's. Between the blocks of an allocator
+  /// there is its own memory, with old words in it.
   private func withoutBlocks(_ range: Range<UInt64>) -> [Range<UInt64>] {
     var first = heap.lowerBound(range.lowerBound)
     // The block before may reach into the range.
     if first > 0, Self.end(heap.blocks[first - 1]) > range.lowerBound { first -= 1 }
     let next = heap.lowerBound(range.upperBound)
     guard first < next else { return [range] }
-    let areLarge = (first..<next).prefix(Self.largeBlocks + 1).allSatisfy { heap.blocks[$0].size >= Self.largeSize }
+    guard next - first <= Self.largeBlocks, (first..<next).allSatisfy({ Self.isMapping(heap.blocks[$0]) }) else {
+      return []
+    }
     var parts: [Range<UInt64>] = []
     var start = range.lowerBound
-    func add(_ first: Int, _ last: Int) {
-      let low = (heap.blocks[first].address - min(heap.blocks[first].address, Self.chunkHeader)) & ~(Self.pageSize - 1)
+    for index in first..<next {
+      let block = heap.blocks[index]
+      let low = block.address - Self.chunkHeader
       if start < low { parts.append(start..<min(low, range.upperBound)) }
-      let (end, overflow) = Self.end(heap.blocks[last]).addingReportingOverflow(Self.pageSize - 1)
+      let (end, overflow) = Self.end(block).addingReportingOverflow(Self.pageSize - 1)
       start = max(start, (overflow ? .max : end) & ~(Self.pageSize - 1))
-    }
-    if areLarge, next - first <= Self.largeBlocks {
-      for index in first..<next { add(index, index) }
-    } else {
-      add(first, next - 1)
     }
     if start < range.upperBound { parts.append(start..<range.upperBound) }
     return parts
+  }
+
+  /// Tells whether a block is one that glibc mapped by itself: behind the header at the beginning of a page. No block of
+  /// jemalloc's, tcmalloc's or mimalloc's that is so large stands there.
+  private static func isMapping(_ block: LiveBlock) -> Bool {
+    block.size >= largeSize && block.address % pageSize == chunkHeader
   }
 
   private static func end(_ block: LiveBlock) -> UInt64 {
