@@ -44,20 +44,16 @@ struct FindingText {
     write(report, .suspected, "Suspected: something still holds these objects, but probably should not", to: &lines)
     write(report.statements, to: &lines)
     write(report.generations, to: &lines)
-    if !library.isEmpty {
-      lines.line(
-        "In libraries: \(Decimal.counted(UInt64(library.count), "finding")) that the program did not cause",
-        emphasized: 2)
-      lines.blank()
-      for finding in library { write(finding, to: &lines) }
-    }
-    if !unknown.isEmpty {
-      lines.line(
-        "Of unknown origin: \(Decimal.counted(UInt64(unknown.count), "finding")) of the program or of its libraries",
-        emphasized: 2)
-      lines.blank()
-      for finding in unknown { write(finding, to: &lines) }
-    }
+    write(library, to: &lines) { "In libraries: \($0) that the program did not cause" }
+    write(unknown, to: &lines) { "Of unknown origin: \($0) of the program or of its libraries" }
+  }
+
+  /// Findings that accuse nobody. `title`: of their number.
+  private func write(_ findings: [Finding], to lines: inout TextLines, title: (String) -> String) {
+    guard !findings.isEmpty else { return }
+    lines.line(title(Decimal.counted(UInt64(findings.count), "finding")), emphasized: 2)
+    lines.blank()
+    for finding in findings { write(finding, to: &lines) }
   }
 
   /// One of the two parts.
@@ -399,7 +395,7 @@ struct FindingText {
 
   /// Where those instances were made of which the recorder took samples.
   private func writeSamples(_ finding: Finding, to lines: inout TextLines) {
-    let sampled = finding.samples.reduce(0) { $0 + UInt64(max(0, $1.instances)) }
+    let sampled = UInt64(finding.sampledInstances)
     guard sampled > 0 else { return }
     let all = UInt64(max(0, finding.instances))
     if sampled == all {
