@@ -27,7 +27,7 @@ let package = Package(
     // The preloaded library. This target is for editing and unit tests; scripts/build links the shared object itself.
     .target(
       name: "CTraceShim", dependencies: ["CTraceFormat", "CProcessCalls", "CHeapScan"], exclude: ["exports.map"],
-      publicHeadersPath: ".", cSettings: [.define("LT_UNIT_TESTS")],
+      publicHeadersPath: ".", cSettings: [.define("LT_UNIT_TESTS"), .define("LT_CHECKS")],
       linkerSettings: [.linkedLibrary("zstd"), .linkedLibrary("z")]),
 
     .systemLibrary(name: "CElfutils", providers: [.apt(["libdw-dev"])]),

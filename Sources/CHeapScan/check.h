@@ -1,0 +1,64 @@
+// Runtime checks of the recorder's own invariants. The shipped library contains none of them.
+//
+// Compile with -DLT_CHECKS to turn checks on. A check that fails writes one line to standard error and aborts.
+
+#ifndef LEAKTRACE_CHECK_H
+#define LEAKTRACE_CHECK_H
+
+/// Marks a function that only checks call: it is unused where checks are off.
+#define LT_INVARIANT static __attribute__((unused))
+
+#ifdef LT_CHECKS
+
+#include <signal.h>
+#include <stddef.h>
+#include <sys/syscall.h>
+
+#if defined(__x86_64__) && defined(__linux__)
+static inline long lt_check_call(long number, long a, long b, long c, long d) {
+  long result;
+  register long r10 __asm__("r10") = d;
+  __asm__ volatile("syscall" : "=a"(result) : "a"(number), "D"(a), "S"(b), "d"(c), "r"(r10) : "rcx", "r11", "memory");
+  return result;
+}
+#endif
+
+/// Writes the line and aborts the process. Safe in signal handlers: it makes raw system calls and nothing else.
+static _Noreturn __attribute__((cold, noinline, unused)) void lt_check_failed(const char *line, size_t size) {
+#if defined(__x86_64__) && defined(__linux__)
+  // The kernel's own layout: handler, flags, restorer, mask. All zero is the default disposition.
+  const unsigned long defaultAction[4] = {0}, abortSet = 1ul << (SIGABRT - 1);
+  enum { STANDARD_ERROR = 2, UNBLOCK = 1 };
+  lt_check_call(SYS_write, STANDARD_ERROR, (long)line, (long)size, 0);
+  lt_check_call(SYS_rt_sigaction, SIGABRT, (long)defaultAction, 0, sizeof abortSet);
+  lt_check_call(SYS_rt_sigprocmask, UNBLOCK, (long)&abortSet, 0, sizeof abortSet);
+  lt_check_call(SYS_tgkill, lt_check_call(SYS_getpid, 0, 0, 0, 0), lt_check_call(SYS_gettid, 0, 0, 0, 0), SIGABRT, 0);
+#else
+  (void)line;
+  (void)size;
+#endif
+  __builtin_trap();
+}
+
+#define LT_CHECK_TEXT_OF(number) #number
+#define LT_CHECK_TEXT(number) LT_CHECK_TEXT_OF(number)
+#define LT_CHECK_LINE(condition) \
+  "leaktrace: check failed: " __FILE_NAME__ ":" LT_CHECK_TEXT(__LINE__) ": " condition "\n"
+
+/// Aborts unless the condition holds.
+///
+/// The condition states an invariant of this code. It has no side effects and reads no memory that could fault. Data of
+/// the program, the kernel or a file is handled, never checked.
+#define LT_CHECK(condition)                                                               \
+  (__builtin_expect(!(condition), 0)                                                      \
+       ? lt_check_failed(LT_CHECK_LINE(#condition), sizeof LT_CHECK_LINE(#condition) - 1) \
+       : (void)0)
+
+#else
+
+/// Compiles the condition and emits nothing.
+#define LT_CHECK(condition) ((void)sizeof(!(condition)))
+
+#endif
+
+#endif
