@@ -3,6 +3,7 @@
 #define _GNU_SOURCE
 #include "elf/elf_file.h"
 
+#include "check.h"
 #include "os/apart_task.h"
 #include "os/os.h"
 
@@ -12,6 +13,13 @@
 
 static bool in_file(const struct lt_elf_file *file, uint64_t offset, uint64_t size) {
   return offset <= file->size && size <= file->size - offset;
+}
+
+/// True if the file is open: its header and its table of sections lie in it.
+LT_INVARIANT bool is_open(const struct lt_elf_file *file) {
+  return file->bytes && file->size > sizeof(ElfW(Ehdr)) && (const uint8_t *)file->header == file->bytes &&
+         (const uint8_t *)file->sections >= file->bytes &&
+         in_file(file, (uint64_t)((const uint8_t *)file->sections - file->bytes), 0);
 }
 
 struct mapping {
@@ -40,17 +48,22 @@ bool lt_elf_open(const char *path, struct lt_elf_file *file) {
       file->header->e_shoff % 8 == 0 &&
       in_file(file, file->header->e_shoff, (uint64_t)file->header->e_shnum * sizeof(ElfW(Shdr)))) {
     file->sections = (const ElfW(Shdr) *)(file->bytes + file->header->e_shoff);
+    LT_CHECK(is_open(file));
     return true;
   }
   lt_elf_close(file);
   return false;
 }
 
-void lt_elf_close(struct lt_elf_file *file) { lt_unmap((void *)file->bytes, file->size); }
+void lt_elf_close(struct lt_elf_file *file) {
+  LT_CHECK(file->bytes && file->size);
+  lt_unmap((void *)file->bytes, file->size);
+}
 
 bool lt_elf_find_symbols(const struct lt_elf_file *file, const char *const names[], struct lt_symbol found[],
                          int count) {
   for (int i = 0; i < count; i++) found[i] = (struct lt_symbol){0, 0};
+  LT_CHECK(is_open(file) && count > 0);
   for (int s = 0; s < file->header->e_shnum; s++) {
     const ElfW(Shdr) *table = &file->sections[s];
     if (table->sh_type != SHT_SYMTAB || table->sh_link >= file->header->e_shnum) continue;
@@ -61,6 +74,7 @@ bool lt_elf_find_symbols(const struct lt_elf_file *file, const char *const names
     const char *text = (const char *)file->bytes + strings->sh_offset;
     if (text[strings->sh_size - 1] != 0) return false;
     const ElfW(Sym) *symbols = (const ElfW(Sym) *)(file->bytes + table->sh_offset);
+    LT_CHECK((const uint8_t *)(symbols + table->sh_size / sizeof *symbols) <= file->bytes + file->size);
     int foundCount = 0;
     for (size_t k = 0; k < table->sh_size / sizeof *symbols && foundCount < count; k++) {
       if (symbols[k].st_shndx == SHN_UNDEF || symbols[k].st_name >= strings->sh_size) continue;
@@ -79,6 +93,7 @@ bool lt_elf_find_symbols(const struct lt_elf_file *file, const char *const names
 void lt_elf_visit_symbols(const struct lt_elf_file *file,
                           void (*visit)(void *context, const ElfW(Sym) *symbol, const char *name), void *context) {
   const ElfW(Shdr) *table = NULL;
+  LT_CHECK(is_open(file));
   for (int s = 0; s < file->header->e_shnum; s++) {
     uint32_t type = file->sections[s].sh_type;
     if (type == SHT_SYMTAB || (type == SHT_DYNSYM && !table)) table = &file->sections[s];
@@ -91,12 +106,14 @@ void lt_elf_visit_symbols(const struct lt_elf_file *file,
   const char *text = (const char *)file->bytes + strings->sh_offset;
   if (text[strings->sh_size - 1] != 0) return;
   const ElfW(Sym) *symbols = (const ElfW(Sym) *)(file->bytes + table->sh_offset);
+  LT_CHECK((const uint8_t *)(symbols + table->sh_size / sizeof *symbols) <= file->bytes + file->size);
   for (size_t k = 0; k < table->sh_size / sizeof *symbols; k++)
     if (symbols[k].st_shndx != SHN_UNDEF && symbols[k].st_name < strings->sh_size)
       visit(context, &symbols[k], text + symbols[k].st_name);
 }
 
 bool lt_elf_has_section(const struct lt_elf_file *file, const char *name) {
+  LT_CHECK(is_open(file));
   if (file->header->e_shstrndx >= file->header->e_shnum) return false;
   const ElfW(Shdr) *strings = &file->sections[file->header->e_shstrndx];
   if (!in_file(file, strings->sh_offset, strings->sh_size)) return false;
@@ -110,6 +127,7 @@ bool lt_elf_has_section(const struct lt_elf_file *file, const char *name) {
 }
 
 bool lt_elf_is_image(const struct lt_elf_file *file, uintptr_t base) {
+  LT_CHECK(is_open(file) && base);
   const ElfW(Ehdr) *loaded = (const ElfW(Ehdr) *)base;
   return memcmp(loaded, file->header, sizeof *loaded) == 0 &&
          in_file(file, file->header->e_phoff, (uint64_t)file->header->e_phnum * sizeof(ElfW(Phdr))) &&

@@ -4,16 +4,18 @@
 #ifndef LEAKTRACE_ELF_FILE_H
 #define LEAKTRACE_ELF_FILE_H
 
+#include "check.h"
+
 #include <link.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 struct lt_elf_file {
-  const uint8_t *bytes;
+  const uint8_t *bytes; ///< the whole file, mapped
   size_t size;
   const ElfW(Ehdr) *header;
-  const ElfW(Shdr) *sections;
+  const ElfW(Shdr) *sections; ///< `e_shnum` of them, all in the file
 };
 
 /// A symbol's address and the bytes it takes; 0, 0 where there is none of the name.

@@ -4,6 +4,7 @@
 #define _GNU_SOURCE
 #include "elf/loaded_image.h"
 
+#include "check.h"
 #include "os/os.h"
 
 #include <elf.h>
@@ -43,7 +44,14 @@ bool lt_loaded_image_from_map(const struct link_map *map, struct lt_loaded_image
          image->dynamic == map->l_ld;
 }
 
+/// True if the image is filled in.
+LT_INVARIANT bool is_described(const struct lt_loaded_image *image) {
+  return image->start < image->end && image->dynamic && image->programHeaders && image->programHeaderCount &&
+         image->path;
+}
+
 ElfW(Dyn) *lt_loaded_image_entry(const struct lt_loaded_image *image, ElfW(Sxword) tag) {
+  LT_CHECK(is_described(image));
   for (ElfW(Dyn) *d = image->dynamic; d->d_tag != DT_NULL; d++)
     if (d->d_tag == tag) return d;
   return NULL;
@@ -58,6 +66,7 @@ static const void *target(const struct lt_loaded_image *image, ElfW(Sxword) tag)
 }
 
 bool lt_loaded_image_is_writable(const struct lt_loaded_image *image, uintptr_t address) {
+  LT_CHECK(is_described(image));
   for (uint32_t i = 0; i < image->programHeaderCount; i++) {
     const ElfW(Phdr) *p = &image->programHeaders[i];
     if (p->p_type == PT_LOAD && p->p_flags & PF_W && address - (image->bias + p->p_vaddr) < p->p_memsz) return true;
@@ -147,6 +156,7 @@ bool lt_loaded_image_imports(const struct lt_loaded_image *image, const char *pr
 }
 
 bool lt_loaded_image_refers(const struct lt_loaded_image *image, uintptr_t start, uintptr_t end) {
+  LT_CHECK(start <= end);
   struct relocations table = relocations(image, DT_RELA, DT_RELASZ);
   for (size_t i = 0; i < table.count; i++) {
     unsigned type = ELF64_R_TYPE(table.entries[i].r_info);
@@ -178,6 +188,8 @@ void lt_loaded_image_replace(const struct lt_loaded_image *image, void **place, 
   enum { PAGE = 4096 };
   uintptr_t page = (uintptr_t)place & -(uintptr_t)PAGE;
   bool isReadOnly = false;
+  LT_CHECK((uintptr_t)place % sizeof(void *) == 0);
+  LT_CHECK(lt_loaded_image_is_writable(image, (uintptr_t)place));
   for (uint32_t i = 0; i < image->programHeaderCount; i++) {
     const ElfW(Phdr) *p = &image->programHeaders[i];
     uintptr_t start = image->bias + p->p_vaddr;
@@ -237,6 +249,7 @@ static void bind_reference(const struct lt_reference *reference, void *context) 
 void lt_loaded_image_bind(const struct lt_loaded_image *image, const char *const names[], void *const addresses[],
                           int count) {
   struct binding binding = {image, names, addresses, count};
+  LT_CHECK(count > 0 && names && addresses);
   lt_loaded_image_show_references(image, bind_reference, &binding);
 }
 
@@ -256,5 +269,6 @@ static void redirect_call(const struct lt_reference *reference, void *context) {
 
 void lt_loaded_image_rebind_calls(const struct lt_loaded_image *image, const char *name, void *from, void *to) {
   struct redirection redirection = {image, name, from, to};
+  LT_CHECK(from && to && from != to);
   lt_loaded_image_show_references(image, redirect_call, &redirection);
 }

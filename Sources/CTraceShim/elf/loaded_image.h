@@ -5,15 +5,16 @@
 #ifndef LEAKTRACE_LOADED_IMAGE_H
 #define LEAKTRACE_LOADED_IMAGE_H
 
+#include "check.h"
 #include "elf/elf_file.h"
 
 struct lt_loaded_image {
-  uintptr_t bias, start, end;
+  uintptr_t bias, start, end; ///< [start, end) has all segments, and is not empty
   const ElfW(Phdr) *programHeaders;
   uint32_t programHeaderCount;
-  ElfW(Dyn) *dynamic;
-  const char *path;  ///< as the loader has it; the executable's is that of the kernel's link to it
-  bool isExecutable; ///< the program itself
+  ElfW(Dyn) *dynamic; ///< not NULL
+  const char *path;   ///< as the loader has it; for the executable, the kernel's link to it
+  bool isExecutable;  ///< the program itself
 };
 
 /// Fills in the image from what dl_iterate_phdr shows. False if it has no code or no dynamic section.

@@ -9,6 +9,7 @@
 #define _GNU_SOURCE
 #include "os/apart_task.h"
 
+#include "check.h"
 #include "os/os.h"
 
 #include <linux/close_range.h>
@@ -25,10 +26,10 @@ enum {
 };
 
 static struct task {
-  _Atomic uint32_t isTaken;
-  _Atomic uint32_t thread; ///< cleared by the kernel when the task is through with memory
-  _Atomic(uint8_t *) stack;
-  bool isCalled;
+  _Atomic uint32_t isTaken; ///< held by the thread that fills in the other members
+  _Atomic uint32_t thread;  ///< cleared by the kernel when the task is through with memory
+  _Atomic(uint8_t *) stack; ///< NULL until it is first needed; never changes after that
+  bool isCalled;            ///< `function` was called; set by the task that a thread waits for
   void (*function)(void *);
   void *argument;
 } tasks[TASK_LIMIT];
@@ -73,6 +74,8 @@ bool lt_apart_has_stack(uintptr_t stackPointer) {
 
 static void run(void *task) {
   struct task *t = task;
+  LT_CHECK(has_stack(t, (uintptr_t)__builtin_frame_address(0)));
+  LT_CHECK(t->function && (t == &unawaited || !t->isCalled));
   // A table of its own, of what stands below the range: nothing is copied, and nothing of the host's closed.
   if (!atomic_load(&isUnshareRefused)) {
     if (lt_syscall(SYS_close_range, FIRST_UNSHARED, ~0u, CLOSE_RANGE_UNSHARE) != 0) {
@@ -88,6 +91,7 @@ static long start(struct task *t, uint8_t *stack) {
   long flags =
       CLONE_VM | CLONE_FS | CLONE_SIGHAND | CLONE_THREAD | CLONE_SYSVSEM | CLONE_UNTRACED | CLONE_CHILD_CLEARTID;
   if (!atomic_load(&isUnshareRefused)) flags |= CLONE_FILES;
+  LT_CHECK(stack == atomic_load(&t->stack) && atomic_load(&t->thread) == 1);
   return lt_clone_call(flags, stack + STACK_SIZE, run, t, &t->thread, 0);
 }
 
@@ -109,6 +113,7 @@ static uint8_t *stack_of(struct task *t) {
 }
 
 static bool call(struct task *t, void (*function)(void *), void *argument) {
+  LT_CHECK(t >= tasks && t < tasks + TASK_LIMIT && atomic_load(&t->isTaken) == 1);
   uint8_t *stack = stack_of(t);
   if (!stack) return false;
   for (int attempt = 0; attempt < 2; attempt++) {
@@ -119,6 +124,7 @@ static bool call(struct task *t, void (*function)(void *), void *argument) {
     long thread = start(t, stack);
     if (thread < 0) return false;
     wait_for_end(t, (pid_t)thread);
+    LT_CHECK(atomic_load(&t->thread) == 0);
     // If the table could not be left, nothing was called: the next task begins with a copy of it.
     if (t->isCalled) return true;
   }
@@ -126,6 +132,7 @@ static bool call(struct task *t, void (*function)(void *), void *argument) {
 }
 
 bool lt_call_apart(void (*function)(void *), void *argument) {
+  LT_CHECK(function);
   if (atomic_load(&isAlone) || lt_apart_has_stack((uintptr_t)__builtin_frame_address(0))) {
     function(argument);
     return true;
@@ -133,6 +140,7 @@ bool lt_call_apart(void (*function)(void *), void *argument) {
   uint64_t before = lt_block_signals(LT_ALL_SIGNALS);
   struct task *t = taken_task();
   bool result = t && call(t, function, argument);
+  LT_CHECK(!t || atomic_load(&t->isTaken) == 1);
   if (t) atomic_store(&t->isTaken, 0);
   lt_restore_signals(before);
   return result;
@@ -141,6 +149,7 @@ bool lt_call_apart(void (*function)(void *), void *argument) {
 bool lt_call_apart_meanwhile(void (*function)(void *), void *argument) {
   uint32_t none = 0;
   if (atomic_load(&isAlone) || !atomic_compare_exchange_strong(&unawaited.thread, &none, 1)) return false;
+  LT_CHECK(function);
   uint64_t before = lt_block_signals(LT_ALL_SIGNALS);
   uint8_t *stack = stack_of(&unawaited);
   atomic_store(&unawaitedProcess, lt_process_id());

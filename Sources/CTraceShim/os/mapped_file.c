@@ -12,6 +12,7 @@
 #define _GNU_SOURCE
 #include "os/mapped_file.h"
 
+#include "check.h"
 #include "os/apart_task.h"
 
 #include <errno.h>
@@ -36,6 +37,13 @@ static uint64_t page_of(uint64_t offset) { return offset & ~(uint64_t)(PAGE - 1)
 static uint64_t page_end(uint64_t offset) { return page_of(offset + PAGE - 1); }
 
 // --- by its path -----------------------------------------------------------------------------------------------------
+
+/// True if the file is in use and its anchors are in order.
+LT_INVARIANT bool is_valid(const struct lt_mapped_file *file) {
+  uint32_t current = atomic_load(&file->current);
+  return file->firstPage && file->extent && file->anchors[0].page == file->firstPage && !file->anchors[0].offset &&
+         current < LT_FILE_ANCHORS && file->anchors[current].page;
+}
 
 static bool is_file(const struct lt_mapped_file *file, const struct stat *info) {
   return info->st_ino == file->inode && info->st_dev == file->device;
@@ -113,6 +121,7 @@ static uint64_t allowed(uint64_t wanted) {
 /// Makes the file `size` bytes long unless it is longer. By one thread at a time.
 static int grow(struct lt_mapped_file *file, uint64_t size) {
   struct request r = {.file = file, .size = size};
+  LT_CHECK(size > 0 && file->extent);
   if (!lt_call_apart(grow_apart, &r)) {
     // No task can be had. A path is as good, but for the moment between the two calls.
     struct stat info;
@@ -128,6 +137,7 @@ static int grow(struct lt_mapped_file *file, uint64_t size) {
 /// Makes the file reach to `end` at least, and ahead of it. Returns 0 or −errno.
 static int reach(struct lt_mapped_file *file, uint64_t end) {
   uint64_t begin = 0;
+  LT_CHECK(is_valid(file));
   for (;;) {
     uint64_t size = atomic_load(&file->extent->size);
     bool isThere = end <= size;
@@ -152,12 +162,14 @@ static int reach(struct lt_mapped_file *file, uint64_t end) {
 }
 
 void lt_mapped_file_trim(struct lt_mapped_file *file, uint64_t end) {
+  LT_CHECK(end >= PAGE);
   struct request r = {.file = file, .size = end};
   lt_call_apart(trim_apart, &r);
 }
 
 void lt_mapped_file_reserve_all(struct lt_mapped_file *file) {
   if (file->reserve < USUAL_RESERVE) return;
+  LT_CHECK(file->reserve <= LARGEST_RESERVE);
   file->reserve = LARGEST_RESERVE;
   reach(file, atomic_load(&file->extent->size));
 }
@@ -169,6 +181,8 @@ static bool is_error(long result) { return result < 0 && result > -4096; }
 /// Maps from an anchor, which the caller keeps from being unmapped. NULL on failure.
 static uint8_t *map_from(const struct lt_file_anchor *anchor, uint64_t offset, size_t size) {
   if (offset < anchor->offset) return NULL;
+  LT_CHECK(anchor->page && offset % PAGE == 0 && size > 0 && size % PAGE == 0);
+  LT_CHECK(anchor->offset % PAGE == 0 && (uintptr_t)anchor->page % PAGE == 0);
   size_t front = offset - anchor->offset;
   // A page that the host has locked would have all that is mapped from it read in.
   lt_syscall(SYS_munlock, anchor->page, PAGE, 0);
@@ -197,6 +211,7 @@ static void advance_anchor(struct lt_mapped_file *file, const struct lt_file_anc
   // first page is the file's own.
   for (uint32_t i = 1; i < LT_FILE_ANCHORS && atomic_load(&file->users) == 1; i++) {
     if (i == current || !file->anchors[i].page) continue;
+    LT_CHECK(file->anchors[i].page != file->firstPage);
     lt_syscall(SYS_munmap, file->anchors[i].page, PAGE, 0);
     file->anchors[i].page = NULL;
   }
@@ -204,8 +219,10 @@ static void advance_anchor(struct lt_mapped_file *file, const struct lt_file_anc
 }
 
 static uint8_t *map_part(struct lt_mapped_file *file, uint64_t offset, size_t size) {
+  LT_CHECK(is_valid(file) && atomic_load(&file->users) > 0);
   const struct lt_file_anchor *anchor = &file->anchors[atomic_load(&file->current)];
   if (offset < anchor->offset) anchor = &file->anchors[0];
+  LT_CHECK(anchor->offset <= offset);
   uint8_t *part = map_from(anchor, offset, size);
   if (part && offset > anchor->offset + ANCHOR_DISTANCE) advance_anchor(file, anchor, offset);
   return part;
@@ -214,6 +231,7 @@ static uint8_t *map_part(struct lt_mapped_file *file, uint64_t offset, size_t si
 /// Makes the kernel find storage for bytes whose contents do not matter yet. Returns 0 or −errno.
 static int secure(uint8_t *address, size_t size) {
   uintptr_t start = page_of((uintptr_t)address), end = page_end((uintptr_t)address + size);
+  LT_CHECK(address && start < end);
   long result;
   do result = lt_syscall(SYS_madvise, start, end - start, MADV_POPULATE_WRITE);
   while (result == -EINTR || result == -EAGAIN);
@@ -237,6 +255,7 @@ static int secure_or_explain(struct lt_mapped_file *file, uint8_t *address, uint
 }
 
 void *lt_mapped_file_map(struct lt_mapped_file *file, uint64_t offset, size_t size, int *error) {
+  LT_CHECK(offset % PAGE == 0 && size > 0 && size % PAGE == 0);
   *error = reach(file, offset + size);
   if (*error) return NULL;
   uint8_t *part = map_part(file, offset, size);
@@ -256,10 +275,12 @@ void *lt_mapped_file_map(struct lt_mapped_file *file, uint64_t offset, size_t si
 }
 
 int lt_mapped_file_write(struct lt_mapped_file *file, uint64_t offset, const void *bytes, size_t size) {
+  LT_CHECK(bytes && size > 0);
   int error = reach(file, offset + size);
   if (error) return error;
   uint64_t start = page_of(offset);
   size_t mapped = page_end(offset + size) - start;
+  LT_CHECK(start <= offset && offset - start + size <= mapped);
   uint8_t *part = map_part(file, start, mapped);
   if (!part) {
     // No addresses are left.
@@ -282,6 +303,7 @@ int lt_mapped_file_begin(struct lt_mapped_file *file, int descriptor, size_t ext
   file->inode = before.st_ino;
   file->firstPage = lt_map_file(descriptor, 0, PAGE);
   if (!file->firstPage) return -ENOMEM;
+  LT_CHECK(extentOffset + sizeof(struct lt_file_extent) <= PAGE);
   file->extent = extentOffset ? (struct lt_file_extent *)((uint8_t *)file->firstPage + extentOffset) : &file->ownExtent;
   memset(file->anchors, 0, sizeof file->anchors);
   file->anchors[0] = (struct lt_file_anchor){file->firstPage, 0};
@@ -301,6 +323,7 @@ int lt_mapped_file_begin(struct lt_mapped_file *file, int descriptor, size_t ext
       size = larger;
     }
   }
+  LT_CHECK(is_valid(file));
   file->extent->size = size;
   return 0;
 }
@@ -312,6 +335,7 @@ void lt_mapped_file_forget(struct lt_mapped_file *file) {
 }
 
 void lt_mapped_file_end(struct lt_mapped_file *file) {
+  LT_CHECK(atomic_load(&file->users) == 0);
   for (uint32_t i = 1; i < LT_FILE_ANCHORS; i++)
     if (file->anchors[i].page) lt_syscall(SYS_munmap, file->anchors[i].page, PAGE, 0);
   if (file->firstPage) lt_unmap(file->firstPage, PAGE);
@@ -319,6 +343,7 @@ void lt_mapped_file_end(struct lt_mapped_file *file) {
 }
 
 void lt_mapped_file_be_alone(struct lt_mapped_file *file) {
+  LT_CHECK(file->firstPage && file->extent);
   memset(file->anchors, 0, sizeof file->anchors);
   file->anchors[0] = (struct lt_file_anchor){file->firstPage, 0};
   atomic_store(&file->current, 0);

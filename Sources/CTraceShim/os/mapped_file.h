@@ -3,6 +3,7 @@
 #ifndef LEAKTRACE_MAPPED_FILE_H
 #define LEAKTRACE_MAPPED_FILE_H
 
+#include "check.h"
 #include "os/os.h"
 
 #include <limits.h>
@@ -16,21 +17,22 @@ struct lt_file_extent {
 
 /// One page of the file, from which other parts are mapped.
 struct lt_file_anchor {
-  uint8_t *page;
-  uint64_t offset;
+  uint8_t *page;   ///< NULL: there is none
+  uint64_t offset; ///< in the file, a multiple of the page's size
 };
 enum { LT_FILE_ANCHORS = 8 };
 
 struct lt_mapped_file {
   char path[PATH_MAX + 16];
   uint64_t device, inode;
-  uint64_t reserve;              ///< bytes that are to be there ahead of what is written
+  uint64_t reserve;              ///< bytes that the file is kept ahead of its writers; never shrinks
   void *firstPage;               ///< mapped as long as the file is in use
   struct lt_file_extent *extent; ///< in the file, if other processes write to it too
   struct lt_file_extent ownExtent;
   _Atomic uint32_t users;   ///< between lt_mapped_file_enter and _leave
-  _Atomic uint32_t current; ///< of the anchors
+  _Atomic uint32_t current; ///< index of the anchor to map from, which has a page
   _Atomic uint32_t isAnchoring, isGrowthRefused;
+  /// the first is `firstPage`. A page is given up only while there is one user
   struct lt_file_anchor anchors[LT_FILE_ANCHORS];
 };
 
@@ -48,7 +50,9 @@ void lt_mapped_file_be_alone(struct lt_mapped_file *file);
 /// Around the calls below. `leave` returns whether nobody is left.
 static LT_ALWAYS_INLINE void lt_mapped_file_enter(struct lt_mapped_file *file) { atomic_fetch_add(&file->users, 1); }
 static LT_ALWAYS_INLINE bool lt_mapped_file_leave(struct lt_mapped_file *file) {
-  return atomic_fetch_sub(&file->users, 1) == 1;
+  uint32_t before = atomic_fetch_sub(&file->users, 1);
+  LT_CHECK(before > 0);
+  return before == 1;
 }
 
 /// Maps `size` bytes at `offset`, a multiple of the page's size, with storage: writing there cannot fail. NULL with

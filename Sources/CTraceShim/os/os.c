@@ -2,6 +2,8 @@
 
 #include "os/os.h"
 
+#include "check.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/futex.h>
@@ -21,16 +23,18 @@
 /// Slots are taken and given back without locks. More than this many mappings are forgotten, and taken for the host's.
 enum { OWN_LIMIT = 1 << 16 };
 static struct own_slot {
-  _Atomic uintptr_t start;
-  _Atomic size_t size;
+  _Atomic uintptr_t start; ///< 0 in a slot that is free; a multiple of the page's size
+  _Atomic size_t size;     ///< 0 while the slot is being taken or given back
 } own[OWN_LIMIT];
 static _Atomic uint32_t ownEnd;  ///< slots from here on were never used
 static _Atomic uint32_t ownHint; ///< a slot that may be free
 
 static void note(uintptr_t start, size_t size) {
+  LT_CHECK(start && start % 4096 == 0 && size);
   for (uint32_t i = atomic_load(&ownHint); i < OWN_LIMIT; i++) {
     uintptr_t free = 0;
     if (!atomic_compare_exchange_strong(&own[i].start, &free, start)) continue;
+    LT_CHECK(atomic_load(&own[i].size) == 0);
     atomic_store(&own[i].size, size);
     atomic_store(&ownHint, i + 1);
     uint32_t end = atomic_load(&ownEnd);
@@ -43,6 +47,7 @@ void lt_note_own(void *address, size_t size) { note((uintptr_t)address, size); }
 
 static void forget_own(uintptr_t start) {
   uint32_t end = atomic_load(&ownEnd);
+  LT_CHECK(start && end <= OWN_LIMIT);
   for (uint32_t i = 0; i < end; i++) {
     if (atomic_load(&own[i].start) != start) continue;
     atomic_store(&own[i].size, 0);
@@ -68,6 +73,7 @@ uint32_t lt_own_ranges(struct lt_own_range *ranges, uint32_t limit) {
 // --- memory ----------------------------------------------------------------------------------------------------------
 
 static void *map(size_t size, int protection, int flags, int descriptor, uint64_t offset) {
+  LT_CHECK(offset % 4096 == 0);
   long result = lt_syscall6(SYS_mmap, 0, (long)size, protection, flags, descriptor, (long)offset);
   if (result < 0 && result > -4096) return NULL;
   note((uintptr_t)result, size);
@@ -116,6 +122,7 @@ void lt_unmap(void *address, size_t size) {
 }
 
 bool lt_protect(void *address, size_t size, bool isWritable) {
+  LT_CHECK((uintptr_t)address % 4096 == 0);
   return lt_syscall(SYS_mprotect, address, size, isWritable ? PROT_READ | PROT_WRITE : PROT_READ) == 0;
 }
 
@@ -166,6 +173,7 @@ int lt_fstat(int descriptor, struct stat *result) { return (int)lt_syscall(SYS_f
 int lt_unlink(const char *path) { return (int)lt_syscall(SYS_unlink, path, 0, 0); }
 
 int lt_allocate_storage(int descriptor, uint64_t offset, uint64_t size) {
+  LT_CHECK(size > 0);
   long result;
   do result = lt_syscall6(SYS_fallocate, descriptor, 0, (long)offset, (long)size, 0, 0);
   while (result == -EINTR);

@@ -1,8 +1,9 @@
 #include "os/process_identity.h"
 
+#include "check.h"
 #include "os/os.h"
 
-static uint32_t *word; ///< 0 in a child with a copy of the memory
+static uint32_t *word; ///< 1; the kernel makes it 0 in a child with a copy of the memory
 static pid_t claimant;
 
 bool lt_identity_claim(void) {
@@ -14,5 +15,8 @@ bool lt_identity_claim(void) {
 }
 
 pid_t lt_identity_claimant(void) { return claimant; }
-bool lt_identity_shares_memory(void) { return word && *word; }
+bool lt_identity_shares_memory(void) {
+  LT_CHECK(!word || *word <= 1);
+  return word && *word;
+}
 bool lt_identity_is_claimants(void) { return lt_identity_shares_memory() && lt_process_id() == claimant; }

@@ -1,5 +1,6 @@
 #include "os/thread_list.h"
 
+#include "check.h"
 #include "os/number_text.h"
 #include "os/os.h"
 
@@ -26,6 +27,7 @@ char *lt_put_task_path(char *p, pid_t process) {
 int lt_thread_list_open(struct lt_thread_list *list, pid_t process) {
   char path[LT_THREAD_PATH_SIZE];
   lt_put_task_path(path, process);
+  LT_CHECK(strnlen(path, sizeof path) < sizeof path);
   list->descriptor = lt_open(path, O_RDONLY | O_DIRECTORY, 0);
   list->size = list->at = 0;
   return list->descriptor < 0 ? list->descriptor : 0;
@@ -33,6 +35,7 @@ int lt_thread_list_open(struct lt_thread_list *list, pid_t process) {
 
 uint32_t lt_thread_list_next(struct lt_thread_list *list) {
   for (;;) {
+    LT_CHECK(list->descriptor >= 0 && list->size <= (long)sizeof list->entries);
     if (list->at >= list->size) {
       list->size = lt_syscall(SYS_getdents64, list->descriptor, list->entries, sizeof list->entries);
       list->at = 0;

@@ -1,5 +1,6 @@
 #include "swift/own_memory.h"
 
+#include "check.h"
 #include "os/os.h"
 
 #include <string.h>
@@ -9,6 +10,7 @@
 
 static bool read_own(const struct lt_memory *memory, uint64_t address, void *to, size_t size) {
   (void)memory;
+  LT_CHECK(size > 0 && size <= 4096);
   // A probe reads eight bytes from an aligned address, which never cross the end of a page. No more than two pages are
   // read.
   uint64_t first = address & ~7ull, last = (address + size - 1) & ~7ull;

@@ -6,6 +6,7 @@
 #define _GNU_SOURCE
 #include "swift/swift_runtime.h"
 
+#include "check.h"
 #include "os/os.h"
 
 #include <string.h>
@@ -51,6 +52,7 @@ static bool assign(struct lt_swift_runtime *r, const struct lt_loaded_image *ima
   r->tryRetain = (void *)symbols[SYMBOL_TRY_RETAIN].address;
   r->isHooked = (void *)symbols[SYMBOL_SWITCH].address;
   r->retainAdapter = (void *)symbols[SYMBOL_ADAPTER].address;
+  LT_CHECK(!r->retainsDirectly);
   if (r->retainAdapter) return true;
   const struct lt_symbol *code = &symbols[SYMBOL_RETAIN_CODE];
   if (!lt_loaded_image_covers(image, code->address) || !lt_loaded_image_covers(image, code->address + code->size))
@@ -102,6 +104,7 @@ enum lt_swift_search lt_swift_runtime_find(const struct lt_loaded_image *image, 
 }
 
 bool lt_swift_runtime_is_relocated(const struct lt_loaded_image *image, const struct lt_swift_runtime *r) {
+  LT_CHECK(r->allocObject && r->retain && r->retain_n && r->release && r->release_n && r->tryRetain);
   return lt_loaded_image_covers(image, (uintptr_t)*r->allocObject) &&
          lt_loaded_image_covers(image, (uintptr_t)*r->retain) &&
          lt_loaded_image_covers(image, (uintptr_t)*r->release) &&

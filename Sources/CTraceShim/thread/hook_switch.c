@@ -2,6 +2,7 @@
 
 #include "CTraceFormat.h"
 #include "arch/compiler.h"
+#include "check.h"
 
 #include <stddef.h>
 
@@ -13,9 +14,12 @@ static _Atomic uint32_t *liveSwitch = &neverPaused;
 /// Points the hooks to the word that they are to ask now.
 static void connect_switch(void) {
   lt_pause_switch = atomic_load(&lt_hook_mode) == LT_HOOKS_OFF ? &hooksOff : liveSwitch;
+  LT_CHECK(lt_pause_switch != NULL);
+  LT_CHECK(atomic_load(&hooksOff) == LT_SWITCH_PAUSED && atomic_load(&neverPaused) == LT_SWITCH_RECORD);
 }
 
 void lt_hooks_set(enum lt_hook_mode mode) {
+  LT_CHECK(mode == LT_HOOKS_OFF || mode == LT_HOOKS_ON);
   atomic_store(&lt_hook_mode, mode);
   connect_switch();
 }

@@ -3,6 +3,7 @@
 
 #include "thread/own_stack.h"
 
+#include "check.h"
 #include "thread/thread_state.h"
 
 #include <signal.h>
@@ -10,8 +11,8 @@
 enum { PAGE = 4096, STACK_LIMIT = 1024 };
 
 static struct own_stack {
-  _Atomic uint32_t isTaken;
-  _Atomic(uint8_t *) memory; ///< NULL until it is first needed
+  _Atomic uint32_t isTaken;  ///< 1 while a thread uses the stack
+  _Atomic(uint8_t *) memory; ///< NULL until it is first needed; never changes after that
 } stacks[STACK_LIMIT];
 
 static uint8_t *memory_of(struct own_stack *stack) {
@@ -19,6 +20,7 @@ static uint8_t *memory_of(struct own_stack *stack) {
   if (LT_LIKELY(memory)) return memory;
   memory = lt_map_private(LT_OWN_STACK_SIZE);
   if (!memory) return NULL;
+  LT_CHECK(atomic_load(&stack->isTaken) == 1 && (uintptr_t)memory % PAGE == 0);
   // A page that faults is better than one that belongs to somebody else. If the kernel refuses, it stays what it is.
   lt_syscall(SYS_mprotect, memory, PAGE, 0);
   atomic_store_explicit(&stack->memory, memory, memory_order_release);
@@ -49,9 +51,12 @@ bool lt_on_own_stack(void (*function)(void *), void *argument) {
   uint64_t before = lt_block_signals(held);
   struct own_stack *stack = take();
   if (stack) {
+    LT_CHECK(!lt_tls.ownStack && stack->memory);
     lt_tls.ownStack = stack;
     lt_call_on_stack(function, argument,
                      atomic_load_explicit(&stack->memory, memory_order_relaxed) + LT_OWN_STACK_SIZE);
+    LT_CHECK(lt_tls.ownStack == stack);
+    LT_CHECK(atomic_load(&stack->isTaken) == 1);
     lt_tls.ownStack = NULL;
     atomic_store(&stack->isTaken, 0);
   }
@@ -62,8 +67,11 @@ bool lt_on_own_stack(void (*function)(void *), void *argument) {
 uintptr_t lt_own_stack_left_at(uintptr_t stackPointer) {
   for (uint32_t i = 0; i < STACK_LIMIT; i++) {
     uintptr_t memory = (uintptr_t)atomic_load_explicit(&stacks[i].memory, memory_order_acquire);
-    if (memory && stackPointer >= memory && stackPointer < memory + LT_OWN_STACK_SIZE)
+    if (memory && stackPointer >= memory && stackPointer < memory + LT_OWN_STACK_SIZE) {
+      // The thread writes the word before it moves the stack pointer. The word never leads into this stack.
+      LT_CHECK(*(const uintptr_t *)(memory + LT_OWN_STACK_SIZE - 8) - memory >= LT_OWN_STACK_SIZE);
       return *(const uintptr_t *)(memory + LT_OWN_STACK_SIZE - 8);
+    }
   }
   return stackPointer;
 }

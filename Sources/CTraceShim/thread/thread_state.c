@@ -1,5 +1,7 @@
 #include "thread/thread_state.h"
 
+#include "check.h"
+
 #include <string.h>
 
 __thread struct lt_tls lt_tls;
@@ -19,7 +21,15 @@ uint32_t lt_thread_take_number(void) { return atomic_fetch_add(&lastNumber, 1) +
 
 uint32_t lt_thread_count(void) { return atomic_load_explicit(&lastNumber, memory_order_relaxed); }
 
+/// True if the list of threads has the state.
+LT_INVARIANT bool is_listed(const struct lt_thread *t) {
+  for (const struct lt_thread *listed = lt_thread_first(); listed; listed = atomic_load(&listed->next))
+    if (listed == t) return true;
+  return false;
+}
+
 void lt_thread_list(struct lt_thread *t) {
+  LT_CHECK(t && !is_listed(t));
   struct lt_thread *first = lt_thread_first();
   do atomic_store(&t->next, first);
   while (!atomic_compare_exchange_weak(&firstThread, &first, t));
@@ -37,6 +47,7 @@ struct lt_thread *lt_thread_unlist_all(void) {
 void lt_thread_reset_after_fork(void) {
   // The states were wiped; they are not worth finding again.
   lt_thread_unlist_all();
+  LT_CHECK(!lt_thread_first());
   void *ownStack = lt_tls.ownStack;
   memset(&lt_tls, 0, sizeof lt_tls);
   lt_tls.ownStack = ownStack;

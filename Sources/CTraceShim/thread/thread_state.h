@@ -8,6 +8,7 @@
 #define LEAKTRACE_THREAD_STATE_H
 
 #include "CTraceFormat.h"
+#include "check.h"
 #include "os/os.h"
 
 #include <stdatomic.h>
@@ -83,46 +84,50 @@ struct lt_thread {
   // Written by every event.
   /// zero before registration, while paused, in a child made by fork, and when lt_thread_prepare has something to do
   _Atomic uint32_t isReady;
-  uint32_t isExact;        ///< every event carries its time
-  uint8_t *cursor, *limit; ///< the events payload in the slot, and where something is to be done about it
+  uint32_t isExact; ///< every event carries its time
+  /// The end of the events payload, and the place where the next event asks for room. Only the thread moves them.
+  /// `cursor` lies in the slot; `limit` is at most `end`.
+  uint8_t *cursor, *limit;
   struct lt_live_slot *slot;
   uint64_t recent[LT_RECENT_COUNT];
   uint32_t context;      ///< of the last event
-  uint64_t timeUnits;    ///< time of the last event, in units of 2^LT_TIME_SHIFT ticks
+  uint64_t timeUnits;    ///< time of the last event, in units of 2^LT_TIME_SHIFT ticks; never goes back in a payload
   uint64_t eventCount;   ///< in the present payload
   uint64_t task;         ///< the outermost async context below the last captured stack; 0 if that was no task's
   uint64_t recordedTask; ///< that a reader of the present payload has
   uint32_t hasMarks;     ///< in the present payload
-  uint8_t *end;          ///< of the room in the slot
+  uint8_t *end;          ///< of the room in the slot; LT_EVENT_MAX_SIZE bytes follow it
   struct lt_compressor *compressor; ///< of the present payload, once a piece of it was compressed; or NULL
 
   // Stack capture.
-  uint32_t depth; ///< frames in `entries`, the outermost first
+  uint32_t depth; ///< frames in `entries`, the outermost first; at most `entryLimit`. Return slots descend
   /// entries[0] returns into the concurrency runtime: no frame of the recorded stack, `async` follows instead
   uint32_t endsInTask;
-  uint32_t asyncDepth; ///< suspended callers in `async`, the innermost first
+  uint32_t asyncDepth; ///< suspended callers in `async`, the innermost first; at most LT_ASYNC_LIMIT
   uint32_t imageGeneration;
-  uintptr_t mappedLow, mappedHigh; ///< stack memory known to be readable
+  uintptr_t mappedLow, mappedHigh; ///< stack memory known to be readable; whole pages
   struct lt_frame_entry *entries;  ///< one more stands before the first, whose return slot is above all others
   uint64_t *addresses;             ///< return addresses of `entries`
   struct lt_stack_words words;
   struct lt_stack_pairs pairs;
   struct lt_fresh_frame *fresh; ///< scratch for frames that changed
   uint64_t *pushed;             ///< scratch for keys that are not in `addresses`
-  uint32_t entryLimit;          ///< frames that there is room for
-  uint32_t freshLimit;          ///< of them, as many as may change in an event that is not out of the ordinary
+  uint32_t entryLimit;          ///< frames that there is room for; grows only
+  uint32_t freshLimit;          ///< frames that may change in an ordinary event; at most `entryLimit`
   /// more is to be done for a stack than to see what changed: it ends in a task, or is to be verified
   bool needsSlowCapture;
   uint32_t recordedAsync; ///< that stack begins with the keys of `async`
-  uint32_t recordedDepth; ///< keys in the stack that a reader of the present payload has
-  uint64_t literal;       ///< last key written out
+  /// keys in the stack that a reader of the present payload has. With `depth` above 0 it equals `depth`; in a task it
+  /// equals `asyncDepth` + `depth` − 1
+  uint32_t recordedDepth;
+  uint64_t literal; ///< last key written out
   struct lt_async_entry async[LT_ASYNC_LIMIT];
 
   // Definitions payload.
-  uint8_t *definitionCursor, *definitionLimit;
+  uint8_t *definitionCursor, *definitionLimit; ///< in the slot, before the events
 
   // Identity.
-  uint32_t number;
+  uint32_t number; ///< from 1 on; 0 in a state that was wiped
   pid_t osThread;
   const uint32_t *hookDepth; ///< in the thread's own memory, which goes with it
   uint32_t eventSequence, definitionSequence;
@@ -146,13 +151,13 @@ struct lt_thread {
 
 struct lt_tls {
   struct lt_thread *thread;
-  uint32_t hookDepth;                ///< above 0 inside a hook
+  uint32_t hookDepth;                ///< 1 inside a hook, else 0; a nested call does not raise it
   uint32_t isInsideObjectAllocation; ///< the runtime's own allocation function is being called for an object
   uint32_t isClosingImage;           ///< inside dlclose
   uint32_t nestedDrops;              ///< calls made while the thread was being registered
   bool isInsideOperator;             ///< an allocator's own operator delete, which may call free
   bool isUnrecorded;                 ///< there was no memory for the thread's state: it was asked for once
-  void *ownStack;                    ///< of the recorder, that the thread is on; see own_stack.h
+  void *ownStack; ///< the recorder's stack that the thread is on; NULL on the host's. See own_stack.h
   // Of a recorder that samples.
   /// bytes to where the thread looks next, which is the last of them; 0 before its first allocation, and if all is
   /// recorded or no allocation passes

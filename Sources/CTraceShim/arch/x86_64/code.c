@@ -1,6 +1,7 @@
 // Recognises instructions of x86-64. Pure reads of code.
 
 #include "arch/arch.h"
+#include "check.h"
 
 #include <string.h>
 
@@ -73,5 +74,6 @@ bool lt_jump_over_empty(uintptr_t function, uintptr_t target, struct lt_jump *ju
   *jump = (struct lt_jump){.bytes = {0xe9}, .size = JUMP};
   int32_t displacement = (int32_t)distance;
   memcpy(jump->bytes + 1, &displacement, sizeof displacement);
+  LT_CHECK(jump->size <= LT_JUMP_LIMIT);
   return true;
 }

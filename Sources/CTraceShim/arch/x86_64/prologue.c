@@ -5,6 +5,7 @@
 // beginning. Functions begin at multiples of 16 there, after the end of the last one or the padding behind it.
 
 #include "arch/arch.h"
+#include "check.h"
 
 #include <string.h>
 
@@ -62,6 +63,7 @@ static bool read_prologue(const uint8_t *start, const uint8_t *end, struct lt_un
   const uint8_t *p = start;
   int64_t depth = 8; // from the CFA down to the stack pointer
   bool hasFramePointer = false;
+  LT_CHECK(start < end);
   memset(row, 0, sizeof *row);
   for (;;) {
     unsigned reg, size = end - p >= 2 ? push_at(p, &reg) : 0;
@@ -103,10 +105,12 @@ static bool read_prologue(const uint8_t *start, const uint8_t *end, struct lt_un
 }
 
 bool lt_prologue_row(uintptr_t address, uintptr_t low, struct lt_unwind_row *row) {
+  LT_CHECK(low <= address);
   // The first function after the last that has unwind information, with nothing but padding before it.
   uintptr_t first = (low + FUNCTION_ALIGNMENT - 1) / FUNCTION_ALIGNMENT * FUNCTION_ALIGNMENT;
   if (address - low > SEARCH_LIMIT) low = address - SEARCH_LIMIT;
   const uint8_t *end = (const uint8_t *)address;
+  LT_CHECK(address - low <= SEARCH_LIMIT);
   for (const uint8_t *p = end - 1; (uintptr_t)p >= low; p--) {
     // A function may set up its frame only after an early exit; the bytes that do it hardly occur otherwise.
     bool isFramed =

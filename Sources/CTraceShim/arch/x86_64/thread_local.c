@@ -2,6 +2,7 @@
 // "Thread-Local Storage").
 
 #include "arch/arch.h"
+#include "check.h"
 
 enum { PAGE = 4096, CONTROL_BLOCK_SIZE = 8192, LIMIT = 1 << 20 };
 
@@ -17,6 +18,7 @@ size_t lt_thread_local_size(const void *variable) {
 uintptr_t lt_thread_local_make(uint8_t *memory, const void *variable) {
   const uintptr_t *own = (const uintptr_t *)lt_thread_pointer();
   uintptr_t *made = (uintptr_t *)(memory + size_below(variable));
+  LT_CHECK((uint8_t *)made > memory && (uintptr_t)made % PAGE == 0);
   made[0] = made[2] = (uintptr_t)made; // the ABI's, and glibc's own
   made[5] = own[5];                    // the stack guard
   return (uintptr_t)made;
