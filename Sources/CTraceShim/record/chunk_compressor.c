@@ -3,6 +3,7 @@
 #include "record/chunk_compressor.h"
 
 #include "CTraceFormat.h"
+#include "check.h"
 #include "os/os.h"
 #include "record/live_slot.h"
 
@@ -22,16 +23,21 @@ enum {
 };
 
 struct lt_compressor {
-  _Atomic uint32_t isBusy;
+  _Atomic uint32_t isBusy;      ///< 1 from take to return; the taker alone uses it
   _Atomic(ZSTD_CCtx *) context; ///< also read by the thread that counts them
-  uint8_t *output;
-  uint32_t consumed; ///< bytes of the payload
-  uint32_t stored;   ///< bytes that they became
+  uint8_t *output;              ///< OUTPUT_SIZE bytes; NULL until first taken
+  uint32_t consumed;            ///< bytes of the payload; grows only, from take to return
+  uint32_t stored;              ///< bytes that they became; at most PAYLOAD_ROOM
   bool hasFailed;
 };
 
 static struct lt_compressor compressors[WHOLE_COUNT + GROWING_COUNT];
 static _Atomic size_t workspaceSize; ///< the same whoever finds it out
+
+/// True if the compressor is one of those above, and taken.
+LT_INVARIANT bool is_taken(const struct lt_compressor *c) {
+  return c >= compressors && c < compressors + WHOLE_COUNT + GROWING_COUNT && atomic_load(&c->isBusy) == 1;
+}
 
 static ZSTD_parameters parameters(void) {
   ZSTD_parameters parameters = ZSTD_getParams(COMPRESSION_LEVEL, LT_SLOT_SIZE, 0);
@@ -40,6 +46,7 @@ static ZSTD_parameters parameters(void) {
 }
 
 static bool prepare(struct lt_compressor *c) {
+  LT_CHECK(is_taken(c) && !c->context);
   size_t size = atomic_load(&workspaceSize);
   if (!size) atomic_store(&workspaceSize, size = ZSTD_estimateCCtxSize_usingCParams(parameters().cParams));
   if (!c->output) c->output = lt_map_private(OUTPUT_SIZE);
@@ -62,6 +69,7 @@ struct lt_compressor *lt_compressor_take(enum lt_compressor_use use) {
     c->consumed = c->stored = 0;
     c->hasFailed =
         ZSTD_isError(ZSTD_compressBegin_advanced(c->context, NULL, 0, parameters(), ZSTD_CONTENTSIZE_UNKNOWN));
+    LT_CHECK(is_taken(c) && c->output && c->context);
     return c;
   }
   return NULL;
@@ -69,6 +77,8 @@ struct lt_compressor *lt_compressor_take(enum lt_compressor_use use) {
 
 static void advance(struct lt_compressor *c, const uint8_t *payload, uint32_t size,
                     size_t (*function)(ZSTD_CCtx *, void *, size_t, const void *, size_t)) {
+  LT_CHECK(is_taken(c) && c->context);
+  LT_CHECK(c->stored <= PAYLOAD_ROOM);
   c->hasFailed |= size < c->consumed;
   if (c->hasFailed) return;
   size_t written = function(c->context, lt_compressor_chunk(c) + HEADER_SIZE + c->stored, PAYLOAD_ROOM - c->stored,
@@ -76,6 +86,7 @@ static void advance(struct lt_compressor *c, const uint8_t *payload, uint32_t si
   c->hasFailed = ZSTD_isError(written);
   c->consumed = size;
   if (!c->hasFailed) c->stored += (uint32_t)written;
+  LT_CHECK(c->stored <= PAYLOAD_ROOM && c->consumed <= size);
 }
 
 void lt_compressor_add(struct lt_compressor *c, const uint8_t *payload, uint32_t size) {
@@ -87,9 +98,13 @@ uint32_t lt_compressor_end(struct lt_compressor *c, const uint8_t *payload, uint
   return c->hasFailed || c->stored >= size ? 0 : c->stored;
 }
 
-uint8_t *lt_compressor_chunk(struct lt_compressor *c) { return c->output; }
+uint8_t *lt_compressor_chunk(struct lt_compressor *c) {
+  LT_CHECK(is_taken(c) && c->output);
+  return c->output;
+}
 
 void lt_compressor_return(struct lt_compressor *c) {
+  LT_CHECK(!c || is_taken(c));
   if (c) atomic_store(&c->isBusy, 0);
 }
 

@@ -2,6 +2,7 @@
 
 #include "record/event_buffer.h"
 
+#include "check.h"
 #include "record/chunk_compressor.h"
 #include "record/encoding.h"
 #include "record/trace_clock.h"
@@ -17,6 +18,13 @@ enum { COMPRESSION_STEP = 32 << 10 };
 static _Atomic uint32_t isExactTimeRequired;
 static void (*onSeal)(struct lt_thread *);
 
+/// True if the payload of definitions lies in its part of the slot. Another thread may be sealing it.
+LT_INVARIANT bool are_definitions_valid(const struct lt_thread *t) {
+  const uint8_t *slot = (const uint8_t *)t->slot;
+  return slot && t->definitionCursor >= slot + sizeof *t->slot && t->definitionCursor <= t->definitionLimit &&
+         t->definitionLimit == slot + LT_SLOT_DEFINITIONS;
+}
+
 void lt_buffer_on_seal(void (*function)(struct lt_thread *)) { onSeal = function; }
 
 void lt_exact_time_require(void) {
@@ -28,6 +36,7 @@ uint8_t *lt_buffer_put_units(struct lt_thread *t, uint8_t *p, uint64_t units) {
   *p = LT_CONTROL_TIME;
   p = lt_put_varint(p + 2, units);
   *size = (uint8_t)(p - size - 1);
+  LT_CHECK(t->timeUnits + units >= t->timeUnits);
   t->timeUnits += units;
   return p;
 }
@@ -42,16 +51,19 @@ LT_NOINLINE uint8_t *lt_buffer_put_time(struct lt_thread *t, uint8_t *p) {
 
 void lt_buffer_keep_exact_time(struct lt_thread *t) {
   if (t->isExact || !atomic_load(&isExactTimeRequired) || !lt_buffer_has_room(t) || t->isExact) return;
+  LT_CHECK(t->cursor < t->limit);
   uint64_t now = lt_now() >> LT_TIME_SHIFT;
   uint8_t *p = lt_buffer_put_units(t, t->cursor, now > t->timeUnits ? now - t->timeUnits : 0);
   *p++ = LT_CONTROL_EXACT_TIME;
   *p++ = 0;
   t->cursor = p;
+  LT_CHECK(lt_buffer_is_valid(t));
   t->isExact = 1;
 }
 
 void lt_buffer_put_task(struct lt_thread *t) {
   if (LT_LIKELY(t->task == t->recordedTask)) return;
+  LT_CHECK(!t->slot || t->cursor <= t->end);
   t->recordedTask = t->task;
   uint8_t *size = t->cursor + 1;
   *t->cursor = LT_CONTROL_TASK;
@@ -61,7 +73,9 @@ void lt_buffer_put_task(struct lt_thread *t) {
 
 /// Lets events be written up to where the next piece is to be compressed.
 static void extend_limit(struct lt_thread *t) {
+  LT_CHECK(t->cursor < t->end);
   t->limit = t->isExact && t->end - t->cursor > COMPRESSION_STEP ? t->cursor + COMPRESSION_STEP : t->end;
+  LT_CHECK(t->cursor < t->limit && t->limit <= t->end);
 }
 
 static void drop_compressor(struct lt_thread *t) {
@@ -71,11 +85,15 @@ static void drop_compressor(struct lt_thread *t) {
 
 /// Returns the complete part of the payload: bytes in the low half, events in the high one.
 static uint64_t published(const struct lt_live_slot *slot) {
-  return atomic_load_explicit((const _Atomic uint64_t *)&slot->eventUsed, memory_order_acquire) - slot->eventStart;
+  uint64_t word = atomic_load_explicit((const _Atomic uint64_t *)&slot->eventUsed, memory_order_acquire);
+  LT_CHECK(slot->eventStart == LT_SLOT_DEFINITIONS);
+  LT_CHECK((uint32_t)word >= slot->eventStart && (uint32_t)word <= LT_SLOT_SIZE);
+  return word - slot->eventStart;
 }
 
 /// Compresses the payload so far.
 static void compress_piece(struct lt_thread *t) {
+  LT_CHECK(t == lt_tls.thread && lt_buffer_is_valid(t));
   if (!t->compressor) t->compressor = lt_compressor_take(LT_COMPRESS_GROWING);
   if (t->compressor)
     lt_compressor_add(t->compressor, (uint8_t *)t->slot + t->slot->eventStart, (uint32_t)published(t->slot));
@@ -84,6 +102,8 @@ static void compress_piece(struct lt_thread *t) {
 
 void lt_buffer_begin(struct lt_thread *t) {
   struct lt_live_slot *slot = t->slot;
+  LT_CHECK(slot && slot->eventStart == LT_SLOT_DEFINITIONS && slot->definitionStart == sizeof *slot);
+  LT_CHECK(lt_trace.slotSize == LT_SLOT_SIZE);
   uint8_t *base = (uint8_t *)slot;
   t->cursor = base + slot->eventStart;
   t->limit = t->end = base + lt_trace.slotSize - LT_EVENT_MAX_SIZE;
@@ -110,11 +130,13 @@ void lt_buffer_begin(struct lt_thread *t) {
   lt_buffer_keep_exact_time(t);
   extend_limit(t);
   lt_buffer_publish(t, 0);
+  LT_CHECK(!t->compressor && published(slot) >> 32 == 0);
 }
 
 static bool seal_definitions(struct lt_thread *t) {
   struct lt_live_slot *slot = t->slot;
   uint32_t size = slot->definitionUsed - slot->definitionStart;
+  LT_CHECK(slot->definitionStart == sizeof *slot && size <= LT_SLOT_DEFINITIONS - sizeof *slot);
   if (size == 0) return true;
   struct lt_chunk_header header = {
       .kind = LT_CHUNK_DEFINITIONS, .thread = t->number, .sequence = t->definitionSequence};
@@ -135,6 +157,8 @@ static bool seal_payloads(struct lt_thread *t, struct lt_compressor *compressor)
   uint32_t size = (uint32_t)complete, count = (uint32_t)(complete >> 32);
   // Marks are no events, but as good a reason for a chunk.
   if (count || t->hasMarks) {
+    LT_CHECK(t->number > 0 && size > 0);
+    LT_CHECK(slot->firstTime <= t->timeUnits << LT_TIME_SHIFT);
     struct lt_chunk_header header = {.kind = LT_CHUNK_EVENTS,
                                      .thread = t->number,
                                      .sequence = t->eventSequence,
@@ -166,6 +190,7 @@ static bool begin_sealing(struct lt_thread *t) {
 }
 
 static void end_sealing(struct lt_thread *t, bool isBegun) {
+  LT_CHECK(!isBegun || atomic_load(&t->sealer) != 0);
   if (isBegun) atomic_store(&t->sealer, 0);
 }
 
@@ -184,18 +209,22 @@ void lt_buffer_end(struct lt_thread *t) {
 
 /// Seals what the thread's slot holds into chunks of the trace and begins new payloads. By the thread itself.
 static void seal(struct lt_thread *t) {
+  LT_CHECK(t == lt_tls.thread && lt_tls.ownStack);
   bool isBegun = begin_sealing(t);
   if (seal_payloads(t, t->compressor)) lt_buffer_begin(t);
   else t->cursor = t->limit = t->end;
+  LT_CHECK(lt_buffer_is_valid(t));
   end_sealing(t, isBegun);
 }
 
 static void compress(void *thread) { compress_piece(thread); }
 
 LT_NOINLINE bool lt_buffer_make_room(struct lt_thread *t) {
+  LT_CHECK(t->cursor >= t->limit);
   if (!t->slot || !lt_trace_is_writable() || t->cursor >= t->end) return lt_buffer_renew(t);
   // The rest of the payload takes in what stays uncompressed now.
   if (!lt_on_own_stack(compress, t)) extend_limit(t);
+  LT_CHECK(t->cursor < t->limit);
   return true;
 }
 
@@ -205,6 +234,7 @@ static void renew(void *thread) {
 }
 
 bool lt_buffer_renew(struct lt_thread *t) {
+  LT_CHECK(!t->slot || lt_buffer_is_valid(t));
   if (t->slot && lt_trace_is_writable()) lt_on_own_stack(renew, t);
   if (t->cursor < t->limit) return true;
   t->drops[LT_DROP_STOPPED]++;
@@ -213,6 +243,7 @@ bool lt_buffer_renew(struct lt_thread *t) {
 }
 
 bool lt_buffer_make_mark_room(struct lt_thread *t) {
+  LT_CHECK(lt_buffer_is_valid(t));
   if (t->end - t->cursor < LT_MARK_ROOM && !lt_buffer_renew(t)) return false;
   return t->end - t->cursor >= LT_MARK_ROOM;
 }
@@ -226,6 +257,8 @@ static void make_definition_room(void *thread) {
 void lt_define(struct lt_thread *t, uint8_t kind, const uint8_t *payload, size_t size) {
   if (!t->slot) return;
   if (size > 4096) size = 4096;
+  LT_CHECK(kind >= LT_DEF_TYPE && kind <= LT_DEF_LIMIT);
+  LT_CHECK(are_definitions_valid(t));
   if (t->definitionCursor + size + 8 > t->definitionLimit) lt_on_own_stack(make_definition_room, t);
   if (t->definitionCursor + size + 8 > t->definitionLimit) {
     t->drops[LT_DROP_STOPPED]++;
@@ -236,6 +269,7 @@ void lt_define(struct lt_thread *t, uint8_t kind, const uint8_t *payload, size_t
   p = lt_put_varint(p, size);
   memcpy(p, payload, size);
   p += size;
+  LT_CHECK(p <= t->definitionLimit);
   t->definitionCursor = p;
   atomic_store_explicit((_Atomic uint32_t *)&t->slot->definitionUsed, (uint32_t)(p - (uint8_t *)t->slot),
                         memory_order_release);

@@ -5,11 +5,20 @@
 #ifndef LEAKTRACE_EVENT_BUFFER_H
 #define LEAKTRACE_EVENT_BUFFER_H
 
+#include "check.h"
+#include "record/live_slot.h"
 #include "thread/thread_state.h"
 #include "unwind/stack_change.h"
 
 /// Most bytes that one event takes, with the control records that may stand before it.
 enum { LT_EVENT_MAX_SIZE = 96 + LT_EVENT_PUSH_LIMIT * 11 };
+
+/// True if the payload of events lies in its slot, with room for one event behind its limit. By the thread itself.
+LT_INVARIANT bool lt_buffer_is_valid(const struct lt_thread *t) {
+  const uint8_t *slot = (const uint8_t *)t->slot;
+  return slot && t->cursor >= slot + LT_SLOT_DEFINITIONS && t->cursor <= slot + LT_SLOT_SIZE && t->limit <= t->end &&
+         t->end == slot + LT_SLOT_SIZE - LT_EVENT_MAX_SIZE;
+}
 
 /// Makes room for an event, by sealing the payload if it is full. False when recording has stopped; the event is
 /// counted as dropped.
@@ -53,6 +62,8 @@ void lt_buffer_keep_exact_time(struct lt_thread *thread);
 
 /// Shows the complete part to readers of the live file, and to the thread that seals it.
 static LT_ALWAYS_INLINE void lt_buffer_publish(struct lt_thread *t, uint64_t eventCount) {
+  LT_CHECK(lt_buffer_is_valid(t));
+  LT_CHECK(eventCount <= UINT32_MAX);
   uint64_t word = eventCount << 32 | (uint32_t)(t->cursor - (uint8_t *)t->slot);
   atomic_store_explicit((_Atomic uint64_t *)&t->slot->eventUsed, word, memory_order_release);
 }

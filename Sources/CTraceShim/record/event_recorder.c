@@ -2,6 +2,7 @@
 
 #include "record/event_recorder.h"
 
+#include "check.h"
 #include "record/encoding.h"
 #include "record/event_buffer.h"
 #include "record/recorded_stack.h"
@@ -55,6 +56,8 @@ static LT_ALWAYS_INLINE unsigned code_address(struct lt_thread *t, uint64_t addr
       }
     }
   }
+  LT_CHECK(code <= LT_TAG_LOW_MASK && t->recent[0] == address);
+  LT_CHECK(*kind != BYTE || *operand < LT_ADDRESS_TABLE_COUNT);
   *successor = address;
   t->table[index] = address;
   return code;
@@ -63,6 +66,8 @@ static LT_ALWAYS_INLINE unsigned code_address(struct lt_thread *t, uint64_t addr
 /// Puts a stack change that is not the predicted one, and predicts it next time.
 static LT_NOINLINE uint8_t *put_change(struct lt_thread *t, uint8_t *p, struct lt_prediction *predicted,
                                        unsigned operation, uint32_t pops, uint32_t pushes, const uint64_t *keys) {
+  LT_CHECK(pushes <= LT_EVENT_PUSH_LIMIT);
+  LT_CHECK(predicted >= t->prediction && predicted < t->prediction + LT_CONTEXT_COUNT);
   p = lt_put_varint(lt_put_varint(p, pops), pushes);
   bool isPredictable = pushes <= LT_PREDICTED_PUSHES && pops <= UINT16_MAX;
   if (isPredictable) {
@@ -90,6 +95,7 @@ _Static_assert(offsetof(struct lt_prediction, operation) == 0 && offsetof(struct
 static LT_ALWAYS_INLINE bool is_predicted(const struct lt_thread *t, const struct lt_prediction *predicted,
                                           unsigned operation, const struct lt_stack_change *change) {
   uint32_t word;
+  LT_CHECK(predicted->pushes <= LT_PREDICTED_PUSHES);
   __builtin_memcpy(&word, predicted, sizeof word);
   if (word != change_word(operation, change->pops, change->pushes)) return false;
   for (uint32_t i = 0; i < change->pushes; i++)
@@ -103,6 +109,8 @@ static LT_ALWAYS_INLINE void record(struct lt_thread *t, unsigned operation, con
                                     bool hasSize, bool hasType, uint64_t size, uint64_t metadata,
                                     const uintptr_t *frame) {
   if (!lt_buffer_has_room(t)) return;
+  LT_CHECK(t == lt_tls.thread && lt_tls.hookDepth == 1);
+  LT_CHECK(lt_buffer_is_valid(t) && t->cursor < t->end);
   struct lt_stack_change change = {0};
   if (hasStack) {
     change = lt_record_stack(t, frame);
@@ -112,7 +120,10 @@ static LT_ALWAYS_INLINE void record(struct lt_thread *t, unsigned operation, con
       change = large;
     }
   }
+  LT_CHECK(change.pushes <= LT_EVENT_PUSH_LIMIT);
+  LT_CHECK(!hasStack || change.pushes <= t->recordedDepth);
   uint32_t context = lt_context_index(operation, change.innermost, change.next);
+  LT_CHECK(context < LT_CONTEXT_COUNT && t->context < LT_CONTEXT_COUNT);
   unsigned operandsFlag = 0;
   struct lt_site *site = &t->site[context];
   if (hasSize && (site->size != size || (hasType && site->metadata != metadata))) {
@@ -154,6 +165,7 @@ static LT_ALWAYS_INLINE void record(struct lt_thread *t, unsigned operation, con
     p = lt_put_varint(p, size);
     if (hasType) p = lt_put_varint(p, site->type);
   }
+  LT_CHECK(p > t->cursor && p - t->cursor <= LT_EVENT_MAX_SIZE);
   t->cursor = p;
   lt_buffer_publish(t, events);
 }

@@ -5,6 +5,7 @@
 #define _GNU_SOURCE
 #include "record/image_list.h"
 
+#include "check.h"
 #include "record/encoding.h"
 #include "record/event_buffer.h"
 #include "record/trace_clock.h"
@@ -19,15 +20,16 @@
 /// Others look for addresses in the list while it changes. So an entry stays where it is, and has a range only while
 /// both ends of it stand.
 struct image {
-  _Atomic uintptr_t start, end; ///< `end` 0: an entry that is free
+  /// `end` 0: an entry that is free. Otherwise `start` is below it, and no other entry has both
+  _Atomic uintptr_t start, end;
   uintptr_t bias;
-  bool isPresent;
+  bool isPresent;   ///< in the last look; the thread that refreshes writes it
   bool isToBeShown; ///< to the observer, when it is relocated
 };
 
 enum { IMAGE_LIMIT = 4096, STATIC_TLS_LIMIT = 1 << 20 };
 static struct image images[IMAGE_LIMIT];
-static _Atomic uint32_t imageCount; ///< entries from here on were never used
+static _Atomic uint32_t imageCount; ///< entries from here on were never used; at most IMAGE_LIMIT
 static _Atomic uint32_t isRefreshing;
 static unsigned long long lastAdds, lastSubs;
 static _Atomic uint64_t staticTLSSize;
@@ -75,7 +77,18 @@ static size_t build_id(const struct dl_phdr_info *info, const uint8_t **bytes) {
 
 static char executablePath[PATH_MAX];
 
+/// True if no two entries have the same range.
+LT_INVARIANT bool are_images_distinct(void) {
+  for (uint32_t i = 0; i < imageCount; i++)
+    for (uint32_t k = 0; k < i; k++)
+      if (images[i].end && images[i].end == images[k].end && images[i].start == images[k].start &&
+          images[i].bias == images[k].bias)
+        return false;
+  return true;
+}
+
 static void give_range(struct image *image, uintptr_t start, uintptr_t end) {
+  LT_CHECK(start < end && atomic_load(&image->end) == 0);
   atomic_store_explicit(&image->start, start, memory_order_release);
   atomic_store_explicit(&image->end, end, memory_order_release);
 }
@@ -104,9 +117,11 @@ static void define_image(struct lt_thread *t, const struct dl_phdr_info *info, u
   p = lt_put_varint(p, end);
   p = lt_put_varint(p, lt_now());
   p = lt_put_varint(p, identifierSize);
+  LT_CHECK(identifierSize <= 64);
   if (identifierSize) memcpy(p, identifier, identifierSize);
   p += identifierSize;
   p = lt_put_string(p, payload + sizeof payload, path);
+  LT_CHECK(p <= payload + sizeof payload);
   lt_define(t, LT_DEF_IMAGE_LOADED, payload, (size_t)(p - payload));
 }
 
@@ -125,6 +140,7 @@ static bool isLooking;
 /// Shows an image to the observer.
 static void show(const struct dl_phdr_info *info, struct image *image, struct look *look) {
   if (!image->isToBeShown) return;
+  LT_CHECK(observer.came);
   image->isToBeShown = !observer.came(info);
   look->hasUnfinished |= image->isToBeShown;
 }
@@ -132,6 +148,7 @@ static void show(const struct dl_phdr_info *info, struct image *image, struct lo
 static int look_at_image(struct dl_phdr_info *info, size_t size, void *context) {
   (void)size;
   struct look *look = context;
+  LT_CHECK(atomic_load(&isRefreshing) == 1 && imageCount <= IMAGE_LIMIT);
   look_at_thread_local(info);
   uintptr_t start = UINTPTR_MAX, end = 0;
   for (int i = 0; i < info->dlpi_phnum; i++) {
@@ -152,6 +169,7 @@ static int look_at_image(struct dl_phdr_info *info, size_t size, void *context) 
   }
   if (place == IMAGE_LIMIT) return 0;
   struct image *image = &images[place];
+  LT_CHECK(place <= count);
   image->bias = info->dlpi_addr;
   image->isPresent = true;
   image->isToBeShown = isLooking && observer.came;
@@ -195,12 +213,14 @@ static void refresh(void *thread) {
       lt_define(t, LT_DEF_IMAGE_UNLOADED, payload, (size_t)(p - payload));
       hasGone = true;
     }
+    LT_CHECK(are_images_distinct());
     if (hasGone || look.hasChanged) lt_stack_capture_invalidate();
     if (observer.changed) observer.changed();
     // An image that is not relocated yet is looked at again.
     lastAdds = look.hasUnfinished ? 0 : look.adds;
     lastSubs = look.subs;
   }
+  LT_CHECK(atomic_load(&isRefreshing) == 1);
   atomic_store(&isRefreshing, 0);
 }
 
@@ -208,6 +228,7 @@ void lt_image_list_refresh(struct lt_thread *t) { lt_on_own_stack(refresh, t); }
 
 bool lt_image_list_covers(uintptr_t address) {
   uint32_t count = atomic_load_explicit(&imageCount, memory_order_acquire);
+  LT_CHECK(count <= IMAGE_LIMIT);
   for (uint32_t i = 0; i < count; i++)
     if (has_address(&images[i], address)) return true;
   return false;
@@ -215,6 +236,7 @@ bool lt_image_list_covers(uintptr_t address) {
 
 bool lt_image_list_has_both(uintptr_t a, uintptr_t b) {
   uint32_t count = atomic_load_explicit(&imageCount, memory_order_acquire);
+  LT_CHECK(count <= IMAGE_LIMIT);
   for (uint32_t i = 0; i < count; i++)
     if (has_address(&images[i], a)) return has_address(&images[i], b);
   return false;

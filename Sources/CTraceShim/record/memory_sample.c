@@ -1,5 +1,6 @@
 #include "record/memory_sample.h"
 
+#include "check.h"
 #include "os/resident_size.h"
 #include "record/encoding.h"
 #include "record/event_buffer.h"
@@ -20,5 +21,6 @@ void lt_memory_sample(struct lt_thread *t) {
   p = lt_put_varint(p, size);
   p = lt_put_varint(p, lt_recorder_bytes());
   p = lt_put_varint(p, lt_peak_resident_size());
+  LT_CHECK(p <= payload + sizeof payload);
   lt_define(t, LT_DEF_MEMORY, payload, (size_t)(p - payload));
 }

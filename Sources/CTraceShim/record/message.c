@@ -2,6 +2,7 @@
 
 #include "record/message.h"
 
+#include "check.h"
 #include "os/apart_task.h"
 #include "os/os.h"
 #include "thread/own_stack.h"
@@ -88,16 +89,19 @@ static void say(void *message) {
     memcpy(line + n, parts[i], length);
     n += length;
   }
+  LT_CHECK(n < sizeof line);
   line[n++] = '\n';
   if (messagesPath[0] || !isQuiet) lt_call_apart_or_here(write_apart, &(struct line){line, n});
 }
 
 void lt_message(const char *text, const char *detail, int error) {
+  LT_CHECK(text && error >= 0);
   struct message message = {text, detail, error};
   lt_on_own_stack(say, &message);
 }
 
 void lt_message_apart(const char *text, const char *detail, int error) {
+  LT_CHECK(text && error >= 0);
   struct message message = {text, detail, error};
   say(&message);
 }

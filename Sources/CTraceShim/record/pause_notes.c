@@ -1,5 +1,6 @@
 #include "record/pause_notes.h"
 
+#include "check.h"
 #include "record/encoding.h"
 #include "record/event_buffer.h"
 #include "record/trace_clock.h"
@@ -22,10 +23,14 @@ static void define_pause(struct lt_thread *t, uint64_t kind, uint64_t time) {
   uint8_t payload[24], *p = payload;
   p = lt_put_varint(p, kind);
   p = lt_put_varint(p, time);
+  LT_CHECK(p <= payload + sizeof payload && time);
   lt_define(t, LT_DEF_PAUSE, payload, (size_t)(p - payload));
 }
 
 void lt_pause_note(struct lt_thread *t, uint64_t kind) {
+  LT_CHECK(t->number > 0);
+  LT_CHECK(kind == LT_PAUSE_BEGIN || kind == LT_PAUSE_END);
+  LT_CHECK(atomic_load(&isPauseNoted) <= 1);
   uint64_t unnoted = atomic_load_explicit(&unnotedPause, memory_order_relaxed);
   if (unnoted && !atomic_compare_exchange_strong(&unnotedPause, &unnoted, 0)) unnoted = 0;
   uint32_t before = kind == LT_PAUSE_BEGIN ? 0 : 1;

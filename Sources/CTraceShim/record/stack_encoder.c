@@ -2,6 +2,7 @@
 
 #include "record/stack_encoder.h"
 
+#include "check.h"
 #include "record/encoding.h"
 #include "record/event_buffer.h"
 #include "record/image_list.h"
@@ -10,6 +11,7 @@
 #include <string.h>
 
 LT_NOINLINE uint8_t *lt_buffer_put_literal(struct lt_thread *t, uint8_t *p, uint64_t key) {
+  LT_CHECK(t->dictionary[lt_key_index(key)].key != key);
   // The image must be defined before the event: this is the first time that the payload has this address.
   if (!lt_image_list_covers(key & LT_FRAME_ADDRESS_MASK)) lt_image_list_refresh(t);
   *p++ = LT_TOKEN_LITERAL;
@@ -25,6 +27,7 @@ LT_NOINLINE uint8_t *lt_buffer_put_literal(struct lt_thread *t, uint8_t *p, uint
 
 /// The length of the longest run at keys[i] that repeats what stands `distance` before it.
 static uint32_t repeated(const uint64_t *keys, uint32_t i, uint32_t count, uint32_t distance) {
+  LT_CHECK(distance > 0 && distance <= i);
   uint32_t n = 0;
   while (i + n < count && keys[i + n] == keys[i + n - distance]) n++;
   return n;
@@ -41,6 +44,7 @@ static void put_pieces(struct lt_thread *t, struct lt_stack_change *change, uint
   enum { HEAD_SIZE = 1 + 10 + 2 * 10 };
   uint32_t i = 0;
   uint32_t pops = change->pops;
+  LT_CHECK(count <= change->pushes && lt_buffer_is_valid(t));
   while ((i < count || pops) && t->cursor + PIECE_SIZE + HEAD_SIZE < t->end) {
     // Put behind what stands before them, and moved up to it: nobody reads beyond what was published.
     uint8_t *tokens = t->cursor + HEAD_SIZE, *p = tokens;
@@ -62,16 +66,20 @@ static void put_pieces(struct lt_thread *t, struct lt_stack_change *change, uint
       else p = lt_buffer_put_literal(t, p, change->keys[i]);
       i++;
     }
+    LT_CHECK(i <= count && p - tokens <= PIECE_SIZE);
     uint8_t head[24], *h = head;
     h = lt_put_varint(h, pops);
     h = lt_put_varint(h, i - first);
+    LT_CHECK(h <= head + sizeof head);
     uint8_t *to = t->cursor;
     *to++ = LT_CONTROL_STACK;
     to = lt_put_varint(to, (uint64_t)(h - head) + (uint64_t)(p - tokens));
     memcpy(to, head, (size_t)(h - head));
     to += h - head;
+    LT_CHECK(to <= tokens);
     memmove(to, tokens, (size_t)(p - tokens));
     t->cursor = to + (p - tokens);
+    LT_CHECK(t->cursor < t->end);
     pops = 0;
   }
   change->pops = pops;
@@ -80,12 +88,14 @@ static void put_pieces(struct lt_thread *t, struct lt_stack_change *change, uint
 }
 
 LT_NOINLINE void lt_buffer_put_large_change(struct lt_thread *t, struct lt_stack_change *change) {
+  LT_CHECK(change->pushes > LT_EVENT_PUSH_LIMIT && change->pushes <= t->recordedDepth);
   put_pieces(t, change, change->pushes - LT_EVENT_PUSH_LIMIT / 2);
   if (LT_UNLIKELY(change->pushes > LT_EVENT_PUSH_LIMIT)) {
     // The slot is full of this one stack: keep its inner end. Readers see a stack that lacks frames in the middle, and
     // the count says so.
     t->drops[LT_DROP_STACK_TRUNCATED]++;
     uint32_t lost = change->pushes - LT_EVENT_PUSH_LIMIT;
+    LT_CHECK(lost < t->recordedDepth);
     change->keys += lost;
     change->pushes = LT_EVENT_PUSH_LIMIT;
     t->recordedDepth -= lost;
@@ -95,7 +105,11 @@ LT_NOINLINE void lt_buffer_put_large_change(struct lt_thread *t, struct lt_stack
 
 void lt_buffer_put_mark(struct lt_thread *t, struct lt_stack_change *change, const uint8_t *payload, size_t size,
                         uint64_t time) {
+  LT_CHECK(t == lt_tls.thread && lt_tls.hookDepth == 1);
+  LT_CHECK(size > 0 && size <= LT_MARK_MAX_SIZE);
   put_pieces(t, change, change->pushes);
+  LT_CHECK(change->pops == 0);
+  LT_CHECK(change->pushes <= t->recordedDepth);
   if (LT_UNLIKELY(change->pushes)) {
     // As with events: a stack that fills the slot alone loses frames, and the count says so.
     t->drops[LT_DROP_STACK_TRUNCATED]++;

@@ -2,6 +2,8 @@
 
 #include "record/trace_clock.h"
 
+#include "check.h"
+
 #include <stdatomic.h>
 
 LT_HOOK_DATA uint8_t lt_clock_kind = LT_CLOCK_TSC;
@@ -33,6 +35,7 @@ static struct moment read_clocks(void) {
 
 void lt_trace_clock_begin(void) {
   first = read_clocks();
+  LT_CHECK(lt_clock_kind == LT_CLOCK_TSC || lt_clock_kind == LT_CLOCK_MONOTONIC);
   atomic_store(&knownRate, 0);
   atomic_store(&nextMeasurement, 0);
 }
@@ -56,6 +59,7 @@ static uint64_t rate(void) {
 
 /// UINT64_MAX is for ever in any unit, and only that is.
 static uint64_t scaled(uint64_t value, uint64_t by, uint64_t per) {
+  LT_CHECK(by > 0 && per > 0);
   if (value == UINT64_MAX) return value;
   unsigned __int128 result = (unsigned __int128)value * by / per;
   return result >= UINT64_MAX ? UINT64_MAX - 1 : (uint64_t)result;

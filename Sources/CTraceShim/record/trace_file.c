@@ -7,6 +7,7 @@
 
 #include "record/trace_file.h"
 
+#include "check.h"
 #include "os/apart_task.h"
 #include "os/process_identity.h"
 #include "os/resident_size.h"
@@ -21,6 +22,13 @@
 
 struct lt_trace lt_trace = {.slotSize = LT_SLOT_SIZE};
 
+/// True if the trace's pointers lead to the first pages of its files.
+LT_INVARIANT bool has_pages(void) {
+  return lt_trace.header && lt_trace.live && lt_trace.header == lt_trace.file.firstPage &&
+         lt_trace.live == lt_trace.liveFile.firstPage &&
+         (uint8_t *)lt_trace.status == (uint8_t *)lt_trace.header + LT_TRACE_STATUS_OFFSET;
+}
+
 bool lt_trace_is_writable(void) { return atomic_load_explicit(&lt_trace.isOpen, memory_order_acquire); }
 
 /// Ends the file with the last chunk, once nobody writes any more.
@@ -31,6 +39,7 @@ static void leave_file(void) {
 
 /// Ends the recording; the process goes on.
 static void stop(int error) {
+  LT_CHECK(error > 0 && has_pages());
   uint32_t open = 1;
   lt_mapped_file_enter(&lt_trace.file);
   bool isFirst = atomic_compare_exchange_strong(&lt_trace.isOpen, &open, 0);
@@ -47,6 +56,7 @@ static void stop(int error) {
 
 struct lt_live_slot *lt_trace_new_slot(void) {
   if (!lt_trace_is_writable()) return NULL;
+  LT_CHECK(has_pages() && lt_trace.slotSize == LT_SLOT_SIZE);
   uint32_t index = atomic_fetch_add((_Atomic uint32_t *)&lt_trace.live->slotCount, 1);
   uint64_t offset = LT_LIVE_HEADER_SIZE + (uint64_t)index * LT_SLOT_SIZE;
   int error;
@@ -56,6 +66,7 @@ struct lt_live_slot *lt_trace_new_slot(void) {
   // Part of a program is not worth recording: one thread may free what another has allocated.
   if (!slot) stop(-error);
   if (slot) {
+    LT_CHECK(slot->thread == 0 && slot->eventUsed == 0 && slot->definitionUsed == 0);
     slot->definitionStart = slot->definitionUsed = sizeof *slot;
     slot->eventStart = slot->eventUsed = LT_SLOT_DEFINITIONS;
   }
@@ -65,14 +76,20 @@ struct lt_live_slot *lt_trace_new_slot(void) {
 // --- chunks ----------------------------------------------------------------------------------------------------------
 
 static int append(struct lt_chunk_header *header, uint8_t *chunk) {
+  LT_CHECK(has_pages());
+  LT_CHECK(header->kind > 0 && header->kind <= LT_CHUNK_BLOCKS && header->storedSize > 0);
+  LT_CHECK(header->rawSize > 0 && header->rawSize <= LT_CHUNK_MAX_RAW);
+  LT_CHECK(header->compression != LT_COMPRESSION_NONE || header->storedSize == header->rawSize);
   header->magic = LT_CHUNK_MAGIC;
   header->payloadChecksum = lt_crc32c(0, chunk + sizeof *header, header->storedSize);
   header->headerChecksum = lt_crc32c(0, header, offsetof(struct lt_chunk_header, headerChecksum));
   memcpy(chunk, header, sizeof *header);
   size_t size = sizeof *header + header->storedSize,
          padded = (size + LT_CHUNK_ALIGNMENT - 1) & ~(size_t)(LT_CHUNK_ALIGNMENT - 1);
+  LT_CHECK(padded - size < LT_CHUNK_ALIGNMENT);
   memset(chunk + size, 0, padded - size);
   uint64_t offset = atomic_fetch_add((_Atomic uint64_t *)&lt_trace.status->dataEnd, padded);
+  LT_CHECK(offset >= LT_TRACE_HEADER_SIZE && offset % LT_CHUNK_ALIGNMENT == 0);
   return lt_mapped_file_write(&lt_trace.file, offset, chunk, padded);
 }
 
@@ -98,6 +115,7 @@ void lt_trace_before_losing_reach(void) {
 }
 
 static void set_inheritance(int advice) {
+  LT_CHECK(has_pages());
   lt_syscall(SYS_madvise, lt_trace.file.firstPage, LT_TRACE_HEADER_SIZE, advice);
   lt_syscall(SYS_madvise, lt_trace.liveFile.firstPage, LT_LIVE_HEADER_SIZE, advice);
 }
@@ -112,6 +130,7 @@ void lt_trace_be_copy(void) {
 
 bool lt_trace_append(struct lt_chunk_header *header, const void *payload, uint32_t size, struct lt_compressor *begun) {
   if (!lt_trace_is_writable()) return false;
+  LT_CHECK(size > 0 && size <= LT_SLOT_SIZE);
   header->rawSize = header->storedSize = size;
   struct lt_compressor *compressor = begun ? begun : lt_compressor_take(LT_COMPRESS_WHOLE);
   uint32_t stored = compressor ? lt_compressor_end(compressor, payload, size) : 0;
@@ -122,6 +141,7 @@ bool lt_trace_append(struct lt_chunk_header *header, const void *payload, uint32
     return false;
   }
   if (stored) {
+    LT_CHECK(stored < size);
     header->compression = LT_COMPRESSION_ZSTD;
     header->storedSize = stored;
   } else {
@@ -135,9 +155,13 @@ bool lt_trace_append(struct lt_chunk_header *header, const void *payload, uint32
   return isWritten;
 }
 
-void lt_trace_add_drop(uint32_t reason) { atomic_fetch_add((_Atomic uint64_t *)&lt_trace.status->drops[reason], 1); }
+void lt_trace_add_drop(uint32_t reason) {
+  LT_CHECK(lt_trace.status && reason < LT_DROP_COUNT);
+  atomic_fetch_add((_Atomic uint64_t *)&lt_trace.status->drops[reason], 1);
+}
 
 void lt_trace_add_drops(struct lt_thread *t) {
+  LT_CHECK(lt_trace.status);
   for (int i = 0; i < LT_DROP_COUNT; i++) {
     if (!t->drops[i]) continue;
     // A signal handler may count one meanwhile.
@@ -158,6 +182,7 @@ static void remove_live(void) { lt_unlink(lt_trace.liveFile.path); }
 
 void lt_trace_close(uint32_t reason, bool keepLive) {
   if (!lt_trace_is_writable()) return;
+  LT_CHECK(has_pages() && lt_identity_is_claimants());
   for (struct lt_thread *t = lt_thread_first(); t; t = atomic_load(&t->next)) lt_trace_add_drops(t);
   struct lt_closing closing = {.reason = reason,
                                .waitStatus = -1,

@@ -3,17 +3,18 @@
 #ifndef LEAKTRACE_TRACE_FILE_H
 #define LEAKTRACE_TRACE_FILE_H
 
+#include "check.h"
 #include "os/mapped_file.h"
 #include "record/live_slot.h"
 #include "thread/thread_state.h"
 
 struct lt_trace {
-  uint32_t slotSize;
-  _Atomic uint32_t isOpen; ///< chunks may be appended
+  uint32_t slotSize;       ///< LT_SLOT_SIZE
+  _Atomic uint32_t isOpen; ///< chunks may be appended; the three pointers below are not NULL then
   struct lt_mapped_file file, liveFile;
   struct lt_trace_header *header; ///< the header page, mapped shared
-  struct lt_trace_status *status;
-  struct lt_live_header *live;
+  struct lt_trace_status *status; ///< in the header page. `dataEnd` grows only, by multiples of LT_CHUNK_ALIGNMENT
+  struct lt_live_header *live;    ///< the first page of the live file
   pid_t process;
   _Atomic uint32_t untracedChildren;
 };

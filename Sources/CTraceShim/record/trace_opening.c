@@ -2,6 +2,7 @@
 
 #include "record/trace_opening.h"
 
+#include "check.h"
 #include "os/apart_task.h"
 #include "os/number_text.h"
 #include "record/message.h"
@@ -50,6 +51,7 @@ static bool expand_pattern(const char *pattern, const char *programName, unsigne
   }
 #undef APPEND
 #undef APPEND_NUMBER
+  LT_CHECK(n < PATH_MAX);
   result[n] = 0;
   return true;
 }
@@ -83,6 +85,7 @@ static int create_trace(const struct lt_trace_options *options, const char *prog
 
 static void set_live_path(void) {
   size_t n = strlen(lt_trace.file.path);
+  LT_CHECK(n + sizeof LT_LIVE_SUFFIX <= sizeof lt_trace.liveFile.path);
   memcpy(lt_trace.liveFile.path, lt_trace.file.path, n);
   memcpy(lt_trace.liveFile.path + n, LT_LIVE_SUFFIX, sizeof LT_LIVE_SUFFIX);
 }
@@ -183,6 +186,7 @@ bool lt_trace_open(const struct lt_trace_options *options, const char *programNa
   struct opening o = {.options = options, .programName = programName};
   lt_call_apart_or_here(open_apart, &o);
   if (!o.isOpen) return false;
+  LT_CHECK(!lt_trace_is_writable() && lt_trace.file.firstPage && lt_trace.liveFile.firstPage);
   lt_trace.header = lt_trace.file.firstPage;
   lt_trace.status = (struct lt_trace_status *)((uint8_t *)lt_trace.header + LT_TRACE_STATUS_OFFSET);
   lt_trace.live->pauseSwitch = options->flags & LT_OPTION_START_PAUSED ? LT_SWITCH_PAUSED : LT_SWITCH_RECORD;

@@ -2,6 +2,7 @@
 
 #include "record/type_table.h"
 
+#include "check.h"
 #include "metadata_reading.h"
 #include "record/encoding.h"
 #include "record/event_buffer.h"
@@ -13,9 +14,9 @@
 
 enum { TABLE_SIZE = 1 << 16, TYPE_LIMIT = TABLE_SIZE / 4 * 3 };
 struct entry {
-  _Atomic uint64_t metadata;
-  _Atomic uint32_t type;
-  _Atomic uint32_t storage; ///< LT_STORAGE_
+  _Atomic uint64_t metadata; ///< 0 in a place that was never used, GONE in one whose type is gone
+  _Atomic uint32_t type;     ///< 0 until it is defined, and when it is gone
+  _Atomic uint32_t storage;  ///< LT_STORAGE_
 };
 static _Atomic(struct entry *) table;
 static _Atomic uint32_t nextType = 1, usedEntries;
@@ -53,7 +54,9 @@ static void write_definition(void *definition) {
   struct lt_type_description description;
   lt_describe_type(&lt_own_memory, d->metadata, &description);
   d->storage = description.storage;
+  LT_CHECK(d->storage <= LT_STORAGE_DEQUE);
   d->type = atomic_fetch_add(&nextType, 1);
+  LT_CHECK(d->type > 0 && d->type != d->superclass);
   uint8_t payload[1200], *p = payload;
   p = lt_put_varint(p, d->type);
   p = lt_put_varint(p, d->metadata);
@@ -61,6 +64,7 @@ static void write_definition(void *definition) {
   p = lt_put_varint(p, description.descriptor);
   p = lt_put_string(p, payload + sizeof payload - 16, description.name);
   p = lt_put_varint(p, d->superclass);
+  LT_CHECK(p <= payload + sizeof payload);
   lt_define(t, LT_DEF_TYPE, payload, (size_t)(p - payload));
 }
 
@@ -70,6 +74,7 @@ static uint32_t number_of(struct lt_thread *t, uint64_t metadata, int depth);
 /// again.
 static uint32_t define_type(struct lt_thread *t, uint64_t metadata, uint32_t *storage, int depth) {
   enum { SUPERCLASS_LIMIT = 64 };
+  LT_CHECK(metadata > GONE && depth <= SUPERCLASS_LIMIT);
   uint64_t kind = lt_word_at(&lt_own_memory, metadata);
   struct definition d = {.thread = t, .metadata = metadata, .storage = LT_STORAGE_NONE};
   if ((kind == KIND_CLASS || kind > KIND_LAST) && depth < SUPERCLASS_LIMIT)
@@ -91,6 +96,7 @@ static LT_NOINLINE uint32_t number_of(struct lt_thread *t, uint64_t metadata, in
   uint64_t index = (metadata * LT_HASH_MULTIPLIER) >> 48;
   struct entry *free = NULL; // the first place that has become free
   for (int probe = 0; probe < 64; probe++, index = (index + 1) % TABLE_SIZE) {
+    LT_CHECK(index < TABLE_SIZE);
     uint64_t found = atomic_load_explicit(&entries[index].metadata, memory_order_acquire);
     if (found == GONE && !free) free = &entries[index];
     if (found == 0) {
@@ -101,6 +107,7 @@ static LT_NOINLINE uint32_t number_of(struct lt_thread *t, uint64_t metadata, in
       if (!type) return 0;
       if (!free) atomic_fetch_add(&usedEntries, 1);
       struct entry *entry = free ? free : &entries[index];
+      LT_CHECK(entry >= entries && entry < entries + TABLE_SIZE);
       found = free ? GONE : 0;
       if (atomic_compare_exchange_strong(&entry->metadata, &found, metadata)) {
         atomic_store_explicit(&entry->storage, storage, memory_order_relaxed);

@@ -8,6 +8,7 @@
 
 #include "unwind/async_callers.h"
 
+#include "check.h"
 #include "unwind/stack_memory.h"
 #include "unwind/unwind_table.h"
 
@@ -44,6 +45,7 @@ static LT_NOINLINE bool is_chain(const struct lt_thread *t, uint64_t context) {
 }
 
 static bool is_same_chain(const struct lt_thread *t, uint64_t context) {
+  LT_CHECK(t->asyncDepth <= LT_ASYNC_LIMIT);
   for (uint32_t i = 0; i < t->asyncDepth; i++) {
     // Each context is read only when the one before it, just read, led to it.
     const uint64_t *words = t->async[i].context;
@@ -62,6 +64,7 @@ static uint32_t replace_chain(struct lt_thread *t, uint64_t context) {
     context = words[0];
   }
   uint32_t kept = 0;
+  LT_CHECK(count > 0 && count <= LT_ASYNC_LIMIT);
   while (kept < count && kept < t->asyncDepth &&
          fresh[count - 1 - kept].resume == t->async[t->asyncDepth - 1 - kept].resume)
     kept++;
@@ -87,6 +90,7 @@ struct lt_async_change lt_async_callers_update(struct lt_thread *t, uintptr_t re
 }
 
 bool lt_async_callers_stand(const struct lt_thread *t) {
+  LT_CHECK(t->asyncDepth <= LT_ASYNC_LIMIT);
   for (uint32_t i = 0; i < t->asyncDepth; i++) {
     const uint64_t *words = t->async[i].context;
     if (!lt_is_readable((uint64_t)words) || words[0] != t->async[i].parent || words[1] != t->async[i].resume)

@@ -3,6 +3,7 @@
 #ifndef LEAKTRACE_ASYNC_CALLERS_H
 #define LEAKTRACE_ASYNC_CALLERS_H
 
+#include "check.h"
 #include "thread/thread_state.h"
 
 struct lt_async_change {
@@ -25,6 +26,7 @@ bool lt_async_callers_stand(const struct lt_thread *t);
 
 /// The frame key of entry `i` of the thread's `async`.
 static LT_ALWAYS_INLINE uint64_t lt_async_key(const struct lt_thread *t, uint32_t i) {
+  LT_CHECK(i < t->asyncDepth && t->asyncDepth <= LT_ASYNC_LIMIT);
   return t->async[i].resume | LT_FRAME_EXACT | LT_FRAME_ASYNC;
 }
 

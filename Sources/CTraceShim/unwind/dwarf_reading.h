@@ -3,6 +3,8 @@
 #ifndef LEAKTRACE_DWARF_READING_H
 #define LEAKTRACE_DWARF_READING_H
 
+#include "check.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -10,17 +12,19 @@
 
 /// Bytes yet to be read. A number that the end cuts off is 0, and the rest of the bytes is gone with it.
 struct lt_dwarf_reader {
-  const uint8_t *next, *end;
-  bool isShort; ///< more was asked for than there was
+  const uint8_t *next, *end; ///< `next` is at most `end`
+  bool isShort;              ///< more was asked for than there was
 };
 
 static inline void read_too_far(struct lt_dwarf_reader *r) {
+  LT_CHECK(r->next <= r->end);
   r->next = r->end;
   r->isShort = true;
 }
 
 static inline uint64_t read_fixed(struct lt_dwarf_reader *r, size_t size) {
   uint64_t value = 0;
+  LT_CHECK(size <= sizeof value && r->next <= r->end);
   if ((size_t)(r->end - r->next) < size) {
     read_too_far(r);
     return 0;
@@ -35,6 +39,7 @@ static inline uint8_t read_byte(struct lt_dwarf_reader *r) { return (uint8_t)rea
 static inline uint64_t read_leb(struct lt_dwarf_reader *r, bool isSigned) {
   uint64_t value = 0;
   unsigned shift = 0;
+  LT_CHECK(r->next <= r->end);
   while (r->next < r->end) {
     uint8_t byte = *r->next++;
     if (shift < 64) value |= (uint64_t)(byte & 0x7f) << shift;
@@ -59,6 +64,7 @@ static inline struct lt_dwarf_reader read_part(struct lt_dwarf_reader *r, uint64
     return part;
   }
   part.end = r->next += size;
+  LT_CHECK(part.next <= part.end && part.end <= r->end);
   return part;
 }
 

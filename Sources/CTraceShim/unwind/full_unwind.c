@@ -2,6 +2,7 @@
 
 #include "unwind/full_unwind.h"
 
+#include "check.h"
 #include "thread/own_stack.h"
 #include "unwind/async_callers.h"
 #include "unwind/stack_memory.h"
@@ -74,6 +75,7 @@ bool lt_unwind_from_call(struct lt_thread *t, uintptr_t function, size_t size, b
   struct stepping_out stepping = {t, NULL, isPassed, result, false};
   uintptr_t start = (uintptr_t)__builtin_frame_address(0) & ~(uintptr_t)7;
   lt_stack_memory_enter(t, start);
+  LT_CHECK(start % 8 == 0 && size > 0);
   for (uintptr_t slot = start; slot < start + FAR && is_readable(t, slot); slot += 8) {
     uintptr_t word = *(const uintptr_t *)slot;
     if (word <= function || word > function + size) continue;
@@ -95,6 +97,7 @@ static void walk(struct lt_thread *t, struct lt_registers *registers, struct lt_
                  struct task_entry *task) {
   bool isExact = false;
   struct lt_registers inner = *registers;
+  LT_CHECK(stack->keys && stack->count <= stack->capacity);
   while (registers->value[LT_REG_RA]) {
     uintptr_t address = registers->value[LT_REG_RA];
     struct lt_unwind_row row;
@@ -111,6 +114,7 @@ static void walk(struct lt_thread *t, struct lt_registers *registers, struct lt_
       stack->isTruncated = true;
       return;
     }
+    LT_CHECK(address == (address & LT_FRAME_ADDRESS_MASK) || !isFound);
     stack->keys[stack->count++] = address | (isExact ? LT_FRAME_EXACT : 0);
     inner = *registers;
     if (!isFound || !lt_unwind_apply(&row, registers, is_readable, t)) {
@@ -149,6 +153,7 @@ static void unwind_whole(struct lt_thread *t, const uintptr_t *hookFrame, struct
     async = lt_async_callers_search(t, others, LT_CONTEXT_REFUGES);
   }
   if (async.isFound) {
+    LT_CHECK(t->asyncDepth > 0 && async.kept <= t->asyncDepth);
     for (uint32_t i = 0; i < t->asyncDepth && stack->count < stack->capacity; i++)
       stack->keys[stack->count++] = lt_async_key(t, i);
   } else {
@@ -169,7 +174,9 @@ static void unwind(void *whole) {
 
 void lt_full_unwind(struct lt_thread *t, const uintptr_t *hookFrame, struct lt_full_stack *stack) {
   struct whole_stack whole = {t, hookFrame, stack};
+  LT_CHECK(stack->keys && stack->capacity > 0);
   stack->count = 0;
   stack->isIncomplete = stack->isTruncated = false;
   if (!lt_on_own_stack(unwind, &whole)) stack->isIncomplete = true;
+  LT_CHECK(stack->count <= stack->capacity);
 }

@@ -4,14 +4,15 @@
 #ifndef LEAKTRACE_FULL_UNWIND_H
 #define LEAKTRACE_FULL_UNWIND_H
 
+#include "check.h"
 #include "thread/thread_state.h"
 #include "unwind/unwind_table.h"
 
 struct lt_full_stack {
-  uint64_t *keys; ///< innermost first; the caller's memory
-  uint32_t count, capacity;
-  bool isIncomplete; ///< ends at a frame without usable unwind information
-  bool isTruncated;  ///< ends at the capacity
+  uint64_t *keys;           ///< innermost first; the caller's memory
+  uint32_t count, capacity; ///< `count` is at most `capacity`
+  bool isIncomplete;        ///< ends at a frame without usable unwind information
+  bool isTruncated;         ///< ends at the capacity
 };
 
 /// Unwinds the stack of the caller of the hook whose frame address is given. `keys` are frame keys; those of async

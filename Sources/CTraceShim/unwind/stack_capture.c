@@ -3,6 +3,7 @@
 
 #include "unwind/stack_capture.h"
 
+#include "check.h"
 #include "thread/own_stack.h"
 #include "unwind/async_callers.h"
 #include "unwind/full_unwind.h"
@@ -14,6 +15,7 @@ static uint32_t depthLimit = 65536;
 bool lt_verifies_stacks;
 
 bool lt_stack_capture_init(uint32_t limit, bool verifies) {
+  LT_CHECK(limit > 0);
   depthLimit = limit;
   lt_verifies_stacks = verifies;
   return lt_unwind_rules_init();
@@ -39,8 +41,11 @@ void lt_stack_capture_renew(struct lt_thread *t) {
 // --- changed entries -------------------------------------------------------------------------------------------------
 
 LT_NOINLINE uint32_t lt_changed_entry(const struct lt_thread *t, uint32_t index) {
+  LT_CHECK(index < t->depth);
   for (; index > 0; index--) {
     const struct lt_frame_entry *entry = &t->entries[index];
+    LT_CHECK(entry[-1].wordEnd <= entry->wordEnd && entry[-1].pairEnd <= entry->pairEnd);
+    LT_CHECK(entry->state.returnSlot < entry[-1].state.returnSlot);
     for (uint32_t i = entry[-1].wordEnd; i < entry->wordEnd; i++)
       if (*t->words.addresses[i] != t->words.values[i]) return index;
     for (uint32_t i = entry[-1].pairEnd; i < entry->pairEnd; i++) {
@@ -53,6 +58,7 @@ LT_NOINLINE uint32_t lt_changed_entry(const struct lt_thread *t, uint32_t index)
 
 /// Makes the outermost frame the first entry.
 static void keep_outermost(struct lt_thread *t, const struct lt_fresh_frame *frame) {
+  LT_CHECK(frame >= t->fresh && frame < t->fresh + t->entryLimit);
   bool needsFramePointer = lt_rule_kind(frame->rule) == LT_RULE_STEP && lt_rule_uses_frame_pointer(frame->rule);
   t->entries[0] =
       (struct lt_frame_entry){frame->state, frame->rule | (needsFramePointer ? LT_NEEDS_FRAME_POINTER : 0), 0, 0};
@@ -93,6 +99,7 @@ static uint64_t context_register(struct lt_thread *t, const uintptr_t *hookFrame
 // --- changes ---------------------------------------------------------------------------------------------------------
 
 static LT_NOINLINE void change_everything(struct lt_thread *t, uint32_t count, struct lt_stack_change *change) {
+  LT_CHECK(count <= t->entryLimit + LT_ASYNC_LIMIT + 1);
   *change = (struct lt_stack_change){.pops = t->recordedDepth,
                                      .pushes = count,
                                      .keys = t->pushed,
@@ -126,6 +133,7 @@ static LT_NOINLINE void capture_by_full_tables(struct lt_thread *t, const uintpt
     stack = (struct lt_full_stack){.keys = (uint64_t *)t->fresh, .capacity = t->entryLimit};
     lt_full_unwind(t, hookFrame, &stack);
   } while (stack.isTruncated && lt_stack_room_grow(t, depthLimit));
+  LT_CHECK(stack.count <= stack.capacity && stack.capacity == t->entryLimit);
   t->task = outermost_context(t);
   if (stack.isIncomplete) t->drops[LT_DROP_STACK_INCOMPLETE]++;
   uint32_t count = 0;
@@ -141,6 +149,7 @@ static LT_NOINLINE void capture_by_full_tables(struct lt_thread *t, const uintpt
 /// Captures a stack deeper than the limit: the innermost frames are recorded, and hang from one that says that there
 /// are more.
 static LT_NOINLINE void capture_cut(struct lt_thread *t, uint32_t count, struct lt_stack_change *change) {
+  LT_CHECK(count <= t->entryLimit);
   t->drops[LT_DROP_STACK_TRUNCATED]++;
   t->depth = 0;
   uint64_t task = t->task;
@@ -157,9 +166,11 @@ static LT_NOINLINE void capture_cut(struct lt_thread *t, uint32_t count, struct 
 static LT_NOINLINE uint32_t settle_task(struct lt_thread *t, const uintptr_t *hookFrame, uint32_t *kept) {
   bool hasFramePointer = t->depth > 1 && lt_rule_uses_frame_pointer(t->entries[1].rule);
   uint32_t before = t->asyncDepth;
+  LT_CHECK(t->endsInTask && t->depth > 0);
   struct lt_async_change async =
       lt_async_callers_update(t, t->entries[0].state.returnSlot, hasFramePointer, context_register(t, hookFrame));
   if (!async.isFound) return UINT32_MAX;
+  LT_CHECK(async.kept <= t->asyncDepth && t->asyncDepth > 0);
   if (*kept > 0 && async.kept == t->asyncDepth && before == t->asyncDepth) {
     *kept = t->asyncDepth + *kept - 1;
     return 0;
@@ -168,6 +179,7 @@ static LT_NOINLINE uint32_t settle_task(struct lt_thread *t, const uintptr_t *ho
   if (t->recordedDepth < before || !t->recordedAsync) async.kept = 0;
   uint32_t count = 0;
   for (uint32_t i = t->asyncDepth - async.kept; i > 0; i--) t->pushed[count++] = lt_async_key(t, i - 1);
+  LT_CHECK(count <= LT_ASYNC_LIMIT);
   *kept = async.kept;
   return count;
 }
@@ -183,8 +195,11 @@ static LT_NOINLINE bool change_in_task(struct lt_thread *t, const uintptr_t *hoo
   t->recordedAsync = 1;
   t->task = outermost_context(t);
   for (uint32_t i = callersHold ? physical : 1; i < total; i++) t->pushed[pushes++] = t->addresses[i];
+  LT_CHECK(pushes <= t->entryLimit + LT_ASYNC_LIMIT + 1);
+  LT_CHECK(kept <= t->recordedDepth);
   *change = (struct lt_stack_change){.pops = t->recordedDepth - kept, .pushes = pushes, .keys = t->pushed};
   t->recordedDepth = t->asyncDepth + total - 1;
+  LT_CHECK(pushes + kept == t->recordedDepth);
   change->innermost = total > 1 ? t->addresses[total - 1] : lt_async_key(t, 0);
   change->next = total > 2           ? t->addresses[total - 2]
                  : total > 1         ? lt_async_key(t, 0)
@@ -196,7 +211,9 @@ static LT_NOINLINE bool change_in_task(struct lt_thread *t, const uintptr_t *hoo
 void lt_capture_finish(struct lt_thread *t, const uintptr_t *hookFrame, struct lt_walk walk,
                        struct lt_stack_change *change) {
   uint32_t total = walk.entries + walk.fresh;
+  LT_CHECK(walk.kept <= walk.entries && walk.entries - walk.kept <= 1 && walk.entries <= t->depth);
   if (walk.entries == 0) {
+    LT_CHECK(walk.fresh > 0);
     if (walk.end == LT_RULE_FULL) return capture_by_full_tables(t, hookFrame, change);
     if (walk.end == LT_RULE_STEP) return capture_cut(t, walk.fresh, change);
     if (walk.end == LT_RULE_NONE) t->drops[LT_DROP_STACK_INCOMPLETE]++;
@@ -210,11 +227,13 @@ void lt_capture_finish(struct lt_thread *t, const uintptr_t *hookFrame, struct l
   } else {
     lt_keep_fresh(t, walk.entries, walk.fresh);
   }
+  LT_CHECK(total > 0 && total <= t->entryLimit);
   t->depth = total;
   if (t->endsInTask) {
     if (!change_in_task(t, hookFrame, walk.kept, change)) capture_by_full_tables(t, hookFrame, change);
     return;
   }
+  LT_CHECK(walk.kept <= t->recordedDepth);
   *change = (struct lt_stack_change){.pops = t->recordedDepth - walk.kept,
                                      .pushes = total - walk.kept,
                                      .keys = t->addresses + walk.kept,
@@ -237,6 +256,7 @@ static void check_against_full_tables(void *check) {
   if (t->depth == 0) return; // was captured by them, or cut
   uint32_t asyncDepth = t->asyncDepth, bottom = t->endsInTask ? 1 : 0;
   struct lt_async_entry async[LT_ASYNC_LIMIT];
+  LT_CHECK(asyncDepth <= LT_ASYNC_LIMIT && t->depth >= bottom);
   memcpy(async, t->async, asyncDepth * sizeof *async);
   struct lt_full_stack stack = {.keys = (uint64_t *)t->fresh, .capacity = t->entryLimit};
   lt_full_unwind(t, hookFrame, &stack);

@@ -12,6 +12,7 @@
 #ifndef LEAKTRACE_STACK_CAPTURE_H
 #define LEAKTRACE_STACK_CAPTURE_H
 
+#include "check.h"
 #include "unwind/stack_change.h"
 #include "unwind/stack_memory.h"
 #include "unwind/stack_room.h"
@@ -31,6 +32,7 @@ static LT_ALWAYS_INLINE bool lt_entries_hold(const struct lt_thread *t, uint32_t
   const struct lt_stack_pairs pairs = t->pairs;
   const struct lt_stack_words words = t->words;
   uint32_t pairEnd = entry->pairEnd, wordEnd = entry->wordEnd;
+  LT_CHECK(index < t->depth && pairEnd <= t->entryLimit && wordEnd <= 2 * t->entryLimit);
   lt_two_words differences = {0, 0};
 #pragma clang loop unroll_count(4)
   for (uint32_t i = 0; i < pairEnd; i++) differences |= *pairs.addresses[i] ^ pairs.values[i];
@@ -49,6 +51,7 @@ static LT_ALWAYS_INLINE struct lt_walk lt_walk_changed(struct lt_thread *t, cons
                                                        uint32_t limit) {
   struct lt_fresh_frame *fresh = t->fresh, *end = fresh + limit;
   const struct lt_frame_entry *entry = t->entries + t->depth - 1;
+  LT_CHECK(lt_stack_room_is_valid(t) && limit <= t->entryLimit);
   // The hook's own frame: its caller's frame pointer and return address, side by side.
   uintptr_t returnSlot = (uintptr_t)(hookFrame + 1);
   uint64_t returnAddress = hookFrame[1], framePointer = hookFrame[0], rule;
@@ -63,20 +66,24 @@ static LT_ALWAYS_INLINE struct lt_walk lt_walk_changed(struct lt_thread *t, cons
     if (entry->state.returnSlot == returnSlot && rule == (entry->rule & ~LT_NEEDS_FRAME_POINTER) &&
         (!(entry->rule & LT_NEEDS_FRAME_POINTER) || entry->state.framePointer == framePointer)) {
       uint32_t index = (uint32_t)(entry - t->entries);
+      LT_CHECK(index < t->depth);
       if (LT_LIKELY(lt_entries_hold(t, index))) {
         bool isSameCall = t->addresses[index] == returnAddress;
         t->addresses[index] = returnAddress;
         return (struct lt_walk){index + 1, index + isSameCall, (uint32_t)(fresh - t->fresh), LT_RULE_STEP};
       }
       entry = t->entries + (ptrdiff_t)lt_changed_entry(t, index) - 2;
+      LT_CHECK(entry >= t->entries - 1);
     }
     kind = LT_RULE_STEP;
     if (LT_UNLIKELY(fresh >= end)) break;
     *fresh++ = (struct lt_fresh_frame){{returnSlot, framePointer}, rule, returnAddress};
+    LT_CHECK(lt_rule_is_valid(rule));
     uint64_t slot = lt_rule_frame_pointer_slot(rule);
     uintptr_t cfa = lt_rule_offset(rule);
     if ((rule & LT_RULE_HEAD_MASK) == LT_RULE_STEP) {
       cfa += returnSlot + 8;
+      LT_CHECK(cfa > returnSlot + 8);
     } else {
       kind = lt_rule_kind(rule);
       if (LT_UNLIKELY(kind != LT_RULE_STEP)) break;
@@ -100,12 +107,14 @@ static LT_ALWAYS_INLINE struct lt_walk lt_walk_changed(struct lt_thread *t, cons
 /// Makes the fresh frames the inner end of the last stack, after its outermost `entries`, of which there are some.
 static LT_ALWAYS_INLINE void lt_keep_fresh(struct lt_thread *t, uint32_t entries, uint32_t count) {
   struct lt_frame_entry *entry = t->entries + entries;
+  LT_CHECK(entries > 0 && entries + count <= t->entryLimit);
   uint64_t *address = t->addresses + entries;
   const struct lt_stack_pairs pairs = t->pairs;
   const struct lt_stack_words words = t->words;
   uint32_t word = entry[-1].wordEnd, pair = entry[-1].pairEnd;
   for (const struct lt_fresh_frame *first = t->fresh, *from = first + count; from > first; entry++, address++) {
     from--;
+    LT_CHECK(from->state.returnSlot < entry[-1].state.returnSlot);
     // The words that the step from this frame to the one outside of it read.
     const uint64_t *returnSlot = (const uint64_t *)entry[-1].state.returnSlot;
     uint64_t rule = from->rule, slot = lt_rule_frame_pointer_slot(rule),
@@ -126,6 +135,7 @@ static LT_ALWAYS_INLINE void lt_keep_fresh(struct lt_thread *t, uint32_t entries
     needed |= (rule & 8) << 60;
     *entry = (struct lt_frame_entry){from->state, rule | needed, word, pair};
     *address = from->returnAddress;
+    LT_CHECK(word <= 2 * t->entryLimit && pair <= t->entryLimit);
   }
 }
 _Static_assert(8ull << 60 == LT_NEEDS_FRAME_POINTER, "a rule's mark of a CFA found from the frame pointer, moved");

@@ -2,6 +2,7 @@
 
 #include "unwind/stack_room.h"
 
+#include "check.h"
 #include "unwind/stack_change.h"
 
 enum {
@@ -32,6 +33,8 @@ static bool take(struct lt_thread *t, uint32_t frames) {
          pushed = place(&used, (frames + LT_ASYNC_LIMIT + 1ul) * sizeof *t->pushed, 6);
   uint8_t *memory = lt_map_private(used);
   if (!memory) return false;
+  LT_CHECK(frames > 0 && fresh + frames * sizeof *t->fresh <= used);
+  LT_CHECK(pushed + (frames + LT_ASYNC_LIMIT + 1ul) * sizeof *t->pushed == used);
   t->room = memory;
   t->roomSize = used;
   t->entries = (struct lt_frame_entry *)(memory + entries);
@@ -46,19 +49,23 @@ static bool take(struct lt_thread *t, uint32_t frames) {
   t->entryLimit = frames;
   t->freshLimit = frames < LT_EVENT_PUSH_LIMIT ? frames : LT_EVENT_PUSH_LIMIT;
   t->depth = 0;
+  LT_CHECK(lt_stack_room_is_valid(t));
   return true;
 }
 
 bool lt_stack_room_make(struct lt_thread *t, uint32_t limit) {
+  LT_CHECK(limit > 0 && !t->room);
   t->mayGrow = limit > FIRST_FRAMES;
   return take(t, t->mayGrow ? FIRST_FRAMES : limit);
 }
 
 bool lt_stack_room_grow(struct lt_thread *t, uint32_t limit) {
   if (!t->mayGrow) return false;
+  LT_CHECK(lt_stack_room_is_valid(t) && t->entryLimit < limit);
   uint8_t *room = t->room;
   size_t size = t->roomSize;
   uint32_t frames = t->entryLimit <= limit / GROWTH ? t->entryLimit * GROWTH : limit;
+  LT_CHECK(frames > t->entryLimit && frames <= limit);
   if (!take(t, frames)) {
     t->mayGrow = false;
     return false;

@@ -2,6 +2,7 @@
 // for.
 // Source: DWARF 5, sections 2.5 and 6.4.
 
+#include "check.h"
 #include "unwind/unwind_table.h"
 
 #include "unwind/dwarf_reading.h"
@@ -10,6 +11,7 @@ enum { EXPRESSION_STACK = 32 };
 
 static bool load(uintptr_t address, unsigned size, bool (*isReadable)(void *, uintptr_t), void *context,
                  uint64_t *value) {
+  LT_CHECK(size <= sizeof *value);
   if (!isReadable(context, address)) return false;
   *value = 0;
   memcpy(value, (const void *)address, size);
@@ -20,6 +22,7 @@ static bool evaluate(const uint8_t *expression, int64_t length, const struct lt_
                      uint64_t initial, bool (*isReadable)(void *, uintptr_t), void *context, uint64_t *result) {
   uint64_t stack[EXPRESSION_STACK];
   int top = 0;
+  LT_CHECK(expression && length >= 0);
   struct lt_dwarf_reader reader = {.next = expression, .end = expression + length}, *p = &reader;
   if (hasInitial) stack[top++] = initial;
 #define NEED(n)                  \
@@ -31,6 +34,7 @@ static bool evaluate(const uint8_t *expression, int64_t length, const struct lt_
     if (top >= EXPRESSION_STACK) return false; \
   } while (0)
   while (p->next < p->end) {
+    LT_CHECK(top >= 0 && top <= EXPRESSION_STACK);
     uint8_t op = read_byte(p);
     if (op >= 0x30 && op <= 0x4f) {
       ROOM();
@@ -234,6 +238,7 @@ bool lt_unwind_apply(const struct lt_unwind_row *row, struct lt_registers *regis
   }
   struct lt_registers next = *registers;
   next.value[LT_REG_STACK] = cfa;
+  LT_CHECK(lt_unwind_row_is_valid(row));
   for (int r = 0; r < LT_REG_COUNT; r++) {
     uint64_t address;
     switch (row->registers[r].rule) {

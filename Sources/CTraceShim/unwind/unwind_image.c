@@ -3,6 +3,8 @@
 #define _GNU_SOURCE
 #include "unwind/unwind_image.h"
 
+#include "check.h"
+
 #include <dlfcn.h>
 #include <string.h>
 #include <sys/auxv.h>
@@ -16,13 +18,14 @@ struct found_object { // struct dl_find_object of <dlfcn.h>, spelled out so that
 };
 static int (*findObject)(void *, struct found_object *);
 
-static uintptr_t loaderStart, loaderEnd;
+static uintptr_t loaderStart, loaderEnd; ///< [start, end); both 0 in a program without a loader
 /// The program as the kernel has mapped it; without segments where that is not known.
 static struct lt_unwind_image program;
 
 static void find_program(void) {
   const ElfW(Phdr) *segments = (const ElfW(Phdr) *)getauxval(AT_PHDR);
   uint32_t count = segments ? (uint32_t)getauxval(AT_PHNUM) : 0;
+  LT_CHECK(segments || count == 0);
   for (uint32_t i = 0; i < count; i++)
     if (segments[i].p_type == PT_PHDR)
       program = (struct lt_unwind_image){
@@ -80,9 +83,14 @@ bool lt_unwind_find_image(uintptr_t address, struct lt_unwind_image *image) {
   return true;
 }
 
-bool lt_unwind_is_in_loader(uintptr_t address) { return address >= loaderStart && address < loaderEnd; }
+bool lt_unwind_is_in_loader(uintptr_t address) {
+  LT_CHECK(loaderStart <= loaderEnd);
+  return address >= loaderStart && address < loaderEnd;
+}
 
 bool lt_unwind_is_code(uintptr_t address) {
   struct lt_unwind_image image;
-  return lt_unwind_find_image(address, &image) && lt_unwind_segment(&image, address, PF_X);
+  if (!lt_unwind_find_image(address, &image)) return false;
+  LT_CHECK(image.segments && image.segmentCount > 0);
+  return lt_unwind_segment(&image, address, PF_X);
 }

@@ -3,6 +3,7 @@
 #ifndef LEAKTRACE_UNWIND_IMAGE_H
 #define LEAKTRACE_UNWIND_IMAGE_H
 
+#include "check.h"
 #include "unwind/dwarf_reading.h"
 
 #include <link.h>
@@ -44,6 +45,7 @@ static inline struct lt_dwarf_reader lt_unwind_reader(const struct lt_unwind_ima
   const ElfW(Phdr) *segment = lt_unwind_segment(image, address, PF_R);
   struct lt_dwarf_reader none = {.isShort = true};
   if (!segment) return none;
+  LT_CHECK(address < image->bias + segment->p_vaddr + segment->p_memsz);
   return (struct lt_dwarf_reader){.next = (const uint8_t *)address,
                                   .end = (const uint8_t *)(image->bias + segment->p_vaddr + segment->p_memsz)};
 }

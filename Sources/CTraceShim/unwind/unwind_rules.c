@@ -3,6 +3,7 @@
 
 #include "unwind/unwind_rules.h"
 
+#include "check.h"
 #include "thread/own_stack.h"
 #include "unwind/unwind_table.h"
 
@@ -38,6 +39,7 @@ static uint64_t read_rule(uintptr_t address) {
   // A saved register lies inside its frame, and a frame that is found from the frame pointer has saved that. Only the
   // walk can say where those lie.
   if (row.cfaRegister == LT_REG_STACK ? (int64_t)slots[0] * 8 > row.cfaOffset : !slots[0]) return LT_RULE_FULL;
+  LT_CHECK(slots[0] <= 0xfff && slots[1] <= 0xfff && slots[0] != 1 && slots[1] != 1);
   uint64_t kind = row.isAfterCode && lt_is_task_entry_call(address) ? LT_RULE_RUNNER : LT_RULE_STEP;
   return kind | (uint64_t)(row.cfaRegister == LT_REG_FRAME) << 3 | slots[1] << 4 | slots[0] * 8 << 16 |
          (uint64_t)row.cfaOffset << 32;
@@ -53,9 +55,11 @@ static void work_out(void *query) { ((struct query *)query)->rule = read_rule(((
 LT_NOINLINE uint64_t lt_rule_find(uintptr_t address, uint32_t generation) { return lt_rule_for(address, generation); }
 
 LT_NOINLINE uint64_t lt_rule_make(uintptr_t address, struct lt_cached_rule *entry, uint64_t tag) {
+  LT_CHECK(entry >= lt_rule_cache && entry < lt_rule_cache + (1 << LT_RULE_CACHE_BITS));
   struct query query = {address, LT_RULE_NONE};
   if (!lt_on_own_stack(work_out, &query)) return LT_RULE_NONE;
   uint64_t rule = query.rule;
+  LT_CHECK(lt_rule_is_valid(rule) && rule >> 63 == 0);
   atomic_store_explicit(&entry->rule, rule, memory_order_relaxed);
   atomic_store_explicit(&entry->check, tag ^ rule, memory_order_relaxed);
   return rule;

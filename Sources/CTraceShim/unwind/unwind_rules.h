@@ -4,6 +4,7 @@
 #define LEAKTRACE_UNWIND_RULES_H
 
 #include "CTraceFormat.h"
+#include "check.h"
 #include "os/os.h"
 
 #include <stdatomic.h>
@@ -28,9 +29,20 @@ static LT_ALWAYS_INLINE uint64_t lt_rule_context_slot(uint64_t rule) { return (r
 static LT_ALWAYS_INLINE uint64_t lt_rule_frame_pointer_slot(uint64_t rule) { return (uint16_t)(rule >> 16); }
 static LT_ALWAYS_INLINE uint64_t lt_rule_offset(uint64_t rule) { return rule >> 32; }
 
+/// True of a rule that the walk can follow: the frame grows, and its saved registers lie in it.
+LT_INVARIANT bool lt_rule_is_valid(uint64_t rule) {
+  unsigned kind = lt_rule_kind(rule);
+  if (kind == LT_RULE_UNKNOWN || kind > LT_RULE_NONE) return false;
+  if (kind != LT_RULE_STEP && kind != LT_RULE_RUNNER) return true;
+  uint64_t slot = lt_rule_frame_pointer_slot(rule), distance = lt_rule_offset(rule & ~(1ull << 63));
+  bool usesFramePointer = lt_rule_uses_frame_pointer(rule);
+  return distance >= 8 && distance % 8 == 0 && slot % 8 == 0 && slot != 8 &&
+         (usesFramePointer ? slot >= 16 : slot <= distance);
+}
+
 struct lt_cached_rule {
   _Atomic uint64_t check; ///< lt_rule_tag ^ rule: a pair torn by another thread does not fit
-  _Atomic uint64_t rule;
+  _Atomic uint64_t rule;  ///< lt_rule_is_valid, once `check` fits
 };
 enum { LT_RULE_CACHE_BITS = 15 };
 extern struct lt_cached_rule *lt_rule_cache __attribute__((visibility("hidden")));
@@ -46,6 +58,7 @@ LT_NOINLINE uint64_t lt_rule_make(uintptr_t address, struct lt_cached_rule *entr
 
 /// The rule for a return address. Any thread; two loads when it is cached.
 static LT_ALWAYS_INLINE uint64_t lt_rule_for(uintptr_t address, uint32_t generation) {
+  LT_CHECK(lt_rule_cache != NULL);
   struct lt_cached_rule *entry = &lt_rule_cache[(address * LT_HASH_MULTIPLIER) >> (64 - LT_RULE_CACHE_BITS)];
   uint64_t tag = lt_rule_tag(address, generation);
   uint64_t rule = atomic_load_explicit(&entry->rule, memory_order_relaxed);

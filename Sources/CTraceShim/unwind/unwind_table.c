@@ -4,6 +4,7 @@
 #define _GNU_SOURCE
 #include "unwind/unwind_table.h"
 
+#include "check.h"
 #include "unwind/dwarf_reading.h"
 
 #include <string.h>
@@ -15,6 +16,7 @@
 static bool read_encoded(const struct lt_unwind_image *image, struct lt_dwarf_reader *r, uint8_t encoding,
                          uintptr_t dataBase, uintptr_t *result) {
   uintptr_t place = (uintptr_t)r->next, value;
+  LT_CHECK(r->next <= r->end);
   *result = 0;
   if (encoding == 0xff) return true; // omitted
   switch (encoding & 0x0f) {
@@ -64,6 +66,7 @@ static bool open_entry(const struct lt_unwind_image *image, uintptr_t address, s
   uint32_t length = (uint32_t)read_fixed(&r, 4);
   if (length == 0 || length == 0xffffffffu) return false;
   *entry = read_part(&r, length);
+  LT_CHECK(r.isShort || entry->next + length == entry->end);
   return !r.isShort;
 }
 
@@ -75,6 +78,7 @@ static bool parse_common_entry(const struct lt_unwind_image *image, uintptr_t ad
   const char *augmentation = (const char *)r.next, *augmentationEnd = memchr(augmentation, 0, (size_t)(r.end - r.next));
   if (!augmentationEnd || (version != 1 && version != 3)) return false;
   r.next = (const uint8_t *)augmentationEnd + 1;
+  LT_CHECK(r.next <= r.end);
   d->codeAlignment = read_uleb(&r);
   d->dataAlignment = read_sleb(&r);
   d->returnRegister = version == 1 ? read_byte(&r) : read_uleb(&r);
@@ -186,6 +190,7 @@ static bool run_program(struct lt_dwarf_reader program, const struct frame_descr
     if (location > address) return !p->isShort;      \
   } while (0)
   while (p->next < p->end) {
+    LT_CHECK(depth <= STATE_STACK_DEPTH && row->cfaRegister <= LT_REG_COUNT);
     uint8_t instruction = read_byte(p), low = instruction & 0x3f;
     uint64_t reg;
     int64_t offset;
@@ -326,6 +331,7 @@ bool lt_unwind_row_in(const struct lt_unwind_image *image, uintptr_t address, bo
   *row = initial;
   if (!run_program(d.program, &d, lookup, &initial, row)) return false;
   row->isSignalFrame = d.isSignalFrame;
+  LT_CHECK(lt_unwind_row_is_valid(row));
   return true;
 }
 
