@@ -7,6 +7,7 @@
 #define _GNU_SOURCE
 #include "CTraceFormat.h"
 #include "attach_results.h"
+#include "check.h"
 #include "hooks/beginning.h"
 #include "hooks/hook.h"
 #include "hooks/load.h"
@@ -36,7 +37,7 @@ LT_EXPORT void leaktrace_detach_visited(const char *unused, int *result);
 
 enum { SETTING_LIMIT = 32, TEXT_SIZE = 16 << 10 };
 static _Atomic bool isAtWork;
-static bool isAttached; ///< hooks are in place
+static bool isAttached; ///< hooks are in place. Changes only while `isAtWork`
 
 /// Reads the settings from lines as from an environment. False if there are too many.
 static bool read_settings(const char *lines) {
@@ -56,6 +57,7 @@ static bool read_settings(const char *lines) {
     line = end + 1;
   }
   variables[count] = NULL;
+  LT_CHECK(count <= SETTING_LIMIT);
   lt_environment_read(variables);
   lt_settings.followsChildren = false;
   // Threads that are in the middle of a free would not see the marks change.
@@ -64,6 +66,7 @@ static bool read_settings(const char *lines) {
 }
 
 static int attach(const char *settings) {
+  LT_CHECK(atomic_load(&isAtWork));
   if (!lt_process_was_running()) return LT_ATTACH_PRELOADED;
   if (lt_recording_is_on()) return LT_ATTACH_RECORDS;
   if (!lt_process_forget_recording()) return LT_ATTACH_BUSY;
@@ -82,6 +85,7 @@ static int attach(const char *settings) {
 }
 
 static int detach(void) {
+  LT_CHECK(atomic_load(&isAtWork));
   if (!isAttached) return LT_ATTACH_RECORDS_NOTHING;
   isAttached = false;
   // A full disk, or a process that gave up its rights, may have ended the recording before.

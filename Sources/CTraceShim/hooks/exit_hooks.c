@@ -8,6 +8,7 @@
 #define _GNU_SOURCE
 #include "hooks/exit_hooks.h"
 
+#include "check.h"
 #include "hooks/hook.h"
 #include "hooks/program_marks.h"
 #include "image/heap_snapshot.h"
@@ -34,6 +35,7 @@ static struct handler *handlers;
 static _Atomic uint32_t handlerCount;
 
 static void run_wrapped(void *context) {
+  LT_CHECK((struct handler *)context >= handlers && (struct handler *)context < handlers + HANDLER_LIMIT);
   struct handler h = *(struct handler *)context;
   // Destructors of an image that is being closed are registered in the same way.
   if (!lt_tls.isClosingImage) lt_snapshot_at_exit();

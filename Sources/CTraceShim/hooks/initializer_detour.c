@@ -7,6 +7,7 @@
 #define _GNU_SOURCE
 #include "hooks/initializer_detour.h"
 
+#include "check.h"
 #include "hooks/hook.h"
 #include "os/os.h"
 
@@ -20,7 +21,7 @@ typedef void initializer(int, char **, char **);
 
 /// All are changed under the loader's lock.
 static struct detour {
-  bool isUsed;
+  bool isUsed; ///< all other members are set; `isNext` is not NULL
   void (*isNext)(void);
   initializer *original; ///< of DT_INIT
   initializer **array;   ///< in place of the image's own: the entry, then the functions of that
@@ -46,6 +47,7 @@ static bool replace_array(const struct lt_loaded_image *image, struct detour *de
 }
 
 int lt_initializer_detour(const struct lt_loaded_image *image, void (*isNext)(void)) {
+  LT_CHECK(isNext && image->bias <= image->start);
   for (int number = 0; number < LT_DETOUR_LIMIT; number++) {
     struct detour *detour = &detours[number];
     if (detour->isUsed) continue;
@@ -65,6 +67,7 @@ int lt_initializer_detour(const struct lt_loaded_image *image, void (*isNext)(vo
 }
 
 void lt_initializer_forget(int number) {
+  LT_CHECK(number >= 0 && number < LT_DETOUR_LIMIT && detours[number].isUsed);
   struct detour *detour = &detours[number];
   if (detour->array) lt_unmap(detour->array, (detour->count + 1) * sizeof *detour->array);
   *detour = (struct detour){0};
@@ -74,6 +77,7 @@ static initializer *lt_initializer_reached(uintptr_t place) __attribute__((used)
 static initializer *lt_initializer_reached(uintptr_t place) {
   int number = (int)((place - (uintptr_t)lt_initializer_entries) / LT_INITIALIZER_ENTRY_SIZE);
   struct detour *detour = &detours[number];
+  LT_CHECK(number >= 0 && number < LT_DETOUR_LIMIT && detour->isUsed && detour->isNext);
   if (detour->array) memcpy(detour->array + 1, detour->imageArray, detour->count * sizeof *detour->array);
   initializer *original = detour->original;
   detour->isNext();

@@ -4,6 +4,7 @@
 #define _GNU_SOURCE
 #include "hooks/light_recording.h"
 
+#include "check.h"
 #include "hooks/hook.h"
 #include "hooks/next_functions.h"
 #include "hooks/swift_recording.h"
@@ -63,6 +64,7 @@ static void put_totals(struct lt_thread *t) {
 /// Writes totals, and what a sealed chunk would bring about. A thread that has no state yet waits for twice as long, so
 /// that few have one. `size`: bytes of the allocation that it is called in.
 static void keep_up(size_t size) {
+  LT_CHECK(lt_tls.hookDepth == 1);
   // A counter that begins anew, on another machine, is far from the last.
   uint64_t ticks = lt_now(), since = ticks - atomic_load_explicit(&lastClock, memory_order_relaxed);
   if (since < atomic_load_explicit(&clockDistance, memory_order_relaxed)) return;
@@ -84,12 +86,14 @@ static void keep_up(size_t size) {
 // --- samples ---------------------------------------------------------------------------------------------------------
 
 static struct lt_sample_weight weight_of(const struct lt_sampled_block *sample) {
+  LT_CHECK(sample->site < LT_SAMPLED_SITE_LIMIT && lt_sample_period > 0);
   return sample->isCertain ? lt_certain_weight(sample->size) : lt_sample_weight(sample->size, lt_sample_period);
 }
 
 static void take(void *block, uint64_t size, bool isCertain, const uintptr_t *frame) {
   struct lt_sampled_block sample = {
       .size = size, .time = lt_now(), .site = lt_sampled_stack_site(frame), .isCertain = isCertain};
+  LT_CHECK(block && sample.site < LT_SAMPLED_SITE_LIMIT && lt_tls.hookDepth == 1);
   struct lt_sampled_block before;
   // The free of a block that was at this address was not seen.
   if (lt_is_marked(block) && lt_sampled_blocks_remove((uintptr_t)block, &before))
@@ -120,6 +124,7 @@ static bool is_sampled(uint64_t size, bool *isCertain) {
   struct lt_tls *tls = &lt_tls;
   uint64_t *until = until_sample();
   *isCertain = false;
+  LT_CHECK(lt_sample_period > 0);
   if (!tls->sampleRandom) {
     if (is_one_of_first()) {
       *until = 0; // none passes
@@ -131,6 +136,7 @@ static bool is_sampled(uint64_t size, bool *isCertain) {
     tls->sampleRandom = (start ^ start >> 32) * 0xAEF17502108EF2D9ull | 1;
     *until = lt_sample_distance(&tls->sampleRandom, lt_look_period(lt_sample_period));
   }
+  LT_CHECK(tls->sampleRandom && *until > 0);
   return lt_sample_meets(&tls->sampleRandom, until, size, lt_sample_period);
 }
 
@@ -157,11 +163,13 @@ LT_NOINLINE void lt_light_allocated(void *block, size_t size, const uintptr_t *f
   }
   if (lt_tls.hookDepth) return; // by a signal's handler: the next allocation takes its place
   lt_tls.hookDepth = 1;
+  LT_CHECK(lt_sample_period > 0);
   __asm__ volatile("" ::: "memory");
   if (is_on()) {
     bool isCertain;
     if (is_sampled(size, &isCertain)) take(block, size, isCertain, frame);
     keep_up(size);
+    LT_CHECK(lt_tls.hookDepth == 1);
   }
   __asm__ volatile("" ::: "memory");
   lt_tls.hookDepth = 0;
@@ -175,6 +183,7 @@ LT_NOINLINE void lt_light_freed(void *block) {
 }
 
 LT_NOINLINE void lt_light_restored(void *block, const struct lt_sampled_block *sample) {
+  LT_CHECK(sample->site < LT_SAMPLED_SITE_LIMIT);
   if (lt_sampled_blocks_add((uintptr_t)block, sample)) lt_sampled_site_freed_not(sample->site, weight_of(sample));
 }
 
@@ -184,6 +193,7 @@ static void begin_samples(void) {
   lt_arc_mode = LT_ARC_OFF;
   // From here on hooks write no event. Every free is still looked at; marks that are added meanwhile stay.
   lt_sample_period = lt_settings.laterSamplePeriod;
+  LT_CHECK(lt_sample_period > 0 && lt_sample_period <= LT_SAMPLE_PERIOD_LIMIT);
   lt_sampled_marks_release();
 }
 
@@ -196,6 +206,7 @@ static void put_limit(struct lt_thread *t) {
 /// Goes over to samples. Events that threads are in the middle of may still be written: their times say that they come
 /// after, and readers leave them out.
 static bool go_over(struct lt_thread *t) {
+  LT_CHECK(!lt_sample_period && t == lt_tls.thread);
   // The last image with events first. Another may be under way; a process that takes none goes without.
   if (lt_snapshot_at_limit() == -EBUSY) return false;
   put_limit(t);

@@ -9,6 +9,7 @@
 #define _GNU_SOURCE
 #include "hooks/loader_watch.h"
 
+#include "check.h"
 #include "hooks/initializer_detour.h"
 #include "hooks/namespace_malloc.h"
 #include "hooks/swift_relatives.h"
@@ -55,9 +56,10 @@ struct image {
   uint32_t look;                   ///< the last one it was seen in
 };
 static struct image *images;
-static uint32_t imageCount, looks;
+static uint32_t imageCount, looks; ///< at most IMAGE_LIMIT images; the loader's lock guards both
 
 static struct image *known(const struct link_map *map, uint32_t *hint) {
+  LT_CHECK(images && imageCount <= IMAGE_LIMIT);
   // Mostly in the loader's order.
   for (uint32_t k = 0; k < imageCount; k++) {
     uint32_t i = (*hint + k) % imageCount;
@@ -71,6 +73,7 @@ static struct image *known(const struct link_map *map, uint32_t *hint) {
 static struct image *keep(const struct link_map *map, const struct rendezvous *space) {
   if (imageCount == IMAGE_LIMIT) return NULL;
   struct image *image = &images[imageCount++];
+  LT_CHECK(imageCount <= IMAGE_LIMIT && map);
   *image = (struct image){.map = map, .bias = map->l_addr, .dynamic = map->l_ld, .space = space, .detour = -1};
   return image;
 }
@@ -105,8 +108,10 @@ static bool take(const struct rendezvous *space) {
   struct lt_loaded_image *all = number < 0 ? NULL : lt_map_private(SPACE_IMAGE_LIMIT * sizeof *all);
   if (!all) return false;
   uint32_t count = 0;
+  LT_CHECK(number >= 0 && number < LT_NAMESPACE_LIMIT && !spaces[number]);
   for (const struct link_map *map = space->base.r_map; map && count < SPACE_IMAGE_LIMIT; map = map->l_next)
     count += lt_loaded_image_from_map(map, &all[count]);
+  LT_CHECK(count <= SPACE_IMAGE_LIMIT);
   bool isFound = lt_namespace_malloc_find((unsigned)number, all, count);
   lt_unmap(all, SPACE_IMAGE_LIMIT * sizeof *all);
   if (isFound) spaces[number] = space;
@@ -116,6 +121,7 @@ static bool take(const struct rendezvous *space) {
 /// Binds the images of a namespace that are not bound yet. All are relocated.
 static void bind(const struct rendezvous *space) {
   int number = number_of(space);
+  LT_CHECK(number < LT_NAMESPACE_LIMIT);
   bool isProgram = is_programs(space) && bindsTables;
   for (uint32_t i = 0; i < imageCount && (number >= 0 || isProgram); i++) {
     struct lt_loaded_image image;
@@ -170,6 +176,7 @@ static bool is_left_for_later(const struct lt_loaded_image *image, struct lt_swi
 static void look_at(struct image *known) {
   struct lt_loaded_image image;
   if (!lt_loaded_image_from_map(known->map, &image)) return;
+  LT_CHECK(known->detour == -1 && image.start < image.end);
   known->start = image.start;
   known->end = image.end;
   enum lt_swift_search result = lt_swift_runtime_find(&image, &known->runtime);
@@ -218,6 +225,7 @@ static bool prepare(struct image *known) {
     return true;
   if (lt_loaded_image_is_relocated(&image)) return false;
   known->detour = lt_initializer_detour(&image, finish);
+  LT_CHECK(known->detour >= -1 && known->detour < LT_DETOUR_LIMIT);
   if (known->detour < 0 && known->runtime.retain) lt_swift_runtimes_refuse(&image, LT_SWIFT_UNKNOWN);
   return true;
 }
@@ -240,6 +248,7 @@ static void went(uintptr_t start, uintptr_t end) {
 static void forget_what_went(void) {
   for (uint32_t i = 0; i < imageCount;) {
     struct image *image = &images[i];
+    LT_CHECK(image->look <= looks);
     if (image->look == looks) {
       i++;
       continue;
@@ -277,6 +286,7 @@ static void lt_loader_has_news(void) {
       if (isNew) look_at(image);
     }
   }
+  LT_CHECK(seen <= imageCount && before <= imageCount);
   bool hasNew = imageCount > before, hasGone = seen < imageCount, isRelocated = false;
   for (uint32_t i = before; i < imageCount; i++) isRelocated |= !prepare(&images[i]);
   if (isRelocated) finish();
@@ -338,6 +348,7 @@ static struct rendezvous *find_rendezvous(void) {
 static bool lead_here(uintptr_t function) {
   struct lt_jump jump;
   if (!lt_jump_over_empty(function, (uintptr_t)lt_loader_at_rendezvous, &jump)) return false;
+  LT_CHECK(jump.size > 0 && jump.size <= LT_JUMP_LIMIT);
   int memory = lt_open("/proc/self/mem", O_RDWR, 0);
   if (memory < 0) return false;
   lt_pwrite_all(memory, jump.bytes, jump.size, function);

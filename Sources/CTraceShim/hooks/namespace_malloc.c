@@ -3,6 +3,7 @@
 #define _GNU_SOURCE
 #include "hooks/namespace_malloc.h"
 
+#include "check.h"
 #include "hooks/allocation_recording.h"
 #include "hooks/next_functions.h"
 #include "hooks/task_memory.h"
@@ -86,6 +87,7 @@ static const struct lt_next_functions hooks[] = {EACH_NAMESPACE(ROW)};
 _Static_assert(sizeof hooks / sizeof *hooks == LT_NAMESPACE_LIMIT, "a row each");
 
 bool lt_namespace_malloc_find(unsigned number, const struct lt_loaded_image *images, uint32_t count) {
+  LT_CHECK(number < LT_NAMESPACE_LIMIT);
   void **found = (void **)&nexts[number];
   for (unsigned k = 0; k < FUNCTION_COUNT; k++) {
     struct lt_symbol symbol = {0, 0};
@@ -97,5 +99,6 @@ bool lt_namespace_malloc_find(unsigned number, const struct lt_loaded_image *ima
 }
 
 void lt_namespace_malloc_bind(unsigned number, const struct lt_loaded_image *image) {
+  LT_CHECK(number < LT_NAMESPACE_LIMIT && nexts[number].malloc);
   lt_loaded_image_bind(image, names, (void *const *)&hooks[number], FUNCTION_COUNT);
 }

@@ -4,6 +4,7 @@
 
 #include "hooks/program_marks.h"
 
+#include "check.h"
 #include "image/expectation_watcher.h"
 #include "image/heap_snapshot.h"
 #include "process/recording.h"
@@ -29,6 +30,7 @@ static uint8_t *put_text(uint8_t *p, const char *text) {
     while (length > 0 && ((uint8_t)text[length] & 0xC0) == 0x80) length--;
   }
   p = lt_put_varint(p, length);
+  LT_CHECK(length <= TEXT_LIMIT);
   memcpy(p, text ? text : "", length);
   return p + length;
 }
@@ -47,6 +49,7 @@ static struct lt_thread *begin(const uintptr_t *frame, struct lt_stack_change *c
   struct lt_thread *t = lt_enter();
   if (!t) return NULL;
   if (lt_buffer_make_mark_room(t)) {
+    LT_CHECK(t->end - t->cursor >= LT_MARK_ROOM);
     *change = lt_record_stack(t, frame);
     return t;
   }

@@ -1,6 +1,7 @@
 #define _GNU_SOURCE
 #include "hooks/table_binding.h"
 
+#include "check.h"
 #include "hooks/next_functions.h"
 #include "hooks/operator_hooks.h"
 #include "image/block_list.h"
@@ -144,9 +145,10 @@ struct change {
 };
 enum { CHANGE_LIMIT = 1 << 18 };
 static struct change *changes;
-static uint32_t changeCount;
+static uint32_t changeCount; ///< at most CHANGE_LIMIT; 0 without `changes`
 
 static void bind_reference(const struct lt_reference *reference, void *image) {
+  LT_CHECK(changes && functionCount <= SEARCHED_COUNT && changeCount <= CHANGE_LIMIT);
   for (int i = 0; i < functionCount; i++) {
     const struct function *f = &functions[i];
     if (!f->hook || strcmp(reference->name, f->name) != 0) continue;
@@ -155,6 +157,7 @@ static void bind_reference(const struct lt_reference *reference, void *image) {
     bool isToBeBound = reference->isUnsettled ? f->mayBeUnsettled : !f->next || before == f->next;
     if (!isToBeBound || !before || lt_is_own_address((uintptr_t)before) || changeCount == CHANGE_LIMIT) return;
     changes[changeCount++] = (struct change){reference->place, before};
+    LT_CHECK(before != f->hook);
     lt_loaded_image_replace(image, reference->place, f->hook);
     return;
   }
@@ -167,6 +170,7 @@ void lt_table_binding_bind(const struct lt_loaded_image *image) {
 }
 
 void lt_table_binding_forget(uintptr_t start, uintptr_t end) {
+  LT_CHECK(start <= end && (changes || !changeCount));
   for (uint32_t i = 0; i < changeCount;) {
     uintptr_t place = (uintptr_t)changes[i].place;
     if (place >= start && place < end) changes[i] = changes[--changeCount];

@@ -6,6 +6,7 @@
 #define _GNU_SOURCE
 #include "hooks/task_memory.h"
 
+#include "check.h"
 #include "hooks/allocation_recording.h"
 #include "hooks/next_functions.h"
 
@@ -73,6 +74,7 @@ static bool find_functions(const struct lt_loaded_image *image, struct callers *
 }
 
 bool lt_task_memory_learn(const struct lt_loaded_image *image) {
+  LT_CHECK(image->start && image->start < image->end);
   struct callers found = {.imageStart = image->start};
   if (is_library(image)) {
     found.ranges[0].start = image->start;

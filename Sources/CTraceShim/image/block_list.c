@@ -4,6 +4,7 @@
 #include "image/block_list.h"
 
 #include "allocator_books/allocator_figures.h"
+#include "check.h"
 #include "object_types.h"
 #include "os/os.h"
 #include "record/encoding.h"
@@ -64,12 +65,12 @@ static struct writer {
   struct lt_word_window window;                ///< for the first words of blocks
   int memory;                                  ///< the process's own, as a file; −errno without it
   uint64_t (*roundingOf)(uint64_t usableSize); ///< bytes that a block may have more than were asked for
-  uint8_t *events, *definitions;
-  size_t eventSize, definitionSize;
+  uint8_t *events, *definitions;               ///< CHUNK_SIZE bytes each
+  size_t eventSize, definitionSize;            ///< bytes of them that are filled
   uint64_t eventCount, lastAddress;
   uint32_t partCount;  ///< of a list beside events
   uint64_t literal;    ///< the last key that was written out
-  uint32_t stackDepth; ///< frames of the stack that a reader has
+  uint32_t stackDepth; ///< frames of the stack that a reader has; at most STACK_LIMIT
   int error;
 } writer;
 
@@ -82,6 +83,7 @@ static const struct lt_snapshot_region *region_from(uint64_t address) {
     if (list->regions[middle].end <= address) low = middle + 1;
     else high = middle;
   }
+  LT_CHECK(low == 0 || list->regions[low - 1].end <= address);
   return low < list->regionCount ? &list->regions[low] : NULL;
 }
 
@@ -119,6 +121,7 @@ static bool look_up_from(uint64_t address, uint64_t end) {
   known.start = address > region->start ? address : region->start;
   uint64_t pages = (region->end - known.start) / LT_BOOKS_PAGE;
   if (pages > LT_SCAN_BLOCK_PAGES) pages = LT_SCAN_BLOCK_PAGES;
+  LT_CHECK(pages > 0 && pages <= LT_SCAN_BLOCK_PAGES && known.start % LT_BOOKS_PAGE == 0);
   known.end = known.start + pages * LT_BOOKS_PAGE;
   writer.scan->lookUpResidence(writer.scan, region, known.start, (uint32_t)pages, known.pages);
   return true;
@@ -137,6 +140,7 @@ static bool next_present(const struct lt_books_memory *books, uint64_t start, ui
       }
     }
     bool isPresent = known.pages[(at - known.start) / LT_BOOKS_PAGE] & LT_PAGE_PRESENT;
+    LT_CHECK(at >= known.start && at < known.end);
     if (isPresent && !isOpen) run->start = at > start ? at : start;
     if (!isPresent && isOpen) break;
     isOpen = isPresent;
@@ -148,6 +152,7 @@ static bool next_present(const struct lt_books_memory *books, uint64_t start, ui
 // --- records ---------------------------------------------------------------------------------------------------------
 
 static void append(uint16_t kind, const uint8_t *payload, size_t size, uint64_t count) {
+  LT_CHECK(size <= CHUNK_SIZE && kind > 0 && kind <= LT_CHUNK_BLOCKS);
   if (!writer.error && size) writer.error = writer.list->append(kind, payload, size, count);
 }
 
@@ -169,6 +174,7 @@ static void end_events(void) {
 static void define_type(struct lt_object_types *types, const struct lt_met_type *type) {
   (void)types;
   if (writer.definitionSize + DEFINITION_SIZE > CHUNK_SIZE) end_definitions();
+  LT_CHECK(type->number >= writer.list->firstType && type->number != type->superclass);
   uint8_t payload[DEFINITION_SIZE], *p = payload;
   p = lt_put_varint(p, type->number);
   p = lt_put_varint(p, type->metadata);
@@ -177,15 +183,18 @@ static void define_type(struct lt_object_types *types, const struct lt_met_type 
   p = lt_put_string(p, payload + sizeof payload - 16, type->description->name);
   p = lt_put_varint(p, type->superclass);
   size_t size = (size_t)(p - payload);
+  LT_CHECK(size <= sizeof payload);
   uint8_t *to = writer.definitions + writer.definitionSize;
   *to++ = LT_DEF_TYPE;
   to = lt_put_varint(to, size);
   memcpy(to, payload, size);
   writer.definitionSize = (size_t)(to - writer.definitions) + size;
+  LT_CHECK(writer.definitionSize <= CHUNK_SIZE);
 }
 
 /// Puts a change from the reader's stack to another one.
 static uint8_t *put_stack(uint8_t *p, const uint64_t *keys, uint32_t count) {
+  LT_CHECK(count <= STACK_LIMIT && writer.stackDepth <= STACK_LIMIT);
   static uint8_t change[RECORD_SIZE];
   uint8_t *q = lt_put_varint(lt_put_varint(change, writer.stackDepth), count);
   for (uint32_t i = 0; i < count; i++) {
@@ -193,6 +202,7 @@ static uint8_t *put_stack(uint8_t *p, const uint64_t *keys, uint32_t count) {
     q = lt_put_varint(q, lt_zigzag((int64_t)(keys[i] - writer.literal)));
     writer.literal = keys[i];
   }
+  LT_CHECK(q <= change + sizeof change);
   writer.stackDepth = count;
   *p++ = LT_CONTROL_STACK;
   p = lt_put_varint(p, (uint64_t)(q - change));
@@ -217,12 +227,14 @@ static void end_part(bool isLast) {
 
 static void put_block_in_part(uint64_t address, uint64_t size, uint32_t type) {
   if (writer.eventSize + RECORD_SIZE > CHUNK_SIZE) end_part(false);
+  LT_CHECK(address >= writer.lastAddress);
   uint8_t *p = writer.events + writer.eventSize;
   p = lt_put_varint(p, address - writer.lastAddress);
   p = lt_put_varint(p, size);
   p = lt_put_varint(p, type);
   writer.lastAddress = address;
   writer.eventSize = (size_t)(p - writer.events);
+  LT_CHECK(writer.eventSize <= CHUNK_SIZE);
 }
 
 static void begin_heap(void) {
@@ -239,6 +251,7 @@ static void begin_heap(void) {
 static void put_block(uint64_t address, uint64_t size, uint32_t type, const struct lt_sampled_block *sample) {
   if (writer.eventSize + RECORD_SIZE > CHUNK_SIZE) end_events();
   uint8_t *p = writer.events + writer.eventSize;
+  LT_CHECK(writer.eventCount > 0 || writer.lastAddress == 0);
   const struct lt_sampled_site *site = sample ? lt_sampled_site_at(sample->site) : NULL;
   uint32_t depth = site ? site->keyCount : 0;
   if (depth > STACK_LIMIT) depth = STACK_LIMIT;
@@ -254,6 +267,7 @@ static void put_block(uint64_t address, uint64_t size, uint32_t type, const stru
   if (type) p = lt_put_varint(p, type);
   writer.lastAddress = address;
   writer.eventSize = (size_t)(p - writer.events);
+  LT_CHECK(writer.eventSize <= CHUNK_SIZE);
   writer.eventCount++;
 }
 
@@ -299,6 +313,7 @@ static bool find_image(uintptr_t function, struct image *image) {
   while (image->last + 1 < list->regions + list->regionCount && image->last[1].start == image->last->end &&
          image->last[1].kind == LT_REGION_FILE)
     image->last++;
+  LT_CHECK(image->first <= code && code <= image->last);
   return true;
 }
 
@@ -413,6 +428,7 @@ static void put_figures(void) {
   if (!figures.kind) return;
   uint8_t payload[LT_ALLOCATOR_PAYLOAD], definition[16 + LT_ALLOCATOR_PAYLOAD], *p = definition;
   size_t size = lt_allocator_figures_put(&figures, writer.list->time, payload);
+  LT_CHECK(size <= sizeof payload);
   *p++ = LT_DEF_ALLOCATOR;
   p = lt_put_varint(p, size);
   memcpy(p, payload, size);
@@ -421,6 +437,7 @@ static void put_figures(void) {
 
 int lt_block_list_write(struct lt_block_list *list, struct lt_memory_scan *scan) {
   writer = (struct writer){.list = list, .scan = scan};
+  LT_CHECK(list->append && list->firstType > 0 && list->regionCount > 0);
   writer.events = lt_map_private(CHUNK_SIZE);
   writer.definitions = lt_map_private(CHUNK_SIZE);
   if (!writer.events || !writer.definitions) return -ENOMEM;
@@ -438,6 +455,7 @@ int lt_block_list_write(struct lt_block_list *list, struct lt_memory_scan *scan)
   if (list->isBesideEvents) end_part(true);
   else end_events();
   put_figures();
+  LT_CHECK(writer.definitionSize == 0);
   list->types = writer.types.scanned;
   list->typeCount = writer.types.count;
   return writer.error;

@@ -2,6 +2,7 @@
 
 #include "CTraceFormat.h"
 #include "arch/compiler.h"
+#include "check.h"
 #include "image/heap_snapshot.h"
 #include "os/os.h"
 #include "os/resident_size.h"
@@ -28,6 +29,7 @@ void lt_due_images_begin(uint64_t every, uint64_t resident) {
 /// Tells whether a time has come, and was `patience` ago; sets the next. One of several threads is told so.
 static bool is_over(_Atomic uint64_t *time, uint64_t now, uint64_t patience, uint64_t distance) {
   uint64_t due = atomic_load_explicit(time, memory_order_relaxed);
+  LT_CHECK(distance > 0 || now < due);
   return LT_UNLIKELY(now >= due) && now - due >= patience && atomic_compare_exchange_strong(time, &due, now + distance);
 }
 

@@ -7,6 +7,7 @@
 #define _GNU_SOURCE
 #include "image/expectation_watcher.h"
 
+#include "check.h"
 #include "image/heap_snapshot.h"
 #include "image/own_threads.h"
 #include "os/process_identity.h"
@@ -88,6 +89,7 @@ static void watch(void *unused) {
     }
     uint64_t begin = lt_clock_nanoseconds(CLOCK_MONOTONIC);
     uint64_t sinceImage = begin - lastImage;
+    LT_CHECK(images <= IMAGE_LIMIT);
     // While nothing is recorded, frees are not seen: a watched block may be gone. Its watch ends without an image.
     bool mayTakeImage =
         images < IMAGE_LIMIT && atomic_load(lt_pause_switch) == LT_SWITCH_RECORD && !lt_snapshot_is_ending();
@@ -125,6 +127,7 @@ static bool start(void) {
 /// Starts the thread unless it runs. False when it cannot be had.
 static bool start_once(void) {
   uint32_t known = atomic_load_explicit(&state, memory_order_acquire);
+  LT_CHECK(known <= WATCHER_REFUSED);
   if (LT_UNLIKELY(known == WATCHER_NONE) && atomic_compare_exchange_strong(&state, &known, WATCHER_STARTING)) {
     known = start() ? WATCHER_RUNS : WATCHER_REFUSED;
     atomic_store(&state, known);
@@ -153,6 +156,7 @@ void lt_watcher_expect(struct lt_thread *t, const struct lt_expectation *e) {
     return;
   }
   bool isFirst;
+  LT_CHECK(t->number > 0 && e->number > 0);
   if (!lt_expectations_add(e, &isFirst)) {
     lt_trace_add_drop(LT_DROP_EXPECTATION_UNWATCHED);
     tell(t, "so many objects were expected to go at one time that not all could be watched: heap images of that time "

@@ -6,6 +6,7 @@
 
 #include "image/expectations.h"
 
+#include "check.h"
 #include "os/number_text.h"
 #include "os/os.h"
 
@@ -28,7 +29,7 @@ LT_HOOK_DATA _Atomic uint32_t lt_expectations_pending;
 
 struct entry {
   uint64_t deadline, number;
-  uint32_t place, reserved;
+  uint32_t place, reserved; ///< `place` is below PLACE_COUNT
 };
 
 /// A place in the program that makes expectations. One image is taken for each.
@@ -41,9 +42,9 @@ struct place {
 static _Atomic(_Atomic uintptr_t *) addresses;
 static struct entry *entries;
 static struct place *places;
-static _Atomic uint32_t *groups; ///< entries in each
+static _Atomic uint32_t *groups; ///< entries in each; counted before the entry shows, and until after it has gone
 static _Atomic uint32_t isMapping;
-static _Atomic uint32_t probes; ///< slots that an entry may be in
+static _Atomic uint32_t probes; ///< slots that an entry may be in; at most PROBE_LIMIT, and grows only
 static _Atomic uint64_t nextDeadline = UINT64_MAX;
 
 void lt_expectations_reset_after_fork(void) {
@@ -117,6 +118,7 @@ static void lower_next_deadline(uint64_t deadline) {
 static uint32_t reserve_slot(_Atomic uintptr_t *table, uintptr_t address) {
   for (uint32_t probe = 0; probe < PROBE_LIMIT; probe++) {
     uint32_t slot = slot_of(address, probe);
+    LT_CHECK(slot < SLOT_COUNT);
     uintptr_t none = 0;
     if (atomic_load_explicit(&table[slot], memory_order_relaxed) ||
         !atomic_compare_exchange_strong(&table[slot], &none, RESERVED))
@@ -130,9 +132,12 @@ static uint32_t reserve_slot(_Atomic uintptr_t *table, uintptr_t address) {
 
 bool lt_expectations_add(const struct lt_expectation *e, bool *isFirst) {
   _Atomic uintptr_t *table = atomic_load_explicit(&addresses, memory_order_acquire);
+  LT_CHECK(table && entries && places && groups);
   uint32_t slot = reserve_slot(table, e->address);
   if (slot == UINT32_MAX) return false;
+  LT_CHECK(atomic_load(&table[slot]) == RESERVED);
   entries[slot] = (struct entry){e->deadline, e->number, place_of(e), 0};
+  LT_CHECK(entries[slot].place < PLACE_COUNT);
   atomic_fetch_add(&lt_expectations_pending, 1);
   atomic_fetch_add(&groups[slot / GROUP_SIZE], 1);
   atomic_store_explicit(&table[slot], e->address, memory_order_release);
@@ -144,7 +149,9 @@ bool lt_expectations_add(const struct lt_expectation *e, bool *isFirst) {
 
 /// Ends the watch if the slot still is the address's.
 static bool release_slot(_Atomic uintptr_t *table, uint32_t slot, uintptr_t address) {
+  LT_CHECK(slot < SLOT_COUNT);
   if (!atomic_compare_exchange_strong(&table[slot], &address, 0)) return false;
+  LT_CHECK(atomic_load(&groups[slot / GROUP_SIZE]) > 0);
   atomic_fetch_sub(&groups[slot / GROUP_SIZE], 1);
   atomic_fetch_sub(&lt_expectations_pending, 1);
   return true;
@@ -154,6 +161,7 @@ LT_NOINLINE void lt_expectations_forget(uintptr_t address) {
   _Atomic uintptr_t *table = atomic_load_explicit(&addresses, memory_order_acquire);
   if (!table) return;
   uint32_t count = atomic_load_explicit(&probes, memory_order_relaxed);
+  LT_CHECK(count <= PROBE_LIMIT);
   for (uint32_t probe = 0; probe < count; probe++) {
     uint32_t slot = slot_of(address, probe);
     if (LT_UNLIKELY(atomic_load_explicit(&table[slot], memory_order_relaxed) == address))
@@ -166,6 +174,7 @@ LT_NOINLINE void lt_expectations_forget(uintptr_t address) {
 uint64_t lt_expectations_next_deadline(void) { return atomic_load(&nextDeadline); }
 
 static char *put_text(char *p, const char *end, const char *text) {
+  LT_CHECK(p <= end);
   while (*text && p < end) *p++ = *text++;
   *p = 0;
   return p;
@@ -191,6 +200,7 @@ void lt_expectations_take_due(uint64_t now, enum lt_image_choice choice, char la
       uintptr_t address = atomic_load_explicit(&table[slot], memory_order_acquire);
       if (address <= RESERVED) continue;
       struct entry entry = entries[slot];
+      LT_CHECK(entry.place < PLACE_COUNT);
       struct place *place = &places[entry.place & (PLACE_COUNT - 1)];
       bool deservesImage = choice != LT_IMAGE_IMPOSSIBLE && !atomic_load(&place->hasImage);
       if (entry.deadline > now || (choice == LT_IMAGE_LATER && deservesImage)) {

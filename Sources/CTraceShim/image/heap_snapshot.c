@@ -4,6 +4,7 @@
 #define _GNU_SOURCE
 #include "image/heap_snapshot.h"
 
+#include "check.h"
 #include "image/own_threads.h"
 #include "image/snapshot_writer.h"
 #include "image/thread_freeze.h"
@@ -47,6 +48,9 @@ static uint8_t *stack;
 static _Atomic pid_t copy; ///< the process that writes
 static bool isServed;      ///< the thread that takes the snapshot is none of the host's
 
+/// True if there is memory for an image.
+LT_INVARIANT bool has_memory(void) { return progress && stack && job.threads; }
+
 static uintptr_t exitFunction; ///< of the C library
 
 void lt_snapshot_init(bool on) {
@@ -86,6 +90,7 @@ static bool is_possible(void) { return isOn && lt_trace_is_writable() && lt_iden
 
 /// Tells the requester, and the trace's readers, why there is no image.
 static void report_failure(int error) {
+  LT_CHECK(error > 0 && has_memory());
   lt_trace.live->snapshotError = error;
   lt_trace.live->snapshotNumber = job.snapshot.number;
   atomic_store((_Atomic uint32_t *)&lt_trace.live->snapshotsAnswered, job.asked);
@@ -102,6 +107,7 @@ bool lt_snapshot_is_helper(pid_t child) {
 /// the middle would wait for its own thread.
 static bool collect_undisturbed(void) {
   uint32_t writing = OWNER_WRITING;
+  LT_CHECK(has_memory());
   bool isDone = atomic_load(&progress->state) == LT_SNAPSHOT_DONE;
   if (!atomic_compare_exchange_strong(&owner, &writing, OWNER_COLLECTING)) return writing == OWNER_NONE;
   int status;
@@ -116,6 +122,7 @@ static bool collect_undisturbed(void) {
     if (!isDone) report_failure(error);
     if (error) lt_message("a heap snapshot is missing from", lt_trace.file.path, error);
   }
+  LT_CHECK(atomic_load(&owner) == OWNER_COLLECTING);
   atomic_store(&owner, isGone ? OWNER_NONE : OWNER_WRITING);
   return isGone;
 }
@@ -146,6 +153,7 @@ void lt_snapshot_finish(void) {
 
 static void write_in_copy(void *unused) {
   (void)unused;
+  LT_CHECK(freeze.threadCount > (uint32_t)isServed && freeze.threadCount <= THREAD_LIMIT);
   // In the copy: the list stays as it is for the next image.
   job.threads += isServed;
   job.threadCount = freeze.threadCount - isServed;
@@ -164,6 +172,7 @@ static void note_time(void *unused) {
 /// Everything but waiting. On a stack of its own: the host's may be nearly full, or small.
 static void begin(void *unused) {
   (void)unused;
+  LT_CHECK(atomic_load(&owner) == OWNER_TAKING && has_memory());
   job.process = lt_trace.process;
   job.recorderBytes = lt_recorder_bytes();
   job.peakResident = lt_peak_resident_size();
@@ -275,19 +284,23 @@ static int take(uint32_t reason, const char *label, const ucontext_t *interrupte
     atomic_store(&owner, OWNER_NONE);
   } else {
     // Later events must be told from earlier ones by their times.
+    LT_CHECK(atomic_load(&owner) == OWNER_TAKING && has_memory());
     lt_exact_time_require();
     job.startNanoseconds = start;
     job.snapshot = (struct lt_snapshot){.number = atomic_fetch_add(&lastNumber, 1) + 1, .reason = reason};
     size_t length = label ? strnlen(label, sizeof job.label - 1) : 0;
     memcpy(job.label, label ? label : "", length);
     job.label[length] = 0;
+    LT_CHECK(job.snapshot.number > 0 && length < sizeof job.label);
     describe_self(&job.threads[0], reason, interrupted, isInHook);
     isServed = lt_own_threads_serves(job.threads[0].osThread);
     lt_call_on_stack(begin, NULL, stack + STACK_SIZE);
     bool isBegun = freeze.copy > 0;
+    LT_CHECK(freeze.copy != 0 && freeze.threadCount > 0);
     result = isBegun ? (int)job.snapshot.number : freeze.copy;
     if (!isBegun) report_failure(-freeze.copy);
     atomic_store(&copy, freeze.copy);
+    LT_CHECK(atomic_load(&owner) == OWNER_TAKING);
     atomic_store(&owner, isBegun ? OWNER_WRITING : OWNER_NONE);
     if (freeze.copy == -ENOTSUP)
       lt_message("no heap snapshot was taken: the process that writes it would be in the PID namespace of the "

@@ -1,5 +1,6 @@
 #include "image/memory_account.h"
 
+#include "check.h"
 #include "os/number_text.h"
 #include "os/os.h"
 #include "os/resident_size.h"
@@ -36,6 +37,7 @@ static uint8_t *put_definition(uint8_t *to, uint8_t kind, const uint64_t *values
   uint8_t payload[64], *p = payload;
   for (int i = 0; i < count; i++) p = lt_put_varint(p, values[i]);
   size_t size = (size_t)(p - payload);
+  LT_CHECK(size <= sizeof payload);
   *to++ = kind;
   to = lt_put_varint(to, size);
   memcpy(to, payload, size);
@@ -58,5 +60,6 @@ size_t lt_memory_account_put(const struct lt_memory_account *account, uint8_t *t
                                 bytes_of(text, "AnonHugePages:") + bytes_of(text, "Private_Hugetlb:"),
                                 bytes_of(text, "Swap:")};
   if (*text) to = put_definition(to, LT_DEF_RESIDENCE, residence, 5);
+  LT_CHECK(to - start <= LT_MEMORY_ACCOUNT_SIZE);
   return (size_t)(to - start);
 }

@@ -2,11 +2,27 @@
 
 #include "image/memory_map.h"
 
+#include "check.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
 
 enum { REGION_LIMIT = 1 << 20, READ_SIZE = 64 << 10 };
+
+/// True if the regions are in order of address and none overlap.
+LT_INVARIANT bool is_in_order(const struct lt_memory_map *map) {
+  for (uint32_t i = 0; i < map->count; i++)
+    if (map->regions[i].start >= map->regions[i].end || (i && map->regions[i].start < map->regions[i - 1].end))
+      return false;
+  return map->count <= map->limit;
+}
+
+LT_INVARIANT bool are_ranges_sorted(const struct lt_own_range *ranges, uint32_t count) {
+  for (uint32_t i = 1; i < count; i++)
+    if (ranges[i - 1].start > ranges[i].start) return false;
+  return true;
+}
 
 static bool parse_hexadecimal(const char **p, const char *end, uint64_t *value) {
   const char *start = *p;
@@ -75,6 +91,7 @@ int lt_memory_map_read(struct lt_memory_map *map) {
   else if (descriptor < 0) error = descriptor;
   size_t used = 0;
   while (!error) {
+    LT_CHECK(used < READ_SIZE);
     long n = lt_read(descriptor, text + used, READ_SIZE - used);
     if (n <= 0) {
       error = (int)n;
@@ -85,6 +102,7 @@ int lt_memory_map_read(struct lt_memory_map *map) {
     for (const char *newline; (newline = memchr(text + start, '\n', used - start));
          start = (size_t)(newline - text) + 1) {
       struct lt_snapshot_region *region = &map->regions[map->count];
+      LT_CHECK(map->count < map->limit);
       if (!lt_memory_map_parse_line(text + start, (size_t)(newline - text) - start, region)) continue;
       // The list is read in pieces, and is in order all the same.
       if (map->count && region->start < region[-1].end) continue;
@@ -93,11 +111,13 @@ int lt_memory_map_read(struct lt_memory_map *map) {
         break;
       }
     }
+    LT_CHECK(start <= used);
     memmove(text, text + start, used - start);
     used -= start;
     if (used == READ_SIZE) error = -EINVAL; // no line is as long
   }
   if (descriptor >= 0) lt_close(descriptor);
+  LT_CHECK(error || is_in_order(map));
   return error ? error : map->count ? 0 : -EINVAL;
 }
 
@@ -133,6 +153,7 @@ static void sort_ranges(struct lt_own_range *ranges, uint32_t count) {
 
 bool lt_memory_map_mark_own(struct lt_memory_map *map, struct lt_own_range *ranges, uint32_t count) {
   sort_ranges(ranges, count);
+  LT_CHECK(are_ranges_sorted(ranges, count) && is_in_order(map));
   // Every range adds two regions at most. The old list is moved to the end, and the new one grows towards it from the
   // start.
   if (map->count + 2ull * count > map->limit) return false;
@@ -140,6 +161,7 @@ bool lt_memory_map_mark_own(struct lt_memory_map *map, struct lt_own_range *rang
   memmove(&map->regions[from], map->regions, map->count * sizeof *map->regions);
   while (from < map->limit) {
     struct lt_snapshot_region region = map->regions[from++];
+    LT_CHECK(to < from);
     while (range < count && ranges[range].end <= region.start) range++;
     uint64_t at = region.start;
     for (uint32_t r = range; at < region.end; r++) {
@@ -159,13 +181,16 @@ bool lt_memory_map_mark_own(struct lt_memory_map *map, struct lt_own_range *rang
         map->regions[to++].end = ownEnd;
       }
       if (ownEnd > at) at = ownEnd;
+      LT_CHECK(to <= from);
     }
   }
   map->count = to;
+  LT_CHECK(is_in_order(map));
   return true;
 }
 
 const struct lt_snapshot_region *lt_memory_map_find(const struct lt_memory_map *map, uint64_t address) {
+  LT_CHECK(map->count <= map->limit);
   uint32_t low = 0, high = map->count;
   while (low < high) {
     uint32_t middle = low + (high - low) / 2;

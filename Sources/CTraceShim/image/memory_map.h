@@ -4,13 +4,14 @@
 #define LEAKTRACE_MEMORY_MAP_H
 
 #include "CTraceFormat.h"
+#include "check.h"
 #include "os/os.h"
 
 /// Regions in order of address, none overlapping.
 struct lt_memory_map {
   struct lt_snapshot_region *regions;
-  uint32_t count, limit;
-  char *text; ///< of the kernel's list
+  uint32_t count, limit; ///< `count` is below `limit`
+  char *text;            ///< of the kernel's list
 };
 
 /// Parses one line of /proc/PID/maps, without its newline. LT_REGION_CAPTURED is set on readable private memory, unless

@@ -2,6 +2,7 @@
 
 #include "image/own_pages.h"
 
+#include "check.h"
 #include "os/os.h"
 #include "swift/own_memory.h"
 
@@ -14,6 +15,8 @@ static int pagemap = -1;
 static void look_up_residence(struct lt_memory_scan *scan, const struct lt_snapshot_region *region, uint64_t address,
                               uint32_t pages, uint8_t *residence) {
   (void)scan;
+  LT_CHECK(pages > 0 && pages <= LT_SCAN_BLOCK_PAGES && address % PAGE == 0);
+  LT_CHECK(address >= region->start && address + (uint64_t)pages * PAGE <= region->end);
   uint64_t entries[LT_SCAN_BLOCK_PAGES];
   bool isOfFile = region->kind == LT_REGION_FILE, isShared = region->kind == LT_REGION_SHARED;
   if (pagemap >= 0 && !isShared) {
@@ -38,6 +41,7 @@ static void look_up_residence(struct lt_memory_scan *scan, const struct lt_snaps
 
 static const uint64_t *page(struct lt_memory_scan *scan, uint64_t address) {
   (void)scan;
+  LT_CHECK(address % PAGE == 0);
   return (const uint64_t *)address;
 }
 

@@ -9,6 +9,7 @@
 #define _GNU_SOURCE
 #include "image/serving_thread.h"
 
+#include "check.h"
 #include "image/heap_snapshot.h"
 #include "image/own_threads.h"
 #include "os/os.h"
@@ -34,6 +35,7 @@ static void serve(void *unused) {
   lt_syscall(SYS_prctl, PR_SET_NAME, "leaktrace", 0);
   memset(&lt_tls, 0, sizeof lt_tls);
   struct lt_live_header *live = lt_trace.live;
+  LT_CHECK(live && !lt_tls.thread);
   // A thread that another traces cannot be stopped for the image.
   for (int waited = 0; !atomic_load((_Atomic uint32_t *)&live->servingMayBegin); waited++) {
     if (waited == PATIENCE_MILLISECONDS) return;
@@ -51,6 +53,8 @@ void lt_serving_init(void) {
   if (!threadPointer) return;
   struct lt_clone_registers registers;
   lt_clone_prepare(&registers, stack + STACK_SIZE, serve, NULL);
+  LT_CHECK(registers.stack >= (uintptr_t)stack && registers.stack < (uintptr_t)stack + STACK_SIZE);
+  LT_CHECK(lt_trace.live != NULL);
   struct lt_live_header *live = lt_trace.live;
   live->servingFlags = LT_CLONE_THREAD | CLONE_UNTRACED | CLONE_PARENT_SETTID | CLONE_CHILD_CLEARTID;
   live->servingStack = registers.stack;

@@ -3,6 +3,7 @@
 #include "image/site_list.h"
 
 #include "CTraceFormat.h"
+#include "check.h"
 #include "os/os.h"
 #include "record/encoding.h"
 #include "sampling/sampled_sites.h"
@@ -40,6 +41,7 @@ static size_t put_site(uint8_t *payload, uint64_t time, uint32_t number, const s
     p = lt_put_varint(p, lt_zigzag((int64_t)(keys[i] - before)));
     before = keys[i];
   }
+  LT_CHECK(p <= payload + PAYLOAD_SIZE);
   return (size_t)(p - payload);
 }
 
@@ -61,6 +63,7 @@ int lt_site_list_write(uint64_t time,
     to = lt_put_varint(to, size);
     memcpy(to, payload, size);
     to += size;
+    LT_CHECK(to <= chunk + CHUNK_SIZE);
   }
   if (!error && to > chunk) error = append(LT_CHUNK_DEFINITIONS, chunk, (size_t)(to - chunk), 0);
   lt_unmap(chunk, CHUNK_SIZE);

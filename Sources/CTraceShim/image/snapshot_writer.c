@@ -4,6 +4,7 @@
 #define ZSTD_STATIC_LINKING_ONLY
 #include "image/snapshot_writer.h"
 
+#include "check.h"
 #include "image/block_list.h"
 #include "image/memory_account.h"
 #include "image/memory_map.h"
@@ -42,6 +43,7 @@ static bool is_process_gone(void) { return lt_parent_process_id() != writer.job-
 /// Compresses and appends a chunk. Once the process has gone its trace may be finished by somebody else, and is left
 /// alone.
 static int append_events(uint16_t kind, uint32_t thread, const void *payload, size_t size, uint64_t eventCount) {
+  LT_CHECK(kind > 0 && kind <= LT_CHUNK_BLOCKS && size > 0);
   uint32_t *sequence = &writer.progress->sequences[kind];
   struct lt_chunk_header header = {.kind = kind,
                                    .thread = thread,
@@ -56,6 +58,7 @@ static int append_events(uint16_t kind, uint32_t thread, const void *payload, si
   size_t stored = ZSTD_compressCCtx(writer.compressor, to, writer.chunkSize - sizeof header - LT_CHUNK_ALIGNMENT,
                                     payload, size, COMPRESSION_LEVEL);
   if (ZSTD_isError(stored)) return -EIO;
+  LT_CHECK(stored <= writer.chunkSize - sizeof header - LT_CHUNK_ALIGNMENT);
   header.compression = LT_COMPRESSION_ZSTD;
   header.storedSize = (uint32_t)stored;
   lt_syscall(SYS_flock, writer.lock, LOCK_EX, 0);
@@ -102,6 +105,7 @@ static void list_threads(struct lt_snapshot_job *job, uint32_t limit) {
   struct lt_thread_list list;
   if (lt_thread_list_open(&list, job->process) != 0) return;
   uint32_t self = job->threadCount ? job->threads[0].osThread : 0;
+  LT_CHECK(job->threadCount > 0 && job->threadCount <= limit);
   for (uint32_t thread; job->threadCount < limit && (thread = lt_thread_list_next(&list)) != 0;)
     if (thread != self) job->threads[job->threadCount++] = (struct lt_snapshot_thread){.osThread = thread};
   lt_thread_list_close(&list);
@@ -112,6 +116,7 @@ static bool mark_own_memory(struct lt_memory_map *map) {
   struct lt_own_range *ranges = lt_map_private((OWN_RANGE_LIMIT + 2) * sizeof *ranges);
   if (!ranges) return false;
   uint32_t count = lt_own_ranges(ranges, OWN_RANGE_LIMIT);
+  LT_CHECK(count > 0 && count <= OWN_RANGE_LIMIT);
   uintptr_t arenaStart, arenaEnd;
   lt_bootstrap_range(&arenaStart, &arenaEnd);
   for (uint32_t i = 0; i < count; i++) {
@@ -121,6 +126,7 @@ static bool mark_own_memory(struct lt_memory_map *map) {
     break;
   }
   uint32_t kept = 0;
+  LT_CHECK(count <= OWN_RANGE_LIMIT + 1);
   for (uint32_t i = 0; i < count; i++)
     if (ranges[i].end > ranges[i].start) ranges[kept++] = ranges[i];
   bool isMarked = lt_memory_map_mark_own(map, ranges, kept);
@@ -130,6 +136,7 @@ static bool mark_own_memory(struct lt_memory_map *map) {
 
 static int write_beginning(struct lt_memory_scan *scan, const struct lt_memory_map *map) {
   struct lt_snapshot_job *job = writer.job;
+  LT_CHECK(job->threadCount > 0 && job->threadCount <= THREAD_LIMIT && map->count > 0);
   // A register's contents that are no address are a user's.
   for (uint32_t i = 0; i < job->threadCount; i++) {
     for (int r = 0; r < 16; r++) {
@@ -157,6 +164,7 @@ static int write_beginning(struct lt_memory_scan *scan, const struct lt_memory_m
   memcpy(p, map->regions, regionBytes);
   p += regionBytes;
   memcpy(p, job->label, snapshot->labelSize);
+  LT_CHECK(p + snapshot->labelSize == payload + size);
   return append(LT_CHUNK_SNAPSHOT, payload, size);
 }
 
@@ -320,6 +328,7 @@ static int write_end(const struct lt_memory_scan *scan, int error) {
 
 _Noreturn void lt_snapshot_write(struct lt_snapshot_job *job, struct lt_snapshot_progress *progress) {
   static struct lt_memory_scan scan;
+  LT_CHECK(atomic_load(&progress->state) == LT_SNAPSHOT_WRITING && job->snapshot.number > 0);
   writer = (struct writer){.job = job, .progress = progress};
   close_all();
   lt_trace_be_copy();
@@ -332,6 +341,7 @@ _Noreturn void lt_snapshot_write(struct lt_snapshot_job *job, struct lt_snapshot
     int endError = write_end(&scan, error);
     if (!error) error = endError;
   }
+  LT_CHECK(error <= 0);
   int32_t code = -error;
   if (!is_process_gone()) {
     lt_trace.live->snapshotError = code;

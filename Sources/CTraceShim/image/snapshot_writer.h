@@ -4,6 +4,7 @@
 #define LEAKTRACE_SNAPSHOT_WRITER_H
 
 #include "CTraceFormat.h"
+#include "check.h"
 #include "os/os.h"
 
 #include <stdatomic.h>
@@ -19,8 +20,8 @@ struct lt_snapshot_job {
   uint64_t recorderBytes, peakResident;
   /// if frozen, all of them; otherwise the one that takes the snapshot. Registers as they were
   struct lt_snapshot_thread *threads;
-  uint32_t threadCount;
-  bool listsBlocks; ///< beside the events, since these do not tell of all blocks
+  uint32_t threadCount; ///< at least one
+  bool listsBlocks;     ///< beside the events, which do not show all blocks
   char label[LT_SNAPSHOT_LABEL_LIMIT];
 };
 

@@ -8,6 +8,7 @@
 
 #include "image/thread_freeze.h"
 
+#include "check.h"
 #include "image/own_threads.h"
 #include "os/apart_task.h"
 #include "os/number_text.h"
@@ -42,7 +43,7 @@ struct tracee {
 
 static uint8_t *stack;
 static struct tracee *tracees;
-static uint32_t *indexOf; ///< by thread number; 0: not seen
+static uint32_t *indexOf; ///< by thread number; 0: not seen. All are 0 between two snapshots
 static bool isForbidden;
 static bool mayNeedPermission; ///< the kernel lets only ancestors trace, unless told otherwise
 
@@ -101,6 +102,7 @@ static char thread_state(pid_t process, uint32_t thread) {
 /// Attaches to threads that were not seen yet. Returns their number, or −errno when attaching is refused.
 static int attach_new(struct lt_freeze *f) {
   struct lt_thread_list list;
+  LT_CHECK(f->threadCount > 0 && f->threadCount <= f->threadLimit);
   int error = lt_thread_list_open(&list, f->process), found = 0;
   if (error) return error;
   for (uint32_t thread; found >= 0 && (thread = lt_thread_list_next(&list)) != 0;) {
@@ -131,6 +133,7 @@ static void take_reports(uint32_t *running) {
   for (long thread; (thread = lt_syscall6(SYS_wait4, -1, (long)&status, __WALL | WNOHANG, 0, 0, 0)) > 0;) {
     if (thread >= THREAD_NUMBER_LIMIT || !indexOf[thread]) continue;
     struct tracee *t = &tracees[indexOf[thread]];
+    LT_CHECK(t->isStopped || t->isGone || *running > 0);
     if (!t->isStopped && !t->isGone) --*running;
     if (WIFSTOPPED(status)) {
       t->isStopped = true;
@@ -229,9 +232,11 @@ static bool stop_all(struct lt_freeze *f) {
 /// the host's.
 static void leave_out_passing(struct lt_freeze *f) {
   f->attachedCount = f->threadCount;
+  LT_CHECK(f->threadCount > 0 && f->threadCount <= f->threadLimit);
   for (uint32_t i = f->threadCount; i-- > 1;) {
     if (!tracees[i].isGone && !lt_apart_has_stack(f->threads[i].stackPointer)) continue;
     uint32_t last = --f->threadCount;
+    LT_CHECK(i <= last && last > 0);
     struct lt_snapshot_thread thread = f->threads[i];
     struct tracee tracee = tracees[i];
     f->threads[i] = f->threads[last];
@@ -256,6 +261,7 @@ static void trace(void *freeze) {
   for (uint32_t i = 1; i < f->threadCount; i++)
     if (tracees[i].isStopped && !tracees[i].isGone) read_registers(&f->threads[i], &tracees[i]);
   leave_out_passing(f);
+  LT_CHECK(f->threadCount > 0 && f->threadCount <= f->attachedCount);
   f->stopped(f->argument);
   f->isFrozen = true;
   f->copy = (pid_t)copy_process(CLONE_PARENT);
@@ -285,6 +291,8 @@ static bool has_memory(const struct lt_freeze *f) {
 }
 
 void lt_freeze_and_copy(struct lt_freeze *f) {
+  LT_CHECK(f->threadLimit > 0 && f->copied && f->stopped && f->pauseNanoseconds);
+  LT_CHECK(f->threads[0].osThread == (uint32_t)lt_thread_id());
   f->threadCount = 1;
   f->attachedCount = 0;
   f->isFrozen = false;
@@ -309,6 +317,7 @@ void lt_freeze_and_copy(struct lt_freeze *f) {
     while (lt_syscall6(SYS_wait4, tracer, (long)&status, __WALL, 0, 0, 0) == -EINTR) {}
     if (mayNeedPermission) lt_syscall6(SYS_prctl, PR_SET_PTRACER, 0, 0, 0, 0, 0);
     uint32_t attached = f->attachedCount ? f->attachedCount : f->threadCount;
+    LT_CHECK(attached <= f->threadLimit && f->threadCount <= attached);
     for (uint32_t i = 1; i < attached; i++) indexOf[f->threads[i].osThread] = 0;
     if (atomic_load(&f->isDone)) return;
     f->threadCount = 1;

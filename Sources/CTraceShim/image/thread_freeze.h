@@ -4,6 +4,7 @@
 #define LEAKTRACE_THREAD_FREEZE_H
 
 #include "CTraceFormat.h"
+#include "check.h"
 #include "os/os.h"
 
 #include <stdatomic.h>
@@ -22,7 +23,7 @@ struct lt_freeze {
   _Atomic uint64_t *pauseNanoseconds;
 
   // Results.
-  uint32_t threadCount;
+  uint32_t threadCount;   ///< from 1 to `threadLimit`
   uint32_t attachedCount; ///< the threads, and behind them those that are none of the host's
   bool isFrozen;      ///< every other thread stood still; those whose registers were not to be had are listed without
   _Atomic pid_t copy; ///< of the copied process, or −errno

@@ -1,6 +1,7 @@
 #define _GNU_SOURCE
 #include "process/description.h"
 
+#include "check.h"
 #include "os/os.h"
 #include "record/encoding.h"
 #include "record/event_buffer.h"
@@ -19,7 +20,7 @@ static struct {
   _Atomic uint32_t isOld; ///< the members below have changed since
   bool isForked, isJoined, hasOtherThreads, lacksThreads, hasSwiftHooks, isSwiftStatic;
   char warnings[WARNING_LIMIT][LT_WARNING_SIZE];
-  int warningCount, writtenWarnings;
+  int warningCount, writtenWarnings; ///< written ≤ all ≤ WARNING_LIMIT
   char programName[256], programPath[PATH_MAX];
 } process;
 
@@ -45,6 +46,8 @@ void lt_description_put_clock(struct lt_thread *t) {
 /// Writes the facts of the process that are known by now and not yet written. Called by one thread at a time.
 static void describe(void *thread) {
   struct lt_thread *t = thread;
+  LT_CHECK(t->number > 0);
+  LT_CHECK(process.warningCount <= WARNING_LIMIT && process.writtenWarnings <= process.warningCount);
   uint8_t payload[4096], *p = payload;
   p = lt_put_string(p, payload + sizeof payload - 16, process.programPath);
   p = lt_put_varint(p, (process.hasSwiftHooks ? LT_PROCESS_SWIFT_HOOKS : 0u) |
@@ -69,6 +72,7 @@ void lt_description_begin(struct lt_thread *t) {
 
 void lt_description_renew(struct lt_thread *t) {
   uint32_t yes = 1;
+  LT_CHECK(t == lt_tls.thread);
   if (atomic_load(&process.isWritten) && atomic_compare_exchange_strong(&process.isOld, &yes, 0))
     lt_on_own_stack(describe, t);
 }
@@ -83,6 +87,8 @@ bool lt_description_add_swift(bool isPartly) {
 }
 
 bool lt_description_add_warning(const char text[LT_WARNING_SIZE]) {
+  LT_CHECK(strnlen(text, LT_WARNING_SIZE) < LT_WARNING_SIZE);
+  LT_CHECK(process.warningCount >= 0 && process.warningCount <= WARNING_LIMIT);
   for (int i = 0; i < process.warningCount; i++)
     if (strcmp(process.warnings[i], text) == 0) return false;
   if (process.warningCount < WARNING_LIMIT) memcpy(process.warnings[process.warningCount++], text, LT_WARNING_SIZE);

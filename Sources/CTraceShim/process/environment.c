@@ -4,6 +4,7 @@
 #include "process/environment.h"
 
 #include "CTraceFormat.h"
+#include "check.h"
 #include "os/number_text.h"
 #include "os/os.h"
 #include "process/environment_block.h"
@@ -56,6 +57,7 @@ static int copy_output(char *to, size_t size, const char *pattern) {
     to[0] = 0;
     return -ENAMETOOLONG;
   }
+  LT_CHECK(directory + length + 1 <= size);
   memcpy(to + directory, pattern, length + 1);
   return 0;
 }
@@ -86,6 +88,7 @@ static bool split_preload(const char *value, char *rest, size_t size, char *own,
     value += length;
     while (*value == ':' || *value == ' ') value++;
   }
+  LT_CHECK(n < size);
   rest[n] = 0;
   return found;
 }
@@ -117,6 +120,15 @@ static void forget_own(char **environment) {
     else forget(environment, preloadPrefix);
   }
   forget(environment, ownPrefix);
+}
+
+/// True if the settings agree with each other.
+LT_INVARIANT bool are_settings_valid(const struct lt_settings *s) {
+  return s->depthLimit >= 1 && s->depthLimit <= 1u << 20 && s->arcMode <= LT_ARC_OFF && s->session &&
+         s->laterSamplePeriod > 0 && s->laterSamplePeriod <= LT_SAMPLE_PERIOD_LIMIT &&
+         (!s->samplePeriod ||
+          (s->samplePeriod == s->laterSamplePeriod && !s->traceLimit && s->arcMode == LT_ARC_OFF)) &&
+         s->firstSamples <= FIRST_SAMPLES_LIMIT && s->snapshotSignal <= 64 && s->roundSignal <= 64;
 }
 
 void lt_environment_read(char **environment) {
@@ -167,6 +179,8 @@ void lt_environment_read(char **environment) {
   s->roundSignal = signal <= 64 ? (uint32_t)signal : 0;
   if (!s->session) s->session = lt_random() | 1;
 
+  LT_CHECK(are_settings_valid(s));
+  LT_CHECK((s->outputError == 0) == (s->output[0] == '/') && s->outputError <= 0);
   const char *finished = value_of(environment, "LEAKTRACE_FINISHED");
   if (finished) {
     // The program that this one replaced left its live file to be removed.
@@ -298,6 +312,8 @@ char **lt_environment_for_child(char *const environment[], bool isTraced, const 
     }
 #undef ADD
   }
+  LT_CHECK(to <= pointers + count + OWN_COUNT);
+  LT_CHECK(text <= (char *)(pointers + count + OWN_COUNT + 1) + preloadLength + ownLength);
   *to = NULL;
   return pointers;
 }

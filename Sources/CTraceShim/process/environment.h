@@ -3,17 +3,19 @@
 #ifndef LEAKTRACE_ENVIRONMENT_H
 #define LEAKTRACE_ENVIRONMENT_H
 
+#include "check.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 struct lt_settings {
   char output[4096];   ///< absolute pattern; "" if there is none to be had
-  int outputError;     ///< the reason for none: −errno
+  int outputError;     ///< the reason for none: −errno; 0 exactly if there is an output
   char messages[4096]; ///< "" when preloaded by hand
   char preload[4096];  ///< this library, as LD_PRELOAD named it
   uint64_t session;
-  uint32_t depthLimit;
+  uint32_t depthLimit; ///< from 1 to 1 << 20
   uint8_t arcMode;
   uint64_t imageInterval;   ///< nanoseconds from one heap image to the next; 0: none are taken by themselves
   uint64_t imageSize;       ///< resident bytes from which on one is taken; 0: none is for that

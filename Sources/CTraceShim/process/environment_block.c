@@ -1,5 +1,6 @@
 #include "process/environment_block.h"
 
+#include "check.h"
 #include "os/process_identity.h"
 #include "thread/thread_state.h"
 
@@ -11,16 +12,17 @@ static struct place {
   _Atomic pid_t user;        ///< thread, or child of vfork; 0 if it is free
   _Atomic uintptr_t owner;   ///< thread-local memory of the last user: a thread and its children of vfork have the same
   _Atomic pid_t ownerThread; ///< 0 if it is not known
-  struct block *block;
+  struct block *block;       ///< the user's alone; NULL until first needed
 } places[PLACE_LIMIT];
 
 struct block {
-  size_t size;
-  int32_t place;
+  size_t size;   ///< with this head
+  int32_t place; ///< index of the place that has it; NO_PLACE for none
   _Alignas(16) char memory[];
 };
 
 static struct block *map_block(size_t size, int32_t place) {
+  LT_CHECK(size > 0 && place >= NO_PLACE && place < PLACE_LIMIT);
   struct block *block = lt_map_private(sizeof *block + size);
   if (block) *block = (struct block){.size = sizeof *block + size, .place = place};
   return block;
@@ -55,6 +57,7 @@ void *lt_environment_block_take(size_t size) {
       place->block = NULL;
     }
     if (!place->block) place->block = map_block(size, i);
+    LT_CHECK(!place->block || (place->block->place == i && place->block->size >= sizeof *place->block + size));
     if (place->block) return place->block->memory;
     atomic_store(&place->user, 0);
     return NULL;
@@ -65,6 +68,8 @@ void *lt_environment_block_take(size_t size) {
 
 void lt_environment_block_return(void *memory) {
   struct block *block = (struct block *)((char *)memory - offsetof(struct block, memory));
+  LT_CHECK(block->place >= NO_PLACE && block->place < PLACE_LIMIT);
+  LT_CHECK(block->place == NO_PLACE || places[block->place].block == block);
   if (block->place == NO_PLACE) lt_unmap(block, block->size);
   else atomic_store(&places[block->place].user, 0);
 }

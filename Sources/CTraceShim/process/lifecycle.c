@@ -2,6 +2,7 @@
 
 #include "process/lifecycle.h"
 
+#include "check.h"
 #include "image/expectation_watcher.h"
 #include "image/heap_snapshot.h"
 #include "image/serving_thread.h"
@@ -37,6 +38,7 @@ void lt_process_warn(const char *text, const char *detail) {
   size_t length = 0;
   for (const char *part = text; part; part = part == text ? detail : NULL)
     for (const char *c = part; *c && length + 1 < sizeof whole; c++) whole[length++] = *c;
+  LT_CHECK(length < sizeof whole);
   if (!lt_description_add_warning(whole)) return;
   lt_message(whole, NULL, 0);
   say_news();
@@ -55,6 +57,7 @@ void lt_process_has_swift(bool isPartly) {
 /// Seals everything that all threads have recorded so far. Their hooks may still run: what they add after is not in the
 /// trace if it ends here.
 static void seal_all(struct lt_thread *self, bool continues) {
+  LT_CHECK(!self || self == lt_tls.thread);
   lt_thread_reap();
   if (self) {
     lt_description_put_clock(self);
@@ -101,6 +104,7 @@ void lt_process_finish(uint32_t reason) {
   }
   lt_hooks_set(LT_HOOKS_OFF);
   end_recording((struct ending){.self = depth == 0 ? self : NULL, .reason = reason});
+  LT_CHECK(lt_tls.hookDepth == 1);
   lt_tls.hookDepth = depth;
 }
 
@@ -151,6 +155,7 @@ bool lt_process_detach(void) {
 
 bool lt_process_forget_recording(void) {
   if (lt_trace.live && !await_hooks()) return false;
+  LT_CHECK(lt_tls.hookDepth == 0);
   lt_thread_forget_all();
   lt_recording_forget();
   atomic_store(&finishing, 0);
@@ -161,6 +166,7 @@ void lt_process_before_exec(void) {
   if (!lt_recording_is_on() || lt_tls.hookDepth) return;
   struct lt_thread *t = lt_enter();
   if (!t) return;
+  LT_CHECK(t == lt_tls.thread && lt_tls.hookDepth == 1);
   if (lt_description_is_forked() && lt_trace.status->eventCount == 0 && t->eventCount < WORTH_KEEPING &&
       lt_thread_count() == 1) {
     // A child that was only made to run another program.

@@ -1,6 +1,7 @@
 #define _GNU_SOURCE
 #include "process/program_kind.h"
 
+#include "check.h"
 #include "os/os.h"
 
 #include <elf.h>
@@ -97,6 +98,7 @@ static void find_interpreter(const char *start, long size, char *to) {
   long i = 2, n = 0;
   while (i < size && (start[i] == ' ' || start[i] == '\t')) i++;
   while (i < size && start[i] != ' ' && start[i] != '\t' && start[i] != '\n' && start[i]) to[n++] = start[i++];
+  LT_CHECK(n < START_SIZE);
   to[n] = 0;
 }
 
@@ -144,6 +146,7 @@ enum lt_program_kind lt_program_kind_named(const char *file) {
   for (const char *directory = search_path(); nameLength > 0; directory++) {
     size_t length = strcspn(directory, ":");
     if (length + nameLength + 2 > sizeof path) return LT_PROGRAM_PRELOADS;
+    LT_CHECK(length + 1 + nameLength + 1 <= sizeof path);
     memcpy(path, directory, length);
     if (length) path[length] = '/';
     memcpy(path + length + (length > 0), file, nameLength + 1);

@@ -1,5 +1,6 @@
 #include "process/recording.h"
 
+#include "check.h"
 #include "image/due_images.h"
 #include "image/expectation_watcher.h"
 #include "image/heap_snapshot.h"
@@ -38,6 +39,7 @@ void lt_recording_has_stopped(void) {
 bool lt_recording_is_on(void) { return lt_trace_is_writable() && lt_identity_is_claimants(); }
 
 void lt_recording_keep_up(struct lt_thread *t) {
+  LT_CHECK(t == lt_tls.thread && t->number > 0);
   lt_snapshot_collect();
   lt_image_list_refresh(t);
   lt_memory_sample(t);
@@ -64,6 +66,7 @@ static bool open_trace(void) {
     options.flags |= LT_OPTION_LIGHT;
     options.firstSamples = lt_settings.firstSamples;
   }
+  LT_CHECK(!options.samplePeriod || !limit);
   if (limit) {
     options.flags |= LT_OPTION_LIMITED;
     options.samplePeriod = lt_settings.laterSamplePeriod;
@@ -89,6 +92,7 @@ static bool open_trace(void) {
 static void open_trace_of_child(void *isOpen) { *(bool *)isOpen = open_trace(); }
 
 bool lt_recording_begin(void) {
+  LT_CHECK(atomic_load(&lt_hook_mode) == LT_HOOKS_OFF);
   lt_description_name_program();
   return lt_stack_capture_init(lt_settings.depthLimit, lt_settings.verifiesStacks) && open_trace();
 }
@@ -99,6 +103,8 @@ void lt_recording_forgo(void) {
 }
 
 void lt_recording_forget(void) {
+  LT_CHECK(!lt_thread_first());
+  LT_CHECK(atomic_load(&lt_hook_mode) == LT_HOOKS_OFF);
   lt_snapshot_forget();
   lt_expectations_reset_after_fork();
   lt_watcher_reset_after_fork();
@@ -122,6 +128,7 @@ void lt_process_after_fork(void) {
   lt_sampled_stacks_reset_after_fork();
   lt_due_profiles_reset_after_fork();
   lt_thread_reset_after_fork();
+  LT_CHECK(!lt_thread_first() && !lt_tls.thread && lt_tls.hookDepth == 0);
   lt_pause_notes_reset_after_fork();
   if (!lt_settings.followsChildren) return;
   lt_type_table_reset();
@@ -153,6 +160,7 @@ bool lt_process_is_ours(void) {
   if (lt_identity_shares_memory()) return false;
   // A child whose fork went past the C library.
   uint32_t depth = lt_tls.hookDepth;
+  LT_CHECK(depth <= 1);
   lt_process_after_fork();
   lt_tls.hookDepth = depth;
   return lt_settings.followsChildren && lt_process_is_ours();

@@ -6,6 +6,7 @@
 
 #include "process/thread_entry.h"
 
+#include "check.h"
 #include "image/heap_snapshot.h"
 #include "process/description.h"
 #include "process/recording.h"
@@ -41,8 +42,10 @@ static void reap(struct lt_thread *t, pid_t process, pid_t self) {
   if (!isGone) return;
   if (!atomic_compare_exchange_strong(&t->claim, &claim, CLAIM_REAPING)) return;
   LT_SANITIZER_ACQUIRE(t);
+  LT_CHECK(t->number == claim >> 32 && t != lt_tls.thread);
   lt_buffer_end(t);
   if (t->slot) t->slot->thread = 0;
+  LT_CHECK(!t->compressor && atomic_load(&t->claim) == CLAIM_REAPING);
   atomic_store(&t->claim, CLAIM_FREE);
 }
 
@@ -84,8 +87,10 @@ static void wipe(struct lt_thread *t) {
 
 void lt_thread_forget_all(void) {
   pid_t process = lt_process_id();
+  LT_CHECK(atomic_load(&lt_hook_mode) == LT_HOOKS_OFF);
   for (struct lt_thread *t = lt_thread_unlist_all(), *next; t; t = next) {
     next = atomic_load(&t->next);
+    LT_CHECK(t->room && t->roomSize);
     // A thread that goes on finds its state as a child made by fork does: zero, not ready, without a number.
     bool isNeeded = is_used(atomic_load(&t->claim)) && lt_thread_exists(process, t->osThread);
     lt_compressor_return(t->compressor);
@@ -107,12 +112,14 @@ static struct lt_thread *claim_free(void) {
 
 /// Makes a state. `former`: the calling thread's own of an earlier recording, wiped; or NULL.
 static struct lt_thread *make_thread(struct lt_thread *former) {
+  LT_CHECK(!former || (former->number == 0 && !former->slot && !former->room));
   struct lt_thread *t = former ? former : lt_map_wiped_on_fork(sizeof *t);
   if (!t) return NULL;
   if (!lt_stack_room_make(t, lt_stack_depth_limit())) {
     if (!former) lt_unmap(t, sizeof *t);
     return NULL;
   }
+  LT_CHECK(atomic_load(&t->claim) == CLAIM_FREE && t->number == 0);
   atomic_store(&t->claim, CLAIM_SETTING_UP);
   lt_thread_list(t);
   return t;
@@ -120,6 +127,7 @@ static struct lt_thread *make_thread(struct lt_thread *former) {
 
 /// From here on hooks ask for nothing. In this order: code that changes what is asked for here clears `isReady` after.
 static void make_ready(struct lt_thread *t) {
+  LT_CHECK(t->slot && t->number > 0);
   atomic_store(&t->isReady, 1);
   lt_buffer_keep_exact_time(t);
   lt_stack_capture_renew(t);
@@ -131,6 +139,8 @@ static struct lt_thread *register_thread(void) {
   struct lt_thread *former = lt_tls.thread, *t = former ? NULL : claim_free();
   if (!t) t = make_thread(former);
   if (!t) return NULL;
+  LT_CHECK(atomic_load(&t->claim) == CLAIM_SETTING_UP && !t->compressor);
+  LT_CHECK(lt_stack_room_is_valid(t));
   if (!t->slot) t->slot = lt_trace_new_slot();
   if (!t->slot) {
     atomic_store(&t->claim, CLAIM_FREE);
@@ -152,9 +162,11 @@ static struct lt_thread *register_thread(void) {
   slot->definitionUsed = slot->definitionStart;
   t->definitionCursor = (uint8_t *)slot + slot->definitionStart;
   t->definitionLimit = (uint8_t *)slot + slot->eventStart;
+  LT_CHECK(slot->definitionStart == sizeof *slot && slot->eventStart == LT_SLOT_DEFINITIONS);
   lt_buffer_begin(t);
   slot->thread = t->number;
   make_ready(t);
+  LT_CHECK(atomic_load(&t->claim) == CLAIM_SETTING_UP && lt_buffer_is_valid(t));
   atomic_store(&t->claim, used_by(t->number));
   uint8_t payload[32], *p = payload;
   p = lt_put_varint(p, t->number);
@@ -167,6 +179,7 @@ static struct lt_thread *register_thread(void) {
 /// Registers the calling thread, and writes the records due before its first event. `thread`: where to put its state;
 /// nothing if there is no memory.
 static void introduce(void *thread) {
+  LT_CHECK(lt_tls.ownStack && lt_tls.hookDepth == 1);
   struct lt_thread *t = register_thread();
   lt_tls.thread = t;
   if (!t) return;
@@ -179,6 +192,7 @@ static void introduce(void *thread) {
 
 LT_NOINLINE struct lt_thread *lt_thread_prepare(void) {
   if (atomic_load_explicit(&lt_hook_mode, memory_order_relaxed) == LT_HOOKS_OFF) return NULL;
+  LT_CHECK(lt_tls.hookDepth == 1);
   struct lt_thread *t = lt_tls.thread;
   // A state with a number was not wiped by a fork: it is this process's.
   bool isKnown = t && t->number;
@@ -196,8 +210,10 @@ LT_NOINLINE struct lt_thread *lt_thread_prepare(void) {
     return NULL;
   }
   if (isKnown) {
+    LT_CHECK(t == lt_tls.thread && is_used(atomic_load(&t->claim)));
     lt_pause_note(t, LT_PAUSE_END);
     make_ready(t);
+    LT_CHECK(lt_buffer_is_valid(t));
     lt_description_renew(t);
     lt_trace_limit_heed(t);
     return t;
@@ -206,6 +222,7 @@ LT_NOINLINE struct lt_thread *lt_thread_prepare(void) {
   t = NULL;
   // A thread that found no memory once goes without: its calls would pay for asking, again and again.
   if (!lt_tls.isUnrecorded) lt_on_own_stack(introduce, &t);
+  LT_CHECK(!t || (t == lt_tls.thread && is_used(atomic_load(&t->claim))));
   if (t) return t;
   lt_tls.isUnrecorded = true;
   lt_trace_add_drop(LT_DROP_NO_MEMORY);

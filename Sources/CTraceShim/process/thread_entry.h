@@ -3,6 +3,7 @@
 #ifndef LEAKTRACE_THREAD_ENTRY_H
 #define LEAKTRACE_THREAD_ENTRY_H
 
+#include "check.h"
 #include "thread/hook_switch.h"
 #include "thread/thread_state.h"
 
@@ -43,12 +44,14 @@ static LT_ALWAYS_INLINE struct lt_thread *lt_enter(void) {
   thread = lt_thread_prepare();
   if (!thread) {
     LT_SANITIZER_RELEASE(lt_tls.thread); // a pause is noted without a record
+    LT_CHECK(lt_tls.hookDepth == 1);
     lt_tls.hookDepth = 0;
   }
   return thread;
 }
 
 static LT_ALWAYS_INLINE void lt_leave(void) {
+  LT_CHECK(lt_tls.hookDepth == 1);
   __asm__ volatile("" ::: "memory");
   LT_SANITIZER_RELEASE(lt_tls.thread);
   lt_tls.hookDepth = 0;

@@ -1,5 +1,6 @@
 #include "process/trace_limit.h"
 
+#include "check.h"
 #include "os/process_identity.h"
 #include "record/trace_file.h"
 
@@ -15,6 +16,7 @@ void lt_trace_limit_observe(bool (*function)(struct lt_thread *)) { goOver = fun
 
 void lt_trace_limit_begin(uint64_t bytes) {
   limit = bytes;
+  LT_CHECK(!bytes || lt_trace_is_writable());
   atomic_store(&state, bytes && goOver ? LIMIT_AHEAD : LIMIT_NONE);
 }
 
@@ -33,5 +35,6 @@ void lt_trace_limit_heed(struct lt_thread *t) {
   if (atomic_load_explicit(&state, memory_order_relaxed) != LIMIT_REACHED || !lt_identity_is_claimants() ||
       !atomic_compare_exchange_strong(&state, &reached, LIMIT_AT_WORK))
     return;
+  LT_CHECK(goOver && t == lt_tls.thread && lt_tls.hookDepth == 1);
   atomic_store(&state, goOver(t) ? LIMIT_NONE : LIMIT_AHEAD);
 }

@@ -3,6 +3,7 @@
 #include "profile/code_maps.h"
 
 #include "CTraceFormat.h"
+#include "check.h"
 #include "os/os.h"
 #include "swift/own_memory.h"
 
@@ -50,6 +51,7 @@ static void read_build_id(struct lt_code_map *map, uint64_t address, uint64_t si
     if (next > size) return;
     if (head[2] == NT_GNU_BUILD_ID && head[0] == 4 && memcmp(notes + name, "GNU", 4) == 0 &&
         head[1] <= LT_BUILD_ID_LIMIT) {
+      LT_CHECK(contents + head[1] <= size);
       memcpy(map->buildID, notes + contents, head[1]);
       map->buildIDSize = head[1];
       return;
@@ -108,6 +110,7 @@ static void take_line(struct reading *reading, const char *line) {
   if (!reading->lastPath || strcmp(reading->lastPath, path) != 0) {
     size_t size = strlen(path) + 1;
     if (size > TEXT_SIZE - maps->textSize) return;
+    LT_CHECK(maps->textSize + size <= TEXT_SIZE);
     memcpy(maps->text + maps->textSize, path, size);
     reading->lastPath = maps->text + maps->textSize;
     reading->lastBase = 0;
@@ -116,9 +119,11 @@ static void take_line(struct reading *reading, const char *line) {
   if (offset == 0 && rights[0] == 'r') reading->lastBase = start;
   if (rights[2] != 'x' || maps->count == LT_CODE_MAP_LIMIT) return;
   struct lt_code_map *map = &maps->maps[maps->count++];
+  LT_CHECK(maps->count <= LT_CODE_MAP_LIMIT && reading->lastPath);
   *map = (struct lt_code_map){
       .start = start, .end = end, .offset = offset, .base = reading->lastBase, .path = reading->lastPath};
   read_header(map);
+  LT_CHECK(map->buildIDSize <= LT_BUILD_ID_LIMIT);
   maps->hash = (maps->hash ^ start ^ end << 1) * LT_HASH_MULTIPLIER;
   for (const char *c = map->path; *c; c++) maps->hash = (maps->hash ^ (uint8_t)*c) * LT_HASH_MULTIPLIER;
   for (uint32_t i = 0; i < map->buildIDSize; i++) maps->hash = (maps->hash ^ map->buildID[i]) * LT_HASH_MULTIPLIER;
@@ -138,6 +143,7 @@ bool lt_code_maps_read(struct lt_code_maps *maps) {
         continue;
       }
       line[length] = 0;
+      LT_CHECK(length < LINE_SIZE);
       take_line(&reading, line);
       length = 0;
     }

@@ -3,6 +3,8 @@
 #ifndef LEAKTRACE_CODE_MAPS_H
 #define LEAKTRACE_CODE_MAPS_H
 
+#include "check.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -19,11 +21,11 @@ struct lt_code_map {
   uint64_t bias; ///< from addresses in the file to those in the process; where `base` is known
   const char *path;
   uint8_t buildID[LT_BUILD_ID_LIMIT];
-  uint32_t buildIDSize;
+  uint32_t buildIDSize; ///< at most LT_BUILD_ID_LIMIT
 };
 
 struct lt_code_maps {
-  struct lt_code_map *maps; ///< in order of address
+  struct lt_code_map *maps; ///< in order of address; LT_CODE_MAP_LIMIT at most
   uint32_t count;
   uint64_t hash; ///< two lists with one hash are taken for one
   // Of the memory.

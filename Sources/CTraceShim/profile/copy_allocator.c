@@ -1,5 +1,6 @@
 #include "profile/copy_allocator.h"
 
+#include "check.h"
 #include "os/os.h"
 
 #include <errno.h>
@@ -12,7 +13,7 @@ enum {
 };
 
 static uint8_t *memory;
-static size_t used;
+static size_t used; ///< at most SIZE
 
 void *lt_copy_aligned(size_t alignment, size_t size) {
   if (!memory) memory = lt_map_private(SIZE);
@@ -21,6 +22,7 @@ void *lt_copy_aligned(size_t alignment, size_t size) {
   size_t start = (used + HEAD + alignment - 1) & ~(alignment - 1);
   if (start > SIZE || size > SIZE - start) return NULL;
   used = start + size;
+  LT_CHECK(used <= SIZE && start >= HEAD && start % alignment == 0);
   memcpy(memory + start - HEAD, &size, sizeof size);
   return memory + start;
 }
@@ -39,6 +41,7 @@ void *lt_copy_realloc(void *block, size_t size) {
   if (!made || !block || (uint8_t *)block < memory || (uint8_t *)block >= memory + SIZE) return block ? NULL : made;
   size_t before;
   memcpy(&before, (uint8_t *)block - HEAD, sizeof before);
+  LT_CHECK(before <= SIZE && (uint8_t *)block - memory + before <= SIZE);
   return memcpy(made, block, before < size ? before : size);
 }
 

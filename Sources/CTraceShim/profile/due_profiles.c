@@ -3,6 +3,7 @@
 #define _GNU_SOURCE
 #include "profile/due_profiles.h"
 
+#include "check.h"
 #include "os/apart_task.h"
 #include "os/number_text.h"
 #include "os/os.h"
@@ -34,6 +35,7 @@ static char *put_path(char path[PATH_MAX + 64], uint32_t number) {
   static const char ending[] = ".trace";
   size_t length = strlen(lt_trace.file.path), n = sizeof ending - 1;
   if (length > n && memcmp(lt_trace.file.path + length - n, ending, n) == 0) length -= n;
+  LT_CHECK(number < LT_PROFILE_FILES && length + 32 < PATH_MAX + 64);
   memcpy(path, lt_trace.file.path, length);
   char *p = path + length;
   memcpy(p, ".heap-", 6);
@@ -62,6 +64,7 @@ static int write_file(const struct lt_heap_profile *profile) {
 
 static void write_profile(void *unused) {
   (void)unused;
+  LT_CHECK(samplePeriod > 0);
   struct lt_heap_profile profile;
   int error = lt_heap_profile_make(&profile, samplePeriod);
   if (!error) error = write_file(&profile);

@@ -1,6 +1,7 @@
 #define _GNU_SOURCE
 #include "profile/function_names.h"
 
+#include "check.h"
 #include "elf/elf_file.h"
 #include "image/snapshot_writer.h"
 #include "image/thread_freeze.h"
@@ -32,13 +33,13 @@ enum {
 
 /// Shared with the copy, which fills it in.
 struct place {
-  _Atomic uint64_t address; ///< 0: a free place
+  _Atomic uint64_t address; ///< 0: a free place. Written last, and once
   uint32_t function;
 };
 static struct names {
-  uint64_t hash; ///< of the mappings that the names are of
-  uint32_t placesUsed, functionCount, textSize;
-  uint32_t isFinished; ///< by the last copy
+  uint64_t hash;                                ///< of the mappings that the names are of
+  uint32_t placesUsed, functionCount, textSize; ///< below PLACE_LIMIT + 1, LT_FUNCTION_LIMIT and TEXT_SIZE + 1
+  uint32_t isFinished;                          ///< by the last copy
   struct place places[PLACE_COUNT];
   struct lt_function functions[LT_FUNCTION_LIMIT];
   char text[TEXT_SIZE];
@@ -60,8 +61,15 @@ void lt_function_names_reset_after_fork(void) {
 
 // --- the table -------------------------------------------------------------------------------------------------------
 
+/// True if the counts are within the table.
+LT_INVARIANT bool are_names_valid(void) {
+  return names && names->placesUsed <= PLACE_LIMIT && names->functionCount < LT_FUNCTION_LIMIT &&
+         names->textSize >= 1 && names->textSize <= TEXT_SIZE;
+}
+
 /// The place of an address, or the one where it would be; NULL if all are taken.
 static struct place *place_of(uint64_t address) {
+  LT_CHECK(address != 0 && are_names_valid());
   uint32_t first = (uint32_t)(address * LT_HASH_MULTIPLIER >> 40);
   for (uint32_t i = 0; i < PLACE_COUNT; i++) {
     struct place *place = &names->places[(first + i) % PLACE_COUNT];
@@ -79,6 +87,7 @@ static bool is_known(uint64_t address) {
 static void set(uint64_t address, uint32_t function) {
   struct place *place = names->placesUsed < PLACE_LIMIT ? place_of(address) : NULL;
   if (!place) return;
+  LT_CHECK(function <= names->functionCount && atomic_load(&place->address) == 0);
   names->placesUsed++;
   place->function = function;
   atomic_store_explicit(&place->address, address, memory_order_release);
@@ -89,13 +98,20 @@ uint32_t lt_function_at(uint64_t address) {
   return place && atomic_load(&place->address) == address ? place->function : LT_FUNCTION_NONE;
 }
 
-const struct lt_function *lt_function(uint32_t number) { return &names->functions[number]; }
-const char *lt_function_text(uint32_t offset) { return names->text + offset; }
+const struct lt_function *lt_function(uint32_t number) {
+  LT_CHECK(number > LT_FUNCTION_NONE && number <= names->functionCount);
+  return &names->functions[number];
+}
+const char *lt_function_text(uint32_t offset) {
+  LT_CHECK(offset > 0 && offset < names->textSize);
+  return names->text + offset;
+}
 
 static uint32_t add_text(const char *text) {
   size_t length = strnlen(text, NAME_LIMIT);
   if (length + 1 > TEXT_SIZE - names->textSize) return 0;
   uint32_t offset = names->textSize;
+  LT_CHECK(are_names_valid() && offset + length < TEXT_SIZE);
   memcpy(names->text + offset, text, length);
   names->text[offset + length] = 0;
   names->textSize += (uint32_t)length + 1;
@@ -170,6 +186,7 @@ static void take_symbol(void *lookup, const ElfW(Sym) *symbol, const char *name)
     if (l->addresses[middle] < start) low = middle + 1;
     else high = middle;
   }
+  LT_CHECK(low == l->count || l->addresses[low] >= start);
   for (; low < l->count && l->addresses[low] < end; low++)
     if (!l->hits[low].symbol) l->hits[low] = (struct hit){symbol->st_value, name};
 }
@@ -184,6 +201,7 @@ static uint32_t function_of(const struct lookup *l, const struct hit *hit, deman
   uint32_t number = ++names->functionCount, symbol = add_text(hit->symbol);
   if (!symbol) return LT_FUNCTION_NONE;
   struct lt_function *function = &names->functions[number];
+  LT_CHECK(number < LT_FUNCTION_LIMIT);
   *function = (struct lt_function){start, symbol, symbol};
   set(start | BEGINNING, number);
   char *readable =
@@ -199,6 +217,7 @@ static void find_names(const struct lt_code_maps *maps, const uint64_t *addresse
   demangle *demangle = find_demangle(maps);
   for (uint32_t i = 0, end; hits && i < count; i = end) {
     const struct lt_code_map *map = lt_code_map_at(maps, addresses[i]);
+    LT_CHECK(i == 0 || addresses[i - 1] < addresses[i]);
     for (end = i + 1; map && end < count && addresses[end] < map->end;) end++;
     struct lookup lookup = {.map = map, .addresses = addresses + i, .count = end - i, .hits = hits + i};
     struct lt_elf_file file;
@@ -238,6 +257,7 @@ static void run_copy(void *task) {
 static bool call_in_copy(struct task *task) {
   uint8_t *stack = lt_map_private(COPY_STACK_SIZE);
   if (!stack) return false;
+  LT_CHECK(atomic_load(&copy) == 0 && task->count > 0);
   names->isFinished = 0;
   long made = lt_clone_call(CLONE_UNTRACED, stack + COPY_STACK_SIZE, run_copy, task, NULL, 0);
   if (made > 0) atomic_store(&copy, (pid_t)made);
@@ -296,5 +316,6 @@ void lt_function_names_find(const struct lt_code_maps *maps, uint64_t *addresses
     if (!is_known(addresses[i])) addresses[unknown++] = addresses[i];
   if (!unknown || failures == FAILURE_LIMIT || lt_is_namespace_of_children_another()) return;
   sort(addresses, unknown);
+  LT_CHECK(unknown <= count && addresses[0] <= addresses[unknown - 1]);
   if (!call_in_copy(&(struct task){maps, addresses, unknown})) failures++;
 }

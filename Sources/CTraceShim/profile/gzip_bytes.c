@@ -1,5 +1,6 @@
 #include "profile/gzip_bytes.h"
 
+#include "check.h"
 #include "os/os.h"
 
 #include <errno.h>
@@ -14,12 +15,13 @@ enum {
 
 struct workspace {
   uint8_t *bytes;
-  size_t used;
+  size_t used; ///< at most WORKSPACE_SIZE
 };
 
 static void *take(void *workspace, unsigned count, unsigned size) {
   struct workspace *w = workspace;
   size_t needed = ((size_t)count * size + 15) & ~(size_t)15;
+  LT_CHECK(w->used <= WORKSPACE_SIZE);
   if (needed > WORKSPACE_SIZE - w->used) return Z_NULL;
   w->used += needed;
   return w->bytes + w->used - needed;
@@ -28,6 +30,7 @@ static void *take(void *workspace, unsigned count, unsigned size) {
 static void give_back(void *workspace, void *memory) { (void)workspace, (void)memory; }
 
 int lt_gzip_bytes(const uint8_t *bytes, size_t size, uint8_t **to, size_t *toSize, size_t *toCapacity) {
+  LT_CHECK(size <= UINT32_MAX);
   struct workspace workspace = {.bytes = lt_map_private(WORKSPACE_SIZE)};
   z_stream stream = {.zalloc = take, .zfree = give_back, .opaque = &workspace};
   int error = -ENOMEM;
@@ -42,6 +45,7 @@ int lt_gzip_bytes(const uint8_t *bytes, size_t size, uint8_t **to, size_t *toSiz
     stream.avail_out = (unsigned)*toCapacity;
     if (*to && deflate(&stream, Z_FINISH) == Z_STREAM_END) error = 0;
     *toSize = *toCapacity - stream.avail_out;
+    LT_CHECK(*toSize <= *toCapacity);
   }
   if (workspace.bytes) lt_unmap(workspace.bytes, WORKSPACE_SIZE);
   if (error && *to) lt_unmap(*to, *toCapacity);

@@ -2,6 +2,7 @@
 #include "profile/heap_profile.h"
 
 #include "CTraceFormat.h"
+#include "check.h"
 #include "os/os.h"
 #include "profile/function_names.h"
 #include "profile/gzip_bytes.h"
@@ -65,10 +66,10 @@ static struct making {
   struct lt_protobuf message;
   struct lt_code_maps maps;
   uint32_t stringCount;
-  uint64_t *addresses; ///< of locations, whose numbers begin at 1
-  uint32_t *places;    ///< numbers of locations by their addresses
-  uint32_t locationCount;
-  bool *functions; ///< those that were written, by number
+  uint64_t *addresses;    ///< of locations, whose numbers begin at 1
+  uint32_t *places;       ///< numbers of locations by their addresses
+  uint32_t locationCount; ///< at most LOCATION_LIMIT
+  bool *functions;        ///< those that were written, by number
 } making;
 static _Atomic uint32_t isTaken, isForbidden;
 static uint64_t beginning; ///< CLOCK_MONOTONIC
@@ -125,15 +126,18 @@ static uint32_t location_of(uint64_t address) {
   uint32_t first = (uint32_t)(address * LT_HASH_MULTIPLIER >> 40);
   for (uint32_t i = 0; i < LOCATION_PLACES; i++) {
     uint32_t *place = &making.places[(first + i) % LOCATION_PLACES];
+    LT_CHECK(*place <= making.locationCount);
     if (*place && making.addresses[*place - 1] != address) continue;
     if (*place || making.locationCount == LOCATION_LIMIT) return *place;
     making.addresses[making.locationCount++] = address;
+    LT_CHECK(making.locationCount <= LOCATION_LIMIT);
     return *place = making.locationCount;
   }
   return 0;
 }
 
 static void put_sample(const struct lt_sampled_site *site) {
+  LT_CHECK(atomic_load(&isTaken) == 1);
   uint64_t objects = site->allocatedObjects, bytes = site->allocatedBytes, freedObjects = site->freedObjects,
            freedBytes = site->freedBytes;
   if (!objects) return;
@@ -165,6 +169,7 @@ static void put_samples(void) {
 
 static void put_mapping(uint32_t number, const struct lt_code_map *map, bool hasFunctions) {
   char digits[2 * LT_BUILD_ID_LIMIT + 1];
+  LT_CHECK(map->buildIDSize <= LT_BUILD_ID_LIMIT && number > 0);
   for (uint32_t i = 0; i < map->buildIDSize; i++) {
     digits[2 * i] = "0123456789abcdef"[map->buildID[i] >> 4];
     digits[2 * i + 1] = "0123456789abcdef"[map->buildID[i] & 15];
@@ -199,6 +204,7 @@ static void put_locations(const uint64_t *addresses) {
   for (uint32_t i = 0; i < making.locationCount; i++) {
     const struct lt_code_map *map = lt_code_map_at(&making.maps, addresses[i]);
     uint32_t function = lt_function_at(addresses[i]);
+    LT_CHECK(function < LT_FUNCTION_LIMIT);
     if (function && !making.functions[function]) {
       making.functions[function] = true;
       put_function(function);
@@ -231,6 +237,7 @@ static void put_mappings(const uint64_t *addresses) {
 enum { ADDRESSES_SIZE = LOCATION_LIMIT * sizeof(uint64_t), PLACES_SIZE = LOCATION_PLACES * sizeof(uint32_t) };
 
 static int make(struct lt_heap_profile *profile, uint64_t period) {
+  LT_CHECK(atomic_load(&isTaken) == 1 && period > 0);
   making = (struct making){.message = {.bytes = lt_map_private(MESSAGE_LIMIT), .capacity = MESSAGE_LIMIT},
                            .addresses = lt_map_private(ADDRESSES_SIZE),
                            .places = lt_map_private(PLACES_SIZE),

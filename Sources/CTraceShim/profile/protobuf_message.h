@@ -5,14 +5,16 @@
 #ifndef LEAKTRACE_PROTOBUF_MESSAGE_H
 #define LEAKTRACE_PROTOBUF_MESSAGE_H
 
+#include "check.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 struct lt_protobuf {
   uint8_t *bytes;
-  size_t size, capacity;
-  bool isFull; ///< something did not fit: the message is of no use
+  size_t size, capacity; ///< `size` is at most `capacity`
+  bool isFull;           ///< something did not fit: the message is of no use
 };
 
 /// A field with a number; none if that is 0, as readers take an absent one.

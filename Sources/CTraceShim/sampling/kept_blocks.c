@@ -1,6 +1,7 @@
 #include "sampling/kept_blocks.h"
 
 #include "arch/compiler.h"
+#include "check.h"
 #include "os/os.h"
 
 #include <stdatomic.h>
@@ -20,11 +21,11 @@ enum {
 
 /// 64 granules: where blocks begin, and where they end. Both bits of a block of one granule are the same.
 struct cell {
-  _Atomic uint64_t starts, ends;
+  _Atomic uint64_t starts, ends; ///< a block that is in has a bit in both, or its size in the second cell
 };
 
 bool lt_keeps_blocks;
-static _Atomic(struct cell *) *tables;
+static _Atomic(struct cell *) *tables; ///< a table that was made stays
 static _Atomic bool isIncomplete;
 
 bool lt_kept_blocks_begin(void) {
@@ -34,6 +35,7 @@ bool lt_kept_blocks_begin(void) {
 }
 
 static struct cell *table_of(uint64_t address, bool isToBeMade) {
+  LT_CHECK(tables != NULL);
   if (address >> ADDRESS_BITS) return NULL;
   _Atomic(struct cell *) *place = &tables[address >> TABLE_SHIFT];
   struct cell *table = atomic_load_explicit(place, memory_order_acquire);
@@ -65,6 +67,7 @@ static uint64_t last_byte(uint64_t address, uint64_t size) { return address + (s
 /// Clears what is left in the memory of a new block of others whose free was not seen: in the bits of a cell from one
 /// address to another, inclusive.
 static void clear(struct cell *cell, uint64_t from, uint64_t to) {
+  LT_CHECK(from <= to && from >> CELL_SHIFT == to >> CELL_SHIFT);
   uint64_t bits = (bit_of(to) | (bit_of(to) - 1)) & ~(bit_of(from) - 1);
   if (LT_UNLIKELY(atomic_load_explicit(&cell->starts, memory_order_relaxed) & bits))
     atomic_fetch_and(&cell->starts, ~bits);
@@ -95,6 +98,7 @@ void lt_kept_blocks_add(uintptr_t address, uint64_t size) {
     atomic_fetch_or(&second->ends, bit_of(last_byte(address, size)));
   }
   // Last: a copy that has the beginning has the rest.
+  LT_CHECK(!isLarge || size >> ADDRESS_BITS || size_in(second) == size);
   atomic_fetch_or(&first->starts, bit_of(address));
 }
 
@@ -128,9 +132,11 @@ uint64_t lt_kept_blocks_remove(uintptr_t address) {
   if (!(atomic_fetch_and(&first->starts, ~bit_of(address)) & bit_of(address)) || !size) return 0;
   if (size >= LARGE_SIZE) {
     struct cell *second = cell_of(address + (1 << CELL_SHIFT), false);
+    LT_CHECK(second != NULL);
     atomic_store(&second->starts, 0);
     atomic_store(&second->ends, 0);
   } else {
+    LT_CHECK(cell_of(last_byte(address, size), false) != NULL);
     atomic_fetch_and(&cell_of(last_byte(address, size), false)->ends, ~bit_of(last_byte(address, size)));
   }
   return size;

@@ -1,5 +1,7 @@
 #include "sampling/sample_draw.h"
 
+#include "check.h"
+
 typedef unsigned __int128 wide;
 
 /// A step of the generator. Source: Steele, Lea and Flood, Fast splittable pseudorandom number generators, 2014
@@ -13,6 +15,7 @@ static uint64_t draw(uint64_t *random) {
 
 /// −log2(x / 2^64) for x > 0, in units of 2^−32, rounded up.
 static uint64_t negative_logarithm(uint64_t x) {
+  LT_CHECK(x > 0);
   int zeros = __builtin_clzll(x);
   // A number from 1 to 2, in units of 2^−63. Squared, it is above 2 if its logarithm is above one half. Without a
   // branch, which nobody could foretell.
@@ -20,6 +23,7 @@ static uint64_t negative_logarithm(uint64_t x) {
   for (int bit = 31; bit >= 0; bit--) {
     wide square = (wide)m * m;
     uint64_t above = (uint64_t)(square >> 127);
+    LT_CHECK(above <= 1 && m >> 63);
     logarithm = logarithm << 1 | above;
     m = (uint64_t)(square >> (63 + above));
   }
@@ -28,6 +32,7 @@ static uint64_t negative_logarithm(uint64_t x) {
 
 uint64_t lt_sample_distance(uint64_t *random, uint64_t period) {
   const uint64_t naturalLogarithmOf2 = 0xB17217F8ull; // in units of 2^−32
+  LT_CHECK(period > 0 && period <= LT_SAMPLE_PERIOD_LIMIT);
   uint64_t x;
   do x = draw(random);
   while (!x);
@@ -39,6 +44,7 @@ uint64_t lt_sample_distance(uint64_t *random, uint64_t period) {
 static uint64_t looks(uint64_t period) {
   enum { LOOK_DISTANCE = 64 << 10, LOOK_LIMIT = 8 };
   uint64_t count = period / LOOK_DISTANCE;
+  LT_CHECK(period > 0);
   return count < 1 ? 1 : count > LOOK_LIMIT ? LOOK_LIMIT : count;
 }
 
@@ -46,12 +52,14 @@ uint64_t lt_look_period(uint64_t period) { return period / looks(period); }
 
 bool lt_sample_meets(uint64_t *random, uint64_t *until, uint64_t size, uint64_t period) {
   uint64_t count = looks(period), rest = size;
+  LT_CHECK(*until > 0 && *random);
   while (*until <= rest) {
     rest -= *until;
     bool isSample = count == 1 || draw(random) % count == 0;
     *until = lt_sample_distance(random, period / count);
     if (isSample) return true; // nothing is remembered: the next is as far from the end of the block as from there
   }
+  LT_CHECK(*until > rest);
   *until -= rest;
   return false;
 }
@@ -72,6 +80,7 @@ static uint64_t hit_probability(uint64_t size, uint64_t period) {
   const uint64_t inverseOfE = 0x5E2D58D8B3BCDF1Aull; // in units of 2^−64
   enum { CERTAIN_PERIODS = 44 };                     // exp(−44) is less than 2^−63
   uint64_t whole = size / period, rest = size % period;
+  LT_CHECK(period > 0 && rest < period);
   if (whole >= CERTAIN_PERIODS) return UINT64_MAX;
   uint64_t missed = ~hit_within_period((uint64_t)(((wide)rest << 64) / period));
   if (!whole) return ~missed;
@@ -80,10 +89,12 @@ static uint64_t hit_probability(uint64_t size, uint64_t period) {
 }
 
 struct lt_sample_weight lt_sample_weight(uint64_t size, uint64_t period) {
+  LT_CHECK(size > 0 && period > 0);
   uint64_t hit = hit_probability(size, period);
   if (!hit) hit = 1;
   wide objects = ((wide)LT_WEIGHT_ONE << 64) / hit;
   uint64_t bytes = (uint64_t)(objects * size / LT_WEIGHT_ONE), missed = ~hit >> 32;
+  LT_CHECK(objects >= LT_WEIGHT_ONE && bytes >= size);
   // Where some are missed, `bytes` is less than 45 periods: the square has room.
   wide periods = missed ? ((wide)bytes << 16) / period : 0;
   uint64_t variance = (uint64_t)(periods * periods * missed >> 48);

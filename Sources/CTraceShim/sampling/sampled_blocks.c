@@ -1,6 +1,7 @@
 #include "sampling/sampled_blocks.h"
 
 #include "CTraceFormat.h"
+#include "check.h"
 #include "os/os.h"
 
 #include <string.h>
@@ -15,7 +16,7 @@ enum {
 };
 /// 65,536 blocks: at a sample in 512 KiB, those of a heap of 16 GiB take half of them.
 struct group {
-  _Atomic uintptr_t keys[GROUP_SIZE]; ///< 0 where there is none
+  _Atomic uintptr_t keys[GROUP_SIZE]; ///< 0 where there is none. A block is in one place at most, and has a mark
   struct lt_sampled_block blocks[GROUP_SIZE];
 };
 
@@ -32,18 +33,26 @@ bool lt_sampled_blocks_begin(void) {
 
 // --- marks -----------------------------------------------------------------------------------------------------------
 
-static _Atomic uint8_t *mark_of(uintptr_t address) { return &marks[address >> 4 & (LT_SAMPLED_MARK_COUNT - 1)]; }
+static _Atomic uint8_t *mark_of(uintptr_t address) {
+  LT_CHECK(marks != NULL);
+  return &marks[address >> 4 & (LT_SAMPLED_MARK_COUNT - 1)];
+}
 
 void lt_sampled_marks_use(void) {
+  LT_CHECK(marks != NULL);
   // Other threads may be freeing: the old mask goes with either table.
   lt_sampled_marks.counts = marks;
   atomic_thread_fence(memory_order_seq_cst);
   lt_sampled_marks.mask = LT_SAMPLED_MARK_COUNT - 1;
 }
 
-void lt_sampled_marks_hold(void) { memset((void *)marks, MARK_HELD, LT_SAMPLED_MARK_COUNT); }
+void lt_sampled_marks_hold(void) {
+  LT_CHECK(marks && lt_sampled_marks.counts != marks);
+  memset((void *)marks, MARK_HELD, LT_SAMPLED_MARK_COUNT);
+}
 
 void lt_sampled_marks_release(void) {
+  LT_CHECK(marks != NULL);
   // In place: a thread in the middle of a free has the address of its mark.
   for (uint32_t i = 0; i < LT_SAMPLED_MARK_COUNT; i++) {
     uint8_t held = MARK_HELD;
@@ -61,6 +70,7 @@ void lt_sampled_marks_add(uintptr_t address) {
 static void remove_mark(uintptr_t address) {
   _Atomic uint8_t *mark = mark_of(address);
   uint8_t count = atomic_load(mark);
+  LT_CHECK(count > 0);
   while (count != MARK_LIMIT && count && !atomic_compare_exchange_weak(mark, &count, count - 1)) {}
 }
 
@@ -96,6 +106,8 @@ bool lt_sampled_blocks_remove(uintptr_t address, struct lt_sampled_block *block)
 
 bool lt_sampled_blocks_add(uintptr_t address, const struct lt_sampled_block *block) {
   struct group *group = group_of(address);
+  LT_CHECK(groups && key_of(address) > RESERVED);
+  LT_CHECK(place_of(group, address) == GROUP_SIZE);
   for (int place = 0; place < GROUP_SIZE; place++) {
     uintptr_t none = 0;
     if (atomic_load_explicit(&group->keys[place], memory_order_relaxed) ||
@@ -104,6 +116,7 @@ bool lt_sampled_blocks_add(uintptr_t address, const struct lt_sampled_block *blo
     group->blocks[place] = *block;
     lt_sampled_marks_add(address);
     atomic_store_explicit(&group->keys[place], key_of(address), memory_order_release);
+    LT_CHECK(atomic_load(mark_of(address)) > 0);
     return true;
   }
   return false;

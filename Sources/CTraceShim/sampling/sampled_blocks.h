@@ -5,6 +5,7 @@
 #define LEAKTRACE_SAMPLED_BLOCKS_H
 
 #include "arch/arch.h"
+#include "check.h"
 
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -15,8 +16,8 @@ enum { LT_SAMPLED_MARK_COUNT = 1 << 18 };
 /// A byte for each group of addresses: how many of them have to be looked for when they are freed; 255: so many that it
 /// stays. Until lt_sampled_marks_use all addresses share one byte, which has every free looked at.
 struct lt_sampled_marks {
-  _Atomic uint8_t *counts;
-  uintptr_t mask;
+  _Atomic uint8_t *counts; ///< `mask` + 1 bytes at least, whichever of the two is read first
+  uintptr_t mask;          ///< 0 or LT_SAMPLED_MARK_COUNT − 1
 };
 extern struct lt_sampled_marks lt_sampled_marks __attribute__((visibility("hidden")));
 
@@ -27,9 +28,9 @@ static LT_ALWAYS_INLINE bool lt_is_marked(const void *block) {
 }
 
 struct lt_sampled_block {
-  uint64_t size; ///< bytes asked for
-  uint64_t time; ///< of the trace's clock
-  uint32_t site;
+  uint64_t size;      ///< bytes asked for
+  uint64_t time;      ///< of the trace's clock
+  uint32_t site;      ///< below LT_SAMPLED_SITE_LIMIT
   uint32_t isCertain; ///< it was one of the first, all of which are sampled
 };
 
@@ -44,8 +45,8 @@ void lt_sampled_marks_use(void);
 /// Has the free of a block looked at, though it is not sampled.
 void lt_sampled_marks_add(uintptr_t address);
 
-/// Adds a block that was just allocated. False if there is no room. A block that was at the address before is replaced,
-/// since its free was not seen.
+/// Adds a block that was just allocated. False if there is no room. No sampled block may be at the address: the caller
+/// removes an older one first, whose free was not seen.
 bool lt_sampled_blocks_add(uintptr_t address, const struct lt_sampled_block *block);
 /// Takes a block out that is about to be freed. False if it is not in.
 bool lt_sampled_blocks_remove(uintptr_t address, struct lt_sampled_block *block);

@@ -1,6 +1,7 @@
 #include "sampling/sampled_sites.h"
 
 #include "CTraceFormat.h"
+#include "check.h"
 #include "os/os.h"
 
 #include <string.h>
@@ -9,7 +10,7 @@ enum { PROBE_LIMIT = 64 };
 
 static struct lt_sampled_site *sites;
 static uint64_t *keysOfAll;
-static _Atomic uint32_t keysUsed;
+static _Atomic uint32_t keysUsed; ///< at most LT_SAMPLED_KEY_LIMIT; grows only
 
 bool lt_sampled_sites_begin(void) {
   if (!sites) sites = lt_map_private(LT_SAMPLED_SITE_LIMIT * sizeof *sites);
@@ -18,6 +19,12 @@ bool lt_sampled_sites_begin(void) {
   atomic_store(&sites[LT_SAMPLED_SITE_UNKNOWN].hash, 1);
   atomic_store(&sites[LT_SAMPLED_SITE_UNKNOWN].isReady, 1);
   return true;
+}
+
+/// True if the site is in the table and its keys are in the array of keys.
+LT_INVARIANT bool is_site(const struct lt_sampled_site *site) {
+  return site >= sites && site < sites + LT_SAMPLED_SITE_LIMIT && site->firstKey <= LT_SAMPLED_KEY_LIMIT &&
+         site->keyCount <= LT_SAMPLED_KEY_LIMIT - site->firstKey;
 }
 
 void lt_sampled_sites_reset(void) {
@@ -48,6 +55,7 @@ static uint64_t hash_of(const uint64_t *keys, uint32_t count) {
 /// Takes room for keys. UINT32_MAX if there is none.
 static uint32_t take_keys(uint32_t count) {
   uint32_t used = atomic_load(&keysUsed);
+  LT_CHECK(used <= LT_SAMPLED_KEY_LIMIT);
   do
     if (count > LT_SAMPLED_KEY_LIMIT - used) return UINT32_MAX;
   while (!atomic_compare_exchange_weak(&keysUsed, &used, used + count));
@@ -61,6 +69,7 @@ bool lt_sampled_sites_have_spare_room(void) {
 
 uint32_t lt_sampled_site_for(const uint64_t *keys, uint32_t count) {
   uint64_t hash = hash_of(keys, count);
+  LT_CHECK(sites && keysOfAll && hash > 1);
   for (uint32_t i = 0; i < PROBE_LIMIT; i++) {
     uint32_t number = (uint32_t)((hash >> 40) + i) % LT_SAMPLED_SITE_LIMIT;
     if (number == LT_SAMPLED_SITE_UNKNOWN) continue;
@@ -75,7 +84,9 @@ uint32_t lt_sampled_site_for(const uint64_t *keys, uint32_t count) {
       continue;
     }
     uint32_t first = take_keys(count);
+    LT_CHECK(!atomic_load(&site->isReady) && site->keyCount == 0);
     if (first == UINT32_MAX) count = first = 0; // others took the last room: a site without frames
+    LT_CHECK(first + count <= LT_SAMPLED_KEY_LIMIT);
     memcpy(keysOfAll + first, keys, count * sizeof *keys);
     site->firstKey = first;
     site->keyCount = count;
@@ -86,6 +97,8 @@ uint32_t lt_sampled_site_for(const uint64_t *keys, uint32_t count) {
 }
 
 void lt_sampled_site_allocated(uint32_t number, struct lt_sample_weight weight) {
+  LT_CHECK(number < LT_SAMPLED_SITE_LIMIT && atomic_load(&sites[number].hash));
+  LT_CHECK(weight.objects >= LT_WEIGHT_ONE);
   struct lt_sampled_site *site = &sites[number];
   atomic_fetch_add_explicit(&site->samples, 1, memory_order_relaxed);
   atomic_fetch_add_explicit(&site->allocatedObjects, weight.objects, memory_order_relaxed);
@@ -94,6 +107,8 @@ void lt_sampled_site_allocated(uint32_t number, struct lt_sample_weight weight) 
 }
 
 void lt_sampled_site_freed(uint32_t number, struct lt_sample_weight weight) {
+  LT_CHECK(number < LT_SAMPLED_SITE_LIMIT && atomic_load(&sites[number].hash));
+  LT_CHECK(weight.objects >= LT_WEIGHT_ONE);
   struct lt_sampled_site *site = &sites[number];
   atomic_fetch_add_explicit(&site->freedObjects, weight.objects, memory_order_relaxed);
   atomic_fetch_add_explicit(&site->freedBytes, weight.bytes, memory_order_relaxed);
@@ -102,6 +117,7 @@ void lt_sampled_site_freed(uint32_t number, struct lt_sample_weight weight) {
 }
 
 void lt_sampled_site_freed_not(uint32_t number, struct lt_sample_weight weight) {
+  LT_CHECK(number < LT_SAMPLED_SITE_LIMIT && weight.objects >= LT_WEIGHT_ONE);
   struct lt_sampled_site *site = &sites[number];
   atomic_fetch_sub_explicit(&site->freedObjects, weight.objects, memory_order_relaxed);
   atomic_fetch_sub_explicit(&site->freedBytes, weight.bytes, memory_order_relaxed);
@@ -114,7 +130,10 @@ const struct lt_sampled_site *lt_sampled_site_at(uint32_t number) {
   return atomic_load_explicit(&sites[number].isReady, memory_order_acquire) ? &sites[number] : NULL;
 }
 
-const uint64_t *lt_sampled_site_keys(const struct lt_sampled_site *site) { return keysOfAll + site->firstKey; }
+const uint64_t *lt_sampled_site_keys(const struct lt_sampled_site *site) {
+  LT_CHECK(is_site(site) && atomic_load(&site->isReady));
+  return keysOfAll + site->firstKey;
+}
 
 struct lt_sample_totals lt_sample_totals(void) {
   struct lt_sample_totals totals = {0};

@@ -4,6 +4,7 @@
 #ifndef LEAKTRACE_SAMPLED_SITES_H
 #define LEAKTRACE_SAMPLED_SITES_H
 
+#include "check.h"
 #include "sampling/sample_draw.h"
 
 #include <stdatomic.h>
@@ -17,9 +18,9 @@ enum {
 
 /// Estimates since the beginning of the recording.
 struct lt_sampled_site {
-  _Atomic uint64_t hash; ///< of the stack; 0 if the place is free
-  _Atomic uint32_t isReady;
-  uint32_t keyCount, firstKey;
+  _Atomic uint64_t hash;       ///< of the stack; 0 if the place is free
+  _Atomic uint32_t isReady;    ///< the two below are set, and stay
+  uint32_t keyCount, firstKey; ///< a range of the keys of all sites, which no other site has
   uint32_t reserved;
   _Atomic uint64_t samples, freedSamples;
   /// As lt_sample_weight has them.
