@@ -2,12 +2,15 @@
 
 #include "address_index.h"
 
+#include "check.h"
+
 #include <string.h>
 
 enum { BITMAP_SIZE = 1 << (LT_SCANNED_ADDRESS_BITS - LT_CELL_SHIFT - 3) };
 
 /// Sets the bits [first, end).
 static void set_bits(uint64_t *bits, uint64_t first, uint64_t end) {
+  LT_CHECK(first <= end && end <= 8ull * BITMAP_SIZE);
   for (; first < end && (first & 63); first++) bits[first >> 6] |= 1ull << (first & 63);
   for (; first + 64 <= end; first += 64) bits[first >> 6] = ~0ull;
   for (; first < end; first++) bits[first >> 6] |= 1ull << (first & 63);
@@ -24,8 +27,10 @@ bool lt_address_index_build(struct lt_address_index *index, const struct lt_memo
   for (uint32_t i = 0; i < regionCount; i++) {
     uint64_t start = regions[i].start, end = regions[i].end;
     if (end >> LT_SCANNED_ADDRESS_BITS) continue; // the kernel's
+    LT_CHECK(start < end && (!index->runCount || index->runs[index->runCount - 1].end <= start));
     if (index->runCount && index->runs[index->runCount - 1].end == start) index->runs[index->runCount - 1].end = end;
     else index->runs[index->runCount++] = (struct lt_address_range){start, end};
+    LT_CHECK(index->runCount < index->runLimit);
   }
   enum { CELL = 1 << LT_CELL_SHIFT };
   for (uint32_t i = 0; i < index->runCount; i++) {
@@ -46,12 +51,14 @@ void lt_address_index_free(struct lt_address_index *index, const struct lt_memor
 
 LT_NOINLINE bool lt_address_index_search(struct lt_address_index *index, uint64_t address) {
   uint32_t low = 0, high = index->runCount;
+  LT_CHECK(index->runCount < index->runLimit);
   while (low < high) {
     uint32_t middle = low + (high - low) / 2;
     if (index->runs[middle].end <= address) low = middle + 1;
     else high = middle;
   }
   if (low == index->runCount || address < index->runs[low].start) return false;
+  LT_CHECK(address < index->runs[low].end);
   index->last = low;
   return true;
 }

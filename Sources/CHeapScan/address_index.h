@@ -3,6 +3,7 @@
 #ifndef LEAKTRACE_ADDRESS_INDEX_H
 #define LEAKTRACE_ADDRESS_INDEX_H
 
+#include "check.h"
 #include "scanned_memory.h"
 
 /// A process's addresses are below 1 << LT_SCANNED_ADDRESS_BITS, unless it asks for more.
@@ -20,9 +21,9 @@ struct lt_address_range {
 /// another whether everything is; only in between the mappings are searched.
 struct lt_address_index {
   uint64_t *some, *all;
-  struct lt_address_range *runs; ///< mappings, those side by side as one
-  uint32_t runCount, runLimit;
-  uint32_t last; ///< where the last search ended
+  struct lt_address_range *runs; ///< mappings in order of address, those side by side as one. None touch
+  uint32_t runCount, runLimit;   ///< `runCount` is below `runLimit`
+  uint32_t last;                 ///< where the last search ended; below `runLimit`
 };
 
 enum { LT_CELL_SHIFT = 21 };
@@ -37,6 +38,7 @@ LT_NOINLINE bool lt_address_index_search(struct lt_address_index *index, uint64_
 static LT_ALWAYS_INLINE bool lt_address_index_has(struct lt_address_index *index, uint64_t address) {
   if (address >> LT_SCANNED_ADDRESS_BITS) return false;
   uint64_t cell = address >> LT_CELL_SHIFT, bit = 1ull << (cell & 63);
+  LT_CHECK(index->last < index->runLimit);
   if (LT_LIKELY(!(index->some[cell >> 6] & bit))) return false;
   if (index->all[cell >> 6] & bit) return true;
   const struct lt_address_range *run = &index->runs[index->last];

@@ -4,6 +4,7 @@
 
 #include "case_words.h"
 
+#include "check.h"
 #include "metadata_reading.h"
 
 #include <string.h>
@@ -93,6 +94,7 @@ static struct lt_case_words words_of_elements(const struct lt_memory *memory, ui
   uint64_t alignment = (flags & ALIGNMENT_MASK) + 1;
   words.start = (uint32_t)((start + alignment - 1) & ~(alignment - 1));
   words.stride = (uint32_t)stride;
+  LT_CHECK(words.stride % 8 == 0 && words.start >= start);
   words.mask = words_between(HEADER_SIZE + 8, HEADER_SIZE + size);
   return words;
 }

@@ -2,9 +2,12 @@
 
 #include "exact_words.h"
 
+#include "check.h"
+
 #include <string.h>
 
 bool lt_exact_words_init(struct lt_exact_words *words, const struct lt_memory *memory, uint64_t limit) {
+  LT_CHECK(limit > 0);
   *words = (struct lt_exact_words){
       .memory = memory, .ranges = memory->allocate(limit * sizeof *words->ranges), .limit = limit};
   return words->ranges != NULL;
@@ -41,14 +44,23 @@ static bool sort(struct lt_exact_words *words) {
   return true;
 }
 
+/// True if the ranges are in order of address.
+LT_INVARIANT bool are_in_order(const struct lt_exact_words *words) {
+  for (uint64_t i = 1; i < words->count; i++)
+    if (words->ranges[i - 1].address > words->ranges[i].address) return false;
+  return true;
+}
+
 bool lt_exact_words_sort(struct lt_exact_words *words) {
   if (!sort(words)) return false;
   struct lt_exact_range *ranges = words->ranges;
+  LT_CHECK(are_in_order(words));
   uint64_t kept = 0, whole = UINT64_MAX; // `whole`: the last of those kept whole
   for (uint64_t i = 0; i < words->count; i++) {
     struct lt_exact_range r = ranges[i];
     if (r.keptBytes == 8 && whole != UINT64_MAX) {
       struct lt_exact_range *last = &ranges[whole];
+      LT_CHECK(last->keptBytes == 8 && last->address <= r.address);
       uint64_t distance = (r.address - last->address) / 8;
       if (distance <= last->count && distance + r.count <= UINT32_MAX) {
         if (distance + r.count > last->count) last->count = (uint32_t)(distance + r.count);
@@ -58,6 +70,8 @@ bool lt_exact_words_sort(struct lt_exact_words *words) {
     if (r.keptBytes == 8) whole = kept;
     ranges[kept++] = r;
   }
+  LT_CHECK(kept <= words->count);
   words->count = kept;
+  LT_CHECK(are_in_order(words));
   return true;
 }

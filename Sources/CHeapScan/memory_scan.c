@@ -6,6 +6,7 @@
 
 #include "memory_scan.h"
 
+#include "check.h"
 #include "metadata_copy.h"
 #include "metadata_reading.h"
 
@@ -28,6 +29,7 @@ static bool was_written(struct lt_memory_scan *s, const struct lt_snapshot_regio
     uint64_t left = (region->end - at) / PAGE;
     uint32_t pages = left < LT_SCAN_BLOCK_PAGES ? (uint32_t)left : LT_SCAN_BLOCK_PAGES;
     s->lookUpResidence(s, region, at, pages, s->residence);
+    LT_CHECK(pages > 0 && pages <= LT_SCAN_BLOCK_PAGES);
     if (memchr(s->residence, LT_PAGE_PRESENT, pages)) return true;
   }
   return false;
@@ -52,6 +54,7 @@ static unsigned object_ranges(struct lt_memory_scan *s, uint64_t address, uint32
                               struct lt_exact_range ranges[OBJECT_RANGES], unsigned *aside) {
   unsigned n = 0;
   *aside = 0;
+  LT_CHECK(address >= s->region->start && address < s->region->end && storage <= LT_STORAGE_DEQUE);
   if (!lt_is_reference_count(count)) return 0;
   if ((uint32_t)count != UINT32_MAX && (count & SIDE_TABLE_MARK) == SIDE_TABLE_MARK) {
     // The object's address at 0, its counts at 16, and those of weak references, 4 bytes, after them.
@@ -109,6 +112,7 @@ bool lt_is_task_slab(uint64_t address, const uint64_t *slab) {
 
 /// Tells whether `count` words from an address on are in the region that is being looked at.
 static bool is_in_region(const struct lt_memory_scan *s, uint64_t address, uint64_t count) {
+  LT_CHECK(s->region && s->region->start < s->region->end);
   return address >= s->region->start && address <= s->region->end && (s->region->end - address) / 8 >= count;
 }
 
@@ -143,6 +147,7 @@ static LT_NOINLINE void find_task_slab(struct lt_memory_scan *s, uint64_t addres
 /// First pass: finds words outside their object's page, and words that no object leads to.
 static void find_apart(struct lt_memory_scan *s, uint64_t page, unsigned firstWord) {
   const uint64_t *words = s->content;
+  LT_CHECK(words && page % PAGE == 0 && firstWord < LT_MEMORY_PAGE_WORDS);
   for (unsigned i = (firstWord + 1) & ~1u; i < LT_MEMORY_PAGE_WORDS; i += 2) {
     uint64_t word = words[i], slab = page + 8 * i - 32;
     // The first allocation in a slab, which begins 32 bytes after it, has the slab's address second.
@@ -153,6 +158,7 @@ static void find_apart(struct lt_memory_scan *s, uint64_t page, unsigned firstWo
     if (!type) continue;
     struct lt_exact_range ranges[OBJECT_RANGES];
     unsigned aside, n = object_ranges(s, page + 8 * i, type->storage, words[i + 1], ranges, &aside);
+    LT_CHECK(n <= OBJECT_RANGES && aside <= n);
     for (unsigned k = 0; k < n; k++) {
       if (k < aside || ranges[k].address + 8ull * ranges[k].count > page + PAGE)
         lt_exact_words_add(&s->exact, ranges[k].address, ranges[k].count, ranges[k].keptBytes);
@@ -165,6 +171,7 @@ static void find_apart(struct lt_memory_scan *s, uint64_t page, unsigned firstWo
 /// Puts those words of the range that are in the page as they are.
 static void put_exact(struct lt_memory_scan *s, uint64_t page, unsigned firstWord, const struct lt_exact_range *r) {
   const uint64_t *words = s->content;
+  LT_CHECK(r->address + 8ull * r->count >= page && r->keptBytes >= 1 && r->keptBytes <= 8);
   uint64_t start = r->address > page ? (r->address - page) / 8 : 0, end = (r->address + 8ull * r->count - page) / 8;
   if (start < firstWord) start = firstWord;
   if (end > LT_MEMORY_PAGE_WORDS) end = LT_MEMORY_PAGE_WORDS;
@@ -185,6 +192,7 @@ static void put_exact(struct lt_memory_scan *s, uint64_t page, unsigned firstWor
 /// are no addresses.
 static void put_cases(struct lt_memory_scan *s, uint64_t page, unsigned firstWord, const struct lt_case_span *span) {
   const uint64_t *words = s->content;
+  LT_CHECK(span->words.stride % 8 == 0 && page % PAGE == 0);
   uint64_t at = span->origin + span->words.start, stride = span->words.stride,
            last = page + PAGE < span->end ? page + PAGE : span->end;
   uint64_t first = page + 8ull * firstWord;
@@ -232,6 +240,7 @@ static LT_NOINLINE void put_object(struct lt_memory_scan *s, uint64_t page, unsi
   const uint64_t *words = s->content;
   struct lt_exact_range ranges[OBJECT_RANGES];
   unsigned aside, n = object_ranges(s, page + 8 * i, type->storage, words[i + 1], ranges, &aside);
+  LT_CHECK(n <= OBJECT_RANGES && aside <= n && i >= firstWord);
   for (unsigned k = aside; k < n; k++)
     if (ranges[k].address < page + PAGE) put_exact(s, page, firstWord, &ranges[k]);
   if (n == 0 || !type->cases.mask) return;
@@ -241,6 +250,7 @@ static LT_NOINLINE void put_object(struct lt_memory_scan *s, uint64_t page, unsi
 }
 
 static int flush(struct lt_memory_scan *s) {
+  LT_CHECK(s->encoder.used <= s->encoder.size && s->encoder.size == s->partSize);
   if (s->encoder.used <= sizeof(struct lt_memory_part)) return 0;
   int error = s->writePart(s, s->encoder.buffer, s->encoder.used);
   if (error) return error;
@@ -263,6 +273,7 @@ static int encode_page(struct lt_memory_scan *s, uint64_t page, unsigned firstWo
   const uint64_t *words = s->content;
   uint16_t objects[LT_MEMORY_PAGE_WORDS / 2];
   unsigned objectCount = 0;
+  LT_CHECK(words && page % PAGE == 0 && firstWord < LT_MEMORY_PAGE_WORDS);
   memset(s->bits, 0, sizeof s->bits);
   for (unsigned i = firstWord; i < LT_MEMORY_PAGE_WORDS; i++) {
     if ((i & 7) == 0) {
@@ -292,6 +303,7 @@ static int encode_page(struct lt_memory_scan *s, uint64_t page, unsigned firstWo
   }
   unsigned count = 0;
   for (int k = 0; k < 8; k++) count += (unsigned)__builtin_popcountll(s->bits[k]);
+  LT_CHECK(objectCount <= LT_MEMORY_PAGE_WORDS / 2 && count <= LT_MEMORY_PAGE_WORDS);
   if (!count) return 0;
   if (!lt_page_encoder_has_room(&s->encoder)) {
     int error = flush(s);
@@ -325,6 +337,7 @@ static uint64_t first_in_use(const struct lt_memory_scan *s, const struct lt_sna
     if (!hasGuard || threadPointer <= lowest || threadPointer >= region->end) return region->start;
   }
   uint64_t first = (lowest - s->redZone) & ~7ull;
+  LT_CHECK(lowest >= region->start && lowest < region->end);
   return first > region->start ? first : region->start;
 }
 
@@ -336,9 +349,11 @@ static int go_through(struct lt_memory_scan *s, bool isSecond) {
     if (!(region->flags & LT_REGION_CAPTURED) || (region->end - 1) >> LT_SCANNED_ADDRESS_BITS) continue;
     s->region = region;
     uint64_t inUse = first_in_use(s, region);
+    LT_CHECK(inUse >= region->start && inUse < region->end);
     for (uint64_t at = inUse & ~(uint64_t)(PAGE - 1); at < region->end; at += (uint64_t)LT_SCAN_BLOCK_PAGES * PAGE) {
       uint64_t left = (region->end - at) / PAGE;
       uint32_t pages = left < LT_SCAN_BLOCK_PAGES ? (uint32_t)left : LT_SCAN_BLOCK_PAGES;
+      LT_CHECK(pages > 0 && pages <= LT_SCAN_BLOCK_PAGES);
       s->lookUpResidence(s, region, at, pages, s->residence);
       for (uint32_t i = 0; i < pages; i++) {
         if (!(s->residence[i] & LT_PAGE_PRESENT)) continue;

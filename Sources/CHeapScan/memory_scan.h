@@ -4,6 +4,7 @@
 #define LEAKTRACE_MEMORY_SCAN_H
 
 #include "address_index.h"
+#include "check.h"
 #include "exact_words.h"
 #include "page_encoder.h"
 #include "type_set.h"
@@ -52,10 +53,10 @@ struct lt_memory_scan {
   uint8_t *residence; ///< a byte a page of the block that is being looked at
   struct lt_page_encoder encoder;
   const struct lt_snapshot_region *region;
-  const uint64_t *content; ///< of the page that is being looked at
-  uint64_t nextExact;
-  struct lt_exact_range openExact;
-  struct lt_case_span openCases; ///< of the object that goes on in the next page
+  const uint64_t *content;         ///< of the page that is being looked at: LT_MEMORY_PAGE_WORDS words
+  uint64_t nextExact;              ///< index of the first range that no page has reached; grows only
+  struct lt_exact_range openExact; ///< a range that goes on in the next page
+  struct lt_case_span openCases;   ///< of the object that goes on in the next page
   uint64_t words[LT_MEMORY_PAGE_WORDS], bits[8];
 };
 

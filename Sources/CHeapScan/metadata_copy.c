@@ -7,6 +7,7 @@
 
 #include "metadata_copy.h"
 
+#include "check.h"
 #include "metadata_reading.h"
 
 enum {
@@ -22,14 +23,15 @@ enum {
 struct walk {
   const struct lt_memory *memory;
   struct lt_exact_words *words;
-  uint64_t *seen;    ///< hash set
+  uint64_t *seen;    ///< hash set; half of its places are free at least
   uint64_t *pending; ///< found and not yet looked at; the records found so far, in order
-  uint32_t count;
+  uint32_t count;    ///< at most SEEN_LIMIT
 };
 
 static void find(struct walk *w, uint64_t metadata) {
   if (metadata < 4096 || (metadata & 7) || metadata >> LT_SCANNED_ADDRESS_BITS || w->count == SEEN_LIMIT) return;
   uint64_t index = (metadata * LT_HASH_MULTIPLIER) >> 46;
+  LT_CHECK(index < SEEN_SIZE && w->count < SEEN_LIMIT);
   while (w->seen[index]) {
     if (w->seen[index] == metadata) return;
     index = (index + 1) % SEEN_SIZE;
@@ -40,6 +42,7 @@ static void find(struct walk *w, uint64_t metadata) {
 
 /// Words from `first` words before the record on.
 static void add(struct walk *w, uint64_t metadata, uint64_t first, uint64_t count) {
+  LT_CHECK(metadata >= 8 * first && first + count > 0);
   lt_exact_words_add(w->words, metadata - 8 * first, first + count, 8);
 }
 
@@ -79,6 +82,7 @@ static void look_at_value_type(struct walk *w, uint64_t metadata, bool isStruct)
 
 static void look_at(struct walk *w, uint64_t metadata) {
   uint64_t kind;
+  LT_CHECK((metadata & 7) == 0);
   if (!lt_read_bytes(w->memory, metadata, &kind, sizeof kind)) return;
   if (kind == KIND_CLASS || kind > KIND_LAST) {
     look_at_class(w, metadata);
@@ -147,6 +151,7 @@ bool lt_metadata_copy(struct lt_exact_words *words, const struct lt_scanned_type
   bool hasMemory = w.seen && w.pending;
   if (hasMemory) {
     for (uint32_t i = 0; i < typeCount; i++) find(&w, types[i].metadata);
+    LT_CHECK(w.count <= typeCount);
     for (uint32_t i = 0; i < w.count; i++) look_at(&w, w.pending[i]);
   }
   if (w.seen) memory->release(w.seen, SEEN_SIZE * sizeof *w.seen);

@@ -2,6 +2,7 @@
 
 #include "object_types.h"
 
+#include "check.h"
 #include "memory_scan.h"
 #include "metadata_reading.h"
 
@@ -39,6 +40,7 @@ struct lt_type_number {
 };
 
 bool lt_object_types_init(struct lt_object_types *s) {
+  LT_CHECK(s->firstNumber > 0 && s->memory && s->met);
   s->scanned = s->memory->allocate(TYPE_LIMIT * sizeof *s->scanned);
   s->instanceSizes = s->memory->allocate((TYPE_LIMIT + 1) * sizeof *s->instanceSizes);
   s->numbers = s->memory->allocate(NUMBER_PLACES * sizeof *s->numbers);
@@ -109,6 +111,7 @@ static bool is_metadata(struct lt_object_types *s, uint64_t metadata) {
 
 static uint32_t instance_size(const struct lt_object_types *s, uint64_t metadata,
                               const struct lt_type_description *description, uint32_t superclass) {
+  LT_CHECK(superclass <= s->count);
   if (description->kind != LT_TYPE_CLASS) return 0;
   for (size_t i = 0; i < sizeof growingModules / sizeof *growingModules; i++)
     if (strncmp(description->name, growingModules[i], strlen(growingModules[i])) == 0) return 0;
@@ -122,12 +125,14 @@ static uint32_t instance_size(const struct lt_object_types *s, uint64_t metadata
 /// The place of a word that is known, or the one for it.
 static struct lt_type_number *place_of(struct lt_object_types *s, uint64_t metadata) {
   uint64_t at = (metadata * LT_HASH_MULTIPLIER) >> 44;
+  LT_CHECK(metadata && at < NUMBER_PLACES && s->numberCount <= NUMBER_PLACES / 2);
   while (s->numbers[at].metadata && s->numbers[at].metadata != metadata) at = (at + 1) % NUMBER_PLACES;
   return &s->numbers[at];
 }
 _Static_assert(NUMBER_PLACES == 1 << (64 - 44), "the hash's bits");
 
 static struct lt_type_number *note(struct lt_object_types *s, uint64_t metadata, uint32_t index) {
+  LT_CHECK(index <= s->count);
   struct lt_type_number *place = place_of(s, metadata);
   if (!place->metadata) {
     if (s->numberCount >= NUMBER_PLACES / 2) return NULL;
@@ -152,6 +157,7 @@ static uint32_t index_of(struct lt_object_types *s, uint64_t metadata, uint32_t 
   memset(&description, 0, sizeof description);
   lt_describe_type(s->memory, metadata, &description);
   uint32_t superclass = index_of(s, description.superclass, depth + 1), index = ++s->count;
+  LT_CHECK(index > superclass && index <= TYPE_LIMIT);
   s->instanceSizes[index] = instance_size(s, metadata, &description, superclass);
   s->scanned[index - 1] = (struct lt_scanned_type){.metadata = metadata, .storage = description.storage};
   note(s, metadata, index);
@@ -171,6 +177,7 @@ uint32_t lt_object_type(struct lt_object_types *s, uint64_t first, uint64_t seco
 }
 
 uint64_t lt_instance_size(const struct lt_object_types *s, uint32_t type) {
+  LT_CHECK(!type || (type >= s->firstNumber && type - s->firstNumber < s->count));
   return type ? s->instanceSizes[type - s->firstNumber + 1] : 0;
 }
 
@@ -178,5 +185,6 @@ uint64_t lt_object_size(const struct lt_object_types *s, uint32_t type, uint64_t
   uint64_t size = lt_instance_size(s, type);
   if (size == 0 || size >= usableSize) return usableSize;
   uint64_t quarter = size / 4 + QUARTER_ROUNDING, limit = quarter > ROUNDING_LIMIT ? quarter : ROUNDING_LIMIT;
+  LT_CHECK(size < usableSize);
   return usableSize - size <= limit ? size : usableSize;
 }

@@ -3,6 +3,7 @@
 #ifndef LEAKTRACE_OBJECT_TYPES_H
 #define LEAKTRACE_OBJECT_TYPES_H
 
+#include "check.h"
 #include "type_description.h"
 #include "type_set.h"
 
@@ -30,13 +31,13 @@ struct lt_object_types {
 
   // Results.
   struct lt_scanned_type *scanned; ///< for the scan of the memory
-  uint32_t count;
+  uint32_t count;                  ///< of `scanned`; types have the numbers from `firstNumber` on
 
   // Of the set itself.
   uint32_t *instanceSizes; ///< 0 where instances may go on behind their fields, or the size is not known
   struct lt_type_number *numbers;
-  uint32_t numberCount;
-  uint32_t lastRegion; ///< a guess
+  uint32_t numberCount; ///< of `numbers` that are in use: half of them at most
+  uint32_t lastRegion;  ///< a guess
 };
 
 /// False without memory; lt_object_types_free is to be called in any case, unless the process ends.

@@ -2,16 +2,21 @@
 
 #include "page_encoder.h"
 
+#include "check.h"
+
 #include <string.h>
 
 void lt_page_encoder_begin(struct lt_page_encoder *encoder, uint8_t *buffer, size_t size,
                            const struct lt_memory_part *part) {
+  LT_CHECK(buffer && size >= sizeof *part + LT_PAGE_ENCODED_LIMIT);
   memcpy(buffer, part, sizeof *part);
   *encoder = (struct lt_page_encoder){.buffer = buffer, .size = size, .used = sizeof *part};
 }
 
 void lt_page_encoder_put(struct lt_page_encoder *encoder, uint64_t page, const uint64_t bits[8],
                          const uint64_t words[LT_MEMORY_PAGE_WORDS]) {
+  LT_CHECK(lt_page_encoder_has_room(encoder) && encoder->used >= sizeof(struct lt_memory_part));
+  LT_CHECK(page > encoder->lastPage || encoder->used == sizeof(struct lt_memory_part));
   uint8_t *p = lt_put_varint(encoder->buffer + encoder->used, page - encoder->lastPage);
   encoder->lastPage = page;
   memcpy(p, bits, 64);
@@ -26,4 +31,5 @@ void lt_page_encoder_put(struct lt_page_encoder *encoder, uint64_t page, const u
   }
   encoder->lastWord = last;
   encoder->used = (size_t)(p - encoder->buffer);
+  LT_CHECK(encoder->used <= encoder->size);
 }

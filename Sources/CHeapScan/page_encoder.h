@@ -3,6 +3,7 @@
 #ifndef LEAKTRACE_PAGE_ENCODER_H
 #define LEAKTRACE_PAGE_ENCODER_H
 
+#include "check.h"
 #include "scanned_memory.h"
 
 /// Most bytes that a page takes: its number, the bits, and every word at its longest.
@@ -10,8 +11,8 @@ enum { LT_PAGE_ENCODED_LIMIT = 10 + 64 + LT_MEMORY_PAGE_WORDS * 10 };
 
 struct lt_page_encoder {
   uint8_t *buffer;
-  size_t size, used;
-  uint64_t lastPage, lastWord;
+  size_t size, used;           ///< of the buffer; `used` is at most `size`
+  uint64_t lastPage, lastWord; ///< of this part; pages ascend
 };
 
 /// Begins a part in the buffer, which must have room for its head and one page.
@@ -19,6 +20,7 @@ void lt_page_encoder_begin(struct lt_page_encoder *encoder, uint8_t *buffer, siz
                            const struct lt_memory_part *part);
 /// Tells whether another page surely fits.
 static inline bool lt_page_encoder_has_room(const struct lt_page_encoder *encoder) {
+  LT_CHECK(encoder->used <= encoder->size);
   return encoder->size - encoder->used >= LT_PAGE_ENCODED_LIMIT;
 }
 /// Appends a page. `bits` says which of `words` are in it. Pages come in order of address.

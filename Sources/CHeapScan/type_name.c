@@ -5,6 +5,7 @@
 
 #include "type_name.h"
 
+#include "check.h"
 #include "metadata_reading.h"
 
 enum descriptor_kind {
@@ -21,14 +22,17 @@ enum { DEPTH_LIMIT = 8, ARGUMENT_LIMIT = 16 };
 struct name {
   const struct lt_memory *memory;
   char *text;
-  size_t size, length;
+  size_t size, length; ///< `length` is below `size`: a zero follows
 };
 
 static void put_text(struct name *n, const char *text) {
   while (*text && n->length + 1 < n->size) n->text[n->length++] = *text++;
 }
 
-static bool is_full(const struct name *n) { return n->length + 1 >= n->size; }
+static bool is_full(const struct name *n) {
+  LT_CHECK(n->length < n->size);
+  return n->length + 1 >= n->size;
+}
 
 static void put_string_at(struct name *n, uint64_t address) {
   for (int i = 0; i < 512 && !is_full(n); i++, address++) {
@@ -137,7 +141,9 @@ static void put_type(struct name *n, uint64_t metadata, int depth) {
 
 size_t lt_type_name(const struct lt_memory *memory, uint64_t metadata, char *buffer, size_t size) {
   struct name n = {memory, buffer, size, 0};
+  LT_CHECK(size > 0);
   put_type(&n, metadata, 0);
+  LT_CHECK(n.length < size);
   buffer[n.length] = 0;
   return n.length;
 }

@@ -2,6 +2,8 @@
 
 #include "type_set.h"
 
+#include "check.h"
+
 #include <string.h>
 
 static uint64_t place_of(const struct lt_type_set *set, uint64_t metadata) {
@@ -13,11 +15,13 @@ bool lt_type_set_build(struct lt_type_set *set, const struct lt_memory *memory, 
   memset(set, 0, sizeof *set);
   set->placeCount = 64;
   while (set->placeCount < 2ull * count) set->placeCount *= 2;
+  LT_CHECK((set->placeCount & (set->placeCount - 1)) == 0 && set->placeCount > count);
   set->places = memory->allocate(set->placeCount * sizeof *set->places);
   if (!set->places) return false;
   for (uint32_t i = 0; i < count; i++) {
     uint64_t metadata = types[i].metadata, place = place_of(set, metadata);
     if (metadata == 0) continue;
+    LT_CHECK(place < set->placeCount && types[i].storage <= LT_STORAGE_DEQUE);
     while (set->places[place].metadata && set->places[place].metadata != metadata)
       place = (place + 1) & (set->placeCount - 1);
     set->places[place] = (struct lt_known_type){.metadata = metadata,
@@ -36,6 +40,7 @@ void lt_type_set_free(struct lt_type_set *set, const struct lt_memory *memory) {
 
 const struct lt_known_type *lt_type_set_find(const struct lt_type_set *set, uint64_t metadata) {
   if (!metadata || !set->places) return NULL;
+  LT_CHECK((set->placeCount & (set->placeCount - 1)) == 0);
   for (uint64_t place = place_of(set, metadata); set->places[place].metadata;
        place = (place + 1) & (set->placeCount - 1))
     if (set->places[place].metadata == metadata) return &set->places[place];

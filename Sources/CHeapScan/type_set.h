@@ -4,6 +4,7 @@
 #define LEAKTRACE_TYPE_SET_H
 
 #include "case_words.h"
+#include "check.h"
 
 /// A type of which there are, or were, objects.
 struct lt_scanned_type {
@@ -20,7 +21,7 @@ struct lt_known_type {
 /// Never changes once it is built.
 struct lt_type_set {
   struct lt_known_type *places;
-  uint64_t placeCount;   ///< a power of two
+  uint64_t placeCount;   ///< a power of two, at least twice the types
   uint64_t filter[1024]; ///< a bit a hash of each address
 };
 

@@ -2,12 +2,15 @@
 
 #include "allocator_books/allocator_figures.h"
 
+#include "check.h"
+
 /// Inserts an arena's pin by the free memory below it; the least is dropped if there are too many.
 static void add_pin(struct lt_allocator_figures *f, const struct lt_glibc_arena *arena) {
   if (arena->pinUse != LT_GLIBC_BLOCK || !arena->freeBytes) return;
   uint32_t place = f->pinCount;
   while (place > 0 && f->pins[place - 1].freeBelow < arena->freeBytes) place--;
   if (place == LT_ALLOCATOR_PINS) return;
+  LT_CHECK(f->pinCount <= LT_ALLOCATOR_PINS && place <= f->pinCount);
   if (f->pinCount < LT_ALLOCATOR_PINS) f->pinCount++;
   for (uint32_t i = f->pinCount - 1; i > place; i--) f->pins[i] = f->pins[i - 1];
   f->pins[place] = (struct lt_allocator_pin){
@@ -59,5 +62,6 @@ size_t lt_allocator_figures_put(const struct lt_allocator_figures *f, uint64_t t
     p = lt_put_varint(lt_put_varint(p, pin->freeBelow), pin->freeBehind);
     p = lt_put_varint(lt_put_varint(p, pin->address), pin->bytes);
   }
+  LT_CHECK(p - to <= LT_ALLOCATOR_PAYLOAD);
   return (size_t)(p - to);
 }

@@ -2,6 +2,8 @@
 
 #include "allocator_books/books_memory.h"
 
+#include "check.h"
+
 const struct lt_snapshot_region *lt_books_region(const struct lt_books_memory *books, uint64_t address) {
   uint32_t low = 0, high = books->regionCount;
   while (low < high) {
@@ -9,6 +11,7 @@ const struct lt_snapshot_region *lt_books_region(const struct lt_books_memory *b
     if (books->regions[middle].end <= address) low = middle + 1;
     else high = middle;
   }
+  LT_CHECK(low == 0 || books->regions[low - 1].end <= address);
   return low < books->regionCount && books->regions[low].start <= address ? &books->regions[low] : NULL;
 }
 
@@ -20,6 +23,7 @@ size_t lt_books_read(const struct lt_books_memory *books, uint64_t address, void
   while (done < size) {
     size_t piece = LT_BOOKS_PAGE - (size_t)((address + done) & (LT_BOOKS_PAGE - 1));
     if (piece > size - done) piece = size - done;
+    LT_CHECK(piece > 0 && piece <= LT_BOOKS_PAGE);
     if (!lt_read_bytes(books->memory, address + done, (uint8_t *)to + done, piece)) break;
     done += piece;
   }

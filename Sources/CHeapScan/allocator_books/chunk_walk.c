@@ -3,6 +3,7 @@
 #include "allocator_books/chunk_walk.h"
 
 #include "allocator_books/glibc_layout.h"
+#include "check.h"
 
 #include <string.h>
 
@@ -91,9 +92,11 @@ static uint64_t resynchronised(struct lt_chunk_walk *walk, uint64_t address, uin
 void lt_chunk_walk_run(struct lt_chunk_walk *walk, uint64_t start, uint64_t end, bool mayBeginLate,
                        void (*visit)(void *context, const struct lt_heap_chunk *chunk), void *context) {
   uint64_t at = start;
+  LT_CHECK(start <= end && visit && walk->books);
   while (at < end) {
     struct lt_heap_chunk chunk;
     if (LT_LIKELY(chunk_at(&walk->window, at, end, &chunk))) {
+      LT_CHECK(chunk.address == at && chunk.size >= GLIBC_LEAST_CHUNK && chunk.size <= end - at);
       visit(context, &chunk);
       at += chunk.size;
       continue;
@@ -106,6 +109,7 @@ void lt_chunk_walk_run(struct lt_chunk_walk *walk, uint64_t start, uint64_t end,
       if (!isEnd) walk->skippedBytes += end - at;
       return;
     }
+    LT_CHECK(next > at && next < end);
     walk->skippedBytes += next - at;
     at = next;
   }
@@ -117,6 +121,7 @@ uint64_t lt_chunk_walk_length(struct lt_chunk_walk *walk, uint64_t start, uint64
   while (at < end && at != top && walk->searchLeft >= GLIBC_ALIGNMENT && chunk_at(&walk->window, at, end, &chunk)) {
     walk->searchLeft -= GLIBC_ALIGNMENT;
     at += chunk.size;
+    LT_CHECK(at > start && at <= end);
   }
   if (at == start || at >= end) return 0;
   if (at == top) return at - start;

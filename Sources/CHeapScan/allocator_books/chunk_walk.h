@@ -4,11 +4,12 @@
 #define LEAKTRACE_CHUNK_WALK_H
 
 #include "allocator_books/word_window.h"
+#include "check.h"
 
 struct lt_heap_chunk {
-  uint64_t address, size;
-  bool isInUse;  ///< by its neighbour's account; those in threads' caches and fast bins are, too
-  bool isMarked; ///< it says that its arena is not the main one
+  uint64_t address, size; ///< multiples of 16
+  bool isInUse;           ///< by its neighbour's account; those in threads' caches and fast bins are, too
+  bool isMarked;          ///< it says that its arena is not the main one
 };
 
 /// A walk through pieces of heaps. A piece is walked the same way each time.

@@ -3,6 +3,7 @@
 #include "allocator_books/free_lists.h"
 
 #include "allocator_books/glibc_layout.h"
+#include "check.h"
 
 /// Appends to `chunks`, unless that is NULL.
 static uint64_t follow(struct lt_word_window *window, const struct lt_free_list *list, bool isProtected, uint64_t most,
@@ -11,6 +12,7 @@ static uint64_t follow(struct lt_word_window *window, const struct lt_free_list 
   *isWhole = false;
   while (entry) {
     uint64_t head, stored;
+    LT_CHECK(count <= most);
     if (count >= most || entry == mark || entry < LT_BOOKS_PAGE || entry >= LT_BOOKS_ADDRESS_LIMIT ||
         (entry & (GLIBC_ALIGNMENT - 1)))
       return count;
@@ -38,6 +40,7 @@ static uint64_t follow(struct lt_word_window *window, const struct lt_free_list 
 uint64_t lt_follow_free_list(struct lt_word_window *window, const struct lt_free_list *list, uint64_t use,
                              struct lt_growing_list *chunks, bool *isWhole) {
   bool isPlainWhole = false;
+  LT_CHECK(list->chunkSize >= GLIBC_LEAST_CHUNK && chunks);
   uint64_t protected = follow(window, list, true, list->limit, use, NULL, isWhole), plain = 0;
   if (!*isWhole) plain = follow(window, list, false, list->limit, use, NULL, &isPlainWhole);
   bool isPlain = !*isWhole && (isPlainWhole || plain > protected);

@@ -3,6 +3,7 @@
 #include "allocator_books/glibc_arenas.h"
 
 #include "allocator_books/glibc_layout.h"
+#include "check.h"
 
 #include <string.h>
 
@@ -94,6 +95,7 @@ static uint64_t arena_of_bin(struct search *s, uint64_t bin) {
 }
 
 static void search_run(struct search *s, struct lt_address_range run, struct lt_growing_list *arenas) {
+  LT_CHECK(run.start < run.end);
   uint64_t at = lt_round_up(run.start, 8), first, last;
   while (at < run.end && run.end - at >= 16 && arenas->count < NAMESPACE_LIMIT) {
     uint64_t found = 0;
@@ -125,6 +127,7 @@ bool lt_glibc_find_arenas(const struct lt_books_memory *books, struct lt_growing
       }
     }
     size_t mains = arenas->count;
+    LT_CHECK(mains <= NAMESPACE_LIMIT);
     for (size_t i = 0; i < mains; i++) isWhole &= follow_ring(&s, lt_list_number(arenas, i), arenas);
   }
   lt_word_window_free(&s.data);

@@ -9,6 +9,7 @@
 #include "allocator_books/heap_pieces.h"
 #include "allocator_books/mapped_chunks.h"
 #include "allocator_books/thread_caches.h"
+#include "check.h"
 
 #include <string.h>
 
@@ -157,6 +158,7 @@ static void hand_over_mapped(struct second_walk *w, uint64_t end) {
   const struct lt_growing_list *chunks = &w->heap->mappedChunks;
   for (; w->nextMapped < chunks->count && lt_list_number(chunks, w->nextMapped) < end; w->nextMapped++) {
     const struct lt_mapped_chunk *chunk = lt_list_item(chunks, w->nextMapped);
+    LT_CHECK(chunk->size > GLIBC_CHUNK_MEMORY);
     w->heap->mapped++;
     w->heap->mappedBytes += chunk->size;
     hand_over(w, chunk->address + GLIBC_CHUNK_MEMORY, chunk->size - 2 * sizeof(uint64_t));
@@ -185,6 +187,7 @@ static uint64_t use_of(struct second_walk *w, uint64_t chunk) {
 static void visit(void *context, const struct lt_heap_chunk *chunk) {
   struct second_walk *w = context;
   struct lt_glibc_arena *arena = w->arena;
+  LT_CHECK(arena && (!w->last.size || w->last.address + w->last.size <= chunk->address));
   w->last = *chunk;
   if (!chunk->isInUse) {
     // Behind the head of a free chunk stand four words of its bin's.
@@ -243,6 +246,7 @@ void lt_glibc_heap_walk(struct lt_glibc_heap *h, void (*block)(void *context, ui
   if (lt_chunk_walk_init(&walk, h->books)) {
     for (size_t i = 0; i < h->pieces.count; i++) {
       const struct lt_heap_piece *piece = piece_at(h, i);
+      LT_CHECK(piece->arena < h->arenas.count && (i == 0 || piece_at(h, i - 1)->end <= piece->start));
       hand_over_mapped(&w, piece->start);
       w.arena = arena_at(h, piece->arena);
       w.isMain = is_main(w.arena);

@@ -2,11 +2,14 @@
 
 #include "allocator_books/growing_list.h"
 
+#include "check.h"
+
 #include <string.h>
 
 enum { FIRST_LIMIT = 512 };
 
 void lt_list_init(struct lt_growing_list *list, const struct lt_memory *memory, size_t itemSize) {
+  LT_CHECK(itemSize > 0 && itemSize <= LT_LIST_ITEM_LIMIT && itemSize % 8 == 0);
   *list = (struct lt_growing_list){.memory = memory, .itemSize = itemSize};
 }
 
@@ -17,6 +20,7 @@ void lt_list_free(struct lt_growing_list *list) {
 }
 
 bool lt_list_append(struct lt_growing_list *list, const void *item) {
+  LT_CHECK(list->count <= list->limit && item);
   if (list->count == list->limit) {
     size_t limit = list->limit ? 2 * list->limit : FIRST_LIMIT;
     uint8_t *items = list->memory->allocate(limit * list->itemSize);
@@ -37,6 +41,7 @@ bool lt_list_append(struct lt_growing_list *list, const void *item) {
 
 /// Lets an item sink in a heap of the first `count` items.
 static void sink(struct lt_growing_list *list, size_t index, size_t count) {
+  LT_CHECK(index < count && count <= list->count);
   uint64_t held[LT_LIST_ITEM_LIMIT / 8];
   memcpy(held, lt_list_item(list, index), list->itemSize);
   for (;;) {
@@ -48,6 +53,13 @@ static void sink(struct lt_growing_list *list, size_t index, size_t count) {
     index = child;
   }
   memcpy(lt_list_item(list, index), held, list->itemSize);
+}
+
+/// True if the items are in order of their numbers.
+LT_INVARIANT bool is_in_order(const struct lt_growing_list *list) {
+  for (size_t i = 1; i < list->count; i++)
+    if (lt_list_number(list, i - 1) > lt_list_number(list, i)) return false;
+  return true;
 }
 
 void lt_list_sort(struct lt_growing_list *list) {
@@ -63,6 +75,7 @@ void lt_list_sort(struct lt_growing_list *list) {
     memcpy(lt_list_item(list, 0), last, list->itemSize);
     sink(list, 0, end);
   }
+  LT_CHECK(is_in_order(list));
 }
 
 size_t lt_list_place(const struct lt_growing_list *list, uint64_t number) {
@@ -72,5 +85,7 @@ size_t lt_list_place(const struct lt_growing_list *list, uint64_t number) {
     if (lt_list_number(list, middle) < number) low = middle + 1;
     else high = middle;
   }
+  LT_CHECK(low == list->count || lt_list_number(list, low) >= number);
+  LT_CHECK(low == 0 || lt_list_number(list, low - 1) < number);
   return low;
 }

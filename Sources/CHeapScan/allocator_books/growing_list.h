@@ -3,14 +3,15 @@
 #ifndef LEAKTRACE_GROWING_LIST_H
 #define LEAKTRACE_GROWING_LIST_H
 
+#include "check.h"
 #include "scanned_memory.h"
 
 /// Items of one size, side by side. Each begins with a number by which they are put in order.
 struct lt_growing_list {
   const struct lt_memory *memory;
   uint8_t *items;
-  size_t itemSize, count, limit;
-  bool isShort; ///< an item was left out for lack of memory
+  size_t itemSize, count, limit; ///< a multiple of 8, at most LT_LIST_ITEM_LIMIT; `count` is at most `limit`
+  bool isShort;                  ///< an item was left out for lack of memory
 };
 
 enum { LT_LIST_ITEM_LIMIT = 160 };
@@ -26,6 +27,7 @@ void lt_list_sort(struct lt_growing_list *list);
 size_t lt_list_place(const struct lt_growing_list *list, uint64_t number);
 
 static inline void *lt_list_item(const struct lt_growing_list *list, size_t index) {
+  LT_CHECK(index < list->limit);
   return list->items + index * list->itemSize;
 }
 static inline uint64_t lt_list_number(const struct lt_growing_list *list, size_t index) {

@@ -4,6 +4,7 @@
 
 #include "allocator_books/chunk_walk.h"
 #include "allocator_books/glibc_layout.h"
+#include "check.h"
 
 enum {
   /// Heaps of one arena.
@@ -33,6 +34,7 @@ static void append(struct finding *f, uint64_t start, uint64_t end, bool isBreak
   piece.hasTop = end == f->arena->top;
   if (piece.hasTop && f->arena->topBytes < LT_BOOKS_ADDRESS_LIMIT - end) piece.takenEnd += f->arena->topBytes;
   piece.takenEnd = lt_round_up(piece.takenEnd, LT_BOOKS_PAGE);
+  LT_CHECK(piece.start <= piece.end && piece.end <= piece.takenEnd && piece.start % GLIBC_ALIGNMENT == 0);
   if (!lt_list_append(f->pieces, &piece)) f->isIncomplete = true;
 }
 
@@ -52,6 +54,7 @@ static bool run_with(struct finding *f, uint64_t address, bool isBreak, struct r
                                   *last = f->books->regions + f->books->regionCount;
   if (!region || !may_be_heap(region)) return false;
   *run = (struct run){region->start, region->end};
+  LT_CHECK(address >= run->start && address < run->end);
   if (!isBreak) return true;
   for (const struct lt_snapshot_region *r = region; r > f->books->regions; r--) {
     if (r[-1].end != run->start || r[-1].kind != region->kind || !may_be_heap(&r[-1])) break;
@@ -66,6 +69,7 @@ static bool run_with(struct finding *f, uint64_t address, bool isBreak, struct r
 
 /// Appends a run, up to the top if that is in it.
 static void append_run(struct finding *f, struct run run, uint64_t from, bool isBreak) {
+  LT_CHECK(run.start < run.end);
   if (from > run.start && from < run.end) run.start = from;
   bool hasTop = f->arena->top >= run.start && f->arena->top < run.end;
   append(f, run.start, hasTop ? f->arena->top : run.end, isBreak);
@@ -202,6 +206,7 @@ void lt_order_heap_pieces(struct lt_growing_list *pieces) {
   for (size_t i = 0; i < pieces->count; i++) {
     struct lt_heap_piece piece = *(struct lt_heap_piece *)lt_list_item(pieces, i);
     struct lt_heap_piece *before = kept ? lt_list_item(pieces, kept - 1) : NULL;
+    LT_CHECK(kept <= i && (!before || before->start <= piece.start));
     if (before && before->end > piece.start) {
       before->end = piece.start;
       before->hasTop = false;

@@ -5,15 +5,16 @@
 
 #include "allocator_books/glibc_arenas.h"
 #include "allocator_books/malloc_parameters.h"
+#include "check.h"
 
 /// A range of memory that chunks fill without gaps, as a rule.
 struct lt_heap_piece {
-  uint64_t start; ///< the first chunk
+  uint64_t start; ///< the first chunk; at most `end`
   uint64_t end;
-  uint64_t takenEnd; ///< behind what is mapped for the arena after the last chunk
+  uint64_t takenEnd; ///< end of the memory mapped for the arena; at least `end` before ordering
   uint32_t arena;    ///< index of the arena
   bool hasTop;       ///< its end is the arena's top
-  bool isBreak;      ///< of the break, of which others may have parts
+  bool isBreak;      ///< of the break; others may have parts of it
 };
 
 /// Appends the pieces of an arena to a list of struct lt_heap_piece, and fills in the arena's top. False if a piece was

@@ -4,6 +4,7 @@
 #include "allocator_books/jemalloc_tree.h"
 
 #include "allocator_books/jemalloc_layout.h"
+#include "check.h"
 
 #include <string.h>
 
@@ -83,6 +84,7 @@ static bool each_word(struct lt_jemalloc_tree *tree, uint64_t leaf,
     for (uint64_t at = lt_round_up(run.start, 8); at < run.end && run.end - at >= 8; at += 8) {
       uint64_t value;
       if (tree->wordsLeft == 0) return false;
+      LT_CHECK(at >= leaf && at - leaf < JEMALLOC_TREE_BYTES);
       tree->wordsLeft--;
       if (!lt_window_word(&tree->leaf, at, &value)) break;
       if (value && !word(context, (at - leaf) / 8, value)) return false;
@@ -235,6 +237,7 @@ static bool walk_word(void *context, uint64_t index, uint64_t word) {
   // A record stands for its first and last page, and a slab's for all.
   if ((extent.address & ~(uint64_t)(LT_BOOKS_PAGE - 1)) != page) return true;
   walk->end = page + extent.bytes;
+  LT_CHECK(walk->end > page);
   walk->extent(walk->context, &extent);
   return true;
 }

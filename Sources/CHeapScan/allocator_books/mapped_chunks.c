@@ -3,6 +3,7 @@
 #include "allocator_books/mapped_chunks.h"
 
 #include "allocator_books/glibc_layout.h"
+#include "check.h"
 
 enum { WINDOW = 64 << 10 };
 /// Bytes of memory that are searched.
@@ -39,6 +40,7 @@ static bool chunk_in_page(struct search *s, uint64_t page, struct lt_address_ran
 }
 
 static void search_range(struct search *s, struct lt_address_range range) {
+  LT_CHECK(range.start < range.end);
   struct lt_address_range run = {0, range.start};
   uint64_t next = range.start; // a chunk goes on over pages that are not there
   while (s->left >= LT_BOOKS_PAGE && lt_books_next_present(s->books, run.end, range.end, &run)) {
@@ -46,6 +48,7 @@ static void search_range(struct search *s, struct lt_address_range range) {
     while (page < run.end && s->left >= LT_BOOKS_PAGE) {
       struct lt_mapped_chunk chunk;
       s->left -= LT_BOOKS_PAGE;
+      LT_CHECK(page % LT_BOOKS_PAGE == 0 && page >= next);
       if (chunk_in_page(s, page, range, &chunk) && lt_list_append(s->chunks, &chunk)) {
         next = lt_round_up(chunk.address + chunk.size, LT_BOOKS_PAGE);
         page = next;

@@ -4,6 +4,7 @@
 
 #include "allocator_books/glibc_arenas.h"
 #include "allocator_books/glibc_layout.h"
+#include "check.h"
 
 #include <string.h>
 
@@ -72,6 +73,7 @@ static bool read_contents(struct lt_thread_caches *c, uint64_t chunk) {
   uint64_t key = 0, otherKey = 0;
   uint64_t words[GLIBC_CACHE_BINS / 4], first[GLIBC_CACHE_BINS];
   c->entries.count = 0;
+  LT_CHECK(chunk % GLIBC_ALIGNMENT == 0);
   // All of it is read before the lists are followed to elsewhere.
   for (unsigned i = 0; i < GLIBC_CACHE_BINS / 4; i++)
     if (!lt_window_word(&c->window, counts + 8 * i, &words[i])) return false;
@@ -122,6 +124,7 @@ void lt_thread_caches_finish(struct lt_thread_caches *c) {
   lt_list_sort(&c->found);
   for (size_t i = 0; i < c->references.count; i++) {
     const struct lt_cache_reference *reference = lt_list_item(&c->references, i);
+    LT_CHECK(reference->distance / 8 < PLACES && reference->distance > 0);
     if (lt_list_has(&c->found, reference->chunk) || lt_list_has(c->pieces, reference->chunk))
       votes[reference->distance / 8]++;
   }

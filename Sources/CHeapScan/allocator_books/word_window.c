@@ -2,9 +2,12 @@
 
 #include "allocator_books/word_window.h"
 
+#include "check.h"
+
 #include <string.h>
 
 bool lt_word_window_init(struct lt_word_window *window, const struct lt_books_memory *books, size_t capacity) {
+  LT_CHECK(books && capacity > 0 && capacity % LT_BOOKS_PAGE == 0);
   *window = (struct lt_word_window){.books = books, .capacity = capacity};
   window->bytes = books->memory->allocate(capacity);
   return window->bytes != NULL;
@@ -19,6 +22,7 @@ LT_NOINLINE bool lt_word_window_move(struct lt_word_window *window, uint64_t add
   if (address & 7) return false;
   window->start = address & ~(uint64_t)(LT_BOOKS_PAGE - 1);
   window->known = lt_books_read(window->books, window->start, window->bytes, window->capacity);
+  LT_CHECK(window->bytes && window->known <= window->capacity);
   uint64_t offset = address - window->start;
   if (window->known < 8 || offset > window->known - 8) return false;
   *word = *(const uint64_t *)(window->bytes + offset);

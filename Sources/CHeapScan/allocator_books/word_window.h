@@ -4,13 +4,15 @@
 #define LEAKTRACE_WORD_WINDOW_H
 
 #include "allocator_books/books_memory.h"
+#include "check.h"
 
 /// A piece of memory that moves to where it is read: reading forward costs one call for many words. Owns its bytes.
 struct lt_word_window {
   const struct lt_books_memory *books;
   uint8_t *bytes;
-  size_t capacity;
-  uint64_t start, known; ///< of the piece: its first address, and its bytes that are known
+  size_t capacity; ///< a multiple of the page
+  /// of the piece: the address of its first page, and its bytes that are known: `capacity` at most
+  uint64_t start, known;
 };
 
 /// - `capacity`: bytes to read at once, a multiple of the page. False without memory.
@@ -21,6 +23,7 @@ bool lt_word_window_move(struct lt_word_window *window, uint64_t address, uint64
 /// The word at an address; false if it is not known, or the address is no multiple of 8.
 static LT_ALWAYS_INLINE bool lt_window_word(struct lt_word_window *window, uint64_t address, uint64_t *word) {
   uint64_t offset = address - window->start;
+  LT_CHECK(window->known <= window->capacity);
   if (LT_LIKELY(address >= window->start && offset + 8 <= window->known && offset < UINT64_MAX - 8 &&
                 (address & 7) == 0)) {
     *word = *(const uint64_t *)(window->bytes + offset);
