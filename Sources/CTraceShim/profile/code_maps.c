@@ -149,14 +149,14 @@ bool lt_code_maps_read(struct lt_code_maps *maps) {
     }
   }
   if (file >= 0) lt_close(file);
-  lt_unmap(line, LINE_SIZE);
-  lt_unmap(read, READ_SIZE);
+  if (line) lt_unmap(line, LINE_SIZE);
+  if (read) lt_unmap(read, READ_SIZE);
   return file >= 0 && maps->count > 0;
 }
 
 void lt_code_maps_free(struct lt_code_maps *maps) {
-  lt_unmap(maps->maps, LT_CODE_MAP_LIMIT * sizeof *maps->maps);
-  lt_unmap(maps->text, TEXT_SIZE);
+  if (maps->maps) lt_unmap(maps->maps, LT_CODE_MAP_LIMIT * sizeof *maps->maps);
+  if (maps->text) lt_unmap(maps->text, TEXT_SIZE);
 }
 
 const struct lt_code_map *lt_code_map_at(const struct lt_code_maps *maps, uint64_t address) {
