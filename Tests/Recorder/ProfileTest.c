@@ -1,6 +1,7 @@
 // Heap profiles: the parts that run without a recording.
 
 #include "profile/code_maps.h"
+#include "profile/function_names.h"
 
 #include "RecorderTest.h"
 
@@ -15,4 +16,14 @@ TEST(maps_without_memory,
   low[0] = 1;
   lt_code_maps_free(&(struct lt_code_maps){0});
   EXPECT(msync(low, PAGE, MS_ASYNC) == 0 && low[0] == 1);
+}
+
+static void use_own_allocator(void) {}
+
+TEST(address_of_cut_stacks,
+     "The address 0, with which a stack that was cut begins, has no function and takes no place") {
+  uint64_t addresses[] = {0, 0};
+  lt_function_names_init(use_own_allocator);
+  lt_function_names_find(&(struct lt_code_maps){.hash = 1}, addresses, 2);
+  EXPECT(lt_function_at(0) == LT_FUNCTION_NONE);
 }

@@ -79,7 +79,9 @@ static struct place *place_of(uint64_t address) {
   return NULL;
 }
 
+/// A stack that was cut begins with the address 0, which has no function.
 static bool is_known(uint64_t address) {
+  if (!address) return true;
   struct place *place = place_of(address);
   return place && atomic_load(&place->address) == address;
 }
@@ -94,7 +96,7 @@ static void set(uint64_t address, uint32_t function) {
 }
 
 uint32_t lt_function_at(uint64_t address) {
-  struct place *place = names ? place_of(address) : NULL;
+  struct place *place = names && address ? place_of(address) : NULL;
   return place && atomic_load(&place->address) == address ? place->function : LT_FUNCTION_NONE;
 }
 
