@@ -1,4 +1,4 @@
-// A directory for one test, removed with everything in it.
+// A directory for one test, removed with everything in it. TMPDIR chooses its parent.
 
 import Foundation
 
@@ -6,7 +6,8 @@ final class TemporaryDirectory: Sendable {
   let path: String
 
   init() throws {
-    var template = Array("/tmp/leaktrace-tests.XXXXXX".utf8CString)
+    let parent = getenv("TMPDIR").map { String(cString: $0) } ?? "/tmp"
+    var template = Array("\(parent)/leaktrace-tests.XXXXXX".utf8CString)
     guard mkdtemp(&template) != nil else { throw CommandFailure("mkdtemp: \(String(cString: strerror(errno)))") }
     path = template.withUnsafeBufferPointer { String(cString: $0.baseAddress!) }
   }
