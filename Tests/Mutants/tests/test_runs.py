@@ -1,0 +1,92 @@
+import os
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+
+from mutation.runs import Reading, Tier, failed_name
+
+
+class LineTests(unittest.TestCase):
+    def test_failures_have_the_name_of_their_test(self):
+        for line, name in [
+            ('✘ Test "A program ends" recorded an issue at ATests.swift:3:4: Expectation failed', "A program ends"),
+            ("✘ Test sums(of:) recorded an issue with 1 argument of → 3 at A.swift:1:1: no", "sums(of:)"),
+            ('✘ Test "Says "yes" twice" failed after 0.1 seconds with 1 issue.', 'Says "yes" twice'),
+            ("✘ Test sums(of:) with 2 test cases failed after 0.1 seconds with 1 issue.", "sums(of:)"),
+            ("test: failed: scripts/survival", "scripts/survival"),
+        ]:
+            self.assertEqual(failed_name(line), name)
+
+    def test_other_lines_are_no_failures(self):
+        for line in [
+            "✘ Test run with 1490 tests in 90 suites failed after 3 seconds with 1 issue.",
+            "✘ Suite ATests failed after 0.1 seconds with 1 issue.",
+            "✔ Test sums(of:) passed after 0.1 seconds.",
+            "✘ Test sums(of:) recorded a known issue at A.swift:1:1: yes",
+            "test: building",
+        ]:
+            self.assertIsNone(failed_name(line))
+
+    def test_an_end_without_a_failed_test_is_a_crash(self):
+        reading = Reading()
+        for line in ["◇ Test run started.", "◇ Test sums(of:) started."]:
+            reading.take(line)
+        reading.end(1)
+        self.assertEqual(reading.failure, "crash (status 1) after the start of sums(of:)")
+
+    def test_a_failure_to_build_is_no_begun_run(self):
+        reading = Reading()
+        reading.take("error: no such module")
+        reading.end(1)
+        self.assertFalse(reading.has_begun)
+
+
+class RunTests(unittest.TestCase):
+    def setUp(self):
+        self.directory = tempfile.TemporaryDirectory()
+        self.addCleanup(self.directory.cleanup)
+        self.tree = self.directory.name
+        os.mkdir(os.path.join(self.tree, "scripts"))
+
+    def outcome(self, script, seconds=60.0, number=7):
+        path = os.path.join(self.tree, "scripts", "test")
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(f"#!/bin/sh\n{script}\n")
+        os.chmod(path, 0o755)
+        # A process of its own, since a run adopts and ends what is below it.
+        code = (
+            "import sys; from mutation import processes; from mutation.runs import Tier, run\n"
+            "processes.adopt_orphans()\n"
+            f"o = run({self.tree!r}, Tier.SECOND, {number!r}, {seconds!r}, {os.path.join(self.tree, 'log')!r})\n"
+            "print(o.failure); print(o.has_begun)"
+        )
+        environment = {**os.environ, "PYTHONPATH": os.pathsep.join(path for path in sys.path if path) or "."}
+        done = subprocess.run(
+            [sys.executable, "-B", "-c", code], env=environment, capture_output=True, text=True, check=True
+        )
+        failure, has_begun = done.stdout.splitlines()
+        return failure, has_begun == "True"
+
+    def test_a_run_has_the_mutant_and_the_tier(self):
+        script = 'echo "◇ Test run started."; echo "test: failed: $MUTANT $*"; sleep 600'
+        self.assertEqual(self.outcome(script), ("7 --whole --tests-only", True))
+
+    def test_a_run_ends_with_all_it_started(self):
+        mark = os.path.join(self.tree, "mark")
+        script = f'setsid sh -c "sleep 1; touch {mark}" >/dev/null 2>&1 &\n'
+        script += 'echo "✘ Test sums() failed after 1 s"\nsleep 600'
+        self.assertEqual(self.outcome(script), ("sums()", True))
+        time.sleep(1.5)
+        self.assertFalse(os.path.exists(mark))
+
+    def test_a_run_that_does_not_end_is_caught(self):
+        failure, _ = self.outcome("echo '◇ Test a() started.'; sleep 600", seconds=0.3)
+        self.assertEqual(failure, "no end within 0 minutes")
+
+    def test_a_run_that_passes_has_no_failure(self):
+        self.assertEqual(self.outcome("echo '◇ Test run started.'"), ("", True))
+
+    def test_tiers_are_arguments_of_the_script(self):
+        self.assertEqual([tier.arguments for tier in Tier], [["--tests-only"], ["--whole", "--tests-only"]])
