@@ -55,7 +55,7 @@ class RunTests(unittest.TestCase):
         with open(path, "w", encoding="utf-8") as file:
             file.write(f"#!/bin/sh\n{script}\n")
         os.chmod(path, 0o755)
-        # A process of its own, since a run adopts and ends what is below it.
+        # A run ends all processes below its own. So it runs in a separate process.
         code = (
             "import sys; from mutation import processes; from mutation.runs import Tier, run\n"
             "processes.adopt_orphans()\n"
