@@ -133,6 +133,20 @@ func sampleTrace(compression: TraceWriter.Compression, seed: UInt64 = 1) throws 
       })
   }
 
+  @Test func aTraceThatEndsInAChunkIsReportedAsCutThere() throws {
+    let bytes = try sampleTrace(compression: .none)
+    for chunk in try TraceReader(bytes: bytes).chunks {
+      guard case .trace(let offset) = chunk.place else { continue }
+      let payload = Int(offset.rawValue) + TraceChunk.headerSize
+      let result = try TraceReader(bytes: Array(bytes.prefix(payload + 1)))
+      let expected = ByteCount(UInt64(chunk.storedSize))
+      #expect(
+        result.diagnostics.first.contains {
+          $0.kind == .truncatedChunk(present: ByteCount(1), expected: expected) && $0.place == .trace(offset)
+        })
+    }
+  }
+
   @Test func aDamagedChunkHeaderIsSteppedOver() throws {
     let bytes = try sampleTrace(compression: .zstd)
     let reader = try TraceReader(bytes: bytes)

@@ -33,7 +33,18 @@ import TraceReading
     #expect(difference("malloc") == 3 * expected)
     #expect(difference("free") == 9 * expected)
     #expect(difference("realloc_free") == 2 * expected)
+    // A malloc and a calloc have 24 bytes each, a realloc 4000 and a reallocarray 700.
+    #expect(contents.allocations(ofSize: 24) >= 2 * expected)
+    #expect(contents.allocations(ofSize: 4000) >= expected && contents.allocations(ofSize: 700) >= expected)
     #expect(contents.orphans == 0)
+  }
+
+  @Test("Every thread is recorded with the system's number for it") func threads() throws {
+    let run = try TracedRun([try TestProgram("allocation-calls.c", flags: ["-fno-builtin"]).path(), "4", "10"])
+    let reader = try TraceReader(path: try run.onlyTrace().path)
+    let numbers = reader.definitions.threads.map(\.osThread)
+    #expect(numbers.count > 1 && Set(numbers).count == numbers.count)
+    #expect(numbers.contains(UInt64(reader.header.processID)))
   }
 
   @Test("Every object, retain and release is recorded once", arguments: [1, 64]) func references(threads: Int) throws {

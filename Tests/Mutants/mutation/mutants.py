@@ -224,12 +224,12 @@ MUTANTS = (
     # Verdicts.
     Mutant(
         name="survivor-threshold",
-        breaks="A single object that outlives its siblings is suspected.",
+        breaks="Two objects that outlive their siblings are suspected.",
         file=f"{ANALYSIS}/LeakDetection/Leaks/Outliving/OutlivingRules.swift",
         function="leastOutlived",
         context="package var leastOutlived = 3",
         original="3",
-        mutated="1",
+        mutated="2",
     ),
     Mutant(
         name="growth-threshold",
@@ -301,12 +301,12 @@ MUTANTS = (
     ),
     # Exports.
     Mutant(
-        name="pprof-mapping",
-        breaks="A frame in a pprof profile belongs to the wrong library.",
+        name="pprof-default",
+        breaks="A pprof profile shows live blocks first instead of live bytes.",
         file=f"{ANALYSIS}/TraceExports/PprofProfile.swift",
         function="message",
-        original="(location.image ?? -1) + 1",
-        mutated="location.image ?? 0",
+        original="ProfileMeasure.liveBytes.sampleType",
+        mutated="ProfileMeasure.liveBlocks.sampleType",
     ),
     Mutant(
         name="database-column",
