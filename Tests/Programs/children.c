@@ -1,5 +1,5 @@
 // Starts child processes in the way that is asked for, allocating in parent and child, and prints what became of them.
-// Usage: children fork|fork-exec|vfork|vfork-fails|spawn|system|popen|many-forks|fork-threads|grandchildren
+// Usage: children fork|fork-exec|vfork|vfork-fails|spawn|spawn-clean|system|popen|many-forks|fork-threads|grandchildren
 #define _GNU_SOURCE
 #include <pthread.h>
 #include <spawn.h>
@@ -82,6 +82,10 @@ int main(int argc, char **argv) {
     }
   } else if (strcmp(way, "spawn") == 0) {
     if (posix_spawn(&child, "/bin/echo", NULL, NULL, echo, environ) != 0) return 7;
+  } else if (strcmp(way, "spawn-clean") == 0) {
+    // The child gets none of this process's variables.
+    char *clean[] = {"LANG=C", NULL};
+    if (posix_spawn(&child, "/bin/echo", NULL, NULL, echo, clean) != 0) return 7;
   } else if (strcmp(way, "system") == 0) {
     printf("system: %x\n", (unsigned)system("echo from the shell; exit 8"));
   } else if (strcmp(way, "popen") == 0) {

@@ -6,7 +6,8 @@ import TraceReading
 
 @Suite(.requires(.recorder)) struct ChildProcessTests {
   static let ways = [
-    "fork", "fork-exec", "vfork", "vfork-fails", "spawn", "system", "popen", "many-forks", "fork-threads",
+    "fork", "fork-exec", "vfork", "vfork-fails", "spawn", "spawn-clean", "system", "popen", "many-forks",
+    "fork-threads",
     "grandchildren",
   ]
 
@@ -30,6 +31,7 @@ import TraceReading
     "Followed children leave traces of their own",
     arguments: [
       ("fork", 2, 0), ("fork-exec", 1, 1), ("vfork", 1, 1), ("vfork-fails", 1, 0), ("spawn", 1, 1),
+      ("spawn-clean", 1, 1),
       ("many-forks", 51, 0),
       ("fork-threads", 31, 0), ("grandchildren", 2, 1),
     ])

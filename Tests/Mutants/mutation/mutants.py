@@ -120,7 +120,7 @@ MUTANTS = (
     ),
     Mutant(
         name="spawned-child",
-        breaks="A child made by posix_spawn is not recorded, although children are followed.",
+        breaks="A followed child is not recorded if posix_spawn gives it a new environment.",
         file=f"{SHIM}/hooks/process_hooks.c",
         function="SPAWN",
         original="lt_settings.followsChildren && lt_settings.preload[0]",
