@@ -95,9 +95,8 @@ MUTANTS = (
         breaks="A heap image lacks the registers of stopped threads.",
         file=f"{SHIM}/image/thread_freeze.c",
         function="read_registers",
-        original="memcpy(thread->registers, stopped.registers, sizeof stopped.registers);",
-        mutated="",
-        kind=Kind.STATEMENTS,
+        original="LT_SNAPSHOT_THREAD_REGISTERS | (is_interrupted_wait(&stopped) ? LT_SNAPSHOT_THREAD_WAITING : 0)",
+        mutated="is_interrupted_wait(&stopped) ? LT_SNAPSHOT_THREAD_WAITING : 0",
     ),
     # The recorded program's surroundings.
     Mutant(
