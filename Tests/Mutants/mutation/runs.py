@@ -17,9 +17,12 @@ from .sources import VARIABLE
 # Contract with scripts/test: Swift Testing's lines, and lines of other checks.
 _TEST = r'Test (?P<name>".*?"|[^\s"(]+\(.*?\))'
 _FAILED_TEST = re.compile(rf"^✘ {_TEST} (?:recorded an issue|failed|with \d+ test cases? failed)")
+# A test process that crashes or hangs has no failed test.
+_FAILED_PROCESS = re.compile(r"^✘ Test process (?P<name>.+?)\.?(?: It said last:)?$")
 _FAILED_CHECK = re.compile(r"^test: failed: (?P<name>.+)$")
 _STARTED_TEST = re.compile(rf"^◇ {_TEST} started")
-_BEGUN = re.compile(r"^◇ (?:Test run|Suite|Test) ")
+# Everything is built before one of these lines.
+_BEGUN = re.compile(r"^(?:◇ (?:Test run|Suite|Test) |✘ Test |test: tests$)")
 
 
 class Tier(Enum):
@@ -42,7 +45,7 @@ class Outcome:
 
 def failed_name(line: str) -> str | None:
     """The test or check that a line of output reports as failed."""
-    found = _FAILED_TEST.match(line) or _FAILED_CHECK.match(line)
+    found = _FAILED_TEST.match(line) or _FAILED_PROCESS.match(line) or _FAILED_CHECK.match(line)
     return found["name"].strip('"') if found else None
 
 

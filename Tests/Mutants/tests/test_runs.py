@@ -16,6 +16,8 @@ class LineTests(unittest.TestCase):
             ('✘ Test "Says "yes" twice" failed after 0.1 seconds with 1 issue.', 'Says "yes" twice'),
             ("✘ Test sums(of:) with 2 test cases failed after 0.1 seconds with 1 issue.", "sums(of:)"),
             ("test: failed: scripts/survival", "scripts/survival"),
+            ("✘ Test process CountTests ended by signal 11. It said last:", "CountTests ended by signal 11"),
+            ("✘ Test process CountTests ran 3 of 4 tests", "CountTests ran 3 of 4 tests"),
         ]:
             self.assertEqual(failed_name(line), name)
 
@@ -28,6 +30,13 @@ class LineTests(unittest.TestCase):
             "test: building",
         ]:
             self.assertIsNone(failed_name(line))
+
+    def test_the_check_of_the_tests_begins_when_all_is_built(self):
+        reading = Reading()
+        reading.take("test: setting up")
+        self.assertFalse(reading.has_begun)
+        reading.take("test: tests")
+        self.assertTrue(reading.has_begun)
 
     def test_an_end_without_a_failed_test_is_a_crash(self):
         reading = Reading()
