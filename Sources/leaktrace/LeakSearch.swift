@@ -39,6 +39,7 @@ struct LeakSearch {
   var snapshot: Int?
   private let suppressions: Suppressions
   private let files: DebugFileSearch
+  private let openFiles = OpenImageFiles()
   private let memoryLimit: MemoryLimit
   private let ownModules: Set<String>
 
@@ -145,10 +146,14 @@ struct LeakSearch {
   }
 
   /// Names for a trace's frames.
-  func naming(_ trace: ReportTrace) -> any FrameNaming { Symbolicator(of: [trace.analysis], search: files) }
+  func naming(_ trace: ReportTrace) -> any FrameNaming {
+    Symbolicator(of: [trace.analysis], search: files, openFiles: openFiles)
+  }
 
   func report(_ traces: [ReportTrace], selection: ReportSelection) -> AllocationReport {
-    AllocationReport(traces, selection: selection, naming: Symbolicator(of: traces.map(\.analysis), search: files))
+    AllocationReport(
+      traces, selection: selection,
+      naming: Symbolicator(of: traces.map(\.analysis), search: files, openFiles: openFiles))
   }
 
   private func leaks(
@@ -158,7 +163,7 @@ struct LeakSearch {
       return LeakReport(unavailable: SnapshotChoice.explanation(reader, number: self.snapshot, path: trace.path))
     }
     return LeakReport(
-      reader, &trace.analysis, snapshot: snapshot, files: files,
+      reader, &trace.analysis, snapshot: snapshot, files: files, openFiles: openFiles,
       toolPath: ProcessInfo.processInfo.environment["PATH"] ?? "", memoryLimit: memoryLimit, ownModules: ownModules,
       suppressions: suppressions, inspect: inspect)
   }

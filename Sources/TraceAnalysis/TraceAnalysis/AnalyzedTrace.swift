@@ -28,19 +28,20 @@ public struct AnalyzedTrace: Sendable {
     do throws(TraceFormatError) {
       let reader = try TraceReader(path: path, part: .withImage(nil))
       let files = DebugFileSearch(debugPaths: options.debugPaths, sysroot: options.sysroot)
+      let openFiles = OpenImageFiles()
       let snapshot = SnapshotChoice.choose(reader, number: nil)
       var trace = ReportTrace(path: path, analysis: AllocationAnalysis(reader, snapshot: snapshot))
       leaks =
         snapshot.map {
           LeakReport(
-            reader, &trace.analysis, snapshot: $0, files: files, toolPath: options.toolPath,
+            reader, &trace.analysis, snapshot: $0, files: files, openFiles: openFiles, toolPath: options.toolPath,
             ownModules: options.ownModules)
         } ?? LeakReport(unavailable: SnapshotChoice.explanation(reader, number: nil, path: path))
       if let refused = reader.refusedPass { trace.analysis.diagnostics.append(refused) }
       var selection = ReportSelection()
       selection.limit = options.siteLimit
       report = AllocationReport(
-        [trace], selection: selection, naming: Symbolicator(of: [trace.analysis], search: files))
+        [trace], selection: selection, naming: Symbolicator(of: [trace.analysis], search: files, openFiles: openFiles))
     } catch {
       throw UnreadableTrace(path: path, reason: error.explanation(path: path))
     }

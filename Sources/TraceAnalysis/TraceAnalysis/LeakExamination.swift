@@ -9,14 +9,16 @@ import TraceSymbolication
 extension LeakReport {
   /// Looks for leaks in a heap image of `reader`, and adds what is wrong with the image to the diagnostics of `analysis`.
   ///
+  /// `openFiles`: symbol files that were opened before with the same search;
   /// `toolPath`: directories that may hold a Swift toolchain, as in PATH; `ownModules`: Swift modules that are the
   /// program's own code; `inspect`: is given the analysis of the image.
   package init(
     _ reader: TraceReader, _ allocations: inout AllocationAnalysis, snapshot: TraceSnapshot, files: DebugFileSearch,
-    toolPath: String, memoryLimit: MemoryLimit = .standard, ownModules: Set<String>,
+    openFiles: OpenImageFiles = OpenImageFiles(), toolPath: String, memoryLimit: MemoryLimit = .standard,
+    ownModules: Set<String>,
     suppressions: Suppressions = Suppressions(), inspect: (LeakAnalysis) -> Void = { _ in }
   ) {
-    let symbolicator = Symbolicator(of: [allocations], search: files)
+    let symbolicator = Symbolicator(of: [allocations], search: files, openFiles: openFiles)
     let analysis = LeakAnalysis(
       reader, allocations, snapshot: snapshot, search: files, toolPath: toolPath, memoryLimit: memoryLimit,
       ownModules: ownModules, naming: symbolicator)

@@ -38,8 +38,7 @@ package final class Symbolicator {
   private var numbers: [FileKey: Int] = [:]
   private var images: [LoadedImage] = []
   private var opened: [Int: OpenedImage] = [:]
-  /// By the one path of the file and the build ID that the trace has: a file that goes by many names is read once.
-  private var filesByPlace: [FileKey: ImageFiles] = [:]
+  private let openFiles: OpenImageFiles
   private var demanglers: [Set<String>: Demangler] = [:]
   private let demanglerProcess = DemanglerProcess()
   private var functionAddresses: [FunctionKey: LinkAddress?] = [:]
@@ -54,12 +53,14 @@ package final class Symbolicator {
   ///   - images: all that a trace has; one that is loaded more than once is read once.
   ///   - programModules: Swift modules that short names leave out. The module that an image of the
   ///     program's is named for is always left out there.
+  ///   - openFiles: files that symbolicators with the same search have opened before.
   ///   - frameLimit: distinct frames that are looked up; all others are `code without a name`.
   package init(
     images: [LoadedImage], search: DebugFileSearch = DebugFileSearch(),
     access: any SymbolFileAccess = LocalSymbolFiles(),
-    programModules: Set<String> = [], frameLimit: Int = .max
+    openFiles: OpenImageFiles = OpenImageFiles(), programModules: Set<String> = [], frameLimit: Int = .max
   ) {
+    self.openFiles = openFiles
     self.frameLimit = frameLimit
     self.search = search
     self.access = access
@@ -68,10 +69,13 @@ package final class Symbolicator {
   }
 
   /// For the frames of traces that have been analysed: as many as their files pay for.
-  package convenience init(of analyses: [AllocationAnalysis], search: DebugFileSearch = DebugFileSearch()) {
+  package convenience init(
+    of analyses: [AllocationAnalysis], search: DebugFileSearch = DebugFileSearch(),
+    openFiles: OpenImageFiles = OpenImageFiles()
+  ) {
     let size = analyses.reduce(UInt64(0)) { $0.addingReportingOverflow($1.fileSize.rawValue).partialValue }
     self.init(
-      images: analyses.flatMap { $0.definitions.images.map(\.image) }, search: search,
+      images: analyses.flatMap { $0.definitions.images.map(\.image) }, search: search, openFiles: openFiles,
       frameLimit: ReadingLimits(fileSize: size).frameCount)
   }
 
@@ -250,12 +254,8 @@ package final class Symbolicator {
   }
 
   private func files(of image: LoadedImage) -> ImageFiles {
-    let place = FileKey(
-      path: access.canonicalPath(ofFile: search.localPath(ofImage: image.path)), buildID: image.buildID)
-    if let known = filesByPlace[place] { return known }
-    let files = ImageFiles(image, search: search, access: access)
-    filesByPlace[place] = files
-    return files
+    let place = access.canonicalPath(ofFile: search.localPath(ofImage: image.path))
+    return openFiles.files(at: place, buildID: image.buildID) { ImageFiles(image, search: search, access: access) }
   }
 
   // MARK: Frames

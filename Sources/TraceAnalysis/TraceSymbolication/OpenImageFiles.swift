@@ -1,0 +1,27 @@
+// The symbol files of images, open for more than one symbolicator.
+
+/// Symbol files that were opened, by the file's one path and the build ID that the trace has.
+///
+/// A file that goes by many names is read once. An analysis has several symbolicators, and a command may read many
+/// traces of one program: they share a value of this class, so that no debug information is read twice. All of them must
+/// search alike. It keeps the files open and the parts that were read in memory for as long as it lives. Not to be shared
+/// between threads.
+package final class OpenImageFiles {
+  private struct Place: Hashable {
+    var path: String
+    var buildID: [UInt8]
+  }
+
+  private var files: [Place: ImageFiles] = [:]
+
+  package init() {}
+
+  /// Returns the files of the image at `path`, opened by `open` if this is the first time.
+  func files(at path: String, buildID: [UInt8], open: () -> ImageFiles) -> ImageFiles {
+    let place = Place(path: path, buildID: buildID)
+    if let known = files[place] { return known }
+    let opened = open()
+    files[place] = opened
+    return opened
+  }
+}
