@@ -2,6 +2,12 @@
 
 import PackageDescription
 
+// A quick build is a debug build that optimises the modules that see each event and each block. `scripts/build quick` sets
+// the variable. A package with unsafe flags cannot be a dependency, so nothing else may set it.
+let busyModules: [SwiftSetting] =
+  Context.environment["LEAKTRACE_QUICK_BUILD"] == nil
+  ? [] : [.unsafeFlags(["-O", "-whole-module-optimization", "-num-threads", "2"])]
+
 let package = Package(
   name: "leaktrace",
   // For programs that link LeakTrace; the rest is for Linux alone.
@@ -46,14 +52,16 @@ let package = Package(
 
     // The layers of the analysis, from the bottom; each sees the declarations of those below it that are `package`.
     // All that happens once an event stands in one module, whose generic code is specialised.
-    .target(name: "TraceReading", dependencies: ["CTraceFormat", "CZstd"], path: "Sources/TraceAnalysis/TraceReading"),
+    .target(
+      name: "TraceReading", dependencies: ["CTraceFormat", "CZstd"], path: "Sources/TraceAnalysis/TraceReading",
+      swiftSettings: busyModules),
     // What is known of platforms and libraries, as data that becomes part of the program.
     .target(
       name: "PlatformRules", path: "Sources/TraceAnalysis/PlatformRules", resources: [.embedInCode("Rules")]),
     .target(
       name: "TraceSymbolication",
       dependencies: ["TraceReading", "PlatformRules", "CElfutils", "CSandboxedChild", "CDemangle"],
-      path: "Sources/TraceAnalysis/TraceSymbolication"),
+      path: "Sources/TraceAnalysis/TraceSymbolication", swiftSettings: busyModules),
     // Other processes and core files: their memory, their threads, the blocks of their allocator; and all of it as a
     // trace.
     .target(
@@ -69,11 +77,11 @@ let package = Package(
         "TraceReading", "PlatformRules", "TraceSymbolication", "CTraceFormat", "CElfutils", "CSandboxedChild",
         "CRemoteMirror",
       ],
-      path: "Sources/TraceAnalysis/HeapAnalysis"),
+      path: "Sources/TraceAnalysis/HeapAnalysis", swiftSettings: busyModules),
     .target(
       name: "LeakDetection",
       dependencies: ["TraceReading", "PlatformRules", "TraceSymbolication", "HeapAnalysis"],
-      path: "Sources/TraceAnalysis/LeakDetection"),
+      path: "Sources/TraceAnalysis/LeakDetection", swiftSettings: busyModules),
     .target(
       name: "AllocationReports",
       dependencies: ["TraceReading", "PlatformRules", "TraceSymbolication"],
@@ -186,7 +194,7 @@ let package = Package(
       name: "FormatTests",
       dependencies: [
         "TraceReading", "TraceSymbolication", "HeapAnalysis", "LeakDetection", "RunDiff", "TraceReports",
-        "TraceTestSupport", "CTraceFormat",
+        "TraceTestSupport", "TestRequirements", "CTraceFormat",
       ],
       exclude: ["FuzzCorpus"]),
     .testTarget(
@@ -197,6 +205,7 @@ let package = Package(
       name: "HeapImageTests",
       dependencies: [
         "TraceReading", "TraceSymbolication", "HeapAnalysis", "LeakDetection", "TraceTestSupport", "CTraceFormat",
+        "TestRequirements",
       ]),
     .testTarget(
       name: "ObjectGraphTests",
