@@ -215,20 +215,22 @@ let package = Package(
       dependencies: [
         "CTraceFormat", "TraceReading", "PlatformRules", "TraceSymbolication", "HeapAnalysis", "LeakDetection",
         "LeakGates",
-        "TraceReports", "TraceTestSupport",
+        "TraceReports", "TraceTestSupport", "TestRequirements",
       ]),
     .testTarget(
       name: "DiffTests",
       dependencies: [
         "TraceReading", "TraceSymbolication", "LeakDetection", "AllocationReports", "LeakGates", "RunDiff",
-        "TraceTestSupport",
+        "TraceTestSupport", "TestRequirements",
       ]),
     .testTarget(name: "GatesTests", dependencies: ["TraceReading", "LeakDetection", "LeakGates", "RunDiff"]),
     .testTarget(
       name: "SymbolicationTests",
       dependencies: ["TraceReading", "TraceSymbolication", "HeapAnalysis", "CSandboxedChild"]),
     .testTarget(name: "PlatformRulesTests", dependencies: ["PlatformRules"]),
-    .testTarget(name: "SwiftReflectionTests", dependencies: ["TraceReading", "TraceSymbolication", "HeapAnalysis"]),
+    .testTarget(
+      name: "SwiftReflectionTests",
+      dependencies: ["TraceReading", "TraceSymbolication", "HeapAnalysis", "TestRequirements"]),
     .testTarget(
       name: "ReportsTests",
       dependencies: [

@@ -1,6 +1,7 @@
 // Estimates of light recordings, compared.
 
 import Foundation
+import TestRequirements
 import Testing
 import TraceTestSupport
 
@@ -94,7 +95,7 @@ import TraceTestSupport
   }
 
   /// Samples as a recorder takes them, of blocks that are the same in each run.
-  @Test func equalRunsShowNothingWhateverIsSampled() throws {
+  @Test(.secondTier) func equalRunsShowNothingWhateverIsSampled() throws {
     var random = SeededRandom(seed: 1)
     /// Number and size of the blocks at each site.
     let sites: [(Int, Double)] = [

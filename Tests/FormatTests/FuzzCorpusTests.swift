@@ -1,4 +1,5 @@
 import Glibc
+import TestRequirements
 import Testing
 
 /// Inputs that the fuzzer kept, since each reaches code of the reader that the others do not, and those that once broke
@@ -48,11 +49,9 @@ import Testing
     #expect(try Self.names.reduce(0) { $0 + (try Self.bytes(of: $1).count) } < 1 << 20)
   }
 
-  /// One in three, unless `scripts/test --whole` asks for all; those that once broke the reader are always read.
-  private static let read: [String] = {
-    if getenv("LEAKTRACE_TEST_WHOLE") != nil { return names }
-    return names.enumerated().filter { $0.offset % 3 == 0 || $0.element.hasPrefix("found-") }.map(\.element)
-  }()
+  /// One in eight, unless `scripts/test --whole` asks for all; those that once broke the reader are always read.
+  private static let read = TestTier.arguments(
+    names.enumerated().filter { $0.offset % 8 == 0 || $0.element.hasPrefix("found-") }.map(\.element), of: names)
 
   @Test(arguments: read)
   func everyKeptInputIsReadToItsEnd(name: String) throws {
@@ -62,7 +61,7 @@ import Testing
   }
 
   /// Tests of other suites run meanwhile: the bound leaves them room.
-  @Test func readingTheCorpusTakesLittleMemory() throws {
+  @Test(.secondTier) func readingTheCorpusTakesLittleMemory() throws {
     let before = try Self.status("VmRSS")
     // Begins the peak anew.
     let file = try #require(fopen("/proc/self/clear_refs", "w"))

@@ -1,3 +1,4 @@
+import TestRequirements
 import Testing
 import TraceTestSupport
 
@@ -6,7 +7,7 @@ import TraceTestSupport
 /// Traces whose checksums are right and whose records are not, through everything that the commands do. `scripts/fuzz
 /// mutate` does the same ten thousand times.
 @Suite(.serialized) struct MutatedTraceTests {
-  @Test(arguments: 1...40 as ClosedRange<UInt64>)
+  @Test(arguments: TestTier.arguments(Array(1...10), of: Array(1...40)) as [UInt64])
   func changedRecordsAreReadToTheirEnd(seed: UInt64) throws {
     // Every seed has another input of the corpus, and changes it in three ways.
     let names = FuzzCorpusTests.names

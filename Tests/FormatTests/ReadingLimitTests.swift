@@ -1,4 +1,5 @@
 import CTraceFormat
+import TestRequirements
 import Testing
 import TraceTestSupport
 
@@ -187,7 +188,7 @@ import TraceTestSupport
     #expect(history.shapes.values.map(\.blocks) == [600] && history.refusedEvents == 400)
   }
 
-  @Test func tracesOfAComparisonMayNotHaveMoreEventsThanTheirFilesPayFor() throws {
+  @Test(.secondTier) func tracesOfAComparisonMayNotHaveMoreEventsThanTheirFilesPayFor() throws {
     let encoder = EventEncoder(stacks: StackTree())
     encoder.begin(firstTime: 0)
     for _ in 0..<4 << 20 { encoder.append(TraceEvent(operation: .free, address: 0x10)) }

@@ -1,4 +1,5 @@
 import CTraceFormat
+import TestRequirements
 import Testing
 import TraceTestSupport
 
@@ -211,7 +212,7 @@ import TraceTestSupport
     return bytes.bytes
   }
 
-  @Test func anImageWithoutAnEndTakesNoMoreMemoryThanItsFileJustifies() throws {
+  @Test(.secondTier) func anImageWithoutAnEndTakesNoMoreMemoryThanItsFileJustifies() throws {
     var empty = ByteBuilder()
     empty.bytes = rawBytes(of: lt_memory_part(snapshot: 1, part: 0))
     for _ in 0..<900_000 { empty.bytes += [1] + [UInt8](repeating: 0, count: 64) }

@@ -1,13 +1,14 @@
 // Whatever a trace says, the analysis comes to an end.
 
 import Glibc
+import TestRequirements
 import Testing
 import TraceTestSupport
 
 @testable import TraceReading
 
 @Suite(.serialized) struct WholeAnalysisTests {
-  @Test(arguments: (0..<8).map { UInt64($0) * 16 })
+  @Test(arguments: TestTier.arguments([0], of: (0..<8).map { UInt64($0) * 16 }))
   func everyCommandComesToAnEndForAnyTrace(first: UInt64) throws {
     for seed in first..<first + 16 {
       SeedOfTrap.note(seed)

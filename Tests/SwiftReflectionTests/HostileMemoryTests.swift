@@ -1,6 +1,7 @@
 // Memory that is not what it should be.
 
 import Glibc
+import TestRequirements
 import Testing
 
 @testable import HeapAnalysis
@@ -45,7 +46,7 @@ private final class LethalMemory: TargetMemory {
 }
 
 @Suite struct HostileMemoryTests {
-  @Test(arguments: 0..<8 as Range<UInt64>)
+  @Test(arguments: TestTier.arguments([0, 1], of: Array(0..<8)) as [UInt64])
   func damagedMemoryDoesNoHarm(seed: UInt64) throws {
     let process = try SpecimenProcess.running(.debug)
     let reflection = try process.reflection(DamagedMemory(ProcessMemory(of: process.processID), seed: seed))

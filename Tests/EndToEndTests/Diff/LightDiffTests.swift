@@ -108,7 +108,7 @@ import Testing
     #expect(back.estimatedSites?.changes.map(\.kind) == ["better"])
   }
 
-  @Test("Runs of one build show nothing, ten times") func equalRuns() throws {
+  @Test("Runs of one build show nothing, ten times", .secondTier) func equalRuns() throws {
     let recordings = Recordings()
     let traces = try (0...10).map { try recordings.record("plain", as: "\($0)") }
     for (old, new) in zip(traces, traces.dropFirst()) {

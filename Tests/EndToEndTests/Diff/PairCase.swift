@@ -1,6 +1,7 @@
 // The data of Tests/Corpus/Pairs: what has changed between the two versions of each program.
 
 import Foundation
+import TestRequirements
 
 /// Two versions of a program, or one that is run in two ways, and what is to be said of the change.
 struct PairCase: Decodable, Sendable {
@@ -123,4 +124,7 @@ enum PairSide: String, CaseIterable, Sendable { case before, after }
 enum PairVariant: String, Codable, CaseIterable, Sendable {
   case unoptimised = "Onone"
   case optimised = "O"
+
+  /// The variants that are tested.
+  static let tested = TestTier.arguments([.optimised], of: allCases)
 }

@@ -1,6 +1,7 @@
 // Recording both sides of a pair, and comparing the traces.
 
 import Foundation
+import TestRequirements
 
 /// What went otherwise than expected with a pair in one variant: a line each.
 struct PairRun: Sendable {
@@ -23,7 +24,9 @@ struct PairRun: Sendable {
   static func all(_ variant: PairVariant) throws -> [PairRun] {
     try lock.withLock {
       if let runs = done[variant] { return runs }
-      let pairs = try PairCase.all().filter { !$0.comparisons(in: variant).isEmpty }
+      let all = try PairCase.all().filter { !$0.comparisons(in: variant).isEmpty }
+      // The first tier has one pair in four.
+      let pairs = TestTier.arguments(stride(from: 0, to: all.count, by: 4).map { all[$0] }, of: all)
       let results = RunResults<PairRun>(count: pairs.count)
       DispatchQueue.concurrentPerform(iterations: 2) { _ in
         while let index = results.next() { results.set(index, PairRun(pairs[index], variant)) }

@@ -5,24 +5,24 @@ import TestRequirements
 import Testing
 
 @Suite(.serialized, .requires(.recorder)) struct PairTests {
-  @Test("What changed between two versions is reported, and nothing else is", arguments: PairVariant.allCases)
+  @Test("What changed between two versions is reported, and nothing else is", arguments: PairVariant.tested)
   func changes(variant: PairVariant) throws {
     for run in try PairRun.all(variant) { try expectNone(run.forwards, run) }
   }
 
-  @Test("With the sides exchanged the opposite is reported", arguments: PairVariant.allCases) func mirrored(
+  @Test("With the sides exchanged the opposite is reported", arguments: PairVariant.tested) func mirrored(
     variant: PairVariant
   ) throws {
     for run in try PairRun.all(variant) { try expectNone(run.backwards, run) }
   }
 
-  @Test("Digests say of the old version what its traces do", arguments: PairVariant.allCases) func digested(
+  @Test("Digests say of the old version what its traces do", arguments: PairVariant.tested) func digested(
     variant: PairVariant
   ) throws {
     for run in try PairRun.all(variant) { try expectNone(run.digested, run) }
   }
 
-  @Test("Of two runs of the same version nothing is reported", arguments: PairVariant.allCases) func repeated(
+  @Test("Of two runs of the same version nothing is reported", arguments: PairVariant.tested) func repeated(
     variant: PairVariant
   ) throws {
     for run in try PairRun.all(variant) { try expectNone(run.repeated, run) }
@@ -38,7 +38,7 @@ import Testing
 }
 
 /// Beside the others, so that what chance does is seen on a busy machine.
-@Suite(.requires(.recorder)) struct UnchangedPairTests {
+@Suite(.secondTier, .requires(.recorder)) struct UnchangedPairTests {
   @Test(
     "Any two of ten runs of a program with threads, tasks and timers are alike, and so are five and five",
     arguments: PairVariant.allCases)

@@ -4,7 +4,7 @@ import Foundation
 import TestRequirements
 import Testing
 
-@Suite(.serialized, .requires(.recorder)) struct RealPairTests {
+@Suite(.secondTier, .serialized, .requires(.recorder)) struct RealPairTests {
   @Test("Of a package whose C strings were never freed, mending that is reported, and what else it leaks is not")
   func mendedPackage() throws {
     let pair = try PairCase.read("Real")
@@ -36,7 +36,9 @@ private enum RealPackage {
   /// the package unless it is.
   ///
   /// Both are built of one copy of the package: what mending leaves alone is compiled once.
-  static func programs() throws -> String {
+  static func programs() throws -> String { try BuildLock.withLock(for: cache, build) }
+
+  private static func build() throws -> String {
     var key = FingerprintOfBytes()
     for name in ["Package.swift", "Sources/settings/main.swift", "mend"] {
       key.add([UInt8](try Data(contentsOf: URL(fileURLWithPath: "\(sources)/\(name)"))))

@@ -12,7 +12,7 @@ import Testing
   }
 
   @Test("sqlite3 and Python read the report's figures from a database") func figures() throws {
-    let recorded = try RecordedFeed()
+    let recorded = try RecordedFeed.shared()
     let file = recorded.directory.path + "/feed.db"
     #expect(try recorded.export("--format", "sqlite", "-o", file).end == .exit(0))
     #expect(try ask(file, "PRAGMA integrity_check") == ["ok"])
@@ -54,7 +54,7 @@ import Testing
   }
 
   @Test("A database replaces a file as a whole, and can go to standard output") func files() throws {
-    let recorded = try RecordedFeed()
+    let recorded = try RecordedFeed.shared()
     let folder = recorded.directory.path + "/out"
     let file = folder + "/feed.db"
     try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: false)
@@ -74,7 +74,7 @@ import Testing
   }
 
   @Test("A database can have every reference of the heap") func references() throws {
-    let recorded = try RecordedFeed()
+    let recorded = try RecordedFeed.shared()
     let file = recorded.directory.path + "/feed.db"
     #expect(try recorded.export("--format", "sqlite", "--heap-references", "-o", file).end == .exit(0))
     // A cycle of the leak: the view model, its closure.
@@ -96,7 +96,7 @@ import Testing
   }
 
   @Test("The documented examples have answers") func examples() throws {
-    let recorded = try RecordedFeed()
+    let recorded = try RecordedFeed.shared()
     let file = recorded.directory.path + "/feed.db"
     #expect(try recorded.export("--format", "sqlite", "--heap-references", "-o", file).end == .exit(0))
     let document = try String(contentsOfFile: BuildProducts.packageRoot + "/docs/database.md", encoding: .utf8)
@@ -109,8 +109,19 @@ import Testing
     }
   }
 
+  @Test("A query that needs too much memory is refused", .secondTier) func largeQuery() throws {
+    let sql = """
+      WITH RECURSIVE n(x, b) AS (SELECT 1, randomblob(8000000) UNION ALL SELECT x + 1, randomblob(8000000) FROM n)
+      SELECT count(DISTINCT b) FROM n
+      """
+    let outcome = try Command(
+      [BuildProducts.leaktrace, "query", try RecordedFeed.shared().trace, sql, "--timeout", "600"]
+    ).run()
+    #expect(outcome.end == .exit(5) && outcome.errorOutput.contains("more than 1 GiB"), "\(outcome.errorOutput)")
+  }
+
   @Test("A query is answered as a table, CSV or JSON") func query() throws {
-    let recorded = try RecordedFeed()
+    let recorded = try RecordedFeed.shared()
     func query(_ arguments: String...) throws -> Command.Outcome {
       try Command([BuildProducts.leaktrace, "query", recorded.trace] + arguments).run()
     }
@@ -141,10 +152,6 @@ import Testing
     let endless = try query(
       "WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n) SELECT count(*) FROM n", "--timeout", "0.2")
     #expect(endless.end == .exit(5) && endless.errorOutput.contains("longer than 0.2 seconds"))
-    let large = try query(
-      "WITH RECURSIVE n(x, b) AS (SELECT 1, randomblob(8000000) UNION ALL SELECT x + 1, randomblob(8000000) FROM n) "
-        + "SELECT count(DISTINCT b) FROM n", "--timeout", "600")
-    #expect(large.end == .exit(5) && large.errorOutput.contains("more than 1 GiB"), "\(large.errorOutput)")
     #expect(try query("SELECT 1", "--snapshot", "7").end == .exit(3))
     #expect(try query("SELECT 1", "--timeout", "0").end == .exit(64))
     let wrong = try recorded.export("--format", "dot", "--heap-references")

@@ -21,7 +21,7 @@ import Testing
   }
 
   @Test("go tool pprof shows the report's figures, and the stacks behind them") func pprof() throws {
-    let recorded = try RecordedFeed()
+    let recorded = try RecordedFeed.shared()
     let file = recorded.directory.path + "/feed.pb.gz"
     #expect(try recorded.export("--format", "pprof", "-o", file).end == .exit(0))
     for (sampleType, _, total) in expected(recorded) {
@@ -40,7 +40,7 @@ import Testing
   }
 
   @Test("Collapsed stacks add up to the report's figures") func collapsed() throws {
-    let recorded = try RecordedFeed()
+    let recorded = try RecordedFeed.shared()
     for (_, value, total) in expected(recorded) {
       let text = try recorded.export("--format", "collapsed", "--value", value)
       #expect(text.end == .exit(0))
@@ -55,7 +55,7 @@ import Testing
   }
 
   @Test("A speedscope document is valid, and has the report's figures") func speedscope() throws {
-    let recorded = try RecordedFeed()
+    let recorded = try RecordedFeed.shared()
     let file = recorded.directory.path + "/feed.speedscope.json"
     #expect(try recorded.export("--format", "speedscope", "-o", file).end == .exit(0))
     let check = try Command([BuildProducts.packageRoot + "/scripts/validate-formats", file]).run()
@@ -93,7 +93,7 @@ import Testing
   }
 
   @Test("GraphViz draws all findings, or the one that is asked for") func dot() throws {
-    let recorded = try RecordedFeed()
+    let recorded = try RecordedFeed.shared()
     let file = recorded.directory.path + "/leaks.dot"
     #expect(try recorded.export("--format", "dot", "-o", file).end == .exit(0))
     #expect(try clusters(file) == recorded.fingerprints.count)
@@ -107,7 +107,7 @@ import Testing
   }
 
   @Test("GraphViz draws each way in which objects are held") func held() throws {
-    let recorded = try RecordedFeed()
+    let recorded = try RecordedFeed.shared()
     let file = recorded.directory.path + "/why.dot"
     struct Answer: Decodable {
       struct Group: Decodable {}
@@ -130,7 +130,7 @@ import Testing
   }
 
   @Test("A mistake gets an error that says what to do, and nothing is written") func mistakes() throws {
-    let recorded = try RecordedFeed()
+    let recorded = try RecordedFeed.shared()
     for (arguments, status, words) in [
       (["--format", "pprof", "--value", "retains"], 64, "choose there with -sample_index"),
       (["--format", "collapsed", "--value", "retains", "--value", "live-bytes"], 64, "give --value once"),

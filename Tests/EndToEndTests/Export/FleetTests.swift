@@ -41,7 +41,7 @@ import Testing
   }
 
   @Test("Rows have the report's figures") func figures() throws {
-    let recorded = try RecordedFeed()
+    let recorded = try RecordedFeed.shared()
     struct Row: Decodable {
       var kind: String
       var live_bytes: UInt64?

@@ -67,7 +67,7 @@ import Testing
   }
 
   @Test("The structure of a heap snapshot is valid") func structure() throws {
-    let recorded = try RecordedFeed()
+    let recorded = try RecordedFeed.shared()
     let file = recorded.directory.path + "/feed.heapsnapshot"
     #expect(try recorded.export("--format", "heapsnapshot", "-o", file).end == .exit(0))
     let check = try Command([BuildProducts.packageRoot + "/scripts/validate-formats", file]).run()
@@ -75,14 +75,14 @@ import Testing
   }
 
   @Test(
-    "A damaged heap snapshot is not valid",
+    "A damaged heap snapshot is not valid", .secondTier,
     arguments: [
       (#""node_count":"#, #""node_count":1"#), (#""edge_count":"#, #""edge_count":1"#),
       (#""nodes":["#, #""nodes":[99,"#),
       (#""edges":[1,"#, #""edges":[77,"#), (#""edges":[1,"#, #""edges":[6,"#), (#""samples":[],"#, ""),
     ])
   func damagedSnapshot(sound: String, broken: String) throws {
-    let recorded = try RecordedFeed()
+    let recorded = try RecordedFeed.shared()
     let text = try recorded.export("--format", "heapsnapshot").output
     try #require(text.contains(sound))
     let file = try recorded.directory.write(

@@ -27,7 +27,7 @@ import Testing
 
   private func isForPage(_ request: String) -> Bool { request.contains(Self.host) }
 
-  @Test("No view of a page asks anything of a network") func requests() throws {
+  @Test("No view of a page asks anything of a network", .secondTier) func requests() throws {
     let directory = try TemporaryDirectory()
     let page = try page(in: directory)
     // The browser has business of its own with its maker, of which the page knows nothing.

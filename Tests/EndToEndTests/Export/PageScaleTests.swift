@@ -5,7 +5,7 @@ import TestRequirements
 import Testing
 
 /// Some million events; a hundred million with `scripts/test --whole`.
-@Suite(.requires(.recorder), .requires(.program("chromium")), .serialized) struct PageScaleTests {
+@Suite(.secondTier, .requires(.recorder), .requires(.program("chromium")), .serialized) struct PageScaleTests {
   private static let isWhole = ProcessInfo.processInfo.environment["LEAKTRACE_TEST_WHOLE"] == "1"
 
   /// A workload of the benchmark, with its arguments for a short and a long run.

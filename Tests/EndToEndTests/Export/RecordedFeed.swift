@@ -63,6 +63,19 @@ struct RecordedFeed {
     fingerprints = findings.map(\.fingerprint)
   }
 
+  private static let first = Result { try RecordedFeed() }
+
+  /// The same recording for all tests of the process, each with a copy of the trace in a directory of its own.
+  static func shared() throws -> RecordedFeed { try RecordedFeed(copyOf: first.get()) }
+
+  private init(copyOf other: RecordedFeed) throws {
+    directory = try TemporaryDirectory()
+    trace = directory.path + "/feed.trace"
+    try FileManager.default.copyItem(atPath: other.trace, toPath: trace)
+    (total, leaked, fingerprints) = (other.total, other.leaked, other.fingerprints)
+    (findings, types, siteCount) = (other.findings, other.types, other.siteCount)
+  }
+
   /// Recordings that a test may take until the program's other threads are still from the heap image to the end.
   private static let attempts = 50
 

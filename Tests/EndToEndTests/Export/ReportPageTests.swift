@@ -122,7 +122,7 @@ import Testing
     #expect(text(try opened(page, "threads")).contains("Tasks in the heap image"))
   }
 
-  @Test("A page about several processes has each of them") func severalProcesses() throws {
+  @Test("A page about several processes has each of them", .secondTier) func severalProcesses() throws {
     let directory = try TemporaryDirectory()
     let (leaky, clean) = (try recorded("leaky", in: directory).trace, try recorded("clean", in: directory).trace)
     let page = try page(of: [clean, leaky], in: directory)
@@ -133,7 +133,7 @@ import Testing
     #expect(dom.contains("aria-label=\"Process\"") && dom.contains("#2:findings"))
   }
 
-  @Test("The page of a comparison shows what changed") func comparison() throws {
+  @Test("The page of a comparison shows what changed", .secondTier) func comparison() throws {
     let directory = try TemporaryDirectory()
     let (leaky, clean) = (try recorded("leaky", in: directory).trace, try recorded("clean", in: directory).trace)
     let page = directory.path + "/diff.html"
@@ -178,7 +178,9 @@ import Testing
     #expect(text(try opened(page, "allocations")).contains("Allocation sites"))
   }
 
-  @Test("The page of a light recording shows what its samples say, with the errors") func lightRecording() throws {
+  @Test("The page of a light recording shows what its samples say, with the errors", .secondTier) func lightRecording()
+    throws
+  {
     struct Document: Decodable {
       struct Site: Decodable {
         struct Sums: Decodable {
@@ -213,7 +215,7 @@ import Testing
     #expect(!text(try opened(full, "sites")).contains("Estimated sites"))
   }
 
-  @Test("Other commands write the page as one of their formats") func otherCommands() throws {
+  @Test("Other commands write the page as one of their formats", .secondTier) func otherCommands() throws {
     let directory = try TemporaryDirectory()
     let trace = try recorded("leaky", in: directory).trace
     let page = directory.path + "/analyze.html"

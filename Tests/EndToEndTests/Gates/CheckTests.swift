@@ -198,7 +198,7 @@ import TraceRecording
     #expect(try run.check(["--write", "json=/no/such/directory/x"]).end == .exit(5))
   }
 
-  @Test func testsThatSwiftTestRunsAreJudgedAndNothingElse() throws {
+  @Test(.secondTier) func testsThatSwiftTestRunsAreJudgedAndNothingElse() throws {
     let run = try CheckedRun()
     _ = try run.directory.write(
       """

@@ -2,18 +2,23 @@
 
 import Foundation
 
-/// A lock for each program that tests build: whoever wants a program waits for its build, and for no other's.
+/// A lock for each program that tests build. It holds among all threads of all test processes.
 enum BuildLock {
-  private static let lock = NSLock()
-  nonisolated(unsafe) private static var locks: [String: NSLock] = [:]
+  private static let directory = BuildProducts.packageRoot + "/.build/e2e-programs/locks"
 
-  /// Runs `build` alone among the builds of the program that `path` names.
-  static func withLock<Product>(for path: String, _ build: () throws -> Product) rethrows -> Product {
-    let own = lock.withLock {
-      let result = locks[path] ?? NSLock()
-      locks[path] = result
-      return result
+  /// Runs `build` alone among the builds of the program that `path` names. Blocks while another thread or process builds
+  /// the same.
+  static func withLock<Product>(for path: String, _ build: () throws -> Product) throws -> Product {
+    try FileManager.default.createDirectory(atPath: directory, withIntermediateDirectories: true)
+    var name = FingerprintOfBytes()
+    name.add(Array(path.utf8))
+    let descriptor = open("\(directory)/\(name.text)", O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
+    guard descriptor >= 0 else { throw CommandFailure("\(directory): \(String(cString: strerror(errno)))") }
+    // The end of the process opens the lock, too.
+    defer { close(descriptor) }
+    while flock(descriptor, LOCK_EX) != 0 {
+      guard errno == EINTR else { throw CommandFailure("flock: \(String(cString: strerror(errno)))") }
     }
-    return try own.withLock(build)
+    return try build()
   }
 }

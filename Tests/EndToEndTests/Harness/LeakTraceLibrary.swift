@@ -39,7 +39,15 @@ enum LeakTraceLibrary {
       }
     }
     let kept = BuildProducts.packageRoot + "/.build/e2e-programs/libraries-\(key.text)"
-    if access(kept, F_OK) == 0 { return kept }
+    return try BuildLock.withLock(for: kept) {
+      if access(kept, F_OK) != 0 { try build(in: kept) }
+      return kept
+    }
+  }
+
+  private static func build(in kept: String) throws {
+    let sources = BuildProducts.packageRoot + "/Sources"
+    let manager = FileManager.default
     let directory = "\(kept).\(getpid())"
     let include = "\(directory)/include"
     try? manager.removeItem(atPath: directory)
@@ -64,9 +72,7 @@ enum LeakTraceLibrary {
           + ["-module-name", module, "-I", include, "-I", directory, "-o", "\(directory)/lib\(module).a"] + files,
         in: directory)
     }
-    // Another process may have been faster.
-    if rename(directory, kept) != 0 { try manager.removeItem(atPath: directory) }
-    return kept
+    guard rename(directory, kept) == 0 else { throw CommandFailure("rename: \(String(cString: strerror(errno)))") }
   }
 
   private static func run(_ arguments: [String], in directory: String = "/") throws {

@@ -185,7 +185,7 @@ import TraceReading
   }
 
   @Test(
-    "Inspections of the corpus agree with recordings: blocks, findings, cores", .requires(.recorder),
+    "Inspections of the corpus agree with recordings: blocks, findings, cores", .secondTier, .requires(.recorder),
     .requires(.debugger))
   func corpus() throws {
     _ = try CorpusProgram.corpus.path(.dynamicOptimised)
@@ -243,7 +243,7 @@ import TraceReading
 
   @Test(
     "What the allocator keeps is what it says of itself, and the report says why", .requires(.recorder),
-    arguments: ["pinned", "arenas", "mapped"], ["inspected", "recorded"])
+    arguments: TestTier.arguments(["arenas"], of: ["pinned", "arenas", "mapped"]), ["inspected", "recorded"])
   func keptMemory(kind: String, way: String) throws {
     let isRecorded = way == "recorded"
     let recorder = [BuildProducts.leaktrace, "record", "--quiet", "-o", "%DIRECTORY%/%p.trace", "--"]
@@ -313,7 +313,9 @@ import TraceReading
     }
   }
 
-  @Test("Copies of a busy process disturb none of its threads, and leave nothing behind", arguments: [0, 2, 16])
+  @Test(
+    "Copies of a busy process disturb none of its threads, and leave nothing behind",
+    arguments: TestTier.arguments([2], of: [0, 2, 16]))
   func copies(computing: Int) throws {
     let times = 30
     let program = try Waiting("copied.c", [String(computing)])

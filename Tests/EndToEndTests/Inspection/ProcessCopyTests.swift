@@ -1,12 +1,17 @@
 // A process that is stopped and copied goes on as if nothing had happened.
 
 import Foundation
+import TestRequirements
 import Testing
 
 @Suite struct ProcessCopyTests {
   /// Many more where a person asks for them: 200 copies, 50 inspectors killed, with 12 other
   /// processes that compute.
   private static let isLong = ProcessInfo.processInfo.environment["LEAKTRACE_LONG_COPIES"] != nil
+
+  /// Copies, killed inspectors, and other processes that compute.
+  private static let counts =
+    isLong ? ["200", "50", "12"] : TestTier.arguments(["4", "1", "1"], of: ["20", "5", "2"])
 
   @Test func copiesDisturbNoThread() throws {
     let calls = "../../Sources/CProcessCalls"
@@ -20,7 +25,7 @@ import Testing
         "-I\(BuildProducts.packageRoot)/Sources/CProcessCalls",
         "-I\(BuildProducts.packageRoot)/Sources/CProcessCalls/include",
       ])
-    let outcome = try Command([try program.path()] + (Self.isLong ? ["200", "50", "12"] : ["20", "5", "2"])).run()
+    let outcome = try Command([try program.path()] + Self.counts).run()
     #expect(outcome.output == "")
     #expect(outcome.end == .exit(0))
   }

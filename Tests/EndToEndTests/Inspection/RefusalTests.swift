@@ -100,7 +100,9 @@ import Testing
   }
 
   /// It waits for longer than a try does for a first thread to stop.
-  @Test("A program whose only thread no signal reaches is copied when it goes on") func unreachableThread() throws {
+  @Test("A program whose only thread no signal reaches is copied when it goes on", .secondTier) func unreachableThread()
+    throws
+  {
     let program = try TestProgram("waits-in-vfork.c").path()
     let running = try Self.waiting([program, "8"], until: "libc.so", in: "D")
     try Self.expectRefusal(String(running.processID), "no Swift object is in the memory")

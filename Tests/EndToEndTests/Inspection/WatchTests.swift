@@ -27,6 +27,10 @@ import Testing
     Way(testDescription: "idle"),
   ]
 
+  /// The first tier has a leak of each kind, and a cache that is none.
+  private static let testedWays = TestTier.arguments(
+    allWays.filter { ["registry", "cycles", "small-cache"].contains($0.testDescription) }, of: allWays)
+
   struct Report: Decodable {
     struct Row: Decodable {
       var name: String
@@ -55,7 +59,7 @@ import Testing
     try Command([BuildProducts.leaktrace, "watch", target, "--format", "json"] + options).run()
   }
 
-  @Test("What leaks is named, and what works as it should is not", arguments: allWays)
+  @Test("What leaks is named, and what works as it should is not", arguments: testedWays)
   func ways(_ way: Way) throws {
     let program = try InspectionTests.Waiting("watched.swift", [way.testDescription])
     let traces = program.directory.path + "/traces"
@@ -101,7 +105,7 @@ import Testing
 
   @Test(
     "The page of a watch shows what grew, and the newest image, whether traces are kept or not",
-    arguments: [true, false])
+    arguments: TestTier.arguments([false], of: [true, false]))
   func page(keepsTraces: Bool) throws {
     let program = try InspectionTests.Waiting("watched.swift", ["registry"])
     let traces = program.directory.path + "/traces"

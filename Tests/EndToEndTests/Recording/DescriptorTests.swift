@@ -8,7 +8,7 @@ import TraceReading
 @Suite(.requires(.recorder)) struct DescriptorTests {
   @Test(
     "A program takes every number there is: its own file stays as it was, and nothing is lost",
-    arguments: ["storm", "exhausted"])
+    arguments: TestTier.arguments(["exhausted"], of: ["storm", "exhausted"]))
   func taken(way: String) throws {
     let directory = try TemporaryDirectory()
     let contents = try SurvivalTests.expectSurvival([

@@ -69,7 +69,8 @@ import TraceReading
     func verdicts() -> Verdicts { Replayer.replay(reader, Verdicts(table: reader.marks)).observer }
   }
 
-  @Test("A million expectations and scopes of eight threads are all met, and bring about no image") func manyThreads()
+  @Test("A million expectations and scopes of eight threads are all met, and bring about no image", .secondTier)
+  func manyThreads()
     throws
   {
     let run = try Run(["many", "1000000"])

@@ -24,7 +24,8 @@ import Testing
   }
 
   @Test(
-    "A path that has grown by more than a tenth fails, and so does one without a budget; less than its budget is a hint"
+    "A path that has grown by more than a tenth fails, and so does one without a budget; less than its budget is a hint",
+    .secondTier
   ) func changed() throws {
     var file = try #require(
       try JSONSerialization.jsonObject(with: Data(contentsOf: URL(fileURLWithPath: Self.budget))) as? [String: Any])

@@ -19,9 +19,11 @@ import TraceReading
 
   @Test(
     "Threads that are interrupted go on undisturbed, also when leaktrace is killed, and each recording has every call",
-    arguments: [
-      Kind(name: "busy", threads: 16), Kind(name: "contended", threads: 16), Kind(name: "computing", threads: 3),
-    ])
+    arguments: TestTier.arguments(
+      [Kind(name: "contended", threads: 4)],
+      of: [
+        Kind(name: "busy", threads: 16), Kind(name: "contended", threads: 16), Kind(name: "computing", threads: 3),
+      ]))
   private func counts(_ kind: Kind) throws {
     let directory = try TemporaryDirectory()
     let times = Self.isLong ? 100 : 3, kills = Self.isLong ? 50 : 3

@@ -41,7 +41,7 @@ import TraceReading
   }
 
   @Test(
-    "So does one of a process that has a share of what its control group may use",
+    "So does one of a process that has a share of what its control group may use", .secondTier,
     .enabled(if: MemoryControlGroup.isAvailable, "No control group with a limit of memory can be made here."))
   func share() throws {
     let group = try MemoryControlGroup(limit: 400 << 20)
@@ -134,11 +134,12 @@ import TraceReading
 
   /// Two that leak, one of which is a proven leak, and two that do not.
   private static let ways = WatchTests.allWays.filter {
-    ["registry", "cycles", "backlog", "small-cache"].contains($0.testDescription)
+    TestTier.arguments(["registry", "small-cache"], of: ["registry", "cycles", "backlog", "small-cache"]).contains(
+      $0.testDescription)
   }
 
-  @Test("The image of a program's end, which lets go of what it has, does not hide what grew") func orderlyEnd() throws
-  {
+  @Test("The image of a program's end, which lets go of what it has, does not hide what grew", .secondTier)
+  func orderlyEnd() throws {
     let program = try Self.waiting(arguments: ["registry"])
     for _ in 1...8 {
       try LightRecordingTests.takeImage(program)

@@ -8,9 +8,11 @@ import TraceReading
 @Suite(.requires(.recorder)) struct LinkageTests {
   @Test(
     "Swift programs are traced with objects, retains and releases",
-    arguments: [
-      [], ["-Onone"], ["-static-stdlib"], ["-static-stdlib", "-Onone"], ["-Osize", "-Xcc", "-fomit-frame-pointer"],
-    ], ["plain.swift", "tasks.swift"])
+    arguments: TestTier.arguments(
+      [[], ["-static-stdlib"]],
+      of: [
+        [], ["-Onone"], ["-static-stdlib"], ["-static-stdlib", "-Onone"], ["-Osize", "-Xcc", "-fomit-frame-pointer"],
+      ]), ["plain.swift", "tasks.swift"])
   func swift(flags: [String], source: String) throws {
     let contents = try SurvivalTests.expectSurvival([try TestProgram(source, flags: flags).path()])
     #expect(contents.count("swift_allocObject") > 400)

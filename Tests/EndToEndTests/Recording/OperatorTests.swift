@@ -8,7 +8,8 @@ import TraceReading
 @Suite(.requires(.recorder)) struct OperatorTests {
   @Test(
     "What memory of operator new holds is in use, and what it was given back is gone",
-    arguments: ["", "libjemalloc.so.2", "libtcmalloc_minimal.so.4"], ["full", "light"])
+    arguments: TestTier.arguments(["libjemalloc.so.2"], of: ["", "libjemalloc.so.2", "libtcmalloc_minimal.so.4"]),
+    TestTier.arguments(["light"], of: ["full", "light"]))
   func operators(allocator: String, mode: String) throws {
     let program = try TestProgram("keeps-by-operator-new.swift", flags: ["-lstdc++"]).path()
     let run = try TracedRun([program], options: mode == "light" ? ["--light"] : []) {

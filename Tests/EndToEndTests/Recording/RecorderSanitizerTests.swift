@@ -1,9 +1,10 @@
 // The recorder's own code under sanitizers: its tests in C (Tests/Recorder).
 
 import Foundation
+import TestRequirements
 import Testing
 
-@Suite(.serialized) struct RecorderSanitizerTests {
+@Suite(.secondTier, .serialized) struct RecorderSanitizerTests {
   @Test("The recorder's parts pass their tests under sanitizers", arguments: ["address", "thread"]) func sanitized(
     sanitizer: String
   ) throws {

@@ -176,9 +176,9 @@ private let addressBits: UInt64 = 0x00FF_FFFF_FFFF_FFFF
 
   @Test(
     "Threads that allocate and lock are frozen again and again",
-    arguments: [
-      ("snapshot-threads.c", "64", "100"), ("snapshot-tasks.swift", "64", "20"),
-    ])
+    arguments: TestTier.arguments(
+      [("snapshot-threads.c", "16", "5"), ("snapshot-tasks.swift", "16", "5")],
+      of: [("snapshot-threads.c", "64", "100"), ("snapshot-tasks.swift", "64", "20")]))
   func busyThreads(program: String, threads: String, snapshots: String) throws {
     let run = try TracedRun([try TestProgram(program).path(), threads, snapshots], options: ["--arc", "off"])
     run.expectSameBehaviour()
@@ -231,7 +231,7 @@ private let addressBits: UInt64 = 0x00FF_FFFF_FFFF_FFFF
   }
 
   @Test("A process that is killed while its snapshot is written leaves a trace that is closed") func killed() throws {
-    for delay in [0, 20_000, 60_000] {
+    for delay in TestTier.arguments([20_000], of: [0, 20_000, 60_000]) {
       let directory = try TemporaryDirectory()
       let running = try Command(
         TracedRun.recordArguments(directory) + [try TestProgram("snapshot-large.c").path(), "200", "wait"]

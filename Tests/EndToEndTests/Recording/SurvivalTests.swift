@@ -50,7 +50,7 @@ import TraceReading
     #expect(contents.liveBlocks(ofSize: 88) == 0)
   }
 
-  @Test("Signal handlers allocate, also when they interrupt a retain") func signalHandlers() throws {
+  @Test("Signal handlers allocate, also when they interrupt a retain", .secondTier) func signalHandlers() throws {
     let run = try TracedRun([try TestProgram("signal-handlers.swift").path()])
     #expect(run.traced == run.untraced)
     let trace = try run.onlyTrace()

@@ -107,7 +107,7 @@ import TraceRecording
     try expectSwiftEvents(trace)
   }
 
-  @Test("swift build builds a package, with all its children traced") func swiftBuild() throws {
+  @Test("swift build builds a package, with all its children traced", .secondTier) func swiftBuild() throws {
     let directory = try TemporaryDirectory()
     try package(in: directory)
     func arguments() -> [String] {

@@ -97,10 +97,12 @@ import TraceRecording
 
   @Test(
     "A trace that reaches its limit keeps what it has, and images are right after",
-    arguments: [
-      Way(name: "leaks", threads: 1), Way(name: "clean", threads: 1), Way(name: "leaks", threads: 16),
-      Way(name: "clean", threads: 16),
-    ])
+    arguments: TestTier.arguments(
+      [Way(name: "clean", threads: 1), Way(name: "leaks", threads: 16)],
+      of: [
+        Way(name: "leaks", threads: 1), Way(name: "clean", threads: 1), Way(name: "leaks", threads: 16),
+        Way(name: "clean", threads: 16),
+      ]))
   func limit(_ way: Way) throws {
     let run = try Self.record(way)
     defer { withExtendedLifetime(run.directory) {} }
@@ -114,7 +116,9 @@ import TraceRecording
     #expect(history.end == .exit(0), "\(history.errorOutput)")
   }
 
-  @Test("Children that are forked all the while are right, too", arguments: ["leaks-forks", "clean-forks"])
+  @Test(
+    "Children that are forked all the while are right, too",
+    arguments: TestTier.arguments(["leaks-forks"], of: ["leaks-forks", "clean-forks"]))
   func forks(name: String) throws {
     let way = Way(name: name, threads: 4)
     let run = try Self.record(way, ["--follow-children"])

@@ -8,7 +8,8 @@ import TraceReading
 
 @Suite(.requires(.recorder)) struct StackVerificationTests {
   @Test(
-    "Whatever records is told to check every stack", arguments: ["record", "record by another", "check", "preload"])
+    "Whatever records is told to check every stack",
+    arguments: TestTier.arguments(["check", "preload"], of: ["record", "record by another", "check", "preload"]))
   func adjusted(way: String) throws {
     let directory = try TemporaryDirectory()
     let program = [try TestProgram("plain.swift").path()]
@@ -37,13 +38,15 @@ import TraceReading
 
   @Test(
     "Every stack of ordinary programs is that of a fresh unwind, in each run of the tests",
-    arguments: [
-      TestProgram("plain.swift"), TestProgram("plain.swift", flags: ["-Onone"]), TestProgram("plain.cpp"),
-      TestProgram("tasks.swift"), TestProgram("tasks.swift", flags: ["-static-stdlib"]),
-      TestProgram("thread-ends.c"), TestProgram("hook-paths.swift"),
-      TestProgram(
-        named: "feed-client", sources: ["feed-client/shared", "feed-client/leaky"], flags: ["-swift-version", "5"]),
-    ])
+    arguments: TestTier.arguments(
+      [TestProgram("tasks.swift"), TestProgram("thread-ends.c")],
+      of: [
+        TestProgram("plain.swift"), TestProgram("plain.swift", flags: ["-Onone"]), TestProgram("plain.cpp"),
+        TestProgram("tasks.swift"), TestProgram("tasks.swift", flags: ["-static-stdlib"]),
+        TestProgram("thread-ends.c"), TestProgram("hook-paths.swift"),
+        TestProgram(
+          named: "feed-client", sources: ["feed-client/shared", "feed-client/leaky"], flags: ["-swift-version", "5"]),
+      ]))
   func ordinary(program: TestProgram) throws {
     let arguments = program.name == "hook-paths" ? ["2000"] : program.name == "feed-client" ? ["5"] : []
     let run = try TracedRun(

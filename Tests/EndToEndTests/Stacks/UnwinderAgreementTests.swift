@@ -21,9 +21,11 @@ import TraceReading
 
   @Test(
     "Stacks of C code are the unwinder's",
-    arguments: [
-      ["-O0"], ["-O1"], ["-O2", "-fomit-frame-pointer"], ["-O3", "-fno-omit-frame-pointer"], ["-Os", "-Wl,-z,lazy"],
-    ], Checking.allCases)
+    arguments: TestTier.arguments(
+      [["-O2", "-fomit-frame-pointer"]],
+      of: [
+        ["-O0"], ["-O1"], ["-O2", "-fomit-frame-pointer"], ["-O3", "-fno-omit-frame-pointer"], ["-Os", "-Wl,-z,lazy"],
+      ]), Checking.allCases)
   func cCode(flags: [String], checking: Checking) throws {
     let plugins = try [24, 200].map { try StackPrograms.plugin(room: $0) }
     try expectAgreement([try StackPrograms.c(flags)] + plugins, checking, atLeast: 500)

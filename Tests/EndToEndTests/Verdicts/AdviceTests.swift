@@ -87,27 +87,40 @@ struct AdviceCase: Sendable, CustomTestStringConvertible {
   /// The optimiser leaves some closures without lines of their own; then the line of the function around one is told.
   private static let nearestLines = 3
 
+  private static let optimisations = TestTier.arguments(["-O"], of: ["-Onone", "-O"])
+
   private static func program(isMended: Bool, _ optimisation: String) -> TestProgram {
     TestProgram(named: "advice", sources: ["advice"], flags: [optimisation] + (isMended ? ["-D", "MENDED"] : []))
   }
 
-  /// The program's findings that are no weak suspicions.
-  private func findings(_ program: AdviceCase, isMended: Bool, _ optimisation: String) throws -> [ReportedFinding] {
-    let directory = try TemporaryDirectory()
-    let trace = directory.path + "/advice.trace"
-    var command = Command([
-      BuildProducts.leaktrace, "record", "--quiet", "-o", trace, "--",
-      try Self.program(isMended: isMended, optimisation).path(), program.name,
-    ])
-    let recording = try command.run()
-    guard recording.end == .exit(0) else { throw CommandFailure("record: \(recording.end) \(recording.errorOutput)") }
-    command.arguments = [BuildProducts.leaktrace, "analyze", "--format", "json", "--limit", "1", trace]
-    let analysis = try command.run()
-    guard analysis.end == .exit(0) else { throw CommandFailure("analyze: \(analysis.end) \(analysis.errorOutput)") }
-    return try #require(try VerdictReport.read(analysis.output).findings).filter { !$0.library }
+  /// The findings of all programs of one build that are no weak suspicions and no library's, by the program's name.
+  private static let findings: [String: Result<[String: [ReportedFinding]], any Error>] = Dictionary(
+    uniqueKeysWithValues: (optimisations.map { ($0, false) } + [("-O", true)]).map { optimisation, isMended in
+      (key(isMended: isMended, optimisation), Result { try read(isMended: isMended, optimisation) })
+    })
+
+  private static func key(isMended: Bool, _ optimisation: String) -> String {
+    optimisation + (isMended ? " mended" : "")
   }
 
-  @Test("The advice names the place to change", arguments: AdviceCase.all, ["-Onone", "-O"])
+  private static func read(isMended: Bool, _ optimisation: String) throws -> [String: [ReportedFinding]] {
+    let directory = try TemporaryDirectory()
+    let executable = try program(isMended: isMended, optimisation).path()
+    func trace(_ program: AdviceCase) -> String { "\(directory.path)/\(program.name).trace" }
+    for program in AdviceCase.all { try VerdictReport.record([executable, program.name], to: trace(program)) }
+    let reports = try VerdictReport.read(traces: AdviceCase.all.map(trace))
+    return try Dictionary(
+      uniqueKeysWithValues: AdviceCase.all.map { program in
+        (program.name, try #require(reports[trace(program)]?.findings).filter { !$0.library })
+      })
+  }
+
+  private func findings(_ program: AdviceCase, isMended: Bool, _ optimisation: String) throws -> [ReportedFinding] {
+    let all = try #require(Self.findings[Self.key(isMended: isMended, optimisation)]).get()
+    return try #require(all[program.name])
+  }
+
+  @Test("The advice names the place to change", arguments: AdviceCase.all, optimisations)
   func place(program: AdviceCase, optimisation: String) throws {
     let findings = try findings(program, isMended: false, optimisation)
     #expect(findings.map(\.verdict) == [program.verdict])
@@ -128,7 +141,8 @@ struct AdviceCase: Sendable, CustomTestStringConvertible {
   }
 
   @Test(
-    "No advice names a place inside a collection", arguments: [CorpusVariant.dynamicUnoptimised, .dynamicOptimised])
+    "No advice names a place inside a collection",
+    arguments: TestTier.arguments([CorpusVariant.dynamicOptimised], of: [.dynamicUnoptimised, .dynamicOptimised]))
   func names(variant: CorpusVariant) throws {
     for run in try CorpusRun.all(variant) {
       guard case .success(let report) = run.report else { continue }

@@ -13,6 +13,10 @@ enum CorpusPackage {
   ///
   /// `product`: the only one that is wanted; nil for all.
   static func products(_ product: String? = nil, isOptimised: Bool = true) throws -> String {
+    try BuildLock.withLock(for: cache) { try build(product, isOptimised: isOptimised) }
+  }
+
+  private static func build(_ product: String?, isOptimised: Bool) throws -> String {
     var command = Command([
       BuildProducts.toolchain + "/swift", "build", "--package-path", directory, "--scratch-path", cache,
       "--configuration", isOptimised ? "release" : "debug", "--jobs", "2",

@@ -1,6 +1,7 @@
 // The corpus's executables, built once in each variant.
 
 import Foundation
+import TestRequirements
 import Testing
 
 /// One way of compiling the corpus.
@@ -13,18 +14,13 @@ enum CorpusVariant: String, Codable, CaseIterable, Sendable, CustomTestStringCon
   /// it.
   case earlierRuntime = "swift-6.1.2"
 
-  /// Every variant and every program of it, as `scripts/test --whole` wants it. Otherwise a part of the programs runs
-  /// linked statically or to the earlier runtime, and no program linked statically without optimisation: what these
-  /// variants add is in the recorder's hooks and the runtime's layouts, which each program goes through.
-  static let isWhole = ProcessInfo.processInfo.environment["LEAKTRACE_TEST_WHOLE"] == "1"
-
   /// The variants that are tested.
-  static let tested = isWhole ? allCases : allCases.filter { $0 != .staticUnoptimised }
-  /// Of these, the ones with the toolchain's own runtime.
+  static let tested = TestTier.arguments([dynamicUnoptimised, dynamicOptimised, staticOptimised], of: allCases)
+  /// The tested variants that have the toolchain's own runtime.
   static let testedOwn = tested.filter { $0 != .earlierRuntime }
 
-  /// One program in so many is tested.
-  var stride: Int { Self.isWhole || self == .dynamicUnoptimised || self == .dynamicOptimised ? 1 : 4 }
+  /// One program in so many is tested. The first tier has every program in one variant alone.
+  var stride: Int { TestTier.isWhole || self == .dynamicOptimised ? 1 : 4 }
 
   var isOptimised: Bool { self != .dynamicUnoptimised && self != .staticUnoptimised }
   var isStatic: Bool { self == .staticUnoptimised || self == .staticOptimised }
@@ -43,7 +39,7 @@ enum CorpusProgram: String, Codable, Sendable {
     case .corpus: CorpusVariant.allCases
     case .scopes: CorpusVariant.allCases.filter { $0 != .earlierRuntime }
     // Its packages take long to build.
-    case .nioCorpus: CorpusVariant.isWhole ? [.dynamicUnoptimised, .dynamicOptimised] : [.dynamicOptimised]
+    case .nioCorpus: TestTier.arguments([], of: [.dynamicUnoptimised, .dynamicOptimised])
     }
   }
 

@@ -43,37 +43,37 @@ struct CorpusRun: Sendable {
     }
     // Before the timing of anything can suffer from a compiler beside it.
     for (program, _) in wanted { _ = try (program.program ?? .corpus).path(variant) }
-    let results = RunResults<CorpusRun>(count: wanted.count)
+    let directory = try TemporaryDirectory()
+    let traces = wanted.map { "\(directory.path)/\($0.0.name).\($0.1.rawValue).trace" }
+    let recordings = RunResults<Result<Void, CommandFailure>>(count: wanted.count)
     DispatchQueue.concurrentPerform(iterations: 2) { _ in
-      while let index = results.next() {
+      while let index = recordings.next() {
         let (program, mode) = wanted[index]
-        let result = Result { try run(program, mode, variant) }.mapError {
-          $0 as? CommandFailure ?? CommandFailure("\($0)")
-        }
-        results.set(
+        recordings.set(
           index,
-          CorpusRun(
-            program: program, mode: mode, variant: variant, report: result.map(\.report), counts: result.map(\.counts)))
+          Self.attempt {
+            try VerdictReport.record(
+              [try (program.program ?? .corpus).path(variant), program.name, mode.rawValue], to: traces[index])
+          })
       }
     }
-    return results.all
+    let recorded = zip(traces, recordings.all).compactMap { trace, recording in
+      if case .success = recording { trace } else { nil }
+    }
+    let reports = Self.attempt { try VerdictReport.read(traces: recorded) }
+    return zip(zip(wanted, traces), recordings.all).map { pair, recording in
+      let ((program, mode), trace) = pair
+      return CorpusRun(
+        program: program, mode: mode, variant: variant,
+        report: recording.flatMap { reports }.flatMap { reports in
+          reports[trace].map(Result.success) ?? .failure(CommandFailure("no report of \(trace)"))
+        },
+        counts: recording.flatMap { Self.attempt { try CountedObjects(trace: trace) } })
+    }
   }
 
-  private static func run(_ program: CorpusCase, _ mode: Mode, _ variant: CorpusVariant) throws -> (
-    report: VerdictReport, counts: CountedObjects
-  ) {
-    let directory = try TemporaryDirectory()
-    let trace = directory.path + "/corpus.trace"
-    let executable = try (program.program ?? .corpus).path(variant)
-    var command = Command([
-      BuildProducts.leaktrace, "record", "--quiet", "-o", trace, "--", executable, program.name, mode.rawValue,
-    ])
-    let recording = try command.run()
-    guard recording.end == .exit(0) else { throw CommandFailure("record: \(recording.end) \(recording.errorOutput)") }
-    command.arguments = [BuildProducts.leaktrace, "analyze", "--format", "json", "--limit", "1", trace]
-    let analysis = try command.run()
-    guard analysis.end == .exit(0) else { throw CommandFailure("analyze: \(analysis.end) \(analysis.errorOutput)") }
-    return (try VerdictReport.read(analysis.output), try CountedObjects(trace: trace))
+  private static func attempt<Value>(_ body: () throws -> Value) -> Result<Value, CommandFailure> {
+    Result { try body() }.mapError { $0 as? CommandFailure ?? CommandFailure("\($0)") }
   }
 }
 

@@ -62,8 +62,8 @@ import TraceReading
 
   @Test(
     "A function that never returns has not lost what it owns",
-    arguments: [["-Onone"], ["-O"], ["-O", "-static-stdlib"]]) func unreturning(flags: [String]) throws
-  {
+    arguments: TestTier.arguments([["-O"]], of: [["-Onone"], ["-O"], ["-O", "-static-stdlib"]]))
+  func unreturning(flags: [String]) throws {
     let directory = try TemporaryDirectory()
     let program = try TestProgram("unreturning.swift", flags: flags).path()
     for (mode, lost) in [("clean", 0), ("leak", 6)] {

@@ -34,10 +34,12 @@ import Testing
   // Threads of the pool, which wait at the end, keep what they have run in lists of free memory.
   @Test(
     "Every instance is found that a full recording finds",
-    arguments: [
-      "lost-checked-continuation", "lost-unsafe-continuation", "own-stream-task", "visitor-badges", "meter-readings",
-      "settings-screen", "report-streams", "styled-notes", "reused-seat",
-    ])
+    arguments: TestTier.arguments(
+      ["own-stream-task", "meter-readings", "reused-seat"],
+      of: [
+        "lost-checked-continuation", "lost-unsafe-continuation", "own-stream-task", "visitor-badges", "meter-readings",
+        "settings-screen", "report-streams", "styled-notes", "reused-seat",
+      ]))
   func instances(name: String) throws {
     let full = try Self.findings(name, [])
     #expect(try !full.isEmpty && Self.findings(name, ["--light"]) == full)

@@ -17,7 +17,9 @@ import Testing
 
   private static let recorder = [BuildProducts.leaktrace, "record", "--quiet", "-o", "%DIRECTORY%/%p.trace"]
 
-  @Test("It is told from stacks, libraries and the allocator's blocks", arguments: ["full", "light", "inspected"])
+  @Test(
+    "It is told from stacks, libraries and the allocator's blocks",
+    arguments: TestTier.arguments(["light"], of: ["full", "light", "inspected"]))
   func findings(way: String) throws {
     let recorder = way == "inspected" ? [] : Self.recorder + (way == "light" ? ["--light", "--"] : ["--"])
     for (mode, expected) in [("clean", []), ("leak", ["lost Session × 15"])] {

@@ -52,7 +52,7 @@ import Testing
     }
   }
 
-  @Test func theReportsAreThoseOfTheCorpus() throws {
+  @Test(.secondTier) func theReportsAreThoseOfTheCorpus() throws {
     var lines = try Self.document()
     let reports = Self.blocks(lines).filter { $0.words.first == "text" }
     #expect(reports.count > 15)

@@ -33,6 +33,13 @@ import TraceReading
     "buffered", "generics", "children", "collected",
   ]
 
+  static let optimisations = TestTier.arguments(["-O"], of: ["-Onone", "-O"])
+
+  /// The first tier has one in three.
+  private static func part<Argument>(_ all: [Argument]) -> [Argument] {
+    TestTier.arguments(stride(from: 0, to: all.count, by: 3).map { all[$0] }, of: all)
+  }
+
   private func program(_ flags: [String]) throws -> String {
     try LeakTraceLibrary.program("rounds.swift", flags: flags).path()
   }
@@ -57,12 +64,12 @@ import TraceReading
   }
 
   @Test(
-    "What grows with each round is told once, with its holder and its counts", arguments: growing, ["-Onone", "-O"])
+    "What grows with each round is told once, with its holder and its counts", arguments: part(growing), optimisations)
   func grows(expected: (work: String, growth: Growth), optimisation: String) throws {
     #expect(try growth(expected.work, flags: [optimisation]) == [expected.growth], "\(expected.work)")
   }
 
-  @Test("What has a limit, is made once, or is on its way does not grow", arguments: clean, ["-Onone", "-O"])
+  @Test("What has a limit, is made once, or is on its way does not grow", arguments: part(clean), optimisations)
   func growsNot(work: String, optimisation: String) throws {
     #expect(try growth(work, flags: [optimisation]) == [], "\(work)")
   }

@@ -25,18 +25,27 @@ struct ScopeRun: Sendable {
         let program = programs[index]
         return (program.leak == nil ? [CorpusRun.Mode.clean] : [.leak, .clean]).map { (program, $0) }
       }
-      let results = RunResults<ScopeRun>(count: wanted.count)
+      let directory = try TemporaryDirectory()
+      let traces = wanted.map { "\(directory.path)/\($0.0.name).\($0.1.rawValue).trace" }
+      let recordings = RunResults<Result<Void, CommandFailure>>(count: wanted.count)
       DispatchQueue.concurrentPerform(iterations: 2) { _ in
-        while let index = results.next() {
+        while let index = recordings.next() {
           let (program, mode) = wanted[index]
-          let report = Result { try run([executable, program.name, mode.rawValue]) }.mapError {
-            $0 as? CommandFailure ?? CommandFailure("\($0)")
+          let recording = Result {
+            try VerdictReport.record([executable, program.name, mode.rawValue], to: traces[index])
           }
-          results.set(index, ScopeRun(program: program, mode: mode, report: report))
+          recordings.set(index, recording.mapError { $0 as? CommandFailure ?? CommandFailure("\($0)") })
         }
       }
-      done[variant] = results.all
-      return results.all
+      for recording in recordings.all { try recording.get() }
+      let reports = try VerdictReport.read(traces: traces)
+      let runs = zip(wanted, traces).map { wanted, trace in
+        ScopeRun(
+          program: wanted.0, mode: wanted.1,
+          report: reports[trace].map(Result.success) ?? .failure(CommandFailure("no report of \(trace)")))
+      }
+      done[variant] = runs
+      return runs
     }
   }
 
@@ -44,9 +53,7 @@ struct ScopeRun: Sendable {
   static func run(_ program: [String]) throws -> VerdictReport {
     let directory = try TemporaryDirectory()
     let trace = directory.path + "/scopes.trace"
-    let command = Command([BuildProducts.leaktrace, "record", "--quiet", "-o", trace, "--"] + program)
-    let recording = try command.run()
-    guard recording.end == .exit(0) else { throw CommandFailure("record: \(recording.end) \(recording.errorOutput)") }
+    try VerdictReport.record(program, to: trace)
     return try analyze(trace)
   }
 

@@ -34,7 +34,9 @@ import Testing
     }
   }
 
-  @Test("Programs that keep all their data to the end have no finding", arguments: [["-Onone"], ["-O"], ["-O", "-g"]])
+  @Test(
+    "Programs that keep all their data to the end have no finding",
+    arguments: TestTier.arguments([["-O"]], of: [["-Onone"], ["-O"], ["-O", "-g"]]))
   func everyday(flags: [String]) throws {
     let program = try TestProgram("everyday.swift", flags: flags).path()
     for way in ["tree", "graph", "words", "bank", "simulation", "life", "json", "filter", "window"] {

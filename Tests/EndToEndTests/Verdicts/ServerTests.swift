@@ -4,7 +4,7 @@ import Foundation
 import TestRequirements
 import Testing
 
-@Suite(.serialized, .requires(.recorder)) struct ServerTests {
+@Suite(.secondTier, .serialized, .requires(.recorder)) struct ServerTests {
   struct Server: Decodable, Sendable, CustomTestStringConvertible {
     var name: String
     /// What the load generator is to send.

@@ -9,9 +9,13 @@ struct VerdictReport: Decodable, Sendable {
     var total: Total
   }
 
+  /// The traces that the report is about.
+  var traces: [Trace]?
   /// Nil if the report does not speak of findings at all.
   var findings: [ReportedFinding]?
   var types: [TypeTotal]
+
+  struct Trace: Decodable, Sendable { var path: String }
 
   private struct Document: Decodable { var reports: [VerdictReport] }
 
@@ -19,9 +23,43 @@ struct VerdictReport: Decodable, Sendable {
   static func read(_ json: String) throws -> VerdictReport {
     let reports = try JSONDecoder().decode(Document.self, from: Data(json.utf8)).reports
     guard reports.count == 1 else { throw CommandFailure("\(reports.count) reports of one trace") }
-    var report = reports[0]
+    return reports[0].withoutWeakSuspicions
+  }
+
+  private var withoutWeakSuspicions: VerdictReport {
+    var report = self
     report.findings = report.findings?.filter { $0.strength != "weak" }
     return report
+  }
+
+  /// Records a program that ends by itself with success, by a bare preload.
+  static func record(_ program: [String], to trace: String) throws {
+    var command = Command(program)
+    command.environment["LD_PRELOAD"] = BuildProducts.preloadLibrary
+    command.environment["LEAKTRACE_OUTPUT"] = trace
+    let recording = try command.run()
+    guard recording.end == .exit(0) else { throw CommandFailure("\(recording.end) \(recording.errorOutput)") }
+  }
+
+  /// Reports of many traces by path, made by two processes.
+  static func read(traces: [String]) throws -> [String: VerdictReport] {
+    guard !traces.isEmpty else { return [:] }
+    let halves = [Array(traces[..<(traces.count / 2)]), Array(traces[(traces.count / 2)...])].filter { !$0.isEmpty }
+    let analyses = try halves.map {
+      try Command([BuildProducts.leaktrace, "analyze", "--format", "json", "--limit", "1"] + $0).start()
+    }
+    var result: [String: VerdictReport] = [:]
+    for analysis in analyses {
+      let outcome = try analysis.wait()
+      guard outcome.end == .exit(0) else { throw CommandFailure("analyze: \(outcome.end) \(outcome.errorOutput)") }
+      for report in try JSONDecoder().decode(Document.self, from: Data(outcome.output.utf8)).reports {
+        guard let traces = report.traces, traces.count == 1 else {
+          throw CommandFailure("a report is not of one trace")
+        }
+        result[traces[0].path] = report.withoutWeakSuspicions
+      }
+    }
+    return result
   }
 
   func liveBlocks(ofType name: String) -> Int {

@@ -1,0 +1,18 @@
+import Glibc
+public import Testing
+
+/// The two tiers of the tests. `scripts/test` runs the first. `scripts/test --whole` runs both.
+public enum TestTier {
+  /// Whether both tiers run.
+  public static let isWhole = getenv("LEAKTRACE_TEST_WHOLE") != nil
+
+  /// Returns `all` if both tiers run, and `part` otherwise.
+  public static func arguments<Argument>(_ part: [Argument], of all: [Argument]) -> [Argument] {
+    isWhole ? all : part
+  }
+}
+
+extension Trait where Self == ConditionTrait {
+  /// Leaves a test or a suite to the second tier.
+  public static var secondTier: ConditionTrait { .enabled(if: TestTier.isWhole, "scripts/test --whole runs it") }
+}
