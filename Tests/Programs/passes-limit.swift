@@ -62,15 +62,18 @@ let leaks = way.hasPrefix("leaks")
 nonisolated(unsafe) var panes: [Pane] = []
 
 func run() {
-  let group = DispatchGroup()
+  var started: [pthread_t] = []
   for _ in 0..<threads {
-    group.enter()
-    let thread = Thread {
-      serve(requests)
-      clear()
-      group.leave()
-    }
-    thread.start()
+    var thread = pthread_t()
+    let code = pthread_create(
+      &thread, nil,
+      { _ in
+        serve(requests)
+        clear()
+        return nil
+      }, nil)
+    guard code == 0 else { exit(1) }
+    started.append(thread)
   }
   if way.hasSuffix("forks") {
     for number in 1...20 {
@@ -84,7 +87,8 @@ func run() {
       guard child > 0, waitpid(child, &status, 0) == child, status == 0 else { exit(1) }
     }
   }
-  group.wait()
+  // A thread that has yet to end may hold its last screen in its stack.
+  for thread in started { pthread_join(thread, nil) }
 }
 
 panes = makePanes()

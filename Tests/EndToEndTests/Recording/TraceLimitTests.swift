@@ -79,7 +79,7 @@ import TraceRecording
     #expect(trace.state == .closed(.exit))
     let last = try Part(trace.path)
     let expected = way.leaked > 0 ? ["retainCycle Screen ↺ × \(way.leaked)"] : []
-    #expect(last.isLight && last.findings == expected)
+    #expect(last.isLight && last.findings == expected, "\(last.findings)")
     #expect(last.text.contains("the trace reached its limit of 1.00 MiB"), "\(last.text)")
     let number = try #require(last.lastImageBefore)
     let first = try Part(trace.path, snapshot: number)
