@@ -11,6 +11,7 @@
 #include "record/trace_opening.h"
 #include "sampling/sample_draw.h"
 
+#include <elf.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -110,8 +111,27 @@ static void forget(char **environment, const char *entryPrefix) {
   if (environment) *to = NULL;
 }
 
+static char **end_of(char **environment) {
+  while (*environment) environment++;
+  return environment;
+}
+
+/// Fills the words between the new and the old end of an environment from which entries were taken.
+///
+/// The kernel puts the auxiliary vector behind the environment, and programs look for it there, such as Go's runtime.
+/// The C library has its address. It cannot move, so entries that say nothing (AT_IGNORE) lead to it. An entry is two
+/// words: where one word is left over, the vector that begins there is empty, and such programs look elsewhere.
+/// `leaktrace record` sees to it that none is left over.
+static void fill_gap(char **newEnd, char **oldEnd) {
+  LT_CHECK(newEnd <= oldEnd && !*newEnd);
+  size_t words = (size_t)(oldEnd - newEnd);
+  for (size_t i = 0; i < words; i++) newEnd[1 + i] = words % 2 == 0 && i % 2 == 0 ? (char *)AT_IGNORE : NULL;
+}
+
 /// Takes this library and its variables out.
 static void forget_own(char **environment) {
+  if (!environment) return;
+  char **oldEnd = end_of(environment);
   char rest[4096];
   const char *preload = value_of(environment, "LD_PRELOAD");
   if (preload && strlen(preload) < sizeof rest && split_preload(preload, rest, sizeof rest, NULL, 0)) {
@@ -120,6 +140,7 @@ static void forget_own(char **environment) {
     else forget(environment, preloadPrefix);
   }
   forget(environment, ownPrefix);
+  fill_gap(end_of(environment), oldEnd);
 }
 
 /// True if the settings agree with each other.
@@ -182,10 +203,10 @@ void lt_environment_read(char **environment) {
   LT_CHECK(are_settings_valid(s));
   LT_CHECK((s->outputError == 0) == (s->output[0] == '/') && s->outputError <= 0);
   const char *finished = value_of(environment, "LEAKTRACE_FINISHED");
-  if (finished) {
+  if (finished && *finished) {
     // The program that this one replaced left its live file to be removed.
     lt_trace_finish_replaced(finished);
-    forget(environment, "LEAKTRACE_FINISHED=");
+    *(char *)finished = 0; // it stays among the variables of a followed program
   }
 
   char rest[4096];

@@ -164,6 +164,8 @@ package struct RecordingEnvironment: Sendable {
     let ours = Array(library.path.utf8)
     var result: [[UInt8]] = []
     var isPreloaded = false
+    // Entries that the library takes out again.
+    var passing = variables.count
     for entry in inherited {
       if entry.starts(with: preload) {
         // In its place, so that the variables are in their old order again once the library has taken its entry out.
@@ -171,11 +173,17 @@ package struct RecordingEnvironment: Sendable {
         let all = [ours] + others.map(Array.init).filter { $0 != ours }
         result.append(preload + Array(all.joined(separator: [UInt8(ascii: ":")])))
         isPreloaded = true
+        if all.count == 1 { passing += 1 }
       } else if !entry.starts(with: own) {
         result.append(entry)
       }
     }
-    if !isPreloaded { result.append(preload + ours) }
+    if !isPreloaded {
+      result.append(preload + ours)
+      passing += 1
+    }
+    // An even number leaves room for whole entries of the auxiliary vector, which is behind the environment.
+    if !passing.isMultiple(of: 2) { result.append(Array("LEAKTRACE_PADDING=".utf8)) }
     for (name, value) in variables { result.append(Array("\(name)=\(value)".utf8)) }
     return result
   }

@@ -40,6 +40,56 @@ import Testing
     ])
   func surroundings(preparation: String) throws { try expectSameInheritance(preparation: preparation) }
 
+  @Test(
+    "The auxiliary vector is behind the environment, where programs look for it",
+    arguments: [
+      [], ["--arc", "off"], ["--depth", "100"], ["--light"], ["--follow-children"], ["--no-snapshots", "--arc", "off"],
+    ])
+  func auxiliaryVector(options: [String]) throws {
+    let run = try TracedRun([try TestProgram("auxiliary-vector.c").path()], options: options)
+    run.expectSameBehaviour()
+    #expect(run.traced.output == "whole\n")
+    #expect(run.traces.count == 1)
+  }
+
+  @Test("A bare preload leaves the auxiliary vector whole or empty", arguments: [0, 1, 2, 3])
+  func auxiliaryVectorOfPreload(others: Int) throws {
+    let directory = try TemporaryDirectory()
+    var command = Command([try TestProgram("auxiliary-vector.c").path()])
+    command.environment["LD_PRELOAD"] = BuildProducts.preloadLibrary
+    command.environment["LEAKTRACE_OUTPUT"] = directory.path + "/a.trace"
+    for number in 0..<others { command.environment["LEAKTRACE_OTHER_\(number)"] = "1" }
+    let outcome = try command.run()
+    #expect(outcome.end == .exit(0) && outcome.output == (others.isMultiple(of: 2) ? "whole\n" : "empty\n"))
+  }
+
+  @Test("Programs in Go that call C run as they do untraced", .secondTier, .requires(.program("go"))) func go() throws {
+    let directory = try TemporaryDirectory()
+    let source = try directory.write(
+      """
+      package main
+
+      // #include <stdlib.h>
+      import "C"
+      import "fmt"
+
+      func main() {
+      \tfor i := 0; i < 1000; i++ {
+      \t\tC.free(C.malloc(100))
+      \t}
+      \tfmt.Println("done")
+      }
+      """, to: "calls.go")
+    var building = Command(["go", "build", "-o", directory.path + "/calls", source])
+    building.environment.merge(["GOCACHE": directory.path + "/cache", "CGO_ENABLED": "1"]) { $1 }
+    building.directory = directory.path
+    let built = try building.run()
+    try #require(built.end == .exit(0), "\(built.errorOutput)")
+    let run = try TracedRun([directory.path + "/calls"])
+    run.expectSameBehaviour()
+    #expect(try TraceContents(try run.onlyTrace().path).allocations(ofSize: 100) >= 1000)
+  }
+
   @Test("Children that are not followed see no variable of the recorder") func children() throws {
     let run = try TracedRun(["/bin/sh", "-c", "env | sort"])
     run.expectSameBehaviour(normalising: withoutUnderscore)
