@@ -154,7 +154,9 @@ bool lt_process_detach(void) {
 }
 
 bool lt_process_forget_recording(void) {
-  if (lt_trace.live && !await_hooks()) return false;
+  // A recording that stopped by itself, as on a full disk, has left the hooks on.
+  lt_hooks_set(LT_HOOKS_OFF);
+  if ((lt_trace.live || lt_thread_first()) && !await_hooks()) return false;
   LT_CHECK(lt_tls.hookDepth == 0);
   lt_thread_forget_all();
   lt_recording_forget();

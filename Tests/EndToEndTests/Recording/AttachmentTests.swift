@@ -67,6 +67,18 @@ import TraceReading
     }
   }
 
+  @Test("A recording may begin after one that stopped by itself, while threads work") func afterStop() throws {
+    let times = 10, recordings = try Recordings(takingImages: false)
+    let outcome = try Command([
+      try TestProgram("joins-after-stop.c").path(), BuildProducts.preloadLibrary, recordings.settings, String(times),
+    ]).run()
+    #expect(outcome.end == .exit(0) && outcome.output == "done\n", "\(outcome)")
+    for number in 1..<times {
+      let trace = try #require(RecordedTrace(path: recordings.path(number)))
+      #expect(trace.state == .stopped(EFBIG) && trace.eventCount > 1000, "\(number): \(trace.state)")
+    }
+  }
+
   @Test("A program that was started with the library is not joined, and a recording that cannot be made says why")
   func refusals() throws {
     let recordings = try Recordings(takingImages: false)
