@@ -4,9 +4,9 @@ import PackageDescription
 
 // A quick build is a debug build that optimises the modules that see each event and each block. `scripts/build quick` sets
 // the variable. A package with unsafe flags cannot be a dependency, so nothing else may set it.
+let isQuick = Context.environment["LEAKTRACE_QUICK_BUILD"] != nil
 let busyModules: [SwiftSetting] =
-  Context.environment["LEAKTRACE_QUICK_BUILD"] == nil
-  ? [] : [.unsafeFlags(["-O", "-whole-module-optimization", "-num-threads", "2"])]
+  isQuick ? [.unsafeFlags(["-O", "-whole-module-optimization", "-num-threads", "2"])] : []
 
 let package = Package(
   name: "leaktrace",
@@ -81,7 +81,7 @@ let package = Package(
     .target(
       name: "LeakDetection",
       dependencies: ["TraceReading", "PlatformRules", "TraceSymbolication", "HeapAnalysis"],
-      path: "Sources/TraceAnalysis/LeakDetection", swiftSettings: busyModules),
+      path: "Sources/TraceAnalysis/LeakDetection"),
     .target(
       name: "AllocationReports",
       dependencies: ["TraceReading", "PlatformRules", "TraceSymbolication"],
@@ -272,3 +272,7 @@ let package = Package(
       ]),
   ]
 )
+
+// What scripts/bench and scripts/rules run is no part of a quick build.
+let measured: Set = ["PhaseMeter", "graph-algorithms", "analysis-phases", "image-list", "rule-sensitivity"]
+if isQuick { package.targets.removeAll { measured.contains($0.name) } }

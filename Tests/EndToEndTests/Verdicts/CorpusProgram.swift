@@ -15,7 +15,7 @@ enum CorpusVariant: String, Codable, CaseIterable, Sendable, CustomTestStringCon
   case earlierRuntime = "swift-6.1.2"
 
   /// The variants that are tested.
-  static let tested = TestTier.arguments([dynamicUnoptimised, dynamicOptimised, staticOptimised], of: allCases)
+  static let tested = TestTier.arguments([dynamicUnoptimised, dynamicOptimised], of: allCases)
   /// The tested variants that have the toolchain's own runtime.
   static let testedOwn = tested.filter { $0 != .earlierRuntime }
 

@@ -103,11 +103,11 @@ class Run:
             print("test: what failed:")
             for failure in self.failures:
                 print(f"test:   {failure}")
-        count = {outcome: 0 for outcome in ("passed", "failed", "skipped")}
+        totals = {outcome: 0 for outcome in ("passed", "failed", "skipped")}
         for result in self.results:
-            count[result.outcome] += 1
-        failed = max(count["failed"], len(self.failures))
-        print(f"test: {count['passed']} passed, {failed} failed, {count['skipped']} skipped", flush=True)
+            totals[result.outcome] += 1
+        failed = max(totals["failed"], len(self.failures))
+        print(f"test: {totals['passed']} passed, {failed} failed, {totals['skipped']} skipped", flush=True)
         return 1 if failed else 0
 
 
