@@ -1,5 +1,5 @@
-// Looks for the auxiliary vector behind the environment, as Go's runtime does, and compares it with what the kernel
-// says. Prints "whole", "empty", or what is wrong with it.
+// Looks for the auxiliary vector behind the environment, as Go's runtime does, and compares it with the
+// kernel's file. Prints "whole", "empty", or the first wrong entry.
 
 #include <elf.h>
 #include <fcntl.h>

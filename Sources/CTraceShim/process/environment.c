@@ -116,7 +116,7 @@ static char **end_of(char **environment) {
   return environment;
 }
 
-/// Fills the words between the new and the old end of an environment from which entries were taken.
+/// Fills the words between the new and the old end of an environment that has lost entries.
 ///
 /// The kernel puts the auxiliary vector behind the environment, and programs look for it there, such as Go's runtime.
 /// The C library has its address. It cannot move, so entries that say nothing (AT_IGNORE) lead to it. An entry is two

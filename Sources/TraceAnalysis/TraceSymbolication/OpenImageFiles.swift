@@ -4,7 +4,7 @@
 ///
 /// A file that goes by many names is read once. An analysis has several symbolicators, and a command may read many
 /// traces of one program: they share a value of this class, so that no debug information is read twice. All of them must
-/// search alike. It keeps the files open and the parts that were read in memory for as long as it lives. Not to be shared
+/// have the same search. It keeps the files open and the parts that were read in memory for as long as it lives. Not to be shared
 /// between threads.
 package final class OpenImageFiles {
   private struct Place: Hashable {
