@@ -114,9 +114,9 @@ import Testing
       WITH RECURSIVE n(x, b) AS (SELECT 1, randomblob(8000000) UNION ALL SELECT x + 1, randomblob(8000000) FROM n)
       SELECT count(DISTINCT b) FROM n
       """
-    let outcome = try Command(
-      [BuildProducts.leaktrace, "query", try RecordedFeed.shared().trace, sql, "--timeout", "600"]
-    ).run()
+    let recorded = try RecordedFeed.shared()
+    defer { withExtendedLifetime(recorded.directory) {} }
+    let outcome = try Command([BuildProducts.leaktrace, "query", recorded.trace, sql, "--timeout", "600"]).run()
     #expect(outcome.end == .exit(5) && outcome.errorOutput.contains("more than 1 GiB"), "\(outcome.errorOutput)")
   }
 
