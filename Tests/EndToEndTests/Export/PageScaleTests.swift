@@ -4,9 +4,9 @@ import Foundation
 import TestRequirements
 import Testing
 
-/// Some million events; a hundred million with `scripts/test --whole`.
+/// Some million events, and a hundred million.
 @Suite(.secondTier, .requires(.recorder), .requires(.program("chromium")), .serialized) struct PageScaleTests {
-  private static let isWhole = ProcessInfo.processInfo.environment["LEAKTRACE_TEST_WHOLE"] == "1"
+  enum Length: CaseIterable, Sendable { case short, long }
 
   /// A workload of the benchmark, with its arguments for a short and a long run.
   struct Workload: CustomTestStringConvertible, Sendable {
@@ -25,17 +25,17 @@ import Testing
   /// Bytes of a page, however long the run: what a mail takes.
   private static let longestPage = 8 << 20
   /// Bytes that `report` may have resident: a machine of continuous integration has 4 GB or more.
-  private static let mostMemory = isWhole ? 2 << 30 : 512 << 20
+  private static let mostMemory = [Length.short: 512 << 20, .long: 2 << 30]
   /// Seconds until a page is there, on a machine that may be busy.
   private static let longestOpening = 30.0
 
-  @Test("The page of a long run is small, and opens at once", arguments: workloads)
-  func longRun(workload: Workload) throws {
+  @Test("The page of a long run is small, and opens at once", arguments: workloads, Length.allCases)
+  func run(workload: Workload, length: Length) throws {
     let directory = try TemporaryDirectory()
     let (trace, page) = (directory.path + "/a.trace", directory.path + "/page.html")
     let program = TestProgram(
       named: workload.name, sources: ["../../Benchmarks/workloads/\(workload.name).swift"])
-    let arguments = [try program.path()] + (Self.isWhole ? workload.long : workload.short)
+    let arguments = [try program.path()] + (length == .long ? workload.long : workload.short)
     #expect(
       try Command([BuildProducts.leaktrace, "record", "--quiet", "-o", trace, "--"] + arguments).run().end == .exit(0))
 
@@ -45,7 +45,7 @@ import Testing
     let start = clock.now
     let overview = try HeadlessBrowser.open("file://\(page)#overview")
     let opening = (clock.now - start) / .seconds(1)
-    #expect(memory < Self.mostMemory)
+    #expect(memory < (Self.mostMemory[length] ?? 0))
     #expect(size < Self.longestPage)
     #expect(opening < Self.longestOpening)
     #expect(overview.complaints == [])
@@ -61,7 +61,7 @@ import Testing
     let json = try Command([BuildProducts.leaktrace, "analyze", "--format", "json", "--limit", "1", trace]).run().output
     let report = try #require(JSONDecoder().decode(Document.self, from: Data(json.utf8)).reports.first)
     let events = report.traces.reduce(0) { $0 + $1.eventCount }
-    #expect(events >= (Self.isWhole ? 100_000_000 : 1_000_000))
+    #expect(events >= (length == .long ? 100_000_000 : 1_000_000))
     let flame = try HeadlessBrowser.open("file://\(page)#flame/allocated-blocks")
     #expect(flame.complaints == [])
     #expect(

@@ -13,11 +13,11 @@ import time
 
 from . import jobs, results
 
-# Seconds until a process is taken to hang. The longest suite of the second tier takes a quarter of that.
+# Seconds until a process counts as hanging. The longest suite, which builds packages, takes some minutes.
 HANGS_AFTER = 3600
 # The test program colors its output whatever reads it.
 COLOR = re.compile("\x1b\\[[0-9;]*m")
-# Suites and tests that the summary names. The file beside the logs has all.
+# Suites and tests that the summary names. The reports beside the logs have all.
 SHOWN = 20
 
 
