@@ -1,5 +1,7 @@
 // Looking names up in the patterns of rules.
 
+import Glibc
+
 /// The patterns of one kind and one subject. Immutable.
 package struct RuleTable: Sendable {
   /// A pattern that is not a whole name, with its rule's place in the order of rules.
@@ -53,21 +55,31 @@ package struct RuleTable: Sendable {
   }
 
   private func best(in name: UnsafeBufferPointer<UInt8>, _ known: Int) -> Int {
+    guard let start = name.baseAddress else { return known }
     var found = known
-    if !beginnings.isEmpty, let first = name.first {
-      for entry in beginnings[Int(first)] where entry.order < found && name.starts(with: entry.text) {
-        found = entry.order
+    if !beginnings.isEmpty {
+      for entry in beginnings[Int(start[0])] where entry.order < found && name.count >= entry.text.count {
+        if memcmp(start, entry.text, entry.text.count) == 0 { found = entry.order }
       }
     }
     for entry in ends where entry.order < found && name.count >= entry.text.count {
-      if name[(name.count - entry.text.count)...].elementsEqual(entry.text) { found = entry.order }
+      if memcmp(start + (name.count - entry.text.count), entry.text, entry.text.count) == 0 { found = entry.order }
     }
-    for entry in parts where entry.order < found && Self.contains(name, entry.text) { found = entry.order }
+    for entry in parts where entry.order < found {
+      if Self.contains(name, entry.text) { found = entry.order }
+    }
     return found
   }
 
+  /// Linear in practice: `memchr` finds the few places where the first byte stands.
   private static func contains(_ name: UnsafeBufferPointer<UInt8>, _ text: [UInt8]) -> Bool {
-    guard name.count >= text.count else { return false }
-    return (0...(name.count - text.count)).contains { name[$0...].starts(with: text) }
+    guard var place = UnsafeRawPointer(name.baseAddress), let first = text.first else { return false }
+    // The last place where the text fits is before this one.
+    let end = place + (name.count - text.count + 1)
+    while place < end, let found = memchr(place, Int32(first), end - place) {
+      if memcmp(found, text, text.count) == 0 { return true }
+      place = UnsafeRawPointer(found) + 1
+    }
+    return false
   }
 }
