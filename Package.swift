@@ -199,8 +199,8 @@ let package = Package(
       exclude: ["FuzzCorpus"]),
     .testTarget(
       name: "ReplayTests",
-      dependencies: ["TraceReading", "TraceSymbolication", "LeakDetection", "TraceTestSupport"]),
-    .testTarget(name: "HeapGraphTests", dependencies: ["HeapAnalysis", "TraceTestSupport"]),
+      dependencies: ["TraceReading", "TraceSymbolication", "LeakDetection", "TraceTestSupport", "TestRequirements"]),
+    .testTarget(name: "HeapGraphTests", dependencies: ["HeapAnalysis", "TraceTestSupport", "TestRequirements"]),
     .testTarget(
       name: "HeapImageTests",
       dependencies: [
@@ -261,7 +261,9 @@ let package = Package(
       name: "PublicAPITests", dependencies: ["LeakTrace", "TraceAnalysis", "TraceTestSupport"], packageAccess: false),
     .testTarget(
       name: "ProcessInspectionTests",
-      dependencies: ["TraceReading", "TraceSymbolication", "ProcessInspection", "TraceTestSupport", "CZstd"]),
+      dependencies: [
+        "TraceReading", "TraceSymbolication", "ProcessInspection", "TraceTestSupport", "CZstd", "TestRequirements",
+      ]),
     .testTarget(name: "ShimTests", dependencies: ["CTraceShim", "CHeapScan", "CZstd", "TestRequirements"]),
     .testTarget(
       name: "EndToEndTests",

@@ -1,3 +1,4 @@
+import TestRequirements
 import Testing
 import TraceTestSupport
 
@@ -80,7 +81,7 @@ func sampleTrace(compression: TraceWriter.Compression, seed: UInt64 = 1) throws 
     #expect(throws: TraceFormatError.notATrace(firstBytes: [])) { try TraceReader(bytes: []) }
   }
 
-  @Test(arguments: 0..<20)
+  @Test(arguments: TestTier.seeds(0..<20))
   func flippedBitsNeverCrashTheReader(seed: UInt64) throws {
     var random = SeededRandom(seed: seed)
     let bytes = try sampleTrace(compression: seed % 2 == 0 ? .none : .zstd)
@@ -94,7 +95,7 @@ func sampleTrace(compression: TraceWriter.Compression, seed: UInt64 = 1) throws 
   }
 
   /// Past the checksums, where a forger gets: damage inside payloads, with headers made anew.
-  @Test(arguments: 0..<20)
+  @Test(arguments: TestTier.seeds(0..<20))
   func flippedBitsBehindSoundChecksumsNeverCrashTheReader(seed: UInt64) throws {
     var random = SeededRandom(seed: seed &+ 1000)
     let reader = try TraceReader(bytes: sampleTrace(compression: .none, seed: seed))

@@ -1,3 +1,4 @@
+import TestRequirements
 import Testing
 import TraceTestSupport
 
@@ -17,7 +18,7 @@ import TraceTestSupport
     return all.sorted { ($0.key, $0.thread, $0.index) < ($1.key, $1.thread, $1.index) }.map(\.event)
   }
 
-  @Test(arguments: 0..<40)
+  @Test(arguments: TestTier.seeds(0..<40))
   func eventsOfThreadsAreMergedAsASortWould(seed: UInt64) throws {
     var random = SeededRandom(seed: seed)
     var builder = TraceBuilder()
@@ -165,7 +166,7 @@ import TraceTestSupport
   }
 
   /// Threads whose clocks are off by up to 400 µs, over a heap that is consistent in true order.
-  @Test(arguments: 0..<30)
+  @Test(arguments: TestTier.seeds(0..<30))
   func clocksThatDisagreeLoseNothing(seed: UInt64) throws {
     var heap = RandomHeap(seed: seed)
     heap.threads = 4

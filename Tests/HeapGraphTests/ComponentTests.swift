@@ -1,8 +1,9 @@
 import HeapAnalysis
+import TestRequirements
 import Testing
 
 @Suite struct ComponentTests {
-  @Test(arguments: 0..<400 as Range<UInt64>)
+  @Test(arguments: TestTier.seeds(0..<400))
   func componentsAreTheNodesThatReachEachOther(seed: UInt64) {
     let random = RandomGraph(seed: seed)
     let components = StronglyConnectedComponents(random.graph, kinds: random.kinds, within: random.subset)

@@ -1,9 +1,10 @@
 import HeapAnalysis
+import TestRequirements
 import Testing
 import TraceTestSupport
 
 @Suite struct DominatorTests {
-  @Test(arguments: 0..<600 as Range<UInt64>)
+  @Test(arguments: TestTier.seeds(0..<600))
   func aDominatorIsANodeWithoutWhichAnotherCannotBeReached(seed: UInt64) {
     let random = RandomGraph(seed: seed, maximumNodes: seed % 10 == 0 ? 60 : 24)
     let roots = random.roots.map(Int.init)

@@ -1,9 +1,10 @@
 import HeapAnalysis
+import TestRequirements
 import Testing
 import TraceTestSupport
 
 @Suite struct GraphTests {
-  @Test(arguments: 0..<200 as Range<UInt64>)
+  @Test(arguments: TestTier.seeds(0..<200))
   func edgesAreKeptBySourceInTheOrderTheyWereAdded(seed: UInt64) {
     let random = RandomGraph(seed: seed)
     let graph = random.graph
@@ -21,7 +22,7 @@ import TraceTestSupport
     #expect(found == random.edges)
   }
 
-  @Test(arguments: 0..<300 as Range<UInt64>)
+  @Test(arguments: TestTier.seeds(0..<300))
   func whatIsReachableIsWhatAnOracleReaches(seed: UInt64) {
     let random = RandomGraph(seed: seed)
     let reached = random.graph.reachable(from: random.roots, kinds: random.kinds, within: random.subset)

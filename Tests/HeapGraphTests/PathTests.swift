@@ -1,9 +1,10 @@
 import HeapAnalysis
+import TestRequirements
 import Testing
 import TraceTestSupport
 
 @Suite struct PathTests {
-  @Test(arguments: 0..<400 as Range<UInt64>)
+  @Test(arguments: TestTier.seeds(0..<400))
   func pathsFromRootsAreTheCheapest(seed: UInt64) {
     let random = RandomGraph(seed: seed)
     var draws = SeededRandom(seed: seed)
@@ -87,7 +88,7 @@ import TraceTestSupport
     #expect(cycle.cost == UInt32(sum))
   }
 
-  @Test(arguments: 0..<300 as Range<UInt64>)
+  @Test(arguments: TestTier.seeds(0..<300))
   func cyclesAreTheCheapest(seed: UInt64) {
     let random = RandomGraph(seed: seed)
     let components = StronglyConnectedComponents(random.graph, kinds: random.kinds, within: random.subset)

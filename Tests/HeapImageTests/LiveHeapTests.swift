@@ -1,3 +1,4 @@
+import TestRequirements
 import Testing
 import TraceTestSupport
 
@@ -17,7 +18,7 @@ private func block(_ address: UInt64, _ size: UInt64) -> LiveBlock {
     }
   }
 
-  @Test(arguments: 0..<200 as Range<UInt64>)
+  @Test(arguments: TestTier.seeds(0..<200))
   func blocksAreFoundByAnyAddressInside(seed: UInt64) {
     var random = SeededRandom(seed: seed)
     var blocks: [LiveBlock] = []
@@ -47,7 +48,7 @@ private func block(_ address: UInt64, _ size: UInt64) -> LiveBlock {
     expectAgreement(heap, addresses)
   }
 
-  @Test(arguments: 0..<40 as Range<UInt64>) func blocksOfAListAreFoundAsOthersAre(seed: UInt64) {
+  @Test(arguments: TestTier.seeds(0..<40)) func blocksOfAListAreFoundAsOthersAre(seed: UInt64) {
     var random = SeededRandom(seed: seed)
     var listing = LiveBlockList.Listing()
     var next: UInt64 = 0x7F00_0000_0000

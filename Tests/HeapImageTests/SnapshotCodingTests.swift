@@ -1,3 +1,4 @@
+import TestRequirements
 import Testing
 import TraceTestSupport
 
@@ -41,7 +42,7 @@ func image(
     return words
   }
 
-  @Test(arguments: 0..<300 as Range<UInt64>)
+  @Test(arguments: TestTier.seeds(0..<300))
   func imagesAreReadAsTheyWereWritten(seed: UInt64) throws {
     var random = SeededRandom(seed: seed)
     let words = words(&random)

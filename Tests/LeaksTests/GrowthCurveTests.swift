@@ -1,6 +1,7 @@
 // Which curves are suspected, and which are not: shapes of leaks, and of what only looks like one, with many seeds.
 
 import Foundation
+import TestRequirements
 import Testing
 import TraceTestSupport
 
@@ -8,7 +9,7 @@ import TraceTestSupport
 
 @Suite struct GrowthCurveTests {
   /// Images of a watch.
-  private static let counts = [6, 8, 10, 12, 16, 24, 36, 60, 150]
+  private static let counts = TestTier.arguments([6, 12, 36], of: [6, 8, 10, 12, 16, 24, 36, 60, 150])
   private static let seeds = 500
 
   /// How many of a thousand curves are suspected, and how many strongly, for a number of images.

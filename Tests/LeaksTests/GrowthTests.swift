@@ -1,5 +1,6 @@
 // What repeated work proves to grow, and what it does not.
 
+import TestRequirements
 import Testing
 import TraceTestSupport
 
@@ -209,7 +210,7 @@ import TraceTestSupport
     #expect(try finding(few).fingerprint == finding(many).fingerprint)
   }
 
-  @Test(arguments: 0..<40) func anyWordsInTheImagesAreReadWithoutATrap(seed: UInt64) throws {
+  @Test(arguments: TestTier.seeds(0..<40)) func anyWordsInTheImagesAreReadWithoutATrap(seed: UInt64) throws {
     var random = SplitMix(seed)
     let work = RepeatedWork()
     var objects: [HeapBuilder.Object] = [work.registry, work.sessions, work.numbers]

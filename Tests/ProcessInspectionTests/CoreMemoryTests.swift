@@ -2,6 +2,7 @@
 
 import CZstd
 import Foundation
+import TestRequirements
 import Testing
 import TraceReading
 import TraceSymbolication
@@ -177,7 +178,7 @@ import TraceTestSupport
     #expect(throws: InspectionError.cannotOpen(path: "/none", errno: ENOENT)) { try CoreMemory(path: "/none") }
   }
 
-  @Test(arguments: 1...200 as ClosedRange<UInt64>)
+  @Test(arguments: TestTier.seeds(1..<201))
   func damagedCoresNeverTrapAndAlwaysEnd(seed: UInt64) throws {
     var random = SeededRandom(seed: seed)
     var core = Self.core()

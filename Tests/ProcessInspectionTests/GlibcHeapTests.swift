@@ -1,5 +1,6 @@
 // Blocks from the books of glibc's allocator.
 
+import TestRequirements
 import Testing
 import TraceTestSupport
 
@@ -191,7 +192,7 @@ import TraceTestSupport
     #expect(GlibcHeap(in: memory) == nil)
   }
 
-  @Test(arguments: 1...150 as ClosedRange<UInt64>)
+  @Test(arguments: TestTier.seeds(1..<151))
   func damagedBooksNeverTrapAndAlwaysEnd(seed: UInt64) {
     var random = SeededRandom(seed: seed)
     let heap = Self.heap(protectsLinks: random.oneIn(2), seed: seed)
@@ -214,7 +215,7 @@ import TraceTestSupport
     #expect(found.blocks.allSatisfy { heap.memory.mappings.mapping(at: $0.address) != nil }, "seed \(seed)")
   }
 
-  @Test(arguments: 1...40 as ClosedRange<UInt64>)
+  @Test(arguments: TestTier.seeds(1..<41))
   func oneDamagedSizeCostsFewBlocks(seed: UInt64) throws {
     var random = SeededRandom(seed: seed)
     let heap = Self.heap(seed: seed)

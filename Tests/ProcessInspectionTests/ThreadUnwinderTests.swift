@@ -1,6 +1,7 @@
 // Unwinding threads over memory that may hold anything.
 
 import Glibc
+import TestRequirements
 import Testing
 import TraceReading
 import TraceTestSupport
@@ -57,7 +58,7 @@ import TraceTestSupport
     var unwoundMemory: UnwoundMemory { .kept(pieces) }
   }
 
-  @Test(arguments: 1...40 as ClosedRange<UInt64>)
+  @Test(arguments: TestTier.seeds(1..<41))
   func damagedRulesAndStacksNeverTrapAndAlwaysEnd(seed: UInt64) throws {
     var random = SeededRandom(seed: seed)
     let whole = try LiveProcessMemory(processID: getpid())

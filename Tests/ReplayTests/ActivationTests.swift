@@ -1,5 +1,6 @@
 // Since when control has been in which activations: by an oracle, and case by case.
 
+import TestRequirements
 import Testing
 import TraceTestSupport
 
@@ -165,25 +166,25 @@ private struct Comparison: EventSink {
     }
   }
 
-  @Test(arguments: 0..<30)
+  @Test(arguments: TestTier.seeds(0..<30))
   func aThreadsActivationsAreThoseOfAnOracle(seed: UInt64) throws {
     try compare(RandomCalls(), seed: seed, stacks: .all)
     try compare(RandomCalls(), seed: seed, stacks: .allocations)
   }
 
-  @Test(arguments: 0..<30)
+  @Test(arguments: TestTier.seeds(0..<30))
   func manyThreadsActivationsAreThoseOfAnOracle(seed: UInt64) throws {
     try compare(RandomCalls(threads: 5), seed: seed &+ 100, stacks: .all)
     try compare(RandomCalls(threads: 5), seed: seed &+ 100, stacks: .allocations)
   }
 
-  @Test(arguments: 0..<60)
+  @Test(arguments: TestTier.seeds(0..<60))
   func activationsOfTasksThatMoveAreThoseOfAnOracle(seed: UInt64) throws {
     try compare(RandomCalls(threads: 3, tasks: true), seed: seed &+ 200, stacks: .all)
     try compare(RandomCalls(threads: 3, tasks: true, movesByAllocation: true), seed: seed &+ 200, stacks: .allocations)
   }
 
-  @Test(arguments: 0..<30)
+  @Test(arguments: TestTier.seeds(0..<30))
   func retainsWithoutStacksLeaveActivationsAlone(seed: UInt64) throws {
     try compare(
       RandomCalls(threads: 3, tasks: seed % 2 == 0, retainsHaveStacks: false), seed: seed &+ 300, stacks: .all)

@@ -1,5 +1,6 @@
 // How long the blocks of a site live, and how far control goes until they end.
 
+import TestRequirements
 import Testing
 import TraceTestSupport
 
@@ -16,7 +17,7 @@ import TraceTestSupport
     #expect(DepartureCounts().distance(of: 0.5) == nil && DepartureCounts().share(within: 9) == 0)
   }
 
-  @Test(arguments: 0..<200)
+  @Test(arguments: TestTier.seeds(0..<200))
   func moreDistancesAreNeverTakenForLessThanTheyAre(seed: UInt64) {
     var random = SeededRandom(seed: seed)
     var parts: [DepartureCounts] = []
@@ -46,7 +47,7 @@ import TraceTestSupport
     }
   }
 
-  @Test(arguments: 0..<100)
+  @Test(arguments: TestTier.seeds(0..<100))
   func aBoundIsNotBelowTheQuantileAndWithinAFactorOfTwo(seed: UInt64) throws {
     var random = SeededRandom(seed: seed)
     let parts = (0..<1 + seed % 3).map { _ in

@@ -1,3 +1,4 @@
+import TestRequirements
 import Testing
 import TraceTestSupport
 
@@ -152,7 +153,7 @@ struct NaiveHeap {
     }
   }
 
-  @Test(arguments: 0..<40)
+  @Test(arguments: TestTier.seeds(0..<40))
   func aThreadsReplayIsThatOfAnOracle(seed: UInt64) throws {
     var heap = RandomHeap(seed: seed)
     heap.oddOneIn = seed % 2 == 0 ? 0 : 20
@@ -161,7 +162,7 @@ struct NaiveHeap {
     try compare(builder, inOrder)
   }
 
-  @Test(arguments: 0..<40)
+  @Test(arguments: TestTier.seeds(0..<40))
   func theReplayOfManyThreadsIsThatOfAnOracle(seed: UInt64) throws {
     var heap = RandomHeap(seed: seed &+ 500)
     heap.threads = UInt32(2 + seed % 7)

@@ -10,6 +10,11 @@ public enum TestTier {
   public static func arguments<Argument>(_ part: [Argument], of all: [Argument]) -> [Argument] {
     isWhole ? all : part
   }
+
+  /// Returns the seeds of random input: all if both tiers run, and the first quarter otherwise, at least five.
+  public static func seeds(_ all: Range<UInt64>) -> [UInt64] {
+    isWhole ? Array(all) : Array(all.prefix(max(5, all.count / 4)))
+  }
 }
 
 extension Trait where Self == ConditionTrait {

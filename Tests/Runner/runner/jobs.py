@@ -14,8 +14,8 @@ TOGETHER = [
 
 # Suites that take longest, those that wait for most of that time among them. They begin first, so that none of them is
 # alone at the end.
-FIRST = ["CorpusTests", "WatchTests", "LightSeriesTests", "ScopeTests", "LeaksTests", "FormatTests", "PairTests"]
-FIRST += ["InspectionTests", "ReportPageTests", "RepetitionTests", "ServerTests"]
+FIRST = ["LightSeriesTests", "CorpusTests", "WatchTests", "ScopeTests", "LightRecordingTests", "InspectionTests"]
+FIRST += ["PairTests", "FleetTests", "ExportCommandTests", "DiffCommandTests", "RepetitionTests", "ServerTests"]
 
 
 @dataclasses.dataclass(frozen=True)
