@@ -116,7 +116,7 @@ import Testing
     ),
   ]
 
-  @Test(arguments: SpecimenBuild.allCases)
+  @Test(arguments: SpecimenBuild.tested)
   func anEnumerationSaysWhereItsCaseIsWritten(_ build: SpecimenBuild) throws {
     let process = try SpecimenProcess.running(build)
     let reflection = try process.reflection(ProcessMemory(of: process.processID))
@@ -143,7 +143,7 @@ import Testing
     #expect(reflection.failedQuestions == 0)
   }
 
-  @Test(arguments: SpecimenBuild.allCases)
+  @Test(arguments: SpecimenBuild.tested)
   func anActorKeepsItsFieldsBesideOneOfNoSize(_ build: SpecimenBuild) throws {
     let process = try SpecimenProcess.running(build)
     let layout = try #require(
@@ -152,7 +152,7 @@ import Testing
     #expect(layout.opaque.map(\.range) == [16..<112])
   }
 
-  @Test(arguments: SpecimenBuild.allCases)
+  @Test(arguments: SpecimenBuild.tested)
   func valuesOfLessThanAWordAreToldFromPointers(_ build: SpecimenBuild) throws {
     let process = try SpecimenProcess.running(build)
     let reflection = try process.reflection(ProcessMemory(of: process.processID))
@@ -172,7 +172,7 @@ import Testing
     ("error", [Expected(32, "culprit")]),
   ]
 
-  @Test(arguments: SpecimenBuild.allCases)
+  @Test(arguments: SpecimenBuild.tested)
   func capturesOfClosuresAreFound(_ build: SpecimenBuild) throws {
     let process = try SpecimenProcess.running(build)
     let reflection = try process.reflection(ProcessMemory(of: process.processID))
@@ -183,7 +183,7 @@ import Testing
     }
   }
 
-  @Test(arguments: SpecimenBuild.allCases)
+  @Test(arguments: SpecimenBuild.tested)
   func capturesOfGenericClosuresDependOnWhatTheyAreBoundTo(_ build: SpecimenBuild) throws {
     let process = try SpecimenProcess.running(build)
     let reflection = try process.reflection(ProcessMemory(of: process.processID))
@@ -193,7 +193,7 @@ import Testing
     #expect(numbers == ["Swift.Array<specimens.Leaf>", "specimens.Leaf"])
   }
 
-  @Test(arguments: SpecimenBuild.allCases)
+  @Test(arguments: SpecimenBuild.tested)
   func aFieldOfUnknownTypeKeepsItsName(_ build: SpecimenBuild) throws {
     let process = try SpecimenProcess.running(build)
     let reflection = try process.reflection(ProcessMemory(of: process.processID))
@@ -208,7 +208,7 @@ import Testing
     #expect(actor.opaque.map(\.range) == [16..<112])
   }
 
-  @Test(arguments: SpecimenBuild.allCases)
+  @Test(arguments: SpecimenBuild.tested)
   func existentialContainersAreRefinedByTheirMetadata(_ build: SpecimenBuild) throws {
     let process = try SpecimenProcess.running(build)
     let memory = ProcessMemory(of: process.processID)
@@ -231,7 +231,7 @@ import Testing
     #expect(sizes.map(\.references.count) == [1, 2, 0])
   }
 
-  @Test(arguments: SpecimenBuild.allCases)
+  @Test(arguments: SpecimenBuild.tested)
   func metadataTellWhetherABufferHasTheValueItself(_ build: SpecimenBuild) throws {
     let process = try SpecimenProcess.running(build)
     let memory = ProcessMemory(of: process.processID)
@@ -259,7 +259,7 @@ import Testing
     #expect(reflection.bufferedValue(ofTypeWithMetadata: try #require(process.specimens["leaf"]).address) == nil)
   }
 
-  @Test(arguments: SpecimenBuild.allCases)
+  @Test(arguments: SpecimenBuild.tested)
   func anOptionalOfAStructureIsNoneByTheFieldThatTheCompilerTakes(_ build: SpecimenBuild) throws {
     let process = try SpecimenProcess.running(build)
     let reflection = try process.reflection(ProcessMemory(of: process.processID))
@@ -271,14 +271,14 @@ import Testing
       ])
   }
 
-  @Test(arguments: SpecimenBuild.allCases)
+  @Test(arguments: SpecimenBuild.tested)
   func fieldsThatAreTooNarrowForAReferenceAreKnown(_ build: SpecimenBuild) throws {
     let process = try SpecimenProcess.running(build)
     let reflection = try process.reflection(ProcessMemory(of: process.processID))
     #expect(try #require(process.layout(of: "derived", reflection)).narrow == [16..<17, 32..<33])
   }
 
-  @Test(arguments: SpecimenBuild.allCases)
+  @Test(arguments: SpecimenBuild.tested)
   func elementsOfStorageAreDescribed(_ build: SpecimenBuild) throws {
     let process = try SpecimenProcess.running(build)
     let reflection = try process.reflection(ProcessMemory(of: process.processID))
@@ -313,7 +313,7 @@ import Testing
     #expect(try tail("string") == .plain)
   }
 
-  @Test(arguments: SpecimenBuild.allCases)
+  @Test(arguments: SpecimenBuild.tested)
   func anEnumerationOfAGenericTypeIsAsLongAsTheRuntimeSays(_ build: SpecimenBuild) throws {
     let process = try SpecimenProcess.running(build)
     let reflection = try process.reflection(ProcessMemory(of: process.processID))
@@ -340,7 +340,7 @@ import Testing
     #expect(shelf.opaque.map(\.range) == [32..<48] && shelf.opaque.map(\.name) == ["rack"])
   }
 
-  @Test(arguments: SpecimenBuild.allCases)
+  @Test(arguments: SpecimenBuild.tested)
   func referencesOfClassesAreFoundByName(_ build: SpecimenBuild) throws {
     let process = try SpecimenProcess.running(build)
     let reflection = try process.reflection(ProcessMemory(of: process.processID))

@@ -44,7 +44,7 @@ private final class RestrictedWords: CapturedWords {
 }
 
 @Suite struct RestrictedMemoryTests {
-  @Test(arguments: SpecimenBuild.allCases)
+  @Test(arguments: SpecimenBuild.tested)
   func layoutsAreTheSameFromAHeapImage(_ build: SpecimenBuild) throws {
     let process = try SpecimenProcess.running(build)
     let memory = ProcessMemory(of: process.processID)

@@ -2,6 +2,7 @@
 
 import CElfutils
 import Foundation
+import TestRequirements
 
 @testable import HeapAnalysis
 @testable import TraceReading
@@ -14,6 +15,8 @@ struct SpecimenFailure: Error, CustomStringConvertible {
 /// How `Tests/Programs/reflection-specimens.swift` is built.
 enum SpecimenBuild: String, CaseIterable, Sendable {
   case debug, optimized, staticLibrary, staticStripped
+
+  static let tested = TestTier.arguments([debug, staticStripped], of: allCases)
 
   var arguments: [String] {
     switch self {
