@@ -18,6 +18,13 @@ enum { PAGE = LT_MEMORY_PAGE, EXACT_LIMIT = 64 << 20, EXACT_LIMIT_IN_NEED = 1 <<
 
 // --- residence -------------------------------------------------------------------------------------------------------
 
+/// Skips pages that are not there.
+static uint64_t first_present(struct lt_memory_scan *s, const struct lt_snapshot_region *region, uint64_t at) {
+  uint64_t first = s->firstPresent ? s->firstPresent(s, region, at) : at;
+  LT_CHECK(first >= at && first <= region->end && first % PAGE == 0);
+  return first;
+}
+
 /// Without the kernel's page flags, small mappings are taken whole.
 enum { UNKNOWN_RELRO_LIMIT = 16 << 20 };
 
@@ -25,7 +32,8 @@ enum { UNKNOWN_RELRO_LIMIT = 16 << 20 };
 static bool was_written(struct lt_memory_scan *s, const struct lt_snapshot_region *region) {
   if ((region->end - 1) >> LT_SCANNED_ADDRESS_BITS) return false;
   if (!s->knowsWrittenPages) return region->end - region->start <= UNKNOWN_RELRO_LIMIT;
-  for (uint64_t at = region->start; at < region->end; at += (uint64_t)LT_SCAN_BLOCK_PAGES * PAGE) {
+  for (uint64_t at = region->start; (at = first_present(s, region, at)) < region->end;
+       at += (uint64_t)LT_SCAN_BLOCK_PAGES * PAGE) {
     uint64_t left = (region->end - at) / PAGE;
     uint32_t pages = left < LT_SCAN_BLOCK_PAGES ? (uint32_t)left : LT_SCAN_BLOCK_PAGES;
     s->lookUpResidence(s, region, at, pages, s->residence);
@@ -343,6 +351,7 @@ static uint64_t first_in_use(const struct lt_memory_scan *s, const struct lt_sna
 
 /// Shows the resident pages of all captured regions to a pass.
 static int go_through(struct lt_memory_scan *s, bool isSecond) {
+  s->isFirstPass = !isSecond;
   for (uint32_t r = 0; r < s->regionCount; r++) {
     const struct lt_snapshot_region *region = &s->regions[r];
     // The kernel's memory is at the end of all addresses, and no program's.
@@ -350,7 +359,8 @@ static int go_through(struct lt_memory_scan *s, bool isSecond) {
     s->region = region;
     uint64_t inUse = first_in_use(s, region);
     LT_CHECK(inUse >= region->start && inUse < region->end);
-    for (uint64_t at = inUse & ~(uint64_t)(PAGE - 1); at < region->end; at += (uint64_t)LT_SCAN_BLOCK_PAGES * PAGE) {
+    for (uint64_t at = inUse & ~(uint64_t)(PAGE - 1); (at = first_present(s, region, at)) < region->end;
+         at += (uint64_t)LT_SCAN_BLOCK_PAGES * PAGE) {
       uint64_t left = (region->end - at) / PAGE;
       uint32_t pages = left < LT_SCAN_BLOCK_PAGES ? (uint32_t)left : LT_SCAN_BLOCK_PAGES;
       LT_CHECK(pages > 0 && pages <= LT_SCAN_BLOCK_PAGES);

@@ -35,6 +35,8 @@ struct lt_memory_scan {
   /// Fills in `residence`, a byte a page, for pages of a region.
   void (*lookUpResidence)(struct lt_memory_scan *scan, const struct lt_snapshot_region *region, uint64_t address,
                           uint32_t pages, uint8_t *residence);
+  /// The first page in [address, end of the region) that may be present, or the region's end. NULL: nobody knows.
+  uint64_t (*firstPresent)(struct lt_memory_scan *scan, const struct lt_snapshot_region *region, uint64_t address);
   bool knowsWrittenPages; ///< `lookUpResidence` tells of files' pages whether they were written to
   /// Takes a part. Returns 0, or −errno to end the scan.
   int (*writePart)(struct lt_memory_scan *scan, const uint8_t *part, size_t size);
@@ -45,12 +47,14 @@ struct lt_memory_scan {
   // Results.
   uint32_t partCount;
   uint64_t pageCount, wordCount, capturedBytes;
+  uint32_t unreadablePages; ///< pages that nobody can read, as far as the caller counts them
 
   // Of the scan itself.
   struct lt_address_index index;
   struct lt_exact_words exact;
   struct lt_type_set typeSet;
   uint8_t *residence; ///< a byte a page of the block that is being looked at
+  bool isFirstPass;   ///< the pages are seen for the first time
   struct lt_page_encoder encoder;
   const struct lt_snapshot_region *region;
   const uint64_t *content;         ///< of the page that is being looked at: LT_MEMORY_PAGE_WORDS words

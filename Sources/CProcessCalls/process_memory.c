@@ -1,7 +1,10 @@
 #define _GNU_SOURCE
 #include "process_memory.h"
 
+#include "page_presence.h"
+
 #include <errno.h>
+#include <sys/ioctl.h>
 #include <sys/uio.h>
 
 size_t lt_read_process(pid_t process, uint64_t address, void *buffer, size_t size) {
@@ -16,4 +19,18 @@ size_t lt_read_process(pid_t process, uint64_t address, void *buffer, size_t siz
     done += (size_t)count;
   }
   return done;
+}
+
+long lt_list_present_pages(int pagemap, uint64_t start, uint64_t end, bool leavesOutFiles, struct lt_page_range *ranges,
+                           uint64_t most, uint64_t *reached) {
+  struct lt_presence_question question;
+  lt_presence_ask(&question, start, end, leavesOutFiles);
+  question.ranges = (uint64_t)(uintptr_t)ranges;
+  question.rangeCount = most;
+  question.pageLimit = 0;
+  int count;
+  do count = ioctl(pagemap, LT_PAGEMAP_SCAN, &question);
+  while (count < 0 && errno == EINTR);
+  *reached = question.walkEnd;
+  return count < 0 ? -errno : count;
 }

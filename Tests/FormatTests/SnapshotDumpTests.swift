@@ -33,12 +33,13 @@ import TraceTestSupport
       MemoryRegion(range: 0x1000..<0x3000, kind: .anonymous),
       MemoryRegion(range: 0x4000..<0x5000, kind: .file, isWritable: false, isExecutable: true, isCaptured: false),
     ],
-    label: "after\nwork", end: .init(capturedBytes: 8192, pauseNanoseconds: 1500, totalNanoseconds: 9000))
+    label: "after\nwork",
+    end: .init(unreadablePages: 3, capturedBytes: 8192, pauseNanoseconds: 1500, totalNanoseconds: 9000))
 
   @Test func anImageIsOneLine() throws {
     #expect(
       try lines([.snapshots], [snapshot], words: [(0x1000, 0x2000), (0x2FF8, 0x1000)]) == [
-        #"snapshot number=2 reason=request time=8.000000000 threads=2 regions=2 frozen=true tls=4096 parts=1 pages=2 words=2 captured=8192 pause=1500ns total=9000ns errno=0 whole=yes label=after\u{a}work"#
+        #"snapshot number=2 reason=request time=8.000000000 threads=2 regions=2 frozen=true tls=4096 parts=1 pages=2 words=2 captured=8192 pause=1500ns total=9000ns unreadable=3 errno=0 whole=yes label=after\u{a}work"#
       ])
   }
 

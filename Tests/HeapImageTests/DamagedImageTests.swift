@@ -48,7 +48,8 @@ import TraceTestSupport
   private func end(parts: UInt32, pages: UInt64, words: UInt64, error: Int32 = 0) -> [UInt8] {
     rawBytes(
       of: lt_snapshot_end(
-        number: 1, error: error, partCount: parts, reserved: 0, pageCount: pages, wordCount: words, capturedBytes: 0,
+        number: 1, error: error, partCount: parts, unreadablePages: 0, pageCount: pages, wordCount: words,
+        capturedBytes: 0,
         pauseNanoseconds: 0,
         totalNanoseconds: 0))
   }

@@ -53,7 +53,7 @@ import TraceTestSupport
     var writer = TraceWriter()
     let snapshot = TraceSnapshot(time: 8)
     let end = lt_snapshot_end(
-      number: 1, error: 0, partCount: 1, reserved: 0, pageCount: UInt64(pages), wordCount: UInt64(pages) * 512,
+      number: 1, error: 0, partCount: 1, unreadablePages: 0, pageCount: UInt64(pages), wordCount: UInt64(pages) * 512,
       capturedBytes: 0, pauseNanoseconds: 0,
       totalNanoseconds: 0)
     for (kind, bytes) in [

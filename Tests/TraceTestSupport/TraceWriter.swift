@@ -99,7 +99,8 @@ package struct TraceWriter {
         .snapshotEnd,
         rawBytes(
           of: lt_snapshot_end(
-            number: snapshot.number, error: end.error, partCount: part, reserved: 0, pageCount: UInt64(pages.count),
+            number: snapshot.number, error: end.error, partCount: part, unreadablePages: end.unreadablePages,
+            pageCount: UInt64(pages.count),
             wordCount: UInt64(words.count),
             capturedBytes: end.capturedBytes, pauseNanoseconds: end.pauseNanoseconds,
             totalNanoseconds: end.totalNanoseconds)))

@@ -5,6 +5,7 @@
 
 #include "interrupted_calls.h"
 #include "library_call.h"
+#include "page_presence.h"
 #include "process_copy.h"
 #include "process_memory.h"
 

@@ -4,6 +4,7 @@
 #define LEAKTRACE_RECORDER_CALLS_H
 
 #include "filter_program.h"
+#include "page_presence.h"
 
 #include <fcntl.h>
 #include <linux/futex.h>
@@ -51,11 +52,13 @@ static const struct lt_recorder_call lt_recorder_calls[] = {
      LT_TO_RECORD,
      {CLONE_VM | CLONE_FS | CLONE_FILES | CLONE_SIGHAND | CLONE_THREAD | CLONE_SYSVSEM | CLONE_UNTRACED |
       CLONE_CHILD_CLEARTID}},
-    {LT_CALL_NAMED(clone), LT_FOR_IMAGES, {CLONE_UNTRACED}},
-    {LT_CALL_NAMED(clone), LT_FOR_IMAGES, {CLONE_UNTRACED | CLONE_PARENT}},
-    {LT_CALL_NAMED(clone), LT_TO_STOP_THREADS, {CLONE_UNTRACED | CLONE_VM}},
+    {LT_CALL_NAMED(clone), LT_FOR_IMAGES, {CLONE_UNTRACED | CLONE_FILES}},
+    {LT_CALL_NAMED(clone), LT_FOR_IMAGES, {CLONE_UNTRACED | CLONE_FILES | CLONE_PARENT}},
+    {LT_CALL_NAMED(clone), LT_FOR_PROFILES, {CLONE_UNTRACED}},
+    {LT_CALL_NAMED(clone), LT_TO_STOP_THREADS, {CLONE_UNTRACED | CLONE_FILES | CLONE_VM}},
     {LT_CALL_NAMED(close), LT_TO_RECORD | LT_FOR_IMAGES, {1000}},
     {LT_CALL_NAMED(close_range), LT_TO_RECORD | LT_FOR_IMAGES, {3, ~0u, 2}},
+    {LT_CALL_NAMED(close_range), LT_FOR_IMAGES, {0, ~0u, 2}},
     {LT_CALL_NAMED(exit), LT_TO_RECORD | LT_TO_STOP_THREADS, {0}},
     {LT_CALL_NAMED(exit_group), LT_FOR_IMAGES, {0}},
     {LT_CALL_NAMED(faccessat), LT_TO_RECORD, {(uint64_t)AT_FDCWD}},
@@ -72,6 +75,7 @@ static const struct lt_recorder_call lt_recorder_calls[] = {
     {LT_CALL_NAMED(getrandom), LT_TO_BEGIN, {0, 8, 1}},
     {LT_CALL_NAMED(getrusage), LT_TO_RECORD, {RUSAGE_SELF}},
     {LT_CALL_NAMED(gettid), LT_TO_RECORD | LT_FOR_IMAGES, {0}},
+    {LT_CALL_NAMED(ioctl), LT_FOR_IMAGES, {1000, LT_PAGEMAP_SCAN}},
     {LT_CALL_NAMED(madvise), LT_TO_RECORD, {0, 4096, 18}},
     {LT_CALL_NAMED(madvise), LT_TO_RECORD, {0, 4096, MADV_DONTFORK}},
     {LT_CALL_NAMED(madvise), LT_TO_RECORD, {0, 4096, 23}},
@@ -81,6 +85,9 @@ static const struct lt_recorder_call lt_recorder_calls[] = {
      LT_TO_RECORD | LT_FOR_IMAGES,
      {0, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, ~0ull}},
     {LT_CALL_NAMED(mmap), LT_TO_RECORD, {0, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, 1000}},
+    {LT_CALL_NAMED(mmap),
+     LT_FOR_IMAGES,
+     {4096, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED | MAP_NORESERVE, ~0ull}},
     {LT_CALL_NAMED(mprotect), LT_TO_RECORD, {0, 4096, PROT_READ}},
     {LT_CALL_NAMED(mremap), LT_TO_RECORD, {0, 4096, 4096, MREMAP_MAYMOVE}},
     {LT_CALL_NAMED(munlock), LT_TO_RECORD, {0, 4096}},
@@ -102,13 +109,16 @@ static const struct lt_recorder_call lt_recorder_calls[] = {
     {LT_CALL_NAMED(readlink), LT_TO_RECORD | LT_FOR_IMAGES, {0}},
     {LT_CALL_NAMED(renameat), LT_FOR_PROFILES, {(uint64_t)AT_FDCWD, 0, (uint64_t)AT_FDCWD}},
     {LT_CALL_NAMED(rt_sigaction), LT_TO_RECORD, {SIGTERM}},
+    {LT_CALL_NAMED(rt_sigaction), LT_FOR_IMAGES, {SIGSEGV}},
     {LT_CALL_NAMED(rt_sigpending), LT_TO_RECORD, {0, 8}},
     {LT_CALL_NAMED(rt_sigprocmask), LT_TO_RECORD | LT_FOR_IMAGES, {SIG_SETMASK}},
+    {LT_CALL_NAMED(rt_sigreturn), LT_FOR_IMAGES, {0}},
     {LT_CALL_NAMED(rt_sigtimedwait), LT_TO_RECORD, {0}},
     {LT_CALL_NAMED(sched_yield), LT_TO_RECORD, {0}},
     {LT_CALL_NAMED(tgkill), LT_TO_RECORD, {0}},
     {LT_CALL_NAMED(truncate), LT_TO_RECORD, {0}},
     {LT_CALL_NAMED(unlink), LT_TO_RECORD, {0}},
+    {LT_CALL_NAMED(unshare), LT_FOR_IMAGES, {CLONE_FILES}},
     {LT_CALL_NAMED(wait4), LT_FOR_IMAGES | LT_TO_STOP_THREADS, {0, 0, __WALL}},
     {LT_CALL_NAMED(write), LT_TO_RECORD | LT_FOR_IMAGES, {1000}},
     {LT_CALL_NAMED(brk), LT_TO_JOIN, {0}},

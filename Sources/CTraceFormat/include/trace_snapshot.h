@@ -118,7 +118,7 @@ struct lt_snapshot_end {
   uint32_t number;
   int32_t error; ///< errno that ended it early, 0 if the image is whole
   uint32_t partCount;
-  uint32_t reserved;
+  uint32_t unreadablePages;      ///< of readable mappings, guard pages among them; 0 in older traces
   uint64_t pageCount, wordCount; ///< in the image
   uint64_t capturedBytes;        ///< resident memory that was looked at
   uint64_t pauseNanoseconds;     ///< time for which threads other than the snapshot's stood still

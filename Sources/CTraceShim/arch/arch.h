@@ -80,6 +80,13 @@ size_t lt_thread_local_size(const void *variable);
 /// are the calling thread's. Returns the thread pointer.
 uintptr_t lt_thread_local_make(uint8_t *memory, const void *variable);
 
+// --- faults ----------------------------------------------------------------------------------------------------------
+
+/// Where a handler that was set without the C library returns to.
+void lt_signal_return(void) __attribute__((visibility("hidden")));
+/// Lets this thread read memory that a protection key denies it. Nothing without such keys.
+void lt_allow_protected_memory(void);
+
 // --- registers -------------------------------------------------------------------------------------------------------
 
 /// Numbers of the registers that calls preserve and that a function may keep its async context in besides

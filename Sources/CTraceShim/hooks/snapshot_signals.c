@@ -34,18 +34,9 @@ static _Atomic uint64_t endingSince;
 
 // --- handlers --------------------------------------------------------------------------------------------------------
 
-/// As the kernel takes it.
-struct kernel_sigaction {
-  void (*handler)(int);
-  uint64_t flags;
-  void (*restorer)(void);
-  uint64_t mask;
-};
-
 static void end_by(int number) {
-  struct kernel_sigaction byDefault = {0};
   uint64_t mask = 1ull << (number - 1);
-  lt_syscall6(SYS_rt_sigaction, number, (long)&byDefault, 0, sizeof mask, 0, 0);
+  lt_set_default_action(number);
   lt_syscall6(SYS_rt_sigprocmask, SIG_UNBLOCK, (long)&mask, 0, sizeof mask, 0, 0);
   lt_syscall(SYS_tgkill, lt_process_id(), lt_thread_id(), number);
 }

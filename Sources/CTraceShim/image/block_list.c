@@ -116,14 +116,23 @@ static struct {
 /// Learns of the pages from an address on, which is a page's, or of the next that are mapped. False if there are none
 /// before `end`.
 static bool look_up_from(uint64_t address, uint64_t end) {
-  const struct lt_snapshot_region *region = region_from(address);
-  if (!region || region->start >= end) return false;
-  known.start = address > region->start ? address : region->start;
-  uint64_t pages = (region->end - known.start) / LT_BOOKS_PAGE;
+  struct lt_memory_scan *scan = writer.scan;
+  const struct lt_snapshot_region *region;
+  uint64_t first;
+  for (;; address = region->end) {
+    region = region_from(address);
+    if (!region || region->start >= end) return false;
+    first = address > region->start ? address : region->start;
+    if (scan->firstPresent) first = scan->firstPresent(scan, region, first);
+    if (first < region->end) break;
+  }
+  if (first >= end) return false;
+  uint64_t pages = (region->end - first) / LT_BOOKS_PAGE;
   if (pages > LT_SCAN_BLOCK_PAGES) pages = LT_SCAN_BLOCK_PAGES;
-  LT_CHECK(pages > 0 && pages <= LT_SCAN_BLOCK_PAGES && known.start % LT_BOOKS_PAGE == 0);
-  known.end = known.start + pages * LT_BOOKS_PAGE;
-  writer.scan->lookUpResidence(writer.scan, region, known.start, (uint32_t)pages, known.pages);
+  LT_CHECK(pages > 0 && pages <= LT_SCAN_BLOCK_PAGES && first % LT_BOOKS_PAGE == 0);
+  known.start = first;
+  known.end = first + pages * LT_BOOKS_PAGE;
+  scan->lookUpResidence(scan, region, first, (uint32_t)pages, known.pages);
   return true;
 }
 

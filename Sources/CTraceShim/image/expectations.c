@@ -35,7 +35,8 @@ struct entry {
 /// A place in the program that makes expectations. One image is taken for each.
 struct place {
   _Atomic uint64_t hash;
-  _Atomic uint32_t isNamed, hasImage;
+  _Atomic uint32_t isNamed;
+  _Atomic uint32_t imagePass; ///< the pass that gave it its image, 0: none
   char name[NAME_SIZE];
 };
 
@@ -43,6 +44,7 @@ static _Atomic(_Atomic uintptr_t *) addresses;
 static struct entry *entries;
 static struct place *places;
 static _Atomic uint32_t *groups; ///< entries in each; counted before the entry shows, and until after it has gone
+static uint32_t passes;          ///< of the one thread that looks for what is due
 static _Atomic uint32_t isMapping;
 static _Atomic uint32_t probes; ///< slots that an entry may be in; at most PROBE_LIMIT, and grows only
 static _Atomic uint64_t nextDeadline = UINT64_MAX;
@@ -193,7 +195,8 @@ void lt_expectations_take_due(uint64_t now, enum lt_image_choice choice, char la
   atomic_store(&nextDeadline, UINT64_MAX);
   _Atomic uintptr_t *table = atomic_load_explicit(&addresses, memory_order_acquire);
   if (!table) return;
-  uint64_t next = UINT64_MAX;
+  uint64_t next = UINT64_MAX, firstNumber = UINT64_MAX;
+  if (++passes == 0) passes = 1;
   for (uint32_t group = 0; group < GROUP_COUNT; group++) {
     if (!atomic_load_explicit(&groups[group], memory_order_relaxed)) continue;
     for (uint32_t slot = group * GROUP_SIZE; slot < (group + 1) * GROUP_SIZE; slot++) {
@@ -202,15 +205,19 @@ void lt_expectations_take_due(uint64_t now, enum lt_image_choice choice, char la
       struct entry entry = entries[slot];
       LT_CHECK(entry.place < PLACE_COUNT);
       struct place *place = &places[entry.place & (PLACE_COUNT - 1)];
-      bool deservesImage = choice != LT_IMAGE_IMPOSSIBLE && !atomic_load(&place->hasImage);
+      uint32_t imagePass = atomic_load(&place->imagePass);
+      bool deservesImage = choice != LT_IMAGE_IMPOSSIBLE && (imagePass == 0 || imagePass == passes);
       if (entry.deadline > now || (choice == LT_IMAGE_LATER && deservesImage)) {
         if (entry.deadline < next) next = entry.deadline;
         continue;
       }
       // One that is freed just now is not late.
       if (!release_slot(table, slot, address) || !deservesImage) continue;
-      atomic_store(&place->hasImage, 1);
-      if (!label[0]) put_label(label, entry.number, place);
+      atomic_store(&place->imagePass, passes);
+      // The first of those that share the image gives it its name.
+      if (entry.number >= firstNumber) continue;
+      firstNumber = entry.number;
+      put_label(label, entry.number, place);
     }
   }
   lower_next_deadline(next);

@@ -81,15 +81,6 @@ static int write_part(struct lt_memory_scan *scan, const uint8_t *part, size_t s
   return append(LT_CHUNK_MEMORY, part, size);
 }
 
-/// Closes what the host has open: it would stay open as long as this process lives, and a peer would not see that a
-/// connection was closed.
-static void close_all(void) {
-  if (lt_syscall(SYS_close_range, 0, ~0u, 0) == 0) return;
-  struct rlimit limit = {.rlim_cur = 1 << 16};
-  lt_syscall6(SYS_prlimit64, 0, RLIMIT_NOFILE, 0, (long)&limit, 0, 0);
-  for (int i = 0; i < 1 << 20 && (uint64_t)i < limit.rlim_cur; i++) lt_close(i);
-}
-
 void lt_snapshot_be_expendable(void) {
   int descriptor = lt_open("/proc/self/oom_score_adj", O_WRONLY, 0);
   if (descriptor >= 0) {
@@ -315,6 +306,7 @@ static int write_end(const struct lt_memory_scan *scan, int error) {
       .number = writer.job->snapshot.number,
       .error = -error,
       .partCount = scan->partCount,
+      .unreadablePages = scan->unreadablePages,
       .pageCount = scan->pageCount,
       .wordCount = scan->wordCount,
       .capturedBytes = scan->capturedBytes,
@@ -330,7 +322,8 @@ _Noreturn void lt_snapshot_write(struct lt_snapshot_job *job, struct lt_snapshot
   static struct lt_memory_scan scan;
   LT_CHECK(atomic_load(&progress->state) == LT_SNAPSHOT_WRITING && job->snapshot.number > 0);
   writer = (struct writer){.job = job, .progress = progress};
-  close_all();
+  lt_leave_descriptors();
+  lt_catch_unreadable_pages();
   lt_trace_be_copy();
   writer.lock = lt_mapped_file_open(&lt_trace.file, O_RDONLY);
   lt_snapshot_be_expendable();

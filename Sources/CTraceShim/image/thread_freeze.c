@@ -68,8 +68,10 @@ void lt_freeze_reset(void) {
 
 // --- processes -------------------------------------------------------------------------------------------------------
 
+/// The copy shares this process's descriptors until it gives its share up: a copy of the table would keep open what the
+/// host closes.
 static long copy_process(unsigned long flags) {
-  return lt_syscall6(SYS_clone, (long)(flags | CLONE_UNTRACED), 0, 0, 0, 0, 0);
+  return lt_syscall6(SYS_clone, (long)(flags | CLONE_FILES | CLONE_UNTRACED), 0, 0, 0, 0, 0);
 }
 
 // --- the tracer ------------------------------------------------------------------------------------------------------
@@ -248,6 +250,9 @@ static void leave_out_passing(struct lt_freeze *f) {
 
 static void trace(void *freeze) {
   struct lt_freeze *f = freeze;
+  // The copy that this makes has none either. A file's close may wait for its server: none is closed while the host's
+  // threads stand still.
+  lt_leave_descriptors();
   // Attaching may have to be allowed first.
   while (!atomic_load(&f->isAllowed)) {
     struct timespec limit = {.tv_nsec = 50000000};
@@ -306,7 +311,7 @@ void lt_freeze_and_copy(struct lt_freeze *f) {
   }
   bool isAlone = !lt_own_threads_has_others();
   long tracer = !isAlone && !isForbidden && has_memory(f)
-                    ? lt_clone_call(CLONE_VM | CLONE_UNTRACED, stack + STACK_SIZE, trace, f, NULL, 0)
+                    ? lt_clone_call(CLONE_VM | CLONE_FILES | CLONE_UNTRACED, stack + STACK_SIZE, trace, f, NULL, 0)
                     : -ENOMEM;
   if (tracer > 0) {
     atomic_store(&f->tracer, (pid_t)tracer);

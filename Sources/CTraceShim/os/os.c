@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/futex.h>
+#include <linux/sched.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <string.h>
@@ -135,6 +136,15 @@ int lt_open(const char *path, int flags, mode_t mode) {
 
 void lt_close(int descriptor) { lt_syscall(SYS_close, descriptor, 0, 0); }
 
+void lt_leave_descriptors(void) {
+  enum { UNSHARE = 2 }; // CLOSE_RANGE_UNSHARE: nothing is closed for those who share the table (Linux 5.9)
+  if (lt_syscall(SYS_close_range, 0, ~0u, UNSHARE) == 0) return;
+  if (lt_syscall(SYS_unshare, CLONE_FILES, 0, 0) != 0) return;
+  struct rlimit limit = {.rlim_cur = 1 << 16};
+  lt_syscall6(SYS_prlimit64, 0, RLIMIT_NOFILE, 0, (long)&limit, 0, 0);
+  for (int i = 0; i < 1 << 20 && (uint64_t)i < limit.rlim_cur; i++) lt_close(i);
+}
+
 long lt_read(int descriptor, void *buffer, size_t size) {
   long result;
   do result = lt_syscall(SYS_read, descriptor, buffer, size);
@@ -234,6 +244,27 @@ uint64_t lt_random(void) {
 uint64_t lt_peak_resident_size(void) {
   struct rusage usage;
   return lt_syscall(SYS_getrusage, RUSAGE_SELF, &usage, 0) == 0 ? (uint64_t)usage.ru_maxrss * 1024 : 0;
+}
+
+/// As the kernel takes it.
+struct kernel_sigaction {
+  void (*handler)(int, siginfo_t *, void *);
+  uint64_t flags;
+  void (*restorer)(void);
+  uint64_t mask;
+};
+
+void lt_set_fault_handler(int number, void (*handler)(int, siginfo_t *, void *)) {
+  enum { HAS_RESTORER = 0x04000000 }; // SA_RESTORER
+  struct kernel_sigaction action = {handler, SA_SIGINFO | SA_NODEFER | HAS_RESTORER, lt_signal_return, 0};
+  uint64_t mask = 1ull << (number - 1);
+  lt_syscall6(SYS_rt_sigaction, number, (long)&action, 0, sizeof mask, 0, 0);
+  lt_syscall6(SYS_rt_sigprocmask, SIG_UNBLOCK, (long)&mask, 0, sizeof mask, 0, 0);
+}
+
+void lt_set_default_action(int number) {
+  struct kernel_sigaction action = {0};
+  lt_syscall6(SYS_rt_sigaction, number, (long)&action, 0, sizeof action.mask, 0, 0);
 }
 
 bool lt_is_readable(uintptr_t address) {

@@ -9,6 +9,7 @@
 
 #include "arch/arch.h"
 
+#include <signal.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -52,6 +53,10 @@ uint32_t lt_own_ranges(struct lt_own_range *ranges, uint32_t limit);
 
 int lt_open(const char *path, int flags, mode_t mode);
 void lt_close(int descriptor);
+/// Gives up this process's share of a table of descriptors that CLONE_FILES left to it, and has none open then. What
+/// was open would otherwise stay open as long as this process lives: a lock would be held, a port taken, and a peer
+/// would not see that a connection was closed.
+void lt_leave_descriptors(void);
 long lt_read(int descriptor, void *buffer, size_t size);
 /// Writes all of it, past interruptions. Returns 0 or −errno.
 int lt_write_all(int descriptor, const void *buffer, size_t size);
@@ -83,6 +88,10 @@ uint64_t lt_peak_resident_size(void);
 uint64_t lt_block_signals(uint64_t signals);
 /// Blocks these and no others.
 void lt_restore_signals(uint64_t before);
+/// Has a handler called at a fault of this process's, and lets the signal through. For a copy of the host alone.
+void lt_set_fault_handler(int number, void (*handler)(int, siginfo_t *, void *));
+/// Gives a signal its default action.
+void lt_set_default_action(int number);
 /// Tells whether eight bytes at the address can be read. Costs a system call.
 bool lt_is_readable(uintptr_t address);
 /// Tells whether the kernel itself keeps time by the processor's tick counter, so that it runs evenly on all cores.

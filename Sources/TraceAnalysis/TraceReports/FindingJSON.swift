@@ -88,6 +88,7 @@ enum FindingJSON {
       ("totalNanoseconds", .optional(snapshot.end?.totalNanoseconds)),
       ("capturedBytes", .optional(snapshot.end?.capturedBytes)),
       ("words", .optional(snapshot.end?.wordCount)),
+      ("unreadablePages", .optional(snapshot.end.map { UInt64($0.unreadablePages) })),
     ]
   }
 

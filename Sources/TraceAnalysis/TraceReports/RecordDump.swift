@@ -187,7 +187,7 @@ package struct RecordDump {
     if let end = snapshot.end {
       line +=
         " pages=\(end.pageCount) words=\(end.wordCount) captured=\(end.capturedBytes) pause=\(end.pauseNanoseconds)ns"
-      line += " total=\(end.totalNanoseconds)ns errno=\(end.error)"
+      line += " total=\(end.totalNanoseconds)ns unreadable=\(end.unreadablePages) errno=\(end.error)"
     }
     let state = snapshot.isWhole ? "yes" : snapshot.end == nil ? "no_end" : "no"
     return line + " whole=\(state) label=\(PlainText.escaped(snapshot.label))"

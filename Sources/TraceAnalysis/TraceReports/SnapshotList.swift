@@ -38,6 +38,12 @@ package struct SnapshotList {
       table.add([String(failure.number), "?", "?", "", "", "", "not taken: \(failure.explanation)"])
     }
     table.write(to: &lines, indent: 2)
+    for snapshot in reader.snapshots {
+      guard let pages = snapshot.end?.unreadablePages, pages > 0 else { continue }
+      lines.line(
+        "Image \(snapshot.number) lacks \(Decimal.counted(UInt64(pages), "page")) that could not be read, such as guard pages of stacks."
+      )
+    }
     return lines.text
   }
 

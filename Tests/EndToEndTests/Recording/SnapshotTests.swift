@@ -219,6 +219,41 @@ private let addressBits: UInt64 = 0x00FF_FFFF_FFFF_FFFF
     }
   }
 
+  @Test("A page that nobody can read costs an image that page", arguments: ["guard", "key"]) func unreadable(
+    way: String
+  ) throws {
+    let run = try TracedRun([try TestProgram("unreadable-pages.c").path(), way])
+    #expect(run.traced.end == .exit(0))
+    let image = try #require(try HeapImage.images(of: try run.onlyTrace().path).first)
+    #expect(image.isComplete)
+    try Self.expectWords(image, printed: run.traced.output)
+    // The copy of the process has all keys.
+    let isUnreadable = way == "guard" && !run.traced.output.contains("unknown")
+    #expect(try #require(image.end).unreadablePages == (isUnreadable ? 1 : 0))
+    let list = try Command([BuildProducts.leaktrace, "snapshots", run.onlyTrace().path]).run()
+    #expect(list.output.contains("lacks 1 page that could not be read") == isUnreadable, "\(list.output)")
+  }
+
+  @Test("Memory that is only reserved costs an image nothing", arguments: [[], ["--light"]]) func reserved(
+    options: [String]
+  ) throws {
+    let run = try TracedRun([try TestProgram("unreadable-pages.c").path(), "reserve"], options: options)
+    let image = try #require(try HeapImage.images(of: try run.onlyTrace().path).first)
+    #expect(image.isComplete)
+    try Self.expectWords(image, printed: run.traced.output)
+    // Page by page it took three minutes.
+    #expect(try #require(image.end).totalNanoseconds < 30_000_000_000)
+  }
+
+  @Test("Locks and ports can be had again at once after an image", arguments: ["alone", "threads"]) func locks(
+    threads: String
+  ) throws {
+    let run = try TracedRun([try TestProgram("locks-after-image.c", flags: ["-pthread"]).path(), threads])
+    run.expectSameBehaviour()
+    #expect(run.traced.output == "refused: 0 locks, 0 ports\n")
+    #expect(try HeapImage.images(of: try run.onlyTrace().path, words: { _ in false }).count == 41)
+  }
+
   @Test("A thread that cannot be stopped, since it waits for a child of vfork, stands still") func vforkParent() throws
   {
     let run = try TracedRun([try TestProgram("snapshot-vfork.c").path()])

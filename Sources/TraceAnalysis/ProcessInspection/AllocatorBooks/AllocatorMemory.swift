@@ -15,15 +15,13 @@ final class AllocatorMemory {
   private let regions: UnsafeMutableBufferPointer<lt_snapshot_region>
   private let threads: UnsafeMutableBufferPointer<lt_snapshot_thread>
   private let data: UnsafeMutableBufferPointer<lt_address_range>
-  /// What was looked up last: the pages of `known` that are there, and the first of them that may be asked for next.
-  private var known: Range<UInt64> = 0..<0
-  private var present: [Range<UInt64>] = []
-  private var next = 0
+  private let written: WrittenMemory
 
   /// - Parameter threads: All of the process; may be empty.
   init(_ process: any ProcessMemory, threads: [InspectedThread]) {
     self.process = process
     scan = ScannedProcess(process)
+    written = WrittenMemory(process)
     let libc = LibcImage(in: process)
     regions = Self.buffer(SnapshotRegions.regions(of: process.mappings, threads: threads))
     self.threads = Self.buffer(
@@ -49,7 +47,7 @@ final class AllocatorMemory {
         RuntimeAddress(address), into: UnsafeMutableRawBufferPointer(start: to, count: size))
     }
     books.pointee.nextPresent = { books, start, end, run in
-      guard let next = AllocatorMemory.of(books).nextPresent(start, end) else { return false }
+      guard let next = AllocatorMemory.of(books).written.next(from: start, to: end) else { return false }
       run!.pointee = lt_address_range(start: next.lowerBound, end: next.upperBound)
       return true
     }
@@ -70,23 +68,5 @@ final class AllocatorMemory {
     let buffer = UnsafeMutableBufferPointer<Element>.allocate(capacity: max(1, elements.count))
     _ = buffer.initialize(from: elements)
     return UnsafeMutableBufferPointer(start: buffer.baseAddress, count: elements.count)
-  }
-
-  /// Bytes that are looked up at once, at least: free chunks are asked for one by one.
-  private static let knownBytes: UInt64 = 16 << 20
-
-  private func nextPresent(_ start: UInt64, _ end: UInt64) -> Range<UInt64>? {
-    if start < known.lowerBound || end > known.upperBound {
-      let (sum, overflow) = start.addingReportingOverflow(Self.knownBytes)
-      let bound = min(overflow ? end : sum, process.mappings.mapping(at: start)?.range.upperBound ?? end)
-      known = start..<max(end, bound)
-      present = process.writtenRanges(in: known)
-      next = 0
-    }
-    // Most ask for what follows the last answer.
-    if next > 0, present[next - 1].upperBound > start { next = 0 }
-    while next < present.count, present[next].upperBound <= start { next += 1 }
-    guard next < present.count, present[next].lowerBound < end else { return nil }
-    return present[next].clamped(to: start..<end)
   }
 }

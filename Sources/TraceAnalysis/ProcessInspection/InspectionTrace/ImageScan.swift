@@ -17,8 +17,7 @@ final class ImageScan {
   private let window: UnsafeMutableRawBufferPointer
   private var windowStart: UInt64 = 0
   private var windowSize = 0
-  private var written: [Range<UInt64>] = []
-  private var writtenRegion: UInt64 = 0
+  private let written: WrittenMemory
   private var failure: TraceFormatError?
 
   private static let windowBytes = 256 << 10
@@ -31,6 +30,7 @@ final class ImageScan {
     _ facts: InspectedFacts
   ) {
     self.scan = scan
+    written = WrittenMemory(scan.process)
     self.types = types
     self.threads = threads
     self.writer = writer
@@ -67,7 +67,17 @@ final class ImageScan {
           state.pointee.partSize = Self.partBytes
           state.pointee.context = Unmanaged.passUnretained(self).toOpaque()
           state.pointee.knowsWrittenPages = true
-          state.pointee.page = { scan, address in ImageScan.of(scan).page(address) }
+          state.pointee.page = { scan, address in
+            let words = ImageScan.of(scan).page(address)
+            // Both passes come here.
+            if words == nil, scan!.pointee.isFirstPass { scan!.pointee.unreadablePages += 1 }
+            return words
+          }
+          state.pointee.firstPresent = { scan, region, address in
+            let end = region!.pointee.end
+            guard let part = ImageScan.of(scan).written.next(from: address, to: end) else { return end }
+            return part.lowerBound & ~(ImageScan.page - 1)
+          }
           state.pointee.lookUpResidence = { scan, region, address, pages, residence in
             ImageScan.of(scan).lookUpResidence(region!.pointee, address, pages, residence!)
           }
@@ -99,7 +109,8 @@ final class ImageScan {
           // Nobody can tell what is lost in an image that lacks what may hold it.
           if error == 0, lacksMemory { error = -ENODATA }
           end = lt_snapshot_end(
-            number: 1, error: -error, partCount: state.pointee.partCount, reserved: 0,
+            number: 1, error: -error, partCount: state.pointee.partCount,
+            unreadablePages: state.pointee.unreadablePages,
             pageCount: state.pointee.pageCount, wordCount: state.pointee.wordCount,
             capturedBytes: state.pointee.capturedBytes, pauseNanoseconds: facts.pauseNanoseconds,
             totalNanoseconds: 0)
@@ -143,10 +154,12 @@ final class ImageScan {
   ) {
     memset(residence, 0, Int(pages))
     let end = address + UInt64(pages) * Self.page
-    for range in scan.process.writtenRanges(in: address..<end) {
-      let first = Int((max(range.lowerBound, address) - address) / Self.page)
-      let last = Int((min(range.upperBound, end) - address + Self.page - 1) / Self.page)
-      if first < last { memset(residence + first, Int32(LT_PAGE_PRESENT), last - first) }
+    var at = address
+    while let part = written.next(from: at, to: end) {
+      let first = Int((part.lowerBound - address) / Self.page)
+      let last = Int((part.upperBound - address + Self.page - 1) / Self.page)
+      memset(residence + first, Int32(LT_PAGE_PRESENT), last - first)
+      at = part.upperBound
     }
   }
 }

@@ -148,6 +148,8 @@ package struct TraceSnapshot: Hashable, Sendable {
     /// errno that ended it early; 0: the image is whole.
     package var error: Int32
     package var partCount: UInt32
+    /// Pages of readable mappings that nobody could read, guard pages among them.
+    package var unreadablePages: UInt32
     package var pageCount: UInt64
     package var wordCount: UInt64
     /// Resident memory that was looked at.
@@ -157,12 +159,12 @@ package struct TraceSnapshot: Hashable, Sendable {
     package var totalNanoseconds: UInt64
 
     package init(
-      error: Int32 = 0, partCount: UInt32 = 0, pageCount: UInt64 = 0, wordCount: UInt64 = 0, capturedBytes: UInt64 = 0,
-      pauseNanoseconds: UInt64 = 0,
-      totalNanoseconds: UInt64 = 0
+      error: Int32 = 0, partCount: UInt32 = 0, unreadablePages: UInt32 = 0, pageCount: UInt64 = 0,
+      wordCount: UInt64 = 0, capturedBytes: UInt64 = 0, pauseNanoseconds: UInt64 = 0, totalNanoseconds: UInt64 = 0
     ) {
       self.error = error
       self.partCount = partCount
+      self.unreadablePages = unreadablePages
       self.pageCount = pageCount
       self.wordCount = wordCount
       self.capturedBytes = capturedBytes
@@ -324,6 +326,7 @@ extension TraceSnapshot.End {
   init(_ raw: lt_snapshot_end) {
     error = raw.error
     partCount = raw.partCount
+    unreadablePages = raw.unreadablePages
     pageCount = raw.pageCount
     wordCount = raw.wordCount
     capturedBytes = raw.capturedBytes

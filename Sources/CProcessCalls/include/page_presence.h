@@ -1,0 +1,59 @@
+// A question to the kernel: which page of a range is the first that has contents? It skips what was only reserved.
+
+#ifndef LEAKTRACE_PAGE_PRESENCE_H
+#define LEAKTRACE_PAGE_PRESENCE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/// PAGEMAP_SCAN: an ioctl(2) of /proc/PID/pagemap since Linux 6.7.
+/// Source: Linux, Documentation/admin-guide/mm/pagemap.rst; include/uapi/linux/fs.h.
+enum { LT_PAGEMAP_SCAN = 0xC0606610 };
+
+/// Bits of an entry of /proc/PID/pagemap. A page that cannot be read by anybody, such as a guard page, counts as
+/// swapped there. Bit 58 names guard pages since Linux 6.15.
+#define LT_PAGEMAP_PRESENT (1ull << 63)
+#define LT_PAGEMAP_SWAPPED (1ull << 62)
+#define LT_PAGEMAP_FILE (1ull << 61)
+#define LT_PAGEMAP_GUARD (1ull << 58)
+
+struct lt_page_range {
+  uint64_t start, end, categories;
+};
+
+/// As the kernel takes it: struct pm_scan_arg.
+struct lt_presence_question {
+  uint64_t size, flags, start, end, walkEnd;
+  uint64_t ranges, rangeCount, pageLimit;
+  uint64_t inverted, all, any, returned;
+  struct lt_page_range found; ///< behind the kernel's part: where `ranges` leads, unless it is set otherwise
+};
+
+enum { LT_PRESENCE_QUESTION_SIZE = 96 };
+_Static_assert(__builtin_offsetof(struct lt_presence_question, found) == LT_PRESENCE_QUESTION_SIZE,
+               "the kernel's layout");
+
+/// Fills in the question for [start, end). The ioctl's result is 1 if there is such a page, and 0 if there is none.
+/// `leavesOutFiles`: pages of a file that nobody wrote to do not count.
+static inline void lt_presence_ask(struct lt_presence_question *question, uint64_t start, uint64_t end,
+                                   bool leavesOutFiles) {
+  enum { FILE_PAGE = 1 << 2, PRESENT = 1 << 3, SWAPPED = 1 << 4 };
+  *question = (struct lt_presence_question){.size = LT_PRESENCE_QUESTION_SIZE,
+                                            .start = start,
+                                            .end = end,
+                                            .ranges = (uint64_t)(uintptr_t)&question->found,
+                                            .rangeCount = 1,
+                                            .pageLimit = 1,
+                                            .inverted = leavesOutFiles ? FILE_PAGE : 0,
+                                            .all = leavesOutFiles ? FILE_PAGE : 0,
+                                            .any = PRESENT | SWAPPED,
+                                            .returned = PRESENT};
+}
+
+/// Has the kernel list the pages of a process in [start, end) that are in memory or swapped out. `pagemap` is the
+/// process's file of that name. Fills in at most `most` ranges, in order, and sets `reached` to where it stopped.
+/// Returns their number, or −errno: −ENOTTY where the kernel does not know the question.
+long lt_list_present_pages(int pagemap, uint64_t start, uint64_t end, bool leavesOutFiles, struct lt_page_range *ranges,
+                           uint64_t most, uint64_t *reached);
+
+#endif

@@ -1,0 +1,47 @@
+// Which parts of a process's memory were written to, asked for piece by piece.
+
+/// The written parts of a process's mappings. Looks at each mapping once, when it is first asked for.
+///
+/// Not to be shared between threads.
+final class WrittenMemory {
+  private let process: any ProcessMemory
+  /// By the place in the list of mappings.
+  private var parts: [Int: [Range<UInt64>]] = [:]
+
+  init(_ process: any ProcessMemory) { self.process = process }
+
+  /// The first written part in [start, end), or what of it is in there. It does not go beyond its mapping. O(log n) in
+  /// the mappings and in the parts of one, once they are known.
+  func next(from start: UInt64, to end: UInt64) -> Range<UInt64>? {
+    guard start < end else { return nil }
+    let mappings = process.mappings
+    var place = Self.firstPlace(in: mappings.count) { mappings[$0].range.upperBound > start }
+    while place < mappings.count, mappings[place].range.lowerBound < end {
+      let parts = parts(of: place, mappings[place].range)
+      let part = Self.firstPlace(in: parts.count) { parts[$0].upperBound > start }
+      if part < parts.count {
+        guard parts[part].lowerBound < end else { return nil }
+        return parts[part].clamped(to: start..<end)
+      }
+      place += 1
+    }
+    return nil
+  }
+
+  private func parts(of place: Int, _ range: Range<UInt64>) -> [Range<UInt64>] {
+    if let known = parts[place] { return known }
+    let found = process.writtenRanges(in: range)
+    parts[place] = found
+    return found
+  }
+
+  /// The first of so many places from which on a condition holds; their number if there is none.
+  private static func firstPlace(in count: Int, where holds: (Int) -> Bool) -> Int {
+    var (low, high) = (0, count)
+    while low < high {
+      let middle = (low + high) / 2
+      if holds(middle) { high = middle } else { low = middle + 1 }
+    }
+    return low
+  }
+}
