@@ -21,6 +21,7 @@
 enum {
   SCANNED_WORDS = 1 << 15, // of a stack that cannot be followed
   PATH_SIZE = 64,
+  LIMIT_LINE_SIZE = 128,
   STACK_GAP = 1 << 20, // that the kernel keeps free below a main thread's stack
 };
 
@@ -73,6 +74,26 @@ static bool is_wait(int64_t call) {
 
 // --- the stack's room ------------------------------------------------------------------------------------------------
 
+/// The limit of the process's stack as its file tells it. Whoever may not change another user's limits may read them
+/// there. `otherwise` if it cannot be read.
+static uint64_t stack_limit(pid_t process, uint64_t otherwise) {
+  char path[PATH_SIZE];
+  snprintf(path, sizeof path, "/proc/%d/limits", process);
+  FILE *limits = fopen(path, "re");
+  if (limits == NULL) return otherwise;
+  char line[LIMIT_LINE_SIZE], value[LIMIT_LINE_SIZE];
+  uint64_t limit = otherwise;
+  while (fgets(line, sizeof line, limits)) {
+    if (sscanf(line, "Max stack size %127s", value) != 1) continue;
+    char *end;
+    unsigned long long bytes = strtoull(value, &end, 10);
+    limit = strcmp(value, "unlimited") == 0 ? RLIM_INFINITY : end != value ? bytes : otherwise;
+    break;
+  }
+  fclose(limits);
+  return limit;
+}
+
 /// Bytes below the thread's stack pointer that are its stack's. 0 unless the stack is the main thread's or one that the
 /// C library has made, which has the thread's own data at its top: not that of a coroutine, in the heap, or of signals.
 static uint64_t room_below(pid_t process, const struct lt_copied_thread *thread) {
@@ -88,9 +109,8 @@ static uint64_t room_below(pid_t process, const struct lt_copied_thread *thread)
     if (sscanf(line, "%lx-%lx", &begin, &end) != 2) continue;
     if (thread->stackPointer >= begin && thread->stackPointer < end) {
       if (strstr(line, "[stack]")) {
-        struct rlimit limit = {0};
-        if (prlimit(process, RLIMIT_STACK, NULL, &limit) != 0) limit.rlim_cur = end - begin;
-        uint64_t lowest = limit.rlim_cur < end ? end - limit.rlim_cur : 0;
+        uint64_t limit = stack_limit(process, end - begin);
+        uint64_t lowest = limit < end ? end - limit : 0;
         if (lowest < previousEnd + STACK_GAP) lowest = previousEnd + STACK_GAP;
         if (lowest > begin) lowest = begin;
         room = thread->stackPointer - lowest;

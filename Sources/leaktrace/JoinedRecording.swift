@@ -95,7 +95,8 @@ struct JoinedRecording {
   }
 
   private func summarize(_ attachment: Attachment) throws {
-    if let live = LiveRecording(tracePath: attachment.tracePath), live.recordingProcesses().isEmpty {
+    let isAbandoned = LiveRecording(tracePath: attachment.tracePath)?.recordingProcesses().isEmpty
+    if isAbandoned ?? RecordedTrace(path: attachment.tracePath)?.isLeftLong ?? false {
       // Nobody but its parent knows how it ended.
       do { _ = try TraceRecovery.finish(tracePath: attachment.tracePath, waitStatus: -1) } catch {
         ErrorOutput.print("warning: \(explanation(of: error, path: attachment.tracePath))")

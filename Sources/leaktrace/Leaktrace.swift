@@ -15,4 +15,6 @@ struct Leaktrace: ParsableCommand {
       QueryCommand.self, DumpCommand.self, PauseCommand.self, ResumeCommand.self,
       SnapshotCommand.self, SnapshotsCommand.self, PsCommand.self, ScopeReportCommand.self,
     ])
+
+  static func main() { main(ProcessArguments.raw.dropFirst().map { String(cString: $0) }) }
 }

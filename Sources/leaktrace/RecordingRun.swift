@@ -110,6 +110,9 @@ struct RecordingRun {
       if let failure = finish(trace, waitStatus: status) { failures.append(failure) }
       traces[index] = RecordedTrace(path: trace.path) ?? trace
     }
+    for trace in traces where trace.isLeftLong && !stillRecording.contains(trace.path) {
+      if let failure = finish(trace, waitStatus: nil) { failures.append(failure) }
+    }
     let directory = session.output.directory
     let current = Self.currentDirectory()
     let summary = RecordingSummary(
@@ -155,8 +158,7 @@ struct RecordingRun {
 
   /// The last arguments of this process, byte for byte.
   static func rawArguments(last count: Int) -> [UnsafeMutablePointer<CChar>] {
-    let total = Int(CommandLine.argc)
-    return (total - count..<total).map { CommandLine.unsafeArgv[$0]! }
+    Array(ProcessArguments.raw.suffix(count))
   }
 
   /// Of this process, and of those that it started.
@@ -177,7 +179,9 @@ struct RecordingRun {
   }
 
   static func ownPath() -> String {
-    guard let path = realpath("/proc/self/exe", nil) else { return CommandLine.arguments[0] }
+    guard let path = realpath("/proc/self/exe", nil) else {
+      return ProcessArguments.raw.first.map { String(cString: $0) } ?? "leaktrace"
+    }
     defer { free(path) }
     return String(cString: path)
   }

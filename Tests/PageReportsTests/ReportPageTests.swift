@@ -38,11 +38,13 @@ struct ReportPageTests {
 
   @Test func nothingOfATraceIsMarkup() throws {
     let plain = try page("Image")
-    let hostile = try page("</script><script>alert(1)</script><!--<img src=x>&amp;\u{2028}{{title}}{{{data}}}")
+    let hostile = try page("</script><script>alert(1)</script><!--<img src=x>&amp;\u{2028}\u{202E}{{title}}{{{data}}}")
     for mark in ["<script", "</script", "<!--", "<img"] {
       #expect(hostile.components(separatedBy: mark).count == plain.components(separatedBy: mark).count, "\(mark)")
     }
-    #expect(!hostile.contains("\u{2028}"))
+    // What turns text around is shown as a terminal shows it.
+    #expect(!hostile.contains("\u{2028}") && !hostile.contains("\u{202E}"))
+    #expect(hostile.contains(#"\\u{2028}\\u{202e}"#))
   }
 
   @Test func theDataAreWhatWasGiven() throws {

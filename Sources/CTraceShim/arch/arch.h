@@ -18,6 +18,7 @@
 //   written by another thread never gets an earlier time than that thread's;
 // - lt_ticks_unordered: the same without an order: waits for nothing;
 // - lt_is_zero_byte: a byte is 0, read at once as a relaxed load reads it, in one instruction;
+// - lt_is_simulated: Valgrind runs the program, and ends it at a kind of clone that it does not know;
 // - lt_subtract: subtracts in memory, in one instruction; false if nothing is left, or less: the difference wraps;
 // - lt_thread_pointer; lt_static_tls_distance: bytes from an image's thread-local variables to the thread pointer, 0 if
 //   they are not in one block with it;

@@ -45,6 +45,7 @@ static uint8_t *stack;
 static struct tracee *tracees;
 static uint32_t *indexOf; ///< by thread number; 0: not seen. All are 0 between two snapshots
 static bool isForbidden;
+static bool isSimulated; ///< by Valgrind, which knows fork, vfork and threads, and ends the program at any other clone
 static bool mayNeedPermission; ///< the kernel lets only ancestors trace, unless told otherwise
 
 bool lt_freeze_init(void) {
@@ -55,6 +56,7 @@ bool lt_freeze_init(void) {
     lt_close(descriptor);
   }
   mayNeedPermission = scope != '0';
+  isSimulated = lt_is_simulated();
   return true;
 }
 
@@ -71,7 +73,8 @@ void lt_freeze_reset(void) {
 /// The copy shares this process's descriptors until it gives its share up: a copy of the table would keep open what the
 /// host closes.
 static long copy_process(unsigned long flags) {
-  return lt_syscall6(SYS_clone, (long)(flags | CLONE_FILES | CLONE_UNTRACED), 0, 0, 0, 0, 0);
+  unsigned long sharing = isSimulated ? 0 : CLONE_FILES;
+  return lt_syscall6(SYS_clone, (long)(flags | sharing | CLONE_UNTRACED), 0, 0, 0, 0, 0);
 }
 
 // --- the tracer ------------------------------------------------------------------------------------------------------
@@ -310,7 +313,7 @@ void lt_freeze_and_copy(struct lt_freeze *f) {
     return;
   }
   bool isAlone = !lt_own_threads_has_others();
-  long tracer = !isAlone && !isForbidden && has_memory(f)
+  long tracer = !isAlone && !isForbidden && !isSimulated && has_memory(f)
                     ? lt_clone_call(CLONE_VM | CLONE_FILES | CLONE_UNTRACED, stack + STACK_SIZE, trace, f, NULL, 0)
                     : -ENOMEM;
   if (tracer > 0) {

@@ -78,9 +78,19 @@ package struct ReportPage: Sendable {
     return String(repeating: "0", count: max(0, 32 - digits.count)) + digits
   }
 
-  /// JSON that no reader of HTML takes for markup. The characters stand in strings alone.
+  /// JSON that no reader of HTML takes for markup. The characters stand in strings alone. Those that are not shown, or
+  /// that turn text around, become the escapes that a terminal gets.
   static func embedded(_ json: String) -> String {
-    json.replacing("&", with: "\\u0026").replacing("<", with: "\\u003c").replacing(">", with: "\\u003e")
-      .replacing("\u{2028}", with: "\\u2028").replacing("\u{2029}", with: "\\u2029")
+    let text = json.replacing("&", with: "\\u0026").replacing("<", with: "\\u003c").replacing(">", with: "\\u003e")
+    if text.utf8.allSatisfy({ $0 < 0x80 }) { return text }
+    var shown = ""
+    for scalar in text.unicodeScalars {
+      if scalar.isASCII || PlainText.isShown(scalar) {
+        shown.unicodeScalars.append(scalar)
+      } else {
+        shown += "\\\\u{\(String(scalar.value, radix: 16))}"
+      }
+    }
+    return shown
   }
 }

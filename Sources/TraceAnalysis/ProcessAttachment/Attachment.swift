@@ -53,7 +53,7 @@ package struct Attachment {
         callNanoseconds: outcome.callNanoseconds, directory: directory)
     } catch {
       directory.remove()
-      throw error
+      throw view.identity?.changeMeanwhile.map { .inspection($0) } ?? error
     }
   }
 

@@ -16,13 +16,18 @@ package struct TargetView: Sendable {
   package let programName: String
   let userID: uid_t
   let groupID: gid_t
+  /// The process before anything of it was read.
+  let identity: ProcessIdentity?
 
   /// - Throws: `AttachmentError` if it cannot be joined for a reason that can be seen from outside.
   package init(of processID: Int32) throws(AttachmentError) {
+    identity = ProcessIdentity(of: processID)
     do throws(InspectionError) { try TracingRights.check(processID) } catch { throw .inspection(error) }
     self.processID = processID
     let paths = Self.mappedPaths(processID)
-    guard !paths.isEmpty else { throw .inspection(.processRefused(processID, errno: EACCES)) }
+    guard !paths.isEmpty else {
+      throw .inspection(identity?.changeMeanwhile ?? .processRefused(processID, errno: EACCES))
+    }
     sharesFiles = Self.sharesFiles(processID)
     let outline = Self.outline(processID)
     if let reason = Self.otherLanguage(outline, paths) { throw .unsuitable(processID, reason) }

@@ -22,6 +22,8 @@ package struct RecordedTrace: Hashable, Sendable {
 
   package var path: String
   package var fileSize: ByteCount
+  /// The file is longer than what is in it.
+  package var hasRoomAhead: Bool
   package var processID: UInt32
   package var traceID: UInt64
   /// 0 if the library was preloaded by hand.
@@ -64,6 +66,7 @@ package struct RecordedTrace: Hashable, Sendable {
     self.path = path
     let dataEnd = file.traceDataEnd
     fileSize = ByteCount(dataEnd)
+    hasRoomAhead = file.size > dataEnd
     processID = header.processID
     traceID = header.traceID
     sessionID = header.sessionID
@@ -86,6 +89,12 @@ package struct RecordedTrace: Hashable, Sendable {
       untracedChildren = 0
       drops = withUnsafeBytes(of: status.drops) { Drops($0) }
     }
+  }
+
+  /// The process has closed the trace and could not shorten its file, as one that has given up its user cannot.
+  package var isLeftLong: Bool {
+    if case .closed = state { return hasRoomAhead }
+    return false
   }
 
   static let magic: [UInt8] = [0x89] + Array("LKTRC\r\n".utf8)

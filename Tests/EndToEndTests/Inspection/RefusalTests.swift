@@ -190,6 +190,15 @@ import Testing
     try Self.end(parent)
   }
 
+  @Test("A process whose first thread has ended") func firstThread() throws {
+    let program = try TestProgram("first-thread-ends.c", flags: ["-pthread"]).path()
+    let running = try Command([program]).start()
+    try AwaitedState.wait(until: "the first thread has ended") { Self.state(running.processID) == "Z" }
+    try Self.expectRefusal(String(running.processID), "the first thread of process \(running.processID) has ended")
+    try Self.expectNoJoining(running.processID, "the first thread of process \(running.processID) has ended")
+    try Self.end(running)
+  }
+
   @Test(
     "Another user's process, and a thread of the kernel's", .enabled(if: geteuid() == 0, "Only root becomes nobody."))
   func others() throws {

@@ -30,6 +30,17 @@ import Testing
     #expect(outcome.errorOutput.contains("/no/such/library.so"))
   }
 
+  @Test("A library that moves the environment before main takes no arguments away", .requires(.recorder))
+  func movedEnvironment() throws {
+    let directory = try TemporaryDirectory()
+    var command = Command([
+      BuildProducts.leaktrace, "record", "-o", directory.path + "/a.trace", "--", "/bin/echo", "started",
+    ])
+    command.environment["LD_PRELOAD"] = try TestProgram("moves-environment.c", flags: ["-shared", "-fPIC"]).path()
+    let outcome = try command.run()
+    #expect(outcome.end == .exit(0) && outcome.output == "started\n", "\(outcome)")
+  }
+
   @Test(
     "A TMPDIR that does not exist keeps nobody from recording elsewhere",
     .requires(.recorder)) func noTemporaryDirectory() throws

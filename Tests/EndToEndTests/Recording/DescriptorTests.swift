@@ -25,4 +25,19 @@ import TraceReading
     ])
     #expect(contents.count("malloc") >= 450_000)
   }
+
+  @Test("A program that gives up its user leaves a trace as long as its data", .enabled(if: getuid() == 0))
+  func length() throws {
+    let directory = try TemporaryDirectory()
+    // The program's new user may remove the live file there, and open no file of the old user's.
+    chmod(directory.path, 0o777)
+    let program = try TestProgram("descriptor-storm.c", flags: ["-pthread"]).path()
+    let outcome = try Command(
+      TracedRun.recordArguments(directory) + [program, "confined", directory.path + "/own"]
+    ).run()
+    #expect(outcome.end == .exit(0))
+    let trace = try #require(try TracedRun.traces(in: directory).first)
+    let size = try FileManager.default.attributesOfItem(atPath: trace.path)[.size] as? UInt64
+    #expect(size == trace.fileSize.rawValue && !trace.hasRoomAhead)
+  }
 }

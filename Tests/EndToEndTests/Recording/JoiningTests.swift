@@ -79,6 +79,33 @@ import TraceReading
     #expect(try waiting.end(SIGTERM).outcome.end == .signal(SIGTERM))
   }
 
+  @Test(
+    "Whoever may trace another user's process, and may not change its limits, can attach to it",
+    .enabled(if: geteuid() == 0, "Only root becomes another user."))
+  func ofAnotherUser() throws {
+    let directory = try TemporaryDirectory()
+    chmod(directory.path, 0o777)
+    let sleeping = try Command([
+      "setpriv", "--reuid", "65534", "--regid", "65534", "--clear-groups", "sleep", "1000",
+    ]).start()
+    let process = String(sleeping.processID)
+    try AwaitedState.wait(until: "the program sleeps") {
+      (try? String(contentsOfFile: "/proc/\(process)/comm", encoding: .utf8)) == "sleep\n"
+    }
+    // As root is in most containers.
+    func command(_ arguments: [String]) throws -> Command.Outcome {
+      try Command(["setpriv", "--bounding-set", "-sys_resource", BuildProducts.leaktrace] + arguments).run()
+    }
+    let trace = directory.path + "/joined.trace"
+    let attached = try command(["attach", process, "-o", trace])
+    #expect(attached.end == .exit(0), "\(attached)")
+    let detached = try command(["detach", process])
+    #expect(detached.end == .exit(0), "\(detached)")
+    #expect(RecordedTrace(path: trace)?.state == .closed(.detached))
+    kill(sleeping.processID, SIGTERM)
+    #expect(try sleeping.wait().end == .signal(SIGTERM))
+  }
+
   @Test("What leaked before is found as an inspection finds it, and what leaks after it with its place")
   func earlierLeaks() throws {
     let waiting = try InspectionTests.Waiting("leaks-when-told.swift")

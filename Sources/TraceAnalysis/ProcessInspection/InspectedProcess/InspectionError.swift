@@ -9,6 +9,8 @@ package enum InspectionError: Error, Hashable, Sendable {
   case processRefused(Int32, errno: Int32)
   /// A process with nothing to look at, and the reason.
   case unsuitable(Int32, Unsuitability)
+  case endedMeanwhile(Int32)
+  case executedMeanwhile(Int32, program: String)
   /// No copy could be made of a process that may be traced.
   case cannotCopy(Int32, CopyFailure, errno: Int32)
   case cannotOpen(path: String, errno: Int32)
@@ -29,7 +31,7 @@ package enum InspectionError: Error, Hashable, Sendable {
   case noSwift
 
   package enum Unsuitability: Hashable, Sendable {
-    case ended, kernelThread, otherMachine
+    case ended, firstThreadEnded, kernelThread, otherMachine
     /// By a debugger, or the like.
     case traced(by: Int32)
   }
@@ -48,6 +50,11 @@ extension InspectionError: CustomStringConvertible {
       "process \(process) may not be traced (\(systemErrorText(errno))). " + TracingRights.advice(process: process)
     case .unsuitable(let process, .ended):
       "process \(process) has ended, and its parent has not taken note yet: nothing of its memory is left"
+    case .unsuitable(let process, .firstThreadEnded):
+      "the first thread of process \(process) has ended, and the kernel shows the process's memory by that thread alone. Record the program from its start: leaktrace record -- PROGRAM"
+    case .endedMeanwhile(let process): "process \(process) ended while leaktrace looked at it"
+    case .executedMeanwhile(let process, let program):
+      "process \(process) became another program while leaktrace looked at it (\(PlainText.escaped(program))). Try again"
     case .unsuitable(let process, .kernelThread):
       "process \(process) is a thread of the kernel's, and has no memory of its own. Give the number of a program's process"
     case .unsuitable(let process, .otherMachine):

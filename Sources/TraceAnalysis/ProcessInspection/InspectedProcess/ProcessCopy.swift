@@ -21,12 +21,13 @@ package final class ProcessCopy {
   ///
   /// - Parameter holds: No copy is made, and the process stands still until `end`.
   package init(of process: Int32, holds: Bool = false) throws(InspectionError) {
+    let before = ProcessIdentity(of: process)
     try TracingRights.check(process)
     var copy = lt_process_copy()
     var options = lt_copy_options()
     options.mode = holds ? LT_COPY_MODE_HOLD : LT_COPY_MODE_COPY
     let result = lt_process_copy_begin(process, &options, &copy)
-    if result != 0 { throw Self.error(result, copy, process) }
+    if result != 0 { throw before?.changeMeanwhile ?? Self.error(result, copy, process) }
     do throws(InspectionError) {
       memory = try LiveProcessMemory(processID: copy.memory)
     } catch {

@@ -8,7 +8,10 @@ package enum TracingRights {
   package static func check(_ process: Int32) throws(InspectionError) {
     guard kill(process, 0) == 0 || errno == EPERM else { throw .noSuchProcess(process) }
     let status = ProcFile.lines("/proc/\(process)/status")
-    if let state = status["State"], state.hasPrefix("Z") || state.hasPrefix("X") { throw .unsuitable(process, .ended) }
+    if let state = status["State"], state.hasPrefix("Z") || state.hasPrefix("X") {
+      let threads = status["Threads"].flatMap { Int($0) } ?? 1
+      throw .unsuitable(process, threads > 1 ? .firstThreadEnded : .ended)
+    }
     if status["Pid"] != nil, status["VmSize"] == nil { throw .unsuitable(process, .kernelThread) }
     if let tracer = status["TracerPid"].flatMap({ Int32($0) }), tracer > 0 {
       throw .unsuitable(process, .traced(by: tracer))

@@ -10,6 +10,8 @@ package struct ProcessIdentity: Hashable, Sendable {
   package let startTicks: UInt64
   /// Path of the program's file; empty if it is not known.
   package let executable: String
+  /// Where its first stack begins, by chance for each program that it becomes; 0 if it is not known.
+  let stackStart: UInt64
 
   /// What has become of a process.
   package enum Standing: Hashable, Sendable {
@@ -24,19 +26,21 @@ package struct ProcessIdentity: Hashable, Sendable {
   /// Nil if there is no such process, or if it has ended and its parent has not taken note.
   package init?(of process: Int32) {
     let stat = String(decoding: ProcFile.bytes("/proc/\(process)/stat", limit: 4096), as: UTF8.self)
-    // The name, which may hold anything, ends at the last bracket; state and parent follow, the 22nd field is the start.
+    // The name, which may hold anything, ends at the last bracket; state and parent follow, the 22nd field is the start and the 28th the stack's.
     guard let end = stat.lastIndex(of: ")") else { return nil }
     let fields = stat[stat.index(after: end)...].split(separator: " ")
     guard fields.count > 19, fields[0] != "Z", fields[0] != "X", let start = UInt64(fields[19]) else { return nil }
     processID = process
     startTicks = start
     executable = Self.program(of: process)
+    stackStart = fields.count > 25 ? UInt64(fields[25]) ?? 0 : 0
   }
 
   package var standing: Standing {
     guard let now = ProcessIdentity(of: processID) else { return .ended }
     if now.startTicks != startTicks { return .replaced(by: now) }
-    return now.executable == executable || executable.isEmpty ? .same : .executed(now)
+    let isSameStack = now.stackStart == stackStart || now.stackStart == 0 || stackStart == 0
+    return isSameStack && (now.executable == executable || executable.isEmpty) ? .same : .executed(now)
   }
 
   /// The kernel marks files that were removed since, as an update does.
@@ -48,5 +52,15 @@ package struct ProcessIdentity: Hashable, Sendable {
     let path = String(decoding: bytes, as: UTF8.self)
     let mark = " (deleted)"
     return path.hasSuffix(mark) ? String(path.dropLast(mark.count)) : path
+  }
+
+  /// The reason that lies behind another one, if the process is not what it was: whatever was read of it in between was
+  /// partly another program's.
+  package var changeMeanwhile: InspectionError? {
+    switch standing {
+    case .same: nil
+    case .ended, .replaced: .endedMeanwhile(processID)
+    case .executed(let now): .executedMeanwhile(processID, program: now.executable)
+    }
   }
 }
