@@ -17,6 +17,7 @@
 #include <sys/prctl.h>
 #include <sys/ptrace.h>
 #include <sys/resource.h>
+#include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -34,7 +35,7 @@ enum {
 /// A call with arguments as the recorder gives them, as far as filters look at them.
 struct lt_recorder_call {
   int number;
-  char name[16];
+  char name[20];
   int purposes;
   uint64_t arguments[6];
 };
@@ -69,6 +70,7 @@ static const struct lt_recorder_call lt_recorder_calls[] = {
     {LT_CALL_NAMED(futex), LT_TO_RECORD | LT_FOR_IMAGES, {0, FUTEX_WAIT}},
     {LT_CALL_NAMED(futex), LT_TO_RECORD | LT_FOR_IMAGES, {0, FUTEX_WAKE}},
     {LT_CALL_NAMED(getcwd), LT_TO_BEGIN, {0}},
+    {LT_CALL_NAMED(getsockopt), LT_TO_STOP_THREADS, {1000, SOL_SOCKET, SO_RCVTIMEO}},
     {LT_CALL_NAMED(getdents64), LT_FOR_IMAGES, {1000}},
     {LT_CALL_NAMED(getpid), LT_TO_RECORD, {0}},
     {LT_CALL_NAMED(getppid), LT_FOR_IMAGES | LT_TO_BEGIN, {0}},
@@ -98,6 +100,8 @@ static const struct lt_recorder_call lt_recorder_calls[] = {
     {LT_CALL_NAMED(openat),
      LT_FOR_PROFILES,
      {(uint64_t)AT_FDCWD, 0, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC}},
+    {LT_CALL_NAMED(pidfd_getfd), LT_TO_STOP_THREADS, {1000, 1000, 0}},
+    {LT_CALL_NAMED(pidfd_open), LT_TO_STOP_THREADS, {1000, 0}},
     {LT_CALL_NAMED(prctl), LT_FOR_PROFILES, {PR_SET_PDEATHSIG}},
     {LT_CALL_NAMED(prctl), LT_TO_RECORD, {PR_SET_NAME}},
     {LT_CALL_NAMED(prctl), LT_FOR_IMAGES, {PR_SET_DUMPABLE}},
@@ -114,6 +118,8 @@ static const struct lt_recorder_call lt_recorder_calls[] = {
     {LT_CALL_NAMED(rt_sigprocmask), LT_TO_RECORD | LT_FOR_IMAGES, {SIG_SETMASK}},
     {LT_CALL_NAMED(rt_sigreturn), LT_FOR_IMAGES, {0}},
     {LT_CALL_NAMED(rt_sigtimedwait), LT_TO_RECORD, {0}},
+    {LT_CALL_NAMED(sched_getaffinity), LT_TO_STOP_THREADS, {0}},
+    {LT_CALL_NAMED(sched_setaffinity), LT_TO_STOP_THREADS, {0}},
     {LT_CALL_NAMED(sched_yield), LT_TO_RECORD, {0}},
     {LT_CALL_NAMED(tgkill), LT_TO_RECORD, {0}},
     {LT_CALL_NAMED(truncate), LT_TO_RECORD, {0}},

@@ -111,6 +111,10 @@ struct lt_stopped_thread {
 
 /// Reads a thread's state, by its tracer. False if the kernel refuses.
 bool lt_stopped_thread_read(pid_t thread, struct lt_stopped_thread *stopped);
+/// Reads an argument of the call that a stopped thread is in, or gives it another one for when the kernel begins the
+/// call anew. `number` is below 6. By the thread's tracer. False if the kernel refuses.
+bool lt_stopped_thread_argument(pid_t thread, unsigned number, uint64_t *value);
+bool lt_stopped_thread_set_argument(pid_t thread, unsigned number, uint64_t value);
 /// Gives the call another result, by the thread's tracer.
 void lt_stopped_thread_set_result(pid_t thread, long result);
 

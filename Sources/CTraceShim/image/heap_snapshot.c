@@ -184,6 +184,7 @@ static void begin(void *unused) {
   freeze.copied = write_in_copy;
   freeze.stopped = note_time;
   freeze.pauseNanoseconds = &progress->pauseNanoseconds;
+  freeze.claim = &progress->claim;
   atomic_store(&progress->pauseNanoseconds, LT_SNAPSHOT_PAUSE_UNKNOWN);
   atomic_store(&progress->error, 0);
   atomic_store(&progress->state, LT_SNAPSHOT_WRITING);
@@ -305,6 +306,10 @@ static int take(uint32_t reason, const char *label, const ucontext_t *interrupte
     if (freeze.copy == -ENOTSUP)
       lt_message("no heap snapshot was taken: the process that writes it would be in the PID namespace of the "
                  "program's children",
+                 NULL, 0);
+    else if (freeze.copy == -ETIMEDOUT)
+      lt_message("no heap snapshot was taken: the kernel did not finish the copy of the process in time. A userfaultfd "
+                 "whose events nobody reads is in its way",
                  NULL, 0);
     else if (!isBegun) lt_message("no heap snapshot was taken: cannot make a copy of the process", NULL, -freeze.copy);
   }

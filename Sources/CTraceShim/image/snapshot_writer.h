@@ -5,6 +5,7 @@
 
 #include "CTraceFormat.h"
 #include "check.h"
+#include "image/thread_freeze.h"
 #include "os/os.h"
 
 #include <stdatomic.h>
@@ -36,6 +37,7 @@ struct lt_snapshot_progress {
   _Atomic uint64_t pauseNanoseconds;       ///< LT_SNAPSHOT_PAUSE_UNKNOWN until the others go on
   uint32_t sequences[LT_CHUNK_BLOCKS + 1]; ///< the next of each kind of chunk
   uint32_t typeCount;                      ///< types that images have defined
+  struct lt_copy_claim claim;
 };
 
 /// Appends the end of an image, uncompressed: also of an image without anything else. `time`: the image's. Returns 0 or

@@ -10,6 +10,7 @@
 
 #include "check.h"
 #include "image/own_threads.h"
+#include "image/timed_waits.h"
 #include "os/apart_task.h"
 #include "os/number_text.h"
 #include "os/thread_list.h"
@@ -33,12 +34,20 @@ enum {
   PATIENCE_MILLISECONDS = 200, ///< for threads to stop that wait for a child in vfork
   LOCK_MILLISECONDS = 2000,    ///< for threads to stop that wait for the disk, or for a lock of the kernel's
   STOP_MILLISECONDS = 5000,    ///< for all threads to stop, on a machine with more to do
+  BEGIN_MILLISECONDS = 30000,  ///< for the kernel to be asked for the copy: it is the last resort
+  COPY_MILLISECONDS = 1000,    ///< for the kernel to make the copy, which takes 16 ms for a gibibyte
+  COPY_MILLISECONDS_PER_GIBIBYTE = 250,
+  RUNNING_FACTOR = 5,          ///< while the threads run: one of them may have to get its turn
+  LOOK_NANOSECONDS = 20000000,
 };
+
+enum { UNCLAIMED, CLAIMED_BY_COPY, GIVEN_UP };
 
 /// The state of the thread at the same index of `lt_freeze.threads`.
 struct tracee {
   bool isStopped, isGone;
   int signal; ///< that was about to be delivered when it stopped
+  struct lt_timed_wait wait;
 };
 
 static uint8_t *stack;
@@ -46,6 +55,7 @@ static struct tracee *tracees;
 static uint32_t *indexOf; ///< by thread number; 0: not seen. All are 0 between two snapshots
 static bool isForbidden;
 static bool isSimulated; ///< by Valgrind, which knows fork, vfork and threads, and ends the program at any other clone
+static bool isBlocked;   ///< a copy could not be made while threads stood still
 static bool mayNeedPermission; ///< the kernel lets only ancestors trace, unless told otherwise
 
 bool lt_freeze_init(void) {
@@ -125,6 +135,7 @@ static int attach_new(struct lt_freeze *f) {
     found++;
     indexOf[thread] = f->threadCount;
     tracees[f->threadCount] = (struct tracee){0};
+    lt_timed_wait_look(f->process, thread, &tracees[f->threadCount].wait);
     f->threads[f->threadCount++] = (struct lt_snapshot_thread){.osThread = thread};
     lt_syscall6(SYS_ptrace, PTRACE_INTERRUPT, thread, 0, 0, 0, 0);
   }
@@ -251,6 +262,29 @@ static void leave_out_passing(struct lt_freeze *f) {
   }
 }
 
+/// A wait goes on with what is left of it, unless a handler runs first.
+static void let_go(const struct lt_freeze *f, uint32_t i) {
+  uint32_t thread = f->threads[i].osThread;
+  if (!tracees[i].signal && f->threads[i].flags & LT_SNAPSHOT_THREAD_WAITING)
+    lt_timed_wait_shorten(f->process, thread, &tracees[i].wait);
+  lt_syscall6(SYS_ptrace, PTRACE_DETACH, thread, 0, tracees[i].signal, 0, 0);
+}
+
+/// Makes the copy, which ends at once if its process has given it up meanwhile.
+static void copy(struct lt_freeze *f, unsigned long flags) {
+  atomic_store(&f->copyBegin, lt_clock_nanoseconds(CLOCK_MONOTONIC));
+  pid_t made = (pid_t)copy_process(flags);
+  if (made != 0) {
+    f->copy = made;
+    return;
+  }
+  uint32_t unclaimed = UNCLAIMED;
+  atomic_store(&f->claim->copy, lt_process_id());
+  if (atomic_compare_exchange_strong(&f->claim->state, &unclaimed, CLAIMED_BY_COPY)) f->copied(f->argument);
+  for (;;) lt_syscall(SYS_exit_group, 0, 0, 0);
+}
+
+/// Stops the threads, if that is wanted, makes the copy, and lets them go on.
 static void trace(void *freeze) {
   struct lt_freeze *f = freeze;
   // The copy that this makes has none either. A file's close may wait for its server: none is closed while the host's
@@ -262,22 +296,22 @@ static void trace(void *freeze) {
     lt_syscall6(SYS_futex, (long)&f->isAllowed, FUTEX_WAIT, 0, (long)&limit, 0, 0);
     if (lt_parent_process_id() != f->process) return;
   }
+  if (f->stopsThreads) lt_timed_waits_prepare(f->process);
   uint64_t begin = lt_clock_nanoseconds(CLOCK_MONOTONIC);
   // The kernel lets attached threads go when this process ends.
-  if (!stop_all(f)) return;
+  if (f->stopsThreads && !stop_all(f)) return;
   if (lt_parent_process_id() != f->process) return;
   for (uint32_t i = 1; i < f->threadCount; i++)
     if (tracees[i].isStopped && !tracees[i].isGone) read_registers(&f->threads[i], &tracees[i]);
-  leave_out_passing(f);
-  LT_CHECK(f->threadCount > 0 && f->threadCount <= f->attachedCount);
+  if (f->stopsThreads) leave_out_passing(f);
+  LT_CHECK(f->threadCount > 0 && f->threadCount <= f->threadLimit);
   f->stopped(f->argument);
-  f->isFrozen = true;
-  f->copy = (pid_t)copy_process(CLONE_PARENT);
-  if (f->copy == 0) f->copied(f->argument);
+  f->isFrozen = f->stopsThreads || f->isAlone;
+  copy(f, CLONE_PARENT);
   for (uint32_t i = 1; i < f->attachedCount; i++)
-    if (tracees[i].isStopped && !tracees[i].isGone)
-      lt_syscall6(SYS_ptrace, PTRACE_DETACH, f->threads[i].osThread, 0, tracees[i].signal, 0, 0);
-  atomic_store(f->pauseNanoseconds, lt_clock_nanoseconds(CLOCK_MONOTONIC) - begin);
+    if (tracees[i].isStopped && !tracees[i].isGone) let_go(f, i);
+  // Where threads could not be stopped, none but the waiting one stood still.
+  atomic_store(f->pauseNanoseconds, f->isFrozen ? lt_clock_nanoseconds(CLOCK_MONOTONIC) - begin : 0);
   atomic_store(&f->isDone, 1);
 }
 
@@ -298,45 +332,97 @@ static bool has_memory(const struct lt_freeze *f) {
   return stack && tracees && indexOf;
 }
 
+/// How long the kernel may take for a copy.
+static uint64_t copy_patience(bool stopsThreads) {
+  uint64_t milliseconds = COPY_MILLISECONDS + (lt_peak_resident_size() >> 30) * COPY_MILLISECONDS_PER_GIBIBYTE;
+  return milliseconds * (stopsThreads ? 1 : RUNNING_FACTOR) * 1000000;
+}
+
+/// Waits for the tracer's end. Ends it if the kernel takes too long: what it was asked for may wait for a thread that
+/// stands still. The threads go on then.
+static void await_tracer(struct lt_freeze *f, pid_t tracer) {
+  uint64_t begin = lt_clock_nanoseconds(CLOCK_MONOTONIC), patience = copy_patience(f->stopsThreads);
+  for (uint32_t runs; (runs = atomic_load(&f->tracerRuns)) != 0;) {
+    struct timespec limit = {.tv_nsec = LOOK_NANOSECONDS};
+    lt_syscall6(SYS_futex, (long)&f->tracerRuns, FUTEX_WAIT, runs, (long)&limit, 0, 0);
+    uint64_t now = lt_clock_nanoseconds(CLOCK_MONOTONIC), copyBegin = atomic_load(&f->copyBegin);
+    bool isLate = copyBegin ? now - copyBegin > patience : now - begin > BEGIN_MILLISECONDS * 1000000ull;
+    if (isLate) lt_syscall(SYS_tgkill, tracer, tracer, SIGKILL);
+  }
+  int status;
+  while (lt_syscall6(SYS_wait4, tracer, (long)&status, __WALL, 0, 0, 0) == -EINTR) {}
+}
+
+/// Gives up a copy whose maker was ended. False if the copy is there, and at work.
+static bool give_up(struct lt_freeze *f) {
+  uint32_t unclaimed = UNCLAIMED;
+  return atomic_compare_exchange_strong(&f->claim->state, &unclaimed, GIVEN_UP);
+}
+
+/// Has a process apart make the copy. −ETIMEDOUT if the kernel does not finish it, −EAGAIN if threads could not be
+/// stopped, and −errno if there can be no such process.
+static pid_t copy_by_tracer(struct lt_freeze *f, bool stopsThreads) {
+  f->threadCount = 1;
+  f->attachedCount = 0;
+  f->isFrozen = false;
+  f->stopsThreads = stopsThreads;
+  f->copy = -EAGAIN;
+  atomic_store(&f->claim->state, UNCLAIMED);
+  atomic_store(&f->claim->copy, 0);
+  atomic_store(&f->copyBegin, 0);
+  atomic_store(&f->isAllowed, 0);
+  atomic_store(&f->isDone, 0);
+  atomic_store(&f->tracerRuns, 1);
+  long tracer = lt_clone_call(CLONE_VM | CLONE_FILES | CLONE_UNTRACED | CLONE_CHILD_CLEARTID, stack + STACK_SIZE, trace,
+                              f, &f->tracerRuns, 0);
+  if (tracer < 0) return (pid_t)tracer;
+  atomic_store(&f->tracer, (pid_t)tracer);
+  bool needsPermission = stopsThreads && mayNeedPermission;
+  if (needsPermission) lt_syscall6(SYS_prctl, PR_SET_PTRACER, tracer, 0, 0, 0, 0);
+  atomic_store(&f->isAllowed, 1);
+  lt_syscall(SYS_futex, &f->isAllowed, FUTEX_WAKE, 1);
+  await_tracer(f, (pid_t)tracer);
+  if (needsPermission) lt_syscall6(SYS_prctl, PR_SET_PTRACER, 0, 0, 0, 0, 0);
+  uint32_t attached = f->attachedCount ? f->attachedCount : f->threadCount;
+  LT_CHECK(attached <= f->threadLimit && f->threadCount <= attached);
+  for (uint32_t i = 1; i < attached; i++) indexOf[f->threads[i].osThread] = 0;
+  if (atomic_load(&f->isDone)) return f->copy;
+  if (!atomic_load(&f->copyBegin)) return -EAGAIN;
+  if (give_up(f)) return -ETIMEDOUT;
+  return f->copy = atomic_load(&f->claim->copy);
+}
+
 void lt_freeze_and_copy(struct lt_freeze *f) {
-  LT_CHECK(f->threadLimit > 0 && f->copied && f->stopped && f->pauseNanoseconds);
+  LT_CHECK(f->threadLimit > 0 && f->copied && f->stopped && f->pauseNanoseconds && f->claim);
   LT_CHECK(f->threads[0].osThread == (uint32_t)lt_thread_id());
   f->threadCount = 1;
   f->attachedCount = 0;
   f->isFrozen = false;
-  f->copy = -EAGAIN;
-  atomic_store(&f->isAllowed, 0);
-  atomic_store(&f->isDone, 0);
   if (lt_is_namespace_of_children_another()) {
     f->stopped(f->argument);
     f->copy = -ENOTSUP;
     return;
   }
-  bool isAlone = !lt_own_threads_has_others();
-  long tracer = !isAlone && !isForbidden && !isSimulated && has_memory(f)
-                    ? lt_clone_call(CLONE_VM | CLONE_FILES | CLONE_UNTRACED, stack + STACK_SIZE, trace, f, NULL, 0)
-                    : -ENOMEM;
-  if (tracer > 0) {
-    atomic_store(&f->tracer, (pid_t)tracer);
-    if (mayNeedPermission) lt_syscall6(SYS_prctl, PR_SET_PTRACER, tracer, 0, 0, 0, 0);
-    atomic_store(&f->isAllowed, 1);
-    lt_syscall(SYS_futex, &f->isAllowed, FUTEX_WAKE, 1);
-    int status;
-    while (lt_syscall6(SYS_wait4, tracer, (long)&status, __WALL, 0, 0, 0) == -EINTR) {}
-    if (mayNeedPermission) lt_syscall6(SYS_prctl, PR_SET_PTRACER, 0, 0, 0, 0, 0);
-    uint32_t attached = f->attachedCount ? f->attachedCount : f->threadCount;
-    LT_CHECK(attached <= f->threadLimit && f->threadCount <= attached);
-    for (uint32_t i = 1; i < attached; i++) indexOf[f->threads[i].osThread] = 0;
-    if (atomic_load(&f->isDone)) return;
-    f->threadCount = 1;
-    f->isFrozen = false;
+  f->isAlone = !lt_own_threads_has_others();
+  bool hasTracer = !isSimulated && has_memory(f);
+  if (hasTracer && !f->isAlone && !isForbidden && !isBlocked) {
+    pid_t made = copy_by_tracer(f, true);
+    if (made > 0) return;
+    isBlocked = made == -ETIMEDOUT;
+  }
+  if (hasTracer) {
+    // A program of one thread stands still while it waits.
+    pid_t made = copy_by_tracer(f, false);
+    if (made > 0 || made == -ETIMEDOUT) {
+      f->copy = made;
+      return;
+    }
   }
   uint64_t begin = lt_clock_nanoseconds(CLOCK_MONOTONIC);
+  f->threadCount = 1;
+  f->isFrozen = f->isAlone;
   f->stopped(f->argument);
-  f->isFrozen = isAlone;
-  f->copy = (pid_t)copy_process(0);
-  if (f->copy == 0) f->copied(f->argument);
-  // A program of one thread stands still while the kernel copies its page tables. Where threads could not be stopped,
-  // none but this one did.
-  atomic_store(f->pauseNanoseconds, isAlone ? lt_clock_nanoseconds(CLOCK_MONOTONIC) - begin : 0);
+  atomic_store(&f->claim->state, UNCLAIMED);
+  copy(f, 0);
+  atomic_store(f->pauseNanoseconds, f->isAlone ? lt_clock_nanoseconds(CLOCK_MONOTONIC) - begin : 0);
 }

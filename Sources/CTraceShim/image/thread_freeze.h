@@ -9,6 +9,12 @@
 
 #include <stdatomic.h>
 
+/// Who has the copy: memory that the process and its copies share. A copy that its process has given up ends at once.
+struct lt_copy_claim {
+  _Atomic uint32_t state;
+  _Atomic pid_t copy; ///< set before the copy claims itself
+};
+
 struct lt_freeze {
   // Of the caller.
   pid_t process;
@@ -19,6 +25,7 @@ struct lt_freeze {
   void (*stopped)(void *argument);
   void *argument;
 
+  struct lt_copy_claim *claim; ///< in shared memory
   /// gets the time for which the others stood still: at last, when the copy already runs
   _Atomic uint64_t *pauseNanoseconds;
 
@@ -30,12 +37,18 @@ struct lt_freeze {
 
   // Between the threads of it.
   _Atomic pid_t tracer;
+  _Atomic uint32_t tracerRuns; ///< a futex: the kernel clears it when the tracer has ended
+  bool isAlone;                ///< there are no other threads of the host's
+  bool stopsThreads;
   _Atomic uint32_t isAllowed;
+  _Atomic uint64_t copyBegin; ///< CLOCK_MONOTONIC; 0: the kernel has not been asked for the copy
   _Atomic uint32_t isDone;
 };
 
 /// Stops the other threads, makes the copy, lets the threads go on. If stopping them is refused, the copy is made while
-/// they run. The copy is a child of this process that calls of wait do not see unless they ask for clones (`__WCLONE`,
+/// they run. The same if the kernel does not finish the copy in time, as where a thread that stands still has to read
+/// the event of a userfaultfd first. `copy` is −ETIMEDOUT if it does not finish that one either. The copy is a child of
+/// this process that calls of wait do not see unless they ask for clones (`__WCLONE`,
 /// `__WALL`). Call it with all signals blocked.
 void lt_freeze_and_copy(struct lt_freeze *freeze);
 /// Tells whether children of this thread belong to another PID namespace. The first of them is that namespace's first

@@ -254,6 +254,35 @@ private let addressBits: UInt64 = 0x00FF_FFFF_FFFF_FFFF
     #expect(try HeapImage.images(of: try run.onlyTrace().path, words: { _ in false }).count == 41)
   }
 
+  @Test(
+    "A wait ends in its time, however often an image is taken meanwhile",
+    arguments: ["epoll_wait", "epoll_pwait2", "sigtimedwait", "semtimedop", "io_uring_enter", "recv"])
+  func timedWaits(call: String) throws {
+    let run = try TracedRun(
+      [try TestProgram("waits-under-images.c", flags: ["-pthread"]).path(), call], options: ["--arc", "off"])
+    run.expectSameBehaviour()
+    // A wait that began anew with each image would last for 60.
+    let images = try HeapImage.images(of: try run.onlyTrace().path, words: { _ in false })
+    #expect(images.count > 2 && images.count < 40, "\(images.count)")
+  }
+
+  @Test(
+    "A copy that the kernel does not finish while threads stand still is made while they run, or given up",
+    arguments: ["read", "unread"])
+  func userfault(way: String) throws {
+    let run = try TracedRun([try TestProgram("snapshot-userfault.c", flags: ["-pthread"]).path(), way])
+    #expect(run.traced.end == .exit(0) && run.traced.output == run.untraced.output)
+    if run.traced.output.hasPrefix("refused") { return }
+    let reader = try TraceReader(path: run.onlyTrace().path)
+    if way == "read" {
+      let image = try #require(reader.snapshots.first, "\(run.recorderLines)")
+      #expect(image.isWhole && !image.isFrozen)
+    } else {
+      #expect(reader.snapshots.isEmpty && reader.failedSnapshots.count == 1)
+      #expect(run.recorderLines.contains { $0.contains("userfaultfd") }, "\(run.recorderLines)")
+    }
+  }
+
   @Test("A thread that cannot be stopped, since it waits for a child of vfork, stands still") func vforkParent() throws
   {
     let run = try TracedRun([try TestProgram("snapshot-vfork.c").path()])

@@ -39,6 +39,20 @@ bool lt_stopped_thread_read(pid_t thread, struct lt_stopped_thread *stopped) {
   return true;
 }
 
+/// Where user_regs_struct has the arguments of a call.
+static const size_t arguments[] = {offsetof(struct user_regs_struct, rdi), offsetof(struct user_regs_struct, rsi),
+                                   offsetof(struct user_regs_struct, rdx), offsetof(struct user_regs_struct, r10),
+                                   offsetof(struct user_regs_struct, r8),  offsetof(struct user_regs_struct, r9)};
+
+bool lt_stopped_thread_argument(pid_t thread, unsigned number, uint64_t *value) {
+  // The call itself writes to the address; the C library's function returns what is there.
+  return lt_syscall6(SYS_ptrace, PTRACE_PEEKUSER, thread, (long)arguments[number], (long)value, 0, 0) == 0;
+}
+
+bool lt_stopped_thread_set_argument(pid_t thread, unsigned number, uint64_t value) {
+  return lt_syscall6(SYS_ptrace, PTRACE_POKEUSER, thread, (long)arguments[number], (long)value, 0, 0) == 0;
+}
+
 void lt_stopped_thread_set_result(pid_t thread, long result) {
   lt_syscall6(SYS_ptrace, PTRACE_POKEUSER, thread, offsetof(struct user_regs_struct, rax), result, 0, 0);
 }
