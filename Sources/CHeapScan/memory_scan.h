@@ -35,7 +35,7 @@ struct lt_memory_scan {
   /// Fills in `residence`, a byte a page, for pages of a region.
   void (*lookUpResidence)(struct lt_memory_scan *scan, const struct lt_snapshot_region *region, uint64_t address,
                           uint32_t pages, uint8_t *residence);
-  /// The first page in [address, end of the region) that may be present, or the region's end. NULL: nobody knows.
+  /// The first page in [address, end of the region) that may be present, or the region's end. NULL: unknown.
   uint64_t (*firstPresent)(struct lt_memory_scan *scan, const struct lt_snapshot_region *region, uint64_t address);
   bool knowsWrittenPages; ///< `lookUpResidence` tells of files' pages whether they were written to
   /// Takes a part. Returns 0, or −errno to end the scan.
@@ -47,7 +47,7 @@ struct lt_memory_scan {
   // Results.
   uint32_t partCount;
   uint64_t pageCount, wordCount, capturedBytes;
-  uint32_t unreadablePages; ///< pages that nobody can read, as far as the caller counts them
+  uint32_t unreadablePages; ///< unreadable pages, as far as the caller counts them
 
   // Of the scan itself.
   struct lt_address_index index;

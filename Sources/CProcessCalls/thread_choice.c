@@ -74,8 +74,8 @@ static bool is_wait(int64_t call) {
 
 // --- the stack's room ------------------------------------------------------------------------------------------------
 
-/// The limit of the process's stack as its file tells it. Whoever may not change another user's limits may read them
-/// there. `otherwise` if it cannot be read.
+/// The limit of the process's stack, from /proc/PID/limits. Reading it takes no right to change limits. `otherwise` if
+/// it cannot be read.
 static uint64_t stack_limit(pid_t process, uint64_t otherwise) {
   char path[PATH_SIZE];
   snprintf(path, sizeof path, "/proc/%d/limits", process);

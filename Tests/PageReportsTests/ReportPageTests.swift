@@ -42,7 +42,7 @@ struct ReportPageTests {
     for mark in ["<script", "</script", "<!--", "<img"] {
       #expect(hostile.components(separatedBy: mark).count == plain.components(separatedBy: mark).count, "\(mark)")
     }
-    // What turns text around is shown as a terminal shows it.
+    // Characters that reverse the direction of text are escaped, as in a terminal.
     #expect(!hostile.contains("\u{2028}") && !hostile.contains("\u{202E}"))
     #expect(hostile.contains(#"\\u{2028}\\u{202e}"#))
   }

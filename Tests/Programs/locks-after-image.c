@@ -1,5 +1,5 @@
 // Takes a file's lock and a port again at once after an image. Says how often that was refused. With "threads" another
-// thread sleeps meanwhile.
+// thread sleeps at that time.
 
 #define _GNU_SOURCE
 #include <dlfcn.h>

@@ -1,5 +1,5 @@
-// Has a userfaultfd that tells of forks. "read": a thread reads its events, and so lets a fork go on. "unread": nobody
-// does.
+// Has a userfaultfd that reports forks. "read": a thread reads its events, so that a fork returns. "unread": no thread
+// reads them.
 
 #define _GNU_SOURCE
 #include <fcntl.h>

@@ -1,4 +1,4 @@
-// A mapping of which one page cannot be read: a guard page, or one behind a protection key. Words around it lead to it.
+// A mapping with one unreadable page: a guard page, or a page behind a protection key. Words around it point to it.
 // "reserve" reserves more memory than any machine has, and touches two pages of it. With "wait" it stays until a
 // signal.
 

@@ -1,5 +1,4 @@
-// Waits for a second in the call that it is told, while another thread takes one image after the other until the wait
-// is over. Says how the wait ended.
+// Waits for a second in the named call. Another thread takes images until the wait is over. Prints the call's result.
 
 #define _GNU_SOURCE
 #include <dlfcn.h>

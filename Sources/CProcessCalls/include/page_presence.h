@@ -1,4 +1,4 @@
-// A question to the kernel: which page of a range is the first that has contents? It skips what was only reserved.
+// Asks the kernel for the first page of a range that has contents. The kernel skips reserved memory.
 
 #ifndef LEAKTRACE_PAGE_PRESENCE_H
 #define LEAKTRACE_PAGE_PRESENCE_H
@@ -34,7 +34,7 @@ _Static_assert(__builtin_offsetof(struct lt_presence_question, found) == LT_PRES
                "the kernel's layout");
 
 /// Fills in the question for [start, end). The ioctl's result is 1 if there is such a page, and 0 if there is none.
-/// `leavesOutFiles`: pages of a file that nobody wrote to do not count.
+/// `leavesOutFiles`: unwritten pages of a file do not count.
 static inline void lt_presence_ask(struct lt_presence_question *question, uint64_t start, uint64_t end,
                                    bool leavesOutFiles) {
   enum { FILE_PAGE = 1 << 2, PRESENT = 1 << 3, SWAPPED = 1 << 4 };

@@ -83,7 +83,7 @@ uintptr_t lt_thread_local_make(uint8_t *memory, const void *variable);
 
 // --- faults ----------------------------------------------------------------------------------------------------------
 
-/// Where a handler that was set without the C library returns to.
+/// The return address of a handler that was set without the C library.
 void lt_signal_return(void) __attribute__((visibility("hidden")));
 /// Lets this thread read memory that a protection key denies it. Nothing without such keys.
 void lt_allow_protected_memory(void);
@@ -111,8 +111,8 @@ struct lt_stopped_thread {
 
 /// Reads a thread's state, by its tracer. False if the kernel refuses.
 bool lt_stopped_thread_read(pid_t thread, struct lt_stopped_thread *stopped);
-/// Reads an argument of the call that a stopped thread is in, or gives it another one for when the kernel begins the
-/// call anew. `number` is below 6. By the thread's tracer. False if the kernel refuses.
+/// Reads or changes an argument of the call that a stopped thread is in. The change counts when the kernel restarts the
+/// call. `number` is below 6. Only the thread's tracer may call these. False if the kernel refuses.
 bool lt_stopped_thread_argument(pid_t thread, unsigned number, uint64_t *value);
 bool lt_stopped_thread_set_argument(pid_t thread, unsigned number, uint64_t value);
 /// Gives the call another result, by the thread's tracer.

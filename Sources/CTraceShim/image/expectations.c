@@ -44,7 +44,7 @@ static _Atomic(_Atomic uintptr_t *) addresses;
 static struct entry *entries;
 static struct place *places;
 static _Atomic uint32_t *groups; ///< entries in each; counted before the entry shows, and until after it has gone
-static uint32_t passes;          ///< of the one thread that looks for what is due
+static uint32_t passes;          ///< counts passes over the table; one thread makes them
 static _Atomic uint32_t isMapping;
 static _Atomic uint32_t probes; ///< slots that an entry may be in; at most PROBE_LIMIT, and grows only
 static _Atomic uint64_t nextDeadline = UINT64_MAX;

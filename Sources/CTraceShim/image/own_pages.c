@@ -1,4 +1,4 @@
-// Which pages of this process are in memory, and their words. Calls nothing that allocates.
+// The resident pages of this process, and their words. Calls nothing that allocates.
 //
 // Not every page of a readable mapping can be read. It may be a guard page, damaged, or behind the end of a file that
 // has become shorter. Most are known before anybody touches them. The rest raise a signal in this process, which is a
@@ -65,7 +65,7 @@ static const uint64_t *page(struct lt_memory_scan *scan, uint64_t address) {
 
 // --- pages that are there --------------------------------------------------------------------------------------------
 
-/// Tells whether a page that is not in memory can be had from swap: other such pages can be read by nobody.
+/// Returns whether a page that is not in memory is in swap. Other such pages are unreadable.
 static bool is_swapped(uint64_t address, uint64_t entry) {
   return entry & LT_PAGEMAP_SWAPPED && !(entry & LT_PAGEMAP_GUARD) && lt_is_readable(address);
 }
@@ -81,7 +81,7 @@ static void look_up_residence(struct lt_memory_scan *scan, const struct lt_snaps
     if (lt_syscall6(SYS_pread64, pagemap, (long)entries, wanted, (long)(address / PAGE * 8), 0, 0) == wanted) {
       for (uint32_t i = 0; i < pages; i++) {
         uint64_t entry = entries[i];
-        // Pages that nobody wrote to are the file's own.
+        // Unwritten pages are the file's own.
         bool isWritten = !(isOfFile && entry & LT_PAGEMAP_FILE);
         bool isThere = isWritten && entry & (LT_PAGEMAP_PRESENT | LT_PAGEMAP_SWAPPED);
         if (isThere && !(entry & LT_PAGEMAP_PRESENT) && !is_swapped(address + (uint64_t)i * PAGE, entry)) {

@@ -37,7 +37,7 @@ enum {
   BEGIN_MILLISECONDS = 30000,  ///< for the kernel to be asked for the copy: it is the last resort
   COPY_MILLISECONDS = 1000,    ///< for the kernel to make the copy, which takes 16 ms for a gibibyte
   COPY_MILLISECONDS_PER_GIBIBYTE = 250,
-  RUNNING_FACTOR = 5,          ///< while the threads run: one of them may have to get its turn
+  RUNNING_FACTOR = 5, ///< while the threads run: one of them may have to get its turn
   LOOK_NANOSECONDS = 20000000,
 };
 
@@ -55,7 +55,7 @@ static struct tracee *tracees;
 static uint32_t *indexOf; ///< by thread number; 0: not seen. All are 0 between two snapshots
 static bool isForbidden;
 static bool isSimulated; ///< by Valgrind, which knows fork, vfork and threads, and ends the program at any other clone
-static bool isBlocked;   ///< a copy could not be made while threads stood still
+static bool isBlocked;   ///< the kernel did not finish a copy of stopped threads
 static bool mayNeedPermission; ///< the kernel lets only ancestors trace, unless told otherwise
 
 bool lt_freeze_init(void) {
@@ -80,8 +80,8 @@ void lt_freeze_reset(void) {
 
 // --- processes -------------------------------------------------------------------------------------------------------
 
-/// The copy shares this process's descriptors until it gives its share up: a copy of the table would keep open what the
-/// host closes.
+/// The copy shares this process's table of descriptors until it gives its share up. A copied table would keep the
+/// host's closed files open.
 static long copy_process(unsigned long flags) {
   unsigned long sharing = isSimulated ? 0 : CLONE_FILES;
   return lt_syscall6(SYS_clone, (long)(flags | sharing | CLONE_UNTRACED), 0, 0, 0, 0, 0);
@@ -262,7 +262,7 @@ static void leave_out_passing(struct lt_freeze *f) {
   }
 }
 
-/// A wait goes on with what is left of it, unless a handler runs first.
+/// Detaches from a stopped thread. Its wait gets the remaining time, unless a handler runs first.
 static void let_go(const struct lt_freeze *f, uint32_t i) {
   uint32_t thread = f->threads[i].osThread;
   if (!tracees[i].signal && f->threads[i].flags & LT_SNAPSHOT_THREAD_WAITING)
@@ -270,7 +270,7 @@ static void let_go(const struct lt_freeze *f, uint32_t i) {
   lt_syscall6(SYS_ptrace, PTRACE_DETACH, thread, 0, tracees[i].signal, 0, 0);
 }
 
-/// Makes the copy, which ends at once if its process has given it up meanwhile.
+/// Makes the copy. The copy ends at once if its process has given it up.
 static void copy(struct lt_freeze *f, unsigned long flags) {
   atomic_store(&f->copyBegin, lt_clock_nanoseconds(CLOCK_MONOTONIC));
   pid_t made = (pid_t)copy_process(flags);
@@ -284,11 +284,10 @@ static void copy(struct lt_freeze *f, unsigned long flags) {
   for (;;) lt_syscall(SYS_exit_group, 0, 0, 0);
 }
 
-/// Stops the threads, if that is wanted, makes the copy, and lets them go on.
+/// Stops the threads if `stopsThreads` is set, makes the copy, and lets the threads continue.
 static void trace(void *freeze) {
   struct lt_freeze *f = freeze;
-  // The copy that this makes has none either. A file's close may wait for its server: none is closed while the host's
-  // threads stand still.
+  // The copy inherits this empty table. Closing a file may block on its server, so it happens before threads stop.
   lt_leave_descriptors();
   // Attaching may have to be allowed first.
   while (!atomic_load(&f->isAllowed)) {
@@ -310,7 +309,7 @@ static void trace(void *freeze) {
   copy(f, CLONE_PARENT);
   for (uint32_t i = 1; i < f->attachedCount; i++)
     if (tracees[i].isStopped && !tracees[i].isGone) let_go(f, i);
-  // Where threads could not be stopped, none but the waiting one stood still.
+  // If the threads could not be stopped, only the calling thread waited.
   atomic_store(f->pauseNanoseconds, f->isFrozen ? lt_clock_nanoseconds(CLOCK_MONOTONIC) - begin : 0);
   atomic_store(&f->isDone, 1);
 }
@@ -332,14 +331,14 @@ static bool has_memory(const struct lt_freeze *f) {
   return stack && tracees && indexOf;
 }
 
-/// How long the kernel may take for a copy.
+/// Returns the nanoseconds that the kernel may take for a copy.
 static uint64_t copy_patience(bool stopsThreads) {
   uint64_t milliseconds = COPY_MILLISECONDS + (lt_peak_resident_size() >> 30) * COPY_MILLISECONDS_PER_GIBIBYTE;
   return milliseconds * (stopsThreads ? 1 : RUNNING_FACTOR) * 1000000;
 }
 
-/// Waits for the tracer's end. Ends it if the kernel takes too long: what it was asked for may wait for a thread that
-/// stands still. The threads go on then.
+/// Waits for the tracer's end. Kills the tracer if the kernel takes too long: the copy may wait for a stopped thread.
+/// The threads continue then.
 static void await_tracer(struct lt_freeze *f, pid_t tracer) {
   uint64_t begin = lt_clock_nanoseconds(CLOCK_MONOTONIC), patience = copy_patience(f->stopsThreads);
   for (uint32_t runs; (runs = atomic_load(&f->tracerRuns)) != 0;) {
@@ -411,7 +410,7 @@ void lt_freeze_and_copy(struct lt_freeze *f) {
     isBlocked = made == -ETIMEDOUT;
   }
   if (hasTracer) {
-    // A program of one thread stands still while it waits.
+    // The only thread of a program waits here, so nothing changes.
     pid_t made = copy_by_tracer(f, false);
     if (made > 0 || made == -ETIMEDOUT) {
       f->copy = made;

@@ -46,9 +46,9 @@ struct lt_freeze {
 };
 
 /// Stops the other threads, makes the copy, lets the threads go on. If stopping them is refused, the copy is made while
-/// they run. The same if the kernel does not finish the copy in time, as where a thread that stands still has to read
-/// the event of a userfaultfd first. `copy` is −ETIMEDOUT if it does not finish that one either. The copy is a child of
-/// this process that calls of wait do not see unless they ask for clones (`__WCLONE`,
+/// they run. The same applies if the kernel does not finish the copy in time: a stopped thread may have to read the
+/// event of a userfaultfd first. `copy` is −ETIMEDOUT if the kernel does not finish the second copy either. The copy is
+/// a child of this process that calls of wait do not see unless they ask for clones (`__WCLONE`,
 /// `__WALL`). Call it with all signals blocked.
 void lt_freeze_and_copy(struct lt_freeze *freeze);
 /// Tells whether children of this thread belong to another PID namespace. The first of them is that namespace's first

@@ -1,8 +1,8 @@
 // Waits that lose the time they have waited. Calls nothing that allocates or locks, and uses no thread-local memory.
 //
-// When a wait began stands in the thread's file `sched`: the time at which the thread left its processor, by that
-// processor's own clock. It differs from CLOCK_MONOTONIC by the time that interrupts and other machines took, and so it
-// is compared with the clock of a process that has just come to that processor (Linux 6.18, kernel/sched/debug.c).
+// A wait began when the thread left its processor. The thread's file `sched` has that time, in the processor's own
+// clock (Linux 6.18, kernel/sched/debug.c). This clock leaves out the time of interrupts and of other virtual machines.
+// The tracer learns its distance to CLOCK_MONOTONIC by running on that processor for a moment.
 
 #include "image/timed_waits.h"
 
@@ -22,12 +22,12 @@
 enum {
   WAIT_LIMIT = 256, ///< threads; more keep their whole time
   PROCESSOR_LIMIT = 1024,
-  TEXT_SIZE = 1024, ///< what is looked for stands at the beginnings
+  TEXT_SIZE = 1024, ///< the files' beginnings have all fields that are read
   SECOND = 1000000000,
   MILLISECOND = 1000000,
 };
 
-/// How a call is told its time. A socket has its own.
+/// The form of a call's time limit. A socket has its own limit.
 enum form { IN_MILLISECONDS, AS_TIME, IN_RING_ARGUMENT, OF_RECEIVING, OF_SENDING };
 
 static const struct call {
@@ -64,13 +64,13 @@ struct ring_argument {
   uint64_t time;
 };
 
-/// Times in the program's memory, for calls that are told by their addresses. A thread keeps its own until it has
-/// returned from the call.
+/// Times for calls that take an address. They are in the program's memory. A thread uses its own until the call
+/// returns.
 struct told_time {
   struct timespec time;
   struct ring_argument ring;
-  // Of a wait that begins anew with all of its time, since a socket has it.
-  uint64_t carried;   ///< nanoseconds before it began anew the last time
+  // For a wait whose limit belongs to a socket: the kernel restarts it with its full time.
+  uint64_t carried;   ///< nanoseconds before the last restart
   uint64_t voluntary; ///< how often the thread will have left its processor, if it is still in that wait
 };
 
@@ -80,7 +80,7 @@ static uint32_t expected[WAIT_LIMIT];
 static uint32_t expectedCount;
 static struct {
   bool isKnown;
-  int64_t ahead; ///< nanoseconds by which the processor's clock is ahead of CLOCK_MONOTONIC
+  int64_t ahead; ///< the processor's clock less CLOCK_MONOTONIC, in nanoseconds
 } clocks[PROCESSOR_LIMIT];
 
 enum { THREAD_NUMBER_LIMIT = 1 << 22 };
@@ -305,7 +305,7 @@ static bool shorten_ring(uint32_t thread, unsigned argument, uint64_t address, u
   return lt_stopped_thread_set_argument((pid_t)thread, argument, (uint64_t)(uintptr_t)&t->ring);
 }
 
-/// A wait whose time a socket has begins anew with all of it. Ends one whose time is over.
+/// Ends a wait on a socket once its limit is over. Until then the kernel restarts it with its full time.
 static void end_on_time(pid_t process, uint32_t thread, uint64_t descriptor, int option, uint64_t waited,
                         uint64_t voluntary) {
   struct told_time *t = &told[thread];

@@ -1,7 +1,7 @@
 // Waits that lose the time they have waited when a tracer stops their thread.
 //
-// The kernel begins most waits anew with the time that was left. Some it begins with all of it: images in short
-// intervals would keep such a wait from ever ending. So the tracer shortens them.
+// The kernel restarts most waits with their remaining time, and some with their full time. With images in short
+// intervals such a wait would never end. So the tracer shortens it.
 
 #ifndef LEAKTRACE_TIMED_WAITS_H
 #define LEAKTRACE_TIMED_WAITS_H
@@ -18,7 +18,7 @@ struct lt_timed_wait {
 };
 
 /// Looks for threads in such waits, and learns the clocks of their processors. Before any thread is stopped: it may
-/// take milliseconds. The calling process runs on other processors meanwhile.
+/// take milliseconds. Changes the processors of the calling process for that time.
 void lt_timed_waits_prepare(pid_t process);
 /// Looks at a thread that is about to be asked to stop. Constant for threads that were in no such wait before.
 void lt_timed_wait_look(pid_t process, uint32_t thread, struct lt_timed_wait *wait);

@@ -78,8 +78,8 @@ package struct ReportPage: Sendable {
     return String(repeating: "0", count: max(0, 32 - digits.count)) + digits
   }
 
-  /// JSON that no reader of HTML takes for markup. The characters stand in strings alone. Those that are not shown, or
-  /// that turn text around, become the escapes that a terminal gets.
+  /// JSON without HTML markup: the replaced characters occur in strings only. Invisible characters, and those that
+  /// reverse the direction of text, become visible escapes, as in a terminal.
   static func embedded(_ json: String) -> String {
     let text = json.replacing("&", with: "\\u0026").replacing("<", with: "\\u003c").replacing(">", with: "\\u003e")
     if text.utf8.allSatisfy({ $0 < 0x80 }) { return text }

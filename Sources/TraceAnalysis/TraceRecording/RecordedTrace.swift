@@ -22,7 +22,7 @@ package struct RecordedTrace: Hashable, Sendable {
 
   package var path: String
   package var fileSize: ByteCount
-  /// The file is longer than what is in it.
+  /// The file is longer than its data.
   package var hasRoomAhead: Bool
   package var processID: UInt32
   package var traceID: UInt64

@@ -245,7 +245,7 @@ private let addressBits: UInt64 = 0x00FF_FFFF_FFFF_FFFF
     #expect(try #require(image.end).totalNanoseconds < 30_000_000_000)
   }
 
-  @Test("Locks and ports can be had again at once after an image", arguments: ["alone", "threads"]) func locks(
+  @Test("Locks and ports are free at once after an image", arguments: ["alone", "threads"]) func locks(
     threads: String
   ) throws {
     let run = try TracedRun([try TestProgram("locks-after-image.c", flags: ["-pthread"]).path(), threads])
@@ -261,7 +261,7 @@ private let addressBits: UInt64 = 0x00FF_FFFF_FFFF_FFFF
     let run = try TracedRun(
       [try TestProgram("waits-under-images.c", flags: ["-pthread"]).path(), call], options: ["--arc", "off"])
     run.expectSameBehaviour()
-    // A wait that began anew with each image would last for 60.
+    // A wait that restarts with its full time would last for all 60 images.
     let images = try HeapImage.images(of: try run.onlyTrace().path, words: { _ in false })
     #expect(images.count > 2 && images.count < 40, "\(images.count)")
   }

@@ -45,7 +45,7 @@ static const size_t arguments[] = {offsetof(struct user_regs_struct, rdi), offse
                                    offsetof(struct user_regs_struct, r8),  offsetof(struct user_regs_struct, r9)};
 
 bool lt_stopped_thread_argument(pid_t thread, unsigned number, uint64_t *value) {
-  // The call itself writes to the address; the C library's function returns what is there.
+  // The system call writes the word to the address. The C library's function returns it instead.
   return lt_syscall6(SYS_ptrace, PTRACE_PEEKUSER, thread, (long)arguments[number], (long)value, 0, 0) == 0;
 }
 

@@ -54,8 +54,8 @@ package struct ProcessIdentity: Hashable, Sendable {
     return path.hasSuffix(mark) ? String(path.dropLast(mark.count)) : path
   }
 
-  /// The reason that lies behind another one, if the process is not what it was: whatever was read of it in between was
-  /// partly another program's.
+  /// The reason for a failed attempt, if the process has ended or has become another program since. Nil if it is the
+  /// same.
   package var changeMeanwhile: InspectionError? {
     switch standing {
     case .same: nil

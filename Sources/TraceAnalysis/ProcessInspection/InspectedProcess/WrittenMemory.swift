@@ -10,7 +10,7 @@ final class WrittenMemory {
 
   init(_ process: any ProcessMemory) { self.process = process }
 
-  /// The first written part in [start, end), or what of it is in there. It does not go beyond its mapping. O(log n) in
+  /// The first written part in [start, end), clamped to this range. It ends with its mapping at the latest. O(log n) in
   /// the mappings and in the parts of one, once they are known.
   func next(from start: UInt64, to end: UInt64) -> Range<UInt64>? {
     guard start < end else { return nil }
@@ -35,7 +35,7 @@ final class WrittenMemory {
     return found
   }
 
-  /// The first of so many places from which on a condition holds; their number if there is none.
+  /// The first of `count` places where a condition holds, or `count`. The condition holds for all later places.
   private static func firstPlace(in count: Int, where holds: (Int) -> Bool) -> Int {
     var (low, high) = (0, count)
     while low < high {

@@ -148,7 +148,7 @@ package struct TraceSnapshot: Hashable, Sendable {
     /// errno that ended it early; 0: the image is whole.
     package var error: Int32
     package var partCount: UInt32
-    /// Pages of readable mappings that nobody could read, guard pages among them.
+    /// Unreadable pages of readable mappings, such as guard pages.
     package var unreadablePages: UInt32
     package var pageCount: UInt64
     package var wordCount: UInt64
