@@ -159,12 +159,11 @@ struct LeakSearch {
   private func leaks(
     _ reader: TraceReader, _ trace: inout ReportTrace, _ snapshot: TraceSnapshot?, inspect: (LeakAnalysis) -> Void
   ) -> LeakReport {
-    guard let snapshot else {
-      return LeakReport(unavailable: SnapshotChoice.explanation(reader, number: self.snapshot, path: trace.path))
+    SnapshotChoice.report(reader, snapshot, number: self.snapshot, path: trace.path) {
+      LeakReport(
+        reader, &trace.analysis, snapshot: $0, files: files, openFiles: openFiles,
+        toolPath: ProcessInfo.processInfo.environment["PATH"] ?? "", memoryLimit: memoryLimit, ownModules: ownModules,
+        suppressions: suppressions, inspect: inspect)
     }
-    return LeakReport(
-      reader, &trace.analysis, snapshot: snapshot, files: files, openFiles: openFiles,
-      toolPath: ProcessInfo.processInfo.environment["PATH"] ?? "", memoryLimit: memoryLimit, ownModules: ownModules,
-      suppressions: suppressions, inspect: inspect)
   }
 }

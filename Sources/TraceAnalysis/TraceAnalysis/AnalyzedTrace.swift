@@ -31,12 +31,11 @@ public struct AnalyzedTrace: Sendable {
       let openFiles = OpenImageFiles()
       let snapshot = SnapshotChoice.choose(reader, number: nil)
       var trace = ReportTrace(path: path, analysis: AllocationAnalysis(reader, snapshot: snapshot))
-      leaks =
-        snapshot.map {
-          LeakReport(
-            reader, &trace.analysis, snapshot: $0, files: files, openFiles: openFiles, toolPath: options.toolPath,
-            ownModules: options.ownModules)
-        } ?? LeakReport(unavailable: SnapshotChoice.explanation(reader, number: nil, path: path))
+      leaks = SnapshotChoice.report(reader, snapshot, number: nil, path: path) {
+        LeakReport(
+          reader, &trace.analysis, snapshot: $0, files: files, openFiles: openFiles, toolPath: options.toolPath,
+          ownModules: options.ownModules)
+      }
       if let refused = reader.refusedPass { trace.analysis.diagnostics.append(refused) }
       var selection = ReportSelection()
       selection.limit = options.siteLimit

@@ -104,11 +104,5 @@ package struct SnapshotList {
     return [label, state].filter { !$0.isEmpty }.joined(separator: "  ")
   }
 
-  /// The reason that an image is not whole; nil if it is.
-  private func problem(_ snapshot: TraceSnapshot) -> String? {
-    if snapshot.isWhole { return nil }
-    guard let end = snapshot.end else { return "incomplete: it was not written to its end" }
-    if end.error != 0 { return "incomplete: \(FailedSnapshot(number: snapshot.number, error: end.error).explanation)" }
-    return "incomplete: parts of it are missing or damaged"
-  }
+  private func problem(_ snapshot: TraceSnapshot) -> String? { snapshot.problem.map { "incomplete: \($0)" } }
 }

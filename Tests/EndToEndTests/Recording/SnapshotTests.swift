@@ -280,6 +280,13 @@ private let addressBits: UInt64 = 0x00FF_FFFF_FFFF_FFFF
     } else {
       #expect(reader.snapshots.isEmpty && reader.failedSnapshots.count == 1)
       #expect(run.recorderLines.contains { $0.contains("userfaultfd") }, "\(run.recorderLines)")
+      // A missing image is no clean result, with a gate and without one.
+      let path = try run.onlyTrace().path
+      for (gate, status) in [([], Int32(0)), (["--fail-on", "leaks"], 3)] {
+        let analyzed = try Command([BuildProducts.leaktrace, "analyze", path] + gate).run()
+        #expect(analyzed.end == .exit(status), "\(analyzed)")
+        #expect(analyzed.output.contains("Leaks: not checked: ") && !analyzed.output.contains("none found"))
+      }
     }
   }
 

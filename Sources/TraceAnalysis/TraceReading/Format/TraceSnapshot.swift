@@ -369,10 +369,23 @@ package struct FailedSnapshot: Hashable, Sendable {
       "the program's allocator is not glibc's, is of a version whose books are not known, or was never used: nothing says which blocks there are. A full recording ('leaktrace record' without --light) sees them all"
     case ENOTSUP:
       "the program's children are in a PID namespace of their own, which ends with its first process; the copy that writes it would have been one of them"
+    case ETIMEDOUT:
+      "the kernel did not finish the copy of the process in time. A userfaultfd with unread events prevents it"
+    case ENODATA: "memory of the process is missing that may hold its objects"
     case EFBIG, ENOSPC, EDQUOT:
       "there was no room for it in the file system, or in what the process may write (\(systemErrorText(error)))"
     default: systemErrorText(error)
     }
+  }
+}
+
+extension TraceSnapshot {
+  /// The reason why the image is not whole, in words that go after a colon. Nil if it is whole.
+  package var problem: String? {
+    if isWhole { return nil }
+    guard let end else { return "it was not written to its end" }
+    if end.error != 0 { return FailedSnapshot(number: number, error: end.error).explanation }
+    return "parts of it are missing or damaged"
   }
 }
 
