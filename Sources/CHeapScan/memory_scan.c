@@ -21,7 +21,7 @@ enum { PAGE = LT_MEMORY_PAGE, EXACT_LIMIT = 64 << 20, EXACT_LIMIT_IN_NEED = 1 <<
 /// Skips pages that are not there.
 static uint64_t first_present(struct lt_memory_scan *s, const struct lt_snapshot_region *region, uint64_t at) {
   uint64_t first = s->firstPresent ? s->firstPresent(s, region, at) : at;
-  LT_CHECK(first >= at && first <= region->end && first % PAGE == 0);
+  LT_CHECK(first >= at && first <= region->end && (first % PAGE == 0 || first == region->end));
   return first;
 }
 

@@ -276,6 +276,8 @@ static void copy(struct lt_freeze *f, unsigned long flags) {
   pid_t made = (pid_t)copy_process(flags);
   if (made != 0) {
     f->copy = made;
+    // The threads get as much time to continue.
+    atomic_store(&f->copyBegin, lt_clock_nanoseconds(CLOCK_MONOTONIC));
     return;
   }
   uint32_t unclaimed = UNCLAIMED;
@@ -403,15 +405,19 @@ void lt_freeze_and_copy(struct lt_freeze *f) {
     return;
   }
   f->isAlone = !lt_own_threads_has_others();
-  bool hasTracer = !isSimulated && has_memory(f);
-  if (hasTracer && !f->isAlone && !isForbidden && !isBlocked) {
+  bool hasTracer = !isSimulated && !isForbidden && has_memory(f), isLate = false;
+  if (hasTracer && !f->isAlone && !isBlocked) {
     pid_t made = copy_by_tracer(f, true);
     if (made > 0) return;
-    isBlocked = made == -ETIMEDOUT;
+    isLate = made == -ETIMEDOUT;
   }
   if (hasTracer) {
     // The only thread of a program waits here, so nothing changes.
+    uint64_t begin = lt_clock_nanoseconds(CLOCK_MONOTONIC);
     pid_t made = copy_by_tracer(f, false);
+    // On a busy machine this copy is slow, too. Otherwise a stopped thread was in the way, and will be next time.
+    bool isFast = lt_clock_nanoseconds(CLOCK_MONOTONIC) - begin < COPY_MILLISECONDS * 1000000ull / 2;
+    if (isLate && made > 0 && isFast) isBlocked = true;
     if (made > 0 || made == -ETIMEDOUT) {
       f->copy = made;
       return;
