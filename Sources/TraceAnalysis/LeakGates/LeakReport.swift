@@ -8,6 +8,8 @@ import TraceSymbolication
 package struct LeakReport: Sendable {
   /// The reason why there are no findings to show, if no heap image could be looked at.
   package var unavailable: String?
+  /// The reason why the heap image could not be analyzed as a whole. Nil if it was.
+  package private(set) var obstacle: String?
   package var snapshot: TraceSnapshot?
   /// Of the program, then of libraries; those that a pattern hides among them.
   package var findings: [Finding] = []
@@ -46,6 +48,7 @@ package struct LeakReport: Sendable {
     atExpectations: ExpectationImages = ExpectationImages(), growth: GrowthReport = GrowthReport()
   ) {
     snapshot = analysis.snapshot
+    obstacle = analysis.obstacle
     statements = analysis.statements
     generations = analysis.generations
     let stated = atExpectations.places

@@ -20,6 +20,8 @@ package enum SnapshotChoice {
       return LeakReport(unavailable: explanation(reader, number: number, path: path))
     }
     var report = judge(chosen)
+    // No findings by half an analysis are no clean result.
+    if let obstacle = report.obstacle, report.programFindings.isEmpty { report.unavailable = obstacle }
     if number == nil, let remark = remark(reader, chosen) { report.remarks.insert(remark, at: 0) }
     return report
   }

@@ -5,6 +5,10 @@ import HeapAnalysis
 import TraceReading
 
 extension LeakAnalysis {
+  /// The reason why the image could not be analyzed as a whole. Nil if it was. A forked process with unknown threads has
+  /// a whole image.
+  package var obstacle: String? { graph.isWhole || lacksThreads ? nil : incompleteness }
+
   /// The reason why the image is not whole.
   var incompleteness: String {
     let kinds = "retain cycles, lost objects and suspended tasks"
