@@ -1,6 +1,7 @@
 // Loads libraries that make objects, and says how many they say they made.
-// Usage: late-host [-c] [-l] [-t THREADS] [-r ROUNDS] LIBRARY... ; -c closes each after use, -l has them leak, -t loads
-// them all from each of so many threads at a time, and "@LIBRARY" loads it into a namespace of its own.
+// Usage: late-host [-b] [-c] [-l] [-t THREADS] [-r ROUNDS] LIBRARY... ; -b has a thread that sleeps, -c closes each
+// after use, -l has them leak, -t loads them all from each of so many threads at a time, and "@LIBRARY" loads it into a
+// namespace of its own.
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <pthread.h>
@@ -9,7 +10,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-static int closes, leaks, threadCount = 1, rounds = 1, count;
+static int closes, leaks, sleeps, threadCount = 1, rounds = 1, count;
 static char **libraries;
 static pthread_barrier_t barrier;
 
@@ -39,9 +40,16 @@ static void *run(void *unused) {
   return (void *)made;
 }
 
+static void *sleep_on(void *unused) {
+  (void)unused;
+  pause();
+  return NULL;
+}
+
 int main(int argc, char **argv) {
-  for (int option; (option = getopt(argc, argv, "clt:r:")) != -1;) {
+  for (int option; (option = getopt(argc, argv, "bclt:r:")) != -1;) {
     if (option == 'c') closes = 1;
+    else if (option == 'b') sleeps = 1;
     else if (option == 'l') leaks = 1;
     else if (option == 't') threadCount = atoi(optarg);
     else if (option == 'r') rounds = atoi(optarg);
@@ -49,6 +57,10 @@ int main(int argc, char **argv) {
   }
   libraries = argv + optind;
   count = argc - optind;
+  // glibc's malloc takes no locks in a process of one thread. It does not count the threads that a library in another
+  // namespace makes, and the loader's memory breaks then (glibc 2.36).
+  pthread_t sleeper;
+  if (sleeps) pthread_create(&sleeper, NULL, sleep_on, NULL);
   pthread_barrier_init(&barrier, NULL, (unsigned)threadCount);
   pthread_t threads[16];
   long made = 0;

@@ -68,7 +68,7 @@ import TraceReading
     let flags =
       ["-parse-as-library", "-emit-library", "-module-name", "tasks"] + (linkage == .static ? ["-static-stdlib"] : [])
     let run = try TracedRun([
-      try LateLibrary.host(), namespace + (try TestProgram("late-tasks.swift", flags: flags).path()),
+      try LateLibrary.host(), "-b", namespace + (try TestProgram("late-tasks.swift", flags: flags).path()),
     ])
     #expect(run.untraced.output != "0 sheets\n", "the C library hands out nothing that was marked")
     #expect(run.traced.output == "0 sheets\n")
