@@ -3,7 +3,7 @@
 import ArgumentParser
 import TraceAnalysis
 
-/// The options of a report about each of some traces, and the writing of it.
+/// Options of a report about each of some traces.
 struct AnalysisOptions: ParsableArguments {
   @Option(help: "Order of the allocation sites.")
   var sort: SortKey = .live
@@ -26,28 +26,45 @@ struct AnalysisOptions: ParsableArguments {
       "Only show sites of this type or allocating function: part of the name, or a glob.", valueName: "pattern"))
   var type: [String] = []
 
-  @OptionGroup var outputs: ReportOutputs
-
-  @OptionGroup(title: "Gates") var gateOptions: GateOptions
-
   @Flag(help: "Show every frame with its full name and path.")
   var fullStacks = false
 
   @Flag(help: "List each call stack as an allocation site of its own.")
   var eachStack = false
 
-  @OptionGroup var pathOptions: PathOptions
-
   @Flag(help: "Also list weak suspicions.")
   var weak = false
-
-  @OptionGroup var searchOptions: LeakSearchOptions
-
-  @OptionGroup var layout: WidthOption
 
   func validate() throws {
     if limit < 0 { throw ValidationError("--limit must be 0 (all) or more.") }
   }
+
+  var selection: ReportSelection {
+    var selection = ReportSelection()
+    selection.order = sort.order
+    selection.limit = limit == 0 ? nil : limit
+    selection.modules = module.map(NamePattern.init)
+    selection.functions = function.map(NamePattern.init)
+    selection.types = type.map(NamePattern.init)
+    return selection
+  }
+
+  /// People want to see where to look; each stack by itself hides that in recursion and in functions that many call.
+  var textSelection: ReportSelection {
+    var selection = selection
+    selection.grouping = eachStack ? .stack : .function
+    return selection
+  }
+}
+
+/// The writing of such a report, by the groups of options that the commands have.
+struct AnalysisWriting {
+  let options: AnalysisOptions
+  let outputs: ReportOutputs
+  let gateOptions: GateOptions
+  let pathOptions: PathOptions
+  let searchOptions: LeakSearchOptions
+  let layout: WidthOption
 
   /// - Parameter inputs: Files that are read.
   func validate(besides inputs: [String]) throws {
@@ -66,7 +83,7 @@ struct AnalysisOptions: ParsableArguments {
     var unjudged: String?
     for path in paths {
       do {
-        var examined = try search.examine(path, outputs.detail(fullStacks: fullStacks), keepsHeap: .ofSeries)
+        var examined = try search.examine(path, outputs.detail(fullStacks: options.fullStacks), keepsHeap: .ofSeries)
         let growth = try search.growth(before: &examined)
         if !outputs.has(.html) { examined.heap = nil }
         status = .worst(status, examined.status)
@@ -79,16 +96,17 @@ struct AnalysisOptions: ParsableArguments {
           unjudged = unjudged ?? "\(path) is damaged: leaks may be missing or false"
         }
         gatekeeper.admit(&examined.leaks)
-        examined.leaks.listsWeak = weak
+        examined.leaks.listsWeak = options.weak
         try writer.text { style in
           (paths.count > 1 ? TraceListing.line(examined.trace) + "\n\n" : "")
             + AllocationText(style: style).text(
-              search.report([examined.trace], selection: textSelection), leaks: examined.leaks)
+              search.report([examined.trace], selection: options.textSelection), leaks: examined.leaks)
             + (growth.map {
-              SeriesText(style: style, limit: limit == 0 ? nil : limit).text($0.process, $0.growth, leaks: nil)
+              SeriesText(style: style, limit: options.limit == 0 ? nil : options.limit).text(
+                $0.process, $0.growth, leaks: nil)
             } ?? "")
         }
-        writer.add(search.report([examined.trace], selection: selection), leaks: examined.leaks, growth: growth)
+        writer.add(search.report([examined.trace], selection: options.selection), leaks: examined.leaks, growth: growth)
         if paths.count == 1, let growth { writer.set(growth) }
         writer.add(search.page(examined))
         let program = examined.trace.program.split(separator: "/").last.map(String.init) ?? examined.trace.program
@@ -111,25 +129,8 @@ struct AnalysisOptions: ParsableArguments {
       program: programs.joined(separator: ", "), judged: gatekeeper.judged, gates: gates, remarks: remarks)
   }
 
-  /// People want to see where to look; each stack by itself hides that in recursion and in functions that many call.
-  var textSelection: ReportSelection {
-    var selection = selection
-    selection.grouping = eachStack ? .stack : .function
-    return selection
-  }
-
-  var selection: ReportSelection {
-    var selection = ReportSelection()
-    selection.order = sort.order
-    selection.limit = limit == 0 ? nil : limit
-    selection.modules = module.map(NamePattern.init)
-    selection.functions = function.map(NamePattern.init)
-    selection.types = type.map(NamePattern.init)
-    return selection
-  }
-
   var style: TextStyle {
-    layout.style(stacks: fullStacks ? .full : .folded, paths: pathOptions.style)
+    layout.style(stacks: options.fullStacks ? .full : .folded, paths: pathOptions.style)
   }
 }
 

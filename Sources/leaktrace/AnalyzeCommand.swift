@@ -28,15 +28,32 @@ struct AnalyzeCommand: ParsableCommand {
   @Flag(help: "Analyze all traces as one.")
   var together = false
 
-  @OptionGroup var analysis: AnalysisOptions
+  // No group is in a group: an unoptimised ArgumentParser would check it 25 times.
+  @OptionGroup var options: AnalysisOptions
+
+  @OptionGroup var outputs: ReportOutputs
+
+  @OptionGroup(title: "Gates") var gateOptions: GateOptions
+
+  @OptionGroup var pathOptions: PathOptions
+
+  @OptionGroup var searchOptions: LeakSearchOptions
+
+  @OptionGroup var layout: WidthOption
+
+  private var analysis: AnalysisWriting {
+    AnalysisWriting(
+      options: options, outputs: outputs, gateOptions: gateOptions, pathOptions: pathOptions,
+      searchOptions: searchOptions, layout: layout)
+  }
 
   func validate() throws {
     if traces.isEmpty { throw ValidationError("Give a trace. 'leaktrace record -- COMMAND' makes one.") }
     if together, snapshot != nil { throw ValidationError("--snapshot and --together exclude each other.") }
-    if together, !analysis.gateOptions.failOn.isEmpty || analysis.gateOptions.baseline != nil {
+    if together, !gateOptions.failOn.isEmpty || gateOptions.baseline != nil {
       throw ValidationError("Gates judge each process by itself and exclude --together.")
     }
-    if together, ReportFormat.allCases.contains(where: { analysis.outputs.has($0) && $0 != .text && $0 != .json }) {
+    if together, ReportFormat.allCases.contains(where: { outputs.has($0) && $0 != .text && $0 != .json }) {
       throw ValidationError("--together reports no findings, so the format must be text or json.")
     }
     try analysis.validate(besides: traces)
@@ -54,8 +71,8 @@ struct AnalyzeCommand: ParsableCommand {
   }
 
   private func writeTogether(_ paths: [String], _ status: inout ExitStatus) throws {
-    let search = try LeakSearch(analysis.searchOptions, snapshot: nil)
-    var writer = ReportWriter(analysis.outputs, style: analysis.style)
+    let search = try LeakSearch(searchOptions, snapshot: nil)
+    var writer = ReportWriter(outputs, style: analysis.style)
     var opened: [ReportTrace] = []
     for path in paths {
       do {
@@ -70,9 +87,9 @@ struct AnalyzeCommand: ParsableCommand {
     if !opened.isEmpty {
       let none = LeakReport(unavailable: "each process has its own heap; analyze the traces without --together")
       try writer.text {
-        AllocationText(style: $0).text(search.report(opened, selection: analysis.textSelection), leaks: none)
+        AllocationText(style: $0).text(search.report(opened, selection: options.textSelection), leaks: none)
       }
-      writer.add(search.report(opened, selection: analysis.selection), leaks: none)
+      writer.add(search.report(opened, selection: options.selection), leaks: none)
     }
     try writer.finish(program: "", judged: [], gates: GateReport(outcomes: []), remarks: [])
   }

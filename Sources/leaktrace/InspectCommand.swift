@@ -33,7 +33,24 @@ struct InspectCommand: ParsableCommand {
   @Flag(help: "Stop the process while it is read, and make no copy of it.")
   var hold = false
 
-  @OptionGroup var analysis: AnalysisOptions
+  // No group is in a group: an unoptimised ArgumentParser would check it 25 times.
+  @OptionGroup var options: AnalysisOptions
+
+  @OptionGroup var outputs: ReportOutputs
+
+  @OptionGroup(title: "Gates") var gateOptions: GateOptions
+
+  @OptionGroup var pathOptions: PathOptions
+
+  @OptionGroup var searchOptions: LeakSearchOptions
+
+  @OptionGroup var layout: WidthOption
+
+  private var analysis: AnalysisWriting {
+    AnalysisWriting(
+      options: options, outputs: outputs, gateOptions: gateOptions, pathOptions: pathOptions,
+      searchOptions: searchOptions, layout: layout)
+  }
 
   func validate() throws {
     try analysis.validate(besides: [])

@@ -17,9 +17,11 @@ struct LeakSearchOptions: ParsableArguments {
   @Option(help: ArgumentHelp("Look for the program's files below this directory.", valueName: "directory"))
   var sysroot: String?
 
-  @OptionGroup var ownModules: OwnModulesOption
+  @Option(help: OwnModulesOption.help)
+  var own: [String] = []
 
-  @OptionGroup var memory: MemoryLimitOption
+  @Option(help: MemoryLimitOption.help)
+  var memoryLimit: MemoryLimit = .standard
 }
 
 /// A trace with all that a report needs of it.
@@ -49,8 +51,8 @@ struct LeakSearch {
   ) throws {
     self.snapshot = snapshot
     files = DebugFileSearch(debugPaths: options.debugPath, sysroot: options.sysroot).among(inspected)
-    memoryLimit = options.memory.limit
-    ownModules = options.ownModules.modules
+    memoryLimit = options.memoryLimit
+    ownModules = Set(options.own)
     suppressions = try Self.read(options.suppressions)
   }
 

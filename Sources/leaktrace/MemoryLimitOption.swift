@@ -4,9 +4,10 @@ import ArgumentParser
 import TraceAnalysis
 
 struct MemoryLimitOption: ParsableArguments {
-  @Option(
-    name: .customLong("memory-limit"),
-    help: ArgumentHelp("Most memory to read a heap image into, such as 8GiB or 500MB.", valueName: "size"))
+  static let help = ArgumentHelp(
+    "Most memory to read a heap image into, such as 8GiB or 500MB.", valueName: "size")
+
+  @Option(name: .customLong("memory-limit"), help: Self.help)
   var limit: MemoryLimit = .standard
 }
 

@@ -5,10 +5,11 @@ import TraceAnalysis
 
 /// Tells the program's own code from that of libraries.
 struct OwnModulesOption: ParsableArguments {
-  @Option(
-    help: ArgumentHelp(
-      "Treat only this Swift module as your own code. Repeatable (default: every module outside the package manager's checkouts).",
-      valueName: "module"))
+  static let help = ArgumentHelp(
+    "Treat only this Swift module as your own code. Repeatable (default: every module outside the package manager's checkouts).",
+    valueName: "module")
+
+  @Option(help: Self.help)
   var own: [String] = []
 
   var modules: Set<String> { Set(own) }

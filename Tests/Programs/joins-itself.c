@@ -71,7 +71,10 @@ int main(int argc, char **argv) {
   for (int time = 1; time <= times; time++) {
     char settings[8192];
     snprintf(settings, sizeof settings, argv[2], time);
+    void *earlier = malloc(100);
     int result = attach(settings);
+    // A recording has a free of an earlier block, also if no other thread has got a processor.
+    free(earlier);
     if (result) {
       printf("refused %d\n", result);
       return 2;

@@ -256,7 +256,9 @@ private let addressBits: UInt64 = 0x00FF_FFFF_FFFF_FFFF
 
   @Test(
     "A wait ends in its time, however often an image is taken meanwhile",
-    arguments: ["epoll_wait", "epoll_pwait2", "sigtimedwait", "semtimedop", "io_uring_enter", "recv"])
+    arguments: TestTier.arguments(
+      ["epoll_wait", "recv"],
+      of: ["epoll_wait", "epoll_pwait2", "sigtimedwait", "semtimedop", "io_uring_enter", "recv"]))
   func timedWaits(call: String) throws {
     let run = try TracedRun(
       [try TestProgram("waits-under-images.c", flags: ["-pthread"]).path(), call], options: ["--arc", "off"])
