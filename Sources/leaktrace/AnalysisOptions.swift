@@ -57,15 +57,18 @@ struct AnalysisOptions: ParsableArguments {
   }
 }
 
-/// The writing of such a report, by the groups of options that the commands have.
-struct AnalysisWriting {
-  let options: AnalysisOptions
-  let outputs: ReportOutputs
-  let gateOptions: GateOptions
-  let pathOptions: PathOptions
-  let searchOptions: LeakSearchOptions
-  let layout: WidthOption
+/// A command that writes such a report. The groups of its options are not in one group: an unoptimised ArgumentParser
+/// would check each of them 25 times.
+protocol AnalyzingCommand: ParsableCommand {
+  var options: AnalysisOptions { get }
+  var outputs: ReportOutputs { get }
+  var gateOptions: GateOptions { get }
+  var pathOptions: PathOptions { get }
+  var searchOptions: LeakSearchOptions { get }
+  var layout: WidthOption { get }
+}
 
+extension AnalyzingCommand {
   /// - Parameter inputs: Files that are read.
   func validate(besides inputs: [String]) throws {
     try outputs.validate(besides: [gateOptions.baseline] + inputs)

@@ -4,7 +4,7 @@ import ArgumentParser
 import Foundation
 import TraceAnalysis
 
-struct AnalyzeCommand: ParsableCommand {
+struct AnalyzeCommand: AnalyzingCommand {
   static let configuration = CommandConfiguration(
     commandName: "analyze",
     abstract: "Report a traced program's leaks and allocation sites.",
@@ -28,7 +28,6 @@ struct AnalyzeCommand: ParsableCommand {
   @Flag(help: "Analyze all traces as one.")
   var together = false
 
-  // No group is in a group: an unoptimised ArgumentParser would check it 25 times.
   @OptionGroup var options: AnalysisOptions
 
   @OptionGroup var outputs: ReportOutputs
@@ -41,12 +40,6 @@ struct AnalyzeCommand: ParsableCommand {
 
   @OptionGroup var layout: WidthOption
 
-  private var analysis: AnalysisWriting {
-    AnalysisWriting(
-      options: options, outputs: outputs, gateOptions: gateOptions, pathOptions: pathOptions,
-      searchOptions: searchOptions, layout: layout)
-  }
-
   func validate() throws {
     if traces.isEmpty { throw ValidationError("Give a trace. 'leaktrace record -- COMMAND' makes one.") }
     if together, snapshot != nil { throw ValidationError("--snapshot and --together exclude each other.") }
@@ -56,7 +49,7 @@ struct AnalyzeCommand: ParsableCommand {
     if together, ReportFormat.allCases.contains(where: { outputs.has($0) && $0 != .text && $0 != .json }) {
       throw ValidationError("--together reports no findings, so the format must be text or json.")
     }
-    try analysis.validate(besides: traces)
+    try validate(besides: traces)
   }
 
   func run() throws {
@@ -65,14 +58,14 @@ struct AnalyzeCommand: ParsableCommand {
     if together {
       try writeTogether(paths, &status)
     } else {
-      try analysis.write(paths, snapshot: snapshot, &status)
+      try write(paths, snapshot: snapshot, &status)
     }
     if status != .success { throw status.code }
   }
 
   private func writeTogether(_ paths: [String], _ status: inout ExitStatus) throws {
     let search = try LeakSearch(searchOptions, snapshot: nil)
-    var writer = ReportWriter(outputs, style: analysis.style)
+    var writer = ReportWriter(outputs, style: style)
     var opened: [ReportTrace] = []
     for path in paths {
       do {

@@ -4,7 +4,7 @@ import ArgumentParser
 import Glibc
 import TraceAnalysis
 
-struct InspectCommand: ParsableCommand {
+struct InspectCommand: AnalyzingCommand {
   static let configuration = CommandConfiguration(
     commandName: "inspect",
     abstract: "Report the leaks of a running process, or of a core file, without a recording.",
@@ -33,7 +33,6 @@ struct InspectCommand: ParsableCommand {
   @Flag(help: "Stop the process while it is read, and make no copy of it.")
   var hold = false
 
-  // No group is in a group: an unoptimised ArgumentParser would check it 25 times.
   @OptionGroup var options: AnalysisOptions
 
   @OptionGroup var outputs: ReportOutputs
@@ -46,14 +45,8 @@ struct InspectCommand: ParsableCommand {
 
   @OptionGroup var layout: WidthOption
 
-  private var analysis: AnalysisWriting {
-    AnalysisWriting(
-      options: options, outputs: outputs, gateOptions: gateOptions, pathOptions: pathOptions,
-      searchOptions: searchOptions, layout: layout)
-  }
-
   func validate() throws {
-    try analysis.validate(besides: [])
+    try validate(besides: [])
   }
 
   func run() throws {
@@ -85,7 +78,7 @@ struct InspectCommand: ParsableCommand {
       throw ExitStatus.unreadable.code
     }
     var status = ExitStatus.success
-    try analysis.write([path], snapshot: nil, among: files, &status)
+    try write([path], snapshot: nil, among: files, &status)
     if status != .success { throw status.code }
   }
 }

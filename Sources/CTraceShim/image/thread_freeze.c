@@ -89,25 +89,11 @@ static long copy_process(unsigned long flags) {
 
 // --- the tracer ------------------------------------------------------------------------------------------------------
 
-/// Reads the beginning of a file that the kernel has for a thread. Returns its length, or −errno.
-static long read_thread_file(pid_t process, uint32_t thread, const char *name, char *text, size_t size) {
-  char path[LT_THREAD_PATH_SIZE], *p = lt_put_task_path(path, process);
-  *p++ = '/';
-  p = lt_put_decimal(p, thread);
-  memcpy(p, name, strlen(name) + 1);
-  int descriptor = lt_open(path, O_RDONLY, 0);
-  if (descriptor < 0) return descriptor;
-  long n = lt_read(descriptor, text, size - 1);
-  lt_close(descriptor);
-  text[n > 0 ? n : 0] = 0;
-  return n;
-}
-
 /// Returns the thread's state as the kernel writes it: R running, D in a wait that nothing interrupts, Z ended … 0 when
 /// it is gone.
 static char thread_state(pid_t process, uint32_t thread) {
   char text[256];
-  long n = read_thread_file(process, thread, "/stat", text, sizeof text);
+  long n = lt_read_thread_file(process, thread, "stat", text, sizeof text);
   // number (name) state: the name may hold anything, parentheses too.
   for (long i = n - 3; i >= 0; i--)
     if (text[i] == ')' && text[i + 1] == ' ') return text[i + 2];
@@ -164,7 +150,8 @@ static void take_reports(uint32_t *running) {
 /// program.
 static bool awaits_child(pid_t process, uint32_t thread) {
   char text[32];
-  if (read_thread_file(process, thread, "/syscall", text, sizeof text) <= 0 || *text < '0' || *text > '9') return false;
+  if (lt_read_thread_file(process, thread, "syscall", text, sizeof text) <= 0 || *text < '0' || *text > '9')
+    return false;
   long call = 0;
   for (const char *c = text; *c >= '0' && *c <= '9'; c++) call = call * 10 + (*c - '0');
 #ifdef SYS_vfork
@@ -326,11 +313,16 @@ bool lt_is_namespace_of_children_another(void) {
          memcmp(own, childrens, (size_t)length) != 0;
 }
 
-static bool has_memory(const struct lt_freeze *f) {
+static bool has_stack(void) {
   if (!stack) stack = lt_map_private(STACK_SIZE);
+  return stack;
+}
+
+/// The memory for stopping threads.
+static bool has_memory(const struct lt_freeze *f) {
   if (!tracees) tracees = lt_map_private(f->threadLimit * sizeof *tracees);
   if (!indexOf) indexOf = lt_map_private(THREAD_NUMBER_LIMIT * sizeof *indexOf);
-  return stack && tracees && indexOf;
+  return tracees && indexOf;
 }
 
 /// Returns the nanoseconds that the kernel may take for a copy.
@@ -405,8 +397,8 @@ void lt_freeze_and_copy(struct lt_freeze *f) {
     return;
   }
   f->isAlone = !lt_own_threads_has_others();
-  bool hasTracer = !isSimulated && !isForbidden && has_memory(f), isLate = false;
-  if (hasTracer && !f->isAlone && !isBlocked) {
+  bool hasTracer = !isSimulated && !isForbidden && has_stack(), isLate = false;
+  if (hasTracer && !f->isAlone && !isBlocked && has_memory(f)) {
     pid_t made = copy_by_tracer(f, true);
     if (made > 0) return;
     isLate = made == -ETIMEDOUT;

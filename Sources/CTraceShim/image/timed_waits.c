@@ -67,6 +67,8 @@ struct ring_argument {
 /// Times for calls that take an address. They are in the program's memory. A thread uses its own until the call
 /// returns.
 struct told_time {
+  uint32_t thread; ///< 0: the slot is free
+  bool isExpected; ///< the thread was in such a wait before the threads stop
   struct timespec time;
   struct ring_argument ring;
   // For a wait whose limit belongs to a socket: the kernel restarts it with its full time.
@@ -74,32 +76,13 @@ struct told_time {
   uint64_t voluntary; ///< how often the thread will have left its processor, if it is still in that wait
 };
 
-static struct told_time *told; ///< by thread number
-static uint8_t *isExpected;    ///< by thread number: the thread was in such a wait
-static uint32_t expected[WAIT_LIMIT];
-static uint32_t expectedCount;
+static struct told_time told[WAIT_LIMIT];
 static struct {
   bool isKnown;
   int64_t ahead; ///< the processor's clock less CLOCK_MONOTONIC, in nanoseconds
 } clocks[PROCESSOR_LIMIT];
 
-enum { THREAD_NUMBER_LIMIT = 1 << 22 };
-
 // --- files -----------------------------------------------------------------------------------------------------------
-
-/// Reads the beginning of a thread's file as text. False if there is nothing.
-static bool read_file(pid_t process, uint32_t thread, const char *name, char text[TEXT_SIZE]) {
-  char path[LT_THREAD_PATH_SIZE + LT_NUMBER_SIZE], *p = lt_put_task_path(path, process);
-  *p++ = '/';
-  p = lt_put_decimal(p, thread);
-  memcpy(p, name, strlen(name) + 1);
-  int descriptor = lt_open(path, O_RDONLY, 0);
-  if (descriptor < 0) return false;
-  long size = lt_read(descriptor, text, TEXT_SIZE - 1);
-  lt_close(descriptor);
-  text[size > 0 ? size : 0] = 0;
-  return size > 0;
-}
 
 static uint64_t number_at(const char **text) {
   uint64_t value = 0;
@@ -125,7 +108,8 @@ struct schedule {
 static bool read_schedule(pid_t process, uint32_t thread, struct schedule *schedule) {
   char text[TEXT_SIZE];
   const char *at;
-  if (!read_file(process, thread, "/sched", text) || !find_number(text, "se.exec_start", &at)) return false;
+  if (lt_read_thread_file(process, thread, "sched", text, sizeof text) <= 0 || !find_number(text, "se.exec_start", &at))
+    return false;
   // Milliseconds, and six places.
   uint64_t milliseconds = number_at(&at);
   if (*at++ != '.') return false;
@@ -164,7 +148,7 @@ static uint64_t hexadecimal_at(const char **text) {
 static bool read_call(pid_t process, uint32_t thread, struct sleeping_call *sleeping) {
   char text[TEXT_SIZE];
   const char *at = text;
-  if (!read_file(process, thread, "/syscall", text) || *at < '0' || *at > '9') return false;
+  if (lt_read_thread_file(process, thread, "syscall", text, sizeof text) <= 0 || *at < '0' || *at > '9') return false;
   sleeping->call = find_call((long)number_at(&at));
   for (int i = 0; i < 6 && *at == ' '; i++) {
     at++;
@@ -177,14 +161,14 @@ static bool read_call(pid_t process, uint32_t thread, struct sleeping_call *slee
 static uint32_t processor_of(pid_t process, uint32_t thread) {
   enum { PROCESSOR_FIELD = 39, STATE_FIELD = 3 };
   char text[TEXT_SIZE];
-  if (!read_file(process, thread, "/stat", text)) return PROCESSOR_LIMIT;
+  if (lt_read_thread_file(process, thread, "stat", text, sizeof text) <= 0) return PROCESSOR_LIMIT;
   const char *at = strrchr(text, ')');
   for (int field = STATE_FIELD - 1; at && field < PROCESSOR_FIELD; field++)
     if ((at = strchr(at, ' '))) at++;
   return at && *at >= '0' && *at <= '9' ? (uint32_t)number_at(&at) : PROCESSOR_LIMIT;
 }
 
-// --- limits ---------------------------------------------------------------------------------------------------------
+// --- limits ----------------------------------------------------------------------------------------------------------
 
 /// The time limit of a socket of the process's, for receiving or for sending; 0: none, or no socket.
 static uint64_t limit_of_socket(pid_t process, uint64_t descriptor, int option) {
@@ -219,6 +203,24 @@ static bool is_limited(pid_t process, const struct sleeping_call *sleeping) {
   return false;
 }
 
+// --- slots -----------------------------------------------------------------------------------------------------------
+
+static struct told_time *find_slot(uint32_t thread) {
+  for (uint32_t i = 0; i < WAIT_LIMIT; i++)
+    if (told[i].thread == thread) return &told[i];
+  return NULL;
+}
+
+/// The thread's slot. A new thread gets one that no living thread has, since a thread may be on its way into its call.
+static struct told_time *take_slot(pid_t process, uint32_t thread) {
+  struct told_time *slot = find_slot(thread);
+  if (!slot) slot = find_slot(0);
+  for (uint32_t i = 0; i < WAIT_LIMIT && !slot; i++)
+    if (!lt_thread_exists(process, (pid_t)told[i].thread)) slot = &told[i];
+  if (slot && slot->thread != thread) *slot = (struct told_time){.thread = thread};
+  return slot;
+}
+
 // --- clocks ----------------------------------------------------------------------------------------------------------
 
 /// Compares a processor's clock with CLOCK_MONOTONIC, on that processor. What is read may be older than the clock:
@@ -236,27 +238,23 @@ static void learn_clock(uint32_t processor) {
 }
 
 void lt_timed_waits_prepare(pid_t process) {
-  if (!told) told = lt_map_private(THREAD_NUMBER_LIMIT * sizeof *told);
-  if (!isExpected) isExpected = lt_map_private(THREAD_NUMBER_LIMIT);
-  if (!told || !isExpected) return;
-  LT_CHECK(expectedCount <= WAIT_LIMIT);
-  for (uint32_t i = 0; i < expectedCount; i++) isExpected[expected[i]] = false;
-  expectedCount = 0;
+  for (uint32_t i = 0; i < WAIT_LIMIT; i++) told[i].isExpected = false;
   memset(clocks, 0, sizeof clocks);
   uint64_t before[PROCESSOR_LIMIT / 64];
   long size = lt_syscall(SYS_sched_getaffinity, 0, sizeof before, before);
   struct lt_thread_list list;
   if (size <= 0 || lt_thread_list_open(&list, process) != 0) return;
-  for (uint32_t thread; expectedCount < WAIT_LIMIT && (thread = lt_thread_list_next(&list)) != 0;) {
+  bool isFull = false;
+  for (uint32_t thread; !isFull && (thread = lt_thread_list_next(&list)) != 0;) {
     struct sleeping_call sleeping;
-    if (thread >= THREAD_NUMBER_LIMIT || !read_call(process, thread, &sleeping)) continue;
-    if (!is_limited(process, &sleeping)) continue;
+    if (!read_call(process, thread, &sleeping) || !is_limited(process, &sleeping)) continue;
     uint32_t processor = processor_of(process, thread);
     if (processor >= PROCESSOR_LIMIT) continue;
     if (!clocks[processor].isKnown) learn_clock(processor);
     if (!clocks[processor].isKnown) continue;
-    expected[expectedCount++] = thread;
-    isExpected[thread] = true;
+    struct told_time *slot = take_slot(process, thread);
+    if (slot) slot->isExpected = true;
+    else isFull = true;
   }
   lt_thread_list_close(&list);
   // The copy that is made later has this process's.
@@ -267,7 +265,8 @@ void lt_timed_waits_prepare(pid_t process) {
 
 void lt_timed_wait_look(pid_t process, uint32_t thread, struct lt_timed_wait *wait) {
   wait->call = -1;
-  if (!isExpected || thread >= THREAD_NUMBER_LIMIT || !isExpected[thread]) return;
+  const struct told_time *slot = find_slot(thread);
+  if (!slot || !slot->isExpected) return;
   struct schedule schedule;
   uint32_t processor = processor_of(process, thread);
   if (processor >= PROCESSOR_LIMIT || !clocks[processor].isKnown || !read_schedule(process, thread, &schedule)) return;
@@ -293,27 +292,25 @@ static bool read_time(uint64_t address, struct timespec *time) {
 }
 
 /// A ring's call has its time in a structure, if the flags say so.
-static bool shorten_ring(uint32_t thread, unsigned argument, uint64_t address, uint64_t waited) {
+static bool shorten_ring(struct told_time *t, unsigned argument, uint64_t address, uint64_t waited) {
   uint64_t flags;
-  struct told_time *t = &told[thread];
   struct timespec time;
-  if (!lt_stopped_thread_argument((pid_t)thread, RING_FLAGS, &flags) || !has_ring_structure(flags) ||
+  if (!lt_stopped_thread_argument((pid_t)t->thread, RING_FLAGS, &flags) || !has_ring_structure(flags) ||
       !lt_read_bytes(&lt_own_memory, address, &t->ring, sizeof t->ring) || !read_time(t->ring.time, &time))
     return false;
   t->time = rest_of(time, waited);
   t->ring.time = (uint64_t)(uintptr_t)&t->time;
-  return lt_stopped_thread_set_argument((pid_t)thread, argument, (uint64_t)(uintptr_t)&t->ring);
+  return lt_stopped_thread_set_argument((pid_t)t->thread, argument, (uint64_t)(uintptr_t)&t->ring);
 }
 
 /// Ends a wait on a socket once its limit is over. Until then the kernel restarts it with its full time.
-static void end_on_time(pid_t process, uint32_t thread, uint64_t descriptor, int option, uint64_t waited,
+static void end_on_time(pid_t process, struct told_time *t, uint64_t descriptor, int option, uint64_t waited,
                         uint64_t voluntary) {
-  struct told_time *t = &told[thread];
   uint64_t limit = limit_of_socket(process, descriptor, option);
   if (!limit) return;
   if (t->voluntary == voluntary) waited += t->carried;
   if (waited >= limit) {
-    lt_stopped_thread_set_result((pid_t)thread, -EAGAIN);
+    lt_stopped_thread_set_result((pid_t)t->thread, -EAGAIN);
     t->voluntary = 0;
     return;
   }
@@ -332,7 +329,8 @@ void lt_timed_wait_shorten(pid_t process, uint32_t thread, const struct lt_timed
     return;
   uint64_t waited = lt_clock_nanoseconds(CLOCK_MONOTONIC) - wait->begin;
   const struct call *call = find_call(wait->call);
-  LT_CHECK(call && told && thread < THREAD_NUMBER_LIMIT);
+  struct told_time *t = find_slot(thread);
+  LT_CHECK(call && t && t->isExpected);
   if ((int64_t)waited <= 0 || !lt_stopped_thread_argument((pid_t)thread, call->argument, &value)) return;
   switch (call->form) {
     case IN_MILLISECONDS:
@@ -343,11 +341,11 @@ void lt_timed_wait_shorten(pid_t process, uint32_t thread, const struct lt_timed
       return;
     case AS_TIME:
       if (!read_time(value, &time)) return;
-      told[thread].time = rest_of(time, waited);
-      lt_stopped_thread_set_argument((pid_t)thread, call->argument, (uint64_t)(uintptr_t)&told[thread].time);
+      t->time = rest_of(time, waited);
+      lt_stopped_thread_set_argument((pid_t)thread, call->argument, (uint64_t)(uintptr_t)&t->time);
       return;
-    case IN_RING_ARGUMENT: shorten_ring(thread, call->argument, value, waited); return;
-    case OF_RECEIVING: end_on_time(process, thread, value, SO_RCVTIMEO, waited, now.voluntary); return;
-    case OF_SENDING: end_on_time(process, thread, value, SO_SNDTIMEO, waited, now.voluntary);
+    case IN_RING_ARGUMENT: shorten_ring(t, call->argument, value, waited); return;
+    case OF_RECEIVING: end_on_time(process, t, value, SO_RCVTIMEO, waited, now.voluntary); return;
+    case OF_SENDING: end_on_time(process, t, value, SO_SNDTIMEO, waited, now.voluntary);
   }
 }

@@ -20,7 +20,7 @@ struct lt_timed_wait {
 /// Looks for threads in such waits, and learns the clocks of their processors. Before any thread is stopped: it may
 /// take milliseconds. Changes the processors of the calling process for that time.
 void lt_timed_waits_prepare(pid_t process);
-/// Looks at a thread that is about to be asked to stop. Constant for threads that were in no such wait before.
+/// Looks at a thread that is about to be asked to stop. Reads no file for threads that were in no such wait before.
 void lt_timed_wait_look(pid_t process, uint32_t thread, struct lt_timed_wait *wait);
 /// Leaves a stopped thread the rest of its wait, unless it has run since. By its tracer, in the program's memory.
 void lt_timed_wait_shorten(pid_t process, uint32_t thread, const struct lt_timed_wait *wait);

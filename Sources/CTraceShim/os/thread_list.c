@@ -50,3 +50,18 @@ uint32_t lt_thread_list_next(struct lt_thread_list *list) {
 }
 
 void lt_thread_list_close(struct lt_thread_list *list) { lt_close(list->descriptor); }
+
+long lt_read_thread_file(pid_t process, uint32_t thread, const char *name, char *text, size_t size) {
+  char path[LT_THREAD_PATH_SIZE], *p = lt_put_task_path(path, process);
+  LT_CHECK(size > 0);
+  *p++ = '/';
+  p = lt_put_decimal(p, thread);
+  *p++ = '/';
+  memcpy(p, name, strlen(name) + 1);
+  int descriptor = lt_open(path, O_RDONLY, 0);
+  if (descriptor < 0) return descriptor;
+  long n = lt_read(descriptor, text, size - 1);
+  lt_close(descriptor);
+  text[n > 0 ? n : 0] = 0;
+  return n;
+}

@@ -4,6 +4,7 @@
 #ifndef LEAKTRACE_THREAD_LIST_H
 #define LEAKTRACE_THREAD_LIST_H
 
+#include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
 
@@ -18,6 +19,9 @@ int lt_thread_list_open(struct lt_thread_list *list, pid_t process);
 /// Returns the next thread's number; 0 after the last. Threads that begin or end meanwhile may be listed or not.
 uint32_t lt_thread_list_next(struct lt_thread_list *list);
 void lt_thread_list_close(struct lt_thread_list *list);
+
+/// Reads the beginning of a thread's file of the kernel's as text, such as "stat". Returns its length, or −errno.
+long lt_read_thread_file(pid_t process, uint32_t thread, const char *name, char *text, size_t size);
 
 /// Most bytes of the path of a file about a thread, such as "/proc/123/task/456/stat".
 enum { LT_THREAD_PATH_SIZE = 80 };

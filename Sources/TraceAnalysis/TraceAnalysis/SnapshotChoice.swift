@@ -11,17 +11,17 @@ package enum SnapshotChoice {
     return reader.snapshots.last { $0.isWhole } ?? reader.snapshots.last
   }
 
-  /// Has a whole image judged. Without one, the report says why leaks were not checked, and what to do next. A report by
-  /// an earlier image than the last says so.
+  /// Has an image judged. Without a whole one, the report says why leaks were not checked, and what to do next. A report
+  /// by an earlier image than the last says so.
   package static func report(
     _ reader: TraceReader, _ chosen: TraceSnapshot?, number: Int?, path: String, judge: (TraceSnapshot) -> LeakReport
   ) -> LeakReport {
-    guard let chosen, chosen.isWhole else {
-      return LeakReport(unavailable: explanation(reader, number: number, path: path))
-    }
+    guard let chosen else { return LeakReport(unavailable: explanation(reader, number: number, path: path)) }
     var report = judge(chosen)
     // No findings by half an analysis are no clean result.
-    if let obstacle = report.obstacle, report.programFindings.isEmpty { report.unavailable = obstacle }
+    if let obstacle = report.obstacle, !chosen.isWhole || report.programFindings.isEmpty {
+      report.unavailable = obstacle
+    }
     if number == nil, let remark = remark(reader, chosen) { report.remarks.insert(remark, at: 0) }
     return report
   }
@@ -29,10 +29,6 @@ package enum SnapshotChoice {
   /// The reason why no image can be judged, and the next step.
   package static func explanation(_ reader: TraceReader, number: Int?, path: String) -> String {
     let next = "'leaktrace snapshot PID' takes an image of a running program"
-    if let chosen = choose(reader, number: number), let problem = chosen.problem {
-      return
-        "heap image \(chosen.number) of \(path) is incomplete: \(problem). Record the program again, or take another image: \(next)."
-    }
     if reader.snapshots.isEmpty, reader.closing?.reason == .exec {
       return "\(path) ends where the process became another program, which has a trace of its own."
     }

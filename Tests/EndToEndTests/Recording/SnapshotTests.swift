@@ -241,7 +241,7 @@ private let addressBits: UInt64 = 0x00FF_FFFF_FFFF_FFFF
     let image = try #require(try HeapImage.images(of: try run.onlyTrace().path).first)
     #expect(image.isComplete)
     try Self.expectWords(image, printed: run.traced.output)
-    // Page by page it took three minutes.
+    // Page by page it takes minutes.
     #expect(try #require(image.end).totalNanoseconds < 30_000_000_000)
   }
 

@@ -7,7 +7,9 @@ import TraceReading
 extension LeakAnalysis {
   /// The reason why the image could not be analyzed as a whole. Nil if it was. A forked process with unknown threads has
   /// a whole image.
-  package var obstacle: String? { graph.isWhole || lacksThreads ? nil : incompleteness }
+  package var obstacle: String? {
+    graph.isWhole || (lacksThreads && snapshot.isWhole) ? nil : incompleteness
+  }
 
   /// The reason why the image is not whole.
   var incompleteness: String {

@@ -72,11 +72,7 @@ package struct LiveProcessMemory: ProcessMemory {
       for index in 0..<count / 8 {
         let (start, end) = (max(at, range.lowerBound), min(at + page, range.upperBound))
         if entries[index] & Self.presentOrSwapped != 0, !isPrivateFile || entries[index] & Self.ofFile == 0 {
-          if let last = ranges.last, last.upperBound == start {
-            ranges[ranges.count - 1] = last.lowerBound..<end
-          } else {
-            ranges.append(start..<end)
-          }
+          ranges.join(start..<end)
         }
         at += page
         if at >= range.upperBound { break }
@@ -99,12 +95,7 @@ package struct LiveProcessMemory: ProcessMemory {
       let count = lt_list_present_pages(pagemap, at, end, leavesOutFiles, &found, UInt64(found.count), &reached)
       guard count >= 0, reached > at else { return nil }
       for piece in found.prefix(count) {
-        let next = max(piece.start, range.lowerBound)..<min(piece.end, range.upperBound)
-        if let last = ranges.last, last.upperBound == next.lowerBound {
-          ranges[ranges.count - 1] = last.lowerBound..<next.upperBound
-        } else {
-          ranges.append(next)
-        }
+        ranges.join(max(piece.start, range.lowerBound)..<min(piece.end, range.upperBound))
       }
       at = reached
     }
@@ -117,4 +108,15 @@ package struct LiveProcessMemory: ProcessMemory {
   private static let presentOrSwapped: UInt64 = 3 << 62
   /// Bit 61: the page is a file's, or shared.
   private static let ofFile: UInt64 = 1 << 61
+}
+
+extension [Range<UInt64>] {
+  /// Adds a range that begins at or behind the end of the last one. Ranges that touch become one.
+  fileprivate mutating func join(_ range: Range<UInt64>) {
+    if let last, last.upperBound == range.lowerBound {
+      self[count - 1] = last.lowerBound..<range.upperBound
+    } else {
+      append(range)
+    }
+  }
 }
