@@ -35,6 +35,12 @@ struct LightOptions: ParsableArguments {
 
   @Option(
     help: ArgumentHelp(
+      "With --snapshot-every or --snapshot-above: how many of these images stay in the trace, 0 for all (default: 100). Old images make room for new ones; the older they are, the fewer stay.",
+      valueName: "count"))
+  var keepImages: UInt32?
+
+  @Option(
+    help: ArgumentHelp(
       "With --light, or --limit once that is reached: write a heap profile for pprof beside the trace every so often, such as 60s, while the program allocates; the newest 60 stay.",
       valueName: "time"))
   var profileEvery: TimeSpan?
@@ -55,6 +61,14 @@ struct LightOptions: ParsableArguments {
     }
     if snapshotEvery != nil || snapshotAbove != nil, !options.snapshots {
       throw ValidationError("--no-snapshots excludes --snapshot-every and --snapshot-above.")
+    }
+    if let keepImages {
+      if snapshotEvery == nil, snapshotAbove == nil {
+        throw ValidationError("--keep-images is for --snapshot-every or --snapshot-above.")
+      }
+      if keepImages != 0, !RecordingSettings.keptImages.contains(keepImages) {
+        throw ValidationError("--keep-images must be 0, or between 2 and \(RecordingSettings.keptImages.upperBound).")
+      }
     }
     if let snapshotEvery, snapshotEvery.seconds < Double(RecordingSettings.leastImageInterval) {
       throw ValidationError("--snapshot-every must be at least \(RecordingSettings.leastImageInterval) seconds.")
@@ -103,7 +117,9 @@ struct LightOptions: ParsableArguments {
     let sampling = RecordingSettings.Sampling(
       period: sample?.bytes ?? RecordingSettings.usualSamplePeriod,
       first: sampleFirst ?? RecordingSettings.usualFirstSamples,
-      images: .init(interval: snapshotEvery.map { UInt64($0.seconds) }, residentBytes: try snapshotAbove?.bytes()),
+      images: .init(
+        interval: snapshotEvery.map { UInt64($0.seconds) }, residentBytes: try snapshotAbove?.bytes(),
+        keptCount: keepImages ?? RecordingSettings.usualKeptImages),
       profileInterval: profileEvery.map { UInt64($0.seconds) })
     return limit.map { .limited(traceBytes: $0.bytes, sampling) } ?? .light(sampling)
   }

@@ -21,6 +21,27 @@ static void *outliveMain(void *unused) {
   return NULL;
 }
 
+static pthread_barrier_t allocated;
+
+/// Keeps blocks of 500 bytes, and does not end.
+static void *keepBlocks(void *blocks) {
+  static void *volatile kept;
+  for (int i = atoi(blocks); i > 0; i--) {
+    void **block = malloc(500);
+    *block = kept;
+    kept = block;
+  }
+  pthread_barrier_wait(&allocated);
+  for (;;) pause();
+}
+
+static void keepInAnotherThread(char *blocks) {
+  pthread_t thread;
+  pthread_barrier_init(&allocated, NULL, 2);
+  pthread_create(&thread, NULL, keepBlocks, blocks);
+  pthread_barrier_wait(&allocated);
+}
+
 static void allocateAtExit(void) { free(malloc(200)); }
 
 int main(int argc, char **argv) {
@@ -57,6 +78,10 @@ int main(int argc, char **argv) {
   if (strcmp(way, "main-thread-ends") == 0) {
     pthread_create(&thread, NULL, outliveMain, NULL);
     pthread_exit(NULL);
+  }
+  if (strncmp(way, "threads-", 8) == 0) {
+    keepInAnotherThread(argv[2]);
+    way += 8;
   }
   if (strcmp(way, "exec") == 0) execl("/bin/echo", "echo", "replaced", (char *)NULL);
   if (strcmp(way, "exec-fails") == 0) {

@@ -2,6 +2,7 @@
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>
+#include <link.h>
 #include <linux/audit.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
@@ -209,6 +210,38 @@ SITUATION(strict_mode, "the strict mode leaves four calls") {
   say("worked\n");
   syscall(SYS_exit, 6);
   return 9;
+}
+static volatile char dispatchSwitch; // SYSCALL_DISPATCH_FILTER_ALLOW
+static volatile int dispatchedCalls;
+static void count_dispatched(int number, siginfo_t *info, void *context) {
+  (void)number, (void)info, (void)context;
+  dispatchedCalls++;
+}
+static int find_code(struct dl_phdr_info *info, size_t size, void *range) {
+  (void)size;
+  if (!strstr(info->dlpi_name, "libc.so")) return 0;
+  for (int i = 0; i < info->dlpi_phnum; i++) {
+    const ElfW(Phdr) *segment = &info->dlpi_phdr[i];
+    if (segment->p_type != PT_LOAD || !(segment->p_flags & PF_X)) continue;
+    ((uintptr_t *)range)[0] = info->dlpi_addr + segment->p_vaddr;
+    ((uintptr_t *)range)[1] = segment->p_memsz;
+  }
+  return 1;
+}
+SITUATION(calls_dispatched, "the kernel hands the program all calls of a thread but the C library's") {
+  enum { SET_DISPATCH = 59, OFF = 0, ON = 1 };
+  struct sigaction action = {.sa_sigaction = count_dispatched, .sa_flags = SA_SIGINFO};
+  sigaction(SIGSYS, &action, NULL);
+  uintptr_t code[2] = {0};
+  MUST(dl_iterate_phdr(find_code, code) == 1 && code[0]);
+  allocate(1000);
+  MUST(prctl(SET_DISPATCH, ON, code[0], code[1], &dispatchSwitch) == 0);
+  dispatchSwitch = 1;
+  int status = work();
+  dispatchSwitch = 0;
+  MUST(prctl(SET_DISPATCH, OFF, 0, 0, 0) == 0);
+  dprintf(1, "dispatched %d\n", dispatchedCalls);
+  return status;
 }
 SITUATION(filter_denies_tracing, "a filter ends whoever traces; images are taken while threads run") {
   pthread_t threads[2];

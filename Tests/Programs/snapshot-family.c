@@ -1,4 +1,5 @@
-// Takes a snapshot of itself and looks whether it has children that it did not start. Usage: snapshot-family THREADS
+// Takes snapshots of itself and looks whether it has children that it did not start, or has use of theirs. Usage:
+// snapshot-family THREADS
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>
@@ -6,6 +7,8 @@
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/resource.h>
+#include <sys/times.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -37,12 +40,21 @@ int main(int argc, char **argv) {
       usleep(5000);
     }
   }
+  struct rusage children;
+  struct tms all;
+  getrusage(RUSAGE_CHILDREN, &children);
+  times(&all);
+  long used = children.ru_utime.tv_sec + children.ru_utime.tv_usec + children.ru_stime.tv_sec +
+              children.ru_stime.tv_usec + children.ru_minflt + children.ru_nvcsw + children.ru_maxrss + all.tms_cutime +
+              all.tms_cstime;
   pid_t child = fork();
   if (child == 0) _exit(9);
   int status;
   pid_t ended;
   do ended = wait(&status);
   while (ended < 0 && errno == EINTR);
+  getrusage(RUSAGE_CHILDREN, &children);
+  printf("used before %ld, after %d; ", used, children.ru_minflt > 0 && children.ru_maxrss > 0);
   printf("strangers %d, own child %d with status %d, signals %d\n", strangers, ended == child, WEXITSTATUS(status),
          (int)childSignals);
   return 0;

@@ -11,6 +11,7 @@
 #include "thread/own_stack.h"
 
 #include "RecorderTest.h"
+#include "TestRecording.h"
 
 #include <dlfcn.h>
 #include <pthread.h>
@@ -58,26 +59,6 @@ static void *pause_and_resume(void *unused) {
     lt_hook_free(lt_hook_malloc(5));
   }
   return unused;
-}
-
-/// A recording of this process, in a directory of its own.
-struct recording {
-  char directory[32], output[128];
-};
-
-/// `setting`: one more variable of the environment, or NULL.
-static void begin_recording(struct recording *recording, char *setting) {
-  strcpy(recording->directory, "/tmp/recorder-tests.XXXXXX");
-  EXPECT(mkdtemp(recording->directory));
-  snprintf(recording->output, sizeof recording->output, "LEAKTRACE_OUTPUT=%s/t", recording->directory);
-  char *environment[] = {recording->output, "LEAKTRACE_SNAPSHOTS=off", setting, NULL};
-  lt_process_load(0, NULL, environment);
-  EXPECT(lt_trace_is_writable());
-}
-
-static void remove_recording(const struct recording *recording) {
-  unlink(recording->output + sizeof "LEAKTRACE_OUTPUT=" - 1);
-  rmdir(recording->directory);
 }
 
 TEST(whole_recording, "A recording of threads that come and go is whole") {

@@ -22,6 +22,8 @@ enum {
   LT_CHUNK_SNAPSHOT_END = 6,
   /// struct lt_block_part, then blocks of the allocator at that image, as its books have them
   LT_CHUNK_BLOCKS = 7,
+  /// Space that later chunks may take. Its payload means nothing, and its checksum need not fit
+  LT_CHUNK_VOID = 8,
 };
 
 /// The number that stands for a thread in lists of blocks, which no thread has written.

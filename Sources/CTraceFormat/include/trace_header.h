@@ -13,6 +13,8 @@
 /// Of traces whose recorder samples, or may go over to that (LT_OPTION_LIGHT, LT_OPTION_LIMITED): a reader that does
 /// not know LT_OP_HEAP_LISTED would take each list of blocks for one on top of the one before.
 #define LT_FORMAT_LIGHT_VERSION 3u
+/// The version of recordings that take heap images back and use their space. The newest that there is.
+#define LT_FORMAT_THINNED_VERSION 4u
 /// The oldest that is still read. Version 1 had 1,024 keys in a payload's dictionary.
 #define LT_FORMAT_OLDEST_VERSION 2u
 /// Bytes before the first chunk of a trace file. The part after the two structs is zero.

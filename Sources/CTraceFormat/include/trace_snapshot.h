@@ -24,6 +24,9 @@ enum {
   LT_SNAPSHOT_LIMIT = 10,     ///< the trace has reached its limit: the last image for which every event is there
 };
 
+/// The most images, of those taken because of time or size, that a recorder keeps if it keeps not all.
+#define LT_KEPT_IMAGES_MAX 4096u
+
 enum {
   /// every other thread stood still, and its registers are known; otherwise whole stacks count as in use
   LT_SNAPSHOT_FROZEN = 1u << 0,

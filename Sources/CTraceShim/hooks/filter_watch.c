@@ -16,6 +16,11 @@
 #include <string.h>
 #include <sys/prctl.h>
 
+#ifndef PR_SET_SYSCALL_USER_DISPATCH
+#define PR_SET_SYSCALL_USER_DISPATCH 59 // Linux 5.11
+#define PR_SYS_DISPATCH_OFF 0
+#endif
+
 // --- consequences ----------------------------------------------------------------------------------------------------
 
 static _Atomic bool isBeginningForbidden;
@@ -71,7 +76,15 @@ typedef int process_control(int, unsigned long, unsigned long, unsigned long, un
 static system_call *nextSyscall;
 static process_control *nextControl;
 
+/// The program is about to have the kernel hand it the calls of one of its threads, the recorder's among them.
+static LT_NOINLINE void before_dispatch(void) {
+  if (atomic_load(&lt_hook_mode) == LT_HOOKS_OFF || !lt_process_has_own_memory()) return;
+  lt_process_stop("recording stops here: the program takes over the system calls of a thread "
+                  "(PR_SET_SYSCALL_USER_DISPATCH), the recorder's among them");
+}
+
 static void watch_control(int option, unsigned long mode, unsigned long filter) {
+  if (option == PR_SET_SYSCALL_USER_DISPATCH && mode != PR_SYS_DISPATCH_OFF) before_dispatch();
   if (option != PR_SET_SECCOMP) return;
   if (mode == SECCOMP_MODE_STRICT) before_filter(NULL);
   else if (mode == SECCOMP_MODE_FILTER && filter) before_filter((const struct sock_fprog *)filter);

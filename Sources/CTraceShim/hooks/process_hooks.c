@@ -30,13 +30,20 @@
 
 // --- replacing the program -------------------------------------------------------------------------------------------
 
+static bool preloads(enum lt_program_kind kind) { return kind == LT_PROGRAM_PRELOADS || kind == LT_PROGRAM_MISSING; }
+
+/// Tells whether the program that replaces this one will be there, and removes no live file at its start.
+static bool is_last(enum lt_program_kind kind) {
+  if (kind == LT_PROGRAM_MISSING) return false;
+  return kind != LT_PROGRAM_PRELOADS || !lt_settings.preload[0] || !lt_filter_allows_beginning();
+}
+
 /// Returns the environment for a program that this process, or its child, is about to run; `environment` itself if
 /// nothing is to be done. The program that replaces the traced one is traced; one that replaces a child is traced if
 /// children are. A program that cannot be traced gets no variables, unless its children may be traced.
 static char **environment_for(enum lt_program_kind kind, char *const environment[], bool isOurs) {
   bool follows = lt_settings.followsChildren;
-  bool isTraced =
-      (kind == LT_PROGRAM_PRELOADS || (kind == LT_PROGRAM_STATIC && follows)) && lt_filter_allows_beginning();
+  bool isTraced = (preloads(kind) || (kind == LT_PROGRAM_STATIC && follows)) && lt_filter_allows_beginning();
   if (!isTraced && !follows) return (char **)environment;
   return lt_environment_for_child(environment, isTraced, isTraced && isOurs ? lt_trace.file.path : NULL);
 }
@@ -46,10 +53,13 @@ static char **environment_for(enum lt_program_kind kind, char *const environment
   do {                                                                                                             \
     bool isOurs = lt_recording_is_on();                                                                            \
     bool mayTrace = isOurs || lt_settings.followsChildren;                                                         \
-    char **made = mayTrace ? environment_for((kind), (environment), isOurs) : (char **)(environment);              \
-    if (isOurs) lt_apart_await_other(), lt_snapshot_finish(), lt_process_before_exec();                            \
+    enum lt_program_kind its = mayTrace ? (kind) : LT_PROGRAM_MISSING;                                             \
+    char **made = mayTrace ? environment_for(its, (environment), isOurs) : (char **)(environment);                 \
+    struct lt_exec_copies copies = {0};                                                                            \
+    if (isOurs) lt_apart_await_other(), lt_snapshot_finish(), lt_process_before_exec(is_last(its), &copies);       \
     else if (lt_trace_is_writable()) lt_process_count_untraced_child(); /* of vfork: it has the parent's memory */ \
     int result = (call);                                                                                           \
+    lt_process_after_failed_exec(&copies);                                                                         \
     lt_environment_free(made, (environment));                                                                      \
     return result;                                                                                                 \
   } while (0)

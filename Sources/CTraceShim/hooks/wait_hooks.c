@@ -1,12 +1,14 @@
-// Hooks of the calls that wait for children of any kind: they hide the recorder's own, which write heap images, from
-// the host.
+// Hides the recorder's own children, which write heap images, from the host's calls. These calls wait for children of
+// any kind, or give sums over all children.
 
 #define _GNU_SOURCE
 #include "hooks/hook.h"
 #include "image/heap_snapshot.h"
+#include "os/child_usage.h"
 #include "profile/function_names.h"
 
 #include <sys/resource.h>
+#include <sys/times.h>
 #include <sys/wait.h>
 
 static bool is_for_all_kinds(int options) { return options & (__WALL | __WCLONE); }
@@ -16,9 +18,14 @@ static bool is_helper(pid_t child) { return lt_snapshot_is_helper(child) || lt_f
 static pid_t wait_for_others(pid_t which, int *status, int options, struct rusage *usage) {
   for (;;) {
     int ended = 0;
-    pid_t child = NEXT(wait4)(which, &ended, options, usage);
-    if (child > 0 && is_helper(child)) continue;
+    struct rusage its;
+    pid_t child = NEXT(wait4)(which, &ended, options, &its);
+    if (child > 0 && is_helper(child)) {
+      lt_child_usage_note(&its);
+      continue;
+    }
     if (child > 0 && status) *status = ended;
+    if (child > 0 && usage) *usage = its;
     return child;
   }
 }
@@ -42,7 +49,7 @@ LT_EXPORT int LT_HOOK(waitid)(idtype_t kind, id_t which, siginfo_t *information,
       int result = NEXT(waitid)(kind, which, &found, options);
       if (result == 0 && found.si_pid > 0 && is_helper(found.si_pid)) {
         // One that is only looked at would be found for ever.
-        if (options & WNOWAIT) NEXT(wait4)(found.si_pid, NULL, __WALL, NULL);
+        if (options & WNOWAIT) lt_reap(found.si_pid, 0);
         continue;
       }
       if (result == 0 && information) *information = found;
@@ -51,4 +58,25 @@ LT_EXPORT int LT_HOOK(waitid)(idtype_t kind, id_t which, siginfo_t *information,
   }
   __typeof__(&waitid) next = NEXT(waitid);
   __attribute__((musttail)) return next(kind, which, information, options);
+}
+
+LT_EXPORT int LT_HOOK(getrusage)(__rusage_who_t who, struct rusage *usage) {
+  int result = NEXT(getrusage)(who, usage);
+  if (result == 0 && who == RUSAGE_CHILDREN) lt_child_usage_hide(usage);
+  return result;
+}
+
+/// Ticks of `times` (USER_HZ), the same number for all programs.
+static clock_t ticks(struct timeval time) { return time.tv_sec * 100 + time.tv_usec / 10000; }
+
+LT_EXPORT clock_t LT_HOOK(times)(struct tms *used) {
+  clock_t result = NEXT(times)(used);
+  struct rusage children;
+  // From sums in microseconds: a difference of ticks would be rounded twice.
+  if (used && NEXT(getrusage)(RUSAGE_CHILDREN, &children) == 0) {
+    lt_child_usage_hide(&children);
+    used->tms_cutime = ticks(children.ru_utime);
+    used->tms_cstime = ticks(children.ru_stime);
+  }
+  return result;
 }

@@ -8,6 +8,7 @@
 #include "image/own_threads.h"
 #include "image/snapshot_writer.h"
 #include "image/thread_freeze.h"
+#include "os/child_usage.h"
 #include "os/os.h"
 #include "os/process_identity.h"
 #include "record/event_buffer.h"
@@ -43,6 +44,7 @@ static _Atomic uint32_t lastNumber;
 static _Atomic uint32_t exitState; ///< 0; 1 when the snapshot at the end was begun
 static struct lt_snapshot_progress *progress;
 static struct lt_snapshot_job job;
+static struct lt_kept_images *kept;
 static struct lt_freeze freeze;
 static uint8_t *stack;
 static _Atomic pid_t copy; ///< the process that writes
@@ -53,7 +55,7 @@ LT_INVARIANT bool has_memory(void) { return progress && stack && job.threads; }
 
 static uintptr_t exitFunction; ///< of the C library
 
-void lt_snapshot_init(bool on) {
+void lt_snapshot_init(bool on, uint32_t keptImages) {
   isOn = on;
   if (!on) return;
   if (!exitFunction)
@@ -64,6 +66,13 @@ void lt_snapshot_init(bool on) {
   if (!stack) stack = lt_map_private(STACK_SIZE);
   if (!job.threads) job.threads = lt_map_private(THREAD_LIMIT * sizeof *job.threads);
   if (!progress || !stack || !job.threads || !lt_freeze_init()) isOn = false;
+  // Pages of it that are not needed take no memory.
+  if (keptImages && !kept) kept = lt_map_shared(sizeof *kept);
+  job.kept = keptImages ? kept : NULL;
+  if (!job.kept) return;
+  job.kept->count = 0;
+  job.kept->firstOffset = 0;
+  job.kept->limit = keptImages;
 }
 
 void lt_snapshot_list_blocks(void) { job.listsBlocks = true; }
@@ -78,10 +87,12 @@ void lt_snapshot_forget(void) {
 void lt_snapshot_reset_after_fork(void) {
   // Memory shared with the parent is the parent's. The rest is mapped anew with the child's own trace.
   progress = NULL;
+  kept = NULL;
   stack = NULL;
   job.threads = NULL;
   lt_snapshot_forget();
   lt_freeze_reset();
+  lt_child_usage_reset();
 }
 
 static bool is_possible(void) { return isOn && lt_trace_is_writable() && lt_identity_is_claimants(); }
@@ -110,9 +121,8 @@ static bool collect_undisturbed(void) {
   LT_CHECK(has_memory());
   bool isDone = atomic_load(&progress->state) == LT_SNAPSHOT_DONE;
   if (!atomic_compare_exchange_strong(&owner, &writing, OWNER_COLLECTING)) return writing == OWNER_NONE;
-  int status;
   // One that says it is done ends in a moment.
-  long result = lt_syscall6(SYS_wait4, atomic_load(&copy), (long)&status, __WALL | (isDone ? 0 : WNOHANG), 0, 0, 0);
+  long result = lt_reap(atomic_load(&copy), isDone ? 0 : WNOHANG);
   bool isGone = isDone || result != 0;
   if (isGone) {
     // It may have finished between the two looks at it.

@@ -51,7 +51,7 @@ void lt_snapshot_forget(void);
 /// Has images list the process's blocks by its allocator's books, since events do not tell of all. Before the first.
 void lt_snapshot_list_blocks(void);
 /// Prepares; when the trace is open, and once for each.
-void lt_snapshot_init(bool isOn);
+void lt_snapshot_init(bool isOn, uint32_t keptImages);
 /// In a child made by fork.
 void lt_snapshot_reset_after_fork(void);
 

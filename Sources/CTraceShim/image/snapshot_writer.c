@@ -62,11 +62,11 @@ static int append_events(uint16_t kind, uint32_t thread, const void *payload, si
   header.compression = LT_COMPRESSION_ZSTD;
   header.storedSize = (uint32_t)stored;
   lt_syscall(SYS_flock, writer.lock, LOCK_EX, 0);
-  int error = is_process_gone() ? -ESRCH : lt_trace_append_chunk(&header, writer.chunk);
+  int error = is_process_gone() ? -ESRCH : lt_kept_images_put(&header, writer.chunk);
   lt_syscall(SYS_flock, writer.lock, LOCK_UN, 0);
   if (error) return error;
   ++*sequence;
-  atomic_fetch_add((_Atomic uint64_t *)&lt_trace.status->eventCount, eventCount);
+  atomic_fetch_add(lt_trace_event_count(), eventCount);
   return 0;
 }
 
@@ -296,7 +296,7 @@ int lt_snapshot_append_end(const struct lt_snapshot_end *end, uint64_t time, str
                                    .sequence = *sequence,
                                    .firstTime = time,
                                    .lastTime = time};
-  int error = lt_trace_append_chunk(&header, (uint8_t *)&chunk);
+  int error = lt_kept_images_put(&header, (uint8_t *)&chunk);
   if (!error) ++*sequence;
   return error;
 }
@@ -314,6 +314,7 @@ static int write_end(const struct lt_memory_scan *scan, int error) {
       .totalNanoseconds = lt_clock_nanoseconds(CLOCK_MONOTONIC) - writer.job->startNanoseconds};
   lt_syscall(SYS_flock, writer.lock, LOCK_EX, 0);
   int endError = is_process_gone() ? -ESRCH : lt_snapshot_append_end(&end, writer.job->snapshot.time, writer.progress);
+  if (!endError) lt_kept_images_thin(writer.job->kept);
   lt_syscall(SYS_flock, writer.lock, LOCK_UN, 0);
   return endError;
 }
@@ -325,7 +326,9 @@ _Noreturn void lt_snapshot_write(struct lt_snapshot_job *job, struct lt_snapshot
   lt_leave_descriptors();
   lt_catch_unreadable_pages();
   lt_trace_be_copy();
-  writer.lock = lt_mapped_file_open(&lt_trace.file, O_RDONLY);
+  int whole = lt_mapped_file_open(&lt_trace.file, O_RDWR);
+  writer.lock = whole >= 0 ? whole : lt_mapped_file_open(&lt_trace.file, O_RDONLY);
+  lt_kept_images_begin(job->kept, whole, job->snapshot.reason, job->snapshot.time);
   lt_snapshot_be_expendable();
   int error = prepare();
   if (!error) error = write_image(&scan);

@@ -5,6 +5,7 @@
 
 #include "CTraceFormat.h"
 #include "check.h"
+#include "image/kept_images.h"
 #include "image/thread_freeze.h"
 #include "os/os.h"
 
@@ -21,8 +22,9 @@ struct lt_snapshot_job {
   uint64_t recorderBytes, peakResident;
   /// if frozen, all of them; otherwise the one that takes the snapshot. Registers as they were
   struct lt_snapshot_thread *threads;
-  uint32_t threadCount; ///< at least one
-  bool listsBlocks;     ///< beside the events, which do not show all blocks
+  uint32_t threadCount;        ///< at least one
+  bool listsBlocks;            ///< beside the events, which do not show all blocks
+  struct lt_kept_images *kept; ///< NULL: all images stay
   char label[LT_SNAPSHOT_LABEL_LIMIT];
 };
 
@@ -41,7 +43,7 @@ struct lt_snapshot_progress {
 };
 
 /// Appends the end of an image, uncompressed: also of an image without anything else. `time`: the image's. Returns 0 or
-/// −errno.
+/// −errno. By a copy that has begun to write, or by the process.
 int lt_snapshot_append_end(const struct lt_snapshot_end *end, uint64_t time, struct lt_snapshot_progress *progress);
 
 /// In a copy of the process: has the kernel end it rather than the host when memory is short, and leave no dump of it.

@@ -12,6 +12,7 @@
 #include "image/own_threads.h"
 #include "image/timed_waits.h"
 #include "os/apart_task.h"
+#include "os/child_usage.h"
 #include "os/number_text.h"
 #include "os/thread_list.h"
 #include "thread/own_stack.h"
@@ -342,8 +343,7 @@ static void await_tracer(struct lt_freeze *f, pid_t tracer) {
     bool isLate = copyBegin ? now - copyBegin > patience : now - begin > BEGIN_MILLISECONDS * 1000000ull;
     if (isLate) lt_syscall(SYS_tgkill, tracer, tracer, SIGKILL);
   }
-  int status;
-  while (lt_syscall6(SYS_wait4, tracer, (long)&status, __WALL, 0, 0, 0) == -EINTR) {}
+  while (lt_reap(tracer, 0) == -EINTR) {}
 }
 
 /// Gives up a copy whose maker was ended. False if the copy is there, and at work.

@@ -167,6 +167,21 @@ void lt_mapped_file_trim(struct lt_mapped_file *file, uint64_t end) {
   lt_call_apart(trim_apart, &r);
 }
 
+void lt_mapped_file_trim_unused(struct lt_mapped_file *file, const _Atomic uint64_t *end) {
+  LT_CHECK(is_valid(file));
+  uint32_t no = 0;
+  if (!atomic_compare_exchange_strong(&file->extent->isGrowing, &no, 1)) return;
+  uint64_t size = atomic_load(&file->extent->size);
+  // A user who enters from here on finds the file too short, and waits until this is done.
+  atomic_store(&file->extent->size, PAGE);
+  if (atomic_load(&file->users) == 0) {
+    size = atomic_load(end);
+    lt_mapped_file_trim(file, size);
+  }
+  atomic_store(&file->extent->size, size);
+  atomic_store(&file->extent->isGrowing, 0);
+}
+
 void lt_mapped_file_reserve_all(struct lt_mapped_file *file) {
   if (file->reserve < USUAL_RESERVE) return;
   LT_CHECK(file->reserve <= LARGEST_RESERVE);

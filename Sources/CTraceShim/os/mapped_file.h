@@ -62,6 +62,8 @@ void *lt_mapped_file_map(struct lt_mapped_file *file, uint64_t offset, size_t si
 int lt_mapped_file_write(struct lt_mapped_file *file, uint64_t offset, const void *bytes, size_t size);
 /// Makes the file end at `end`, unless it ends before. Nobody may write beyond.
 void lt_mapped_file_trim(struct lt_mapped_file *file, uint64_t end);
+/// Makes the file end at `*end` if it has no user between `enter` and `leave`. A later user makes it longer again.
+void lt_mapped_file_trim_unused(struct lt_mapped_file *file, const _Atomic uint64_t *end);
 /// Makes the file as large as it may ever be needed: it will soon be out of reach.
 void lt_mapped_file_reserve_all(struct lt_mapped_file *file);
 /// Opens the file by its path, if it is still that one. A descriptor or −errno. To be called apart.

@@ -5,6 +5,7 @@
 
 #include "CTraceFormat.h"
 #include "check.h"
+#include "image/kept_images.h"
 #include "os/number_text.h"
 #include "os/os.h"
 #include "process/environment_block.h"
@@ -23,6 +24,7 @@ enum {
   USUAL_SAMPLE_PERIOD = 512 << 10, ///< as other profilers of heaps have it
   /// More than small programs make, and so few that their stacks take half of the table of sites at most.
   USUAL_FIRST_SAMPLES = 8192,
+  USUAL_KEPT_IMAGES = 100,
   FIRST_SAMPLES_LIMIT = 16384,
   /// Frames of a sample's stack: all stacks stay in memory, and a recursion makes one of each depth.
   LIGHT_DEPTH_LIMIT = 512,
@@ -152,6 +154,13 @@ LT_INVARIANT bool are_settings_valid(const struct lt_settings *s) {
          s->firstSamples <= FIRST_SAMPLES_LIMIT && s->snapshotSignal <= 64 && s->roundSignal <= 64;
 }
 
+/// The number of images that stay. `text`: NULL for the usual one.
+static uint32_t kept_images(const char *text) {
+  uint64_t count = text ? parse_number(text, 10) : USUAL_KEPT_IMAGES;
+  if (!count) return 0;
+  return count < 2 ? 2 : count > LT_KEPT_IMAGES_MAX ? LT_KEPT_IMAGES_MAX : (uint32_t)count;
+}
+
 void lt_environment_read(char **environment) {
   struct lt_settings *s = &lt_settings;
   const char *output = value_of(environment, "LEAKTRACE_OUTPUT");
@@ -174,6 +183,7 @@ void lt_environment_read(char **environment) {
   uint64_t count = first ? parse_number(first, 10) : USUAL_FIRST_SAMPLES;
   s->firstSamples = count > FIRST_SAMPLES_LIMIT ? FIRST_SAMPLES_LIMIT : (uint32_t)count;
   s->samplePeriod = s->imageInterval = s->imageSize = s->profileInterval = 0;
+  s->keptImages = 0;
   s->traceLimit = parse_number(value_of(environment, "LEAKTRACE_LIMIT"), 10);
   s->laterSamplePeriod = period;
   bool isLight = mode && strcmp(mode, "light") == 0;
@@ -181,6 +191,7 @@ void lt_environment_read(char **environment) {
     s->imageInterval = parse_number(value_of(environment, "LEAKTRACE_SNAPSHOT_SECONDS"), 10) * 1000000000;
     s->profileInterval = parse_number(value_of(environment, "LEAKTRACE_PROFILE_SECONDS"), 10) * 1000000000;
     s->imageSize = parse_number(value_of(environment, "LEAKTRACE_SNAPSHOT_BYTES"), 10);
+    if (s->imageInterval || s->imageSize) s->keptImages = kept_images(value_of(environment, "LEAKTRACE_KEEP_IMAGES"));
   }
   if (isLight) {
     s->samplePeriod = period;
@@ -232,7 +243,7 @@ char **lt_environment_for_child(char *const environment[], bool isTraced, const 
   size_t count = 0, preloadLength = 0;
   for (char *const *e = environment; e && *e; e++, count++)
     if (strncmp(*e, preloadPrefix, sizeof preloadPrefix - 1) == 0) preloadLength = strlen(*e);
-  enum { OWN_COUNT = 20 };
+  enum { OWN_COUNT = 22 };
   enum { NAMES_AND_NUMBERS = 1024 };
   size_t ownLength =
       NAMES_AND_NUMBERS + strlen(lt_settings.preload) + strlen(lt_settings.output) + strlen(lt_settings.messages);
@@ -300,6 +311,8 @@ char **lt_environment_for_child(char *const environment[], bool isTraced, const 
       text = lt_put_number(text, lt_settings.profileInterval / 1000000000, 10) + 1;
       ADD("LEAKTRACE_SNAPSHOT_BYTES=");
       text = lt_put_number(text, lt_settings.imageSize, 10) + 1;
+      ADD("LEAKTRACE_KEEP_IMAGES=");
+      text = lt_put_number(text, lt_settings.keptImages, 10) + 1;
     }
     ADD("LEAKTRACE_FOLLOW=");
     text = put(text, lt_settings.followsChildren ? "1" : "0") + 1;

@@ -19,6 +19,7 @@ struct lt_settings {
   uint8_t arcMode;
   uint64_t imageInterval;   ///< nanoseconds from one heap image to the next; 0: none are taken by themselves
   uint64_t imageSize;       ///< resident bytes from which on one is taken; 0: none is for that
+  uint32_t keptImages;      ///< images for these two reasons that stay in the trace; 0: all
   uint64_t profileInterval; ///< nanoseconds from one heap profile to the next; 0: none are written
   uint32_t firstSamples;    ///< allocations that are all sampled, before others are. With samplePeriod
   uint64_t samplePeriod;    ///< bytes of allocation from one sample to the next; 0: everything is recorded

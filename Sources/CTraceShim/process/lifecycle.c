@@ -54,33 +54,31 @@ void lt_process_has_swift(bool isPartly) {
 
 // --- ending ----------------------------------------------------------------------------------------------------------
 
-/// Seals everything that all threads have recorded so far. Their hooks may still run: what they add after is not in the
-/// trace if it ends here.
-static void seal_all(struct lt_thread *self, bool continues) {
+static void prepare_to_seal(struct lt_thread *self) {
   LT_CHECK(!self || self == lt_tls.thread);
   lt_thread_reap();
-  if (self) {
-    lt_description_put_clock(self);
-    lt_recording_keep_up(self);
-  }
-  for (struct lt_thread *t = lt_thread_first(); t; t = atomic_load(&t->next)) {
-    if (continues && t != self) continue;
-    lt_buffer_seal_payloads(t);
-  }
-  if (continues && self) lt_buffer_begin(self);
+  if (!self) return;
+  lt_description_put_clock(self);
+  lt_recording_keep_up(self);
 }
 
-/// The end of a recording, or of a part of it.
+/// Seals everything that all threads have recorded so far. Their hooks may still run. A trace that ends here lacks
+/// their later records.
+static void seal_all(struct lt_thread *self) {
+  prepare_to_seal(self);
+  for (struct lt_thread *t = lt_thread_first(); t; t = atomic_load(&t->next)) lt_buffer_seal_payloads(t);
+}
+
+/// The end of a recording.
 struct ending {
   struct lt_thread *self; ///< NULL: a record of the thread's may be incomplete
   uint32_t reason;
-  bool continues; ///< the process may go on recording
 };
 
 static void end(void *ending) {
   const struct ending *e = ending;
-  seal_all(e->self, e->continues);
-  lt_trace_close(e->reason, e->continues);
+  seal_all(e->self);
+  lt_trace_close(e->reason, false);
 }
 
 /// If there is no stack to do it on, the live file still has it all.
@@ -164,7 +162,42 @@ bool lt_process_forget_recording(void) {
   return true;
 }
 
-void lt_process_before_exec(void) {
+/// Appends the unsealed records of the other threads, which an exec ends.
+static void copy_others(struct lt_thread *self, struct lt_exec_copies *copies) {
+  size_t limit = 1; // for the closing record
+  for (struct lt_thread *t = lt_thread_first(); t; t = atomic_load(&t->next)) limit += LT_BUFFER_COPIES;
+  *copies = (struct lt_exec_copies){.offsets = lt_map_private(limit * sizeof *copies->offsets), .limit = limit};
+  if (!copies->offsets) return;
+  for (struct lt_thread *t = lt_thread_first(); t; t = atomic_load(&t->next)) {
+    if (t == self || copies->limit - copies->count <= LT_BUFFER_COPIES) continue;
+    copies->count += lt_buffer_copy_payloads(t, copies->offsets + copies->count);
+  }
+}
+
+/// The end of a recording whose program is about to be replaced.
+struct replacement {
+  struct lt_thread *self;
+  struct lt_exec_copies *copies;
+};
+
+static void end_replaced(void *replacement) {
+  const struct replacement *r = replacement;
+  prepare_to_seal(r->self);
+  lt_buffer_seal_payloads(r->self);
+  lt_buffer_begin(r->self);
+  copy_others(r->self, r->copies);
+  uint64_t closing = lt_trace_close(LT_CLOSE_EXEC, true);
+  if (closing && r->copies->offsets) r->copies->offsets[r->copies->count++] = closing;
+}
+
+void lt_process_after_failed_exec(const struct lt_exec_copies *copies) {
+  if (!copies->offsets) return;
+  lt_trace_void_chunks(copies->offsets, copies->count);
+  lt_unmap(copies->offsets, copies->limit * sizeof *copies->offsets);
+}
+
+void lt_process_before_exec(bool isLast, struct lt_exec_copies *copies) {
+  *copies = (struct lt_exec_copies){0};
   if (!lt_recording_is_on() || lt_tls.hookDepth) return;
   struct lt_thread *t = lt_enter();
   if (!t) return;
@@ -175,7 +208,9 @@ void lt_process_before_exec(void) {
     lt_hooks_set(LT_HOOKS_OFF);
     lt_trace_discard();
   } else {
-    end_recording((struct ending){.self = t, .reason = LT_CLOSE_EXEC, .continues = true});
+    struct replacement replacement = {t, copies};
+    // Without a stack, the live file still has it all, and stays.
+    if (lt_on_own_stack(end_replaced, &replacement) && isLast) lt_trace_leave_behind();
   }
   lt_leave();
 }

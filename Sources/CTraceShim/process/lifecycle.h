@@ -4,6 +4,7 @@
 #define LEAKTRACE_LIFECYCLE_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 /// Notes that Swift objects are seen from now on. `isPartly`: nothing of the runtime that is interposed by name.
@@ -15,9 +16,16 @@ void lt_process_warn(const char *text, const char *detail);
 /// Has the calling thread write what is known of the process and its images, as the first call of a hook would.
 void lt_process_introduce(void);
 
-/// Closes the trace before this process replaces its program, as far as can be told, so that it can go on if that
-/// fails.
-void lt_process_before_exec(void);
+/// Chunks that count only if the program is replaced: of other threads' events, and the closing record.
+struct lt_exec_copies {
+  uint64_t *offsets; ///< places in the trace; NULL if there are none
+  size_t count, limit;
+};
+/// Closes the trace before an exec, in a way that can be undone. `isLast`: the new program exists and will not be
+/// recorded. No recorder removes the live file later, so this call does.
+void lt_process_before_exec(bool isLast, struct lt_exec_copies *copies);
+/// Voids those chunks after an exec that failed: the threads will seal the same events again.
+void lt_process_after_failed_exec(const struct lt_exec_copies *copies);
 /// Tells whether this process changes its own memory when it writes: a child of vfork does not.
 bool lt_process_has_own_memory(void);
 /// Ends the recording while the process goes on, and says why: from here on the recorder makes no system call of its

@@ -123,7 +123,9 @@ enum lt_program_kind lt_program_kind_at(const char *path) {
   for (int level = 0; level < SCRIPT_LIMIT; level++, path = interpreter) {
     // Anything but a file may block, or do something when it is opened.
     struct stat info;
-    if (lt_syscall6(SYS_newfstatat, AT_FDCWD, (long)path, (long)&info, 0, 0, 0) != 0 || !S_ISREG(info.st_mode)) break;
+    if (lt_syscall6(SYS_newfstatat, AT_FDCWD, (long)path, (long)&info, 0, 0, 0) != 0 || !S_ISREG(info.st_mode) ||
+        lt_syscall(SYS_faccessat, AT_FDCWD, path, X_OK) != 0)
+      return LT_PROGRAM_MISSING;
     int file = lt_open(path, O_RDONLY | O_NONBLOCK, 0);
     if (file < 0) break;
     kind = kind_of_file(file, interpreter);
@@ -154,7 +156,7 @@ enum lt_program_kind lt_program_kind_named(const char *file) {
     directory += length;
     if (!*directory) break;
   }
-  return LT_PROGRAM_PRELOADS;
+  return LT_PROGRAM_MISSING;
 }
 
 enum lt_program_kind lt_program_kind_of_descriptor(int descriptor) {

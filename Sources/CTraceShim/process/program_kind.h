@@ -9,6 +9,7 @@ enum lt_program_kind {
   /// its loader is another, or for another processor, or a library insists on being the first: it complains about this
   /// one, or ends
   LT_PROGRAM_FOREIGN,
+  LT_PROGRAM_MISSING, ///< no file that can be run: it cannot replace this program
 };
 
 /// Returns the kind of the program at `path`; a script's is its interpreter's.

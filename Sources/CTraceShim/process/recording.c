@@ -60,7 +60,8 @@ static bool open_trace(void) {
                                      .session = lt_settings.session,
                                      .arcMode = lt_settings.arcMode,
                                      .depthLimit = lt_settings.depthLimit,
-                                     .samplePeriod = sample_period()};
+                                     .samplePeriod = sample_period(),
+                                     .takesImagesBack = lt_settings.takesSnapshots && lt_settings.keptImages};
   uint64_t limit = options.samplePeriod ? 0 : lt_settings.traceLimit;
   if (options.samplePeriod) {
     options.flags |= LT_OPTION_LIGHT;
@@ -76,7 +77,7 @@ static bool open_trace(void) {
   if (lt_settings.verifiesStacks) options.flags |= LT_OPTION_VERIFY_STACKS;
   if (!lt_trace_open(&options, lt_description_program_name())) return false;
   lt_buffer_on_seal(lt_recording_keep_up);
-  lt_snapshot_init(lt_settings.takesSnapshots);
+  lt_snapshot_init(lt_settings.takesSnapshots, lt_settings.keptImages);
   lt_due_images_begin(lt_settings.imageInterval, lt_settings.imageSize);
   lt_due_profiles_begin(lt_settings.profileInterval, lt_settings.laterSamplePeriod);
   lt_trace_limit_begin(limit);

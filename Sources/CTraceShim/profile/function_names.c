@@ -6,6 +6,7 @@
 #include "image/snapshot_writer.h"
 #include "image/thread_freeze.h"
 #include "os/apart_task.h"
+#include "os/child_usage.h"
 #include "os/os.h"
 #include "profile/copy_allocator.h"
 #include "thread/thread_state.h"
@@ -265,8 +266,8 @@ static bool call_in_copy(struct task *task) {
   if (made > 0) atomic_store(&copy, (pid_t)made);
   uint64_t deadline = lt_clock_nanoseconds(CLOCK_MONOTONIC) + COPY_SECONDS * 1000ull * MILLISECOND;
   bool isKilled = false;
-  for (int status; made > 0;) {
-    long result = lt_syscall6(SYS_wait4, made, (long)&status, __WALL | WNOHANG, 0, 0, 0);
+  while (made > 0) {
+    long result = lt_reap((pid_t)made, WNOHANG);
     if (result != 0 && result != -EINTR) break;
     if (!isKilled && lt_clock_nanoseconds(CLOCK_MONOTONIC) > deadline) {
       lt_syscall(SYS_tgkill, made, made, SIGKILL);

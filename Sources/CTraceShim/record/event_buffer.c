@@ -140,7 +140,8 @@ static bool seal_definitions(struct lt_thread *t) {
   if (size == 0) return true;
   struct lt_chunk_header header = {
       .kind = LT_CHUNK_DEFINITIONS, .thread = t->number, .sequence = t->definitionSequence};
-  if (!lt_trace_append(&header, (uint8_t *)slot + slot->definitionStart, size, NULL)) return false;
+  uint64_t offset;
+  if (!lt_trace_append(&header, (uint8_t *)slot + slot->definitionStart, size, NULL, &offset)) return false;
   t->definitionCursor = (uint8_t *)slot + slot->definitionStart;
   atomic_store_explicit((_Atomic uint32_t *)&slot->definitionUsed, slot->definitionStart, memory_order_release);
   slot->definitionSequence = ++t->definitionSequence;
@@ -165,7 +166,8 @@ static bool seal_payloads(struct lt_thread *t, struct lt_compressor *compressor)
                                      .firstTime = slot->firstTime,
                                      .lastTime = t->timeUnits << LT_TIME_SHIFT,
                                      .eventCount = count};
-    if (!lt_trace_append(&header, (uint8_t *)slot + slot->eventStart, size, compressor)) return false;
+    uint64_t offset;
+    if (!lt_trace_append(&header, (uint8_t *)slot + slot->eventStart, size, compressor, &offset)) return false;
     atomic_store_explicit((_Atomic uint64_t *)&slot->eventUsed, slot->eventStart, memory_order_release);
     t->eventSequence++;
     t->hasMarks = 0;
@@ -200,6 +202,43 @@ bool lt_buffer_seal_payloads(struct lt_thread *t) {
   bool isBegun = begin_sealing(t), isSealed = seal_payloads(t, NULL);
   end_sealing(t, isBegun);
   return isSealed;
+}
+
+/// Appends what another thread has published. The thread may go on writing behind that.
+static size_t copy_payloads(const struct lt_thread *t, uint64_t offsets[LT_BUFFER_COPIES]) {
+  const struct lt_live_slot *slot = t->slot;
+  size_t count = 0;
+  uint32_t used = atomic_load_explicit((const _Atomic uint32_t *)&slot->definitionUsed, memory_order_acquire);
+  LT_CHECK(used >= slot->definitionStart && used <= LT_SLOT_DEFINITIONS);
+  if (used > slot->definitionStart) {
+    struct lt_chunk_header header = {
+        .kind = LT_CHUNK_DEFINITIONS, .thread = t->number, .sequence = slot->definitionSequence};
+    if (!lt_trace_append(&header, (const uint8_t *)slot + slot->definitionStart, used - slot->definitionStart, NULL,
+                         &offsets[count]))
+      return count;
+    count++;
+  }
+  uint64_t complete = published(slot);
+  if (!(uint32_t)complete) return count;
+  // Read after the events: none of those is later.
+  uint64_t units = atomic_load_explicit((const _Atomic uint64_t *)&t->timeUnits, memory_order_relaxed);
+  struct lt_chunk_header header = {.kind = LT_CHUNK_EVENTS,
+                                   .thread = t->number,
+                                   .sequence = slot->eventSequence,
+                                   .firstTime = slot->firstTime,
+                                   .lastTime = units << LT_TIME_SHIFT,
+                                   .eventCount = complete >> 32};
+  return count +
+         lt_trace_append(&header, (const uint8_t *)slot + slot->eventStart, (uint32_t)complete, NULL, &offsets[count]);
+}
+
+size_t lt_buffer_copy_payloads(struct lt_thread *t, uint64_t offsets[LT_BUFFER_COPIES]) {
+  LT_CHECK(t != lt_tls.thread);
+  if (!t->slot) return 0;
+  bool isBegun = begin_sealing(t);
+  size_t count = copy_payloads(t, offsets);
+  end_sealing(t, isBegun);
+  return count;
 }
 
 void lt_buffer_end(struct lt_thread *t) {

@@ -52,7 +52,11 @@ void lt_buffer_begin(struct lt_thread *thread);
 /// Seals what is complete in a slot, and begins nothing: by a thread whose hooks were switched off, or by another.
 /// False when the trace could not be written.
 bool lt_buffer_seal_payloads(struct lt_thread *thread);
-/// Does the same for a thread that has ended, and gives back what it held.
+enum { LT_BUFFER_COPIES = 2 };
+/// Appends chunks of what another thread has in its slot, which stays there. Returns how many; `offsets` gets their
+/// places in the trace. To be made voids if that thread goes on: it will seal the same again.
+size_t lt_buffer_copy_payloads(struct lt_thread *thread, uint64_t offsets[LT_BUFFER_COPIES]);
+/// Seals the last records of a thread that has ended, and frees its memory.
 void lt_buffer_end(struct lt_thread *thread);
 
 /// Has every event carry its time from now on, in all threads: the process has more than one.

@@ -14,9 +14,11 @@
 #include "record/chunk_compressor.h"
 #include "record/message.h"
 #include "record/trace_clock.h"
+#include "record/trace_voids.h"
 #include "thread/hook_switch.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <string.h>
 #include <sys/mman.h>
 
@@ -75,8 +77,7 @@ struct lt_live_slot *lt_trace_new_slot(void) {
 
 // --- chunks ----------------------------------------------------------------------------------------------------------
 
-static int append(struct lt_chunk_header *header, uint8_t *chunk) {
-  LT_CHECK(has_pages());
+size_t lt_trace_finish_chunk(struct lt_chunk_header *header, uint8_t *chunk) {
   LT_CHECK(header->kind > 0 && header->kind <= LT_CHUNK_BLOCKS && header->storedSize > 0);
   LT_CHECK(header->rawSize > 0 && header->rawSize <= LT_CHUNK_MAX_RAW);
   LT_CHECK(header->compression != LT_COMPRESSION_NONE || header->storedSize == header->rawSize);
@@ -88,20 +89,26 @@ static int append(struct lt_chunk_header *header, uint8_t *chunk) {
          padded = (size + LT_CHUNK_ALIGNMENT - 1) & ~(size_t)(LT_CHUNK_ALIGNMENT - 1);
   LT_CHECK(padded - size < LT_CHUNK_ALIGNMENT);
   memset(chunk + size, 0, padded - size);
-  uint64_t offset = atomic_fetch_add((_Atomic uint64_t *)&lt_trace.status->dataEnd, padded);
-  LT_CHECK(offset >= LT_TRACE_HEADER_SIZE && offset % LT_CHUNK_ALIGNMENT == 0);
-  return lt_mapped_file_write(&lt_trace.file, offset, chunk, padded);
+  return padded;
 }
 
-int lt_trace_append_chunk(struct lt_chunk_header *header, uint8_t *chunk) {
+static int append(struct lt_chunk_header *header, uint8_t *chunk, uint64_t *offset) {
+  LT_CHECK(has_pages());
+  size_t padded = lt_trace_finish_chunk(header, chunk);
+  *offset = atomic_fetch_add((_Atomic uint64_t *)&lt_trace.status->dataEnd, padded);
+  LT_CHECK(*offset >= LT_TRACE_HEADER_SIZE && *offset % LT_CHUNK_ALIGNMENT == 0);
+  return lt_mapped_file_write(&lt_trace.file, *offset, chunk, padded);
+}
+
+int lt_trace_append_chunk(struct lt_chunk_header *header, uint8_t *chunk, uint64_t *offset) {
   lt_mapped_file_enter(&lt_trace.file);
-  int error = lt_trace_is_writable() ? append(header, chunk) : -ESTALE;
+  int error = lt_trace_is_writable() ? append(header, chunk, offset) : -ESTALE;
   leave_file();
   return error;
 }
 
-static bool write_chunk(struct lt_chunk_header *header, uint8_t *chunk) {
-  int error = lt_trace_append_chunk(header, chunk);
+static bool write_chunk(struct lt_chunk_header *header, uint8_t *chunk, uint64_t *offset) {
+  int error = lt_trace_append_chunk(header, chunk, offset);
   if (error) stop(-error);
   return !error;
 }
@@ -128,7 +135,8 @@ void lt_trace_be_copy(void) {
   lt_mapped_file_be_alone(&lt_trace.file);
 }
 
-bool lt_trace_append(struct lt_chunk_header *header, const void *payload, uint32_t size, struct lt_compressor *begun) {
+bool lt_trace_append(struct lt_chunk_header *header, const void *payload, uint32_t size, struct lt_compressor *begun,
+                     uint64_t *offset) {
   if (!lt_trace_is_writable()) return false;
   LT_CHECK(size > 0 && size <= LT_SLOT_SIZE);
   header->rawSize = header->storedSize = size;
@@ -147,11 +155,10 @@ bool lt_trace_append(struct lt_chunk_header *header, const void *payload, uint32
   } else {
     memcpy(chunk + sizeof *header, payload, size);
   }
-  bool isWritten = write_chunk(header, chunk);
+  bool isWritten = write_chunk(header, chunk, offset);
   if (!compressor) lt_unmap(chunk, sizeof *header + size + LT_CHUNK_ALIGNMENT);
   if (!begun) lt_compressor_return(compressor);
-  if (isWritten && header->kind == LT_CHUNK_EVENTS)
-    atomic_fetch_add((_Atomic uint64_t *)&lt_trace.status->eventCount, header->eventCount);
+  if (isWritten && header->kind == LT_CHUNK_EVENTS) atomic_fetch_add(lt_trace_event_count(), header->eventCount);
   return isWritten;
 }
 
@@ -180,8 +187,8 @@ uint64_t lt_recorder_bytes(void) {
 
 static void remove_live(void) { lt_unlink(lt_trace.liveFile.path); }
 
-void lt_trace_close(uint32_t reason, bool keepLive) {
-  if (!lt_trace_is_writable()) return;
+uint64_t lt_trace_close(uint32_t reason, bool keepLive) {
+  if (!lt_trace_is_writable()) return 0;
   LT_CHECK(has_pages() && lt_identity_is_claimants());
   for (struct lt_thread *t = lt_thread_first(); t; t = atomic_load(&t->next)) lt_trace_add_drops(t);
   struct lt_closing closing = {.reason = reason,
@@ -196,13 +203,45 @@ void lt_trace_close(uint32_t reason, bool keepLive) {
   closing.peakResidentBytes = lt_peak_resident_size();
   memcpy(closing.drops, lt_trace.status->drops, sizeof closing.drops);
   struct lt_chunk_header header = {.kind = LT_CHUNK_CLOSING};
-  if (!lt_trace_append(&header, &closing, sizeof closing, NULL)) return;
-  if (keepLive) return;
+  uint64_t offset;
+  if (!lt_trace_append(&header, &closing, sizeof closing, NULL, &offset)) return 0;
+  if (keepLive) return offset;
   lt_mapped_file_enter(&lt_trace.file);
   lt_trace.status->state = LT_STATE_CLOSED;
   atomic_store(&lt_trace.isOpen, 0);
   leave_file();
   remove_live();
+  return offset;
+}
+
+void lt_trace_leave_behind(void) {
+  if (!lt_trace_is_writable()) return;
+  LT_CHECK(has_pages() && lt_identity_is_claimants());
+  // If the process goes on after all, threads may need slots of a file that has no path any more.
+  lt_mapped_file_enter(&lt_trace.liveFile);
+  lt_mapped_file_reserve_all(&lt_trace.liveFile);
+  lt_mapped_file_leave(&lt_trace.liveFile);
+  lt_mapped_file_trim_unused(&lt_trace.file, (_Atomic uint64_t *)&lt_trace.status->dataEnd);
+  remove_live();
+}
+
+/// Chunks to be made voids.
+struct voiding {
+  const uint64_t *offsets;
+  size_t count;
+};
+
+static void void_apart(void *argument) {
+  const struct voiding *v = argument;
+  int descriptor = lt_mapped_file_open(&lt_trace.file, O_RDWR);
+  if (descriptor < 0) return;
+  for (size_t i = 0; i < v->count; i++) lt_trace_void_chunk(descriptor, v->offsets[i], lt_trace_event_count());
+  lt_close(descriptor);
+}
+
+void lt_trace_void_chunks(const uint64_t *offsets, size_t count) {
+  struct voiding v = {offsets, count};
+  if (count && lt_trace_is_writable()) lt_call_apart(void_apart, &v);
 }
 
 void lt_trace_discard(void) {

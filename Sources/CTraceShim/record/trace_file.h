@@ -20,6 +20,8 @@ struct lt_trace {
 };
 extern struct lt_trace lt_trace __attribute__((visibility("hidden")));
 
+/// Returns the number of events in sealed chunks, which the status page holds.
+static inline _Atomic uint64_t *lt_trace_event_count(void) { return (_Atomic uint64_t *)&lt_trace.status->eventCount; }
 /// Tells whether chunks may be appended.
 bool lt_trace_is_writable(void);
 /// To be called before the process may give up rights by which it reaches the files' paths.
@@ -28,11 +30,17 @@ void lt_trace_before_losing_reach(void);
 struct lt_live_slot *lt_trace_new_slot(void);
 struct lt_compressor;
 /// Compresses and appends a chunk. Fills in the header's sizes and checksums. False when recording has stopped, now or
-/// before. `begun`: has compressed the beginning of the payload, and stays the caller's; NULL if nothing has.
-bool lt_trace_append(struct lt_chunk_header *header, const void *payload, uint32_t size, struct lt_compressor *begun);
+/// before. `begun`: has compressed the beginning of the payload, and stays the caller's; NULL if nothing has. `offset`
+/// gets the chunk's place in the trace.
+bool lt_trace_append(struct lt_chunk_header *header, const void *payload, uint32_t size, struct lt_compressor *begun,
+                     uint64_t *offset);
 /// Appends the chunk that has room for its header and its padding around `header->storedSize` bytes of payload. Fills
-/// in checksums. Returns 0 or −errno, and leaves it to the caller what that means.
-int lt_trace_append_chunk(struct lt_chunk_header *header, uint8_t *chunk);
+/// in checksums. `offset` gets its place. Returns 0 or −errno, and leaves it to the caller what that means.
+int lt_trace_append_chunk(struct lt_chunk_header *header, uint8_t *chunk, uint64_t *offset);
+/// Fills in checksums and padding of such a chunk. Returns its size, a multiple of LT_CHUNK_ALIGNMENT.
+size_t lt_trace_finish_chunk(struct lt_chunk_header *header, uint8_t *chunk);
+/// Takes back chunks of this trace by their offsets: readers skip them.
+void lt_trace_void_chunks(const uint64_t *offsets, size_t count);
 /// Lets a copy of this process that is made now write to the trace; and ends that.
 void lt_trace_begin_copy(void);
 void lt_trace_end_copy(void);
@@ -42,8 +50,12 @@ void lt_trace_be_copy(void);
 void lt_trace_add_drops(struct lt_thread *thread);
 /// Counts one call that was lost, for which there is no thread to count it.
 void lt_trace_add_drop(uint32_t reason);
-/// Appends the closing record. The live file is removed unless `keepLive`.
-void lt_trace_close(uint32_t reason, bool keepLive);
+/// Appends the closing record. The live file is removed unless `keepLive`. Returns the record's offset; 0 if there is
+/// none.
+uint64_t lt_trace_close(uint32_t reason, bool keepLive);
+/// Removes the live file of a closed trace, and the room ahead of its end. If the process goes on, it goes on
+/// recording, and a kill loses its last events.
+void lt_trace_leave_behind(void);
 /// Removes both files: nothing worth keeping was recorded.
 void lt_trace_discard(void);
 /// Gives up the memory of a trace that is closed, so that another can be opened. Nobody may be inside a hook that

@@ -111,10 +111,14 @@ static int create_live(uint64_t traceID) {
   return 0;
 }
 
+static uint32_t version(const struct lt_trace_options *options) {
+  if (options->takesImagesBack) return LT_FORMAT_THINNED_VERSION;
+  return options->flags & (LT_OPTION_LIGHT | LT_OPTION_LIMITED) ? LT_FORMAT_LIGHT_VERSION : LT_FORMAT_VERSION;
+}
+
 static void fill_header(struct lt_trace_header *header, const struct lt_trace_options *options) {
   memcpy(header->magic, LT_TRACE_MAGIC, 8);
-  header->version =
-      options->flags & (LT_OPTION_LIGHT | LT_OPTION_LIMITED) ? LT_FORMAT_LIGHT_VERSION : LT_FORMAT_VERSION;
+  header->version = version(options);
   header->headerSize = LT_TRACE_HEADER_SIZE;
   header->machine = LT_ELF_MACHINE;
   header->pointerSize = sizeof(void *);

@@ -14,6 +14,7 @@ struct lt_trace_options {
   uint32_t depthLimit;
   uint32_t firstSamples; ///< with LT_OPTION_LIGHT
   uint64_t samplePeriod; ///< with LT_OPTION_LIGHT or LT_OPTION_LIMITED
+  bool takesImagesBack;
 };
 
 /// Creates the trace and its live file. False, after saying why, when that cannot be.

@@ -30,7 +30,8 @@ package enum SnapshotChoice {
   package static func explanation(_ reader: TraceReader, number: Int?, path: String) -> String {
     let next = "'leaktrace snapshot PID' takes an image of a running program"
     if reader.snapshots.isEmpty, reader.closing?.reason == .exec {
-      return "\(path) ends where the process became another program, which has a trace of its own."
+      let other = reader.definitions.process.isAttached ? "is not recorded" : "has a trace of its own"
+      return "\(path) ends where the process became another program, which \(other)."
     }
     if reader.snapshots.isEmpty, let failure = reader.failedSnapshots.last {
       return "\(path) has no heap image: \(failure.explanation). \(next)."

@@ -26,7 +26,7 @@ package struct LiveRecording: Hashable, Sendable {
     let page = file.bytes(at: 0, count: MemoryLayout<lt_live_header>.size)
     guard page.count == MemoryLayout<lt_live_header>.size, page.starts(with: Self.magic) else { return nil }
     let header = page.load(lt_live_header.self, at: 0)
-    guard header.version <= UInt32(LT_FORMAT_LIGHT_VERSION) else { return nil }
+    guard header.version <= UInt32(LT_FORMAT_THINNED_VERSION) else { return nil }
     self.path = path
     traceID = header.traceID
     slotSize = header.slotSize

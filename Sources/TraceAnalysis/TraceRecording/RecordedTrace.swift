@@ -61,7 +61,7 @@ package struct RecordedTrace: Hashable, Sendable {
     guard page.count == Int(LT_TRACE_HEADER_SIZE), page.starts(with: Self.magic) else { return nil }
     let header = page.load(lt_trace_header.self, at: 0)
     let checked = page.withUnsafeBytes { lt_crc32c(0, $0.baseAddress, MemoryLayout<lt_trace_header>.size - 4) }
-    guard header.version <= UInt32(LT_FORMAT_LIGHT_VERSION), checked == header.headerChecksum else { return nil }
+    guard header.version <= UInt32(LT_FORMAT_THINNED_VERSION), checked == header.headerChecksum else { return nil }
     let status = page.load(lt_trace_status.self, at: Int(LT_TRACE_STATUS_OFFSET))
     self.path = path
     let dataEnd = file.traceDataEnd

@@ -1,5 +1,7 @@
 // The settings of a recording, and the way they are told to the preloaded library.
 
+import CTraceFormat
+
 /// The choices of one recording.
 package struct RecordingSettings: Hashable, Sendable {
   package enum Children: Hashable, Sendable { case followed, notFollowed }
@@ -40,10 +42,13 @@ package struct RecordingSettings: Hashable, Sendable {
     package var interval: UInt64?
     /// Resident bytes from which on one is taken, each ten minutes; nil for none.
     package var residentBytes: UInt64?
+    /// Those that stay in the trace; 0 for all. The others make room for new ones, older ones first.
+    package var keptCount: UInt32
 
-    package init(interval: UInt64? = nil, residentBytes: UInt64? = nil) {
-      self.interval = interval
-      self.residentBytes = residentBytes
+    package init(
+      interval: UInt64? = nil, residentBytes: UInt64? = nil, keptCount: UInt32 = RecordingSettings.usualKeptImages
+    ) {
+      (self.interval, self.residentBytes, self.keptCount) = (interval, residentBytes, keptCount)
     }
   }
 
@@ -64,6 +69,10 @@ package struct RecordingSettings: Hashable, Sendable {
   package static let mostFirstSamples: UInt32 = 16384
   /// Seconds from one heap image to the next, at least: the process stands still for each, and a copy of it is written.
   package static let leastImageInterval: UInt64 = 10
+  /// Images that stay, unless told otherwise: enough for a curve of a week, in some 30 MB of a small server's trace.
+  package static let usualKeptImages: UInt32 = 100
+  /// Those that a recorder takes.
+  package static let keptImages: ClosedRange<UInt32> = 2...UInt32(LT_KEPT_IMAGES_MAX)
   /// Seconds from one heap profile to the next, at least.
   package static let leastProfileInterval: UInt64 = 1
   /// Bytes of a trace, at least, after which samples are taken: less holds hardly more than what a program begins with.
@@ -151,6 +160,7 @@ package struct RecordingEnvironment: Sendable {
     if let interval = sampling.profileInterval { result.append(("LEAKTRACE_PROFILE_SECONDS", String(interval))) }
     if let interval = sampling.images.interval { result.append(("LEAKTRACE_SNAPSHOT_SECONDS", String(interval))) }
     if let bytes = sampling.images.residentBytes { result.append(("LEAKTRACE_SNAPSHOT_BYTES", String(bytes))) }
+    result.append(("LEAKTRACE_KEEP_IMAGES", String(sampling.images.keptCount)))
     return result
   }
 

@@ -40,11 +40,11 @@ struct RecordingEnvironmentTests {
         "LEAKTRACE_FOLLOW=1", "LEAKTRACE_ARC=counts", "LEAKTRACE_DEPTH=7", "LEAKTRACE_PAUSED=1",
         "LEAKTRACE_VERIFY_STACKS=1",
       ]))
-    let images = RecordingSettings.DueImages(interval: 60, residentBytes: 5)
+    let images = RecordingSettings.DueImages(interval: 60, residentBytes: 5, keptCount: 9)
     let sampling = RecordingSettings.Sampling(period: 7, first: 5, images: images, profileInterval: 9)
     let common = [
       "LEAKTRACE_SAMPLE=7", "LEAKTRACE_SAMPLE_FIRST=5", "LEAKTRACE_PROFILE_SECONDS=9", "LEAKTRACE_SNAPSHOT_SECONDS=60",
-      "LEAKTRACE_SNAPSHOT_BYTES=5",
+      "LEAKTRACE_SNAPSHOT_BYTES=5", "LEAKTRACE_KEEP_IMAGES=9",
     ]
     let light = try environment { $0.mode = .light(sampling) }.variables.map { "\($0)=\($1)" }
     #expect(light == plain + ["LEAKTRACE_MODE=light"] + common)

@@ -59,6 +59,20 @@ import TraceRecording
     try expectKeptBlocks(trace)
   }
 
+  @Test(
+    "What other threads recorded is in the trace, whether the program is replaced or not", arguments: [true, false])
+  func threads(isReplaced: Bool) throws {
+    let run = try Self.run(isReplaced ? "threads-exec" : "threads-exec-fails")
+    #expect(run.traces.count == (isReplaced ? 2 : 1))
+    let trace = try #require(run.traces.first)
+    #expect(trace.state == .closed(isReplaced ? .exec : .exit))
+    try expectKeptBlocks(trace)
+    let contents = try TraceContents(trace.path)
+    #expect(contents.allocations(ofSize: 500) == Self.kept && contents.liveBlocks(ofSize: 500) == Self.kept)
+    #expect(try TraceReader(path: trace.path).diagnostics.isEmpty)
+    #expect(try !run.directory.fileNames().contains { $0.hasSuffix(".live") })
+  }
+
   private func expectKeptBlocks(_ trace: RecordedTrace, sourceLocation: SourceLocation = #_sourceLocation) throws {
     let contents = try TraceContents(trace.path)
     #expect(contents.allocations(ofSize: 1000) == Self.kept, sourceLocation: sourceLocation)

@@ -18,7 +18,7 @@ import Testing
     arguments: [
       "filter_kills", "filter_kills_exit", "filter_traps", "filter_errors", "filter_by_system_call",
       "filter_then_threads", "filter_over_threads",
-      "filter_on_one_thread", "filter_twice", "filter_then_fork", "filter_then_exec", "strict_mode",
+      "filter_on_one_thread", "filter_twice", "filter_then_fork", "filter_then_exec", "strict_mode", "calls_dispatched",
     ], TestTier.arguments([[]], of: [[], ["--follow-children"]]))
   func stops(situation: String, options: [String]) throws {
     let run = try Self.run(situation, options)

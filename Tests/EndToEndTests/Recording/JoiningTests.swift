@@ -196,6 +196,35 @@ import TraceReading
     }
   }
 
+  @Test(
+    "A process that becomes another program leaves a whole trace and no live file, also if it failed to at first",
+    arguments: [0, 2])
+  func replaced(failures: Int) throws {
+    let waiting = try InspectionTests.Waiting("replaces-itself.c", [String(failures)])
+    let trace = waiting.directory.path + "/joined.trace"
+    let attached = try leaktrace(["attach", String(waiting.processID), "-o", trace], in: waiting.directory.path)
+    #expect(attached.end == .exit(0), "\(attached)")
+    for failure in 1..<(failures + 1) {
+      kill(waiting.processID, SIGUSR1)
+      try AwaitedState.wait(until: "the attempt has failed") {
+        let printed = try String(contentsOfFile: waiting.directory.path + "/printed", encoding: .utf8)
+        return printed.count { $0 == "\n" } > failure
+      }
+    }
+    kill(waiting.processID, SIGUSR1)
+    try AwaitedState.wait(until: "the program is another") {
+      (try? String(contentsOfFile: "/proc/\(waiting.processID)/comm", encoding: .utf8)) == "sleep\n"
+    }
+    #expect(RecordedTrace(path: trace)?.state == .closed(.exec))
+    let contents = try TraceContents(trace)
+    #expect(contents.allocations(ofSize: 300) == failures && contents.orphans == 0)
+    #expect(try TraceReader(path: trace).diagnostics.isEmpty)
+    #expect(!FileManager.default.fileExists(atPath: trace + ".live"))
+    var status = stat()
+    #expect(stat(trace, &status) == 0 && status.st_size < 1 << 20)
+    _ = try waiting.end(SIGKILL)
+  }
+
   @Test("What cannot be joined gets one line that says why, and is left as it was") func refusals() throws {
     let directory = try TemporaryDirectory()
     func refusal(_ process: Int32, _ text: String) throws {

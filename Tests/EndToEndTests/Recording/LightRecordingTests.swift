@@ -252,7 +252,8 @@ import TraceReading
       ["--sample", "64KiB"], ["--snapshot-every", "1m"], ["--snapshot-above", "1GiB"], ["--light", "--arc", "off"],
       ["--light", "--snapshot-every", "1s"], ["--profile-every", "60s"], ["--light", "--profile-every", "0.5s"],
       ["--light", "--no-snapshots", "--snapshot-every", "1m"], ["--light", "--limit", "1GiB"], ["--limit", "1KiB"],
-      ["--light", "--sample-first", "16385"], ["--sample-first", "100"],
+      ["--light", "--sample-first", "16385"], ["--sample-first", "100"], ["--light", "--keep-images", "5"],
+      ["--light", "--snapshot-every", "1m", "--keep-images", "1"],
     ])
   func refusals(options: [String]) throws {
     let outcome = try Command([BuildProducts.leaktrace, "record"] + options + ["--", "/bin/true"]).run()

@@ -36,6 +36,36 @@ import TraceReading
   /// Two clocks are read one after the other.
   private static let clockDifference = 0.05
 
+  @Test("Old images make room for new ones, and stay as long as somebody reads them") func kept() throws {
+    let variables = [
+      "LEAKTRACE_MODE=light", "LEAKTRACE_SNAPSHOT_SECONDS=1", "LEAKTRACE_KEEP_IMAGES=3",
+      "LEAKTRACE_OUTPUT=%DIRECTORY%/%p.trace", "LD_PRELOAD=\(BuildProducts.preloadLibrary)",
+    ]
+    let program = try InspectionTests.Waiting("watched.swift", ["registry"], under: ["env"] + variables)
+    func reader(withImage number: UInt32) throws -> TraceReader {
+      try AwaitedState.value("image \(number) is whole") {
+        let reader = program.trace().flatMap { try? TraceReader(path: $0) }
+        return reader.flatMap { $0.snapshots.contains { $0.isWhole && $0.number >= number } ? $0 : nil }
+      }
+    }
+    let later = try reader(withImage: 6)
+    #expect(later.diagnostics.isEmpty && later.snapshots.count <= 4 && later.snapshots.first?.number == 1)
+    #expect(!later.snapshots.contains { !$0.isWhole })
+    // What `later` has found is still there when three more were written.
+    let number = try #require(later.snapshots.last?.number)
+    let last = try reader(withImage: number + 3)
+    let times = Set(last.snapshots.map(\.time))
+    #expect(times.isSuperset(of: later.snapshots.map(\.time)))
+    let buffer = PayloadBuffer()
+    for chunk in later.chunks { #expect(later.loader.load(chunk, into: buffer) == nil) }
+    withExtendedLifetime((later, last)) {}
+    let trace = try #require(program.trace())
+    _ = try program.end(SIGTERM)
+    let outcome = try Self.analyze(trace)
+    #expect(outcome.end == .exit(0) && outcome.output.contains("heap images over"), "\(outcome)")
+    #expect(try TraceReader(path: trace).diagnostics.isEmpty)
+  }
+
   @Test("An image of a large process comes when it is large") func size() throws {
     try imageOfLarge(48 << 20, "48MiB", within: [])
   }

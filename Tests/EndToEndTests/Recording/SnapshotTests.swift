@@ -194,12 +194,14 @@ private let addressBits: UInt64 = 0x00FF_FFFF_FFFF_FFFF
     #expect(zip(images, images.dropFirst()).allSatisfy { $0.header.time < $1.header.time })
   }
 
-  @Test("The processes that take a snapshot are invisible to calls of wait", arguments: ["0", "3"]) func family(
+  @Test(
+    "The processes that take a snapshot are invisible to calls of wait and to records of use", arguments: ["0", "3"])
+  func family(
     threads: String
   ) throws {
     let run = try TracedRun([try TestProgram("snapshot-family.c").path(), threads])
     run.expectSameBehaviour()
-    #expect(run.traced.output == "strangers 0, own child 1 with status 9, signals 1\n")
+    #expect(run.traced.output == "used before 0, after 1; strangers 0, own child 1 with status 9, signals 1\n")
     let images = try HeapImage.images(of: try run.onlyTrace().path)
     #expect(images.count == 21 && images.allSatisfy(\.isComplete))
   }

@@ -53,6 +53,7 @@ SHORT = (
     "filter_over_threads",
     "filter_then_exec",
     "strict_mode",
+    "calls_dispatched",
 )
 
 

@@ -1,5 +1,7 @@
 // The chunks that a trace is read from: those of its file, and what its live file has beyond them.
 
+import CTraceFormat
+
 /// The chunks of a trace, each thread, kind and number once.
 struct ChunkContents {
   private struct Identity: Hashable {
@@ -26,7 +28,8 @@ struct ChunkContents {
       if let torn = scanner.torn[index], holds(torn) { continue }
       diagnostics.append(diagnostic)
     }
-    reportMissing(diagnostics: &diagnostics)
+    if scanner.voidCount > 0 { chunks = Self.inOrderOfImages(chunks) }
+    reportMissing(diagnostics: &diagnostics, hasVoids: scanner.voidCount > 0)
     for index in limits.refusedChunks(chunks) { chunks[index].isRefused = true }
   }
 
@@ -38,7 +41,7 @@ struct ChunkContents {
           diagnostics.append(.init(.duplicateChunk(thread: chunk.thread, sequence: chunk.sequence), at: chunk.place))
           continue
         }
-      case .closing, .snapshot, .memory, .snapshotEnd, .blocks, .unknown: break
+      case .closing, .snapshot, .memory, .snapshotEnd, .blocks, .void, .unknown: break
       }
       chunks.append(chunk)
     }
@@ -63,13 +66,28 @@ struct ChunkContents {
     known.contains(Identity(thread: chunk.thread, kind: chunk.kind, sequence: chunk.sequence))
   }
 
-  private func reportMissing(diagnostics: inout TraceDiagnostics) {
+  /// Restores the order of writing among the chunks of heap images. Later images may fill the places of older ones.
+  private static func inOrderOfImages(_ chunks: [TraceChunk]) -> [TraceChunk] {
+    let images = chunks.filter(\.isOfImage).sorted {
+      ($0.imageTime, $0.imageRank, $0.sequence) < ($1.imageTime, $1.imageRank, $1.sequence)
+    }
+    var next = 0
+    return chunks.map { chunk in
+      guard chunk.isOfImage else { return chunk }
+      next += 1
+      return images[next - 1]
+    }
+  }
+
+  /// `hasVoids`: lists of blocks may have been taken back with their images.
+  private func reportMissing(diagnostics: inout TraceDiagnostics, hasVoids: Bool) {
     struct Row: Hashable {
       var thread: UInt32
       var kind: ChunkKind
     }
     var numbers: [Row: [UInt32]] = [:]
     for chunk in chunks where chunk.kind == .definitions || chunk.kind == .events {
+      if hasVoids, chunk.thread == TraceChunk.threadOfLists { continue }
       numbers[Row(thread: chunk.thread, kind: chunk.kind), default: []].append(chunk.sequence)
     }
     for (row, sequences) in numbers.sorted(by: {
@@ -83,6 +101,32 @@ struct ChunkContents {
         }
         expected = UInt64(sequence) + 1
       }
+    }
+  }
+}
+
+extension TraceChunk {
+  fileprivate var isOfImage: Bool {
+    switch kind {
+    case .snapshot, .memory, .snapshotEnd, .blocks: true
+    case .definitions, .events: thread == Self.threadOfLists
+    case .closing, .void, .unknown: false
+    }
+  }
+
+  /// The image's time, as far as lists of blocks have it.
+  fileprivate var imageTime: UInt64 { firstTime >> UInt64(LT_TIME_SHIFT) }
+
+  /// The recorder writes an image's chunks by ascending rank.
+  fileprivate var imageRank: Int {
+    switch kind {
+    case .definitions: 0
+    case .events: 1
+    case .blocks: 2
+    case .snapshot: 3
+    case .memory: 4
+    case .snapshotEnd: 5
+    case .closing, .void, .unknown: 6
     }
   }
 }

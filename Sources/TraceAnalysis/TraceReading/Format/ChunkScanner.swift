@@ -11,6 +11,7 @@ struct ChunkScanner {
   private var windowCount = 0
   private(set) var chunks: [TraceChunk] = []
   private(set) var diagnostics: [TraceDiagnostic] = []
+  private(set) var voidCount = 0
   /// Chunks with a sound header and a payload that is not all there, by index of their diagnostic.
   private(set) var torn: [Int: TraceChunk] = [:]
 
@@ -74,6 +75,12 @@ struct ChunkScanner {
       }
       endOfDamage(offset, &diagnostics)
       let payload = offset + UInt64(TraceChunk.headerSize)
+      if chunk.kind == .void {
+        voidCount += 1
+        let end = payload + UInt64(chunk.storedSize)
+        offset = end + (alignment - end % alignment) % alignment
+        continue
+      }
       let present = source.size - payload
       let mayRemark = diagnostics.count <= TraceDiagnostics.limit
       if present < UInt64(chunk.storedSize) {

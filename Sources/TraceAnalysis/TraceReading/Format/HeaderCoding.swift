@@ -33,8 +33,8 @@ extension TraceHeader {
     }
     let raw = bytes.withUnsafeBytes { $0.loadUnaligned(as: lt_trace_header.self) }
     // The version is looked at first: a later version may keep its checksum elsewhere.
-    if raw.version > UInt32(LT_FORMAT_LIGHT_VERSION) {
-      throw .newerVersion(found: raw.version, known: UInt32(LT_FORMAT_LIGHT_VERSION))
+    if raw.version > UInt32(LT_FORMAT_THINNED_VERSION) {
+      throw .newerVersion(found: raw.version, known: UInt32(LT_FORMAT_THINNED_VERSION))
     }
     let found = bytes.withUnsafeBytes { checksum(UnsafeRawBufferPointer(rebasing: $0[0..<124])) }
     if found != raw.headerChecksum { throw .damagedHeader(expected: raw.headerChecksum, found: found) }

@@ -166,7 +166,7 @@ package struct ReadingLimits: Hashable, Sendable {
       case .events: spend(index, &events)
       case .memory, .blocks: spend(index, &memory)
       case .definitions, .closing, .snapshot, .snapshotEnd: spend(index, &definitions)
-      case .unknown: break
+      case .void, .unknown: break
       }
     }
     return refused

@@ -8,6 +8,8 @@ package enum ChunkKind: Hashable, Sendable {
   case snapshot, memory, snapshotEnd
   /// The blocks that there were at an image, beside the events.
   case blocks
+  /// Space that held chunks which were taken back. Its payload means nothing.
+  case void
   case unknown(UInt16)
 
   init(rawValue: UInt16) {
@@ -19,6 +21,7 @@ package enum ChunkKind: Hashable, Sendable {
     case Int(LT_CHUNK_MEMORY): self = .memory
     case Int(LT_CHUNK_SNAPSHOT_END): self = .snapshotEnd
     case Int(LT_CHUNK_BLOCKS): self = .blocks
+    case Int(LT_CHUNK_VOID): self = .void
     default: self = .unknown(rawValue)
     }
   }
@@ -32,6 +35,7 @@ package enum ChunkKind: Hashable, Sendable {
     case .memory: UInt16(LT_CHUNK_MEMORY)
     case .snapshotEnd: UInt16(LT_CHUNK_SNAPSHOT_END)
     case .blocks: UInt16(LT_CHUNK_BLOCKS)
+    case .void: UInt16(LT_CHUNK_VOID)
     case .unknown(let n): n
     }
   }
@@ -45,6 +49,7 @@ package enum ChunkKind: Hashable, Sendable {
     case .memory: "memory"
     case .snapshotEnd: "snapshot end"
     case .blocks: "blocks"
+    case .void: "void"
     case .unknown(let n): "kind \(n)"
     }
   }

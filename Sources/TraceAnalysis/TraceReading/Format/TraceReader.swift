@@ -33,6 +33,8 @@ package final class TraceReader {
   /// Events after this time are left out: they are of another part of the trace. Ticks.
   let end: UInt64
   private let source: ByteSource
+  /// Keeps a running recorder from taking these images back. Nil for a trace in memory.
+  private var hold: TraceHold?
   /// A second pass finds the same damage again.
   var hasReplayed = false
   /// Bytes of events, in all passes so far.
@@ -45,9 +47,11 @@ package final class TraceReader {
   package convenience init(path: String, part: TracePart = .whole) throws(TraceFormatError) {
     // The snapshot of the live file must be older than the scan of the trace, but is checked against the trace's
     // header.
+    let hold = TraceHold(tracePath: path)
     let header = try Self.header(of: ByteSource(path: path))
     let liveFile = LiveFile(path: path + LT_LIVE_SUFFIX, traceID: header.traceID)
     try self.init(source: ByteSource(path: path), header: header, liveFile: liveFile, part: part)
+    self.hold = hold
   }
 
   /// Opens a trace, and its live file if given, that stand in memory.
