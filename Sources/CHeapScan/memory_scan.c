@@ -276,6 +276,14 @@ static LT_ALWAYS_INLINE bool is_tag(uint64_t word) {
   return LT_UNLIKELY((word & LT_WORD_ADDRESS_MASK & ~7ull) == 0) && word >> 56 && word >> 60 != SHORT_STRING;
 }
 
+/// The address in a number whose program keeps a mark of its own in the highest 16 bits, without the mark; 0 if it is
+/// none. References of Swift never have a bit there below the highest byte.
+static LT_ALWAYS_INLINE uint64_t marked_address(const struct lt_memory_scan *s, uint64_t word) {
+  const uint64_t lowest48 = (1ull << 48) - 1;
+  if (LT_LIKELY((word & LT_WORD_ADDRESS_MASK) <= lowest48)) return 0;
+  return lt_address_index_has(&s->index, word & lowest48) ? word & lowest48 : 0;
+}
+
 /// Second pass: encodes a page.
 static int encode_page(struct lt_memory_scan *s, uint64_t page, unsigned firstWord) {
   const uint64_t *words = s->content;
@@ -291,7 +299,10 @@ static int encode_page(struct lt_memory_scan *s, uint64_t page, unsigned firstWo
       if (i >= LT_MEMORY_PAGE_WORDS) break;
     }
     uint64_t word = words[i], address = word & LT_WORD_ADDRESS_MASK;
-    if (!lt_address_index_has(&s->index, address) && !is_tag(word)) continue;
+    if (!lt_address_index_has(&s->index, address) && !is_tag(word)) {
+      word = marked_address(s, word);
+      if (!word) continue;
+    }
     s->words[i] = word;
     s->bits[i >> 6] |= 1ull << (i & 63);
     if (!(i & 1) && LT_UNLIKELY(lt_type_set_may_have(&s->typeSet, word))) objects[objectCount++] = (uint16_t)i;

@@ -181,11 +181,11 @@ func sampleTrace(compression: TraceWriter.Compression, seed: UInt64 = 1) throws 
     }
     #expect(throws: TraceFormatError.isLiveFile) { try TraceReader(bytes: LiveFileBuilder(traceID: 1).bytes) }
     let version = TraceHeader().version
-    // That of light recordings.
-    let newest = version + 1
-    bytes[8] += 2
+    // That of recordings that take images back.
+    let newest = version + 2
+    bytes[8] += 3
     #expect(throws: TraceFormatError.newerVersion(found: newest + 1, known: newest)) { try TraceReader(bytes: bytes) }
-    bytes[8] -= 2
+    bytes[8] -= 3
     var older = TraceHeader()
     older.version = version - 1
     #expect(throws: TraceFormatError.olderVersion(found: version - 1, oldest: version)) {

@@ -100,6 +100,60 @@ import TraceTestSupport
     #expect(findings.first?.referenceCount?.strong == 1)
   }
 
+  @Test func aWeakReferenceFromWhatIsInUseIsNamed() throws {
+    let heap = HeapBuilder()
+    heap.type("App.Owner", fields: [Heap.field("child", 0)])
+    heap.type("App.Child", fields: [Heap.field("owner", 0)])
+    heap.type("App.Registry", fields: [Heap.field("last", 0, .weak)])
+    let (owner, child, registry) = (heap.object("App.Owner"), heap.object("App.Child"), heap.object("App.Registry"))
+    heap.set(owner, 0, child)
+    heap.set(child, 0, owner)
+    heap.words[registry.address + 16] = heap.sideTable(of: owner).address
+    #expect(try heap.findings().first { $0.verdict == .retainCycle }?.way == nil)
+    heap.global(registry)
+    let finding = try #require(try heap.findings().first)
+    #expect(finding.verdict == .retainCycle && finding.certainty == .proven)
+    #expect(finding.way == .init(kind: .weak, holder: "Registry.last"))
+  }
+
+  @Test func whatANumberLeadsToIsNoProof() throws {
+    let heap = HeapBuilder()
+    heap.type("App.State", fields: [Heap.field("next", 0)])
+    heap.type("Swift._ContiguousArrayStorage<Swift.UInt>")
+    let word = ValueLayout(typeName: "", size: 8, stride: 8, alignment: 8, references: [], opaque: [])
+    heap.layout(
+      of: "Swift._ContiguousArrayStorage<Swift.UInt>",
+      ObjectLayout(
+        typeName: "", size: 32, references: [], opaque: [], tail: .array(start: 32, countOffset: 16, element: word)))
+    let states = (0..<4).map { _ in heap.object("App.State") }
+    let array = heap.object("Swift._ContiguousArrayStorage<Swift.UInt>", size: 48)
+    heap.words[array.address + 16] = 1
+    // The number leads to the first, which keeps the second; to the others nothing leads.
+    heap.set(array, 2, states[0])
+    heap.set(states[0], 0, states[1])
+    heap.set(states[2], 0, states[3])
+    heap.global(array)
+    let findings = try heap.findings().sorted { $0.isDoubtful && !$1.isDoubtful }
+    try #require(findings.count == 2)
+    #expect(findings.map(\.verdict) == [.lost, .lost] && findings.map(\.instances) == [1, 1])
+    #expect(findings.map(\.certainty) == [.suspected, .proven] && !findings[0].isWeak)
+    #expect(findings[0].way?.kind == .number && findings[1].way == nil)
+    #expect(Set(findings.map(\.fingerprint)).count == 2)
+  }
+
+  @Test func aBlockThatHasTheAddressOfAnEndingObjectLetsItFinish() throws {
+    let heap = HeapBuilder()
+    heap.type("App.Panel", fields: [Heap.field("title", 0)])
+    heap.type("App.Title")
+    let deiniting: UInt64 = 3 | 1 << 32
+    let (panel, title, job) = (heap.object("App.Panel", count: deiniting), heap.object("App.Title"), heap.malloc(96))
+    heap.set(panel, 0, title)
+    heap.global(job)
+    #expect(try heap.findings().map { $0.path.last?.type } == ["Title"])
+    heap.words[job.address + 72] = panel.address
+    #expect(try heap.findings().isEmpty)
+  }
+
   @Test func treeWithParentReferencesIsOneFinding() throws {
     let heap = HeapBuilder()
     heap.type("App.Tree", fields: [Heap.field("parent", 0), Heap.field("left", 1), Heap.field("right", 2)])

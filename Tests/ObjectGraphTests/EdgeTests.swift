@@ -59,20 +59,29 @@ private struct NamedEdge: Hashable, CustomStringConvertible {
     return heap.object("Swift._ContiguousArrayStorage<App.Item>", size: size)
   }
 
-  @Test func numbersThatAreAddressesOfBlocksHoldThem() throws {
+  /// The addresses of blocks that numbers of an object are.
+  private func numbers(_ heap: HeapBuilder, of object: HeapBuilder.Object) throws -> Set<UInt64> {
+    let graph = try heap.analysis().graph
+    let node = try #require(graph.heap.block(containing: object.address)).rawValue
+    return Set(graph.numbers.filter { $0.from == node }.map { graph.heap[BlockID($0.to)].address })
+  }
+
+  @Test(arguments: [8, 4, 1]) func numbersAndBytesThatAreAddressesOfBlocksAreNoReferences(stride: Int) throws {
     let heap = HeapBuilder()
-    let items = items(heap, 2)
+    let items = items(heap, 3)
     let block = heap.malloc(64)
-    for (stride, isHeld) in [(8, true), (4, false)] {
-      let array = array(heap, value(stride, []), size: 32 + 4 * 8)
-      heap.set(array, 2, items[0])
-      heap.set(array, 3, block)
-      heap.set(array, 4, items[1], offset: 8)
-      heap.words[array.address + 16] = 8
-      #expect(
-        try edges(heap, from: array)
-          == (isHeld ? [edge("+32", .conservative, items[0]), edge("+40", .conservative, block)] : []))
-    }
+    let array = array(heap, value(stride, []), size: 32 + 5 * 8)
+    heap.set(array, 2, items[0])
+    heap.set(array, 3, block)
+    heap.set(array, 4, items[1], offset: 8)
+    // With marks of the program's own.
+    heap.words[array.address + 16 + 8 * 5] = items[2].address | 5 | 0xA5 << 56
+    heap.words[array.address + 16] = UInt64(40 / stride)
+    #expect(try edges(heap, from: array).isEmpty)
+    #expect(try numbers(heap, of: array) == [items[0].address, block.address, items[2].address])
+    // Spare capacity is none of the program's any more.
+    heap.words[array.address + 16] = UInt64(8 / stride)
+    #expect(try numbers(heap, of: array) == [items[0].address])
   }
 
   @Test func aDequeHoldsTheElementsInItsRingAndNotThoseThatHaveLeft() throws {
@@ -165,7 +174,10 @@ private struct NamedEdge: Hashable, CustomStringConvertible {
   // MARK: Tables
 
   /// A dictionary, or a set without values, of `1 << scale` buckets.
-  private func table(_ heap: HeapBuilder, scale: UInt64, hasValues: Bool, claiming: UInt64? = nil, size: UInt64? = nil)
+  private func table(
+    _ heap: HeapBuilder, scale: UInt64, hasValues: Bool, claiming: UInt64? = nil, size: UInt64? = nil,
+    isOfNumbers: Bool = false
+  )
     -> (
       object: HeapBuilder.Object, keys: Int, values: Int
     )
@@ -173,7 +185,7 @@ private struct NamedEdge: Hashable, CustomStringConvertible {
     let name = hasValues ? "Swift._DictionaryStorage<App.Item, App.Item>" : "Swift._SetStorage<App.Item>"
     heap.type(name)
     let bitmap = hasValues ? 64 : 56
-    let word = value(8, [element(0)])
+    let word = value(8, isOfNumbers ? [] : [element(0)])
     heap.layout(
       of: name,
       ObjectLayout(
@@ -190,6 +202,19 @@ private struct NamedEdge: Hashable, CustomStringConvertible {
     heap.words[object.address + 48] = object.address + UInt64(keys)
     if hasValues { heap.words[object.address + 56] = object.address + UInt64(values) }
     return (object, keys / 8 - 2, values / 8 - 2)
+  }
+
+  @Test func numbersOfADictionaryCountWhereItsBitmapSaysSo() throws {
+    let heap = HeapBuilder()
+    let items = items(heap, 3)
+    let (table, keys, values) = table(heap, scale: 7, hasValues: true, isOfNumbers: true)
+    for (index, bucket) in [3, 64, 127].enumerated() {
+      heap.set(table, (index == 1 ? keys : values) + bucket, items[index])
+    }
+    heap.words[table.address + 64] = 1 << 3
+    heap.words[table.address + 72] = 1
+    #expect(try edges(heap, from: table).isEmpty)
+    #expect(try numbers(heap, of: table) == [items[0].address, items[1].address])
   }
 
   @Test func aDictionaryHoldsWhatItsBitmapSaysAndNotWhatWasRemoved() throws {

@@ -143,6 +143,35 @@ import TraceTestSupport
     #expect(try instances() == [])
   }
 
+  /// A cycle of a task and an object that has its continuation, and a registry that knows the object weakly.
+  @Test(arguments: [true, false]) func aWeakReferenceToAContinuationCanResumeATask(isContinuation: Bool) throws {
+    heap.type(
+      "App.Feed",
+      fields: [HeapBuilder.field("waiting", 0, type: isContinuation ? "Swift.UnsafeContinuation<Int>" : "Swift.Task")])
+    heap.type("App.Registry", fields: [HeapBuilder.field("feed", 0, .weak)])
+    let (task, feed, registry) = (task(handles: 1), heap.object("App.Feed"), heap.object("App.Registry"))
+    suspend(task)
+    set(task, slab + 72, feed.address)
+    heap.set(feed, 0, task)
+    let before = try heap.findings().map(\.verdict)
+    // The registry is lost itself until a variable leads to it.
+    #expect(before == [.suspended, .lost])
+    heap.words[registry.address + 16] = heap.sideTable(of: feed).address
+    heap.global(registry)
+    let after = try heap.findings().map(\.verdict)
+    #expect(after == (isContinuation ? [] : [.retainCycle]))
+  }
+
+  @Test func aTaskWithoutFramesHasFinished() throws {
+    let (finished, waiting) = (task(), task())
+    set(finished, slab + 16, 480)
+    suspend(waiting)
+    let findings = try heap.findings()
+    #expect(Set(findings.map(\.verdict)) == [.lost, .suspended] && findings.count == 2)
+    #expect(findings.first { $0.verdict == .suspended }?.taskWait == .continuation)
+    #expect(findings.first { $0.verdict == .lost }?.advice.first?.hasPrefix("The task has finished") == true)
+  }
+
   @Test func aGroupIsWaitedForByItsTaskAlone() throws {
     let (parent, child) = (task(), task())
     let group = parent.address + slab + 64

@@ -126,11 +126,20 @@ enum FindingJSON {
 
   static func value(_ finding: Finding) -> JSONValue { .object(fields(finding)) }
 
+  private static func strength(_ finding: Finding) -> String? {
+    if finding.isDoubtful { return "likely" }
+    return finding.certainty == .suspected ? finding.outliving?.evidence?.strength.rawValue : nil
+  }
+
   private static func fields(_ finding: Finding) -> [(String, JSONValue)] {
     [
       ("verdict", .string(finding.verdict.rawValue)),
       ("certainty", .string(finding.certainty.rawValue)),
-      ("strength", .optional(finding.certainty == .suspected ? finding.outliving?.evidence?.strength.rawValue : nil)),
+      ("strength", .optional(strength(finding))),
+      (
+        "way",
+        finding.way.map { .object([("kind", .string($0.kind.rawValue)), ("holder", .string($0.holder))]) } ?? .null
+      ),
       ("fingerprint", .string(finding.fingerprint)),
       ("library", .bool(finding.isLibrary)),
       ("libraryReason", .optional(finding.libraryReason)),

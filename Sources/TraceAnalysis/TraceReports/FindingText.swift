@@ -40,8 +40,11 @@ struct FindingText {
     }
     writeSuppressions(report, to: &lines)
     lines.blank()
-    write(report, .proven, "Proven", to: &lines)
-    write(report, .suspected, "Suspected: something still holds these objects, but probably should not", to: &lines)
+    write(report, "Proven", to: &lines) { $0.certainty == .proven }
+    write(report, "Likely lost: the program could still find these objects", to: &lines) { $0.isDoubtful }
+    write(report, "Suspected: something still holds these objects, but probably should not", to: &lines) {
+      $0.certainty == .suspected && !$0.isDoubtful
+    }
     write(report.statements, to: &lines)
     write(report.generations, to: &lines)
     write(library, to: &lines) { "In libraries: \($0) that the program did not cause" }
@@ -56,11 +59,11 @@ struct FindingText {
     for finding in findings { write(finding, to: &lines) }
   }
 
-  /// One of the two parts.
-  private func write(_ report: LeakReport, _ certainty: Finding.Certainty, _ title: String, to lines: inout TextLines) {
-    let shown = report.judged.filter {
-      $0.isOfProgram && $0.finding.certainty == certainty && report.isListed($0.finding)
-    }
+  /// One of the three parts.
+  private func write(
+    _ report: LeakReport, _ title: String, to lines: inout TextLines, of isPart: (Finding) -> Bool
+  ) {
+    let shown = report.judged.filter { $0.isOfProgram && isPart($0.finding) && report.isListed($0.finding) }
     guard !shown.isEmpty else { return }
     lines.line(title, emphasized: 1)
     lines.blank()
@@ -160,6 +163,7 @@ struct FindingText {
         "Its strong count is \(count.strong), unowned \(count.unowned - min(1, count.unowned)); no reference to it was found.",
         indent: 2)
     }
+    if let way = finding.way { lines.line(Self.words(way, finding), indent: 2) }
     if let reason = finding.libraryReason {
       lines.line("\(FindingDocument.owner(finding)): \(PlainText.escaped(reason)).", indent: 2)
     }
@@ -170,6 +174,21 @@ struct FindingText {
       FindingStackText(style: style).write(stacks, to: &lines)
     }
     lines.blank()
+  }
+
+  /// A sentence about the way to a finding's objects.
+  static func words(_ way: Finding.Way, _ finding: Finding) -> String {
+    let holder = PlainText.escaped(way.holder)
+    switch way.kind {
+    case .number:
+      return
+        "It is possibly reachable through a number in \(holder). If the program turns that into a reference again, it is no leak."
+    case .weak, .unowned:
+      let start = way.kind == .weak ? "A weak reference leads to it" : "An unowned reference leads to it"
+      return finding.isCycle
+        ? "\(start): \(holder). The program can cut the cycle through it."
+        : "\(start): \(holder). The program can still use it."
+    }
   }
 
   private func rowCount(of finding: Finding) -> Int {

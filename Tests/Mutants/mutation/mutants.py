@@ -252,7 +252,7 @@ MUTANTS = (
         breaks="A task that waits for ever is reported as lost memory.",
         file=f"{ANALYSIS}/LeakDetection/Leaks/LeakFinder.swift",
         function="group",
-        context="graph.type(of: first).kind == .task ? .suspended : .lost",
+        context="let isWaiting = graph.type(of: first).kind == .task && graph.taskStates[first] != .finished",
         original="graph.type(of: first).kind == .task",
         mutated="false",
     ),

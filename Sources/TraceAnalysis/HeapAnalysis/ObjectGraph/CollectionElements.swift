@@ -40,22 +40,36 @@ extension ObjectGraphBuilder {
     }
   }
 
-  /// Numbers of a word each may be addresses that a program keeps by itself, as `Int(bitPattern:)` gives them.
-  private mutating func readNumbers(_ node: Int, _ block: LiveBlock, _ range: Range<UInt64>, _ part: NodeLayout.Part) {
-    guard part.stride % 8 == 0, range.lowerBound < range.upperBound else { return }
+  /// Notes numbers and bytes that are the address of a block, as `Int(bitPattern:)` gives it. Programs keep the lowest
+  /// and the highest bits of an address for marks of their own.
+  private mutating func readNumbers(
+    _ node: Int, _ range: Range<UInt64>, where isInUse: (UInt64) -> Bool = { _ in true }
+  ) {
+    guard range.lowerBound < range.upperBound else { return }
     image.forEachWord(in: range) { address, value in
-      guard let found = heap.block(containing: value), heap[found].address == value else { return }
-      addEdge(
-        from: UInt32(node), to: found.rawValue, label: EdgeLabelID.scanned(offset: address - block.address).rawValue,
-        kind: EdgeStrength.conservative.rawValue)
+      guard let target = numberTarget(of: value), Int(target) != node, isInUse(address) else { return }
+      addNumber(from: UInt32(node), to: target)
     }
+  }
+
+  /// The block whose address a number is.
+  func numberTarget(of value: UInt64) -> UInt32? {
+    let address = value & Self.addressBits & ~7
+    guard heapExtent.contains(address), let found = heap.block(containing: address), heap[found].address == address
+    else { return nil }
+    return found.rawValue
+  }
+
+  mutating func addNumber(from source: UInt32, to target: UInt32) {
+    guard numbers.count < Self.numberLimit, numbers.last != .init(from: source, to: target) else { return }
+    numbers.append(.init(from: source, to: target))
   }
 
   private mutating func readElements(
     _ node: Int, _ block: LiveBlock, from start: UInt64, to limit: UInt64, _ part: NodeLayout.Part
   ) {
     guard !part.references.isEmpty || !part.opaque.isEmpty else {
-      readNumbers(node, block, start..<limit, part)
+      readNumbers(node, start..<limit)
       return
     }
     var next = start
@@ -95,8 +109,17 @@ extension ObjectGraphBuilder {
       return
     }
     let buckets = UInt64(1) << (scale & 0xFF)
-    for (offset, part) in parts where part.stride > 0 && !(part.references.isEmpty && part.opaque.isEmpty) {
+    for (offset, part) in parts where part.stride > 0 {
       guard let base = image.word(at: block.address &+ offset), base >= block.address, base < end else { continue }
+      if part.references.isEmpty, part.opaque.isEmpty {
+        let (size, overflow) = buckets.multipliedReportingOverflow(by: part.stride)
+        readNumbers(node, base..<base + min(end - base, overflow ? .max : size)) { [image] address in
+          let bucket = (address - base) / part.stride
+          let word = bits + bucket / 64 * 8
+          return word < end && (image.word(at: word) ?? 0) >> (bucket % 64) & 1 == 1
+        }
+        continue
+      }
       // A scale may claim any number of buckets: only those words of the bitmap are visited that the image has.
       var next = bits
       let bitsEnd = bits + min(end - bits, max(1, buckets / 64) * 8)

@@ -28,7 +28,7 @@ struct InitialTaskMemory {
   /// By block of a task: the ranges that hold nothing, in order.
   private(set) var unwritten: [UInt32: [Range<UInt64>]] = [:]
 
-  private static let resumeOffset: UInt64 = 56
+  static let resumeOffset: UInt64 = 56
   private static let contextOffset: UInt64 = 64
   private static let reserved: Range<UInt64> = 72..<80
   private static let allocator: Range<UInt64> = 112..<128

@@ -131,8 +131,11 @@ extension ObjectGraphBuilder {
     nodeTypes[Int(node)] = type
   }
 
-  /// An object has an unowned reference of its own until its `deinit` returns, and a thread in `deinit` has the
-  /// object's address.
+  /// Finds the objects whose `deinit` runs or waits. An object has an unowned reference of its own until its `deinit`
+  /// returns. A thread in `deinit` has the object's address. So has the job of an isolated `deinit` that waits for its
+  /// actor: a block of the runtime's, which is no object.
+  ///
+  /// Source: swiftlang/swift, stdlib/public/Concurrency/Actor.cpp (swift_task_deinitOnExecutor); seen with Swift 6.3.1.
   mutating func findEnding(_ snapshot: TraceSnapshot) {
     guard !deinitialised.isEmpty else { return }
     func note(_ word: UInt64) {
@@ -146,7 +149,17 @@ extension ObjectGraphBuilder {
       root.values.forEach(note)
       for range in root.ranges { image.forEachWord(in: range) { note($1) } }
     }
+    for node in 0..<heap.count
+    where types[Int(nodeTypes[node])].kind == .malloc && !typeRows[Int(nodeTypes[node])].isLeaf {
+      let block = heap.blocks[node]
+      // The job of a `deinit` is small. Larger memory may hold the address of an object that has ended.
+      guard block.size <= Self.largestJob else { continue }
+      image.forEachWord(in: block.address..<block.address &+ block.size) { note($1) }
+    }
   }
+
+  /// Bytes of a job without a task, at most.
+  private static let largestJob: UInt64 = 160
 
   mutating func readDispatchMemory() {
     let calloc = Operation.calloc.name
@@ -177,6 +190,7 @@ extension ObjectGraphBuilder {
         isEmpty: { [layouts] in layouts?.hasNoSize(valuesOfTypeAt: $0) ?? false })
     }
     unused = initial.unwritten.merging(taskMemory.unused.mapValues { [$0] }) { $0 + $1 }
+    beginnings = Set(InitialTaskMemory.adapterVariables.flatMap(variable))
     if InitialTaskMemory.isLayoutKnown(variable), snapshot.isFrozen { readTaskWaits(tasks) }
     for block in unused.keys { unused[block]?.sort { $0.lowerBound < $1.lowerBound } }
     let variables = layouts?.addresses(ofConcurrencyVariable: TaskRegistry.variable) ?? []
@@ -189,6 +203,15 @@ extension ObjectGraphBuilder {
       taskCount: tasks.count)
   }
 
+  /// Tells whether a task has finished, if no thread runs it. A task that waits or is queued has a record of that among
+  /// its frames. A task that has not begun resumes at an adapter of the runtime's.
+  private func isFinished(_ task: BlockID, at address: UInt64) -> Bool {
+    guard taskMemory.hasNoFrames(task), image.word(at: address &+ TaskWaits.statusRecordOffset) == nil,
+      let resume = image.word(at: address &+ InitialTaskMemory.resumeOffset), roots.isImage(resume)
+    else { return false }
+    return !beginnings.contains(resume)
+  }
+
   private mutating func readTaskWaits(_ tasks: [BlockID]) {
     let isTask = { [image, layouts] address in
       image.word(at: address).map { $0 & 7 == 0 && layouts?.metadataKind(at: $0) == Self.taskMetadataKind } ?? false
@@ -196,6 +219,14 @@ extension ObjectGraphBuilder {
     taskWaits = TaskWaits(
       tasks: tasks.map { heap[$0].address } + taskMemory.innerTasks.sorted(), image: image, isTask: isTask,
       isImage: { [roots] in roots.isImage($0) })
+    for task in tasks {
+      let address = heap[task].address
+      if let wait = taskWaits.waits[address] {
+        taskStates[task.rawValue] = .waiting(wait)
+      } else if isFinished(task, at: address) {
+        taskStates[task.rawValue] = .finished
+      }
+    }
     for task in taskMemory.innerTasks {
       guard let record = taskWaits.records[task] else { continue }
       for part in taskMemory.unused(behind: record..<record &+ TaskWaits.recordSize) {

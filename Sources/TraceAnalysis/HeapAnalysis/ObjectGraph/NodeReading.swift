@@ -252,6 +252,13 @@ extension ObjectGraphBuilder {
       }
       if isNamed { continue }
       var last: (label: UInt32, strength: EdgeStrength)?
+      // A number, which is the payload of another case.
+      if !alternatives.contains(where: { selection.isActive(part.conditions[$0]) }),
+        let number = numberTarget(of: word), Int(number) != node
+      {
+        addNumber(from: UInt32(node), to: number)
+        continue
+      }
       for index in alternatives where selection.isActive(part.conditions[index]) {
         // Several cases may have the same reference here.
         let reference = part.references[index]

@@ -31,12 +31,22 @@ package final class ObjectGraph {
   let fieldNames: [[String]]
   /// References without ownership to memory that is no longer allocated.
   package let dangling: [DanglingReference]
+  /// Numbers that are addresses of blocks, in places that hold no references by their type.
+  package let numbers: [NumberReference]
+  /// By node of a task: its state, as far as it is known.
+  package let taskStates: [UInt32: TaskState]
   /// Types whose fields are not known, so that they were scanned; by index into `types`.
   package let scannedTypes: [Int]
   /// Missing facts about the program's Swift runtime, and their consequences, in sentences.
   package let runtimeRemarks: [String]
   /// The reason why no type's fields are known; nil if reflection worked.
   package let reflectionProblem: String?
+
+  /// A number of a node's that is the address of another node.
+  package struct NumberReference: Hashable, Sendable {
+    package var from: UInt32
+    package var to: UInt32
+  }
 
   package struct DanglingReference: Hashable, Sendable {
     package var from: BlockID
@@ -86,7 +96,8 @@ package final class ObjectGraph {
     snapshot: TraceSnapshot, heap: LiveHeap, image: HeapImage, roots: HeapRoots, graph: HeapGraph, types: [NodeType],
     labels: [EdgeLabel],
     nodeTypes: NodeTypeTable, deinitialised: NodeSet, uncertain: NodeSet, isWhole: Bool, taskOfSlab: [UInt32: UInt32],
-    mainModule: String, fieldNames: [[String]], dangling: [DanglingReference], scannedTypes: [Int],
+    mainModule: String, fieldNames: [[String]], dangling: [DanglingReference], numbers: [NumberReference],
+    taskStates: [UInt32: TaskState], scannedTypes: [Int],
     runtimeRemarks: [String], reflectionProblem: String?
   ) {
     self.snapshot = snapshot
@@ -104,6 +115,8 @@ package final class ObjectGraph {
     self.mainModule = mainModule
     self.fieldNames = fieldNames
     self.dangling = dangling
+    self.numbers = numbers
+    self.taskStates = taskStates
     self.scannedTypes = scannedTypes
     self.runtimeRemarks = runtimeRemarks
     self.reflectionProblem = reflectionProblem

@@ -31,6 +31,10 @@ package struct ObjectGraphBuilder {
   var unused: [UInt32: [Range<UInt64>]] = [:]
   var taskRegistry: TaskRegistry?
   var dangling: [ObjectGraph.DanglingReference] = []
+  /// The code addresses where new tasks begin.
+  var beginnings: Set<UInt64> = []
+  var taskStates: [UInt32: TaskState] = [:]
+  var numbers: [ObjectGraph.NumberReference] = []
   var heapExtent: Range<UInt64>
   let selection: PayloadSelection
   /// For a label of a reference and the row of a type: whether the reference can lead to the type. Looking at names
@@ -42,6 +46,7 @@ package struct ObjectGraphBuilder {
   var bufferedValues: [BufferKey: BufferContents?] = [:]
 
   static let danglingLimit = 100_000
+  static let numberLimit = 1 << 22
   /// Addresses that are remembered to be metadata or not.
   static let metadataLimit = 1 << 16
 
@@ -110,7 +115,7 @@ package struct ObjectGraphBuilder {
       labels: builder.labels.labels,
       nodeTypes: builder.nodeTypes, deinitialised: builder.deinitialised, uncertain: builder.uncertain,
       isWhole: isWhole, taskOfSlab: builder.taskMemory.taskOfSlab, mainModule: mainModule, fieldNames: fields,
-      dangling: builder.dangling, scannedTypes: scanned,
+      dangling: builder.dangling, numbers: builder.numbers, taskStates: builder.taskStates, scannedTypes: scanned,
       runtimeRemarks: builder.taskRegistry?.isUnknown == true ? [TaskRegistry.remark] : [],
       reflectionProblem: layouts == nil ? "no reflection" : layouts?.problem)
   }

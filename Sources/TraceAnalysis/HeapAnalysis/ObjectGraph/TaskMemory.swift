@@ -118,6 +118,15 @@ struct TaskMemory {
     }
   }
 
+  /// Tells whether a task's frames are all freed. Its allocator is known by its place, and says so itself.
+  func hasNoFrames(_ task: BlockID) -> Bool {
+    let allocator = heap[task].address &+ Self.allocatorOffset
+    guard image.word(at: allocator) == nil, let first = image.word(at: allocator &+ 8),
+      image.word(at: first).map(isSlabMetadata) == true, let counts = image.word(at: first &+ Self.countsOffset)
+    else { return false }
+    return counts >> 32 == 0
+  }
+
   /// The task that a timer runs, by the record that the timer's source has for its context; `slab` is the block that
   /// the record is in.
   ///

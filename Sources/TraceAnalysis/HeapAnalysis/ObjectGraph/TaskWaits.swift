@@ -2,6 +2,21 @@
 
 import TraceReading
 
+/// The state of a task in a heap image.
+package enum TaskState: Hashable, Sendable {
+  /// Its function has returned: only its result may still be asked for.
+  case finished
+  case waiting(TaskWait)
+}
+
+/// The event that a suspended task waits for.
+package enum TaskWait: Hashable, Sendable {
+  /// Any code that has the task's address can resume it.
+  case continuation
+  /// The end of a task, or of a group's child, resumes it.
+  case end
+}
+
 /// Tells which words can have a suspended task go on, and which are left over.
 ///
 /// A task that is suspended, or in a queue, says so: its private part leads to a record among its own frames, which
@@ -26,15 +41,8 @@ import TraceReading
 /// completeFuture) and TaskGroup.cpp; seen with Swift 6.3.1. In a runtime that lays it out otherwise the words do not
 /// lead to one another, and nothing is concluded.
 struct TaskWaits {
-  enum Wait: Hashable, Sendable {
-    /// Whoever has the task's address can resume it.
-    case continuation
-    /// The end of a task, or of a group's child, resumes it.
-    case end
-  }
-
   /// By the address of a suspended task, where the record and what it names agree.
-  private(set) var waits: [UInt64: Wait] = [:]
+  private(set) var waits: [UInt64: TaskWait] = [:]
   /// By the address of a task: that of the record of what it waits for.
   private(set) var records: [UInt64: UInt64] = [:]
   /// Addresses of the words of queues that lead to nothing any more.
@@ -43,7 +51,7 @@ struct TaskWaits {
   private(set) var used: Set<UInt64> = []
 
   private static let contextOffset: UInt64 = 64
-  private static let statusRecordOffset: UInt64 = 104
+  static let statusRecordOffset: UInt64 = 104
   private static let lastAllocationOffset: UInt64 = 112
   private static let recordOffset: UInt64 = 160
   /// From the start of a status record.

@@ -182,7 +182,28 @@ package struct Finding: Codable, Hashable, Sendable {
     case timer, observer, dispatchSource, dispatchWork, task, eventLoop, urlSession, thread
   }
 
+  /// A way to objects that no reference keeps: the program may still use them by it.
+  package struct Way: Codable, Hashable, Sendable {
+    package enum Kind: String, Codable, Hashable, Sendable { case number, weak, unowned }
+    package var kind: Kind
+    /// The place of the number or reference: `Registry.observers`, `[Int : UInt]`, a variable.
+    package var holder: String
+  }
+
+  /// The event that a suspended task waits for.
+  package enum TaskWait: String, Codable, Hashable, Sendable {
+    case continuation
+    /// That of another task, or of a group's child.
+    case end
+    /// The image does not tell.
+    case unknown
+  }
+
   package var verdict: Verdict
+  /// Set for a suspended task outside of a cycle.
+  package var taskWait: TaskWait? = nil
+  /// Set if the program may still use it: by a number, so that it is no proof, or by a reference that does not keep it.
+  package var way: Way? = nil
   /// Set if it was made and is held inside the platform's libraries alone: why it is not the program's.
   package var libraryReason: String?
   /// Nobody saw who asked for the memory: it may be the program's or a library's. `libraryReason` says so, and it counts
@@ -233,12 +254,17 @@ package struct Finding: Codable, Hashable, Sendable {
 
   /// The certainty of the finding: proven or suspected.
   package var certainty: Certainty {
-    switch outliving?.statement {
+    if isDoubtful { return .suspected }
+    return switch outliving?.statement {
     case nil: verdict.certainty
     case .images: .suspected
     case .scope, .expectation, .repetition: .proven
     }
   }
+
+  /// Tells whether the program may make a reference again of a number that it has. By a weak reference it can use the
+  /// objects, and they are leaked all the same until it cuts the cycle, or gives back the reference too many.
+  package var isDoubtful: Bool { way?.kind == .number }
 
   /// A suspicion that is listed on demand only.
   package var isWeak: Bool { certainty == .suspected && outliving?.evidence?.strength == .weak }
@@ -260,6 +286,8 @@ extension Finding {
     let fields = try decoder.container(keyedBy: CodingKeys.self)
     self.init(
       verdict: try fields.decode(Verdict.self, forKey: .verdict),
+      taskWait: try fields.decodeIfPresent(TaskWait.self, forKey: .taskWait),
+      way: try fields.decodeIfPresent(Way.self, forKey: .way),
       libraryReason: try fields.decodeIfPresent(String.self, forKey: .libraryReason),
       hasUnknownOwner: try fields.decodeIfPresent(Bool.self, forKey: .hasUnknownOwner) ?? false,
       isCycle: try fields.decode(Bool.self, forKey: .isCycle),

@@ -121,7 +121,8 @@ package struct FindingBuilder {
       isCountTold ? group.steps.last.flatMap { graph.type(of: $0.node).kind.isCounted ? $0.node : nil } : nil
     let origins = naming.origins(of: instances.nodes(of: group))
     return Finding(
-      verdict: group.verdict, libraryReason: nil, isCycle: group.isCycle, instances: group.instances,
+      verdict: group.verdict, taskWait: taskWait(of: group), way: group.way.map(way), libraryReason: nil,
+      isCycle: group.isCycle, instances: group.instances,
       retainedBytes: ByteCount(group.retainedBytes),
       retainedBlocks: group.retainedBlocks, path: path, places: instances.place(of: group, path).map { [$0] } ?? [],
       subject: subject(of: group, path), held: group.verdict == .dangling ? [] : held.types(by: group),
@@ -129,6 +130,24 @@ package struct FindingBuilder {
       heldTogether: group.heldTogether.isEmpty ? nil : held.byName(group.heldTogether),
       referenceCount: counted.flatMap { graph.referenceCount(of: $0) }, ending: ending, advice: [], fingerprint: "",
       stacks: origins.stacks, tests: origins.tests, samples: naming.samples(of: instances.nodes(of: group)))
+  }
+
+  private func taskWait(of group: LeakGroup) -> Finding.TaskWait? {
+    guard group.verdict == .suspended, !group.isCycle, let task = group.steps.first?.node else { return nil }
+    return switch graph.taskStates[task] {
+    case .waiting(.continuation)?: .continuation
+    case .waiting(.end)?: .end
+    case .finished?, nil: .unknown
+    }
+  }
+
+  private func way(_ way: PossibleWay) -> Finding.Way {
+    switch way {
+    case .number(let holder): return .init(kind: .number, holder: naming.place(ofNumbersIn: holder))
+    case .unkept(let holder, let edge):
+      let isWeak = graph.graph.kind(of: edge) == EdgeStrength.weak.rawValue
+      return .init(kind: isWeak ? .weak : .unowned, holder: naming.place(of: edge, from: holder))
+    }
   }
 
   private func referentType(of reference: ObjectGraph.DanglingReference, _ label: EdgeLabel?) -> String? {

@@ -27,6 +27,7 @@ package struct FindingIdentity: Sendable {
     head = [
       (finding.verdict == .accumulating ? .outlived : finding.verdict).rawValue, finding.isLibrary ? "library" : "",
     ]
+    if finding.isDoubtful { head.append("number") }
     steps = []
     tail = []
     isCycle = finding.isCycle

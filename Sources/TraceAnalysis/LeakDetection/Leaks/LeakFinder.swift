@@ -64,6 +64,8 @@ struct LeakGroup {
   var dangling: ObjectGraph.DanglingReference?
   /// The block that ended before those that used or still refer to it: of the shown instance.
   var ended: EndedBlock?
+  /// A way to its objects other than a reference that keeps them.
+  var way: PossibleWay?
   /// Of a light trace: the stack of an instance that was sampled, which stands for all; nil if none was.
   var sampledStack: StackID?
 }
@@ -93,6 +95,8 @@ struct LeakFinder {
   /// Nodes that no root leads to either, but that are no leaks: values of functions that never return.
   let abandoned: [NodeID]
   private(set) var groups: [LeakGroup] = []
+  /// Other ways to the unreachable nodes.
+  private let reach: PossibleReach
   /// Of the groups of what is unreachable; nil if nothing is.
   private(set) var causes: LeakCauses?
 
@@ -123,6 +127,8 @@ struct LeakFinder {
     if !self.abandoned.isEmpty {
       heap.reachable(from: self.abandoned, kinds: ObjectGraph.owning).forEach { unreachable.remove($0) }
     }
+    reach = PossibleReach(graph, reached: reached, unreachable: unreachable)
+    unreachable.subtract(reach.resumable)
     self.unreachable = unreachable
     // The parts that an image lacks may hold them, or show that they are just ending.
     if graph.isWhole { findDeinitialised() }
@@ -162,7 +168,9 @@ struct LeakFinder {
       {
         return CauseShares.several
       }
-      let signature = signature(of: component, members, components)
+      var signature = signature(of: component, members, components)
+      signature.way = Self.rank(way(to: component, members))
+      signature.isFinishedTask = graph.taskStates[members.node(0, of: component)] == .finished
       let size = members.count(of: component)
       let node = members.node(0, of: component)
       let order = graph.birthOrder(of: node)
@@ -244,6 +252,30 @@ struct LeakFinder {
     var first: UInt64
     var second: UInt64
     var isCycle: Bool
+    /// 0 if nothing leads to it, 1 for numbers, 2 for weak and unowned references.
+    var way = 0
+    var isFinishedTask = false
+  }
+
+  /// The way to any object of a component; a number first.
+  private func way(to component: ComponentID, _ members: ComponentMembers) -> PossibleWay? {
+    var found: PossibleWay?
+    for index in 0..<members.count(of: component) {
+      switch reach.way(to: members.node(index, of: component)) {
+      case .number(let holder)?: return .number(holder: holder)
+      case let way?: found = found ?? way
+      case nil: break
+      }
+    }
+    return found
+  }
+
+  private static func rank(_ way: PossibleWay?) -> Int {
+    switch way {
+    case nil: 0
+    case .number?: 1
+    case .unkept?: 2
+    }
   }
 
   /// Small sizes by themselves; larger ones by their four highest bits, so that there are some hundred classes at most.
@@ -311,11 +343,11 @@ struct LeakFinder {
         verdict: verdict, steps: steps, isCycle: isCycle, instances: candidate.members.count,
         retainedBytes: candidate.all.bytes,
         retainedBlocks: candidate.all.blocks, held: candidate.held, heldTogether: candidate.heldTogether,
-        members: candidate.members)
+        members: candidate.members, way: way(to: component, members))
     }
     guard components.nontrivial.contains(component) else {
-      return make(
-        graph.type(of: first).kind == .task ? .suspended : .lost, [.init(node: first, edge: nil)], isCycle: false)
+      let isWaiting = graph.type(of: first).kind == .task && graph.taskStates[first] != .finished
+      return make(isWaiting ? .suspended : .lost, [.init(node: first, edge: nil)], isCycle: false)
     }
     let cycle = cycles?.cycle(of: component)
     // Blocks of C code that point to one another are not counted: nothing would have freed them.
@@ -323,9 +355,12 @@ struct LeakFinder {
       graph.type(of: members.node($0, of: component)).kind.isCounted
     }
     if !isCounted { return make(.lost, [.init(node: cycle?.steps.first?.node ?? first, edge: nil)], isCycle: false) }
+    // The program has one of the objects, and may cancel the task by it. That ends the cycle.
+    var isEndable = false
+    if case .unkept? = way(to: component, members) { isEndable = true }
     return make(
-      cycle?.hasTask == true ? .suspended : .retainCycle, cycle?.steps ?? [.init(node: first, edge: nil)], isCycle: true
-    )
+      cycle?.hasTask == true && !isEndable ? .suspended : .retainCycle,
+      cycle?.steps ?? [.init(node: first, edge: nil)], isCycle: true)
   }
 
   // MARK: Deinitialised

@@ -28,6 +28,17 @@ package enum Advice {
   private static func suspendedAdvice(_ finding: Finding, _ evidence: AdviceEvidence) -> [String] {
     let place = finding.path.first.flatMap { PlaceWords.position($0.code) }.map { " at \($0)" } ?? ""
     guard finding.isCycle else {
+      if finding.taskWait == .end {
+        return [
+          "The task waits\(place) for a task or a group that never ends. Let that one end, also when it is cancelled."
+        ]
+      }
+      if finding.taskWait == .unknown {
+        return [
+          "Nothing is left that could resume the task\(place): its continuation, or the job that an executor was to run, was dropped. "
+            + "Resume every continuation exactly once on every path, and run every job that an executor is given."
+        ]
+      }
       return [
         "Nothing is left that could resume the task\(place): its continuation was dropped. Resume every continuation exactly once on every path, "
           + "also on errors and cancellation."
@@ -172,6 +183,11 @@ package enum Advice {
   }
 
   private static func lostCause(_ step: Finding.Step, _ finding: Finding, _ evidence: AdviceEvidence) -> [String] {
+    if step.kind == .task {
+      return [
+        "The task has finished, and one of its references was never released. Balance each Unmanaged.passRetained or retain() of the task with one release()."
+      ]
+    }
     if step.kind == .malloc {
       let place = step.place?.kind == .user ? PlaceWords.position(step.place).map { " that \($0) allocated" } ?? "" : ""
       // Objects in the memory are not released with it.

@@ -173,7 +173,7 @@ final class HolderNames {
   }
 
   /// `static Cache.all in App` without the image.
-  private static func withoutImage(_ name: String) -> String {
+  static func withoutImage(_ name: String) -> String {
     guard let range = name.range(of: " in ", fromEnd: true) else { return name }
     return String(name[..<range])
   }

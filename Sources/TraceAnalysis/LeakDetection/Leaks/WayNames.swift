@@ -1,0 +1,54 @@
+// Names for the places of numbers and weak references, in the words of the program's author.
+
+import HeapAnalysis
+import TraceSymbolication
+
+extension FindingNaming {
+  /// The place of a reference: `Registry.observers`, `self captured by closure #1 in start()`, a variable.
+  func place(of edge: EdgeIndex, from node: NodeID) -> String {
+    if graph.isRoot(node) { return HolderNames.withoutImage(origin(node, target: graph.graph.target(of: edge)).name) }
+    let label = graph.label(graph.graph.label(of: edge))
+    let name = label?.name ?? ""
+    let type = graph.type(of: node)
+    switch type.kind {
+    case .closure, .box:
+      let captured = name.isEmpty ? "a variable" : name
+      guard let holder = holder(of: node) else { return "\(captured) captured by a closure" }
+      let function = closure(of: holder.edge, from: holder.node)?.closureName ?? "a closure"
+      return "\(captured) captured by \(function)"
+    case .array, .dictionary, .set: return place(ofCollection: node)
+    default: return name.isEmpty || name.hasPrefix("[") ? type.name : "\(type.name).\(name)"
+    }
+  }
+
+  /// The place of numbers: the field or variable that the collection with them is in, or the object.
+  func place(ofNumbersIn node: NodeID) -> String {
+    if graph.isRoot(node) { return HolderNames.withoutImage(origin(node, target: nil).name) }
+    switch graph.type(of: node).kind {
+    case .array, .dictionary, .set: return place(ofCollection: node)
+    default: return graph.type(of: node).name
+    }
+  }
+
+  private func place(ofCollection node: NodeID) -> String {
+    guard let holder = holder(of: node),
+      graph.isRoot(holder.node) || graph.label(graph.graph.label(of: holder.edge)) != nil
+    else { return graph.type(of: node).name }
+    // A collection in a collection has no name of its own.
+    if !graph.isRoot(holder.node), [.array, .dictionary, .set].contains(graph.type(of: holder.node).kind) {
+      return graph.type(of: node).name
+    }
+    return place(of: holder.edge, from: holder.node)
+  }
+
+  /// The first reference to a node: a strong one, or a root's. O(edges).
+  private func holder(of node: NodeID) -> (node: NodeID, edge: EdgeIndex)? {
+    let heap = graph.graph
+    for source in 0..<NodeID(heap.nodeCount) {
+      for edge in heap.edges(from: source) where heap.target(of: edge) == node {
+        if graph.isRoot(source) || heap.kind(of: edge) == EdgeStrength.strong.rawValue { return (source, edge) }
+      }
+    }
+    return nil
+  }
+}

@@ -1,0 +1,106 @@
+// Ways to objects that no reference keeps. Usage: possible-ways WAY
+import Dispatch
+import Glibc
+import Synchronization
+
+// MARK: Numbers
+
+final class Session {
+  let number: Int
+  init(_ number: Int) { self.number = number }
+}
+
+nonisolated(unsafe) var table: [Int: UInt] = [:]
+nonisolated(unsafe) var marked: [UInt64] = []
+
+/// Keeps the addresses of sessions as numbers, some with a version in the highest 16 bits.
+func keepNumbers() {
+  for number in 0..<20 {
+    let address = UInt(bitPattern: Unmanaged.passRetained(Session(number)).toOpaque())
+    if number % 2 == 0 { table[number] = address } else { marked.append(UInt64(address) | 0x8001 << 48) }
+  }
+}
+
+// MARK: Weak references
+
+final class Ticker: Sendable {
+  private let callbacks = Mutex<[@Sendable (Int) -> Void]>([])
+  func onTick(_ body: @escaping @Sendable (Int) -> Void) { callbacks.withLock { $0.append(body) } }
+  func tick(_ number: Int) { for body in callbacks.withLock({ $0 }) { body(number) } }
+}
+
+let ticker = Ticker()
+let handled = Atomic<Int>(0)
+
+/// Its task keeps it. The ticker knows it weakly, and resumes the task.
+final class Feed: Sendable {
+  private let stream: AsyncStream<Int>
+  private let continuation: AsyncStream<Int>.Continuation
+  init() { (stream, continuation) = AsyncStream.makeStream() }
+  func start() {
+    ticker.onTick { [weak self] number in self?.continuation.yield(number) }
+    Task { for await _ in self.stream { handled.add(1, ordering: .relaxed) } }
+  }
+}
+
+@inline(never) func openFeed() { Feed().start() }
+
+/// Waits until each feed has handled a tick, and waits for the next.
+func feed() async {
+  for _ in 0..<5 { openFeed() }
+  ticker.tick(1)
+  while handled.load(ordering: .relaxed) < 5 { try? await Task.sleep(for: .milliseconds(1)) }
+  try? await Task.sleep(for: .milliseconds(50))
+}
+
+// MARK: Ends that wait
+
+let ended = Atomic<Int>(0)
+
+@MainActor final class Panel {
+  private let title: String
+  nonisolated init(_ title: String) { self.title = title }
+  isolated deinit { ended.add(title.count, ordering: .relaxed) }
+}
+
+/// Panels end on other threads while the main thread is busy.
+func endPanels() {
+  let done = DispatchSemaphore(value: 0)
+  for number in 0..<6 {
+    DispatchQueue.global().async {
+      _ = Panel("a panel with a long title, number \(number)")
+      done.signal()
+    }
+  }
+  for _ in 0..<6 { done.wait() }
+}
+
+// MARK: Finished tasks
+
+/// Retains the running task, and never gives the reference back.
+func ticket() -> Int {
+  withUnsafeCurrentTask { task in
+    guard let task else { return 0 }
+    return Int(bitPattern: Unmanaged.passRetained(unsafeBitCast(task, to: AnyObject.self)).toOpaque()) >> 4
+  }
+}
+
+func runTickets() async {
+  for _ in 0..<25 {
+    let task = Task { () -> Bool in
+      let number = ticket()
+      await Task.yield()
+      return number != 0
+    }
+    _ = await task.value
+  }
+}
+
+switch CommandLine.arguments.dropFirst().first {
+case "numbers": keepNumbers()
+case "weak-feeds": await feed()
+case "pending-ends": endPanels()
+case "finished-tasks": await runTickets()
+default: exit(64)
+}
+exit(0)
