@@ -42,6 +42,9 @@ struct lt_recorder_call {
 
 #define LT_CALL_NAMED(call) SYS_##call, #call
 
+/// The number of ARCH_GET_CPUID in Linux, arch/x86/include/uapi/asm/prctl.h.
+#define LT_GET_CPUID 0x1011
+
 /// A test compares the list with the recorder's sources. Those to join are what the loader of glibc 2.31 to 2.41 makes
 /// to load a library whose own libraries are loaded already, and what brings the thread back.
 static const struct lt_recorder_call lt_recorder_calls[] = {
@@ -127,6 +130,7 @@ static const struct lt_recorder_call lt_recorder_calls[] = {
     {LT_CALL_NAMED(unshare), LT_FOR_IMAGES, {CLONE_FILES}},
     {LT_CALL_NAMED(wait4), LT_FOR_IMAGES | LT_TO_STOP_THREADS, {0, 0, __WALL}},
     {LT_CALL_NAMED(write), LT_TO_RECORD | LT_FOR_IMAGES, {1000}},
+    {LT_CALL_NAMED(arch_prctl), LT_TO_JOIN, {LT_GET_CPUID}},
     {LT_CALL_NAMED(brk), LT_TO_JOIN, {0}},
     {LT_CALL_NAMED(fstat), LT_TO_JOIN, {1000}},
     {LT_CALL_NAMED(getcwd), LT_TO_JOIN, {0}},
@@ -142,6 +146,7 @@ static const struct lt_recorder_call lt_recorder_calls[] = {
      {4096, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_FIXED | MAP_ANONYMOUS, ~0ull}},
     {LT_CALL_NAMED(mprotect), LT_TO_JOIN, {0, 4096, PROT_NONE}},
     {LT_CALL_NAMED(mprotect), LT_TO_JOIN, {0, 4096, PROT_READ | PROT_WRITE}},
+    {LT_CALL_NAMED(prctl), LT_TO_JOIN, {PR_GET_TSC}},
     {LT_CALL_NAMED(rt_sigreturn), LT_TO_JOIN, {0}},
 };
 

@@ -12,6 +12,7 @@ enum {
   LT_ATTACH_REFUSED = 4,         ///< the trace could not be made; a message says why
   LT_ATTACH_BUSY = 5,            ///< another call is at work, or a thread has not left the last recording's hooks
   LT_ATTACH_RECORDS_NOTHING = 6, ///< there is no recording to be ended
+  LT_ATTACH_PROCESSOR = 7,       ///< reads of the processor's counter, or questions to it, end the process
 };
 
 #endif

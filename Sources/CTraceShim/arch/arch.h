@@ -45,6 +45,11 @@
 
 /// Tells whether the processor reports that its counter runs evenly in every state.
 bool lt_ticks_are_invariant(void);
+/// True if the calling thread may execute the instructions that the recorder uses to read the counter and to ask what
+/// the processor can do. A program can have them raise SIGSEGV, thread by thread.
+bool lt_may_ask_processor(void);
+/// True if the call makes the instruction that asks the processor raise SIGSEGV.
+bool lt_makes_identification_fail(long number, long option, long argument);
 /// Tells whether a clock source of the kernel's is based on that counter, so that it runs evenly on all cores. The name
 /// is as in /sys/devices/system/clocksource.
 bool lt_is_tick_clock(const char *clockSource);

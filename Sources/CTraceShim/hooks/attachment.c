@@ -69,6 +69,7 @@ static int attach(const char *settings) {
   LT_CHECK(atomic_load(&isAtWork));
   if (!lt_process_was_running()) return LT_ATTACH_PRELOADED;
   if (lt_recording_is_on()) return LT_ATTACH_RECORDS;
+  if (!lt_may_ask_processor()) return LT_ATTACH_PROCESSOR;
   if (!lt_process_forget_recording()) return LT_ATTACH_BUSY;
   if (!read_settings(settings)) return LT_ATTACH_REFUSED;
   lt_message_init(lt_settings.messages, lt_settings.isQuiet);

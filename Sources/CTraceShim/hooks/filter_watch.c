@@ -70,6 +70,22 @@ static LT_NOINLINE void before_filter(const struct sock_fprog *filter) {
   else if (forbidden & LT_TO_STOP_THREADS) lt_freeze_forbid();
 }
 
+/// Stops recording before an instruction that the recorder uses begins to raise SIGSEGV.
+static LT_NOINLINE void before_faults(const char *why) {
+  if (atomic_load(&lt_hook_mode) == LT_HOOKS_OFF || !lt_process_has_own_memory()) return;
+  lt_process_stop(why);
+}
+
+static void before_counter_faults(void) {
+  before_faults("recording stops here: the program has reads of the processor's counter fail (PR_SET_TSC), which the "
+                "recorder's clock is");
+}
+
+static void before_identification_faults(void) {
+  before_faults("recording stops here: the program has the instruction cpuid fail (ARCH_SET_CPUID), which the recorder "
+                "uses");
+}
+
 typedef long system_call(long, long, long, long, long, long, long);
 typedef int process_control(int, unsigned long, unsigned long, unsigned long, unsigned long);
 
@@ -85,6 +101,7 @@ static LT_NOINLINE void before_dispatch(void) {
 
 static void watch_control(int option, unsigned long mode, unsigned long filter) {
   if (option == PR_SET_SYSCALL_USER_DISPATCH && mode != PR_SYS_DISPATCH_OFF) before_dispatch();
+  if (option == PR_SET_TSC && mode == PR_TSC_SIGSEGV) before_counter_faults();
   if (option != PR_SET_SECCOMP) return;
   if (mode == SECCOMP_MODE_STRICT) before_filter(NULL);
   else if (mode == SECCOMP_MODE_FILTER && filter) before_filter((const struct sock_fprog *)filter);
@@ -99,6 +116,8 @@ LT_EXPORT long lt_watched_syscall(long number, long a, long b, long c, long d, l
     else if (a == SECCOMP_SET_MODE_FILTER && c) before_filter((const struct sock_fprog *)c);
   } else if (LT_UNLIKELY(number == SYS_prctl)) {
     watch_control((int)a, (unsigned long)b, (unsigned long)c);
+  } else if (LT_UNLIKELY(lt_makes_identification_fail(number, a, b))) {
+    before_identification_faults();
   }
   if (LT_UNLIKELY(!nextSyscall)) nextSyscall = (system_call *)dlsym(RTLD_NEXT, "syscall");
   __attribute__((musttail)) return nextSyscall(number, a, b, c, d, e, f);
@@ -110,4 +129,14 @@ LT_EXPORT int lt_watched_prctl(int option, unsigned long a, unsigned long b, uns
   watch_control(option, a, b);
   if (LT_UNLIKELY(!nextControl)) nextControl = (process_control *)dlsym(RTLD_NEXT, "prctl");
   __attribute__((musttail)) return nextControl(option, a, b, c, d);
+}
+
+// glibc declares it nowhere.
+LT_EXPORT int lt_watched_arch_prctl(int option, unsigned long argument) LT_NAMED(arch_prctl);
+LT_EXPORT int lt_watched_arch_prctl(int option, unsigned long argument) {
+  if (LT_UNLIKELY(lt_makes_identification_fail(SYS_arch_prctl, option, (long)argument))) before_identification_faults();
+  typedef int architecture_control(int, unsigned long);
+  static architecture_control *next;
+  if (LT_UNLIKELY(!next)) next = (architecture_control *)dlsym(RTLD_NEXT, "arch_prctl");
+  __attribute__((musttail)) return next(option, argument);
 }

@@ -82,6 +82,7 @@ package struct Attachment {
     case LT_ATTACH_PRELOADED: throw .preloaded(process)
     case LT_ATTACH_RECORDS: throw .recordsAlready(process, tracePath: tracePath)
     case LT_ATTACH_NO_ALLOCATOR: throw .unsuitable(process, .noAllocator)
+    case LT_ATTACH_PROCESSOR: throw .unsuitable(process, .processor)
     case LT_ATTACH_BUSY: throw .busy(process)
     case LT_ATTACH_RECORDS_NOTHING: throw .recordsNothing(process)
     default: throw .refused(process, reason: messages.last ?? "")

@@ -32,7 +32,7 @@ package enum AttachmentError: Error, Hashable, Sendable {
   case relativePath(Int32, path: String)
 
   package enum Unsuitability: Hashable, Sendable {
-    case `static`, otherLibrary, missingFunctions, go, java, stopped, noAllocator, shadowStack
+    case `static`, otherLibrary, missingFunctions, go, java, stopped, noAllocator, shadowStack, processor
     /// By a filter of system calls that cannot be judged.
     case filtered
     /// By a filter that does not allow a call, whose name it has.
@@ -128,6 +128,8 @@ extension AttachmentError.Unsuitability {
     case .shadowStack:
       "has shadow stacks, with which no call can be made from outside. Start it under 'leaktrace record' instead"
     case .noAllocator: "has an allocator inside that other libraries cannot call, so that nothing can be seen"
+    case .processor:
+      "has instructions fail that the recorder uses (PR_SET_TSC or ARCH_SET_CPUID). Use 'leaktrace inspect'"
     }
   }
 }
