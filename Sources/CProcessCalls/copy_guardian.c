@@ -12,9 +12,11 @@
 #include "lone_call.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <poll.h>
 #include <sched.h>
 #include <signal.h>
+#include <stdio.h>
 #include <sys/ptrace.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -43,6 +45,7 @@ enum {
   LATE_PATIENCE_MILLISECONDS = 10000,
   CLOSE_RANGE_CALL = 436, // close_range(2), Linux 5.9
   UNSHARE_DESCRIPTORS = 2,
+  PATH_SIZE = 64,
 };
 
 static uint64_t in_milliseconds(uint64_t milliseconds) { return lt_nanoseconds() + milliseconds * 1000000ull; }
@@ -60,6 +63,18 @@ static int reason_of(struct lt_copy_exchange *exchange, int64_t result) {
   if (result == -EINTR || result == -LT_RESTART_NO_INTERRUPT) return -ECANCELED;
   exchange->reason = (int)-result;
   return LT_COPY_REFUSED;
+}
+
+/// Has the kernel end the copy first when memory is short. Until the copy ends, each page that the target writes takes
+/// memory a second time, which may be more than the target's control group allows.
+static void make_expendable(pid_t copy) {
+  char path[PATH_SIZE];
+  static const char mostExpendable[] = "1000";
+  snprintf(path, sizeof path, "/proc/%d/oom_score_adj", copy);
+  int file = open(path, O_WRONLY | O_CLOEXEC);
+  if (file < 0) return;
+  (void)!write(file, mostExpendable, sizeof mostExpendable - 1);
+  close(file);
 }
 
 /// Makes the copy. It is born stopped, is ended by the kernel with this process, and shares the target's descriptors:
@@ -89,6 +104,7 @@ static int make_copy(struct lt_copy_exchange *exchange, struct made_copy *copy, 
   if (call.child == 0 && ended != 0) return ended;
   if (call.child == 0) return call.result < 0 ? reason_of(exchange, call.result) : LT_COPY_NO_CALL;
   copy->process = exchange->copy = call.child;
+  make_expendable(call.child);
   // Another thread may have ended the caller just now, by exec or exit.
   copy->numberInTarget = ended == 0 ? call.result : lt_number_in_parent(stopped->process, call.child);
   bool isBorn = lt_thread_await_stop(call.child, in_milliseconds(END_MILLISECONDS)) == 0;

@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <sys/ioctl.h>
 #include <sys/uio.h>
+#include <unistd.h>
 
 size_t lt_read_process(pid_t process, uint64_t address, void *buffer, size_t size) {
   size_t done = 0;
@@ -14,6 +15,17 @@ size_t lt_read_process(pid_t process, uint64_t address, void *buffer, size_t siz
     struct iovec local = {(char *)buffer + done, size - done};
     struct iovec remote = {(void *)(uintptr_t)(address + done), size - done};
     ssize_t count = process_vm_readv(process, &local, 1, &remote, 1, 0);
+    if (count < 0 && errno == EINTR) continue;
+    if (count <= 0) break;
+    done += (size_t)count;
+  }
+  return done;
+}
+
+size_t lt_read_memory_file(int file, uint64_t address, void *buffer, size_t size) {
+  size_t done = 0;
+  while (done < size && address <= UINT64_MAX - done) {
+    ssize_t count = pread(file, (char *)buffer + done, size - done, (off_t)(address + done));
     if (count < 0 && errno == EINTR) continue;
     if (count <= 0) break;
     done += (size_t)count;

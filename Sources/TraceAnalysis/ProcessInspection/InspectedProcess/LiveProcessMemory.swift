@@ -10,10 +10,12 @@ import TraceReading
 package struct LiveProcessMemory: ProcessMemory {
   package let processID: Int32
   package let mappings: [MemoryMapping]
+  private let file: MemoryFile
 
   /// - Parameter processID: As this process's PID namespace has it.
   package init(processID: Int32) throws(InspectionError) {
     self.processID = processID
+    file = MemoryFile(of: processID)
     guard kill(processID, 0) == 0 || errno == EPERM else { throw .noSuchProcess(processID) }
     let descriptor = open("/proc/\(processID)/maps", O_RDONLY | O_CLOEXEC)
     guard descriptor >= 0 else { throw .processRefused(processID, errno: errno) }
@@ -44,7 +46,21 @@ package struct LiveProcessMemory: ProcessMemory {
   package var unwoundMemory: UnwoundMemory { .process(processID) }
 
   package func read(_ address: RuntimeAddress, into buffer: UnsafeMutableRawBufferPointer) -> Int {
-    lt_read_process(processID, address.rawValue, buffer.baseAddress, buffer.count)
+    guard file.descriptor >= 0 else {
+      return lt_read_process(processID, address.rawValue, buffer.baseAddress, buffer.count)
+    }
+    let count = readableCount(at: address.rawValue, of: buffer.count)
+    return lt_read_memory_file(file.descriptor, address.rawValue, buffer.baseAddress, count)
+  }
+
+  /// The bytes from an address on that the process may read itself, `count` at most. The kernel's file gives the others
+  /// as well.
+  private func readableCount(at address: UInt64, of count: Int) -> Int {
+    var end = address
+    while end - address < count, let mapping = mappings.mapping(at: end), mapping.isReadable {
+      end = mapping.range.upperBound
+    }
+    return Int(min(end - address, UInt64(count)))
   }
 
   /// By the process's page tables: a page that was never touched is in none. Of a file's private mapping, pages that
@@ -108,6 +124,15 @@ package struct LiveProcessMemory: ProcessMemory {
   private static let presentOrSwapped: UInt64 = 3 << 62
   /// Bit 61: the page is a file's, or shared.
   private static let ofFile: UInt64 = 1 << 61
+}
+
+/// The file `mem` of a process. Closes it at the end.
+private final class MemoryFile: Sendable {
+  let descriptor: Int32  // negative if the file cannot be opened
+
+  init(of processID: Int32) { descriptor = open("/proc/\(processID)/mem", O_RDONLY | O_CLOEXEC) }
+
+  deinit { if descriptor >= 0 { close(descriptor) } }
 }
 
 extension [Range<UInt64>] {
