@@ -282,8 +282,15 @@ int lt_visit_call(struct lt_thread_visit *visit, uint64_t function, uint64_t fir
   return result == LT_VISIT_DONE ? await_restorer(visit, deadline) : result;
 }
 
+/// An earlier function may have used the two words below its return address.
+static bool write_return_addresses(const struct lt_thread_visit *visit) {
+  const uint64_t addresses[] = {visit->code.call, visit->code.returning, visit->code.restorer};
+  _Static_assert(sizeof addresses == RETURN_SLOTS, "the first words of a frame");
+  return write_memory(visit->thread, visit->context - RETURN_SLOTS, addresses, sizeof addresses);
+}
+
 int lt_visit_ask(struct lt_thread_visit *visit, uint64_t function, uint64_t deadline, uint64_t *pointer) {
-  if (visit->code.call == 0 || visit->code.returning == 0) return LT_VISIT_NOT_BEGUN;
+  if (visit->code.call == 0 || visit->code.returning == 0 || !write_return_addresses(visit)) return LT_VISIT_NOT_BEGUN;
   struct user_regs_struct registers;
   int result = begin_function(visit, visit->context - RETURN_SLOTS, function, (uint64_t[]){0, 0});
   if (result != LT_VISIT_DONE) return result;
