@@ -4,9 +4,11 @@
 
 #define _GNU_SOURCE
 #include "hooks/hook.h"
+#include "image/serving_thread.h"
 #include "os/apart_task.h"
 #include "record/trace_file.h"
 
+#include <errno.h>
 #include <sched.h>
 #include <unistd.h>
 
@@ -26,5 +28,22 @@ REACH_HOOK(setgid, (gid_t group), (group))
 REACH_HOOK(setegid, (gid_t group), (group))
 REACH_HOOK(setregid, (gid_t real, gid_t effective), (real, effective))
 REACH_HOOK(setresgid, (gid_t real, gid_t effective, gid_t saved), (real, effective, saved))
-REACH_HOOK(unshare, (int flags), (flags))
-REACH_HOOK(setns, (int descriptor, int kind), (descriptor, kind))
+
+// The kernel refuses these to a process with several threads. One that serves an image can begin at any moment, so the
+// call is made again after such a refusal.
+#define LONE_HOOK(name, parameters, arguments)                            \
+  LT_EXPORT int LT_HOOK(name) parameters {                                \
+    lt_apart_await_other();                                               \
+    lt_serving_await_other();                                             \
+    lt_trace_before_losing_reach();                                       \
+    int before = errno, result = NEXT(name) arguments;                    \
+    for (int i = 0; result != 0 && errno == EINVAL && i < RETRIES; i++) { \
+      lt_serving_await_other();                                           \
+      errno = before;                                                     \
+      result = NEXT(name) arguments;                                      \
+    }                                                                     \
+    return result;                                                        \
+  }
+enum { RETRIES = 2 };
+LONE_HOOK(unshare, (int flags), (flags))
+LONE_HOOK(setns, (int descriptor, int kind), (descriptor, kind))

@@ -13,6 +13,7 @@
 #include "image/heap_snapshot.h"
 #include "image/own_threads.h"
 #include "os/os.h"
+#include "os/process_identity.h"
 #include "record/trace_file.h"
 #include "thread/own_thread.h"
 #include "thread/thread_state.h"
@@ -27,6 +28,7 @@ enum {
   STACK_SIZE = 64 << 10,
   PATIENCE_MILLISECONDS = 3000, ///< for the requester to let go the thread that it stopped
   END_MILLISECONDS = 1000,      ///< for the thread to end, before the recorder does
+  IMAGE_MILLISECONDS = 10000,   ///< for the thread to take its image and to end
 };
 
 static void serve(void *unused) {
@@ -61,6 +63,17 @@ void lt_serving_init(void) {
   live->servingThreadPointer = threadPointer;
   live->servingWord = (uintptr_t)&live->servingThread;
   atomic_store((_Atomic uint64_t *)&live->servingCall, registers.call);
+}
+
+void lt_serving_await_other(void) {
+  // The memory of a child that was forked by the bare system call lacks these pages.
+  if (!lt_trace_is_writable() || !lt_identity_is_claimants()) return;
+  const struct lt_live_header *live = lt_trace.live;
+  for (int waited = 0; waited < IMAGE_MILLISECONDS &&
+                       lt_own_threads_serves(atomic_load((const _Atomic uint32_t *)&live->servingThread)) &&
+                       !lt_own_threads_serves((uint32_t)lt_thread_id());
+       waited++)
+    lt_sleep(MILLISECOND);
 }
 
 void lt_serving_end(void) {

@@ -9,6 +9,8 @@
 
 /// Says in the live file how such a thread is made. Nothing if there is no memory for one. Once for each trace.
 void lt_serving_init(void);
+/// Waits until no such thread runs.
+void lt_serving_await_other(void);
 /// Has no more such threads made, and waits for one that runs.
 void lt_serving_end(void);
 
