@@ -5,10 +5,12 @@
 #define SITUATIONS_H
 
 #include <dlfcn.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 struct situation {
@@ -54,6 +56,24 @@ static inline void *churn(void *flag) {
 static inline int snapshot(void) {
   int (*take)(const char *) = (int (*)(const char *))dlsym(RTLD_DEFAULT, "leaktrace_snapshot");
   return take ? take("asked by the program") : 0;
+}
+
+static inline double seconds_now(void) {
+  struct timespec now;
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
+}
+/// True until SITUATION_SECONDS have passed since the first call. Without that variable, a situation runs once.
+static inline bool goes_on(void) {
+  static double begin;
+  const char *seconds = getenv("SITUATION_SECONDS");
+  if (begin == 0) begin = seconds_now();
+  return seconds && seconds_now() - begin < atof(seconds);
+}
+/// Asks the visitor to inspect or record this process instead of the program's first one.
+static inline void visit(pid_t process) {
+  FILE *file = fopen("visit.new", "we");
+  MUST(file && fprintf(file, "%d", (int)process) > 0 && fclose(file) == 0 && rename("visit.new", "visit") == 0);
 }
 
 static inline void say_end(const char *text, int status) {

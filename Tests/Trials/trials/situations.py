@@ -15,8 +15,12 @@ FAMILIES = {
     "situations-memory.c": "Memory and images",
     "situations-threads.c": "Threads, signals and stacks",
     "situations-filters.c": "Filters of system calls",
+    "situations-control.c": "Control of the process",
+    "situations-kernel.c": "Features of the kernel",
     "situations.swift": "Swift",
 }
+# The families that are run in all forms: their situations last as long as SITUATION_SECONDS says.
+IN_ALL_FORMS = ("Control of the process", "Features of the kernel")
 OLDER, REAL = "Programs of the end-to-end tests", "Programs of the system"
 
 # Programs that the end-to-end tests record, which need nothing but arguments.
@@ -129,6 +133,7 @@ class Situation:
     command: tuple
     is_reporting: bool = False  # writes what it has at its end to SITUATION_REPORT
     follows: bool = False  # run with its children followed as well
+    has_all_forms: bool = False  # run in a light recording, inspected and attached to as well
 
 
 class Builder:
@@ -172,6 +177,7 @@ def situations(builder, must, short=False):
                     (program, name),
                     source != "situations-filters.c",
                     follows=group in ("Processes", "Namespaces", "Ends") and not name.startswith("exec_"),
+                    has_all_forms=group in IN_ALL_FORMS,
                 )
             )
     if short:

@@ -17,11 +17,14 @@ import time
 
 from .processes import environment, must
 from .situations import Builder, situations
+from .visits import FORMS, Visitor
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))))
 KNOWN = os.path.join(ROOT, "Tests", "Trials", "survival.json")
 DOCUMENT = os.path.join(ROOT, "docs", "survival.md")
 RUN_SECONDS = 90
+VISITED_SECONDS = 3  # that a program goes on while it is inspected or attached to
+NOT_POSSIBLE = 77  # the status of a situation that this machine does not have
 # The same in every run of the short form: those that broke once, and a few of each kind.
 SHORT = (
     "vfork_exec_many",
@@ -75,6 +78,7 @@ class Seen:
     images: tuple
     kilobytes: int
     remarks: tuple  # the recorder's own lines
+    visits: Visitor | None = None
 
 
 def plain(text):
@@ -82,6 +86,7 @@ def plain(text):
     text = re.sub(r"0x[0-9a-f]+", "0x…", text)
     text = re.sub(r"==[0-9]+==", "==…==", text)
     text = re.sub(r"situation-\w{6}", "situation-…", text)
+    text = re.sub(r"/directories/tmp\w{8}", "/directories/…", text)
     return re.sub(r"\b[0-9]{4,7}\b", "…", text)
 
 
@@ -133,12 +138,15 @@ def end_session(leader):
     return tuple(sorted(set(left)))
 
 
-def run(situation, prefix, scratch, traces):
-    """Runs a situation in an empty directory, behind the command `prefix`."""
+def run(situation, prefix, scratch, traces, seconds=None, visitor=None):
+    """Runs a situation in an empty directory, behind the command `prefix`, for some seconds. `visitor` begins to visit
+    it."""
     directory = tempfile.mkdtemp(dir=scratch)
     os.chmod(directory, 0o755)
     report = os.path.join(traces, os.path.basename(directory) + ".report")
     extra = {"SWIFT_BACKTRACE": "enable=no", **({"SITUATION_REPORT": report} if situation.is_reporting else {})}
+    if seconds:
+        extra["SITUATION_SECONDS"] = str(seconds)
     child = subprocess.Popen(
         [*prefix, *situation.command],
         stdin=subprocess.DEVNULL,
@@ -148,6 +156,7 @@ def run(situation, prefix, scratch, traces):
         env=environment(extra),
         start_new_session=True,
     )
+    visits = visitor(child.pid, directory, traces) if visitor else None
     try:
         output, errors = child.communicate(timeout=RUN_SECONDS)
         status = child.returncode
@@ -156,6 +165,8 @@ def run(situation, prefix, scratch, traces):
         end_session(child.pid)
         output, errors = child.communicate()
         status = "no end"
+    if visits:
+        visits.end()
     left = end_session(child.pid)
     lines = errors.decode(errors="replace").splitlines()
     files = tuple(sorted(plain(name) for name in os.listdir(directory)))
@@ -174,6 +185,7 @@ def run(situation, prefix, scratch, traces):
         images,
         kilobytes,
         tuple(line for line in lines if line.startswith("leaktrace: ")),
+        visits,
     )
 
 
@@ -201,6 +213,8 @@ def differences(untraced, traced):
             found.append(name)
     if set(traced.left) - set(untraced.left):
         found.append(f"leaves {', '.join(sorted(set(traced.left) - set(untraced.left)))}")
+    if traced.visits:
+        found += sorted(set(traced.visits.failures))
     return found
 
 
@@ -220,8 +234,8 @@ class Row:
 
 class Runner:
     def __init__(self, products, scratch, light):
-        self._record = [os.path.join(products, "leaktrace"), "record", "--quiet", *(LIGHT if light else [])]
-        self._scratch = scratch
+        self._leaktrace = os.path.join(products, "leaktrace")
+        self._light = light
         self._directory = os.path.join(scratch, "directories")
         self._traces = os.path.join(scratch, "traces")
         for directory in (self._directory, self._traces):
@@ -230,25 +244,34 @@ class Runner:
 
     def row(self, situation, mode):
         """A difference counts if it is there twice, and not between two runs without the recorder."""
-        options = ["--follow-children"] if mode == "children followed" else []
+        seconds = VISITED_SECONDS if mode in FORMS else None
         for _ in range(2):
-            untraced = run(situation, [], self._directory, self._traces)
+            untraced = traced = run(situation, [], self._directory, self._traces, seconds)
+            if untraced.status == NOT_POSSIBLE:
+                return Row(situation, mode, untraced, traced, [])
             with tempfile.TemporaryDirectory(dir=self._traces) as traces:
                 os.chmod(traces, 0o777)
-                traced = run(
-                    situation,
-                    [*self._record, *options, "--output", os.path.join(traces, "%n.%p.trace"), "--"],
-                    self._directory,
-                    self._traces,
-                )
+                traced = self._traced(situation, mode, traces, seconds)
             found = differences(untraced, traced)
             if not found:
                 break
-            own = differences(untraced, run(situation, [], self._directory, self._traces))
+            own = differences(untraced, run(situation, [], self._directory, self._traces, seconds))
             found = [each for each in found if each not in own]
             if not found:
                 break
         return Row(situation, mode, untraced, traced, found)
+
+    def _traced(self, situation, mode, traces, seconds):
+        if mode in FORMS:
+
+            def visitor(process, directory, _):
+                return Visitor(self._leaktrace, mode, process, directory, traces)
+
+            return run(situation, [], self._directory, self._traces, seconds, visitor)
+        options = [*(LIGHT if self._light or mode == "light" else []), "--output", os.path.join(traces, "%n.%p.trace")]
+        if mode == "children followed":
+            options.append("--follow-children")
+        return run(situation, [self._leaktrace, "record", "--quiet", *options, "--"], self._directory, self._traces)
 
 
 def known():
@@ -274,6 +297,8 @@ def judge(row, reasons):
 
 
 def verdict(row):
+    if row.untraced.status == NOT_POSSIBLE:
+        return "not run: not possible here"
     if not row.differences:
         return "as untraced"
     return f"known: {row.reason}" if row.reason else "**differs**: " + "; ".join(row.differences).replace("|", "\\|")
@@ -281,6 +306,8 @@ def verdict(row):
 
 def remark(row):
     """What the recorder had to say, in short."""
+    if row.traced.visits:
+        return row.traced.visits.remark()
     texts = " ".join(row.traced.remarks)
     for pattern, text in (
         ("recording stops here", "recording stops, and says so"),
@@ -324,11 +351,26 @@ def write_document(rows, seconds):
     say(f"{DOCUMENT}: {seconds:.0f} s")
 
 
+def modes(situation, options):
+    if options.short:
+        return ["alone"]
+    found = ["alone", *(["children followed"] if situation.follows else [])]
+    if situation.has_all_forms and not options.light:
+        found += ["light", *FORMS]
+    return [each for each in found if not options.form or each in options.form]
+
+
 def parse():
     parser = argparse.ArgumentParser(prog="scripts/survival", description=__doc__)
     parser.add_argument("names", nargs="*", metavar="NAME", help="these situations alone")
     parser.add_argument("--short", action="store_true", help="a few of each kind, in less than a minute")
     parser.add_argument("--light", action="store_true", help="records samples and profiles alone; writes no document")
+    parser.add_argument(
+        "--form",
+        action="append",
+        metavar="FORM",
+        help="this form alone: alone, children followed, light, inspected, attached",
+    )
     parser.add_argument("--list", action="store_true", help="says what there is, and runs nothing")
     parser.add_argument(
         "--jobs",
@@ -361,11 +403,7 @@ def main():
         for each in chosen:
             print(f"{each.group}\t{each.name}\t{each.text}")
         return
-    work = [
-        (each, mode)
-        for each in chosen
-        for mode in (["alone", "children followed"] if each.follows and not options.short else ["alone"])
-    ]
+    work = [(each, mode) for each in chosen for mode in modes(each, options)]
     reasons, rows = [each for each in known() if options.light or not each.get("light")], []
     with tempfile.TemporaryDirectory(prefix="survival-") as scratch:
         os.chmod(scratch, 0o755)
@@ -378,11 +416,12 @@ def main():
                     say(
                         f"{row.situation.name} ({row.mode}): {'; '.join(row.differences)}; the recorder: {row.traced.remarks}"
                     )
-    if not options.names and not options.short and not options.light:
+    if not options.names and not options.short and not options.light and not options.form:
         write_document(rows, time.monotonic() - begin)
     differing = [row for row in rows if row.differences and not row.reason]
     say(
-        f"{len(rows)} runs, {len(differing)} differ, {sum(bool(row.reason) for row in rows)} as is known, {time.monotonic() - begin:.0f} s"
+        f"{len(rows)} runs, {len(differing)} differ, {sum(bool(row.reason) for row in rows)} as is known, "
+        f"{sum(row.untraced.status == NOT_POSSIBLE for row in rows)} not possible here, {time.monotonic() - begin:.0f} s"
     )
     sys.exit(1 if differing else 0)
 
