@@ -19,9 +19,11 @@
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/rseq.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/time.h>
+#include <sys/un.h>
 #include <sys/wait.h>
 #include <ucontext.h>
 #include <unistd.h>
@@ -430,6 +432,14 @@ SITUATION(executable_removed, "the program's file is replaced by another while i
   return 0;
 }
 
+static void *image_later(void *unused) {
+  for (int i = 0; i < 3; i++) {
+    nap(150);
+    snapshot();
+  }
+  return unused;
+}
+
 // --- threads ---------------------------------------------------------------------------------------------------------
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -526,6 +536,85 @@ SITUATION(clone3_cleared, "children of clone3 begin with default handlers and a 
     close(descriptor);
   } while (goes_on());
   printf("%d other ends\n", others);
+  return 0;
+}
+
+// --- waits -----------------------------------------------------------------------------------------------------------
+
+enum { LONG_SECONDS = 60, DELAY_MILLISECONDS = 700 };
+static int listener;
+static void *accept_later(void *unused) {
+  nap(DELAY_MILLISECONDS);
+  for (int i = 0; i < 2; i++) MUST(accept4(listener, NULL, NULL, SOCK_CLOEXEC) >= 0);
+  return unused;
+}
+static void *take_later(void *socket) {
+  char message[1000];
+  nap(DELAY_MILLISECONDS);
+  while (recv(*(int *)socket, message, sizeof message, MSG_DONTWAIT) > 0) {}
+  return NULL;
+}
+static void limit_sends(int socket) {
+  struct timeval limit = {LONG_SECONDS, 0};
+  MUST(setsockopt(socket, SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof limit) == 0);
+}
+static int socket_of(int type) {
+  int made = socket(AF_UNIX, type | SOCK_CLOEXEC, 0);
+  MUST(made >= 0);
+  return made;
+}
+SITUATION(limited_sends, "connect and sendmmsg wait under a limit of time, and nothing interrupts them") {
+  struct sockaddr_un address = {.sun_family = AF_UNIX};
+  snprintf(address.sun_path + 1, sizeof address.sun_path - 1, "leaktrace-situation-%d", (int)getpid());
+  do {
+    pthread_t thread, other;
+    pthread_create(&other, NULL, image_later, NULL);
+    listener = socket_of(SOCK_STREAM);
+    MUST(bind(listener, (struct sockaddr *)&address, sizeof address) == 0 && listen(listener, 0) == 0);
+    int first = socket_of(SOCK_STREAM), second = socket_of(SOCK_STREAM), ends[2];
+    MUST(connect(first, (struct sockaddr *)&address, sizeof address) == 0);
+    limit_sends(second);
+    MUST(pthread_create(&thread, NULL, accept_later, NULL) == 0);
+    MUST(connect(second, (struct sockaddr *)&address, sizeof address) == 0);
+    pthread_join(thread, NULL);
+    close(listener), close(first), close(second);
+
+    MUST(socketpair(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0, ends) == 0);
+    limit_sends(ends[0]);
+    char bytes[1000] = "";
+    struct iovec piece = {bytes, sizeof bytes};
+    struct mmsghdr message = {.msg_hdr = {.msg_iov = &piece, .msg_iovlen = 1}};
+    while (send(ends[0], bytes, sizeof bytes, MSG_DONTWAIT) > 0) {}
+    MUST(pthread_create(&thread, NULL, take_later, &ends[1]) == 0);
+    MUST(sendmmsg(ends[0], &message, 1, 0) == 1);
+    pthread_join(thread, NULL);
+    pthread_join(other, NULL);
+    close(ends[0]), close(ends[1]);
+  } while (goes_on());
+  puts("sent");
+  return 0;
+}
+enum { TRANSFER = 1 << 20 };
+static int transfers[2];
+static void *take_slowly(void *unused) {
+  static char bytes[16 << 10];
+  while (read(transfers[0], bytes, sizeof bytes) > 0) usleep(500);
+  return unused;
+}
+SITUATION(large_writes, "blocking writes of a megabyte to a pipe are written as a whole") {
+  static char bytes[TRANSFER];
+  pthread_t thread, other;
+  int parts = 0;
+  MUST(pipe2(transfers, O_CLOEXEC) == 0);
+  MUST(pthread_create(&thread, NULL, take_slowly, NULL) == 0);
+  pthread_create(&other, NULL, image_later, NULL);
+  do {
+    for (int i = 0; i < 20; i++) parts += write(transfers[1], bytes, sizeof bytes) != sizeof bytes;
+  } while (goes_on());
+  close(transfers[1]);
+  pthread_join(thread, NULL);
+  pthread_join(other, NULL);
+  puts(parts ? "in parts" : "as a whole");
   return 0;
 }
 

@@ -29,6 +29,8 @@ static inline bool lt_call_is_repeatable(long call) {
     case __NR_recvmmsg:
     case __NR_sendto:
     case __NR_sendmsg:
+    case __NR_sendmmsg:
+    case __NR_connect: // goes on with the connection that it has begun (net/ipv4/af_inet.c)
     case __NR_accept:
     case __NR_accept4:
     case __NR_read:

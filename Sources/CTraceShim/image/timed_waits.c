@@ -50,6 +50,7 @@ static const struct call {
     {SYS_accept4, OF_RECEIVING, 0},
     {SYS_sendto, OF_SENDING, 0},
     {SYS_sendmsg, OF_SENDING, 0},
+    {SYS_sendmmsg, OF_SENDING, 0},
     {SYS_write, OF_SENDING, 0},
     {SYS_writev, OF_SENDING, 0},
 #ifdef SYS_epoll_wait
