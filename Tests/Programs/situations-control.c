@@ -2,12 +2,16 @@
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/filter.h>
 #include <linux/landlock.h>
+#include <linux/seccomp.h>
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
 #include <sys/mount.h>
 #include <sys/prctl.h>
 #include <sys/ptrace.h>
@@ -136,6 +140,44 @@ SITUATION(idle_threads, "threads that run only where no other does allocate") {
   isOver = 1;
   for (int i = 0; i < 2; i++) pthread_join(threads[i], NULL);
   puts("joined");
+  return 0;
+}
+
+static void *hinder(void *flag) {
+  while (!*(volatile int *)flag) {}
+  return NULL;
+}
+SITUATION(starved_thread, "a thread hardly ever gets a processor, and the others run most of the time") {
+  enum { LATE_MILLISECONDS = 10, OTHERS = 12 };
+  static volatile int isOver, never;
+  on_one_processor();
+  pid_t busy[OTHERS];
+  for (int i = 0; i < OTHERS; i++) {
+    if ((busy[i] = fork()) != 0) continue;
+    prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
+    hinder((void *)&never);
+  }
+  pthread_t thread = thread_of_policy(SCHED_IDLE, 0, hinder, (void *)&isOver);
+  cpu_set_t all;
+  memset(&all, 0xFF, sizeof all);
+  MUST(sched_setaffinity(0, sizeof all, &all) == 0);
+  pthread_t runner = thread_of_policy(SCHED_OTHER, 0, churn, (void *)&isOver);
+  sched_setscheduler(0, SCHED_FIFO, &(struct sched_param){.sched_priority = 1});
+  double begin = seconds_now(), last = begin, late = 0;
+  do {
+    nap(1);
+    double now = seconds_now();
+    if (now - last > LATE_MILLISECONDS / 1000.0) late += now - last;
+    last = now;
+  } while (goes_on());
+  isOver = 1;
+  for (int i = 0; i < OTHERS; i++) {
+    kill(busy[i], SIGKILL);
+    waitpid(busy[i], NULL, 0);
+  }
+  pthread_join(thread, NULL);
+  pthread_join(runner, NULL);
+  puts(late < (last - begin) / 2 ? "they ran" : "they were held up");
   return 0;
 }
 
@@ -500,6 +542,56 @@ SITUATION(landlock_of_one_thread, "one thread may open no file (Landlock), and a
   pthread_join(thread, NULL);
   puts(result ? "refused" : "went on");
   return 0;
+}
+
+static int listener;
+/// Lets the kernel make each call that it asks about.
+static void *supervise(void *unused) {
+  struct seccomp_notif question;
+  for (;;) {
+    memset(&question, 0, sizeof question);
+    if (ioctl(listener, SECCOMP_IOCTL_NOTIF_RECV, &question) != 0) {
+      if (errno == EINTR || errno == ENOENT) continue;
+      return unused;
+    }
+    struct seccomp_notif_resp answer = {.id = question.id, .flags = SECCOMP_USER_NOTIF_FLAG_CONTINUE};
+    ioctl(listener, SECCOMP_IOCTL_NOTIF_SEND, &answer);
+  }
+}
+static void *confine_supervised(void *unused) {
+  struct sock_filter code[] = {BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+                               BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_openat, 0, 1),
+                               BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_USER_NOTIF),
+                               BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW)};
+  struct sock_fprog program = {sizeof code / sizeof *code, code};
+  prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
+  listener = (int)syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_NEW_LISTENER, &program);
+  pthread_barrier_wait(unused);
+  if (listener < 0) return (void *)1;
+  do {
+    FILE *file = fopen("/dev/null", "re");
+    MUST(file && fclose(file) == 0);
+    allocate(1000);
+    snapshot();
+    nap(20);
+  } while (goes_on());
+  return NULL;
+}
+SITUATION(supervised_calls, "a thread of the process decides about another's calls of open (SECCOMP_RET_USER_NOTIF)") {
+  pthread_t thread, supervisor;
+  pthread_barrier_t begun;
+  void *result;
+  pthread_barrier_init(&begun, NULL, 2);
+  MUST(pthread_create(&thread, NULL, confine_supervised, &begun) == 0);
+  pthread_barrier_wait(&begun);
+  MUST(pthread_create(&supervisor, NULL, supervise, NULL) == 0);
+  pthread_join(thread, &result);
+  puts(result ? "refused" : "opened");
+  return 0;
+}
+SITUATION(memory_locked, "all memory is locked, now and later, while threads begin and end") {
+  if (mlockall(MCL_CURRENT | MCL_FUTURE) != 0) return 77;
+  return among_threads();
 }
 
 // --- children and their ends -----------------------------------------------------------------------------------------

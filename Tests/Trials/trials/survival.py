@@ -16,8 +16,8 @@ import tempfile
 import time
 
 from .processes import environment, must
-from .situations import Builder, situations
-from .visits import FORMS, Visitor
+from .situations import IN_ALL_FORMS, Builder, situations
+from .visits import ATTACHED, FORMS, INSPECTED, Visitor
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))))
 KNOWN = os.path.join(ROOT, "Tests", "Trials", "survival.json")
@@ -57,7 +57,16 @@ SHORT = (
     "filter_then_exec",
     "strict_mode",
     "calls_dispatched",
+    "counter_faults",
+    "processor_hidden",
 )
+# The same in other forms than a recording of the whole program: faults that only these met.
+SHORT_FORMS = {
+    "group_memory_limit": INSPECTED,
+    "alone_in_its_memory": ATTACHED,
+    "landlock": ATTACHED,
+    "limited_sends": ATTACHED,
+}
 
 
 def say(text):
@@ -324,6 +333,38 @@ def remark(row):
     return "; ".join(row.traced.remarks)[:80]
 
 
+def short_verdict(row):
+    if row.untraced.status == NOT_POSSIBLE:
+        return "not run"
+    text = "known" if row.reason else verdict(row) if row.differences else "yes"
+    if row.traced.visits is None:
+        return text
+    return f"{text}, {row.traced.visits.remark()}" if row.traced.visits.visits else f"{text}, refused"
+
+
+def table_of_forms(rows):
+    """A line for each situation, with the forms beside each other."""
+    lines = [
+        f"### {rows[0].situation.group}, in all forms",
+        "",
+        "| situation | untraced | recorded | light | inspected | attached | notes |",
+        "|---|---|---|---|---|---|---|",
+    ]
+    for name in dict.fromkeys(row.situation.name for row in rows):
+        forms = [row for row in rows if row.situation.name == name]
+        notes = [row.reason for row in forms] + [
+            remark(row) for row in forms if row.traced.visits is None or not row.traced.visits.visits
+        ]
+        if forms[0].untraced.status == NOT_POSSIBLE:
+            notes = ["this machine cannot"]
+        text = "; ".join(dict.fromkeys(note.rstrip(".") for note in notes if note)).replace("|", "\\|")
+        cells = " | ".join(short_verdict(row) for row in forms)
+        lines.append(
+            f"| `{name}`: {forms[0].situation.text} | {status_text(forms[0].untraced.status)} | {cells} | {text} |"
+        )
+    return [*lines, ""]
+
+
 def write_document(rows, seconds):
     differing = [row for row in rows if row.differences and not row.reason]
     with open(DOCUMENT, encoding="utf-8") as file:
@@ -338,6 +379,9 @@ def write_document(rows, seconds):
         "",
     ]
     for group in dict.fromkeys(row.situation.group for row in rows):
+        if group in IN_ALL_FORMS:
+            lines += table_of_forms([row for row in rows if row.situation.group == group])
+            continue
         lines += [f"### {group}", "", "| situation | untraced | traced | the recorder |", "|---|---|---|---|"]
         for row in rows:
             if row.situation.group == group:
@@ -353,7 +397,7 @@ def write_document(rows, seconds):
 
 def modes(situation, options):
     if options.short:
-        return ["alone"]
+        return [SHORT_FORMS.get(situation.name, "alone")]
     found = ["alone", *(["children followed"] if situation.follows else [])]
     if situation.has_all_forms and not options.light:
         found += ["light", *FORMS]
@@ -394,7 +438,8 @@ def main():
     os.makedirs(options.cache, exist_ok=True)
     toolchain = os.path.dirname(os.path.realpath(shutil.which("swift") or "/usr/bin/swift"))
     chosen = situations(Builder(options.cache, toolchain), must, options.short)
-    wanted = set(options.names) or (set(SHORT) if options.short else None)
+    short = {*SHORT, *(() if options.light else SHORT_FORMS)}
+    wanted = set(options.names) or (short if options.short else None)
     unknown = (wanted or set()) - {each.name for each in chosen}
     if unknown:
         sys.exit(f"survival: no such situation: {', '.join(sorted(unknown))}")

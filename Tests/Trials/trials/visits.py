@@ -40,7 +40,7 @@ class Visitor:
         refusals = max(self.refusals, key=lambda each: self.refusals[each], default="")
         if self.visits:
             images = f", {self.images} images" if self._form == ATTACHED else ""
-            return f"{self.visits} times{images}"
+            return f"{'once' if self.visits == 1 else f'{self.visits} times'}{images}"
         return f"refused: {refusals}" if refusals else "never: it ended before"
 
     def _run(self):

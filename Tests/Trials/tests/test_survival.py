@@ -1,0 +1,53 @@
+import os
+import tempfile
+import types
+import unittest
+from unittest import mock
+
+from trials import documents, survival
+from trials.situations import Situation
+from trials.survival import Row, Seen
+
+
+def seen(status=0, output="", visits=None):
+    return Seen(status, output, "", (), (), (), (), (), 0, (), visits)
+
+
+def row(mode, untraced, traced, differences=()):
+    return Row(Situation("Group", "name", "what it does", ("program",)), mode, untraced, traced, list(differences))
+
+
+class Tables(unittest.TestCase):
+    def test_forms_stand_beside_each_other(self):
+        visits = types.SimpleNamespace(visits=3, remark=lambda: "3 times, 2 images")
+        refused = types.SimpleNamespace(visits=0, remark=lambda: "refused: it is stopped")
+        rows = [
+            row("alone", seen(), seen()),
+            row("light", seen(), seen(1), ["ends with 1, not 0"]),
+            row("inspected", seen(), seen(visits=refused)),
+            row("attached", seen(), seen(visits=visits)),
+        ]
+        self.assertEqual(
+            survival.table_of_forms(rows)[-2],
+            "| `name`: what it does | 0 | yes | **differs**: ends with 1, not 0 | yes, refused "
+            "| yes, 3 times, 2 images | refused: it is stopped |",
+        )
+
+    def test_what_is_not_possible_is_not_green(self):
+        line = survival.table_of_forms([row("alone", seen(77), seen(77))])[-2]
+        self.assertIn("| not run |", line)
+        self.assertNotIn("yes", line)
+
+
+class Documents(unittest.TestCase):
+    def test_a_part_is_replaced(self):
+        with tempfile.TemporaryDirectory() as directory:
+            path = os.path.join(directory, "document.md")
+            with open(path, "w", encoding="utf-8") as file:
+                file.write("before\n<!-- part -->\nold\n<!-- end of part -->\nafter\n")
+            with mock.patch.object(documents, "DOCUMENT", path):
+                documents.write_part("part", ["new"])
+                self.assertRaises(SystemExit, documents.write_part, "other", [])
+            with open(path, encoding="utf-8") as file:
+                text = file.read()
+        self.assertEqual(text, "before\n<!-- part -->\n\nnew\n\n<!-- end of part -->\nafter\n")
