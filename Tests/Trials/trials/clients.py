@@ -4,6 +4,7 @@ import contextlib
 import queue
 import socket
 import struct
+import sys
 import time
 
 PAUSE_SECONDS = 0.002  # between two requests: a client takes a small part of a processor
@@ -87,8 +88,7 @@ class Postgres(Connection):
 
     def __init__(self, port, number):
         super().__init__(port, number)
-        if number == 0:
-            self.requests_each = 1
+        self.requests_each = 1 if number == 0 else sys.maxsize
         text = b"user\0postgres\0database\0postgres\0\0"
         self.send(struct.pack("!II", len(text) + 8, 3 << 16) + text)
         self._read_until_ready()

@@ -137,7 +137,7 @@ class Cycles:
         for command in ("snapshot", "detach"):
             done = self._call(command, str(process))
             # A server's process may end as it does without a recording.
-            if done.returncode != 0 and os.path.exists(f"/proc/{process}"):
+            if done.returncode != 0 and b"there is no process" not in done.stderr:
                 self._row.problems.append(f"{command}: {first_line(done)}")
         self._row.cycles += 1
         for path in (trace, trace + ".live"):

@@ -12,6 +12,7 @@ import sys
 import time
 from typing import Any
 
+from . import clients
 from .clients import BODY
 from .processes import environment
 
@@ -94,6 +95,10 @@ class Server:
     def command(self):
         raise NotImplementedError
 
+    def try_connection(self):
+        """Raises OSError until the server answers."""
+        socket.create_connection(("127.0.0.1", self.port), timeout=1).close()
+
     def targets(self):
         """The processes that are attached to in turn."""
         return [self.process.pid]
@@ -125,7 +130,7 @@ class Server:
         deadline = time.monotonic() + START_SECONDS
         while True:
             try:
-                socket.create_connection(("127.0.0.1", self.port), timeout=1).close()
+                self.try_connection()
                 return
             except OSError:
                 if self.process.poll() is not None or time.monotonic() > deadline:
@@ -203,6 +208,12 @@ class Postgres(Server):
         )
         words = f"-D {data} -p {self.port} -k {data} -h 127.0.0.1 -F -c restart_after_crash=off"
         return [os.path.join(programs, "postgres"), *words.split()], options
+
+    def try_connection(self):
+        # The port is open before the server answers queries.
+        connection = clients.Postgres(self.port, 0)
+        connection.ask()
+        connection.close()
 
     def targets(self):
         """Backends of connections that last, then the process that forks them."""

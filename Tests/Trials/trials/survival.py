@@ -60,7 +60,7 @@ SHORT = (
     "counter_faults",
     "processor_hidden",
 )
-# The same in other forms than a recording of the whole program: faults that only these met.
+# Situations of the short form that run in another form than a whole recording. Only that form met their faults.
 SHORT_FORMS = {
     "group_memory_limit": INSPECTED,
     "alone_in_its_memory": ATTACHED,
@@ -367,6 +367,7 @@ def table_of_forms(rows):
 
 def write_document(rows, seconds):
     differing = [row for row in rows if row.differences and not row.reason]
+    impossible = sum(row.untraced.status == NOT_POSSIBLE for row in rows)
     with open(DOCUMENT, encoding="utf-8") as file:
         head = file.read().split("<!-- table -->")[0]
     lines = [
@@ -374,8 +375,10 @@ def write_document(rows, seconds):
         "",
         "<!-- table -->",
         "",
-        f"{len(rows)} runs of {len({row.situation.name for row in rows})} situations: {sum(not row.differences for row in rows)} as untraced, "
-        f"{sum(bool(row.reason) for row in rows)} with a known difference, {len(differing)} with another one.",
+        f"{len(rows)} runs of {len({row.situation.name for row in rows})} situations: "
+        f"{sum(not row.differences for row in rows) - impossible} as untraced, "
+        f"{sum(bool(row.reason) for row in rows)} with a known difference, {len(differing)} with another one, "
+        f"{impossible} not possible here.",
         "",
     ]
     for group in dict.fromkeys(row.situation.group for row in rows):
