@@ -330,7 +330,7 @@ def remark(row):
     ):
         if re.search(pattern, texts):
             return text
-    return "; ".join(row.traced.remarks)[:80]
+    return re.sub(r"/\S*/(\S)", r"…/\1", "; ".join(row.traced.remarks))[:80]
 
 
 def short_verdict(row):

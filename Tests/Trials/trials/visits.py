@@ -101,6 +101,7 @@ class Visitor:
     def _refuse(self, text):
         line = next((line for line in text.splitlines() if line.strip()), "")
         line = re.sub(r"\b[0-9]{3,7}\b", "…", line.removeprefix("leaktrace: "))
+        line = re.sub(r"/\S*/(\S)", r"…/\1", line)  # where things are on this machine
         self.refusals[line] = self.refusals.get(line, 0) + 1
         if HARM.search(text):
             self.failures.append(f"the visitor says: {line}")
