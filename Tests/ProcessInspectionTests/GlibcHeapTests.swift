@@ -8,9 +8,11 @@ import TraceTestSupport
 
 @Suite struct GlibcHeapTests {
   /// Two arenas with chunks of all kinds, and mapped blocks.
-  static func heap(protectsLinks: Bool = true, seed: UInt64 = 1) -> SyntheticHeap {
+  static func heap(
+    protectsLinks: Bool = true, seed: UInt64 = 1, release: SyntheticHeap.Release = .to41
+  ) -> SyntheticHeap {
     var random = SeededRandom(seed: seed)
-    var heap = SyntheticHeap()
+    var heap = SyntheticHeap(release)
     heap.protectsLinks = protectsLinks
     for isMain in [true, false] {
       if isMain { heap.beginMain() } else { heap.beginSecond() }
@@ -27,7 +29,7 @@ import TraceTestSupport
         case 1 where cached[size, default: 0] < 7:
           heap.chunk(size, .cached)
           cached[size, default: 0] += 1
-        case 2: heap.chunk(min(size, 176), .fast)
+        case 2 where release != .with43: heap.chunk(min(size, 176), .fast)
         default: heap.chunk(size, .block)
         }
         wasFree = false
@@ -40,26 +42,30 @@ import TraceTestSupport
     return heap
   }
 
-  @Test(arguments: [true, false]) func blocksAreThoseThatWereNotFreed(protectsLinks: Bool) throws {
-    let heap = Self.heap(protectsLinks: protectsLinks)
+  @Test(arguments: [true, false], SyntheticHeap.Release.allCases)
+  func blocksAreThoseThatWereNotFreed(protectsLinks: Bool, release: SyntheticHeap.Release) throws {
+    let heap = Self.heap(protectsLinks: protectsLinks, release: release)
     let found = try #require(GlibcHeap(in: heap.memory))
     #expect(found.blocks == heap.sortedBlocks)
     #expect(found.arenaCount == 2 && found.threadCaches == 2 && found.mappedBlocks == 2)
-    #expect(found.cachedBlocks > 0 && found.fastBlocks > 0 && found.freeBytes > 0)
+    #expect(found.cachedBlocks > 0 && found.freeBytes > 0)
+    #expect((found.fastBlocks > 0) == (release != .with43))
     #expect(found.breaks == 0 && found.skippedBytes == 0 && !found.isIncomplete)
   }
 
-  @Test func anEmptyCacheIsKnownByItsThread() throws {
-    var heap = SyntheticHeap()
+  @Test(arguments: SyntheticHeap.Release.allCases)
+  func anEmptyCacheIsKnownByItsThread(release: SyntheticHeap.Release) throws {
+    var heap = SyntheticHeap(release)
     heap.beginMain()
-    heap.addCache()
+    let first = heap.addCache()
     heap.chunk(48, .cached)
     heap.chunk(48, .block)
-    let zeros = heap.chunk(0x290, .block)
-    let empty = heap.chunk(0x290, .block)
+    heap.endArena(isLast: false)
+    let zeros = heap.chunk(release == .to41 ? 0x290 : 0x300, .block)
+    let empty = heap.addCache()
     heap.endArena()
     var threads: [InspectedThread] = []
-    for (index, cache) in [SyntheticHeap.heapStart, empty].enumerated() {
+    for (index, cache) in [first, empty].enumerated() {
       let pointer = SyntheticHeap.stack + 0x4000 + UInt64(index) * 0x4000
       heap.memory[pointer - 72] = cache + 16
       var registers = [UInt64](repeating: 0, count: InspectedThread.registerCount)
@@ -70,13 +76,16 @@ import TraceTestSupport
     #expect(alone.blocks.map(\.address).contains(empty + 16) && alone.threadCaches == 1)
     let found = try #require(GlibcHeap(in: heap.memory, threads: threads))
     #expect(found.threadCaches == 2)
-    #expect(found.blocks == heap.sortedBlocks.filter { $0.address != empty + 16 })
+    #expect(found.blocks == heap.sortedBlocks)
     #expect(found.blocks.contains { $0.address == zeros + 16 })
   }
 
-  @Test func anEmptyCacheAtTheBeginningOfAHeapIsItsThreads() throws {
-    var heap = SyntheticHeap()
+  @Test(arguments: SyntheticHeap.Release.allCases, [false, true])
+  func anEmptyCacheAtTheBeginningOfAHeapIsItsThreads(release: SyntheticHeap.Release, isLater: Bool) throws {
+    var heap = SyntheticHeap(release)
     heap.beginMain()
+    // Since 2.43, a thread may have blocks before its cache.
+    if isLater && release == .with43 { heap.chunk(64, .block) }
     let cache = heap.addCache()
     heap.chunk(48, .block)
     heap.endArena()
@@ -134,24 +143,104 @@ import TraceTestSupport
     #expect(arena.pin == GlibcHeap.Pin(address: last + 16, bytes: 80, use: .block))
   }
 
-  @Test func cachesOfALaterReleaseAreNotRead() throws {
-    var heap = SyntheticHeap()
+  @Test(arguments: [SyntheticHeap.Release.with42, .with43])
+  func largeBlocksInACacheAreFreed(release: SyntheticHeap.Release) throws {
+    var heap = SyntheticHeap(release)
     heap.beginMain()
     heap.addCache()
+    for size in [32, 1040, 1056, 2032, 1056, 2048, 0x2000, 0x3000] as [UInt64] {
+      heap.chunk(size, .cached)
+      heap.chunk(size, .block)
+    }
+    heap.endArena()
+    heap.nameRelease()
+    let found = try #require(GlibcHeap(in: heap.memory))
+    #expect(found.threadCaches == 1 && found.cachedBlocks == 8)
+    #expect(found.blocks == heap.sortedBlocks)
+  }
+
+  @Test func aMappedBlockInACacheIsFreed() throws {
+    var heap = SyntheticHeap(.with43)
+    heap.addMapped(at: SyntheticHeap.mapped + 0x1000, size: 0x3000)
+    heap.addMapped(at: SyntheticHeap.mapped + 0x4000, size: 0x3000)
+    heap.beginMain()
+    heap.addCache()
+    heap.chunk(64, .block)
+    heap.cacheMapped(at: SyntheticHeap.mapped + 0x4000)
+    heap.endArena()
+    heap.nameRelease()
+    let found = try #require(GlibcHeap(in: heap.memory))
+    #expect(found.blocks == heap.sortedBlocks && found.mappedBlocks == 1 && found.cachedBlocks == 1)
+  }
+
+  @Test(arguments: [0, 16, 32] as [UInt64]) func aCacheMayHaveALargerChunkThanItNeeds(surplus: UInt64) throws {
+    for release in SyntheticHeap.Release.allCases where release == .with43 || surplus < 32 {
+      var heap = SyntheticHeap(release)
+      heap.beginMain()
+      heap.addCache(surplus: surplus)
+      heap.chunk(48, .cached)
+      heap.chunk(64, .block)
+      heap.endArena()
+      let found = try #require(GlibcHeap(in: heap.memory))
+      #expect(found.blocks == heap.sortedBlocks && found.threadCaches == 1, "\(release)")
+    }
+  }
+
+  @Test func aBlockWithTheKeyOfCachesIsFreedWhereTheKeyIsCleared() throws {
+    for release in SyntheticHeap.Release.allCases {
+      var heap = SyntheticHeap(release)
+      heap.beginMain()
+      heap.addCache()
+      for _ in 0..<4 { heap.chunk(48, .cached) }
+      let lost = heap.chunk(96, .block)
+      heap.chunk(64, .block)
+      heap.endArena()
+      heap.memory[lost + 24] = SyntheticHeap.cacheKey
+      heap.nameRelease()
+      let found = try #require(GlibcHeap(in: heap.memory))
+      #expect(found.blocks.contains { $0.address == lost + 16 } == (release != .with43), "\(release)")
+      #expect(found.cachedBlocks == (release == .with43 ? 5 : 4), "\(release)")
+    }
+  }
+
+  /// The bins of a cache have the same number of slots. A block with another content is no cache.
+  @Test func aBlockThatResemblesACacheIsOne() throws {
+    var heap = SyntheticHeap(.with43)
+    heap.beginMain()
+    let cache = heap.addCache()
     heap.chunk(48, .cached)
     heap.chunk(64, .block)
     heap.endArena()
-    #expect(try #require(GlibcHeap(in: heap.memory)).blocks.count == 1)
-    let text = Array("GNU C Library (Debian GLIBC 2.42-5) stable release version 2.42.\0\0".utf8)
-    let start: UInt64 = 0x7F00_000F_0000
-    heap.memory.map(
-      MemoryMapping(
-        range: start..<start + 0x1000, isWritable: false, file: BackingFile(path: "/lib/libc.so.6", offset: 0)))
-    for at in stride(from: 0, to: text.count & ~7, by: 8) {
-      heap.memory[start + 0x100 + UInt64(at)] = text[at..<at + 8].reversed().reduce(0) { $0 << 8 | UInt64($1) }
-    }
+    heap.setNumber(3, of: 20)
+    heap.setNumber(5, of: 21)
     let found = try #require(GlibcHeap(in: heap.memory))
-    #expect(found.areCachesUnread && found.threadCaches == 0 && found.blocks.count == 3)
+    #expect(found.threadCaches == 0 && found.blocks.contains { $0.address == cache + 16 })
+  }
+
+  @Test func anAlignedMappedBlockIsBehindTheHeadOfItsMapping() throws {
+    for release in SyntheticHeap.Release.allCases {
+      var heap = SyntheticHeap(release)
+      heap.beginMain()
+      heap.chunk(64, .block)
+      heap.endArena()
+      heap.addMapped(at: SyntheticHeap.mapped + 0x1000, size: 0x3000, skipped: 0x30)
+      heap.addMapped(at: SyntheticHeap.mapped + 0x4000, size: 0x8000, skipped: 0x3FF0)
+      heap.addMapped(at: SyntheticHeap.mapped + 0xC000, size: 0x6000, skipped: 0xFF0, firstSize: 0x4000)
+      heap.addMapped(at: SyntheticHeap.mapped + 0x12000, size: 0x2000, skipped: 0xFF0, firstSize: 0x8000)
+      heap.addMapped(at: SyntheticHeap.mapped + 0x14000, size: 0x3000)
+      let found = try #require(GlibcHeap(in: heap.memory))
+      #expect(found.blocks == heap.sortedBlocks && found.mappedBlocks == 5, "\(release)")
+    }
+  }
+
+  @Test(arguments: [(36, true), (42, true), (43, false), (44, true)])
+  func cachesThatWereNotFoundAreReported(number: Int, isReported: Bool) throws {
+    var heap = SyntheticHeap()
+    heap.beginMain()
+    heap.chunk(64, .block)
+    heap.endArena()
+    heap.nameRelease(number)
+    #expect(try #require(GlibcHeap(in: heap.memory)).areCachesUnread == isReported)
   }
 
   @Test func memoryOfOthersBetweenFencepostsIsLeftOut() throws {
@@ -195,7 +284,9 @@ import TraceTestSupport
   @Test(arguments: TestTier.seeds(1..<151))
   func damagedBooksNeverTrapAndAlwaysEnd(seed: UInt64) {
     var random = SeededRandom(seed: seed)
-    let heap = Self.heap(protectsLinks: random.oneIn(2), seed: seed)
+    let release = SyntheticHeap.Release.allCases[Int(seed % 3)]
+    let heap = Self.heap(protectsLinks: random.oneIn(2), seed: seed, release: release)
+    if random.oneIn(2) { heap.nameRelease() }
     let addresses = heap.memory.addresses.filter { heap.memory[$0] != 0 }
     for _ in 0..<1 + random.next() % 60 {
       let at = addresses[Int(random.next() % UInt64(addresses.count))]
@@ -218,7 +309,7 @@ import TraceTestSupport
   @Test(arguments: TestTier.seeds(1..<41))
   func oneDamagedSizeCostsFewBlocks(seed: UInt64) throws {
     var random = SeededRandom(seed: seed)
-    let heap = Self.heap(seed: seed)
+    let heap = Self.heap(seed: seed, release: SyntheticHeap.Release.allCases[Int(seed % 3)])
     let blocks = heap.sortedBlocks
     let victim = blocks[20 + Int(random.next() % UInt64(blocks.count - 60))].address - 8
     heap.memory[victim] = random.next() | 8

@@ -40,9 +40,21 @@ final class SyntheticMemory: ProcessMemory {
   }
 }
 
-/// A heap as glibc 2.36 lays it out: arenas with chunks in use, free ones, ones in caches and fast bins.
+/// A heap as glibc lays it out: arenas with chunks in use, free ones, ones in caches and fast bins.
 struct SyntheticHeap {
   enum Use { case block, free, cached, fast }
+
+  /// Releases with different layouts, by the 36 of glibc 2.36.
+  enum Release: Int, CaseIterable { case to41 = 36, with42 = 42, with43 = 43 }
+
+  let release: Release
+  /// Offset of an arena's bins.
+  private var bins: UInt64 { release == .with43 ? 0x18 : 0x70 }
+  private var cacheBins: UInt64 { release == .to41 ? 64 : 76 }
+  private var cacheChunk: UInt64 { release == .to41 ? 0x290 : 0x300 }
+  /// Blocks that a bin of a cache may have.
+  static let cacheLimit: UInt64 = 16
+  static let cacheKey: UInt64 = 0x1234_5678_9ABC_DEF0
 
   let memory = SyntheticMemory()
   /// Addresses and usable sizes of the blocks in use.
@@ -65,7 +77,8 @@ struct SyntheticHeap {
   static let stack: UInt64 = 0x7F80_0000_0000
   static let mapped: UInt64 = 0x7F70_0000_0000
 
-  init() {
+  init(_ release: Release = .to41) {
+    self.release = release
     memory.map(
       MemoryMapping(
         range: 0x7F00_0010_0000..<0x7F00_0010_4000, file: BackingFile(path: "/lib/libc.so.6", offset: 0x1000)))
@@ -77,11 +90,11 @@ struct SyntheticHeap {
 
   private mutating func makeArena(_ address: UInt64, firstChunk: UInt64) {
     for pair in 0..<127 as Range<UInt64> {
-      let bin = address + 0x70 + 16 * pair
+      let bin = address + bins + 16 * pair
       (memory[bin], memory[bin + 8]) = (bin - 16, bin - 16)
     }
     arenas.append(address)
-    for (index, one) in arenas.enumerated() { memory[one + 0x870] = arenas[(index + 1) % arenas.count] }
+    for (index, one) in arenas.enumerated() { memory[one + bins + 0x800] = arenas[(index + 1) % arenas.count] }
     (arena, next, previousInUse) = (address, firstChunk, true)
   }
 
@@ -91,7 +104,7 @@ struct SyntheticHeap {
     let arena = Self.secondHeap + 0x30
     memory[Self.secondHeap] = arena
     memory[Self.secondHeap + 16] = 0x10_000
-    makeArena(arena, firstChunk: Self.secondHeap + 0x8D0)
+    makeArena(arena, firstChunk: (arena + bins + 0x828 + 15) & ~15)
   }
 
   /// Adds a chunk behind the last one. Returns its address.
@@ -116,7 +129,7 @@ struct SyntheticHeap {
   mutating func fillBins(_ count: UInt64) {
     for pair in 0..<count {
       chunk(32, .block)
-      let bin = arena + 0x70 + 16 * pair
+      let bin = arena + bins + 16 * pair
       let free = chunk(48, .free)
       (memory[bin], memory[bin + 8]) = (free, free)
       (memory[free + 16], memory[free + 24]) = (bin - 16, bin - 16)
@@ -135,30 +148,60 @@ struct SyntheticHeap {
   }
 
   /// Adds a thread's cache, which the lists of cached chunks belong to.
-  @discardableResult mutating func addCache() -> UInt64 {
-    cache = chunk(0x290, .block)
+  ///
+  /// - Parameter surplus: Bytes of the chunk that a cache does not need.
+  @discardableResult mutating func addCache(surplus: UInt64 = 0) -> UInt64 {
+    cache = chunk(cacheChunk + surplus, .block)
     blocks.removeLast()
+    if release != .to41 { for bin in 0..<cacheBins { setNumber(Self.cacheLimit, of: bin) } }
     return cache
   }
 
+  /// Writes the number of a bin of the last cache: the blocks in it, or since 2.42 the free slots.
+  func setNumber(_ number: UInt64, of bin: UInt64) {
+    let word = cache + 16 + bin / 4 * 8
+    let shift = bin % 4 * 16
+    memory[word] = memory[word] & ~(0xFFFF << shift) | number << shift
+  }
+
+  /// The bin of a cache for chunks of a size.
+  private static func cacheBin(of size: UInt64) -> UInt64 {
+    size <= 1040 ? size / 16 - 2 : UInt64(64 + 53 - size.leadingZeroBitCount)
+  }
+
+  /// Puts a block into the last cache, in order of size, as `endArena` does with chunks.
+  mutating func cacheMapped(at head: UInt64) {
+    blocks.removeAll { $0.address == head + 16 }
+    cacheLists[memory[head + 8] & ~7, default: []].append(head + 16)
+  }
+
   /// Writes the arena's lists and its top.
-  mutating func endArena(topSize: UInt64 = 0x1000) {
-    memory[next + 8] = topSize | 1
-    if !previousInUse { memory[next] = previousSize }
-    memory[arena + 0x60] = next
-    memory[arena + 0x888] = 0x40_000
+  ///
+  /// - Parameter isLast: False if more chunks follow.
+  mutating func endArena(topSize: UInt64 = 0x1000, isLast: Bool = true) {
+    if isLast {
+      memory[next + 8] = topSize | 1
+      if !previousInUse { memory[next] = previousSize }
+    }
+    memory[arena + bins - 0x10] = next
+    memory[arena + bins + 0x818] = 0x40_000
     for (size, chunks) in fastLists {
       link(chunks, at: 16)
       memory[arena + 0x10 + 8 * (size / 16 - 2)] = chunks[0]
     }
-    for (size, entries) in cacheLists {
-      let bin = size / 16 - 2
-      link(entries, at: 0)
-      for entry in entries { memory[entry + 8] = 0x1234_5678_9ABC_DEF0 }
-      memory[cache + 16 + bin / 4 * 8] |= UInt64(entries.count) << (bin % 4 * 16)
-      memory[cache + 16 + 128 + 8 * bin] = entries[0]
+    // A bin of large chunks has them in order of size.
+    var cacheLists: [UInt64: [UInt64]] = [:]
+    for (size, entries) in self.cacheLists.sorted(by: { $0.key < $1.key }) {
+      cacheLists[Self.cacheBin(of: size), default: []] += entries
     }
-    (fastLists, cacheLists) = ([:], [:])
+    for (bin, entries) in cacheLists {
+      link(entries, at: 0)
+      for entry in entries { memory[entry + 8] = Self.cacheKey }
+      let count = UInt64(entries.count)
+      setNumber(release == .to41 ? count : Self.cacheLimit - count, of: bin)
+      memory[cache + 16 + 2 * cacheBins + 8 * bin] = entries[0]
+    }
+    (fastLists, self.cacheLists) = ([:], [:])
   }
 
   private func link(_ entries: [UInt64], at offset: UInt64) {
@@ -168,12 +211,30 @@ struct SyntheticHeap {
     }
   }
 
-  /// Adds a block that is a mapping of its own.
-  mutating func addMapped(at address: UInt64, size: UInt64, skipped: UInt64 = 0) {
+  /// Adds a block that is a mapping of its own. The head that an aligned block's mapping began with stays.
+  ///
+  /// - Parameter firstSize: The mapping's size before the aligned block was moved to another size.
+  mutating func addMapped(at address: UInt64, size: UInt64, skipped: UInt64 = 0, firstSize: UInt64? = nil) {
     let head = address + skipped
+    let trailer: UInt64 = release == .with43 ? 16 : 0
+    memory[address + 8] = ((firstSize ?? size) - trailer) | 2
     memory[head] = skipped
-    memory[head + 8] = (size - skipped) | 2
-    blocks.append(AllocatedBlock(address: head + 16, usableSize: size - skipped - 16))
+    memory[head + 8] = (size - skipped - trailer) | 2
+    blocks.append(
+      AllocatedBlock(address: head + 16, usableSize: size - skipped - (release == .with43 ? 24 : 16)))
+  }
+
+  /// Adds the name of the release to libc's constants.
+  func nameRelease(_ number: Int? = nil) {
+    let text = Array(
+      "GNU C Library (Debian GLIBC 2.9-5) stable release version 2.\(number ?? release.rawValue).\0\0".utf8)
+    let start: UInt64 = 0x7F00_000F_0000
+    memory.map(
+      MemoryMapping(
+        range: start..<start + 0x1000, isWritable: false, file: BackingFile(path: "/lib/libc.so.6", offset: 0)))
+    for at in stride(from: 0, to: text.count & ~7, by: 8) {
+      memory[start + 0x100 + UInt64(at)] = text[at..<at + 8].reversed().reduce(0) { $0 << 8 | UInt64($1) }
+    }
   }
 
   var sortedBlocks: [AllocatedBlock] { blocks.sorted { $0.address < $1.address } }

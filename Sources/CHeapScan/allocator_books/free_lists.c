@@ -2,7 +2,6 @@
 
 #include "allocator_books/free_lists.h"
 
-#include "allocator_books/glibc_layout.h"
 #include "check.h"
 
 /// Appends to `chunks`, unless that is NULL.
@@ -17,9 +16,9 @@ static uint64_t follow(struct lt_word_window *window, const struct lt_free_list 
         (entry & (GLIBC_ALIGNMENT - 1)))
       return count;
     uint64_t chunk = entry - list->head;
-    if (!lt_window_word(window, chunk + GLIBC_CHUNK_SIZE, &head) ||
-        (head & ~(uint64_t)GLIBC_CHUNK_FLAGS) != list->chunkSize)
-      return count;
+    if (!lt_window_word(window, chunk + GLIBC_CHUNK_SIZE, &head)) return count;
+    uint64_t size = head & ~(uint64_t)GLIBC_CHUNK_FLAGS;
+    if (size < list->sizes.least || size > list->sizes.most) return count;
     if (chunks) {
       struct lt_kept_chunk kept = {chunk, use};
       if (!lt_list_append(chunks, &kept)) return count;
@@ -40,7 +39,7 @@ static uint64_t follow(struct lt_word_window *window, const struct lt_free_list 
 uint64_t lt_follow_free_list(struct lt_word_window *window, const struct lt_free_list *list, uint64_t use,
                              struct lt_growing_list *chunks, bool *isWhole) {
   bool isPlainWhole = false;
-  LT_CHECK(list->chunkSize >= GLIBC_LEAST_CHUNK && chunks);
+  LT_CHECK(list->sizes.least >= GLIBC_LEAST_CHUNK && list->sizes.least <= list->sizes.most && chunks);
   uint64_t protected = follow(window, list, true, list->limit, use, NULL, isWhole), plain = 0;
   if (!*isWhole) plain = follow(window, list, false, list->limit, use, NULL, &isPlainWhole);
   bool isPlain = !*isWhole && (isPlainWhole || plain > protected);

@@ -3,16 +3,17 @@
 #ifndef LEAKTRACE_FREE_LISTS_H
 #define LEAKTRACE_FREE_LISTS_H
 
+#include "allocator_books/glibc_layout.h"
 #include "allocator_books/growing_list.h"
 #include "allocator_books/word_window.h"
 
 /// A singly linked list of freed memory.
 struct lt_free_list {
-  uint64_t first;     ///< the first entry; 0 for an empty list
-  uint64_t link;      ///< offset in an entry of the word that leads to the next
-  uint64_t head;      ///< bytes from a chunk to its entry
-  uint64_t chunkSize; ///< of all chunks in it
-  uint64_t limit;     ///< entries that it may have
+  uint64_t first;              ///< the first entry; 0 for an empty list
+  uint64_t link;               ///< offset in an entry of the word that leads to the next
+  uint64_t head;               ///< bytes from a chunk to its entry
+  struct lt_chunk_sizes sizes; ///< of the chunks in it
+  uint64_t limit;              ///< entries that it may have
 };
 
 /// A chunk in a list, and what its neighbours do not know of it.

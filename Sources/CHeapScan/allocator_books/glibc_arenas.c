@@ -20,6 +20,7 @@ static const uint64_t DATA_LIMIT = 1ull << 28;
 struct search {
   const struct lt_books_memory *books;
   struct lt_word_window data, elsewhere;
+  bool hasBins;
 };
 
 static bool is_arena(struct search *s, uint64_t arena) {
@@ -37,15 +38,16 @@ static bool has_arena(const struct lt_growing_list *arenas, size_t from, uint64_
 
 /// Follows the ring from a main arena on, and appends all but that one to `arenas`, if there is a list. True if the
 /// ring leads back.
-static bool follow_ring(struct search *s, uint64_t main, struct lt_growing_list *arenas) {
+static bool follow_ring(struct search *s, uint64_t main, const struct lt_glibc_arena_layout *layout,
+                        struct lt_growing_list *arenas) {
   // Some hundred in most programs with many threads; a ring that does not lead back is bounded by Brent's mark.
   uint64_t at = main, mark = 0, next;
   for (uint64_t count = 1, markAt = 1; count < LT_GLIBC_ARENA_LIMIT; count++) {
-    if (!lt_window_word(&s->elsewhere, at + GLIBC_NEXT_ARENA, &next)) return false;
+    if (!lt_window_word(&s->elsewhere, at + layout->bins + GLIBC_NEXT_BEHIND_BINS, &next)) return false;
     if (next == main) return true;
     if (next == mark || !is_arena(s, next)) return false;
     if (arenas) {
-      struct lt_glibc_arena arena = {.address = next, .main = main};
+      struct lt_glibc_arena arena = {.address = next, .layout = layout, .main = main};
       if (!lt_list_append(arenas, &arena)) return false;
     }
     at = next;
@@ -66,54 +68,58 @@ static bool is_linked(struct search *s, uint64_t bin, uint64_t first, uint64_t l
          lt_window_word(&s->elsewhere, last + NEXT, &word) && word == bin;
 }
 
-/// Tells whether a main arena is at an address, and whether its ring is whole.
-static bool is_main_arena(struct search *s, uint64_t arena) {
+/// True if the bins of an arena are at an address, behind its top.
+static bool are_bins(struct search *s, uint64_t bins) {
   unsigned others = 0;
-  uint64_t first, last, top;
+  uint64_t first, last, top, place = bins - GLIBC_TOP_BEFORE_BINS;
   for (uint64_t pair = 0; pair < GLIBC_BIN_PAIRS; pair++) {
-    uint64_t bin = arena + GLIBC_BINS + 16 * pair;
+    uint64_t bin = bins + 16 * pair;
     if (!lt_window_word(&s->data, bin, &first) || !lt_window_word(&s->data, bin + 8, &last)) return false;
     if (first == bin - 16 && last == bin - 16) continue;
     if (((first | last) & 15) || !first || !last) return false;
     if (!is_linked(s, bin - 16, first, last) && ++others > OTHER_BINS) return false;
   }
-  if (!lt_window_word(&s->data, arena + GLIBC_TOP, &top) || (top & 15)) return false;
-  if (top != arena + GLIBC_TOP && !lt_books_region(s->books, top)) return false;
-  return follow_ring(s, arena, NULL);
+  if (!lt_window_word(&s->data, place, &top) || (top & 15)) return false;
+  return top == place || lt_books_region(s->books, top);
 }
 
-/// The main arena of which an empty bin stands at an address; 0 if there is none. The last bin is always empty: no
-/// chunk is large enough for it.
-static uint64_t arena_of_bin(struct search *s, uint64_t bin) {
+/// Finds the main arena that has an empty bin at an address. The last bin is always empty: no chunk is large enough for
+/// it. The ring of arenas leads back to the beginning of the main arena, so that only one layout fits.
+static bool arena_of_bin(struct search *s, uint64_t bin, struct lt_glibc_arena *arena) {
   for (uint64_t index = 0; index < GLIBC_BIN_PAIRS; index++) {
-    uint64_t offset = GLIBC_BINS + 16 * index;
-    if (bin < offset + LT_BOOKS_PAGE) return 0;
-    uint64_t arena = bin - offset;
-    if (arena < LT_BOOKS_ADDRESS_LIMIT && is_main_arena(s, arena)) return arena;
+    uint64_t bins = bin - 16 * index;
+    if (bin < 16 * index + 2 * LT_BOOKS_PAGE) return false;
+    if (bins >= LT_BOOKS_ADDRESS_LIMIT || !are_bins(s, bins)) continue;
+    s->hasBins = true;
+    for (unsigned i = 0; i < GLIBC_ARENA_LAYOUTS; i++) {
+      const struct lt_glibc_arena_layout *layout = &lt_glibc_arena_layouts[i];
+      uint64_t address = bins - layout->bins;
+      if (!follow_ring(s, address, layout, NULL)) continue;
+      *arena = (struct lt_glibc_arena){.address = address, .layout = layout, .main = address};
+      return true;
+    }
   }
-  return 0;
+  return false;
 }
 
 static void search_run(struct search *s, struct lt_address_range run, struct lt_growing_list *arenas) {
   LT_CHECK(run.start < run.end);
   uint64_t at = lt_round_up(run.start, 8), first, last;
   while (at < run.end && run.end - at >= 16 && arenas->count < NAMESPACE_LIMIT) {
-    uint64_t found = 0;
-    if (lt_window_word(&s->data, at, &first) && first == at - 16 && lt_window_word(&s->data, at + 8, &last) &&
-        last == at - 16)
-      found = arena_of_bin(s, at);
-    if (!found || has_arena(arenas, 0, found)) {
+    struct lt_glibc_arena arena;
+    bool isFound = lt_window_word(&s->data, at, &first) && first == at - 16 &&
+                   lt_window_word(&s->data, at + 8, &last) && last == at - 16 && arena_of_bin(s, at, &arena);
+    if (!isFound || has_arena(arenas, 0, arena.address)) {
       at += 8;
       continue;
     }
-    struct lt_glibc_arena arena = {.address = found, .main = found};
     lt_list_append(arenas, &arena);
-    uint64_t behind = (found + GLIBC_ARENA_SIZE) & ~7ull;
+    uint64_t behind = (lt_glibc_bins(&arena) + GLIBC_ARENA_BEHIND_BINS) & ~7ull;
     at = behind > at ? behind : at + 8;
   }
 }
 
-bool lt_glibc_find_arenas(const struct lt_books_memory *books, struct lt_growing_list *arenas) {
+bool lt_glibc_find_arenas(const struct lt_books_memory *books, struct lt_growing_list *arenas, bool *hasBins) {
   struct search s = {.books = books};
   bool isWhole = lt_word_window_init(&s.data, books, DATA_WINDOW) && lt_word_window_init(&s.elsewhere, books, 4096);
   if (isWhole) {
@@ -128,8 +134,13 @@ bool lt_glibc_find_arenas(const struct lt_books_memory *books, struct lt_growing
     }
     size_t mains = arenas->count;
     LT_CHECK(mains <= NAMESPACE_LIMIT);
-    for (size_t i = 0; i < mains; i++) isWhole &= follow_ring(&s, lt_list_number(arenas, i), arenas);
+    for (size_t i = 0; i < mains; i++) {
+      // The list moves as it grows.
+      const struct lt_glibc_arena main = *(const struct lt_glibc_arena *)lt_list_item(arenas, i);
+      isWhole &= follow_ring(&s, main.address, main.layout, arenas);
+    }
   }
+  *hasBins = s.hasBins;
   lt_word_window_free(&s.data);
   lt_word_window_free(&s.elsewhere);
   return isWhole && !arenas->isShort;

@@ -3,12 +3,14 @@
 #ifndef LEAKTRACE_GLIBC_ARENAS_H
 #define LEAKTRACE_GLIBC_ARENAS_H
 
+#include "allocator_books/glibc_layout.h"
 #include "allocator_books/growing_list.h"
 #include "allocator_books/word_window.h"
 
 /// An arena, and what it has. Bytes are those of chunks, with their heads.
 struct lt_glibc_arena {
-  uint64_t address;             ///< of its malloc_state
+  uint64_t address; ///< of its malloc_state
+  const struct lt_glibc_arena_layout *layout;
   uint64_t main;                ///< the main arena of the same libc; `address` itself for that one
   uint64_t top;                 ///< the chunk that is free up to the end; 0 before the first allocation
   uint64_t topBytes;            ///< of that chunk
@@ -33,9 +35,19 @@ enum { LT_GLIBC_ARENA_LIMIT = 1 << 16 };
 
 /// Appends all arenas, main ones first, to a list of struct lt_glibc_arena. Finds main arenas without symbols, by their
 /// shape: in libc's initialised data stand bins, whose first and last chunks refer to them, and an empty bin refers to
-/// itself. Several are found where the loader has several namespaces. False if more were expected than were found.
-/// Linear in the data.
-bool lt_glibc_find_arenas(const struct lt_books_memory *books, struct lt_growing_list *arenas);
+/// itself. The ring of arenas shows which layout the arenas have. Several are found where the loader has several
+/// namespaces. False if more were expected than were found. Linear in the data.
+///
+/// - `hasBins`: set if bins were found, even if no ring of arenas has them.
+bool lt_glibc_find_arenas(const struct lt_books_memory *books, struct lt_growing_list *arenas, bool *hasBins);
+
+/// The addresses of an arena's fields.
+static inline uint64_t lt_glibc_bins(const struct lt_glibc_arena *arena) {
+  return arena->address + arena->layout->bins;
+}
+static inline uint64_t lt_glibc_top(const struct lt_glibc_arena *arena) {
+  return lt_glibc_bins(arena) - GLIBC_TOP_BEFORE_BINS;
+}
 
 /// An arena that is not the main one stands behind the head of its first heap, which refers to it.
 static inline uint64_t lt_glibc_first_heap(uint64_t arena) { return arena & ~(uint64_t)(LT_BOOKS_PAGE - 1); }

@@ -54,11 +54,12 @@ static bool find_fast_chunks(struct lt_glibc_heap *h) {
   bool isWhole =
       lt_word_window_init(&window, h->books, LT_BOOKS_PAGE) && lt_word_window_init(&entries, h->books, LT_BOOKS_PAGE);
   for (size_t i = 0; isWhole && i < h->arenas.count; i++) {
-    for (unsigned bin = 0; bin < GLIBC_FASTBIN_COUNT; bin++) {
+    for (unsigned bin = 0; bin < arena_at(h, i)->layout->fastbins; bin++) {
       uint64_t first;
       bool isFollowed;
       if (!lt_window_word(&window, arena_at(h, i)->address + GLIBC_FASTBINS + 8 * bin, &first) || !first) continue;
-      struct lt_free_list list = {first, GLIBC_CHUNK_MEMORY, 0, lt_glibc_bin_chunk(bin), UINT64_MAX};
+      uint64_t size = lt_glibc_bin_chunk(bin);
+      struct lt_free_list list = {first, GLIBC_CHUNK_MEMORY, 0, {size, size}, UINT64_MAX};
       lt_follow_free_list(&entries, &list, LT_GLIBC_FAST, &h->kept, &isFollowed);
     }
   }
@@ -74,8 +75,15 @@ struct first_walk {
 
 static void look_for_cache(void *context, const struct lt_heap_chunk *chunk) {
   struct first_walk *walk = context;
-  if (chunk->size == GLIBC_CACHE_CHUNK && chunk->isInUse && chunk->isMarked != walk->isMain)
+  if (lt_glibc_cache_layout(chunk->size) && chunk->isInUse && chunk->isMarked != walk->isMain)
     lt_thread_caches_look_at(&walk->caches, chunk->address);
+}
+
+/// A key if it is one: glibc draws another if a key has few bits set or few clear. Otherwise 0.
+static uint64_t random_key(uint64_t key) {
+  enum { LEAST_BITS = 16, MOST_BITS = 48, LEAST = 0x1000000 };
+  int bits = __builtin_popcountll(key);
+  return bits >= LEAST_BITS && bits <= MOST_BITS && key > LEAST && key < UINT64_MAX - LEAST ? key : 0;
 }
 
 static bool find_caches(struct lt_glibc_heap *h) {
@@ -90,9 +98,15 @@ static bool find_caches(struct lt_glibc_heap *h) {
   }
   if (hasRoom) lt_thread_caches_finish(&first.caches);
   h->caches = first.caches.count;
+  if (h->books->libcRelease >= GLIBC_FIRST_WITH_CLEARED_KEYS) h->cacheKey = random_key(first.caches.key);
   lt_thread_caches_free(&first.caches);
   lt_chunk_walk_free(&walk);
   return hasRoom;
+}
+
+/// False if the program's environment has turned caches off.
+static bool may_have_caches(const struct lt_glibc_heap *h) {
+  return !h->parameters.address || h->parameters.cacheLimit > 0;
 }
 
 static bool find_mapped(struct lt_glibc_heap *h) {
@@ -103,7 +117,8 @@ static bool find_mapped(struct lt_glibc_heap *h) {
     struct lt_address_range range = {piece->start & ~(uint64_t)(LT_BOOKS_PAGE - 1), piece->takenEnd};
     lt_list_append(&taken, &range);
   }
-  bool isWhole = !taken.isShort && lt_glibc_find_mapped_chunks(h->books, &taken, &h->mappedChunks);
+  bool isWhole =
+      !taken.isShort && lt_glibc_find_mapped_chunks(h->books, arena_at(h, 0)->layout, &taken, &h->mappedChunks);
   lt_list_free(&taken);
   return isWhole;
 }
@@ -115,16 +130,37 @@ bool lt_glibc_heap_find(struct lt_glibc_heap *h, const struct lt_books_memory *b
   lt_list_init(&h->pieces, books->memory, sizeof(struct lt_heap_piece));
   lt_list_init(&h->kept, books->memory, 2 * sizeof(uint64_t));
   lt_list_init(&h->mappedChunks, books->memory, sizeof(struct lt_mapped_chunk));
-  bool isWhole = lt_glibc_find_arenas(books, &h->arenas);
-  if (h->arenas.count == 0) return false;
+  bool hasBins = false, isWhole = lt_glibc_find_arenas(books, &h->arenas, &hasBins);
+  if (h->arenas.count == 0) {
+    h->isShort = h->arenas.isShort;
+    h->failure = h->isShort          ? LT_GLIBC_NO_MEMORY
+                 : !books->dataCount ? LT_GLIBC_NO_LIBC
+                 : hasBins           ? LT_GLIBC_NO_RING
+                                     : LT_GLIBC_NO_BINS;
+    return false;
+  }
   isWhole &= find_pieces(h);
-  h->areCachesUnread = books->libcRelease >= GLIBC_FIRST_OTHER_CACHES;
-  bool hasRoom = find_fast_chunks(h) && (h->areCachesUnread || find_caches(h));
+  bool hasRoom = find_fast_chunks(h) && find_caches(h);
+  // A program that has freed nothing has no cache in later releases.
+  h->areCachesUnread = h->caches == 0 && h->pieces.count > 0 && may_have_caches(h) &&
+                       (books->libcRelease < GLIBC_FIRST_WITH_LATE_CACHES || books->libcRelease > GLIBC_LAST_KNOWN);
   isWhole &= find_mapped(h);
   lt_list_sort(&h->kept);
   h->isShort = !hasRoom || h->kept.isShort || h->mappedChunks.isShort || h->arenas.isShort;
   h->isIncomplete = !isWhole || h->isShort;
   return true;
+}
+
+const char *lt_glibc_failure_text(enum lt_glibc_failure failure) {
+  switch (failure) {
+    case LT_GLIBC_FOUND: return "";
+    case LT_GLIBC_NO_LIBC: return "The process has no writable data of a C library";
+    case LT_GLIBC_NO_BINS: return "The data of the C library has no arena with 127 bins";
+    case LT_GLIBC_NO_RING: return "The arenas of the C library have a layout other than that of glibc 2.31 to 2.43";
+    case LT_GLIBC_NOT_USED: return "The allocator of glibc has no blocks";
+    case LT_GLIBC_NO_MEMORY: return "There was too little memory to read the metadata of the allocator";
+  }
+  return "";
 }
 
 void lt_glibc_heap_free(struct lt_glibc_heap *h) {
@@ -145,7 +181,17 @@ struct second_walk {
   struct lt_heap_chunk last; ///< of the piece
   uint64_t lastUse;
   bool isMain;
+  struct lt_chunk_walk *walk;
+  struct lt_word_window mapped; ///< for the words of mapped chunks
 };
+
+/// True if a chunk has the key of cached blocks, which glibc 2.43 clears when it gives a block out. So a freed block is
+/// known even if the list that has it is damaged.
+static bool has_cache_key(struct second_walk *w, struct lt_word_window *window, uint64_t chunk) {
+  uint64_t word;
+  return w->heap->cacheKey && lt_window_word(window, chunk + GLIBC_CHUNK_MEMORY + GLIBC_CACHE_KEY, &word) &&
+         word == w->heap->cacheKey;
+}
 
 static void hand_over(struct second_walk *w, uint64_t address, uint64_t size) {
   w->heap->blocks++;
@@ -158,10 +204,17 @@ static void hand_over_mapped(struct second_walk *w, uint64_t end) {
   const struct lt_growing_list *chunks = &w->heap->mappedChunks;
   for (; w->nextMapped < chunks->count && lt_list_number(chunks, w->nextMapped) < end; w->nextMapped++) {
     const struct lt_mapped_chunk *chunk = lt_list_item(chunks, w->nextMapped);
-    LT_CHECK(chunk->size > GLIBC_CHUNK_MEMORY);
+    LT_CHECK(chunk->size > GLIBC_CHUNK_MEMORY && chunk->usable < chunk->size);
+    // Since 2.43, a thread's cache may have mapped chunks.
+    if (lt_list_has(&w->heap->kept, chunk->address) || has_cache_key(w, &w->mapped, chunk->address)) {
+      struct lt_glibc_arena *main = arena_at(w->heap, 0);
+      main->cached++;
+      main->cachedBytes += chunk->size;
+      continue;
+    }
     w->heap->mapped++;
     w->heap->mappedBytes += chunk->size;
-    hand_over(w, chunk->address + GLIBC_CHUNK_MEMORY, chunk->size - 2 * sizeof(uint64_t));
+    hand_over(w, chunk->address + GLIBC_CHUNK_MEMORY, chunk->usable);
   }
 }
 
@@ -184,6 +237,11 @@ static uint64_t use_of(struct second_walk *w, uint64_t chunk) {
   return ((const struct lt_kept_chunk *)lt_list_item(kept, w->nextKept))->use;
 }
 
+/// The window to read a chunk's first words by. The walk's own one is further on behind a large chunk.
+static struct lt_word_window *window_of(struct second_walk *w, const struct lt_heap_chunk *chunk) {
+  return w->walk->window.start <= chunk->address ? &w->walk->window : &w->walk->probe;
+}
+
 static void visit(void *context, const struct lt_heap_chunk *chunk) {
   struct second_walk *w = context;
   struct lt_glibc_arena *arena = w->arena;
@@ -199,6 +257,8 @@ static void visit(void *context, const struct lt_heap_chunk *chunk) {
     return;
   }
   w->lastUse = use_of(w, chunk->address);
+  if (w->lastUse == LT_GLIBC_BLOCK && has_cache_key(w, window_of(w, chunk), chunk->address))
+    w->lastUse = LT_GLIBC_CACHED;
   switch (w->lastUse) {
     case LT_GLIBC_CACHED:
       arena->cached++;
@@ -233,17 +293,21 @@ static void forget_figures(struct lt_glibc_heap *h) {
   h->blocks = h->blockBytes = h->mapped = h->mappedBytes = 0;
   for (size_t i = 0; i < h->arenas.count; i++) {
     struct lt_glibc_arena *a = arena_at(h, i);
-    *a = (struct lt_glibc_arena){
-        .address = a->address, .main = a->main, .top = a->top, .topBytes = a->topBytes, .systemBytes = a->systemBytes};
+    *a = (struct lt_glibc_arena){.address = a->address,
+                                 .layout = a->layout,
+                                 .main = a->main,
+                                 .top = a->top,
+                                 .topBytes = a->topBytes,
+                                 .systemBytes = a->systemBytes};
   }
 }
 
 void lt_glibc_heap_walk(struct lt_glibc_heap *h, void (*block)(void *context, uint64_t address, uint64_t size),
                         void *context) {
   struct lt_chunk_walk walk;
-  struct second_walk w = {.heap = h, .block = block, .context = context};
+  struct second_walk w = {.heap = h, .block = block, .context = context, .walk = &walk};
   forget_figures(h);
-  if (lt_chunk_walk_init(&walk, h->books)) {
+  if (lt_word_window_init(&w.mapped, h->books, LT_BOOKS_PAGE) && lt_chunk_walk_init(&walk, h->books)) {
     for (size_t i = 0; i < h->pieces.count; i++) {
       const struct lt_heap_piece *piece = piece_at(h, i);
       LT_CHECK(piece->arena < h->arenas.count && (i == 0 || piece_at(h, i - 1)->end <= piece->start));
@@ -258,6 +322,7 @@ void lt_glibc_heap_walk(struct lt_glibc_heap *h, void (*block)(void *context, ui
     h->isIncomplete = h->isShort = true;
   }
   hand_over_mapped(&w, UINT64_MAX);
+  lt_word_window_free(&w.mapped);
   h->breaks = walk.breaks;
   h->skippedBytes = walk.skippedBytes;
   lt_chunk_walk_free(&walk);

@@ -3,22 +3,20 @@
 #ifndef LEAKTRACE_GLIBC_LAYOUT_H
 #define LEAKTRACE_GLIBC_LAYOUT_H
 
+#include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
-/// Offsets and sizes in bytes of glibc 2.31 to 2.41 on 64-bit machines (malloc/malloc.c, malloc/arena.c). 2.42 has
-/// other thread caches.
+/// Offsets and sizes in bytes of glibc 2.31 to 2.43 on 64-bit machines (malloc/malloc.c, malloc/arena.c).
 enum {
-  // malloc_state
-  GLIBC_ARENA_FLAGS = 0x4, ///< 4 bytes
-  GLIBC_FASTBINS = 0x10,
-  GLIBC_FASTBIN_COUNT = 10,
-  GLIBC_TOP = 0x60,
-  GLIBC_BINS = 0x70,
+  // malloc_state, relative to its bins
   GLIBC_BIN_PAIRS = 127, ///< pairs of words: a bin's first and last chunk
-  GLIBC_NEXT_ARENA = 0x870,
-  GLIBC_SYSTEM_MEMORY = 0x888,
-  GLIBC_ARENA_SIZE = 0x898,
-  GLIBC_NONCONTIGUOUS = 2, ///< of the flags: some memory did not come from the break
+  GLIBC_TOP_BEFORE_BINS = 0x10,
+  GLIBC_NEXT_BEHIND_BINS = 0x800,
+  GLIBC_SYSTEM_MEMORY_BEHIND_BINS = 0x818,
+  GLIBC_ARENA_BEHIND_BINS = 0x828, ///< the end
+  GLIBC_FASTBINS = 0x10,
+  GLIBC_NONCONTIGUOUS = 2, ///< in the upper half of the first word: some memory did not come from the break
 
   // heap_info, before the chunks of each heap of an arena that is not the main one
   GLIBC_HEAP_ARENA = 0,
@@ -35,17 +33,66 @@ enum {
   GLIBC_CHUNK_FLAGS = 7,
   GLIBC_PREVIOUS_IN_USE = 1,
   GLIBC_IS_MAPPED = 2,
+  GLIBC_IS_HUGE_MAPPED = 1, ///< of the first word of a mapped chunk, since 2.43: the mapping has huge pages
   GLIBC_NOT_MAIN_ARENA = 4,
   GLIBC_FENCEPOST = 16, ///< a chunk that is none: two of them end a piece of a heap that does not go on
 
-  // a thread cache: 64 counts of 16 bits, 64 first entries
-  GLIBC_CACHE_BINS = 64,
-  GLIBC_CACHE_CHUNK = 0x290,
-  GLIBC_CACHE_KEY = 8,           ///< of a cached block, behind the next one's address
-  GLIBC_FIRST_OTHER_CACHES = 42, ///< the first release, 2.42, whose caches are laid out otherwise
+  // a thread cache: a number of 16 bits and a first entry for each bin
+  GLIBC_SMALL_CACHE_BINS = 64, ///< each for chunks of one size
+  GLIBC_MOST_CACHE_BINS = 76,
+  GLIBC_CACHE_KEY = 8,               ///< of a cached block, behind the next one's address
+  GLIBC_MOST_CACHED_CHUNK = 1 << 22, ///< bytes
+  GLIBC_FIRST_WITH_LATE_CACHES = 43, ///< in 2.43 and later, a thread has no cache before its first free
+  /// Since 2.43, a block that leaves a cache has its key cleared, also where a thread ends. Before, a block that an
+  /// ended thread had cached may be given out with its key.
+  GLIBC_FIRST_WITH_CLEARED_KEYS = 43,
+  GLIBC_LAST_KNOWN = 43, ///< the newest release whose layouts were compared with these
 };
 
-/// Chunks of a bin of thread caches, or of a fast bin.
+/// A layout of malloc_state, and of the mapped chunks of the same releases.
+struct lt_glibc_arena_layout {
+  uint16_t bins;          ///< offset of the bins
+  uint16_t fastbins;      ///< number of fast bins
+  uint16_t mappedTrailer; ///< bytes between the end of a mapped chunk and the end of its mapping
+  uint16_t mappedLost;    ///< bytes of a mapped chunk that the program may not use
+};
+enum { GLIBC_ARENA_LAYOUTS = 2 };
+/// 2.31 to 2.42, then 2.43, which has no fast bins.
+static const struct lt_glibc_arena_layout lt_glibc_arena_layouts[GLIBC_ARENA_LAYOUTS] = {{0x70, 10, 0, 16},
+                                                                                         {0x18, 0, 16, 8}};
+
+/// A layout of threads' caches. Each is a chunk.
+struct lt_glibc_cache_layout {
+  uint16_t bins;
+  uint16_t chunk;    ///< least bytes of the chunk
+  uint16_t maxChunk; ///< most bytes: the allocator leaves no remainder that is too small for a chunk
+  bool hasSlots;     ///< the numbers count free slots of a bin; otherwise they count its blocks
+};
+enum { GLIBC_CACHE_LAYOUTS = 2 };
+/// 2.31 to 2.41, then 2.42 and 2.43. 2.43 may round the size of a cache up twice.
+static const struct lt_glibc_cache_layout lt_glibc_cache_layouts[GLIBC_CACHE_LAYOUTS] = {{64, 0x290, 0x2A0, false},
+                                                                                         {76, 0x300, 0x320, true}};
+
+/// The layout of a cache in a chunk of a size; NULL if there is none.
+static inline const struct lt_glibc_cache_layout *lt_glibc_cache_layout(uint64_t chunkBytes) {
+  for (unsigned i = 0; i < GLIBC_CACHE_LAYOUTS; i++)
+    if (chunkBytes >= lt_glibc_cache_layouts[i].chunk && chunkBytes <= lt_glibc_cache_layouts[i].maxChunk)
+      return &lt_glibc_cache_layouts[i];
+  return NULL;
+}
+
+/// The sizes of chunks that a bin of a thread's cache takes: one size, or from one power of two up to the next.
+struct lt_chunk_sizes {
+  uint64_t least, most;
+};
+static inline struct lt_chunk_sizes lt_glibc_cache_sizes(uint64_t bin) {
+  if (bin < GLIBC_SMALL_CACHE_BINS)
+    return (struct lt_chunk_sizes){GLIBC_LEAST_CHUNK + 16 * bin, GLIBC_LEAST_CHUNK + 16 * bin};
+  uint64_t power = 1024ull << (bin - GLIBC_SMALL_CACHE_BINS);
+  return (struct lt_chunk_sizes){power, 2 * power - 16};
+}
+
+/// Bytes of the chunks in a fast bin.
 static inline uint64_t lt_glibc_bin_chunk(uint64_t bin) { return GLIBC_LEAST_CHUNK + 16 * bin; }
 
 #endif

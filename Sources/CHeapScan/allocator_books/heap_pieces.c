@@ -170,8 +170,8 @@ static void find_heaps(struct finding *f) {
         !lt_window_word(f->window, heap + GLIBC_HEAP_SIZE, &size) || size > alignment)
       break; // heaps that keep to this have no memory in common
     uint64_t end = heap + size, top = f->arena->top;
-    append(f, heap == first ? arena + GLIBC_ARENA_SIZE : heap + (arena - first), top >= heap && top < end ? top : end,
-           false);
+    append(f, heap == first ? lt_glibc_bins(f->arena) + GLIBC_ARENA_BEHIND_BINS : heap + (arena - first),
+           top >= heap && top < end ? top : end, false);
     if (heap == first) return;
     if (count == markAt) {
       mark = heap;
@@ -188,11 +188,11 @@ bool lt_find_heap_pieces(const struct lt_books_memory *books, struct lt_word_win
                          struct lt_growing_list *pieces) {
   struct finding f = {books, window, arena, index, pieces, false};
   uint64_t top, head;
-  if (!lt_window_word(window, arena->address + GLIBC_TOP, &top) || (top & 15) || top >= LT_BOOKS_ADDRESS_LIMIT)
-    return false;
-  if (!lt_window_word(window, arena->address + GLIBC_SYSTEM_MEMORY, &arena->systemBytes)) arena->systemBytes = 0;
+  if (!lt_window_word(window, lt_glibc_top(arena), &top) || (top & 15) || top >= LT_BOOKS_ADDRESS_LIMIT) return false;
+  if (!lt_window_word(window, lt_glibc_bins(arena) + GLIBC_SYSTEM_MEMORY_BEHIND_BINS, &arena->systemBytes))
+    arena->systemBytes = 0;
   // The word stands for an empty bin until there is memory.
-  if (top == arena->address + GLIBC_TOP) return true;
+  if (top == lt_glibc_top(arena)) return true;
   arena->top = top;
   if (lt_window_word(window, top + GLIBC_CHUNK_SIZE, &head)) arena->topBytes = head & ~(uint64_t)GLIBC_CHUNK_FLAGS;
   if (arena->address == arena->main) find_main(&f, parameters);

@@ -5,9 +5,14 @@
 #include "allocator_books/glibc_layout.h"
 
 /// Words of malloc_par, from its first on.
-enum { TRIM_THRESHOLD = 0, ARENA_MAX = 4 };
-/// Where the counts begin, in halves of words, and how many words lie between them and the end.
-enum { OLD_COUNTS = 10, NEW_COUNTS = 15, WORDS = 17, ARENA_LIMIT = 1 << 20 };
+enum { TRIM_THRESHOLD = 0, ARENA_TEST = 3, ARENA_MAX = 4, WORDS = 17, ARENA_LIMIT = 1 << 20 };
+/// The halves of words where the counts begin, up to 2.34, up to 2.42, and in 2.43.
+static const struct {
+  unsigned counts;
+  uint32_t lastRelease;
+  uint64_t unit; ///< of bytes in mapped blocks: 2.43 counts 16 bytes too many whenever it moves a mapping
+} LAYOUTS[] = {{10, 34, LT_BOOKS_PAGE}, {15, 42, LT_BOOKS_PAGE}, {17, UINT32_MAX, GLIBC_ALIGNMENT}};
+enum { LAYOUT_COUNT = sizeof LAYOUTS / sizeof *LAYOUTS, LEAST_SCORE = 3 };
 /// Bytes of libc's data that are searched: it has some 20 KiB.
 static const uint64_t DATA_LIMIT = 1 << 20;
 
@@ -17,17 +22,31 @@ static uint64_t bins_for(uint64_t bytes) {
   return (chunk - GLIBC_LEAST_CHUNK) / GLIBC_ALIGNMENT + 1;
 }
 
+/// True if a number of bins fits the largest cached block. Up to 2.42 it is the block's bytes. Since 2.42 the
+/// environment may set bytes of a chunk: smaller chunks have a bin for each size. 2.43 adds 1 to these bytes.
+static bool fits_bins(uint64_t largest, uint64_t bins) {
+  if (bins < 1 || bins > GLIBC_SMALL_CACHE_BINS || largest > GLIBC_MOST_CACHED_CHUNK + 1) return false;
+  if (bins_for(largest) == bins) return true;
+  uint64_t chunk = largest & ~1ull;
+  if (chunk < GLIBC_LEAST_CHUNK || (chunk & (GLIBC_ALIGNMENT - 1))) return false;
+  uint64_t fitting = (chunk - GLIBC_LEAST_CHUNK) / GLIBC_ALIGNMENT + 1;
+  return bins == (fitting < GLIBC_SMALL_CACHE_BINS ? fitting : GLIBC_SMALL_CACHE_BINS);
+}
+
 static uint32_t half(const uint64_t *words, unsigned index) { return (uint32_t)(words[index / 2] >> index % 2 * 32); }
 
-static bool read_layout(const uint64_t *words, unsigned counts, struct lt_malloc_parameters *p) {
+static bool read_layout(const struct lt_books_memory *books, const uint64_t *words, unsigned layout,
+                        struct lt_malloc_parameters *p) {
+  unsigned counts = LAYOUTS[layout].counts;
   // Four numbers of 4 bytes: mappings, how many are allowed, how many there were, a flag. Then words: their bytes, the
   // most there were, the start of the break, bins of caches, bytes of a cached block, blocks a bin.
   // A thread may be about to change them, one after the other.
   const uint64_t *rest = words + (counts + 4 + 1) / 2;
-  if (half(words, counts + 3) > 1 || ((rest[0] | rest[1]) & 4095)) return false;
-  if (rest[2] >= LT_BOOKS_ADDRESS_LIMIT || (rest[2] & 15)) return false;
-  if (rest[3] < 1 || rest[3] > GLIBC_CACHE_BINS || rest[4] > 1 << 12 || bins_for(rest[4]) != rest[3]) return false;
-  if (rest[5] > UINT16_MAX || words[ARENA_MAX] > ARENA_LIMIT) return false;
+  if (half(words, counts + 3) > 1 || ((rest[0] | rest[1]) & (LAYOUTS[layout].unit - 1))) return false;
+  if (rest[2] >= LT_BOOKS_ADDRESS_LIMIT || (rest[2] & 15) || (rest[2] && !lt_books_region(books, rest[2])))
+    return false;
+  if (!fits_bins(rest[4], rest[3])) return false;
+  if (rest[5] > UINT16_MAX || words[ARENA_TEST] > ARENA_LIMIT || words[ARENA_MAX] > ARENA_LIMIT) return false;
   p->trimThreshold = words[TRIM_THRESHOLD];
   p->arenaMax = words[ARENA_MAX];
   p->mapped = half(words, counts);
@@ -36,6 +55,21 @@ static bool read_layout(const uint64_t *words, unsigned counts, struct lt_malloc
   p->cacheBins = rest[3];
   p->cacheLimit = rest[5];
   return true;
+}
+
+/// The number of words that have the values of a program that has changed none. A few other places in the data of libc
+/// look like the parameters by chance: most of these words are 0 there.
+static unsigned plausibility(const uint64_t *words, unsigned counts, const struct lt_malloc_parameters *p) {
+  enum { USUAL_MAPPED_LIMIT = 65536, USUAL_ARENA_TEST = 8 };
+  return (half(words, counts + 1) == USUAL_MAPPED_LIMIT) + (words[ARENA_TEST] == USUAL_ARENA_TEST) +
+         (p->cacheBins == GLIBC_SMALL_CACHE_BINS) + (p->breakStart != 0) + (p->mapped != 0 || p->mappedBytes == 0);
+}
+
+/// The layout of a release that is known; the newest otherwise.
+static unsigned layout_of(uint32_t release) {
+  unsigned i = 0;
+  while (i + 1 < LAYOUT_COUNT && (!release || release > LAYOUTS[i].lastRelease)) i++;
+  return i;
 }
 
 bool lt_glibc_find_parameters(const struct lt_books_memory *books, uint64_t mainArena,
@@ -48,13 +82,23 @@ bool lt_glibc_find_parameters(const struct lt_books_memory *books, uint64_t main
   if (mainArena - start > DATA_LIMIT) start = mainArena - DATA_LIMIT;
   if (end - mainArena > DATA_LIMIT) end = mainArena + DATA_LIMIT;
   bool isFound = false;
-  for (uint64_t at = lt_round_up(start, 8); !isFound && at < end && end - at >= 8 * WORDS; at += 8) {
-    uint64_t words[WORDS];
-    bool isKnown = true;
-    for (unsigned i = 0; i < WORDS && isKnown; i++) isKnown = lt_window_word(&window, at + 8 * i, &words[i]);
-    if (!isKnown) continue;
-    isFound = read_layout(words, NEW_COUNTS, parameters) || read_layout(words, OLD_COUNTS, parameters);
-    if (isFound) parameters->address = at;
+  unsigned best = 0;
+  for (unsigned tried = 0, layout = layout_of(books->libcRelease); !isFound && tried < LAYOUT_COUNT;
+       tried++, layout = (layout + 1) % LAYOUT_COUNT) {
+    for (uint64_t at = lt_round_up(start, 8); at < end && end - at >= 8 * WORDS; at += 8) {
+      struct lt_malloc_parameters found;
+      uint64_t words[WORDS];
+      bool isKnown = true;
+      for (unsigned i = 0; i < WORDS && isKnown; i++) isKnown = lt_window_word(&window, at + 8 * i, &words[i]);
+      if (!isKnown) continue;
+      if (!read_layout(books, words, layout, &found)) continue;
+      unsigned score = plausibility(words, LAYOUTS[layout].counts, &found);
+      if (score < LEAST_SCORE || score <= best) continue;
+      *parameters = found;
+      parameters->address = at;
+      best = score;
+      isFound = true;
+    }
   }
   lt_word_window_free(&window);
   return isFound;

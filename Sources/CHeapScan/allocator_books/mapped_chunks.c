@@ -2,7 +2,6 @@
 
 #include "allocator_books/mapped_chunks.h"
 
-#include "allocator_books/glibc_layout.h"
 #include "check.h"
 
 enum { WINDOW = 64 << 10 };
@@ -11,13 +10,46 @@ static const uint64_t SEARCH_LIMIT = 1ull << 36;
 
 struct search {
   const struct lt_books_memory *books;
-  struct lt_word_window window;
+  const struct lt_glibc_arena_layout *layout;
+  struct lt_word_window window, probe;
   struct lt_growing_list *chunks;
   uint64_t left;
 };
 
-/// The chunk whose head is in a page. The head of a mapped chunk stands where the block behind it is aligned to a power
-/// of two.
+/// The first word of a mapped chunk: bytes from the beginning of the mapping.
+static uint64_t offset_of(const struct search *s, uint64_t before) {
+  return s->layout->mappedTrailer ? before & ~(uint64_t)GLIBC_IS_HUGE_MAPPED : before;
+}
+
+/// malloc_usable_size of a mapped chunk.
+static struct lt_mapped_chunk chunk_of(const struct search *s, uint64_t address, uint64_t size) {
+  return (struct lt_mapped_chunk){address, size, size - s->layout->mappedLost};
+}
+
+/// True if a mapping may end where a chunk does, in the same range of memory.
+static bool ends_mapping(const struct search *s, uint64_t address, uint64_t size, uint64_t offset, uint64_t end) {
+  return size >= GLIBC_LEAST_CHUNK && address < end && size <= end - address &&
+         ((offset + size + s->layout->mappedTrailer) & (LT_BOOKS_PAGE - 1)) == 0;
+}
+
+/// An aligned block has a chunk behind the chunk that the mapping began with, whose head stays in memory. Moves to the
+/// later one. The two may end at different places: realloc changes only the later one.
+static void move_to_aligned(struct search *s, uint64_t end, struct lt_mapped_chunk *chunk) {
+  uint64_t start = chunk->address, block = start + GLIBC_CHUNK_MEMORY, before, head;
+  for (uint64_t alignment = 2 * GLIBC_ALIGNMENT; alignment < end - start; alignment *= 2) {
+    uint64_t address = lt_round_up(block, alignment) - GLIBC_CHUNK_MEMORY;
+    if (address >= end) return;
+    if (address <= chunk->address || !lt_window_word(&s->probe, address, &before) ||
+        !lt_window_word(&s->probe, address + GLIBC_CHUNK_SIZE, &head))
+      continue;
+    uint64_t size = head & ~(uint64_t)GLIBC_CHUNK_FLAGS, offset = offset_of(s, before);
+    if (offset == address - start && (head & GLIBC_CHUNK_FLAGS) == GLIBC_IS_MAPPED &&
+        ends_mapping(s, address, size, offset, end))
+      *chunk = chunk_of(s, address, size);
+  }
+}
+
+/// The chunk whose head is in a page. The block of a mapped chunk is aligned to a power of two.
 static bool chunk_in_page(struct search *s, uint64_t page, struct lt_address_range range,
                           struct lt_mapped_chunk *chunk) {
   static const uint16_t OFFSETS[] = {0, 16, 48, 112, 240, 496, 1008, 2032, 4080};
@@ -26,14 +58,14 @@ static bool chunk_in_page(struct search *s, uint64_t page, struct lt_address_ran
     if (!lt_window_word(&s->window, address, &before) || !lt_window_word(&s->window, address + GLIBC_CHUNK_SIZE, &head))
       return false;
     uint64_t size = head & ~(uint64_t)GLIBC_CHUNK_FLAGS;
+    before = offset_of(s, before);
     if ((head & GLIBC_CHUNK_FLAGS) != GLIBC_IS_MAPPED || (before & 15)) continue;
     // What was cut off for the alignment reaches back to the mapping's beginning, less than a page for most.
     if (before != OFFSETS[i] && !(OFFSETS[i] == 4080 && (before & 4095) == 4080 && before <= address - range.start))
       continue;
-    if (size < GLIBC_LEAST_CHUNK || address >= range.end || size > range.end - address ||
-        ((before + size) & (LT_BOOKS_PAGE - 1)))
-      continue;
-    *chunk = (struct lt_mapped_chunk){address, size};
+    if (!ends_mapping(s, address, size, before, range.end)) continue;
+    *chunk = chunk_of(s, address, size);
+    if (before == 0) move_to_aligned(s, range.end, chunk);
     return true;
   }
   return false;
@@ -50,7 +82,7 @@ static void search_range(struct search *s, struct lt_address_range range) {
       s->left -= LT_BOOKS_PAGE;
       LT_CHECK(page % LT_BOOKS_PAGE == 0 && page >= next);
       if (chunk_in_page(s, page, range, &chunk) && lt_list_append(s->chunks, &chunk)) {
-        next = lt_round_up(chunk.address + chunk.size, LT_BOOKS_PAGE);
+        next = lt_round_up(chunk.address + chunk.size + s->layout->mappedTrailer, LT_BOOKS_PAGE);
         page = next;
       } else {
         page += LT_BOOKS_PAGE;
@@ -59,10 +91,14 @@ static void search_range(struct search *s, struct lt_address_range range) {
   }
 }
 
-bool lt_glibc_find_mapped_chunks(const struct lt_books_memory *books, const struct lt_growing_list *taken,
-                                 struct lt_growing_list *chunks) {
-  struct search s = {.books = books, .chunks = chunks, .left = SEARCH_LIMIT};
+bool lt_glibc_find_mapped_chunks(const struct lt_books_memory *books, const struct lt_glibc_arena_layout *layout,
+                                 const struct lt_growing_list *taken, struct lt_growing_list *chunks) {
+  struct search s = {.books = books, .layout = layout, .chunks = chunks, .left = SEARCH_LIMIT};
   if (!lt_word_window_init(&s.window, books, WINDOW)) return false;
+  if (!lt_word_window_init(&s.probe, books, LT_BOOKS_PAGE)) {
+    lt_word_window_free(&s.window);
+    return false;
+  }
   size_t index = 0;
   for (uint32_t i = 0; i < books->regionCount; i++) {
     const struct lt_snapshot_region *region = &books->regions[i];
@@ -82,5 +118,6 @@ bool lt_glibc_find_mapped_chunks(const struct lt_books_memory *books, const stru
     if (at < region->end) search_range(&s, (struct lt_address_range){at, region->end});
   }
   lt_word_window_free(&s.window);
+  lt_word_window_free(&s.probe);
   return s.left >= LT_BOOKS_PAGE && !chunks->isShort;
 }

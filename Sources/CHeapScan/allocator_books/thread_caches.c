@@ -48,7 +48,7 @@ bool lt_thread_caches_init(struct lt_thread_caches *c, const struct lt_books_mem
       if ((word & (GLIBC_ALIGNMENT - 1)) || word < LT_BOOKS_PAGE || !is_in_heap(pieces, word)) continue;
       uint64_t chunk = word - GLIBC_CHUNK_MEMORY;
       if (!lt_window_word(&c->window, chunk + GLIBC_CHUNK_SIZE, &head) ||
-          (head & ~(uint64_t)GLIBC_CHUNK_FLAGS) != GLIBC_CACHE_CHUNK)
+          !lt_glibc_cache_layout(head & ~(uint64_t)GLIBC_CHUNK_FLAGS))
         continue;
       struct lt_cache_reference reference = {chunk, distance};
       lt_list_append(&c->references, &reference);
@@ -67,39 +67,84 @@ void lt_thread_caches_free(struct lt_thread_caches *c) {
   lt_list_free(&c->found);
 }
 
-/// Puts the chunks in a cache into `entries`; false if the chunk has not a cache's shape.
-static bool read_contents(struct lt_thread_caches *c, uint64_t chunk) {
-  uint64_t counts = chunk + GLIBC_CHUNK_MEMORY, firsts = counts + 2 * GLIBC_CACHE_BINS;
-  uint64_t key = 0, otherKey = 0;
-  uint64_t words[GLIBC_CACHE_BINS / 4], first[GLIBC_CACHE_BINS];
-  c->entries.count = 0;
+/// A cache as it is in memory.
+struct contents {
+  const struct lt_glibc_cache_layout *layout;
+  uint64_t numbers[GLIBC_MOST_CACHE_BINS], first[GLIBC_MOST_CACHE_BINS];
+};
+
+static bool read_bins(struct lt_thread_caches *c, uint64_t chunk, struct contents *contents) {
+  uint64_t at = chunk + GLIBC_CHUNK_MEMORY, head, word = 0;
   LT_CHECK(chunk % GLIBC_ALIGNMENT == 0);
-  // All of it is read before the lists are followed to elsewhere.
-  for (unsigned i = 0; i < GLIBC_CACHE_BINS / 4; i++)
-    if (!lt_window_word(&c->window, counts + 8 * i, &words[i])) return false;
-  for (unsigned i = 0; i < GLIBC_CACHE_BINS; i++) {
-    uint64_t count = words[i / 4] >> i % 4 * 16 & 0xFFFF;
-    if (!lt_window_word(&c->window, firsts + 8 * i, &first[i])) return false;
-    // The thread may be about to count one that it has put in or taken out.
-    if (first[i] == 0 ? count > 1 : (first[i] & (GLIBC_ALIGNMENT - 1)) != 0) return false;
+  if (!lt_window_word(&c->window, chunk + GLIBC_CHUNK_SIZE, &head)) return false;
+  const struct lt_glibc_cache_layout *layout = lt_glibc_cache_layout(head & ~(uint64_t)GLIBC_CHUNK_FLAGS);
+  if (!layout) return false;
+  contents->layout = layout;
+  for (unsigned i = 0; i < layout->bins; i++) {
+    if (i % 4 == 0 && !lt_window_word(&c->window, at + 2 * i, &word)) return false;
+    contents->numbers[i] = word >> i % 4 * 16 & UINT16_MAX;
   }
-  for (unsigned i = 0; i < GLIBC_CACHE_BINS; i++) {
-    if (!first[i]) continue;
-    uint64_t count = words[i / 4] >> i % 4 * 16 & 0xFFFF;
-    bool isWhole;
-    struct lt_free_list list = {first[i], 0, GLIBC_CHUNK_MEMORY, lt_glibc_bin_chunk(i), count + 1};
-    uint64_t length = lt_follow_free_list(&c->window, &list, LT_GLIBC_CACHED, &c->entries, &isWhole);
-    if (!isWhole || length + 1 < count) return false;
-  }
-  for (size_t i = 0; i < c->entries.count; i++) {
-    uint64_t word, entry = lt_list_number(&c->entries, i) + GLIBC_CHUNK_MEMORY;
-    // One that is being put in or taken out has its key not yet, or not any more.
-    if (!lt_window_word(&c->window, entry + GLIBC_CACHE_KEY, &word)) continue;
-    if (!key) key = word;
-    else if (word != key && !otherKey) otherKey = word;
-    else if (word != key && word != otherKey) return false;
-  }
+  at += lt_round_up(2 * layout->bins, sizeof(uint64_t));
+  for (unsigned i = 0; i < layout->bins; i++)
+    if (!lt_window_word(&c->window, at + 8 * i, &contents->first[i]) ||
+        (contents->first[i] & (GLIBC_ALIGNMENT - 1)) != 0)
+      return false;
   return true;
+}
+
+/// Finds the second word that most cached blocks have, by majority vote. False if more than one block has another word:
+/// a block that is being put in or taken out has its key not yet, or not any more.
+static bool read_key(struct lt_thread_caches *c, uint64_t *key) {
+  uint64_t votes = 0, odd = 0, word;
+  *key = 0;
+  for (size_t i = 0; i < c->entries.count; i++) {
+    if (!lt_window_word(&c->window, lt_list_number(&c->entries, i) + GLIBC_CHUNK_MEMORY + GLIBC_CACHE_KEY, &word))
+      continue;
+    if (!votes) *key = word;
+    if (word == *key) votes++;
+    else votes--;
+  }
+  for (size_t i = 0; i < c->entries.count; i++)
+    odd += lt_window_word(&c->window, lt_list_number(&c->entries, i) + GLIBC_CHUNK_MEMORY + GLIBC_CACHE_KEY, &word) &&
+           word != *key;
+  return odd <= 1;
+}
+
+/// Puts the chunks in a cache into `entries`; false if the chunk has not a cache's shape.
+static bool read_contents(struct lt_thread_caches *c, uint64_t chunk, uint64_t *key) {
+  struct contents contents;
+  uint64_t length[GLIBC_MOST_CACHE_BINS];
+  c->entries.count = 0;
+  // All of it is read before the lists are followed to elsewhere.
+  if (!read_bins(c, chunk, &contents)) return false;
+  const struct lt_glibc_cache_layout *layout = contents.layout;
+  for (unsigned i = 0; i < layout->bins; i++) {
+    uint64_t count = contents.numbers[i];
+    // The thread may be about to count one that it has put in or taken out.
+    if (!layout->hasSlots && !contents.first[i] && count > 1) return false;
+  }
+  for (unsigned i = 0; i < layout->bins; i++) {
+    length[i] = 0;
+    if (!contents.first[i]) continue;
+    uint64_t most = layout->hasSlots ? UINT16_MAX : contents.numbers[i];
+    bool isWhole;
+    struct lt_free_list list = {contents.first[i], 0, GLIBC_CHUNK_MEMORY, lt_glibc_cache_sizes(i), most + 1};
+    length[i] = lt_follow_free_list(&c->window, &list, LT_GLIBC_CACHED, &c->entries, &isWhole);
+    if (!isWhole || (!layout->hasSlots && length[i] + 1 < contents.numbers[i])) return false;
+  }
+  if (layout->hasSlots) {
+    // Each bin began with the same number of free slots. The thread may be about to count a block.
+    unsigned odd = 0;
+    uint64_t slots = contents.numbers[1] + length[1];
+    if (contents.numbers[0] + length[0] != slots && contents.numbers[2] + length[2] != slots)
+      slots = contents.numbers[0] + length[0];
+    if (slots < 1 || slots > UINT16_MAX) return false;
+    for (unsigned i = 0; i < layout->bins; i++) {
+      uint64_t sum = contents.numbers[i] + length[i];
+      if (sum != slots && (sum + 1 < slots || sum > slots + 1 || ++odd > 1)) return false;
+    }
+  }
+  return read_key(c, key);
 }
 
 static void keep_cache(struct lt_thread_caches *c, uint64_t chunk) {
@@ -108,15 +153,29 @@ static void keep_cache(struct lt_thread_caches *c, uint64_t chunk) {
 }
 
 void lt_thread_caches_look_at(struct lt_thread_caches *c, uint64_t chunk) {
-  if (!read_contents(c, chunk) || c->entries.count == 0) return;
+  uint64_t key;
+  if (!read_contents(c, chunk, &key) || c->entries.count == 0) return;
   keep_cache(c, chunk);
   lt_list_append(&c->found, &chunk);
   for (size_t i = 0; i < c->entries.count; i++) lt_list_append(c->kept, lt_list_item(&c->entries, i));
+  // All caches of a libc have one key.
+  if (key == c->key) c->keyVotes++;
+  else if (c->keyVotes) c->keyVotes--;
+  else if (key) (c->key = key, c->keyVotes = 1);
+}
+
+static bool has_equal_slots(struct lt_thread_caches *c, uint64_t chunk) {
+  struct contents contents;
+  if (!read_bins(c, chunk, &contents) || !contents.layout->hasSlots || !contents.numbers[0]) return false;
+  for (unsigned i = 0; i < contents.layout->bins; i++)
+    if (contents.numbers[i] != contents.numbers[0] || contents.first[i]) return false;
+  return true;
 }
 
 void lt_thread_caches_finish(struct lt_thread_caches *c) {
-  // Zeros may be anybody's: a thread has to refer to them at the distance where most refer to caches, or to what a heap
-  // begins with.
+  // An empty cache may also be a block. A thread must refer to it, at the distance where most threads refer to caches
+  // or to the first chunk of a heap. Only a cache has the same number of free slots in each bin: where no cache has
+  // blocks, such chunks are votes too.
   enum { PLACES = THREAD_LOCAL_BYTES / 8 + 1 };
   size_t size = PLACES * sizeof(uint32_t);
   uint32_t *votes = c->books->memory->allocate(size);
@@ -125,7 +184,8 @@ void lt_thread_caches_finish(struct lt_thread_caches *c) {
   for (size_t i = 0; i < c->references.count; i++) {
     const struct lt_cache_reference *reference = lt_list_item(&c->references, i);
     LT_CHECK(reference->distance / 8 < PLACES && reference->distance > 0);
-    if (lt_list_has(&c->found, reference->chunk) || lt_list_has(c->pieces, reference->chunk))
+    if (lt_list_has(&c->found, reference->chunk) || lt_list_has(c->pieces, reference->chunk) ||
+        (c->found.count == 0 && has_equal_slots(c, reference->chunk)))
       votes[reference->distance / 8]++;
   }
   uint32_t best = 0;
@@ -137,7 +197,8 @@ void lt_thread_caches_finish(struct lt_thread_caches *c) {
     if (reference->distance / 8 != best || reference->chunk == last || lt_list_has(&c->found, reference->chunk))
       continue;
     last = reference->chunk;
-    if (read_contents(c, reference->chunk) && c->entries.count == 0) keep_cache(c, reference->chunk);
+    uint64_t key;
+    if (read_contents(c, reference->chunk, &key) && c->entries.count == 0) keep_cache(c, reference->chunk);
   }
   c->books->memory->release(votes, size);
 }

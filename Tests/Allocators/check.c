@@ -1,0 +1,248 @@
+// Runs Tests/Allocators/truth.c, reads its allocator's metadata from outside, and compares the blocks with its notes.
+//
+// Usage: check [--list] COMMAND [ARGUMENT...]
+// Output: one line of figures. The exit status is 1 if a block is wrong, and 2 if the metadata cannot be read.
+
+#define _GNU_SOURCE
+#include "allocator_books/glibc_heap.h"
+#include "allocator_books/jemalloc_heap.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/ptrace.h>
+#include <sys/user.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+enum { REGIONS = 1 << 16, THREADS = 1024, DATA = 64, NOTES = 1 << 20, PAGE_ENTRIES = 4096 };
+
+struct note {
+  uint64_t address, size;
+  bool isLive, isFound;
+  char kind[8];
+};
+
+static struct note notes[NOTES];
+static size_t noteCount;
+static struct lt_snapshot_region regions[REGIONS];
+static struct lt_snapshot_thread threads[THREADS];
+static struct lt_address_range data[DATA];
+static int memoryFile, pagesFile;
+static bool isListing;
+
+static bool read_memory(const struct lt_memory *memory, uint64_t address, void *to, size_t size) {
+  (void)memory;
+  return pread(memoryFile, to, size, (off_t)address) == (ssize_t)size;
+}
+
+static void *allocate(size_t size) {
+  void *room = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  return room == MAP_FAILED ? NULL : room;
+}
+
+static void release(void *room, size_t size) { munmap(room, size); }
+
+/// The kernel says which pages are there or swapped out.
+static bool next_present(const struct lt_books_memory *books, uint64_t start, uint64_t end,
+                         struct lt_address_range *run) {
+  (void)books;
+  bool isOpen = false;
+  static uint64_t entries[PAGE_ENTRIES], first = UINT64_MAX, count;
+  for (uint64_t page = start / LT_BOOKS_PAGE; page < (end + LT_BOOKS_PAGE - 1) / LT_BOOKS_PAGE; page++) {
+    if (page < first || page >= first + count) {
+      ssize_t n = pread(pagesFile, entries, sizeof entries, (off_t)(page * 8));
+      first = page;
+      count = n > 0 ? (uint64_t)n / 8 : 0;
+      if (!count) break;
+    }
+    bool isPresent = entries[page - first] >> 62 != 0;
+    if (isPresent && !isOpen) run->start = page * LT_BOOKS_PAGE > start ? page * LT_BOOKS_PAGE : start;
+    if (!isPresent && isOpen) break;
+    isOpen = isPresent;
+    run->end = (page + 1) * LT_BOOKS_PAGE < end ? (page + 1) * LT_BOOKS_PAGE : end;
+  }
+  return isOpen;
+}
+
+static bool is_libc(const char *path) {
+  const char *name = strrchr(path, '/');
+  return name && (!strncmp(name, "/libc.so", 8) || !strncmp(name, "/libc-2.", 8));
+}
+
+static uint32_t release_in(uint64_t start, uint64_t end) {
+  static char text[1 << 20];
+  static const char mark[] = "release version 2.";
+  size_t size = end - start < sizeof text ? end - start : sizeof text;
+  ssize_t n = pread(memoryFile, text, size, (off_t)start);
+  char *found = n > 0 ? memmem(text, (size_t)n, mark, sizeof mark - 1) : NULL;
+  return found ? (uint32_t)atoi(found + sizeof mark - 1) : 0;
+}
+
+static bool read_mappings(pid_t pid, struct lt_books_memory *books) {
+  char path[64], line[8192];
+  snprintf(path, sizeof path, "/proc/%d/maps", pid);
+  FILE *maps = fopen(path, "r");
+  if (!maps) return false;
+  while (fgets(line, sizeof line, maps) && books->regionCount < REGIONS) {
+    unsigned long long start, end, inode;
+    char rights[5];
+    int name = 0;
+    if (sscanf(line, "%llx-%llx %4s %*x %*s %llu %n", &start, &end, rights, &inode, &name) < 4) continue;
+    line[strcspn(line, "\n")] = 0;
+    const char *file = line + name;
+    struct lt_snapshot_region *region = &regions[books->regionCount++];
+    *region = (struct lt_snapshot_region){.start = start, .end = end};
+    bool isPrivate = rights[3] == 'p', isWritable = rights[1] == 'w';
+    region->kind = !isPrivate                 ? LT_REGION_SHARED
+                   : !strcmp(file, "[heap]")  ? LT_REGION_BREAK
+                   : !strcmp(file, "[stack]") ? LT_REGION_MAIN_STACK
+                   : inode                    ? LT_REGION_FILE
+                                              : LT_REGION_ANONYMOUS;
+    if (rights[0] == 'r') region->flags |= LT_REGION_READABLE;
+    if (isWritable) region->flags |= LT_REGION_WRITABLE;
+    if (rights[2] == 'x') region->flags |= LT_REGION_EXECUTABLE;
+    if (rights[0] == 'r' && isPrivate && (isWritable || !inode) && strncmp(file, "[v", 2))
+      region->flags |= LT_REGION_CAPTURED;
+    if (is_libc(file) && isWritable && books->dataCount < DATA)
+      data[books->dataCount++] = (struct lt_address_range){start, end};
+    if (is_libc(file) && !isWritable && rights[2] != 'x' && !books->libcRelease)
+      books->libcRelease = release_in(start, end);
+  }
+  fclose(maps);
+  return true;
+}
+
+static uint32_t stop_threads(pid_t pid) {
+  char path[64];
+  uint32_t count = 0;
+  snprintf(path, sizeof path, "/proc/%d/task", pid);
+  DIR *tasks = opendir(path);
+  for (struct dirent *entry; tasks && (entry = readdir(tasks)) && count < THREADS;) {
+    pid_t thread = atoi(entry->d_name);
+    struct user_regs_struct registers;
+    if (thread <= 0 || ptrace(PTRACE_ATTACH, thread, 0, 0)) continue;
+    if (waitpid(thread, NULL, __WALL) != thread || ptrace(PTRACE_GETREGS, thread, 0, &registers)) continue;
+    threads[count++] = (struct lt_snapshot_thread){.osThread = (uint32_t)thread, .threadPointer = registers.fs_base};
+  }
+  if (tasks) closedir(tasks);
+  return count;
+}
+
+static int by_address(const void *a, const void *b) {
+  const struct note *x = a, *y = b;
+  return x->address < y->address ? -1 : x->address > y->address;
+}
+
+static struct { uint64_t blocks, freed, small, others, last, unordered; } figures;
+
+static void look_at(void *context, uint64_t address, uint64_t size) {
+  (void)context;
+  struct note key = {.address = address};
+  struct note *note = bsearch(&key, notes, noteCount, sizeof key, by_address);
+  figures.blocks++;
+  if (address < figures.last) figures.unordered++;
+  figures.last = address + size;
+  if (!note) figures.others++;
+  else if (!note->isLive) figures.freed++;
+  else if (size < note->size) figures.small++;
+  if (note) note->isFound = true;
+  if (isListing && (!note || !note->isLive))
+    fprintf(stderr, "%s %llx %llu %s\n", note ? "freed" : "other", (unsigned long long)address,
+            (unsigned long long)size, note ? note->kind : "");
+}
+
+static bool read_notes(FILE *from) {
+  char line[256];
+  while (fgets(line, sizeof line, from)) {
+    if (!strcmp(line, "ready\n")) {
+      qsort(notes, noteCount, sizeof *notes, by_address);
+      return true;
+    }
+    unsigned long long address, size;
+    char state[8], kind[8] = "";
+    if (noteCount == NOTES || sscanf(line, "%7s %llx %llu %7s", state, &address, &size, kind) < 3) return false;
+    struct note *note = &notes[noteCount++];
+    *note = (struct note){.address = address, .size = size, .isLive = state[0] == 'l'};
+    memcpy(note->kind, kind, sizeof kind);
+  }
+  return false;
+}
+
+static int compare(pid_t pid) {
+  struct lt_memory memory = {.read = read_memory, .allocate = allocate, .release = release};
+  struct lt_books_memory books = {
+      .memory = &memory, .regions = regions, .threads = threads, .data = data, .nextPresent = next_present};
+  char path[64];
+  snprintf(path, sizeof path, "/proc/%d/mem", pid);
+  memoryFile = open(path, O_RDONLY);
+  snprintf(path, sizeof path, "/proc/%d/pagemap", pid);
+  pagesFile = open(path, O_RDONLY);
+  books.threadCount = stop_threads(pid);
+  if (memoryFile < 0 || pagesFile < 0 || !read_mappings(pid, &books)) return 2;
+  struct lt_jemalloc_heap jemalloc;
+  struct lt_glibc_heap glibc;
+  bool isJemalloc = lt_jemalloc_heap_find(&jemalloc, &books), isGlibc = lt_glibc_heap_find(&glibc, &books);
+  bool isWhole = true;
+  if (isJemalloc) {
+    lt_jemalloc_heap_walk(&jemalloc, look_at, NULL);
+    isWhole = !jemalloc.oddExtents && !jemalloc.isShort;
+    printf("jemalloc: %llu thread caches, %llu cached; ", (unsigned long long)jemalloc.caches,
+           (unsigned long long)jemalloc.cached);
+  }
+  if (isGlibc && !isJemalloc) {
+    lt_glibc_heap_walk(&glibc, look_at, NULL);
+    isWhole = !glibc.isIncomplete && !glibc.breaks;
+    uint64_t cached = 0, fast = 0;
+    for (size_t i = 0; i < glibc.arenas.count; i++) {
+      cached += lt_glibc_heap_arena(&glibc, i)->cached;
+      fast += lt_glibc_heap_arena(&glibc, i)->fast;
+    }
+    printf("glibc 2.%u: %zu arenas, %llu thread caches, %llu cached, %llu fast, %llu mapped (%lld by count); ",
+           books.libcRelease, glibc.arenas.count, (unsigned long long)glibc.caches, (unsigned long long)cached,
+           (unsigned long long)fast, (unsigned long long)glibc.mapped, (long long)glibc.mappedByCount);
+  }
+  uint64_t live = 0, missing = 0;
+  for (size_t i = 0; i < noteCount; i++) {
+    live += notes[i].isLive;
+    missing += notes[i].isLive && !notes[i].isFound;
+    if (isListing && notes[i].isLive && !notes[i].isFound)
+      fprintf(stderr, "missing %llx %llu\n", (unsigned long long)notes[i].address, (unsigned long long)notes[i].size);
+  }
+  printf("live %llu, missing %llu, freed listed %llu of %llu, too small %llu, others %llu%s\n",
+         (unsigned long long)live, (unsigned long long)missing, (unsigned long long)figures.freed,
+         (unsigned long long)(noteCount - live), (unsigned long long)figures.small, (unsigned long long)figures.others,
+         isWhole ? "" : ", incomplete");
+  if (!isJemalloc && !isGlibc) return 2;
+  return missing || figures.freed || figures.small || figures.unordered || !isWhole;
+}
+
+int main(int argc, char **argv) {
+  int first = 1, pipes[2];
+  if (argc > first && !strcmp(argv[first], "--list")) {
+    isListing = true;
+    first++;
+  }
+  if (argc <= first || pipe(pipes)) return 64;
+  pid_t pid = fork();
+  if (pid == 0) {
+    dup2(pipes[1], STDOUT_FILENO);
+    close(pipes[0]);
+    close(pipes[1]);
+    execvp(argv[first], argv + first);
+    perror(argv[first]);
+    _exit(127);
+  }
+  close(pipes[1]);
+  FILE *from = fdopen(pipes[0], "r");
+  int status = 2;
+  if (from && read_notes(from)) status = compare(pid);
+  else fprintf(stderr, "check: the program has ended early\n");
+  kill(pid, SIGKILL);
+  return status;
+}

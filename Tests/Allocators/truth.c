@@ -1,0 +1,191 @@
+// Allocates, frees and passes blocks between threads, then writes which blocks are live and which are freed.
+//
+// Usage: truth [SEED [THREADS [CALLS]]]
+// Output: "live ADDRESS SIZE" or "freed ADDRESS SIZE KIND" for each block, then "ready". Then the program waits for a
+// signal. KIND is `own` (freed by the thread that allocated it), `passed` (by another thread), `ended` (by a thread
+// that has ended) or `moved` (by realloc). The program keeps these notes outside of the allocator.
+
+#define _GNU_SOURCE
+#include <errno.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+enum { TABLE_BITS = 20, TABLE = 1 << TABLE_BITS, SLOTS = 4096, SHARED = 512, THREAD_LIMIT = 64 };
+enum kind { LIVE = 1, OWN, PASSED, MOVED };
+
+/// A block by its address.
+struct note {
+  uint64_t address, size;
+  uint32_t kind, thread;
+};
+
+static struct note *notes;
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static void *shared[SHARED];
+static int threadCount = 6, callCount = 20000;
+static uint64_t seed = 1;
+static atomic_int parked;
+static pthread_barrier_t allBegun;
+
+static void note(void *block, uint64_t size, enum kind kind, unsigned thread) {
+  uint64_t address = (uint64_t)block;
+  pthread_mutex_lock(&lock);
+  uint64_t i = address * 0x9E3779B97F4A7C15 >> (64 - TABLE_BITS);
+  while (notes[i].address && notes[i].address != address) i = (i + 1) & (TABLE - 1);
+  if (!size) size = notes[i].size;
+  notes[i] = (struct note){address, size, kind, thread};
+  pthread_mutex_unlock(&lock);
+}
+
+static uint64_t next(uint64_t *random) {
+  *random ^= *random << 13;
+  *random ^= *random >> 7;
+  *random ^= *random << 17;
+  return *random >> 8;
+}
+
+static size_t some_size(uint64_t *random) {
+  uint64_t r = next(random) % 1000;
+  if (r < 700) return 1 + next(random) % 600;
+  if (r < 900) return 600 + next(random) % 3400;
+  if (r < 980) return 4000 + next(random) % 60000;
+  if (r < 996) return 64000 + next(random) % 200000;
+  return 200000 + next(random) % 2000000;
+}
+
+static void *get(uint64_t *random, unsigned thread) {
+  static const size_t ALIGNMENTS[] = {32, 64, 128, 256, 1024, 4096, 16384, 65536, 1 << 21};
+  size_t size = some_size(random);
+  void *block = NULL;
+  switch (next(random) % 16) {
+    case 0: {
+      size_t alignment = ALIGNMENTS[next(random) % (sizeof ALIGNMENTS / sizeof *ALIGNMENTS)];
+      if (alignment > 4096 && next(random) % 8) alignment = 64;
+      if (posix_memalign(&block, alignment, size)) abort();
+      break;
+    }
+    case 1: block = calloc(1, size); break;
+    default: block = malloc(size);
+  }
+  if (!block) abort();
+  // Some blocks stay as the allocator returned them.
+  if (next(random) % 4) memset(block, 0x41 + (int)(next(random) % 20), size < 64 ? size : 64);
+  note(block, size, LIVE, thread);
+  return block;
+}
+
+static void drop(void *block, enum kind kind, unsigned thread) {
+  note(block, 0, kind, thread);
+  free(block);
+}
+
+static void work(unsigned thread) {
+  uint64_t random = seed * 0x9E3779B97F4A7C15 + thread * 0x1234567 + 1;
+  void *slots[SLOTS] = {0};
+  unsigned used = 0;
+  for (int i = 0; i < callCount; i++) {
+    uint64_t r = next(&random) % 100;
+    if (used == 0 || (r < 52 && used < SLOTS)) {
+      slots[used++] = get(&random, thread);
+      continue;
+    }
+    unsigned which = (unsigned)(next(&random) % used);
+    void *block = slots[which];
+    if (r < 90) {
+      slots[which] = slots[--used];
+      drop(block, OWN, thread);
+    } else if (r < 95) {
+      size_t size = some_size(&random);
+      note(block, 0, MOVED, thread);
+      slots[which] = realloc(block, size);
+      if (!slots[which]) abort();
+      note(slots[which], size, LIVE, thread);
+    } else {
+      // Another thread may free the block.
+      pthread_mutex_lock(&lock);
+      unsigned place = (unsigned)(next(&random) % SHARED);
+      void *other = shared[place];
+      shared[place] = block;
+      pthread_mutex_unlock(&lock);
+      slots[which] = slots[--used];
+      if (other) drop(other, PASSED, thread);
+    }
+  }
+  // Leave blocks of some sizes in the caches, few of others.
+  for (size_t size = 24; size < 5000000; size = size * 3 / 2) {
+    void *blocks[5];
+    for (int i = 0; i < 5; i++) note(blocks[i] = malloc(size), size, LIVE, thread);
+    for (int i = 0; i < 3; i++) drop(blocks[i], OWN, thread);
+  }
+}
+
+static void *run(void *argument) {
+  unsigned thread = (unsigned)(uintptr_t)argument;
+  pthread_barrier_wait(&allBegun);
+  work(thread);
+  atomic_fetch_add(&parked, 1);
+  if (thread % 2) return NULL; // a thread that ends
+  for (;;) pause();
+}
+
+/// A block of each size as a thread's cache has, with what the allocator left in it.
+static void get_alike(void) {
+  for (int i = 0; i < 4; i++) {
+    static const size_t SIZES[] = {0x288, 0x298, 0x2F8, 0x308};
+    for (unsigned s = 0; s < 4; s++) {
+      note(malloc(SIZES[s]), SIZES[s], LIVE, 0);
+      note(calloc(1, SIZES[s]), SIZES[s], LIVE, 0);
+    }
+  }
+}
+
+static void write_all(const char *text, size_t size) {
+  while (size) {
+    ssize_t n = write(STDOUT_FILENO, text, size);
+    if (n < 0 && errno == EINTR) continue;
+    if (n <= 0) _exit(1);
+    text += n;
+    size -= (size_t)n;
+  }
+}
+
+int main(int argc, char **argv) {
+  if (argc > 1) seed = strtoull(argv[1], NULL, 10);
+  if (argc > 2) threadCount = atoi(argv[2]);
+  if (argc > 3) callCount = atoi(argv[3]);
+  if (threadCount < 0 || threadCount >= THREAD_LIMIT) return 64;
+  notes = mmap(NULL, TABLE * sizeof *notes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (notes == MAP_FAILED) return 1;
+  pthread_t threads[THREAD_LIMIT];
+  pthread_barrier_init(&allBegun, NULL, (unsigned)threadCount + 1);
+  for (int i = 0; i < threadCount; i++)
+    if (pthread_create(&threads[i], NULL, run, (void *)(uintptr_t)(i + 1))) return 1;
+  pthread_barrier_wait(&allBegun);
+  work(0);
+  for (int i = 0; i < threadCount; i++)
+    if ((i + 1) % 2) pthread_join(threads[i], NULL);
+  while (atomic_load(&parked) < threadCount) usleep(1000);
+  for (int i = 0; i < SHARED; i += 2) {
+    if (shared[i]) drop(shared[i], PASSED, 0);
+    shared[i] = NULL;
+  }
+  get_alike();
+  char line[128];
+  static const char *const NAMES[] = {"", "live", "own", "passed", "moved"};
+  for (int i = 0; i < TABLE; i++) {
+    const struct note *n = &notes[i];
+    if (!n->address) continue;
+    const char *kind = n->kind == OWN && n->thread % 2 ? "ended" : NAMES[n->kind];
+    int length = snprintf(line, sizeof line, n->kind == LIVE ? "live %llx %llu\n" : "freed %llx %llu %s\n",
+                          (unsigned long long)n->address, (unsigned long long)n->size, kind);
+    write_all(line, (size_t)length);
+  }
+  write_all("ready\n", 6);
+  for (;;) pause();
+}
